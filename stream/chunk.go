@@ -1,0 +1,90 @@
+package stream
+
+// Column is one feature of a Source.
+type Column struct {
+	Name string // flattened: "a.b" for struct fields, "emb[3]" for list elements
+	Type string // the file's own type, for reports: "uint8", "decimal(10,2)", "float"
+}
+
+// Chunk is a block of consecutive rows, lent by a Source until its next step:
+// an Adder that keeps anything copies it, and nobody but the Source writes to it.
+//
+// Values are column-major because files decode column by column, so each decoder
+// writes one contiguous run; products pack what they need.
+//
+// A chunk is dense (Data) or sparse (Sparse), never both. Missing entries of a
+// dense chunk (null, NaN, ±Inf in the file) are NaN, and only there: every other
+// value is finite. They occur only under [MissingKeep], and only in columns whose
+// Missing count is not zero.
+type Chunk struct {
+	Start  int64     // global position of the block's first row, counted before any row is dropped
+	Block  int       // height of the block before any row was dropped
+	Rows   int       // rows present, at most Block
+	Cols   int       // features
+	Data   []float64 // column j is Data[j*Stride : j*Stride+Rows]; nil when Sparse is set
+	Stride int       // distance between columns, at least Rows
+
+	// Positions holds the global position of every row present where rows were
+	// dropped from this block; nil means Start, Start+1, …
+	Positions []int64
+	// Weight holds one finite weight > 0 a row; nil means 1. Rows of weight 0 are dropped.
+	Weight []float64
+	// Missing counts what the block's rows held before any policy acted, dropped
+	// rows included, by column; nil means nothing was missing.
+	Missing []MissingCount
+	// Sparse replaces Data for sources of index/value lists.
+	Sparse *CSR
+}
+
+// Col returns column j of a dense chunk, Rows long.
+func (c *Chunk) Col(j int) []float64 {
+	return c.Data[j*c.Stride : j*c.Stride+c.Rows : j*c.Stride+c.Rows]
+}
+
+// Position returns the global position of row i.
+func (c *Chunk) Position(i int) int64 {
+	if c.Positions != nil {
+		return c.Positions[i]
+	}
+	return c.Start + int64(i)
+}
+
+// CSR holds sparse rows: row i has the entries RowPtr[i]..RowPtr[i+1] of Index
+// (strictly ascending columns) and Value (finite); absent entries are 0.
+type CSR struct {
+	RowPtr []int
+	Index  []int32
+	Value  []float64
+}
+
+// MissingCount counts the missing entries of one column by kind.
+type MissingCount struct{ Nulls, NaNs, Infs int64 }
+
+// Total is the number of missing entries of any kind.
+func (m MissingCount) Total() int64 { return m.Nulls + m.NaNs + m.Infs }
+
+// Plus returns the sum of two counts.
+func (m MissingCount) Plus(o MissingCount) MissingCount {
+	return MissingCount{m.Nulls + o.Nulls, m.NaNs + o.NaNs, m.Infs + o.Infs}
+}
+
+// Block heights are bounded so that narrow tables do not pay a fold step every few
+// rows and wide ones still do enough arithmetic for each pass over the d×d sums
+// (a block of h rows does h/16 multiplications for every byte of the sums it moves).
+const (
+	minBlockRows   = 256
+	maxBlockRows   = 8192
+	blockByteGoal  = 16 << 20
+	bytesPerNumber = 8
+)
+
+// BlockRows is the height of the blocks a Source of d features is cut into: the
+// largest power of two whose block stays within 16 MiB, kept between 256 and 8192.
+// It depends on d alone, so sums are rounded alike whatever the threads and limits.
+func BlockRows(d int) int {
+	h := maxBlockRows
+	for h > minBlockRows && h*max(d, 1)*bytesPerNumber > blockByteGoal {
+		h /= 2
+	}
+	return h
+}

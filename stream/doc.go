@@ -1,0 +1,20 @@
+// Package stream is the vocabulary of ufs-stream and the one fold over chunks.
+//
+// The way of the data, from left to right:
+//
+//	Source ──Chunk──▶ Fold ──Add──▶ mergeable statistics ──▶ selector ──▶ Selection
+//
+// A Source is a table of float64 features that can be read in order, a block
+// of rows at a time; chunkio makes one from files. Fold hands every Chunk to
+// one or more Adders, which keep small additive statistics (gram.Moments). A
+// selector turns finished statistics into a Selection, which is plain data.
+//
+// Three rules make results reproducible to the last bit, for any number of
+// threads and any memory limit:
+//
+//   - blocks have a height fixed by the number of columns alone ([BlockRows]) and
+//     start at the starts of row groups, so the same input is always cut alike;
+//   - chunks arrive in order, one at a time, and an Adder that works in parallel
+//     gives every output element one owner, so no sum depends on timing;
+//   - threads and memory decide only how many blocks are decoded ahead.
+package stream

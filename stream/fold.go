@@ -1,0 +1,64 @@
+package stream
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Adder is a statistic that grows by chunks. Add must be done with the chunk when
+// it returns, and leaves the statistic unchanged when it fails.
+type Adder interface {
+	Add(*Chunk) error
+}
+
+// Meter counts the work of a run while it goes on. All fields may be read at any
+// time; a nil *Meter counts nothing.
+type Meter struct {
+	Rows       atomic.Int64 // rows folded, dropped rows included
+	Bytes      atomic.Int64 // bytes read from the input
+	Decode     atomic.Int64 // busy nanoseconds of decoding, all workers together
+	Accumulate atomic.Int64 // busy nanoseconds inside Adders (wall time of the fold's steps)
+}
+
+// FoldOptions tunes Fold; the zero value folds everything.
+type FoldOptions struct {
+	Range Range  // rows to fold; zero means all
+	Meter *Meter // nil counts nothing
+	// After is called after every chunk has been added, with the position just
+	// behind the block's last row; an error ends the fold. Nil does nothing.
+	After func(next int64) error
+}
+
+// Fold hands the chunks of src to every adder, in order, and stops at the first
+// error. The order of rounding is that of the blocks, so two folds of the same
+// source give the same bits.
+func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) error {
+	if !opt.Range.All() && opt.Range.From == opt.Range.To {
+		return nil
+	}
+	for c, err := range src.Chunks(ctx, opt.Range) {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		start := time.Now()
+		for _, a := range adders {
+			if err := a.Add(c); err != nil {
+				return err
+			}
+		}
+		if opt.Meter != nil {
+			opt.Meter.Accumulate.Add(int64(time.Since(start)))
+			opt.Meter.Rows.Add(int64(c.Block))
+		}
+		if opt.After != nil {
+			if err := opt.After(c.Start + int64(c.Block)); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}

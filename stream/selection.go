@@ -1,0 +1,131 @@
+package stream
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+)
+
+// SelectionSchema names the version of the JSON form of Selection.
+const SelectionSchema = "ufs-stream/selection/v1"
+
+// Selection is the result of a run: what was chosen, why, from what, at what cost.
+// It is plain data; Encode is its one encoder.
+type Selection struct {
+	Schema     string         `json:"schema"`
+	Method     string         `json:"method"`
+	K          int            `json:"k"`
+	Seed       uint64         `json:"seed"`
+	Version    string         `json:"version"`
+	Rows       int64          `json:"rows"`
+	RowsUsed   int64          `json:"rows_used"`
+	Features   int            `json:"features"`
+	Options    map[string]any `json:"options"`
+	Inputs     []Input        `json:"inputs"`
+	Passes     int            `json:"passes"`
+	Iterations int            `json:"iterations"`
+	Converged  bool           `json:"converged"`
+	Selected   []Selected     `json:"selected"`
+	Scores     []Score        `json:"scores,omitempty"`
+	Objective  []Number       `json:"objective,omitempty"`
+	Columns    []ColumnReport `json:"columns"`
+	Trace      []TraceStep    `json:"trace,omitempty"`
+	LeftOut    []LeftOut      `json:"left_out"`
+	Warnings   []string       `json:"warnings"`
+	Timing     Timing         `json:"timing"`
+	Memory     Memory         `json:"memory"`
+}
+
+// Selected is one chosen feature. Column is its zero-based index among the features used.
+type Selected struct {
+	Rank   int    `json:"rank"`
+	Name   string `json:"name"`
+	Column int    `json:"column"`
+	Score  Number `json:"score"` // greedy: the criterion f/g at its turn
+	Error  Number `json:"error"` // greedy: F(S)/F(∅) after this feature
+}
+
+// Score is the score of one feature of a ranking method.
+type Score struct {
+	Name  string `json:"name"`
+	Score Number `json:"score"`
+}
+
+// ColumnReport says what a feature held and how the selection explains it.
+type ColumnReport struct {
+	Name      string `json:"name"`
+	Mean      Number `json:"mean"`
+	Std       Number `json:"std"` // divisor n
+	Nulls     int64  `json:"nulls"`
+	NaNs      int64  `json:"nan"`
+	Infs      int64  `json:"inf"`
+	Filled    int64  `json:"filled"`
+	Explained Number `json:"explained"`         // share of its sum of squares that the selection explains
+	Nearest   string `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
+}
+
+// TraceStep is one iteration of an iterative method.
+type TraceStep struct {
+	Iteration  int    `json:"iteration"`
+	Objective  Number `json:"objective"`
+	ResidualZU Number `json:"residual_zu,omitempty"`
+	ResidualE  Number `json:"residual_e,omitempty"`
+}
+
+// Timing is in seconds. Read, accumulate and solve are busy times that overlap;
+// only wall is elapsed time.
+type Timing struct {
+	Read       float64 `json:"read_s"`
+	Accumulate float64 `json:"accumulate_s"`
+	Solve      float64 `json:"solve_s"`
+	Wall       float64 `json:"wall_s"`
+}
+
+// Memory is in bytes.
+type Memory struct {
+	PeakRSS int64 `json:"peak_rss_bytes"`
+	Limit   int64 `json:"limit_bytes"`
+	Scratch int64 `json:"scratch_bytes"`
+}
+
+// Number is a float64 that encodes to the shortest decimal that reads back the
+// same, and to null where JSON has no such number (NaN, ±Inf).
+type Number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON implements json.Unmarshaler; null reads as NaN.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// Encode writes s as indented JSON, version 1.
+func (s *Selection) Encode(w io.Writer) error {
+	s.Schema = SelectionSchema
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(s)
+}
+
+// DecodeSelection reads what Encode wrote.
+func DecodeSelection(r io.Reader) (*Selection, error) {
+	s := new(Selection)
+	if err := json.NewDecoder(r).Decode(s); err != nil {
+		return nil, err
+	}
+	if s.Schema != SelectionSchema {
+		return nil, Usagef("not a selection: schema is %q, want %q", s.Schema, SelectionSchema)
+	}
+	return s, nil
+}

@@ -1,0 +1,188 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"strings"
+	"testing"
+)
+
+// table is a Source of row numbers in one column, cut at the given row group sizes.
+type table struct{ groups []int64 }
+
+func (t table) Columns() []Column { return []Column{{Name: "x", Type: "double"}} }
+func (t table) Rows() int64       { c := t.Cuts(); return c[len(c)-1] }
+func (t table) Cuts() []int64 {
+	cuts := []int64{0}
+	for _, g := range t.groups {
+		cuts = append(cuts, cuts[len(cuts)-1]+g)
+	}
+	return cuts
+}
+
+func (t table) Chunks(_ context.Context, r Range) iter.Seq2[*Chunk, error] {
+	return func(yield func(*Chunk, error) bool) {
+		cuts := t.Cuts()
+		for i := range t.groups {
+			if !r.All() && (cuts[i] < r.From || cuts[i+1] > r.To) {
+				continue
+			}
+			n := int(t.groups[i])
+			c := &Chunk{Start: cuts[i], Block: n, Rows: n, Cols: 1, Stride: n, Data: make([]float64, n)}
+			for k := range c.Data {
+				c.Data[k] = float64(cuts[i] + int64(k))
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// sum adds up rows and fails after a number of chunks.
+type sum struct {
+	rows  int
+	total float64
+	fail  int
+}
+
+var errSum = errors.New("sum is full")
+
+func (s *sum) Add(c *Chunk) error {
+	if s.fail--; s.fail == 0 {
+		return errSum
+	}
+	s.rows += c.Rows
+	for _, x := range c.Col(0) {
+		s.total += x
+	}
+	return nil
+}
+
+func TestShardsCoverEveryRowOnce(t *testing.T) {
+	for _, groups := range [][]int64{{1}, {100}, {5, 1, 1}, {1, 1, 5}, {3, 3, 3, 3}, {2048, 2048, 904}} {
+		src := table{groups}
+		for n := 1; n <= 9; n++ {
+			next, rows := int64(0), 0
+			for i := 1; i <= n; i++ {
+				r, err := Shard(src, i, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.From != r.To {
+					if r.From != next {
+						t.Fatalf("groups %v: shard %d/%d is %v, want it to start at %d", groups, i, n, r, next)
+					}
+					next = r.To
+				}
+				var s sum
+				if err := Fold(context.Background(), src, FoldOptions{Range: r}, &s); err != nil {
+					t.Fatal(err)
+				}
+				rows += s.rows
+			}
+			if next != src.Rows() || int64(rows) != src.Rows() {
+				t.Fatalf("groups %v in %d shards: reached row %d and folded %d rows, want %d", groups, n, next, rows, src.Rows())
+			}
+		}
+	}
+}
+
+func TestShardRefuses(t *testing.T) {
+	var usage *UsageError
+	for _, in := range [][2]int{{0, 3}, {4, 3}, {1, 0}, {-1, 2}} {
+		if _, err := Shard(table{[]int64{4}}, in[0], in[1]); !errors.As(err, &usage) {
+			t.Errorf("shard %d/%d: got %v, want a usage error", in[0], in[1], err)
+		}
+	}
+}
+
+func TestFoldStopsAtTheFirstError(t *testing.T) {
+	src := table{[]int64{2, 2, 2}}
+	ok, full := new(sum), &sum{fail: 2}
+	if err := Fold(context.Background(), src, FoldOptions{}, ok, full); !errors.Is(err, errSum) {
+		t.Fatalf("got %v, want the adder's error", err)
+	}
+	if full.rows != 2 {
+		t.Errorf("the failing adder has %d rows, want the 2 of the first chunk", full.rows)
+	}
+
+	var meter Meter
+	var seen []int64
+	stop := errors.New("stop")
+	err := Fold(context.Background(), src, FoldOptions{Meter: &meter, After: func(next int64) error {
+		seen = append(seen, next)
+		if next == 4 {
+			return stop
+		}
+		return nil
+	}}, new(sum))
+	if !errors.Is(err, stop) || len(seen) != 2 || meter.Rows.Load() != 4 {
+		t.Errorf("got %v after %v with %d rows metered, want stop after [2 4] with 4", err, seen, meter.Rows.Load())
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := Fold(ctx, src, FoldOptions{}, new(sum)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the cancellation", err)
+	}
+}
+
+func TestBlockRowsStayWithinTheirBounds(t *testing.T) {
+	for d := 0; d < 200_000; d = d*3/2 + 1 {
+		h := BlockRows(d)
+		if h < minBlockRows || h > maxBlockRows || h&(h-1) != 0 {
+			t.Fatalf("d = %d: %d rows", d, h)
+		}
+		if h > minBlockRows && h*d*bytesPerNumber > blockByteGoal {
+			t.Fatalf("d = %d: a block of %d rows is larger than its goal", d, h)
+		}
+	}
+}
+
+func TestSelectionReadsBackAsWritten(t *testing.T) {
+	s := &Selection{
+		Method: "greedy", K: 1, Features: 2, Converged: true,
+		Selected:  []Selected{{Rank: 1, Name: "<script>", Column: 1, Score: 0.1, Error: 0}},
+		Columns:   []ColumnReport{{Name: "a", Mean: Number(math.NaN()), Std: 5e-324}},
+		Objective: []Number{1, Number(math.Nextafter(1, 0))},
+	}
+	var b bytes.Buffer
+	if err := s.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `"error": 0`) || !strings.Contains(b.String(), `"mean": null`) {
+		t.Errorf("zero errors must be there and NaN must be null:\n%s", b.String())
+	}
+	got, err := DecodeSelection(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Selected[0] != s.Selected[0] || got.Objective[1] != s.Objective[1] || got.Columns[0].Std != s.Columns[0].Std || !math.IsNaN(float64(got.Columns[0].Mean)) {
+		t.Errorf("got %+v, want %+v", got, s)
+	}
+	var usage *UsageError
+	if _, err := DecodeSelection(strings.NewReader(`{"schema": "other"}`)); !errors.As(err, &usage) {
+		t.Errorf("another schema: got %v, want a usage error", err)
+	}
+}
+
+func TestErrorsNameTheirPlace(t *testing.T) {
+	err := &DataError{Path: "a.parquet", RowGroup: 2, Column: "x y", Row: 17, Err: ErrMissing, Remedy: "choose --missing mean"}
+	if got, want := err.Error(), `a.parquet: row group 2, column "x y", row 17: missing value; choose --missing mean`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := Dataf("a", "not Parquet").Error(), "a: not Parquet"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if !errors.Is(err, ErrMissing) {
+		t.Error("the cause is lost")
+	}
+	mem := &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 1 << 20, Flag: "--memory-limit"}
+	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 1.0 MiB; raise it: --memory-limit 4MiB"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
