@@ -1,0 +1,38 @@
+package kernel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Each calls fn(0) … fn(n-1) from up to workers goroutines (0 means GOMAXPROCS) and
+// returns when all calls have. Calls are handed out in ascending order, so the
+// costliest task should come first; fn must not depend on the order.
+func Each(workers, n int, fn func(i int)) {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = min(workers, n)
+	if workers <= 1 {
+		for i := range n {
+			fn(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			fn(i)
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers - 1 { // the caller is a worker too
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+}
+
+// tiles is the number of tiles that cover n.
+func tiles(n int) int { return (n + tile - 1) / tile }
