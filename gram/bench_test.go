@@ -1,0 +1,33 @@
+package gram
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// BenchmarkAdd reports the rate of the whole step (profile, packing, product), with
+// n·d² flops counted whatever else is done.
+func BenchmarkAdd(b *testing.B) {
+	const d, rows = 256, 1024
+	for _, missing := range []bool{false, true} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("dense/missing=%v/workers=%d", missing, workers), func(b *testing.B) {
+				bench(b, wide(d, rows, missing).chunk(0, rows), workers)
+				b.ReportMetric(float64(rows)*d*d*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+	b.Run("sparse", func(b *testing.B) { bench(b, wide(d, rows, false).sparse(0, rows), 1) })
+}
+
+func bench(b *testing.B, c *stream.Chunk, workers int) {
+	m := NewMoments(c.Cols, Options{Workers: workers})
+	for b.Loop() {
+		if err := m.Add(c); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(c.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}

@@ -1,0 +1,155 @@
+package gram
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// LeftOut lists the columns that can be no features, whatever fills their missing
+// entries, and why: no value observed, constant, or a centred sum of squares that
+// float64 cannot hold. cols are the profile's columns.
+func (p *Profile) LeftOut(cols []stream.Column) []stream.LeftOut {
+	var out []stream.LeftOut
+	for j := range p.Columns {
+		if why := p.Columns[j].unusable(p.Rows); why != "" {
+			out = append(out, p.leftOut(cols, j, why))
+		}
+	}
+	return out
+}
+
+// leftOut is the report of column j, with what was missing in it.
+func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOut {
+	var counts []string
+	n := p.Columns[j].Missing
+	for _, k := range []struct {
+		n    int64
+		kind string
+	}{{n.Nulls, "null"}, {n.NaNs, "NaN"}, {n.Infs, "Inf"}} {
+		if k.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", k.n, k.kind))
+		}
+	}
+	if counts != nil {
+		why += " (" + strings.Join(counts, ", ") + ")"
+	}
+	return stream.LeftOut{Name: cols[j].Name, Why: why}
+}
+
+// leastIdentifier is the number of rows from which a strictly rising column of whole
+// numbers is suspected to be an identifier: by chance 10 rows rise once in 10! times.
+const leastIdentifier = 10
+
+// warnings names the suspicious ones among the columns kept.
+func (p *Profile) warnings(cols []stream.Column, kept []int) []string {
+	var out []string
+	for _, j := range kept {
+		if c := &p.Columns[j]; c.Rising && c.Observed >= leastIdentifier {
+			out = append(out, fmt.Sprintf("column %q rises by whole numbers from row to row: exclude it if it is an identifier", cols[j].Name))
+		}
+	}
+	return out
+}
+
+const (
+	// trust is the share of the pilot's sum of squares below which the centred one is
+	// rounding: reached only if the pilot's row has next to no weight and lies far off.
+	trust = 64 * 0x1p-52
+	// leastSquares is the smallest sum of squares whose terms keep all their digits:
+	// below it squares fall into the subnormal range.
+	leastSquares = 0x1p-1022 / 0x1p-52
+)
+
+// unusable says why the column can be no feature of a table of the given rows, or "".
+func (c *ColumnProfile) unusable(rows int64) string {
+	if c.Observed == 0 {
+		return "no value observed"
+	}
+	if c.Min == c.Max {
+		where := "in every row"
+		if c.Observed < rows {
+			where = "wherever observed"
+		}
+		return fmt.Sprintf("constant (%s %s)", strconv.FormatFloat(c.Min+0, 'g', -1, 64), where)
+	}
+	return imprecise(c.Squares-c.Sum*c.Sum/c.Weight, c.Squares)
+}
+
+// imprecise says why a centred sum of squares cannot be used, or "". about is the
+// sum that it was obtained from by subtraction.
+func imprecise(centred, about float64) string {
+	switch {
+	case !isFinite(centred):
+		return "its centred sum of squares overflows"
+	case centred < leastSquares:
+		return "its centred sum of squares underflows"
+	case centred <= trust*about:
+		return "it varies less than rounding shows"
+	}
+	return ""
+}
+
+// filled describes a column after its missing entries were filled.
+type filled struct {
+	value   float64 // that missing entries were given
+	offset  float64 // value - pilot
+	missing float64 // Σw of the entries filled
+	sum     float64 // Σw(y-s) over all rows
+	mean    float64
+	centred float64 // Σw(y-mean)²
+	min     float64
+	max     float64
+}
+
+// fill describes column j under a fill and says why it is no feature, or "".
+func (p *Profile) fill(j int, fill Fill) (filled, string) {
+	c := &p.Columns[j]
+	if why := c.unusable(p.Rows); why != "" {
+		return filled{}, why
+	}
+	f := filled{min: c.Min, max: c.Max, sum: c.Sum, mean: c.Pilot + c.Sum/c.Weight}
+	f.value, f.offset = f.mean, c.Sum/c.Weight
+	if fill == FillZero {
+		f.value, f.offset = 0, -c.Pilot
+	}
+	squares := c.Squares
+	if c.Observed < p.Rows {
+		f.missing = p.Weight - c.Weight
+		f.sum += f.missing * f.offset
+		f.mean = c.Pilot + f.sum/p.Weight
+		squares += f.missing * f.offset * f.offset
+		f.min, f.max = min(f.min, f.value), max(f.max, f.value)
+	}
+	f.centred = squares - f.sum*f.sum/p.Weight
+	return f, imprecise(f.centred, squares)
+}
+
+// affine gives shift and factor of a = (y - shift)·factor, and c = mean - shift
+// without cancellation, or says why the column has none. weight is Σw over all rows.
+func (f *filled) affine(scale Scale, weight float64) (shift, factor, c float64, why string) {
+	factor = 1
+	switch scale {
+	case ScaleNone:
+		c = f.mean
+	case ScaleCenter:
+		shift = f.mean
+	case ScaleStandard:
+		shift, factor = f.mean, 1/math.Sqrt(f.centred/weight)
+	case ScaleMinMax:
+		shift, factor = f.min, 1/(f.max-f.min)
+		c = f.mean - f.min
+	case ScaleUnit:
+		c = f.mean
+		factor = 1 / math.Sqrt(f.centred+weight*c*c)
+	}
+	if factor == 0 || !isFinite(factor*factor*(f.centred+weight*c*c)) {
+		why = "its sum of squares overflows"
+	}
+	return shift, factor, c, why
+}
+
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

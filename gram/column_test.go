@@ -1,0 +1,110 @@
+package gram
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Columns that can be no features are left out with their reason, and change nothing
+// in the others, bit for bit.
+func TestLeftOut(t *testing.T) {
+	tab := sample(6, 50, true, false)
+	n := tab.rows()
+	column := func(f func(i int) float64) []float64 {
+		col := make([]float64, n)
+		for i := range col {
+			col[i] = f(i)
+		}
+		return col
+	}
+	bad := []struct {
+		col []float64
+		why string
+	}{
+		{column(func(int) float64 { return 7 }), "constant (7 in every row)"},
+		{column(func(i int) float64 { return [2]float64{-0.1, math.NaN()}[i%2] }), "constant (-0.1 wherever observed) (25 null)"},
+		{column(func(int) float64 { return math.NaN() }), "no value observed (50 null)"},
+		{column(func(i int) float64 { return [2]float64{1e300, 1}[i%2] }), "its centred sum of squares overflows"},
+		{column(func(i int) float64 { return [2]float64{math.MaxFloat64, -math.MaxFloat64}[i%2] }), "its centred sum of squares overflows"},
+		{column(func(i int) float64 { return 1e-200 * float64(i) }), "its centred sum of squares underflows"},
+	}
+	mixed, names := table{}, table{}.columns()
+	var want []stream.LeftOut
+	for j := range max(len(tab.cols), len(bad)) {
+		if j < len(bad) {
+			mixed.cols = append(mixed.cols, bad[j].col)
+			names = append(names, stream.Column{Name: fmt.Sprint("bad", j)})
+			want = append(want, stream.LeftOut{Name: fmt.Sprint("bad", j), Why: bad[j].why})
+		}
+		if j < len(tab.cols) {
+			mixed.cols = append(mixed.cols, tab.cols[j])
+			names = append(names, stream.Column{Name: fmt.Sprint("good", j)})
+		}
+	}
+	for _, parts := range []int{1, 2} {
+		state := func(tab table) *Moments {
+			m := tab.moments(t, Options{}, n)
+			if parts == 2 {
+				m = NewMoments(len(tab.cols), Options{})
+				tab.addRange(t, m, 0, n/2, n)
+				o := NewMoments(len(tab.cols), Options{})
+				tab.addRange(t, o, n/2, n, n)
+				if err := m.Merge(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return m
+		}
+		for _, scale := range scales {
+			for _, fill := range []Fill{FillMean, FillZero} {
+				m := state(mixed)
+				if got := m.LeftOut(names); !reflect.DeepEqual(got, want) {
+					t.Fatalf("left out %v, want %v", got, want)
+				}
+				got, err := m.Finish(names, FinishOptions{scale, fill})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(got.LeftOut, want) {
+					t.Fatalf("left out %v, want %v", got.LeftOut, want)
+				}
+				alone := finish(t, state(tab), tab, scale, fill)
+				if !slices.Equal(got.Sym, alone.Sym) || !slices.Equal(got.Filled, alone.Filled) || !slices.Equal(got.Missing, alone.Missing) {
+					t.Fatalf("%v: columns left out changed the others", scale)
+				}
+			}
+		}
+	}
+}
+
+func TestIdentifierWarning(t *testing.T) {
+	tab := table{cols: [][]float64{make([]float64, 30), make([]float64, 30), make([]float64, 30)}}
+	for i := range 30 {
+		tab.cols[0][i] = float64(3*i - 7)
+		tab.cols[1][i] = float64(i) + 0.5
+		tab.cols[2][i] = float64(i / 2)
+	}
+	for _, height := range []int{1, 7, 30} {
+		m := tab.moments(t, Options{}, height)
+		tail := NewMoments(3, Options{})
+		for i := range 30 {
+			tab.cols[0][i] += 100
+		}
+		tab.add(t, tail, height)
+		for i := range 30 {
+			tab.cols[0][i] -= 100
+		}
+		if err := m.Merge(tail); err != nil {
+			t.Fatal(err)
+		}
+		g := finish(t, m, tab, ScaleNone, FillMean)
+		if len(g.Warnings) != 1 || g.Warnings[0] != `column "c0" rises by whole numbers from row to row: exclude it if it is an identifier` {
+			t.Errorf("warnings %q", g.Warnings)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package gram
+
+import (
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// FinishOptions says which matrix A the Gram matrix is of. The zero value is raw
+// values with missing entries at their column's mean.
+type FinishOptions struct {
+	Scale Scale
+	Fill  Fill
+}
+
+// Gram is AᵀA for the n×D matrix A of the usable columns, filled and scaled; the
+// slices have one element for each of the D columns kept.
+type Gram struct {
+	D       int
+	Sym     []float64 // AᵀA, D×D row-major, both triangles
+	Columns []int     // index among the source's columns, ascending
+	Mean    []float64 // of the filled column, before scaling
+	Std     []float64 // of the filled column, before scaling; divisor Σw
+	Filled  []int64   // missing entries of used rows
+	Missing []stream.MissingCount
+
+	LeftOut  []stream.LeftOut
+	Rows     int64   // rows used
+	Weight   float64 // Σw
+	Warnings []string
+}
+
+// Finish turns m into the Gram matrix of the filled and scaled columns, in place and
+// in O(d²): with u = fill value - pilot, y = x̃ + m·u and b = Σ w y,
+//
+//	Yᵢⱼ = G̃ᵢⱼ + uⱼAⱼᵢ + uᵢAᵢⱼ + uᵢuⱼNᵢⱼ            filled
+//	Cᵢⱼ = Yᵢⱼ - bᵢbⱼ/Σw                            centred
+//	Gᵢⱼ = fᵢfⱼ·(Cᵢⱼ + Σw·cᵢcⱼ)                     a = (y - shift)·f, c = mean of y - shift
+//
+// Raw values thus come from centred ones: columns that differ little from their mean
+// keep their digits. m is consumed: only its Profile may be used afterwards, even on
+// error. cols are the profile's columns. No rows or no usable column is a *stream.DataError.
+func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
+	d := len(m.Columns)
+	m.packed, m.holes, m.root = nil, nil, nil
+	if m.g != nil {
+		for j := range m.Columns { // scale by the matrix's own diagonal: it has the same rounding
+			m.Columns[j].Squares = m.g[j*d+j]
+		}
+	}
+	s, err := NewStandardizer(&m.Profile, cols, opt.Scale, opt.Fill)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gram{
+		D: len(s.Columns), Columns: s.Columns, Mean: s.Mean, Std: s.Std, Filled: s.Filled,
+		LeftOut: s.LeftOut, Rows: s.Rows, Weight: s.Weight, Warnings: s.Warnings,
+	}
+	for _, j := range s.Columns {
+		g.Missing = append(g.Missing, m.Columns[j].Missing)
+	}
+	g.Sym = m.compact(s.Columns)
+	kernel.Each(m.opt.Workers, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
+	mirror(m.opt.Workers, g.D, g.Sym)
+	m.g, m.cross, m.both = nil, nil, nil
+	return g, nil
+}
+
+// compact moves the upper triangle of the kept rows and columns to the front of m.g.
+// An entry never moves to a higher index, so ascending order overwrites nothing unread.
+func (m *Moments) compact(kept []int) []float64 {
+	d, n := len(m.Columns), len(kept)
+	if n < d {
+		for k, i := range kept {
+			for l := k; l < n; l++ {
+				m.g[k*n+l] = m.g[i*d+kept[l]]
+			}
+		}
+	}
+	return m.g[: n*n : n*n]
+}
+
+// finishRow fills, centres and scales row i of the kept columns from its diagonal on.
+// Every expression rounds alike with i and j exchanged: permuting columns permutes the
+// result bit for bit, and equal columns have equal rows, so that ties are exact.
+func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
+	a, ci := &s.column[i], s.Columns[i]
+	for j := i; j < len(row); j++ {
+		b, cj := &s.column[j], s.Columns[j]
+		y := row[j]
+		if m.slot[ci] >= 0 || m.slot[cj] >= 0 {
+			y += b.offset*m.crossAt(cj, ci) + a.offset*m.crossAt(ci, cj) + a.offset*b.offset*m.bothAt(ci, cj)
+		}
+		y -= a.sum * b.sum / s.Weight
+		y += s.Weight * (s.offset[i] * s.offset[j])
+		// One factor after the other: their product may leave float64's range.
+		row[j] = y * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])
+	}
+}
+
+// mirror copies the upper triangle of the n×n matrix a to the lower, in square
+// blocks so that both sides stay in cache.
+func mirror(workers, n int, a []float64) {
+	const block = 64
+	kernel.Each(workers, (n+block-1)/block, func(t int) {
+		first, end := t*block, min(n, (t+1)*block)
+		for left := 0; left <= first; left += block {
+			for i := first; i < end; i++ {
+				for j := left; j < min(left+block, i); j++ {
+					a[i*n+j] = a[j*n+i]
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package gram
+
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Merge adds the moments of o, whose rows follow those of m, in O(d²). m keeps its
+// pilots, and o's sums are moved to them by exact identities: with t the difference
+// of pilots, x̃' = x̃ + t where observed, so
+//
+//	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ oⱼ, O = Σ w oᵢ oⱼ, o = 1 - m
+//	A'ₖᵢ = Aₖᵢ + tᵢ·Σ w mₖ oᵢ
+//
+// Dense and sparse moments merge alike. The result is that of one pass over both
+// inputs up to rounding, and depends on the order of merging up to rounding; moments
+// of no rows are neutral. o is unchanged; m is unchanged on error, which is other
+// columns or a *stream.MemoryError.
+func (m *Moments) Merge(o *Moments) error {
+	if len(m.Columns) != len(o.Columns) {
+		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Columns), len(o.Columns))
+	}
+	if o.g != nil {
+		if err := m.admit(o.missing, false); err != nil {
+			return err
+		}
+		m.mergeMatrices(o)
+	}
+	return m.Profile.Merge(&o.Profile)
+}
+
+func (m *Moments) mergeMatrices(o *Moments) {
+	d := len(m.Columns)
+	t := make([]float64, d)    // pilot of o - pilot of m
+	lost := make([]float64, d) // Σ w m in o
+	for j := range t {
+		a, b := &m.Columns[j], &o.Columns[j]
+		if a.Observed > 0 && b.Observed > 0 { // else m adopts o's pilot, or x̃ = 0 throughout o
+			t[j] = b.Pilot - a.Pilot
+		}
+		lost[j] = o.Weight - b.Weight
+	}
+	// seen is S's entry: Σ w x̃ᵢ over rows where j is observed.
+	seen := func(i, j int) float64 { return o.Columns[i].Sum - o.crossAt(j, i) }
+	kernel.Each(m.opt.Workers, d, func(i int) {
+		for j := i; j < d; j++ {
+			g := o.g[i*d+j]
+			if t[i] != 0 || t[j] != 0 {
+				g += t[j]*seen(i, j) + t[i]*seen(j, i) + t[i]*t[j]*(o.Weight-lost[i]-lost[j]+o.bothAt(i, j))
+			}
+			m.g[i*d+j] += g
+		}
+		for k, col := range o.missing {
+			s := m.slot[col]
+			m.cross[s*d+i] += o.cross[k*d+i] + t[i]*(lost[col]-o.bothAt(col, i))
+		}
+	})
+	for k, col := range o.missing {
+		for l := k; l < len(o.missing); l++ {
+			m.both[m.slot[col]*len(m.missing)+m.slot[o.missing[l]]] += o.both[k*len(o.missing)+l]
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package gram
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// columnsWithHoles lists the columns with a missing entry among the rows of c, ascending.
+func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
+	if c.Sparse != nil {
+		return nil
+	}
+	found := make([]bool, c.Cols)
+	eachColumn(m.opt.Workers, c.Cols, func(j int) {
+		found[j] = slices.ContainsFunc(c.Col(j), math.IsNaN)
+	})
+	var holes []int
+	for j, yes := range found {
+		if yes {
+			holes = append(holes, j)
+		}
+	}
+	return holes
+}
+
+// admit makes room for rows in which the given columns have missing entries, and
+// for packing if the rows are dense. It fails without a change beyond the limit.
+func (m *Moments) admit(holes []int, pack bool) error {
+	d := len(m.Columns)
+	missing := slices.Clone(m.missing)
+	for _, j := range holes {
+		if m.slot[j] < 0 {
+			missing = append(missing, j)
+		}
+	}
+	slices.Sort(missing)
+	if err := m.fits(d, len(missing)); err != nil {
+		return err
+	}
+	if m.g == nil {
+		m.g = make([]float64, d*d)
+	}
+	if pack && m.packed == nil {
+		m.packed = make([]float64, d*packRows)
+		m.root = make([]float64, 0, packRows)
+	}
+	if len(missing) > len(m.missing) {
+		m.grow(missing)
+	}
+	if pack && len(m.holes) < len(m.missing)*packRows {
+		m.holes = make([]float64, len(m.missing)*packRows)
+	}
+	return nil
+}
+
+func (m *Moments) fits(d, missing int) error {
+	need := Bytes(d, missing)
+	if need <= m.opt.Limit {
+		return nil
+	}
+	what := fmt.Sprintf("the Gram matrix of %d features", d)
+	if missing > 0 {
+		what += fmt.Sprintf(", %d of them with missing values,", missing)
+	}
+	return &stream.MemoryError{What: what, Need: need, Limit: m.opt.Limit, Flag: "--memory-limit"}
+}
+
+// grow moves A and N to a larger set of columns with missing entries, ascending.
+func (m *Moments) grow(missing []int) {
+	d, dm, old := len(m.Columns), len(missing), len(m.missing)
+	cross, both := make([]float64, dm*d), make([]float64, dm*dm)
+	to := make([]int, old) // new position of each old column
+	for k, j := range m.missing {
+		to[k], _ = slices.BinarySearch(missing, j)
+	}
+	for k := range to {
+		copy(cross[to[k]*d:][:d], m.cross[k*d:])
+		for l := k; l < old; l++ { // order is kept, so upper stays upper
+			both[to[k]*dm+to[l]] = m.both[k*old+l]
+		}
+	}
+	for k, j := range missing {
+		m.slot[j] = k
+	}
+	m.missing, m.cross, m.both = missing, cross, both
+}
+
+// crossAt is A's entry for missing in column k and the value of column j: Σ w m_k x̃_j.
+func (m *Moments) crossAt(k, j int) float64 {
+	if s := m.slot[k]; s >= 0 {
+		return m.cross[s*len(m.Columns)+j]
+	}
+	return 0
+}
+
+// bothAt is N's entry for columns i and j: Σ w m_i m_j.
+func (m *Moments) bothAt(i, j int) float64 {
+	s, t := m.slot[i], m.slot[j]
+	if s < 0 || t < 0 {
+		return 0
+	}
+	return m.both[min(s, t)*len(m.missing)+max(s, t)]
+}

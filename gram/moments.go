@@ -1,0 +1,163 @@
+package gram
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options tunes Moments; results do not depend on it.
+type Options struct {
+	Workers int   // goroutines; 0 means GOMAXPROCS
+	Limit   int64 // bytes that Moments may hold, see Bytes; 0 means 2 GiB
+}
+
+func (o Options) withDefaults() Options {
+	if o.Limit == 0 {
+		o.Limit = 2 << 30
+	}
+	return o
+}
+
+// Moments is a profile and the Gram matrix about its pilots: everything that a Gram
+// matrix of the whole table needs, under any scaling and any filling of missing
+// entries, from one pass over the rows.
+//
+// With m = 1 where an entry is missing, and x̃ = x - pilot where it is observed and
+// 0 where missing, it holds
+//
+//	G̃ = Σ w x̃ x̃ᵀ   d×d, upper triangle
+//	A = Σ w m x̃ᵀ    dm×d } only for the dm columns that have
+//	N = Σ w m mᵀ     dm×dm } had a missing entry so far
+//
+// A column joins A and N at its first missing entry: rows before it add nothing there.
+type Moments struct {
+	Profile
+
+	opt     Options
+	g       []float64 // d×d row-major; nil until rows arrive
+	missing []int     // the dm columns of A and N, ascending
+	slot    []int     // position of a column in missing, or -1
+	cross   []float64 // A, dm×d
+	both    []float64 // N, dm×dm, upper triangle
+
+	// Scratch, column-major with packRows rows a column.
+	packed []float64 // √w·x̃, d columns
+	holes  []float64 // √w·m, dm columns
+	root   []float64 // √w
+}
+
+// packRows is the number of rows packed for one product: high enough for 32 flops
+// for every byte of G moved, low enough that the packed rows of 1,000 columns stay
+// in a 2 MiB cache. It divides every block height; sums are rounded accordingly.
+const packRows = 256
+
+// buffers bounds what encoding, decoding and bookkeeping hold beside the matrices.
+const buffers = 256 << 10
+
+// Bytes is what a Moments of d columns holds at most once missing of them have had
+// missing entries, scratch and the moment of growth included:
+//
+//	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB
+//
+// The second term counts A and N twice: they grow by copying.
+func Bytes(d, missing int) int64 {
+	if d > maxColumns {
+		return math.MaxInt64
+	}
+	n, k := int64(d), int64(missing)
+	return 8*n*n + 16*(k*n+k*k) + 8*packRows*(n+k) + columnBytes*n + buffers
+}
+
+// maxColumns keeps 64-bit byte counts from overflowing; d² doubles would be 2 PiB.
+const maxColumns = 1 << 24
+
+// NewMoments returns the moments of no rows and d columns. It allocates O(d); the
+// matrices come with the first rows, within opt.Limit.
+func NewMoments(d int, opt Options) *Moments {
+	m := &Moments{Profile: newProfile(d), opt: opt.withDefaults(), slot: make([]int, d)}
+	for j := range m.slot {
+		m.slot[j] = -1
+	}
+	return m
+}
+
+// Add adds the rows of c in O(rows·d²) flops for dense chunks, O(Σ nnz²) for sparse
+// ones. It fails, with m unchanged, if the columns differ, if sparse rows follow
+// dense ones (merge two Moments instead), or with a *stream.MemoryError.
+//
+// The result does not depend on the number of workers, not even in the last bit.
+// Cutting the same rows into other chunks changes it by rounding.
+func (m *Moments) Add(c *stream.Chunk) error {
+	if err := m.accepts(c); err != nil {
+		return err
+	}
+	holes := m.columnsWithHoles(c)
+	if c.Rows > 0 {
+		if err := m.admit(holes, c.Sparse == nil); err != nil {
+			return err
+		}
+	}
+	m.add(c, m.opt.Workers) // the profile: sets the pilots that the products need
+	if c.Sparse != nil {
+		m.addOuter(c)
+		return nil
+	}
+	for from := 0; from < c.Rows; from += packRows {
+		m.addRows(c, from, min(packRows, c.Rows-from), len(holes) > 0)
+	}
+	return nil
+}
+
+// addRows adds the dense rows [from, from+rows) of c, rows ≤ packRows.
+func (m *Moments) addRows(c *stream.Chunk, from, rows int, holes bool) {
+	d, workers := len(m.Columns), m.opt.Workers
+	root := m.root[:0]
+	if c.Weight != nil {
+		for _, w := range c.Weight[from : from+rows] {
+			root = append(root, math.Sqrt(w))
+		}
+	}
+	eachColumn(workers, d, func(j int) {
+		col := c.Col(j)[from : from+rows]
+		center(m.packed[j*packRows:][:rows], col, m.Columns[j].Pilot, root)
+		if k := m.slot[j]; holes && k >= 0 {
+			indicate(m.holes[k*packRows:][:rows], col, root)
+		}
+	})
+	kernel.Syrk(workers, rows, d, m.packed, packRows, m.g, d)
+	if holes {
+		dm := len(m.missing)
+		kernel.GemmNT(workers, dm, d, rows, m.holes, packRows, m.packed, packRows, m.cross, d)
+		kernel.Syrk(workers, rows, dm, m.holes, packRows, m.both, dm)
+	}
+}
+
+// center writes √w·x̃; root is empty where there are no weights.
+func center(dst, col []float64, pilot float64, root []float64) {
+	for i, x := range col {
+		y := x - pilot
+		if math.IsNaN(x) {
+			y = 0
+		}
+		dst[i] = y
+	}
+	for i, w := range root {
+		dst[i] *= w
+	}
+}
+
+// indicate writes √w·m.
+func indicate(dst, col, root []float64) {
+	for i, x := range col {
+		m := 0.0
+		if math.IsNaN(x) {
+			m = 1
+		}
+		dst[i] = m
+	}
+	for i, w := range root {
+		dst[i] *= w
+	}
+}

@@ -1,0 +1,186 @@
+package gram
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Profile is the mergeable O(d) statistics of a table: what scaling and the choice
+// of usable columns need. Its sums are taken about a pilot, a value of the column
+// itself, so that a mean of 1e8 costs no digits: the pilot is one of the n values,
+// hence n·(mean-pilot)² is at most n times, and usually about 2 times, the centred
+// sum of squares that is left after subtracting it.
+type Profile struct {
+	Rows    int64   // rows used
+	Seen    int64   // rows before any was dropped
+	Weight  float64 // Σw over the rows used; Rows where the source has no weights
+	Columns []ColumnProfile
+}
+
+// ColumnProfile is one column of a Profile. An entry is observed if it is not
+// missing; all but Missing is about observed entries of used rows.
+type ColumnProfile struct {
+	Pilot    float64             // s: the first observed value; 0 for sparse chunks
+	Weight   float64             // Σw
+	Sum      float64             // Σw(x-s)
+	Squares  float64             // Σw(x-s)²
+	Min, Max float64             // meaningful if Observed > 0
+	Observed int64               // entries observed
+	Missing  stream.MissingCount // of all rows, dropped ones included
+	Rising   bool                // every row holds a whole number above the one before, from Min to Max
+}
+
+// columnBytes bounds what one column costs beside matrices: 88 bytes of profile, once
+// more while sparse rows are added or a file is read, and about 200 in a Standardizer.
+const columnBytes = 512
+
+// NewProfile returns the profile of no rows and d columns.
+func NewProfile(d int) *Profile {
+	p := newProfile(d)
+	return &p
+}
+
+func newProfile(d int) Profile {
+	p := Profile{Columns: make([]ColumnProfile, d)}
+	for j := range p.Columns {
+		p.Columns[j].Rising = true // of no rows
+	}
+	return p
+}
+
+// Add adds the rows of c. It fails, with p unchanged, if c has other columns, or is
+// sparse where earlier dense rows have set a pilot other than 0.
+func (p *Profile) Add(c *stream.Chunk) error {
+	if err := p.accepts(c); err != nil {
+		return err
+	}
+	p.add(c, 1)
+	return nil
+}
+
+func (p *Profile) accepts(c *stream.Chunk) error {
+	if c.Cols != len(p.Columns) {
+		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(p.Columns))
+	}
+	if c.Sparse == nil {
+		return nil
+	}
+	for j := range p.Columns {
+		if p.Columns[j].Pilot != 0 {
+			return fmt.Errorf("gram: sparse rows cannot follow dense ones (column %d); merge two states", j)
+		}
+	}
+	return nil
+}
+
+func (p *Profile) add(c *stream.Chunk, workers int) {
+	weight := float64(c.Rows)
+	if c.Weight != nil {
+		weight = 0
+		for _, w := range c.Weight[:c.Rows] {
+			weight += w
+		}
+	}
+	p.Rows += int64(c.Rows)
+	p.Seen += int64(c.Block)
+	p.Weight += weight
+	for j, n := range c.Missing {
+		p.Columns[j].Missing = p.Columns[j].Missing.Plus(n)
+	}
+	if c.Sparse != nil {
+		p.addSparse(c, weight)
+		return
+	}
+	eachColumn(workers, c.Cols, func(j int) { p.Columns[j].add(c.Col(j), c.Weight) })
+}
+
+// eachColumn calls fn for every column, from several goroutines in runs of columns.
+func eachColumn(workers, d int, fn func(j int)) {
+	const run = 16
+	kernel.Each(workers, (d+run-1)/run, func(t int) {
+		for j := t * run; j < min(d, (t+1)*run); j++ {
+			fn(j)
+		}
+	})
+}
+
+// add adds the entries of one column of a block. Sums of the block are formed first,
+// so that rounding grows with the block's height plus the number of blocks.
+func (c *ColumnProfile) add(col, weights []float64) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	var n int64
+	var weight, sum, squares float64
+	for i, x := range col {
+		if math.IsNaN(x) { // missing
+			continue
+		}
+		if c.Observed == 0 && n == 0 {
+			c.Pilot = x
+		}
+		w, y := 1.0, x-c.Pilot
+		if weights != nil {
+			w = weights[i]
+		}
+		n++
+		weight += w
+		sum += w * y
+		squares += w * y * y
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	c.Rising = c.Rising && rises(col, c.Max, c.Observed > 0)
+	c.observe(n, weight, sum, squares, lo, hi)
+}
+
+// rises reports whether col holds whole numbers, each above the one before.
+func rises(col []float64, last float64, hasLast bool) bool {
+	for _, x := range col {
+		if !(x == math.Floor(x)) || hasLast && !(x > last) {
+			return false
+		}
+		last, hasLast = x, true
+	}
+	return true
+}
+
+// observe adds the sums of n observed entries about c.Pilot.
+func (c *ColumnProfile) observe(n int64, weight, sum, squares, lo, hi float64) {
+	if n == 0 {
+		return
+	}
+	if c.Observed == 0 {
+		c.Min, c.Max = lo, hi
+	}
+	c.Min, c.Max = min(c.Min, lo), max(c.Max, hi)
+	c.Observed += n
+	c.Weight += weight
+	c.Sum += sum
+	c.Squares += squares
+}
+
+// Merge adds the statistics of o, whose rows follow those of p (the order matters to
+// Rising only). o is unchanged, and so is p on error. A profile of no rows is neutral.
+func (p *Profile) Merge(o *Profile) error {
+	if len(p.Columns) != len(o.Columns) {
+		return fmt.Errorf("gram: cannot merge %d columns with %d", len(p.Columns), len(o.Columns))
+	}
+	p.Rows += o.Rows
+	p.Seen += o.Seen
+	p.Weight += o.Weight
+	for j := range p.Columns {
+		p.Columns[j].merge(&o.Columns[j])
+	}
+	return nil
+}
+
+func (c *ColumnProfile) merge(o *ColumnProfile) {
+	c.Missing = c.Missing.Plus(o.Missing)
+	c.Rising = c.Rising && o.Rising && (c.Observed == 0 || o.Observed == 0 || c.Max < o.Min)
+	if c.Observed == 0 {
+		c.Pilot = o.Pilot
+	}
+	t := o.Pilot - c.Pilot // x - c.Pilot = (x - o.Pilot) + t
+	c.observe(o.Observed, o.Weight, o.Sum+t*o.Weight, o.Squares+2*t*o.Sum+t*t*o.Weight, o.Min, o.Max)
+}

@@ -1,0 +1,59 @@
+package gram
+
+import (
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Scale says how a column's values become those of the matrix A that selectors see:
+// a = (x - shift)·factor. The zero value is ScaleNone.
+type Scale int
+
+// The scales, by what a column's value x becomes.
+const (
+	ScaleNone     Scale = iota // x
+	ScaleCenter                // x - mean
+	ScaleMinMax                // (x - min)/(max - min)
+	ScaleUnit                  // x/‖x‖
+	ScaleStandard              // (x - mean)/sd, divisor n (Σw)
+)
+
+var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard"}
+
+// String is the name that the flag --scale takes.
+func (s Scale) String() string { return scaleNames[s] }
+
+// ParseScale is the inverse of String; other names are a *stream.UsageError.
+func ParseScale(name string) (Scale, error) {
+	for i, n := range scaleNames {
+		if n == name {
+			return Scale(i), nil
+		}
+	}
+	return 0, stream.Usagef("--scale %q: want %s", name, strings.Join(scaleNames[:], ", "))
+}
+
+// Fill is the value that takes the place of missing entries.
+type Fill int
+
+// The fills.
+const (
+	FillMean Fill = iota // the column's mean over the whole input's observed entries
+	FillZero             // 0, before scaling
+)
+
+var fillNames = [...]string{"mean", "zero"}
+
+// String is the name that the flag --missing takes.
+func (f Fill) String() string { return fillNames[f] }
+
+// ParseFill is the inverse of String; other names are a *stream.UsageError.
+func ParseFill(name string) (Fill, error) {
+	for i, n := range fillNames {
+		if n == name {
+			return Fill(i), nil
+		}
+	}
+	return 0, stream.Usagef("--missing %q: want %s", name, strings.Join(fillNames[:], ", "))
+}

@@ -1,0 +1,74 @@
+package gram
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func TestSparse(t *testing.T) {
+	for _, weighted := range []bool{false, true} {
+		tab := wide(11, 50, false)
+		if !weighted {
+			tab.weight = nil
+		}
+		sparse := NewMoments(len(tab.cols), Options{})
+		profile := NewProfile(len(tab.cols))
+		for from := 0; from < 50; from += 20 {
+			for _, a := range []stream.Adder{sparse, profile} {
+				if err := a.Add(tab.sparse(from, min(50, from+20))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !reflect.DeepEqual(&sparse.Profile, profile) {
+			t.Fatal("profile alone differs from that of the moments")
+		}
+		both := tab.moments(t, Options{}, 50) // dense rows and sparse rows together
+		twice := table{weight: append(slices.Clone(tab.weight), tab.weight...)}
+		for _, col := range tab.cols {
+			twice.cols = append(twice.cols, append(slices.Clone(col), col...))
+		}
+		if !weighted {
+			twice.weight = nil
+		}
+		if err := both.Merge(sparse); err != nil {
+			t.Fatal(err)
+		}
+		for _, scale := range scales {
+			// The pilot of sparse rows is 0, so only columns whose mean is not much
+			// larger than their spread have the twin's condition: all of these, two
+			// thirds of whose entries are 0.
+			ref := twice.reference(scale, FillMean)
+			again := NewMoments(len(tab.cols), Options{})
+			if err := again.Merge(both); err != nil {
+				t.Fatal(err)
+			}
+			ref.near(t, 1600, finish(t, again, tab, scale, FillMean).Sym)
+			again = NewMoments(len(tab.cols), Options{})
+			if err := again.Merge(sparse); err != nil {
+				t.Fatal(err)
+			}
+			tab.reference(scale, FillMean).near(t, 800, finish(t, again, tab, scale, FillMean).Sym)
+		}
+	}
+}
+
+func TestSparseAfterDense(t *testing.T) {
+	tab := wide(5, 10, false)
+	tab.cols[0][0] = 3 // a pilot that is not 0
+	m := tab.moments(t, Options{}, 10)
+	before := encode(t, m)
+	if err := m.Add(tab.sparse(0, 10)); err == nil || !bytes.Equal(before, encode(t, m)) {
+		t.Errorf("err = %v, or state changed", err)
+	}
+	if err := m.Add(&stream.Chunk{Cols: 4}); err == nil || !bytes.Equal(before, encode(t, m)) {
+		t.Errorf("err = %v, or state changed", err)
+	}
+	if err := m.Merge(NewMoments(4, Options{})); err == nil || !bytes.Equal(before, encode(t, m)) {
+		t.Errorf("err = %v, or state changed", err)
+	}
+}

@@ -1,0 +1,118 @@
+package gram
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Standardizer turns rows of a table into rows of the matrix A that selectors see:
+// missing entries filled, columns that can be no features left out, the others
+// shifted and scaled. It gives the A whose AᵀA is [Gram].Sym, to rounding.
+//
+// The slices have one element for each of the D columns kept.
+type Standardizer struct {
+	Columns   []int     // index among the source's columns, ascending
+	Shift     []float64 // a = (x - Shift)·Factor
+	Factor    []float64
+	Fill      []float64 // value of missing entries, before scaling
+	Mean, Std []float64 // of the filled column, before scaling; divisor Σw
+	Filled    []int64   // missing entries of used rows
+	LeftOut   []stream.LeftOut
+	Warnings  []string
+	Rows      int64   // rows used in the profile
+	Weight    float64 // Σw
+
+	all    int       // columns of the source
+	offset []float64 // Mean - Shift, without cancellation
+	column []filled
+}
+
+// NewStandardizer derives scaling and filling from the profile of the whole table.
+// It fails with a *stream.DataError if there are no rows or no usable column.
+func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (*Standardizer, error) {
+	s := &Standardizer{Rows: p.Rows, Weight: p.Weight, all: len(p.Columns)}
+	if p.Rows == 0 {
+		return nil, stream.Dataf("", "no rows to select from (%d seen, all dropped)", p.Seen)
+	}
+	for j := range p.Columns {
+		f, why := p.fill(j, fill)
+		var shift, factor, c float64
+		if why == "" {
+			shift, factor, c, why = f.affine(scale, p.Weight)
+		}
+		if why != "" {
+			s.LeftOut = append(s.LeftOut, p.leftOut(cols, j, why))
+			continue
+		}
+		s.Columns = append(s.Columns, j)
+		s.Shift = append(s.Shift, shift)
+		s.Factor = append(s.Factor, factor)
+		s.Fill = append(s.Fill, f.value)
+		s.Mean = append(s.Mean, f.mean)
+		s.Std = append(s.Std, math.Sqrt(f.centred/p.Weight))
+		s.Filled = append(s.Filled, p.Rows-p.Columns[j].Observed)
+		s.offset = append(s.offset, c)
+		s.column = append(s.column, f)
+	}
+	if len(s.Columns) == 0 {
+		err := stream.Dataf("", "no usable feature among %d columns", len(p.Columns))
+		if len(s.LeftOut) > 0 {
+			err = stream.Dataf("", "no usable feature among %d columns: the first, %q, is left out: %s",
+				len(p.Columns), s.LeftOut[0].Name, s.LeftOut[0].Why)
+		}
+		return nil, err
+	}
+	s.Warnings = p.warnings(cols, s.Columns)
+	return s, nil
+}
+
+// To writes the rows of c as rows of A, column-major: kept column k goes to
+// dst[k*ld : k*ld+c.Rows], ld ≥ c.Rows. Rows are multiplied by √w, so that AᵀA is
+// the weighted Gram matrix. A sparse chunk is written densely too. Cost O(rows·D);
+// calls may run at the same time.
+func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
+	if c.Cols != s.all {
+		panic("gram: Standardizer.To: chunk of other columns")
+	}
+	if c.Sparse != nil {
+		s.scatter(dst, ld, c)
+	}
+	var root []float64 // √w
+	for _, w := range c.Weight {
+		root = append(root, math.Sqrt(w))
+	}
+	for k, j := range s.Columns {
+		out := dst[k*ld : k*ld+c.Rows]
+		if c.Sparse == nil {
+			copy(out, c.Col(j))
+		}
+		shift, factor, missing := s.Shift[k], s.Factor[k], (s.Fill[k]-s.Shift[k])*s.Factor[k]
+		for i, x := range out {
+			if math.IsNaN(x) {
+				out[i] = missing
+			} else {
+				out[i] = (x - shift) * factor
+			}
+		}
+		for i, w := range root {
+			out[i] *= w
+		}
+	}
+}
+
+// scatter writes the raw entries of the kept columns of a sparse chunk.
+func (s *Standardizer) scatter(dst []float64, ld int, c *stream.Chunk) {
+	kept := make([]int, s.all) // position among the kept columns plus 1
+	for k, j := range s.Columns {
+		kept[j] = k + 1
+		clear(dst[k*ld : k*ld+c.Rows])
+	}
+	for i := range c.Rows {
+		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
+			if k := kept[c.Sparse.Index[e]]; k > 0 {
+				dst[(k-1)*ld+i] = c.Sparse.Value[e]
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package gram
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The standardized rows are the A of the Gram matrix: AᵀA agrees with the twin.
+func TestStandardizer(t *testing.T) {
+	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
+		tab.cols = append(tab.cols, make([]float64, tab.rows())) // constant: left out
+		p := NewProfile(len(tab.cols))
+		tab.add(t, p, 13)
+		s, err := NewStandardizer(p, tab.columns(), scale, fill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref := tab.reference(scale, fill)
+		if !slices.Equal(s.Columns, ref.kept) || len(s.LeftOut) != 1 {
+			t.Fatalf("kept %v, left out %v", s.Columns, s.LeftOut)
+		}
+		n, d := tab.rows(), len(s.Columns)
+		ld := n + 1
+		a, g := make([]float64, d*ld), make([]float64, d*d)
+		for i := range a {
+			a[i] = math.NaN()
+		}
+		s.To(a, ld, tab.chunk(0, n))
+		kernel.Syrk(1, n, d, a, ld, g, d)
+		mirror(1, d, g)
+		// Here every entry is shifted and rounded by itself, with a relative error of
+		// the unscaled value: a mean 1e8 times the spread costs 1e8·eps an entry.
+		for i := range d {
+			for j := range d {
+				tol := 400 * 0x1p-52 * math.Sqrt(ref.sym[i][i]*ref.sym[j][j])
+				for _, k := range []int{i, j} {
+					tol *= 1 + ref.condition[k]
+					if scale == ScaleCenter || scale == ScaleStandard || scale == ScaleMinMax {
+						tol *= 1 + math.Abs(ref.mean[k])/ref.std[k]
+					}
+				}
+				if !(math.Abs(g[i*d+j]-ref.sym[i][j]) <= tol) {
+					t.Fatalf("[%d,%d] = %g, want %g ± %g", i, j, g[i*d+j], ref.sym[i][j], tol)
+				}
+			}
+		}
+	})
+}
+
+// Sparse rows become the same rows of A as dense ones.
+func TestStandardizerSparse(t *testing.T) {
+	tab := wide(11, 30, false)
+	p := NewProfile(11)
+	if err := p.Add(tab.sparse(0, 30)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewStandardizer(p, tab.columns(), ScaleStandard, FillMean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense, sparse := make([]float64, 11*32), make([]float64, 11*32)
+	s.To(dense, 32, tab.chunk(0, 30))
+	s.To(sparse, 32, tab.sparse(0, 30))
+	if !slices.Equal(dense, sparse) {
+		t.Error("sparse rows differ from dense ones")
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, s := range scales {
+		if got, err := ParseScale(s.String()); got != s || err != nil {
+			t.Errorf("%v: %v, %v", s, got, err)
+		}
+	}
+	for _, f := range []Fill{FillMean, FillZero} {
+		if got, err := ParseFill(f.String()); got != f || err != nil {
+			t.Errorf("%v: %v, %v", f, got, err)
+		}
+	}
+	if _, err := ParseScale("standart"); err == nil {
+		t.Error("ParseScale took nonsense")
+	}
+	if _, err := ParseFill("drop-row"); err == nil {
+		t.Error("ParseFill took nonsense")
+	}
+}
+
+// A profile is the same to the last bit as that inside Moments, and merges as they do.
+func TestProfile(t *testing.T) {
+	tab := sample(11, 50, true, true)
+	alone := NewProfile(len(tab.cols))
+	tab.add(t, alone, 9)
+	if !slices.Equal(alone.Columns, tab.moments(t, Options{Workers: 2}, 9).Columns) {
+		t.Error("profile differs from that of the moments")
+	}
+	first, second := NewProfile(len(tab.cols)), NewProfile(len(tab.cols))
+	tab.addRange(t, first, 0, 20, 9)
+	tab.addRange(t, second, 20, 50, 9)
+	if err := first.Merge(second); err != nil {
+		t.Fatal(err)
+	}
+	for _, scale := range scales {
+		a, err := NewStandardizer(alone, tab.columns(), scale, FillZero)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := NewStandardizer(first, tab.columns(), scale, FillZero)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range a.Columns {
+			if math.Abs(a.Std[k]/b.Std[k]-1) > 1e-13 || math.Abs(a.Mean[k]-b.Mean[k]) > 1e-13*(a.Std[k]+math.Abs(a.Mean[k])) ||
+				a.Filled[k] != b.Filled[k] {
+				t.Errorf("%v: column %d differs after a merge", scale, k)
+			}
+		}
+	}
+	if err := first.Merge(NewProfile(2)); err == nil {
+		t.Error("merged profiles of other columns")
+	}
+	if err := first.Add(&stream.Chunk{Cols: 2}); err == nil {
+		t.Error("added a chunk of other columns")
+	}
+}
