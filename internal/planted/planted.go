@@ -1,0 +1,232 @@
+// Package planted generates a table whose right selection is known: a few hidden
+// factors, each shown by a group of redundant columns, among mixtures, noise and
+// constants, under names and in an order that tell nothing.
+//
+//  1. Factor f is an independent random series. Its group has Factors+2-f columns
+//     (the first the most, the last 3), each the factor with a little noise of its
+//     own, in units of its own.
+//  2. For factors 1 and 2, 3 and 4, … there is one mixture of both with more noise.
+//  3. The other columns are independent noise of low variance, or constant.
+//
+// On standardized columns greedy selection scores a column by the sum of its squared
+// correlations with all columns: about the size of its group, for for a mixture
+// 0.37 of both its groups and 1 (once one is chosen, its noise keeps it behind the other), and about 1 for noise. So it takes one column of each group, largest group
+// first, before anything else, as soon as the rows (say 500) drown chance correlations.
+//
+// Every value is a hash of seed, series and row: any block can be made by itself, and
+// nothing is stored.
+package planted
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options shapes a Table; zero fields mean their defaults.
+type Options struct {
+	Rows     int64  // default 20,000
+	Factors  int    // default 6
+	Noise    int    // columns of noise; default twice the factors
+	Constant int    // constant columns; default 2
+	GroupRow int64  // rows of a row group, see Table.Cuts; default 4,096
+	Seed     uint64 // default 1
+}
+
+func (o Options) withDefaults() Options {
+	if o.Rows == 0 {
+		o.Rows = 20000
+	}
+	if o.Factors == 0 {
+		o.Factors = 6
+	}
+	if o.Noise == 0 {
+		o.Noise = 2 * o.Factors
+	}
+	if o.Constant == 0 {
+		o.Constant = 2
+	}
+	if o.GroupRow == 0 {
+		o.GroupRow = 4096
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	return o
+}
+
+// Table is a planted table. It implements stream.Source, may be read any number of
+// times and from several goroutines.
+type Table struct {
+	opt     Options
+	columns []column
+	names   []stream.Column
+}
+
+// column is offset + scale·(factors·weight + noise·own series).
+type column struct {
+	factors       []int
+	weight, noise float64
+	offset, scale float64
+	series        uint64
+}
+
+const (
+	copyNoise    = 0.1 // of a group's column: a squared correlation of 0.98 with the others
+	mixtureNoise = 0.6 // of a mixture: a squared correlation of 0.37 with either factor
+)
+
+// New returns the table that opt describes. It allocates O(columns).
+func New(opt Options) *Table {
+	t := &Table{opt: opt.withDefaults()}
+	for f := range t.opt.Factors {
+		for range t.opt.Factors + 2 - f {
+			t.add(column{factors: []int{f}, weight: 1, noise: copyNoise})
+		}
+		if f%2 == 1 {
+			t.add(column{factors: []int{f - 1, f}, weight: math.Sqrt2 / 2, noise: mixtureNoise})
+		}
+	}
+	for range t.opt.Noise {
+		t.add(column{noise: 0.01})
+	}
+	for range t.opt.Constant {
+		t.add(column{})
+	}
+	// Shuffle (Fisher, Yates) so that neither order nor name tells a column's part.
+	for i := len(t.columns) - 1; i > 0; i-- {
+		j := t.hash(orderSeries, int64(i)) % uint64(i+1)
+		t.columns[i], t.columns[j] = t.columns[j], t.columns[i]
+	}
+	t.names = make([]stream.Column, len(t.columns))
+	for j := range t.names {
+		t.names[j] = stream.Column{Name: fmt.Sprintf("x%03d", j), Type: "double"}
+	}
+	return t
+}
+
+// add gives c a series and units of its own: an offset within ±10 and a scale between
+// 1/4 and 4, either sign.
+func (t *Table) add(c column) {
+	i := int64(len(t.columns))
+	c.series = firstSeries + uint64(i)
+	c.offset = math.Round(10*t.normal(offsetSeries, i)) + 0 // no -0
+	c.scale = math.Exp2(min(max(t.normal(scaleSeries, i), -2), 2))
+	if t.hash(signSeries, i)&1 == 1 {
+		c.scale = -c.scale
+	}
+	t.columns = append(t.columns, c)
+}
+
+// Answer is what the table hides, as column indices in ascending order.
+type Answer struct {
+	Groups   [][]int // the columns of each factor, the largest group first
+	Mixtures []int
+	Noise    []int
+	Constant []int
+}
+
+// Answer tells which columns stand for which factor. A selection of len(Groups)
+// columns is right if it has one of every group.
+func (t *Table) Answer() Answer {
+	a := Answer{Groups: make([][]int, t.opt.Factors)}
+	for j, c := range t.columns {
+		switch {
+		case len(c.factors) == 1:
+			a.Groups[c.factors[0]] = append(a.Groups[c.factors[0]], j)
+		case len(c.factors) == 2:
+			a.Mixtures = append(a.Mixtures, j)
+		case c.noise > 0:
+			a.Noise = append(a.Noise, j)
+		default:
+			a.Constant = append(a.Constant, j)
+		}
+	}
+	return a
+}
+
+// Found is the number of groups that have at least one of the columns.
+func (a Answer) Found(columns []int) int {
+	chosen := make(map[int]bool, len(columns))
+	for _, j := range columns {
+		chosen[j] = true
+	}
+	found := 0
+	for _, g := range a.Groups {
+		for _, j := range g {
+			if chosen[j] {
+				found++
+				break
+			}
+		}
+	}
+	return found
+}
+
+// Columns implements stream.Source.
+func (t *Table) Columns() []stream.Column { return t.names }
+
+// Rows implements stream.Source.
+func (t *Table) Rows() int64 { return t.opt.Rows }
+
+// Cuts implements stream.Source: the starts of the row groups and the end.
+func (t *Table) Cuts() []int64 {
+	var cuts []int64
+	for at := int64(0); at < t.opt.Rows; at += t.opt.GroupRow {
+		cuts = append(cuts, at)
+	}
+	return append(cuts, t.opt.Rows)
+}
+
+// Chunks implements stream.Source. Blocks start at row-group starts, as those of
+// files do; the two ends of r may be any rows.
+func (t *Table) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	if r.All() {
+		r.To = t.opt.Rows
+	}
+	return func(yield func(*stream.Chunk, error) bool) {
+		if r.From < 0 || r.From > r.To || r.To > t.opt.Rows {
+			yield(nil, fmt.Errorf("planted: rows %v of %d", r, t.opt.Rows))
+			return
+		}
+		height := int64(stream.BlockRows(len(t.columns)))
+		data := make([]float64, len(t.columns)*int(min(height, t.opt.GroupRow, t.opt.Rows)))
+		for from := r.From; from < r.To; {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			group := from - from%t.opt.GroupRow
+			block := from + height - (from-group)%height
+			to := min(r.To, group+t.opt.GroupRow, block)
+			if !yield(t.chunk(from, to, data), nil) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// chunk makes the rows [from, to) in data.
+func (t *Table) chunk(from, to int64, data []float64) *stream.Chunk {
+	n := int(to - from)
+	c := &stream.Chunk{Start: from, Block: n, Rows: n, Cols: len(t.columns), Stride: n, Data: data[:n*len(t.columns)]}
+	for j, col := range t.columns {
+		out := c.Col(j)
+		for i := range out {
+			row := from + int64(i)
+			x := 0.0
+			for _, f := range col.factors {
+				x += col.weight * t.normal(uint64(f), row)
+			}
+			if col.noise > 0 {
+				x += col.noise * t.normal(col.series, row)
+			}
+			out[i] = col.offset + col.scale*x
+		}
+	}
+	return c
+}
