@@ -1,0 +1,28 @@
+// Package greedy chooses the features that best reconstruct all others, without
+// labels, one at a time: Farahat, Ghodsi, Kamel, "Efficient greedy feature selection
+// for unsupervised learning", Knowledge and Information Systems 35 (2013).
+//
+// X is the n×d data, each row an observation, P_S the projection on the span of the
+// chosen columns S, and F(S) = ‖X − P_S X‖²_F what they leave unexplained. Of all
+// columns the next one chosen leaves least. Everything is a function of G = XᵀX:
+//
+//  1. f⁰ᵢ = ‖H₍:,i₎‖² and g⁰ᵢ = Gᵢᵢ, where H = G (Algorithm 1).
+//  2. Choose p = argmax fᵢ/gᵢ; equal scores within 1e-9 go to the lowest column
+//     (criterion.go, guard.go).
+//  3. δ = G₍:,p₎ − Σ ω_r ω_r[p], ω = δ/√δ_p; γ = H₍:,p₎ − Σ υ_r ω_r[p], υ = γ/√δ_p
+//     (memory.go).
+//  4. f ← f − 2 ω∘(Hᵀυ − Σ (υ_rᵀυ) ω_r) + ‖υ‖² ω∘ω, g ← g − ω∘ω (Theorem 2); on to 2.
+//
+// The partition-based Algorithm 2 reconstructs the c sums of random groups of
+// columns B instead, with H = BᵀX (Theorem 3): c·d numbers for d². [SelectTarget]
+// takes any other H.
+//
+// [Select] works on a G in memory, [SelectStream] on rows where d² does not fit; it
+// makes the same choices in a number of passes far below k. Results have the same
+// bits for any number of workers and any memory.
+//
+// Deviations from the paper: f, which drifts in the recursion, is recomputed from G
+// and H whenever its rounding error could change a choice; the selection ends at the
+// rank of the data, with a warning, where the paper would go on to choose noise; and
+// columns can be kept, that is chosen first.
+package greedy

@@ -1,0 +1,135 @@
+package greedy
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// fixture is a case of <kind>_small.json. Its about says: f[t], g[t] are those of
+// all columns at the start of turn t, chosen columns 0; errors[t] is ‖X − P_S X‖²
+// before turn t; f agrees to 1e-9·max f[0], g to 1e-9·max g[0], errors to
+// 1e-9·errors[0]; it stops at g ≤ 1e-10·g⁰, we at 1e-8·g⁰.
+type fixture struct {
+	Name   string
+	X      [][]float64
+	K      int
+	Order  []int
+	F, G   [][]float64
+	Score  []float64
+	Errors []float64
+	Groups []int
+}
+
+func readFixtures(t *testing.T, kind string) []fixture {
+	t.Helper()
+	dir := os.Getenv("UFS_FIXTURES")
+	if dir == "" {
+		dir = "../testdata/fixtures"
+	}
+	data, err := os.ReadFile(filepath.Join(dir, kind+"_small.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Cases []fixture }
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Cases) == 0 {
+		t.Fatal("no cases")
+	}
+	return file.Cases
+}
+
+func TestFixtureGreedy(t *testing.T)     { checkFixtures(t, "greedy", false) }
+func TestFixturePartgreedy(t *testing.T) { checkFixtures(t, "partgreedy", true) }
+
+func checkFixtures(t *testing.T, kind string, partitioned bool) {
+	for _, fix := range readFixtures(t, kind) {
+		t.Run(fix.Name, func(t *testing.T) {
+			x := fromRows(fix.X)
+			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Workers: 2}
+			if err := opt.Validate(x.d); err != nil {
+				t.Fatal(err)
+			}
+			sym := x.gram()
+			var target *Target
+			if partitioned {
+				target = partitionTarget(sym, x.d, fix.Groups, 2)
+			}
+			var turn int
+			watch := func(c *criterion) {
+				if turn < len(fix.F) {
+					fix.compare(t, turn, c, sym, target)
+				}
+				turn++
+			}
+			r, err := selectMemory(t.Context(), sym, x.d, target, opt, watch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fix.compareResult(t, r)
+		})
+	}
+}
+
+// compare checks f and g of one turn; c is in units of powers of 4.
+func (fix *fixture) compare(t *testing.T, turn int, c *criterion, sym []float64, target *Target) {
+	t.Helper()
+	gUnit := unitOf(diagonal(sym, c.d))
+	hUnit := gUnit
+	if target != nil {
+		hUnit = unitOf(target.H)
+	}
+	fTol, gTol := 1e-9*largest(fix.F[0]), 1e-9*largest(fix.G[0])
+	for i := range c.d {
+		if got, want := c.f[i]/hUnit/hUnit, fix.F[turn][i]; !(math.Abs(got-want) <= fTol) {
+			t.Errorf("turn %d: f[%d] = %v, want %v", turn, i, got, want)
+		}
+		if got, want := c.g[i]/gUnit, fix.G[turn][i]; !(math.Abs(got-want) <= gTol) {
+			t.Errorf("turn %d: g[%d] = %v, want %v", turn, i, got, want)
+		}
+	}
+}
+
+func (fix *fixture) compareResult(t *testing.T, r *Result) {
+	t.Helper()
+	if len(r.Order) > len(fix.Order) {
+		t.Fatalf("order %v, want %v", r.Order, fix.Order)
+	}
+	if n := len(r.Order); n < len(fix.Order) {
+		// Only columns between the two thresholds of exhaustion may be missing.
+		for i, g := range fix.G[n] {
+			if g > exhaustedShare*fix.G[0][i] {
+				t.Fatalf("order %v, want %v", r.Order, fix.Order)
+			}
+		}
+		if !r.Exhausted {
+			t.Error("ended early without saying so")
+		}
+	}
+	for j, p := range r.Order {
+		if p != fix.Order[j] {
+			t.Fatalf("order %v, want %v", r.Order, fix.Order)
+		}
+		// score = f/g: its error is that of f over g, and that of g over g times the score.
+		g := fix.G[j][p]
+		tol := 1e-9*largest(fix.F[0])/g + 1e-9*fix.Score[j]
+		if math.Abs(r.Score[j]-fix.Score[j]) > tol {
+			t.Errorf("score[%d] = %v, want %v", j, r.Score[j], fix.Score[j])
+		}
+		if math.Abs(r.Error[j]-fix.Errors[j+1]/fix.Errors[0]) > 1e-9 {
+			t.Errorf("error[%d] = %v, want %v", j, r.Error[j], fix.Errors[j+1]/fix.Errors[0])
+		}
+	}
+}
+
+func largest(x []float64) float64 {
+	m := 0.0
+	for _, v := range x {
+		m = max(m, math.Abs(v))
+	}
+	return m
+}

@@ -1,0 +1,169 @@
+package greedy
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// illConditioned has singular values over seven orders of magnitude, and is chosen
+// down to its rank or nearly so.
+func illConditioned() matrix { return smooth(20, 300, 200, 150, 0.9).noisy(21, 1e-6) }
+
+// watched runs Algorithm 1 or 2 (c > 0) to the rank of sym.
+func watched(t *testing.T, sym []float64, d, c int, watch watcher) *Result {
+	t.Helper()
+	var target *Target
+	if c > 0 {
+		target = partitionTarget(sym, d, Partition(d, c, 1), 2)
+	}
+	r, err := selectMemory(t.Context(), sym, d, target, Options{K: d, Workers: 2}, watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The recursion with its guard chooses as if every f were recomputed at every turn,
+// which is what a bound of ∞ asks for, to the last bit of the scores.
+func TestGuardEqualsRecomputing(t *testing.T) {
+	x := illConditioned()
+	sym := x.gram()
+	for _, c := range []int{0, 1, 5} {
+		want := watched(t, sym, x.d, c, func(c *criterion) {
+			for i := range c.err {
+				c.err[i] = math.Inf(1)
+			}
+		})
+		got := watched(t, sym, x.d, c, nil)
+		if len(got.Order) < 100 {
+			t.Fatalf("c = %d: only %d features", c, len(got.Order))
+		}
+		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Score, want.Score) {
+			t.Errorf("c = %d: the guarded recursion chose otherwise", c)
+		}
+	}
+}
+
+// The bound holds: at every turn the recursion's f lies within err of the exact one.
+func TestGuardBound(t *testing.T) {
+	x := illConditioned()
+	sym := x.gram()
+	for _, height := range []int{0, 5} {
+		var target *Target
+		if height > 0 {
+			target = partitionTarget(sym, x.d, Partition(x.d, height, 1), 2)
+		}
+		m, err := newMemory(sym, diagonal(sym, x.d), target, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		_, err = run(t.Context(), m, m.criterion, Options{K: x.d, Workers: 2}, func(c *criterion) {
+			saved := *c
+			saved.f, saved.err = slices.Clone(c.f), slices.Clone(c.err)
+			saved.reach, saved.settled = slices.Clone(c.reach), slices.Clone(c.settled)
+			var live []int
+			for i, ok := range c.alive {
+				if ok {
+					live = append(live, i)
+				}
+			}
+			for len(live) > 0 { // few at a time, which does not renew the bounds
+				some := live[:min(8, len(live))]
+				if err := m.settle(t.Context(), some); err != nil {
+					t.Fatal(err)
+				}
+				for _, i := range some {
+					off := math.Abs(c.f[i] - saved.f[i])
+					worst = max(worst, off/saved.err[i])
+					if off > saved.err[i] {
+						t.Errorf("turn %d: f[%d] is off by %g, bound %g", c.turn, i, off, saved.err[i])
+					}
+				}
+				live = live[len(some):]
+			}
+			*c = saved
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("height %d: largest error is %.2g of its bound", height, worst)
+	}
+}
+
+// Whatever the drift within the bounds, the choice is the same.
+func TestGuardAgainstDrift(t *testing.T) {
+	x := illConditioned()
+	sym := x.gram()
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []int{0, 5} {
+		want := watched(t, sym, x.d, c, nil)
+		got := watched(t, sym, x.d, c, func(c *criterion) {
+			for i := range c.f {
+				drift := 1e-3 * math.Abs(c.f[i])
+				c.f[i] += drift * (2*r.Float64() - 1)
+				c.err[i] += drift
+			}
+		})
+		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Score, want.Score) {
+			t.Errorf("c = %d: drift changed the choice", c)
+		}
+	}
+}
+
+// Against exact arithmetic on the same G. Where the best two differ by less than G's
+// own rounding, amplified by the condition reached, either is right.
+func TestGuardEqualsExactArithmetic(t *testing.T) {
+	x := smooth(22, 60, 40, 30, 0.6).noisy(23, 1e-4)
+	sym := x.gram()
+	got := mustSelect(t, x, Options{K: x.d})
+	big300 := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+	residual := make([]*big.Float, len(sym))
+	for i, v := range sym {
+		residual[i] = big300(v)
+	}
+	at := func(i, j int) *big.Float { return residual[i*x.d+j] }
+	done := make([]bool, x.d)
+	for turn, p := range got.Order {
+		score := make([]float64, x.d)
+		best := 0.0
+		for i := range x.d {
+			if done[i] {
+				continue
+			}
+			f := big300(0)
+			for j := range x.d {
+				f.Add(f, new(big.Float).Mul(at(i, j), at(i, j)))
+			}
+			if g, _ := at(i, i).Float64(); g > exhaustedShare*sym[i*x.d+i] {
+				score[i], _ = f.Quo(f, at(i, i)).Float64()
+				best = max(best, score[i])
+			}
+		}
+		// g is known to 1e-15 of its start, so its quotient to this share:
+		g, _ := at(p, p).Float64()
+		if slack := tieShare + 1e-14*sym[p*x.d+p]/g; score[p] < best*(1-slack) {
+			t.Fatalf("turn %d: chose %d of score %g, best is %g", turn, p, score[p], best)
+		}
+		if math.Abs(got.Score[turn]/score[p]-1) > 1e-9+1e-13*sym[p*x.d+p]/g {
+			t.Errorf("turn %d: score %v, want %v", turn, got.Score[turn], score[p])
+		}
+		done[p] = true
+		column := make([]*big.Float, x.d)
+		for i := range column {
+			column[i] = new(big.Float).Copy(at(i, p))
+		}
+		for i := range x.d {
+			for j := range x.d {
+				step := new(big.Float).Mul(column[i], column[j])
+				at(i, j).Sub(at(i, j), step.Quo(step, column[p]))
+			}
+		}
+	}
+	if len(got.Order) < 30 {
+		t.Errorf("only %d features", len(got.Order))
+	}
+}

@@ -1,0 +1,144 @@
+package greedy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// defaultK is the number of features chosen where neither K nor Variance says more.
+const defaultK = 50
+
+// Options says how many features to choose and by which of the two algorithms.
+// The zero value chooses min(50, d) features by Algorithm 1.
+type Options struct {
+	// K is the number of features to choose, Keep included. 0 means min(50, d), or
+	// d where Variance is set.
+	K int
+	// Variance ends the selection as soon as this share of ‖X‖² is explained, a
+	// number in (0, 1]; K then only caps it. 0 means to go on until K.
+	Variance float64
+	// Keep lists columns that are chosen first, in this order, whatever their score.
+	Keep []int
+
+	// Partitioned selects the partition-based Algorithm 2.
+	Partitioned bool
+	// Groups puts column i in group Groups[i], counted from 0. Nil draws a random
+	// balanced partition. Only Algorithm 2 uses it and the next two.
+	Groups []int
+	// Partitions is the number of groups drawn; 0 means 1 % of d, at least 1.
+	Partitions int
+	// Seed draws the groups; in SelectStream it also seeds the sketch, which may
+	// change the number of passes but never the answer.
+	Seed uint64
+
+	// Workers bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
+	Workers int
+}
+
+// Validate names every fault of o for d features in one *stream.UsageError.
+func (o Options) Validate(d int) error {
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if d < 1 {
+		fault("there are no features to choose from")
+	}
+	if o.K < 0 {
+		fault("k = %d is negative", o.K)
+	}
+	if o.K > d {
+		fault("k = %d is more than the %d features", o.K, d)
+	}
+	if !(o.Variance >= 0 && o.Variance <= 1) {
+		fault("variance = %v is not a share between 0 and 1", o.Variance)
+	}
+	if o.K > 0 && len(o.Keep) > o.K {
+		fault("%d features to keep are more than k = %d", len(o.Keep), o.K)
+	}
+	seen := make(map[int]bool, len(o.Keep))
+	for _, p := range o.Keep {
+		if p < 0 || p >= d {
+			fault("column %d to keep is not one of the %d features", p, d)
+		} else if seen[p] {
+			fault("column %d to keep is named twice", p)
+		}
+		seen[p] = true
+	}
+	if o.Partitions < 0 || o.Partitions > d {
+		fault("partitions = %d is not between 1 and the %d features", o.Partitions, d)
+	}
+	if (o.Groups != nil || o.Partitions > 0) && !o.Partitioned {
+		fault("groups and partitions belong to the partition-based algorithm")
+	}
+	if o.Groups != nil {
+		if len(o.Groups) != d {
+			fault("groups name %d columns, not the %d features", len(o.Groups), d)
+		}
+		for i, j := range o.Groups {
+			if j < 0 || j >= d {
+				fault("group %d of column %d is not between 0 and %d", j, i, d-1)
+				break
+			}
+		}
+	}
+	if o.Workers < 0 {
+		fault("workers = %d is negative", o.Workers)
+	}
+	if faults != nil {
+		return stream.Usagef("%s", strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+// withDefaults fills in the zero fields of valid options.
+func (o Options) withDefaults(d int) Options {
+	if o.K == 0 {
+		o.K = d
+		if o.Variance == 0 {
+			o.K = max(min(defaultK, d), len(o.Keep))
+		}
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Partitioned && o.Groups == nil {
+		if o.Partitions == 0 {
+			o.Partitions = DefaultPartitions(d)
+		}
+		o.Groups = Partition(d, o.Partitions, o.Seed)
+	}
+	return o
+}
+
+// DefaultPartitions is the number of groups of Algorithm 2 for d features: 1 % of
+// them, as in section 7 of the paper, at least 1.
+func DefaultPartitions(d int) int { return max(1, d/100) }
+
+// Partition puts d columns at random into c groups whose sizes differ by at most
+// one: column i goes to the returned groups[i]. It depends on the arguments alone,
+// so every run and shard draws the same groups.
+func Partition(d, c int, seed uint64) []int {
+	groups := make([]int, d)
+	for i := range groups {
+		groups[i] = i % c
+	}
+	// Fisher and Yates, written out: the library's Shuffle may change between Go versions.
+	random := rand.NewPCG(seed, 0x67726f757073)
+	for i := d - 1; i > 0; i-- {
+		j := int(random.Uint64() % uint64(i+1))
+		groups[i], groups[j] = groups[j], groups[i]
+	}
+	return groups
+}
+
+// groupCount is the number of groups, empty ones below the largest number included.
+func groupCount(groups []int) int {
+	c := 0
+	for _, j := range groups {
+		c = max(c, j+1)
+	}
+	return c
+}

@@ -1,0 +1,207 @@
+package greedy
+
+import (
+	"context"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// StreamOptions are Options for rows that are read again and again.
+type StreamOptions struct {
+	// Options speak of the source's columns: Keep and Groups have their numbers, and
+	// K is bounded by those that are usable.
+	Options
+	Scale gram.Scale
+	Fill  gram.Fill // of missing entries, for a source under stream.MissingKeep
+	// Profile is that of all rows, where the caller has it already; nil takes a pass.
+	Profile *gram.Profile
+	Memory  int64         // bytes to hold at most beside the source's chunks; 0 means 1 GiB
+	Meter   *stream.Meter // counts all passes; nil counts nothing
+	// Pass is called as each pass over the rows begins, with its number, counted from
+	// 1, and its purpose. The number of passes is not known beforehand. Nil does nothing.
+	Pass func(pass int, what string)
+}
+
+const defaultMemory = 1 << 30
+
+// SelectStream chooses the features that Select would from G of the standardized
+// rows, without ever holding G: in d·k numbers and what Memory leaves for working
+// in few passes. One pass profiles the columns; StreamPasses compute f⁰; the others
+// fetch columns of G of the features that a sketch of the rows predicts to be chosen
+// soon, many at a time. What is chosen depends on neither sketch nor Memory.
+//
+// Cost: nd² flops for f⁰, then up to 6nd for each candidate (2nd with Options.
+// Partitioned, where f⁰ costs 2ncd), and 2(k + candidates held)·d a turn.
+//
+// The columns of the Result are those of the returned Standardizer. It fails with a
+// *stream.UsageError for options that do not fit, with a *stream.MemoryError where
+// Memory is below StreamBytes, and with what the source fails with.
+func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*Result, *gram.Standardizer, error) {
+	cols := src.Columns()
+	if err := opt.Validate(len(cols)); err != nil {
+		return nil, nil, err
+	}
+	profile, passes := opt.Profile, 0
+	if profile == nil {
+		if opt.Pass != nil {
+			opt.Pass(1, "profile of the columns")
+		}
+		profile, passes = gram.NewProfile(len(cols)), 1
+		if err := stream.Fold(ctx, src, stream.FoldOptions{Meter: opt.Meter}, profile); err != nil {
+			return nil, nil, err
+		}
+	}
+	std, err := gram.NewStandardizer(profile, cols, opt.Scale, opt.Fill)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := len(std.Columns)
+	if opt.Options, err = opt.usable(std, cols); err != nil {
+		return nil, nil, err
+	}
+	if err := opt.Validate(d); err != nil {
+		return nil, nil, err
+	}
+	opt.Options = opt.withDefaults(d)
+	if opt.Memory == 0 {
+		opt.Memory = defaultMemory
+	}
+	s := &streamed{rows: newRows(src, std, &opt)}
+	s.rows.passes = passes
+	r, err := s.selectAll(ctx, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Passes = s.rows.passes
+	return r, std, nil
+}
+
+// usable translates column numbers from the source's to those of the usable features.
+func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Options, error) {
+	opt := o.Options
+	feature := make(map[int]int, len(std.Columns))
+	for k, j := range std.Columns {
+		feature[j] = k
+	}
+	opt.Keep = nil
+	for _, j := range o.Keep {
+		k, ok := feature[j]
+		if !ok {
+			return opt, stream.Usagef("column %q is to be kept but is left out: %s", cols[j].Name, reason(std, cols[j].Name))
+		}
+		opt.Keep = append(opt.Keep, k)
+	}
+	if o.Groups != nil {
+		opt.Groups = make([]int, len(std.Columns))
+		number := make(map[int]int) // of the groups that have usable features
+		for k, j := range std.Columns {
+			if _, ok := number[o.Groups[j]]; !ok {
+				number[o.Groups[j]] = len(number)
+			}
+			opt.Groups[k] = number[o.Groups[j]]
+		}
+	}
+	opt.Partitions = min(opt.Partitions, len(std.Columns))
+	return opt, nil
+}
+
+func reason(std *gram.Standardizer, name string) string {
+	for _, l := range std.LeftOut {
+		if l.Name == name {
+			return l.Why
+		}
+	}
+	return "not a usable feature"
+}
+
+// selectAll runs the selection on options with defaults.
+func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, error) {
+	c := 0
+	if opt.Partitioned {
+		c = groupCount(opt.Groups)
+	}
+	plan, err := planStream(s.rows.d, opt.K, c, opt.Memory)
+	if err != nil {
+		return nil, err
+	}
+	s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed)
+	if opt.Partitioned {
+		err = s.startGroups(ctx, opt, c)
+	} else {
+		err = s.start(ctx, plan)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.hold(plan.slots, plan.batch)
+	s.run = plan.refresh
+	return run(ctx, s, s.criterion, opt.Options, nil)
+}
+
+// start computes f⁰, g⁰ and the sketch.
+func (s *streamed) start(ctx context.Context, plan streamPlan) error {
+	f, _, diag, err := s.residuals(ctx, "start of the criterion", plan.start, func(b *block) { s.sketch.add(s.rows, b) })
+	if err != nil {
+		return err
+	}
+	s.sketch.finish(s.rows)
+	for i, x := range diag {
+		if !(x >= 0 && f[i] <= math.MaxFloat64) {
+			return badEntry("G", i, i, x/s.rows.unit)
+		}
+	}
+	s.criterion = newCriterion(f, diag, true)
+	return nil
+}
+
+// startGroups computes H = BᵀA, g⁰ and the sketch in one pass.
+func (s *streamed) startGroups(ctx context.Context, opt StreamOptions, c int) error {
+	d := s.rows.d
+	h, g0 := make([]float64, c*d), make([]float64, d)
+	err := s.rows.pass(ctx, "sums of the groups", func(b *block) {
+		if need := c * b.rows; len(s.scratch) < need {
+			s.scratch = make([]float64, need)
+		}
+		s.rows.addGroups(b, h, opt.Groups, c, s.scratch)
+		s.rows.addSquares(b, g0)
+		s.sketch.add(s.rows, b)
+	})
+	if err != nil {
+		return err
+	}
+	s.rows.finishGroups(h, opt.Groups, c)
+	s.rows.finishSquares(g0)
+	s.sketch.finish(s.rows)
+	if s.target, err = newMemory(nil, g0, &Target{Rows: c, H: h}, s.rows.workers); err != nil {
+		return err
+	}
+	s.criterion = s.target.criterion
+	return nil
+}
+
+// addSquares adds the squared norms of the features to g.
+func (r *rows) addSquares(b *block, g []float64) {
+	kernel.Each(r.workers, r.d, func(j int) {
+		if b.sparse == nil {
+			col := b.dense[j*b.rows : (j+1)*b.rows]
+			g[j] += kernel.Dot(col, col)
+			return
+		}
+		for at := b.sparse.colPtr[j]; at < b.sparse.colPtr[j+1]; at++ {
+			x := b.sparse.colVal[at]
+			g[j] += b.sparse.weight[b.sparse.row[at]] * x * x
+		}
+	})
+}
+
+func (r *rows) finishSquares(g []float64) {
+	if r.weight == 0 {
+		return
+	}
+	for j, s := range r.shift {
+		g[j] += s*s*r.weight - 2*s*r.sum[j]
+	}
+}

@@ -1,0 +1,397 @@
+package greedy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// holed makes a share of the entries missing.
+func (x matrix) holed(share float64) matrix {
+	r := rand.New(rand.NewPCG(31, 1))
+	y := x.clone()
+	for _, col := range y.col {
+		for i := range col {
+			if r.Float64() < share {
+				col[i] = math.NaN()
+			}
+		}
+	}
+	return y
+}
+
+// counts are sparse word counts: most entries 0.
+func counts(seed uint64, n, d int) matrix {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x := newMatrix(n, d)
+	for j, col := range x.col {
+		for i := range col {
+			if r.Float64() < 0.1+0.2*float64(j%5)/5 {
+				col[i] = float64(1 + r.IntN(4))
+			}
+		}
+	}
+	return x
+}
+
+func weights(n int) []float64 {
+	r := rand.New(rand.NewPCG(32, 1))
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = 0.2 + 3*r.Float64()
+	}
+	return w
+}
+
+// The selection out of core is that of G in memory, for every shape of input,
+// scale, algorithm and memory.
+func TestStreamEqualsMemory(t *testing.T) {
+	images := smooth(30, 150, 90, 40, 0.85).noisy(31, 0.05)
+	for _, c := range []struct {
+		name string
+		src  source
+	}{
+		{"one column", source{matrix: random(33, 20, 1, 1), block: 7}},
+		{"images", source{matrix: images, block: 64}},
+		{"row by row", source{matrix: random(34, 30, 12, 1), block: 1}},
+		{"wide", source{matrix: random(35, 20, 600, 1), block: 8}},
+		{"weights", source{matrix: images, block: 64, weight: weights(150)}},
+		{"missing", source{matrix: images.holed(0.1), block: 64, weight: weights(150)}},
+		{"sparse", source{matrix: counts(36, 200, 60), block: 64, sparse: true}},
+		{"sparse, weights", source{matrix: counts(36, 200, 60), block: 64, sparse: true, weight: weights(200)}},
+	} {
+		for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleCenter, gram.ScaleMinMax, gram.ScaleUnit, gram.ScaleStandard} {
+			for _, fill := range []gram.Fill{gram.FillMean, gram.FillZero} {
+				if fill == gram.FillZero && c.name != "missing" {
+					continue
+				}
+				for _, partitioned := range []bool{false, true} {
+					name := fmt.Sprintf("%s/%v/%v/partitioned=%v", c.name, scale, fill, partitioned)
+					t.Run(name, func(t *testing.T) { checkStream(t, c.src, scale, fill, partitioned) })
+				}
+			}
+		}
+	}
+}
+
+func checkStream(t *testing.T, src source, scale gram.Scale, fill gram.Fill, partitioned bool) {
+	a := src.standardized(t, scale, fill)
+	opt := Options{K: min(a.d, a.n, 25) - 2, Partitioned: partitioned}
+	opt.K = max(opt.K, 1)
+	c := 0
+	if partitioned {
+		opt.Partitions = min(a.d, 4)
+		c = opt.Partitions
+	}
+	want := mustSelect(t, a, opt)
+	var first *Result
+	least := StreamBytes(a.d, opt.K, c)
+	for _, memory := range []int64{least, least * 5 / 4, 1 << 30} {
+		src.passes = 0
+		seen := 0
+		got, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: opt, Scale: scale, Fill: fill, Memory: memory,
+			Pass: func(pass int, _ string) { seen = pass }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Passes != src.passes || got.Passes != seen {
+			t.Errorf("%d passes reported, %d announced, %d made", got.Passes, seen, src.passes)
+		}
+		if lower, err := StreamPasses(a.d, opt.K, c, memory); err != nil || got.Passes < lower {
+			t.Errorf("%d passes, fewer than the lower bound %d (%v)", got.Passes, lower, err)
+		}
+		compareResults(t, got, want)
+		got.Passes = 0
+		if first == nil {
+			first = got
+		} else if !reflect.DeepEqual(first, got) {
+			t.Errorf("memory %d changes the result", memory)
+		}
+	}
+}
+
+// compareResults allows for the rounding of two ways to the same G.
+func compareResults(t *testing.T, got, want *Result) {
+	t.Helper()
+	if !slices.Equal(got.Order, want.Order) {
+		t.Fatalf("order %v, want %v", got.Order, want.Order)
+	}
+	for j := range want.Order {
+		if math.Abs(got.Score[j]/want.Score[j]-1) > 1e-8 || math.Abs(got.Error[j]-want.Error[j]) > 1e-11 {
+			t.Errorf("turn %d: score %v, error %v; want %v, %v", j, got.Score[j], got.Error[j], want.Score[j], want.Error[j])
+		}
+	}
+	for i := range want.Explained {
+		if math.Abs(got.Explained[i]-want.Explained[i]) > 1e-10 || got.Nearest[i] != want.Nearest[i] {
+			t.Errorf("feature %d: explained %v by %d, want %v by %d", i,
+				got.Explained[i], got.Nearest[i], want.Explained[i], want.Nearest[i])
+		}
+	}
+	if !reflect.DeepEqual(got.Ties, want.Ties) || !reflect.DeepEqual(got.Redundant, want.Redundant) ||
+		!slices.Equal(got.Warnings, want.Warnings) || got.Exhausted != want.Exhausted {
+		t.Errorf("ties %v, redundant %v, warnings %q; want %v, %v, %q",
+			got.Ties, got.Redundant, got.Warnings, want.Ties, want.Redundant, want.Warnings)
+	}
+}
+
+func TestStreamAnyWorkers(t *testing.T) {
+	for _, src := range []source{
+		{matrix: smooth(37, 200, 150, 60, 0.9).noisy(38, 0.05), block: 64},
+		{matrix: counts(39, 200, 150), block: 64, sparse: true},
+	} {
+		for _, partitioned := range []bool{false, true} {
+			var want *Result
+			for _, workers := range []int{1, 8} {
+				r, _, err := SelectStream(t.Context(), &src, StreamOptions{Scale: gram.ScaleStandard,
+					Options: Options{K: 40, Partitioned: partitioned, Partitions: 0, Workers: workers}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want == nil {
+					want = r
+				} else if !reflect.DeepEqual(r, want) {
+					t.Errorf("partitioned %v: 8 workers differ from one", partitioned)
+				}
+			}
+		}
+	}
+}
+
+// Duplicates, exact ties and rank are settled as in memory, though the tied columns
+// have to be fetched for it; the seed of the sketch does not matter.
+func TestStreamTies(t *testing.T) {
+	x := random(40, 60, 40, 0)
+	for _, j := range []int{5, 9, 21, 33} {
+		copy(x.col[j], x.col[2])
+	}
+	copy(x.col[30], x.col[29])
+	src := source{matrix: x, block: 32}
+	want := mustSelect(t, x, Options{K: 40, Keep: []int{7, 30, 29}})
+	if len(want.Ties) == 0 || !want.Exhausted {
+		t.Fatalf("no ties or full rank: %+v", want)
+	}
+	for seed := range uint64(3) {
+		got, _, err := SelectStream(t.Context(), &src, StreamOptions{
+			Options: Options{K: 40, Keep: []int{7, 30, 29}, Seed: seed}, Memory: StreamBytes(40, 40, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareResults(t, got, want)
+	}
+}
+
+// Far more features tie than a batch holds: f is computed again for all.
+func TestStreamManyTies(t *testing.T) {
+	x := random(41, 30, 600, 0)
+	for j := range x.col {
+		copy(x.col[j], x.col[j%4])
+	}
+	src := source{matrix: x, block: 32}
+	renewed := 0
+	got, _, err := SelectStream(t.Context(), &src, StreamOptions{
+		Options: Options{K: 10}, Memory: StreamBytes(600, 10, 0),
+		Pass: func(_ int, what string) {
+			if strings.HasPrefix(what, "renewing") {
+				renewed++
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareResults(t, got, mustSelect(t, x, Options{K: 10}))
+	if renewed == 0 {
+		t.Error("f was not renewed: the test has lost its point")
+	}
+}
+
+func TestStreamHugeColumn(t *testing.T) {
+	x := random(42, 50, 30, 0.5)
+	for i := range x.col[7] {
+		x.col[7][i] *= 1e25
+	}
+	src := source{matrix: x, block: 16}
+	got, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: Options{K: 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareResults(t, got, mustSelect(t, x, Options{K: 20}))
+}
+
+// Passes stay far below k on correlated data, which is the point of it all.
+func TestStreamFewPasses(t *testing.T) {
+	src := source{matrix: smooth(43, 500, 400, 120, 0.96).noisy(44, 0.05), block: 256}
+	for _, partitioned := range []bool{false, true} {
+		r, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: Options{K: 100, Partitioned: partitioned}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("partitioned %v: %d passes for 100 features", partitioned, r.Passes)
+		if r.Passes > 40 {
+			t.Errorf("partitioned %v: %d passes for 100 features", partitioned, r.Passes)
+		}
+	}
+}
+
+func TestStreamLeftOut(t *testing.T) {
+	x := random(45, 40, 8, 0)
+	for i := range x.col[3] {
+		x.col[3][i] = 7 // constant
+	}
+	src := source{matrix: x, block: 16}
+	opt := StreamOptions{Scale: gram.ScaleStandard}
+	opt.Options = Options{K: 4, Keep: []int{6}}
+	r, std, err := SelectStream(t.Context(), &src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(std.LeftOut) != 1 || std.Columns[r.Order[0]] != 6 || len(r.Explained) != 7 {
+		t.Errorf("left out %v, first %d, %d features", std.LeftOut, std.Columns[r.Order[0]], len(r.Explained))
+	}
+	var usage *stream.UsageError
+	opt.Keep = []int{3}
+	if _, _, err := SelectStream(t.Context(), &src, opt); !errors.As(err, &usage) {
+		t.Errorf("keeping a constant column: %v", err)
+	}
+	// Explicit groups are those of the source's columns.
+	opt.Options = Options{K: 4, Partitioned: true, Groups: []int{2, 2, 0, 1, 0, 2, 0, 2}}
+	r, _, err = SelectStream(t.Context(), &src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := src.standardized(t, gram.ScaleStandard, gram.FillMean)
+	compareResults(t, r, mustSelect(t, a, Options{K: 4, Partitioned: true, Groups: []int{0, 0, 1, 1, 0, 1, 0}}))
+	opt.Options = Options{K: 8}
+	if _, _, err := SelectStream(t.Context(), &src, opt); !errors.As(err, &usage) {
+		t.Errorf("k above the usable features: %v", err)
+	}
+}
+
+// A profile taken before saves its pass and changes nothing else.
+func TestStreamProfile(t *testing.T) {
+	src := source{matrix: random(50, 40, 12, 1), block: 16}
+	opt := StreamOptions{Options: Options{K: 5}, Scale: gram.ScaleStandard}
+	want, _, err := SelectStream(t.Context(), &src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Profile = gram.NewProfile(src.d)
+	if err := stream.Fold(t.Context(), &src, stream.FoldOptions{}, opt.Profile); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := SelectStream(t.Context(), &src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Passes++; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestStreamMemory(t *testing.T) {
+	src := source{matrix: random(46, 40, 30, 0), block: 16}
+	var memory *stream.MemoryError
+	least := StreamBytes(30, 5, 0)
+	_, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: Options{K: 5}, Memory: least - 1})
+	if !errors.As(err, &memory) || memory.Need != least {
+		t.Errorf("%v, want the need of %d", err, least)
+	}
+}
+
+// measuring notes the largest live heap at the start of any chunk.
+type measuring struct {
+	source
+	peak uint64
+}
+
+func (s *measuring) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		for c, err := range s.source.Chunks(ctx, r) {
+			s.peak = max(s.peak, liveHeap())
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func liveHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// What is held stays within Memory, for little and for plenty of it.
+func TestStreamHolds(t *testing.T) {
+	const d, k = 300, 20
+	x := smooth(48, 100, d, 50, 0.9).noisy(49, 0.05)
+	for _, c := range []int{0, 6} {
+		for _, memory := range []int64{StreamBytes(d, k, c), 2 * StreamBytes(d, k, c)} {
+			src := &measuring{source: source{matrix: x, block: 100}}
+			before := liveHeap()
+			_, _, err := SelectStream(t.Context(), src, StreamOptions{
+				Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})
+			if err != nil {
+				t.Fatal(err)
+			}
+			chunk := uint64(8 * d * 100)
+			if held := src.peak - before - chunk; held > uint64(memory) {
+				t.Errorf("c = %d: holds %d bytes of %d", c, held, memory)
+			}
+		}
+	}
+}
+
+// failing ends pass number n with an error after its first chunk.
+type failing struct {
+	source
+	n, pass int
+	err     error
+}
+
+func (s *failing) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	s.pass++
+	pass := s.pass
+	return func(yield func(*stream.Chunk, error) bool) {
+		for c, err := range s.source.Chunks(ctx, r) {
+			if !yield(c, err) {
+				return
+			}
+			if pass == s.n {
+				yield(nil, s.err)
+				return
+			}
+		}
+	}
+}
+
+func TestStreamFaults(t *testing.T) {
+	fault := errors.New("torn cable")
+	for n := 1; ; n++ {
+		src := &failing{source: source{matrix: random(47, 40, 30, 0), block: 16}, n: n, err: fault}
+		r, _, err := SelectStream(t.Context(), src, StreamOptions{Options: Options{K: 5}})
+		if err == nil {
+			if n <= 3 {
+				t.Errorf("pass %d: no error", n)
+			}
+			if r.Passes >= n {
+				t.Errorf("pass %d of %d failed unnoticed", n, r.Passes)
+			}
+			return
+		}
+		if !errors.Is(err, fault) {
+			t.Fatalf("pass %d: %v", n, err)
+		}
+	}
+}

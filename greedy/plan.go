@@ -1,0 +1,89 @@
+package greedy
+
+import "github.com/ufs-stream/ufs-stream/stream"
+
+const (
+	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows
+	// of G that a pass for f⁰ may hold.
+	minBuckets, maxBuckets = 32, 512
+	minRun                 = 16
+	// A batch is 1/8 of the features where memory allows: 100 features of COIL20 took
+	// 26, 20 and 14 passes with 1/16, 1/8 and 1/4, at 6nd flops a candidate. Where d
+	// is large, 256 keep the flops of a pass far below those of f⁰.
+	batchShare, minBatch, maxBatch = 8, 4, 256
+	// candidatesKept batches of candidates are held: a guess that came too early is
+	// often right a few batches later.
+	candidatesKept = 4
+)
+
+// streamPlan says how SelectStream uses its memory.
+type streamPlan struct {
+	buckets int
+	batch   int
+	slots   int
+	start   int64 // float64s for a run of rows of G while f⁰ is computed
+	refresh int64 // the same once candidates are held
+}
+
+// StreamBytes is the smallest StreamOptions.Memory that works for d features of
+// which k are chosen, and c groups (0 for Algorithm 1). More saves passes.
+func StreamBytes(d, k, c int) int64 {
+	smallest := int64(minBuckets)*int64(d) + minBatch*batchNumbers(d, c) + minRun*int64(d)
+	return fixedBytes(d, k, c) + 8*smallest
+}
+
+// StreamPasses is the number of passes for f⁰ under a memory of the given bytes, 1
+// for the profile included: a lower bound of what SelectStream needs. Two come for
+// every few features chosen: 100 features of COIL20, ORL and MNIST took 22, 26 and 14
+// passes in all with f⁰ in one (Algorithm 2: 12, 13 and 9).
+func StreamPasses(d, k, c int, memory int64) (int, error) {
+	plan, err := planStream(d, k, c, memory)
+	if err != nil {
+		return 0, err
+	}
+	if c > 0 {
+		return 2, nil
+	}
+	return 1 + len(spans(d, plan.start)), nil
+}
+
+// fixedBytes is what does not shrink: the profile and other vectors, a standardized
+// block, ω_r, H and υ_r. A block of sparse rows takes 24 bytes an entry instead.
+func fixedBytes(d, k, c int) int64 {
+	numbers := int64(d)*int64(stream.BlockRows(d)+k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
+	if c > 0 {
+		numbers += int64(c) * maxSettlers * settleTogether
+	}
+	return 8 * numbers
+}
+
+// batchNumbers is the float64s for each candidate of a batch: what the candidates
+// kept hold (δ, Rδ and a column of a block), and a turn played by the predictor.
+func batchNumbers(d, c int) int64 {
+	columns := 2
+	if c > 0 {
+		columns = 1
+	}
+	return candidatesKept*int64(columns*d+stream.BlockRows(d)) + int64(d+c)
+}
+
+func planStream(d, k, c int, memory int64) (streamPlan, error) {
+	if need := StreamBytes(d, k, c); memory < need {
+		return streamPlan{}, &stream.MemoryError{What: "selecting from rows that are read again and again",
+			Need: need, Limit: memory, Flag: "--memory-limit"}
+	}
+	left := (memory - fixedBytes(d, k, c)) / 8
+	var p streamPlan
+	p.buckets = int(min(max(left/8/int64(d), minBuckets), maxBuckets))
+	left -= int64(p.buckets) * int64(d)
+	p.start = left
+	p.batch = min(max(d/batchShare, 16), maxBatch, d)
+	// Half of what is left for candidates: the rest is for runs of rows of G, should
+	// f have to be renewed, and costs nothing while it is not used.
+	if most := int((left - minRun*int64(d)) / 2 / batchNumbers(d, c)); p.batch > most {
+		p.batch = min(max(most, minBatch), d)
+	}
+	p.slots = min(candidatesKept*p.batch, d)
+	p.refresh = left - int64(p.batch)*batchNumbers(d, c)
+	return p, nil
+}

@@ -1,0 +1,176 @@
+package greedy
+
+import (
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// The products of a pass: each adds what one block contributes to rows of a row-
+// major accumulator, and has a finish for the shift of sparse rows, to be called
+// once after the pass. With x′ = factor·x, s = factor·shift, m = Σwx′ and W = Σw,
+//
+//	Σ w (x′ₐ − sₐ)(x′ᵦ − sᵦ) = Σ w x′ₐx′ᵦ − sₐmᵦ − sᵦmₐ + W sₐsᵦ.
+//
+// Every accumulator row has one owner, which adds its terms in the order of the
+// rows of A, whatever the other rows are: G₍:,p₎ has the same bits in any batch.
+
+// addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc, whose rows
+// are d−from long; below its diagonal acc is left alone. Cost (to−from)(d−from)·2n flops.
+func (r *rows) addTriangle(b *block, acc []float64, from, to int) {
+	ld := r.d - from
+	if b.sparse != nil {
+		kernel.Each(r.workers, to-from, func(i int) {
+			b.sparse.addColumn(acc[i*ld:(i+1)*ld], from+i, from)
+		})
+		return
+	}
+	at, n := b.dense[from*b.rows:], b.rows
+	kernel.Syrk(r.workers, n, to-from, at, n, acc, ld)
+	if to < r.d {
+		kernel.GemmNT(r.workers, to-from, r.d-to, n, at, n, b.dense[to*n:], n, acc[to-from:], ld)
+	}
+}
+
+func (r *rows) finishTriangle(acc []float64, from, to int) {
+	ld := r.d - from
+	r.unshift(to-from, func(i int) (row []float64, first int, s, m float64) {
+		return acc[i*ld : (i+1)*ld], from, r.shift[from+i], r.sum[from+i]
+	})
+}
+
+// addColumns adds AᵀA₍:,p₎ to row i of acc for each features[i] = p. Cost 2nd flops a
+// feature; scratch holds len(features)·rows.
+func (r *rows) addColumns(b *block, acc []float64, features []int, scratch []float64) {
+	if b.sparse != nil {
+		kernel.Each(r.workers, len(features), func(i int) {
+			b.sparse.addColumn(acc[i*r.d:(i+1)*r.d], features[i], 0)
+		})
+		return
+	}
+	n := b.rows
+	for i, p := range features {
+		copy(scratch[i*n:(i+1)*n], b.dense[p*n:(p+1)*n])
+	}
+	kernel.GemmNT(r.workers, len(features), r.d, n, scratch, n, b.dense, n, acc, r.d)
+}
+
+func (r *rows) finishColumns(acc []float64, features []int) {
+	r.unshift(len(features), func(i int) (row []float64, first int, s, m float64) {
+		return acc[i*r.d : (i+1)*r.d], 0, r.shift[features[i]], r.sum[features[i]]
+	})
+}
+
+// addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. Cost
+// 4nd flops a row; scratch holds count·rows. sums[i] collects Σ w·Avᵢ of sparse rows.
+func (r *rows) addProducts(b *block, acc, v []float64, count int, scratch, sums []float64) {
+	n := b.rows
+	y := scratch[:count*n]
+	if b.sparse != nil {
+		kernel.Each(r.workers, count, func(i int) {
+			sums[i] += b.sparse.addProduct(acc[i*r.d:(i+1)*r.d], v[i*r.d:(i+1)*r.d], r.shift)
+		})
+		return
+	}
+	clear(y)
+	kernel.Gemm(r.workers, count, n, r.d, v, r.d, b.dense, n, y, n)
+	kernel.GemmNT(r.workers, count, r.d, n, y, n, b.dense, n, acc, r.d)
+}
+
+func (r *rows) finishProducts(acc, sums []float64) {
+	if r.weight == 0 {
+		return
+	}
+	kernel.Each(r.workers, len(sums), func(i int) {
+		kernel.Axpy(-sums[i], r.shift, acc[i*r.d:(i+1)*r.d])
+	})
+}
+
+// addGroups adds BᵀA to acc, B the sums of the columns of each group; row j of acc
+// belongs to group j. Cost 2ncd flops; scratch holds count·rows.
+func (r *rows) addGroups(b *block, acc []float64, groups []int, count int, scratch []float64) {
+	n := b.rows
+	if b.sparse != nil {
+		kernel.Each(r.workers, count, func(j int) {
+			b.sparse.addGroup(acc[j*r.d:(j+1)*r.d], groups, j)
+		})
+		return
+	}
+	sums := scratch[:count*n]
+	clear(sums)
+	for i, j := range groups {
+		kernel.Axpy(1, b.dense[i*n:(i+1)*n], sums[j*n:(j+1)*n])
+	}
+	kernel.GemmNT(r.workers, count, r.d, n, sums, n, b.dense, n, acc, r.d)
+}
+
+func (r *rows) finishGroups(acc []float64, groups []int, count int) {
+	shift, sum := make([]float64, count), make([]float64, count)
+	for i, j := range groups {
+		shift[j] += r.shift[i]
+		sum[j] += r.sum[i]
+	}
+	r.unshift(count, func(j int) (row []float64, first int, s, m float64) {
+		return acc[j*r.d : (j+1)*r.d], 0, shift[j], sum[j]
+	})
+}
+
+// unshift takes the shift out of count accumulator rows: row i stands for a feature
+// (or a sum of features) of shift s and sum m, against the features from first on.
+func (r *rows) unshift(count int, at func(i int) (row []float64, first int, s, m float64)) {
+	if r.weight == 0 {
+		return
+	}
+	kernel.Each(r.workers, count, func(i int) {
+		row, first, s, m := at(i)
+		for j := range row {
+			row[j] -= s*r.sum[first+j] + r.shift[first+j]*(m-r.weight*s)
+		}
+	})
+}
+
+// addColumn adds Σ w x′_p x′ to acc, which starts at feature first.
+func (s *sparseBlock) addColumn(acc []float64, p, first int) {
+	for at := s.colPtr[p]; at < s.colPtr[p+1]; at++ {
+		i := s.row[at]
+		x := s.colVal[at] * s.weight[i]
+		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
+			if j := int(s.feature[e]) - first; j >= 0 {
+				acc[j] += x * s.value[e]
+			}
+		}
+	}
+}
+
+// addProduct adds Σ w y x′ to acc, y = (x′ − shift)ᵀv, and returns Σ w y.
+func (s *sparseBlock) addProduct(acc, v, shift []float64) (sum float64) {
+	fixed := kernel.Dot(shift, v)
+	for i, w := range s.weight {
+		y := -fixed
+		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
+			y += s.value[e] * v[s.feature[e]]
+		}
+		y *= w
+		sum += y
+		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
+			acc[s.feature[e]] += y * s.value[e]
+		}
+	}
+	return sum
+}
+
+// addGroup adds Σ w z x′ to acc, z the sum of the row's x′ in group j.
+func (s *sparseBlock) addGroup(acc []float64, groups []int, j int) {
+	for i, w := range s.weight {
+		z := 0.0
+		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
+			if groups[s.feature[e]] == j {
+				z += s.value[e]
+			}
+		}
+		if z *= w; z == 0 {
+			continue
+		}
+		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
+			acc[s.feature[e]] += z * s.value[e]
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package greedy
+
+import (
+	"fmt"
+	"math"
+)
+
+// Result is a selection and what it means for every feature. Slices with one entry
+// a turn are parallel to Order; slices with one entry a feature have length d.
+// Order, Score and Error are also the whole curve over k: the first j entries are
+// the selection of j features.
+type Result struct {
+	Order []int     // chosen columns, in order
+	Score []float64 // the criterion f/g of each at its turn: what Algorithm 1 takes off ‖X − P_S X‖²
+	Error []float64 // F(S)/F(∅) after each, F(S) = ‖X − P_S X‖²: 0 means everything is explained
+
+	Explained []float64 // per feature: share of its sum of squares that the selection explains
+	Nearest   []int     // per feature: the chosen column of largest absolute cosine, redundant ones aside; -1 for chosen features and where all cosines are 0
+
+	Ties      []Tie    // turns at which the lowest of several equal columns was taken
+	Redundant []int    // kept columns that earlier kept ones already explained
+	Exhausted bool     // fewer than k were chosen, as nothing was left to explain
+	Warnings  []string // for the user
+	Groups    []int    // Algorithm 2: the group of each column
+	Passes    int      // over the rows, by SelectStream; 0 otherwise
+}
+
+// Tie is a turn at which other columns scored the same as the chosen one.
+type Tie struct {
+	Turn    int   // counted from 0
+	Columns []int // the columns not taken, ascending
+}
+
+// recorder collects a Result while the turns go on.
+type recorder struct {
+	Result
+	total  float64   // F(∅)
+	norm   []float64 // √Gᵢᵢ
+	cosine []float64 // largest so far, per feature
+}
+
+func newRecorder(c *criterion) *recorder {
+	r := &recorder{norm: make([]float64, c.d), cosine: make([]float64, c.d)}
+	r.Explained = make([]float64, c.d)
+	r.Nearest = make([]int, c.d)
+	for i, g := range c.g0 {
+		r.norm[i] = math.Sqrt(g)
+		r.Nearest[i] = -1
+	}
+	r.total = c.remaining()
+	return r
+}
+
+// share is the explained share of the total.
+func (r *recorder) share() float64 {
+	if len(r.Error) == 0 {
+		if r.total == 0 {
+			return 1
+		}
+		return 0
+	}
+	return 1 - r.Error[len(r.Error)-1]
+}
+
+// add records column p, chosen with the given score; column is G₍:,p₎.
+func (r *recorder) add(p int, score float64, column []float64, c *criterion) {
+	r.Order = append(r.Order, p)
+	r.Score = append(r.Score, score)
+	left := 0.0
+	if r.total > 0 {
+		left = min(c.remaining()/r.total, 1)
+	}
+	r.Error = append(r.Error, left)
+	r.Nearest[p] = -1
+	r.cosine[p] = math.Inf(1)
+	for i, x := range column {
+		// An earlier choice keeps its place unless the later one is closer beyond rounding.
+		if cos := math.Abs(x) / (r.norm[i] * r.norm[p]); cos > r.cosine[i]*(1+tieShare) {
+			r.cosine[i], r.Nearest[i] = cos, p
+		}
+	}
+}
+
+// finish fills in what each feature has become and the reason for an early end.
+func (r *recorder) finish(c *criterion, opt Options, end ending) *Result {
+	for i := range r.Explained {
+		r.Explained[i] = 1 // a column of zeros is explained by anything
+		if c.g0[i] > 0 && !c.chosen[i] {
+			r.Explained[i] = min(max(1-c.g[i]/c.g0[i], 0), 1)
+		}
+	}
+	r.Groups = opt.Groups
+	if len(r.Redundant) > 0 {
+		r.warn("%d of the kept features are combinations of the kept ones before them", len(r.Redundant))
+	}
+	rank := len(r.Order) - len(r.Redundant)
+	switch end {
+	case rankReached:
+		r.Exhausted = true
+		r.warn("rank %d reached: the remaining features are combinations of the selected", rank)
+	case targetReached:
+		r.Exhausted = true
+		r.warn("after %d features nothing of the target is left but rounding: "+
+			"the remaining features cannot be told apart", rank)
+	}
+	return &r.Result
+}
+
+func (r *recorder) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}

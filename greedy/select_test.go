@@ -1,0 +1,385 @@
+package greedy
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func mustSelect(t testing.TB, x matrix, opt Options) *Result {
+	t.Helper()
+	r, err := Select(t.Context(), x.gram(), x.d, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestEqualsDefinition(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x    matrix
+	}{
+		{"one column", random(1, 5, 1, 0)},
+		{"one row", random(2, 1, 4, 0)},
+		{"tall", random(3, 60, 17, 0)},
+		{"far from the origin", random(4, 60, 17, 100)},
+		{"wide", random(5, 9, 33, 1)},
+		{"images", smooth(6, 80, 40, 12, 0.7).noisy(7, 0.02)},
+	} {
+		for _, partitioned := range []bool{false, true} {
+			opt := Options{K: min(c.x.d, c.x.n), Partitioned: partitioned, Partitions: 3, Seed: 5}
+			if !partitioned || c.x.d < 3 {
+				opt.Partitions = 0
+			}
+			r := mustSelect(t, c.x, opt)
+			want := naive(c.x, r.Groups, opt.K)
+			// The order is decided where the gap is above the error of G itself, about
+			// 1e-16 of its largest entry; a smaller gap would make the case useless.
+			// One row: every column has the same score. Wide: so have the last.
+			if !slices.Equal(r.Order, want.order) {
+				t.Errorf("%s, partitioned %v: order %v, want %v (gap %g)", c.name, partitioned, r.Order, want.order, want.gap)
+				continue
+			}
+			for j := range r.Order {
+				if math.Abs(r.Score[j]/want.score[j]-1) > 1e-7 || math.Abs(r.Error[j]-want.error[j]) > 1e-12 {
+					t.Errorf("%s, partitioned %v, turn %d: score %v, error %v; want %v, %v",
+						c.name, partitioned, j, r.Score[j], r.Error[j], want.score[j], want.error[j])
+				}
+			}
+		}
+	}
+}
+
+// Explained and Nearest against their definitions.
+func TestExplained(t *testing.T) {
+	x := smooth(6, 80, 40, 12, 0.7).noisy(7, 0.1)
+	r := mustSelect(t, x, Options{K: 5})
+	e := x.clone()
+	for _, p := range naive(x, nil, 5).order {
+		q := append([]float64(nil), e.col[p]...)
+		for _, col := range e.col {
+			subtract(col, dot(col, q)/dot(q, q), q)
+		}
+	}
+	for i, col := range x.col {
+		if want := 1 - dot(e.col[i], e.col[i])/dot(col, col); math.Abs(r.Explained[i]-want) > 1e-12 {
+			t.Errorf("explained[%d] = %v, want %v", i, r.Explained[i], want)
+		}
+		nearest, best := -1, 0.0
+		for _, p := range r.Order {
+			if c := math.Abs(dot(col, x.col[p])) / math.Sqrt(dot(col, col)*dot(x.col[p], x.col[p])); c > best {
+				nearest, best = p, c
+			}
+		}
+		if slices.Contains(r.Order, i) {
+			nearest = -1
+		}
+		if r.Nearest[i] != nearest {
+			t.Errorf("nearest[%d] = %d, want %d", i, r.Nearest[i], nearest)
+		}
+	}
+}
+
+func TestAnyWorkers(t *testing.T) {
+	x := smooth(8, 700, 600, 30, 0.8).noisy(9, 0.05)
+	sym := x.gram()
+	for _, partitioned := range []bool{false, true} {
+		var want *Result
+		for _, workers := range []int{1, 2, 3, 8} {
+			r, err := Select(t.Context(), sym, x.d, Options{K: 300, Partitioned: partitioned, Workers: workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = r
+			} else if !reflect.DeepEqual(r, want) {
+				t.Errorf("partitioned %v: %d workers differ from one", partitioned, workers)
+			}
+		}
+	}
+}
+
+func TestPermutation(t *testing.T) {
+	x := random(10, 50, 23, 0.5)
+	p := rand.New(rand.NewPCG(1, 1)).Perm(x.d)
+	groups := Partition(x.d, 4, 1)
+	moved := make([]int, x.d)
+	for j, q := range p {
+		moved[j] = groups[q]
+	}
+	for _, partitioned := range []bool{false, true} {
+		opt, movedOpt := Options{K: 15}, Options{K: 15}
+		if partitioned {
+			opt = Options{K: 15, Partitioned: true, Groups: groups}
+			movedOpt = Options{K: 15, Partitioned: true, Groups: moved}
+		}
+		want, got := mustSelect(t, x, opt), mustSelect(t, x.permuted(p), movedOpt)
+		for j := range want.Order {
+			if p[got.Order[j]] != want.Order[j] {
+				t.Fatalf("partitioned %v: turn %d chose %d, want %d", partitioned, j, p[got.Order[j]], want.Order[j])
+			}
+		}
+	}
+}
+
+// A common factor, be it so large that f alone would overflow, changes no choice; a
+// power of 2 changes no bit of the errors.
+func TestScaling(t *testing.T) {
+	x := random(11, 50, 23, 0.5)
+	want := mustSelect(t, x, Options{K: 23})
+	for _, factor := range []float64{3, 0x1p300, 0x1p-300, 1e-150} {
+		sym := x.gram()
+		for i := range sym {
+			sym[i] *= factor * factor
+		}
+		got, err := Select(t.Context(), sym, x.d, Options{K: 23})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Order, want.Order) {
+			t.Errorf("factor %g: order %v, want %v", factor, got.Order, want.Order)
+		}
+		exact := factor == 0x1p300 || factor == 0x1p-300
+		if exact && !slices.Equal(got.Error, want.Error) {
+			t.Errorf("factor %g: errors differ", factor)
+		}
+		if s := got.Score[0] / factor / factor; math.Abs(s/want.Score[0]-1) > 1e-12 {
+			t.Errorf("factor %g: score %v, want %v", factor, s, want.Score[0])
+		}
+	}
+}
+
+// A column of huge values next to ordinary ones costs the latter no digits.
+func TestHugeColumn(t *testing.T) {
+	x := random(12, 50, 12, 0.5)
+	for i := range x.col[7] {
+		x.col[7][i] *= 1e25
+	}
+	r := mustSelect(t, x, Options{K: 12})
+	// What the others do once column 7 is out of the data.
+	rest := x.clone()
+	for _, col := range rest.col {
+		for range 2 {
+			subtract(col, dot(col, x.col[7])/dot(x.col[7], x.col[7]), x.col[7])
+		}
+	}
+	rest = rest.permuted([]int{0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11})
+	want := []int{7}
+	for _, p := range naive(rest, nil, 11).order {
+		if p >= 7 {
+			p++
+		}
+		want = append(want, p)
+	}
+	if !slices.Equal(r.Order, want) {
+		t.Errorf("order %v, want %v", r.Order, want)
+	}
+}
+
+func TestDuplicatesAndRank(t *testing.T) {
+	x := random(13, 40, 12, 0)
+	copy(x.col[5], x.col[2])
+	copy(x.col[9], x.col[2])
+	for i := range x.col[11] {
+		x.col[11][i] = 1.5*x.col[0][i] - 2*x.col[1][i] // dependent
+		x.col[10][i] = 0
+	}
+	for _, partitioned := range []bool{false, true} {
+		r := mustSelect(t, x, Options{K: 12, Partitioned: partitioned})
+		if len(r.Order) != 8 || !r.Exhausted || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "rank 8 reached") {
+			t.Errorf("order %v, exhausted %v, warnings %v; want rank 8", r.Order, r.Exhausted, r.Warnings)
+		}
+		if slices.Contains(r.Order, 5) || slices.Contains(r.Order, 9) || slices.Contains(r.Order, 10) {
+			t.Errorf("order %v holds a duplicate or a zero column", r.Order)
+		}
+		if turn := slices.Index(r.Order, 2); !slices.ContainsFunc(r.Ties, func(tie Tie) bool {
+			return tie.Turn == turn && slices.Equal(tie.Columns, []int{5, 9})
+		}) {
+			t.Errorf("ties %v do not hold turn %d with columns 5 and 9", r.Ties, turn)
+		}
+		if r.Nearest[5] != 2 || math.Abs(r.Explained[5]-1) > 1e-12 || r.Explained[10] != 1 || r.Nearest[10] != -1 {
+			t.Errorf("nearest %v, explained %v", r.Nearest, r.Explained)
+		}
+		for i, e := range r.Explained {
+			if !(e >= 0 && e <= 1) {
+				t.Errorf("explained[%d] = %v", i, e)
+			}
+		}
+	}
+}
+
+func TestNothingToExplain(t *testing.T) {
+	r := mustSelect(t, newMatrix(5, 3), Options{K: 2})
+	if len(r.Order) != 0 || !r.Exhausted {
+		t.Errorf("%+v", r)
+	}
+	// The groups' sums vanish, the columns do not: nothing of the target to explain.
+	x := random(14, 20, 4, 0)
+	for i := range x.col[0] {
+		x.col[1][i], x.col[3][i] = -x.col[0][i], -x.col[2][i]
+	}
+	r = mustSelect(t, x, Options{K: 2, Partitioned: true, Groups: []int{0, 0, 1, 1}})
+	if len(r.Order) != 0 || !r.Exhausted || !strings.Contains(r.Warnings[0], "nothing of the target is left") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	x := random(15, 40, 12, 0)
+	copy(x.col[5], x.col[2])
+	r := mustSelect(t, x, Options{K: 6, Keep: []int{5, 0, 2}})
+	if !slices.Equal(r.Order[:3], []int{5, 0, 2}) || len(r.Order) != 6 || !slices.Equal(r.Redundant, []int{2}) {
+		t.Errorf("order %v, redundant %v", r.Order, r.Redundant)
+	}
+	// The rest is what is chosen from the residual of the kept.
+	rest := x.clone()
+	for _, p := range []int{5, 0} {
+		q := append([]float64(nil), rest.col[p]...)
+		for _, col := range rest.col {
+			subtract(col, dot(col, q)/dot(q, q), q)
+		}
+		clear(rest.col[2])
+		clear(rest.col[p])
+	}
+	if want := naive(rest, nil, 3).order; !slices.Equal(r.Order[3:], want) {
+		t.Errorf("then %v, want %v", r.Order[3:], want)
+	}
+}
+
+func TestVariance(t *testing.T) {
+	x := smooth(16, 60, 30, 10, 0.6).noisy(17, 0.01)
+	all := mustSelect(t, x, Options{K: 30})
+	for _, share := range []float64{0.3, 0.9, 0.99, 1} {
+		r := mustSelect(t, x, Options{Variance: share})
+		want := len(all.Order)
+		for j, e := range all.Error {
+			if 1-e >= share {
+				want = j + 1
+				break
+			}
+		}
+		if len(r.Order) != want || !slices.Equal(r.Order, all.Order[:want]) {
+			t.Errorf("share %v: %d features, want %d", share, len(r.Order), want)
+		}
+	}
+	if r := mustSelect(t, x, Options{Variance: 0.99, K: 2}); len(r.Order) != 2 {
+		t.Errorf("k does not cap the variance: %v", r.Order)
+	}
+}
+
+// Columns of a target of one's own: B = X is Algorithm 1, scaled or not.
+func TestSelectTarget(t *testing.T) {
+	x := random(18, 40, 12, 1)
+	sym := x.gram()
+	h := append([]float64(nil), sym...)
+	for i := range h {
+		h[i] *= 1e100
+	}
+	r, err := SelectTarget(t.Context(), sym, x.d, Target{x.d, h}, Options{K: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := mustSelect(t, x, Options{K: 12}); !slices.Equal(r.Order, want.Order) {
+		t.Errorf("order %v, want %v", r.Order, want.Order)
+	}
+}
+
+func TestPartition(t *testing.T) {
+	for _, c := range []int{1, 2, 7, 20} {
+		groups := Partition(20, c, 3)
+		size := make([]int, c)
+		for _, j := range groups {
+			size[j]++
+		}
+		if slices.Max(size)-slices.Min(size) > 1 {
+			t.Errorf("%d groups of sizes %v", c, size)
+		}
+	}
+	if slices.Equal(Partition(20, 5, 1), Partition(20, 5, 2)) {
+		t.Error("the seed does not matter")
+	}
+	if want := []int{2, 1, 3, 3, 0, 1, 2, 4, 0, 4}; !slices.Equal(Partition(10, 5, 1), want) {
+		t.Errorf("the draw has changed: %v; runs of older versions can no longer be repeated", Partition(10, 5, 1))
+	}
+}
+
+func TestValidate(t *testing.T) {
+	bad := Options{K: -1, Variance: 2, Keep: []int{9, 1, 1}, Groups: []int{0}, Workers: -1}
+	err := bad.Validate(3)
+	var usage *stream.UsageError
+	if !errors.As(err, &usage) {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"k = -1", "variance = 2", "column 9", "twice", "groups", "workers"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is missing in %q", part, err)
+		}
+	}
+	if _, err := Select(t.Context(), make([]float64, 4), 2, Options{K: 3}); !errors.As(err, &usage) {
+		t.Errorf("k > d: %v", err)
+	}
+}
+
+func TestBadGram(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		var data *stream.DataError
+		if _, err := Select(t.Context(), []float64{1, x, x, 1}, 2, Options{}); !errors.As(err, &data) {
+			t.Errorf("%v: %v", x, err)
+		}
+		if _, err := Select(t.Context(), []float64{x, 0, 0, 1}, 2, Options{}); !errors.As(err, &data) {
+			t.Errorf("%v on the diagonal: %v", x, err)
+		}
+		if _, err := SelectTarget(t.Context(), []float64{1, 0, 0, 1}, 2, Target{1, []float64{x, 1}}, Options{}); !errors.As(err, &data) {
+			t.Errorf("%v in H: %v", x, err)
+		}
+	}
+	if _, err := Select(t.Context(), []float64{-1, 0, 0, 1}, 2, Options{}); err == nil {
+		t.Error("negative diagonal")
+	}
+	if _, err := Select(t.Context(), make([]float64, 3), 2, Options{}); err == nil {
+		t.Error("wrong size")
+	}
+}
+
+// What Select holds beside G stays within Bytes.
+func TestBytes(t *testing.T) {
+	const d, k = 300, 60
+	x := random(19, 100, d, 0)
+	sym := x.gram()
+	for _, c := range []int{0, 10} {
+		var target *Target
+		before := liveHeap()
+		if c > 0 {
+			target = partitionTarget(sym, d, Partition(d, c, 1), 2)
+		}
+		var peak uint64
+		_, err := selectMemory(t.Context(), sym, d, target, Options{K: k, Workers: 2}, func(c *criterion) {
+			if c.turn%10 == 9 {
+				peak = max(peak, liveHeap())
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held := int64(peak - before); held > Bytes(d, k, c) {
+			t.Errorf("c = %d: holds %d bytes, predicted %d", c, held, Bytes(d, k, c))
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	x := random(1, 10, 5, 0)
+	if _, err := Select(ctx, x.gram(), x.d, Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

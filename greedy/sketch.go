@@ -1,0 +1,90 @@
+package greedy
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// sketch is a count sketch (Charikar, Chen, Farach-Colton 2002) of the residual A −
+// P_S A: every row of A is added, with a random sign, to one of a few hundred
+// buckets, so that eᵢᵀeⱼ estimates residual inner products without bias, with a
+// standard deviation of about ‖aᵢ‖‖aⱼ‖/√buckets. It predicts which features will be
+// chosen next. The choice itself never rests on it.
+type sketch struct {
+	buckets int
+	seed    uint64
+	e       []float64 // d×buckets, row i the sketch of feature i
+	signs   []float64 // Σ ±√w of the sparse rows, by bucket
+	bucket  []int32   // of the rows of one block
+	sign    []float64
+}
+
+func newSketch(d, buckets int, seed uint64) *sketch {
+	return &sketch{buckets: buckets, seed: seed,
+		e: make([]float64, d*buckets), signs: make([]float64, buckets)}
+}
+
+// add adds the rows of b. Bucket and sign follow from the row's global position, so
+// that the sketch does not depend on how the rows are cut.
+func (s *sketch) add(r *rows, b *block) {
+	s.bucket, s.sign = s.bucket[:0], s.sign[:0]
+	for i := range b.rows {
+		h := mix(s.seed ^ mix(uint64(b.chunk.Position(i))))
+		sign := 1.0
+		if h&1 != 0 {
+			sign = -1
+		}
+		k := int32((h >> 1) % uint64(s.buckets))
+		if b.sparse != nil {
+			sign *= math.Sqrt(b.sparse.weight[i])
+			s.signs[k] += sign
+		}
+		s.bucket, s.sign = append(s.bucket, k), append(s.sign, sign)
+	}
+	kernel.Each(r.workers, r.d, func(j int) {
+		e := s.e[j*s.buckets : (j+1)*s.buckets]
+		if b.sparse != nil {
+			for at := b.sparse.colPtr[j]; at < b.sparse.colPtr[j+1]; at++ {
+				i := b.sparse.row[at]
+				e[s.bucket[i]] += s.sign[i] * b.sparse.colVal[at]
+			}
+			return
+		}
+		for i, a := range b.dense[j*b.rows : (j+1)*b.rows] {
+			e[s.bucket[i]] += s.sign[i] * a
+		}
+	})
+}
+
+// finish takes the shift out of sparse rows, after the last block.
+func (s *sketch) finish(r *rows) {
+	if r.weight == 0 {
+		return
+	}
+	kernel.Each(r.workers, r.d, func(j int) {
+		kernel.Axpy(-r.shift[j], s.signs, s.e[j*s.buckets:(j+1)*s.buckets])
+	})
+}
+
+// project takes the direction of feature p out: the residual of i falls by
+// (ωᵢ/√g_p)·residual of p, and so does its sketch. The coefficients are exact, so
+// the sketch stays one of the true residual however many features are chosen.
+func (s *sketch) project(workers, p int, omega []float64, root float64) {
+	q := make([]float64, s.buckets)
+	copy(q, s.row(p))
+	kernel.Each(workers, len(omega), func(i int) {
+		kernel.Axpy(-omega[i]/root, q, s.row(i))
+	})
+	clear(s.row(p))
+}
+
+func (s *sketch) row(i int) []float64 { return s.e[i*s.buckets : (i+1)*s.buckets] }
+
+// mix is the finalizer of splitmix64.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
