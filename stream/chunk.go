@@ -38,6 +38,9 @@ type Chunk struct {
 
 // Col returns column j of a dense chunk, Rows long.
 func (c *Chunk) Col(j int) []float64 {
+	if c.Rows == 0 { // a block whose rows were all dropped has no Data
+		return nil
+	}
 	return c.Data[j*c.Stride : j*c.Stride+c.Rows : j*c.Stride+c.Rows]
 }
 

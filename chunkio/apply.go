@@ -1,0 +1,100 @@
+package chunkio
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ApplyOptions says what Apply writes.
+type ApplyOptions struct {
+	// Columns are the selected features by flattened name, in the order of the output:
+	// "x", "geo.lat", "emb[3]", a partition key.
+	Columns []string
+	// Also are further columns of any type, behind the selected ones: a flattened name,
+	// or a whole list or struct by its own. A name that is in both is written once.
+	Also    []string
+	Sparse  string // as Options.Sparse: selected features "values[17]" are written dense
+	Threads int    // columns copied at once; 0 means GOMAXPROCS
+	Memory  int64  // bytes that copying may hold; 0 means 1 GiB
+	Meter   *stream.Meter
+}
+
+// ApplyReport says what Apply wrote.
+type ApplyReport struct {
+	Files   int      // in the output
+	Columns []string // of the output, in order
+	Rows    int64
+	Bytes   int64
+}
+
+// Apply writes the input's rows reduced to some columns to out, as Parquet with zstd.
+// Types, logical types, nullability and values are those of the input to the bit;
+// rows and row groups keep their order. Struct fields and list elements become flat
+// columns of their flattened names.
+//
+// Inputs that are directories, and several files where out does not end in .parquet,
+// are written to the new folder out in their own layout; everything else becomes the
+// one file out. Either appears whole or not at all. A partition key that the layout
+// does not keep in the path is written as a column.
+//
+// It holds the encoded columns of a row group, fewer at a time where Memory is
+// short, and reads each leaf column once for all of a list's elements that are open.
+func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
+	opt = opt.withDefaults()
+	paths, err := expand(inputs)
+	if err != nil {
+		return ApplyReport{}, err
+	}
+	if len(paths) == 1 && paths[0] == stdinName {
+		return ApplyReport{}, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
+	}
+	c, err := openCatalog(ctx, paths, openAny, opt.Memory, false)
+	if err != nil {
+		return ApplyReport{}, err
+	}
+	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse}.withDefaults())
+	if err != nil {
+		return ApplyReport{}, err
+	}
+	layout, err := arrange(inputs, paths, out)
+	if err != nil {
+		return ApplyReport{}, err
+	}
+	a := &applier{catalog: c, sparse: sparse, opt: opt}
+	if a.columns, err = a.choose(); err != nil {
+		return ApplyReport{}, err
+	}
+	if layout.single {
+		err = a.writeOne(ctx, out)
+	} else {
+		err = a.writeFolder(ctx, layout, out)
+	}
+	if err != nil {
+		return ApplyReport{}, err
+	}
+	return a.report, nil
+}
+
+func (o ApplyOptions) withDefaults() ApplyOptions {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	if o.Meter == nil {
+		o.Meter = new(stream.Meter)
+	}
+	return o
+}
+
+// applier is one run of Apply.
+type applier struct {
+	catalog *catalog
+	sparse  *sparseSpec
+	opt     ApplyOptions
+	columns []outColumn
+	report  ApplyReport
+}

@@ -1,0 +1,364 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func mustApply(t *testing.T, inputs []string, out string, opt ApplyOptions) ApplyReport {
+	t.Helper()
+	report, err := Apply(t.Context(), inputs, out, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// sameColumn compares a flat output column with what it was copied from.
+func sameColumn(t *testing.T, got *leafDump, name string, node *schema.PrimitiveNode, rep parquet.Repetition, want []string) {
+	t.Helper()
+	if got == nil {
+		t.Fatalf("no column %q in the output", name)
+	}
+	if got.node.PhysicalType() != node.PhysicalType() || !got.node.LogicalType().Equals(node.LogicalType()) ||
+		node.PhysicalType() == parquet.Types.FixedLenByteArray && got.node.TypeLength() != node.TypeLength() || got.node.ConvertedType() != node.ConvertedType() || got.node.RepetitionType() != rep {
+		t.Errorf("column %q has type %s, want %v %s", name, nodeText(got.node), rep, nodeText(node))
+	}
+	if rows := got.rows(); !slices.Equal(rows, want) {
+		for i := range want {
+			if i >= len(rows) || rows[i] != want[i] {
+				t.Fatalf("column %q: row %d of %d is %v, want %v", name, i, len(rows), rows[min(i, len(rows)-1)], want[i])
+			}
+		}
+		t.Fatalf("column %q: %d rows, want %d", name, len(rows), len(want))
+	}
+}
+
+func TestApplyMessyEveryColumn(t *testing.T) {
+	in := sharedDataset(t, "messy.parquet")
+	src := dumpFile(t, in)
+	var selected, also []string
+	for _, l := range src.leaves {
+		switch {
+		case strings.HasPrefix(l.path, "emb."), strings.HasPrefix(l.path, "vals."):
+		case strings.HasPrefix(l.path, "d_"), strings.HasPrefix(l.path, "geo."):
+			selected = append(selected, l.path)
+		default:
+			also = append(also, l.path)
+		}
+	}
+	selected = append(selected, "emb[15]", "emb[3]", "emb[0]")
+	also = append(also, "vals", "emb", "geo", "d_clean")
+	for _, opt := range []ApplyOptions{{}, {Threads: 1, Memory: 4 << 20}} {
+		opt.Columns, opt.Also = selected, also
+		out := filepath.Join(t.TempDir(), "out.parquet")
+		report := mustApply(t, []string{in}, out, opt)
+		got := dumpFile(t, out)
+		if want := append(slices.Clone(selected), also[:len(also)-1]...); !slices.Equal(report.Columns, want) {
+			t.Fatalf("columns %q, want %q", report.Columns, want)
+		}
+		for i := range got.root.NumFields() {
+			if got.root.Field(i).Name() != report.Columns[i] {
+				t.Fatalf("column %d is %q, want %q", i, got.root.Field(i).Name(), report.Columns[i])
+			}
+		}
+		if report.Rows != 5000 || report.Files != 1 || !slices.Equal(got.groups, src.groups) {
+			t.Fatalf("%+v with row groups %v", report, got.groups)
+		}
+		for _, l := range src.leaves {
+			if strings.HasPrefix(l.path, "emb.") {
+				for _, e := range []int{15, 3, 0} {
+					name := fmt.Sprintf("emb[%d]", e)
+					sameColumn(t, got.column(name), name, l.node, parquet.Repetitions.Optional, l.element(e))
+				}
+			}
+			if _, nested := src.root.Field(src.root.FieldIndexByName(l.top)).(*schema.GroupNode); nested {
+				// A whole field is the same in all, levels included; geo.lat stands there twice.
+				same := slices.ContainsFunc(got.leaves, func(o leafDump) bool {
+					return o.path == l.path && slices.Equal(o.def, l.def) && slices.Equal(o.rep, l.rep) && slices.Equal(o.values, l.values)
+				})
+				if !same {
+					t.Errorf("column %q differs", l.path)
+				}
+			}
+			if !strings.HasPrefix(l.path, "emb.") && !strings.HasPrefix(l.path, "vals.") {
+				sameColumn(t, got.column(l.path), l.path, l.node, parquet.Repetitions.Optional, l.rows())
+			}
+		}
+		for _, name := range []string{"emb", "vals", "geo"} {
+			if !got.root.Field(got.root.FieldIndexByName(name)).Equals(src.root.Field(src.root.FieldIndexByName(name))) {
+				t.Errorf("field %q has another schema", name)
+			}
+		}
+	}
+}
+
+var everyFlat = []string{"bool", "u8", "u64", "i96", "float", "double", "text", "decimal", "half", "ts", "day"}
+
+// Types, nullability, NaN payloads and row groups survive, whatever the threads and memory.
+func TestApplyEveryType(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.parquet")
+	writeEveryType(t, in, 0, 1, 4500, 0, 37)
+	src := dumpFile(t, in)
+	var names []string
+	for _, n := range everyFlat {
+		names = append(names, "r_"+n, "o_"+n)
+	}
+	var first []byte
+	for _, opt := range []ApplyOptions{{Threads: 1}, {Threads: 8}, {Threads: 2, Memory: 3 << 20}} {
+		opt.Columns, opt.Also = []string{"emb[2]", "emb[0]", "geo.name"}, append(names, "emb", "geo.lat")
+		out := filepath.Join(dir, "out.parquet")
+		mustApply(t, []string{in}, out, opt)
+		got := dumpFile(t, out)
+		if !slices.Equal(got.groups, []int64{1, 4500, 37}) {
+			t.Fatalf("row groups %v", got.groups)
+		}
+		for _, n := range names {
+			sameColumn(t, got.column(n), n, src.column(n).node, src.column(n).node.RepetitionType(), src.column(n).rows())
+		}
+		emb := src.column("emb.list.element")
+		for _, e := range []int{2, 0} {
+			name := fmt.Sprintf("emb[%d]", e)
+			sameColumn(t, got.column(name), name, emb.node, parquet.Repetitions.Optional, emb.element(e))
+		}
+		for _, n := range []string{"geo.name", "geo.lat"} {
+			sameColumn(t, got.column(n), n, src.column(n).node, parquet.Repetitions.Optional, src.column(n).rows())
+		}
+		whole := got.column("emb.list.element")
+		if !slices.Equal(whole.def, emb.def) || !slices.Equal(whole.rep, emb.rep) || !slices.Equal(whole.values, emb.values) {
+			t.Fatal("the whole list differs")
+		}
+		data, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = data
+		}
+		if !slices.Equal(first, data) {
+			t.Fatalf("%+v: other bytes", opt)
+		}
+	}
+}
+
+// Several files become one with their row groups in order of the paths.
+func TestApplySeveralToOne(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"a", "b", "c"} {
+		writeEveryType(t, filepath.Join(dir, name+".parquet"), 100*i, 60, 40)
+	}
+	all := filepath.Join(dir, "all.bin")
+	writeEveryType(t, all, 0, 60, 40, 60, 40, 60, 40)
+	opt := ApplyOptions{Columns: []string{"o_double", "emb[1]"}, Also: []string{"r_text"}}
+	report := mustApply(t, []string{filepath.Join(dir, "*.parquet")}, filepath.Join(t.TempDir(), "x.parquet"), opt)
+	if report.Rows != 300 || report.Files != 1 {
+		t.Fatalf("%+v", report)
+	}
+	one, whole := filepath.Join(t.TempDir(), "one.parquet"), filepath.Join(t.TempDir(), "whole.parquet")
+	mustApply(t, []string{filepath.Join(dir, "*.parquet")}, one, opt)
+	mustApply(t, []string{all}, whole, opt)
+	if a, b := dumpFile(t, one), dumpFile(t, whole); !slices.Equal(a.groups, b.groups) || !reflect.DeepEqual(texts(a), texts(b)) {
+		t.Fatal("the files one after the other are not the whole")
+	}
+}
+
+// A column that is REQUIRED in one file and OPTIONAL in another is OPTIONAL in the
+// one file that both become.
+func TestApplyMergesNullability(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.parquet"), filepath.Join(dir, "b.parquet")
+	for _, swap := range []bool{false, true} {
+		if err := WriteParquet(t.Context(), a, everyNumber(20, 7, swap), WriteOptions{Required: !swap}); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteParquet(t.Context(), b, everyNumber(20, 7, !swap), WriteOptions{Required: swap}); err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(t.TempDir(), "out.parquet")
+		mustApply(t, []string{a, b}, out, ApplyOptions{Columns: []string{"uint8", "double"}})
+		got := dumpFile(t, out)
+		for _, n := range []string{"uint8", "double"} {
+			want := append(dumpFile(t, a).column(n).rows(), dumpFile(t, b).column(n).rows()...)
+			sameColumn(t, got.column(n), n, got.column(n).node, parquet.Repetitions.Optional, want)
+		}
+	}
+	if err := WriteParquet(t.Context(), b, everyNumber(20, 7, false), WriteOptions{Type: "double"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Apply(t.Context(), []string{a, b}, filepath.Join(dir, "out.parquet"), ApplyOptions{Columns: []string{"uint8"}})
+	var bad *stream.DataError
+	if !errors.As(err, &bad) || bad.Path != b || !strings.Contains(err.Error(), a) {
+		t.Errorf("files of other types: %v", err)
+	}
+}
+
+func texts(d *dump) (all [][]string) {
+	for _, l := range d.leaves {
+		all = append(all, l.rows())
+	}
+	return all
+}
+
+func TestApplyKeepsHiveLayout(t *testing.T) {
+	dir := t.TempDir()
+	for i, rel := range []string{"k=1/c=x/p.parquet", "k=1/c=y/p.parquet", "k=2/c=x/p.parquet"} {
+		path := filepath.Join(dir, "in", filepath.FromSlash(rel))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		writeEveryType(t, path, 10*i, 5, 5)
+	}
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	report := mustApply(t, []string{in}, out, ApplyOptions{Columns: []string{"o_double", "k"}, Also: []string{"c", "o_text"}})
+	if report.Files != 3 || report.Rows != 30 {
+		t.Fatalf("%+v", report)
+	}
+	for i, rel := range []string{"k=1/c=x/p.parquet", "k=1/c=y/p.parquet", "k=2/c=x/p.parquet"} {
+		got := dumpFile(t, filepath.Join(out, rel))
+		src := dumpFile(t, filepath.Join(in, rel))
+		if len(got.leaves) != 2 {
+			t.Fatalf("file %d has columns %v", i, got.leaves)
+		}
+		for _, n := range []string{"o_double", "o_text"} {
+			sameColumn(t, got.column(n), n, src.column(n).node, parquet.Repetitions.Optional, src.column(n).rows())
+		}
+	}
+
+	one := filepath.Join(dir, "one.parquet")
+	mustApply(t, []string{filepath.Join(in, "*", "*", "*.parquet")}, one, ApplyOptions{Columns: []string{"k"}, Also: []string{"c"}})
+	got := dumpFile(t, one)
+	if k := got.column("k").rows(); k[0] != "1" || k[19] != "1" || k[20] != "2" || got.column("k").node.PhysicalType() != parquet.Types.Int64 {
+		t.Fatalf("partition key k: %v", k)
+	}
+	if c := got.column("c").rows(); c[0] != `"x"` || c[10] != `"y"` || c[29] != `"x"` {
+		t.Fatalf("partition key c: %v", c)
+	}
+
+	// The same again into the folder that now exists is refused, and changes nothing.
+	var refused *OutputError
+	if _, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"o_bool"}}); !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	if len(dumpFile(t, filepath.Join(out, "k=1/c=x/p.parquet")).leaves) != 2 {
+		t.Fatal("the old output changed")
+	}
+}
+
+func TestApplySparse(t *testing.T) {
+	in := sharedDataset(t, "basehock_sparse.parquet")
+	out := filepath.Join(t.TempDir(), "out.parquet")
+	var columns []string
+	original := []string{"label"}
+	features := []int{4861, 0, 17, 1000, 1001, 2500}
+	for _, f := range features {
+		columns = append(columns, fmt.Sprintf("values[%d]", f))
+		original = append(original, fmt.Sprintf("f%04d", f+1))
+	}
+	dense := dumpFile(t, sharedDataset(t, "basehock.parquet"), original...)
+	mustApply(t, []string{in}, out, ApplyOptions{Columns: columns, Also: []string{"label", "indices"}, Sparse: "indices,values,4862"})
+	got := dumpFile(t, out)
+	for k, f := range features {
+		want := dense.column(fmt.Sprintf("f%04d", f+1)).rows()
+		for i, v := range got.column(columns[k]).rows() {
+			if v, _, _ := strings.Cut(v, " "); v != want[i] {
+				t.Fatalf("%s, row %d: %s, want %s", columns[k], i, v, want[i])
+			}
+		}
+		if n := got.column(columns[k]).node; n.PhysicalType() != parquet.Types.Float {
+			t.Fatalf("%s has type %v", columns[k], n.PhysicalType())
+		}
+	}
+	if !slices.Equal(got.column("label").rows(), dense.column("label").rows()) {
+		t.Fatal("the label differs")
+	}
+}
+
+func TestApplyErrors(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.parquet")
+	writeEveryType(t, in, 0, 100)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, test := range []struct {
+		name   string
+		ctx    context.Context
+		inputs []string
+		out    string
+		opt    ApplyOptions
+		want   any // pointer to the type of error
+		text   string
+	}{
+		{"selected column missing", nil, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_doubel"}}, new(*stream.DataError), "did you mean o_double"},
+		{"also missing", nil, []string{in}, "o.parquet", ApplyOptions{Also: []string{"r_txt"}}, new(*stream.UsageError), "did you mean r_text"},
+		{"element beyond the list", nil, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"emb[3]"}}, new(*stream.DataError), "emb[3]"},
+		{"nothing", nil, []string{in}, "o.parquet", ApplyOptions{}, new(*stream.UsageError), ""},
+		{"stdin", nil, []string{"-"}, "o.parquet", ApplyOptions{Columns: []string{"x"}}, new(*stream.UsageError), ""},
+		{"over the input", nil, []string{in}, "in.parquet", ApplyOptions{Columns: []string{"o_u8"}}, new(*stream.UsageError), "replace the input"},
+		{"no folder", nil, []string{in}, "absent/o.parquet", ApplyOptions{Columns: []string{"o_u8"}}, new(*OutputError), ""},
+		{"memory", nil, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}, Memory: 200 << 10}, new(*stream.MemoryError), "--memory-limit"},
+		{"cancelled", cancelled, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}}, nil, "context canceled"},
+	} {
+		if test.ctx == nil {
+			test.ctx = t.Context()
+		}
+		_, err := Apply(test.ctx, test.inputs, filepath.Join(dir, test.out), test.opt)
+		if err == nil || test.want != nil && !errors.As(err, test.want) || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%s: %T %v", test.name, err, err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%v was left behind", entries)
+	}
+}
+
+// A damaged page is an error with its place, and leaves nothing.
+func TestApplyDamagedInput(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.parquet")
+	writeEveryType(t, in, 0, 2000, 2000)
+	data, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for at := 10; at < len(data)-5000; at += len(data) / 61 {
+		bad := slices.Clone(data)
+		for i := range 16 {
+			bad[at+i] ^= 0xA5
+		}
+		if err := os.WriteFile(in, bad, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(dir, "out.parquet")
+		_, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"o_double", "emb[1]"}, Also: []string{"o_text", "emb", "r_i96"}})
+		if err == nil {
+			os.Remove(out)
+			continue // plain values without a checksum, or a column that is not copied
+		}
+		failed++
+		var bad3 *stream.DataError
+		if !errors.As(err, &bad3) || bad3.Path != in {
+			t.Errorf("damage at %d: %T %v", at, err, err)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatal("an output in spite of the error")
+		}
+	}
+	if failed == 0 {
+		t.Fatal("no damage was found at all")
+	}
+}

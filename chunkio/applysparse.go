@@ -1,0 +1,118 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// sparseBatch is how many sparse rows are spread at a time.
+const sparseBatch = 8192
+
+// sparseNumber is the type of the dense columns of sparse rows: that of the values
+// where float64 holds all of them, else double.
+func (a *applier) sparseNumber() number {
+	return numberOf(a.catalog.leaves[a.sparse.values].elementType())
+}
+
+// elementType is the type of a list's elements, of "list<float>".
+func (l leaf) elementType() string {
+	t, _ := strings.CutPrefix(l.typ, "list<")
+	return strings.TrimSuffix(t, ">")
+}
+
+// copySparse writes features of the sparse rows of row group g as dense columns: 0
+// where the row has no such index, null where its lists or the value are null.
+func (a *applier) copySparse(ctx context.Context, src copySource, i, g int, columns []openColumn) error {
+	f := &a.catalog.files[i]
+	indices, values := f.at(a.sparse.indices), f.at(a.sparse.values)
+	group, err := src.open(ctx, g, []int{indices, values})
+	if err != nil {
+		return err
+	}
+	defer group.close()
+	at := make([]int, a.sparse.features) // feature → place in columns, plus one
+	dense := make([][]float64, len(columns))
+	for k, c := range columns {
+		at[c.element] = k + 1
+		dense[k] = make([]float64, sparseBatch)
+	}
+	n := a.sparseNumber()
+	var index, value lists
+	for from, rows := int64(0), src.groupRows()[g]; from < rows; from += sparseBatch {
+		to := min(rows, from+sparseBatch)
+		if err := group.decodeLists(ctx, indices, from, to, &index); err != nil {
+			return err
+		}
+		if err := group.decodeLists(ctx, values, from, to, &value); err != nil {
+			return err
+		}
+		if err := spread(dense, at, &index, &value, int(to-from)); err != nil {
+			var bad *sparseRowError
+			if errors.As(err, &bad) {
+				return &stream.DataError{RowGroup: g, Row: groupStart(src, g) + from + int64(bad.row), Err: err}
+			}
+			return err
+		}
+		for k, c := range columns {
+			if err := n.writeMarked(c.chunks[0], dense[k][:to-from]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// groupStart is the first row of group g within its file.
+func groupStart(f format, g int) (start int64) {
+	for _, rows := range f.groupRows()[:g] {
+		start += rows
+	}
+	return start
+}
+
+// sparseRowError is a fault of one sparse row of a batch.
+type sparseRowError struct {
+	row int
+	msg string
+}
+
+func (e *sparseRowError) Error() string { return e.msg }
+
+// spread writes a batch of sparse rows to dense columns; at maps features to them.
+func spread(dense [][]float64, at []int, index, value *lists, rows int) error {
+	for _, col := range dense {
+		clear(col)
+	}
+	for r := range rows {
+		if isNullRow(index, r) || isNullRow(value, r) {
+			for _, col := range dense {
+				col[r] = nullValue
+			}
+			continue
+		}
+		from, to := index.ptr[r], index.ptr[r+1]
+		base := value.ptr[r]
+		if to-from != value.ptr[r+1]-base {
+			return &sparseRowError{r, fmt.Sprintf("%d indices but %d values", to-from, value.ptr[r+1]-base)}
+		}
+		for e := from; e < to; e++ {
+			j := index.values[e]
+			if !(j >= 0 && j < float64(len(at))) || j != float64(int(j)) {
+				return &sparseRowError{r, fmt.Sprintf("index %v is none of the %d features", j, len(at))}
+			}
+			if k := at[int(j)]; k > 0 {
+				if dense[k-1][r] != 0 {
+					return &sparseRowError{r, fmt.Sprintf("index %v occurs twice in the row", j)}
+				}
+				dense[k-1][r] = value.values[base+e-from]
+			}
+		}
+	}
+	return nil
+}
+
+func isNullRow(l *lists, r int) bool { return r < len(l.null) && l.null[r] }

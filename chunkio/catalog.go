@@ -1,0 +1,303 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// catalog is what the footers of all files tell, made once by openCatalog and never
+// changed: every Dataset over the same files shares it. It holds the leaves once,
+// and for each file about 150 bytes and 8 bytes a row group; a file whose columns
+// stand in another order than the first file's shares its order with its like.
+type catalog struct {
+	leaves   []leaf         // in the first file's order, with the facts of all files merged
+	refusing map[int]string // leaves that cannot be decoded, to the first file where that is so
+	parts    []partition    // Hive partition columns
+	files    []file
+	rows     int64 // in all
+	maxGroup int64 // rows of the tallest row group
+	held     int64 // most bytes that one open file holds
+	warnings []string
+	open     opener
+}
+
+// file is what stays in memory of one input.
+type file struct {
+	path   string
+	size   int64
+	start  int64   // global position of its first row
+	groups []int64 // rows of each row group
+	order  []int32 // dataset leaf → the file's leaf; nil where they are the same
+	digest uint64  // of its footer: the file is refused if it changed before it is read
+	print  uint64  // fingerprint of size, footer, and both ends of its data
+}
+
+func (f *file) rows() (n int64) {
+	for _, g := range f.groups {
+		n += g
+	}
+	return n
+}
+
+// at returns where a leaf of the dataset stands in the file.
+func (f *file) at(leaf int) int {
+	if f.order == nil {
+		return leaf
+	}
+	return int(f.order[leaf])
+}
+
+// opener opens one file, and gives its bytes too, for the fingerprint. The
+// files of a catalog are opened by it again at every pass. Bytes read through the
+// file count in read once the footer has been read. Tests plant files in memory.
+type opener func(path string, memory int64, read *atomic.Int64) (footed, Input, error)
+
+// footed is an opened file with a digest of its footer.
+type footed interface {
+	format
+	footerDigest() uint64
+}
+
+// openCatalog reads the footer of every file, one file at a time. Under skipBad,
+// files that cannot be used are left out with a warning; if none can, the first
+// one's error is returned. memory bounds one open footer.
+func openCatalog(ctx context.Context, paths []string, open opener, memory int64, skipBad bool) (*catalog, error) {
+	b := catalogBuilder{
+		catalog: &catalog{refusing: map[int]string{}, open: open},
+		orders:  map[string][]int32{},
+	}
+	var first error
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := b.addFile(path, memory)
+		var tooLittle *stream.MemoryError
+		switch {
+		case err == nil:
+		case !skipBad || errors.As(err, &tooLittle):
+			return nil, err
+		default:
+			if first == nil {
+				first = err
+			}
+			b.warnings = append(b.warnings, fmt.Sprintf("skipped: %v", err))
+		}
+	}
+	if len(b.files) == 0 {
+		return nil, first
+	}
+	b.finish()
+	return b.catalog, nil
+}
+
+// catalogBuilder holds what is only needed while footers are read.
+type catalogBuilder struct {
+	*catalog
+	index  map[string]int     // leaf name → dataset leaf
+	orders map[string][]int32 // column orders seen, so that files share them
+	keys   []string           // partition keys
+	texts  [][]string         // by key, by file
+}
+
+// addFile reads one footer. On error the catalog is as before.
+func (b *catalogBuilder) addFile(path string, memory int64) error {
+	opened, in, err := b.open(path, memory, nil)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	leaves := opened.leaves()
+	if err := refuseDuplicates(path, leaves); err != nil {
+		return err
+	}
+	f := file{path: path, size: in.Size(), start: b.rows, groups: opened.groupRows(), digest: opened.footerDigest()}
+	if f.print, err = fingerprint(in, f.digest); err != nil {
+		return err
+	}
+	var parts []string
+	if len(b.files) == 0 {
+		if b.keys, parts, err = hiveParts(path); err != nil {
+			return err
+		}
+		b.texts = make([][]string, len(b.keys))
+		b.leaves = append([]leaf(nil), leaves...)
+		b.index = make(map[string]int, len(leaves))
+		for i, l := range leaves {
+			b.index[l.name] = i
+			if l.refused {
+				b.refusing[i] = path
+			}
+		}
+	} else {
+		reference := b.files[0].path
+		if parts, err = alignParts(path, reference, b.keys); err != nil {
+			return err
+		}
+		if f.order, err = b.matchLeaves(path, leaves); err != nil {
+			return err
+		}
+		b.mergeFacts(&f, leaves)
+	}
+	for i, text := range parts {
+		b.texts[i] = append(b.texts[i], text)
+	}
+	for _, rows := range f.groups {
+		b.maxGroup = max(b.maxGroup, rows)
+	}
+	b.rows += f.rows()
+	b.held = max(b.held, opened.heldBytes())
+	b.files = append(b.files, f)
+	return nil
+}
+
+// refuseDuplicates reports two leaves of one name: which one is meant cannot be told.
+func refuseDuplicates(path string, leaves []leaf) error {
+	seen := make(map[string]struct{}, len(leaves))
+	for _, l := range leaves {
+		if _, ok := seen[l.name]; ok {
+			e := stream.Dataf(path, "two columns have this name")
+			e.Column, e.Remedy = l.name, "rename one of them"
+			return e
+		}
+		seen[l.name] = struct{}{}
+	}
+	return nil
+}
+
+// matchLeaves finds every leaf of the dataset in a further file, by name.
+func (b *catalogBuilder) matchLeaves(path string, leaves []leaf) ([]int32, error) {
+	reference := b.files[0].path
+	order := make([]int32, len(b.leaves))
+	for i := range order {
+		order[i] = -1
+	}
+	same := len(leaves) == len(b.leaves)
+	for i, l := range leaves {
+		at, ok := b.index[l.name]
+		if !ok {
+			return nil, mismatch(path, l.name, "%s has no such column", reference)
+		}
+		if want := b.leaves[at].typ; l.typ != want {
+			return nil, mismatch(path, l.name, "its type is %s here but %s in %s", l.typ, want, reference)
+		}
+		order[at] = int32(i)
+		same = same && at == i
+	}
+	for at, i := range order {
+		if i < 0 {
+			return nil, mismatch(path, b.leaves[at].name, "this file lacks the column, %s has it", reference)
+		}
+	}
+	if same {
+		return nil, nil
+	}
+	return b.shared(order), nil
+}
+
+func mismatch(path, column, format string, args ...any) error {
+	e := stream.Dataf(path, format, args...)
+	e.Column = column
+	e.Remedy = "all files of an input must have the same columns"
+	return e
+}
+
+// shared returns the order seen before that is equal to this one, if there is one.
+func (b *catalogBuilder) shared(order []int32) []int32 {
+	key := make([]byte, 0, 4*len(order))
+	for _, i := range order {
+		key = append(key, byte(i), byte(i>>8), byte(i>>16), byte(i>>24))
+	}
+	if known, ok := b.orders[string(key)]; ok {
+		return known
+	}
+	b.orders[string(key)] = order
+	return order
+}
+
+// mergeFacts adds what a further file's leaves tell to the dataset's. Lists of a
+// file without rows have no length yet, so they do not count; nor do those of the
+// files before, if these were all without rows.
+func (b *catalogBuilder) mergeFacts(f *file, leaves []leaf) {
+	for at := range b.leaves {
+		d, l := &b.leaves[at], &leaves[f.at(at)]
+		if _, known := b.refusing[at]; l.refused && !known {
+			b.refusing[at] = f.path
+			d.refused, d.why = true, l.why
+		}
+		switch {
+		case !l.list || l.refused || d.refused || f.rows() == 0:
+		case b.rows == 0:
+			d.width, d.why = l.width, l.why
+		case d.why == "" && l.why != "":
+			d.width, d.why = 0, l.why
+		case d.why == "" && d.width != l.width:
+			d.width, d.why = 0, whyVarying
+		}
+		d.nulls = addNulls(d.nulls, l.nulls)
+		d.maybeNaN = d.maybeNaN || l.maybeNaN
+		d.scratch = max(d.scratch, l.scratch)
+	}
+}
+
+func addNulls(a, b int64) int64 {
+	if a < 0 || b < 0 {
+		return -1
+	}
+	return a + b
+}
+
+func (b *catalogBuilder) finish() {
+	for i, key := range b.keys {
+		b.parts = append(b.parts, newPartition(key, b.texts[i]))
+	}
+}
+
+// reopen opens a file of the catalog for a pass and refuses it if it is not the
+// one whose footer was read.
+func (c *catalog) reopen(f *file, memory int64, read *atomic.Int64) (footed, error) {
+	opened, in, err := c.open(f.path, memory, read)
+	if err != nil {
+		return nil, err
+	}
+	if in.Size() != f.size || opened.footerDigest() != f.digest {
+		opened.Close()
+		e := stream.Dataf(f.path, "the file changed since the run began")
+		e.Remedy = "run again when nobody writes to it"
+		return nil, e
+	}
+	return opened, nil
+}
+
+// cuts lists the distinct starts of the row groups, and the end.
+func (c *catalog) cuts() []int64 {
+	cuts := []int64{0}
+	at := int64(0)
+	for i := range c.files {
+		for _, rows := range c.files[i].groups {
+			if at += rows; rows > 0 {
+				cuts = append(cuts, at)
+			}
+		}
+	}
+	return cuts
+}
+
+// bytes estimates what the catalog holds.
+func (c *catalog) bytes() int64 {
+	n := int64(len(c.leaves)) * 200
+	orders := map[*int32]bool{}
+	for i := range c.files {
+		f := &c.files[i]
+		n += 150 + int64(len(f.path)) + 8*int64(len(f.groups)+len(c.parts))
+		if f.order != nil && !orders[&f.order[0]] {
+			orders[&f.order[0]] = true
+			n += 4 * int64(len(f.order))
+		}
+	}
+	return n
+}

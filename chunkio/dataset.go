@@ -1,0 +1,227 @@
+package chunkio
+
+import (
+	"context"
+	"io"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options says what of the inputs to deliver and how. The zero value delivers all
+// numeric columns and ends with an error at a missing value.
+type Options struct {
+	// Columns and Exclude restrict the features by globs over the flattened names; an
+	// exact name wins over a glob, a list's own name means all its elements, and *
+	// matches / too. A pattern that matches no column is a usage error.
+	Columns, Exclude []string
+	Label, Weight    string // columns that are never features; Weight weighs the rows
+	// Sparse names two list columns and, if known, the number of features,
+	// "indices,values" or "indices,values,4862": rows are then sparse.
+	Sparse   string
+	Missing  stream.MissingPolicy
+	LeaveOut []stream.LeftOut // features decided against before, by flattened name: not read
+	// Sample keeps only the N rows whose global positions have the smallest seeded
+	// hash; 0 keeps all.
+	Sample int64
+	Seed   uint64
+
+	Threads int   // decoders at work at once; 0 means GOMAXPROCS
+	Memory  int64 // bytes that reading may hold; 0 means 1 GiB
+	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
+
+	Meter *stream.Meter // counts bytes and decoding time; nil counts nothing
+	Stdin io.Reader     // what the input "-" reads
+}
+
+const defaultMemory = 1 << 30
+
+func (o Options) withDefaults() Options {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	if o.Meter == nil {
+		o.Meter = new(stream.Meter)
+	}
+	return o
+}
+
+// validate checks what needs no input.
+func (o Options) validate() error {
+	if o.Label != "" && o.Label == o.Weight {
+		return stream.Usagef("--label and --weight both name %s", o.Label)
+	}
+	if o.Sample < 0 {
+		return stream.Usagef("--rows %d: want a number of rows, 0 for all", o.Sample)
+	}
+	return nil
+}
+
+// Dataset is the table that a set of files, or a stream, makes under some options.
+// It is a stream.Source. Between passes it holds no open file, only the catalog of
+// the footers and, until Close, the buffers of the last pass. Its methods may be
+// called from several goroutines, but each pass of Chunks holds Options.Memory of
+// its own.
+type Dataset struct {
+	catalog  *catalog
+	pipe     *pipe // the stream on standard input; nil for files
+	opt      Options
+	sparse   *sparseSpec // nil for dense rows
+	features *features
+	sampled  func() sampler // computed by the first pass that needs it
+	buffers  buffers
+}
+
+// Open reads the footers of all inputs (see the package comment), one file at a
+// time, and matches their columns by name. It fails on inputs that cannot be read or
+// do not fit together, and on options that do not fit them. That there is something
+// to select from is left to Check and Chunks, so that any input can be inspected.
+func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
+	opt = opt.withDefaults()
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	paths, err := expand(inputs)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Equal(paths, []string{stdinName}) {
+		pipe, err := openPipe(opt.Stdin, opt.Memory)
+		if err != nil {
+			return nil, err
+		}
+		return newDataset(ctx, &catalog{leaves: pipe.leaves(), refusing: map[int]string{}, rows: -1}, pipe, opt)
+	}
+	return openPaths(ctx, paths, openAny, opt)
+}
+
+// openPaths is Open for files that are already listed.
+func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*Dataset, error) {
+	opt = opt.withDefaults()
+	c, err := openCatalog(ctx, paths, open, opt.Memory, opt.SkipBad)
+	if err != nil {
+		return nil, err
+	}
+	return newDataset(ctx, c, nil, opt)
+}
+
+// With returns a Dataset of the same files under other options, without reading
+// the footers again. Options.SkipBad and Options.Stdin keep their meaning from Open.
+// With a stream, both share its one pass.
+func (d *Dataset) With(opt Options) (*Dataset, error) {
+	opt = opt.withDefaults()
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	if d.sparse != nil && d.opt.Sparse == opt.Sparse {
+		return assemble(d.catalog, d.pipe, opt, d.sparse)
+	}
+	return newDataset(context.Background(), d.catalog, d.pipe, opt)
+}
+
+func newDataset(ctx context.Context, c *catalog, p *pipe, opt Options) (*Dataset, error) {
+	sparse, err := findSparse(ctx, c, p, opt)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(c, p, opt, sparse)
+}
+
+func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, error) {
+	if sparse != nil && opt.Missing == stream.MissingKeep {
+		return nil, stream.Usagef("sparse rows support --missing error and drop-row only: there is no column to take a mean over")
+	}
+	if p != nil && opt.Sample > 0 {
+		return nil, stream.Usagef("--rows needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")
+	}
+	f, err := resolve(c, opt, sparse)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f}
+	d.sampled = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
+	return d, nil
+}
+
+// Check says whether there is anything to select from: a column that was asked for
+// but cannot be decoded, no numeric column and no row are errors, as of Chunks.
+func (d *Dataset) Check() error {
+	if d.features.refusal != nil {
+		return d.features.refusal
+	}
+	if d.pipe == nil && d.catalog.rows == 0 {
+		return stream.Dataf(d.catalog.name(), "the input has no rows")
+	}
+	return nil
+}
+
+// Columns implements stream.Source. The caller must not change the slice.
+func (d *Dataset) Columns() []stream.Column { return d.features.columns }
+
+// Rows implements stream.Source.
+func (d *Dataset) Rows() int64 { return d.catalog.rows }
+
+// Cuts implements stream.Source.
+func (d *Dataset) Cuts() []int64 {
+	if d.pipe != nil {
+		return nil
+	}
+	return d.catalog.cuts()
+}
+
+// Chunks implements stream.Source; see the package comment for how. A MemoryError
+// says that Options.Memory is below MinMemory.
+func (d *Dataset) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		if err := d.pass(ctx, r, func(c *stream.Chunk) bool { return yield(c, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// Inputs describes the files, in the order of their rows. For a stream, rows, bytes
+// and the fingerprint (a digest of all of it) are those read so far.
+func (d *Dataset) Inputs() []stream.Input {
+	if d.pipe != nil {
+		return []stream.Input{d.pipe.input()}
+	}
+	inputs := make([]stream.Input, len(d.catalog.files))
+	for i := range inputs {
+		f := &d.catalog.files[i]
+		inputs[i] = stream.Input{Path: f.path, Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
+	}
+	return inputs
+}
+
+// LeftOut lists every column that is no feature, and why, in column order.
+func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
+
+// Warnings lists what is odd but no error.
+func (d *Dataset) Warnings() []string {
+	return slices.Concat(d.catalog.warnings, d.features.warnings)
+}
+
+// Fields lists every column, feature or not.
+func (d *Dataset) Fields() []Field { return describe(d.catalog, d.opt, d.sparse) }
+
+// Replayable reports whether Chunks can be called more than once.
+func (d *Dataset) Replayable() bool { return d.pipe == nil }
+
+// Close frees the buffers of the last pass; a further pass makes new ones. It must
+// not be called during a pass. The error is always nil.
+func (d *Dataset) Close() error {
+	d.buffers.drop()
+	return nil
+}
+
+var _ stream.Source = (*Dataset)(nil)
+
+// counter is the meter's count of bytes read from the input.
+func (d *Dataset) counter() *atomic.Int64 { return &d.opt.Meter.Bytes }

@@ -1,0 +1,176 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// realFile names a real dataset, or skips the test where the datasets are absent.
+func realFile(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join("..", "..", "shared", "datasets", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the real datasets are not beside this checkout: %v", err)
+	}
+	return path
+}
+
+func openReal(t testing.TB, opt Options, names ...string) *Dataset {
+	t.Helper()
+	var paths []string
+	for _, name := range names {
+		paths = append(paths, realFile(t, name))
+	}
+	ds, err := Open(context.Background(), paths, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+func TestMessyKeepsWhatItsReadmeSays(t *testing.T) {
+	ds := openReal(t, Options{Missing: stream.MissingKeep, Label: "label"}, "messy.parquet")
+	got, err := collect(ds, stream.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.rows) != 5000 {
+		t.Errorf("%d rows, want 5000", len(got.rows))
+	}
+	want := map[string]stream.MissingCount{
+		"id": {}, "flag": {Nulls: 251}, "price": {Nulls: 184}, "temp_f": {Nulls: 142, NaNs: 94, Infs: 64},
+		"d_clean": {}, "d_messy": {Nulls: 478, NaNs: 50, Infs: 23}, "i16": {Nulls: 97}, "u32": {},
+		"u64_big": {Nulls: 39}, "huge": {Nulls: 49}, "const_col": {}, "null_col": {Nulls: 5000},
+		"d_clean_copy": {}, "d_clean_affine": {}, "late_f": {Nulls: 4096}, "weird name.col": {},
+		"emb[0]": {}, "emb[15]": {}, "geo.lat": {}, "geo.lon": {},
+	}
+	names := columnNames(ds)
+	for name, m := range want {
+		if j := slices.Index(names, name); j < 0 {
+			t.Errorf("%s is no feature", name)
+		} else if got.missing[j] != m {
+			t.Errorf("%s: missing %+v, want %+v", name, got.missing[j], m)
+		}
+	}
+	if len(names) != 18+16 {
+		t.Errorf("%d features: %v", len(names), names)
+	}
+	var left []string
+	for _, l := range ds.LeftOut() {
+		left = append(left, l.Name)
+		if l.Why == "" {
+			t.Errorf("%s is left out without a reason", l.Name)
+		}
+	}
+	if want := []string{"ts", "category", "day", "vals", "label"}; !slices.Equal(left, want) {
+		t.Errorf("left out %v, want %v", left, want)
+	}
+	u32 := slices.Index(names, "u32")
+	if largest := slices.MaxFunc(got.rows, func(a, b []float64) int { return int(a[u32] - b[u32]) }); largest[u32] != math.MaxUint32 {
+		t.Errorf("u32 reaches %v, want %v", largest[u32], math.MaxUint32)
+	}
+}
+
+func TestMessyEndsAtItsFirstMissingValue(t *testing.T) {
+	ds := openReal(t, Options{}, "messy.parquet")
+	_, err := collect(ds, stream.Range{})
+	if !errors.Is(err, stream.ErrMissing) || !isData(err) {
+		t.Fatalf("error %v", err)
+	}
+	for _, word := range []string{"messy.parquet", "row group 0", "column", "row ", "--missing"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%q does not say %q", err, word)
+		}
+	}
+}
+
+func TestRealBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
+	for _, name := range []string{"messy.parquet", "usps.parquet"} {
+		var first delivered
+		for _, threads := range []int{1, 3} {
+			ds := openReal(t, Options{}, name)
+			for _, memory := range []int64{ds.MinMemory(), 1 << 30} {
+				ds, err := ds.With(Options{Missing: stream.MissingKeep, Threads: threads, Memory: memory})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := collect(ds, stream.Range{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first.rows == nil {
+					first = got
+				}
+				if d := diff(got, first); d != "" || !slices.Equal(got.blocks, first.blocks) {
+					t.Errorf("%s, %d threads, %d bytes: %s", name, threads, memory, d)
+				}
+			}
+		}
+	}
+}
+
+func TestSparseBasehockIsTheDenseOne(t *testing.T) {
+	dense, err := collect(openReal(t, Options{Label: "label"}, "basehock.parquet"), stream.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds := openReal(t, Options{Label: "label", Sparse: "indices,values"}, "basehock_sparse.parquet")
+	sparse, err := collect(ds, stream.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := diff(sparse, dense); d != "" {
+		t.Error(d)
+	}
+	if c := ds.Columns(); len(c) != 4862 || c[4861].Name != "values[4861]" {
+		t.Errorf("%d columns", len(c))
+	}
+}
+
+func TestInputsAreFingerprinted(t *testing.T) {
+	ds := openReal(t, Options{}, "orl.parquet")
+	in := ds.Inputs()
+	if len(in) != 1 || in[0].Rows != 400 || in[0].Bytes != 764227 || len(in[0].Fingerprint) != 16 {
+		t.Errorf("inputs %+v", in)
+	}
+	content, err := os.ReadFile(in[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[100] ^= 1
+	other := filepath.Join(t.TempDir(), "other.parquet")
+	if err := os.WriteFile(other, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := Open(context.Background(), []string{other}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed.Inputs()[0].Fingerprint == in[0].Fingerprint {
+		t.Error("a flipped byte leaves the fingerprint as it was")
+	}
+}
+
+func TestFilesThatAreNoData(t *testing.T) {
+	folder := t.TempDir()
+	for name, content := range map[string]string{
+		"empty": "", "short": "PA", "text": "a,b,c\n1,2,3\n", "cut": "PAR1abcdefgh", "arrow": "ARROW1\x00\x00abc",
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(context.Background(), []string{path}, Options{})
+		if !isData(err) || strings.Count(err.Error(), path) != 1 {
+			t.Errorf("%s: error %v, want a DataError that names the file once", name, err)
+		}
+	}
+}

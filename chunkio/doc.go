@@ -1,0 +1,46 @@
+// Package chunkio turns files into chunks of float64 features, and back.
+//
+// It is the only package that knows file formats: it reads Parquet and Arrow IPC,
+// and writes Parquet and the statistics container (.ufs). Reading goes in steps:
+//
+//  1. expand: arguments (files, globs, directories, @lists, - for standard input)
+//     become files in byte order of their paths;
+//  2. catalog: every footer is read once, one file at a time. Columns are matched
+//     by name; key=value folders become columns. Of a file there stay some 150
+//     bytes and 8 bytes a row group;
+//  3. features: the options choose among the flattened columns, and every column
+//     that is no feature gets its reason;
+//  4. pass: for every row group, in order, one scheduler cuts spans of whole blocks
+//     and hands out their columns to workers, which decode and settle them (nulls,
+//     NaN and ±Inf by policy, with their place); the caller consumes the blocks in
+//     order while the next span is decoded.
+//
+// Blocks start at the starts of row groups and have stream.BlockRows(d) rows. They
+// are views into a span, a column-major buffer that is used again once its blocks
+// have been consumed. Threads and memory decide only how tall spans are and how
+// many columns are decoded at once, never what a block holds.
+//
+// # Memory
+//
+// A pass holds at most Options.Memory bytes: the catalog, one or two open files
+// (their parsed footers), the scratch of every worker, and one or two spans. The
+// least is one of each and a span of one block (MinMemory). Where there is less
+// than wished for, threads go first, then decoding ahead. Spans stop growing at 64
+// MiB, and nothing grows with the number of rows. Spans are kept for the next pass
+// until the Dataset is closed.
+//
+// # Rows
+//
+// The global position of a row counts all rows before it, over the files in order,
+// dropped rows included. Rows outside the sample (Options.Sample) and rows of
+// weight 0 take no part: what they hold is neither counted nor complained about.
+// An error of several in a span is the one of the lowest row, then of the lowest
+// column.
+//
+// # Sparse rows
+//
+// With Options.Sparse two list columns, indices and values, make sparse rows. An
+// absent index is 0 and an explicit 0 is dropped. Indices may come in any order,
+// once a row each. A value that is null, NaN or ±Inf is missing; only the policies
+// error and drop-row serve sparse rows.
+package chunkio

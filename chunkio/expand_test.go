@@ -1,0 +1,105 @@
+package chunkio
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tree makes files (empty) and links (name → target) in a folder and goes there.
+func tree(t *testing.T, files ...string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for _, f := range files {
+		name, target, link := strings.Cut(f, " -> ")
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if link {
+			err = os.Symlink(target, name)
+		} else {
+			err = os.WriteFile(name, nil, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	tree(t, "b.parquet", "a.parquet", "c[1].parquet", "c1.parquet", "notes.txt",
+		"d/x.arrow", "d/y.feather", "d/z.ipc", "d/readme.md", "d/_tmp.parquet", "d/.hidden.parquet",
+		"d/sub/w.PARQUET", "d/_delta/v.parquet", "h/year=2/p.parquet", "h/year=1/p.parquet", "h/_SUCCESS")
+	lists := map[string]string{
+		"list":  "# two\n\nb.parquet\n  d  \n",
+		"globs": "[ab].parquet\n",
+	}
+	for name, content := range lists {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inD := "d/sub/w.PARQUET d/x.arrow d/y.feather d/z.ipc"
+	for _, c := range []struct{ args, want string }{
+		{"-", "-"},
+		{"b.parquet a.parquet", "a.parquet b.parquet"},
+		{"./a.parquet", "./a.parquet"},
+		{"notes.txt", "notes.txt"}, // what a file is, its first bytes say
+		{"*.parquet", "a.parquet b.parquet c1.parquet c[1].parquet"},
+		{"{a,b}.parquet", "a.parquet b.parquet"},
+		{"c[1].parquet", "c[1].parquet"}, // the exact name wins
+		{"d", inD},
+		{"d/", inD},
+		{"d/**/*.arrow", "d/x.arrow"},
+		{"**/p.parquet", "h/year=1/p.parquet h/year=2/p.parquet"},
+		{"h/year=*", "h/year=1/p.parquet h/year=2/p.parquet"},
+		{"d/*.parquet d/x.arrow", "no file matches"},
+		{"d/_*.parquet", "d/_tmp.parquet"},
+		{"@list", "b.parquet " + inD},
+		{"@globs", "a.parquet b.parquet"},
+	} {
+		got, err := expand(strings.Fields(c.args))
+		if err != nil {
+			if !isData(err) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", c.args, err, c.want)
+			}
+			continue
+		}
+		if !slices.Equal(got, strings.Fields(c.want)) {
+			t.Errorf("%s: got %v, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+func TestExpandRefuses(t *testing.T) {
+	tree(t, "a.parquet", "link.parquet -> a.parquet", "empty/notes.txt", "blank")
+	if err := os.WriteFile("blank", []byte("# nothing\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args  string
+		usage bool
+		words string
+	}{
+		{"", true, "no input"},
+		{"- a.parquet", true, "standard input"},
+		{"s3://bucket/a.parquet", true, "object stores are not supported yet"},
+		{"[a.parquet", true, "malformed"},
+		{"missing.parquet", false, "missing.parquet"},
+		{"no*.parquet", false, "no file matches"},
+		{"empty", false, "no data files"},
+		{"@blank", false, "names no file"},
+		{"@missing", false, "missing"},
+		{"a.parquet a.parquet", false, "twice"},
+		{"a.parquet ./a.parquet", false, "same file"},
+		{"a.parquet link.parquet", false, "same file"},
+	} {
+		_, err := expand(strings.Fields(c.args))
+		if err == nil || isUsage(err) != c.usage || isData(err) == c.usage || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%q: error %v, want one of usage %v about %q", c.args, err, c.usage, c.words)
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package chunkio
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// table is planted data: scalar and list columns of the same rows.
+type table struct {
+	leaves []leaf
+	scalar map[string][]float64
+	list   map[string][][]float64
+	rows   int
+}
+
+func newTable(rows int) *table {
+	return &table{scalar: map[string][]float64{}, list: map[string][][]float64{}, rows: rows}
+}
+
+func (t *table) addScalar(name string, x []float64) *table {
+	t.leaves = append(t.leaves, leaf{name: name, typ: "double", width: 1, nulls: -1, maybeNaN: true, scratch: 1000})
+	t.scalar[name] = x
+	return t
+}
+
+// addList adds lists of constant width, or of any lengths for width 0.
+func (t *table) addList(name string, width int, x [][]float64) *table {
+	l := leaf{name: name, typ: "list<double>", width: width, list: true, nulls: -1, maybeNaN: true, scratch: 1000}
+	if width == 0 {
+		l.why = whyVarying
+	}
+	t.leaves = append(t.leaves, l)
+	t.list[name] = x
+	return t
+}
+
+func (t *table) addText(name string) *table {
+	t.leaves = append(t.leaves, leaf{name: name, typ: "string", why: "text"})
+	return t
+}
+
+// fakeFile is rows [from, from+Σgroups) of a table as an input file whose leaves
+// stand in the given order.
+type fakeFile struct {
+	table  *table
+	from   int64
+	order  []leaf
+	groups []int64
+	digest uint64
+	fault  func(group int, leaf string, from, to int64) error // of decoding
+	disk   *fakeDisk
+	file   int
+}
+
+func (f *fakeFile) leaves() []leaf       { return f.order }
+func (f *fakeFile) groupRows() []int64   { return f.groups }
+func (f *fakeFile) heldBytes() int64     { return 5000 }
+func (f *fakeFile) footerDigest() uint64 { return f.digest }
+func (f *fakeFile) Close() error {
+	f.disk.files.Add(-1)
+	return nil
+}
+
+func (f *fakeFile) open(_ context.Context, g int, leaves []int) (group, error) {
+	f.disk.groups.Add(1)
+	f.disk.mutex.Lock()
+	f.disk.touched[[2]int{f.file, g}] = true
+	f.disk.mutex.Unlock()
+	start := f.from
+	for _, rows := range f.groups[:g] {
+		start += rows
+	}
+	return &fakeGroup{f: f, index: g, start: start, leaves: leaves}, nil
+}
+
+type fakeGroup struct {
+	f      *fakeFile
+	index  int
+	start  int64
+	leaves []int
+	closed atomic.Bool
+}
+
+func (g *fakeGroup) close() {
+	if g.closed.Swap(true) {
+		panic("row group closed twice")
+	}
+	g.f.disk.groups.Add(-1)
+}
+
+func (g *fakeGroup) begin(l int, from, to int64) (leaf, error) {
+	if g.closed.Load() {
+		panic("decode of a closed row group")
+	}
+	if !slices.Contains(g.leaves, l) {
+		panic("decode of a leaf that was not opened")
+	}
+	if from < 0 || to > g.f.groups[g.index] || from >= to {
+		panic("decode outside the row group")
+	}
+	d := g.f.disk
+	defer d.decoding.Add(-1)
+	if n := d.decoding.Add(1); n > d.most.Load() {
+		d.most.Store(n)
+	}
+	name := g.f.order[l].name
+	if g.f.fault != nil {
+		if err := g.f.fault(g.index, name, from, to); err != nil {
+			return leaf{}, err
+		}
+	}
+	return g.f.order[l], nil
+}
+
+func (g *fakeGroup) decode(_ context.Context, l int, from, to int64, dst [][]float64) error {
+	leaf, err := g.begin(l, from, to)
+	if err != nil {
+		return err
+	}
+	for e, x := range dst {
+		for i := range x {
+			row := g.start + from + int64(i)
+			if leaf.list {
+				x[i] = g.f.table.list[leaf.name][row][e]
+			} else {
+				x[i] = g.f.table.scalar[leaf.name][row]
+			}
+		}
+		if x != nil && int64(len(x)) != to-from {
+			panic("destination of another height")
+		}
+	}
+	return nil
+}
+
+func (g *fakeGroup) decodeLists(_ context.Context, l int, from, to int64, dst *lists) error {
+	leaf, err := g.begin(l, from, to)
+	if err != nil {
+		return err
+	}
+	dst.ptr, dst.values, dst.null = append(dst.ptr[:0], 0), dst.values[:0], dst.null[:0]
+	for row := g.start + from; row < g.start+to; row++ {
+		x := g.f.table.list[leaf.name][row]
+		dst.values = append(dst.values, x...)
+		dst.ptr = append(dst.ptr, len(dst.values))
+		dst.null = append(dst.null, x == nil)
+	}
+	return nil
+}
+
+// fakeDisk holds planted files and counts what is open.
+type fakeDisk struct {
+	byPath         map[string]*fakeFile
+	files, groups  atomic.Int32
+	mostFiles      atomic.Int32
+	decoding, most atomic.Int32
+
+	mutex   sync.Mutex
+	touched map[[2]int]bool // file, row group
+}
+
+type fakeInput struct {
+	*bytes.Reader
+	name string
+}
+
+func (in fakeInput) Name() string { return in.name }
+func (in fakeInput) Close() error { return nil }
+
+func (d *fakeDisk) open(path string, _ int64, read *atomic.Int64) (footed, Input, error) {
+	f, ok := d.byPath[path]
+	if !ok {
+		return nil, nil, stream.Dataf(path, "no such file")
+	}
+	if n := d.files.Add(1); n > d.mostFiles.Load() {
+		d.mostFiles.Store(n)
+	}
+	if read != nil {
+		read.Add(1)
+	}
+	return f, fakeInput{bytes.NewReader([]byte("fake " + path)), path}, nil
+}
+
+// plant stores a table as some files of some row groups each; further files have
+// their columns in another order.
+func plant(t *table, files int, groupRows int64, seed uint64) (*fakeDisk, []string) {
+	disk := &fakeDisk{byPath: map[string]*fakeFile{}, touched: map[[2]int]bool{}}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var paths []string
+	for i := range files {
+		from, to := int64(t.rows*i/files), int64(t.rows*(i+1)/files)
+		f := &fakeFile{table: t, from: from, order: slices.Clone(t.leaves), digest: uint64(i), disk: disk, file: i}
+		if i > 0 {
+			rng.Shuffle(len(f.order), func(a, b int) { f.order[a], f.order[b] = f.order[b], f.order[a] })
+		}
+		for ; from < to; from += groupRows {
+			f.groups = append(f.groups, min(groupRows, to-from))
+		}
+		path := fmt.Sprintf("part-%03d", i)
+		disk.byPath[path] = f
+		paths = append(paths, path)
+	}
+	return disk, paths
+}
+
+func (d *fakeDisk) dataset(t testing.TB, paths []string, opt Options) *Dataset {
+	t.Helper()
+	ds, err := openPaths(context.Background(), paths, d.open, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+// checkClosed fails if anything is still open.
+func (d *fakeDisk) checkClosed(t testing.TB) {
+	t.Helper()
+	if f, g := d.files.Load(), d.groups.Load(); f != 0 || g != 0 {
+		t.Errorf("%d files and %d row groups left open", f, g)
+	}
+	if n := d.mostFiles.Load(); n > openFiles {
+		t.Errorf("%d files open at once, want at most %d", n, openFiles)
+	}
+}
+
+// delivered is what a pass yields, row by row.
+type delivered struct {
+	rows      [][]float64
+	positions []int64
+	weights   []float64
+	missing   []stream.MissingCount
+	blocks    [][3]int64 // start, height, rows
+}
+
+// collect runs a pass and checks the laws of a chunk on the way.
+func collect(ds *Dataset, r stream.Range) (delivered, error) {
+	cols := len(ds.Columns())
+	out := delivered{missing: make([]stream.MissingCount, cols)}
+	next := r.From
+	for c, err := range ds.Chunks(context.Background(), r) {
+		if err != nil {
+			return out, err
+		}
+		if c.Start != next || c.Cols != cols || c.Rows > c.Block || c.Block > stream.BlockRows(cols) {
+			return out, fmt.Errorf("chunk at %d, %d×%d in a block of %d, want it at %d", c.Start, c.Rows, c.Cols, c.Block, next)
+		}
+		next += int64(c.Block)
+		if c.Sparse == nil && len(c.Col(cols-1)) != c.Rows {
+			return out, fmt.Errorf("last column of %d values in a chunk of %d rows", len(c.Col(cols-1)), c.Rows)
+		}
+		out.blocks = append(out.blocks, [3]int64{c.Start, int64(c.Block), int64(c.Rows)})
+		for i := range c.Rows {
+			row := make([]float64, cols)
+			if c.Sparse == nil {
+				for j := range row {
+					row[j] = c.Col(j)[i]
+				}
+			} else {
+				last := int32(-1)
+				for k := c.Sparse.RowPtr[i]; k < c.Sparse.RowPtr[i+1]; k++ {
+					if c.Sparse.Index[k] <= last {
+						return out, fmt.Errorf("row %d: columns not ascending", i)
+					}
+					last = c.Sparse.Index[k]
+					row[last] = c.Sparse.Value[k]
+				}
+			}
+			out.rows = append(out.rows, row)
+			out.positions = append(out.positions, c.Position(i))
+			weight := 1.0
+			if c.Weight != nil {
+				weight = c.Weight[i]
+			}
+			out.weights = append(out.weights, weight)
+		}
+		for j, m := range c.Missing {
+			out.missing[j] = out.missing[j].Plus(m)
+		}
+	}
+	return out, nil
+}
+
+// diff says how two deliveries differ in rows, positions, weights or counts.
+func diff(got, want delivered) string {
+	if len(got.rows) != len(want.rows) {
+		return fmt.Sprintf("%d rows, want %d", len(got.rows), len(want.rows))
+	}
+	for i := range got.rows {
+		if got.positions[i] != want.positions[i] || got.weights[i] != want.weights[i] {
+			return fmt.Sprintf("row %d: position %d, weight %v, want %d, %v", i,
+				got.positions[i], got.weights[i], want.positions[i], want.weights[i])
+		}
+		for j := range got.rows[i] {
+			if math.Float64bits(got.rows[i][j]) != math.Float64bits(want.rows[i][j]) {
+				return fmt.Sprintf("row %d, column %d: %v, want %v", i, j, got.rows[i][j], want.rows[i][j])
+			}
+		}
+	}
+	if !slices.Equal(got.missing, want.missing) {
+		return fmt.Sprintf("missing %v, want %v", got.missing, want.missing)
+	}
+	return ""
+}
+
+// randomTable has scalars a0.., a list of three, a text and the given share of
+// missing entries of every kind.
+func randomTable(rng *rand.Rand, rows, scalars int, share float64) *table {
+	value := func() float64 {
+		if rng.Float64() >= share {
+			return rng.NormFloat64()
+		}
+		return []float64{nullValue, math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(4)]
+	}
+	column := func() []float64 {
+		x := make([]float64, rows)
+		for i := range x {
+			x[i] = value()
+		}
+		return x
+	}
+	t := newTable(rows)
+	for j := range scalars {
+		t.addScalar(fmt.Sprintf("a%d", j), column())
+	}
+	lists := make([][]float64, rows)
+	for i := range lists {
+		lists[i] = []float64{value(), value(), value()}
+	}
+	return t.addList("emb", 3, lists).addText("name")
+}

@@ -1,0 +1,282 @@
+package chunkio
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// whyVarying is the reason of a list leaf without one length for all rows.
+const whyVarying = "lists of varying length"
+
+// Field is one column of the input as inspect shows it, feature or not. A list of
+// constant length is one Field for each element.
+type Field struct {
+	Name  string
+	Type  string
+	Nulls int64 // as the metadata tells; -1 where unknown
+	Used  bool  // a feature under the Dataset's options
+	Why   string
+}
+
+// read is one leaf or partition column to decode, and where its values go.
+type read struct {
+	leaf int   // dataset leaf; -1 for a partition column
+	part int   // partition column where leaf is -1
+	cols []int // by element: the feature it becomes, or -1
+}
+
+// features is what a Dataset's options make of a catalog's columns.
+type features struct {
+	columns  []stream.Column
+	reads    []read // in column order; for sparse input the one read of the values
+	weight   *read  // to column 0 of its own buffer; nil without weights
+	leftOut  []stream.LeftOut
+	warnings []string
+	refusal  error // why these features cannot be read; Check returns it
+}
+
+// entry is one flattened column of the catalog, with what becomes of it.
+type entry struct {
+	columnName
+	leaf, part, element int
+	typ                 string
+	nulls               int64
+	why                 string // why it can be no feature whatever the options
+	refused             bool   // why only says that decoding it is not possible
+}
+
+// resolve chooses the features: leaves in the first file's order, list elements in
+// theirs, partition columns last. sparse is nil for dense input. Errors are of
+// usage, or a clash of names; what only matters for reading goes to refusal.
+func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
+	entries, err := flatten(c, sparse)
+	if err != nil {
+		return nil, err
+	}
+	why, err := reasons(entries, opt, sparse)
+	if err != nil {
+		return nil, err
+	}
+	f := &features{}
+	for i, e := range entries {
+		switch {
+		case why[i] != "":
+			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: why[i]})
+		case e.refused:
+			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: e.why})
+			if f.refusal == nil {
+				f.refusal = undecodable(c, e)
+			}
+		default:
+			f.add(e, widthOf(c, e, sparse))
+		}
+	}
+	if opt.Weight != "" {
+		if f.weight, err = weightRead(c, entries, opt.Weight); err != nil {
+			return nil, err
+		}
+	}
+	if f.refusal == nil && len(f.columns) == 0 {
+		f.refusal = noFeatures(c, f.leftOut)
+	}
+	return f, nil
+}
+
+// describe lists every column for inspect.
+func describe(c *catalog, opt Options, sparse *sparseSpec) []Field {
+	entries, err := flatten(c, sparse)
+	if err != nil {
+		return nil // resolve has succeeded with these arguments
+	}
+	why, err := reasons(entries, opt, sparse)
+	if err != nil {
+		return nil
+	}
+	fields := make([]Field, len(entries))
+	for i, e := range entries {
+		if why[i] == "" {
+			why[i] = e.why
+		}
+		fields[i] = Field{Name: e.flat, Type: e.typ, Nulls: e.nulls, Used: why[i] == "", Why: why[i]}
+	}
+	return fields
+}
+
+// flatten lists the columns by the names users know them by, and refuses names that clash.
+func flatten(c *catalog, sparse *sparseSpec) ([]entry, error) {
+	var entries []entry
+	for i, l := range c.leaves {
+		e := entry{columnName: columnName{flat: l.name}, leaf: i, part: -1, typ: l.typ, nulls: l.nulls, why: l.why, refused: l.refused}
+		width := l.width
+		if sparse != nil && i == sparse.values {
+			width = sparse.features
+			e.why, e.refused = "", l.refused
+		}
+		if !l.list || e.why != "" || width == 0 {
+			entries = append(entries, e)
+			continue
+		}
+		e.list = l.name
+		if e.nulls > 0 {
+			e.nulls = -1 // the metadata counts the whole list's
+		}
+		for k := range width {
+			e.flat, e.element = fmt.Sprintf("%s[%d]", l.name, k), k
+			entries = append(entries, e)
+		}
+	}
+	for i, p := range c.parts {
+		entries = append(entries, entry{columnName: columnName{flat: p.key}, leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why})
+	}
+	seen := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		if seen[e.flat] {
+			return nil, clash(c, e)
+		}
+		seen[e.flat] = true
+	}
+	return entries, nil
+}
+
+func clash(c *catalog, e entry) error {
+	err := stream.Dataf(c.name(), "two columns have this name once struct fields and lists are flattened")
+	if e.leaf < 0 {
+		err = stream.Dataf(c.name(), "the partition key in the path is also a column of the file")
+	}
+	err.Column, err.Remedy = e.flat, "rename one of them"
+	return err
+}
+
+// name is what messages about the whole input call it: its first file.
+func (c *catalog) name() string {
+	if len(c.files) == 0 {
+		return ipcStreamName
+	}
+	return c.files[0].path
+}
+
+// reasons says for every entry why the options or its type make it no feature, ""
+// for the features and for what would be one but is refused.
+func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error) {
+	names := make([]columnName, len(entries))
+	for i, e := range entries {
+		names[i] = e.columnName
+	}
+	for _, role := range []struct{ flag, name string }{{"--label", opt.Label}, {"--weight", opt.Weight}} {
+		if role.name != "" && !slices.ContainsFunc(names, func(n columnName) bool { return n.is(role.name) }) {
+			return nil, stream.Usagef("%s %s: no column has this name%s", role.flag, role.name, didYouMean(role.name, flatNames(names)))
+		}
+	}
+	included, err := matchPatterns("--columns", opt.Columns, names)
+	if err != nil {
+		return nil, err
+	}
+	excluded, err := matchPatterns("--exclude", opt.Exclude, names)
+	if err != nil {
+		return nil, err
+	}
+	decided := make(map[string]string, len(opt.LeaveOut))
+	for _, l := range opt.LeaveOut {
+		decided[l.Name] = l.Why
+	}
+	why := make([]string, len(entries))
+	for i, e := range entries {
+		switch {
+		case e.is(opt.Label):
+			why[i] = "label"
+		case e.is(opt.Weight):
+			why[i] = "weight"
+		case sparse != nil && e.leaf == sparse.indices:
+			why[i] = "indices of the sparse rows"
+		case e.why != "" && !e.refused:
+			why[i] = e.why
+		case sparse != nil && e.leaf != sparse.values:
+			why[i] = "beside the sparse lists"
+		case excluded[i]:
+			why[i] = "excluded"
+		case len(opt.Columns) > 0 && !included[i]:
+			why[i] = "not among --columns"
+		default:
+			why[i] = decided[e.flat]
+		}
+	}
+	return why, nil
+}
+
+// is tells whether a name given by the user means this column or its list.
+func (n columnName) is(name string) bool { return name != "" && (n.flat == name || n.list == name) }
+
+// add makes an entry the next feature.
+func (f *features) add(e entry, width int) {
+	last := len(f.reads) - 1
+	if last < 0 || f.reads[last].leaf != e.leaf || f.reads[last].part != e.part {
+		f.reads = append(f.reads, newRead(e, width))
+		last++
+	}
+	f.reads[last].cols[e.element] = len(f.columns)
+	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ})
+	switch strings.ToLower(e.flat) {
+	case "label", "class", "target", "y":
+		f.warnings = append(f.warnings, fmt.Sprintf(
+			"column %q is used as a feature though its name suggests otherwise; if it is not one: --label %[1]s or --exclude %[1]s", e.flat))
+	}
+}
+
+func newRead(e entry, width int) read {
+	r := read{leaf: e.leaf, part: e.part, cols: make([]int, width)}
+	for i := range r.cols {
+		r.cols[i] = -1
+	}
+	return r
+}
+
+func widthOf(c *catalog, e entry, sparse *sparseSpec) int {
+	switch {
+	case e.leaf < 0:
+		return 1
+	case sparse != nil && e.leaf == sparse.values:
+		return sparse.features
+	}
+	return c.leaves[e.leaf].width
+}
+
+func weightRead(c *catalog, entries []entry, name string) (*read, error) {
+	for _, e := range entries {
+		switch {
+		case e.flat != name:
+		case e.refused:
+			return nil, undecodable(c, e)
+		case e.why != "":
+			return nil, stream.Usagef("--weight %s: cannot serve as weights: %s", name, e.why)
+		default:
+			r := newRead(e, widthOf(c, e, nil))
+			r.cols[e.element] = 0
+			return &r, nil
+		}
+	}
+	return nil, stream.Usagef("--weight %s: a list is no weight; name one element, %[1]s[0]", name)
+}
+
+// undecodable is the error of selecting a column that cannot be decoded.
+func undecodable(c *catalog, e entry) error {
+	err := stream.Dataf(c.refusing[e.leaf], "%s", e.why)
+	err.Column = e.flat
+	err.Remedy = fmt.Sprintf("or leave the column out: --exclude %q", e.flat)
+	return err
+}
+
+func noFeatures(c *catalog, leftOut []stream.LeftOut) error {
+	const shown = 5
+	var list []string
+	for i, l := range leftOut {
+		if i == shown {
+			list = append(list, fmt.Sprintf("and %d more", len(leftOut)-shown))
+			break
+		}
+		list = append(list, fmt.Sprintf("%s: %s", l.Name, l.Why))
+	}
+	return stream.Dataf(c.name(), "no numeric column is left to select from (%s)", strings.Join(list, "; "))
+}

@@ -1,0 +1,138 @@
+package chunkio
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func TestEveryColumnIsAFeatureOrHasAReason(t *testing.T) {
+	tab := randomTable(rand.New(rand.NewPCG(1, 1)), 10, 5, 0)
+	disk, paths := plant(tab, 1, 10, 1)
+	ds := disk.dataset(t, paths, Options{
+		Label: "a0", Weight: "a1", Exclude: []string{"a2", "emb[0]", "name"}, Columns: []string{"a*", "emb"},
+		LeaveOut: []stream.LeftOut{{Name: "a3", Why: "constant"}, {Name: "unknown", Why: "gone"}},
+	})
+	if names := columnNames(ds); !slices.Equal(names, []string{"a4", "emb[1]", "emb[2]"}) {
+		t.Errorf("columns %v", names)
+	}
+	want := []stream.LeftOut{
+		{Name: "a0", Why: "label"}, {Name: "a1", Why: "weight"}, {Name: "a2", Why: "excluded"}, {Name: "a3", Why: "constant"},
+		{Name: "emb[0]", Why: "excluded"}, {Name: "name", Why: "text"},
+	}
+	if !slices.Equal(ds.LeftOut(), want) {
+		t.Errorf("left out %v, want %v", ds.LeftOut(), want)
+	}
+	fields := ds.Fields()
+	if len(fields) != 9 {
+		t.Errorf("%d fields, want 9", len(fields))
+	}
+	for _, f := range fields {
+		if f.Used == (f.Why != "") || f.Used != slices.Contains(columnNames(ds), f.Name) {
+			t.Errorf("field %+v", f)
+		}
+	}
+}
+
+func TestUnknownNamesAreUsageErrors(t *testing.T) {
+	disk, paths := plant(randomTable(rand.New(rand.NewPCG(1, 1)), 10, 2, 0), 1, 10, 1)
+	ds := disk.dataset(t, paths, Options{})
+	for _, c := range []struct {
+		opt   Options
+		words string
+	}{
+		{Options{Label: "nane"}, "did you mean name?"},
+		{Options{Weight: "b0"}, "did you mean a0?"},
+		{Options{Weight: "name"}, "text"},
+		{Options{Weight: "emb"}, "emb[0]"},
+		{Options{Label: "a0", Weight: "a0"}, "both name a0"},
+		{Options{Columns: []string{"zz*"}}, "--columns zz*"},
+		{Options{Sample: -1}, "--rows"},
+	} {
+		if _, err := ds.With(c.opt); !isUsage(err) || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%+v: error %v, want %q", c.opt, err, c.words)
+		}
+	}
+}
+
+func TestListElementAsWeight(t *testing.T) {
+	tab := newTable(3).addScalar("a", []float64{1, 2, 3}).addList("l", 2, [][]float64{{1, 5}, {0, 6}, {2, 7}})
+	disk, paths := plant(tab, 1, 3, 1)
+	got, err := collect(disk.dataset(t, paths, Options{Weight: "l[0]"}), stream.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got.rows, got.weights, got.positions) != "[[1 5] [3 7]] [1 2] [0 2]" {
+		t.Errorf("rows %v, weights %v, positions %v", got.rows, got.weights, got.positions)
+	}
+}
+
+func TestFeaturesNamedLikeALabelAreWarnedAbout(t *testing.T) {
+	tab := newTable(2).addScalar("Label", []float64{1, 2}).addScalar("y", []float64{1, 2}).addScalar("x", []float64{1, 2})
+	disk, paths := plant(tab, 1, 2, 1)
+	ds := disk.dataset(t, paths, Options{Label: "y"})
+	if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0], `"Label"`) {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
+	tab := newTable(4).addScalar("a", make([]float64, 4)).addScalar("b", make([]float64, 4))
+	disk, paths := plant(tab, 2, 4, 1)
+	for i := range disk.byPath[paths[1]].order {
+		if l := &disk.byPath[paths[1]].order[i]; l.name == "b" {
+			l.refused, l.why = true, "encoding X cannot be decoded"
+		}
+	}
+	ds := disk.dataset(t, paths, Options{})
+	for _, err := range []error{ds.Check(), passError(ds)} {
+		if !isData(err) || !strings.Contains(err.Error(), paths[1]) || !strings.Contains(err.Error(), `"b"`) ||
+			!strings.Contains(err.Error(), "--exclude") {
+			t.Errorf("error %v", err)
+		}
+	}
+	if f := ds.Fields(); f[0].Used != true || f[1].Used || f[1].Why == "" {
+		t.Errorf("fields %+v", f)
+	}
+	for _, opt := range []Options{{Exclude: []string{"b"}}, {Label: "b"}, {Columns: []string{"a"}}} {
+		ds, err := ds.With(opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := passError(ds); err != nil {
+			t.Errorf("%+v: %v", opt, err)
+		}
+	}
+}
+
+func passError(ds *Dataset) error {
+	_, err := collect(ds, stream.Range{})
+	return err
+}
+
+func TestNothingToSelectFrom(t *testing.T) {
+	disk, paths := plant(newTable(3).addText("s"), 1, 3, 1)
+	if err := passError(disk.dataset(t, paths, Options{})); !isData(err) || !strings.Contains(err.Error(), "no numeric column") {
+		t.Errorf("only text: error %v", err)
+	}
+	disk, paths = plant(newTable(0).addScalar("a", nil), 2, 3, 1)
+	if err := passError(disk.dataset(t, paths, Options{})); !isData(err) || !strings.Contains(err.Error(), "no rows") {
+		t.Errorf("no rows: error %v", err)
+	}
+}
+
+func TestNamesThatClashOnceFlattened(t *testing.T) {
+	tab := newTable(1).addScalar("l[1]", []float64{1}).addList("l", 2, [][]float64{{1, 2}})
+	disk, paths := plant(tab, 1, 1, 1)
+	if _, err := openPaths(t.Context(), paths, disk.open, Options{}); !isData(err) || !strings.Contains(err.Error(), `"l[1]"`) {
+		t.Errorf("error %v", err)
+	}
+	disk, paths = plant(newTable(1).addScalar("a", []float64{1}).addScalar("a", []float64{1}), 1, 1, 1)
+	if _, err := openPaths(t.Context(), paths, disk.open, Options{}); !isData(err) || !strings.Contains(err.Error(), `"a"`) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,122 @@
+package chunkio
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// hiveNull is the folder name that Hive and its successors write for a null key.
+const hiveNull = "__HIVE_DEFAULT_PARTITION__"
+
+// partition is a column that stands in the folders of the paths, key=value, with
+// one value for each file.
+type partition struct {
+	key    string
+	why    string    // why it is no feature; empty when it is numeric
+	values []float64 // by file; nil unless numeric; nullValue for a null
+}
+
+// hiveParts returns the key=value folders of a path, from the outermost in. The
+// whole path as given counts, so that a file has the same columns whether it is
+// named itself, by a glob or by a directory above it.
+func hiveParts(path string) (keys, values []string, err error) {
+	folders := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
+	for _, folder := range folders {
+		key, value, ok := strings.Cut(folder, "=")
+		if !ok || key == "" {
+			continue
+		}
+		for _, part := range []*string{&key, &value} {
+			if plain, err := url.PathUnescape(*part); err == nil {
+				*part = plain
+			}
+		}
+		for _, k := range keys {
+			if k == key {
+				return nil, nil, stream.Dataf(path, "the partition key %q occurs twice in the path", key)
+			}
+		}
+		keys, values = append(keys, key), append(values, value)
+	}
+	return keys, values, nil
+}
+
+// alignParts returns a path's partition values in the order of keys, which must be
+// exactly its keys.
+func alignParts(path, reference string, keys []string) ([]string, error) {
+	own, values, err := hiveParts(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(own) != len(keys) {
+		return nil, keysDiffer(path, reference, own, keys)
+	}
+	aligned := make([]string, len(keys))
+	for i, key := range keys {
+		at := -1
+		for j := range own {
+			if own[j] == key {
+				at = j
+			}
+		}
+		if at < 0 {
+			return nil, keysDiffer(path, reference, own, keys)
+		}
+		aligned[i] = values[at]
+	}
+	return aligned, nil
+}
+
+func keysDiffer(path, reference string, own, keys []string) error {
+	return stream.Dataf(path, "its partition keys (%s) differ from those of %s (%s)",
+		keyList(own), reference, keyList(keys))
+}
+
+func keyList(keys []string) string {
+	if len(keys) == 0 {
+		return "none"
+	}
+	return strings.Join(keys, ", ")
+}
+
+// newPartition makes the column of one key from its text in every file: numeric if
+// every value that is not null is a plain decimal number.
+func newPartition(key string, texts []string) partition {
+	p := partition{key: key, values: make([]float64, len(texts))}
+	numbers := 0
+	for i, text := range texts {
+		if text == hiveNull {
+			p.values[i] = nullValue
+			continue
+		}
+		x, err := decimalNumber(text)
+		if err != nil {
+			return partition{key: key, why: "text (partition key)"}
+		}
+		p.values[i] = x
+		numbers++
+	}
+	if numbers == 0 {
+		return partition{key: key, why: "null in every partition"}
+	}
+	return p
+}
+
+// decimalNumber parses finite decimals only: ParseFloat alone would also take
+// "inf", "nan" and hexadecimal, which as folder names are words.
+func decimalNumber(s string) (float64, error) {
+	if strings.Trim(s, "0123456789+-.eE") != "" {
+		return 0, fmt.Errorf("%q is not a decimal number", s)
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err == nil && math.IsInf(x, 0) {
+		err = strconv.ErrRange
+	}
+	return x, err
+}

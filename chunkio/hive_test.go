@@ -1,0 +1,80 @@
+package chunkio
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// plantAt stores one file of the given rows at each path.
+func plantAt(rows int, paths ...string) *fakeDisk {
+	t := newTable(rows*len(paths)).addScalar("a", make([]float64, rows*len(paths)))
+	disk, names := plant(t, len(paths), int64(rows), 1)
+	for i, name := range names {
+		disk.byPath[paths[i]] = disk.byPath[name]
+	}
+	return disk
+}
+
+func TestPartitionKeysBecomeColumns(t *testing.T) {
+	paths := []string{
+		"data/year=2020/kind=a%20b/x", "data/year=2021/kind=nan/x", "data/year=" + hiveNull + "/kind=7/x",
+	}
+	ds := plantAt(2, paths...).dataset(t, paths, Options{Missing: stream.MissingKeep})
+	if names := columnNames(ds); !slices.Equal(names, []string{"a", "year"}) {
+		t.Fatalf("columns %v", names)
+	}
+	if left := ds.LeftOut(); len(left) != 1 || left[0].Name != "kind" {
+		t.Errorf("left out %v", left)
+	}
+	got, err := collect(ds, stream.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{2020, 2020, 2021, 2021, math.NaN(), math.NaN()} {
+		if x := got.rows[i][1]; x != want && !(math.IsNaN(x) && math.IsNaN(want)) {
+			t.Errorf("row %d: year %v, want %v", i, x, want)
+		}
+	}
+	if got.missing[1] != (stream.MissingCount{Nulls: 2}) {
+		t.Errorf("missing %v", got.missing[1])
+	}
+	weighted, err := ds.With(Options{Weight: "year", Columns: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := collect(weighted, stream.Range{}); !isData(err) || !strings.Contains(err.Error(), "weight is null") {
+		t.Errorf("null weight: error %v", err)
+	}
+}
+
+func TestPartitionKeysThatDoNotFit(t *testing.T) {
+	for _, c := range []struct {
+		paths []string
+		words string
+	}{
+		{[]string{"k=1/x", "k=1/l=2/x"}, "partition keys"},
+		{[]string{"k=1/x", "l=1/y"}, "partition keys"},
+		{[]string{"k=1/k=2/x"}, "twice"},
+		{[]string{"a=1/x"}, "also a column"},
+	} {
+		_, err := openPaths(context.Background(), c.paths, plantAt(1, c.paths...).open, Options{})
+		if !isData(err) || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%v: error %v, want %q", c.paths, err, c.words)
+		}
+	}
+}
+
+func TestDecimalNumber(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"1": true, "-2.5e3": true, "007": true, "": false, "inf": false, "NaN": false, "0x1p2": false, "1_000": false, "1e999": false, "2020-01-01": false,
+	} {
+		if _, err := decimalNumber(text); (err == nil) != ok {
+			t.Errorf("%q: error %v", text, err)
+		}
+	}
+}

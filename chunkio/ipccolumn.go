@@ -1,0 +1,184 @@
+package chunkio
+
+import "fmt"
+
+// ipcColumn is one leaf of a schema and the arrays it is read from.
+type ipcColumn struct {
+	leaf
+	structs []*ipcField // the structs around it, outermost first: a null one makes it null
+	list    *ipcField   // the list whose elements it holds; nil for scalars
+	value   *ipcField   // its numbers; nil where they cannot be decoded
+}
+
+// addColumns flattens one field into columns.
+func (s *ipcSchema) addColumns(f *ipcField, name string, structs []*ipcField) {
+	if f.kind == arrowStruct && f.index == nil && len(f.children) > 0 {
+		structs = append(structs[:len(structs):len(structs)], f)
+		for _, c := range f.children {
+			s.addColumns(c, name+"."+c.name, structs)
+		}
+		return
+	}
+	c := ipcColumn{leaf: leaf{name: name, nulls: -1}, structs: structs}
+	value := f
+	switch f.kind {
+	case arrowList, arrowLargeList, arrowFixedList:
+		if f.index == nil {
+			c.list, value = f, f.children[0]
+		}
+	case arrowListView, arrowLargeListView:
+		c.why = "list view; rewrite it as an ordinary list"
+		c.refused = f.index == nil && value.children[0].plainNumber()
+		c.typ = "list view"
+	}
+	if c.why == "" {
+		c.typ, c.why, c.refused = value.describe(c.list != nil)
+	}
+	if c.why == "" {
+		c.value, c.width = value, 1
+		n := value.number() // a decimal beyond float64 becomes ±Inf
+		c.maybeNaN = n.kind == arrowFloat || n.kind == arrowDecimal && n.precision-n.scale > 308
+	} else {
+		c.list = nil
+	}
+	if f.index == nil && (f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowFixedList) {
+		c.typ = "list<" + c.typ + ">"
+		if c.why == "" {
+			c.leaf.list, c.width = true, widthUnknown
+		}
+		if c.why == "" && f.kind == arrowFixedList {
+			if c.width = f.width; c.width == 0 {
+				c.why = "lists without elements"
+			}
+		}
+	}
+	s.columns = append(s.columns, c)
+}
+
+// number is the field whose array holds the numbers of f: f itself, or the values of
+// a run-end encoded one.
+func (f *ipcField) number() *ipcField {
+	if f.kind == arrowRunEnd && f.index == nil {
+		return f.children[1]
+	}
+	return f
+}
+
+// plainNumber reports whether f holds numbers, dictionary-encoded or not, but no runs.
+func (f *ipcField) plainNumber() bool {
+	switch f.kind {
+	case arrowBool, arrowInt, arrowFloat, arrowDecimal:
+		return true
+	}
+	return false
+}
+
+// describe names the type of a value and says why it cannot be a feature, or refused
+// where it could be one if it were written otherwise. Extension types need no care:
+// the schema gives their storage.
+func (f *ipcField) describe(inList bool) (typ, why string, refused bool) {
+	switch f.kind {
+	case arrowBool:
+		return "bool", "", false
+	case arrowInt:
+		if f.signed {
+			return fmt.Sprintf("int%d", f.bits), "", false
+		}
+		return fmt.Sprintf("uint%d", f.bits), "", false
+	case arrowFloat:
+		return map[int]string{16: "float16", 32: "float", 64: "double"}[f.bits], "", false
+	case arrowDecimal:
+		return fmt.Sprintf("decimal(%d,%d)", f.precision, f.scale), "", false
+	case arrowRunEnd:
+		typ, why, refused = f.children[1].describe(inList)
+		runs := f.children[0]
+		if why == "" && (inList || f.index != nil || !f.children[1].plainNumber() || runs.kind != arrowInt || runs.index != nil) {
+			why, refused = "runs inside a list or dictionary; rewrite it without run-end encoding", true
+		}
+		return typ, why, refused
+	case arrowBinary, arrowLargeBinary, arrowBinaryView, arrowFixedBinary:
+		return "binary", "binary", false
+	case arrowUtf8, arrowLargeUtf8, arrowUtf8View:
+		return "string", "text", false
+	case arrowNull:
+		return "null", "no type: every value is null", false
+	case arrowList, arrowLargeList, arrowFixedList, arrowListView, arrowLargeListView:
+		return "list", "nested lists", false
+	case arrowStruct:
+		if inList {
+			return "struct", "lists of structs", false
+		}
+		return "struct", "a struct without fields, or in a dictionary", false
+	}
+	for _, t := range []struct {
+		kind byte
+		name string
+	}{
+		{arrowDate, "date"}, {arrowTime, "time"}, {arrowTimestamp, "timestamp"}, {arrowInterval, "interval"},
+		{arrowDuration, "duration"}, {arrowMap, "map"}, {arrowUnion, "union"},
+	} {
+		if f.kind == t.kind {
+			return t.name, t.name, false
+		}
+	}
+	return fmt.Sprintf("type %d", f.kind), "unknown type", false
+}
+
+// arrays lists the arrays that a row of the column is read from, outermost first.
+func (c *ipcColumn) arrays() []*ipcField {
+	list := append([]*ipcField(nil), c.structs...)
+	if c.list != nil {
+		list = append(list, c.list)
+	}
+	if c.value != nil {
+		list = append(list, c.value)
+		if c.value.kind == arrowRunEnd {
+			list = append(list, c.value.children...)
+		}
+	}
+	return list
+}
+
+// largestBatch stands for the batches of a stream, of which nothing is known
+// beforehand but that no array need be read in more than tiles and windows.
+func (s *ipcSchema) largestBatch() *ipcBatch {
+	b := &ipcBatch{codec: ipcZstd, nodes: make([]ipcNode, s.nodes)}
+	for i := range b.nodes {
+		b.nodes[i].length = maxIPCLength
+	}
+	return b
+}
+
+// addNulls counts what a batch promises about the column's nulls: exact for scalars
+// whose structs are never null, 0 where nothing is null, else unknown.
+func (c *ipcColumn) addNulls(b *ipcBatch, dicts map[int64]*ipcValues) {
+	if c.value == nil || c.nulls < 0 {
+		return
+	}
+	outer, inner := int64(0), int64(0)
+	for _, f := range c.arrays() {
+		if f == c.value {
+			inner = b.nodes[f.node].nulls
+		} else {
+			outer += b.nodes[f.node].nulls
+		}
+		if d := dicts[f.dict]; f.index != nil && d != nil && d.nulls > 0 {
+			outer++
+		}
+	}
+	switch {
+	case outer == 0 && inner == 0:
+	case outer == 0 && !c.leaf.list:
+		c.nulls += inner
+	default:
+		c.nulls = -1
+	}
+}
+
+func (s *ipcSchema) leaves() []leaf {
+	list := make([]leaf, len(s.columns))
+	for i, c := range s.columns {
+		list[i] = c.leaf
+	}
+	return list
+}

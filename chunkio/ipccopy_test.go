@@ -1,0 +1,249 @@
+package chunkio
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/decimal128"
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+	"github.com/apache/arrow/go/v15/arrow/float16"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// arrowCase is an Arrow type with the Parquet type it must become, one value appended
+// for i, and that value as dumpFile writes it.
+type arrowCase struct {
+	name     string
+	typ      arrow.DataType
+	physical parquet.Type
+	logical  schema.LogicalType
+	add      func(b array.Builder, i int)
+	text     func(i int) string
+}
+
+func arrowCases() []arrowCase {
+	none := schema.NoLogicalType{}
+	number := func(i int) string { return fmt.Sprint(i) }
+	quoted := func(i int) string { return fmt.Sprintf("%q", fmt.Sprintf("v%d", i)) }
+	ints := func(name string, typ arrow.DataType, bits int8, signed bool, add func(array.Builder, int)) arrowCase {
+		physical := parquet.Types.Int32
+		if bits == 64 {
+			physical = parquet.Types.Int64
+		}
+		return arrowCase{name, typ, physical, schema.NewIntLogicalType(bits, signed), add, number}
+	}
+	return []arrowCase{
+		{"bool", arrow.FixedWidthTypes.Boolean, parquet.Types.Boolean, none,
+			func(b array.Builder, i int) { b.(*array.BooleanBuilder).Append(i%2 == 0) }, func(i int) string { return fmt.Sprint(i%2 == 0) }},
+		ints("i8", arrow.PrimitiveTypes.Int8, 8, true, func(b array.Builder, i int) { b.(*array.Int8Builder).Append(int8(i)) }),
+		ints("i16", arrow.PrimitiveTypes.Int16, 16, true, func(b array.Builder, i int) { b.(*array.Int16Builder).Append(int16(i)) }),
+		ints("i32", arrow.PrimitiveTypes.Int32, 32, true, func(b array.Builder, i int) { b.(*array.Int32Builder).Append(int32(i)) }),
+		ints("i64", arrow.PrimitiveTypes.Int64, 64, true, func(b array.Builder, i int) { b.(*array.Int64Builder).Append(int64(i)) }),
+		ints("u8", arrow.PrimitiveTypes.Uint8, 8, false, func(b array.Builder, i int) { b.(*array.Uint8Builder).Append(uint8(i)) }),
+		ints("u16", arrow.PrimitiveTypes.Uint16, 16, false, func(b array.Builder, i int) { b.(*array.Uint16Builder).Append(uint16(i)) }),
+		{"u32", arrow.PrimitiveTypes.Uint32, parquet.Types.Int32, schema.NewIntLogicalType(32, false),
+			func(b array.Builder, i int) { b.(*array.Uint32Builder).Append(^uint32(i)) }, func(i int) string { return fmt.Sprint(int32(^uint32(i))) }},
+		{"u64", arrow.PrimitiveTypes.Uint64, parquet.Types.Int64, schema.NewIntLogicalType(64, false),
+			func(b array.Builder, i int) { b.(*array.Uint64Builder).Append(^uint64(i)) }, func(i int) string { return fmt.Sprint(int64(^uint64(i))) }},
+		{"half", arrow.FixedWidthTypes.Float16, parquet.Types.FixedLenByteArray, schema.Float16LogicalType{},
+			func(b array.Builder, i int) { b.(*array.Float16Builder).Append(float16.FromBits(uint16(0x7C00 + i))) },
+			func(i int) string { return fmt.Sprintf("%02x7c", i) }},
+		{"decimal", &arrow.Decimal128Type{Precision: 10, Scale: 2}, parquet.Types.Int64, schema.NewDecimalLogicalType(10, 2),
+			func(b array.Builder, i int) { b.(*array.Decimal128Builder).Append(decimal128.FromI64(int64(-i))) }, func(i int) string { return fmt.Sprint(-i) }},
+		{"decimal30", &arrow.Decimal128Type{Precision: 30, Scale: 5}, parquet.Types.FixedLenByteArray, schema.NewDecimalLogicalType(30, 5),
+			func(b array.Builder, i int) { b.(*array.Decimal128Builder).Append(decimal128.New(int64(-1-i), 7)) },
+			func(i int) string { return fmt.Sprintf("%016x%016x", uint64(int64(-1-i)), 7) }},
+		{"decimal50", &arrow.Decimal256Type{Precision: 50, Scale: 5}, parquet.Types.FixedLenByteArray, schema.NewDecimalLogicalType(50, 5),
+			func(b array.Builder, i int) { b.(*array.Decimal256Builder).Append(decimal256.New(1, 2, 3, uint64(i))) },
+			func(i int) string { return fmt.Sprintf("%016x%016x%016x%016x", 1, 2, 3, i) }},
+		{"text", arrow.BinaryTypes.String, parquet.Types.ByteArray, schema.StringLogicalType{},
+			func(b array.Builder, i int) { b.(*array.StringBuilder).Append(fmt.Sprintf("v%d", i)) }, quoted},
+		{"large", arrow.BinaryTypes.LargeString, parquet.Types.ByteArray, schema.StringLogicalType{},
+			func(b array.Builder, i int) { b.(*array.LargeStringBuilder).Append(fmt.Sprintf("v%d", i)) }, quoted},
+		{"binary", arrow.BinaryTypes.Binary, parquet.Types.ByteArray, none,
+			func(b array.Builder, i int) { b.(*array.BinaryBuilder).Append([]byte(fmt.Sprintf("v%d", i))) }, quoted},
+		{"fixed", &arrow.FixedSizeBinaryType{ByteWidth: 3}, parquet.Types.FixedLenByteArray, none,
+			func(b array.Builder, i int) { b.(*array.FixedSizeBinaryBuilder).Append([]byte{1, 2, byte(i)}) }, func(i int) string { return fmt.Sprintf("0102%02x", i) }},
+		{"date", arrow.FixedWidthTypes.Date32, parquet.Types.Int32, schema.DateLogicalType{},
+			func(b array.Builder, i int) { b.(*array.Date32Builder).Append(arrow.Date32(i)) }, number},
+		{"date64", arrow.FixedWidthTypes.Date64, parquet.Types.Int32, schema.DateLogicalType{},
+			func(b array.Builder, i int) { b.(*array.Date64Builder).Append(arrow.Date64(i * 86_400_000)) }, number},
+		{"time", arrow.FixedWidthTypes.Time32s, parquet.Types.Int32, schema.NewTimeLogicalType(false, schema.TimeUnitMillis),
+			func(b array.Builder, i int) { b.(*array.Time32Builder).Append(arrow.Time32(i)) }, func(i int) string { return fmt.Sprint(1000 * i) }},
+		{"time64", arrow.FixedWidthTypes.Time64ns, parquet.Types.Int64, schema.NewTimeLogicalType(false, schema.TimeUnitNanos),
+			func(b array.Builder, i int) { b.(*array.Time64Builder).Append(arrow.Time64(i)) }, number},
+		{"ts", &arrow.TimestampType{Unit: arrow.Microsecond}, parquet.Types.Int64, schema.NewTimestampLogicalType(false, schema.TimeUnitMicros),
+			func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(i)) }, number},
+		{"tsz", &arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Berlin"}, parquet.Types.Int64, schema.NewTimestampLogicalType(true, schema.TimeUnitMillis),
+			func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(i)) }, func(i int) string { return fmt.Sprint(1000 * i) }},
+		{"dict", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, parquet.Types.ByteArray, schema.StringLogicalType{},
+			func(b array.Builder, i int) {
+				if err := b.(*array.BinaryDictionaryBuilder).AppendString(fmt.Sprintf("v%d", i%3)); err != nil {
+					panic(err)
+				}
+			}, func(i int) string { return quoted(i % 3) }},
+	}
+}
+
+// Every Arrow type arrives with its values and the Parquet type that means the same:
+// at the top level, in a struct, as an element of a list, and in a list copied whole.
+func TestApplyIPC(t *testing.T) {
+	const rows = 40 // a batch; two batches
+	cases := arrowCases()
+	var fields []arrow.Field
+	for _, c := range cases {
+		fields = append(fields, arrow.Field{Name: c.name, Type: c.typ, Nullable: true},
+			arrow.Field{Name: "s_" + c.name, Type: arrow.StructOf(arrow.Field{Name: "x", Type: c.typ, Nullable: true}), Nullable: true},
+			arrow.Field{Name: "r_" + c.name, Type: c.typ})
+	}
+	emb := arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Float32)
+	fields = append(fields, arrow.Field{Name: "emb", Type: emb, Nullable: true},
+		arrow.Field{Name: "runs", Type: arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int16)},
+		arrow.Field{Name: "tags", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true})
+	s := arrow.NewSchema(fields, nil)
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.arrow")
+	f, err := os.Create(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(s), ipc.WithZstd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// v15 cannot write a dictionary that differs between batches, so all batches are one record.
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	for i := range rows {
+		null := i%5 == 3
+		for k, c := range cases {
+			top, st, req := b.Field(3*k), b.Field(3*k+1).(*array.StructBuilder), b.Field(3*k+2)
+			c.add(req, i)
+			if null {
+				top.AppendNull()
+			} else {
+				c.add(top, i)
+			}
+			switch i % 7 {
+			case 1:
+				st.AppendNull()
+			case 2:
+				st.Append(true)
+				st.FieldBuilder(0).AppendNull()
+			default:
+				st.Append(true)
+				c.add(st.FieldBuilder(0), i)
+			}
+		}
+		l := b.Field(3 * len(cases)).(*array.FixedSizeListBuilder)
+		l.Append(!null)
+		for e := range 3 {
+			l.ValueBuilder().(*array.Float32Builder).Append(float32(10*i + e))
+		}
+		if runs := b.Field(3*len(cases) + 1).(*array.RunEndEncodedBuilder); i%10 == 0 {
+			runs.Append(10)
+			runs.ValueBuilder().(*array.Int16Builder).Append(int16(i))
+		}
+		tags := b.Field(3*len(cases) + 2).(*array.ListBuilder)
+		if i%4 == 0 {
+			tags.AppendNull()
+		} else {
+			tags.Append(true)
+			for range i % 4 {
+				tags.ValueBuilder().(*array.StringBuilder).Append("t")
+			}
+			if i%8 == 1 {
+				tags.ValueBuilder().AppendNull()
+			}
+		}
+	}
+	record := b.NewRecord()
+	for range 2 {
+		if err := w.Write(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	var also []string
+	for _, c := range cases {
+		also = append(also, c.name, "s_"+c.name+".x", "r_"+c.name)
+	}
+	out := filepath.Join(dir, "out.parquet")
+	opt := ApplyOptions{Columns: []string{"emb[2]", "emb[0]"}, Also: append(also, "emb", "tags", "runs")}
+	mustApply(t, []string{in}, out, opt)
+	got := dumpFile(t, out)
+	want := func(text func(int) string, null func(int) bool) (all []string) {
+		for i := range 2 * rows {
+			v := "null"
+			if i := i % rows; !null(i) {
+				v = text(i)
+			}
+			all = append(all, v)
+		}
+		return all
+	}
+	for _, c := range cases {
+		size := -1
+		if l := got.column(c.name).node; c.physical == parquet.Types.FixedLenByteArray {
+			size = l.TypeLength()
+		}
+		node := schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.name, parquet.Repetitions.Optional, c.logical, c.physical, size, -1))
+		sameColumn(t, got.column(c.name), c.name, node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%5 == 3 }))
+		sameColumn(t, got.column("s_"+c.name+".x"), "s_"+c.name+".x", node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%7 == 1 || i%7 == 2 }))
+		sameColumn(t, got.column("r_"+c.name), "r_"+c.name, node, parquet.Repetitions.Required, want(c.text, func(int) bool { return false }))
+	}
+	for _, e := range []int{2, 0} {
+		rows := got.column(fmt.Sprintf("emb[%d]", e)).rows()
+		whole := got.column("emb.list.element").element(e)
+		for i, v := range rows {
+			x := fmt.Sprint(10*(i%40) + e)
+			if i%40%5 == 3 {
+				x = "null"
+			}
+			if text, _, _ := strings.Cut(v, " "); text != x || whole[i] != v {
+				t.Fatalf("emb[%d], row %d: %s and %s, want %s", e, i, v, whole[i], x)
+			}
+		}
+	}
+	for i, v := range got.column("runs").rows() {
+		if want := fmt.Sprint(i % rows / 10 * 10); v != want {
+			t.Fatalf("runs, row %d: %s, want %s", i, v, want)
+		}
+	}
+	tags := got.column("tags.list.element")
+	if d := fmt.Sprint(tags.def[:11], tags.rep[:11]); d != "[0 3 2 3 3 3 3 3 0 3 3] [0 0 1 0 1 0 1 1 0 0 0]" {
+		t.Fatalf("tags has levels %v", d)
+	}
+
+	if _, err := Apply(t.Context(), []string{in}, filepath.Join(dir, "x.parquet"), ApplyOptions{Also: []string{"s_bool"}}); !errors.As(err, new(*stream.UsageError)) {
+		t.Errorf("a whole struct: %v", err)
+	}
+	if _, err := Apply(t.Context(), []string{in}, filepath.Join(dir, "x.parquet"), ApplyOptions{Also: []string{"bool"}, Memory: 1 << 10}); !errors.As(err, new(*stream.MemoryError)) {
+		t.Errorf("too little memory: %v", err)
+	}
+	// In a folder, .arrow becomes .parquet.
+	folder := filepath.Join(dir, "folder")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(in, filepath.Join(folder, "in.arrow")); err != nil {
+		t.Fatal(err)
+	}
+	mustApply(t, []string{folder}, filepath.Join(dir, "reduced"), ApplyOptions{Columns: []string{"emb[1]"}})
+	if g := dumpFile(t, filepath.Join(dir, "reduced", "in.parquet")).groups; len(g) != 2 || g[0] != rows {
+		t.Fatalf("row groups %v", g)
+	}
+}

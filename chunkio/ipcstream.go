@@ -1,0 +1,257 @@
+package chunkio
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ipcStreamName is what messages call the input of a stream.
+const ipcStreamName = "standard input"
+
+var errNoEnd = refuse("the stream ends without its end-of-stream marker: was the producer killed?")
+
+// ipcStream reads an Arrow IPC stream, front to back. Not safe for concurrent use;
+// the groups it returns are, and outlive its next step.
+type ipcStream struct {
+	r      *bufio.Reader
+	memory int64
+	schema *ipcSchema
+	dicts  map[int64]*ipcValues
+	values int64 // values in the dictionaries
+	codecs *ipcCodecs
+
+	peeked []*ipcGroup // batches read ahead for the lists' lengths
+	batch  int         // batches read
+	rows   int64       // and their rows
+	err    error       // first failure, or io.EOF; every later call returns it
+}
+
+// newIPCStream reads the schema and as many batches as it takes to know the length
+// of every list column, usually one. memory bounds a single message, and the batches
+// read ahead together; every group holds its message until it is closed.
+func newIPCStream(r io.Reader, memory int64) (*ipcStream, error) {
+	s := &ipcStream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*ipcValues{}, codecs: &ipcCodecs{}}
+	if err := s.begin(); err != nil {
+		return nil, ipcError(ipcStreamName, err)
+	}
+	return s, nil
+}
+
+func (s *ipcStream) begin() error {
+	m, err := s.message()
+	if err == io.EOF {
+		return refuse("an empty stream: it has no schema")
+	} else if err != nil {
+		return err
+	}
+	if m.kind != ipcSchemaMessage || m.body != 0 {
+		return fmt.Errorf("message of kind %d where a schema was expected", m.kind)
+	}
+	if err := parseFlat(func() (err error) {
+		s.schema, err = parseSchema(m.header)
+		return err
+	}); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	for held := int64(0); s.schema.seeksWidths(); {
+		g, err := s.read(ctx)
+		if err == io.EOF {
+			s.err = io.EOF
+			break
+		} else if err != nil {
+			return err
+		}
+		s.peeked = append(s.peeked, g)
+		if held += g.batch.body; held > s.memory {
+			return &stream.MemoryError{What: "finding the length of the stream's lists", Need: held, Limit: s.memory, Flag: "--memory-limit"}
+		}
+		if err := s.schema.findWidths(ctx, g); err != nil {
+			return err
+		}
+	}
+	s.schema.settleWidths()
+	for i := range s.schema.columns {
+		c := &s.schema.columns[i]
+		c.scratch = c.scratchFor(s.schema.largestBatch())
+	}
+	return nil
+}
+
+// leaves lists the columns; nothing is known of their nulls.
+func (s *ipcStream) leaves() []leaf { return s.schema.leaves() }
+
+// next returns the next record batch, or io.EOF after the stream's proper end.
+func (s *ipcStream) next(ctx context.Context, _ []int) (group, int64, error) {
+	if len(s.peeked) > 0 {
+		g := s.peeked[0]
+		s.peeked = s.peeked[1:]
+		return g, g.batch.rows, nil
+	}
+	if s.err != nil {
+		return nil, 0, s.err
+	}
+	g, err := s.read(ctx)
+	if err != nil {
+		if err != io.EOF {
+			err = (&ipcGroup{path: ipcStreamName, index: s.batch}).place(err)
+		}
+		s.err = err
+		return nil, 0, err
+	}
+	return g, g.batch.rows, nil
+}
+
+// read reads messages up to the next record batch, taking in dictionaries.
+func (s *ipcStream) read(ctx context.Context) (*ipcGroup, error) {
+	for {
+		m, err := s.message()
+		if err != nil {
+			return nil, err
+		}
+		switch m.kind {
+		case ipcDictionaryMessage:
+			err = s.dictionary(ctx, m)
+		case ipcBatchMessage:
+			return s.record(ctx, m)
+		default:
+			err = fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *ipcStream) record(ctx context.Context, m ipcMessage) (*ipcGroup, error) {
+	g := &ipcGroup{path: ipcStreamName, index: s.batch, first: s.rows, schema: s.schema}
+	var err error
+	if g.batch, err = parseBatch(m); err != nil {
+		return nil, err
+	}
+	if err := s.schema.checkBatch(&g.batch); err != nil {
+		return nil, err
+	}
+	body, err := s.body(ctx, m.body, fmt.Sprintf("batch %d of the stream", s.batch))
+	if err != nil {
+		return nil, err
+	}
+	g.body = &ipcBody{r: bytes.NewReader(body), codec: g.batch.codec, codecs: s.codecs}
+	g.dicts = maps.Clone(s.dicts) // a later message may replace one
+	s.batch++
+	if s.rows += g.batch.rows; s.rows > maxIPCLength {
+		return nil, fmt.Errorf("damaged metadata (%d rows)", s.rows)
+	}
+	return g, nil
+}
+
+func (s *ipcStream) dictionary(ctx context.Context, m ipcMessage) error {
+	d, err := parseDictionary(m)
+	if err != nil {
+		return err
+	}
+	if s.schema.valuesOf(d.id) == nil { // of text, say
+		_, err := io.CopyN(io.Discard, onlyReader{s.r}, m.body)
+		return cutStream(err)
+	}
+	body, err := s.body(ctx, m.body, "a dictionary of the stream")
+	if err != nil {
+		return err
+	}
+	if old := s.dicts[d.id]; old != nil && !d.delta {
+		s.values -= int64(len(old.values))
+	}
+	n, err := s.schema.addDictionary(s.dicts, &d, &ipcBody{bytes.NewReader(body), d.codec, s.codecs}, s.memory/8-s.values)
+	s.values += n
+	return err
+}
+
+// message reads the metadata of the next message; io.EOF is the end-of-stream marker.
+// The message's body follows in the stream.
+func (s *ipcStream) message() (m ipcMessage, err error) {
+	var word [4]byte
+	if _, err := io.ReadFull(s.r, word[:]); err != nil {
+		return m, cutStream(err)
+	}
+	length := binary.LittleEndian.Uint32(word[:])
+	switch {
+	case string(word[:]) == ipcMagic[:4]:
+		return m, refuse("this is an Arrow file, not a stream; give it by its path")
+	case string(word[:]) == "PAR1":
+		return m, refuse("this is a Parquet file, not an Arrow IPC stream; give it by its path")
+	case length == ipcContinuation: // else the length itself, as before Arrow 0.15
+		if _, err := io.ReadFull(s.r, word[:]); err != nil {
+			return m, cutStream(err)
+		}
+		length = binary.LittleEndian.Uint32(word[:])
+	}
+	if length == 0 {
+		return m, s.end()
+	}
+	if length > 1<<31-1 {
+		return m, fmt.Errorf("damaged metadata (a message of %d bytes)", length)
+	}
+	if int64(length) > s.memory {
+		return m, &stream.MemoryError{What: "a message's metadata", Need: int64(length), Limit: s.memory, Flag: "--memory-limit"}
+	}
+	meta, err := s.take(int64(length))
+	if err != nil {
+		return m, err
+	}
+	return parseMessage(meta)
+}
+
+// end makes sure that the marker is the end: what follows would be lost silently.
+func (s *ipcStream) end() error {
+	switch _, err := s.r.ReadByte(); err {
+	case nil:
+		return refuse("more data follows the end-of-stream marker: are these several streams? Send them one by one")
+	default:
+		return err
+	}
+}
+
+// body reads a message body of n bytes.
+func (s *ipcStream) body(ctx context.Context, n int64, what string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if n > s.memory {
+		return nil, &stream.MemoryError{What: what, Need: n, Limit: s.memory, Flag: "--memory-limit"}
+	}
+	return s.take(n)
+}
+
+// takeStep is what a length that the stream only claims may allocate at a time.
+const takeStep = 64 << 20
+
+// take reads n bytes.
+func (s *ipcStream) take(n int64) ([]byte, error) {
+	b := make([]byte, 0, min(n, takeStep))
+	for int64(len(b)) < n {
+		if len(b) == cap(b) {
+			b = append(make([]byte, 0, min(n, 2*int64(cap(b)))), b...)
+		}
+		more := b[len(b):cap(b)]
+		if _, err := io.ReadFull(s.r, more); err != nil {
+			return nil, cutStream(err)
+		}
+		b = b[:cap(b)]
+	}
+	return b, nil
+}
+
+// cutStream says in words that the stream has ended before its end.
+func cutStream(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errNoEnd
+	}
+	return err
+}

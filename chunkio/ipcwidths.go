@@ -1,0 +1,50 @@
+package chunkio
+
+import "context"
+
+// widthUnknown marks a list column of which no row has been seen yet.
+const widthUnknown = -1
+
+// findWidths takes the length of the lists from a batch, for list columns that no
+// batch before told; the batches behind are held to it when they are decoded.
+func (s *ipcSchema) findWidths(ctx context.Context, g *ipcGroup) error {
+	for l := range s.columns {
+		c := &s.columns[l]
+		if !c.leaf.list || c.width != widthUnknown {
+			continue
+		}
+		var err error
+		if c.width, err = g.listWidth(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seeksWidths reports whether a list column's length is still to be found.
+func (s *ipcSchema) seeksWidths() bool {
+	for _, c := range s.columns {
+		if c.leaf.list && c.width == widthUnknown {
+			return true
+		}
+	}
+	return false
+}
+
+// settleWidths says why lists without one length are no features.
+func (s *ipcSchema) settleWidths() {
+	for l := range s.columns {
+		c := &s.columns[l]
+		if !c.leaf.list || c.width > 0 {
+			continue
+		}
+		switch {
+		case c.why != "":
+		case c.width == widthUnknown:
+			c.why = "every list is null"
+		default:
+			c.why = whyVarying
+		}
+		c.width = 0
+	}
+}

@@ -1,0 +1,93 @@
+package chunkio
+
+import (
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Suggest returns the one of the names that is most likely meant by name, or ""
+// when none is near: at most a third of its letters may differ, case aside (two of
+// five, so that swapped letters are found). Among equally near names the first
+// wins. Cost: one edit distance a name.
+func Suggest(name string, among []string) string {
+	wanted := strings.ToLower(name)
+	letters := len([]rune(name))
+	best, bestDistance := "", min(max(1, (letters+1)/3), letters-1)+1
+	for _, candidate := range among {
+		// The distance is at least the difference in length: skip hopeless ones cheaply.
+		if diff := len(candidate) - len(name); diff >= 4*bestDistance || -diff >= 4*bestDistance {
+			continue
+		}
+		if d := levenshtein.ComputeDistance(wanted, strings.ToLower(candidate)); d < bestDistance {
+			best, bestDistance = candidate, d
+		}
+	}
+	return best
+}
+
+// didYouMean is the tail of an error about an unknown name.
+func didYouMean(name string, among []string) string {
+	if s := Suggest(name, among); s != "" {
+		return "; did you mean " + s + "?"
+	}
+	return ""
+}
+
+// columnName is a name that patterns are matched against: the flattened name of a
+// column and, for an element of a list, the list's own name too, so that "emb"
+// means all of emb[0], emb[1], ….
+type columnName struct{ flat, list string }
+
+// matchPatterns returns which of the names match any of the patterns of a flag. A
+// pattern that is exactly a name means that name only, whatever glob characters it
+// has. A pattern that matches nothing is a usage error.
+func matchPatterns(flag string, patterns []string, names []columnName) ([]bool, error) {
+	matched := make([]bool, len(names))
+	for _, pattern := range patterns {
+		found := markEqual(matched, pattern, names)
+		if !found {
+			if !doublestar.ValidatePattern(hideSlash(pattern)) {
+				return nil, stream.Usagef("%s %s: malformed glob", flag, pattern)
+			}
+			found = markGlob(matched, hideSlash(pattern), names)
+		}
+		if !found {
+			return nil, stream.Usagef("%s %s: no column has this name%s", flag, pattern, didYouMean(pattern, flatNames(names)))
+		}
+	}
+	return matched, nil
+}
+
+func markEqual(matched []bool, pattern string, names []columnName) (found bool) {
+	for i, n := range names {
+		if n.flat == pattern || n.list == pattern {
+			matched[i], found = true, true
+		}
+	}
+	return found
+}
+
+func markGlob(matched []bool, pattern string, names []columnName) (found bool) {
+	for i, n := range names {
+		if doublestar.MatchUnvalidated(pattern, hideSlash(n.flat)) {
+			matched[i], found = true, true
+		}
+	}
+	return found
+}
+
+// hideSlash maps / to a rune that globs do not treat specially: a column's name is
+// no path, and * must match all of it.
+func hideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
+
+func flatNames(names []columnName) []string {
+	flat := make([]string, len(names))
+	for i, n := range names {
+		flat[i] = n.flat
+	}
+	return flat
+}

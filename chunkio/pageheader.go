@@ -1,0 +1,96 @@
+package chunkio
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v15/parquet"
+)
+
+// Page types of parquet.thrift.
+const (
+	dataPage       = 0
+	indexPage      = 1
+	dictionaryPage = 2
+	dataPageV2     = 3
+)
+
+// pageHeader is parquet.thrift's PageHeader, flattened. Sizes are in bytes and not negative.
+type pageHeader struct {
+	kind                     int
+	compressed, uncompressed int // size of the page in the file and in memory, its header not counted
+	crc                      uint32
+	hasCRC                   bool
+
+	values             int // entries, nulls included; dictionary: distinct values
+	encoding           parquet.Encoding
+	defLevels          parquet.Encoding // encodings of the levels, version 1 only
+	repLevels          parquet.Encoding
+	nulls, rows        int  // version 2 only
+	defBytes, repBytes int  // version 2 only: length of the levels, which are never compressed
+	plain              bool // version 2 only: the values are not compressed either
+}
+
+// parsePageHeader parses the header at the start of b and returns its length.
+// errShort means that b may hold only a part of it.
+func parsePageHeader(b []byte) (pageHeader, int, error) {
+	c := compact{b: b}
+	var top [5]int64
+	v1, dict := [5]int64{}, [3]int64{}
+	v2 := [8]int64{7: 1} // is_compressed is true unless said otherwise
+	var v1Set, dictSet, v2Set uint64
+	set := c.record(top[:], func(id int64, typ byte) bool {
+		if typ != thriftStruct {
+			return false
+		}
+		switch id {
+		case 5:
+			v1Set = c.record(v1[:], nil)
+		case 7:
+			dictSet = c.record(dict[:], nil)
+		case 8:
+			v2Set = c.record(v2[:], nil)
+		default:
+			return false
+		}
+		return true
+	})
+	if c.err != nil {
+		return pageHeader{}, 0, fmt.Errorf("page header: %w", c.err)
+	}
+	h := pageHeader{kind: int(top[1]), crc: uint32(top[4]), hasCRC: set&(1<<4) != 0}
+	var values, defBytes, repBytes, nulls, rows int64
+	want, got := uint64(0), uint64(0)
+	switch h.kind {
+	case dataPage:
+		want, got = 1<<1|1<<2|1<<3|1<<4, v1Set
+		values = v1[1]
+		h.encoding, h.defLevels, h.repLevels = parquet.Encoding(v1[2]), parquet.Encoding(v1[3]), parquet.Encoding(v1[4])
+	case dictionaryPage:
+		want, got = 1<<1|1<<2, dictSet
+		values, h.encoding = dict[1], parquet.Encoding(dict[2])
+	case dataPageV2:
+		want, got = 1<<1|1<<2|1<<3|1<<4|1<<5|1<<6, v2Set
+		values, nulls, rows, h.encoding = v2[1], v2[2], v2[3], parquet.Encoding(v2[4])
+		defBytes, repBytes, h.plain = v2[5], v2[6], v2[7] == 0
+	}
+	if set&(1<<1|1<<2|1<<3) != 1<<1|1<<2|1<<3 || got&want != want {
+		return pageHeader{}, 0, errors.New("page header: a required field is absent")
+	}
+	for _, f := range []struct {
+		name string
+		v    int64
+		to   *int
+	}{
+		{"uncompressed size", top[2], &h.uncompressed}, {"compressed size", top[3], &h.compressed},
+		{"number of values", values, &h.values}, {"number of nulls", nulls, &h.nulls}, {"number of rows", rows, &h.rows},
+		{"definition levels' length", defBytes, &h.defBytes}, {"repetition levels' length", repBytes, &h.repBytes},
+	} {
+		if f.v < 0 || f.v > math.MaxInt32 {
+			return pageHeader{}, 0, fmt.Errorf("page header: %s is %d", f.name, f.v)
+		}
+		*f.to = int(f.v)
+	}
+	return h, c.pos, nil
+}

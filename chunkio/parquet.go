@@ -1,0 +1,276 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// parquetFile is an open Parquet file. It reads through arrow v15's metadata and
+// column readers only; pages are read, checked and decompressed here (see pages).
+type parquetFile struct {
+	in      Input
+	foot    *footer
+	leaf    []leaf
+	columns []column   // of the leaves, by leaf
+	rows    []int64    // of the row groups
+	pool    *sync.Pool // of *scratch
+}
+
+// openParquet reads the footer of in, in at most memory bytes, and checks it. It owns
+// in from then on and closes it, on an error too.
+func openParquet(in Input, memory int64) (*parquetFile, error) {
+	f, err := newParquetFile(in, memory)
+	if err != nil {
+		_ = in.Close() // it was only read; the first error is the one to tell
+		return nil, err
+	}
+	return f, nil
+}
+
+func newParquetFile(in Input, memory int64) (*parquetFile, error) {
+	foot, err := readFooter(in, memory)
+	if err != nil {
+		return nil, err
+	}
+	f := &parquetFile{in: in, foot: foot, pool: &sync.Pool{New: func() any { return new(scratch) }}}
+	// The metadata is a tree of pointers that a damaged file may leave nil.
+	err = guard(func() error {
+		if err := f.checkGroups(); err != nil {
+			return err
+		}
+		f.leaf, f.columns = flattenSchema(foot.meta.Schema)
+		for i := range f.leaf {
+			f.complete(&f.leaf[i], &f.columns[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, f.place(err, -1, "")
+	}
+	return f, nil
+}
+
+func (f *parquetFile) leaves() []leaf       { return f.leaf }
+func (f *parquetFile) groupRows() []int64   { return f.rows }
+func (f *parquetFile) heldBytes() int64     { return f.foot.held }
+func (f *parquetFile) footerDigest() uint64 { return f.foot.digest }
+func (f *parquetFile) Close() error         { return f.in.Close() }
+
+// schemaRoot is the file's schema as the library sees it. Its leaves, counted depth
+// first, are the physical columns of columnReader.
+func (f *parquetFile) schemaRoot() *schema.GroupNode { return f.foot.meta.Schema.Root() }
+
+// place fills in the place of an error, where it is not known yet. What is no fault
+// of the data (cancellation, a memory limit) stays as it is.
+func (f *parquetFile) place(err error, group int, column string) error {
+	var mem *stream.MemoryError
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &mem) {
+		return err
+	}
+	d, ok := errors.AsType[*stream.DataError](err)
+	if !ok {
+		d = stream.Dataf("", "%w", err)
+	}
+	d.Path = f.in.Name()
+	if d.RowGroup < 0 {
+		d.RowGroup = group
+	}
+	if d.Column == "" {
+		d.Column = column
+	}
+	return d
+}
+
+// chunk is where column i of group g stands. The footer was checked.
+func (f *parquetFile) chunk(g, i int) chunkInfo {
+	m := f.foot.meta.RowGroups[g].Columns[i].MetaData
+	c := chunkInfo{
+		at: m.DataPageOffset, size: m.TotalCompressedSize, uncompressed: m.TotalUncompressedSize,
+		values: m.NumValues, codec: compress.Compression(m.Codec),
+	}
+	// Some writers store 0 for "no dictionary".
+	if d := m.DictionaryPageOffset; d != nil && *d > 0 && *d < c.at {
+		c.at = *d
+	}
+	return c
+}
+
+// checkGroups verifies the footer against itself and the file's size, and notes the
+// rows of each group.
+func (f *parquetFile) checkGroups() error {
+	meta := f.foot.meta
+	var total int64
+	for g, group := range meta.RowGroups {
+		switch n := meta.Schema.NumColumns(); {
+		case group.NumRows < 0 || group.NumRows > meta.NumRows-total:
+			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.NumRows, meta.NumRows)
+		case len(group.Columns) != n:
+			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.Columns), n)
+		}
+		total += group.NumRows
+		f.rows = append(f.rows, group.NumRows)
+		for i := range group.Columns {
+			if err := f.checkChunk(g, i); err != nil {
+				return f.place(fmt.Errorf("damaged footer: %w", err), g, meta.Schema.Column(i).Path())
+			}
+		}
+	}
+	if total != meta.NumRows {
+		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, meta.NumRows)
+	}
+	return nil
+}
+
+// maxChunk bounds a column chunk in memory: no page can be larger than 2 GiB, and sums
+// of a few such bounds must not overflow.
+const maxChunk = 1 << 42
+
+func (f *parquetFile) checkChunk(g, i int) error {
+	column := f.foot.meta.RowGroups[g].Columns[i]
+	desc := f.foot.meta.Schema.Column(i)
+	switch {
+	case column.MetaData == nil:
+		return errors.New("the column chunk is not described")
+	case column.FilePath != nil && *column.FilePath != "":
+		return fmt.Errorf("the column chunk stands in another file (%s)", *column.FilePath)
+	case parquet.Type(column.MetaData.Type) != desc.PhysicalType():
+		return fmt.Errorf("the column chunk is of type %s where the schema says %s", column.MetaData.Type, desc.PhysicalType())
+	}
+	rows, c := f.rows[g], f.chunk(g, i)
+	switch {
+	case c.size < 0 || c.uncompressed < 0 || c.values < 0 || c.uncompressed > maxChunk:
+		return fmt.Errorf("the column chunk claims %d bytes, %d decompressed, of %d values", c.size, c.uncompressed, c.values)
+	case c.values > 0 && (c.at < int64(len(parquetMagic)) || c.at > f.foot.start || c.size > f.foot.start-c.at):
+		return fmt.Errorf("the column chunk (%d bytes at offset %d) does not lie within the file", c.size, c.at)
+	case desc.MaxRepetitionLevel() == 0 && c.values != rows:
+		return fmt.Errorf("the column chunk has %d values where the row group has %d rows", c.values, rows)
+	case c.values < rows:
+		return fmt.Errorf("the column chunk has %d values, fewer than the row group's %d rows", c.values, rows)
+	}
+	return nil
+}
+
+// remedyRewrite is what to do about a file that others can read.
+const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
+
+// maxWidth is the longest list whose elements become features. Encodings can claim
+// any number of values in a few bytes.
+const maxWidth = 1 << 20
+
+// complete adds to a leaf what its column chunks tell.
+func (f *parquetFile) complete(l *leaf, c *column) {
+	if c.def == 0 {
+		l.nulls = 0
+	}
+	nulls, known := int64(0), c.def > 0
+	width := int64(-1) // of a list: -1 not seen yet, 0 varying
+	for g, rows := range f.rows {
+		info := f.chunk(g, c.index)
+		l.scratch = max(l.scratch, scratchBytes(info, c))
+		if l.why == "" || l.refused {
+			l.refuse(f.undecodable(g, c))
+		}
+		if rows == 0 {
+			continue
+		}
+		if s := f.foot.meta.RowGroups[g].Columns[c.index].MetaData.Statistics; s != nil && s.NullCount != nil &&
+			*s.NullCount >= 0 && *s.NullCount <= info.values {
+			nulls += *s.NullCount
+		} else {
+			known = false
+		}
+		switch w := info.values / rows; {
+		case info.values%rows != 0 || width >= 0 && w != width:
+			width = 0
+		case width < 0:
+			width = w
+		}
+	}
+	if known && (c.rep == 0 || nulls == 0) { // for lists, writers count empty and null lists alike
+		l.nulls = nulls
+	}
+	if l.list && l.why == "" {
+		switch {
+		case width == 0:
+			l.why = whyVarying
+		case width < 0:
+			l.why = "lists of unknown length (the file has no rows)"
+		case width > maxWidth:
+			l.why = fmt.Sprintf("lists of %d values, more than %d", width, maxWidth)
+		default:
+			l.width = int(width)
+		}
+	}
+}
+
+// refuse marks a leaf that would be a feature but cannot be decoded.
+func (l *leaf) refuse(why string) {
+	if why != "" {
+		l.why, l.refused, l.width = why, true, 0
+	}
+}
+
+// undecodable says why column c of group g cannot be decoded; "" if it can.
+func (f *parquetFile) undecodable(g int, c *column) string {
+	m := f.foot.meta.RowGroups[g].Columns[c.index].MetaData
+	if codec := compress.Compression(m.Codec); !decodable(codec) {
+		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(codec), remedyRewrite)
+	}
+	for _, e := range m.Encodings {
+		// The list also names the encoding of the levels, for which pages speak themselves.
+		levels := []parquet.Encoding{parquet.Encodings.RLE, parquet.Encodings.BitPacked}
+		if e := parquet.Encoding(e); !c.decodes(e) && !slices.Contains(levels, e) {
+			return fmt.Sprintf("encoding %s cannot be decoded; %s", encodingName(e), remedyRewrite)
+		}
+	}
+	return ""
+}
+
+// open implements format. It reads nothing yet.
+func (f *parquetFile) open(_ context.Context, g int, _ []int) (group, error) {
+	if g < 0 || g >= len(f.rows) {
+		return nil, f.place(fmt.Errorf("there is no row group %d", g), -1, "")
+	}
+	first := int64(0)
+	for _, n := range f.rows[:g] {
+		first += n
+	}
+	return &parquetGroup{file: f, number: g, first: first, marks: map[markKey][]mark{}}, nil
+}
+
+// columnReader returns a reader of physical column i of group g, whatever its type,
+// for copying it: the library's typed reader over checked pages. Byte arrays that it
+// returns stay valid. Call done when finished; a reader serves one goroutine.
+//
+// The library may panic on damaged values, so run the reading within guard, and ask
+// Err after every batch. Batches end early only at the chunk's end or with an error:
+// the caller compares the number of values to the footer's.
+func (f *parquetFile) columnReader(g, i int) (reader pqfile.ColumnChunkReader, done func(), err error) {
+	meta := f.foot.meta
+	if g < 0 || g >= len(f.rows) || i < 0 || i >= meta.Schema.NumColumns() {
+		return nil, nil, f.place(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
+	}
+	c := newColumn(meta.Schema, i)
+	if why := f.undecodable(g, &c); why != "" {
+		return nil, nil, f.place(errors.New(why), g, c.desc.Path())
+	}
+	buf := f.pool.Get().(*scratch)
+	p := newPages(f.in, f.chunk(g, i), &c, buf)
+	p.fresh = true
+	raw := &rawPages{pages: p}
+	done = func() { f.pool.Put(buf) }
+	return pqfile.NewColumnReader(c.desc, raw, memory.DefaultAllocator, &sync.Pool{
+		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
+	}), done, nil
+}

@@ -1,0 +1,161 @@
+package chunkio
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// pass is one run over a range of rows. Spans travel
+//
+//	free ─▶ scheduler ─▶ workers (decode, settle) ─▶ consumer ─▶ free
+//	            └──────────────── out, in order ───────▲
+//
+// with one scheduler, which opens files and row groups ahead, some workers, each
+// decoding one column of one span at a time, and the consumer, which is the caller.
+type pass struct {
+	d      *Dataset
+	plan   plan
+	sample sampler
+	tasks  chan task
+	out    chan *span // has room for every span: sending never blocks
+	free   chan *span
+	files  chan struct{} // a token for every open file
+
+	// height is the rows of the next span: constant for dense rows, learned as the
+	// pass goes on for sparse ones, whose size only decoding tells.
+	height atomic.Int64
+}
+
+// task is the decoding of one read of a span.
+type task struct {
+	span *span
+	read int
+}
+
+// pass delivers the blocks of a range to deliver, until that returns false. When it
+// returns, its goroutines have ended and its files are closed.
+func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream.Chunk) bool) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	if err := d.checkRange(r); err != nil {
+		return err
+	}
+	l, err := d.needs(d.opt.Memory).plan(d.opt.Memory, d.opt.Threads)
+	if err != nil {
+		return err
+	}
+	if d.pipe != nil {
+		if err := d.pipe.take(d.opt.Memory); err != nil {
+			return err
+		}
+	}
+	p := &pass{
+		d:      d,
+		plan:   l,
+		sample: d.sampled(),
+		tasks:  make(chan task),
+		out:    make(chan *span, l.buffers),
+		free:   make(chan *span, l.buffers),
+		files:  make(chan struct{}, openFiles),
+	}
+	p.height.Store(l.rows)
+	if d.sparse != nil {
+		p.height.Store(int64(stream.BlockRows(len(d.features.columns))))
+	}
+	for _, s := range d.buffers.take(l.buffers) {
+		s.pass = p
+		p.free <- s
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { p.schedule(ctx, r) })
+	for range l.workers {
+		running.Go(func() { p.work(ctx) })
+	}
+	last, err := p.consume(ctx, deliver)
+	cancel()
+	running.Wait()
+	d.buffers.put(last)
+	for s := range p.out {
+		d.buffers.put(s)
+	}
+	close(p.free)
+	for s := range p.free {
+		d.buffers.put(s)
+	}
+	return err
+}
+
+// checkRange refuses a range that does not start and end between row groups: its
+// blocks would differ from those of the whole.
+func (d *Dataset) checkRange(r stream.Range) error {
+	if r.All() {
+		return nil
+	}
+	if d.pipe != nil {
+		return stream.Usagef("a stream can only be read as a whole; save it to a file first")
+	}
+	from, to := false, false
+	for _, cut := range d.catalog.cuts() {
+		from = from || cut == r.From
+		to = to || cut == r.To
+	}
+	if !from || !to || r.From > r.To {
+		return stream.Usagef("rows %v do not start and end between row groups", r)
+	}
+	return nil
+}
+
+// consume delivers the blocks of the spans in order, and returns their buffers. A
+// span that it stopped at comes back: workers may still be busy with it.
+func (p *pass) consume(ctx context.Context, deliver func(*stream.Chunk) bool) (last *span, err error) {
+	for s := range p.out {
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+		}
+		if more, err := p.deliverSpan(ctx, s, deliver); !more || err != nil {
+			return s, err
+		}
+		s.release()
+		p.free <- s
+	}
+	return nil, ctx.Err()
+}
+
+func (p *pass) deliverSpan(ctx context.Context, s *span, deliver func(*stream.Chunk) bool) (more bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if err := s.failed(); err != nil {
+		return false, err
+	}
+	for b := range s.blocks() {
+		if !deliver(s.chunk(b)) {
+			return false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// work decodes until there are no more tasks. After a cancellation it only takes
+// the tasks off the scheduler's hands.
+func (p *pass) work(ctx context.Context) {
+	v := new(views)
+	for t := range p.tasks {
+		if ctx.Err() == nil {
+			start := time.Now()
+			t.span.decode(ctx, t.read, v)
+			t.span.taskDone()
+			p.d.opt.Meter.Decode.Add(int64(time.Since(start)))
+		}
+	}
+}

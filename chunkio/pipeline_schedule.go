@@ -1,0 +1,242 @@
+package chunkio
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// rowGroup says which row group of which file comes next in a pass.
+type rowGroup struct {
+	file      *file // nil for a stream
+	fileIndex int   // in the catalog
+	path      string
+	index     int   // within the file
+	rows      int64 // its rows
+	start     int64 // global position of its first row
+	fileRow   int64 // position of its first row within the file
+	opened    group // of a stream, whose groups come opened; nil for files
+}
+
+// groups lists the row groups of a range, in order.
+func (c *catalog) groups(r stream.Range) iter.Seq2[rowGroup, error] {
+	return func(yield func(rowGroup, error) bool) {
+		for i := range c.files {
+			f := &c.files[i]
+			g := rowGroup{file: f, fileIndex: i, path: f.path, start: f.start}
+			for index, rows := range f.groups {
+				g.index, g.rows = index, rows
+				inside := r.All() || g.start >= r.From && g.start < r.To
+				if inside && rows > 0 && !yield(g, nil) {
+					return
+				}
+				g.start += rows
+				g.fileRow += rows
+			}
+		}
+	}
+}
+
+// shared is something open that several spans use. It is closed when the scheduler
+// and all of them have let go of it.
+type shared struct {
+	refs  atomic.Int32
+	close func()
+}
+
+func newShared(close func()) *shared {
+	s := &shared{close: close}
+	s.refs.Store(1)
+	return s
+}
+
+func (s *shared) retain() *shared {
+	s.refs.Add(1)
+	return s
+}
+
+// release lets go; on nil it does nothing.
+func (s *shared) release() {
+	if s != nil && s.refs.Add(-1) == 0 {
+		s.close()
+	}
+}
+
+// scheduler is the state of the goroutine that opens ahead and hands out tasks.
+type scheduler struct {
+	*pass
+	file   *file
+	opened footed
+	fileUp *shared // the open file; nil if none is
+
+	group   group
+	groupUp *shared // the open row group; nil if none is
+}
+
+// schedule sends the spans of the range to the consumer, in order, and their tasks
+// to the workers. It ends at the first error, which travels in its span, or when
+// the context does; both channels are closed then.
+func (p *pass) schedule(ctx context.Context, r stream.Range) {
+	s := &scheduler{pass: p}
+	defer close(p.out)
+	defer close(p.tasks)
+	defer func() {
+		s.groupUp.release()
+		s.fileUp.release()
+	}()
+	groups := p.d.catalog.groups(r)
+	if p.d.pipe != nil {
+		groups = p.d.pipe.groups(ctx, p.d.leaves(), p.d.counter())
+	}
+	for g, err := range groups {
+		if err != nil {
+			s.sendError(ctx, err)
+			return
+		}
+		if !s.sendGroup(ctx, g) {
+			return
+		}
+	}
+}
+
+// sendGroup cuts one row group into spans. It returns false when the pass is over.
+func (s *scheduler) sendGroup(ctx context.Context, g rowGroup) bool {
+	defer func() {
+		s.groupUp.release()
+		s.groupUp, s.group = nil, nil
+	}()
+	if g.opened != nil {
+		s.group, s.groupUp = g.opened, newShared(g.opened.close)
+	}
+	for from := int64(0); from < g.rows; {
+		sp := s.takeFree(ctx)
+		if sp == nil {
+			return false
+		}
+		to := min(from+s.height.Load(), g.rows)
+		sp.reset(g, from, to)
+		err := s.prepare(ctx, sp)
+		if err != nil {
+			sp.fail(failure{row: sp.start, column: -1, err: err})
+		}
+		if !s.send(ctx, sp) || err != nil {
+			return false
+		}
+		from = to
+	}
+	return true
+}
+
+// prepare finds the rows of a span that take part, and opens its row group if there
+// are any. Weights come first: a row of weight 0 is no row, whatever it holds.
+func (s *scheduler) prepare(ctx context.Context, sp *span) error {
+	if !sp.applySample(s.sample) {
+		return nil
+	}
+	if s.groupUp == nil {
+		if err := s.openGroup(ctx, sp.at); err != nil {
+			return sp.place(err, "")
+		}
+	}
+	sp.group, sp.groupUp = s.group, s.groupUp.retain()
+	if s.d.features.weight == nil {
+		return nil
+	}
+	return sp.applyWeights(ctx)
+}
+
+// send passes a span on to the consumer and its tasks to the workers.
+func (s *scheduler) send(ctx context.Context, sp *span) bool {
+	tasks := sp.tasks()
+	sp.pending.Store(int32(tasks))
+	if tasks == 0 {
+		sp.finish()
+	}
+	s.out <- sp
+	for i := range tasks {
+		select {
+		case s.pass.tasks <- task{sp, i}:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// sendError delivers an error that belongs to no row group, after all spans before it.
+func (s *scheduler) sendError(ctx context.Context, err error) {
+	if sp := s.takeFree(ctx); sp != nil {
+		sp.reset(rowGroup{}, 0, 0)
+		sp.fail(failure{column: -1, err: err})
+		s.send(ctx, sp)
+	}
+}
+
+// takeFree waits for a span buffer; nil when the pass is over.
+func (s *scheduler) takeFree(ctx context.Context) *span {
+	select {
+	case sp := <-s.free:
+		return sp
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// openGroup opens a row group and, if it is another one than before, its file.
+func (s *scheduler) openGroup(ctx context.Context, g rowGroup) error {
+	if s.file != g.file {
+		s.fileUp.release()
+		s.fileUp, s.file, s.opened = nil, nil, nil
+		select {
+		case s.files <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		opened, err := s.d.catalog.reopen(g.file, s.d.opt.Memory, s.d.counter())
+		if err != nil {
+			<-s.files
+			return err
+		}
+		s.file, s.opened = g.file, opened
+		s.fileUp = newShared(func() {
+			opened.Close()
+			<-s.files
+		})
+	}
+	leaves := s.d.leaves()
+	for i, l := range leaves {
+		leaves[i] = g.file.at(l)
+	}
+	opened, err := s.opened.open(ctx, g.index, leaves)
+	if err != nil {
+		return err
+	}
+	file := s.fileUp.retain()
+	s.group = opened
+	s.groupUp = newShared(func() {
+		opened.close()
+		file.release()
+	})
+	return nil
+}
+
+// leaves lists the dataset leaves that the Dataset reads.
+func (d *Dataset) leaves() []int {
+	var leaves []int
+	if d.sparse != nil {
+		leaves = append(leaves, d.sparse.indices)
+	}
+	for _, r := range d.features.reads {
+		if r.leaf >= 0 {
+			leaves = append(leaves, r.leaf)
+		}
+	}
+	if w := d.features.weight; w != nil && w.leaf >= 0 {
+		leaves = append(leaves, w.leaf)
+	}
+	slices.Sort(leaves)
+	return slices.Compact(leaves)
+}

@@ -1,0 +1,280 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// span is the rows [from, from+rows) of one row group, decoded into one buffer:
+// column-major, with the span's rows as the stride, so that its blocks are views.
+// from is a multiple of the block height. The scheduler resets it, workers fill
+// it, the consumer delivers it; then its buffers are used again.
+type span struct {
+	*pass
+	at      rowGroup
+	from    int64 // within the row group
+	start   int64 // global position
+	rows    int
+	height  int // of a block
+	group   group
+	groupUp *shared // keeps group open; nil if nothing is read
+
+	data      []float64   // features × rows; nothing for sparse rows
+	weight    []float64   // by row; empty without weights
+	skip      []uint64    // bit set: the row takes no part (sample, weight 0) and is not counted
+	drop      []uint64    // bit set: the row is removed for a missing value; set atomically
+	positions []int64     // by row, filled for blocks that lose rows
+	kept      []int       // by block: rows that stay
+	sparse    sparseBlock // for sparse rows
+
+	pending atomic.Int32  // tasks not done yet
+	done    chan struct{} // closed when pending is 0 and the span is finished
+
+	mutex   sync.Mutex
+	missing [][]stream.MissingCount // by block; nil where nothing is missing
+	failure failure                 // the first in the order of rows, then columns
+	block   stream.Chunk            // the block on loan
+}
+
+// failure is an error with its place in the order of the data.
+type failure struct {
+	row    int64 // global position
+	column int   // feature; -1 for what is not about one
+	err    error
+}
+
+// reset makes s the rows [from, to) of a row group.
+func (s *span) reset(at rowGroup, from, to int64) {
+	s.at, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
+	s.height = stream.BlockRows(len(s.d.features.columns))
+	s.group, s.groupUp = nil, nil
+	s.done = make(chan struct{})
+	s.failure = failure{}
+	s.weight = s.weight[:0]
+	words := (s.rows + 63) / 64
+	s.skip, s.drop = zeroed(s.skip, words), zeroed(s.drop, words)
+	s.missing = zeroed(s.missing, s.blocks())
+	s.kept = zeroed(s.kept, s.blocks())
+}
+
+// zeroed returns n zero elements, in the memory of old if it is large enough.
+func zeroed[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n)
+	}
+	old = old[:n]
+	clear(old)
+	return old
+}
+
+// sized returns n elements of any value, in the memory of old if it is large enough.
+func sized[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n)
+	}
+	return old[:n]
+}
+
+func (s *span) blocks() int { return (s.rows + s.height - 1) / s.height }
+
+// bounds returns the rows of block b within the span.
+func (s *span) bounds(b int) (lo, hi int) { return b * s.height, min((b+1)*s.height, s.rows) }
+
+// release lets go of the row group. On nil it does nothing.
+func (s *span) release() {
+	if s != nil {
+		s.groupUp.release()
+		s.group, s.groupUp = nil, nil
+	}
+}
+
+// tasks is the number of reads that the span needs.
+func (s *span) tasks() int {
+	switch {
+	case s.group == nil || s.failure.err != nil || allSet(s.skip, s.rows):
+		return 0
+	case s.d.sparse == nil:
+		s.growData()
+	}
+	return len(s.d.features.reads)
+}
+
+// growData makes room for the span's values. Where row groups are known beforehand
+// it is made once for the tallest span: a buffer outgrown is garbage as large again.
+func (s *span) growData() {
+	n := len(s.d.features.columns) * s.rows
+	if cap(s.data) < n {
+		s.data = nil // to be collected before the next one is filled
+		room := n
+		if s.d.pipe == nil {
+			room = len(s.d.features.columns) * int(s.plan.rows)
+		}
+		s.data = make([]float64, n, room)
+	}
+	s.data = s.data[:n]
+}
+
+// views is a worker's memory for the destinations of one read.
+type views struct{ dst [][]float64 }
+
+// decode does one task: it decodes a read's values and settles what is missing.
+func (s *span) decode(ctx context.Context, index int, v *views) {
+	r := &s.d.features.reads[index]
+	if s.d.sparse != nil {
+		s.decodeSparse(ctx, r)
+		return
+	}
+	v.dst = sized(v.dst, len(r.cols))
+	first := -1
+	for e, col := range r.cols {
+		v.dst[e] = nil
+		if col >= 0 {
+			v.dst[e] = s.column(col)
+			if first < 0 {
+				first = col
+			}
+		}
+	}
+	if err := s.decodeRead(ctx, r, v.dst); err != nil {
+		s.failAt(first, err, s.d.features.columns[first].Name)
+		return
+	}
+	for _, col := range r.cols {
+		if col >= 0 {
+			s.settle(col)
+		}
+	}
+}
+
+// column is feature col of the span.
+func (s *span) column(col int) []float64 {
+	return s.data[col*s.rows : (col+1)*s.rows : (col+1)*s.rows]
+}
+
+// decodeRead fills the elements of one read that are wanted.
+func (s *span) decodeRead(ctx context.Context, r *read, dst [][]float64) error {
+	if r.leaf >= 0 {
+		return s.group.decode(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), dst)
+	}
+	value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
+	for i := range dst[0] {
+		dst[0][i] = value
+	}
+	return nil
+}
+
+// leafAt returns where a dataset leaf stands in the span's file.
+func (s *span) leafAt(leaf int) int {
+	if s.at.file == nil {
+		return leaf
+	}
+	return s.at.file.at(leaf)
+}
+
+// fail keeps the failure that comes first in the data.
+func (s *span) fail(f failure) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	old := s.failure
+	if old.err == nil || f.row < old.row || f.row == old.row && f.column < old.column {
+		s.failure = f
+	}
+}
+
+// failAt is fail for an error of decoding. Where it does not tell the row it counts
+// as that of the span's first row.
+func (s *span) failAt(column int, err error, name string) {
+	row := s.start
+	if place, ok := errors.AsType[*stream.DataError](err); ok && place.Row >= 0 {
+		row = max(row, place.Row-s.at.fileRow+s.at.start)
+	}
+	s.fail(failure{row: row, column: column, err: s.place(err, name)})
+}
+
+// place completes an error with what the span knows of where it happened.
+func (s *span) place(err error, column string) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if _, ok := errors.AsType[*stream.MemoryError](err); ok {
+		return err
+	}
+	place, ok := errors.AsType[*stream.DataError](err)
+	if !ok {
+		return &stream.DataError{Path: s.at.path, RowGroup: s.at.index, Column: column, Row: -1, Err: err}
+	}
+	full := *place
+	if full.Path == "" {
+		full.Path = s.at.path
+	}
+	if full.RowGroup < 0 && column != "" {
+		full.RowGroup = s.at.index
+	}
+	if full.Column == "" {
+		full.Column = column
+	}
+	return &full
+}
+
+// faultAt is an error about one value: row counts within the span.
+func (s *span) faultAt(row int, column, remedy string, err error) error {
+	return &stream.DataError{
+		Path: s.at.path, RowGroup: s.at.index, Column: column,
+		Row: s.at.fileRow + s.from + int64(row), Err: err, Remedy: remedy,
+	}
+}
+
+// failed returns the span's failure. Call it when the span is done.
+func (s *span) failed() error { return s.failure.err }
+
+// taskDone counts a task; the last one finishes the span.
+func (s *span) taskDone() {
+	if s.pending.Add(-1) == 0 {
+		s.finish()
+	}
+}
+
+// finish removes the rows that do not stay and hands the span to the consumer.
+func (s *span) finish() {
+	if s.failure.err == nil {
+		for b := range s.blocks() {
+			s.compact(b)
+		}
+	}
+	close(s.done)
+}
+
+// chunk lends block b.
+func (s *span) chunk(b int) *stream.Chunk {
+	lo, hi := s.bounds(b)
+	kept := s.kept[b]
+	c := stream.Chunk{
+		Start:   s.start + int64(lo),
+		Block:   hi - lo,
+		Rows:    kept,
+		Cols:    len(s.d.features.columns),
+		Stride:  s.rows,
+		Missing: s.missing[b],
+	}
+	if kept < hi-lo {
+		c.Positions = s.positions[lo : lo+kept : lo+kept]
+	}
+	if len(s.weight) > 0 {
+		c.Weight = s.weight[lo : lo+kept : lo+kept]
+	}
+	switch {
+	case s.d.sparse != nil:
+		c.Sparse = s.sparse.block(b, kept)
+	case kept > 0:
+		end := (c.Cols-1)*s.rows + lo + kept
+		c.Data = s.data[lo:end:end]
+	default:
+		c.Data, c.Stride = []float64{}, 0 // so that every column is empty, not out of range
+	}
+	s.block = c
+	return &s.block
+}

@@ -1,0 +1,118 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// pipe is an Arrow IPC stream on standard input: read once, batch by batch.
+type pipe struct {
+	stream *ipcStream
+	taken  atomic.Bool
+	digest digestReader
+}
+
+// batchesHeld is how many batches are in memory at once: consumed, decoded and next.
+const batchesHeld = 3
+
+// batchMemory bounds one batch: together they may take half of the memory.
+func batchMemory(memory int64) int64 { return memory / (2 * batchesHeld) }
+
+// openPipe reads the stream's schema and, for the lengths of lists, its first batch.
+func openPipe(r io.Reader, memory int64) (*pipe, error) {
+	if r == nil {
+		return nil, stream.Usagef("- : there is no standard input to read")
+	}
+	p := new(pipe)
+	p.digest.reader = r
+	p.digest.sum.Reset()
+	var err error
+	p.stream, err = newIPCStream(&p.digest, batchMemory(memory))
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *pipe) leaves() []leaf { return p.stream.leaves() }
+
+// take claims the one pass that a stream allows, within the given memory.
+func (p *pipe) take(memory int64) error {
+	if p.taken.Swap(true) {
+		return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
+	}
+	p.stream.memory = batchMemory(memory)
+	return nil
+}
+
+// groups lists the batches as they arrive, and adds their bytes to read.
+func (p *pipe) groups(ctx context.Context, leaves []int, read *atomic.Int64) iter.Seq2[rowGroup, error] {
+	return func(yield func(rowGroup, error) bool) {
+		g := rowGroup{path: ipcStreamName}
+		counted := int64(0)
+		for ; ; g.index++ {
+			opened, rows, err := p.stream.next(ctx, leaves)
+			bytes := p.input().Bytes
+			read.Add(bytes - counted)
+			counted = bytes
+			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				if g.start == 0 {
+					yield(g, stream.Dataf(g.path, "the input has no rows"))
+				}
+				return
+			}
+			if err != nil {
+				yield(g, err)
+				return
+			}
+			g.opened, g.rows = opened, rows
+			p.digest.addRows(rows)
+			if !yield(g, nil) {
+				return
+			}
+			g.start += rows
+			g.fileRow += rows
+		}
+	}
+}
+
+// input describes what has been read of the stream.
+func (p *pipe) input() stream.Input {
+	d := &p.digest
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return stream.Input{Path: stdinName, Rows: d.rows, Bytes: d.bytes, Fingerprint: formatPrint(d.sum.Sum64())}
+}
+
+// digestReader counts and digests what is read through it: a stream has no footer
+// to tell it by.
+type digestReader struct {
+	reader io.Reader
+
+	mutex       sync.Mutex
+	sum         xxhash.Digest
+	rows, bytes int64
+}
+
+func (d *digestReader) Read(b []byte) (int, error) {
+	n, err := d.reader.Read(b)
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.sum.Write(b[:n])
+	d.bytes += int64(n)
+	return n, err
+}
+
+func (d *digestReader) addRows(n int64) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.rows += n
+}

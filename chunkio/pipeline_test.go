@@ -1,0 +1,402 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The naive twin of the whole pipeline: row by row over the planted table.
+func naive(t *table, opt Options, columns []string) (delivered, error) {
+	out := delivered{missing: make([]stream.MissingCount, len(columns))}
+	sampled := naiveSample(opt, t.rows)
+	for i := range t.rows {
+		weight := 1.0
+		if opt.Weight != "" {
+			weight = t.scalar[opt.Weight][i]
+		}
+		if !sampled[i] || weight == 0 {
+			continue
+		}
+		row := make([]float64, len(columns))
+		missing := false
+		for j, name := range columns {
+			v := t.value(name, i)
+			if v-v != 0 {
+				missing = true
+				countMissing(&out.missing[j], v)
+				if opt.Missing == stream.MissingError {
+					return out, fmt.Errorf("row %d, column %q: missing value: %s", i, name, missingKind(v))
+				}
+				v = math.NaN()
+			}
+			row[j] = v
+		}
+		if missing && opt.Missing == stream.MissingDropRow {
+			continue
+		}
+		out.rows = append(out.rows, row)
+		out.positions = append(out.positions, int64(i))
+		out.weights = append(out.weights, weight)
+	}
+	return out, nil
+}
+
+func (t *table) value(name string, row int) float64 {
+	if x, ok := t.scalar[name]; ok {
+		return x[row]
+	}
+	list, element, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	return t.list[list][row][int(element[0]-'0')]
+}
+
+// naiveSample sorts all positions by hash.
+func naiveSample(opt Options, rows int) []bool {
+	positions := make([]int64, rows)
+	for i := range positions {
+		positions[i] = int64(i)
+	}
+	s := sampler{seed: opt.Seed}
+	slices.SortFunc(positions, func(a, b int64) int {
+		if s.hash(a) < s.hash(b) {
+			return -1
+		}
+		return 1
+	})
+	keep := make([]bool, rows)
+	for i, p := range positions {
+		keep[p] = opt.Sample == 0 || int64(i) < opt.Sample
+	}
+	return keep
+}
+
+func columnNames(ds *Dataset) (names []string) {
+	for _, c := range ds.Columns() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func TestPoliciesAgreeWithNaiveTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range 60 {
+		rows := []int{1, 2, 255, 256, 257, 3000, 20000}[rng.IntN(7)]
+		tab := randomTable(rng, rows, 1+rng.IntN(6), []float64{0, 0.0001, 0.1}[rng.IntN(3)])
+		weights := make([]float64, rows)
+		for i := range weights {
+			weights[i] = float64(rng.IntN(3))
+		}
+		tab.addScalar("w", weights)
+		opt := Options{
+			Missing: stream.MissingPolicy(rng.IntN(3)),
+			Sample:  []int64{0, 0, 1, int64(rows) / 2, int64(rows) - 1, int64(rows) + 5}[rng.IntN(6)],
+			Seed:    rng.Uint64(),
+			Threads: 1 + rng.IntN(4),
+			Exclude: []string{"emb[1]"},
+		}
+		if rng.IntN(2) == 0 {
+			opt.Weight = "w"
+		}
+		disk, paths := plant(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
+		ds := disk.dataset(t, paths, opt)
+		want, wantErr := naive(tab, opt, columnNames(ds))
+		got, err := collect(ds, stream.Range{})
+		disk.checkClosed(t)
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("round %d: error %v, want %v", round, err, wantErr)
+		}
+		if err != nil {
+			checkMissingError(t, disk, err, wantErr)
+			continue
+		}
+		if d := diff(got, want); d != "" {
+			t.Fatalf("round %d, %+v: %s", round, opt, d)
+		}
+	}
+}
+
+// checkMissingError compares the place of a missing value with the naive one, whose
+// rows count over all files.
+func checkMissingError(t *testing.T, disk *fakeDisk, err, want error) {
+	t.Helper()
+	e, ok := errors.AsType[*stream.DataError](err)
+	if !ok || !errors.Is(err, stream.ErrMissing) {
+		t.Fatalf("error %v, want a DataError of a missing value", err)
+	}
+	f := disk.byPath[e.Path]
+	row := f.from + e.Row
+	if got := fmt.Sprintf("row %d, column %q: %v", row, e.Column, e.Err); got != want.Error() {
+		t.Fatalf("error %s, want %s", got, want)
+	}
+	start := int64(0)
+	for _, rows := range f.groups[:e.RowGroup] {
+		start += rows
+	}
+	if e.Row < start || e.Row >= start+f.groups[e.RowGroup] {
+		t.Fatalf("row %d is not in row group %d", e.Row, e.RowGroup)
+	}
+}
+
+func TestSameRowsHoweverCutIntoFiles(t *testing.T) {
+	tab := randomTable(rand.New(rand.NewPCG(3, 4)), 10_000, 5, 0.01)
+	opt := Options{Missing: stream.MissingKeep, Sample: 7000, Seed: 9}
+	var whole delivered
+	for _, files := range []int{1, 7, 63} {
+		disk, paths := plant(tab, files, 1000, 5)
+		got, err := collect(disk.dataset(t, paths, opt), stream.Range{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		disk.checkClosed(t)
+		if files == 1 {
+			whole = got
+		} else if d := diff(got, whole); d != "" {
+			t.Errorf("%d files: %s", files, d)
+		}
+	}
+}
+
+func TestBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
+	tab := randomTable(rand.New(rand.NewPCG(5, 6)), 20_000, 13, 0.001)
+	disk, paths := plant(tab, 2, 9_000, 5)
+	var first delivered
+	for _, policy := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow} {
+		first = delivered{}
+		for _, threads := range []int{1, 2, 8} {
+			least := disk.dataset(t, paths, Options{Threads: threads}).MinMemory()
+			for _, memory := range []int64{least, least * 2, least * 3, 1 << 30} {
+				opt := Options{Missing: policy, Threads: threads, Memory: memory}
+				got, err := collect(disk.dataset(t, paths, opt), stream.Range{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first.rows == nil {
+					first = got
+				}
+				if d := diff(got, first); d != "" || !slices.Equal(got.blocks, first.blocks) {
+					t.Errorf("%d threads, %d bytes: blocks differ: %s", threads, memory, d)
+				}
+			}
+		}
+	}
+	disk.checkClosed(t)
+	if disk.most.Load() > 8 {
+		t.Errorf("%d columns decoded at once by 8 threads", disk.most.Load())
+	}
+}
+
+func TestShardsAreTheWhole(t *testing.T) {
+	tab := randomTable(rand.New(rand.NewPCG(7, 8)), 5000, 3, 0.01)
+	disk, paths := plant(tab, 4, 300, 5)
+	ds := disk.dataset(t, paths, Options{Missing: stream.MissingDropRow, Sample: 2000})
+	whole, err := collect(ds, stream.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := delivered{missing: make([]stream.MissingCount, len(ds.Columns()))}
+	for i := range 6 {
+		r, err := stream.Shard(ds, i+1, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := collect(ds, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts.rows = append(parts.rows, part.rows...)
+		parts.positions = append(parts.positions, part.positions...)
+		parts.weights = append(parts.weights, part.weights...)
+		parts.blocks = append(parts.blocks, part.blocks...)
+		for j, m := range part.missing {
+			parts.missing[j] = parts.missing[j].Plus(m)
+		}
+	}
+	if d := diff(parts, whole); d != "" || !slices.Equal(parts.blocks, whole.blocks) {
+		t.Errorf("shards differ from the whole: %s", d)
+	}
+	if _, err := collect(ds, stream.Range{From: 1, To: 300}); !isUsage(err) {
+		t.Errorf("range inside a row group: %v, want a usage error", err)
+	}
+}
+
+func isUsage(err error) bool {
+	_, ok := errors.AsType[*stream.UsageError](err)
+	return ok
+}
+
+func isData(err error) bool {
+	_, ok := errors.AsType[*stream.DataError](err)
+	return ok
+}
+
+func TestFaultsComeInTheOrderOfTheData(t *testing.T) {
+	defer checkGoroutines(t)()
+	tab := randomTable(rand.New(rand.NewPCG(9, 1)), 20_000, 30, 0)
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		disk, paths := plant(tab, 3, 2000, seed)
+		file, group := rng.IntN(3), rng.IntN(3)
+		bad := []string{fmt.Sprintf("a%d", rng.IntN(30)), fmt.Sprintf("a%d", rng.IntN(30)), "emb"}
+		broken := errors.New("broken page")
+		f := disk.byPath[paths[file]]
+		f.fault = func(g int, leaf string, from, to int64) error {
+			if g == group && slices.Contains(bad, leaf) {
+				return broken
+			}
+			return nil
+		}
+		ds := disk.dataset(t, paths, Options{Threads: 4})
+		got, err := collect(ds, stream.Range{})
+		disk.checkClosed(t)
+		e, ok := errors.AsType[*stream.DataError](err)
+		if !ok || !errors.Is(err, broken) {
+			t.Fatalf("error %v, want the planted one", err)
+		}
+		first := slices.IndexFunc(ds.Columns(), func(c stream.Column) bool { return slices.Contains(bad, c.Name) })
+		if e.Path != paths[file] || e.RowGroup != group || e.Column != ds.Columns()[first].Name {
+			t.Errorf("error at %v, want file %d, group %d, column %s", err, file, group, ds.Columns()[first].Name)
+		}
+		if want := f.from + int64(group)*2000; int64(len(got.rows)) != want {
+			t.Errorf("%d rows before the error, want the %d before the row group", len(got.rows), want)
+		}
+	}
+}
+
+func TestDecodeErrorBehindAMissingValueWaits(t *testing.T) {
+	x := make([]float64, 1000)
+	x[10] = nullValue
+	tab := newTable(1000).addScalar("a", make([]float64, 1000)).addScalar("b", x)
+	disk, paths := plant(tab, 1, 1000, 1)
+	disk.byPath[paths[0]].fault = func(_ int, leaf string, _, _ int64) error {
+		if leaf == "a" {
+			return &stream.DataError{RowGroup: -1, Row: 500, Err: errors.New("broken")}
+		}
+		return nil
+	}
+	if _, err := collect(disk.dataset(t, paths, Options{}), stream.Range{}); !errors.Is(err, stream.ErrMissing) {
+		t.Errorf("error %v, want the missing value of the lower row", err)
+	}
+}
+
+// checkGoroutines returns a function that fails if goroutines stay behind.
+func checkGoroutines(t *testing.T) func() {
+	before := runtime.NumGoroutine()
+	return func() {
+		for range 100 {
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	}
+}
+
+func TestStoppingEarlyLeavesNothingBehind(t *testing.T) {
+	defer checkGoroutines(t)()
+	tab := randomTable(rand.New(rand.NewPCG(2, 1)), 20_000, 10, 0)
+	disk, paths := plant(tab, 10, 100, 1)
+	ds := disk.dataset(t, paths, Options{Threads: 4})
+	for stop := range 25 {
+		ctx, cancel := context.WithCancel(context.Background())
+		seen, failed := 0, error(nil)
+		for _, err := range ds.Chunks(ctx, stream.Range{}) {
+			if err != nil {
+				failed = err
+				break
+			}
+			if seen++; seen == stop {
+				if stop%2 == 0 {
+					break
+				}
+				cancel()
+			}
+		}
+		cancel()
+		if stop%2 == 1 && (!errors.Is(failed, context.Canceled) || seen != stop) {
+			t.Errorf("cancelled at %d: %d chunks, error %v", stop, seen, failed)
+		}
+		disk.checkClosed(t)
+	}
+}
+
+func TestMemoryIsFitted(t *testing.T) {
+	tab := randomTable(rand.New(rand.NewPCG(2, 1)), 40_000, 30, 0)
+	disk, paths := plant(tab, 2, 20_000, 1)
+	ds := disk.dataset(t, paths, Options{Threads: 4})
+	least := ds.MinMemory()
+	for memory := least; memory < 64<<20; memory += memory / 3 {
+		if got := ds.MemoryFor(memory); got > memory {
+			t.Errorf("given %d bytes, reading takes %d", memory, got)
+		}
+	}
+	if a, b := ds.MemoryFor(1<<30), ds.MemoryFor(1<<40); a != b || a > 3*spanGoal {
+		t.Errorf("plenty of memory: reading takes %d and %d bytes", a, b)
+	}
+	ds, err := ds.With(Options{Memory: least - 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = collect(ds, stream.Range{})
+	if e, ok := errors.AsType[*stream.MemoryError](err); !ok || e.Need != least || e.Limit != least-1 {
+		t.Errorf("one byte below the minimum: %v, want a MemoryError of %d", err, least)
+	}
+}
+
+func TestFileThatChangedIsRefused(t *testing.T) {
+	disk, paths := plant(newTable(10).addScalar("a", make([]float64, 10)), 2, 10, 1)
+	ds := disk.dataset(t, paths, Options{})
+	disk.byPath[paths[1]].digest++
+	got, err := collect(ds, stream.Range{})
+	if !isData(err) || !strings.Contains(err.Error(), paths[1]) || len(got.rows) != 5 {
+		t.Errorf("%d rows, error %v", len(got.rows), err)
+	}
+	disk.checkClosed(t)
+}
+
+func TestBadWeightsAreErrors(t *testing.T) {
+	for _, w := range []float64{-1, math.NaN(), math.Inf(1), nullValue} {
+		tab := newTable(3).addScalar("a", make([]float64, 3)).addScalar("w", []float64{1, 0, w})
+		disk, paths := plant(tab, 1, 3, 1)
+		_, err := collect(disk.dataset(t, paths, Options{Weight: "w", Missing: stream.MissingKeep}), stream.Range{})
+		if e, ok := errors.AsType[*stream.DataError](err); !ok || e.Column != "w" || e.Row != 2 {
+			t.Errorf("weight %v: error %v", w, err)
+		}
+		disk.checkClosed(t)
+	}
+}
+
+func TestOnlySampledRowGroupsAreRead(t *testing.T) {
+	disk, paths := plant(randomTable(rand.New(rand.NewPCG(1, 1)), 10_000, 2, 0), 5, 100, 1)
+	ds := disk.dataset(t, paths, Options{Sample: 10, Seed: 3})
+	got, err := collect(ds, stream.Range{})
+	if err != nil || len(got.rows) != 10 {
+		t.Fatalf("%d rows, error %v", len(got.rows), err)
+	}
+	want := map[int64]bool{}
+	for _, p := range got.positions {
+		want[p/100] = true
+	}
+	if len(disk.touched) != len(want) {
+		t.Errorf("%d row groups read for rows in %d", len(disk.touched), len(want))
+	}
+}
+
+func BenchmarkSettle(b *testing.B) {
+	x := make([]float64, 2048)
+	b.SetBytes(int64(8 * len(x)))
+	for b.Loop() {
+		if !allFinite(x) {
+			b.Fatal("zeros are finite")
+		}
+	}
+}

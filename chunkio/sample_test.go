@@ -1,0 +1,43 @@
+package chunkio
+
+import "testing"
+
+func TestSamplerKeepsExactlyAsMany(t *testing.T) {
+	for _, rows := range []int64{1, 2, 1000} {
+		for _, n := range []int64{0, 1, 2, 500, 999, 1000, 1001} {
+			s := newSampler(7, n, rows)
+			kept := int64(0)
+			for i := range rows {
+				if s.keeps(i) {
+					kept++
+				}
+			}
+			want := min(n, rows)
+			if n == 0 {
+				want = rows
+			}
+			if kept != want {
+				t.Errorf("%d of %d rows: %d kept", n, rows, kept)
+			}
+		}
+	}
+}
+
+// A smaller sample of the same seed lies within a larger one; another seed draws
+// other rows.
+func TestSamplesAreNestedAndSeeded(t *testing.T) {
+	small, large, other := newSampler(1, 100, 10_000), newSampler(1, 1000, 10_000), newSampler(2, 100, 10_000)
+	same := 0
+	for i := range int64(10_000) {
+		if small.keeps(i) && !large.keeps(i) {
+			t.Fatalf("row %d is in the smaller sample only", i)
+		}
+		if small.keeps(i) && other.keeps(i) {
+			same++
+		}
+	}
+	// 100 of 10,000 twice: 1 in common is expected, more than 10 has odds below 1e-7.
+	if same > 10 {
+		t.Errorf("%d of 100 rows drawn by both seeds", same)
+	}
+}

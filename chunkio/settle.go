@@ -1,0 +1,209 @@
+package chunkio
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// missingRemedy is what to do about a missing value.
+const missingRemedy = "choose --missing mean, zero or drop-row, or --exclude the column"
+
+// settle finds what is missing in a decoded column of the span and does what the
+// policy says about it. Blocks without anything missing cost one pass over values
+// that are still in the cache.
+func (s *span) settle(col int) {
+	x := s.column(col)
+	for b := range s.blocks() {
+		lo, hi := s.bounds(b)
+		if !allFinite(x[lo:hi]) {
+			s.settleBlock(col, b, x[:hi], lo)
+		}
+	}
+}
+
+// settleBlock is settle for the rows of block b: from lo to the end of x.
+func (s *span) settleBlock(col, b int, x []float64, lo int) {
+	var count stream.MissingCount
+	for i := lo; i < len(x); i++ {
+		v := x[i]
+		if v-v == 0 || isSet(s.skip, i) {
+			continue
+		}
+		countMissing(&count, v)
+		switch s.d.opt.Missing {
+		case stream.MissingError:
+			s.failMissing(i, col, v)
+			return // later rows of this column cannot come before this one
+		case stream.MissingDropRow:
+			setBit(s.drop, i)
+		case stream.MissingKeep:
+			x[i] = math.NaN()
+		}
+	}
+	if count.Total() > 0 {
+		s.addMissing(b, col, count)
+	}
+}
+
+// allFinite reports whether x has neither NaN nor ±Inf: v−v is 0 for finite v and
+// NaN otherwise, so one sum without branches tells. Four sums keep the adders busy.
+func allFinite(x []float64) bool {
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a += x[0] - x[0]
+		b += x[1] - x[1]
+		c += x[2] - x[2]
+		d += x[3] - x[3]
+	}
+	for _, v := range x {
+		a += v - v
+	}
+	return a+b+c+d == 0
+}
+
+func countMissing(count *stream.MissingCount, v float64) {
+	switch {
+	case isNull(v):
+		count.Nulls++
+	case math.IsNaN(v):
+		count.NaNs++
+	default:
+		count.Infs++
+	}
+}
+
+func missingKind(v float64) string {
+	switch {
+	case isNull(v):
+		return "null"
+	case math.IsNaN(v):
+		return "NaN"
+	case v > 0:
+		return "+Inf"
+	}
+	return "-Inf"
+}
+
+// failMissing reports a missing value that the policy does not allow.
+func (s *span) failMissing(row, col int, v float64) {
+	err := fmt.Errorf("%w: %s", stream.ErrMissing, missingKind(v))
+	s.fail(failure{
+		row: s.start + int64(row), column: col,
+		err: s.faultAt(row, s.d.features.columns[col].Name, missingRemedy, err),
+	})
+}
+
+// addMissing records what is missing in a column of block b. Each column of a block
+// is recorded by one worker only; the lock is for the block's slice.
+func (s *span) addMissing(b, col int, count stream.MissingCount) {
+	s.mutex.Lock()
+	if s.missing[b] == nil {
+		s.missing[b] = make([]stream.MissingCount, len(s.d.features.columns))
+	}
+	counts := s.missing[b]
+	s.mutex.Unlock()
+	counts[col] = counts[col].Plus(count)
+}
+
+// applySample marks the rows outside the sample. It returns false if none is left.
+func (s *span) applySample(sample sampler) bool {
+	if sample.all() {
+		return true
+	}
+	found := false
+	for i := range s.rows {
+		if sample.keeps(s.start + int64(i)) {
+			found = true
+		} else {
+			setBit(s.skip, i)
+		}
+	}
+	return found
+}
+
+// applyWeights decodes the weights and marks the rows of weight 0. A weight that is
+// missing, infinite or negative is an error, unless its row is outside the sample.
+func (s *span) applyWeights(ctx context.Context) error {
+	r := s.d.features.weight
+	s.weight = sized(s.weight, s.rows)
+	dst := make([][]float64, len(r.cols))
+	for e, col := range r.cols {
+		if col == 0 {
+			dst[e] = s.weight
+		}
+	}
+	name := s.d.opt.Weight
+	if err := s.decodeRead(ctx, r, dst); err != nil {
+		return s.place(err, name)
+	}
+	for i, w := range s.weight {
+		switch {
+		case isSet(s.skip, i):
+		case w-w != 0:
+			return s.faultAt(i, name, "", fmt.Errorf("the weight is %s", missingKind(w)))
+		case w < 0:
+			return s.faultAt(i, name, "", fmt.Errorf("the weight is negative: %v", w))
+		case w == 0:
+			setBit(s.skip, i)
+		}
+	}
+	return nil
+}
+
+// compact moves the rows of block b that stay to its start, in place, and notes
+// their positions. Sparse rows were written without the others to begin with.
+func (s *span) compact(b int) {
+	lo, hi := s.bounds(b)
+	gone := countBits(s.skip, lo, hi, s.drop)
+	s.kept[b] = hi - lo - gone
+	if gone == 0 {
+		return
+	}
+	s.positions = sized(s.positions, s.rows)
+	kept := s.positions[lo:lo]
+	for i := lo; i < hi; i++ {
+		if !isSet(s.skip, i) && !isSet(s.drop, i) {
+			kept = append(kept, int64(i))
+		}
+	}
+	if len(kept) > 0 && s.d.sparse == nil {
+		for col := range s.d.features.columns {
+			moveUp(s.column(col)[lo:hi], kept, lo)
+		}
+	}
+	if len(s.weight) > 0 {
+		moveUp(s.weight[lo:hi], kept, lo)
+	}
+	for i := range kept {
+		kept[i] += s.start
+	}
+}
+
+// moveUp moves the elements at rows−lo to the front, in order.
+func moveUp(x []float64, rows []int64, lo int) {
+	for i, row := range rows {
+		x[i] = x[int(row)-lo]
+	}
+}
+
+func isSet(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 != 0 }
+
+// setBit may be called by several workers at once.
+func setBit(set []uint64, i int) { atomic.OrUint64(&set[i/64], 1<<(i%64)) }
+
+// countBits counts the rows of [lo, hi) that are in either set. Blocks start at
+// whole words, because their height is a multiple of 64.
+func countBits(a []uint64, lo, hi int, b []uint64) (n int) {
+	for w := lo / 64; w < (hi+63)/64; w++ {
+		n += bits.OnesCount64(a[w] | b[w])
+	}
+	return n
+}
+
+// allSet reports whether all n rows are in the set.
+func allSet(set []uint64, n int) bool { return countBits(set, 0, n, set) == n }

@@ -1,0 +1,138 @@
+package chunkio
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// maxSparseFeatures bounds the number of features of sparse rows: beyond it the
+// column of indices is more likely a wrong one.
+const maxSparseFeatures = 1 << 20
+
+// sparseRowGuess is the bytes a sparse row is planned with, before any is decoded:
+// 100 entries of an index and a value in their lists and as CSR. What rows really
+// take, the first block tells.
+const sparseRowGuess = 100 * sparseEntryBytes
+
+// sparseEntryBytes is what an entry takes: in both lists, and in the CSR form.
+const sparseEntryBytes = 8 + 8 + 4 + 8
+
+// sparseSpec says which two list leaves make sparse rows of how many features. The
+// features are named by the values column, values[0], values[1], ….
+type sparseSpec struct {
+	indices, values int // dataset leaves
+	features        int
+}
+
+// findSparse reads Options.Sparse; nil without it. Where the number of features is
+// not given, it costs a pass over the indices.
+func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseSpec, error) {
+	if opt.Sparse == "" {
+		return nil, nil
+	}
+	parts := strings.Split(opt.Sparse, ",")
+	if len(parts) != 2 && len(parts) != 3 || parts[0] == parts[1] {
+		return nil, stream.Usagef("--sparse %s: want INDICES,VALUES or INDICES,VALUES,FEATURES", opt.Sparse)
+	}
+	var spec sparseSpec
+	var err error
+	if spec.indices, err = c.listLeaf(parts[0]); err != nil {
+		return nil, err
+	}
+	if spec.values, err = c.listLeaf(parts[1]); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(parts) == 3:
+		spec.features, err = strconv.Atoi(parts[2])
+		if err != nil || spec.features < 1 || spec.features > maxSparseFeatures {
+			return nil, stream.Usagef("--sparse %s: the number of features must be between 1 and %d", opt.Sparse, maxSparseFeatures)
+		}
+	case p != nil:
+		return nil, stream.Usagef("--sparse %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
+	default:
+		if spec.features, err = c.countFeatures(ctx, spec.indices, opt.Memory); err != nil {
+			return nil, err
+		}
+	}
+	return &spec, nil
+}
+
+// listLeaf finds a column of numeric lists by name.
+func (c *catalog) listLeaf(name string) (int, error) {
+	var names []string
+	for i, l := range c.leaves {
+		if l.name != name {
+			names = append(names, l.name)
+			continue
+		}
+		if !l.list || l.why != "" && l.why != whyVarying && !l.refused {
+			return 0, stream.Usagef("--sparse: column %s is %s, not lists of numbers", name, l.typ)
+		}
+		if l.refused {
+			err := stream.Dataf(c.refusing[i], "%s", l.why)
+			err.Column = name
+			return 0, err
+		}
+		return i, nil
+	}
+	return 0, stream.Usagef("--sparse: no column is named %s%s", name, didYouMean(name, names))
+}
+
+// countFeatures is one more than the largest index in any row. Values that are no
+// indices are left to the pass that uses them, which names their place.
+func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (int, error) {
+	const rowsAtOnce = 8192
+	largest := -1.0
+	var rows lists
+	scan := func(f *file) error {
+		opened, err := c.reopen(f, memory, nil)
+		if err != nil {
+			return err
+		}
+		defer opened.Close()
+		for g, n := range f.groups {
+			if n == 0 {
+				continue
+			}
+			group, err := opened.open(ctx, g, []int{f.at(leaf)})
+			for from := int64(0); from < n && err == nil; from += rowsAtOnce {
+				err = group.decodeLists(ctx, f.at(leaf), from, min(from+rowsAtOnce, n), &rows)
+				for _, x := range rows.values {
+					largest = max(largest, finiteOr(x, -1))
+				}
+			}
+			if group != nil {
+				group.close()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range c.files {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := scan(&c.files[i]); err != nil {
+			return 0, err
+		}
+	}
+	if largest >= maxSparseFeatures {
+		err := stream.Dataf(c.name(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
+		err.Column = c.leaves[leaf].name
+		return 0, err
+	}
+	return int(largest) + 1, nil
+}
+
+func finiteOr(x, otherwise float64) float64 {
+	if x-x == 0 {
+		return x
+	}
+	return otherwise
+}

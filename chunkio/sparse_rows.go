@@ -1,0 +1,176 @@
+package chunkio
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// sparseBlock is the memory of a span of sparse rows: the decoded lists, and the
+// rows in CSR form one after the other, blocks after blocks.
+type sparseBlock struct {
+	indices, values lists
+	row             []sparseEntry // of the row at work
+	rowPtr          []int         // by kept row, into index and value; blocks follow each other
+	index           []int32
+	value           []float64
+	first           []int // by block: where its rows begin in rowPtr
+	blockPtr        []int // the lent block's rowPtr, from 0
+	lent            stream.CSR
+}
+
+// sparseEntry is an entry of a row: the index as in the file, and its value.
+type sparseEntry struct {
+	index int
+	value float64
+}
+
+// decodeSparse decodes the span's rows and writes those that stay in CSR form,
+// sorted by column. r maps indices to features.
+func (s *span) decodeSparse(ctx context.Context, r *read) {
+	b, spec := &s.sparse, s.d.sparse
+	to := s.from + int64(s.rows)
+	for _, list := range []struct {
+		leaf int
+		dst  *lists
+	}{{spec.indices, &b.indices}, {spec.values, &b.values}} {
+		if err := s.group.decodeLists(ctx, s.leafAt(list.leaf), s.from, to, list.dst); err != nil {
+			s.failAt(-1, err, s.d.catalog.leaves[list.leaf].name)
+			return
+		}
+	}
+	b.rowPtr, b.index, b.value = append(b.rowPtr[:0], 0), b.index[:0], b.value[:0]
+	b.first = append(b.first[:0], 0)
+	for i := range s.rows {
+		if i > 0 && i%s.height == 0 {
+			b.first = append(b.first, len(b.rowPtr)-1)
+		}
+		if isSet(s.skip, i) {
+			continue
+		}
+		if err := s.readRow(i); err != nil {
+			s.fail(failure{row: s.start + int64(i), column: -1, err: err})
+			return
+		}
+		if !s.settleRow(i, r) {
+			return
+		}
+	}
+	if err := s.adaptHeight(); err != nil {
+		s.fail(failure{row: s.start, column: -1, err: err})
+	}
+}
+
+// readRow checks row i and sorts its entries by index into b.row.
+func (s *span) readRow(i int) error {
+	b := &s.sparse
+	names := [2]string{s.d.catalog.leaves[s.d.sparse.indices].name, s.d.catalog.leaves[s.d.sparse.values].name}
+	for side, l := range []*lists{&b.indices, &b.values} {
+		if len(l.null) > i && l.null[i] {
+			return s.faultAt(i, names[side], "write an empty list for a row without entries", fmt.Errorf("null list in sparse rows"))
+		}
+	}
+	indices := b.indices.values[b.indices.ptr[i]:b.indices.ptr[i+1]]
+	values := b.values.values[b.values.ptr[i]:b.values.ptr[i+1]]
+	if len(indices) != len(values) {
+		return s.faultAt(i, names[0], "", fmt.Errorf("%d indices but %d values", len(indices), len(values)))
+	}
+	b.row = b.row[:0]
+	sorted := true
+	for k, x := range indices {
+		if !(x >= 0 && x < float64(s.d.sparse.features)) || x != math.Trunc(x) {
+			text := strconv.FormatFloat(x, 'g', -1, 64)
+			if isNull(x) {
+				text = "null"
+			}
+			return s.faultAt(i, names[0], "", fmt.Errorf("index %s is not one of 0..%d", text, s.d.sparse.features-1))
+		}
+		b.row = append(b.row, sparseEntry{int(x), values[k]})
+		sorted = sorted && (k == 0 || b.row[k-1].index < b.row[k].index)
+	}
+	if sorted {
+		return nil
+	}
+	slices.SortFunc(b.row, func(x, y sparseEntry) int { return x.index - y.index })
+	for k := 1; k < len(b.row); k++ {
+		if b.row[k-1].index == b.row[k].index {
+			return s.faultAt(i, names[0], "", fmt.Errorf("index %d occurs twice in the row", b.row[k].index))
+		}
+	}
+	return nil
+}
+
+// settleRow writes b.row as the next CSR row, without zeros and what is no feature,
+// unless something is missing and the policy drops the row or fails (false).
+func (s *span) settleRow(i int, r *read) bool {
+	b := &s.sparse
+	begin := len(b.index)
+	dropped := false
+	for _, e := range b.row {
+		col := r.cols[e.index]
+		switch {
+		case col < 0 || e.value == 0:
+		case e.value-e.value == 0:
+			b.index = append(b.index, int32(col))
+			b.value = append(b.value, e.value)
+		case s.d.opt.Missing == stream.MissingError:
+			s.failMissing(i, col, e.value)
+			return false
+		default:
+			var count stream.MissingCount
+			countMissing(&count, e.value)
+			s.addMissing(i/s.height, col, count)
+			dropped = true
+		}
+	}
+	if dropped {
+		setBit(s.drop, i)
+		b.index, b.value = b.index[:begin], b.value[:begin]
+		return true
+	}
+	b.rowPtr = append(b.rowPtr, len(b.index))
+	return true
+}
+
+// adaptHeight makes the next spans so tall that they fill their share of the
+// memory, as far as can be told from this one; twice its bytes a row are allowed
+// for, and growth is slow, because density may change along the data. A single
+// block that is over the share cannot be helped: it is an error.
+func (s *span) adaptHeight() error {
+	b := &s.sparse
+	entries := int64(max(len(b.indices.values), len(b.values.values), 1))
+	used := entries * sparseEntryBytes
+	buffers := int64(s.plan.buffers)
+	share := (s.d.opt.Memory-s.plan.bytes)/buffers + s.plan.rows*sparseRowGuess
+	if s.blocks() == 1 && used > share {
+		n := s.d.needs(s.d.opt.Memory)
+		return &stream.MemoryError{
+			What: "a block of sparse rows", Flag: "--memory-limit",
+			Need: n.bytes(n.height, 2, s.d.opt.Threads) + 2*used, Limit: s.d.opt.Memory,
+		}
+	}
+	perRow := 2*used/int64(s.rows) + 1
+	blocks := min(min(share, spanGoal)/(perRow*int64(s.height)), 4*int64(s.blocks()))
+	s.pass.height.Store(max(blocks, 1) * int64(s.height))
+	return nil
+}
+
+// block lends the CSR form of the kept rows of block i.
+func (b *sparseBlock) block(i, kept int) *stream.CSR {
+	if kept == 0 {
+		b.lent = stream.CSR{RowPtr: []int{0}}
+		return &b.lent
+	}
+	ptr := b.rowPtr[b.first[i] : b.first[i]+kept+1]
+	begin, end := ptr[0], ptr[kept]
+	b.blockPtr = b.blockPtr[:0]
+	for _, p := range ptr {
+		b.blockPtr = append(b.blockPtr, p-begin)
+	}
+	b.lent = stream.CSR{RowPtr: b.blockPtr, Index: b.index[begin:end:end], Value: b.value[begin:end:end]}
+	return &b.lent
+}

@@ -1,0 +1,264 @@
+package chunkio
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// StatsReader reads a statistics container. Open has verified the whole file, so a
+// section can be taken in as it is read; its own checksum is verified at its end.
+type StatsReader struct {
+	Header StatsHeader
+
+	path     string
+	file     io.ReaderAt
+	closer   io.Closer
+	sections []statsExtent
+}
+
+// statsExtent is where a section's blocks are.
+type statsExtent struct {
+	name          string
+	offset, size  int64 // blocks with their lengths, without the end
+	length, check uint64
+}
+
+// IsStats reports whether the file at path begins like a statistics container.
+func IsStats(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(statsMagic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == statsMagic
+}
+
+// OpenStats opens the container at path and verifies it: one pass over the compressed
+// bytes, at the speed of the disk. Errors are *stream.DataError.
+func OpenStats(path string) (*StatsReader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: "check the path and its permissions"}
+	}
+	fi, err := f.Stat()
+	if err == nil {
+		var s *StatsReader
+		if s, err = readStats(path, f, fi.Size()); err == nil {
+			s.closer = f
+			return s, nil
+		}
+	}
+	f.Close()
+	return nil, statsError(path, err)
+}
+
+var (
+	errStatsMagic = errors.New("not a statistics file (it does not begin with \"" + statsMagic + "\")")
+	errStatsNewer = errors.New("written by a newer program")
+)
+
+// statsError places err and says what to do.
+func statsError(path string, err error) error {
+	remedy := "the file is damaged or incomplete: scan again"
+	switch {
+	case errors.Is(err, errStatsMagic):
+		remedy = "give a file written by scan or merge"
+	case errors.Is(err, errStatsNewer):
+		remedy = "update ufs-stream, or scan again with this version"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("the file ends early")
+	}
+	return &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
+}
+
+// readStats parses and verifies a container of size bytes.
+func readStats(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
+	s := &StatsReader{path: path, file: file}
+	c := &statsCursor{r: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16), sum: xxhash.New(), left: size}
+	if err := s.readHeader(c); err != nil {
+		return nil, err
+	}
+	for {
+		kind, err := c.take(1)
+		if err != nil {
+			return nil, err
+		}
+		if kind[0] == statsEnd {
+			break
+		}
+		if kind[0] != statsSection {
+			return nil, fmt.Errorf("no section at byte %d", size-c.left-1)
+		}
+		if err := s.readSection(c, size); err != nil {
+			return nil, err
+		}
+	}
+	want := c.sum.Sum64()
+	got, err := c.take(8)
+	if err != nil {
+		return nil, err
+	}
+	if binary.LittleEndian.Uint64(got) != want {
+		return nil, errors.New("the checksum is wrong")
+	}
+	if c.left != 0 {
+		return nil, fmt.Errorf("%d bytes follow the end", c.left)
+	}
+	return s, nil
+}
+
+func (s *StatsReader) readHeader(c *statsCursor) error {
+	// A file shorter than the magic is none of ours, rather than one of ours cut short.
+	if head, err := c.take(min(c.left, int64(len(statsMagic)))); err != nil {
+		return err
+	} else if string(head) != statsMagic {
+		return errStatsMagic
+	}
+	head, err := c.take(8)
+	if err != nil {
+		return err
+	}
+	if v := binary.LittleEndian.Uint32(head); v > statsVersion {
+		return fmt.Errorf("%w: format version %d, this one reads %d", errStatsNewer, v, statsVersion)
+	} else if v != statsVersion {
+		return fmt.Errorf("unknown format version %d", v)
+	}
+	length := int64(binary.LittleEndian.Uint32(head[4:]))
+	if length > maxStatsHeader {
+		return fmt.Errorf("a header of %d bytes, at most %d are possible", length, maxStatsHeader)
+	}
+	header, err := c.take(length)
+	if err != nil {
+		return err
+	}
+	header = bytes.Clone(header)
+	check, err := c.take(8)
+	if err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint64(check) != xxhash.Sum64(header) {
+		return errors.New("the header's checksum is wrong")
+	}
+	d := json.NewDecoder(bytes.NewReader(header))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s.Header); err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	return nil
+}
+
+// readSection passes over one section and notes where it is.
+func (s *StatsReader) readSection(c *statsCursor, size int64) error {
+	b, err := c.take(1)
+	if err != nil {
+		return err
+	}
+	name, err := c.take(int64(b[0]))
+	if err != nil {
+		return err
+	}
+	e := statsExtent{name: string(name), offset: size - c.left}
+	if e.name == "" || s.extent(e.name) != nil {
+		return fmt.Errorf("section name %q is empty or repeated", e.name)
+	}
+	var blocks uint64
+	for ; ; blocks++ {
+		b, err := c.take(4)
+		if err != nil {
+			return err
+		}
+		n := int64(binary.LittleEndian.Uint32(b))
+		if n == 0 {
+			break
+		}
+		if n > maxPackedBlock {
+			return fmt.Errorf("section %q: a block of %d bytes, at most %d are possible", e.name, n, maxPackedBlock)
+		}
+		if _, err := c.take(n); err != nil {
+			return err
+		}
+	}
+	e.size = size - c.left - 4 - e.offset
+	end, err := c.take(16)
+	if err != nil {
+		return err
+	}
+	e.length, e.check = binary.LittleEndian.Uint64(end), binary.LittleEndian.Uint64(end[8:])
+	if e.length > blocks*statsBlock || e.length+statsBlock <= blocks*statsBlock { // all but the last are full
+		return fmt.Errorf("section %q: %d bytes in %d blocks", e.name, e.length, blocks)
+	}
+	s.sections = append(s.sections, e)
+	return nil
+}
+
+// statsCursor takes bytes off the front of a container and keeps the running checksum.
+type statsCursor struct {
+	r    io.Reader
+	sum  *xxhash.Digest
+	left int64 // bytes of the file not taken yet
+	buf  []byte
+}
+
+// take returns the next n bytes, lent until the next call.
+func (c *statsCursor) take(n int64) ([]byte, error) {
+	if n > c.left {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if int64(cap(c.buf)) < n {
+		c.buf = make([]byte, n)
+	}
+	b := c.buf[:n]
+	if _, err := io.ReadFull(c.r, b); err != nil {
+		return nil, err
+	}
+	c.left -= n
+	c.sum.Write(b)
+	return b, nil
+}
+
+// Sections lists the names of the sections in order.
+func (s *StatsReader) Sections() []string {
+	names := make([]string, len(s.sections))
+	for i, e := range s.sections {
+		names[i] = e.name
+	}
+	return names
+}
+
+func (s *StatsReader) extent(name string) *statsExtent {
+	for i := range s.sections {
+		if s.sections[i].name == name {
+			return &s.sections[i]
+		}
+	}
+	return nil
+}
+
+// SectionSize is the number of uncompressed bytes in a section, or -1 if there is none
+// of that name. Check it against what the header asks for before allocating.
+func (s *StatsReader) SectionSize(name string) int64 {
+	if e := s.extent(name); e != nil {
+		return int64(e.length)
+	}
+	return -1
+}
+
+// Close closes the file; section readers end with it.
+func (s *StatsReader) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}

@@ -1,0 +1,87 @@
+package chunkio
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/zstd"
+)
+
+// SectionReader returns the uncompressed bytes of a section from its start. Read to
+// io.EOF: only there its length and checksum are verified. It holds two blocks.
+func (s *StatsReader) SectionReader(name string) (io.Reader, error) {
+	e := s.extent(name)
+	if e == nil {
+		return nil, statsError(s.path, fmt.Errorf("no section %q", name))
+	}
+	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(statsBlock))
+	if err != nil {
+		return nil, err
+	}
+	return &sectionReader{
+		path: s.path, extent: *e, unpack: unpack, sum: xxhash.New(),
+		r: bufio.NewReader(io.NewSectionReader(s.file, e.offset, e.size)),
+	}, nil
+}
+
+// sectionReader decompresses block by block.
+type sectionReader struct {
+	path                string
+	extent              statsExtent
+	r                   io.Reader
+	unpack              *zstd.Decoder
+	packed, block, rest []byte
+	sum                 *xxhash.Digest
+	length              uint64
+	err                 error
+}
+
+func (r *sectionReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 && r.err == nil {
+		r.rest, r.err = r.next()
+	}
+	if len(r.rest) == 0 {
+		return 0, r.err
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// next decompresses one block, or verifies the section at its end.
+func (r *sectionReader) next() ([]byte, error) {
+	var length [4]byte
+	_, err := io.ReadFull(r.r, length[:])
+	switch {
+	case err == io.EOF && r.length == r.extent.length && r.sum.Sum64() == r.extent.check:
+		return nil, io.EOF
+	case err == io.EOF:
+		return nil, r.fail(errors.New("the checksum is wrong"))
+	case err != nil:
+		return nil, r.fail(err)
+	}
+	n := binary.LittleEndian.Uint32(length[:])
+	if n > maxPackedBlock { // the file was verified, so it has changed since
+		return nil, r.fail(errors.New("the file has changed"))
+	}
+	if r.packed == nil {
+		r.packed = make([]byte, maxPackedBlock)
+	}
+	if _, err := io.ReadFull(r.r, r.packed[:n]); err != nil {
+		return nil, r.fail(err)
+	}
+	if r.block, err = r.unpack.DecodeAll(r.packed[:n], r.block[:0]); err != nil {
+		return nil, r.fail(err)
+	}
+	r.sum.Write(r.block)
+	r.length += uint64(len(r.block))
+	return r.block, nil
+}
+
+func (r *sectionReader) fail(err error) error {
+	return statsError(r.path, fmt.Errorf("section %q: %w", r.extent.name, err))
+}

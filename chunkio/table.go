@@ -1,0 +1,100 @@
+package chunkio
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+)
+
+// TableColumn is one column of a small table: Values is a []string, []int64 or
+// []float64, one a row. NaN and ±Inf are written as null.
+type TableColumn struct {
+	Name   string
+	Values any
+}
+
+// WriteTable writes a table that is in memory as Parquet, one row group: for results,
+// not for data.
+func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
+	var fields schema.FieldList
+	for _, c := range columns {
+		n := numberOf("double")
+		switch c.Values.(type) {
+		case []string:
+			text := schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Required,
+				schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
+			fields = append(fields, text)
+			continue
+		case []int64:
+			n = numberOf("int64")
+		case []float64:
+		default:
+			return fmt.Errorf("column %s: values of type %T", c.Name, c.Values)
+		}
+		fields = append(fields, n.node(c.Name, n.bits > 0))
+	}
+	if err := uniqueFields(fields); err != nil {
+		return err
+	}
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		return err
+	}
+	p, err := newParquetWriter(w, root, nil, 1)
+	if err != nil {
+		return err
+	}
+	if rows > 0 {
+		if err := writeTableGroup(p, rows, columns); err != nil {
+			return err
+		}
+	}
+	return p.finish()
+}
+
+func writeTableGroup(p *parquetWriter, rows int, columns []TableColumn) error {
+	g := p.group(int64(rows))
+	chunks, err := g.columns(len(columns))
+	if err != nil {
+		return err
+	}
+	for i, c := range columns {
+		if err := chunks[i].writeAny(c.Values); err != nil {
+			return fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		if err := chunks[i].finish(); err != nil {
+			return fmt.Errorf("column %s: %w", c.Name, err)
+		}
+	}
+	if err := g.place(chunks); err != nil {
+		return err
+	}
+	return g.end()
+}
+
+// writeAny writes the values of one column of WriteTable.
+func (c *chunkWriter) writeAny(values any) error {
+	switch v := values.(type) {
+	case []string:
+		bytes := make([]parquet.ByteArray, len(v))
+		for i, s := range v {
+			bytes[i] = parquet.ByteArray(s)
+		}
+		return guard(func() error {
+			_, err := c.ColumnChunkWriter.(*pqfile.ByteArrayColumnChunkWriter).WriteBatch(bytes, nil, nil)
+			return err
+		})
+	case []int64:
+		return guard(func() error {
+			_, err := c.ColumnChunkWriter.(*pqfile.Int64ColumnChunkWriter).WriteBatch(v, nil, nil)
+			return err
+		})
+	case []float64:
+		return numberOf("double").encode(c, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	}
+	return fmt.Errorf("values of type %T", values)
+}

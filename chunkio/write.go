@@ -1,0 +1,283 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// WriteOptions shapes the file of WriteParquet; the zero value is a good choice.
+type WriteOptions struct {
+	// Type is the type of every feature: bool, int8 … int64, uint8 … uint32, float or
+	// double. Empty means each column's own Type where it is one of these, else double.
+	// A value that an integer type cannot hold is an error; float rounds.
+	Type string
+	// Required makes REQUIRED columns; a missing value is an error then. By default
+	// columns are OPTIONAL and NaN becomes null.
+	Required bool
+	// RowGroupRows is the height of the row groups; 0 means stream.BlockRows.
+	RowGroupRows int
+	// Label, if set, gives the value of an extra last column LabelName (default "label",
+	// int32) for the row at a global position.
+	Label     func(position int64) int32
+	LabelName string
+	// Threads is the number of columns encoded at once; 0 means GOMAXPROCS. The file
+	// does not depend on it.
+	Threads int
+}
+
+func (o WriteOptions) withDefaults(d int) WriteOptions {
+	if o.RowGroupRows <= 0 {
+		o.RowGroupRows = stream.BlockRows(d)
+	}
+	if o.LabelName == "" {
+		o.LabelName = "label"
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+// WriteParquet writes all rows of src to the file at path, which appears whole or not
+// at all: zstd, data pages v1, statistics, one column a feature. Sparse chunks are
+// written dense, weights are not written. It holds one row group as float64.
+func WriteParquet(ctx context.Context, path string, src stream.Source, opt WriteOptions) error {
+	out, err := CreateAtomic(path)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	rows, leaves, err := writeSource(ctx, out, src, opt)
+	if err != nil {
+		return err
+	}
+	if err := verifyWritten(out, rows, leaves); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// writeSource is WriteParquet to any writer; it returns the rows and columns written.
+func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
+	columns := src.Columns()
+	opt = opt.withDefaults(len(columns))
+	t := &tableWriter{opt: opt, d: len(columns)}
+	var fields schema.FieldList
+	var dict []bool
+	for _, c := range columns {
+		typ := opt.Type
+		if typ == "" {
+			typ = c.Type
+		}
+		n := numberOf(typ)
+		t.types = append(t.types, n)
+		// Small integers repeat; floats seldom do, and hashing them costs more than it saves.
+		dict = append(dict, n.bits > 0)
+		fields = append(fields, n.node(c.Name, opt.Required))
+	}
+	if opt.Label != nil {
+		dict = append(dict, true)
+		fields = append(fields, numberOf("int32").node(opt.LabelName, true))
+	}
+	if err := uniqueFields(fields); err != nil {
+		return 0, 0, err
+	}
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		return 0, 0, err
+	}
+	if t.w, err = newParquetWriter(out, root, dict, opt.Threads); err != nil {
+		return 0, 0, err
+	}
+	t.data = make([]float64, t.d*opt.RowGroupRows)
+	for c, err := range src.Chunks(ctx, stream.Range{}) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = t.add(c)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, 0, err
+	}
+	if err := t.flush(); err != nil {
+		return 0, 0, err
+	}
+	return t.w.rows, len(fields), t.w.finish()
+}
+
+// uniqueFields refuses two output columns of one name: readers could not tell them apart.
+func uniqueFields(fields schema.FieldList) error {
+	seen := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		if seen[f.Name()] {
+			return stream.Usagef("two columns are named %q", f.Name())
+		}
+		seen[f.Name()] = true
+	}
+	return nil
+}
+
+// tableWriter cuts chunks into row groups of equal height.
+type tableWriter struct {
+	w     *parquetWriter
+	opt   WriteOptions
+	d     int
+	types []number
+	// data is column-major, RowGroupRows a column; positions are those of its rows.
+	data      []float64
+	positions []int64
+}
+
+func (t *tableWriter) add(c *stream.Chunk) error {
+	if c.Cols != t.d {
+		return fmt.Errorf("a chunk has %d columns, not %d", c.Cols, t.d)
+	}
+	for from := 0; from < c.Rows; {
+		at := len(t.positions)
+		n := min(c.Rows-from, t.opt.RowGroupRows-at)
+		for i := from; i < from+n; i++ {
+			t.positions = append(t.positions, c.Position(i))
+		}
+		for j := range t.d {
+			dst := t.column(j)[at : at+n]
+			if c.Sparse == nil {
+				copy(dst, c.Col(j)[from:])
+			} else {
+				clear(dst)
+			}
+		}
+		if s := c.Sparse; s != nil {
+			for i := range n {
+				for e := s.RowPtr[from+i]; e < s.RowPtr[from+i+1]; e++ {
+					t.column(int(s.Index[e]))[at+i] = s.Value[e]
+				}
+			}
+		}
+		from += n
+		if len(t.positions) == t.opt.RowGroupRows {
+			if err := t.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tableWriter) column(j int) []float64 {
+	h := t.opt.RowGroupRows
+	return t.data[j*h : (j+1)*h]
+}
+
+// encodeWindow is how many columns are open at once: an open column holds a page or
+// two and its dictionary.
+const encodeWindow = 64
+
+// flush writes the rows gathered as one row group.
+func (t *tableWriter) flush() error {
+	rows := len(t.positions)
+	if rows == 0 {
+		return nil
+	}
+	g := t.w.group(int64(rows))
+	total := t.w.schema.NumColumns()
+	for lo := 0; lo < total; lo += encodeWindow {
+		chunks, err := g.columns(min(encodeWindow, total-lo))
+		if err != nil {
+			return err
+		}
+		var work errgroup.Group
+		work.SetLimit(t.opt.Threads)
+		for i, c := range chunks {
+			work.Go(func() error { return t.encode(c, lo+i) })
+		}
+		if err := work.Wait(); err != nil {
+			return err
+		}
+		if err := g.place(chunks); err != nil {
+			return err
+		}
+	}
+	t.positions = t.positions[:0]
+	return g.end()
+}
+
+// encode writes column j of the rows gathered, a feature or the label.
+func (t *tableWriter) encode(c *chunkWriter, j int) error {
+	rows := len(t.positions)
+	var err error
+	if j == t.d {
+		labels := make([]int32, rows)
+		for i, p := range t.positions {
+			labels[i] = t.opt.Label(p)
+		}
+		err = guard(func() error { return writeValues(c, labels, nil, nil) })
+	} else {
+		err = t.types[j].write(c, t.column(j)[:rows])
+	}
+	var bad *valueError
+	if errors.As(err, &bad) {
+		return &stream.DataError{RowGroup: -1, Column: c.Descr().Name(), Row: t.positions[bad.row], Err: err,
+			Remedy: "write this column as double and OPTIONAL"}
+	}
+	if err != nil {
+		return fmt.Errorf("column %q: %w", c.Descr().Name(), err)
+	}
+	return c.finish()
+}
+
+// verifyWritten reads back the footer of a finished file, before it gets its name.
+func verifyWritten(out *AtomicFile, rows int64, leaves int) error {
+	if out.err == nil {
+		out.fail(out.buf.Flush())
+	}
+	if out.err != nil {
+		return out.err
+	}
+	return guard(func() error {
+		f, err := os.Open(out.temp)
+		if err != nil {
+			return &OutputError{out.path, err, outputRemedy(err)}
+		}
+		defer f.Close()
+		r, err := pqfile.NewParquetReader(f)
+		if err != nil {
+			return &OutputError{out.path, fmt.Errorf("the file written cannot be read back: %w", err), "check the disk"}
+		}
+		if r.NumRows() != rows || r.MetaData().Schema.NumColumns() != leaves {
+			return &OutputError{out.path, fmt.Errorf("the file written reads back as %d rows and %d columns, not %d and %d",
+				r.NumRows(), r.MetaData().Schema.NumColumns(), rows, leaves), "check the disk"}
+		}
+		return nil
+	})
+}
+
+// valueError is a value that its column's type cannot hold; row counts within the batch.
+type valueError struct {
+	row   int
+	value float64
+	typ   string
+}
+
+func (e *valueError) Error() string {
+	if math.IsNaN(e.value) {
+		return "a missing value in a REQUIRED column"
+	}
+	return fmt.Sprintf("%v does not fit %s", e.value, e.typ)
+}

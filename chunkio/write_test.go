@@ -1,0 +1,456 @@
+package chunkio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// tableSource is a stream.Source over columns in memory, cut into blocks of block rows.
+type tableSource struct {
+	names  []stream.Column
+	cols   [][]float64
+	rows   int
+	block  int
+	sparse bool
+}
+
+func (s *tableSource) Columns() []stream.Column { return s.names }
+func (s *tableSource) Rows() int64              { return int64(s.rows) }
+func (s *tableSource) Cuts() []int64            { return []int64{0, int64(s.rows)} }
+
+func (s *tableSource) Chunks(_ context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		for at := 0; at < s.rows; at += s.block {
+			n := min(s.block, s.rows-at)
+			c := &stream.Chunk{Start: int64(at), Block: n, Rows: n, Cols: len(s.cols), Stride: n}
+			if s.sparse {
+				c.Sparse = &stream.CSR{RowPtr: []int{0}}
+				for i := range n {
+					for j, col := range s.cols {
+						if col[at+i] != 0 {
+							c.Sparse.Index = append(c.Sparse.Index, int32(j))
+							c.Sparse.Value = append(c.Sparse.Value, col[at+i])
+						}
+					}
+					c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Index))
+				}
+			} else {
+				for _, col := range s.cols {
+					c.Data = append(c.Data, col[at:at+n]...)
+				}
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// everyNumber makes a column of each numeric type with its extreme values, and nulls
+// (NaN) in all rows divisible by 5 where missing is set.
+func everyNumber(rows, block int, missing bool) *tableSource {
+	s := &tableSource{rows: rows, block: block}
+	types := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double"}
+	for t, typ := range types {
+		r := rand.New(rand.NewPCG(7, uint64(t)))
+		n := numberOf(typ)
+		col := make([]float64, rows)
+		for i := range col {
+			switch {
+			case missing && i%5 == 0:
+				col[i] = math.NaN()
+			case typ == "bool":
+				col[i] = float64(r.IntN(2))
+			case n.bits == 0:
+				col[i] = float64(float32(r.NormFloat64()))
+			case n.signed:
+				col[i] = math.Floor((r.Float64() - 0.5) * math.Ldexp(1, n.bits))
+			default:
+				col[i] = math.Floor(r.Float64() * math.Ldexp(1, n.bits))
+			}
+		}
+		if rows > 4 && n.bits > 1 {
+			limit := math.Ldexp(1, n.bits)
+			if n.signed {
+				col[1], col[2] = -limit/2, limit/2-math.Max(1, limit/(1<<53))
+			} else {
+				col[1], col[2] = 0, limit-1
+			}
+		}
+		s.names = append(s.names, stream.Column{Name: typ, Type: typ})
+		s.cols = append(s.cols, col)
+	}
+	return s
+}
+
+// readBack reads all columns of a Parquet file with v15's own reader: nulls are NaN.
+func readBack(t *testing.T, data []byte) (names []string, cols [][]float64, groups []int64, r *pqfile.Reader) {
+	t.Helper()
+	r, err := pqfile.NewParquetReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	width := r.MetaData().Schema.NumColumns()
+	cols = make([][]float64, width)
+	for j := range width {
+		names = append(names, r.MetaData().Schema.Column(j).Name())
+	}
+	for g := range r.NumRowGroups() {
+		rg := r.RowGroup(g)
+		groups = append(groups, rg.NumRows())
+		for j := range width {
+			cr, err := rg.Column(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unsigned := numberOf(r.MetaData().Schema.Column(j).Name()).name[0] == 'u'
+			cols[j] = append(cols[j], readNumbers(t, cr, rg.NumRows(), unsigned)...)
+		}
+	}
+	return names, cols, groups, r
+}
+
+func readNumbers(t *testing.T, r pqfile.ColumnChunkReader, rows int64, unsigned bool) []float64 {
+	switch r := r.(type) {
+	case *pqfile.BooleanColumnChunkReader:
+		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v bool) float64 {
+			if v {
+				return 1
+			}
+			return 0
+		})
+	case *pqfile.Int32ColumnChunkReader:
+		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v int32) float64 {
+			if unsigned {
+				return float64(uint32(v))
+			}
+			return float64(v)
+		})
+	case *pqfile.Int64ColumnChunkReader:
+		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v int64) float64 { return float64(v) })
+	case *pqfile.Float32ColumnChunkReader:
+		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v float32) float64 { return float64(v) })
+	case *pqfile.Float64ColumnChunkReader:
+		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v float64) float64 { return v })
+	}
+	t.Fatalf("unexpected column type %v", r.Type())
+	return nil
+}
+
+// spaced reads a flat column chunk of the given height.
+func spaced[T any](t *testing.T, r typedReader[T], rows int64, maxDef int16, number func(T) float64) []float64 {
+	t.Helper()
+	values, def := make([]T, rows), make([]int16, rows)
+	n, read, err := r.ReadBatch(rows, values, def, nil)
+	if err != nil || n != rows || r.HasNext() || r.Err() != nil {
+		t.Fatalf("read %d of %d rows: %v %v", n, rows, err, r.Err())
+	}
+	out := make([]float64, 0, rows)
+	next := 0
+	for i := range rows {
+		if maxDef > 0 && def[i] == 0 {
+			out = append(out, math.NaN())
+			continue
+		}
+		out = append(out, number(values[next]))
+		next++
+	}
+	if next != read {
+		t.Fatalf("%d values for %d levels", read, next)
+	}
+	return out
+}
+
+func equalColumns(a, b []float64) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("%d values, want %d", len(a), len(b))
+	}
+	for i := range a {
+		if math.Float64bits(a[i]) != math.Float64bits(b[i]) && !(math.IsNaN(a[i]) && math.IsNaN(b[i])) {
+			return fmt.Errorf("row %d: %v, want %v", i, a[i], b[i])
+		}
+	}
+	return nil
+}
+
+func TestWriteParquetRoundTrip(t *testing.T) {
+	for _, rows := range []int{0, 1, 99, 100, 101, 2500} {
+		for _, block := range []int{7, 100, 5000} {
+			for _, required := range []bool{false, true} {
+				src := everyNumber(rows, block, !required)
+				var out bytes.Buffer
+				opt := WriteOptions{RowGroupRows: 100, Required: required, Label: func(p int64) int32 { return int32(p % 3) }}
+				n, leaves, err := writeSource(t.Context(), &out, src, opt)
+				if err != nil || n != int64(rows) || leaves != len(src.cols)+1 {
+					t.Fatalf("%d rows, %d leaves, %v", n, leaves, err)
+				}
+				names, cols, groups, _ := readBack(t, out.Bytes())
+				if len(groups) != (rows+99)/100 {
+					t.Fatalf("%d row groups of 100 for %d rows", len(groups), rows)
+				}
+				for j, want := range src.cols {
+					if err := equalColumns(cols[j], want); err != nil || names[j] != src.names[j].Name {
+						t.Fatalf("rows %d, block %d: column %q: %v", rows, block, names[j], err)
+					}
+				}
+				for i, l := range cols[len(src.cols)] {
+					if l != float64(i%3) {
+						t.Fatalf("label %v in row %d", l, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The statistics of every chunk are those that a plain loop over its values finds.
+func TestWriteParquetStatistics(t *testing.T) {
+	src := everyNumber(5000, 600, true)
+	var out bytes.Buffer
+	if _, _, err := writeSource(t.Context(), &out, src, WriteOptions{RowGroupRows: 2500}); err != nil {
+		t.Fatal(err)
+	}
+	_, cols, groups, r := readBack(t, out.Bytes())
+	at := int64(0)
+	for g, rows := range groups {
+		for j, col := range cols {
+			cc, err := r.MetaData().RowGroup(g).ColumnChunk(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, err := cc.Statistics()
+			if err != nil || st == nil || !st.HasMinMax() {
+				t.Fatalf("column %q has no statistics: %v", src.names[j].Name, err)
+			}
+			lo, hi, nulls := math.Inf(1), math.Inf(-1), int64(0)
+			for _, v := range col[at : at+rows] {
+				if math.IsNaN(v) {
+					nulls++
+					continue
+				}
+				lo, hi = min(lo, v), max(hi, v)
+			}
+			gotLo, gotHi := bounds(st, numberOf(src.names[j].Type))
+			if st.NullCount() != nulls || gotLo != lo || gotHi != hi {
+				t.Errorf("column %q, group %d: nulls %d, %v..%v; want %d, %v..%v",
+					src.names[j].Name, g, st.NullCount(), gotLo, gotHi, nulls, lo, hi)
+			}
+			if st.DistinctCount() != 0 {
+				t.Errorf("a distinct count that nobody counted")
+			}
+		}
+		at += rows
+	}
+}
+
+func bounds(st metadata.TypedStatistics, n number) (lo, hi float64) {
+	switch st := st.(type) {
+	case *metadata.BooleanStatistics:
+		return truth(st.Min()), truth(st.Max())
+	case *metadata.Int32Statistics:
+		if !n.signed {
+			return float64(uint32(st.Min())), float64(uint32(st.Max()))
+		}
+		return float64(st.Min()), float64(st.Max())
+	case *metadata.Int64Statistics:
+		return float64(st.Min()), float64(st.Max())
+	case *metadata.Float32Statistics:
+		return float64(st.Min()), float64(st.Max())
+	case *metadata.Float64Statistics:
+		return st.Min(), st.Max()
+	}
+	return math.NaN(), math.NaN()
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Any chunking and any number of threads give the same bytes.
+func TestWriteParquetCanonical(t *testing.T) {
+	var first []byte
+	for _, block := range []int{1, 64, 1000} {
+		for _, threads := range []int{1, 8} {
+			var out bytes.Buffer
+			if _, _, err := writeSource(t.Context(), &out, everyNumber(1000, block, true), WriteOptions{RowGroupRows: 300, Threads: threads}); err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = out.Bytes()
+			} else if !bytes.Equal(first, out.Bytes()) {
+				t.Fatalf("block %d, %d threads: other bytes", block, threads)
+			}
+		}
+	}
+}
+
+func TestWriteParquetSparse(t *testing.T) {
+	src := everyNumber(300, 64, false)
+	var dense, sparse bytes.Buffer
+	if _, _, err := writeSource(t.Context(), &dense, src, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	src.sparse = true
+	if _, _, err := writeSource(t.Context(), &sparse, src, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(dense.Bytes(), sparse.Bytes()) {
+		t.Fatal("sparse chunks write another file than dense ones")
+	}
+}
+
+func TestWriteParquetRefusesValues(t *testing.T) {
+	for _, test := range []struct {
+		typ      string
+		value    float64
+		required bool
+	}{
+		{"uint8", 256, false}, {"uint8", -1, false}, {"uint8", 0.5, false}, {"int8", 128, false}, {"bool", 2, false},
+		{"int64", math.Ldexp(1, 63), false}, {"float", 1e300, false}, {"double", math.NaN(), true}, {"int32", math.Inf(1), false},
+	} {
+		src := &tableSource{names: []stream.Column{{Name: "x"}}, cols: [][]float64{{0, 0, test.value}}, rows: 3, block: 2}
+		path := filepath.Join(t.TempDir(), "x.parquet")
+		err := WriteParquet(t.Context(), path, src, WriteOptions{Type: test.typ, Required: test.required})
+		var bad *stream.DataError
+		if !errors.As(err, &bad) || bad.Column != "x" || bad.Row != 2 {
+			t.Errorf("%v as %s: %v", test.value, test.typ, err)
+		}
+		assertEmpty(t, filepath.Dir(path))
+	}
+}
+
+func assertEmpty(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Errorf("%s was left behind", e.Name())
+	}
+}
+
+// A page's dictionary that grows too large falls back to plain in mid-chunk.
+func TestWriteParquetDictionaryFallback(t *testing.T) {
+	const rows = 400_000
+	src := &tableSource{names: []stream.Column{{Name: "int32", Type: "int32"}}, rows: rows, block: 8192}
+	col := make([]float64, rows)
+	for i := range col {
+		col[i] = float64(i)
+	}
+	src.cols = [][]float64{col}
+	var out bytes.Buffer
+	if _, _, err := writeSource(t.Context(), &out, src, WriteOptions{RowGroupRows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	_, cols, _, r := readBack(t, out.Bytes())
+	if err := equalColumns(cols[0], col); err != nil {
+		t.Fatal(err)
+	}
+	cc, err := r.MetaData().RowGroup(0).ColumnChunk(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[parquet.Encoding]bool{}
+	for _, e := range cc.EncodingStats() {
+		kinds[e.Encoding] = true
+	}
+	if !kinds[parquet.Encodings.Plain] || !kinds[parquet.Encodings.RLEDict] {
+		t.Fatalf("pages are encoded as %v, want both dictionary and plain", cc.EncodingStats())
+	}
+}
+
+// failAfter is a writer that fails when n bytes have been written.
+type failAfter struct {
+	n   int
+	err error
+}
+
+func (f *failAfter) Write(p []byte) (int, error) {
+	if len(p) > f.n {
+		n := f.n
+		f.n = 0
+		return n, f.err
+	}
+	f.n -= len(p)
+	return len(p), nil
+}
+
+// Every write error comes up, wherever it strikes.
+func TestWriteParquetWriteErrors(t *testing.T) {
+	src := everyNumber(200, 64, true)
+	var whole bytes.Buffer
+	if _, _, err := writeSource(t.Context(), &whole, src, WriteOptions{RowGroupRows: 100}); err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("no space left")
+	for n := 0; n < whole.Len(); n += 1 + whole.Len()/97 {
+		if _, _, err := writeSource(t.Context(), &failAfter{n, full}, src, WriteOptions{RowGroupRows: 100}); !errors.Is(err, full) {
+			t.Fatalf("failed after %d of %d bytes: %v", n, whole.Len(), err)
+		}
+	}
+	if _, _, err := writeSource(t.Context(), shortWriter{}, src, WriteOptions{}); !errors.Is(err, io.ErrShortWrite) {
+		t.Fatalf("short writes: %v", err)
+	}
+}
+
+type shortWriter struct{}
+
+func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
+
+func TestWriteParquetCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := t.TempDir()
+	if err := WriteParquet(ctx, filepath.Join(dir, "x.parquet"), everyNumber(10, 5, false), WriteOptions{}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	assertEmpty(t, dir)
+}
+
+func TestWriteParquetBadPlace(t *testing.T) {
+	var out *OutputError
+	err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "absent", "x.parquet"), everyNumber(10, 5, false), WriteOptions{})
+	if !errors.As(err, &out) {
+		t.Fatal(err)
+	}
+	twice := everyNumber(10, 5, false)
+	twice.names[1] = twice.names[0]
+	var usage *stream.UsageError
+	if err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "x.parquet"), twice, WriteOptions{}); !errors.As(err, &usage) {
+		t.Fatal(err)
+	}
+}
+
+func TestAppendPageHeader(t *testing.T) {
+	for _, h := range []pageHeader{
+		{kind: dataPage, compressed: 1, uncompressed: 200_000, crc: 0xFFFF_FFFE, hasCRC: true, values: 70_000,
+			encoding: parquet.Encodings.RLEDict, defLevels: parquet.Encodings.RLE, repLevels: parquet.Encodings.RLE},
+		{kind: dataPage, values: 1, hasCRC: true, defLevels: parquet.Encodings.RLE, repLevels: parquet.Encodings.RLE},
+		{kind: dictionaryPage, compressed: 1 << 30, uncompressed: math.MaxInt32, crc: 7, hasCRC: true, values: 255},
+	} {
+		b := appendPageHeader(nil, h)
+		got, n, err := parsePageHeader(b)
+		if err != nil || n != len(b) || got != h {
+			t.Errorf("wrote %+v, read %+v (%d of %d bytes): %v", h, got, n, len(b), err)
+		}
+	}
+}
