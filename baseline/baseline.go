@@ -1,0 +1,76 @@
+package baseline
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Variance scores each of the D features of s by its variance (divisor Σw) after
+// filling and scaling. Scales that make all variances equal rank nothing.
+func Variance(s *gram.Standardizer) []float64 {
+	scores := make([]float64, len(s.Columns))
+	for j := range scores {
+		sd := s.Std[j] * math.Abs(s.Factor[j])
+		scores[j] = sd * sd
+	}
+	return scores
+}
+
+// Random scores each feature by a number in [0, 1) drawn from the seed and the
+// feature's name alone: the same names are chosen in whatever order columns stand.
+func Random(cols []stream.Column, seed uint64) []float64 {
+	scores := make([]float64, len(cols))
+	for j, c := range cols {
+		h := fnv.New64a()
+		h.Write([]byte(c.Name)) // never fails
+		scores[j] = float64(mix(h.Sum64()+mix(seed))>>11) * 0x1p-53
+	}
+	return scores
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014), after its increment.
+func mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// tolerance is the relative difference up to which two scores count as equal: sums
+// over files cut differently differ by rounding only, and that must not decide.
+const tolerance = 1e-9
+
+// Rank returns the k features of the largest scores, best first; equal scores go to
+// the lowest column. The warnings name the choices that column order has decided.
+// It costs O(k·d).
+func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
+	taken := make([]bool, len(scores))
+	for len(order) < min(k, len(scores)) {
+		best := math.Inf(-1)
+		for j, x := range scores {
+			if !taken[j] {
+				best = max(best, x)
+			}
+		}
+		equal, first := 0, -1
+		for j, x := range scores {
+			if taken[j] || best-x > tolerance*math.Abs(best) {
+				continue
+			}
+			if first < 0 {
+				first = j
+			}
+			equal++
+		}
+		taken[first] = true
+		order = append(order, first)
+		if equal > 1 {
+			warnings = append(warnings, fmt.Sprintf("rank %d: %d features have equal scores; the first in column order, %q, was taken", len(order), equal, cols[first].Name))
+		}
+	}
+	return order, warnings
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// evidence is what a selector works from: what the passes over the input left, or
+// what a statistics file holds.
+type evidence struct {
+	kind     string          // of a statistics file
+	columns  []stream.Column // features, those that turn out constant included
+	profile  *gram.Profile
+	moments  *gram.Moments     // nil where only a profile was asked for
+	leftOut  []stream.LeftOut  // columns that are no features
+	decided  []stream.LeftOut  // those among them that a profile pass found useless
+	inputs   []stream.Input    // all files, also those outside the rows covered
+	covered  []stream.Range    // global rows that the statistics cover
+	options  map[string]string // what shaped them, by flag
+	warnings []string
+	wanted   []bool // of columns: those that take part; nil for all
+	passes   int
+	source   *chunkio.Dataset // settled, for further passes; nil from a statistics file
+	plan     budget
+}
+
+// gatherer makes the passes over the input that fill an evidence.
+type gatherer struct {
+	c     *cli
+	req   *request
+	need  need
+	plan  func(*chunkio.Dataset) (budget, error)
+	shard shard       // the part of the rows to accumulate
+	by    *evidence   // --profile: it decides what is left out; or nil
+	check *checkpoint // nil without --checkpoint
+	meter *stream.Meter
+
+	inputs []string // of the request, or what --on-error skip-file has left of them
+	passes int      // made so far
+	last   int      // passes expected in all
+}
+
+// gather reads the input as often as the missing policy asks for:
+//
+//   - mean, zero: one pass; the statistics fill missing entries in the end.
+//   - error, drop-row: one pass where nothing is missing, which is tried first
+//     unless the metadata tells otherwise. Else columns that are useless whatever
+//     fills them (no value, constant, overflow) must neither fail nor drop rows: a
+//     profile pass over the whole input finds them, and the last pass does without.
+//
+// Under --on-error skip-file a file that turns out bad is left out, and everything
+// starts again without it: sums cannot be taken back.
+func (g *gatherer) gather(ctx context.Context) (*evidence, error) {
+	g.inputs = g.req.inputs
+	var skipped []string
+	for {
+		e, err := g.attempt(ctx)
+		if err == nil {
+			e.warnings = append(skipped, e.warnings...)
+			return e, nil
+		}
+		var bad *stream.DataError
+		if g.req.input.onError.value != "skip-file" || ctx.Err() != nil || !errors.As(err, &bad) || errors.Is(err, stream.ErrMissing) {
+			return nil, err
+		}
+		at := slices.Index(g.inputs, bad.Path)
+		if at < 0 || len(g.inputs) == 1 {
+			return nil, err
+		}
+		g.inputs = slices.Delete(slices.Clone(g.inputs), at, at+1)
+		skipped = append(skipped, fmt.Sprintf("skipped: %v", err))
+		g.c.note("starting again without %s", bad.Path)
+	}
+}
+
+// run opens the checkpoint and gathers.
+func (g *gatherer) run(ctx context.Context, save checkpointFlags) (*evidence, error) {
+	if save.dir != "" && g.req.input.onError.value == "skip-file" {
+		return nil, stream.Usagef("--checkpoint does not go with --on-error skip-file: leaving out a file changes everything saved")
+	}
+	var err error
+	if g.check, err = save.open(); err != nil {
+		return nil, err
+	}
+	return g.gather(ctx)
+}
+
+// attempt makes all passes once. It leaves the files in g.inputs.
+func (g *gatherer) attempt(ctx context.Context) (*evidence, error) {
+	opt := datasetOptions(g.c, g.req.input, g.req.limits, g.meter)
+	policy := opt.Missing
+	try := policy == stream.MissingDropRow && opt.Sparse == ""
+	if try {
+		opt.Missing = stream.MissingError
+	}
+	ds, err := openDataset(ctx, g.inputs, opt)
+	if err != nil {
+		return nil, g.req.leastMemory(ctx, g.inputs, opt, g.plan, err)
+	}
+	defer ds.Close()
+	if ds.Replayable() {
+		g.inputs = g.inputs[:0:0]
+		for _, in := range ds.Inputs() {
+			g.inputs = append(g.inputs, in.Path)
+		}
+	}
+	p := &pass{g: g, opt: opt}
+	if p.plan, err = g.plan(ds); err != nil {
+		return nil, err
+	}
+	p.opt.Memory = p.plan.Reading
+	if p.rows, err = g.shard.of(ds); err != nil {
+		return nil, err
+	}
+	saved, err := g.check.load(p, ds)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case saved != nil && saved.settled:
+		p.opt.Missing, p.opt.LeaveOut = policy, saved.decided
+	case g.by != nil:
+		p.opt.Missing = policy
+		if p.opt.LeaveOut, err = g.decisions(ds); err != nil {
+			return nil, err
+		}
+	case policy == stream.MissingKeep || opt.Sparse != "":
+	case !promisesMissing(ds):
+		g.last = g.passes + 1
+		e, err := p.accumulate(ctx, ds, saved)
+		if !errors.Is(err, stream.ErrMissing) {
+			return e, err
+		}
+		if !ds.Replayable() {
+			return nil, onlyOnce(err)
+		}
+		fallthrough
+	default:
+		saved = nil
+		if p.opt.LeaveOut, err = p.useless(ctx, ds); err != nil {
+			return nil, err
+		}
+		p.opt.Missing = policy
+	}
+	p.settled = true
+	g.last = g.passes + 1
+	return p.accumulate(ctx, ds, saved)
+}
+
+// onlyOnce says what helps where a stream has missing values.
+func onlyOnce(err error) error {
+	var place *stream.DataError
+	if !errors.As(err, &place) {
+		return err
+	}
+	again := *place
+	again.Remedy = "a stream is read once, and --missing error and drop-row need a second look; use --missing mean or zero, or save it to a file"
+	return &again
+}
+
+// pass is one attempt's way of reading.
+type pass struct {
+	g       *gatherer
+	opt     chunkio.Options
+	plan    budget
+	rows    stream.Range
+	settled bool // opt is what the result is of; else it is the hopeful first try
+}
+
+// useless makes a profile pass over the whole input and returns the columns with
+// missing entries that can be no features, whatever fills them.
+func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftOut, error) {
+	opt := p.opt
+	opt.Missing, opt.LeaveOut = stream.MissingKeep, nil
+	ds, err := ds.With(opt)
+	if err != nil {
+		return nil, err
+	}
+	profile := gram.NewProfile(len(ds.Columns()))
+	p.g.last = p.g.passes + 2
+	if err := p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, profile); err != nil {
+		return nil, err
+	}
+	return uselessWithMissing(profile, ds.Columns()), nil
+}
+
+// uselessWithMissing lists the columns with missing entries that can be no features.
+// Those without leave themselves out in the end.
+func uselessWithMissing(profile *gram.Profile, cols []stream.Column) []stream.LeftOut {
+	at := make(map[string]int, len(cols))
+	for j, c := range cols {
+		at[c.Name] = j
+	}
+	return slices.DeleteFunc(profile.LeftOut(cols), func(l stream.LeftOut) bool {
+		return profile.Columns[at[l.Name]].Missing.Total() == 0
+	})
+}
+
+// decisions takes from --profile what is left out.
+func (g *gatherer) decisions(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
+	if err := sameColumns(g.by.columns, ds.Columns()); err != nil {
+		return nil, stream.Usagef("--profile is of other columns: %v", err)
+	}
+	return uselessWithMissing(g.by.profile, ds.Columns()), nil
+}
+
+// accumulate makes the pass that counts, from where saved left off if it is not nil.
+func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) (*evidence, error) {
+	ds, err := ds.With(p.opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := ds.Check(); err != nil {
+		return nil, err
+	}
+	g := p.g
+	e := &evidence{columns: ds.Columns(), decided: p.opt.LeaveOut, source: ds, plan: p.plan}
+	fold := stream.FoldOptions{Range: p.rows}
+	if g.need == needProfile || p.plan.OutOfCore {
+		e.profile = gram.NewProfile(len(e.columns))
+		err = g.fold(ctx, ds, "profile", fold, e.profile)
+	} else {
+		e.moments = gram.NewMoments(len(e.columns), gram.Options{Workers: p.opt.Threads, Limit: p.plan.Statistics})
+		e.profile = &e.moments.Profile
+		err = g.check.fold(ctx, p, ds, fold, e, saved)
+	}
+	if err != nil {
+		return nil, p.plan.explain(err)
+	}
+	e.passes = g.passes
+	e.leftOut = ds.LeftOut()
+	e.inputs = ds.Inputs()
+	e.covered = []stream.Range{p.rows}
+	if p.rows.All() {
+		e.covered[0].To = e.profile.Seen
+	}
+	e.options = g.req.input.shape(g.req.limits.seed)
+	e.warnings = slices.Clone(ds.Warnings())
+	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 {
+		e.warnings = append(e.warnings, fmt.Sprintf("%s of %s rows were dropped because a value is missing (or the weight is 0)",
+			humanize.Comma(n), humanize.Comma(e.profile.Seen)))
+	}
+	return e, nil
+}
+
+// fold makes one pass and shows its progress.
+func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt stream.FoldOptions, adder stream.Adder) error {
+	g.passes++
+	opt.Meter = g.meter
+	rows := ds.Rows()
+	if !opt.Range.All() {
+		rows = opt.Range.To - opt.Range.From
+	}
+	return g.c.track(passInfo{What: what, Pass: g.passes, Passes: max(g.last, g.passes), Rows: rows}, g.meter, func(func(passInfo)) error {
+		return stream.Fold(ctx, ds, opt, adder)
+	})
+}
+
+// sameColumns compares names and order.
+func sameColumns(a, b []stream.Column) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("%d features against %d", len(a), len(b))
+	}
+	for j := range a {
+		if a[j].Name != b[j].Name {
+			return fmt.Errorf("feature %d is %q against %q", j, a[j].Name, b[j].Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const (
+	// outsideHeap is resident memory that the Go runtime does not count against its
+	// own limit: the pages of the program itself. Measured: 12 MiB.
+	outsideHeap = 16 << 20
+	// programBytes is what the plan keeps free for everything that is not in it: the
+	// program, the runtime, and garbage between two collections.
+	programBytes = 48 << 20
+	// collectPercent makes the collector run at 1.5 times the live heap instead of
+	// twice: what lives is few large buffers, which cost it nothing to pass over.
+	collectPercent = 50
+	// profileColumn is what a profile and its report hold for one column.
+	profileColumn = 512
+)
+
+// budget is the plan of a run's memory, in bytes: made before the run, from what the
+// footers tell, and kept by its parts. Results never depend on it.
+type budget struct {
+	Limit      int64 `json:"limit_bytes"`
+	Program    int64 `json:"program_bytes"`
+	Reading    int64 `json:"reading_bytes"`
+	Statistics int64 `json:"statistics_bytes"`
+	Solver     int64 `json:"solver_bytes"`
+	Peak       int64 `json:"peak_bytes"`     // of the parts that are held at one time
+	Smallest   int64 `json:"smallest_bytes"` // the smallest --memory-limit that works
+	OutOfCore  bool  `json:"out_of_core"`    // G does not fit: passes over the rows instead
+}
+
+// planSelection plans selecting from ds: in memory if G fits, else out of core
+// where the method can.
+func (r *request) planSelection(ds *chunkio.Dataset) (budget, error) {
+	d := len(ds.Columns())
+	if r.chosen.need == needProfile {
+		return r.planPass(ds, profileColumn*int64(d), 0)
+	}
+	in, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), greedy.Bytes(d, r.expectedK(d), r.expectedGroups(d)))
+	if err == nil || !ds.Replayable() {
+		return in, err
+	}
+	out, err := r.planOutOfCore(ds, d)
+	if in.Smallest < out.Smallest { // then neither fits
+		return in, in.refusal()
+	}
+	return out, err
+}
+
+// planScan plans gathering statistics without selecting from them.
+func (r *request) planScan(n need) func(*chunkio.Dataset) (budget, error) {
+	return func(ds *chunkio.Dataset) (budget, error) {
+		d := len(ds.Columns())
+		if n == needProfile {
+			return r.planPass(ds, profileColumn*int64(d), 0)
+		}
+		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), 0)
+	}
+}
+
+// planPass plans one pass that leaves statistics of the given size, followed by a
+// solver. Reading and solver do not live at the same time.
+func (r *request) planPass(ds *chunkio.Dataset, statistics, solver int64) (budget, error) {
+	b := budget{Limit: int64(r.limits.memory), Program: programBytes, Statistics: statistics, Solver: solver}
+	b.Smallest = b.Program + statistics + max(ds.MinMemory(), solver)
+	if b.Smallest > b.Limit {
+		return b, b.refusal()
+	}
+	b.Reading = ds.MemoryFor(b.Limit - b.Program - statistics)
+	b.Peak = b.Program + statistics + max(b.Reading, solver)
+	return b, nil
+}
+
+// planOutOfCore plans the greedy family without G: reading and solver live together.
+func (r *request) planOutOfCore(ds *chunkio.Dataset, d int) (budget, error) {
+	solver := greedy.StreamBytes(d, r.expectedK(d), r.expectedGroups(d))
+	b := budget{Limit: int64(r.limits.memory), Program: programBytes, Statistics: profileColumn * int64(d), OutOfCore: true}
+	b.Smallest = b.Program + b.Statistics + ds.MinMemory() + solver
+	if b.Smallest > b.Limit {
+		return b, b.refusal()
+	}
+	b.Reading = ds.MemoryFor(min(max(b.Limit/4, ds.MinMemory()), b.Limit-b.Program-b.Statistics-solver))
+	b.Solver = b.Limit - b.Program - b.Statistics - b.Reading
+	b.Peak = b.Limit
+	return b, nil
+}
+
+func (b budget) refusal() error {
+	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit, Flag: "--memory-limit"}
+}
+
+// leastMemory turns a complaint of opening the input about memory into the refusal of
+// the whole plan, which it makes by opening the input without that limit.
+func (r *request) leastMemory(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (budget, error), err error) error {
+	var m *stream.MemoryError
+	if !errors.As(err, &m) {
+		return err
+	}
+	opt.Memory = 0
+	ds, openErr := openDataset(ctx, inputs, opt)
+	if openErr != nil {
+		return err
+	}
+	defer ds.Close()
+	if _, planErr := plan(ds); planErr != nil {
+		return planErr
+	}
+	return err
+}
+
+// explain turns a part's complaint about its share into one about the whole limit.
+// It comes up where the footers could not tell how many columns have missing values.
+func (b budget) explain(err error) error {
+	var m *stream.MemoryError
+	if !errors.As(err, &m) || m.Flag != "--memory-limit" {
+		return err
+	}
+	whole := *m
+	whole.Need, whole.Limit = m.Need-m.Limit+b.Limit, b.Limit
+	return &whole
+}
+
+// expectedK is the number of features that will be selected from d, as far as known.
+func (r *request) expectedK(d int) int {
+	switch {
+	case r.method.k > 0:
+		return min(r.method.k, d)
+	case r.method.variance > 0:
+		return d
+	}
+	return min(max(defaultK, len(r.method.keep)), d)
+}
+
+// defaultK is the number of features selected where neither -k nor --variance says.
+const defaultK = 50
+
+// expectedGroups is the number of groups of partgreedy, 0 for other methods.
+func (r *request) expectedGroups(d int) int {
+	switch {
+	case r.chosen.name != "partgreedy":
+		return 0
+	case r.method.partitions > 0:
+		return r.method.partitions
+	}
+	return greedy.DefaultPartitions(d)
+}
+
+// expectedMissing is the number of features whose missing values the statistics
+// will have to carry, as far as the metadata tells.
+func (r *request) expectedMissing(ds *chunkio.Dataset) int {
+	if r.input.policy() != stream.MissingKeep {
+		return 0
+	}
+	return columnsWithNulls(ds)
+}

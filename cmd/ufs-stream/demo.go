@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+type demoOptions struct {
+	limits limitFlags
+	keep   string
+}
+
+func newDemo(c *cli) *cobra.Command {
+	var o demoOptions
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Make a small dataset with known answer and select from it",
+		Long: `Make a Parquet file of columns that repeat a few hidden factors, mixtures, noise and
+constants, select as many features as there are factors, and say how well that went: a
+right selection has one column of every factor. Exit code 1 if it is not right.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.demo(cmd.Context(), o) },
+	}
+	o.limits.add(cmd.Flags())
+	cmd.Flags().StringVar(&o.keep, "keep", "", "keep the data in `DIR` (default: a temporary folder, removed in the end)")
+	return cmd
+}
+
+func (c *cli) demo(ctx context.Context, o demoOptions) error {
+	dir := o.keep
+	if dir == "" {
+		temp, err := os.MkdirTemp("", "ufs-stream-demo-")
+		if err != nil {
+			return &chunkio.OutputError{Path: os.TempDir(), Err: err, Remedy: "set TMPDIR to a folder you may write to"}
+		}
+		defer os.RemoveAll(temp)
+		dir = temp
+	} else if err := os.MkdirAll(dir, 0o777); err != nil {
+		return &chunkio.OutputError{Path: dir, Err: err, Remedy: "choose another --keep folder"}
+	}
+	table := planted.New(planted.Options{Seed: o.limits.seed})
+	answer := table.Answer()
+	path := filepath.Join(dir, "planted.parquet")
+	if err := chunkio.WriteParquet(ctx, path, table, chunkio.WriteOptions{RowGroupRows: 4096}); err != nil {
+		return err
+	}
+	k := len(answer.Groups)
+	fmt.Fprintf(c.out, "made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
+		path, humanize.Comma(table.Rows()), plural(len(table.Columns()), "column"), plural(k, "factor"),
+		plural(len(answer.Mixtures), "mixture"), plural(len(answer.Noise), "column"), plural(len(answer.Constant), "constant"))
+	fmt.Fprintf(c.out, "$ ufs-stream select %s -k %d --seed %d\n\n", path, k, o.limits.seed)
+
+	sel := selectOptions{given: func(flag string) bool { return flag == "k" }}
+	sel.inputs, sel.limits = []string{path}, o.limits
+	sel.input.missing, sel.input.onError = newChoice("error"), newChoice("fail")
+	sel.method.method, sel.method.k = "greedy", k
+	if err := sel.prepare(sel.given); err != nil {
+		return err
+	}
+	s, _, err := c.selection(ctx, sel)
+	if err != nil {
+		return err
+	}
+	c.warn(s.Warnings)
+	if err := c.selectionTable(c.out, s); err != nil {
+		return err
+	}
+	return c.judge(table, answer, s)
+}
+
+// judge says which factors the selection has found.
+func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selection) error {
+	at := make(map[string]int)
+	for j, col := range table.Columns() {
+		at[col.Name] = j
+	}
+	var chosen []int
+	for _, f := range s.Selected {
+		chosen = append(chosen, at[f.Name])
+	}
+	fmt.Fprintln(c.out)
+	for i, group := range answer.Groups {
+		var found, names []string
+		for _, j := range group {
+			names = append(names, table.Columns()[j].Name)
+			for _, f := range s.Selected {
+				if at[f.Name] == j {
+					found = append(found, f.Name)
+				}
+			}
+		}
+		by := "not found"
+		if len(found) > 0 {
+			by = "found by " + strings.Join(found, ", ")
+		}
+		fmt.Fprintf(c.out, "factor %d (%s): %s\n", i+1, strings.Join(names, " "), by)
+	}
+	found := answer.Found(chosen)
+	fmt.Fprintf(c.out, "\n%d of %d factors found by %s\n", found, len(answer.Groups), plural(len(chosen), "feature"))
+	if found < len(answer.Groups) {
+		return fmt.Errorf("the demo's selection is wrong: %d of %d factors found", found, len(answer.Groups))
+	}
+	_, err := fmt.Fprintln(c.out, "the selection is right")
+	return err
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExitCodes: every bad input has a clear error and its exit code.
+func TestExitCodes(t *testing.T) {
+	dir, paths := plant(t, 300, 1)
+	good := paths[0]
+	at := func(name string) string { return filepath.Join(dir, "bad", name) }
+	if err := os.MkdirAll(at("nofiles"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, b []byte) string {
+		t.Helper()
+		if err := os.WriteFile(at(name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return at(name)
+	}
+	whole, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(whole)
+	for i := 4; i < 4000; i += 7 {
+		flipped[i] ^= 0x55
+	}
+	loop := at("loop.parquet")
+	if err := os.Symlink("loop.parquet", loop); err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	empty := write("empty.parquet", nil)
+	truncated := write("truncated.parquet", whole[:len(whole)/2])
+	broken := write("flipped.parquet", flipped)
+	text := write("text.parquet", []byte("this is no Parquet file, whatever its name"))
+	other := columnsFile(t, at("other.parquet"), []string{"x000", "stranger"}, []float64{1, 2}, []float64{3, 4})
+	constant := columnsFile(t, at("constant.parquet"), []string{"a", "b"}, []float64{1, 1}, []float64{3, 3})
+	holes := columnsFile(t, at("holes.parquet"), []string{"a", "b"}, []float64{1, nan, 2, nan, 3, nan}, []float64{nan, 1, nan, 2, nan, 3})
+	stats, profile := at("all.ufs"), at("profile.ufs")
+	must(t, "scan", good, "-o", stats)
+	must(t, "scan", good, "-o", profile, "--profile-only")
+	chosen := at("sel.json")
+	must(t, "select", good, "-k", "2", "-o", chosen)
+	damaged, err := os.ReadFile(stats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged[len(damaged)/2] ^= 1
+	badStats := write("damaged.ufs", damaged)
+
+	for _, c := range []struct {
+		name string
+		args string
+		code int
+		says string // part of the message
+	}{
+		{"help", "help", exitDone, ""},
+		{"verb help", "select --help", exitDone, ""},
+		{"version", "version", exitDone, ""},
+		{"completion", "completion bash", exitDone, ""},
+
+		{"no input", "select", exitUsage, "no INPUT"},
+		{"unknown verb", "slect " + good, exitUsage, "did you mean select?"},
+		{"unknown flag", "select --lable x " + good, exitUsage, "did you mean --label?"},
+		{"later flag", "path --alpha 1e-3..1e3 " + good, exitUsage, "not built yet"},
+		{"unknown method", "select --method greddy " + good, exitUsage, "did you mean greedy?"},
+		{"later method", "select --method sfufs " + good, exitUsage, "method sfufs is not built yet"},
+		{"unknown scale", "select --scale standart " + good, exitUsage, "did you mean standard?"},
+		{"unknown policy", "select --missing men " + good, exitUsage, "did you mean mean?"},
+		{"unknown format", "select --format jsn " + good, exitUsage, "did you mean json?"},
+		{"unknown column", "select --columns x00O " + good, exitUsage, "did you mean x000?"},
+		{"unknown label", "select --label lable " + good, exitUsage, "no column has this name"},
+		{"unknown keep", "select --keep y000 " + good, exitUsage, "did you mean x000?"},
+		{"unknown shell", "completion bsh", exitUsage, "did you mean bash?"},
+		{"bad memory limit", "select --memory-limit much " + good, exitUsage, "512MiB"},
+		{"bad shard", "scan --shard 3/2 -o x.ufs " + good, exitUsage, "I/N"},
+		{"bad variance", "select --variance 95 " + good, exitUsage, "share"},
+		{"variance and k", "select --variance 0.9 -k 3 " + good, exitUsage, "not both"},
+		{"k of zero", "select -k 0 " + good, exitUsage, "want 1 or more"},
+		{"k above features", "select -k 49 " + good, exitUsage, "more than the 48 features"},
+		{"k above features of statistics", "select -k 49 --stats " + stats, exitUsage, "more than the 48 features"},
+		{"weight for random", "select --method random --weight x000 " + good, exitUsage, "not for method random"},
+		{"keep for variance", "select --method variance --keep x000 " + good, exitUsage, "not for method variance"},
+		{"partitions for greedy", "select --partitions 3 " + good, exitUsage, "partgreedy only"},
+		{"curve of variance", "path --method variance " + good, exitUsage, "no curve"},
+		{"input and statistics", "select --stats " + stats + " " + good, exitUsage, "not both"},
+		{"greedy from a profile", "select --stats " + profile, exitUsage, "ufs-stream scan INPUT"},
+		{"label that is a feature", "select --label x000 --stats " + stats, exitUsage, "has it as a feature"},
+		{"weights from statistics", "select --weight x000 --stats " + stats, exitUsage, "scan again"},
+		{"merge of itself", "merge " + stats + " " + stats + " -o " + at("m.ufs"), exitUsage, "both cover rows 0 to 299"},
+		{"merge of kinds", "merge " + stats + " " + profile + " -o " + at("m.ufs"), exitUsage, "one kind"},
+		{"scan without output", "scan " + good, exitUsage, "-o FILE.ufs"},
+		{"apply without selection", "apply " + good + " -o " + at("a.parquet"), exitUsage, "--selection"},
+		{"argument of version", "version 2", exitUsage, "no argument"},
+
+		{"missing file", "select " + at("nothing.parquet"), exitData, "nothing.parquet"},
+		{"empty file", "select " + empty, exitData, "empty"},
+		{"truncated file", "select " + truncated, exitData, "truncated.parquet"},
+		{"flipped bytes", "select " + broken, exitData, "flipped.parquet"},
+		{"no Parquet", "select " + text, exitData, "neither a Parquet file"},
+		{"unreadable file", "select " + loop, exitData, "loop.parquet"},
+		{"below a file", "select " + filepath.Join(good, "x.parquet"), exitData, "x.parquet"},
+		{"directory without files", "select " + at("nofiles"), exitData, "nofiles"},
+		{"schema mismatch", "select " + good + " " + other, exitData, "other.parquet"},
+		{"constant columns only", "select " + constant, exitData, "constant"},
+		{"missing values", "select " + holes, exitData, "missing value"},
+		{"all rows dropped", "select --missing drop-row " + holes, exitData, "all dropped"},
+		{"damaged statistics", "select --stats " + badStats, exitData, "damaged.ufs"},
+		{"no statistics", "merge " + good + " " + stats + " -o " + at("m.ufs"), exitData, "statistics"},
+		{"no selection", "apply " + good + " --selection " + text + " -o " + at("a.parquet"), exitData, "not a selection"},
+		{"missing selection", "apply " + good + " --selection " + at("none.json") + " -o " + at("a.parquet"), exitData, "none.json"},
+
+		{"memory", "select --memory-limit 10MiB " + good, exitMemory, "--memory-limit"},
+		{"memory of plan", "plan --memory-limit 10MiB " + good, exitMemory, "--memory-limit"},
+		{"memory of statistics", "select --memory-limit 10MiB --stats " + stats, exitMemory, "--memory-limit"},
+
+		{"output folder missing", "select " + good + " -k 2 -o " + at("none/sel.json"), exitFault, "create the folder"},
+		{"output is a folder", "select " + good + " -k 2 -o " + at("nofiles"), exitFault, "cannot write"},
+		{"output device", "select " + good + " -k 2 -o /dev/full", exitFault, "cannot write /dev/full"},
+		{"statistics folder missing", "scan " + good + " -o " + at("none/s.ufs"), exitFault, "create the folder"},
+		{"applied folder missing", "apply " + good + " --selection " + chosen + " -o " + at("none/a.parquet"), exitFault, "cannot write"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := ufs(strings.Fields(c.args)...)
+			if r.code != c.code {
+				t.Errorf("%s: exit code %d, want %d\n%s", c.args, r.code, c.code, r.err)
+			}
+			if !strings.Contains(r.err, c.says) {
+				t.Errorf("%s: said %q, want something of %q", c.args, r.err, c.says)
+			}
+			if c.code != exitDone && r.out != "" {
+				t.Errorf("%s: failed, yet wrote to standard output: %q", c.args, r.out)
+			}
+		})
+	}
+}
+
+// TestOddFiles: zero rows, no numeric column, clashing names.
+func TestOddFiles(t *testing.T) {
+	dir := t.TempDir()
+	none := columnsFile(t, filepath.Join(dir, "none.parquet"), []string{"a", "b"}, nil, nil)
+	if r := ufs("select", none); r.code != exitData || !strings.Contains(r.err, "no rows") {
+		t.Errorf("zero rows: exit code %d: %s", r.code, r.err)
+	}
+	if r := ufs("inspect", none); r.code != exitDone {
+		t.Errorf("inspect of zero rows: exit code %d: %s", r.code, r.err)
+	}
+	clash := filepath.Join(dir, "x=1")
+	if err := os.MkdirAll(clash, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	columnsFile(t, filepath.Join(clash, "a.parquet"), []string{"x", "y"}, []float64{1, 2}, []float64{2, 1})
+	if r := ufs("select", clash); r.code != exitData || !strings.Contains(r.err, `"x"`) {
+		t.Errorf("duplicate names: exit code %d: %s", r.code, r.err)
+	}
+	messy := dataset(t, "messy.parquet")
+	r := ufs("select", messy, "--columns", "category")
+	if r.code == exitDone || !strings.Contains(r.err, "category") {
+		t.Errorf("no numeric column: exit code %d: %s", r.code, r.err)
+	}
+	if r := ufs("select", messy, "--exclude", "*"); r.code != exitData || !strings.Contains(r.err, "no numeric column") {
+		t.Errorf("no numeric column: exit code %d: %s", r.code, r.err)
+	}
+}
+
+// TestStandardOutputFull: results that cannot be written are exit code 1.
+func TestStandardOutputFull(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skipf("no /dev/full here: %v", err)
+	}
+	defer full.Close()
+	_, paths := plant(t, 300, 1)
+	for _, args := range [][]string{
+		{"version"}, {"help"}, {"completion", "bash"}, {"inspect", paths[0]}, {"plan", paths[0]}, {"demo"},
+		{"select", paths[0]}, {"select", paths[0], "--format", "json"}, {"select", paths[0], "--format", "csv"},
+		{"select", paths[0], "--format", "names"}, {"select", paths[0], "--format", "parquet"}, {"path", paths[0]},
+	} {
+		var errw bytes.Buffer
+		if code := run(context.Background(), args, strings.NewReader(""), full, &errw); code != exitFault {
+			t.Errorf("%v: exit code %d, want %d: %s", args, code, exitFault, errw.String())
+		}
+	}
+}

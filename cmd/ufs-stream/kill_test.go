@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// program is this test binary as the program, in a process of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	return cmd
+}
+
+// temporaries lists what unfinished runs have left in dir.
+func temporaries(t *testing.T, dir string) []string {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, ".*.ufs-tmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// TestKill: however early or late a run is killed, its output is whole or not there,
+// and the next run removes what the killed one has left.
+func TestKill(t *testing.T) {
+	in, paths := plant(t, 6000, 2)
+	sel := filepath.Join(t.TempDir(), "sel.json")
+	must(t, "select", in, "-k", "20", "-o", sel)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		name, out string
+		args      []string
+		whole     func(path string) error
+	}{
+		{"scan", "s.ufs", []string{"scan", in}, func(path string) error {
+			r, err := chunkio.OpenStats(path)
+			if err == nil {
+				err = r.Close()
+			}
+			return err
+		}},
+		{"select", "sel.json", []string{"select", in, "-k", "20"}, func(path string) error {
+			_, err := readSelection(path)
+			return err
+		}},
+		{"apply", "a.parquet", []string{"apply", paths[0], "--selection", sel}, wholeParquet},
+		{"apply folder", "a", []string{"apply", in, "--selection", sel}, wholeParquet},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			out := filepath.Join(dir, c.out)
+			args := slices.Concat(c.args, []string{"-o", out})
+			begin := time.Now()
+			if b, err := program(t, args...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, b)
+			}
+			takes := time.Since(begin)
+			for range 4 {
+				if err := os.RemoveAll(out); err != nil {
+					t.Fatal(err)
+				}
+				cmd := program(t, args...)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(rng.Float64() * float64(takes)))
+				_ = cmd.Process.Kill() // it may have ended
+				_ = cmd.Wait()
+				if _, err := os.Stat(out); err == nil {
+					if err := c.whole(out); err != nil {
+						t.Errorf("killed, it left a partial output: %v", err)
+					}
+				}
+			}
+			if err := os.RemoveAll(out); err != nil {
+				t.Fatal(err)
+			}
+			must(t, args...)
+			if err := c.whole(out); err != nil {
+				t.Error(err)
+			}
+			if left := temporaries(t, dir); len(left) > 0 {
+				t.Errorf("a run has left %q of killed ones", left)
+			}
+		})
+	}
+}
+
+func wholeParquet(path string) error {
+	ds, err := chunkio.Open(context.Background(), []string{path}, chunkio.Options{})
+	if err != nil {
+		return err
+	}
+	defer ds.Close()
+	for _, err := range ds.Chunks(context.Background(), stream.Range{}) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countdown is a context that is cancelled when it has been asked n times.
+type countdown struct {
+	context.Context
+	left   atomic.Int64
+	cancel context.CancelFunc
+}
+
+func newCountdown(n int64) *countdown {
+	c := new(countdown)
+	c.Context, c.cancel = context.WithCancel(context.Background())
+	c.left.Store(n)
+	return c
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+// TestResume: a run that was interrupted again and again, or killed, and goes on from
+// its checkpoint gives the statistics of an uninterrupted one to the last bit.
+func TestResume(t *testing.T) {
+	for _, missing := range []string{"error", "mean", "drop-row"} {
+		t.Run(missing, func(t *testing.T) {
+			var table stream.Source = planted.New(planted.Options{Rows: 6000, GroupRow: 100})
+			if missing != "error" {
+				table = holed{table}
+			}
+			in, _ := plantSource(t, table, 3)
+			dir := t.TempDir()
+			want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
+			must(t, "scan", in, "-o", want, "--missing", missing)
+			args := []string{"scan", in, "-o", got, "--missing", missing, "--checkpoint", state, "--checkpoint-every", "5ms"}
+			interrupted := 0
+			for n := int64(3); ; n += 5 {
+				r := ufsContext(newCountdown(n), args...)
+				if r.code == exitDone {
+					break
+				}
+				if r.code != exitInterrupted {
+					t.Fatalf("exit code %d: %s", r.code, r.err)
+				}
+				if strings.Contains(r.err, "go on with") {
+					interrupted++
+				}
+			}
+			if interrupted == 0 {
+				t.Fatal("no run was interrupted in the middle")
+			}
+			sameFile(t, got, want)
+			if left, _ := os.ReadDir(state); len(left) > 0 {
+				t.Errorf("the checkpoint is still there: %v", left)
+			}
+		})
+	}
+}
+
+// TestResumeAfterKill is TestResume by kill -9.
+func TestResumeAfterKill(t *testing.T) {
+	in, _ := plant(t, 20000, 1)
+	dir := t.TempDir()
+	want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
+	must(t, "scan", in, "-o", want)
+	args := []string{"scan", in, "-o", got, "--checkpoint", state, "--checkpoint-every", "1ns"}
+	for range 5 {
+		cmd := program(t, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 200 { // until something is saved, then a little longer
+			if _, err := os.Stat(filepath.Join(state, "checkpoint.ufs")); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(5 * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	must(t, args...)
+	sameFile(t, got, want)
+	if left := temporaries(t, state); len(left) > 0 {
+		t.Errorf("the last run has left %q", left)
+	}
+}
+
+// TestInterrupt: SIGINT ends the program with code 130 and the command to go on with.
+func TestInterrupt(t *testing.T) {
+	in, _ := plant(t, 20000, 1)
+	state := filepath.Join(t.TempDir(), "state")
+	var errw strings.Builder
+	cmd := program(t, "select", in, "-k", "5", "--checkpoint", state, "--checkpoint-every", "1ns")
+	cmd.Stderr = &errw
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2000 {
+		if _, err := os.Stat(filepath.Join(state, "checkpoint.ufs")); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d\n%s", code, exitInterrupted, errw.String())
+	}
+	if s := errw.String(); !strings.Contains(s, "select "+in+" -k 5 --checkpoint "+state) {
+		t.Errorf("no command to go on with:\n%s", s)
+	}
+}
+
+// TestForeignCheckpoint: the state of another run is neither used nor overwritten.
+func TestForeignCheckpoint(t *testing.T) {
+	in, _ := plant(t, 6000, 3)
+	state := t.TempDir()
+	for n := int64(10); ; n += 5 {
+		r := ufsContext(newCountdown(n), "select", in, "--checkpoint", state)
+		if r.code == exitDone {
+			t.Fatal("no run was interrupted in the middle")
+		}
+		if strings.Contains(r.err, "go on with") {
+			break
+		}
+	}
+	r := ufs("select", in, "--checkpoint", state, "--exclude", "x000")
+	if r.code != exitUsage || !strings.Contains(r.err, "checkpoint of another run") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+	must(t, "select", in, "--checkpoint", state, "--scale", "none", "-k", "3") // other flags, same statistics
+}
+
+func sameFile(t *testing.T, a, b string) {
+	t.Helper()
+	x, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(x) != string(y) {
+		t.Errorf("%s and %s differ", a, b)
+	}
+}

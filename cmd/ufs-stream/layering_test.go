@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ufs-stream/ufs-stream/"
+
+// mayImport is the package table of the design: which packages of this module
+// each one may import. A package that is not listed here does not belong.
+var mayImport = map[string][]string{
+	"stream":           {},
+	"chunkio":          {"stream"},
+	"internal/kernel":  {},
+	"internal/planted": {"stream"},
+	"gram":             {"stream", "internal/kernel"},
+	"greedy":           {"stream", "gram", "internal/kernel"},
+	"baseline":         {"stream", "gram"},
+	"cmd/ufs-stream":   {"stream", "chunkio", "gram", "greedy", "baseline", "internal/planted"},
+}
+
+// importers names the packages that alone may import a module (by prefix).
+var importers = map[string][]string{
+	"github.com/apache/arrow/":                       {"chunkio"},
+	"github.com/klauspost/":                          {"chunkio"},
+	"github.com/spf13/":                              {"cmd/ufs-stream"},
+	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
+	"gonum.org/":                                     {"internal/kernel", "greedy"},
+	"github.com/apache/thrift/":                      nil, // arrow's own
+	"google.golang.org/":                             nil, // what only pqarrow needs
+	"github.com/apache/arrow/go/v15/parquet/pqarrow": nil, // panics where nobody can recover
+}
+
+// TestLayering keeps the arrows of the design: it reads every package's imports
+// from the go tool, tests left out (they may build on whatever they check).
+func TestLayering(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(p.ImportPath, module)
+		allowed, known := mayImport[name]
+		if !known {
+			t.Errorf("package %s is not in the design's table", name)
+		}
+		for _, imp := range p.Imports {
+			if own, ok := strings.CutPrefix(imp, module); ok {
+				if !slices.Contains(allowed, own) {
+					t.Errorf("%s imports %s, which the design does not allow", name, own)
+				}
+				continue
+			}
+			for prefix, may := range importers {
+				if strings.HasPrefix(imp, prefix) && !slices.Contains(may, name) {
+					t.Errorf("%s imports %s; of this module only %q may", name, imp, may)
+				}
+			}
+		}
+	}
+}

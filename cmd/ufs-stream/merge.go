@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+type mergeOptions struct {
+	limits limitFlags
+	out    string
+}
+
+func newMerge(c *cli) *cobra.Command {
+	var o mergeOptions
+	cmd := &cobra.Command{
+		Use:   "merge A.ufs B.ufs… -o ALL.ufs",
+		Short: "Add statistics files",
+		Long: `Add statistics files of parts of the data: the result is that of one scan over all of
+it. Refuses files of other columns or options, and files that cover the same rows.`,
+		Args: atLeastOne("statistics file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.merge(cmd.Context(), args, o) },
+	}
+	o.limits.add(cmd.Flags())
+	cmd.Flags().StringVarP(&o.out, "output", "o", "", "the merged statistics `FILE`")
+	return cmd
+}
+
+func (c *cli) merge(ctx context.Context, args []string, o mergeOptions) error {
+	if o.out == "" {
+		return stream.Usagef("merge: no output given; add -o ALL.ufs")
+	}
+	restore, err := o.limits.apply()
+	if err != nil {
+		return err
+	}
+	defer restore()
+	if err := checkOutput(o.out); err != nil {
+		return err
+	}
+	need := needProfile
+	if gramFiles, err := allGram(args); err != nil {
+		return err
+	} else if gramFiles {
+		need = needGram
+	}
+	// Two states are in memory at a time, the sum and the next.
+	opt := gram.Options{Workers: o.limits.threads, Limit: (int64(o.limits.memory) - programBytes) / 2}
+	sum, err := readStats(args[0], need, opt)
+	if err != nil {
+		return err
+	}
+	for _, path := range args[1:] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next, err := readStats(path, need, opt)
+		if err != nil {
+			return err
+		}
+		if err := sum.add(next); err != nil {
+			return stream.Usagef("cannot merge %s with %s: %v", args[0], path, err)
+		}
+	}
+	if err := sum.writeStats(o.out); err != nil {
+		return err
+	}
+	c.note("merged %s: %s, %s rows", plural(len(args), "statistics file"), plural(len(sum.inputs), "input"), humanize.Comma(sum.coveredRows()))
+	return nil
+}
+
+// allGram reports whether the files are Gram statistics (true) or profiles (false);
+// a mixture is a usage error.
+func allGram(paths []string) (bool, error) {
+	var first string
+	for _, path := range paths {
+		s, err := inspectStats(path)
+		if err != nil {
+			return false, err
+		}
+		if first == "" {
+			first = s.Kind
+		}
+		if s.Kind != first {
+			return false, stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", paths[0], first, path, s.Kind)
+		}
+	}
+	return first == kindGram, nil
+}
+
+// add merges o into e after making sure that they belong together.
+func (e *evidence) add(o *evidence) error {
+	if err := sameColumns(e.columns, o.columns); err != nil {
+		hint := ""
+		if len(e.decided)+len(o.decided) > 0 {
+			hint = "; each part left out what is useless in it: make one profile of all parts (scan --profile-only, merge) and scan them with --profile"
+		}
+		return fmt.Errorf("their columns differ: %w%s", err, hint)
+	}
+	if !maps.Equal(e.options, o.options) {
+		return fmt.Errorf("their options differ: %s", optionsDiffer(e.options, o.options))
+	}
+	if err := e.join(o); err != nil {
+		return err
+	}
+	for _, w := range o.warnings {
+		if !slices.Contains(e.warnings, w) {
+			e.warnings = append(e.warnings, w)
+		}
+	}
+	if e.moments != nil {
+		return e.moments.Merge(o.moments)
+	}
+	return e.profile.Merge(o.profile)
+}
+
+// optionsDiffer names the first flag in which two runs differ.
+func optionsDiffer(a, b map[string]string) string {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	for _, flag := range sortedKeys(both) {
+		if a[flag] != b[flag] {
+			return fmt.Sprintf("--%s %q against %q", flag, a[flag], b[flag])
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// need says which statistics a method works from.
+type need int
+
+const (
+	needGram    need = iota // the Gram statistics: d² numbers
+	needProfile             // mean and spread of each column: d numbers
+)
+
+// method is one row of the table of methods.
+type method struct {
+	name   string
+	built  bool
+	scale  string // default of --scale
+	need   need
+	stop   bool // takes --variance in place of -k, and --keep
+	weight bool // takes --weight
+}
+
+// methods lists every method of the contract, built or not.
+func methods() []method {
+	return []method{
+		{name: "greedy", built: true, scale: "standard", need: needGram, stop: true, weight: true},
+		{name: "partgreedy", built: true, scale: "standard", need: needGram, stop: true, weight: true},
+		{name: "variance", built: true, scale: "none", need: needProfile},
+		{name: "random", built: true, scale: "none", need: needProfile},
+		{name: "graphgreedy"},
+		{name: "sfufs"},
+		{name: "fufs"},
+		{name: "eufs"},
+		{name: "hufs"},
+		{name: "cpufs"},
+		{name: "cpufsnn"},
+		{name: "laplacian"},
+		{name: "mcfs"},
+	}
+}
+
+// findMethod looks name up; a method that is unknown or not built yet is a usage error.
+func findMethod(name string) (method, error) {
+	built := strings.Join(builtMethods(), ", ")
+	var known []string
+	for _, m := range methods() {
+		switch {
+		case m.name != name:
+			known = append(known, m.name)
+		case m.built:
+			return m, nil
+		default:
+			return m, stream.Usagef("method %s is not built yet; there are %s", name, built)
+		}
+	}
+	return method{}, stream.Usagef("unknown method %q (there are %s)%s", name, built, didYouMean(name, known))
+}
+
+func builtMethods() []string {
+	var built []string
+	for _, m := range methods() {
+		if m.built {
+			built = append(built, m.name)
+		}
+	}
+	return built
+}

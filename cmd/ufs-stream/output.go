@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// outputFlags say where a result goes and in which form.
+type outputFlags struct {
+	format string
+	path   string
+}
+
+func (f *outputFlags) add(fs *pflag.FlagSet, formats ...string) {
+	fs.StringVar(&f.format, "format", "", strings.Join(formats, ", ")+" (default: from the ending of -o, else table)")
+	fs.StringVarP(&f.path, "output", "o", "", "write the result to `FILE`, at once and whole (default: standard output)")
+}
+
+// resolve settles the format, which must be one of formats, and finds out before
+// the work begins whether the output can be written.
+func (f *outputFlags) resolve(formats ...string) error {
+	if f.format == "" {
+		f.format = "table"
+		if end := strings.TrimPrefix(filepath.Ext(f.path), "."); slices.Contains(formats, end) {
+			f.format = end
+		}
+	}
+	if !slices.Contains(formats, f.format) {
+		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(formats, ", "), didYouMean(f.format, formats))
+	}
+	return checkOutput(f.path)
+}
+
+// checkOutput fails early where the file could not be written in the end, and
+// removes what killed runs have left for it.
+func checkOutput(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	f, err := chunkio.CreateAtomic(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// write hands render the output: the file at path, which appears whole or not at
+// all, or standard output for "" and "-".
+func (c *cli) write(path string, render func(io.Writer) error) error {
+	if path == "" || path == "-" {
+		if err := render(c.out); err != nil {
+			return err
+		}
+		return c.out.failed()
+	}
+	f, err := chunkio.CreateAtomic(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := render(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// stickyWriter is standard output; it keeps its first error, so that renderers
+// need not look at every one.
+type stickyWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (s *stickyWriter) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	if err != nil {
+		s.err = &chunkio.OutputError{Path: "standard output", Err: err}
+	}
+	return n, s.err
+}
+
+func (s *stickyWriter) failed() error { return s.err }
+
+// writeJSON writes v indented, as Selection.Encode does.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// writeTable writes rows aligned in columns; a column whose head begins with ">"
+// stands to the right.
+func writeTable(w io.Writer, head []string, rows [][]string) error {
+	right := make([]bool, len(head))
+	width := make([]int, len(head))
+	names := make([]string, len(head))
+	for j, h := range head {
+		names[j], right[j] = strings.CutPrefix(h, ">")
+	}
+	all := append([][]string{names}, rows...)
+	for _, r := range all {
+		for j, cell := range r {
+			width[j] = max(width[j], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, r := range all {
+		var line strings.Builder
+		for j, cell := range r {
+			pad := strings.Repeat(" ", width[j]-utf8.RuneCountInString(cell))
+			if right[j] {
+				line.WriteString(pad + cell + "  ")
+			} else {
+				line.WriteString(cell + pad + "  ")
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCSV writes head and rows as RFC 4180 CSV.
+func writeCSV(w io.Writer, head []string, rows [][]string) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(head); err != nil {
+		return err
+	}
+	return c.WriteAll(rows)
+}

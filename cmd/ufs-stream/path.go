@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func newPath(c *cli) *cobra.Command {
+	var o selectOptions
+	cmd := &cobra.Command{
+		Use:   "path INPUT… | --stats ALL.ufs",
+		Short: "Show what each further feature brings: the error over k",
+		Long: `Show the error that is left after 1, 2, … k features, to choose k by. One selection
+of k features gives the whole curve, because greedy selections of fewer features are
+its beginnings.
+
+  ufs-stream path data/*.parquet -k 100
+  ufs-stream path --stats all.ufs -k 100 --format csv`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			if !o.chosen.stop {
+				return stream.Usagef("path: method %s has no curve over k; greedy and partgreedy have", o.chosen.name)
+			}
+			return c.path(cmd.Context(), o)
+		},
+	}
+	o.add(cmd)
+	o.output.add(cmd.Flags(), pathFormats()...)
+	return cmd
+}
+
+func pathFormats() []string { return []string{"table", "json", "csv"} }
+
+// curve is the JSON form of path.
+type curve struct {
+	Method   string         `json:"method"`
+	Seed     uint64         `json:"seed"`
+	Rows     int64          `json:"rows"`
+	RowsUsed int64          `json:"rows_used"`
+	Features int            `json:"features"`
+	Options  map[string]any `json:"options"`
+	Passes   int            `json:"passes"`
+	Points   []curvePoint   `json:"points"`
+	Warnings []string       `json:"warnings"`
+	Timing   stream.Timing  `json:"timing"`
+	Memory   stream.Memory  `json:"memory"`
+}
+
+// curvePoint is the selection of the first K features.
+type curvePoint struct {
+	K         int           `json:"k"`
+	Name      string        `json:"name"` // the one that came last
+	Score     stream.Number `json:"score"`
+	Error     stream.Number `json:"error"` // F(S)/F(∅)
+	Explained stream.Number `json:"explained"`
+}
+
+func (c *cli) path(ctx context.Context, o selectOptions) error {
+	if err := o.output.resolve(pathFormats()...); err != nil {
+		return err
+	}
+	s, done, err := c.selection(ctx, o)
+	if err != nil {
+		return err
+	}
+	c.warn(s.Warnings)
+	p := curve{
+		Method: s.Method, Seed: s.Seed, Rows: s.Rows, RowsUsed: s.RowsUsed, Features: s.Features, Options: s.Options,
+		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Points: []curvePoint{},
+	}
+	for _, f := range s.Selected {
+		p.Points = append(p.Points, curvePoint{f.Rank, f.Name, f.Score, f.Error, 1 - f.Error})
+	}
+	if err := c.write(o.output.path, func(w io.Writer) error { return p.render(w, o.output.format) }); err != nil {
+		return err
+	}
+	return done()
+}
+
+func (p *curve) render(w io.Writer, format string) error {
+	var rows [][]string
+	switch format {
+	case "json":
+		return writeJSON(w, p)
+	case "csv":
+		for _, t := range p.Points {
+			rows = append(rows, []string{strconv.Itoa(t.K), t.Name, exact(t.Score), exact(t.Error), exact(t.Explained)})
+		}
+		return writeCSV(w, []string{"k", "name", "score", "error", "explained"}, rows)
+	}
+	fmt.Fprintf(w, "%s: error over k (scale %v, %d features, %d rows, seed %d)\n\n", p.Method, p.Options["scale"], p.Features, p.RowsUsed, p.Seed)
+	for _, t := range p.Points {
+		rows = append(rows, []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))})
+	}
+	return writeTable(w, []string{">k", "feature", ">error", ">explained"}, rows)
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// passInfo describes a pass over the input before it starts.
+type passInfo struct {
+	What   string // "statistics", "profile"
+	Pass   int    // from 1
+	Passes int    // as far as known; 0 unknown
+	Rows   int64  // -1 unknown
+}
+
+// snapshot is the state of a pass at one moment, and a line of --progress json.
+type snapshot struct {
+	Event   string  `json:"event"` // "progress", and "pass" when the last pass ends
+	What    string  `json:"what"`
+	Pass    int     `json:"pass"`
+	Passes  int     `json:"passes"` // 0 unknown
+	Rows    int64   `json:"rows"`
+	Total   int64   `json:"rows_total"` // -1 unknown
+	Bytes   int64   `json:"bytes"`
+	Elapsed float64 `json:"elapsed_s"`
+	Rate    float64 `json:"rows_per_s"`
+	ETA     float64 `json:"eta_s"` // of the pass; -1 unknown
+}
+
+// line is the snapshot in words.
+func (s snapshot) line() string {
+	of, eta := "", ""
+	if s.Passes > 0 {
+		of = fmt.Sprintf(" of %d", s.Passes)
+	}
+	if s.ETA >= 0 {
+		eta = "  ETA " + time.Duration(s.ETA*float64(time.Second)).Round(time.Second).String()
+	}
+	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s", s.Pass, of, s.What,
+		humanize.Comma(s.Rows), humanize.IBytes(uint64(s.Bytes)), humanize.Comma(int64(s.Rate)), eta)
+}
+
+// printer shows snapshots; close ends it.
+type printer interface {
+	every() time.Duration
+	show(snapshot)
+	close()
+}
+
+// passClock knows the pass under way and what the meter stood at when it began.
+type passClock struct {
+	mu          sync.Mutex
+	pass        passInfo
+	meter       *stream.Meter
+	begin       time.Time
+	rows, bytes int64
+}
+
+// next begins another pass.
+func (t *passClock) next(p passInfo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pass, t.begin = p, time.Now()
+	t.rows, t.bytes = t.meter.Rows.Load(), t.meter.Bytes.Load()
+}
+
+func (t *passClock) read(event string) snapshot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := snapshot{
+		Event: event, What: t.pass.What, Pass: t.pass.Pass, Passes: t.pass.Passes, Total: t.pass.Rows, ETA: -1,
+		Rows: t.meter.Rows.Load() - t.rows, Bytes: t.meter.Bytes.Load() - t.bytes, Elapsed: time.Since(t.begin).Seconds(),
+	}
+	if s.Elapsed > 0 {
+		s.Rate = float64(s.Rows) / s.Elapsed
+	}
+	if s.Rate > 0 && s.Total >= s.Rows {
+		s.ETA = float64(s.Total-s.Rows) / s.Rate
+	}
+	return s
+}
+
+// track runs do, which makes the pass p, and shows its progress, read from the meter,
+// until do returns; then no goroutine of it is left. Where do makes several passes,
+// it says so by next.
+func (c *cli) track(p passInfo, m *stream.Meter, do func(next func(passInfo)) error) error {
+	show := c.newPrinter(p)
+	if show == nil {
+		return do(func(passInfo) {})
+	}
+	clock := &passClock{meter: m}
+	clock.next(p)
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		tick := time.NewTicker(show.every())
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				show.show(clock.read("progress"))
+			case <-done:
+				return
+			}
+		}
+	})
+	err := do(clock.next)
+	close(done)
+	wait.Wait()
+	if err == nil {
+		show.show(clock.read("pass"))
+	}
+	show.close()
+	return err
+}
+
+// newPrinter is the printer that --progress, -q and the terminal ask for, or nil.
+func (c *cli) newPrinter(p passInfo) printer {
+	mode := c.progress.value
+	if mode == "auto" {
+		mode = "off"
+		if isTerminal(c.err) {
+			mode = "lines"
+			if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
+				mode = "tty"
+			}
+		}
+	}
+	switch {
+	case c.quiet || mode == "off":
+		return nil
+	case mode == "json":
+		return jsonPrinter{json.NewEncoder(c.err)}
+	case mode == "lines":
+		return linePrinter{c.err}
+	}
+	return newBarPrinter(c.err, p)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// jsonPrinter writes one object a line, for programs.
+type jsonPrinter struct{ enc *json.Encoder }
+
+func (p jsonPrinter) every() time.Duration { return 500 * time.Millisecond }
+func (p jsonPrinter) close()               {}
+
+// show drops write errors: a run does not end because nobody listens to its progress.
+func (p jsonPrinter) show(s snapshot) { _ = p.enc.Encode(s) }
+
+// linePrinter writes a plain line now and then, for terminals without animation.
+type linePrinter struct{ w io.Writer }
+
+func (p linePrinter) every() time.Duration { return 10 * time.Second }
+func (p linePrinter) close()               {}
+func (p linePrinter) show(s snapshot)      { fmt.Fprintln(p.w, s.line()) }
+
+// barPrinter is an animated bar.
+type barPrinter struct {
+	all  *mpb.Progress
+	bar  *mpb.Bar
+	text *lineText
+}
+
+// lineText is the bar's text: set by the tracker, drawn by the bar's goroutine.
+type lineText struct {
+	mu sync.Mutex
+	s  string
+}
+
+func (t *lineText) set(s string) {
+	t.mu.Lock()
+	t.s = s
+	t.mu.Unlock()
+}
+
+func (t *lineText) draw(decor.Statistics) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.s
+}
+
+func newBarPrinter(w io.Writer, p passInfo) barPrinter {
+	text := &lineText{s: snapshot{Pass: p.Pass, Passes: p.Passes, What: p.What, ETA: -1}.line()}
+	all := mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithAutoRefresh())
+	bar := all.AddBar(max(p.Rows, 0),
+		mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Percentage(decor.WC{W: 5})),
+		mpb.AppendDecorators(decor.Any(text.draw)))
+	return barPrinter{all, bar, text}
+}
+
+func (p barPrinter) every() time.Duration { return 200 * time.Millisecond }
+
+func (p barPrinter) show(s snapshot) {
+	p.text.set(s.line())
+	p.bar.SetCurrent(s.Rows)
+}
+
+// close takes the bar off the terminal and waits for its goroutines.
+func (p barPrinter) close() {
+	p.bar.Abort(true)
+	p.all.Wait()
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestReadme runs the commands of README.md in order, in an empty folder, and
+// compares what they print with what the README shows; a line "…" stands for the rest.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"go run ./cmd/ufs-stream demo", "go test ./..."} {
+		if !strings.Contains(string(readme), "\n    "+command+"\n") {
+			t.Errorf("the README must open with %q", command)
+		}
+	}
+	t.Chdir(t.TempDir())
+	ran := 0
+	for _, block := range strings.Split(string(readme), "```console\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for _, example := range strings.Split("\n"+block, "\n$ ")[1:] {
+			line, want, _ := strings.Cut(example, "\n")
+			args := strings.Fields(line)
+			if args[0] != "ufs-stream" {
+				t.Fatalf("%s: not a command of ufs-stream", line)
+			}
+			var out, stderr bytes.Buffer
+			if code := run(context.Background(), args[1:], strings.NewReader(""), &out, &stderr); code != 0 {
+				t.Fatalf("%s: exit %d: %s", line, code, stderr.String())
+			}
+			ran++
+			if strings.TrimSpace(want) == "" {
+				continue // the README does not show it
+			}
+			want, open := strings.CutSuffix(strings.Trim(want, "\n"), "…")
+			got := strings.Trim(out.String(), "\n")
+			if got != want && !(open && strings.HasPrefix(got, want)) {
+				t.Errorf("%s prints\n%s\nbut the README shows\n%s", line, got, want)
+			}
+		}
+	}
+	if ran < 10 {
+		t.Errorf("only %d commands found in the README", ran)
+	}
+}

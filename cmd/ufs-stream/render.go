@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// selectionFormats are the forms of a selection.
+func selectionFormats() []string { return []string{"table", "json", "csv", "parquet", "names"} }
+
+// renderSelection writes s in the given format. Parquet has the columns of csv.
+func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) error {
+	switch format {
+	case "json":
+		return s.Encode(w)
+	case "names":
+		for _, f := range s.Selected {
+			if _, err := fmt.Fprintln(w, f.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		rows := make([][]string, len(s.Selected))
+		for i, f := range s.Selected {
+			rows[i] = []string{strconv.Itoa(f.Rank), f.Name, strconv.Itoa(f.Column), exact(f.Score), exact(f.Error)}
+		}
+		return writeCSV(w, []string{"rank", "name", "column", "score", "error"}, rows)
+	}
+	if format == "parquet" {
+		return selectionParquet(w, s)
+	}
+	return c.selectionTable(w, s)
+}
+
+// selectionParquet writes the ranking as a Parquet table with the columns of csv.
+func selectionParquet(w io.Writer, s *stream.Selection) error {
+	n := len(s.Selected)
+	rank, column, name := make([]int64, n), make([]int64, n), make([]string, n)
+	score, left := make([]float64, n), make([]float64, n)
+	for i, f := range s.Selected {
+		rank[i], name[i], column[i], score[i], left[i] = int64(f.Rank), f.Name, int64(f.Column), float64(f.Score), float64(f.Error)
+	}
+	return chunkio.WriteTable(w, n,
+		chunkio.TableColumn{Name: "rank", Values: rank}, chunkio.TableColumn{Name: "name", Values: name},
+		chunkio.TableColumn{Name: "column", Values: column}, chunkio.TableColumn{Name: "score", Values: score},
+		chunkio.TableColumn{Name: "error", Values: left})
+}
+
+// exact is the shortest decimal that reads back the same; empty for no number.
+func exact(n stream.Number) string {
+	x := float64(n)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// rough is a number for people; "-" for no number.
+func rough(n stream.Number) string {
+	x := float64(n)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "-"
+	}
+	return strconv.FormatFloat(x, 'g', 5, 64)
+}
+
+// percent is a share for people.
+func percent(share float64) string {
+	if math.IsNaN(share) {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f%%", 100*share)
+}
+
+// selectionTable is the form for people: the ranking, then what was dropped or
+// left out and why (the longest lists with -v only).
+func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
+	used := humanize.Comma(s.RowsUsed) + " rows"
+	if s.RowsUsed != s.Rows {
+		used = fmt.Sprintf("%s of %s rows", humanize.Comma(s.RowsUsed), humanize.Comma(s.Rows))
+	}
+	fmt.Fprintf(w, "%s: %d of %s features from %s (scale %v, seed %d)\n\n",
+		s.Method, len(s.Selected), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
+	errors := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return !math.IsNaN(float64(f.Error)) })
+	head := []string{">rank", "feature", ">column", ">score"}
+	if errors {
+		head = append(head, ">explained so far")
+	}
+	rows := make([][]string, len(s.Selected))
+	for i, f := range s.Selected {
+		rows[i] = []string{strconv.Itoa(f.Rank), f.Name, strconv.Itoa(f.Column), rough(f.Score)}
+		if errors {
+			rows[i] = append(rows[i], percent(1-float64(f.Error)))
+		}
+	}
+	if err := writeTable(w, head, rows); err != nil {
+		return err
+	}
+	c.droppedTable(w, s)
+	c.leftOutTable(w, s.LeftOut)
+	return nil
+}
+
+// Lists at the foot of the table are cut to this many lines without -v.
+const shortList = 10
+
+// droppedTable lists features that were not selected because the selection
+// explains them, most explained first.
+func (c *cli) droppedTable(w io.Writer, s *stream.Selection) {
+	selected := make(map[string]bool, len(s.Selected))
+	for _, f := range s.Selected {
+		selected[f.Name] = true
+	}
+	var dropped []stream.ColumnReport
+	for _, col := range s.Columns {
+		if !selected[col.Name] && col.Nearest != "" {
+			dropped = append(dropped, col)
+		}
+	}
+	if len(dropped) == 0 {
+		return
+	}
+	slices.SortStableFunc(dropped, func(a, b stream.ColumnReport) int {
+		switch {
+		case a.Explained > b.Explained:
+			return -1
+		case a.Explained < b.Explained:
+			return 1
+		}
+		return 0
+	})
+	if !c.verbose {
+		least := dropped[len(dropped)-1]
+		fmt.Fprintf(w, "\n%s features not selected: from %s (%s) down to %s (%s) explained; -v lists them\n",
+			humanize.Comma(int64(len(dropped))), percent(float64(dropped[0].Explained)), dropped[0].Name,
+			percent(float64(least.Explained)), least.Name)
+		return
+	}
+	fmt.Fprintf(w, "\nnot selected:\n")
+	for _, col := range dropped {
+		fmt.Fprintf(w, "  %s: %s explained, mostly by %s\n", col.Name, percent(float64(col.Explained)), col.Nearest)
+	}
+}
+
+// leftOutTable lists the columns that are no features.
+func (c *cli) leftOutTable(w io.Writer, left []stream.LeftOut) {
+	if len(left) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nleft out (%d):\n", len(left))
+	shown := left
+	if !c.verbose && len(left) > shortList {
+		shown = left[:shortList]
+	}
+	for _, l := range shown {
+		fmt.Fprintf(w, "  %s: %s\n", l.Name, strings.TrimSpace(l.Why))
+	}
+	if n := len(left) - len(shown); n > 0 {
+		fmt.Fprintf(w, "  and %d more; -v lists them\n", n)
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// selectOptions are the flags of select, and of path, which takes the same.
+type selectOptions struct {
+	request
+	save   checkpointFlags
+	output outputFlags
+	stats  string
+	given  func(string) bool // which flags the user has set
+}
+
+func newSelect(c *cli) *cobra.Command {
+	var o selectOptions
+	cmd := &cobra.Command{
+		Use:   "select INPUT… | --stats ALL.ufs",
+		Short: "Rank and select features: the main job",
+		Long: `Select the features that explain the rest best. INPUT is Parquet or Arrow IPC files,
+globs, directories (with key=value partitions), @list.txt, or - for an Arrow IPC stream.
+
+  ufs-stream select data/*.parquet -k 50
+  ufs-stream select data --label class --missing mean --variance 0.95 -o sel.json
+  ufs-stream select --stats all.ufs -k 50 --format names`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			return c.selectFeatures(cmd.Context(), o)
+		},
+	}
+	o.add(cmd)
+	o.output.add(cmd.Flags(), selectionFormats()...)
+	return cmd
+}
+
+func (o *selectOptions) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&o.stats, "stats", "", "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
+	o.method.add(fs)
+	o.input.add(fs)
+	o.limits.add(fs)
+	o.save.add(fs)
+}
+
+// complete takes over the arguments and checks what needs no input.
+func (o *selectOptions) complete(cmd *cobra.Command, args []string) error {
+	o.inputs, o.given = args, cmd.Flags().Changed
+	switch {
+	case len(args) == 0 && o.stats == "":
+		return stream.Usagef("%s: no INPUT given; %s", cmd.Name(), usageLine(cmd))
+	case len(args) > 0 && o.stats != "":
+		return stream.Usagef("%s: give INPUT or --stats, not both", cmd.Name())
+	case o.stats != "" && o.save.dir != "":
+		return stream.Usagef("--checkpoint is for reading the input; --stats has nothing to resume")
+	}
+	return o.prepare(o.given)
+}
+
+func (c *cli) selectFeatures(ctx context.Context, o selectOptions) error {
+	if err := o.output.resolve(selectionFormats()...); err != nil {
+		return err
+	}
+	s, done, err := c.selection(ctx, o)
+	if err != nil {
+		return err
+	}
+	c.warn(s.Warnings)
+	err = c.write(o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
+	if err != nil {
+		return err
+	}
+	return done()
+}
+
+// selection makes the selection that o asks for. done forgets the checkpoint: to be
+// called once the result is written.
+func (c *cli) selection(ctx context.Context, o selectOptions) (s *stream.Selection, done func() error, err error) {
+	begin := time.Now()
+	restore, err := o.limits.apply()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer restore()
+	g := &gatherer{c: c, req: &o.request, need: o.chosen.need, plan: o.planSelection, meter: new(stream.Meter)}
+	var e *evidence
+	if o.stats != "" {
+		e, err = o.fromStats()
+	} else {
+		e, err = g.run(ctx, o.save)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if s, err = o.choose(ctx, g, e); err != nil {
+		return nil, nil, err
+	}
+	s.Timing.Read = time.Duration(g.meter.Decode.Load()).Seconds()
+	s.Timing.Accumulate = time.Duration(g.meter.Accumulate.Load()).Seconds()
+	s.Timing.Wall = time.Since(begin).Seconds()
+	s.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: int64(o.limits.memory)}
+	c.note("%d passes, %.2f s, peak memory %.1f MiB of %.1f", s.Passes, s.Timing.Wall,
+		float64(s.Memory.PeakRSS)/(1<<20), float64(s.Memory.Limit)/(1<<20))
+	return s, g.check.forget, nil
+}

@@ -1,0 +1,315 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+var nan = math.NaN()
+
+// TestMessy: a table with everything in it works under every policy, and the report
+// has the counts of the data's own description.
+func TestMessy(t *testing.T) {
+	path := dataset(t, "messy.parquet")
+	counts := map[string][3]int64{ // nulls, NaN, infinities
+		"flag": {251}, "price": {184}, "temp_f": {142, 94, 64}, "d_clean": {}, "i16": {97}, "u32": {}, "u64_big": {39},
+		"huge": {49}, "late_f": {4096}, "weird name.col": {}, "emb[0]": {}, "geo.lat": {}, "id": {},
+	}
+	leftOut := map[string]string{
+		"ts": "timestamp", "category": "text", "const_col": "constant", "null_col": "no value",
+		"d_messy": "overflows", "day": "date", "vals": "varying length", "label": "label",
+	}
+	for _, missing := range []string{"drop-row", "mean", "zero"} {
+		s := selection(t, path, "--missing", missing, "--label", "label", "-k", "30")
+		why := make(map[string]string)
+		for _, l := range s.LeftOut {
+			why[l.Name] = l.Why
+		}
+		for name, want := range leftOut {
+			if !strings.Contains(why[name], want) {
+				t.Errorf("%s: %s was left out because %q, want %q", missing, name, why[name], want)
+			}
+		}
+		if len(why) != len(leftOut) {
+			t.Errorf("%s: left out %v", missing, why)
+		}
+		at := make(map[string]stream.ColumnReport)
+		for _, c := range s.Columns {
+			at[c.Name] = c
+		}
+		for name, want := range counts {
+			c, ok := at[name]
+			if got := [3]int64{c.Nulls, c.NaNs, c.Infs}; !ok || got != want {
+				t.Errorf("%s: %s has %v missing, want %v", missing, name, got, want)
+			}
+			filled := want[0] + want[1] + want[2]
+			if missing == "drop-row" {
+				filled = 0
+			}
+			if c.Filled != filled {
+				t.Errorf("%s: %s: %d filled, want %d", missing, name, c.Filled, filled)
+			}
+		}
+		if m := float64(at["u32"].Mean); !(m > 1e9 && m < 1<<32) {
+			t.Errorf("%s: the mean of u32 is %v: read as signed?", missing, m)
+		}
+		if m := float64(at["u64_big"].Mean); !(m > 1<<63) {
+			t.Errorf("%s: the mean of u64_big is %v: read as signed?", missing, m)
+		}
+		chosen := names(s)
+		if slices.Contains(chosen, "d_clean_copy") || slices.Contains(chosen, "d_clean_affine") {
+			t.Errorf("%s: a copy of d_clean was selected: %v", missing, chosen)
+		}
+		if s.Rows != 5000 || (s.RowsUsed == 5000) != (missing != "drop-row") {
+			t.Errorf("%s: %d of %d rows used", missing, s.RowsUsed, s.Rows)
+		}
+		if !strings.Contains(strings.Join(s.Warnings, "\n"), `"id"`) {
+			t.Errorf("%s: no warning about the rising id: %q", missing, s.Warnings)
+		}
+	}
+	if r := ufs("select", path, "--label", "label"); r.code != exitData || !strings.Contains(r.err, "column") || !strings.Contains(r.err, "row ") {
+		t.Errorf("error: exit code %d: %s", r.code, r.err)
+	}
+}
+
+// TestSelectionShape holds the names, order and kinds of the JSON form: programs
+// read it.
+func TestSelectionShape(t *testing.T) {
+	in, _ := plantSource(t, holed{planted.New(planted.Options{Rows: 300, GroupRow: 100})}, 1)
+	for _, method := range []string{"greedy", "variance"} {
+		out := must(t, "select", in, "-k", "3", "--method", method, "--missing", "mean", "--format", "json", "--exclude", "x004")
+		got := shapeOf(t, out)
+		golden := filepath.Join("testdata", "selection-"+method+".golden")
+		if os.Getenv("UFS_UPDATE_GOLDEN") != "" {
+			if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: the JSON form has changed; got\n%s\nwant\n%s", method, got, want)
+		}
+	}
+}
+
+// shapeOf lists the paths of a JSON text with the kinds of their values, in order;
+// arrays by their first element.
+func shapeOf(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	var walk func(path string, d *json.Decoder, silent bool)
+	walk = func(path string, d *json.Decoder, silent bool) {
+		token, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := fmt.Sprintf("%T", token)
+		if token == json.Delim('{') || token == json.Delim('[') {
+			kind = fmt.Sprint(token)
+		}
+		if !silent {
+			fmt.Fprintf(&b, "%s %s\n", path, kind)
+		}
+		switch token {
+		case json.Delim('{'):
+			for d.More() {
+				key, err := d.Token()
+				if err != nil {
+					t.Fatal(err)
+				}
+				walk(path+"."+key.(string), d, silent)
+			}
+			_, _ = d.Token()
+		case json.Delim('['):
+			for n := 0; d.More(); n++ {
+				walk(path+"[]", d, silent || n > 0)
+			}
+			_, _ = d.Token()
+		}
+	}
+	walk("", json.NewDecoder(strings.NewReader(text)), false)
+	return b.String()
+}
+
+// TestFormats: the same ranking in every form, to standard output and by the file's ending.
+func TestFormats(t *testing.T) {
+	in, _ := plant(t, 300, 1)
+	dir := t.TempDir()
+	want := names(selection(t, in, "-k", "4"))
+	if got := strings.Fields(must(t, "select", in, "-k", "4", "--format", "names")); !slices.Equal(got, want) {
+		t.Errorf("names: %v, want %v", got, want)
+	}
+	for _, format := range []string{"json", "csv", "names", "table"} {
+		path := filepath.Join(dir, "sel."+format)
+		if out := must(t, "select", in, "-k", "4", "-o", path); out != "" {
+			t.Errorf("%s: wrote to standard output too: %q", format, out)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := 0
+		for _, name := range want {
+			next := strings.Index(string(b[at:]), name)
+			if next < 0 {
+				t.Fatalf("%s: no %s after the ones before:\n%s", format, name, b)
+			}
+			at += next
+		}
+	}
+	path := filepath.Join(dir, "sel.parquet")
+	must(t, "select", in, "-k", "4", "-o", path)
+	if out := must(t, "inspect", path); !strings.Contains(out, "4 rows") || !strings.Contains(out, "rank") {
+		t.Errorf("the Parquet form:\n%s", out)
+	}
+}
+
+// TestPathIsSelect: the curve's points are the selections' errors.
+func TestPathIsSelect(t *testing.T) {
+	in, _ := plant(t, 300, 1)
+	var p curve
+	if err := json.Unmarshal([]byte(must(t, "path", in, "-k", "7", "--format", "json")), &p); err != nil {
+		t.Fatal(err)
+	}
+	s := selection(t, in, "-k", "7")
+	if len(p.Points) != 7 {
+		t.Fatalf("%d points, want 7", len(p.Points))
+	}
+	for i, point := range p.Points {
+		if f := s.Selected[i]; point.K != f.Rank || point.Name != f.Name || point.Error != f.Error {
+			t.Errorf("point %+v, want %+v", point, f)
+		}
+	}
+	if out := must(t, "path", in, "-k", "3", "--format", "csv"); strings.Count(out, "\n") != 4 {
+		t.Errorf("csv:\n%s", out)
+	}
+}
+
+// TestPlanKeepsItsWord: the smallest limit that plan names works, and less does not.
+func TestPlanKeepsItsWord(t *testing.T) {
+	in, _ := plant(t, 3000, 2)
+	for _, method := range []string{"greedy", "partgreedy", "variance", "random"} {
+		var f forecast
+		if err := json.Unmarshal([]byte(must(t, "plan", in, "--method", method, "--format", "json")), &f); err != nil {
+			t.Fatal(err)
+		}
+		smallest := f.Memory.Smallest
+		must(t, "select", in, "-k", "3", "--method", method, "--memory-limit", fmt.Sprint(smallest))
+		if r := ufs("select", in, "--method", method, "--memory-limit", fmt.Sprint(smallest-(1<<20))); r.code != exitMemory {
+			t.Errorf("%s: exit code %d below the smallest limit: %s", method, r.code, r.err)
+		}
+		if f.Memory.Peak > f.Memory.Limit || f.Features != 50 || f.Rows != 3000 || f.Files != 2 || f.Passes.Least != 1 {
+			t.Errorf("%s: %+v", method, f)
+		}
+	}
+}
+
+// TestProgressJSON: one object a line, on standard error only.
+func TestProgressJSON(t *testing.T) {
+	in, _ := plant(t, 3000, 2)
+	r := ufs("select", in, "-k", "3", "--progress", "json", "--format", "names")
+	if r.code != exitDone || strings.Count(r.out, "\n") != 3 {
+		t.Fatalf("exit code %d, %q", r.code, r.out)
+	}
+	var last snapshot
+	for _, line := range strings.Split(strings.TrimSpace(r.err), "\n") {
+		if err := json.Unmarshal([]byte(line), &last); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+	}
+	if last.Event != "pass" || last.Rows != 3000 || last.Total != 3000 || last.Pass != 1 || last.Bytes == 0 {
+		t.Errorf("the last line: %+v", last)
+	}
+	if r := ufs("select", in, "-k", "3", "--progress", "tty", "-q"); r.err != "" {
+		t.Errorf("-q, yet standard error has %q", r.err)
+	}
+}
+
+// TestApply: the reduced file has the chosen columns in order, then the others asked for.
+func TestApply(t *testing.T) {
+	in, paths := plant(t, 300, 2)
+	dir := t.TempDir()
+	sel := filepath.Join(dir, "sel.json")
+	must(t, "select", in, "-k", "3", "-o", sel)
+	s, err := readSelection(sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(names(s), "x000")
+	for _, c := range []struct{ from, to string }{{in, filepath.Join(dir, "small")}, {paths[0], filepath.Join(dir, "small.parquet")}} {
+		must(t, "apply", c.from, "--selection", sel, "--also", "x000", "-o", c.to)
+		var seen inspection
+		if err := json.Unmarshal([]byte(must(t, "inspect", c.to, "--format", "json")), &seen); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, col := range seen.Columns {
+			got = append(got, col.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("columns %v, want %v", got, want)
+		}
+	}
+	if out := must(t, "select", filepath.Join(dir, "small"), "-k", "3", "--format", "names", "--exclude", "x000"); len(strings.Fields(out)) != 3 {
+		t.Errorf("select from the reduced data: %q", out)
+	}
+}
+
+// TestInspectScan: what reading finds is in the report.
+func TestInspectScan(t *testing.T) {
+	path := dataset(t, "messy.parquet")
+	var seen inspection
+	if err := json.Unmarshal([]byte(must(t, "inspect", path, "--scan", "--format", "json")), &seen); err != nil {
+		t.Fatal(err)
+	}
+	if *seen.Rows != 5000 || *seen.Groups != 3 || len(seen.Columns) != 39 {
+		t.Errorf("%d rows, %d row groups, %d columns", *seen.Rows, *seen.Groups, len(seen.Columns))
+	}
+	for _, c := range seen.Columns {
+		switch c.Name {
+		case "temp_f":
+			if *c.Nulls != 142 || *c.NaNs != 94 || *c.Infs != 64 || !c.Used {
+				t.Errorf("temp_f: %+v", c)
+			}
+		case "u32":
+			if *c.Max != 4294967295 {
+				t.Errorf("u32: largest value %v", *c.Max)
+			}
+		case "const_col", "null_col", "d_messy", "ts", "vals":
+			if c.Used || c.Why == "" {
+				t.Errorf("%s: %+v", c.Name, c)
+			}
+		}
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want int64
+		out  string
+	}{{"2GiB", 2 << 30, "2GiB"}, {"512MiB", 512 << 20, "512MiB"}, {"1000", 1000, "1000"}, {"4GB", 4e9, "3906250KiB"}, {"1.5GiB", 3 << 29, "1536MiB"}} {
+		var b byteSize
+		if err := b.Set(c.in); err != nil || int64(b) != c.want || b.String() != c.out {
+			t.Errorf("%s: %d, %s, %v; want %d, %s", c.in, b, b.String(), err, c.want, c.out)
+		}
+	}
+	for _, bad := range []string{"", "0", "-1", "much", "16EiB"} {
+		var b byteSize
+		if err := b.Set(bad); err == nil {
+			t.Errorf("%q was taken as %d", bad, b)
+		}
+	}
+}

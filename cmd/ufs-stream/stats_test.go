@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestStatsServeEverySetting: a file and its statistics give the same selection under
+// any scale, method and subset of columns.
+func TestStatsServeEverySetting(t *testing.T) {
+	in, _ := plant(t, 900, 2)
+	stats := filepath.Join(t.TempDir(), "all.ufs")
+	must(t, "scan", in, "-o", stats)
+	for _, args := range []string{
+		"-k 9", "-k 9 --scale none", "-k 9 --scale center", "-k 9 --scale minmax", "-k 9 --scale unit",
+		"--variance 0.9", "-k 14 --keep x040,x00*", "-k 9 --method partgreedy --partitions 4", "-k 9 --method partgreedy --seed 5",
+		"-k 5 --method variance", "-k 5 --method variance --scale minmax", "-k 5 --method random --seed 7",
+		"-k 5 --exclude x01*,x020", "-k 5 --columns x0[0-3]*", "-k 5 --columns x0[0-3]* --method variance", "-k 9 --missing mean",
+	} {
+		a := selection(t, append(strings.Fields(args), in)...)
+		b := selection(t, append(strings.Fields(args), "--stats", stats)...)
+		if x, y := names(a), names(b); !slices.Equal(x, y) {
+			t.Errorf("%s: from the files %v, from statistics %v", args, x, y)
+		}
+		if a.Features != b.Features || len(a.Columns) != len(b.Columns) || len(a.LeftOut) != len(b.LeftOut) {
+			t.Errorf("%s: %d features and %d left out, from statistics %d and %d", args, a.Features, len(a.LeftOut), b.Features, len(b.LeftOut))
+		}
+		for j := range a.Columns {
+			if x, y := fmt.Sprint(a.Columns[j]), fmt.Sprint(b.Columns[j]); x != y { // as text NaN equals itself
+				t.Errorf("%s: column report %s, from statistics %s", args, x, y)
+			}
+		}
+	}
+}
+
+// TestStatsAndMissing: what the file records about missing values bounds what can be
+// asked of it afterwards.
+func TestStatsAndMissing(t *testing.T) {
+	in, _ := plantSource(t, holed{planted.New(planted.Options{Rows: 900, GroupRow: 100})}, 2)
+	dir := t.TempDir()
+	mean, drop := filepath.Join(dir, "mean.ufs"), filepath.Join(dir, "drop.ufs")
+	must(t, "scan", in, "-o", mean, "--missing", "mean", "--label", "x001")
+	must(t, "scan", in, "-o", drop, "--missing", "drop-row", "--label", "x001")
+	for _, c := range []struct {
+		stats, missing string
+		code           int
+	}{
+		{mean, "", exitDone}, {mean, "mean", exitDone}, {mean, "zero", exitDone}, {mean, "drop-row", exitUsage}, {mean, "error", exitUsage},
+		{drop, "", exitDone}, {drop, "drop-row", exitDone}, {drop, "mean", exitUsage},
+	} {
+		args := []string{"select", "--stats", c.stats, "-k", "4"}
+		if c.missing != "" {
+			args = append(args, "--missing", c.missing)
+		}
+		if r := ufs(args...); r.code != c.code {
+			t.Errorf("%v: exit code %d, want %d: %s", args, r.code, c.code, r.err)
+		}
+	}
+	for _, missing := range []string{"mean", "zero"} {
+		a := selection(t, in, "--missing", missing, "--label", "x001", "-k", "9")
+		b := selection(t, "--stats", mean, "--missing", missing, "--label", "x001", "-k", "9")
+		if x, y := names(a), names(b); !slices.Equal(x, y) {
+			t.Errorf("%s: %v, from statistics %v", missing, x, y)
+		}
+		if f := a.Columns[1]; f.Filled != 10 || f.Nulls != 10 { // rows 0, 97, …, 873
+			t.Errorf("%s: filled %d of %d nulls, want 10: %+v", missing, f.Filled, f.Nulls, f)
+		}
+	}
+	if r := ufs("select", "--stats", drop, "--exclude", "x003"); r.code != exitUsage || !strings.Contains(r.err, "dropped rows") {
+		t.Errorf("excluding after rows were dropped: exit code %d: %s", r.code, r.err)
+	}
+}
+
+// TestShards: shards in any order, and a shard without rows, add up to the whole.
+func TestShards(t *testing.T) {
+	in, _ := plant(t, 900, 2)
+	dir := t.TempDir()
+	want := names(selection(t, in, "-k", "9"))
+	var shards []string
+	for _, part := range []string{"7/12", "1/12", "2/12", "12/12", "3/12", "4/12", "11/12", "5/12", "6/12", "8/12", "10/12", "9/12"} {
+		out := filepath.Join(dir, strings.Replace(part, "/", "-", 1)+".ufs")
+		must(t, "scan", in, "--shard", part, "-o", out)
+		shards = append(shards, out)
+	}
+	all := filepath.Join(dir, "all.ufs")
+	must(t, append(append([]string{"merge"}, shards...), "-o", all)...)
+	s := selection(t, "--stats", all, "-k", "9")
+	if got := names(s); !slices.Equal(got, want) || s.Rows != 900 {
+		t.Errorf("%v of %d rows, want %v of 900", got, s.Rows, want)
+	}
+	if r := ufs("merge", all, shards[0], "-o", filepath.Join(dir, "twice.ufs")); r.code != exitUsage {
+		t.Errorf("a shard was added twice: exit code %d", r.code)
+	}
+	if out := must(t, "inspect", all); !strings.Contains(out, "2 files") || !strings.Contains(out, "900 rows") {
+		t.Errorf("inspect said:\n%s", out)
+	}
+}
+
+// TestSharedProfile: parts in which other columns are useless fit together once one
+// profile of all of them decides.
+func TestSharedProfile(t *testing.T) {
+	dir := t.TempDir()
+	var a, b, c, d []float64
+	for i := range 40 {
+		x := float64(i * i % 17)
+		a, b = append(a, x), append(b, float64(i%5)+x)
+		c, d = append(c, nan), append(d, float64(i%3))
+	}
+	for i := 0; i < 40; i += 7 {
+		d[i] = nan
+	}
+	first := columnsFile(t, filepath.Join(dir, "1.parquet"), []string{"a", "b", "late", "d"}, a, b, c, d)
+	second := columnsFile(t, filepath.Join(dir, "2.parquet"), []string{"a", "b", "late", "d"}, b, a, d, a)
+	at := func(name string) string { return filepath.Join(dir, name) }
+
+	must(t, "scan", first, "--missing", "drop-row", "-o", at("1.ufs"))
+	must(t, "scan", second, "--missing", "drop-row", "-o", at("2.ufs"))
+	r := ufs("merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
+	if r.code != exitUsage || !strings.Contains(r.err, "--profile") {
+		t.Fatalf("exit code %d: %s", r.code, r.err)
+	}
+	for _, n := range []string{"1", "2"} {
+		must(t, "scan", at(n+".parquet"), "--profile-only", "-o", at("p"+n+".ufs"))
+	}
+	must(t, "merge", at("p1.ufs"), at("p2.ufs"), "-o", at("p.ufs"))
+	for _, n := range []string{"1", "2"} {
+		must(t, "scan", at(n+".parquet"), "--missing", "drop-row", "--profile", at("p.ufs"), "-o", at(n+".ufs"))
+	}
+	must(t, "merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
+	want := selection(t, first, second, "--missing", "drop-row", "-k", "2")
+	got := selection(t, "--stats", at("all.ufs"), "-k", "2")
+	if x, y := names(got), names(want); !slices.Equal(x, y) || got.RowsUsed != want.RowsUsed {
+		t.Errorf("%v of %d rows, want %v of %d", x, got.RowsUsed, y, want.RowsUsed)
+	}
+}
+
+// TestJoin: coverage is by file, wherever the file lies and whatever else was read.
+func TestJoin(t *testing.T) {
+	file := func(path, digest string, rows int64) stream.Input {
+		return stream.Input{Path: path, Fingerprint: digest, Rows: rows}
+	}
+	a := &evidence{inputs: []stream.Input{file("a", "1", 10), file("b", "2", 20)}, covered: []stream.Range{{From: 5, To: 15}}}
+	b := &evidence{inputs: []stream.Input{file("c", "3", 7), file("elsewhere/b", "2", 20)}, covered: []stream.Range{{From: 0, To: 7}, {From: 12, To: 27}}}
+	if err := a.join(b); err != nil {
+		t.Fatal(err)
+	}
+	// a rows 5 to 9, b rows 0 to 4 and 5 to 19, c whole; in the order a, b, c.
+	if want := []stream.Range{{From: 5, To: 37}}; !slices.Equal(a.covered, want) || len(a.inputs) != 3 {
+		t.Errorf("covered %v of %v, want %v", a.covered, a.inputs, want)
+	}
+	if err := a.join(b); err == nil {
+		t.Error("the same rows were joined twice")
+	}
+	copies := &evidence{inputs: []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}, covered: []stream.Range{{From: 0, To: 20}}}
+	if parts, _, _ := copies.parts(); len(parts) != 2 || parts[0].file == parts[1].file {
+		t.Errorf("copies read in one run are two files: %v", parts)
+	}
+}
+
+// TestSkipFile: a bad file is left out with a warning, whether its footer or its data
+// is bad; the rest is as if it were not there.
+func TestSkipFile(t *testing.T) {
+	in, paths := plant(t, 3000, 3)
+	want := names(selection(t, paths[0], paths[2], "-k", "9"))
+	whole, err := os.ReadFile(paths[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := slices.Clone(whole) // the footer stays
+	for i := 8; i < len(whole)/2; i += 11 {
+		inside[i] ^= 0x55
+	}
+	for name, b := range map[string][]byte{"footer": whole[:len(whole)/2], "data": inside} {
+		if err := os.WriteFile(paths[1], b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r := ufs("select", in); r.code != exitData {
+			t.Errorf("%s: exit code %d: %s", name, r.code, r.err)
+		}
+		s := selection(t, in, "-k", "9", "--on-error", "skip-file")
+		if got := names(s); !slices.Equal(got, want) || s.Rows != 2000 {
+			t.Errorf("%s: %v of %d rows, want %v of 2000", name, got, s.Rows, want)
+		}
+		if len(s.Inputs) != 2 || !strings.Contains(strings.Join(s.Warnings, "\n"), paths[1]) {
+			t.Errorf("%s: inputs %v, warnings %q", name, s.Inputs, s.Warnings)
+		}
+	}
+}
