@@ -69,27 +69,27 @@ func (a *AtomicFile) Commit() error {
 		return &OutputError{a.path, fs.ErrClosed, ""}
 	}
 	if a.err == nil {
-		a.fail(a.buf.Flush())
+		_ = a.fail(a.buf.Flush())
 	}
 	if a.err == nil {
-		a.fail(a.f.Sync())
+		_ = a.fail(a.f.Sync())
 	}
 	if a.err != nil {
 		a.Abort()
 		return a.err
 	}
 	if closeBeforeRename {
-		a.fail(a.f.Close())
+		_ = a.fail(a.f.Close())
 	}
 	if a.err == nil {
-		a.fail(os.Rename(a.temp, a.path))
+		_ = a.fail(os.Rename(a.temp, a.path))
 	}
 	if a.err != nil {
 		a.Abort()
 		return a.err
 	}
 	a.done = true
-	a.fail(syncDir(filepath.Dir(a.path)))
+	_ = a.fail(syncDir(filepath.Dir(a.path)))
 	a.f.Close() // synced above: nothing is left to fail
 	return a.err
 }

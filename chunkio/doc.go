@@ -15,6 +15,10 @@
 //     NaN and ±Inf by policy, with their place); the caller consumes the blocks in
 //     order while the next span is decoded.
 //
+// Files are named for their part: dataset_ (steps 1 to 3) and pipeline_ (step 4) call
+// parquet_ and ipc_ through the two interfaces of format.go; write_, apply_ (the typed
+// copy behind the verb), stats_ (.ufs) and atomic_ make files.
+//
 // Blocks start at the starts of row groups and have stream.BlockRows(d) rows. They
 // are views into a span, a column-major buffer that is used again once its blocks
 // have been consumed. Threads and memory decide only how tall spans are and how

@@ -47,8 +47,8 @@ type shared struct {
 	close func()
 }
 
-func newShared(close func()) *shared {
-	s := &shared{close: close}
+func newShared(onClose func()) *shared {
+	s := &shared{close: onClose}
 	s.refs.Store(1)
 	return s
 }
@@ -158,7 +158,7 @@ func (s *scheduler) send(ctx context.Context, sp *span) bool {
 	s.out <- sp
 	for i := range tasks {
 		select {
-		case s.pass.tasks <- task{sp, i}:
+		case s.tasks <- task{sp, i}:
 		case <-ctx.Done():
 			return false
 		}

@@ -138,13 +138,14 @@ func (s *streamed) place(want []int, keep map[int]bool) (fresh []int) {
 		}
 	}
 	worth := func(k int) float64 {
-		if q := s.slot[k]; q < 0 {
+		q := s.slot[k]
+		if q < 0 {
 			return -2 // free
-		} else if !s.alive[q] {
-			return -1
-		} else {
-			return s.f[q] / s.g[q]
 		}
+		if !s.alive[q] {
+			return -1
+		}
+		return s.f[q] / s.g[q]
 	}
 	sort.SliceStable(slots, func(a, b int) bool { return worth(slots[a]) < worth(slots[b]) })
 	for n, i := range want {

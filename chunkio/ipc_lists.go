@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // listRow is one row of a list column: its elements are [from, to) of the child array.
@@ -24,7 +25,7 @@ func (g *ipcGroup) eachList(ctx context.Context, c *ipcColumn, from, to int64, f
 		return err
 	}
 	defer offsets.close()
-	arrays := append(c.structs[:len(c.structs):len(c.structs)], c.list)
+	arrays := append(slices.Clone(c.structs), c.list)
 	rows := make([]listRow, 0, min(to-from, tileValues))
 	ends := make([]float64, cap(rows))
 	last := int64(0)

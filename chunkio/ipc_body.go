@@ -122,7 +122,7 @@ func (r *bufferReader) close() {
 
 // cutShort says in words what the end of a buffer means where more was expected.
 func cutShort(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data ends early")
 	}
 	return err

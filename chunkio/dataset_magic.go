@@ -107,7 +107,7 @@ func footerStart(in Input) (int64, error) {
 }
 
 // formatPrint is the text form of a fingerprint.
-func formatPrint(print uint64) string { return fmt.Sprintf("%016x", print) }
+func formatPrint(fingerprint uint64) string { return fmt.Sprintf("%016x", fingerprint) }
 
 // countingInput counts the bytes read through it once it has been given a counter.
 type countingInput struct {

@@ -126,7 +126,7 @@ func writeTimes(c *chunkWriter, a arrow.Array, at []int, def, rep []int16) error
 		}
 		return gather(c, func(i int) int64 { return int64(a.Value(i)) * 1000 }, at, def, rep)
 	}
-	return fmt.Errorf("Arrow type %v cannot be written to Parquet", a.DataType())
+	return fmt.Errorf("the Arrow type %v cannot be written to Parquet", a.DataType())
 }
 
 // writeDecimals writes decimals whose unscaled value big gives in big-endian two's

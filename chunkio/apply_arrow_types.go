@@ -91,7 +91,7 @@ func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	case arrow.ExtensionType:
 		return mapArrow(t.StorageType())
 	}
-	return arrowMapping{}, fmt.Errorf("Arrow type %v cannot be written to Parquet; leave the column out", t)
+	return arrowMapping{}, fmt.Errorf("the Arrow type %v cannot be written to Parquet; leave the column out", t)
 }
 
 // mapDecimal keeps decimals of up to 18 digits as integers, as most writers do.

@@ -95,7 +95,7 @@ func copyValues[T any](ctx context.Context, r typedReader[T], d *schema.Column, 
 			case t.verbatim:
 				err = writeValues(t.chunk, v, def, rep)
 			default:
-				err = writeValues(t.chunk, v, flatLevels(t.chunk, flat[:n], def, int16(d.MaxDefinitionLevel())), nil)
+				err = writeValues(t.chunk, v, flatLevels(t.chunk, flat[:n], def, d.MaxDefinitionLevel()), nil)
 			}
 			if err != nil {
 				return err
@@ -123,13 +123,13 @@ func cut(levels []int16, n int64) []int16 {
 
 // flatLevels writes the definition levels of a flat column to dst: 1 where a value is
 // present. It returns nil for a REQUIRED column.
-func flatLevels(c *chunkWriter, dst, def []int16, max int16) []int16 {
+func flatLevels(c *chunkWriter, dst, def []int16, present int16) []int16 {
 	if !c.optional() {
 		return nil
 	}
 	for i := range dst {
 		dst[i] = 0
-		if def == nil || def[i] == max {
+		if def == nil || def[i] == present {
 			dst[i] = 1
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -46,7 +47,7 @@ func newIPCStream(r io.Reader, memory int64) (*ipcStream, error) {
 
 func (s *ipcStream) begin() error {
 	m, err := s.message()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return refuse("an empty stream: it has no schema")
 	} else if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (s *ipcStream) begin() error {
 	ctx := context.Background()
 	for held := int64(0); s.schema.seeksWidths(); {
 		g, err := s.read(ctx)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			s.err = io.EOF
 			break
 		} else if err != nil {
@@ -100,7 +101,7 @@ func (s *ipcStream) next(ctx context.Context, _ []int) (group, int64, error) {
 	}
 	g, err := s.read(ctx)
 	if err != nil {
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			err = (&ipcGroup{path: ipcStreamName, index: s.batch}).place(err)
 		}
 		s.err = err

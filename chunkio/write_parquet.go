@@ -245,7 +245,7 @@ func (t *tableWriter) encode(c *chunkWriter, j int) error {
 // verifyWritten reads back the footer of a finished file, before it gets its name.
 func verifyWritten(out *AtomicFile, rows int64, leaves int) error {
 	if out.err == nil {
-		out.fail(out.buf.Flush())
+		_ = out.fail(out.buf.Flush())
 	}
 	if out.err != nil {
 		return out.err
