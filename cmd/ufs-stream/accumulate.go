@@ -13,25 +13,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// evidence is what a selector works from: what the passes over the input left, or
-// what a statistics file holds.
-type evidence struct {
-	kind     string          // of a statistics file
-	columns  []stream.Column // features, those that turn out constant included
-	profile  *gram.Profile
-	moments  *gram.Moments     // nil where only a profile was asked for
-	leftOut  []stream.LeftOut  // columns that are no features
-	decided  []stream.LeftOut  // those among them that a profile pass found useless
-	inputs   []stream.Input    // all files, also those outside the rows covered
-	covered  []stream.Range    // global rows that the statistics cover
-	options  map[string]string // what shaped them, by flag
-	warnings []string
-	wanted   []bool // of columns: those that take part; nil for all
-	passes   int
-	source   *chunkio.Dataset // settled, for further passes; nil from a statistics file
-	plan     budget
-}
-
 // gatherer makes the passes over the input that fill an evidence.
 type gatherer struct {
 	c     *cli
@@ -117,6 +98,7 @@ func (g *gatherer) attempt(ctx context.Context) (*evidence, error) {
 		return nil, err
 	}
 	p.opt.Memory = p.plan.Reading
+	p.plan.enforce(policy == stream.MissingKeep)
 	if p.rows, err = g.shard.of(ds); err != nil {
 		return nil, err
 	}
@@ -227,8 +209,11 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	if g.need == needProfile || p.plan.OutOfCore {
 		e.profile = gram.NewProfile(len(e.columns))
 		err = g.fold(ctx, ds, "profile", fold, e.profile)
+		if g.check != nil {
+			e.warnings = append(e.warnings, "--checkpoint saves Gram statistics only, which this run does not make: nothing was saved")
+		}
 	} else {
-		e.moments = gram.NewMoments(len(e.columns), gram.Options{Workers: p.opt.Threads, Limit: p.plan.Statistics})
+		e.moments = gram.NewMoments(len(e.columns), gram.Options{Workers: p.opt.Threads, Limit: p.plan.room()})
 		e.profile = &e.moments.Profile
 		err = g.check.fold(ctx, p, ds, fold, e, saved)
 	}
@@ -243,7 +228,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		e.covered[0].To = e.profile.Seen
 	}
 	e.options = g.req.input.shape(g.req.limits.seed)
-	e.warnings = slices.Clone(ds.Warnings())
+	e.warnings = append(e.warnings, ds.Warnings()...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 {
 		e.warnings = append(e.warnings, fmt.Sprintf("%s of %s rows were dropped because a value is missing (or the weight is 0)",
 			humanize.Comma(n), humanize.Comma(e.profile.Seen)))

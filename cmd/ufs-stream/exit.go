@@ -59,6 +59,10 @@ func (c *cli) report(ctx context.Context, err error) int {
 		if errors.As(err, &resume) {
 			fmt.Fprintf(c.err, "progress is saved in %s; go on with:\n  %s\n", resume.dir, c.commandLine())
 		}
+		var unsaved *chunkio.OutputError
+		if errors.As(err, &unsaved) {
+			fmt.Fprintf(c.err, "ufs-stream: %v\n", unsaved)
+		}
 		return exitCode(err)
 	}
 	fmt.Fprintf(c.err, "ufs-stream: %v\n", err)

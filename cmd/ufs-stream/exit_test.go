@@ -48,6 +48,8 @@ func TestExitCodes(t *testing.T) {
 	stats, profile := at("all.ufs"), at("profile.ufs")
 	must(t, "scan", good, "-o", stats)
 	must(t, "scan", good, "-o", profile, "--profile-only")
+	must(t, "scan", good, "-o", at("1.ufs"), "--shard", "1/2")
+	must(t, "scan", good, "-o", at("2.ufs"), "--shard", "2/2")
 	chosen := at("sel.json")
 	must(t, "select", good, "-k", "2", "-o", chosen)
 	damaged, err := os.ReadFile(stats)
@@ -122,6 +124,7 @@ func TestExitCodes(t *testing.T) {
 		{"memory", "select --memory-limit 10MiB " + good, exitMemory, "--memory-limit"},
 		{"memory of plan", "plan --memory-limit 10MiB " + good, exitMemory, "--memory-limit"},
 		{"memory of statistics", "select --memory-limit 10MiB --stats " + stats, exitMemory, "--memory-limit"},
+		{"memory of merge", "merge --memory-limit 48MiB -o " + at("m.ufs") + " " + at("1.ufs") + " " + at("2.ufs"), exitMemory, "--memory-limit 49MiB"},
 
 		{"output folder missing", "select " + good + " -k 2 -o " + at("none/sel.json"), exitFault, "create the folder"},
 		{"output is a folder", "select " + good + " -k 2 -o " + at("nofiles"), exitFault, "cannot write"},

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -31,6 +34,14 @@ func (o *selectOptions) fromStats() (*evidence, error) {
 	}
 	if err := o.recorded(e); err != nil {
 		return nil, err
+	}
+	var rows int64
+	for _, in := range e.inputs {
+		rows += in.Rows
+	}
+	if covered := e.coveredRows(); covered < rows {
+		e.warnings = append(slices.Clone(e.warnings), fmt.Sprintf("%s covers %s of %s rows of its inputs: some shards are missing",
+			o.stats, humanize.Comma(covered), humanize.Comma(rows)))
 	}
 	return e, o.restrict(e)
 }

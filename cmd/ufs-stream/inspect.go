@@ -259,6 +259,9 @@ func (s *inspection) renderHead(w io.Writer, verbose bool) {
 			fmt.Fprintf(w, "  and %d more files; -v lists them\n", len(s.Inputs)-i)
 			break
 		}
+		if s.Rows == nil { // a stream, of which only the schema was read
+			continue
+		}
 		fmt.Fprintf(w, "  %s: %s rows, %s\n", in.Path, humanize.Comma(in.Rows), humanize.IBytes(uint64(in.Bytes)))
 	}
 	for _, name := range sortedKeys(s.Options) {

@@ -1,9 +1,10 @@
 // Command ufs-stream selects features from files too big for memory: it reads
 // them once, keeps small statistics, and ranks the features from those.
 //
-// The way of the data, verb by verb: select.go opens the input (input.go), plans
-// the memory (budget.go), makes the passes (accumulate.go), asks a selector
-// (choose.go: greedy, baseline) and writes the Selection (output.go).
+// The way of the data, in files of this folder: select.go takes the flags (flags.go),
+// accumulate.go opens the input, plans its memory (budget.go) and makes the passes,
+// choose.go asks a selector (reconstruct.go the greedy family, rank.go the baselines)
+// and render.go writes the Selection.
 package main
 
 import (

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,29 +52,43 @@ func (c *cli) merge(ctx context.Context, args []string, o mergeOptions) error {
 	} else if gramFiles {
 		need = needGram
 	}
-	// Two states are in memory at a time, the sum and the next.
-	opt := gram.Options{Workers: o.limits.threads, Limit: (int64(o.limits.memory) - programBytes) / 2}
-	sum, err := readStats(args[0], need, opt)
+	sum, err := mergeAll(ctx, args, need, o.limits)
 	if err != nil {
 		return err
-	}
-	for _, path := range args[1:] {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		next, err := readStats(path, need, opt)
-		if err != nil {
-			return err
-		}
-		if err := sum.add(next); err != nil {
-			return stream.Usagef("cannot merge %s with %s: %v", args[0], path, err)
-		}
 	}
 	if err := sum.writeStats(o.out); err != nil {
 		return err
 	}
 	c.note("merged %s: %s, %s rows", plural(len(args), "statistics file"), plural(len(sum.inputs), "input"), humanize.Comma(sum.coveredRows()))
 	return nil
+}
+
+// mergeAll adds the files one by one: two states are in memory at a time.
+func mergeAll(ctx context.Context, paths []string, n need, limits limitFlags) (*evidence, error) {
+	opt := gram.Options{Workers: limits.threads, Limit: max((int64(limits.memory)-programBytes)/2, 1)}
+	var sum *evidence
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		next, err := readStats(path, n, opt)
+		if err == nil && sum != nil {
+			if err = sum.add(next); err != nil {
+				err = fmt.Errorf("cannot merge %s with %s: %w", paths[0], path, err)
+			}
+		}
+		var m *stream.MemoryError
+		if errors.As(err, &m) {
+			return nil, &stream.MemoryError{What: "merging two of these files", Need: 2*m.Need + programBytes, Limit: int64(limits.memory), Flag: m.Flag}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if sum == nil {
+			sum = next
+		}
+	}
+	return sum, nil
 }
 
 // allGram reports whether the files are Gram statistics (true) or profiles (false);
@@ -102,10 +117,10 @@ func (e *evidence) add(o *evidence) error {
 		if len(e.decided)+len(o.decided) > 0 {
 			hint = "; each part left out what is useless in it: make one profile of all parts (scan --profile-only, merge) and scan them with --profile"
 		}
-		return fmt.Errorf("their columns differ: %w%s", err, hint)
+		return stream.Usagef("their columns differ: %v%s", err, hint)
 	}
 	if !maps.Equal(e.options, o.options) {
-		return fmt.Errorf("their options differ: %s", optionsDiffer(e.options, o.options))
+		return stream.Usagef("their options differ: %s", optionsDiffer(e.options, o.options))
 	}
 	if err := e.join(o); err != nil {
 		return err

@@ -98,6 +98,9 @@ func TestShards(t *testing.T) {
 	if r := ufs("merge", all, shards[0], "-o", filepath.Join(dir, "twice.ufs")); r.code != exitUsage {
 		t.Errorf("a shard was added twice: exit code %d", r.code)
 	}
+	if s := selection(t, "--stats", shards[0], "-k", "1"); !strings.Contains(strings.Join(s.Warnings, "\n"), "of 900 rows") {
+		t.Errorf("no warning that shards are missing: %q", s.Warnings)
+	}
 	if out := must(t, "inspect", all); !strings.Contains(out, "2 files") || !strings.Contains(out, "900 rows") {
 		t.Errorf("inspect said:\n%s", out)
 	}
