@@ -45,10 +45,12 @@ func mix(x uint64) uint64 {
 const tolerance = 1e-9
 
 // Rank returns the k features of the largest scores, best first; equal scores go to
-// the lowest column. The warnings name the choices that column order has decided.
+// the lowest column. The warnings name the ties that column order has decided, one for
+// all ranks of a tie: a scale that makes every variance equal gives one, not k.
 // It costs O(k·d).
 func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
 	taken := make([]bool, len(scores))
+	told := 0 // ranks ahead that are of a tie warned about
 	for len(order) < min(k, len(scores)) {
 		best := math.Inf(-1)
 		for j, x := range scores {
@@ -68,8 +70,12 @@ func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings 
 		}
 		taken[first] = true
 		order = append(order, first)
-		if equal > 1 {
-			warnings = append(warnings, fmt.Sprintf("rank %d: %d features have equal scores; the first in column order, %q, was taken", len(order), equal, cols[first].Name))
+		switch {
+		case told > 0:
+			told--
+		case equal > 1:
+			warnings = append(warnings, fmt.Sprintf("from rank %d on: %d features have equal scores, the first being %q: column order decides", len(order), equal, cols[first].Name))
+			told = equal - 1
 		}
 	}
 	return order, warnings

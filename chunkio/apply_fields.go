@@ -112,11 +112,14 @@ func cloneNode(n schema.Node) (schema.Node, error) {
 	return schema.NewGroupNodeLogical(group.Name(), group.RepetitionType(), fields, logical, group.FieldID())
 }
 
-// partitionField is the field of a partition key: int64, double or string, as its
-// values in all files allow.
+// partitionField is the field of a partition key: boolean, int64, double or string, as
+// its values in all files allow.
 func (a *applier) partitionField(c outColumn) outField {
 	p := a.catalog.parts[c.part]
 	n := numberOf("int64")
+	if p.truth {
+		n = numberOf("bool")
+	}
 	for _, v := range p.values {
 		if !isNull(v) && (v != math.Trunc(v) || math.Abs(v) >= 1<<53) {
 			n = numberOf("double")
@@ -163,7 +166,10 @@ func (a *applier) writePartition(i int, c openColumn) error {
 
 // numberOfNode is the number type of a node that number.node or partitionField made.
 func numberOfNode(n *schema.PrimitiveNode) number {
-	if n.PhysicalType() == parquet.Types.Int64 {
+	switch n.PhysicalType() {
+	case parquet.Types.Boolean:
+		return numberOf("bool")
+	case parquet.Types.Int64:
 		return numberOf("int64")
 	}
 	return numberOf("double")

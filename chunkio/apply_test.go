@@ -119,7 +119,7 @@ func TestApplyEveryType(t *testing.T) {
 	}
 	var first []byte
 	for _, opt := range []ApplyOptions{{Threads: 1}, {Threads: 8}, {Threads: 2, Memory: 3 << 20}} {
-		opt.Columns, opt.Also = []string{"emb[2]", "emb[0]", "geo.name"}, append(names, "emb", "geo.lat")
+		opt.Columns, opt.Also = []string{"emb[2]", "emb[0]", "geo.name"}, slices.Concat(names, []string{"emb", "geo.lat"})
 		out := filepath.Join(dir, "out.parquet")
 		mustApply(t, []string{in}, out, opt)
 		got := dumpFile(t, out)

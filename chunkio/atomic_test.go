@@ -173,7 +173,7 @@ func TestAtomicDiskFull(t *testing.T) {
 	if !errors.As(err, &out) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "after 131072 bytes") {
 		t.Errorf("got %v", err)
 	}
-	if _, again := f.Write([]byte("x")); again != err {
+	if _, again := f.Write([]byte("x")); !errors.Is(again, err) {
 		t.Errorf("the error is not sticky: %v", again)
 	}
 	if e, _ := os.ReadDir(dir); len(e) != 0 {

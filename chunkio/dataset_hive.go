@@ -18,8 +18,9 @@ const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 // one value for each file.
 type partition struct {
 	key    string
-	why    string    // why it is no feature; empty when it is numeric
-	values []float64 // by file; nil unless numeric; nullValue for a null
+	why    string    // why it is no feature; empty when it is numeric or boolean
+	values []float64 // by file; nil where it is no feature; nullValue for a null
+	truth  bool      // boolean: the values are 0 and 1
 }
 
 // hiveParts returns the key=value folders of a path, from the outermost in. The
@@ -86,26 +87,55 @@ func keyList(keys []string) string {
 }
 
 // newPartition makes the column of one key from its text in every file: numeric if
-// every value that is not null is a plain decimal number.
+// every value that is not null is a plain decimal number, boolean if every one is true
+// or false.
 func newPartition(key string, texts []string) partition {
-	p := partition{key: key, values: make([]float64, len(texts))}
-	numbers := 0
-	for i, text := range texts {
-		if text == hiveNull {
-			p.values[i] = nullValue
-			continue
+	p := partition{key: key}
+	known := 0
+	for _, p.truth = range []bool{false, true} {
+		parse := decimalNumber
+		if p.truth {
+			parse = truthValue
 		}
-		x, err := decimalNumber(text)
-		if err != nil {
-			return partition{key: key, why: "text (partition key)"}
+		var err error
+		if p.values, known, err = parseKeys(texts, parse); err == nil {
+			break
 		}
-		p.values[i] = x
-		numbers++
 	}
-	if numbers == 0 {
+	switch {
+	case p.values == nil:
+		return partition{key: key, why: "text (partition key)"}
+	case known == 0:
 		return partition{key: key, why: "null in every partition"}
 	}
 	return p
+}
+
+// parseKeys returns the value of every text, and how many are not null.
+func parseKeys(texts []string, parse func(string) (float64, error)) (values []float64, known int, err error) {
+	values = make([]float64, len(texts))
+	for i, text := range texts {
+		if text == hiveNull {
+			values[i] = nullValue
+			continue
+		}
+		if values[i], err = parse(text); err != nil {
+			return nil, 0, err
+		}
+		known++
+	}
+	return values, known, nil
+}
+
+// truthValue parses the booleans of Hive, Spark and DuckDB, and pandas' True and False.
+func truthValue(s string) (float64, error) {
+	switch strings.ToLower(s) {
+	case "true":
+		return 1, nil
+	case "false":
+		return 0, nil
+	}
+	return 0, fmt.Errorf("%q is not a boolean", s)
 }
 
 // decimalNumber parses finite decimals only: ParseFloat alone would also take

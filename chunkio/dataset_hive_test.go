@@ -69,6 +69,26 @@ func TestPartitionKeysThatDoNotFit(t *testing.T) {
 	}
 }
 
+func TestBooleanPartitionKeys(t *testing.T) {
+	for _, c := range []struct {
+		texts  []string
+		values []float64
+		truth  bool
+	}{
+		{[]string{"true", "false", hiveNull}, []float64{1, 0, nullValue}, true},
+		{[]string{hiveNull, "True", "FALSE"}, []float64{nullValue, 1, 0}, true},
+		{[]string{"true", "1"}, nil, false},
+		{[]string{"true", ""}, nil, false},
+		{[]string{hiveNull}, nil, false},
+		{[]string{"1", "0"}, []float64{1, 0}, false},
+	} {
+		p := newPartition("k", c.texts)
+		if !slices.EqualFunc(p.values, c.values, sameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
+			t.Errorf("%v: %+v", c.texts, p)
+		}
+	}
+}
+
 func TestDecimalNumber(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"1": true, "-2.5e3": true, "007": true, "": false, "inf": false, "NaN": false, "0x1p2": false, "1_000": false, "1e999": false, "2020-01-01": false,

@@ -157,6 +157,10 @@ func (c *ipcColumn) addNulls(b *ipcBatch, dicts map[int64]*ipcValues) {
 	}
 	outer, inner := int64(0), int64(0)
 	for _, f := range c.arrays() {
+		if b.nodes[f.node].nulls == ipcUnknownNulls {
+			c.nulls = -1
+			return
+		}
 		if f == c.value {
 			inner = b.nodes[f.node].nulls
 		} else {

@@ -69,7 +69,7 @@ func readEverything(b []byte, isStream bool, limit int64) error {
 		}
 		for {
 			g, rows, err := s.next(ctx, nil)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			if err == nil {
@@ -229,7 +229,7 @@ func TestIPCPipe(t *testing.T) {
 	rows := int64(0)
 	for {
 		g, n, err := s.next(context.Background(), nil)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatal(err)
@@ -240,7 +240,7 @@ func TestIPCPipe(t *testing.T) {
 	if rows != 12 {
 		t.Errorf("%d rows", rows)
 	}
-	if _, _, err := s.next(context.Background(), nil); err != io.EOF {
+	if _, _, err := s.next(context.Background(), nil); !errors.Is(err, io.EOF) {
 		t.Errorf("after the end: %v", err)
 	}
 }
@@ -366,7 +366,7 @@ func TestIPCConcurrent(t *testing.T) {
 					want, err1 := decodeRows(g, l, i, 0, 6)
 					got, err2 := decodeRows(g, l, i, 2, 6)
 					if l.width > 0 && (err1 != nil || err2 != nil || math.Float64bits(want[0][2]) != math.Float64bits(got[0][0])) {
-						done <- fmt.Errorf("%s: %v, %v", l.name, err1, err2)
+						done <- fmt.Errorf("%s: %w, %w", l.name, err1, err2)
 						return
 					}
 				}

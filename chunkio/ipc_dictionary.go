@@ -53,7 +53,9 @@ func (s *ipcSchema) addDictionary(dicts map[int64]*ipcValues, d *ipcDictionary, 
 		*all = *old
 		all.values = all.values[:len(all.values):len(all.values)]
 	}
-	all.nulls += d.nodes[0].nulls
+	if g.mayBeNull(&plain) {
+		all.nulls += max(d.nodes[0].nulls, 1) // 1 of an unknown number: addNulls asks for any
+	}
 	for n > 0 { // by tiles: the length is only what the file claims
 		tile := make([]float64, min(n, tileValues))
 		if err := r.next(tile); err != nil {

@@ -59,6 +59,18 @@ func (s *ipcSchema) checkBatch(b *ipcBatch) error {
 	return nil
 }
 
+// mayBeNull reports whether an array's validity must be read: unless the batch says
+// that nothing is null, or does not say and there is no bitmap.
+func (g *ipcGroup) mayBeNull(f *ipcField) bool {
+	switch n := g.batch.nodes[f.node].nulls; {
+	case n != ipcUnknownNulls:
+		return n != 0
+	case f.buffers() == 0:
+		return false
+	}
+	return g.buffer(f, 0).length > 0
+}
+
 func (g *ipcGroup) buffer(f *ipcField, i int) ipcBuffer {
 	return g.batch.buffers[g.batch.bufferAt(f, i)]
 }
@@ -139,7 +151,7 @@ func (g *ipcGroup) decodeScalars(c *ipcColumn, from, to int64, dst []float64) er
 // of the arrays.
 func (g *ipcGroup) eachNull(arrays []*ipcField, from, to int64, f func(i int)) error {
 	for _, a := range arrays {
-		if g.batch.nodes[a.node].nulls == 0 {
+		if !g.mayBeNull(a) {
 			continue
 		}
 		bits, err := g.body.openBits(g.buffer(a, 0), from, to)

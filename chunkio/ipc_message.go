@@ -146,7 +146,10 @@ func checkVersion(v int16) error {
 	return nil
 }
 
-// ipcNode tells the length of one array of a batch and its nulls.
+// ipcUnknownNulls is written by Arrow JS for slices, whose nulls it has not counted.
+const ipcUnknownNulls = -1
+
+// ipcNode tells the length of one array of a batch and its nulls (or ipcUnknownNulls).
 type ipcNode struct{ length, nulls int64 }
 
 // ipcBuffer is a range of a batch's body.
@@ -213,7 +216,7 @@ func batchOf(m ipcMessage, t flat) (ipcBatch, error) {
 	b.nodes = make([]ipcNode, n)
 	for i := range b.nodes {
 		b.nodes[i] = ipcNode{le64(raw[16*i:]), le64(raw[16*i+8:])}
-		if x := b.nodes[i]; x.nulls < 0 || x.nulls > x.length || x.length > maxIPCLength {
+		if x := b.nodes[i]; x.length < 0 || x.nulls < ipcUnknownNulls || x.nulls > x.length || x.length > maxIPCLength {
 			return b, fmt.Errorf("damaged metadata (%d nulls among %d values)", x.nulls, x.length)
 		}
 	}

@@ -251,7 +251,7 @@ func (s *ipcStream) take(n int64) ([]byte, error) {
 
 // cutStream says in words that the stream has ended before its end.
 func cutStream(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errNoEnd
 	}
 	return err

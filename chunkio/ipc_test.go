@@ -3,12 +3,15 @@ package chunkio
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -319,7 +322,7 @@ func readIPC(t testing.TB, b []byte, stream bool, f func(leaves []leaf, i int, g
 	}
 	for i := 0; ; i++ {
 		g, rows, err := s.next(ctx, nil)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
@@ -476,3 +479,67 @@ func checkIPC(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *
 }
 
 func allNull(a arrow.Array) bool { return a.NullN() == a.Len() }
+
+// Arrow JS writes -1 as the number of nulls of slices, where it has not counted them,
+// with a validity bitmap or without: what is read stays the same.
+func TestIPCUnknownNulls(t *testing.T) {
+	const rows = 1013 // as no buffer's length is, so that bytes of it mark the arrays
+	types := ipcTypes()
+	for _, isStream := range []bool{false, true} {
+		for _, nulls := range []float64{0, 0.3} {
+			rng := rand.New(rand.NewPCG(3, 4))
+			var fields []arrow.Field
+			var cols []arrow.Array
+			for i, typ := range types {
+				a := appendRows(array.NewBuilder(memory.DefaultAllocator, typ.typ), rng, nulls, rows)
+				fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: typ.typ, Nullable: true})
+				cols = append(cols, a)
+			}
+			whole := ipcBytes(t, isStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)})
+			var want [][][]float64
+			read := func(b []byte, each func(i int, l leaf, got [][]float64)) {
+				err := readIPC(t, b, isStream, func(leaves []leaf, _ int, g group, _ int64) error {
+					for i, l := range leaves {
+						got, err := decodeRows(g, l, i, 0, rows)
+						if err != nil {
+							return err
+						}
+						each(i, l, got)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			read(whole, func(_ int, _ leaf, got [][]float64) { want = append(want, got) })
+			unknown, n := uncount(whole, cols)
+			if n < len(cols) {
+				t.Fatalf("%d arrays of %d columns found", n, len(cols))
+			}
+			read(unknown, func(i int, l leaf, got [][]float64) {
+				if !slices.EqualFunc(got, want[i], func(a, b []float64) bool { return slices.EqualFunc(a, b, sameBits) }) {
+					t.Errorf("stream=%v nulls=%v: %s differs", isStream, nulls, l.typ)
+				}
+				if l.nulls > 0 || l.nulls == 0 && !isStream {
+					t.Errorf("%s promises %d nulls", l.typ, l.nulls)
+				}
+			})
+		}
+	}
+}
+
+// uncount sets the number of nulls to -1 in the metadata of the columns' arrays.
+func uncount(b []byte, cols []arrow.Array) (_ []byte, n int) {
+	b = bytes.Clone(b)
+	node := make([]byte, 16)
+	for _, a := range cols {
+		binary.LittleEndian.PutUint64(node, uint64(a.Len()))
+		binary.LittleEndian.PutUint64(node[8:], uint64(a.NullN()))
+		for at := bytes.Index(b, node); at >= 0; at = bytes.Index(b, node) {
+			copy(b[at+8:], []byte{255, 255, 255, 255, 255, 255, 255, 255})
+			n++
+		}
+	}
+	return b, n
+}

@@ -48,7 +48,7 @@ func (g *ipcGroup) openNumbers(f *ipcField, from, to int64) (r *numberReader, er
 			r.close()
 		}
 	}()
-	if node.nulls > 0 {
+	if g.mayBeNull(f) {
 		if r.valid, err = g.body.openBits(g.buffer(f, 0), from, to); err != nil {
 			return nil, err
 		}

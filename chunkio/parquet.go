@@ -202,6 +202,8 @@ func (f *parquetFile) complete(l *leaf, c *column) {
 	}
 	if l.list && l.why == "" {
 		switch {
+		case width == 0 && nulls > 0: // a null list takes one entry, whatever the others' length
+			l.why = whyVarying + ", or some of them null"
 		case width == 0:
 			l.why = whyVarying
 		case width < 0:

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -144,7 +145,7 @@ func TestMessy(t *testing.T) {
 		}
 	}
 	for name, why := range map[string]string{"ts": "timestamp", "category": "text", "day": "date", "vals": "lists of varying length"} {
-		if l := f.leaf[leafNamed(t, f, name)]; l.why != why || l.width != 0 || l.refused {
+		if l := f.leaf[leafNamed(t, f, name)]; !strings.HasPrefix(l.why, why) || l.width != 0 || l.refused {
 			t.Errorf("%s: leaf %+v", name, l)
 		}
 	}

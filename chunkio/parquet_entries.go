@@ -83,7 +83,8 @@ func (e *entries) begin(p *page) (err error) {
 }
 
 // read fills dst with the next entries; a null is nullValue. Where a width is set, the
-// entries must be those of whole lists, without nulls, or an *unevenError tells.
+// entries must be those of whole lists, or an *unevenError tells. Elements may be null;
+// a null list takes one entry, so that it fits (as a null element) only among lists of one.
 func (e *entries) read(ctx context.Context, dst []float64) error {
 	for len(dst) > 0 {
 		if err := e.turn(ctx); err != nil {
@@ -118,8 +119,8 @@ func (e *entries) batch(dst []float64) error {
 	for i, d := range levels {
 		if d == e.col.def {
 			present++
-		} else if e.width > 0 {
-			return &unevenError{e.pos + int64(i), "it is missing or has a missing element"}
+		} else if e.width > 0 && d < e.col.exists && (e.width > 1 || d+1 == e.col.exists) {
+			return &unevenError{e.pos + int64(i), "it is null or empty"}
 		}
 	}
 	if err := e.values.read(dst[:present]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,9 +158,8 @@ func TestUnevenLists(t *testing.T) {
 	}{
 		{[]int{3, 3, 2, 4, 3}, 2},
 		{[]int{3, 4, 2, 3}, 1},
-		{[]int{3, 3, 103, 3}, 2}, // a null element
-		{[]int{1, 1, 0, 1}, 2},   // an empty list stands as one entry
-		{[]int{1, -1, 1}, 1},     // so does a missing one
+		{[]int{1, 1, 0, 1}, 2},  // an empty list stands as one entry
+		{[]int{3, -1, 5, 3}, 1}, // so does a null one
 		{[]int{4, 1, 1, 2}, 0},
 	} {
 		f := listFile(t, c.lengths...)
@@ -194,6 +194,30 @@ func TestUnevenLists(t *testing.T) {
 	second := make([]float64, 3) // only the second element of rows 4 to 6
 	if err := group.decode(context.Background(), 0, 4, 7, [][]float64{nil, second}); err != nil || second[2] != 601 {
 		t.Fatalf("%v, %v", second, err)
+	}
+}
+
+// TestNullsInLists: null elements are missing values, and so is a null list among
+// lists of one; where the others are longer, the reason names null lists.
+func TestNullsInLists(t *testing.T) {
+	for _, c := range []struct {
+		lengths []int
+		want    [][]float64 // by element
+	}{
+		{[]int{3, 103, 3}, [][]float64{{0, 100, 200}, {1, nullValue, 201}, {2, 102, 202}}},
+		{[]int{1, -1, 1, -1}, [][]float64{{0, nullValue, 200, nullValue}}},
+		{[]int{-1, -1}, [][]float64{{nullValue, nullValue}}},
+	} {
+		f := listFile(t, c.lengths...)
+		for _, step := range []int64{1, 2, 100} {
+			got := decodeLeaf(t, f, 0, step)
+			if !slices.EqualFunc(got, c.want, func(a, b []float64) bool { return slices.EqualFunc(a, b, sameBits) }) {
+				t.Errorf("%v by %d: %v, want %v", c.lengths, step, got, c.want)
+			}
+		}
+	}
+	if l := listFile(t, 3, -1, 3).leaf[0]; !strings.Contains(l.why, "null") || l.width != 0 || l.refused {
+		t.Errorf("null lists: %+v", l)
 	}
 }
 

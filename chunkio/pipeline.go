@@ -123,6 +123,7 @@ func (p *pass) consume(ctx context.Context, deliver func(*stream.Chunk) bool) (l
 			return s, err
 		}
 		s.release()
+		s.poison()
 		p.free <- s
 	}
 	return nil, ctx.Err()

@@ -30,6 +30,7 @@ func (b *buffers) put(s *span) {
 		return
 	}
 	s.release()
+	s.poison()
 	s.pass = nil
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -57,9 +57,9 @@ func (r *sectionReader) next() ([]byte, error) {
 	var length [4]byte
 	_, err := io.ReadFull(r.r, length[:])
 	switch {
-	case err == io.EOF && r.length == r.extent.length && r.sum.Sum64() == r.extent.check:
+	case errors.Is(err, io.EOF) && r.length == r.extent.length && r.sum.Sum64() == r.extent.check:
 		return nil, io.EOF
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return nil, r.fail(errors.New("the checksum is wrong"))
 	case err != nil:
 		return nil, r.fail(err)

@@ -39,8 +39,8 @@ func (s *streamed) productOf(slot int) []float64 {
 }
 
 // fetch reads the rows once: for the columns of G of the features in must that are
-// not held and of as many predicted ones as a batch has room for, and for the
-// products of candidates that have none yet.
+// not held and of as many likely ones as a batch has room for, and for the products
+// of candidates that have none yet.
 func (s *streamed) fetch(ctx context.Context, must []int) error {
 	d := s.rows.d
 	keep := make(map[int]bool, len(must))
@@ -53,59 +53,77 @@ func (s *streamed) fetch(ctx context.Context, must []int) error {
 			want = append(want, i)
 		}
 	}
-	held := func(i int) bool { return s.at[i] >= 0 || keep[i] }
-	if room := s.batch - len(want); room > 0 {
-		want = append(want, newPredictor(s).next(room, held)...)
+	want = s.fill(want)
+	held := len(s.slot) - s.place(want, keep)
+	pending := s.arrange(held)
+	fresh := s.slot[held:]
+	delta, product := s.delta[held*d:], s.product
+	if s.target == nil {
+		product = s.product[pending*d : held*d]
 	}
-	var pending []int // slots whose product this pass computes
-	fresh := s.place(want, keep)
-	isFresh := make(map[int]bool, len(fresh))
-	for _, k := range fresh {
-		isFresh[k] = true
-	}
-	for k, q := range s.slot {
-		if q >= 0 && !s.ready[k] && !isFresh[k] && s.target == nil {
-			pending = append(pending, k)
-			clear(s.productOf(k))
-		}
-	}
-	features := make([]int, len(fresh))
-	for i, k := range fresh {
-		features[i] = s.slot[k]
-		clear(s.deltaOf(k))
-	}
-	sums := make([]float64, len(s.slot))
-	what := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(pending))
+	clear(delta)
+	clear(product)
+	sums := make([]float64, held-pending)
+	what := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
 	err := s.rows.pass(ctx, what, func(b *block) {
-		if need := len(s.slot) * b.rows; len(s.scratch) < need {
+		if need := max(len(fresh), len(sums)) * b.rows; len(s.scratch) < need {
 			s.scratch = make([]float64, need)
 		}
-		for _, r := range consecutive(fresh) {
-			s.rows.addColumns(b, s.delta[r[0]*d:r[1]*d], s.slot[r[0]:r[1]], s.scratch)
-		}
-		for _, r := range consecutive(pending) {
-			s.rows.addProducts(b, s.product[r[0]*d:r[1]*d], s.delta[r[0]*d:r[1]*d], r[1]-r[0], s.scratch, sums[r[0]:r[1]])
-		}
+		s.rows.addColumns(b, delta, fresh, s.scratch)
+		s.rows.addProducts(b, product, s.delta[pending*d:held*d], len(sums), s.scratch, sums)
 	})
 	if err != nil {
 		return err
 	}
-	for _, r := range consecutive(fresh) {
-		s.rows.finishColumns(s.delta[r[0]*d:r[1]*d], s.slot[r[0]:r[1]])
-	}
-	for _, r := range consecutive(pending) {
-		s.rows.finishProducts(s.product[r[0]*d:r[1]*d], sums[r[0]:r[1]])
-	}
-	s.deflate(fresh, pending)
+	s.rows.finishColumns(delta, fresh)
+	s.rows.finishProducts(product, sums)
+	s.deflate(pending, held)
 	return nil
 }
 
-// deflate turns G₍:,p₎ of fresh candidates into δ, and Gδ of pending ones into Rδ.
-func (s *streamed) deflate(fresh, pending []int) {
+// fill adds to want, up to a batch, the features that the sketch expects to be
+// chosen soon, and then those of highest upper end of the score: the recursion's
+// error alone makes these contenders, which have to be settled.
+func (s *streamed) fill(want []int) []int {
+	taken := make(map[int]bool, len(want))
+	for _, i := range want {
+		taken[i] = true
+	}
+	held := func(i int) bool { return s.at[i] >= 0 || taken[i] }
+	if room := s.batch - len(want); room > 0 {
+		for _, i := range newPredictor(s).next(room, held) {
+			want, taken[i] = append(want, i), true
+		}
+	}
+	room := s.batch - len(want)
+	if room <= 0 || s.target != nil {
+		return want
+	}
+	var others []int
+	for i, ok := range s.alive {
+		if ok && !held(i) {
+			others = append(others, i)
+		}
+	}
+	sort.SliceStable(others, func(a, b int) bool { return s.promise(others[a]) > s.promise(others[b]) })
+	return append(want, others[:min(room, len(others))]...)
+}
+
+// promise is the upper end of the score of feature i. A candidate near exhaustion may
+// have a low score and a high end: without it, it would have to be fetched again and
+// again to show that it is not the best.
+func (s *streamed) promise(i int) float64 {
+	_, high := s.bounds(i)
+	return high
+}
+
+// deflate turns G₍:,p₎ of the candidates in slots from held on into δ, and Gδ of those
+// in slots [pending, held) into Rδ.
+func (s *streamed) deflate(pending, held int) {
 	n := int(min(s.rows.std.Rows, 1<<40))
 	size := math.Sqrt(s.unchosenTrace())
-	kernel.Each(s.rows.workers, len(fresh), func(i int) {
-		delta, q := s.deltaOf(fresh[i]), s.slot[fresh[i]]
+	kernel.Each(s.rows.workers, len(s.slot)-held, func(i int) {
+		delta, q := s.deltaOf(held+i), s.slot[held+i]
 		for _, w := range s.omegas {
 			kernel.Axpy(-w[q], w, delta)
 		}
@@ -115,8 +133,11 @@ func (s *streamed) deflate(fresh, pending []int) {
 			}
 		}
 	})
-	kernel.Each(s.rows.workers, len(pending), func(i int) {
-		k := pending[i]
+	if s.target != nil {
+		return
+	}
+	kernel.Each(s.rows.workers, held-pending, func(i int) {
+		k := pending + i
 		delta, product := s.deltaOf(k), s.productOf(k)
 		for _, w := range s.omegas {
 			kernel.Axpy(-kernel.Dot(w, delta), w, product)
@@ -127,55 +148,91 @@ func (s *streamed) deflate(fresh, pending []int) {
 	})
 }
 
-// place gives each wanted feature a slot: a free one, else that of the candidate
-// with the lowest score among those not in keep. Later features of want go without
-// a slot when all are taken by better ones. The slots used are ascending.
-func (s *streamed) place(want []int, keep map[int]bool) (fresh []int) {
+// place gives each wanted feature one of the last slots, moving out of the way what
+// is there: into a free slot, else over the candidate of least promise among those
+// not in keep. Later features of want go without a slot when keep has all. It
+// returns the number placed.
+func (s *streamed) place(want []int, keep map[int]bool) int {
 	var slots []int
 	for k, q := range s.slot {
 		if q < 0 || !keep[q] {
 			slots = append(slots, k)
 		}
 	}
-	worth := func(k int) float64 {
-		q := s.slot[k]
-		if q < 0 {
-			return -2 // free
+	worth := make([]float64, len(s.slot))
+	for k, q := range s.slot {
+		switch {
+		case q < 0:
+			worth[k] = -2
+		case !s.alive[q]:
+			worth[k] = -1
+		default:
+			worth[k] = s.promise(q)
 		}
-		if !s.alive[q] {
-			return -1
-		}
-		return s.f[q] / s.g[q]
 	}
-	sort.SliceStable(slots, func(a, b int) bool { return worth(slots[a]) < worth(slots[b]) })
-	for n, i := range want {
-		if n == len(slots) {
-			break
-		}
-		k := slots[n]
+	sort.SliceStable(slots, func(a, b int) bool { return worth[slots[a]] < worth[slots[b]] })
+	want = want[:min(len(want), len(slots))]
+	slots = slots[:len(want)]
+	for _, k := range slots {
 		if s.slot[k] >= 0 {
 			s.free(k)
 		}
-		s.slot[k], s.at[i] = i, k
-		fresh = append(fresh, k)
 	}
-	sort.Ints(fresh)
-	return fresh
+	// The slots given up are moved behind all others, the last of them first.
+	sort.Ints(slots)
+	for n := len(slots) - 1; n >= 0; n-- {
+		s.swap(slots[n], len(s.slot)-len(slots)+n)
+	}
+	for n, i := range want {
+		k := len(s.slot) - len(want) + n
+		s.slot[k], s.at[i] = i, k
+	}
+	return len(want)
+}
+
+// arrange moves the live candidates without a product to the end of the slots below
+// held, and returns the first of theirs: a product over the rows is fastest for
+// neighbouring slots.
+func (s *streamed) arrange(held int) (pending int) {
+	pending = held
+	if s.target != nil {
+		return pending
+	}
+	for k := held - 1; k >= 0; k-- {
+		if q := s.slot[k]; q >= 0 && !s.ready[k] && s.alive[q] {
+			pending--
+			s.swap(k, pending)
+		}
+	}
+	return pending
+}
+
+// swap exchanges two slots.
+func (s *streamed) swap(a, b int) {
+	if a == b {
+		return
+	}
+	s.slot[a], s.slot[b] = s.slot[b], s.slot[a]
+	s.ready[a], s.ready[b] = s.ready[b], s.ready[a]
+	s.off[a], s.off[b] = s.off[b], s.off[a]
+	for _, k := range []int{a, b} {
+		if q := s.slot[k]; q >= 0 {
+			s.at[q] = k
+		}
+	}
+	exchange(s.deltaOf(a), s.deltaOf(b))
+	if s.target == nil {
+		exchange(s.productOf(a), s.productOf(b))
+	}
+}
+
+func exchange(x, y []float64) {
+	for i, v := range x {
+		x[i], y[i] = y[i], v
+	}
 }
 
 func (s *streamed) free(slot int) {
 	s.at[s.slot[slot]] = -1
 	s.slot[slot], s.ready[slot] = -1, false
-}
-
-// consecutive cuts ascending numbers into runs [first, last+1).
-func consecutive(x []int) (runs [][2]int) {
-	for _, k := range x {
-		if n := len(runs); n > 0 && runs[n-1][1] == k {
-			runs[n-1][1]++
-		} else {
-			runs = append(runs, [2]int{k, k + 1})
-		}
-	}
-	return runs
 }

@@ -19,6 +19,7 @@ type fixture struct {
 	Order  []int
 	F, G   [][]float64
 	Score  []float64
+	Gap    []float64 // (best − runner-up)/best; 1 where nothing runs up
 	Errors []float64
 	Groups []int
 }
@@ -59,6 +60,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 			if partitioned {
 				target = partitionTarget(sym, x.d, fix.Groups, 2)
 			}
+			fix.validate(t, sym)
 			var turn int
 			watch := func(c *criterion) {
 				if turn < len(fix.F) {
@@ -75,6 +77,41 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 	}
 }
 
+// validate wants a number for every turn: what is missing would go unchecked.
+func (fix *fixture) validate(t *testing.T, sym []float64) {
+	t.Helper()
+	n := len(fix.Order)
+	if len(fix.F) != n || len(fix.G) != n || len(fix.Score) != n || len(fix.Gap) != n || len(fix.Errors) != n+1 {
+		t.Fatalf("%d turns with %d f, %d g, %d scores, %d gaps, %d errors", n,
+			len(fix.F), len(fix.G), len(fix.Score), len(fix.Gap), len(fix.Errors))
+	}
+	total := 0.0
+	for _, g := range diagonal(sym, len(fix.X[0])) {
+		total += g
+	}
+	if !(math.Abs(fix.Errors[0]-total) <= 1e-9*total) {
+		t.Errorf("errors[0] = %v, but the sum of squares is %v", fix.Errors[0], total)
+	}
+}
+
+// compareGap checks the lead of the best score; f and g are in the fixture's units.
+// A score is off by (δf + score·δg)/g.
+func (fix *fixture) compareGap(t *testing.T, turn int, alive []bool, f, g []float64, fTol, gTol float64) {
+	t.Helper()
+	var best, second, tol float64
+	for i, ok := range alive {
+		if !ok {
+			continue
+		}
+		score := f[i] / g[i]
+		tol = max(tol, (fTol+score*gTol)/g[i])
+		best, second = max(best, score), max(second, min(best, score))
+	}
+	if best > 0 && !(math.Abs(fix.Gap[turn]-(best-second)/best) <= 2*tol/best) {
+		t.Errorf("turn %d: gap %v, want %v", turn, (best-second)/best, fix.Gap[turn])
+	}
+}
+
 // compare checks f and g of one turn; c is in units of powers of 4.
 func (fix *fixture) compare(t *testing.T, turn int, c *criterion, sym []float64, target *Target) {
 	t.Helper()
@@ -84,14 +121,17 @@ func (fix *fixture) compare(t *testing.T, turn int, c *criterion, sym []float64,
 		hUnit = unitOf(target.H)
 	}
 	fTol, gTol := 1e-9*largest(fix.F[0]), 1e-9*largest(fix.G[0])
+	f, g := make([]float64, c.d), make([]float64, c.d)
 	for i := range c.d {
-		if got, want := c.f[i]/hUnit/hUnit, fix.F[turn][i]; !(math.Abs(got-want) <= fTol) {
+		f[i], g[i] = c.f[i]/hUnit/hUnit, c.g[i]/gUnit
+		if got, want := f[i], fix.F[turn][i]; !(math.Abs(got-want) <= fTol) {
 			t.Errorf("turn %d: f[%d] = %v, want %v", turn, i, got, want)
 		}
-		if got, want := c.g[i]/gUnit, fix.G[turn][i]; !(math.Abs(got-want) <= gTol) {
+		if got, want := g[i], fix.G[turn][i]; !(math.Abs(got-want) <= gTol) {
 			t.Errorf("turn %d: g[%d] = %v, want %v", turn, i, got, want)
 		}
 	}
+	fix.compareGap(t, turn, c.alive, f, g, fTol, gTol)
 }
 
 func (fix *fixture) compareResult(t *testing.T, r *Result) {

@@ -127,7 +127,7 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed)
+	s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed, s.rows.src.Rows())
 	if opt.Partitioned {
 		err = s.startGroups(ctx, opt, c)
 	} else {

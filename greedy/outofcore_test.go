@@ -243,6 +243,50 @@ func TestStreamFewPasses(t *testing.T) {
 	}
 }
 
+// Few factors explain most features nearly, far from exactly enough to exhaust them,
+// and the rest is noise. The recursion's error then makes contenders of the nearly
+// explained, which are fetched once to be ruled out and not again every turn.
+func TestStreamNearlyDependent(t *testing.T) {
+	x := smooth(46, 600, 600, 12, 0.9).noisy(47, 3e-4)
+	noise := random(48, 600, 300, 0)
+	x.col, x.d = append(x.col, noise.col...), 900
+	for _, col := range noise.col {
+		for i := range col {
+			col[i] *= 0.01
+		}
+	}
+	src := source{matrix: x, block: 256}
+	opt := Options{K: 60}
+	got, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: opt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := mustSelect(t, x, opt); !slices.Equal(got.Order, want.Order) {
+		t.Errorf("order %v, want %v", got.Order, want.Order)
+	}
+	t.Logf("%d passes", got.Passes)
+	if got.Passes > 30 {
+		t.Errorf("%d passes for %d features", got.Passes, opt.K)
+	}
+}
+
+// Where the rows are no more than the buckets, the sketch foresees every choice.
+func TestStreamFewRows(t *testing.T) {
+	src := source{matrix: smooth(49, 200, 400, 120, 0.97).noisy(50, 0.05), block: 64}
+	for _, partitioned := range []bool{false, true} {
+		opt := Options{K: 60, Partitioned: partitioned}
+		got, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: opt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareResults(t, got, mustSelect(t, src.matrix, opt))
+		t.Logf("%d passes", got.Passes)
+		if got.Passes > 12 {
+			t.Errorf("partitioned %v: %d passes for %d features", partitioned, got.Passes, opt.K)
+		}
+	}
+}
+
 func TestStreamLeftOut(t *testing.T) {
 	x := random(45, 40, 8, 0)
 	for i := range x.col[3] {

@@ -11,17 +11,22 @@ import (
 // buckets, so that eᵢᵀeⱼ estimates residual inner products without bias, with a
 // standard deviation of about ‖aᵢ‖‖aⱼ‖/√buckets. It predicts which features will be
 // chosen next. The choice itself never rests on it.
+//
+// Where there are no more rows than buckets, each row has its own, and the sketch is
+// the residual itself.
 type sketch struct {
 	buckets int
 	seed    uint64
+	exact   bool      // one bucket a row
 	e       []float64 // d×buckets, row i the sketch of feature i
 	signs   []float64 // Σ ±√w of the sparse rows, by bucket
 	bucket  []int32   // of the rows of one block
 	sign    []float64
 }
 
-func newSketch(d, buckets int, seed uint64) *sketch {
-	return &sketch{buckets: buckets, seed: seed,
+// newSketch takes the number of rows before any is dropped; -1 if unknown.
+func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
+	return &sketch{buckets: buckets, seed: seed, exact: rows >= 0 && rows <= int64(buckets),
 		e: make([]float64, d*buckets), signs: make([]float64, buckets)}
 }
 
@@ -36,6 +41,9 @@ func (s *sketch) add(r *rows, b *block) {
 			sign = -1
 		}
 		k := int32((h >> 1) % uint64(s.buckets))
+		if s.exact {
+			k = int32(b.chunk.Position(i))
+		}
 		if b.sparse != nil {
 			sign *= math.Sqrt(b.sparse.weight[i])
 			s.signs[k] += sign

@@ -23,10 +23,12 @@ type gatherer struct {
 	by    *evidence   // --profile: it decides what is left out; or nil
 	check *checkpoint // nil without --checkpoint
 	meter *stream.Meter
+	out   string // where the result goes: no input may be there
 
 	inputs []string // of the request, or what --on-error skip-file has left of them
 	passes int      // made so far
-	last   int      // passes expected in all
+	last   int      // passes expected in all, at least
+	most   int      // at most
 }
 
 // gather reads the input as often as the missing policy asks for:
@@ -93,6 +95,9 @@ func (g *gatherer) attempt(ctx context.Context) (*evidence, error) {
 			g.inputs = append(g.inputs, in.Path)
 		}
 	}
+	if err := notInput(g.out, paths(ds.Inputs())...); err != nil {
+		return nil, err
+	}
 	p := &pass{g: g, opt: opt}
 	if p.plan, err = g.plan(ds); err != nil {
 		return nil, err
@@ -116,7 +121,7 @@ func (g *gatherer) attempt(ctx context.Context) (*evidence, error) {
 		}
 	case policy == stream.MissingKeep || opt.Sparse != "":
 	case !promisesMissing(ds):
-		g.last = g.passes + 1
+		g.expect(1, p.plan, len(ds.Columns()))
 		e, err := p.accumulate(ctx, ds, saved)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
@@ -133,7 +138,7 @@ func (g *gatherer) attempt(ctx context.Context) (*evidence, error) {
 		p.opt.Missing = policy
 	}
 	p.settled = true
-	g.last = g.passes + 1
+	g.expect(1, p.plan, len(ds.Columns()))
 	return p.accumulate(ctx, ds, saved)
 }
 
@@ -167,7 +172,7 @@ func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftO
 		return nil, err
 	}
 	profile := gram.NewProfile(len(ds.Columns()))
-	p.g.last = p.g.passes + 2
+	p.g.expect(2, p.plan, len(ds.Columns()))
 	if err := p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
@@ -236,6 +241,18 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	return e, nil
 }
 
+// expect says how many passes are ahead before selecting from d features begins;
+// selecting out of core adds its own.
+func (g *gatherer) expect(ahead int, b budget, d int) {
+	g.last = g.passes + ahead
+	g.most = g.last
+	if b.OutOfCore {
+		least, most := g.req.outOfCorePasses(b, d)
+		g.last += least
+		g.most += most
+	}
+}
+
 // fold makes one pass and shows its progress.
 func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt stream.FoldOptions, adder stream.Adder) error {
 	g.passes++
@@ -244,7 +261,7 @@ func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt 
 	if !opt.Range.All() {
 		rows = opt.Range.To - opt.Range.From
 	}
-	return g.c.track(passInfo{What: what, Pass: g.passes, Passes: max(g.last, g.passes), Rows: rows}, g.meter, func(func(passInfo)) error {
+	return g.c.track(passInfo{What: what, Pass: g.passes, Passes: g.last, Most: g.most, Rows: rows}, g.meter, func(func(passInfo)) error {
 		return stream.Fold(ctx, ds, opt, adder)
 	})
 }

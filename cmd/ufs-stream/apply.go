@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -37,7 +41,7 @@ at all.
 	fs := cmd.Flags()
 	o.limits.add(fs)
 	fs.StringVar(&o.selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
-	fs.StringSliceVar(&o.also, "also", nil, "further columns to keep, of any type (comma-separated)")
+	fs.StringSliceVar(&o.also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&o.out, "output", "o", "", "the file or folder to write, `OUT`")
 	fs.StringVar(&o.sparse, "sparse", "", "sparse rows, as in select; written dense (default: as the selection records)")
 	return cmd
@@ -49,6 +53,10 @@ func (c *cli) apply(ctx context.Context, args []string, o applyOptions) error {
 		return stream.Usagef("apply: no selection given; add --selection SEL.json (made by: ufs-stream select … -o SEL.json)")
 	case o.out == "":
 		return stream.Usagef("apply: no output given; add -o OUT")
+	}
+	switch end := filepath.Ext(o.out); end {
+	case ".csv", ".tsv", ".json", ".txt", ".arrow", ".feather", ".ipc", ".ufs":
+		return stream.Usagef("apply: -o %s: OUT is Parquet; name it %s.parquet", o.out, strings.TrimSuffix(o.out, end))
 	}
 	restore, err := o.limits.apply()
 	if err != nil {
@@ -71,12 +79,12 @@ func (c *cli) apply(ctx context.Context, args []string, o applyOptions) error {
 	err = c.track(passInfo{What: "apply", Pass: 1, Passes: 1, Rows: s.Rows}, meter, func(func(passInfo)) (err error) {
 		report, err = chunkio.Apply(ctx, args, o.out, chunkio.ApplyOptions{
 			Columns: columns, Also: o.also, Sparse: o.sparse, Threads: o.limits.threads,
-			Memory: int64(o.limits.memory) - programBytes, Meter: meter,
+			Memory: max(int64(o.limits.memory)-programBytes, 1), Meter: meter,
 		})
 		return err
 	})
 	if err != nil {
-		return err
+		return o.limits.whole(err)
 	}
 	_, err = fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", o.out, plural(report.Files, "file"), humanize.Comma(report.Rows),
 		plural(len(report.Columns), "column"), humanize.IBytes(uint64(report.Bytes)))
@@ -87,6 +95,10 @@ func (c *cli) apply(ctx context.Context, args []string, o applyOptions) error {
 func readSelection(path string) (*stream.Selection, error) {
 	f, err := os.Open(path)
 	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // the path is named already
+		}
 		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: "check the path of --selection"}
 	}
 	defer f.Close()

@@ -18,7 +18,12 @@ func newCompletion(c *cli) *cobra.Command {
   fish:       ufs-stream completion fish | source
   powershell: ufs-stream completion powershell | Out-String | Invoke-Expression`,
 		ValidArgs: shells,
-		Args:      atLeastOne("shell"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return stream.Usagef("completion: one shell at a time; %s", usageLine(cmd))
+			}
+			return atLeastOne("shell")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -26,10 +29,10 @@ type inputFlags struct {
 func (f *inputFlags) add(fs *pflag.FlagSet) {
 	f.missing = newChoice("error", "error", "drop-row", "mean", "zero")
 	f.onError = newChoice("fail", "fail", "skip-file")
-	fs.StringSliceVar(&f.columns, "columns", nil, "only these columns are features (names or globs, comma-separated)")
-	fs.StringSliceVar(&f.exclude, "exclude", nil, "these columns are no features (names or globs, comma-separated)")
-	fs.StringVar(&f.label, "label", "", "the class column: never a feature")
-	fs.StringVar(&f.weight, "weight", "", "column of row weights (>= 0): never a feature")
+	fs.StringSliceVar(&f.columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated)")
+	fs.StringSliceVar(&f.exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
+	fs.StringVar(&f.label, "label", "", "the class column `COL`: never a feature")
+	fs.StringVar(&f.weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
 	fs.StringVar(&f.sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]` hold zero-based feature numbers and their values; absent is 0; D is the number of features")
 	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (fill with the column's mean over the whole input), zero")
 	fs.Int64Var(&f.rows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
@@ -71,11 +74,11 @@ type methodFlags struct {
 
 func (f *methodFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.method, "method", "greedy", "selector: "+strings.Join(builtMethods(), ", "))
-	fs.IntVarP(&f.k, "k", "k", 0, "number of features to select (default: 50, or all if there are fewer)")
-	fs.Float64Var(&f.variance, "variance", 0, "greedy: stop when this share of the total is explained, as 0.95, in place of -k")
-	fs.StringSliceVar(&f.keep, "keep", nil, "greedy: features that are in from the start (names or globs, comma-separated)")
+	fs.IntVarP(&f.k, "k", "k", 0, "select `N` features (default: 50, or all if there are fewer)")
+	fs.Float64Var(&f.variance, "variance", 0, "greedy: stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
+	fs.StringSliceVar(&f.keep, "keep", nil, "greedy: features that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&f.scale, "scale", "", "none (raw), center, minmax, unit, standard (default: standard; variance and random: none)")
-	fs.IntVar(&f.partitions, "partitions", 0, "partgreedy: number of random groups of features (default: 1 % of the features)")
+	fs.IntVar(&f.partitions, "partitions", 0, "partgreedy: `C` random groups of features (default: 1 % of the features)")
 }
 
 // resolve checks the flags against the method's row and fills in its defaults.
@@ -122,15 +125,18 @@ type limitFlags struct {
 
 func (f *limitFlags) add(fs *pflag.FlagSet) {
 	f.memory = 2 << 30
-	fs.Uint64Var(&f.seed, "seed", 1, "seed of everything random")
-	fs.IntVar(&f.threads, "threads", 0, "worker threads (0: one for each core); never changes the result")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of everything random")
+	fs.IntVar(&f.threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes the result")
 }
 
+// maxThreads is far above any use: the Go runtime takes minutes to set up a million.
+const maxThreads = 1024
+
 // apply checks the limits and hands them to the Go runtime until restore is called.
 func (f *limitFlags) apply() (restore func(), err error) {
-	if f.threads < 0 {
-		return nil, stream.Usagef("--threads %d: want 0 (one for each core) or more", f.threads)
+	if f.threads < 0 || f.threads > maxThreads {
+		return nil, stream.Usagef("--threads %d: want 0 (one for each core) up to %d", f.threads, maxThreads)
 	}
 	if f.threads == 0 {
 		f.threads = runtime.GOMAXPROCS(0)
@@ -143,6 +149,28 @@ func (f *limitFlags) apply() (restore func(), err error) {
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(percent)
 	}, nil
+}
+
+// scratchFlags bound what a run may leave on disk while it works. No method built so
+// far needs scratch space, so every bound is met.
+type scratchFlags struct {
+	dir  string
+	most byteSize
+}
+
+func (f *scratchFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.dir, "temp-dir", "", "folder `DIR` for scratch files (default: that of the system); no method so far needs any")
+	fs.Var(&f.most, "max-temp-size", "scratch space at most, as 100GiB (default: no bound); no method so far needs any")
+}
+
+func (f *scratchFlags) check() error {
+	if f.dir == "" {
+		return nil
+	}
+	if fi, err := os.Stat(f.dir); err != nil || !fi.IsDir() {
+		return &chunkio.OutputError{Path: f.dir, Err: errors.New("no such folder"), Remedy: "create it, or choose another --temp-dir"}
+	}
+	return nil
 }
 
 // byteSize is a flag in bytes: "512MiB", "4GB", "1000000".

@@ -62,7 +62,11 @@ func (o *selectOptions) recorded(e *evidence) error {
 	asked := o.input.shape(o.limits.seed)
 	for _, flag := range []string{"weight", "sparse", "rows"} {
 		if o.given(flag) && asked[flag] != e.options[flag] {
-			return stream.Usagef("--%s %s: %s was scanned with %q; scan again", flag, asked[flag], o.stats, e.options[flag])
+			recorded := "without it"
+			if e.options[flag] != "" {
+				recorded = "with --" + flag + " " + e.options[flag]
+			}
+			return stream.Usagef("--%s %s: %s was scanned %s; scan again with the --%[1]s you want", flag, asked[flag], o.stats, recorded)
 		}
 	}
 	if o.given("on-error") {

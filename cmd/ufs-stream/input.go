@@ -20,6 +20,7 @@ type request struct {
 	input  inputFlags
 	method methodFlags
 	limits limitFlags
+	temp   scratchFlags
 
 	chosen method // the row of the table for method.method
 	scale  gram.Scale
@@ -28,6 +29,9 @@ type request struct {
 // prepare checks the flags that need no input. given tells which were set by the user.
 func (r *request) prepare(given func(string) bool) error {
 	if err := r.input.check(); err != nil {
+		return err
+	}
+	if err := r.temp.check(); err != nil {
 		return err
 	}
 	var err error
@@ -91,6 +95,16 @@ func (f *inputFlags) shape(seed uint64) map[string]string {
 		s["seed"] = strconv.FormatUint(seed, 10)
 	}
 	return s
+}
+
+// noStats refuses statistics files given as INPUT.
+func noStats(verb string, inputs []string, remedy string) error {
+	for _, path := range inputs {
+		if chunkio.IsStats(path) {
+			return stream.Usagef("%s: %s is a statistics file, not data%s", verb, path, remedy)
+		}
+	}
+	return nil
 }
 
 // openDataset opens the inputs and makes sure that there is something to select from.

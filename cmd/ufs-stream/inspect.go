@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -84,10 +85,13 @@ func (c *cli) inspect(ctx context.Context, args []string, o inspectOptions) erro
 	var seen *inspection
 	if len(args) == 1 && chunkio.IsStats(args[0]) {
 		seen, err = inspectStats(args[0])
-	} else {
+	} else if err = noStats("inspect", args, "; inspect statistics files one at a time"); err == nil {
 		seen, err = c.inspectDataset(ctx, args, o)
 	}
 	if err != nil {
+		return o.limits.whole(err)
+	}
+	if err := notInput(o.output.path, append(paths(seen.Inputs), args...)...); err != nil {
 		return err
 	}
 	c.warn(seen.Warnings)
@@ -122,8 +126,12 @@ func (c *cli) inspectDataset(ctx context.Context, args []string, o inspectOption
 		if ds, err = ds.With(opt); err != nil {
 			return nil, err
 		}
-		if err := c.inspectValues(ctx, ds, meter, s); err != nil {
+		seen, err := c.inspectValues(ctx, ds, meter, s)
+		if err != nil {
 			return nil, err
+		}
+		if o.input.rows == 0 && len(ds.Columns()) > 0 {
+			s.Rows = &seen // a stream tells only now
 		}
 	}
 	if n := ds.Rows(); n >= 0 {
@@ -148,19 +156,19 @@ func (s *inspection) count() {
 	}
 }
 
-// inspectValues reads all features and adds what it finds to s.
-func (c *cli) inspectValues(ctx context.Context, ds *chunkio.Dataset, meter *stream.Meter, s *inspection) error {
+// inspectValues reads all features, adds what it finds to s and returns the number of rows.
+func (c *cli) inspectValues(ctx context.Context, ds *chunkio.Dataset, meter *stream.Meter, s *inspection) (rows int64, err error) {
 	profile := gram.NewProfile(len(ds.Columns()))
 	if len(ds.Columns()) > 0 && ds.Rows() != 0 {
 		err := c.track(passInfo{What: "scan", Pass: 1, Passes: 1, Rows: ds.Rows()}, meter, func(func(passInfo)) error {
 			return stream.Fold(ctx, ds, stream.FoldOptions{Meter: meter}, profile)
 		})
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
 	s.addProfile(profile, ds.Columns())
-	return nil
+	return profile.Seen, nil
 }
 
 // addProfile adds what a profile of some of the columns tells.
@@ -281,6 +289,10 @@ func count(n *int64) string {
 func number(n *stream.Number) string {
 	if n == nil {
 		return ""
+	}
+	// Whole numbers stay whole: 1e+12 for an identifier's ends would say nothing.
+	if x := float64(*n); x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return rough(*n)
 }

@@ -67,14 +67,14 @@ func (c *cli) merge(ctx context.Context, args []string, o mergeOptions) error {
 func mergeAll(ctx context.Context, paths []string, n need, limits limitFlags) (*evidence, error) {
 	opt := gram.Options{Workers: limits.threads, Limit: max((int64(limits.memory)-programBytes)/2, 1)}
 	var sum *evidence
-	for _, path := range paths {
+	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		next, err := readStats(path, n, opt)
 		if err == nil && sum != nil {
 			if err = sum.add(next); err != nil {
-				err = fmt.Errorf("cannot merge %s with %s: %w", paths[0], path, err)
+				err = fmt.Errorf("cannot merge %s with %s: %w", clashing(paths[:i], next), path, err)
 			}
 		}
 		var m *stream.MemoryError
@@ -89,6 +89,18 @@ func mergeAll(ctx context.Context, paths []string, n need, limits limitFlags) (*
 		}
 	}
 	return sum, nil
+}
+
+// clashing is the first of the files at paths that covers rows of next as well, and
+// else the first.
+func clashing(paths []string, next *evidence) string {
+	for _, path := range paths {
+		e, err := readStats(path, needProfile, gram.Options{})
+		if err == nil && e.join(next) != nil {
+			return path
+		}
+	}
+	return paths[0]
 }
 
 // allGram reports whether the files are Gram statistics (true) or profiles (false);

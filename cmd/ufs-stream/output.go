@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,8 +33,12 @@ func (f *outputFlags) add(fs *pflag.FlagSet, formats ...string) {
 func (f *outputFlags) resolve(formats ...string) error {
 	if f.format == "" {
 		f.format = "table"
-		if end := strings.TrimPrefix(filepath.Ext(f.path), "."); slices.Contains(formats, end) {
+		switch end := strings.TrimPrefix(filepath.Ext(f.path), "."); {
+		case slices.Contains(formats, end):
 			f.format = end
+		case end != "" && end != "txt":
+			return stream.Usagef("-o %s: the ending .%s names no format (want %s, or --format)%s",
+				f.path, end, strings.Join(formats, ", "), didYouMean(end, formats))
 		}
 	}
 	if !slices.Contains(formats, f.format) {
@@ -44,7 +50,7 @@ func (f *outputFlags) resolve(formats ...string) error {
 // checkOutput fails early where the file could not be written in the end, and
 // removes what killed runs have left for it.
 func checkOutput(path string) error {
-	if path == "" || path == "-" {
+	if path == "" || path == "-" || isDevice(path) {
 		return nil
 	}
 	f, err := chunkio.CreateAtomic(path)
@@ -54,14 +60,45 @@ func checkOutput(path string) error {
 	return f.Close()
 }
 
+// isDevice reports whether path is a device or a pipe, as /dev/null, which cannot be
+// replaced by a file and is written to as it stands.
+func isDevice(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0
+}
+
+// notInput refuses to put the output at the place of a file that it is made from.
+func notInput(path string, inputs ...string) error {
+	if out, err := os.Stat(path); err == nil && out.Mode().IsRegular() {
+		for _, in := range inputs {
+			if fi, err := os.Stat(in); err == nil && os.SameFile(fi, out) {
+				return stream.Usagef("-o %s: this would replace the input", path)
+			}
+		}
+	}
+	return nil
+}
+
+// paths lists where inputs are.
+func paths(inputs []stream.Input) []string {
+	list := make([]string, len(inputs))
+	for i, in := range inputs {
+		list[i] = in.Path
+	}
+	return list
+}
+
 // write hands render the output: the file at path, which appears whole or not at
-// all, or standard output for "" and "-".
+// all; a device or pipe there; or standard output for "" and "-".
 func (c *cli) write(path string, render func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		if err := render(c.out); err != nil {
 			return err
 		}
 		return c.out.failed()
+	}
+	if isDevice(path) {
+		return writeDevice(path, render)
 	}
 	f, err := chunkio.CreateAtomic(path)
 	if err != nil {
@@ -74,11 +111,28 @@ func (c *cli) write(path string, render func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// stickyWriter is standard output; it keeps its first error, so that renderers
+func writeDevice(path string, render func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return &chunkio.OutputError{Path: path, Err: err}
+	}
+	w := &stickyWriter{w: f, name: path}
+	if err := render(w); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil && w.err == nil {
+		return &chunkio.OutputError{Path: path, Err: err}
+	}
+	return w.failed()
+}
+
+// stickyWriter is standard output, or a device; it keeps its first error, so that renderers
 // need not look at every one.
 type stickyWriter struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	name string
+	err  error
 }
 
 func (s *stickyWriter) Write(p []byte) (int, error) {
@@ -87,7 +141,7 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 	}
 	n, err := s.w.Write(p)
 	if err != nil {
-		s.err = &chunkio.OutputError{Path: "standard output", Err: err}
+		s.err = &chunkio.OutputError{Path: s.name, Err: err}
 	}
 	return n, s.err
 }

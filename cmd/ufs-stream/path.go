@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -96,7 +97,8 @@ func (p *curve) render(w io.Writer, format string) error {
 		}
 		return writeCSV(w, []string{"k", "name", "score", "error", "explained"}, rows)
 	}
-	fmt.Fprintf(w, "%s: error over k (scale %v, %d features, %d rows, seed %d)\n\n", p.Method, p.Options["scale"], p.Features, p.RowsUsed, p.Seed)
+	fmt.Fprintf(w, "%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
+		humanize.Comma(int64(p.Features)), humanize.Comma(p.RowsUsed), p.Seed)
 	for _, t := range p.Points {
 		rows = append(rows, []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))})
 	}

@@ -23,6 +23,9 @@ Reads footers only.`,
 		Args: atLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.inputs, o.given = args, cmd.Flags().Changed
+			if err := noStats("plan", args, "; select --stats reads no data"); err != nil {
+				return err
+			}
 			if err := o.prepare(o.given); err != nil {
 				return err
 			}
@@ -33,6 +36,7 @@ Reads footers only.`,
 	o.method.add(fs)
 	o.input.add(fs)
 	o.limits.add(fs)
+	o.temp.add(fs)
 	o.output.add(fs, planFormats()...)
 	return cmd
 }
@@ -77,6 +81,9 @@ func (c *cli) plan(ctx context.Context, o selectOptions) error {
 		return o.leastMemory(ctx, o.inputs, opt, o.planSelection, err)
 	}
 	defer ds.Close()
+	if err := notInput(o.output.path, paths(ds.Inputs())...); err != nil {
+		return err
+	}
 	b, err := o.planSelection(ds)
 	if err != nil {
 		return err
@@ -138,9 +145,15 @@ func (f *forecast) table(w io.Writer) error {
 		where = "out of core"
 	}
 	m := f.Memory
+	mib := func(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
+	smallest := fmt.Sprintf("--memory-limit %dMiB", mib(m.Smallest))
+	if mib(m.Smallest) < mib(m.InMemory) {
+		smallest += fmt.Sprintf(" (out of core, with more passes; %dMiB works in memory)", mib(m.InMemory))
+	}
 	return writeTable(w, []string{"select would", ""}, [][]string{
 		{"method", fmt.Sprintf("%s, scale %s, up to %d of %s features, %s", f.Method, f.Scale, f.K, humanize.Comma(int64(f.Features)), where)},
 		{"input", fmt.Sprintf("%s, %s, %s", plural(f.Files, "file"), rows, humanize.IBytes(uint64(f.Bytes)))},
+		{"bytes read", "up to " + humanize.IBytes(uint64(f.Bytes)) + " a pass: the columns it needs"},
 		{"passes", count + " (" + f.Passes.Why + ")"},
 		{"peak memory", humanize.IBytes(uint64(m.Peak)) + " of " + humanize.IBytes(uint64(m.Limit))},
 		{"  program", humanize.IBytes(uint64(m.Program))},
@@ -148,6 +161,6 @@ func (f *forecast) table(w io.Writer) error {
 		{"  statistics", humanize.IBytes(uint64(m.Statistics))},
 		{"  solver", humanize.IBytes(uint64(m.Solver))},
 		{"scratch space", "none"},
-		{"smallest limit", fmt.Sprintf("--memory-limit %dMiB", (m.Smallest+1<<20-1)>>20)},
+		{"smallest limit", smallest},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,7 +21,8 @@ import (
 type passInfo struct {
 	What   string // "statistics", "profile"
 	Pass   int    // from 1
-	Passes int    // as far as known; 0 unknown
+	Passes int    // at least; 0 unknown
+	Most   int    // passes at most; 0 as Passes
 	Rows   int64  // -1 unknown
 }
 
@@ -29,7 +31,8 @@ type snapshot struct {
 	Event   string  `json:"event"` // "progress", and "pass" when the last pass ends
 	What    string  `json:"what"`
 	Pass    int     `json:"pass"`
-	Passes  int     `json:"passes"` // 0 unknown
+	Passes  int     `json:"passes"` // at least; 0 unknown
+	Most    int     `json:"passes_most"`
 	Rows    int64   `json:"rows"`
 	Total   int64   `json:"rows_total"` // -1 unknown
 	Bytes   int64   `json:"bytes"`
@@ -43,8 +46,11 @@ func (s snapshot) line() string {
 	of, eta := "", ""
 	if s.Passes > 0 {
 		of = fmt.Sprintf(" of %d", s.Passes)
+		if s.Most > s.Passes {
+			of += fmt.Sprintf(" to %d", s.Most)
+		}
 	}
-	if s.ETA >= 0 {
+	if s.ETA >= 0 && s.Rows < s.Total {
 		eta = "  ETA " + time.Duration(s.ETA*float64(time.Second)).Round(time.Second).String()
 	}
 	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s", s.Pass, of, s.What,
@@ -79,8 +85,12 @@ func (t *passClock) read(event string) snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := snapshot{
-		Event: event, What: t.pass.What, Pass: t.pass.Pass, Passes: t.pass.Passes, Total: t.pass.Rows, ETA: -1,
+		Event: event, What: t.pass.What, Pass: t.pass.Pass, Passes: t.pass.Passes, Most: t.pass.Most, Total: t.pass.Rows, ETA: -1,
 		Rows: t.meter.Rows.Load() - t.rows, Bytes: t.meter.Bytes.Load() - t.bytes, Elapsed: time.Since(t.begin).Seconds(),
+	}
+	if s.Passes > 0 { // an estimate may turn out too low
+		s.Passes = max(s.Passes, s.Pass)
+		s.Most = max(s.Most, s.Passes)
 	}
 	if s.Elapsed > 0 {
 		s.Rate = float64(s.Rows) / s.Elapsed
@@ -195,7 +205,7 @@ func (t *lineText) draw(decor.Statistics) string {
 }
 
 func newBarPrinter(w io.Writer, p passInfo) barPrinter {
-	text := &lineText{s: snapshot{Pass: p.Pass, Passes: p.Passes, What: p.What, ETA: -1}.line()}
+	text := &lineText{s: snapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.line()}
 	all := mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithAutoRefresh())
 	bar := all.AddBar(max(p.Rows, 0),
 		mpb.BarRemoveOnComplete(),
@@ -207,6 +217,7 @@ func newBarPrinter(w io.Writer, p passInfo) barPrinter {
 func (p barPrinter) every() time.Duration { return 200 * time.Millisecond }
 
 func (p barPrinter) show(s snapshot) {
+	s.What, _, _ = strings.Cut(s.What, ",") // the rest would leave no room for the bar
 	p.text.set(s.line())
 	p.bar.SetCurrent(s.Rows)
 }

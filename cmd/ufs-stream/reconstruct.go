@@ -45,7 +45,7 @@ func (r *request) reconstructOutOfCore(ctx context.Context, g *gatherer, e *evid
 	var res *greedy.Result
 	var std *gram.Standardizer
 	before := g.passes
-	p := passInfo{What: "selecting", Pass: before + 1, Rows: e.source.Rows()}
+	p := passInfo{What: "selecting", Pass: before + 1, Passes: g.last, Most: g.most, Rows: e.source.Rows()}
 	err = g.c.track(p, g.meter, func(next func(passInfo)) (err error) {
 		res, std, err = greedy.SelectStream(ctx, e.source, greedy.StreamOptions{
 			Options: opt, Scale: r.scale, Fill: r.fill(), Profile: e.profile, Memory: e.plan.Solver, Meter: g.meter,

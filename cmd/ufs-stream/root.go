@@ -31,7 +31,7 @@ type cli struct {
 // run is the whole program: it returns the exit code (exit.go) and leaves no
 // goroutine behind.
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) (code int) {
-	c := &cli{in: in, out: &stickyWriter{w: out}, err: errw, args: args}
+	c := &cli{in: interruptible(ctx, in), out: &stickyWriter{w: out, name: "standard output"}, err: errw, args: args}
 	defer func() {
 		// Go's own exit code for a panic is 2, which here means a usage error.
 		if r := recover(); r != nil {
@@ -41,7 +41,6 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	}()
 	root := newRoot(c)
 	root.SetArgs(args)
-	root.SetIn(in)
 	root.SetOut(c.out)
 	root.SetErr(errw)
 	err := root.ExecuteContext(ctx)
@@ -83,7 +82,24 @@ over files, shards and machines, and selects the features that explain the rest.
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
 		newApply(c), newDemo(c), newCompletion(c), newVersion(c),
 	)
+	root.SetHelpCommand(newHelp())
 	return root
+}
+
+// newHelp is cobra's help verb, but an unknown verb is an error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [verb]",
+		Short: "Show the help of a verb",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			verb, _, err := cmd.Root().Find(args)
+			if err != nil || len(args) > 0 && verb == cmd.Root() {
+				return stream.Usagef("unknown verb %q%s", args[0], didYouMean(args[0], verbNames(cmd.Root())))
+			}
+			verb.InitDefaultHelpFlag()
+			return verb.Help()
+		},
+	}
 }
 
 func verbNames(root *cobra.Command) []string {
@@ -91,7 +107,7 @@ func verbNames(root *cobra.Command) []string {
 	for _, v := range root.Commands() {
 		names = append(names, v.Name())
 	}
-	return append(names, "help")
+	return names
 }
 
 // flagError turns pflag's errors into usage errors, with a did-you-mean for
@@ -112,14 +128,38 @@ func flagError(cmd *cobra.Command, err error) error {
 			}
 		}
 	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		name := "--" + invalid.GetFlag().Name
+		if len(invalid.GetFlag().Name) == 1 {
+			name = "-" + invalid.GetFlag().Name
+		}
+		return stream.Usagef("%s %s: %s%s", name, invalid.GetValue(), wanted(invalid), hint)
+	}
 	return stream.Usagef("%s%s", err, hint)
+}
+
+// wanted says what a flag takes: our own flags do by themselves, pflag's tell how
+// they were parsed.
+func wanted(invalid *pflag.InvalidValueError) string {
+	switch invalid.GetFlag().Value.Type() {
+	case "int", "int64":
+		return "want a whole number"
+	case "uint64":
+		return "want a whole number from 0 on"
+	case "float64":
+		return "want a number"
+	case "duration":
+		return "want a duration such as 30s or 5m"
+	}
+	return errors.Unwrap(invalid).Error()
 }
 
 // laterFlags are flags of the contract whose methods do not exist yet.
 func laterFlags() []string {
 	return []string{
 		"alpha", "beta", "gamma", "nu", "eta", "mu", "graph", "anchors", "anchor-method", "anchors-file", "neighbors", "clusters",
-		"max-iter", "tol", "require-converged", "smooth", "constraint", "tree", "shape", "sample", "temp-dir", "max-temp-size",
+		"max-iter", "tol", "require-converged", "smooth", "constraint", "tree", "shape", "sample",
 	}
 }
 
@@ -143,12 +183,16 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 func usageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
 
-// warn writes warnings to standard error, unless -q.
+// warn writes warnings to standard error, unless -q; only the first few without -v.
 func (c *cli) warn(warnings []string) {
 	if c.quiet {
 		return
 	}
-	for _, w := range warnings {
+	for i, w := range warnings {
+		if i == shortList && !c.verbose && len(warnings) > shortList+1 {
+			fmt.Fprintf(c.err, "warning: and %d more warnings; -v shows them\n", len(warnings)-i)
+			break
+		}
 		fmt.Fprintln(c.err, "warning:", w)
 	}
 }

@@ -36,6 +36,9 @@ with merge; the selection is that of the whole.
 		Args: atLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.inputs = args
+			if err := noStats("scan", args, "; add statistics files with merge"); err != nil {
+				return err
+			}
 			if err := o.prepare(cmd.Flags().Changed); err != nil {
 				return err
 			}
@@ -46,6 +49,7 @@ with merge; the selection is that of the whole.
 	o.input.add(fs)
 	o.method.add(fs)
 	o.limits.add(fs)
+	o.temp.add(fs)
 	o.save.add(fs)
 	fs.StringVarP(&o.out, "output", "o", "", "the statistics `FILE`, best ending in .ufs")
 	fs.StringVar(&o.shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts")
@@ -77,7 +81,7 @@ func (c *cli) scan(ctx context.Context, o scanOptions) error {
 	if err := checkOutput(o.out); err != nil {
 		return err
 	}
-	g := &gatherer{c: c, req: &o.request, need: needGram, plan: o.planScan(needGram), shard: part, meter: new(stream.Meter)}
+	g := &gatherer{c: c, req: &o.request, need: needGram, plan: o.planScan(needGram), shard: part, meter: new(stream.Meter), out: o.out}
 	if o.profileOnly {
 		g.need, g.plan = needProfile, o.planScan(needProfile)
 		if o.input.sparse == "" {

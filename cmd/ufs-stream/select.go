@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -42,12 +44,21 @@ globs, directories (with key=value partitions), @list.txt, or - for an Arrow IPC
 	return cmd
 }
 
+// passCount is "1 pass", "2 passes".
+func passCount(n int) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return fmt.Sprintf("%d passes", n)
+}
+
 func (o *selectOptions) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&o.stats, "stats", "", "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
 	o.method.add(fs)
 	o.input.add(fs)
 	o.limits.add(fs)
+	o.temp.add(fs)
 	o.save.add(fs)
 }
 
@@ -61,6 +72,9 @@ func (o *selectOptions) complete(cmd *cobra.Command, args []string) error {
 		return stream.Usagef("%s: give INPUT or --stats, not both", cmd.Name())
 	case o.stats != "" && o.save.dir != "":
 		return stream.Usagef("--checkpoint is for reading the input; --stats has nothing to resume")
+	}
+	if err := noStats(cmd.Name(), args, "; select from statistics with --stats"); err != nil {
+		return err
 	}
 	return o.prepare(o.given)
 }
@@ -90,9 +104,12 @@ func (c *cli) selection(ctx context.Context, o selectOptions) (s *stream.Selecti
 		return nil, nil, err
 	}
 	defer restore()
-	g := &gatherer{c: c, req: &o.request, need: o.chosen.need, plan: o.planSelection, meter: new(stream.Meter)}
+	g := &gatherer{c: c, req: &o.request, need: o.chosen.need, plan: o.planSelection, meter: new(stream.Meter), out: o.output.path}
 	var e *evidence
 	if o.stats != "" {
+		if err := notInput(o.output.path, o.stats); err != nil {
+			return nil, nil, err
+		}
 		e, err = o.fromStats()
 	} else {
 		e, err = g.run(ctx, o.save)
@@ -107,7 +124,7 @@ func (c *cli) selection(ctx context.Context, o selectOptions) (s *stream.Selecti
 	s.Timing.Accumulate = time.Duration(g.meter.Accumulate.Load()).Seconds()
 	s.Timing.Wall = time.Since(begin).Seconds()
 	s.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: int64(o.limits.memory)}
-	c.note("%d passes, %.2f s, peak memory %.1f MiB of %.1f", s.Passes, s.Timing.Wall,
-		float64(s.Memory.PeakRSS)/(1<<20), float64(s.Memory.Limit)/(1<<20))
+	c.note("%s, %.2f s, peak memory %s of %s", passCount(s.Passes), s.Timing.Wall,
+		humanize.IBytes(uint64(s.Memory.PeakRSS)), humanize.IBytes(uint64(s.Memory.Limit)))
 	return s, g.check.forget, nil
 }

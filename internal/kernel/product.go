@@ -46,11 +46,23 @@ func GemmNT(workers, m, n, k int, a []float64, lda int, b []float64, ldb int, c 
 }
 
 // Gemm adds A·B to the m×n matrix c; a is m×k, b is k×n. Costs 2·m·n·k flops.
-// Products with an exact zero of A are skipped: 0·NaN counts as 0 here.
+//
+// Every tile copies its columns of B, deep rows at a time, into rows that gemmNT
+// takes: gonum's product of two untransposed matrices is made of Daxpy, and reached
+// 1.8 GFLOP/s where this reaches that of GemmNT.
 func Gemm(workers, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	const deep = 256
 	eachTile(workers, m, n, k, func(i, j, h, w int) {
-		gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, h, w, k,
-			1, a[i*lda:], lda, b[j:], ldb, 1, c[i*ldc+j:], ldc)
+		packed := make([]float64, w*min(deep, k))
+		for from := 0; from < k; from += deep {
+			rows := min(deep, k-from)
+			for l := range rows {
+				for q, x := range b[(from+l)*ldb+j:][:w] {
+					packed[q*rows+l] = x
+				}
+			}
+			gemmNT(h, w, rows, a[i*lda+from:], lda, packed, rows, c[i*ldc+j:], ldc)
+		}
 	})
 }
 

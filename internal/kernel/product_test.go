@@ -102,7 +102,7 @@ func TestGemm(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, m := range sizes {
 		for _, n := range sizes {
-			for _, k := range []int{0, 1, 67} {
+			for _, k := range []int{0, 1, 67, 300} {
 				a, b, bt, c := newGuarded(r, m, k), newGuarded(r, k, n), newGuarded(r, n, k), newGuarded(r, m, n)
 				check(t, c, k, func(w int, c guarded) {
 					Gemm(w, m, n, k, a.data, a.ld, b.data, b.ld, c.data, c.ld)
@@ -199,4 +199,18 @@ func BenchmarkGemv(b *testing.B) {
 		Gemv(1, d, d, a.data, a.ld, a.data[:d], y)
 	}
 	flops(b, 2*d*d)
+}
+
+func BenchmarkGemm(b *testing.B) {
+	const m, n, k = 256, 256, 4096
+	r := rand.New(rand.NewPCG(7, 7))
+	x, y, z := newGuarded(r, m, k), newGuarded(r, k, n), newGuarded(r, m, n)
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			for b.Loop() {
+				Gemm(workers, m, n, k, x.data, x.ld, y.data, y.ld, z.data, z.ld)
+			}
+			flops(b, 2*m*n*k)
+		})
+	}
 }

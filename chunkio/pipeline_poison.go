@@ -1,0 +1,24 @@
+//go:build poison
+
+package chunkio
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// poison overwrites what s lent out, so that a consumer that still holds a block of
+// it computes nonsense and fails its tests: go test -tags poison.
+func (s *span) poison() {
+	for _, lent := range [][]float64{s.data, s.weight, s.sparse.value} {
+		lent = lent[:cap(lent)]
+		for i := range lent {
+			lent[i] = math.NaN()
+		}
+	}
+	for i := range s.positions {
+		s.positions[i] = math.MinInt64
+	}
+	s.block = stream.Chunk{}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"io"
+)
+
+// interruptible is r whose reads end when ctx does. Nothing can interrupt a read from
+// a pipe whose other end is silent, so each read runs in a goroutine of its own; one
+// that is still waiting when ctx ends waits on, until the process exits. That is
+// the one goroutine that [run] may leave behind.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	type result struct {
+		n   int
+		err error
+	}
+	var (
+		buf  []byte // 64 KiB is what a pipe holds
+		rest []byte // of buf: read and not handed out yet
+	)
+	return readerFunc(func(p []byte) (int, error) {
+		if len(rest) == 0 {
+			if buf == nil {
+				buf = make([]byte, 1<<16)
+			}
+			done := make(chan result, 1)
+			go func() {
+				n, err := r.Read(buf)
+				done <- result{n, err}
+			}()
+			select {
+			case got := <-done:
+				if rest = buf[:got.n]; got.n == 0 {
+					return 0, got.err
+				}
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+		}
+		n := copy(p, rest)
+		rest = rest[n:]
+		return n, nil
+	})
+}
+
+// readerFunc is a function as an io.Reader.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
