@@ -140,9 +140,10 @@ func (c *ipcColumn) arrays() []*ipcField {
 }
 
 // largestBatch stands for the batches of a stream, of which nothing is known
-// beforehand but that no array need be read in more than tiles and windows.
-func (s *ipcSchema) largestBatch() *ipcBatch {
-	b := &ipcBatch{codec: ipcZstd, nodes: make([]ipcNode, s.nodes)}
+// beforehand but their codec, and that no array need be read in more than tiles and
+// windows.
+func (s *ipcSchema) largestBatch(codec int) *ipcBatch {
+	b := &ipcBatch{codec: codec, nodes: make([]ipcNode, s.nodes)}
 	for i := range b.nodes {
 		b.nodes[i].length = maxIPCLength
 	}

@@ -159,6 +159,29 @@ func TestIPCFlipped(t *testing.T) {
 	}
 }
 
+// afterSchema is a stream without its first message.
+func afterSchema(b []byte) []byte { return b[8+binary.LittleEndian.Uint32(b[4:]):] }
+
+// What a stream needs is planned by its first batch: where that is not compressed, no
+// room for decompressing is set aside.
+func TestIPCStreamScratch(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opts []ipc.Option
+		more bool
+	}{{"plain", nil, false}, {"zstd", []ipc.Option{ipc.WithZstd()}, true}} {
+		s, err := newIPCStream(bytes.NewReader(ipcBytes(t, true, smallRecords(), c.opts...)), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range s.leaves() {
+			if l.width > 0 && l.scratch > 2<<20 != c.more {
+				t.Errorf("%s: column %s takes %d bytes to decode, want more than 2 MiB: %v", c.name, l.name, l.scratch, c.more)
+			}
+		}
+	}
+}
+
 func TestIPCStreamEnds(t *testing.T) {
 	whole := ipcBytes(t, true, smallRecords())
 	cut := whole[:len(whole)-8]
@@ -174,6 +197,7 @@ func TestIPCStreamEnds(t *testing.T) {
 		"parquet":       {[]byte("PAR1...."), "give it by its path"},
 		"legacy marker": {append(bytes.Clone(cut), 0, 0, 0, 0), ""},
 		"whole":         {whole, ""},
+		"other codec":   {append(bytes.Clone(cut), afterSchema(ipcBytes(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
 	} {
 		err := readEverything(c.b, true, 1<<20)
 		if c.want == "" {

@@ -28,14 +28,15 @@ type ipcStream struct {
 	values int64 // values in the dictionaries
 	codecs *ipcCodecs
 
-	peeked []*ipcGroup // batches read ahead for the lists' lengths
+	peeked []*ipcGroup // batches read ahead: one for its codec, more for the lists' lengths
+	codec  int         // of the first batch, and of all others that are compressed
 	batch  int         // batches read
 	rows   int64       // and their rows
 	err    error       // first failure, or io.EOF; every later call returns it
 }
 
-// newIPCStream reads the schema and as many batches as it takes to know the length
-// of every list column, usually one. memory bounds a single message, and the batches
+// newIPCStream reads the schema, the first batch, and as many more as it takes to know
+// the length of every list column, usually none. memory bounds a single message, and the batches
 // read ahead together; every group holds its message until it is closed.
 func newIPCStream(r io.Reader, memory int64) (*ipcStream, error) {
 	s := &ipcStream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*ipcValues{}, codecs: &ipcCodecs{}}
@@ -62,7 +63,7 @@ func (s *ipcStream) begin() error {
 		return err
 	}
 	ctx := context.Background()
-	for held := int64(0); s.schema.seeksWidths(); {
+	for held := int64(0); len(s.peeked) == 0 || s.schema.seeksWidths(); {
 		g, err := s.read(ctx)
 		if errors.Is(err, io.EOF) {
 			s.err = io.EOF
@@ -81,7 +82,7 @@ func (s *ipcStream) begin() error {
 	s.schema.settleWidths()
 	for i := range s.schema.columns {
 		c := &s.schema.columns[i]
-		c.scratch = c.scratchFor(s.schema.largestBatch())
+		c.scratch = c.scratchFor(s.schema.largestBatch(s.codec))
 	}
 	return nil
 }
@@ -139,6 +140,13 @@ func (s *ipcStream) record(ctx context.Context, m ipcMessage) (*ipcGroup, error)
 	}
 	if err := s.schema.checkBatch(&g.batch); err != nil {
 		return nil, err
+	}
+	switch {
+	case s.batch == 0:
+		s.codec = g.batch.codec
+	case g.batch.codec != ipcPlain && g.batch.codec != s.codec:
+		// Memory has been planned for the codec of the first batch.
+		return nil, refuse("batch %d is compressed in another way than the first; save the stream to a file", s.batch)
 	}
 	body, err := s.body(ctx, m.body, fmt.Sprintf("batch %d of the stream", s.batch))
 	if err != nil {

@@ -50,7 +50,7 @@ func IsStats(path string) bool {
 func OpenStats(path string) (*StatsReader, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: "check the path and its permissions"}
+		return nil, stream.Dataf(path, "cannot be opened: %w", bare(err))
 	}
 	fi, err := f.Stat()
 	if err == nil {

@@ -8,8 +8,9 @@ const (
 	minBuckets, maxBuckets = 32, 512
 	minRun                 = 16
 	// A batch is 1/8 of the features where memory allows: 100 features of COIL20 took
-	// 26, 20 and 14 passes with 1/16, 1/8 and 1/4, at 6nd flops a candidate. Where d
-	// is large, 256 keep the flops of a pass far below those of f⁰.
+	// 26, 20 and 14 passes with 1/16, 1/8 and 1/4, at 6nd flops a candidate, when the
+	// sketch alone filled it. Where d is large, 256 keep the flops of a pass far below
+	// those of f⁰.
 	batchShare, minBatch, maxBatch = 8, 4, 256
 	// candidatesKept batches of candidates are held: a guess that came too early is
 	// often right a few batches later.
@@ -34,8 +35,8 @@ func StreamBytes(d, k, c int) int64 {
 
 // StreamPasses is the number of passes for f⁰ under a memory of the given bytes, 1
 // for the profile included: a lower bound of what SelectStream needs. Two come for
-// every few features chosen: 100 features of COIL20, ORL and MNIST took 22, 26 and 14
-// passes in all with f⁰ in one (Algorithm 2: 12, 13 and 9).
+// every few features chosen: 100 features of COIL20, ORL and USPS took 15, 7 and 17
+// passes in all with f⁰ in one (Algorithm 2: 14, 5 and 12).
 func StreamPasses(d, k, c int, memory int64) (int, error) {
 	plan, err := planStream(d, k, c, memory)
 	if err != nil {

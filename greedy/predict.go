@@ -12,7 +12,7 @@ import (
 // rivals are the features of each predicted turn that become candidates: where
 // neighbours are near-substitutes, the sketch knows the neighbourhood but not the
 // winner. 100 features of COIL20 with batches of 128 took 32, 26, 24 and 20 passes
-// with 1, 2, 4 and 8 rivals.
+// with 1, 2, 4 and 8 rivals, when nothing else filled a batch.
 const rivals = 8
 
 // lookahead turns are played at most: the guesses of later ones are worth less than

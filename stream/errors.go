@@ -75,4 +75,9 @@ func (e *MemoryError) Error() string {
 		e.What, mib(e.Need), mib(e.Limit), e.Flag, (e.Need+1<<20-1)>>20)
 }
 
-func mib(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+func mib(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}

@@ -185,4 +185,8 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 1.0 MiB; raise it: --memory-limit 4MiB"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	mem.Limit = 10
+	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 10 bytes; raise it: --memory-limit 4MiB"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }
