@@ -50,7 +50,9 @@ func IsStats(path string) bool {
 func OpenStats(path string) (*StatsReader, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, stream.Dataf(path, "cannot be opened: %w", bare(err))
+		e := stream.Dataf(path, "cannot be opened: %w", bare(err))
+		e.Remedy = "check the path and its permissions"
+		return nil, e
 	}
 	fi, err := f.Stat()
 	if err == nil {
