@@ -56,12 +56,11 @@ func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (
 		s.column = append(s.column, f)
 	}
 	if len(s.Columns) == 0 {
-		err := stream.Dataf("", "no usable feature among %d columns", len(p.Columns))
-		if len(s.LeftOut) > 0 {
-			err = stream.Dataf("", "no usable feature among %d columns: the first, %q, is left out: %s",
-				len(p.Columns), s.LeftOut[0].Name, s.LeftOut[0].Why)
+		if len(s.LeftOut) == 0 {
+			return nil, stream.Dataf("", "no usable feature: there are no columns")
 		}
-		return nil, err
+		return nil, stream.Dataf("", "no usable feature: of %d left out the first is %q: %s",
+			len(s.LeftOut), s.LeftOut[0].Name, s.LeftOut[0].Why)
 	}
 	s.Warnings = p.warnings(cols, s.Columns)
 	return s, nil
