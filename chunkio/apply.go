@@ -2,7 +2,6 @@ package chunkio
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -78,15 +77,8 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 }
 
 func (o ApplyOptions) withDefaults() ApplyOptions {
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	if o.Memory <= 0 {
-		o.Memory = defaultMemory
-	}
-	if o.Meter == nil {
-		o.Meter = new(stream.Meter)
-	}
+	same := Options{Threads: o.Threads, Memory: o.Memory, Meter: o.Meter}.withDefaults()
+	o.Threads, o.Memory, o.Meter = same.Threads, same.Memory, same.Meter
 	return o
 }
 
