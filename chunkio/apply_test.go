@@ -47,7 +47,7 @@ func sameColumn(t *testing.T, got *leafDump, name string, node *schema.Primitive
 }
 
 func TestApplyMessyEveryColumn(t *testing.T) {
-	in := sharedDataset(t, "messy.parquet")
+	in := realFile(t, "messy.parquet")
 	src := dumpFile(t, in)
 	var selected, also []string
 	for _, l := range src.leaves {
@@ -258,7 +258,7 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 }
 
 func TestApplySparse(t *testing.T) {
-	in := sharedDataset(t, "basehock_sparse.parquet")
+	in := realFile(t, "basehock_sparse.parquet")
 	out := filepath.Join(t.TempDir(), "out.parquet")
 	var columns []string
 	original := []string{"label"}
@@ -267,7 +267,7 @@ func TestApplySparse(t *testing.T) {
 		columns = append(columns, fmt.Sprintf("values[%d]", f))
 		original = append(original, fmt.Sprintf("f%04d", f+1))
 	}
-	dense := dumpFile(t, sharedDataset(t, "basehock.parquet"), original...)
+	dense := dumpFile(t, realFile(t, "basehock.parquet"), original...)
 	mustApply(t, []string{in}, out, ApplyOptions{Columns: columns, Also: []string{"label", "indices"}, Sparse: "indices,values,4862"})
 	got := dumpFile(t, out)
 	for k, f := range features {

@@ -13,16 +13,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// realFile names a real dataset, or skips the test where the datasets are absent.
-func realFile(t testing.TB, name string) string {
-	t.Helper()
-	path := filepath.Join("..", "..", "shared", "datasets", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the real datasets are not beside this checkout: %v", err)
-	}
-	return path
-}
-
 func openReal(t testing.TB, opt Options, names ...string) *Dataset {
 	t.Helper()
 	var paths []string

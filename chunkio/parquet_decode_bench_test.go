@@ -11,7 +11,7 @@ import (
 // BenchmarkDecode decodes all of MNIST's 784 columns on two goroutines: ours to
 // float64, and for comparison the library's own readers to their physical type.
 func BenchmarkDecode(b *testing.B) {
-	path := dataset(b, "mnist70k.parquet")
+	path := realFile(b, "mnist70k.parquet")
 	const columns, rows = 784, 70_000
 	onTwo := func(column func(i, worker int)) {
 		var work sync.WaitGroup

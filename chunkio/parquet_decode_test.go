@@ -6,23 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
 )
-
-// dataset returns the path of a shared dataset, or skips the test where there are none.
-func dataset(t testing.TB, name string) string {
-	t.Helper()
-	path := filepath.Join("..", "..", "shared", "datasets", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the shared datasets are not here (%v)", err)
-	}
-	return path
-}
 
 func openTest(t testing.TB, path string) *parquetFile {
 	t.Helper()
@@ -87,7 +75,7 @@ func leafNamed(t testing.TB, f *parquetFile, name string) int {
 
 // TestMessy compares what its README says of messy.parquet with what is decoded.
 func TestMessy(t *testing.T) {
-	f := openTest(t, dataset(t, "messy.parquet"))
+	f := openTest(t, realFile(t, "messy.parquet"))
 	for _, want := range []struct {
 		name            string
 		typ             string
@@ -158,7 +146,7 @@ func TestMessy(t *testing.T) {
 }
 
 func TestMessyLists(t *testing.T) {
-	f := openTest(t, dataset(t, "messy.parquet"))
+	f := openTest(t, realFile(t, "messy.parquet"))
 	emb := leafNamed(t, f, "emb")
 	if l := f.leaf[emb]; l.width != 16 || !l.list || l.why != "" || l.typ != "list<float>" || l.nulls != 0 {
 		t.Fatalf("emb: leaf %+v", l)
@@ -239,7 +227,7 @@ func allLists(f *parquetFile, l int, step int64) (*lists, error) {
 
 // TestSplits decodes every leaf whole and in ranges: the bits must be the same.
 func TestSplits(t *testing.T) {
-	f := openTest(t, dataset(t, "messy.parquet"))
+	f := openTest(t, realFile(t, "messy.parquet"))
 	for i, l := range f.leaf {
 		if l.list && l.why != "" {
 			whole, err := allLists(f, i, 5000)
@@ -305,7 +293,7 @@ func TestDatasets(t *testing.T) {
 	for _, name := range []string{
 		"coil20", "orl", "usps", "isolet", "warppie10p", "mnist10k", "prostate_ge", "basehock", "basehock_sparse",
 	} {
-		f := openTest(t, dataset(t, name+".parquet"))
+		f := openTest(t, realFile(t, name+".parquet"))
 		random := rand.New(rand.NewPCG(1, 2))
 		for range 20 {
 			i := random.IntN(len(f.leaf))
@@ -332,7 +320,7 @@ func TestDatasets(t *testing.T) {
 // TestConcurrentDecode decodes one group from many goroutines, in parts: the marks of
 // the pages and the scratch memory are shared.
 func TestConcurrentDecode(t *testing.T) {
-	f := openTest(t, dataset(t, "mnist10k.parquet"))
+	f := openTest(t, realFile(t, "mnist10k.parquet"))
 	group, err := f.open(context.Background(), 1, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -365,7 +353,7 @@ func TestConcurrentDecode(t *testing.T) {
 }
 
 func TestDecodeCancelled(t *testing.T) {
-	f := openTest(t, dataset(t, "messy.parquet"))
+	f := openTest(t, realFile(t, "messy.parquet"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	g, err := f.open(ctx, 0, nil)

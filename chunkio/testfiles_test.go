@@ -13,14 +13,13 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
 
-const sharedDatasets = "/work/shared/datasets"
-
-// sharedDataset is the path of a real dataset, or skips the test where there is none.
-func sharedDataset(t *testing.T, name string) string {
+// realFile is the path of a real dataset, or skips the test where the datasets are
+// not beside the checkout.
+func realFile(t testing.TB, name string) string {
 	t.Helper()
-	path := filepath.Join(sharedDatasets, name)
+	path := filepath.Join("..", "..", "shared", "datasets", name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the dataset %s is not on this machine", path)
+		t.Skipf("the real datasets are not beside this checkout: %v", err)
 	}
 	return path
 }

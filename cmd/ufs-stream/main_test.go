@@ -56,12 +56,12 @@ func must(t *testing.T, args ...string) string {
 	return r.out
 }
 
-// dataset is a file of /work/shared/datasets, or skips the test where they are not.
+// dataset is a real dataset, or skips the test where they are not beside the checkout.
 func dataset(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "datasets", name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the shared datasets are not there: %v", err)
+		t.Skipf("the real datasets are not beside this checkout: %v", err)
 	}
 	return path
 }
