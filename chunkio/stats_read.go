@@ -230,15 +230,6 @@ func (c *statsCursor) take(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// Sections lists the names of the sections in order.
-func (s *StatsReader) Sections() []string {
-	names := make([]string, len(s.sections))
-	for i, e := range s.sections {
-		names[i] = e.name
-	}
-	return names
-}
-
 func (s *StatsReader) extent(name string) *statsExtent {
 	for i := range s.sections {
 		if s.sections[i].name == name {
@@ -246,15 +237,6 @@ func (s *StatsReader) extent(name string) *statsExtent {
 		}
 	}
 	return nil
-}
-
-// SectionSize is the number of uncompressed bytes in a section, or -1 if there is none
-// of that name. Check it against what the header asks for before allocating.
-func (s *StatsReader) SectionSize(name string) int64 {
-	if e := s.extent(name); e != nil {
-		return int64(e.length)
-	}
-	return -1
 }
 
 // Close closes the file; section readers end with it.

@@ -64,8 +64,8 @@ func readAllStats(file []byte) (*StatsReader, map[string][]byte, error) {
 		return nil, nil, statsError("test", err)
 	}
 	got := map[string][]byte{}
-	for _, name := range s.Sections() {
-		r, err := s.SectionReader(name)
+	for _, e := range s.sections {
+		r, err := s.SectionReader(e.name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -73,7 +73,7 @@ func readAllStats(file []byte) (*StatsReader, map[string][]byte, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		got[name] = b
+		got[e.name] = b
 	}
 	return s, got, nil
 }
@@ -94,7 +94,7 @@ func TestStatsRoundTrip(t *testing.T) {
 			t.Errorf("header read as %+v", s.Header)
 		}
 		for name := range want {
-			if !bytes.Equal(got[name], want[name]) || s.SectionSize(name) != int64(n) && name != "empty" {
+			if !bytes.Equal(got[name], want[name]) || int(s.extent(name).length) != n && name != "empty" {
 				t.Errorf("%d bytes: section %s differs", n, name)
 			}
 		}

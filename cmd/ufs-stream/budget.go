@@ -117,9 +117,7 @@ func (r *request) leastMemory(ctx context.Context, inputs []string, opt chunkio.
 		return err
 	}
 	if slices.Contains(inputs, "-") { // read already: it cannot be opened again
-		whole := *m
-		whole.Need, whole.Limit = m.Need+programBytes, int64(r.limits.memory)
-		return &whole
+		return r.limits.whole(err)
 	}
 	opt.Memory = 0
 	ds, openErr := openDataset(ctx, inputs, opt)

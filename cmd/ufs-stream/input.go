@@ -49,10 +49,11 @@ func (r *request) prepare(given func(string) bool) error {
 
 // fill is what takes the place of missing entries, where they are kept.
 func (r *request) fill() gram.Fill {
-	if r.input.missing.value == "zero" {
-		return gram.FillZero
+	fill, err := gram.ParseFill(r.input.missing.value)
+	if err != nil { // error and drop-row leave nothing to fill
+		return gram.FillMean
 	}
-	return gram.FillMean
+	return fill
 }
 
 // datasetOptions are the options of reading that follow from the flags; reading may
