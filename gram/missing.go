@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -44,6 +45,7 @@ func (m *Moments) admit(holes []int, pack bool) error {
 		m.g = make([]float64, d*d)
 	}
 	if pack && m.packed == nil {
+		m.team = kernel.NewTeam(m.opt.Workers)
 		m.packed = make([]float64, d*packRows)
 		m.root = make([]float64, 0, packRows)
 	}

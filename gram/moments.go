@@ -43,6 +43,7 @@ type Moments struct {
 	both    []float64 // N, dm×dm, upper triangle
 
 	// Scratch, column-major with packRows rows a column.
+	team   *kernel.Team
 	packed []float64 // √w·x̃, d columns
 	holes  []float64 // √w·m, dm columns
 	root   []float64 // √w
@@ -61,13 +62,14 @@ const buffers = 256 << 10
 //
 //	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB
 //
-// The second term counts A and N twice: they grow by copying.
+// and the packed panels of the products. The second term counts A and N twice: they
+// grow by copying.
 func Bytes(d, missing int) int64 {
 	if d > maxColumns {
 		return math.MaxInt64
 	}
 	n, k := int64(d), int64(missing)
-	return 8*n*n + 16*(k*n+k*k) + 8*packRows*(n+k) + columnBytes*n + buffers
+	return 8*n*n + 16*(k*n+k*k) + 8*packRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + buffers
 }
 
 // maxColumns keeps 64-bit byte counts from overflowing; d² doubles would be 2 PiB.
@@ -126,11 +128,13 @@ func (m *Moments) addRows(c *stream.Chunk, from, rows int, holes bool) {
 			indicate(m.holes[k*packRows:][:rows], col, root)
 		}
 	})
-	kernel.Syrk(workers, rows, d, m.packed, packRows, m.g, d)
+	xt := kernel.RowMajor(m.packed, d, rows, packRows)
+	kernel.Syrk(m.team, 1, xt, kernel.RowMajor(m.g, d, d, d))
 	if holes {
 		dm := len(m.missing)
-		kernel.GemmNT(workers, dm, d, rows, m.holes, packRows, m.packed, packRows, m.cross, d)
-		kernel.Syrk(workers, rows, dm, m.holes, packRows, m.both, dm)
+		ot := kernel.RowMajor(m.holes, dm, rows, packRows)
+		kernel.Gemm(m.team, 1, ot, xt.Trans(), kernel.RowMajor(m.cross, dm, d, d))
+		kernel.Syrk(m.team, 1, ot, kernel.RowMajor(m.both, dm, dm, dm))
 	}
 }
 

@@ -1,6 +1,9 @@
 package greedy
 
-import "github.com/ufs-stream/ufs-stream/stream"
+import (
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
 
 const (
 	// minBuckets and maxBuckets bound the sketch; minRun is the least number of rows
@@ -49,9 +52,9 @@ func StreamPasses(d, k, c int, memory int64) (int, error) {
 }
 
 // fixedBytes is what does not shrink: the profile and other vectors, a standardized
-// block, ω_r, H and υ_r. A block of sparse rows takes 24 bytes an entry instead.
+// block, the packed panels of products, ω_r, H and υ_r. A block of sparse rows takes 24 bytes an entry instead.
 func fixedBytes(d, k, c int) int64 {
-	numbers := int64(d)*int64(stream.BlockRows(d)+k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
+	numbers := kernel.TeamBytes(d, d)/8 + int64(d)*int64(stream.BlockRows(d)+k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
 	if c > 0 {
 		numbers += int64(c) * maxSettlers * settleTogether
 	}

@@ -23,11 +23,9 @@ func (r *rows) addTriangle(b *block, acc []float64, from, to int) {
 		})
 		return
 	}
-	at, n := b.dense[from*b.rows:], b.rows
-	kernel.Syrk(r.workers, n, to-from, at, n, acc, ld)
-	if to < r.d {
-		kernel.GemmNT(r.workers, to-from, r.d-to, n, at, n, b.dense[to*n:], n, acc[to-from:], ld)
-	}
+	m, at, out := to-from, b.features(from, to), kernel.RowMajor(acc, to-from, ld, ld)
+	kernel.Syrk(r.team, 1, at, out.Sub(0, 0, m, m))
+	kernel.Gemm(r.team, 1, at, b.features(to, r.d).Trans(), out.Sub(0, m, m, r.d-to))
 }
 
 func (r *rows) finishTriangle(acc []float64, from, to int) {
@@ -50,7 +48,7 @@ func (r *rows) addColumns(b *block, acc []float64, features []int, scratch []flo
 	for i, p := range features {
 		copy(scratch[i*n:(i+1)*n], b.dense[p*n:(p+1)*n])
 	}
-	kernel.GemmNT(r.workers, len(features), r.d, n, scratch, n, b.dense, n, acc, r.d)
+	r.addGemm(b, acc, scratch, len(features))
 }
 
 func (r *rows) finishColumns(acc []float64, features []int) {
@@ -71,8 +69,13 @@ func (r *rows) addProducts(b *block, acc, v []float64, count int, scratch, sums 
 		return
 	}
 	clear(y)
-	kernel.Gemm(r.workers, count, n, r.d, v, r.d, b.dense, n, y, n)
-	kernel.GemmNT(r.workers, count, r.d, n, y, n, b.dense, n, acc, r.d)
+	kernel.Gemm(r.team, 1, kernel.RowMajor(v, count, r.d, r.d), b.features(0, r.d), kernel.RowMajor(y, count, n, n))
+	r.addGemm(b, acc, y, count)
+}
+
+// addGemm adds Y·A to the count rows of acc, Y count×rows.
+func (r *rows) addGemm(b *block, acc, y []float64, count int) {
+	kernel.Gemm(r.team, 1, kernel.RowMajor(y, count, b.rows, b.rows), b.features(0, r.d).Trans(), kernel.RowMajor(acc, count, r.d, r.d))
 }
 
 func (r *rows) finishProducts(acc, sums []float64) {
@@ -99,7 +102,7 @@ func (r *rows) addGroups(b *block, acc []float64, groups []int, count int, scrat
 	for i, j := range groups {
 		kernel.Axpy(1, b.dense[i*n:(i+1)*n], sums[j*n:(j+1)*n])
 	}
-	kernel.GemmNT(r.workers, count, r.d, n, sums, n, b.dense, n, acc, r.d)
+	r.addGemm(b, acc, sums, count)
 }
 
 func (r *rows) finishGroups(acc []float64, groups []int, count int) {

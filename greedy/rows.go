@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,6 +18,7 @@ type rows struct {
 	d       int
 	unit    float64 // A is √unit times the standardized rows, unit a power of 4
 	workers int
+	team    *kernel.Team
 	meter   *stream.Meter
 	onPass  func(pass int, what string)
 	passes  int
@@ -41,6 +43,11 @@ type block struct {
 	sparse *sparseBlock // nil for dense rows
 }
 
+// features views the features [from, to) of a dense block, each a row.
+func (b *block) features(from, to int) kernel.Matrix[float64] {
+	return kernel.RowMajor(b.dense[from*b.rows:], to-from, b.rows, b.rows)
+}
+
 // sparseBlock holds x′ of the entries present, by rows and by features.
 type sparseBlock struct {
 	rowPtr  []int
@@ -56,7 +63,7 @@ type sparseBlock struct {
 // 2, and so exactly.
 func newRows(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *rows {
 	d := len(std.Columns)
-	r := &rows{src: src, std: *std, d: d, workers: opt.Workers, meter: opt.Meter, onPass: opt.Pass}
+	r := &rows{src: src, std: *std, d: d, workers: opt.Workers, team: kernel.NewTeam(opt.Workers), meter: opt.Meter, onPass: opt.Pass}
 	norms := make([]float64, d)
 	for k := range norms {
 		mean := (std.Mean[k] - std.Shift[k]) * std.Factor[k]

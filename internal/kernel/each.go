@@ -33,6 +33,3 @@ func Each(workers, n int, fn func(i int)) {
 	work()
 	wg.Wait()
 }
-
-// tiles is the number of tiles that cover n.
-func tiles(n int) int { return (n + tile - 1) / tile }

@@ -1,108 +1,268 @@
 package kernel
 
-import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
+import "fmt"
+
+// The blocking, as in BLIS: C is computed in super-blocks; for each, depth rows at a
+// time, A and B are packed into panels as high and wide as the micro-kernel's tile,
+// and the micro-kernel adds one tile after the other.
+const (
+	// depth is the number of terms that are summed in registers before they are added
+	// to C. It is the only constant that rounding depends on, so it is one for all
+	// types and instruction sets: a panel of 24 float64 or 48 float32 is then 48 KiB.
+	depth = 256
+	// super bounds the sides of a super-block of C. Panels of 1,056 × 256 float64 are
+	// 2 MiB, shared by all workers; packing them costs 2·super·depth moves for
+	// super²·depth multiplications. A multiple of every panel's width.
+	super = 22 * 48
+	// taskRows and taskCols bound the part of a super-block that is handed to a worker
+	// at a time: its 128 packed rows of A (256 KiB) stay in a worker's level-2 cache
+	// while the panels of B pass by.
+	taskRows, taskCols = 128, 384
+	// alone is the number of multiplications below which one worker is as fast as
+	// two: starting and joining a goroutine takes 5 to 20 µs.
+	alone = 1 << 20
 )
 
-// tile is the side of an output tile: gonum's own block size, so that a tile is one
-// block to Dgemm, which then neither starts goroutines nor splits it. For 64×64×256
-// products 64×192 tiles and plain rows of Ddot were level with it at 7 to 8 GFLOP/s a
-// core; 2×4 and 4×4 register blocks in pure Go gave 3 to 6.
-const tile = 64
+// micro is one micro-kernel and its packing: the code of an instruction set.
+type micro[T Float] struct {
+	mr, nr int
+	// mul adds alpha·A·B to the mr×nr tile c (rows ldc apart); a is packed k×mr, b k×nr.
+	// Every element is fma(alpha, s, c), s the chain of fused (in Go: separately
+	// rounded) multiply-adds over k, in order, from 0.
+	mul func(k int, alpha T, a, b, c *T, ldc int)
+	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a
+	// multiple of 4. Nil means: in Go.
+	transpose func(k int, src *T, stride int, dst *T, width int)
+	// copy writes dst[l*width+i] = src[l*stride+i] for i < width, l < k. Nil: in Go.
+	copy func(k int, src *T, stride int, dst *T, width int)
+}
 
-// Syrk adds X·Xᵀ to the upper triangle of g: g[i*ldg+j] += Σ_k x[i*ldx+k]·x[j*ldx+k]
-// for i ≤ j < d and k < rows. The strict lower triangle of g is not touched.
-// x is d×rows with ldx ≥ rows (a column-major chunk of d columns), ldg ≥ d.
-// Costs rows·d² flops (symmetry used); workers as in [Each].
-func Syrk(workers, rows, d int, x []float64, ldx int, g []float64, ldg int) {
-	if rows == 0 || d == 0 {
+// Gemm adds alpha·A·B to C: A m×k, B k×n, C m×n, all in any layout (pass views
+// transposed as needed). Costs 2·m·n·k flops, and the packing of min(k, 256) columns
+// of A and rows of B at a time, see [Team].
+//
+// The bits of an element of C depend on its row of A, its column of B and k alone:
+// not on the team, nor on where the row and column stand or what is beside them.
+func Gemm[T Float](t *Team, alpha T, a, b, c Matrix[T]) {
+	if a.Rows != c.Rows || a.Cols != b.Rows || b.Cols != c.Cols {
+		panic(fmt.Sprintf("kernel: Gemm of %d×%d and %d×%d into %d×%d", a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols))
+	}
+	if c.ColStride != 1 {
+		a, b, c = b.Trans(), a.Trans(), c.Trans()
+	}
+	work[T](t).multiply(alpha, a, b, c, false)
+}
+
+// Syrk adds alpha·A·Aᵀ to the upper triangle of C: A d×k, C d×d row-major. The strict
+// lower triangle of C is not touched. Costs k·d² flops (symmetry used). The Gram
+// matrix of a column-major chunk X takes A = Xᵀ. Bits as in [Gemm].
+func Syrk[T Float](t *Team, alpha T, a, c Matrix[T]) {
+	if a.Rows != c.Rows || c.Rows != c.Cols {
+		panic(fmt.Sprintf("kernel: Syrk of %d×%d into %d×%d", a.Rows, a.Cols, c.Rows, c.Cols))
+	}
+	work[T](t).multiply(alpha, a, a.Trans(), c, true)
+}
+
+// work returns the team's state for one element type.
+func work[T Float](t *Team) *products[T] {
+	var p any = &t.f64
+	if _, ok := p.(*products[T]); !ok {
+		p = &t.f32
+	}
+	return p.(*products[T])
+}
+
+// products is a product under way, and the scratch kept between products.
+type products[T Float] struct {
+	team *Team
+	*micro[T]
+
+	alpha   T
+	a, b, c Matrix[T]
+	upper   bool
+
+	taskRows, taskCols int // the constants in whole panels
+
+	packedA, packedB []T
+	edges            []T // mr·nr a worker: tiles that cross an edge of C
+	body             func(worker int)
+}
+
+func (p *products[T]) init(t *Team, m *micro[T]) {
+	p.team, p.micro, p.body = t, m, p.work
+	p.taskRows, p.taskCols = taskRows/m.mr*m.mr, taskCols/m.nr*m.nr
+}
+
+func (p *products[T]) multiply(alpha T, a, b, c Matrix[T], upper bool) {
+	a.check("A")
+	b.check("B")
+	c.check("C")
+	if c.Rows == 0 || c.Cols == 0 || a.Cols == 0 {
 		return
 	}
-	n := tiles(d)
-	Each(workers, n*(n+1)/2, func(t int) {
-		// Tile t of the upper triangle, row of tiles by row of tiles.
-		ti, left := 0, n
-		for t >= left {
-			t, ti, left = t-left, ti+1, left-1
-		}
-		i, j := ti*tile, (ti+t)*tile
-		h, w := min(tile, d-i), min(tile, d-j)
-		if i != j {
-			gemmNT(h, w, rows, x[i*ldx:], ldx, x[j*ldx:], ldx, g[i*ldg+j:], ldg)
-			return
-		}
-		for r := i; r < i+h; r++ { // the diagonal tile, row by row from its diagonal on
-			gemmNT(1, i+h-r, rows, x[r*ldx:], ldx, x[r*ldx:], ldx, g[r*ldg+r:], ldg)
-		}
-	})
+	if c.ColStride != 1 {
+		panic("kernel: C is neither row- nor column-major")
+	}
+	p.alpha, p.a, p.b, p.c, p.upper = alpha, a, b, c, upper
+	workers := p.team.workers
+	if c.Rows*c.Cols*a.Cols < p.team.alone {
+		workers = 1
+	}
+	p.reserve(workers)
+	p.team.together(workers, p.body)
+	p.a, p.b, p.c = Matrix[T]{}, Matrix[T]{}, Matrix[T]{} // keep nobody's memory alive
 }
 
-// GemmNT adds A·Bᵀ to the m×n matrix c; a is m×k, b is n×k. Costs 2·m·n·k flops.
-func GemmNT(workers, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	eachTile(workers, m, n, k, func(i, j, h, w int) {
-		gemmNT(h, w, k, a[i*lda:], lda, b[j*ldb:], ldb, c[i*ldc+j:], ldc)
-	})
+// reserve makes room for the packed panels of the product under way.
+func (p *products[T]) reserve(workers int) {
+	k := min(depth, p.a.Cols)
+	if n := panels(min(super, p.c.Rows), p.mr) * p.mr * k; len(p.packedA) < n {
+		p.packedA = aligned[T](n)
+	}
+	if n := panels(min(super, p.c.Cols), p.nr) * p.nr * k; len(p.packedB) < n {
+		p.packedB = aligned[T](n)
+	}
+	if n := p.mr * p.nr * workers; len(p.edges) < n {
+		p.edges = aligned[T](n)
+	}
 }
 
-// Gemm adds A·B to the m×n matrix c; a is m×k, b is k×n. Costs 2·m·n·k flops.
-//
-// Every tile copies its columns of B, deep rows at a time, into rows that gemmNT
-// takes: gonum's product of two untransposed matrices is made of Daxpy, and reached
-// 1.8 GFLOP/s where this reaches that of GemmNT.
-func Gemm(workers, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	const deep = 256
-	eachTile(workers, m, n, k, func(i, j, h, w int) {
-		packed := make([]float64, w*min(deep, k))
-		for from := 0; from < k; from += deep {
-			rows := min(deep, k-from)
-			for l := range rows {
-				for q, x := range b[(from+l)*ldb+j:][:w] {
-					packed[q*rows+l] = x
+// block is C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].
+type block struct{ i, m, j, n, l, k int }
+
+// work is what each worker of a product does: all run through the same blocks, and
+// share the tasks of packing one and of multiplying it.
+func (p *products[T]) work(worker int) {
+	t := p.team
+	high, wide := even(p.c.Rows), even(p.c.Cols)
+	for j := 0; j < p.c.Cols; j += wide {
+		n, rows := min(wide, p.c.Cols-j), p.c.Rows
+		if p.upper {
+			rows = j + n
+		}
+		for l := 0; l < p.a.Cols; l += depth {
+			for i := 0; i < rows; i += high {
+				b := block{i, min(high, rows-i), j, n, l, min(depth, p.a.Cols-l)}
+				panelsA, panelsB := panels(b.m, p.mr), panels(n, p.nr)
+				if i > 0 { // B stays
+					panelsB = 0
+				}
+				for task := t.take(); task < panelsA+panelsB; task = t.take() {
+					if task < panelsB {
+						p.packB(b, task*p.nr)
+					} else {
+						p.packA(b, (task-panelsB)*p.mr)
+					}
+				}
+				t.barrier()
+				across := panels(n, p.taskCols)
+				for task := t.take(); task < across*panels(b.m, p.taskRows); task = t.take() {
+					p.multiplyBlock(worker, b, task/across*p.taskRows, task%across*p.taskCols)
+				}
+				t.barrier()
+			}
+		}
+	}
+}
+
+func (p *products[T]) packA(b block, at int) {
+	a := p.a.Sub(b.i+at, b.l, min(p.mr, b.m-at), b.k)
+	p.pack(p.packedA[at*b.k:][:p.mr*b.k], p.mr, a)
+}
+
+func (p *products[T]) packB(b block, at int) {
+	bt := p.b.Sub(b.l, b.j+at, b.k, min(p.nr, b.n-at)).Trans()
+	p.pack(p.packedB[at*b.k:][:p.nr*b.k], p.nr, bt)
+}
+
+// even is the side of the super-blocks that cover n: as few as super allows, of like
+// size, of whole panels.
+func even(n int) int {
+	const whole = 48 // a multiple of every panel's width
+	return panels(panels(n, panels(n, super)), whole) * whole
+}
+
+// panels is the number of pieces of the given size that cover n.
+func panels(n, size int) int { return (n + size - 1) / size }
+
+// pack writes the rows of src (at most width) as one panel: dst[l*width+i] = src[i, l],
+// 0 for the rows that are missing.
+func (u *micro[T]) pack(dst []T, width int, src Matrix[T]) {
+	rows, k := src.Rows, src.Cols
+	if rows < width {
+		clear(dst)
+	}
+	switch {
+	case src.RowStride == 1 && rows == width && u.copy != nil:
+		u.copy(k, &src.Data[0], src.ColStride, &dst[0], width)
+	case src.RowStride == 1:
+		for l := range k {
+			copy(dst[l*width:][:rows], src.Data[l*src.ColStride:])
+		}
+	case src.ColStride == 1:
+		i := 0
+		if whole := k &^ 3; u.transpose != nil && whole > 0 {
+			for ; i+4 <= rows; i += 4 {
+				u.transpose(whole, &src.Data[i*src.RowStride], src.RowStride, &dst[i], width)
+				for r := i; r < i+4; r++ {
+					for l := whole; l < k; l++ {
+						dst[l*width+r] = src.Data[r*src.RowStride+l]
+					}
 				}
 			}
-			gemmNT(h, w, rows, a[i*lda+from:], lda, packed, rows, c[i*ldc+j:], ldc)
 		}
-	})
-}
-
-// Gemv adds A·x to y; a is m×n, and for a symmetric matrix stored in full this is
-// Symv. Costs 2·m·n flops and one reading of a.
-func Gemv(workers, m, n int, a []float64, lda int, x, y []float64) {
-	if n == 0 {
-		return
-	}
-	Each(workers, tiles(m), func(t int) {
-		for i := t * tile; i < min(m, (t+1)*tile); i++ {
-			y[i] += Dot(a[i*lda:i*lda+n], x[:n])
+		for ; i < rows; i++ {
+			for l, x := range src.Data[i*src.RowStride:][:k] {
+				dst[l*width+i] = x
+			}
 		}
-	})
-}
-
-// Dot returns Σ x[i]·y[i]; y is as long as x.
-func Dot(x, y []float64) float64 {
-	return gonum.Implementation{}.Ddot(len(x), x, 1, y, 1)
-}
-
-// Axpy adds alpha·x to y, which is as long as x.
-func Axpy(alpha float64, x, y []float64) {
-	gonum.Implementation{}.Daxpy(len(x), alpha, x, 1, y, 1)
-}
-
-// eachTile hands out the tiles of an m×n output: h×w at (i, j).
-func eachTile(workers, m, n, k int, product func(i, j, h, w int)) {
-	if k == 0 {
-		return
+	default:
+		for i := range rows {
+			for l := range k {
+				dst[l*width+i] = src.Data[i*src.RowStride+l*src.ColStride]
+			}
+		}
 	}
-	across := tiles(n)
-	Each(workers, tiles(m)*across, func(t int) {
-		i, j := t/across*tile, t%across*tile
-		product(i, j, min(tile, m-i), min(tile, n-j))
-	})
 }
 
-// gemmNT is the product of one tile: h, w ≤ tile, so gonum runs it on this goroutine.
-// This branch of Dgemm is made of dot products and skips nothing.
-func gemmNT(h, w, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	gonum.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, h, w, k, 1, a, lda, b, ldb, 1, c, ldc)
+// multiplyBlock adds the products of one task, the elements of the block from (i0, j0)
+// on: a panel of B against all panels of A before the next.
+func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
+	i1, j1 := min(i0+p.taskRows, blk.m), min(j0+p.taskCols, blk.n)
+	edge := p.edges[worker*p.mr*p.nr:][:p.mr*p.nr]
+	for j := j0; j < j1; j += p.nr {
+		w := min(p.nr, blk.n-j)
+		b := &p.packedB[j*blk.k]
+		for i := i0; i < i1; i += p.mr {
+			h := min(p.mr, blk.m-i)
+			// The tile's place in C: row r, column s.
+			r, s := blk.i+i, blk.j+j
+			if p.upper && r > s+w-1 {
+				break // below the diagonal, as are the panels after it
+			}
+			c := p.c.Data[r*p.c.RowStride+s:]
+			if h == p.mr && w == p.nr && (!p.upper || r+h-1 <= s) {
+				p.mul(blk.k, p.alpha, &p.packedA[i*blk.k], b, &c[0], p.c.RowStride)
+				continue
+			}
+			// Across an edge or the diagonal: on a copy, by the same code.
+			for q := range h {
+				copy(edge[q*p.nr:][:w], c[q*p.c.RowStride:])
+			}
+			p.mul(blk.k, p.alpha, &p.packedA[i*blk.k], b, &edge[0], p.nr)
+			for q := range h {
+				from := 0
+				if p.upper {
+					from = min(max(0, r+q-s), w)
+				}
+				copy(c[q*p.c.RowStride:][from:w], edge[q*p.nr:][from:w])
+			}
+		}
+	}
+}
+
+// TeamBytes bounds what a team of at most 64 workers holds after float64 products
+// into m×n matrices: packed panels, and a tile a worker.
+func TeamBytes(m, n int) int64 {
+	return 8 * int64(depth*(min(super, m+48)+min(super, n+48))+64*8*24)
 }

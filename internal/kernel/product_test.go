@@ -4,213 +4,385 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
-	"sync/atomic"
 	"testing"
+	"unsafe"
 )
 
-// sizes cross the tile's edge: 0, 1, b-1, b, b+1, 2b+5.
-var sizes = []int{0, 1, tile - 1, tile, tile + 1, 2*tile + 5}
-
-// guarded is a rows×cols row-major matrix inside NaN: whoever reads between the rows
-// spoils his result, whoever writes there is found by intact.
-type guarded struct {
-	data           []float64
-	rows, cols, ld int
+func TestMain(m *testing.M) {
+	if forceErr != nil { // a forced path that is not there must not pass for tested
+		fmt.Fprintln(os.Stderr, forceErr)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
 }
 
-func newGuarded(r *rand.Rand, rows, cols int) guarded {
-	m := guarded{nil, rows, cols, cols + 3}
-	m.data = make([]float64, rows*m.ld+1)
-	for i := range m.data {
-		m.data[i] = math.NaN()
+// onPaths runs a test on every instruction set of the machine, the forced one alone
+// if there is one.
+func onPaths(t *testing.T, test func(t *testing.T, p *isa)) {
+	for _, p := range paths {
+		if os.Getenv(PathVariable) == "" || p == best {
+			t.Run(p.name, func(t *testing.T) { test(t, p) })
+		}
+	}
+}
+
+// crossing are the sizes about an edge b: 0, 1, b-1, b, b+1, 2b+5.
+func crossing(b int) []int { return []int{0, 1, b - 1, b, b + 1, 2*b + 5} }
+
+// guarded is a matrix inside NaN, in either layout: who reads between its lines
+// spoils his result, who writes there is found by intact.
+type guarded[T Float] struct {
+	Matrix[T]
+	buf []T
+}
+
+func newGuarded[T Float](r *rand.Rand, rows, cols int, colMajor bool) guarded[T] {
+	const band = 3
+	inner, outer := cols, rows
+	if colMajor {
+		inner, outer = rows, cols
+	}
+	buf := make([]T, band+outer*(inner+band))
+	for i := range buf {
+		buf[i] = T(math.NaN())
+	}
+	m := RowMajor(buf[band:], rows, cols, cols+band)
+	if colMajor {
+		m = ColMajor(buf[band:], rows, cols, rows+band)
 	}
 	for i := range rows {
 		for j := range cols {
-			m.data[i*m.ld+j] = r.NormFloat64()
+			m.Data[i*m.RowStride+j*m.ColStride] = T(r.NormFloat64())
 		}
 	}
+	return guarded[T]{m, buf}
+}
+
+func (m guarded[T]) at(i, j int) T { return m.Data[i*m.RowStride+j*m.ColStride] }
+
+func (m guarded[T]) clone() guarded[T] {
+	m.buf = slices.Clone(m.buf)
+	m.Data = m.buf[len(m.buf)-len(m.Data):]
 	return m
 }
 
-func (m guarded) at(i, j int) float64 { return m.data[i*m.ld+j] }
-
-func (m guarded) clone() guarded {
-	m.data = slices.Clone(m.data)
-	return m
-}
-
-func (m guarded) intact(t *testing.T) {
+// intact checks that what differs from before lies in the matrix.
+func (m guarded[T]) intact(t *testing.T, before guarded[T]) {
 	t.Helper()
-	for p, v := range m.data {
-		if i, j := p/m.ld, p%m.ld; (i >= m.rows || j >= m.cols) && !math.IsNaN(v) {
-			t.Fatalf("wrote %g outside the matrix at %d", v, p)
+	a, b := before.clone(), m.clone()
+	for i := range m.Rows {
+		for j := range m.Cols {
+			a.Data[i*m.RowStride+j*m.ColStride], b.Data[i*m.RowStride+j*m.ColStride] = 0, 0
 		}
+	}
+	if !sameBits(a.buf, b.buf) {
+		t.Fatalf("wrote outside the %d×%d matrix", m.Rows, m.Cols)
 	}
 }
 
-func sameBits(a, b []float64) bool {
-	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
+// bits is the value's, and one for all NaN.
+func bits[T Float](x T) uint64 {
+	if x != x {
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(float64(x))
 }
 
-// check runs product with 1, 2 and 8 workers on copies of c and compares with the
-// naive sums. A sum of k+1 terms in any order is off by at most (k+1)·eps·Σ|terms|.
-func check(t *testing.T, c guarded, k int, product func(workers int, c guarded), term func(i, j, k int) float64, upper bool) {
-	t.Helper()
-	var first guarded
+func sameBits[T Float](a, b []T) bool {
+	return slices.EqualFunc(a, b, func(x, y T) bool { return bits(x) == bits(y) })
+}
+
+// fma is a·b + c, rounded once where the path's instructions fuse.
+func fma[T Float](p *isa, a, b, c T) T {
+	if p == &goPath {
+		return T(a*b) + c
+	}
+	if unsafe.Sizeof(c) == 8 {
+		return T(math.FMA(float64(a), float64(b), float64(c)))
+	}
+	// The product is exact in float64. Their sum is rounded to odd, so that rounding
+	// it again to float32 rounds as once (53 ≥ 2·24 + 2 bits).
+	product, addend := float64(a)*float64(b), float64(c)
+	sum := product + addend
+	back := sum - product
+	if lost := (product - (sum - back)) + (addend - back); lost != 0 && !math.IsInf(sum, 0) && math.Float64bits(sum)&1 == 0 {
+		if (lost > 0) == (sum > 0) {
+			sum = math.Float64frombits(math.Float64bits(sum) + 1)
+		} else {
+			sum = math.Float64frombits(math.Float64bits(sum) - 1)
+		}
+	}
+	return T(sum)
+}
+
+// spec is the specification of an element: chains of depth terms, each added to c.
+func spec[T Float](p *isa, alpha, c T, k int, term func(l int) (a, b T)) T {
+	for l := 0; l < k; l += depth {
+		var sum T
+		for q := l; q < min(k, l+depth); q++ {
+			a, b := term(q)
+			sum = fma(p, a, b, sum)
+		}
+		c = fma(p, alpha, sum, c)
+	}
+	return c
+}
+
+// teams are teams of 1, 2 and 8 workers that share even the smallest product.
+func teams(p *isa) []*Team {
+	var all []*Team
 	for _, workers := range []int{1, 2, 8} {
+		t := newTeam(workers, p)
+		t.alone = 0
+		all = append(all, t)
+	}
+	return all
+}
+
+func checkGemm[T Float](t *testing.T, p *isa, teams []*Team, r *rand.Rand, m, n, k, layout int, alpha T) {
+	t.Helper()
+	a := newGuarded[T](r, m, k, layout&1 != 0)
+	b := newGuarded[T](r, k, n, layout&2 != 0)
+	c := newGuarded[T](r, m, n, layout&4 != 0)
+	want := c.clone()
+	for i := range m {
+		for j := range n {
+			at := i*c.RowStride + j*c.ColStride
+			want.Data[at] = spec(p, alpha, c.Data[at], k, func(l int) (T, T) { return a.at(i, l), b.at(l, j) })
+		}
+	}
+	for _, team := range teams {
 		got := c.clone()
-		product(workers, got)
-		got.intact(t)
-		if workers == 1 {
-			first = got
-		} else if !sameBits(first.data, got.data) {
-			t.Fatalf("%d workers give other bits than 1", workers)
+		Gemm(team, alpha, a.Matrix, b.Matrix, got.Matrix)
+		got.intact(t, c)
+		if !sameBits(got.buf, want.buf) {
+			t.Fatalf("%T %d×%d×%d, layout %d, %d workers: not the specified bits", alpha, m, n, k, layout, team.workers)
 		}
 	}
-	for i := range c.rows {
-		for j := range c.cols {
-			want, size := c.at(i, j), math.Abs(c.at(i, j))
-			if !upper || i <= j {
-				for l := range k {
-					want += term(i, j, l)
-					size += math.Abs(term(i, j, l))
-				}
-			}
-			if got := first.at(i, j); !(math.Abs(got-want) <= float64(k+1)*0x1p-52*size) {
-				t.Fatalf("[%d,%d] = %g, want %g", i, j, got, want)
+}
+
+func checkSyrk[T Float](t *testing.T, p *isa, teams []*Team, r *rand.Rand, d, k, layout int, alpha T) {
+	t.Helper()
+	a, c := newGuarded[T](r, d, k, layout&1 != 0), newGuarded[T](r, d, d, false)
+	want := c.clone()
+	for i := range d {
+		for j := i; j < d; j++ {
+			at := i*c.RowStride + j
+			want.Data[at] = spec(p, alpha, c.Data[at], k, func(l int) (T, T) { return a.at(i, l), a.at(j, l) })
+		}
+	}
+	for _, team := range teams {
+		got := c.clone()
+		Syrk(team, alpha, a.Matrix, got.Matrix)
+		if !sameBits(got.buf, want.buf) {
+			t.Fatalf("%T %d×%d, layout %d, %d workers: not the specified bits", alpha, d, k, layout, team.workers)
+		}
+	}
+}
+
+// Every size about the edges of a panel, every layout, both types: the specified
+// bits, for any number of workers, and nothing outside.
+func TestGemm(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		t.Run("f64", func(t *testing.T) { testGemm(t, p, &p.f64) })
+		t.Run("f32", func(t *testing.T) { testGemm(t, p, &p.f32) })
+	})
+}
+
+func testGemm[T Float](t *testing.T, p *isa, u *micro[T]) {
+	r, all := rand.New(rand.NewPCG(1, 1)), teams(p)
+	layout := 0
+	for _, m := range crossing(u.mr) {
+		for _, n := range crossing(u.nr) {
+			for _, k := range []int{0, 1, 2, 3, 4, 5, 7, 8, 17} {
+				checkGemm[T](t, p, all, r, m, n, k, layout%8, 1)
+				layout++
 			}
 		}
 	}
+	for _, k := range crossing(depth) {
+		for layout := range 8 {
+			checkGemm[T](t, p, all, r, u.mr+1, u.nr-1, k, layout, -0.3)
+		}
+	}
+	// Several tasks, and several super-blocks.
+	checkGemm[T](t, p, all, r, taskRows+u.mr+1, taskCols+u.nr+1, 9, 0, 1)
+	checkGemm[T](t, p, all, r, super+3, 7, 9, 1, 1)
+	checkGemm[T](t, p, all, r, 7, super+3, depth+1, 2, 1)
+	checkGemm[T](t, p, all, r, super+3, super+3, 2, 5, 1)
 }
 
 func TestSyrk(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, d := range sizes {
-		for _, rows := range []int{0, 1, 63, 65, 256} {
-			t.Run(fmt.Sprintf("%dx%d", rows, d), func(t *testing.T) {
-				x, g := newGuarded(r, d, rows), newGuarded(r, d, d)
-				check(t, g, rows, func(w int, g guarded) {
-					Syrk(w, rows, d, x.data, x.ld, g.data, g.ld)
-				}, func(i, j, k int) float64 { return x.at(i, k) * x.at(j, k) }, true)
-			})
-		}
-	}
+	onPaths(t, func(t *testing.T, p *isa) {
+		t.Run("f64", func(t *testing.T) { testSyrk(t, p, &p.f64) })
+		t.Run("f32", func(t *testing.T) { testSyrk(t, p, &p.f32) })
+	})
 }
 
-func TestGemm(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	for _, m := range sizes {
-		for _, n := range sizes {
-			for _, k := range []int{0, 1, 67, 300} {
-				a, b, bt, c := newGuarded(r, m, k), newGuarded(r, k, n), newGuarded(r, n, k), newGuarded(r, m, n)
-				check(t, c, k, func(w int, c guarded) {
-					Gemm(w, m, n, k, a.data, a.ld, b.data, b.ld, c.data, c.ld)
-				}, func(i, j, l int) float64 { return a.at(i, l) * b.at(l, j) }, false)
-				check(t, c, k, func(w int, c guarded) {
-					GemmNT(w, m, n, k, a.data, a.ld, bt.data, bt.ld, c.data, c.ld)
-				}, func(i, j, l int) float64 { return a.at(i, l) * bt.at(j, l) }, false)
-			}
+func testSyrk[T Float](t *testing.T, p *isa, u *micro[T]) {
+	r, all := rand.New(rand.NewPCG(2, 2)), teams(p)
+	for _, d := range slices.Concat(crossing(u.mr), crossing(u.nr)) {
+		for _, k := range []int{0, 1, 5, 8, depth + 1} {
+			checkSyrk[T](t, p, all, r, d, k, 0, 1)
+			checkSyrk[T](t, p, all, r, d, k, 1, -0.3)
 		}
 	}
+	checkSyrk[T](t, p, all, r, taskCols+u.nr+1, 5, 0, 1)
+	checkSyrk[T](t, p, all, r, 2*super+3, 2, 1, 1)
 }
 
-func TestGemv(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	for _, m := range sizes {
-		for _, n := range sizes {
-			a, x, y := newGuarded(r, m, n), newGuarded(r, n, 1), newGuarded(r, m, 1)
-			x.ld, y.ld = 1, 1
-			x.data, y.data = x.data[:n], y.data[:m]
-			for i := range x.data {
-				x.data[i] = r.NormFloat64()
-			}
-			for i := range y.data {
-				y.data[i] = r.NormFloat64()
-			}
-			check(t, y, n, func(w int, y guarded) { Gemv(w, m, n, a.data, a.ld, x.data, y.data) },
-				func(i, _, k int) float64 { return a.at(i, k) * x.data[k] }, false)
-		}
-	}
-}
-
-// One column of NaN and one that overflows spoil their own rows and columns only,
-// even against columns of zeros.
-func TestSyrkConfinesNaN(t *testing.T) {
-	const d, rows, nan, inf, zero = 2*tile + 5, 70, tile + 3, 2, 5
-	r := rand.New(rand.NewPCG(4, 4))
-	x := newGuarded(r, d, rows)
-	for k := range rows {
-		x.data[nan*x.ld+k], x.data[inf*x.ld+k], x.data[zero*x.ld+k] = math.NaN(), 1e300, 0
-	}
-	g := make([]float64, d*d)
-	Syrk(2, rows, d, x.data, x.ld, g, d)
-	for i := range d {
-		for j := i; j < d; j++ {
-			v := g[i*d+j]
-			finite := !math.IsNaN(v) && !math.IsInf(v, 0)
-			bad := i == nan || j == nan || i == inf && j == inf
-			if finite == bad {
-				t.Fatalf("g[%d,%d] = %g", i, j, v)
+// FuzzGemm draws shapes, layouts and alpha.
+func FuzzGemm(f *testing.F) {
+	f.Add(uint64(1), uint16(8), uint16(24), uint16(256), uint8(0), false)
+	f.Add(uint64(2), uint16(61), uint16(149), uint16(517), uint8(7), true)
+	f.Fuzz(func(t *testing.T, seed uint64, m, n, k uint16, layout uint8, syrk bool) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		m, n, k = m%150, n%150, k%(2*depth+10)
+		for _, p := range paths {
+			team := newTeam(1+int(seed%3), p)
+			team.alone = 0
+			alpha := r.NormFloat64()
+			if syrk {
+				checkSyrk[float64](t, p, []*Team{team}, r, int(m), int(k), int(layout), alpha)
+				checkSyrk[float32](t, p, []*Team{team}, r, int(m), int(k), int(layout), float32(alpha))
+			} else {
+				checkGemm[float64](t, p, []*Team{team}, r, int(m), int(n), int(k), int(layout), alpha)
+				checkGemm[float32](t, p, []*Team{team}, r, int(m), int(n), int(k), int(layout), float32(alpha))
 			}
 		}
-	}
+	})
 }
 
-func TestEach(t *testing.T) {
-	for _, workers := range []int{0, 1, 3, 100} {
-		for _, n := range []int{0, 1, 2, 1000} {
-			calls := make([]atomic.Int32, n)
-			Each(workers, n, func(i int) { calls[i].Add(1) })
-			for i := range calls {
-				if calls[i].Load() != 1 {
-					t.Fatalf("%d workers: fn(%d) called %d times", workers, i, calls[i].Load())
+// A view whose strides are both more than 1 is packed element by element.
+func TestAnyStride(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		r, team := rand.New(rand.NewPCG(4, 4)), newTeam(2, p)
+		const m, n, k = 13, 29, 11
+		a, b, c := newGuarded[float64](r, 2*m, 3*k, false), newGuarded[float64](r, k, n, true), newGuarded[float64](r, m, n, false)
+		every := a.Matrix
+		every.Rows, every.Cols, every.RowStride, every.ColStride = m, k, 2*a.RowStride, 3
+		got := c.clone()
+		Gemm(team, 1, every, b.Matrix, got.Matrix)
+		for i := range m {
+			for j := range n {
+				want := spec(p, 1, c.at(i, j), k, func(l int) (float64, float64) { return a.at(2*i, 3*l), b.at(l, j) })
+				if got.at(i, j) != want {
+					t.Fatalf("[%d,%d] = %g, want %g", i, j, got.at(i, j), want)
 				}
 			}
 		}
-	}
+	})
 }
 
-func flops(b *testing.B, each float64) {
-	b.ReportMetric(each*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-}
-
-func BenchmarkSyrk(b *testing.B) {
-	const rows = 256
-	for _, d := range []int{64, 784, 2048} {
-		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("d=%d/workers=%d", d, workers), func(b *testing.B) {
-				x := newGuarded(rand.New(rand.NewPCG(5, 5)), d, rows)
-				g := make([]float64, d*d)
-				for b.Loop() {
-					Syrk(workers, rows, d, x.data, x.ld, g, d)
+// NaN and infinities reach the rows and columns they belong to and no other, even
+// against zeros.
+func TestConfinesNaN(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		const d, rows, nan, inf, zero = 133, 70, 67, 2, 5
+		r := rand.New(rand.NewPCG(5, 5))
+		x := newGuarded[float64](r, d, rows, false)
+		for k := range rows {
+			x.Data[nan*x.RowStride+k], x.Data[inf*x.RowStride+k], x.Data[zero*x.RowStride+k] = math.NaN(), 1e300, 0
+		}
+		g := make([]float64, d*d)
+		Syrk(newTeam(2, p), 1, x.Matrix, RowMajor(g, d, d, d))
+		for i := range d {
+			for j := i; j < d; j++ {
+				v := g[i*d+j]
+				switch {
+				case i == nan || j == nan:
+					if !math.IsNaN(v) {
+						t.Fatalf("[%d,%d] = %g, want NaN", i, j, v)
+					}
+				case i == inf && j == inf:
+					if !math.IsInf(v, 1) {
+						t.Fatalf("[%d,%d] = %g, want +Inf", i, j, v)
+					}
+				case i == zero || j == zero:
+					if v != 0 {
+						t.Fatalf("[%d,%d] = %g, want 0", i, j, v)
+					}
+				case math.IsNaN(v) || math.IsInf(v, 0):
+					t.Fatalf("[%d,%d] = %g", i, j, v)
 				}
-				flops(b, rows*float64(d)*float64(d))
-			})
+			}
+		}
+	})
+}
+
+// Against a compensated sum. A chain of depth terms has an error of at most
+// depth·u·Σ|ab| (u the unit roundoff, doubled where product and sum are both
+// rounded), and adding the k/depth chains one of (k/depth+1)·u·Σ|ab|.
+func TestAccuracy(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		testAccuracy[float64](t, p, 0x1p-53)
+		testAccuracy[float32](t, p, 0x1p-24)
+	})
+}
+
+func testAccuracy[T Float](t *testing.T, p *isa, u float64) {
+	const m, n, k = 5, 30, 20000
+	r := rand.New(rand.NewPCG(6, 6))
+	a, b := newGuarded[T](r, m, k, false), newGuarded[T](r, k, n, true)
+	c := make([]T, m*n)
+	Gemm(newTeam(1, p), 1, a.Matrix, b.Matrix, RowMajor(c, m, n, n))
+	for i := range m {
+		for j := range n {
+			var sum, low, size float64 // Ogita, Rump and Oishi's Dot2
+			for l := range k {
+				x, y := float64(a.at(i, l)), float64(b.at(l, j))
+				product := x * y
+				s := sum + product
+				back := s - sum
+				low += math.FMA(x, y, -product) + ((sum - (s - back)) + (product - back))
+				sum, size = s, size+math.Abs(product)
+			}
+			bound := (2*depth + k/depth + 2) * u * size
+			if got := float64(c[i*n+j]); !(math.Abs(got-(sum+low)) <= bound) {
+				t.Fatalf("%T [%d,%d] = %g, want %g ± %g", c[0], i, j, got, sum+low, bound)
+			}
 		}
 	}
 }
 
-func BenchmarkGemv(b *testing.B) {
-	const d = 2048
-	a := newGuarded(rand.New(rand.NewPCG(6, 6)), d, d)
-	y := make([]float64, d)
-	for b.Loop() {
-		Gemv(1, d, d, a.data, a.ld, a.data[:d], y)
-	}
-	flops(b, 2*d*d)
-}
-
-func BenchmarkGemm(b *testing.B) {
-	const m, n, k = 256, 256, 4096
-	r := rand.New(rand.NewPCG(7, 7))
-	x, y, z := newGuarded(r, m, k), newGuarded(r, k, n), newGuarded(r, m, n)
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
-			for b.Loop() {
-				Gemm(workers, m, n, k, x.data, x.ld, y.data, y.ld, z.data, z.ld)
-			}
-			flops(b, 2*m*n*k)
+// Shapes that do not fit, and views that end before their matrix does, are refused:
+// the assembly would read on.
+func TestRefusesWrongShapes(t *testing.T) {
+	team, v := NewTeam(1), make([]float64, 11)
+	for name, call := range map[string]func(){
+		"inner":   func() { Gemm(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 2, 2, 2), RowMajor(v, 2, 2, 2)) },
+		"outer":   func() { Gemm(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 3, 2, 2), RowMajor(v, 2, 3, 3)) },
+		"short":   func() { Gemm(team, 1, RowMajor(v, 4, 3, 3), RowMajor(v, 3, 2, 2), RowMajor(make([]float64, 8), 4, 2, 2)) },
+		"square":  func() { Syrk(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 2, 3, 3)) },
+		"columns": func() { Syrk(team, 1, RowMajor(v, 2, 3, 3), ColMajor(v, 2, 2, 3)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("accepted")
+				}
+			}()
+			call()
 		})
+	}
+}
+
+// A steady state allocates nothing, and a team holds no more than TeamBytes.
+func TestTeamMemory(t *testing.T) {
+	for _, d := range []int{1, 100, super + 1} {
+		for _, workers := range []int{1, 3} {
+			team, x, g := NewTeam(workers), make([]float64, d*300), make([]float64, d*d)
+			team.alone = 0
+			run := func() { Syrk(team, 1, RowMajor(x, d, 300, 300), RowMajor(g, d, d, d)) }
+			if n := testing.AllocsPerRun(3, run); n != 0 {
+				t.Errorf("d = %d, %d workers: %g allocations a product", d, workers, n)
+			}
+			held := 8 * int64(cap(team.f64.packedA)+cap(team.f64.packedB)+cap(team.f64.edges))
+			if held > TeamBytes(d, d) {
+				t.Errorf("d = %d: holds %d bytes, TeamBytes says %d", d, held, TeamBytes(d, d))
+			}
+		}
 	}
 }

@@ -1,0 +1,307 @@
+// Command _asm writes the assembly of internal/kernel for amd64:
+//
+//	go generate ./internal/kernel
+//
+// One generator serves both element types and both vector widths: a kernel is told
+// its type, the width of its vectors and the shape of its tile.
+package main
+
+import (
+	"flag"
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+var set = flag.String("set", "avx2", "instruction set: avx2 or avx512")
+
+func main() {
+	flag.Parse()
+	ConstraintExpr("!purego")
+	switch *set {
+	case "avx2":
+		mul(f64, ymm, 4, 3)
+		mul(f32, ymm, 4, 3)
+		transpose(f64)
+		transpose(f32)
+		copyPanel()
+	case "avx512":
+		mul(f64, zmm, 8, 3)
+		mul(f32, zmm, 8, 3)
+	}
+	Generate()
+}
+
+// elem is an element type and the instructions on vectors of it.
+type elem struct {
+	name, goType    string
+	size            int
+	load            func(...Op) // the same for loads and stores
+	broadcast       func(...Op)
+	fma231, fma213  func(...Op)
+	zero            func(...Op)
+	loadScalarParam string
+}
+
+var f64 = elem{
+	name: "F64", goType: "float64", size: 8,
+	load: VMOVUPD, broadcast: VBROADCASTSD, fma231: VFMADD231PD, fma213: VFMADD213PD,
+}
+
+var f32 = elem{
+	name: "F32", goType: "float32", size: 4,
+	load: VMOVUPS, broadcast: VBROADCASTSS, fma231: VFMADD231PS, fma213: VFMADD213PS,
+}
+
+// width is a vector register of some width.
+type width struct {
+	name  string
+	bytes int
+	reg   func() VecVirtual
+	zero  func(VecVirtual)
+}
+
+var ymm = width{"AVX2", 32, YMM, func(v VecVirtual) { VXORPS(v, v, v) }}
+var zmm = width{"AVX512", 64, ZMM, func(v VecVirtual) { VPXORD(v, v, v) }}
+
+// mul writes a micro-kernel for tiles of mr rows and nv vectors: mr·nv sums stay in
+// registers, the nv vectors of a row of B are loaded once, an element of A at a time
+// is spread over a vector.
+func mul(e elem, w width, mr, nv int) {
+	TEXT("mul"+e.name+w.name, NOSPLIT, fmt.Sprintf("func(k int, alpha %s, a, b, c *%s, ldc int)", e.goType, e.goType))
+	Doc(fmt.Sprintf("mul%s%s is micro.mul for %d×%d tiles.", e.name, w.name, mr, nv*w.bytes/e.size))
+	Pragma("noescape")
+	k := Load(Param("k"), GP64())
+	a := Load(Param("a"), GP64())
+	b := Load(Param("b"), GP64())
+	c := Load(Param("c"), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	SHLQ(U8(log2(e.size)), ldc)
+
+	sums := make([]VecVirtual, mr*nv)
+	for i := range sums {
+		sums[i] = w.reg()
+		w.zero(sums[i])
+	}
+	bs := make([]VecVirtual, nv)
+	for j := range bs {
+		bs[j] = w.reg()
+	}
+	spread := w.reg()
+
+	Comment("Fetch the tile of C while the sums are made.")
+	at := GP64()
+	MOVQ(c, at)
+	for i := range mr {
+		for j := 0; j < nv*w.bytes; j += 64 {
+			PREFETCHT0(Mem{Base: at, Disp: j})
+		}
+		if i < mr-1 {
+			ADDQ(ldc, at)
+		}
+	}
+
+	step := func(u int) {
+		for j := range bs {
+			e.load(Mem{Base: b, Disp: (u*nv + j) * w.bytes}, bs[j])
+		}
+		for i := range mr {
+			e.broadcast(Mem{Base: a, Disp: (u*mr + i) * e.size}, spread)
+			for j := range bs {
+				e.fma231(spread, bs[j], sums[i*nv+j])
+			}
+		}
+	}
+	name := func(s string) LabelRef { return LabelRef(s) }
+	const unroll = 4
+	SUBQ(Imm(unroll), k)
+	JL(name("rest"))
+	Label("four")
+	for u := range unroll {
+		step(u)
+	}
+	ADDQ(U32(unroll*mr*e.size), a)
+	ADDQ(U32(unroll*nv*w.bytes), b)
+	SUBQ(Imm(unroll), k)
+	JGE(name("four"))
+	Label("rest")
+	ADDQ(Imm(unroll), k)
+	JZ(name("add"))
+	Label("one")
+	step(0)
+	ADDQ(U32(mr*e.size), a)
+	ADDQ(U32(nv*w.bytes), b)
+	DECQ(k)
+	JNZ(name("one"))
+
+	Label("add")
+	Comment("C = alpha·sum + C, rounded once.")
+	alpha, _ := Param("alpha").Resolve()
+	e.broadcast(alpha.Addr, spread)
+	for i := range mr {
+		for j := range nv {
+			s := sums[i*nv+j]
+			m := Mem{Base: c, Disp: j * w.bytes}
+			e.fma213(m, spread, s)
+			e.load(s, m)
+		}
+		if i < mr-1 {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// transpose writes micro.transpose: 4 rows become a part of a panel, 4 (float64) or 8
+// (float32) of their elements at a time.
+func transpose(e elem) {
+	TEXT("transpose"+e.name+"AVX2", NOSPLIT, fmt.Sprintf("func(k int, src *%s, stride int, dst *%s, width int)", e.goType, e.goType))
+	Doc(fmt.Sprintf("transpose%sAVX2 is micro.transpose.", e.name))
+	Pragma("noescape")
+	k := Load(Param("k"), GP64())
+	src := Load(Param("src"), GP64())
+	stride := Load(Param("stride"), GP64())
+	dst := Load(Param("dst"), GP64())
+	to := Load(Param("width"), GP64())
+	SHLQ(U8(log2(e.size)), stride)
+	SHLQ(U8(log2(e.size)), to)
+	third := GP64()
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, third)
+	to3 := GP64()
+	LEAQ(Mem{Base: to, Index: to, Scale: 2}, to3)
+	row := func(base Register, i int, by, by3 Register) Mem {
+		return [4]Mem{{Base: base}, {Base: base, Index: by, Scale: 1}, {Base: base, Index: by, Scale: 2}, {Base: base, Index: by3, Scale: 1}}[i]
+	}
+	next := GP64() // the four rows after these, for which the next call is likely to ask
+	LEAQ(Mem{Base: src, Index: stride, Scale: 4}, next)
+	fetch := func() {
+		for i := range 4 {
+			PREFETCHT0(row(next, i, stride, third))
+		}
+		ADDQ(Imm(32), next)
+	}
+	r := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	t := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	if e.size == 4 {
+		SUBQ(Imm(8), k)
+		JL(LabelRef("rest"))
+		Label("eight")
+		fetch()
+		for i := range r {
+			VMOVUPS(row(src, i, stride, third), r[i])
+		}
+		VUNPCKLPS(r[1], r[0], t[0]) // a0 b0 a1 b1 | a4 b4 a5 b5
+		VUNPCKHPS(r[1], r[0], t[1]) // a2 b2 a3 b3
+		VUNPCKLPS(r[3], r[2], t[2])
+		VUNPCKHPS(r[3], r[2], t[3])
+		VUNPCKLPD(t[2], t[0], r[0]) // a0 b0 c0 d0 | a4 …
+		VUNPCKHPD(t[2], t[0], r[1])
+		VUNPCKLPD(t[3], t[1], r[2])
+		VUNPCKHPD(t[3], t[1], r[3])
+		for i := range r {
+			VMOVUPS(r[i].AsX(), row(dst, i, to, to3))
+		}
+		LEAQ(Mem{Base: dst, Index: to, Scale: 4}, dst)
+		for i := range r {
+			VEXTRACTF128(Imm(1), r[i], row(dst, i, to, to3))
+		}
+		LEAQ(Mem{Base: dst, Index: to, Scale: 4}, dst)
+		ADDQ(Imm(32), src)
+		SUBQ(Imm(8), k)
+		JGE(LabelRef("eight"))
+		Label("rest")
+		ADDQ(Imm(8), k)
+		JZ(LabelRef("done"))
+		x := [4]VecVirtual{XMM(), XMM(), XMM(), XMM()}
+		y := [4]VecVirtual{XMM(), XMM(), XMM(), XMM()}
+		for i := range x {
+			VMOVUPS(row(src, i, stride, third), x[i])
+		}
+		VUNPCKLPS(x[1], x[0], y[0])
+		VUNPCKHPS(x[1], x[0], y[1])
+		VUNPCKLPS(x[3], x[2], y[2])
+		VUNPCKHPS(x[3], x[2], y[3])
+		VUNPCKLPD(y[2], y[0], x[0])
+		VUNPCKHPD(y[2], y[0], x[1])
+		VUNPCKLPD(y[3], y[1], x[2])
+		VUNPCKHPD(y[3], y[1], x[3])
+		for i := range x {
+			VMOVUPS(x[i], row(dst, i, to, to3))
+		}
+		Label("done")
+	} else {
+		Label("four")
+		fetch()
+		for i := range r {
+			VMOVUPD(row(src, i, stride, third), r[i])
+		}
+		VUNPCKLPD(r[1], r[0], t[0]) // a0 b0 | a2 b2
+		VUNPCKHPD(r[1], r[0], t[1]) // a1 b1 | a3 b3
+		VUNPCKLPD(r[3], r[2], t[2])
+		VUNPCKHPD(r[3], r[2], t[3])
+		VPERM2F128(Imm(0x20), t[2], t[0], r[0])
+		VPERM2F128(Imm(0x20), t[3], t[1], r[1])
+		VPERM2F128(Imm(0x31), t[2], t[0], r[2])
+		VPERM2F128(Imm(0x31), t[3], t[1], r[3])
+		for i := range r {
+			VMOVUPD(r[i], row(dst, i, to, to3))
+		}
+		LEAQ(Mem{Base: dst, Index: to, Scale: 4}, dst)
+		ADDQ(Imm(32), src)
+		SUBQ(Imm(4), k)
+		JNZ(LabelRef("four"))
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// copyPanel writes the copy of rows of a panel that lie side by side in memory, in
+// bytes and so for both types: k times `units` pieces of 16 bytes.
+func copyPanel() {
+	TEXT("copyAVX2", NOSPLIT, "func(k int, src *byte, stride int, dst *byte, units int)")
+	Doc("copyAVX2 copies k runs of 16·units bytes, stride bytes apart, one after the other.")
+	Pragma("noescape")
+	k := Load(Param("k"), GP64())
+	src := Load(Param("src"), GP64())
+	stride := Load(Param("stride"), GP64())
+	dst := Load(Param("dst"), GP64())
+	units := Load(Param("units"), GP64())
+	Label("run")
+	left, from := GP64(), GP64()
+	MOVQ(units, left)
+	MOVQ(src, from)
+	SUBQ(Imm(2), left)
+	JL(LabelRef("last"))
+	y := YMM()
+	Label("pair")
+	VMOVUPS(Mem{Base: from}, y)
+	VMOVUPS(y, Mem{Base: dst})
+	ADDQ(Imm(32), from)
+	ADDQ(Imm(32), dst)
+	SUBQ(Imm(2), left)
+	JGE(LabelRef("pair"))
+	Label("last")
+	ADDQ(Imm(2), left)
+	JZ(LabelRef("next"))
+	x := XMM()
+	VMOVUPS(Mem{Base: from}, x)
+	VMOVUPS(x, Mem{Base: dst})
+	ADDQ(Imm(16), dst)
+	Label("next")
+	ADDQ(stride, src)
+	DECQ(k)
+	JNZ(LabelRef("run"))
+	VZEROUPPER()
+	RET()
+}
+
+func log2(n int) uint64 {
+	l := uint64(0)
+	for ; n > 1; n /= 2 {
+		l++
+	}
+	return l
+}

@@ -1,0 +1,52 @@
+package kernel
+
+import "fmt"
+
+// Float is the element type of a product.
+type Float interface{ float32 | float64 }
+
+// Matrix is a view of a rows×cols matrix in somebody else's memory: element (i, j)
+// is Data[i*RowStride+j*ColStride]. Packing reads any strides; it is fast where one
+// of them is 1. A view is a value: making or transposing one costs nothing.
+type Matrix[T Float] struct {
+	Data                 []T
+	Rows, Cols           int
+	RowStride, ColStride int
+}
+
+// RowMajor views rows×cols values stored row by row, stride ≥ cols apart.
+func RowMajor[T Float](data []T, rows, cols, stride int) Matrix[T] {
+	return Matrix[T]{data, rows, cols, stride, 1}
+}
+
+// ColMajor views rows×cols values stored column by column, stride ≥ rows apart.
+func ColMajor[T Float](data []T, rows, cols, stride int) Matrix[T] {
+	return Matrix[T]{data, rows, cols, 1, stride}
+}
+
+// Trans returns the transposed view.
+func (m Matrix[T]) Trans() Matrix[T] {
+	return Matrix[T]{m.Data, m.Cols, m.Rows, m.ColStride, m.RowStride}
+}
+
+// Sub returns the view of rows×cols elements from (i, j) on.
+func (m Matrix[T]) Sub(i, j, rows, cols int) Matrix[T] {
+	if rows == 0 || cols == 0 {
+		return Matrix[T]{nil, rows, cols, m.RowStride, m.ColStride}
+	}
+	return Matrix[T]{m.Data[i*m.RowStride+j*m.ColStride:], rows, cols, m.RowStride, m.ColStride}
+}
+
+// check panics where the view is no matrix inside its data: assembly reads unchecked.
+func (m Matrix[T]) check(name string) {
+	if m.Rows < 0 || m.Cols < 0 || m.RowStride < 0 || m.ColStride < 0 {
+		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d", name, m.Rows, m.Cols, m.RowStride, m.ColStride))
+	}
+	if m.Rows == 0 || m.Cols == 0 {
+		return
+	}
+	if last := (m.Rows-1)*m.RowStride + (m.Cols-1)*m.ColStride; last >= len(m.Data) {
+		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d in %d values",
+			name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data)))
+	}
+}

@@ -1,0 +1,309 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+var (
+	// ErrNotFinite is wrapped, with the place, where a matrix has a NaN or an infinity.
+	ErrNotFinite = errors.New("not a finite number")
+	// ErrNoConvergence is returned where LAPACK's own iterations do not converge: no
+	// finite matrix is known that makes them fail.
+	ErrNoConvergence = errors.New("eigenvalue or singular value iteration did not converge")
+)
+
+// EigenOptions tunes [Smallest]; a zero field means its default.
+type EigenOptions struct {
+	// Guard is how many vectors beyond the l wanted are iterated with them, so that
+	// the l-th converges at the pace set by the gap behind the last guard: by default
+	// l/2, at least 6.
+	Guard int
+	// Steps is the number of extensions of the subspace after which the dense solver
+	// takes over: by default 60.
+	Steps int
+}
+
+func (o EigenOptions) withDefaults(l int) EigenOptions {
+	if o.Guard <= 0 {
+		o.Guard = max(6, l/2)
+	}
+	if o.Steps <= 0 {
+		o.Steps = 60
+	}
+	return o
+}
+
+// Eigen holds the l smallest eigenpairs of a symmetric n×n matrix.
+type Eigen struct {
+	Values  []float64              // l, ascending
+	Vectors kernel.Matrix[float64] // n×l, column i belongs to Values[i]; orthonormal
+	// Basis is n×w, w ≥ l: the vectors, and behind them the guards as far as they
+	// have come. It is the best start for a matrix nearby. Vectors is a view of it.
+	Basis kernel.Matrix[float64]
+	// Residual is the largest ‖Av−λv‖/‖A‖ of a pair, ‖A‖ being bounded from below by
+	// the largest norm of a column.
+	Residual float64
+	Steps    int  // extensions of the subspace
+	Factors  int  // Cholesky factorizations, those that failed included
+	Dense    bool // whether the dense solver found them
+}
+
+// Smallest finds the l algebraically smallest eigenpairs of symmetric n×n matrices,
+// one after the other, in memory that it keeps from one to the next.
+//
+// The method is block Davidson with a shifted Cholesky factor as preconditioner, which
+// for a fixed shift is shift-and-invert block Lanczos with full orthogonalization: from
+// an orthonormal basis Q of the space, the Ritz pairs (θ, x) are those of QᵀAQ, the
+// residuals r = Ax − θx are mapped by (A − σI)⁻¹ for a σ below the spectrum and join Q.
+// A pair is accepted when ‖r‖ ≤ tol·‖A‖, tol = n·2⁻⁵² (at least 2⁻⁴⁶), with A times
+// the final, orthonormal vectors multiplied out anew.
+//
+// No iteration alone can know that it has missed nothing. With the l pairs V, Θ at
+// hand, this one therefore factors
+//
+//	A + V·T·Vᵀ − μI,   T ≥ 0 diagonal,  μ = θ_l − 8·tol·‖A‖
+//
+// A positive definite result proves that vᵀAv > μ for every unit v orthogonal to V, so
+// that no eigenvalue below μ is missing, and by Weyl's theorem that each λ_i, counted
+// by size, lies between θ_i − 8·tol·‖A‖ − ‖R‖ and θ_i, R the n×l residuals. Proved is
+// this up to the rounding of the factorization and the product (a small multiple of
+// √n·2⁻⁵³·‖A‖ in practice, of n·2⁻⁵³ at worst). Not proved is anything finer than
+// that: among eigenvalues closer together than 8·tol·‖A‖, those at the l-th included,
+// any may have been taken, and the vectors are as well determined as the gaps allow.
+// Where the factor does not exist or the steps run out, LAPACK's dense solver decides,
+// as it does where n is small or l near n.
+//
+// The cost is one Cholesky factor (n³/3 flops) a shift, of which a warm start needs
+// one, one for the proof, and 4·n²·(l+Guard) flops a step.
+//
+// Results are determined by the input: starts are seeded, the entry of largest
+// magnitude of a vector is positive (the first such), and the bits do not depend on
+// the team.
+type Smallest struct {
+	n, l, p int // p = l + guards
+	opt     EigenOptions
+	team    *kernel.Team
+
+	a []float64 // the matrix, symmetric in full, scaled; n×n
+	u []float64 // A − σI or the matrix of the proof, factored; or the dense solver's
+	// The norm of the scaled matrix from below, and a bound on its spectrum.
+	norm, bound float64
+
+	space
+	shift
+}
+
+// NewSmallest returns a solver for l of n eigenpairs. It panics unless 0 ≤ l ≤ n.
+// It holds [SmallestBytes] from the first Solve on.
+func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
+	if l < 0 || l > n {
+		panic(fmt.Sprintf("linalg: %d eigenpairs of a matrix of order %d", l, n))
+	}
+	opt = opt.withDefaults(l)
+	return &Smallest{n: n, l: l, p: min(n, l+opt.Guard), opt: opt, team: team}
+}
+
+// SmallestBytes is what a [Smallest] holds and Solve allocates beside the team's
+// panels: two matrices, the basis and its product with A, and some blocks.
+func SmallestBytes(n, l int, opt EigenOptions) int64 {
+	p := int64(min(n, l+opt.withDefaults(l).Guard))
+	size, m := int64(n), int64(basisRows(n, int(p)))
+	return 8 * (2*size*size + (2*m+5*p)*size + 4*m*m + 64*(size+m))
+}
+
+// Solve returns the l smallest eigenpairs of A, n×n, of which it reads the upper
+// triangle. The columns of warm, n×w for any w, are the start if there are any: the
+// Basis of a matrix nearby; their order and length do not matter. The error wraps
+// [ErrNotFinite] or [ErrNoConvergence].
+func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
+	if a.Rows != s.n || a.Cols != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
+		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d×%d, started from %d×%d",
+			s.n, a.Rows, a.Cols, warm.Rows, warm.Cols))
+	}
+	if s.l == 0 {
+		return Eigen{}, nil
+	}
+	exp, err := s.load(a)
+	if err != nil {
+		return Eigen{}, err
+	}
+	var e Eigen
+	switch {
+	case s.norm == 0:
+		e = s.unit()
+	case s.n < smallOrder || s.p*4 > s.n:
+		e, err = s.dense()
+	default:
+		if err := finite("start", warm); err != nil {
+			return Eigen{}, err
+		}
+		var ok bool
+		if e, ok = s.iterate(warm); !ok {
+			steps, factors := e.Steps, e.Factors
+			e, err = s.dense()
+			e.Steps, e.Factors = steps, factors
+		}
+	}
+	if err != nil {
+		return Eigen{}, err
+	}
+	for i := range e.Values {
+		e.Values[i] = math.Ldexp(e.Values[i], exp)
+	}
+	orient(e.Basis)
+	return e, nil
+}
+
+// smallOrder is the order below which the dense solver is as fast: 2 ms at 100.
+const smallOrder = 100
+
+// tol bounds the residual of an accepted pair, relative to ‖A‖: what rounding leaves of
+// a product with A is some √n·2⁻⁵³, see the tests.
+func (s *Smallest) tol() float64 { return max(0x1p-46, float64(s.n)*0x1p-52) }
+
+// load copies A, mirrored, as 2^-exp·A with its largest entry in [1/2, 1), so that no
+// square overflows or is lost, and sets the norms.
+func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
+	n := s.n
+	if s.a == nil {
+		s.a, s.u = make([]float64, n*n), make([]float64, n*n)
+	}
+	full := kernel.RowMajor(s.a, n, n, n)
+	copyUpper(full, a)
+	var largest float64
+	for i := range n {
+		for j, v := range s.a[i*n+i : (i+1)*n] {
+			if v -= v; v != 0 { // NaN
+				return 0, fmt.Errorf("matrix, row %d, column %d: %w", i+1, i+j+1, ErrNotFinite)
+			}
+			largest = max(largest, math.Abs(s.a[i*n+i+j]))
+		}
+	}
+	s.norm, s.bound = 0, 0
+	if largest == 0 {
+		return 0, nil
+	}
+	_, exp = math.Frexp(largest)
+	for i := range n {
+		row := s.a[i*n+i : (i+1)*n]
+		for j := range row {
+			row[j] = math.Ldexp(row[j], -exp)
+		}
+	}
+	mirror(full)
+	for i := range n {
+		var sum, squares float64
+		for _, v := range s.a[i*n : (i+1)*n] {
+			sum += math.Abs(v)
+			squares += v * v
+		}
+		s.norm, s.bound = max(s.norm, math.Sqrt(squares)), max(s.bound, sum)
+	}
+	return exp, nil
+}
+
+// mirror copies the upper triangle of a square row-major matrix below the diagonal.
+func mirror(a kernel.Matrix[float64]) {
+	const tile = 32 // rows of 256 bytes: both tiles stay in a level-1 cache
+	n, ld := a.Rows, a.RowStride
+	for i0 := 0; i0 < n; i0 += tile {
+		for j0 := i0; j0 < n; j0 += tile {
+			for i := i0; i < min(i0+tile, n); i++ {
+				for j := max(j0, i+1); j < min(j0+tile, n); j++ {
+					a.Data[j*ld+i] = a.Data[i*ld+j]
+				}
+			}
+		}
+	}
+}
+
+// finite reports the first entry of m that is not finite.
+func finite(name string, m kernel.Matrix[float64]) error {
+	for i := range m.Rows {
+		for j := range m.Cols {
+			if v := m.Data[i*m.RowStride+j*m.ColStride]; v-v != 0 {
+				return fmt.Errorf("%s, row %d, column %d: %w", name, i+1, j+1, ErrNotFinite)
+			}
+		}
+	}
+	return nil
+}
+
+// unit is the answer for the zero matrix.
+func (s *Smallest) unit() Eigen {
+	e := s.result(s.p)
+	for i := range s.p {
+		e.Basis.Data[i*s.p+i] = 1
+	}
+	return e
+}
+
+// result returns an Eigen with room for w vectors.
+func (s *Smallest) result(w int) Eigen {
+	basis := kernel.RowMajor(make([]float64, s.n*w), s.n, w, w)
+	return Eigen{Values: make([]float64, s.l), Vectors: basis.Sub(0, 0, s.n, s.l), Basis: basis}
+}
+
+// dense finds the pairs by LAPACK's DSYEV: some 9·n³ flops, half of them in level 2.
+func (s *Smallest) dense() (Eigen, error) {
+	n := s.n
+	copy(s.u, s.a)
+	values := make([]float64, n)
+	if !symmetricEigen(s.u, n, values) {
+		return Eigen{}, ErrNoConvergence
+	}
+	e := s.result(s.p)
+	e.Dense = true
+	copy(e.Values, values)
+	v := kernel.RowMajor(s.u, n, n, n)
+	for i := range n {
+		copy(e.Basis.Data[i*s.p:][:s.p], v.Data[i*n:])
+	}
+	r := kernel.RowMajor(make([]float64, s.l*n), s.l, n, n)
+	kernel.Gemm(s.team, 1, e.Vectors.Trans(), kernel.RowMajor(s.a, n, n, n), r)
+	for i, theta := range e.Values {
+		for j := range n {
+			r.Data[i*n+j] -= theta * e.Basis.Data[j*s.p+i]
+		}
+		e.Residual = max(e.Residual, norm2(r.Data[i*n:][:n])/s.norm)
+	}
+	return e, nil
+}
+
+// symmetricEigen overwrites row-major a, n×n, by its eigenvectors in columns.
+func symmetricEigen(a []float64, n int, values []float64) bool {
+	sym := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: a}
+	var size [1]float64
+	lapack64.Syev(lapack.EVCompute, sym, values, size[:], -1)
+	work := make([]float64, int(size[0]))
+	return lapack64.Syev(lapack.EVCompute, sym, values, work, len(work))
+}
+
+// orient makes the entry of largest magnitude of each column positive.
+func orient(m kernel.Matrix[float64]) {
+	for j := range m.Cols {
+		var largest float64
+		for i := range m.Rows {
+			if v := m.Data[i*m.RowStride+j]; math.Abs(v) > math.Abs(largest) {
+				largest = v
+			}
+		}
+		if largest < 0 {
+			for i := range m.Rows {
+				m.Data[i*m.RowStride+j] = -m.Data[i*m.RowStride+j]
+			}
+		}
+	}
+}
+
+// norm2 is the Euclidean norm, for vectors whose squares neither overflow nor vanish.
+func norm2(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }

@@ -1,0 +1,248 @@
+package linalg
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// space is the search space of a [Smallest]. Vectors are rows here, contiguous.
+type space struct {
+	m     int       // dimension
+	q, aq []float64 // orthonormal basis, and its product with A; basisRows×n
+	h     []float64 // QᵀAQ, symmetric in full, basisRows×basisRows
+
+	// The Ritz pairs, all m of them in y and theta, the first p multiplied out.
+	y        []float64
+	theta    []float64
+	x, ax, r []float64 // p×n: vectors, A times them, residuals
+	rnorm    []float64
+
+	w    []float64 // p×n: the block that is to join q
+	rand *rand.Rand
+}
+
+// basisRows is the dimension at which the space is cut back: the small eigenproblem
+// costs m³ at a scalar's pace, a cut some steps of convergence.
+func basisRows(n, p int) int { return min(n, 6*p) }
+
+func (s *Smallest) reset() {
+	if s.q == nil {
+		n, p, m := s.n, s.p, basisRows(s.n, s.p)
+		s.q, s.aq = make([]float64, m*n), make([]float64, m*n)
+		s.h, s.y, s.theta = make([]float64, m*m), make([]float64, m*m), make([]float64, m)
+		s.x, s.ax, s.r, s.w = make([]float64, p*n), make([]float64, p*n), make([]float64, p*n), make([]float64, p*n)
+		s.rnorm = make([]float64, p)
+	}
+	s.m = 0
+	s.rand = rand.New(rand.NewPCG(uint64(s.n), uint64(s.l)))
+	s.shift = shift{}
+}
+
+func (s *Smallest) matrix() kernel.Matrix[float64] { return kernel.RowMajor(s.a, s.n, s.n, s.n) }
+
+// begin spans the space by the columns of warm, as many as fit, and random vectors.
+func (s *Smallest) begin(warm kernel.Matrix[float64]) {
+	cols := min(warm.Cols, s.p)
+	for i := range cols {
+		for j := range s.n {
+			s.w[i*s.n+j] = warm.Data[j*warm.RowStride+i*warm.ColStride]
+		}
+	}
+	s.extend(cols)
+	for tries := 0; s.m < s.p && tries < 3; tries++ {
+		s.randomize(s.p - s.m)
+	}
+}
+
+// randomize extends the space by random vectors.
+func (s *Smallest) randomize(rows int) int {
+	for i := range s.w[:rows*s.n] {
+		s.w[i] = s.rand.NormFloat64()
+	}
+	return s.extend(rows)
+}
+
+// extend adds the span of the first rows of w to the space and returns by how much
+// that has grown it: rows that lie in the space already are dropped.
+func (s *Smallest) extend(rows int) int {
+	n, ld := s.n, basisRows(s.n, s.p)
+	// The first pass leaves an error of 2⁻⁵³ times the condition of what is left of the
+	// rows, at most 10⁵, the second 2⁻⁵³. What shrinks in the second was rounding.
+	rows = s.orthonormalize(rows, 1e-10)
+	rows = s.orthonormalize(rows, 0.25)
+	rows = min(rows, ld-s.m)
+	if rows == 0 {
+		return 0
+	}
+	w := kernel.RowMajor(s.w, rows, n, n)
+	q, aq := kernel.RowMajor(s.q, ld, n, n), kernel.RowMajor(s.aq, ld, n, n)
+	copy(q.Data[s.m*n:], s.w[:rows*n])
+	aw := aq.Sub(s.m, 0, rows, n)
+	clear(aw.Data[:rows*n])
+	kernel.Gemm(s.team, 1, w, s.matrix(), aw)
+	h := kernel.RowMajor(s.h, ld, ld, ld).Sub(s.m, 0, rows, s.m+rows)
+	for i := range rows {
+		clear(h.Data[i*ld:][:s.m+rows])
+	}
+	kernel.Gemm(s.team, 1, aw, q.Sub(0, 0, s.m+rows, n).Trans(), h)
+	s.m += rows
+	for i := s.m - rows; i < s.m; i++ {
+		for j := range i {
+			s.h[j*ld+i] = s.h[i*ld+j]
+		}
+	}
+	return rows
+}
+
+// orthonormalize takes the first rows of w into the complement of the space and makes
+// them orthonormal by their Gram matrix's Cholesky factor, the largest pivot first. It
+// leaves out the rows whose pivot is below drop times the square of their length before
+// and returns how many are left.
+func (s *Smallest) orthonormalize(rows int, drop float64) int {
+	n := s.n
+	kept := 0
+	for i := range rows {
+		row := s.w[i*n:][:n]
+		if scale := maxAbs(row); scale > 0 {
+			// Solves near the spectrum may be anything: no square overflows.
+			for j := range row {
+				row[j] /= scale
+			}
+			length := norm2(row)
+			for j := range row {
+				s.w[kept*n+j] = row[j] / length
+			}
+			kept++
+		}
+	}
+	rows = kept
+	w := kernel.RowMajor(s.w, rows, n, n)
+	if s.m > 0 {
+		q := kernel.RowMajor(s.q, s.m, n, n)
+		c := kernel.RowMajor(make([]float64, rows*s.m), rows, s.m, s.m)
+		kernel.Gemm(s.team, 1, w, q.Trans(), c)
+		kernel.Gemm(s.team, -1, c, q, w)
+	}
+	if drop < 0.1 { // lengths after the projection are not those before: measure anew
+		for i := range rows {
+			row := s.w[i*n:][:n]
+			if length := norm2(row); length > 1e-14 {
+				for j := range row {
+					row[j] /= length
+				}
+			} else {
+				clear(row)
+			}
+		}
+	}
+	g := kernel.RowMajor(make([]float64, rows*rows), rows, rows, rows)
+	kernel.Syrk(s.team, 1, w, g)
+	order, u := pivoted(g, drop)
+	rank := len(order)
+	sorted := kernel.RowMajor(make([]float64, rank*n), rank, n, n)
+	for i, from := range order {
+		copy(sorted.Data[i*n:][:n], s.w[from*n:])
+	}
+	solveTrans(s.team, u, false, sorted)
+	copy(s.w, sorted.Data)
+	return rank
+}
+
+// pivoted factors the small symmetric matrix g, upper triangle given, as PᵀUᵀUP with
+// the largest pivot first, up to the first pivot below drop.
+func pivoted(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
+	n := g.Rows
+	mirror(g)
+	left := make([]int, n)
+	for i := range left {
+		left[i] = i
+	}
+	var rows [][]float64 // row k of U in the columns of g
+	for len(left) > 0 {
+		best := 0
+		for i, c := range left {
+			if g.Data[c*(n+1)] > g.Data[left[best]*(n+1)] {
+				best = i
+			}
+		}
+		c := left[best]
+		if !(g.Data[c*(n+1)] > drop) {
+			break
+		}
+		left = append(left[:best], left[best+1:]...)
+		order = append(order, c)
+		d := math.Sqrt(g.Data[c*(n+1)])
+		row := make([]float64, n)
+		row[c] = d
+		for _, j := range left {
+			row[j] = g.Data[c*n+j] / d
+		}
+		rows = append(rows, row)
+		for _, i := range left {
+			for _, j := range left {
+				g.Data[i*n+j] -= row[i] * row[j]
+			}
+		}
+	}
+	rank := len(order)
+	u = kernel.RowMajor(make([]float64, rank*rank), rank, rank, rank)
+	for i, row := range rows {
+		for j := i; j < rank; j++ {
+			u.Data[i*rank+j] = row[order[j]]
+		}
+	}
+	return order, u
+}
+
+func maxAbs(x []float64) float64 {
+	var largest float64
+	for _, v := range x {
+		largest = max(largest, math.Abs(v))
+	}
+	return largest
+}
+
+// ritz solves the eigenproblem of the space and multiplies the first p pairs out.
+func (s *Smallest) ritz() bool {
+	m, n, ld := s.m, s.n, basisRows(s.n, s.p)
+	for i := range m {
+		copy(s.y[i*m:][:m], s.h[i*ld:])
+	}
+	if !symmetricEigen(s.y[:m*m], m, s.theta[:m]) {
+		return false
+	}
+	s.combine(s.x, s.q, s.p)
+	s.combine(s.ax, s.aq, s.p)
+	for i := range s.p {
+		r := s.r[i*n:][:n]
+		copy(r, s.ax[i*n:])
+		kernel.Axpy(-s.theta[i], s.x[i*n:][:n], r)
+		s.rnorm[i] = norm2(r)
+	}
+	return true
+}
+
+// combine writes the first rows of Yᵀ·B to dst, B being q or aq.
+func (s *Smallest) combine(dst, b []float64, rows int) {
+	m, n := s.m, s.n
+	clear(dst[:rows*n])
+	kernel.Gemm(s.team, 1, kernel.RowMajor(s.y, m, rows, m).Trans(), kernel.RowMajor(b, m, n, n),
+		kernel.RowMajor(dst, rows, n, n))
+}
+
+// restart cuts the space back to that of the first rows Ritz vectors.
+func (s *Smallest) restart(rows int) {
+	n, ld := s.n, basisRows(s.n, s.p)
+	keep := make([]float64, rows*n)
+	for _, b := range [][]float64{s.q, s.aq} {
+		s.combine(keep, b, rows)
+		copy(b, keep)
+	}
+	s.m = rows
+	for i := range rows {
+		clear(s.h[i*ld:][:rows])
+		s.h[i*ld+i] = s.theta[i]
+	}
+}

@@ -1,0 +1,141 @@
+package linalg
+
+import "github.com/ufs-stream/ufs-stream/internal/kernel"
+
+// A triangle is handed around as the view U that is upper triangular in the view's own
+// coordinates; a lower triangle L is the view Lᵀ. What is below the diagonal of the
+// view is neither read nor written. Two solves then cover all sixteen of BLAS's
+// xTRSM: B ← U⁻ᵀ·B runs down the rows of B, B ← U⁻¹·B runs up; a triangle on the
+// right is one on the left of Bᵀ.
+
+const (
+	// leaf is the order at which recursion ends in plain loops. In a solve with n rows
+	// and m columns they do leaf/n of the flops at a scalar's speed, and the product of
+	// leaf terms above them is the narrowest that packing still pays for.
+	leaf = 8
+	// wide is how many columns of a leaf one worker takes: some 20 µs of work.
+	wide = 1024
+)
+
+// half splits n > leaf rows in two, the first a multiple of leaf.
+func half(n int) int { return (n/2 + leaf - 1) / leaf * leaf }
+
+// solveTrans overwrites B, n×m row- or column-major, with U⁻ᵀ·B; n²·m flops.
+func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
+	n, m := b.Rows, b.Cols
+	if n <= leaf {
+		eachColumns(team, b, func(b kernel.Matrix[float64]) { leafTrans(u, unit, b) })
+		return
+	}
+	h := half(n)
+	solveTrans(team, u.Sub(0, 0, h, h), unit, b.Sub(0, 0, h, m))
+	kernel.Gemm(team, -1, u.Sub(0, h, h, n-h).Trans(), b.Sub(0, 0, h, m), b.Sub(h, 0, n-h, m))
+	solveTrans(team, u.Sub(h, h, n-h, n-h), unit, b.Sub(h, 0, n-h, m))
+}
+
+// solve overwrites B, n×m row- or column-major, with U⁻¹·B; n²·m flops.
+func solve(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
+	n, m := b.Rows, b.Cols
+	if n <= leaf {
+		// Uᵀ with its rows and columns in reverse order is upper triangular too; the
+		// strides of a view cannot be negative, so the leaf does it.
+		eachColumns(team, b, func(b kernel.Matrix[float64]) { leafSolve(u, unit, b) })
+		return
+	}
+	h := half(n)
+	solve(team, u.Sub(h, h, n-h, n-h), unit, b.Sub(h, 0, n-h, m))
+	kernel.Gemm(team, -1, u.Sub(0, h, h, n-h), b.Sub(h, 0, n-h, m), b.Sub(0, 0, h, m))
+	solve(team, u.Sub(0, 0, h, h), unit, b.Sub(0, 0, h, m))
+}
+
+// eachColumns hands pieces of B's columns to the team's workers.
+func eachColumns(team *kernel.Team, b kernel.Matrix[float64], fn func(b kernel.Matrix[float64])) {
+	if b.Cols <= wide {
+		fn(b)
+		return
+	}
+	kernel.Each(team.Workers(), (b.Cols+wide-1)/wide, func(i int) {
+		fn(b.Sub(0, i*wide, b.Rows, min(wide, b.Cols-i*wide)))
+	})
+}
+
+// triangle is a leaf's U in row order.
+type triangle [leaf * leaf]float64
+
+func (t *triangle) load(u kernel.Matrix[float64], unit bool) {
+	for i := range u.Rows {
+		t[i*leaf+i] = 1
+		if !unit {
+			t[i*leaf+i] = u.Data[i*(u.RowStride+u.ColStride)]
+		}
+		for j := i + 1; j < u.Cols; j++ {
+			t[i*leaf+j] = u.Data[i*u.RowStride+j*u.ColStride]
+		}
+	}
+}
+
+// leafTrans is solveTrans for at most leaf rows.
+func leafTrans(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
+	var t triangle
+	t.load(u, unit)
+	rs, cs := b.RowStride, b.ColStride
+	if b.Rows != leaf {
+		for j := range b.Cols {
+			x := b.Data[j*cs:]
+			for i := range b.Rows {
+				s := x[i*rs]
+				for k := range i {
+					s -= t[k*leaf+i] * x[k*rs]
+				}
+				x[i*rs] = s / t[i*leaf+i]
+			}
+		}
+		return
+	}
+	for j := range b.Cols {
+		x := b.Data[j*cs:]
+		x0 := x[0] / t[0]
+		x1 := (x[rs] - t[1]*x0) / t[9]
+		x2 := (x[2*rs] - t[2]*x0 - t[10]*x1) / t[18]
+		x3 := (x[3*rs] - t[3]*x0 - t[11]*x1 - t[19]*x2) / t[27]
+		x4 := (x[4*rs] - t[4]*x0 - t[12]*x1 - t[20]*x2 - t[28]*x3) / t[36]
+		x5 := (x[5*rs] - t[5]*x0 - t[13]*x1 - t[21]*x2 - t[29]*x3 - t[37]*x4) / t[45]
+		x6 := (x[6*rs] - t[6]*x0 - t[14]*x1 - t[22]*x2 - t[30]*x3 - t[38]*x4 - t[46]*x5) / t[54]
+		x7 := (x[7*rs] - t[7]*x0 - t[15]*x1 - t[23]*x2 - t[31]*x3 - t[39]*x4 - t[47]*x5 - t[55]*x6) / t[63]
+		x[0], x[rs], x[2*rs], x[3*rs] = x0, x1, x2, x3
+		x[4*rs], x[5*rs], x[6*rs], x[7*rs] = x4, x5, x6, x7
+	}
+}
+
+// leafSolve is solve for at most leaf rows.
+func leafSolve(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
+	var t triangle
+	t.load(u, unit)
+	rs, cs := b.RowStride, b.ColStride
+	if b.Rows != leaf {
+		for j := range b.Cols {
+			x := b.Data[j*cs:]
+			for i := b.Rows - 1; i >= 0; i-- {
+				s := x[i*rs]
+				for k := i + 1; k < b.Rows; k++ {
+					s -= t[i*leaf+k] * x[k*rs]
+				}
+				x[i*rs] = s / t[i*leaf+i]
+			}
+		}
+		return
+	}
+	for j := range b.Cols {
+		x := b.Data[j*cs:]
+		x7 := x[7*rs] / t[63]
+		x6 := (x[6*rs] - t[55]*x7) / t[54]
+		x5 := (x[5*rs] - t[47]*x7 - t[46]*x6) / t[45]
+		x4 := (x[4*rs] - t[39]*x7 - t[38]*x6 - t[37]*x5) / t[36]
+		x3 := (x[3*rs] - t[31]*x7 - t[30]*x6 - t[29]*x5 - t[28]*x4) / t[27]
+		x2 := (x[2*rs] - t[23]*x7 - t[22]*x6 - t[21]*x5 - t[20]*x4 - t[19]*x3) / t[18]
+		x1 := (x[rs] - t[15]*x7 - t[14]*x6 - t[13]*x5 - t[12]*x4 - t[11]*x3 - t[10]*x2) / t[9]
+		x0 := (x[0] - t[7]*x7 - t[6]*x6 - t[5]*x5 - t[4]*x4 - t[3]*x3 - t[2]*x2 - t[1]*x1) / t[0]
+		x[0], x[rs], x[2*rs], x[3*rs] = x0, x1, x2, x3
+		x[4*rs], x[5*rs], x[6*rs], x[7*rs] = x4, x5, x6, x7
+	}
+}
