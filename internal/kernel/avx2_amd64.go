@@ -28,3 +28,28 @@ func transposeF32AVX2(k int, src *float32, stride int, dst *float32, width int)
 //
 //go:noescape
 func copyAVX2(k int, src *byte, stride int, dst *byte, units int)
+
+// dotAVX2 sets sums[i] to the chain of x[16b+i]·y[16b+i] over b < blocks, fused.
+//
+//go:noescape
+func dotAVX2(blocks int, x *float64, y *float64, sums *[16]float64)
+
+// squaresAVX2 is isa.squares.
+//
+//go:noescape
+func squaresAVX2(blocks int, x *float64, y *float64) float64
+
+// axpyRowsAVX2 is isa.axpyRows.
+//
+//go:noescape
+func axpyRowsAVX2(n int, count int, index *int32, weight *float64, x *float64, ldx int, width int, c *float64, ldc int)
+
+// narrowAVX2 is isa.narrow.
+//
+//go:noescape
+func narrowAVX2(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, squares *[4]float64)
+
+// belowAVX2 is isa.below; it reads up to 15 elements beyond n.
+//
+//go:noescape
+func belowAVX2(c *float32, slack *float32, norm float32, limit float32, from int, n int) int

@@ -519,3 +519,234 @@ next:
 	JNZ  run
 	VZEROUPPER
 	RET
+
+// func dotAVX2(blocks int, x *float64, y *float64, sums *[16]float64)
+// Requires: AVX, FMA3
+TEXT ·dotAVX2(SB), NOSPLIT, $0-32
+	MOVQ   blocks+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   y+16(FP), DX
+	MOVQ   sums+24(FP), BX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	TESTQ  AX, AX
+	JZ     done
+
+block:
+	VMOVUPD     (CX), Y1
+	VFMADD231PD (DX), Y1, Y0
+	VMOVUPD     32(CX), Y1
+	VFMADD231PD 32(DX), Y1, Y2
+	VMOVUPD     64(CX), Y1
+	VFMADD231PD 64(DX), Y1, Y3
+	VMOVUPD     96(CX), Y1
+	VFMADD231PD 96(DX), Y1, Y4
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, DX
+	DECQ        AX
+	JNZ         block
+
+done:
+	VMOVUPD Y0, (BX)
+	VMOVUPD Y2, 32(BX)
+	VMOVUPD Y3, 64(BX)
+	VMOVUPD Y4, 96(BX)
+	VZEROUPPER
+	RET
+
+// func squaresAVX2(blocks int, x *float64, y *float64) float64
+// Requires: AVX, SSE2
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-32
+	MOVQ   blocks+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   y+16(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y2, Y2, Y2
+	TESTQ  AX, AX
+	JZ     sum
+
+block:
+	VMOVUPD (CX), Y1
+	VSUBPD  (DX), Y1, Y1
+	VMULPD  Y1, Y1, Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPD 32(CX), Y1
+	VSUBPD  32(DX), Y1, Y1
+	VMULPD  Y1, Y1, Y1
+	VADDPD  Y1, Y2, Y2
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	DECQ    AX
+	JNZ     block
+
+sum:
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	MOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func axpyRowsAVX2(n int, count int, index *int32, weight *float64, x *float64, ldx int, width int, c *float64, ldc int)
+// Requires: AVX, FMA3
+TEXT ·axpyRowsAVX2(SB), NOSPLIT, $0-72
+	MOVQ n+0(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ ldx+40(FP), SI
+	MOVQ ldc+64(FP), DI
+	SHLQ $0x03, SI
+	SHLQ $0x03, DI
+
+row:
+	MOVQ count+8(FP), R8
+
+entry:
+	MOVLQSX      (CX), R9
+	IMULQ        DI, R9
+	ADDQ         c+56(FP), R9
+	VBROADCASTSD (DX), Y0
+	MOVQ         width+48(FP), R11
+	MOVQ         BX, R10
+	SUBQ         $0x10, R11
+	JL           fours
+
+sixteen:
+	VMOVUPD     (R9), Y1
+	VFMADD231PD (R10), Y0, Y1
+	VMOVUPD     Y1, (R9)
+	VMOVUPD     32(R9), Y1
+	VFMADD231PD 32(R10), Y0, Y1
+	VMOVUPD     Y1, 32(R9)
+	VMOVUPD     64(R9), Y1
+	VFMADD231PD 64(R10), Y0, Y1
+	VMOVUPD     Y1, 64(R9)
+	VMOVUPD     96(R9), Y1
+	VFMADD231PD 96(R10), Y0, Y1
+	VMOVUPD     Y1, 96(R9)
+	SUBQ        $-128, R9
+	SUBQ        $-128, R10
+	SUBQ        $0x10, R11
+	JGE         sixteen
+
+fours:
+	ADDQ $0x0c, R11
+	JL   ones
+
+four:
+	VMOVUPD     (R9), Y1
+	VFMADD231PD (R10), Y0, Y1
+	VMOVUPD     Y1, (R9)
+	ADDQ        $0x20, R9
+	ADDQ        $0x20, R10
+	SUBQ        $0x04, R11
+	JGE         four
+
+ones:
+	ADDQ $0x04, R11
+	JZ   next
+
+one:
+	VMOVSD      (R9), X1
+	VFMADD231SD (R10), X0, X1
+	VMOVSD      X1, (R9)
+	ADDQ        $0x08, R9
+	ADDQ        $0x08, R10
+	DECQ        R11
+	JNZ         one
+
+next:
+	ADDQ $0x04, CX
+	ADDQ $0x08, DX
+	DECQ R8
+	JNZ  entry
+	ADDQ SI, BX
+	DECQ AX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func narrowAVX2(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, squares *[4]float64)
+// Requires: AVX, FMA3
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-64
+	MOVQ         k+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         shift+24(FP), BX
+	MOVQ         dst+40(FP), SI
+	MOVQ         width+48(FP), DI
+	MOVQ         squares+56(FP), R8
+	SHLQ         $0x03, DX
+	SHLQ         $0x02, DI
+	VBROADCASTSD scale+32(FP), Y0
+	VMOVUPD      (R8), Y1
+
+column:
+	VMOVUPD      (CX), Y2
+	VBROADCASTSD (BX), Y3
+	VSUBPD       Y3, Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, (SI)
+	ADDQ         DX, CX
+	ADDQ         $0x08, BX
+	ADDQ         DI, SI
+	DECQ         AX
+	JNZ          column
+	VMOVUPD      Y1, (R8)
+	VZEROUPPER
+	RET
+
+// func belowAVX2(c *float32, slack *float32, norm float32, limit float32, from int, n int) int
+// Requires: AVX, FMA3
+TEXT ·belowAVX2(SB), NOSPLIT, $0-48
+	MOVQ         c+0(FP), AX
+	MOVQ         slack+8(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS norm+16(FP), Y0
+	VBROADCASTSS limit+20(FP), Y1
+
+more:
+	CMPQ         DX, BX
+	JGE          none
+	VMOVUPS      (AX)(DX*4), Y2
+	VMOVUPS      (CX)(DX*4), Y3
+	VFNMADD231PS Y3, Y0, Y2
+	VCMPPS       $0x0a, Y1, Y2, Y2
+	VMOVUPS      32(AX)(DX*4), Y3
+	VMOVUPS      32(CX)(DX*4), Y4
+	VFNMADD231PS Y4, Y0, Y3
+	VCMPPS       $0x0a, Y1, Y3, Y3
+	VORPS        Y2, Y3, Y4
+	VMOVMSKPS    Y4, SI
+	TESTL        SI, SI
+	JNZ          found
+	ADDQ         $0x10, DX
+	JMP          more
+
+found:
+	VMOVMSKPS Y2, SI
+	VMOVMSKPS Y3, AX
+	SHLL      $0x08, AX
+	ORL       AX, SI
+	BSFL      SI, SI
+	ADDQ      SI, DX
+	CMPQ      DX, BX
+	JLT       hit
+
+none:
+	MOVQ BX, DX
+
+hit:
+	MOVQ DX, ret+40(FP)
+	VZEROUPPER
+	RET

@@ -15,6 +15,22 @@ type isa struct {
 	name string
 	f64  micro[float64]
 	f32  micro[float32]
+
+	// dot is [Dot], axpy [Axpy], and axpyRows the loop of [SparseGemm]: for each of n
+	// rows of x (ldx apart, width long) and each of its count entries, c[index·ldc:] +=
+	// weight·x.
+	dot      func(x, y []float64) float64
+	axpy     func(alpha float64, x, y []float64)
+	axpyRows func(n, count int, index *int32, weight, x *float64, ldx, width int, c *float64, ldc int)
+	// squares is Σ (x_i − y_i)² over blocks·8 elements: 8 sums, of every 8th term, each
+	// operation rounded, then added as ((0+4)+(2+6)) + ((1+5)+(3+7)).
+	squares func(blocks int, x, y []float64) float64
+	// narrow writes dst[l*width+i] = float32((src[i+l*stride] − shift[l])·scale) for i < 4,
+	// l < k, and adds the squares to squares[i]. Nil: in Go.
+	narrow func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, squares *[4]float64)
+	// below returns the first j in [from, n) where not c[j] − norm·slack[j] > limit, or
+	// n. It may read below elements beyond n.
+	below func(c, slack []float32, norm, limit float32, from, n int) int
 }
 
 // paths are the instruction sets of this machine, the best first; the last is Go.

@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"math"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -27,12 +28,16 @@ var avx512 = isa{
 	name: "avx512",
 	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyF64},
 	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyF32},
+
+	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector,
 }
 
 var avx2 = isa{
 	name: "avx2",
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyF64},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyF32},
+
+	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector,
 }
 
 func copyF64(k int, src *float64, stride int, dst *float64, width int) {
@@ -41,4 +46,42 @@ func copyF64(k int, src *float64, stride int, dst *float64, width int) {
 
 func copyF32(k int, src *float32, stride int, dst *float32, width int) {
 	copyAVX2(k, (*byte)(unsafe.Pointer(src)), 4*stride, (*byte)(unsafe.Pointer(dst)), width/4)
+}
+
+// dotFMA adds the 16 sums by halves; what is left over joins the first of them.
+func dotFMA(x, y []float64) float64 {
+	y = y[:len(x)]
+	var s [16]float64
+	if whole := len(x) / 16; whole > 0 {
+		dotAVX2(whole, &x[0], &y[0], &s)
+		x, y = x[16*whole:], y[16*whole:]
+	}
+	for i, v := range x {
+		s[i] = math.FMA(v, y[i], s[i])
+	}
+	for half := 8; half > 0; half /= 2 {
+		for i := range half {
+			s[i] += s[i+half]
+		}
+	}
+	return s[0]
+}
+
+func axpyFMA(alpha float64, x, y []float64) {
+	y = y[:len(x)]
+	if len(x) > 0 {
+		var first int32
+		axpyRowsAVX2(1, 1, &first, &alpha, &x[0], 0, len(x), &y[0], 0)
+	}
+}
+
+func squaresVector(blocks int, x, y []float64) float64 {
+	if blocks == 0 {
+		return 0
+	}
+	return squaresAVX2(blocks, &x[0], &y[0])
+}
+
+func belowVector(c, slack []float32, norm, limit float32, from, n int) int {
+	return belowAVX2(&c[0], &slack[0], norm, limit, from, n)
 }

@@ -33,7 +33,8 @@ type micro[T Float] struct {
 	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a
 	// multiple of 4. Nil means: in Go.
 	transpose func(k int, src *T, stride int, dst *T, width int)
-	// copy writes dst[l*width+i] = src[l*stride+i] for i < width, l < k. Nil: in Go.
+	// copy writes dst[l*width+i] = src[l*stride+i] for i < width, l < k; width is a
+	// multiple of 4. Nil: in Go.
 	copy func(k int, src *T, stride int, dst *T, width int)
 }
 
@@ -193,7 +194,7 @@ func (u *micro[T]) pack(dst []T, width int, src Matrix[T]) {
 		clear(dst)
 	}
 	switch {
-	case src.RowStride == 1 && rows == width && u.copy != nil:
+	case src.RowStride == 1 && rows == width && width%4 == 0 && u.copy != nil:
 		u.copy(k, &src.Data[0], src.ColStride, &dst[0], width)
 	case src.RowStride == 1:
 		for l := range k {

@@ -352,9 +352,11 @@ func testAccuracy[T Float](t *testing.T, p *isa, u float64) {
 func TestRefusesWrongShapes(t *testing.T) {
 	team, v := NewTeam(1), make([]float64, 11)
 	for name, call := range map[string]func(){
-		"inner":   func() { Gemm(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 2, 2, 2), RowMajor(v, 2, 2, 2)) },
-		"outer":   func() { Gemm(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 3, 2, 2), RowMajor(v, 2, 3, 3)) },
-		"short":   func() { Gemm(team, 1, RowMajor(v, 4, 3, 3), RowMajor(v, 3, 2, 2), RowMajor(make([]float64, 8), 4, 2, 2)) },
+		"inner": func() { Gemm(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 2, 2, 2), RowMajor(v, 2, 2, 2)) },
+		"outer": func() { Gemm(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 3, 2, 2), RowMajor(v, 2, 3, 3)) },
+		"short": func() {
+			Gemm(team, 1, RowMajor(v, 4, 3, 3), RowMajor(v, 3, 2, 2), RowMajor(make([]float64, 8), 4, 2, 2))
+		},
 		"square":  func() { Syrk(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 2, 3, 3)) },
 		"columns": func() { Syrk(team, 1, RowMajor(v, 2, 3, 3), ColMajor(v, 2, 2, 3)) },
 	} {

@@ -18,6 +18,7 @@ type Team struct {
 	isa     *isa
 	f64     products[float64]
 	f32     products[float32]
+	sparse  sparseProduct
 
 	// A call under way: every worker runs body, and the steps of body together.
 	body    func(worker int)
@@ -42,6 +43,7 @@ func newTeam(workers int, path *isa) *Team {
 	t.run = t.help
 	t.f64.init(t, &path.f64)
 	t.f32.init(t, &path.f32)
+	t.sparse.init(t)
 	return t
 }
 

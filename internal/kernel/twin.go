@@ -8,6 +8,8 @@ var goPath = isa{
 	name: "go",
 	f64:  micro[float64]{mr: 4, nr: 4, mul: mulGo[float64]},
 	f32:  micro[float32]{mr: 4, nr: 4, mul: mulGo[float32]},
+
+	dot: dotGo, axpy: axpyGo, axpyRows: axpyRowsGo, squares: squaresGo, below: belowGo,
 }
 
 // mulGo is micro.mul for 4×4 tiles. The conversions forbid the compiler to fuse.
@@ -36,4 +38,66 @@ func mulGo[T Float](k int, alpha T, a, b, c *T, ldc int) {
 			}
 		}
 	}
+}
+
+// dotGo is isa.dot in four sums.
+func dotGo(x, y []float64) float64 {
+	y = y[:len(x)]
+	var s0, s1, s2, s3 float64
+	for len(x) >= 4 && len(y) >= 4 {
+		s0 += float64(x[0] * y[0])
+		s1 += float64(x[1] * y[1])
+		s2 += float64(x[2] * y[2])
+		s3 += float64(x[3] * y[3])
+		x, y = x[4:], y[4:]
+	}
+	for i, v := range x {
+		s0 += float64(v * y[i])
+	}
+	return (s0 + s2) + (s1 + s3)
+}
+
+func axpyGo(alpha float64, x, y []float64) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] += float64(alpha * v)
+	}
+}
+
+func axpyRowsGo(n, count int, index *int32, weight, x *float64, ldx, width int, c *float64, ldc int) {
+	indices, weights := unsafe.Slice(index, n*count), unsafe.Slice(weight, n*count)
+	for i := range n {
+		row := unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(x), 8*i*ldx)), width)
+		for e := i * count; e < (i+1)*count; e++ {
+			axpyGo(weights[e], row, unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(c), 8*int(indices[e])*ldc)), width))
+		}
+	}
+}
+
+func squaresGo(blocks int, x, y []float64) float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for range blocks {
+		a, b := x[:8], y[:8]
+		d0, d1, d2, d3 := a[0]-b[0], a[1]-b[1], a[2]-b[2], a[3]-b[3]
+		s0 += float64(d0 * d0)
+		s1 += float64(d1 * d1)
+		s2 += float64(d2 * d2)
+		s3 += float64(d3 * d3)
+		d4, d5, d6, d7 := a[4]-b[4], a[5]-b[5], a[6]-b[6], a[7]-b[7]
+		s4 += float64(d4 * d4)
+		s5 += float64(d5 * d5)
+		s6 += float64(d6 * d6)
+		s7 += float64(d7 * d7)
+		x, y = x[8:], y[8:]
+	}
+	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+}
+
+func belowGo(c, slack []float32, norm, limit float32, from, n int) int {
+	for j := from; j < n; j++ {
+		if !(c[j]-float32(norm*slack[j]) > limit) {
+			return j
+		}
+	}
+	return n
 }

@@ -27,6 +27,11 @@ func main() {
 		transpose(f64)
 		transpose(f32)
 		copyPanel()
+		dot()
+		squares()
+		axpyRows()
+		narrow()
+		below()
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)
@@ -36,13 +41,11 @@ func main() {
 
 // elem is an element type and the instructions on vectors of it.
 type elem struct {
-	name, goType    string
-	size            int
-	load            func(...Op) // the same for loads and stores
-	broadcast       func(...Op)
-	fma231, fma213  func(...Op)
-	zero            func(...Op)
-	loadScalarParam string
+	name, goType   string
+	size           int
+	load           func(...Op) // the same for loads and stores
+	broadcast      func(...Op)
+	fma231, fma213 func(...Op)
 }
 
 var f64 = elem{
@@ -114,10 +117,9 @@ func mul(e elem, w width, mr, nv int) {
 			}
 		}
 	}
-	name := func(s string) LabelRef { return LabelRef(s) }
 	const unroll = 4
 	SUBQ(Imm(unroll), k)
-	JL(name("rest"))
+	JL(to("rest"))
 	Label("four")
 	for u := range unroll {
 		step(u)
@@ -125,16 +127,16 @@ func mul(e elem, w width, mr, nv int) {
 	ADDQ(U32(unroll*mr*e.size), a)
 	ADDQ(U32(unroll*nv*w.bytes), b)
 	SUBQ(Imm(unroll), k)
-	JGE(name("four"))
+	JGE(to("four"))
 	Label("rest")
 	ADDQ(Imm(unroll), k)
-	JZ(name("add"))
+	JZ(to("add"))
 	Label("one")
 	step(0)
 	ADDQ(U32(mr*e.size), a)
 	ADDQ(U32(nv*w.bytes), b)
 	DECQ(k)
-	JNZ(name("one"))
+	JNZ(to("one"))
 
 	Label("add")
 	Comment("C = alpha·sum + C, rounded once.")
@@ -165,13 +167,13 @@ func transpose(e elem) {
 	src := Load(Param("src"), GP64())
 	stride := Load(Param("stride"), GP64())
 	dst := Load(Param("dst"), GP64())
-	to := Load(Param("width"), GP64())
+	width := Load(Param("width"), GP64())
 	SHLQ(U8(log2(e.size)), stride)
-	SHLQ(U8(log2(e.size)), to)
+	SHLQ(U8(log2(e.size)), width)
 	third := GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, third)
-	to3 := GP64()
-	LEAQ(Mem{Base: to, Index: to, Scale: 2}, to3)
+	width3 := GP64()
+	LEAQ(Mem{Base: width, Index: width, Scale: 2}, width3)
 	row := func(base Register, i int, by, by3 Register) Mem {
 		return [4]Mem{{Base: base}, {Base: base, Index: by, Scale: 1}, {Base: base, Index: by, Scale: 2}, {Base: base, Index: by3, Scale: 1}}[i]
 	}
@@ -187,7 +189,7 @@ func transpose(e elem) {
 	t := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
 	if e.size == 4 {
 		SUBQ(Imm(8), k)
-		JL(LabelRef("rest"))
+		JL(to("rest"))
 		Label("eight")
 		fetch()
 		for i := range r {
@@ -202,19 +204,19 @@ func transpose(e elem) {
 		VUNPCKLPD(t[3], t[1], r[2])
 		VUNPCKHPD(t[3], t[1], r[3])
 		for i := range r {
-			VMOVUPS(r[i].AsX(), row(dst, i, to, to3))
+			VMOVUPS(r[i].AsX(), row(dst, i, width, width3))
 		}
-		LEAQ(Mem{Base: dst, Index: to, Scale: 4}, dst)
+		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dst)
 		for i := range r {
-			VEXTRACTF128(Imm(1), r[i], row(dst, i, to, to3))
+			VEXTRACTF128(Imm(1), r[i], row(dst, i, width, width3))
 		}
-		LEAQ(Mem{Base: dst, Index: to, Scale: 4}, dst)
+		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dst)
 		ADDQ(Imm(32), src)
 		SUBQ(Imm(8), k)
-		JGE(LabelRef("eight"))
+		JGE(to("eight"))
 		Label("rest")
 		ADDQ(Imm(8), k)
-		JZ(LabelRef("done"))
+		JZ(to("done"))
 		x := [4]VecVirtual{XMM(), XMM(), XMM(), XMM()}
 		y := [4]VecVirtual{XMM(), XMM(), XMM(), XMM()}
 		for i := range x {
@@ -229,7 +231,7 @@ func transpose(e elem) {
 		VUNPCKLPD(y[3], y[1], x[2])
 		VUNPCKHPD(y[3], y[1], x[3])
 		for i := range x {
-			VMOVUPS(x[i], row(dst, i, to, to3))
+			VMOVUPS(x[i], row(dst, i, width, width3))
 		}
 		Label("done")
 	} else {
@@ -247,12 +249,12 @@ func transpose(e elem) {
 		VPERM2F128(Imm(0x31), t[2], t[0], r[2])
 		VPERM2F128(Imm(0x31), t[3], t[1], r[3])
 		for i := range r {
-			VMOVUPD(r[i], row(dst, i, to, to3))
+			VMOVUPD(r[i], row(dst, i, width, width3))
 		}
-		LEAQ(Mem{Base: dst, Index: to, Scale: 4}, dst)
+		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dst)
 		ADDQ(Imm(32), src)
 		SUBQ(Imm(4), k)
-		JNZ(LabelRef("four"))
+		JNZ(to("four"))
 	}
 	VZEROUPPER()
 	RET()
@@ -274,7 +276,7 @@ func copyPanel() {
 	MOVQ(units, left)
 	MOVQ(src, from)
 	SUBQ(Imm(2), left)
-	JL(LabelRef("last"))
+	JL(to("last"))
 	y := YMM()
 	Label("pair")
 	VMOVUPS(Mem{Base: from}, y)
@@ -282,10 +284,10 @@ func copyPanel() {
 	ADDQ(Imm(32), from)
 	ADDQ(Imm(32), dst)
 	SUBQ(Imm(2), left)
-	JGE(LabelRef("pair"))
+	JGE(to("pair"))
 	Label("last")
 	ADDQ(Imm(2), left)
-	JZ(LabelRef("next"))
+	JZ(to("next"))
 	x := XMM()
 	VMOVUPS(Mem{Base: from}, x)
 	VMOVUPS(x, Mem{Base: dst})
@@ -293,7 +295,7 @@ func copyPanel() {
 	Label("next")
 	ADDQ(stride, src)
 	DECQ(k)
-	JNZ(LabelRef("run"))
+	JNZ(to("run"))
 	VZEROUPPER()
 	RET()
 }

@@ -1,0 +1,364 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Nearest finds the anchors nearest to rows: m points in d dimensions, prepared for
+// any number of searches for the count nearest by squared Euclidean distance
+//
+//	‖x − y‖² = Σ_i (x_i − y_i)².
+//
+// Distances are screened in float32, as ‖y‖²/2 − xᵀy about the anchors' mean by the
+// micro-kernel of [Gemm], for a few rows against all anchors at a time, so that the
+// n×m distances stay in cache and are never stored. Every screened value has a bound
+// on its error; anchors that the bounds do not exclude are settled in float64. The
+// result is thus that of float64 distances to all anchors, to the last bit and on
+// every instruction set: ties go to the lower index, and NaN counts as +Inf.
+//
+// A Nearest uses its team's workers and serves one caller at a time.
+type Nearest struct {
+	team        *Team
+	m, d, count int
+
+	points []float64 // m×padded, each anchor's d coordinates and zeros
+	padded int       // d rounded up to whole blocks of squares
+	center []float64 // d: the anchors' mean
+	scale  float64   // power of 2 that makes the longest centred anchor about 1 long
+	plain  bool      // anchors that float64 cannot square: nothing is screened
+	packed []float32 // centred and scaled anchors, m×d in panels of nr, depth by depth
+	wide   int       // m rounded up to whole panels
+	half   []float32 // wide: (1 − h)·‖y‖²/2, +Inf beyond m
+	slack  []float32 // wide: g·‖y‖
+	twice  []float64 // m: what upper and lower bound differ by beside 2·‖x‖·slack
+
+	rows    int // rows of a task
+	scratch []nearestScratch
+	body    func(worker int)
+
+	// The search under way.
+	x        Matrix[float64]
+	index    []int32
+	distance []float64
+}
+
+// nearestScratch is one worker's.
+type nearestScratch struct {
+	panels  []float32 // rows×d in panels of mr, depth by depth
+	norms   []float64 // rows: ‖x‖² of what is in panels, later ‖x‖
+	half    []float32 // rows×wide: half ‖y‖² − xᵀy
+	raw     []float64 // settled×padded: rows as they came
+	open    []candidate
+	uppers  []float64   // the count lowest upper bounds so far
+	settled []neighbour // the count nearest so far
+}
+
+// candidate is an anchor that screening has not excluded.
+type candidate struct {
+	index int32
+	lower float64 // bound on ‖y‖²/2 − xᵀy
+}
+
+type neighbour struct {
+	distance float64
+	index    int32
+}
+
+const (
+	// nearestBytes bounds the float32 distances that a worker holds at a time: half of
+	// the smallest level-2 cache in use on servers.
+	nearestBytes = 512 << 10
+	// settleRows is the number of rows brought into row-major order at a time.
+	settleRows = 16
+	// squaresBlock is the number of terms that squares sums at a time.
+	squaresBlock = 8
+)
+
+// NewNearest prepares the m points, m×d in any layout, for searches of the count
+// nearest, 0 < count ≤ m. Costs O(m·d) and holds [NearestBytes].
+func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
+	m, d := points.Rows, points.Cols
+	if points.check("points"); count < 1 || count > m {
+		panic(fmt.Sprintf("kernel: %d nearest of %d points", count, m))
+	}
+	u := &t.isa.f32
+	n := &Nearest{team: t, m: m, d: d, count: count,
+		padded: panels(d, squaresBlock) * squaresBlock, wide: panels(m, u.nr) * u.nr, center: make([]float64, d)}
+	n.body = n.search
+	n.points = make([]float64, m*n.padded)
+	for i := range m {
+		row := n.points[i*n.padded:][:d]
+		for l := range row {
+			row[l] = points.Data[i*points.RowStride+l*points.ColStride]
+		}
+		Axpy(1/float64(m), row, n.center)
+	}
+	n.screen(u)
+	return n
+}
+
+// screen packs the anchors and derives the bounds. With u = 2⁻²⁴, rounding to
+// float32 changes each coordinate by a factor of 1 ± u, a chain of k multiply-adds
+// its sum by k·u·Σ|x_i y_i| ≤ k·u·‖x‖‖y‖ (Cauchy-Schwarz), and adding the c chains
+// of a row to ‖y‖²/2 by c·u of the largest partial result. Hence the error of
+// ‖y‖²/2 − xᵀy is at most
+//
+//	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 4)·u,  h = (c + 4)·u,
+//
+// the 4 being 2 roundings of coordinates, that of ‖y‖²/2 and that of the comparison,
+// plus one unit for terms of second order, which stay below it while d < 2²⁰; beyond
+// numbers of 2⁻¹²⁶, where a rounding is absolute, underflow adds less than d·2⁻¹²⁰.
+func (n *Nearest) screen(u *micro[float32]) {
+	norms := make([]float64, n.m)
+	longest := 0.0
+	for i := range norms {
+		for l, y := range n.points[i*n.padded:][:n.d] {
+			y -= n.center[l]
+			norms[i] += y * y
+		}
+		longest = max(longest, norms[i]) // NaN stays
+	}
+	n.scale = 1
+	n.plain = math.IsNaN(longest) || math.IsInf(longest, 1)
+	if longest > 0 && !n.plain {
+		_, e := math.Frexp(math.Sqrt(longest))
+		n.scale = math.Ldexp(1, max(min(-e, 1000), -1000))
+	}
+	const unit = 0x1p-24
+	chains := float64(panels(n.d, depth))
+	g := (float64(min(n.d, depth)) + chains + 5) * unit
+	h := (chains + 5) * unit
+	n.half, n.slack, n.twice = make([]float32, n.wide+below), make([]float32, n.wide+below), make([]float64, n.m)
+	for i := range n.half {
+		n.half[i] = float32(math.Inf(1))
+	}
+	for i, sq := range norms {
+		sq *= n.scale * n.scale
+		add := h*sq/2 + float64(n.d)*0x1p-120
+		n.half[i] = float32(sq/2 - add)
+		n.slack[i] = float32(g * math.Sqrt(sq) * (1 + 0x1p-20))
+		n.twice[i] = 2 * add
+	}
+	n.packed = aligned[float32](n.wide * n.d)
+	for l := 0; l < n.d; l += depth {
+		k := min(depth, n.d-l)
+		for i := range n.m {
+			to := n.packed[l*n.wide+i/u.nr*u.nr*k+i%u.nr:]
+			for q, y := range n.points[i*n.padded+l:][:k] {
+				to[q*u.nr] = float32((y - n.center[l+q]) * n.scale)
+			}
+		}
+	}
+}
+
+// below is how far isa.below reads beyond its last element.
+const below = 16
+
+// NearestBytes is what a Nearest of m points in d dimensions holds, and its scratch
+// on that many workers.
+func NearestBytes(workers, m, d int) int64 {
+	const widest = 48
+	wide := int64(m + widest)
+	rows := int64(min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8)
+	worker := 4*rows*int64(d) + 4*(rows*wide+below) + 8*settleRows*int64(d+squaresBlock) + 64*rows + 16*wide
+	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 16*wide + 16*int64(d) + int64(workers)*worker
+}
+
+// maxNearestRows keeps the rows of a task, 1 KiB a row for 128 dimensions, in cache
+// where anchors are few.
+const maxNearestRows = 128
+
+// To writes the indices of the count anchors nearest to each row of x, nearest
+// first, to index, and their squared distances to distance (both rows×count). x is
+// rows×d; column-major is fastest. Costs 2·rows·d·m flops.
+func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
+	x.check("x")
+	if x.Cols != n.d || len(index) < x.Rows*n.count || len(distance) < x.Rows*n.count {
+		panic(fmt.Sprintf("kernel: nearest of %d×%d rows to %d×%d points", x.Rows, x.Cols, n.m, n.d))
+	}
+	if x.Rows == 0 {
+		return
+	}
+	n.x, n.index, n.distance = x, index, distance
+	workers := min(n.team.workers, x.Rows)
+	mr := n.team.isa.f32.mr
+	share := panels(panels(x.Rows, workers), mr) * mr
+	n.rows = min(max(nearestBytes/4/n.wide/mr*mr, mr), maxNearestRows, share)
+	for len(n.scratch) < workers {
+		n.scratch = append(n.scratch, nearestScratch{})
+	}
+	for w := range workers {
+		n.scratch[w].reserve(n)
+	}
+	n.team.together(workers, n.body)
+	n.x, n.index, n.distance = Matrix[float64]{}, nil, nil
+}
+
+func (s *nearestScratch) reserve(n *Nearest) {
+	if len(s.norms) >= n.rows {
+		return
+	}
+	s.panels = aligned[float32](n.rows * n.d)
+	s.norms = make([]float64, n.rows)
+	s.half = aligned[float32](n.rows*n.wide + below)
+	s.raw = make([]float64, settleRows*n.padded)
+	s.open = make([]candidate, 0, n.m)
+	s.uppers = make([]float64, 0, n.count)
+	s.settled = make([]neighbour, 0, n.count+1)
+}
+
+// search is what each worker of a search does: tasks of n.rows rows.
+func (n *Nearest) search(worker int) {
+	s := &n.scratch[worker]
+	for task := n.team.take(); task*n.rows < n.x.Rows; task = n.team.take() {
+		from := task * n.rows
+		rows := min(n.rows, n.x.Rows-from)
+		x := n.x.Sub(from, 0, rows, n.d)
+		n.narrow(s, x)
+		n.screenRows(s, rows)
+		for at := 0; at < rows; at += settleRows {
+			some := x.Sub(at, 0, min(settleRows, rows-at), n.d)
+			n.widen(s, some)
+			for i := range some.Rows {
+				r := (from + at + i) * n.count
+				n.settle(s, at+i, s.raw[i*n.padded:][:n.padded])
+				for k, b := range s.settled {
+					n.index[r+k], n.distance[r+k] = b.index, b.distance
+				}
+			}
+		}
+	}
+	n.team.barrier()
+}
+
+// narrow packs rows, centred and scaled, as float32 panels, and takes their norms.
+func (n *Nearest) narrow(s *nearestScratch, x Matrix[float64]) {
+	p := n.team.isa
+	mr := p.f32.mr
+	high := panels(x.Rows, mr) * mr
+	clear(s.norms)
+	for l := 0; l < n.d; l += depth {
+		k := min(depth, n.d-l)
+		for at := 0; at < high; at += mr {
+			panel := s.panels[l*high+at*k:][:mr*k]
+			i := at
+			if p.narrow != nil && x.RowStride == 1 {
+				for ; i+4 <= min(at+mr, x.Rows); i += 4 {
+					p.narrow(k, &x.Data[i+l*x.ColStride], x.ColStride, &n.center[l], n.scale,
+						&panel[i-at], mr, (*[4]float64)(s.norms[i:]))
+				}
+			}
+			for ; i < at+mr; i++ {
+				if i >= x.Rows {
+					for q := range k {
+						panel[q*mr+i-at] = 0
+					}
+					continue
+				}
+				for q := range k {
+					v := (x.Data[i*x.RowStride+(l+q)*x.ColStride] - n.center[l+q]) * n.scale
+					s.norms[i] += v * v
+					panel[q*mr+i-at] = float32(v)
+				}
+			}
+		}
+	}
+	for i, sq := range s.norms {
+		s.norms[i] = math.Sqrt(sq)
+	}
+}
+
+// screenRows sets s.half to half the squared distances less ‖x‖²/2.
+func (n *Nearest) screenRows(s *nearestScratch, rows int) {
+	u := &n.team.isa.f32
+	high := panels(rows, u.mr) * u.mr
+	for i := range high {
+		copy(s.half[i*n.wide:][:n.wide], n.half)
+	}
+	for l := 0; l < n.d; l += depth {
+		k := min(depth, n.d-l)
+		for j := 0; j < n.wide; j += u.nr {
+			for i := 0; i < high; i += u.mr {
+				u.mul(k, -1, &s.panels[l*high+i*k], &n.packed[l*n.wide+j*k], &s.half[i*n.wide+j], n.wide)
+			}
+		}
+	}
+}
+
+// widen brings rows into row-major order.
+func (n *Nearest) widen(s *nearestScratch, x Matrix[float64]) {
+	if n.d == 0 {
+		return
+	}
+	// As a panel: its "rows" are the coordinates.
+	n.team.isa.f64.pack(s.raw, n.padded, x.Trans())
+}
+
+// settle finds the nearest anchors of row i, whose coordinates are x.
+func (n *Nearest) settle(s *nearestScratch, i int, x []float64) {
+	s.settled = s.settled[:0]
+	// Beyond this norm float32 may overflow; nothing is excluded then, or for NaN.
+	const longest = 0x1p60
+	if norm := s.norms[i]; !n.plain && norm < longest {
+		n.exclude(s, norm*(1+0x1p-20), s.half[i*n.wide:])
+	} else {
+		s.open = s.open[:0]
+		for j := range n.m {
+			s.open = append(s.open, candidate{index: int32(j)})
+		}
+	}
+	for _, c := range s.open {
+		d := n.team.isa.squares(n.padded/squaresBlock, x, n.points[int(c.index)*n.padded:][:n.padded])
+		if math.IsNaN(d) {
+			d = math.Inf(1)
+		}
+		s.insert(d, c.index, n.count)
+	}
+}
+
+// insert keeps the count nearest in order; indices arrive ascending.
+func (s *nearestScratch) insert(distance float64, index int32, count int) {
+	if len(s.settled) == count && distance >= s.settled[count-1].distance {
+		return
+	}
+	at := len(s.settled)
+	for at > 0 && s.settled[at-1].distance > distance {
+		at--
+	}
+	s.settled = append(s.settled, neighbour{})
+	copy(s.settled[at+1:], s.settled[at:])
+	s.settled[at] = neighbour{distance, index}
+	s.settled = s.settled[:min(len(s.settled), count)]
+}
+
+// exclude leaves in s.open, ascending, the anchors that may be among the nearest: an
+// anchor is out when count others have an upper bound below its lower bound, by more
+// than settling may round. With ε for the relative error of a settled distance,
+// that is 2ε(‖x‖² + ‖y‖²) on the scale of half distances, and ‖y‖ ≤ 1 here.
+func (n *Nearest) exclude(s *nearestScratch, norm float64, half []float32) {
+	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
+	margin := 2 * epsilon * (norm*norm + 1)
+	limit := float32(math.MaxFloat32)
+	s.open, s.uppers = s.open[:0], s.uppers[:0]
+	for j := 0; ; j++ {
+		j = n.team.isa.below(half, n.slack, float32(norm), limit, j, n.m)
+		if j == n.m {
+			break
+		}
+		lower := float64(half[j]) - norm*float64(n.slack[j])
+		s.open = append(s.open, candidate{int32(j), lower})
+		upper := lower + 2*norm*float64(n.slack[j]) + n.twice[j]
+		if at, _ := slices.BinarySearch(s.uppers, upper); at < n.count {
+			if len(s.uppers) == n.count {
+				s.uppers = s.uppers[:n.count-1]
+			}
+			s.uppers = slices.Insert(s.uppers, at, upper)
+			if len(s.uppers) == n.count {
+				limit = math.Nextafter32(float32(s.uppers[n.count-1]+margin), math.MaxFloat32)
+			}
+		}
+	}
+	s.open = slices.DeleteFunc(s.open, func(c candidate) bool { return c.lower > float64(limit) })
+}

@@ -1,0 +1,301 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// allDistances is the definition: every distance in float64, as isa.squares sums it.
+func allDistances(x, points Matrix[float64], i int) []float64 {
+	distances := make([]float64, points.Rows)
+	for j := range distances {
+		var s [8]float64
+		for l := range x.Cols {
+			d := x.Data[i*x.RowStride+l*x.ColStride] - points.Data[j*points.RowStride+l*points.ColStride]
+			s[l%8] += float64(d * d)
+		}
+		distances[j] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+		if math.IsNaN(distances[j]) {
+			distances[j] = math.Inf(1)
+		}
+	}
+	return distances
+}
+
+func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int) {
+	t.Helper()
+	n := NewNearest(team, points, count)
+	index, distance := make([]int32, x.Rows*count), make([]float64, x.Rows*count)
+	n.To(index, distance, x)
+	order := make([]int32, points.Rows)
+	for i := range x.Rows {
+		all := allDistances(x, points, i)
+		for j := range order {
+			order[j] = int32(j)
+		}
+		slices.SortStableFunc(order, func(a, b int32) int {
+			switch {
+			case all[a] < all[b]:
+				return -1
+			case all[a] > all[b]:
+				return 1
+			}
+			return int(a - b)
+		})
+		for k := range count {
+			if j := order[k]; index[i*count+k] != j || bits(distance[i*count+k]) != bits(all[j]) {
+				t.Fatalf("row %d of %d×%d, neighbour %d of %d among %d: %d at %g, want %d at %g", i, x.Rows, x.Cols, k, count,
+					points.Rows, index[i*count+k], distance[i*count+k], j, all[j])
+			}
+		}
+	}
+	held := 8*cap(n.points) + 8*cap(n.center) + 4*cap(n.packed) + 4*cap(n.half) + 4*cap(n.slack) + 8*cap(n.twice)
+	for _, s := range n.scratch {
+		held += 4*cap(s.panels) + 8*cap(s.norms) + 4*cap(s.half) + 8*cap(s.raw) + 16*cap(s.open) + 8*cap(s.uppers) + 16*cap(s.settled)
+	}
+	if most := NearestBytes(team.workers, points.Rows, points.Cols); int64(held) > most {
+		t.Fatalf("%d points in %d dimensions: holds %d bytes, NearestBytes says %d", points.Rows, points.Cols, held, most)
+	}
+}
+
+// Exactly the float64 neighbours, for every size about an edge and any layout.
+func TestNearest(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		r, layout := rand.New(rand.NewPCG(7, 7)), 0
+		for _, team := range teams(p) {
+			for _, m := range crossing(p.f32.nr)[1:] {
+				for _, rows := range slices.Concat(crossing(p.f32.mr), crossing(settleRows)) {
+					for _, d := range []int{0, 1, 7, 8, 9, 40} {
+						layout++
+						x, points := newGuarded[float64](r, rows, d, layout&1 != 0), newGuarded[float64](r, m, d, layout&2 != 0)
+						checkNearest(t, team, x.Matrix, points.Matrix, min(1+layout%7, m))
+					}
+				}
+			}
+			for _, d := range crossing(depth)[2:] {
+				x, points := newGuarded[float64](r, maxNearestRows+9, d, true), newGuarded[float64](r, 61, d, false)
+				checkNearest(t, team, x.Matrix, points.Matrix, 6)
+			}
+			x, points := newGuarded[float64](r, 40, 3, true), newGuarded[float64](r, nearestBytes/4/8+3, 3, false)
+			checkNearest(t, team, x.Matrix, points.Matrix, 6)
+		}
+	})
+}
+
+// Where float32 alone would be wrong or overflow: ties, duplicates, rows and anchors
+// far away, values of any size, NaN and infinities.
+func TestNearestHardCases(t *testing.T) {
+	const rows, m, d, count = 50, 120, 30, 6
+	each := func(x Matrix[float64], f func(i, l int, v float64) float64) {
+		for i := range x.Rows {
+			for l := range x.Cols {
+				at := i*x.RowStride + l*x.ColStride
+				x.Data[at] = f(i, l, x.Data[at])
+			}
+		}
+	}
+	both := func(f func(i, l int, v float64) float64) func(x, y Matrix[float64]) {
+		return func(x, y Matrix[float64]) { each(x, f); each(y, f) }
+	}
+	cases := map[string]func(x, y Matrix[float64]){
+		"ties": both(func(_, _ int, v float64) float64 { return math.Round(v) }),
+		"duplicates": func(_, y Matrix[float64]) {
+			each(y, func(i, l int, _ float64) float64 { return float64(i / 10 * (l + 1)) })
+		},
+		"all equal": func(_, y Matrix[float64]) { each(y, func(_, l int, _ float64) float64 { return float64(l) }) },
+		"rows are anchors": func(x, y Matrix[float64]) {
+			each(x, func(i, l int, _ float64) float64 { return y.Data[i*y.RowStride+l*y.ColStride] })
+		},
+		"offset":         both(func(_, _ int, v float64) float64 { return 1e9 + v }),
+		"nearly equal":   func(_, y Matrix[float64]) { each(y, func(_, l int, v float64) float64 { return float64(l) + 1e-9*v }) },
+		"below rounding": func(_, y Matrix[float64]) { each(y, func(_, l int, v float64) float64 { return 1 + 1e-16*v }) },
+		"rows far":       func(x, _ Matrix[float64]) { each(x, func(i, _ int, v float64) float64 { return math.Ldexp(1+v/8, i) }) },
+		"rows beyond": func(x, _ Matrix[float64]) {
+			each(x, func(i, _ int, v float64) float64 { return math.Ldexp(1+v/8, 20*i) })
+		},
+		"an anchor beyond": func(_, y Matrix[float64]) {
+			each(y, func(i, _ int, v float64) float64 { return math.Ldexp(v, i*i/20) })
+		},
+		"huge":        both(func(_, _ int, v float64) float64 { return 1e150 * v }),
+		"overflowing": both(func(_, _ int, v float64) float64 { return 1e200 * v }),
+		"tiny":        both(func(_, _ int, v float64) float64 { return 1e-150 * v }),
+		"subnormal":   both(func(_, _ int, v float64) float64 { return 1e-310 * v }),
+		"mixed sizes": both(func(_, l int, v float64) float64 { return math.Ldexp(v, 3*l-60) }),
+		"special rows": func(x, _ Matrix[float64]) {
+			each(x, func(i, l int, v float64) float64 {
+				if l != 3 {
+					return v
+				}
+				return []float64{v, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 0}[i%6]
+			})
+		},
+		"special anchors": func(_, y Matrix[float64]) {
+			each(y, func(i, l int, v float64) float64 {
+				if l != 3 || i%3 == 0 {
+					return v
+				}
+				return []float64{v, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 0}[i%6]
+			})
+		},
+	}
+	onPaths(t, func(t *testing.T, p *isa) {
+		for name, change := range cases {
+			t.Run(name, func(t *testing.T) {
+				r := rand.New(rand.NewPCG(8, 8))
+				for _, team := range teams(p) {
+					x, y := newGuarded[float64](r, rows, d, true), newGuarded[float64](r, m, d, false)
+					change(x.Matrix, y.Matrix)
+					checkNearest(t, team, x.Matrix, y.Matrix, count)
+				}
+			})
+		}
+	})
+}
+
+// Screening must exclude nearly all anchors of ordinary data, or it costs more than
+// it saves.
+func TestNearestExcludes(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		const rows, m, d, count = 64, 500, 100, 6
+		r := rand.New(rand.NewPCG(9, 9))
+		x, y := newGuarded[float64](r, rows, d, true), newGuarded[float64](r, m, d, false)
+		n := NewNearest(newTeam(1, p), y.Matrix, count)
+		n.To(make([]int32, rows*count), make([]float64, rows*count), x.Matrix)
+		s, open := &n.scratch[0], 0
+		n.narrow(s, x.Matrix)
+		n.screenRows(s, rows)
+		for i := range rows {
+			n.exclude(s, s.norms[i], s.half[i*n.wide:])
+			open += len(s.open)
+		}
+		if open > rows*(count+1) {
+			t.Errorf("%.2f of %d anchors are left a row for %d neighbours", float64(open)/rows, m, count)
+		}
+	})
+}
+
+func TestNearestSteadyState(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	x, y := newGuarded[float64](r, 300, 20, true), newGuarded[float64](r, 50, 20, false)
+	n := NewNearest(NewTeam(3), y.Matrix, 5)
+	index, distance := make([]int32, 1500), make([]float64, 1500)
+	if a := testing.AllocsPerRun(3, func() { n.To(index, distance, x.Matrix) }); a != 0 {
+		t.Errorf("%g allocations a search", a)
+	}
+}
+
+func TestSparseGemm(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		r, layout := rand.New(rand.NewPCG(11, 11)), 0
+		for _, n := range crossing(stripRows) {
+			for _, d := range slices.Concat(crossing(strip), []int{3, 4, 5, 19, 20}) {
+				for _, count := range []int{0, 1, 5} {
+					layout++
+					const m = 40
+					x, c := newGuarded[float64](r, n, d, layout&1 != 0), newGuarded[float64](r, m, d, false)
+					z := Sparse{n, m, count, make([]int32, n*count), make([]float64, n*count)}
+					for e := range z.Index {
+						z.Index[e], z.Value[e] = r.Int32N(m), r.NormFloat64()
+					}
+					want := c.clone()
+					for i := range n {
+						for e := i * count; e < (i+1)*count; e++ {
+							for l := range d {
+								at := int(z.Index[e])*c.RowStride + l
+								want.Data[at] = fma(p, z.Value[e], x.at(i, l), want.Data[at])
+							}
+						}
+					}
+					for _, team := range teams(p) {
+						got := c.clone()
+						SparseGemm(team, z, x.Matrix, got.Matrix)
+						if !sameBits(got.buf, want.buf) {
+							t.Fatalf("%d×%d, %d a row, %d workers: not the specified bits", n, d, count, team.workers)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Dot, Axpy and Gemv against compensated sums, and nothing outside.
+func TestVectors(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		r := rand.New(rand.NewPCG(12, 12))
+		for _, n := range slices.Concat(crossing(16), crossing(4), []int{1000}) {
+			x, y := newGuarded[float64](r, n, 1, true), newGuarded[float64](r, n, 1, true)
+			a, b := x.Data[:n], y.Data[:n]
+			sum, size := 0.0, 0.0
+			for i := range n {
+				sum, size = math.FMA(a[i], b[i], sum), size+math.Abs(a[i]*b[i])
+			}
+			if got := p.dot(a, b); !(math.Abs(got-sum) <= float64(2*n+8)*0x1p-53*size) {
+				t.Fatalf("dot of %d: %g, want %g", n, got, sum)
+			}
+			got, want := y.clone(), y.clone()
+			for i := range n {
+				want.Data[i] = fma(p, -0.3, a[i], b[i])
+			}
+			p.axpy(-0.3, a, got.Data[:n])
+			if !sameBits(got.buf, want.buf) {
+				t.Fatalf("axpy of %d: not the specified bits", n)
+			}
+		}
+	})
+	const m, n = 130, 77
+	r := rand.New(rand.NewPCG(13, 13))
+	a, x := newGuarded[float64](r, m, n, false), newGuarded[float64](r, n, 1, true)
+	first := make([]float64, m)
+	for _, workers := range []int{1, 2, 8} {
+		y := make([]float64, m)
+		Gemv(workers, m, n, a.Data, a.RowStride, x.Data[:n], y)
+		for i := range m {
+			if want := Dot(a.Data[i*a.RowStride:][:n], x.Data[:n]); y[i] != want {
+				t.Fatalf("%d workers: y[%d] = %g, want %g", workers, i, y[i], want)
+			}
+		}
+		if workers == 1 {
+			first = y
+		} else if !sameBits(first, y) {
+			t.Fatalf("%d workers give other bits than 1", workers)
+		}
+	}
+}
+
+func BenchmarkNearest(b *testing.B) {
+	const n, d, m, k = 8192, 896, 2048, 6
+	r := rand.New(rand.NewPCG(14, 14))
+	x, points := make([]float64, n*d), make([]float64, m*d)
+	for _, v := range [][]float64{x, points} {
+		for i := range v {
+			v[i] = r.Float64()
+		}
+	}
+	index, distance := make([]int32, n*k), make([]float64, n*k)
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("n=%d/d=%d/m=%d/k=%d/workers=%d", n, d, m, k, workers), func(b *testing.B) {
+			s := NewNearest(NewTeam(workers), RowMajor(points, m, d, d), k)
+			steady(b, 2*n*d*m, func() { s.To(index, distance, ColMajor(x, n, d, n)) })
+		})
+	}
+}
+
+func BenchmarkSparseGemm(b *testing.B) {
+	const n, d, m, k = 8192, 896, 2048, 5
+	r := rand.New(rand.NewPCG(15, 15))
+	z := Sparse{n, m, k, make([]int32, n*k), filled[float64](n * k)}
+	for e := range z.Index {
+		z.Index[e] = r.Int32N(m)
+	}
+	x, c := filled[float64](n*d), make([]float64, m*d)
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("n=%d/d=%d/m=%d/k=%d/workers=%d", n, d, m, k, workers), func(b *testing.B) {
+			t := NewTeam(workers)
+			steady(b, 2*n*d*k, func() { SparseGemm(t, z, ColMajor(x, n, d, n), RowMajor(c, m, d, d)) })
+		})
+	}
+}
