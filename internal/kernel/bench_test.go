@@ -3,6 +3,9 @@ package kernel
 import (
 	"fmt"
 	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // The shapes of the issue: a chunk of 8,192 rows and 896 features, 2,048 anchors.
@@ -35,6 +38,47 @@ func benchGemm[T Float](b *testing.B) {
 			t := NewTeam(workers)
 			steady(b, 2*n*d*m, func() { Gemm(t, 1, ColMajor(x, n, d, n), ColMajor(y, d, m, d), RowMajor(c, n, m, m)) })
 		})
+	}
+}
+
+// The twin and gonum, at a size that does not try one's patience.
+func BenchmarkBeside(b *testing.B) {
+	const n, d = 512, 896
+	x, g := filled[float64](n*d), make([]float64, d*d)
+	for _, p := range paths {
+		b.Run(fmt.Sprintf("Syrk/f64/n=%d/d=%d/path=%s", n, d, p.name), func(b *testing.B) {
+			t := newTeam(1, p)
+			steady(b, n*d*d, func() { Syrk(t, 1, RowMajor(x, d, n, n), RowMajor(g, d, d, d)) })
+		})
+	}
+	b.Run(fmt.Sprintf("Syrk/f64/n=%d/d=%d/path=gonum", n, d), func(b *testing.B) {
+		steady(b, n*d*d, func() { gonum.Implementation{}.Dsyrk(blas.Upper, blas.NoTrans, d, n, 1, x, n, 1, g, d) })
+	})
+	for _, p := range paths {
+		b.Run(fmt.Sprintf("Gemm/f64/n=%d/d=%d/m=%d/path=%s", n, d, d, p.name), func(b *testing.B) {
+			t := newTeam(1, p)
+			steady(b, 2*n*d*d, func() { Gemm(t, 1, RowMajor(x, d, n, n), ColMajor(x, n, d, n), RowMajor(g, d, d, d)) })
+		})
+	}
+	b.Run(fmt.Sprintf("Gemm/f64/n=%d/d=%d/m=%d/path=gonum", n, d, d), func(b *testing.B) {
+		steady(b, 2*n*d*d, func() {
+			gonum.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, d, d, n, 1, x, n, x, n, 1, g, d)
+		})
+	})
+}
+
+// BenchmarkLayout compares chunks whose columns lie side by side with chunks whose
+// rows do: see the package documentation.
+func BenchmarkLayout(b *testing.B) {
+	const n = 256
+	for _, d := range []int{64, 256, 896} {
+		x, g := filled[float64](n*d), make([]float64, d*d)
+		for name, view := range map[string]Matrix[float64]{"column-major": RowMajor(x, d, n, n), "row-major": ColMajor(x, d, n, d)} {
+			b.Run(fmt.Sprintf("d=%d/%s", d, name), func(b *testing.B) {
+				t := NewTeam(1)
+				steady(b, n*d*d, func() { Syrk(t, 1, view, RowMajor(g, d, d, d)) })
+			})
+		}
 	}
 }
 

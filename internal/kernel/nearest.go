@@ -211,8 +211,8 @@ func (s *nearestScratch) reserve(n *Nearest) {
 
 // search is what each worker of a search does: tasks of n.rows rows.
 func (n *Nearest) search(worker int) {
-	s := &n.scratch[worker]
-	for task := n.team.take(); task*n.rows < n.x.Rows; task = n.team.take() {
+	s, steps, tasks := &n.scratch[worker], n.team.join(), panels(n.x.Rows, n.rows)
+	for task, ok := steps.task(tasks); ok; task, ok = steps.task(tasks) {
 		from := task * n.rows
 		rows := min(n.rows, n.x.Rows-from)
 		x := n.x.Sub(from, 0, rows, n.d)
@@ -230,7 +230,6 @@ func (n *Nearest) search(worker int) {
 			}
 		}
 	}
-	n.team.barrier()
 }
 
 // narrow packs rows, centred and scaled, as float32 panels, and takes their norms.

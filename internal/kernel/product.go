@@ -134,7 +134,7 @@ type block struct{ i, m, j, n, l, k int }
 // work is what each worker of a product does: all run through the same blocks, and
 // share the tasks of packing one and of multiplying it.
 func (p *products[T]) work(worker int) {
-	t := p.team
+	s := p.team.join()
 	high, wide := even(p.c.Rows), even(p.c.Cols)
 	for j := 0; j < p.c.Cols; j += wide {
 		n, rows := min(wide, p.c.Cols-j), p.c.Rows
@@ -148,19 +148,18 @@ func (p *products[T]) work(worker int) {
 				if i > 0 { // B stays
 					panelsB = 0
 				}
-				for task := t.take(); task < panelsA+panelsB; task = t.take() {
+				for task, ok := s.task(panelsA + panelsB); ok; task, ok = s.task(panelsA + panelsB) {
 					if task < panelsB {
 						p.packB(b, task*p.nr)
 					} else {
 						p.packA(b, (task-panelsB)*p.mr)
 					}
 				}
-				t.barrier()
 				across := panels(n, p.taskCols)
-				for task := t.take(); task < across*panels(b.m, p.taskRows); task = t.take() {
+				tasks := across * panels(b.m, p.taskRows)
+				for task, ok := s.task(tasks); ok; task, ok = s.task(tasks) {
 					p.multiplyBlock(worker, b, task/across*p.taskRows, task%across*p.taskCols)
 				}
-				t.barrier()
 			}
 		}
 	}

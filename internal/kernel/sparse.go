@@ -64,17 +64,16 @@ type sparseProduct struct {
 func (p *sparseProduct) init(t *Team) { p.team, p.body = t, p.work }
 
 func (p *sparseProduct) work(worker int) {
-	t := p.team
+	s, tasks := p.team.join(), panels(p.x.Cols, strip)
 	rows := p.rows[worker*strip*stripRows:][:strip*stripRows]
-	for task := t.take(); task*strip < p.x.Cols; task = t.take() {
+	for task, ok := s.task(tasks); ok; task, ok = s.task(tasks) {
 		j := task * strip
 		w := min(strip, p.x.Cols-j)
 		for i := 0; i < p.x.Rows; i += stripRows {
 			n := min(stripRows, p.x.Rows-i)
-			t.isa.f64.pack(rows[:w*n], w, p.x.Sub(i, j, n, w).Trans())
+			p.team.isa.f64.pack(rows[:w*n], w, p.x.Sub(i, j, n, w).Trans())
 			e := i * p.z.Count
-			t.isa.axpyRows(n, p.z.Count, &p.z.Index[e], &p.z.Value[e], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
+			p.team.isa.axpyRows(n, p.z.Count, &p.z.Index[e], &p.z.Value[e], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
 		}
 	}
-	t.barrier()
 }

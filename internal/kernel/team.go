@@ -20,13 +20,11 @@ type Team struct {
 	f32     products[float32]
 	sparse  sparseProduct
 
-	// A call under way: every worker runs body, and the steps of body together.
+	// A call under way: every worker runs body, and takes tasks of its steps.
 	body    func(worker int)
-	running int // workers of this call
-	next    atomic.Int64
-	arrived atomic.Int64
-	step    atomic.Int64
 	ids     atomic.Int64
+	tickets atomic.Int64 // handed out, over all steps
+	done    atomic.Int64 // tasks that are done, over all steps
 	wait    sync.WaitGroup
 	run     func() // t.help, bound once: `go t.run()` allocates nothing
 }
@@ -51,10 +49,12 @@ func newTeam(workers int, path *isa) *Team {
 func (t *Team) Workers() int { return t.workers }
 
 // together calls body(worker) on that many goroutines with numbers from 0, and returns
-// when all calls have.
+// when all calls have. The bodies share tasks through [Team.join].
 func (t *Team) together(workers int, body func(worker int)) {
-	t.body, t.running = body, workers
+	t.body = body
 	t.ids.Store(0)
+	t.tickets.Store(0)
+	t.done.Store(0)
 	t.wait.Add(workers - 1)
 	for range workers - 1 {
 		go t.run()
@@ -69,24 +69,36 @@ func (t *Team) help() {
 	t.wait.Done()
 }
 
-// take hands out the tasks 0 … n-1 of a step, ascending, and then n or more.
-func (t *Team) take() int { return int(t.next.Add(1)) - 1 }
+// steps is a worker's way through a call: every worker goes through the same steps,
+// each of a number of tasks, of which it does those it holds the ticket for. A step
+// starts when all tasks of those before are done; a worker that holds no ticket, or
+// has not even started, keeps nobody waiting.
+type steps struct {
+	team   *Team
+	first  int64 // the step's first ticket
+	ticket int64 // the worker's next
+	busy   bool  // with the ticket
+}
 
-// barrier ends a step: it returns once every worker has come here.
-//
-// The steps of a product last 0.1 to 10 ms, and end within a task of each other: to
-// start and join goroutines for each cost 5 % of a float32 Gram matrix of 896 columns.
-// So workers wait awake, giving way to other goroutines; who waits long sleeps.
-func (t *Team) barrier() {
-	step := t.step.Load()
-	if int(t.arrived.Add(1)) == t.running {
-		t.arrived.Store(0)
-		t.next.Store(0)
-		t.step.Add(1)
-		return
+func (t *Team) join() steps { return steps{team: t, ticket: t.tickets.Add(1) - 1} }
+
+// task returns the worker's next task of the current step, which has n, or false when
+// no more is left for it: then the next call is for the next step.
+func (s *steps) task(n int) (int, bool) {
+	t := s.team
+	if s.busy {
+		t.done.Add(1)
+		s.ticket, s.busy = t.tickets.Add(1)-1, false
 	}
+	if s.ticket >= s.first+int64(n) {
+		s.first += int64(n)
+		return 0, false
+	}
+	// Steps last 0.1 to 10 ms: to start and join goroutines for each cost 5 % of a
+	// float32 Gram matrix of 896 columns. So workers wait awake, giving way to other
+	// goroutines; who waits long sleeps.
 	const awake, yields = 64, 512
-	for spins := 1; t.step.Load() == step; spins++ {
+	for spins := 1; t.done.Load() < s.first; spins++ {
 		switch {
 		case spins > awake*yields:
 			time.Sleep(20 * time.Microsecond)
@@ -94,6 +106,8 @@ func (t *Team) barrier() {
 			runtime.Gosched()
 		}
 	}
+	s.busy = true
+	return int(s.ticket - s.first), true
 }
 
 // cacheLine is what packed panels are aligned to: a vector that straddles two lines

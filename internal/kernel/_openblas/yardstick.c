@@ -1,4 +1,5 @@
-// The products of BenchmarkSyrk and BenchmarkGemm by OpenBLAS, in Go's benchmark
+// The products of BenchmarkSyrk and BenchmarkGemm by OpenBLAS, and the search of
+// BenchmarkNearest by sgemm and a selection pass over the n×m result, in Go's benchmark
 // format; see compare. Arguments: threads, and the seconds each product runs.
 #include <cblas.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@ static double now(void) {
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-enum { n = 8192, d = 896, m = 2048 };
+enum { n = 8192, d = 896, m = 2048, k = 6 };
 
 static void *filled(size_t count, int is_float) {
 	double *x = aligned_alloc(64, count * sizeof(double));
@@ -34,6 +35,48 @@ static void product(int gemm, int is_float, void *x, void *y, void *c) {
 		cblas_ssyrk(CblasRowMajor, CblasUpper, CblasNoTrans, d, n, 1, x, n, 1, c, d);
 	else
 		cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, d, n, 1, x, n, 1, c, d);
+}
+
+// select_nearest keeps the k smallest half[j] - c[i][j] of every row, in order.
+static void select_nearest(int threads, const float *half, const float *c, int *index, float *best) {
+#pragma omp parallel for num_threads(threads)
+	for (int i = 0; i < n; i++) {
+		const float *row = c + (size_t)i * m;
+		float *b = best + (size_t)i * k;
+		int *at = index + (size_t)i * k;
+		for (int e = 0; e < k; e++)
+			b[e] = 1e30f;
+		for (int j = 0; j < m; j++) {
+			float v = half[j] - row[j];
+			if (v >= b[k - 1])
+				continue;
+			int e = k - 1;
+			for (; e > 0 && b[e - 1] > v; e--)
+				b[e] = b[e - 1], at[e] = at[e - 1];
+			b[e] = v, at[e] = j;
+		}
+	}
+}
+
+static void nearest(int threads, double seconds) {
+	float *x = malloc(sizeof(float) * n * d), *y = malloc(sizeof(float) * m * d);
+	float *c = malloc(sizeof(float) * n * m), *half = calloc(m, sizeof(float)), *best = malloc(sizeof(float) * n * k);
+	int *index = malloc(sizeof(int) * n * k), runs = -1;
+	for (size_t i = 0; i < (size_t)n * d; i++)
+		x[i] = (float)rand() / RAND_MAX - 0.5f;
+	for (size_t i = 0; i < (size_t)m * d; i++) {
+		y[i] = (float)rand() / RAND_MAX - 0.5f;
+		half[i / d] += y[i] * y[i] / 2;
+	}
+	double start = now();
+	while (runs < 0 || now() - start < seconds) {
+		cblas_sgemm(CblasRowMajor, CblasTrans, CblasTrans, n, m, d, 1, x, n, y, d, 0, c, m);
+		select_nearest(threads, half, c, index, best);
+		if (++runs == 0) // the first warmed up
+			start = now();
+	}
+	double took = (now() - start) / runs, ops = 2.0 * n * d * m;
+	printf("BenchmarkNearest/n=%d/d=%d/m=%d/k=%d/workers=%d-2 %d %.0f ns/op %.2f GFLOP/s\n", n, d, m, k, threads, runs, took * 1e9, ops / took / 1e9);
 }
 
 int main(int argc, char **argv) {
@@ -60,5 +103,6 @@ int main(int argc, char **argv) {
 			free(x), free(y), free(c);
 		}
 	}
+	nearest(threads, seconds);
 	return 0;
 }
