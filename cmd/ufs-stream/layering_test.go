@@ -16,23 +16,27 @@ var mayImport = map[string][]string{
 	"stream":           {},
 	"chunkio":          {"stream"},
 	"internal/kernel":  {},
+	"internal/linalg":  {"internal/kernel"},
 	"internal/planted": {"stream"},
 	"gram":             {"stream", "internal/kernel"},
 	"greedy":           {"stream", "gram", "internal/kernel"},
-	"baseline":         {"stream", "gram"},
+	"cluster":          {"stream", "internal/kernel"},
+	"anchor":           {"stream", "gram", "cluster", "internal/kernel"},
+	"baseline":         {"stream", "gram", "anchor", "cluster", "internal/kernel", "internal/linalg"},
+	"sfufs":            {"stream", "gram", "anchor", "cluster", "internal/kernel", "internal/linalg"},
 	"cmd/ufs-stream":   {"stream", "chunkio", "gram", "greedy", "baseline", "internal/planted"},
 }
 
-// importers names the packages that alone may import a module (by prefix). The
-// design gives gonum to internal/linalg, which does not exist yet. Beyond it, greedy
-// takes gonum's vector loops (floats.Dot, AddScaled) for its single rows and columns,
-// which are no matrix products and so no work for kernel.
+// importers names the packages that alone may import a module (by prefix). Beyond
+// the design, which gives gonum to internal/linalg, greedy takes gonum's loops over
+// single rows (floats.Scale and the like), which are no products.
 var importers = map[string][]string{
 	"github.com/apache/arrow/":                       {"chunkio"},
 	"github.com/klauspost/":                          {"chunkio"},
 	"github.com/spf13/":                              {"cmd/ufs-stream"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
-	"gonum.org/":                                     {"internal/kernel", "greedy"},
+	"gonum.org/":                                     {"internal/linalg", "greedy"},
+	"golang.org/x/sys/cpu":                           {"internal/kernel"},
 	"github.com/apache/thrift/":                      nil, // arrow's own
 	"google.golang.org/":                             nil, // what only pqarrow needs
 	"github.com/apache/arrow/go/v15/parquet/pqarrow": nil, // panics where nobody can recover
