@@ -81,14 +81,15 @@ func (m *Moments) compact(kept []int) []float64 {
 
 // finishRow fills, centres and scales row i of the kept columns from its diagonal on.
 // Every expression rounds alike with i and j exchanged: permuting columns permutes the
-// result bit for bit, and equal columns have equal rows, so that ties are exact.
+// result bit for bit, and equal columns have equal rows, so that ties are exact. The
+// conversions keep compilers (arm64) from fusing one of two like terms.
 func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 	a, ci := &s.column[i], s.Columns[i]
 	for j := i; j < len(row); j++ {
 		b, cj := &s.column[j], s.Columns[j]
 		y := row[j]
 		if m.slot[ci] >= 0 || m.slot[cj] >= 0 {
-			y += b.offset*m.crossAt(cj, ci) + a.offset*m.crossAt(ci, cj) + a.offset*b.offset*m.bothAt(ci, cj)
+			y += float64(b.offset*m.crossAt(cj, ci)) + float64(a.offset*m.crossAt(ci, cj)) + float64(a.offset*b.offset)*m.bothAt(ci, cj)
 		}
 		y -= a.sum * b.sum / s.Weight
 		y += s.Weight * (s.offset[i] * s.offset[j])

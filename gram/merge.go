@@ -47,7 +47,7 @@ func (m *Moments) mergeMatrices(o *Moments) {
 		for j := i; j < d; j++ {
 			g := o.g[i*d+j]
 			if t[i] != 0 || t[j] != 0 {
-				g += t[j]*seen(i, j) + t[i]*seen(j, i) + t[i]*t[j]*(o.Weight-lost[i]-lost[j]+o.bothAt(i, j))
+				g += float64(t[j]*seen(i, j)) + float64(t[i]*seen(j, i)) + float64(t[i]*t[j])*(o.Weight-lost[i]-lost[j]+o.bothAt(i, j))
 			}
 			m.g[i*d+j] += g
 		}
