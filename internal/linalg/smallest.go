@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -25,7 +26,7 @@ var (
 type EigenOptions struct {
 	// Guard is how many vectors beyond the l wanted are iterated with them, so that
 	// the l-th converges at the pace set by the gap behind the last guard: by default
-	// l/2, at least 6.
+	// l/4, at least 4. More save few steps and make each of them dearer.
 	Guard int
 	// Steps is the number of extensions of the subspace after which the dense solver
 	// takes over: by default 60.
@@ -34,7 +35,7 @@ type EigenOptions struct {
 
 func (o EigenOptions) withDefaults(l int) EigenOptions {
 	if o.Guard <= 0 {
-		o.Guard = max(6, l/2)
+		o.Guard = max(4, l/4)
 	}
 	if o.Steps <= 0 {
 		o.Steps = 60
@@ -64,26 +65,33 @@ type Eigen struct {
 // for a fixed shift is shift-and-invert block Lanczos with full orthogonalization: from
 // an orthonormal basis Q of the space, the Ritz pairs (θ, x) are those of QᵀAQ, the
 // residuals r = Ax − θx are mapped by (A − σI)⁻¹ for a σ below the spectrum and join Q.
-// A pair is accepted when ‖r‖ ≤ tol·‖A‖, tol = n·2⁻⁵² (at least 2⁻⁴⁶), with A times
-// the final, orthonormal vectors multiplied out anew.
+// A pair is accepted when ‖r‖ ≤ tol·‖A‖, tol = √n·2⁻⁴⁹, with A times the final,
+// orthonormal vectors multiplied out anew. That is a few times what rounding leaves.
 //
-// No iteration alone can know that it has missed nothing. With the l pairs V, Θ at
-// hand, this one therefore factors
+// No iteration alone can know that it has missed nothing. A Cholesky factor can:
 //
-//	A + V·T·Vᵀ − μI,   T ≥ 0 diagonal,  μ = θ_l − 8·tol·‖A‖
+//	B = A + t·V·Vᵀ − μI
 //
-// A positive definite result proves that vᵀAv > μ for every unit v orthogonal to V, so
-// that no eigenvalue below μ is missing, and by Weyl's theorem that each λ_i, counted
-// by size, lies between θ_i − 8·tol·‖A‖ − ‖R‖ and θ_i, R the n×l residuals. Proved is
-// this up to the rounding of the factorization and the product (a small multiple of
-// √n·2⁻⁵³·‖A‖ in practice, of n·2⁻⁵³ at worst). Not proved is anything finer than
-// that: among eigenvalues closer together than 8·tol·‖A‖, those at the l-th included,
-// any may have been taken, and the vectors are as well determined as the gaps allow.
-// Where the factor does not exist or the steps run out, LAPACK's dense solver decides,
-// as it does where n is small or l near n.
+// has one only if wᵀAw > μ for every unit w orthogonal to V. With V the l accepted
+// vectors, R their n×l residuals and μ = θ_l − 4·tol·‖A‖, Weyl's theorem then puts each
+// λ_i, counted by size, between θ_i − 4·tol·‖A‖ − ‖R‖ and θ_i.
 //
-// The cost is one Cholesky factor (n³/3 flops) a shift, of which a warm start needs
-// one, one for the proof, and 4·n²·(l+Guard) flops a step.
+// A start that is near needs no factor of its own for that. With V all l+Guard Ritz
+// vectors of the start and μ their θ_l, B is the preconditioner of the steps, and by
+// Sylvester's law of inertia A has as many eigenvalues below μ as t·Vᵀ·B⁻¹·V has above
+// 1, whatever V is. Where these turn out to be as many as the accepted θ_i below μ, which
+// each have an eigenvalue within ‖R‖, nothing below μ has been missed.
+//
+// Proved is this up to the rounding of factor and products: some √n·2⁻⁵³·‖A‖ in
+// practice, n times that at worst. Not proved is anything finer than that: among
+// eigenvalues closer together than 4·tol·‖A‖, those at the l-th included, any may have
+// been taken, and the vectors are as well determined as the gaps allow. Where nothing is
+// proved three times or the steps run out, LAPACK's dense solver decides, as it does
+// where n is below 100 or four times l+Guard.
+//
+// The cost is a Cholesky factor (n³/3 flops) for each shift and each B, one in all from
+// a start that is near and mostly two or three without, and 4·n²·p flops a step, of
+// which there are some 5 to 20.
 //
 // Results are determined by the input: starts are seeded, the entry of largest
 // magnitude of a vector is positive (the first such), and the bits do not depend on
@@ -117,7 +125,7 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	p := int64(min(n, l+opt.withDefaults(l).Guard))
 	size, m := int64(n), int64(basisRows(n, int(p)))
-	return 8 * (2*size*size + (2*m+5*p)*size + 4*m*m + 64*(size+m))
+	return 8 * (2*size*size + (2*m+8*p)*size + 4*m*m + 64*(size+m))
 }
 
 // Solve returns the l smallest eigenpairs of A, n×n, of which it reads the upper
@@ -166,9 +174,8 @@ func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 // smallOrder is the order below which the dense solver is as fast: 2 ms at 100.
 const smallOrder = 100
 
-// tol bounds the residual of an accepted pair, relative to ‖A‖: what rounding leaves of
-// a product with A is some √n·2⁻⁵³, see the tests.
-func (s *Smallest) tol() float64 { return max(0x1p-46, float64(s.n)*0x1p-52) }
+// tol bounds the residual of an accepted pair, relative to ‖A‖.
+func (s *Smallest) tol() float64 { return math.Sqrt(float64(s.n)) * 0x1p-49 }
 
 // load copies A, mirrored, as 2^-exp·A with its largest entry in [1/2, 1), so that no
 // square overflows or is lost, and sets the norms.
@@ -179,51 +186,74 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	}
 	full := kernel.RowMajor(s.a, n, n, n)
 	copyUpper(full, a)
-	var largest float64
-	for i := range n {
-		for j, v := range s.a[i*n+i : (i+1)*n] {
-			if v -= v; v != 0 { // NaN
-				return 0, fmt.Errorf("matrix, row %d, column %d: %w", i+1, i+j+1, ErrNotFinite)
+	largest := make([]float64, n) // of each row; NaN where it has one
+	kernel.Each(s.team.Workers(), n, func(i int) {
+		var most, zero float64
+		for _, v := range s.a[i*n+i : (i+1)*n] {
+			zero += v - v // NaN for NaN and infinities
+			if v = math.Abs(v); v > most {
+				most = v
 			}
-			largest = max(largest, math.Abs(s.a[i*n+i+j]))
 		}
+		largest[i] = most + zero
+	})
+	all := slices.Max(largest) // NaN if there is one
+	if all != all {
+		return 0, finiteUpper(full)
 	}
 	s.norm, s.bound = 0, 0
-	if largest == 0 {
+	if all == 0 {
 		return 0, nil
 	}
-	_, exp = math.Frexp(largest)
-	for i := range n {
+	_, exp = math.Frexp(all)
+	exp = max(exp, -1000) // the factor has to be a number too
+	scale := math.Ldexp(1, -exp)
+	kernel.Each(s.team.Workers(), n, func(i int) {
 		row := s.a[i*n+i : (i+1)*n]
 		for j := range row {
-			row[j] = math.Ldexp(row[j], -exp)
+			row[j] *= scale
 		}
-	}
-	mirror(full)
-	for i := range n {
-		var sum, squares float64
-		for _, v := range s.a[i*n : (i+1)*n] {
+	})
+	mirror(s.team.Workers(), full)
+	sums := make([]float64, n)
+	kernel.Each(s.team.Workers(), n, func(i int) {
+		row := s.a[i*n : (i+1)*n]
+		var sum float64
+		for _, v := range row {
 			sum += math.Abs(v)
-			squares += v * v
 		}
-		s.norm, s.bound = max(s.norm, math.Sqrt(squares)), max(s.bound, sum)
-	}
+		sums[i], largest[i] = sum, norm2(row)
+	})
+	s.norm, s.bound = slices.Max(largest), slices.Max(sums)
 	return exp, nil
 }
 
+// finiteUpper is finite for the upper triangle.
+func finiteUpper(a kernel.Matrix[float64]) error {
+	for i := range a.Rows {
+		for j := i; j < a.Cols; j++ {
+			if v := a.Data[i*a.RowStride+j]; v-v != 0 {
+				return fmt.Errorf("matrix, row %d, column %d: %w", i+1, j+1, ErrNotFinite)
+			}
+		}
+	}
+	return nil
+}
+
 // mirror copies the upper triangle of a square row-major matrix below the diagonal.
-func mirror(a kernel.Matrix[float64]) {
-	const tile = 32 // rows of 256 bytes: both tiles stay in a level-1 cache
+func mirror(workers int, a kernel.Matrix[float64]) {
+	const side = 32 // rows of 256 bytes: both blocks stay in a level-1 cache
 	n, ld := a.Rows, a.RowStride
-	for i0 := 0; i0 < n; i0 += tile {
-		for j0 := i0; j0 < n; j0 += tile {
-			for i := i0; i < min(i0+tile, n); i++ {
-				for j := max(j0, i+1); j < min(j0+tile, n); j++ {
+	kernel.Each(workers, (n+side-1)/side, func(block int) {
+		i0 := block * side
+		for j0 := i0; j0 < n; j0 += side {
+			for i := i0; i < min(i0+side, n); i++ {
+				for j := max(j0, i+1); j < min(j0+side, n); j++ {
 					a.Data[j*ld+i] = a.Data[i*ld+j]
 				}
 			}
 		}
-	}
+	})
 }
 
 // finite reports the first entry of m that is not finite.

@@ -51,6 +51,11 @@ func (s *Smallest) begin(warm kernel.Matrix[float64]) {
 		}
 	}
 	s.extend(cols)
+	s.fill()
+}
+
+// fill brings the space to p dimensions by random vectors.
+func (s *Smallest) fill() {
 	for tries := 0; s.m < s.p && tries < 3; tries++ {
 		s.randomize(s.p - s.m)
 	}
@@ -105,8 +110,8 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 	kept := 0
 	for i := range rows {
 		row := s.w[i*n:][:n]
-		if scale := maxAbs(row); scale > 0 {
-			// Solves near the spectrum may be anything: no square overflows.
+		if scale := maxAbs(row); scale > 0 && scale <= math.MaxFloat64 {
+			// What a solve near the spectrum returns has any length: no square overflows.
 			for j := range row {
 				row[j] /= scale
 			}
@@ -154,7 +159,7 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 // the largest pivot first, up to the first pivot below drop.
 func pivoted(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
 	n := g.Rows
-	mirror(g)
+	mirror(1, g)
 	left := make([]int, n)
 	for i := range left {
 		left[i] = i
@@ -204,8 +209,12 @@ func maxAbs(x []float64) float64 {
 	return largest
 }
 
-// ritz solves the eigenproblem of the space and multiplies the first p pairs out.
+// ritz solves the eigenproblem of the space and multiplies the first p pairs out. It
+// reports whether there are so many.
 func (s *Smallest) ritz() bool {
+	if s.m < s.p {
+		return false
+	}
 	m, n, ld := s.m, s.n, basisRows(s.n, s.p)
 	for i := range m {
 		copy(s.y[i*m:][:m], s.h[i*ld:])

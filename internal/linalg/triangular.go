@@ -23,6 +23,9 @@ func half(n int) int { return (n/2 + leaf - 1) / leaf * leaf }
 // solveTrans overwrites B, n×m row- or column-major, with U⁻ᵀ·B; n²·m flops.
 func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	n, m := b.Rows, b.Cols
+	if n == 0 || m == 0 {
+		return
+	}
 	if n <= leaf {
 		eachColumns(team, b, func(b kernel.Matrix[float64]) { leafTrans(u, unit, b) })
 		return
@@ -36,9 +39,10 @@ func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel
 // solve overwrites B, n×m row- or column-major, with U⁻¹·B; n²·m flops.
 func solve(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64]) {
 	n, m := b.Rows, b.Cols
+	if n == 0 || m == 0 {
+		return
+	}
 	if n <= leaf {
-		// Uᵀ with its rows and columns in reverse order is upper triangular too; the
-		// strides of a view cannot be negative, so the leaf does it.
 		eachColumns(team, b, func(b kernel.Matrix[float64]) { leafSolve(u, unit, b) })
 		return
 	}

@@ -1,0 +1,129 @@
+package linalg
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// BenchmarkSmallestEigen: cold, warm from the pairs of a matrix of which one diagonal
+// entry in ten differs by up to 1 %, and all pairs by gonum on gonum's own BLAS.
+func BenchmarkSmallestEigen(b *testing.B) {
+	const n, l = 900, 10
+	a := seeded("gram", n)
+	near := slices.Clone(a)
+	rnd := rand.New(rand.NewPCG(4, 4))
+	for i := range n {
+		if rnd.IntN(10) == 0 {
+			near[i*n+i] *= 1 + 0.01*rnd.Float64()
+		}
+	}
+	s := NewSmallest(kernel.NewTeam(0), n, l, EigenOptions{})
+	first, err := s.Solve(square(a, n), cold)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, warm := range map[string]kernel.Matrix[float64]{"cold": cold, "warm": first.Basis} {
+		b.Run(fmt.Sprintf("n=%d/l=%d/%s", n, l, name), func(b *testing.B) {
+			var e Eigen
+			for b.Loop() {
+				if e, err = s.Solve(square(near, n), warm); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(e.Steps), "steps")
+			b.ReportMetric(float64(e.Factors), "factors")
+		})
+	}
+	b.Run(fmt.Sprintf("n=%d/l=%d/gonum", n, l), func(b *testing.B) {
+		for b.Loop() {
+			var e mat.EigenSym
+			e.Factorize(mat.NewSymDense(n, slices.Clone(near)), true)
+		}
+	})
+	b.Run(fmt.Sprintf("n=%d/l=%d/gonum-on-kernel", n, l), func(b *testing.B) {
+		using(b, 0, func() {
+			for b.Loop() {
+				var e mat.EigenSym
+				e.Factorize(mat.NewSymDense(n, slices.Clone(near)), true)
+			}
+		})
+	})
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, n := range []int{900, 2000} {
+		a := gramLike(n, n+100, rand.New(rand.NewPCG(1, 1)))
+		flops := float64(n) * float64(n) * float64(n) / 3
+		b.Run(fmt.Sprintf("n=%d/kernel", n), func(b *testing.B) {
+			var c Cholesky
+			team := kernel.NewTeam(0)
+			for b.Loop() {
+				if err := c.Factor(team, square(a, n)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+		b.Run(fmt.Sprintf("n=%d/gonum", n), func(b *testing.B) {
+			sym := mat.NewSymDense(n, a)
+			for b.Loop() {
+				var c mat.Cholesky
+				c.Factorize(sym)
+			}
+			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}
+
+func BenchmarkCholeskySolve(b *testing.B) {
+	const n = 900
+	a := positive(n, rand.New(rand.NewPCG(1, 1)))
+	var c Cholesky
+	team := kernel.NewTeam(0)
+	if err := c.Factor(team, square(a, n)); err != nil {
+		b.Fatal(err)
+	}
+	for _, m := range []int{1, 16, 2000} {
+		b.Run(fmt.Sprintf("n=%d/m=%d", n, m), func(b *testing.B) {
+			x := kernel.RowMajor(make([]float64, n*m), n, m, m)
+			for b.Loop() {
+				c.SolveTo(team, x, x)
+			}
+			b.ReportMetric(2*n*n*float64(m)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}
+
+func BenchmarkPolar(b *testing.B) {
+	const h, l = 8192, 10
+	chunk := random(kernel.RowMajor(make([]float64, h*l), h, l, l), rand.New(rand.NewPCG(1, 1)))
+	b.Run("Add", func(b *testing.B) {
+		for b.Loop() {
+			p := NewPolar(l)
+			if err := p.Add(chunk); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(h*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	})
+	b.Run("RowsTo", func(b *testing.B) {
+		p := NewPolar(l)
+		if err := p.Add(chunk); err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Factor(); err != nil {
+			b.Fatal(err)
+		}
+		dst := kernel.RowMajor(make([]float64, h*l), h, l, l)
+		for b.Loop() {
+			p.RowsTo(0, dst, chunk)
+		}
+		b.ReportMetric(h*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	})
+}

@@ -1,0 +1,281 @@
+package linalg
+
+import (
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Use makes the products of package kernel, on that many workers (0 means GOMAXPROCS),
+// those of gonum's blas64 and blas32, and so of its lapack64 and mat, for the whole
+// process: GEMM, SYRK, and in float64 TRSM and SYR2K. The rest stays gonum's, as do
+// small products, and whatever gonum panics on. Callers may run concurrently; each
+// product then has a team of its own.
+//
+// Only a main function has the right to decide that. The error is that of
+// [kernel.Path]; gonum's BLAS then stays what it was.
+func Use(workers int) error {
+	if _, err := kernel.Path(); err != nil {
+		return err
+	}
+	b := newBackend(workers)
+	blas64.Use(b)
+	blas32.Use(b)
+	return nil
+}
+
+// backend is gonum's implementation with the products of level 3 replaced.
+type backend struct {
+	gonum.Implementation
+	desks sync.Pool
+}
+
+var (
+	_ blas.Float64 = (*backend)(nil)
+	_ blas.Float32 = (*backend)(nil)
+)
+
+// desk is what one product needs: a team serves one caller at a time.
+type desk struct {
+	team *kernel.Team
+	f64  [tile * tile]float64
+	f32  [tile * tile]float32
+}
+
+// tile is the order of the diagonal blocks of a triangle that are computed in full:
+// n·tile multiplications too many for each term of n²/2.
+const tile = 64
+
+func newBackend(workers int) *backend {
+	b := &backend{}
+	b.desks.New = func() any { return &desk{team: kernel.NewTeam(workers)} }
+	return b
+}
+
+// smallProduct is the number of multiplications below which gonum's loops are faster
+// than packing.
+const smallProduct = 20 * 20 * 20
+
+func small(m, n, k int) bool {
+	return min(m, n, k) <= 0 || float64(m)*float64(n)*float64(k) < smallProduct
+}
+
+// view is the row-major rows×cols matrix, transposed if t says so, and whether the
+// arguments are what BLAS allows. If not, gonum is called to say why.
+func view[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld int) (kernel.Matrix[T], bool) {
+	m := kernel.RowMajor(data, rows, cols, ld)
+	switch t {
+	case blas.NoTrans:
+	case blas.Trans, blas.ConjTrans:
+		m = kernel.RowMajor(data, cols, rows, ld).Trans()
+		rows, cols = cols, rows
+	default:
+		return m, false
+	}
+	return m, ld >= max(1, cols) && len(data) >= ld*(rows-1)+cols
+}
+
+// scale overwrites the columns from(i) to to(i) of each row by beta times themselves.
+// NaN does not survive a beta of 0.
+func scale[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i int) int) {
+	if beta == 1 {
+		return
+	}
+	for i := range c.Rows {
+		row := c.Data[i*c.RowStride:][from(i):to(i)]
+		if beta == 0 {
+			clear(row)
+			continue
+		}
+		for j := range row {
+			row[j] *= beta
+		}
+	}
+}
+
+func at(j int) func(int) int { return func(int) int { return j } }
+func diagonal(i int) int     { return i }
+func behind(i int) int       { return i + 1 }
+
+func isTriangle(ul blas.Uplo) bool { return ul == blas.Upper || ul == blas.Lower }
+
+// scaleTriangle scales the given triangle of c.
+func scaleTriangle[T kernel.Float](beta T, ul blas.Uplo, c kernel.Matrix[T]) {
+	if ul == blas.Upper {
+		scale(beta, c, diagonal, at(c.Cols))
+	} else {
+		scale(beta, c, at(0), behind)
+	}
+}
+
+func gemm[T kernel.Float](b *backend, tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, bb []T, ldb int, beta T, c []T, ldc int) bool {
+	if small(m, n, k) {
+		return false
+	}
+	va, okA := view(tA, m, k, a, lda)
+	vb, okB := view(tB, k, n, bb, ldb)
+	vc, okC := view(blas.NoTrans, m, n, c, ldc)
+	if !okA || !okB || !okC {
+		return false
+	}
+	scale(beta, vc, at(0), at(n))
+	if alpha != 0 {
+		d := b.desks.Get().(*desk)
+		kernel.Gemm(d.team, alpha, va, vb, vc)
+		b.desks.Put(d)
+	}
+	return true
+}
+
+func syrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) bool {
+	va, okA := view(tA, n, k, a, lda)
+	vc, okC := view(blas.NoTrans, n, n, c, ldc)
+	if n <= 0 || k < 0 || !isTriangle(ul) || !okA || !okC {
+		return false
+	}
+	if beta == 0 {
+		// gonum's, for small products, keeps NaN in a lower triangle of Aᵀ·A.
+		scaleTriangle(beta, ul, vc)
+		beta = 1
+	}
+	if small(n, n, k) {
+		return false
+	}
+	scaleTriangle(beta, ul, vc)
+	if alpha == 0 {
+		return true
+	}
+	d := b.desks.Get().(*desk)
+	defer b.desks.Put(d)
+	if ul == blas.Upper {
+		kernel.Syrk(d.team, alpha, va, vc)
+		return true
+	}
+	addTriangle(d, ul, vc, 0, func(c kernel.Matrix[T], i, j int) {
+		kernel.Gemm(d.team, alpha, va.Sub(i, 0, c.Rows, k), va.Sub(j, 0, c.Cols, k).Trans(), c)
+	})
+	return true
+}
+
+// addTriangle adds a symmetric product to one triangle of the block c that starts at
+// (at, at): add adds the block from (i, j) on to its argument.
+func addTriangle[T kernel.Float](d *desk, ul blas.Uplo, c kernel.Matrix[T], at int, add func(c kernel.Matrix[T], i, j int)) {
+	n := c.Rows
+	if n > tile {
+		h := half(n)
+		addTriangle(d, ul, c.Sub(0, 0, h, h), at, add)
+		if ul == blas.Upper {
+			add(c.Sub(0, h, h, n-h), at, at+h)
+		} else {
+			add(c.Sub(h, 0, n-h, h), at+h, at)
+		}
+		addTriangle(d, ul, c.Sub(h, h, n-h, n-h), at+h, add)
+		return
+	}
+	var p any = &d.f64
+	var full []T
+	if f, ok := p.(*[tile * tile]T); ok {
+		full = f[:n*n]
+	} else {
+		p = &d.f32
+		full = p.(*[tile * tile]T)[:n*n]
+	}
+	clear(full)
+	add(kernel.RowMajor(full, n, n, n), at, at)
+	for i := range n {
+		from, to := i, n
+		if ul == blas.Lower {
+			from, to = 0, i+1
+		}
+		row := c.Data[i*c.RowStride:][:n]
+		for j := from; j < to; j++ {
+			row[j] += full[i*n+j]
+		}
+	}
+}
+
+// Dgemm is C = alpha·op(A)·op(B) + beta·C, see [blas.Float64Level3].
+func (b *backend) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, bb []float64, ldb int, beta float64, c []float64, ldc int) {
+	if !gemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
+		b.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
+	}
+}
+
+// Sgemm is Dgemm in float32.
+func (b *backend) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int, beta float32, c []float32, ldc int) {
+	if !gemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
+		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
+	}
+}
+
+// Dsyrk is C = alpha·op(A)·op(A)ᵀ + beta·C, one triangle.
+func (b *backend) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	if !syrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
+		b.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
+	}
+}
+
+// Ssyrk is Dsyrk in float32.
+func (b *backend) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
+	if !syrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
+		b.Implementation.Ssyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
+	}
+}
+
+// Dsyr2k is C = alpha·op(A)·op(B)ᵀ + alpha·op(B)·op(A)ᵀ + beta·C, one triangle.
+func (b *backend) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, bb []float64, ldb int, beta float64, c []float64, ldc int) {
+	va, okA := view(tA, n, k, a, lda)
+	vb, okB := view(tA, n, k, bb, ldb)
+	vc, okC := view(blas.NoTrans, n, n, c, ldc)
+	if small(n, n, k) || !isTriangle(ul) || !okA || !okB || !okC {
+		b.Implementation.Dsyr2k(ul, tA, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
+		return
+	}
+	scaleTriangle(beta, ul, vc)
+	if alpha == 0 {
+		return
+	}
+	d := b.desks.Get().(*desk)
+	defer b.desks.Put(d)
+	addTriangle(d, ul, vc, 0, func(c kernel.Matrix[float64], i, j int) {
+		kernel.Gemm(d.team, alpha, va.Sub(i, 0, c.Rows, k), vb.Sub(j, 0, c.Cols, k).Trans(), c)
+		kernel.Gemm(d.team, alpha, vb.Sub(i, 0, c.Rows, k), va.Sub(j, 0, c.Cols, k).Trans(), c)
+	})
+}
+
+// Dtrsm solves op(A)·X = alpha·B or X·op(A) = alpha·B, A a triangle, and overwrites B.
+func (b *backend) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, diag blas.Diag, m, n int, alpha float64, a []float64, lda int, bb []float64, ldb int) {
+	order, others := m, n
+	if s == blas.Right {
+		order, others = n, m
+	}
+	u, okA := view(tA, order, order, a, lda)
+	vb, okB := view(blas.NoTrans, m, n, bb, ldb)
+	okSide := s == blas.Left || s == blas.Right
+	okDiag := diag == blas.Unit || diag == blas.NonUnit
+	if small(order, order, others) || !okSide || !isTriangle(ul) || !okDiag || !okA || !okB {
+		b.Implementation.Dtrsm(s, ul, tA, diag, m, n, alpha, a, lda, bb, ldb)
+		return
+	}
+	scale(alpha, vb, at(0), at(n))
+	if alpha == 0 {
+		return
+	}
+	// u is op(A), acting on the columns of B; on its rows it is op(A)ᵀ on those of Bᵀ.
+	upper := (ul == blas.Upper) == (tA == blas.NoTrans)
+	if s == blas.Right {
+		u, vb, upper = u.Trans(), vb.Trans(), !upper
+	}
+	d := b.desks.Get().(*desk)
+	defer b.desks.Put(d)
+	if upper {
+		solve(d.team, u, diag == blas.Unit, vb)
+	} else {
+		solveTrans(d.team, u.Trans(), diag == blas.Unit, vb)
+	}
+}

@@ -1,0 +1,24 @@
+// Package linalg solves what the selectors ask of dense symmetric and of tall matrices,
+// at the speed of package kernel: the smallest eigenpairs, the polar factor, positive
+// definite systems; and it lends kernel's products to gonum, whose LAPACK does the rest.
+//
+//	Smallest   the l smallest eigenpairs of a sequence of symmetric matrices: block
+//	           Davidson with a Cholesky factor as preconditioner and a count of the
+//	           eigenvalues as proof, from the pairs of the matrix before
+//	Polar      the orthonormal factor U·Vᵀ of a tall matrix in chunks: TSQR, two passes
+//	Cholesky   factor and solves, with an error that names the pivot
+//	Use        kernel's GEMM, SYRK, TRSM and SYR2K for gonum's blas64 and blas32
+//
+// Errors are for matrices that are not what was promised (not finite, not positive
+// definite, not tall); shapes that do not fit are the caller's bug and panic, as in
+// kernel. Results are the same to the last bit for any number of workers.
+//
+// References: Parlett, The Symmetric Eigenvalue Problem (1998), for inertia, residual
+// bounds and inverse iteration; Morgan and Scott, Generalizations of Davidson's method
+// (1986), and Knyazev, Toward the optimal preconditioned eigensolver (2001), for the
+// iteration; Demmel, Grigori, Hoemmen and Langou, Communication-optimal parallel and
+// sequential QR and LU factorizations (2012), for TSQR; Chaitin-Chatelin and Gratton,
+// On the condition numbers associated with the polar factorization of a matrix (2000);
+// Gustavson, Recursion leads to automatic variable blocking for dense linear algebra
+// algorithms (1997); Golub and Van Loan, Matrix Computations (2013), for the rest.
+package linalg

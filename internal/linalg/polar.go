@@ -1,0 +1,254 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// ErrTooFewRows is wrapped by [Polar.Factor] where the matrix has fewer rows than columns.
+var ErrTooFewRows = errors.New("fewer rows than columns")
+
+// Polar finds the orthonormal polar factor P = U·Vᵀ of a tall n×l matrix A = U·Σ·Vᵀ
+// whose rows come in chunks, twice: P is the matrix with orthonormal columns that is
+// nearest to A, and that maximizes Tr(PᵀA).
+//
+//	Add(chunk)          pass 1, every chunk: the R of its QR factorization is kept
+//	Factor()            the QR of the R's one below the other, and the SVD of the last
+//	RowsTo(k, chunk, P) pass 2, any chunk in any order: its rows of P
+//
+// That is TSQR (Demmel et al. 2012) with a tree of two levels. Nothing is squared and
+// nothing is solved: the rows of P are products of the orthogonal factors of
+// Householder's method, so that PᵀP = I to rounding for any A, singular ones included.
+// P is the factor of A + E, ‖E‖ ≤ c·l·2⁻⁵³·‖A‖, and so off by ‖E‖/σ_l to first order,
+// which no method can better (Chaitin-Chatelin and Gratton 2000).
+//
+// Where A has a rank r < l, to working precision, the factor is not unique: determined
+// is P·V on the r right singular vectors that belong to A's row space, and what the
+// other l − r are mapped to is some orthonormal completion, which depends on the cut
+// into chunks. [Polar.Rank] tells.
+//
+// The rows cut otherwise give the same P to rounding in its determined part. A chunk of
+// h rows leaves min(h, l)·l values until the end, [PolarBytes]: no more than the chunk
+// itself, and 800 bytes for 8,192 rows of l = 10.
+type Polar struct {
+	l, rows int
+	height  []int     // rows of each chunk
+	start   []int     // of each chunk's R in r, in rows
+	r       []float64 // the R's, min(h, l)×l each, one below the other; then what to multiply by
+	sigma   []float64 // nil until Factor
+}
+
+// NewPolar returns the polar factor of no rows and l columns.
+func NewPolar(l int) *Polar {
+	if l < 0 {
+		panic(fmt.Sprintf("linalg: polar factor of %d columns", l))
+	}
+	return &Polar{l: l}
+}
+
+// PolarBytes is what a [Polar] of l columns and that many chunks of at most h rows
+// holds at most: the factors of the chunks, twice while Factor runs and while the slice
+// grows, and the scratch of one chunk.
+func PolarBytes(l, chunks, h int) int64 {
+	kept := int64(chunks) * int64(min(h, l))
+	return 8 * (2*kept*int64(l) + kept + 2*int64(chunks) + int64(h+4*l)*int64(l))
+}
+
+// Add takes the next chunk, h×l. It costs 2·h·l² flops. The error wraps
+// [ErrNotFinite] and names the row of the whole matrix; p is then unchanged.
+func (p *Polar) Add(chunk kernel.Matrix[float64]) error {
+	if chunk.Cols != p.l || p.sigma != nil {
+		panic(fmt.Sprintf("linalg: chunk of %d columns for a polar factor of %d, factored %t",
+			chunk.Cols, p.l, p.sigma != nil))
+	}
+	if at := notFinite(chunk); at >= 0 {
+		return fmt.Errorf("row %d: %w", p.rows+at+1, ErrNotFinite)
+	}
+	r := newReflections(chunk).appendR(nil)
+	if notFinite(kernel.RowMajor(r, 1, len(r), len(r))) >= 0 {
+		return fmt.Errorf("rows %d to %d: length of a column: %w", p.rows+1, p.rows+chunk.Rows, ErrNotFinite)
+	}
+	p.start = append(p.start, len(p.r)/max(1, p.l))
+	p.height = append(p.height, chunk.Rows)
+	p.rows += chunk.Rows
+	p.r = append(p.r, r...)
+	return nil
+}
+
+func notFinite(m kernel.Matrix[float64]) int {
+	for i := range m.Rows {
+		for j := range m.Cols {
+			if v := m.Data[i*m.RowStride+j*m.ColStride]; v-v != 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Factor ends pass 1, in 6·l³ flops a chunk. The error wraps [ErrTooFewRows],
+// [ErrNotFinite] if a column's length overflows, or is [ErrNoConvergence].
+func (p *Polar) Factor() error {
+	l := p.l
+	if p.sigma != nil {
+		panic("linalg: polar factor: Factor called twice")
+	}
+	if p.rows < l {
+		return fmt.Errorf("polar factor of %d×%d: %w", p.rows, l, ErrTooFewRows)
+	}
+	if l == 0 {
+		p.sigma = []float64{}
+		return nil
+	}
+	stacked := kernel.RowMajor(p.r, len(p.r)/l, l, l)
+	q := newReflections(stacked)
+	r := q.appendR(nil)
+	if notFinite(kernel.RowMajor(r, l, l, l)) >= 0 {
+		return fmt.Errorf("polar factor: length of a column: %w", ErrNotFinite)
+	}
+	u, sigma, vt, ok := svd(r, l)
+	if !ok {
+		return ErrNoConvergence
+	}
+	uvt := kernel.RowMajor(make([]float64, l*l), l, l, l)
+	kernel.Gemm(kernel.NewTeam(1), 1, kernel.RowMajor(u, l, l, l), kernel.RowMajor(vt, l, l, l), uvt)
+	q.mulTo(stacked, uvt)
+	p.sigma = sigma
+	return nil
+}
+
+// RowsTo writes the rows of P that belong to the k-th chunk added to dst, h×l; it is
+// given that chunk again, the same to the last bit. It costs 8·h·l² flops at most. dst
+// may be the chunk itself. Calls for different chunks may run at the same time.
+func (p *Polar) RowsTo(k int, dst, chunk kernel.Matrix[float64]) {
+	if p.sigma == nil || chunk.Rows != p.height[k] || chunk.Cols != p.l || dst.Rows != chunk.Rows || dst.Cols != p.l {
+		panic(fmt.Sprintf("linalg: polar factor of %d columns, factored %t: chunk %d of %d×%d into %d×%d",
+			p.l, p.sigma != nil, k, chunk.Rows, chunk.Cols, dst.Rows, dst.Cols))
+	}
+	q := newReflections(chunk)
+	top := min(chunk.Rows, p.l)
+	q.mulTo(dst, kernel.RowMajor(p.r[p.start[k]*p.l:], top, p.l, p.l))
+}
+
+// Values returns the singular values of A, descending, once factored.
+func (p *Polar) Values() []float64 { return slices.Clone(p.sigma) }
+
+// Rank is the number of singular values above l·2⁻⁵⁰·σ_1: what is below may come from
+// the rounding of A's entries (√l·2⁻⁵³·σ_1) and of the factorization (a few times that).
+func (p *Polar) Rank() int {
+	rank := 0
+	for _, s := range p.sigma {
+		if s > float64(p.l)*0x1p-50*p.sigma[0] {
+			rank++
+		}
+	}
+	return rank
+}
+
+// svd factors square row-major a, which it overwrites.
+func svd(a []float64, n int) (u, sigma, vt []float64, ok bool) {
+	g := func() blas64.General {
+		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	}
+	ga, gu, gv := blas64.General{Rows: n, Cols: n, Stride: n, Data: a}, g(), g()
+	sigma = make([]float64, n)
+	var size [1]float64
+	lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, ga, gu, gv, sigma, size[:], -1)
+	work := make([]float64, int(size[0]))
+	ok = lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, ga, gu, gv, sigma, work, len(work))
+	return gu.Data, sigma, gv.Data, ok
+}
+
+// reflections is the QR factorization of an h×l matrix by Householder's reflections
+// I − tau·v·vᵀ (Golub and Van Loan, Algorithm 5.2.1), columns contiguous: v below the
+// diagonal, R on and above. A column is as long as a vector loop likes; rows of ten
+// values, as LAPACK in row order has them, are not.
+type reflections struct {
+	h, l int
+	cols []float64
+	tau  []float64
+}
+
+func newReflections(a kernel.Matrix[float64]) *reflections {
+	q := &reflections{a.Rows, a.Cols, make([]float64, a.Rows*a.Cols), make([]float64, min(a.Rows, a.Cols))}
+	for i := range a.Rows {
+		for j := range a.Cols {
+			q.cols[j*q.h+i] = a.Data[i*a.RowStride+j*a.ColStride]
+		}
+	}
+	for k := range q.tau {
+		x := q.cols[k*q.h+k : (k+1)*q.h]
+		q.tau[k] = reflect(x)
+		for j := k + 1; j < q.l; j++ {
+			q.apply(k, q.cols[j*q.h:][:q.h])
+		}
+	}
+	return q
+}
+
+// reflect finds the reflection that maps x to a multiple of the first unit vector,
+// overwrites x by that multiple and the rest of v, v[0] = 1, and returns tau.
+func reflect(x []float64) (tau float64) {
+	tail := blas64.Vector{N: len(x) - 1, Inc: 1, Data: x[1:]}
+	below := blas64.Nrm2(tail)
+	if below == 0 {
+		return 0
+	}
+	// As in LAPACK's DLARFG the new value has the sign that avoids cancellation.
+	beta := -math.Copysign(math.Hypot(x[0], below), x[0])
+	tau = (beta - x[0]) / beta
+	scale := x[0] - beta
+	for i := range tail.Data {
+		tail.Data[i] /= scale
+	}
+	x[0] = beta
+	return tau
+}
+
+// apply overwrites y by its k-th reflection.
+func (q *reflections) apply(k int, y []float64) {
+	v := q.cols[k*q.h+k+1 : (k+1)*q.h]
+	s := -q.tau[k] * (y[k] + kernel.Dot(v, y[k+1:]))
+	y[k] += s
+	kernel.Axpy(s, v, y[k+1:])
+}
+
+// appendR appends the rows of R, min(h, l)×l.
+func (q *reflections) appendR(r []float64) []float64 {
+	for i := range q.tau {
+		for j := range q.l {
+			v := 0.0
+			if j >= i {
+				v = q.cols[j*q.h+i]
+			}
+			r = append(r, v)
+		}
+	}
+	return r
+}
+
+// mulTo writes Q·B to dst, h×c, B being min(h, l)×c and Q the first min(h, l) columns
+// of the product of the reflections.
+func (q *reflections) mulTo(dst, b kernel.Matrix[float64]) {
+	y := make([]float64, q.h)
+	for j := range b.Cols {
+		clear(y)
+		for i := range b.Rows {
+			y[i] = b.Data[i*b.RowStride+j*b.ColStride]
+		}
+		for k := len(q.tau) - 1; k >= 0; k-- {
+			q.apply(k, y)
+		}
+		for i, v := range y {
+			dst.Data[i*dst.RowStride+j*dst.ColStride] = v
+		}
+	}
+}
