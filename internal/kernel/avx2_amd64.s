@@ -484,7 +484,7 @@ done:
 	RET
 
 // func copyAVX2(k int, src *byte, stride int, dst *byte, units int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·copyAVX2(SB), NOSPLIT, $0-40
 	MOVQ k+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -514,9 +514,10 @@ last:
 	ADDQ    $0x10, BX
 
 next:
-	ADDQ DX, CX
-	DECQ AX
-	JNZ  run
+	PREFETCHT0 16(R8)
+	ADDQ       DX, CX
+	DECQ       AX
+	JNZ        run
 	VZEROUPPER
 	RET
 
@@ -559,7 +560,7 @@ done:
 	RET
 
 // func squaresAVX2(blocks int, x *float64, y *float64) float64
-// Requires: AVX, SSE2
+// Requires: AVX, MMX+, SSE2
 TEXT ·squaresAVX2(SB), NOSPLIT, $0-32
 	MOVQ   blocks+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -570,18 +571,19 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-32
 	JZ     sum
 
 block:
-	VMOVUPD (CX), Y1
-	VSUBPD  (DX), Y1, Y1
-	VMULPD  Y1, Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPD 32(CX), Y1
-	VSUBPD  32(DX), Y1, Y1
-	VMULPD  Y1, Y1, Y1
-	VADDPD  Y1, Y2, Y2
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, DX
-	DECQ    AX
-	JNZ     block
+	PREFETCHT0 1024(DX)
+	VMOVUPD    (CX), Y1
+	VSUBPD     (DX), Y1, Y1
+	VMULPD     Y1, Y1, Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVUPD    32(CX), Y1
+	VSUBPD     32(DX), Y1, Y1
+	VMULPD     Y1, Y1, Y1
+	VADDPD     Y1, Y2, Y2
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, DX
+	DECQ       AX
+	JNZ        block
 
 sum:
 	VADDPD       Y2, Y0, Y0

@@ -234,38 +234,45 @@ func (n *Nearest) search(worker int) {
 
 // narrow packs rows, centred and scaled, as float32 panels, and takes their norms.
 func (n *Nearest) narrow(s *nearestScratch, x Matrix[float64]) {
-	p := n.team.isa
-	mr := p.f32.mr
+	mr := n.team.isa.f32.mr
 	high := panels(x.Rows, mr) * mr
+	if x.Rows < high {
+		clear(s.panels[:high*n.d])
+	}
 	clear(s.norms)
 	for l := 0; l < n.d; l += depth {
+		block := s.panels[l*high:]
 		k := min(depth, n.d-l)
-		for at := 0; at < high; at += mr {
-			panel := s.panels[l*high+at*k:][:mr*k]
-			i := at
-			if p.narrow != nil && x.RowStride == 1 {
-				for ; i+4 <= min(at+mr, x.Rows); i += 4 {
-					p.narrow(k, &x.Data[i+l*x.ColStride], x.ColStride, &n.center[l], n.scale,
-						&panel[i-at], mr, (*[4]float64)(s.norms[i:]))
-				}
-			}
-			for ; i < at+mr; i++ {
-				if i >= x.Rows {
-					for q := range k {
-						panel[q*mr+i-at] = 0
-					}
-					continue
-				}
-				for q := range k {
-					v := (x.Data[i*x.RowStride+(l+q)*x.ColStride] - n.center[l+q]) * n.scale
-					s.norms[i] += v * v
-					panel[q*mr+i-at] = float32(v)
-				}
+		// Columns may lie pages apart: a few at a time stay in the translation buffer.
+		const together = 32
+		for q := 0; q < k; q += together {
+			some := min(together, k-q)
+			for at := 0; at < x.Rows; at += mr {
+				rows := min(mr, x.Rows-at)
+				n.narrowPanel(block[at*k+q*mr:][:some*mr], s.norms[at:], x.Sub(at, l+q, rows, some), l+q)
 			}
 		}
 	}
 	for i, sq := range s.norms {
 		s.norms[i] = math.Sqrt(sq)
+	}
+}
+
+// narrowPanel is narrow for some rows and columns, the first of them column l.
+func (n *Nearest) narrowPanel(panel []float32, norms []float64, x Matrix[float64], l int) {
+	p := n.team.isa
+	mr, i := p.f32.mr, 0
+	if p.narrow != nil && x.RowStride == 1 {
+		for ; i+4 <= x.Rows; i += 4 {
+			p.narrow(x.Cols, &x.Data[i], x.ColStride, &n.center[l], n.scale, &panel[i], mr, (*[4]float64)(norms[i:]))
+		}
+	}
+	for ; i < x.Rows; i++ {
+		for q := range x.Cols {
+			v := (x.Data[i*x.RowStride+q*x.ColStride] - n.center[l+q]) * n.scale
+			norms[i] += v * v
+			panel[q*mr+i] = float32(v)
+		}
 	}
 }
 
@@ -349,15 +356,26 @@ func (n *Nearest) exclude(s *nearestScratch, norm float64, half []float32) {
 		lower := float64(half[j]) - norm*float64(n.slack[j])
 		s.open = append(s.open, candidate{int32(j), lower})
 		upper := lower + 2*norm*float64(n.slack[j]) + n.twice[j]
-		if at, _ := slices.BinarySearch(s.uppers, upper); at < n.count {
-			if len(s.uppers) == n.count {
-				s.uppers = s.uppers[:n.count-1]
-			}
-			s.uppers = slices.Insert(s.uppers, at, upper)
-			if len(s.uppers) == n.count {
-				limit = math.Nextafter32(float32(s.uppers[n.count-1]+margin), math.MaxFloat32)
+		if s.lowest(upper, n.count) && len(s.uppers) == n.count {
+			if limit = float32(s.uppers[n.count-1] + margin); float64(limit) < s.uppers[n.count-1]+margin {
+				limit = math.Nextafter32(limit, math.MaxFloat32)
 			}
 		}
 	}
 	s.open = slices.DeleteFunc(s.open, func(c candidate) bool { return c.lower > float64(limit) })
+}
+
+// lowest keeps the count lowest upper bounds in order; it reports whether upper is one.
+func (s *nearestScratch) lowest(upper float64, count int) bool {
+	at := len(s.uppers)
+	if at < count {
+		s.uppers = append(s.uppers, upper)
+	} else if at--; upper >= s.uppers[at] {
+		return false
+	}
+	for ; at > 0 && s.uppers[at-1] > upper; at-- {
+		s.uppers[at] = s.uppers[at-1]
+	}
+	s.uppers[at] = upper
+	return true
 }

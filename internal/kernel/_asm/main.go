@@ -293,6 +293,7 @@ func copyPanel() {
 	VMOVUPS(x, Mem{Base: dst})
 	ADDQ(Imm(16), dst)
 	Label("next")
+	PREFETCHT0(Mem{Base: from, Disp: 16}) // of the panel after this one
 	ADDQ(stride, src)
 	DECQ(k)
 	JNZ(to("run"))

@@ -60,6 +60,7 @@ func squares() {
 	TESTQ(blocks, blocks)
 	JZ(to("sum"))
 	Label("block")
+	PREFETCHT0(Mem{Base: y, Disp: 1024}) // anchors come from far
 	for i := range s {
 		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
 		VSUBPD(Mem{Base: y, Disp: 32 * i}, v[i], v[i])
