@@ -9,12 +9,20 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
 func main() {
+	// gonum's LAPACK rides on our kernels, on the threads that --threads sets later.
+	if err := linalg.Use(0); err != nil {
+		fmt.Fprintln(os.Stderr, "ufs-stream:", err)
+		os.Exit(exitUsage)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program on the spot
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
