@@ -44,29 +44,27 @@ func (h *handed) release() {
 }
 
 // valuePages hands the library the values of one page at a time, without their
-// levels: those are ours. The library sees a required column.
+// levels: those are ours. The library sees a required column without a dictionary.
 type valuePages struct {
 	handed
-	dict     []byte
-	dictSize int // of a dictionary that is still to be handed over; -1 for none
 	values   []byte
 	count    int // values of a page still to be handed over; 0 for none
 	encoding parquet.Encoding
 }
 
+// hand makes count values the next page.
+func (v *valuePages) hand(values []byte, count int, e parquet.Encoding) {
+	v.values, v.count, v.encoding = values, count, e
+}
+
 func (v *valuePages) Next() bool {
 	v.release()
-	switch {
-	case v.dictSize >= 0:
-		v.current = pqfile.NewDictionaryPage(v.lend(v.dict), int32(v.dictSize), parquet.Encodings.Plain)
-		v.dict, v.dictSize = nil, -1
-	case v.count > 0:
-		rle := parquet.Encodings.RLE
-		v.current = pqfile.NewDataPageV1(v.lend(v.values), int32(v.count), v.encoding, rle, rle, int32(len(v.values)))
-		v.values, v.count = nil, 0
-	default:
+	if v.count == 0 {
 		return false
 	}
+	rle := parquet.Encodings.RLE
+	v.current = pqfile.NewDataPageV1(v.lend(v.values), int32(v.count), v.encoding, rle, rle, int32(len(v.values)))
+	v.values, v.count = nil, 0
 	return true
 }
 

@@ -17,14 +17,15 @@ const batchValues = 2048
 
 // scratch is the memory of one decoding, kept between column chunks.
 type scratch struct {
-	codec  codec
-	read   []byte // compressed bytes
-	page   []byte
-	dict   []byte
-	levels []uint8
-	reps   []uint8
-	floats []float64
-	table  []float64
+	codec    codec
+	read     []byte // compressed bytes
+	page     []byte
+	dict     []byte
+	distinct []float64
+	levels   []uint8
+	reps     []uint8
+	floats   []float64
+	table    []float64
 	// batches of physical values
 	bools  []bool
 	int32s []int32
@@ -35,12 +36,12 @@ type scratch struct {
 }
 
 // scratchBytes bounds what decoding one column chunk holds: the compressed bytes, the
-// page and the dictionary, the library's copy of the dictionary and its tables, and
-// the state of the codec (0.4 MB for zstd).
+// page and the dictionary, the dictionary's values as float64, and the state of the
+// codec (0.4 MB for zstd).
 func scratchBytes(c chunkInfo, col *column) int64 {
-	copies := int64(2)
-	if col.size == 0 { // a slice header of 24 bytes for a value of at least 4
-		copies = 8
+	copies := int64(8) // a slice header of 24 bytes for a value of at least 4
+	if col.size > 0 {
+		copies = 1 + int64(8+col.size-1)/int64(col.size)
 	}
 	return c.size + copies*c.uncompressed + 1<<20
 }
@@ -55,40 +56,42 @@ func grow[T any](buf *[]T, n int) []T {
 }
 
 // values decodes the present values of a column chunk, page by page, to float64.
-// Levels are none of its business.
+// Levels are none of its business. Dictionaries and pages without one are decoded by
+// the library, see valuePages.
 type values struct {
-	from valuePages
-	col  *column
-	read func(dst []float64) error
-	drop []float64
+	from  valuePages
+	col   *column
+	plain func(dst []float64) error // of the pages handed to the library
+	dict  dictionary
+	coded bool // the page under way is of indices
+	buf   *scratch
 }
 
 func newValues(col *column, dict []byte, dictSize int, buf *scratch) (*values, error) {
-	v := &values{col: col, drop: grow(&buf.floats, batchValues)}
-	v.from.dict, v.from.dictSize = dict, dictSize
+	v := &values{col: col, buf: buf, dict: dictionary{plain: dict, size: dictSize}}
 	required := schema.NewColumn(col.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
 	reader := pqfile.NewColumnReader(required, &v.from, memory.DefaultAllocator, &sync.Pool{
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
 	})
 	switch r := reader.(type) {
 	case *pqfile.BooleanColumnChunkReader:
-		v.read = pull(r, &buf.bools, boolFloats)
+		v.plain = pull(r, &buf.bools, boolFloats)
 	case *pqfile.Int32ColumnChunkReader:
-		v.read = pull(r, &buf.int32s, int32Floats(col))
+		v.plain = pull(r, &buf.int32s, int32Floats(col))
 	case *pqfile.Int64ColumnChunkReader:
-		v.read = pull(r, &buf.int64s, int64Floats(col))
+		v.plain = pull(r, &buf.int64s, int64Floats(col))
 	case *pqfile.Float32ColumnChunkReader:
-		v.read = pull(r, &buf.f32s, cast[float32, float32])
+		v.plain = pull(r, &buf.f32s, cast[float32, float32])
 	case *pqfile.Float64ColumnChunkReader:
-		v.read = func(dst []float64) error { return readBatch(r, dst) }
+		v.plain = func(dst []float64) error { return readBatch(r, dst) }
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
-		v.read = pull(r, &buf.fixed, fixedFloats(col))
+		v.plain = pull(r, &buf.fixed, fixedFloats(col))
 	case *pqfile.ByteArrayColumnChunkReader:
-		v.read = pull(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
+		v.plain = pull(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
 			return decimals(dst, src, col.scale)
 		})
 	}
-	if v.read == nil || col.kind == notNumber {
+	if v.plain == nil || col.kind == notNumber {
 		return nil, fmt.Errorf("values of type %s are no numbers", col.physical)
 	}
 	return v, nil
@@ -96,14 +99,40 @@ func newValues(col *column, dict []byte, dictSize int, buf *scratch) (*values, e
 
 // turn goes to the values of the next page and passes over the first skip of them.
 func (v *values) turn(p *page, skip int) error {
-	b, count, rest := skipValues(v.col, p.header.encoding, p.values, p.present, skip)
-	v.from.values, v.from.count, v.from.encoding = b, count, p.header.encoding
-	for rest > 0 {
-		n := min(rest, len(v.drop))
-		if err := v.read(v.drop[:n]); err != nil {
+	v.coded = coded(p.header.encoding)
+	switch {
+	case !v.coded:
+		b, count, rest := skipValues(v.col, p.header.encoding, p.values, p.present, skip)
+		v.from.hand(b, count, p.header.encoding)
+		return v.drop(rest)
+	case p.present == skip: // nothing to read, and perhaps no dictionary
+		return nil
+	case v.dict.table == nil:
+		v.from.hand(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
+		v.dict.table = grow(&v.buf.distinct, v.dict.size)
+		if err := v.plain(v.dict.table); err != nil {
+			return fmt.Errorf("dictionary: %w", err)
+		}
+	}
+	return v.dict.turn(p.values, skip)
+}
+
+// read fills dst with the next values of the page.
+func (v *values) read(dst []float64) error {
+	if v.coded {
+		return v.dict.read(dst)
+	}
+	return v.plain(dst)
+}
+
+// drop decodes n values for nothing.
+func (v *values) drop(n int) error {
+	for n > 0 {
+		dst := grow(&v.buf.floats, min(n, batchValues))
+		if err := v.plain(dst); err != nil {
 			return err
 		}
-		rest -= n
+		n -= len(dst)
 	}
 	return nil
 }
@@ -121,19 +150,6 @@ func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ [
 	case e == parquet.Encodings.Plain && col.physical == parquet.Types.Boolean:
 		whole := skip / 8 * 8
 		return b[whole/8:], count - whole, skip - whole
-	case e == parquet.Encodings.PlainDict || e == parquet.Encodings.RLEDict:
-		// Runs start at whole bytes: begin with the run that holds the first value wanted,
-		// behind a copy of the byte that gives their width.
-		h := hybrid{b: b[1:], width: int(b[0])}
-		for rest = skip; ; {
-			start := len(b) - len(h.b)
-			if h.run() != nil || h.left > rest {
-				b[start-1] = b[0]
-				return b[start-1:], count - skip + rest, rest
-			}
-			rest -= h.left
-			h.left = 0
-		}
 	}
 	return b, count, skip
 }

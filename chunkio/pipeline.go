@@ -20,7 +20,7 @@ type pass struct {
 	d      *Dataset
 	plan   plan
 	sample sampler
-	tasks  chan task
+	tasks  chan task  // a few ahead, so that decoders seldom wait for the scheduler
 	out    chan *span // has room for every span: sending never blocks
 	free   chan *span
 	files  chan struct{} // a token for every open file
@@ -58,7 +58,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 		d:      d,
 		plan:   l,
 		sample: d.sampled(),
-		tasks:  make(chan task),
+		tasks:  make(chan task, 2*l.workers),
 		out:    make(chan *span, l.buffers),
 		free:   make(chan *span, l.buffers),
 		files:  make(chan struct{}, openFiles),

@@ -11,10 +11,16 @@ import (
 // n·d² flops counted whatever else is done.
 func BenchmarkAdd(b *testing.B) {
 	const d, rows = 256, 1024
-	for _, missing := range []bool{false, true} {
+	for _, c := range []struct {
+		missing, weighted bool
+	}{{}, {weighted: true}, {missing: true}} {
 		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("dense/missing=%v/workers=%d", missing, workers), func(b *testing.B) {
-				bench(b, wide(d, rows, missing).chunk(0, rows), workers)
+			b.Run(fmt.Sprintf("dense/missing=%v/weighted=%v/workers=%d", c.missing, c.weighted, workers), func(b *testing.B) {
+				tab := wide(d, rows, c.missing)
+				if !c.weighted {
+					tab.weight = nil
+				}
+				bench(b, tab.chunk(0, rows), workers)
 				b.ReportMetric(float64(rows)*d*d*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})
 		}

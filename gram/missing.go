@@ -11,12 +11,12 @@ import (
 
 // columnsWithHoles lists the columns with a missing entry among the rows of c, ascending.
 func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
-	if c.Sparse != nil {
+	if c.Sparse != nil || c.Missing == nil {
 		return nil
 	}
 	found := make([]bool, c.Cols)
 	eachColumn(m.opt.Workers, c.Cols, func(j int) {
-		found[j] = slices.ContainsFunc(c.Col(j), math.IsNaN)
+		found[j] = mayMiss(c, j) && slices.ContainsFunc(c.Col(j), math.IsNaN)
 	})
 	var holes []int
 	for j, yes := range found {
@@ -46,14 +46,14 @@ func (m *Moments) admit(holes []int, pack bool) error {
 	}
 	if pack && m.packed == nil {
 		m.team = kernel.NewTeam(m.opt.Workers)
-		m.packed = make([]float64, d*packRows)
-		m.root = make([]float64, 0, packRows)
+		m.packed = make([]float64, d*stripRows)
+		m.root = make([]float64, 0, stripRows)
 	}
 	if len(missing) > len(m.missing) {
 		m.grow(missing)
 	}
-	if pack && len(m.holes) < len(m.missing)*packRows {
-		m.holes = make([]float64, len(m.missing)*packRows)
+	if pack && len(m.holes) < len(m.missing)*stripRows {
+		m.holes = make([]float64, len(m.missing)*stripRows)
 	}
 	return nil
 }

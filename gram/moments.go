@@ -42,17 +42,12 @@ type Moments struct {
 	cross   []float64 // A, dm×d
 	both    []float64 // N, dm×dm, upper triangle
 
-	// Scratch, column-major with packRows rows a column.
+	// Scratch, column-major with stripRows rows a column.
 	team   *kernel.Team
 	packed []float64 // √w·x̃, d columns
 	holes  []float64 // √w·m, dm columns
 	root   []float64 // √w
 }
-
-// packRows is the number of rows packed for one product: high enough for 32 flops
-// for every byte of G moved, low enough that the packed rows of 1,000 columns stay
-// in a 2 MiB cache. It divides every block height; sums are rounded accordingly.
-const packRows = 256
 
 // buffers bounds what encoding, decoding and bookkeeping hold beside the matrices.
 const buffers = 256 << 10
@@ -69,7 +64,7 @@ func Bytes(d, missing int) int64 {
 		return math.MaxInt64
 	}
 	n, k := int64(d), int64(missing)
-	return 8*n*n + 16*(k*n+k*k) + 8*packRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + buffers
+	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + buffers
 }
 
 // maxColumns keeps 64-bit byte counts from overflowing; d² doubles would be 2 PiB.
@@ -101,67 +96,35 @@ func (m *Moments) Add(c *stream.Chunk) error {
 			return err
 		}
 	}
-	m.add(c, m.opt.Workers) // the profile: sets the pilots that the products need
+	m.count(c)
 	if c.Sparse != nil {
+		m.addSparse(c)
 		m.addOuter(c)
 		return nil
 	}
-	for from := 0; from < c.Rows; from += packRows {
-		m.addRows(c, from, min(packRows, c.Rows-from), len(holes) > 0)
+	for from := 0; from < c.Rows; from += stripRows {
+		s := m.nextStrip(c, from, m.root[:0])
+		m.addStrip(&s, len(holes) > 0)
 	}
 	return nil
 }
 
-// addRows adds the dense rows [from, from+rows) of c, rows ≤ packRows.
-func (m *Moments) addRows(c *stream.Chunk, from, rows int, holes bool) {
-	d, workers := len(m.Columns), m.opt.Workers
-	root := m.root[:0]
-	if c.Weight != nil {
-		for _, w := range c.Weight[from : from+rows] {
-			root = append(root, math.Sqrt(w))
-		}
-	}
-	eachColumn(workers, d, func(j int) {
-		col := c.Col(j)[from : from+rows]
-		center(m.packed[j*packRows:][:rows], col, m.Columns[j].Pilot, root)
+// addStrip adds rows to the profile and to the matrices. Every column is read from
+// memory once: what is added to its sums is packed for the products.
+func (m *Moments) addStrip(s *strip, holes bool) {
+	d := len(m.Columns)
+	eachColumn(m.opt.Workers, d, func(j int) {
+		m.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
 		if k := m.slot[j]; holes && k >= 0 {
-			indicate(m.holes[k*packRows:][:rows], col, root)
+			s.indicate(m.holes[k*stripRows:][:s.rows], j)
 		}
 	})
-	xt := kernel.RowMajor(m.packed, d, rows, packRows)
+	xt := kernel.RowMajor(m.packed, d, s.rows, stripRows)
 	kernel.Syrk(m.team, 1, xt, kernel.RowMajor(m.g, d, d, d))
 	if holes {
 		dm := len(m.missing)
-		ot := kernel.RowMajor(m.holes, dm, rows, packRows)
+		ot := kernel.RowMajor(m.holes, dm, s.rows, stripRows)
 		kernel.Gemm(m.team, 1, ot, xt.Trans(), kernel.RowMajor(m.cross, dm, d, d))
 		kernel.Syrk(m.team, 1, ot, kernel.RowMajor(m.both, dm, dm, dm))
-	}
-}
-
-// center writes √w·x̃; root is empty where there are no weights.
-func center(dst, col []float64, pilot float64, root []float64) {
-	for i, x := range col {
-		y := x - pilot
-		if math.IsNaN(x) {
-			y = 0
-		}
-		dst[i] = y
-	}
-	for i, w := range root {
-		dst[i] *= w
-	}
-}
-
-// indicate writes √w·m.
-func indicate(dst, col, root []float64) {
-	for i, x := range col {
-		m := 0.0
-		if math.IsNaN(x) {
-			m = 1
-		}
-		dst[i] = m
-	}
-	for i, w := range root {
-		dst[i] *= w
 	}
 }

@@ -67,7 +67,7 @@ func TestTwin(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	for _, d := range []int{1, 2, 63, 64, 65, 133} {
 		for _, sparse := range []bool{false, true} {
-			tab := wide(d, packRows+3, !sparse)
+			tab := wide(d, stripRows+3, !sparse)
 			var want []byte
 			var sym []float64
 			for _, workers := range []int{1, 2, 8} {
@@ -110,7 +110,7 @@ func wide(d, n int, missing bool) (t table) {
 
 // Packed in pieces or not, sums over more rows than one packing holds agree with the twin.
 func TestPackedRows(t *testing.T) {
-	for _, n := range []int{packRows - 1, packRows, packRows + 1, 2*packRows + 5} {
+	for _, n := range []int{stripRows - 1, stripRows, stripRows + 1, 2*stripRows + 5} {
 		tab := sample(3, n, true, true)
 		ref := tab.reference(ScaleStandard, FillMean)
 		ref.near(t, n, finish(t, tab.moments(t, Options{}, n), tab, ScaleStandard, FillMean).Sym)

@@ -2,7 +2,6 @@ package gram
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -57,7 +56,18 @@ func (p *Profile) Add(c *stream.Chunk) error {
 	if err := p.accepts(c); err != nil {
 		return err
 	}
-	p.add(c, 1)
+	p.count(c)
+	if c.Sparse != nil {
+		p.addSparse(c)
+		return nil
+	}
+	var root, centred [stripRows]float64
+	for from := 0; from < c.Rows; from += stripRows {
+		s := p.nextStrip(c, from, root[:0])
+		for j := range p.Columns {
+			p.addColumn(&s, j, centred[:s.rows])
+		}
+	}
 	return nil
 }
 
@@ -76,25 +86,13 @@ func (p *Profile) accepts(c *stream.Chunk) error {
 	return nil
 }
 
-func (p *Profile) add(c *stream.Chunk, workers int) {
-	weight := float64(c.Rows)
-	if c.Weight != nil {
-		weight = 0
-		for _, w := range c.Weight[:c.Rows] {
-			weight += w
-		}
-	}
+// count adds what is about rows that may have been dropped.
+func (p *Profile) count(c *stream.Chunk) {
 	p.Rows += int64(c.Rows)
 	p.Seen += int64(c.Block)
-	p.Weight += weight
 	for j, n := range c.Missing {
 		p.Columns[j].Missing = p.Columns[j].Missing.Plus(n)
 	}
-	if c.Sparse != nil {
-		p.addSparse(c, weight)
-		return
-	}
-	eachColumn(workers, c.Cols, func(j int) { p.Columns[j].add(c.Col(j), c.Weight) })
 }
 
 // eachColumn calls fn for every column, from several goroutines in runs of columns.
@@ -105,44 +103,6 @@ func eachColumn(workers, d int, fn func(j int)) {
 			fn(j)
 		}
 	})
-}
-
-// add adds the entries of one column of a block. Sums of the block are formed first,
-// so that rounding grows with the block's height plus the number of blocks.
-func (c *ColumnProfile) add(col, weights []float64) {
-	lo, hi := math.Inf(1), math.Inf(-1)
-	var n int64
-	var weight, sum, squares float64
-	for i, x := range col {
-		if math.IsNaN(x) { // missing
-			continue
-		}
-		if c.Observed == 0 && n == 0 {
-			c.Pilot = x
-		}
-		w, y := 1.0, x-c.Pilot
-		if weights != nil {
-			w = weights[i]
-		}
-		n++
-		weight += w
-		sum += w * y
-		squares += w * y * y
-		lo, hi = min(lo, x), max(hi, x)
-	}
-	c.Rising = c.Rising && rises(col, c.Max, c.Observed > 0)
-	c.observe(n, weight, sum, squares, lo, hi)
-}
-
-// rises reports whether col holds whole numbers, each above the one before.
-func rises(col []float64, last float64, hasLast bool) bool {
-	for _, x := range col {
-		if !(x == math.Floor(x)) || hasLast && !(x > last) {
-			return false
-		}
-		last, hasLast = x, true
-	}
-	return true
 }
 
 // observe adds the sums of n observed entries about c.Pilot.

@@ -8,18 +8,21 @@ import (
 )
 
 // addSparse adds sparse rows about the pilot 0, for which absent entries cost nothing.
-func (p *Profile) addSparse(c *stream.Chunk, weight float64) {
+func (p *Profile) addSparse(c *stream.Chunk) {
 	if c.Rows == 0 {
 		return
 	}
 	block := make([]ColumnProfile, c.Cols)
+	var weight float64
 	for i := range c.Rows {
 		w := rowWeight(c, i)
+		weight += w
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
 			x := c.Sparse.Value[e]
 			block[c.Sparse.Index[e]].observe(1, w, w*x, w*x*x, x, x)
 		}
 	}
+	p.Weight += weight
 	for j := range block {
 		b := &block[j]
 		if b.Observed < int64(c.Rows) { // some entry is an absent 0

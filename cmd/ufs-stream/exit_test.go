@@ -124,7 +124,7 @@ func TestExitCodes(t *testing.T) {
 		{"memory", "select --memory-limit 10MiB " + good, exitMemory, "--memory-limit"},
 		{"memory of plan", "plan --memory-limit 10MiB " + good, exitMemory, "--memory-limit"},
 		{"memory of statistics", "select --memory-limit 10MiB --stats " + stats, exitMemory, "--memory-limit"},
-		{"memory of merge", "merge --memory-limit 48MiB -o " + at("m.ufs") + " " + at("1.ufs") + " " + at("2.ufs"), exitMemory, "--memory-limit 49MiB"},
+		{"memory of merge", "merge --memory-limit 48MiB -o " + at("m.ufs") + " " + at("1.ufs") + " " + at("2.ufs"), exitMemory, "--memory-limit 50MiB"},
 
 		{"output folder missing", "select " + good + " -k 2 -o " + at("none/sel.json"), exitFault, "create the folder"},
 		{"output is a folder", "select " + good + " -k 2 -o " + at("nofiles"), exitFault, "cannot write"},
