@@ -1,7 +1,13 @@
-// Package baseline scores features without a model, as the yardstick that other
-// selectors have to beat: by their variance, or by chance.
+// Package baseline scores features one by one, as the yardstick that other selectors
+// have to beat: by their variance, by chance, or by how they follow the graph of the rows.
 //
-//  1. gram.Profile gathers mean and spread of each column in one pass;
-//  2. Variance or Random gives every feature a score;
-//  3. Rank orders them.
+//  1. gram.Profile gathers mean and spread of each column in one pass, enough for
+//     Variance and Random; anchor gathers a Graph, for LaplacianScore and MCFS;
+//  2. one of them gives every feature a score;
+//  3. Rank orders them, or RankLowest where low is good.
+//
+// The two on the graph are those of He, Cai and Niyogi (Laplacian score for feature
+// selection, NIPS 2005) and of Cai, Zhang and He (Unsupervised feature selection for
+// multi-cluster data, KDD 2010), with the anchor graph in place of that of the nearest
+// neighbours of all rows.
 package baseline

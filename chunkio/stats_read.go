@@ -239,6 +239,9 @@ func (s *StatsReader) extent(name string) *statsExtent {
 	return nil
 }
 
+// Has reports whether there is a section of that name.
+func (s *StatsReader) Has(name string) bool { return s.extent(name) != nil }
+
 // Close closes the file; section readers end with it.
 func (s *StatsReader) Close() error {
 	if s.closer == nil {

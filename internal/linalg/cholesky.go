@@ -58,6 +58,13 @@ func (c *Cholesky) Order() int { return c.u.Rows }
 // dst may be B itself, and must not overlap it otherwise. The bits of a column of the
 // result depend on that column of B alone.
 func (c *Cholesky) SolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
+	c.HalfSolveTo(team, dst, b)
+	solve(team, c.u, false, dst)
+}
+
+// HalfSolveTo is SolveTo for U⁻ᵀ·B, half of the way: with L = Uᵀ, L⁻¹AL⁻ᵀ = I turns a
+// generalized eigenproblem into an ordinary one.
+func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
 			c.u.Rows, b.Rows, b.Cols, dst.Rows, dst.Cols))
@@ -68,7 +75,6 @@ func (c *Cholesky) SolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 		}
 	}
 	solveTrans(team, c.u, false, dst)
-	solve(team, c.u, false, dst)
 }
 
 // Cond estimates the condition of A in the 1-norm in a few solves of O(n²): LAPACK's

@@ -194,3 +194,42 @@ func TestCholeskyCond(t *testing.T) {
 		t.Errorf("condition of nothing: %g", got)
 	}
 }
+
+// Half a solve of I is L⁻¹, lower triangular: L⁻¹AL⁻ᵀ = I, to an error that grows with
+// the condition, here below 10.
+func TestCholeskyHalfSolve(t *testing.T) {
+	for _, n := range []int{1, 2, leaf, leaf + 1, 2*leaf + 5} {
+		team := kernel.NewTeam(2)
+		r := rand.New(rand.NewPCG(uint64(n), 7))
+		a, x := make([]float64, n*n), make([]float64, n*n)
+		for i := range n {
+			for j := range i {
+				a[i*n+j] = r.NormFloat64() / float64(2*n)
+				a[j*n+i] = a[i*n+j]
+			}
+			a[i*n+i], x[i*n+i] = 1+r.Float64(), 1
+		}
+		m := kernel.RowMajor(x, n, n, n)
+		var c Cholesky
+		if err := c.Factor(team, kernel.RowMajor(a, n, n, n)); err != nil {
+			t.Fatal(err)
+		}
+		c.HalfSolveTo(team, m, m)
+		xa, eye := make([]float64, n*n), make([]float64, n*n)
+		kernel.Gemm(team, 1, m, kernel.RowMajor(a, n, n, n), kernel.RowMajor(xa, n, n, n))
+		kernel.Gemm(team, 1, kernel.RowMajor(xa, n, n, n), m.Trans(), kernel.RowMajor(eye, n, n, n))
+		for i := range n {
+			for j := range n {
+				want := 0.0
+				if i == j {
+					want = 1
+				} else if j > i && x[i*n+j] != 0 {
+					t.Fatalf("order %d: [%d,%d] of the inverse factor is %g", n, i, j, x[i*n+j])
+				}
+				if got := eye[i*n+j]; !(math.Abs(got-want) <= float64(10*n)*0x1p-52) {
+					t.Fatalf("order %d: [%d,%d] = %g, want %g", n, i, j, got, want)
+				}
+			}
+		}
+	}
+}

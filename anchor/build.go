@@ -1,0 +1,129 @@
+package anchor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Graph turns the statistics into the graph, with g, the Gram matrix of the same rows
+// under gram.FinishOptions{Scale: gram.ScaleCenter} and the fill of the anchors. The
+// scaling is then that of the anchors, for G as for the distances. The features are
+// those of g that took part in the distances: g is reduced to them, so that its slices
+// go on to be parallel to the Graph. Cost O(m² + m·D + D²).
+//
+// Both are consumed, even on error: the Graph lives in their memory, and g.Sym is its
+// G. The error is broken statistics, or a g of other rows, of columns that are not
+// centred, or of none that took part.
+func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
+	if s.broken != nil {
+		return nil, s.broken
+	}
+	if g.Rows != s.Rows {
+		return nil, fmt.Errorf("anchor: the graph has %d rows, the Gram matrix %d", s.Rows, g.Rows)
+	}
+	wanted := make(map[int]int, len(s.frame.columns)) // place in the frame, by column
+	for k, j := range s.frame.columns {
+		wanted[j] = k
+	}
+	keepKnown(g, wanted)
+	if g.D == 0 {
+		return nil, fmt.Errorf("anchor: no column of the Gram matrix took part in the distances")
+	}
+	if err := centred(g); err != nil {
+		return nil, err
+	}
+	at := make([]int, g.D) // place in the frame of each feature
+	factor := make([]float64, g.D)
+	for k, j := range g.Columns {
+		at[k] = wanted[j]
+		factor[k] = s.frame.factor[at[k]]
+	}
+	workers := s.opt.Workers
+	kernel.Each(workers, g.D, func(i int) {
+		for j, v := range g.Sym[i*g.D:][:g.D] {
+			// One factor after the other: their product may leave float64's range.
+			g.Sym[i*g.D+j] = v * min(factor[i], factor[j]) * max(factor[i], factor[j])
+		}
+	})
+	root := make([]float64, s.m) // Δ^(−1/2), 0 for 0
+	for j, v := range s.delta {
+		if v > 0 {
+			root[j] = 1 / math.Sqrt(v)
+		}
+	}
+	graph := &Graph{Rows: s.Rows, M: s.m, D: g.D, Delta: s.delta, G: g.Sym, C: s.centre(at, root), S: s.zz}
+	kernel.Each(workers, s.m, func(i int) {
+		for j := i; j < s.m; j++ {
+			graph.S[i*s.m+j] *= root[i] * root[j]
+		}
+	})
+	mirror(workers, s.m, graph.S)
+	s.delta, s.zx, s.zz, s.work = nil, nil, nil, nil
+	s.broken = fmt.Errorf("anchor: the statistics have become a graph")
+	return graph, nil
+}
+
+// keepKnown reduces g to the columns that took part in the distances: all, but where
+// the profile of the anchors is not that of g's rows.
+func keepKnown(g *gram.Gram, known map[int]int) {
+	if len(g.Columns) == 0 {
+		return
+	}
+	keep := make([]bool, slices.Max(g.Columns)+1)
+	for _, j := range g.Columns {
+		_, keep[j] = known[j]
+	}
+	g.Keep(keep)
+}
+
+// centred fails unless g has the diagonal of centred columns that are not scaled. That of
+// raw ones is n·mean² more, and means the error is worth a message only from rounding on.
+func centred(g *gram.Gram) error {
+	for i := range g.D {
+		want := g.Weight * g.Std[i] * g.Std[i]
+		if got := g.Sym[i*g.D+i]; !(math.Abs(got-want) <= 1e-6*want) {
+			return fmt.Errorf("anchor: the Gram matrix has %g for a column's centred sum of squares %g: finish it with gram.ScaleCenter", got, want)
+		}
+	}
+	return nil
+}
+
+// centre turns ZᵀX about the frame's centre into C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) of the features
+// whose places in the frame are given, ascending, in the memory of ZᵀX. Rows of Z sum to
+// 1, so the sum of the rows of ZᵀX is that of the points, and x̄ is a rounding short of
+// half a deviation at most: nothing cancels that matters.
+func (s *Statistics) centre(at []int, root []float64) []float64 {
+	d := len(s.frame.columns)
+	mean := make([]float64, d)
+	for j := range s.m {
+		kernel.Axpy(1/float64(s.Rows), s.zx[j*d:][:d], mean)
+	}
+	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
+	for j := range s.m {
+		from, to := s.zx[j*d:], s.zx[j*len(at):]
+		for k, l := range at {
+			to[k] = (from[l] - float64(s.delta[j]*mean[l])) * root[j]
+		}
+	}
+	return s.zx[:s.m*len(at)]
+}
+
+// mirror copies the upper triangle of the n×n matrix a to the lower, in square blocks
+// so that both sides stay in cache.
+func mirror(workers, n int, a []float64) {
+	const block = 64
+	kernel.Each(workers, (n+block-1)/block, func(t int) {
+		first, end := t*block, min(n, (t+1)*block)
+		for left := 0; left <= first; left += block {
+			for i := first; i < end; i++ {
+				for j := left; j < min(left+block, i); j++ {
+					a[i*n+j] = a[j*n+i]
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package anchor
+
+import "github.com/ufs-stream/ufs-stream/stream"
+
+// MostAnchors is the largest default number of anchors.
+const MostAnchors = 2000
+
+// Count is the number of anchors for a table of so many used rows: asked, or where
+// that is 0, 500 below 10⁴ rows, 1,000 below 10⁵, else 2,000, but never more than a
+// quarter of the rows. It must exceed the number of neighbours, as the weights need
+// the distance of one more, and not exceed the rows; else a *stream.UsageError.
+func Count(asked int, rows int64, neighbors int) (int, error) {
+	m := asked
+	switch {
+	case asked < 0:
+		return 0, stream.Usagef("--anchors %d is negative", asked)
+	case asked > 0:
+	case rows < 1e4:
+		m = 500
+	case rows < 1e5:
+		m = 1000
+	default:
+		m = MostAnchors
+	}
+	if asked == 0 && int64(m) > rows/4 {
+		m = int(rows / 4)
+	}
+	if err := enough(m, neighbors); err != nil {
+		if asked == 0 {
+			return 0, stream.Usagef("%v; a quarter of the %d rows is the default: choose --anchors", err, rows)
+		}
+		return 0, err
+	}
+	if int64(m) > rows {
+		return 0, stream.Usagef("--anchors %d: there are only %d rows", m, rows)
+	}
+	return m, nil
+}
+
+func enough(m, neighbors int) error {
+	if neighbors < 1 {
+		return stream.Usagef("--neighbors %d is not positive", neighbors)
+	}
+	if m <= neighbors {
+		return stream.Usagef("%d anchors are too few for --neighbors %d: weights need the distance of one more, so at least %d",
+			m, neighbors, neighbors+1)
+	}
+	return nil
+}
+
+// SampleRows is the number of rows that a [Sampler] should keep for m k-means anchors
+// of a table of d columns: 10·m, at least 10,000, as far as so many bytes hold twice
+// (raw, and as points), but at least m.
+func SampleRows(m, d int, bytes int64) int {
+	rows := max(10*m, 10_000)
+	if each := 2 * sampleBytes(1, d); bytes/each < int64(rows) {
+		rows = int(bytes / each)
+	}
+	return max(rows, m)
+}

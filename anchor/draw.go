@@ -1,0 +1,70 @@
+package anchor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// sorted returns the rows in the order of their keys, the order of a sample. Equal
+// keys are rows of tables numbered apart: their values decide, so that merging does
+// not depend on who merges whom.
+func (s *Sampler) sorted() []sampled {
+	rows := slices.Clone(s.rows)
+	slices.SortFunc(rows, compare)
+	return rows
+}
+
+func compare(a, b sampled) int {
+	if c := cmp.Compare(a.key, b.key); c != 0 {
+		return c
+	}
+	return slices.Compare(a.values, b.values)
+}
+
+// Draw returns the first m rows, m ≤ Len, as a dense chunk that the caller owns, with
+// NaN where entries are missing. What is drawn for m is the start of what is for more.
+func (s *Sampler) Draw(m int) *stream.Chunk {
+	c := &stream.Chunk{Block: m, Rows: m, Cols: s.d, Stride: m,
+		Data: make([]float64, m*s.d), Positions: make([]int64, m)}
+	for i, r := range s.sorted()[:m] {
+		c.Positions[i] = r.position
+		for j, x := range r.values {
+			c.Data[j*m+i] = x
+		}
+	}
+	return c
+}
+
+// Merge makes s the sample of the rows of both, exactly: it does not matter how rows
+// were divided. The smaller of the two numbers of rows to keep holds from then on. o is
+// unchanged; s is unchanged on error, which is other columns, another seed or a
+// *stream.MemoryError.
+func (s *Sampler) Merge(o *Sampler) error {
+	if s.d != o.d {
+		return fmt.Errorf("anchor: cannot merge samples of %d and %d columns", s.d, o.d)
+	}
+	if s.opt.Seed != o.opt.Seed {
+		return stream.Usagef("samples were drawn by other seeds, %d and %d: scan all parts with the same --seed", s.opt.Seed, o.opt.Seed)
+	}
+	keep := min(s.opt.Rows, o.opt.Rows)
+	if err := s.fits(min(len(s.rows)+len(o.rows), keep)); err != nil {
+		return err
+	}
+	own, other := s.sorted(), o.sorted()
+	rows := make(highest, 0, min(len(own)+len(other), keep))
+	for len(rows) < cap(rows) {
+		if len(other) == 0 || len(own) > 0 && compare(own[0], other[0]) <= 0 {
+			rows, own = append(rows, own[0]), own[1:]
+			continue
+		}
+		r := other[0]
+		r.values = slices.Clone(r.values)
+		rows, other = append(rows, r), other[1:]
+	}
+	slices.Reverse(rows) // descending, hence a heap
+	s.rows, s.opt.Rows, s.free = rows, keep, nil
+	return nil
+}

@@ -1,0 +1,197 @@
+package anchor
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// readFixtures decodes every file of the given pattern into a new T.
+func readFixtures[T any](t *testing.T, pattern string) []T {
+	t.Helper()
+	dir := os.Getenv("UFS_FIXTURES")
+	if dir == "" {
+		dir = "../testdata/fixtures"
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no %s in %s, err = %v", pattern, dir, err)
+	}
+	var all []T
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file T
+		if err := json.Unmarshal(data, &file); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		all = append(all, file)
+	}
+	return all
+}
+
+type anchorCase struct {
+	Name           string
+	X, Anchors     [][]float64
+	K              int
+	Sqdist         [][]float64
+	Z              [][]float64
+	Delta          []float64
+	A              [][]float64
+	DegenerateRows []int `json:"degenerate_rows"`
+	UnusedAnchors  []int `json:"unused_anchors"`
+}
+
+// given makes the anchors of raw rows, unscaled as those of the fixtures.
+func given(t *testing.T, tab table, anchors [][]float64) *Anchors {
+	t.Helper()
+	a, err := Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// denseZ runs the rows of tab through the statistics' own search and weights.
+func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64) {
+	t.Helper()
+	s, err := NewStatistics(a, Options{Neighbors: k})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := s.newScratch()
+	z, nearest = zeros(tab.rows(), a.M), zeros(tab.rows(), k+1)
+	for i := range tab.rows() {
+		a.place.to(1, w.points, w.stride, tab.chunk(i, i+1), 0, 1)
+		w.near.To(w.index, w.distance, kernel.ColMajor(w.points, 1, a.D, w.stride))
+		copy(nearest[i], w.distance)
+		if w.weigh(1, k) >= 0 {
+			t.Fatalf("row %d overflows", i)
+		}
+		for e, j := range w.index[:k] {
+			z[i][j] += w.weight[e]
+		}
+	}
+	return z, nearest
+}
+
+// The numbers of the fixtures have four decimals, so that distances are off by a few
+// units of 1e-16 of their size; weights divide by differences of distances, which are
+// at least 1e-2 of them here.
+func TestFixtureAnchor(t *testing.T) {
+	for _, file := range readFixtures[struct{ Cases []anchorCase }](t, "anchor_*.json") {
+		if len(file.Cases) == 0 {
+			t.Fatal("no cases")
+		}
+		for _, fix := range file.Cases {
+			t.Run(fix.Name, fix.run)
+		}
+	}
+}
+
+func (fix *anchorCase) run(t *testing.T) {
+	tab := fromRows(fix.X)
+	n, m := len(fix.X), len(fix.Anchors)
+	z, nearest := denseZ(t, tab, given(t, tab, fix.Anchors), fix.K)
+	for i := range n {
+		want := slices.Clone(fix.Sqdist[i])
+		slices.Sort(want)
+		near(t, "nearest", nearest[i], [][]float64{want[:fix.K+1]}, 1e-13)
+		if slices.Contains(fix.DegenerateRows, i) && nearest[i][0] != nearest[i][fix.K] {
+			t.Errorf("row %d: distances %v are not equal", i, nearest[i])
+		}
+	}
+	near(t, "Z", flat(z), fix.Z, 1e-12)
+
+	s := tab.statistics(t, given(t, tab, fix.Anchors), Options{Neighbors: fix.K}, 3)
+	near(t, "Delta", s.delta, [][]float64{fix.Delta}, 1e-12)
+	for _, j := range fix.UnusedAnchors {
+		if s.delta[j] != 0 {
+			t.Errorf("anchor %d is used", j)
+		}
+	}
+	a := zeros(n, n)
+	for i := range n {
+		sum := 0.0
+		for l := range n {
+			for j := range m {
+				if s.delta[j] > 0 {
+					a[i][l] += z[i][j] * z[l][j] / s.delta[j]
+				}
+			}
+			sum += a[i][l]
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Errorf("row %d of A sums to %v", i, sum)
+		}
+	}
+	near(t, "A", flat(a), fix.A, 1e-12)
+}
+
+type sfufsFile struct {
+	X, Anchors [][]float64
+	K          int
+	Z          [][]float64
+	Stats      struct {
+		G, ZtX, ZtZ [][]float64
+		Delta, Sum  []float64
+	}
+}
+
+// The statistics about the frame's centre, moved back to 0, are those of the fixture;
+// and the Graph is made of them, centred.
+func TestFixtureSfufsStatistics(t *testing.T) {
+	for _, fix := range readFixtures[sfufsFile](t, "sfufs_*.json") {
+		tab := fromRows(fix.X)
+		a := given(t, tab, fix.Anchors)
+		z, _ := denseZ(t, tab, a, fix.K)
+		near(t, "Z", flat(z), fix.Z, 1e-11)
+		s := tab.statistics(t, a, Options{Neighbors: fix.K}, 13)
+		near(t, "Delta", s.delta, [][]float64{fix.Stats.Delta}, 1e-12)
+		m, d, n := a.M, a.D, float64(tab.rows())
+		ztx, ztz, sum := zeros(m, d), zeros(m, m), make([]float64, d)
+		for j := range m {
+			for k := range d {
+				ztx[j][k] = s.zx[j*d+k] + s.delta[j]*s.frame.center[k]
+				sum[k] += ztx[j][k]
+			}
+			for l := range m {
+				ztz[j][l] = s.zz[min(j, l)*m+max(j, l)]
+			}
+		}
+		near(t, "ZtX", flat(ztx), fix.Stats.ZtX, 1e-12)
+		near(t, "ZtZ", flat(ztz), fix.Stats.ZtZ, 1e-12)
+		near(t, "sum", sum, [][]float64{fix.Stats.Sum}, 1e-12)
+
+		g, err := s.Graph(tab.gram(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		centred := zeros(d, d)
+		for i := range d {
+			for j := range d {
+				centred[i][j] = fix.Stats.G[i][j] - fix.Stats.Sum[i]*fix.Stats.Sum[j]/n
+			}
+		}
+		near(t, "G", g.G, centred, 1e-12)
+		c, w := zeros(m, d), zeros(m, m)
+		for i := range m {
+			for j := range d {
+				c[i][j] = (fix.Stats.ZtX[i][j] - fix.Stats.Delta[i]*fix.Stats.Sum[j]/n) / math.Sqrt(fix.Stats.Delta[i])
+			}
+			for j := range m {
+				w[i][j] = fix.Stats.ZtZ[i][j] / math.Sqrt(fix.Stats.Delta[i]*fix.Stats.Delta[j])
+			}
+		}
+		near(t, "C", g.C, c, 1e-12)
+		near(t, "S", g.S, w, 1e-12)
+	}
+}

@@ -1,0 +1,92 @@
+package anchor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// frame says which coordinates points have: those of a gram.Standardizer, moved to a
+// centre near the mean. Neither distances nor L depend on a shift, and sums about the
+// centre keep their digits whatever the mean. It is that of the whole table's profile,
+// so that the sums of all shards are about the same centre and add up as they are.
+type frame struct {
+	columns []int     // of the source, ascending
+	center  []float64 // a point is (x - center)·factor
+	factor  []float64
+	fill    []float64 // value of missing entries, before centring
+}
+
+func newFrame(std *gram.Standardizer) frame {
+	f := frame{
+		columns: std.Columns, factor: std.Factor, fill: std.Fill,
+		center: make([]float64, len(std.Columns)),
+	}
+	for k := range f.center {
+		f.center[k] = center(std.Mean[k], std.Std[k])
+	}
+	return f
+}
+
+// center rounds the mean to a multiple of the power of 2 below the deviation. That is
+// off by at most half a deviation, and has so few digits that it is subtracted from
+// pixels and counts without rounding: rows at equal distances stay so.
+func center(mean, std float64) float64 {
+	_, e := math.Frexp(std)
+	unit := math.Ldexp(1, e-1)
+	return math.RoundToEven(mean/unit) * unit
+}
+
+// differs says where o is another frame, or returns "".
+func (f *frame) differs(o *frame) string {
+	if !slices.Equal(f.columns, o.columns) {
+		return "other columns"
+	}
+	for k := range f.columns {
+		if f.center[k] != o.center[k] || f.factor[k] != o.factor[k] || f.fill[k] != o.fill[k] {
+			return fmt.Sprintf("column %d scaled or filled by another profile", f.columns[k])
+		}
+	}
+	return ""
+}
+
+// runColumns is the number of columns that a worker brings into the frame at a time.
+const runColumns = 16
+
+// placer brings rows into a frame.
+type placer struct {
+	columns int // of the source
+	all     gram.Standardizer
+	runs    []gram.Standardizer // all, cut into runs of columns
+}
+
+func newPlacer(std *gram.Standardizer, f *frame) placer {
+	p := placer{columns: len(std.Columns) + len(std.LeftOut), all: *std}
+	p.all.Shift = f.center
+	for k := 0; k < len(f.columns); k += runColumns {
+		run, end := p.all, min(k+runColumns, len(f.columns))
+		run.Columns, run.Shift, run.Factor, run.Fill = f.columns[k:end], f.center[k:end], f.factor[k:end], std.Fill[k:end]
+		p.runs = append(p.runs, run)
+	}
+	return p
+}
+
+// to writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on.
+func (p *placer) to(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) {
+	some := stream.Chunk{Rows: rows, Cols: c.Cols}
+	if c.Sparse != nil {
+		csr := *c.Sparse
+		csr.RowPtr = csr.RowPtr[from : from+rows+1]
+		some.Sparse = &csr
+		p.all.To(dst, ld, &some) // every run would look at every entry
+		return
+	}
+	some.Data, some.Stride = c.Data[from:], c.Stride
+	kernel.Each(workers, len(p.runs), func(t int) {
+		p.runs[t].To(dst[t*runColumns*ld:], ld, &some)
+	})
+}

@@ -1,0 +1,32 @@
+package anchor
+
+import (
+	"errors"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Merge adds the statistics of o, in O(m² + m·D): those of both inputs, up to rounding.
+// o is unchanged; s is unchanged on error, which is a *stream.UsageError where the
+// anchors, the number of neighbours, or scaling and filling differ.
+func (s *Statistics) Merge(o *Statistics) error {
+	if err := errors.Join(s.broken, o.broken); err != nil {
+		return err
+	}
+	const remedy = "scan all parts with the same options and one profile (--profile) of all of them"
+	if s.k != o.k {
+		return stream.Usagef("cannot merge graphs of %d and %d neighbours: %s", s.k, o.k, remedy)
+	}
+	if why := s.frame.differs(&o.frame); why != "" {
+		return stream.Usagef("cannot merge graphs of other scaling (%s): %s", why, remedy)
+	}
+	if s.m != o.m || s.digest != o.digest {
+		return stream.Usagef("cannot merge graphs of other anchors (%d and %d): %s", s.m, o.m, remedy)
+	}
+	s.Rows += o.Rows
+	kernel.Axpy(1, o.delta, s.delta)
+	kernel.Axpy(1, o.zx, s.zx)
+	kernel.Axpy(1, o.zz, s.zz)
+	return nil
+}

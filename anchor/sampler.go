@@ -1,0 +1,180 @@
+package anchor
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// SamplerOptions says what a Sampler keeps.
+type SamplerOptions struct {
+	Rows  int // kept at most; 0 means MostAnchors
+	Seed  uint64
+	Limit int64 // bytes that the Sampler may hold, see SamplerBytes; 0 means 2 GiB
+}
+
+func (o SamplerOptions) withDefaults() SamplerOptions {
+	if o.Rows == 0 {
+		o.Rows = MostAnchors
+	}
+	if o.Limit == 0 {
+		o.Limit = defaultLimit
+	}
+	return o
+}
+
+// defaultLimit is 2 GiB, as that of gram.Options.
+const defaultLimit = 2 << 30
+
+// Sampler keeps the rows of a table with the lowest hashes of their global positions,
+// unscaled: a random sample without replacement, the same however the table is cut and
+// in whatever order the parts come. The first rows of a larger sample are the smaller
+// one, so that its size can be settled after the pass. Row weights play no part.
+//
+// Tables that were numbered apart may have rows of the same position, and so of the
+// same hash; those go by their values. Such a sample is as good, but not that of the
+// tables numbered as one.
+type Sampler struct {
+	d    int
+	opt  SamplerOptions
+	rows highest
+	free []float64 // room for further rows
+}
+
+// sampled is one row.
+type sampled struct {
+	key      uint64 // hash of the position, another for every other
+	position int64
+	values   []float64 // d
+	from     int       // row of the chunk being added that values are still to be taken from, or settled
+}
+
+// settled marks a row that has its values.
+const settled = -1
+
+// highest is a heap with the row of the highest key on top.
+type highest []sampled
+
+func (h highest) Len() int           { return len(h) }
+func (h highest) Less(i, j int) bool { return h[i].key > h[j].key }
+func (h highest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *highest) Push(x any)        { *h = append(*h, x.(sampled)) }
+func (h *highest) Pop() any          { panic("anchor: rows are replaced, never popped") }
+
+// hash is SplitMix64's finalizer (Steele, Lea, Flood: Fast splittable pseudorandom
+// number generators) of the position and a mixed seed. It is a bijection of positions.
+func hash(seed uint64, position int64) uint64 { return mix(mix(seed) + uint64(position)) }
+
+func mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// SamplerBytes bounds what a Sampler of that many rows and columns holds: rows, and
+// what encoding and decoding buffer.
+func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + buffers }
+
+func sampleBytes(rows, d int) int64 {
+	if d > maxColumns {
+		return math.MaxInt64
+	}
+	return int64(rows) * (8*int64(d) + 128) // a row's head, twice while the heap grows
+}
+
+// buffers bounds what encoding, decoding and bookkeeping hold beside matrices and rows.
+const buffers = 256 << 10
+
+// NewSampler returns the sample of no rows and d columns. It allocates nothing.
+func NewSampler(d int, opt SamplerOptions) *Sampler { return &Sampler{d: d, opt: opt.withDefaults()} }
+
+// Len is the number of rows kept: all there were while fewer than asked for.
+func (s *Sampler) Len() int { return len(s.rows) }
+
+// Seed is what the rows are drawn by.
+func (s *Sampler) Seed() uint64 { return s.opt.Seed }
+
+// Rows is the number of rows kept at most.
+func (s *Sampler) Rows() int { return s.opt.Rows }
+
+// Add considers the rows of c: O(rows) hashes, and O(d) for each of the few that are
+// taken: of n rows, about Rows·(1 + ln(n/Rows)) if they come in random order. It
+// fails, with s unchanged, if c has other columns, or with a *stream.MemoryError.
+func (s *Sampler) Add(c *stream.Chunk) error {
+	if c.Cols != s.d {
+		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.d)
+	}
+	if err := s.fits(min(len(s.rows)+c.Rows, s.opt.Rows)); err != nil {
+		return err
+	}
+	taken := false
+	for i := range c.Rows {
+		r := sampled{key: hash(s.opt.Seed, c.Position(i)), position: c.Position(i), from: i}
+		if len(s.rows) == s.opt.Rows {
+			if r.key >= s.rows[0].key {
+				continue
+			}
+			r.values = s.rows[0].values
+			s.rows[0] = r
+			heap.Fix(&s.rows, 0)
+		} else {
+			r.values = s.room(c.Rows - i)
+			heap.Push(&s.rows, r)
+		}
+		taken = true
+	}
+	if taken {
+		s.fetch(c)
+	}
+	return nil
+}
+
+// fits fails where so many rows are beyond the limit.
+func (s *Sampler) fits(rows int) error {
+	if need := SamplerBytes(rows, s.d); need > s.opt.Limit {
+		return &stream.MemoryError{What: fmt.Sprintf("a sample of %d rows of %d columns", rows, s.d),
+			Need: need, Limit: s.opt.Limit, Flag: "--memory-limit"}
+	}
+	return nil
+}
+
+// room returns memory for one row; up to soon more will be asked for.
+func (s *Sampler) room(soon int) []float64 {
+	if len(s.free) < s.d {
+		s.free = make([]float64, s.d*min(soon, s.opt.Rows-len(s.rows)))
+	}
+	row := s.free[:s.d:s.d]
+	s.free = s.free[s.d:]
+	return row
+}
+
+// fetch copies the values of the rows that were taken from c, column by column.
+func (s *Sampler) fetch(c *stream.Chunk) {
+	var taken []*sampled
+	for i := range s.rows {
+		if r := &s.rows[i]; r.from >= 0 {
+			taken = append(taken, r)
+		}
+	}
+	if c.Sparse != nil {
+		for _, r := range taken {
+			clear(r.values)
+			for e := c.Sparse.RowPtr[r.from]; e < c.Sparse.RowPtr[r.from+1]; e++ {
+				r.values[c.Sparse.Index[e]] = c.Sparse.Value[e]
+			}
+		}
+	} else {
+		for j := range s.d {
+			col := c.Col(j)
+			for _, r := range taken {
+				r.values[j] = col[r.from]
+			}
+		}
+	}
+	for _, r := range taken {
+		r.from = settled
+	}
+}

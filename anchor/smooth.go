@@ -1,0 +1,85 @@
+package anchor
+
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Smoothed is the target T = AᵗX̃ of graphgreedy as a selector sees it: the centred data,
+// smoothed t times on the anchor graph. See the package documentation.
+type Smoothed struct {
+	D     int
+	H     []float64 // TᵀX̃ = CᵀS^(t−1)C, D×D, symmetric to the last bit, stored in full
+	Total float64   // ‖T‖² = tr(CᵀS^(2t−1)C)
+}
+
+// SmoothBytes is what Smooth holds at most beside the Graph, its result included.
+func SmoothBytes(m, d int) int64 {
+	return 8*(2*int64(m)*int64(d)+int64(d)*int64(d)) + kernel.TeamBytes(m, d)
+}
+
+// Smooth returns the target for t ≥ 0 rounds of smoothing: t products of S and m×D, and
+// one of D×m and m×D, 2t·m²D + 2mD² flops. With t = 0 it is H = G, in g's own memory.
+// Zero workers mean GOMAXPROCS; the bits do not depend on them.
+func (g *Graph) Smooth(workers, t int) Smoothed {
+	m, d := g.M, g.D
+	out := Smoothed{D: d}
+	if t < 0 {
+		panic(fmt.Sprintf("anchor: %d rounds of smoothing", t))
+	}
+	if t == 0 {
+		out.H = g.G
+		for i := range d {
+			out.Total += g.G[i*d+i]
+		}
+		return out
+	}
+	team := kernel.NewTeam(workers)
+	s := kernel.RowMajor(g.S, m, m, m)
+	c := kernel.RowMajor(g.C, m, d, d)
+	u, next := c, kernel.RowMajor(make([]float64, m*d), m, d, d) // S^(t−1)C, and S of it
+	for round := 1; ; round++ {
+		clear(next.Data)
+		kernel.Gemm(team, 1, s, u, next)
+		if round == t {
+			break
+		}
+		if round == 1 {
+			u = kernel.RowMajor(make([]float64, m*d), m, d, d)
+		}
+		u, next = next, u
+	}
+	for i := range m { // tr(UᵀSU)
+		out.Total += kernel.Dot(u.Data[i*d:][:d], next.Data[i*d:][:d])
+	}
+	out.H = make([]float64, d*d)
+	kernel.Gemm(team, 1, c.Trans(), u, kernel.RowMajor(out.H, d, d, d))
+	symmetrize(workers, d, out.H)
+	return out
+}
+
+// symmetrize gives both triangles the mean of the two: unlike a copy of one, it does not
+// depend on the order of the columns.
+func symmetrize(workers, n int, a []float64) {
+	kernel.Each(workers, n, func(i int) {
+		for j := i + 1; j < n; j++ {
+			v := a[i*n+j]/2 + a[j*n+i]/2
+			a[i*n+j], a[j*n+i] = v, v
+		}
+	})
+}
+
+// Error is F(S)/F(∅), F(S) = ‖T − P_S T‖², after each of the choices whose scores are
+// given: a choice takes its score off F.
+func (s Smoothed) Error(score []float64) []float64 {
+	out := make([]float64, len(score))
+	left := s.Total
+	for i, v := range score {
+		left = max(left-v, 0)
+		if s.Total > 0 {
+			out[i] = left / s.Total
+		}
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package anchor
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy"
+)
+
+// With A in full, T = AᵗX̃: H, the choices, and what they leave of T, by projection.
+func TestSmoothTwin(t *testing.T) {
+	const n, d, m, k = 90, 7, 15, 3
+	tab := clusters(n, d, 1)
+	g := tab.graph(t, tab.random(t, m, gram.ScaleStandard), Options{Neighbors: k})
+	w := tab.dense(gram.ScaleStandard, tab.own(t, m), k)
+	target := w.x
+	for round := range 4 {
+		if round > 0 {
+			target = times(w.a, target)
+		}
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			s := g.Smooth(2, round)
+			near(t, "H", s.H, times(transposed(target), w.x), 1e-11)
+			total := squares(target)
+			if !(math.Abs(s.Total-total) <= 1e-11*total) {
+				t.Errorf("‖T‖² = %v, want %v", s.Total, total)
+			}
+			r, err := greedy.SelectTarget(t.Context(), g.G, d, greedy.Target{Rows: d, H: s.H}, greedy.Options{K: 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			order, left := bestColumns(w.x, target, 5)
+			if !slices.Equal(r.Order, order) {
+				t.Fatalf("order %v, want %v", r.Order, order)
+			}
+			for i, e := range s.Error(r.Score) {
+				// Scores are off by rounding of f, ‖T‖⁴ in size, over g of at least 1e-2 of it.
+				if !(math.Abs(e-left[i]/total) <= 1e-10) {
+					t.Errorf("error %v after %d, want %v", e, i+1, left[i]/total)
+				}
+			}
+		})
+	}
+}
+
+// bestColumns chooses, by trying all, the columns of x that leave least of the target,
+// and says how much.
+func bestColumns(x, target [][]float64, k int) (order []int, left []float64) {
+	basis := [][]float64{} // orthonormal
+	cols, t := transposed(x), transposed(target)
+	for range k {
+		best, at, next := math.Inf(-1), -1, []float64(nil)
+		for j, col := range cols {
+			e := slices.Clone(col)
+			for range 2 {
+				for _, q := range basis {
+					along(e, q, -dot(e, q))
+				}
+			}
+			norm := math.Sqrt(dot(e, e))
+			if slices.Contains(order, j) || norm < 1e-9 {
+				continue
+			}
+			gain := 0.0
+			for _, col := range t {
+				v := dot(col, e) / norm
+				gain += v * v
+			}
+			if gain > best {
+				best, at = gain, j
+				next = slices.Clone(e)
+				for i := range next {
+					next[i] /= norm
+				}
+			}
+		}
+		basis, order = append(basis, next), append(order, at)
+		for _, col := range t {
+			along(col, next, -dot(col, next))
+		}
+		left = append(left, squares(t))
+	}
+	return order, left
+}
+
+func dot(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+func along(x, y []float64, alpha float64) {
+	for i, v := range y {
+		x[i] += alpha * v
+	}
+}
+
+func squares(a [][]float64) (sum float64) {
+	for _, row := range a {
+		sum += dot(row, row)
+	}
+	return sum
+}
+
+// Without smoothing it is greedy on centred data, to the last bit of the curve.
+func TestNoSmoothingIsGreedy(t *testing.T) {
+	tab := clusters(120, 12, 2).shifted(1000)
+	g := tab.graph(t, tab.random(t, 20, gram.ScaleStandard), Options{})
+	s := g.Smooth(1, 0)
+	opt := greedy.Options{K: 8}
+	got, err := greedy.SelectTarget(t.Context(), g.G, g.D, greedy.Target{Rows: g.D, H: s.H}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	centred, err := moments(t, tab).Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := greedy.Select(t.Context(), centred.Sym, centred.D, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Order, want.Order) {
+		t.Fatalf("order %v, want %v", got.Order, want.Order)
+	}
+	same, err := greedy.Select(t.Context(), g.G, g.D, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Order, same.Order) || !slices.Equal(got.Score, same.Score) || !slices.Equal(got.Error, same.Error) {
+		t.Errorf("choices %v of scores %v differ from %v of %v", got.Order, got.Score, same.Order, same.Score)
+	}
+	for i, e := range s.Error(got.Score) {
+		if math.Abs(e-want.Error[i]) > 1e-12 {
+			t.Errorf("error %v after %d, want %v", e, i+1, want.Error[i])
+		}
+	}
+}
+
+// H is symmetric to the last bit, the same for any workers, and follows the columns.
+func TestSmoothBits(t *testing.T) {
+	tab := clusters(200, 70, 3)
+	g := tab.graph(t, tab.random(t, 30, gram.ScaleStandard), Options{})
+	order := rand.New(rand.NewPCG(1, 1)).Perm(g.D)
+	permuted := &Graph{Rows: g.Rows, M: g.M, D: g.D, Delta: g.Delta, S: g.S, C: make([]float64, g.M*g.D)}
+	for i := range g.M {
+		for j, to := range order {
+			permuted.C[i*g.D+to] = g.C[i*g.D+j]
+		}
+	}
+	c := slices.Clone(g.C)
+	for round := 1; round <= 4; round++ {
+		h, eight, p := g.Smooth(1, round), g.Smooth(8, round), permuted.Smooth(2, round)
+		if !slices.Equal(h.H, eight.H) || h.Total != eight.Total {
+			t.Fatalf("t=%d: workers change bits", round)
+		}
+		for i := range g.D {
+			for j := range g.D {
+				if h.H[i*g.D+j] != h.H[j*g.D+i] || h.H[i*g.D+j] != p.H[order[i]*g.D+order[j]] {
+					t.Fatalf("t=%d: H[%d,%d] is not symmetric or moves with its place", round, i, j)
+				}
+			}
+		}
+	}
+	if !slices.Equal(c, g.C) {
+		t.Error("smoothing changed the graph")
+	}
+}

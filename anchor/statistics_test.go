@@ -1,0 +1,387 @@
+package anchor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+var scales = []gram.Scale{gram.ScaleNone, gram.ScaleCenter, gram.ScaleMinMax, gram.ScaleUnit, gram.ScaleStandard}
+
+// own returns the raw rows of the table at the positions of a sample.
+func (t table) own(tb testing.TB, m int) [][]float64 {
+	c := t.sampler(tb, m).Draw(m)
+	rows := zeros(m, len(t.cols))
+	for i := range rows {
+		for j := range t.cols {
+			rows[i][j] = c.Col(j)[i]
+		}
+	}
+	return rows
+}
+
+// The graph is that of the naive twin, under every scale, with missing entries filled
+// and a constant column left out. Weights divide by differences of distances: here they
+// are at least 1e-3 of them, which leaves 12 of 16 digits of Z.
+func TestTwin(t *testing.T) {
+	const n, m, k = 120, 14, 3
+	for _, missing := range []bool{false, true} {
+		tab := clusters(n, 6, 1)
+		if missing {
+			tab = tab.holes()
+		}
+		constant := make([]float64, n)
+		for i := range constant {
+			constant[i] = 2.5
+		}
+		tab.cols = append(tab.cols[:4:4], append([][]float64{constant}, tab.cols[4:]...)...)
+		anchors := tab.own(t, m)
+		for _, scale := range scales {
+			t.Run(fmt.Sprintf("%v/missing=%v", scale, missing), func(t *testing.T) {
+				g := tab.graph(t, tab.random(t, m, scale), Options{Neighbors: k})
+				w := tab.dense(scale, anchors, k)
+				if g.Rows != n || g.M != m || g.D != 6 {
+					t.Fatalf("%d rows, %d anchors, %d features", g.Rows, g.M, g.D)
+				}
+				b := zeros(n, m)
+				for i := range n {
+					for j := range m {
+						b[i][j] = w.z[i][j] / math.Sqrt(w.delta[j])
+					}
+				}
+				bt := transposed(b)
+				near(t, "Delta", g.Delta, [][]float64{w.delta}, 1e-11)
+				near(t, "G", g.G, times(transposed(w.x), w.x), 1e-12)
+				near(t, "C", g.C, times(bt, w.x), 1e-11)
+				near(t, "S", g.S, times(bt, b), 1e-11)
+			})
+		}
+	}
+}
+
+// Neither workers nor cuts nor the storage of rows change a bit.
+func TestBits(t *testing.T) {
+	const n = 700
+	tab := clusters(n, 19, 2).holes()
+	a := tab.random(t, 40, gram.ScaleStandard)
+	want := written(t, tab.statistics(t, a, Options{Workers: 1}, n))
+	for _, workers := range []int{1, 2, 8} {
+		for _, height := range []int{1, 100, 256, 257, n} {
+			if got := written(t, tab.statistics(t, a, Options{Workers: workers}, height)); !bytes.Equal(got, want) {
+				t.Fatalf("%d workers, chunks of %d rows: other bits", workers, height)
+			}
+		}
+	}
+	dense := clusters(n, 5, 3)
+	for j := range dense.cols {
+		for i := range dense.cols[j] {
+			if (i+j)%2 == 0 {
+				dense.cols[j][i] = 0
+			}
+		}
+	}
+	sparse := dense
+	sparse.sparse = true
+	a = dense.random(t, 12, gram.ScaleNone)
+	if !bytes.Equal(written(t, dense.statistics(t, a, Options{}, 300)), written(t, sparse.statistics(t, a, Options{}, 300))) {
+		t.Error("sparse rows give other bits")
+	}
+}
+
+// Merging is concatenation, up to the rounding of sums of 7 for sums of n.
+func TestMergeIsConcatenation(t *testing.T) {
+	const n = 600
+	tab := clusters(n, 8, 4).holes()
+	a := tab.random(t, 30, gram.ScaleStandard)
+	whole := tab.statistics(t, a, Options{}, n)
+	var parts *Statistics
+	for p := range 7 {
+		s := none(t, a)
+		tab.add(t, s, p*n/7, (p+1)*n/7, 50)
+		if parts == nil {
+			parts = s
+			continue
+		}
+		before := written(t, s)
+		if err := parts.Merge(s); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(before, written(t, s)) {
+			t.Fatal("merging changed the other statistics")
+		}
+	}
+	near(t, "delta", parts.delta, [][]float64{whole.delta}, 1e-12)
+	near(t, "zx", parts.zx, [][]float64{whole.zx}, 1e-12)
+	near(t, "zz", parts.zz, [][]float64{whole.zz}, 1e-12)
+	if parts.Rows != n {
+		t.Errorf("%d rows", parts.Rows)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	tab := clusters(50, 3, 5)
+	a := tab.random(t, 9, gram.ScaleStandard)
+	s := tab.statistics(t, a, Options{}, 50)
+	before := written(t, s)
+	var usage *stream.UsageError
+	other, err := NewStatistics(a, Options{Neighbors: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]*Statistics{
+		"neighbours": other,
+		"anchors":    none(t, tab.random(t, 10, gram.ScaleStandard)),
+		"scaling":    none(t, tab.random(t, 9, gram.ScaleNone)),
+	} {
+		if err := s.Merge(o); !errors.As(err, &usage) {
+			t.Errorf("other %s: %v", name, err)
+		}
+	}
+	weighted := tab.chunk(0, 5)
+	weighted.Weight = []float64{1, 1, 1, 1, 1}
+	if err := s.Add(weighted); !errors.As(err, &usage) {
+		t.Errorf("weights: %v", err)
+	}
+	if err := s.Add(clusters(5, 4, 1).chunk(0, 5)); err == nil {
+		t.Error("other columns are added")
+	}
+	if !bytes.Equal(before, written(t, s)) {
+		t.Error("an error changed the statistics")
+	}
+	if _, err := NewStatistics(a, Options{Neighbors: 9}); !errors.As(err, &usage) {
+		t.Errorf("as many neighbours as anchors: %v", err)
+	}
+	var tight *stream.MemoryError
+	if _, err := NewStatistics(a, Options{Limit: 1000}); !errors.As(err, &tight) {
+		t.Errorf("beyond the limit: %v", err)
+	}
+	if err := blank(t, Options{}).Add(tab.chunk(0, 5)); err == nil {
+		t.Error("rows are added without anchors")
+	}
+	if _, err := Random(tab.sampler(t, 5), 6, tab.standardizer(t, gram.ScaleNone)); !errors.As(err, &usage) {
+		t.Errorf("more anchors than rows: %v", err)
+	}
+}
+
+// What overflows is an error, before or at the row, and nothing wrong can be read after.
+func TestOverflow(t *testing.T) {
+	tab := clusters(40, 2, 6)
+	var bad *stream.DataError
+	s := tab.statistics(t, tab.random(t, 9, gram.ScaleNone), Options{}, 40)
+	far := tab.chunk(0, 40)
+	far.Data[7] = 1e200
+	if err := s.Add(far); !errors.As(err, &bad) {
+		t.Fatalf("err = %v", err)
+	}
+	if _, err := s.WriteTo(&bytes.Buffer{}); !errors.As(err, &bad) {
+		t.Errorf("written: %v", err)
+	}
+	large := table{cols: make([][]float64, 2)}
+	for i := range 40 {
+		large.cols[0] = append(large.cols[0], 2e152*float64(i%2))
+		large.cols[1] = append(large.cols[1], 2e152*float64(i%3))
+	}
+	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleNone)); !errors.As(err, &bad) {
+		t.Errorf("distances that overflow: %v", err)
+	}
+	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleStandard)); err != nil {
+		t.Errorf("scaled: %v", err)
+	}
+}
+
+// A shift of all columns changes nothing but the digits that the input itself loses:
+// with x + s rounded to s·1e-16, weights move by s·1e-16 over differences of distances.
+func TestShift(t *testing.T) {
+	// Multiples of 2⁻²⁰: x + 1e6 is exact, and so the shifted table is the same table.
+	tab := clusters(200, 6, 7)
+	for _, col := range tab.cols {
+		for i, x := range col {
+			col[i] = math.Round(x*0x1p20) * 0x1p-20
+		}
+	}
+	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
+		want := tab.graph(t, tab.random(t, 20, scale), Options{})
+		for _, by := range []float64{1e4, -1e6} {
+			moved := tab.shifted(by)
+			got := moved.graph(t, moved.random(t, 20, scale), Options{})
+			for _, x := range []struct {
+				name      string
+				got, want []float64
+			}{{"Delta", got.Delta, want.Delta}, {"S", got.S, want.S}, {"C", got.C, want.C}, {"G", got.G, want.G}} {
+				near(t, fmt.Sprintf("%v%+g: %s", scale, by, x.name), x.got, [][]float64{x.want}, 1e-11)
+			}
+		}
+	}
+}
+
+// L1 = 0: rows of A = BBᵀ sum to 1, so B's own share of the constant vector, Δ^(1/2), is
+// an eigenvector of S for 1, and Cᵀ of it, the sums of centred columns, is 0.
+func TestConstantVector(t *testing.T) {
+	tab := clusters(150, 5, 8).shifted(1e5)
+	g := tab.graph(t, tab.random(t, 20, gram.ScaleStandard), Options{})
+	root := make([]float64, g.M)
+	for j, v := range g.Delta {
+		root[j] = math.Sqrt(v)
+	}
+	for i := range g.M {
+		sum := 0.0
+		for j, v := range root {
+			sum += g.S[i*g.M+j] * v
+		}
+		if math.Abs(sum-root[i]) > 1e-13*math.Sqrt(float64(g.Rows)) {
+			t.Errorf("S·Δ^½ is %v at %d, want %v", sum, i, root[i])
+		}
+	}
+	for k := range g.D {
+		sum := 0.0
+		for j, v := range root {
+			sum += g.C[j*g.D+k] * v
+		}
+		if norm := math.Sqrt(g.G[k*g.D+k] * float64(g.Rows)); math.Abs(sum) > 1e-14*norm {
+			t.Errorf("CᵀΔ^½ is %v at %d, %v of the column", sum, k, sum/norm)
+		}
+	}
+}
+
+// Permuting columns permutes the graph. Distances add up in another order, so weights
+// move by rounding.
+func TestPermutation(t *testing.T) {
+	tab := clusters(100, 9, 9)
+	order := rand.New(rand.NewPCG(1, 2)).Perm(9)
+	permuted := table{cols: make([][]float64, 9)}
+	for j, to := range order {
+		permuted.cols[to] = tab.cols[j]
+	}
+	g := tab.graph(t, tab.random(t, 15, gram.ScaleStandard), Options{})
+	p := permuted.graph(t, permuted.random(t, 15, gram.ScaleStandard), Options{})
+	back := zeros(g.M, g.D)
+	for i := range g.M {
+		for j := range g.D {
+			back[i][j] = p.C[i*g.D+order[j]]
+		}
+	}
+	near(t, "S", p.S, [][]float64{g.S}, 1e-11)
+	near(t, "C", g.C, back, 1e-11)
+}
+
+// Columns that the Gram matrix lacks are none of the graph, which stays parallel to it;
+// and what is no centred Gram matrix of the same rows is refused.
+func TestGraphFollowsTheGramMatrix(t *testing.T) {
+	tab := clusters(80, 6, 10)
+	a := tab.random(t, 12, gram.ScaleStandard)
+	all := tab.graph(t, a, Options{})
+	few := tab.gram(t)
+	few.Keep([]bool{true, false, true, true, false, true})
+	g, err := tab.statistics(t, a, Options{}, 80).Graph(few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, j := range []int{0, 2, 3, 5} {
+		for i := range g.M {
+			if g.C[i*g.D+k] != all.C[i*all.D+j] {
+				t.Fatalf("C[%d,%d] differs", i, k)
+			}
+		}
+		for l, i := range []int{0, 2, 3, 5} {
+			if g.G[k*g.D+l] != all.G[j*all.D+i] {
+				t.Fatalf("G[%d,%d] differs", k, l)
+			}
+		}
+	}
+	raw, err := moments(t, tab).Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tab.statistics(t, a, Options{}, 80).Graph(raw); err == nil {
+		t.Error("a scaled Gram matrix is taken")
+	}
+	if _, err := none(t, a).Graph(tab.gram(t)); err == nil {
+		t.Error("a Gram matrix of other rows is taken")
+	}
+	s := tab.statistics(t, a, Options{}, 80)
+	if _, err := s.Graph(tab.gram(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Add(tab.chunk(0, 4)); err == nil {
+		t.Error("statistics are used after they became a graph")
+	}
+}
+
+func moments(tb testing.TB, tab table) *gram.Moments {
+	m := gram.NewMoments(len(tab.cols), gram.Options{})
+	tab.add(tb, m, 0, tab.rows(), 64)
+	return m
+}
+
+// Anchors of k-means are the same for any workers, and given ones are rows of the frame.
+func TestAnchors(t *testing.T) {
+	tab := clusters(300, 4, 11).holes()
+	std := tab.standardizer(t, gram.ScaleStandard)
+	first, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Workers: 8})
+	if err != nil || first.Digest != again.Digest || first.M != 20 || len(first.Points) != 80 {
+		t.Errorf("%d anchors, %d coordinates, the same %v, err = %v", first.M, len(first.Points), first.Digest == again.Digest, err)
+	}
+	random := tab.random(t, 20, gram.ScaleStandard)
+	given, err := Given(t.Context(), fromRows(tab.own(t, 20)), 20, std)
+	if err != nil || given.Digest != random.Digest {
+		t.Errorf("given the rows drawn, anchors differ from those drawn: %v", err)
+	}
+	var usage *stream.UsageError
+	if _, err := Given(t.Context(), tab, 299, std); !errors.As(err, &usage) {
+		t.Errorf("too many anchors: %v", err)
+	}
+	if _, err := KMeans(t.Context(), tab.sampler(t, 19), 20, std, KMeansOptions{}); !errors.As(err, &usage) {
+		t.Errorf("too few rows: %v", err)
+	}
+	if first.Digest == random.Digest || random.Digest == tab.random(t, 19, gram.ScaleStandard).Digest {
+		t.Error("other anchors have one digest")
+	}
+}
+
+// Ten times the rows, not a byte more: what a pass allocates is allocated by its first
+// chunk, within what Bytes says.
+func TestMemoryDoesNotGrowWithRows(t *testing.T) {
+	tab := clusters(512, 40, 12)
+	a := tab.random(t, 100, gram.ScaleStandard)
+	c := tab.chunk(0, 512)
+	opt := Options{Workers: 1, Limit: Bytes(100, 40, 5, 1)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := NewStatistics(a, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampler := NewSampler(40, SamplerOptions{Rows: 50})
+	add := func() {
+		if err := errors.Join(s.Add(c), sampler.Add(c)); err != nil {
+			t.Fatal(err)
+		}
+		c.Start += 512
+	}
+	add()
+	runtime.ReadMemStats(&after)
+	if used := int64(after.TotalAlloc - before.TotalAlloc); used > opt.Limit+SamplerBytes(50, 40) {
+		t.Errorf("the first chunk took %d bytes, Bytes says %d", used, opt.Limit)
+	}
+	runtime.ReadMemStats(&before)
+	const chunks = 40
+	for range chunks {
+		add()
+	}
+	runtime.ReadMemStats(&after)
+	// Views, closures and lists of the rows that a sample of 50 still takes.
+	if each := int64(after.TotalAlloc-before.TotalAlloc) / chunks; each > 4096 {
+		t.Errorf("each further chunk allocates %d bytes", each)
+	}
+}

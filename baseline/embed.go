@@ -1,0 +1,155 @@
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// embedding holds the leading eigenpairs of S but that of the constant vector.
+type embedding struct {
+	values     []float64
+	vectors    kernel.Matrix[float64] // one a row
+	components int
+	warnings   []string
+}
+
+// noEigenvalue: eigenvalues of S, which are at most 1, are rounding below this.
+const noEigenvalue = 1e-10
+
+// embed returns c eigenpairs, fewer where S has no more of positive eigenvalue.
+func embed(team *kernel.Team, g *anchor.Graph, c int) (*embedding, error) {
+	parts := components(g)
+	e := &embedding{components: len(parts)}
+	vectors := contrasts(g, parts)
+	if len(parts) > 1 {
+		e.warn("the anchor graph falls into %d unconnected parts: the first targets tell them apart", len(parts))
+	}
+	vectors = vectors[:min(len(vectors), c)]
+	for range vectors {
+		e.values = append(e.values, 1)
+	}
+	// The smallest eigenpairs of I − S without the eigenvalue 1 of S, which is known, and
+	// one pair more, to see whether the last is one of several.
+	if wanted := min(c-len(vectors)+1, g.M); wanted > 1 {
+		n := laplacian(g, parts)
+		found, err := linalg.NewSmallest(team, g.M, wanted, linalg.EigenOptions{}).Solve(n, kernel.Matrix[float64]{})
+		if err != nil {
+			return nil, fmt.Errorf("eigenvectors of the anchor graph: %w", err)
+		}
+		ties := 0
+		for i, value := range found.Values {
+			sigma := 1 - value
+			if sigma < noEigenvalue {
+				break
+			}
+			if i > 0 && e.values[len(e.values)-1]-sigma < tolerance {
+				ties++
+			}
+			if len(e.values) == c {
+				break
+			}
+			v := make([]float64, g.M)
+			for a := range v {
+				v[a] = found.Vectors.Data[a*found.Vectors.RowStride+i*found.Vectors.ColStride]
+			}
+			e.values, vectors = append(e.values, sigma), append(vectors, v)
+		}
+		if ties > 0 {
+			e.warn("%d of the anchor graph's leading eigenvalues equal the next: which of their eigenvectors are targets is arbitrary", ties)
+		}
+	}
+	if len(vectors) < c {
+		e.warn("the anchor graph has only %d eigenvectors for %d clusters", len(vectors), c)
+	}
+	e.vectors = kernel.RowMajor(slices.Concat(vectors...), len(vectors), g.M, g.M)
+	return e, nil
+}
+
+func (e *embedding) warn(format string, args ...any) {
+	e.warnings = append(e.warnings, fmt.Sprintf(format, args...))
+}
+
+// part is a connected component of the anchors that rows use.
+type part struct {
+	anchors []int
+	rows    float64 // ΣΔ: a row's anchors are all in one part, and its weights sum to 1
+}
+
+// components returns the parts, that of most rows first, of equal ones that of the
+// first anchor. Anchors are connected where a row uses both: there S is not 0. Costs O(m²).
+func components(g *anchor.Graph) []part {
+	var parts []part
+	seen := make([]bool, g.M)
+	for first := range g.M {
+		if seen[first] || g.Delta[first] == 0 {
+			continue
+		}
+		seen[first] = true
+		p := part{anchors: []int{first}}
+		for i := 0; i < len(p.anchors); i++ {
+			a := p.anchors[i]
+			p.rows += g.Delta[a]
+			for b, s := range g.S[a*g.M:][:g.M] {
+				if s != 0 && !seen[b] {
+					seen[b] = true
+					p.anchors = append(p.anchors, b)
+				}
+			}
+		}
+		parts = append(parts, p)
+	}
+	slices.SortStableFunc(parts, func(a, b part) int {
+		return cmp.Compare(math.Round(b.rows), math.Round(a.rows)) // whole numbers but for rounding
+	})
+	return parts
+}
+
+// contrasts returns unit vectors that span, with √Δ, the eigenspace of S for the
+// eigenvalue 1, as [MCFS] explains: part t against all before it.
+func contrasts(g *anchor.Graph, parts []part) (vectors [][]float64) {
+	before := 0.0
+	for t, p := range parts {
+		if t > 0 {
+			v := make([]float64, g.M)
+			scale := math.Sqrt(1/before + 1/p.rows)
+			for _, larger := range parts[:t] {
+				for _, a := range larger.anchors {
+					v[a] = math.Sqrt(g.Delta[a]) / (before * scale)
+				}
+			}
+			for _, a := range p.anchors {
+				v[a] = -math.Sqrt(g.Delta[a]) / (p.rows * scale)
+			}
+			vectors = append(vectors, v)
+		}
+		before += p.rows
+	}
+	return vectors
+}
+
+// laplacian returns I − S + Σ vvᵀ over the parts, v being √Δ on the part, with length 1:
+// the eigenvectors of eigenvalue 1 become the last.
+func laplacian(g *anchor.Graph, parts []part) kernel.Matrix[float64] {
+	m := g.M
+	n := kernel.RowMajor(make([]float64, m*m), m, m, m)
+	for i, s := range g.S {
+		n.Data[i] = -s
+	}
+	for _, p := range parts {
+		for _, a := range p.anchors {
+			for _, b := range p.anchors {
+				n.Data[a*m+b] += math.Sqrt(g.Delta[a]*g.Delta[b]) / p.rows
+			}
+		}
+	}
+	for a := range m {
+		n.Data[a*(m+1)]++
+	}
+	return n
+}

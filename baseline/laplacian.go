@@ -1,0 +1,45 @@
+package baseline
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// LaplacianScore scores each feature by how much it varies between neighbouring rows,
+// as a share of its variance (He, Cai and Niyogi, Laplacian score for feature
+// selection, NIPS 2005, eq. 1 and 2):
+//
+//	score_i = x̃ᵢᵀLx̃ᵢ / x̃ᵢᵀDx̃ᵢ = (G − CᵀC)ᵢᵢ / Gᵢᵢ,  0 ≤ score_i ≤ 1.
+//
+// The paper takes L and D from the graph of the k nearest neighbours of all rows, with
+// heat-kernel weights; we take the anchor graph in its place, whose D is I and which
+// needs no second look at the rows. Lower is better: rank by [RankLowest]. A constant
+// column scores +Inf. Costs 2·m·d flops.
+func LaplacianScore(g *anchor.Graph) []float64 {
+	scores := make([]float64, g.D)
+	for t := range g.M {
+		for j, c := range g.C[t*g.D:][:g.D] {
+			scores[j] += c * c
+		}
+	}
+	for j, smooth := range scores {
+		total := g.G[j*g.D+j]
+		if !(total > 0) {
+			scores[j] = math.Inf(1)
+			continue
+		}
+		scores[j] = max((total-smooth)/total, 0) // below 0 is rounding
+	}
+	return scores
+}
+
+// RankLowest is [Rank] where the smallest scores are best.
+func RankLowest(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
+	negated := make([]float64, len(scores))
+	for j, s := range scores {
+		negated[j] = -s
+	}
+	return Rank(negated, cols, k)
+}

@@ -1,0 +1,248 @@
+package baseline
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// lasso follows the solutions of
+//
+//	min_β ½‖u − Xβ‖² + λ‖β‖₁
+//
+// from λ = max|Xᵀu| down, by the homotopy of Osborne, Presnell and Turlach (A new
+// approach to variable selection in least squares problems, IMA J. Numer. Anal. 20,
+// 2000), known as LARS with the lasso modification (Efron, Hastie, Johnstone and
+// Tibshirani, Least angle regression, Ann. Statist. 32, 2004). It sees X and u through
+// G = XᵀX and b = Xᵀu only. While the active features A and their signs s stay, the
+// solution is linear in λ:
+//
+//	β_A = p − λw,  p = G_AA⁻¹·b_A,  w = G_AA⁻¹·s,
+//	Xᵀ(u − Xβ) = q + λa,  q = b − G_{:,A}·p,  a = G_{:,A}·w.
+//
+// Each segment is computed from A, s and b alone: what rounding did to one does not
+// reach the next. A feature joins where its |q + λa| meets λ, and leaves where its
+// coefficient meets 0.
+type lasso struct {
+	d int
+	g []float64 // d×d
+	b []float64
+
+	lambda float64
+	end    float64
+	active []int
+	sign   []float64   // of the active
+	chol   [][]float64 // row i: the i+1 entries of the factor of G_AA
+	p, w   []float64   // of the active
+	q, a   []float64   // d
+	out    []bool      // d: active, constant, or a combination of the active
+
+	// The feature that left at the last event, -1 if none, meets λ with its old sign at
+	// the start of the segment and nowhere else in it.
+	left     int
+	leftSign float64
+}
+
+const (
+	// dependent: a feature of which the active ones leave no more than this share of its
+	// square is a combination of them, as in package greedy.
+	dependent = 1e-8
+	// pathEnd is the λ, as a share of the longest feature's length, at which all that can
+	// be is explained: correlations with a u of length 1 below that are rounding.
+	pathEnd = 1e-10
+	// perturbation is well above what counts as a tie, and below what a ranking shows.
+	perturbation = 1e-7
+)
+
+// newLasso takes G, d×d, and b for a u of length 1.
+func newLasso(g, b []float64) *lasso {
+	d := len(b)
+	l := &lasso{d: d, g: g, b: slices.Clone(b), q: make([]float64, d), a: make([]float64, d), out: make([]bool, d)}
+	l.start(0)
+	return l
+}
+
+// start goes to the beginning of the path, for a u moved in the space of the features by
+// about the given share of its length: as b stays a product Xᵀu, features that are
+// combinations of others stay so.
+func (l *lasso) start(share float64) {
+	l.lambda, l.end, l.left = 0, 0, -1
+	l.active, l.sign, l.chol = nil, nil, nil
+	for j := range l.b {
+		square := l.g[j*l.d+j]
+		if l.out[j] = !(square > 0); !l.out[j] && share > 0 {
+			random := float64(mix(uint64(j))>>11)*0x1p-52 - 1
+			kernel.Axpy(share*random/math.Sqrt(square*float64(l.d)), l.g[j*l.d:][:l.d], l.b)
+		}
+	}
+	for j, v := range l.b {
+		if !l.out[j] {
+			l.lambda = max(l.lambda, math.Abs(v))
+			l.end = max(l.end, pathEnd*math.Sqrt(l.g[j*l.d+j]))
+		}
+	}
+	l.solve()
+}
+
+// run follows the path to where a (k+1)-th feature is about to join, or to its end,
+// where at most k are left to explain u, and returns the coefficients there. Where
+// features join at the same λ the lowest column goes first; one that is a
+// combination of the active ones never joins while they stay, so of equal columns the
+// lowest has it all. A segment costs 4·d·k flops, and the path has O(k) of them; a
+// leaving feature costs up to k³/3 besides. It holds O(d + k²).
+//
+// Where several features tie, events can undo each other for ever. Such a path is
+// followed again for a u that is moved by perturbation, which ended every one of a
+// million small problems full of ties; settled is false where it does not, at a
+// solution all the same.
+func (l *lasso) run(k int) (beta []float64, settled bool) {
+	for _, share := range []float64{0, perturbation} {
+		l.start(share)
+		for range 100 * (k + 10) { // what ended by itself took at most 2 per k + 10
+			if settled = !l.step(k); settled {
+				return l.beta(), true
+			}
+		}
+	}
+	return l.beta(), false
+}
+
+func (l *lasso) beta() []float64 {
+	beta := make([]float64, l.d)
+	for i, j := range l.active {
+		// Its sign is s; what has just joined is 0 but for rounding.
+		beta[j] = l.sign[i] * max(l.sign[i]*(l.p[i]-l.lambda*l.w[i]), 0)
+	}
+	return beta
+}
+
+// step goes to the next event, and reports whether the path goes on from there.
+func (l *lasso) step(k int) bool {
+	join, feature := l.nextJoining()
+	leave, place := l.nextLeaving()
+	if max(join, leave) <= l.end {
+		l.lambda = min(l.lambda, l.end)
+		return false
+	}
+	l.lambda = max(join, leave)
+	if leave >= join {
+		l.remove(place)
+		return true
+	}
+	l.out[feature] = true
+	if !l.extend(feature, dependent) {
+		return true
+	}
+	if len(l.active) == k {
+		return false
+	}
+	l.active = append(l.active, feature)
+	l.sign = append(l.sign, math.Copysign(1, l.q[feature]+join*l.a[feature]))
+	l.left = -1
+	l.solve()
+	return true
+}
+
+// nextJoining returns the next λ at which a feature's correlation meets λ, and the
+// lowest of the features that do so there; -1 if none does.
+func (l *lasso) nextJoining() (lambda float64, feature int) {
+	feature = -1
+	for j, q := range l.q {
+		if l.out[j] {
+			continue
+		}
+		for _, s := range [2]float64{1, -1} {
+			if j == l.left && s == l.leftSign {
+				continue
+			}
+			// λ − s(q + λa) is not negative here, and falls with λ where the slope is positive.
+			slope := 1 - s*l.a[j]
+			if !(slope > 0) || !(s*q > 0) {
+				continue
+			}
+			if at := min(s*q/slope, l.lambda); at > lambda*(1+tolerance) {
+				lambda, feature = at, j
+			}
+		}
+	}
+	return lambda, feature
+}
+
+// nextLeaving returns the next λ at which the coefficient of an active feature meets 0,
+// and its place among the active; -1 if none does.
+func (l *lasso) nextLeaving() (lambda float64, place int) {
+	place = -1
+	for i, s := range l.sign {
+		// s·β = s(p − λw) is not negative here, and falls with λ where s·w is negative.
+		if s*l.w[i] < 0 && s*l.p[i] < 0 {
+			if at := min(l.p[i]/l.w[i], l.lambda); at > lambda {
+				lambda, place = at, i
+			}
+		}
+	}
+	return lambda, place
+}
+
+// remove drops the active feature in place i. Those that were combinations of the
+// active may no longer be.
+func (l *lasso) remove(i int) {
+	l.left, l.leftSign = l.active[i], l.sign[i]
+	l.active = slices.Delete(l.active, i, i+1)
+	l.sign = slices.Delete(l.sign, i, i+1)
+	l.chol = l.chol[:i]
+	for j := range l.out {
+		l.out[j] = !(l.g[j*l.d+j] > 0)
+	}
+	for at, j := range l.active {
+		l.out[j] = true
+		// A feature independent of more is independent of fewer, but for rounding.
+		if at >= i && !l.extend(j, 0) {
+			panic("baseline: a subset of independent features is dependent")
+		}
+	}
+	l.solve()
+}
+
+// extend appends feature j to the Cholesky factor of the first active ones, unless they
+// leave no more than the given share of its square.
+func (l *lasso) extend(j int, share float64) bool {
+	n := len(l.chol)
+	row := make([]float64, n+1)
+	g := l.g[j*l.d:][:l.d]
+	for i, r := range l.chol {
+		row[i] = (g[l.active[i]] - kernel.Dot(r[:i], row[:i])) / r[i]
+	}
+	left := g[j] - kernel.Dot(row[:n], row[:n])
+	if !(left > share*g[j]) {
+		return false
+	}
+	row[n] = math.Sqrt(left)
+	l.chol = append(l.chol, row)
+	return true
+}
+
+// solve computes the segment of the active set.
+func (l *lasso) solve() {
+	n := len(l.active)
+	l.p, l.w = make([]float64, n), slices.Clone(l.sign)
+	for i, j := range l.active {
+		l.p[i] = l.b[j]
+	}
+	copy(l.q, l.b)
+	clear(l.a)
+	for _, x := range [][]float64{l.p, l.w} {
+		for i, r := range l.chol {
+			x[i] = (x[i] - kernel.Dot(r[:i], x[:i])) / r[i]
+		}
+		for i := n - 1; i >= 0; i-- {
+			x[i] /= l.chol[i][i]
+			kernel.Axpy(-x[i], l.chol[i][:i], x[:i])
+		}
+	}
+	for i, j := range l.active {
+		row := l.g[j*l.d:][:l.d]
+		kernel.Axpy(-l.p[i], row, l.q)
+		kernel.Axpy(l.w[i], row, l.a)
+	}
+}

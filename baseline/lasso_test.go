@@ -1,0 +1,250 @@
+package baseline
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// descend minimizes ½βᵀGβ − bᵀβ + λ‖β‖₁ one coordinate at a time until nothing moves.
+func descend(g, b []float64, lambda float64) []float64 {
+	d := len(b)
+	beta := make([]float64, d)
+	for range 1000000 {
+		moved := 0.0
+		for j := range d {
+			if g[j*d+j] == 0 {
+				continue
+			}
+			r := b[j]
+			for l := range d {
+				if l != j {
+					r -= g[j*d+l] * beta[l]
+				}
+			}
+			next := math.Copysign(max(math.Abs(r)-lambda, 0), r) / g[j*d+j]
+			moved = max(moved, math.Abs(next-beta[j]))
+			beta[j] = next
+		}
+		if moved < 1e-15 {
+			break
+		}
+	}
+	return beta
+}
+
+// optimal reports by how much β misses the conditions of Karush, Kuhn and Tucker:
+// Xᵀ(u − Xβ) is λ·sign(β) where β is not 0, and no longer than λ where it is.
+func optimal(g, b, beta []float64, lambda float64) (miss float64) {
+	d := len(b)
+	for j := range d {
+		r := b[j]
+		for l := range d {
+			r -= g[j*d+l] * beta[l]
+		}
+		if beta[j] != 0 {
+			miss = max(miss, math.Abs(r-math.Copysign(lambda, beta[j])))
+		} else {
+			miss = max(miss, math.Abs(r)-lambda)
+		}
+	}
+	return miss
+}
+
+func nonzero(beta []float64) (n int) {
+	for _, v := range beta {
+		if v != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// problem makes G and b of n rows whose d columns are correlated, of lengths about 1, and
+// a target of length 1.
+func problem(seed uint64, n, d int) (g, b []float64) {
+	r := rand.New(rand.NewPCG(seed, 6))
+	x := zeros(d, n)
+	u := make([]float64, n)
+	length := 0.0
+	for i := range n {
+		shared := r.NormFloat64()
+		for j := range d {
+			x[j][i] = (0.7*shared + r.NormFloat64()) / math.Sqrt(float64(n))
+		}
+		u[i] = r.NormFloat64() + 0.5*shared
+		length += u[i] * u[i]
+	}
+	for i := range u {
+		u[i] /= math.Sqrt(length)
+	}
+	return products(x, u)
+}
+
+func products(x [][]float64, u []float64) (g, b []float64) {
+	for _, xj := range x {
+		for _, xl := range x {
+			g = append(g, dot(xj, xl))
+		}
+		b = append(b, dot(xj, u))
+	}
+	return g, b
+}
+
+func dot(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// TestLassoPath: at every length of the path the coefficients are the solution for its
+// λ, with the number of features asked for, one more of which is about to join.
+func TestLassoPath(t *testing.T) {
+	for seed := range uint64(40) {
+		n, d := 20+int(seed), 3+int(seed)%14
+		g, b := problem(seed, n, d)
+		last := math.Inf(1)
+		for k := 1; k <= d; k++ {
+			l := newLasso(g, b)
+			beta, settled := l.run(k)
+			if !settled {
+				t.Fatalf("seed %d, k = %d: gave up", seed, k)
+			}
+			if nonzero(beta) != k {
+				t.Fatalf("seed %d: %d coefficients, want %d", seed, nonzero(beta), k)
+			}
+			if l.lambda >= last {
+				t.Errorf("seed %d, k = %d: λ = %v, after %v", seed, k, l.lambda, last)
+			}
+			last = l.lambda
+			// Solves with a condition below 10³, on numbers about 1.
+			const tol = 1e3 * 16 * 0x1p-52
+			if miss := optimal(g, b, beta, l.lambda); miss > tol {
+				t.Errorf("seed %d, k = %d: misses optimality by %v", seed, k, miss)
+			}
+			// Descent stops at steps of 1e-15; what is left is those by the condition.
+			for j, want := range descend(g, b, l.lambda) {
+				if math.Abs(beta[j]-want) > 1e-11 {
+					t.Errorf("seed %d, k = %d: coefficient %d is %v, want %v", seed, k, j, beta[j], want)
+				}
+			}
+			if k < d && nonzero(descend(g, b, l.lambda*(1-1e-9))) <= k {
+				t.Errorf("seed %d, k = %d: the path goes on with no more features", seed, k)
+			}
+		}
+	}
+}
+
+// TestLassoPathOfManyDrops: strongly correlated columns make features leave again and again.
+func TestLassoPathOfManyDrops(t *testing.T) {
+	removed := 0
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		const n, d = 60, 25
+		x, u := zeros(d, n), make([]float64, n)
+		for i := range n {
+			walk := 0.0
+			for j := range d {
+				walk += r.NormFloat64() / math.Sqrt(n*d)
+				x[j][i] = walk
+			}
+			u[i] = r.NormFloat64() / math.Sqrt(n)
+		}
+		g, b := products(x, u)
+		l := newLasso(g, b)
+		for l.step(d) {
+			if l.left >= 0 {
+				removed++
+			}
+			beta := make([]float64, d)
+			for i, j := range l.active {
+				beta[j] = l.p[i] - l.lambda*l.w[i]
+			}
+			// A random walk's Gram matrix has a condition below d²·10³.
+			if miss := optimalUpTo(g, b, beta, l.lambda); miss > 1e6*0x1p-52 {
+				t.Fatalf("seed %d, λ = %v: misses optimality by %v", seed, l.lambda, miss)
+			}
+		}
+	}
+	if removed < 30 {
+		t.Errorf("only %d features left a path", removed)
+	}
+}
+
+// optimalUpTo is optimal at an event, where a coefficient may be rounding about 0.
+func optimalUpTo(g, b, beta []float64, lambda float64) float64 {
+	beta = slices.Clone(beta)
+	for j := range beta {
+		if math.Abs(beta[j]) < 1e-9 {
+			beta[j] = 0
+		}
+	}
+	return optimal(g, b, beta, lambda) - 1e-9*float64(len(b))
+}
+
+// TestLassoTies: small whole numbers make features join, leave and repeat together.
+func TestLassoTies(t *testing.T) {
+	// Seed 4065 is one whose ties go round for ever.
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		n, d := 3+r.IntN(8), 2+r.IntN(9)
+		x := zeros(d, n)
+		for j := range d {
+			for i := range n {
+				x[j][i] = float64(r.IntN(3) - 1)
+			}
+		}
+		u := make([]float64, n)
+		for i := range n {
+			u[i] = float64(r.IntN(3)-1) / math.Sqrt(float64(n))
+		}
+		g, b := products(x, u)
+		for _, k := range []int{1, d/2 + 1, d} {
+			l := newLasso(g, b)
+			beta, settled := l.run(k)
+			if !settled {
+				t.Fatalf("seed %d, k = %d: gave up", seed, k)
+			}
+			if nonzero(beta) > k {
+				t.Errorf("seed %d: %d coefficients, want at most %d", seed, nonzero(beta), k)
+			}
+			// Events within 1e-9 of each other, on the scale of λ ≤ 2√n, are taken as one.
+			// Of a path that was perturbed we know b: it is in l.
+			if miss := optimal(g, l.b, beta, l.lambda); miss > 1e-8 {
+				t.Fatalf("seed %d, k = %d: misses optimality by %v", seed, k, miss)
+			}
+		}
+	}
+}
+
+func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
+	g, b := problem(1, 40, 6)
+	const d = 8 // columns 6 and 7 repeat 2 and 0, 7 with the other sign
+	from, sign := []int{0, 1, 2, 3, 4, 5, 2, 0}, []float64{1, 1, 1, 1, 1, 1, 1, -1}
+	wide, target := make([]float64, d*d), make([]float64, d)
+	for j := range d {
+		target[j] = sign[j] * b[from[j]]
+		for l := range d {
+			wide[j*d+l] = sign[j] * sign[l] * g[from[j]*6+from[l]]
+		}
+	}
+	want, _ := newLasso(g, b).run(6)
+	got, settled := newLasso(wide, target).run(d)
+	if !settled || got[6] != 0 || got[7] != 0 || !slices.Equal(got[:6], want) {
+		t.Errorf("%v, want %v and zeros", got, want)
+	}
+}
+
+func TestLassoOfNothing(t *testing.T) {
+	g, _ := problem(2, 30, 4)
+	for name, b := range map[string][]float64{"zeros": make([]float64, 4), "rounding": {1e-17, -1e-16, 0, 3e-17}} {
+		if beta, settled := newLasso(g, b).run(4); !settled || nonzero(beta) != 0 {
+			t.Errorf("%s: %v", name, beta)
+		}
+	}
+	if beta, settled := newLasso(make([]float64, 4), []float64{0, 0}).run(2); !settled || nonzero(beta) != 0 {
+		t.Errorf("constant features: %v", beta)
+	}
+}

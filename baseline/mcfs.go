@@ -1,0 +1,149 @@
+package baseline
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// MCFSOptions says how many features are to explain how many targets; a zero field
+// means its default.
+type MCFSOptions struct {
+	K        int // features with a coefficient, for each target; default min(50, d)
+	Clusters int // targets: eigenvectors of the graph; default 10
+	Workers  int // 0 means GOMAXPROCS; the answer does not depend on it
+}
+
+// Validate names every fault of o for d features in one *stream.UsageError.
+func (o MCFSOptions) Validate(d int) error {
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if d < 1 {
+		fault("there are no features to choose from")
+	}
+	if o.K < 0 {
+		fault("k = %d is negative", o.K)
+	}
+	if o.K > d {
+		fault("k = %d is more than the %d features", o.K, d)
+	}
+	if o.Clusters < 0 {
+		fault("clusters = %d is negative", o.Clusters)
+	}
+	if o.Workers < 0 {
+		fault("workers = %d is negative", o.Workers)
+	}
+	if faults != nil {
+		return stream.Usagef("%s", strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+// withDefaults fills in the zero fields of valid options.
+func (o MCFSOptions) withDefaults(d int) MCFSOptions {
+	if o.K == 0 {
+		o.K = min(50, d)
+	}
+	if o.Clusters == 0 {
+		o.Clusters = 10
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+// MCFSBytes is what MCFS holds beside the Graph of m anchors and d features: I − S and
+// its eigenpairs, the targets and coefficients, and a lasso path a worker.
+func MCFSBytes(m, d int, opt MCFSOptions) int64 {
+	opt = opt.withDefaults(d)
+	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
+	pairs := linalg.SmallestBytes(m, int(min(c+1, int64(m))), linalg.EigenOptions{})
+	paths := int64(opt.Workers) * 8 * (5*int64(d) + 2*k*k)
+	return 8*int64(m)*(int64(m)+3*c) + pairs + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
+}
+
+// MCFSResult holds the scores, and what the graph has to say about them.
+type MCFSResult struct {
+	Scores      []float64 // d: largest |coefficient| over the targets; 0 for features that explain none
+	Eigenvalues []float64 // of A, one a target, descending
+	Components  int       // connected components of the graph
+	Warnings    []string
+}
+
+// MCFS scores features by how much each has to do with explaining the clusters of the
+// rows (Cai, Zhang and He, Unsupervised feature selection for multi-cluster data, KDD
+// 2010): the targets are the eigenvectors u of the affinity A = BBᵀ with the largest
+// eigenvalues but the constant one, each is explained by the features through a lasso
+// path until K have a coefficient, and a feature's score is its largest coefficient in
+// absolute value (eq. 4). Rank by [Rank].
+//
+// The paper takes the graph of the k nearest neighbours of all rows; we take the anchor
+// graph, and need only its statistics. With S = BᵀB = VΣVᵀ the u of length 1 are
+// U = BVΣ^(−1/2), so that
+//
+//	XᵀU = X̃ᵀBVΣ^(−1/2) = CᵀVΣ^(−1/2),
+//
+// as L1 = 0 makes the u other than 1 sum to 0. (CᵀVΣ⁻¹ would be that of u as long as
+// 1/√σ.) Coefficients depend on the features' scale: features of one length, as
+// `--scale standard` makes them, compete on equal terms.
+//
+// A graph of q connected components has the eigenvalue 1 q times, and any basis of that
+// space would do. We take the constant and q−1 contrasts, in the order of the components'
+// sizes: the t-th tells the t-th component from all larger ones.
+//
+// Costs the eigenpairs of an m×m matrix and O(K²·d) flops a target, and holds O(m² + c·d)
+// and O(d + K²) for each worker. The error is a *stream.UsageError or of the eigenpairs.
+func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
+	if err := opt.Validate(g.D); err != nil {
+		return nil, err
+	}
+	opt = opt.withDefaults(g.D)
+	team := kernel.NewTeam(opt.Workers)
+	e, err := embed(team, g, opt.Clusters)
+	if err != nil {
+		return nil, err
+	}
+	r := &MCFSResult{Scores: make([]float64, g.D), Eigenvalues: e.values, Components: e.components, Warnings: e.warnings}
+	targets := len(e.values)
+	b := kernel.RowMajor(make([]float64, targets*g.D), targets, g.D, g.D)
+	kernel.Gemm(team, 1, e.vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), b)
+	for i, sigma := range e.values {
+		for j := range g.D {
+			b.Data[i*g.D+j] /= math.Sqrt(sigma)
+		}
+	}
+	betas, settled := make([][]float64, targets), make([]bool, targets)
+	kernel.Each(opt.Workers, targets, func(i int) {
+		betas[i], settled[i] = newLasso(g.G, b.Data[i*g.D:][:g.D]).run(opt.K)
+	})
+	short := 0
+	for i, beta := range betas {
+		features := 0
+		for j, v := range beta {
+			r.Scores[j] = max(r.Scores[j], math.Abs(v))
+			if v != 0 {
+				features++
+			}
+		}
+		if !settled[i] {
+			r.warn("target %d: ties among features kept its lasso path from ending", i+1)
+		} else if features < opt.K {
+			short++
+		}
+	}
+	if short > 0 {
+		r.warn("%d of %d targets are explained by fewer than k = %d features: the others are combinations of those", short, targets, opt.K)
+	}
+	return r, nil
+}
+
+func (r *MCFSResult) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}

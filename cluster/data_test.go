@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"iter"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+type matrix = kernel.Matrix[float64]
+
+// blobs makes n rows in k columns about c centres, spread apart by the given number of
+// standard deviations, and the blob of each row. Columns lie side by side.
+func blobs(seed uint64, n, k, c int, apart float64) (matrix, []int) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	centers := make([]float64, c*k)
+	for i := range centers {
+		centers[i] = apart * r.NormFloat64()
+	}
+	x := kernel.ColMajor(make([]float64, n*k), n, k, n)
+	labels := make([]int, n)
+	for i := range n {
+		labels[i] = r.IntN(c)
+		for j := range k {
+			x.Data[i+j*n] = centers[labels[i]*k+j] + r.NormFloat64()
+		}
+	}
+	return x, labels
+}
+
+// rowMajor copies x to another layout, with a gap behind each row.
+func rowMajor(x matrix) matrix {
+	return take(x, sequence(x.Rows))
+}
+
+func sequence(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// take copies the rows of x in the given order.
+func take(x matrix, order []int) matrix {
+	stride := x.Cols + 3
+	y := kernel.RowMajor(make([]float64, len(order)*stride), len(order), x.Cols, stride)
+	for to, i := range order {
+		copy(y.Data[to*stride:], row(x, i))
+	}
+	return y
+}
+
+func row(x matrix, i int) []float64 {
+	out := make([]float64, x.Cols)
+	for j := range out {
+		out[j] = x.Data[i*x.RowStride+j*x.ColStride]
+	}
+	return out
+}
+
+// chunks yields x in pieces of the given number of rows, in one lent buffer.
+func chunks(x matrix, rows int) iter.Seq2[matrix, error] {
+	return func(yield func(matrix, error) bool) {
+		buf := make([]float64, rows*x.Cols)
+		for at := 0; at < x.Rows; at += rows {
+			n := min(rows, x.Rows-at)
+			lent := kernel.ColMajor(buf, n, x.Cols, rows)
+			for i := range n {
+				for j, v := range row(x, at+i) {
+					buf[i+j*rows] = v
+				}
+			}
+			if !yield(lent, nil) {
+				return
+			}
+		}
+	}
+}
+
+// same reports whether two results agree to the last bit, labels aside where one has none.
+func same(a, b *Result) bool {
+	return a.Inertia == b.Inertia && slices.Equal(a.Centers.Data, b.Centers.Data) && slices.Equal(a.Trace, b.Trace) &&
+		slices.Equal(a.Sizes, b.Sizes) && a.Converged == b.Converged && a.Restart == b.Restart &&
+		(a.Labels == nil || b.Labels == nil || slices.Equal(a.Labels, b.Labels))
+}
+
+// fell reports whether a trace never rises by more than the rounding of its sums: n
+// terms, each of k squares.
+func fell(trace []float64, n, k int) bool {
+	for i := 1; i < len(trace); i++ {
+		if !(trace[i] <= trace[i-1]*(1+float64(n+k)*0x1p-52)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// directions divides rows by their lengths.
+type directions struct {
+	team *kernel.Team
+	data []float64 // rows×k, column by column
+	rows int
+	zero []bool // of the last rows: which are zeros
+}
+
+func newDirections(team *kernel.Team, rows, k int) *directions {
+	return &directions{team: team, data: make([]float64, rows*k), rows: rows, zero: make([]bool, rows)}
+}
+
+// stripe is the number of rows that a worker scales at a time.
+const stripe = 64
+
+// of returns the rows of x, at most d.rows, with length 1, lent until the next call.
+// Rows of zeros stay zeros; those with a NaN or an infinity have a NaN.
+func (d *directions) of(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+	to := kernel.ColMajor(d.data, x.Rows, x.Cols, d.rows)
+	kernel.Each(d.team.Workers(), (x.Rows+stripe-1)/stripe, func(t int) {
+		var largest, squares [stripe]float64
+		from := t * stripe
+		rows := min(stripe, x.Rows-from)
+		// Divided by its largest entry first, no row has a square that overflows or vanishes.
+		for j := range x.Cols {
+			for i := range rows {
+				v := math.Abs(x.Data[(from+i)*x.RowStride+j*x.ColStride])
+				largest[i] = max(largest[i], v) // NaN stays
+			}
+		}
+		for i := range rows {
+			d.zero[from+i] = largest[i] == 0
+			if d.zero[from+i] {
+				largest[i] = 1
+			}
+		}
+		for j := range x.Cols {
+			for i := range rows {
+				v := x.Data[(from+i)*x.RowStride+j*x.ColStride] / largest[i]
+				squares[i] += v * v
+				to.Data[from+i+j*d.rows] = v
+			}
+		}
+		for i := range rows {
+			if squares[i] = math.Sqrt(squares[i]); d.zero[from+i] {
+				squares[i] = 1
+			}
+		}
+		for j := range x.Cols {
+			col := to.Data[from+j*d.rows:][:rows]
+			for i := range col {
+				col[i] /= squares[i]
+			}
+		}
+	})
+	return to
+}
+
+// length is the Euclidean norm of a sum of unit rows: no square overflows.
+func length(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }

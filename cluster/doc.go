@@ -1,0 +1,19 @@
+// Package cluster groups rows by k-means, in memory or in passes over a stream, and
+// scores a clustering against known classes: the way a selection of features is
+// judged, and a way to place anchors.
+//
+//  1. [KMeans] seeds the centres by k-means++ and moves them by Lloyd's iteration,
+//     restarted as often as asked, for the lowest inertia: the sum of the squared
+//     distances of the rows from their centres.
+//  2. [Refine] is the iteration over rows that do not fit in memory, from centres
+//     found on a sample; one [Pass] reads all rows once.
+//  3. [Compare] gives accuracy, normalized mutual information, purity and the adjusted
+//     Rand index of a clustering.
+//
+// Spherical k-means takes rows by their direction alone (for text).
+//
+// Sources: Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28 (1982);
+// Arthur and Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007;
+// Dhillon and Modha, Concept decompositions for large sparse text data using
+// clustering, Machine Learning 42 (2001). Those of the scores stand with [Scores].
+package cluster

@@ -1,0 +1,22 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Six rows of two columns in two groups, one row of which has another class.
+func Example() {
+	x := kernel.RowMajor([]float64{0, 0, 1, 0, 0, 1, 9, 9, 8, 9, 9, 8}, 6, 2, 2)
+	r, err := cluster.KMeans(context.Background(), x, cluster.Options{Clusters: 2, Restarts: 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := cluster.Compare(r.Labels, []string{"a", "a", "a", "b", "b", "a"})
+	fmt.Printf("inertia %.3f, sizes %v, accuracy %.3f, %v\n", r.Inertia, r.Sizes, s.ACC, err)
+	// Output: inertia 2.667, sizes [3 3], accuracy 0.833, <nil>
+}

@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// maxSpares is how many clusters can be seeded anew after one pass. After k-means++
+// none is empty at first, and later rarely one.
+const maxSpares = 16
+
+// farRow is a row far from its centre.
+type farRow struct {
+	row      []float64
+	distance float64
+	cluster  int32
+}
+
+// farthest keeps copies of the rows farthest from their centres, the farthest first;
+// of equally far ones the earlier. A row equal to one kept is not kept: two centres
+// on one spot leave a cluster empty again.
+type farthest struct {
+	limit int
+	rows  []farRow
+}
+
+// offer takes note of row i of x.
+func (f *farthest) offer(x kernel.Matrix[float64], i int, cluster int32, distance float64) {
+	if distance == 0 || (len(f.rows) == f.limit && distance <= f.rows[f.limit-1].distance) {
+		return
+	}
+	at := len(f.rows)
+	for at > 0 && f.rows[at-1].distance < distance {
+		at--
+	}
+	row := make([]float64, x.Cols)
+	for l := range row {
+		row[l] = x.Data[i*x.RowStride+l*x.ColStride]
+	}
+	// Equal rows are equally far, so that they stand together.
+	for j := at - 1; j >= 0 && f.rows[j].distance == distance; j-- {
+		if slices.Equal(f.rows[j].row, row) {
+			return
+		}
+	}
+	if len(f.rows) == f.limit {
+		f.rows = f.rows[:f.limit-1]
+	}
+	f.rows = slices.Insert(f.rows, at, farRow{row, distance, cluster})
+}
+
+// take returns the farthest row left whose cluster has others.
+func (f *farthest) take(size []float64) (farRow, bool) {
+	for i, r := range f.rows {
+		if size[r.cluster] > 1 {
+			f.rows = slices.Delete(f.rows, i, i+1)
+			return r, true
+		}
+	}
+	return farRow{}, false
+}

@@ -1,0 +1,202 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Result is a clustering. The labels, sizes and inertia are those of the centres, each
+// row being with its nearest; once converged, the centres are also the means of their
+// rows, up to the tolerance.
+type Result struct {
+	Centers kernel.Matrix[float64] // c×k, row-major
+	Labels  []int32                // n; nil from Refine
+	Sizes   []int64                // rows of each cluster: 0 only where distinct rows are fewer, or iterations ran out
+	Inertia float64
+	// Trace is the inertia of the start and after each move of the centres. It does not
+	// rise, but by rounding.
+	Trace     []float64
+	Converged bool // before MaxIter
+	Restart   int  // the one that won, counted from 0
+}
+
+// KMeans clusters the rows of x, n×k in any layout (column-major is fastest): by
+// k-means++ and Lloyd's iteration, restarted with other seeds; of equal inertias the
+// earlier restart wins. A restart costs about 2·n·c·k flops a move, and 16 + 4 bytes a
+// row; min(Restarts, Workers) are under way at a time. The error is a
+// *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection or the context's.
+func KMeans(ctx context.Context, x kernel.Matrix[float64], opt Options) (*Result, error) {
+	if err := opt.Validate(x.Rows, x.Cols); err != nil {
+		return nil, err
+	}
+	opt = opt.withDefaults()
+	if err := finite(opt.Workers, x); err != nil {
+		return nil, err
+	}
+	// Restarts side by side keep workers apart; within one they meet twice a block.
+	side := min(opt.Restarts, opt.Workers)
+	best := make([]*Result, side)
+	errs := make([]error, side)
+	next := make(chan int, opt.Restarts)
+	for r := range opt.Restarts {
+		next <- r
+	}
+	close(next)
+	kernel.Each(side, side, func(w int) {
+		team := kernel.NewTeam((opt.Workers + w) / side)
+		for r := range next {
+			result, err := restart(ctx, team, x, opt, r)
+			if err != nil {
+				errs[w] = err
+				return
+			}
+			if best[w] == nil || better(result, best[w]) {
+				best[w] = result
+			}
+		}
+	})
+	var won *Result
+	for w := range side {
+		if errs[w] != nil {
+			return nil, errs[w]
+		}
+		if r := best[w]; r != nil && (won == nil || better(r, won)) {
+			won = r
+		}
+	}
+	return won, nil
+}
+
+func better(a, b *Result) bool {
+	return a.Inertia < b.Inertia || (a.Inertia == b.Inertia && a.Restart < b.Restart)
+}
+
+// restart is one run from seeds of its own.
+func restart(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, number int) (*Result, error) {
+	var unit *directions
+	if opt.Spherical {
+		unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
+	}
+	centers, err := seeds(team, x, unit, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]int32, x.Rows)
+	r, err := lloyd(ctx, team, centers, opt, func(p *Pass) error { return p.Add(labels, x) })
+	if err != nil {
+		return nil, err
+	}
+	r.Labels, r.Restart = labels, number
+	return r, nil
+}
+
+// Refine moves centres, given as c×k, by Lloyd's iteration over rows that are read
+// anew for every move: each pull of rows yields all of them in order, in matrices of k
+// columns that are lent until the next step. It keeps nothing that grows with the
+// number of rows, so there are no labels: a [Pass] over the centres gives them. Given
+// the seeds of KMeans, it takes the same steps to the last bit. Rows within a pass are
+// counted in errors, which are those of KMeans and of the rows.
+func Refine(ctx context.Context, rows iter.Seq2[kernel.Matrix[float64], error], centers kernel.Matrix[float64], opt Options) (*Result, error) {
+	faults := opt.faults()
+	if centers.Rows < 1 || centers.Cols < 1 {
+		faults = append(faults, fmt.Sprintf("%d centres in %d columns are none", centers.Rows, centers.Cols))
+	}
+	if opt.Clusters != 0 && opt.Clusters != centers.Rows {
+		faults = append(faults, fmt.Sprintf("clusters = %d, but there are %d centres", opt.Clusters, centers.Rows))
+	}
+	if err := usage(faults); err != nil {
+		return nil, err
+	}
+	opt = opt.withDefaults()
+	if err := finite(opt.Workers, centers); err != nil {
+		return nil, fmt.Errorf("centres: %w", err)
+	}
+	team := kernel.NewTeam(opt.Workers)
+	c, k := centers.Rows, centers.Cols
+	if opt.Spherical {
+		centers = newDirections(team, c, k).of(centers)
+	}
+	start := kernel.RowMajor(make([]float64, c*k), c, k, k)
+	for i := range start.Data {
+		start.Data[i] = centers.Data[i/k*centers.RowStride+i%k*centers.ColStride]
+	}
+	return lloyd(ctx, team, start, opt, func(p *Pass) error {
+		for x, err := range rows {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err == nil {
+				err = p.Add(nil, x)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// lloyd alternates passes over all rows and moves of the centres.
+func lloyd(ctx context.Context, team *kernel.Team, centers kernel.Matrix[float64], opt Options, read func(*Pass) error) (*Result, error) {
+	p := NewPass(team, centers, opt.Spherical)
+	r := &Result{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := read(p); err != nil {
+			return nil, err
+		}
+		if p.Inertia-p.Inertia != 0 {
+			return nil, fmt.Errorf("cluster: %w", ErrOverflow)
+		}
+		r.Centers, r.Sizes, r.Inertia = p.centers, p.Sizes, p.Inertia
+		r.Trace = append(r.Trace, p.Inertia)
+		moves := len(r.Trace) - 1
+		next, moved, reseeded, err := p.next()
+		if err != nil {
+			return nil, err
+		}
+		small := moves > 0 && r.Trace[moves-1]-p.Inertia <= opt.Tolerance*r.Trace[moves-1]
+		if !moved || (small && reseeded == 0) {
+			r.Converged = true
+			return r, nil
+		}
+		if moves == opt.MaxIter {
+			return r, nil
+		}
+		p.start(next)
+	}
+}
+
+// finite reports the first row of x that is not finite.
+func finite(workers int, x kernel.Matrix[float64]) error {
+	const rows = 4096
+	errs := make([]error, (x.Rows+rows-1)/rows)
+	kernel.Each(workers, len(errs), func(t int) {
+		var zero [rows]float64 // NaN for rows with NaN or infinities
+		from, to := t*rows, min((t+1)*rows, x.Rows)
+		for j := range x.Cols {
+			for i := from; i < to; i++ {
+				v := x.Data[i*x.RowStride+j*x.ColStride]
+				zero[i-from] += v - v
+			}
+		}
+		for i := from; i < to; i++ {
+			if zero[i-from] != 0 {
+				errs[t] = badRow(x, i, 0)
+				return
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const (
+	// defaultMaxIter bounds Lloyd's iteration: on mnist70k, 10 clusters, one start ended by
+	// itself after 44 moves.
+	defaultMaxIter = 300
+	// defaultTolerance keeps rounding from prolonging what has ended: inertia is a sum
+	// of up to 10⁷ terms. It is far below any difference between two restarts.
+	defaultTolerance = 1e-10
+)
+
+// Options says how many clusters to make and how hard to try; a zero field means its
+// default. Results are the same to the last bit for any number of workers.
+type Options struct {
+	Clusters int // c, at least 1; Refine takes it from its start
+	Restarts int // the lowest inertia of so many wins; default 1; KMeans only
+
+	// MaxIter is how often the centres are moved at most; default 300.
+	MaxIter int
+	// Tolerance ends the iteration when a move takes no more than this share off the
+	// inertia; default 1e-10. It ends in any case when no centre moves any more.
+	Tolerance float64
+
+	// Spherical takes rows as directions: each is divided by its length, and a centre is
+	// the direction of the sum of its rows. Inertia is then 2·Σ(1 − cosine). Rows of
+	// zeros have no direction: they are 1 from every centre, in the first cluster, and
+	// add nothing to a centre.
+	Spherical bool
+
+	Seed    uint64
+	Workers int // 0 means GOMAXPROCS
+}
+
+// Validate names every fault of o for KMeans of a number of rows with so many columns,
+// in one *stream.UsageError.
+func (o Options) Validate(rows, cols int) error {
+	faults := o.faults()
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if cols < 1 {
+		fault("there are no columns to cluster by")
+	}
+	if o.Clusters < 1 {
+		fault("clusters = %d is not positive", o.Clusters)
+	}
+	if o.Clusters > rows {
+		fault("clusters = %d is more than the %d rows", o.Clusters, rows)
+	}
+	if o.Restarts < 0 {
+		fault("restarts = %d is negative", o.Restarts)
+	}
+	return usage(faults)
+}
+
+// faults are those of the fields that KMeans and Refine share.
+func (o Options) faults() (faults []string) {
+	if o.MaxIter < 0 {
+		faults = append(faults, fmt.Sprintf("iterations = %d is negative", o.MaxIter))
+	}
+	if !(o.Tolerance >= 0 && o.Tolerance < 1) {
+		faults = append(faults, fmt.Sprintf("tolerance = %v is not a share of at least 0 and below 1", o.Tolerance))
+	}
+	if o.Workers < 0 {
+		faults = append(faults, fmt.Sprintf("workers = %d is negative", o.Workers))
+	}
+	return faults
+}
+
+func usage(faults []string) error {
+	if faults == nil {
+		return nil
+	}
+	return stream.Usagef("%s", strings.Join(faults, "; "))
+}
+
+// withDefaults fills in the zero fields of valid options.
+func (o Options) withDefaults() Options {
+	if o.Restarts == 0 {
+		o.Restarts = 1
+	}
+	if o.MaxIter == 0 {
+		o.MaxIter = defaultMaxIter
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = defaultTolerance
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}

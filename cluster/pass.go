@@ -1,0 +1,196 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+var (
+	// ErrNotFinite is wrapped, with the place, where a row has a NaN or an infinity.
+	ErrNotFinite = errors.New("not a finite number")
+	// ErrOverflow is wrapped where a squared distance or a sum is beyond float64.
+	ErrOverflow = errors.New("squared distances overflow; scale the columns")
+	// ErrNoDirection is returned by spherical k-means where all rows are zero.
+	ErrNoDirection = errors.New("no row has a direction: all are zero")
+)
+
+// Pass is one reading of all rows: it assigns each to the nearest of c centres in k
+// dimensions (ties to the lower cluster) and sums up what the next centres are made
+// of. It holds O(c·k) and some MiB for each worker, whatever the number of rows. The
+// bits of all it finds depend on the order of the rows, but neither on the workers nor
+// on how the rows were cut into calls.
+type Pass struct {
+	Rows    int64
+	Sizes   []int64 // rows of each cluster
+	Inertia float64 // Σ squared distance from the centre
+
+	team    *kernel.Team
+	centers kernel.Matrix[float64]
+	near    *kernel.Nearest
+	unit    *directions // nil unless spherical
+	sums    []float64   // c×k: the sum of each cluster's rows
+	zeros   int64       // rows without a direction, in the first cluster
+	far     farthest
+
+	index    []int32
+	distance []float64
+	ones     []float64
+}
+
+const (
+	// blockValues bounds what a worker searches and then sums at a time: half of a
+	// level-2 cache, so that summing does not read memory again.
+	blockValues  = 1 << 17
+	minBlockRows = 64
+	maxBlockRows = 1 << 12
+)
+
+// blockRows is the number of rows of k values that a team handles at a time. Results do
+// not depend on it.
+func blockRows(team *kernel.Team, k int) int {
+	return team.Workers() * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
+}
+
+// NewPass starts a pass for the c×k centres, which it keeps but does not change. In
+// spherical mode they have length 1.
+func NewPass(team *kernel.Team, centers kernel.Matrix[float64], spherical bool) *Pass {
+	c, k := centers.Rows, centers.Cols
+	rows := blockRows(team, k)
+	p := &Pass{
+		team: team, sums: make([]float64, c*k),
+		far:   farthest{limit: min(c, maxSpares)},
+		index: make([]int32, rows), distance: make([]float64, rows), ones: make([]float64, rows),
+	}
+	for i := range p.ones {
+		p.ones[i] = 1
+	}
+	if spherical {
+		p.unit = newDirections(team, rows, k)
+	}
+	p.start(centers)
+	return p
+}
+
+// start begins a pass for other centres, in the same memory.
+func (p *Pass) start(centers kernel.Matrix[float64]) {
+	p.Rows, p.Inertia, p.zeros, p.Sizes = 0, 0, 0, make([]int64, centers.Rows)
+	p.centers = centers
+	p.near = kernel.NewNearest(p.team, centers, 1)
+	clear(p.sums)
+	p.far.rows = p.far.rows[:0]
+}
+
+// Add assigns the rows of x, any layout (column-major is fastest), and writes their
+// clusters to labels unless it is nil. Costs 2·rows·c·k flops in float32 beside
+// O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the pass is then
+// of no further use.
+func (p *Pass) Add(labels []int32, x kernel.Matrix[float64]) error {
+	if x.Cols != p.centers.Cols || (labels != nil && len(labels) < x.Rows) {
+		panic(fmt.Sprintf("cluster: %d columns for centres of %d, %d labels for %d rows",
+			x.Cols, p.centers.Cols, len(labels), x.Rows))
+	}
+	for at := 0; at < x.Rows; at += len(p.ones) {
+		rows := min(len(p.ones), x.Rows-at)
+		index := p.index
+		if labels != nil {
+			index = labels[at:]
+		}
+		if err := p.add(index[:rows], x.Sub(at, 0, rows, x.Cols)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add is Add for at most a block.
+func (p *Pass) add(index []int32, x kernel.Matrix[float64]) error {
+	raw := x
+	if p.unit != nil {
+		x = p.unit.of(raw)
+	}
+	p.near.To(index, p.distance, x)
+	for i, cluster := range index {
+		d := p.distance[i]
+		if math.IsInf(d, 1) { // as NaN counts
+			return badRow(raw, i, p.Rows)
+		}
+		if p.unit != nil && p.unit.zero[i] {
+			index[i] = 0
+			p.Sizes[0]++
+			p.Inertia++
+			p.zeros++
+			continue
+		}
+		p.Sizes[cluster]++
+		p.Inertia += d
+		p.far.offer(x, i, cluster, d)
+	}
+	c, k := p.centers.Rows, p.centers.Cols
+	kernel.SparseGemm(p.team, kernel.Sparse{Rows: x.Rows, Cols: c, Count: 1, Index: index, Value: p.ones},
+		x, kernel.RowMajor(p.sums, c, k, k))
+	p.Rows += int64(x.Rows)
+	return nil
+}
+
+// badRow says what is wrong with row i of x, which has an infinite distance; offset
+// rows were before x.
+func badRow(x kernel.Matrix[float64], i int, offset int64) error {
+	for j := range x.Cols {
+		if v := x.Data[i*x.RowStride+j*x.ColStride]; v-v != 0 {
+			return fmt.Errorf("cluster: row %d, column %d: %w", offset+int64(i)+1, j+1, ErrNotFinite)
+		}
+	}
+	return fmt.Errorf("cluster: row %d: %w", offset+int64(i)+1, ErrOverflow)
+}
+
+// next returns the centres that the clusters of a finished pass ask for, whether any
+// differs from those of the pass, and how many are of clusters that were empty.
+//
+// A cluster without rows gets the row that is farthest from its own centre, which
+// leaves its cluster: that takes its distance off the inertia. Where no row is away
+// from its centre (there are fewer distinct rows than clusters) or more than maxSpares
+// clusters are empty at once, the centre stays for now.
+func (p *Pass) next() (centers kernel.Matrix[float64], moved bool, reseeded int, err error) {
+	c, k := p.centers.Rows, p.centers.Cols
+	centers = kernel.RowMajor(make([]float64, c*k), c, k, k)
+	size := make([]float64, c)
+	for j, n := range p.Sizes {
+		size[j] = float64(n)
+	}
+	size[0] -= float64(p.zeros)
+	for j := range c {
+		if size[j] > 0 {
+			continue
+		}
+		if f, ok := p.far.take(size); ok {
+			kernel.Axpy(-1, f.row, p.sums[int(f.cluster)*k:][:k])
+			size[f.cluster]--
+			copy(p.sums[j*k:][:k], f.row)
+			size[j] = 1
+			reseeded++
+		}
+	}
+	for j := range c {
+		sum, to, old := p.sums[j*k:][:k], centers.Data[j*k:][:k], p.centers.Sub(j, 0, 1, k)
+		divisor := size[j]
+		if p.unit != nil && divisor > 0 {
+			divisor = length(sum) // 0 where rows cancel: any direction is as good
+		}
+		for l := range to {
+			to[l] = old.Data[l*old.ColStride]
+			if divisor == 0 {
+				continue
+			}
+			mean := sum[l] / divisor
+			if mean-mean != 0 {
+				return centers, false, 0, fmt.Errorf("cluster: centre of cluster %d: %w", j+1, ErrOverflow)
+			}
+			moved = moved || mean != to[l]
+			to[l] = mean
+		}
+	}
+	return centers, moved, reseeded, nil
+}

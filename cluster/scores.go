@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Scores compares a clustering of n rows into r clusters with s known classes: n_ij
+// rows are in cluster i and class j, a_i in cluster i, b_j in class j. 1 is best
+// everywhere; the adjusted Rand index can be negative, the others cannot.
+type Scores struct {
+	// ACC is the share of rows whose class is the one that their cluster stands for,
+	// under the best pairing of clusters with classes: a cluster or class in excess has
+	// none. Pairing: Kuhn, The Hungarian method for the assignment problem, Naval
+	// Research Logistics Quarterly 2 (1955); Munkres, J. SIAM 5 (1957).
+	ACC float64
+	// NMISqrt and NMIMax are the mutual information I = Σ n_ij/n·ln(n·n_ij/(a_i·b_j))
+	// over √(H_a·H_b), as in Strehl and Ghosh, Cluster ensembles, JMLR 3 (2002), and over
+	// max(H_a, H_b), as in much of the literature on feature selection; H are the
+	// entropies. Both are 1 where both sides are a single group, 0 where one is.
+	NMISqrt, NMIMax float64
+	// Purity is Σ_i max_j n_ij/n: each cluster stands for its largest class.
+	Purity float64
+	// ARI is the adjusted Rand index of Hubert and Arabie, Comparing partitions, J.
+	// Classification 2 (1985): the share of pairs of rows on which both agree, rescaled
+	// so that chance gives 0. It is 1 where both sides are trivial in the same way: a
+	// single group, or every row by itself.
+	ARI float64
+}
+
+// Compare scores clusters against labels, one of each a row; the names of groups do
+// not matter, not even for the last bit. Costs O(n + max(r, s)³), and holds r·s counts.
+// No rows, or slices of different lengths, are a *stream.UsageError.
+func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
+	if len(clusters) != len(labels) || len(labels) == 0 {
+		return Scores{}, stream.Usagef("a score wants a label for every row, and has %d labels for %d rows", len(labels), len(clusters))
+	}
+	// Numbered by first appearance, groups are in one order whatever they are called.
+	first, second := number(clusters), number(labels)
+	t := table{n: float64(len(labels)), a: make([]float64, first.count), b: make([]float64, second.count)}
+	t.cells = make([][]float64, first.count)
+	for i := range t.cells {
+		t.cells[i] = make([]float64, second.count)
+	}
+	for row, i := range first.of {
+		j := second.of[row]
+		t.cells[i][j]++
+		t.a[i]++
+		t.b[j]++
+	}
+	s := Scores{ACC: t.matched() / t.n, Purity: t.majority() / t.n, ARI: t.adjustedRand()}
+	s.NMISqrt, s.NMIMax = t.mutual()
+	return s, nil
+}
+
+// numbering gives each row the number of its group.
+type numbering struct {
+	of    []int32
+	count int
+}
+
+func number[T comparable](groups []T) numbering {
+	numbers := make(map[T]int32)
+	of := make([]int32, len(groups))
+	for row, g := range groups {
+		i, known := numbers[g]
+		if !known {
+			i = int32(len(numbers))
+			numbers[g] = i
+		}
+		of[row] = i
+	}
+	return numbering{of, len(numbers)}
+}
+
+// table holds the counts; they are whole numbers, so their sums are exact.
+type table struct {
+	n     float64
+	cells [][]float64 // n_ij
+	a, b  []float64
+}
+
+func (t table) majority() (sum float64) {
+	for _, row := range t.cells {
+		largest := 0.0
+		for _, v := range row {
+			largest = max(largest, v)
+		}
+		sum += largest
+	}
+	return sum
+}
+
+func (t table) matched() (sum float64) {
+	for i, j := range assign(t.cells) {
+		if j >= 0 {
+			sum += t.cells[i][j]
+		}
+	}
+	return sum
+}
+
+func (t table) mutual() (sqrt, largest float64) {
+	ha, hb := t.entropy(t.a), t.entropy(t.b)
+	if len(t.a) == 1 && len(t.b) == 1 {
+		return 1, 1
+	}
+	if len(t.a) == 1 || len(t.b) == 1 {
+		return 0, 0
+	}
+	information := 0.0
+	for i, row := range t.cells {
+		for j, v := range row {
+			if v > 0 {
+				information += v / t.n * math.Log(t.n*v/(t.a[i]*t.b[j]))
+			}
+		}
+	}
+	// 0 ≤ I ≤ min(H_a, H_b), but for rounding.
+	share := func(by float64) float64 { return min(max(information/by, 0), 1) }
+	return share(math.Sqrt(ha * hb)), share(max(ha, hb))
+}
+
+func (t table) entropy(sizes []float64) (h float64) {
+	for _, v := range sizes {
+		h -= v / t.n * math.Log(v/t.n)
+	}
+	return h
+}
+
+func (t table) adjustedRand() float64 {
+	pairs := func(v float64) float64 { return v * (v - 1) / 2 }
+	var both, a, b float64
+	for _, row := range t.cells {
+		for _, v := range row {
+			both += pairs(v)
+		}
+	}
+	for _, v := range t.a {
+		a += pairs(v)
+	}
+	for _, v := range t.b {
+		b += pairs(v)
+	}
+	if all := pairs(t.n); a == b && (a == 0 || a == all) {
+		return 1
+	}
+	chance := a * b / pairs(t.n)
+	return (both - chance) / ((a+b)/2 - chance)
+}

@@ -1,0 +1,206 @@
+package sfufs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func TestEdges(t *testing.T) {
+	for _, d := range []int{1, 2, 3, 12} {
+		x, z := sample(50, d, 6, 3, 6)
+		g := graphOf(x, z)
+		for _, constraint := range []Constraint{Identity, Scatter} {
+			for _, l := range []int{1, d} {
+				for _, gamma := range []float64{0, 1, 1e12, largestWeight} {
+					name := fmt.Sprintf("d %d %v l %d γ %v", d, constraint, l, gamma)
+					r := mustSelect(t, g, Options{Constraint: constraint, Dims: l, Gamma: gamma, NoPenalty: gamma == 0})
+					if len(r.Order) != d || len(r.Norm) != d || r.Rose != nil {
+						t.Errorf("%s: %+v", name, r)
+					}
+					for i, s := range r.Norm {
+						if !(s >= 0 && s <= 1e3) {
+							t.Errorf("%s: norm %d is %v", name, i, s)
+						}
+						// W is square and orthogonal.
+						if constraint == Identity && l == d && !(math.Abs(s-1) <= 1e-12) {
+							t.Errorf("%s: norm %d is %v, want 1", name, i, s)
+						}
+					}
+					if constraint == Identity && l == d && !slices.IsSorted(r.Order) {
+						t.Errorf("%s: order %v of equal norms", name, r.Order)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestNoPenalty: γ = 0 leaves the first eigenvectors, which no second update changes.
+func TestNoPenalty(t *testing.T) {
+	x, z := sample(50, 10, 6, 3, 7)
+	m := denseMatrix(x, z, SFUFS, 1)
+	_, want := denseRun(m, 0, 3, 1)
+	r := mustSelect(t, graphOf(x, z), Options{Dims: 3, NoPenalty: true})
+	if off := far(r.Norm, want); !(off <= 1e-8) || r.Iterations() != 2 || !r.Converged {
+		t.Errorf("norms off by %.2g after %d iterations, converged %t", off, r.Iterations(), r.Converged)
+	}
+}
+
+// TestLargeGamma: exactly l rows keep norm 1, in column order; the rest are about √ε.
+func TestLargeGamma(t *testing.T) {
+	x, z := sample(60, 20, 8, 3, 1)
+	for _, gamma := range []float64{1e4, 1e8} {
+		r := mustSelect(t, graphOf(x, z), Options{Dims: 4, Gamma: gamma})
+		for k, i := range r.Order {
+			if s := r.Norm[i]; k < 4 && math.Abs(s-1) > tieShare || k >= 4 && s > 2e-4 {
+				t.Errorf("γ %v: rank %d has norm %v", gamma, k, s)
+			}
+		}
+		if !slices.IsSorted(r.Order[:4]) {
+			t.Errorf("γ %v: equal norms in the order %v", gamma, r.Order[:4])
+		}
+		if from, to := r.TiedAt(2); from != 0 || to != 4 {
+			t.Errorf("γ %v: ranks %d to %d are tied at 2", gamma, from, to)
+		}
+		if from, to := r.TiedAt(4); from != to {
+			t.Errorf("γ %v: ranks %d to %d are tied at 4", gamma, from, to)
+		}
+	}
+}
+
+func warned(r *Result, text string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, text) })
+}
+
+func TestWarnings(t *testing.T) {
+	x, z := sample(60, 12, 8, 3, 1)
+	if r := mustSelect(t, graphOf(x, z), Options{Dims: 3}); len(r.Warnings) > 0 || len(r.Costless) > 0 {
+		t.Errorf("plain data: %q, costless %v", r.Warnings, r.Costless)
+	}
+	for i := range x {
+		x[i][4] *= 1e-5
+	}
+	names := strings.Split("a b c d e f g h i j k l", " ")
+	r := mustSelect(t, graphOf(x, z), Options{Dims: 3, Names: names})
+	if !slices.Equal(r.Costless, []int{4}) || !warned(r, `"e"`) || r.Order[0] != 4 {
+		t.Errorf("near-constant column: %q, costless %v, order %v", r.Warnings, r.Costless, r.Order)
+	}
+	r = mustSelect(t, graphOf(x, z), Options{Dims: 3, Constraint: Scatter})
+	if warned(r, "hardly vary") || r.Order[0] == 4 {
+		t.Errorf("near-constant column under scatter: %q, order %v", r.Warnings, r.Order)
+	}
+	wide, z := sample(8, 20, 4, 2, 1)
+	if r := mustSelect(t, graphOf(wide, z), Options{Dims: 3}); !warned(r, "cost nothing") {
+		t.Errorf("8 rows of 20 features: %q", r.Warnings)
+	}
+	// Two features alike in all but their sign, and nothing else: M has equal
+	// eigenvalues once the two stand alone.
+	g := &anchor.Graph{Rows: 9, M: 1, D: 2, Delta: []float64{9}, G: []float64{5, 0, 0, 5}, C: []float64{0, 0}, S: []float64{1}}
+	if r := mustSelect(t, g, Options{Dims: 1}); !warned(r, "equal to rounding") {
+		t.Errorf("equal eigenvalues: %q", r.Warnings)
+	}
+}
+
+func TestRank(t *testing.T) {
+	order, groups := rank([]float64{0.5, 1, 1 + 1e-8, 0, 0.5 + 1e-8, 1e-13, 0.4})
+	if !slices.Equal(order, []int{1, 2, 0, 4, 6, 3, 5}) || !slices.Equal(groups, []int{2, 2, 1, 2}) {
+		t.Errorf("order %v, groups %v", order, groups)
+	}
+	r := &Result{ties: groups}
+	for k, want := range [][2]int{{0, 0}, {0, 2}, {0, 0}, {2, 4}, {0, 0}, {0, 0}, {5, 7}, {0, 0}} {
+		if from, to := r.TiedAt(k); from != want[0] || to != want[1] {
+			t.Errorf("k %d: %d to %d, want %v", k, from, to, want)
+		}
+	}
+}
+
+func TestValidateNamesEveryFault(t *testing.T) {
+	opt := Options{Method: 7, Constraint: -1, Alpha: math.NaN(), Gamma: -1, Dims: 5, Tol: 1, MaxIter: -1, Iterations: -1, Workers: -1, Names: []string{"a"}}
+	err := opt.Validate(4)
+	var usage *stream.UsageError
+	if !errors.As(err, &usage) {
+		t.Fatalf("%v is no usage error", err)
+	}
+	for _, word := range []string{"method", "constraint", "alpha", "gamma", "dims", "tol", "max-iter", "iterations", "workers", "names"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("no %q in %q", word, err)
+		}
+	}
+	for _, opt := range []Options{{Alpha: 1e-12}, {Alpha: math.Inf(1)}, {Gamma: math.Inf(1)}, {Gamma: 1, NoPenalty: true}, {Dims: -1}} {
+		if opt.Validate(4) == nil {
+			t.Errorf("%+v is valid", opt)
+		}
+	}
+	if err := (Options{}).Validate(0); err == nil {
+		t.Error("no features are valid")
+	}
+	if _, err := Select(t.Context(), &anchor.Graph{}, Options{}); !errors.As(err, &usage) {
+		t.Errorf("an empty Graph: %v", err)
+	}
+}
+
+func TestBadGraph(t *testing.T) {
+	x, z := sample(30, 4, 6, 3, 1)
+	for _, constraint := range []Constraint{Identity, Scatter} {
+		g := graphOf(x, z)
+		g.G[0] = math.NaN()
+		if _, err := Select(t.Context(), g, Options{Constraint: constraint}); !errors.Is(err, linalg.ErrNotFinite) {
+			t.Errorf("%v: a NaN gives %v", constraint, err)
+		}
+	}
+	still := graphOf(zeros(30, 4), z)
+	var data *stream.DataError
+	if _, err := Select(t.Context(), still, Options{Constraint: Scatter}); !errors.As(err, &data) {
+		t.Errorf("constant features: %v", err)
+	}
+	for _, opt := range []Options{{}, {NoPenalty: true}} {
+		if r := mustSelect(t, still, opt); len(r.Costless) != 4 || r.Gap != r.Gap {
+			t.Errorf("constant features: costless %v, gap %v", r.Costless, r.Gap)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Select(ctx, graphOf(x, z), Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestBytes measures what is held after two updates.
+func TestBytes(t *testing.T) {
+	g := large(60, panel+3, 40)
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for _, opt := range []Options{{}, {Constraint: Scatter}, {Method: FUFS}} {
+		opt.Iterations = 2
+		before := heap()
+		e, err := newEngine(g, opt.withDefaults(g.D))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.load(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.solve(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		held, bound := heap()-before, Bytes(g.D, g.M, opt)
+		runtime.KeepAlive(e)
+		if held > bound || held < bound/4 {
+			t.Errorf("%+v: %d bytes held, the bound is %d", opt, held, bound)
+		}
+	}
+}

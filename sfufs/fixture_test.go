@@ -1,0 +1,97 @@
+package sfufs
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// fixtureFile is an sfufs_*.json. Its about says: W(1) from M0 + γI, then Q and W(t+1)
+// from M0 + γQ, exactly `iterations` updates of W; objective[t] after update t+1; two
+// features whose norms differ by less than 1e-7 may swap; X is not centred.
+type fixtureFile struct {
+	X, Z        table
+	L           int
+	Eps         float64
+	Iterations  int
+	SFUFS, FUFS []fixtureCase
+}
+
+type fixtureCase struct {
+	Name         string
+	Alpha, Gamma float64
+	M0           table
+	Objective    []float64
+	RowNorms     []float64 `json:"row_norms"`
+	Ranking      []int
+	MinEigenGap  float64 `json:"min_eigen_gap"`
+}
+
+func TestFixtureSFUFS(t *testing.T) {
+	dir := os.Getenv("UFS_FIXTURES")
+	if dir == "" {
+		dir = "../testdata/fixtures"
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "sfufs_*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no sfufs_*.json in %s: %v", dir, err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file fixtureFile
+		if err := json.Unmarshal(data, &file); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if file.Eps != epsilon || file.Iterations < 1 || len(file.SFUFS) == 0 || len(file.FUFS) == 0 {
+			t.Fatalf("%s: ε %v, %d iterations, %d and %d cases", path, file.Eps, file.Iterations, len(file.SFUFS), len(file.FUFS))
+		}
+		for i, fix := range append(file.SFUFS, file.FUFS...) {
+			opt := Options{Alpha: fix.Alpha, Gamma: fix.Gamma, NoPenalty: fix.Gamma == 0, Dims: file.L, Iterations: file.Iterations, Workers: 2}
+			if i >= len(file.SFUFS) {
+				opt.Method = FUFS
+			}
+			t.Run(filepath.Base(path)+"/"+fix.Name, func(t *testing.T) { fix.check(t, &file, opt) })
+		}
+	}
+}
+
+func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
+	if len(fix.Objective) != file.Iterations || len(fix.RowNorms) != len(file.X[0]) || len(fix.Ranking) != len(file.X[0]) {
+		t.Fatalf("%d objectives, %d norms, %d ranks", len(fix.Objective), len(fix.RowNorms), len(fix.Ranking))
+	}
+	g := graphOf(file.X, file.Z)
+	m, err := Matrix(t.Context(), g, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if off := far(m, fix.M0.flat()); !(off <= 1e-9) {
+		t.Errorf("M is off by %.2g", off)
+	}
+	r, err := Select(t.Context(), g, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Rose != nil {
+		t.Fatalf("%+v", *r.Rose)
+	}
+	if off := far(r.Objective, fix.Objective); !(off <= 1e-9) {
+		t.Errorf("objective is off by %.2g:\n%v\n%v", off, r.Objective, fix.Objective)
+	}
+	// The tolerance of the ranking, 1e-7, is that of the norms it comes from.
+	for i, want := range fix.RowNorms {
+		if math.Abs(r.Norm[i]-want) > 1e-7 {
+			t.Errorf("norm %d is %v, want %v", i, r.Norm[i], want)
+		}
+	}
+	for k, i := range r.Order {
+		if want := fix.Ranking[k]; i != want && math.Abs(fix.RowNorms[i]-fix.RowNorms[want]) >= 1e-7 {
+			t.Errorf("order %v, want %v", r.Order, fix.Ranking)
+			break
+		}
+	}
+}

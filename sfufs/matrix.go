@@ -1,0 +1,156 @@
+package sfufs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// The matrix of SFUFS. For fixed W the best F of eq. (2.3) solves (L + αI)F = αXW, and
+// with it the objective is Tr(WᵀMW) + γ‖W‖₂,₁,
+//
+//	M(α) = αXᵀ(I − α(L + αI)⁻¹)X.
+//
+// With L = I − BBᵀ and N = I − S, S = BᵀB, Woodbury's identity makes it
+//
+//	M(α) = α/(1+α)·[G − α·CᵀY],   Y = (αI + N)⁻¹C,
+//
+// a difference of two large terms where a direction costs little. As αY = C − NY,
+//
+//	M(α) = α/(1+α)·[(G − CᵀC) + CᵀNY].
+//
+// Both terms are positive semidefinite: XᵀLX, and, as (αI + N)Y = C,
+//
+//	CᵀNY = Yᵀ(αI + N)NY = α·YᵀNY + (NY)ᵀ(NY).
+//
+// The left form costs one product where the right one costs two, and rounds no worse:
+// ‖αY‖ + ‖NY‖ ≤ 2‖C‖. What is left of cancellation is that of G − CᵀC, off by some
+// 2⁻⁵³‖G‖: where the graph explains nearly everything of a direction of X, that is all
+// that is known of its cost.
+
+// panel is how many columns of Y stand in memory at a time: wide enough for the
+// products to run at full speed, 4 MB for 2,000 anchors.
+const panel = 256
+
+// costs holds what makes the matrix of a Graph for any α.
+type costs struct {
+	graph *anchor.Graph
+	team  *kernel.Team
+	c     kernel.Matrix[float64] // m×d
+	base  []float64              // G − CᵀC, d×d, upper triangle; nil until needed
+	n     []float64              // N, m×m; nil until needed
+	y, ny []float64              // panels of Y and NY, m×panel
+	chol  linalg.Cholesky
+}
+
+func newCosts(g *anchor.Graph, team *kernel.Team) *costs {
+	return &costs{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
+}
+
+// costsBytes is what costs hold, beside the Graph and the team's panels.
+func costsBytes(d, m int, method Method) int64 {
+	held := 8 * int64(d) * int64(d)
+	if method == SFUFS {
+		held += 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) + 16*int64(m)*int64(min(panel, d))
+	}
+	return held
+}
+
+// laplacian returns XᵀLX = G − CᵀC, of which the upper triangle counts.
+func (c *costs) laplacian() []float64 {
+	if c.base == nil {
+		d := c.graph.D
+		c.base = make([]float64, d*d)
+		copy(c.base, c.graph.G)
+		kernel.Syrk(c.team, -1, c.c.Trans(), kernel.RowMajor(c.base, d, d, d))
+	}
+	return c.base
+}
+
+// to writes the matrix of one setting, symmetric in full, to dst, d×d. SFUFS costs
+// m³/3 + 4·m²·d + m·d² flops and, the first time, m·d² more; FUFS only these.
+func (c *costs) to(ctx context.Context, dst []float64, method Method, alpha float64) error {
+	d := c.graph.D
+	copy(dst, c.laplacian())
+	if method == SFUFS {
+		if err := c.addSmooth(ctx, dst, alpha); err != nil {
+			return err
+		}
+		for i := range d {
+			row := dst[i*d+i : (i+1)*d]
+			for j := range row {
+				row[j] *= alpha / (1 + alpha)
+			}
+		}
+	}
+	mirror(dst, d)
+	return nil
+}
+
+// addSmooth adds CᵀNY to the upper triangle of dst; below the diagonal it leaves rubbish.
+func (c *costs) addSmooth(ctx context.Context, dst []float64, alpha float64) error {
+	d, m := c.graph.D, c.graph.M
+	if c.n == nil {
+		c.n = make([]float64, m*m)
+		for i, s := range c.graph.S {
+			c.n[i] = -s
+		}
+		wide := min(panel, d)
+		c.y, c.ny = make([]float64, m*wide), make([]float64, m*wide)
+	}
+	n := kernel.RowMajor(c.n, m, m, m)
+	diagonal := func(shift float64) {
+		for i := range m {
+			c.n[i*m+i] = shift + (1 - c.graph.S[i*m+i])
+		}
+	}
+	diagonal(alpha)
+	if err := c.chol.Factor(c.team, n); err != nil {
+		return fmt.Errorf("sfufs: alpha = %v on top of the anchor graph's Laplacian: %w", alpha, err)
+	}
+	diagonal(0)
+	for j := 0; j < d; j += panel {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		wide := min(panel, d-j)
+		y := kernel.RowMajor(c.y, m, wide, wide)
+		ny := kernel.RowMajor(c.ny, m, wide, wide)
+		c.chol.SolveTo(c.team, y, c.c.Sub(0, j, m, wide))
+		clear(c.ny[:m*wide])
+		kernel.Gemm(c.team, 1, n, y, ny)
+		kernel.Gemm(c.team, 1, c.c.Sub(0, 0, m, j+wide).Trans(), ny, kernel.RowMajor(dst, d, d, d).Sub(0, j, j+wide, wide))
+	}
+	return nil
+}
+
+// mirror copies the upper triangle of the n×n matrix a below the diagonal.
+func mirror(a []float64, n int) {
+	const side = 32 // rows of 256 bytes: both blocks stay in a level-1 cache
+	for i0 := 0; i0 < n; i0 += side {
+		for j0 := i0; j0 < n; j0 += side {
+			for i := i0; i < min(i0+side, n); i++ {
+				for j := max(j0, i+1); j < min(j0+side, n); j++ {
+					a[j*n+i] = a[i*n+j]
+				}
+			}
+		}
+	}
+}
+
+// Matrix returns M, d×d, symmetric and stored in full, for the method and α of opt:
+// Tr(WᵀMW) is what W costs without its row norms. The Graph is not modified.
+func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error) {
+	if err := opt.Validate(g.D); err != nil {
+		return nil, err
+	}
+	opt = opt.withDefaults(g.D)
+	m := make([]float64, g.D*g.D)
+	if err := newCosts(g, kernel.NewTeam(opt.Workers)).to(ctx, m, opt.Method, opt.Alpha); err != nil {
+		return nil, err
+	}
+	return m, nil
+}

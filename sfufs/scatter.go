@@ -1,0 +1,104 @@
+package sfufs
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// scatter turns Wᵀ(G + ρI)W = I into VᵀV = I: with G + ρI = LLᵀ and X = L⁻¹, W = XᵀV
+// and A becomes XAXᵀ.
+type scatter struct {
+	unit   float64                // mean diagonal of G
+	x      kernel.Matrix[float64] // X, d×d, lower triangular
+	reduce []float64              // XMXᵀ, d×d, symmetric in full
+	scaled []float64              // X√Q
+}
+
+// ridge keeps what does not vary out of W, in units of the mean diagonal of G: it makes
+// G + ρI positive definite where features outnumber rows or depend on each other.
+// Between 0 and 1e-2 it hardly changes a score; 0.1 does (Isolet 2 %: NMI 32 for 63).
+const ridge = 1e-3
+
+// newScatter factors the scatter matrix; s.a is scratch.
+func newScatter(s *solver, g []float64) (*scatter, error) {
+	d := s.d
+	var trace float64
+	for i := range d {
+		trace += g[i*d+i]
+	}
+	unit := trace / float64(d)
+	if !(unit > 0 && unit <= math.MaxFloat64) {
+		return nil, constant(trace)
+	}
+	for i, v := range g {
+		s.a[i] = v / unit
+	}
+	for i := range d {
+		s.a[i*d+i] += ridge
+	}
+	c := &scatter{
+		unit:   unit,
+		x:      kernel.RowMajor(make([]float64, d*d), d, d, d),
+		reduce: make([]float64, d*d),
+		scaled: make([]float64, d*d),
+	}
+	if err := inverseFactor(s.team, kernel.RowMajor(s.a, d, d, d), c.x); err != nil {
+		return nil, fmt.Errorf("sfufs: scatter matrix: %w", err)
+	}
+	return c, nil
+}
+
+// strip is the number of columns by which products with a triangle skip its zeros.
+const strip = 128
+
+// load brings s.m into units and reduces it.
+func (c *scatter) load(s *solver) {
+	for i := range s.m {
+		s.m[i] /= c.unit
+	}
+	d := s.d
+	clear(c.scaled)
+	clear(c.reduce)
+	m := kernel.RowMajor(s.m, d, d, d)
+	mx := kernel.RowMajor(c.scaled, d, d, d) // MXᵀ
+	out := kernel.RowMajor(c.reduce, d, d, d)
+	for j := 0; j < d; j += strip {
+		wide := min(strip, d-j)
+		// Row i of X ends at i: columns j to j+wide of Xᵀ have j+wide rows.
+		xt := c.x.Sub(j, 0, wide, j+wide).Trans()
+		kernel.Gemm(s.team, 1, m.Sub(0, 0, d, j+wide), xt, mx.Sub(0, j, d, wide))
+	}
+	for i := 0; i < d; i += strip {
+		high := min(strip, d-i)
+		kernel.Gemm(s.team, 1, c.x.Sub(i, 0, high, i+high), mx.Sub(0, i, i+high, d-i), out.Sub(i, i, high, d-i))
+	}
+	mirror(c.reduce, d)
+}
+
+// to writes the upper triangle of X(M + γQ)Xᵀ to s.a.
+func (c *scatter) to(s *solver, gamma float64, q []float64) {
+	d := s.d
+	copy(s.a, c.reduce)
+	if q == nil {
+		return
+	}
+	root := make([]float64, d)
+	for j, v := range q {
+		root[j] = math.Sqrt(v)
+	}
+	for i := range d {
+		x, y := c.x.Data[i*d:(i+1)*d], c.scaled[i*d:(i+1)*d]
+		for j := range i + 1 {
+			y[j] = x[j] * root[j]
+		}
+		clear(y[i+1:])
+	}
+	y, a := kernel.RowMajor(c.scaled, d, d, d), kernel.RowMajor(s.a, d, d, d)
+	for i := 0; i < d; i += strip {
+		high := min(strip, d-i)
+		// Rows i and on of Y meet those of the strip in the strip's columns alone.
+		kernel.Gemm(s.team, gamma, y.Sub(i, 0, high, i+high), y.Sub(i, 0, d-i, i+high).Trans(), a.Sub(i, i, high, d-i))
+	}
+}

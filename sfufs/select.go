@@ -1,0 +1,215 @@
+package sfufs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Select ranks the features of g. It holds [Bytes] beside the Graph, which it does not
+// modify, and costs what M costs ([Matrix]) and one eigenproblem an update of W, of
+// which only the first starts cold. The result's bits do not depend on the workers.
+//
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for
+// features that are all constant, the context's, or wrap an error of
+// package linalg, such as [linalg.ErrNotFinite] for a Graph with a NaN. An objective
+// that rises is no error: see [Result.Rose].
+func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
+	if err := opt.Validate(g.D); err != nil {
+		return nil, err
+	}
+	e, err := newEngine(g, opt.withDefaults(g.D))
+	if err != nil {
+		return nil, err
+	}
+	if err := e.load(ctx, e.opt.Alpha); err != nil {
+		return nil, err
+	}
+	return e.solve(ctx, e.opt.Gamma)
+}
+
+// Bytes is what Select and Path hold for a Graph of d features and m anchors beside the
+// Graph itself and the results (some 24·d bytes a setting). In numbers: M, the matrix of
+// the eigenproblem, the eigensolver's two, and G − CᵀC, 5·d²; three more and their
+// scratch under Scatter, or two for a while at the start; N and its factor, 2·m², and two
+// panels, but for FUFS; and what the products pack.
+func Bytes(d, m int, opt Options) int64 {
+	opt = opt.withDefaults(d)
+	size := int64(d) * int64(d)
+	extra := int64(2)
+	if opt.Constraint == Scatter {
+		extra = 4
+	}
+	held := (2 + extra) * 8 * size
+	held += 8 * int64(d) * int64(8*opt.Dims+64) // W's, their bases and products
+	wide := d
+	if opt.Method == SFUFS {
+		wide = max(d, m)
+	}
+	return held + linalg.SmallestBytes(d, opt.Dims, linalg.EigenOptions{}) +
+		costsBytes(d, m, opt.Method) + kernel.TeamBytes(wide, wide)
+}
+
+// engine solves any number of settings of one Graph, one after the other.
+type engine struct {
+	opt    Options // with defaults
+	costs  *costs
+	solver *solver
+	// Under WᵀW = I, for the α at hand: W(1), whether it is one of many, and the Q to
+	// start from where it is one of very many.
+	first  *update
+	many   bool
+	spread []float64
+	// costless are the features whose M_ii is next to nothing, for the α at hand.
+	costless []int
+}
+
+func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
+	d, m := g.D, g.M
+	if len(g.G) != d*d || len(g.C) != m*d || len(g.S) != m*m {
+		panic(fmt.Sprintf("sfufs: graph of %d features and %d anchors with %d, %d and %d values",
+			d, m, len(g.G), len(g.C), len(g.S)))
+	}
+	team := kernel.NewTeam(opt.Workers)
+	e := &engine{opt: opt, costs: newCosts(g, team), solver: newSolver(team, d, opt.Dims)}
+	if opt.Constraint == Scatter {
+		var err error
+		if e.solver.scatter, err = newScatter(e.solver, g.G); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// load makes M(α) and what follows from it alone.
+func (e *engine) load(ctx context.Context, alpha float64) error {
+	s := e.solver
+	if err := e.costs.to(ctx, s.m, e.opt.Method, alpha); err != nil {
+		return err
+	}
+	e.first, e.many, e.spread, e.costless = nil, false, nil, nil
+	var sum float64
+	for i := range s.d {
+		sum += s.m[i*s.d+i]
+	}
+	for i := range s.d {
+		if s.m[i*s.d+i] <= costlessShare*sum/float64(s.d) {
+			e.costless = append(e.costless, i)
+		}
+	}
+	s.loaded()
+	return nil
+}
+
+// solve minimizes for one γ. Nothing but α's matrix goes from one γ to the next, so that
+// a setting's result does not depend on those before it.
+func (e *engine) solve(ctx context.Context, gamma float64) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	first, err := e.start(gamma)
+	if err != nil {
+		return nil, err
+	}
+	r, last, err := e.solver.run(ctx, first, gamma, e.opt)
+	if err != nil {
+		return nil, err
+	}
+	r.Norm = last.norm
+	r.Order, r.ties = rank(last.norm)
+	r.Costless = e.costless
+	if last.size > 0 { // not for γ = 0 where nothing varies
+		r.Gap = last.gap / last.size
+	}
+	e.warn(r, last, gamma)
+	return r, nil
+}
+
+// start returns W(1), the minimum for Q = I, or for the Q of the mean over all such W
+// where there are too many.
+func (e *engine) start(gamma float64) (*update, error) {
+	s := e.solver
+	cold := kernel.Matrix[float64]{}
+	if s.scatter != nil {
+		return s.minimize(gamma, slices.Repeat([]float64{1}, s.d), cold)
+	}
+	if e.first == nil {
+		// γI moves all eigenvalues alike, and costs digits of M.
+		var err error
+		if e.first, err = s.minimize(0, nil, cold); err != nil {
+			return nil, err
+		}
+		e.spread = nil
+		e.many = !e.first.determined(s.norm)
+		if e.many && e.first.next <= nullShare*s.norm && s.norm > 0 {
+			norm, err := s.spread()
+			if err != nil {
+				return nil, err
+			}
+			e.spread = make([]float64, s.d)
+			qOf(e.spread, norm)
+		}
+	}
+	if e.spread != nil && gamma > 0 {
+		return s.minimize(gamma, e.spread, cold)
+	}
+	return e.first, nil
+}
+
+// costlessShare of the mean M_ii is what a feature's own may be to count as costless.
+// Next to an average feature it has a thousandth of the spread.
+const costlessShare = 1e-6
+
+// warn says what makes a ranking less than it seems.
+func (e *engine) warn(r *Result, last *update, gamma float64) {
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	l := e.solver.l
+	if n := len(r.Costless); n > 0 && e.solver.scatter == nil {
+		warn("%d features hardly vary beyond what the graph explains (%s): they cost next to nothing and rank high for that",
+			n, e.names(r.Costless))
+	}
+	switch {
+	case e.spread != nil && gamma > 0:
+		warn("more than %d directions cost nothing, as where features outnumber rows: started from the mean of all choices", l)
+	case e.many:
+		warn("eigenvalues %d and %d of the matrix are equal to rounding: the start is one of many", l, l+1)
+	}
+	if !last.determined(e.solver.norm) && (last != e.first || !e.many) {
+		warn("eigenvalues %d and %d of the last update are equal to rounding: another W costs as little and may rank otherwise; try another number of dimensions", l, l+1)
+	}
+}
+
+// names lists at most five features.
+func (e *engine) names(list []int) string {
+	var b strings.Builder
+	for n, i := range list {
+		if n == 5 {
+			b.WriteString(", …")
+			break
+		}
+		if n > 0 {
+			b.WriteString(", ")
+		}
+		if e.opt.Names != nil {
+			fmt.Fprintf(&b, "%q", e.opt.Names[i])
+		} else {
+			fmt.Fprintf(&b, "column %d", i)
+		}
+	}
+	return b.String()
+}
+
+// constant is the error for a Graph without spread.
+func constant(trace float64) error {
+	if math.IsNaN(trace) || math.IsInf(trace, 0) {
+		return fmt.Errorf("sfufs: sum of squares: %w", linalg.ErrNotFinite)
+	}
+	return &stream.DataError{RowGroup: -1, Row: -1, Err: fmt.Errorf("every feature is constant")}
+}

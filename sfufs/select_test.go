@@ -1,0 +1,297 @@
+package sfufs
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+)
+
+func mustSelect(t *testing.T, g *anchor.Graph, opt Options) *Result {
+	t.Helper()
+	r, err := Select(t.Context(), g, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestDenseTwin: n×n L and a direct solve, the iteration with Jacobi's eigenvectors; the
+// Graph of X shifted by a mean of 1e3, too, as L1 = 0. Centring that costs 1e-13 of G,
+// and the norms' error is that of M over the gaps, all above 1e-4 of M here.
+func TestDenseTwin(t *testing.T) {
+	for seed := range uint64(2) {
+		x, z := sample(40, 7, 6, 3, seed)
+		moved := zeros(len(x), len(x[0]))
+		for i := range moved {
+			for j := range moved[i] {
+				moved[i][j] = x[i][j] + 1e3*float64(j+1)
+			}
+		}
+		for _, method := range []Method{SFUFS, FUFS} {
+			for _, alpha := range []float64{1e-3, 0.1, 1, 50, 1e6} {
+				want := denseMatrix(x, z, method, alpha)
+				for _, gamma := range []float64{0, 0.01, 1, 100} {
+					objective, norm := denseRun(want, gamma, 3, 8)
+					opt := Options{Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Dims: 3, Iterations: 8}
+					for name, g := range map[string]*anchor.Graph{"": graphOf(x, z), " moved": graphOf(moved, z)} {
+						m, err := Matrix(t.Context(), g, opt)
+						if err != nil {
+							t.Fatal(err)
+						}
+						r := mustSelect(t, g, opt)
+						a, b, c := far(m, want.flat()), far(r.Objective, objective), far(r.Norm, norm)
+						if !(a <= 1e-8 && b <= 1e-8 && c <= 1e-8) {
+							t.Errorf("%v%s α %v γ %v: M off by %.2g, objective %.2g, norms %.2g", method, name, alpha, gamma, a, b, c)
+						}
+						if r.Rose != nil {
+							t.Errorf("%v%s α %v γ %v: %+v", method, name, alpha, gamma, *r.Rose)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMatrixBounds: M is a minimum over F, XᵀLX its value at F = XW, and CᵀNY ≥ 0, so
+// that α/(1+α)·XᵀLX ≤ M ≤ XᵀLX.
+func TestMatrixBounds(t *testing.T) {
+	x, z := sample(40, 5, 6, 3, 4)
+	g := graphOf(x, z)
+	for _, alpha := range []float64{1e-3, 1, 1e3, 1e8} {
+		m, err := Matrix(t.Context(), g, Options{Alpha: alpha})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := denseMatrix(x, z, FUFS, 0)
+		for i := range want {
+			high, rounding := want[i][i], 1e-14*g.G[i*5+i] // 40 terms and 6 anchors
+			if v := m[i*5+i]; v < alpha/(1+alpha)*high-rounding || v > high+rounding {
+				t.Errorf("α %v: M[%d][%d] = %v, outside %v to %v", alpha, i, i, v, alpha/(1+alpha)*high, high)
+			}
+		}
+	}
+}
+
+// TestScatterTwin: the same iteration in the coordinates V = T⁻¹W, T = (G/u + ρI)^(−1/2)
+// by Jacobi.
+func TestScatterTwin(t *testing.T) {
+	const d, l, iterations = 7, 3, 8
+	x, z := sample(40, d, 6, 3, 5)
+	g := graphOf(x, z)
+	var unit float64
+	for i := range d {
+		unit += g.G[i*d+i] / d
+	}
+	metric := zeros(d, d)
+	for i := range d {
+		for j := range d {
+			metric[i][j] = g.G[i*d+j] / unit
+		}
+		metric[i][i] += ridge
+	}
+	values, vectors := jacobi(metric)
+	half := zeros(d, d)
+	for k, v := range values {
+		for i := range d {
+			for j := range d {
+				half[i][j] += vectors[i][k] * vectors[j][k] / math.Sqrt(v)
+			}
+		}
+	}
+	for _, gamma := range []float64{0, 0.01, 0.1, 10} {
+		m := zeros(d, d).plus(1/unit, denseMatrix(x, z, SFUFS, 2))
+		q := slices.Repeat([]float64{1}, d)
+		var objective, norm []float64
+		for range iterations {
+			a := m.plus(0, m)
+			for i := range d {
+				a[i][i] += gamma * q[i]
+			}
+			_, v := jacobi(half.times(a).times(half))
+			w := half.times(v)
+			for i := range w {
+				w[i] = w[i][:l]
+			}
+			norm = rowNorms(w.flat(), d, l)
+			cost := w.trans().times(m).times(w)
+			var value float64
+			for i := range l {
+				value += cost[i][i]
+			}
+			for i, s := range norm {
+				value += gamma * math.Sqrt(s*s+epsilon)
+				q[i] = 0.5 / math.Sqrt(s*s+epsilon)
+			}
+			objective = append(objective, value)
+		}
+		r := mustSelect(t, g, Options{Constraint: Scatter, Alpha: 2, Gamma: gamma, NoPenalty: gamma == 0, Dims: l, Iterations: iterations})
+		// The metric's condition, some 1e3, times γ/√ε is what rounding grows by at most.
+		if a, b := far(r.Objective, objective), far(r.Norm, norm); !(a <= 1e-8 && b <= 1e-8) {
+			t.Errorf("γ %v: objective off by %.2g, norms %.2g:\n%v\n%v", gamma, a, b, r.Norm, norm)
+		}
+	}
+}
+
+// TestObjectiveFalls, for both constraints and far beyond sensible weights.
+func TestObjectiveFalls(t *testing.T) {
+	for seed := range uint64(3) {
+		x, z := sample(60, 20, 8, 3, seed)
+		g := graphOf(x, z)
+		for _, constraint := range []Constraint{Identity, Scatter} {
+			for _, alpha := range []float64{1e-6, 1, 1e6} {
+				for _, gamma := range []float64{1e-9, 1e-3, 1, 1e3, 1e9} {
+					r := mustSelect(t, g, Options{Constraint: constraint, Alpha: alpha, Gamma: gamma, Dims: 4, Iterations: 30})
+					if r.Rose != nil || r.Iterations() != 30 {
+						t.Errorf("%v α %v γ %v: %d iterations, %+v", constraint, alpha, gamma, r.Iterations(), r.Rose)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRiseIsReported: norms that are not W's make a Q that pushes the wrong way.
+func TestRiseIsReported(t *testing.T) {
+	x, z := sample(60, 12, 8, 3, 1)
+	opt := Options{Dims: 2, Gamma: 100}.withDefaults(12)
+	e, err := newEngine(graphOf(x, z), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.load(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	settled, err := e.solve(t.Context(), opt.Gamma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := make([]float64, 12)
+	for i, s := range settled.Norm {
+		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
+	}
+	first, err := e.solver.minimize(opt.Gamma, q, e.first.basis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := slices.Clone(first.norm)
+	slices.Reverse(first.norm)
+	r, last, err := e.solver.run(t.Context(), first, opt.Gamma, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Rose == nil || r.Rose.Iteration != 2 || r.Rose.To <= r.Rose.From || r.Converged || last != first {
+		t.Errorf("after the norms %v reversed: %+v of %v", good, r.Rose, r.Objective)
+	}
+}
+
+func equalResults(a, b *Result) bool {
+	return slices.Equal(a.Order, b.Order) && slices.Equal(a.Norm, b.Norm) && slices.Equal(a.Objective, b.Objective) &&
+		slices.Equal(a.Warnings, b.Warnings) && a.Converged == b.Converged && a.Gap == b.Gap
+}
+
+func TestWorkersDoNotMatter(t *testing.T) {
+	g := large(320, panel+3, 40)
+	before := slices.Concat(g.G, g.C, g.S, g.Delta)
+	for _, constraint := range []Constraint{Identity, Scatter} {
+		opt := Options{Constraint: constraint, Iterations: 3, Workers: 1}
+		want := mustSelect(t, g, opt)
+		for _, opt.Workers = range []int{2, 8} {
+			if !equalResults(mustSelect(t, g, opt), want) {
+				t.Errorf("%v: %d workers give other bits", constraint, opt.Workers)
+			}
+		}
+	}
+	if !slices.Equal(slices.Concat(g.G, g.C, g.S, g.Delta), before) {
+		t.Error("the Graph has changed")
+	}
+}
+
+// TestRoundingOfStatistics: sums cut differently differ by some 1e-13, and that must not
+// decide a ranking, not even where features outnumber rows and most directions cost
+// nothing: what the start is known to, 1e-6, is then what the norms are known to, times
+// what 12 updates make of it.
+func TestRoundingOfStatistics(t *testing.T) {
+	for _, n := range []int{60, 300} {
+		const d = 104
+		g := large(n, d, 20)
+		rnd := rand.New(rand.NewPCG(3, 3))
+		other := *g
+		other.G, other.C = slices.Clone(g.G), slices.Clone(g.C)
+		for i := range d {
+			for j := range i + 1 {
+				v := g.G[i*d+j] * (1 + 1e-13*rnd.NormFloat64())
+				other.G[i*d+j], other.G[j*d+i] = v, v
+			}
+		}
+		for i := range other.C {
+			other.C[i] *= 1 + 1e-13*rnd.NormFloat64()
+		}
+		for _, constraint := range []Constraint{Identity, Scatter} {
+			opt := Options{Constraint: constraint, Gamma: 1, Dims: 5, Iterations: 12}
+			a, b := mustSelect(t, g, opt), mustSelect(t, &other, opt)
+			for i := range a.Norm {
+				if math.Abs(a.Norm[i]-b.Norm[i]) > 1e-3 {
+					t.Errorf("%d rows, %v: norm %d is %v and %v", n, constraint, i, a.Norm[i], b.Norm[i])
+				}
+			}
+			if share := jaccard(a.Order, b.Order, 20); share < 1 {
+				t.Errorf("%d rows, %v: the first 20 agree to %v", n, constraint, share)
+			}
+		}
+	}
+}
+
+// TestPermutation: permuting columns permutes the norms, to rounding over the gaps.
+func TestPermutation(t *testing.T) {
+	const d = 15
+	x, z := sample(60, d, 8, 3, 2)
+	perm := []int{7, 3, 11, 0, 14, 2, 5, 1, 13, 4, 6, 12, 8, 10, 9}
+	y := zeros(len(x), d)
+	for i := range x {
+		for j, p := range perm {
+			y[i][j] = x[i][p]
+		}
+	}
+	for _, constraint := range []Constraint{Identity, Scatter} {
+		opt := Options{Constraint: constraint, Dims: 3, Iterations: 15}
+		a, b := mustSelect(t, graphOf(x, z), opt), mustSelect(t, graphOf(y, z), opt)
+		for j, p := range perm {
+			if math.Abs(a.Norm[p]-b.Norm[j]) > 1e-8 {
+				t.Errorf("%v: norm %v became %v", constraint, a.Norm[p], b.Norm[j])
+			}
+		}
+		for k := range b.Order {
+			if got, want := b.Norm[b.Order[k]], a.Norm[a.Order[k]]; math.Abs(got-want) > 1e-7 {
+				t.Errorf("%v: rank %d has norm %v, had %v", constraint, k, got, want)
+			}
+		}
+	}
+}
+
+// TestScalingLaw: X times t makes M t² times as large, so that γ has to follow under
+// WᵀW = I. Under scatter nothing changes.
+func TestScalingLaw(t *testing.T) {
+	x, z := sample(60, 12, 8, 3, 3)
+	const factor = 300
+	scaled := zeros(len(x), 12).plus(factor, x)
+	for _, constraint := range []Constraint{Identity, Scatter} {
+		opt := Options{Constraint: constraint, Dims: 3, Gamma: 0.5, Iterations: 10}
+		a := mustSelect(t, graphOf(x, z), opt)
+		times := 1.0
+		if constraint == Identity {
+			times = factor * factor
+		}
+		opt.Gamma *= times
+		b := mustSelect(t, graphOf(scaled, z), opt)
+		for i := range a.Objective {
+			a.Objective[i] *= times
+		}
+		if p, q := far(b.Norm, a.Norm), far(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
+			t.Errorf("%v: norms off by %.2g, objective by %.2g", constraint, p, q)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package sfufs
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// epsilon keeps Q finite where a row of W vanishes: Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1).
+const epsilon = 1e-8
+
+// update is W of one iteration.
+type update struct {
+	w    []float64 // d×l row-major
+	norm []float64 // ‖wᵢ‖
+	// next bounds λ_{l+1} from above, by the vectors that the solver has carried along;
+	// +Inf for l = d. gap is its distance from λ_l.
+	next, gap float64
+	size      float64 // the largest norm of a column of the eigenproblem's matrix
+	slack     float64 // what rounding may have added to Tr(WᵀAW) over its minimum
+	basis     kernel.Matrix[float64]
+}
+
+// knownShare is to what W's row norms have to be known, for a ranking to mean something.
+const knownShare = 1e-4
+
+// determined reports whether W's row norms are. By Davis and Kahan the space of the l
+// vectors turns by no more than M's error over the gap behind them; M is known to some
+// √d·2⁻⁵² of its norm at best. γQ does not come in: where it is large it stands alone on
+// its diagonal, in rows that W has left.
+func (u *update) determined(normM float64) bool {
+	d, l := float64(len(u.norm)), float64(len(u.w)/len(u.norm))
+	return math.Sqrt(d*l)*0x1p-52*normM <= knownShare*u.gap
+}
+
+// solver minimizes Tr(WᵀAW), A = M + γQ, under one constraint, in memory that it keeps.
+type solver struct {
+	d, l    int
+	team    *kernel.Team
+	m       []float64 // M, d×d, symmetric in full
+	a       []float64 // d×d, of which the solver reads the upper triangle
+	norm    float64   // the largest norm of a column of M, in the coordinates of the eigenproblem
+	noise   float64   // what rounding of M may add to Tr(WᵀMW)
+	eig     *linalg.Smallest
+	scatter *scatter // nil under WᵀW = I
+}
+
+func newSolver(team *kernel.Team, d, l int) *solver {
+	return &solver{
+		d: d, l: l, team: team,
+		m: make([]float64, d*d), a: make([]float64, d*d),
+		eig: linalg.NewSmallest(team, d, l, linalg.EigenOptions{}),
+	}
+}
+
+// loaded prepares for a new M.
+func (s *solver) loaded() {
+	s.noise = float64(s.l) * math.Sqrt(float64(s.d)) * 0x1p-52 * columnNorm(s.m, s.d)
+	if s.scatter == nil {
+		s.norm = columnNorm(s.m, s.d)
+		return
+	}
+	s.scatter.load(s)
+	s.norm = columnNorm(s.scatter.reduce, s.d)
+	s.noise /= s.scatter.unit * ridge // M/u, and columns of W as long as √(1/ρ)
+}
+
+// minimize finds W for the diagonal γ·q; a nil q stands for 0.
+func (s *solver) minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
+	d, l := s.d, s.l
+	if s.scatter != nil {
+		s.scatter.to(s, gamma, q)
+	} else {
+		copy(s.a, s.m)
+		for i := range q {
+			s.a[i*d+i] += gamma * q[i]
+		}
+	}
+	a := kernel.RowMajor(s.a, d, d, d)
+	e, err := s.eig.Solve(a, warm)
+	if err != nil {
+		return nil, fmt.Errorf("sfufs: %w", err)
+	}
+	u := &update{w: make([]float64, d*l), basis: e.Basis, next: math.Inf(1)}
+	w := kernel.RowMajor(u.w, d, l, l)
+	if s.scatter != nil {
+		kernel.Gemm(s.team, 1, s.scatter.x.Trans(), e.Vectors, w)
+	} else {
+		for i := range d {
+			copy(u.w[i*l:(i+1)*l], e.Vectors.Data[i*e.Vectors.RowStride:])
+		}
+	}
+	u.norm = rowNorms(u.w, d, l)
+	s.judge(u, e)
+	return u, nil
+}
+
+// columnNorm is the largest norm of a column of the symmetric n×n matrix a.
+func columnNorm(a []float64, n int) float64 {
+	var norm float64
+	for i := range n {
+		row := a[i*n : (i+1)*n]
+		norm = max(norm, math.Sqrt(kernel.Dot(row, row)))
+	}
+	return norm
+}
+
+// judge fills in how well the pairs of s.a, whose upper triangle is given, are known.
+// The gap behind the l-th eigenvalue is bounded by the Rayleigh quotients of the vectors
+// that the solver has carried along. Of the eigenvalues, linalg.Smallest misses none by
+// more than 4·tol + residual, tol = √d·2⁻⁴⁹, relative to the norm; twice that is allowed.
+func (s *solver) judge(u *update, e linalg.Eigen) {
+	d, l := s.d, s.l
+	mirror(s.a, d)
+	u.size = columnNorm(s.a, d)
+	u.slack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.size
+	for j := l; j < e.Basis.Cols; j++ {
+		x, ax := make([]float64, d), make([]float64, d)
+		for i := range d {
+			x[i] = e.Basis.Data[i*e.Basis.RowStride+j*e.Basis.ColStride]
+		}
+		kernel.Gemv(s.team.Workers(), d, d, s.a, d, x, ax)
+		if xx := kernel.Dot(x, x); xx > 0 {
+			u.next = min(u.next, kernel.Dot(x, ax)/xx)
+		}
+	}
+	u.gap = max(u.next-e.Values[l-1], 0)
+}
+
+// cost is Tr(WᵀMW).
+func (s *solver) cost(w []float64) float64 {
+	d, l := s.d, s.l
+	mw := make([]float64, d*l)
+	kernel.Gemm(s.team, 1, kernel.RowMajor(s.m, d, d, d), kernel.RowMajor(w, d, l, l), kernel.RowMajor(mw, d, l, l))
+	return kernel.Dot(w, mw)
+}
+
+// qOf writes Q's diagonal for the row norms of W, eq. (3.1).
+func qOf(q, norm []float64) {
+	for i, s := range norm {
+		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
+	}
+}
+
+// run iterates from W(1) until the objective settles.
+func (s *solver) run(ctx context.Context, first *update, gamma float64, opt Options) (*Result, *update, error) {
+	r := &Result{}
+	var best *update
+	u := first
+	q := make([]float64, s.d)
+	for t := range opt.updates() {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if t > 0 {
+			qOf(q, best.norm)
+			var err error
+			if u, err = s.minimize(gamma, q, best.basis); err != nil {
+				return nil, nil, err
+			}
+		}
+		value := s.cost(u.w)
+		for _, norm := range u.norm {
+			value += gamma * math.Sqrt(norm*norm+epsilon)
+		}
+		r.Objective = append(r.Objective, value)
+		if t == 0 {
+			best = u
+			continue
+		}
+		last := r.Objective[t-1]
+		// Beside the eigenvalues' and M's there is the rounding of two sums over d rows.
+		allowed := u.slack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value))
+		if !(value-last <= allowed) {
+			r.Rose = &Rise{Iteration: t + 1, From: last, To: value, Allowed: allowed}
+			r.Converged = false
+			break
+		}
+		best = u
+		r.Converged = last-value <= opt.Tol*math.Abs(value)
+		if r.Converged && opt.Iterations == 0 {
+			break
+		}
+	}
+	return r, best, nil
+}
