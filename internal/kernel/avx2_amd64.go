@@ -37,7 +37,7 @@ func dotAVX2(blocks int, x *float64, y *float64, sums *[16]float64)
 // squaresAVX2 is isa.squares.
 //
 //go:noescape
-func squaresAVX2(blocks int, x *float64, y *float64) float64
+func squaresAVX2(blocks int, x *float64, y *float64, z *float64) (xy float64, xz float64)
 
 // axpyRowsAVX2 is isa.axpyRows.
 //
@@ -47,9 +47,14 @@ func axpyRowsAVX2(n int, count int, index *int32, weight *float64, x *float64, l
 // narrowAVX2 is isa.narrow.
 //
 //go:noescape
-func narrowAVX2(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, squares *[4]float64)
+func narrowAVX2(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
 
 // belowAVX2 is isa.below; it reads up to 15 elements beyond n.
 //
 //go:noescape
 func belowAVX2(c *float32, slack *float32, norm float32, limit float32, from int, n int) int
+
+// lowestAVX2 is isa.lowest; n is a multiple of 8.
+//
+//go:noescape
+func lowestAVX2(c *float32, slack *float32, norm float32, n int, out *[16]float32)

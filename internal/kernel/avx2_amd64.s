@@ -559,39 +559,56 @@ done:
 	VZEROUPPER
 	RET
 
-// func squaresAVX2(blocks int, x *float64, y *float64) float64
+// func squaresAVX2(blocks int, x *float64, y *float64, z *float64) (xy float64, xz float64)
 // Requires: AVX, MMX+, SSE2
-TEXT ·squaresAVX2(SB), NOSPLIT, $0-32
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-48
 	MOVQ   blocks+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   y+16(FP), DX
+	MOVQ   z+24(FP), BX
 	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
 	TESTQ  AX, AX
 	JZ     sum
 
 block:
-	PREFETCHT0 1024(DX)
-	VMOVUPD    (CX), Y1
-	VSUBPD     (DX), Y1, Y1
-	VMULPD     Y1, Y1, Y1
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    32(CX), Y1
-	VSUBPD     32(DX), Y1, Y1
-	VMULPD     Y1, Y1, Y1
-	VADDPD     Y1, Y2, Y2
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(BX)
+	VMOVUPD    (CX), Y4
+	VSUBPD     (DX), Y4, Y5
+	VMULPD     Y5, Y5, Y5
+	VADDPD     Y5, Y0, Y0
+	VSUBPD     (BX), Y4, Y5
+	VMULPD     Y5, Y5, Y5
+	VADDPD     Y5, Y2, Y2
+	VMOVUPD    32(CX), Y4
+	VSUBPD     32(DX), Y4, Y5
+	VMULPD     Y5, Y5, Y5
+	VADDPD     Y5, Y1, Y1
+	VSUBPD     32(BX), Y4, Y5
+	VMULPD     Y5, Y5, Y5
+	VADDPD     Y5, Y3, Y3
 	ADDQ       $0x40, CX
 	ADDQ       $0x40, DX
+	ADDQ       $0x40, BX
 	DECQ       AX
 	JNZ        block
 
 sum:
-	VADDPD       Y2, Y0, Y0
+	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
 	VUNPCKHPD    X0, X0, X1
 	VADDSD       X1, X0, X0
-	MOVSD        X0, ret+24(FP)
+	MOVSD        X0, xy+32(FP)
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X2
+	VUNPCKHPD    X2, X2, X0
+	VADDSD       X0, X2, X2
+	MOVSD        X2, xz+40(FP)
 	VZEROUPPER
 	RET
 
@@ -675,25 +692,32 @@ next:
 	VZEROUPPER
 	RET
 
-// func narrowAVX2(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, squares *[4]float64)
-// Requires: AVX, FMA3
-TEXT ·narrowAVX2(SB), NOSPLIT, $0-64
+// func narrowAVX2(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-80
 	MOVQ         k+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         stride+16(FP), DX
 	MOVQ         shift+24(FP), BX
 	MOVQ         dst+40(FP), SI
 	MOVQ         width+48(FP), DI
-	MOVQ         squares+56(FP), R8
+	MOVQ         raw+56(FP), R8
+	MOVQ         long+64(FP), R9
 	SHLQ         $0x03, DX
 	SHLQ         $0x02, DI
+	SHLQ         $0x03, R9
+	LEAQ         (R9)(R9*2), R10
 	VBROADCASTSD scale+32(FP), Y0
-	VMOVUPD      (R8), Y1
+	MOVQ         squares+72(FP), R11
+	VMOVUPD      (R11), Y1
+	SUBQ         $0x04, AX
+	JL           rest
 
-column:
-	VMOVUPD      (CX), Y2
-	VBROADCASTSD (BX), Y3
-	VSUBPD       Y3, Y2, Y2
+four:
+	PREFETCHT0   128(CX)
+	VMOVUPD      (CX), Y3
+	VBROADCASTSD (BX), Y2
+	VSUBPD       Y2, Y3, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD231PD  Y2, Y2, Y1
 	VCVTPD2PSY   Y2, X2
@@ -701,9 +725,82 @@ column:
 	ADDQ         DX, CX
 	ADDQ         $0x08, BX
 	ADDQ         DI, SI
+	PREFETCHT0   128(CX)
+	VMOVUPD      (CX), Y4
+	VBROADCASTSD (BX), Y2
+	VSUBPD       Y2, Y4, Y2
+	VMULPD       Y0, Y2, Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, (SI)
+	ADDQ         DX, CX
+	ADDQ         $0x08, BX
+	ADDQ         DI, SI
+	PREFETCHT0   128(CX)
+	VMOVUPD      (CX), Y5
+	VBROADCASTSD (BX), Y2
+	VSUBPD       Y2, Y5, Y2
+	VMULPD       Y0, Y2, Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, (SI)
+	ADDQ         DX, CX
+	ADDQ         $0x08, BX
+	ADDQ         DI, SI
+	PREFETCHT0   128(CX)
+	VMOVUPD      (CX), Y6
+	VBROADCASTSD (BX), Y2
+	VSUBPD       Y2, Y6, Y2
+	VMULPD       Y0, Y2, Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, (SI)
+	ADDQ         DX, CX
+	ADDQ         $0x08, BX
+	ADDQ         DI, SI
+	VUNPCKLPD    Y4, Y3, Y2
+	VUNPCKHPD    Y4, Y3, Y7
+	VUNPCKLPD    Y6, Y5, Y8
+	VUNPCKHPD    Y6, Y5, Y6
+	VPERM2F128   $0x20, Y8, Y2, Y3
+	VPERM2F128   $0x20, Y6, Y7, Y4
+	VPERM2F128   $0x31, Y8, Y2, Y5
+	VPERM2F128   $0x31, Y6, Y7, Y6
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(R9*1)
+	VMOVUPD      Y5, (R8)(R9*2)
+	VMOVUPD      Y6, (R8)(R10*1)
+	ADDQ         $0x20, R8
+	SUBQ         $0x04, AX
+	JGE          four
+
+rest:
+	ADDQ $0x04, AX
+	JZ   done
+
+one:
+	PREFETCHT0   128(CX)
+	VMOVUPD      (CX), Y3
+	VBROADCASTSD (BX), Y2
+	VSUBPD       Y2, Y3, Y2
+	VMULPD       Y0, Y2, Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, (SI)
+	ADDQ         DX, CX
+	ADDQ         $0x08, BX
+	ADDQ         DI, SI
+	VMOVLPD      X3, (R8)
+	VMOVHPD      X3, (R8)(R9*1)
+	VEXTRACTF128 $0x01, Y3, X2
+	VMOVLPD      X2, (R8)(R9*2)
+	VMOVHPD      X2, (R8)(R10*1)
+	ADDQ         $0x08, R8
 	DECQ         AX
-	JNZ          column
-	VMOVUPD      Y1, (R8)
+	JNZ          one
+
+done:
+	VMOVUPD Y1, (R11)
 	VZEROUPPER
 	RET
 
@@ -750,5 +847,46 @@ none:
 
 hit:
 	MOVQ DX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func lowestAVX2(c *float32, slack *float32, norm float32, n int, out *[16]float32)
+// Requires: AVX, FMA3
+TEXT ·lowestAVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+0(FP), AX
+	MOVQ         slack+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         out+32(FP), BX
+	VBROADCASTSS norm+16(FP), Y0
+	VMOVUPS      (BX), Y2
+	VMOVUPS      32(BX), Y3
+	SUBQ         $0x10, DX
+	JL           rest
+
+sixteen:
+	VMOVUPS      (AX), Y4
+	VMOVUPS      (CX), Y1
+	VFNMADD231PS Y1, Y0, Y4
+	VMINPS       Y4, Y2, Y2
+	VMOVUPS      32(AX), Y4
+	VMOVUPS      32(CX), Y1
+	VFNMADD231PS Y1, Y0, Y4
+	VMINPS       Y4, Y3, Y3
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x10, DX
+	JGE          sixteen
+
+rest:
+	ADDQ         $0x10, DX
+	JZ           done
+	VMOVUPS      (AX), Y4
+	VMOVUPS      (CX), Y1
+	VFNMADD231PS Y1, Y0, Y4
+	VMINPS       Y4, Y2, Y2
+
+done:
+	VMOVUPS Y2, (BX)
+	VMOVUPS Y3, 32(BX)
 	VZEROUPPER
 	RET

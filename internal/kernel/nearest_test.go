@@ -67,7 +67,7 @@ func TestNearest(t *testing.T) {
 		r, layout := rand.New(rand.NewPCG(7, 7)), 0
 		for _, team := range teams(p) {
 			for _, m := range crossing(p.f32.nr)[1:] {
-				for _, rows := range slices.Concat(crossing(p.f32.mr), crossing(settleRows)) {
+				for _, rows := range slices.Concat(crossing(p.f32.mr), crossing(16)) {
 					for _, d := range []int{0, 1, 7, 8, 9, 40} {
 						layout++
 						x, points := newGuarded[float64](r, rows, d, layout&1 != 0), newGuarded[float64](r, m, d, layout&2 != 0)
@@ -79,8 +79,11 @@ func TestNearest(t *testing.T) {
 				x, points := newGuarded[float64](r, maxNearestRows+9, d, true), newGuarded[float64](r, 61, d, false)
 				checkNearest(t, team, x.Matrix, points.Matrix, 6)
 			}
-			x, points := newGuarded[float64](r, 40, 3, true), newGuarded[float64](r, nearestBytes/4/8+3, 3, false)
+			// So many anchors that a task has the fewest rows, and more sought than isa.lowest serves.
+			x, points := newGuarded[float64](r, 20, 3, true), newGuarded[float64](r, nearestBytes/4/8+3, 3, false)
 			checkNearest(t, team, x.Matrix, points.Matrix, 6)
+			x, points = newGuarded[float64](r, 30, 5, true), newGuarded[float64](r, 100, 5, false)
+			checkNearest(t, team, x.Matrix, points.Matrix, 20)
 		}
 	})
 }

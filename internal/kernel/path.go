@@ -22,12 +22,16 @@ type isa struct {
 	dot      func(x, y []float64) float64
 	axpy     func(alpha float64, x, y []float64)
 	axpyRows func(n, count int, index *int32, weight, x *float64, ldx, width int, c *float64, ldc int)
-	// squares is Σ (x_i − y_i)² over blocks·8 elements: 8 sums, of every 8th term, each
-	// operation rounded, then added as ((0+4)+(2+6)) + ((1+5)+(3+7)).
-	squares func(blocks int, x, y []float64) float64
-	// narrow writes dst[l*width+i] = float32((src[i+l*stride] − shift[l])·scale) for i < 4,
-	// l < k, and adds the squares to squares[i]. Nil: in Go.
-	narrow func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, squares *[4]float64)
+	// squares is Σ (x_i − y_i)² over blocks·8 elements, and the same for z: 8 sums, of
+	// every 8th term, each operation rounded, then added as ((0+4)+(2+6)) + ((1+5)+(3+7)).
+	squares func(blocks int, x, y, z []float64) (xy, xz float64)
+	// narrow writes, for i < 4 and l < k, x = src[i+l*stride] to raw[i*long+l], and
+	// x′ = (x − shift[l])·scale as float32 to dst[l*width+i]; it adds x′² to squares[i].
+	// Nil: in Go.
+	narrow func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
+	// lowest lowers out[j mod 16] to c[j] − norm·slack[j] for j < n, a multiple of 8. Nil:
+	// not at all.
+	lowest func(c, slack *float32, norm float32, n int, out *[16]float32)
 	// below returns the first j in [from, n) where not c[j] − norm·slack[j] > limit, or
 	// n. It may read below elements beyond n.
 	below func(c, slack []float32, norm, limit float32, from, n int) int

@@ -29,7 +29,7 @@ var avx512 = isa{
 	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyF64},
 	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyF32},
 
-	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector,
+	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2,
 }
 
 var avx2 = isa{
@@ -37,7 +37,7 @@ var avx2 = isa{
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyF64},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyF32},
 
-	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector,
+	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2,
 }
 
 func copyF64(k int, src *float64, stride int, dst *float64, width int) {
@@ -75,11 +75,11 @@ func axpyFMA(alpha float64, x, y []float64) {
 	}
 }
 
-func squaresVector(blocks int, x, y []float64) float64 {
+func squaresVector(blocks int, x, y, z []float64) (xy, xz float64) {
 	if blocks == 0 {
-		return 0
+		return 0, 0
 	}
-	return squaresAVX2(blocks, &x[0], &y[0])
+	return squaresAVX2(blocks, &x[0], &y[0], &z[0])
 }
 
 func belowVector(c, slack []float32, norm, limit float32, from, n int) int {

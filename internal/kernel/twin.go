@@ -74,7 +74,11 @@ func axpyRowsGo(n, count int, index *int32, weight, x *float64, ldx, width int, 
 	}
 }
 
-func squaresGo(blocks int, x, y []float64) float64 {
+func squaresGo(blocks int, x, y, z []float64) (xy, xz float64) {
+	return squareGo(blocks, x, y), squareGo(blocks, x, z)
+}
+
+func squareGo(blocks int, x, y []float64) float64 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float64
 	for range blocks {
 		a, b := x[:8], y[:8]

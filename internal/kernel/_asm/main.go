@@ -32,6 +32,7 @@ func main() {
 		axpyRows()
 		narrow()
 		below()
+		lowest()
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)

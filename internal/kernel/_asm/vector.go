@@ -45,40 +45,49 @@ func dot() {
 	RET()
 }
 
-// squares writes isa.squares. It does not fuse, so that Go and every instruction set
+// squares writes isa.squares, for two y at once: the sums of one wait for each other,
+// and anchors come from far. It does not fuse, so that Go and every instruction set
 // settle neighbours with the same bits.
 func squares() {
-	TEXT("squaresAVX2", NOSPLIT, "func(blocks int, x, y *float64) float64")
+	TEXT("squaresAVX2", NOSPLIT, "func(blocks int, x, y, z *float64) (xy, xz float64)")
 	Doc("squaresAVX2 is isa.squares.")
 	Pragma("noescape")
-	blocks, x, y := arg("blocks"), arg("x"), arg("y")
-	var s, v [2]VecVirtual
+	blocks, x, y, z := arg("blocks"), arg("x"), arg("y"), arg("z")
+	var s [4]VecVirtual
 	for i := range s {
-		s[i], v[i] = YMM(), YMM()
+		s[i] = YMM()
 		VXORPD(s[i], s[i], s[i])
 	}
+	v, d := YMM(), YMM()
 	TESTQ(blocks, blocks)
 	JZ(to("sum"))
 	Label("block")
-	PREFETCHT0(Mem{Base: y, Disp: 1024}) // anchors come from far
-	for i := range s {
-		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
-		VSUBPD(Mem{Base: y, Disp: 32 * i}, v[i], v[i])
-		VMULPD(v[i], v[i], v[i])
-		VADDPD(v[i], s[i], s[i])
+	PREFETCHT0(Mem{Base: y, Disp: 3072})
+	PREFETCHT0(Mem{Base: z, Disp: 3072})
+	for i := range 2 {
+		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v)
+		for k, other := range []Register{y, z} {
+			VSUBPD(Mem{Base: other, Disp: 32 * i}, v, d)
+			VMULPD(d, d, d)
+			VADDPD(d, s[2*k+i], s[2*k+i])
+		}
 	}
 	ADDQ(Imm(64), x)
 	ADDQ(Imm(64), y)
+	ADDQ(Imm(64), z)
 	DECQ(blocks)
 	JNZ(to("block"))
 	Label("sum")
-	VADDPD(s[1], s[0], s[0]) // i + (i+4)
-	high := XMM()
-	VEXTRACTF128(Imm(1), s[0], high)
-	VADDPD(high, s[0].AsX(), s[0].AsX()) // … + 2
-	VUNPCKHPD(s[0].AsX(), s[0].AsX(), high)
-	VADDSD(high, s[0].AsX(), s[0].AsX()) // … + 1
-	Store(s[0].AsX(), ReturnIndex(0))
+	for k := range 2 {
+		sum := s[2*k]
+		VADDPD(s[2*k+1], sum, sum) // i + (i+4)
+		high := XMM()
+		VEXTRACTF128(Imm(1), sum, high)
+		VADDPD(high, sum.AsX(), sum.AsX()) // … + 2
+		VUNPCKHPD(sum.AsX(), sum.AsX(), high)
+		VADDSD(high, sum.AsX(), sum.AsX()) // … + 1
+		Store(sum.AsX(), ReturnIndex(k))
+	}
 	VZEROUPPER()
 	RET()
 }
@@ -154,33 +163,117 @@ func axpyRows() {
 	RET()
 }
 
-// narrow writes isa.narrow: 4 rows of a column-major chunk become a part of a float32 panel.
+// narrow writes isa.narrow: 4 rows of a column-major chunk become a part of a float32
+// panel, and rows of float64, 4 columns at a time.
 func narrow() {
-	TEXT("narrowAVX2", NOSPLIT, "func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, squares *[4]float64)")
+	TEXT("narrowAVX2", NOSPLIT, "func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)")
 	Doc("narrowAVX2 is isa.narrow.")
 	Pragma("noescape")
 	k, src, stride, shift := arg("k"), arg("src"), arg("stride"), arg("shift")
-	dst, width, squares := arg("dst"), arg("width"), arg("squares")
+	dst, width, raw, long := arg("dst"), arg("width"), arg("raw"), arg("long")
 	SHLQ(Imm(3), stride)
 	SHLQ(Imm(2), width)
-	scale, sum, x, s, f := YMM(), YMM(), YMM(), YMM(), XMM()
+	SHLQ(Imm(3), long)
+	long3 := GP64()
+	LEAQ(Mem{Base: long, Index: long, Scale: 2}, long3)
+	scale, sum, y, s, f := YMM(), YMM(), YMM(), YMM(), XMM()
 	p, _ := Param("scale").Resolve()
 	VBROADCASTSD(p.Addr, scale)
+	squares := arg("squares")
 	VMOVUPD(Mem{Base: squares}, sum)
-	Label("column")
-	VMOVUPD(Mem{Base: src}, x)
-	VBROADCASTSD(Mem{Base: shift}, s)
-	VSUBPD(s, x, x)
-	VMULPD(scale, x, x)
-	VFMADD231PD(x, x, sum)
-	VCVTPD2PSY(x, f)
-	VMOVUPS(f, Mem{Base: dst})
-	ADDQ(stride, src)
-	ADDQ(Imm(8), shift)
-	ADDQ(width, dst)
+	x := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	t := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	rows := [4]Mem{{Base: raw}, {Base: raw, Index: long, Scale: 1}, {Base: raw, Index: long, Scale: 2}, {Base: raw, Index: long3, Scale: 1}}
+	column := func(x VecVirtual) {
+		PREFETCHT0(Mem{Base: src, Disp: 128}) // of the panels after the next
+		VMOVUPD(Mem{Base: src}, x)
+		VBROADCASTSD(Mem{Base: shift}, s)
+		VSUBPD(s, x, y)
+		VMULPD(scale, y, y)
+		VFMADD231PD(y, y, sum)
+		VCVTPD2PSY(y, f)
+		VMOVUPS(f, Mem{Base: dst})
+		ADDQ(stride, src)
+		ADDQ(Imm(8), shift)
+		ADDQ(width, dst)
+	}
+	SUBQ(Imm(4), k)
+	JL(to("rest"))
+	Label("four")
+	for _, v := range x {
+		column(v)
+	}
+	VUNPCKLPD(x[1], x[0], t[0])
+	VUNPCKHPD(x[1], x[0], t[1])
+	VUNPCKLPD(x[3], x[2], t[2])
+	VUNPCKHPD(x[3], x[2], t[3])
+	VPERM2F128(Imm(0x20), t[2], t[0], x[0])
+	VPERM2F128(Imm(0x20), t[3], t[1], x[1])
+	VPERM2F128(Imm(0x31), t[2], t[0], x[2])
+	VPERM2F128(Imm(0x31), t[3], t[1], x[3])
+	for i, v := range x {
+		VMOVUPD(v, rows[i])
+	}
+	ADDQ(Imm(32), raw)
+	SUBQ(Imm(4), k)
+	JGE(to("four"))
+	Label("rest")
+	ADDQ(Imm(4), k)
+	JZ(to("done"))
+	Label("one")
+	column(x[0])
+	high := XMM()
+	VMOVLPD(x[0].AsX(), rows[0])
+	VMOVHPD(x[0].AsX(), rows[1])
+	VEXTRACTF128(Imm(1), x[0], high)
+	VMOVLPD(high, rows[2])
+	VMOVHPD(high, rows[3])
+	ADDQ(Imm(8), raw)
 	DECQ(k)
-	JNZ(to("column"))
+	JNZ(to("one"))
+	Label("done")
 	VMOVUPD(sum, Mem{Base: squares})
+	VZEROUPPER()
+	RET()
+}
+
+// lowest writes isa.lowest.
+func lowest() {
+	TEXT("lowestAVX2", NOSPLIT, "func(c, slack *float32, norm float32, n int, out *[16]float32)")
+	Doc("lowestAVX2 is isa.lowest; n is a multiple of 8.")
+	Pragma("noescape")
+	c, slack, n, out := arg("c"), arg("slack"), arg("n"), arg("out")
+	norm, s := YMM(), YMM()
+	pn, _ := Param("norm").Resolve()
+	VBROADCASTSS(pn.Addr, norm)
+	least := [2]VecVirtual{YMM(), YMM()}
+	for i, v := range least {
+		VMOVUPS(Mem{Base: out, Disp: 32 * i}, v)
+	}
+	v := YMM()
+	some := func(i int) {
+		VMOVUPS(Mem{Base: c, Disp: 32 * i}, v)
+		VMOVUPS(Mem{Base: slack, Disp: 32 * i}, s)
+		VFNMADD231PS(s, norm, v)
+		VMINPS(v, least[i], least[i])
+	}
+	SUBQ(Imm(16), n)
+	JL(to("rest"))
+	Label("sixteen")
+	some(0)
+	some(1)
+	ADDQ(Imm(64), c)
+	ADDQ(Imm(64), slack)
+	SUBQ(Imm(16), n)
+	JGE(to("sixteen"))
+	Label("rest")
+	ADDQ(Imm(16), n)
+	JZ(to("done"))
+	some(0)
+	Label("done")
+	for i, v := range least {
+		VMOVUPS(v, Mem{Base: out, Disp: 32 * i})
+	}
 	VZEROUPPER()
 	RET()
 }
