@@ -27,7 +27,8 @@ func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 
 // ReadFrom replaces s by what WriteTo wrote, seed and rows to keep included, and reads
 // no further; it keeps s's limit. Where s has columns, the number must agree. Memory
-// grows with what was read; beyond the limit it fails with a *stream.MemoryError. s is
+// grows with what was read; where that would be beyond the limit it fails with a
+// *stream.MemoryError before it reads any row. s is
 // unchanged on error.
 func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
 	d := &reader{r: r}
@@ -53,10 +54,10 @@ func (s *Sampler) decode(r *reader) *Sampler {
 	if got.opt.Rows == 0 {
 		r.fail("a sample that keeps no rows")
 	}
+	if r.err == nil {
+		r.err = got.fits(n)
+	}
 	for i := range n {
-		if r.err == nil {
-			r.err = got.fits(i + 1)
-		}
 		if r.err != nil {
 			return nil
 		}

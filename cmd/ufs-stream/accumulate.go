@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -15,15 +17,15 @@ import (
 
 // gatherer makes the passes over the input that fill an evidence.
 type gatherer struct {
-	c     *cli
-	req   *request
-	need  need
-	plan  func(*chunkio.Dataset) (budget, error)
-	shard shard       // the part of the rows to accumulate
-	by    *evidence   // --profile: it decides what is left out; or nil
-	check *checkpoint // nil without --checkpoint
-	meter *stream.Meter
-	out   string // where the result goes: no input may be there
+	c      *cli
+	req    *request
+	need   need
+	plan   func(*chunkio.Dataset) (budget, error)
+	shard  shard       // the part of the rows to accumulate
+	sample bool        // a profile takes a sample of rows along, for anchors
+	check  *checkpoint // nil without --checkpoint
+	meter  *stream.Meter
+	out    string // where the result goes: no input may be there
 
 	inputs []string // of the request, or what --on-error skip-file has left of them
 	passes int      // made so far
@@ -111,10 +113,13 @@ func (g *gatherer) attempt(ctx context.Context) (*evidence, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g.need == needGraph {
+		return p.throughAnchors(ctx, ds, saved)
+	}
 	switch {
 	case saved != nil && saved.settled:
 		p.opt.Missing, p.opt.LeaveOut = policy, saved.decided
-	case g.by != nil:
+	case g.req.by != nil:
 		p.opt.Missing = policy
 		if p.opt.LeaveOut, err = g.decisions(ds); err != nil {
 			return nil, err
@@ -122,7 +127,7 @@ func (g *gatherer) attempt(ctx context.Context) (*evidence, error) {
 	case policy == stream.MissingKeep || opt.Sparse != "":
 	case !promisesMissing(ds):
 		g.expect(1, p.plan, len(ds.Columns()))
-		e, err := p.accumulate(ctx, ds, saved)
+		e, err := p.accumulate(ctx, ds, saved, nil)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
 		}
@@ -132,14 +137,14 @@ func (g *gatherer) attempt(ctx context.Context) (*evidence, error) {
 		fallthrough
 	default:
 		saved = nil
-		if p.opt.LeaveOut, err = p.useless(ctx, ds); err != nil {
+		if p.opt.LeaveOut, err = p.useless(ctx, ds, 1); err != nil {
 			return nil, err
 		}
 		p.opt.Missing = policy
 	}
 	p.settled = true
 	g.expect(1, p.plan, len(ds.Columns()))
-	return p.accumulate(ctx, ds, saved)
+	return p.accumulate(ctx, ds, saved, nil)
 }
 
 // onlyOnce says what helps where a stream has missing values.
@@ -160,11 +165,12 @@ type pass struct {
 	plan    budget
 	rows    stream.Range
 	settled bool // opt is what the result is of; else it is the hopeful first try
+	count   int  // of anchors, once they are there
 }
 
-// useless makes a profile pass over the whole input and returns the columns with
-// missing entries that can be no features, whatever fills them.
-func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftOut, error) {
+// useless makes a profile pass over the whole input, before as many others, and returns
+// the columns with missing entries that can be no features, whatever fills them.
+func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset, others int) ([]stream.LeftOut, error) {
 	opt := p.opt
 	opt.Missing, opt.LeaveOut = stream.MissingKeep, nil
 	ds, err := ds.With(opt)
@@ -172,7 +178,7 @@ func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftO
 		return nil, err
 	}
 	profile := gram.NewProfile(len(ds.Columns()))
-	p.g.expect(2, p.plan, len(ds.Columns()))
+	p.g.expect(1+others, p.plan, len(ds.Columns()))
 	if err := p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
@@ -193,14 +199,31 @@ func uselessWithMissing(profile *gram.Profile, cols []stream.Column) []stream.Le
 
 // decisions takes from --profile what is left out.
 func (g *gatherer) decisions(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
-	if err := sameColumns(g.by.columns, ds.Columns()); err != nil {
+	by := g.req.by
+	left := slices.DeleteFunc(slices.Clone(ds.Columns()), func(c stream.Column) bool {
+		return slices.ContainsFunc(by.decided, func(l stream.LeftOut) bool { return l.Name == c.Name })
+	})
+	if err := sameColumns(by.columns, left); err != nil {
 		return nil, stream.Usagef("--profile is of other columns: %v", err)
 	}
-	return uselessWithMissing(g.by.profile, ds.Columns()), nil
+	return g.decidedBefore(), nil
+}
+
+// decidedBefore is what --profile leaves out.
+func (g *gatherer) decidedBefore() []stream.LeftOut {
+	by := g.req.by
+	switch {
+	case by == nil:
+		return nil
+	case by.options["missing"] == "drop-row": // its profile is without the rows that showed it
+		return by.decided
+	}
+	return uselessWithMissing(by.profile, by.columns)
 }
 
 // accumulate makes the pass that counts, from where saved left off if it is not nil.
-func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) (*evidence, error) {
+// Statistics of a graph, if any, are of no rows yet.
+func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *savedPass, graph *anchor.Statistics) (*evidence, error) {
 	ds, err := ds.With(p.opt)
 	if err != nil {
 		return nil, err
@@ -209,11 +232,16 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		return nil, err
 	}
 	g := p.g
-	e := &evidence{columns: ds.Columns(), decided: p.opt.LeaveOut, source: ds, plan: p.plan}
+	e := &evidence{columns: ds.Columns(), decided: p.opt.LeaveOut, source: ds, plan: p.plan, graph: graph}
 	fold := stream.FoldOptions{Range: p.rows}
 	if g.need == needProfile || p.plan.OutOfCore {
 		e.profile = gram.NewProfile(len(e.columns))
-		err = g.fold(ctx, ds, "profile", fold, e.profile)
+		adders := []stream.Adder{e.profile}
+		if g.sample {
+			e.sample = g.req.sampler(g.req.mostAnchors(), len(e.columns), p.plan)
+			adders = append(adders, e.sample)
+		}
+		err = g.fold(ctx, ds, "profile", fold, adders...)
 		if g.check != nil {
 			e.warnings = append(e.warnings, "--checkpoint saves Gram statistics only, which this run does not make: nothing was saved")
 		}
@@ -233,6 +261,10 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		e.covered[0].To = e.profile.Seen
 	}
 	e.options = g.req.input.shape(g.req.limits.seed)
+	if e.graph != nil {
+		g.req.graphShape(e.options)
+		e.options["anchors"] = strconv.Itoa(p.count)
+	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 {
 		e.warnings = append(e.warnings, fmt.Sprintf("%s of %s rows were dropped because a value is missing (or the weight is 0)",
@@ -254,7 +286,7 @@ func (g *gatherer) expect(ahead int, b budget, d int) {
 }
 
 // fold makes one pass and shows its progress.
-func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt stream.FoldOptions, adder stream.Adder) error {
+func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt stream.FoldOptions, adders ...stream.Adder) error {
 	g.passes++
 	opt.Meter = g.meter
 	rows := ds.Rows()
@@ -262,7 +294,7 @@ func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt 
 		rows = opt.Range.To - opt.Range.From
 	}
 	return g.c.track(passInfo{What: what, Pass: g.passes, Passes: g.last, Most: g.most, Rows: rows}, g.meter, func(func(passInfo)) error {
-		return stream.Fold(ctx, ds, opt, adder)
+		return stream.Fold(ctx, ds, opt, adders...)
 	})
 }
 

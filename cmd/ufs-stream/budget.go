@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
@@ -36,6 +37,7 @@ type budget struct {
 	Program    int64 `json:"program_bytes"`
 	Reading    int64 `json:"reading_bytes"`
 	Statistics int64 `json:"statistics_bytes"`
+	Anchors    int64 `json:"anchors_bytes"` // of the statistics: what the anchor graph takes
 	Solver     int64 `json:"solver_bytes"`
 	Peak       int64 `json:"peak_bytes"`               // of the parts that are held at one time
 	Smallest   int64 `json:"smallest_bytes"`           // the smallest --memory-limit that works
@@ -47,8 +49,11 @@ type budget struct {
 // where the method can.
 func (r *request) planSelection(ds *chunkio.Dataset) (budget, error) {
 	d := len(ds.Columns())
-	if r.chosen.need == needProfile {
+	switch r.chosen.need {
+	case needProfile:
 		return r.planPass(ds, profileColumn*int64(d), 0)
+	case needGraph:
+		return r.planGraph(ds, true)
 	}
 	in, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), greedy.Bytes(d, r.expectedK(d), r.expectedGroups(d)))
 	if !ds.Replayable() {
@@ -67,14 +72,62 @@ func (r *request) planSelection(ds *chunkio.Dataset) (budget, error) {
 }
 
 // planScan plans gathering statistics without selecting from them.
-func (r *request) planScan(n need) func(*chunkio.Dataset) (budget, error) {
+// sample says whether a profile takes a sample of rows along.
+func (r *request) planScan(n need, sample bool) func(*chunkio.Dataset) (budget, error) {
 	return func(ds *chunkio.Dataset) (budget, error) {
 		d := len(ds.Columns())
-		if n == needProfile {
-			return r.planPass(ds, profileColumn*int64(d), 0)
+		var sampled int64
+		if sample {
+			sampled = anchor.SamplerBytes(atMostRows(r.sampleRows(r.mostAnchors(), d), ds), d)
+		}
+		switch n {
+		case needProfile:
+			return r.planPass(ds, profileColumn*int64(d)+sampled, 0)
+		case needGraph:
+			return r.planGraph(ds, false)
 		}
 		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), 0)
 	}
+}
+
+// planGraph plans the two passes of the graph methods: a profile with a sample of rows,
+// from which the anchors come, and then the statistics, followed by a solver if one is
+// asked for.
+func (r *request) planGraph(ds *chunkio.Dataset, solve bool) (budget, error) {
+	d, total := len(ds.Columns()), ds.Rows()
+	f := &r.method.graph
+	if r.input.rows > 0 {
+		total = min(total, r.input.rows)
+	}
+	if r.by != nil { // then ds may be a part only
+		total = r.by.profile.Seen
+	}
+	if f.file == "" {
+		if _, err := anchor.Count(f.anchors, total, f.neighbors); err != nil {
+			return budget{}, err
+		}
+	}
+	m := r.expectedAnchors(total)
+	anchors := anchor.Bytes(m, d, f.neighbors, r.limits.threads)
+	// While anchors are placed there are the sample and its rows as points.
+	anchors += r.held // it stays for another attempt
+	rows := int(min(int64(r.sampleRows(m, d)), total))
+	placing := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 2*8*int64(rows)*int64(d) + 8*int64(m)*int64(d)
+	var solver int64
+	if solve {
+		solver = r.graphSolverBytes(d, m)
+	}
+	b, err := r.planPass(ds, max(r.held+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors), solver)
+	b.Anchors = anchors
+	return b, err
+}
+
+// atMostRows is rows, or all of ds if there are fewer.
+func atMostRows(rows int, ds *chunkio.Dataset) int {
+	if n := ds.Rows(); n >= 0 {
+		return int(min(int64(rows), n))
+	}
+	return rows
 }
 
 // planPass plans one pass that leaves statistics of the given size, followed by a
@@ -143,7 +196,7 @@ func (b budget) enforce(mayGrow bool) {
 
 // room is what the statistics may grow to: the footers do not tell of every missing
 // value, and columns that have some need more.
-func (b budget) room() int64 { return b.Limit - b.Program - max(b.Reading, b.Solver) }
+func (b budget) room() int64 { return b.Limit - b.Program - b.Anchors - max(b.Reading, b.Solver) }
 
 // explain turns a part's complaint about its share into one about the whole limit.
 // It comes up where the footers could not tell how many columns have missing values.

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -68,13 +67,17 @@ func (k *checkpoint) load(p *pass, ds *chunkio.Dataset) (*savedPass, error) {
 	if k == nil {
 		return nil, nil
 	}
+	options := p.g.req.input.shape(p.opt.Seed)
+	if p.g.need == needGraph {
+		p.g.req.graphShape(options)
+	}
 	what, err := json.Marshal(struct {
 		Options map[string]string
 		Inputs  []stream.Input
 		Columns []stream.Column
 		Rows    stream.Range
 		Profile []stream.LeftOut
-	}{p.g.req.input.shape(p.opt.Seed), ds.Inputs(), ds.Columns(), p.rows, p.g.decidedBefore()})
+	}{options, ds.Inputs(), ds.Columns(), p.rows, p.g.decidedBefore()})
 	if err != nil {
 		return nil, err
 	}
@@ -103,49 +106,51 @@ func (k *checkpoint) load(p *pass, ds *chunkio.Dataset) (*savedPass, error) {
 	return &savedPass{next: next, settled: h.Options["settled"] == "true", decided: h.Decided, path: k.path()}, nil
 }
 
-// decidedBefore is what --profile leaves out: it shapes the sums too.
-func (g *gatherer) decidedBefore() []stream.LeftOut {
-	if g.by == nil {
-		return nil
-	}
-	return uselessWithMissing(g.by.profile, g.by.columns)
-}
-
 // fold makes the Gram pass into e.moments, from where saved left off, and saves its
 // state now and then, and when it is interrupted.
 func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt stream.FoldOptions, e *evidence, saved *savedPass) error {
 	const what = "statistics"
 	if k == nil {
-		return p.g.fold(ctx, ds, what, opt, e.moments)
+		return p.g.fold(ctx, ds, what, opt, e.adders()...)
 	}
-	var adder stream.Adder = e.moments
+	adders := e.adders()
 	var next int64
 	if saved != nil {
-		if err := readMoments(saved.path, e.moments); err != nil {
+		if err := e.restore(saved.path); err != nil {
 			return err
 		}
 		next = saved.next
 		opt.Range = behind(ds, opt.Range, next)
-		adder = skipRows{e.moments, next}
+		for i, a := range adders {
+			adders[i] = skipRows{a, next}
+		}
 	}
 	last := time.Now()
 	opt.After = func(n int64) error {
 		if next = max(next, n); time.Since(last) < k.every {
 			return nil
 		}
-		err := k.save(p, ds, e.moments, next)
+		err := k.save(p, ds, e, next)
 		last = time.Now()
 		return err
 	}
-	err := p.g.fold(ctx, ds, what, opt, adder)
+	err := p.g.fold(ctx, ds, what, opt, adders...)
 	if err != nil && ctx.Err() != nil && next > 0 {
 		// Adders take a chunk whole or not at all, so the sums are those up to next.
-		if saveErr := k.save(p, ds, e.moments, next); saveErr != nil {
+		if saveErr := k.save(p, ds, e, next); saveErr != nil {
 			return errors.Join(err, saveErr)
 		}
 		return &resumable{k.dir, err}
 	}
 	return err
+}
+
+// adders are the states that take the rows of a Gram pass.
+func (e *evidence) adders() []stream.Adder {
+	if e.graph == nil {
+		return []stream.Adder{e.moments}
+	}
+	return []stream.Adder{e.moments, e.graph}
 }
 
 // behind is the part of r from the last cut at or before next on.
@@ -175,14 +180,14 @@ func (s skipRows) Add(c *stream.Chunk) error {
 	return s.to.Add(c)
 }
 
-func (k *checkpoint) save(p *pass, ds *chunkio.Dataset, m *gram.Moments, next int64) error {
+func (k *checkpoint) save(p *pass, ds *chunkio.Dataset, e *evidence, next int64) error {
 	h := chunkio.StatsHeader{
 		Kind: "checkpoint", Version: release, Columns: ds.Columns(), Decided: p.opt.LeaveOut, Inputs: ds.Inputs(),
 		Options: map[string]string{
 			"digest": k.digest, "next": strconv.FormatInt(next, 10), "settled": strconv.FormatBool(p.settled),
 		},
 	}
-	if err := chunkio.WriteStats(k.path(), h, chunkio.Section{Name: momentsSection, Body: m}); err != nil {
+	if err := chunkio.WriteStats(k.path(), h, e.sections()...); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil

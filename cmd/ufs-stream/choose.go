@@ -12,7 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// choose asks the selector for its choice and writes it up. e is used up.
+// choose asks the selector for its choice and writes it up. e is used up. A selection
+// comes with an *unconverged error where the iteration did not end as it must.
 func (r *request) choose(ctx context.Context, g *gatherer, e *evidence) (*stream.Selection, error) {
 	s := &stream.Selection{
 		Method: r.chosen.name, Seed: r.limits.seed, Version: release,
@@ -22,31 +23,39 @@ func (r *request) choose(ctx context.Context, g *gatherer, e *evidence) (*stream
 	}
 	begin := time.Now()
 	var err error
-	if r.chosen.need == needProfile {
+	switch r.chosen.need {
+	case needProfile:
 		err = r.rank(e, s)
-	} else {
+	case needGraph:
+		err = r.onGraph(ctx, e, s)
+	default:
 		err = r.reconstruct(ctx, g, e, s)
 	}
-	if err != nil {
+	var open *unconverged
+	if err != nil && !errors.As(err, &open) {
 		return nil, err
 	}
 	s.Passes = e.passes
 	s.Timing.Solve = time.Since(begin).Seconds()
-	s.Iterations = len(s.Selected)
+	if s.Iterations == 0 {
+		s.Iterations = len(s.Selected)
+	}
 	if s.LeftOut == nil {
 		s.LeftOut = []stream.LeftOut{}
 	}
 	if s.Warnings == nil {
 		s.Warnings = []string{}
 	}
-	return s, nil
+	return s, err
 }
 
 // record lists every setting that shapes the answer.
 func (r *request) record(e *evidence) map[string]any {
 	o := make(map[string]any)
+	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // beside scale
 	for flag, value := range e.options {
-		if flag != "seed" { // it has a place of its own
+		// The seed has a place of its own, and a graph in the file is no matter to others.
+		if flag != "seed" && (r.chosen.need == needGraph || !slices.Contains(graph, flag)) {
 			o[flag] = value
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -14,12 +15,14 @@ type evidence struct {
 	kind     string          // of a statistics file
 	columns  []stream.Column // features, those that turn out constant included
 	profile  *gram.Profile
-	moments  *gram.Moments     // nil where only a profile was asked for
-	leftOut  []stream.LeftOut  // columns that are no features
-	decided  []stream.LeftOut  // those among them that a profile pass found useless
-	inputs   []stream.Input    // all files, also those outside the rows covered
-	covered  []stream.Range    // global rows that the statistics cover
-	options  map[string]string // what shaped them, by flag
+	moments  *gram.Moments      // nil where only a profile was asked for
+	graph    *anchor.Statistics // beside moments, for the graph methods
+	sample   *anchor.Sampler    // beside a profile that anchors are to be taken from
+	leftOut  []stream.LeftOut   // columns that are no features
+	decided  []stream.LeftOut   // those among them that a profile pass found useless
+	inputs   []stream.Input     // all files, also those outside the rows covered
+	covered  []stream.Range     // global rows that the statistics cover
+	options  map[string]string  // what shaped them, by flag
 	warnings []string
 	wanted   []bool // of columns: those that take part; nil for all
 	passes   int

@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The exit codes, all of them. Code 5 (an objective that rose) belongs to the
-// iterative methods.
+// The exit codes, all of them.
 const (
 	exitDone        = 0
 	exitFault       = 1 // output cannot be written, or an internal fault
 	exitUsage       = 2 // the request cannot be right, whatever the data
 	exitData        = 3 // bad data or schema, missing or unreadable input
 	exitMemory      = 4 // a memory limit cannot be met
+	exitUnconverged = 5 // an objective that must fall rose, or --require-converged; the result is written
 	exitInterrupted = 130
 )
 
@@ -29,6 +29,7 @@ func exitCode(err error) int {
 		usage  *stream.UsageError
 		data   *stream.DataError
 		memory *stream.MemoryError
+		open   *unconverged
 	)
 	switch {
 	case err == nil:
@@ -43,6 +44,8 @@ func exitCode(err error) int {
 		return exitMemory
 	case errors.As(err, &data):
 		return exitData
+	case errors.As(err, &open):
+		return exitUnconverged
 	}
 	return exitFault
 }

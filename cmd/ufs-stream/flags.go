@@ -70,6 +70,7 @@ type methodFlags struct {
 	keep       []string
 	scale      string
 	partitions int
+	graph      graphFlags
 }
 
 func (f *methodFlags) add(fs *pflag.FlagSet) {
@@ -79,6 +80,7 @@ func (f *methodFlags) add(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.keep, "keep", nil, "greedy: features that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&f.scale, "scale", "", "none (raw), center, minmax, unit, standard (default: standard; variance and random: none)")
 	fs.IntVar(&f.partitions, "partitions", 0, "partgreedy: `C` random groups of features (default: 1 % of the features)")
+	f.graph.add(fs)
 }
 
 // resolve checks the flags against the method's row and fills in its defaults.
@@ -97,12 +99,17 @@ func (f *methodFlags) resolve(given func(string) bool) (method, error) {
 		return m, stream.Usagef("--variance stops by itself; give it or -k, not both")
 	case given("variance") && !m.stop:
 		return m, stream.Usagef("--variance is not for method %s; use -k", m.name)
+	case given("variance") && m.name == "graphgreedy":
+		return m, stream.Usagef("--variance counts what is explained of the data, graphgreedy what is of the smoothed data; use -k")
 	case len(f.keep) > 0 && !m.stop:
 		return m, stream.Usagef("--keep is not for method %s, which ranks every feature by itself", m.name)
 	case given("partitions") && m.name != "partgreedy":
 		return m, stream.Usagef("--partitions is for method partgreedy only")
 	case given("partitions") && f.partitions < 1:
 		return m, stream.Usagef("--partitions %d: want 1 or more", f.partitions)
+	}
+	if err := f.graph.check(m, given); err != nil {
+		return m, err
 	}
 	if f.scale == "" {
 		f.scale = m.scale

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/dustin/go-humanize"
 
@@ -19,31 +21,49 @@ func (o *selectOptions) fromStats() (*evidence, error) {
 		return nil, err
 	}
 	d := seen.Features
-	opt := gram.Options{Workers: o.limits.threads, Limit: int64(o.limits.memory) - programBytes}
-	b := budget{Limit: int64(o.limits.memory), Program: programBytes}
-	if o.chosen.need == needGram {
-		b.Solver = greedy.Bytes(d, o.expectedK(d), o.expectedGroups(d))
-		opt.Limit -= b.Solver
-		if b.Smallest = b.Program + b.Solver + gram.Bytes(d, 0); b.Smallest > b.Limit {
-			return nil, b.refusal()
+	var solver int64
+	switch {
+	case o.chosen.need == needGram:
+		solver = greedy.Bytes(d, o.expectedK(d), o.expectedGroups(d))
+	case o.chosen.need == needGraph && seen.Kind == kindGraph:
+		m, err := strconv.Atoi(seen.Options["anchors"])
+		if err != nil {
+			return nil, stream.Dataf(o.stats, "no number of anchors: %w", err)
 		}
+		solver = o.graphSolverBytes(d, m)
 	}
+	opt := gram.Options{Workers: o.limits.threads, Limit: max(int64(o.limits.memory)-programBytes-solver, 1)}
 	e, err := readStats(o.stats, o.chosen.need, opt)
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
+		b := budget{Limit: int64(o.limits.memory), Smallest: programBytes + solver + m.Need}
+		return nil, b.refusal()
+	}
 	if err != nil {
-		return nil, b.explain(err)
+		return nil, err
 	}
 	if err := o.recorded(e); err != nil {
 		return nil, err
 	}
+	if o.chosen.need == needGraph {
+		if err := o.recordedGraph(e); err != nil {
+			return nil, err
+		}
+	}
+	e.warnings = append(slices.Clone(e.warnings), e.gaps(o.stats)...)
+	return e, o.restrict(e)
+}
+
+// gaps warns where the file at path is not of all the rows of its inputs.
+func (e *evidence) gaps(path string) []string {
 	var rows int64
 	for _, in := range e.inputs {
 		rows += in.Rows
 	}
-	if covered := e.coveredRows(); covered < rows {
-		e.warnings = append(slices.Clone(e.warnings), fmt.Sprintf("%s covers %s of %s rows of its inputs: some shards are missing",
-			o.stats, humanize.Comma(covered), humanize.Comma(rows)))
+	covered := e.coveredRows()
+	if covered >= rows {
+		return nil
 	}
-	return e, o.restrict(e)
+	return []string{fmt.Sprintf("%s covers %s of %s rows of its inputs: some shards are missing", path, humanize.Comma(covered), humanize.Comma(rows))}
 }
 
 // recorded compares the flags with what the file records.
@@ -82,13 +102,18 @@ func (o *selectOptions) recordedMissing(e *evidence) error {
 	if !o.given("missing") {
 		return o.input.missing.Set(recorded)
 	}
-	nothing := len(e.decided) == 0 && !slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
+	nothing := !e.hasMissing()
 	asked := o.input.missing.value
 	filled := func(policy string) bool { return policy == "mean" || policy == "zero" }
 	if asked == recorded || nothing || filled(asked) && filled(recorded) {
 		return nil
 	}
 	return stream.Usagef("--missing %s: %s was scanned under --missing %s, which acted on the rows; scan again with --missing %[1]s", asked, o.stats, recorded)
+}
+
+// hasMissing says whether a value is missing anywhere in what the file was made of.
+func (e *evidence) hasMissing() bool {
+	return len(e.decided) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
 }
 
 // restrict marks the columns that --columns and --exclude keep. Rows that were

@@ -24,6 +24,9 @@ type request struct {
 
 	chosen method // the row of the table for method.method
 	scale  gram.Scale
+	grid   *grid     // path fills it in, in place of a selection
+	by     *evidence // --profile: what the whole input holds; or nil
+	held   int64     // bytes of its sample of rows
 }
 
 // prepare checks the flags that need no input. given tells which were set by the user.
@@ -37,6 +40,9 @@ func (r *request) prepare(given func(string) bool) error {
 	var err error
 	if r.chosen, err = r.method.resolve(given); err != nil {
 		return err
+	}
+	if r.chosen.need == needGraph && slices.Contains(r.inputs, "-") {
+		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose --method greedy", r.chosen.name)
 	}
 	if r.input.weight != "" && !r.chosen.weight {
 		return stream.Usagef("--weight is not for method %s", r.chosen.name)

@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"anchor":           {"stream", "gram", "cluster", "internal/kernel"},
 	"baseline":         {"stream", "gram", "anchor", "cluster", "internal/kernel", "internal/linalg"},
 	"sfufs":            {"stream", "gram", "anchor", "cluster", "internal/kernel", "internal/linalg"},
-	"cmd/ufs-stream":   {"stream", "chunkio", "gram", "greedy", "baseline", "internal/linalg", "internal/planted"},
+	"cmd/ufs-stream":   {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "baseline", "internal/linalg", "internal/planted"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond

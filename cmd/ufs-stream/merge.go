@@ -46,11 +46,9 @@ func (c *cli) merge(ctx context.Context, args []string, o mergeOptions) error {
 	if err := checkOutput(o.out); err != nil {
 		return err
 	}
-	need := needProfile
-	if gramFiles, err := allGram(args); err != nil {
+	need, err := kindOf(args)
+	if err != nil {
 		return err
-	} else if gramFiles {
-		need = needGram
 	}
 	sum, err := mergeAll(ctx, args, need, o.limits)
 	if err != nil {
@@ -65,13 +63,20 @@ func (c *cli) merge(ctx context.Context, args []string, o mergeOptions) error {
 
 // mergeAll adds the files one by one: two states are in memory at a time.
 func mergeAll(ctx context.Context, paths []string, n need, limits limitFlags) (*evidence, error) {
-	opt := gram.Options{Workers: limits.threads, Limit: max((int64(limits.memory)-programBytes)/2, 1)}
+	states := int64(2)
+	if n == needProfile { // merging samples copies rows
+		states = 3
+	}
+	opt := gram.Options{Workers: limits.threads, Limit: max((int64(limits.memory)-programBytes)/states, 1)}
 	var sum *evidence
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		next, err := readStats(path, n, opt)
+		if err == nil && n == needProfile {
+			err = next.readSample(path, opt.Limit)
+		}
 		if err == nil && sum != nil {
 			if err = sum.add(next); err != nil {
 				err = fmt.Errorf("cannot merge %s with %s: %w", clashing(paths[:i], next), path, err)
@@ -79,7 +84,7 @@ func mergeAll(ctx context.Context, paths []string, n need, limits limitFlags) (*
 		}
 		var m *stream.MemoryError
 		if errors.As(err, &m) {
-			return nil, &stream.MemoryError{What: "merging two of these files", Need: 2*m.Need + programBytes, Limit: int64(limits.memory), Flag: m.Flag}
+			return nil, &stream.MemoryError{What: "merging two of these files", Need: states*m.Need + programBytes, Limit: int64(limits.memory), Flag: m.Flag}
 		}
 		if err != nil {
 			return nil, err
@@ -103,23 +108,28 @@ func clashing(paths []string, next *evidence) string {
 	return paths[0]
 }
 
-// allGram reports whether the files are Gram statistics (true) or profiles (false);
-// a mixture is a usage error.
-func allGram(paths []string) (bool, error) {
+// kindOf says what kind of statistics the files hold; a mixture is a usage error.
+func kindOf(paths []string) (need, error) {
 	var first string
 	for _, path := range paths {
 		s, err := inspectStats(path)
 		if err != nil {
-			return false, err
+			return 0, err
 		}
 		if first == "" {
 			first = s.Kind
 		}
 		if s.Kind != first {
-			return false, stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", paths[0], first, path, s.Kind)
+			return 0, stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", paths[0], first, path, s.Kind)
 		}
 	}
-	return first == kindGram, nil
+	switch first {
+	case kindGraph:
+		return needGraph, nil
+	case kindGram:
+		return needGram, nil
+	}
+	return needProfile, nil
 }
 
 // add merges o into e after making sure that they belong together.
@@ -142,8 +152,20 @@ func (e *evidence) add(o *evidence) error {
 			e.warnings = append(e.warnings, w)
 		}
 	}
-	if e.moments != nil {
+	switch {
+	case e.graph != nil:
+		if err := e.graph.Merge(o.graph); err != nil {
+			return err
+		}
 		return e.moments.Merge(o.moments)
+	case e.moments != nil:
+		return e.moments.Merge(o.moments)
+	case (e.sample == nil) != (o.sample == nil):
+		return stream.Usagef("only one of them has a sample of rows for anchors; make both with --profile-only and the same --method")
+	case e.sample != nil:
+		if err := e.sample.Merge(o.sample); err != nil {
+			return err
+		}
 	}
 	return e.profile.Merge(o.profile)
 }

@@ -12,6 +12,7 @@ type need int
 const (
 	needGram    need = iota // the Gram statistics: d² numbers
 	needProfile             // mean and spread of each column: d numbers
+	needGraph               // those of needGram, and the anchor graph's: m·d and m² more
 )
 
 // method is one row of the table of methods.
@@ -22,6 +23,7 @@ type method struct {
 	need   need
 	stop   bool // takes --variance in place of -k, and --keep
 	weight bool // takes --weight
+	grid   bool // path varies its weights
 }
 
 // methods lists every method of the contract, built or not.
@@ -31,15 +33,15 @@ func methods() []method {
 		{name: "partgreedy", built: true, scale: "standard", need: needGram, stop: true, weight: true},
 		{name: "variance", built: true, scale: "none", need: needProfile},
 		{name: "random", built: true, scale: "none", need: needProfile},
-		{name: "graphgreedy"},
-		{name: "sfufs"},
-		{name: "fufs"},
+		{name: "graphgreedy", built: true, scale: "standard", need: needGraph, stop: true},
+		{name: "sfufs", built: true, scale: "standard", need: needGraph, grid: true},
+		{name: "fufs", built: true, scale: "standard", need: needGraph, grid: true},
+		{name: "laplacian", built: true, scale: "standard", need: needGraph},
+		{name: "mcfs", built: true, scale: "standard", need: needGraph},
 		{name: "eufs"},
 		{name: "hufs"},
 		{name: "cpufs"},
 		{name: "cpufsnn"},
-		{name: "laplacian"},
-		{name: "mcfs"},
 	}
 }
 
@@ -58,6 +60,17 @@ func findMethod(name string) (method, error) {
 		}
 	}
 	return method{}, stream.Usagef("unknown method %q (there are %s)%s", name, built, didYouMean(name, known))
+}
+
+// graphMethods are the methods that work from the anchor graph.
+func graphMethods() []string {
+	var graph []string
+	for _, m := range methods() {
+		if m.need == needGraph {
+			graph = append(graph, m.name)
+		}
+	}
+	return graph
 }
 
 func builtMethods() []string {

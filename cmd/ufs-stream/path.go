@@ -16,25 +16,33 @@ func newPath(c *cli) *cobra.Command {
 	var o selectOptions
 	cmd := &cobra.Command{
 		Use:   "path INPUT… | --stats ALL.ufs",
-		Short: "Show what each further feature brings: the error over k",
-		Long: `Show the error that is left after 1, 2, … k features, to choose k by. One selection
-of k features gives the whole curve, because greedy selections of fewer features are
-its beginnings.
+		Short: "Show many settings from one gathering: the error over k, or a grid of weights",
+		Long: `Greedy methods: the error that is left after 1, 2, … k features, to choose k by. One
+selection of k features gives the whole curve, because greedy selections of fewer
+features are its beginnings.
+
+sfufs and fufs: every setting of --alpha and --gamma, from the same two passes, and how
+far the k features of each agree with those of its neighbours; where they hardly change
+the selection is stable, and a setting amid that region is recommended.
 
   ufs-stream path data/*.parquet -k 100
-  ufs-stream path --stats all.ufs -k 100 --format csv`,
+  ufs-stream path --stats all.ufs -k 100 --format csv
+  ufs-stream path data --method sfufs --alpha 1e-3..1e3 --gamma 1e-3..1e3 -k 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, args); err != nil {
 				return err
 			}
-			if !o.chosen.stop {
-				return stream.Usagef("path: method %s has no curve over k; greedy and partgreedy have", o.chosen.name)
+			switch {
+			case o.chosen.grid:
+				return c.pathGrid(cmd.Context(), o)
+			case o.chosen.stop:
+				return c.path(cmd.Context(), o)
 			}
-			return c.path(cmd.Context(), o)
+			return stream.Usagef("path: method %s has no curve over k and no weights to vary; greedy, partgreedy, graphgreedy, sfufs and fufs have", o.chosen.name)
 		},
 	}
 	o.add(cmd)
-	o.output.add(cmd.Flags(), pathFormats()...)
+	o.output.add(cmd.Flags(), gridFormats()...)
 	return cmd
 }
 

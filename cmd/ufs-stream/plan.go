@@ -29,6 +29,9 @@ Reads footers only.`,
 			if err := o.prepare(o.given); err != nil {
 				return err
 			}
+			if err := o.method.graph.single(); err != nil {
+				return err
+			}
 			return c.plan(cmd.Context(), o)
 		},
 	}
@@ -75,6 +78,9 @@ func (c *cli) plan(ctx context.Context, o selectOptions) error {
 		return err
 	}
 	defer restore()
+	if err := o.countGiven(ctx); err != nil {
+		return err
+	}
 	opt := datasetOptions(c, o.input, o.limits, new(stream.Meter))
 	ds, err := openDataset(ctx, o.inputs, opt)
 	if err != nil {
@@ -110,6 +116,9 @@ func (c *cli) plan(ctx context.Context, o selectOptions) error {
 
 // expectedPasses is how often gather and the selector will read the input.
 func (r *request) expectedPasses(ds *chunkio.Dataset, b budget) passes {
+	if r.chosen.need == needGraph {
+		return r.graphPasses(ds)
+	}
 	p := passes{1, 1, "one pass"}
 	if !ds.Replayable() || r.input.sparse != "" {
 		return p
@@ -129,6 +138,17 @@ func (r *request) expectedPasses(ds *chunkio.Dataset, b budget) passes {
 		p.Why += "; the Gram matrix does not fit, so the selector reads the rows again for every few features"
 	}
 	return p
+}
+
+// graphPasses is expectedPasses for the graph methods.
+func (r *request) graphPasses(ds *chunkio.Dataset) passes {
+	switch {
+	case r.input.policy() == stream.MissingKeep || r.input.sparse != "":
+		return passes{2, 2, "a profile that draws the anchors, then the statistics"}
+	case promisesMissing(ds):
+		return passes{3, 3, "a profile of the columns, because values are missing, one that draws the anchors, then the statistics"}
+	}
+	return passes{2, 4, "a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles"}
 }
 
 func (f *forecast) table(w io.Writer) error {

@@ -93,6 +93,9 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 		s.Method, len(s.Selected), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
 	errors := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return !math.IsNaN(float64(f.Error)) })
 	head := []string{">rank", "feature", ">column", ">score"}
+	if s.Method == "laplacian" {
+		head[3] += " (lower is better)"
+	}
 	if errors {
 		head = append(head, ">explained so far")
 	}

@@ -157,10 +157,7 @@ func wanted(invalid *pflag.InvalidValueError) string {
 
 // laterFlags are flags of the contract whose methods do not exist yet.
 func laterFlags() []string {
-	return []string{
-		"alpha", "beta", "gamma", "nu", "eta", "mu", "graph", "anchors", "anchor-method", "anchors-file", "neighbors", "clusters",
-		"max-iter", "tol", "require-converged", "smooth", "constraint", "tree", "shape", "sample",
-	}
+	return []string{"beta", "nu", "eta", "mu", "graph", "tree", "shape", "sample"}
 }
 
 // atLeastOne wants one argument or more, and says of what.

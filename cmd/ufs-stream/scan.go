@@ -2,12 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -28,7 +33,12 @@ func newScan(c *cli) *cobra.Command {
 		Short: "Gather the statistics of the input, or of a shard of it, into a file",
 		Long: `Gather mergeable statistics into one file: enough to select from with any --scale,
 --method and -k of the greedy family. Parts can be scanned on many machines and added
-with merge; the selection is that of the whole.
+with merge; the selection is that of the whole. With --method of a graph method (sfufs,
+graphgreedy, …) the statistics of its anchor graph come along; parts then need one
+profile of the whole, which has the scaling and the anchors:
+
+  ufs-stream scan data --profile-only --method sfufs -o profile.ufs
+  ufs-stream scan data --profile profile.ufs --method sfufs --shard 1/8 -o 1.ufs
 
   ufs-stream scan data --shard 1/8 -o 1.ufs
   ufs-stream merge *.ufs -o all.ufs
@@ -81,24 +91,46 @@ func (c *cli) scan(ctx context.Context, o scanOptions) error {
 	if err := checkOutput(o.out); err != nil {
 		return err
 	}
-	g := &gatherer{c: c, req: &o.request, need: needGram, plan: o.planScan(needGram), shard: part, meter: new(stream.Meter), out: o.out}
+	if err := o.countGiven(ctx); err != nil {
+		return err
+	}
+	n, graph := needGram, o.chosen.need == needGraph
+	if graph {
+		n = needGraph
+	}
+	g := &gatherer{c: c, req: &o.request, need: n, plan: o.planScan(n, false), shard: part, meter: new(stream.Meter), out: o.out}
 	if o.profileOnly {
-		g.need, g.plan = needProfile, o.planScan(needProfile)
-		if o.input.sparse == "" {
-			// A profile is to find out what the policy will meet, so it must not act.
+		sample := graph && o.method.graph.file == ""
+		g.need, g.plan, g.sample = needProfile, o.planScan(needProfile, sample), sample
+		// A profile is to find out what the policy will meet, so it must not act. But
+		// scaling and anchors are to be of the rows that are kept.
+		if drops := graph && o.input.missing.value == "drop-row"; o.input.sparse == "" && !drops {
 			if err := o.input.missing.Set("mean"); err != nil {
 				return err
 			}
 		}
 	}
 	if o.profile != "" {
-		if g.by, err = readStats(o.profile, needProfile, gram.Options{}); err != nil {
+		if o.by, err = readStats(o.profile, needProfile, gram.Options{}); err != nil {
 			return err
+		}
+		if graph && o.method.graph.file == "" {
+			if err := c.takeSample(ctx, &o, g.plan); err != nil {
+				return err
+			}
 		}
 	}
 	e, err := g.run(ctx, o.save)
 	if err != nil {
 		return err
+	}
+	if o.by != nil {
+		e.warnings = append(e.warnings, o.by.gaps(o.profile)...)
+		for _, in := range e.inputs {
+			if !slices.ContainsFunc(o.by.inputs, func(known stream.Input) bool { return known.Fingerprint == in.Fingerprint }) {
+				e.warnings = append(e.warnings, fmt.Sprintf("%s was made without %s", o.profile, in.Path))
+			}
+		}
 	}
 	if err := e.writeStats(o.out); err != nil {
 		return err
@@ -106,6 +138,20 @@ func (c *cli) scan(ctx context.Context, o scanOptions) error {
 	c.warn(e.warnings)
 	c.note("%s: %d features, %s rows", o.out, len(e.columns), humanize.Comma(e.profile.Rows))
 	return g.check.forget()
+}
+
+// takeSample reads the sample of rows in --profile; plan says what the whole run needs
+// where that does not fit.
+func (c *cli) takeSample(ctx context.Context, o *scanOptions, plan func(*chunkio.Dataset) (budget, error)) error {
+	err := o.by.readSample(o.profile, max(int64(o.limits.memory)-programBytes, 1))
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
+		o.held = m.Need
+		return o.leastMemory(ctx, o.inputs, datasetOptions(c, o.input, o.limits, new(stream.Meter)), plan, err)
+	}
+	if err == nil && o.by.sample != nil {
+		o.held = anchor.SamplerBytes(o.by.sample.Len(), len(o.by.columns))
+	}
+	return err
 }
 
 // shard is part number of count parts, counted from 1; the zero value is the whole.

@@ -76,7 +76,10 @@ func (o *selectOptions) complete(cmd *cobra.Command, args []string) error {
 	if err := noStats(cmd.Name(), args, "; select from statistics with --stats"); err != nil {
 		return err
 	}
-	return o.prepare(o.given)
+	if err := o.prepare(o.given); err != nil || cmd.Name() == "path" {
+		return err
+	}
+	return o.method.graph.single()
 }
 
 func (c *cli) selectFeatures(ctx context.Context, o selectOptions) error {
@@ -84,19 +87,23 @@ func (c *cli) selectFeatures(ctx context.Context, o selectOptions) error {
 		return err
 	}
 	s, done, err := c.selection(ctx, o)
-	if err != nil {
+	if s == nil {
 		return err
 	}
+	open := err // the result is written all the same
 	c.warn(s.Warnings)
 	err = c.write(o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
 	if err != nil {
 		return err
 	}
-	return done()
+	if err := done(); err != nil {
+		return err
+	}
+	return open
 }
 
 // selection makes the selection that o asks for. done forgets the checkpoint: to be
-// called once the result is written.
+// called once the result is written. It comes with an *unconverged error as in choose.
 func (c *cli) selection(ctx context.Context, o selectOptions) (s *stream.Selection, done func() error, err error) {
 	begin := time.Now()
 	restore, err := o.limits.apply()
@@ -111,13 +118,13 @@ func (c *cli) selection(ctx context.Context, o selectOptions) (s *stream.Selecti
 			return nil, nil, err
 		}
 		e, err = o.fromStats()
-	} else {
+	} else if err = o.countGiven(ctx); err == nil {
 		e, err = g.run(ctx, o.save)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if s, err = o.choose(ctx, g, e); err != nil {
+	if s, err = o.choose(ctx, g, e); s == nil {
 		return nil, nil, err
 	}
 	s.Timing.Read = time.Duration(g.meter.Decode.Load()).Seconds()
@@ -126,5 +133,5 @@ func (c *cli) selection(ctx context.Context, o selectOptions) (s *stream.Selecti
 	s.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: int64(o.limits.memory)}
 	c.note("%s, %.2f s, peak memory %s of %s", passCount(s.Passes), s.Timing.Wall,
 		humanize.IBytes(uint64(s.Memory.PeakRSS)), humanize.IBytes(uint64(s.Memory.Limit)))
-	return s, g.check.forget, nil
+	return s, g.check.forget, err
 }

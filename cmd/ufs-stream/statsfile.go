@@ -1,22 +1,45 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"slices"
+	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The sections of a statistics file: every one has the profile, and files of kind
-// "gram" the moments too.
+// The sections of a statistics file: every one has the profile, files of kind "gram"
+// the moments too, and of kind "graph" the anchor graph as well. A profile may have a
+// sample of rows for anchors.
 const (
 	profileSection = "profile"
+	sampleSection  = "sample"
 	momentsSection = "moments"
+	graphSection   = "graph"
 
+	kindGraph   = "graph"
 	kindGram    = "gram"
 	kindProfile = "profile"
 )
+
+// sections are the states of e that grow with the rows, by name.
+func (e *evidence) sections() []chunkio.Section {
+	var s []chunkio.Section
+	if e.moments != nil {
+		s = append(s, chunkio.Section{Name: momentsSection, Body: e.moments})
+	}
+	if e.graph != nil {
+		s = append(s, chunkio.Section{Name: graphSection, Body: e.graph})
+	}
+	if e.sample != nil {
+		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
+	}
+	return s
+}
 
 // writeStats writes e as a statistics file.
 func (e *evidence) writeStats(path string) error {
@@ -24,16 +47,17 @@ func (e *evidence) writeStats(path string) error {
 		Kind: kindProfile, Version: release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
 		Options: e.options, Inputs: e.inputs, Ranges: e.covered, Warnings: e.warnings,
 	}
-	sections := []chunkio.Section{{Name: profileSection, Body: e.profile}}
-	if e.moments != nil {
+	switch {
+	case e.graph != nil:
+		h.Kind = kindGraph
+	case e.moments != nil:
 		h.Kind = kindGram
-		sections = append(sections, chunkio.Section{Name: momentsSection, Body: e.moments})
 	}
-	return chunkio.WriteStats(path, h, sections...)
+	return chunkio.WriteStats(path, h, append([]chunkio.Section{{Name: profileSection, Body: e.profile}}, e.sections()...)...)
 }
 
-// readStats reads a statistics file. With need needGram it must have the moments,
-// which may hold limit bytes; else they are not read.
+// readStats reads as much of a statistics file as n says, and what is not there is an
+// error; a sample of rows is left to readSample. opt bounds all of it together.
 func readStats(path string, n need, opt gram.Options) (*evidence, error) {
 	r, err := chunkio.OpenStats(path)
 	if err != nil {
@@ -41,35 +65,90 @@ func readStats(path string, n need, opt gram.Options) (*evidence, error) {
 	}
 	defer r.Close()
 	h := r.Header
-	if h.Kind != kindGram && h.Kind != kindProfile {
+	if !slices.Contains([]string{kindGraph, kindGram, kindProfile}, h.Kind) {
 		return nil, stream.Usagef("%s holds a %s, not statistics to select from", path, h.Kind)
 	}
 	e := &evidence{
 		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, inputs: h.Inputs,
 		covered: h.Ranges, options: h.Options, warnings: h.Warnings,
 	}
-	if n == needGram && h.Kind != kindGram {
+	switch {
+	case n == needGram && h.Kind == kindProfile:
 		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… -o FILE.ufs", path)
-	}
-	if n == needGram {
-		e.moments = gram.NewMoments(len(e.columns), opt)
-		e.profile = &e.moments.Profile
-		err = readSection(r, path, momentsSection, e.moments)
-	} else {
+	case n == needGraph && h.Kind != kindGraph:
+		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… --method sfufs -o FILE.ufs", path)
+	case n == needProfile:
 		e.profile = gram.NewProfile(len(e.columns))
-		err = readSection(r, path, profileSection, e.profile)
+		return e, readSection(r, path, profileSection, e.profile)
 	}
-	return e, err
+	if n == needGraph {
+		return e, e.readGraph(r, path, opt)
+	}
+	return e, e.readMoments(r, path, opt)
 }
 
-// readMoments reads the moments of a statistics file or checkpoint.
-func readMoments(path string, m *gram.Moments) error {
+func (e *evidence) readMoments(r *chunkio.StatsReader, path string, opt gram.Options) error {
+	e.moments = gram.NewMoments(len(e.columns), opt)
+	e.profile = &e.moments.Profile
+	return readSection(r, path, momentsSection, e.moments)
+}
+
+// readGraph reads the moments and the graph, within opt.Limit bytes together.
+func (e *evidence) readGraph(r *chunkio.StatsReader, path string, opt gram.Options) error {
+	beside, err := e.graphBytes(path, opt.Workers)
+	if err != nil {
+		return err
+	}
+	own := opt
+	own.Limit = max(opt.Limit-beside, 1)
+	if err := e.readMoments(r, path, own); err != nil {
+		var m *stream.MemoryError
+		if errors.As(err, &m) {
+			return &stream.MemoryError{What: "the statistics in " + path, Need: m.Need + beside, Limit: opt.Limit, Flag: m.Flag}
+		}
+		return err
+	}
+	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Workers: opt.Workers, Limit: beside}); err != nil {
+		return err
+	}
+	return readSection(r, path, graphSection, e.graph)
+}
+
+// graphBytes is what the graph in a file with e's header holds at most.
+func (e *evidence) graphBytes(path string, workers int) (int64, error) {
+	m, err1 := strconv.Atoi(e.options["anchors"])
+	k, err2 := strconv.Atoi(e.options["neighbors"])
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, stream.Dataf(path, "no number of anchors and neighbors: %w", err)
+	}
+	return anchor.Bytes(m, len(e.columns), k, workers), nil
+}
+
+// readSample reads the sample of rows of a profile, if it has one, within so many bytes.
+func (e *evidence) readSample(path string, limit int64) error {
 	r, err := chunkio.OpenStats(path)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return readSection(r, path, momentsSection, m)
+	if !r.Has(sampleSection) {
+		return nil
+	}
+	e.sample = anchor.NewSampler(len(e.columns), anchor.SamplerOptions{Limit: limit})
+	return readSection(r, path, sampleSection, e.sample)
+}
+
+// restore reads the states of e from a checkpoint.
+func (e *evidence) restore(path string) error {
+	r, err := chunkio.OpenStats(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := readSection(r, path, momentsSection, e.moments); err != nil || e.graph == nil {
+		return err
+	}
+	return readSection(r, path, graphSection, e.graph)
 }
 
 // readSection reads a section to its very end, where its checksum is verified.

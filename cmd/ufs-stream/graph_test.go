@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// graphRequests are the methods that work from the anchor graph, with a flag or two.
+func graphRequests() []string {
+	return []string{
+		"--method sfufs", "--method sfufs --constraint scatter --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy",
+		"--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
+	}
+}
+
+// TestGraphCutsAndThreads: files cut otherwise give the same selection; for the same
+// files the whole answer is the same to the last bit whatever the threads and limit.
+func TestGraphCutsAndThreads(t *testing.T) {
+	one, _ := plant(t, 900, 1)
+	seven, _ := plant(t, 900, 7)
+	for _, args := range graphRequests() {
+		var want []string
+		for _, in := range []string{one, seven} {
+			var bits string
+			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"2", "100MiB"}, {"8", "1GiB"}} {
+				s := selection(t, slices.Concat(strings.Fields(args), []string{in, "-k", "9", "--threads", c.threads, "--memory-limit", c.limit})...)
+				if want == nil {
+					want = names(s)
+				}
+				if got := names(s); !slices.Equal(got, want) {
+					t.Errorf("%s, %s threads: %v, want %v", args, c.threads, got, want)
+				}
+				if b := answer(t, s); bits == "" {
+					bits = b
+				} else if b != bits {
+					t.Errorf("%s: %s threads and %s give other bits", args, c.threads, c.limit)
+				}
+			}
+		}
+	}
+}
+
+// scanShards makes the statistics of the shards of in, by one profile of all shards,
+// and merges them.
+func scanShards(t *testing.T, n int, args ...string) (all string) {
+	t.Helper()
+	dir := t.TempDir()
+	profiles, parts := []string{"merge"}, []string{"merge"}
+	at := func(form string, i int) string { return filepath.Join(dir, fmt.Sprintf(form, i)) }
+	for i := range n {
+		must(t, slices.Concat([]string{"scan", "--profile-only", "-o", at("p%d.ufs", i), "--shard", fmt.Sprintf("%d/%d", i+1, n)}, args)...)
+		profiles = append(profiles, at("p%d.ufs", i))
+	}
+	profile := filepath.Join(dir, "p.ufs")
+	must(t, append(profiles, "-o", profile)...)
+	for i := range n {
+		must(t, slices.Concat([]string{"scan", "--profile", profile, "-o", at("s%d.ufs", i), "--shard", fmt.Sprintf("%d/%d", i+1, n)}, args)...)
+		parts = append(parts, at("s%d.ufs", i))
+	}
+	all = filepath.Join(dir, "all.ufs")
+	must(t, append(parts, "-o", all)...)
+	return all
+}
+
+// rankingOf is the answer without numbers, which roundings may change.
+func rankingOf(s *stream.Selection) string {
+	var b strings.Builder
+	for _, f := range s.Selected {
+		fmt.Fprintf(&b, "%s ", f.Name)
+	}
+	fmt.Fprintf(&b, "of %d, %d rows of %d, seed %d, left out", s.Features, s.RowsUsed, s.Rows, s.Seed)
+	for _, l := range s.LeftOut {
+		fmt.Fprintf(&b, " %s", l.Name)
+	}
+	return b.String()
+}
+
+// TestGraphShards: shards with a profile of them all, one scan, and the file itself give
+// the same ranking, for every method and missing policy.
+func TestGraphShards(t *testing.T) {
+	in, _ := plantSource(t, riddled{planted.New(planted.Options{Rows: 900, GroupRow: 100})}, 2)
+	for _, c := range []struct {
+		shape, methods string
+		shards         int
+	}{
+		{"--missing drop-row", "graphgreedy,sfufs,fufs,laplacian,mcfs", 7},
+		{"--missing mean --anchor-method kmeans --anchors 30", "graphgreedy,sfufs", 2},
+		{"--missing zero --seed 7 --neighbors 3", "graphgreedy,laplacian", 3},
+		{"--exclude x002,x003,x004 --scale unit", "sfufs,mcfs", 2},
+		{"--exclude x002,x003 --scale minmax", "graphgreedy,mcfs", 4}, // x004 has no value at all
+	} {
+		shape := strings.Fields(c.shape)
+		all := scanShards(t, c.shards, slices.Concat(shape, []string{in, "--method", "sfufs"})...)
+		one := filepath.Join(t.TempDir(), "one.ufs")
+		must(t, slices.Concat(shape, []string{"scan", in, "--method", "mcfs", "-o", one})...)
+		sameGraph(t, all, one)
+		for method := range strings.SplitSeq(c.methods, ",") {
+			want := rankingOf(selection(t, slices.Concat(shape, []string{in, "--method", method, "-k", "9"})...))
+			for _, stats := range []string{all, one} {
+				if got := rankingOf(selection(t, "--stats", stats, "--method", method, "-k", "9")); got != want {
+					t.Errorf("%s, %s: %s\nwant %s", c.shape, method, got, want)
+				}
+			}
+		}
+	}
+}
+
+// sameGraph wants the statistics in two files to agree. Sums of 900 rows in another
+// order differ by at most 900 roundings of 2⁻⁵³ of the sum of absolute values: 1e-13, of
+// the largest entry of each matrix.
+func sameGraph(t *testing.T, a, b string) {
+	t.Helper()
+	x, y := graphOfFile(t, a), graphOfFile(t, b)
+	if x.Rows != y.Rows || x.M != y.M || x.D != y.D {
+		t.Fatalf("%d rows, %d anchors, %d features; want %d, %d, %d", x.Rows, x.M, x.D, y.Rows, y.M, y.D)
+	}
+	for i, pair := range [][2][]float64{{x.Delta, y.Delta}, {x.G, y.G}, {x.C, y.C}, {x.S, y.S}} {
+		largest, off := 0.0, 0.0
+		for j, v := range pair[0] {
+			largest, off = max(largest, math.Abs(v)), max(off, math.Abs(v-pair[1][j]))
+		}
+		if !(off <= 1e-12*largest) {
+			t.Errorf("matrix %d is off by %g of %g", i, off, largest)
+		}
+	}
+}
+
+func graphOfFile(t *testing.T, path string) *anchor.Graph {
+	t.Helper()
+	e, err := readStats(path, needGraph, gram.Options{Limit: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := e.moments.Finish(e.columns, gram.FinishOptions{Scale: gram.ScaleCenter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := e.graph.Graph(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestGraphSeparateFiles: files scanned one by one, none of which knows of the others,
+// add up once one profile of all decides. There are anchors enough for all of them.
+func TestGraphSeparateFiles(t *testing.T) {
+	_, paths := plant(t, 3000, 3)
+	dir := t.TempDir()
+	at := func(name string, i int) string { return filepath.Join(dir, fmt.Sprintf("%s%d.ufs", name, i)) }
+	profiles, parts := []string{"merge", "-o", at("p", 9)}, []string{"merge", "-o", at("s", 9)}
+	for i, path := range paths {
+		must(t, "scan", path, "--method", "sfufs", "--profile-only", "-o", at("p", i))
+		profiles = append(profiles, at("p", i))
+	}
+	must(t, profiles...)
+	for i, path := range paths {
+		must(t, "scan", path, "--method", "sfufs", "--profile", at("p", 9), "-o", at("s", i))
+		parts = append(parts, at("s", i))
+	}
+	must(t, parts...)
+	s := selection(t, "--stats", at("s", 9), "--method", "graphgreedy", "-k", "6")
+	if s.RowsUsed != 3000 || fmt.Sprint(s.Options["anchors"]) != "500" {
+		t.Errorf("%d rows, %v anchors; want 3000 and 500", s.RowsUsed, s.Options["anchors"])
+	}
+}
+
+// TestGraphOfOneFileServesGreedy: a graph file is a Gram file too.
+func TestGraphOfOneFileServesGreedy(t *testing.T) {
+	in, _ := plant(t, 900, 2)
+	stats := filepath.Join(t.TempDir(), "graph.ufs")
+	must(t, "scan", in, "--method", "laplacian", "--scale", "unit", "-o", stats)
+	for _, args := range []string{"--method greedy", "--method partgreedy --scale none", "--method variance"} {
+		a := selection(t, append(strings.Fields(args), in, "-k", "9")...)
+		b := selection(t, append(strings.Fields(args), "--stats", stats, "-k", "9")...)
+		if x, y := rankingOf(b), rankingOf(a); x != y {
+			t.Errorf("%s: %s\nwant %s", args, x, y)
+		}
+		if x, y := fmt.Sprint(b.Options), fmt.Sprint(a.Options); x != y {
+			t.Errorf("%s: options %s, want %s", args, x, y)
+		}
+	}
+	if out := must(t, "inspect", stats); !strings.Contains(out, "graph statistics") || !strings.Contains(out, "--anchors 225") {
+		t.Errorf("inspect said:\n%s", out)
+	}
+}
+
+// TestGraphGreedyOfNoRound is greedy on centred data.
+func TestGraphGreedyOfNoRound(t *testing.T) {
+	in, _ := plant(t, 900, 2)
+	for _, scale := range []string{"standard", "center"} {
+		want := selection(t, in, "-k", "12", "--method", "greedy", "--scale", scale)
+		s := selection(t, in, "-k", "12", "--method", "graphgreedy", "--smooth", "0", "--scale", scale)
+		if got := names(s); !slices.Equal(got, names(want)) {
+			t.Errorf("%s: %v, want %v", scale, got, names(want))
+		}
+		for i, f := range s.Selected {
+			// 900 rows in 50 columns: roundings of about 2⁻⁵³·50 in each of 12 updates.
+			if !near(float64(f.Error), float64(want.Selected[i].Error), 1e-11) {
+				t.Errorf("%s: rank %d: error %v, want %v", scale, i+1, f.Error, want.Selected[i].Error)
+			}
+		}
+	}
+}
+
+// TestAnchorsFile: the rows that would have been drawn, in a file, are the same anchors;
+// other columns beside them do not matter.
+func TestAnchorsFile(t *testing.T) {
+	table := planted.New(planted.Options{Rows: 900, GroupRow: 100})
+	in, _ := plantSource(t, table, 2)
+	sampler := anchor.NewSampler(len(table.Columns()), anchor.SamplerOptions{Rows: 60, Seed: 1})
+	if err := stream.Fold(context.Background(), table, stream.FoldOptions{}, sampler); err != nil {
+		t.Fatal(err)
+	}
+	rows := sampler.Draw(60)
+	file := filepath.Join(t.TempDir(), "anchors.parquet")
+	cols := append(slices.Clone(table.Columns()), stream.Column{Name: "class", Type: "double"})
+	data := append(slices.Clone(rows.Data), make([]float64, 60)...)
+	if err := chunkio.WriteParquet(context.Background(), file, memory{cols, 60, data}, chunkio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := selection(t, in, "--method", "sfufs", "-k", "9", "--anchors", "60")
+	got := selection(t, in, "--method", "sfufs", "-k", "9", "--anchors-file", file)
+	if x, y := fmt.Sprint(got.Scores), fmt.Sprint(want.Scores); x != y || rankingOf(got) != rankingOf(want) {
+		t.Errorf("scores %s\nwant %s", x, y)
+	}
+	if fmt.Sprint(got.Options["anchors"]) != "60" || got.Options["anchors-file"] != file {
+		t.Errorf("options %v", got.Options)
+	}
+	one := filepath.Join(t.TempDir(), "one.ufs")
+	must(t, "scan", in, "--anchors-file", file, "--method", "sfufs", "-o", one)
+	all := scanShards(t, 3, in, "--anchors-file", file, "--method", "sfufs")
+	sameGraph(t, all, one)
+	if s := selection(t, "--stats", all, "--method", "sfufs", "-k", "9"); !slices.Equal(names(s), names(want)) {
+		t.Errorf("from statistics %v, want %v", names(s), names(want))
+	}
+}
+
+// riddled misses some values of two columns, and all of a third.
+type riddled struct{ stream.Source }
+
+func (h riddled) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		for c, err := range h.Source.Chunks(ctx, r) {
+			if err == nil {
+				for i := range c.Rows {
+					switch at := c.Position(i); {
+					case at%5 == 0:
+						c.Col(2)[i] = math.NaN()
+					case at%11 == 0:
+						c.Col(3)[i] = math.NaN()
+					}
+					c.Col(4)[i] = math.NaN()
+				}
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestGraphExitCodes: what a graph method cannot do is said before anything is read,
+// or names its place.
+func TestGraphExitCodes(t *testing.T) {
+	dir, paths := plant(t, 300, 1)
+	in := paths[0]
+	at := func(name string) string { return filepath.Join(dir, "other", name) }
+	if err := os.MkdirAll(at(""), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	holes, _ := plantSource(t, holed{planted.New(planted.Options{Rows: 300, GroupRow: 100})}, 1)
+	tiny, _ := plant(t, 23, 1) // a quarter of them are 5 anchors
+	few := columnsFile(t, at("few.parquet"), []string{"a", "b"}, []float64{1, 2, 3}, []float64{2, 3, 5})
+	strange := columnsFile(t, at("strange.parquet"), []string{"a", "b"}, []float64{1, 2, 3, 4, 5, 6}, []float64{2, 3, 5, 7, 11, 13})
+	constant := columnsFile(t, at("constant.parquet"), []string{"a", "b"}, slices.Repeat([]float64{1}, 30), slices.Repeat([]float64{3}, 30))
+	gone := columnsFile(t, at("gone.parquet"), []string{"a", "b"}, slices.Repeat([]float64{1, nan, 2, nan, 3, nan}, 9), slices.Repeat([]float64{nan, 1, nan, 2, nan, 3}, 9))
+	huge := columnsFile(t, at("huge.parquet"), []string{"a", "b"}, slices.Repeat([]float64{4e152, 1, 8e152, 3, -4e152}, 9), slices.Repeat([]float64{5, 1, 4, 3, 2}, 9))
+	graph, other, plain := at("graph.ufs"), at("seed2.ufs"), at("gram.ufs")
+	profile, kmeansless := at("profile.ufs"), at("bare.ufs")
+	must(t, "scan", in, "--method", "sfufs", "--shard", "1/2", "-o", graph)
+	must(t, "scan", in, "--method", "sfufs", "--shard", "2/2", "--seed", "2", "-o", other)
+	must(t, "scan", in, "--shard", "2/2", "-o", plain)
+	must(t, "scan", in, "--method", "sfufs", "--profile-only", "--anchors", "20", "-o", profile)
+	must(t, "scan", in, "--profile-only", "-o", kmeansless)
+	forFile := columnsFile(t, at("byfile.parquet"), []string{"a", "b"}, slices.Repeat([]float64{1, 2, 3, 4, 7}, 9), slices.Repeat([]float64{5, 1, 4, 3, 2}, 9))
+	byFile := at("byfile.ufs")
+	must(t, "scan", forFile, "--method", "sfufs", "--anchors-file", strange, "-o", byFile)
+	damaged, err := os.ReadFile(graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged[len(damaged)-1000] ^= 1
+	bad := at("damaged.ufs")
+	if err := os.WriteFile(bad, damaged, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	read := "select --method sfufs " + in
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{read + " --anchors 5", exitUsage, "at least 6"},
+		{read + " --anchors 0", exitUsage, "want 1 or more"},
+		{read + " --neighbors 0", exitUsage, "want 1 or more"},
+		{read + " --anchors 301", exitUsage, "only 300 rows"},
+		{read + " --neighbors 75", exitUsage, "a quarter of the 300 rows"},
+		{"plan --method sfufs --neighbors 75 " + in, exitUsage, "a quarter of the 300 rows"},
+		{"select --method sfufs " + tiny, exitUsage, "choose --anchors"},
+		{read + " --rows 20", exitUsage, "choose --anchors"},
+		{read + " --anchors 20 --anchors-file " + few, exitUsage, "do not go with it"},
+		{read + " --anchors-file " + few, exitUsage, "at least 6"},
+		{"plan --method sfufs --anchors-file " + few + " " + in, exitUsage, "at least 6"},
+		{read + " --anchors-file " + strange, exitUsage, "--anchors-file"},
+		{read + " --anchors-file -", exitUsage, "a stream"},
+		{read + " --anchors-file " + at("nothing.parquet"), exitData, "nothing.parquet"},
+		{read + " --weight x000", exitUsage, "not for method sfufs"},
+		{"scan --method mcfs --weight x000 -o " + at("x.ufs") + " " + in, exitUsage, "not for method mcfs"},
+		{"select --method sfufs -", exitUsage, "--method greedy"},
+		{"select --method graphgreedy -", exitUsage, "save it to a file"},
+		{read + " --smooth 2", exitUsage, "--smooth is not for method sfufs but for graphgreedy"},
+		{"select --method greedy --anchors 30 " + in, exitUsage, "not for method greedy"},
+		{"select --method fufs --alpha 1 " + in, exitUsage, "not for method fufs"},
+		{"select --method laplacian --clusters 3 " + in, exitUsage, "not for method laplacian"},
+		{"select --method mcfs --require-converged " + in, exitUsage, "not for method mcfs"},
+		{"select --method graphgreedy --smooth 101 " + in, exitUsage, "0 to 100"},
+		{"select --method graphgreedy --variance 0.9 " + in, exitUsage, "-k"},
+		{"select --method laplacian --keep x000 " + in, exitUsage, "not for method laplacian"},
+		{read + " --alpha 1,10", exitUsage, "path takes several"},
+		{read + " --gamma 1e-3..1e3", exitUsage, "path takes several"},
+		{"plan --method sfufs --alpha 1,10 " + in, exitUsage, "path takes several"},
+		{read + " --alpha 0", exitUsage, "--alpha"},
+		{read + " --alpha 1e-12", exitUsage, "--alpha"},
+		{"path --method sfufs --alpha 0,1 " + in, exitUsage, "--alpha"},
+		{read + " --gamma much", exitUsage, "want a number"},
+		{read + " --gamma 10..1", exitUsage, "FROM <= TO"},
+		{read + " --gamma -1", exitUsage, "at least 0"},
+		{read + " --gamma NaN", exitUsage, "want a number"},
+		{read + " --tol 1", exitUsage, "share"},
+		{read + " --max-iter 0", exitUsage, "want 1 or more"},
+		{read + " -k 49", exitUsage, "more than the 48 features"},
+		{"path --method mcfs " + in, exitUsage, "no curve"},
+		{"select --method sfufs " + holes, exitData, `column "x002", row 0`},
+		{"select --method laplacian --scale none --columns x000,x00[5-9] --missing error " + holes, exitDone, ""},
+
+		{"select --method sfufs " + constant, exitData, "constant.parquet: no usable feature"},
+		{"select --method sfufs --missing drop-row " + gone, exitData, "gone.parquet: no rows"},
+		{"select --method sfufs --scale none " + huge, exitData, "huge.parquet: "},
+		{"select --method laplacian " + huge, exitDone, ""},
+		{read + " --clusters 100 -k 3", exitDone, "more than the 48 features"},
+		{read + " --clusters 3 -k 3", exitDone, "--constraint scatter"},
+
+		{"select --method sfufs --stats " + plain, exitUsage, "holds no anchor graph"},
+		{"select --method sfufs --stats " + profile, exitUsage, "holds no anchor graph"},
+		{"select --method sfufs --exclude x000 --stats " + graph, exitUsage, "scan again"},
+		{"select --method mcfs --columns x00* --stats " + graph, exitUsage, "scan again"},
+		{"select --method sfufs --scale unit --stats " + graph, exitUsage, "made with standard"},
+		{"select --method sfufs --neighbors 4 --stats " + graph, exitUsage, "made with 5"},
+		{"select --method sfufs --seed 9 --stats " + graph, exitUsage, "made with 1"},
+		{"select --method sfufs --anchors 74 --stats " + graph, exitUsage, "made with 75"},
+		{"select --method sfufs --anchors-file " + strange + " --stats " + graph, exitUsage, "made without"},
+		{"select --method sfufs --anchor-method kmeans --stats " + byFile, exitUsage, "made without"},
+		{"select --method sfufs --anchors 75 --neighbors 5 --scale standard --missing mean --stats " + graph, exitDone, ""},
+		{"select --method sfufs --stats " + bad, exitData, "damaged.ufs"},
+		{"merge -o " + at("m.ufs") + " " + graph + " " + plain, exitUsage, "one kind"},
+		{"merge -o " + at("m.ufs") + " " + graph + " " + other, exitUsage, "--seed"},
+		{"merge -o " + at("m.ufs") + " " + graph + " " + graph, exitUsage, "both cover"},
+		{"merge -o " + at("m.ufs") + " " + profile + " " + kmeansless, exitUsage, "both cover"},
+		{"scan --method sfufs --profile " + kmeansless + " -o " + at("x.ufs") + " " + in, exitUsage, "no sample of rows"},
+		{"scan --method sfufs --profile " + profile + " -o " + at("x.ufs") + " " + in, exitUsage, "keeps 20 rows"},
+		{"scan --method sfufs --profile " + profile + " --anchors 20 --anchor-method kmeans -o " + at("x.ufs") + " " + in, exitUsage, "kmeans"},
+		{"scan --method sfufs --profile " + profile + " --anchors 20 --seed 3 -o " + at("x.ufs") + " " + in, exitUsage, "drawn with --seed 1"},
+		{"scan --method sfufs --profile " + profile + " --anchors 20 --rows 100 -o " + at("x.ufs") + " " + in, exitUsage, "--rows"},
+		{"scan --method sfufs --profile " + profile + " --anchors 20 --exclude x000 -o " + at("x.ufs") + " " + in, exitUsage, "other columns"},
+		{"scan --method sfufs --profile " + profile + " --anchors 20 -o " + at("x.ufs") + " " + in, exitDone, ""},
+		{"scan --method sfufs --profile " + profile + " --anchors 12 -o " + at("x.ufs") + " " + in, exitDone, ""},
+
+		{"select --method sfufs --memory-limit 10MiB " + in, exitMemory, "--memory-limit"},
+		{"select --method sfufs --memory-limit 10MiB --stats " + graph, exitMemory, "--memory-limit"},
+		{"merge --memory-limit 48MiB -o " + at("m.ufs") + " " + graph + " " + other, exitMemory, "--memory-limit"},
+	} {
+		t.Run(strings.NewReplacer(dir, "", in, "").Replace(c.args), func(t *testing.T) {
+			r := ufs(strings.Fields(c.args)...)
+			if r.code != c.code || !strings.Contains(r.err, c.says) {
+				t.Errorf("%s: exit code %d, want %d and something of %q:\n%s", c.args, r.code, c.code, c.says, r.err)
+			}
+			if c.code != exitDone && r.out != "" {
+				t.Errorf("%s: failed, yet wrote to standard output: %q", c.args, r.out)
+			}
+		})
+	}
+}
+
+// TestUnconverged: the iteration's end is told from its break; a result is written
+// either way.
+func TestUnconverged(t *testing.T) {
+	in, _ := plant(t, 300, 1)
+	args := []string{"select", in, "--method", "sfufs", "--constraint", "scatter", "--max-iter", "2", "--tol", "1e-12", "-k", "5"}
+	for _, c := range []struct {
+		required []string
+		code     int
+	}{{nil, exitDone}, {[]string{"--require-converged"}, exitUnconverged}} {
+		out := filepath.Join(t.TempDir(), "sel.json")
+		r := ufs(slices.Concat(args, c.required, []string{"-o", out})...)
+		if r.code != c.code || !strings.Contains(r.err, "not converged after 2 iterations") {
+			t.Errorf("%v: exit code %d: %s", c.required, r.code, r.err)
+		}
+		s, err := readSelection(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Converged || s.Iterations != 2 || len(s.Objective) != 2 || len(s.Trace) != 2 || !strings.Contains(strings.Join(s.Warnings, "\n"), "--max-iter") {
+			t.Errorf("%v: converged %v after %d, objective %v, warnings %q", c.required, s.Converged, s.Iterations, s.Objective, s.Warnings)
+		}
+	}
+	must(t, "select", in, "--method", "sfufs", "-k", "40", "--require-converged", "--tol", "0.5")
+	out := filepath.Join(t.TempDir(), "grid.json")
+	r := ufs("path", in, "--method", "sfufs", "--gamma", "1,10", "--max-iter", "1", "--tol", "1e-12", "--require-converged", "-o", out)
+	var g grid
+	if b, err := os.ReadFile(out); r.code != exitUnconverged || err != nil || json.Unmarshal(b, &g) != nil || len(g.Settings) != 2 {
+		t.Errorf("path: exit code %d, %v: %s", r.code, err, r.err)
+	}
+	if !strings.Contains(strings.Join(g.Warnings, "\n"), "2 of 2 settings did not converge") {
+		t.Errorf("path: warnings %q", g.Warnings)
+	}
+}
+
+// TestGraphRecordsItsFlags: the options in the answer, given as flags, give the answer
+// again.
+func TestGraphRecordsItsFlags(t *testing.T) {
+	in, _ := plant(t, 300, 1)
+	for _, args := range append(graphRequests(), "--method sfufs --seed 5 --anchors 33 --neighbors 4 --label x000 --exclude x04*") {
+		s := selection(t, append(strings.Fields(args), in, "-k", "6")...)
+		again := []string{in, "-k", strconv.Itoa(s.K), "--method", s.Method, "--seed", fmt.Sprint(s.Seed)}
+		for flag, value := range s.Options {
+			again = append(again, "--"+flag, fmt.Sprint(value))
+		}
+		if b := selection(t, again...); answer(t, b) != answer(t, s) {
+			t.Errorf("%s: %v give another answer", args, again)
+		}
+		if ranks := s.Method != "graphgreedy"; (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
+			t.Errorf("%s: %d scores and %d columns of %d features", args, len(s.Scores), len(s.Columns), s.Features)
+		}
+		if s.Passes != 2 {
+			t.Errorf("%s: %d passes", args, s.Passes)
+		}
+		if slices.ContainsFunc(s.Scores, func(f stream.Score) bool { return f.Name == s.Options["label"] }) {
+			t.Errorf("%s: the label has a score", args)
+		}
+	}
+}
+
+// TestNumbers: lists and runs of decades.
+func TestNumbers(t *testing.T) {
+	for in, want := range map[string]string{
+		"1": "1", "0.1, 1,10": "0.1,1,10", "1e-3..1e3": "0.001,0.01,0.1,1,10,100,1000", "2..300": "2,20,200", "0,5..5": "0,5",
+		"1e-307..1e-306": "1e-307,1e-306",
+	} {
+		var n numbers
+		if err := n.Set(in); err != nil || n.String() != want {
+			t.Errorf("%q: %s, %v; want %s", in, n.String(), err, want)
+		}
+	}
+	var wide numbers
+	if err := wide.Set("1e-300..1e300"); err != nil || len(wide) != 601 || wide[600] != 1e300 {
+		t.Errorf("%d numbers, %v", len(wide), err)
+	}
+	for _, in := range []string{"", ",", "1,", "x", "-1", "Inf", "NaN", "1..", "..1", "1..10..100", "0..1", "10..1"} {
+		var n numbers
+		if err := n.Set(in); err == nil {
+			t.Errorf("%q was taken as %s", in, n.String())
+		}
+	}
+}

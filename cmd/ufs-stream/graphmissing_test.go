@@ -1,0 +1,205 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	arrowmemory "github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestGraphMissing: every policy is what it would be to a table that says it: dropped
+// rows are not there, filled entries hold the fill.
+func TestGraphMissing(t *testing.T) {
+	dir := t.TempDir()
+	const rows = 240
+	var clean, dropped [4][]float64
+	a, b, c, d := make([]float64, rows), make([]float64, rows), make([]float64, rows), make([]float64, rows)
+	for i := range rows {
+		x := float64(i*i%23) + 40*float64(i%3)
+		a[i], b[i], c[i], d[i] = x, x+float64(i%5), float64(i%7), float64(i*i%11)
+	}
+	cols := [4][]float64{a, b, c, d}
+	sum, seen := 0.0, 0.0
+	for i := range rows {
+		if i%9 != 4 {
+			sum, seen = sum+c[i], seen+1
+		}
+	}
+	mean := sum / seen
+	filled := map[string][]float64{"mean": slices.Clone(c), "zero": slices.Clone(c)}
+	for i := range rows {
+		for j := range cols {
+			clean[j] = append(clean[j], cols[j][i])
+			if i%9 != 4 {
+				dropped[j] = append(dropped[j], cols[j][i])
+			}
+		}
+		if i%9 == 4 {
+			filled["mean"][i], filled["zero"][i] = mean, 0
+			c[i] = nan
+		}
+	}
+	null, flat := slices.Repeat([]float64{nan}, rows), slices.Repeat([]float64{7}, rows)
+	flat[3] = nan
+	all := []string{"a", "b", "c", "d"}
+	holes := columnsFile(t, filepath.Join(dir, "holes.parquet"), append(slices.Clone(all), "null", "flat"), a, b, c, d, null, flat)
+	for _, method := range []string{"sfufs", "graphgreedy", "mcfs"} {
+		args := []string{"--method", method, "-k", "4", "--clusters", "3", "--anchors", "30"}
+		if method == "graphgreedy" {
+			args = slices.Delete(args, 4, 6)
+		}
+		for _, missing := range []string{"mean", "zero"} {
+			table := columnsFile(t, filepath.Join(dir, missing+".parquet"), all, a, b, filled[missing], d)
+			want := selection(t, append(args, table)...)
+			got := selection(t, append(args, holes, "--missing", missing)...)
+			sameScores(t, got, want)
+			if why := fmt.Sprint(got.LeftOut); got.Columns[2].Filled != 27 || !strings.Contains(why, "null") || !strings.Contains(why, "flat") {
+				t.Errorf("%s, %s: %d filled, left out %s", method, missing, got.Columns[2].Filled, why)
+			}
+			if got.Passes != 2 {
+				t.Errorf("%s, %s: %d passes", method, missing, got.Passes)
+			}
+		}
+		got := selection(t, append(args, holes, "--missing", "drop-row")...)
+		if got.RowsUsed != int64(len(dropped[0])) || got.Passes != 3 {
+			t.Errorf("%s: %d rows used in %d passes", method, got.RowsUsed, got.Passes)
+		}
+	}
+	// With all kept rows as anchors, positions do not matter, but which rows are kept does.
+	table := columnsFile(t, filepath.Join(dir, "dropped.parquet"), all, dropped[0], dropped[1], dropped[2], dropped[3])
+	every := []string{"--method", "laplacian", "-k", "4", "--anchors", fmt.Sprint(len(dropped[0]))}
+	sameScores(t, selection(t, append(every, holes, "--missing", "drop-row")...), selection(t, append(every, table)...))
+	if r := ufs("select", holes, "--method", "sfufs", "--anchors", fmt.Sprint(len(dropped[0])+1), "--missing", "drop-row"); r.code != exitUsage {
+		t.Errorf("anchors from dropped rows: exit code %d: %s", r.code, r.err)
+	}
+	r := ufs("select", holes, "--method", "sfufs", "--anchors", "30")
+	if r.code != exitData || !strings.Contains(r.err, `column "c", row 4`) {
+		t.Errorf("error: exit code %d: %s", r.code, r.err)
+	}
+	// Missing values in anchors are treated as those of the input.
+	six := append(slices.Clone(all), "null", "flat")
+	anchors := columnsFile(t, filepath.Join(dir, "anchors.parquet"), six, a[:30], b[:30], c[:30], d[:30], null[:30], flat[:30])
+	full := columnsFile(t, filepath.Join(dir, "full.parquet"), six, a[:30], b[:30], filled["zero"][:30], d[:30], null[:30], flat[:30])
+	of := []string{"--method", "laplacian", "-k", "4", "--missing", "zero", holes, "--anchors-file"}
+	sameScores(t, selection(t, append(of, anchors)...), selection(t, append(of, full)...))
+	of[5] = "error"
+	of[6] = table
+	if r := ufs(slices.Concat([]string{"select"}, of, []string{anchors})...); r.code != exitData || !strings.Contains(r.err, "anchors.parquet") {
+		t.Errorf("anchors with missing values: exit code %d: %s", r.code, r.err)
+	}
+}
+
+// sameScores wants the same features and scores: the mean of 213 values is filled in by
+// rounding, and then weights of distances, sums of 240 rows and solvers follow: 1e-6.
+func sameScores(t *testing.T, got, want *stream.Selection) {
+	t.Helper()
+	if !slices.Equal(names(got), names(want)) {
+		t.Errorf("%s: %v, want %v", got.Method, names(got), names(want))
+	}
+	for j, f := range want.Scores {
+		if g := got.Scores[j]; g.Name != f.Name || math.Abs(float64(g.Score-f.Score)) > 1e-6*math.Abs(float64(f.Score))+1e-9 {
+			t.Errorf("%s: score %+v, want %+v", got.Method, g, f)
+		}
+	}
+}
+
+// TestGraphOfSparse: sparse rows are those of the dense table with zeros in it.
+func TestGraphOfSparse(t *testing.T) {
+	const rows, d = 200, 12
+	sparse := filepath.Join(t.TempDir(), "sparse.arrow")
+	f, err := os.Create(sparse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "indices", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32)}, {Name: "values", Type: arrow.ListOf(arrow.PrimitiveTypes.Float64)},
+	}, nil)
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	indices, values := b.Field(0).(*array.ListBuilder), b.Field(1).(*array.ListBuilder)
+	cols, heads := make([][]float64, d), make([]string, d)
+	for j := range d {
+		cols[j], heads[j] = make([]float64, rows), fmt.Sprintf("values[%d]", j)
+	}
+	for i := range rows {
+		indices.Append(true)
+		values.Append(true)
+		for j := range d {
+			if (i*i+j*i+j)%3 == 0 {
+				cols[j][i] = 1 + float64(i*(j+2)%17) + float64(20*(i%4*j%5))
+				indices.ValueBuilder().(*array.Int32Builder).Append(int32(j))
+				values.ValueBuilder().(*array.Float64Builder).Append(cols[j][i])
+			}
+		}
+	}
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(b.NewRecord()), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	dense := columnsFile(t, filepath.Join(t.TempDir(), "dense.parquet"), heads, cols...)
+	for _, shape := range [][]string{nil, {"--scale", "unit"}, {"--anchor-method", "kmeans", "--anchors", "20"}} {
+		for _, method := range []string{"laplacian", "graphgreedy", "mcfs"} {
+			args := append([]string{"-k", "5", "--method", method}, shape...)
+			want := selection(t, append(args, dense)...)
+			sameScores(t, selection(t, append(args, sparse, "--sparse", "indices,values")...), want)
+		}
+		all := scanShards(t, 3, append([]string{sparse, "--sparse", "indices,values", "--method", "laplacian"}, shape...)...)
+		want := selection(t, append([]string{dense, "-k", "5", "--method", "laplacian"}, shape...)...)
+		sameScores(t, selection(t, "--stats", all, "--method", "laplacian", "-k", "5"), want)
+	}
+	given := []string{sparse, "--sparse", "indices,values", "--method", "laplacian", "-k", "5"}
+	every := selection(t, append(given, "--anchors-file", sparse)...)
+	if want := selection(t, dense, "--method", "laplacian", "-k", "5", "--anchors-file", dense); !slices.Equal(names(every), names(want)) {
+		t.Errorf("anchors of a sparse file: %v, want %v", names(every), names(want))
+	}
+}
+
+// TestGraphSkipFile: a file that turns out bad in any pass is as if it were not there.
+func TestGraphSkipFile(t *testing.T) {
+	in, paths := plant(t, 3000, 3)
+	want := selection(t, paths[0], paths[2], "-k", "9", "--method", "sfufs")
+	whole, err := os.ReadFile(paths[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 8; i < len(whole)/2; i += 11 { // the footer stays
+		whole[i] ^= 0x55
+	}
+	if err := os.WriteFile(paths[1], whole, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := selection(t, in, "-k", "9", "--method", "sfufs", "--on-error", "skip-file")
+	if fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) || s.Rows != 2000 || len(s.Inputs) != 2 {
+		t.Errorf("%v of %d rows, want %v", names(s), s.Rows, names(want))
+	}
+	profile, parts, part := filepath.Join(t.TempDir(), "p.ufs"), filepath.Join(t.TempDir(), "s.ufs"), filepath.Join(t.TempDir(), "part.ufs")
+	must(t, "scan", paths[0], paths[2], "--method", "sfufs", "--profile-only", "-o", profile)
+	r := ufs("scan", in, "--method", "sfufs", "--profile", profile, "--on-error", "skip-file", "-o", parts)
+	if r.code != exitDone || strings.Contains(r.err, "made without") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+	if s := selection(t, "--stats", parts, "--method", "sfufs", "-k", "9"); fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) {
+		t.Errorf("by a profile: %v, want %v", names(s), names(want))
+	}
+	must(t, "scan", paths[0], "--method", "sfufs", "--profile-only", "--shard", "1/2", "-o", part)
+	r = ufs("scan", paths[0], paths[2], "--method", "sfufs", "--profile", part, "-o", parts)
+	if r.code != exitDone || !strings.Contains(r.err, "some shards are missing") || !strings.Contains(r.err, "made without "+paths[2]) {
+		t.Errorf("a profile of some rows: exit code %d: %s", r.code, r.err)
+	}
+	if r := ufs("select", in, "--method", "sfufs"); r.code != exitData || !strings.Contains(r.err, paths[1]) {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+}

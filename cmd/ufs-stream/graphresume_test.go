@@ -1,0 +1,136 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestGraphResume is TestResume for the graph's statistics: interrupted again and again,
+// then as if nothing had happened.
+func TestGraphResume(t *testing.T) {
+	for _, missing := range []string{"error", "mean", "drop-row"} {
+		t.Run(missing, func(t *testing.T) {
+			var table stream.Source = planted.New(planted.Options{Rows: 6000, GroupRow: 100})
+			if missing != "error" {
+				table = holed{table}
+			}
+			in, _ := plantSource(t, table, 2)
+			dir := t.TempDir()
+			want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
+			shape := []string{"scan", in, "--missing", missing, "--method", "sfufs", "--anchors", "50"}
+			if missing == "drop-row" { // by one profile, a shard
+				profile := filepath.Join(dir, "profile.ufs")
+				must(t, append(shape, "--profile-only", "-o", profile)...)
+				shape = append(shape, "--profile", profile, "--shard", "2/2")
+			}
+			must(t, append(shape, "-o", want)...)
+			args := slices.Concat(shape, []string{"-o", got, "--checkpoint", state, "--checkpoint-every", "1ms"})
+			interrupted := 0
+			for n := int64(20); ; n += 15 {
+				r := ufsContext(newCountdown(n), args...)
+				if r.code == exitDone {
+					break
+				}
+				if r.code != exitInterrupted {
+					t.Fatalf("exit code %d: %s", r.code, r.err)
+				}
+				if strings.Contains(r.err, "go on with") {
+					interrupted++
+				}
+			}
+			if interrupted == 0 {
+				t.Fatal("no run was interrupted in the middle")
+			}
+			sameFile(t, got, want)
+			if left, _ := os.ReadDir(state); len(left) > 0 {
+				t.Errorf("the checkpoint is still there: %v", left)
+			}
+		})
+	}
+}
+
+// TestGraphForeignCheckpoint: the state of a run with another graph is neither used nor
+// overwritten; that of a run with the same graph serves any method.
+func TestGraphForeignCheckpoint(t *testing.T) {
+	in, paths := plant(t, 6000, 3)
+	file := columnsOf(t, paths[0])
+	state := t.TempDir()
+	for n := int64(60); ; n += 6 {
+		r := ufsContext(newCountdown(n), "select", in, "--method", "sfufs", "--anchors-file", file, "--checkpoint", state)
+		if r.code == exitDone {
+			t.Fatal("no run was interrupted in the middle")
+		}
+		if strings.Contains(r.err, "go on with") {
+			break
+		}
+	}
+	for _, args := range []string{
+		"--method sfufs --anchors 300", "--method greedy", "--method fufs --neighbors 4 --anchors-file " + file,
+		"--method fufs --scale unit --anchors-file " + file, "--method mcfs --exclude x000 --anchors-file " + file,
+	} {
+		r := ufs(slices.Concat([]string{"select", in, "--checkpoint", state}, strings.Fields(args))...)
+		if r.code != exitUsage || !strings.Contains(r.err, "checkpoint of another run") {
+			t.Errorf("%s: exit code %d: %s", args, r.code, r.err)
+		}
+	}
+	saved, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := []string{"select", in, "--method", "mcfs", "--anchors-file", file, "--checkpoint", state, "-k", "3"}
+	columnsOf(t, paths[1], file) // other rows under the same name
+	if r := ufs(again...); r.code != exitUsage || !strings.Contains(r.err, "other anchors") {
+		t.Errorf("other anchors: exit code %d: %s", r.code, r.err)
+	}
+	if err := os.WriteFile(file, saved, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	must(t, again...)
+}
+
+// columnsOf copies a file to be one of anchors.
+func columnsOf(t *testing.T, from string, to ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to = append(to, filepath.Join(t.TempDir(), "anchors.parquet")); os.WriteFile(to[0], b, 0o666) != nil {
+		t.Fatal("cannot write")
+	}
+	return to[0]
+}
+
+// TestGraphResumeAfterKill is TestGraphResume by kill -9.
+func TestGraphResumeAfterKill(t *testing.T) {
+	in, _ := plant(t, 12000, 1)
+	dir := t.TempDir()
+	want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
+	shape := []string{"scan", in, "--method", "graphgreedy", "--anchors", "100"}
+	must(t, append(shape, "-o", want)...)
+	args := slices.Concat(shape, []string{"-o", got, "--checkpoint", state, "--checkpoint-every", "1ns"})
+	for range 2 {
+		cmd := program(t, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 200 { // until something is saved, then a little longer
+			if _, err := os.Stat(filepath.Join(state, "checkpoint.ufs")); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(20 * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	must(t, args...)
+	sameFile(t, got, want)
+}
