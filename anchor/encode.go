@@ -132,7 +132,7 @@ func (s *Statistics) continues(got *Statistics) error {
 		return nil
 	}
 	const remedy = "the input or the options have changed since"
-	if why := s.anchors.frame.differs(&got.frame); why != "" {
+	if why := s.anchors.differs(&got.frame); why != "" {
 		return stream.Usagef("statistics of other scaling (%s): %s", why, remedy)
 	}
 	if s.anchors.M != got.m || s.anchors.Digest != got.digest || s.k != got.k {

@@ -11,6 +11,7 @@ import (
 // Method is one of the paper's two.
 type Method int
 
+// The methods.
 const (
 	SFUFS Method = iota // M(α), eq. (2.3)
 	FUFS                // M = XᵀLX, eq. (2.2): the limit of M(α) for α → ∞
@@ -26,6 +27,7 @@ func (m Method) String() string {
 // Constraint is what keeps W from vanishing.
 type Constraint int
 
+// The constraints.
 const (
 	Identity Constraint = iota // WᵀW = I: the papers
 	Scatter                    // Wᵀ(G + ridge)W = I: ours, see scatter.go

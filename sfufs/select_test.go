@@ -36,7 +36,7 @@ func TestDenseTwin(t *testing.T) {
 				for _, gamma := range []float64{0, 0.01, 1, 100} {
 					objective, norm := denseRun(want, gamma, 3, 8)
 					opt := Options{Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Dims: 3, Iterations: 8}
-					for name, g := range map[string]*anchor.Graph{"": graphOf(x, z), " moved": graphOf(moved, z)} {
+					for name, g := range map[string]*anchor.Graph{"": graphOf(x, z), "moved": graphOf(moved, z)} {
 						m, err := Matrix(t.Context(), g, opt)
 						if err != nil {
 							t.Fatal(err)

@@ -163,7 +163,7 @@ const below = 16
 func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
-	rows := int64(min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8)
+	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
 	worker := 4*rows*int64(d) + 4*(rows*wide+below) + 8*rows*int64(d+squaresBlock) + 64*rows + 16*wide
 	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 16*wide + 16*int64(d) + int64(workers)*worker
 }

@@ -84,7 +84,7 @@ func (m guarded[T]) intact(t *testing.T, before guarded[T]) {
 
 // bits is the value's, and one for all NaN.
 func bits[T Float](x T) uint64 {
-	if x != x {
+	if math.IsNaN(float64(x)) {
 		return math.Float64bits(math.NaN())
 	}
 	return math.Float64bits(float64(x))
@@ -95,6 +95,8 @@ func sameBits[T Float](a, b []T) bool {
 }
 
 // fma is a·b + c, rounded once where the path's instructions fuse.
+//
+//nolint:unconvert // the conversion of a product forbids to fuse it
 func fma[T Float](p *isa, a, b, c T) T {
 	if p == &goPath {
 		return T(a*b) + c

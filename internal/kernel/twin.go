@@ -13,6 +13,8 @@ var goPath = isa{
 }
 
 // mulGo is micro.mul for 4×4 tiles. The conversions forbid the compiler to fuse.
+//
+//nolint:unconvert // it takes conversions of a type parameter for idle ones
 func mulGo[T Float](k int, alpha T, a, b, c *T, ldc int) {
 	as, bs := unsafe.Slice(a, 4*k), unsafe.Slice(b, 4*k)
 	cs := unsafe.Slice(c, 3*ldc+4)
