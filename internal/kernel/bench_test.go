@@ -76,19 +76,19 @@ func BenchmarkLayout(b *testing.B) {
 		for name, view := range map[string]Matrix[float64]{"column-major": RowMajor(x, d, n, n), "row-major": ColMajor(x, d, n, d)} {
 			b.Run(fmt.Sprintf("d=%d/%s", d, name), func(b *testing.B) {
 				t := NewTeam(1)
-				steady(b, n*d*d, func() { Syrk(t, 1, view, RowMajor(g, d, d, d)) })
+				steady(b, float64(n*d*d), func() { Syrk(t, 1, view, RowMajor(g, d, d, d)) })
 			})
 		}
 	}
 }
 
 // steady times a product that has run before: its scratch and the pages it writes exist.
-func steady(b *testing.B, operations int, product func()) {
+func steady(b *testing.B, operations float64, product func()) {
 	product()
 	for b.Loop() {
 		product()
 	}
-	b.ReportMetric(float64(operations)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	b.ReportMetric(operations*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
 
 func filled[T Float](n int) []T {

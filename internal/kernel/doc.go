@@ -14,13 +14,14 @@
 //
 // # The law of bits
 //
-// An element of the output depends on its row of A, its column of B and its old value
-// alone: chains of 256 multiply-adds, in order, each added to the element. So it has
-// the same bits for any number of workers, wherever it stands and whatever stands
-// beside it; a NaN or Inf reaches only the rows and columns of the output it belongs
-// to. All instruction sets with fused multiply-adds give the same bits; plain Go, which
+// An element of what Gemm and Syrk write depends on its row of A, its column of B and its
+// old value alone: chains of 256 multiply-adds, in order, each added to the element. So
+// it has the same bits for any number of workers, wherever it stands and whatever stands
+// beside it; a NaN or Inf reaches only the rows and columns of the output it belongs to.
+// All instruction sets with fused multiply-adds give the same bits; plain Go, which
 // rounds product and sum separately, gives others. Cutting the inner dimension into
-// calls at multiples of 256 changes nothing.
+// calls at multiples of 256 changes nothing. SparseGemm adds term by term; Nearest is
+// the same everywhere.
 //
 // # Layout
 //

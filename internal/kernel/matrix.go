@@ -45,7 +45,10 @@ func (m Matrix[T]) check(name string) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return
 	}
-	if last := (m.Rows-1)*m.RowStride + (m.Cols-1)*m.ColStride; last >= len(m.Data) {
+	// Quotients first: a sum of large strides could overflow and pass.
+	last := len(m.Data) - 1
+	far := func(count, stride int) bool { return stride > 0 && count-1 > last/stride }
+	if last < 0 || far(m.Rows, m.RowStride) || far(m.Cols, m.ColStride) || (m.Rows-1)*m.RowStride+(m.Cols-1)*m.ColStride > last {
 		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d in %d values",
 			name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data)))
 	}

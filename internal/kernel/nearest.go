@@ -27,7 +27,7 @@ type Nearest struct {
 	padded int        // d rounded up to whole blocks of squares
 	center []float64  // d: the anchors' mean
 	scale  float64    // power of 2 that makes the longest centred anchor about 1 long
-	plain  bool       // anchors that float64 cannot square: nothing is screened
+	plain  bool       // the longest is too long or short (one NaN is enough): nothing is screened
 	packed []float32  // centred and scaled anchors, m×d in panels of nr, depth by depth
 	wide   int        // m rounded up to whole panels
 	half   []float32  // wide: (1 − h)·‖y‖²/2, +Inf beyond m
@@ -106,11 +106,12 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 // of a row to ‖y‖²/2 by c·u of the largest partial result. Hence the error of
 // ‖y‖²/2 − xᵀy is at most
 //
-//	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 4)·u,  h = (c + 4)·u,
+//	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 5)·u,  h = (c + 5)·u,
 //
-// the 4 being 2 roundings of coordinates, that of ‖y‖²/2 and that of the comparison,
-// plus one unit for terms of second order, which stay below it while d < 2²⁰; beyond
-// numbers of 2⁻¹²⁶, where a rounding is absolute, underflow adds less than d·2⁻¹²⁰.
+// the 5 being 2 roundings of coordinates, that of ‖y‖²/2, that of the comparison, and one
+// unit for terms of second order, which stay below it while d < 2²⁰. Where float32 is
+// subnormal a rounding is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1, and next to nothing of the
+// margin of settling, which grows with ‖x‖², beyond.
 func (n *Nearest) screen(u *micro[float32]) {
 	norms := make([]float64, n.m)
 	longest := 0.0
@@ -121,17 +122,19 @@ func (n *Nearest) screen(u *micro[float32]) {
 		}
 		longest = max(longest, norms[i]) // NaN stays
 	}
+	// Outside this range squares of rows that are screened (to 2⁶⁰ times as long), or of
+	// small differences, leave that of float64; anchors that are all one exclude nothing.
+	n.plain = !(longest >= 0x1p-900 && longest <= 0x1p800) // or NaN
 	n.scale = 1
-	n.plain = math.IsNaN(longest) || math.IsInf(longest, 1)
-	if longest > 0 && !n.plain {
+	if !n.plain {
 		_, e := math.Frexp(math.Sqrt(longest))
-		n.scale = math.Ldexp(1, max(min(-e, 1000), -1000))
+		n.scale = math.Ldexp(1, -e)
 	}
 	const unit = 0x1p-24
 	chains := float64(panels(n.d, depth))
 	g := (float64(min(n.d, depth)) + chains + 5) * unit
 	h := (chains + 5) * unit
-	n.half, n.slack, n.twice = make([]float32, n.wide+below), make([]float32, n.wide+below), make([]float64, n.m)
+	n.half, n.slack, n.twice = make([]float32, n.wide+readBeyond), make([]float32, n.wide+readBeyond), make([]float64, n.m)
 	for i := range n.half {
 		n.half[i] = float32(math.Inf(1))
 	}
@@ -155,8 +158,8 @@ func (n *Nearest) screen(u *micro[float32]) {
 	}
 }
 
-// below is how far isa.below reads beyond its last element.
-const below = 16
+// readBeyond is how far isa.below reads beyond its last element.
+const readBeyond = 16
 
 // NearestBytes is what a Nearest of m points in d dimensions holds, and its scratch
 // on that many workers.
@@ -164,7 +167,7 @@ func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
 	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
-	worker := 4*rows*int64(d) + 4*(rows*wide+below) + 8*rows*int64(d+squaresBlock) + 64*rows + 16*wide
+	worker := 4*rows*int64(d) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + 64*rows + 16*wide
 	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 16*wide + 16*int64(d) + int64(workers)*worker
 }
 
@@ -203,7 +206,7 @@ func (s *nearestScratch) reserve(n *Nearest) {
 	}
 	s.panels = aligned[float32](n.rows * n.d)
 	s.norms = make([]float64, n.rows)
-	s.half = aligned[float32](n.rows*n.wide + below)
+	s.half = aligned[float32](n.rows*n.wide + readBeyond)
 	s.raw = make([]float64, n.rows*n.padded)
 	s.open = make([]candidate, 0, n.m)
 	s.uppers = make([]float64, 0, n.count)

@@ -124,6 +124,10 @@ func TestNearestHardCases(t *testing.T) {
 		},
 		"huge":        both(func(_, _ int, v float64) float64 { return 1e150 * v }),
 		"overflowing": both(func(_, _ int, v float64) float64 { return 1e200 * v }),
+		"overflowing rows": func(x, y Matrix[float64]) {
+			each(y, func(_, _ int, v float64) float64 { return 1e150 * v })
+			each(x, func(_, _ int, v float64) float64 { return 1e156 * v })
+		},
 		"tiny":        both(func(_, _ int, v float64) float64 { return 1e-150 * v }),
 		"subnormal":   both(func(_, _ int, v float64) float64 { return 1e-310 * v }),
 		"mixed sizes": both(func(_, l int, v float64) float64 { return math.Ldexp(v, 3*l-60) }),

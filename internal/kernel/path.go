@@ -33,7 +33,7 @@ type isa struct {
 	// not at all.
 	lowest func(c, slack *float32, norm float32, n int, out *[16]float32)
 	// below returns the first j in [from, n) where not c[j] − norm·slack[j] > limit, or
-	// n. It may read below elements beyond n.
+	// n. It may read readBeyond elements beyond n.
 	below func(c, slack []float32, norm, limit float32, from, n int) int
 }
 

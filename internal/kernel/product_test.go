@@ -359,7 +359,10 @@ func TestRefusesWrongShapes(t *testing.T) {
 		"short": func() {
 			Gemm(team, 1, RowMajor(v, 4, 3, 3), RowMajor(v, 3, 2, 2), RowMajor(make([]float64, 8), 4, 2, 2))
 		},
-		"square":  func() { Syrk(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 2, 3, 3)) },
+		"square": func() { Syrk(team, 1, RowMajor(v, 2, 3, 3), RowMajor(v, 2, 3, 3)) },
+		"strides": func() {
+			Gemm(team, 1, Matrix[float64]{v, 9, 1, math.MaxInt/4 + 1, 1}, RowMajor(v, 1, 1, 1), RowMajor(v, 9, 1, 1))
+		},
 		"columns": func() { Syrk(team, 1, RowMajor(v, 2, 3, 3), ColMajor(v, 2, 2, 3)) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ type Team struct {
 }
 
 // NewTeam returns a team of that many workers; 0 means GOMAXPROCS. It holds nothing
-// until its first product, and at most [TeamBytes] after.
+// until its first product, and what [TeamBytes] says after.
 func NewTeam(workers int) *Team { return newTeam(workers, best) }
 
 func newTeam(workers int, path *isa) *Team {

@@ -40,7 +40,8 @@ var (
 	_ blas.Float32 = (*backend)(nil)
 )
 
-// desk is what one product needs: a team serves one caller at a time.
+// desk is what one product needs: a team serves one caller at a time. One that a panic
+// interrupts is not put back: its workers may still be at it.
 type desk struct {
 	team *kernel.Team
 	f64  [tile * tile]float64
@@ -151,14 +152,14 @@ func syrk[T kernel.Float](b *backend, ul blas.Uplo, tA blas.Transpose, n, k int,
 		return true
 	}
 	d := b.desks.Get().(*desk)
-	defer b.desks.Put(d)
 	if ul == blas.Upper {
 		kernel.Syrk(d.team, alpha, va, vc)
-		return true
+	} else {
+		addTriangle(d, ul, vc, 0, func(c kernel.Matrix[T], i, j int) {
+			kernel.Gemm(d.team, alpha, va.Sub(i, 0, c.Rows, k), va.Sub(j, 0, c.Cols, k).Trans(), c)
+		})
 	}
-	addTriangle(d, ul, vc, 0, func(c kernel.Matrix[T], i, j int) {
-		kernel.Gemm(d.team, alpha, va.Sub(i, 0, c.Rows, k), va.Sub(j, 0, c.Cols, k).Trans(), c)
-	})
+	b.desks.Put(d)
 	return true
 }
 
@@ -241,11 +242,11 @@ func (b *backend) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float6
 		return
 	}
 	d := b.desks.Get().(*desk)
-	defer b.desks.Put(d)
 	addTriangle(d, ul, vc, 0, func(c kernel.Matrix[float64], i, j int) {
 		kernel.Gemm(d.team, alpha, va.Sub(i, 0, c.Rows, k), vb.Sub(j, 0, c.Cols, k).Trans(), c)
 		kernel.Gemm(d.team, alpha, vb.Sub(i, 0, c.Rows, k), va.Sub(j, 0, c.Cols, k).Trans(), c)
 	})
+	b.desks.Put(d)
 }
 
 // Dtrsm solves op(A)·X = alpha·B or X·op(A) = alpha·B, A a triangle, and overwrites B.
@@ -272,10 +273,10 @@ func (b *backend) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, diag blas.
 		u, vb, upper = u.Trans(), vb.Trans(), !upper
 	}
 	d := b.desks.Get().(*desk)
-	defer b.desks.Put(d)
 	if upper {
 		solve(d.team, u, diag == blas.Unit, vb)
 	} else {
 		solveTrans(d.team, u.Trans(), diag == blas.Unit, vb)
 	}
+	b.desks.Put(d)
 }
