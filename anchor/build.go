@@ -61,7 +61,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 			graph.S[i*s.m+j] *= root[i] * root[j]
 		}
 	})
-	mirror(workers, s.m, graph.S)
+	kernel.Mirror(workers, s.m, graph.S)
 	s.delta, s.zx, s.zz, s.work = nil, nil, nil, nil
 	s.broken = fmt.Errorf("anchor: the statistics have become a graph")
 	return graph, nil
@@ -110,20 +110,4 @@ func (s *Statistics) centre(at []int, root []float64) []float64 {
 		}
 	}
 	return s.zx[:s.m*len(at)]
-}
-
-// mirror copies the upper triangle of the n×n matrix a to the lower, in square blocks
-// so that both sides stay in cache.
-func mirror(workers, n int, a []float64) {
-	const block = 64
-	kernel.Each(workers, (n+block-1)/block, func(t int) {
-		first, end := t*block, min(n, (t+1)*block)
-		for left := 0; left <= first; left += block {
-			for i := first; i < end; i++ {
-				for j := left; j < min(left+block, i); j++ {
-					a[i*n+j] = a[j*n+i]
-				}
-			}
-		}
-	})
 }

@@ -5,7 +5,21 @@ import (
 	"io"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/words"
 	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The words that open the two forms; the last character is the version.
+const (
+	samplerMagic    = "ufssamp1"
+	statisticsMagic = "ufsanch1"
+)
+
+// Numbers of columns, rows kept and anchors beyond these are refused: 64-bit byte
+// counts cannot overflow below, and m² or m·d doubles would be petabytes.
+const (
+	maxColumns = 1 << 24
+	maxRows    = 1 << 24
 )
 
 // The binary form of Statistics, 8-byte little-endian words; equal states give equal
@@ -20,26 +34,26 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	if s.broken != nil {
 		return 0, s.broken
 	}
-	e := newWriter(w)
+	e := words.NewWriter(w)
 	f := &s.frame
-	e.word(magic(statisticsMagic))
-	e.int(int64(s.m))
-	e.int(int64(s.k))
-	e.int(int64(len(f.columns)))
-	e.int(s.Rows)
+	e.Word(words.Magic(statisticsMagic))
+	e.Int(int64(s.m))
+	e.Int(int64(s.k))
+	e.Int(int64(len(f.columns)))
+	e.Int(s.Rows)
 	for b := s.digest[:]; len(b) > 0; b = b[8:] {
-		e.word(binary.LittleEndian.Uint64(b))
+		e.Word(binary.LittleEndian.Uint64(b))
 	}
 	for k, j := range f.columns {
-		e.int(int64(j))
-		e.floats([]float64{f.center[k], f.factor[k], f.fill[k]})
+		e.Int(int64(j))
+		e.Floats([]float64{f.center[k], f.factor[k], f.fill[k]})
 	}
-	e.floats(s.delta)
-	e.floats(s.zx)
+	e.Floats(s.delta)
+	e.Floats(s.zx)
 	for i := range s.m {
-		e.floats(s.zz[i*s.m+i : (i+1)*s.m])
+		e.Floats(s.zz[i*s.m+i : (i+1)*s.m])
 	}
-	return e.finish()
+	return e.Finish()
 }
 
 // ReadFrom replaces s's state by what WriteTo wrote and reads no further; it keeps s's
@@ -48,76 +62,76 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 // *stream.UsageError; adding rows then gives the same bits as to the original. Without
 // anchors anything is read that fits s's limit. s is unchanged on error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
-	d := &reader{r: r}
+	d := words.NewReader(r)
 	got := s.decode(d)
-	if d.err == nil {
+	if d.Err() == nil {
 		*s = *got
 	}
-	return d.n, d.err
+	return d.Read(), d.Err()
 }
 
-func (s *Statistics) decode(r *reader) *Statistics {
-	r.expect(int64(headWords))
-	if r.word() != magic(statisticsMagic) {
-		r.fail("no anchor statistics")
+func (s *Statistics) decode(r *words.Reader) *Statistics {
+	r.Expect(int64(headWords))
+	if r.Word() != words.Magic(statisticsMagic) {
+		r.Fail("no anchor statistics")
 	}
 	got := &Statistics{opt: s.opt, anchors: s.anchors, work: s.work}
-	got.m = int(r.count("number of anchors", maxRows))
-	got.k = int(r.count("number of neighbours", int64(got.m)))
-	d := r.count("number of columns", maxColumns)
-	got.Rows = r.count("rows", math.MaxInt64)
+	got.m = int(r.Count("number of anchors", maxRows))
+	got.k = int(r.Count("number of neighbours", int64(got.m)))
+	d := r.Count("number of columns", maxColumns)
+	got.Rows = r.Count("rows", math.MaxInt64)
 	for at := 0; at < len(got.digest); at += 8 {
-		binary.LittleEndian.PutUint64(got.digest[at:], r.word())
+		binary.LittleEndian.PutUint64(got.digest[at:], r.Word())
 	}
-	if r.err == nil && (got.k < 1 || got.k >= got.m) {
-		r.fail("%d neighbours of %d anchors", got.k, got.m)
+	if r.Err() == nil && (got.k < 1 || got.k >= got.m) {
+		r.Fail("%d neighbours of %d anchors", got.k, got.m)
 	}
 	got.frame = decodeFrame(r, d)
-	if r.err == nil {
-		r.err = s.continues(got)
+	if r.Err() == nil {
+		r.Stop(s.continues(got))
 	}
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
 	got.opt.Neighbors = got.k
 	// Δ comes before the matrices: by then D and m were no mere promise.
-	r.expect(int64(got.m))
+	r.Expect(int64(got.m))
 	var delta []float64
 	for range got.m {
-		v := r.float()
+		v := r.Float()
 		if !(v >= 0 && v <= float64(got.Rows)*(1+0x1p-20)) {
-			r.fail("weights of %g in %d rows", v, got.Rows)
+			r.Fail("weights of %g in %d rows", v, got.Rows)
 		}
-		if r.err != nil {
+		if r.Err() != nil {
 			return nil
 		}
 		delta = append(delta, v)
 	}
-	if r.err = got.reserve(); r.err != nil {
+	if r.Stop(got.reserve()); r.Err() != nil {
 		return nil
 	}
 	copy(got.delta, delta)
-	r.expect(int64(len(got.zx)) + int64(got.m)*int64(got.m+1)/2)
-	r.floats(got.zx)
+	r.Expect(int64(len(got.zx)) + int64(got.m)*int64(got.m+1)/2)
+	r.Floats(got.zx)
 	for i := range got.m {
-		r.floats(got.zz[i*got.m+i : (i+1)*got.m])
+		r.Floats(got.zz[i*got.m+i : (i+1)*got.m])
 	}
 	return got
 }
 
-func decodeFrame(r *reader, d int64) (f frame) {
-	r.expect(4 * d)
+func decodeFrame(r *words.Reader, d int64) (f frame) {
+	r.Expect(4 * d)
 	for range d {
-		j := int(r.count("column", maxColumns-1))
+		j := int(r.Count("column", maxColumns-1))
 		if n := len(f.columns); n > 0 && j <= f.columns[n-1] {
-			r.fail("columns do not ascend")
+			r.Fail("columns do not ascend")
 		}
 		var v [3]float64
-		r.floats(v[:])
+		r.Floats(v[:])
 		if !isFinite(v[0]) || !isFinite(v[1]) || !isFinite(v[2]) || !(v[1] > 0) {
-			r.fail("column %d has centre %g, factor %g, fill %g", j, v[0], v[1], v[2])
+			r.Fail("column %d has centre %g, factor %g, fill %g", j, v[0], v[1], v[2])
 		}
-		if r.err != nil {
+		if r.Err() != nil {
 			return frame{}
 		}
 		f.columns = append(f.columns, j)

@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/words"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -115,7 +116,7 @@ func TestDecodeErrors(t *testing.T) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		b[7]++ // version
-		if _, err := fresh().ReadFrom(bytes.NewReader(b)); !errors.Is(err, errFormat) {
+		if _, err := fresh().ReadFrom(bytes.NewReader(b)); !errors.Is(err, words.ErrFormat) {
 			t.Errorf("%s: next version: err = %v", name, err)
 		}
 	}
@@ -151,7 +152,7 @@ func TestReadRefuses(t *testing.T) {
 	if _, err := blank(t, Options{Limit: Bytes(12, 3, 5, 0) - 1}).ReadFrom(bytes.NewReader(b)); !errors.As(err, &tight) {
 		t.Errorf("beyond the limit: %v", err)
 	}
-	if _, err := NewSampler(4, SamplerOptions{}).ReadFrom(bytes.NewReader(written(t, tab.sampler(t, 5)))); !errors.Is(err, errFormat) {
+	if _, err := NewSampler(4, SamplerOptions{}).ReadFrom(bytes.NewReader(written(t, tab.sampler(t, 5)))); !errors.Is(err, words.ErrFormat) {
 		t.Errorf("other columns: %v", err)
 	}
 }

@@ -5,7 +5,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/words"
 	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The words that open the two forms; the last character is the version.
+const (
+	profileMagic = "ufsprof1"
+	momentsMagic = "ufsgram1"
 )
 
 // The binary forms, all 8-byte little-endian words; equal states give equal bytes.
@@ -24,28 +31,28 @@ const (
 
 // WriteTo writes the binary form of p. It implements io.WriterTo.
 func (p *Profile) WriteTo(w io.Writer) (int64, error) {
-	e := newWriter(w)
+	e := words.NewWriter(w)
 	p.encode(e)
-	return e.finish()
+	return e.Finish()
 }
 
-func (p *Profile) encode(w *writer) {
-	w.word(magic(profileMagic))
-	w.int(int64(len(p.Columns)))
-	w.int(p.Rows)
-	w.int(p.Seen)
-	w.float(p.Weight)
+func (p *Profile) encode(w *words.Writer) {
+	w.Word(words.Magic(profileMagic))
+	w.Int(int64(len(p.Columns)))
+	w.Int(p.Rows)
+	w.Int(p.Seen)
+	w.Float(p.Weight)
 	for j := range p.Columns {
 		c := &p.Columns[j]
-		w.floats([]float64{c.Pilot, c.Weight, c.Sum, c.Squares, c.Min, c.Max})
+		w.Floats([]float64{c.Pilot, c.Weight, c.Sum, c.Squares, c.Min, c.Max})
 		for _, n := range [...]int64{c.Observed, c.Missing.Nulls, c.Missing.NaNs, c.Missing.Infs} {
-			w.int(n)
+			w.Int(n)
 		}
 		rising := int64(0)
 		if c.Rising {
 			rising = 1
 		}
-		w.int(rising)
+		w.Int(rising)
 	}
 }
 
@@ -53,51 +60,51 @@ func (p *Profile) encode(w *writer) {
 // columns, the number must agree. Memory grows with what was read, not with what
 // the head promises; p is unchanged on error.
 func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
-	d := &reader{r: r}
+	d := words.NewReader(r)
 	got := decodeProfile(d, len(p.Columns))
-	if d.err == nil {
+	if d.Err() == nil {
 		*p = got
 	}
-	return d.n, d.err
+	return d.Read(), d.Err()
 }
 
 // decodeProfile reads a profile of want columns, or of any number if want is 0.
-func decodeProfile(r *reader, want int) Profile {
-	r.expect(headWords)
-	if r.word() != magic(profileMagic) {
-		r.fail("no profile")
+func decodeProfile(r *words.Reader, want int) Profile {
+	r.Expect(headWords)
+	if r.Word() != words.Magic(profileMagic) {
+		r.Fail("no profile")
 	}
 	var p Profile
-	d := r.count("number of columns", maxColumns)
+	d := r.Count("number of columns", maxColumns)
 	if want > 0 && d != int64(want) {
-		r.fail("%d columns, want %d", d, want)
+		r.Fail("%d columns, want %d", d, want)
 	}
-	p.Rows = r.count("rows", math.MaxInt64)
-	p.Seen = r.count("rows seen", math.MaxInt64)
-	p.Weight = r.float()
+	p.Rows = r.Count("rows", math.MaxInt64)
+	p.Seen = r.Count("rows seen", math.MaxInt64)
+	p.Weight = r.Float()
 	if p.Rows > p.Seen || !(p.Weight >= 0) || (p.Weight > 0) != (p.Rows > 0) {
-		r.fail("%d rows of %d, weight %g", p.Rows, p.Seen, p.Weight)
+		r.Fail("%d rows of %d, weight %g", p.Rows, p.Seen, p.Weight)
 	}
-	r.expect(d * columnWords)
-	for j := int64(0); j < d && r.err == nil; j++ {
+	r.Expect(d * columnWords)
+	for j := int64(0); j < d && r.Err() == nil; j++ {
 		p.Columns = append(p.Columns, decodeColumn(r, &p))
 	}
 	p.Columns = slices.Clip(p.Columns)
 	return p
 }
 
-func decodeColumn(r *reader, p *Profile) ColumnProfile {
+func decodeColumn(r *words.Reader, p *Profile) ColumnProfile {
 	var f [6]float64
-	r.floats(f[:])
+	r.Floats(f[:])
 	c := ColumnProfile{Pilot: f[0], Weight: f[1], Sum: f[2], Squares: f[3], Min: f[4], Max: f[5]}
-	c.Observed = r.count("observed entries", p.Rows)
+	c.Observed = r.Count("observed entries", p.Rows)
 	c.Missing = stream.MissingCount{
-		Nulls: r.count("nulls", p.Seen), NaNs: r.count("NaNs", p.Seen), Infs: r.count("Infs", p.Seen),
+		Nulls: r.Count("nulls", p.Seen), NaNs: r.Count("NaNs", p.Seen), Infs: r.Count("Infs", p.Seen),
 	}
-	c.Rising = r.count("the flag of a rising column", 1) == 1
+	c.Rising = r.Count("the flag of a rising column", 1) == 1
 	finite := isFinite(c.Pilot) && isFinite(c.Min) && isFinite(c.Max)
 	if !finite || c.Observed > 0 && !(c.Min <= c.Max && c.Weight > 0) {
-		r.fail("pilot %g, minimum %g, maximum %g, weight %g", c.Pilot, c.Min, c.Max, c.Weight)
+		r.Fail("pilot %g, minimum %g, maximum %g, weight %g", c.Pilot, c.Min, c.Max, c.Weight)
 	}
 	return c
 }
@@ -105,24 +112,24 @@ func decodeColumn(r *reader, p *Profile) ColumnProfile {
 // WriteTo writes the binary form of m through a buffer of 64 KiB. It implements
 // io.WriterTo.
 func (m *Moments) WriteTo(w io.Writer) (int64, error) {
-	e := newWriter(w)
+	e := words.NewWriter(w)
 	d, dm := len(m.Columns), len(m.missing)
-	e.word(magic(momentsMagic))
+	e.Word(words.Magic(momentsMagic))
 	m.encode(e)
-	e.int(int64(dm))
+	e.Int(int64(dm))
 	for _, j := range m.missing {
-		e.int(int64(j))
+		e.Int(int64(j))
 	}
 	if m.g != nil {
 		for i := range d {
-			e.floats(m.g[i*d+i : (i+1)*d])
+			e.Floats(m.g[i*d+i : (i+1)*d])
 		}
-		e.floats(m.cross)
+		e.Floats(m.cross)
 		for k := range dm {
-			e.floats(m.both[k*dm+k : (k+1)*dm])
+			e.Floats(m.both[k*dm+k : (k+1)*dm])
 		}
 	}
-	return e.finish()
+	return e.Finish()
 }
 
 // ReadFrom replaces m's state by what WriteTo wrote and reads no further; it keeps
@@ -131,39 +138,39 @@ func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 // are known to fit m's limit, else it fails with a *stream.MemoryError; m is
 // unchanged on error.
 func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
-	d := &reader{r: r}
+	d := words.NewReader(r)
 	got := m.decode(d)
-	if d.err == nil {
+	if d.Err() == nil {
 		*m = *got
 	}
-	return d.n, d.err
+	return d.Read(), d.Err()
 }
 
-func (m *Moments) decode(r *reader) *Moments {
-	r.expect(1)
-	if r.word() != magic(momentsMagic) {
-		r.fail("no Gram statistics")
+func (m *Moments) decode(r *words.Reader) *Moments {
+	r.Expect(1)
+	if r.Word() != words.Magic(momentsMagic) {
+		r.Fail("no Gram statistics")
 	}
 	p := decodeProfile(r, len(m.Columns))
 	d := len(p.Columns)
-	r.expect(1)
-	dm := r.count("columns with missing entries", int64(d))
-	r.expect(dm)
+	r.Expect(1)
+	dm := r.Count("columns with missing entries", int64(d))
+	r.Expect(dm)
 	var missing []int
 	for range dm {
-		j := int(r.count("column", int64(d)-1))
+		j := int(r.Count("column", int64(d)-1))
 		if n := len(missing); n > 0 && j <= missing[n-1] {
-			r.fail("columns with missing entries do not ascend")
+			r.Fail("columns with missing entries do not ascend")
 		}
-		if r.err != nil {
+		if r.Err() != nil {
 			return nil
 		}
 		missing = append(missing, j)
 	}
 	if p.Rows == 0 && len(missing) > 0 {
-		r.fail("missing entries in no rows")
+		r.Fail("missing entries in no rows")
 	}
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
 	got := NewMoments(d, m.opt)
@@ -171,16 +178,16 @@ func (m *Moments) decode(r *reader) *Moments {
 	if p.Rows == 0 {
 		return got
 	}
-	if r.err = got.admit(missing, false); r.err != nil {
+	if r.Stop(got.admit(missing, false)); r.Err() != nil {
 		return nil
 	}
-	r.expect(int64(d)*int64(d+1)/2 + int64(len(got.cross)) + dm*(dm+1)/2)
+	r.Expect(int64(d)*int64(d+1)/2 + int64(len(got.cross)) + dm*(dm+1)/2)
 	for i := range d {
-		r.floats(got.g[i*d+i : (i+1)*d])
+		r.Floats(got.g[i*d+i : (i+1)*d])
 	}
-	r.floats(got.cross)
+	r.Floats(got.cross)
 	for k := range dm {
-		r.floats(got.both[k*dm+k : (k+1)*dm])
+		r.Floats(got.both[k*dm+k : (k+1)*dm])
 	}
 	return got
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 	"testing/iotest"
+
+	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
 func encode(tb testing.TB, w io.WriterTo) []byte {
@@ -82,11 +84,11 @@ func TestDecodeErrors(t *testing.T) {
 				t.Fatalf("%s cut at %d: state changed", name, cut)
 			}
 		}
-		if _, err := NewMoments(5, Options{}).ReadFrom(bytes.NewReader(b)); !errors.Is(err, errFormat) {
+		if _, err := NewMoments(5, Options{}).ReadFrom(bytes.NewReader(b)); !errors.Is(err, words.ErrFormat) {
 			t.Errorf("%s: other columns: err = %v", name, err)
 		}
 		b[7]++ // version
-		if _, err := NewMoments(0, Options{}).ReadFrom(bytes.NewReader(b)); !errors.Is(err, errFormat) {
+		if _, err := NewMoments(0, Options{}).ReadFrom(bytes.NewReader(b)); !errors.Is(err, words.ErrFormat) {
 			t.Errorf("%s: next version: err = %v", name, err)
 		}
 		broken := errors.New("broken")
@@ -109,8 +111,9 @@ func (f *failing) Write(b []byte) (int, error) {
 }
 
 func TestWriteError(t *testing.T) {
+	const piece = 64 << 10 // of what words moves at a time
 	m := wide(133, 20, true).moments(t, Options{}, 20)
-	for _, room := range []int{0, 1, 8*piece - 1, 8*piece + 1} {
+	for _, room := range []int{0, 1, piece - 1, piece + 1} {
 		if n, err := m.WriteTo(&failing{room}); !errors.Is(err, io.ErrShortWrite) || n != int64(room) {
 			t.Errorf("room for %d: wrote %d, err = %v", room, n, err)
 		}

@@ -60,7 +60,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	}
 	g.Sym = m.compact(s.Columns)
 	kernel.Each(m.opt.Workers, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
-	mirror(m.opt.Workers, g.D, g.Sym)
+	kernel.Mirror(m.opt.Workers, g.D, g.Sym)
 	m.g, m.cross, m.both = nil, nil, nil
 	return g, nil
 }
@@ -96,20 +96,4 @@ func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 		// One factor after the other: their product may leave float64's range.
 		row[j] = y * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])
 	}
-}
-
-// mirror copies the upper triangle of the n×n matrix a to the lower, in square
-// blocks so that both sides stay in cache.
-func mirror(workers, n int, a []float64) {
-	const block = 64
-	kernel.Each(workers, (n+block-1)/block, func(t int) {
-		first, end := t*block, min(n, (t+1)*block)
-		for left := 0; left <= first; left += block {
-			for i := first; i < end; i++ {
-				for j := left; j < min(left+block, i); j++ {
-					a[i*n+j] = a[j*n+i]
-				}
-			}
-		}
-	})
 }

@@ -86,7 +86,7 @@ func (c *costs) to(ctx context.Context, dst []float64, method Method, alpha floa
 			}
 		}
 	}
-	mirror(dst, d)
+	kernel.Mirror(c.team.Workers(), d, dst)
 	return nil
 }
 
@@ -125,20 +125,6 @@ func (c *costs) addSmooth(ctx context.Context, dst []float64, alpha float64) err
 		kernel.Gemm(c.team, 1, c.c.Sub(0, 0, m, j+wide).Trans(), ny, kernel.RowMajor(dst, d, d, d).Sub(0, j, j+wide, wide))
 	}
 	return nil
-}
-
-// mirror copies the upper triangle of the n×n matrix a below the diagonal.
-func mirror(a []float64, n int) {
-	const side = 32 // rows of 256 bytes: both blocks stay in a level-1 cache
-	for i0 := 0; i0 < n; i0 += side {
-		for j0 := i0; j0 < n; j0 += side {
-			for i := i0; i < min(i0+side, n); i++ {
-				for j := max(j0, i+1); j < min(j0+side, n); j++ {
-					a[j*n+i] = a[i*n+j]
-				}
-			}
-		}
-	}
 }
 
 // Matrix returns M, d×d, symmetric and stored in full, for the method and α of opt:

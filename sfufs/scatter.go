@@ -74,7 +74,7 @@ func (c *scatter) load(s *solver) {
 		high := min(strip, d-i)
 		kernel.Gemm(s.team, 1, c.x.Sub(i, 0, high, i+high), mx.Sub(0, i, i+high, d-i), out.Sub(i, i, high, d-i))
 	}
-	mirror(c.reduce, d)
+	kernel.Mirror(s.team.Workers(), d, c.reduce)
 }
 
 // to writes the upper triangle of X(M + γQ)Xᵀ to s.a.

@@ -1,0 +1,152 @@
+// Package words is the binary form of mergeable states: little-endian words of 8 bytes,
+// moved through a bounded buffer, with sizes checked before anything is allocated for
+// them. A form opens with a word of 8 letters, of which the last is its version.
+package words
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// ErrFormat is wrapped by every decoding error but those of the underlying reader.
+var ErrFormat = errors.New("not a state of this kind and version")
+
+// Magic is the opening word of 8 letters.
+func Magic(letters string) uint64 { return binary.LittleEndian.Uint64([]byte(letters)) }
+
+// piece is the number of 8-byte words moved at a time: 64 KiB.
+const piece = 8192
+
+// Writer writes little-endian words through one bounded buffer; errors stick.
+type Writer struct {
+	w   io.Writer
+	buf []byte
+	n   int64
+	err error
+}
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w, buf: make([]byte, 0, 8*piece)} }
+
+// Word writes v.
+func (w *Writer) Word(v uint64) {
+	w.buf = binary.LittleEndian.AppendUint64(w.buf, v)
+	if len(w.buf) == cap(w.buf) {
+		w.flush()
+	}
+}
+
+// Int writes v.
+func (w *Writer) Int(v int64) { w.Word(uint64(v)) }
+
+// Float writes v; every NaN becomes the same one, so that equal states are equal bytes.
+func (w *Writer) Float(v float64) {
+	if math.IsNaN(v) {
+		v = math.NaN()
+	}
+	w.Word(math.Float64bits(v))
+}
+
+// Floats writes all of v.
+func (w *Writer) Floats(v []float64) {
+	for _, x := range v {
+		w.Float(x)
+	}
+}
+
+func (w *Writer) flush() {
+	if w.err == nil && len(w.buf) > 0 {
+		var n int
+		n, w.err = w.w.Write(w.buf)
+		w.n += int64(n)
+	}
+	w.buf = w.buf[:0]
+}
+
+// Finish flushes and returns what io.WriterTo asks for.
+func (w *Writer) Finish() (int64, error) {
+	w.flush()
+	return w.n, w.err
+}
+
+// Reader is the inverse of Writer. Words announced by Expect are read 64 KiB at a
+// time, and none beyond; after an error every word is 0.
+type Reader struct {
+	r       io.Reader
+	buf     [8 * piece]byte
+	pending []byte // read, not yet taken
+	ahead   int64  // words announced and not yet read
+	n       int64
+	err     error
+}
+
+// Expect announces words: no more than announced are read.
+func (r *Reader) Expect(words int64) { r.ahead += words }
+
+// Word reads a word.
+func (r *Reader) Word() uint64 {
+	if r.err != nil {
+		return 0
+	}
+	if len(r.pending) == 0 {
+		words := min(r.ahead, piece)
+		r.ahead -= words
+		var n int
+		n, r.err = io.ReadFull(r.r, r.buf[:8*words])
+		r.n += int64(n)
+		if r.err != nil {
+			if errors.Is(r.err, io.EOF) {
+				r.err = io.ErrUnexpectedEOF
+			}
+			return 0
+		}
+		r.pending = r.buf[:8*words]
+	}
+	v := binary.LittleEndian.Uint64(r.pending)
+	r.pending = r.pending[8:]
+	return v
+}
+
+// Count reads a number in [0, limit].
+func (r *Reader) Count(what string, limit int64) int64 {
+	v := r.Word()
+	if v > uint64(limit) {
+		r.Fail("%s is %d, at most %d is possible", what, v, limit)
+		return 0
+	}
+	return int64(v)
+}
+
+// Float reads a number.
+func (r *Reader) Float() float64 { return math.Float64frombits(r.Word()) }
+
+// Floats fills dst.
+func (r *Reader) Floats(dst []float64) {
+	for i := range dst {
+		dst[i] = r.Float()
+	}
+}
+
+// Fail makes ErrFormat, with the reason, the error of r, unless it has one.
+func (r *Reader) Fail(format string, args ...any) {
+	r.Stop(fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...)))
+}
+
+// NewReader returns a Reader from r.
+func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
+
+// Stop makes err, unless it is nil, the error of r, unless it has one.
+func (r *Reader) Stop(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// Err is the first error.
+func (r *Reader) Err() error { return r.err }
+
+// Read is the number of bytes taken from the underlying reader.
+func (r *Reader) Read() int64 { return r.n }
