@@ -11,7 +11,7 @@ func BenchmarkFurther(b *testing.B) {
 	const d, m = 784, 1000
 	g := large(4000, d, m)
 	for _, constraint := range []Constraint{Identity, Scatter} {
-		e, err := newEngine(g, Options{Constraint: constraint}.withDefaults(d))
+		e, err := newEngine(g, Options{Constraint: constraint}.WithDefaults(d))
 		if err != nil {
 			b.Fatal(err)
 		}

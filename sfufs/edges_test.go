@@ -187,7 +187,7 @@ func TestBytes(t *testing.T) {
 	for _, opt := range []Options{{}, {Constraint: Scatter}, {Method: FUFS}} {
 		opt.Iterations = 2
 		before := heap()
-		e, err := newEngine(g, opt.withDefaults(g.D))
+		e, err := newEngine(g, opt.WithDefaults(g.D))
 		if err != nil {
 			t.Fatal(err)
 		}

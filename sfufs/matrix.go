@@ -133,7 +133,7 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
 	}
-	opt = opt.withDefaults(g.D)
+	opt = opt.WithDefaults(g.D)
 	m := make([]float64, g.D*g.D)
 	if err := newCosts(g, kernel.NewTeam(opt.Workers)).to(ctx, m, opt.Method, opt.Alpha); err != nil {
 		return nil, err

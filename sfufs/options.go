@@ -141,8 +141,8 @@ const (
 	largestWeight = 1e100
 )
 
-// withDefaults fills in the zero fields of valid options.
-func (o Options) withDefaults(d int) Options {
+// WithDefaults fills in the zero fields of valid options.
+func (o Options) WithDefaults(d int) Options {
 	if o.Alpha == 0 {
 		o.Alpha = defaultAlpha
 	}

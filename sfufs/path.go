@@ -85,7 +85,7 @@ func Path(ctx context.Context, g *anchor.Graph, grid Grid, opt Options) (*Settin
 	if err := grid.validate(g.D, opt); err != nil {
 		return nil, err
 	}
-	opt = opt.withDefaults(g.D)
+	opt = opt.WithDefaults(g.D)
 	alphas, gammas := sorted(grid.Alpha, opt.Alpha), sorted(grid.Gamma, opt.Gamma)
 	e, err := newEngine(g, opt)
 	if err != nil {

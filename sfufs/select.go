@@ -25,7 +25,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
 	}
-	e, err := newEngine(g, opt.withDefaults(g.D))
+	e, err := newEngine(g, opt.WithDefaults(g.D))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 // scratch under Scatter, or two for a while at the start; N and its factor, 2·m², and two
 // panels, but for FUFS; and what the products pack.
 func Bytes(d, m int, opt Options) int64 {
-	opt = opt.withDefaults(d)
+	opt = opt.WithDefaults(d)
 	size := int64(d) * int64(d)
 	extra := int64(2)
 	if opt.Constraint == Scatter {

@@ -157,7 +157,7 @@ func TestObjectiveFalls(t *testing.T) {
 // TestRiseIsReported: norms that are not W's make a Q that pushes the wrong way.
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
-	opt := Options{Dims: 2, Gamma: 100}.withDefaults(12)
+	opt := Options{Dims: 2, Gamma: 100}.WithDefaults(12)
 	e, err := newEngine(graphOf(x, z), opt)
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func (r *request) sparseFit(ctx context.Context, e *evidence, g *anchor.Graph, u
 		return place(err, e)
 	}
 	rankUp(e, used, res.Order[:s.K], res.Norm, s)
-	r.recordSparse(s, g.D)
+	r.recordSparse(s, opt.WithDefaults(g.D), g.D)
 	s.Iterations, s.Converged = res.Iterations(), res.Converged
 	for t, v := range res.Objective {
 		s.Objective = append(s.Objective, stream.Number(v))
@@ -113,32 +113,24 @@ func (r *request) sparseFit(ctx context.Context, e *evidence, g *anchor.Graph, u
 	return nil
 }
 
-// recordSparse notes the settings of SFUFS and FUFS, defaults filled in.
-func (r *request) recordSparse(s *stream.Selection, d int) {
+// recordSparse notes the settings of SFUFS and FUFS for d features: those of opt, with
+// its defaults, where path does not vary them.
+func (r *request) recordSparse(s *stream.Selection, opt sfufs.Options, d int) {
 	f := &r.method.graph
-	alpha, gamma := numbers{1}, numbers{1}
-	if f.constraint.value == "scatter" {
-		gamma = numbers{0.1}
-	}
+	alpha, gamma := numbers{opt.Alpha}, numbers{opt.Gamma}
 	if len(f.alpha) > 0 {
 		alpha = f.alpha
 	}
 	if len(f.gamma) > 0 {
 		gamma = f.gamma
 	}
-	if r.chosen.name == "sfufs" {
+	if opt.Method == sfufs.SFUFS {
 		s.Options["alpha"] = alpha.option()
 	}
 	s.Options["gamma"] = gamma.option()
-	s.Options["constraint"] = f.constraint.value
-	s.Options["clusters"] = min(f.clusters, d)
-	s.Options["max-iter"], s.Options["tol"] = 50, 1e-4
-	if f.maxIter > 0 {
-		s.Options["max-iter"] = f.maxIter
-	}
-	if f.tol > 0 {
-		s.Options["tol"] = f.tol
-	}
+	s.Options["constraint"] = opt.Constraint.String()
+	s.Options["clusters"] = opt.Dims
+	s.Options["max-iter"], s.Options["tol"] = opt.MaxIter, opt.Tol
 	if f.clusters > d {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("--clusters %d is more than the %s: there are as many dimensions as features", f.clusters, plural(d, "feature")))
 	}

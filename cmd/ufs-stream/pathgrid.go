@@ -89,7 +89,7 @@ func (r *request) fitGrid(ctx context.Context, e *evidence, graph *anchor.Graph,
 	}
 	g := r.grid
 	g.Recommended, g.Why = all.Recommended, all.Why
-	r.recordSparse(s, graph.D)
+	r.recordSparse(s, opt.WithDefaults(graph.D), graph.D)
 	var rose error
 	short := 0
 	for _, set := range all.All {
