@@ -61,7 +61,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 			graph.S[i*s.m+j] *= root[i] * root[j]
 		}
 	})
-	kernel.Mirror(workers, s.m, graph.S)
+	kernel.Mirror(workers, kernel.RowMajor(graph.S, s.m, s.m, s.m))
 	s.delta, s.zx, s.zz, s.work = nil, nil, nil, nil
 	s.broken = fmt.Errorf("anchor: the statistics have become a graph")
 	return graph, nil

@@ -60,7 +60,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	}
 	g.Sym = m.compact(s.Columns)
 	kernel.Each(m.opt.Workers, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
-	kernel.Mirror(m.opt.Workers, g.D, g.Sym)
+	kernel.Mirror(m.opt.Workers, kernel.RowMajor(g.Sym, g.D, g.D, g.D))
 	m.g, m.cross, m.both = nil, nil, nil
 	return g, nil
 }

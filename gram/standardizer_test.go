@@ -31,7 +31,7 @@ func TestStandardizer(t *testing.T) {
 		}
 		s.To(a, ld, tab.chunk(0, n))
 		kernel.Syrk(kernel.NewTeam(1), 1, kernel.RowMajor(a, d, n, ld), kernel.RowMajor(g, d, d, d))
-		kernel.Mirror(1, d, g)
+		kernel.Mirror(1, kernel.RowMajor(g, d, d, d))
 		// Here every entry is shifted and rounded by itself, with a relative error of
 		// the unscaled value: a mean 1e8 times the spread costs 1e8·eps an entry.
 		for i := range d {

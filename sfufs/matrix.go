@@ -86,7 +86,7 @@ func (c *costs) to(ctx context.Context, dst []float64, method Method, alpha floa
 			}
 		}
 	}
-	kernel.Mirror(c.team.Workers(), d, dst)
+	kernel.Mirror(c.team.Workers(), kernel.RowMajor(dst, d, d, d))
 	return nil
 }
 

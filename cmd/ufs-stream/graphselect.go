@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -173,21 +172,6 @@ func (r *request) graphGreedy(ctx context.Context, e *evidence, g *anchor.Graph,
 	r.writeUp(e, used, res, s)
 	s.Options["smooth"] = r.method.graph.smooth
 	return nil
-}
-
-// rankUp puts a ranking into s.
-func rankUp(e *evidence, used usedColumns, order []int, scores []float64, s *stream.Selection) {
-	cols := used.columns(e)
-	for t, j := range order {
-		s.Selected = append(s.Selected, stream.Selected{
-			Rank: t + 1, Name: cols[j].Name, Column: j,
-			Score: stream.Number(scores[j]), Error: stream.Number(math.NaN()),
-		})
-	}
-	for j, c := range cols {
-		s.Scores = append(s.Scores, stream.Score{Name: c.Name, Score: stream.Number(scores[j])})
-		s.Columns = append(s.Columns, reportColumn(e, used, j))
-	}
 }
 
 // unconverged is an iteration that did not end as it must; the result is written first.

@@ -155,27 +155,35 @@ func TestResume(t *testing.T) {
 			want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
 			must(t, "scan", in, "-o", want, "--missing", missing)
 			args := []string{"scan", in, "-o", got, "--missing", missing, "--checkpoint", state, "--checkpoint-every", "5ms"}
-			interrupted := 0
-			for n := int64(3); ; n += 5 {
-				r := ufsContext(newCountdown(n), args...)
-				if r.code == exitDone {
-					break
-				}
-				if r.code != exitInterrupted {
-					t.Fatalf("exit code %d: %s", r.code, r.err)
-				}
-				if strings.Contains(r.err, "go on with") {
-					interrupted++
-				}
-			}
-			if interrupted == 0 {
-				t.Fatal("no run was interrupted in the middle")
-			}
+			resumed(t, 3, 5, state, args)
 			sameFile(t, got, want)
-			if left, _ := os.ReadDir(state); len(left) > 0 {
-				t.Errorf("the checkpoint is still there: %v", left)
-			}
 		})
+	}
+}
+
+// resumed runs a command that saves its state in a folder, interrupted later and later
+// (after first, first + step, … looks at its context), until it is done: at least once
+// in the middle, and nothing is left of the state.
+func resumed(t *testing.T, first, step int64, state string, args []string) {
+	t.Helper()
+	interrupted := 0
+	for n := first; ; n += step {
+		r := ufsContext(newCountdown(n), args...)
+		if r.code == exitDone {
+			break
+		}
+		if r.code != exitInterrupted {
+			t.Fatalf("exit code %d: %s", r.code, r.err)
+		}
+		if strings.Contains(r.err, "go on with") {
+			interrupted++
+		}
+	}
+	if interrupted == 0 {
+		t.Fatal("no run was interrupted in the middle")
+	}
+	if left, _ := os.ReadDir(state); len(left) > 0 {
+		t.Errorf("the checkpoint is still there: %v", left)
 	}
 }
 

@@ -35,6 +35,13 @@ func (r *request) rank(e *evidence, s *stream.Selection) error {
 	}
 	order, warnings := baseline.Rank(scores, cols, s.K)
 	s.Warnings = append(s.Warnings, warnings...)
+	rankUp(e, used, order, scores, s)
+	return nil
+}
+
+// rankUp puts a ranking into s.
+func rankUp(e *evidence, used usedColumns, order []int, scores []float64, s *stream.Selection) {
+	cols := used.columns(e)
 	for t, j := range order {
 		s.Selected = append(s.Selected, stream.Selected{
 			Rank: t + 1, Name: cols[j].Name, Column: j,
@@ -45,7 +52,6 @@ func (r *request) rank(e *evidence, s *stream.Selection) error {
 		s.Scores = append(s.Scores, stream.Score{Name: c.Name, Score: stream.Number(scores[j])})
 		s.Columns = append(s.Columns, reportColumn(e, used, j))
 	}
-	return nil
 }
 
 // keep is the part of u, and of the scores beside it, that is wanted.

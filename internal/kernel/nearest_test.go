@@ -310,14 +310,12 @@ func BenchmarkSparseGemm(b *testing.B) {
 func TestMirror(t *testing.T) {
 	for _, n := range crossing(64) {
 		a := newGuarded[float64](rand.New(rand.NewPCG(16, 16)), n, n, false)
-		square := make([]float64, n*n)
-		for i := range n {
-			copy(square[i*n:(i+1)*n], a.Data[i*a.RowStride:])
-		}
-		Mirror(2, n, square)
+		got := a.clone()
+		Mirror(2, got.Matrix)
+		got.intact(t, a)
 		for i := range n {
 			for j := range n {
-				if square[i*n+j] != a.at(min(i, j), max(i, j)) {
+				if got.at(i, j) != a.at(min(i, j), max(i, j)) {
 					t.Fatalf("order %d: [%d,%d] is not that of the upper triangle", n, i, j)
 				}
 			}

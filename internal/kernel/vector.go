@@ -14,16 +14,17 @@ func Gemv(workers, m, n int, a []float64, lda int, x, y []float64) {
 	})
 }
 
-// Mirror copies the upper triangle of the n×n row-major matrix a to the lower, in square
-// blocks so that both sides stay in cache; workers as in [Each].
-func Mirror(workers, n int, a []float64) {
+// Mirror copies the upper triangle of the square row-major matrix a to the lower, in
+// square blocks so that both sides stay in cache; workers as in [Each].
+func Mirror(workers int, a Matrix[float64]) {
 	const block = 64
+	n, ld := a.Rows, a.RowStride
 	Each(workers, panels(n, block), func(t int) {
 		first, end := t*block, min(n, (t+1)*block)
 		for left := 0; left <= first; left += block {
 			for i := first; i < end; i++ {
 				for j := left; j < min(left+block, i); j++ {
-					a[i*n+j] = a[j*n+i]
+					a.Data[i*ld+j] = a.Data[j*ld+i]
 				}
 			}
 		}

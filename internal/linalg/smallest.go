@@ -214,7 +214,7 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 			row[j] *= scale
 		}
 	})
-	mirror(s.team.Workers(), full)
+	kernel.Mirror(s.team.Workers(), full)
 	sums := make([]float64, n)
 	kernel.Each(s.team.Workers(), n, func(i int) {
 		row := s.a[i*n : (i+1)*n]
@@ -238,22 +238,6 @@ func finiteUpper(a kernel.Matrix[float64]) error {
 		}
 	}
 	return nil
-}
-
-// mirror copies the upper triangle of a square row-major matrix below the diagonal.
-func mirror(workers int, a kernel.Matrix[float64]) {
-	const side = 32 // rows of 256 bytes: both blocks stay in a level-1 cache
-	n, ld := a.Rows, a.RowStride
-	kernel.Each(workers, (n+side-1)/side, func(block int) {
-		i0 := block * side
-		for j0 := i0; j0 < n; j0 += side {
-			for i := i0; i < min(i0+side, n); i++ {
-				for j := max(j0, i+1); j < min(j0+side, n); j++ {
-					a.Data[j*ld+i] = a.Data[i*ld+j]
-				}
-			}
-		}
-	})
 }
 
 // finite reports the first entry of m that is not finite.

@@ -159,7 +159,7 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 // the largest pivot first, up to the first pivot below drop.
 func pivoted(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
 	n := g.Rows
-	mirror(1, g)
+	kernel.Mirror(1, g)
 	left := make([]int, n)
 	for i := range left {
 		left[i] = i
