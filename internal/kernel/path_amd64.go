@@ -4,7 +4,6 @@ package kernel
 
 import (
 	"math"
-	"unsafe"
 
 	"golang.org/x/sys/cpu"
 )
@@ -26,26 +25,18 @@ func machinePaths() []*isa {
 // these load the fewest bytes for a multiplication and have panels of multiples of 4.
 var avx512 = isa{
 	name: "avx512",
-	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyF64},
-	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyF32},
+	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2},
+	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyAVX2},
 
 	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2,
 }
 
 var avx2 = isa{
 	name: "avx2",
-	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyF64},
-	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyF32},
+	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyAVX2},
+	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyAVX2},
 
 	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2,
-}
-
-func copyF64(k int, src *float64, stride int, dst *float64, width int) {
-	copyAVX2(k, (*byte)(unsafe.Pointer(src)), 8*stride, (*byte)(unsafe.Pointer(dst)), width/2)
-}
-
-func copyF32(k int, src *float32, stride int, dst *float32, width int) {
-	copyAVX2(k, (*byte)(unsafe.Pointer(src)), 4*stride, (*byte)(unsafe.Pointer(dst)), width/4)
 }
 
 // dotFMA adds the 16 sums by halves; what is left over joins the first of them.

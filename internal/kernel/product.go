@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // The blocking, as in BLIS: C is computed in super-blocks; for each, depth rows at a
 // time, A and B are packed into panels as high and wide as the micro-kernel's tile,
@@ -33,9 +36,9 @@ type micro[T Float] struct {
 	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a
 	// multiple of 4. Nil means: in Go.
 	transpose func(k int, src *T, stride int, dst *T, width int)
-	// copy writes dst[l*width+i] = src[l*stride+i] for i < width, l < k; width is a
-	// multiple of 4. Nil: in Go.
-	copy func(k int, src *T, stride int, dst *T, width int)
+	// copy copies k runs of 16·units bytes, stride bytes apart, one after the other: the
+	// same code for both types. Nil: in Go.
+	copy func(k int, src *byte, stride int, dst *byte, units int)
 }
 
 // Gemm adds alpha·A·B to C: A m×k, B k×n, C m×n, all in any layout (pass views
@@ -194,7 +197,8 @@ func (u *micro[T]) pack(dst []T, width int, src Matrix[T]) {
 	}
 	switch {
 	case src.RowStride == 1 && rows == width && width%4 == 0 && u.copy != nil:
-		u.copy(k, &src.Data[0], src.ColStride, &dst[0], width)
+		size := int(unsafe.Sizeof(dst[0]))
+		u.copy(k, (*byte)(unsafe.Pointer(&src.Data[0])), src.ColStride*size, (*byte)(unsafe.Pointer(&dst[0])), width*size/16)
 	case src.RowStride == 1:
 		for l := range k {
 			copy(dst[l*width:][:rows], src.Data[l*src.ColStride:])
