@@ -29,7 +29,7 @@ type Digest [sha256.Size]byte
 // table. Fewer rows than m are a *stream.UsageError.
 func Random(s *Sampler, m int, std *gram.Standardizer) (*Anchors, error) {
 	if m > s.Len() {
-		return nil, stream.Usagef("--anchors %d: there are %d rows to draw them from", m, s.Len())
+		return nil, stream.Usagef("{anchors} %d: there are %d rows to draw them from", m, s.Len())
 	}
 	a := newAnchors(m, std)
 	x := make([]float64, m*a.D)
@@ -41,7 +41,7 @@ func Random(s *Sampler, m int, std *gram.Standardizer) (*Anchors, error) {
 // KMeansOptions says how centres are found; the zero value is ready for use.
 type KMeansOptions struct {
 	Seed    uint64
-	Workers int // 0 means GOMAXPROCS
+	Threads int // 0 means GOMAXPROCS
 }
 
 const (
@@ -56,14 +56,14 @@ const (
 func KMeans(ctx context.Context, s *Sampler, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
 	n := s.Len()
 	if m > n {
-		return nil, stream.Usagef("--anchors %d: there are %d rows to place them among", m, n)
+		return nil, stream.Usagef("{anchors} %d: there are %d rows to place them among", m, n)
 	}
 	a := newAnchors(m, std)
 	x := make([]float64, n*a.D)
 	c := s.Draw(n)
-	a.place.to(opt.Workers, x, n, c, 0, n)
+	a.place.to(opt.Threads, x, n, c, 0, n)
 	r, err := cluster.KMeans(ctx, kernel.ColMajor(x, n, a.D, n), cluster.Options{
-		Clusters: m, MaxIter: kmeansMaxIter, Tolerance: kmeansTolerance, Seed: opt.Seed, Workers: opt.Workers,
+		Clusters: m, MaxIter: kmeansMaxIter, Tol: kmeansTolerance, Seed: opt.Seed, Threads: opt.Threads,
 	})
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Given(ctx context.Context, src stream.Source, limit int, std *gram.Standard
 			return nil, err
 		}
 		if c.Rows > limit-a.M {
-			return nil, stream.Usagef("--anchors-file: more than %d rows", limit)
+			return nil, stream.Usagef("{anchors-file}: more than %d rows", limit)
 		}
 		if need := c.Rows * a.D; len(x) < need {
 			x = make([]float64, need)

@@ -32,18 +32,18 @@ func BenchmarkAdd(b *testing.B) {
 				})
 			}
 			run("graph", func(b *testing.B) {
-				s, err := NewStatistics(a, Options{Workers: workers})
+				s, err := NewStatistics(a, Options{Threads: workers})
 				if err != nil {
 					b.Fatal(err)
 				}
 				add(b, c, s)
 			})
 			run("graph+gram", func(b *testing.B) {
-				s, err := NewStatistics(a, Options{Workers: workers})
+				s, err := NewStatistics(a, Options{Threads: workers})
 				if err != nil {
 					b.Fatal(err)
 				}
-				add(b, c, s, gram.NewMoments(d, gram.Options{Workers: workers}))
+				add(b, c, s, gram.NewMoments(d, gram.Options{Threads: workers}))
 			})
 		}
 	}

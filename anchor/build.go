@@ -42,7 +42,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		at[k] = wanted[j]
 		factor[k] = s.frame.factor[at[k]]
 	}
-	workers := s.opt.Workers
+	workers := s.opt.Threads
 	kernel.Each(workers, g.D, func(i int) {
 		for j, v := range g.Sym[i*g.D:][:g.D] {
 			// One factor after the other: their product may leave float64's range.

@@ -13,7 +13,7 @@ func Count(asked int, rows int64, neighbors int) (int, error) {
 	m := asked
 	switch {
 	case asked < 0:
-		return 0, stream.Usagef("--anchors %d is negative", asked)
+		return 0, stream.Usagef("{anchors} %d is negative", asked)
 	case asked > 0:
 	case rows < 1e4:
 		m = 500
@@ -27,22 +27,22 @@ func Count(asked int, rows int64, neighbors int) (int, error) {
 	}
 	if err := enough(m, neighbors); err != nil {
 		if asked == 0 {
-			return 0, stream.Usagef("%v; a quarter of the %d rows is the default: choose --anchors", err, rows)
+			return 0, stream.Usagef("%v; a quarter of the %d rows is the default: choose {anchors}", err, rows)
 		}
 		return 0, err
 	}
 	if int64(m) > rows {
-		return 0, stream.Usagef("--anchors %d: there are only %d rows", m, rows)
+		return 0, stream.Usagef("{anchors} %d: there are only %d rows", m, rows)
 	}
 	return m, nil
 }
 
 func enough(m, neighbors int) error {
 	if neighbors < 1 {
-		return stream.Usagef("--neighbors %d is not positive", neighbors)
+		return stream.Usagef("{neighbors} %d is not positive", neighbors)
 	}
 	if m <= neighbors {
-		return stream.Usagef("%d anchors are too few for --neighbors %d: weights need the distance of one more, so at least %d",
+		return stream.Usagef("%d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
 			m, neighbors, neighbors+1)
 	}
 	return nil

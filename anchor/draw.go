@@ -47,7 +47,7 @@ func (s *Sampler) Merge(o *Sampler) error {
 		return fmt.Errorf("anchor: cannot merge samples of %d and %d columns", s.d, o.d)
 	}
 	if s.opt.Seed != o.opt.Seed {
-		return stream.Usagef("samples were drawn by other seeds, %d and %d: scan all parts with the same --seed", s.opt.Seed, o.opt.Seed)
+		return stream.Usagef("samples were drawn by other seeds, %d and %d: scan all parts with the same {seed}", s.opt.Seed, o.opt.Seed)
 	}
 	keep := min(s.opt.Rows, o.opt.Rows)
 	if err := s.fits(min(len(s.rows)+len(o.rows), keep)); err != nil {

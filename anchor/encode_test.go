@@ -77,7 +77,7 @@ func TestResume(t *testing.T) {
 	a := tab.random(t, 9, gram.ScaleMinMax)
 	whole, sample := written(t, tab.statistics(t, a, Options{}, 60)), written(t, tab.sampler(t, 9))
 	for cut := 0; cut <= 60; cut += 15 {
-		s, err := NewStatistics(a, Options{Workers: 2})
+		s, err := NewStatistics(a, Options{Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,13 +184,13 @@ func FuzzStatistics(f *testing.F) {
 		f.Add(written(f, s.full))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := blank(t, Options{Workers: 1, Limit: 4 << 20})
+		s := blank(t, Options{Threads: 1, Limit: 4 << 20})
 		if n, err := s.ReadFrom(bytes.NewReader(b)); err == nil {
 			again := written(t, s)
 			if int64(len(again)) != n {
 				t.Fatalf("read %d bytes, wrote %d", n, len(again))
 			}
-			o := blank(t, Options{Workers: 1})
+			o := blank(t, Options{Threads: 1})
 			if _, err := o.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, written(t, o)) {
 				t.Fatalf("round trip: %v", err)
 			}

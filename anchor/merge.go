@@ -14,7 +14,7 @@ func (s *Statistics) Merge(o *Statistics) error {
 	if err := errors.Join(s.broken, o.broken); err != nil {
 		return err
 	}
-	const remedy = "scan all parts with the same options and one profile (--profile) of all of them"
+	const remedy = "scan all parts with the same options and one profile ({profile}) of all of them"
 	if s.k != o.k {
 		return stream.Usagef("cannot merge graphs of %d and %d neighbours: %s", s.k, o.k, remedy)
 	}

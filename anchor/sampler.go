@@ -136,7 +136,7 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 func (s *Sampler) fits(rows int) error {
 	if need := SamplerBytes(rows, s.d); need > s.opt.Limit {
 		return &stream.MemoryError{What: fmt.Sprintf("a sample of %d rows of %d columns", rows, s.d),
-			Need: need, Limit: s.opt.Limit, Flag: "--memory-limit"}
+			Need: need, Limit: s.opt.Limit}
 	}
 	return nil
 }

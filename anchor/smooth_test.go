@@ -37,7 +37,7 @@ func TestSmoothTwin(t *testing.T) {
 			if !slices.Equal(r.Order, order) {
 				t.Fatalf("order %v, want %v", r.Order, order)
 			}
-			for i, e := range s.Error(r.Score) {
+			for i, e := range s.Error(r.Scores) {
 				// Scores are off by rounding of f, ‖T‖⁴ in size, over g of at least 1e-2 of it.
 				if !(math.Abs(e-left[i]/total) <= 1e-10) {
 					t.Errorf("error %v after %d, want %v", e, i+1, left[i]/total)
@@ -132,10 +132,10 @@ func TestNoSmoothingIsGreedy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.Order, same.Order) || !slices.Equal(got.Score, same.Score) || !slices.Equal(got.Error, same.Error) {
-		t.Errorf("choices %v of scores %v differ from %v of %v", got.Order, got.Score, same.Order, same.Score)
+	if !slices.Equal(got.Order, same.Order) || !slices.Equal(got.Scores, same.Scores) || !slices.Equal(got.Error, same.Error) {
+		t.Errorf("choices %v of scores %v differ from %v of %v", got.Order, got.Scores, same.Order, same.Scores)
 	}
-	for i, e := range s.Error(got.Score) {
+	for i, e := range s.Error(got.Scores) {
 		if math.Abs(e-want.Error[i]) > 1e-12 {
 			t.Errorf("error %v after %d, want %v", e, i+1, want.Error[i])
 		}

@@ -14,7 +14,7 @@ const DefaultNeighbors = 5
 // Options tunes Statistics; only Neighbors changes results.
 type Options struct {
 	Neighbors int   // K, anchors that a row has weights on; 0 means 5
-	Workers   int   // goroutines; 0 means GOMAXPROCS
+	Threads   int   // goroutines; 0 means GOMAXPROCS
 	Limit     int64 // bytes that Statistics may hold, see Bytes; 0 means 2 GiB
 }
 
@@ -84,9 +84,9 @@ func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 // reserve makes the matrices.
 func (s *Statistics) reserve() error {
 	d := len(s.frame.columns)
-	if need := Bytes(s.m, d, s.k, s.opt.Workers); need > s.opt.Limit {
+	if need := Bytes(s.m, d, s.k, s.opt.Threads); need > s.opt.Limit {
 		return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d),
-			Need: need, Limit: s.opt.Limit, Flag: "--memory-limit"}
+			Need: need, Limit: s.opt.Limit}
 	}
 	s.delta = make([]float64, s.m)
 	s.zx = make([]float64, s.m*d)
@@ -102,7 +102,7 @@ func Bytes(m, d, neighbors, workers int) int64 {
 	if m > maxRows || d > maxColumns {
 		return math.MaxInt64
 	}
-	workers = kernel.NewTeam(workers).Workers()
+	workers = kernel.NewTeam(workers).Threads()
 	rows := blockRows(d, workers)
 	block := int64(rows+pad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
 	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(workers, m, d) + block +
@@ -145,7 +145,7 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	case c.Cols != s.anchors.place.columns:
 		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.anchors.place.columns)
 	case c.Weight != nil:
-		return stream.Usagef("--weight: the anchor graph has no row weights; leave it out, or choose --method greedy")
+		return stream.Usagef("{weight}: the anchor graph has no row weights; leave it out, or choose {method} greedy")
 	}
 	if s.work == nil && c.Rows > 0 {
 		s.work = s.newScratch()
@@ -160,8 +160,8 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 }
 
 func (s *Statistics) newScratch() *scratch {
-	team := kernel.NewTeam(s.opt.Workers)
-	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Workers())
+	team := kernel.NewTeam(s.opt.Threads)
+	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
 	w := &scratch{
 		team: team, rows: rows, stride: rows + pad,
 		near:     kernel.NewNearest(team, kernel.RowMajor(s.anchors.Points, s.m, d, d), s.k+1),
@@ -175,7 +175,7 @@ func (s *Statistics) newScratch() *scratch {
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	w, d := s.work, len(s.frame.columns)
-	s.anchors.place.to(w.team.Workers(), w.points, w.stride, c, from, rows)
+	s.anchors.place.to(w.team.Threads(), w.points, w.stride, c, from, rows)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
 	w.near.To(w.index, w.distance, x)
 	if i := w.weigh(rows, s.k); i >= 0 {

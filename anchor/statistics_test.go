@@ -71,10 +71,10 @@ func TestBits(t *testing.T) {
 	const n = 700
 	tab := clusters(n, 19, 2).holes()
 	a := tab.random(t, 40, gram.ScaleStandard)
-	want := written(t, tab.statistics(t, a, Options{Workers: 1}, n))
+	want := written(t, tab.statistics(t, a, Options{Threads: 1}, n))
 	for _, workers := range []int{1, 2, 8} {
 		for _, height := range []int{1, 100, 256, 257, n} {
-			if got := written(t, tab.statistics(t, a, Options{Workers: workers}, height)); !bytes.Equal(got, want) {
+			if got := written(t, tab.statistics(t, a, Options{Threads: workers}, height)); !bytes.Equal(got, want) {
 				t.Fatalf("%d workers, chunks of %d rows: other bits", workers, height)
 			}
 		}
@@ -324,11 +324,11 @@ func moments(tb testing.TB, tab table) *gram.Moments {
 func TestAnchors(t *testing.T) {
 	tab := clusters(300, 4, 11).holes()
 	std := tab.standardizer(t, gram.ScaleStandard)
-	first, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Workers: 1})
+	first, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Workers: 8})
+	again, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Threads: 8})
 	if err != nil || first.Digest != again.Digest || first.M != 20 || len(first.Points) != 80 {
 		t.Errorf("%d anchors, %d coordinates, the same %v, err = %v", first.M, len(first.Points), first.Digest == again.Digest, err)
 	}
@@ -355,7 +355,7 @@ func TestMemoryDoesNotGrowWithRows(t *testing.T) {
 	tab := clusters(512, 40, 12)
 	a := tab.random(t, 100, gram.ScaleStandard)
 	c := tab.chunk(0, 512)
-	opt := Options{Workers: 1, Limit: Bytes(100, 40, 5, 1)}
+	opt := Options{Threads: 1, Limit: Bytes(100, 40, 5, 1)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	s, err := NewStatistics(a, opt)

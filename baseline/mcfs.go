@@ -17,7 +17,7 @@ import (
 type MCFSOptions struct {
 	K        int // features with a coefficient, for each target; default min(50, d)
 	Clusters int // targets: eigenvectors of the graph; default 10
-	Workers  int // 0 means GOMAXPROCS; the answer does not depend on it
+	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
 }
 
 // Validate names every fault of o for d features in one *stream.UsageError.
@@ -36,8 +36,8 @@ func (o MCFSOptions) Validate(d int) error {
 	if o.Clusters < 0 {
 		fault("clusters = %d is negative", o.Clusters)
 	}
-	if o.Workers < 0 {
-		fault("workers = %d is negative", o.Workers)
+	if o.Threads < 0 {
+		fault("workers = %d is negative", o.Threads)
 	}
 	if faults != nil {
 		return stream.Usagef("%s", strings.Join(faults, "; "))
@@ -53,8 +53,8 @@ func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 	if o.Clusters == 0 {
 		o.Clusters = 10
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
+	if o.Threads == 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	return o
 }
@@ -65,7 +65,7 @@ func MCFSBytes(m, d int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
 	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
 	pairs := linalg.SmallestBytes(m, int(min(c+1, int64(m))), linalg.EigenOptions{})
-	paths := int64(opt.Workers) * 8 * (5*int64(d) + 2*k*k)
+	paths := int64(opt.Threads) * 8 * (5*int64(d) + 2*k*k)
 	return 8*int64(m)*(int64(m)+3*c) + pairs + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
 }
 
@@ -105,7 +105,7 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 		return nil, err
 	}
 	opt = opt.withDefaults(g.D)
-	team := kernel.NewTeam(opt.Workers)
+	team := kernel.NewTeam(opt.Threads)
 	e, err := embed(team, g, opt.Clusters)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 		}
 	}
 	betas, settled := make([][]float64, targets), make([]bool, targets)
-	kernel.Each(opt.Workers, targets, func(i int) {
+	kernel.Each(opt.Threads, targets, func(i int) {
 		betas[i], settled[i] = newLasso(g.G, b.Data[i*g.D:][:g.D]).run(opt.K)
 	})
 	short := 0

@@ -151,9 +151,9 @@ func TestMCFSOfComponents(t *testing.T) {
 func TestMCFSLaws(t *testing.T) {
 	x := randomDense(4, 80, 14, 10, 1)
 	g := x.graph()
-	want := mustMCFS(t, g, MCFSOptions{K: 4, Clusters: 5, Workers: 1})
+	want := mustMCFS(t, g, MCFSOptions{K: 4, Clusters: 5, Threads: 1})
 	for _, workers := range []int{2, 8} {
-		got := mustMCFS(t, g, MCFSOptions{K: 4, Clusters: 5, Workers: workers})
+		got := mustMCFS(t, g, MCFSOptions{K: 4, Clusters: 5, Threads: workers})
 		if !slices.Equal(got.Scores, want.Scores) {
 			t.Errorf("other bits from %d workers", workers)
 		}
@@ -224,7 +224,7 @@ func TestMCFSEdges(t *testing.T) {
 		t.Errorf("one anchor: scores %v, warnings %q", r.Scores, r.Warnings)
 	}
 	var usage *stream.UsageError
-	_, err := MCFS(g, MCFSOptions{K: 6, Clusters: -1, Workers: -1})
+	_, err := MCFS(g, MCFSOptions{K: 6, Clusters: -1, Threads: -1})
 	if !errors.As(err, &usage) {
 		t.Fatalf("error %v, want one of usage", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -94,7 +95,7 @@ func (o genOptions) perFile() int64 { return (o.rows-1)/int64(max(o.files, 1)) +
 // generate writes the table src and the answer beside it. Either all of it appears or
 // nothing, but for the moment between the renaming of the two.
 func (c *cli) generate(ctx context.Context, o genOptions, src stream.Source, w chunkio.WriteOptions, answer any) error {
-	note, err := chunkio.CreateAtomic(o.answer)
+	note, err := atomicfile.Create(o.answer)
 	if err != nil {
 		return err
 	}
@@ -165,13 +166,13 @@ func (c *cli) writeParts(ctx context.Context, path string, features int, parts [
 		if parts[0].name == "" {
 			return chunkio.WriteParquet(ctx, path, count(parts[0].source), w)
 		}
-		dir, err := chunkio.CreateAtomicDir(path)
+		dir, err := atomicfile.CreateDir(path)
 		if err != nil {
 			return err
 		}
 		defer dir.Abort()
 		for _, p := range parts {
-			if err := chunkio.WriteParquet(ctx, filepath.Join(dir.Dir(), p.name), count(p.source), w); err != nil {
+			if err := chunkio.WriteParquet(ctx, filepath.Join(dir.Path(), p.name), count(p.source), w); err != nil {
 				return err
 			}
 		}
@@ -207,7 +208,7 @@ func sizeOf(path string) (size int64, err error) {
 		return err
 	})
 	if err != nil {
-		return 0, &chunkio.OutputError{Path: path, Err: err}
+		return 0, &stream.OutputError{Path: path, Err: err}
 	}
 	return size, nil
 }

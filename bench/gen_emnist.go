@@ -71,7 +71,7 @@ func (c *cli) emnist(ctx context.Context, from, path, label string, threads int)
 	var data *stream.DataError
 	if errors.As(err, &data) && data.Path == "" {
 		data.Path = from
-		data.Remedy = ""
+		data.Remedy = stream.Textf("")
 	}
 	return err
 }

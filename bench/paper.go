@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -133,7 +133,7 @@ func (o *paperOptions) chosen() ([]paperTable, error) {
 	for _, t := range chosen {
 		for _, s := range t.sets {
 			if _, err := os.Stat(o.input(s)); err != nil {
-				return nil, &stream.DataError{Path: o.input(s), RowGroup: -1, Row: -1, Err: err, Remedy: "--data names the folder of the datasets, --datasets those that are wanted"}
+				return nil, &stream.DataError{Path: o.input(s), RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("--data names the folder of the datasets, --datasets those that are wanted")}
 			}
 		}
 	}
@@ -165,9 +165,9 @@ func writeOut(path string, out io.Writer, text []byte) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return &chunkio.OutputError{Path: path, Err: err}
+		return &stream.OutputError{Path: path, Err: err}
 	}
-	f, err := chunkio.CreateAtomic(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -114,7 +113,7 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 	}
 	n, err := s.w.Write(p)
 	if err != nil {
-		s.err = &chunkio.OutputError{Path: "standard output", Err: err}
+		s.err = &stream.OutputError{Path: "standard output", Err: err}
 	}
 	return n, s.err
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -111,7 +110,7 @@ type workshop struct {
 func newWorkshop(ctx context.Context, binary string) (*workshop, error) {
 	dir, err := os.MkdirTemp("", "ufs-stream-bench-")
 	if err != nil {
-		return nil, &chunkio.OutputError{Path: os.TempDir(), Err: err}
+		return nil, &stream.OutputError{Path: os.TempDir(), Err: err}
 	}
 	w := &workshop{dir: dir}
 	if err := w.equip(ctx, binary); err != nil {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // scaleRun is a run of scale under way.
@@ -56,7 +56,7 @@ func (r *scaleRun) plantedSize(ctx context.Context, s size) (err error) {
 			}
 		}()
 		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return &chunkio.OutputError{Path: dir, Err: err}
+			return &stream.OutputError{Path: dir, Err: err}
 		}
 		r.say("%s: making the data", s)
 		if err := r.generate(ctx, plantedArgs(path, s, r.seed)); err != nil {

@@ -52,7 +52,7 @@ func (a *applier) choose() ([]outColumn, error) {
 			return nil, err
 		}
 		if !ok && known[name] != nil {
-			return nil, stream.Usagef("the selected column %s is %s: only --also can name it, as a whole", name, known[name].typ)
+			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, known[name].typ)
 		}
 		if !ok {
 			e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", didYouMean(name, flatNames(names)))
@@ -68,14 +68,14 @@ func (a *applier) choose() ([]outColumn, error) {
 		}
 		if !ok {
 			if !a.hasField(name) {
-				return nil, stream.Usagef("--also %s: no column has this name%s", name, didYouMean(name, flatNames(names)))
+				return nil, stream.Usagef("{also} %s: no column has this name%s", name, didYouMean(name, flatNames(names)))
 			}
 			c = outColumn{name: name, kind: fromField, element: -1}
 		}
 		add(c)
 	}
 	if len(columns) == 0 {
-		return nil, stream.Usagef("no column to write: the selection is empty and --also names none")
+		return nil, stream.Usagef("no column to write: the selection is empty and {also} names none")
 	}
 	for _, c := range columns {
 		a.report.Columns = append(a.report.Columns, c.name)
@@ -132,5 +132,5 @@ func (a *applier) hasField(name string) bool {
 
 // errNotWhole is the error of naming a group that can only be copied with its parent.
 func errNotWhole(name string) error {
-	return stream.Usagef("--also %s: a list or struct inside a struct cannot be copied by itself; name the whole top-level column, or its flat columns", name)
+	return stream.Usagef("{also} %s: a list or struct inside a struct cannot be copied by itself; name the whole top-level column, or its flat columns", name)
 }

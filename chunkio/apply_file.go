@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -86,16 +87,16 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 
 // writeFolder writes every file to its place below the new folder out.
 func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) error {
-	dir, err := CreateAtomicDir(out)
+	dir, err := atomicfile.CreateDir(out)
 	if err != nil {
 		return err
 	}
 	defer dir.Abort()
 	for i := range a.catalog.files {
 		rel := l.place[a.catalog.files[i].path]
-		place := filepath.Join(dir.Dir(), rel)
+		place := filepath.Join(dir.Path(), rel)
 		if err := os.MkdirAll(filepath.Dir(place), 0o777); err != nil {
-			return &OutputError{filepath.Join(out, rel), err, outputRemedy(err)}
+			return &stream.OutputError{Path: filepath.Join(out, rel), Err: err, Remedy: atomicfile.Remedy(err)}
 		}
 		columns, err := a.columnsBelow(rel)
 		if err != nil {
@@ -130,7 +131,7 @@ func (a *applier) columnsBelow(rel string) ([]outColumn, error) {
 		}
 	}
 	if len(columns) == 0 {
-		return nil, stream.Usagef("only partition keys are selected, which are folders and no columns: add a column with --also, or write one file (-o FILE.parquet)")
+		return nil, stream.Usagef("only partition keys are selected, which are folders and no columns: add a column with {also}, or write one file (-o FILE.parquet)")
 	}
 	return columns, nil
 }
@@ -138,7 +139,7 @@ func (a *applier) columnsBelow(rel string) ([]outColumn, error) {
 // writeFile writes the given files of the catalog to the one file at path; shown is
 // its name in errors.
 func (a *applier) writeFile(ctx context.Context, path, shown string, fields []outField, columns []outColumn, files []int) (err error) {
-	out, err := CreateAtomic(path)
+	out, err := atomicfile.Create(path)
 	if err != nil {
 		return renameOutput(err, shown)
 	}
@@ -182,7 +183,7 @@ func (a *applier) writeFile(ctx context.Context, path, shown string, fields []ou
 
 // renameOutput puts the output's own name into errors that have its temporary one.
 func renameOutput(err error, shown string) error {
-	var o *OutputError
+	var o *stream.OutputError
 	if errors.As(err, &o) {
 		o.Path = shown
 	}

@@ -58,7 +58,7 @@ func (a *applier) window(src copySource, i, g int, columns []outColumn) (n, work
 		default:
 			return 0, 0, &stream.MemoryError{
 				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].name, a.catalog.files[i].path, g),
-				Need: total, Limit: a.opt.Memory, Flag: "--memory-limit",
+				Need: total, Limit: a.opt.Memory,
 			}
 		}
 		break

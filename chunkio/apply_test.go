@@ -248,7 +248,7 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 	}
 
 	// The same again into the folder that now exists is refused, and changes nothing.
-	var refused *OutputError
+	var refused *stream.OutputError
 	if _, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"o_bool"}}); !errors.As(err, &refused) {
 		t.Fatal(err)
 	}
@@ -307,8 +307,8 @@ func TestApplyErrors(t *testing.T) {
 		{"nothing", nil, []string{in}, "o.parquet", ApplyOptions{}, new(*stream.UsageError), ""},
 		{"stdin", nil, []string{"-"}, "o.parquet", ApplyOptions{Columns: []string{"x"}}, new(*stream.UsageError), ""},
 		{"over the input", nil, []string{in}, "in.parquet", ApplyOptions{Columns: []string{"o_u8"}}, new(*stream.UsageError), "replace the input"},
-		{"no folder", nil, []string{in}, "absent/o.parquet", ApplyOptions{Columns: []string{"o_u8"}}, new(*OutputError), ""},
-		{"memory", nil, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}, Memory: 200 << 10}, new(*stream.MemoryError), "--memory-limit"},
+		{"no folder", nil, []string{in}, "absent/o.parquet", ApplyOptions{Columns: []string{"o_u8"}}, new(*stream.OutputError), ""},
+		{"memory", nil, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}, Memory: 200 << 10}, new(*stream.MemoryError), "memory-limit"},
 		{"cancelled", cancelled, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}}, nil, "context canceled"},
 	} {
 		if test.ctx == nil {

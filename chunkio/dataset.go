@@ -60,13 +60,13 @@ func (o Options) withDefaults() Options {
 // validate checks what needs no input.
 func (o Options) validate() error {
 	if o.Label != "" && o.Label == o.Weight {
-		return stream.Usagef("--label and --weight both name %s", o.Label)
+		return stream.Usagef("{label} and {weight} both name %s", o.Label)
 	}
 	if o.Sample < 0 {
-		return stream.Usagef("--rows %d: want a number of rows, 0 for all", o.Sample)
+		return stream.Usagef("{rows} %d: want a number of rows, 0 for all", o.Sample)
 	}
 	if o.Classes && o.Label == "" {
-		return stream.Usagef("classes need a column to take them from: --label")
+		return stream.Usagef("classes need a column to take them from: {label}")
 	}
 	return nil
 }
@@ -144,10 +144,10 @@ func newDataset(ctx context.Context, c *catalog, p *pipe, opt Options) (*Dataset
 
 func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, error) {
 	if sparse != nil && opt.Missing == stream.MissingKeep {
-		return nil, stream.Usagef("sparse rows support --missing error and drop-row only: there is no column to take a mean over")
+		return nil, stream.Usagef("sparse rows support {missing} error and drop-row only: there is no column to take a mean over")
 	}
 	if p != nil && opt.Sample > 0 {
-		return nil, stream.Usagef("--rows needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")
+		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")
 	}
 	if p != nil && opt.Classes && !p.stream.texts {
 		return nil, stream.Usagef("the classes of a stream must be asked for when it is opened; save it to a file first")

@@ -161,7 +161,7 @@ func refuseDuplicates(path string, leaves []leaf) error {
 	for _, l := range leaves {
 		if _, ok := seen[l.name]; ok {
 			e := stream.Dataf(path, "two columns have this name")
-			e.Column, e.Remedy = l.name, "rename one of them"
+			e.Column, e.Remedy = l.name, stream.PlainText("rename one of them")
 			return e
 		}
 		seen[l.name] = struct{}{}
@@ -202,7 +202,7 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []leaf) ([]int32, error
 func mismatch(path, column, format string, args ...any) error {
 	e := stream.Dataf(path, format, args...)
 	e.Column = column
-	e.Remedy = "all files of an input must have the same columns"
+	e.Remedy = stream.Textf("all files of an input must have the same columns")
 	return e
 }
 
@@ -270,7 +270,7 @@ func (c *catalog) reopen(f *file, memory int64, read *atomic.Int64) (footed, err
 	if in.Size() != f.size || opened.footerDigest() != f.digest {
 		opened.Close()
 		e := stream.Dataf(f.path, "the file changed since the run began")
-		e.Remedy = "run again when nobody writes to it"
+		e.Remedy = stream.Textf("run again when nobody writes to it")
 		return nil, e
 	}
 	return opened, nil

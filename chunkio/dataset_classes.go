@@ -15,7 +15,7 @@ const (
 	maxClassText = 64 * maxClasses
 )
 
-const noClassRemedy = "name a column that holds classes: --label"
+const noClassRemedy = "name a column that holds classes: {label}"
 
 // classMemory bounds what the distinct values of a label among rows rows take (rows is
 // -1 where unknown): their text, and their places in two maps and two lists.
@@ -79,13 +79,13 @@ func labelRead(c *catalog, entries []entry, name string) (*read, error) {
 		case e.refused:
 			return nil, undecodable(c, e)
 		case e.leaf >= 0 && c.leaves[e.leaf].list:
-			return nil, stream.Usagef("--label %s: a list is no class", name)
+			return nil, stream.Usagef("{label} %s: a list is no class", name)
 		case e.leaf >= 0 && c.leaves[e.leaf].noClass != "":
-			return nil, stream.Usagef("--label %s: cannot serve as class: %s", name, c.leaves[e.leaf].noClass)
+			return nil, stream.Usagef("{label} %s: cannot serve as class: %s", name, c.leaves[e.leaf].noClass)
 		default:
 			r := newRead(e, 1)
 			return &r, nil
 		}
 	}
-	return nil, stream.Usagef("--label %s: no column has this name", name) // reasons has found it
+	return nil, stream.Usagef("{label} %s: no column has this name", name) // reasons has found it
 }

@@ -152,7 +152,7 @@ func clash(c *catalog, e entry) error {
 	if e.leaf < 0 {
 		err = stream.Dataf(c.name(), "the partition key in the path is also a column of the file")
 	}
-	err.Column, err.Remedy = e.flat, "rename one of them"
+	err.Column, err.Remedy = e.flat, stream.PlainText("rename one of them")
 	return err
 }
 
@@ -171,16 +171,16 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	for i, e := range entries {
 		names[i] = e.columnName
 	}
-	for _, role := range []struct{ flag, name string }{{"--label", opt.Label}, {"--weight", opt.Weight}} {
+	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"{weight}", opt.Weight}} {
 		if role.name != "" && !slices.ContainsFunc(names, func(n columnName) bool { return n.is(role.name) }) {
-			return nil, stream.Usagef("%s %s: no column has this name%s", role.flag, role.name, didYouMean(role.name, flatNames(names)))
+			return nil, stream.Usagef("{"+role.option+"} %s: no column has this name%s", role.name, didYouMean(role.name, flatNames(names)))
 		}
 	}
-	included, err := matchPatterns("--columns", opt.Columns, names)
+	included, err := matchPatterns("columns", opt.Columns, names)
 	if err != nil {
 		return nil, err
 	}
-	excluded, err := matchPatterns("--exclude", opt.Exclude, names)
+	excluded, err := matchPatterns("exclude", opt.Exclude, names)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 		case excluded[i]:
 			why[i] = "excluded"
 		case len(opt.Columns) > 0 && !included[i]:
-			why[i] = "not among --columns"
+			why[i] = "not among {columns}"
 		default:
 			why[i] = decided[e.flat]
 		}
@@ -227,7 +227,7 @@ func (f *features) add(e entry, width int) {
 	switch strings.ToLower(e.flat) {
 	case "label", "class", "target", "y":
 		f.warnings = append(f.warnings, fmt.Sprintf(
-			"column %q is used as a feature though its name suggests otherwise; if it is not one: --label %[1]s or --exclude %[1]s", e.flat))
+			"column %q is used as a feature though its name suggests otherwise; if it is not one: {label} %[1]s or {exclude} %[1]s", e.flat))
 	}
 }
 
@@ -256,21 +256,21 @@ func weightRead(c *catalog, entries []entry, name string) (*read, error) {
 		case e.refused:
 			return nil, undecodable(c, e)
 		case e.why != "":
-			return nil, stream.Usagef("--weight %s: cannot serve as weights: %s", name, e.why)
+			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", name, e.why)
 		default:
 			r := newRead(e, widthOf(c, e, nil))
 			r.cols[e.element] = 0
 			return &r, nil
 		}
 	}
-	return nil, stream.Usagef("--weight %s: a list is no weight; name one element, %[1]s[0]", name)
+	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", name)
 }
 
 // undecodable is the error of selecting a column that cannot be decoded.
 func undecodable(c *catalog, e entry) error {
 	err := stream.Dataf(c.refusing[e.leaf], "%s", e.why)
 	err.Column = e.flat
-	err.Remedy = fmt.Sprintf("or leave the column out: --exclude %q", e.flat)
+	err.Remedy = stream.Textf("or leave the column out: {exclude} %q", e.flat)
 	return err
 }
 

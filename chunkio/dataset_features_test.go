@@ -50,8 +50,8 @@ func TestUnknownNamesAreUsageErrors(t *testing.T) {
 		{Options{Weight: "name"}, "text"},
 		{Options{Weight: "emb"}, "emb[0]"},
 		{Options{Label: "a0", Weight: "a0"}, "both name a0"},
-		{Options{Columns: []string{"zz*"}}, "--columns zz*"},
-		{Options{Sample: -1}, "--rows"},
+		{Options{Columns: []string{"zz*"}}, "columns zz*"},
+		{Options{Sample: -1}, "rows"},
 	} {
 		if _, err := ds.With(c.opt); !isUsage(err) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%+v: error %v, want %q", c.opt, err, c.words)
@@ -91,7 +91,7 @@ func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 	ds := disk.dataset(t, paths, Options{})
 	for _, err := range []error{ds.Check(), passError(ds)} {
 		if !isData(err) || !strings.Contains(err.Error(), paths[1]) || !strings.Contains(err.Error(), `"b"`) ||
-			!strings.Contains(err.Error(), "--exclude") {
+			!strings.Contains(err.Error(), "exclude") {
 			t.Errorf("error %v", err)
 		}
 	}

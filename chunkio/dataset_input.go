@@ -28,7 +28,7 @@ func openFile(path string) (Input, error) {
 		return nil, stream.Dataf(path, "is a directory, not a file")
 	case !info.Mode().IsRegular():
 		e := stream.Dataf(path, "is not a regular file")
-		e.Remedy = "pipe an Arrow IPC stream to standard input instead (-)"
+		e.Remedy = stream.Textf("pipe an Arrow IPC stream to standard input instead (-)")
 		return nil, e
 	}
 	f, err := os.Open(path)

@@ -42,10 +42,10 @@ func didYouMean(name string, among []string) string {
 // means all of emb[0], emb[1], ….
 type columnName struct{ flat, list string }
 
-// matchPatterns returns which of the names match any of the patterns of a flag. A
+// matchPatterns returns which of the names match any of the patterns of an option. A
 // pattern that is exactly a name means that name only, whatever glob characters it
 // has. A pattern that matches nothing is a usage error.
-func matchPatterns(flag string, patterns []string, names []columnName) ([]bool, error) {
+func matchPatterns(option string, patterns []string, names []columnName) ([]bool, error) {
 	matched := make([]bool, len(names))
 	if len(patterns) == 0 {
 		return matched, nil
@@ -55,12 +55,12 @@ func matchPatterns(flag string, patterns []string, names []columnName) ([]bool, 
 		found := exact.mark(matched, pattern)
 		if !found {
 			if !doublestar.ValidatePattern(hideSlash(pattern)) {
-				return nil, stream.Usagef("%s %s: malformed glob", flag, pattern)
+				return nil, stream.Usagef("{"+option+"} %s: malformed glob", pattern)
 			}
 			found = markGlob(matched, hideSlash(pattern), names)
 		}
 		if !found {
-			return nil, stream.Usagef("%s %s: no column has this name%s", flag, pattern, didYouMean(pattern, flatNames(names)))
+			return nil, stream.Usagef("{"+option+"} %s: no column has this name%s", pattern, didYouMean(pattern, flatNames(names)))
 		}
 	}
 	return matched, nil

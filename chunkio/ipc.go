@@ -119,7 +119,7 @@ func (f *ipcFile) readFooter() ([]byte, error) {
 	}
 	// The parsed schema and the blocks take about four times the bytes they are read from.
 	if 5*n > f.memory {
-		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: 5 * n, Limit: f.memory, Flag: "--memory-limit"}
+		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: 5 * n, Limit: f.memory}
 	}
 	footer := make([]byte, n)
 	return footer, readAt(f.in, footer, size-int64(len(tail))-n)
@@ -143,7 +143,7 @@ func parseBlocks(t *flat, field int, limit int64) ([]ipcBlock, error) {
 // message reads the metadata of a block; its body begins at the position returned.
 func (f *ipcFile) message(b ipcBlock) (m ipcMessage, body int64, err error) {
 	if b.meta > f.memory {
-		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: b.meta, Limit: f.memory, Flag: "--memory-limit"}
+		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: b.meta, Limit: f.memory}
 	}
 	meta := make([]byte, b.meta)
 	if err := readAt(f.in, meta, b.offset); err != nil {

@@ -40,7 +40,7 @@ func (s *ipcSchema) addDictionary(dicts map[int64]*ipcValues, d *ipcDictionary, 
 	}
 	n := d.nodes[0].length
 	if n > limit {
-		return 0, &stream.MemoryError{What: fmt.Sprintf("the dictionary of column %q", f.name), Need: 8 * n, Limit: 8 * max(limit, 0), Flag: "--memory-limit"}
+		return 0, &stream.MemoryError{What: fmt.Sprintf("the dictionary of column %q", f.name), Need: 8 * n, Limit: 8 * max(limit, 0)}
 	}
 	g := &ipcGroup{batch: d.ipcBatch, body: body}
 	r, err := g.openNumbers(&plain, 0, n)

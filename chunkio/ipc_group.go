@@ -84,17 +84,17 @@ func (g *ipcGroup) place(err error) error {
 	if m := new(stream.MemoryError); errors.As(err, &m) {
 		return err
 	}
-	return g.fail(nil, -1, err, ipcDamaged)
+	return g.fail(nil, -1, err, stream.Textf(ipcDamaged))
 }
 
 // fail places err; row counts within the batch, -1 where unknown.
-func (g *ipcGroup) fail(c *ipcColumn, row int64, err error, remedy string) error {
+func (g *ipcGroup) fail(c *ipcColumn, row int64, err error, remedy stream.Text) error {
 	var placed *stream.DataError
 	if errors.As(err, &placed) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if errors.As(err, new(refusal)) {
-		remedy = ""
+		remedy = stream.Text{}
 	}
 	e := &stream.DataError{Path: g.path, RowGroup: g.index, Row: -1, Err: err, Remedy: remedy}
 	if c != nil {
@@ -110,10 +110,10 @@ func (g *ipcGroup) fail(c *ipcColumn, row int64, err error, remedy string) error
 func (g *ipcGroup) check(ctx context.Context, l int, from, to int64) (*ipcColumn, error) {
 	c := &g.schema.columns[l]
 	if c.value == nil {
-		return nil, g.fail(c, -1, errors.New(c.why), "")
+		return nil, g.fail(c, -1, errors.New(c.why), stream.Text{})
 	}
 	if from < 0 || from > to || to > g.batch.rows {
-		return nil, g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), "")
+		return nil, g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
 	}
 	return c, ctx.Err()
 }
@@ -131,7 +131,7 @@ func (g *ipcGroup) decode(ctx context.Context, l int, from, to int64, dst [][]fl
 		return nil
 	}
 	if err := g.decodeScalars(c, from, to, dst[0][:to-from]); err != nil {
-		return g.fail(c, -1, err, ipcDamaged)
+		return g.fail(c, -1, err, stream.Textf(ipcDamaged))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // listRow is one row of a list column: its elements are [from, to) of the child array.
@@ -52,7 +54,7 @@ func (g *ipcGroup) eachList(ctx context.Context, c *ipcColumn, from, to int64, f
 				r.to = r.from + int64(c.list.width)
 			}
 			if r.from < 0 || r.from > r.to || r.to > child {
-				return g.fail(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), ipcDamaged)
+				return g.fail(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), stream.Textf(ipcDamaged))
 			}
 			rows[i], last = r, r.to
 		}
@@ -125,7 +127,7 @@ func (g *ipcGroup) decodeFixed(ctx context.Context, c *ipcColumn, from, to int64
 			}
 			if n := r.to - r.from; n != int64(c.width) {
 				return g.fail(c, first+int64(i), fmt.Errorf("a list of %d values where others have %d", n, c.width),
-					fmt.Sprintf("leave the column out: --exclude %q", c.name))
+					stream.Textf("leave the column out: {exclude} %q", c.name))
 			}
 			if values == nil {
 				if values, err = g.openElements(c, r.from); err != nil {
@@ -144,7 +146,7 @@ func (g *ipcGroup) decodeFixed(ctx context.Context, c *ipcColumn, from, to int64
 		return nil
 	})
 	if err != nil {
-		return g.fail(c, -1, err, ipcDamaged)
+		return g.fail(c, -1, err, stream.Textf(ipcDamaged))
 	}
 	return nil
 }
@@ -156,7 +158,7 @@ func (g *ipcGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 		return err
 	}
 	if !c.leaf.list {
-		return g.fail(c, -1, errors.New("not a list"), "")
+		return g.fail(c, -1, errors.New("not a list"), stream.Text{})
 	}
 	dst.ptr, dst.values, dst.null = append(dst.ptr[:0], 0), dst.values[:0], dst.null[:0]
 	var values *listValues
@@ -186,7 +188,7 @@ func (g *ipcGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 		return nil
 	})
 	if err != nil {
-		return g.fail(c, -1, err, ipcDamaged)
+		return g.fail(c, -1, err, stream.Textf(ipcDamaged))
 	}
 	return nil
 }
@@ -209,7 +211,7 @@ func (g *ipcGroup) listWidth(ctx context.Context, c *ipcColumn) (int, error) {
 		return nil
 	})
 	if err != nil {
-		return 0, g.fail(c, -1, err, ipcDamaged)
+		return 0, g.fail(c, -1, err, stream.Textf(ipcDamaged))
 	}
 	return int(min(width, math.MaxInt32)), nil
 }

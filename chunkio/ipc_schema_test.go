@@ -183,7 +183,7 @@ func TestIPCListLengths(t *testing.T) {
 				return err
 			}
 			var d *stream.DataError
-			if !errors.As(err, &d) || d.Row != 5 || d.Column != "c0" || d.RowGroup != 3 || !strings.Contains(d.Remedy, "--exclude") {
+			if !errors.As(err, &d) || d.Row != 5 || d.Column != "c0" || d.RowGroup != 3 || !strings.Contains(d.Remedy.String(), "exclude") {
 				t.Errorf("got %v", err)
 			}
 			var got lists

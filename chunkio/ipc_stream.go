@@ -76,7 +76,7 @@ func (s *ipcStream) begin() error {
 		}
 		s.peeked = append(s.peeked, g)
 		if held += g.batch.body; held > s.memory {
-			return &stream.MemoryError{What: "finding the length of the stream's lists", Need: held, Limit: s.memory, Flag: "--memory-limit"}
+			return &stream.MemoryError{What: "finding the length of the stream's lists", Need: held, Limit: s.memory}
 		}
 		if err := s.schema.findWidths(ctx, g); err != nil {
 			return err
@@ -184,7 +184,7 @@ func (s *ipcStream) dictionary(ctx context.Context, m ipcMessage) error {
 	if asText {
 		addTexts(s.labels, &d, &ipcBody{bytes.NewReader(body), d.codec, s.codecs})
 		if held := s.labels[d.id].size(); held > s.memory/8 {
-			return &stream.MemoryError{What: "a dictionary of the stream", Need: held, Limit: s.memory / 8, Flag: "--memory-limit"}
+			return &stream.MemoryError{What: "a dictionary of the stream", Need: held, Limit: s.memory / 8}
 		}
 	}
 	if old := s.dicts[d.id]; old != nil && !d.delta {
@@ -221,7 +221,7 @@ func (s *ipcStream) message() (m ipcMessage, err error) {
 		return m, fmt.Errorf("damaged metadata (a message of %d bytes)", length)
 	}
 	if int64(length) > s.memory {
-		return m, &stream.MemoryError{What: "a message's metadata", Need: int64(length), Limit: s.memory, Flag: "--memory-limit"}
+		return m, &stream.MemoryError{What: "a message's metadata", Need: int64(length), Limit: s.memory}
 	}
 	meta, err := s.take(int64(length))
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *ipcStream) body(ctx context.Context, n int64, what string) ([]byte, err
 		return nil, err
 	}
 	if n > s.memory {
-		return nil, &stream.MemoryError{What: what, Need: n, Limit: s.memory, Flag: "--memory-limit"}
+		return nil, &stream.MemoryError{What: what, Need: n, Limit: s.memory}
 	}
 	return s.take(n)
 }

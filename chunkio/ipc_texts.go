@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // decodeTexts implements group.
@@ -12,9 +14,9 @@ func (g *ipcGroup) decodeTexts(ctx context.Context, l int, from, to int64, emit 
 	var err error
 	switch {
 	case c.text == nil:
-		return g.fail(c, -1, errors.New(c.noClass), "")
+		return g.fail(c, -1, errors.New(c.noClass), stream.Text{})
 	case from < 0 || from > to || to > g.batch.rows:
-		return g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), "")
+		return g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
 	case from == to:
 		return ctx.Err()
 	case c.text.index != nil:
@@ -25,7 +27,7 @@ func (g *ipcGroup) decodeTexts(ctx context.Context, l int, from, to int64, emit 
 	if err == nil {
 		return nil
 	}
-	return g.fail(c, -1, err, ipcDamaged)
+	return g.fail(c, -1, err, stream.Textf(ipcDamaged))
 }
 
 // withoutNulls marks the rows of which a struct around them is null, before emit.

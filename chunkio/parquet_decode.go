@@ -56,7 +56,7 @@ func (g *parquetGroup) decodeFixed(ctx context.Context, e *entries, lf *leaf, fr
 			if uneven, ok := errors.AsType[*unevenError](err); ok {
 				return &stream.DataError{
 					RowGroup: g.number, Row: g.first + uneven.entry/int64(width), Err: fmt.Errorf("expected a list of %d values: %w", width, err),
-					Remedy: fmt.Sprintf("leave the column out with --exclude %q", lf.name),
+					Remedy: stream.Textf("leave the column out with {exclude} %q", lf.name),
 				}
 			}
 			return err

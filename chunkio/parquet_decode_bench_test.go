@@ -70,7 +70,7 @@ func gramOf(tb testing.TB, path string, threads int) {
 		tb.Fatal(err)
 	}
 	defer ds.Close()
-	m := gram.NewMoments(len(ds.Columns()), gram.Options{Workers: threads})
+	m := gram.NewMoments(len(ds.Columns()), gram.Options{Threads: threads})
 	if err := stream.Fold(tb.Context(), ds, stream.FoldOptions{}, m); err != nil {
 		tb.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func readFooter(in Input, memory int64) (*footer, error) {
 	}
 	f := &footer{start: start, digest: xxhash.Sum64(raw), held: shape.heap(len(raw))}
 	if need := f.held + int64(len(raw)); need > memory {
-		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: need, Limit: memory, Flag: "--memory-limit"}
+		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: need, Limit: memory}
 	}
 	err = guard(func() (err error) {
 		f.meta, err = metadata.NewFileMetaData(raw, nil)
@@ -80,7 +80,7 @@ func footerBytes(in Input, memory int64) (raw []byte, start int64, err error) {
 		return nil, 0, stream.Dataf(in.Name(), "is no Parquet file: it does not begin with %s", parquetMagic)
 	case end != parquetMagic:
 		e := stream.Dataf(in.Name(), "begins as a Parquet file but does not end as one (%s)", parquetMagic)
-		e.Remedy = "it is probably cut off: copy or write it again"
+		e.Remedy = stream.Textf("it is probably cut off: copy or write it again")
 		return nil, 0, e
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:4]))
@@ -89,7 +89,7 @@ func footerBytes(in Input, memory int64) (raw []byte, start int64, err error) {
 		return nil, 0, stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size)
 	}
 	if n > memory {
-		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory, Flag: "--memory-limit"}
+		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory}
 	}
 	raw = make([]byte, n)
 	if err := readAt(in, raw, start); err != nil {
@@ -100,7 +100,7 @@ func footerBytes(in Input, memory int64) (raw []byte, start int64, err error) {
 
 func encrypted(in Input) error {
 	e := stream.Dataf(in.Name(), "is encrypted, which cannot be read")
-	e.Remedy = "rewrite it without encryption"
+	e.Remedy = stream.Textf("rewrite it without encryption")
 	return e
 }
 

@@ -53,7 +53,7 @@ func TestOpenMemory(t *testing.T) {
 	file := varietyFile(t, parquet.DataPageV1, compress.Codecs.Uncompressed, 2)
 	var memory *stream.MemoryError
 	for _, limit := range []int64{0, 100, 10_000} {
-		if _, err := openParquet(newBytesInput(file), limit); !errors.As(err, &memory) || memory.Flag != "--memory-limit" {
+		if _, err := openParquet(newBytesInput(file), limit); !errors.As(err, &memory) || !memory.OfMemory() {
 			t.Fatalf("limit %d: %v", limit, err)
 		}
 	}

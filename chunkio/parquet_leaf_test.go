@@ -169,7 +169,7 @@ func TestUnevenLists(t *testing.T) {
 		}
 		_, err := tryDecodeLeaf(f, 0, 100)
 		data, ok := errors.AsType[*stream.DataError](err)
-		if !ok || data.Row != c.row || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy, `--exclude "v"`) {
+		if !ok || data.Row != c.row || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy.String(), `exclude "v"`) {
 			t.Errorf("%v: %v", c.lengths, err)
 		}
 		free, err := allLists(f, 0, 2)

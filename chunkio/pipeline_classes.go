@@ -113,7 +113,7 @@ func (p *pass) code(s *span) error {
 				class, err := p.d.classes.number(s.names[n])
 				if err != nil { // only where passes over several ranges have met too many
 					e := stream.Dataf(s.at.path, "%w", err)
-					e.Column, e.Remedy = p.d.opt.Label, noClassRemedy
+					e.Column, e.Remedy = p.d.opt.Label, stream.Textf(noClassRemedy)
 					return e
 				}
 				p.codes[n] = class + 1

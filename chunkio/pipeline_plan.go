@@ -111,7 +111,7 @@ func (n needs) plan(memory int64, threads int) (plan, error) {
 		l.buffers = 1 // nothing to decode ahead
 	}
 	if need := n.bytes(least, l.buffers, l.workers); need > memory {
-		return plan{}, &stream.MemoryError{What: "reading the input", Need: need, Limit: memory, Flag: "--memory-limit"}
+		return plan{}, &stream.MemoryError{What: "reading the input", Need: need, Limit: memory}
 	}
 	perBlock := n.height*n.row + n.block
 	spare := (memory - n.bytes(0, l.buffers, l.workers)) / int64(l.buffers)

@@ -11,7 +11,7 @@ import (
 )
 
 // missingRemedy is what to do about a missing value.
-const missingRemedy = "choose --missing mean, zero or drop-row, or --exclude the column"
+const missingRemedy = "choose {missing} mean, zero or drop-row, or {exclude} the column"
 
 // settle finds what is missing in a decoded column of the span and does what the
 // policy says about it. Blocks without anything missing cost one pass over values

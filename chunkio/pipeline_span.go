@@ -226,7 +226,7 @@ func (s *span) place(err error, column string) error {
 func (s *span) faultAt(row int, column, remedy string, err error) error {
 	return &stream.DataError{
 		Path: s.at.path, RowGroup: s.at.index, Column: column,
-		Row: s.at.fileRow + s.from + int64(row), Err: err, Remedy: remedy,
+		Row: s.at.fileRow + s.from + int64(row), Err: err, Remedy: stream.Textf(remedy),
 	}
 }
 

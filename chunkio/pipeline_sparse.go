@@ -35,7 +35,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	}
 	parts := strings.Split(opt.Sparse, ",")
 	if len(parts) != 2 && len(parts) != 3 || parts[0] == parts[1] {
-		return nil, stream.Usagef("--sparse %s: want INDICES,VALUES or INDICES,VALUES,FEATURES", opt.Sparse)
+		return nil, stream.Usagef("{sparse} %s: want INDICES,VALUES or INDICES,VALUES,FEATURES", opt.Sparse)
 	}
 	var spec sparseSpec
 	var err error
@@ -49,10 +49,10 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	case len(parts) == 3:
 		spec.features, err = strconv.Atoi(parts[2])
 		if err != nil || spec.features < 1 || spec.features > maxSparseFeatures {
-			return nil, stream.Usagef("--sparse %s: the number of features must be between 1 and %d", opt.Sparse, maxSparseFeatures)
+			return nil, stream.Usagef("{sparse} %s: the number of features must be between 1 and %d", opt.Sparse, maxSparseFeatures)
 		}
 	case p != nil:
-		return nil, stream.Usagef("--sparse %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
+		return nil, stream.Usagef("{sparse} %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
 	default:
 		if spec.features, err = c.countFeatures(ctx, spec.indices, opt.Memory); err != nil {
 			return nil, err
@@ -71,7 +71,7 @@ func (c *catalog) listLeaf(name string) (int, error) {
 		}
 		// Where metadata counts nulls, these may be the rows without entries.
 		if !l.list || l.why != "" && !strings.HasPrefix(l.why, whyVarying) && !l.refused {
-			return 0, stream.Usagef("--sparse: column %s is %s, not lists of numbers", name, l.typ)
+			return 0, stream.Usagef("{sparse}: column %s is %s, not lists of numbers", name, l.typ)
 		}
 		if l.refused {
 			err := stream.Dataf(c.refusing[i], "%s", l.why)
@@ -80,7 +80,7 @@ func (c *catalog) listLeaf(name string) (int, error) {
 		}
 		return i, nil
 	}
-	return 0, stream.Usagef("--sparse: no column is named %s%s", name, didYouMean(name, names))
+	return 0, stream.Usagef("{sparse}: no column is named %s%s", name, didYouMean(name, names))
 }
 
 // countFeatures is one more than the largest index in any row. Values that are no

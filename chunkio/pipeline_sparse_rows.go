@@ -149,7 +149,7 @@ func (s *span) adaptHeight() error {
 	if s.blocks() == 1 && used > share {
 		n := s.d.needs(s.d.opt.Memory)
 		return &stream.MemoryError{
-			What: "a block of sparse rows", Flag: "--memory-limit",
+			What: "a block of sparse rows",
 			Need: n.bytes(n.height, 2, s.d.opt.Threads) + 2*used, Limit: s.d.opt.Memory,
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -65,7 +66,7 @@ func (s *Scratch) Reserve(total int64) error {
 // check says whether so many bytes more have room.
 func (s *Scratch) check(more int64) error {
 	if need := s.used + more; s.opt.Limit > 0 && need > s.opt.Limit {
-		return &stream.MemoryError{What: "scratch", Need: need, Limit: s.opt.Limit, Flag: "--max-temp-size"}
+		return &stream.MemoryError{What: "scratch", Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
 	}
 	if free, ok := freeSpace(s.opt.Dir); ok && more > free {
 		return s.full(fmt.Errorf("%d MiB are needed and %d MiB free: %w", more>>20, free>>20, syscall.ENOSPC))
@@ -75,11 +76,11 @@ func (s *Scratch) check(more int64) error {
 
 // full says what to do where the files cannot be made or written.
 func (s *Scratch) full(err error) error {
-	remedy := outputRemedy(err)
+	remedy := atomicfile.Remedy(err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		remedy = "free some space, choose another --temp-dir, or fewer rows by --sample"
+		remedy = stream.Textf("free some space, choose another {temp-dir}, or fewer rows by {sample}")
 	}
-	return &OutputError{Path: "scratch files in " + s.opt.Dir, Err: err, Remedy: remedy}
+	return &stream.OutputError{Path: "scratch files in " + s.opt.Dir, Err: err, Remedy: remedy}
 }
 
 // Make implements stream.Scratch. The space is taken from the file system at once,
@@ -134,13 +135,13 @@ type osDisk struct {
 // openDisk makes a file of the given size without a name.
 func openDisk(dir string, total int64) (disk, error) {
 	d := &osDisk{}
-	err := makeTemp(filepath.Join(dir, "ufs-scratch"), func(temp string) (err error) {
+	err := atomicfile.MakeTemp(filepath.Join(dir, "ufs-scratch"), func(temp string) (err error) {
 		d.File, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		d.name = temp
 		return err
 	}, func() (*os.File, error) { return d.File, nil })
 	if err != nil {
-		var out *OutputError
+		var out *stream.OutputError
 		if errors.As(err, &out) {
 			err = out.Err // the path and remedy are those of the scratch
 		}

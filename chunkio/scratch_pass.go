@@ -84,7 +84,7 @@ func (f *scratchFile) read(i int, buf []byte) error {
 
 // fault names the place of what went wrong while reading.
 func (f *scratchFile) fault(i int, err error) error {
-	return fmt.Errorf("scratch file in %s, %s: record %d: %w; choose another --temp-dir", f.in.opt.Dir, f.name, i, err)
+	return fmt.Errorf("scratch file in %s, %s: record %d: %w; choose another {temp-dir}", f.in.opt.Dir, f.name, i, err)
 }
 
 func (f *scratchFile) write(i int, buf []byte) error {

@@ -140,7 +140,7 @@ func TestScratchRefusesWhatHasNoRoom(t *testing.T) {
 	dir := t.TempDir()
 	s := NewScratch(ScratchOptions{Dir: dir, Limit: 1000})
 	var memory *stream.MemoryError
-	if err := s.Reserve(1001); !errors.As(err, &memory) || memory.Need != 1001 || memory.Flag != "--max-temp-size" {
+	if err := s.Reserve(1001); !errors.As(err, &memory) || memory.Need != 1001 || memory.Option != stream.ScratchSize {
 		t.Errorf("got %v, want the bound", err)
 	}
 	f, err := s.Make("first", 600, 100)
@@ -165,14 +165,14 @@ func TestScratchRefusesWhatHasNoRoom(t *testing.T) {
 	}
 	s = NewScratch(ScratchOptions{Dir: dir})
 	// Twice the free space: other processes may free some meanwhile.
-	if err := s.Reserve(2 * free); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "--temp-dir") {
+	if err := s.Reserve(2 * free); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "temp-dir") {
 		t.Errorf("got %v, want no space", err)
 	}
 }
 
 func TestScratchNamesAMissingFolder(t *testing.T) {
 	s := NewScratch(ScratchOptions{Dir: t.TempDir() + "/none"})
-	var out *OutputError
+	var out *stream.OutputError
 	if _, err := s.Make("test", 8, 8); !errors.As(err, &out) || !strings.Contains(err.Error(), "create the folder") {
 		t.Errorf("got %v", err)
 	}
@@ -193,11 +193,11 @@ func TestScratchFullDisk(t *testing.T) {
 			f = made
 		}
 		err := goThrough(f, stream.ScratchWrite, count, numbered)
-		var out *OutputError
-		if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &out) || !strings.Contains(err.Error(), "--temp-dir") {
+		var out *stream.OutputError
+		if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &out) || !strings.Contains(err.Error(), "temp-dir") {
 			t.Errorf("full after %d writes: got %v", writes, err)
 		}
-		if n := strings.Count(err.Error(), "--temp-dir"); n != 1 {
+		if n := strings.Count(err.Error(), "temp-dir"); n != 1 {
 			t.Errorf("full after %d writes: said %d times: %v", writes, n, err)
 		}
 		if err := s.Close(); err != nil || d.closed != 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -63,7 +64,7 @@ type Section struct {
 
 // WriteStats writes a container to path, whole or not at all.
 func WriteStats(path string, h StatsHeader, sections ...Section) error {
-	f, err := CreateAtomic(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

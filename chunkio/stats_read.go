@@ -51,7 +51,7 @@ func OpenStats(path string) (*StatsReader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		e := stream.Dataf(path, "cannot be opened: %w", bare(err))
-		e.Remedy = "check the path and its permissions"
+		e.Remedy = stream.Textf("check the path and its permissions")
 		return nil, e
 	}
 	fi, err := f.Stat()
@@ -82,7 +82,7 @@ func statsError(path string, err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("the file ends early")
 	}
-	return &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
+	return &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText(remedy)}
 }
 
 // readStats parses and verifies a container of size bytes.

@@ -163,7 +163,7 @@ func (failing) WriteTo(io.Writer) (int64, error) { return 0, errInjected }
 func wantDataError(t *testing.T, err error, with string) {
 	t.Helper()
 	var d *stream.DataError
-	if !errors.As(err, &d) || d.Path == "" || d.Remedy == "" || !strings.Contains(err.Error(), with) {
+	if !errors.As(err, &d) || d.Path == "" || d.Remedy.Format == "" || !strings.Contains(err.Error(), with) {
 		t.Errorf("got %v, want a DataError with %q", err, with)
 	}
 }

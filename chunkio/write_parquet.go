@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -14,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -66,7 +66,7 @@ func (o WriteOptions) withDefaults(d int) WriteOptions {
 // written dense, unless Sparse writes all rows as lists; weights are not written. It
 // holds one row group as float64.
 func WriteParquet(ctx context.Context, path string, src stream.Source, opt WriteOptions) error {
-	out, err := CreateAtomic(path)
+	out, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (t *tableWriter) encode(c *chunkWriter, j int) error {
 	var bad *valueError
 	if errors.As(err, &bad) {
 		return &stream.DataError{RowGroup: -1, Column: c.Descr().Name(), Row: t.positions[bad.row], Err: err,
-			Remedy: "write this column as double and OPTIONAL"}
+			Remedy: stream.Textf("write this column as double and OPTIONAL")}
 	}
 	if err != nil {
 		return fmt.Errorf("column %q: %w", c.Descr().Name(), err)
@@ -263,26 +263,20 @@ func (t *tableWriter) encode(c *chunkWriter, j int) error {
 }
 
 // verifyWritten reads back the footer of a finished file, before it gets its name.
-func verifyWritten(out *AtomicFile, rows int64, leaves int) error {
-	if out.err == nil {
-		_ = out.fail(out.buf.Flush())
+func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
+	f, err := out.Reopen()
+	if err != nil {
+		return err
 	}
-	if out.err != nil {
-		return out.err
-	}
+	defer f.Close()
 	return guard(func() error {
-		f, err := os.Open(out.temp)
-		if err != nil {
-			return &OutputError{out.path, err, outputRemedy(err)}
-		}
-		defer f.Close()
 		r, err := pqfile.NewParquetReader(f)
 		if err != nil {
-			return &OutputError{out.path, fmt.Errorf("the file written cannot be read back: %w", err), "check the disk"}
+			return &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("the file written cannot be read back: %w", err), Remedy: stream.PlainText("check the disk")}
 		}
 		if r.NumRows() != rows || r.MetaData().Schema.NumColumns() != leaves {
-			return &OutputError{out.path, fmt.Errorf("the file written reads back as %d rows and %d columns, not %d and %d",
-				r.NumRows(), r.MetaData().Schema.NumColumns(), rows, leaves), "check the disk"}
+			return &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("the file written reads back as %d rows and %d columns, not %d and %d",
+				r.NumRows(), r.MetaData().Schema.NumColumns(), rows, leaves), Remedy: stream.PlainText("check the disk")}
 		}
 		return nil
 	})

@@ -427,7 +427,7 @@ func TestWriteParquetCancelled(t *testing.T) {
 }
 
 func TestWriteParquetBadPlace(t *testing.T) {
-	var out *OutputError
+	var out *stream.OutputError
 	err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "absent", "x.parquet"), everyNumber(10, 5, false), WriteOptions{})
 	if !errors.As(err, &out) {
 		t.Fatal(err)

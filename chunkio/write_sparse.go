@@ -222,6 +222,6 @@ func (s *sparseWriter) refuse(at int, value float64) error {
 	}
 	return &stream.DataError{
 		RowGroup: -1, Column: s.columns[s.index[at]].Name, Row: s.positions[row],
-		Err: &valueError{row, value, s.typ.name}, Remedy: "write this column as double and OPTIONAL",
+		Err: &valueError{row, value, s.typ.name}, Remedy: stream.Textf("write this column as double and OPTIONAL"),
 	}
 }

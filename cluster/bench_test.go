@@ -66,7 +66,7 @@ func BenchmarkKMeans(b *testing.B) {
 					x.Data[i] = math.Round(50 * v)
 				}
 			}
-			opt := Options{Clusters: shape.c, MaxIter: 30, Workers: 1}
+			opt := Options{Clusters: shape.c, MaxIter: 30, Threads: 1}
 			for _, way := range []string{"bounds", "passes"} {
 				b.Run(fmt.Sprintf("n=%d/k=%d/c=%d/%s/%s", shape.n, shape.k, shape.c, sort, way), func(b *testing.B) {
 					passes := 0

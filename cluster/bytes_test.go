@@ -12,7 +12,7 @@ func TestBytes(t *testing.T) {
 		x, _ := blobs(1, c.n, c.k, 10, 1)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		mustKMeans(t, x, Options{Clusters: c.clusters, MaxIter: 3, Workers: 1})
+		mustKMeans(t, x, Options{Clusters: c.clusters, MaxIter: 3, Threads: 1})
 		runtime.ReadMemStats(&after)
 		if took, most := int64(after.TotalAlloc-before.TotalAlloc), Bytes(c.n, c.k, c.clusters, 1); took > most {
 			t.Errorf("%d×%d in %d clusters: %d bytes, Bytes says %d", c.n, c.k, c.clusters, took, most)

@@ -138,14 +138,14 @@ func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error
 		small := false
 		if moves > 0 && moved {
 			last := r.Trace[moves-1]
-			if fell := last - inertia; fell-2*off > opt.Tolerance*(last+off) {
+			if fell := last - inertia; fell-2*off > opt.Tol*(last+off) {
 				known = math.NaN()
 			} else {
 				if math.IsNaN(known) {
 					known = d.inertia(before, d.labelsBefore())
 				}
 				now := d.inertia(d.centers, d.labels)
-				small = known-now <= opt.Tolerance*known
+				small = known-now <= opt.Tol*known
 				known = now
 			}
 		}

@@ -56,7 +56,7 @@ func TestStoreChangesNothing(t *testing.T) {
 				if tolerance > 0 && name != "doubles" && name != "integers" && name != "far" {
 					continue // ending early is not a matter of the rows
 				}
-				opt := Options{Clusters: shape.c, Seed: 7, Workers: 1 + at%3, Tolerance: tolerance}
+				opt := Options{Clusters: shape.c, Seed: 7, Threads: 1 + at%3, Tol: tolerance}
 				if !pays(opt.Clusters, x.Cols) {
 					t.Fatalf("%+v is left to passes", shape)
 				}
@@ -159,7 +159,7 @@ func (c *impatient) Err() error {
 
 func TestStopsBetweenMoves(t *testing.T) {
 	x, _ := blobs(24, 500, 3, 4, 0.5)
-	if _, err := KMeans(&impatient{t.Context(), 3}, x, Options{Clusters: 8, Workers: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := KMeans(&impatient{t.Context(), 3}, x, Options{Clusters: 8, Threads: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled after three passes: %v", err)
 	}
 }

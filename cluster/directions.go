@@ -25,7 +25,7 @@ const stripe = 64
 // Rows of zeros stay zeros; those with a NaN or an infinity have a NaN.
 func (d *directions) of(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	to := kernel.ColMajor(d.data, x.Rows, x.Cols, d.rows)
-	kernel.Each(d.team.Workers(), (x.Rows+stripe-1)/stripe, func(t int) {
+	kernel.Each(d.team.Threads(), (x.Rows+stripe-1)/stripe, func(t int) {
 		var largest, squares [stripe]float64
 		from := t * stripe
 		rows := min(stripe, x.Rows-from)

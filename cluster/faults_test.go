@@ -38,7 +38,7 @@ func TestBadInput(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	x, _ := blobs(12, 10, 2, 2, 1)
 	var usage *stream.UsageError
-	_, err := KMeans(t.Context(), x, Options{Clusters: 11, Restarts: -1, MaxIter: -2, Tolerance: math.NaN(), Workers: -3})
+	_, err := KMeans(t.Context(), x, Options{Clusters: 11, Restarts: -1, MaxIter: -2, Tol: math.NaN(), Threads: -3})
 	if !errors.As(err, &usage) {
 		t.Fatalf("error %v, want one of usage", err)
 	}
@@ -55,7 +55,7 @@ func TestUsageErrors(t *testing.T) {
 	if _, err := KMeans(t.Context(), matrix{}, Options{Clusters: 1}); !errors.As(err, &usage) {
 		t.Errorf("no rows: %v", err)
 	}
-	for _, opt := range []Options{{Clusters: 3}, {Workers: -1}} {
+	for _, opt := range []Options{{Clusters: 3}, {Threads: -1}} {
 		if _, err := Refine(t.Context(), chunks(x, 5), take(x, []int{0, 1}), opt); !errors.As(err, &usage) {
 			t.Errorf("%+v: %v", opt, err)
 		}

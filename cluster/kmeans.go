@@ -34,7 +34,7 @@ type Result struct {
 // quarter over 38 moves. Values that float32 holds, if they do not vary much in
 // magnitude, and integers are fastest: their sums do not round, so that they need not be
 // made anew. Beside x it holds 4·k + 8 bytes a row for all restarts, and for each of the
-// min(Restarts, Workers) under way some 60 + 4·min(c, 64). With more than 64 clusters in
+// min(Restarts, Threads) under way some 60 + 4·min(c, 64). With more than 64 clusters in
 // fewer than 256 columns, or Spherical, a move costs as much as the first, and there are
 // 24 bytes a row alone.
 //
@@ -45,15 +45,15 @@ func KMeans(ctx context.Context, x kernel.Matrix[float64], opt Options) (*Result
 		return nil, err
 	}
 	opt = opt.withDefaults()
-	if err := finite(opt.Workers, x); err != nil {
+	if err := finite(opt.Threads, x); err != nil {
 		return nil, err
 	}
 	var t *store
 	if !opt.Spherical && pays(opt.Clusters, x.Cols) {
-		t = newStore(opt.Workers, x)
+		t = newStore(opt.Threads, x)
 	}
 	// Restarts side by side keep workers apart; within one they meet every pass.
-	side := min(opt.Restarts, opt.Workers)
+	side := min(opt.Restarts, opt.Threads)
 	best := make([]*Result, side)
 	errs := make([]error, side)
 	next := make(chan int, opt.Restarts)
@@ -62,10 +62,10 @@ func KMeans(ctx context.Context, x kernel.Matrix[float64], opt Options) (*Result
 	}
 	close(next)
 	kernel.Each(side, side, func(w int) {
-		team := kernel.NewTeam((opt.Workers + w) / side)
+		team := kernel.NewTeam((opt.Threads + w) / side)
 		run := func(r int, best *Result) (*Result, error) { return plainRestart(ctx, team, x, opt, r) }
 		if t != nil {
-			workers := make([]*worker, team.Workers())
+			workers := make([]*worker, team.Threads())
 			for i := range workers {
 				workers[i] = newWorker(t)
 			}
@@ -143,10 +143,10 @@ func Refine(ctx context.Context, rows iter.Seq2[kernel.Matrix[float64], error], 
 		return nil, err
 	}
 	opt = opt.withDefaults()
-	if err := finite(opt.Workers, centers); err != nil {
+	if err := finite(opt.Threads, centers); err != nil {
 		return nil, fmt.Errorf("centres: %w", err)
 	}
-	team := kernel.NewTeam(opt.Workers)
+	team := kernel.NewTeam(opt.Threads)
 	c, k := centers.Rows, centers.Cols
 	if opt.Spherical {
 		centers = newDirections(team, c, k).of(centers)
@@ -192,7 +192,7 @@ func lloyd(ctx context.Context, team *kernel.Team, centers kernel.Matrix[float64
 		if err != nil {
 			return nil, err
 		}
-		small := moves > 0 && r.Trace[moves-1]-p.Inertia <= opt.Tolerance*r.Trace[moves-1]
+		small := moves > 0 && r.Trace[moves-1]-p.Inertia <= opt.Tol*r.Trace[moves-1]
 		if !moved || (small && reseeded == 0) {
 			r.Converged = true
 			return r, nil

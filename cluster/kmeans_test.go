@@ -37,10 +37,10 @@ func mustRefine(t *testing.T, x matrix, rows int, centers matrix, opt Options) *
 func TestBits(t *testing.T) {
 	x, _ := blobs(3, 1500, 7, 6, 0.7)
 	for _, spherical := range []bool{false, true} {
-		opt := Options{Clusters: 8, Restarts: 3, Seed: 4, Spherical: spherical, Workers: 1}
+		opt := Options{Clusters: 8, Restarts: 3, Seed: 4, Spherical: spherical, Threads: 1}
 		want := mustKMeans(t, x, opt)
 		for _, workers := range []int{2, 3, 8} {
-			opt.Workers = workers
+			opt.Threads = workers
 			if !same(mustKMeans(t, x, opt), want, 0) {
 				t.Errorf("spherical %v: other bits from %d workers", spherical, workers)
 			}

@@ -25,9 +25,9 @@ type Options struct {
 
 	// MaxIter is how often the centres are moved at most; default 300.
 	MaxIter int
-	// Tolerance ends the iteration when a move takes no more than this share off the
+	// Tol ends the iteration when a move takes no more than this share off the
 	// inertia; default 1e-10. It ends in any case when no centre moves any more.
-	Tolerance float64
+	Tol float64
 
 	// Spherical takes rows as directions: each is divided by its length, and a centre is
 	// the direction of the sum of its rows. Inertia is then 2·Σ(1 − cosine). Rows of
@@ -36,7 +36,7 @@ type Options struct {
 	Spherical bool
 
 	Seed    uint64
-	Workers int // 0 means GOMAXPROCS
+	Threads int // 0 means GOMAXPROCS
 }
 
 // Bytes bounds what [KMeans] holds beside x, n×k: the narrow copy of the rows, and for each
@@ -73,11 +73,11 @@ func (o Options) faults() (faults []string) {
 	if o.MaxIter < 0 {
 		faults = append(faults, fmt.Sprintf("iterations = %d is negative", o.MaxIter))
 	}
-	if !(o.Tolerance >= 0 && o.Tolerance < 1) {
-		faults = append(faults, fmt.Sprintf("tolerance = %v is not a share of at least 0 and below 1", o.Tolerance))
+	if !(o.Tol >= 0 && o.Tol < 1) {
+		faults = append(faults, fmt.Sprintf("tolerance = %v is not a share of at least 0 and below 1", o.Tol))
 	}
-	if o.Workers < 0 {
-		faults = append(faults, fmt.Sprintf("workers = %d is negative", o.Workers))
+	if o.Threads < 0 {
+		faults = append(faults, fmt.Sprintf("workers = %d is negative", o.Threads))
 	}
 	return faults
 }
@@ -97,11 +97,11 @@ func (o Options) withDefaults() Options {
 	if o.MaxIter == 0 {
 		o.MaxIter = defaultMaxIter
 	}
-	if o.Tolerance == 0 {
-		o.Tolerance = defaultTolerance
+	if o.Tol == 0 {
+		o.Tol = defaultTolerance
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
+	if o.Threads == 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	return o
 }

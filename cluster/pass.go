@@ -51,7 +51,7 @@ const (
 // blockRows is the number of rows of k values that a team handles at a time. Results do
 // not depend on it.
 func blockRows(team *kernel.Team, k int) int {
-	return team.Workers() * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
+	return team.Threads() * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
 }
 
 // NewPass starts a pass for the c×k centres, which it keeps but does not change. In

@@ -143,7 +143,7 @@ func (g *anchored) scatter(b kernel.Sparse, y, sum []float64) {
 func (g *anchored) smoothed(c []float64, b kernel.Sparse) []float64 {
 	g.lc = grow(g.lc, len(c))
 	copy(g.lc, c)
-	axpySparse(g.s.opt.Workers, -1, b, g.sc, g.lc, g.s.c)
+	axpySparse(g.s.opt.Threads, -1, b, g.sc, g.lc, g.s.c)
 	return g.lc
 }
 
@@ -202,7 +202,7 @@ func (g *anchored) newC(ctx context.Context) error {
 	polar := s.newProcrustes()
 	err := each(func(_ int, rows [][]float64) error {
 		q := rows[0]
-		axpySparse(s.opt.Workers, s.opt.Nu, g.factor.rows(rows[1]), g.sf, q, c)
+		axpySparse(s.opt.Threads, s.opt.Nu, g.factor.rows(rows[1]), g.sf, q, c)
 		return polar.add(q)
 	}, g.walk(stream.ScratchModify)...)
 	if err != nil {

@@ -115,7 +115,7 @@ func (s *solver) step(ctx context.Context, mode int) error {
 func (s *solver) gradient(mode int) []float64 {
 	m, o, r := &s.model, &s.opt, s.descent.residual
 	c := m.c
-	eachRun(o.Workers, m.d, func(_, from, to int) {
+	eachRun(o.Threads, m.d, func(_, from, to int) {
 		for i := from; i < to; i++ {
 			w := m.w[i*c:][:c]
 			shrink := o.Beta / (math.Sqrt(kernel.Dot(w, w)) + rowFloor)
@@ -162,7 +162,7 @@ func (s *solver) change() float64 {
 	m, o, t := &s.model, &s.opt, s.descent
 	c := m.c
 	rows := make([]float64, (m.d+runRows-1)/runRows)
-	eachRun(o.Workers, m.d, func(run, from, to int) {
+	eachRun(o.Threads, m.d, func(run, from, to int) {
 		for i := from; i < to; i++ {
 			var before, after, slope, more float64
 			for k, w := range m.w[i*c:][:c] {

@@ -36,7 +36,7 @@ func (a *nearestAnchors) to(index []int32, weight []float64, b *block) error {
 	for i := range h {
 		copy(index[i*a.k:][:a.k], a.index[i*(a.k+1):])
 		if !anchor.Weights(weight[i*a.k:][:a.k], a.distance[i*(a.k+1):][:a.k+1]) {
-			return stream.Dataf("", "squared distances between rows and anchors overflow; choose --scale minmax")
+			return stream.Dataf("", "squared distances between rows and anchors overflow; choose {scale} minmax")
 		}
 	}
 	return nil

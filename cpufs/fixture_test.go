@@ -76,7 +76,7 @@ func flat(m [][]float64) []float64 { return slices.Concat(m...) }
 // problem is a fixture as the engine takes it.
 func (f *fixture) options(graph GraphKind) Options {
 	o := Options{Nonnegative: f.Nonneg, Clusters: f.Components, Nu: f.Nu, Alpha: f.Alpha, Beta: f.Beta, Eta: f.Eta,
-		Steps: f.Inner, Iterations: f.Iterations, Workers: 2, Graph: graph, rate: f.Theta,
+		Steps: f.Inner, Iterations: f.Iterations, Threads: 2, Graph: graph, rate: f.Theta,
 		begin: &beginning{flat(f.A0), flat(f.B0), flat(f.C0), flat(f.U0), flat(f.V0)}}
 	if graph == GraphAnchors {
 		o.weigher = weightsOf(f.AnchorB)
@@ -181,7 +181,7 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 		name      string
 		got, want []float64
 	}{
-		{"objective", r.Objective, f.Objective}, {"scores", r.Score, f.Scores},
+		{"objective", r.Objective, f.Objective}, {"scores", r.Scores, f.Scores},
 		{"A", s.a, flat(f.A)}, {"B", s.b, flat(f.B)}, {"C", cRows, flat(f.C)}, {"F", fRows, flat(f.F)},
 		{"U", r.U, flat(f.U)}, {"V", r.V, flat(f.V)},
 	} {

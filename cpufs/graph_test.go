@@ -149,8 +149,8 @@ func TestSparseRows(t *testing.T) {
 	opt := Options{Clusters: 3, Iterations: 4}
 	want := mustSelect(t, &source{rows: f.X, block: 16}, f.grid(t), opt)
 	got := mustSelect(t, &source{rows: f.X, block: 16, sparse: true}, f.grid(t), opt)
-	if fmt.Sprint(got.Score) != fmt.Sprint(want.Score) {
-		t.Errorf("sparse rows score %v, dense ones %v", got.Score, want.Score)
+	if fmt.Sprint(got.Scores) != fmt.Sprint(want.Scores) {
+		t.Errorf("sparse rows score %v, dense ones %v", got.Scores, want.Scores)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestPlan(t *testing.T) {
 	f := problem(71, 10, 12, 240, 3)
 	for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
 		src := &source{rows: f.X, block: 240}
-		opt := Options{Clusters: 3, Graph: graph, Workers: 2, Memory: 1 << 30, Iterations: 2, Scratch: &fakeScratch{}}
+		opt := Options{Clusters: 3, Graph: graph, Threads: 2, Memory: 1 << 30, Iterations: 2, Scratch: &fakeScratch{}}
 		p, err := opt.Plan(src, f.grid(t))
 		if err != nil || !p.Gram || !p.RowsInMemory || !p.StateInMemory || p.SetupPasses != 1 {
 			t.Fatalf("plan %+v, %v", p, err)

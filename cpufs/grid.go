@@ -25,12 +25,12 @@ func ParseShape(s string) ([]int, error) {
 	for i, p := range parts {
 		n, err := strconv.Atoi(p)
 		if err != nil || n < 1 {
-			return nil, stream.Usagef("--shape %q: want rows by columns, as 28x28", s)
+			return nil, stream.Usagef("{shape} %q: want rows by columns, as 28x28", s)
 		}
 		shape[i] = n
 	}
 	if len(shape) != 2 {
-		return nil, stream.Usagef("--shape %q: %d sides; only grids of two are built, as 28x28", s, len(shape))
+		return nil, stream.Usagef("{shape} %q: %d sides; only grids of two are built, as 28x28", s, len(shape))
 	}
 	return shape, nil
 }
@@ -51,14 +51,14 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 	case len(at) == len(names):
 		return named(names, at, shape)
 	case shape == nil:
-		return Grid{}, stream.Usagef("feature %q is not named px_R_C, so its place in the grid is unknown; give --shape RxC, or leave it out with --exclude", names[len(at)])
+		return Grid{}, stream.Usagef("feature %q is not named px_R_C, so its place in the grid is unknown; give {shape} RxC, or leave it out with {exclude}", names[len(at)])
 	}
 	cells, err := size(shape)
 	if err != nil {
 		return Grid{}, err
 	}
 	if cells != len(names) {
-		return Grid{}, stream.Usagef("--shape %s has %d cells, but there are %d features", shapeName(shape), cells, len(names))
+		return Grid{}, stream.Usagef("{shape} %s has %d cells, but there are %d features", shapeName(shape), cells, len(names))
 	}
 	g := Grid{Shape: shape, Cell: make([]int, len(names))}
 	for j := range g.Cell {
@@ -97,7 +97,7 @@ func named(names []string, at [][2]int, shape []int) (Grid, error) {
 		return Grid{}, err
 	}
 	if len(shape) != 2 || own[0] > shape[0] || own[1] > shape[1] {
-		return Grid{}, stream.Usagef("--shape %s, but the features' names make a grid of %s", shapeName(shape), shapeName(own))
+		return Grid{}, stream.Usagef("{shape} %s, but the features' names make a grid of %s", shapeName(shape), shapeName(own))
 	}
 	g := Grid{Shape: shape, Cell: make([]int, len(at))}
 	owner := make(map[int]int, len(at))

@@ -54,7 +54,7 @@ func (r *rows) nearest(ctx context.Context, team *kernel.Team, k int, room int64
 	}
 	for _, o := range out {
 		if o.distance-o.distance != 0 {
-			return nil, stream.Dataf("", "squared distances between rows overflow; choose --scale minmax")
+			return nil, stream.Dataf("", "squared distances between rows overflow; choose {scale} minmax")
 		}
 	}
 	return out, nil

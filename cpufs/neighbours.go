@@ -36,7 +36,7 @@ func (g *neighbours) begin(_ context.Context, scale []float64) error {
 	copy(g.f, g.c)
 	for number, h := range s.rows.height {
 		s.y = grow(s.y, h*s.c)
-		g.l.mulTo(s.opt.Workers, s.y, g.c, s.rows.first[number], h, s.c)
+		g.l.mulTo(s.opt.Threads, s.y, g.c, s.rows.first[number], h, s.c)
 		s.sums.add(s.compare(g.rows(g.c, number), s.y))
 	}
 	return nil
@@ -60,7 +60,7 @@ func (g *neighbours) advance(ctx context.Context) error {
 		h := b.x.Rows
 		y, f, cRows := s.times(b, s.w, c), g.rows(g.f, b.number), g.rows(g.c, b.number)
 		lc = grow(lc, h*c)
-		g.l.mulTo(s.opt.Workers, lc, g.c, b.first, h, c)
+		g.l.mulTo(s.opt.Threads, lc, g.c, b.first, h, c)
 		s.sums.add(s.newF(f, y, cRows, lc))
 		s.z = grow(s.z, h*parts*c)
 		beside(s.z, c, [][]float64{f, cRows, y}[:parts]...)
@@ -90,7 +90,7 @@ func (g *neighbours) newC(ctx context.Context) error {
 		h := b.x.Rows
 		y, f, q := s.times(b, ab, c), g.rows(g.f, b.number), g.rows(g.c, b.number)
 		lf = grow(lf, h*c)
-		g.l.mulTo(s.opt.Workers, lf, g.f, b.first, h, c)
+		g.l.mulTo(s.opt.Threads, lf, g.f, b.first, h, c)
 		for i := range q {
 			q[i] = 2*y[i] - s.opt.Nu*lf[i] + 2*s.opt.Eta*f[i]
 		}

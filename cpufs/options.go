@@ -72,7 +72,7 @@ type Options struct {
 	AnchorRows   *stream.Chunk // the anchors themselves, as unscaled rows of the source's columns; nil: sampled
 
 	Seed    uint64 // of the start
-	Workers int    // 0 means GOMAXPROCS; the answer does not depend on it
+	Threads int    // 0 means GOMAXPROCS; the answer does not depend on it
 
 	// Memory bounds the bytes held beside the source's chunks, see [Options.Plan]; 0 means 1 GiB.
 	Memory int64
@@ -108,7 +108,7 @@ func (o Options) Validate() error {
 		name  string
 		value int
 	}{{"clusters", o.Clusters}, {"steps", o.Steps}, {"max-iter", o.MaxIter}, {"iterations", o.Iterations},
-		{"neighbors", o.Neighbors}, {"anchors", o.Anchors}, {"workers", o.Workers}} {
+		{"neighbors", o.Neighbors}, {"anchors", o.Anchors}, {"workers", o.Threads}} {
 		if n.value < 0 {
 			fault("%s = %d is negative", n.name, n.value)
 		}
@@ -162,7 +162,7 @@ func (o Options) WithDefaults(rows int64) Options {
 		value *int
 		or    int
 	}{{&o.Steps, defaultSteps}, {&o.MaxIter, defaultMaxIter}, {&o.Neighbors, defaultNeighbors},
-		{&o.Workers, runtime.GOMAXPROCS(0)}} {
+		{&o.Threads, runtime.GOMAXPROCS(0)}} {
 		if *n.value == 0 {
 			*n.value = n.or
 		}

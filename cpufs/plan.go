@@ -81,7 +81,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 		p.Least += state
 	}
 	if p.Least > o.Memory {
-		return p, &stream.MemoryError{What: "cpufs", Need: p.Least, Limit: o.Memory, Flag: "--memory-limit"}
+		return p, &stream.MemoryError{What: "cpufs", Need: p.Least, Limit: o.Memory}
 	}
 	take := func(bytes int64, reserved int64) bool {
 		if bytes > o.Memory-p.Bytes-reserved {
@@ -128,15 +128,15 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	h := int64(most)
 	wide := int64(d)
 	bytes := 8*h*(wide+12*c) + linalg.PolarBytes(o.Clusters, pieces*blocks, most)
-	bytes += int64(o.Workers) * 8 * 4 * h * c             // procrustes
+	bytes += int64(o.Threads) * 8 * 4 * h * c             // procrustes
 	bytes += 8 * (18*wide*c + 2*c*c)                      // model, descent, sums
 	bytes += kernel.TeamBytes(max(d, most), max(d, most)) // products
 	// The start's sample, as drawn (the sampler is then gone) and scaled, and its clusters.
 	sample := sampleRows(d, o.Clusters, anchors)
 	bytes += anchor.SamplerBytes(sample, d) + 8*int64(sample)*(wide+4)
-	bytes += int64(o.Workers+1) * kernel.NearestBytes(1, o.Clusters, d+1)
+	bytes += int64(o.Threads+1) * kernel.NearestBytes(1, o.Clusters, d+1)
 	if m := int64(anchors); m > 0 {
-		bytes += 8*(m*wide+2*m*c+2*m) + kernel.NearestBytes(o.Workers, anchors, d) // BᵀX, S and the anchors
+		bytes += 8*(m*wide+2*m*c+2*m) + kernel.NearestBytes(o.Threads, anchors, d) // BᵀX, S and the anchors
 		bytes += h * int64(o.Neighbors+1) * (12 + 12)
 	}
 	return bytes + 1<<20

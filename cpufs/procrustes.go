@@ -61,7 +61,7 @@ func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 	c := p.s.c
 	h := len(q) / c
 	rows := pieceRows(h, c)
-	kernel.Each(p.s.opt.Workers, (h+rows-1)/rows, func(i int) {
+	kernel.Each(p.s.opt.Threads, (h+rows-1)/rows, func(i int) {
 		n := min(rows, h-i*rows)
 		p.polar.RowsTo(p.first[number]+i, kernel.RowMajor(dst[i*rows*c:], n, c, c), kernel.RowMajor(q[i*rows*c:], n, c, c))
 	})

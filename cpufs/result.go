@@ -9,8 +9,8 @@ import (
 
 // Result is a ranking of all d features, by column of the source.
 type Result struct {
-	Order []int     // all features, by falling score; equal scores by column, constant features last
-	Score []float64 // ‖w‖ of each feature; 0 for constant ones
+	Order  []int     // all features, by falling score; equal scores by column, constant features last
+	Scores []float64 // ‖w‖ of each feature; 0 for constant ones
 	// Nonzero is the number of scores above 0: CPUFSnn leaves most of them at exactly 0,
 	// and the ranking has nothing to say about those.
 	Nonzero  int
@@ -99,7 +99,7 @@ func rank(score []float64, constant []bool) (order, groups []int) {
 // finish fills in the ranking and what is to be said about it.
 func (s *solver) finish(r *Result) {
 	byCell := s.scores()
-	r.Score = make([]float64, s.d)
+	r.Scores = make([]float64, s.d)
 	constant := make([]bool, s.d)
 	for j, cell := range s.rows.grid.Cell {
 		if s.low[cell] == s.high[cell] {
@@ -107,12 +107,12 @@ func (s *solver) finish(r *Result) {
 			r.Constant = append(r.Constant, j)
 			continue
 		}
-		r.Score[j] = byCell[cell]
-		if r.Score[j] > 0 {
+		r.Scores[j] = byCell[cell]
+		if r.Scores[j] > 0 {
 			r.Nonzero++
 		}
 	}
-	r.Order, r.ties = rank(r.Score, constant)
+	r.Order, r.ties = rank(r.Scores, constant)
 	r.U, r.V = s.u, s.v
 	r.Passes = s.rows.passes
 	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))

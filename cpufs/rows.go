@@ -122,7 +122,7 @@ func (r *rows) place(dst []float64, c *stream.Chunk) error {
 		return fmt.Errorf("cpufs: chunk of %d columns, want %d", c.Cols, d)
 	}
 	if c.Weight != nil {
-		return stream.Usagef("--weight: cpufs has no row weights; leave it out, or choose --method greedy")
+		return stream.Usagef("{weight}: cpufs has no row weights; leave it out, or choose {method} greedy")
 	}
 	if c.Sparse != nil {
 		clear(dst)
@@ -199,13 +199,13 @@ func (r *rows) misfit(c *stream.Chunk, j, i int) error {
 	}
 	at := c.Position(i)
 	err := &stream.DataError{RowGroup: -1, Column: r.columns[j].Name, Row: -1,
-		Err: fmt.Errorf("row at position %d: the tensor model takes no negative values, and this is %v", at, x), Remedy: "choose --scale minmax"}
+		Err: fmt.Errorf("row at position %d: the tensor model takes no negative values, and this is %v", at, x), Remedy: stream.Textf("choose {scale} minmax")}
 	switch {
 	case x != x:
-		err.Err, err.Remedy = fmt.Errorf("row at position %d: %w", at, stream.ErrMissing), "choose --missing mean or zero"
+		err.Err, err.Remedy = fmt.Errorf("row at position %d: %w", at, stream.ErrMissing), stream.Textf("choose {missing} mean or zero")
 	case r.scaling != nil && r.scaling.Min != nil:
 		err.Err = fmt.Errorf("row at position %d: %v is below the minimum that the profile found", at, x)
-		err.Remedy = "the input has changed, or the profile is another's"
+		err.Remedy = stream.Textf("the input has changed, or the profile is another's")
 	}
 	return err
 }

@@ -20,7 +20,7 @@ func (s *solver) scan(ctx context.Context, sample *anchor.Sampler) error {
 				return err
 			}
 		}
-		kernel.Each(s.opt.Workers, d, func(j int) {
+		kernel.Each(s.opt.Threads, d, func(j int) {
 			x := b.x.Data[j*b.x.ColStride:][:b.x.Rows]
 			if b.number == 0 {
 				s.low[j], s.high[j] = x[0], x[0]
@@ -47,10 +47,10 @@ func (s *solver) scan(ctx context.Context, sample *anchor.Sampler) error {
 	case s.squares == 0:
 		return stream.Dataf("", "every feature is constant")
 	case !(s.squares <= math.MaxFloat64/largestWeight):
-		return stream.Dataf("", "the sum of squares overflows; choose --scale minmax")
+		return stream.Dataf("", "the sum of squares overflows; choose {scale} minmax")
 	}
 	if s.g != nil {
-		kernel.Mirror(s.opt.Workers, kernel.RowMajor(s.g, d, d, d))
+		kernel.Mirror(s.opt.Threads, kernel.RowMajor(s.g, d, d, d))
 	}
 	return nil
 }

@@ -40,8 +40,8 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 			return nil, plan, err
 		}
 	}
-	s := &solver{opt: opt, team: kernel.NewTeam(opt.Workers), model: newModel(grid.Shape, opt.Clusters)}
-	s.rows = &rows{src: src, columns: src.Columns(), grid: grid, scaling: opt.Scaling, workers: opt.Workers,
+	s := &solver{opt: opt, team: kernel.NewTeam(opt.Threads), model: newModel(grid.Shape, opt.Clusters)}
+	s.rows = &rows{src: src, columns: src.Columns(), grid: grid, scaling: opt.Scaling, workers: opt.Threads,
 		meter: opt.Meter, onPass: opt.Pass, keep: plan.RowsInMemory}
 	s.descent = newDescent(&s.model)
 	if plan.Gram {
@@ -121,7 +121,7 @@ func (s *solver) prepare(ctx context.Context, plan Plan) error {
 		return err
 	}
 	if s.c > s.rows.n {
-		return stream.Usagef("--clusters %d: there are %d rows", s.c, s.rows.n)
+		return stream.Usagef("{clusters} %d: there are %d rows", s.c, s.rows.n)
 	}
 	x, err := s.sampled(sample)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *solver) weigher(ctx context.Context, plan Plan, x kernel.Matrix[float64
 	}
 	m := plan.Anchors
 	if m > x.Rows && s.opt.AnchorRows == nil {
-		return nil, stream.Usagef("--anchors %d: there are %d rows", m, x.Rows)
+		return nil, stream.Usagef("{anchors} %d: there are %d rows", m, x.Rows)
 	}
 	points := x.Sub(0, 0, min(m, x.Rows), s.d)
 	switch {
@@ -190,7 +190,7 @@ func (s *solver) weigher(ctx context.Context, plan Plan, x kernel.Matrix[float64
 		}
 	case s.opt.AnchorKMeans:
 		// As package anchor: the last moves of the centres are small.
-		r, err := cluster.KMeans(ctx, x, cluster.Options{Clusters: m, MaxIter: 50, Tolerance: 1e-3, Seed: s.opt.Seed, Workers: s.opt.Workers})
+		r, err := cluster.KMeans(ctx, x, cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.opt.Seed, Threads: s.opt.Threads})
 		if err != nil {
 			return nil, err
 		}

@@ -72,7 +72,7 @@ func TestSelectIsTheTwin(t *testing.T) {
 					if off := distance(r.Objective, objective); !(off <= 1e-11) {
 						t.Errorf("%s: objective off by %.3g", name, off)
 					}
-					if off := distance(r.Score, scores); !(off <= 1e-10) {
+					if off := distance(r.Scores, scores); !(off <= 1e-10) {
 						t.Errorf("%s: scores off by %.3g", name, off)
 					}
 				}
@@ -162,7 +162,7 @@ func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
 			var want *Result
 			for _, workers := range []int{1, 8} {
 				for _, held := range []string{"all in memory", "rows on disk", "state on disk"} {
-					opt := Options{Nonnegative: nonneg, Clusters: 4, Iterations: 8, Graph: graph, Seed: 5, Workers: workers, Anchors: 20}
+					opt := Options{Nonnegative: nonneg, Clusters: 4, Iterations: 8, Graph: graph, Seed: 5, Threads: workers, Anchors: 20}
 					opt.rowsOnDisk = held != "all in memory"
 					if opt.stateOnDisk = held == "state on disk" && graph == GraphAnchors; opt.stateOnDisk {
 						opt.Scratch = &fakeScratch{}
@@ -171,7 +171,7 @@ func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
 					if want == nil {
 						want = r
 					}
-					if !slices.Equal(r.Objective, want.Objective) || !slices.Equal(r.Score, want.Score) || !slices.Equal(r.Order, want.Order) {
+					if !slices.Equal(r.Objective, want.Objective) || !slices.Equal(r.Scores, want.Scores) || !slices.Equal(r.Order, want.Order) {
 						t.Errorf("nonneg %t, %v, %s, %d workers: other bits", nonneg, graph, held, workers)
 					}
 				}
@@ -226,7 +226,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		}
 		r := mustSelect(t, src, g, opt)
 		scores := make(map[string]float64)
-		for j, v := range r.Score {
+		for j, v := range r.Scores {
 			scores[own[j]] = v
 		}
 		return scores
@@ -254,8 +254,8 @@ func TestConstantPixelsRankLast(t *testing.T) {
 	s.Min[2], s.Range[2], s.Range[7] = 5, 0, 0
 	for _, nonneg := range []bool{false, true} {
 		r := mustSelect(t, &source{rows: f.X, block: 50}, f.grid(t), Options{Clusters: 3, Scaling: s, Nonnegative: nonneg, MaxIter: 20})
-		if !slices.Equal(r.Constant, []int{2, 7}) || !slices.Equal(r.Order[10:], []int{2, 7}) || r.Score[2] != 0 {
-			t.Errorf("constant %v, order %v, scores %v", r.Constant, r.Order, r.Score)
+		if !slices.Equal(r.Constant, []int{2, 7}) || !slices.Equal(r.Order[10:], []int{2, 7}) || r.Scores[2] != 0 {
+			t.Errorf("constant %v, order %v, scores %v", r.Constant, r.Order, r.Scores)
 		}
 	}
 }
@@ -298,9 +298,9 @@ func TestSelectErrors(t *testing.T) {
 		{"a fill too few", "1 fills for 12", good(), Options{Clusters: 2, Scaling: &Scaling{Fill: []float64{0}}}},
 		{"zeros", "every feature is constant", zero, Options{Clusters: 2}},
 		{"one row often", "there are fewer distinct rows", same, Options{Clusters: 2}},
-		{"clusters", "--clusters 21: there are 20 rows", good(), Options{Clusters: 21}},
+		{"clusters", "clusters 21: there are 20 rows", good(), Options{Clusters: 21}},
 		{"read", "disk on fire", broken, Options{Clusters: 2, rowsOnDisk: true}},
-		{"memory", "raise it: --memory-limit", good(), Options{Clusters: 2, Memory: 1000}},
+		{"memory", "raise it: memory-limit", good(), Options{Clusters: 2, Memory: 1000}},
 		{"options", "nu = -1", good(), Options{Nu: -1}},
 	} {
 		_, err := Select(t.Context(), c.src, g, c.opt)

@@ -94,7 +94,7 @@ func (s *solver) newF(f, h, cRows, lc []float64) sums {
 	c, o := s.c, &s.opt
 	n := len(cRows) / c
 	parts := make([]sums, (n+runRows-1)/runRows)
-	eachRun(o.Workers, n, func(run, from, to int) {
+	eachRun(o.Threads, n, func(run, from, to int) {
 		t := &parts[run]
 		for i := from; i < to; i++ {
 			hi, ci, li, fi := h[i*c:][:c], cRows[i*c:][:c], lc[i*c:][:c], f[i*c:][:c]
@@ -121,7 +121,7 @@ func total(parts []sums) (t sums) {
 // compare returns the sums for F = C.
 func (s *solver) compare(c, lc []float64) sums {
 	parts := make([]sums, (len(c)/s.c+runRows-1)/runRows)
-	eachRun(s.opt.Workers, len(c)/s.c, func(run, from, to int) {
+	eachRun(s.opt.Threads, len(c)/s.c, func(run, from, to int) {
 		for i := from * s.c; i < to*s.c; i++ {
 			parts[run].ff += c[i] * c[i]
 			parts[run].l += c[i] * lc[i]

@@ -43,7 +43,7 @@ func (s *solver) placed(c *stream.Chunk) (kernel.Matrix[float64], error) {
 // clusters finds the centres of the start in a sample, c×d.
 func (s *solver) clusters(ctx context.Context, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	r, err := cluster.KMeans(ctx, x, cluster.Options{
-		Clusters: s.c, Restarts: startRestarts, MaxIter: startMoves, Seed: s.opt.Seed, Workers: s.opt.Workers,
+		Clusters: s.c, Restarts: startRestarts, MaxIter: startMoves, Seed: s.opt.Seed, Threads: s.opt.Threads,
 	})
 	if err != nil {
 		return kernel.Matrix[float64]{}, err
@@ -85,7 +85,7 @@ func (s *solver) assign(ctx context.Context, centers kernel.Matrix[float64]) (sc
 	}
 	for k, n := range scale {
 		if n == 0 {
-			return nil, stream.Usagef("--clusters %d: there are fewer distinct rows", c)
+			return nil, stream.Usagef("{clusters} %d: there are fewer distinct rows", c)
 		}
 		scale[k] = 1 / math.Sqrt(n)
 	}

@@ -90,7 +90,7 @@ func BenchmarkIteration(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer p.Close()
-			opt := Options{Alpha: Weight{Value: 0.1, Share: true}, Beta: Weight{Value: 0.1}, MaxIter: b.N, Tolerance: -1, Float32: c.float32}
+			opt := Options{Alpha: Weight{Value: 0.1, Share: true}, Beta: Weight{Value: 0.1}, MaxIter: b.N, Tol: -1, Float32: c.float32}
 			if c.hufs {
 				opt.Method = HUFS
 			}

@@ -31,7 +31,7 @@ func given(t testing.TB, x, u, v *mat.Dense, g graph, rows, workers int, scratch
 		t.Fatal(err)
 	}
 	m := kernel.RowMajor(u.RawMatrix().Data, n, k, k)
-	s := Setup{Clusters: k, Scratch: scratch, Workers: workers}.withDefaults(int64(n))
+	s := Setup{Clusters: k, Scratch: scratch, Threads: workers}.withDefaults(int64(n))
 	p := &Problem{t: tab, setup: s, start: &starter{layout: tab.layout, given: &m}, graph: g}
 	if err := p.fit(t.Context()); err != nil {
 		t.Fatal(err)

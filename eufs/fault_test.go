@@ -40,7 +40,7 @@ func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Solve(ctx, Options{Tolerance: -1, Watch: func(s Step) {
+		if _, err := p.Solve(ctx, Options{Tol: -1, Watch: func(s Step) {
 			if s.Iteration == 2 {
 				cancel()
 			}
@@ -104,7 +104,7 @@ func TestScratchFaultsComeOut(t *testing.T) {
 			s := Setup{Clusters: k, Graph: GraphAnchor, Anchors: 12, blockRows: 25, Scratch: &failing{name: name, after: after}}
 			p, err := Prepare(t.Context(), src, std, s)
 			if err == nil {
-				_, err = p.Solve(t.Context(), Options{MaxIter: 2, Tolerance: -1, Beta: Weight{Value: 0.1}})
+				_, err = p.Solve(t.Context(), Options{MaxIter: 2, Tol: -1, Beta: Weight{Value: 0.1}})
 				if closed := p.Close(); closed != nil {
 					t.Error(closed)
 				}

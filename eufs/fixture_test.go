@@ -77,7 +77,7 @@ func readFixtures(t *testing.T, kind string) map[string]*fixture {
 func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 	t.Helper()
 	opt := Options{Alpha: Weight{Value: f.Alpha}, Beta: Weight{Value: f.Beta}, Mu: f.Mu0, Rho: f.Rho, MuMax: f.MuMax,
-		MaxIter: f.Iterations, Tolerance: -1, Workers: 2}
+		MaxIter: f.Iterations, Tol: -1, Threads: 2}
 	if f.Tree != nil {
 		opt.Method = HUFS
 		opt.Tree = new(Tree)

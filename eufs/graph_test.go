@@ -39,7 +39,7 @@ func TestNeighboursAreThoseOfTheDefinition(t *testing.T) {
 			}
 			std := &gram.Standardizer{Columns: all(d), Shift: make([]float64, d), Factor: []float64{1, 1, 1, 1},
 				Fill: make([]float64, d), Filled: make([]int64, d), Rows: n}
-			tab, err := loadTable(t.Context(), src, std, Setup{Workers: 2, blockRows: 17}.withDefaults(n))
+			tab, err := loadTable(t.Context(), src, std, Setup{Threads: 2, blockRows: 17}.withDefaults(n))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -44,11 +44,11 @@ type Options struct {
 	Rho   float64 // μ grows by it after every iteration, default 1.1
 	MuMax float64 // until it is that, default 1e10, or μ₀ where that is more
 
-	MaxIter   int     // default 100
-	Tolerance float64 // of the relative change of eq. (14) in five iterations, each; default 1e-4, negative never ends early
-	Float32   bool    // keep M in float32: half the bytes, other last digits
+	MaxIter int     // default 100
+	Tol     float64 // of the relative change of eq. (14) in five iterations, each; default 1e-4, negative never ends early
+	Float32 bool    // keep M in float32: half the bytes, other last digits
 
-	Workers int        // 0 means GOMAXPROCS; the result does not depend on it
+	Threads int        // 0 means GOMAXPROCS; the result does not depend on it
 	Watch   func(Step) // called when the figures of an iteration are complete; nil does nothing
 }
 
@@ -93,11 +93,11 @@ func (o Options) Validate() error {
 	if o.MaxIter < 0 {
 		fault("iterations = %d is negative", o.MaxIter)
 	}
-	if o.Tolerance-o.Tolerance != 0 {
-		fault("tolerance = %v is not a finite number", o.Tolerance)
+	if o.Tol-o.Tol != 0 {
+		fault("tolerance = %v is not a finite number", o.Tol)
 	}
-	if o.Workers < 0 {
-		fault("workers = %d is negative", o.Workers)
+	if o.Threads < 0 {
+		fault("workers = %d is negative", o.Threads)
 	}
 	return usage(faults)
 }
@@ -123,11 +123,11 @@ func (o Options) WithDefaults() Options {
 	if o.MaxIter == 0 {
 		o.MaxIter = defaultMaxIter
 	}
-	if o.Tolerance == 0 {
-		o.Tolerance = defaultTolerance
+	if o.Tol == 0 {
+		o.Tol = defaultTolerance
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
+	if o.Threads == 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	return o
 }

@@ -54,8 +54,8 @@ func Needs(n int64, d, valueBytes int, s Setup, opt Options) (memory, files Need
 	if err := opt.Validate(); err != nil {
 		return Need{}, Need{}, err
 	}
-	if opt.Workers == 0 {
-		opt.Workers = s.Workers
+	if opt.Threads == 0 {
+		opt.Threads = s.Threads
 	}
 	s, opt = s.withDefaults(n), opt.WithDefaults()
 	l := newLayout(n, d, s.Clusters, s.blockRows)
@@ -100,7 +100,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	}
 
 	team := kernel.TeamBytes(l.d, l.d)
-	workers := int64(min(s.Workers, lanes))
+	workers := int64(min(s.Threads, lanes))
 	pool := workers * (8*int64(l.strip)*(4*d+k) + team)
 	c.solve = 8*d*k*(lanes+2) + pool + 8*block*k + linalg.PolarBytes(l.k, l.blocks, l.block) + team
 	c.kept += 8 * d * k
@@ -116,9 +116,9 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 		c.solve += 2 * 8 * int64(m) * k
 	}
 	sample := int64(sampleSize(n, l.d, l.k, m))
-	near := func(points int) int64 { return kernel.NearestBytes(s.Workers, points, l.d) + team }
+	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, l.d) + team }
 	// The start, the graph and the fit come one after the other, beside the sample.
-	start := 8*block*d + near(l.k) + 24*sample + clusterBytes*int64(s.Workers)
+	start := 8*block*d + near(l.k) + 24*sample + clusterBytes*int64(s.Threads)
 	fit := 2*8*d*k*lanes + pool
 	var graph int64
 	switch s.Graph {
@@ -130,7 +130,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	case GraphAnchor:
 		graph = 8*block*d + near(m) + 12*block*int64(s.Neighbors+1) + 8*int64(m)
 		if s.AnchorKMeans {
-			graph += 2*8*int64(m)*d + 24*sample + clusterBytes*int64(s.Workers)
+			graph += 2*8*int64(m)*d + 24*sample + clusterBytes*int64(s.Threads)
 		}
 	}
 	c.prepare = max(c.prepare, 8*sample*d+max(start, graph, fit))

@@ -19,8 +19,8 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 	std := standardizer(t, src, gram.ScaleUnit)
 	for _, inFiles := range []bool{false, true} {
 		for _, kind := range []GraphKind{GraphKNN, GraphAnchor} {
-			s := Setup{Clusters: 4, Graph: kind, Anchors: 100, Workers: 2}
-			opt := Options{MaxIter: 3, Beta: Weight{Value: 0.1}, Workers: 2}
+			s := Setup{Clusters: 4, Graph: kind, Anchors: 100, Threads: 2}
+			opt := Options{MaxIter: 3, Beta: Weight{Value: 0.1}, Threads: 2}
 			memory, scratched, err := Needs(6000, 120, 1, s, opt)
 			if err != nil {
 				t.Fatal(err)

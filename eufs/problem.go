@@ -63,7 +63,7 @@ func (s Setup) ownScratch(std *gram.Standardizer) int64 {
 
 func (p *Problem) prepare(ctx context.Context) (err error) {
 	t, s := p.t, p.setup
-	team := kernel.NewTeam(s.Workers)
+	team := kernel.NewTeam(s.Threads)
 	if s.Graph == GraphAnchor {
 		if p.anchor, err = anchor.Count(s.Anchors, t.n, s.Neighbors); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (p *Problem) prepare(ctx context.Context) (err error) {
 func (p *Problem) fit(ctx context.Context) error {
 	t := p.t
 	v, along := newSums(t.layout), newSums(t.layout)
-	pool := newPool(p.setup.Workers, t.layout)
+	pool := newPool(p.setup.Threads, t.layout)
 	err := lockstep(ctx, t.blocks, []use{t.reading(), reading(p.start.file())}, func(b int, rec [][]byte) error {
 		pool.strips(t.rows(b), func(w *worker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)

@@ -51,7 +51,7 @@ type Setup struct {
 	Reread bool
 
 	Seed    uint64
-	Workers int           // 0 means GOMAXPROCS; the result does not depend on it
+	Threads int           // 0 means GOMAXPROCS; the result does not depend on it
 	Meter   *stream.Meter // counts the passes over the source; nil counts nothing
 
 	blockRows int // of a test; 0 is what layout says
@@ -81,7 +81,7 @@ func (s Setup) Validate(n int64, d int) error {
 	negative("restarts", s.Restarts)
 	negative("neighbors", s.Neighbors)
 	negative("anchors", s.Anchors)
-	negative("workers", s.Workers)
+	negative("workers", s.Threads)
 	s = s.withDefaults(n)
 	if s.Clusters > 0 && int64(s.Clusters) > n {
 		fault("clusters = %d is more than the %d rows", s.Clusters, n)
@@ -130,8 +130,8 @@ func (s Setup) withDefaults(n int64) Setup {
 	if s.Scratch == nil {
 		s.Scratch = stream.InMemory{}
 	}
-	if s.Workers == 0 {
-		s.Workers = runtime.GOMAXPROCS(0)
+	if s.Threads == 0 {
+		s.Threads = runtime.GOMAXPROCS(0)
 	}
 	return s
 }

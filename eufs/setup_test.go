@@ -161,10 +161,10 @@ func TestStartRefuses(t *testing.T) {
 		{src, Setup{Clusters: k, Start: StartGiven, U: &narrow}, "40×1"},
 		{src, Setup{Clusters: k, Start: StartGiven}, "go together"},
 		{src, Setup{Clusters: n + 1}, "more than the 40 rows"},
-		{src, Setup{Clusters: -1, Neighbors: -2, Workers: -3}, "neighbors = -2 is negative; workers = -3"},
+		{src, Setup{Clusters: -1, Neighbors: -2, Threads: -3}, "neighbors = -2 is negative; workers = -3"},
 		{src, Setup{Clusters: k, Graph: GraphAnchor, Anchors: 5}, "too few"},
 		{src, Setup{Clusters: k, Graph: GraphKind(9)}, "graph 9"},
-		{same, Setup{Clusters: 3, Graph: GraphNone}, "fewer --clusters"},
+		{same, Setup{Clusters: 3, Graph: GraphNone}, "fewer clusters"},
 	} {
 		own := std
 		if c.src != stream.Source(src) {
@@ -183,7 +183,7 @@ func TestStartRefuses(t *testing.T) {
 	nan := math.NaN()
 	for _, o := range []Options{
 		{Alpha: Weight{Value: -1}}, {Beta: Weight{Value: nan}}, {Mu: -1}, {Mu: nan}, {Rho: 0.5}, {Rho: math.Inf(1)}, {MuMax: 0.5},
-		{MaxIter: -1}, {Tolerance: nan}, {Workers: -1}, {Method: 7}, {Tree: &Tree{}}, {Method: HUFS, Tree: &Tree{Features: []int{d}}},
+		{MaxIter: -1}, {Tol: nan}, {Threads: -1}, {Method: 7}, {Tree: &Tree{}}, {Method: HUFS, Tree: &Tree{Features: []int{d}}},
 	} {
 		var usage *stream.UsageError
 		if _, err := p.Solve(t.Context(), o); !errors.As(err, &usage) {

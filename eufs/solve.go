@@ -78,12 +78,12 @@ func (s *solver) reserve() {
 	t := s.t
 	s.v, s.oldV = slices.Clone(s.p.v), make([]float64, t.d*t.k)
 	s.k = newSums(t.layout)
-	s.pool = newPool(s.opt.Workers, t.layout)
+	s.pool = newPool(s.opt.Threads, t.layout)
 	s.rotated = make([]float64, t.block*t.k)
 	if s.opt.Method == HUFS {
 		s.tree = newTreeState(s.opt.Tree, s.v, t.d, t.k)
 	} else if s.p.graph != nil && s.beta > 0 {
-		s.products = s.p.graph.products(kernel.NewTeam(s.opt.Workers), t.layout)
+		s.products = s.p.graph.products(kernel.NewTeam(s.opt.Threads), t.layout)
 	}
 }
 
@@ -146,13 +146,13 @@ func (s *solver) run(ctx context.Context) (converged bool, err error) {
 // also 0 as long as V is wiped out and E has not come in.
 func (s *solver) settled() bool {
 	const iterations = 5
-	if len(s.trace) <= iterations || s.opt.Tolerance < 0 {
+	if len(s.trace) <= iterations || s.opt.Tol < 0 {
 		return false
 	}
 	last := s.trace[len(s.trace)-1-iterations:]
 	for i, step := range last[1:] {
 		before := last[i].Split
-		if before == 0 || math.Abs(step.Split-before) > s.opt.Tolerance*math.Abs(before) {
+		if before == 0 || math.Abs(step.Split-before) > s.opt.Tol*math.Abs(before) {
 			return false
 		}
 	}
@@ -173,7 +173,7 @@ func (s *solver) finish() {
 // broken says where the iteration left the numbers there are.
 func (s *solver) broken(iteration int, err error) error {
 	if errors.Is(err, linalg.ErrNotFinite) {
-		return stream.Dataf("", "iteration %d: %w; scale the columns, or choose a larger --mu", iteration, err)
+		return stream.Dataf("", "iteration %d: %w; scale the columns, or choose a larger {mu}", iteration, err)
 	}
 	return err
 }

@@ -26,7 +26,7 @@ func someTree(d int) *Tree {
 
 // cases are settings in which all parts of the engine are at work.
 func cases(d int) map[string]Options {
-	base := Options{Alpha: Weight{Value: 0.02}, Beta: Weight{Value: 0.1}, Mu: 0.5, MaxIter: 15, Tolerance: -1}
+	base := Options{Alpha: Weight{Value: 0.02}, Beta: Weight{Value: 0.1}, Mu: 0.5, MaxIter: 15, Tol: -1}
 	tree := base
 	tree.Method, tree.Tree = HUFS, someTree(d)
 	bare := base
@@ -74,7 +74,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 					case "anchors":
 						g = factored(t, b, newLayout(n, d, k, rows))
 					}
-					opt.Workers = 1 + rows%3
+					opt.Threads = 1 + rows%3
 					r, gotU := solveU(t, given(t, x, u, nil, g, rows, 2, stream.InMemory{}), opt)
 					compareTwin(t, r, gotU, w, steps)
 				})
@@ -127,8 +127,8 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 				opt.Float32 = single
 				var want *Result
 				for i, s := range []Setup{
-					{Workers: 1}, {Workers: 8}, {Workers: 3, Reread: true},
-					{Workers: 2, Scratch: files(t)}, {Workers: 8, Scratch: files(t), Reread: true},
+					{Threads: 1}, {Threads: 8}, {Threads: 3, Reread: true},
+					{Threads: 2, Scratch: files(t)}, {Threads: 8, Scratch: files(t), Reread: true},
 				} {
 					src := &rowsSource{x: x, typ: "double", heights: [][]int{{n}, {1, 300, 17}, {64}, {50}, {700, 1}}[i]}
 					s.Clusters, s.Seed, s.Graph = k, 3, GraphKNN
@@ -136,7 +136,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 						s.Graph, s.Anchors = GraphAnchor, 40
 					}
 					s.blockRows = 96 // several blocks of them
-					opt.Workers = s.Workers
+					opt.Threads = s.Threads
 					p, err := Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s)
 					if err != nil {
 						t.Fatal(err)
@@ -151,7 +151,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 					if want == nil {
 						want = r
 					}
-					bits(t, fmt.Sprintf("%d workers, setup %d", s.Workers, i), r, want)
+					bits(t, fmt.Sprintf("%d workers, setup %d", s.Threads, i), r, want)
 					if err := p.Close(); err != nil {
 						t.Fatal(err)
 					}
@@ -233,7 +233,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 			for _, share := range []float64{0.5, 1.05} {
 				// A small μ₀ takes all of V in the first step; what comes back is seen later,
 				// when Y₂ has made the rows of M as long as they can be.
-				opt := Options{Method: method, Mu: p.AlphaMax / 10, MaxIter: 100, Tolerance: -1}
+				opt := Options{Method: method, Mu: p.AlphaMax / 10, MaxIter: 100, Tol: -1}
 				if method == EUFS {
 					opt.Alpha = Weight{share, true}
 				} else {
@@ -307,7 +307,7 @@ func TestWatchAndConvergence(t *testing.T) {
 	p := given(t, x, u, nil, nil, 0, 2, stream.InMemory{})
 	var seen []Step
 	opt := cases(d)["eufs"]
-	opt.Tolerance, opt.MaxIter = 1e-3, 400
+	opt.Tol, opt.MaxIter = 1e-3, 400
 	opt.Watch = func(s Step) { seen = append(seen, s) }
 	r, err := p.Solve(t.Context(), opt)
 	if err != nil {

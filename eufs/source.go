@@ -89,7 +89,7 @@ func (p *sourcePass) advance() error {
 	case err != nil:
 		return err
 	case c.Weight != nil:
-		return stream.Usagef("--weight: these methods have no row weights; leave it out, or choose --method greedy")
+		return stream.Usagef("{weight}: these methods have no row weights; leave it out, or choose {method} greedy")
 	}
 	if p.meter != nil {
 		p.meter.Rows.Add(int64(c.Block))

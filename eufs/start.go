@@ -131,7 +131,7 @@ func newStarter(ctx context.Context, t *table, team *kernel.Team, s Setup, sampl
 	if s.Start == StartGiven {
 		return st, checkGiven(s.U)
 	}
-	r, err := cluster.KMeans(ctx, sample.x, cluster.Options{Clusters: t.k, Restarts: s.Restarts, Seed: s.Seed, Workers: s.Workers})
+	r, err := cluster.KMeans(ctx, sample.x, cluster.Options{Clusters: t.k, Restarts: s.Restarts, Seed: s.Seed, Threads: s.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	out := make([]float64, k*k)
 	for c, size := range sizes {
 		if size == 0 {
-			return nil, stream.Usagef("the start has %d clusters, and the rows fall into fewer; choose fewer --clusters", k)
+			return nil, stream.Usagef("the start has %d clusters, and the rows fall into fewer; choose fewer {clusters}", k)
 		}
 		for j := range k {
 			if isSoft {

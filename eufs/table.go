@@ -42,7 +42,7 @@ var errNarrow = errors.New("eufs: a value is not exact in this type")
 func loadTable(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (*table, error) {
 	t := &table{
 		layout: newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows),
-		shift:  std.Shift, factor: std.Factor, workers: s.Workers,
+		shift:  std.Shift, factor: std.Factor, workers: s.Threads,
 	}
 	if s.Reread {
 		t.element = asFloat64

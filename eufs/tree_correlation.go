@@ -20,7 +20,7 @@ const (
 // Costs O(d²) in time, by chains of nearest neighbours (Murtagh 1983), and 8·d² bytes.
 func CorrelationTree(sym []float64, d int) (*Tree, error) {
 	if d < 1 || len(sym) != d*d {
-		return nil, stream.Usagef("--tree correlation: there are no features")
+		return nil, stream.Usagef("{tree} correlation: there are no features")
 	}
 	merges := linkage(distances(sym, d), d)
 	// Merges are found along chains, not by height.

@@ -61,10 +61,10 @@ func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 	dec.DisallowUnknownFields()
 	root := new(nodeNames)
 	if err := dec.Decode(root); err != nil {
-		return nil, stream.Usagef("--tree: not a tree: %v; want {\"features\": [names], \"children\": […]}", err)
+		return nil, stream.Usagef("{tree}: not a tree: %v; want {\"features\": [names], \"children\": […]}", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, stream.Usagef("--tree: there is something after the root; want one tree")
+		return nil, stream.Usagef("{tree}: there is something after the root; want one tree")
 	}
 	v := &treeReader{number: make(map[string]int, len(names))}
 	for j, name := range names {
@@ -77,7 +77,7 @@ func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 	}
 	t, err := v.node(root, nil, "root", 0)
 	if err == nil && t == nil {
-		return nil, stream.Usagef("--tree: none of its features is used")
+		return nil, stream.Usagef("{tree}: none of its features is used")
 	}
 	return t, err
 }
@@ -91,7 +91,7 @@ const deepest = 10_000
 // node checks a node whose parent has the features of within, nil for the root.
 func (v *treeReader) node(n *nodeNames, within map[string]bool, place string, depth int) (*Tree, error) {
 	fail := func(format string, args ...any) (*Tree, error) {
-		return nil, stream.Usagef("--tree: %s: %s", place, fmt.Sprintf(format, args...))
+		return nil, stream.Usagef("{tree}: %s: %s", place, fmt.Sprintf(format, args...))
 	}
 	if n == nil {
 		return fail("null is no node")

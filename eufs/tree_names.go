@@ -33,7 +33,7 @@ func (t *Tree) add(c *Tree) {
 // it; children stand in the order of their first features.
 func PrefixTree(names []string, separator string) (*Tree, error) {
 	if separator == "" {
-		return nil, stream.Usagef("--tree prefix: there is no separator; want prefix:SEP, as prefix:_")
+		return nil, stream.Usagef("{tree} prefix: there is no separator; want prefix:SEP, as prefix:_")
 	}
 	parts := make([][]string, len(names))
 	for j, name := range names {
@@ -41,7 +41,7 @@ func PrefixTree(names []string, separator string) (*Tree, error) {
 	}
 	t := prefixNode(parts, all(len(names)), 0)
 	if len(t.Children) == 0 {
-		return nil, stream.Usagef("--tree prefix:%s: no two of the %d names share a part before the separator", separator, len(names))
+		return nil, stream.Usagef("{tree} prefix:%s: no two of the %d names share a part before the separator", separator, len(names))
 	}
 	return t, nil
 }
@@ -78,10 +78,10 @@ func ImageTree(names []string) (*Tree, error) {
 	for j, name := range names {
 		r, c, ok := pixel(name)
 		if !ok {
-			return nil, stream.Usagef("--tree image: %q is not a pixel's name; want px_R_C, row and column from 0", name)
+			return nil, stream.Usagef("{tree} image: %q is not a pixel's name; want px_R_C, row and column from 0", name)
 		}
 		if other, ok := at[[2]int{r, c}]; ok {
-			return nil, stream.Usagef("--tree image: %q and %q are the same pixel", names[other], name)
+			return nil, stream.Usagef("{tree} image: %q and %q are the same pixel", names[other], name)
 		}
 		at[[2]int{r, c}] = j
 		rows, cols = max(rows, r+1), max(cols, c+1)
@@ -91,7 +91,7 @@ func ImageTree(names []string) (*Tree, error) {
 		pixels = append(pixels, [3]int{place[0], place[1], j})
 	}
 	if len(pixels) == 0 {
-		return nil, stream.Usagef("--tree image: there are no features")
+		return nil, stream.Usagef("{tree} image: there are no features")
 	}
 	return quadrant(pixels, 0, rows, 0, cols), nil
 }

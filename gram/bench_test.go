@@ -29,7 +29,7 @@ func BenchmarkAdd(b *testing.B) {
 }
 
 func bench(b *testing.B, c *stream.Chunk, workers int) {
-	m := NewMoments(c.Cols, Options{Workers: workers})
+	m := NewMoments(c.Cols, Options{Threads: workers})
 	for b.Loop() {
 		if err := m.Add(c); err != nil {
 			b.Fatal(err)

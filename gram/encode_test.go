@@ -59,7 +59,7 @@ func TestResume(t *testing.T) {
 	for cut := 0; cut <= 60; cut += 6 {
 		m := NewMoments(len(tab.cols), Options{})
 		tab.addRange(t, m, 0, cut, 6)
-		resumed := NewMoments(len(tab.cols), Options{Workers: 2})
+		resumed := NewMoments(len(tab.cols), Options{Threads: 2})
 		if _, err := resumed.ReadFrom(bytes.NewReader(encode(t, m))); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func FuzzMoments(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m := NewMoments(0, Options{Workers: 1, Limit: 1 << 20})
+		m := NewMoments(0, Options{Threads: 1, Limit: 1 << 20})
 		n, err := m.ReadFrom(bytes.NewReader(b))
 		if err != nil {
 			return
@@ -138,7 +138,7 @@ func FuzzMoments(f *testing.F) {
 		if int64(len(again)) != n {
 			t.Fatalf("read %d bytes, wrote %d", n, len(again))
 		}
-		o := NewMoments(len(m.Columns), Options{Workers: 1})
+		o := NewMoments(len(m.Columns), Options{Threads: 1})
 		if _, err := o.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, encode(t, o)) {
 			t.Fatalf("round trip: %v", err)
 		}

@@ -59,8 +59,8 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 		g.Missing = append(g.Missing, m.Columns[j].Missing)
 	}
 	g.Sym = m.compact(s.Columns)
-	kernel.Each(m.opt.Workers, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
-	kernel.Mirror(m.opt.Workers, kernel.RowMajor(g.Sym, g.D, g.D, g.D))
+	kernel.Each(m.opt.Threads, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
+	kernel.Mirror(m.opt.Threads, kernel.RowMajor(g.Sym, g.D, g.D, g.D))
 	m.g, m.cross, m.both = nil, nil, nil
 	return g, nil
 }

@@ -43,7 +43,7 @@ func (m *Moments) mergeMatrices(o *Moments) {
 	}
 	// seen is S's entry: Σ w x̃ᵢ over rows where j is observed.
 	seen := func(i, j int) float64 { return o.Columns[i].Sum - o.crossAt(j, i) }
-	kernel.Each(m.opt.Workers, d, func(i int) {
+	kernel.Each(m.opt.Threads, d, func(i int) {
 		for j := i; j < d; j++ {
 			g := o.g[i*d+j]
 			if t[i] != 0 || t[j] != 0 {

@@ -15,7 +15,7 @@ func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
 		return nil
 	}
 	found := make([]bool, c.Cols)
-	eachColumn(m.opt.Workers, c.Cols, func(j int) {
+	eachColumn(m.opt.Threads, c.Cols, func(j int) {
 		found[j] = mayMiss(c, j) && slices.ContainsFunc(c.Col(j), math.IsNaN)
 	})
 	var holes []int
@@ -45,7 +45,7 @@ func (m *Moments) admit(holes []int, pack bool) error {
 		m.g = make([]float64, d*d)
 	}
 	if pack && m.packed == nil {
-		m.team = kernel.NewTeam(m.opt.Workers)
+		m.team = kernel.NewTeam(m.opt.Threads)
 		m.packed = make([]float64, d*stripRows)
 		m.root = make([]float64, 0, stripRows)
 	}
@@ -67,7 +67,7 @@ func (m *Moments) fits(d, missing int) error {
 	if missing > 0 {
 		what += fmt.Sprintf(", %d of them with missing values,", missing)
 	}
-	return &stream.MemoryError{What: what, Need: need, Limit: m.opt.Limit, Flag: "--memory-limit"}
+	return &stream.MemoryError{What: what, Need: need, Limit: m.opt.Limit}
 }
 
 // grow moves A and N to a larger set of columns with missing entries, ascending.

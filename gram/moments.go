@@ -9,7 +9,7 @@ import (
 
 // Options tunes Moments; results do not depend on it.
 type Options struct {
-	Workers int   // goroutines; 0 means GOMAXPROCS
+	Threads int   // goroutines; 0 means GOMAXPROCS
 	Limit   int64 // bytes that Moments may hold, see Bytes; 0 means 2 GiB
 }
 
@@ -113,7 +113,7 @@ func (m *Moments) Add(c *stream.Chunk) error {
 // memory once: what is added to its sums is packed for the products.
 func (m *Moments) addStrip(s *strip, holes bool) {
 	d := len(m.Columns)
-	eachColumn(m.opt.Workers, d, func(j int) {
+	eachColumn(m.opt.Threads, d, func(j int) {
 		m.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
 		if k := m.slot[j]; holes && k >= 0 {
 			s.indicate(m.holes[k*stripRows:][:s.rows], j)

@@ -71,7 +71,7 @@ func TestWorkers(t *testing.T) {
 			var want []byte
 			var sym []float64
 			for _, workers := range []int{1, 2, 8} {
-				m := NewMoments(d, Options{Workers: workers})
+				m := NewMoments(d, Options{Threads: workers})
 				c := tab.chunk(0, tab.rows())
 				if sparse {
 					c = tab.sparse(0, tab.rows())

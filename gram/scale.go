@@ -31,7 +31,7 @@ func ParseScale(name string) (Scale, error) {
 			return Scale(i), nil
 		}
 	}
-	return 0, stream.Usagef("--scale %q: want %s", name, strings.Join(scaleNames[:], ", "))
+	return 0, stream.Usagef("{scale} %q: want %s", name, strings.Join(scaleNames[:], ", "))
 }
 
 // Fill is the value that takes the place of missing entries.
@@ -55,5 +55,5 @@ func ParseFill(name string) (Fill, error) {
 			return Fill(i), nil
 		}
 	}
-	return 0, stream.Usagef("--missing %q: want %s", name, strings.Join(fillNames[:], ", "))
+	return 0, stream.Usagef("{missing} %q: want %s", name, strings.Join(fillNames[:], ", "))
 }

@@ -45,7 +45,7 @@ func rowWeight(c *stream.Chunk, i int) float64 {
 func (m *Moments) addOuter(c *stream.Chunk) {
 	const block = 32
 	d := len(m.Columns)
-	kernel.Each(m.opt.Workers, (d+block-1)/block, func(t int) {
+	kernel.Each(m.opt.Threads, (d+block-1)/block, func(t int) {
 		first, end := int32(t*block), int32(min(d, (t+1)*block))
 		for i := range c.Rows {
 			index := c.Sparse.Index[c.Sparse.RowPtr[i]:c.Sparse.RowPtr[i+1]]

@@ -94,7 +94,7 @@ func TestProfile(t *testing.T) {
 	tab := sample(11, 50, true, true)
 	alone := NewProfile(len(tab.cols))
 	tab.add(t, alone, 9)
-	if !slices.Equal(alone.Columns, tab.moments(t, Options{Workers: 2}, 9).Columns) {
+	if !slices.Equal(alone.Columns, tab.moments(t, Options{Threads: 2}, 9).Columns) {
 		t.Error("profile differs from that of the moments")
 	}
 	first, second := NewProfile(len(tab.cols)), NewProfile(len(tab.cols))

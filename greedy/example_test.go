@@ -21,7 +21,7 @@ func ExampleSelect() {
 		panic(err)
 	}
 	for j, p := range r.Order {
-		fmt.Printf("column %d: score %.2f, error %.2f\n", p, r.Score[j], r.Error[j])
+		fmt.Printf("column %d: score %.2f, error %.2f\n", p, r.Scores[j], r.Error[j])
 	}
 	fmt.Println(r.Warnings[0])
 	// Output:

@@ -51,7 +51,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 	for _, fix := range readFixtures(t, kind) {
 		t.Run(fix.Name, func(t *testing.T) {
 			x := fromRows(fix.X)
-			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Workers: 2}
+			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
 			if err := opt.Validate(x.d); err != nil {
 				t.Fatal(err)
 			}
@@ -157,8 +157,8 @@ func (fix *fixture) compareResult(t *testing.T, r *Result) {
 		// score = f/g: its error is that of f over g, and that of g over g times the score.
 		g := fix.G[j][p]
 		tol := 1e-9*largest(fix.F[0])/g + 1e-9*fix.Score[j]
-		if math.Abs(r.Score[j]-fix.Score[j]) > tol {
-			t.Errorf("score[%d] = %v, want %v", j, r.Score[j], fix.Score[j])
+		if math.Abs(r.Scores[j]-fix.Score[j]) > tol {
+			t.Errorf("score[%d] = %v, want %v", j, r.Scores[j], fix.Score[j])
 		}
 		if math.Abs(r.Error[j]-fix.Errors[j+1]/fix.Errors[0]) > 1e-9 {
 			t.Errorf("error[%d] = %v, want %v", j, r.Error[j], fix.Errors[j+1]/fix.Errors[0])

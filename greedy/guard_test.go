@@ -19,7 +19,7 @@ func watched(t *testing.T, sym []float64, d, c int, watch watcher) *Result {
 	if c > 0 {
 		target = partitionTarget(sym, d, Partition(d, c, 1), 2)
 	}
-	r, err := selectMemory(t.Context(), sym, d, target, Options{K: d, Workers: 2}, watch)
+	r, err := selectMemory(t.Context(), sym, d, target, Options{K: d, Threads: 2}, watch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestGuardEqualsRecomputing(t *testing.T) {
 		if len(got.Order) < 100 {
 			t.Fatalf("c = %d: only %d features", c, len(got.Order))
 		}
-		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Score, want.Score) {
+		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Scores, want.Scores) {
 			t.Errorf("c = %d: the guarded recursion chose otherwise", c)
 		}
 	}
@@ -61,7 +61,7 @@ func TestGuardBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		worst := 0.0
-		_, err = run(t.Context(), m, m.criterion, Options{K: x.d, Workers: 2}, func(c *criterion) {
+		_, err = run(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
 			saved := *c
 			saved.f, saved.err = slices.Clone(c.f), slices.Clone(c.err)
 			saved.reach, saved.settled = slices.Clone(c.reach), slices.Clone(c.settled)
@@ -108,7 +108,7 @@ func TestGuardAgainstDrift(t *testing.T) {
 				c.err[i] += drift
 			}
 		})
-		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Score, want.Score) {
+		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Scores, want.Scores) {
 			t.Errorf("c = %d: drift changed the choice", c)
 		}
 	}
@@ -148,8 +148,8 @@ func TestGuardEqualsExactArithmetic(t *testing.T) {
 		if slack := tieShare + 1e-14*sym[p*x.d+p]/g; score[p] < best*(1-slack) {
 			t.Fatalf("turn %d: chose %d of score %g, best is %g", turn, p, score[p], best)
 		}
-		if math.Abs(got.Score[turn]/score[p]-1) > 1e-9+1e-13*sym[p*x.d+p]/g {
-			t.Errorf("turn %d: score %v, want %v", turn, got.Score[turn], score[p])
+		if math.Abs(got.Scores[turn]/score[p]-1) > 1e-9+1e-13*sym[p*x.d+p]/g {
+			t.Errorf("turn %d: score %v, want %v", turn, got.Scores[turn], score[p])
 		}
 		done[p] = true
 		column := make([]*big.Float, x.d)

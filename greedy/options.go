@@ -35,8 +35,8 @@ type Options struct {
 	// change the number of passes but never the answer.
 	Seed uint64
 
-	// Workers bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
-	Workers int
+	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
+	Threads int
 }
 
 // Validate names every fault of o for d features in one *stream.UsageError.
@@ -84,8 +84,8 @@ func (o Options) Validate(d int) error {
 			}
 		}
 	}
-	if o.Workers < 0 {
-		fault("workers = %d is negative", o.Workers)
+	if o.Threads < 0 {
+		fault("workers = %d is negative", o.Threads)
 	}
 	if faults != nil {
 		return stream.Usagef("%s", strings.Join(faults, "; "))
@@ -101,8 +101,8 @@ func (o Options) withDefaults(d int) Options {
 			o.K = max(min(defaultK, d), len(o.Keep))
 		}
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
+	if o.Threads == 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	if o.Partitioned && o.Groups == nil {
 		if o.Partitions == 0 {

@@ -128,8 +128,8 @@ func compareResults(t *testing.T, got, want *Result) {
 		t.Fatalf("order %v, want %v", got.Order, want.Order)
 	}
 	for j := range want.Order {
-		if math.Abs(got.Score[j]/want.Score[j]-1) > 1e-8 || math.Abs(got.Error[j]-want.Error[j]) > 1e-11 {
-			t.Errorf("turn %d: score %v, error %v; want %v, %v", j, got.Score[j], got.Error[j], want.Score[j], want.Error[j])
+		if math.Abs(got.Scores[j]/want.Scores[j]-1) > 1e-8 || math.Abs(got.Error[j]-want.Error[j]) > 1e-11 {
+			t.Errorf("turn %d: score %v, error %v; want %v, %v", j, got.Scores[j], got.Error[j], want.Scores[j], want.Error[j])
 		}
 	}
 	for i := range want.Explained {
@@ -154,7 +154,7 @@ func TestStreamAnyWorkers(t *testing.T) {
 			var want *Result
 			for _, workers := range []int{1, 8} {
 				r, _, err := SelectStream(t.Context(), &src, StreamOptions{Scale: gram.ScaleStandard,
-					Options: Options{K: 40, Partitioned: partitioned, Partitions: 0, Workers: workers}})
+					Options: Options{K: 40, Partitioned: partitioned, Partitions: 0, Threads: workers}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -74,7 +74,7 @@ func batchNumbers(d, c int) int64 {
 func planStream(d, k, c int, memory int64) (streamPlan, error) {
 	if need := StreamBytes(d, k, c); memory < need {
 		return streamPlan{}, &stream.MemoryError{What: "selecting from rows that are read again and again",
-			Need: need, Limit: memory, Flag: "--memory-limit"}
+			Need: need, Limit: memory}
 	}
 	left := (memory - fixedBytes(d, k, c)) / 8
 	var p streamPlan

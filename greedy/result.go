@@ -10,9 +10,9 @@ import (
 // Order, Score and Error are also the whole curve over k: the first j entries are
 // the selection of j features.
 type Result struct {
-	Order []int     // chosen columns, in order
-	Score []float64 // the criterion f/g of each at its turn: what Algorithm 1 takes off ‖X − P_S X‖²
-	Error []float64 // F(S)/F(∅) after each, F(S) = ‖X − P_S X‖²: 0 means everything is explained
+	Order  []int     // chosen columns, in order
+	Scores []float64 // the criterion f/g of each at its turn: what Algorithm 1 takes off ‖X − P_S X‖²
+	Error  []float64 // F(S)/F(∅) after each, F(S) = ‖X − P_S X‖²: 0 means everything is explained
 
 	Explained []float64 // per feature: share of its sum of squares that the selection explains
 	Nearest   []int     // per feature: the chosen column of largest absolute cosine, redundant ones aside; -1 for chosen features and where all cosines are 0
@@ -65,7 +65,7 @@ func (r *recorder) share() float64 {
 // add records column p, chosen with the given score; column is G₍:,p₎.
 func (r *recorder) add(p int, score float64, column []float64, c *criterion) {
 	r.Order = append(r.Order, p)
-	r.Score = append(r.Score, score)
+	r.Scores = append(r.Scores, score)
 	left := 0.0
 	if r.total > 0 {
 		left = min(c.remaining()/r.total, 1)

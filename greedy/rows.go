@@ -63,7 +63,7 @@ type sparseBlock struct {
 // 2, and so exactly.
 func newRows(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *rows {
 	d := len(std.Columns)
-	r := &rows{src: src, std: *std, d: d, workers: opt.Workers, team: kernel.NewTeam(opt.Workers), meter: opt.Meter, onPass: opt.Pass}
+	r := &rows{src: src, std: *std, d: d, workers: opt.Threads, team: kernel.NewTeam(opt.Threads), meter: opt.Meter, onPass: opt.Pass}
 	norms := make([]float64, d)
 	for k := range norms {
 		mean := (std.Mean[k] - std.Shift[k]) * std.Factor[k]

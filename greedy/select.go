@@ -42,7 +42,7 @@ func Select(ctx context.Context, sym []float64, d int, opt Options) (*Result, er
 	}
 	var target *Target
 	if opt.Partitioned {
-		target = partitionTarget(sym, d, opt.Groups, opt.Workers)
+		target = partitionTarget(sym, d, opt.Groups, opt.Threads)
 	}
 	return selectMemory(ctx, sym, d, target, opt, nil)
 }
@@ -74,7 +74,7 @@ func sizes(sym []float64, d int, target *Target) error {
 }
 
 func selectMemory(ctx context.Context, sym []float64, d int, target *Target, opt Options, watch watcher) (*Result, error) {
-	m, err := newMemory(sym, diagonal(sym, d), target, opt.Workers)
+	m, err := newMemory(sym, diagonal(sym, d), target, opt.Threads)
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,9 @@ func TestEqualsDefinition(t *testing.T) {
 				continue
 			}
 			for j := range r.Order {
-				if math.Abs(r.Score[j]/want.score[j]-1) > 1e-7 || math.Abs(r.Error[j]-want.error[j]) > 1e-12 {
+				if math.Abs(r.Scores[j]/want.score[j]-1) > 1e-7 || math.Abs(r.Error[j]-want.error[j]) > 1e-12 {
 					t.Errorf("%s, partitioned %v, turn %d: score %v, error %v; want %v, %v",
-						c.name, partitioned, j, r.Score[j], r.Error[j], want.score[j], want.error[j])
+						c.name, partitioned, j, r.Scores[j], r.Error[j], want.score[j], want.error[j])
 				}
 			}
 		}
@@ -94,7 +94,7 @@ func TestAnyWorkers(t *testing.T) {
 	for _, partitioned := range []bool{false, true} {
 		var want *Result
 		for _, workers := range []int{1, 2, 3, 8} {
-			r, err := Select(t.Context(), sym, x.d, Options{K: 300, Partitioned: partitioned, Workers: workers})
+			r, err := Select(t.Context(), sym, x.d, Options{K: 300, Partitioned: partitioned, Threads: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,8 +151,8 @@ func TestScaling(t *testing.T) {
 		if exact && !slices.Equal(got.Error, want.Error) {
 			t.Errorf("factor %g: errors differ", factor)
 		}
-		if s := got.Score[0] / factor / factor; math.Abs(s/want.Score[0]-1) > 1e-12 {
-			t.Errorf("factor %g: score %v, want %v", factor, s, want.Score[0])
+		if s := got.Scores[0] / factor / factor; math.Abs(s/want.Scores[0]-1) > 1e-12 {
+			t.Errorf("factor %g: score %v, want %v", factor, s, want.Scores[0])
 		}
 	}
 }
@@ -312,7 +312,7 @@ func TestPartition(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	bad := Options{K: -1, Variance: 2, Keep: []int{9, 1, 1}, Groups: []int{0}, Workers: -1}
+	bad := Options{K: -1, Variance: 2, Keep: []int{9, 1, 1}, Groups: []int{0}, Threads: -1}
 	err := bad.Validate(3)
 	var usage *stream.UsageError
 	if !errors.As(err, &usage) {
@@ -361,7 +361,7 @@ func TestBytes(t *testing.T) {
 			target = partitionTarget(sym, d, Partition(d, c, 1), 2)
 		}
 		var peak uint64
-		_, err := selectMemory(t.Context(), sym, d, target, Options{K: k, Workers: 2}, func(c *criterion) {
+		_, err := selectMemory(t.Context(), sym, d, target, Options{K: k, Threads: 2}, func(c *criterion) {
 			if c.turn%10 == 9 {
 				peak = max(peak, liveHeap())
 			}

@@ -127,7 +127,7 @@ func convergence(s *stream.Selection) *shown {
 	c.label = fmt.Sprintf("Line chart: the objective goes from %s to %s in %d steps.", number(y[0]), number(y[last]), len(y))
 	state := "It converged."
 	if !s.Converged {
-		state = "It did not converge: raise --max-iter or --tol."
+		state = "It did not converge: raise {max-iter} or {tol}."
 	}
 	fell := "The objective fell, or stayed, in every step. "
 	if rose > 0 {

@@ -23,11 +23,11 @@ func TestEdges(t *testing.T) {
 			for _, l := range []int{1, d} {
 				for _, gamma := range []float64{0, 1, 1e12, largestWeight} {
 					name := fmt.Sprintf("d %d %v l %d γ %v", d, constraint, l, gamma)
-					r := mustSelect(t, g, Options{Constraint: constraint, Dims: l, Gamma: gamma, NoPenalty: gamma == 0})
-					if len(r.Order) != d || len(r.Norm) != d || r.Rose != nil {
+					r := mustSelect(t, g, Options{Constraint: constraint, Clusters: l, Gamma: gamma, NoPenalty: gamma == 0})
+					if len(r.Order) != d || len(r.Scores) != d || r.Rose != nil {
 						t.Errorf("%s: %+v", name, r)
 					}
-					for i, s := range r.Norm {
+					for i, s := range r.Scores {
 						if !(s >= 0 && s <= 1e3) {
 							t.Errorf("%s: norm %d is %v", name, i, s)
 						}
@@ -50,8 +50,8 @@ func TestNoPenalty(t *testing.T) {
 	x, z := sample(50, 10, 6, 3, 7)
 	m := denseMatrix(x, z, SFUFS, 1)
 	_, want := denseRun(m, 0, 3, 1)
-	r := mustSelect(t, graphOf(x, z), Options{Dims: 3, NoPenalty: true})
-	if off := far(r.Norm, want); !(off <= 1e-8) || r.Iterations() != 2 || !r.Converged {
+	r := mustSelect(t, graphOf(x, z), Options{Clusters: 3, NoPenalty: true})
+	if off := far(r.Scores, want); !(off <= 1e-8) || r.Iterations() != 2 || !r.Converged {
 		t.Errorf("norms off by %.2g after %d iterations, converged %t", off, r.Iterations(), r.Converged)
 	}
 }
@@ -60,9 +60,9 @@ func TestNoPenalty(t *testing.T) {
 func TestLargeGamma(t *testing.T) {
 	x, z := sample(60, 20, 8, 3, 1)
 	for _, gamma := range []float64{1e4, 1e8} {
-		r := mustSelect(t, graphOf(x, z), Options{Dims: 4, Gamma: gamma})
+		r := mustSelect(t, graphOf(x, z), Options{Clusters: 4, Gamma: gamma})
 		for k, i := range r.Order {
-			if s := r.Norm[i]; k < 4 && math.Abs(s-1) > tieShare || k >= 4 && s > 2e-4 {
+			if s := r.Scores[i]; k < 4 && math.Abs(s-1) > tieShare || k >= 4 && s > 2e-4 {
 				t.Errorf("γ %v: rank %d has norm %v", gamma, k, s)
 			}
 		}
@@ -84,29 +84,29 @@ func warned(r *Result, text string) bool {
 
 func TestWarnings(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
-	if r := mustSelect(t, graphOf(x, z), Options{Dims: 3}); len(r.Warnings) > 0 || len(r.Costless) > 0 {
+	if r := mustSelect(t, graphOf(x, z), Options{Clusters: 3}); len(r.Warnings) > 0 || len(r.Costless) > 0 {
 		t.Errorf("plain data: %q, costless %v", r.Warnings, r.Costless)
 	}
 	for i := range x {
 		x[i][4] *= 1e-5
 	}
 	names := strings.Split("a b c d e f g h i j k l", " ")
-	r := mustSelect(t, graphOf(x, z), Options{Dims: 3, Names: names})
+	r := mustSelect(t, graphOf(x, z), Options{Clusters: 3, Names: names})
 	if !slices.Equal(r.Costless, []int{4}) || !warned(r, `"e"`) || r.Order[0] != 4 {
 		t.Errorf("near-constant column: %q, costless %v, order %v", r.Warnings, r.Costless, r.Order)
 	}
-	r = mustSelect(t, graphOf(x, z), Options{Dims: 3, Constraint: Scatter})
+	r = mustSelect(t, graphOf(x, z), Options{Clusters: 3, Constraint: Scatter})
 	if warned(r, "hardly vary") || r.Order[0] == 4 {
 		t.Errorf("near-constant column under scatter: %q, order %v", r.Warnings, r.Order)
 	}
 	wide, z := sample(8, 20, 4, 2, 1)
-	if r := mustSelect(t, graphOf(wide, z), Options{Dims: 3}); !warned(r, "cost nothing") {
+	if r := mustSelect(t, graphOf(wide, z), Options{Clusters: 3}); !warned(r, "cost nothing") {
 		t.Errorf("8 rows of 20 features: %q", r.Warnings)
 	}
 	// Two features alike in all but their sign, and nothing else: M has equal
 	// eigenvalues once the two stand alone.
 	g := &anchor.Graph{Rows: 9, M: 1, D: 2, Delta: []float64{9}, G: []float64{5, 0, 0, 5}, C: []float64{0, 0}, S: []float64{1}}
-	if r := mustSelect(t, g, Options{Dims: 1}); !warned(r, "equal to rounding") {
+	if r := mustSelect(t, g, Options{Clusters: 1}); !warned(r, "equal to rounding") {
 		t.Errorf("equal eigenvalues: %q", r.Warnings)
 	}
 }
@@ -125,7 +125,7 @@ func TestRank(t *testing.T) {
 }
 
 func TestValidateNamesEveryFault(t *testing.T) {
-	opt := Options{Method: 7, Constraint: -1, Alpha: math.NaN(), Gamma: -1, Dims: 5, Tol: 1, MaxIter: -1, Iterations: -1, Workers: -1, Names: []string{"a"}}
+	opt := Options{Method: 7, Constraint: -1, Alpha: math.NaN(), Gamma: -1, Clusters: 5, Tol: 1, MaxIter: -1, Iterations: -1, Threads: -1, Names: []string{"a"}}
 	err := opt.Validate(4)
 	var usage *stream.UsageError
 	if !errors.As(err, &usage) {
@@ -136,7 +136,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 			t.Errorf("no %q in %q", word, err)
 		}
 	}
-	for _, opt := range []Options{{Alpha: 1e-12}, {Alpha: math.Inf(1)}, {Gamma: math.Inf(1)}, {Gamma: 1, NoPenalty: true}, {Dims: -1}} {
+	for _, opt := range []Options{{Alpha: 1e-12}, {Alpha: math.Inf(1)}, {Gamma: math.Inf(1)}, {Gamma: 1, NoPenalty: true}, {Clusters: -1}} {
 		if opt.Validate(4) == nil {
 			t.Errorf("%+v is valid", opt)
 		}

@@ -18,11 +18,11 @@ func Example() {
 		C:     []float64{1.414, 0, -1.414, 0},
 		S:     []float64{1, 0, 0, 1},
 	}
-	r, err := sfufs.Select(context.Background(), g, sfufs.Options{Dims: 1})
+	r, err := sfufs.Select(context.Background(), g, sfufs.Options{Clusters: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d %.3f %v\n", r.Order, r.Norm, r.Converged)
+	fmt.Printf("%d %.3f %v\n", r.Order, r.Scores, r.Converged)
 	// Output: [0 1] [1.000 0.000] true
 }

@@ -51,7 +51,7 @@ func TestFixtureSFUFS(t *testing.T) {
 			t.Fatalf("%s: ε %v, %d iterations, %d and %d cases", path, file.Eps, file.Iterations, len(file.SFUFS), len(file.FUFS))
 		}
 		for i, fix := range append(file.SFUFS, file.FUFS...) {
-			opt := Options{Alpha: fix.Alpha, Gamma: fix.Gamma, NoPenalty: fix.Gamma == 0, Dims: file.L, Iterations: file.Iterations, Workers: 2}
+			opt := Options{Alpha: fix.Alpha, Gamma: fix.Gamma, NoPenalty: fix.Gamma == 0, Clusters: file.L, Iterations: file.Iterations, Threads: 2}
 			if i >= len(file.SFUFS) {
 				opt.Method = FUFS
 			}
@@ -84,8 +84,8 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 	}
 	// The tolerance of the ranking, 1e-7, is that of the norms it comes from.
 	for i, want := range fix.RowNorms {
-		if math.Abs(r.Norm[i]-want) > 1e-7 {
-			t.Errorf("norm %d is %v, want %v", i, r.Norm[i], want)
+		if math.Abs(r.Scores[i]-want) > 1e-7 {
+			t.Errorf("norm %d is %v, want %v", i, r.Scores[i], want)
 		}
 	}
 	for k, i := range r.Order {

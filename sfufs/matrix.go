@@ -86,7 +86,7 @@ func (c *costs) to(ctx context.Context, dst []float64, method Method, alpha floa
 			}
 		}
 	}
-	kernel.Mirror(c.team.Workers(), kernel.RowMajor(dst, d, d, d))
+	kernel.Mirror(c.team.Threads(), kernel.RowMajor(dst, d, d, d))
 	return nil
 }
 
@@ -135,7 +135,7 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 	}
 	opt = opt.WithDefaults(g.D)
 	m := make([]float64, g.D*g.D)
-	if err := newCosts(g, kernel.NewTeam(opt.Workers)).to(ctx, m, opt.Method, opt.Alpha); err != nil {
+	if err := newCosts(g, kernel.NewTeam(opt.Threads)).to(ctx, m, opt.Method, opt.Alpha); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -67,9 +67,9 @@ type Options struct {
 	Gamma float64
 	// NoPenalty stands for γ = 0, which the zero Gamma cannot.
 	NoPenalty bool
-	// Dims is l, the number of columns of W; 0 means min(10, d). The papers take the
+	// Clusters is l, the number of columns of W; 0 means min(10, d). The papers take the
 	// number of clusters.
-	Dims int
+	Clusters int
 
 	// Tol ends the iteration once the objective falls by less than this share; 0 means 1e-4.
 	Tol float64
@@ -78,8 +78,8 @@ type Options struct {
 	// Iterations, if positive, is the exact number of updates: Tol and MaxIter do not count.
 	Iterations int
 
-	// Workers bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
-	Workers int
+	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
+	Threads int
 	// Names are the features' names for warnings; nil means their numbers.
 	Names []string
 }
@@ -106,11 +106,11 @@ func (o Options) Validate(d int) error {
 	if o.NoPenalty && o.Gamma > 0 {
 		fault("gamma = %v is both given and turned off", o.Gamma)
 	}
-	if o.Dims < 0 {
-		fault("dims = %d is negative", o.Dims)
+	if o.Clusters < 0 {
+		fault("dims = %d is negative", o.Clusters)
 	}
-	if o.Dims > max(d, 0) {
-		fault("dims = %d is more than the %d features", o.Dims, d)
+	if o.Clusters > max(d, 0) {
+		fault("dims = %d is more than the %d features", o.Clusters, d)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
 		fault("tol = %v is not a share between 0 and 1", o.Tol)
@@ -121,8 +121,8 @@ func (o Options) Validate(d int) error {
 	if o.Iterations < 0 {
 		fault("iterations = %d is negative", o.Iterations)
 	}
-	if o.Workers < 0 {
-		fault("workers = %d is negative", o.Workers)
+	if o.Threads < 0 {
+		fault("workers = %d is negative", o.Threads)
 	}
 	if o.Names != nil && len(o.Names) != d {
 		fault("%d names are not those of the %d features", len(o.Names), d)
@@ -152,8 +152,8 @@ func (o Options) WithDefaults(d int) Options {
 			o.Gamma = defaultGammaScatter
 		}
 	}
-	if o.Dims == 0 {
-		o.Dims = min(defaultDims, d)
+	if o.Clusters == 0 {
+		o.Clusters = min(defaultDims, d)
 	}
 	if o.Tol == 0 {
 		o.Tol = defaultTol
@@ -161,8 +161,8 @@ func (o Options) WithDefaults(d int) Options {
 	if o.MaxIter == 0 {
 		o.MaxIter = defaultMaxIter
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
+	if o.Threads == 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	return o
 }

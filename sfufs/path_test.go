@@ -15,7 +15,7 @@ import (
 func TestPathIsSelect(t *testing.T) {
 	g := large(90, 120, 20) // fewer rows than features: the start is the mean
 	grid := Grid{Alpha: []float64{10, 0.1, 10}, Gamma: []float64{1, 0, 100}, K: []int{7, 3}}
-	for _, opt := range []Options{{Dims: 4}, {Dims: 4, Constraint: Scatter}, {Dims: 4, Method: FUFS}} {
+	for _, opt := range []Options{{Clusters: 4}, {Clusters: 4, Constraint: Scatter}, {Clusters: 4, Method: FUFS}} {
 		opt.MaxIter = 6
 		grid := grid
 		if opt.Method == FUFS {
@@ -48,7 +48,7 @@ func TestPathIsSelect(t *testing.T) {
 func TestPathNamesEveryFault(t *testing.T) {
 	x, z := sample(30, 4, 6, 3, 1)
 	bad := Grid{Alpha: []float64{0}, Gamma: []float64{math.NaN()}, K: []int{5}}
-	_, err := Path(t.Context(), graphOf(x, z), bad, Options{Method: FUFS, Dims: 9})
+	_, err := Path(t.Context(), graphOf(x, z), bad, Options{Method: FUFS, Clusters: 9})
 	var usage *stream.UsageError
 	if !errors.As(err, &usage) {
 		t.Fatalf("%v is no usage error", err)

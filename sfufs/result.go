@@ -8,8 +8,8 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order []int     // all features, by falling norm; equal norms (see [rank]) by column
-	Norm  []float64 // ‖wᵢ‖ of each feature
+	Order  []int     // all features, by falling norm; equal norms (see [rank]) by column
+	Scores []float64 // ‖wᵢ‖ of each feature
 	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W.
 	Objective []float64
 	Converged bool     // whether the relative change fell to Tol

@@ -74,7 +74,7 @@ func (c *scatter) load(s *solver) {
 		high := min(strip, d-i)
 		kernel.Gemm(s.team, 1, c.x.Sub(i, 0, high, i+high), mx.Sub(0, i, i+high, d-i), out.Sub(i, i, high, d-i))
 	}
-	kernel.Mirror(s.team.Workers(), kernel.RowMajor(c.reduce, d, d, d))
+	kernel.Mirror(s.team.Threads(), kernel.RowMajor(c.reduce, d, d, d))
 }
 
 // to writes the upper triangle of X(M + γQ)Xᵀ to s.a.

@@ -48,12 +48,12 @@ func Bytes(d, m int, opt Options) int64 {
 		extra = 4
 	}
 	held := (2 + extra) * 8 * size
-	held += 8 * int64(d) * int64(8*opt.Dims+64) // W's, their bases and products
+	held += 8 * int64(d) * int64(8*opt.Clusters+64) // W's, their bases and products
 	wide := d
 	if opt.Method == SFUFS {
 		wide = max(d, m)
 	}
-	return held + linalg.SmallestBytes(d, opt.Dims, linalg.EigenOptions{}) +
+	return held + linalg.SmallestBytes(d, opt.Clusters, linalg.EigenOptions{}) +
 		costsBytes(d, m, opt.Method) + kernel.TeamBytes(wide, wide)
 }
 
@@ -77,8 +77,8 @@ func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 		panic(fmt.Sprintf("sfufs: graph of %d features and %d anchors with %d, %d and %d values",
 			d, m, len(g.G), len(g.C), len(g.S)))
 	}
-	team := kernel.NewTeam(opt.Workers)
-	e := &engine{opt: opt, costs: newCosts(g, team), solver: newSolver(team, d, opt.Dims)}
+	team := kernel.NewTeam(opt.Threads)
+	e := &engine{opt: opt, costs: newCosts(g, team), solver: newSolver(team, d, opt.Clusters)}
 	if opt.Constraint == Scatter {
 		var err error
 		if e.solver.scatter, err = newScatter(e.solver, g.G); err != nil {
@@ -122,7 +122,7 @@ func (e *engine) solve(ctx context.Context, gamma float64) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Norm = last.norm
+	r.Scores = last.norm
 	r.Order, r.ties = rank(last.norm)
 	r.Costless = e.costless
 	if last.size > 0 { // not for γ = 0 where nothing varies

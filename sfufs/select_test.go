@@ -36,14 +36,14 @@ func TestDenseTwin(t *testing.T) {
 				want := denseMatrix(x, z, method, alpha)
 				for _, gamma := range []float64{0, 0.01, 1, 100} {
 					objective, norm := denseRun(want, gamma, 3, 8)
-					opt := Options{Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Dims: 3, Iterations: 8}
+					opt := Options{Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Clusters: 3, Iterations: 8}
 					for name, g := range map[string]*anchor.Graph{"": graphOf(x, z), "moved": graphOf(moved, z)} {
 						m, err := Matrix(t.Context(), g, opt)
 						if err != nil {
 							t.Fatal(err)
 						}
 						r := mustSelect(t, g, opt)
-						a, b, c := far(m, want.flat()), far(r.Objective, objective), far(r.Norm, norm)
+						a, b, c := far(m, want.flat()), far(r.Objective, objective), far(r.Scores, norm)
 						if !(a <= 1e-8 && b <= 1e-8 && c <= 1e-8) {
 							t.Errorf("%v%s α %v γ %v: M off by %.2g, objective %.2g, norms %.2g", method, name, alpha, gamma, a, b, c)
 						}
@@ -129,10 +129,10 @@ func TestScatterTwin(t *testing.T) {
 			}
 			objective = append(objective, value)
 		}
-		r := mustSelect(t, g, Options{Constraint: Scatter, Alpha: 2, Gamma: gamma, NoPenalty: gamma == 0, Dims: l, Iterations: iterations})
+		r := mustSelect(t, g, Options{Constraint: Scatter, Alpha: 2, Gamma: gamma, NoPenalty: gamma == 0, Clusters: l, Iterations: iterations})
 		// The metric's condition, some 1e3, times γ/√ε is what rounding grows by at most.
-		if a, b := far(r.Objective, objective), far(r.Norm, norm); !(a <= 1e-8 && b <= 1e-8) {
-			t.Errorf("γ %v: objective off by %.2g, norms %.2g:\n%v\n%v", gamma, a, b, r.Norm, norm)
+		if a, b := far(r.Objective, objective), far(r.Scores, norm); !(a <= 1e-8 && b <= 1e-8) {
+			t.Errorf("γ %v: objective off by %.2g, norms %.2g:\n%v\n%v", gamma, a, b, r.Scores, norm)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestObjectiveFalls(t *testing.T) {
 		for _, constraint := range []Constraint{Identity, Scatter} {
 			for _, alpha := range []float64{1e-6, 1, 1e6} {
 				for _, gamma := range []float64{1e-9, 1e-3, 1, 1e3, 1e9} {
-					r := mustSelect(t, g, Options{Constraint: constraint, Alpha: alpha, Gamma: gamma, Dims: 4, Iterations: 30})
+					r := mustSelect(t, g, Options{Constraint: constraint, Alpha: alpha, Gamma: gamma, Clusters: 4, Iterations: 30})
 					if r.Rose != nil || r.Iterations() != 30 {
 						t.Errorf("%v α %v γ %v: %d iterations, %+v", constraint, alpha, gamma, r.Iterations(), r.Rose)
 					}
@@ -158,7 +158,7 @@ func TestObjectiveFalls(t *testing.T) {
 // TestRiseIsReported: norms that are not W's make a Q that pushes the wrong way.
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
-	opt := Options{Dims: 2, Gamma: 100}.WithDefaults(12)
+	opt := Options{Clusters: 2, Gamma: 100}.WithDefaults(12)
 	e, err := newEngine(graphOf(x, z), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestRiseIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := make([]float64, 12)
-	for i, s := range settled.Norm {
+	for i, s := range settled.Scores {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
 	first, err := e.solver.minimize(opt.Gamma, q, e.first.basis)
@@ -190,7 +190,7 @@ func TestRiseIsReported(t *testing.T) {
 }
 
 func equalResults(a, b *Result) bool {
-	return slices.Equal(a.Order, b.Order) && slices.Equal(a.Norm, b.Norm) && slices.Equal(a.Objective, b.Objective) &&
+	return slices.Equal(a.Order, b.Order) && slices.Equal(a.Scores, b.Scores) && slices.Equal(a.Objective, b.Objective) &&
 		slices.Equal(a.Warnings, b.Warnings) && a.Converged == b.Converged && a.Gap == b.Gap
 }
 
@@ -198,11 +198,11 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	g := large(320, panel+3, 40)
 	before := slices.Concat(g.G, g.C, g.S, g.Delta)
 	for _, constraint := range []Constraint{Identity, Scatter} {
-		opt := Options{Constraint: constraint, Iterations: 3, Workers: 1}
+		opt := Options{Constraint: constraint, Iterations: 3, Threads: 1}
 		want := mustSelect(t, g, opt)
-		for _, opt.Workers = range []int{2, 8} {
+		for _, opt.Threads = range []int{2, 8} {
 			if !equalResults(mustSelect(t, g, opt), want) {
-				t.Errorf("%v: %d workers give other bits", constraint, opt.Workers)
+				t.Errorf("%v: %d workers give other bits", constraint, opt.Threads)
 			}
 		}
 	}
@@ -232,11 +232,11 @@ func TestRoundingOfStatistics(t *testing.T) {
 			other.C[i] *= 1 + 1e-13*rnd.NormFloat64()
 		}
 		for _, constraint := range []Constraint{Identity, Scatter} {
-			opt := Options{Constraint: constraint, Gamma: 1, Dims: 5, Iterations: 12}
+			opt := Options{Constraint: constraint, Gamma: 1, Clusters: 5, Iterations: 12}
 			a, b := mustSelect(t, g, opt), mustSelect(t, &other, opt)
-			for i := range a.Norm {
-				if math.Abs(a.Norm[i]-b.Norm[i]) > 1e-3 {
-					t.Errorf("%d rows, %v: norm %d is %v and %v", n, constraint, i, a.Norm[i], b.Norm[i])
+			for i := range a.Scores {
+				if math.Abs(a.Scores[i]-b.Scores[i]) > 1e-3 {
+					t.Errorf("%d rows, %v: norm %d is %v and %v", n, constraint, i, a.Scores[i], b.Scores[i])
 				}
 			}
 			if share := agree.Jaccard(a.Order, b.Order, 20); share < 1 {
@@ -258,15 +258,15 @@ func TestPermutation(t *testing.T) {
 		}
 	}
 	for _, constraint := range []Constraint{Identity, Scatter} {
-		opt := Options{Constraint: constraint, Dims: 3, Iterations: 15}
+		opt := Options{Constraint: constraint, Clusters: 3, Iterations: 15}
 		a, b := mustSelect(t, graphOf(x, z), opt), mustSelect(t, graphOf(y, z), opt)
 		for j, p := range perm {
-			if math.Abs(a.Norm[p]-b.Norm[j]) > 1e-8 {
-				t.Errorf("%v: norm %v became %v", constraint, a.Norm[p], b.Norm[j])
+			if math.Abs(a.Scores[p]-b.Scores[j]) > 1e-8 {
+				t.Errorf("%v: norm %v became %v", constraint, a.Scores[p], b.Scores[j])
 			}
 		}
 		for k := range b.Order {
-			if got, want := b.Norm[b.Order[k]], a.Norm[a.Order[k]]; math.Abs(got-want) > 1e-7 {
+			if got, want := b.Scores[b.Order[k]], a.Scores[a.Order[k]]; math.Abs(got-want) > 1e-7 {
 				t.Errorf("%v: rank %d has norm %v, had %v", constraint, k, got, want)
 			}
 		}
@@ -280,7 +280,7 @@ func TestScalingLaw(t *testing.T) {
 	const factor = 300
 	scaled := zeros(len(x), 12).plus(factor, x)
 	for _, constraint := range []Constraint{Identity, Scatter} {
-		opt := Options{Constraint: constraint, Dims: 3, Gamma: 0.5, Iterations: 10}
+		opt := Options{Constraint: constraint, Clusters: 3, Gamma: 0.5, Iterations: 10}
 		a := mustSelect(t, graphOf(x, z), opt)
 		times := 1.0
 		if constraint == Identity {
@@ -291,7 +291,7 @@ func TestScalingLaw(t *testing.T) {
 		for i := range a.Objective {
 			a.Objective[i] *= times
 		}
-		if p, q := far(b.Norm, a.Norm), far(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
+		if p, q := far(b.Scores, a.Scores), far(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
 			t.Errorf("%v: norms off by %.2g, objective by %.2g", constraint, p, q)
 		}
 	}

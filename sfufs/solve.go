@@ -114,7 +114,7 @@ func columnNorm(a []float64, n int) float64 {
 // more than 4·tol + residual, tol = √d·2⁻⁴⁹, relative to the norm; twice that is allowed.
 func (s *solver) judge(u *update, e linalg.Eigen) {
 	d, l := s.d, s.l
-	kernel.Mirror(s.team.Workers(), kernel.RowMajor(s.a, d, d, d))
+	kernel.Mirror(s.team.Threads(), kernel.RowMajor(s.a, d, d, d))
 	u.size = columnNorm(s.a, d)
 	u.slack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.size
 	for j := l; j < e.Basis.Cols; j++ {
@@ -122,7 +122,7 @@ func (s *solver) judge(u *update, e linalg.Eigen) {
 		for i := range d {
 			x[i] = e.Basis.Data[i*e.Basis.RowStride+j*e.Basis.ColStride]
 		}
-		kernel.Gemv(s.team.Workers(), d, d, s.a, d, x, ax)
+		kernel.Gemv(s.team.Threads(), d, d, s.a, d, x, ax)
 		if xx := kernel.Dot(x, x); xx > 0 {
 			u.next = min(u.next, kernel.Dot(x, ax)/xx)
 		}

@@ -7,12 +7,12 @@ import (
 )
 
 // UsageError is a request that cannot be right, whatever the data (exit code 2).
-type UsageError struct{ Msg string }
+type UsageError struct{ Text }
 
-func (e *UsageError) Error() string { return e.Msg }
+func (e *UsageError) Error() string { return e.String() }
 
-// Usagef makes a UsageError.
-func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+// Usagef makes a UsageError; its format is that of a [Text].
+func Usagef(format string, args ...any) error { return &UsageError{Text{format, args}} }
 
 // DataError is bad data or a bad file, with its place and what to do (exit code 3).
 // Fields that do not apply are zero; RowGroup and Row are -1 where unknown.
@@ -22,16 +22,19 @@ type DataError struct {
 	Column   string // flattened name
 	Row      int64  // zero-based, within the file; -1 unknown
 	Err      error
-	Remedy   string
+	Remedy   Text
 }
 
-// Dataf makes a DataError of a whole file.
+// Dataf makes a DataError of a whole file; its format is that of [Errorf].
 func Dataf(path, format string, args ...any) *DataError {
-	return &DataError{Path: path, RowGroup: -1, Row: -1, Err: fmt.Errorf(format, args...)}
+	return &DataError{Path: path, RowGroup: -1, Row: -1, Err: Errorf(format, args...)}
 }
 
 // Error is "path: row group 2, column "x", row 17: what; remedy".
-func (e *DataError) Error() string {
+func (e *DataError) Error() string { return e.Spell(nil) }
+
+// Spell is Error with options as say has them.
+func (e *DataError) Spell(say Spelling) string {
 	var place []string
 	if e.RowGroup >= 0 {
 		place = append(place, fmt.Sprintf("row group %d", e.RowGroup))
@@ -43,7 +46,7 @@ func (e *DataError) Error() string {
 		place = append(place, fmt.Sprintf("row %d", e.Row))
 	}
 	var b strings.Builder
-	for _, s := range []string{e.Path, strings.Join(place, ", "), e.Err.Error()} {
+	for _, s := range []string{e.Path, strings.Join(place, ", "), Spell(e.Err, say)} {
 		if s == "" {
 			continue
 		}
@@ -52,8 +55,8 @@ func (e *DataError) Error() string {
 		}
 		b.WriteString(s)
 	}
-	if e.Remedy != "" {
-		b.WriteString("; " + e.Remedy)
+	if e.Remedy.Format != "" {
+		b.WriteString("; " + e.Remedy.Spell(say))
 	}
 	return b.String()
 }
@@ -63,16 +66,32 @@ func (e *DataError) Unwrap() error { return e.Err }
 // ErrMissing is wrapped by the DataError that a Source under [MissingError] ends with.
 var ErrMissing = errors.New("missing value")
 
+// The options that set a limit, for MemoryError.
+const (
+	MemoryLimit = "memory-limit"  // peak resident memory
+	ScratchSize = "max-temp-size" // bytes in scratch files
+)
+
 // MemoryError says that a limit cannot be met, and the smallest that can (exit code 4).
 type MemoryError struct {
 	What        string // what needs the memory or scratch space
 	Need, Limit int64  // bytes
-	Flag        string // the flag that sets the limit: "--memory-limit", "--max-temp-size"
+	Option      string // that sets the limit: MemoryLimit where empty, or ScratchSize
 }
 
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s needs %s but the limit is %s; raise it: %s %dMiB",
-		e.What, mib(e.Need), mib(e.Limit), e.Flag, (e.Need+1<<20-1)>>20)
+func (e *MemoryError) Error() string { return e.Spell(nil) }
+
+// OfMemory says whether the limit is that of memory.
+func (e *MemoryError) OfMemory() bool { return e.Option == "" || e.Option == MemoryLimit }
+
+// Spell is Error with options as say has them.
+func (e *MemoryError) Spell(say Spelling) string {
+	option := "{" + MemoryLimit + "}"
+	if !e.OfMemory() {
+		option = "{" + e.Option + "}"
+	}
+	return Textf("%s needs %s but the limit is %s; raise it: "+option+" %dMiB",
+		e.What, mib(e.Need), mib(e.Limit), (e.Need+1<<20-1)>>20).Spell(say)
 }
 
 func mib(n int64) string {
@@ -81,3 +100,29 @@ func mib(n int64) string {
 	}
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
+
+// OutputError says that an output could not be written (exit code 1).
+type OutputError struct {
+	Path   string
+	Err    error
+	Remedy Text
+}
+
+func (e *OutputError) Error() string { return e.Spell(nil) }
+
+// Spell is Error with options as say has them.
+func (e *OutputError) Spell(say Spelling) string {
+	s := "cannot write " + e.Path + ": " + Spell(e.Err, say)
+	if e.Remedy.Format != "" {
+		s += "; " + e.Remedy.Spell(say)
+	}
+	return s
+}
+
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// UnconvergedError is an iteration that did not end as it must (exit code 5): its result
+// is there all the same.
+type UnconvergedError struct{ What string }
+
+func (e *UnconvergedError) Error() string { return e.What }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"strings"
@@ -172,8 +173,8 @@ func TestSelectionReadsBackAsWritten(t *testing.T) {
 }
 
 func TestErrorsNameTheirPlace(t *testing.T) {
-	err := &DataError{Path: "a.parquet", RowGroup: 2, Column: "x y", Row: 17, Err: ErrMissing, Remedy: "choose --missing mean"}
-	if got, want := err.Error(), `a.parquet: row group 2, column "x y", row 17: missing value; choose --missing mean`; got != want {
+	err := &DataError{Path: "a.parquet", RowGroup: 2, Column: "x y", Row: 17, Err: ErrMissing, Remedy: Textf("choose missing mean")}
+	if got, want := err.Error(), `a.parquet: row group 2, column "x y", row 17: missing value; choose missing mean`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if got, want := Dataf("a", "not Parquet").Error(), "a: not Parquet"; got != want {
@@ -182,12 +183,44 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 	if !errors.Is(err, ErrMissing) {
 		t.Error("the cause is lost")
 	}
-	mem := &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 1 << 20, Flag: "--memory-limit"}
-	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 1.0 MiB; raise it: --memory-limit 4MiB"; got != want {
+	mem := &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 1 << 20}
+	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 1.0 MiB; raise it: memory-limit 4MiB"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	mem.Limit = 10
-	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 10 bytes; raise it: --memory-limit 4MiB"; got != want {
+	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 4MiB"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestSpell: a caller says how options are named, however an error is wrapped; braces in
+// data stay as they are.
+func TestSpell(t *testing.T) {
+	flag := func(option string) string { return "--" + option }
+	memory := &MemoryError{What: "reading", Need: 3 << 20, Limit: 10}
+	usage := Usagef("{anchors} %d: column %q", 3, "{seed}")
+	for _, c := range []struct {
+		err         error
+		bare, flags string
+	}{
+		{usage, `anchors 3: column "{seed}"`, `--anchors 3: column "{seed}"`},
+		{fmt.Errorf("at x: %w; 100%% of it", usage), `at x: anchors 3: column "{seed}"; 100% of it`, `at x: --anchors 3: column "{seed}"; 100% of it`},
+		{Errorf("{rows}: %w", memory), "rows: reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 3MiB",
+			"--rows: reading needs 3.0 MiB but the limit is 10 bytes; raise it: --memory-limit 3MiB"},
+		{errors.Join(usage, usage), "anchors 3: column \"{seed}\"\nanchors 3: column \"{seed}\"", "--anchors 3: column \"{seed}\"\n--anchors 3: column \"{seed}\""},
+		{Dataf("f", "{mu}: %w", ErrMissing), "f: mu: missing value", "f: --mu: missing value"},
+	} {
+		if got := c.err.Error(); got != c.bare {
+			t.Errorf("got %q, want %q", got, c.bare)
+		}
+		if got := Spell(c.err, flag); got != c.flags {
+			t.Errorf("got %q, want %q", got, c.flags)
+		}
+	}
+	if err := Errorf("{rows}: %w", memory); !errors.As(err, new(*MemoryError)) {
+		t.Error("Errorf does not wrap")
+	}
+	if err := Dataf("f", "{mu}: %w", ErrMissing); !errors.Is(err, ErrMissing) {
+		t.Error("Dataf does not wrap")
 	}
 }

@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string) error {
 	fs.IntVar(&opt.Clusters, "clusters", 10, "")
 	fs.IntVar(&opt.Restarts, "restarts", 10, "")
 	fs.Uint64Var(&opt.Seed, "seed", 0, "")
-	fs.IntVar(&opt.Workers, "threads", 2, "")
+	fs.IntVar(&opt.Threads, "threads", 2, "")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runtime.GOMAXPROCS(opt.Workers)
+	runtime.GOMAXPROCS(opt.Threads)
 	start, before := time.Now(), cpu()
 	r, err := cluster.KMeans(ctx, x, opt)
 	if err != nil {

@@ -156,7 +156,7 @@ func onlyOnce(err error) error {
 		return err
 	}
 	again := *place
-	again.Remedy = "a stream is read once, and --missing error and drop-row need a second look; use --missing mean or zero, or save it to a file"
+	again.Remedy = stream.Textf("a stream is read once, and --missing error and drop-row need a second look; use --missing mean or zero, or save it to a file")
 	return &again
 }
 
@@ -248,7 +248,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 			e.warnings = append(e.warnings, "--checkpoint saves Gram statistics only, which this run does not make: nothing was saved")
 		}
 	} else {
-		e.moments = gram.NewMoments(len(e.columns), gram.Options{Workers: p.opt.Threads, Limit: p.plan.room()})
+		e.moments = gram.NewMoments(len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room()})
 		e.profile = &e.moments.Profile
 		err = g.check.fold(ctx, p, ds, fold, e, saved)
 	}

@@ -99,12 +99,12 @@ func readSelection(path string) (*stream.Selection, error) {
 		if errors.As(err, &at) {
 			err = at.Err // the path is named already
 		}
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: "check the path of --selection"}
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("check the path of --selection")}
 	}
 	defer f.Close()
 	s, err := stream.DecodeSelection(f)
 	if err != nil {
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: fmt.Errorf("not a selection: %w", err), Remedy: "make one with: ufs-stream select … --format json"}
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: fmt.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with: ufs-stream select … --format json")}
 	}
 	if len(s.Selected) == 0 {
 		return nil, stream.Dataf(path, "the selection has no features")

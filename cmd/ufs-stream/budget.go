@@ -171,7 +171,7 @@ func (r *request) planOutOfCore(ds *chunkio.Dataset, d int) (budget, error) {
 }
 
 func (b budget) refusal() error {
-	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit, Flag: "--memory-limit"}
+	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit}
 }
 
 // leastMemory turns a complaint of opening the input about memory into the refusal of
@@ -214,7 +214,7 @@ func (b budget) room() int64 { return b.Limit - b.Program - b.Anchors - max(b.Re
 // It comes up where the footers could not tell how many columns have missing values.
 func (b budget) explain(err error) error {
 	var m *stream.MemoryError
-	if !errors.As(err, &m) || m.Flag != "--memory-limit" {
+	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
 	}
 	whole := *m
@@ -226,7 +226,7 @@ func (b budget) explain(err error) error {
 // limit itself.
 func (f *limitFlags) whole(err error) error {
 	var m *stream.MemoryError
-	if !errors.As(err, &m) || m.Flag != "--memory-limit" {
+	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
 	}
 	whole := *m

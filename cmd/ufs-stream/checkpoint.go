@@ -36,7 +36,7 @@ func (f *checkpointFlags) open() (*checkpoint, error) {
 		return nil, nil
 	}
 	if err := os.MkdirAll(f.dir, 0o777); err != nil {
-		return nil, &chunkio.OutputError{Path: f.dir, Err: err, Remedy: "choose another --checkpoint folder"}
+		return nil, &stream.OutputError{Path: f.dir, Err: err, Remedy: stream.Textf("choose another --checkpoint folder")}
 	}
 	return &checkpoint{dir: f.dir, every: f.every}, nil
 }
@@ -199,7 +199,7 @@ func (k *checkpoint) forget() error {
 		return nil
 	}
 	if err := os.Remove(k.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &chunkio.OutputError{Path: k.path(), Err: err}
+		return &stream.OutputError{Path: k.path(), Err: err}
 	}
 	return nil
 }

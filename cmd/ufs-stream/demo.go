@@ -41,12 +41,12 @@ func (c *cli) demo(ctx context.Context, o demoOptions) error {
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "ufs-stream-demo-")
 		if err != nil {
-			return &chunkio.OutputError{Path: os.TempDir(), Err: err, Remedy: "set TMPDIR to a folder you may write to"}
+			return &stream.OutputError{Path: os.TempDir(), Err: err, Remedy: stream.Textf("set TMPDIR to a folder you may write to")}
 		}
 		defer os.RemoveAll(temp)
 		dir = temp
 	} else if err := os.MkdirAll(dir, 0o777); err != nil {
-		return &chunkio.OutputError{Path: dir, Err: err, Remedy: "choose another --keep folder"}
+		return &stream.OutputError{Path: dir, Err: err, Remedy: stream.Textf("choose another --keep folder")}
 	}
 	table := planted.New(planted.Options{Seed: o.limits.seed})
 	answer := table.Answer()

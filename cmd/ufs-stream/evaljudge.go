@@ -117,7 +117,7 @@ func first(scores []float64, k int) []int {
 func (e *evaluator) trials(ctx context.Context, rankings []*ranking) (scores [][]cluster.Scores, err error) {
 	opt := judge.TrialOptions{
 		Runs: e.o.runs, Restarts: e.o.restarts, Clusters: e.o.clusters, Spherical: e.o.spherical,
-		Seed: e.o.limits.seed, Workers: e.workers,
+		Seed: e.o.limits.seed, Threads: e.workers,
 		Done: func() { e.meter.Rows.Add(int64(e.used)) },
 	}
 	p := passInfo{What: "k-means, all features", Pass: 1, Passes: len(rankings) * len(e.k), Rows: int64(e.used * e.o.runs)}
@@ -197,7 +197,7 @@ func (e *evaluator) place(err error) error {
 	if errors.Is(err, cluster.ErrNotFinite) || errors.Is(err, cluster.ErrOverflow) || errors.Is(err, cluster.ErrNoDirection) {
 		bad := stream.Dataf(path, "k-means on these values: %w", err)
 		if e.o.scale == "" && !errors.Is(err, cluster.ErrNoDirection) {
-			bad.Remedy = "scale them: --scale standard"
+			bad.Remedy = stream.Textf("scale them: --scale standard")
 		}
 		return bad
 	}

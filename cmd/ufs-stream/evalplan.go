@@ -56,7 +56,7 @@ func (e *evaluator) room(ds *chunkio.Dataset, n int) (table int64, err error) {
 			return table, nil
 		} else if e.workers == 1 {
 			return 0, fmt.Errorf("%w; or judge by fewer rows, --sample below %s, or by fewer columns, --label with --baselines none", &stream.MemoryError{
-				What: fmt.Sprintf("judging by %s rows of %s", humanize.Comma(int64(n)), plural(d, "feature")), Need: need, Limit: int64(e.o.limits.memory), Flag: "--memory-limit"}, humanize.Comma(int64(n)))
+				What: fmt.Sprintf("judging by %s rows of %s", humanize.Comma(int64(n)), plural(d, "feature")), Need: need, Limit: int64(e.o.limits.memory)}, humanize.Comma(int64(n)))
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (e *evaluator) larger(ctx context.Context, rows int64, err error) error {
 // the limit itself. Of a stream, plan gives reading a quarter or what it needs at least.
 func (e *evaluator) wholeOf(ds *chunkio.Dataset, err error) error {
 	var m *stream.MemoryError
-	if ds.Rows() >= 0 || !errors.As(err, &m) || m.Flag != "--memory-limit" {
+	if ds.Rows() >= 0 || !errors.As(err, &m) || !m.OfMemory() {
 		return e.o.limits.whole(err)
 	}
 	share := *m

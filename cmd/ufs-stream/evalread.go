@@ -112,11 +112,11 @@ func (e *evaluator) count(names []string) error {
 	if e.used == 0 {
 		if n := e.table.Unlabelled; n > 0 {
 			err := stream.Dataf(path, "--label %s is null in every row judged", e.o.label)
-			err.Remedy = "choose another --label" + e.wider()
+			err.Remedy = stream.PlainText("choose another --label" + e.wider())
 			return err
 		}
 		err := stream.Dataf(path, "no rows to judge by (%s seen, all dropped)", humanize.Comma(e.rows))
-		err.Remedy = "choose --missing mean or zero" + e.wider()
+		err.Remedy = stream.PlainText("choose --missing mean or zero" + e.wider())
 		return err
 	}
 	if e.o.label == "" {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // report says on standard error what went wrong and returns the exit code.
@@ -21,13 +21,13 @@ func (c *cli) report(ctx context.Context, err error) int {
 		if errors.As(err, &resume) {
 			fmt.Fprintf(c.err, "progress is saved in %s; go on with:\n  %s\n", resume.dir, c.commandLine())
 		}
-		var unsaved *chunkio.OutputError
+		var unsaved *stream.OutputError
 		if errors.As(err, &unsaved) {
-			fmt.Fprintf(c.err, "ufs-stream: %v\n", unsaved)
+			fmt.Fprintf(c.err, "ufs-stream: %s\n", unsaved.Spell(flagOf))
 		}
 		return exit.Code(err)
 	}
-	fmt.Fprintf(c.err, "ufs-stream: %v\n", err)
+	fmt.Fprintf(c.err, "ufs-stream: %s\n", stream.Spell(err, flagOf))
 	return exit.Code(err)
 }
 
@@ -39,3 +39,11 @@ type resumable struct {
 
 func (r *resumable) Error() string { return r.err.Error() }
 func (r *resumable) Unwrap() error { return r.err }
+
+// flagOf spells an option as its flag.
+func flagOf(option string) string {
+	if len(option) == 1 {
+		return "-" + option
+	}
+	return "--" + option
+}

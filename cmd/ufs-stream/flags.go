@@ -13,7 +13,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -195,7 +194,7 @@ func (f *scratchFlags) check() error {
 		return nil
 	}
 	if fi, err := os.Stat(f.dir); err != nil || !fi.IsDir() {
-		return &chunkio.OutputError{Path: f.dir, Err: errors.New("no such folder"), Remedy: "create it, or choose another --temp-dir"}
+		return &stream.OutputError{Path: f.dir, Err: errors.New("no such folder"), Remedy: stream.Textf("create it, or choose another --temp-dir")}
 	}
 	return nil
 }

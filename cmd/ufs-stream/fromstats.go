@@ -32,7 +32,7 @@ func (o *selectOptions) fromStats() (*evidence, error) {
 		}
 		solver = o.graphSolverBytes(d, m)
 	}
-	opt := gram.Options{Workers: o.limits.threads, Limit: max(int64(o.limits.memory)-programBytes-solver, 1)}
+	opt := gram.Options{Threads: o.limits.threads, Limit: max(int64(o.limits.memory)-programBytes-solver, 1)}
 	e, err := readStats(o.stats, o.chosen.need, opt)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		b := budget{Limit: int64(o.limits.memory), Smallest: programBytes + solver + m.Need}
@@ -130,11 +130,11 @@ func (o *selectOptions) restrict(e *evidence) error {
 	for j := range e.wanted {
 		e.wanted[j] = len(o.input.columns) == 0
 	}
-	included, err := chunkio.Match("--columns", o.input.columns, names)
+	included, err := chunkio.Match("columns", o.input.columns, names)
 	if err != nil {
 		return err
 	}
-	excluded, err := chunkio.Match("--exclude", o.input.exclude, names)
+	excluded, err := chunkio.Match("exclude", o.input.exclude, names)
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 		}
 		if f.drawn.value == "kmeans" {
 			p.g.c.note("placing %d anchors by k-means on %d rows", m, d.sample.Len())
-			a, err = anchor.KMeans(ctx, d.sample, m, std, anchor.KMeansOptions{Seed: r.limits.seed, Workers: r.limits.threads})
+			a, err = anchor.KMeans(ctx, d.sample, m, std, anchor.KMeansOptions{Seed: r.limits.seed, Threads: r.limits.threads})
 		} else {
 			a, err = anchor.Random(d.sample, m, std)
 		}
@@ -147,7 +147,7 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 		return nil, err
 	}
 	p.count = a.M
-	return anchor.NewStatistics(a, anchor.Options{Neighbors: f.neighbors, Workers: r.limits.threads, Limit: p.plan.Anchors})
+	return anchor.NewStatistics(a, anchor.Options{Neighbors: f.neighbors, Threads: r.limits.threads, Limit: p.plan.Anchors})
 }
 
 // graphShape lists the settings that shape a graph's statistics, by flag.

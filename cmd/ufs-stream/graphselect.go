@@ -63,7 +63,7 @@ func (r *request) onGraph(ctx context.Context, e *evidence, s *stream.Selection)
 		return r.explain(ctx, g.G, g.D, s)
 	case "mcfs":
 		s.Options["clusters"] = r.method.graph.clusters
-		res, err := baseline.MCFS(g, baseline.MCFSOptions{K: s.K, Clusters: r.method.graph.clusters, Workers: r.limits.threads})
+		res, err := baseline.MCFS(g, baseline.MCFSOptions{K: s.K, Clusters: r.method.graph.clusters, Threads: r.limits.threads})
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (r *request) explain(ctx context.Context, sym []float64, d int, s *stream.S
 	for t, f := range s.Selected {
 		chosen[t] = f.Column
 	}
-	res, err := greedy.Select(ctx, sym, d, greedy.Options{K: len(chosen), Keep: chosen, Workers: r.limits.threads})
+	res, err := greedy.Select(ctx, sym, d, greedy.Options{K: len(chosen), Keep: chosen, Threads: r.limits.threads})
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (r *request) sparseFit(ctx context.Context, e *evidence, g *anchor.Graph, u
 	if err != nil {
 		return place(err, e)
 	}
-	rankUp(e, used, res.Order[:s.K], res.Norm, s)
+	rankUp(e, used, res.Order[:s.K], res.Scores, s)
 	if err := r.explain(ctx, g.G, g.D, s); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *request) recordSparse(s *stream.Selection, opt sfufs.Options, d int) {
 	}
 	s.Options["gamma"] = gamma.option()
 	s.Options["constraint"] = opt.Constraint.String()
-	s.Options["clusters"] = opt.Dims
+	s.Options["clusters"] = opt.Clusters
 	s.Options["max-iter"], s.Options["tol"] = opt.MaxIter, opt.Tol
 	if f.clusters > d {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("--clusters %d is more than the %s: there are as many dimensions as features", f.clusters, plural(d, "feature")))
@@ -169,7 +169,7 @@ func (r *request) recordSparse(s *stream.Selection, opt sfufs.Options, d int) {
 // sparseOptions are those of the flags; one alpha and one gamma.
 func (r *request) sparseOptions(names []string) (sfufs.Options, error) {
 	f := &r.method.graph
-	opt := sfufs.Options{Dims: min(f.clusters, len(names)), Tol: f.tol, MaxIter: f.maxIter, Workers: r.limits.threads, Names: names}
+	opt := sfufs.Options{Clusters: min(f.clusters, len(names)), Tol: f.tol, MaxIter: f.maxIter, Threads: r.limits.threads, Names: names}
 	if r.chosen.name == "fufs" {
 		opt.Method = sfufs.FUFS
 	}
@@ -197,7 +197,7 @@ func (r *request) graphGreedy(ctx context.Context, e *evidence, g *anchor.Graph,
 	if err != nil {
 		return err
 	}
-	res.Error = target.Error(res.Score)
+	res.Error = target.Error(res.Scores)
 	r.writeUp(e, used, res, s)
 	s.Options["smooth"] = r.method.graph.smooth
 	return nil
@@ -255,7 +255,7 @@ func (r *request) graphSolverBytes(d, m int) int64 {
 	case "laplacian":
 		return 8*int64(d) + explaining
 	case "mcfs":
-		return max(baseline.MCFSBytes(m, d, baseline.MCFSOptions{K: r.expectedK(d), Clusters: r.method.graph.clusters, Workers: r.limits.threads}), explaining)
+		return max(baseline.MCFSBytes(m, d, baseline.MCFSOptions{K: r.expectedK(d), Clusters: r.method.graph.clusters, Threads: r.limits.threads}), explaining)
 	}
 	opt, _ := r.sparseOptions(make([]string, max(d, 1)))
 	return max(sfufs.Bytes(d, m, opt), explaining)

@@ -166,7 +166,7 @@ func matchFeatures(flag string, patterns []string, cols []stream.Column, leftOut
 		if err != nil {
 			for _, l := range leftOut {
 				if l.Name == p {
-					return nil, stream.Usagef("%s %s: it is no feature: %s", flag, p, l.Why)
+					return nil, stream.Usagef("{"+flag+"} %s: it is no feature: %s", p, l.Why)
 				}
 			}
 			return nil, err

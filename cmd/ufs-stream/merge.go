@@ -67,7 +67,7 @@ func mergeAll(ctx context.Context, paths []string, n need, limits limitFlags) (*
 	if n == needProfile { // merging samples copies rows
 		states = 3
 	}
-	opt := gram.Options{Workers: limits.threads, Limit: max((int64(limits.memory)-programBytes)/states, 1)}
+	opt := gram.Options{Threads: limits.threads, Limit: max((int64(limits.memory)-programBytes)/states, 1)}
 	var sum *evidence
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
@@ -84,7 +84,7 @@ func mergeAll(ctx context.Context, paths []string, n need, limits limitFlags) (*
 		}
 		var m *stream.MemoryError
 		if errors.As(err, &m) {
-			return nil, &stream.MemoryError{What: "merging two of these files", Need: states*m.Need + programBytes, Limit: int64(limits.memory), Flag: m.Flag}
+			return nil, &stream.MemoryError{What: "merging two of these files", Need: states*m.Need + programBytes, Limit: int64(limits.memory), Option: m.Option}
 		}
 		if err != nil {
 			return nil, err

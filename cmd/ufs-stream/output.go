@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -53,7 +53,7 @@ func checkOutput(path string) error {
 	if path == "" || path == "-" || isDevice(path) {
 		return nil
 	}
-	f, err := chunkio.CreateAtomic(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (c *cli) write(path string, render func(io.Writer) error) error {
 	if isDevice(path) {
 		return writeDevice(path, render)
 	}
-	f, err := chunkio.CreateAtomic(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (c *cli) write(path string, render func(io.Writer) error) error {
 func writeDevice(path string, render func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return &chunkio.OutputError{Path: path, Err: err}
+		return &stream.OutputError{Path: path, Err: err}
 	}
 	w := &stickyWriter{w: f, name: path}
 	if err := render(w); err != nil {
@@ -122,7 +122,7 @@ func writeDevice(path string, render func(io.Writer) error) error {
 		return err
 	}
 	if err := f.Close(); err != nil && w.err == nil {
-		return &chunkio.OutputError{Path: path, Err: err}
+		return &stream.OutputError{Path: path, Err: err}
 	}
 	return w.failed()
 }
@@ -141,7 +141,7 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 	}
 	n, err := s.w.Write(p)
 	if err != nil {
-		s.err = &chunkio.OutputError{Path: s.name, Err: err}
+		s.err = &stream.OutputError{Path: s.name, Err: err}
 	}
 	return n, s.err
 }

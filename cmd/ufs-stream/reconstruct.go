@@ -95,13 +95,13 @@ func (r *request) outOfCorePasses(b budget, d int) (least, most int) {
 func (r *request) greedyOptions(cols []stream.Column, leftOut []stream.LeftOut) (greedy.Options, error) {
 	opt := greedy.Options{
 		K: r.method.k, Variance: r.method.variance, Partitioned: r.chosen.name == "partgreedy",
-		Partitions: r.method.partitions, Seed: r.limits.seed, Workers: r.limits.threads,
+		Partitions: r.method.partitions, Seed: r.limits.seed, Threads: r.limits.threads,
 	}
 	if err := atMost(opt.K, len(cols), leftOut); err != nil {
 		return opt, err
 	}
 	var err error
-	opt.Keep, err = matchFeatures("--keep", r.method.keep, cols, leftOut)
+	opt.Keep, err = matchFeatures("keep", r.method.keep, cols, leftOut)
 	return opt, err
 }
 
@@ -117,7 +117,7 @@ func (r *request) writeUp(e *evidence, used usedColumns, res *greedy.Result, s *
 	for t, j := range res.Order {
 		s.Selected = append(s.Selected, stream.Selected{
 			Rank: t + 1, Name: cols[j].Name, Column: j,
-			Score: stream.Number(res.Score[t]), Error: stream.Number(res.Error[t]),
+			Score: stream.Number(res.Scores[t]), Error: stream.Number(res.Error[t]),
 		})
 		s.Objective = append(s.Objective, stream.Number(res.Error[t]))
 	}

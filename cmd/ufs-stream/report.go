@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/report"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -83,7 +82,7 @@ func readDocument(path string) (*report.Document, error) {
 		if errors.As(err, &at) {
 			err = at.Err // the path is named already
 		}
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: "make one with: ufs-stream select … -o SEL.json"}
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("make one with: ufs-stream select … -o SEL.json")}
 	}
 	defer f.Close()
 	return report.Read(path, f)
@@ -100,7 +99,7 @@ func (c *cli) figures(p report.Page, o reportOptions) error {
 			continue
 		}
 		if err := os.MkdirAll(form.dir, 0o777); err != nil {
-			return &chunkio.OutputError{Path: form.dir, Err: err}
+			return &stream.OutputError{Path: form.dir, Err: err}
 		}
 		for _, f := range list {
 			if err := c.write(filepath.Join(form.dir, f.Name+form.end), func(w io.Writer) error { return form.write(f, w) }); err != nil {

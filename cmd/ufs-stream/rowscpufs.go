@@ -25,7 +25,7 @@ func (r *request) pixelOptions() cpufs.Options {
 		Nonnegative: r.chosen.name == "cpufsnn", Clusters: f.clusters, Nu: rows.nu, Eta: rows.eta,
 		MaxIter: f.maxIter, Tol: f.tol, Neighbors: f.neighbors, Anchors: f.anchors, AnchorKMeans: f.drawn.value == "kmeans",
 		Graph: map[string]cpufs.GraphKind{"knn": cpufs.GraphKNN, "anchor": cpufs.GraphAnchors}[rows.graph.value],
-		Seed:  r.limits.seed, Workers: r.limits.threads,
+		Seed:  r.limits.seed, Threads: r.limits.threads,
 	}
 	for _, w := range []struct {
 		to   *float64
@@ -121,7 +121,7 @@ func (r *request) onPixels(ctx context.Context, g *gatherer, e *evidence, s *str
 	if err := e.source.Close(); err != nil {
 		return err
 	}
-	rankUp(e, used, res.Order[:s.K], res.Score, s)
+	rankUp(e, used, res.Order[:s.K], res.Scores, s)
 	if sym != nil {
 		if err := r.explainAmong(ctx, sym, std.Columns, s); err != nil {
 			return err

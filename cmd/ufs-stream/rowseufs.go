@@ -40,7 +40,7 @@ func (m *eufsMethod) weights() (alpha, beta numbers) {
 // setup is that of the flags.
 func (m *eufsMethod) setup() eufs.Setup {
 	f := &m.method.graph
-	s := eufs.Setup{Clusters: f.clusters, Graph: eufs.GraphNone, Seed: m.limits.seed, Workers: m.limits.threads}
+	s := eufs.Setup{Clusters: f.clusters, Graph: eufs.GraphNone, Seed: m.limits.seed, Threads: m.limits.threads}
 	if m.hufs() {
 		return s
 	}
@@ -54,8 +54,8 @@ func (m *eufsMethod) setup() eufs.Setup {
 // options are those of the flags, without weights and tree.
 func (m *eufsMethod) options() eufs.Options {
 	opt := eufs.Options{
-		Mu: m.method.rows.mu, MaxIter: m.method.graph.maxIter, Tolerance: m.method.graph.tol,
-		Float32: m.method.rows.state.value == "float32", Workers: m.limits.threads,
+		Mu: m.method.rows.mu, MaxIter: m.method.graph.maxIter, Tol: m.method.graph.tol,
+		Float32: m.method.rows.state.value == "float32", Threads: m.limits.threads,
 	}
 	if m.hufs() {
 		opt.Method = eufs.HUFS
@@ -142,7 +142,7 @@ func (p *eufsProblem) penalty(s rowsSetting) float64 {
 func (p *eufsProblem) solve(ctx context.Context, s rowsSetting, threads int, watch func()) (*rowsResult, error) {
 	opt := p.options()
 	opt.Alpha, opt.Beta = eufs.Weight{Value: s.alpha}, eufs.Weight{Value: s.beta}
-	opt.Tree, opt.Mu, opt.Workers = p.tree, p.penalty(s), threads
+	opt.Tree, opt.Mu, opt.Threads = p.tree, p.penalty(s), threads
 	opt.Watch = func(eufs.Step) { watch() }
 	res, err := p.Solve(ctx, opt)
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *eufsProblem) record(options map[string]any, s *rowsSetting) {
 	options["alpha"], options["beta"] = alpha.option(), beta.option()
 	options["alpha_max"] = p.AlphaMax
 	opt := p.options().WithDefaults()
-	options["max-iter"], options["tol"] = opt.MaxIter, opt.Tolerance
+	options["max-iter"], options["tol"] = opt.MaxIter, opt.Tol
 	options["clusters"] = p.method.graph.clusters
 	options["state"] = p.method.rows.state.value
 	switch {

@@ -45,12 +45,12 @@ func (r *request) buildTree(f rowsFrame, sym []float64) (*eufs.Tree, error) {
 func readTree(path string, f rowsFrame) (*eufs.Tree, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: errors.Unwrap(err), Remedy: "ufs-stream tree makes such a file"}
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: errors.Unwrap(err), Remedy: stream.Textf("ufs-stream tree makes such a file")}
 	}
 	t, err := eufs.ReadTree(bytes.NewReader(b), f.names, f.leftOut)
 	var usage *stream.UsageError
 	if errors.As(err, &usage) { // here it is a file that is bad
-		return nil, stream.Dataf(path, "%s", strings.TrimPrefix(usage.Msg, "--tree: "))
+		return nil, stream.Dataf(path, "%s", strings.TrimPrefix(usage.String(), "tree: "))
 	}
 	return t, err
 }

@@ -95,7 +95,7 @@ func (e *evidence) readMoments(r *chunkio.StatsReader, path string, opt gram.Opt
 
 // readGraph reads the moments and the graph, within opt.Limit bytes together.
 func (e *evidence) readGraph(r *chunkio.StatsReader, path string, opt gram.Options) error {
-	beside, err := e.graphBytes(path, opt.Workers)
+	beside, err := e.graphBytes(path, opt.Threads)
 	if err != nil {
 		return err
 	}
@@ -104,11 +104,11 @@ func (e *evidence) readGraph(r *chunkio.StatsReader, path string, opt gram.Optio
 	if err := e.readMoments(r, path, own); err != nil {
 		var m *stream.MemoryError
 		if errors.As(err, &m) {
-			return &stream.MemoryError{What: "the statistics in " + path, Need: m.Need + beside, Limit: opt.Limit, Flag: m.Flag}
+			return &stream.MemoryError{What: "the statistics in " + path, Need: m.Need + beside, Limit: opt.Limit, Option: m.Option}
 		}
 		return err
 	}
-	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Workers: opt.Workers, Limit: beside}); err != nil {
+	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: beside}); err != nil {
 		return err
 	}
 	return readSection(r, path, graphSection, e.graph)

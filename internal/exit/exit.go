@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -26,10 +25,11 @@ const (
 // Errors of none of these kinds may say by ExitsWith (ExitCode is os/exec's) what theirs is.
 func Code(err error) int {
 	var (
-		output *chunkio.OutputError
+		output *stream.OutputError
 		usage  *stream.UsageError
 		data   *stream.DataError
 		memory *stream.MemoryError
+		open   *stream.UnconvergedError
 		own    interface{ ExitsWith() int }
 	)
 	switch {
@@ -45,6 +45,8 @@ func Code(err error) int {
 		return Memory
 	case errors.As(err, &data):
 		return Data
+	case errors.As(err, &open):
+		return Unconverged
 	case errors.As(err, &own):
 		return own.ExitsWith()
 	}

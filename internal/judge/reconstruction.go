@@ -29,7 +29,7 @@ const (
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols
 	left := make([]float64, d) // of each column's sum of squares
-	kernel.Each(team.Workers(), d, func(j int) { left[j] = squares(x, j) })
+	kernel.Each(team.Threads(), d, func(j int) { left[j] = squares(x, j) })
 	whole := append([]float64(nil), left...)
 	total := sum(left)
 	v := product(team, x, chosen)

@@ -21,7 +21,7 @@ const wide = 256
 func Redundancy(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	n, k := x.Rows, x.Cols
 	varies := make([]bool, k)
-	kernel.Each(team.Workers(), k, func(j int) { varies[j] = direction(x.Data[j*x.ColStride:][:n]) })
+	kernel.Each(team.Threads(), k, func(j int) { varies[j] = direction(x.Data[j*x.ColStride:][:n]) })
 	curve := make([]float64, k)
 	held := make([]float64, min(wide, k)*k)
 	total, columns, pairs := 0.0, 0, 0

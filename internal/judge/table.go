@@ -89,7 +89,7 @@ func (t *Table) room(rows int) error {
 	height := max(rows, t.stride*3/2)
 	// The old and the new at once.
 	if need := TableBytes(height, t.cols) + TableBytes(t.stride, t.cols); need > t.limit {
-		return &stream.MemoryError{What: AllRows, Need: need, Limit: t.limit, Flag: "--memory-limit"}
+		return &stream.MemoryError{What: AllRows, Need: need, Limit: t.limit}
 	}
 	data := make([]float64, height*t.cols)
 	for j := range t.cols {

@@ -15,7 +15,7 @@ type TrialOptions struct {
 	Clusters  int
 	Spherical bool // rows are directions, see cluster.Options
 	Seed      uint64
-	Workers   int    // 0 means GOMAXPROCS
+	Threads   int    // 0 means GOMAXPROCS
 	Done      func() // called after every run, from several goroutines; nil does nothing
 }
 
@@ -25,7 +25,7 @@ type TrialOptions struct {
 // not. Runs go side by side: unlike the restarts of one run, they never wait for each
 // other. The errors are those of cluster.KMeans.
 func Trials(ctx context.Context, classes []int32, of func(run int) kernel.Matrix[float64], opt TrialOptions) ([]cluster.Scores, error) {
-	runs, workers := max(opt.Runs, 1), opt.Workers
+	runs, workers := max(opt.Runs, 1), opt.Threads
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -38,7 +38,7 @@ func Trials(ctx context.Context, classes []int32, of func(run int) kernel.Matrix
 		}
 		made, err := cluster.KMeans(ctx, of(r), cluster.Options{
 			Clusters: opt.Clusters, Restarts: opt.Restarts, Spherical: opt.Spherical,
-			Seed: RunSeed(opt.Seed, r), Workers: max(workers/side, 1),
+			Seed: RunSeed(opt.Seed, r), Threads: max(workers/side, 1),
 		})
 		if err == nil {
 			scores[r], err = cluster.Compare(made.Labels, classes)

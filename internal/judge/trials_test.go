@@ -28,7 +28,7 @@ func groups(n int) (kernel.Matrix[float64], []int32) {
 func TestTrials(t *testing.T) {
 	x, class := groups(120)
 	var calls atomic.Int64
-	opt := TrialOptions{Runs: 7, Restarts: 2, Clusters: 3, Seed: 5, Workers: 1, Done: func() { calls.Add(1) }}
+	opt := TrialOptions{Runs: 7, Restarts: 2, Clusters: 3, Seed: 5, Threads: 1, Done: func() { calls.Add(1) }}
 	same := func(int) kernel.Matrix[float64] { return x }
 	want, err := Trials(t.Context(), class, same, opt)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestTrials(t *testing.T) {
 		t.Errorf("%d runs reported", calls.Load())
 	}
 	for _, workers := range []int{2, 8} {
-		opt.Workers = workers
+		opt.Threads = workers
 		if got, err := Trials(t.Context(), class, same, opt); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%d workers: %v, %v, want %v", workers, got, err, want)
 		}

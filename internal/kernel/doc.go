@@ -9,7 +9,7 @@
 //  2. One micro-kernel per element type and instruction set (AVX-512, AVX2 with FMA,
 //     NEON, and plain Go) multiplies panels; everything else is common. Those for amd64
 //     are generated from _asm; go generate writes them anew.
-//  3. Workers of a [Team] share the tasks of packing and multiplying. A part of the
+//  3. Threads of a [Team] share the tasks of packing and multiplying. A part of the
 //     output has one owner at a time and gets its terms in one order.
 //
 // # The law of bits

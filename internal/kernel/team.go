@@ -45,8 +45,8 @@ func newTeam(workers int, path *isa) *Team {
 	return t
 }
 
-// Workers is the number of workers the team was made with.
-func (t *Team) Workers() int { return t.workers }
+// Threads is the number of workers the team was made with.
+func (t *Team) Threads() int { return t.workers }
 
 // together calls body(worker) on that many goroutines with numbers from 0, and returns
 // when all calls have. The bodies share tasks through [Team.join].

@@ -187,7 +187,7 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	full := kernel.RowMajor(s.a, n, n, n)
 	copyUpper(full, a)
 	largest := make([]float64, n) // of each row; NaN where it has one
-	kernel.Each(s.team.Workers(), n, func(i int) {
+	kernel.Each(s.team.Threads(), n, func(i int) {
 		var most, zero float64
 		for _, v := range s.a[i*n+i : (i+1)*n] {
 			zero += v - v // NaN for NaN and infinities
@@ -208,15 +208,15 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	_, exp = math.Frexp(all)
 	exp = max(exp, -1000) // the factor has to be a number too
 	scale := math.Ldexp(1, -exp)
-	kernel.Each(s.team.Workers(), n, func(i int) {
+	kernel.Each(s.team.Threads(), n, func(i int) {
 		row := s.a[i*n+i : (i+1)*n]
 		for j := range row {
 			row[j] *= scale
 		}
 	})
-	kernel.Mirror(s.team.Workers(), full)
+	kernel.Mirror(s.team.Threads(), full)
 	sums := make([]float64, n)
-	kernel.Each(s.team.Workers(), n, func(i int) {
+	kernel.Each(s.team.Threads(), n, func(i int) {
 		row := s.a[i*n : (i+1)*n]
 		var sum float64
 		for _, v := range row {

@@ -58,7 +58,7 @@ func eachColumns(team *kernel.Team, b kernel.Matrix[float64], fn func(b kernel.M
 		fn(b)
 		return
 	}
-	kernel.Each(team.Workers(), (b.Cols+wide-1)/wide, func(i int) {
+	kernel.Each(team.Threads(), (b.Cols+wide-1)/wide, func(i int) {
 		fn(b.Sub(0, i*wide, b.Rows, min(wide, b.Cols-i*wide)))
 	})
 }

@@ -85,5 +85,5 @@ func (o Options) Validate() error {
 	if faults == nil {
 		return nil
 	}
-	return &stream.UsageError{Msg: "planted table: " + strings.Join(faults, "; ")}
+	return stream.Usagef("planted table: %s", strings.Join(faults, "; "))
 }

@@ -1,4 +1,4 @@
-package chunkio
+package atomicfile
 
 import (
 	"errors"
@@ -9,36 +9,21 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// OutputError says that an output could not be written (exit code 1).
-type OutputError struct {
-	Path   string
-	Err    error
-	Remedy string
-}
-
-func (e *OutputError) Error() string {
-	s := fmt.Sprintf("cannot write %s: %v", e.Path, e.Err)
-	if e.Remedy != "" {
-		s += "; " + e.Remedy
-	}
-	return s
-}
-
-func (e *OutputError) Unwrap() error { return e.Err }
-
-// outputRemedy says what to do about a failed write.
-func outputRemedy(err error) string {
+// Remedy says what to do about a failed write.
+func Remedy(err error) stream.Text {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "free some space or choose another place"
+		return stream.PlainText("free some space or choose another place")
 	case errors.Is(err, fs.ErrNotExist):
-		return "create the folder first"
+		return stream.PlainText("create the folder first")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "choose a folder you may write to"
+		return stream.PlainText("choose a folder you may write to")
 	}
-	return "choose another place"
+	return stream.PlainText("choose another place")
 }
 
 const (
@@ -47,18 +32,18 @@ const (
 	maxTempStem = 200
 )
 
-// makeTemp removes stale temporaries of path, then creates and locks a new one.
+// MakeTemp removes stale temporaries of path, then creates and locks a new one.
 // A sweeping run may take a temporary between its creation and its lock; then
 // another name is tried.
-func makeTemp(path string, create func(temp string) error, open func() (*os.File, error)) error {
+func MakeTemp(path string, create func(temp string) error, open func() (*os.File, error)) error {
 	dir, name := filepath.Split(filepath.Clean(path))
 	if dir == "" {
 		dir = "."
 	}
 	if fi, err := os.Stat(dir); err != nil {
-		return &OutputError{path, err, outputRemedy(err)}
+		return &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 	} else if !fi.IsDir() {
-		return &OutputError{path, fmt.Errorf("%s is not a folder", dir), "choose another place"}
+		return &stream.OutputError{Path: path, Err: fmt.Errorf("%s is not a folder", dir), Remedy: stream.PlainText("choose another place")}
 	}
 	stem := "." + name[:min(len(name), maxTempStem)] + "."
 	sweepTemps(dir, stem)
@@ -69,7 +54,7 @@ func makeTemp(path string, create func(temp string) error, open func() (*os.File
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}
-			return &OutputError{path, err, outputRemedy(err)}
+			return &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 		}
 		var f *os.File
 		if f, err = open(); err != nil {
@@ -82,7 +67,7 @@ func makeTemp(path string, create func(temp string) error, open func() (*os.File
 		os.RemoveAll(temp)
 		err = errors.Join(err, errors.New("its temporary file cannot be locked"))
 	}
-	return &OutputError{path, err, "choose another place"}
+	return &stream.OutputError{Path: path, Err: err, Remedy: stream.PlainText("choose another place")}
 }
 
 // isAt reports whether the open file is still the one named path.

@@ -1,4 +1,4 @@
-package chunkio
+package atomicfile
 
 import (
 	"bufio"
@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// AtomicFile is a file that appears at its place whole or not at all: bytes go to a
+// File is a file that appears at its place whole or not at all: bytes go to a
 // hidden temporary in the same folder, locked while its process lives, which Commit
 // renames. Not safe for concurrent use.
-type AtomicFile struct {
+type File struct {
 	path, temp string
 	f          *os.File
 	buf        *bufio.Writer
@@ -21,14 +23,14 @@ type AtomicFile struct {
 	done       bool
 }
 
-// CreateAtomic begins to write the file at path and removes the temporaries that
-// killed runs have left for it. Errors are *OutputError.
-func CreateAtomic(path string) (*AtomicFile, error) {
+// Create begins to write the file at path and removes the temporaries that
+// killed runs have left for it. Errors are *stream.OutputError.
+func Create(path string) (*File, error) {
 	if fi, err := os.Stat(path); path == "" || os.IsPathSeparator(path[len(path)-1]) || err == nil && !fi.Mode().IsRegular() {
-		return nil, &OutputError{path, errors.New("this is no regular file"), "name a file to create"}
+		return nil, &stream.OutputError{Path: path, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
 	}
-	a := &AtomicFile{path: path}
-	err := makeTemp(path, func(temp string) (err error) {
+	a := &File{path: path}
+	err := MakeTemp(path, func(temp string) (err error) {
 		a.temp = temp
 		// 0o666 leaves the permissions to the user's umask, as for any other file.
 		a.f, err = os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
@@ -42,7 +44,7 @@ func CreateAtomic(path string) (*AtomicFile, error) {
 }
 
 // atomicSink counts what reaches the file, behind the buffer.
-type atomicSink AtomicFile
+type atomicSink File
 
 func (s *atomicSink) Write(p []byte) (int, error) {
 	n, err := s.f.Write(p)
@@ -51,22 +53,40 @@ func (s *atomicSink) Write(p []byte) (int, error) {
 }
 
 // Write implements io.Writer, buffered. After an error every call returns that error.
-func (a *AtomicFile) Write(p []byte) (int, error) {
+func (a *File) Write(p []byte) (int, error) {
 	if a.err != nil {
 		return 0, a.err
 	}
 	if a.done {
-		return 0, &OutputError{a.path, fs.ErrClosed, ""}
+		return 0, &stream.OutputError{Path: a.path, Err: fs.ErrClosed}
 	}
 	n, err := a.buf.Write(p)
 	return n, a.fail(err)
 }
 
+// Path is where the file is to appear.
+func (a *File) Path() string { return a.path }
+
+// Reopen opens for reading what was written so far.
+func (a *File) Reopen() (*os.File, error) {
+	if a.err == nil {
+		_ = a.fail(a.buf.Flush())
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	f, err := os.Open(a.temp)
+	if err != nil {
+		return nil, &stream.OutputError{Path: a.path, Err: err, Remedy: Remedy(err)}
+	}
+	return f, nil
+}
+
 // Commit makes the file durable and puts it at its place, replacing what was there.
 // If it fails, or a write had failed, nothing is left behind.
-func (a *AtomicFile) Commit() error {
+func (a *File) Commit() error {
 	if a.err == nil && a.done {
-		return &OutputError{a.path, fs.ErrClosed, ""}
+		return &stream.OutputError{Path: a.path, Err: fs.ErrClosed}
 	}
 	if a.err == nil {
 		_ = a.fail(a.buf.Flush())
@@ -95,7 +115,7 @@ func (a *AtomicFile) Commit() error {
 }
 
 // Abort removes the temporary; after Commit it does nothing.
-func (a *AtomicFile) Abort() {
+func (a *File) Abort() {
 	if a.done {
 		return
 	}
@@ -108,16 +128,16 @@ func (a *AtomicFile) Abort() {
 }
 
 // Close is Abort, so that `defer f.Close()` cleans up whatever happens before Commit.
-func (a *AtomicFile) Close() error {
+func (a *File) Close() error {
 	a.Abort()
 	return nil
 }
 
 // fail records the first error, with the place and what to do.
-func (a *AtomicFile) fail(err error) error {
+func (a *File) fail(err error) error {
 	if err == nil || a.err != nil {
 		return a.err
 	}
-	a.err = &OutputError{a.path, fmt.Errorf("%w after %d bytes", err, a.written), outputRemedy(err)}
+	a.err = &stream.OutputError{Path: a.path, Err: fmt.Errorf("%w after %d bytes", err, a.written), Remedy: Remedy(err)}
 	return a.err
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package chunkio
+package atomicfile
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package chunkio
+package atomicfile
 
 import (
 	"bufio"
@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func temps(t *testing.T, dir string) (names []string) {
@@ -35,7 +37,7 @@ func TestAtomicFileCommit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	for _, want := range []string{"", "first", strings.Repeat("second", 1<<15)} {
-		f, err := CreateAtomic(path)
+		f, err := Create(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +75,7 @@ func TestAtomicFileAbort(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := CreateAtomic(path)
+	f, err := Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,12 +93,12 @@ func TestAtomicFileAbort(t *testing.T) {
 func TestAtomicSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
-	live, err := CreateAtomic(path)
+	live, err := Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	liveDir, err := CreateAtomicDir(path)
+	liveDir, err := CreateDir(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestAtomicSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := CreateAtomic(path)
+	f, err := Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,20 +134,20 @@ func TestAtomicBadPlaces(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	os.WriteFile(file, nil, 0o600)
 	for _, path := range []string{"", dir, dir + "/", dir + "/new/", file + "/x", dir + "/absent/x", "/dev/null"} {
-		_, err := CreateAtomic(path)
-		var out *OutputError
-		if !errors.As(err, &out) || out.Remedy == "" {
+		_, err := Create(path)
+		var out *stream.OutputError
+		if !errors.As(err, &out) || out.Remedy.Format == "" {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
 	for _, path := range []string{dir, file, dir + "/absent/x"} {
-		_, err := CreateAtomicDir(path)
-		var out *OutputError
-		if !errors.As(err, &out) || out.Remedy == "" {
+		_, err := CreateDir(path)
+		var out *stream.OutputError
+		if !errors.As(err, &out) || out.Remedy.Format == "" {
 			t.Errorf("folder %q: %v", path, err)
 		}
 	}
-	if _, err := CreateAtomic(filepath.Join(dir, strings.Repeat("n", 255))); err != nil {
+	if _, err := Create(filepath.Join(dir, strings.Repeat("n", 255))); err != nil {
 		t.Errorf("longest name: %v", err)
 	}
 }
@@ -157,7 +159,7 @@ func TestAtomicDiskFull(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	f, err := CreateAtomic(filepath.Join(dir, "out"))
+	f, err := Create(filepath.Join(dir, "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +171,7 @@ func TestAtomicDiskFull(t *testing.T) {
 	f.f = full
 	io.WriteString(f, "x")
 	err = f.Commit()
-	var out *OutputError
+	var out *stream.OutputError
 	if !errors.As(err, &out) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "after 131072 bytes") {
 		t.Errorf("got %v", err)
 	}
@@ -189,12 +191,12 @@ func TestAtomicDir(t *testing.T) {
 		if existing {
 			os.Mkdir(path, 0o700)
 		}
-		d, err := CreateAtomicDir(path + "/")
+		d, err := CreateDir(path + "/")
 		if err != nil {
 			t.Fatal(err)
 		}
-		os.Mkdir(filepath.Join(d.Dir(), "a"), 0o700)
-		os.WriteFile(filepath.Join(d.Dir(), "a", "b"), []byte("x"), 0o600)
+		os.Mkdir(filepath.Join(d.Path(), "a"), 0o700)
+		os.WriteFile(filepath.Join(d.Path(), "a", "b"), []byte("x"), 0o600)
 		if err := d.Commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -203,11 +205,11 @@ func TestAtomicDir(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if _, err := CreateAtomicDir(path); err == nil {
+	if _, err := CreateDir(path); err == nil {
 		t.Error("a full folder is accepted")
 	}
 	os.RemoveAll(path)
-	d, err := CreateAtomicDir(path)
+	d, err := CreateDir(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +235,7 @@ func TestAtomicKillChild(t *testing.T) {
 	}
 	p := killPattern()
 	for n := 0; ; n++ {
-		f, err := CreateAtomic(path)
+		f, err := Create(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +277,7 @@ func TestAtomicKill(t *testing.T) {
 			t.Fatalf("the output is torn: %d bytes", len(got))
 		}
 		torn += len(temps(t, dir))
-		f, err := CreateAtomic(path)
+		f, err := Create(path)
 		if err != nil {
 			t.Fatal(err)
 		}

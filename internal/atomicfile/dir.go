@@ -1,30 +1,32 @@
-package chunkio
+package atomicfile
 
 import (
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// AtomicDir is a folder that appears at its place whole or not at all.
-type AtomicDir struct {
+// Dir is a folder that appears at its place whole or not at all.
+type Dir struct {
 	path, temp string
 	lock       *os.File
 	done       bool
 }
 
-// CreateAtomicDir begins to build the folder at path, which must not exist or be
-// empty. Build in Dir, then Commit. Errors are *OutputError.
-func CreateAtomicDir(path string) (*AtomicDir, error) {
+// CreateDir begins to build the folder at path, which must not exist or be
+// empty. Build in Path, then Commit. Errors are *stream.OutputError.
+func CreateDir(path string) (*Dir, error) {
 	path = filepath.Clean(path)
 	if names, err := os.ReadDir(path); err == nil && len(names) > 0 {
-		return nil, &OutputError{path, errors.New("the folder is not empty"), "name a new folder"}
+		return nil, &stream.OutputError{Path: path, Err: errors.New("the folder is not empty"), Remedy: stream.PlainText("name a new folder")}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &OutputError{path, err, outputRemedy(err)}
+		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 	}
-	d := &AtomicDir{path: path}
-	err := makeTemp(path, func(temp string) error {
+	d := &Dir{path: path}
+	err := MakeTemp(path, func(temp string) error {
 		d.temp = temp
 		return os.Mkdir(temp, 0o777)
 	}, func() (f *os.File, err error) {
@@ -37,13 +39,13 @@ func CreateAtomicDir(path string) (*AtomicDir, error) {
 	return d, nil
 }
 
-// Dir is the temporary folder to build in.
-func (d *AtomicDir) Dir() string { return d.temp }
+// Path is the temporary folder to build in.
+func (d *Dir) Path() string { return d.temp }
 
-// Commit makes everything in Dir durable and renames it to its place.
-func (d *AtomicDir) Commit() error {
+// Commit makes everything in Path durable and renames it to its place.
+func (d *Dir) Commit() error {
 	if d.done {
-		return &OutputError{d.path, fs.ErrClosed, ""}
+		return &stream.OutputError{Path: d.path, Err: fs.ErrClosed}
 	}
 	err := syncTree(d.temp)
 	if err == nil {
@@ -60,19 +62,19 @@ func (d *AtomicDir) Commit() error {
 	}
 	if err != nil {
 		d.Abort()
-		return &OutputError{d.path, err, outputRemedy(err)}
+		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	d.done = true
 	err = syncDir(filepath.Dir(d.path))
 	d.lock.Close()
 	if err != nil {
-		return &OutputError{d.path, err, outputRemedy(err)}
+		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	return nil
 }
 
 // Abort removes what was built; after Commit it does nothing.
-func (d *AtomicDir) Abort() {
+func (d *Dir) Abort() {
 	if d.done {
 		return
 	}

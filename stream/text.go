@@ -1,0 +1,125 @@
+package stream
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Text is a sentence for people that may name options of a run: {anchors} in its format
+// stands for the option anchors. As text that is its bare name; a command line spells it
+// as its flag (see [Spelling]). The zero Text is empty.
+type Text struct {
+	Format string
+	Args   []any
+}
+
+// Spelling says how the option of a name is written: "--anchors". Nil writes the name.
+type Spelling func(option string) string
+
+// Textf makes a Text.
+func Textf(format string, args ...any) Text { return Text{format, args} }
+
+// PlainText is a Text that names no option, such as one that was spelled before.
+func PlainText(s string) Text {
+	if s == "" {
+		return Text{}
+	}
+	return Text{"%s", []any{s}}
+}
+
+// PlainTexts makes a Text of each sentence.
+func PlainTexts(sentences []string) []Text {
+	texts := make([]Text, len(sentences))
+	for i, s := range sentences {
+		texts[i] = PlainText(s)
+	}
+	return texts
+}
+
+// String writes options by their bare names.
+func (t Text) String() string { return t.Spell(nil) }
+
+var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
+
+// Spell writes the sentence, with options as say has them. Errors and Texts among its
+// arguments are spelled alike.
+func (t Text) Spell(say Spelling) string {
+	format := strings.ReplaceAll(t.Format, "%w", "%v")
+	format = optionMark.ReplaceAllStringFunc(format, func(mark string) string {
+		name := mark[1 : len(mark)-1]
+		if say != nil {
+			name = say(name)
+		}
+		return strings.ReplaceAll(name, "%", "%%")
+	})
+	args := make([]any, len(t.Args))
+	for i, a := range t.Args {
+		switch a := a.(type) {
+		case error:
+			args[i] = Spell(a, say)
+		case Text:
+			args[i] = a.Spell(say)
+		default:
+			args[i] = a
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Spell is the text of err with options as say has them. Errors that name options spell
+// themselves; those that wrap them (fmt.Errorf, errors.Join) contain their text.
+func Spell(err error, say Spelling) string {
+	if own, ok := err.(interface{ Spell(Spelling) string }); ok {
+		return own.Spell(say)
+	}
+	var inner []error
+	switch outer := err.(type) {
+	case interface{ Unwrap() error }:
+		inner = []error{outer.Unwrap()}
+	case interface{ Unwrap() []error }:
+		inner = outer.Unwrap()
+	}
+	var spelled strings.Builder
+	rest := err.Error()
+	for _, e := range inner {
+		if e == nil {
+			continue
+		}
+		if before, after, ok := strings.Cut(rest, e.Error()); ok {
+			spelled.WriteString(before + Spell(e, say))
+			rest = after
+		}
+	}
+	return spelled.String() + rest
+}
+
+// Errorf is fmt.Errorf with a format as that of a [Text]. Arguments for %w are wrapped.
+func Errorf(format string, args ...any) error {
+	e := &textError{Text: Text{format, args}}
+	if strings.Contains(format, "%w") {
+		e.wrapped = fmt.Errorf(optionMark.ReplaceAllString(format, ""), args...)
+	}
+	return e
+}
+
+// textError is an error that may name options.
+type textError struct {
+	Text
+	wrapped error // wraps what the format says; nil for nothing
+}
+
+func (e *textError) Error() string { return e.String() }
+
+func (e *textError) Unwrap() []error {
+	switch w := e.wrapped.(type) {
+	case interface{ Unwrap() error }:
+		if inner := w.Unwrap(); inner != nil {
+			return []error{inner}
+		}
+	case interface{ Unwrap() []error }:
+		return w.Unwrap()
+	}
+	return nil
+}
+
