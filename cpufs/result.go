@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/method"
 )
 
 // Result is a ranking of all d features, by column of the source.
@@ -16,10 +18,10 @@ type Result struct {
 	Nonzero  int
 	Constant []int // features that do not vary, ascending
 
-	Objective []float64 // eq. (2) at the start and after each iteration
-	Converged bool      // the relative change fell to Tol
-	Rose      *Rise     // nil where the objective fell as it must
-	Graph     string    // the graph that ran: "knn" or "anchor"
+	Objective []float64    // eq. (2) at the start and after each iteration
+	Converged bool         // the relative change fell to Tol
+	Rose      *method.Rise // nil where the objective fell as it must
+	Graph     string       // the graph that ran: "knn" or "anchor"
 	Plan      Plan
 	Passes    int // over the source
 	// Distance is ‖C − F‖ over ‖C‖: what η has left between the two.
@@ -27,33 +29,11 @@ type Result struct {
 	U, V     []float64 // c×n₁ and c×n₂, row-major
 	Warnings []string  // for the user
 
-	ties []int // sizes of the groups of equal scores, in order
-}
-
-// Rise is an objective that rose by more than rounding explains: a fault in data or
-// program. The ranking is that of the W before.
-type Rise struct {
-	Iteration int // counted from 1
-	From, To  float64
-	Allowed   float64 // how much of To − From rounding could explain
+	Ties method.Ties // of Order: scores that count as equal, see [rank]
 }
 
 // Iterations is the number of iterations done.
 func (r *Result) Iterations() int { return len(r.Objective) - 1 }
-
-// TiedAt returns the ranks [from, to) of the group of equal scores that the choice of the
-// first k features cuts in two, so that column order decides; from = to where none does.
-func (r *Result) TiedAt(k int) (from, to int) {
-	for _, n := range r.ties {
-		if from = to; from >= k {
-			break
-		}
-		if to = from + n; to > k {
-			return from, to
-		}
-	}
-	return 0, 0
-}
 
 // tieShare of the largest score is what equal scores may differ by. The fixtures' own
 // sensitivity to rounding is 4e-12 of the scores.
@@ -62,7 +42,7 @@ const tieShare = 1e-9
 // rank orders features by falling score. From the largest score left, all scores as good
 // as equal to it form a group, which stands in column order. Scores of 0, and then
 // constant features, are groups of their own.
-func rank(score []float64, constant []bool) (order, groups []int) {
+func rank(score []float64, constant []bool) (order []int, groups method.Ties) {
 	order = make([]int, len(score))
 	for i := range order {
 		order[i] = i
@@ -112,7 +92,7 @@ func (s *solver) finish(r *Result) {
 			r.Nonzero++
 		}
 	}
-	r.Order, r.ties = rank(r.Scores, constant)
+	r.Order, r.Ties = rank(r.Scores, constant)
 	r.U, r.V = s.u, s.v
 	r.Passes = s.rows.passes
 	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))

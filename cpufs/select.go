@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -89,7 +90,7 @@ func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 			s.opt.Progress(t, value)
 		}
 		if allowed := s.rounding() * size; !(value <= before+allowed) {
-			r.Rose = &Rise{Iteration: t, From: before, To: value, Allowed: allowed}
+			r.Rose = &method.Rise{Iteration: t, From: before, To: value, Allowed: allowed}
 			s.w, s.u, s.v = last[0], last[1], last[2]
 			break
 		}

@@ -26,3 +26,21 @@ func (g *Gram) Keep(wanted []bool) {
 	g.Columns, g.Mean, g.Std = g.Columns[:n], g.Mean[:n], g.Std[:n]
 	g.Filled, g.Missing = g.Filled[:n], g.Missing[:n]
 }
+
+// Keep reduces s in place to the features whose source column is wanted; wanted has one
+// element for each column of the source.
+func (s *Standardizer) Keep(wanted []bool) {
+	n := 0
+	for k, j := range s.Columns {
+		if !wanted[j] {
+			continue
+		}
+		s.Columns[n], s.Shift[n], s.Factor[n], s.Fill[n] = j, s.Shift[k], s.Factor[k], s.Fill[k]
+		s.Mean[n], s.Std[n], s.Filled[n] = s.Mean[k], s.Std[k], s.Filled[k]
+		s.offset[n], s.column[n] = s.offset[k], s.column[k]
+		n++
+	}
+	s.Columns, s.Shift, s.Factor, s.Fill = s.Columns[:n], s.Shift[:n], s.Factor[:n], s.Fill[:n]
+	s.Mean, s.Std, s.Filled = s.Mean[:n], s.Std[:n], s.Filled[:n]
+	s.offset, s.column = s.offset[:n], s.column[:n]
+}

@@ -34,7 +34,7 @@
 // and 36.9 (γ = 1).
 //
 // For large γ exactly l rows keep norm 1, and the others are about √ε or less. Norms
-// that agree to 1e-7 count as equal and stand in column order ([Result.TiedAt]).
+// that agree to 1e-7 count as equal and stand in column order ([Result]).
 //
 // # Scatter, which is ours
 //

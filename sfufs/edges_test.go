@@ -69,10 +69,10 @@ func TestLargeGamma(t *testing.T) {
 		if !slices.IsSorted(r.Order[:4]) {
 			t.Errorf("γ %v: equal norms in the order %v", gamma, r.Order[:4])
 		}
-		if from, to := r.TiedAt(2); from != 0 || to != 4 {
+		if from, to := r.Ties.At(2); from != 0 || to != 4 {
 			t.Errorf("γ %v: ranks %d to %d are tied at 2", gamma, from, to)
 		}
-		if from, to := r.TiedAt(4); from != to {
+		if from, to := r.Ties.At(4); from != to {
 			t.Errorf("γ %v: ranks %d to %d are tied at 4", gamma, from, to)
 		}
 	}
@@ -116,9 +116,9 @@ func TestRank(t *testing.T) {
 	if !slices.Equal(order, []int{1, 2, 0, 4, 6, 3, 5}) || !slices.Equal(groups, []int{2, 2, 1, 2}) {
 		t.Errorf("order %v, groups %v", order, groups)
 	}
-	r := &Result{ties: groups}
+	r := &Result{Ties: groups}
 	for k, want := range [][2]int{{0, 0}, {0, 2}, {0, 0}, {2, 4}, {0, 0}, {0, 0}, {5, 7}, {0, 0}} {
-		if from, to := r.TiedAt(k); from != want[0] || to != want[1] {
+		if from, to := r.Ties.At(k); from != want[0] || to != want[1] {
 			t.Errorf("k %d: %d to %d, want %v", k, from, to, want)
 		}
 	}

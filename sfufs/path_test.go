@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -66,7 +67,7 @@ func settings(width int, rows ...string) *Settings {
 	p := &Settings{K: []int{2}}
 	for _, row := range rows {
 		for _, c := range row {
-			r := &Result{Converged: true, ties: []int{1, 1, 1, 1, 1, 1, 1, 1}}
+			r := &Result{Converged: true, Ties: []int{1, 1, 1, 1, 1, 1, 1, 1}}
 			if c >= 'a' {
 				r.Warnings = []string{"warned"}
 				c -= 'a' - 'A'
@@ -108,8 +109,8 @@ func TestRecommend(t *testing.T) {
 func TestUnsoundSettings(t *testing.T) {
 	for name, spoil := range map[string]func(r *Result){
 		"not converged": func(r *Result) { r.Converged = false },
-		"rose":          func(r *Result) { r.Rose = &Rise{} },
-		"tied at k":     func(r *Result) { r.ties = []int{3, 5} },
+		"rose":          func(r *Result) { r.Rose = &method.Rise{} },
+		"tied at k":     func(r *Result) { r.Ties = []int{3, 5} },
 	} {
 		p := settings(3, "AAA")
 		spoil(p.All[1].Result)

@@ -26,7 +26,7 @@ func (p *Settings) sound(at int) bool {
 		return false
 	}
 	for _, k := range p.K {
-		if from, to := r.TiedAt(k); from < to {
+		if from, to := r.Ties.At(k); from < to {
 			return false
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/method"
 )
 
 // Result is a ranking of all d features.
@@ -12,39 +14,17 @@ type Result struct {
 	Scores []float64 // ‖wᵢ‖ of each feature
 	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W.
 	Objective []float64
-	Converged bool     // whether the relative change fell to Tol
-	Rose      *Rise    // nil where the objective fell as it must
-	Costless  []int    // features whose own cost M_ii is next to nothing
-	Gap       float64  // (λ_{l+1} − λ_l)/‖A‖ of the last eigenproblem; +Inf for l = d
-	Warnings  []string // for the user
+	Converged bool         // whether the relative change fell to Tol
+	Rose      *method.Rise // nil where the objective fell as it must
+	Costless  []int        // features whose own cost M_ii is next to nothing
+	Gap       float64      // (λ_{l+1} − λ_l)/‖A‖ of the last eigenproblem; +Inf for l = d
+	Warnings  []string     // for the user
 
-	ties []int // sizes of the groups of equal norms, in order
-}
-
-// TiedAt returns the ranks [from, to) of the group of equal norms that the choice of the
-// first k features cuts in two, so that column order decides; from = to where none does.
-func (r *Result) TiedAt(k int) (from, to int) {
-	for _, n := range r.ties {
-		if from = to; from >= k {
-			break
-		}
-		if to = from + n; to > k {
-			return from, to
-		}
-	}
-	return 0, 0
+	Ties method.Ties // of Order: norms that count as equal, see [rank]
 }
 
 // Iterations is the number of updates of W.
 func (r *Result) Iterations() int { return len(r.Objective) }
-
-// Rise is an objective that rose by more than rounding explains: a fault in data or
-// program. The ranking is that of the W before.
-type Rise struct {
-	Iteration int // counted from 1
-	From, To  float64
-	Allowed   float64 // how much of To − From rounding could explain
-}
 
 // Norms as far apart as this count as equal, relative and absolute: the fixtures of an
 // independent implementation allow 1e-7, and the eigenvectors' own error in a row that
@@ -57,7 +37,7 @@ const (
 // rank orders features by falling norm. From the largest norm left, all norms as good
 // as equal to it form a group, and a group stands in column order. It also returns
 // the sizes of the groups, in order.
-func rank(norm []float64) (order, groups []int) {
+func rank(norm []float64) (order []int, groups method.Ties) {
 	order = make([]int, len(norm))
 	for i := range order {
 		order[i] = i

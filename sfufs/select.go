@@ -123,7 +123,7 @@ func (e *engine) solve(ctx context.Context, gamma float64) (*Result, error) {
 		return nil, err
 	}
 	r.Scores = last.norm
-	r.Order, r.ties = rank(last.norm)
+	r.Order, r.Ties = rank(last.norm)
 	r.Costless = e.costless
 	if last.size > 0 { // not for γ = 0 where nothing varies
 		r.Gap = last.gap / last.size

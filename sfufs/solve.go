@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/method"
 )
 
 // epsilon keeps Q finite where a row of W vanishes: Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1).
@@ -175,7 +176,7 @@ func (s *solver) run(ctx context.Context, first *update, gamma float64, opt Opti
 		// Beside the eigenvalues' and M's there is the rounding of two sums over d rows.
 		allowed := u.slack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value))
 		if !(value-last <= allowed) {
-			r.Rose = &Rise{Iteration: t + 1, From: last, To: value, Allowed: allowed}
+			r.Rose = &method.Rise{Iteration: t + 1, From: last, To: value, Allowed: allowed}
 			r.Converged = false
 			break
 		}

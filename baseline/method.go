@@ -1,0 +1,72 @@
+package baseline
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares the yardsticks.
+func Specs() []method.Spec {
+	spec := func(name, about string, from method.From, scale gram.Scale, m method.Method) method.Spec {
+		return method.Spec{Name: name, About: about, From: from, Scale: scale, New: func() method.Method { return m }}
+	}
+	list := []method.Spec{
+		spec("variance", "the features that vary most", method.FromProfile, gram.ScaleNone, scored{score: func(e *method.Evidence) []float64 { return Variance(e.Std) }}),
+		spec("random", "features by chance, of the seed and their names", method.FromProfile, gram.ScaleNone, scored{score: func(e *method.Evidence) []float64 { return Random(e.Columns, e.Seed) }}),
+		spec("laplacian", "the features that vary least between neighbouring rows (He, Cai, Niyogi 2005)", method.FromGraph, gram.ScaleStandard,
+			scored{score: func(e *method.Evidence) []float64 { return LaplacianScore(e.Graph) }, lowest: true}),
+		spec("mcfs", "the features that explain the clusters of the graph (Cai, Zhang, He 2010)", method.FromGraph, gram.ScaleStandard, nil),
+	}
+	list[3].New = func() method.Method { return &mcfs{} }
+	return list
+}
+
+// scored gives every feature a score by itself.
+type scored struct {
+	score  func(*method.Evidence) []float64
+	lowest bool // is best
+}
+
+func (scored) Options(*method.Options) {}
+
+func (scored) Cost(s method.Shape) (method.Cost, error) {
+	return method.Cost{Bytes: 8 * int64(len(s.Columns))}, nil
+}
+
+func (m scored) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+	rank := Rank
+	if m.lowest {
+		rank = RankLowest
+	}
+	scores := m.score(e)
+	order, warnings := rank(scores, e.Columns, e.K)
+	return &method.Ranking{Order: order, Scores: scores, LowerIsBetter: m.lowest, Warnings: stream.PlainTexts(warnings)}, nil
+}
+
+// mcfs is MCFS with its setting.
+type mcfs struct{ clusters int }
+
+func (m *mcfs) Options(o *method.Options) { o.Clusters(&m.clusters) }
+
+func (m *mcfs) options(k, threads int) MCFSOptions {
+	return MCFSOptions{K: k, Clusters: m.clusters, Threads: threads}
+}
+
+func (m *mcfs) Cost(s method.Shape) (method.Cost, error) {
+	return method.Cost{Bytes: MCFSBytes(s.Anchors, len(s.Columns), m.options(s.K, s.Threads))}, nil
+}
+
+func (m *mcfs) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+	res, err := MCFS(e.Graph, m.options(e.K, e.Threads))
+	if err != nil {
+		return nil, err
+	}
+	order, warnings := Rank(res.Scores, e.Columns, e.K)
+	return &method.Ranking{
+		Order: order, Scores: res.Scores, Used: map[string]any{"clusters": m.clusters},
+		Warnings: stream.PlainTexts(append(res.Warnings, warnings...)),
+	}, nil
+}

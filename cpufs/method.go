@@ -1,0 +1,219 @@
+package cpufs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares CPUFS and CPUFSnn.
+func Specs() []method.Spec {
+	spec := func(nonnegative bool, name, about string) method.Spec {
+		return method.Spec{
+			Name: name, About: about, From: method.FromRows, Scale: gram.ScaleMinMax,
+			Takes: method.Takes{
+				Iterates: true, Cells: true, Scales: []gram.Scale{gram.ScaleMinMax, gram.ScaleNone},
+				WhyScales: "the tensor model of " + name + " takes no negative values and keeps the picture's proportions; want minmax, or none where no value is negative",
+			},
+			PathAdvice: "goes through the rows anew for each setting, which path has nothing to save on; select with each {nu}, {alpha} and {beta}",
+			New:        func() method.Method { return &declared{name: name, nonnegative: nonnegative} },
+		}
+	}
+	return []method.Spec{
+		spec(false, "cpufs", "pixels, or other cells of a grid, through a tensor model of the pictures (Chen, Guan, Li)"),
+		spec(true, "cpufsnn", "the same with weights that are not negative, most of them exactly 0"),
+	}
+}
+
+// declared is CPUFS or CPUFSnn with its settings.
+type declared struct {
+	name        string
+	nonnegative bool
+	shape       string
+	alpha, beta method.Weights
+	nu, eta     float64
+	graph       string
+	clusters    int
+	anchors     method.Anchors
+	ends        method.Iteration
+}
+
+func (m *declared) Options(o *method.Options) {
+	o.Text(&m.shape, "shape", "the grid of the features, `RxC`: rows by columns, a row of it after the other (default: from names px_R_C)").
+		Refuse(func(text string) error {
+			if text == "" {
+				return stream.Usagef("{shape} is empty: want rows by columns, as 28x28")
+			}
+			_, err := ParseShape(text)
+			return err
+		})
+	o.Weights(&m.alpha, "alpha", "weight of the fit to the clusters (default 1)").Refuse(func(string) error { return m.checkWeights("alpha", m.alpha) })
+	o.Weights(&m.beta, "beta", "weight of the row sparsity (default 1)").Refuse(func(string) error { return m.checkWeights("beta", m.beta) })
+	o.Float(&m.nu, "nu", 0, "weight `NU` of the graph (default 1)").Refuse(func(string) error { return checkWeight("nu", method.Weight{Value: m.nu}) })
+	o.Float(&m.eta, "eta", 0, "weight `ETA` that keeps the clusters nonnegative (default 1e5)").Refuse(func(string) error { return checkWeight("eta", method.Weight{Value: m.eta}) })
+	m.anchors.Declare(o)
+	o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above)", "auto", "knn", "anchor", "none")
+	o.Check(func(given func(string) bool) error {
+		switch {
+		case m.graph == "none":
+			return stream.Usagef("{graph} none is not for method %s, whose graph weighs {nu}; want knn or anchor", m.name)
+		case m.graph == "knn" && (given("anchors") || given("anchor-method")):
+			return stream.Usagef("{graph} knn has no anchors; choose {graph} anchor, or leave {anchors} and {anchor-method} out")
+		}
+		return nil
+	})
+	o.Clusters(&m.clusters)
+	m.ends.Declare(o, "500", "1e-6", "falls")
+}
+
+func (m *declared) checkWeights(option string, list method.Weights) error {
+	if err := list.RefuseShares(option, m.name); err != nil {
+		return err
+	}
+	for _, w := range list {
+		if err := checkWeight(option, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWeight keeps a weight within the bounds that all have.
+func checkWeight(option string, w method.Weight) error {
+	switch {
+	case !(w.Value > 0):
+		return stream.Usagef("{"+option+"} %v: want a number above 0", w)
+	case Options{Nu: w.Value}.Validate() != nil:
+		return stream.Usagef("{"+option+"} %v: want a number between 1e-12 and 1e12", w)
+	}
+	return nil
+}
+
+func (m *declared) options(seed uint64, threads int) Options {
+	return Options{
+		Nonnegative: m.nonnegative, Clusters: m.clusters, Nu: m.nu, Eta: m.eta, Alpha: m.alpha.First(), Beta: m.beta.First(),
+		MaxIter: m.ends.Most, Tol: m.ends.Tol, Neighbors: m.anchors.Neighbors, Anchors: m.anchors.Count, AnchorKMeans: m.anchors.KMeans(),
+		Graph: map[string]GraphKind{"knn": GraphKNN, "anchor": GraphAnchors}[m.graph],
+		Seed:  seed, Threads: threads,
+	}
+}
+
+// grid places the features.
+func (m *declared) grid(names []string) (Grid, error) {
+	if m.shape == "" {
+		return NewGrid(names, nil)
+	}
+	shape, err := ParseShape(m.shape)
+	if err != nil {
+		return Grid{}, err
+	}
+	return NewGrid(names, shape)
+}
+
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	grid, err := m.grid(s.Names())
+	if err != nil {
+		return method.Cost{}, err
+	}
+	opt := m.options(0, s.Threads)
+	opt.Scratch = stream.InMemory{} // there will be some: Plan asks for no more
+	if opt.Memory = s.Memory; opt.Memory == 0 {
+		opt.Memory = math.MaxInt64 / 2
+	}
+	p, err := opt.Plan(s.Source, grid)
+	if err != nil && !errors.As(err, new(*stream.MemoryError)) { // too little memory shows in Least
+		return method.Cost{}, err
+	}
+	opt = opt.WithDefaults(s.Source.Rows())
+	c := method.Cost{Bytes: p.Bytes, Least: p.Least, Scratch: p.Scratch, Cramped: p.GramNoRoom, Passes: p.passes(opt), Iterations: opt.MaxIter}
+	if s.Memory > 0 {
+		c.Bytes = s.Memory
+	}
+	return c, nil
+}
+
+// passes is how often a run of at most opt.MaxIter iterations reads the input.
+func (p Plan) passes(opt Options) method.Passes {
+	if p.RowsInMemory {
+		return method.Passes{Least: p.SetupPasses, Most: p.SetupPasses, Why: "then the rows are loaded"}
+	}
+	each := p.IterationPasses + 1 // C that rounding would blur takes one more
+	why := fmt.Sprintf("then %d to set up, and %d or %d an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, each, opt.MaxIter)
+	most := p.SetupPasses + each*opt.MaxIter
+	if !p.Gram {
+		// The first steps of U and of V look for their length with a pass of their own;
+		// projected ones take a pass for every trial, at most 60.
+		if most += 2; opt.Nonnegative {
+			most += 2 * opt.Steps * 59 * opt.MaxIter
+			why = fmt.Sprintf("then %d to set up, and %d or more an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, opt.MaxIter)
+		}
+	}
+	return method.Passes{Least: p.SetupPasses + p.IterationPasses, Most: most, Why: why}
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	for j := range e.Profile.Columns {
+		if c := &e.Profile.Columns[j]; c.Observed > 0 && math.IsInf(c.Max-c.Min, 0) {
+			return nil, &stream.DataError{RowGroup: -1, Row: -1, Column: e.Columns[j].Name, Err: errors.New("the range of its values overflows")}
+		}
+	}
+	grid, err := m.grid(e.Names())
+	if err != nil {
+		return nil, err
+	}
+	opt := m.options(e.Seed, e.Threads)
+	if opt.WithDefaults(e.Source.Rows()).Graph == GraphAnchors && opt.Anchors == 0 {
+		// By the rows that are left: at most as many as planned.
+		if opt.Anchors, err = anchor.Count(0, e.Rows, opt.Neighbors); err != nil {
+			return nil, err
+		}
+	}
+	opt.Scaling, opt.Memory, opt.Scratch = scaling(e), e.Memory, e.Scratch
+	opt.Meter, opt.Pass, opt.Progress = e.Meter, e.Pass, e.Iteration
+	res, err := Select(ctx, e.Source, grid, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Release(); err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults(e.Rows)
+	r := &method.Ranking{
+		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Passes: res.Passes, Warnings: stream.PlainTexts(res.Warnings),
+		Used: map[string]any{
+			"shape": fmt.Sprintf("%dx%d", grid.Shape[0], grid.Shape[1]), "clusters": opt.Clusters,
+			"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "eta": opt.Eta,
+			"max-iter": opt.MaxIter, "tol": opt.Tol, "graph": res.Graph, "neighbors": opt.Neighbors,
+		},
+	}
+	if res.Graph == "anchor" {
+		r.Used["anchors"], r.Used["anchor-method"] = res.Plan.Anchors, m.anchors.Placing
+	}
+	for t, v := range res.Objective[1:] {
+		r.Trace = append(r.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	}
+	if e.K > res.Nonzero {
+		r.Ties = nil // said here
+		r.Warnings = append(r.Warnings, stream.Textf("ranks %d to %d have a score of 0: column order decides which are selected; {k} %d takes those that the method chose",
+			res.Nonzero+1, e.K, max(res.Nonzero, 1)))
+	}
+	return r, nil
+}
+
+// scaling brings values to [0, 1], or leaves them, with what is missing filled in.
+func scaling(e *method.Evidence) *Scaling {
+	s := MinMax(e.Profile, e.Fill)
+	switch {
+	case e.Scale == gram.ScaleMinMax:
+		return s
+	case !e.Missing:
+		return nil
+	}
+	return &Scaling{Fill: s.Fill}
+}

@@ -1,0 +1,104 @@
+package eufs
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The kinds of trees that are built from names or data.
+const (
+	imageTree       = "image"
+	correlationTree = "correlation"
+	prefixTree      = "prefix:" // and a separator
+)
+
+// CheckTree implements method.Grouped: it finds what no input can make right.
+func (m *declared) CheckTree() error {
+	tree := m.tree
+	switch {
+	case tree == "":
+		return stream.Usagef("no {tree} given; want %s, %s, %sSEP or FILE.json", imageTree, correlationTree, prefixTree)
+	case tree == imageTree || tree == correlationTree || isFile(tree):
+		return nil
+	case tree == prefixTree:
+		return stream.Usagef("{tree} prefix: there is no separator; want prefix:SEP, as prefix:_")
+	case strings.HasPrefix(tree, prefixTree):
+		return nil
+	}
+	return stream.Usagef("{tree} %q: want %s, %s, %sSEP, or FILE.json%s", tree, imageTree, correlationTree, prefixTree,
+		suggest.DidYouMean(tree, []string{imageTree, correlationTree, prefixTree}))
+}
+
+// isFile says whether a tree names a file rather than a kind of tree.
+func isFile(tree string) bool {
+	if strings.EqualFold(filepath.Ext(tree), ".json") {
+		return true
+	}
+	_, err := os.Stat(tree)
+	return err == nil && !strings.HasPrefix(tree, prefixTree)
+}
+
+// NeedsGram implements method.Grouped.
+func (m *declared) NeedsGram() bool { return m.tree == correlationTree }
+
+// Tree implements method.Grouped.
+func (m *declared) Tree(e *method.Evidence) (method.Tree, error) {
+	var sym []float64
+	if e.Gram != nil {
+		sym = e.Gram.Sym
+	}
+	return m.buildTree(e.Names(), e.LeftOut, sym)
+}
+
+// buildTree is the tree over the named features, nil where none is asked for. sym is the
+// Gram matrix of the centred columns, for a correlation tree.
+func (m *declared) buildTree(names []string, leftOut []stream.LeftOut, sym []float64) (*Tree, error) {
+	separator, prefix := strings.CutPrefix(m.tree, prefixTree)
+	switch {
+	case m.tree == "":
+		return nil, nil
+	case m.tree == imageTree:
+		return ImageTree(names)
+	case m.tree == correlationTree:
+		if sym == nil {
+			return nil, stream.Dataf("", "{tree} correlation: a column's sum of squares overflows; scale the values down")
+		}
+		return CorrelationTree(sym, len(names))
+	case prefix:
+		return PrefixTree(names, separator)
+	}
+	return readTreeFile(m.tree, names, leftOut)
+}
+
+// readTreeFile reads the tree in a file.
+func readTreeFile(path string, names []string, leftOut []stream.LeftOut) (*Tree, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: errors.Unwrap(err), Remedy: stream.PlainText("ufs-stream tree makes such a file")}
+	}
+	left := make([]string, len(leftOut))
+	for i, l := range leftOut {
+		left[i] = l.Name
+	}
+	t, err := ReadTree(bytes.NewReader(b), names, left)
+	var usage *stream.UsageError
+	if errors.As(err, &usage) { // here it is a file that is bad
+		return nil, stream.Dataf(path, "%s", strings.TrimPrefix(usage.String(), "tree: "))
+	}
+	return t, err
+}
+
+// plannedTree is as large as the tree will be at most, before the data is read.
+func (m *declared) plannedTree(names []string, leftOut []stream.LeftOut) (*Tree, error) {
+	if m.NeedsGram() {
+		return &Tree{Features: make([]int, CorrelationEntries(len(names)))}, nil
+	}
+	return m.buildTree(names, leftOut, nil)
+}

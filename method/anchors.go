@@ -1,0 +1,65 @@
+package method
+
+import (
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Anchors are the options of an anchor graph.
+type Anchors struct {
+	Count     int    // m; 0 means what [anchor.Count] says
+	Placing   string // random or kmeans
+	Neighbors int    // K
+	File      string // whose rows are the anchors; empty for none
+}
+
+// KMeans says whether anchors are centres of clusters of a sample, rather than rows.
+func (a *Anchors) KMeans() bool { return a.Placing == "kmeans" }
+
+// Declare declares them.
+func (a *Anchors) Declare(o *Options) {
+	one := "want 1 or more"
+	o.Int(&a.Count, "anchors", 0, "`M` anchors (default: 500 below 10^4 rows, 1000 below 10^5, else 2000; at most a quarter of the rows)").
+		Bound(func() bool { return a.Count >= 1 }, one)
+	o.Choice(&a.Placing, "anchor-method", "random", "anchors are random rows, or centres of kmeans on a sample", "random", "kmeans")
+	o.Int(&a.Neighbors, "neighbors", anchor.DefaultNeighbors, "`K` nearest anchors (or rows) that a row has weights on").
+		Bound(func() bool { return a.Neighbors >= 1 }, one)
+	o.Check(func(given func(string) bool) error {
+		if given("anchors") && a.Count <= a.Neighbors {
+			return stream.Usagef("{anchors} %d is too few for {neighbors} %d: weights need the distance of one more, so at least %d", a.Count, a.Neighbors, a.Neighbors+1)
+		}
+		return nil
+	})
+}
+
+// DeclareFile declares the option that takes anchors from a file.
+func (a *Anchors) DeclareFile(o *Options) {
+	o.Text(&a.File, "anchors-file", "take the rows of `FILE` as anchors: it has the input's columns in their order, and any others").
+		Bound(func() bool { return a.File != "-" }, "a stream; save it to a Parquet file first")
+	o.Check(func(given func(string) bool) error {
+		if a.File != "" && (given("anchors") || given("anchor-method")) {
+			return stream.Usagef("{anchors-file} says which anchors; {anchors} and {anchor-method} do not go with it")
+		}
+		return nil
+	})
+}
+
+// Iteration are the options of when an iteration ends.
+type Iteration struct {
+	Most int     // iterations; 0 means the method's own default
+	Tol  float64 // relative change; 0 means the method's own default
+}
+
+// Declare declares them; the texts say the defaults.
+func (i *Iteration) Declare(o *Options, most, tol, change string) {
+	o.Int(&i.Most, "max-iter", 0, "at most `N` iterations (default "+most+")").
+		Bound(func() bool { return i.Most >= 1 }, "want 1 or more")
+	o.Float(&i.Tol, "tol", 0, "stop when the objective "+change+" by less than this share (default "+tol+")").
+		Bound(func() bool { return i.Tol > 0 && i.Tol < 1 }, "want a share above 0 and below 1")
+}
+
+// Clusters declares the number of clusters to expect.
+func (o *Options) Clusters(to *int) {
+	o.Int(to, "clusters", 10, "`C` clusters to expect, the number of dimensions of the embedding").
+		Bound(func() bool { return *to >= 1 }, "want 1 or more")
+}

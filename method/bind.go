@@ -1,0 +1,103 @@
+package method
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Settings are values of options by name: numbers, booleans or text, as the record of a
+// run has them or as a user has typed them.
+type Settings map[string]any
+
+// Text is the value of an option as text: numbers without an exponent.
+func (s Settings) Text(name string) string {
+	switch v := s[name].(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64) // no option for a whole number takes 1e+06
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Bound is a method whose settings have their values.
+type Bound struct {
+	Spec
+	Solver           Method
+	Options          *Options
+	Anchors          Anchors // of FromGraph methods
+	Sample           int64   // rows to draw, of FromRows methods; 0 means all
+	RequireConverged bool
+}
+
+// DefaultSample is the number of rows that FromRows methods draw where nothing is said.
+const DefaultSample = 10_000
+
+// Declare makes the method and declares its options, with those that come with what it
+// works from.
+func (s Spec) Declare() *Bound {
+	b := &Bound{Spec: s, Solver: s.New(), Options: new(Options)}
+	switch s.From {
+	case FromGraph:
+		b.Anchors.Declare(b.Options)
+		b.Anchors.DeclareFile(b.Options)
+	case FromRows:
+		b.Options.Int64(&b.Sample, "sample", DefaultSample,
+			"iterate over a seeded sample of `N` rows; 0: all rows, in memory where they fit, else out of core, with the same result; sparse rows are made dense").
+			Bound(func() bool { return b.Sample >= 0 }, "want a number of rows, 0 for all")
+	}
+	if s.Takes.Iterates {
+		b.Options.Bool(&b.RequireConverged, "require-converged", "fail unless the iteration converged; the result is written all the same")
+	}
+	b.Solver.Options(b.Options)
+	return b
+}
+
+// Bind makes the method with the given settings. The error is a *stream.UsageError.
+func (s Spec) Bind(settings Settings) (*Bound, error) {
+	b := s.Declare()
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		opt := b.Options.Find(name)
+		if opt == nil {
+			return nil, stream.Usagef("{"+name+"} is not for method %s", s.Name)
+		}
+		if err := opt.set(settings.Text(name)); err != nil {
+			return nil, err
+		}
+	}
+	given := func(name string) bool {
+		opt := b.Options.Find(name)
+		return opt != nil && opt.given
+	}
+	for _, rule := range b.Options.checks {
+		if err := rule(given); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Given says whether an option was among the settings.
+func (b *Bound) Given(name string) bool {
+	opt := b.Options.Find(name)
+	return opt != nil && opt.given
+}
+
+// Single refuses several weights, which only a path takes.
+func (b *Bound) Single(settings Settings) error {
+	for _, opt := range b.Options.list {
+		if opt.Type != "NUMBERS" || !opt.given {
+			continue
+		}
+		var w Weights
+		if err := w.Set(settings.Text(opt.Name)); err == nil && len(w) > 1 {
+			return stream.Usagef("{"+opt.Name+"} has %d values; select takes one, path takes several", len(w))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package method
+
+import "github.com/ufs-stream/ufs-stream/stream"
+
+// Shape is the input of a run as far as it is known before anything is read.
+type Shape struct {
+	Columns []stream.Column  // features, at most
+	LeftOut []stream.LeftOut // columns that are none
+	Rows    int64            // that take part, at most; -1 unknown
+	Source  stream.Source    // what the method will read; nil where it reads nothing
+	K       int              // features wanted
+	Anchors int              // m, for FromGraph
+	Threads int
+
+	HasNulls bool // the metadata tells of missing entries
+	FillMean bool // missing entries become means
+	Drops    bool // rows with missing entries are dropped
+
+	// OutOfCore asks about FromGram methods without the matrix: they read the rows.
+	OutOfCore bool
+	// Memory is what the method may hold; 0 means all it wants.
+	Memory int64
+}
+
+// Names are the names of the features.
+func (s Shape) Names() []string { return names(s.Columns) }
+
+// Cost is what a run takes, in bytes, beside what it works from and the source's chunks.
+type Cost struct {
+	Bytes   int64 // held at most within Shape.Memory
+	Least   int64 // the smallest Shape.Memory that works; 0 means Bytes
+	Scratch int64 // in scratch files
+	Shared  int64 // of Bytes, or of Scratch where that is not 0, what settings solved side by side share
+	Gram    bool  // a FromRows method wants the Gram matrix of the centred columns
+	Cramped bool  // more memory would save passes
+	Passes  Passes
+	// Iterations bounds those of one setting; 0 for a method that does not iterate.
+	Iterations int
+}
+
+// Passes is the range in which the number of passes over the input will be.
+type Passes struct {
+	Least int    `json:"least"`
+	Most  int    `json:"most"`
+	Why   string `json:"why"`
+}

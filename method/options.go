@@ -1,0 +1,172 @@
+package method
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options are the settings that a method declares, each bound to the variable that it
+// sets. A declaration gives the variable its default.
+type Options struct {
+	list   []*Option
+	checks []func(given func(name string) bool) error
+}
+
+// Option is one declared setting.
+type Option struct {
+	Name    string
+	Usage   string // one line; `N` in backquotes names the value
+	Type    string // int, float64, bool, string, name (one of Allowed) or NUMBERS (weights)
+	Default string // as text; empty where Usage says it
+	Allowed []string
+
+	parse  func(string) error
+	bounds []func(text string) error
+	given  bool
+}
+
+// All lists the options in the order of their declaration.
+func (o *Options) All() []*Option { return o.list }
+
+// Find is the option of a name, or nil.
+func (o *Options) Find(name string) *Option {
+	for _, opt := range o.list {
+		if opt.Name == name {
+			return opt
+		}
+	}
+	return nil
+}
+
+// Check adds a rule over several options, for when all have their values.
+func (o *Options) Check(rule func(given func(name string) bool) error) {
+	o.checks = append(o.checks, rule)
+}
+
+func (o *Options) add(opt *Option) *Option {
+	o.list = append(o.list, opt)
+	return opt
+}
+
+// Int declares a whole number.
+func (o *Options) Int(to *int, name string, value int, usage string) *Option {
+	*to = value
+	return o.add(&Option{Name: name, Usage: usage, Type: "int", Default: numberText(value), parse: func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return errors.New("want a whole number")
+		}
+		*to = n
+		return nil
+	}})
+}
+
+// Int64 declares a whole number that counts rows.
+func (o *Options) Int64(to *int64, name string, value int64, usage string) *Option {
+	*to = value
+	return o.add(&Option{Name: name, Usage: usage, Type: "int", Default: numberText(value), parse: func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return errors.New("want a whole number")
+		}
+		*to = n
+		return nil
+	}})
+}
+
+// Float declares a number.
+func (o *Options) Float(to *float64, name string, value float64, usage string) *Option {
+	*to = value
+	return o.add(&Option{Name: name, Usage: usage, Type: "float64", Default: numberText(value), parse: func(s string) error {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return errors.New("want a number")
+		}
+		*to = x
+		return nil
+	}})
+}
+
+// numberText is a default as text; 0 stands for a default that the usage explains.
+func numberText[T int | int64 | float64](x T) string {
+	if x == 0 {
+		return ""
+	}
+	return fmt.Sprint(x)
+}
+
+// Bool declares a switch.
+func (o *Options) Bool(to *bool, name, usage string) *Option {
+	*to = false
+	return o.add(&Option{Name: name, Usage: usage, Type: "bool", parse: func(s string) error {
+		on, err := strconv.ParseBool(s)
+		if err != nil {
+			return errors.New("want true or false")
+		}
+		*to = on
+		return nil
+	}})
+}
+
+// Text declares any text.
+func (o *Options) Text(to *string, name, usage string) *Option {
+	*to = ""
+	return o.add(&Option{Name: name, Usage: usage, Type: "string", parse: func(s string) error { *to = s; return nil }})
+}
+
+// Choice declares one of some names.
+func (o *Options) Choice(to *string, name, value, usage string, allowed ...string) *Option {
+	*to = value
+	return o.add(&Option{Name: name, Usage: usage, Type: "name", Default: value, Allowed: allowed, parse: func(s string) error {
+		if !slices.Contains(allowed, s) {
+			return fmt.Errorf("want %s%s", strings.Join(allowed, ", "), suggest.DidYouMean(s, allowed))
+		}
+		*to = s
+		return nil
+	}})
+}
+
+// Weights declares a weight, of which a path takes several.
+func (o *Options) Weights(to *Weights, name, usage string) *Option {
+	*to = nil
+	return o.add(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: to.Set})
+}
+
+// Parse reads the value of the option from text; the error says what it wants.
+func (opt *Option) Parse(s string) error { return opt.parse(s) }
+
+// Bound refuses values that are not fine, in words such as "want 1 or more".
+func (opt *Option) Bound(fine func() bool, want string) *Option {
+	return opt.Refuse(func(text string) error {
+		if fine() {
+			return nil
+		}
+		return stream.Usagef("{"+opt.Name+"} %s: %s", text, want)
+	})
+}
+
+// Refuse adds a rule over the value given, which its text is.
+func (opt *Option) Refuse(rule func(text string) error) *Option {
+	opt.bounds = append(opt.bounds, rule)
+	return opt
+}
+
+// set takes over a given value.
+func (opt *Option) set(text string) error {
+	if err := opt.parse(text); err != nil {
+		return stream.Usagef("{"+opt.Name+"} %s: %w", text, err)
+	}
+	opt.given = true
+	for _, rule := range opt.bounds {
+		if err := rule(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package method
+
+import (
+	"io"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Ranking is what a method returns. Features are numbered as in Evidence.Columns.
+type Ranking struct {
+	Order []int // features, best first: all, or as many as were chosen
+	// Scores has one score for each feature. Nil where only a choice has one.
+	Scores []float64
+	// Turns has the score of each of Order at its turn, in place of Scores.
+	Turns         []float64
+	LowerIsBetter bool
+	Ties          Ties // of Order; nil where none is known
+
+	// Error is F(S)/F(∅) after each of Order, Explained the share of each feature's sum of
+	// squares that the selection explains, Nearest the selected feature with the largest
+	// absolute cosine, -1 for none. Where Error is nil and there is a Gram matrix, the
+	// caller finds all three.
+	Error, Explained []float64
+	Nearest          []int
+
+	Objective []float64          // where there is a Trace, its objective is taken
+	Trace     []stream.TraceStep // a step for each iteration
+	Unsettled bool               // the iteration ended before it converged
+	Rose      *Rise              // nil where the objective fell as it must
+
+	Used     map[string]any // the settings that shaped the answer, by option, with defaults filled in
+	Passes   int            // over the source
+	Warnings []stream.Text
+}
+
+// Rise is an objective that rose by more than rounding explains: a fault in data or
+// program. The ranking is that from before it rose.
+type Rise struct {
+	Iteration int // counted from 1
+	From, To  float64
+	Allowed   float64 // how much of To − From rounding could explain
+}
+
+// Ties are the sizes of the groups of equal scores along a ranking; a group stands in
+// column order.
+type Ties []int
+
+// At returns the ranks [from, to) of the group that the choice of the first k features
+// cuts in two, so that column order decides; from = to where none is cut.
+func (t Ties) At(k int) (from, to int) {
+	for _, n := range t {
+		if from = to; from >= k {
+			break
+		}
+		if to = from + n; to > k {
+			return from, to
+		}
+	}
+	return 0, 0
+}
+
+// EqualScores are the ties of features in order whose scores are the same numbers.
+func EqualScores(order []int, scores []float64) Ties {
+	var t Ties
+	for i, j := range order {
+		if i > 0 && scores[j] == scores[order[i-1]] {
+			t[len(t)-1]++
+		} else {
+			t = append(t, 1)
+		}
+	}
+	return t
+}
+
+// Grid is the result of a path over settings.
+type Grid struct {
+	Settings    []Setting // by rising weights
+	Recommended int       // index into Settings; -1 where none can be recommended
+	Why         string    // the reason, in a sentence
+	Used        map[string]any
+	Passes      int // over the source
+	Warnings    []stream.Text
+}
+
+// Setting is one point of a grid.
+type Setting struct {
+	Alpha, Beta, Gamma float64     // the weights; NaN for those that the method has not
+	Name               stream.Text // in words: "alpha 1, gamma 0.1"
+	Flags              stream.Text // the options that ask for it alone, where the weights do not tell
+	Ranking            *Ranking
+	Agreement          float64 // with the neighbouring settings: mean Jaccard index of the first K features
+}
+
+// Tree is a tree of groups over features.
+type Tree interface {
+	Nodes() int
+	Depth() int
+	// Encode writes the tree as JSON, features by their names.
+	Encode(w io.Writer, names []string) error
+}

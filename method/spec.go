@@ -1,0 +1,77 @@
+package method
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+)
+
+// From is what a method works from. It decides which passes over the input come before it.
+type From int
+
+// What methods work from.
+const (
+	FromProfile From = iota // mean, spread and range of each column: O(d)
+	FromGram                // the Gram matrix: O(d²), or the rows again and again where that does not fit
+	FromGraph               // the Gram matrix and the anchor graph: O(m·d + m²) more
+	FromRows                // the rows, in every iteration
+)
+
+// Takes says what a method can be asked for.
+type Takes struct {
+	Keep     bool // features that are in from the start
+	Variance bool // a share to be explained, in place of a number of features
+	Weight   bool // rows that weigh differently
+	// Nested says that the first features of a selection are the selection of fewer, so
+	// that one run has the whole curve of the error over their number.
+	Nested bool
+	// Iterates says that the method may stop before it converged.
+	Iterates bool
+	// Cells says that features are the cells of a grid: all take part, constant ones too.
+	Cells bool
+	// Scales are those that make sense; nil means all. WhyScales says why not others.
+	Scales    []gram.Scale
+	WhyScales string
+}
+
+// Spec declares a method: plain data, and how to make one.
+type Spec struct {
+	Name  string
+	About string // a line for people
+	From  From
+	Takes Takes
+	Scale gram.Scale // where the request names none
+	// PathAdvice says what to do in place of a path over settings, where the method has
+	// none and no curve; empty says nothing.
+	PathAdvice string
+	New        func() Method
+}
+
+// Method is a method with its settings, which Options binds to their values. It is used
+// for one run.
+type Method interface {
+	// Options declares the settings.
+	Options(*Options)
+	// Cost says what a run takes for input of the given shape.
+	Cost(Shape) (Cost, error)
+	// Select ranks the features of the evidence, whose matrices it may use up.
+	Select(context.Context, *Evidence) (*Ranking, error)
+}
+
+// Varied is a method that solves every setting of a grid from one Evidence. Which
+// settings is said by its options, of which some then take several values.
+type Varied interface {
+	// Settings is the number of settings of the grid, at most.
+	Settings() int
+	Path(context.Context, *Evidence) (*Grid, error)
+}
+
+// Grouped is a method that works with a tree of groups over the features.
+type Grouped interface {
+	// Tree makes the tree that the method's options ask for from the columns of the
+	// evidence, and, where NeedsGram, the Gram matrix of the centred columns.
+	Tree(*Evidence) (Tree, error)
+	NeedsGram() bool
+	// Check refuses options that ask for no tree.
+	CheckTree() error
+}

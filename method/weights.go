@@ -1,0 +1,135 @@
+package method
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Weight is the weight of a term: a number, or a share of what the method itself finds
+// out, "0.1x".
+type Weight struct {
+	Value float64
+	Share bool
+}
+
+func (w Weight) String() string {
+	s := strconv.FormatFloat(w.Value, 'g', -1, 64)
+	if w.Share {
+		s += "x"
+	}
+	return s
+}
+
+// Weights is an option of one weight, or of several for a path: a list, or a run of
+// decades. Empty means the method's default.
+type Weights []Weight
+
+func (w Weights) String() string {
+	parts := make([]string, len(w))
+	for i, x := range w {
+		parts[i] = x.String()
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set reads "1", "0.1,1,10", "1e-3..1e3", "0.1x" or "1e-3x..1x".
+func (w *Weights) Set(s string) error {
+	var out Weights
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, run := strings.Cut(part, "..")
+		a, err := parseWeight(from)
+		if err != nil {
+			return err
+		}
+		if !run {
+			out = append(out, a)
+			continue
+		}
+		b, err := parseWeight(to)
+		if err != nil {
+			return err
+		}
+		if a.Share != b.Share {
+			return fmt.Errorf("%q: want two numbers, or two shares, as 1e-3x..1x", part)
+		}
+		if !(a.Value > 0 && b.Value >= a.Value) {
+			return fmt.Errorf("%q: want FROM..TO with 0 < FROM <= TO, as 1e-3..1e3", part)
+		}
+		steps := int(math.Floor(math.Log10(b.Value) - math.Log10(a.Value) + 1e-9)) // b/a may overflow
+		for i := range steps + 1 {
+			x, err := decade(a.Value, i)
+			if err != nil {
+				return err
+			}
+			out = append(out, Weight{x, a.Share})
+		}
+	}
+	*w = out
+	return nil
+}
+
+// decade is a·10ⁱ, through decimal, so that 1e-3..1e3 holds 0.1 and not 0.1000…01.
+func decade(a float64, i int) (float64, error) {
+	digits, exponent, _ := strings.Cut(strconv.FormatFloat(a, 'e', -1, 64), "e")
+	e, err := strconv.Atoi(exponent)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseFloat(digits+"e"+strconv.Itoa(e+i), 64)
+}
+
+func parseWeight(s string) (Weight, error) {
+	digits, share := strings.CutSuffix(strings.TrimSpace(s), "x")
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
+		return Weight{}, fmt.Errorf("%q: want a number of at least 0", s)
+	}
+	return Weight{x, share}, nil
+}
+
+// Record is w as the record of a run has it: the number, or all of several as text.
+func (w Weights) Record() any {
+	if len(w) == 1 && !w[0].Share {
+		return w[0].Value
+	}
+	return w.String()
+}
+
+// Or is w, or the default where w is empty.
+func (w Weights) Or(otherwise ...Weight) Weights {
+	if len(w) > 0 {
+		return w
+	}
+	return otherwise
+}
+
+// Values are the numbers, shares left as they are.
+func (w Weights) Values() []float64 {
+	var out []float64
+	for _, x := range w {
+		out = append(out, x.Value)
+	}
+	return out
+}
+
+// First is the value of the first weight, 0 for none.
+func (w Weights) First() float64 {
+	if len(w) == 0 {
+		return 0
+	}
+	return w[0].Value
+}
+
+// RefuseShares refuses shares, for a method that has nothing to take them of.
+func (w Weights) RefuseShares(option, method string) error {
+	for _, x := range w {
+		if x.Share {
+			return stream.Usagef("{"+option+"} %v: method %s has nothing to take a share of; want a number", x, method)
+		}
+	}
+	return nil
+}

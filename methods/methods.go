@@ -1,0 +1,80 @@
+// Package methods is the list of all methods of selection. A method is added by a line
+// in All.
+package methods
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/baseline"
+	"github.com/ufs-stream/ufs-stream/cpufs"
+	"github.com/ufs-stream/ufs-stream/eufs"
+	"github.com/ufs-stream/ufs-stream/greedy"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/sfufs"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Default is the method of a run that names none.
+const Default = "greedy"
+
+// All lists every method.
+func All() []method.Spec {
+	return slices.Concat(
+		greedy.Specs(),
+		baseline.Specs(),
+		sfufs.Specs(),
+		eufs.Specs(),
+		cpufs.Specs(),
+	)
+}
+
+// Names are the names of a list of methods.
+func Names(list []method.Spec) []string {
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// Find looks a method of the list up by its name; one that is unknown is a
+// *stream.UsageError.
+func Find(list []method.Spec, name string) (method.Spec, error) {
+	for _, s := range list {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	names := Names(list)
+	return method.Spec{}, stream.Usagef("unknown method %q (there are %s)%s", name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
+}
+
+// Knowing are the methods of the list that have an option.
+func Knowing(list []method.Spec, option string) []method.Spec {
+	return slices.DeleteFunc(slices.Clone(list), func(s method.Spec) bool {
+		return s.Declare().Options.Find(option) == nil
+	})
+}
+
+// Bind finds a method and gives it its settings. Options of other methods are a
+// *stream.UsageError that names those.
+func Bind(list []method.Spec, name string, settings method.Settings) (*method.Bound, error) {
+	spec, err := Find(list, name)
+	if err != nil {
+		return nil, err
+	}
+	declared := spec.Declare().Options
+	for _, option := range slices.Sorted(maps.Keys(settings)) {
+		if declared.Find(option) != nil {
+			continue
+		}
+		if others := Knowing(list, option); len(others) > 0 {
+			return nil, stream.Usagef("{"+option+"} is not for method %s but for %s", name, strings.Join(Names(others), ", "))
+		}
+		return nil, stream.Usagef("no method has an option %q", option)
+	}
+	return spec.Bind(settings)
+}

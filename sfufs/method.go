@@ -1,0 +1,160 @@
+package sfufs
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares SFUFS and FUFS.
+func Specs() []method.Spec {
+	spec := func(m Method, about string) method.Spec {
+		return method.Spec{
+			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleStandard,
+			New: func() method.Method { return &declared{kind: m} },
+		}
+	}
+	return []method.Spec{
+		spec(SFUFS, "a sparse projection that keeps neighbours together and fits a flexible embedding (Hu, Wang, Nie et al.)"),
+		spec(FUFS, "the same with the projection itself as embedding"),
+	}
+}
+
+// declared is SFUFS or FUFS with its settings.
+type declared struct {
+	kind         Method
+	alpha, gamma method.Weights
+	constraint   string
+	clusters     int
+	ends         method.Iteration
+}
+
+func (m *declared) Options(o *method.Options) {
+	weight := func(to *method.Weights, name, usage string, validate func(float64) error) {
+		o.Weights(to, name, usage).Refuse(func(string) error {
+			if err := to.RefuseShares(name, m.kind.String()); err != nil {
+				return err
+			}
+			for _, w := range *to {
+				if err := validate(w.Value); err != nil {
+					return stream.Usagef("{"+name+"}: %v", err)
+				}
+			}
+			return nil
+		})
+	}
+	if m.kind == SFUFS {
+		weight(&m.alpha, "alpha", "weight of the regression (default 1); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)", func(alpha float64) error {
+			if alpha == 0 {
+				return stream.Usagef("want a number above 0")
+			}
+			return Options{Alpha: alpha}.Validate(1)
+		})
+	}
+	weight(&m.gamma, "gamma", "weight of the sparsity (default 1; 0.1 with the constraint scatter); path takes several, as 0.1,1 or 1e-3..1e3", func(gamma float64) error {
+		return Options{Gamma: gamma}.Validate(1)
+	})
+	o.Choice(&m.constraint, "constraint", "identity", "WᵀW = I (identity, the papers) or in units of the scatter (scatter, ours)", "identity", "scatter")
+	o.Clusters(&m.clusters)
+	m.ends.Declare(o, "50", "1e-4", "falls")
+}
+
+// options are those for d features; the first of several weights counts.
+func (m *declared) options(d, threads int) Options {
+	opt := Options{
+		Method: m.kind, Clusters: min(m.clusters, d), Tol: m.ends.Tol, MaxIter: m.ends.Most, Threads: threads,
+		Alpha: m.alpha.First(), Gamma: m.gamma.First(),
+	}
+	if m.constraint == "scatter" {
+		opt.Constraint = Scatter
+	}
+	opt.NoPenalty = len(m.gamma) > 0 && opt.Gamma == 0
+	return opt
+}
+
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	d := len(s.Columns)
+	opt := m.options(max(d, 1), s.Threads)
+	return method.Cost{Bytes: Bytes(d, s.Anchors, opt), Iterations: opt.WithDefaults(max(d, 1)).MaxIter}, nil
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	opt := m.options(e.Graph.D, e.Threads)
+	opt.Names = e.Names()
+	res, err := Select(ctx, e.Graph, opt)
+	if err != nil {
+		return nil, err
+	}
+	out := res.ranking()
+	used, warnings := m.record(e, opt)
+	out.Used, out.Warnings = used, append(warnings, out.Warnings...)
+	return out, nil
+}
+
+// ranking is the result in the form of all methods.
+func (r *Result) ranking() *method.Ranking {
+	out := &method.Ranking{
+		Order: r.Order, Scores: r.Scores, Ties: r.Ties, Rose: r.Rose, Unsettled: !r.Converged,
+		Warnings: stream.PlainTexts(r.Warnings),
+	}
+	for t, v := range r.Objective {
+		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	}
+	return out
+}
+
+// record notes the settings, with their defaults where a path does not vary them, and
+// what they are warned of.
+func (m *declared) record(e *method.Evidence, opt Options) (map[string]any, []stream.Text) {
+	d := e.Graph.D
+	opt = opt.WithDefaults(d)
+	used := map[string]any{
+		"gamma": m.gamma.Or(method.Weight{Value: opt.Gamma}).Record(), "constraint": opt.Constraint.String(),
+		"clusters": opt.Clusters, "max-iter": opt.MaxIter, "tol": opt.Tol,
+	}
+	if m.kind == SFUFS {
+		used["alpha"] = m.alpha.Or(method.Weight{Value: opt.Alpha}).Record()
+	}
+	var warnings []stream.Text
+	if m.clusters > d {
+		warnings = append(warnings, stream.Textf("{clusters} %d is more than the %d features: there are as many dimensions as features", m.clusters, d))
+	}
+	if opt.Constraint == Identity && 2*e.K < d {
+		warnings = append(warnings, stream.Textf("the constraint WᵀW = I of the papers prefers features that hardly vary, so that few features chosen by it are worse than random ones; {constraint} scatter mends that"))
+	}
+	return used, warnings
+}
+
+// Settings implements method.Varied.
+func (m *declared) Settings() int { return max(len(m.alpha), 1) * max(len(m.gamma), 1) }
+
+// Path implements method.Varied.
+func (m *declared) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
+	rest := *m // the options that are the same for all settings
+	rest.alpha, rest.gamma = nil, nil
+	opt := rest.options(e.Graph.D, e.Threads)
+	opt.Names = e.Names()
+	all, err := Path(ctx, e.Graph, Grid{Alpha: m.alpha.Values(), Gamma: m.gamma.Values(), K: []int{e.K}}, opt)
+	if err != nil {
+		return nil, err
+	}
+	g := &method.Grid{Recommended: all.Recommended, Why: all.Why}
+	g.Used, g.Warnings = m.record(e, opt)
+	for _, set := range all.All {
+		one := method.Setting{
+			Alpha: set.Alpha, Beta: math.NaN(), Gamma: set.Gamma, Ranking: set.Result.ranking(), Agreement: set.Agreement[0],
+			Name: stream.PlainText(fmt.Sprintf("gamma %v", set.Gamma)),
+		}
+		if m.kind == FUFS {
+			one.Alpha = math.NaN()
+		} else {
+			one.Name = stream.PlainText(fmt.Sprintf("alpha %v, gamma %v", set.Alpha, set.Gamma))
+		}
+		g.Settings = append(g.Settings, one)
+	}
+	return g, nil
+}

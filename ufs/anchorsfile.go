@@ -1,0 +1,72 @@
+package ufs
+
+import (
+	"context"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// countAnchors finds out the number of rows of the file of anchors, if there is one: the
+// plan wants to know.
+func (r *run) countAnchors(ctx context.Context) error {
+	f := &r.Anchors
+	if f.File == "" {
+		return nil
+	}
+	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads}) // footers only: the plan is to complain
+	if err != nil {
+		return stream.Errorf("{anchors-file}: %w", err)
+	}
+	defer ds.Close()
+	switch rows := ds.Rows(); {
+	case rows < 0:
+		return stream.Usagef("{anchors-file} %s: a stream; save it to a Parquet file first", f.File)
+	case rows <= int64(f.Neighbors):
+		return stream.Usagef("{anchors-file} %s: %d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
+			f.File, rows, f.Neighbors, f.Neighbors+1)
+	default:
+		r.anchorRows = int(min(rows, math.MaxInt32))
+	}
+	return nil
+}
+
+// anchorsOf reads the file of anchors: the input's columns, found by name. Its missing entries
+// are treated as those of the input.
+func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) (*anchor.Anchors, error) {
+	f := &p.g.Anchors
+	opt := p.opt
+	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut = nil, nil, "", 0, nil
+	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1) // the input is not being read now
+	src, err := openDataset(ctx, []string{f.File}, opt)
+	if err != nil {
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(err))
+	}
+	defer src.Close()
+	if opt.Sparse == "" {
+		opt.Columns = columnNames(d.columns)
+		known := make(map[string]bool)
+		for _, c := range src.Columns() {
+			known[c.Name] = true
+		}
+		for _, name := range opt.Columns {
+			if !known[name] {
+				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", f.File, name)
+			}
+		}
+		if src, err = src.With(opt); err != nil {
+			return nil, stream.Errorf("{anchors-file}: %w", err)
+		}
+	}
+	if err := sameColumns(d.columns, src.Columns()); err != nil {
+		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", f.File, err)
+	}
+	a, err := anchor.Given(ctx, src, p.g.anchorRows, std)
+	if err != nil {
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(err))
+	}
+	return a, nil
+}

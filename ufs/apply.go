@@ -1,0 +1,79 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ApplyRequest says what to write of the input.
+type ApplyRequest struct {
+	Inputs    []string
+	Selection *stream.Selection // whose features, in the order of their ranks, are written
+	Also      []string          // further columns, of any type, behind them
+	Output    string            // a Parquet file, or a folder where the input is one
+	Sparse    string            // as in Request; default: as the selection records
+	Threads   int
+	Memory    int64
+
+	Meter    *stream.Meter
+	Progress func(Progress)
+}
+
+// Apply writes the input reduced to the selected columns, with the types and values of the
+// original. The output appears whole or not at all.
+func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
+	q := Request{Threads: a.Threads, Memory: a.Memory, Meter: a.Meter, Progress: a.Progress}
+	var report chunkio.ApplyReport
+	if a.Output == "" {
+		return report, stream.Usagef("apply: no output given; add {o} OUT")
+	}
+	if err := q.limits(); err != nil {
+		return report, err
+	}
+	end, err := q.begin()
+	if err != nil {
+		return report, err
+	}
+	defer end()
+	if recorded, ok := a.Selection.Options["sparse"].(string); ok && a.Sparse == "" {
+		a.Sparse = recorded
+	}
+	columns := make([]string, len(a.Selection.Selected))
+	for i, f := range a.Selection.Selected {
+		columns[i] = f.Name
+	}
+	err = q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
+		report, err = chunkio.Apply(ctx, a.Inputs, a.Output, chunkio.ApplyOptions{
+			Columns: columns, Also: a.Also, Sparse: a.Sparse, Threads: q.Threads,
+			Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
+		})
+		return err
+	})
+	return report, q.wholeLimit(err)
+}
+
+// ReadSelection reads a Selection from a JSON file.
+func ReadSelection(path string) (*stream.Selection, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // the path is named already
+		}
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("check the path of {selection}")}
+	}
+	defer f.Close()
+	s, err := stream.DecodeSelection(f)
+	if err != nil {
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with: ufs-stream select … {format} json")}
+	}
+	if len(s.Selected) == 0 {
+		return nil, stream.Dataf(path, "the selection has no features")
+	}
+	return s, nil
+}

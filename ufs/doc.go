@@ -1,0 +1,20 @@
+// Package ufs is one run of ufs-stream as a library: unsupervised feature selection from
+// files too big for memory, with nothing held that grows with their rows.
+//
+//	s, err := ufs.Select(ctx, ufs.Request{Inputs: []string{"data/*.parquet"}, K: 50})
+//
+// A [Request] is plain data. The verbs are [Select], [Plan] (what Select would do and
+// cost), [Path] (a curve over k, or a grid of weights), [Scan] and [Merge] (statistics of
+// parts, which add up), [Eval], [Tree], [Inspect], [Apply]. The way of the data:
+//
+//  1. settle.go checks the request against what its method declares (package method);
+//  2. gather.go opens the input, plans its memory (memory.go) and makes the passes that
+//     leave a profile, a Gram matrix or an anchor graph (graph.go), with a checkpoint on the
+//     way (checkpoint.go); statistics files (statsfile.go) take the place of passes;
+//  3. select.go makes the method's evidence of that (evidence.go) and asks it to rank;
+//  4. writeup.go writes the ranking up as a stream.Selection.
+//
+// While a run lasts, the Go runtime's own limits (GOMAXPROCS, the memory limit, the pace of
+// the collector) are those of its request; they are the process's, so that of runs at the
+// same time the last to start has its way.
+package ufs

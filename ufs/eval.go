@@ -1,0 +1,182 @@
+package ufs
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// EvalRequest says which selections to judge, and how. A zero field means its default.
+type EvalRequest struct {
+	Inputs     []string
+	Stdin      io.Reader
+	Selections []NamedSelection
+
+	K       []int  // the first so many features of the rankings; default: all that are selected
+	Label   string // the class column; without one there is no clustering
+	Sparse  string // as in Request; default: as the selections record
+	Missing string // as in Request; default: as the selections record
+	Sample  int64  // judge by a seeded sample of so many rows, default 10,000; negative means all
+
+	Protocol       string   // greedy (20 runs, each the best of 10 restarts; default) or sfufs (30 runs of one)
+	Runs, Restarts int      // in place of the protocol's
+	Clusters       int      // default: as many as there are classes
+	Scale          string   // default: none for k-means, what the selections record for the reconstruction error
+	Spherical      bool     // k-means by the directions of rows
+	Baselines      []string // of all, random, variance, or none; default: all of them
+	// Resamples is how often to select again from random samples of half as many rows:
+	// default 5 without a label, else none; negative means none.
+	Resamples int
+	Methods   []method.Spec // that selections may have been made by; nil means methods.All()
+
+	Seed    uint64
+	Threads int
+	Memory  int64
+	Output  string
+
+	Meter    *stream.Meter
+	Progress func(Progress)
+	Note     func(stream.Text)
+	Spelling stream.Spelling
+}
+
+// NamedSelection is a selection to judge. Name is how results call it, Path where it was
+// read from, for messages.
+type NamedSelection struct {
+	Name, Path string
+	*stream.Selection
+}
+
+const (
+	defaultEvalSample = 10_000
+	defaultResamples  = 5
+)
+
+// Eval judges selections: it clusters the rows by k-means on the selected features only
+// and compares the clusters with the classes of the label, beside all, random and most
+// varying features; it says what the selections leave unexplained (reconstruction error),
+// how alike their features are (redundancy), and how far selections from other rows agree
+// (stability).
+func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
+	begin := time.Now()
+	e := &evaluator{EvalRequest: o, q: Request{
+		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
+		Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
+	}}
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	if err := e.q.limits(); err != nil {
+		return nil, err
+	}
+	if err := e.q.input(); err != nil {
+		return nil, err
+	}
+	end, err := e.q.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if err := e.settle(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{e.read, e.judge, e.resample} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r := e.report()
+	r.Timing.Wall = time.Since(begin).Seconds()
+	r.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: e.q.Memory}
+	return r, nil
+}
+
+// check finds what no input can make right, and fills in the protocol's numbers.
+func (e *evaluator) check() error {
+	switch {
+	case len(e.Inputs) == 0:
+		return stream.Usagef("no INPUT given")
+	case len(e.Selections) == 0:
+		return stream.Usagef("eval: no selection given; add {selection} SEL.json (made by: ufs-stream select … {o} SEL.json)")
+	}
+	for option, given := range map[string]bool{
+		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "clusters": e.Clusters != 0, "spherical": e.Spherical,
+	} {
+		if e.Label == "" && given {
+			return stream.Usagef("{" + option + "} is for k-means, whose clusters are compared with the classes: add {label} COL")
+		}
+	}
+	for option, n := range map[string]int{"runs": e.Runs, "restarts": e.Restarts, "clusters": e.Clusters} {
+		if n < 0 {
+			return stream.Usagef("{"+option+"} %d: want 1 or more", n)
+		}
+	}
+	switch {
+	case e.Baselines == nil:
+		e.Baselines = judge.Baselines()
+	case slices.Equal(e.Baselines, []string{"none"}):
+		e.Baselines = nil
+	}
+	for _, b := range e.Baselines {
+		if all := judge.Baselines(); !slices.Contains(all, b) {
+			return stream.Usagef("unknown baseline %q (want %s, or none)%s", b, strings.Join(all, ", "), suggest.DidYouMean(b, all))
+		}
+	}
+	if e.Methods == nil {
+		e.Methods = methods.All()
+	}
+	if err := e.settleRows(); err != nil {
+		return err
+	}
+	return e.settleProtocol()
+}
+
+// settleRows settles how many rows are judged, and whether selections are made again.
+func (e *evaluator) settleRows() error {
+	piped := slices.Contains(e.Inputs, "-")
+	switch {
+	case e.Resamples == 1:
+		return stream.Usagef("{resamples} %d: want 2 or more to compare, or 0", e.Resamples)
+	case piped && e.Resamples > 0:
+		return stream.Usagef("{resamples} selects from the input again and again, and a stream is there once; save it to a file first")
+	case piped && e.Sample > 0:
+		return stream.Usagef("{sample} needs to know the number of rows beforehand, which a stream does not tell; give {sample} 0 to judge by all rows, or save it to a file first")
+	case piped:
+		e.Sample, e.Resamples = 0, 0
+		return nil
+	case e.Resamples == 0 && e.Label == "":
+		e.Resamples = defaultResamples
+	}
+	if e.Sample == 0 {
+		e.Sample = defaultEvalSample
+	}
+	e.Sample, e.Resamples = max(e.Sample, 0), max(e.Resamples, 0)
+	return nil
+}
+
+func (e *evaluator) settleProtocol() error {
+	var names []string
+	for i, p := range judge.Protocols() {
+		names = append(names, p.Name)
+		if p.Name != e.Protocol && (i > 0 || e.Protocol != "") {
+			continue
+		}
+		e.Protocol = p.Name
+		if e.Runs == 0 {
+			e.Runs = p.Runs
+		}
+		if e.Restarts == 0 {
+			e.Restarts = p.Restarts
+		}
+		return nil
+	}
+	return stream.Usagef("{protocol} %s: want %s%s", e.Protocol, strings.Join(names, ", "), suggest.DidYouMean(e.Protocol, names))
+}

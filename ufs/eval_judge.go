@@ -1,0 +1,230 @@
+package ufs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ranking is what is judged at every k: a selection, or what it is compared with.
+type ranking struct {
+	name, method string
+	orders       [][]int         // columns of the table, best first: one for all runs, or one for each
+	set          *NamedSelection // nil for what it is compared with
+	error        []float64
+	redundancy   []float64
+}
+
+// fewSets is the number of random sets whose error and redundancy are averaged: they
+// differ little, and each takes as long as the selection's own.
+const fewSets = 5
+
+// judge fills in the results. The table's values change on the way: as clustered, as
+// reconstructed, as correlated.
+func (e *evaluator) judge(ctx context.Context) error {
+	begin := time.Now()
+	defer func() {
+		e.timing.Solve += time.Since(begin).Seconds()
+		e.table = nil // selecting again needs the room
+		debug.FreeOSMemory()
+	}()
+	rankings, err := e.rankings(ctx)
+	if err != nil {
+		return err
+	}
+	if e.cluster != gram.ScaleNone { // unscaled constant columns stay as they are
+		if _, err := e.table.Scale(e.cluster, e.columns); err != nil {
+			return e.place(err)
+		}
+	}
+	var scores [][]cluster.Scores // by result
+	if e.Label != "" {
+		if scores, err = e.trials(ctx, rankings); err != nil {
+			return e.place(err)
+		}
+	}
+	team := kernel.NewTeam(e.q.Threads)
+	err = e.q.track(Progress{What: "reconstruction", Pass: 1, Passes: 1, Rows: int64(e.used)}, func(func(Progress)) error {
+		return e.measure(ctx, team, rankings)
+	})
+	if err != nil {
+		return e.place(err)
+	}
+	e.assemble(team, rankings, scores)
+	return ctx.Err()
+}
+
+// rankings lists what is judged. All features, which are no ranking, are not among them.
+func (e *evaluator) rankings(ctx context.Context) ([]*ranking, error) {
+	most := slices.Max(e.counts)
+	var out []*ranking
+	for i := range e.Selections {
+		s := &e.Selections[i]
+		order := make([]int, most)
+		for k, f := range s.Selected[:most] {
+			order[k] = e.index[f.Name]
+		}
+		out = append(out, &ranking{name: s.Name, method: s.Method, orders: [][]int{order}, set: s})
+	}
+	if slices.Contains(e.Baselines, judge.Random) {
+		r := &ranking{name: judge.Random, method: judge.Random}
+		runs := e.Runs
+		if e.Label == "" {
+			runs = fewSets
+		}
+		for run := range runs {
+			scores, err := baseline(ctx, &method.Evidence{Columns: e.columns, K: most, Seed: judge.RunSeed(e.q.Seed, run)}, judge.Random)
+			if err != nil {
+				return nil, err
+			}
+			r.orders = append(r.orders, first(scores, most))
+		}
+		out = append(out, r)
+	}
+	if slices.Contains(e.Baselines, judge.Variance) {
+		std, err := gram.NewStandardizer(e.table.Profile(), e.columns, gram.ScaleNone, gram.FillMean)
+		if err != nil {
+			return nil, e.place(err)
+		}
+		v := &method.Evidence{Std: std, K: most}
+		for _, j := range std.Columns {
+			v.Columns = append(v.Columns, e.columns[j])
+		}
+		found, err := baseline(ctx, v, judge.Variance)
+		if err != nil {
+			return nil, err
+		}
+		scores := make([]float64, len(e.columns))
+		for k, s := range found {
+			scores[std.Columns[k]] = s
+		}
+		out = append(out, &ranking{name: judge.Variance, method: judge.Variance, orders: [][]int{first(scores, most)}})
+	}
+	return out, nil
+}
+
+// baseline are the scores of the method of a name.
+func baseline(ctx context.Context, v *method.Evidence, name string) ([]float64, error) {
+	spec, err := methods.Find(methods.All(), name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := spec.New().Select(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return r.Scores, nil
+}
+
+// first are the k positions of the largest scores, ties in column order.
+func first(scores []float64, k int) []int {
+	order := make([]int, len(scores))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return order[:k]
+}
+
+// trials clusters the rows on all features once, then on every ranking at every k.
+func (e *evaluator) trials(ctx context.Context, rankings []*ranking) (scores [][]cluster.Scores, err error) {
+	opt := judge.TrialOptions{
+		Runs: e.Runs, Restarts: e.Restarts, Clusters: e.Clusters, Spherical: e.Spherical,
+		Seed: e.q.Seed, Threads: e.workers,
+		Done: func() { e.q.Meter.Rows.Add(int64(e.used)) },
+	}
+	p := Progress{What: "k-means, all features", Pass: 1, Passes: len(rankings) * len(e.counts), Rows: int64(e.used * e.Runs)}
+	all := slices.Contains(e.Baselines, judge.All)
+	if all {
+		p.Passes++
+	} else {
+		p.What = "k-means, " + rankings[0].name
+	}
+	err = e.q.track(p, func(next func(Progress)) error {
+		run := func(of func(int) kernel.Matrix[float64]) error {
+			s, err := judge.Trials(ctx, e.table.Classes, of, opt)
+			scores = append(scores, s)
+			p.Pass++
+			return err
+		}
+		if all {
+			x := e.table.Matrix()
+			if err := run(func(int) kernel.Matrix[float64] { return x }); err != nil {
+				return err
+			}
+		}
+		for _, k := range e.counts {
+			for _, r := range rankings {
+				p.What = "k-means, " + r.name
+				next(p)
+				of := func(run int) kernel.Matrix[float64] { return e.table.Gather(r.orders[run][:k]) }
+				if len(r.orders) == 1 {
+					x := e.table.Gather(r.orders[0][:k])
+					of = func(int) kernel.Matrix[float64] { return x }
+				}
+				if err := run(of); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return scores, err
+}
+
+// measure finds error and redundancy of every ranking.
+func (e *evaluator) measure(ctx context.Context, team *kernel.Team, rankings []*ranking) error {
+	if e.Scale == "" || e.cluster == gram.ScaleNone {
+		if _, err := e.table.Scale(e.rebuilt, e.columns); err != nil {
+			return err
+		}
+	}
+	for _, r := range rankings {
+		sets := r.orders[:min(len(r.orders), fewSets)]
+		r.error, r.redundancy = make([]float64, len(sets[0])), make([]float64, len(sets[0]))
+		for _, order := range sets {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if e.whole {
+				add(r.error, judge.ReconstructionError(team, e.table.Matrix(), order), len(sets))
+			} else {
+				add(r.error, []float64{math.NaN()}, 1)
+			}
+			add(r.redundancy, judge.Redundancy(team, e.table.Gather(order)), len(sets))
+		}
+	}
+	return nil
+}
+
+// add adds x/n; the last of x stands for what it is too short for.
+func add(to, x []float64, n int) {
+	for i := range to {
+		to[i] += x[min(i, len(x)-1)] / float64(n)
+	}
+}
+
+// place names the input where the data is at fault.
+func (e *evaluator) place(err error) error {
+	path := paths(e.inputs)[0]
+	if errors.Is(err, cluster.ErrNotFinite) || errors.Is(err, cluster.ErrOverflow) || errors.Is(err, cluster.ErrNoDirection) {
+		bad := stream.Dataf(path, "k-means on these values: %w", err)
+		if e.Scale == "" && !errors.Is(err, cluster.ErrNoDirection) {
+			bad.Remedy = stream.Textf("scale them: {scale} standard")
+		}
+		return bad
+	}
+	return placed(err, &gathered{inputs: e.inputs})
+}

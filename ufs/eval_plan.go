@@ -1,0 +1,89 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// plan finds room for the table, for reading, and for what follows, and returns the
+// share of reading.
+func (e *evaluator) plan(ds *chunkio.Dataset) (reading int64, err error) {
+	rows := ds.Rows()
+	if rows < 0 { // a stream: the table takes what reading leaves
+		e.least = ds.MinMemory()
+		return max((e.q.Memory-programBytes)/4, e.least), nil
+	}
+	if e.Sample > 0 {
+		rows = min(rows, e.Sample)
+	}
+	held, err := e.room(ds, int(rows))
+	if err != nil {
+		return 0, err
+	}
+	return ds.MemoryFor(e.q.Memory - programBytes - held), nil
+}
+
+// usualClusters is what memory is planned for before the classes are counted.
+const usualClusters = 64
+
+// room settles how many runs of k-means fit side by side beside a table of n rows, and
+// returns what the table takes.
+func (e *evaluator) room(ds *chunkio.Dataset, n int) (table int64, err error) {
+	d, k := len(e.columns), slices.Max(e.counts)
+	widest := k
+	if slices.Contains(e.Baselines, "all") {
+		widest = d
+	}
+	table = judge.TableBytes(n, d)
+	if e.table != nil { // it has grown by steps where the rows were not known
+		table = e.table.Bytes()
+	}
+	measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(d))
+	for e.workers = e.q.Threads; ; e.workers-- {
+		need := max(measure, ds.MinMemory())
+		if e.Label != "" {
+			need = max(need, judge.TrialsBytes(n, widest, k, max(e.Clusters, usualClusters), e.workers))
+		}
+		if need += programBytes + table; need <= e.q.Memory {
+			return table, nil
+		} else if e.workers == 1 {
+			return 0, stream.Errorf("%w; or judge by fewer rows, {sample} below %s, or by fewer columns, {label} with {baselines} none", &stream.MemoryError{
+				What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: need, Limit: e.q.Memory}, comma(int64(n)))
+		}
+	}
+}
+
+// larger is the refusal that names the larger limit: err, that of judging, or that of
+// selecting again.
+func (e *evaluator) larger(ctx context.Context, rows int64, err error) error {
+	var judging, again *stream.MemoryError
+	if rows < 0 || !errors.As(err, &judging) {
+		return err
+	}
+	if other := e.foresee(ctx, rows); errors.As(other, &again) && again.Need > judging.Need {
+		return other
+	}
+	return err
+}
+
+// wholeOf turns a complaint of the pass over ds about a share of the limit into one about
+// the limit itself. Of a stream, plan gives reading a quarter or what it needs at least.
+func (e *evaluator) wholeOf(ds *chunkio.Dataset, err error) error {
+	var m *stream.MemoryError
+	if ds.Rows() >= 0 || !errors.As(err, &m) || !m.OfMemory() {
+		return e.q.wholeLimit(err)
+	}
+	share := *m
+	if m.What == judge.AllRows {
+		share.Need = max((4*m.Need+2)/3, m.Need+e.least)
+	} else {
+		share.Need = 4 * m.Need
+	}
+	return e.q.wholeLimit(&share)
+}

@@ -1,0 +1,158 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// read fills the table: one pass over the input.
+func (e *evaluator) read(ctx context.Context) error {
+	missing, fill := e.policy()
+	opt := chunkio.Options{
+		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Missing: missing,
+		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
+		Memory: max(e.q.Memory-programBytes, 1), Meter: e.q.Meter, Stdin: e.Stdin,
+	}
+	ds, err := e.open(ctx, opt)
+	if err != nil {
+		return err
+	}
+	defer ds.Close()
+	opt.Memory = 0 // below
+	if opt.Memory, err = e.plan(ds); err != nil {
+		return e.larger(ctx, ds.Rows(), err)
+	}
+	opt.LeaveOut = e.others(ds)
+	if ds, err = ds.With(opt); err != nil {
+		return err
+	}
+	if err := e.foresee(ctx, ds.Rows()); err != nil {
+		return err
+	}
+	rows := 0
+	if n := ds.Rows(); n >= 0 {
+		rows = int(n)
+		if e.Sample > 0 {
+			rows = int(min(n, e.Sample))
+		}
+	}
+	e.table = judge.NewTable(len(e.columns), rows, e.q.Threads, e.q.Memory-programBytes-opt.Memory)
+	err = e.q.track(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.q.Meter}, e.table)
+	})
+	if err != nil {
+		return e.wholeOf(ds, err)
+	}
+	e.inputs, e.used, e.rows = ds.Inputs(), e.table.Rows, ds.Rows()
+	if e.rows < 0 {
+		e.rows = e.q.Meter.Rows.Load()
+	}
+	e.unlabelled = e.table.Unlabelled
+	if err := e.count(ds.Classes()); err != nil {
+		return err
+	}
+	if _, err := e.room(ds, e.used); err != nil { // now rows and clusters are known
+		return err
+	}
+	e.table.Fill(fill)
+	return nil
+}
+
+// open opens the input with the columns that are to be judged.
+func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dataset, error) {
+	ds, err := chunkio.Open(ctx, e.Inputs, opt)
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) && !slices.Contains(e.Inputs, "-") {
+		// The refusal of the whole plan says more than that of opening the files.
+		opt.Memory = 0
+		if again, openErr := chunkio.Open(ctx, e.Inputs, opt); openErr == nil {
+			defer again.Close()
+			if openErr = e.chooseColumns(again); openErr == nil {
+				if _, openErr = e.plan(again); openErr != nil {
+					openErr = e.larger(ctx, again.Rows(), openErr)
+				}
+			}
+			if openErr != nil {
+				return nil, openErr
+			}
+		}
+	}
+	if err != nil {
+		return nil, e.q.wholeLimit(err)
+	}
+	if err = e.chooseColumns(ds); err == nil {
+		opt.LeaveOut = e.others(ds)
+		var chosen *chunkio.Dataset
+		if chosen, err = ds.With(opt); err == nil {
+			if err = chosen.Check(); err == nil {
+				err = atomicfile.NotInput(e.Output, paths(ds.Inputs())...)
+			}
+		}
+	}
+	if err != nil {
+		ds.Close()
+		return nil, err
+	}
+	return ds, nil
+}
+
+// fewRows is the number of rows a class has at least, on average, to be taken for one.
+const fewRows = 2
+
+// count finds the classes among the rows read.
+func (e *evaluator) count(names []string) error {
+	path := paths(e.inputs)[0]
+	if e.used == 0 {
+		if n := e.table.Unlabelled; n > 0 {
+			err := stream.Dataf(path, "{label} %s is null in every row judged", e.Label)
+			err.Remedy = stream.Textf("choose another {label}%v", e.wider())
+			return err
+		}
+		err := stream.Dataf(path, "no rows to judge by (%s seen, all dropped)", comma(e.rows))
+		err.Remedy = stream.Textf("choose {missing} mean or zero%v", e.wider())
+		return err
+	}
+	if e.Label == "" {
+		return nil
+	}
+	sizes := make([]int64, len(names))
+	for _, c := range e.table.Classes {
+		sizes[c]++
+	}
+	for i, n := range sizes {
+		if n > 0 {
+			e.classes, e.sizes = append(e.classes, names[i]), append(e.sizes, n)
+		}
+	}
+	if n := e.table.Unlabelled; n > 0 {
+		e.warnings = append(e.warnings, stream.Textf("%s of %s rows take no part: {label} %s is null there", comma(n), comma(n+int64(e.used)), e.Label))
+	}
+	if len(e.classes) == 1 {
+		return stream.Usagef("{label} %s: all rows judged are of one class, %q; with one class every clustering is right; choose another {label}%v", e.Label, e.classes[0], e.wider())
+	}
+	if e.Clusters == 0 {
+		e.Clusters = len(e.classes)
+		// So many clusters would take hours and tell nothing. ORL has 10 rows a class.
+		if e.used > 2*fewRows && len(e.classes)*fewRows > e.used {
+			return stream.Usagef("{label} %s has %s classes in %s rows, so it seems to be no class; if it is one, say how many {clusters} to make",
+				e.Label, comma(int64(len(e.classes))), comma(int64(e.used)))
+		}
+	}
+	if e.Clusters > e.used {
+		return stream.Usagef("%d clusters are more than the %d rows judged; give fewer {clusters}, or a larger {sample}", e.Clusters, e.used)
+	}
+	return nil
+}
+
+// wider is advice where the sample may be to blame for what is not in it.
+func (e *evaluator) wider() stream.Text {
+	if e.Sample > 0 && e.rows > e.Sample {
+		return stream.Textf(", or a larger {sample}")
+	}
+	return stream.Text{}
+}

@@ -1,0 +1,141 @@
+package ufs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// foresee finds out before anything is read whether the selections of resample will fit
+// into memory; rows are those of the input.
+func (e *evaluator) foresee(ctx context.Context, rows int64) error {
+	if e.Resamples == 0 {
+		return nil
+	}
+	if e.Sample > 0 {
+		rows = min(rows, e.Sample)
+	}
+	for i := range e.Selections {
+		s := &e.Selections[i]
+		if err := e.foreseeOne(ctx, s, rows); err != nil {
+			return e.unstable(ctx, s, err)
+		}
+	}
+	return nil
+}
+
+func (e *evaluator) foreseeOne(ctx context.Context, s *NamedSelection, rows int64) error {
+	q, err := e.request(s, max(rows/2, 2), judge.RunSeed(e.q.Seed, 0))
+	if err != nil {
+		return err
+	}
+	r, err := q.settle()
+	if err != nil {
+		return err
+	}
+	if err := r.countAnchors(ctx); err != nil {
+		return err
+	}
+	opt := r.reading()
+	ds, err := openDataset(ctx, r.Inputs, opt)
+	if err != nil {
+		return r.leastMemory(ctx, r.Inputs, opt, r.planSelection, err)
+	}
+	defer ds.Close()
+	_, err = r.planSelection(ds)
+	return err
+}
+
+// unstable says what could not be done.
+func (e *evaluator) unstable(ctx context.Context, s *NamedSelection, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return stream.Errorf("stability of %s, selecting again from half as many rows: %w; {resamples} 0 does without", s.Path, err)
+}
+
+// resample selects again, as each selection records, from random samples of the input of
+// half as many rows as are judged, and says how far the selections agree at every k.
+func (e *evaluator) resample(ctx context.Context) error {
+	if e.Resamples == 0 {
+		return nil
+	}
+	half := int64(e.used) / 2
+	if half < 2 {
+		return stream.Usagef("{resamples} selects from half as many rows, 2 or more, and there are %s; {resamples} 0 does without", plural(e.used, "row"))
+	}
+	for i := range e.Selections {
+		s := &e.Selections[i]
+		at := make(map[string]int, len(s.Columns))
+		for j, c := range s.Columns {
+			at[c.Name] = j
+		}
+		orders, features := make([][]int, e.Resamples), 0
+		for r := range orders {
+			again, err := e.again(ctx, s, half, judge.RunSeed(e.q.Seed, r))
+			if err != nil {
+				return e.unstable(ctx, s, err)
+			}
+			features = max(features, again.Features)
+			for _, f := range again.Selected {
+				j, known := at[f.Name]
+				if !known { // constant in the whole input it was made from, or absent there
+					j = len(at)
+					at[f.Name] = j
+				}
+				orders[r] = append(orders[r], j)
+			}
+			e.timing.Read += again.Timing.Read
+			e.timing.Accumulate += again.Timing.Accumulate
+			e.timing.Solve += again.Timing.Solve
+		}
+		for j := range e.results {
+			r := &e.results[j]
+			if r.set != s {
+				continue
+			}
+			sets := make([][]int, len(orders))
+			for m, order := range orders {
+				sets[m] = order[:min(r.K, len(order))]
+			}
+			st := judge.Agreement(sets, max(features, len(at))) // s may list no columns
+			r.Stability = &stream.Stability{Resamples: st.Resamples, Jaccard: stream.Number(st.Jaccard), Nogueira: stream.Number(st.Nogueira)}
+		}
+	}
+	return nil
+}
+
+// again makes selection s once more, from a seeded sample of the rows.
+func (e *evaluator) again(ctx context.Context, s *NamedSelection, rows int64, seed uint64) (*stream.Selection, error) {
+	q, err := e.request(s, rows, seed)
+	if err != nil {
+		return nil, err
+	}
+	out, err := Select(ctx, q)
+	if out == nil {
+		return nil, err
+	}
+	return out, nil // not converged is no reason to stop: the selection itself may not be
+}
+
+// request is the request that s records, for other rows.
+func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request, error) {
+	q, err := Recorded(s.Selection, e.Methods)
+	if err != nil {
+		return q, stream.Dataf(s.Path, "%w", err)
+	}
+	q.Inputs, q.SampleRows, q.Seed = e.Inputs, rows, seed
+	q.Threads, q.Memory, q.Progress, q.Note, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Spelling
+	if e.Label != "" {
+		q.Label = e.Label
+	}
+	q.Missing = e.policyName // as it is judged by
+	if e.sparse != "" {
+		q.Sparse = e.sparse
+	}
+	if m, ok := s.Options["anchors"].(float64); ok && q.Options["anchors"] != nil { // at most a quarter of the rows, as by default
+		q.Options["anchors"] = min(int64(m), rows/4)
+	}
+	return q, nil
+}

@@ -1,0 +1,189 @@
+package ufs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// evaluator is one run of eval.
+type evaluator struct {
+	EvalRequest
+	q Request // the limits of the run
+
+	// Settled before anything is read.
+	counts     []int // of features that are judged
+	policyName string
+	sparse     string
+	cluster    gram.Scale // of what is clustered
+	rebuilt    gram.Scale // of what is reconstructed
+
+	// What is read.
+	rows       int64 // of the input
+	inputs     []stream.Input
+	columns    []stream.Column // of the table: all features, or the selected where no more are needed
+	index      map[string]int  // of a column in the table
+	whole      bool            // the table has all features
+	table      *judge.Table
+	least      int64 // what reading a stream takes at least
+	workers    int   // at most that many runs at a time fit into memory
+	used       int
+	unlabelled int64
+	classes    []string
+	sizes      []int64
+	results    []evalResult
+	warnings   []stream.Text
+	timing     stream.Timing
+}
+
+// settle checks the selections, and takes from them what the request leaves open.
+func (e *evaluator) settle() error {
+	e.Selections = slices.Clone(e.Selections)
+	for i := range e.Selections {
+		s := &e.Selections[i]
+		if s.Path == "" {
+			s.Path = "the selection"
+		}
+		if s.Name == "" {
+			s.Name = "selection"
+		}
+		copied := *s.Selection // which is put in order
+		copied.Selected = slices.Clone(copied.Selected)
+		s.Selection = &copied
+		if err := atomicfile.NotInput(e.Output, s.Path); err != nil {
+			return err
+		}
+		taken := slices.ContainsFunc(e.Selections[:i], func(other NamedSelection) bool { return other.Name == s.Name })
+		if taken || slices.Contains(judge.Baselines(), s.Name) {
+			return stream.Usagef("{selection} %s: the name %s is taken; give it another: {selection} NAME=%[1]s", s.Path, s.Name)
+		}
+	}
+	if err := e.prefixes(); err != nil {
+		return err
+	}
+	return e.recorded()
+}
+
+// prefixes settles how many features of the rankings are judged.
+func (e *evaluator) prefixes() error {
+	e.counts = e.K
+	if len(e.counts) == 0 {
+		e.counts = []int{len(e.Selections[0].Selected)}
+		for _, s := range e.Selections {
+			e.counts[0] = min(e.counts[0], len(s.Selected))
+		}
+	}
+	for _, s := range e.Selections {
+		if k := slices.Max(e.counts); k > len(s.Selected) {
+			return stream.Usagef("-k %d is more than the %s that %s has; select more: ufs-stream select … -k %[1]d", k, plural(len(s.Selected), "feature"), s.Path)
+		}
+		seen := make(map[string]bool)
+		for _, f := range s.Selected {
+			if seen[f.Name] {
+				return stream.Dataf(s.Path, "the selection names %q twice", f.Name)
+			}
+			seen[f.Name] = true
+		}
+		if err := listed(s); err != nil {
+			return err
+		}
+		if label := e.Label; label != "" {
+			for _, c := range s.Columns {
+				seen[c.Name] = true
+			}
+			if seen[label] {
+				return stream.Usagef("{label} %s: %s was made with it as a feature, so it would be judged by itself; select again with {label} %[1]s", label, s.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// listed checks what s lists, and puts its ranking in the order of the ranks: a file may
+// have been edited or sorted, and -k takes the first.
+func listed(s NamedSelection) error {
+	slices.SortStableFunc(s.Selected, func(a, b stream.Selected) int { return a.Rank - b.Rank })
+	for i, f := range s.Selected {
+		if f.Rank != i+1 {
+			return stream.Dataf(s.Path, "its ranks are not 1 to %d: %d stands at place %d", len(s.Selected), f.Rank, i+1)
+		}
+	}
+	columns := make(map[string]bool, len(s.Columns))
+	for _, c := range s.Columns {
+		if columns[c.Name] {
+			return stream.Dataf(s.Path, "it lists column %q twice", c.Name)
+		}
+		columns[c.Name] = true
+	}
+	return nil
+}
+
+// recorded settles scale, missing policy and sparse rows: by flag, or as recorded.
+func (e *evaluator) recorded() error {
+	option := func(flag, otherwise string) (value string, same bool) {
+		same = true
+		for i, s := range e.Selections {
+			v, ok := s.Options[flag].(string)
+			if !ok {
+				v = otherwise
+			}
+			if i > 0 && v != value {
+				same = false
+				continue
+			}
+			value = v
+		}
+		return value, same
+	}
+	for _, f := range []struct {
+		option, otherwise, asked string
+		to                       *string
+	}{{"missing", missingError, e.Missing, &e.policyName}, {"sparse", "", e.Sparse, &e.sparse}} {
+		value, same := option(f.option, f.otherwise)
+		switch {
+		case f.asked != "":
+			value = f.asked
+		case !same:
+			return stream.Usagef("the selections were made with different {"+f.option+"}; say which to judge them by, as {"+f.option+"} %q", value)
+		}
+		*f.to = value
+	}
+	if !slices.Contains(MissingPolicies(), e.policyName) {
+		if e.Missing != "" {
+			return stream.Usagef("{missing} %s: want %s%s", e.Missing, strings.Join(MissingPolicies(), ", "), suggest.DidYouMean(e.Missing, MissingPolicies()))
+		}
+		return stream.Dataf(e.Selections[0].Path, "option missing %q: want %s", e.policyName, strings.Join(MissingPolicies(), ", "))
+	}
+	scale, same := option("scale", "none")
+	var err error
+	if e.Scale != "" {
+		if e.cluster, err = gram.ParseScale(e.Scale); err != nil {
+			return stream.Errorf("%w%s", err, suggest.DidYouMean(e.Scale, scaleNames()))
+		}
+		e.rebuilt = e.cluster
+	} else if e.rebuilt, err = gram.ParseScale(scale); err != nil {
+		return stream.Dataf(e.Selections[0].Path, "%v", err) // no usage error: the file is at fault
+	} else if !same {
+		e.warnings = append(e.warnings, stream.Textf("the selections record different scales: reconstruction errors are all in scale %s, that of %s; {scale} sets another", scale, e.Selections[0].Path))
+	}
+	for i, s := range e.Selections {
+		if first := e.Selections[0]; i > 0 && !slices.EqualFunc(s.Columns, first.Columns, func(a, b stream.ColumnReport) bool { return a.Name == b.Name }) {
+			e.warnings = append(e.warnings, stream.Textf("%s and %s were made from different features: all features are those of either", first.Path, s.Path))
+		}
+		if w, ok := s.Options["weight"].(string); ok {
+			e.warnings = append(e.warnings, stream.Textf("%s was made with rows weighted by %s, and is judged with equal weights", s.Path, w))
+		}
+	}
+	return nil
+}
+
+// policy is what reading does with missing entries, and what fills them later.
+func (e *evaluator) policy() (stream.MissingPolicy, gram.Fill) {
+	q := Request{Missing: e.policyName}
+	return q.policy(), q.fill()
+}

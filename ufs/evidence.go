@@ -1,0 +1,293 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// trial is a run at the point where its method is asked: the method's evidence, and what
+// the report on the features is made of.
+type trial struct {
+	*gatherer
+	*method.Evidence
+	from *gathered
+	s    *stream.Selection
+
+	// Of the features, parallel to Evidence.Columns.
+	index     []int // among the columns gathered
+	mean, std []float64
+	filled    []int64
+
+	sym     []float64 // the Gram matrix by which a ranking is explained, or nil
+	among   []int     // the features it is of; nil for all
+	scratch *chunkio.Scratch
+}
+
+// evidence makes the method's evidence of what was gathered, which is used up, and says in
+// s which features take part.
+func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
+	t := &trial{gatherer: g, from: e, s: s, Evidence: &method.Evidence{
+		Variance: g.Request.Variance, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
+		Seed: g.Request.Seed, Threads: g.Request.Threads, Meter: g.Request.Meter,
+		Profile: e.profile, Rows: e.profile.Rows, Parallel: e.plan.solves,
+		Release: func() error { return nil }, Pass: func(int, string) {}, Iteration: func(int, float64) {},
+	}}
+	var err error
+	switch {
+	case g.From == method.FromGraph:
+		err = t.takeGraph()
+	case g.From == method.FromRows:
+		err = t.takeRows()
+	case e.moments != nil:
+		err = t.takeGram()
+	default:
+		err = t.takeProfile()
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := len(t.Columns)
+	t.LeftOut, s.Features = s.LeftOut, d
+	if t.K = g.Request.K; t.K == 0 && !g.Takes.Nested {
+		t.K = min(DefaultK, d)
+	}
+	if err := atMost(t.K, d, s.LeftOut); err != nil {
+		return nil, errors.Join(err, t.close(s))
+	}
+	t.Keep, err = matchFeatures("keep", g.Request.Keep, t.Columns, s.LeftOut)
+	return t, err
+}
+
+// features settles which columns take part.
+func (t *trial) features(index []int, mean, std []float64, filled []int64, leftOut []stream.LeftOut, warnings []string) {
+	t.index, t.mean, t.std, t.filled = index, mean, std, filled
+	for _, j := range index {
+		t.Columns = append(t.Columns, t.from.columns[j])
+	}
+	for _, l := range leftOut { // less those that the user has left out already
+		if !slices.ContainsFunc(t.from.leftOut, func(own stream.LeftOut) bool { return own.Name == l.Name }) {
+			t.s.LeftOut = append(t.s.LeftOut, l)
+		}
+	}
+	t.s.Warnings = append(t.s.Warnings, warnings...)
+}
+
+func (t *trial) takeGram() error {
+	m, err := t.from.moments.Finish(t.from.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
+	if err != nil {
+		return err
+	}
+	if t.from.wanted != nil {
+		m.Keep(t.from.wanted)
+	}
+	t.Gram = m
+	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
+	return nil
+}
+
+// takeProfile is for methods that need no more, and for those that read the rows again in
+// place of the Gram matrix.
+func (t *trial) takeProfile() error {
+	std, err := gram.NewStandardizer(t.from.profile, t.from.columns, t.scale, t.Fill)
+	if err != nil {
+		return err
+	}
+	if t.from.wanted != nil {
+		std.Keep(t.from.wanted)
+	}
+	t.Std = std
+	t.features(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
+	if t.From == method.FromGram {
+		t.Source, t.Memory = t.from.source, t.from.plan.Solver
+	}
+	return nil
+}
+
+func (t *trial) takeGraph() error {
+	// The graph applies the scaling of its distances; XᵀLX does not depend on a shift.
+	m, err := t.from.moments.Finish(t.from.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill})
+	if err != nil {
+		return err
+	}
+	before := slices.Clone(m.Columns)
+	g, err := t.from.graph.Graph(m)
+	if err != nil {
+		return err
+	}
+	for _, j := range before {
+		if _, stays := slices.BinarySearch(m.Columns, j); !stays {
+			t.s.LeftOut = append(t.s.LeftOut, stream.LeftOut{Name: t.from.columns[j].Name, Why: "no feature in the profile that the anchors were made with"})
+		}
+	}
+	t.Graph, t.sym = g, g.G
+	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
+	t.s.Options["anchors"], t.s.Options["neighbors"] = g.M, t.Anchors.Neighbors
+	return nil
+}
+
+func (t *trial) takeRows() error {
+	e := t.from
+	std, err := gram.NewStandardizer(e.profile, e.columns, t.scale, t.Fill)
+	if err != nil {
+		return err
+	}
+	t.Std = std
+	if t.Takes.Cells {
+		t.everyColumn(std)
+		t.among = std.Columns
+	} else {
+		t.features(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
+	}
+	t.warnOfSample()
+	if t.Gram, err = t.centred(std); err != nil {
+		return err
+	}
+	if t.Gram != nil && len(e.columns) <= mostExplained {
+		t.sym = t.Gram.Sym
+	} else {
+		t.note("%d features are too many to say what the selection explains: that takes a Gram matrix, up to %d", len(t.Columns), mostExplained)
+	}
+	t.Source, t.Memory, t.Scratch = t.rowSource(e.source), e.plan.Solver-e.plan.packing, stream.InMemory{}
+	t.Release = e.source.Close
+	if e.plan.OutOfCore {
+		if t.scratch, err = t.newScratch(e.plan.scratch); err != nil {
+			return err
+		}
+		t.Scratch = t.scratch
+	}
+	return nil
+}
+
+// everyColumn makes every column a feature; those that std leaves out do not vary.
+func (t *trial) everyColumn(std *gram.Standardizer) {
+	p := t.from.profile
+	d := len(p.Columns)
+	index, mean, spread, filled := make([]int, d), make([]float64, d), make([]float64, d), make([]int64, d)
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		if k, varies := slices.BinarySearch(std.Columns, j); varies {
+			mean[j], spread[j] = std.Mean[k], std.Std[k]
+		} else if c.Observed > 0 {
+			mean[j] = c.Min
+		}
+		index[j], filled[j] = j, p.Rows-c.Observed
+	}
+	t.features(index, mean, spread, filled, nil, std.Warnings)
+}
+
+// warnOfSample says so where the method's sample leaves rows out.
+func (t *trial) warnOfSample() {
+	n := t.drawn()
+	if n != t.Sample || n == 0 || n >= t.s.Rows {
+		return
+	}
+	used := "is used"
+	if t.s.RowsUsed < n { // it is drawn before rows are dropped
+		used = fmt.Sprintf("is read, and the %s that {missing} drop-row leaves of them are used", comma(t.s.RowsUsed))
+	}
+	t.warn("a seeded sample of %s of %s rows "+used+"; {sample} takes more, 0 all", comma(n), comma(t.s.Rows))
+}
+
+// centred is the Gram matrix of the centred columns of std, scaled, or nil.
+func (t *trial) centred(std *gram.Standardizer) (*gram.Gram, error) {
+	e := t.from
+	if e.moments == nil {
+		return nil, nil
+	}
+	m, err := e.moments.Finish(e.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill})
+	if err != nil {
+		return nil, err
+	}
+	keep := make([]bool, len(e.columns))
+	for _, j := range std.Columns {
+		keep[j] = true
+	}
+	m.Keep(keep)
+	d := len(std.Columns)
+	if m.D != d { // a column whose squares overflow only unscaled
+		return nil, nil
+	}
+	for i, f := range std.Factor {
+		for j, v := range m.Sym[i*d:][:d] {
+			// One factor after the other: their product may leave float64's range.
+			m.Sym[i*d+j] = v * min(f, std.Factor[j]) * max(f, std.Factor[j])
+		}
+	}
+	return m, nil
+}
+
+// close gives scratch files back.
+func (t *trial) close(s *stream.Selection) error {
+	if t.scratch == nil {
+		return nil
+	}
+	err := t.scratch.Close()
+	s.Memory.Scratch = t.scratch.Most()
+	return err
+}
+
+// warn adds a warning to the selection.
+func (t *trial) warn(format string, args ...any) {
+	t.s.Warnings = append(t.s.Warnings, stream.Textf(format, args...).Spell(t.Spelling))
+}
+
+// solve runs the method, shows its passes and iterations, and settles its complaints.
+// settings is the number of settings that it solves.
+func (t *trial) solve(ctx context.Context, settings int, do func(context.Context) error) error {
+	before := t.passes
+	p := Progress{What: "selecting", Pass: before, Passes: t.last, Most: t.most, Rows: -1}
+	if t.Source != nil {
+		p.Pass, p.Rows = before+1, t.Source.Rows()
+	}
+	most := t.from.plan.iterations * settings
+	err := t.track(p, func(next func(Progress)) error {
+		var mu sync.Mutex
+		done, reading := 0, true
+		t.Pass = func(pass int, what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if p.Pass, reading = before+pass, true; done == 0 {
+				p.What = what
+			}
+			next(p)
+		}
+		t.Iteration = func(int, float64) {
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; t.Source != nil && !reading { // its rows count as a pass's, which shows how far the run is
+				p.Rows = t.Rows * int64(most)
+				t.Evidence.Meter.Rows.Add(t.Rows)
+			}
+			reading = false
+			p.What = fmt.Sprintf("iteration %d", done+1)
+			if most > 0 {
+				p.What = fmt.Sprintf("iteration %d of at most %d", min(done+1, most), most)
+			}
+			next(p)
+		}
+		return do(ctx)
+	})
+	if err = placed(err, t.from); err != nil && t.from.source != nil {
+		err = t.from.plan.explain(err)
+	}
+	return err
+}
+
+// report says what feature k held.
+func (t *trial) report(k int) stream.ColumnReport {
+	missing := t.from.profile.Columns[t.index[k]].Missing
+	return stream.ColumnReport{
+		Name: t.Columns[k].Name, Mean: stream.Number(t.mean[k]), Std: stream.Number(t.std[k]),
+		Nulls: missing.Nulls, NaNs: missing.NaNs, Infs: missing.Infs, Filled: t.filled[k],
+		Explained: stream.Number(math.NaN()),
+	}
+}

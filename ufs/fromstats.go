@@ -1,0 +1,202 @@
+package ufs
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// fromStats reads the statistics file in place of the input, and refuses options that it
+// cannot serve.
+func (r *run) fromStats() (*gathered, error) {
+	seen, err := readStats(r.Stats, method.FromProfile, gram.Options{})
+	if err != nil {
+		return nil, err
+	}
+	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, K: r.expectedK(len(seen.columns)), Threads: r.Threads}
+	var cost method.Cost
+	switch {
+	case r.From == method.FromGram:
+		cost, err = r.Solver.Cost(shape)
+	case r.From == method.FromGraph && seen.kind == kindGraph:
+		var m int
+		if m, err = strconv.Atoi(seen.options["anchors"]); err != nil {
+			return nil, stream.Dataf(r.Stats, "no number of anchors: %w", err)
+		}
+		cost, err = r.graphCost(shape, m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
+	e, err := readStats(r.Stats, r.From, opt)
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
+		b := Budget{Limit: r.Memory, Smallest: programBytes + cost.Bytes + m.Need}
+		return nil, b.refusal()
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.plan.iterations = cost.Iterations
+	if err := r.recorded(e); err != nil {
+		return nil, err
+	}
+	if r.From == method.FromGraph {
+		if err := r.recordedGraph(e); err != nil {
+			return nil, err
+		}
+	}
+	e.warnings = append(slices.Clone(e.warnings), e.gaps(r.Stats)...)
+	return e, r.restrict(e)
+}
+
+// gaps warns where the file at path is not of all the rows of its inputs.
+func (e *gathered) gaps(path string) []stream.Text {
+	var rows int64
+	for _, in := range e.inputs {
+		rows += in.Rows
+	}
+	covered := e.coveredRows()
+	if covered >= rows {
+		return nil
+	}
+	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, comma(covered), comma(rows))}
+}
+
+// recorded compares the request with what the file records.
+func (r *run) recorded(e *gathered) error {
+	names := columnNames(e.columns)
+	left := make([]string, len(e.leftOut))
+	for i, l := range e.leftOut {
+		left[i] = l.Name
+	}
+	if r.Label != "" && !slices.Contains(left, r.Label) {
+		if slices.Contains(names, r.Label) {
+			return stream.Usagef("{label} %s: %s has it as a feature; leave it out with {exclude}, or scan again with {label}", r.Label, r.Stats)
+		}
+		return stream.Usagef("{label} %s: %s records no such column%s", r.Label, r.Stats, suggest.DidYouMean(r.Label, slices.Concat(left, names)))
+	}
+	asked := r.shape()
+	for _, option := range []string{"weight", "sparse", "rows"} {
+		if asked[option] != "" && asked[option] != e.options[option] {
+			recorded := stream.PlainText("without it")
+			if e.options[option] != "" {
+				recorded = stream.Textf("with {"+option+"} %s", e.options[option])
+			}
+			return stream.Usagef("{"+option+"} %s: %s was scanned %v; scan again with the {"+option+"} you want", asked[option], r.Stats, recorded)
+		}
+	}
+	if r.SkipBad {
+		return stream.Usagef("{on-error} is for reading files; %s is read whole or not at all", r.Stats)
+	}
+	return r.recordedMissing(e)
+}
+
+// recordedMissing settles the missing policy: mean and zero can be told apart afterwards;
+// the other policies acted while the file was made. Where nothing is missing all agree.
+func (r *run) recordedMissing(e *gathered) error {
+	recorded, asked := e.options["missing"], r.asked.Missing
+	if asked == "" {
+		r.Missing = recorded
+		if !slices.Contains(MissingPolicies(), recorded) {
+			return stream.Dataf(r.Stats, "it records the missing policy %q, which is none", recorded)
+		}
+		return nil
+	}
+	filled := func(policy string) bool { return policy == missingMean || policy == missingZero }
+	if asked == recorded || !e.hasMissing() || filled(asked) && filled(recorded) {
+		return nil
+	}
+	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", asked, r.Stats, recorded)
+}
+
+// recordedGraph takes over the settings that shaped the graph of a statistics file, and
+// refuses a request for others.
+func (r *run) recordedGraph(e *gathered) error {
+	asked := make(map[string]string)
+	r.graphShape(asked)
+	asked["missing"] = r.Missing
+	given := map[string]bool{"scale": r.asked.Scale != "", "missing": r.asked.Missing != "", "seed": r.asked.Seed != 0}
+	for _, option := range []string{"neighbors", "anchors", "anchor-method", "anchors-file"} {
+		given[option] = r.Given(option)
+	}
+	for _, option := range []string{"scale", "neighbors", "anchors", "anchor-method", "anchors-file", "seed", "missing"} {
+		recorded, known := e.options[option]
+		switch {
+		case !given[option] || recorded == asked[option]:
+		case !known:
+			return stream.Usagef("{"+option+"} %s: the graph of %s was made without; scan again with the {"+option+"} you want", asked[option], r.Stats)
+		case option == "missing" && !e.hasMissing():
+		default:
+			return stream.Usagef("{"+option+"} %s: the graph of %s was made with %s; scan again with the {"+option+"} you want", asked[option], r.Stats, recorded)
+		}
+	}
+	if len(r.Columns)+len(r.Exclude) > 0 {
+		return stream.Usagef("{columns} and {exclude}: the graph of %s knows distances between whole rows only; scan again with them", r.Stats)
+	}
+	var err error
+	if r.Anchors.Neighbors, err = strconv.Atoi(e.options["neighbors"]); err != nil {
+		return stream.Dataf(r.Stats, "no number of neighbors: %w", err)
+	}
+	if seed, drawn := e.options["seed"]; drawn {
+		if r.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
+			return stream.Dataf(r.Stats, "no seed: %w", err)
+		}
+	}
+	r.Request.Scale = e.options["scale"]
+	if r.scale, err = gram.ParseScale(r.Request.Scale); err != nil {
+		return stream.Dataf(r.Stats, "%v", err)
+	}
+	return nil
+}
+
+// hasMissing says whether a value is missing anywhere in what the file was made of.
+func (e *gathered) hasMissing() bool {
+	return len(e.decided) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
+}
+
+// restrict marks the columns that Columns and Exclude keep. Rows that were
+// dropped for a missing value in another column are gone, so that is refused.
+func (r *run) restrict(e *gathered) error {
+	if len(r.Columns)+len(r.Exclude) == 0 {
+		return nil
+	}
+	if e.options["missing"] == missingDropRow && e.profile.Seen != e.profile.Rows {
+		return stream.Usagef("{columns} and {exclude}: %s has dropped rows for values missing in any of its columns; scan again with them", r.Stats)
+	}
+	names := columnNames(e.columns)
+	e.wanted = make([]bool, len(names))
+	for j := range e.wanted {
+		e.wanted[j] = len(r.Columns) == 0
+	}
+	included, err := chunkio.Match("columns", r.Columns, names)
+	if err != nil {
+		return err
+	}
+	excluded, err := chunkio.Match("exclude", r.Exclude, names)
+	if err != nil {
+		return err
+	}
+	left := false
+	for j, name := range names {
+		switch {
+		case excluded[j]:
+			e.wanted[j] = false
+			e.leftOut = append(e.leftOut, stream.LeftOut{Name: name, Why: "excluded"})
+		case included[j] || e.wanted[j]:
+			e.wanted[j], left = true, true
+		default:
+			e.leftOut = append(e.leftOut, stream.LeftOut{Name: name, Why: "not among the columns asked for"})
+		}
+	}
+	if !left {
+		return stream.Usagef("{columns} and {exclude} leave no feature of %s", r.Stats)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The way of the graph methods: a profile pass over the whole input, which also draws
+// rows; anchors from those; and one pass that adds the graph's statistics to those of
+// the Gram matrix. Distances need the scaling, and so the profile, beforehand.
+
+// throughAnchors makes both passes, the second from where saved left off.
+func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) (*gathered, error) {
+	d, err := p.draw(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	p.settled = true
+	input := &gathered{inputs: ds.Inputs()}
+	graph, err := p.anchors(ctx, d)
+	if err != nil {
+		return nil, placed(err, input)
+	}
+	p.g.expect(1, p.plan)
+	e, err := p.accumulate(ctx, ds, saved, graph)
+	return e, placed(err, input)
+}
+
+// drawn is what the profile pass leaves.
+type drawn struct {
+	columns []stream.Column
+	profile *gram.Profile
+	sample  *anchor.Sampler
+}
+
+// draw makes the profile pass, or takes that of the profile given, and settles how the next
+// pass reads.
+func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
+	policy := p.g.policy()
+	p.opt.Missing = policy
+	if p.g.profile != nil {
+		return p.drawnBefore(ds)
+	}
+	p.g.expect(2, p.plan)
+	// Columns that are useless whatever fills them must neither fail nor drop rows.
+	if policy != stream.MissingKeep && p.opt.Sparse == "" {
+		if !promisesMissing(ds) {
+			p.opt.Missing = stream.MissingError
+			d, err := p.profile(ctx, ds)
+			if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
+				return d, err
+			}
+		}
+		p.g.expect(3, p.plan)
+		var err error
+		if p.opt.LeaveOut, err = p.useless(ctx, ds, 2); err != nil {
+			return nil, err
+		}
+	}
+	return p.profile(ctx, ds)
+}
+
+// profile folds a profile and a sample of the whole input, as p.opt reads it.
+func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
+	ds, err := ds.With(p.opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := ds.Check(); err != nil {
+		return nil, err
+	}
+	d := &drawn{columns: ds.Columns(), profile: gram.NewProfile(len(ds.Columns()))}
+	d.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), len(d.columns), p.plan)
+	return d, p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, d.profile, d.sample)
+}
+
+// sampler keeps rows enough for m anchors in d columns.
+func (r *run) sampler(m, d int, plan Budget) *anchor.Sampler {
+	return anchor.NewSampler(d, anchor.SamplerOptions{
+		Rows: r.anchorSample(m, d), Seed: r.Seed, Limit: plan.Limit - plan.Program - plan.Reading,
+	})
+}
+
+// kmeansSample bounds the rows that k-means sees, in bytes. It is no share of
+// the memory limit, which must not change the result.
+const kmeansSample = 256 << 20
+
+// anchorSample is the number of rows that a profile keeps for m anchors in d columns.
+func (r *run) anchorSample(m, d int) int {
+	if r.Anchors.KMeans() {
+		return anchor.SampleRows(m, d, kmeansSample)
+	}
+	return m
+}
+
+// expectedAnchors is the number of anchors for a table of so many rows, at most: before
+// any row is dropped.
+func (r *run) expectedAnchors(rows int64) int {
+	if r.Anchors.File != "" {
+		return r.anchorRows
+	}
+	m, err := anchor.Count(r.Anchors.Count, rows, r.Anchors.Neighbors)
+	if err != nil { // the profile will tell; until then, most
+		return r.mostAnchors()
+	}
+	return m
+}
+
+// mostAnchors is the number of anchors for a table of any number of rows, at most.
+func (r *run) mostAnchors() int {
+	if m := r.Anchors.Count; m > 0 {
+		return m
+	}
+	return anchor.MostAnchors
+}
+
+// anchors places the anchors and makes the statistics that refer to them.
+func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error) {
+	r := p.g.run
+	std, err := gram.NewStandardizer(d.profile, d.columns, r.scale, r.fill())
+	if err != nil {
+		return nil, err
+	}
+	f := &r.Anchors
+	var a *anchor.Anchors
+	if f.File != "" {
+		a, err = p.anchorsOf(ctx, d, std)
+	} else {
+		var m int
+		if m, err = anchor.Count(f.Count, d.profile.Rows, f.Neighbors); err != nil {
+			return nil, err
+		}
+		if f.KMeans() {
+			p.g.note("placing %d anchors by k-means on %d rows", m, d.sample.Len())
+			a, err = anchor.KMeans(ctx, d.sample, m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
+		} else {
+			a, err = anchor.Random(d.sample, m, std)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.count = a.M
+	return anchor.NewStatistics(a, anchor.Options{Neighbors: f.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors})
+}
+
+// graphShape lists the settings that shape a graph's statistics, by flag.
+func (r *run) graphShape(s map[string]string) {
+	f := &r.Anchors
+	s["scale"] = r.Request.Scale
+	s["neighbors"] = fmt.Sprint(f.Neighbors)
+	if f.File != "" {
+		s["anchors-file"] = f.File
+		return
+	}
+	if f.Count > 0 {
+		s["anchors"] = fmt.Sprint(f.Count)
+	}
+	s["anchor-method"] = f.Placing
+	s["seed"] = fmt.Sprint(r.Seed)
+}

@@ -1,0 +1,158 @@
+package ufs
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// shape lists the settings that shape statistics, by option: the header of a statistics
+// file, and what a checkpoint must agree with.
+func (q *Request) shape() map[string]string {
+	s := map[string]string{"missing": q.Missing}
+	for option, value := range map[string]string{
+		"columns": joinNames(q.Columns), "exclude": joinNames(q.Exclude),
+		"label": q.Label, "weight": q.Weight, "sparse": q.Sparse,
+	} {
+		if value != "" {
+			s[option] = value
+		}
+	}
+	if q.SampleRows > 0 {
+		s["rows"] = strconv.FormatInt(q.SampleRows, 10)
+		s["seed"] = strconv.FormatUint(q.Seed, 10)
+	}
+	return s
+}
+
+// joinNames writes a list as an option has it: comma-separated, names with commas or
+// quotes quoted as in CSV.
+func joinNames(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(names) // a Builder takes everything
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// splitNames reads what joinNames wrote.
+func splitNames(list string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	return csv.NewReader(strings.NewReader(list)).Read()
+}
+
+// openDataset opens the inputs and makes sure that there is something to select from.
+func openDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*chunkio.Dataset, error) {
+	ds, err := chunkio.Open(ctx, inputs, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := ds.Check(); err != nil {
+		ds.Close()
+		return nil, err
+	}
+	return ds, nil
+}
+
+// promisesMissing reports whether the metadata already tells that a feature has nulls.
+func promisesMissing(ds *chunkio.Dataset) bool { return columnsWithNulls(ds) > 0 }
+
+// columnsWithNulls counts the features that have nulls by the metadata.
+func columnsWithNulls(ds *chunkio.Dataset) (n int) {
+	for _, f := range ds.Fields() {
+		if f.Used && f.Nulls > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// matchFeatures returns the positions of the features that match the patterns of an
+// option, in the order of the patterns; one that matches none is a usage error.
+func matchFeatures(option string, patterns []string, cols []stream.Column, leftOut []stream.LeftOut) ([]int, error) {
+	names := columnNames(cols)
+	var found []int
+	for _, p := range patterns {
+		matched, err := chunkio.Match(option, []string{p}, names)
+		if err != nil {
+			for _, l := range leftOut {
+				if l.Name == p {
+					return nil, stream.Usagef("{"+option+"} %s: it is no feature: %s", p, l.Why)
+				}
+			}
+			return nil, err
+		}
+		for j, ok := range matched {
+			if ok && !slices.Contains(found, j) {
+				found = append(found, j)
+			}
+		}
+	}
+	return found, nil
+}
+
+// atMost makes sure that k features can be selected from d.
+func atMost(k, d int, leftOut []stream.LeftOut) error {
+	if k <= d {
+		return nil
+	}
+	why := ""
+	if n := len(leftOut); n > 0 {
+		why = fmt.Sprintf("; %s left out, the first %q: %s", plural(n, "column"), leftOut[0].Name, leftOut[0].Why)
+	}
+	return stream.Usagef("{k} %d is more than the %s that can be selected%s", k, plural(d, "feature"), why)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// columnNames lists the names of columns.
+func columnNames(cols []stream.Column) []string {
+	names := make([]string, len(cols))
+	for j, c := range cols {
+		names[j] = c.Name
+	}
+	return names
+}
+
+// paths lists where inputs are.
+func paths(inputs []stream.Input) []string {
+	list := make([]string, len(inputs))
+	for i, in := range inputs {
+		list[i] = in.Path
+	}
+	return list
+}
+
+// spelled are texts as sentences.
+func spelled(texts []stream.Text, say stream.Spelling) []string {
+	list := make([]string, len(texts))
+	for i, t := range texts {
+		list[i] = t.Spell(say)
+	}
+	return list
+}
+
+// plural is "1 file", "2 files".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// comma is a number for people: "12,345".
+func comma(n int64) string { return humanize.Comma(n) }

@@ -1,0 +1,178 @@
+package ufs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Inspection is what the input, or a statistics file, holds.
+type Inspection struct {
+	Kind     string            `json:"kind"` // "dataset", or "gram" and "profile" for statistics files
+	Rows     *int64            `json:"rows"` // null where unknown
+	Groups   *int              `json:"row_groups"`
+	Bytes    int64             `json:"bytes"`
+	Features int               `json:"features"`
+	Scanned  bool              `json:"scanned"`
+	Options  map[string]string `json:"options,omitempty"` // of a statistics file
+	Inputs   []stream.Input    `json:"inputs"`
+	Columns  []InspectedColumn `json:"columns"`
+	Warnings []string          `json:"warnings"`
+}
+
+// InspectedColumn is a column of the input, feature or not.
+type InspectedColumn struct {
+	Name  string         `json:"name"`
+	Type  string         `json:"type"`
+	Nulls *int64         `json:"nulls"` // null where unknown
+	NaNs  *int64         `json:"nan,omitempty"`
+	Infs  *int64         `json:"inf,omitempty"`
+	Min   *stream.Number `json:"min,omitempty"`
+	Max   *stream.Number `json:"max,omitempty"`
+	Used  bool           `json:"used"`
+	Why   string         `json:"why,omitempty"`
+}
+
+// Inspect lists every column of the input, and whether it is a feature and if not why. It
+// reads footers only; with scan it reads the features too, and adds missing values by kind
+// and the range. A single statistics file is inspected as well.
+func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
+	if len(q.Inputs) == 1 && chunkio.IsStats(q.Inputs[0]) {
+		return inspectStats(q.Inputs[0], q.Spelling)
+	}
+	if err := q.input(); err != nil {
+		return nil, err
+	}
+	if err := q.limits(); err != nil {
+		return nil, err
+	}
+	end, err := q.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	r := &run{Request: q}
+	s, err := r.inspect(ctx, scan)
+	return s, r.wholeLimit(err)
+}
+
+func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
+	opt := r.reading()
+	ds, err := chunkio.Open(ctx, r.Inputs, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer ds.Close()
+	s := &Inspection{Kind: "dataset", Scanned: scan, Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...)}
+	var undecoded []stream.LeftOut
+	for _, f := range ds.Fields() {
+		col := InspectedColumn{Name: f.Name, Type: f.Type, Used: f.Used, Why: f.Why}
+		if f.Nulls >= 0 {
+			col.Nulls = &f.Nulls
+		}
+		if !f.Used {
+			undecoded = append(undecoded, stream.LeftOut{Name: f.Name, Why: f.Why})
+		}
+		s.Columns = append(s.Columns, col)
+	}
+	if scan {
+		opt.LeaveOut = undecoded // one that cannot be decoded must not stop the others
+		if opt.Sparse == "" {
+			opt.Missing = stream.MissingKeep
+		}
+		if ds, err = ds.With(opt); err != nil {
+			return nil, err
+		}
+		seen, err := r.inspectValues(ctx, ds, s)
+		if err != nil {
+			return nil, err
+		}
+		if r.SampleRows == 0 && len(ds.Columns()) > 0 {
+			s.Rows = &seen // a stream tells only now
+		}
+	}
+	if n := ds.Rows(); n >= 0 {
+		groups := max(len(ds.Cuts())-1, 0)
+		s.Rows, s.Groups = &n, &groups
+	}
+	s.Inputs = ds.Inputs()
+	for _, in := range s.Inputs {
+		s.Bytes += in.Bytes
+	}
+	s.count()
+	return s, nil
+}
+
+// count counts the features.
+func (s *Inspection) count() {
+	s.Features = 0
+	for _, col := range s.Columns {
+		if col.Used {
+			s.Features++
+		}
+	}
+}
+
+// inspectValues reads all features, adds what it finds to s and returns the number of rows.
+func (r *run) inspectValues(ctx context.Context, ds *chunkio.Dataset, s *Inspection) (rows int64, err error) {
+	profile := gram.NewProfile(len(ds.Columns()))
+	if len(ds.Columns()) > 0 && ds.Rows() != 0 {
+		err := r.track(Progress{What: "scan", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+			return stream.Fold(ctx, ds, stream.FoldOptions{Meter: r.Meter}, profile)
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	s.addProfile(profile, ds.Columns())
+	return profile.Seen, nil
+}
+
+// addProfile adds what a profile of some of the columns tells.
+func (s *Inspection) addProfile(profile *gram.Profile, columns []stream.Column) {
+	useless := make(map[string]string)
+	for _, l := range profile.LeftOut(columns) {
+		useless[l.Name] = l.Why
+	}
+	at := make(map[string]int, len(s.Columns))
+	for i, col := range s.Columns {
+		at[col.Name] = i
+	}
+	for j, column := range columns {
+		p, col := profile.Columns[j], &s.Columns[at[column.Name]]
+		col.Nulls, col.NaNs, col.Infs = &p.Missing.Nulls, &p.Missing.NaNs, &p.Missing.Infs
+		if p.Observed > 0 {
+			lo, hi := stream.Number(p.Min), stream.Number(p.Max)
+			col.Min, col.Max = &lo, &hi
+		}
+		if why := useless[column.Name]; why != "" {
+			col.Used, col.Why = false, why
+		}
+	}
+}
+
+// inspectStats shows what a statistics file records.
+func inspectStats(path string, say stream.Spelling) (*Inspection, error) {
+	e, err := readStats(path, method.FromProfile, gram.Options{})
+	if err != nil {
+		return nil, err
+	}
+	rows := e.coveredRows()
+	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.options, Inputs: e.inputs,
+		Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(e.warnings, say)...)}
+	for _, in := range e.inputs {
+		s.Bytes += in.Bytes
+	}
+	for _, col := range e.columns {
+		s.Columns = append(s.Columns, InspectedColumn{Name: col.Name, Type: col.Type, Used: true})
+	}
+	s.addProfile(e.profile, e.columns)
+	for _, l := range e.leftOut {
+		s.Columns = append(s.Columns, InspectedColumn{Name: l.Name, Why: l.Why})
+	}
+	s.count()
+	return s, nil
+}

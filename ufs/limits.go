@@ -1,0 +1,64 @@
+package ufs
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync"
+
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+const (
+	// outsideHeap is kept free for resident memory that the Go runtime does not count
+	// against its own limit: the pages of the program itself. Measured on amd64 (messy,
+	// usps, mnist70k, prostate_ge; sampled every 3 ms): VmRSS exceeds what the runtime
+	// counts by at most 7 MiB, and the program's own pages (RssFile) are up to 11 MiB.
+	// The rest is a margin, because the runtime may overrun its limit for a moment.
+	outsideHeap = 24 << 20
+	// programBytes is what the plan keeps free for everything that is not in it: the
+	// program, the runtime, and garbage between two collections.
+	programBytes = 48 << 20
+	// collectPercent makes the collector run at 1.5 times the live heap instead of
+	// twice: what lives is few large buffers, which cost it nothing to pass over.
+	collectPercent = 50
+	// maxThreads is far above any use: the Go runtime takes minutes to set up a million.
+	maxThreads = 1024
+)
+
+// process is what runs under way have set of the Go runtime, which the process has once:
+// the first to begin saves what was there, the last to end restores it.
+var process struct {
+	sync.Mutex
+	runs          int
+	threads, pace int
+	memory        int64
+	setUp         sync.Once
+	linearAlgebra error
+}
+
+// begin hands the bounds of the request to the Go runtime until end is called, and makes
+// gonum's LAPACK ride on our kernels.
+func (q *Request) begin() (end func(), err error) {
+	process.setUp.Do(func() { process.linearAlgebra = linalg.Use(0) })
+	if process.linearAlgebra != nil {
+		return nil, process.linearAlgebra
+	}
+	process.Lock()
+	defer process.Unlock()
+	threads := runtime.GOMAXPROCS(q.Threads)
+	memory := debug.SetMemoryLimit(max(q.Memory-outsideHeap, 1<<20))
+	pace := debug.SetGCPercent(collectPercent)
+	if process.runs == 0 {
+		process.threads, process.memory, process.pace = threads, memory, pace
+	}
+	process.runs++
+	return sync.OnceFunc(func() {
+		process.Lock()
+		defer process.Unlock()
+		if process.runs--; process.runs == 0 {
+			runtime.GOMAXPROCS(process.threads)
+			debug.SetMemoryLimit(process.memory)
+			debug.SetGCPercent(process.pace)
+		}
+	}), nil
+}

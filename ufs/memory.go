@@ -1,0 +1,274 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// profileColumn is what a profile and its report hold for one column.
+const profileColumn = 512
+
+// Budget is the plan of a run's memory, in bytes: made before the run, from what the
+// footers tell, and kept by its parts. Results never depend on it.
+type Budget struct {
+	Limit      int64 `json:"limit_bytes"`
+	Program    int64 `json:"program_bytes"`
+	Reading    int64 `json:"reading_bytes"`
+	Statistics int64 `json:"statistics_bytes"`
+	Anchors    int64 `json:"anchors_bytes"` // of the statistics: what the anchor graph takes
+	Solver     int64 `json:"solver_bytes"`
+	Peak       int64 `json:"peak_bytes"`               // of the parts that are held at one time
+	Smallest   int64 `json:"smallest_bytes"`           // the smallest limit that works
+	InMemory   int64 `json:"smallest_in_memory_bytes"` // the smallest that needs no further passes
+	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
+
+	scratch    int64         // bytes in files
+	iterations int           // of one setting, at most; 0 where the method does not iterate
+	solves     int           // settings of a path that are solved at a time
+	gram       bool          // FromRows: moments are gathered before the rows are read
+	packing    int64         // of the solver: a block of drawn rows
+	method     method.Passes // over the input, once there are statistics
+}
+
+// shapeOf is what a method is asked the cost of.
+func (r *run) shapeOf(ds *chunkio.Dataset) method.Shape {
+	return method.Shape{
+		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), K: r.expectedK(len(ds.Columns())), Threads: r.Threads,
+		HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
+	}
+}
+
+// planSelection plans selecting from ds.
+func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
+	d := len(ds.Columns())
+	shape := r.shapeOf(ds)
+	switch r.From {
+	case method.FromGraph:
+		return r.planGraph(ds, true)
+	case method.FromRows:
+		return r.planRows(ds, shape)
+	}
+	cost, err := r.Solver.Cost(shape)
+	if err != nil {
+		return Budget{}, err
+	}
+	if r.From == method.FromProfile {
+		return r.planPass(ds, profileColumn*int64(d), cost.Bytes)
+	}
+	in, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), cost.Bytes)
+	if !ds.Replayable() {
+		return in, err
+	}
+	out, outErr := r.planOutOfCore(ds, shape)
+	switch {
+	case err == nil:
+		in.Smallest = min(in.Smallest, out.Smallest)
+		return in, nil
+	case in.Smallest < out.Smallest: // then neither fits
+		return in, err
+	}
+	out.InMemory = in.Smallest
+	return out, outErr
+}
+
+// planScan plans gathering statistics without selecting from them. sample says whether a
+// profile takes a sample of rows along.
+func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Budget, error) {
+	return func(ds *chunkio.Dataset) (Budget, error) {
+		d := len(ds.Columns())
+		var sampled int64
+		if sample {
+			sampled = anchor.SamplerBytes(atMostRows(r.anchorSample(r.mostAnchors(), d), ds), d)
+		}
+		switch from {
+		case method.FromProfile:
+			return r.planPass(ds, profileColumn*int64(d)+sampled, 0)
+		case method.FromGraph:
+			return r.planGraph(ds, false)
+		}
+		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), 0)
+	}
+}
+
+// planGraph plans the two passes of the graph methods: a profile with a sample of rows,
+// from which the anchors come, and then the statistics, followed by a solver if one is
+// asked for.
+func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
+	d, total := len(ds.Columns()), ds.Rows()
+	f := &r.Anchors
+	if r.SampleRows > 0 {
+		total = min(total, r.SampleRows)
+	}
+	if r.profile != nil { // then ds may be a part only
+		total = r.profile.profile.Seen
+	}
+	if f.File == "" {
+		if _, err := anchor.Count(f.Count, total, f.Neighbors); err != nil {
+			return Budget{}, err
+		}
+	}
+	m := r.expectedAnchors(total)
+	anchors := anchor.Bytes(m, d, f.Neighbors, r.Threads)
+	// While anchors are placed there are the sample and its rows as points.
+	anchors += r.held // it stays for another attempt
+	rows := int(min(int64(r.anchorSample(m, d)), total))
+	placing := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 2*8*int64(rows)*int64(d) + 8*int64(m)*int64(d)
+	if f.File == "" && f.KMeans() {
+		placing += cluster.Bytes(rows, d, m, 1)
+	}
+	var cost method.Cost
+	if solve {
+		var err error
+		if cost, err = r.graphCost(r.shapeOf(ds), m); err != nil {
+			return Budget{}, err
+		}
+	}
+	b, err := r.planPass(ds, max(r.held+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors), cost.Bytes)
+	b.Anchors, b.iterations = anchors, cost.Iterations
+	return b, err
+}
+
+// graphCost is what a graph method, and then what explains its choice, take beside the
+// graph of m anchors.
+func (r *run) graphCost(shape method.Shape, m int) (method.Cost, error) {
+	shape.Anchors = m
+	cost, err := r.Solver.Cost(shape)
+	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K))
+	return cost, err
+}
+
+// atMostRows is rows, or all of ds if there are fewer.
+func atMostRows(rows int, ds *chunkio.Dataset) int {
+	if n := ds.Rows(); n >= 0 {
+		return int(min(int64(rows), n))
+	}
+	return rows
+}
+
+// planPass plans one pass that leaves statistics of the given size, followed by a
+// solver. Reading and solver do not live at the same time.
+func (r *run) planPass(ds *chunkio.Dataset, statistics, solver int64) (Budget, error) {
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: statistics, Solver: solver}
+	b.Smallest = b.Program + statistics + max(ds.MinMemory(), solver)
+	b.InMemory = b.Smallest
+	if b.Smallest > b.Limit {
+		return b, b.refusal()
+	}
+	b.Reading = ds.MemoryFor(b.Limit - b.Program - statistics)
+	b.Peak = b.Program + statistics + max(b.Reading, solver)
+	return b, nil
+}
+
+// planOutOfCore plans a method on the Gram matrix without it: reading and solver live
+// together.
+func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
+	shape.OutOfCore = true
+	cost, err := r.Solver.Cost(shape)
+	if err != nil {
+		return Budget{}, err
+	}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumn * int64(len(shape.Columns)), OutOfCore: true}
+	b.Smallest = b.Program + b.Statistics + ds.MinMemory() + cost.Least
+	if b.Smallest > b.Limit {
+		return b, b.refusal()
+	}
+	b.Reading = ds.MemoryFor(min(max(b.Limit/4, ds.MinMemory()), b.Limit-b.Program-b.Statistics-cost.Least))
+	b.Solver = b.Limit - b.Program - b.Statistics - b.Reading
+	b.Peak = b.Limit
+	shape.Memory = b.Solver
+	cost, err = r.Solver.Cost(shape)
+	b.method = cost.Passes
+	return b, err
+}
+
+func (b Budget) refusal() error {
+	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit}
+}
+
+// leastMemory turns a complaint of opening the input about memory into the refusal of
+// the whole plan, which it makes by opening the input without that limit.
+func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
+	if !errors.As(err, new(*stream.MemoryError)) {
+		return err
+	}
+	if slices.Contains(inputs, "-") { // read already: it cannot be opened again
+		return r.wholeLimit(err)
+	}
+	opt.Memory = 0
+	ds, openErr := openDataset(ctx, inputs, opt)
+	if openErr != nil {
+		return err
+	}
+	defer ds.Close()
+	if _, planErr := plan(ds); planErr != nil {
+		return planErr
+	}
+	return err
+}
+
+// enforce tells the Go runtime to keep to the planned peak rather than to the whole
+// limit, so that garbage does not fill what the plan left free and a run's memory is
+// that of its plan. Where statistics may outgrow the plan the limit itself holds.
+func (b Budget) enforce(mayGrow bool) {
+	if !mayGrow {
+		debug.SetMemoryLimit(b.Peak - outsideHeap)
+	}
+}
+
+// room is what the statistics may grow to: the footers do not tell of every missing
+// value, and columns that have some need more.
+func (b Budget) room() int64 { return b.Limit - b.Program - b.Anchors - max(b.Reading, b.Solver) }
+
+// explain turns a part's complaint about its share into one about the whole limit.
+// It comes up where the footers could not tell how many columns have missing values.
+func (b Budget) explain(err error) error {
+	var m *stream.MemoryError
+	if !errors.As(err, &m) || !m.OfMemory() {
+		return err
+	}
+	whole := *m
+	whole.Need, whole.Limit = m.Need-m.Limit+b.Limit, b.Limit
+	return &whole
+}
+
+// wholeLimit turns a complaint of reading about its share of the limit into one about the
+// limit itself.
+func (q *Request) wholeLimit(err error) error {
+	var m *stream.MemoryError
+	if !errors.As(err, &m) || !m.OfMemory() {
+		return err
+	}
+	whole := *m
+	whole.Need, whole.Limit = m.Need+programBytes, q.Memory
+	return &whole
+}
+
+// expectedK is the number of features that will be selected from d, as far as known.
+func (r *run) expectedK(d int) int {
+	switch {
+	case r.K > 0:
+		return min(r.K, d)
+	case r.Variance > 0:
+		return d
+	}
+	return min(max(DefaultK, len(r.Keep)), d)
+}
+
+// expectedMissing is the number of features whose missing values the statistics
+// will have to carry, as far as the metadata tells.
+func (r *run) expectedMissing(ds *chunkio.Dataset) int {
+	if r.policy() != stream.MissingKeep {
+		return 0
+	}
+	return columnsWithNulls(ds)
+}

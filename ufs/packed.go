@@ -1,0 +1,82 @@
+package ufs
+
+import (
+	"context"
+	"iter"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// packed is a source of which rows are drawn, in blocks as high as others have: those of
+// the source itself hold as few rows each as the sample is thin.
+type packed struct {
+	from *chunkio.Dataset
+	rows int64 // drawn
+}
+
+func (p *packed) Columns() []stream.Column { return p.from.Columns() }
+func (p *packed) Rows() int64              { return p.rows }
+func (p *packed) Cuts() []int64            { return []int64{0, p.rows} }
+
+func (p *packed) height() int { return int(min(int64(stream.BlockRows(len(p.Columns()))), p.rows)) }
+
+func (p *packed) bytes() int64 { return 8 * int64(p.height()) * int64(len(p.Columns())+1) }
+
+// Chunks implements stream.Source, for all rows.
+func (p *packed) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		h, d := p.height(), len(p.Columns())
+		out := &stream.Chunk{Cols: d, Stride: h, Data: make([]float64, h*d), Positions: make([]int64, 0, h)}
+		flush := func() bool {
+			out.Block, out.Rows = len(out.Positions), len(out.Positions)
+			if !yield(out, nil) {
+				return false
+			}
+			out.Start += int64(out.Block)
+			out.Positions = out.Positions[:0]
+			return true
+		}
+		for c, err := range p.from.Chunks(ctx, r) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for at := 0; at < c.Rows; {
+				n := min(c.Rows-at, h-len(out.Positions))
+				p.copy(out, c, at, n)
+				at += n
+				if len(out.Positions) == h && !flush() {
+					return
+				}
+			}
+		}
+		if len(out.Positions) > 0 {
+			flush()
+		}
+	}
+}
+
+// copy appends n rows of c to out, which is dense.
+func (p *packed) copy(out, c *stream.Chunk, at, n int) {
+	filled := len(out.Positions)
+	for i := range n {
+		out.Positions = append(out.Positions, c.Position(at+i))
+	}
+	for j := range out.Cols {
+		to := out.Data[j*out.Stride+filled:][:n]
+		if c.Sparse == nil {
+			copy(to, c.Col(j)[at:])
+		} else {
+			clear(to)
+		}
+	}
+	if c.Sparse == nil {
+		return
+	}
+	for i := range n {
+		for e := c.Sparse.RowPtr[at+i]; e < c.Sparse.RowPtr[at+i+1]; e++ {
+			out.Data[int(c.Sparse.Index[e])*out.Stride+filled+i] = c.Sparse.Value[e]
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Paths is what Path returns: one of the two.
+type Paths struct {
+	Curve *stream.Curve // of the error over k
+	Grid  *stream.Grid  // of settings
+}
+
+// Path shows many settings from one gathering: a method whose options take several values
+// solves every setting of their grid; one whose selections are nested gives the error over
+// k. The errors are those of Select; Paths are there with a *stream.UnconvergedError as well.
+func Path(ctx context.Context, q Request) (*Paths, error) {
+	r, err := q.settle()
+	if err != nil {
+		return nil, err
+	}
+	varied, ok := r.Solver.(method.Varied)
+	switch {
+	case ok:
+		return r.grid(ctx, varied)
+	case r.Takes.Nested:
+		return curve(ctx, q)
+	case r.PathAdvice != "":
+		return nil, stream.Usagef("path: method %s "+r.PathAdvice, r.Spec.Name)
+	}
+	var able []method.Spec
+	for _, spec := range r.Methods {
+		if _, varied := spec.New().(method.Varied); varied || spec.Takes.Nested {
+			able = append(able, spec)
+		}
+	}
+	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Spec.Name, strings.Join(methods.Names(able), ", "))
+}
+
+// Curved says whether the path of a request is a curve over k rather than a grid.
+func Curved(q Request) bool {
+	r, err := q.settle()
+	if err != nil {
+		return false
+	}
+	_, varied := r.Solver.(method.Varied)
+	return !varied && r.Takes.Nested
+}
+
+func curve(ctx context.Context, q Request) (*Paths, error) {
+	s, err := Select(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	c := &stream.Curve{
+		Method: s.Method, Seed: s.Seed, Version: s.Version, Rows: s.Rows, RowsUsed: s.RowsUsed, Features: s.Features, Options: s.Options, Inputs: s.Inputs,
+		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Points: []stream.CurvePoint{},
+	}
+	for _, f := range s.Selected {
+		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error})
+	}
+	return &Paths{Curve: c}, nil
+}
+
+// grid solves every setting.
+func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
+	r.many = true
+	out := new(stream.Grid)
+	s, err := r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
+		t, err := g.evidence(e, s)
+		if err != nil {
+			return placed(err, e)
+		}
+		var found *method.Grid
+		err = t.solve(ctx, varied.Settings(), func(ctx context.Context) (err error) {
+			found, err = varied.Path(ctx, t.Evidence)
+			return err
+		})
+		if err == nil {
+			s.K = t.K
+			e.passes += found.Passes
+			err = t.writeUpGrid(found, out)
+		}
+		return errors.Join(err, t.close(s))
+	})
+	if s == nil {
+		return nil, err
+	}
+	out.Method, out.Seed, out.Version, out.Rows, out.RowsUsed, out.Features, out.K = s.Method, s.Seed, s.Version, s.Rows, s.RowsUsed, s.Features, s.K
+	out.Options, out.Inputs, out.Passes, out.Warnings, out.Timing, out.Memory = s.Options, s.Inputs, s.Passes, s.Warnings, s.Timing, s.Memory
+	return &Paths{Grid: out}, err
+}
+
+// writeUpGrid puts the settings into out. The error is a *stream.UnconvergedError for the
+// first setting whose iteration did not end as it must.
+func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
+	s := t.s
+	for option, value := range found.Used {
+		s.Options[option] = value
+	}
+	out.Recommended, out.Why = found.Recommended, found.Why
+	s.Warnings = append(s.Warnings, spelled(found.Warnings, t.Spelling)...)
+	var first error
+	short := 0
+	for _, set := range found.Settings {
+		r := set.Ranking
+		one := stream.GridSetting{
+			Alpha: stream.Number(set.Alpha), Gamma: stream.Number(set.Gamma),
+			Objective:  r.Trace[len(r.Trace)-1].Objective,
+			Iterations: len(r.Trace), Converged: !r.Unsettled && r.Rose == nil,
+			Agreement: stream.Number(set.Agreement), Warnings: spelled(r.Warnings, t.Spelling),
+		}
+		if beta := stream.Number(set.Beta); set.Beta == set.Beta {
+			one.Beta = &beta
+		}
+		if set.Flags.Format != "" {
+			one.Flags = set.Flags.Spell(t.Spelling)
+		}
+		for _, j := range r.Order[:t.K] {
+			one.Selected = append(one.Selected, t.Columns[j].Name)
+		}
+		out.Settings = append(out.Settings, one)
+		if !one.Converged {
+			short++
+		}
+		at := set.Name.Spell(t.Spelling)
+		switch {
+		case r.Rose != nil:
+			t.warn("the objective rose at %s, which it must not: do not trust that setting", at)
+			first = &stream.UnconvergedError{What: "the objective rose at " + at}
+		case t.RequireConverged && r.Unsettled && first == nil:
+			first = &stream.UnconvergedError{What: "not converged at " + at}
+		}
+	}
+	if short > 0 {
+		t.warn("%d of %s did not converge; raise {max-iter}", short, plural(len(out.Settings), "setting"))
+	}
+	return first
+}

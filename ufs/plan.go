@@ -1,0 +1,105 @@
+package ufs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Forecast is what Select would do with a request.
+type Forecast struct {
+	Method   string        `json:"method"`
+	K        int           `json:"k"` // at most
+	Scale    string        `json:"scale"`
+	Features int           `json:"features"` // before constant columns leave
+	Rows     int64         `json:"rows"`     // -1 unknown
+	Files    int           `json:"files"`
+	Passes   method.Passes `json:"passes"`
+	Bytes    int64         `json:"bytes"` // of the input; a pass reads the columns it needs of them
+	Memory   Budget        `json:"memory"`
+	Scratch  int64         `json:"scratch_bytes"`
+	Warnings []string      `json:"warnings"`
+	// OnRows says that the method iterates over rows, which are in scratch files where they
+	// do not fit; others make more passes then.
+	OnRows bool `json:"-"`
+}
+
+// Plan says what Select would do and cost. It reads footers only. Its errors are those
+// that Select would have before it reads anything else.
+func Plan(ctx context.Context, q Request) (*Forecast, error) {
+	r, err := q.settle()
+	if err != nil {
+		return nil, err
+	}
+	if q.Stats != "" {
+		return nil, stream.Usagef("%s: selecting from statistics reads no data, so there is nothing to plan", q.Stats)
+	}
+	if err := r.Single(q.Options); err != nil {
+		return nil, err
+	}
+	end, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if err := r.countAnchors(ctx); err != nil {
+		return nil, err
+	}
+	opt := r.reading()
+	ds, err := openDataset(ctx, r.Inputs, opt)
+	if err != nil {
+		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planSelection, err)
+	}
+	defer ds.Close()
+	if err := atomicfile.NotInput(r.Output, paths(ds.Inputs())...); err != nil {
+		return nil, err
+	}
+	b, err := r.planSelection(ds)
+	if err != nil {
+		return nil, err
+	}
+	d := len(ds.Columns())
+	f := &Forecast{
+		Method: r.Spec.Name, K: r.expectedK(d), Scale: r.Request.Scale, Features: d, Rows: ds.Rows(),
+		Files: len(ds.Inputs()), Passes: r.expectedPasses(ds, b), Memory: b, Scratch: b.scratch,
+		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
+	}
+	for _, in := range ds.Inputs() {
+		f.Bytes += in.Bytes
+	}
+	return f, atMost(r.K, d, ds.LeftOut())
+}
+
+// expectedPasses is how often gather and the method will read the input.
+func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
+	p := r.gatherPasses(ds)
+	if b.method.Why != "" {
+		p.Why += "; " + b.method.Why
+	}
+	p.Least += b.method.Least
+	p.Most += b.method.Most
+	return p
+}
+
+// gatherPasses is how often gather reads the input: missing values show only on the way.
+func (r *run) gatherPasses(ds *chunkio.Dataset) method.Passes {
+	kept := r.policy() == stream.MissingKeep
+	switch graph := r.From == method.FromGraph; {
+	case graph && (kept || r.Sparse != ""):
+		return method.Passes{Least: 2, Most: 2, Why: "a profile that draws the anchors, then the statistics"}
+	case graph && promisesMissing(ds):
+		return method.Passes{Least: 3, Most: 3, Why: "a profile of the columns, because values are missing, one that draws the anchors, then the statistics"}
+	case graph:
+		return method.Passes{Least: 2, Most: 4, Why: "a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles"}
+	case !ds.Replayable() || r.Sparse != "" || r.Takes.Cells:
+		return method.Passes{Least: 1, Most: 1, Why: "one pass"}
+	case kept:
+		return method.Passes{Least: 1, Most: 1, Why: "one pass; the statistics fill what is missing"}
+	case promisesMissing(ds):
+		return method.Passes{Least: 2, Most: 2, Why: "a profile of the columns, because values are missing, then the statistics"}
+	}
+	return method.Passes{Least: 1, Most: 3, Why: "one if nothing is missing, else a profile and another"}
+}

@@ -1,0 +1,64 @@
+package ufs
+
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Recorded is the request that a selection records: what shapes the answer, without inputs,
+// limits and outputs. list are the methods to choose from, nil meaning methods.All(). What
+// the selection records beyond that is left alone; the number of features selected stands
+// for a share that was to be explained.
+func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
+	q := Request{Method: s.Method, K: len(s.Selected), Seed: s.Seed, Methods: list, Options: method.Settings{}}
+	if list == nil {
+		list = methods.All()
+	}
+	spec, err := methods.Find(list, s.Method)
+	if err != nil {
+		return q, err
+	}
+	declared := spec.Declare().Options
+	settings := method.Settings(s.Options)
+	for option := range settings {
+		text := settings.Text(option)
+		switch option {
+		case "columns":
+			q.Columns, err = splitNames(text)
+		case "exclude":
+			q.Exclude, err = splitNames(text)
+		case "keep":
+			q.Keep, err = splitNames(text)
+		case "label":
+			q.Label = text
+		case "weight":
+			q.Weight = text
+		case "sparse":
+			q.Sparse = text
+		case "missing":
+			q.Missing = text
+		case "scale":
+			q.Scale = text
+		case "rows":
+			_, err = fmt.Sscan(text, &q.SampleRows)
+		default:
+			if declared.Find(option) != nil {
+				q.Options[option] = settings[option]
+			}
+		}
+		if err != nil {
+			return q, stream.Errorf("option %s: %w", option, err)
+		}
+	}
+	if q.Options["anchors-file"] != nil { // it says how many there are
+		delete(q.Options, "anchors")
+		delete(q.Options, "anchor-method")
+	}
+	if _, err := spec.Bind(q.Options); err != nil {
+		return q, stream.Errorf("option %w", err)
+	}
+	return q, nil
+}

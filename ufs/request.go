@@ -1,0 +1,93 @@
+package ufs
+
+import (
+	"io"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Release is the version that this source is to become; results record it.
+const Release = "0.1.0"
+
+// Request says what to read, what to select from it and within which bounds. A zero field
+// means its default.
+type Request struct {
+	// Inputs are Parquet or Arrow IPC files, globs, directories (with key=value
+	// partitions), @lists of those, or - for an Arrow IPC stream on Stdin.
+	Inputs []string
+	Stdin  io.Reader
+	// Stats is a statistics file (see Scan) to select from in place of Inputs.
+	Stats string
+
+	Columns, Exclude []string // names or globs of columns: only these, not these
+	Label            string   // the class column: never a feature
+	Weight           string   // column of row weights: never a feature
+	Sparse           string   // list columns of sparse rows: "indices,values[,features]"
+	Missing          string   // error (default), drop-row, mean, zero
+	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all
+	SkipBad          bool     // leave out files that cannot be read, with a warning
+
+	Method   string          // default: methods.Default
+	Options  method.Settings // of the method, by name
+	K        int             // features to select; default 50, or all if there are fewer
+	Variance float64         // in place of K: stop when this share is explained
+	Keep     []string        // names or globs of features that are in from the start
+	Scale    string          // none, center, minmax, unit, standard; default: the method's
+	// Methods are those to choose from; nil means methods.All().
+	Methods []method.Spec
+
+	Seed       uint64 // of everything random; default 1
+	Threads    int    // default: one a core; never changes the result
+	Memory     int64  // peak resident memory in bytes, default 2 GiB; never changes the result
+	TempDir    string // for scratch files; default: that of the system
+	MaxScratch int64  // bytes of scratch files at most; 0 means no bound
+
+	// Checkpoint is a folder that keeps the state of a long pass: the same request goes on
+	// from there. Forget removes it once the result is safe. CheckpointEvery is the time
+	// between saves, default 30 s.
+	Checkpoint      string
+	CheckpointEvery time.Duration
+
+	// Output is where the caller will put the result: refused where that is an input.
+	Output string
+
+	Meter    *stream.Meter     // counts rows, bytes and busy time as the run goes on
+	Progress func(Progress)    // hears of every pass; nil shows nothing
+	Note     func(stream.Text) // hears remarks on the way; nil drops them
+	// Spelling says how warnings name options: by their bare names where it is nil.
+	Spelling stream.Spelling
+}
+
+// Progress is a step of a run: a pass over the input, or an iteration. A phase begins with
+// the first call and ends with the one that says Done.
+type Progress struct {
+	What   string // "statistics", "iteration 3 of at most 50"
+	Pass   int    // from 1
+	Passes int    // in all, at least; 0 unknown
+	Most   int    // in all, at most; 0 means as Passes
+	Rows   int64  // of the pass; -1 unknown
+	Done   bool   // the phase has ended
+	Failed bool   // with an error
+}
+
+// Missing policies, by name.
+const (
+	missingError   = "error"
+	missingDropRow = "drop-row"
+	missingMean    = "mean"
+	missingZero    = "zero"
+)
+
+// MissingPolicies lists the values of Request.Missing, the default first.
+func MissingPolicies() []string {
+	return []string{missingError, missingDropRow, missingMean, missingZero}
+}
+
+// defaultMemory is Request.Memory where nothing is said.
+const defaultMemory = 2 << 30
+
+// DefaultK is the number of features selected where a request names neither that nor a
+// share to explain.
+const DefaultK = 50

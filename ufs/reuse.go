@@ -1,0 +1,70 @@
+package ufs
+
+import (
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// drawnBefore is what the profile given holds, of the columns that take part.
+func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
+	r, whole := p.g.run, p.g.profile
+	var err error
+	if p.opt.LeaveOut, err = p.g.decisions(ds); err != nil {
+		return nil, err
+	}
+	d := &drawn{profile: &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}, sample: whole.sample}
+	wanted := make([]bool, len(whole.columns))
+	holes := whole.profile.Rows != whole.profile.Seen
+	for j, col := range whole.columns {
+		if slices.ContainsFunc(p.opt.LeaveOut, func(l stream.LeftOut) bool { return l.Name == col.Name }) {
+			continue
+		}
+		wanted[j] = true
+		d.columns = append(d.columns, col)
+		d.profile.Columns = append(d.profile.Columns, whole.profile.Columns[j])
+		holes = holes || whole.profile.Columns[j].Missing.Total() > 0
+	}
+	// Dropped rows must neither scale nor be anchors, and kept rows must.
+	if drop := p.opt.Missing == stream.MissingDropRow; holes && drop != (whole.options["missing"] == missingDropRow) {
+		return nil, stream.Usagef("{missing} %s: {profile} was made under another policy, so of other rows; make it with {profile-only} {method} %s {missing} %[1]s",
+			r.Missing, r.Spec.Name)
+	}
+	asked := r.shape()
+	for _, flag := range []string{"rows", "sparse"} {
+		if asked[flag] != whole.options[flag] {
+			return nil, stream.Usagef("{"+flag+"} %q, but {profile} was made with %q; make both alike", asked[flag], whole.options[flag])
+		}
+	}
+	if r.Anchors.File != "" {
+		return d, nil
+	}
+	return d, r.reuse(d, wanted)
+}
+
+// reuse reduces the sample of the profile given to what a profile pass would draw now, from
+// the columns that are wanted.
+func (r *run) reuse(d *drawn, wanted []bool) error {
+	again := stream.Textf("{profile-only} {method} %s", r.Spec.Name)
+	if d.sample == nil {
+		return stream.Usagef("{profile} has no sample of rows to take anchors from; make it with %s", again)
+	}
+	if seed := d.sample.Seed(); seed != r.Seed {
+		return stream.Usagef("{seed} %d: the rows of {profile} were drawn with {seed} %d; make it with %s {seed} %[1]d", r.Seed, seed, again)
+	}
+	m := r.expectedAnchors(d.profile.Seen)
+	rows := r.anchorSample(m, len(d.columns))
+	if kept := d.sample.Rows(); kept < rows {
+		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these flags",
+			kept, rows, m, r.Anchors.Placing, again)
+	}
+	// A copy, as another attempt may follow. Merging keeps the smaller number of rows.
+	all := d.sample
+	d.sample = anchor.NewSampler(len(wanted), anchor.SamplerOptions{Rows: rows, Seed: r.Seed})
+	err := d.sample.Merge(all)
+	d.sample.Keep(wanted)
+	return err
+}

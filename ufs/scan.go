@@ -1,0 +1,144 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ScanRequest says what to gather into a statistics file: Request.Output names it.
+type ScanRequest struct {
+	Request
+	Shard       string // "I/N": only that part of the rows, in whole row groups, about equal parts
+	ProfileOnly bool   // only mean, spread and missing values of each column
+	// Profile is a profile of all parts. It decides which columns are left out, alike in
+	// every part, and has the scaling and the anchors of a graph.
+	Profile string
+}
+
+// Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the
+// profile and the Gram matrix, and the anchor graph where the method works from one. Any
+// scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
+func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
+	r, err := q.Request.settle()
+	if err != nil {
+		return nil, err
+	}
+	if r.From == method.FromRows {
+		return nil, stream.Usagef("scan: method %s iterates over rows, so there are no statistics to gather; use select INPUT… {method} %[1]s", r.Spec.Name)
+	}
+	part, err := parseShard(q.Shard)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case q.Output == "":
+		return nil, stream.Usagef("scan: no output given; add {o} FILE.ufs")
+	case q.ProfileOnly && q.Profile != "":
+		return nil, stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
+	case q.ProfileOnly && q.Checkpoint != "":
+		return nil, stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
+	case part.count > 0 && q.SampleRows > 0:
+		return nil, stream.Usagef("{rows} and {shard} do not go together")
+	}
+	end, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if err := atomicfile.CanWrite(q.Output); err != nil {
+		return nil, err
+	}
+	if err := r.countAnchors(ctx); err != nil {
+		return nil, err
+	}
+	graph := r.From == method.FromGraph
+	g := &gatherer{run: r, from: method.FromGram, shard: part}
+	if graph {
+		g.from = method.FromGraph
+	}
+	g.plan = r.planScan(g.from, false)
+	if q.ProfileOnly {
+		g.sample = graph && r.Anchors.File == ""
+		g.from, g.plan = method.FromProfile, r.planScan(method.FromProfile, g.sample)
+		// A profile is to find out what the policy will meet, so it must not act. But
+		// scaling and anchors are to be of the rows that are kept.
+		if drops := graph && r.Missing == missingDropRow; r.Sparse == "" && !drops {
+			r.Missing = missingMean
+		}
+	}
+	if q.Profile != "" {
+		if r.profile, err = readStats(q.Profile, method.FromProfile, gram.Options{}); err != nil {
+			return nil, err
+		}
+		if graph && r.Anchors.File == "" {
+			if err := r.takeSample(ctx, q.Profile, g.plan); err != nil {
+				return nil, err
+			}
+		}
+	}
+	e, err := g.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.profile != nil {
+		e.warnings = append(e.warnings, r.profile.gaps(q.Profile)...)
+		for _, in := range e.inputs {
+			if !slices.ContainsFunc(r.profile.inputs, func(known stream.Input) bool { return known.Fingerprint == in.Fingerprint }) {
+				e.warnings = append(e.warnings, stream.Textf("%s was made without %s", q.Profile, in.Path))
+			}
+		}
+	}
+	if err := e.writeStats(q.Output); err != nil {
+		return nil, err
+	}
+	return e.summary(r.Spelling), Forget(q.Checkpoint)
+}
+
+// takeSample reads the sample of rows in the profile at path; plan says what the whole run
+// needs where that does not fit.
+func (r *run) takeSample(ctx context.Context, path string, plan func(*chunkio.Dataset) (Budget, error)) error {
+	err := r.profile.readSample(path, max(r.Memory-programBytes, 1))
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
+		r.held = m.Need
+		return r.leastMemory(ctx, r.Inputs, r.reading(), plan, err)
+	}
+	if err == nil && r.profile.sample != nil {
+		r.held = anchor.SamplerBytes(r.profile.sample.Len(), len(r.profile.columns))
+	}
+	return err
+}
+
+// shard is part number of count parts, counted from 1; the zero value is the whole.
+type shard struct{ number, count int }
+
+// parseShard reads "I/N"; empty is the whole.
+func parseShard(s string) (shard, error) {
+	if s == "" {
+		return shard{}, nil
+	}
+	i, n, ok := strings.Cut(s, "/")
+	number, err1 := strconv.Atoi(i)
+	count, err2 := strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || number < 1 || number > count {
+		return shard{}, stream.Usagef("{shard} %q: want I/N with 1 <= I <= N, as 2/8", s)
+	}
+	return shard{number, count}, nil
+}
+
+// of is the range of rows of src; the zero Range, meaning all, for the whole.
+func (s shard) of(src stream.Source) (stream.Range, error) {
+	if s.count == 0 {
+		return stream.Range{}, nil
+	}
+	return stream.Shard(src, s.number, s.count)
+}

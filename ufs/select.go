@@ -1,0 +1,137 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Select selects features.
+//
+// The error tells by its kind what to do: a *stream.UsageError for a request that cannot
+// be right, a *stream.DataError for bad data, with its place, a *stream.MemoryError for a
+// limit too small, with the smallest that works, a *stream.UnconvergedError (then the
+// Selection is there as well), an *Interrupted where ctx ended a run with a checkpoint.
+func Select(ctx context.Context, q Request) (*stream.Selection, error) {
+	r, err := q.settle()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Single(q.Options); err != nil {
+		return nil, err
+	}
+	return r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
+		v, err := g.evidence(e, s)
+		if err != nil {
+			return placed(err, e)
+		}
+		return errors.Join(v.rank(ctx), v.close(s))
+	})
+}
+
+// choose gathers, asks solve for what is wanted of it, and accounts for the run. The
+// selection comes with an error only where that is a *stream.UnconvergedError.
+func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stream.Selection) error) (*stream.Selection, error) {
+	begin := time.Now()
+	end, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	read, added := r.Meter.Decode.Load(), r.Meter.Accumulate.Load()
+	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
+	e, err := g.obtain(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &stream.Selection{
+		Method: r.Spec.Name, Seed: r.Seed, Version: Release,
+		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,
+		Options: r.record(e), Inputs: e.inputs, Converged: true,
+		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
+	}
+	solving := time.Now()
+	err = solve(g, e, s)
+	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
+		return nil, err
+	}
+	s.Passes = e.passes
+	if s.Iterations == 0 {
+		s.Iterations = len(s.Selected)
+	}
+	s.Timing = stream.Timing{
+		Read:       time.Duration(r.Meter.Decode.Load() - read).Seconds(),
+		Accumulate: time.Duration(r.Meter.Accumulate.Load() - added).Seconds(),
+		Solve:      time.Since(solving).Seconds(), Wall: time.Since(begin).Seconds(),
+	}
+	s.Memory.PeakRSS, s.Memory.Limit = peakMemory(), r.Memory
+	return s, err
+}
+
+// obtain makes the passes, or reads the statistics file.
+func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
+	if g.Stats != "" {
+		if err := atomicfile.NotInput(g.Output, g.Stats); err != nil {
+			return nil, err
+		}
+		return g.fromStats()
+	}
+	if err := g.countAnchors(ctx); err != nil {
+		return nil, err
+	}
+	return g.start(ctx)
+}
+
+// record lists every setting that shapes the answer; those of the method come with its
+// ranking.
+func (r *run) record(e *gathered) map[string]any {
+	o := make(map[string]any)
+	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // beside scale
+	for option, value := range e.options {
+		// The seed has a place of its own, and a graph in the file is no matter to others.
+		if option != "seed" && (r.From == method.FromGraph || !slices.Contains(graph, option)) {
+			o[option] = value
+		}
+	}
+	o["missing"], o["scale"] = r.Missing, r.Request.Scale
+	for option, globs := range map[string][]string{"columns": r.Columns, "exclude": r.Exclude, "keep": r.Keep} {
+		if len(globs) > 0 {
+			o[option] = joinNames(globs)
+		}
+	}
+	if r.Variance > 0 {
+		o["variance"] = r.Variance
+	}
+	if r.From == method.FromRows {
+		o["sample"] = r.Sample
+	}
+	return o
+}
+
+// placed names the input in a method's complaint about the data.
+func placed(err error, e *gathered) error {
+	var bad *stream.DataError
+	if !errors.As(err, &bad) || bad.Path != "" || len(e.inputs) == 0 {
+		return err
+	}
+	at := *bad
+	if at.Path = e.inputs[0].Path; len(e.inputs) > 1 {
+		at.Path += " and " + plural(len(e.inputs)-1, "file")
+	}
+	return &at
+}
+
+// newScratch is scratch within the bounds of the plan, reserved beforehand.
+func (r *run) newScratch(bytes int64) (*chunkio.Scratch, error) {
+	scratch := chunkio.NewScratch(r.scratch())
+	if err := scratch.Reserve(bytes); err != nil {
+		return nil, errors.Join(err, scratch.Close())
+	}
+	return scratch, nil
+}

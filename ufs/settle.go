@@ -1,0 +1,220 @@
+package ufs
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// run is a request whose defaults are filled in, and what it has come to so far.
+type run struct {
+	Request
+	*method.Bound // the method and its settings
+	scale         gram.Scale
+	asked         Request // as it was given: what a statistics file must agree with
+
+	many       bool      // path: several settings, in place of one selection
+	profile    *gathered // --profile: what the whole input holds; or nil
+	held       int64     // bytes of its sample of rows
+	anchorRows int       // of the file of anchors, found by countAnchors
+}
+
+// scaleNames are the values of Request.Scale.
+func scaleNames() []string {
+	var names []string
+	for s := gram.ScaleNone; s <= gram.ScaleStandard; s++ {
+		names = append(names, s.String())
+	}
+	return names
+}
+
+// ScaleNames lists the values of Request.Scale.
+func ScaleNames() []string { return scaleNames() }
+
+// limits fills in the bounds of the request.
+func (q *Request) limits() error {
+	if q.Threads < 0 || q.Threads > maxThreads {
+		return stream.Usagef("{threads} %d: want 0 (one for each core) up to %d", q.Threads, maxThreads)
+	}
+	if q.Threads == 0 {
+		q.Threads = runtime.GOMAXPROCS(0)
+	}
+	if q.Memory < 0 {
+		return stream.Usagef("{memory-limit} %d: want a number of bytes", q.Memory)
+	}
+	if q.Memory == 0 {
+		q.Memory = defaultMemory
+	}
+	if q.Seed == 0 {
+		q.Seed = 1
+	}
+	if q.Meter == nil {
+		q.Meter = new(stream.Meter)
+	}
+	return nil
+}
+
+// input checks what says how the input is read, and fills in its defaults.
+func (q *Request) input() error {
+	if q.SampleRows < 0 {
+		return stream.Usagef("{rows} %d: want 0 (all) or more", q.SampleRows)
+	}
+	if q.Sparse != "" && len(q.Columns)+len(q.Exclude) > 0 {
+		return stream.Usagef("{sparse} takes all features of the lists; {columns} and {exclude} do not go with it")
+	}
+	if q.Missing == "" {
+		q.Missing = missingError
+	}
+	if !slices.Contains(MissingPolicies(), q.Missing) {
+		return stream.Usagef("{missing} %s: want error, drop-row, mean, zero%s", q.Missing, suggest.DidYouMean(q.Missing, MissingPolicies()))
+	}
+	for _, path := range q.Inputs {
+		if chunkio.IsStats(path) {
+			return stream.Usagef("%s is a statistics file, not data; select from statistics by {stats}, add statistics files by merge", path)
+		}
+	}
+	return nil
+}
+
+// settle checks what needs no input.
+func (q Request) settle() (*run, error) {
+	r := &run{Request: q, asked: q}
+	if err := r.input(); err != nil {
+		return nil, err
+	}
+	if err := r.limits(); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(q.Inputs) == 0 && q.Stats == "":
+		return nil, stream.Usagef("no INPUT given, nor {stats}")
+	case len(q.Inputs) > 0 && q.Stats != "":
+		return nil, stream.Usagef("give INPUT or {stats}, not both")
+	case q.Stats != "" && q.Checkpoint != "":
+		return nil, stream.Usagef("{checkpoint} is for reading the input; {stats} has nothing to resume")
+	}
+	if q.TempDir != "" {
+		if fi, err := os.Stat(q.TempDir); err != nil || !fi.IsDir() {
+			return nil, &stream.OutputError{Path: q.TempDir, Err: errors.New("no such folder"), Remedy: stream.Textf("create it, or choose another {temp-dir}")}
+		}
+	}
+	if r.Methods == nil {
+		r.Methods = methods.All()
+	}
+	if r.Request.Method == "" {
+		r.Request.Method = methods.Default
+	}
+	spec, err := methods.Find(r.Methods, r.Request.Method)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.check(spec); err != nil {
+		return nil, err
+	}
+	if r.Bound, err = methods.Bind(r.Methods, spec.Name, q.Options); err != nil {
+		return nil, err
+	}
+	return r, r.settleScale()
+}
+
+// check refuses what the method cannot be asked for.
+func (q *Request) check(spec method.Spec) error {
+	takes := spec.Takes
+	switch {
+	case q.K < 0:
+		return stream.Usagef("{k} %d: want 1 or more", q.K)
+	case q.Variance != 0 && !(q.Variance > 0 && q.Variance <= 1):
+		return stream.Usagef("{variance} %v: want a share above 0 and up to 1", q.Variance)
+	case q.Variance > 0 && q.K > 0:
+		return stream.Usagef("{variance} stops by itself; give it or {k}, not both")
+	case q.Variance > 0 && !takes.Variance:
+		return stream.Usagef("{variance} is not for method %s; use {k}", spec.Name)
+	case len(q.Keep) > 0 && !takes.Keep:
+		return stream.Usagef("{keep} is not for method %s, which ranks every feature by itself", spec.Name)
+	case q.Weight != "" && !takes.Weight:
+		return stream.Usagef("{weight} is not for method %s", spec.Name)
+	case (spec.From == method.FromGraph || spec.From == method.FromRows) && slices.Contains(q.Inputs, "-"):
+		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Default)
+	case spec.From != method.FromRows:
+		return nil
+	case q.Stats != "":
+		return stream.Usagef("method %s iterates over rows, which statistics do not hold; select from the data: ufs-stream select INPUT… {method} %[1]s, or choose {method} %s with {stats}", spec.Name, methods.Default)
+	case q.Checkpoint != "":
+		return stream.Usagef("{checkpoint} saves Gram statistics, and method %s makes none: it iterates over rows; leave it out, or use fewer rows, {sample}", spec.Name)
+	}
+	return nil
+}
+
+func (r *run) settleScale() (err error) {
+	if r.Request.Scale == "" {
+		r.Request.Scale = r.Spec.Scale.String()
+	}
+	if !slices.Contains(scaleNames(), r.Request.Scale) {
+		return stream.Usagef("unknown scale %q (want none, center, minmax, unit, standard)%s", r.Request.Scale, suggest.DidYouMean(r.Request.Scale, scaleNames()))
+	}
+	if r.scale, err = gram.ParseScale(r.Request.Scale); err != nil {
+		return err
+	}
+	if fit := r.Takes.Scales; fit != nil && !slices.Contains(fit, r.scale) {
+		return stream.Usagef("{scale} %s: %s", r.Request.Scale, r.Takes.WhyScales)
+	}
+	return nil
+}
+
+// policy is what the source does with missing entries: the statistics fill, so that mean
+// and zero both read NaN.
+func (q *Request) policy() stream.MissingPolicy {
+	switch q.Missing {
+	case missingDropRow:
+		return stream.MissingDropRow
+	case missingMean, missingZero:
+		return stream.MissingKeep
+	}
+	return stream.MissingError
+}
+
+// fill is what takes the place of missing entries, where they are kept.
+func (q *Request) fill() gram.Fill {
+	if q.Missing == missingZero {
+		return gram.FillZero
+	}
+	return gram.FillMean
+}
+
+// drawn is the number of rows to read, 0 for all: a quick try and a method's own sample
+// draw the same rows, so that the smaller of the two counts.
+func (r *run) drawn() int64 {
+	if r.Bound == nil || r.SampleRows == 0 || r.Sample == 0 {
+		if r.Bound == nil {
+			return r.SampleRows
+		}
+		return max(r.SampleRows, r.Sample)
+	}
+	return min(r.SampleRows, r.Sample)
+}
+
+// reading are the options of reading that follow from the request; reading may use the
+// whole memory limit until the plan gives it a share.
+func (r *run) reading() chunkio.Options {
+	return chunkio.Options{
+		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse,
+		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
+		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
+		SkipBad: r.SkipBad, Meter: r.Meter, Stdin: r.Stdin,
+	}
+}
+
+// note makes a remark.
+func (r *run) note(format string, args ...any) {
+	if r.Note != nil {
+		r.Note(stream.Textf(format, args...))
+	}
+}

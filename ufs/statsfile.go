@@ -1,0 +1,173 @@
+package ufs
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The sections of a statistics file: every one has the profile, files of kind "gram"
+// the moments too, and of kind "graph" the anchor graph as well. A profile may have a
+// sample of rows for anchors.
+const (
+	profileSection = "profile"
+	sampleSection  = "sample"
+	momentsSection = "moments"
+	graphSection   = "graph"
+
+	kindGraph   = "graph"
+	kindGram    = "gram"
+	kindProfile = "profile"
+)
+
+// sections are the states of e that grow with the rows, by name.
+func (e *gathered) sections() []chunkio.Section {
+	var s []chunkio.Section
+	if e.moments != nil {
+		s = append(s, chunkio.Section{Name: momentsSection, Body: e.moments})
+	}
+	if e.graph != nil {
+		s = append(s, chunkio.Section{Name: graphSection, Body: e.graph})
+	}
+	if e.sample != nil {
+		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
+	}
+	return s
+}
+
+// writeStats writes e as a statistics file.
+func (e *gathered) writeStats(path string) error {
+	h := chunkio.StatsHeader{
+		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
+		Options: e.options, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, nil),
+	}
+	switch {
+	case e.graph != nil:
+		h.Kind = kindGraph
+	case e.moments != nil:
+		h.Kind = kindGram
+	}
+	return chunkio.WriteStats(path, h, append([]chunkio.Section{{Name: profileSection, Body: e.profile}}, e.sections()...)...)
+}
+
+// readStats reads as much of a statistics file as n says, and what is not there is an
+// error; a sample of rows is left to readSample. opt bounds all of it together.
+func readStats(path string, n method.From, opt gram.Options) (*gathered, error) {
+	r, err := chunkio.OpenStats(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	h := r.Header
+	if !slices.Contains([]string{kindGraph, kindGram, kindProfile}, h.Kind) {
+		return nil, stream.Usagef("%s holds a %s, not statistics to select from", path, h.Kind)
+	}
+	e := &gathered{
+		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, inputs: h.Inputs,
+		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
+	}
+	switch {
+	case n == method.FromGram && h.Kind == kindProfile:
+		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… -o FILE.ufs", path)
+	case n == method.FromGraph && h.Kind != kindGraph:
+		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} sfufs -o FILE.ufs", path)
+	case n == method.FromProfile:
+		e.profile = gram.NewProfile(len(e.columns))
+		return e, readSection(r, path, profileSection, e.profile)
+	}
+	if n == method.FromGraph {
+		return e, e.readGraph(r, path, opt)
+	}
+	return e, e.readMoments(r, path, opt)
+}
+
+func (e *gathered) readMoments(r *chunkio.StatsReader, path string, opt gram.Options) error {
+	e.moments = gram.NewMoments(len(e.columns), opt)
+	e.profile = &e.moments.Profile
+	return readSection(r, path, momentsSection, e.moments)
+}
+
+// readGraph reads the moments and the graph, within opt.Limit bytes together.
+func (e *gathered) readGraph(r *chunkio.StatsReader, path string, opt gram.Options) error {
+	beside, err := e.graphBytes(path, opt.Threads)
+	if err != nil {
+		return err
+	}
+	own := opt
+	own.Limit = max(opt.Limit-beside, 1)
+	if err := e.readMoments(r, path, own); err != nil {
+		var m *stream.MemoryError
+		if errors.As(err, &m) {
+			return &stream.MemoryError{What: "the statistics in " + path, Need: m.Need + beside, Limit: opt.Limit, Option: m.Option}
+		}
+		return err
+	}
+	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: beside}); err != nil {
+		return err
+	}
+	return readSection(r, path, graphSection, e.graph)
+}
+
+// graphBytes is what the graph in a file with e's header holds at most.
+func (e *gathered) graphBytes(path string, workers int) (int64, error) {
+	m, err1 := strconv.Atoi(e.options["anchors"])
+	k, err2 := strconv.Atoi(e.options["neighbors"])
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, stream.Dataf(path, "no number of anchors and neighbors: %w", err)
+	}
+	return anchor.Bytes(m, len(e.columns), k, workers), nil
+}
+
+// readSample reads the sample of rows of a profile, if it has one, within so many bytes.
+func (e *gathered) readSample(path string, limit int64) error {
+	r, err := chunkio.OpenStats(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if !r.Has(sampleSection) {
+		return nil
+	}
+	e.sample = anchor.NewSampler(len(e.columns), anchor.SamplerOptions{Limit: limit})
+	return readSection(r, path, sampleSection, e.sample)
+}
+
+// restore reads the states of e from a checkpoint.
+func (e *gathered) restore(path string) error {
+	r, err := chunkio.OpenStats(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := readSection(r, path, momentsSection, e.moments); err != nil || e.graph == nil {
+		return err
+	}
+	return readSection(r, path, graphSection, e.graph)
+}
+
+// readSection reads a section to its very end, where its checksum is verified.
+func readSection(r *chunkio.StatsReader, path, name string, to io.ReaderFrom) error {
+	body, err := r.SectionReader(name)
+	if err != nil {
+		return err
+	}
+	if _, err := to.ReadFrom(body); err != nil {
+		return stream.Dataf(path, "section %q: %w", name, err)
+	}
+	var one [1]byte
+	switch _, err := io.ReadFull(body, one[:]); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return stream.Dataf(path, "section %q is longer than its contents", name)
+	default:
+		return err
+	}
+}

@@ -1,0 +1,112 @@
+package ufs
+
+import (
+	"context"
+	"io"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// FeatureTree is a tree of groups over features.
+type FeatureTree struct {
+	Features      []string
+	Groups, Depth int
+	Warnings      []string
+
+	tree method.Tree
+}
+
+// Encode writes the tree as JSON.
+func (t *FeatureTree) Encode(w io.Writer) error { return t.tree.Encode(w, t.Features) }
+
+// Tree makes the tree over the input's features that Request.Options ask for ("tree"), as
+// the method that works with one would: the Request's, or the first that does. A tree that
+// the features' names decide reads footers only, one of their correlation makes a pass.
+func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
+	if q.Method == "" {
+		if q.Methods == nil {
+			q.Methods = methods.All()
+		}
+		for _, spec := range q.Methods {
+			if _, ok := spec.New().(method.Grouped); ok && spec.Declare().Options.Find("tree") != nil {
+				q.Method = spec.Name
+				break
+			}
+		}
+	}
+	r, err := q.settle()
+	if err != nil {
+		return nil, err
+	}
+	grouped, ok := r.Solver.(method.Grouped)
+	if !ok {
+		return nil, stream.Usagef("tree: method %s has no tree over features", r.Spec.Name)
+	}
+	if err := grouped.CheckTree(); err != nil {
+		return nil, err
+	}
+	if err := atomicfile.CanWrite(r.Output); err != nil {
+		return nil, err
+	}
+	end, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	e := new(method.Evidence)
+	var warnings []stream.Text
+	if grouped.NeedsGram() {
+		warnings, err = r.correlations(ctx, e)
+	} else {
+		warnings, err = r.names(ctx, e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	tree, err := grouped.Tree(e)
+	if err != nil {
+		return nil, err
+	}
+	return &FeatureTree{e.Names(), tree.Nodes(), tree.Depth(), spelled(warnings, r.Spelling), tree}, nil
+}
+
+// names are enough for a tree that they decide.
+func (r *run) names(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
+	ds, err := openDataset(ctx, r.Inputs, r.reading())
+	if err != nil {
+		return nil, r.wholeLimit(err)
+	}
+	defer ds.Close()
+	if err := atomicfile.NotInput(r.Output, append(paths(ds.Inputs()), r.Request.Options.Text("tree"))...); err != nil {
+		return nil, err
+	}
+	e.Columns, e.LeftOut = ds.Columns(), ds.LeftOut()
+	return ds.Warnings(), nil
+}
+
+// correlations makes a pass over the data.
+func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
+	plan := func(ds *chunkio.Dataset) (Budget, error) {
+		d := len(ds.Columns())
+		// The distances between columns stand beside the Gram matrix; clusters are a few numbers a column.
+		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), 8*int64(d)*int64(d)+profileColumn*int64(d))
+	}
+	r.Sample = 0 // of a method's iterations
+	found, err := (&gatherer{run: r, from: method.FromGram, plan: plan}).start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if e.Gram, err = found.moments.Finish(found.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: r.fill()}); err != nil {
+		return nil, placed(err, found)
+	}
+	for _, j := range e.Gram.Columns {
+		e.Columns = append(e.Columns, found.columns[j])
+	}
+	e.LeftOut = append(found.leftOut, e.Gram.LeftOut...)
+	return append(found.warnings, stream.PlainTexts(e.Gram.Warnings)...), nil
+}

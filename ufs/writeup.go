@@ -1,0 +1,150 @@
+package ufs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// rank asks the method for its ranking and writes it up.
+func (t *trial) rank(ctx context.Context) error {
+	var r *method.Ranking
+	err := t.solve(ctx, 1, func(ctx context.Context) (err error) {
+		r, err = t.Solver.Select(ctx, t.Evidence)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.from.passes += r.Passes
+	return t.writeUp(ctx, r)
+}
+
+// writeUp puts the ranking into the selection. The error is a *stream.UnconvergedError
+// where the iteration did not end as it must.
+func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
+	s := t.s
+	order := r.Order
+	if s.K = t.K; s.K == 0 {
+		s.K = len(order)
+	}
+	order = order[:min(s.K, len(order))]
+	for i, j := range order {
+		f := stream.Selected{Rank: i + 1, Name: t.Columns[j].Name, Column: j, Error: stream.Number(math.NaN())}
+		if r.Turns != nil {
+			f.Score = stream.Number(r.Turns[i])
+		} else {
+			f.Score = stream.Number(r.Scores[j])
+		}
+		s.Selected = append(s.Selected, f)
+	}
+	for j, c := range t.Columns {
+		if r.Scores != nil {
+			s.Scores = append(s.Scores, stream.Score{Name: c.Name, Score: stream.Number(r.Scores[j])})
+		}
+		s.Columns = append(s.Columns, t.report(j))
+	}
+	s.LowerIsBetter = r.LowerIsBetter
+	if err := t.explain(ctx, r, order); err != nil {
+		return err
+	}
+	maps.Copy(s.Options, r.Used)
+	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
+	for _, v := range r.Objective {
+		s.Objective = append(s.Objective, stream.Number(v))
+	}
+	for _, step := range r.Trace {
+		s.Objective = append(s.Objective, step.Objective)
+	}
+	s.Warnings = append(s.Warnings, spelled(r.Warnings, t.Spelling)...)
+	if from, to := r.Ties.At(s.K); from < to {
+		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
+	}
+	return t.ended(r)
+}
+
+// ended says so where the iteration did not end as it must.
+func (t *trial) ended(r *method.Ranking) error {
+	what := "not converged after " + plural(len(r.Trace), "iteration")
+	if r.Unsettled {
+		t.warn("%s; raise {max-iter}", what)
+	}
+	switch rose := r.Rose; {
+	case rose != nil:
+		t.s.Converged = false
+		t.warn("the objective rose in iteration %d, from %v to %v, which it must not: do not trust the result", rose.Iteration, rose.From, rose.To)
+		return &stream.UnconvergedError{What: fmt.Sprintf("the objective rose in iteration %d", rose.Iteration)}
+	case r.Unsettled && t.RequireConverged:
+		return &stream.UnconvergedError{What: what}
+	}
+	return nil
+}
+
+// explain fills in what the selection explains: as the method knows it, or from the Gram
+// matrix, if there is one.
+func (t *trial) explain(ctx context.Context, r *method.Ranking, order []int) error {
+	s := t.s
+	if r.Error != nil {
+		for i := range s.Selected {
+			s.Selected[i].Error = stream.Number(r.Error[i])
+		}
+		for j := range s.Columns {
+			t.explained(j, r.Explained[j], r.Nearest[j])
+		}
+		return nil
+	}
+	if t.sym == nil {
+		return nil
+	}
+	// Where the matrix is of some of the features only, the others are constant, and
+	// explain nothing.
+	among := t.among
+	if among == nil {
+		among = make([]int, len(t.Columns))
+		for j := range among {
+			among[j] = j
+		}
+	}
+	var chosen, ranks []int
+	for i, j := range order {
+		if k, varies := slices.BinarySearch(among, j); varies {
+			chosen, ranks = append(chosen, k), append(ranks, i)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil
+	}
+	x, err := judge.Explain(ctx, t.sym, len(among), chosen, t.Evidence.Threads)
+	if err != nil {
+		return err
+	}
+	for i, rank := range ranks {
+		s.Selected[rank].Error = stream.Number(x.Error[i])
+	}
+	for i := ranks[len(ranks)-1] + 1; i < len(s.Selected); i++ { // constant ones leave as much
+		s.Selected[i].Error = s.Selected[i-1].Error
+	}
+	for k, j := range among {
+		nearest := x.Nearest[k]
+		if nearest >= 0 {
+			nearest = among[nearest]
+		}
+		t.explained(j, x.Explained[k], nearest)
+	}
+	return nil
+}
+
+// explained says of feature j what share of it is explained, and which is nearest.
+func (t *trial) explained(j int, share float64, nearest int) {
+	c := &t.s.Columns[j]
+	c.Explained = stream.Number(share)
+	if nearest >= 0 {
+		c.Nearest = t.Columns[nearest].Name
+	}
+}
