@@ -13,7 +13,7 @@ type descent struct {
 	t       *store
 	workers []*worker
 	team    *kernel.Team
-	centers kernel.Matrix[float64]
+	centers matrix
 	labels  []int32 // n; -1 at first
 	bounds  *bounds
 	sums    []float64 // c×k
@@ -29,7 +29,7 @@ const taskRows = 1024
 
 // newDescent takes over the memory of one that has ended, or nil, but not what is in
 // its result.
-func newDescent(t *store, team *kernel.Team, workers []*worker, centers kernel.Matrix[float64], old *descent) *descent {
+func newDescent(t *store, team *kernel.Team, workers []*worker, centers matrix, old *descent) *descent {
 	d := &descent{t: t, workers: workers, team: team, centers: centers,
 		labels: make([]int32, t.n), sizes: make([]int64, centers.Rows)}
 	if old != nil {
@@ -120,7 +120,7 @@ func (d *descent) decide(w *worker, s *screen) {
 // no more than the second result.
 func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error) {
 	r := &Result{}
-	var before kernel.Matrix[float64]
+	var before matrix
 	known := math.NaN() // the exact inertia of the last trace, if it had to be known
 	for {
 		if err := ctx.Err(); err != nil {
@@ -129,7 +129,7 @@ func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error
 		d.assign()
 		inertia, off := d.estimate()
 		r.Trace = append(r.Trace, inertia)
-		r.Centers, r.Labels, r.Sizes, r.Inertia = d.centers, d.labels, d.sizes, inertia
+		r.Centers, r.Labels, r.Sizes, r.Inertia = Matrix(d.centers), d.labels, d.sizes, inertia
 		moves := len(r.Trace) - 1
 		next, moved, reseeded, err := d.next(opt)
 		if err != nil {
@@ -170,7 +170,7 @@ func (d *descent) restart(ctx context.Context, opt Options, number int, best *Re
 	}
 	r.Restart = number
 	if best == nil || r.Inertia-off <= best.Inertia {
-		r.Inertia = d.inertia(r.Centers, r.Labels)
+		r.Inertia = d.inertia(matrix(r.Centers), r.Labels)
 		r.Trace[len(r.Trace)-1] = r.Inertia
 	}
 	return r, nil
@@ -188,11 +188,11 @@ func (d *descent) labelsBefore() []int32 {
 }
 
 // next is [Pass.next], by a pass itself where a cluster is empty.
-func (d *descent) next(opt Options) (kernel.Matrix[float64], bool, int, error) {
+func (d *descent) next(opt Options) (matrix, bool, int, error) {
 	for _, n := range d.sizes {
 		if n == 0 {
-			p := NewPass(d.team, d.centers, opt.Spherical)
-			if err := p.Add(nil, d.t.x); err != nil {
+			p := newPass(d.team, d.centers, opt.Spherical)
+			if err := p.Add(nil, Matrix(d.t.x)); err != nil {
 				return d.centers, false, 0, err
 			}
 			return p.next()

@@ -23,7 +23,7 @@ const stripe = 64
 
 // of returns the rows of x, at most d.rows, with length 1, lent until the next call.
 // Rows of zeros stay zeros; those with a NaN or an infinity have a NaN.
-func (d *directions) of(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+func (d *directions) of(x matrix) matrix {
 	to := kernel.ColMajor(d.data, x.Rows, x.Cols, d.rows)
 	kernel.Each(d.team.Threads(), (x.Rows+stripe-1)/stripe, func(t int) {
 		var largest, squares [stripe]float64

@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"slices"
-
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // maxSpares is how many clusters can be seeded anew after one pass. After k-means++
@@ -26,7 +24,7 @@ type farthest struct {
 }
 
 // offer takes note of row i of x.
-func (f *farthest) offer(x kernel.Matrix[float64], i int, cluster int32, distance float64) {
+func (f *farthest) offer(x matrix, i int, cluster int32, distance float64) {
 	if distance == 0 || (len(f.rows) == f.limit && distance <= f.rows[f.limit-1].distance) {
 		return
 	}

@@ -13,9 +13,9 @@ import (
 // row being with its nearest; once converged, the centres are also the means of their
 // rows, up to the tolerance.
 type Result struct {
-	Centers kernel.Matrix[float64] // c×k, row-major
-	Labels  []int32                // n; nil from Refine
-	Sizes   []int64                // rows of each cluster: 0 only where distinct rows are fewer, or iterations ran out
+	Centers Matrix  // c×k, row-major
+	Labels  []int32 // n; nil from Refine
+	Sizes   []int64 // rows of each cluster: 0 only where distinct rows are fewer, or iterations ran out
 	Inertia float64
 	// Trace is the inertia of the start and after each move of the centres. It does not
 	// rise, but by rounding. KMeans takes all but the last from sums: to some 10⁻¹² of
@@ -25,7 +25,7 @@ type Result struct {
 	Restart   int  // the one that won, counted from 0
 }
 
-// KMeans clusters the rows of x, n×k in any layout (column-major is fastest): by
+// KMeans clusters rows, n×k in any layout (column-major is fastest): by
 // k-means++ and Lloyd's iteration, restarted with other seeds; of equal inertias the
 // earlier restart wins.
 //
@@ -33,14 +33,15 @@ type Result struct {
 // for rows that may have another cluster now (see bounds): of mnist10k, 10 clusters, a
 // quarter over 38 moves. Values that float32 holds, if they do not vary much in
 // magnitude, and integers are fastest: their sums do not round, so that they need not be
-// made anew. Beside x it holds 4·k + 8 bytes a row for all restarts, and for each of the
+// made anew. Beside rows it holds 4·k + 8 bytes a row for all restarts, and for each of the
 // min(Restarts, Threads) under way some 60 + 4·min(c, 64). With more than 64 clusters in
 // fewer than 256 columns, or Spherical, a move costs as much as the first, and there are
 // 24 bytes a row alone.
 //
 // The error is a *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection
 // or the context's.
-func KMeans(ctx context.Context, x kernel.Matrix[float64], opt Options) (*Result, error) {
+func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
+	x := matrix(rows)
 	if err := opt.Validate(x.Rows, x.Cols); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func better(a, b *Result) bool {
 }
 
 // plainRestart is restart by passes, for rows that a store does not hold.
-func plainRestart(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, number int) (*Result, error) {
+func plainRestart(ctx context.Context, team *kernel.Team, x matrix, opt Options, number int) (*Result, error) {
 	var unit *directions
 	if opt.Spherical {
 		unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
@@ -117,7 +118,7 @@ func plainRestart(ctx context.Context, team *kernel.Team, x kernel.Matrix[float6
 		return nil, err
 	}
 	labels := make([]int32, x.Rows)
-	r, err := lloyd(ctx, team, centers, opt, func(p *Pass) error { return p.Add(labels, x) })
+	r, err := lloyd(ctx, team, centers, opt, func(p *Pass) error { return p.Add(labels, Matrix(x)) })
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func plainRestart(ctx context.Context, team *kernel.Team, x kernel.Matrix[float6
 // number of rows, so there are no labels: a [Pass] over the centres gives them. Given
 // the seeds of KMeans, it takes the same steps to the last bit (its Trace is exact). Rows within a pass are
 // counted in errors, which are those of KMeans and of the rows.
-func Refine(ctx context.Context, rows iter.Seq2[kernel.Matrix[float64], error], centers kernel.Matrix[float64], opt Options) (*Result, error) {
+func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, opt Options) (*Result, error) {
 	faults := opt.faults()
 	if centers.Rows < 1 || centers.Cols < 1 {
 		faults = append(faults, fmt.Sprintf("%d centres in %d columns are none", centers.Rows, centers.Cols))
@@ -143,13 +144,13 @@ func Refine(ctx context.Context, rows iter.Seq2[kernel.Matrix[float64], error], 
 		return nil, err
 	}
 	opt = opt.withDefaults()
-	if err := finite(opt.Threads, centers); err != nil {
+	if err := finite(opt.Threads, matrix(centers)); err != nil {
 		return nil, fmt.Errorf("centres: %w", err)
 	}
 	team := kernel.NewTeam(opt.Threads)
 	c, k := centers.Rows, centers.Cols
 	if opt.Spherical {
-		centers = newDirections(team, c, k).of(centers)
+		centers = Matrix(newDirections(team, c, k).of(matrix(centers)))
 	}
 	start := kernel.RowMajor(make([]float64, c*k), c, k, k)
 	for i := range start.Data {
@@ -172,8 +173,8 @@ func Refine(ctx context.Context, rows iter.Seq2[kernel.Matrix[float64], error], 
 }
 
 // lloyd alternates passes over all rows and moves of the centres.
-func lloyd(ctx context.Context, team *kernel.Team, centers kernel.Matrix[float64], opt Options, read func(*Pass) error) (*Result, error) {
-	p := NewPass(team, centers, opt.Spherical)
+func lloyd(ctx context.Context, team *kernel.Team, centers matrix, opt Options, read func(*Pass) error) (*Result, error) {
+	p := newPass(team, centers, opt.Spherical)
 	r := &Result{}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -185,7 +186,7 @@ func lloyd(ctx context.Context, team *kernel.Team, centers kernel.Matrix[float64
 		if p.Inertia-p.Inertia != 0 {
 			return nil, fmt.Errorf("cluster: %w", ErrOverflow)
 		}
-		r.Centers, r.Sizes, r.Inertia = p.centers, p.Sizes, p.Inertia
+		r.Centers, r.Sizes, r.Inertia = Matrix(p.centers), p.Sizes, p.Inertia
 		r.Trace = append(r.Trace, p.Inertia)
 		moves := len(r.Trace) - 1
 		next, moved, reseeded, err := p.next()
@@ -205,7 +206,7 @@ func lloyd(ctx context.Context, team *kernel.Team, centers kernel.Matrix[float64
 }
 
 // finite reports the first row of x that is not finite.
-func finite(workers int, x kernel.Matrix[float64]) error {
+func finite(workers int, x matrix) error {
 	const rows = 4096
 	errs := make([]error, (x.Rows+rows-1)/rows)
 	kernel.Each(workers, len(errs), func(t int) {

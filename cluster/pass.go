@@ -28,7 +28,7 @@ type Pass struct {
 	Inertia float64 // Σ squared distance from the centre
 
 	team    *kernel.Team
-	centers kernel.Matrix[float64]
+	centers matrix
 	near    *kernel.Nearest
 	unit    *directions // nil unless spherical
 	sums    []float64   // c×k: the sum of each cluster's rows
@@ -55,8 +55,12 @@ func blockRows(team *kernel.Team, k int) int {
 }
 
 // NewPass starts a pass for the c×k centres, which it keeps but does not change. In
-// spherical mode they have length 1.
-func NewPass(team *kernel.Team, centers kernel.Matrix[float64], spherical bool) *Pass {
+// spherical mode they have length 1. 0 threads mean GOMAXPROCS.
+func NewPass(threads int, centers Matrix, spherical bool) *Pass {
+	return newPass(kernel.NewTeam(threads), matrix(centers), spherical)
+}
+
+func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 	c, k := centers.Rows, centers.Cols
 	rows := blockRows(team, k)
 	p := &Pass{
@@ -75,7 +79,7 @@ func NewPass(team *kernel.Team, centers kernel.Matrix[float64], spherical bool) 
 }
 
 // start begins a pass for other centres, in the same memory.
-func (p *Pass) start(centers kernel.Matrix[float64]) {
+func (p *Pass) start(centers matrix) {
 	p.Rows, p.Inertia, p.zeros, p.Sizes = 0, 0, 0, make([]int64, centers.Rows)
 	p.centers = centers
 	p.near = kernel.NewNearest(p.team, centers, 1)
@@ -87,7 +91,7 @@ func (p *Pass) start(centers kernel.Matrix[float64]) {
 // clusters to labels unless it is nil. Costs 2·rows·c·k flops in float32 beside
 // O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the pass is then
 // of no further use.
-func (p *Pass) Add(labels []int32, x kernel.Matrix[float64]) error {
+func (p *Pass) Add(labels []int32, x Matrix) error {
 	if x.Cols != p.centers.Cols || (labels != nil && len(labels) < x.Rows) {
 		panic(fmt.Sprintf("cluster: %d columns for centres of %d, %d labels for %d rows",
 			x.Cols, p.centers.Cols, len(labels), x.Rows))
@@ -98,7 +102,7 @@ func (p *Pass) Add(labels []int32, x kernel.Matrix[float64]) error {
 		if labels != nil {
 			index = labels[at:]
 		}
-		if err := p.add(index[:rows], x.Sub(at, 0, rows, x.Cols)); err != nil {
+		if err := p.add(index[:rows], matrix(x).Sub(at, 0, rows, x.Cols)); err != nil {
 			return err
 		}
 	}
@@ -106,7 +110,7 @@ func (p *Pass) Add(labels []int32, x kernel.Matrix[float64]) error {
 }
 
 // add is Add for at most a block.
-func (p *Pass) add(index []int32, x kernel.Matrix[float64]) error {
+func (p *Pass) add(index []int32, x matrix) error {
 	raw := x
 	if p.unit != nil {
 		x = p.unit.of(raw)
@@ -137,7 +141,7 @@ func (p *Pass) add(index []int32, x kernel.Matrix[float64]) error {
 
 // badRow says what is wrong with row i of x, which has an infinite distance; offset
 // rows were before x.
-func badRow(x kernel.Matrix[float64], i int, offset int64) error {
+func badRow(x matrix, i int, offset int64) error {
 	for j := range x.Cols {
 		if v := x.Data[i*x.RowStride+j*x.ColStride]; v-v != 0 {
 			return fmt.Errorf("cluster: row %d, column %d: %w", offset+int64(i)+1, j+1, ErrNotFinite)
@@ -153,7 +157,7 @@ func badRow(x kernel.Matrix[float64], i int, offset int64) error {
 // leaves its cluster: that takes its distance off the inertia. Where no row is away
 // from its centre (there are fewer distinct rows than clusters) or more than maxSpares
 // clusters are empty at once, the centre stays for now.
-func (p *Pass) next() (centers kernel.Matrix[float64], moved bool, reseeded int, err error) {
+func (p *Pass) next() (centers matrix, moved bool, reseeded int, err error) {
 	c, k := p.centers.Rows, p.centers.Cols
 	centers = kernel.RowMajor(make([]float64, c*k), c, k, k)
 	size := make([]float64, c)

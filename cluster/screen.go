@@ -32,7 +32,7 @@ type screen struct {
 }
 
 // newScreen prepares centres, row-major.
-func newScreen(t *store, centers kernel.Matrix[float64]) *screen {
+func newScreen(t *store, centers matrix) *screen {
 	c, k, long := centers.Rows, centers.Cols, t.padded()
 	s := &screen{t: t, c: c, points: make([]float64, c*long), narrow: make([]float32, c*t.stride), half: make([]float32, c)}
 	about := make([]float64, k)

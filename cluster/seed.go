@@ -21,13 +21,13 @@ import (
 // in clumps far apart.
 type seeder struct {
 	team    *kernel.Team
-	x       kernel.Matrix[float64]
+	x       matrix
 	unit    *directions // nil unless spherical
 	store   *store      // of x, or nil
 	workers []*worker   // for store
 	rand    *rand.PCG
 
-	centers kernel.Matrix[float64] // the first drawn rows are done
+	centers matrix // the first drawn rows are done
 	drawn   int
 	square  []float64 // n: D²
 	sums    []float64 // n: Σ of square up to and with each row
@@ -37,7 +37,7 @@ type seeder struct {
 // ErrNoDirection. Once all distances are 0, as there are fewer distinct rows than
 // c, centres repeat. Holds 16 bytes a row. A store of x and its workers, or nil, make
 // it faster but no different.
-func seeds(team *kernel.Team, x kernel.Matrix[float64], unit *directions, st *store, workers []*worker, c int, random *rand.PCG) (kernel.Matrix[float64], error) {
+func seeds(team *kernel.Team, x matrix, unit *directions, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
 	n, k := x.Rows, x.Cols
 	s := &seeder{team: team, x: x, unit: unit, store: st, workers: workers, rand: random,
 		centers: kernel.RowMajor(make([]float64, c*k), c, k, k),
@@ -171,7 +171,7 @@ func (s *seeder) update(from int) error {
 }
 
 // searchAll finds the nearest of the centres for every row.
-func (s *seeder) searchAll(centers kernel.Matrix[float64]) {
+func (s *seeder) searchAll(centers matrix) {
 	near := kernel.NewNearest(s.team, centers, 1)
 	rows := min(blockRows(s.team, s.x.Cols), s.x.Rows)
 	index, distance := make([]int32, rows), make([]float64, rows)

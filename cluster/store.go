@@ -10,7 +10,7 @@ import (
 // store is what all restarts of KMeans share: the rows, and a narrow copy of them that
 // distances are screened in. It costs 4 bytes a value and 8 a row beside the rows.
 type store struct {
-	x       kernel.Matrix[float64]
+	x       matrix
 	n, k    int
 	workers int
 
@@ -51,7 +51,7 @@ func pays(c, k int) bool { return c <= maxGroups || k >= 256 }
 
 // newStore returns nil for rows that are too long or short to be screened, or all 0.
 // All values are finite. Costs three readings of x.
-func newStore(workers int, x kernel.Matrix[float64]) *store {
+func newStore(workers int, x matrix) *store {
 	n, k := x.Rows, x.Cols
 	t := &store{x: x, n: n, k: k, workers: workers, stride: (k + 15) / 16 * 16,
 		shift: make([]float64, k), mean: make([]float64, k)}
@@ -197,7 +197,7 @@ func (t *store) byRows() bool { return t.lossless || t.x.ColStride == 1 }
 
 // distances writes the squared distance of every row from centre of(row) to squares: as
 // [kernel.Nearest] finds it.
-func (t *store) distances(workers int, centers kernel.Matrix[float64], of func(row int) int, squares []float64) {
+func (t *store) distances(workers int, centers matrix, of func(row int) int, squares []float64) {
 	long := t.padded()
 	points := make([]float64, centers.Rows*long)
 	for j := range centers.Rows {

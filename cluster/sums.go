@@ -88,7 +88,7 @@ func (d *descent) addAll() {
 
 // inertia is that of a pass: the squared distances of all rows from the centres of
 // their clusters, added up in order.
-func (d *descent) inertia(centers kernel.Matrix[float64], labels []int32) (sum float64) {
+func (d *descent) inertia(centers matrix, labels []int32) (sum float64) {
 	if d.squares == nil {
 		d.squares = make([]float64, d.t.n)
 	}

@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"cpufs":               {"stream", "gram", "anchor", "cluster", "internal/kernel", "internal/linalg"},
 	"eufs":                {"stream", "gram", "anchor", "cluster", "internal/kernel", "internal/linalg"},
 	"internal/exit":       {"stream"},
+	"internal/gates":      {},
 	"internal/judge":      {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg"},
 	"report":              {"stream"},
 	"bench":               {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted"},

@@ -36,7 +36,7 @@ func Trials(ctx context.Context, classes []int32, of func(run int) kernel.Matrix
 			errs[r] = ctx.Err()
 			return
 		}
-		made, err := cluster.KMeans(ctx, of(r), cluster.Options{
+		made, err := cluster.KMeans(ctx, cluster.Matrix(of(r)), cluster.Options{
 			Clusters: opt.Clusters, Restarts: opt.Restarts, Spherical: opt.Spherical,
 			Seed: RunSeed(opt.Seed, r), Threads: max(workers/side, 1),
 		})
