@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -63,17 +64,6 @@ func (h highest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *highest) Push(x any)        { *h = append(*h, x.(sampled)) }
 func (h *highest) Pop() any          { panic("anchor: rows are replaced, never popped") }
 
-// hash is SplitMix64's finalizer (Steele, Lea, Flood: Fast splittable pseudorandom
-// number generators) of the position and a mixed seed. It is a bijection of positions.
-func hash(seed uint64, position int64) uint64 { return mix(mix(seed) + uint64(position)) }
-
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
-
 // SamplerBytes bounds what a Sampler of that many rows and columns holds: rows, and
 // what encoding and decoding buffer.
 func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + buffers }
@@ -112,7 +102,7 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	}
 	taken := false
 	for i := range c.Rows {
-		r := sampled{key: hash(s.opt.Seed, c.Position(i)), position: c.Position(i), from: i}
+		r := sampled{key: splitmix.Hash(s.opt.Seed, uint64(c.Position(i))), position: c.Position(i), from: i}
 		if len(s.rows) == s.opt.Rows {
 			if r.key >= s.rows[0].key {
 				continue

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -27,17 +28,9 @@ func Random(cols []stream.Column, seed uint64) []float64 {
 	for j, c := range cols {
 		h := fnv.New64a()
 		h.Write([]byte(c.Name)) // never fails
-		scores[j] = float64(mix(h.Sum64()+mix(seed))>>11) * 0x1p-53
+		scores[j] = float64(splitmix.Hash(seed, h.Sum64())>>11) * 0x1p-53
 	}
 	return scores
-}
-
-// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014), after its increment.
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
 }
 
 // tolerance is the relative difference up to which two scores count as equal: sums

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
 // lasso follows the solutions of
@@ -72,7 +73,7 @@ func (l *lasso) start(share float64) {
 	for j := range l.b {
 		square := l.g[j*l.d+j]
 		if l.out[j] = !(square > 0); !l.out[j] && share > 0 {
-			random := float64(mix(uint64(j))>>11)*0x1p-52 - 1
+			random := float64(splitmix.Mix(uint64(j))>>11)*0x1p-52 - 1
 			kernel.Axpy(share*random/math.Sqrt(square*float64(l.d)), l.g[j*l.d:][:l.d], l.b)
 		}
 	}

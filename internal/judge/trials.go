@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
 // TrialOptions say how often and how the rows are clustered.
@@ -57,15 +58,7 @@ func Trials(ctx context.Context, classes []int32, of func(run int) kernel.Matrix
 
 // RunSeed is the seed of one of several runs: neighbouring seeds share no run.
 func RunSeed(seed uint64, run int) uint64 {
-	// SplitMix64 (Steele, Lea, Flood 2014), its finaliser over both, the seed mixed first.
-	return mix(mix(seed) + uint64(run))
-}
-
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
+	return splitmix.Hash(seed, uint64(run))
 }
 
 // Grades sum up the scores of several runs.
