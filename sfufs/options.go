@@ -80,6 +80,9 @@ type Options struct {
 
 	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
 	Threads int
+	// Progress is called after each update of W, which are numbered from 1; [Path] counts
+	// anew for each setting. Nil does nothing.
+	Progress func(iteration int, objective float64)
 	// Names are the features' names for warnings; nil means their numbers.
 	Names []string
 }

@@ -167,6 +167,9 @@ func (s *solver) run(ctx context.Context, first *update, gamma float64, opt Opti
 			value += gamma * math.Sqrt(norm*norm+epsilon)
 		}
 		r.Objective = append(r.Objective, value)
+		if opt.Progress != nil {
+			opt.Progress(t+1, value)
+		}
 		if t == 0 {
 			best = u
 			continue
