@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -22,27 +21,23 @@ type MCFSOptions struct {
 
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o MCFSOptions) Validate(d int) error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if d < 1 {
-		fault("there are no features to choose from")
+		faults.Addf("there are no features to choose from")
 	}
 	if o.K < 0 {
-		fault("k = %d is negative", o.K)
+		faults.Addf("k = %d is negative", o.K)
 	}
 	if o.K > d {
-		fault("k = %d is more than the %d features", o.K, d)
+		faults.Addf("k = %d is more than the %d features", o.K, d)
 	}
 	if o.Clusters < 0 {
-		fault("clusters = %d is negative", o.Clusters)
+		faults.Addf("clusters = %d is negative", o.Clusters)
 	}
 	if o.Threads < 0 {
-		fault("workers = %d is negative", o.Threads)
+		faults.Addf("workers = %d is negative", o.Threads)
 	}
-	if faults != nil {
-		return stream.Usagef("%s", strings.Join(faults, "; "))
-	}
-	return nil
+	return faults.Err("")
 }
 
 // withDefaults fills in the zero fields of valid options.

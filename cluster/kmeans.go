@@ -135,12 +135,12 @@ func plainRestart(ctx context.Context, team *kernel.Team, x matrix, opt Options,
 func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, opt Options) (*Result, error) {
 	faults := opt.faults()
 	if centers.Rows < 1 || centers.Cols < 1 {
-		faults = append(faults, fmt.Sprintf("%d centres in %d columns are none", centers.Rows, centers.Cols))
+		faults.Addf("%d centres in %d columns are none", centers.Rows, centers.Cols)
 	}
 	if opt.Clusters != 0 && opt.Clusters != centers.Rows {
-		faults = append(faults, fmt.Sprintf("clusters = %d, but there are %d centres", opt.Clusters, centers.Rows))
+		faults.Addf("clusters = %d, but there are %d centres", opt.Clusters, centers.Rows)
 	}
-	if err := usage(faults); err != nil {
+	if err := faults.Err(""); err != nil {
 		return nil, err
 	}
 	opt = opt.withDefaults()

@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -52,41 +50,33 @@ func Bytes(n, k, clusters, restarts int) int64 {
 // in one *stream.UsageError.
 func (o Options) Validate(rows, cols int) error {
 	faults := o.faults()
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if cols < 1 {
-		fault("there are no columns to cluster by")
+		faults.Addf("there are no columns to cluster by")
 	}
 	if o.Clusters < 1 {
-		fault("clusters = %d is not positive", o.Clusters)
+		faults.Addf("clusters = %d is not positive", o.Clusters)
 	}
 	if o.Clusters > rows {
-		fault("clusters = %d is more than the %d rows", o.Clusters, rows)
+		faults.Addf("clusters = %d is more than the %d rows", o.Clusters, rows)
 	}
 	if o.Restarts < 0 {
-		fault("restarts = %d is negative", o.Restarts)
+		faults.Addf("restarts = %d is negative", o.Restarts)
 	}
-	return usage(faults)
+	return faults.Err("")
 }
 
 // faults are those of the fields that KMeans and Refine share.
-func (o Options) faults() (faults []string) {
+func (o Options) faults() (faults stream.Faults) {
 	if o.MaxIter < 0 {
-		faults = append(faults, fmt.Sprintf("iterations = %d is negative", o.MaxIter))
+		faults.Addf("iterations = %d is negative", o.MaxIter)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
-		faults = append(faults, fmt.Sprintf("tolerance = %v is not a share of at least 0 and below 1", o.Tol))
+		faults.Addf("tolerance = %v is not a share of at least 0 and below 1", o.Tol)
 	}
 	if o.Threads < 0 {
-		faults = append(faults, fmt.Sprintf("workers = %d is negative", o.Threads))
+		faults.Addf("workers = %d is negative", o.Threads)
 	}
 	return faults
-}
-
-func usage(faults []string) error {
-	if faults == nil {
-		return nil
-	}
-	return stream.Usagef("%s", strings.Join(faults, "; "))
 }
 
 // withDefaults fills in the zero fields of valid options.

@@ -1,9 +1,7 @@
 package sfufs
 
 import (
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -89,51 +87,47 @@ type Options struct {
 
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if d < 1 {
-		fault("there are no features to choose from")
+		faults.Addf("there are no features to choose from")
 	}
 	if o.Method != SFUFS && o.Method != FUFS {
-		fault("method %d is neither sfufs nor fufs", int(o.Method))
+		faults.Addf("method %d is neither sfufs nor fufs", int(o.Method))
 	}
 	if o.Constraint != Identity && o.Constraint != Scatter {
-		fault("constraint %d is neither identity nor scatter", int(o.Constraint))
+		faults.Addf("constraint %d is neither identity nor scatter", int(o.Constraint))
 	}
 	if o.Alpha != 0 && !(o.Alpha >= leastAlpha && o.Alpha <= largestWeight) {
-		fault("alpha = %v is not between %g and %g", o.Alpha, leastAlpha, largestWeight)
+		faults.Addf("alpha = %v is not between %g and %g", o.Alpha, leastAlpha, largestWeight)
 	}
 	if !(o.Gamma >= 0 && o.Gamma <= largestWeight) {
-		fault("gamma = %v is not between 0 and %g", o.Gamma, largestWeight)
+		faults.Addf("gamma = %v is not between 0 and %g", o.Gamma, largestWeight)
 	}
 	if o.NoPenalty && o.Gamma > 0 {
-		fault("gamma = %v is both given and turned off", o.Gamma)
+		faults.Addf("gamma = %v is both given and turned off", o.Gamma)
 	}
 	if o.Clusters < 0 {
-		fault("dims = %d is negative", o.Clusters)
+		faults.Addf("dims = %d is negative", o.Clusters)
 	}
 	if o.Clusters > max(d, 0) {
-		fault("dims = %d is more than the %d features", o.Clusters, d)
+		faults.Addf("dims = %d is more than the %d features", o.Clusters, d)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
-		fault("tol = %v is not a share between 0 and 1", o.Tol)
+		faults.Addf("tol = %v is not a share between 0 and 1", o.Tol)
 	}
 	if o.MaxIter < 0 {
-		fault("max-iter = %d is negative", o.MaxIter)
+		faults.Addf("max-iter = %d is negative", o.MaxIter)
 	}
 	if o.Iterations < 0 {
-		fault("iterations = %d is negative", o.Iterations)
+		faults.Addf("iterations = %d is negative", o.Iterations)
 	}
 	if o.Threads < 0 {
-		fault("workers = %d is negative", o.Threads)
+		faults.Addf("workers = %d is negative", o.Threads)
 	}
 	if o.Names != nil && len(o.Names) != d {
-		fault("%d names are not those of the %d features", len(o.Names), d)
+		faults.Addf("%d names are not those of the %d features", len(o.Names), d)
 	}
-	if faults != nil {
-		return stream.Usagef("%s", strings.Join(faults, "; "))
-	}
-	return nil
+	return faults.Err("")
 }
 
 const (

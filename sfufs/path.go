@@ -2,9 +2,7 @@ package sfufs
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -38,33 +36,29 @@ type Settings struct {
 const defaultK = 50
 
 func (g Grid) validate(d int, opt Options) error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if err := opt.Validate(d); err != nil {
-		fault("%v", err)
+		faults.Addf("%v", err)
 	}
 	if opt.Method == FUFS && len(g.Alpha) > 0 {
-		fault("fufs has no alpha to vary")
+		faults.Addf("fufs has no alpha to vary")
 	}
 	for _, v := range g.Alpha {
 		if !(v >= leastAlpha && v <= largestWeight) {
-			fault("alpha = %v is not between %g and %g", v, leastAlpha, largestWeight)
+			faults.Addf("alpha = %v is not between %g and %g", v, leastAlpha, largestWeight)
 		}
 	}
 	for _, v := range g.Gamma {
 		if !(v >= 0 && v <= largestWeight) {
-			fault("gamma = %v is not between 0 and %g", v, largestWeight)
+			faults.Addf("gamma = %v is not between 0 and %g", v, largestWeight)
 		}
 	}
 	for _, k := range g.K {
 		if k < 1 || k > d {
-			fault("k = %d is not between 1 and the %d features", k, d)
+			faults.Addf("k = %d is not between 1 and the %d features", k, d)
 		}
 	}
-	if faults != nil {
-		return stream.Usagef("%s", strings.Join(faults, "; "))
-	}
-	return nil
+	return faults.Err("")
 }
 
 // sorted returns the distinct values of x, ascending, or those of the default.

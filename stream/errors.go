@@ -14,6 +14,24 @@ func (e *UsageError) Error() string { return e.String() }
 // Usagef makes a UsageError; its format is that of a [Text].
 func Usagef(format string, args ...any) error { return &UsageError{Text{format, args}} }
 
+// Faults collects what is wrong with a request, so that its caller hears of all at once.
+type Faults []Text
+
+// Addf adds a fault; its format is that of a [Text].
+func (f *Faults) Addf(format string, args ...any) { *f = append(*f, Textf(format, args...)) }
+
+// Err is a *[UsageError] of the prefix and all faults, or nil where there are none.
+func (f Faults) Err(prefix string) error {
+	if len(f) == 0 {
+		return nil
+	}
+	args := make([]any, len(f))
+	for i, fault := range f {
+		args[i] = fault
+	}
+	return Usagef(prefix+strings.Repeat("; %v", len(f))[2:], args...)
+}
+
 // DataError is bad data or a bad file, with its place and what to do (exit code 3).
 // Fields that do not apply are zero; RowGroup and Row are -1 where unknown.
 type DataError struct {

@@ -122,4 +122,3 @@ func (e *textError) Unwrap() []error {
 	}
 	return nil
 }
-
