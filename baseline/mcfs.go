@@ -26,16 +26,16 @@ func (o MCFSOptions) Validate(d int) error {
 		faults.Addf("there are no features to choose from")
 	}
 	if o.K < 0 {
-		faults.Addf("k = %d is negative", o.K)
+		faults.Addf("{k} = %d is negative", o.K)
 	}
 	if o.K > d {
-		faults.Addf("k = %d is more than the %d features", o.K, d)
+		faults.Addf("{k} = %d is more than the %d features", o.K, d)
 	}
 	if o.Clusters < 0 {
-		faults.Addf("clusters = %d is negative", o.Clusters)
+		faults.Addf("{clusters} = %d is negative", o.Clusters)
 	}
 	if o.Threads < 0 {
-		faults.Addf("workers = %d is negative", o.Threads)
+		faults.Addf("{threads} = %d is negative", o.Threads)
 	}
 	return faults.Err("")
 }

@@ -42,7 +42,7 @@ func TestUsageErrors(t *testing.T) {
 	if !errors.As(err, &usage) {
 		t.Fatalf("error %v, want one of usage", err)
 	}
-	for _, fault := range []string{"clusters = 11", "restarts = -1", "iterations = -2", "tolerance = NaN", "workers = -3"} {
+	for _, fault := range []string{"clusters = 11", "restarts = -1", "max-iter = -2", "tol = NaN", "threads = -3"} {
 		if !strings.Contains(err.Error(), fault) {
 			t.Errorf("%q does not name %q", err, fault)
 		}

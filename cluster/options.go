@@ -68,13 +68,13 @@ func (o Options) Validate(rows, cols int) error {
 // faults are those of the fields that KMeans and Refine share.
 func (o Options) faults() (faults stream.Faults) {
 	if o.MaxIter < 0 {
-		faults.Addf("iterations = %d is negative", o.MaxIter)
+		faults.Addf("max-iter = %d is negative", o.MaxIter)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
-		faults.Addf("tolerance = %v is not a share of at least 0 and below 1", o.Tol)
+		faults.Addf("tol = %v is not a share of at least 0 and below 1", o.Tol)
 	}
 	if o.Threads < 0 {
-		faults.Addf("workers = %d is negative", o.Threads)
+		faults.Addf("threads = %d is negative", o.Threads)
 	}
 	return faults
 }

@@ -98,31 +98,31 @@ func (o Options) Validate(d int) error {
 		faults.Addf("constraint %d is neither identity nor scatter", int(o.Constraint))
 	}
 	if o.Alpha != 0 && !(o.Alpha >= leastAlpha && o.Alpha <= largestWeight) {
-		faults.Addf("alpha = %v is not between %g and %g", o.Alpha, leastAlpha, largestWeight)
+		faults.Addf("{alpha} = %v is not between %g and %g", o.Alpha, leastAlpha, largestWeight)
 	}
 	if !(o.Gamma >= 0 && o.Gamma <= largestWeight) {
-		faults.Addf("gamma = %v is not between 0 and %g", o.Gamma, largestWeight)
+		faults.Addf("{gamma} = %v is not between 0 and %g", o.Gamma, largestWeight)
 	}
 	if o.NoPenalty && o.Gamma > 0 {
-		faults.Addf("gamma = %v is both given and turned off", o.Gamma)
+		faults.Addf("{gamma} = %v is both given and turned off", o.Gamma)
 	}
 	if o.Clusters < 0 {
-		faults.Addf("dims = %d is negative", o.Clusters)
+		faults.Addf("{clusters} = %d is negative", o.Clusters)
 	}
 	if o.Clusters > max(d, 0) {
-		faults.Addf("dims = %d is more than the %d features", o.Clusters, d)
+		faults.Addf("{clusters} = %d is more than the %d features", o.Clusters, d)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
-		faults.Addf("tol = %v is not a share between 0 and 1", o.Tol)
+		faults.Addf("{tol} = %v is not a share between 0 and 1", o.Tol)
 	}
 	if o.MaxIter < 0 {
-		faults.Addf("max-iter = %d is negative", o.MaxIter)
+		faults.Addf("{max-iter} = %d is negative", o.MaxIter)
 	}
 	if o.Iterations < 0 {
 		faults.Addf("iterations = %d is negative", o.Iterations)
 	}
 	if o.Threads < 0 {
-		faults.Addf("workers = %d is negative", o.Threads)
+		faults.Addf("{threads} = %d is negative", o.Threads)
 	}
 	if o.Names != nil && len(o.Names) != d {
 		faults.Addf("%d names are not those of the %d features", len(o.Names), d)

@@ -45,17 +45,17 @@ func (g Grid) validate(d int, opt Options) error {
 	}
 	for _, v := range g.Alpha {
 		if !(v >= leastAlpha && v <= largestWeight) {
-			faults.Addf("alpha = %v is not between %g and %g", v, leastAlpha, largestWeight)
+			faults.Addf("{alpha} = %v is not between %g and %g", v, leastAlpha, largestWeight)
 		}
 	}
 	for _, v := range g.Gamma {
 		if !(v >= 0 && v <= largestWeight) {
-			faults.Addf("gamma = %v is not between 0 and %g", v, largestWeight)
+			faults.Addf("{gamma} = %v is not between 0 and %g", v, largestWeight)
 		}
 	}
 	for _, k := range g.K {
 		if k < 1 || k > d {
-			faults.Addf("k = %d is not between 1 and the %d features", k, d)
+			faults.Addf("{k} = %d is not between 1 and the %d features", k, d)
 		}
 	}
 	return faults.Err("")

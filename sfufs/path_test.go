@@ -64,7 +64,7 @@ func TestPathNamesEveryFault(t *testing.T) {
 	if !errors.As(err, &usage) {
 		t.Fatalf("%v is no usage error", err)
 	}
-	for _, word := range []string{"dims = 9", "no alpha", "alpha = 0", "gamma = NaN", "k = 5"} {
+	for _, word := range []string{"clusters = 9", "no alpha", "alpha = 0", "gamma = NaN", "k = 5"} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("no %q in %q", word, err)
 		}
