@@ -14,10 +14,12 @@ type Curve struct {
 	Schema   string         `json:"schema"`
 	Method   string         `json:"method"`
 	Seed     uint64         `json:"seed"`
+	Version  string         `json:"version"`
 	Rows     int64          `json:"rows"`
 	RowsUsed int64          `json:"rows_used"`
 	Features int            `json:"features"`
 	Options  map[string]any `json:"options"`
+	Inputs   []Input        `json:"inputs"`
 	Passes   int            `json:"passes"`
 	Points   []CurvePoint   `json:"points"`
 	Warnings []string       `json:"warnings"`
@@ -36,7 +38,7 @@ type CurvePoint struct {
 
 // Encode writes c as indented JSON, version 1.
 func (c *Curve) Encode(w io.Writer) error {
-	c.Schema = CurveSchema
+	c.Schema, c.Inputs = CurveSchema, append([]Input{}, c.Inputs...)
 	return encode(w, c)
 }
 
@@ -55,11 +57,13 @@ type Grid struct {
 	Schema      string         `json:"schema"`
 	Method      string         `json:"method"`
 	Seed        uint64         `json:"seed"`
+	Version     string         `json:"version"`
 	Rows        int64          `json:"rows"`
 	RowsUsed    int64          `json:"rows_used"`
 	Features    int            `json:"features"`
 	K           int            `json:"k"`
 	Options     map[string]any `json:"options"`
+	Inputs      []Input        `json:"inputs"`
 	Passes      int            `json:"passes"`
 	Settings    []GridSetting  `json:"settings"`
 	Recommended int            `json:"recommended"` // index into settings; -1 for none
@@ -94,7 +98,7 @@ func (s *GridSetting) Second() (letter string, value Number) {
 
 // Encode writes g as indented JSON, version 1.
 func (g *Grid) Encode(w io.Writer) error {
-	g.Schema = GridSchema
+	g.Schema, g.Inputs = GridSchema, append([]Input{}, g.Inputs...)
 	return encode(w, g)
 }
 
