@@ -2,7 +2,7 @@ package stream
 
 import "io"
 
-// The JSON forms of what path shows: a curve over k, or a grid of weights.
+// The JSON forms of a path: a curve over k, or a grid of weights.
 const (
 	CurveSchema = "ufs-stream/path-curve/v1"
 	GridSchema  = "ufs-stream/path-grid/v1"
@@ -30,7 +30,7 @@ type Curve struct {
 // CurvePoint is the selection of the first K features.
 type CurvePoint struct {
 	K         int    `json:"k"`
-	Name      string `json:"name"` // the one that came last
+	Name      string `json:"name"` // the last of them
 	Score     Number `json:"score"`
 	Error     Number `json:"error"` // F(S)/F(∅)
 	Explained Number `json:"explained"`
@@ -73,13 +73,13 @@ type Grid struct {
 	Memory      Memory         `json:"memory"`
 }
 
-// GridSetting is one setting, and how far its first K features agree with those of its
-// neighbours in the grid (mean Jaccard index).
+// GridSetting is one setting, and how far its neighbours in the grid agree with its first
+// K features (mean Jaccard index).
 type GridSetting struct {
 	Alpha      Number   `json:"alpha"`           // null for fufs, which has none
 	Beta       *Number  `json:"beta,omitempty"`  // of methods with a β in place of γ
 	Gamma      Number   `json:"gamma"`           // null for those
-	Flags      string   `json:"flags,omitempty"` // that ask select for the setting, where weights may be shares
+	Flags      string   `json:"flags,omitempty"` // with which select makes this setting, where weights may be shares
 	Objective  Number   `json:"objective"`
 	Iterations int      `json:"iterations"`
 	Converged  bool     `json:"converged"`
