@@ -87,9 +87,9 @@ func same(a, b *Result, tolerance float64) bool {
 		(a.Labels == nil || b.Labels == nil || slices.Equal(a.Labels, b.Labels))
 }
 
-// fell reports whether a trace never rises by more than the rounding of its sums: n
+// neverRises reports whether a trace never rises by more than the rounding of its sums: n
 // terms, each of k squares.
-func fell(trace []float64, n, k int) bool {
+func neverRises(trace []float64, n, k int) bool {
 	for i := 1; i < len(trace); i++ {
 		if !(trace[i] <= trace[i-1]*(1+float64(n+k)*0x1p-52)) {
 			return false

@@ -121,14 +121,14 @@ func TestBoundsHold(t *testing.T) {
 				next := compact(d.centers)
 				moves := make([]float64, c)
 				for j := range c {
-					by := []float64{0, 1e-3, 1e-2, 1e-9}[r.IntN(4)]
+					share := []float64{0, 1e-3, 1e-2, 1e-9}[r.IntN(4)]
 					if j == 0 && step%4 == 3 {
-						by = 1
+						share = 1
 					}
 					square := 0.0
 					for l := range 12 {
 						v := &next.Data[j*12+l]
-						to := *v + by*(x.Data[r.IntN(500)*x.RowStride+l*x.ColStride]-*v)
+						to := *v + share*(x.Data[r.IntN(500)*x.RowStride+l*x.ColStride]-*v)
 						square += (to - *v) * st.scale * (to - *v) * st.scale
 						*v = to
 					}

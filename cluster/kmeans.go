@@ -9,34 +9,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Result is a clustering. The labels, sizes and inertia are those of the centres, each
-// row being with its nearest; once converged, the centres are also the means of their
-// rows, up to the tolerance.
+// Result is a clustering. Labels, sizes and inertia follow from the centres: each row
+// belongs to the nearest. Once converged, the centres are also the means of their rows,
+// up to the tolerance.
 type Result struct {
 	Centers Matrix  // c×k, row-major
 	Labels  []int32 // n; nil from Refine
 	Sizes   []int64 // rows of each cluster: 0 only where distinct rows are fewer, or iterations ran out
 	Inertia float64
-	// Trace is the inertia of the start and after each move of the centres. It does not
-	// rise, but by rounding. KMeans takes all but the last from sums: to some 10⁻¹² of
-	// the first, or less where values are far larger than they are apart.
+	// Trace is the inertia of the start and after each move of the centres. It rises by
+	// rounding at most. KMeans computes all but the last from sums, to some 10⁻¹² of the
+	// first, or less exactly where values are far larger than their differences.
 	Trace     []float64
 	Converged bool // before MaxIter
-	Restart   int  // the one that won, counted from 0
+	Restart   int  // the best, counted from 0
 }
 
-// KMeans clusters rows, n×k in any layout (column-major is fastest): by
-// k-means++ and Lloyd's iteration, restarted with other seeds; of equal inertias the
-// earlier restart wins.
+// KMeans clusters rows, n×k in any layout (column-major is fastest), by k-means++ and
+// Lloyd's iteration, restarted with other seeds; of equal inertias the earlier restart
+// wins.
 //
-// The first search of all rows costs 2·n·c·k flops in float32; each move after it, 2·c·k
-// for rows that may have another cluster now (see bounds): of mnist10k, 10 clusters, a
-// quarter over 38 moves. Values that float32 holds, if they do not vary much in
-// magnitude, and integers are fastest: their sums do not round, so that they need not be
-// made anew. Beside rows it holds 4·k + 8 bytes a row for all restarts, and for each of the
-// min(Restarts, Threads) under way some 60 + 4·min(c, 64). With more than 64 clusters in
-// fewer than 256 columns, or Spherical, a move costs as much as the first, and there are
-// 24 bytes a row alone.
+// The first search of all rows costs 2·n·c·k flops in float32; each later move costs 2·c·k
+// for every row that may have changed its cluster (see bounds): with mnist10k and 10
+// clusters, a quarter of the rows over 38 moves. Integers are fastest, and float32 values
+// that do not vary much in magnitude: their sums do not round, so that they need not be
+// computed anew. Beside rows it holds 4·k + 8 bytes a row for all restarts, and some
+// 60 + 4·min(c, 64) for each of the min(Restarts, Threads) under way. With more than 64
+// clusters in fewer than 256 columns, or Spherical, every move costs as much as the first
+// search, and it holds only 24 bytes a row.
 //
 // The error is a *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection
 // or the context's.
@@ -53,17 +53,17 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 	if !opt.Spherical && pays(opt.Clusters, x.Cols) {
 		t = newStore(opt.Threads, x)
 	}
-	// Restarts side by side keep workers apart; within one they meet every pass.
-	side := min(opt.Restarts, opt.Threads)
-	best := make([]*Result, side)
-	errs := make([]error, side)
+	// Workers of parallel restarts never wait for each other; within one they do, every pass.
+	parallel := min(opt.Restarts, opt.Threads)
+	best := make([]*Result, parallel)
+	errs := make([]error, parallel)
 	next := make(chan int, opt.Restarts)
 	for r := range opt.Restarts {
 		next <- r
 	}
 	close(next)
-	kernel.Each(side, side, func(w int) {
-		team := kernel.NewTeam((opt.Threads + w) / side)
+	kernel.Each(parallel, parallel, func(w int) {
+		team := kernel.NewTeam((opt.Threads + w) / parallel)
 		run := func(r int, best *Result) (*Result, error) { return plainRestart(ctx, team, x, opt, r) }
 		if t != nil {
 			workers := make([]*worker, team.Threads())
@@ -91,23 +91,23 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 			}
 		}
 	})
-	var won *Result
-	for w := range side {
+	var winner *Result
+	for w := range parallel {
 		if errs[w] != nil {
 			return nil, errs[w]
 		}
-		if r := best[w]; r != nil && (won == nil || better(r, won)) {
-			won = r
+		if r := best[w]; r != nil && (winner == nil || better(r, winner)) {
+			winner = r
 		}
 	}
-	return won, nil
+	return winner, nil
 }
 
 func better(a, b *Result) bool {
 	return a.Inertia < b.Inertia || (a.Inertia == b.Inertia && a.Restart < b.Restart)
 }
 
-// plainRestart is restart by passes, for rows that a store does not hold.
+// plainRestart is a restart by passes over all rows, without a store.
 func plainRestart(ctx context.Context, team *kernel.Team, x matrix, opt Options, number int) (*Result, error) {
 	var unit *directions
 	if opt.Spherical {
@@ -126,16 +126,16 @@ func plainRestart(ctx context.Context, team *kernel.Team, x matrix, opt Options,
 	return r, nil
 }
 
-// Refine moves centres, given as c×k, by Lloyd's iteration over rows that are read
-// anew for every move: each pull of rows yields all of them in order, in matrices of k
-// columns that are lent until the next step. It keeps nothing that grows with the
-// number of rows, so there are no labels: a [Pass] over the centres gives them. Given
-// the seeds of KMeans, it takes the same steps to the last bit (its Trace is exact). Rows within a pass are
-// counted in errors, which are those of KMeans and of the rows.
+// Refine moves centres, c×k, by Lloyd's iteration over rows that are read anew for every
+// move: each call of rows yields all of them in order, in matrices of k columns that are
+// lent until the next step. It keeps nothing that grows with the number of rows, so there
+// are no labels: a [Pass] over the centres gives them. From the seeds of KMeans it takes
+// the same steps to the last bit (its Trace is exact). Errors are as in KMeans, with the
+// row's number in its pass, or come from rows.
 func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, opt Options) (*Result, error) {
 	faults := opt.faults()
 	if centers.Rows < 1 || centers.Cols < 1 {
-		faults.Addf("%d centres in %d columns are none", centers.Rows, centers.Cols)
+		faults.Addf("there are %d centres in %d columns", centers.Rows, centers.Cols)
 	}
 	if opt.Clusters != 0 && opt.Clusters != centers.Rows {
 		faults.Addf("clusters = %d, but there are %d centres", opt.Clusters, centers.Rows)
@@ -150,7 +150,7 @@ func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, 
 	team := kernel.NewTeam(opt.Threads)
 	c, k := centers.Rows, centers.Cols
 	if opt.Spherical {
-		centers = Matrix(newDirections(team, c, k).of(matrix(centers)))
+		centers = Matrix(newDirections(team, c, k).normalized(matrix(centers)))
 	}
 	start := kernel.RowMajor(make([]float64, c*k), c, k, k)
 	for i := range start.Data {

@@ -15,7 +15,7 @@ func mustKMeans(t *testing.T, x matrix, opt Options) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !fell(r.Trace, x.Rows, x.Cols) {
+	if !neverRises(r.Trace, x.Rows, x.Cols) {
 		t.Errorf("the inertia rises: %v", r.Trace)
 	}
 	return r
@@ -27,7 +27,7 @@ func mustRefine(t *testing.T, x matrix, rows int, centers matrix, opt Options) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !fell(r.Trace, x.Rows, x.Cols) {
+	if !neverRises(r.Trace, x.Rows, x.Cols) {
 		t.Errorf("the inertia rises: %v", r.Trace)
 	}
 	return r

@@ -18,10 +18,10 @@ var (
 )
 
 // Pass is one reading of all rows: it assigns each to the nearest of c centres in k
-// dimensions (ties to the lower cluster) and sums up what the next centres are made
-// of. It holds O(c·k) and some MiB for each worker, whatever the number of rows. The
-// bits of all it finds depend on the order of the rows, but neither on the workers nor
-// on how the rows were cut into calls.
+// dimensions (ties to the lower cluster) and sums up the rows of each cluster. It holds
+// O(c·k) and some MiB for each worker, whatever the number of rows. The bits of its
+// results depend on the order of the rows, but neither on the workers nor on how the rows
+// were cut into calls.
 type Pass struct {
 	Rows    int64
 	Sizes   []int64 // rows of each cluster
@@ -89,8 +89,8 @@ func (p *Pass) start(centers matrix) {
 
 // Add assigns the rows of x, any layout (column-major is fastest), and writes their
 // clusters to labels unless it is nil. Costs 2·rows·c·k flops in float32 beside
-// O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the pass is then
-// of no further use.
+// O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the pass must then
+// be abandoned.
 func (p *Pass) Add(labels []int32, x Matrix) error {
 	if x.Cols != p.centers.Cols || (labels != nil && len(labels) < x.Rows) {
 		panic(fmt.Sprintf("cluster: %d columns for centres of %d, %d labels for %d rows",
@@ -113,12 +113,12 @@ func (p *Pass) Add(labels []int32, x Matrix) error {
 func (p *Pass) add(index []int32, x matrix) error {
 	raw := x
 	if p.unit != nil {
-		x = p.unit.of(raw)
+		x = p.unit.normalized(raw)
 	}
 	p.near.To(index, p.distance, x)
 	for i, cluster := range index {
 		d := p.distance[i]
-		if math.IsInf(d, 1) { // as NaN counts
+		if math.IsInf(d, 1) { // NaN gives infinity too
 			return badRow(raw, i, p.Rows)
 		}
 		if p.unit != nil && p.unit.zero[i] {
@@ -150,13 +150,13 @@ func badRow(x matrix, i int, offset int64) error {
 	return fmt.Errorf("cluster: row %d: %w", offset+int64(i)+1, ErrOverflow)
 }
 
-// next returns the centres that the clusters of a finished pass ask for, whether any
-// differs from those of the pass, and how many are of clusters that were empty.
+// next returns the means of the clusters of a finished pass as new centres, whether any
+// has moved, and how many clusters were empty and got a row.
 //
-// A cluster without rows gets the row that is farthest from its own centre, which
-// leaves its cluster: that takes its distance off the inertia. Where no row is away
-// from its centre (there are fewer distinct rows than clusters) or more than maxSpares
-// clusters are empty at once, the centre stays for now.
+// An empty cluster gets the row that is farthest from its own centre, which lowers the
+// inertia by its distance. Where every row is its own centre (there are fewer distinct
+// rows than clusters), or more than maxSpares clusters are empty at once, the centre
+// stays for now.
 func (p *Pass) next() (centers matrix, moved bool, reseeded int, err error) {
 	c, k := p.centers.Rows, p.centers.Cols
 	centers = kernel.RowMajor(make([]float64, c*k), c, k, k)
