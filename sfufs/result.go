@@ -21,8 +21,8 @@ type Result struct {
 	ties []int // sizes of the groups of equal norms, in order
 }
 
-// TiedAt returns the ranks [from, to) of the group of equal norms that the choice of the
-// first k features cuts in two, so that column order decides; from = to where none does.
+// TiedAt returns the ranks [from, to) of the group of equal norms that the first k features
+// cut in two, so that column order decides; from = to where they cut none.
 func (r *Result) TiedAt(k int) (from, to int) {
 	for _, n := range r.ties {
 		if from = to; from >= k {
@@ -39,24 +39,23 @@ func (r *Result) TiedAt(k int) (from, to int) {
 func (r *Result) Iterations() int { return len(r.Objective) }
 
 // Rise is an objective that rose by more than rounding explains: a fault in data or
-// program. The ranking is that of the W before.
+// program. The ranking comes from the W before.
 type Rise struct {
 	Iteration int // counted from 1
 	From, To  float64
 	Allowed   float64 // how much of To − From rounding could explain
 }
 
-// Norms as far apart as this count as equal, relative and absolute: the fixtures of an
-// independent implementation allow 1e-7, and the eigenvectors' own error in a row that
-// γQ holds down is some 1e-13.
+// Norms that differ by less than this, relative and absolute, count as equal: the fixtures
+// of an independent implementation allow 1e-7, and the eigenvectors' own error in a row
+// that γQ keeps small is some 1e-13.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12
 )
 
-// rank orders features by falling norm. From the largest norm left, all norms as good
-// as equal to it form a group, and a group stands in column order. It also returns
-// the sizes of the groups, in order.
+// rank orders features by falling norm. The largest norm left and all norms equal to it
+// form a group, in column order. rank also returns the sizes of the groups, in order.
 func rank(norm []float64) (order, groups []int) {
 	order = make([]int, len(norm))
 	for i := range order {

@@ -9,9 +9,9 @@ import (
 // Options shapes a Table; zero fields mean their defaults.
 type Options struct {
 	Rows    int64 // default 20,000
-	Factors int   // default 6, or what fills half of Columns
-	// Columns is the number of all columns; the noise is what the rest leaves. Default
-	// 0: what the other fields add up to.
+	Factors int   // default 6, or as many as fill half of Columns
+	// Columns is the number of all columns; noise fills what the other fields leave.
+	// Default 0: the sum of the other fields.
 	Columns  int
 	Noise    int   // columns of noise; default twice the factors. Not with Columns
 	Constant int   // constant columns; default 2, or fewer where Columns leaves no room
@@ -60,7 +60,7 @@ func (o Options) withDefaults() Options {
 // shown is the number of columns that show some of f factors: groups and mixtures.
 func shown(f int) int { return f*(f+5)/2 + f/2 }
 
-// Validate says what is wrong with the options, all of it, as a *stream.UsageError.
+// Validate names every fault of the options in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
 	if o.Rows < 0 || o.Factors < 0 || o.Columns < 0 || o.Noise < 0 || o.Constant < 0 || o.GroupRow < 0 || o.Classes < 0 {
