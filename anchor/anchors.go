@@ -62,13 +62,13 @@ func KMeans(ctx context.Context, s *Sampler, m int, std *gram.Standardizer, opt 
 	x := make([]float64, n*a.D)
 	c := s.Draw(n)
 	a.place.to(opt.Threads, x, n, c, 0, n)
-	r, err := cluster.KMeans(ctx, kernel.ColMajor(x, n, a.D, n), cluster.Options{
+	r, err := cluster.KMeans(ctx, cluster.Matrix(kernel.ColMajor(x, n, a.D, n)), cluster.Options{
 		Clusters: m, MaxIter: kmeansMaxIter, Tol: kmeansTolerance, Seed: opt.Seed, Threads: opt.Threads,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.put(0, r.Centers)
+	a.put(0, kernel.Matrix[float64](r.Centers))
 	return a, a.seal(std)
 }
 

@@ -10,14 +10,14 @@ import (
 )
 
 // Graph turns the statistics into the graph, with g, the Gram matrix of the same rows
-// under gram.FinishOptions{Scale: gram.ScaleCenter} and the fill of the anchors. The
-// scaling is then that of the anchors, for G as for the distances. The features are
-// those of g that took part in the distances: g is reduced to them, so that its slices
-// go on to be parallel to the Graph. Cost O(m² + m·D + D²).
+// under gram.FinishOptions{Scale: gram.ScaleCenter} and the fill of the anchors. Graph
+// scales G as the anchors scaled the distances. The features are the columns of g that
+// took part in the distances: g is reduced to them, so that its slices stay parallel to
+// the Graph. Cost O(m² + m·D + D²).
 //
 // Both are consumed, even on error: the Graph lives in their memory, and g.Sym is its
-// G. The error is broken statistics, or a g of other rows, of columns that are not
-// centred, or of none that took part.
+// G. It fails for broken statistics, and for a g of other rows, of columns that are not
+// centred, or without any that took part.
 func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	if s.broken != nil {
 		return nil, s.broken
@@ -25,7 +25,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	if g.Rows != s.Rows {
 		return nil, fmt.Errorf("anchor: the graph has %d rows, the Gram matrix %d", s.Rows, g.Rows)
 	}
-	wanted := make(map[int]int, len(s.frame.columns)) // place in the frame, by column
+	wanted := make(map[int]int, len(s.frame.columns)) // from column to place in the frame
 	for k, j := range s.frame.columns {
 		wanted[j] = k
 	}
@@ -67,8 +67,8 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	return graph, nil
 }
 
-// keepKnown reduces g to the columns that took part in the distances: all, but where
-// the profile of the anchors is not that of g's rows.
+// keepKnown reduces g to the columns that took part in the distances: all, unless the
+// anchors were made with another profile than g.
 func keepKnown(g *gram.Gram, known map[int]int) {
 	if len(g.Columns) == 0 {
 		return
@@ -80,8 +80,8 @@ func keepKnown(g *gram.Gram, known map[int]int) {
 	g.Keep(keep)
 }
 
-// centred fails unless g has the diagonal of centred columns that are not scaled. That of
-// raw ones is n·mean² more, and means the error is worth a message only from rounding on.
+// centred fails unless g has the diagonal of centred columns that are not scaled. Raw
+// columns have n·mean² more; less than rounding does not matter.
 func centred(g *gram.Gram) error {
 	for i := range g.D {
 		want := g.Weight * g.Std[i] * g.Std[i]
@@ -94,8 +94,8 @@ func centred(g *gram.Gram) error {
 
 // centre turns ZᵀX about the frame's centre into C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) of the features
 // whose places in the frame are given, ascending, in the memory of ZᵀX. Rows of Z sum to
-// 1, so the sum of the rows of ZᵀX is that of the points, and x̄ is a rounding short of
-// half a deviation at most: nothing cancels that matters.
+// 1, so the rows of ZᵀX sum to the sum of the points, and x̄ is at most half a deviation:
+// nothing cancels that matters.
 func (s *Statistics) centre(at []int, root []float64) []float64 {
 	d := len(s.frame.columns)
 	mean := make([]float64, d)

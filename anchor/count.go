@@ -5,10 +5,10 @@ import "github.com/ufs-stream/ufs-stream/stream"
 // MostAnchors is the largest default number of anchors.
 const MostAnchors = 2000
 
-// Count is the number of anchors for a table of so many used rows: asked, or where
-// that is 0, 500 below 10⁴ rows, 1,000 below 10⁵, else 2,000, but never more than a
-// quarter of the rows. It must exceed the number of neighbours, as the weights need
-// the distance of one more, and not exceed the rows; else a *stream.UsageError.
+// Count is the number of anchors for a table of so many used rows: asked, or if that is 0,
+// 500 below 10⁴ rows, 1,000 below 10⁵, else 2,000, but never more than a quarter of the
+// rows. It must exceed the number of neighbours, as the weights need the distance of one
+// more, and not exceed the rows; else the error is a *stream.UsageError.
 func Count(asked int, rows int64, neighbors int) (int, error) {
 	m := asked
 	switch {
@@ -49,8 +49,8 @@ func enough(m, neighbors int) error {
 }
 
 // SampleRows is the number of rows that a [Sampler] should keep for m k-means anchors
-// of a table of d columns: 10·m, at least 10,000, as far as so many bytes hold twice
-// (raw, and as points), but at least m.
+// of a table of d columns: 10·m, at least 10,000, or as many as fit in the given bytes
+// twice (raw, and as points), but at least m.
 func SampleRows(m, d int, bytes int64) int {
 	rows := max(10*m, 10_000)
 	if each := 2 * sampleBytes(1, d); bytes/each < int64(rows) {

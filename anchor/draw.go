@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sorted returns the rows in the order of their keys, the order of a sample. Equal
-// keys are rows of tables numbered apart: their values decide, so that merging does
-// not depend on who merges whom.
+// sorted returns the rows in the order of their keys, the order of a sample. Rows with
+// equal keys come from tables that were numbered apart: their values decide, so that the
+// order of merging does not matter.
 func (s *Sampler) sorted() []sampled {
 	rows := slices.Clone(s.rows)
 	slices.SortFunc(rows, compare)
@@ -25,7 +25,7 @@ func compare(a, b sampled) int {
 }
 
 // Draw returns the first m rows, m ≤ Len, as a dense chunk that the caller owns, with
-// NaN where entries are missing. What is drawn for m is the start of what is for more.
+// NaN where entries are missing. A larger m only adds rows at the end.
 func (s *Sampler) Draw(m int) *stream.Chunk {
 	c := &stream.Chunk{Block: m, Rows: m, Cols: s.d, Stride: m,
 		Data: make([]float64, m*s.d), Positions: make([]int64, m)}
@@ -38,10 +38,9 @@ func (s *Sampler) Draw(m int) *stream.Chunk {
 	return c
 }
 
-// Merge makes s the sample of the rows of both, exactly: it does not matter how rows
-// were divided. The smaller of the two numbers of rows to keep holds from then on. o is
-// unchanged; s is unchanged on error, which is other columns, another seed or a
-// *stream.MemoryError.
+// Merge makes s the exact sample of the rows of both, however they were divided. From then
+// on s keeps the smaller of the two numbers of rows. o is unchanged; s is unchanged on
+// error: other columns, another seed or a *stream.MemoryError.
 func (s *Sampler) Merge(o *Sampler) error {
 	if s.d != o.d {
 		return fmt.Errorf("anchor: cannot merge samples of %d and %d columns", s.d, o.d)

@@ -57,10 +57,10 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 }
 
 // ReadFrom replaces s's state by what WriteTo wrote and reads no further; it keeps s's
-// Options, but for the number of neighbours. Where s has anchors they must be those of
-// what is read, with their scaling and number of neighbours, else it fails with a
+// Options except the number of neighbours. Where s has anchors, the state must have been
+// made with the same anchors, scaling and number of neighbours, else ReadFrom fails with a
 // *stream.UsageError; adding rows then gives the same bits as to the original. Without
-// anchors anything is read that fits s's limit. s is unchanged on error.
+// anchors s reads any state that fits its limit. s is unchanged on error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
 	d := words.NewReader(r)
 	got := s.decode(d)
@@ -94,7 +94,7 @@ func (s *Statistics) decode(r *words.Reader) *Statistics {
 		return nil
 	}
 	got.opt.Neighbors = got.k
-	// Δ comes before the matrices: by then D and m were no mere promise.
+	// Δ comes before the matrices: once it is read, D and m are more than a promise.
 	r.Expect(int64(got.m))
 	var delta []float64
 	for range got.m {
@@ -140,13 +140,13 @@ func decodeFrame(r *words.Reader, d int64) (f frame) {
 	return f
 }
 
-// continues fails unless got is of s's anchors, where s has any.
+// continues fails where s has anchors and got was made with others.
 func (s *Statistics) continues(got *Statistics) error {
 	if s.anchors == nil {
 		return nil
 	}
 	const remedy = "the input or the options have changed since"
-	if why := s.anchors.differs(&got.frame); why != "" {
+	if why := s.anchors.difference(&got.frame); why != "" {
 		return stream.Usagef("statistics of other scaling (%s): %s", why, remedy)
 	}
 	if s.anchors.M != got.m || s.anchors.Digest != got.digest || s.k != got.k {

@@ -10,10 +10,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// frame says which coordinates points have: those of a gram.Standardizer, moved to a
+// frame says which coordinates points have: the scale of a gram.Standardizer about a
 // centre near the mean. Neither distances nor L depend on a shift, and sums about the
-// centre keep their digits whatever the mean. It is that of the whole table's profile,
-// so that the sums of all shards are about the same centre and add up as they are.
+// centre keep their digits whatever the mean. The centre comes from the whole table's
+// profile, so that all shards share it and their sums add up as they are.
 type frame struct {
 	columns []int     // of the source, ascending
 	center  []float64 // a point is (x - center)·factor
@@ -41,8 +41,8 @@ func center(mean, std float64) float64 {
 	return math.RoundToEven(mean/unit) * unit
 }
 
-// differs says where o is another frame, or returns "".
-func (f *frame) differs(o *frame) string {
+// difference says where o is another frame, or returns "".
+func (f *frame) difference(o *frame) string {
 	if !slices.Equal(f.columns, o.columns) {
 		return "other columns"
 	}
@@ -77,16 +77,16 @@ func newPlacer(std *gram.Standardizer, f *frame) placer {
 
 // to writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on.
 func (p *placer) to(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) {
-	some := stream.Chunk{Rows: rows, Cols: c.Cols}
+	part := stream.Chunk{Rows: rows, Cols: c.Cols}
 	if c.Sparse != nil {
 		csr := *c.Sparse
 		csr.RowPtr = csr.RowPtr[from : from+rows+1]
-		some.Sparse = &csr
-		p.all.To(dst, ld, &some) // every run would look at every entry
+		part.Sparse = &csr
+		p.all.To(dst, ld, &part) // every run would look at every entry
 		return
 	}
-	some.Data, some.Stride = c.Data[from:], c.Stride
+	part.Data, part.Stride = c.Data[from:], c.Stride
 	kernel.Each(workers, len(p.runs), func(t int) {
-		p.runs[t].To(dst[t*runColumns*ld:], ld, &some)
+		p.runs[t].To(dst[t*runColumns*ld:], ld, &part)
 	})
 }

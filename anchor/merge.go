@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Merge adds the statistics of o, in O(m² + m·D): those of both inputs, up to rounding.
-// o is unchanged; s is unchanged on error, which is a *stream.UsageError where the
-// anchors, the number of neighbours, or scaling and filling differ.
+// Merge adds the statistics of o in O(m² + m·D); the result equals one pass over both
+// inputs up to rounding. o is unchanged; s is unchanged on error: a *stream.UsageError
+// where the anchors, the number of neighbours, or scaling and filling differ.
 func (s *Statistics) Merge(o *Statistics) error {
 	if err := errors.Join(s.broken, o.broken); err != nil {
 		return err
@@ -18,7 +18,7 @@ func (s *Statistics) Merge(o *Statistics) error {
 	if s.k != o.k {
 		return stream.Usagef("cannot merge graphs of %d and %d neighbours: %s", s.k, o.k, remedy)
 	}
-	if why := s.frame.differs(&o.frame); why != "" {
+	if why := s.frame.difference(&o.frame); why != "" {
 		return stream.Usagef("cannot merge graphs of other scaling (%s): %s", why, remedy)
 	}
 	if s.m != o.m || s.digest != o.digest {

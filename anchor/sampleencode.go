@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
@@ -74,7 +75,7 @@ func (s *Sampler) decode(r *words.Reader) *Sampler {
 			row.values = append(row.values, v)
 		}
 		row.values = slices.Clip(row.values)
-		row.key = hash(got.opt.Seed, row.position)
+		row.key = splitmix.Hash(got.opt.Seed, uint64(row.position))
 		if i > 0 && compare(got.rows[i-1], row) > 0 {
 			r.Fail("rows are not in the order of their keys")
 		}

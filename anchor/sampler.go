@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,17 +26,17 @@ func (o SamplerOptions) withDefaults() SamplerOptions {
 	return o
 }
 
-// defaultLimit is 2 GiB, as that of gram.Options.
+// defaultLimit is 2 GiB, as in gram.Options.
 const defaultLimit = 2 << 30
 
 // Sampler keeps the rows of a table with the lowest hashes of their global positions,
 // unscaled: a random sample without replacement, the same however the table is cut and
-// in whatever order the parts come. The first rows of a larger sample are the smaller
-// one, so that its size can be settled after the pass. Row weights play no part.
+// in whatever order the parts come. A smaller sample is the start of a larger one, so that
+// its size can be settled after the pass. Row weights play no part.
 //
-// Tables that were numbered apart may have rows of the same position, and so of the
-// same hash; those go by their values. Such a sample is as good, but not that of the
-// tables numbered as one.
+// Tables that were numbered apart may have rows with the same position, and so the same
+// hash; their values order them. Such a sample is as good, but differs from the sample of
+// the tables numbered as one.
 type Sampler struct {
 	d    int
 	opt  SamplerOptions
@@ -45,10 +46,10 @@ type Sampler struct {
 
 // sampled is one row.
 type sampled struct {
-	key      uint64 // hash of the position, another for every other
+	key      uint64 // hash of the position, a bijection
 	position int64
 	values   []float64 // d
-	from     int       // row of the chunk being added that values are still to be taken from, or settled
+	from     int       // its row in the chunk being added, or settled
 }
 
 // settled marks a row that has its values.
@@ -63,19 +64,8 @@ func (h highest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *highest) Push(x any)        { *h = append(*h, x.(sampled)) }
 func (h *highest) Pop() any          { panic("anchor: rows are replaced, never popped") }
 
-// hash is SplitMix64's finalizer (Steele, Lea, Flood: Fast splittable pseudorandom
-// number generators) of the position and a mixed seed. It is a bijection of positions.
-func hash(seed uint64, position int64) uint64 { return mix(mix(seed) + uint64(position)) }
-
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
-
-// SamplerBytes bounds what a Sampler of that many rows and columns holds: rows, and
-// what encoding and decoding buffer.
+// SamplerBytes bounds what a Sampler of so many rows and columns holds, with the buffers of
+// encoding and decoding.
 func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + buffers }
 
 func sampleBytes(rows, d int) int64 {
@@ -88,13 +78,13 @@ func sampleBytes(rows, d int) int64 {
 // buffers bounds what encoding, decoding and bookkeeping hold beside matrices and rows.
 const buffers = 256 << 10
 
-// NewSampler returns the sample of no rows and d columns. It allocates nothing.
+// NewSampler returns an empty sample of d columns. It allocates nothing.
 func NewSampler(d int, opt SamplerOptions) *Sampler { return &Sampler{d: d, opt: opt.withDefaults()} }
 
-// Len is the number of rows kept: all there were while fewer than asked for.
+// Len is the number of rows kept.
 func (s *Sampler) Len() int { return len(s.rows) }
 
-// Seed is what the rows are drawn by.
+// Seed is the seed that rows are drawn with.
 func (s *Sampler) Seed() uint64 { return s.opt.Seed }
 
 // Rows is the number of rows kept at most.
@@ -112,7 +102,7 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	}
 	taken := false
 	for i := range c.Rows {
-		r := sampled{key: hash(s.opt.Seed, c.Position(i)), position: c.Position(i), from: i}
+		r := sampled{key: splitmix.Hash(s.opt.Seed, uint64(c.Position(i))), position: c.Position(i), from: i}
 		if len(s.rows) == s.opt.Rows {
 			if r.key >= s.rows[0].key {
 				continue
@@ -141,7 +131,7 @@ func (s *Sampler) fits(rows int) error {
 	return nil
 }
 
-// room returns memory for one row; up to soon more will be asked for.
+// room returns memory for one row; up to soon more calls will follow.
 func (s *Sampler) room(soon int) []float64 {
 	if len(s.free) < s.d {
 		s.free = make([]float64, s.d*min(soon, s.opt.Rows-len(s.rows)))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -16,7 +17,7 @@ func TestSamplerIsTheRowsOfLowestHash(t *testing.T) {
 		tab := clusters(max(n, 1), 4, 1).holes()
 		order := rand.New(rand.NewPCG(1, 1)).Perm(n)
 		slices.SortFunc(order, func(a, b int) int {
-			if hash(1, int64(a)) < hash(1, int64(b)) {
+			if splitmix.Hash(1, uint64(a)) < splitmix.Hash(1, uint64(b)) {
 				return -1
 			}
 			return 1

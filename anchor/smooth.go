@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Smoothed is the target T = AᵗX̃ of graphgreedy as a selector sees it: the centred data,
+// Smoothed is the target T = AᵗX̃ of graphgreedy as a selector sees it: the centred data
 // smoothed t times on the anchor graph. See the package documentation.
 type Smoothed struct {
 	D     int
@@ -59,8 +59,8 @@ func (g *Graph) Smooth(workers, t int) Smoothed {
 	return out
 }
 
-// symmetrize gives both triangles the mean of the two: unlike a copy of one, it does not
-// depend on the order of the columns.
+// symmetrize gives both triangles their mean, which, unlike a copy of one, does not depend
+// on the order of the columns.
 func symmetrize(workers, n int, a []float64) {
 	kernel.Each(workers, n, func(i int) {
 		for j := i + 1; j < n; j++ {
@@ -70,8 +70,8 @@ func symmetrize(workers, n int, a []float64) {
 	})
 }
 
-// Error is F(S)/F(∅), F(S) = ‖T − P_S T‖², after each of the choices whose scores are
-// given: a choice takes its score off F.
+// Error is F(S)/F(∅), F(S) = ‖T − P_S T‖², after each choice, from the scores of the
+// choices: each lowers F by its score.
 func (s Smoothed) Error(score []float64) []float64 {
 	out := make([]float64, len(score))
 	left := s.Total

@@ -28,14 +28,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Statistics is what n rows leave of their weights Z on m anchors, beside gram.Moments
-// of the same rows: with X the n×D points of the rows in the anchors' frame,
+// Statistics are the sums that a Graph needs of n rows and their weights Z on m anchors,
+// beside gram.Moments of the same rows: with X the n×D points of the rows in the anchors'
+// frame,
 //
 //	Δ = Zᵀ1   ZᵀX m×D   ZᵀZ m×m
 //
 // An entry is summed up row by row, so that its bits depend on the order of the rows
-// alone: neither on workers nor on how the rows were cut into chunks. No pilot moves:
-// the frame's centre is that of the whole table.
+// alone: neither on workers nor on how the rows were cut into chunks. The frame's centre
+// is fixed for the whole table.
 type Statistics struct {
 	Rows int64 // n
 
@@ -65,9 +66,9 @@ type scratch struct {
 	weight   []float64 // rows×K
 }
 
-// NewStatistics returns the statistics of no rows. Nil anchors give statistics that can
-// be read into, merged and finished, but take no rows. It fails with a
-// *stream.UsageError unless there are more than K anchors, or a *stream.MemoryError.
+// NewStatistics returns empty statistics. With nil anchors they can be read into, merged
+// and finished, but take no rows. It fails with a *stream.UsageError unless there are more
+// than K anchors, or a *stream.MemoryError.
 func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 	s := &Statistics{opt: opt.withDefaults(), anchors: a}
 	s.k = s.opt.Neighbors
@@ -94,8 +95,8 @@ func (s *Statistics) reserve() error {
 	return nil
 }
 
-// Bytes is what Statistics of m anchors and d features hold at most, with the anchors
-// themselves, on that many workers (0 means GOMAXPROCS):
+// Bytes bounds what Statistics of m anchors and d features hold on so many workers (0 means
+// GOMAXPROCS), with the anchors themselves:
 //
 //	8·m² + 3·8·m·d + 4·m·d + the scratch of some hundred rows a worker
 func Bytes(m, d, neighbors, workers int) int64 {
@@ -110,8 +111,8 @@ func Bytes(m, d, neighbors, workers int) int64 {
 }
 
 const (
-	// A worker's share of the rows in work: a level-2 cache holds it, so that a row is
-	// read from memory once, but as many as possible, as columns are read in runs. With
+	// A worker's share of a block fits a level-2 cache, so that a row is read from memory
+	// once, and has as many rows as fit, as columns are read in runs. With
 	// 784 features and 1,000 anchors 64, 128 and 512 rows took 7, 1 and -2 % longer than
 	// 256 on one worker, 29, 12 and 4 % on two.
 	blockBytes               = 2 << 20
@@ -132,9 +133,9 @@ func blockRows(d, workers int) int {
 
 // Add adds the rows of c: 2·rows·m·D flops in float32 to find the nearest anchors,
 // 2·rows·K·D in float64. Sparse rows are made dense, a block at a time. It fails, with
-// s unchanged, for other columns or row weights (a *stream.UsageError). Rows beyond
-// what the profile of the anchors covers may have distances that overflow: then s is of
-// no further use, and says so from then on.
+// s unchanged, for other columns or row weights (a *stream.UsageError). Rows that the
+// profile of the anchors has not seen may have distances that overflow: Add then fails,
+// and so does every later call.
 func (s *Statistics) Add(c *stream.Chunk) error {
 	if s.broken != nil {
 		return s.broken

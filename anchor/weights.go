@@ -10,7 +10,7 @@ func (w *scratch) weigh(rows, k int) int {
 		if !Weights(w.weight[i*k:][:k], distance) {
 			return i
 		}
-		copy(w.index[i*k:][:k], w.index[i*(k+1):]) // never to behind what is unread
+		copy(w.index[i*k:][:k], w.index[i*(k+1):]) // overwrites nothing unread
 	}
 	return -1
 }
@@ -20,11 +20,11 @@ func (w *scratch) weigh(rows, k int) int {
 //
 //	z_j = (d_{K+1} − d_j) / (K·d_{K+1} − Σ_{i≤K} d_i)   // eq. (2.13)
 //
-// They sum to 1. The denominator is summed up from the numerators, so that near rows
-// and anchors do not cancel. Where all K+1 distances are equal, and the formula has 0/0,
-// each of the K has 1/K: those with the lowest indices, as ties are ordered. The
-// formula itself says the rest: an anchor at distance d_{K+1} weighs nothing, and
-// duplicates weigh alike. It reports whether the sum is finite.
+// They sum to 1. The denominator is the sum of the numerators, so that nothing cancels
+// where distances are nearly equal. Where all K+1 are equal the formula has 0/0, and each
+// of the K anchors has 1/K. The formula itself says the rest: an anchor at distance
+// d_{K+1} weighs nothing, and duplicates weigh alike. Weights reports whether the sum is
+// finite.
 func Weights(z, distance []float64) bool {
 	k := len(z)
 	sum := 0.0

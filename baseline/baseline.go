@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -20,37 +21,28 @@ func Variance(s *gram.Standardizer) []float64 {
 	return scores
 }
 
-// Random scores each feature by a number in [0, 1) drawn from the seed and the
-// feature's name alone: the same names are chosen in whatever order columns stand.
+// Random scores each feature by a number in [0, 1) drawn from the seed and the feature's
+// name alone: the order of the columns does not matter.
 func Random(cols []stream.Column, seed uint64) []float64 {
 	scores := make([]float64, len(cols))
 	for j, c := range cols {
 		h := fnv.New64a()
 		h.Write([]byte(c.Name)) // never fails
-		scores[j] = float64(mix(h.Sum64()+mix(seed))>>11) * 0x1p-53
+		scores[j] = float64(splitmix.Hash(seed, h.Sum64())>>11) * 0x1p-53
 	}
 	return scores
-}
-
-// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014), after its increment.
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
 }
 
 // tolerance is the relative difference up to which two scores count as equal: sums
 // over files cut differently differ by rounding only, and that must not decide.
 const tolerance = 1e-9
 
-// Rank returns the k features of the largest scores, best first; equal scores go to
-// the lowest column. The warnings name the ties that column order has decided, one for
-// all ranks of a tie: a scale that makes every variance equal gives one, not k.
-// It costs O(k·d).
+// Rank returns the k features with the largest scores, best first; of equal scores the
+// lowest column is first. There is one warning for each tie that column order has decided,
+// however many ranks it covers. It costs O(k·d).
 func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings []string) {
 	taken := make([]bool, len(scores))
-	told := 0 // ranks ahead that are of a tie warned about
+	warned := 0 // further ranks of a tie that has a warning
 	for len(order) < min(k, len(scores)) {
 		best := math.Inf(-1)
 		for j, x := range scores {
@@ -71,11 +63,11 @@ func Rank(scores []float64, cols []stream.Column, k int) (order []int, warnings 
 		taken[first] = true
 		order = append(order, first)
 		switch {
-		case told > 0:
-			told--
+		case warned > 0:
+			warned--
 		case equal > 1:
 			warnings = append(warnings, fmt.Sprintf("from rank %d on: %d features have equal scores, the first being %q: column order decides", len(order), equal, cols[first].Name))
-			told = equal - 1
+			warned = equal - 1
 		}
 	}
 	return order, warnings

@@ -6,8 +6,7 @@
 //  2. one of them gives every feature a score;
 //  3. Rank orders them, or RankLowest where low is good.
 //
-// The two on the graph are those of He, Cai and Niyogi (Laplacian score for feature
-// selection, NIPS 2005) and of Cai, Zhang and He (Unsupervised feature selection for
-// multi-cluster data, KDD 2010), with the anchor graph in place of that of the nearest
-// neighbours of all rows.
+// The two on the graph are by He, Cai and Niyogi (Laplacian score for feature selection,
+// NIPS 2005) and by Cai, Zhang and He (Unsupervised feature selection for multi-cluster
+// data, KDD 2010). The papers connect the nearest rows; we take the anchor graph.
 package baseline

@@ -81,8 +81,8 @@ type part struct {
 	rows    float64 // ΣΔ: a row's anchors are all in one part, and its weights sum to 1
 }
 
-// components returns the parts, that of most rows first, of equal ones that of the
-// first anchor. Anchors are connected where a row uses both: there S is not 0. Costs O(m²).
+// components returns the parts by falling number of rows, equal ones by their first anchor.
+// Anchors are connected where a row uses both: there S is not 0. Costs O(m²).
 func components(g *anchor.Graph) []part {
 	var parts []part
 	seen := make([]bool, g.M)
@@ -105,7 +105,7 @@ func components(g *anchor.Graph) []part {
 		parts = append(parts, p)
 	}
 	slices.SortStableFunc(parts, func(a, b part) int {
-		return cmp.Compare(math.Round(b.rows), math.Round(a.rows)) // whole numbers but for rounding
+		return cmp.Compare(math.Round(b.rows), math.Round(a.rows)) // whole numbers up to rounding
 	})
 	return parts
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
 // lasso follows the solutions of
@@ -21,9 +22,8 @@ import (
 //	β_A = p − λw,  p = G_AA⁻¹·b_A,  w = G_AA⁻¹·s,
 //	Xᵀ(u − Xβ) = q + λa,  q = b − G_{:,A}·p,  a = G_{:,A}·w.
 //
-// Each segment is computed from A, s and b alone: what rounding did to one does not
-// reach the next. A feature joins where its |q + λa| meets λ, and leaves where its
-// coefficient meets 0.
+// Each segment is computed from A, s and b alone, so that rounding does not accumulate. A
+// feature joins where its |q + λa| meets λ, and leaves where its coefficient meets 0.
 type lasso struct {
 	d int
 	g []float64 // d×d
@@ -32,11 +32,11 @@ type lasso struct {
 	lambda float64
 	end    float64
 	active []int
-	sign   []float64   // of the active
+	sign   []float64   // of the active features
 	chol   [][]float64 // row i: the i+1 entries of the factor of G_AA
-	p, w   []float64   // of the active
+	p, w   []float64   // of the active features
 	q, a   []float64   // d
-	out    []bool      // d: active, constant, or a combination of the active
+	barred []bool      // d: active, constant, or a combination of the active ones
 
 	// The feature that left at the last event, -1 if none, meets λ with its old sign at
 	// the start of the segment and nowhere else in it.
@@ -45,39 +45,39 @@ type lasso struct {
 }
 
 const (
-	// dependent: a feature of which the active ones leave no more than this share of its
-	// square is a combination of them, as in package greedy.
+	// A feature is a combination of the active ones if they leave no more than this share
+	// of its square, as in package greedy.
 	dependent = 1e-8
-	// pathEnd is the λ, as a share of the longest feature's length, at which all that can
-	// be is explained: correlations with a u of length 1 below that are rounding.
+	// pathEnd is the λ, as a share of the longest feature's length, at which the path ends:
+	// correlations with a u of length 1 below that are rounding.
 	pathEnd = 1e-10
-	// perturbation is well above what counts as a tie, and below what a ranking shows.
+	// perturbation is well above a tie, and below what a ranking shows.
 	perturbation = 1e-7
 )
 
 // newLasso takes G, d×d, and b for a u of length 1.
 func newLasso(g, b []float64) *lasso {
 	d := len(b)
-	l := &lasso{d: d, g: g, b: slices.Clone(b), q: make([]float64, d), a: make([]float64, d), out: make([]bool, d)}
+	l := &lasso{d: d, g: g, b: slices.Clone(b), q: make([]float64, d), a: make([]float64, d), barred: make([]bool, d)}
 	l.start(0)
 	return l
 }
 
-// start goes to the beginning of the path, for a u moved in the space of the features by
-// about the given share of its length: as b stays a product Xᵀu, features that are
+// start goes to the beginning of the path, for a u moved within the space of the features
+// by about the given share of its length: as b stays a product Xᵀu, features that are
 // combinations of others stay so.
 func (l *lasso) start(share float64) {
 	l.lambda, l.end, l.left = 0, 0, -1
 	l.active, l.sign, l.chol = nil, nil, nil
 	for j := range l.b {
 		square := l.g[j*l.d+j]
-		if l.out[j] = !(square > 0); !l.out[j] && share > 0 {
-			random := float64(mix(uint64(j))>>11)*0x1p-52 - 1
+		if l.barred[j] = !(square > 0); !l.barred[j] && share > 0 {
+			random := float64(splitmix.Mix(uint64(j))>>11)*0x1p-52 - 1
 			kernel.Axpy(share*random/math.Sqrt(square*float64(l.d)), l.g[j*l.d:][:l.d], l.b)
 		}
 	}
 	for j, v := range l.b {
-		if !l.out[j] {
+		if !l.barred[j] {
 			l.lambda = max(l.lambda, math.Abs(v))
 			l.end = max(l.end, pathEnd*math.Sqrt(l.g[j*l.d+j]))
 		}
@@ -85,21 +85,20 @@ func (l *lasso) start(share float64) {
 	l.solve()
 }
 
-// run follows the path to where a (k+1)-th feature is about to join, or to its end,
-// where at most k are left to explain u, and returns the coefficients there. Where
-// features join at the same λ the lowest column goes first; one that is a
-// combination of the active ones never joins while they stay, so of equal columns the
-// lowest has it all. A segment costs 4·d·k flops, and the path has O(k) of them; a
-// leaving feature costs up to k³/3 besides. It holds O(d + k²).
+// run follows the path to where a (k+1)-th feature is about to join, or to its end, and
+// returns the coefficients there. Where features join at the same λ the lowest column goes
+// first; a combination of the active features never joins while they stay, so of equal
+// columns only the lowest has a coefficient. A segment costs 4·d·k flops, and the path has
+// O(k) of them; a leaving feature costs up to k³/3 more. It holds O(d + k²).
 //
-// Where several features tie, events can undo each other for ever. Such a path is
-// followed again for a u that is moved by perturbation, which ended every one of a
-// million small problems full of ties; settled is false where it does not, at a
-// solution all the same.
+// Where several features tie, events can undo each other for ever. Such a path is followed
+// again for a u that is moved by perturbation, which ended every one of a million small
+// problems full of ties; otherwise settled is false, and the coefficients are still a
+// solution.
 func (l *lasso) run(k int) (beta []float64, settled bool) {
 	for _, share := range []float64{0, perturbation} {
 		l.start(share)
-		for range 100 * (k + 10) { // what ended by itself took at most 2 per k + 10
+		for range 100 * (k + 10) { // paths that end take at most 2·(k + 10)
 			if settled = !l.step(k); settled {
 				return l.beta(), true
 			}
@@ -111,7 +110,7 @@ func (l *lasso) run(k int) (beta []float64, settled bool) {
 func (l *lasso) beta() []float64 {
 	beta := make([]float64, l.d)
 	for i, j := range l.active {
-		// Its sign is s; what has just joined is 0 but for rounding.
+		// Its sign is s; a feature that has just joined is 0 up to rounding.
 		beta[j] = l.sign[i] * max(l.sign[i]*(l.p[i]-l.lambda*l.w[i]), 0)
 	}
 	return beta
@@ -130,7 +129,7 @@ func (l *lasso) step(k int) bool {
 		l.remove(place)
 		return true
 	}
-	l.out[feature] = true
+	l.barred[feature] = true
 	if !l.extend(feature, dependent) {
 		return true
 	}
@@ -149,7 +148,7 @@ func (l *lasso) step(k int) bool {
 func (l *lasso) nextJoining() (lambda float64, feature int) {
 	feature = -1
 	for j, q := range l.q {
-		if l.out[j] {
+		if l.barred[j] {
 			continue
 		}
 		for _, s := range [2]float64{1, -1} {
@@ -184,19 +183,19 @@ func (l *lasso) nextLeaving() (lambda float64, place int) {
 	return lambda, place
 }
 
-// remove drops the active feature in place i. Those that were combinations of the
-// active may no longer be.
+// remove drops the active feature in place i. Combinations of the active features may then
+// be independent.
 func (l *lasso) remove(i int) {
 	l.left, l.leftSign = l.active[i], l.sign[i]
 	l.active = slices.Delete(l.active, i, i+1)
 	l.sign = slices.Delete(l.sign, i, i+1)
 	l.chol = l.chol[:i]
-	for j := range l.out {
-		l.out[j] = !(l.g[j*l.d+j] > 0)
+	for j := range l.barred {
+		l.barred[j] = !(l.g[j*l.d+j] > 0)
 	}
 	for at, j := range l.active {
-		l.out[j] = true
-		// A feature independent of more is independent of fewer, but for rounding.
+		l.barred[j] = true
+		// Features independent of more are independent of fewer, up to rounding.
 		if at >= i && !l.extend(j, 0) {
 			panic("baseline: a subset of independent features is dependent")
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -12,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MCFSOptions says how many features are to explain how many targets; a zero field
-// means its default.
+// MCFSOptions says how many features explain how many targets; a zero field means its
+// default.
 type MCFSOptions struct {
 	K        int // features with a coefficient, for each target; default min(50, d)
 	Clusters int // targets: eigenvectors of the graph; default 10
@@ -22,27 +21,23 @@ type MCFSOptions struct {
 
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o MCFSOptions) Validate(d int) error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if d < 1 {
-		fault("there are no features to choose from")
+		faults.Addf("there are no features to choose from")
 	}
 	if o.K < 0 {
-		fault("k = %d is negative", o.K)
+		faults.Addf("{k} = %d is negative", o.K)
 	}
 	if o.K > d {
-		fault("k = %d is more than the %d features", o.K, d)
+		faults.Addf("{k} = %d is more than the %d features", o.K, d)
 	}
 	if o.Clusters < 0 {
-		fault("clusters = %d is negative", o.Clusters)
+		faults.Addf("{clusters} = %d is negative", o.Clusters)
 	}
 	if o.Threads < 0 {
-		fault("workers = %d is negative", o.Threads)
+		faults.Addf("{threads} = %d is negative", o.Threads)
 	}
-	if faults != nil {
-		return stream.Usagef("%s", strings.Join(faults, "; "))
-	}
-	return nil
+	return faults.Err("")
 }
 
 // withDefaults fills in the zero fields of valid options.
@@ -69,7 +64,7 @@ func MCFSBytes(m, d int, opt MCFSOptions) int64 {
 	return 8*int64(m)*(int64(m)+3*c) + pairs + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
 }
 
-// MCFSResult holds the scores, and what the graph has to say about them.
+// MCFSResult holds the scores, and what they rest on.
 type MCFSResult struct {
 	Scores      []float64 // d: largest |coefficient| over the targets; 0 for features that explain none
 	Eigenvalues []float64 // of A, one a target, descending
@@ -77,12 +72,11 @@ type MCFSResult struct {
 	Warnings    []string
 }
 
-// MCFS scores features by how much each has to do with explaining the clusters of the
-// rows (Cai, Zhang and He, Unsupervised feature selection for multi-cluster data, KDD
-// 2010): the targets are the eigenvectors u of the affinity A = BBᵀ with the largest
-// eigenvalues but the constant one, each is explained by the features through a lasso
-// path until K have a coefficient, and a feature's score is its largest coefficient in
-// absolute value (eq. 4). Rank by [Rank].
+// MCFS scores features by their share in explaining the clusters of the rows (Cai, Zhang
+// and He, Unsupervised feature selection for multi-cluster data, KDD 2010). The targets
+// are the eigenvectors u of the affinity A = BBᵀ with the largest eigenvalues, without the
+// constant one. A lasso path explains each by the features until K have a coefficient, and
+// a feature's score is its largest coefficient in absolute value (eq. 4). Rank by [Rank].
 //
 // The paper takes the graph of the k nearest neighbours of all rows; we take the anchor
 // graph, and need only its statistics. With S = BᵀB = VΣVᵀ the u of length 1 are
@@ -90,13 +84,12 @@ type MCFSResult struct {
 //
 //	XᵀU = X̃ᵀBVΣ^(−1/2) = CᵀVΣ^(−1/2),
 //
-// as L1 = 0 makes the u other than 1 sum to 0. (CᵀVΣ⁻¹ would be that of u as long as
-// 1/√σ.) Coefficients depend on the features' scale: features of one length, as
-// `--scale standard` makes them, compete on equal terms.
+// as L1 = 0 makes the u other than 1 sum to 0. Coefficients depend on the features' scale:
+// standardized features have one length and compete on equal terms.
 //
-// A graph of q connected components has the eigenvalue 1 q times, and any basis of that
-// space would do. We take the constant and q−1 contrasts, in the order of the components'
-// sizes: the t-th tells the t-th component from all larger ones.
+// A graph of q connected components has the eigenvalue 1 q times, and its eigenvectors
+// have no unique basis. We take the constant and q−1 contrasts, in the order of the
+// components' sizes: the t-th tells the t-th component from all larger ones.
 //
 // Costs the eigenpairs of an m×m matrix and O(K²·d) flops a target, and holds O(m² + c·d)
 // and O(d + K²) for each worker. The error is a *stream.UsageError or of the eigenpairs.
@@ -139,7 +132,7 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 		}
 	}
 	if short > 0 {
-		r.warn("%d of %d targets are explained by fewer than k = %d features: the others are combinations of those", short, targets, opt.K)
+		r.warn("%d of %d targets are explained by fewer than k = %d features: the others are combinations of these", short, targets, opt.K)
 	}
 	return r, nil
 }

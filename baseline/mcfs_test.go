@@ -228,7 +228,7 @@ func TestMCFSEdges(t *testing.T) {
 	if !errors.As(err, &usage) {
 		t.Fatalf("error %v, want one of usage", err)
 	}
-	for _, fault := range []string{"k = 6", "clusters = -1", "workers = -1"} {
+	for _, fault := range []string{"k = 6", "clusters = -1", "threads = -1"} {
 		if !strings.Contains(err.Error(), fault) {
 			t.Errorf("%q does not name %q", err, fault)
 		}

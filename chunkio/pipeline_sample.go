@@ -3,6 +3,8 @@ package chunkio
 import (
 	"container/heap"
 	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
 // sampler keeps the rows of a seeded sample: those whose hash is at most a
@@ -39,16 +41,7 @@ func (s sampler) all() bool { return s.threshold == math.MaxUint64 }
 
 func (s sampler) keeps(position int64) bool { return s.hash(position) <= s.threshold }
 
-// hash is the finalizer of SplitMix64 (Steele, Lea, Flood, 2014) over the position,
-// moved by the mixed seed.
-func (s sampler) hash(position int64) uint64 { return mix(uint64(position) + mix(s.seed)) }
-
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
+func (s sampler) hash(position int64) uint64 { return splitmix.Hash(s.seed, uint64(position)) }
 
 // maxHeap is a container/heap with the largest value on top.
 type maxHeap []uint64

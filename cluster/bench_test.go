@@ -19,10 +19,10 @@ func BenchmarkPass(b *testing.B) {
 			centers := take(x, sequence(c))
 			labels := make([]int32, n)
 			b.Run(fmt.Sprintf("k=%d/c=%d/pass", k, c), func(b *testing.B) {
-				p := NewPass(kernel.NewTeam(1), centers, false)
+				p := newPass(kernel.NewTeam(1), centers, false)
 				for b.Loop() {
 					p.start(centers)
-					if err := p.Add(labels, x); err != nil {
+					if err := p.Add(labels, Matrix(x)); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -74,7 +74,7 @@ func BenchmarkKMeans(b *testing.B) {
 						var r *Result
 						var err error
 						if way == "bounds" {
-							r, err = KMeans(b.Context(), x, opt)
+							r, err = KMeans(b.Context(), Matrix(x), opt)
 						} else {
 							r, err = plainRestart(b.Context(), kernel.NewTeam(1), x, opt.withDefaults(), 0)
 						}
@@ -120,8 +120,8 @@ func BenchmarkSeeds(b *testing.B) {
 			_, err := seeds(team, x, nil, nil, nil, c, rand.NewPCG(1, 1))
 			return err
 		})
-		p := NewPass(team, take(x, sequence(c)), false)
-		run("pass", func() error { return p.Add(nil, x) })
+		p := newPass(team, take(x, sequence(c)), false)
+		run("pass", func() error { return p.Add(nil, Matrix(x)) })
 	}
 }
 

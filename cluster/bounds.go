@@ -2,27 +2,28 @@ package cluster
 
 import "math"
 
-// bounds says, for every row, how near its centre is at most and the others are at
-// least, so that a row is searched again only when centres have moved far enough for
-// its cluster to change: Elkan's bounds (Using the triangle inequality to accelerate
-// k-means, ICML 2003) for up to maxGroups centres, and for groups of neighbouring
-// numbers beyond (Ding et al., Yinyang k-means, ICML 2015), below one bound on all
-// (Hamerly, Making k-means even faster, SDM 2010), which is looked at first.
+// bounds holds, for every row, an upper bound on the distance from its centre and lower
+// bounds on the distances from the others, so that a row is searched again only when
+// centres have moved far enough for its cluster to change. A bound on all others (Hamerly,
+// Making k-means even faster, SDM 2010) is tried first; then Elkan's bounds (Using the
+// triangle inequality to accelerate k-means, ICML 2003), one for each of up to maxGroups
+// centres, or beyond that for groups of centres with neighbouring numbers (Ding et al.,
+// Yinyang k-means, ICML 2015).
 //
-// A bound is stored less (own) or plus (others) what its centres had moved in all when
-// it was made: it is brought up to date as it is read. All are in the store's scale, and
-// rounded to the safe side by a share of 2⁻²⁰ to 2⁻²²: more than float32 takes off, and
-// far more than settled distances round, so that a row whose bounds part its centre from
-// the others is where Lloyd's iteration has it, whatever is equal or rounds.
+// A bound is stored minus (own) or plus (others) the path that its centres had moved when
+// it was made, so that reading it with the current path brings it up to date. All are in
+// the store's scale, and rounded to the safe side by a share of 2⁻²⁰ to 2⁻²²: more than
+// float32 loses, and far more than settled distances round. So a row whose bounds separate
+// its centre from the others is in the cluster where Lloyd's iteration puts it.
 //
 // It holds 8 bytes a row and 4 for each group.
 type bounds struct {
-	own    []float32 // n: distance from the own centre at most, less its path
-	others []float32 // n: from all others at least, plus the longest path
-	groups []float32 // n×count: from those of a group, without the own, plus its path
+	own    []float32 // n: upper bound for the own centre, minus its path
+	others []float32 // n: lower bound for all others, plus the longest path
+	groups []float32 // n×count: lower bound for the others in a group, plus its path
 
 	width, count int       // centres in a group, groups
-	path         []float32 // c: what each centre has moved in all, at least
+	path         []float32 // c: at least the sum of a centre's moves
 	groupPath    []float32 // count: at least the sum of the longest moves in a group
 	longest      float32   // at least the sum of the longest moves of all
 }
@@ -38,7 +39,7 @@ func newBounds(n, c int) *bounds {
 	return b
 }
 
-// reset forgets all moves; bounds have to be set anew.
+// reset forgets all moves; the bounds are then invalid.
 func (b *bounds) reset() {
 	clear(b.path)
 	clear(b.groupPath)
@@ -46,21 +47,21 @@ func (b *bounds) reset() {
 }
 
 const (
-	safeMore = 1 + 0x1p-20 // what upper bounds are raised by
+	safeMore = 1 + 0x1p-20 // raises upper bounds
 	safeLess = 1 - 0x1p-20
 )
 
-// moved takes note of how far each centre has moved, in the store's scale.
-func (b *bounds) moved(by []float64) {
+// moved records how far each centre has moved, in the store's scale.
+func (b *bounds) moved(steps []float64) {
 	up := func(v float64) float32 { return float32(v * safeMore) }
 	longest := 0.0
 	for g := range b.groupPath {
 		inGroup := 0.0
-		for j := g * b.width; j < min((g+1)*b.width, len(by)); j++ {
-			if by[j] > 0 {
-				b.path[j] = up(float64(b.path[j]) + by[j])
+		for j := g * b.width; j < min((g+1)*b.width, len(steps)); j++ {
+			if steps[j] > 0 {
+				b.path[j] = up(float64(b.path[j]) + steps[j])
 			}
-			inGroup = max(inGroup, by[j])
+			inGroup = max(inGroup, steps[j])
 		}
 		if inGroup > 0 {
 			b.groupPath[g] = up(float64(b.groupPath[g]) + inGroup)
@@ -72,7 +73,7 @@ func (b *bounds) moved(by []float64) {
 	}
 }
 
-// holds reports whether row i is still nearest to the centre of its cluster, for sure.
+// holds reports whether row i is certainly still nearest to the centre of its cluster.
 func (b *bounds) holds(i int, cluster int32) bool {
 	own := b.own[i] + b.path[cluster]
 	if own < b.others[i]-b.longest {
@@ -91,13 +92,14 @@ func (b *bounds) holds(i int, cluster int32) bool {
 	return false
 }
 
-// lowered is a lower bound plus a path. Both are rounded, as is their difference later.
+// lowered is a lower bound plus a path, with room for rounding here and when it is read.
 func lowered(v, path float32) float32 {
 	return (max(v, 0) + path) * safeLess
 }
 
-// set makes the bounds of a row of that ‖x‖² anew from the values of a search: the own
-// centre's, that of the nearest other, and the least of each group, off by slack.
+// set computes the bounds of row i, square = ‖x‖², from the values of a search: own for
+// its centre, other for the nearest other, and groups the least of each group. A value
+// may be wrong by slack.
 func (b *bounds) set(i int, cluster int32, square, slack, own, other float32, groups []float32) {
 	u := root(square + 2*own + slack)
 	path := b.path[cluster]

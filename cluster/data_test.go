@@ -9,8 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-type matrix = kernel.Matrix[float64]
-
 // blobs makes n rows in k columns about c centres, spread apart by the given number of
 // standard deviations, and the blob of each row. Columns lie side by side.
 func blobs(seed uint64, n, k, c int, apart float64) (matrix, []int) {
@@ -62,8 +60,8 @@ func row(x matrix, i int) []float64 {
 }
 
 // chunks yields x in pieces of the given number of rows, in one lent buffer.
-func chunks(x matrix, rows int) iter.Seq2[matrix, error] {
-	return func(yield func(matrix, error) bool) {
+func chunks(x matrix, rows int) iter.Seq2[Matrix, error] {
+	return func(yield func(Matrix, error) bool) {
 		buf := make([]float64, rows*x.Cols)
 		for at := 0; at < x.Rows; at += rows {
 			n := min(rows, x.Rows-at)
@@ -73,7 +71,7 @@ func chunks(x matrix, rows int) iter.Seq2[matrix, error] {
 					buf[i+j*rows] = v
 				}
 			}
-			if !yield(lent, nil) {
+			if !yield(Matrix(lent), nil) {
 				return
 			}
 		}
@@ -89,9 +87,9 @@ func same(a, b *Result, tolerance float64) bool {
 		(a.Labels == nil || b.Labels == nil || slices.Equal(a.Labels, b.Labels))
 }
 
-// fell reports whether a trace never rises by more than the rounding of its sums: n
+// neverRises reports whether a trace never rises by more than the rounding of its sums: n
 // terms, each of k squares.
-func fell(trace []float64, n, k int) bool {
+func neverRises(trace []float64, n, k int) bool {
 	for i := 1; i < len(trace); i++ {
 		if !(trace[i] <= trace[i-1]*(1+float64(n+k)*0x1p-52)) {
 			return false

@@ -7,13 +7,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// descent is Lloyd's iteration over a store from one start: to the last bit what passes
-// over the rows find, without looking at most rows.
+// descent is Lloyd's iteration over a store from one start. It finds what passes over all
+// rows find, to the last bit, without looking at most rows.
 type descent struct {
 	t       *store
 	workers []*worker
 	team    *kernel.Team
-	centers kernel.Matrix[float64]
+	centers matrix
 	labels  []int32 // n; -1 at first
 	bounds  *bounds
 	sums    []float64 // c×k
@@ -27,9 +27,9 @@ type move struct{ row, from, to int32 }
 // taskRows is how many rows' bounds a worker looks at in one task.
 const taskRows = 1024
 
-// newDescent takes over the memory of one that has ended, or nil, but not what is in
-// its result.
-func newDescent(t *store, team *kernel.Team, workers []*worker, centers kernel.Matrix[float64], old *descent) *descent {
+// newDescent reuses the memory of an old descent that has ended, or nil, except what its
+// result refers to.
+func newDescent(t *store, team *kernel.Team, workers []*worker, centers matrix, old *descent) *descent {
 	d := &descent{t: t, workers: workers, team: team, centers: centers,
 		labels: make([]int32, t.n), sizes: make([]int64, centers.Rows)}
 	if old != nil {
@@ -45,8 +45,8 @@ func newDescent(t *store, team *kernel.Team, workers []*worker, centers kernel.M
 	return d
 }
 
-// assign brings the labels, sums and sizes up to date with the centres, and reports
-// whether any row changed its cluster.
+// assign updates labels, sums and sizes for the current centres, and reports whether any
+// row changed its cluster.
 func (d *descent) assign() bool {
 	s := newScreen(d.t, d.centers)
 	fresh := d.labels[0] < 0
@@ -69,7 +69,7 @@ func (d *descent) assign() bool {
 	return d.follow()
 }
 
-// decide finds the clusters of the rows w.at, and leaves none there.
+// decide finds the clusters of the rows w.at, and empties it.
 func (d *descent) decide(w *worker, s *screen) {
 	if len(w.at) == 0 {
 		return
@@ -120,7 +120,7 @@ func (d *descent) decide(w *worker, s *screen) {
 // no more than the second result.
 func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error) {
 	r := &Result{}
-	var before kernel.Matrix[float64]
+	var before matrix
 	known := math.NaN() // the exact inertia of the last trace, if it had to be known
 	for {
 		if err := ctx.Err(); err != nil {
@@ -129,7 +129,7 @@ func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error
 		d.assign()
 		inertia, off := d.estimate()
 		r.Trace = append(r.Trace, inertia)
-		r.Centers, r.Labels, r.Sizes, r.Inertia = d.centers, d.labels, d.sizes, inertia
+		r.Centers, r.Labels, r.Sizes, r.Inertia = Matrix(d.centers), d.labels, d.sizes, inertia
 		moves := len(r.Trace) - 1
 		next, moved, reseeded, err := d.next(opt)
 		if err != nil {
@@ -138,7 +138,7 @@ func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error
 		small := false
 		if moves > 0 && moved {
 			last := r.Trace[moves-1]
-			if fell := last - inertia; fell-2*off > opt.Tol*(last+off) {
+			if drop := last - inertia; drop-2*off > opt.Tol*(last+off) {
 				known = math.NaN()
 			} else {
 				if math.IsNaN(known) {
@@ -152,17 +152,16 @@ func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error
 		if r.Converged = !moved || (small && reseeded == 0); r.Converged || moves == opt.MaxIter {
 			return r, off, nil
 		}
-		by := make([]float64, next.Rows)
-		for j := range by {
-			by[j] = d.t.scale * math.Sqrt(squaredDistance(next.Data[j*d.t.k:][:d.t.k], d.centers.Data[j*d.t.k:][:d.t.k]))
+		steps := make([]float64, next.Rows)
+		for j := range steps {
+			steps[j] = d.t.scale * math.Sqrt(squaredDistance(next.Data[j*d.t.k:][:d.t.k], d.centers.Data[j*d.t.k:][:d.t.k]))
 		}
-		d.bounds.moved(by)
+		d.bounds.moved(steps)
 		before, d.centers = d.centers, next
 	}
 }
 
-// restart is run, and makes the result's inertia exact unless it is above that of best
-// in any case.
+// restart is run, and makes the result's inertia exact where the result may beat best.
 func (d *descent) restart(ctx context.Context, opt Options, number int, best *Result) (*Result, error) {
 	r, off, err := d.run(ctx, opt)
 	if err != nil {
@@ -170,13 +169,13 @@ func (d *descent) restart(ctx context.Context, opt Options, number int, best *Re
 	}
 	r.Restart = number
 	if best == nil || r.Inertia-off <= best.Inertia {
-		r.Inertia = d.inertia(r.Centers, r.Labels)
+		r.Inertia = d.inertia(matrix(r.Centers), r.Labels)
 		r.Trace[len(r.Trace)-1] = r.Inertia
 	}
 	return r, nil
 }
 
-// labelsBefore are those before the last assign.
+// labelsBefore returns the labels before the last assign.
 func (d *descent) labelsBefore() []int32 {
 	labels := append([]int32(nil), d.labels...)
 	for _, w := range d.workers {
@@ -187,12 +186,12 @@ func (d *descent) labelsBefore() []int32 {
 	return labels
 }
 
-// next is [Pass.next], by a pass itself where a cluster is empty.
-func (d *descent) next(opt Options) (kernel.Matrix[float64], bool, int, error) {
+// next is [Pass.next]; where a cluster is empty it makes a real pass.
+func (d *descent) next(opt Options) (matrix, bool, int, error) {
 	for _, n := range d.sizes {
 		if n == 0 {
-			p := NewPass(d.team, d.centers, opt.Spherical)
-			if err := p.Add(nil, d.t.x); err != nil {
+			p := newPass(d.team, d.centers, opt.Spherical)
+			if err := p.Add(nil, Matrix(d.t.x)); err != nil {
 				return d.centers, false, 0, err
 			}
 			return p.next()

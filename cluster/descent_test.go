@@ -60,7 +60,7 @@ func TestStoreChangesNothing(t *testing.T) {
 				if !pays(opt.Clusters, x.Cols) {
 					t.Fatalf("%+v is left to passes", shape)
 				}
-				got, err := KMeans(t.Context(), x, opt)
+				got, err := KMeans(t.Context(), Matrix(x), opt)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,9 +97,9 @@ func TestBoundsHold(t *testing.T) {
 					}
 				}
 				d.assign()
-				p := NewPass(kernel.NewTeam(1), d.centers, false)
+				p := newPass(kernel.NewTeam(1), d.centers, false)
 				want := make([]int32, 500)
-				if err := p.Add(want, x); err != nil {
+				if err := p.Add(want, Matrix(x)); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(d.labels, want) || !slices.Equal(d.sizes, p.Sizes) || !slices.Equal(d.sums, p.sums) {
@@ -121,14 +121,14 @@ func TestBoundsHold(t *testing.T) {
 				next := compact(d.centers)
 				moves := make([]float64, c)
 				for j := range c {
-					by := []float64{0, 1e-3, 1e-2, 1e-9}[r.IntN(4)]
+					share := []float64{0, 1e-3, 1e-2, 1e-9}[r.IntN(4)]
 					if j == 0 && step%4 == 3 {
-						by = 1
+						share = 1
 					}
 					square := 0.0
 					for l := range 12 {
 						v := &next.Data[j*12+l]
-						to := *v + by*(x.Data[r.IntN(500)*x.RowStride+l*x.ColStride]-*v)
+						to := *v + share*(x.Data[r.IntN(500)*x.RowStride+l*x.ColStride]-*v)
 						square += (to - *v) * st.scale * (to - *v) * st.scale
 						*v = to
 					}
@@ -159,7 +159,7 @@ func (c *impatient) Err() error {
 
 func TestStopsBetweenMoves(t *testing.T) {
 	x, _ := blobs(24, 500, 3, 4, 0.5)
-	if _, err := KMeans(&impatient{t.Context(), 3}, x, Options{Clusters: 8, Threads: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := KMeans(&impatient{t.Context(), 3}, Matrix(x), Options{Clusters: 8, Threads: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled after three passes: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ type directions struct {
 	team *kernel.Team
 	data []float64 // rows×k, column by column
 	rows int
-	zero []bool // of the last rows: which are zeros
+	zero []bool // which of the last rows are zeros
 }
 
 func newDirections(team *kernel.Team, rows, k int) *directions {
@@ -21,9 +21,9 @@ func newDirections(team *kernel.Team, rows, k int) *directions {
 // stripe is the number of rows that a worker scales at a time.
 const stripe = 64
 
-// of returns the rows of x, at most d.rows, with length 1, lent until the next call.
-// Rows of zeros stay zeros; those with a NaN or an infinity have a NaN.
-func (d *directions) of(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+// normalized returns the rows of x, at most d.rows, with length 1, lent until the next
+// call. Rows of zeros stay zeros; rows with a NaN or an infinity have a NaN.
+func (d *directions) normalized(x matrix) matrix {
 	to := kernel.ColMajor(d.data, x.Rows, x.Cols, d.rows)
 	kernel.Each(d.team.Threads(), (x.Rows+stripe-1)/stripe, func(t int) {
 		var largest, squares [stripe]float64

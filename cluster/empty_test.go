@@ -21,8 +21,8 @@ func TestEmptyClustersAreSeededAnew(t *testing.T) {
 		t.Errorf("sizes %v", r.Sizes)
 	}
 	// The two rows farthest from the first centre became the others, and it the mean of the rest.
-	p := NewPass(kernel.NewTeam(1), lost, false)
-	if err := p.Add(nil, x); err != nil {
+	p := newPass(kernel.NewTeam(1), lost, false)
+	if err := p.Add(nil, Matrix(x)); err != nil {
 		t.Fatal(err)
 	}
 	next, moved, reseeded, err := p.next()

@@ -5,12 +5,11 @@ import (
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/cluster"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // Six rows of two columns in two groups, one row of which has another class.
 func Example() {
-	x := kernel.RowMajor([]float64{0, 0, 1, 0, 0, 1, 9, 9, 8, 9, 9, 8}, 6, 2, 2)
+	x := cluster.Matrix{Data: []float64{0, 0, 1, 0, 0, 1, 9, 9, 8, 9, 9, 8}, Rows: 6, Cols: 2, RowStride: 2, ColStride: 1}
 	r, err := cluster.KMeans(context.Background(), x, cluster.Options{Clusters: 2, Restarts: 10})
 	if err != nil {
 		fmt.Println(err)

@@ -2,12 +2,10 @@ package cluster
 
 import (
 	"slices"
-
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// maxSpares is how many clusters can be seeded anew after one pass. After k-means++
-// none is empty at first, and later rarely one.
+// maxSpares is how many empty clusters can get a row after one pass. After k-means++ no
+// cluster is empty at first, and rarely one later.
 const maxSpares = 16
 
 // farRow is a row far from its centre.
@@ -17,16 +15,16 @@ type farRow struct {
 	cluster  int32
 }
 
-// farthest keeps copies of the rows farthest from their centres, the farthest first;
-// of equally far ones the earlier. A row equal to one kept is not kept: two centres
-// on one spot leave a cluster empty again.
+// farthest keeps copies of the rows farthest from their centres, the farthest first, and
+// of equally far rows the earlier. It keeps no row twice: two equal centres would leave a
+// cluster empty again.
 type farthest struct {
 	limit int
 	rows  []farRow
 }
 
-// offer takes note of row i of x.
-func (f *farthest) offer(x kernel.Matrix[float64], i int, cluster int32, distance float64) {
+// offer keeps row i of x if it is far enough.
+func (f *farthest) offer(x matrix, i int, cluster int32, distance float64) {
 	if distance == 0 || (len(f.rows) == f.limit && distance <= f.rows[f.limit-1].distance) {
 		return
 	}
@@ -38,7 +36,7 @@ func (f *farthest) offer(x kernel.Matrix[float64], i int, cluster int32, distanc
 	for l := range row {
 		row[l] = x.Data[i*x.RowStride+l*x.ColStride]
 	}
-	// Equal rows are equally far, so that they stand together.
+	// Equal rows are equally far, and so next to each other.
 	for j := at - 1; j >= 0 && f.rows[j].distance == distance; j-- {
 		if slices.Equal(f.rows[j].row, row) {
 			return

@@ -9,38 +9,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Result is a clustering. The labels, sizes and inertia are those of the centres, each
-// row being with its nearest; once converged, the centres are also the means of their
-// rows, up to the tolerance.
+// Result is a clustering. Labels, sizes and inertia follow from the centres: each row
+// belongs to the nearest. Once converged, the centres are also the means of their rows,
+// up to the tolerance.
 type Result struct {
-	Centers kernel.Matrix[float64] // c×k, row-major
-	Labels  []int32                // n; nil from Refine
-	Sizes   []int64                // rows of each cluster: 0 only where distinct rows are fewer, or iterations ran out
+	Centers Matrix  // c×k, row-major
+	Labels  []int32 // n; nil from Refine
+	Sizes   []int64 // rows of each cluster: 0 only where distinct rows are fewer, or iterations ran out
 	Inertia float64
-	// Trace is the inertia of the start and after each move of the centres. It does not
-	// rise, but by rounding. KMeans takes all but the last from sums: to some 10⁻¹² of
-	// the first, or less where values are far larger than they are apart.
+	// Trace is the inertia of the start and after each move of the centres. It rises by
+	// rounding at most. KMeans computes all but the last from sums, to some 10⁻¹² of the
+	// first, or less exactly where values are far larger than their differences.
 	Trace     []float64
 	Converged bool // before MaxIter
-	Restart   int  // the one that won, counted from 0
+	Restart   int  // the best, counted from 0
 }
 
-// KMeans clusters the rows of x, n×k in any layout (column-major is fastest): by
-// k-means++ and Lloyd's iteration, restarted with other seeds; of equal inertias the
-// earlier restart wins.
+// KMeans clusters rows, n×k in any layout (column-major is fastest), by k-means++ and
+// Lloyd's iteration, restarted with other seeds; of equal inertias the earlier restart
+// wins.
 //
-// The first search of all rows costs 2·n·c·k flops in float32; each move after it, 2·c·k
-// for rows that may have another cluster now (see bounds): of mnist10k, 10 clusters, a
-// quarter over 38 moves. Values that float32 holds, if they do not vary much in
-// magnitude, and integers are fastest: their sums do not round, so that they need not be
-// made anew. Beside x it holds 4·k + 8 bytes a row for all restarts, and for each of the
-// min(Restarts, Threads) under way some 60 + 4·min(c, 64). With more than 64 clusters in
-// fewer than 256 columns, or Spherical, a move costs as much as the first, and there are
-// 24 bytes a row alone.
+// The first search of all rows costs 2·n·c·k flops in float32; each later move costs 2·c·k
+// for every row that may have changed its cluster (see bounds): with mnist10k and 10
+// clusters, a quarter of the rows over 38 moves. Integers are fastest, and float32 values
+// that do not vary much in magnitude: their sums do not round, so that they need not be
+// computed anew. Beside rows it holds 4·k + 8 bytes a row for all restarts, and some
+// 60 + 4·min(c, 64) for each of the min(Restarts, Threads) under way. With more than 64
+// clusters in fewer than 256 columns, or Spherical, every move costs as much as the first
+// search, and it holds only 24 bytes a row.
 //
 // The error is a *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection
 // or the context's.
-func KMeans(ctx context.Context, x kernel.Matrix[float64], opt Options) (*Result, error) {
+func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
+	x := matrix(rows)
 	if err := opt.Validate(x.Rows, x.Cols); err != nil {
 		return nil, err
 	}
@@ -52,17 +53,17 @@ func KMeans(ctx context.Context, x kernel.Matrix[float64], opt Options) (*Result
 	if !opt.Spherical && pays(opt.Clusters, x.Cols) {
 		t = newStore(opt.Threads, x)
 	}
-	// Restarts side by side keep workers apart; within one they meet every pass.
-	side := min(opt.Restarts, opt.Threads)
-	best := make([]*Result, side)
-	errs := make([]error, side)
+	// Workers of parallel restarts never wait for each other; within one they do, every pass.
+	parallel := min(opt.Restarts, opt.Threads)
+	best := make([]*Result, parallel)
+	errs := make([]error, parallel)
 	next := make(chan int, opt.Restarts)
 	for r := range opt.Restarts {
 		next <- r
 	}
 	close(next)
-	kernel.Each(side, side, func(w int) {
-		team := kernel.NewTeam((opt.Threads + w) / side)
+	kernel.Each(parallel, parallel, func(w int) {
+		team := kernel.NewTeam((opt.Threads + w) / parallel)
 		run := func(r int, best *Result) (*Result, error) { return plainRestart(ctx, team, x, opt, r) }
 		if t != nil {
 			workers := make([]*worker, team.Threads())
@@ -90,24 +91,24 @@ func KMeans(ctx context.Context, x kernel.Matrix[float64], opt Options) (*Result
 			}
 		}
 	})
-	var won *Result
-	for w := range side {
+	var winner *Result
+	for w := range parallel {
 		if errs[w] != nil {
 			return nil, errs[w]
 		}
-		if r := best[w]; r != nil && (won == nil || better(r, won)) {
-			won = r
+		if r := best[w]; r != nil && (winner == nil || better(r, winner)) {
+			winner = r
 		}
 	}
-	return won, nil
+	return winner, nil
 }
 
 func better(a, b *Result) bool {
 	return a.Inertia < b.Inertia || (a.Inertia == b.Inertia && a.Restart < b.Restart)
 }
 
-// plainRestart is restart by passes, for rows that a store does not hold.
-func plainRestart(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, number int) (*Result, error) {
+// plainRestart is a restart by passes over all rows, without a store.
+func plainRestart(ctx context.Context, team *kernel.Team, x matrix, opt Options, number int) (*Result, error) {
 	var unit *directions
 	if opt.Spherical {
 		unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
@@ -117,7 +118,7 @@ func plainRestart(ctx context.Context, team *kernel.Team, x kernel.Matrix[float6
 		return nil, err
 	}
 	labels := make([]int32, x.Rows)
-	r, err := lloyd(ctx, team, centers, opt, func(p *Pass) error { return p.Add(labels, x) })
+	r, err := lloyd(ctx, team, centers, opt, func(p *Pass) error { return p.Add(labels, Matrix(x)) })
 	if err != nil {
 		return nil, err
 	}
@@ -125,31 +126,31 @@ func plainRestart(ctx context.Context, team *kernel.Team, x kernel.Matrix[float6
 	return r, nil
 }
 
-// Refine moves centres, given as c×k, by Lloyd's iteration over rows that are read
-// anew for every move: each pull of rows yields all of them in order, in matrices of k
-// columns that are lent until the next step. It keeps nothing that grows with the
-// number of rows, so there are no labels: a [Pass] over the centres gives them. Given
-// the seeds of KMeans, it takes the same steps to the last bit (its Trace is exact). Rows within a pass are
-// counted in errors, which are those of KMeans and of the rows.
-func Refine(ctx context.Context, rows iter.Seq2[kernel.Matrix[float64], error], centers kernel.Matrix[float64], opt Options) (*Result, error) {
+// Refine moves centres, c×k, by Lloyd's iteration over rows that are read anew for every
+// move: each call of rows yields all of them in order, in matrices of k columns that are
+// lent until the next step. It keeps nothing that grows with the number of rows, so there
+// are no labels: a [Pass] over the centres gives them. From the seeds of KMeans it takes
+// the same steps to the last bit (its Trace is exact). Errors are as in KMeans, with the
+// row's number in its pass, or come from rows.
+func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, opt Options) (*Result, error) {
 	faults := opt.faults()
 	if centers.Rows < 1 || centers.Cols < 1 {
-		faults = append(faults, fmt.Sprintf("%d centres in %d columns are none", centers.Rows, centers.Cols))
+		faults.Addf("there are %d centres in %d columns", centers.Rows, centers.Cols)
 	}
 	if opt.Clusters != 0 && opt.Clusters != centers.Rows {
-		faults = append(faults, fmt.Sprintf("clusters = %d, but there are %d centres", opt.Clusters, centers.Rows))
+		faults.Addf("clusters = %d, but there are %d centres", opt.Clusters, centers.Rows)
 	}
-	if err := usage(faults); err != nil {
+	if err := faults.Err(""); err != nil {
 		return nil, err
 	}
 	opt = opt.withDefaults()
-	if err := finite(opt.Threads, centers); err != nil {
+	if err := finite(opt.Threads, matrix(centers)); err != nil {
 		return nil, fmt.Errorf("centres: %w", err)
 	}
 	team := kernel.NewTeam(opt.Threads)
 	c, k := centers.Rows, centers.Cols
 	if opt.Spherical {
-		centers = newDirections(team, c, k).of(centers)
+		centers = Matrix(newDirections(team, c, k).normalized(matrix(centers)))
 	}
 	start := kernel.RowMajor(make([]float64, c*k), c, k, k)
 	for i := range start.Data {
@@ -172,8 +173,8 @@ func Refine(ctx context.Context, rows iter.Seq2[kernel.Matrix[float64], error], 
 }
 
 // lloyd alternates passes over all rows and moves of the centres.
-func lloyd(ctx context.Context, team *kernel.Team, centers kernel.Matrix[float64], opt Options, read func(*Pass) error) (*Result, error) {
-	p := NewPass(team, centers, opt.Spherical)
+func lloyd(ctx context.Context, team *kernel.Team, centers matrix, opt Options, read func(*Pass) error) (*Result, error) {
+	p := newPass(team, centers, opt.Spherical)
 	r := &Result{}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -185,7 +186,7 @@ func lloyd(ctx context.Context, team *kernel.Team, centers kernel.Matrix[float64
 		if p.Inertia-p.Inertia != 0 {
 			return nil, fmt.Errorf("cluster: %w", ErrOverflow)
 		}
-		r.Centers, r.Sizes, r.Inertia = p.centers, p.Sizes, p.Inertia
+		r.Centers, r.Sizes, r.Inertia = Matrix(p.centers), p.Sizes, p.Inertia
 		r.Trace = append(r.Trace, p.Inertia)
 		moves := len(r.Trace) - 1
 		next, moved, reseeded, err := p.next()
@@ -205,7 +206,7 @@ func lloyd(ctx context.Context, team *kernel.Team, centers kernel.Matrix[float64
 }
 
 // finite reports the first row of x that is not finite.
-func finite(workers int, x kernel.Matrix[float64]) error {
+func finite(workers int, x matrix) error {
 	const rows = 4096
 	errs := make([]error, (x.Rows+rows-1)/rows)
 	kernel.Each(workers, len(errs), func(t int) {

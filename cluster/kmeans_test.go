@@ -11,11 +11,11 @@ import (
 
 func mustKMeans(t *testing.T, x matrix, opt Options) *Result {
 	t.Helper()
-	r, err := KMeans(t.Context(), x, opt)
+	r, err := KMeans(t.Context(), Matrix(x), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !fell(r.Trace, x.Rows, x.Cols) {
+	if !neverRises(r.Trace, x.Rows, x.Cols) {
 		t.Errorf("the inertia rises: %v", r.Trace)
 	}
 	return r
@@ -23,11 +23,11 @@ func mustKMeans(t *testing.T, x matrix, opt Options) *Result {
 
 func mustRefine(t *testing.T, x matrix, rows int, centers matrix, opt Options) *Result {
 	t.Helper()
-	r, err := Refine(t.Context(), chunks(x, rows), centers, opt)
+	r, err := Refine(t.Context(), chunks(x, rows), Matrix(centers), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !fell(r.Trace, x.Rows, x.Cols) {
+	if !neverRises(r.Trace, x.Rows, x.Cols) {
 		t.Errorf("the inertia rises: %v", r.Trace)
 	}
 	return r

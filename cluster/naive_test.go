@@ -71,9 +71,9 @@ func TestRefineIsTheNaiveIteration(t *testing.T) {
 		if tol := float64(n*k) * 0x1p-52 * inertia; !(math.Abs(got.Inertia-inertia) <= tol) {
 			t.Errorf("seed %d: inertia %v, want %v", seed, got.Inertia, inertia)
 		}
-		p := NewPass(kernel.NewTeam(1), got.Centers, false)
+		p := NewPass(1, got.Centers, false)
 		found := make([]int32, n)
-		if err := p.Add(found, x); err != nil {
+		if err := p.Add(found, Matrix(x)); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(found, labels) {
@@ -94,7 +94,7 @@ func TestPermutation(t *testing.T) {
 	}
 	labels := func(x matrix, r *Result) []int32 {
 		out := make([]int32, x.Rows)
-		if err := NewPass(kernel.NewTeam(1), r.Centers, false).Add(out, x); err != nil {
+		if err := NewPass(1, r.Centers, false).Add(out, Matrix(x)); err != nil {
 			t.Fatal(err)
 		}
 		return out

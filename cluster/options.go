@@ -1,18 +1,16 @@
 package cluster
 
 import (
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 const (
-	// defaultMaxIter bounds Lloyd's iteration: on mnist70k, 10 clusters, one start ended by
-	// itself after 44 moves.
+	// defaultMaxIter is rarely reached: on mnist70k, 10 clusters, one start converged after
+	// 44 moves.
 	defaultMaxIter = 300
-	// defaultTolerance keeps rounding from prolonging what has ended: inertia is a sum
+	// defaultTolerance keeps rounding from prolonging a finished iteration: inertia is a sum
 	// of up to 10⁷ terms. It is far below any difference between two restarts.
 	defaultTolerance = 1e-10
 )
@@ -20,13 +18,13 @@ const (
 // Options says how many clusters to make and how hard to try; a zero field means its
 // default. Results are the same to the last bit for any number of workers.
 type Options struct {
-	Clusters int // c, at least 1; Refine takes it from its start
-	Restarts int // the lowest inertia of so many wins; default 1; KMeans only
+	Clusters int // c, at least 1; Refine takes it from its centres
+	Restarts int // KMeans keeps the one with the lowest inertia; default 1
 
-	// MaxIter is how often the centres are moved at most; default 300.
+	// MaxIter bounds the moves of the centres; default 300.
 	MaxIter int
-	// Tol ends the iteration when a move takes no more than this share off the
-	// inertia; default 1e-10. It ends in any case when no centre moves any more.
+	// Tol ends the iteration when a move lowers the inertia by no more than this share;
+	// default 1e-10. It ends in any case when no centre moves any more.
 	Tol float64
 
 	// Spherical takes rows as directions: each is divided by its length, and a centre is
@@ -39,9 +37,8 @@ type Options struct {
 	Threads int // 0 means GOMAXPROCS
 }
 
-// Bytes bounds what [KMeans] holds beside x, n×k: the narrow copy of the rows, and for each
-// of so many restarts under way its labels and bounds, its centres and their sums, and
-// blocks and panels.
+// Bytes bounds what [KMeans] holds beside its n×k rows: a narrow copy of the rows, and for
+// each parallel restart its labels and bounds, centres and sums, and blocks and panels.
 func Bytes(n, k, clusters, restarts int) int64 {
 	rows, cols, c := int64(n), int64(k), int64(clusters)
 	under := rows*(64+4*min(c, maxGroups)) + 8*(6*c+256)*cols + 4<<20
@@ -52,41 +49,33 @@ func Bytes(n, k, clusters, restarts int) int64 {
 // in one *stream.UsageError.
 func (o Options) Validate(rows, cols int) error {
 	faults := o.faults()
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if cols < 1 {
-		fault("there are no columns to cluster by")
+		faults.Addf("there are no columns to cluster by")
 	}
 	if o.Clusters < 1 {
-		fault("clusters = %d is not positive", o.Clusters)
+		faults.Addf("clusters = %d is not positive", o.Clusters)
 	}
 	if o.Clusters > rows {
-		fault("clusters = %d is more than the %d rows", o.Clusters, rows)
+		faults.Addf("clusters = %d is more than the %d rows", o.Clusters, rows)
 	}
 	if o.Restarts < 0 {
-		fault("restarts = %d is negative", o.Restarts)
+		faults.Addf("restarts = %d is negative", o.Restarts)
 	}
-	return usage(faults)
+	return faults.Err("")
 }
 
-// faults are those of the fields that KMeans and Refine share.
-func (o Options) faults() (faults []string) {
+// faults finds the faults of the fields that KMeans and Refine share.
+func (o Options) faults() (faults stream.Faults) {
 	if o.MaxIter < 0 {
-		faults = append(faults, fmt.Sprintf("iterations = %d is negative", o.MaxIter))
+		faults.Addf("max-iter = %d is negative", o.MaxIter)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
-		faults = append(faults, fmt.Sprintf("tolerance = %v is not a share of at least 0 and below 1", o.Tol))
+		faults.Addf("tol = %v is not a share of at least 0 and below 1", o.Tol)
 	}
 	if o.Threads < 0 {
-		faults = append(faults, fmt.Sprintf("workers = %d is negative", o.Threads))
+		faults.Addf("threads = %d is negative", o.Threads)
 	}
 	return faults
-}
-
-func usage(faults []string) error {
-	if faults == nil {
-		return nil
-	}
-	return stream.Usagef("%s", strings.Join(faults, "; "))
 }
 
 // withDefaults fills in the zero fields of valid options.

@@ -18,17 +18,17 @@ var (
 )
 
 // Pass is one reading of all rows: it assigns each to the nearest of c centres in k
-// dimensions (ties to the lower cluster) and sums up what the next centres are made
-// of. It holds O(c·k) and some MiB for each worker, whatever the number of rows. The
-// bits of all it finds depend on the order of the rows, but neither on the workers nor
-// on how the rows were cut into calls.
+// dimensions (ties to the lower cluster) and sums up the rows of each cluster. It holds
+// O(c·k) and some MiB for each worker, whatever the number of rows. The bits of its
+// results depend on the order of the rows, but neither on the workers nor on how the rows
+// were cut into calls.
 type Pass struct {
 	Rows    int64
 	Sizes   []int64 // rows of each cluster
 	Inertia float64 // Σ squared distance from the centre
 
 	team    *kernel.Team
-	centers kernel.Matrix[float64]
+	centers matrix
 	near    *kernel.Nearest
 	unit    *directions // nil unless spherical
 	sums    []float64   // c×k: the sum of each cluster's rows
@@ -55,8 +55,12 @@ func blockRows(team *kernel.Team, k int) int {
 }
 
 // NewPass starts a pass for the c×k centres, which it keeps but does not change. In
-// spherical mode they have length 1.
-func NewPass(team *kernel.Team, centers kernel.Matrix[float64], spherical bool) *Pass {
+// spherical mode they have length 1. 0 threads mean GOMAXPROCS.
+func NewPass(threads int, centers Matrix, spherical bool) *Pass {
+	return newPass(kernel.NewTeam(threads), matrix(centers), spherical)
+}
+
+func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 	c, k := centers.Rows, centers.Cols
 	rows := blockRows(team, k)
 	p := &Pass{
@@ -75,7 +79,7 @@ func NewPass(team *kernel.Team, centers kernel.Matrix[float64], spherical bool) 
 }
 
 // start begins a pass for other centres, in the same memory.
-func (p *Pass) start(centers kernel.Matrix[float64]) {
+func (p *Pass) start(centers matrix) {
 	p.Rows, p.Inertia, p.zeros, p.Sizes = 0, 0, 0, make([]int64, centers.Rows)
 	p.centers = centers
 	p.near = kernel.NewNearest(p.team, centers, 1)
@@ -85,9 +89,9 @@ func (p *Pass) start(centers kernel.Matrix[float64]) {
 
 // Add assigns the rows of x, any layout (column-major is fastest), and writes their
 // clusters to labels unless it is nil. Costs 2·rows·c·k flops in float32 beside
-// O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the pass is then
-// of no further use.
-func (p *Pass) Add(labels []int32, x kernel.Matrix[float64]) error {
+// O(rows·k) in float64. The error wraps ErrNotFinite or ErrOverflow; the pass must then
+// be abandoned.
+func (p *Pass) Add(labels []int32, x Matrix) error {
 	if x.Cols != p.centers.Cols || (labels != nil && len(labels) < x.Rows) {
 		panic(fmt.Sprintf("cluster: %d columns for centres of %d, %d labels for %d rows",
 			x.Cols, p.centers.Cols, len(labels), x.Rows))
@@ -98,7 +102,7 @@ func (p *Pass) Add(labels []int32, x kernel.Matrix[float64]) error {
 		if labels != nil {
 			index = labels[at:]
 		}
-		if err := p.add(index[:rows], x.Sub(at, 0, rows, x.Cols)); err != nil {
+		if err := p.add(index[:rows], matrix(x).Sub(at, 0, rows, x.Cols)); err != nil {
 			return err
 		}
 	}
@@ -106,15 +110,15 @@ func (p *Pass) Add(labels []int32, x kernel.Matrix[float64]) error {
 }
 
 // add is Add for at most a block.
-func (p *Pass) add(index []int32, x kernel.Matrix[float64]) error {
+func (p *Pass) add(index []int32, x matrix) error {
 	raw := x
 	if p.unit != nil {
-		x = p.unit.of(raw)
+		x = p.unit.normalized(raw)
 	}
 	p.near.To(index, p.distance, x)
 	for i, cluster := range index {
 		d := p.distance[i]
-		if math.IsInf(d, 1) { // as NaN counts
+		if math.IsInf(d, 1) { // NaN gives infinity too
 			return badRow(raw, i, p.Rows)
 		}
 		if p.unit != nil && p.unit.zero[i] {
@@ -137,7 +141,7 @@ func (p *Pass) add(index []int32, x kernel.Matrix[float64]) error {
 
 // badRow says what is wrong with row i of x, which has an infinite distance; offset
 // rows were before x.
-func badRow(x kernel.Matrix[float64], i int, offset int64) error {
+func badRow(x matrix, i int, offset int64) error {
 	for j := range x.Cols {
 		if v := x.Data[i*x.RowStride+j*x.ColStride]; v-v != 0 {
 			return fmt.Errorf("cluster: row %d, column %d: %w", offset+int64(i)+1, j+1, ErrNotFinite)
@@ -146,14 +150,14 @@ func badRow(x kernel.Matrix[float64], i int, offset int64) error {
 	return fmt.Errorf("cluster: row %d: %w", offset+int64(i)+1, ErrOverflow)
 }
 
-// next returns the centres that the clusters of a finished pass ask for, whether any
-// differs from those of the pass, and how many are of clusters that were empty.
+// next returns the means of the clusters of a finished pass as new centres, whether any
+// has moved, and how many clusters were empty and got a row.
 //
-// A cluster without rows gets the row that is farthest from its own centre, which
-// leaves its cluster: that takes its distance off the inertia. Where no row is away
-// from its centre (there are fewer distinct rows than clusters) or more than maxSpares
-// clusters are empty at once, the centre stays for now.
-func (p *Pass) next() (centers kernel.Matrix[float64], moved bool, reseeded int, err error) {
+// An empty cluster gets the row that is farthest from its own centre, which lowers the
+// inertia by its distance. Where every row is its own centre (there are fewer distinct
+// rows than clusters), or more than maxSpares clusters are empty at once, the centre
+// stays for now.
+func (p *Pass) next() (centers matrix, moved bool, reseeded int, err error) {
 	c, k := p.centers.Rows, p.centers.Cols
 	centers = kernel.RowMajor(make([]float64, c*k), c, k, k)
 	size := make([]float64, c)

@@ -10,17 +10,17 @@ import (
 // rows are in cluster i and class j, a_i in cluster i, b_j in class j. 1 is best
 // everywhere; the adjusted Rand index can be negative, the others cannot.
 type Scores struct {
-	// ACC is the share of rows whose class is the one that their cluster stands for,
-	// under the best pairing of clusters with classes: a cluster or class in excess has
-	// none. Pairing: Kuhn, The Hungarian method for the assignment problem, Naval
-	// Research Logistics Quarterly 2 (1955); Munkres, J. SIAM 5 (1957).
+	// ACC is the share of rows whose class is paired with their cluster, under the best
+	// pairing of clusters with classes, each with at most one. Kuhn, The Hungarian method
+	// for the assignment problem, Naval Research Logistics Quarterly 2 (1955); Munkres,
+	// J. SIAM 5 (1957).
 	ACC float64
 	// NMISqrt and NMIMax are the mutual information I = Σ n_ij/n·ln(n·n_ij/(a_i·b_j))
 	// over √(H_a·H_b), as in Strehl and Ghosh, Cluster ensembles, JMLR 3 (2002), and over
 	// max(H_a, H_b), as in much of the literature on feature selection; H are the
 	// entropies. Both are 1 where both sides are a single group, 0 where one is.
 	NMISqrt, NMIMax float64
-	// Purity is Σ_i max_j n_ij/n: each cluster stands for its largest class.
+	// Purity is Σ_i max_j n_ij/n: the share of rows in the largest class of their cluster.
 	Purity float64
 	// ARI is the adjusted Rand index of Hubert and Arabie, Comparing partitions, J.
 	// Classification 2 (1985): the share of pairs of rows on which both agree, rescaled
@@ -36,15 +36,15 @@ func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 	if len(clusters) != len(labels) || len(labels) == 0 {
 		return Scores{}, stream.Usagef("a score wants a label for every row, and has %d labels for %d rows", len(labels), len(clusters))
 	}
-	// Numbered by first appearance, groups are in one order whatever they are called.
+	// Numbers by first appearance do not depend on what the groups are called.
 	first, second := number(clusters), number(labels)
 	t := table{n: float64(len(labels)), a: make([]float64, first.count), b: make([]float64, second.count)}
 	t.cells = make([][]float64, first.count)
 	for i := range t.cells {
 		t.cells[i] = make([]float64, second.count)
 	}
-	for row, i := range first.of {
-		j := second.of[row]
+	for row, i := range first.group {
+		j := second.group[row]
 		t.cells[i][j]++
 		t.a[i]++
 		t.b[j]++
@@ -56,22 +56,22 @@ func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 
 // numbering gives each row the number of its group.
 type numbering struct {
-	of    []int32
+	group []int32
 	count int
 }
 
 func number[T comparable](groups []T) numbering {
 	numbers := make(map[T]int32)
-	of := make([]int32, len(groups))
+	group := make([]int32, len(groups))
 	for row, g := range groups {
 		i, known := numbers[g]
 		if !known {
 			i = int32(len(numbers))
 			numbers[g] = i
 		}
-		of[row] = i
+		group[row] = i
 	}
-	return numbering{of, len(numbers)}
+	return numbering{group, len(numbers)}
 }
 
 // table holds the counts; they are whole numbers, so their sums are exact.
@@ -117,8 +117,8 @@ func (t table) mutual() (sqrt, largest float64) {
 			}
 		}
 	}
-	// 0 ≤ I ≤ min(H_a, H_b), but for rounding.
-	share := func(by float64) float64 { return min(max(information/by, 0), 1) }
+	// 0 ≤ I ≤ min(H_a, H_b), up to rounding.
+	share := func(most float64) float64 { return min(max(information/most, 0), 1) }
 	return share(math.Sqrt(ha * hb)), share(max(ha, hb))
 }
 

@@ -7,9 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// screen is a set of centres prepared for the rows of a store: like [kernel.Nearest],
-// but it keeps the values in float32, of which bounds are made, and searches rows that
-// lie anywhere.
+// screen is a set of centres prepared for the rows of a store. Unlike [kernel.Nearest] it
+// keeps the float32 values, for bounds, and searches any set of rows.
 //
 // With u = 2⁻²⁴, y a centre and x a row about the store's shift, scaled, the float32
 // value of ‖y‖²/2 − xᵀy is off by at most
@@ -32,7 +31,7 @@ type screen struct {
 }
 
 // newScreen prepares centres, row-major.
-func newScreen(t *store, centers kernel.Matrix[float64]) *screen {
+func newScreen(t *store, centers matrix) *screen {
 	c, k, long := centers.Rows, centers.Cols, t.padded()
 	s := &screen{t: t, c: c, points: make([]float64, c*long), narrow: make([]float32, c*t.stride), half: make([]float32, c)}
 	about := make([]float64, k)
@@ -58,7 +57,7 @@ func (s *screen) point(j int) []float64 {
 	return s.points[j*long:][:long]
 }
 
-// slack bounds the error of ‖x‖² plus twice a value for a row of that ‖x‖².
+// slack bounds the error of ‖x‖² plus twice a value, for a row with square = ‖x‖².
 func (s *screen) slack(square float64) float32 {
 	const unit = 0x1p-24
 	e := 2*s.g*math.Sqrt(square)*s.widest + s.h*s.widest*s.widest + 16*unit*(square+s.widest*s.widest) + float64(s.t.k)*0x1p-119
@@ -69,15 +68,15 @@ func (s *screen) slack(square float64) float32 {
 // they and their values stay in a level-2 cache.
 const batchRows = 256
 
-// valueRows is how far the values of two centres lie apart: not by a power of two, or
-// those of a row would fall on few sets of a level-1 cache.
+// valueRows is the distance between the values of two centres: no power of two, or the
+// values of a row would share few sets of a level-1 cache.
 const valueRows = batchRows + 16
 
 // worker is the scratch of one goroutine.
 type worker struct {
-	team   *kernel.Team // of one
+	team   *kernel.Team // of one thread
 	at     []int32      // the rows of the batch
-	rows   []float32    // batchRows×stride: copies of rows that do not lie together
+	rows   []float32    // batchRows×stride: copies of rows that are not consecutive
 	values []float32    // c×valueRows: ‖y‖²/2 − xᵀy
 	row    []float64    // a row, padded
 	group  []float32    // see bounds
@@ -88,7 +87,7 @@ func newWorker(t *store) *worker {
 	return &worker{team: kernel.NewTeam(1), at: make([]int32, 0, batchRows), row: make([]float64, t.padded())}
 }
 
-// share calls body(w, task) for all tasks, each worker for one after the other.
+// share calls body(w, task) for all tasks; a worker takes one after the other.
 func share(workers []*worker, tasks int, body func(w *worker, task int)) {
 	var next atomic.Int64
 	kernel.Each(len(workers), min(len(workers), tasks), func(number int) {
@@ -126,7 +125,7 @@ func (s *screen) search(w *worker) {
 }
 
 // settle returns the nearest of the centres whose value for row i of the batch is at
-// most limit, and its squared distance: both as [kernel.Nearest] finds them.
+// most limit, and its squared distance, with the bits of [kernel.Nearest].
 func (s *screen) settle(w *worker, i int, limit float32) (int32, float64) {
 	s.t.row(int(w.at[i]), w.row)
 	at, least := int32(-1), math.Inf(1)

@@ -12,32 +12,30 @@ import (
 // seeder draws centres by k-means++: the first uniformly from the rows, each further
 // one with probability D²(x)/ΣD², D(x) being a row's distance from the nearest so far.
 //
-// To bring D up to date after every centre would read all rows c times. We draw a
-// batch from an old D instead and accept a draw with probability D²(x)/D_old²(x), D
-// from the few accepted since: D only falls, so this is rejection sampling, and what
-// is accepted has exactly the distribution of k-means++. The rows are then searched
-// once a batch, which ends when comparing its rows with each other has cost about as
-// much: 10 centres of 10,000 rows are one batch after the first, unless the rows lie
-// in clumps far apart.
+// Updating D after every centre would read all rows c times. Instead we draw a batch from
+// an old D and accept a draw with probability D²(x)/D_old²(x), where D counts the rows
+// accepted since: D only falls, so this is rejection sampling, and accepted rows have
+// exactly the distribution of k-means++. The rows are then searched once a batch, which
+// ends when comparing its rows with each other has cost about as much: 10 centres of
+// 10,000 rows need one batch after the first, unless the rows lie in clumps far apart.
 type seeder struct {
 	team    *kernel.Team
-	x       kernel.Matrix[float64]
+	x       matrix
 	unit    *directions // nil unless spherical
 	store   *store      // of x, or nil
 	workers []*worker   // for store
 	rand    *rand.PCG
 
-	centers kernel.Matrix[float64] // the first drawn rows are done
+	centers matrix // the first drawn rows are done
 	drawn   int
 	square  []float64 // n: D²
 	sums    []float64 // n: Σ of square up to and with each row
 }
 
-// seeds returns c rows of x as centres, and an error that wraps ErrOverflow or
-// ErrNoDirection. Once all distances are 0, as there are fewer distinct rows than
-// c, centres repeat. Holds 16 bytes a row. A store of x and its workers, or nil, make
-// it faster but no different.
-func seeds(team *kernel.Team, x kernel.Matrix[float64], unit *directions, st *store, workers []*worker, c int, random *rand.PCG) (kernel.Matrix[float64], error) {
+// seeds returns c rows of x as centres, or an error that wraps ErrOverflow or
+// ErrNoDirection. With fewer than c distinct rows, centres repeat. It holds 16 bytes a
+// row. A store of x and its workers make it faster and change nothing; both may be nil.
+func seeds(team *kernel.Team, x matrix, unit *directions, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
 	n, k := x.Rows, x.Cols
 	s := &seeder{team: team, x: x, unit: unit, store: st, workers: workers, rand: random,
 		centers: kernel.RowMajor(make([]float64, c*k), c, k, k),
@@ -62,7 +60,7 @@ func (s *seeder) uniform() float64 { return float64(s.rand.Uint64()>>11) * 0x1p-
 func (s *seeder) put(j, i int) {
 	row := s.x.Sub(i, 0, 1, s.x.Cols)
 	if s.unit != nil {
-		row = s.unit.of(row)
+		row = s.unit.normalized(row)
 	}
 	to := s.centers.Data[j*s.x.Cols:][:s.x.Cols]
 	for l := range to {
@@ -70,23 +68,23 @@ func (s *seeder) put(j, i int) {
 	}
 }
 
-// first draws the first centre, in spherical mode from the rows that are not zero.
+// first draws the first centre, in spherical mode from the nonzero rows.
 func (s *seeder) first() error {
 	for i := range s.square {
 		s.square[i] = math.Inf(1)
 		s.sums[i] = float64(i + 1)
 	}
 	if s.unit != nil {
-		var some float64
+		var nonzero float64
 		for i := range s.square {
 			if s.zero(i) {
-				s.square[i] = 0 // and stays the least: never drawn
+				s.square[i] = 0 // never drawn, as it stays the least
 			} else {
-				some++
+				nonzero++
 			}
-			s.sums[i] = some
+			s.sums[i] = nonzero
 		}
-		if some == 0 {
+		if nonzero == 0 {
 			return fmt.Errorf("cluster: %w", ErrNoDirection)
 		}
 	}
@@ -137,7 +135,7 @@ func (s *seeder) batch() {
 	}
 }
 
-// squaredDistance is fast rather than of the same bits as others.
+// squaredDistance may round otherwise than [kernel.Nearest], and is faster.
 func squaredDistance(x, y []float64) float64 {
 	whole := len(x) / kernel.SquaresBlock * kernel.SquaresBlock
 	sum, _ := kernel.Squares(x[:whole], y[:whole], y[:whole])
@@ -171,14 +169,14 @@ func (s *seeder) update(from int) error {
 }
 
 // searchAll finds the nearest of the centres for every row.
-func (s *seeder) searchAll(centers kernel.Matrix[float64]) {
+func (s *seeder) searchAll(centers matrix) {
 	near := kernel.NewNearest(s.team, centers, 1)
 	rows := min(blockRows(s.team, s.x.Cols), s.x.Rows)
 	index, distance := make([]int32, rows), make([]float64, rows)
 	for at := 0; at < s.x.Rows; at += rows {
 		block := s.x.Sub(at, 0, min(rows, s.x.Rows-at), s.x.Cols)
 		if s.unit != nil {
-			block = s.unit.of(block)
+			block = s.unit.normalized(block)
 		}
 		near.To(index, distance, block)
 		for i := range block.Rows {
@@ -187,8 +185,8 @@ func (s *seeder) searchAll(centers kernel.Matrix[float64]) {
 	}
 }
 
-// screenAll is searchAll by a store: distances are taken only of rows that are, or may
-// be, nearer to one of the centres than to all before.
+// screenAll is searchAll by a store: it computes distances only for rows that may be nearer
+// to one of the centres than to all before.
 func (s *seeder) screenAll(sc *screen) {
 	t := s.store
 	tasks := (t.n + batchRows - 1) / batchRows

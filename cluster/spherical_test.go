@@ -27,7 +27,7 @@ func TestSpherical(t *testing.T) {
 	// The inertia is 2·Σ(1 − cosine), and every centre a direction; 5 products a row.
 	inertia := 0.0
 	for i, l := range want.Labels {
-		c := row(want.Centers, int(l))
+		c := row(matrix(want.Centers), int(l))
 		if math.Abs(length(c)-1) > 8*0x1p-52 {
 			t.Fatalf("centre of length %v", length(c))
 		}
@@ -41,7 +41,7 @@ func TestSpherical(t *testing.T) {
 	if got.Inertia != 2 || got.Labels[0] != 0 || got.Labels[4] != 0 || got.Labels[1] != got.Labels[2] || got.Labels[1] == got.Labels[3] {
 		t.Errorf("two rows of zeros: inertia %v, labels %v", got.Inertia, got.Labels)
 	}
-	if _, err := KMeans(t.Context(), kernel.ColMajor(make([]float64, 6), 3, 2, 3), opt.with(2)); !errors.Is(err, ErrNoDirection) {
+	if _, err := KMeans(t.Context(), Matrix(kernel.ColMajor(make([]float64, 6), 3, 2, 3)), opt.with(2)); !errors.Is(err, ErrNoDirection) {
 		t.Errorf("zeros only: %v", err)
 	}
 }

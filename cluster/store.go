@@ -7,10 +7,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// store is what all restarts of KMeans share: the rows, and a narrow copy of them that
-// distances are screened in. It costs 4 bytes a value and 8 a row beside the rows.
+// store holds what all restarts of KMeans share: the rows, and a narrow copy of them for
+// screening distances. It costs 4 bytes a value and 8 a row beside the rows.
 type store struct {
-	x       kernel.Matrix[float64]
+	x       matrix
 	n, k    int
 	workers int
 
@@ -20,12 +20,12 @@ type store struct {
 	shift  []float64 // k: zeros, unless the rows lie far from 0 for their spread
 	scale  float64   // a power of 2: no value of the copy is far above 1
 
-	// lossless: the copy is exact. So it is of files of float32 or small integers, and
-	// saves half of the memory traffic, and reading rows out of columns.
+	// lossless: the copy is exact, as for files of float32 or small integers. Reading it
+	// instead of x saves half of the memory traffic, and gathering rows from columns.
 	lossless bool
 	// exact: sums of rows do not round, whatever their order, as all values of a column
-	// are multiples of a number that is not too small. So it is of integers, and of
-	// float32 that do not vary much in magnitude. Sums then follow the rows that
+	// are multiples of a number that is not too small. This holds for integers, and for
+	// float32 that do not vary much in magnitude. Sums are then updated by the rows that
 	// changed cluster.
 	exact bool
 
@@ -34,24 +34,24 @@ type store struct {
 }
 
 const (
-	// Rows of values outside are left to [Pass]: squares must neither overflow nor vanish.
+	// Rows with values outside are left to [Pass]: squares must neither overflow nor vanish.
 	largestValue, smallestValue = 0x1p400, 0x1p-400
-	// farOut is the ratio of the squared length of the mean to the variance from which
-	// on rows are screened about their mean: the bounds on rounding grow with lengths.
+	// farOut is the ratio of the mean's squared length to the variance above which rows are
+	// screened about their mean: the bounds on rounding grow with lengths.
 	farOut = 32
 	// storeCols is how many columns a task looks at: row-major rows are read by whole lines.
 	storeCols = 16
 )
 
-// pays reports whether a descent is faster than passes, by CPU time. Of noise (the
-// worst case) it took 0.3 to 0.95 times as long with up to 60 centres; with 200 to 500,
+// pays reports whether a descent takes less CPU time than passes. On noise (the worst
+// case) it took 0.3 to 0.95 times as long with up to 60 centres; with 200 to 500,
 // 0.9 to 1.3 times in 16 or 100 columns, and 0.7 to 0.9 in 800; a move of 500 centres of
-// mnist10k, 0.4.
+// mnist10k took 0.4 times as long.
 func pays(c, k int) bool { return c <= maxGroups || k >= 256 }
 
-// newStore returns nil for rows that are too long or short to be screened, or all 0.
-// All values are finite. Costs three readings of x.
-func newStore(workers int, x kernel.Matrix[float64]) *store {
+// newStore returns nil for rows that are too long or short for screening, or all 0.
+// All values must be finite. It reads x three times.
+func newStore(workers int, x matrix) *store {
 	n, k := x.Rows, x.Cols
 	t := &store{x: x, n: n, k: k, workers: workers, stride: (k + 15) / 16 * 16,
 		shift: make([]float64, k), mean: make([]float64, k)}
@@ -74,7 +74,7 @@ func newStore(workers int, x kernel.Matrix[float64]) *store {
 		copy(t.shift, t.mean)
 	}
 	t.narrow, t.norm = make([]float32, n*t.stride), make([]float64, n)
-	// (v + m) − m is v rounded to a multiple of a 2⁵³th of what n values can add up to.
+	// (v + m) − m is v rounded to a multiple of 2⁻⁵³ of the largest sum of n values.
 	magic := make([]float64, k)
 	for j, v := range largest {
 		_, e := math.Frexp(max(v, 0x1p-900))
@@ -156,7 +156,7 @@ func (t *store) copyRows(from int, magic []float64) (lossy, rounded bool) {
 	return lost != 0, off != 0
 }
 
-// row writes row i as it is in x to dst.
+// row copies row i of x to dst.
 func (t *store) row(i int, dst []float64) {
 	if t.lossless {
 		back := 1 / t.scale
@@ -171,12 +171,12 @@ func (t *store) row(i int, dst []float64) {
 	}
 }
 
-// padded is the length of a row filled up for kernel.Squares.
+// padded is the length of a row with padding for kernel.Squares.
 func (t *store) padded() int {
 	return (t.k + kernel.SquaresBlock - 1) / kernel.SquaresBlock * kernel.SquaresBlock
 }
 
-// rows writes rows from on to dst, padded values each.
+// rows copies count rows of x to dst, padded.
 func (t *store) rows(from, count int, dst []float64) {
 	long := t.padded()
 	if t.lossless || t.x.ColStride == 1 {
@@ -192,12 +192,12 @@ func (t *store) rows(from, count int, dst []float64) {
 	}
 }
 
-// byRows reports whether rows can be read without reading what lies between.
+// byRows reports whether the values of a row lie together.
 func (t *store) byRows() bool { return t.lossless || t.x.ColStride == 1 }
 
-// distances writes the squared distance of every row from centre of(row) to squares: as
-// [kernel.Nearest] finds it.
-func (t *store) distances(workers int, centers kernel.Matrix[float64], of func(row int) int, squares []float64) {
+// distances writes the squared distance of every row from the centre of its cluster to
+// squares, with the bits of [kernel.Nearest].
+func (t *store) distances(workers int, centers matrix, cluster func(row int) int, squares []float64) {
 	long := t.padded()
 	points := make([]float64, centers.Rows*long)
 	for j := range centers.Rows {
@@ -210,7 +210,7 @@ func (t *store) distances(workers int, centers kernel.Matrix[float64], of func(r
 			count := min(rows, t.n-from)
 			t.rows(from, count, buf)
 			for i := range count {
-				p := points[of(from+i)*long:][:long]
+				p := points[cluster(from+i)*long:][:long]
 				squares[from+i], _ = kernel.Squares(buf[i*long:][:long], p, p)
 			}
 		}

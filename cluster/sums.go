@@ -6,20 +6,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// follow brings sizes and sums up to date with the moves.
+// follow updates sizes and sums by the moves, and reports whether there were any.
 func (d *descent) follow() bool {
-	k, some := d.t.k, false
+	k, changed := d.t.k, false
 	for _, w := range d.workers {
 		for _, m := range w.moves {
 			if m.from >= 0 {
 				d.sizes[m.from]--
 			}
 			d.sizes[m.to]++
-			some = true
+			changed = true
 		}
 	}
 	switch {
-	case !some:
+	case !changed:
 	case d.t.exact:
 		const columns = 64
 		kernel.Each(len(d.workers), (k+columns-1)/columns, func(task int) {
@@ -34,10 +34,10 @@ func (d *descent) follow() bool {
 		clear(d.sums)
 		d.addAll()
 	}
-	return some
+	return changed
 }
 
-// carry moves some columns of a row from one sum to another: without rounding.
+// carry moves some columns of a row from one sum to another, without rounding.
 func (d *descent) carry(m move, from, to int) {
 	t, k := d.t, d.t.k
 	in := d.sums[int(m.to)*k:][from:to]
@@ -86,9 +86,9 @@ func (d *descent) addAll() {
 	}
 }
 
-// inertia is that of a pass: the squared distances of all rows from the centres of
-// their clusters, added up in order.
-func (d *descent) inertia(centers kernel.Matrix[float64], labels []int32) (sum float64) {
+// inertia adds up the squared distances of all rows from the centres of their clusters,
+// in the order of a pass.
+func (d *descent) inertia(centers matrix, labels []int32) (sum float64) {
 	if d.squares == nil {
 		d.squares = make([]float64, d.t.n)
 	}
@@ -99,11 +99,11 @@ func (d *descent) inertia(centers kernel.Matrix[float64], labels []int32) (sum f
 	return sum
 }
 
-// estimate is the inertia from the sums alone, about the mean m of the rows,
+// estimate returns the inertia from the sums alone, about the mean m of the rows,
 //
 //	Σ ‖x − m‖² − Σ_j (2·(c_j − m)·(S_j − n_j·m) − n_j·‖c_j − m‖²),
 //
-// and a bound on how far it, and the inertia of a pass, are from the true one.
+// and a bound on its error, which holds for the inertia of a pass too.
 func (d *descent) estimate() (inertia, off float64) {
 	t, k := d.t, d.t.k
 	sum, size := 0.0, 0.0

@@ -1,10 +1,8 @@
 package cpufs
 
 import (
-	"fmt"
 	"math"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -102,15 +100,14 @@ type beginning struct{ a, b, c, u, v []float64 }
 
 // Validate names every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	for _, n := range []struct {
 		name  string
 		value int
 	}{{"clusters", o.Clusters}, {"steps", o.Steps}, {"max-iter", o.MaxIter}, {"iterations", o.Iterations},
 		{"neighbors", o.Neighbors}, {"anchors", o.Anchors}, {"workers", o.Threads}} {
 		if n.value < 0 {
-			fault("%s = %d is negative", n.name, n.value)
+			faults.Addf("%s = %d is negative", n.name, n.value)
 		}
 	}
 	for _, w := range []struct {
@@ -118,27 +115,24 @@ func (o Options) Validate() error {
 		value float64
 	}{{"nu", o.Nu}, {"alpha", o.Alpha}, {"beta", o.Beta}, {"eta", o.Eta}} {
 		if w.value != 0 && !(w.value >= leastWeight && w.value <= largestWeight) {
-			fault("%s = %v is not between %g and %g", w.name, w.value, leastWeight, largestWeight)
+			faults.Addf("%s = %v is not between %g and %g", w.name, w.value, leastWeight, largestWeight)
 		}
 	}
 	if o.Sigma != 0 && !(o.Sigma > 0 && o.Sigma <= math.MaxFloat64 && 1/o.Sigma <= math.MaxFloat64) {
-		fault("sigma = %v is not positive and finite", o.Sigma)
+		faults.Addf("sigma = %v is not positive and finite", o.Sigma)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
-		fault("tol = %v is not a share between 0 and 1", o.Tol)
+		faults.Addf("tol = %v is not a share between 0 and 1", o.Tol)
 	}
 	if o.Memory < 0 {
-		fault("memory = %d is negative", o.Memory)
+		faults.Addf("memory = %d is negative", o.Memory)
 	}
 	switch o.Graph {
 	case GraphAuto, GraphKNN, GraphAnchors:
 	default:
-		fault("graph %d is neither knn nor anchor", int(o.Graph))
+		faults.Addf("graph %d is neither knn nor anchor", int(o.Graph))
 	}
-	if faults != nil {
-		return stream.Usagef("%s", strings.Join(faults, "; "))
-	}
-	return nil
+	return faults.Err("")
 }
 
 // Weights of the objective within these bounds keep squares finite and η(C−F) above rounding.

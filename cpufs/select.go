@@ -191,11 +191,11 @@ func (s *solver) weigher(ctx context.Context, plan Plan, x kernel.Matrix[float64
 		}
 	case s.opt.AnchorKMeans:
 		// As package anchor: the last moves of the centres are small.
-		r, err := cluster.KMeans(ctx, x, cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.opt.Seed, Threads: s.opt.Threads})
+		r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.opt.Seed, Threads: s.opt.Threads})
 		if err != nil {
 			return nil, err
 		}
-		points = r.Centers
+		points = kernel.Matrix[float64](r.Centers)
 	}
 	return newNearestAnchors(s.team, points, s.opt.Neighbors), nil
 }

@@ -42,13 +42,13 @@ func (s *solver) placed(c *stream.Chunk) (kernel.Matrix[float64], error) {
 
 // clusters finds the centres of the start in a sample, c×d.
 func (s *solver) clusters(ctx context.Context, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
-	r, err := cluster.KMeans(ctx, x, cluster.Options{
+	r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{
 		Clusters: s.c, Restarts: startRestarts, MaxIter: startMoves, Seed: s.opt.Seed, Threads: s.opt.Threads,
 	})
 	if err != nil {
 		return kernel.Matrix[float64]{}, err
 	}
-	return r.Centers, nil
+	return kernel.Matrix[float64](r.Centers), nil
 }
 
 // assign hands the graph C as the indicator of the clusters, and returns what its columns

@@ -105,11 +105,11 @@ func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, samp
 	points := sample.first(m)
 	if s.AnchorKMeans {
 		// As package anchor: the last moves of the centres are small.
-		r, err := cluster.KMeans(ctx, sample.x, cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.Seed, Threads: s.Threads})
+		r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.Seed, Threads: s.Threads})
 		if err != nil {
 			return nil, err
 		}
-		points = r.Centers
+		points = kernel.Matrix[float64](r.Centers)
 	}
 	g := &anchored{m: m, count: s.Neighbors}
 	entry := g.count * (wordBytes + singleBytes)

@@ -1,9 +1,7 @@
 package eufs
 
 import (
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -64,49 +62,41 @@ const (
 
 // Validate names every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if o.Method != EUFS && o.Method != HUFS {
-		fault("method %d is neither EUFS nor HUFS", o.Method)
+		faults.Addf("method %d is neither EUFS nor HUFS", o.Method)
 	}
 	weight := func(name string, w Weight) {
 		if !(w.Value >= 0) || w.Value-w.Value != 0 {
-			fault("%s = %v is not a finite number of at least 0", name, w.Value)
+			faults.Addf("%s = %v is not a finite number of at least 0", name, w.Value)
 		}
 	}
 	weight("alpha", o.Alpha)
 	weight("beta", o.Beta)
 	if o.Tree != nil && o.Method != HUFS {
-		fault("a tree belongs to HUFS")
+		faults.Addf("a tree belongs to HUFS")
 	}
 	if o.Mu != 0 && !(o.Mu > 0) || o.Mu-o.Mu != 0 {
-		fault("mu = %v is not a finite positive number", o.Mu)
+		faults.Addf("mu = %v is not a finite positive number", o.Mu)
 	}
 	if o.Rho != 0 && !(o.Rho >= 1) || o.Rho-o.Rho != 0 {
-		fault("rho = %v is not a finite number of at least 1", o.Rho)
+		faults.Addf("rho = %v is not a finite number of at least 1", o.Rho)
 	}
 	if o.MuMax != 0 && !(o.MuMax > 0) || o.MuMax-o.MuMax != 0 {
-		fault("the largest mu, %v, is not a finite positive number", o.MuMax)
+		faults.Addf("the largest mu, %v, is not a finite positive number", o.MuMax)
 	} else if done := o.WithDefaults(); done.Mu > done.MuMax {
-		fault("mu = %v is above its bound %v", done.Mu, done.MuMax)
+		faults.Addf("mu = %v is above its bound %v", done.Mu, done.MuMax)
 	}
 	if o.MaxIter < 0 {
-		fault("iterations = %d is negative", o.MaxIter)
+		faults.Addf("iterations = %d is negative", o.MaxIter)
 	}
 	if o.Tol-o.Tol != 0 {
-		fault("tolerance = %v is not a finite number", o.Tol)
+		faults.Addf("tolerance = %v is not a finite number", o.Tol)
 	}
 	if o.Threads < 0 {
-		fault("workers = %d is negative", o.Threads)
+		faults.Addf("workers = %d is negative", o.Threads)
 	}
-	return usage(faults)
-}
-
-func usage(faults []string) error {
-	if faults == nil {
-		return nil
-	}
-	return stream.Usagef("%s", strings.Join(faults, "; "))
+	return faults.Err("")
 }
 
 // WithDefaults fills in the zero fields.

@@ -75,7 +75,7 @@ func (p *Problem) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if p.start, err = newStarter(ctx, t, team, s, sample); err != nil {
+	if p.start, err = newStarter(ctx, t, s, sample); err != nil {
 		return err
 	}
 	switch s.Graph {

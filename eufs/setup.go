@@ -1,7 +1,6 @@
 package eufs
 
 import (
-	"fmt"
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -67,14 +66,13 @@ const (
 
 // Validate names every fault of s for n rows and d features in one *stream.UsageError.
 func (s Setup) Validate(n int64, d int) error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if d < 1 || n < 1 {
-		fault("there is nothing to select from in %d rows and %d features", n, d)
+		faults.Addf("there is nothing to select from in %d rows and %d features", n, d)
 	}
 	negative := func(name string, v int) {
 		if v < 0 {
-			fault("%s = %d is negative", name, v)
+			faults.Addf("%s = %d is negative", name, v)
 		}
 	}
 	negative("clusters", s.Clusters)
@@ -84,30 +82,30 @@ func (s Setup) Validate(n int64, d int) error {
 	negative("workers", s.Threads)
 	s = s.withDefaults(n)
 	if s.Clusters > 0 && int64(s.Clusters) > n {
-		fault("clusters = %d is more than the %d rows", s.Clusters, n)
+		faults.Addf("clusters = %d is more than the %d rows", s.Clusters, n)
 	}
 	if s.Start < StartKMeans || s.Start > StartGiven {
-		fault("start %d is not one there is", s.Start)
+		faults.Addf("start %d is not one there is", s.Start)
 	}
 	if given := s.Start == StartGiven; given != (s.U != nil) {
-		fault("a given start and its U go together")
+		faults.Addf("a given start and its U go together")
 	} else if given && (int64(s.U.Rows) != n || s.U.Cols != s.Clusters) {
-		fault("U is %d×%d, want %d×%d", s.U.Rows, s.U.Cols, n, s.Clusters)
+		faults.Addf("U is %d×%d, want %d×%d", s.U.Rows, s.U.Cols, n, s.Clusters)
 	}
 	switch s.Graph {
 	case GraphKNN:
 		if n > MostNeighbourRows {
-			fault("a kNN graph of %d rows: at most %d; choose the anchor graph", n, MostNeighbourRows)
+			faults.Addf("a kNN graph of %d rows: at most %d; choose the anchor graph", n, MostNeighbourRows)
 		}
 	case GraphAnchor:
 		if _, err := anchor.Count(s.Anchors, n, s.Neighbors); err != nil {
-			faults = append(faults, err.Error())
+			faults.Addf("%v", err)
 		}
 	case GraphNone:
 	default:
-		fault("graph %d is not one there is", s.Graph)
+		faults.Addf("graph %d is not one there is", s.Graph)
 	}
-	return usage(faults)
+	return faults.Err("")
 }
 
 // withDefaults fills in the zero fields for n rows.

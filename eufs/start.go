@@ -126,12 +126,12 @@ func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {
 }
 
 // newStarter clusters the rows: centres from the sample, labels in a pass over X.
-func newStarter(ctx context.Context, t *table, team *kernel.Team, s Setup, sample sampled) (_ *starter, err error) {
+func newStarter(ctx context.Context, t *table, s Setup, sample sampled) (_ *starter, err error) {
 	st := &starter{layout: t.layout, given: s.U}
 	if s.Start == StartGiven {
 		return st, checkGiven(s.U)
 	}
-	r, err := cluster.KMeans(ctx, sample.x, cluster.Options{Clusters: t.k, Restarts: s.Restarts, Seed: s.Seed, Threads: s.Threads})
+	r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), cluster.Options{Clusters: t.k, Restarts: s.Restarts, Seed: s.Seed, Threads: s.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -143,12 +143,12 @@ func newStarter(ctx context.Context, t *table, team *kernel.Team, s Setup, sampl
 			err = errors.Join(err, st.labels.Close())
 		}
 	}()
-	pass := cluster.NewPass(team, r.Centers, false)
+	pass := cluster.NewPass(s.Threads, r.Centers, false)
 	x := make([]float64, t.block*t.d)
 	err = lockstep(ctx, t.blocks, []use{t.reading(), writing(st.labels)}, func(b int, rec [][]byte) error {
 		h := t.rows(b)
 		t.columnsTo(x, rec[0], h)
-		return pass.Add(view[int32](rec[1]), kernel.ColMajor(x, h, t.d, h))
+		return pass.Add(view[int32](rec[1]), cluster.Matrix(kernel.ColMajor(x, h, t.d, h)))
 	})
 	if err != nil {
 		return nil, err

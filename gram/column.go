@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// LeftOut lists the columns that can be no features, whatever fills their missing
+// LeftOut lists the columns that cannot be features, whatever fills their missing
 // entries, and why: no value observed, constant, or a centred sum of squares that
 // float64 cannot hold. cols are the profile's columns.
 func (p *Profile) LeftOut(cols []stream.Column) []stream.LeftOut {
@@ -44,7 +44,7 @@ func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOu
 // numbers is suspected to be an identifier: by chance 10 rows rise once in 10! times.
 const leastIdentifier = 10
 
-// warnings names the suspicious ones among the columns kept.
+// warnings names the suspicious columns among those kept.
 func (p *Profile) warnings(cols []stream.Column, kept []int) []string {
 	var out []string
 	for _, j := range kept {
@@ -64,7 +64,7 @@ const (
 	leastSquares = 0x1p-1022 / 0x1p-52
 )
 
-// unusable says why the column can be no feature of a table of the given rows, or "".
+// unusable says why the column cannot be a feature of a table of so many rows, or "".
 func (c *ColumnProfile) unusable(rows int64) string {
 	if c.Observed == 0 {
 		return "no value observed"
@@ -79,8 +79,8 @@ func (c *ColumnProfile) unusable(rows int64) string {
 	return imprecise(c.Squares-c.Sum*c.Sum/c.Weight, c.Squares)
 }
 
-// imprecise says why a centred sum of squares cannot be used, or "". about is the
-// sum that it was obtained from by subtraction.
+// imprecise says why a centred sum of squares cannot be used, or "". about is the sum
+// before the subtraction that gave it.
 func imprecise(centred, about float64) string {
 	switch {
 	case !isFinite(centred):
@@ -95,7 +95,7 @@ func imprecise(centred, about float64) string {
 
 // filled describes a column after its missing entries were filled.
 type filled struct {
-	value   float64 // that missing entries were given
+	value   float64 // of the entries that were missing
 	offset  float64 // value - pilot
 	missing float64 // Σw of the entries filled
 	sum     float64 // Σw(y-s) over all rows
@@ -105,7 +105,7 @@ type filled struct {
 	max     float64
 }
 
-// fill describes column j under a fill and says why it is no feature, or "".
+// fill describes column j under a fill, or says why it is no feature.
 func (p *Profile) fill(j int, fill Fill) (filled, string) {
 	c := &p.Columns[j]
 	if why := c.unusable(p.Rows); why != "" {

@@ -5,8 +5,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FinishOptions says which matrix A the Gram matrix is of. The zero value is raw
-// values with missing entries at their column's mean.
+// FinishOptions says from which matrix A the Gram matrix is made. The zero value is raw
+// values, with missing entries at their column's mean.
 type FinishOptions struct {
 	Scale Scale
 	Fill  Fill
@@ -43,7 +43,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	d := len(m.Columns)
 	m.packed, m.holes, m.root = nil, nil, nil
 	if m.g != nil {
-		for j := range m.Columns { // scale by the matrix's own diagonal: it has the same rounding
+		for j := range m.Columns { // scale by the matrix's own diagonal, which rounds alike
 			m.Columns[j].Squares = m.g[j*d+j]
 		}
 	}

@@ -13,10 +13,9 @@ import (
 //	G̃'ᵢⱼ = G̃ᵢⱼ + tⱼ·Sᵢⱼ + tᵢ·Sⱼᵢ + tᵢtⱼ·Oᵢⱼ   S = Σ w x̃ᵢ oⱼ, O = Σ w oᵢ oⱼ, o = 1 - m
 //	A'ₖᵢ = Aₖᵢ + tᵢ·Σ w mₖ oᵢ
 //
-// Dense and sparse moments merge alike. The result is that of one pass over both
-// inputs up to rounding, and depends on the order of merging up to rounding; moments
-// of no rows are neutral. o is unchanged; m is unchanged on error, which is other
-// columns or a *stream.MemoryError.
+// Dense and sparse moments merge alike. The result equals one pass over both inputs up to
+// rounding, and depends on the order of merging up to rounding; empty moments are neutral.
+// o is unchanged; m is unchanged on error: other columns, or a *stream.MemoryError.
 func (m *Moments) Merge(o *Moments) error {
 	if len(m.Columns) != len(o.Columns) {
 		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Columns), len(o.Columns))

@@ -90,7 +90,7 @@ func (m *Moments) grow(missing []int) {
 	m.missing, m.cross, m.both = missing, cross, both
 }
 
-// crossAt is A's entry for missing in column k and the value of column j: Σ w m_k x̃_j.
+// crossAt is A's entry for column k missing and the value of column j: Σ w m_k x̃_j.
 func (m *Moments) crossAt(k, j int) float64 {
 	if s := m.slot[k]; s >= 0 {
 		return m.cross[s*len(m.Columns)+j]

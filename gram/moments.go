@@ -52,8 +52,8 @@ type Moments struct {
 // buffers bounds what encoding, decoding and bookkeeping hold beside the matrices.
 const buffers = 256 << 10
 
-// Bytes is what a Moments of d columns holds at most once missing of them have had
-// missing entries, scratch and the moment of growth included:
+// Bytes bounds what a Moments of d columns holds, of which missing have missing entries,
+// with its scratch and the moment of growth:
 //
 //	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB
 //
@@ -70,7 +70,7 @@ func Bytes(d, missing int) int64 {
 // maxColumns keeps 64-bit byte counts from overflowing; d² doubles would be 2 PiB.
 const maxColumns = 1 << 24
 
-// NewMoments returns the moments of no rows and d columns. It allocates O(d); the
+// NewMoments returns empty moments of d columns. It allocates O(d); the
 // matrices come with the first rows, within opt.Limit.
 func NewMoments(d int, opt Options) *Moments {
 	m := &Moments{Profile: newProfile(d), opt: opt.withDefaults(), slot: make([]int, d)}
@@ -110,7 +110,7 @@ func (m *Moments) Add(c *stream.Chunk) error {
 }
 
 // addStrip adds rows to the profile and to the matrices. Every column is read from
-// memory once: what is added to its sums is packed for the products.
+// memory once: adding it to its sums also packs it for the products.
 func (m *Moments) addStrip(s *strip, holes bool) {
 	d := len(m.Columns)
 	eachColumn(m.opt.Threads, d, func(j int) {

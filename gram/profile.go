@@ -36,7 +36,7 @@ type ColumnProfile struct {
 // more while sparse rows are added or a file is read, and about 200 in a Standardizer.
 const columnBytes = 512
 
-// NewProfile returns the profile of no rows and d columns.
+// NewProfile returns an empty profile of d columns.
 func NewProfile(d int) *Profile {
 	p := newProfile(d)
 	return &p
@@ -45,7 +45,7 @@ func NewProfile(d int) *Profile {
 func newProfile(d int) Profile {
 	p := Profile{Columns: make([]ColumnProfile, d)}
 	for j := range p.Columns {
-		p.Columns[j].Rising = true // of no rows
+		p.Columns[j].Rising = true // until two rows say otherwise
 	}
 	return p
 }
@@ -86,7 +86,7 @@ func (p *Profile) accepts(c *stream.Chunk) error {
 	return nil
 }
 
-// count adds what is about rows that may have been dropped.
+// count adds the counts that include dropped rows.
 func (p *Profile) count(c *stream.Chunk) {
 	p.Rows += int64(c.Rows)
 	p.Seen += int64(c.Block)
@@ -121,7 +121,7 @@ func (c *ColumnProfile) observe(n int64, weight, sum, squares, lo, hi float64) {
 }
 
 // Merge adds the statistics of o, whose rows follow those of p (the order matters to
-// Rising only). o is unchanged, and so is p on error. A profile of no rows is neutral.
+// Rising only). o is unchanged, and so is p on error. An empty profile is neutral.
 func (p *Profile) Merge(o *Profile) error {
 	if len(p.Columns) != len(o.Columns) {
 		return fmt.Errorf("gram: cannot merge %d columns with %d", len(p.Columns), len(o.Columns))

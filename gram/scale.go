@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scale says how a column's values become those of the matrix A that selectors see:
+// Scale says how a column's values enter the matrix A that selectors see:
 // a = (x - shift)·factor. The zero value is ScaleNone.
 type Scale int
 
@@ -21,7 +21,7 @@ const (
 
 var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard"}
 
-// String is the name that the flag --scale takes.
+// String is the name that [ParseScale] takes.
 func (s Scale) String() string { return scaleNames[s] }
 
 // ParseScale is the inverse of String; other names are a *stream.UsageError.
@@ -45,7 +45,7 @@ const (
 
 var fillNames = [...]string{"mean", "zero"}
 
-// String is the name that the flag --missing takes.
+// String is the name that [ParseFill] takes.
 func (f Fill) String() string { return fillNames[f] }
 
 // ParseFill is the inverse of String; other names are a *stream.UsageError.

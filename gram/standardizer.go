@@ -7,7 +7,7 @@ import (
 )
 
 // Standardizer turns rows of a table into rows of the matrix A that selectors see:
-// missing entries filled, columns that can be no features left out, the others
+// missing entries filled, columns that cannot be features left out, the others
 // shifted and scaled. It gives the A whose AᵀA is [Gram].Sym, to rounding.
 //
 // The slices have one element for each of the D columns kept.

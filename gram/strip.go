@@ -7,11 +7,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stripRows is the number of rows that are taken together: their sums are formed on
-// their own before they are added to those of all rows, so that rounding grows with
-// stripRows plus the number of strips, and they are packed for one product. That is
-// enough for 32 flops for every byte of G moved, and keeps the packed rows of 1,000
-// columns in a 2 MiB cache. It divides every block height.
+// stripRows is the number of rows that are added together. They have sums of their own
+// first, so that rounding grows with stripRows plus the number of strips, and are packed
+// for one product. That is enough for 32 flops for every byte of G moved, and keeps the
+// packed rows of 1,000 columns in a 2 MiB cache. It divides every block height.
 const stripRows = 256
 
 // strip is some rows of a dense chunk, and what all their columns share.
@@ -42,8 +41,8 @@ func (s *strip) column(j int) []float64 { return s.chunk.Col(j)[s.from : s.from+
 // addColumn adds the strip's entries of column j, and writes √w·x̃ to dst: x less the
 // pilot, 0 where x is missing. Several columns may be added at once.
 //
-// The sums are products of what is written, Σw x̃ = Σ √w·(√w x̃): they cost next to
-// nothing beside it, and are of the same numbers as those of the Gram matrix.
+// The sums are products of the written numbers, Σw x̃ = Σ √w·(√w x̃): they cost next to
+// nothing more, and sum the same numbers as the Gram matrix.
 func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 	c, col := &p.Columns[j], s.column(j)
 	first, n, weight := 0, s.rows, s.weight
@@ -91,7 +90,7 @@ func (s *strip) indicate(dst []float64, j int) {
 func mayMiss(c *stream.Chunk, j int) bool { return c.Missing != nil && c.Missing[j].Total() > 0 }
 
 // observed returns the place of the first entry of col that is not missing, and the
-// number and weight of all such.
+// number and weight of all observed entries.
 func (s *strip) observed(col []float64) (first, n int, weight float64) {
 	for i, x := range col {
 		if math.IsNaN(x) {
@@ -115,7 +114,7 @@ func center(dst, col []float64, pilot float64) {
 }
 
 // widen returns the smallest and the largest of lo, hi and the numbers in col. NaN is
-// neither. To start from the bounds of earlier rows makes the branches foreseen.
+// neither. Starting from the bounds of earlier rows lets the processor predict the branches.
 func widen(lo, hi float64, col []float64) (float64, float64) {
 	for _, x := range col {
 		if x < lo {

@@ -1,10 +1,8 @@
 package greedy
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -41,56 +39,52 @@ type Options struct {
 
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if d < 1 {
-		fault("there are no features to choose from")
+		faults.Addf("there are no features to choose from")
 	}
 	if o.K < 0 {
-		fault("k = %d is negative", o.K)
+		faults.Addf("k = %d is negative", o.K)
 	}
 	if o.K > d {
-		fault("k = %d is more than the %d features", o.K, d)
+		faults.Addf("k = %d is more than the %d features", o.K, d)
 	}
 	if !(o.Variance >= 0 && o.Variance <= 1) {
-		fault("variance = %v is not a share between 0 and 1", o.Variance)
+		faults.Addf("variance = %v is not a share between 0 and 1", o.Variance)
 	}
 	if o.K > 0 && len(o.Keep) > o.K {
-		fault("%d features to keep are more than k = %d", len(o.Keep), o.K)
+		faults.Addf("%d features to keep are more than k = %d", len(o.Keep), o.K)
 	}
 	seen := make(map[int]bool, len(o.Keep))
 	for _, p := range o.Keep {
 		if p < 0 || p >= d {
-			fault("column %d to keep is not one of the %d features", p, d)
+			faults.Addf("column %d to keep is not one of the %d features", p, d)
 		} else if seen[p] {
-			fault("column %d to keep is named twice", p)
+			faults.Addf("column %d to keep is named twice", p)
 		}
 		seen[p] = true
 	}
 	if o.Partitions < 0 || o.Partitions > d {
-		fault("partitions = %d is not between 1 and the %d features", o.Partitions, d)
+		faults.Addf("partitions = %d is not between 1 and the %d features", o.Partitions, d)
 	}
 	if (o.Groups != nil || o.Partitions > 0) && !o.Partitioned {
-		fault("groups and partitions belong to the partition-based algorithm")
+		faults.Addf("groups and partitions belong to the partition-based algorithm")
 	}
 	if o.Groups != nil {
 		if len(o.Groups) != d {
-			fault("groups name %d columns, not the %d features", len(o.Groups), d)
+			faults.Addf("groups name %d columns, not the %d features", len(o.Groups), d)
 		}
 		for i, j := range o.Groups {
 			if j < 0 || j >= d {
-				fault("group %d of column %d is not between 0 and %d", j, i, d-1)
+				faults.Addf("group %d of column %d is not between 0 and %d", j, i, d-1)
 				break
 			}
 		}
 	}
 	if o.Threads < 0 {
-		fault("workers = %d is negative", o.Threads)
+		faults.Addf("workers = %d is negative", o.Threads)
 	}
-	if faults != nil {
-		return stream.Usagef("%s", strings.Join(faults, "; "))
-	}
-	return nil
+	return faults.Err("")
 }
 
 // withDefaults fills in the zero fields of valid options.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
 // sketch is a count sketch (Charikar, Chen, Farach-Colton 2002) of the residual A −
@@ -35,7 +36,7 @@ func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 func (s *sketch) add(r *rows, b *block) {
 	s.bucket, s.sign = s.bucket[:0], s.sign[:0]
 	for i := range b.rows {
-		h := mix(s.seed ^ mix(uint64(b.chunk.Position(i))))
+		h := splitmix.Mix(s.seed ^ splitmix.Mix(uint64(b.chunk.Position(i))))
 		sign := 1.0
 		if h&1 != 0 {
 			sign = -1
@@ -88,11 +89,3 @@ func (s *sketch) project(workers, p int, omega []float64, root float64) {
 }
 
 func (s *sketch) row(i int) []float64 { return s.e[i*s.buckets : (i+1)*s.buckets] }
-
-// mix is the finalizer of splitmix64.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}

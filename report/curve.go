@@ -81,7 +81,7 @@ func scoresOf(s *stream.Selection) *shown {
 		return nil
 	}
 	order := "lower is better"
-	if !lowerIsBetter(s) {
+	if !s.LowerIsBetter {
 		slices.Reverse(y)
 		order = "higher is better"
 	}
@@ -99,12 +99,6 @@ func scoresOf(s *stream.Selection) *shown {
 		c.Marks = append(c.Marks, Mark{x[k-1], y[k-1], "chosen k = " + number(x[k-1])})
 	}
 	return c
-}
-
-// lowerIsBetter tells by the ranking itself, as for the Laplacian score.
-func lowerIsBetter(s *stream.Selection) bool {
-	first, last := s.Selected[0].Score, s.Selected[len(s.Selected)-1].Score
-	return first < last
 }
 
 // convergence is the objective over the iterations of an iterative method.
@@ -127,7 +121,7 @@ func convergence(s *stream.Selection) *shown {
 	c.label = fmt.Sprintf("Line chart: the objective goes from %s to %s in %d steps.", number(y[0]), number(y[last]), len(y))
 	state := "It converged."
 	if !s.Converged {
-		state = "It did not converge: raise {max-iter} or {tol}."
+		state = "It did not converge: allow more iterations, or a larger tolerance."
 	}
 	fell := "The objective fell, or stayed, in every step. "
 	if rose > 0 {

@@ -7,12 +7,15 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Page is a report on one document or several.
 type Page struct {
 	Documents []Document
-	Version   string // of the program that writes it
+	Version   string          // of the program that writes it
+	Spelling  stream.Spelling // of options; nil writes their bare names
 }
 
 //go:embed page.html

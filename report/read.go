@@ -31,7 +31,7 @@ func Read(name string, r io.Reader) (*Document, error) {
 		if errors.As(err, &at) {
 			err = at.Err // the path is named already
 		}
-		return nil, &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText(makers)}
+		return nil, noResult(name, err)
 	}
 	var head struct {
 		Schema string `json:"schema"`
@@ -50,9 +50,9 @@ func Read(name string, r io.Reader) (*Document, error) {
 	case stream.EvaluationSchema:
 		d.Evaluation, err = stream.DecodeEvaluation(bytes.NewReader(b))
 	case "":
-		return nil, &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: errors.New("it has no schema"), Remedy: stream.PlainText(makers)}
+		return nil, noResult(name, errors.New("it has no schema"))
 	default:
-		return nil, &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: fmt.Errorf("its schema is %q, which report does not know", cut(head.Schema, 80)), Remedy: stream.PlainText(makers)}
+		return nil, noResult(name, fmt.Errorf("its schema is %q, which report does not know", cut(head.Schema, 80)))
 	}
 	if err != nil {
 		return nil, fault(name, b, err)
@@ -63,7 +63,10 @@ func Read(name string, r io.Reader) (*Document, error) {
 	return d, nil
 }
 
-const makers = "report reads what these write with {format} json: select, path, eval"
+func noResult(name string, err error) error {
+	return &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: err,
+		Remedy: stream.Textf("report reads what these write with {format} json: select, path, eval")}
+}
 
 // fault says where in the file JSON or one of its values is wrong.
 func fault(name string, b []byte, err error) error {
@@ -86,7 +89,7 @@ func fault(name string, b []byte, err error) error {
 	if at >= 0 && at <= int64(len(b)) {
 		err = fmt.Errorf("line %d: %w", 1+bytes.Count(b[:at], []byte{'\n'}), err)
 	}
-	return &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: fmt.Errorf("not a result: %w", err), Remedy: stream.PlainText(makers)}
+	return noResult(name, fmt.Errorf("not a result: %w", err))
 }
 
 // check refuses what there is nothing to show of.

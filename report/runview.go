@@ -17,6 +17,7 @@ type ran struct {
 	passes          int
 	options         map[string]any
 	warnings        []string
+	inputs          []stream.Input
 	timing          stream.Timing
 	memory          stream.Memory
 }
@@ -25,7 +26,7 @@ type ran struct {
 func (v *sectionView) run(r ran) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
 	add("Method", r.method, "")
-	if r.version != "" {
+	if r.version != "" { // of older curves and grids
 		add("Version", r.version, "")
 	}
 	add("Seed", fmt.Sprint(r.seed), "")
@@ -45,9 +46,13 @@ func (v *sectionView) run(r ran) {
 		add("Scratch space", bytesOf(r.memory.Scratch), "")
 	}
 	for _, k := range slices.Sorted(maps.Keys(r.options)) {
-		v.Options = append(v.Options, fact{Name: "--" + k, Value: option(r.options[k])})
+		name := k
+		if v.spell != nil {
+			name = v.spell(k)
+		}
+		v.Options = append(v.Options, fact{Name: name, Value: option(r.options[k])})
 	}
-	v.Warnings = listOf(r.warnings, mostWarnings, same)
+	v.Warnings, v.Inputs = listOf(r.warnings, mostWarnings, same), listOf(r.inputs, mostInputs, input)
 }
 
 func input(in stream.Input) inputView {
@@ -66,13 +71,12 @@ func option(x any) string {
 }
 
 func (v *sectionView) selection(s *stream.Selection) (err error) {
-	v.run(ran{s.Method, s.Version, s.Seed, s.Rows, s.RowsUsed, s.Features, s.Passes, s.Options, s.Warnings, s.Timing, s.Memory})
+	v.run(ran{s.Method, s.Version, s.Seed, s.Rows, s.RowsUsed, s.Features, s.Passes, s.Options, s.Warnings, s.Inputs, s.Timing, s.Memory})
 	state := "yes"
 	if !s.Converged {
 		state = "no"
 	}
 	v.Run = append(v.Run, fact{"Iterations", count(int64(s.Iterations)), "converged: " + state})
-	v.Inputs = listOf(s.Inputs, mostInputs, input)
 	v.LeftOut = listOf(s.LeftOut, mostLeftOut, func(l stream.LeftOut) leftView { return leftView{l.Name, l.Why} })
 	k := len(s.Selected)
 	v.Lead = fmt.Sprintf("%s: %s of %s features from %s rows", s.Method, count(int64(k)), count(int64(s.Features)), count(s.RowsUsed))
@@ -109,7 +113,7 @@ func (v *sectionView) elbowFact(c *shown) {
 }
 
 func (v *sectionView) curve(c *stream.Curve) (err error) {
-	v.run(ran{c.Method, "", c.Seed, c.Rows, c.RowsUsed, c.Features, c.Passes, c.Options, c.Warnings, c.Timing, c.Memory})
+	v.run(ran{c.Method, c.Version, c.Seed, c.Rows, c.RowsUsed, c.Features, c.Passes, c.Options, c.Warnings, c.Inputs, c.Timing, c.Memory})
 	last := c.Points[len(c.Points)-1]
 	v.Lead = fmt.Sprintf("%s: error over 1 to %s of %s features from %s rows", c.Method, count(int64(last.K)), count(int64(c.Features)), count(c.RowsUsed))
 	curve := pathCurve(c)
@@ -127,7 +131,7 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 }
 
 func (v *sectionView) grid(g *stream.Grid) (err error) {
-	v.run(ran{g.Method, "", g.Seed, g.Rows, g.RowsUsed, g.Features, g.Passes, g.Options, g.Warnings, g.Timing, g.Memory})
+	v.run(ran{g.Method, g.Version, g.Seed, g.Rows, g.RowsUsed, g.Features, g.Passes, g.Options, g.Warnings, g.Inputs, g.Timing, g.Memory})
 	v.Lead = fmt.Sprintf("%s: %s, %s of %s features each", g.Method, plural(len(g.Settings), "setting"), count(int64(g.K)), count(int64(g.Features)))
 	v.Facts = []fact{{"Settings", count(int64(len(g.Settings))), ""}}
 	v.Settings = settingsOf(g)

@@ -38,7 +38,7 @@ type rankRow struct {
 
 // rankingOf: bars are what a feature takes from the error, or its score by the largest.
 func rankingOf(s *stream.Selection, groups []group) *rankingView {
-	v := &rankingView{Total: count(int64(len(s.Selected))), Lower: len(s.Scores) > 0 && lowerIsBetter(s), Stands: groups != nil}
+	v := &rankingView{Total: count(int64(len(s.Selected))), Lower: s.LowerIsBetter, Stands: groups != nil}
 	bars := make([]float64, len(s.Selected))
 	v.Explained = finite(s.Selected[0].Error)
 	v.Adds = v.Explained && len(s.Scores) == 0

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"math"
 	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // briefName is how many runes of a name stand in running text and in summaries; the
@@ -38,6 +40,7 @@ type pageView struct {
 // sectionView is one document.
 type sectionView struct {
 	ID, Name, File, Kind, Lead string
+	spell                      stream.Spelling
 
 	Facts    []fact
 	Warnings listView[string]
@@ -169,7 +172,7 @@ func (p Page) view() (*pageView, error) {
 	names := p.names()
 	kinds := map[string]int{}
 	for i := range p.Documents {
-		s, err := p.Documents[i].view(fmt.Sprintf("s%d", i+1), names[i])
+		s, err := p.Documents[i].view(fmt.Sprintf("s%d", i+1), names[i], p.Spelling)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Documents[i].Name, err)
 		}
@@ -197,8 +200,8 @@ func (p Page) view() (*pageView, error) {
 	return v, nil
 }
 
-func (d *Document) view(id, name string) (*sectionView, error) {
-	v := &sectionView{ID: id, Name: name, File: d.Name, Kind: d.kind()}
+func (d *Document) view(id, name string, spell stream.Spelling) (*sectionView, error) {
+	v := &sectionView{ID: id, Name: name, File: d.Name, Kind: d.kind(), spell: spell}
 	switch {
 	case d.Selection != nil:
 		return v, v.selection(d.Selection)

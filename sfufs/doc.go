@@ -23,23 +23,23 @@
 // # What the ranking depends on
 //
 // W is unique up to a rotation of its columns, which leaves norms alone, as long as
-// eigenvalues l and l+1 differ. Where they do not, to what M is known to, W and its norms
-// are one choice of many: the solver's, the same for the same Graph to the bit, and a
-// warning says so. The problem is not convex, and what it ends at depends on the start.
+// eigenvalues l and l+1 differ. Where they are equal to the precision of M, the solver's W
+// is one choice of many, the same for the same Graph to the bit, and a warning says so.
+// The problem is not convex, and its result depends on the start.
 //
-// That matters most where more than l directions cost nothing, as where features
-// outnumber rows: in the paper rounding then chooses W(1). Here the first Q is that of
-// the mean over all choices (start.go), so that statistics that differ by rounding end
-// at the same selection. This is our mend. On ORL it also ended lower, at 30.7 for 31.6
-// and 36.9 (γ = 1).
+// The start matters most where more than l directions cost nothing, as where features
+// outnumber rows: in the paper rounding then chooses W(1). Here the first Q comes from the
+// mean over all choices (start.go), so that statistics that differ by rounding give the
+// same selection. This is our mend. On ORL the objective also ended lower, at 30.7 instead
+// of 31.6 and 36.9 (γ = 1).
 //
 // For large γ exactly l rows keep norm 1, and the others are about √ε or less. Norms
 // that agree to 1e-7 count as equal and stand in column order ([Result]).
 //
 // # Scatter, which is ours
 //
-// WᵀW = I asks nothing of XW: a feature that hardly varies costs nothing in M and gets a
-// row of its own. So near-constant features come first, and small selections are worse
+// WᵀW = I does not constrain XW: a feature that hardly varies costs nothing in M and gets
+// a row of its own. So near-constant features come first, and small selections are worse
 // than random ones. With Constraint [Scatter] W spreads the data instead,
 //
 //	Wᵀ(G/u + ρI)W = I,   u = Tr(G)/d,   ρ = 1e-3,
@@ -56,9 +56,9 @@
 //	ORL      59.2 66.7 71.9 73.6    70.0 73.0 74.7 75.5   67.0 71.9 72.8 72.7
 //	COIL20   53.2 60.5 63.6 68.1    70.5 75.4 76.2 76.4   65.6 72.3 72.3 74.4
 //
-// γ from 0.01 to 0.1 differs by less than the sets do; below 0.003 and above 1 small
+// γ from 0.01 to 0.1 changes less than the data sets differ; below 0.003 and above 1 small
 // selections suffer, as they do for l = 20 and 40 (Isolet). The agreement of selections
-// from several draws of anchors, for which no labels are needed, does not single out a γ:
-// it rises with γ. Norms times the features' standard deviations help at 2 % and harm at
+// from several draws of anchors, which needs no labels, does not single out a γ: it rises
+// with γ. Multiplying norms by the features' standard deviations helps at 2 % and harms at
 // 10 %: left out.
 package sfufs

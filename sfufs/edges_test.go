@@ -131,7 +131,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	if !errors.As(err, &usage) {
 		t.Fatalf("%v is no usage error", err)
 	}
-	for _, word := range []string{"method", "constraint", "alpha", "gamma", "dims", "tol", "max-iter", "iterations", "workers", "names"} {
+	for _, word := range []string{"method", "constraint", "alpha", "gamma", "clusters", "tol", "max-iter", "iterations", "threads", "names"} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("no %q in %q", word, err)
 		}

@@ -27,15 +27,14 @@ import (
 //	CᵀNY = Yᵀ(αI + N)NY = α·YᵀNY + (NY)ᵀ(NY).
 //
 // The left form costs one product where the right one costs two, and rounds no worse:
-// ‖αY‖ + ‖NY‖ ≤ 2‖C‖. What is left of cancellation is that of G − CᵀC, off by some
-// 2⁻⁵³‖G‖: where the graph explains nearly everything of a direction of X, that is all
-// that is known of its cost.
+// ‖αY‖ + ‖NY‖ ≤ 2‖C‖. Only G − CᵀC still cancels, and is off by some 2⁻⁵³‖G‖: where the
+// graph explains nearly all of a direction of X, its cost is known no better.
 
 // panel is how many columns of Y stand in memory at a time: wide enough for the
 // products to run at full speed, 4 MB for 2,000 anchors.
 const panel = 256
 
-// costs holds what makes the matrix of a Graph for any α.
+// costs makes the matrix of a Graph for any α.
 type costs struct {
 	graph *anchor.Graph
 	team  *kernel.Team
@@ -50,16 +49,16 @@ func newCosts(g *anchor.Graph, team *kernel.Team) *costs {
 	return &costs{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
 }
 
-// costsBytes is what costs hold, beside the Graph and the team's panels.
+// costsBytes is the size of costs, without the Graph and the team's panels.
 func costsBytes(d, m int, method Method) int64 {
-	held := 8 * int64(d) * int64(d)
+	size := 8 * int64(d) * int64(d)
 	if method == SFUFS {
-		held += 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) + 16*int64(m)*int64(min(panel, d))
+		size += 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) + 16*int64(m)*int64(min(panel, d))
 	}
-	return held
+	return size
 }
 
-// laplacian returns XᵀLX = G − CᵀC, of which the upper triangle counts.
+// laplacian returns the upper triangle of XᵀLX = G − CᵀC.
 func (c *costs) laplacian() []float64 {
 	if c.base == nil {
 		d := c.graph.D
@@ -90,7 +89,7 @@ func (c *costs) to(ctx context.Context, dst []float64, method Method, alpha floa
 	return nil
 }
 
-// addSmooth adds CᵀNY to the upper triangle of dst; below the diagonal it leaves rubbish.
+// addSmooth adds CᵀNY to the upper triangle of dst, and leaves the lower one undefined.
 func (c *costs) addSmooth(ctx context.Context, dst []float64, alpha float64) error {
 	d, m := c.graph.D, c.graph.M
 	if c.n == nil {
@@ -128,7 +127,7 @@ func (c *costs) addSmooth(ctx context.Context, dst []float64, alpha float64) err
 }
 
 // Matrix returns M, d×d, symmetric and stored in full, for the method and α of opt:
-// Tr(WᵀMW) is what W costs without its row norms. The Graph is not modified.
+// Tr(WᵀMW) is the objective without row norms. The Graph is not modified.
 func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err

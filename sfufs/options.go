@@ -1,9 +1,7 @@
 package sfufs
 
 import (
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -29,7 +27,7 @@ type Constraint int
 
 // The constraints.
 const (
-	Identity Constraint = iota // WᵀW = I: the papers
+	Identity Constraint = iota // WᵀW = I, as in the papers
 	Scatter                    // Wᵀ(G + ridge)W = I: ours, see scatter.go
 )
 
@@ -46,11 +44,10 @@ const (
 	defaultGammaScatter = 0.1
 	defaultDims         = 10
 	defaultMaxIter      = 50
-	// defaultTol: on USPS, Isolet and ORL the first tenth of the features then agrees
-	// with that at 1e-8 and 200 updates to a Jaccard index of 0.77 to 1 after 3 to 36
-	// updates under WᵀW = I, and to 0.56 to 0.88 after 21 to 50 under Scatter; 1e-6 takes
-	// more than 50 in most cases for at most 0.1 more. The scores of the selections, as
-	// clusterings go, do not differ.
+	// defaultTol ends after 3 to 36 updates under WᵀW = I on USPS, Isolet and ORL, and after
+	// 21 to 50 under Scatter. The first tenth of the features then has a Jaccard index of
+	// 0.77 to 1, or 0.56 to 0.88, with the result of 1e-8 and 200 updates; 1e-6 gains at
+	// most 0.1 for more than 50 updates in most cases. Clusterings score the same.
 	defaultTol = 1e-4
 )
 
@@ -80,57 +77,56 @@ type Options struct {
 
 	// Threads bounds the goroutines; 0 means GOMAXPROCS. The answer does not depend on it.
 	Threads int
+	// Progress is called after each update of W, which are numbered from 1; [Path] counts
+	// anew for each setting. Nil does nothing.
+	Progress func(iteration int, objective float64)
 	// Names are the features' names for warnings; nil means their numbers.
 	Names []string
 }
 
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if d < 1 {
-		fault("there are no features to choose from")
+		faults.Addf("there are no features to choose from")
 	}
 	if o.Method != SFUFS && o.Method != FUFS {
-		fault("method %d is neither sfufs nor fufs", int(o.Method))
+		faults.Addf("method %d is neither sfufs nor fufs", int(o.Method))
 	}
 	if o.Constraint != Identity && o.Constraint != Scatter {
-		fault("constraint %d is neither identity nor scatter", int(o.Constraint))
+		faults.Addf("constraint %d is neither identity nor scatter", int(o.Constraint))
 	}
 	if o.Alpha != 0 && !(o.Alpha >= leastAlpha && o.Alpha <= largestWeight) {
-		fault("alpha = %v is not between %g and %g", o.Alpha, leastAlpha, largestWeight)
+		faults.Addf("{alpha} = %v is not between %g and %g", o.Alpha, leastAlpha, largestWeight)
 	}
 	if !(o.Gamma >= 0 && o.Gamma <= largestWeight) {
-		fault("gamma = %v is not between 0 and %g", o.Gamma, largestWeight)
+		faults.Addf("{gamma} = %v is not between 0 and %g", o.Gamma, largestWeight)
 	}
 	if o.NoPenalty && o.Gamma > 0 {
-		fault("gamma = %v is both given and turned off", o.Gamma)
+		faults.Addf("{gamma} = %v is both given and turned off", o.Gamma)
 	}
 	if o.Clusters < 0 {
-		fault("dims = %d is negative", o.Clusters)
+		faults.Addf("{clusters} = %d is negative", o.Clusters)
 	}
 	if o.Clusters > max(d, 0) {
-		fault("dims = %d is more than the %d features", o.Clusters, d)
+		faults.Addf("{clusters} = %d is more than the %d features", o.Clusters, d)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
-		fault("tol = %v is not a share between 0 and 1", o.Tol)
+		faults.Addf("{tol} = %v is not a share between 0 and 1", o.Tol)
 	}
 	if o.MaxIter < 0 {
-		fault("max-iter = %d is negative", o.MaxIter)
+		faults.Addf("{max-iter} = %d is negative", o.MaxIter)
 	}
 	if o.Iterations < 0 {
-		fault("iterations = %d is negative", o.Iterations)
+		faults.Addf("iterations = %d is negative", o.Iterations)
 	}
 	if o.Threads < 0 {
-		fault("workers = %d is negative", o.Threads)
+		faults.Addf("{threads} = %d is negative", o.Threads)
 	}
 	if o.Names != nil && len(o.Names) != d {
-		fault("%d names are not those of the %d features", len(o.Names), d)
+		faults.Addf("%d names are not those of the %d features", len(o.Names), d)
 	}
-	if faults != nil {
-		return stream.Usagef("%s", strings.Join(faults, "; "))
-	}
-	return nil
+	return faults.Err("")
 }
 
 const (

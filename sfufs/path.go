@@ -2,9 +2,7 @@ package sfufs
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -12,8 +10,8 @@ import (
 
 // Grid names the settings of a [Path]. Values may stand in any order and repeat.
 type Grid struct {
-	Alpha []float64 // empty means that of the Options; FUFS has none
-	Gamma []float64 // empty means that of the Options; here 0 is 0
+	Alpha []float64 // empty means Options.Alpha; FUFS has none
+	Gamma []float64 // empty means Options.Gamma; here 0 is 0
 	K     []int     // sizes at which selections are compared; empty means min(50, d)
 }
 
@@ -21,13 +19,13 @@ type Grid struct {
 type Setting struct {
 	Alpha, Gamma float64 // Alpha is 0 for FUFS
 	Result       *Result
-	// Agreement is, for each K, the mean Jaccard index |A∩B|/|A∪B| of the first K
-	// features with those of the setting's neighbours: one step of the grid in α or
-	// in γ. NaN where there are none.
+	// Agreement is, for each K, the mean Jaccard index |A∩B|/|A∪B| between the first K
+	// features of this setting and of its neighbours, one step of the grid away in α or in
+	// γ. NaN where it has none.
 	Agreement []float64
 }
 
-// Settings are those of a grid, by rising α, then γ.
+// Settings are the settings of a grid, by rising α, then γ.
 type Settings struct {
 	K           []int // ascending
 	All         []Setting
@@ -38,36 +36,32 @@ type Settings struct {
 const defaultK = 50
 
 func (g Grid) validate(d int, opt Options) error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if err := opt.Validate(d); err != nil {
-		fault("%v", err)
+		faults.Addf("%v", err)
 	}
 	if opt.Method == FUFS && len(g.Alpha) > 0 {
-		fault("fufs has no alpha to vary")
+		faults.Addf("fufs has no alpha to vary")
 	}
 	for _, v := range g.Alpha {
 		if !(v >= leastAlpha && v <= largestWeight) {
-			fault("alpha = %v is not between %g and %g", v, leastAlpha, largestWeight)
+			faults.Addf("{alpha} = %v is not between %g and %g", v, leastAlpha, largestWeight)
 		}
 	}
 	for _, v := range g.Gamma {
 		if !(v >= 0 && v <= largestWeight) {
-			fault("gamma = %v is not between 0 and %g", v, largestWeight)
+			faults.Addf("{gamma} = %v is not between 0 and %g", v, largestWeight)
 		}
 	}
 	for _, k := range g.K {
 		if k < 1 || k > d {
-			fault("k = %d is not between 1 and the %d features", k, d)
+			faults.Addf("{k} = %d is not between 1 and the %d features", k, d)
 		}
 	}
-	if faults != nil {
-		return stream.Usagef("%s", strings.Join(faults, "; "))
-	}
-	return nil
+	return faults.Err("")
 }
 
-// sorted returns the distinct values of x, ascending, or those of the default.
+// sorted returns the distinct values of x, ascending, or otherwise where there are none.
 func sorted[T float64 | int](x []T, otherwise T) []T {
 	if len(x) == 0 {
 		return []T{otherwise}
@@ -79,8 +73,8 @@ func sorted[T float64 | int](x []T, otherwise T) []T {
 
 // Path solves a grid of settings from one Graph. M is made once for each α, and under
 // WᵀW = I so is W(1); nothing else passes from one setting to the next, so that every
-// Result is that of [Select], bit for bit. It holds what Select holds ([Bytes]). opt
-// gives what the grid does not. Errors are those of Select.
+// Result equals [Select]'s, bit for bit. It holds as much as Select ([Bytes]). opt has the
+// options that the grid does not vary. Errors are as in Select.
 func Path(ctx context.Context, g *anchor.Graph, grid Grid, opt Options) (*Settings, error) {
 	if err := grid.validate(g.D, opt); err != nil {
 		return nil, err

@@ -22,6 +22,13 @@ func TestPathIsSelect(t *testing.T) {
 		if opt.Method == FUFS {
 			grid.Alpha = nil
 		}
+		var progress [][]float64
+		opt.Progress = func(iteration int, objective float64) {
+			if iteration == 1 {
+				progress = append(progress, nil)
+			}
+			progress[len(progress)-1] = append(progress[len(progress)-1], objective)
+		}
 		p, err := Path(t.Context(), g, grid, opt)
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +44,11 @@ func TestPathIsSelect(t *testing.T) {
 			if s.Alpha != alphas[i/3] || s.Gamma != []float64{0, 1, 100}[i%3] {
 				t.Errorf("setting %d: α %v γ %v", i, s.Alpha, s.Gamma)
 			}
+			if !slices.Equal(progress[i], s.Result.Objective) {
+				t.Errorf("setting %d: progress %v, objective %v", i, progress[i], s.Result.Objective)
+			}
 			alone := opt
+			alone.Progress = nil
 			alone.Alpha, alone.Gamma, alone.NoPenalty = s.Alpha, s.Gamma, s.Gamma == 0
 			if !equalResults(mustSelect(t, g, alone), s.Result) {
 				t.Errorf("%v %v α %v γ %v: not what Select gives", opt.Method, opt.Constraint, s.Alpha, s.Gamma)
@@ -54,7 +65,7 @@ func TestPathNamesEveryFault(t *testing.T) {
 	if !errors.As(err, &usage) {
 		t.Fatalf("%v is no usage error", err)
 	}
-	for _, word := range []string{"dims = 9", "no alpha", "alpha = 0", "gamma = NaN", "k = 5"} {
+	for _, word := range []string{"clusters = 9", "no alpha", "alpha = 0", "gamma = NaN", "k = 5"} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("no %q in %q", word, err)
 		}

@@ -2,7 +2,7 @@ package sfufs
 
 import "github.com/ufs-stream/ufs-stream/internal/agree"
 
-// grid is the settings as they are compared, width being the number of γ.
+// grid prepares the settings for comparison; width is the number of γ.
 func (p *Settings) grid(width int) *agree.Grid {
 	g := &agree.Grid{Width: width, K: p.K}
 	for at := range p.All {

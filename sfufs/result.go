@@ -26,17 +26,16 @@ type Result struct {
 // Iterations is the number of updates of W.
 func (r *Result) Iterations() int { return len(r.Objective) }
 
-// Norms as far apart as this count as equal, relative and absolute: the fixtures of an
-// independent implementation allow 1e-7, and the eigenvectors' own error in a row that
-// γQ holds down is some 1e-13.
+// Norms that differ by less than this, relative and absolute, count as equal: the fixtures
+// of an independent implementation allow 1e-7, and the eigenvectors' own error in a row
+// that γQ keeps small is some 1e-13.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12
 )
 
-// rank orders features by falling norm. From the largest norm left, all norms as good
-// as equal to it form a group, and a group stands in column order. It also returns
-// the sizes of the groups, in order.
+// rank orders features by falling norm. The largest norm left and all norms equal to it
+// form a group, in column order. rank also returns the sizes of the groups, in order.
 func rank(norm []float64) (order []int, groups method.Ties) {
 	order = make([]int, len(norm))
 	for i := range order {

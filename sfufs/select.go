@@ -38,8 +38,8 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 // Bytes is what Select and Path hold for a Graph of d features and m anchors beside the
 // Graph itself and the results (some 24·d bytes a setting). In numbers: M, the matrix of
 // the eigenproblem, the eigensolver's two, and G − CᵀC, 5·d²; three more and their
-// scratch under Scatter, or two for a while at the start; N and its factor, 2·m², and two
-// panels, but for FUFS; and what the products pack.
+// scratch under Scatter, or two for a while at the start; unless for FUFS, N and its
+// factor, 2·m², and two panels; and the packed panels of products.
 func Bytes(d, m int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
 	size := int64(d) * int64(d)
@@ -47,27 +47,27 @@ func Bytes(d, m int, opt Options) int64 {
 	if opt.Constraint == Scatter {
 		extra = 4
 	}
-	held := (2 + extra) * 8 * size
-	held += 8 * int64(d) * int64(8*opt.Clusters+64) // W's, their bases and products
+	bytes := (2 + extra) * 8 * size
+	bytes += 8 * int64(d) * int64(8*opt.Clusters+64) // W's, their bases and products
 	wide := d
 	if opt.Method == SFUFS {
 		wide = max(d, m)
 	}
-	return held + linalg.SmallestBytes(d, opt.Clusters, linalg.EigenOptions{}) +
+	return bytes + linalg.SmallestBytes(d, opt.Clusters, linalg.EigenOptions{}) +
 		costsBytes(d, m, opt.Method) + kernel.TeamBytes(wide, wide)
 }
 
-// engine solves any number of settings of one Graph, one after the other.
+// engine solves settings of one Graph, one after the other.
 type engine struct {
 	opt    Options // with defaults
 	costs  *costs
 	solver *solver
-	// Under WᵀW = I, for the α at hand: W(1), whether it is one of many, and the Q to
-	// start from where it is one of very many.
+	// Under WᵀW = I, for the current α: W(1), whether other W cost as little, and the Q to
+	// start from where more than l directions cost nothing.
 	first  *update
 	many   bool
 	spread []float64
-	// costless are the features whose M_ii is next to nothing, for the α at hand.
+	// costless are the features whose M_ii is next to nothing, for the current α.
 	costless []int
 }
 
@@ -88,7 +88,7 @@ func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 	return e, nil
 }
 
-// load makes M(α) and what follows from it alone.
+// load makes M(α) and what depends on it alone.
 func (e *engine) load(ctx context.Context, alpha float64) error {
 	s := e.solver
 	if err := e.costs.to(ctx, s.m, e.opt.Method, alpha); err != nil {
@@ -163,11 +163,11 @@ func (e *engine) start(gamma float64) (*update, error) {
 	return e.first, nil
 }
 
-// costlessShare of the mean M_ii is what a feature's own may be to count as costless.
-// Next to an average feature it has a thousandth of the spread.
+// costlessShare is the share of the mean M_ii below which a feature counts as costless. Its
+// spread is a thousandth of an average feature's.
 const costlessShare = 1e-6
 
-// warn says what makes a ranking less than it seems.
+// warn adds the warnings about a ranking.
 func (e *engine) warn(r *Result, last *update, gamma float64) {
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	l := e.solver.l

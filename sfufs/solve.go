@@ -17,21 +17,22 @@ const epsilon = 1e-8
 type update struct {
 	w    []float64 // d×l row-major
 	norm []float64 // ‖wᵢ‖
-	// next bounds λ_{l+1} from above, by the vectors that the solver has carried along;
-	// +Inf for l = d. gap is its distance from λ_l.
+	// next is an upper bound on λ_{l+1} from the solver's extra vectors; +Inf for l = d.
+	// gap is its distance from λ_l.
 	next, gap float64
 	size      float64 // the largest norm of a column of the eigenproblem's matrix
 	slack     float64 // what rounding may have added to Tr(WᵀAW) over its minimum
 	basis     kernel.Matrix[float64]
 }
 
-// knownShare is to what W's row norms have to be known, for a ranking to mean something.
+// knownShare is the largest relative error of W's row norms with which a ranking means
+// something.
 const knownShare = 1e-4
 
-// determined reports whether W's row norms are. By Davis and Kahan the space of the l
-// vectors turns by no more than M's error over the gap behind them; M is known to some
-// √d·2⁻⁵² of its norm at best. γQ does not come in: where it is large it stands alone on
-// its diagonal, in rows that W has left.
+// determined reports whether W's row norms are known so well. By Davis and Kahan the space
+// of the l vectors turns by no more than M's error over the gap after them; M is known to
+// some √d·2⁻⁵² of its norm at best. γQ does not count: it is large only in rows where W
+// has vanished, and only on the diagonal.
 func (u *update) determined(normM float64) bool {
 	d, l := float64(len(u.norm)), float64(len(u.w)/len(u.norm))
 	return math.Sqrt(d*l)*0x1p-52*normM <= knownShare*u.gap
@@ -42,7 +43,7 @@ type solver struct {
 	d, l    int
 	team    *kernel.Team
 	m       []float64 // M, d×d, symmetric in full
-	a       []float64 // d×d, of which the solver reads the upper triangle
+	a       []float64 // d×d; the solver reads the upper triangle
 	norm    float64   // the largest norm of a column of M, in the coordinates of the eigenproblem
 	noise   float64   // what rounding of M may add to Tr(WᵀMW)
 	eig     *linalg.Smallest
@@ -57,7 +58,7 @@ func newSolver(team *kernel.Team, d, l int) *solver {
 	}
 }
 
-// loaded prepares for a new M.
+// loaded updates what depends on a new M.
 func (s *solver) loaded() {
 	s.noise = float64(s.l) * math.Sqrt(float64(s.d)) * 0x1p-52 * columnNorm(s.m, s.d)
 	if s.scatter == nil {
@@ -109,10 +110,10 @@ func columnNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// judge fills in how well the pairs of s.a, whose upper triangle is given, are known.
-// The gap behind the l-th eigenvalue is bounded by the Rayleigh quotients of the vectors
-// that the solver has carried along. Of the eigenvalues, linalg.Smallest misses none by
-// more than 4·tol + residual, tol = √d·2⁻⁴⁹, relative to the norm; twice that is allowed.
+// judge fills in how well the pairs of s.a, of which the upper triangle is set, are known.
+// The Rayleigh quotients of the solver's extra vectors bound the gap after the l-th
+// eigenvalue. linalg.Smallest is off by no more than 4·tol + residual, tol = √d·2⁻⁴⁹,
+// relative to the norm; twice that is allowed.
 func (s *solver) judge(u *update, e linalg.Eigen) {
 	d, l := s.d, s.l
 	kernel.Mirror(s.team.Threads(), kernel.RowMajor(s.a, d, d, d))
@@ -168,12 +169,15 @@ func (s *solver) run(ctx context.Context, first *update, gamma float64, opt Opti
 			value += gamma * math.Sqrt(norm*norm+epsilon)
 		}
 		r.Objective = append(r.Objective, value)
+		if opt.Progress != nil {
+			opt.Progress(t+1, value)
+		}
 		if t == 0 {
 			best = u
 			continue
 		}
 		last := r.Objective[t-1]
-		// Beside the eigenvalues' and M's there is the rounding of two sums over d rows.
+		// The two sums over d rows round too.
 		allowed := u.slack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value))
 		if !(value-last <= allowed) {
 			r.Rose = &method.Rise{Iteration: t + 1, From: last, To: value, Allowed: allowed}

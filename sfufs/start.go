@@ -7,15 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// nullShare of ‖M‖ is what a direction may cost and still count as free. M is known to
-// some 1e-14 of it.
+// nullShare is the cost, as a share of ‖M‖, below which a direction counts as free. M is
+// known to some 1e-14.
 const nullShare = 1e-8
 
-// spread returns ‖wᵢ‖ of the mean over all W of directions that cost nothing, where
-// there are more than l: as where features outnumber rows. The paper's W(1) is then any
-// of them, the choice being that of rounding (on ORL, 1,024 features of 400 rows, a
-// change of M by 1e-13 made another selection altogether); a mean over rotations of the
-// null space is not. With P the projection on it the mean of ‖wᵢ‖² is l·P_ii/Tr(P), and
+// spread returns the mean ‖wᵢ‖ over all W of directions that cost nothing, where there are
+// more than l, as where features outnumber rows. In the paper rounding then chooses W(1)
+// (on ORL, 1,024 features of 400 rows, a change of M by 1e-13 gave an entirely different
+// selection); a mean over rotations of the null space does not depend on rounding. With P
+// the projection on that space the mean of ‖wᵢ‖² is l·P_ii/Tr(P), and
 //
 //	P ≈ τ·(M + τI)⁻¹,   τ = nullShare·‖M‖,
 //

@@ -11,8 +11,26 @@ type UsageError struct{ Text }
 
 func (e *UsageError) Error() string { return e.String() }
 
-// Usagef makes a UsageError; its format is that of a [Text].
+// Usagef makes a UsageError; the format is a [Text]'s.
 func Usagef(format string, args ...any) error { return &UsageError{Text{format, args}} }
+
+// Faults collects what is wrong with a request, so that its caller hears of all at once.
+type Faults []Text
+
+// Addf adds a fault; the format is a [Text]'s.
+func (f *Faults) Addf(format string, args ...any) { *f = append(*f, Textf(format, args...)) }
+
+// Err is a *[UsageError] of the prefix and all faults, or nil where there are none.
+func (f Faults) Err(prefix string) error {
+	if len(f) == 0 {
+		return nil
+	}
+	args := make([]any, len(f))
+	for i, fault := range f {
+		args[i] = fault
+	}
+	return Usagef(prefix+strings.Repeat("; %v", len(f))[2:], args...)
+}
 
 // DataError is bad data or a bad file, with its place and what to do (exit code 3).
 // Fields that do not apply are zero; RowGroup and Row are -1 where unknown.
@@ -25,7 +43,7 @@ type DataError struct {
 	Remedy   Text
 }
 
-// Dataf makes a DataError of a whole file; its format is that of [Errorf].
+// Dataf makes a DataError of a whole file; the format is a [Text]'s.
 func Dataf(path, format string, args ...any) *DataError {
 	return &DataError{Path: path, RowGroup: -1, Row: -1, Err: Errorf(format, args...)}
 }
@@ -72,7 +90,7 @@ const (
 	ScratchSize = "max-temp-size" // bytes in scratch files
 )
 
-// MemoryError says that a limit cannot be met, and the smallest that can (exit code 4).
+// MemoryError says that a limit is too low, and which one would do (exit code 4).
 type MemoryError struct {
 	What        string // what needs the memory or scratch space
 	Need, Limit int64  // bytes
@@ -81,7 +99,7 @@ type MemoryError struct {
 
 func (e *MemoryError) Error() string { return e.Spell(nil) }
 
-// OfMemory says whether the limit is that of memory.
+// OfMemory says whether it is a limit on memory.
 func (e *MemoryError) OfMemory() bool { return e.Option == "" || e.Option == MemoryLimit }
 
 // Spell is Error with options as say has them.
@@ -121,8 +139,8 @@ func (e *OutputError) Spell(say Spelling) string {
 
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// UnconvergedError is an iteration that did not end as it must (exit code 5): its result
-// is there all the same.
+// UnconvergedError is an iteration that did not end as it must (exit code 5); it has a
+// result all the same.
 type UnconvergedError struct{ What string }
 
 func (e *UnconvergedError) Error() string { return e.What }

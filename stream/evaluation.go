@@ -6,7 +6,7 @@ import "io"
 const EvaluationSchema = "ufs-stream/eval/v1"
 
 // Evaluation says how good selections are, by clustering and without. Scores are shares
-// of 1. What is about k-means is there with a label only.
+// of 1. Fields about k-means are set only with a label.
 type Evaluation struct {
 	Schema              string      `json:"schema"`
 	Protocol            string      `json:"protocol,omitempty"`
@@ -34,8 +34,8 @@ type Evaluation struct {
 	Memory              Memory      `json:"memory"`
 }
 
-// Evaluated is a set of features: the first K of a selection, or a baseline. What takes
-// no part in a comparison, or was not asked for, is absent; what cannot be told is null.
+// Evaluated is a set of features: the first K of a selection, or a baseline. A score that
+// was not asked for, or does not apply, is absent; one that is unknown is null.
 type Evaluated struct {
 	Name           string     `json:"name"`
 	Method         string     `json:"method"`

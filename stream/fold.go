@@ -31,8 +31,8 @@ type FoldOptions struct {
 }
 
 // Fold hands the chunks of src to every adder, in order, and stops at the first
-// error. The order of rounding is that of the blocks, so two folds of the same
-// source give the same bits.
+// error. Sums are rounded in the order of the blocks, so two folds of the same source
+// give the same bits.
 func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) error {
 	if !opt.Range.All() && opt.Range.From == opt.Range.To {
 		return nil

@@ -2,7 +2,7 @@ package stream
 
 import "io"
 
-// The JSON forms of what path shows: a curve over k, or a grid of weights.
+// The JSON forms of a path: a curve over k, or a grid of weights.
 const (
 	CurveSchema = "ufs-stream/path-curve/v1"
 	GridSchema  = "ufs-stream/path-grid/v1"
@@ -14,10 +14,12 @@ type Curve struct {
 	Schema   string         `json:"schema"`
 	Method   string         `json:"method"`
 	Seed     uint64         `json:"seed"`
+	Version  string         `json:"version"`
 	Rows     int64          `json:"rows"`
 	RowsUsed int64          `json:"rows_used"`
 	Features int            `json:"features"`
 	Options  map[string]any `json:"options"`
+	Inputs   []Input        `json:"inputs"`
 	Passes   int            `json:"passes"`
 	Points   []CurvePoint   `json:"points"`
 	Warnings []string       `json:"warnings"`
@@ -28,7 +30,7 @@ type Curve struct {
 // CurvePoint is the selection of the first K features.
 type CurvePoint struct {
 	K         int    `json:"k"`
-	Name      string `json:"name"` // the one that came last
+	Name      string `json:"name"` // the last of them
 	Score     Number `json:"score"`
 	Error     Number `json:"error"` // F(S)/F(∅)
 	Explained Number `json:"explained"`
@@ -36,7 +38,7 @@ type CurvePoint struct {
 
 // Encode writes c as indented JSON, version 1.
 func (c *Curve) Encode(w io.Writer) error {
-	c.Schema = CurveSchema
+	c.Schema, c.Inputs = CurveSchema, append([]Input{}, c.Inputs...)
 	return encode(w, c)
 }
 
@@ -55,11 +57,13 @@ type Grid struct {
 	Schema      string         `json:"schema"`
 	Method      string         `json:"method"`
 	Seed        uint64         `json:"seed"`
+	Version     string         `json:"version"`
 	Rows        int64          `json:"rows"`
 	RowsUsed    int64          `json:"rows_used"`
 	Features    int            `json:"features"`
 	K           int            `json:"k"`
 	Options     map[string]any `json:"options"`
+	Inputs      []Input        `json:"inputs"`
 	Passes      int            `json:"passes"`
 	Settings    []GridSetting  `json:"settings"`
 	Recommended int            `json:"recommended"` // index into settings; -1 for none
@@ -69,13 +73,13 @@ type Grid struct {
 	Memory      Memory         `json:"memory"`
 }
 
-// GridSetting is one setting, and how far its first K features agree with those of its
-// neighbours in the grid (mean Jaccard index).
+// GridSetting is one setting, and how far its neighbours in the grid agree with its first
+// K features (mean Jaccard index).
 type GridSetting struct {
 	Alpha      Number   `json:"alpha"`           // null for fufs, which has none
 	Beta       *Number  `json:"beta,omitempty"`  // of methods with a β in place of γ
 	Gamma      Number   `json:"gamma"`           // null for those
-	Flags      string   `json:"flags,omitempty"` // that ask select for the setting, where weights may be shares
+	Flags      string   `json:"flags,omitempty"` // with which select makes this setting, where weights may be shares
 	Objective  Number   `json:"objective"`
 	Iterations int      `json:"iterations"`
 	Converged  bool     `json:"converged"`
@@ -94,7 +98,7 @@ func (s *GridSetting) Second() (letter string, value Number) {
 
 // Encode writes g as indented JSON, version 1.
 func (g *Grid) Encode(w io.Writer) error {
-	g.Schema = GridSchema
+	g.Schema, g.Inputs = GridSchema, append([]Input{}, g.Inputs...)
 	return encode(w, g)
 }
 

@@ -11,7 +11,7 @@ import (
 // taken for the other.
 func TestPathRoundTrip(t *testing.T) {
 	curve := Curve{Method: "greedy", Points: []CurvePoint{{1, "<a>\n", 2, 0.1, 0.9}, {2, "b", Number(math.NaN()), 0, 1}}}
-	grid := Grid{Method: "fufs", Recommended: -1, Settings: []GridSetting{{Alpha: Number(math.NaN()), Gamma: 1e-3, Selected: []string{"a"}}}}
+	grid := Grid{Method: "fufs", Version: "v1", Inputs: []Input{{Path: "a", Rows: 1}}, Recommended: -1, Settings: []GridSetting{{Alpha: Number(math.NaN()), Gamma: 1e-3, Selected: []string{"a"}}}}
 	var c, g, again bytes.Buffer
 	if err := curve.Encode(&c); err != nil {
 		t.Fatal(err)
@@ -20,7 +20,7 @@ func TestPathRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, err := DecodeCurve(strings.NewReader(c.String()))
-	if err != nil || back.Encode(&again) != nil || again.String() != c.String() {
+	if err != nil || back.Inputs == nil || back.Encode(&again) != nil || again.String() != c.String() {
 		t.Errorf("%v: %s\nwas %s", err, again.String(), c.String())
 	}
 	again.Reset()

@@ -1,19 +1,19 @@
 package stream
 
-// Scratch is where a method that runs over its rows many times keeps what belongs to
-// them: in memory ([InMemory]) or in files (chunkio). The records are the same bytes in
-// either, so that a method computes the same.
+// Scratch is where a method that runs over its rows many times keeps its data for each
+// row: in memory ([InMemory]) or in files (chunkio). Both hold the same bytes, so a method
+// computes the same with either.
 type Scratch interface {
-	// Reserve makes sure that there is room for that many bytes in all, before any is
-	// made: a *MemoryError, or an error that says what to do, where there is not.
+	// Reserve checks that there is room for that many bytes in all, before any is made. The
+	// error is a *MemoryError, or says what to do.
 	Reserve(total int64) error
-	// Make returns room for total bytes, in records of the given size, of which the
-	// last may be shorter. The name is for messages.
+	// Make returns room for total bytes in records of the given size; the last one may be
+	// shorter. The name is for messages.
 	Make(name string, total int64, record int) (ScratchFile, error)
 }
 
 // ScratchFile is a sequence of records, as many and as long as it was made for. Close
-// gives the room back; it is to be called when no pass is under way.
+// gives the room back; call it while no pass is under way.
 type ScratchFile interface {
 	// Pass starts a run over all records, in order. Several passes may be under way at
 	// a time if all of them only read.
@@ -33,8 +33,8 @@ const (
 
 // ScratchPass is a run over the records.
 type ScratchPass interface {
-	// Next lends the next record until the call of Next or Close that follows; its start
-	// is aligned to 8 bytes. In mode ScratchWrite the content is arbitrary. It may
+	// Next lends the next record until the following call of Next or Close; its start
+	// is aligned to 8 bytes. In mode ScratchWrite the content is arbitrary. Next may
 	// report that an earlier record could not be written. A call after the last record
 	// panics.
 	Next() ([]byte, error)

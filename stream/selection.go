@@ -12,28 +12,29 @@ const SelectionSchema = "ufs-stream/selection/v1"
 // Selection is the result of a run: what was chosen, why, from what, at what cost.
 // It is plain data; Encode is its one encoder.
 type Selection struct {
-	Schema     string         `json:"schema"`
-	Method     string         `json:"method"`
-	K          int            `json:"k"`
-	Seed       uint64         `json:"seed"`
-	Version    string         `json:"version"`
-	Rows       int64          `json:"rows"`
-	RowsUsed   int64          `json:"rows_used"`
-	Features   int            `json:"features"`
-	Options    map[string]any `json:"options"`
-	Inputs     []Input        `json:"inputs"`
-	Passes     int            `json:"passes"`
-	Iterations int            `json:"iterations"`
-	Converged  bool           `json:"converged"`
-	Selected   []Selected     `json:"selected"`
-	Scores     []Score        `json:"scores,omitempty"`
-	Objective  []Number       `json:"objective,omitempty"`
-	Columns    []ColumnReport `json:"columns"`
-	Trace      []TraceStep    `json:"trace,omitempty"`
-	LeftOut    []LeftOut      `json:"left_out"`
-	Warnings   []string       `json:"warnings"`
-	Timing     Timing         `json:"timing"`
-	Memory     Memory         `json:"memory"`
+	Schema        string         `json:"schema"`
+	Method        string         `json:"method"`
+	K             int            `json:"k"`
+	Seed          uint64         `json:"seed"`
+	Version       string         `json:"version"`
+	Rows          int64          `json:"rows"`
+	RowsUsed      int64          `json:"rows_used"`
+	Features      int            `json:"features"`
+	Options       map[string]any `json:"options"`
+	Inputs        []Input        `json:"inputs"`
+	Passes        int            `json:"passes"`
+	Iterations    int            `json:"iterations"`
+	Converged     bool           `json:"converged"`
+	Selected      []Selected     `json:"selected"`
+	Scores        []Score        `json:"scores,omitempty"`
+	LowerIsBetter bool           `json:"lower_is_better,omitempty"` // the scores rank the smallest first
+	Objective     []Number       `json:"objective,omitempty"`
+	Columns       []ColumnReport `json:"columns"`
+	Trace         []TraceStep    `json:"trace,omitempty"`
+	LeftOut       []LeftOut      `json:"left_out"`
+	Warnings      []string       `json:"warnings"`
+	Timing        Timing         `json:"timing"`
+	Memory        Memory         `json:"memory"`
 }
 
 // Selected is one chosen feature. Column is its zero-based index among the features used.

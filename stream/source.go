@@ -64,7 +64,7 @@ func nearestCut(cuts []int64, i, n int) int64 {
 type MissingPolicy int
 
 const (
-	// MissingError makes the Source end with a *MissingError that names the place.
+	// MissingError ends the Source with a *DataError that wraps ErrMissing and names the place.
 	MissingError MissingPolicy = iota
 	// MissingDropRow leaves out rows with a missing entry in any feature.
 	MissingDropRow

@@ -94,7 +94,7 @@ func Spell(err error, say Spelling) string {
 	return spelled.String() + rest
 }
 
-// Errorf is fmt.Errorf with a format as that of a [Text]. Arguments for %w are wrapped.
+// Errorf is fmt.Errorf with the format of a [Text]. Arguments for %w are wrapped.
 func Errorf(format string, args ...any) error {
 	e := &textError{Text: Text{format, args}}
 	if strings.Contains(format, "%w") {
@@ -122,4 +122,3 @@ func (e *textError) Unwrap() []error {
 	}
 	return nil
 }
-

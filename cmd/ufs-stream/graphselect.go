@@ -59,6 +59,7 @@ func (r *request) onGraph(ctx context.Context, e *evidence, s *stream.Selection)
 		scores := baseline.LaplacianScore(g)
 		order, warnings := baseline.RankLowest(scores, cols, s.K)
 		rankUp(e, used, order, scores, s)
+		s.LowerIsBetter = true
 		s.Warnings = append(s.Warnings, warnings...)
 		return r.explain(ctx, g.G, g.D, s)
 	case "mcfs":

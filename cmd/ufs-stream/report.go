@@ -57,7 +57,7 @@ func (c *cli) page(args []string, o reportOptions) error {
 	if err := checkOutput(o.out); err != nil {
 		return err
 	}
-	p := report.Page{Version: version()}
+	p := report.Page{Version: version(), Spelling: flagOf}
 	for _, path := range args {
 		d, err := readDocument(path)
 		if err != nil {

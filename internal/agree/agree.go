@@ -11,7 +11,7 @@ import (
 type Setting struct {
 	Order []int // features, best first
 	Sound bool  // may be recommended
-	Apart bool  // is compared with nothing, nor recommended
+	Apart bool  // neither compared nor recommended
 }
 
 // Grid is settings by rising weights, row by row.
@@ -21,8 +21,8 @@ type Grid struct {
 	Settings []Setting
 }
 
-// stableLink is the agreement from which two neighbours count as the same selection: at
-// k = 50 five or six features differ.
+// stableLink is the agreement above which two neighbours count as the same selection: at
+// k = 50 they differ in five or six features.
 const stableLink = 0.8
 
 // Jaccard is |A∩B|/|A∪B| of the first k features of two rankings of d.
@@ -92,10 +92,10 @@ func (g *Grid) link(a, b int) float64 {
 // Recommend names the setting in the middle of the stable region, -1 for none, and why:
 //
 //  1. only sound settings take part;
-//  2. neighbours are linked if they agree to 0.8 (see link), or, where no two do, to as
-//     much as the best two;
-//  3. a region is a set of settings connected by links; the stable one is the largest,
-//     of equally large ones that with the highest mean link, then the first;
+//  2. neighbours are linked if they agree to 0.8 (see link), or, where no two do, as well
+//     as the best two;
+//  3. a region is a set of settings connected by links; the stable one is the largest, of
+//     equally large regions the one with the highest mean link, then the first;
 //  4. its middle is the member with the least sum of squared distances, in steps of the
 //     grid, to all members; of several the first.
 //

@@ -7,12 +7,11 @@ import (
 )
 
 const (
-	// dependent is the share of a column's sum of squares below which what earlier
-	// columns leave of it is rounding: package greedy's own limit, so that both skip the
-	// same columns.
+	// dependent is the share of a column's sum of squares below which the rest that earlier
+	// columns leave is rounding: package greedy's own limit, so that both skip the same
+	// columns.
 	dependent = 1e-8
-	// strip is the number of selected columns that one product takes earlier ones off.
-	// The kernel's chains are 256 long, so strips change no bit of the others.
+	// strip is the number of selected columns that one product reduces by earlier ones.
 	strip = 64
 )
 
@@ -20,8 +19,8 @@ const (
 // every prefix S of the ranking chosen: what is left of the n×d matrix X when its
 // columns are reconstructed from the first 1, 2, … of the chosen ones. It equals the
 // error that package greedy gives for a selection from the same rows. Chosen columns
-// that earlier ones explain (duplicates, zeros) add nothing. A matrix of zeros, of
-// which nothing is left, has error 0; sums of squares beyond float64 give NaN.
+// that earlier ones explain (duplicates, zeros) add nothing. A matrix of zeros has error
+// 0; sums of squares beyond float64 give NaN.
 //
 // The rows of V, an orthonormal basis of S times X, come by elimination from the k×d
 // product X_SᵀX: V_r = (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. Costs 2·n·k·d + k²·d
@@ -37,14 +36,14 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	for from := 0; from < k; from += strip {
 		to := min(from+strip, k)
 		if from > 0 {
-			// The earlier rows' part of these: V_sᵀ of the strip's columns times V_s.
-			at := make([]float64, from*(to-from))
+			// The earlier rows' part of the strip: V_sᵀ of its columns times V_s.
+			part := make([]float64, from*(to-from))
 			for s := range from {
 				for r := from; r < to; r++ {
-					at[s*(to-from)+r-from] = v.Data[s*d+chosen[r]]
+					part[s*(to-from)+r-from] = v.Data[s*d+chosen[r]]
 				}
 			}
-			kernel.Gemm(team, -1, kernel.RowMajor(at, from, to-from, to-from).Trans(), v.Sub(0, 0, from, d), v.Sub(from, 0, to-from, d))
+			kernel.Gemm(team, -1, kernel.RowMajor(part, from, to-from, to-from).Trans(), v.Sub(0, 0, from, d), v.Sub(from, 0, to-from, d))
 		}
 		for r := from; r < to; r++ {
 			row := v.Data[r*d:][:d]

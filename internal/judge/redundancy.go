@@ -6,15 +6,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// wide is the number of columns whose correlations with all before them are held at a
-// time.
+// wide is the number of columns that are correlated with all before them at a time.
 const wide = 256
 
 // Redundancy returns, for every prefix of the columns of x, n×k, the mean of |ρ| over
-// its pairs of columns, ρ being Pearson's correlation: 0 for columns that tell nothing
-// of each other, 1 for copies (Zhao, Wang, Liu 2010; they divide the sum over pairs by
-// twice their number, and take their features to correlate positively). A constant
-// column has no correlation: pairs with one do not count. Without a pair it is NaN.
+// its pairs of columns, ρ being Pearson's correlation: 0 for uncorrelated columns, 1 for
+// copies (Zhao, Wang, Liu 2010; they divide the sum over pairs by twice their number, and
+// assume positive correlations). Pairs with a constant column do not count. Without a pair
+// it is NaN.
 //
 // It overwrites the columns of x, column-major, with their directions from the mean.
 // Costs n·k² flops in kernel.Gemm, and holds wide·k numbers.
@@ -23,12 +22,12 @@ func Redundancy(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	varies := make([]bool, k)
 	kernel.Each(team.Threads(), k, func(j int) { varies[j] = direction(x.Data[j*x.ColStride:][:n]) })
 	curve := make([]float64, k)
-	held := make([]float64, min(wide, k)*k)
+	correlations := make([]float64, min(wide, k)*k)
 	total, columns, pairs := 0.0, 0, 0
 	for from := 0; from < k; from += wide {
 		to := min(from+wide, k)
-		rho := kernel.RowMajor(held, to-from, to, to)
-		clear(held[:(to-from)*to])
+		rho := kernel.RowMajor(correlations, to-from, to, to)
+		clear(correlations[:(to-from)*to])
 		kernel.Gemm(team, 1, x.Sub(0, from, n, to-from).Trans(), x.Sub(0, 0, n, to), rho)
 		for r := from; r < to; r++ {
 			if varies[r] {
@@ -44,8 +43,8 @@ func Redundancy(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	return curve
 }
 
-// direction divides what col differs by from its mean by its length. A column whose
-// spread is rounding becomes zeros, and the answer is false.
+// direction centres col and gives it length 1. A column whose spread is rounding becomes
+// zeros, and the answer is false.
 func direction(col []float64) bool {
 	largest := 0.0
 	for _, v := range col {

@@ -48,7 +48,7 @@ func TestTrials(t *testing.T) {
 		t.Errorf("3 runs: %v, %v", got, err)
 	}
 	for r, s := range want {
-		made, err := cluster.KMeans(t.Context(), x, cluster.Options{Clusters: 3, Restarts: 2, Seed: RunSeed(5, r)})
+		made, err := cluster.KMeans(t.Context(), cluster.Matrix(x), cluster.Options{Clusters: 3, Restarts: 2, Seed: RunSeed(5, r)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,7 @@
 package planted
 
+import "github.com/ufs-stream/ufs-stream/internal/splitmix"
+
 // Series numbers: factors come first, then the table's own draws, then one series
 // for every column's noise.
 const (
@@ -12,16 +14,14 @@ const (
 )
 
 // Series is an endless sequence of random numbers that can be entered at any place:
-// each is a hash of seed, series and place, three rounds of SplitMix64's finalizer
-// (Steele, Lea, Flood: Fast splittable pseudorandom number generators), of which two
-// are done once for the series.
+// each is a hash of seed, series and place.
 type Series uint64
 
 // NewSeries is series number n of a seed.
-func NewSeries(seed, n uint64) Series { return Series(mix(mix(seed) + n)) }
+func NewSeries(seed, n uint64) Series { return Series(splitmix.Hash(seed, n)) }
 
 // Bits is the number at a place: 64 random bits.
-func (s Series) Bits(at int64) uint64 { return mix(uint64(s) + uint64(at)) }
+func (s Series) Bits(at int64) uint64 { return splitmix.Mix(uint64(s) + uint64(at)) }
 
 // Normal is nearly a standard normal number: the sum of four 16-bit uniform ones,
 // whose variance is 4·(2³²-1)/12. It needs no logarithm, so every machine gives the
@@ -31,13 +31,6 @@ func (s Series) Normal(at int64) float64 {
 	h := s.Bits(at)
 	sum := h&0xFFFF + h>>16&0xFFFF + h>>32&0xFFFF + h>>48
 	return (float64(int64(sum)) - 2*0xFFFF) * invDeviation
-}
-
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
 }
 
 // series is a series of the table's seed.

@@ -1,9 +1,7 @@
 package planted
 
 import (
-	"fmt"
 	"math/bits"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -11,9 +9,9 @@ import (
 // Options shapes a Table; zero fields mean their defaults.
 type Options struct {
 	Rows    int64 // default 20,000
-	Factors int   // default 6, or what fills half of Columns
-	// Columns is the number of all columns; the noise is what the rest leaves. Default
-	// 0: what the other fields add up to.
+	Factors int   // default 6, or as many as fill half of Columns
+	// Columns is the number of all columns; noise fills what the other fields leave.
+	// Default 0: the sum of the other fields.
 	Columns  int
 	Noise    int   // columns of noise; default twice the factors. Not with Columns
 	Constant int   // constant columns; default 2, or fewer where Columns leaves no room
@@ -62,28 +60,24 @@ func (o Options) withDefaults() Options {
 // shown is the number of columns that show some of f factors: groups and mixtures.
 func shown(f int) int { return f*(f+5)/2 + f/2 }
 
-// Validate says what is wrong with the options, all of it, as a *stream.UsageError.
+// Validate names every fault of the options in one *stream.UsageError.
 func (o Options) Validate() error {
-	var faults []string
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var faults stream.Faults
 	if o.Rows < 0 || o.Factors < 0 || o.Columns < 0 || o.Noise < 0 || o.Constant < 0 || o.GroupRow < 0 || o.Classes < 0 {
-		fault("a number is negative")
+		faults.Addf("a number is negative")
 	}
 	if o.Columns > 0 && o.Noise > 0 {
-		fault("the columns of noise follow from the number of all columns; give one of both")
+		faults.Addf("the columns of noise follow from the number of all columns; give one of both")
 	}
 	if need := shown(max(o.Factors, 1)) + o.Constant; o.Columns > 0 && o.Columns < need {
-		fault("%d columns are too few: %d factors and %d constants need %d, since a factor shows in at least 3 redundant columns",
+		faults.Addf("%d columns are too few: %d factors and %d constants need %d, since a factor shows in at least 3 redundant columns",
 			o.Columns, max(o.Factors, 1), o.Constant, need)
 	}
 	if o.Classes == 1 || bits.OnesCount(uint(o.Classes)) > 1 {
-		fault("%d classes: want a power of two from 2 on, so that the factors stay uncorrelated", o.Classes)
+		faults.Addf("%d classes: want a power of two from 2 on, so that the factors stay uncorrelated", o.Classes)
 	} else if f := o.withDefaults().Factors; faults == nil && o.Classes > 2*f {
 		// The class's bits are Walsh functions 1, 2, 4, …, classes/2.
-		fault("%d classes need %d factors to tell them apart, and there are %d", o.Classes, o.Classes/2, f)
+		faults.Addf("%d classes need %d factors to tell them apart, and there are %d", o.Classes, o.Classes/2, f)
 	}
-	if faults == nil {
-		return nil
-	}
-	return stream.Usagef("planted table: %s", strings.Join(faults, "; "))
+	return faults.Err("planted table: ")
 }

@@ -1,6 +1,6 @@
 // Package planted generates a table whose right selection is known: a few hidden
 // factors, each shown by a group of redundant columns, among mixtures, noise and
-// constants, under names and in an order that tell nothing.
+// constants, with meaningless names and in random order.
 //
 //  1. Factor f is an independent random series. Its group has Factors+2-f columns
 //     (the first the most, the last 3), each the factor with a little noise of its
@@ -9,17 +9,17 @@
 //  3. The other columns are independent noise of low variance, or constant.
 //
 // On standardized columns greedy selection scores a column by the sum of its squared
-// correlations with all columns: about the size of its group, for a mixture 0.37 of
-// both its groups and 1 (once one is chosen, its noise keeps it behind the other), and
-// about 1 for noise. So it takes one column of each group, largest group first, before
-// anything else, as soon as the rows (say 500) drown chance correlations.
+// correlations with all columns: about the size of its group; for a mixture 0.37 of
+// both its groups plus 1 (once one group is covered, its noise keeps it below the other);
+// and about 1 for noise. So it takes one column of each group, largest group first, before
+// anything else, given enough rows (say 500) to drown chance correlations.
 //
 // With C classes, each of the first C-1 factors is 0.89 of a Walsh function of the
 // row's class, ±1, and 0.45 of its own series: the classes are clusters, 4 deviations
 // apart in every factor in which they differ (half of them), and the factors stay
 // uncorrelated, so that the right selection is the same.
 //
-// Every value is a hash of seed, series and row: any block can be made by itself, and
+// Every value is a hash of seed, series and row: any block can be made on its own, and
 // nothing is stored.
 package planted
 
@@ -55,7 +55,7 @@ const (
 	mixtureNoise = 0.6 // of a mixture: a squared correlation of 0.37 with either factor
 )
 
-// Of a factor that follows the classes: √0.8 and √0.2, so that its variance is 1.
+// The parts of a factor that follows the classes: √0.8 and √0.2, for a variance of 1.
 const (
 	classShare = 0.8944271909999159
 	ownShare   = 0.4472135954999579
@@ -168,8 +168,8 @@ func (t *Table) Cuts() []int64 {
 	return append(cuts, t.opt.Rows)
 }
 
-// Chunks implements stream.Source. Blocks start at row-group starts, as those of
-// files do; the two ends of r may be any rows.
+// Chunks implements stream.Source. Blocks start at row-group starts, as in files; the two
+// ends of r may be any rows.
 func (t *Table) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	if r.All() {
 		r.To = t.opt.Rows
@@ -207,8 +207,7 @@ func (t *Table) chunk(from, to int64, data []float64) *stream.Chunk {
 	return c
 }
 
-// Fill makes the values of column j in the rows from, from+1, … of out. Several may
-// be made at once.
+// Fill writes rows from, from+1, … of column j to out. Calls may run at the same time.
 func (t *Table) Fill(j int, from int64, out []float64) {
 	col := &t.columns[j]
 	clear(out)

@@ -1,6 +1,6 @@
 // Package words is the binary form of mergeable states: little-endian words of 8 bytes,
 // moved through a bounded buffer, with sizes checked before anything is allocated for
-// them. A form opens with a word of 8 letters, of which the last is its version.
+// them. A form opens with a word of 8 letters; the last one is its version.
 package words
 
 import (
@@ -11,7 +11,7 @@ import (
 	"math"
 )
 
-// ErrFormat is wrapped by every decoding error but those of the underlying reader.
+// ErrFormat is wrapped by every decoding error that is not the underlying reader's.
 var ErrFormat = errors.New("not a state of this kind and version")
 
 // Magic is the opening word of 8 letters.
@@ -72,7 +72,7 @@ func (w *Writer) Finish() (int64, error) {
 	return w.n, w.err
 }
 
-// Reader is the inverse of Writer. Words announced by Expect are read 64 KiB at a
+// Reader is the inverse of Writer. It reads the words announced by Expect, 64 KiB at a
 // time, and none beyond; after an error every word is 0.
 type Reader struct {
 	r       io.Reader
@@ -83,7 +83,7 @@ type Reader struct {
 	err     error
 }
 
-// Expect announces words: no more than announced are read.
+// Expect announces further words.
 func (r *Reader) Expect(words int64) { r.ahead += words }
 
 // Word reads a word.
@@ -130,7 +130,7 @@ func (r *Reader) Floats(dst []float64) {
 	}
 }
 
-// Fail makes ErrFormat, with the reason, the error of r, unless it has one.
+// Fail sets the error of r to ErrFormat with a reason, unless r has one.
 func (r *Reader) Fail(format string, args ...any) {
 	r.Stop(fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...)))
 }
@@ -138,7 +138,7 @@ func (r *Reader) Fail(format string, args ...any) {
 // NewReader returns a Reader from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Stop makes err, unless it is nil, the error of r, unless it has one.
+// Stop sets the error of r to err, unless r has one.
 func (r *Reader) Stop(err error) {
 	if r.err == nil {
 		r.err = err

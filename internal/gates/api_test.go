@@ -1,0 +1,154 @@
+package gates
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ufs-stream/ufs-stream/"
+
+// libraries are the packages that a stranger imports.
+var libraries = []string{"anchor", "baseline", "chunkio", "cluster", "cpufs", "eufs", "gram", "greedy", "report", "sfufs", "stream"}
+
+// TODO(merge): remove with eufs.Setup.U.
+var exceptions = []string{"eufs.Setup.U"}
+
+// Nobody outside the module can name a type of an internal package, so no exported API
+// may need one.
+func TestPublicAPINamesNoInternalType(t *testing.T) {
+	load := exportData(t)
+	for _, name := range libraries {
+		pkg, err := load.Import(module + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := search{seen: make(map[types.Type]bool)}
+		for _, object := range pkg.Scope().Names() {
+			if token.IsExported(object) {
+				s.object(name+"."+object, pkg.Scope().Lookup(object))
+			}
+		}
+		for _, f := range s.found {
+			if place, _, _ := strings.Cut(f, " "); !slices.Contains(exceptions, place) {
+				t.Error(f)
+			}
+		}
+	}
+}
+
+// exportData imports the libraries from the compiler's export data.
+func exportData(t *testing.T) types.Importer {
+	args := []string{"list", "-export", "-deps", "-json=ImportPath,Export"}
+	for _, name := range libraries {
+		args = append(args, module+name)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := make(map[string]string)
+	for list := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct{ ImportPath, Export string }
+		if err := list.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		files[p.ImportPath] = p.Export
+	}
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(files[path])
+	})
+}
+
+// search follows everything that a package exports down to the types it is made of.
+type search struct {
+	seen  map[types.Type]bool
+	found []string
+}
+
+func (s *search) object(place string, o types.Object) {
+	name, isType := o.(*types.TypeName)
+	if !isType {
+		s.visit(place, o.Type())
+		return
+	}
+	if alias, ok := o.Type().(*types.Alias); ok {
+		s.visit(place, alias.Rhs())
+		return
+	}
+	s.visit(place, name.Type().Underlying())
+	named := name.Type().(*types.Named)
+	for m := range named.Methods() {
+		if m.Exported() {
+			s.visit(place+"."+m.Name(), m.Type())
+		}
+	}
+}
+
+// visit reports the internal types that t mentions. It does not enter named types: those
+// of the libraries are visited where they are declared.
+func (s *search) visit(place string, t types.Type) {
+	switch t := t.(type) {
+	case *types.Alias:
+		s.visit(place, t.Rhs())
+	case *types.Named:
+		if pkg := t.Obj().Pkg(); pkg != nil && strings.HasPrefix(pkg.Path(), module+"internal/") {
+			s.found = append(s.found, fmt.Sprintf("%s mentions %s", place, t))
+		}
+		for arg := range t.TypeArgs().Types() {
+			s.visit(place, arg)
+		}
+		if pkg := t.Obj().Pkg(); pkg != nil && strings.HasPrefix(pkg.Path(), module) && !t.Obj().Exported() && !s.seen[t] {
+			s.seen[t] = true
+			s.object(place, t.Obj()) // its exported fields and methods can be reached
+		}
+	case *types.Pointer:
+		s.visit(place, t.Elem())
+	case *types.Slice:
+		s.visit(place, t.Elem())
+	case *types.Array:
+		s.visit(place, t.Elem())
+	case *types.Chan:
+		s.visit(place, t.Elem())
+	case *types.Map:
+		s.visit(place, t.Key())
+		s.visit(place, t.Elem())
+	case *types.Tuple:
+		for v := range t.Variables() {
+			s.visit(place, v.Type())
+		}
+	case *types.Signature:
+		s.visit(place, t.Params())
+		s.visit(place, t.Results())
+		for p := range t.TypeParams().TypeParams() {
+			s.visit(place, p.Constraint())
+		}
+	case *types.Struct:
+		for f := range t.Fields() {
+			if f.Exported() {
+				s.visit(place+"."+f.Name(), f.Type())
+			}
+		}
+	case *types.Interface:
+		for m := range t.Methods() {
+			s.visit(place+"."+m.Name(), m.Type())
+		}
+	case *types.Union:
+		for term := range t.Terms() {
+			s.visit(place, term.Type())
+		}
+	}
+}

@@ -1,0 +1,15 @@
+// Package splitmix hashes numbers by SplitMix64: Steele, Lea and Flood, Fast splittable
+// pseudorandom number generators, OOPSLA 2014.
+package splitmix
+
+// Mix is the generator's output from state x: a bijection of 64-bit numbers.
+func Mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// Hash is a bijection of x for every seed. Mixing the seed first keeps the sequences of
+// neighbouring seeds from overlapping.
+func Hash(seed, x uint64) uint64 { return Mix(Mix(seed) + x) }
