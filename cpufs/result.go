@@ -114,7 +114,7 @@ func (s *solver) finish(r *Result) {
 	}
 	r.Order, r.ties = rank(r.Scores, constant)
 	r.U, r.V = s.u, s.v
-	r.Passes = s.rows.passes
+	r.Passes = s.rows.Passes
 	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	if n := r.Nonzero; n < s.d-len(r.Constant) {
