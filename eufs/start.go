@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,8 +26,8 @@ const (
 
 // sampleSize is the number of rows of the sample, for m anchors too.
 func sampleSize(n int64, d, k, m int) int {
-	rows := min(sampleRows, sampleBytes/wordBytes/d)
-	return int(min(n, int64(max(rows, rowsPerCluster*k, m))))
+	most := min(sampleRows, sampleBytes/wordBytes/d)
+	return int(min(n, int64(max(most, rowsPerCluster*k, m))))
 }
 
 // sampled is m rows in the order of the table, m×d column-major, as k-means likes them;
@@ -49,11 +50,11 @@ func (t *table) sample(ctx context.Context, m int, seed uint64) (sampled, error)
 		s.order[place[p]] = i
 	}
 	i := 0
-	err := t.each(ctx, func(b int, block kernel.Matrix[float64]) error {
+	err := t.columns(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error {
 		first := int64(b) * int64(t.block)
-		for ; i < m && positions[i] < first+int64(block.Rows); i++ {
-			for j, v := range block.Data[int(positions[i]-first)*t.d:][:t.d] {
-				s.x.Data[j*m+i] = v
+		for ; i < m && positions[i] < first+int64(x.Rows); i++ {
+			for j := range t.d {
+				s.x.Data[j*m+i] = x.Data[j*x.ColStride+int(positions[i]-first)]
 			}
 		}
 		return nil
@@ -120,7 +121,7 @@ func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {
 		}
 		return
 	}
-	for i, label := range view[int32](rec)[from:][:h] {
+	for i, label := range rows.View[int32](rec)[from:][:h] {
 		copy(dst[i*k:][:k], s.rows[int(label)*k:])
 	}
 }
@@ -144,12 +145,9 @@ func newStarter(ctx context.Context, t *table, team *kernel.Team, s Setup, sampl
 		}
 	}()
 	pass := cluster.NewPass(team, r.Centers, false)
-	x := make([]float64, t.block*t.d)
-	err = lockstep(ctx, t.blocks, []use{t.reading(), writing(st.labels)}, func(b int, rec [][]byte) error {
-		h := t.rows(b)
-		t.columnsTo(x, rec[0], h)
-		return pass.Add(view[int32](rec[1]), kernel.ColMajor(x, h, t.d, h))
-	})
+	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
+		return pass.Add(rows.View[int32](records[0]), x)
+	}, rows.Write(st.labels))
 	if err != nil {
 		return nil, err
 	}
