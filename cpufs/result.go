@@ -2,9 +2,10 @@ package cpufs
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Result is a ranking of all d features, by column of the source.
@@ -24,8 +25,8 @@ type Result struct {
 	Passes    int // over the source
 	// Distance is ‖C − F‖ over ‖C‖: what η has left between the two.
 	Distance float64
-	U, V     []float64 // c×n₁ and c×n₂, row-major
-	Warnings []string  // for the user
+	U, V     []float64     // c×n₁ and c×n₂, row-major
+	Warnings []stream.Text // for the user
 
 	ties []int // sizes of the groups of equal scores, in order
 }
@@ -116,14 +117,14 @@ func (s *solver) finish(r *Result) {
 	r.U, r.V = s.u, s.v
 	r.Passes = s.rows.Passes
 	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))
-	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, stream.Textf(format, args...)) }
 	if n := r.Nonzero; n < s.d-len(r.Constant) {
 		warn("%d of %d features have a score above 0; the others are tied and stand in column order", n, s.d)
 	}
 	if s.loose > 0 {
-		warn("in %d iterations C was not determined: the rows tell fewer than %d clusters apart; try fewer", s.loose, s.c)
+		warn("in %d iterations C was not determined: the rows tell fewer than %d clusters apart; choose fewer {clusters}", s.loose, s.c)
 	}
 	if r.Plan.GramNoRoom {
-		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; raise the memory limit to save them", s.d)
+		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; a higher {memory-limit} saves them", s.d)
 	}
 }

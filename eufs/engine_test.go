@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -31,9 +30,8 @@ func given(t testing.TB, x, u, v *mat.Dense, g graph, height, workers int, scrat
 	}, rows.Write(tab.file)); err != nil {
 		t.Fatal(err)
 	}
-	m := kernel.RowMajor(u.RawMatrix().Data, n, k, k)
 	s := Setup{Clusters: k, Scratch: scratch, Threads: workers}.withDefaults(int64(n))
-	p := &Problem{t: tab, setup: s, start: &starter{layout: tab.layout, given: &m}, graph: g}
+	p := &Problem{t: tab, setup: s, start: &starter{layout: tab.layout, u: u.RawMatrix().Data}, graph: g}
 	if err := p.fit(t.Context()); err != nil {
 		t.Fatal(err)
 	}

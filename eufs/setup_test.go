@@ -152,18 +152,18 @@ func TestStartRefuses(t *testing.T) {
 	const n, d, k = 40, 6, 2
 	src := &rowsSource{x: grouped(n, d, k, 10), heights: []int{40}}
 	std := standardizer(t, src, gram.ScaleUnit)
-	zero := kernel.RowMajor(make([]float64, n*k), n, k, k)
-	bad := kernel.RowMajor(slices.Repeat([]float64{math.NaN()}, n*k), n, k, k)
-	narrow := kernel.RowMajor(make([]float64, n), n, 1, 1)
+	zero := make([]float64, n*k)
+	bad := slices.Repeat([]float64{math.NaN()}, n*k)
+	narrow := make([]float64, n)
 	same := &rowsSource{x: mat.NewDense(n, 1, append(slices.Repeat([]float64{1}, n-1), 2)), heights: []int{n}}
 	for _, c := range []struct {
 		src  stream.Source
 		s    Setup
 		want string
 	}{
-		{src, Setup{Clusters: k, Start: StartGiven, U: &zero}, "orthonormal"},
-		{src, Setup{Clusters: k, Start: StartGiven, U: &bad}, "orthonormal"},
-		{src, Setup{Clusters: k, Start: StartGiven, U: &narrow}, "40×1"},
+		{src, Setup{Clusters: k, Start: StartGiven, U: zero}, "orthonormal"},
+		{src, Setup{Clusters: k, Start: StartGiven, U: bad}, "orthonormal"},
+		{src, Setup{Clusters: k, Start: StartGiven, U: narrow}, "40 values, want 40×2"},
 		{src, Setup{Clusters: k, Start: StartGiven}, "go together"},
 		{src, Setup{Clusters: n + 1}, "more than the 40 rows"},
 		{src, Setup{Clusters: -1, Neighbors: -2, Threads: -3}, "neighbors = -2 is negative; workers = -3"},
