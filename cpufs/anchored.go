@@ -3,8 +3,11 @@ package cpufs
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -20,69 +23,87 @@ import (
 // ν(BᵀX)ᵀS_F. The next A and B are known before the pass, since they follow from XᵀC.
 // State is one n×c array, q' and c in turn.
 type anchored struct {
-	s      *solver
-	factor *factor
-	rows   *state    // q' or c
-	bx     []float64 // BᵀX, m×d
-	sf, sc []float64 // m×c
-	xq     []float64 // XᵀQ', d×c
-	lc     []float64
-	taking *walk
+	s       *solver
+	weights *rows.Anchored
+	file    stream.ScratchFile // q' or c
+	bx      []float64          // BᵀX, m×d
+	sf, sc  []float64          // m×c
+	xq      []float64          // XᵀQ', d×c
+	lc      []float64
+	taking  rows.Walk
+	records [][]byte // of file, and of the weights
 }
 
 func (g *anchored) describe() string { return "anchor" }
 
-// newAnchored opens the state.
-func newAnchored(s *solver, w weigher, scratch stream.Scratch) (*anchored, error) {
-	m, count := w.anchors()
-	height, c := s.rows.height, s.c
+// newAnchored opens the state; points are the anchors.
+func newAnchored(s *solver, points kernel.Matrix[float64], m, count int, scratch stream.Scratch) (_ *anchored, err error) {
+	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)
+	total := int64(block) * int64(blocks)
 	// What is wanted in all comes first, so that a run does not fail half way.
-	if err := scratch.Reserve(int64(len(height)) * (recordBytes(c, height) + recordBytes(2*count, height))); err != nil {
+	if err := scratch.Reserve(total * int64(stateBytes(c, count))); err != nil {
 		return nil, err
 	}
-	g := &anchored{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*c), sc: make([]float64, m*c), xq: make([]float64, s.d*c)}
-	var err error
-	if g.factor, err = newFactor(w, scratch, height); err != nil {
+	g := &anchored{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*c), sc: make([]float64, m*c),
+		xq: make([]float64, s.d*c), records: make([][]byte, 2)}
+	if g.weights, err = rows.NewAnchored(scratch, m, count, total, block); err != nil {
 		return nil, err
 	}
-	if g.rows, err = newState(scratch, "the state of the rows", c, height); err != nil {
-		return nil, errors.Join(err, g.factor.pairs.file.Close())
+	if s.opt.weights == nil {
+		g.weights.Place(s.team, points)
+	}
+	if g.file, err = scratch.Make("the state of the rows", total*8*int64(c), 8*block*c); err != nil {
+		return nil, errors.Join(err, g.weights.File.Close())
 	}
 	return g, nil
 }
 
+// stateBytes is what a row takes in scratch.
+func stateBytes(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
+
+// recordRows is the length of records for blocks of at most so many rows: even, so that
+// all records are aligned to 8 bytes.
+func recordRows(most int) int { return most + most%2 }
+
 func (g *anchored) close() error {
-	return errors.Join(g.factor.pairs.file.Close(), g.rows.file.Close())
+	return errors.Join(g.weights.File.Close(), g.file.Close())
 }
 
-// walk goes through the rows and their weights.
-func (g *anchored) walk(mode stream.ScratchMode) []use {
-	return []use{{g.rows, mode}, {g.factor.pairs, stream.ScratchRead}}
+// view is the state and the weights of the rows of a block.
+func (g *anchored) view(number int, records [][]byte) ([]float64, kernel.Sparse) {
+	h := g.s.rows.Height[number]
+	return rows.View[float64](records[0])[:h*g.s.c], g.weights.Rows(records[1], h)
 }
 
 // take finds the weights of the rows too.
 func (g *anchored) take(b *block, c []float64) error {
 	if g.taking == nil {
-		g.taking = newWalk(use{g.rows, stream.ScratchWrite}, use{g.factor.pairs, stream.ScratchWrite})
+		g.taking = rows.Walk{rows.Write(g.file), rows.Write(g.weights.File)}
 	}
-	rows, err := g.taking.next()
-	if err != nil {
+	if err := g.taking.Next(g.records); err != nil {
 		return err
 	}
-	copy(rows[0], c)
-	z, err := g.factor.weigh(b, rows[1])
-	if err != nil {
+	own, z := g.view(b.number, g.records)
+	copy(own, c)
+	if fixed := g.s.opt.weights; fixed != nil {
+		copy(z.Index, fixed.Index[b.first*z.Count:])
+		copy(z.Value, fixed.Value[b.first*z.Count:])
+		g.weights.Add(z)
+	} else if err := g.weights.Weigh(z, b.x); err != nil {
 		return err
 	}
-	kernel.SparseGemm(g.s.team, z, b.x, kernel.RowMajor(g.bx, g.factor.m, g.s.d, g.s.d))
+	kernel.SparseGemm(g.s.team, z, b.x, kernel.RowMajor(g.bx, z.Cols, g.s.d, g.s.d))
 	return nil
 }
 
-func (g *anchored) taken(err error) error {
-	if g.taking == nil {
-		return err
-	}
-	return g.taking.close(err)
+func (g *anchored) taken(err error) error { return g.taking.Close(err) }
+
+// each goes through the state of all rows and their weights.
+func (g *anchored) each(ctx context.Context, do func(number int, c []float64, weights kernel.Sparse) error, passes ...stream.ScratchPass) error {
+	return rows.Each(ctx, len(g.s.rows.Height), func(number int, records [][]byte) error {
+		c, weights := g.view(number, records)
+		return do(number, c, weights)
+	}, passes...)
 }
 
 // begin scales C and B, finds S_C, and then the sums of F = C and q' of the first
@@ -90,19 +111,23 @@ func (g *anchored) taken(err error) error {
 func (g *anchored) begin(ctx context.Context, scale []float64) error {
 	s := g.s
 	c := s.c
-	root := g.factor.root()
+	root := make([]float64, g.weights.M) // Δ^(−1/2), and 0 for an anchor that no row uses
+	for j, v := range g.weights.Delta {
+		if v > 0 {
+			root[j] = 1 / math.Sqrt(v)
+		}
+	}
 	for i := range g.bx {
 		g.bx[i] *= root[i/s.d]
 	}
-	err := each(func(_ int, rows [][]float64) error {
-		cRows, pairs := rows[0], rows[1]
+	err := g.each(ctx, func(_ int, cRows []float64, weights kernel.Sparse) error {
 		scaleColumns(cRows, scale)
-		for e := 0; e < len(pairs); e += 2 {
-			pairs[e+1] *= root[int(pairs[e])]
+		for e, j := range weights.Index {
+			weights.Value[e] *= root[j]
 		}
-		g.scatter(g.factor.rows(pairs), cRows, g.sc)
+		g.scatter(weights, cRows, g.sc)
 		return nil
-	}, use{g.rows, stream.ScratchModify}, use{g.factor.pairs, stream.ScratchModify})
+	}, rows.Modify(g.file), rows.Modify(g.weights.File))
 	if err != nil {
 		return err
 	}
@@ -122,28 +147,28 @@ func (g *anchored) begin(ctx context.Context, scale []float64) error {
 }
 
 // pass goes through the rows of X with their state and weights.
-func (g *anchored) pass(ctx context.Context, what string, mode stream.ScratchMode, do func(b *block, rows []float64, weights kernel.Sparse) error) error {
-	w := newWalk(g.walk(mode)...)
-	return w.close(g.s.rows.pass(ctx, what, func(b *block) error {
-		rows, err := w.next()
-		if err != nil {
+func (g *anchored) pass(ctx context.Context, what string, mode stream.ScratchMode, do func(b *block, c []float64, weights kernel.Sparse) error) error {
+	w := rows.Walk{g.file.Pass(mode), rows.Read(g.weights.File)}
+	return w.Close(g.s.rows.pass(ctx, what, func(b *block) error {
+		if err := w.Next(g.records); err != nil {
 			return err
 		}
-		return do(b, rows[0], g.factor.rows(rows[1]))
+		c, weights := g.view(b.number, g.records)
+		return do(b, c, weights)
 	}))
 }
 
 // scatter adds BᵀY of a block to sum, m×c.
 func (g *anchored) scatter(b kernel.Sparse, y, sum []float64) {
 	c := g.s.c
-	kernel.SparseGemm(g.s.team, b, kernel.RowMajor(y, b.Rows, c, c), kernel.RowMajor(sum, g.factor.m, c, c))
+	kernel.SparseGemm(g.s.team, b, kernel.RowMajor(y, b.Rows, c, c), kernel.RowMajor(sum, b.Cols, c, c))
 }
 
 // smoothed returns the rows of LC = C − B·S_C of a block, lent until the next call.
 func (g *anchored) smoothed(c []float64, b kernel.Sparse) []float64 {
-	g.lc = grow(g.lc, len(c))
+	g.lc = rows.Room(g.lc, len(c))
 	copy(g.lc, c)
-	axpySparse(g.s.opt.Threads, -1, b, g.sc, g.lc, g.s.c)
+	rows.AddProduct(g.s.opt.Threads, -1, b, g.sc, g.lc, g.s.c)
 	return g.lc
 }
 
@@ -168,22 +193,22 @@ func (g *anchored) advance(ctx context.Context) error {
 	clear(g.sf)
 	s.sums = sums{}
 	var f, xw []float64
-	err := g.pass(ctx, "updating F", stream.ScratchModify, func(b *block, rows []float64, weights kernel.Sparse) error {
+	err := g.pass(ctx, "updating F", stream.ScratchModify, func(b *block, own []float64, weights kernel.Sparse) error {
 		h := b.x.Rows
 		y := s.times(b, both, 2*c)
-		f, xw = grow(f, h*c), grow(xw, h*c)
+		f, xw = rows.Room(f, h*c), rows.Room(xw, h*c)
 		columns(xw, y, 0, c, 2*c)
-		s.sums.add(s.newF(f, xw, rows, g.smoothed(rows, weights)))
+		s.sums.add(s.newF(f, xw, own, g.smoothed(own, weights)))
 		if s.opt.watch != nil {
-			s.opt.watch(b.first, rows, f)
+			s.opt.watch(b.first, own, f)
 		}
 		g.scatter(weights, f, g.sf)
-		columns(rows, y, c, c, 2*c)
+		columns(own, y, c, c, 2*c)
 		for i, v := range f {
-			rows[i] = 2*rows[i] + (2*s.opt.Eta-s.opt.Nu)*v
+			own[i] = 2*own[i] + (2*s.opt.Eta-s.opt.Nu)*v
 		}
-		s.z = grow(s.z, h*parts*c)
-		beside(s.z, c, [][]float64{f, rows, xw}[:parts]...)
+		s.z = rows.Room(s.z, h*parts*c)
+		beside(s.z, c, [][]float64{f, own, xw}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
 		return nil
 	})
@@ -198,13 +223,12 @@ func (g *anchored) advance(ctx context.Context) error {
 // newC makes C of the Q' in state, and finds S_C and XᵀC.
 func (g *anchored) newC(ctx context.Context) error {
 	s := g.s
-	c, m := s.c, g.factor.m
+	c, m := s.c, g.weights.M
 	polar := s.newProcrustes()
-	err := each(func(_ int, rows [][]float64) error {
-		q := rows[0]
-		axpySparse(s.opt.Threads, s.opt.Nu, g.factor.rows(rows[1]), g.sf, q, c)
+	err := g.each(ctx, func(_ int, q []float64, weights kernel.Sparse) error {
+		rows.AddProduct(s.opt.Threads, s.opt.Nu, weights, g.sf, q, c)
 		return polar.add(q)
-	}, g.walk(stream.ScratchModify)...)
+	}, rows.Modify(g.file), rows.Read(g.weights.File))
 	if err != nil {
 		return err
 	}
@@ -216,12 +240,12 @@ func (g *anchored) newC(ctx context.Context) error {
 	clear(g.sc)
 	root := make([]float64, c*c)
 	var q []float64
-	err = each(func(number int, rows [][]float64) error {
-		q = append(q[:0], rows[0]...)
-		polar.rowsTo(number, rows[0], q, root)
-		g.scatter(g.factor.rows(rows[1]), rows[0], g.sc)
+	err = g.each(ctx, func(number int, own []float64, weights kernel.Sparse) error {
+		q = append(q[:0], own...)
+		polar.rowsTo(number, own, q, root)
+		g.scatter(weights, own, g.sc)
 		return nil
-	}, g.walk(stream.ScratchModify)...)
+	}, rows.Modify(g.file), rows.Read(g.weights.File))
 	if err != nil {
 		return err
 	}
@@ -230,8 +254,8 @@ func (g *anchored) newC(ctx context.Context) error {
 	}
 	s.direct++
 	clear(s.xc)
-	return g.pass(ctx, "multiplying by C", stream.ScratchRead, func(b *block, rows []float64, _ kernel.Sparse) error {
-		s.addTransposed(b, rows, s.xc, c)
+	return g.pass(ctx, "multiplying by C", stream.ScratchRead, func(b *block, own []float64, _ kernel.Sparse) error {
+		s.addTransposed(b, own, s.xc, c)
 		return nil
 	})
 }

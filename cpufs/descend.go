@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
 // descent takes the steps of U and V. Its rates are the lengths last accepted.
@@ -115,7 +116,7 @@ func (s *solver) step(ctx context.Context, mode int) error {
 func (s *solver) gradient(mode int) []float64 {
 	m, o, r := &s.model, &s.opt, s.descent.residual
 	c := m.c
-	eachRun(o.Threads, m.d, func(_, from, to int) {
+	rows.EachRun(o.Threads, m.d, func(_, from, to int) {
 		for i := from; i < to; i++ {
 			w := m.w[i*c:][:c]
 			shrink := o.Beta / (math.Sqrt(kernel.Dot(w, w)) + rowFloor)
@@ -161,8 +162,8 @@ func (s *solver) propose(ctx context.Context, mode int, move []float64) error {
 func (s *solver) change() float64 {
 	m, o, t := &s.model, &s.opt, s.descent
 	c := m.c
-	rows := make([]float64, (m.d+runRows-1)/runRows)
-	eachRun(o.Threads, m.d, func(run, from, to int) {
+	sums := make([]float64, (m.d+rows.RunRows-1)/rows.RunRows)
+	rows.EachRun(o.Threads, m.d, func(run, from, to int) {
 		for i := from; i < to; i++ {
 			var before, after, slope, more float64
 			for k, w := range m.w[i*c:][:c] {
@@ -172,14 +173,14 @@ func (s *solver) change() float64 {
 				slope += 2 * (m.gw[i*c+k] - m.p[i*c+k] + t.gdw[i*c+k]/2) * dw
 				more += dw * (2*w + dw)
 			}
-			rows[run] += o.Alpha * slope
+			sums[run] += o.Alpha * slope
 			if long := math.Sqrt(before) + math.Sqrt(after); long > 0 {
-				rows[run] += o.Beta * (more / long) // √after − √before
+				sums[run] += o.Beta * (more / long) // √after − √before
 			}
 		}
 	})
 	sum := 0.0
-	for _, x := range rows {
+	for _, x := range sums {
 		sum += x
 	}
 	return sum

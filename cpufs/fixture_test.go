@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
 // fixture is a case of cpufs_*.json or cpufsnn_*.json: "Algorithm 1, fixed theta, 2 inner
@@ -79,34 +82,34 @@ func (f *fixture) options(graph GraphKind) Options {
 		Steps: f.Inner, Iterations: f.Iterations, Threads: 2, Graph: graph, rate: f.Theta,
 		begin: &beginning{flat(f.A0), flat(f.B0), flat(f.C0), flat(f.U0), flat(f.V0)}}
 	if graph == GraphAnchors {
-		o.weigher = weightsOf(f.AnchorB)
+		o.weights = weightsOf(f.AnchorB)
 	} else {
 		o.matrix = sparseLaplacian(f.L)
 	}
 	return o
 }
 
-func sparseLaplacian(dense [][]float64) *laplacian {
-	l := &laplacian{start: []int{0}}
+func sparseLaplacian(dense [][]float64) *rows.Graph {
+	l := &rows.Graph{Start: []int{0}}
 	for i, row := range dense {
 		for j, v := range row {
 			if a := -v; i == j && v != 1 || i != j && a != 0 {
 				if i == j {
 					a++
 				}
-				l.index, l.value = append(l.index, int32(j)), append(l.value, a)
+				l.Index, l.Value = append(l.Index, int32(j)), append(l.Value, a)
 			}
 		}
-		l.start = append(l.start, len(l.index))
+		l.Start = append(l.Start, len(l.Index))
 	}
 	return l
 }
 
 // weightsOf takes B apart: rows of Z sum to 1, so that the columns of B = ZΔ^(−1/2) sum to
 // the roots of Δ.
-func weightsOf(b [][]float64) *givenWeights {
-	w := &givenWeights{m: len(b[0])}
-	root := make([]float64, w.m)
+func weightsOf(b [][]float64) *kernel.Sparse {
+	z := &kernel.Sparse{Rows: len(b), Cols: len(b[0])}
+	root := make([]float64, z.Cols)
 	for _, row := range b {
 		n := 0
 		for j, v := range row {
@@ -115,20 +118,19 @@ func weightsOf(b [][]float64) *givenWeights {
 				n++
 			}
 		}
-		w.k = max(w.k, n)
+		z.Count = max(z.Count, n)
 	}
-	for _, row := range b {
-		index, value := make([]int32, w.k), make([]float64, w.k)
-		e := 0
+	for i, row := range b {
 		for j, v := range row {
 			if v != 0 {
-				index[e], value[e] = int32(j), v*root[j]
-				e++
+				z.Index, z.Value = append(z.Index, int32(j)), append(z.Value, v*root[j])
 			}
 		}
-		w.index, w.value = append(w.index, index), append(w.value, value)
+		for len(z.Index) < (i+1)*z.Count {
+			z.Index, z.Value = append(z.Index, 0), append(z.Value, 0)
+		}
 	}
-	return w
+	return z
 }
 
 func TestFixtureCPUFS(t *testing.T)   { checkFixtures(t, "cpufs") }

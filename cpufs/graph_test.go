@@ -7,33 +7,31 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rowsOf are the rows of a source, scanned.
-func rowsOf(t *testing.T, src *source) *rows {
+// scanned reads a source once.
+func scanned(t *testing.T, src *source) *reader {
 	t.Helper()
 	d := len(src.rows[0])
 	g, err := NewGrid(make([]string, d), []int{1, d})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rows{src: src, columns: src.Columns(), grid: g, workers: 2}
+	r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 2}
 	if err := r.pass(t.Context(), "", func(*block) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func (l *laplacian) dense(n int) [][]float64 {
-	m := make([][]float64, n)
-	for i := range m {
-		m[i] = make([]float64, n)
-		m[i][i] = 1
-		for e := l.start[i]; e < l.start[i+1]; e++ {
-			m[i][l.index[e]] -= l.value[e]
-		}
+func denseLaplacian(g *rows.Graph, n int) []float64 {
+	m := make([]float64, n*n)
+	for i := range n {
+		m[i*n+i] = 1
 	}
+	g.Map(func(i, j int, v float64) float64 { m[i*n+j] -= v; return v })
 	return m
 }
 
@@ -45,13 +43,13 @@ func TestNeighboursAreTheFixtures(t *testing.T) {
 			if f.AnchorB != nil {
 				continue
 			}
-			for _, room := range []int64{0, 12 * pointBytes(20), 1 << 20} {
-				r := rowsOf(t, &source{rows: f.X, block: 5})
+			for _, room := range []int64{0, 12 * rows.PointBytes(20), 1 << 20} {
+				r := scanned(t, &source{rows: f.X, block: 5})
 				near, err := r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := flat(newLaplacian(near, f.N, defaultSigma).dense(f.N))
+				got := denseLaplacian(heatGraph(near, f.N, defaultSigma), f.N)
 				if off := distance(got, flat(f.L)); !(off <= 1e-14) {
 					t.Errorf("%s, room %d: L is off by %.3g", name, room, off)
 				}
@@ -63,51 +61,17 @@ func TestNeighboursAreTheFixtures(t *testing.T) {
 // Rows as far apart as pictures have weights below the smallest number; the graph is as good.
 func TestLaplacianOfDistantRows(t *testing.T) {
 	for _, shift := range []float64{0, 5000} {
-		near := []neighbour{{1, shift + 1}, {0, shift + 1}, {1, shift + 2}}
-		l := newLaplacian(near, 3, 1)
+		near := []rows.Neighbour{{Index: 1, Square: shift + 1}, {Index: 0, Square: shift + 1}, {Index: 1, Square: shift + 2}}
+		l := heatGraph(near, 3, 1)
 		// w₀₁ = e⁻¹, w₁₂ = e⁻²: degrees e⁻¹, e⁻¹ + e⁻², e⁻².
 		d1 := math.Exp(-1) + math.Exp(-2)
 		want := []float64{1, -math.Exp(-1) / math.Sqrt(math.Exp(-1)*d1), 0,
 			-math.Exp(-1) / math.Sqrt(math.Exp(-1)*d1), 1, -math.Exp(-2) / math.Sqrt(d1*math.Exp(-2)),
 			0, -math.Exp(-2) / math.Sqrt(d1*math.Exp(-2)), 1}
 		// A shift of 5,000 costs its digits of the logarithms: 5,000·2⁻⁵² is 1e-12.
-		if off := distance(flat(l.dense(3)), want); !(off <= 1e-11) {
+		if off := distance(denseLaplacian(l, 3), want); !(off <= 1e-11) {
 			t.Errorf("shift %v: L is off by %.3g", shift, off)
 		}
-	}
-}
-
-// Rows that are there more often than there are neighbours are their own.
-func TestNeighboursOfDuplicates(t *testing.T) {
-	src := &source{block: 3}
-	for i := range 12 {
-		src.rows = append(src.rows, []float64{float64(i / 6), 1})
-	}
-	near, err := rowsOf(t, src).nearest(t.Context(), kernel.NewTeam(1), 3, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 12 {
-		for _, o := range near[3*i:][:3] {
-			if int(o.index) == i || int(o.index)/6 != i/6 || o.distance != 0 {
-				t.Errorf("row %d has neighbour %v", i, o)
-			}
-		}
-	}
-}
-
-// Weights on the nearest anchors sum to 1, and are those of the formula.
-func TestNearestAnchors(t *testing.T) {
-	points := kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1)
-	w := newNearestAnchors(kernel.NewTeam(1), points, 2)
-	index, weight := make([]int32, 2), make([]float64, 2)
-	if err := w.to(index, weight, &block{x: kernel.ColMajor([]float64{0.25}, 1, 1, 1)}); err != nil {
-		t.Fatal(err)
-	}
-	// Squared distances 0.0625, 0.5625, 7.5625.
-	sum := 7.5 + 7.0
-	if index[0] != 0 || index[1] != 1 || math.Abs(weight[0]-7.5/sum) > 1e-15 || math.Abs(weight[1]-7/sum) > 1e-15 {
-		t.Errorf("anchors %v, weights %v", index, weight)
 	}
 }
 
@@ -125,7 +89,7 @@ func TestScaling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &rows{src: src, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
+		r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
 		if err := r.place(x, src.chunk(0, 3)); err != nil {
 			t.Fatal(err)

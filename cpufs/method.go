@@ -185,7 +185,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 	}
 	opt = opt.WithDefaults(e.Rows)
 	r := &method.Ranking{
-		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Passes: res.Passes, Warnings: stream.PlainTexts(res.Warnings),
+		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Passes: res.Passes, Warnings: res.Warnings,
 		Used: map[string]any{
 			"shape": fmt.Sprintf("%dx%d", grid.Shape[0], grid.Shape[1]), "clusters": opt.Clusters,
 			"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "eta": opt.Eta,

@@ -1,17 +1,23 @@
 package cpufs
 
-import "context"
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+)
 
 // neighbours is the graph of nearest neighbours. Its Laplacian joins any row with any
 // other, so that C and F are in memory whole, n×c. An iteration takes two passes.
 type neighbours struct {
 	s    *solver
-	l    *laplacian
+	l    *rows.Graph
 	c, f []float64
 }
 
-func newNeighbours(s *solver, l *laplacian) *neighbours {
-	n := s.rows.n * s.c
+func newNeighbours(s *solver, l *rows.Graph) *neighbours {
+	n := s.rows.N * s.c
 	return &neighbours{s: s, l: l, c: make([]float64, n), f: make([]float64, n)}
 }
 
@@ -24,20 +30,20 @@ func (g *neighbours) take(b *block, c []float64) error {
 	return nil
 }
 
-// rows are those of a block in C or F.
-func (g *neighbours) rows(x []float64, number int) []float64 {
+// of returns the rows of a block in C or F.
+func (g *neighbours) of(x []float64, number int) []float64 {
 	r := g.s.rows
-	return x[r.first[number]*g.s.c:][:r.height[number]*g.s.c]
+	return x[r.First[number]*g.s.c:][:r.Height[number]*g.s.c]
 }
 
 func (g *neighbours) begin(_ context.Context, scale []float64) error {
 	s := g.s
 	scaleColumns(g.c, scale)
 	copy(g.f, g.c)
-	for number, h := range s.rows.height {
-		s.y = grow(s.y, h*s.c)
-		g.l.mulTo(s.opt.Threads, s.y, g.c, s.rows.first[number], h, s.c)
-		s.sums.add(s.compare(g.rows(g.c, number), s.y))
+	for number, h := range s.rows.Height {
+		s.y = rows.Room(s.y, h*s.c)
+		g.l.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.First[number], h, s.c)
+		s.sums.add(s.compare(g.of(g.c, number), s.y))
 	}
 	return nil
 }
@@ -58,11 +64,11 @@ func (g *neighbours) advance(ctx context.Context) error {
 	var lc []float64
 	err := s.rows.pass(ctx, "updating F", func(b *block) error {
 		h := b.x.Rows
-		y, f, cRows := s.times(b, s.w, c), g.rows(g.f, b.number), g.rows(g.c, b.number)
-		lc = grow(lc, h*c)
-		g.l.mulTo(s.opt.Threads, lc, g.c, b.first, h, c)
+		y, f, cRows := s.times(b, s.w, c), g.of(g.f, b.number), g.of(g.c, b.number)
+		lc = rows.Room(lc, h*c)
+		g.l.LaplacianTo(s.opt.Threads, lc, g.c, b.first, h, c)
 		s.sums.add(s.newF(f, y, cRows, lc))
-		s.z = grow(s.z, h*parts*c)
+		s.z = rows.Room(s.z, h*parts*c)
 		beside(s.z, c, [][]float64{f, cRows, y}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
 		if s.opt.watch != nil {
@@ -88,9 +94,9 @@ func (g *neighbours) newC(ctx context.Context) error {
 	var lf []float64
 	err := s.rows.pass(ctx, "forming Q", func(b *block) error {
 		h := b.x.Rows
-		y, f, q := s.times(b, ab, c), g.rows(g.f, b.number), g.rows(g.c, b.number)
-		lf = grow(lf, h*c)
-		g.l.mulTo(s.opt.Threads, lf, g.f, b.first, h, c)
+		y, f, q := s.times(b, ab, c), g.of(g.f, b.number), g.of(g.c, b.number)
+		lf = rows.Room(lf, h*c)
+		g.l.LaplacianTo(s.opt.Threads, lf, g.f, b.first, h, c)
 		for i := range q {
 			q[i] = 2*y[i] - s.opt.Nu*lf[i] + 2*s.opt.Eta*f[i]
 		}
@@ -103,10 +109,39 @@ func (g *neighbours) newC(ctx context.Context) error {
 		return err
 	}
 	root := make([]float64, c*c) // not needed: XᵀC is summed up from C
-	for number := range s.rows.height {
-		rows := g.rows(g.c, number)
-		s.y = append(s.y[:0], rows...)
-		polar.rowsTo(number, rows, s.y, root)
+	for number := range s.rows.Height {
+		own := g.of(g.c, number)
+		s.y = append(s.y[:0], own...)
+		polar.rowsTo(number, own, s.y, root)
 	}
 	return nil
+}
+
+// heatGraph joins rows by edges of weight w = exp(−‖x−y‖²/σ²), and normalizes:
+// A = D^(−1/2)·W·D^(−1/2), D the sums of the rows of W.
+//
+// With values in [0, 1] and σ = 1, the paper's, pictures are some tens apart, and w is
+// 10⁻¹⁰ and less; A does not change when all distances of a row are shifted together. So
+// it is taken from logarithms, and no picture, however large, loses its edges.
+func heatGraph(near []rows.Neighbour, n int, sigma float64) *rows.Graph {
+	g := rows.Join(near, n)
+	g.Map(func(_, _ int, square float64) float64 { return -square / sigma / sigma })
+	degree := make([]float64, n) // its logarithm
+	for i := range degree {
+		degree[i] = logSum(g.Value[g.Start[i]:g.Start[i+1]])
+	}
+	g.Map(func(i, j int, v float64) float64 { return math.Exp(v - (degree[i]+degree[j])/2) })
+	return g
+}
+
+// logSum is log Σ exp(x).
+func logSum(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	top, sum := slices.Max(x), 0.0
+	for _, v := range x {
+		sum += math.Exp(v - top)
+	}
+	return top + math.Log(sum)
 }

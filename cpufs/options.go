@@ -4,6 +4,8 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -85,13 +87,13 @@ type Options struct {
 	Progress func(iteration int, objective float64)
 
 	// For tests.
-	begin       *beginning // in place of the seeded start
-	rate        float64    // a fixed length of the steps in place of backtracking
-	matrix      *laplacian // in place of the graph of the rows
-	weigher     weigher    // in place of the anchors
-	noGram      bool       // as if G did not fit
-	rowsOnDisk  bool       // as if the rows did not fit
-	stateOnDisk bool       // as if their state did not fit
+	begin       *beginning     // in place of the seeded start
+	rate        float64        // a fixed length of the steps in place of backtracking
+	matrix      *rows.Graph    // in place of the graph of the rows
+	weights     *kernel.Sparse // Z, in place of the anchors
+	noGram      bool           // as if G did not fit
+	rowsOnDisk  bool           // as if the rows did not fit
+	stateOnDisk bool           // as if their state did not fit
 	watch       func(first int, c, f []float64)
 }
 

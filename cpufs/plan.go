@@ -6,6 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,7 +26,8 @@ type Plan struct {
 	// steps takes one for each trial.
 	IterationPasses int
 
-	room int64 // left for finding neighbours
+	room      int64 // left for finding neighbours
+	neighbors int   // of a row in either graph
 }
 
 // Plan says how Select would go about a source of known rows. The options are valid. The
@@ -52,8 +54,8 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	if p.Graph == GraphAnchors {
 		var err error
 		switch {
-		case o.weigher != nil:
-			p.Anchors, count = o.weigher.anchors()
+		case o.weights != nil:
+			p.Anchors, count = o.weights.Cols, o.weights.Count
 		case o.AnchorRows != nil:
 			p.Anchors, err = anchor.Count(o.AnchorRows.Rows, math.MaxInt64, count)
 		default:
@@ -63,17 +65,17 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 			return Plan{}, err
 		}
 	}
+	p.neighbors = count
 	p.Bytes = o.baseBytes(src, d, p.Anchors)
 	// Records of scratch are as long as that of the highest block.
 	most, blocks := heights(src, d)
-	state := valueBytes * int64(most) * int64(blocks) * int64(o.Clusters)
+	state := int64(recordRows(most)) * int64(blocks) * int64(stateBytes(o.Clusters, count))
 	if p.Graph == GraphKNN {
-		// C, F and LF whole; lists of neighbours, their union both ways, and L.
-		p.Bytes += 3*state + n*int64(o.Neighbors+1)*(16+16+64+24) + leastPoints*pointBytes(d)
+		// C, F and LF whole; the neighbours.
+		p.Bytes += 3*8*n*int64(o.Clusters) + n*int64(count+1)*rows.NeighbourBytes + rows.LeastBytes(d)
 		p.StateInMemory = true
 		p.IterationPasses = 2
 	} else {
-		state += 2 * valueBytes * int64(most) * int64(blocks) * int64(count)
 		p.IterationPasses = 1
 	}
 	p.Least = p.Bytes
@@ -100,14 +102,14 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 		}
 	}
 	p.RowsInMemory = !o.rowsOnDisk && take(8*n*int64(d), 0)
-	p.room = o.Memory - p.Bytes + leastPoints*pointBytes(d)
+	p.room = o.Memory - p.Bytes + rows.LeastBytes(d)
 	if p.RowsInMemory {
 		p.SetupPasses, p.IterationPasses = 1, 0
 		return p, nil
 	}
 	p.SetupPasses = 3 // scan, clusters, and the first Q
 	if p.Graph == GraphKNN {
-		parts := (n*pointBytes(d) + p.room - 1) / p.room
+		parts := (n*rows.PointBytes(d) + p.room - 1) / p.room
 		p.SetupPasses = 2 + 2*int(parts)
 	}
 	if !p.Gram {
@@ -116,9 +118,6 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	return p, nil
 }
-
-// leastPoints is the number of rows gathered at a time when neighbours are found, at least.
-const leastPoints = 1024
 
 // baseBytes is what any run holds: a block and its products, the d×c matrices, the sample
 // of the start, BᵀX.

@@ -2,11 +2,11 @@ package cpufs
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Result is a ranking of all d features, by column of the source.
@@ -26,8 +26,8 @@ type Result struct {
 	Passes    int // over the source
 	// Distance is ‖C − F‖ over ‖C‖: what η has left between the two.
 	Distance float64
-	U, V     []float64 // c×n₁ and c×n₂, row-major
-	Warnings []string  // for the user
+	U, V     []float64     // c×n₁ and c×n₂, row-major
+	Warnings []stream.Text // for the user
 
 	Ties method.Ties // of Order: scores that count as equal, see [rank]
 }
@@ -94,16 +94,16 @@ func (s *solver) finish(r *Result) {
 	}
 	r.Order, r.Ties = rank(r.Scores, constant)
 	r.U, r.V = s.u, s.v
-	r.Passes = s.rows.passes
+	r.Passes = s.rows.Passes
 	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))
-	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, stream.Textf(format, args...)) }
 	if n := r.Nonzero; n < s.d-len(r.Constant) {
 		warn("%d of %d features have a score above 0; the others are tied and stand in column order", n, s.d)
 	}
 	if s.loose > 0 {
-		warn("in %d iterations C was not determined: the rows tell fewer than %d clusters apart; try fewer", s.loose, s.c)
+		warn("in %d iterations C was not determined: the rows tell fewer than %d clusters apart; choose fewer {clusters}", s.loose, s.c)
 	}
 	if r.Plan.GramNoRoom {
-		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; raise the memory limit to save them", s.d)
+		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; a higher {memory-limit} saves them", s.d)
 	}
 }

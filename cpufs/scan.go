@@ -42,7 +42,7 @@ func (s *solver) scan(ctx context.Context, sample *anchor.Sampler) error {
 		s.squares += v
 	}
 	switch {
-	case s.rows.n == 0:
+	case s.rows.N == 0:
 		return stream.Dataf("", "no rows to select from")
 	case s.squares == 0:
 		return stream.Dataf("", "every feature is constant")

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -42,8 +43,8 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 		}
 	}
 	s := &solver{opt: opt, team: kernel.NewTeam(opt.Threads), model: newModel(grid.Shape, opt.Clusters)}
-	s.rows = &rows{src: src, columns: src.Columns(), grid: grid, scaling: opt.Scaling, workers: opt.Threads,
-		meter: opt.Meter, onPass: opt.Pass, keep: plan.RowsInMemory}
+	s.rows = &reader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, columns: src.Columns(),
+		grid: grid, scaling: opt.Scaling, workers: opt.Threads, keep: plan.RowsInMemory}
 	s.descent = newDescent(&s.model)
 	if plan.Gram {
 		s.g = make([]float64, s.d*s.d)
@@ -110,8 +111,8 @@ func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 // are chains of 256 and then of as many as there are such chains, those over W of d·c
 // terms, XᵀC carries the condition of Q, and C is orthonormal to 8c units.
 func (s *solver) rounding() float64 {
-	n, c := float64(s.rows.n), float64(s.c)
-	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.height)) + float64(s.d)*c + 8*c + min(s.kappa, mostKappa))
+	n, c := float64(s.rows.N), float64(s.c)
+	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.kappa, mostKappa))
 }
 
 // prepare does all that comes before the first iteration.
@@ -121,8 +122,8 @@ func (s *solver) prepare(ctx context.Context, plan Plan) error {
 	if err := s.scan(ctx, sample); err != nil {
 		return err
 	}
-	if s.c > s.rows.n {
-		return stream.Usagef("{clusters} %d: there are %d rows", s.c, s.rows.n)
+	if s.c > s.rows.N {
+		return stream.Usagef("{clusters} %d: there are %d rows", s.c, s.rows.N)
 	}
 	x, err := s.sampled(sample)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *solver) prepare(ctx context.Context, plan Plan) error {
 // join makes the graph; x is the sample.
 func (s *solver) join(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (graph, error) {
 	if plan.Graph == GraphAnchors {
-		w, err := s.weigher(ctx, plan, x)
+		points, err := s.anchors(ctx, plan, x)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +157,7 @@ func (s *solver) join(ctx context.Context, plan Plan, x kernel.Matrix[float64]) 
 		if plan.StateInMemory {
 			scratch = stream.InMemory{}
 		}
-		g, err := newAnchored(s, w, scratch)
+		g, err := newAnchored(s, points, plan.Anchors, plan.neighbors, scratch)
 		if err != nil {
 			return nil, err
 		}
@@ -165,37 +166,32 @@ func (s *solver) join(ctx context.Context, plan Plan, x kernel.Matrix[float64]) 
 	if s.opt.matrix != nil {
 		return newNeighbours(s, s.opt.matrix), nil
 	}
-	k := min(s.opt.Neighbors, s.rows.n-1)
+	k := min(s.opt.Neighbors, s.rows.N-1)
 	near, err := s.rows.nearest(ctx, s.team, k, plan.room)
 	if err != nil {
 		return nil, err
 	}
-	return newNeighbours(s, newLaplacian(near, s.rows.n, s.opt.Sigma)), nil
+	return newNeighbours(s, heatGraph(near, s.rows.N, s.opt.Sigma)), nil
 }
 
-// weigher places the anchors: rows given, the first of the sample, or its clusters' centres.
-func (s *solver) weigher(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (weigher, error) {
-	if s.opt.weigher != nil {
-		return s.opt.weigher, nil
-	}
+// anchors places them: rows that the options name, the first of the sample, or the centres
+// of its clusters.
+func (s *solver) anchors(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	m := plan.Anchors
-	if m > x.Rows && s.opt.AnchorRows == nil {
-		return nil, stream.Usagef("{anchors} %d: there are %d rows", m, x.Rows)
-	}
-	points := x.Sub(0, 0, min(m, x.Rows), s.d)
 	switch {
+	case s.opt.weights != nil:
+		return x, nil // not used
 	case s.opt.AnchorRows != nil:
-		var err error
-		if points, err = s.placed(s.opt.AnchorRows); err != nil {
-			return nil, err
-		}
+		return s.placed(s.opt.AnchorRows)
+	case m > x.Rows:
+		return x, stream.Usagef("{anchors} %d: there are %d rows", m, x.Rows)
 	case s.opt.AnchorKMeans:
 		// As package anchor: the last moves of the centres are small.
 		r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.opt.Seed, Threads: s.opt.Threads})
 		if err != nil {
-			return nil, err
+			return x, err
 		}
-		points = kernel.Matrix[float64](r.Centers)
+		return kernel.Matrix[float64](r.Centers), nil
 	}
-	return newNearestAnchors(s.team, points, s.opt.Neighbors), nil
+	return x.Sub(0, 0, m, s.d), nil
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
 // solver is a run.
 type solver struct {
 	model
 	opt     Options // with defaults
-	rows    *rows
+	rows    *reader
 	team    *kernel.Team
 	descent *descent
 	graph   graph
@@ -43,7 +44,7 @@ type graph interface {
 // times writes X·M of a block to s.y, h×w; M is d×w row-major.
 func (s *solver) times(b *block, m []float64, w int) []float64 {
 	h := b.x.Rows
-	s.y = grow(s.y, h*w)
+	s.y = rows.Room(s.y, h*w)
 	clear(s.y)
 	kernel.Gemm(s.team, 1, b.x, kernel.RowMajor(m, s.d, w, w), kernel.RowMajor(s.y, h, w, w))
 	return s.y
@@ -93,8 +94,8 @@ func beside(dst []float64, c int, parts ...[]float64) {
 func (s *solver) newF(f, h, cRows, lc []float64) sums {
 	c, o := s.c, &s.opt
 	n := len(cRows) / c
-	parts := make([]sums, (n+runRows-1)/runRows)
-	eachRun(o.Threads, n, func(run, from, to int) {
+	parts := make([]sums, (n+rows.RunRows-1)/rows.RunRows)
+	rows.EachRun(o.Threads, n, func(run, from, to int) {
 		t := &parts[run]
 		for i := from; i < to; i++ {
 			hi, ci, li, fi := h[i*c:][:c], cRows[i*c:][:c], lc[i*c:][:c], f[i*c:][:c]
@@ -120,8 +121,8 @@ func total(parts []sums) (t sums) {
 
 // compare returns the sums for F = C.
 func (s *solver) compare(c, lc []float64) sums {
-	parts := make([]sums, (len(c)/s.c+runRows-1)/runRows)
-	eachRun(s.opt.Threads, len(c)/s.c, func(run, from, to int) {
+	parts := make([]sums, (len(c)/s.c+rows.RunRows-1)/rows.RunRows)
+	rows.EachRun(s.opt.Threads, len(c)/s.c, func(run, from, to int) {
 		for i := from * s.c; i < to*s.c; i++ {
 			parts[run].ff += c[i] * c[i]
 			parts[run].l += c[i] * lc[i]

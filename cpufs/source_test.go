@@ -81,20 +81,3 @@ func (s *source) chunk(from, to int) *stream.Chunk {
 	}
 	return c
 }
-
-// givenWeights are weights on anchors, by position of the row.
-type givenWeights struct {
-	m, k  int
-	index [][]int32
-	value [][]float64
-}
-
-func (w *givenWeights) anchors() (m, count int) { return w.m, w.k }
-
-func (w *givenWeights) to(index []int32, weight []float64, b *block) error {
-	for i := range b.x.Rows {
-		copy(index[i*w.k:][:w.k], w.index[b.first+i])
-		copy(weight[i*w.k:][:w.k], w.value[b.first+i])
-	}
-	return nil
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -62,23 +63,23 @@ func (s *solver) assign(ctx context.Context, centers kernel.Matrix[float64]) (sc
 		near = kernel.NewNearest(s.team, centers, 1)
 	}
 	var label []int32
-	var distance, rows []float64
+	var distance, own []float64
 	err = s.graph.taken(s.rows.pass(ctx, "assigning rows to clusters", func(b *block) error {
 		h := b.x.Rows
-		rows = grow(rows, h*c)
+		own = rows.Room(own, h*c)
 		if begin != nil {
-			copy(rows, begin.c[b.first*c:])
+			copy(own, begin.c[b.first*c:])
 		} else {
-			label, distance = grow(label, h), grow(distance, h)
+			label, distance = rows.Room(label, h), rows.Room(distance, h)
 			near.To(label, distance, b.x)
-			clear(rows)
+			clear(own)
 			for i, k := range label {
-				rows[i*c+int(k)] = 1
+				own[i*c+int(k)] = 1
 				scale[k]++
 			}
 		}
-		s.addTransposed(b, rows, s.xc, c)
-		return s.graph.take(b, rows)
+		s.addTransposed(b, own, s.xc, c)
+		return s.graph.take(b, own)
 	}))
 	if err != nil {
 		return nil, err

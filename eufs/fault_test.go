@@ -40,8 +40,8 @@ func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Solve(ctx, Options{Tol: -1, Watch: func(s Step) {
-			if s.Iteration == 2 {
+		if _, err := p.Solve(ctx, Options{Tol: -1, Progress: func(iteration int, _ float64) {
+			if iteration == 2 {
 				cancel()
 			}
 		}}); !errors.Is(err, context.Canceled) {

@@ -2,6 +2,7 @@ package eufs
 
 import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -34,33 +35,22 @@ type products interface {
 	traces(uu, zu float64) (ulu, zlu float64)
 }
 
-// anchored is the graph L = I − BBᵀ: B has count entries a row. A record is a block's
-// values, h×count, and then their columns as int32.
-type anchored struct {
-	m, count int
-	records  stream.ScratchFile
-}
+// anchored is the graph of rows that share anchors.
+type anchored struct{ *rows.Anchored }
 
-func (g *anchored) file() stream.ScratchFile { return g.records }
+func (g anchored) file() stream.ScratchFile { return g.File }
 
-// sparse views the rows of a block.
-func (g *anchored) sparse(rec []byte, h int) kernel.Sparse {
-	entries := h * g.count
-	return kernel.Sparse{Rows: h, Cols: g.m, Count: g.count,
-		Value: view[float64](rec)[:entries], Index: view[int32](rec[entries*wordBytes:])[:entries]}
-}
-
-func (g *anchored) products(team *kernel.Team, l layout) products {
+func (g anchored) products(team *kernel.Team, l layout) products {
 	p := &anchoredProducts{anchored: g, layout: l, team: team}
 	for f := range p.sums {
-		p.sums[f] = make([]float64, g.m*l.k)
+		p.sums[f] = make([]float64, g.M*l.k)
 	}
 	return p
 }
 
 // anchoredProducts holds S = BᵀU and BᵀZ, m×k.
 type anchoredProducts struct {
-	*anchored
+	anchored
 	layout
 	team *kernel.Team
 	sums [fields][]float64
@@ -71,21 +61,14 @@ func (p *anchoredProducts) gather(f field, b int, rec []byte, a []float64) {
 		clear(p.sums[f])
 	}
 	h := p.rows(b)
-	kernel.SparseGemm(p.team, p.sparse(rec, h), kernel.RowMajor(a, h, p.k, p.k), kernel.RowMajor(p.sums[f], p.m, p.k, p.k))
+	kernel.SparseGemm(p.team, p.Rows(rec, h), kernel.RowMajor(a, h, p.k, p.k), kernel.RowMajor(p.sums[f], p.M, p.k, p.k))
 }
 
 func (p *anchoredProducts) times(dst []float64, f field, b int, rec []byte, from int, a []float64) {
-	sparse, k := p.sparse(rec, p.rows(b)), p.k
-	for i := range len(a) / k {
-		out := dst[i*k:][:k]
-		copy(out, a[i*k:])
-		for e := (from + i) * p.count; e < (from+i+1)*p.count; e++ {
-			v := sparse.Value[e]
-			for c, s := range p.sums[f][int(sparse.Index[e])*k:][:k] {
-				out[c] -= float64(v * s)
-			}
-		}
-	}
+	z, h := p.Rows(rec, p.rows(b)), len(a)/p.k
+	z.Rows, z.Index, z.Value = h, z.Index[from*z.Count:], z.Value[from*z.Count:]
+	copy(dst, a)
+	rows.AddProduct(1, -1, z, p.sums[f], dst, p.k)
 }
 
 func (p *anchoredProducts) traces(uu, zu float64) (ulu, zlu float64) {
@@ -93,17 +76,12 @@ func (p *anchoredProducts) traces(uu, zu float64) (ulu, zlu float64) {
 	return uu - kernel.Dot(u, u), zu - kernel.Dot(z, u)
 }
 
-// neighbours is the graph L = I − D^(−1/2)WD^(−1/2), W symmetric with few entries a
-// row: row i has the entries ptr[i]..ptr[i+1] of column and value, ascending.
-type neighbours struct {
-	ptr    []int
-	column []int32
-	value  []float64 // w/√(d_i·d_j)
-}
+// neighbours is the graph of nearest rows.
+type neighbours struct{ *rows.Graph }
 
-func (g *neighbours) file() stream.ScratchFile { return nil }
+func (g neighbours) file() stream.ScratchFile { return nil }
 
-func (g *neighbours) products(_ *kernel.Team, l layout) products {
+func (g neighbours) products(_ *kernel.Team, l layout) products {
 	p := &neighbourProducts{neighbours: g, layout: l}
 	for f := range p.whole {
 		p.whole[f] = make([]float64, l.n*int64(l.k))
@@ -113,7 +91,7 @@ func (g *neighbours) products(_ *kernel.Team, l layout) products {
 
 // neighbourProducts holds U and Z whole.
 type neighbourProducts struct {
-	*neighbours
+	neighbours
 	layout
 	whole [fields][]float64
 }
@@ -123,28 +101,13 @@ func (p *neighbourProducts) gather(f field, b int, _ []byte, a []float64) {
 }
 
 func (p *neighbourProducts) times(dst []float64, f field, b int, _ []byte, from int, a []float64) {
-	k := p.k
-	for i := range len(a) / k {
-		p.row(dst[i*k:][:k], f, b*p.block+from+i)
-	}
-}
-
-// row writes a row of L·A.
-func (p *neighbourProducts) row(out []float64, f field, i int) {
-	k, all := p.k, p.whole[f]
-	copy(out, all[i*k:])
-	for e := p.ptr[i]; e < p.ptr[i+1]; e++ {
-		v := p.value[e]
-		for c, x := range all[int(p.column[e])*k:][:k] {
-			out[c] -= float64(v * x)
-		}
-	}
+	p.LaplacianTo(1, dst, p.whole[f], b*p.block+from, len(a)/p.k, p.k)
 }
 
 func (p *neighbourProducts) traces(uu, zu float64) (ulu, zlu float64) {
 	lu := make([]float64, p.k)
 	for i := range int(p.n) {
-		p.row(lu, fieldU, i)
+		p.LaplacianTo(1, lu, p.whole[fieldU], i, 1, p.k)
 		ulu += kernel.Dot(p.whole[fieldU][i*p.k:][:p.k], lu)
 		zlu += kernel.Dot(p.whole[fieldZ][i*p.k:][:p.k], lu)
 	}

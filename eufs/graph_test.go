@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -49,11 +50,7 @@ func TestNeighboursAreThoseOfTheDefinition(t *testing.T) {
 			}
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)
-			for i := range n {
-				for e := g.ptr[i]; e < g.ptr[i+1]; e++ {
-					got.Set(i, int(g.column[e]), g.value[e])
-				}
-			}
+			g.Map(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
 			// Sums of up to 60 weights, a square root, an exponential.
 			within(t, fmt.Sprintf("%d duplicates, %d neighbours", duplicates, count), got.RawMatrix().Data, want.RawMatrix().Data, 1e-13)
 		}
@@ -112,15 +109,15 @@ func TestAnchorGraphKeepsConstants(t *testing.T) {
 	src := &rowsSource{x: grouped(n, d, 5, 12), heights: []int{90}}
 	for _, kmeans := range []bool{false, true} {
 		p := prepare(t, src, Setup{Clusters: 3, Graph: GraphAnchor, Anchors: 30, AnchorKMeans: kmeans, Scratch: files(t), blockRows: 64})
-		g := p.graph.(*anchored)
+		g := p.graph.(anchored)
 		b := mat.NewDense(n, 30, nil)
-		if err := lockstep(t.Context(), p.t.blocks, []use{reading(g.records)}, func(at int, rec [][]byte) error {
-			s := g.sparse(rec[0], p.t.rows(at))
+		if err := rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
+			s := g.Rows(rec[0], p.t.rows(at))
 			for e, v := range s.Value {
 				b.Set(at*64+e/5, int(s.Index[e]), v)
 			}
 			return nil
-		}); err != nil {
+		}, rows.Read(g.File)); err != nil {
 			t.Fatal(err)
 		}
 		ones := mat.NewDense(n, 1, slices.Repeat([]float64{1}, n))

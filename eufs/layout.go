@@ -1,6 +1,6 @@
 package eufs
 
-import "unsafe"
+import "github.com/ufs-stream/ufs-stream/internal/rows"
 
 const (
 	// lanes is the number of accumulators that the sums over rows are taken in, each
@@ -52,7 +52,7 @@ type state struct{ u, v, z, y, s []float64 }
 func (l layout) stateWords() int { return 4*l.k + 1 }
 
 func (l layout) state(rec []byte, h int) state {
-	f := view[float64](rec)
+	f := rows.View[float64](rec)
 	hk := h * l.k
 	return state{f[:hk], f[hk : 2*hk], f[2*hk : 3*hk], f[3*hk : 4*hk], f[4*hk : 4*hk+h]}
 }
@@ -60,14 +60,4 @@ func (l layout) state(rec []byte, h int) state {
 // cut is rows [from, to) of a block's state.
 func (s state) cut(k, from, to int) state {
 	return state{s.u[from*k : to*k], s.v[from*k : to*k], s.z[from*k : to*k], s.y[from*k : to*k], s.s[from:to]}
-}
-
-// view is the record's bytes as numbers. Records never leave the process, so that the
-// byte order is that of the machine; they are aligned to 8 bytes.
-func view[T uint8 | int16 | int32 | float32 | float64](rec []byte) []T {
-	var zero T
-	if len(rec) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&rec[0])), len(rec)/int(unsafe.Sizeof(zero)))
 }

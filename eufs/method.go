@@ -231,14 +231,14 @@ func (p *problem) rising(weights method.Weights) []scaled {
 func (p *problem) solve(ctx context.Context, alpha, beta scaled, threads int) (*method.Ranking, error) {
 	opt := p.options(threads)
 	opt.Alpha, opt.Beta = Weight{Value: alpha.value}, Weight{Value: beta.value}
-	opt.Tree, opt.Mu = p.grove, p.penalty(alpha.value, beta.value)
+	opt.Tree, opt.Mu, opt.Progress = p.grove, p.penalty(alpha.value, beta.value), p.e.Iteration
 	res, err := p.Solve(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
 	r := &method.Ranking{
 		Order: res.Order, Scores: res.Scores, Ties: method.EqualScores(res.Order, res.Scores),
-		Unsettled: !res.Converged, Passes: p.Passes(), Warnings: stream.PlainTexts(res.Warnings),
+		Unsettled: !res.Converged, Passes: p.Passes(), Warnings: res.Warnings,
 	}
 	for _, t := range res.Trace {
 		r.Trace = append(r.Trace, stream.TraceStep{

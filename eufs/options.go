@@ -46,8 +46,9 @@ type Options struct {
 	Tol     float64 // of the relative change of eq. (14) in five iterations, each; default 1e-4, negative never ends early
 	Float32 bool    // keep M in float32: half the bytes, other last digits
 
-	Threads int        // 0 means GOMAXPROCS; the result does not depend on it
-	Watch   func(Step) // called when the figures of an iteration are complete; nil does nothing
+	Threads int // 0 means GOMAXPROCS; the result does not depend on it
+	// Progress is called when the figures of an iteration are complete. Nil does nothing.
+	Progress func(iteration int, objective float64)
 }
 
 const (

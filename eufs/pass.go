@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,20 +26,19 @@ func (s *solver) graphFile() stream.ScratchFile {
 // passStart writes the state of the rows: Z = U, Y₁ = 0. M is written by the first pass A.
 func (s *solver) passStart(ctx context.Context) error {
 	t := s.t
-	return lockstep(ctx, t.blocks, []use{writing(s.states), reading(s.p.start.file()), reading(s.graphFile())},
-		func(b int, rec [][]byte) error {
-			h := t.rows(b)
-			st := t.state(rec[0], h)
-			s.p.start.to(st.u, b, rec[1], 0, h)
-			copy(st.z, st.u)
-			clear(st.y)
-			clear(st.v)
-			clear(st.s)
-			if s.products != nil {
-				s.products.gather(fieldU, b, rec[2], st.u)
-			}
-			return nil
-		})
+	return rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
+		h := t.rows(b)
+		st := t.state(rec[0], h)
+		s.p.start.to(st.u, b, rec[1], 0, h)
+		copy(st.z, st.u)
+		clear(st.y)
+		clear(st.v)
+		clear(st.s)
+		if s.products != nil {
+			s.products.gather(fieldU, b, rec[2], st.u)
+		}
+		return nil
+	}, rows.Write(s.states), rows.Read(s.p.start.file()), rows.Read(s.graphFile()))
 }
 
 // passA goes over X, M and the state: it moves E, and in EUFS Z, and leaves K = MᵀU.
@@ -57,31 +57,30 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	if first {
 		mode = stream.ScratchWrite
 	}
-	err := lockstep(ctx, t.blocks, []use{t.reading(), {file: s.m, mode: mode}, modifying(s.states), reading(s.graphFile())},
-		func(b int, rec [][]byte) error {
-			st := t.state(rec[2], t.rows(b))
-			s.pool.strips(t.rows(b), func(w *worker, lane, from, h int) {
-				own := st.cut(t.k, from, from+h)
-				if s.opt.Method == EUFS {
-					s.moveZ(w, own, b, rec[3], from)
-				}
-				sums := &s.k.numbers[lane]
-				t.rowsTo(w.x, rec[0], from, h)
-				w.multiply(t.layout, w.p, own.u, s.v, h)
-				m := s.strip(w, rec[1], from, h, first)
-				if !first {
-					w.multiply(t.layout, w.old, own.v, s.oldV, h)
-					w.left(t.d, h, m, own.s, sums)
-				}
-				s.moveE(w, m, own, sums)
-				s.keep(m, rec[1], from)
-				kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d).Trans(), kernel.RowMajor(own.u, h, t.k, t.k), s.k.lane(lane))
-			})
-			if s.products != nil {
-				s.products.gather(fieldZ, b, rec[3], st.z)
+	err := rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
+		st := t.state(rec[2], t.rows(b))
+		s.pool.strips(t.rows(b), func(w *worker, lane, from, h int) {
+			own := st.cut(t.k, from, from+h)
+			if s.opt.Method == EUFS {
+				s.moveZ(w, own, b, rec[3], from)
 			}
-			return nil
+			sums := &s.k.numbers[lane]
+			t.rowsTo(w.x, rec[0], from, h)
+			w.multiply(t.layout, w.p, own.u, s.v, h)
+			m := s.strip(w, rec[1], from, h, first)
+			if !first {
+				w.multiply(t.layout, w.old, own.v, s.oldV, h)
+				w.left(t.d, h, m, own.s, sums)
+			}
+			s.moveE(w, m, own, sums)
+			s.keep(m, rec[1], from)
+			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d).Trans(), kernel.RowMajor(own.u, h, t.k, t.k), s.k.lane(lane))
 		})
+		if s.products != nil {
+			s.products.gather(fieldZ, b, rec[3], st.z)
+		}
+		return nil
+	}, t.reading(ctx), s.m.Pass(mode), rows.Modify(s.states), rows.Read(s.graphFile()))
 	return s.k.number(sumE), err
 }
 
@@ -187,12 +186,12 @@ func (s *solver) strip(w *worker, rec []byte, from, h int, first bool) []float64
 	if s.opt.Float32 {
 		m = w.m[:h*d]
 		if !first {
-			for i, v := range view[float32](rec)[from*d:][:h*d] {
+			for i, v := range rows.View[float32](rec)[from*d:][:h*d] {
 				m[i] = float64(v)
 			}
 		}
 	} else {
-		m = view[float64](rec)[from*d:][:h*d]
+		m = rows.View[float64](rec)[from*d:][:h*d]
 	}
 	if first { // nothing has been written: r is 0, and 0·m must be 0
 		clear(m)
@@ -205,7 +204,7 @@ func (s *solver) keep(m []float64, rec []byte, from int) {
 	if !s.opt.Float32 {
 		return
 	}
-	to := view[float32](rec)[from*s.t.d:]
+	to := rows.View[float32](rec)[from*s.t.d:]
 	for i, v := range m {
 		to[i] = float32(v)
 		m[i] = float64(to[i])

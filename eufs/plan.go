@@ -6,6 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -111,7 +112,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	m := 0
 	if s.Graph == GraphAnchor {
 		m, _ = anchor.Count(s.Anchors, n, s.Neighbors) // valid
-		entry := int64(s.Neighbors) * (wordBytes + singleBytes)
+		entry := int64(s.Neighbors) * rows.EntryBytes
 		add(entry, 3)
 		c.solve += 2 * 8 * int64(m) * k
 	}
@@ -124,8 +125,8 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	switch s.Graph {
 	case GraphKNN:
 		count := min(int64(s.Neighbors), n-1)
-		graph = 8*n*d + 8*block*d + near(int(n)) + 12*n*(count+1) + 2*16*n*count + 8*n
-		c.kept += 8*(n+1) + 2*12*2*n*count // slices that grow take twice as much
+		graph = 8*n*d + 8*block*d + near(int(n)) + rows.NeighbourBytes*n*(count+1) + 24*n
+		c.kept += 8*(n+1) + 2*12*n*count
 		c.solve += 2 * 8 * n * k
 	case GraphAnchor:
 		graph = 8*block*d + near(m) + 12*block*int64(s.Neighbors+1) + 8*int64(m)

@@ -37,7 +37,7 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 				t.Fatal(err)
 			}
 			watch()
-			opt.Watch = func(Step) { watch() }
+			opt.Progress = func(int, float64) { watch() }
 			if _, err := p.Solve(t.Context(), opt); err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -100,7 +101,7 @@ func (p *Problem) fit(ctx context.Context) error {
 	t := p.t
 	v, along := newSums(t.layout), newSums(t.layout)
 	pool := newPool(p.setup.Threads, t.layout)
-	err := lockstep(ctx, t.blocks, []use{t.reading(), reading(p.start.file())}, func(b int, rec [][]byte) error {
+	err := rows.Each(ctx, t.blocks, func(b int, rec [][]byte) error {
 		pool.strips(t.rows(b), func(w *worker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)
 			x, u := kernel.RowMajor(w.x, h, t.d, t.d), kernel.RowMajor(w.lu, h, t.k, t.k)
@@ -119,7 +120,7 @@ func (p *Problem) fit(ctx context.Context) error {
 			kernel.Gemm(w.team, 1, x.Trans(), u, along.lane(lane))
 		})
 		return nil
-	})
+	}, t.reading(ctx), rows.Read(p.start.file()))
 	p.v = v.total()
 	for _, norm := range rowNormsOf(along.total(), t.k) {
 		p.AlphaMax = max(p.AlphaMax, norm)

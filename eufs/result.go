@@ -1,11 +1,11 @@
 package eufs
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Step is what an iteration leaves: figures of U, V, Z and E after it.
@@ -29,9 +29,9 @@ type Result struct {
 	Scores      []float64 // d: ‖v_j‖
 	V           []float64 // d×k row-major
 	Trace       []Step
-	Converged   bool    // before MaxIter
-	Alpha, Beta float64 // as numbers
-	Warnings    []string
+	Converged   bool          // before MaxIter
+	Alpha, Beta float64       // as numbers
+	Warnings    []stream.Text // that the iteration did not converge is none
 }
 
 // rank orders features by score, best first.
@@ -53,9 +53,9 @@ func rank(scores []float64) []int {
 }
 
 // warnings says what makes a result worth less than it looks.
-func (s *solver) warnings(r *Result) []string {
-	var out []string
-	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+func (s *solver) warnings(r *Result) []stream.Text {
+	var out []stream.Text
+	warn := func(format string, args ...any) { out = append(out, stream.Textf(format, args...)) }
 	sparsity, name := s.alpha, "alpha"
 	if s.opt.Method == HUFS {
 		sparsity, name = s.beta, "beta"
@@ -82,9 +82,6 @@ func (s *solver) warnings(r *Result) []string {
 			warn("iteration %d: only %d of the %d clusters are told apart; choose fewer {clusters} or other penalties", step.Iteration, step.Rank, s.t.k)
 			break
 		}
-	}
-	if !r.Converged {
-		warn("not converged after %d iterations", len(r.Trace))
 	}
 	return out
 }

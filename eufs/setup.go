@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -35,8 +34,8 @@ type Setup struct {
 	Clusters int // k, the columns of U and V; default 10
 
 	Start    Start
-	Restarts int                     // of k-means, default 1
-	U        *kernel.Matrix[float64] // n×k, for StartGiven
+	Restarts int       // of k-means, default 1
+	U        []float64 // n×k row-major, for StartGiven
 
 	Graph        GraphKind
 	Neighbors    int  // of a row: default 5
@@ -89,8 +88,8 @@ func (s Setup) Validate(n int64, d int) error {
 	}
 	if given := s.Start == StartGiven; given != (s.U != nil) {
 		faults.Addf("a given start and its U go together")
-	} else if given && (int64(s.U.Rows) != n || s.U.Cols != s.Clusters) {
-		faults.Addf("U is %d×%d, want %d×%d", s.U.Rows, s.U.Cols, n, s.Clusters)
+	} else if given && int64(len(s.U)) != n*int64(s.Clusters) {
+		faults.Addf("U has %d values, want %d×%d", len(s.U), n, s.Clusters)
 	}
 	switch s.Graph {
 	case GraphKNN:

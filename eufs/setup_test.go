@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -31,26 +32,30 @@ func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 // wholeX is the problem's X.
 func wholeX(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
-	var x []float64
-	if err := p.t.each(t.Context(), func(_ int, block kernel.Matrix[float64]) error {
-		x = append(x, block.Data[:block.Rows*block.Cols]...)
+	out := mat.NewDense(int(p.t.n), p.t.d, nil)
+	if err := p.t.columns(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
+		for i := range x.Rows {
+			for j := range x.Cols {
+				out.Set(b*p.t.block+i, j, x.Data[j*x.ColStride+i])
+			}
+		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return mat.NewDense(int(p.t.n), p.t.d, x)
+	return out
 }
 
 // firstU is the problem's U.
 func firstU(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	var u []float64
-	if err := lockstep(t.Context(), p.t.blocks, []use{reading(p.start.file())}, func(b int, rec [][]byte) error {
+	if err := rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 		own := make([]float64, p.t.rows(b)*p.t.k)
 		p.start.to(own, b, rec[0], 0, p.t.rows(b))
 		u = append(u, own...)
 		return nil
-	}); err != nil {
+	}, rows.Read(p.start.file())); err != nil {
 		t.Fatal(err)
 	}
 	return mat.NewDense(int(p.t.n), p.t.k, u)
@@ -147,18 +152,18 @@ func TestStartRefuses(t *testing.T) {
 	const n, d, k = 40, 6, 2
 	src := &rowsSource{x: grouped(n, d, k, 10), heights: []int{40}}
 	std := standardizer(t, src, gram.ScaleUnit)
-	zero := kernel.RowMajor(make([]float64, n*k), n, k, k)
-	bad := kernel.RowMajor(slices.Repeat([]float64{math.NaN()}, n*k), n, k, k)
-	narrow := kernel.RowMajor(make([]float64, n), n, 1, 1)
+	zero := make([]float64, n*k)
+	bad := slices.Repeat([]float64{math.NaN()}, n*k)
+	narrow := make([]float64, n)
 	same := &rowsSource{x: mat.NewDense(n, 1, append(slices.Repeat([]float64{1}, n-1), 2)), heights: []int{n}}
 	for _, c := range []struct {
 		src  stream.Source
 		s    Setup
 		want string
 	}{
-		{src, Setup{Clusters: k, Start: StartGiven, U: &zero}, "orthonormal"},
-		{src, Setup{Clusters: k, Start: StartGiven, U: &bad}, "orthonormal"},
-		{src, Setup{Clusters: k, Start: StartGiven, U: &narrow}, "40×1"},
+		{src, Setup{Clusters: k, Start: StartGiven, U: zero}, "orthonormal"},
+		{src, Setup{Clusters: k, Start: StartGiven, U: bad}, "orthonormal"},
+		{src, Setup{Clusters: k, Start: StartGiven, U: narrow}, "40 values, want 40×2"},
 		{src, Setup{Clusters: k, Start: StartGiven}, "go together"},
 		{src, Setup{Clusters: n + 1}, "more than the 40 rows"},
 		{src, Setup{Clusters: -1, Neighbors: -2, Threads: -3}, "neighbors = -2 is negative; workers = -3"},

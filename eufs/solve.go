@@ -165,8 +165,8 @@ func (s *solver) finish() {
 	last := &s.trace[len(s.trace)-1]
 	last.Objective += s.k.number(sumLeft)
 	last.ResidualE = math.Sqrt(s.k.number(sumOff))
-	if s.opt.Watch != nil {
-		s.opt.Watch(*last)
+	if s.opt.Progress != nil {
+		s.opt.Progress(last.Iteration, last.Objective)
 	}
 }
 

@@ -246,7 +246,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 				if ended := slices.Max(r.Scores) == 0; ended != (share > 1) {
 					t.Errorf("method %d, seed %d, share %v: scores %v", method, seed, share, r.Scores)
 				}
-				if share > 1 && !strings.Contains(strings.Join(r.Warnings, "\n"), "all weights become 0") {
+				if share > 1 && !strings.Contains(fmt.Sprint(r.Warnings), "all weights become 0") {
 					t.Errorf("no warning in %q", r.Warnings)
 				}
 			}
@@ -263,7 +263,7 @@ func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := strings.Join(r.Warnings, "\n")
+		said := fmt.Sprint(r.Warnings)
 		gone := slices.Max(r.Scores) == 0
 		if gone != (mu == 1) || gone != strings.Contains(said, "weights become 0") || gone == strings.Contains(said, "depends on mu") {
 			t.Errorf("mu = %v: scores %v and the warnings %q", mu, r.Scores, said)
@@ -301,20 +301,24 @@ func TestSolvesSideBySide(t *testing.T) {
 	}
 }
 
-func TestWatchAndConvergence(t *testing.T) {
+func TestProgressAndConvergence(t *testing.T) {
 	const n, d, k = 90, 10, 2
 	x, u := unitColumns(grouped(n, d, k, 7)), indicator(n, k)
 	p := given(t, x, u, nil, nil, 0, 2, stream.InMemory{})
-	var seen []Step
+	var seen []float64
 	opt := cases(d)["eufs"]
 	opt.Tol, opt.MaxIter = 1e-3, 400
-	opt.Watch = func(s Step) { seen = append(seen, s) }
+	opt.Progress = func(iteration int, objective float64) { seen = append(seen, float64(iteration), objective) }
 	r, err := p.Solve(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(seen, r.Trace) {
-		t.Error("what was watched is not the trace")
+	var want []float64
+	for i, s := range r.Trace {
+		want = append(want, float64(i+1), s.Objective)
+	}
+	if !slices.Equal(seen, want) {
+		t.Error("the progress is not that of the trace")
 	}
 	last, small := len(r.Trace)-1, 0
 	for i := 1; i <= last; i++ {
@@ -330,7 +334,7 @@ func TestWatchAndConvergence(t *testing.T) {
 		t.Errorf("converged %t after %d", r.Converged, last+1)
 	}
 	opt.MaxIter = 1
-	if r, err = p.Solve(t.Context(), opt); err != nil || r.Converged || !strings.Contains(strings.Join(r.Warnings, "\n"), "not converged") {
+	if r, err = p.Solve(t.Context(), opt); err != nil || r.Converged || len(r.Trace) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

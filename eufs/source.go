@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -56,11 +57,11 @@ func (p *sourcePass) Next() ([]byte, error) {
 			}
 			continue
 		}
-		rows := min(h-at, p.chunk.Rows-p.from)
-		if !p.put(rec, at, rows) {
+		count := min(h-at, p.chunk.Rows-p.from)
+		if !elements[t.element].put(p, rec, at, count) {
 			return nil, errNarrow
 		}
-		at, p.from = at+rows, p.from+rows
+		at, p.from = at+count, p.from+count
 	}
 	p.block++
 	if p.block == t.blocks { // what is left must have no rows
@@ -73,7 +74,7 @@ func (p *sourcePass) Next() ([]byte, error) {
 				return nil, err
 			}
 			if c.Rows > 0 {
-				return nil, stream.Dataf("", "the input has more rows than when it was profiled, %d; it must not change during a run", t.n)
+				return nil, rows.Changed()
 			}
 		}
 	}
@@ -85,11 +86,12 @@ func (p *sourcePass) advance() error {
 	c, err, ok := p.next()
 	switch {
 	case !ok:
-		return stream.Dataf("", "the input has fewer rows than when it was profiled, %d; it must not change during a run", p.t.n)
+		return rows.Changed()
 	case err != nil:
 		return err
-	case c.Weight != nil:
-		return stream.Usagef("{weight}: these methods have no row weights; leave it out, or choose {method} greedy")
+	}
+	if err := rows.RefuseWeights(c); err != nil {
+		return err
 	}
 	if p.meter != nil {
 		p.meter.Rows.Add(int64(c.Block))
@@ -98,23 +100,11 @@ func (p *sourcePass) advance() error {
 	return nil
 }
 
-// put writes rows of the chunk to the record, and reports whether all fit exactly.
-func (p *sourcePass) put(rec []byte, at, rows int) bool {
-	d := p.t.d
-	switch p.t.element {
-	case asUint8:
-		return put(p, view[uint8](rec)[at*d:], rows, func(x float64) bool { return x >= 0 && x <= math.MaxUint8 })
-	case asInt16:
-		return put(p, view[int16](rec)[at*d:], rows, func(x float64) bool { return x >= math.MinInt16 && x <= math.MaxInt16 })
-	case asFloat32:
-		return put(p, view[float32](rec)[at*d:], rows, func(x float64) bool { return math.Abs(x) <= math.MaxFloat32 })
-	}
-	return put(p, view[float64](rec)[at*d:], rows, func(float64) bool { return true })
-}
-
-func put[T uint8 | int16 | float32 | float64](p *sourcePass, dst []T, rows int, fits func(float64) bool) bool {
+func put[T number](p *sourcePass, record []byte, at, count int) bool {
 	const tile = 32 // rows; a tile of columns is then read in runs and written in lines
 	d, c := p.t.d, p.chunk
+	dst := rows.View[T](record)[at*d:]
+	least, most := bounds[T]()
 	var kept []int
 	if c.Sparse != nil {
 		kept = make([]int, c.Cols) // place among the features plus 1
@@ -123,16 +113,16 @@ func put[T uint8 | int16 | float32 | float64](p *sourcePass, dst []T, rows int, 
 		}
 	}
 	var off atomic.Bool
-	kernel.Each(p.t.workers, (rows+tile-1)/tile, func(i int) {
+	kernel.Each(p.t.workers, (count+tile-1)/tile, func(i int) {
 		from := i * tile
-		h := min(tile, rows-from)
+		h := min(tile, count-from)
 		to := dst[from*d:][:h*d]
 		set := func(at, k int, x float64) {
 			if x != x {
 				x = p.std.Fill[k]
 			}
 			// The bound comes first: a conversion out of range may give anything.
-			if !fits(x) || float64(T(x)) != x {
+			if !(x >= least && x <= most) || float64(T(x)) != x {
 				off.Store(true)
 				return
 			}
@@ -157,4 +147,17 @@ func put[T uint8 | int16 | float32 | float64](p *sourcePass, dst []T, rows int, 
 		}
 	})
 	return !off.Load()
+}
+
+// bounds are the least and the largest number of a type.
+func bounds[T number]() (least, most float64) {
+	switch any(T(0)).(type) {
+	case uint8:
+		return 0, math.MaxUint8
+	case int16:
+		return math.MinInt16, math.MaxInt16
+	case float32:
+		return -math.MaxFloat32, math.MaxFloat32
+	}
+	return math.Inf(-1), math.Inf(1)
 }

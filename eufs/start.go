@@ -3,7 +3,6 @@ package eufs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,8 +25,8 @@ const (
 
 // sampleSize is the number of rows of the sample, for m anchors too.
 func sampleSize(n int64, d, k, m int) int {
-	rows := min(sampleRows, sampleBytes/wordBytes/d)
-	return int(min(n, int64(max(rows, rowsPerCluster*k, m))))
+	most := min(sampleRows, sampleBytes/wordBytes/d)
+	return int(min(n, int64(max(most, rowsPerCluster*k, m))))
 }
 
 // sampled is m rows in the order of the table, m×d column-major, as k-means likes them;
@@ -49,11 +49,11 @@ func (t *table) sample(ctx context.Context, m int, seed uint64) (sampled, error)
 		s.order[place[p]] = i
 	}
 	i := 0
-	err := t.each(ctx, func(b int, block kernel.Matrix[float64]) error {
+	err := t.columns(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error {
 		first := int64(b) * int64(t.block)
-		for ; i < m && positions[i] < first+int64(block.Rows); i++ {
-			for j, v := range block.Data[int(positions[i]-first)*t.d:][:t.d] {
-				s.x.Data[j*m+i] = v
+		for ; i < m && positions[i] < first+int64(x.Rows); i++ {
+			for j := range t.d {
+				s.x.Data[j*m+i] = x.Data[j*x.ColStride+int(positions[i]-first)]
 			}
 		}
 		return nil
@@ -100,7 +100,7 @@ func draw(n int64, m int, seed uint64) map[int64]int {
 // starter gives the rows of the first U.
 type starter struct {
 	layout
-	given  *kernel.Matrix[float64]
+	u      []float64          // as given; nil: of the labels
 	labels stream.ScratchFile // int32 a row
 	rows   []float64          // k×k: the row of U of each cluster
 }
@@ -111,25 +111,20 @@ func (s *starter) file() stream.ScratchFile { return s.labels }
 // to writes rows [from, from+h) of block b.
 func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {
 	k := s.k
-	if s.given != nil {
-		u := s.given.Sub(b*s.block+from, 0, h, k)
-		for i := range h {
-			for c := range k {
-				dst[i*k+c] = u.Data[i*u.RowStride+c*u.ColStride]
-			}
-		}
+	if s.u != nil {
+		copy(dst[:h*k], s.u[(b*s.block+from)*k:])
 		return
 	}
-	for i, label := range view[int32](rec)[from:][:h] {
+	for i, label := range rows.View[int32](rec)[from:][:h] {
 		copy(dst[i*k:][:k], s.rows[int(label)*k:])
 	}
 }
 
 // newStarter clusters the rows: centres from the sample, labels in a pass over X.
 func newStarter(ctx context.Context, t *table, s Setup, sample sampled) (_ *starter, err error) {
-	st := &starter{layout: t.layout, given: s.U}
+	st := &starter{layout: t.layout, u: s.U}
 	if s.Start == StartGiven {
-		return st, checkGiven(s.U)
+		return st, checkOrthonormal(s.U, t.k)
 	}
 	r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), cluster.Options{Clusters: t.k, Restarts: s.Restarts, Seed: s.Seed, Threads: s.Threads})
 	if err != nil {
@@ -144,12 +139,9 @@ func newStarter(ctx context.Context, t *table, s Setup, sample sampled) (_ *star
 		}
 	}()
 	pass := cluster.NewPass(s.Threads, r.Centers, false)
-	x := make([]float64, t.block*t.d)
-	err = lockstep(ctx, t.blocks, []use{t.reading(), writing(st.labels)}, func(b int, rec [][]byte) error {
-		h := t.rows(b)
-		t.columnsTo(x, rec[0], h)
-		return pass.Add(view[int32](rec[1]), cluster.Matrix(kernel.ColMajor(x, h, t.d, h)))
-	})
+	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
+		return pass.Add(rows.View[int32](records[0]), cluster.Matrix(x))
+	}, rows.Write(st.labels))
 	if err != nil {
 		return nil, err
 	}
@@ -200,28 +192,24 @@ func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	return out, nil
 }
 
-// checkGiven makes sure that the columns are orthonormal, which the iteration takes for
-// granted: from U = 0 it would never come away, N being 0 and its polar factor anything.
-func checkGiven(u *kernel.Matrix[float64]) error {
-	k := u.Cols
+// checkOrthonormal makes sure that the columns of U are orthonormal, which the iteration
+// takes for granted: it would never leave U = 0, where N is 0 and its polar factor
+// anything.
+func checkOrthonormal(u []float64, k int) error {
 	g := make([]float64, k*k)
-	for i := range u.Rows {
-		for a := range k {
-			for b := range k {
-				g[a*k+b] += u.Data[i*u.RowStride+a*u.ColStride] * u.Data[i*u.RowStride+b*u.ColStride]
-			}
+	for i := 0; i < len(u); i += k {
+		for a, x := range u[i:][:k] {
+			kernel.Axpy(x, u[i:][:k], g[a*k:][:k])
 		}
 	}
-	for a := range k {
-		for b := range k {
-			want := 0.0
-			if a == b {
-				want = 1
-			}
-			// What a file with seven digits keeps.
-			if !(math.Abs(g[a*k+b]-want) <= 1e-6) {
-				return stream.Usagef("the columns of the U to start from are not orthonormal: %s", fmt.Sprintf("product %d,%d is %v", a+1, b+1, g[a*k+b]))
-			}
+	for i, got := range g {
+		want := 0.0
+		if i%k == i/k {
+			want = 1
+		}
+		// What a file with seven digits keeps.
+		if !(math.Abs(got-want) <= 1e-6) {
+			return stream.Usagef("the columns of the U to start from are not orthonormal: product %d,%d is %v", i/k+1, i%k+1, got)
 		}
 	}
 	return nil

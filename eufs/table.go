@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -20,7 +21,28 @@ const (
 	asFloat64
 )
 
-func (e element) bytes() int { return [...]int{1, 2, 4, 8}[e] }
+// elements say what to do with the values of each type.
+var elements = [...]struct {
+	bytes int
+	// put writes rows of a pass's chunk to a record from row at on, and reports whether
+	// all fit exactly.
+	put func(p *sourcePass, record []byte, at, count int) bool
+	// rowsTo and columnsTo write h rows of a record, scaled: h×d row-major, or columns of
+	// a matrix with more rows, ld apart.
+	rowsTo    func(t *table, dst []float64, record []byte, from, h int)
+	columnsTo func(t *table, dst []float64, record []byte, from, h, ld int)
+}{
+	asUint8:   {1, put[uint8], rowsTo[uint8], columnsTo[uint8]},
+	asInt16:   {2, put[int16], rowsTo[int16], columnsTo[int16]},
+	asFloat32: {4, put[float32], rowsTo[float32], columnsTo[float32]},
+	asFloat64: {8, put[float64], rowsTo[float64], columnsTo[float64]},
+}
+
+type number interface {
+	uint8 | int16 | float32 | float64
+}
+
+func (e element) bytes() int { return elements[e].bytes }
 
 // table is X: n×d raw values, row by row, and how they become those of the matrix.
 // It is read-only.
@@ -93,25 +115,15 @@ func (t *table) copy(ctx context.Context, src stream.Source, std *gram.Standardi
 	return nil
 }
 
-// rowsTo writes rows [from, from+h) of the block in rec, scaled, to dst, h×d row-major.
-func (t *table) rowsTo(dst []float64, rec []byte, from, h int) {
-	at := from * t.d
-	switch t.element {
-	case asUint8:
-		scale(dst, view[uint8](rec)[at:], t.shift, t.factor, h)
-	case asInt16:
-		scale(dst, view[int16](rec)[at:], t.shift, t.factor, h)
-	case asFloat32:
-		scale(dst, view[float32](rec)[at:], t.shift, t.factor, h)
-	default:
-		scale(dst, view[float64](rec)[at:], t.shift, t.factor, h)
-	}
+// rowsTo writes rows [from, from+h) of a block, scaled, to dst, h×d row-major.
+func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
+	elements[t.element].rowsTo(t, dst, record, from, h)
 }
 
-// scale is the arithmetic of gram.Standardizer.To, so that X has the same bits.
-func scale[T uint8 | int16 | float32 | float64](dst []float64, src []T, shift, factor []float64, h int) {
-	d := len(shift)
-	factor = factor[:d]
+// rowsTo has the arithmetic of gram.Standardizer.To, so that X has the same bits.
+func rowsTo[T number](t *table, dst []float64, record []byte, from, h int) {
+	d, src := t.d, rows.View[T](record)[from*t.d:]
+	shift, factor := t.shift[:d], t.factor[:d]
 	for i := range h {
 		to, from := dst[i*d:][:d], src[i*d:][:d]
 		for j, s := range shift {
@@ -120,96 +132,34 @@ func scale[T uint8 | int16 | float32 | float64](dst []float64, src []T, shift, f
 	}
 }
 
-// columnsTo writes the h rows of a block to dst, column-major: distances are faster so.
-func (t *table) columnsTo(dst []float64, rec []byte, h int) {
-	kernel.Each(t.workers, (h+t.strip-1)/t.strip, func(i int) {
-		from := i * t.strip
-		rows := min(t.strip, h-from)
-		switch t.element {
-		case asUint8:
-			scaleColumns(dst[from:], view[uint8](rec)[from*t.d:], t, h, rows)
-		case asInt16:
-			scaleColumns(dst[from:], view[int16](rec)[from*t.d:], t, h, rows)
-		case asFloat32:
-			scaleColumns(dst[from:], view[float32](rec)[from*t.d:], t, h, rows)
-		default:
-			scaleColumns(dst[from:], view[float64](rec)[from*t.d:], t, h, rows)
-		}
-	})
-}
-
-func scaleColumns[T uint8 | int16 | float32 | float64](dst []float64, src []T, t *table, ld, rows int) {
+func columnsTo[T number](t *table, dst []float64, record []byte, from, h, ld int) {
+	src := rows.View[T](record)[from*t.d:]
 	for j, s := range t.shift {
-		to, factor := dst[j*ld:][:rows], t.factor[j]
+		to, factor := dst[j*ld:][:h], t.factor[j]
 		for i := range to {
 			to[i] = (float64(src[i*t.d+j]) - s) * factor
 		}
 	}
 }
 
-// each calls do with every block of X, scaled, h×d row-major: for the start, which asks
-// for whole blocks.
-func (t *table) each(ctx context.Context, do func(b int, x kernel.Matrix[float64]) error) error {
-	x := make([]float64, t.block*t.d)
-	return lockstep(ctx, t.blocks, []use{t.reading()}, func(b int, rec [][]byte) error {
-		h := t.rows(b)
-		t.whole(x, rec[0], h)
-		return do(b, kernel.RowMajor(x, h, t.d, t.d))
-	})
+// columns calls do with every block of X, scaled and column-major (distances are faster
+// so), and the records of the passes.
+func (t *table) columns(ctx context.Context, do func(b int, x kernel.Matrix[float64], records [][]byte) error, passes ...stream.ScratchPass) error {
+	x := make([]float64, min(int64(t.block), t.n)*int64(t.d))
+	return rows.Each(ctx, t.blocks, func(b int, records [][]byte) error {
+		h, last := t.rows(b), len(passes)
+		kernel.Each(t.workers, (h+t.strip-1)/t.strip, func(i int) {
+			from := i * t.strip
+			elements[t.element].columnsTo(t, x[from:], records[last], from, min(t.strip, h-from), h)
+		})
+		return do(b, kernel.ColMajor(x, h, t.d, h), records)
+	}, append(passes, t.reading(ctx))...)
 }
 
-// whole writes the h rows of a block to dst, h×d row-major.
-func (t *table) whole(dst []float64, rec []byte, h int) {
-	kernel.Each(t.workers, (h+t.strip-1)/t.strip, func(i int) {
-		from := i * t.strip
-		t.rowsTo(dst[from*t.d:], rec, from, min(t.strip, h-from))
-	})
-}
-
-// reading is a reading of X.
-func (t *table) reading() use { return use{t.file, stream.ScratchRead, t.source} }
-
-// use is a file, or a source, and what a pass does with it.
-type use struct {
-	file   stream.ScratchFile
-	mode   stream.ScratchMode
-	source *reader
-}
-
-func reading(f stream.ScratchFile) use   { return use{file: f, mode: stream.ScratchRead} }
-func writing(f stream.ScratchFile) use   { return use{file: f, mode: stream.ScratchWrite} }
-func modifying(f stream.ScratchFile) use { return use{file: f, mode: stream.ScratchModify} }
-
-// lockstep goes through the blocks of some files at once. A nil file has nil records.
-func lockstep(ctx context.Context, blocks int, uses []use, do func(b int, rec [][]byte) error) (err error) {
-	passes := make([]stream.ScratchPass, len(uses))
-	for i, u := range uses {
-		switch {
-		case u.source != nil:
-			passes[i] = u.source.pass(ctx)
-		case u.file != nil:
-			passes[i] = u.file.Pass(u.mode)
-		default:
-			continue
-		}
-		defer func() { err = errors.Join(err, passes[i].Close()) }()
+// reading starts a pass over X.
+func (t *table) reading(ctx context.Context) stream.ScratchPass {
+	if t.source != nil {
+		return t.source.pass(ctx)
 	}
-	rec := make([][]byte, len(uses))
-	for b := range blocks {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		for i, p := range passes {
-			if p == nil {
-				continue
-			}
-			if rec[i], err = p.Next(); err != nil {
-				return err
-			}
-		}
-		if err := do(b, rec); err != nil {
-			return err
-		}
-	}
-	return nil
+	return rows.Read(t.file)
 }

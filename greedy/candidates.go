@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
 // hold makes room for the given number of candidates.
@@ -66,9 +67,7 @@ func (s *streamed) fetch(ctx context.Context, must []int) error {
 	sums := make([]float64, held-pending)
 	what := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
 	err := s.rows.pass(ctx, what, func(b *block) {
-		if need := max(len(fresh), len(sums)) * b.rows; len(s.scratch) < need {
-			s.scratch = make([]float64, need)
-		}
+		s.scratch = rows.Room(s.scratch, max(len(fresh), len(sums))*b.rows)
 		s.rows.addColumns(b, delta, fresh, s.scratch)
 		s.rows.addProducts(b, product, s.delta[pending*d:held*d], len(sums), s.scratch, sums)
 	})

@@ -117,7 +117,7 @@ func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 		out.Warnings = append(out.Warnings, stream.Textf("rank %d: %s was taken before %s with an equal score, the first being %s: the first in column order wins",
 			t.Turn+1, e.Columns[r.Order[t.Turn]].Name, others, e.Columns[t.Columns[0]].Name))
 	}
-	out.Warnings = append(out.Warnings, stream.PlainTexts(r.Warnings)...)
+	out.Warnings = append(out.Warnings, r.Warnings...)
 	return out
 }
 

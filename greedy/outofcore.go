@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -69,13 +70,13 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	if opt.Memory == 0 {
 		opt.Memory = defaultMemory
 	}
-	s := &streamed{rows: newRows(src, std, &opt)}
-	s.rows.passes = passes
+	s := &streamed{rows: newReader(src, std, &opt)}
+	s.rows.Passes = passes
 	r, err := s.selectAll(ctx, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Passes = s.rows.passes
+	r.Passes = s.rows.Passes
 	return r, std, nil
 }
 
@@ -127,7 +128,7 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed, s.rows.src.Rows())
+	s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed, s.rows.Rows())
 	if opt.Partitioned {
 		err = s.startGroups(ctx, opt, c)
 	} else {
@@ -162,9 +163,7 @@ func (s *streamed) startGroups(ctx context.Context, opt StreamOptions, c int) er
 	d := s.rows.d
 	h, g0 := make([]float64, c*d), make([]float64, d)
 	err := s.rows.pass(ctx, "sums of the groups", func(b *block) {
-		if need := c * b.rows; len(s.scratch) < need {
-			s.scratch = make([]float64, need)
-		}
+		s.scratch = rows.Room(s.scratch, c*b.rows)
 		s.rows.addGroups(b, h, opt.Groups, c, s.scratch)
 		s.rows.addSquares(b, g0)
 		s.sketch.add(s.rows, b)
@@ -183,7 +182,7 @@ func (s *streamed) startGroups(ctx context.Context, opt StreamOptions, c int) er
 }
 
 // addSquares adds the squared norms of the features to g.
-func (r *rows) addSquares(b *block, g []float64) {
+func (r *reader) addSquares(b *block, g []float64) {
 	kernel.Each(r.workers, r.d, func(j int) {
 		if b.sparse == nil {
 			col := b.dense[j*b.rows : (j+1)*b.rows]
@@ -197,7 +196,7 @@ func (r *rows) addSquares(b *block, g []float64) {
 	})
 }
 
-func (r *rows) finishSquares(g []float64) {
+func (r *reader) finishSquares(g []float64) {
 	if r.weight == 0 {
 		return
 	}

@@ -139,7 +139,7 @@ func compareResults(t *testing.T, got, want *Result) {
 		}
 	}
 	if !reflect.DeepEqual(got.Ties, want.Ties) || !reflect.DeepEqual(got.Redundant, want.Redundant) ||
-		!slices.Equal(got.Warnings, want.Warnings) || got.Exhausted != want.Exhausted {
+		!reflect.DeepEqual(got.Warnings, want.Warnings) || got.Exhausted != want.Exhausted {
 		t.Errorf("ties %v, redundant %v, warnings %q; want %v, %v, %q",
 			got.Ties, got.Redundant, got.Warnings, want.Ties, want.Redundant, want.Warnings)
 	}

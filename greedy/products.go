@@ -15,7 +15,7 @@ import (
 
 // addTriangle adds rows [from, to) × columns [from, d) of AᵀA to acc, whose rows
 // are d−from long; below its diagonal acc is left alone. Cost (to−from)(d−from)·2n flops.
-func (r *rows) addTriangle(b *block, acc []float64, from, to int) {
+func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
 	ld := r.d - from
 	if b.sparse != nil {
 		kernel.Each(r.workers, to-from, func(i int) {
@@ -28,7 +28,7 @@ func (r *rows) addTriangle(b *block, acc []float64, from, to int) {
 	kernel.Gemm(r.team, 1, at, b.features(to, r.d).Trans(), out.Sub(0, m, m, r.d-to))
 }
 
-func (r *rows) finishTriangle(acc []float64, from, to int) {
+func (r *reader) finishTriangle(acc []float64, from, to int) {
 	ld := r.d - from
 	r.unshift(to-from, func(i int) (row []float64, first int, s, m float64) {
 		return acc[i*ld : (i+1)*ld], from, r.shift[from+i], r.sum[from+i]
@@ -37,7 +37,7 @@ func (r *rows) finishTriangle(acc []float64, from, to int) {
 
 // addColumns adds AᵀA₍:,p₎ to row i of acc for each features[i] = p. Cost 2nd flops a
 // feature; scratch holds len(features)·rows.
-func (r *rows) addColumns(b *block, acc []float64, features []int, scratch []float64) {
+func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, len(features), func(i int) {
 			b.sparse.addColumn(acc[i*r.d:(i+1)*r.d], features[i], 0)
@@ -51,7 +51,7 @@ func (r *rows) addColumns(b *block, acc []float64, features []int, scratch []flo
 	r.addGemm(b, acc, scratch, len(features))
 }
 
-func (r *rows) finishColumns(acc []float64, features []int) {
+func (r *reader) finishColumns(acc []float64, features []int) {
 	r.unshift(len(features), func(i int) (row []float64, first int, s, m float64) {
 		return acc[i*r.d : (i+1)*r.d], 0, r.shift[features[i]], r.sum[features[i]]
 	})
@@ -59,7 +59,7 @@ func (r *rows) finishColumns(acc []float64, features []int) {
 
 // addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. Cost
 // 4nd flops a row; scratch holds count·rows. sums[i] collects Σ w·Avᵢ of sparse rows.
-func (r *rows) addProducts(b *block, acc, v []float64, count int, scratch, sums []float64) {
+func (r *reader) addProducts(b *block, acc, v []float64, count int, scratch, sums []float64) {
 	n := b.rows
 	y := scratch[:count*n]
 	if b.sparse != nil {
@@ -74,11 +74,11 @@ func (r *rows) addProducts(b *block, acc, v []float64, count int, scratch, sums 
 }
 
 // addGemm adds Y·A to the count rows of acc, Y count×rows.
-func (r *rows) addGemm(b *block, acc, y []float64, count int) {
+func (r *reader) addGemm(b *block, acc, y []float64, count int) {
 	kernel.Gemm(r.team, 1, kernel.RowMajor(y, count, b.rows, b.rows), b.features(0, r.d).Trans(), kernel.RowMajor(acc, count, r.d, r.d))
 }
 
-func (r *rows) finishProducts(acc, sums []float64) {
+func (r *reader) finishProducts(acc, sums []float64) {
 	if r.weight == 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func (r *rows) finishProducts(acc, sums []float64) {
 
 // addGroups adds BᵀA to acc, B the sums of the columns of each group; row j of acc
 // belongs to group j. Cost 2ncd flops; scratch holds count·rows.
-func (r *rows) addGroups(b *block, acc []float64, groups []int, count int, scratch []float64) {
+func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scratch []float64) {
 	n := b.rows
 	if b.sparse != nil {
 		kernel.Each(r.workers, count, func(j int) {
@@ -105,7 +105,7 @@ func (r *rows) addGroups(b *block, acc []float64, groups []int, count int, scrat
 	r.addGemm(b, acc, sums, count)
 }
 
-func (r *rows) finishGroups(acc []float64, groups []int, count int) {
+func (r *reader) finishGroups(acc []float64, groups []int, count int) {
 	shift, sum := make([]float64, count), make([]float64, count)
 	for i, j := range groups {
 		shift[j] += r.shift[i]
@@ -118,7 +118,7 @@ func (r *rows) finishGroups(acc []float64, groups []int, count int) {
 
 // unshift takes the shift out of count accumulator rows: row i stands for a feature
 // (or a sum of features) of shift s and sum m, against the features from first on.
-func (r *rows) unshift(count int, at func(i int) (row []float64, first int, s, m float64)) {
+func (r *reader) unshift(count int, at func(i int) (row []float64, first int, s, m float64)) {
 	if r.weight == 0 {
 		return
 	}

@@ -1,8 +1,9 @@
 package greedy
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Result is a selection and what it means for every feature. Slices with one entry
@@ -17,12 +18,12 @@ type Result struct {
 	Explained []float64 // per feature: share of its sum of squares that the selection explains
 	Nearest   []int     // per feature: the chosen column of largest absolute cosine, redundant ones aside; -1 for chosen features and where all cosines are 0
 
-	Ties      []Tie    // turns at which the lowest of several equal columns was taken
-	Redundant []int    // kept columns that earlier kept ones already explained
-	Exhausted bool     // fewer than k were chosen, as nothing was left to explain
-	Warnings  []string // for the user
-	Groups    []int    // Algorithm 2: the group of each column
-	Passes    int      // over the rows, by SelectStream; 0 otherwise
+	Ties      []Tie         // turns at which the lowest of several equal columns was taken
+	Redundant []int         // kept columns that earlier kept ones already explained
+	Exhausted bool          // fewer than k were chosen, as nothing was left to explain
+	Warnings  []stream.Text // for the user
+	Groups    []int         // Algorithm 2: the group of each column
+	Passes    int           // over the rows, by SelectStream; 0 otherwise
 }
 
 // Tie is a turn at which other columns scored the same as the chosen one.
@@ -107,5 +108,5 @@ func (r *recorder) finish(c *criterion, opt Options, end ending) *Result {
 }
 
 func (r *recorder) warn(format string, args ...any) {
-	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
 }

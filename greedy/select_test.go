@@ -194,7 +194,7 @@ func TestDuplicatesAndRank(t *testing.T) {
 	}
 	for _, partitioned := range []bool{false, true} {
 		r := mustSelect(t, x, Options{K: 12, Partitioned: partitioned})
-		if len(r.Order) != 8 || !r.Exhausted || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "rank 8 reached") {
+		if len(r.Order) != 8 || !r.Exhausted || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].String(), "rank 8 reached") {
 			t.Errorf("order %v, exhausted %v, warnings %v; want rank 8", r.Order, r.Exhausted, r.Warnings)
 		}
 		if slices.Contains(r.Order, 5) || slices.Contains(r.Order, 9) || slices.Contains(r.Order, 10) {
@@ -227,7 +227,7 @@ func TestNothingToExplain(t *testing.T) {
 		x.col[1][i], x.col[3][i] = -x.col[0][i], -x.col[2][i]
 	}
 	r = mustSelect(t, x, Options{K: 2, Partitioned: true, Groups: []int{0, 0, 1, 1}})
-	if len(r.Order) != 0 || !r.Exhausted || !strings.Contains(r.Warnings[0], "nothing of the target is left") {
+	if len(r.Order) != 0 || !r.Exhausted || !strings.Contains(r.Warnings[0].String(), "nothing of the target is left") {
 		t.Errorf("%+v", r)
 	}
 }

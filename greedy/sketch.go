@@ -33,7 +33,7 @@ func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 
 // add adds the rows of b. Bucket and sign follow from the row's global position, so
 // that the sketch does not depend on how the rows are cut.
-func (s *sketch) add(r *rows, b *block) {
+func (s *sketch) add(r *reader, b *block) {
 	s.bucket, s.sign = s.bucket[:0], s.sign[:0]
 	for i := range b.rows {
 		h := splitmix.Mix(s.seed ^ splitmix.Mix(uint64(b.chunk.Position(i))))
@@ -67,7 +67,7 @@ func (s *sketch) add(r *rows, b *block) {
 }
 
 // finish takes the shift out of sparse rows, after the last block.
-func (s *sketch) finish(r *rows) {
+func (s *sketch) finish(r *reader) {
 	if r.weight == 0 {
 		return
 	}

@@ -20,7 +20,7 @@ import (
 // Algorithm 2 needs only δ, because H fits in memory.
 type streamed struct {
 	*criterion
-	rows   *rows
+	rows   *reader
 	sketch *sketch
 	target *memory // nil: Algorithm 1; else it has H = BᵀA and γ, and needs only δ
 	omegas [][]float64

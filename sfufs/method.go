@@ -84,7 +84,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	opt := m.options(e.Graph.D, e.Threads)
-	opt.Names = e.Names()
+	opt.Names, opt.Progress = e.Names(), e.Iteration
 	res, err := Select(ctx, e.Graph, opt)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (m *declared) Path(ctx context.Context, e *method.Evidence) (*method.Grid, 
 	rest := *m // the options that are the same for all settings
 	rest.alpha, rest.gamma = nil, nil
 	opt := rest.options(e.Graph.D, e.Threads)
-	opt.Names = e.Names()
+	opt.Names, opt.Progress = e.Names(), e.Iteration
 	all, err := Path(ctx, e.Graph, Grid{Alpha: m.alpha.Values(), Gamma: m.gamma.Values(), K: []int{e.K}}, opt)
 	if err != nil {
 		return nil, err

@@ -47,3 +47,12 @@ func flagOf(option string) string {
 	}
 	return "--" + option
 }
+
+// spelled are sentences with their options as flags.
+func spelled(texts []stream.Text) []string {
+	var out []string
+	for _, t := range texts {
+		out = append(out, t.Spell(flagOf))
+	}
+	return out
+}

@@ -140,5 +140,5 @@ func (r *request) writeUp(e *evidence, used usedColumns, res *greedy.Result, s *
 		s.Warnings = append(s.Warnings, fmt.Sprintf("rank %d: %s was taken before %s with an equal score, the first being %s: the first in column order wins",
 			t.Turn+1, cols[res.Order[t.Turn]].Name, plural(len(t.Columns), "feature"), cols[t.Columns[0]].Name))
 	}
-	s.Warnings = append(s.Warnings, res.Warnings...)
+	s.Warnings = append(s.Warnings, spelled(res.Warnings)...)
 }

@@ -191,7 +191,7 @@ func (r *request) judgePixels(s *stream.Selection, res *cpufs.Result) error {
 		s.Trace = append(s.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
 	}
 	warn := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
-	s.Warnings = append(s.Warnings, res.Warnings...)
+	s.Warnings = append(s.Warnings, spelled(res.Warnings)...)
 	switch from, to := res.TiedAt(s.K); {
 	case s.K > res.Nonzero:
 		warn("ranks %d to %d have a score of 0: column order decides which are selected; -k %d takes those that the method chose", res.Nonzero+1, s.K, max(res.Nonzero, 1))

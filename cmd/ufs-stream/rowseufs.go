@@ -143,17 +143,13 @@ func (p *eufsProblem) solve(ctx context.Context, s rowsSetting, threads int, wat
 	opt := p.options()
 	opt.Alpha, opt.Beta = eufs.Weight{Value: s.alpha}, eufs.Weight{Value: s.beta}
 	opt.Tree, opt.Mu, opt.Threads = p.tree, p.penalty(s), threads
-	opt.Watch = func(eufs.Step) { watch() }
+	opt.Progress = func(int, float64) { watch() }
 	res, err := p.Solve(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
 	kind, _ := p.Graph()
-	warnings := res.Warnings
-	if !res.Converged { // its last, which is said for all these methods alike
-		warnings = warnings[:len(warnings)-1]
-	}
-	out := &rowsResult{order: res.Order, scores: res.Scores, converged: res.Converged, warnings: warnings,
+	out := &rowsResult{order: res.Order, scores: res.Scores, converged: res.Converged, warnings: spelled(res.Warnings),
 		rounded: !p.hufs() && kind != eufs.GraphNone && opt.Mu < s.beta}
 	for _, t := range res.Trace {
 		out.trace = append(out.trace, stream.TraceStep{

@@ -7,21 +7,19 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rows delivers the n×d matrix A of the selection, block by block: the rows of a
+// reader delivers the n×d matrix A of the selection, block by block: the rows of a
 // source, standardized and multiplied by √w. A itself is never stored.
-type rows struct {
-	src     stream.Source
+type reader struct {
+	rows.Source
 	std     gram.Standardizer
 	d       int
 	unit    float64 // A is √unit times the standardized rows, unit a power of 4
 	workers int
 	team    *kernel.Team
-	meter   *stream.Meter
-	onPass  func(pass int, what string)
-	passes  int
 
 	kept  []int32   // source column → feature + 1; 0: left out
 	shift []float64 // of sparse rows: a = x′ − shift, x′ = factor·x
@@ -59,11 +57,12 @@ type sparseBlock struct {
 	weight  []float64 // w of each row
 }
 
-// newRows scales std so that Σw a² of the largest feature is near 1: with powers of
+// newReader scales std so that Σw a² of the largest feature is near 1: with powers of
 // 2, and so exactly.
-func newRows(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *rows {
+func newReader(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *reader {
 	d := len(std.Columns)
-	r := &rows{src: src, std: *std, d: d, workers: opt.Threads, team: kernel.NewTeam(opt.Threads), meter: opt.Meter, onPass: opt.Pass}
+	r := &reader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, std: *std, d: d,
+		workers: opt.Threads, team: kernel.NewTeam(opt.Threads)}
 	norms := make([]float64, d)
 	for k := range norms {
 		mean := (std.Mean[k] - std.Shift[k]) * std.Factor[k]
@@ -87,44 +86,32 @@ func newRows(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *row
 	return r
 }
 
-type adderFunc func(*stream.Chunk) error
-
-func (f adderFunc) Add(c *stream.Chunk) error { return f(c) }
-
-// pass folds all blocks once.
-func (r *rows) pass(ctx context.Context, what string, do func(*block)) error {
-	r.passes++
-	if r.onPass != nil {
-		r.onPass(r.passes, what)
-	}
-	err := stream.Fold(ctx, r.src, stream.FoldOptions{Meter: r.meter}, adderFunc(func(c *stream.Chunk) error {
-		if c.Rows > 0 {
-			do(r.block(c))
-		}
+// pass goes through all blocks once.
+func (r *reader) pass(ctx context.Context, what string, do func(*block)) error {
+	err := r.Pass(ctx, what, func(_ int, c *stream.Chunk) error {
+		do(r.block(c))
 		return nil
-	}))
+	})
 	r.counted = true
 	return err
 }
 
 // block standardizes a chunk.
-func (r *rows) block(c *stream.Chunk) *block {
+func (r *reader) block(c *stream.Chunk) *block {
 	b := &block{rows: c.Rows, chunk: c}
 	if c.Sparse != nil {
 		b.sparse = r.sparsed(c)
 		return b
 	}
-	if need := r.d * c.Rows; cap(r.dense) < need {
-		r.dense = make([]float64, need)
-	}
-	b.dense = r.dense[:r.d*c.Rows]
+	r.dense = rows.Room(r.dense, r.d*c.Rows)
+	b.dense = r.dense
 	r.std.To(b.dense, c.Rows, c)
 	return b
 }
 
 // sparsed takes the kept entries of sparse rows, times factor, by rows and by
 // features.
-func (r *rows) sparsed(c *stream.Chunk) *sparseBlock {
+func (r *reader) sparsed(c *stream.Chunk) *sparseBlock {
 	s := &r.sparse
 	s.rowPtr, s.feature, s.value = append(s.rowPtr[:0], 0), s.feature[:0], s.value[:0]
 	s.colPtr = append(s.colPtr[:0], make([]int, r.d+1)...)

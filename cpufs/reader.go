@@ -6,29 +6,23 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rows delivers X, block by block, scaled and with its columns in the order of the cells.
+// reader delivers X, block by block, scaled and with its columns in the order of the cells.
 // Blocks are those of the source, so that what is summed over them is the same to the
 // last bit wherever they are kept.
-type rows struct {
-	src     stream.Source
+type reader struct {
+	rows.Source
 	columns []stream.Column
 	grid    Grid
 	scaling *Scaling
 	workers int
-	meter   *stream.Meter
-	onPass  func(pass int, what string)
-	passes  int
 
-	keep   bool // in memory, from the first pass on
-	kept   [][]float64
-	first  []int // rows before each block
-	height []int // rows of each block
-	n      int   // all rows
-
-	buf []float64
+	keep bool // in memory, from the first pass on
+	kept [][]float64
+	buf  []float64
 }
 
 // block is one block of X, lent until the next: h×d, column-major.
@@ -39,76 +33,42 @@ type block struct {
 	chunk  *stream.Chunk // as read; nil after the first pass where rows are kept
 }
 
-type adderFunc func(*stream.Chunk) error
-
-func (f adderFunc) Add(c *stream.Chunk) error { return f(c) }
-
-// pass goes through all blocks once; those without rows do not count.
-func (r *rows) pass(ctx context.Context, what string, do func(*block) error) error {
-	if r.keep && r.kept != nil {
-		for k, data := range r.kept {
-			if err := ctx.Err(); err != nil {
+// pass goes through all blocks once.
+func (r *reader) pass(ctx context.Context, what string, do func(*block) error) error {
+	if r.kept == nil {
+		return r.Pass(ctx, what, func(number int, c *stream.Chunk) error {
+			r.buf = rows.Room(r.buf, c.Rows*len(r.columns))
+			data := r.buf
+			if err := r.place(data, c); err != nil {
 				return err
 			}
-			if err := do(r.block(k, data, nil)); err != nil {
-				return err
+			if r.keep {
+				r.kept, r.buf = append(r.kept, data), nil
 			}
-		}
-		return nil
+			return do(r.block(number, data, c))
+		})
 	}
-	r.passes++
-	if r.onPass != nil {
-		r.onPass(r.passes, what)
-	}
-	scan := r.passes == 1
-	number := 0
-	err := stream.Fold(ctx, r.src, stream.FoldOptions{Meter: r.meter}, adderFunc(func(c *stream.Chunk) error {
-		if c.Rows == 0 {
-			return nil
-		}
-		if scan {
-			r.first = append(r.first, r.n)
-			r.height = append(r.height, c.Rows)
-			r.n += c.Rows
-		} else if number >= len(r.height) || r.height[number] != c.Rows {
-			return r.changed()
-		}
-		data := r.buffer(c.Rows)
-		if err := r.place(data, c); err != nil {
+	for number, data := range r.kept {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.keep {
-			r.kept = append(r.kept, data)
+		if err := do(r.block(number, data, nil)); err != nil {
+			return err
 		}
-		err := do(r.block(number, data, c))
-		number++
-		return err
-	}))
-	if err == nil && number != len(r.height) {
-		return r.changed()
 	}
-	return err
+	return nil
 }
 
-func (r *rows) changed() error {
-	return stream.Dataf("", "the rows are not those of the first pass: the input has changed")
+// nearest finds the k nearest rows of each.
+func (r *reader) nearest(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
+	return rows.Nearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, what string, do func(int, kernel.Matrix[float64]) error) error {
+		return r.pass(ctx, what, func(b *block) error { return do(b.first, b.x) })
+	})
 }
 
-// buffer is room for a block.
-func (r *rows) buffer(height int) []float64 {
-	need := height * len(r.columns)
-	if r.keep {
-		return make([]float64, need)
-	}
-	if cap(r.buf) < need {
-		r.buf = make([]float64, need)
-	}
-	return r.buf[:need]
-}
-
-func (r *rows) block(k int, data []float64, c *stream.Chunk) *block {
-	h := r.height[k]
-	return &block{number: k, first: r.first[k], x: kernel.ColMajor(data, h, len(r.columns), h), chunk: c}
+func (r *reader) block(number int, data []float64, c *stream.Chunk) *block {
+	h := r.Height[number]
+	return &block{number: number, first: r.First[number], x: kernel.ColMajor(data, h, len(r.columns), h), chunk: c}
 }
 
 // runColumns is the number of columns that a worker scales at a time.
@@ -116,13 +76,13 @@ const runColumns = 16
 
 // place writes the rows of c, scaled and in the order of the cells. The error is a
 // *stream.DataError that names the place of a value that the model cannot take.
-func (r *rows) place(dst []float64, c *stream.Chunk) error {
+func (r *reader) place(dst []float64, c *stream.Chunk) error {
 	d, h := len(r.columns), c.Rows
 	if c.Cols != d {
 		return fmt.Errorf("cpufs: chunk of %d columns, want %d", c.Cols, d)
 	}
-	if c.Weight != nil {
-		return stream.Usagef("{weight}: cpufs has no row weights; leave it out, or choose {method} greedy")
+	if err := rows.RefuseWeights(c); err != nil {
+		return err
 	}
 	if c.Sparse != nil {
 		clear(dst)
@@ -155,7 +115,7 @@ func (r *rows) place(dst []float64, c *stream.Chunk) error {
 
 // scale scales a column's values, and returns the first row with one that is then
 // missing or negative, or -1.
-func (r *rows) scale(x []float64, j int) int {
+func (r *reader) scale(x []float64, j int) int {
 	lo, span, fill := 0.0, 1.0, math.NaN()
 	if s := r.scaling; s != nil {
 		if s.Min != nil {
@@ -182,7 +142,7 @@ func (r *rows) scale(x []float64, j int) int {
 }
 
 // misfit is the error for the value of column j in row i.
-func (r *rows) misfit(c *stream.Chunk, j, i int) error {
+func (r *reader) misfit(c *stream.Chunk, j, i int) error {
 	x := 0.0
 	if c.Sparse == nil {
 		x = c.Col(j)[i]

@@ -1,0 +1,79 @@
+package rows
+
+import (
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// EntryBytes is what an entry of B takes in scratch: a value and a column.
+const EntryBytes = 8 + 4
+
+// Anchored is Z, and then B = ZΔ^(−1/2), of the anchor graph L = I − BBᵀ: n×m with Count
+// entries a row, in scratch. A record is a block's values, and then their columns.
+type Anchored struct {
+	M, Count int
+	File     stream.ScratchFile
+	Delta    []float64 // m: Δ, the sums of the columns of Z
+
+	near     *kernel.Nearest
+	index    []int32
+	distance []float64
+}
+
+// NewAnchored makes the file for n rows in blocks of at most block rows.
+func NewAnchored(scratch stream.Scratch, m, count int, n int64, block int) (*Anchored, error) {
+	entries := EntryBytes * count
+	f, err := scratch.Make("the anchor graph", n*int64(entries), block*entries)
+	return &Anchored{M: m, Count: count, File: f, Delta: make([]float64, m)}, err
+}
+
+// Rows views the h rows of a block.
+func (g *Anchored) Rows(record []byte, h int) kernel.Sparse {
+	entries := h * g.Count
+	return kernel.Sparse{Rows: h, Cols: g.M, Count: g.Count,
+		Value: View[float64](record[:8*entries]), Index: View[int32](record[8*entries:])[:entries]}
+}
+
+// Place sets the anchors, m×d.
+func (g *Anchored) Place(team *kernel.Team, points kernel.Matrix[float64]) {
+	g.near = kernel.NewNearest(team, points, g.Count+1)
+}
+
+// Weigh writes the weights of a block's rows on their nearest anchors to its rows of Z,
+// and adds them to Δ.
+func (g *Anchored) Weigh(z kernel.Sparse, x kernel.Matrix[float64]) error {
+	k := g.Count
+	g.index, g.distance = Room(g.index, z.Rows*(k+1)), Room(g.distance, z.Rows*(k+1))
+	g.near.To(g.index, g.distance, x)
+	for i := range z.Rows {
+		copy(z.Index[i*k:][:k], g.index[i*(k+1):])
+		if !anchor.Weights(z.Value[i*k:][:k], g.distance[i*(k+1):][:k+1]) {
+			return stream.Dataf("", "squared distances between rows and anchors overflow; choose {scale} minmax")
+		}
+	}
+	g.Add(z)
+	return nil
+}
+
+// Add adds the weights of a block to Δ.
+func (g *Anchored) Add(z kernel.Sparse) {
+	for e, j := range z.Index {
+		g.Delta[j] += z.Value[e]
+	}
+}
+
+// AddProduct adds alpha·B·S to x: B h×m, S m×c and x h×c row-major.
+func AddProduct(workers int, alpha float64, b kernel.Sparse, s, x []float64, c int) {
+	EachRun(workers, b.Rows, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			row := x[i*c:][:c]
+			for e := i * b.Count; e < (i+1)*b.Count; e++ {
+				v := alpha * b.Value[e]
+				for k, y := range s[int(b.Index[e])*c:][:c] {
+					row[k] += float64(v * y)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package rows
+
+import (
+	"slices"
+)
+
+// Graph is a symmetric n×n matrix A with few entries: row i has the entries
+// Start[i]..Start[i+1] of Index, ascending, and Value. The Laplacian is L = I − A.
+type Graph struct {
+	Start []int
+	Index []int32
+	Value []float64
+}
+
+// Join joins rows that are among the nearest of each other, either way. near has the same
+// number of neighbours of each of n rows. Values are squared distances.
+func Join(near []Neighbour, n int) *Graph {
+	k := len(near) / max(n, 1)
+	g := &Graph{Start: make([]int, n+1)}
+	for i, o := range near {
+		g.Start[i/k+1]++
+		g.Start[o.Index+1]++
+	}
+	for i := range n {
+		g.Start[i+1] += g.Start[i]
+	}
+	edges, next := make([]Neighbour, 2*len(near)), slices.Clone(g.Start)
+	for e, o := range near {
+		i := e / k
+		edges[next[i]], edges[next[o.Index]] = o, Neighbour{int32(i), o.Square}
+		next[i]++
+		next[o.Index]++
+	}
+	to := 0
+	for i := range n {
+		row := edges[g.Start[i]:next[i]]
+		slices.SortFunc(row, func(a, b Neighbour) int { return int(a.Index) - int(b.Index) })
+		row = slices.CompactFunc(row, func(a, b Neighbour) bool { return a.Index == b.Index })
+		g.Start[i] = to
+		to += copy(edges[to:], row)
+	}
+	g.Start[n] = to
+	g.Index, g.Value = make([]int32, to), make([]float64, to)
+	for e, o := range edges[:to] {
+		g.Index[e], g.Value[e] = o.Index, o.Square
+	}
+	return g
+}
+
+// Map replaces the value v of every entry (i, j), row by row.
+func (g *Graph) Map(to func(i, j int, v float64) float64) {
+	for i := range len(g.Start) - 1 {
+		for e := g.Start[i]; e < g.Start[i+1]; e++ {
+			g.Value[e] = to(i, int(g.Index[e]), g.Value[e])
+		}
+	}
+}
+
+// LaplacianTo writes rows [first, first+h) of L·X to dst: X n×c and dst h×c, both row-major.
+func (g *Graph) LaplacianTo(workers int, dst, x []float64, first, h, c int) {
+	EachRun(workers, h, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			row := dst[i*c:][:c]
+			copy(row, x[(first+i)*c:])
+			for e := g.Start[first+i]; e < g.Start[first+i+1]; e++ {
+				v := g.Value[e]
+				for k, y := range x[int(g.Index[e])*c:][:c] {
+					row[k] -= float64(v * y)
+				}
+			}
+		}
+	})
+}

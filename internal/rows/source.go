@@ -1,0 +1,94 @@
+// Package rows is what methods that iterate over rows have in common: reading a source
+// again and again, a record of scratch for every block of rows, and the graphs that join
+// rows.
+//
+//  1. A [Source] is read in passes, which deliver the same blocks every time.
+//  2. What belongs to rows lies in scratch files, a record for each block; [Each] and a
+//     [Walk] go through several files in step.
+//  3. [Nearest] finds the nearest rows of each, and [Join] makes a [Graph] of them;
+//     [Anchored] is the graph of rows that share anchors, L = I − BBᵀ with
+//     B = ZΔ^(−1/2), eq. (2.6) and (2.13) of SFUFS.
+package rows
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Source is a source that is read in several passes.
+type Source struct {
+	stream.Source
+	Meter  *stream.Meter // counts all passes; nil counts nothing
+	OnPass func(pass int, what string)
+	Passes int // so far
+
+	// The blocks that have rows, known from the first pass on.
+	First  []int // rows before each block
+	Height []int // rows of each block
+	N      int   // all rows
+	known  bool
+}
+
+type adderFunc func(*stream.Chunk) error
+
+func (f adderFunc) Add(c *stream.Chunk) error { return f(c) }
+
+// Pass calls do for every block that has rows, numbered from 0. It fails where the
+// blocks are not those of the first pass.
+func (s *Source) Pass(ctx context.Context, what string, do func(number int, c *stream.Chunk) error) error {
+	s.Passes++
+	if s.OnPass != nil {
+		s.OnPass(s.Passes, what)
+	}
+	number := 0
+	err := stream.Fold(ctx, s.Source, stream.FoldOptions{Meter: s.Meter}, adderFunc(func(c *stream.Chunk) error {
+		if c.Rows == 0 {
+			return nil
+		}
+		if !s.known {
+			s.First, s.Height = append(s.First, s.N), append(s.Height, c.Rows)
+			s.N += c.Rows
+		} else if number >= len(s.Height) || s.Height[number] != c.Rows {
+			return Changed()
+		}
+		number++
+		return do(number-1, c)
+	}))
+	if err == nil && number != len(s.Height) {
+		return Changed()
+	}
+	s.known = s.known || err == nil
+	return err
+}
+
+// Changed is the error for rows that differ from those of an earlier pass.
+func Changed() error {
+	return stream.Dataf("", "the rows are not those of an earlier pass: the input must not change during a run")
+}
+
+// RefuseWeights fails for a chunk with row weights, which only greedy has.
+func RefuseWeights(c *stream.Chunk) error {
+	if c.Weight == nil {
+		return nil
+	}
+	return stream.Usagef("{weight}: this method has no row weights; leave it out, or choose {method} greedy")
+}
+
+// RunRows is the number of rows that a worker takes at a time. Sums over runs are added
+// up in order, so that rounding does not depend on the workers.
+const RunRows = 128
+
+// EachRun calls do for all runs of n rows.
+func EachRun(workers, n int, do func(run, from, to int)) {
+	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { do(t, t*RunRows, min(n, (t+1)*RunRows)) })
+}
+
+// Room returns room for n values: in s where it is long enough.
+func Room[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
