@@ -3,6 +3,7 @@ package chunkio
 import (
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -97,7 +98,7 @@ func (a *applier) flatColumn(name string, e *entry) (c outColumn, ok bool, err e
 		return c, false, undecodable(a.catalog, *e)
 	}
 	c.leaf = e.leaf
-	if l := a.catalog.leaves[e.leaf]; l.nested() {
+	if l := a.catalog.leaves[e.leaf]; nested(l) {
 		if e.list == "" {
 			return c, false, nil
 		}
@@ -110,20 +111,20 @@ func (a *applier) flatColumn(name string, e *entry) (c outColumn, ok bool, err e
 }
 
 // nested reports whether a row of the leaf may be several values.
-func (l leaf) nested() bool {
+func nested(l format.Leaf) bool {
 	for _, t := range []string{"list", "map", "struct", "union"} {
-		if strings.HasPrefix(l.typ, t) {
+		if strings.HasPrefix(l.Type, t) {
 			return true
 		}
 	}
-	return l.list
+	return l.List
 }
 
 // hasField reports whether name is a top-level field of the files: the first part of
 // some leaf's name.
 func (a *applier) hasField(name string) bool {
 	for _, l := range a.catalog.leaves {
-		if l.name == name || strings.HasPrefix(l.name, name+".") {
+		if l.Name == name || strings.HasPrefix(l.Name, name+".") {
 			return true
 		}
 	}

@@ -22,17 +22,6 @@ type copyTarget struct {
 	verbatim bool
 }
 
-// typedReader and typedWriter are v15's column readers and writers of one physical type.
-type typedReader[T any] interface {
-	HasNext() bool
-	Err() error
-	ReadBatch(n int64, values []T, def, rep []int16) (levels int64, read int, err error)
-}
-
-type typedWriter[T any] interface {
-	WriteBatch(values []T, def, rep []int16) (written int64, err error)
-}
-
 // copyColumn copies all of r, one column chunk, to every target, to the bit: values are
 // never converted, so uint8, decimals, NaN payloads and nulls stay what they are.
 // It reads the chunk once, however many of a list's elements are wanted. values is the
@@ -134,17 +123,4 @@ func flatLevels(c *chunkWriter, dst, def []int16, present int16) []int16 {
 		}
 	}
 	return dst
-}
-
-// writeValues writes a batch to c: the values present, and the levels of all.
-func writeValues[T any](c *chunkWriter, values []T, def, rep []int16) error {
-	w, ok := c.ColumnChunkWriter.(typedWriter[T])
-	if !ok {
-		return fmt.Errorf("column %q takes %v, not %T", c.Descr().Name(), c.Type(), values)
-	}
-	n, err := w.WriteBatch(values, def, rep)
-	if err == nil && n != int64(len(values)) {
-		err = fmt.Errorf("%d values were written of %d", n, len(values))
-	}
-	return err
 }

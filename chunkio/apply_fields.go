@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -121,7 +122,7 @@ func (a *applier) partitionField(c outColumn) outField {
 		n = numberOf("bool")
 	}
 	for _, v := range p.values {
-		if !isNull(v) && (v != math.Trunc(v) || math.Abs(v) >= 1<<53) {
+		if !format.IsNull(v) && (v != math.Trunc(v) || math.Abs(v) >= 1<<53) {
 			n = numberOf("double")
 		}
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // copySource is an opened input file that columns can be copied from.
 type copySource interface {
-	format
+	format.File
 	// field makes the output field of a column that is a leaf or a whole field.
 	field(c outColumn) (outField, error)
 	// tasks lists what must be done, in any order and at once, to write row group g of

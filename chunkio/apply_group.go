@@ -17,7 +17,7 @@ func (a *applier) copyFile(ctx context.Context, w *parquetWriter, i int, columns
 		return err
 	}
 	defer src.Close()
-	for g, rows := range src.groupRows() {
+	for g, rows := range src.GroupRows() {
 		if rows == 0 {
 			continue
 		}
@@ -43,7 +43,7 @@ func (a *applier) copyFile(ctx context.Context, w *parquetWriter, i int, columns
 // window says how many of the columns may be open at once within the memory, and how
 // many workers may copy them.
 func (a *applier) window(src copySource, i, g int, columns []outColumn) (n, workers int, err error) {
-	held := a.catalog.bytes() + src.heldBytes()
+	held := a.catalog.bytes() + src.HeldBytes()
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := src.scratch(g, columns, workers)
 		if err != nil {
@@ -76,7 +76,7 @@ func (a *applier) need(src copySource, g int, c outColumn) int64 {
 		return src.need(g, c)
 	}
 	// Encoded columns of sparse rows and of keys are small; sparse rows are spread in batches.
-	return openColumnBytes + 8*sparseBatch + 2*src.groupRows()[g]
+	return openColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
 }
 
 // openColumnBytes is what a column holds while it is written, besides its pages: v15's
@@ -112,7 +112,7 @@ func (a *applier) copyWindow(ctx context.Context, src copySource, i, g, workers 
 	}
 	tasks = append(tasks, more...)
 	if len(sparse) > 0 {
-		name := a.catalog.leaves[a.sparse.values].name
+		name := a.catalog.leaves[a.sparse.values].Name
 		tasks = append(tasks, copyTask{name, func(ctx context.Context) error { return a.copySparse(ctx, src, i, g, sparse) }})
 	}
 	if err := runAll(ctx, workers, path, g, tasks, all); err != nil {

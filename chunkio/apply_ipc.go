@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // ipcSource copies columns of an Arrow IPC file. The file has been checked by ipcFile;
@@ -39,9 +41,9 @@ func newIPCSource(opened *ipcFile, f *file) (*ipcSource, error) {
 		for i, field := range s.reader.Schema().Fields() {
 			s.addLeaves(field, []int{i}, false)
 		}
-		if len(s.leaf) != len(opened.leaves()) || s.reader.NumRecords() != len(opened.groupRows()) {
+		if len(s.leaf) != len(opened.Leaves()) || s.reader.NumRecords() != len(opened.GroupRows()) {
 			return fmt.Errorf("the library finds %d columns and %d record batches, not %d and %d",
-				len(s.leaf), s.reader.NumRecords(), len(opened.leaves()), len(opened.groupRows()))
+				len(s.leaf), s.reader.NumRecords(), len(opened.Leaves()), len(opened.GroupRows()))
 		}
 		return nil
 	})
@@ -126,7 +128,7 @@ func elementOf(t arrow.DataType) (arrow.Field, bool) {
 // grown by doubling.
 func (s *ipcSource) need(g int, _ outColumn) int64 {
 	const bytesPerRow = 24
-	return openColumnBytes + bytesPerRow*s.groupRows()[g]
+	return openColumnBytes + bytesPerRow*s.GroupRows()[g]
 }
 
 // scratch implements copySource: the library holds a record batch as a whole. Its
@@ -145,7 +147,7 @@ func (s *ipcSource) scratch(g int, _ []outColumn, _ int) (int64, error) {
 			continue
 		}
 		var word [8]byte
-		if err := readAt(batch.body.r, word[:], b.offset); err != nil {
+		if err := format.ReadAt(batch.body.r, word[:], b.offset); err != nil {
 			return 0, err
 		}
 		if n := le64(word[:]); n > 0 {
@@ -163,8 +165,8 @@ func (s *ipcSource) tasks(_ context.Context, g int, open []openColumn) ([]copyTa
 				s.record.Release()
 				s.record, s.at = nil, -1
 			}
-			if s.record, err = s.reader.RecordAt(g); err == nil && s.record.NumRows() != s.groupRows()[g] {
-				err = fmt.Errorf("the record batch has %d rows, not %d", s.record.NumRows(), s.groupRows()[g])
+			if s.record, err = s.reader.RecordAt(g); err == nil && s.record.NumRows() != s.GroupRows()[g] {
+				err = fmt.Errorf("the record batch has %d rows, not %d", s.record.NumRows(), s.GroupRows()[g])
 			}
 			return err
 		})

@@ -65,7 +65,7 @@ func (s *parquetSource) physical(col int) *schema.Column { return s.foot.meta.Sc
 // hasDictionary reports whether the input's writer found that a dictionary pays: the
 // first row group has one, and did not fall back to plain pages.
 func (s *parquetSource) hasDictionary(col int) bool {
-	for g, rows := range s.groupRows() {
+	for g, rows := range s.GroupRows() {
 		if rows == 0 {
 			continue
 		}
@@ -92,7 +92,7 @@ func (s *parquetSource) need(g int, c outColumn) int64 {
 		info := s.chunk(g, col)
 		held, page := info.size, min(info.uncompressed, 1<<20)
 		if c.element >= 0 {
-			width := int64(max(1, s.leaves()[s.file.at(c.leaf)].width))
+			width := int64(max(1, s.Leaves()[s.file.at(c.leaf)].Width))
 			held, page = held/width, page/width
 		}
 		// Encoded pages grow by doubling; v15's encoder, its levels, its compressed page

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -57,7 +58,7 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 }
 
 func (t *table) addLabel(name string, x []string) *table {
-	t.leaves = append(t.leaves, leaf{name: name, typ: "string", why: "text", width: 0, nulls: -1, scratch: 1000})
+	t.leaves = append(t.leaves, format.Leaf{Name: name, Type: "string", Why: "text", Width: 0, Nulls: -1, Scratch: 1000})
 	if t.text == nil {
 		t.text = map[string][]string{}
 	}
@@ -169,7 +170,7 @@ func TestClassesStayOverPasses(t *testing.T) {
 }
 
 func TestTooManyClassesAreNone(t *testing.T) {
-	for _, n := range []int{maxClasses, maxClasses + 1} {
+	for _, n := range []int{format.MaxClasses, format.MaxClasses + 1} {
 		words := make([]string, n+10)
 		for i := range words {
 			words[i] = fmt.Sprint(i % n)
@@ -179,7 +180,7 @@ func TestTooManyClassesAreNone(t *testing.T) {
 		for _, memory := range []int64{0, 20 << 20} {
 			ds := disk.dataset(t, paths, Options{Classes: true, Label: "id", Memory: memory})
 			_, _, err := labelled(ds, stream.Range{})
-			if n == maxClasses {
+			if n == format.MaxClasses {
 				if err != nil || len(ds.Classes()) != n {
 					t.Errorf("%d classes, error %v", len(ds.Classes()), err)
 				}
@@ -200,7 +201,7 @@ func TestTooManyClassesAreNone(t *testing.T) {
 			t.Errorf("a sample of 100 of %d distinct values: %d classes, error %v", n, len(ds.Classes()), err)
 		}
 	}
-	long := []string{strings.Repeat("x", maxClassText+1)}
+	long := []string{strings.Repeat("x", format.MaxClassText+1)}
 	disk, paths := plant(newTable(1).addScalar("a", make([]float64, 1)).addLabel("id", long), 1, 1, 1)
 	if _, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Label: "id"}), stream.Range{}); !isData(err) {
 		t.Errorf("a label of %d bytes: error %v", len(long[0]), err)
@@ -209,7 +210,7 @@ func TestTooManyClassesAreNone(t *testing.T) {
 
 func TestLabelsThatAreNoClasses(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(3, 2)), 10, 2, 0)
-	tab.leaves = append(tab.leaves, leaf{name: "empty", typ: "null", why: "always null", noClass: "always null"})
+	tab.leaves = append(tab.leaves, format.Leaf{Name: "empty", Type: "null", Why: "always null", NoClass: "always null"})
 	disk, paths := plant(tab, 1, 10, 4)
 	for _, opt := range []Options{{}, {Label: "emb"}, {Label: "emb[1]"}, {Label: "empty"}, {Label: "nobody"}} {
 		opt.Classes = true

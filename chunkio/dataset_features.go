@@ -8,9 +8,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// whyVarying is the reason of a list leaf without one length for all rows.
-const whyVarying = "lists of varying length"
-
 // Field is one column of the input as inspect shows it, feature or not. A list of
 // constant length is one Field for each element.
 type Field struct {
@@ -115,22 +112,22 @@ func describe(c *catalog, opt Options, sparse *sparseSpec) []Field {
 func flatten(c *catalog, sparse *sparseSpec) ([]entry, error) {
 	var entries []entry
 	for i, l := range c.leaves {
-		e := entry{columnName: columnName{flat: l.name}, leaf: i, part: -1, typ: l.typ, nulls: l.nulls, why: l.why, refused: l.refused}
-		width := l.width
+		e := entry{columnName: columnName{flat: l.Name}, leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
+		width := l.Width
 		if sparse != nil && i == sparse.values {
 			width = sparse.features
-			e.why, e.refused = "", l.refused
+			e.why, e.refused = "", l.Refused
 		}
-		if !l.list || e.why != "" || width == 0 {
+		if !l.List || e.why != "" || width == 0 {
 			entries = append(entries, e)
 			continue
 		}
-		e.list = l.name
+		e.list = l.Name
 		if e.nulls > 0 {
 			e.nulls = -1 // the metadata counts the whole list's
 		}
 		for k := range width {
-			e.flat, e.element = fmt.Sprintf("%s[%d]", l.name, k), k
+			e.flat, e.element = fmt.Sprintf("%s[%d]", l.Name, k), k
 			entries = append(entries, e)
 		}
 	}
@@ -246,7 +243,7 @@ func widthOf(c *catalog, e entry, sparse *sparseSpec) int {
 	case sparse != nil && e.leaf == sparse.values:
 		return sparse.features
 	}
-	return c.leaves[e.leaf].width
+	return c.leaves[e.leaf].Width
 }
 
 func weightRead(c *catalog, entries []entry, name string) (*read, error) {

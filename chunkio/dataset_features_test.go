@@ -84,8 +84,8 @@ func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 	tab := newTable(4).addScalar("a", make([]float64, 4)).addScalar("b", make([]float64, 4))
 	disk, paths := plant(tab, 2, 4, 1)
 	for i := range disk.byPath[paths[1]].order {
-		if l := &disk.byPath[paths[1]].order[i]; l.name == "b" {
-			l.refused, l.why = true, "encoding X cannot be decoded"
+		if l := &disk.byPath[paths[1]].order[i]; l.Name == "b" {
+			l.Refused, l.Why = true, "encoding X cannot be decoded"
 		}
 	}
 	ds := disk.dataset(t, paths, Options{})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -75,8 +76,8 @@ func TestBooleanPartitionKeys(t *testing.T) {
 		values []float64
 		truth  bool
 	}{
-		{[]string{"true", "false", hiveNull}, []float64{1, 0, nullValue}, true},
-		{[]string{hiveNull, "True", "FALSE"}, []float64{nullValue, 1, 0}, true},
+		{[]string{"true", "false", hiveNull}, []float64{1, 0, format.Null}, true},
+		{[]string{hiveNull, "True", "FALSE"}, []float64{format.Null, 1, 0}, true},
 		{[]string{"true", "1"}, nil, false},
 		{[]string{"true", ""}, nil, false},
 		{[]string{hiveNull}, nil, false},

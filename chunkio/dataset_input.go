@@ -2,12 +2,20 @@ package chunkio
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+// Input is where bytes come from: a local file now, an object store later.
+// ReadAt must be safe for concurrent use.
+type Input interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+	Name() string // path or URL, for messages
+}
 
 // fileInput is a local file of the size it had when it was opened.
 type fileInput struct {
@@ -51,17 +59,4 @@ func bare(err error) error {
 		return pe.Err
 	}
 	return err
-}
-
-// readAt fills b from offset at. Anything less is an error that says where, so
-// that a file that shrank while it was read is not taken for a shorter one.
-func readAt(in io.ReaderAt, b []byte, at int64) error {
-	n, err := in.ReadAt(b, at)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return fmt.Errorf("read %d bytes at offset %d, got %d: %w", len(b), at, n, err)
 }

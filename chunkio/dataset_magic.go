@@ -7,19 +7,16 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Both formats begin and end with a magic word, with the footer's length before
 // the last one.
-const (
-	parquetMagic = "PAR1"
-	arrowMagic   = "ARROW1"
-	lengthBytes  = 4
-)
+const lengthBytes = 4
 
 // openAny opens a file by what its first bytes say it is.
-func openAny(path string, memory int64, read *atomic.Int64) (footed, Input, error) {
+func openAny(path string, memory int64, read *atomic.Int64) (format.File, Input, error) {
 	in, err := openFile(path)
 	if err != nil {
 		return nil, nil, err
@@ -34,7 +31,7 @@ func openAny(path string, memory int64, read *atomic.Int64) (footed, Input, erro
 	return opened, in, nil
 }
 
-func openMagic(in Input, memory int64) (footed, error) {
+func openMagic(in Input, memory int64) (format.File, error) {
 	magic, err := readMagic(in)
 	if err != nil {
 		return nil, err
@@ -42,7 +39,7 @@ func openMagic(in Input, memory int64) (footed, error) {
 	switch magic {
 	case parquetMagic:
 		return openParquet(in, memory)
-	case arrowMagic:
+	case ipcMagic:
 		return openIPC(in, memory)
 	}
 	return nil, stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file (ARROW1); a stream is read from standard input with -")
@@ -53,11 +50,11 @@ func readMagic(in Input) (string, error) {
 	if in.Size() == 0 {
 		return "", stream.Dataf(in.Name(), "the file is empty")
 	}
-	head := make([]byte, min(in.Size(), int64(len(arrowMagic))))
-	if err := readAt(in, head, 0); err != nil {
+	head := make([]byte, min(in.Size(), int64(len(ipcMagic))))
+	if err := format.ReadAt(in, head, 0); err != nil {
 		return "", stream.Dataf(in.Name(), "%w", err)
 	}
-	for _, magic := range []string{parquetMagic, arrowMagic} {
+	for _, magic := range []string{parquetMagic, ipcMagic} {
 		if len(head) >= len(magic) && string(head[:len(magic)]) == magic {
 			return magic, nil
 		}
@@ -80,7 +77,7 @@ func fingerprint(in Input, footer uint64) (uint64, error) {
 	sum.Write(words[:])
 	part := make([]byte, min(sampled, end))
 	for _, at := range []int64{0, end - int64(len(part))} {
-		if err := readAt(in, part, at); err != nil {
+		if err := format.ReadAt(in, part, at); err != nil {
 			return 0, stream.Dataf(in.Name(), "%w", err)
 		}
 		sum.Write(part)
@@ -99,7 +96,7 @@ func footerStart(in Input) (int64, error) {
 		return in.Size(), nil
 	}
 	var length [lengthBytes]byte
-	if err := readAt(in, length[:], in.Size()-tail); err != nil {
+	if err := format.ReadAt(in, length[:], in.Size()-tail); err != nil {
 		return 0, stream.Dataf(in.Name(), "%w", err)
 	}
 	footer := int64(binary.LittleEndian.Uint32(length[:]))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -16,7 +17,7 @@ const ipcMagic = "ARROW1"
 
 // ipcFile is an opened Arrow IPC file (Feather version 2): format.
 type ipcFile struct {
-	in      Input
+	in      format.Input
 	memory  int64
 	schema  *ipcSchema
 	blocks  []ipcBlock // of the record batches
@@ -30,7 +31,7 @@ type ipcFile struct {
 	largest int64 // bytes of the longest metadata of a batch
 }
 
-var _ format = (*ipcFile)(nil)
+var _ format.File = (*ipcFile)(nil)
 
 // ipcBlock is where a message lies in a file.
 type ipcBlock struct {
@@ -42,7 +43,7 @@ type ipcBlock struct {
 // openIPC reads the footer, the metadata of every batch, and the dictionaries of
 // numbers. The file holds them within memory bytes; in is closed with it, or by the
 // caller if openIPC fails.
-func openIPC(in Input, memory int64) (*ipcFile, error) {
+func openIPC(in format.Input, memory int64) (*ipcFile, error) {
 	f := &ipcFile{in: in, memory: memory, dicts: map[int64]*ipcValues{}, texts: map[int64]*ipcTexts{}, codecs: &ipcCodecs{}}
 	if err := f.load(); err != nil {
 		return nil, ipcError(in.Name(), err)
@@ -101,13 +102,13 @@ func (f *ipcFile) readFooter() ([]byte, error) {
 	if size < ends {
 		return nil, refuse("too short for an Arrow IPC file; write it again")
 	}
-	if err := readAt(f.in, head, 0); err != nil {
+	if err := format.ReadAt(f.in, head, 0); err != nil {
 		return nil, err
 	}
 	if string(head) != ipcMagic {
 		return nil, refuse("not an Arrow IPC file (it does not begin with ARROW1)")
 	}
-	if err := readAt(f.in, tail, size-int64(len(tail))); err != nil {
+	if err := format.ReadAt(f.in, tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	if string(tail[4:]) != ipcMagic {
@@ -122,7 +123,7 @@ func (f *ipcFile) readFooter() ([]byte, error) {
 		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: 5 * n, Limit: f.memory}
 	}
 	footer := make([]byte, n)
-	return footer, readAt(f.in, footer, size-int64(len(tail))-n)
+	return footer, format.ReadAt(f.in, footer, size-int64(len(tail))-n)
 }
 
 // parseBlocks reads a vector of Block structs; all must end before limit.
@@ -146,7 +147,7 @@ func (f *ipcFile) message(b ipcBlock) (m ipcMessage, body int64, err error) {
 		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: b.meta, Limit: f.memory}
 	}
 	meta := make([]byte, b.meta)
-	if err := readAt(f.in, meta, b.offset); err != nil {
+	if err := format.ReadAt(f.in, meta, b.offset); err != nil {
 		return m, 0, err
 	}
 	prefix := 4 // Arrow before 0.15
@@ -189,7 +190,7 @@ func (f *ipcFile) loadDictionary(b ipcBlock) error {
 // the lists' offsets up to the first batch that tells a width.
 func (f *ipcFile) readBatches() error {
 	for i := range f.schema.columns {
-		f.schema.columns[i].nulls = 0
+		f.schema.columns[i].Nulls = 0
 	}
 	ctx := context.Background()
 	total := int64(0)
@@ -207,10 +208,10 @@ func (f *ipcFile) readBatches() error {
 			c := &f.schema.columns[l]
 			c.addNulls(&g.batch, f.dicts)
 			if c.value != nil {
-				c.scratch = max(c.scratch, c.scratchFor(&g.batch))
+				c.Scratch = max(c.Scratch, c.scratchFor(&g.batch))
 			}
 			if c.text != nil {
-				c.textScratch = max(c.textScratch, c.textScratchFor(&g.batch))
+				c.TextScratch = max(c.TextScratch, c.textScratchFor(&g.batch))
 			}
 		}
 		if err := f.schema.findWidths(ctx, g); err != nil {
@@ -219,7 +220,7 @@ func (f *ipcFile) readBatches() error {
 	}
 	for l := range f.schema.columns {
 		if c := &f.schema.columns[l]; c.text != nil && c.text.index != nil && f.texts[c.text.dict] != nil {
-			c.textScratch += f.texts[c.text.dict].need()
+			c.TextScratch += f.texts[c.text.dict].need()
 		}
 	}
 	f.schema.settleWidths()
@@ -243,16 +244,16 @@ func (f *ipcFile) group(i int, first int64) (*ipcGroup, error) {
 	return g, nil
 }
 
-func (f *ipcFile) leaves() []leaf       { return f.schema.leaves() }
-func (f *ipcFile) groupRows() []int64   { return f.rows }
-func (f *ipcFile) footerDigest() uint64 { return f.digest }
-func (f *ipcFile) Close() error         { return f.in.Close() }
+func (f *ipcFile) Leaves() []format.Leaf { return f.schema.leaves() }
+func (f *ipcFile) GroupRows() []int64    { return f.rows }
+func (f *ipcFile) FooterDigest() uint64  { return f.digest }
+func (f *ipcFile) Close() error          { return f.in.Close() }
 
 // heldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
-func (f *ipcFile) heldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }
+func (f *ipcFile) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }
 
 // open implements format; it reads the batch's metadata only.
-func (f *ipcFile) open(ctx context.Context, g int, _ []int) (group, error) {
+func (f *ipcFile) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -34,12 +34,12 @@ func BenchmarkIPCDecode(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					g, err := f.open(b.Context(), 0, nil)
+					g, err := f.Open(b.Context(), 0, nil)
 					if err != nil {
 						b.Fatal(err)
 					}
 					for l := range cols {
-						if err := g.decode(b.Context(), l, 0, rows, dst); err != nil {
+						if err := g.Decode(b.Context(), l, 0, rows, dst); err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 const (
@@ -63,7 +65,7 @@ func (b *ipcBody) open(buf ipcBuffer, from, to int64) (*bufferReader, error) {
 		if length < 8 {
 			return nil, errShortBuffer
 		}
-		if err := readAt(b.r, head[:], start); err != nil {
+		if err := format.ReadAt(b.r, head[:], start); err != nil {
 			return nil, err
 		}
 		start, length = start+8, length-8

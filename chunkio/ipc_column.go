@@ -1,10 +1,14 @@
 package chunkio
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
 
 // ipcColumn is one leaf of a schema and the arrays it is read from.
 type ipcColumn struct {
-	leaf
+	format.Leaf
 	structs []*ipcField // the structs around it, outermost first: a null one makes it null
 	list    *ipcField   // the list whose elements it holds; nil for scalars
 	value   *ipcField   // its numbers; nil where they cannot be decoded
@@ -20,7 +24,7 @@ func (s *ipcSchema) addColumns(f *ipcField, name string, structs []*ipcField) {
 		}
 		return
 	}
-	c := ipcColumn{leaf: leaf{name: name, nulls: -1}, structs: structs}
+	c := ipcColumn{Leaf: format.Leaf{Name: name, Nulls: -1}, structs: structs}
 	value := f
 	switch f.kind {
 	case arrowList, arrowLargeList, arrowFixedList:
@@ -28,32 +32,32 @@ func (s *ipcSchema) addColumns(f *ipcField, name string, structs []*ipcField) {
 			c.list, value = f, f.children[0]
 		}
 	case arrowListView, arrowLargeListView:
-		c.why = "list view; rewrite it as an ordinary list"
-		c.refused = f.index == nil && value.children[0].plainNumber()
-		c.typ = "list view"
+		c.Why = "list view; rewrite it as an ordinary list"
+		c.Refused = f.index == nil && value.children[0].plainNumber()
+		c.Type = "list view"
 	}
-	if c.why == "" {
-		c.typ, c.why, c.refused = value.describe(c.list != nil)
+	if c.Why == "" {
+		c.Type, c.Why, c.Refused = value.describe(c.list != nil)
 	}
-	if c.why == "" {
-		c.value, c.width = value, 1
+	if c.Why == "" {
+		c.value, c.Width = value, 1
 		n := value.number() // a decimal beyond float64 becomes ±Inf
-		c.maybeNaN = n.kind == arrowFloat || n.kind == arrowDecimal && n.precision-n.scale > 308
+		c.MaybeNaN = n.kind == arrowFloat || n.kind == arrowDecimal && n.precision-n.scale > 308
 	} else {
 		c.list = nil
 	}
 	if f.index == nil && (f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowFixedList) {
-		c.typ = "list<" + c.typ + ">"
-		if c.why == "" {
-			c.leaf.list, c.width = true, widthUnknown
+		c.Type = "list<" + c.Type + ">"
+		if c.Why == "" {
+			c.Leaf.List, c.Width = true, widthUnknown
 		}
-		if c.why == "" && f.kind == arrowFixedList {
-			if c.width = f.width; c.width == 0 {
-				c.why = "lists without elements"
+		if c.Why == "" && f.kind == arrowFixedList {
+			if c.Width = f.width; c.Width == 0 {
+				c.Why = "lists without elements"
 			}
 		}
 	}
-	if c.noClass = f.asClass(); c.noClass == "" {
+	if c.NoClass = f.asClass(); c.NoClass == "" {
 		c.text = f
 	}
 	s.columns = append(s.columns, c)
@@ -157,13 +161,13 @@ func (s *ipcSchema) largestBatch(codec int) *ipcBatch {
 // addNulls counts what a batch promises about the column's nulls: exact for scalars
 // whose structs are never null, 0 where nothing is null, else unknown.
 func (c *ipcColumn) addNulls(b *ipcBatch, dicts map[int64]*ipcValues) {
-	if c.value == nil || c.nulls < 0 {
+	if c.value == nil || c.Nulls < 0 {
 		return
 	}
 	outer, inner := int64(0), int64(0)
 	for _, f := range c.arrays() {
 		if b.nodes[f.node].nulls == ipcUnknownNulls {
-			c.nulls = -1
+			c.Nulls = -1
 			return
 		}
 		if f == c.value {
@@ -177,17 +181,17 @@ func (c *ipcColumn) addNulls(b *ipcBatch, dicts map[int64]*ipcValues) {
 	}
 	switch {
 	case outer == 0 && inner == 0:
-	case outer == 0 && !c.leaf.list:
-		c.nulls += inner
+	case outer == 0 && !c.Leaf.List:
+		c.Nulls += inner
 	default:
-		c.nulls = -1
+		c.Nulls = -1
 	}
 }
 
-func (s *ipcSchema) leaves() []leaf {
-	list := make([]leaf, len(s.columns))
+func (s *ipcSchema) leaves() []format.Leaf {
+	list := make([]format.Leaf, len(s.columns))
 	for i, c := range s.columns {
-		list[i] = c.leaf
+		list[i] = c.Leaf
 	}
 	return list
 }

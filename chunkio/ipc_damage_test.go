@@ -20,6 +20,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -46,21 +48,21 @@ func smallRecords() []arrow.Record {
 // readEverything decodes all that can be decoded, within memory bytes.
 func readEverything(b []byte, isStream bool, limit int64) error {
 	ctx := context.Background()
-	decode := func(leaves []leaf, g group, rows int64) error {
+	decode := func(leaves []format.Leaf, g format.Group, rows int64) error {
 		rows = min(rows, 1<<12) // the dataset reads by blocks
 		for i, l := range leaves {
-			if l.width > 0 && l.width < 1<<10 {
+			if l.Width > 0 && l.Width < 1<<10 {
 				if _, err := decodeRows(g, l, i, 0, rows); err != nil {
 					return err
 				}
 			}
-			if l.noClass == "" {
-				if err := g.decodeTexts(ctx, i, 0, rows, func([]int32, *textList) error { return nil }); err != nil {
+			if l.NoClass == "" {
+				if err := g.DecodeTexts(ctx, i, 0, rows, func([]int32, *text.List) error { return nil }); err != nil {
 					return err
 				}
 			}
-			if l.list {
-				if err := g.decodeLists(ctx, i, 0, rows, new(lists)); err != nil {
+			if l.List {
+				if err := g.DecodeLists(ctx, i, 0, rows, new(format.Lists)); err != nil {
 					return err
 				}
 			}
@@ -89,10 +91,10 @@ func readEverything(b []byte, isStream bool, limit int64) error {
 	if err != nil {
 		return err
 	}
-	for i, rows := range f.groupRows() {
-		g, err := f.open(ctx, i, nil)
+	for i, rows := range f.GroupRows() {
+		g, err := f.Open(ctx, i, nil)
 		if err == nil {
-			err = decode(f.leaves(), g, rows)
+			err = decode(f.Leaves(), g, rows)
 		}
 		if err != nil {
 			return err
@@ -180,8 +182,8 @@ func TestIPCStreamScratch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, l := range s.leaves() {
-			if l.width > 0 && l.scratch > 2<<20 != c.more {
-				t.Errorf("%s: column %s takes %d bytes to decode, want more than 2 MiB: %v", c.name, l.name, l.scratch, c.more)
+			if l.Width > 0 && l.Scratch > 2<<20 != c.more {
+				t.Errorf("%s: column %s takes %d bytes to decode, want more than 2 MiB: %v", c.name, l.Name, l.Scratch, c.more)
 			}
 		}
 	}
@@ -264,7 +266,7 @@ func TestIPCPipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows += n
-		g.close()
+		g.Close()
 	}
 	if rows != 12 {
 		t.Errorf("%d rows", rows)
@@ -297,15 +299,15 @@ func TestIPCCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.open(ctx, 0, nil); !errors.Is(err, context.Canceled) {
+	if _, err := f.Open(ctx, 0, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	g, err := f.open(context.Background(), 0, nil)
+	g, err := f.Open(context.Background(), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range f.leaves() {
-		if err := g.decode(ctx, i, 0, 1, make([][]float64, 3)); !errors.Is(err, context.Canceled) && f.leaves()[i].why == "" {
+	for i := range f.Leaves() {
+		if err := g.Decode(ctx, i, 0, 1, make([][]float64, 3)); !errors.Is(err, context.Canceled) && f.Leaves()[i].Why == "" {
 			t.Error(err)
 		}
 	}
@@ -321,7 +323,7 @@ func TestIPCCancelled(t *testing.T) {
 
 // failingInput fails from some read on, or reads short.
 type failingInput struct {
-	Input
+	format.Input
 	left int
 }
 
@@ -339,12 +341,12 @@ func TestIPCReadErrors(t *testing.T) {
 		in := &failingInput{newMemInput(b), n}
 		f, err := openIPC(in, 1<<20)
 		for i := 0; err == nil && i < 2; i++ {
-			var g group
-			if g, err = f.open(context.Background(), i, nil); err != nil {
+			var g format.Group
+			if g, err = f.Open(context.Background(), i, nil); err != nil {
 				break
 			}
-			for j, l := range f.leaves() {
-				if _, e := decodeRows(g, l, j, 0, 6); e != nil && l.width > 0 {
+			for j, l := range f.Leaves() {
+				if _, e := decodeRows(g, l, j, 0, 6); e != nil && l.Width > 0 {
 					err = e
 				}
 			}
@@ -383,7 +385,7 @@ func TestIPCConcurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := f.open(context.Background(), 1, nil)
+		g, err := f.Open(context.Background(), 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -391,11 +393,11 @@ func TestIPCConcurrent(t *testing.T) {
 		const workers = 8
 		for range workers {
 			go func() {
-				for i, l := range f.leaves() {
+				for i, l := range f.Leaves() {
 					want, err1 := decodeRows(g, l, i, 0, 6)
 					got, err2 := decodeRows(g, l, i, 2, 6)
-					if l.width > 0 && (err1 != nil || err2 != nil || math.Float64bits(want[0][2]) != math.Float64bits(got[0][0])) {
-						done <- fmt.Errorf("%s: %w, %w", l.name, err1, err2)
+					if l.Width > 0 && (err1 != nil || err2 != nil || math.Float64bits(want[0][2]) != math.Float64bits(got[0][0])) {
+						done <- fmt.Errorf("%s: %w, %w", l.Name, err1, err2)
 						return
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -28,7 +29,7 @@ type ipcGroup struct {
 	texts  map[int64]*ipcTexts
 }
 
-var _ group = (*ipcGroup)(nil)
+var _ format.Group = (*ipcGroup)(nil)
 
 // checkBatch makes sure that the arrays and buffers that columns are read from exist,
 // so that these can be taken by place, and that their lengths fit together.
@@ -47,11 +48,11 @@ func (s *ipcSchema) checkBatch(b *ipcBatch) error {
 				continue
 			}
 			if n := b.nodes[f.node].length; n != b.rows {
-				return fmt.Errorf("damaged metadata (column %q has %d values for %d rows)", c.name, n, b.rows)
+				return fmt.Errorf("damaged metadata (column %q has %d values for %d rows)", c.Name, n, b.rows)
 			}
 			if f == c.list {
 				if w := int64(f.width); w > 0 && b.rows > b.nodes[f.children[0].node].length/w {
-					return fmt.Errorf("damaged metadata (column %q has too few elements)", c.name)
+					return fmt.Errorf("damaged metadata (column %q has too few elements)", c.Name)
 				}
 				break
 			}
@@ -77,7 +78,7 @@ func (g *ipcGroup) buffer(f *ipcField, i int) ipcBuffer {
 }
 
 // close has nothing to give back: a stream's message goes with its group.
-func (g *ipcGroup) close() {}
+func (g *ipcGroup) Close() {}
 
 // place places an error of the batch as a whole; limits have no place.
 func (g *ipcGroup) place(err error) error {
@@ -98,7 +99,7 @@ func (g *ipcGroup) fail(c *ipcColumn, row int64, err error, remedy stream.Text) 
 	}
 	e := &stream.DataError{Path: g.path, RowGroup: g.index, Row: -1, Err: err, Remedy: remedy}
 	if c != nil {
-		e.Column = c.name
+		e.Column = c.Name
 	}
 	if row >= 0 {
 		e.Row = g.first + row
@@ -110,7 +111,7 @@ func (g *ipcGroup) fail(c *ipcColumn, row int64, err error, remedy stream.Text) 
 func (g *ipcGroup) check(ctx context.Context, l int, from, to int64) (*ipcColumn, error) {
 	c := &g.schema.columns[l]
 	if c.value == nil {
-		return nil, g.fail(c, -1, errors.New(c.why), stream.Text{})
+		return nil, g.fail(c, -1, errors.New(c.Why), stream.Text{})
 	}
 	if from < 0 || from > to || to > g.batch.rows {
 		return nil, g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
@@ -119,12 +120,12 @@ func (g *ipcGroup) check(ctx context.Context, l int, from, to int64) (*ipcColumn
 }
 
 // decode implements group.
-func (g *ipcGroup) decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
+func (g *ipcGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {
 		return err
 	}
-	if c.leaf.list {
+	if c.Leaf.List {
 		return g.decodeFixed(ctx, c, from, to, dst)
 	}
 	if dst[0] == nil {
@@ -145,7 +146,7 @@ func (g *ipcGroup) decodeScalars(c *ipcColumn, from, to int64, dst []float64) er
 	if err := values.next(dst); err != nil {
 		return err
 	}
-	return g.eachNull(c.structs, from, to, func(i int) { dst[i] = nullValue })
+	return g.eachNull(c.structs, from, to, func(i int) { dst[i] = format.Null })
 }
 
 // eachNull calls f for every row of [from, to), counted from from, that is null in one
@@ -170,7 +171,7 @@ func (g *ipcGroup) eachNull(arrays []*ipcField, from, to int64, f func(i int)) e
 
 // scratchFor bounds what one decode call of the column holds for a batch.
 func (c *ipcColumn) scratchFor(b *ipcBatch) int64 {
-	need := 8 * int64(max(c.width, 0))
+	need := 8 * int64(max(c.Width, 0))
 	for _, f := range c.arrays() {
 		bits := f.bits
 		switch {

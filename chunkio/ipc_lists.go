@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -113,21 +114,21 @@ func (v *listValues) row(r listRow, dst []float64) error {
 func (g *ipcGroup) decodeFixed(ctx context.Context, c *ipcColumn, from, to int64, dst [][]float64) error {
 	var values *listValues
 	defer func() { values.close() }()
-	elements := make([]float64, c.width)
+	elements := make([]float64, c.Width)
 	err := g.eachList(ctx, c, from, to, func(first int64, rows []listRow) (err error) {
 		for i, r := range rows {
 			at := first - from + int64(i)
 			if r.null {
 				for _, d := range dst {
 					if d != nil {
-						d[at] = nullValue
+						d[at] = format.Null
 					}
 				}
 				continue
 			}
-			if n := r.to - r.from; n != int64(c.width) {
-				return g.fail(c, first+int64(i), fmt.Errorf("a list of %d values where others have %d", n, c.width),
-					stream.Textf("leave the column out: {exclude} %q", c.name))
+			if n := r.to - r.from; n != int64(c.Width) {
+				return g.fail(c, first+int64(i), fmt.Errorf("a list of %d values where others have %d", n, c.Width),
+					stream.Textf("leave the column out: {exclude} %q", c.Name))
 			}
 			if values == nil {
 				if values, err = g.openElements(c, r.from); err != nil {
@@ -152,15 +153,15 @@ func (g *ipcGroup) decodeFixed(ctx context.Context, c *ipcColumn, from, to int64
 }
 
 // decodeLists implements group.
-func (g *ipcGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *lists) error {
+func (g *ipcGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {
 		return err
 	}
-	if !c.leaf.list {
+	if !c.Leaf.List {
 		return g.fail(c, -1, errors.New("not a list"), stream.Text{})
 	}
-	dst.ptr, dst.values, dst.null = append(dst.ptr[:0], 0), dst.values[:0], dst.null[:0]
+	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	var values *listValues
 	defer func() { values.close() }()
 	err = g.eachList(ctx, c, from, to, func(_ int64, rows []listRow) (err error) {
@@ -175,15 +176,15 @@ func (g *ipcGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 			}
 			for r.from < r.to { // by tiles: a row's length is only what the file claims
 				part := listRow{from: r.from, to: min(r.to, r.from+tileValues)}
-				n := len(dst.values)
-				dst.values = append(dst.values, make([]float64, part.to-part.from)...)
-				if err := values.row(part, dst.values[n:]); err != nil {
+				n := len(dst.Values)
+				dst.Values = append(dst.Values, make([]float64, part.to-part.from)...)
+				if err := values.row(part, dst.Values[n:]); err != nil {
 					return err
 				}
 				r.from = part.to
 			}
-			dst.ptr = append(dst.ptr, len(dst.values))
-			dst.null = append(dst.null, r.null)
+			dst.Ptr = append(dst.Ptr, len(dst.Values))
+			dst.Null = append(dst.Null, r.null)
 		}
 		return nil
 	})

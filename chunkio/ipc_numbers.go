@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // numbersTo converts the len(dst) little-endian numbers of an Arrow array in raw:
@@ -27,7 +29,7 @@ func (f *ipcField) numbersTo(dst []float64, raw []byte) {
 		}
 	case f.kind == arrowFloat:
 		for i := range dst {
-			dst[i] = halfFloat(le.Uint16(raw[2*i:]))
+			dst[i] = format.Half(le.Uint16(raw[2*i:]))
 		}
 	case f.signed:
 		signedTo(dst, raw, size)
@@ -78,22 +80,6 @@ func unsignedTo(dst []float64, raw []byte, size int) {
 			dst[i] = float64(le.Uint64(raw[8*i:]))
 		}
 	}
-}
-
-// halfFloat converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals:
-// 0x032E gives 9.3e-39 in place of 4.9e-5.)
-func halfFloat(h uint16) float64 {
-	exp, frac := uint64(h>>10&31), uint64(h&1023)
-	sign := uint64(h>>15) << 63
-	switch exp {
-	case 0:
-		return math.Copysign(float64(frac)*0x1p-24, math.Float64frombits(sign|1))
-	case 31:
-		exp = 0x7FF // ±Inf and NaN
-	default:
-		exp += 1023 - 15
-	}
-	return math.Float64frombits(sign | exp<<52 | frac<<42)
 }
 
 const (

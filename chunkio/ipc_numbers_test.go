@@ -6,11 +6,13 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 func TestHalfFloat(t *testing.T) {
 	for h := range 1 << 16 {
-		if got, want := halfFloat(uint16(h)), naiveHalf(uint16(h)); !sameBits(got, want) && (got != 0 || want != 0 || math.Signbit(got) != (h>>15 == 1)) {
+		if got, want := format.Half(uint16(h)), naiveHalf(uint16(h)); !sameBits(got, want) && (got != 0 || want != 0 || math.Signbit(got) != (h>>15 == 1)) {
 			t.Fatalf("%#04x: %v, want %v", h, got, want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -86,17 +87,17 @@ func TestIPCLeftOut(t *testing.T) {
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)
 	for _, isStream := range []bool{false, true} {
 		b := ipcBytes(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
-		err := readIPC(t, b, isStream, func(leaves []leaf, _ int, g group, _ int64) error {
+		err := readIPC(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) error {
 			if len(leaves) != 2*len(left) {
 				return fmt.Errorf("%d leaves", len(leaves))
 			}
 			for i, l := range leaves {
 				if want := left[i/2]; i%2 == 0 {
-					if l.typ != want.name || !strings.Contains(l.why, want.why) || l.refused != (want.why == "rewrite") {
+					if l.Type != want.name || !strings.Contains(l.Why, want.why) || l.Refused != (want.why == "rewrite") {
 						t.Errorf("%v is %+v, want %q: %q", want.typ, l, want.name, want.why)
 					}
-					if l.width == 0 && !l.list {
-						wantDataErrorAt(t, g.decode(context.Background(), i, 0, rows, nil), l.name)
+					if l.Width == 0 && !l.List {
+						wantDataErrorAt(t, g.Decode(context.Background(), i, 0, rows, nil), l.Name)
 					}
 					continue
 				}
@@ -135,14 +136,14 @@ func TestIPCStructs(t *testing.T) {
 			arrow.Field{Name: "y", Type: p.Float32, Nullable: true},
 			arrow.Field{Name: "v", Type: arrow.FixedSizeListOf(2, p.Int32), Nullable: true})})
 	rec := fromJSON(t, typ, `[{"x":1,"in":{"y":2,"v":[3,4]}},null,{"x":null,"in":null},{"x":5,"in":{"y":null,"v":null}},{"x":6,"in":{"y":7,"v":[8,null]}}]`)
-	n := nullValue
+	n := format.Null
 	want := map[string][][]float64{
 		"c0.x":    {{1, n, n, 5, 6}},
 		"c0.in.y": {{2, n, n, n, 7}},
 		"c0.in.v": {{3, n, n, n, 8}, {4, n, n, n, n}},
 	}
 	for name, opts := range ipcVariants {
-		err := readIPC(t, ipcBytes(t, false, []arrow.Record{rec}, opts...), false, func(leaves []leaf, _ int, g group, rows int64) error {
+		err := readIPC(t, ipcBytes(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
 			if len(leaves) != len(want) {
 				t.Errorf("%d leaves", len(leaves))
 			}
@@ -151,11 +152,11 @@ func TestIPCStructs(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if fmt.Sprint(got) != fmt.Sprint(want[l.name]) {
-					t.Errorf("%s: %s is %v, want %v", name, l.name, got, want[l.name])
+				if fmt.Sprint(got) != fmt.Sprint(want[l.Name]) {
+					t.Errorf("%s: %s is %v, want %v", name, l.Name, got, want[l.Name])
 				}
-				if l.nulls >= 0 {
-					t.Errorf("%s promises %d nulls", l.name, l.nulls)
+				if l.Nulls >= 0 {
+					t.Errorf("%s promises %d nulls", l.Name, l.Nulls)
 				}
 			}
 			return nil
@@ -174,8 +175,8 @@ func TestIPCListLengths(t *testing.T) {
 		fromJSON(t, list, `[]`), fromJSON(t, list, `[null,null]`), fromJSON(t, list, `[[1,2],null]`), fromJSON(t, list, `[[3,4],[5],[]]`),
 	}
 	for _, isStream := range []bool{false, true} {
-		err := readIPC(t, ipcBytes(t, isStream, records), isStream, func(leaves []leaf, i int, g group, rows int64) error {
-			if l := leaves[0]; l.width != 2 || !l.list || l.why != "" {
+		err := readIPC(t, ipcBytes(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
+			if l := leaves[0]; l.Width != 2 || !l.List || l.Why != "" {
 				return fmt.Errorf("%+v", l)
 			}
 			_, err := decodeRows(g, leaves[0], 0, 0, rows)
@@ -186,8 +187,8 @@ func TestIPCListLengths(t *testing.T) {
 			if !errors.As(err, &d) || d.Row != 5 || d.Column != "c0" || d.RowGroup != 3 || !strings.Contains(d.Remedy.String(), "exclude") {
 				t.Errorf("got %v", err)
 			}
-			var got lists
-			if err := g.decodeLists(context.Background(), 0, 0, rows, &got); err != nil {
+			var got format.Lists
+			if err := g.DecodeLists(context.Background(), 0, 0, rows, &got); err != nil {
 				return err
 			}
 			if fmt.Sprint(got) != "{[0 2 3 3] [3 4 5] [false false false]}" {
@@ -198,8 +199,8 @@ func TestIPCListLengths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = readIPC(t, ipcBytes(t, isStream, records[3:]), isStream, func(leaves []leaf, _ int, _ group, _ int64) error {
-			if l := leaves[0]; l.width != 0 || !l.list || l.why != whyVarying {
+		err = readIPC(t, ipcBytes(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) error {
+			if l := leaves[0]; l.Width != 0 || !l.List || l.Why != format.WhyVarying {
 				return fmt.Errorf("%+v", l)
 			}
 			return nil
@@ -229,7 +230,7 @@ func TestIPCDictionaries(t *testing.T) {
 			x.AppendValues([]uint8{n - 1, 0, n - 2, 0}, []bool{true, true, true, false})
 			d := array.NewDictionaryArray(typ, x.NewArray(), v.NewArray())
 			records = append(records, array.NewRecord(schema, []arrow.Array{d}, 4))
-			want = append(want, []float64{values[n-1], values[0], values[n-2], nullValue})
+			want = append(want, []float64{values[n-1], values[0], values[n-2], format.Null})
 		}
 		return records, want
 	}
@@ -238,9 +239,9 @@ func TestIPCDictionaries(t *testing.T) {
 		if !c.stream { // v15 writes neither deltas nor replacements to files
 			records, want = []arrow.Record{records[3], records[3]}, [][]float64{want[3], want[3]}
 		}
-		var groups []group // all held, so that a replacement must not reach back
+		var groups []format.Group // all held, so that a replacement must not reach back
 		b := ipcBytes(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
-		err := readIPC(t, b, c.stream, func(_ []leaf, _ int, g group, _ int64) error {
+		err := readIPC(t, b, c.stream, func(_ []format.Leaf, _ int, g format.Group, _ int64) error {
 			groups = append(groups, g)
 			return nil
 		})
@@ -248,7 +249,7 @@ func TestIPCDictionaries(t *testing.T) {
 			t.Fatal(c, err)
 		}
 		for i, g := range groups {
-			got, err := decodeRows(g, leaf{width: 1}, 0, 0, 4)
+			got, err := decodeRows(g, format.Leaf{Width: 1}, 0, 0, 4)
 			if err != nil {
 				t.Fatal(c, err)
 			}
@@ -264,7 +265,7 @@ func TestIPCBigEndian(t *testing.T) {
 	schema := rec.Schema().WithEndianness(endian.BigEndian)
 	rec = array.NewRecord(schema, rec.Columns(), 1)
 	for _, isStream := range []bool{false, true} {
-		err := readIPC(t, ipcBytes(t, isStream, []arrow.Record{rec}), isStream, func([]leaf, int, group, int64) error { return nil })
+		err := readIPC(t, ipcBytes(t, isStream, []arrow.Record{rec}), isStream, func([]format.Leaf, int, format.Group, int64) error { return nil })
 		var d *stream.DataError
 		if !errors.As(err, &d) || !strings.Contains(err.Error(), "big-endian") {
 			t.Errorf("got %v", err)
@@ -291,13 +292,13 @@ func TestIPCNestedDictionaries(t *testing.T) {
 		column arrow.Array
 		want   [][]float64
 	}{
-		"runs":   {runs, [][]float64{{7, nullValue, 9, 7}}},
-		"list":   {array.MakeFromData(list), [][]float64{{7, 9}, {nullValue, 7}}},
-		"struct": {array.MakeFromData(in), [][]float64{{7, nullValue, 9, 7}}},
+		"runs":   {runs, [][]float64{{7, format.Null, 9, 7}}},
+		"list":   {array.MakeFromData(list), [][]float64{{7, 9}, {format.Null, 7}}},
+		"struct": {array.MakeFromData(in), [][]float64{{7, format.Null, 9, 7}}},
 	} {
 		schema := arrow.NewSchema([]arrow.Field{{Name: "c", Type: c.column.DataType(), Nullable: true}}, nil)
 		b := ipcBytes(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
-		err := readIPC(t, b, false, func(leaves []leaf, _ int, g group, rows int64) error {
+		err := readIPC(t, b, false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
 			got, err := decodeRows(g, leaves[0], 0, 0, rows)
 			if fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("%s: %v, want %v", name, got, c.want)

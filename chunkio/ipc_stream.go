@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -85,19 +86,19 @@ func (s *ipcStream) begin() error {
 	s.schema.settleWidths()
 	for i := range s.schema.columns {
 		c := &s.schema.columns[i]
-		c.scratch = c.scratchFor(s.schema.largestBatch(s.codec))
+		c.Scratch = c.scratchFor(s.schema.largestBatch(s.codec))
 		if c.text != nil {
-			c.textScratch = c.textScratchFor(s.schema.largestBatch(s.codec))
+			c.TextScratch = c.textScratchFor(s.schema.largestBatch(s.codec))
 		}
 	}
 	return nil
 }
 
 // leaves lists the columns; nothing is known of their nulls.
-func (s *ipcStream) leaves() []leaf { return s.schema.leaves() }
+func (s *ipcStream) leaves() []format.Leaf { return s.schema.leaves() }
 
 // next returns the next record batch, or io.EOF after the stream's proper end.
-func (s *ipcStream) next(ctx context.Context, _ []int) (group, int64, error) {
+func (s *ipcStream) next(ctx context.Context, _ []int) (format.Group, int64, error) {
 	if len(s.peeked) > 0 {
 		g := s.peeked[0]
 		s.peeked = s.peeked[1:]

@@ -21,15 +21,17 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/float16"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// memInput is an Input in memory.
+// memInput is an input in memory.
 type memInput struct{ *bytes.Reader }
 
 func (memInput) Close() error { return nil }
 func (memInput) Name() string { return "test.arrow" }
 
-func newMemInput(b []byte) Input { return memInput{bytes.NewReader(b)} }
+func newMemInput(b []byte) format.Input { return memInput{bytes.NewReader(b)} }
 
 // celsius is an extension type over double.
 type celsius struct{ arrow.ExtensionBase }
@@ -171,7 +173,7 @@ func appendRows(b array.Builder, rng *rand.Rand, nulls float64, n int) arrow.Arr
 // libraryValue is row i of an array by the library's own getters: the naive twin.
 func libraryValue(a arrow.Array, i int) float64 {
 	if a.IsNull(i) {
-		return nullValue
+		return format.Null
 	}
 	decimal := func(x *big.Int, scale int32) float64 {
 		r := new(big.Rat).SetInt(x)
@@ -249,7 +251,7 @@ func libraryRow(a arrow.Array, i, width int) []float64 {
 	row := make([]float64, width)
 	start, _ := list.ValueOffsets(i)
 	for e := range row {
-		row[e] = nullValue
+		row[e] = format.Null
 		if !a.IsNull(i) {
 			row[e] = libraryValue(list.ListValues(), int(start)+e)
 		}
@@ -258,7 +260,7 @@ func libraryRow(a arrow.Array, i, width int) []float64 {
 }
 
 func sameBits(a, b float64) bool {
-	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b && !isNull(a) && !isNull(b)
+	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b && !format.IsNull(a) && !format.IsNull(b)
 }
 
 // ipcBytes writes records as a file or a stream.
@@ -296,7 +298,7 @@ type seekBuffer struct{ *bytes.Buffer }
 func (b *seekBuffer) Seek(int64, int) (int64, error) { return int64(b.Len()), nil }
 
 // readIPC opens b and calls f for every batch of it.
-func readIPC(t testing.TB, b []byte, stream bool, f func(leaves []leaf, i int, g group, rows int64) error) error {
+func readIPC(t testing.TB, b []byte, stream bool, f func(leaves []format.Leaf, i int, g format.Group, rows int64) error) error {
 	t.Helper()
 	ctx := context.Background()
 	if !stream {
@@ -304,15 +306,15 @@ func readIPC(t testing.TB, b []byte, stream bool, f func(leaves []leaf, i int, g
 		if err != nil {
 			return err
 		}
-		for i, rows := range file.groupRows() {
-			g, err := file.open(ctx, i, nil)
+		for i, rows := range file.GroupRows() {
+			g, err := file.Open(ctx, i, nil)
 			if err != nil {
 				return err
 			}
-			if err := f(file.leaves(), i, g, rows); err != nil {
+			if err := f(file.Leaves(), i, g, rows); err != nil {
 				return err
 			}
-			g.close()
+			g.Close()
 		}
 		return file.Close()
 	}
@@ -330,17 +332,17 @@ func readIPC(t testing.TB, b []byte, stream bool, f func(leaves []leaf, i int, g
 		if err := f(s.leaves(), i, g, rows); err != nil {
 			return err
 		}
-		g.close()
+		g.Close()
 	}
 }
 
 // decodeRows decodes rows [from, to) of leaf l, all elements.
-func decodeRows(g group, l leaf, at int, from, to int64) ([][]float64, error) {
-	dst := make([][]float64, l.width)
+func decodeRows(g format.Group, l format.Leaf, at int, from, to int64) ([][]float64, error) {
+	dst := make([][]float64, l.Width)
 	for e := range dst {
 		dst[e] = make([]float64, to-from)
 	}
-	return dst, g.decode(context.Background(), at, from, to, dst)
+	return dst, g.Decode(context.Background(), at, from, to, dst)
 }
 
 var ipcVariants = map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}}
@@ -393,7 +395,7 @@ func checkIPC(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *
 		empty = empty && r.NumRows() == 0
 	}
 	batches := 0
-	err := readIPC(t, b, stream, func(leaves []leaf, i int, g group, rows int64) error {
+	err := readIPC(t, b, stream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
 		batches++
 		rec := records[i]
 		if rows != rec.NumRows() || len(leaves) != len(types) {
@@ -401,33 +403,33 @@ func checkIPC(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *
 		}
 		for l, leaf := range leaves {
 			col := rec.Column(l)
-			list := leaf.typ[:4] == "list"
-			if leaf.name != rec.ColumnName(l) || leaf.typ != types[l].name || leaf.list != list {
+			list := leaf.Type[:4] == "list"
+			if leaf.Name != rec.ColumnName(l) || leaf.Type != types[l].name || leaf.List != list {
 				t.Errorf("leaf %d is %+v, want type %s", l, leaf, types[l].name)
 			}
-			if list && rows > 0 && leaf.width == 0 && allNull(col) {
+			if list && rows > 0 && leaf.Width == 0 && allNull(col) {
 				continue
 			}
 			if empty && list {
 				continue
 			}
-			if !stream && leaf.nulls >= 0 && !list {
+			if !stream && leaf.Nulls >= 0 && !list {
 				n := int64(0)
 				for r := range int(rows) {
-					if isNull(libraryValue(col, r)) {
+					if format.IsNull(libraryValue(col, r)) {
 						n++
 					}
 				}
-				if n != leaf.nulls {
-					t.Errorf("%s: %d nulls promised, %d there", leaf.typ, leaf.nulls, n)
+				if n != leaf.Nulls {
+					t.Errorf("%s: %d nulls promised, %d there", leaf.Type, leaf.Nulls, n)
 				}
 			}
 			dst, err := decodeRows(g, leaf, l, 0, rows)
 			if err != nil {
-				return fmt.Errorf("leaf %d (%s): %w", l, leaf.typ, err)
+				return fmt.Errorf("leaf %d (%s): %w", l, leaf.Type, err)
 			}
 			for r := range int(rows) {
-				for e, want := range libraryRow(col, r, leaf.width) {
+				for e, want := range libraryRow(col, r, leaf.Width) {
 					if !sameBits(dst[e][r], want) {
 						t.Fatalf("leaf %d (%v), batch %d, row %d[%d]: %v (%x), want %v", l, types[l].typ, i, r, e, dst[e][r], math.Float64bits(dst[e][r]), want)
 					}
@@ -451,15 +453,15 @@ func checkIPC(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *
 			if !list {
 				continue
 			}
-			var got lists
-			if err := g.decodeLists(context.Background(), l, 0, rows, &got); err != nil {
+			var got format.Lists
+			if err := g.DecodeLists(context.Background(), l, 0, rows, &got); err != nil {
 				return err
 			}
 			for r := range int(rows) {
-				want := libraryRow(col, r, leaf.width)
-				row := got.values[got.ptr[r]:got.ptr[r+1]]
-				if col.IsNull(r) != got.null[r] || col.IsNull(r) && len(row) > 0 || !col.IsNull(r) && len(row) != len(want) {
-					t.Fatalf("list %d row %d: %v, null %v", l, r, row, got.null[r])
+				want := libraryRow(col, r, leaf.Width)
+				row := got.Values[got.Ptr[r]:got.Ptr[r+1]]
+				if col.IsNull(r) != got.Null[r] || col.IsNull(r) && len(row) > 0 || !col.IsNull(r) && len(row) != len(want) {
+					t.Fatalf("list %d row %d: %v, null %v", l, r, row, got.Null[r])
 				}
 				for e := range row {
 					if !sameBits(row[e], want[e]) {
@@ -497,8 +499,8 @@ func TestIPCUnknownNulls(t *testing.T) {
 			}
 			whole := ipcBytes(t, isStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)})
 			var want [][][]float64
-			read := func(b []byte, each func(i int, l leaf, got [][]float64)) {
-				err := readIPC(t, b, isStream, func(leaves []leaf, _ int, g group, _ int64) error {
+			read := func(b []byte, each func(i int, l format.Leaf, got [][]float64)) {
+				err := readIPC(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) error {
 					for i, l := range leaves {
 						got, err := decodeRows(g, l, i, 0, rows)
 						if err != nil {
@@ -512,17 +514,17 @@ func TestIPCUnknownNulls(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			read(whole, func(_ int, _ leaf, got [][]float64) { want = append(want, got) })
+			read(whole, func(_ int, _ format.Leaf, got [][]float64) { want = append(want, got) })
 			unknown, n := uncount(whole, cols)
 			if n < len(cols) {
 				t.Fatalf("%d arrays of %d columns found", n, len(cols))
 			}
-			read(unknown, func(i int, l leaf, got [][]float64) {
+			read(unknown, func(i int, l format.Leaf, got [][]float64) {
 				if !slices.EqualFunc(got, want[i], func(a, b []float64) bool { return slices.EqualFunc(a, b, sameBits) }) {
-					t.Errorf("stream=%v nulls=%v: %s differs", isStream, nulls, l.typ)
+					t.Errorf("stream=%v nulls=%v: %s differs", isStream, nulls, l.Type)
 				}
-				if l.nulls > 0 || l.nulls == 0 && !isStream {
-					t.Errorf("%s promises %d nulls", l.typ, l.nulls)
+				if l.Nulls > 0 || l.Nulls == 0 && !isStream {
+					t.Errorf("%s promises %d nulls", l.Type, l.Nulls)
 				}
 			})
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
 // ipcTexts is a dictionary whose values are read as text when a label first asks for
@@ -12,7 +14,7 @@ type ipcTexts struct {
 	batches []ipcTextBatch // the definition, and what was added to it
 
 	once   sync.Once
-	values *textList
+	values *text.List
 	err    error
 }
 
@@ -66,11 +68,11 @@ func (d *ipcTexts) need() (n int64) {
 }
 
 // load reads the values, of field f's type, the first time.
-func (d *ipcTexts) load(ctx context.Context, f *ipcField) (*textList, error) {
+func (d *ipcTexts) load(ctx context.Context, f *ipcField) (*text.List, error) {
 	d.once.Do(func() {
 		plain := *f
 		plain.index, plain.node, plain.buffer, plain.views, plain.unions = nil, 0, 0, 0, 0
-		all := &textList{}
+		all := &text.List{}
 		for _, b := range d.batches {
 			if len(b.nodes) == 0 {
 				d.err = fmt.Errorf("damaged metadata (dictionary %d without values)", f.dict)
@@ -78,29 +80,13 @@ func (d *ipcTexts) load(ctx context.Context, f *ipcField) (*textList, error) {
 			}
 			g := &ipcGroup{batch: b.ipcBatch, body: b.body}
 			// A dictionary is read to its end once it is begun, or every group would miss it.
-			d.err = g.plainTexts(context.WithoutCancel(ctx), &plain, 0, b.nodes[0].length, all.addAll)
+			d.err = g.plainTexts(context.WithoutCancel(ctx), &plain, 0, b.nodes[0].length, all.AddAll)
 			if d.err != nil {
 				return
 			}
 		}
-		all.fixed = len(all.ends)
+		all.Fixed = len(all.Ends)
 		d.values = all
 	})
 	return d.values, d.err
-}
-
-// addAll appends values of other texts, or nulls.
-func (t *textList) addAll(ids []int32, values *textList) error {
-	for _, id := range ids {
-		if id >= 0 {
-			t.text = append(t.text, values.value(int(id))...)
-		} else if t.null == nil {
-			t.null = make([]bool, len(t.ends))
-		}
-		t.end()
-		if t.null != nil {
-			t.null = append(t.null, id < 0)
-		}
-	}
-	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
 // textReader reads consecutive values of one array as text.
@@ -104,7 +107,7 @@ func offsetAt(raw []byte) int64 {
 
 // next appends values to t, and writes their numbers to ids: at most as many, and
 // fewer where they are long.
-func (r *textReader) next(t *textList, ids []int32) (n int, err error) {
+func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
 	switch {
 	case r.bits != nil:
 		n = len(ids)
@@ -113,19 +116,19 @@ func (r *textReader) next(t *textList, ids []int32) (n int, err error) {
 			return 0, err
 		}
 		for i, x := range set {
-			t.text = fmt.Append(t.text, x)
-			ids[i] = int32(t.end())
+			t.Text = fmt.Append(t.Text, x)
+			ids[i] = int32(t.End())
 		}
 	case r.fixed != nil:
 		size := r.field.fixedSize()
 		n = min(len(ids), textTile/size)
-		r.raw = sized(r.raw, n*size)
+		r.raw = ipcSized(r.raw, n*size)
 		if err := r.fixed.full(r.raw); err != nil {
 			return 0, err
 		}
 		for i := range n {
-			t.text = r.field.appendText(t.text, r.raw[i*size:(i+1)*size])
-			ids[i] = int32(t.end())
+			t.Text = r.field.appendText(t.Text, r.raw[i*size:(i+1)*size])
+			ids[i] = int32(t.End())
 		}
 	default:
 		if n, err = r.nextBytes(t, ids); err != nil {
@@ -140,8 +143,8 @@ func (r *textReader) next(t *textList, ids []int32) (n int, err error) {
 
 // nextBytes is next for bytes of any length. Of those that are too long for a class
 // it keeps as many as show that.
-func (r *textReader) nextBytes(t *textList, ids []int32) (int, error) {
-	r.raw = sized(r.raw, int(r.field.offsetSize()))
+func (r *textReader) nextBytes(t *text.List, ids []int32) (int, error) {
+	r.raw = ipcSized(r.raw, int(r.field.offsetSize()))
 	for i := range ids {
 		if _, err := io.ReadFull(r.ends, r.raw); err != nil {
 			return 0, cutShort(err)
@@ -152,17 +155,17 @@ func (r *textReader) nextBytes(t *textList, ids []int32) (int, error) {
 			return 0, fmt.Errorf("offset %d after %d", next, r.at)
 		}
 		r.at = next
-		keep := int(min(n, maxClassText+1))
-		start := len(t.text)
-		t.text = append(t.text, make([]byte, keep)...)
-		if _, err := io.ReadFull(r.ahead, t.text[start:]); err != nil {
+		keep := int(min(n, format.MaxClassText+1))
+		start := len(t.Text)
+		t.Text = append(t.Text, make([]byte, keep)...)
+		if _, err := io.ReadFull(r.ahead, t.Text[start:]); err != nil {
 			return 0, cutShort(err)
 		}
 		if _, err := io.CopyN(io.Discard, onlyReader{r.ahead}, n-int64(keep)); err != nil {
 			return 0, cutShort(err)
 		}
-		ids[i] = int32(t.end())
-		if len(t.text) >= textTile {
+		ids[i] = int32(t.End())
+		if len(t.Text) >= textTile {
 			return i + 1, nil
 		}
 	}
@@ -175,4 +178,12 @@ func (r *textReader) close() {
 	r.fixed.close()
 	r.offsets.close()
 	r.data.close()
+}
+
+// sized returns n elements of any value, in the memory of old if it is large enough.
+func ipcSized[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n)
+	}
+	return old[:n]
 }

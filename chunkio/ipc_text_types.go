@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
 // asClass says why the values of the field cannot be classes; "" if they can.
@@ -88,15 +91,15 @@ func (f *ipcField) appendText(b, raw []byte) []byte {
 	case arrowDecimal:
 		big := slices.Clone(raw)
 		slices.Reverse(big)
-		return appendDecimal(b, bigInt(big), f.scale)
+		return text.AppendDecimal(b, text.BigInt(big), f.scale)
 	case arrowFloat:
 		switch len(raw) {
 		case 2:
-			return appendFloat(b, halfFloat(binary.LittleEndian.Uint16(raw)), 32)
+			return text.AppendFloat(b, format.Half(binary.LittleEndian.Uint16(raw)), 32)
 		case 4:
-			return appendFloat(b, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))), 32)
+			return text.AppendFloat(b, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))), 32)
 		}
-		return appendFloat(b, math.Float64frombits(binary.LittleEndian.Uint64(raw)), 64)
+		return text.AppendFloat(b, math.Float64frombits(binary.LittleEndian.Uint64(raw)), 64)
 	}
 	var le [8]byte
 	copy(le[:], raw)
@@ -108,13 +111,13 @@ func (f *ipcField) appendText(b, raw []byte) []byte {
 	x := int64(bits<<shift) >> shift
 	switch {
 	case f.kind == arrowDate && f.bits == 32:
-		return appendDate(b, x)
+		return text.AppendDate(b, x)
 	case f.kind == arrowDate && x%86_400_000 == 0:
-		return appendDate(b, x/86_400_000)
+		return text.AppendDate(b, x/86_400_000)
 	case f.kind == arrowDate, f.kind == arrowTimestamp:
-		return appendTime(b, x, f.perSecond, f.utc)
+		return text.AppendTime(b, x, f.perSecond, f.utc)
 	case f.kind == arrowTime:
-		return appendClock(b, x, f.perSecond)
+		return text.AppendClock(b, x, f.perSecond)
 	}
 	return strconv.AppendInt(b, x, 10)
 }

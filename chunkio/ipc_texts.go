@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // decodeTexts implements group.
-func (g *ipcGroup) decodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *textList) error) error {
+func (g *ipcGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	c := &g.schema.columns[l]
 	var err error
 	switch {
 	case c.text == nil:
-		return g.fail(c, -1, errors.New(c.noClass), stream.Text{})
+		return g.fail(c, -1, errors.New(c.NoClass), stream.Text{})
 	case from < 0 || from > to || to > g.batch.rows:
 		return g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
 	case from == to:
@@ -31,12 +33,12 @@ func (g *ipcGroup) decodeTexts(ctx context.Context, l int, from, to int64, emit 
 }
 
 // withoutNulls marks the rows of which a struct around them is null, before emit.
-func (g *ipcGroup) withoutNulls(c *ipcColumn, from, to int64, emit func([]int32, *textList) error) func([]int32, *textList) error {
+func (g *ipcGroup) withoutNulls(c *ipcColumn, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
 	if len(c.structs) == 0 {
 		return emit
 	}
 	at := from
-	return func(ids []int32, values *textList) error {
+	return func(ids []int32, values *text.List) error {
 		n := int64(len(ids))
 		if err := g.eachNull(c.structs, at, at+n, func(i int) { ids[i] = -1 }); err != nil {
 			return err
@@ -47,7 +49,7 @@ func (g *ipcGroup) withoutNulls(c *ipcColumn, from, to int64, emit func([]int32,
 }
 
 // dictionaryTexts reads the indices as numbers and gives them as they are.
-func (g *ipcGroup) dictionaryTexts(ctx context.Context, c *ipcColumn, from, to int64, emit func([]int32, *textList) error) error {
+func (g *ipcGroup) dictionaryTexts(ctx context.Context, c *ipcColumn, from, to int64, emit func([]int32, *text.List) error) error {
 	d := g.texts[c.text.dict]
 	if d == nil {
 		return fmt.Errorf("dictionary %d is missing", c.text.dict)
@@ -76,11 +78,11 @@ func (g *ipcGroup) dictionaryTexts(ctx context.Context, c *ipcColumn, from, to i
 		}
 		for i, x := range tile[:n] {
 			switch {
-			case isNull(x):
+			case format.IsNull(x):
 				ids[i] = -1
-			case x < 0 || x >= float64(len(values.ends)):
-				return fmt.Errorf("index %.0f into a dictionary of %d", x, len(values.ends))
-			case values.null != nil && values.null[int(x)]:
+			case x < 0 || x >= float64(len(values.Ends)):
+				return fmt.Errorf("index %.0f into a dictionary of %d", x, len(values.Ends))
+			case values.Null != nil && values.Null[int(x)]:
 				ids[i] = -1
 			default:
 				ids[i] = int32(x)
@@ -100,19 +102,19 @@ func (g *ipcGroup) has(f *ipcField, buffers int) bool {
 }
 
 // plainTexts reads values [from, to) of an array that is no dictionary's.
-func (g *ipcGroup) plainTexts(ctx context.Context, f *ipcField, from, to int64, emit func([]int32, *textList) error) error {
+func (g *ipcGroup) plainTexts(ctx context.Context, f *ipcField, from, to int64, emit func([]int32, *text.List) error) error {
 	r, err := g.openTexts(f, from, to)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	var t textList
+	var t text.List
 	ids := make([]int32, min(to-from, tileValues))
 	for at := from; at < to; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t.cut(0)
+		t.Cut(0)
 		n, err := r.next(&t, ids[:min(int64(len(ids)), to-at)])
 		if err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -155,7 +156,7 @@ func TestIPCTextsOfEveryType(t *testing.T) {
 	}
 	for name, opts := range ipcVariants {
 		check := func(isStream bool, records []arrow.Record) {
-			err := readIPC(t, ipcBytes(t, isStream, records, opts...), isStream, func(leaves []leaf, i int, g group, rows int64) error {
+			err := readIPC(t, ipcBytes(t, isStream, records, opts...), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
 				for l := range leaves {
 					for _, from := range []int64{0, rows / 3} {
 						got, err := textRows(g, l, from, rows)

@@ -1,6 +1,10 @@
 package chunkio
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
 
 // tileValues is the number of values decoded at a time: 64 KiB of float64.
 const tileValues = 8192
@@ -119,16 +123,14 @@ func (r *numberReader) decode(dst []float64) error {
 		}
 	} else {
 		n := len(dst) * r.field.bits / 8
-		if cap(r.raw) < n {
-			r.raw = make([]byte, n)
-		}
-		if err := r.bytes.full(r.raw[:n]); err != nil {
+		r.raw = ipcSized(r.raw, n)
+		if err := r.bytes.full(r.raw); err != nil {
 			return err
 		}
-		r.field.numbersTo(dst, r.raw[:n])
+		r.field.numbersTo(dst, r.raw)
 	}
 	if r.valid != nil {
-		if err := r.valid.next(len(dst), 0, func(i int) { dst[i] = nullValue }); err != nil {
+		if err := r.valid.next(len(dst), 0, func(i int) { dst[i] = format.Null }); err != nil {
 			return err
 		}
 	}
@@ -137,7 +139,7 @@ func (r *numberReader) decode(dst []float64) error {
 	}
 	for i, x := range dst {
 		switch {
-		case isNull(x):
+		case format.IsNull(x):
 		case x < 0 || x >= float64(len(r.dict)):
 			return fmt.Errorf("index %.0f into a dictionary of %d", x, len(r.dict))
 		default:

@@ -1,6 +1,10 @@
 package chunkio
 
-import "context"
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
 
 // widthUnknown marks a list column of which no row has been seen yet.
 const widthUnknown = -1
@@ -10,11 +14,11 @@ const widthUnknown = -1
 func (s *ipcSchema) findWidths(ctx context.Context, g *ipcGroup) error {
 	for l := range s.columns {
 		c := &s.columns[l]
-		if !c.leaf.list || c.width != widthUnknown {
+		if !c.Leaf.List || c.Width != widthUnknown {
 			continue
 		}
 		var err error
-		if c.width, err = g.listWidth(ctx, c); err != nil {
+		if c.Width, err = g.listWidth(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -24,7 +28,7 @@ func (s *ipcSchema) findWidths(ctx context.Context, g *ipcGroup) error {
 // seeksWidths reports whether a list column's length is still to be found.
 func (s *ipcSchema) seeksWidths() bool {
 	for _, c := range s.columns {
-		if c.leaf.list && c.width == widthUnknown {
+		if c.Leaf.List && c.Width == widthUnknown {
 			return true
 		}
 	}
@@ -35,16 +39,16 @@ func (s *ipcSchema) seeksWidths() bool {
 func (s *ipcSchema) settleWidths() {
 	for l := range s.columns {
 		c := &s.columns[l]
-		if !c.leaf.list || c.width > 0 {
+		if !c.Leaf.List || c.Width > 0 {
 			continue
 		}
 		switch {
-		case c.why != "":
-		case c.width == widthUnknown:
-			c.why = "every list is null"
+		case c.Why != "":
+		case c.Width == widthUnknown:
+			c.Why = "every list is null"
 		default:
-			c.why = whyVarying
+			c.Why = format.WhyVarying
 		}
-		c.width = 0
+		c.Width = 0
 	}
 }

@@ -13,15 +13,16 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // parquetFile is an open Parquet file. It reads through arrow v15's metadata and
 // column readers only; pages are read, checked and decompressed here (see pages).
 type parquetFile struct {
-	in      Input
+	in      format.Input
 	foot    *footer
-	leaf    []leaf
+	leaf    []format.Leaf
 	columns []column   // of the leaves, by leaf
 	rows    []int64    // of the row groups
 	pool    *sync.Pool // of *scratch
@@ -29,7 +30,7 @@ type parquetFile struct {
 
 // openParquet reads the footer of in, in at most memory bytes, and checks it. It owns
 // in from then on and closes it, on an error too.
-func openParquet(in Input, memory int64) (*parquetFile, error) {
+func openParquet(in format.Input, memory int64) (*parquetFile, error) {
 	f, err := newParquetFile(in, memory)
 	if err != nil {
 		_ = in.Close() // it was only read; the first error is the one to tell
@@ -38,7 +39,7 @@ func openParquet(in Input, memory int64) (*parquetFile, error) {
 	return f, nil
 }
 
-func newParquetFile(in Input, memory int64) (*parquetFile, error) {
+func newParquetFile(in format.Input, memory int64) (*parquetFile, error) {
 	foot, err := readFooter(in, memory)
 	if err != nil {
 		return nil, err
@@ -61,11 +62,11 @@ func newParquetFile(in Input, memory int64) (*parquetFile, error) {
 	return f, nil
 }
 
-func (f *parquetFile) leaves() []leaf       { return f.leaf }
-func (f *parquetFile) groupRows() []int64   { return f.rows }
-func (f *parquetFile) heldBytes() int64     { return f.foot.held }
-func (f *parquetFile) footerDigest() uint64 { return f.foot.digest }
-func (f *parquetFile) Close() error         { return f.in.Close() }
+func (f *parquetFile) Leaves() []format.Leaf { return f.leaf }
+func (f *parquetFile) GroupRows() []int64    { return f.rows }
+func (f *parquetFile) HeldBytes() int64      { return f.foot.held }
+func (f *parquetFile) FooterDigest() uint64  { return f.foot.digest }
+func (f *parquetFile) Close() error          { return f.in.Close() }
 
 // schemaRoot is the file's schema as the library sees it. Its leaves, counted depth
 // first, are the physical columns of columnReader.
@@ -169,18 +170,20 @@ const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
 const maxWidth = 1 << 20
 
 // complete adds to a leaf what its column chunks tell.
-func (f *parquetFile) complete(l *leaf, c *column) {
+func (f *parquetFile) complete(l *format.Leaf, c *column) {
 	if c.def == 0 {
-		l.nulls = 0
+		l.Nulls = 0
 	}
 	nulls, known := int64(0), c.def > 0
 	width := int64(-1) // of a list: -1 not seen yet, 0 varying
 	for g, rows := range f.rows {
 		info := f.chunk(g, c.index)
-		l.scratch = max(l.scratch, scratchBytes(info, c))
-		l.textScratch = max(l.textScratch, textCopies*scratchBytes(info, c))
-		if l.why == "" || l.refused {
-			l.refuse(f.undecodable(g, c))
+		l.Scratch = max(l.Scratch, scratchBytes(info, c))
+		l.TextScratch = max(l.TextScratch, textCopies*scratchBytes(info, c))
+		if l.Why == "" || l.Refused {
+			if why := f.undecodable(g, c); why != "" { // it would be a feature, but cannot be decoded
+				l.Why, l.Refused, l.Width = why, true, 0
+			}
 		}
 		if rows == 0 {
 			continue
@@ -199,28 +202,21 @@ func (f *parquetFile) complete(l *leaf, c *column) {
 		}
 	}
 	if known && (c.rep == 0 || nulls == 0) { // for lists, writers count empty and null lists alike
-		l.nulls = nulls
+		l.Nulls = nulls
 	}
-	if l.list && l.why == "" {
+	if l.List && l.Why == "" {
 		switch {
 		case width == 0 && nulls > 0: // a null list takes one entry, whatever the others' length
-			l.why = whyVarying + ", or some of them null"
+			l.Why = format.WhyVarying + ", or some of them null"
 		case width == 0:
-			l.why = whyVarying
+			l.Why = format.WhyVarying
 		case width < 0:
-			l.why = "lists of unknown length (the file has no rows)"
+			l.Why = "lists of unknown length (the file has no rows)"
 		case width > maxWidth:
-			l.why = fmt.Sprintf("lists of %d values, more than %d", width, maxWidth)
+			l.Why = fmt.Sprintf("lists of %d values, more than %d", width, maxWidth)
 		default:
-			l.width = int(width)
+			l.Width = int(width)
 		}
-	}
-}
-
-// refuse marks a leaf that would be a feature but cannot be decoded.
-func (l *leaf) refuse(why string) {
-	if why != "" {
-		l.why, l.refused, l.width = why, true, 0
 	}
 }
 
@@ -241,7 +237,7 @@ func (f *parquetFile) undecodable(g int, c *column) string {
 }
 
 // open implements format. It reads nothing yet.
-func (f *parquetFile) open(_ context.Context, g int, _ []int) (group, error) {
+func (f *parquetFile) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
 		return nil, f.place(fmt.Errorf("there is no row group %d", g), -1, "")
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // Conversions of physical values to float64. dst and src have the same length.
@@ -69,7 +71,7 @@ func fixedFloats(c *column) func([]float64, []parquet.FixedLenByteArray) error {
 	if c.kind == asHalf {
 		return func(dst []float64, src []parquet.FixedLenByteArray) error {
 			for i, b := range src {
-				dst[i] = halfFloat(binary.LittleEndian.Uint16(b))
+				dst[i] = format.Half(binary.LittleEndian.Uint16(b))
 			}
 			return nil
 		}

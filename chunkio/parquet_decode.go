@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -19,22 +20,22 @@ type parquetGroup struct {
 	marks map[markKey][]mark // page starts of the leaves that were decoded in parts
 }
 
-func (g *parquetGroup) close() {}
+func (g *parquetGroup) Close() {}
 
 // decode implements group. A row range that does not begin with the group costs a walk
 // over the headers of the pages once; pages outside the range are not decompressed.
-func (g *parquetGroup) decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
+func (g *parquetGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	lf, col := &g.file.leaf[l], &g.file.columns[l]
 	return g.run(lf, from, to, func(buf *scratch) error {
-		if lf.why != "" || len(dst) != lf.width {
-			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(dst), lf.width, lf.why)
+		if lf.Why != "" || len(dst) != lf.Width {
+			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(dst), lf.Width, lf.Why)
 		}
-		width := int64(lf.width)
+		width := int64(lf.Width)
 		e := g.entries(col, buf)
 		if err := g.seek(e, l, from*width, to*width); err != nil {
 			return err
 		}
-		if !lf.list {
+		if !lf.List {
 			if dst[0] == nil {
 				return nil
 			}
@@ -45,8 +46,8 @@ func (g *parquetGroup) decode(ctx context.Context, l int, from, to int64, dst []
 }
 
 // decodeFixed reads lists that all have the same length into one column an element.
-func (g *parquetGroup) decodeFixed(ctx context.Context, e *entries, lf *leaf, from, to int64, dst [][]float64) error {
-	width := lf.width
+func (g *parquetGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf, from, to int64, dst [][]float64) error {
+	width := lf.Width
 	e.width = width
 	perBatch := max(1, batchValues/width)
 	table := grow(&e.buf.table, perBatch*width)
@@ -56,7 +57,7 @@ func (g *parquetGroup) decodeFixed(ctx context.Context, e *entries, lf *leaf, fr
 			if uneven, ok := errors.AsType[*unevenError](err); ok {
 				return &stream.DataError{
 					RowGroup: g.number, Row: g.first + uneven.entry/int64(width), Err: fmt.Errorf("expected a list of %d values: %w", width, err),
-					Remedy: stream.Textf("leave the column out with {exclude} %q", lf.name),
+					Remedy: stream.Textf("leave the column out with {exclude} %q", lf.Name),
 				}
 			}
 			return err
@@ -77,12 +78,12 @@ func (g *parquetGroup) decodeFixed(ctx context.Context, e *entries, lf *leaf, fr
 
 // decodeLists implements group. A row range that does not begin with the group costs
 // counting the rows of all its pages once.
-func (g *parquetGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *lists) error {
+func (g *parquetGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	lf, col := &g.file.leaf[l], &g.file.columns[l]
-	dst.ptr, dst.values, dst.null = append(dst.ptr[:0], 0), dst.values[:0], dst.null[:0]
+	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	return g.run(lf, from, to, func(buf *scratch) error {
-		if !lf.list || lf.refused || col.kind == notNumber {
-			return fmt.Errorf("not a list of numbers: %s", lf.why)
+		if !lf.List || lf.Refused || col.kind == notNumber {
+			return fmt.Errorf("not a list of numbers: %s", lf.Why)
 		}
 		e := g.entries(col, buf)
 		e.end = e.pages.info.values
@@ -108,7 +109,7 @@ func (g *parquetGroup) decodeLists(ctx context.Context, l int, from, to int64, d
 }
 
 // run calls f with scratch memory and gives its error, or the library's panic, a place.
-func (g *parquetGroup) run(lf *leaf, from, to int64, f func(*scratch) error) error {
+func (g *parquetGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) error {
 	err := guard(func() error {
 		if from < 0 || from > to || to > g.file.rows[g.number] {
 			return fmt.Errorf("rows %d to %d of a row group of %d", from, to, g.file.rows[g.number])
@@ -120,7 +121,7 @@ func (g *parquetGroup) run(lf *leaf, from, to int64, f func(*scratch) error) err
 		defer g.file.pool.Put(buf)
 		return f(buf)
 	})
-	return g.file.place(err, g.number, lf.name)
+	return g.file.place(err, g.number, lf.Name)
 }
 
 func (g *parquetGroup) entries(col *column, buf *scratch) *entries {
@@ -147,4 +148,18 @@ func (g *parquetGroup) seek(e *entries, l int, from, to int64) error {
 		}
 	}
 	return e.pages.jump(marks, first, last)
+}
+
+// guard calls f and turns a panic of the Parquet library into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, ok := r.(error); ok {
+				err = fmt.Errorf("the Parquet library failed: %w", e)
+			} else {
+				err = errors.New(fmt.Sprint("the Parquet library failed: ", r))
+			}
+		}
+	}()
+	return f()
 }

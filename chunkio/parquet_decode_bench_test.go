@@ -95,12 +95,12 @@ func ourReading(tb testing.TB, path string, threads int) (values int64) {
 		dst[w] = make([]float64, slices.Max(f.rows))
 	}
 	for g, n := range f.rows {
-		group, err := f.open(tb.Context(), g, nil)
+		group, err := f.Open(tb.Context(), g, nil)
 		if err != nil {
 			tb.Fatal(err)
 		}
 		shareColumns(threads, len(f.leaf), func(worker, i int) {
-			if err := group.decode(context.Background(), i, 0, n, [][]float64{dst[worker][:n]}); err != nil {
+			if err := group.Decode(context.Background(), i, 0, n, [][]float64{dst[worker][:n]}); err != nil {
 				tb.Error(err)
 			}
 		})

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 func openTest(t testing.TB, path string) *parquetFile {
@@ -36,22 +38,22 @@ func decodeLeaf(t testing.TB, f *parquetFile, l int, step int64) [][]float64 {
 	return out
 }
 
-func tryDecodeLeaf(f format, l int, step int64) ([][]float64, error) {
+func tryDecodeLeaf(f format.File, l int, step int64) ([][]float64, error) {
 	ctx := context.Background()
-	out := make([][]float64, f.leaves()[l].width)
-	for g, rows := range f.groupRows() {
-		group, err := f.open(ctx, g, []int{l})
+	out := make([][]float64, f.Leaves()[l].Width)
+	for g, rows := range f.GroupRows() {
+		group, err := f.Open(ctx, g, []int{l})
 		if err != nil {
 			return nil, err
 		}
-		defer group.close()
+		defer group.Close()
 		for from := int64(0); from < rows; from += step {
 			to := min(rows, from+step)
 			dst := make([][]float64, len(out))
 			for e := range dst {
 				dst[e] = make([]float64, to-from)
 			}
-			if err := group.decode(ctx, l, from, to, dst); err != nil {
+			if err := group.Decode(ctx, l, from, to, dst); err != nil {
 				return nil, err
 			}
 			for e := range dst {
@@ -65,7 +67,7 @@ func tryDecodeLeaf(f format, l int, step int64) ([][]float64, error) {
 func leafNamed(t testing.TB, f *parquetFile, name string) int {
 	t.Helper()
 	for i, l := range f.leaf {
-		if l.name == name {
+		if l.Name == name {
 			return i
 		}
 	}
@@ -102,14 +104,14 @@ func TestMessy(t *testing.T) {
 	} {
 		i := leafNamed(t, f, want.name)
 		l := f.leaf[i]
-		if l.typ != want.typ || l.why != "" || l.width != 1 || l.nulls != int64(want.nulls) {
+		if l.Type != want.typ || l.Why != "" || l.Width != 1 || l.Nulls != int64(want.nulls) {
 			t.Errorf("%s: leaf %+v", want.name, l)
 		}
 		nulls, nan, inf, lo, hi := 0, 0, 0, math.Inf(1), math.Inf(-1)
 		x := decodeLeaf(t, f, i, 5000)[0]
 		for _, v := range x {
 			switch {
-			case isNull(v):
+			case format.IsNull(v):
 				nulls++
 			case math.IsNaN(v):
 				nan++
@@ -128,12 +130,12 @@ func TestMessy(t *testing.T) {
 		if want.name == "u64_big" && lo < 1<<63 {
 			t.Errorf("u64_big: smallest value %v was read as signed", lo)
 		}
-		if (nan > 0 || inf > 0) && !l.maybeNaN {
+		if (nan > 0 || inf > 0) && !l.MaybeNaN {
 			t.Errorf("%s: maybeNaN is not set", want.name)
 		}
 	}
 	for name, why := range map[string]string{"ts": "timestamp", "category": "text", "day": "date", "vals": "lists of varying length"} {
-		if l := f.leaf[leafNamed(t, f, name)]; !strings.HasPrefix(l.why, why) || l.width != 0 || l.refused {
+		if l := f.leaf[leafNamed(t, f, name)]; !strings.HasPrefix(l.Why, why) || l.Width != 0 || l.Refused {
 			t.Errorf("%s: leaf %+v", name, l)
 		}
 	}
@@ -148,7 +150,7 @@ func TestMessy(t *testing.T) {
 func TestMessyLists(t *testing.T) {
 	f := openTest(t, realFile(t, "messy.parquet"))
 	emb := leafNamed(t, f, "emb")
-	if l := f.leaf[emb]; l.width != 16 || !l.list || l.why != "" || l.typ != "list<float>" || l.nulls != 0 {
+	if l := f.leaf[emb]; l.Width != 16 || !l.List || l.Why != "" || l.Type != "list<float>" || l.Nulls != 0 {
 		t.Fatalf("emb: leaf %+v", l)
 	}
 	fixed := decodeLeaf(t, f, emb, 5000)
@@ -158,24 +160,24 @@ func TestMessyLists(t *testing.T) {
 	}
 	for i := range 5000 {
 		for j := range 16 {
-			if fixed[j][i] != free.values[free.ptr[i]+j] {
+			if fixed[j][i] != free.Values[free.Ptr[i]+j] {
 				t.Fatalf("emb row %d element %d differs", i, j)
 			}
 		}
 	}
 	// Both ways in parts on one group, which keeps the starts of the pages.
-	group, err := f.open(context.Background(), 0, nil)
+	group, err := f.Open(context.Background(), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, from := range []int64{100, 2000} {
-		dst, part := make([][]float64, 16), new(lists)
+		dst, part := make([][]float64, 16), new(format.Lists)
 		dst[3] = make([]float64, 1)
-		if err := errors.Join(group.decode(context.Background(), emb, from, from+1, dst), group.decodeLists(context.Background(), emb, from, from+1, part)); err != nil {
+		if err := errors.Join(group.Decode(context.Background(), emb, from, from+1, dst), group.DecodeLists(context.Background(), emb, from, from+1, part)); err != nil {
 			t.Fatal(err)
 		}
-		if want := fixed[3][from]; dst[3][0] != want || part.values[3] != want {
-			t.Fatalf("row %d: %v and %v, want %v", from, dst[3][0], part.values[3], want)
+		if want := fixed[3][from]; dst[3][0] != want || part.Values[3] != want {
+			t.Fatalf("row %d: %v and %v, want %v", from, dst[3][0], part.Values[3], want)
 		}
 	}
 	vals, err := allLists(f, leafNamed(t, f, "vals"), 5000)
@@ -184,15 +186,15 @@ func TestMessyLists(t *testing.T) {
 	}
 	var null, empty, missing int
 	for i := range 5000 {
-		list := vals.values[vals.ptr[i]:vals.ptr[i+1]]
+		list := vals.Values[vals.Ptr[i]:vals.Ptr[i+1]]
 		switch {
-		case vals.null[i]:
+		case vals.Null[i]:
 			null++
 		case len(list) == 0:
 			empty++
 		}
 		for _, x := range list {
-			if isNull(x) {
+			if format.IsNull(x) {
 				missing++
 				break
 			}
@@ -204,22 +206,22 @@ func TestMessyLists(t *testing.T) {
 }
 
 // allLists reads a list leaf in row ranges of at most step rows.
-func allLists(f *parquetFile, l int, step int64) (*lists, error) {
-	all, part := &lists{ptr: []int{0}}, new(lists)
+func allLists(f *parquetFile, l int, step int64) (*format.Lists, error) {
+	all, part := &format.Lists{Ptr: []int{0}}, new(format.Lists)
 	for g, rows := range f.rows {
-		group, err := f.open(context.Background(), g, nil)
+		group, err := f.Open(context.Background(), g, nil)
 		if err != nil {
 			return nil, err
 		}
 		for from := int64(0); from < rows; from += step {
-			if err := group.decodeLists(context.Background(), l, from, min(rows, from+step), part); err != nil {
+			if err := group.DecodeLists(context.Background(), l, from, min(rows, from+step), part); err != nil {
 				return nil, err
 			}
-			for _, p := range part.ptr[1:] {
-				all.ptr = append(all.ptr, len(all.values)+p)
+			for _, p := range part.Ptr[1:] {
+				all.Ptr = append(all.Ptr, len(all.Values)+p)
 			}
-			all.values = append(all.values, part.values...)
-			all.null = append(all.null, part.null...)
+			all.Values = append(all.Values, part.Values...)
+			all.Null = append(all.Null, part.Null...)
 		}
 	}
 	return all, nil
@@ -229,7 +231,7 @@ func allLists(f *parquetFile, l int, step int64) (*lists, error) {
 func TestSplits(t *testing.T) {
 	f := openTest(t, realFile(t, "messy.parquet"))
 	for i, l := range f.leaf {
-		if l.list && l.why != "" {
+		if l.List && l.Why != "" {
 			whole, err := allLists(f, i, 5000)
 			if err != nil {
 				t.Fatal(err)
@@ -242,13 +244,13 @@ func TestSplits(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !equalBits(whole.values, split.values) || !equalInts(whole.ptr, split.ptr) {
-					t.Errorf("%s differs in ranges of %d", l.name, step)
+				if !equalBits(whole.Values, split.Values) || !equalInts(whole.Ptr, split.Ptr) {
+					t.Errorf("%s differs in ranges of %d", l.Name, step)
 				}
 			}
 			continue
 		}
-		if l.why != "" {
+		if l.Why != "" {
 			continue
 		}
 		whole := decodeLeaf(t, f, i, 5000)
@@ -256,7 +258,7 @@ func TestSplits(t *testing.T) {
 			split := decodeLeaf(t, f, i, step)
 			for e := range whole {
 				if !equalBits(whole[e], split[e]) {
-					t.Errorf("%s element %d differs in ranges of %d", l.name, e, step)
+					t.Errorf("%s element %d differs in ranges of %d", l.Name, e, step)
 				}
 			}
 		}
@@ -298,20 +300,20 @@ func TestDatasets(t *testing.T) {
 		for range 20 {
 			i := random.IntN(len(f.leaf))
 			l := f.leaf[i]
-			if l.why != "" {
+			if l.Why != "" {
 				if name != "basehock_sparse" {
-					t.Errorf("%s: %s is left out: %s", name, l.name, l.why)
+					t.Errorf("%s: %s is left out: %s", name, l.Name, l.Why)
 				}
 				continue
 			}
 			nulls := int64(0)
 			for _, x := range decodeLeaf(t, f, i, math.MaxInt32)[0] {
-				if isNull(x) {
+				if format.IsNull(x) {
 					nulls++
 				}
 			}
-			if nulls != l.nulls {
-				t.Errorf("%s: %s has %d nulls, the footer says %d", name, l.name, nulls, l.nulls)
+			if nulls != l.Nulls {
+				t.Errorf("%s: %s has %d nulls, the footer says %d", name, l.Name, nulls, l.Nulls)
 			}
 		}
 	}
@@ -321,11 +323,11 @@ func TestDatasets(t *testing.T) {
 // the pages and the scratch memory are shared.
 func TestConcurrentDecode(t *testing.T) {
 	f := openTest(t, realFile(t, "mnist10k.parquet"))
-	group, err := f.open(context.Background(), 1, nil)
+	group, err := f.Open(context.Background(), 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer group.close()
+	defer group.Close()
 	rows := f.rows[1]
 	var work errgroup.Group
 	for w := range 8 {
@@ -334,8 +336,8 @@ func TestConcurrentDecode(t *testing.T) {
 				l := 300 + (i+w/2)%40
 				whole, part := make([]float64, rows), make([]float64, rows/2)
 				err := errors.Join(
-					group.decode(context.Background(), l, 0, rows, [][]float64{whole}),
-					group.decode(context.Background(), l, rows-rows/2, rows, [][]float64{part}),
+					group.Decode(context.Background(), l, 0, rows, [][]float64{whole}),
+					group.Decode(context.Background(), l, rows-rows/2, rows, [][]float64{part}),
 				)
 				if err != nil {
 					return err
@@ -356,11 +358,11 @@ func TestDecodeCancelled(t *testing.T) {
 	f := openTest(t, realFile(t, "messy.parquet"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	g, err := f.open(ctx, 0, nil)
+	g, err := f.Open(ctx, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = g.decode(ctx, 0, 0, 10, [][]float64{make([]float64, 10)})
+	err = g.Decode(ctx, 0, 0, 10, [][]float64{make([]float64, 10)})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("decoding went on after cancellation: %v", err)
 	}

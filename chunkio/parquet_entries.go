@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // entries reads the entries of a column chunk one after the other: values, nulls, and
@@ -137,7 +139,7 @@ func (e *entries) batch(dst []float64) error {
 			present--
 			dst[i] = dst[present]
 		} else {
-			dst[i] = nullValue
+			dst[i] = format.Null
 		}
 	}
 	return nil
@@ -166,7 +168,7 @@ func (e *entries) checkWidth(n int) error {
 
 // readLists appends the lists of rows [from, to) to dst, which holds none; row is that
 // of the entry before the next one.
-func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *lists) error {
+func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *format.Lists) error {
 	for e.pos < e.end {
 		if err := e.turn(ctx); err != nil {
 			return err
@@ -195,17 +197,17 @@ func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *lists
 					return nil
 				}
 				if row >= from {
-					dst.ptr = append(dst.ptr, len(dst.values))
-					dst.null = append(dst.null, d+1 < e.col.exists)
+					dst.Ptr = append(dst.Ptr, len(dst.Values))
+					dst.Null = append(dst.Null, d+1 < e.col.exists)
 				}
 			}
-			x := nullValue
+			x := format.Null
 			if d == e.col.def {
 				x, found = found[0], found[1:]
 			}
 			if row >= from && d >= e.col.exists {
-				dst.values = append(dst.values, x)
-				dst.ptr[len(dst.ptr)-1] = len(dst.values)
+				dst.Values = append(dst.Values, x)
+				dst.Ptr[len(dst.Ptr)-1] = len(dst.Values)
 			}
 		}
 		e.left -= n

@@ -8,13 +8,18 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // tailSize is what a Parquet file ends with: the footer's length and the magic word.
 const tailSize = 8
 
-const encryptedMagic = "PARE"
+// parquetMagic begins and ends a file.
+const (
+	parquetMagic   = "PAR1"
+	encryptedMagic = "PARE"
+)
 
 // footer is the parsed footer of a Parquet file.
 type footer struct {
@@ -26,7 +31,7 @@ type footer struct {
 
 // readFooter reads and parses the footer, in at most memory bytes. What it returns
 // parsed is only well-formed; checkFooter says whether it is true.
-func readFooter(in Input, memory int64) (*footer, error) {
+func readFooter(in format.Input, memory int64) (*footer, error) {
 	raw, start, err := footerBytes(in, memory)
 	if err != nil {
 		return nil, err
@@ -56,7 +61,7 @@ func readFooter(in Input, memory int64) (*footer, error) {
 }
 
 // footerBytes reads the raw footer after checking both magic words and its length.
-func footerBytes(in Input, memory int64) (raw []byte, start int64, err error) {
+func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err error) {
 	size := in.Size()
 	if size == 0 {
 		return nil, 0, stream.Dataf(in.Name(), "is empty (0 bytes)")
@@ -66,10 +71,10 @@ func footerBytes(in Input, memory int64) (raw []byte, start int64, err error) {
 	if size < int64(len(head)+tailSize) {
 		return nil, 0, stream.Dataf(in.Name(), "is no Parquet file: it has only %d bytes", size)
 	}
-	if err := readAt(in, head[:], 0); err != nil {
+	if err := format.ReadAt(in, head[:], 0); err != nil {
 		return nil, 0, stream.Dataf(in.Name(), "cannot be read: %w", err)
 	}
-	if err := readAt(in, tail[:], size-tailSize); err != nil {
+	if err := format.ReadAt(in, tail[:], size-tailSize); err != nil {
 		return nil, 0, stream.Dataf(in.Name(), "cannot be read: %w", err)
 	}
 	end := string(tail[4:])
@@ -92,13 +97,13 @@ func footerBytes(in Input, memory int64) (raw []byte, start int64, err error) {
 		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory}
 	}
 	raw = make([]byte, n)
-	if err := readAt(in, raw, start); err != nil {
+	if err := format.ReadAt(in, raw, start); err != nil {
 		return nil, 0, stream.Dataf(in.Name(), "cannot be read: %w", err)
 	}
 	return raw, start, nil
 }
 
-func encrypted(in Input) error {
+func encrypted(in format.Input) error {
 	e := stream.Dataf(in.Name(), "is encrypted, which cannot be read")
 	e.Remedy = stream.Textf("rewrite it without encryption")
 	return e

@@ -61,12 +61,12 @@ func TestOpenMemory(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the limit that the error names is not enough: %v", err)
 	}
-	if f.heldBytes() <= 0 || f.heldBytes() > memory.Need {
-		t.Errorf("holds %d bytes", f.heldBytes())
+	if f.HeldBytes() <= 0 || f.HeldBytes() > memory.Need {
+		t.Errorf("holds %d bytes", f.HeldBytes())
 	}
 	other := patched(file, len(file)-20, 0xAA) // created_by, behind all that is checked
 	g, err := openParquet(newBytesInput(other), 1<<20)
-	if err == nil && g.footerDigest() == f.footerDigest() {
+	if err == nil && g.FooterDigest() == f.FooterDigest() {
 		t.Error("another footer has the same digest")
 	}
 }
@@ -87,8 +87,8 @@ func TestFooterHeap(t *testing.T) {
 		f := openTest(t, path)
 		garbage = allocated() - garbage
 		held := heap() - before
-		t.Logf("%s: %d bytes held, %d estimated, %d allocated, %d row groups of %d columns", name, held, f.heldBytes(), garbage, len(f.rows), len(f.leaf))
-		if e := f.heldBytes(); held > e+1<<16 || e > 2*held+1<<18 {
+		t.Logf("%s: %d bytes held, %d estimated, %d allocated, %d row groups of %d columns", name, held, f.HeldBytes(), garbage, len(f.rows), len(f.leaf))
+		if e := f.HeldBytes(); held > e+1<<16 || e > 2*held+1<<18 {
 			t.Errorf("%s: holds %d bytes, estimated %d", name, held, e)
 		}
 		runtime.KeepAlive(f)

@@ -6,6 +6,9 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
 // column is a physical column of a Parquet file: how its pages are cut and what its
@@ -20,8 +23,8 @@ type column struct {
 	kind     kind
 	scale    int // of decimals
 
-	texts  *textList // where values are decoded to text; nil for numbers
-	single bool      // no page's values depend on another page's: see chained
+	texts  *text.List // where values are decoded to text; nil for numbers
+	single bool       // no page's values depend on another page's: see chained
 }
 
 // newColumn describes physical column i.
@@ -77,13 +80,13 @@ func encodingName(e parquet.Encoding) string {
 type flattener struct {
 	schema  *schema.Schema
 	next    int // physical column
-	leaves  []leaf
+	leaves  []format.Leaf
 	columns []column
 }
 
 // flattenSchema lists the leaves of a file. Facts that need the column chunks (width
 // of lists, nulls, scratch) are not filled in yet.
-func flattenSchema(s *schema.Schema) ([]leaf, []column) {
+func flattenSchema(s *schema.Schema) ([]format.Leaf, []column) {
 	f := flattener{schema: s}
 	root := s.Root()
 	for i := range root.NumFields() {
@@ -151,13 +154,13 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 
 func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
 	c := newColumn(f.schema, f.next)
-	l := leaf{name: name, width: 1, nulls: -1}
-	c.kind, c.scale, l.typ, l.why = numericType(p)
-	if l.why != "" {
-		l.width = 0
+	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
+	c.kind, c.scale, l.Type, l.Why = numericType(p)
+	if l.Why != "" {
+		l.Width = 0
 	}
-	l.noClass = noClass(p, l.why)
-	l.maybeNaN = c.kind == asHalf || c.kind == asFloat || c.kind == asDouble
+	l.NoClass = noClass(p, l.Why)
+	l.MaybeNaN = c.kind == asHalf || c.kind == asFloat || c.kind == asDouble
 	f.add(l, c)
 }
 
@@ -166,11 +169,11 @@ func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
 func (f *flattener) list(e *schema.PrimitiveNode, name string) {
 	f.scalar(e, name)
 	l, c := &f.leaves[len(f.leaves)-1], &f.columns[len(f.columns)-1]
-	l.list, l.width, l.typ = true, 0, "list<"+l.typ+">"
-	if l.why != "" {
-		l.why = "lists of " + strings.TrimSuffix(l.typ[len("list<"):], ">")
+	l.List, l.Width, l.Type = true, 0, "list<"+l.Type+">"
+	if l.Why != "" {
+		l.Why = "lists of " + strings.TrimSuffix(l.Type[len("list<"):], ">")
 	}
-	l.noClass = "a list"
+	l.NoClass = "a list"
 	c.exists = c.def
 	if e.RepetitionType() == parquet.Repetitions.Optional {
 		c.exists--
@@ -181,12 +184,12 @@ func (f *flattener) leaveOut(n schema.Node, name, typ, why string) {
 	first := f.next
 	f.next += primitives(n)
 	if first < f.next {
-		f.leaves = append(f.leaves, leaf{name: name, typ: typ, why: why, noClass: why, list: strings.HasPrefix(typ, "list"), nulls: -1})
+		f.leaves = append(f.leaves, format.Leaf{Name: name, Type: typ, Why: why, NoClass: why, List: strings.HasPrefix(typ, "list"), Nulls: -1})
 		f.columns = append(f.columns, newColumn(f.schema, first))
 	}
 }
 
-func (f *flattener) add(l leaf, c column) {
+func (f *flattener) add(l format.Leaf, c column) {
 	f.next++
 	f.leaves, f.columns = append(f.leaves, l), append(f.columns, c)
 }

@@ -12,6 +12,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -96,12 +97,12 @@ last int32
 	leaves, columns := flattenSchema(s)
 	var got strings.Builder
 	for _, l := range leaves {
-		fmt.Fprintf(&got, "%s %s", l.name, l.typ)
-		if l.list {
+		fmt.Fprintf(&got, "%s %s", l.Name, l.Type)
+		if l.List {
 			got.WriteString(" list")
 		}
-		if l.why != "" {
-			got.WriteString(": " + l.why)
+		if l.Why != "" {
+			got.WriteString(": " + l.Why)
 		}
 		got.WriteString("\n")
 	}
@@ -113,7 +114,7 @@ last int32
 	}
 	for i, exists := range map[int]uint8{4: 2, 5: 2, 6: 1, 14: 1} {
 		if columns[i].exists != exists {
-			t.Errorf("%s: elements exist from level %d, want %d", leaves[i].name, columns[i].exists, exists)
+			t.Errorf("%s: elements exist from level %d, want %d", leaves[i].Name, columns[i].exists, exists)
 		}
 	}
 }
@@ -164,7 +165,7 @@ func TestUnevenLists(t *testing.T) {
 	} {
 		f := listFile(t, c.lengths...)
 		l := f.leaf[0]
-		if l.why != "" || l.width == 0 {
+		if l.Why != "" || l.Width == 0 {
 			t.Fatalf("%v: leaf %+v", c.lengths, l)
 		}
 		_, err := tryDecodeLeaf(f, 0, 100)
@@ -173,11 +174,11 @@ func TestUnevenLists(t *testing.T) {
 			t.Errorf("%v: %v", c.lengths, err)
 		}
 		free, err := allLists(f, 0, 2)
-		if err != nil || len(free.ptr) != len(c.lengths)+1 {
+		if err != nil || len(free.Ptr) != len(c.lengths)+1 {
 			t.Errorf("%v: read freely: %v", c.lengths, err)
 		}
 	}
-	if l := listFile(t, 1, 2, 2).leaf[0]; l.why != whyVarying || l.width != 0 || l.refused {
+	if l := listFile(t, 1, 2, 2).leaf[0]; l.Why != format.WhyVarying || l.Width != 0 || l.Refused {
 		t.Errorf("lists of varying length: %+v", l)
 	}
 	even := listFile(t, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
@@ -187,12 +188,12 @@ func TestUnevenLists(t *testing.T) {
 			t.Fatalf("row %d is %v, %v", i, got[0][i], got[1][i])
 		}
 	}
-	group, err := even.open(context.Background(), 0, nil)
+	group, err := even.Open(context.Background(), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	second := make([]float64, 3) // only the second element of rows 4 to 6
-	if err := group.decode(context.Background(), 0, 4, 7, [][]float64{nil, second}); err != nil || second[2] != 601 {
+	if err := group.Decode(context.Background(), 0, 4, 7, [][]float64{nil, second}); err != nil || second[2] != 601 {
 		t.Fatalf("%v, %v", second, err)
 	}
 }
@@ -204,9 +205,9 @@ func TestNullsInLists(t *testing.T) {
 		lengths []int
 		want    [][]float64 // by element
 	}{
-		{[]int{3, 103, 3}, [][]float64{{0, 100, 200}, {1, nullValue, 201}, {2, 102, 202}}},
-		{[]int{1, -1, 1, -1}, [][]float64{{0, nullValue, 200, nullValue}}},
-		{[]int{-1, -1}, [][]float64{{nullValue, nullValue}}},
+		{[]int{3, 103, 3}, [][]float64{{0, 100, 200}, {1, format.Null, 201}, {2, 102, 202}}},
+		{[]int{1, -1, 1, -1}, [][]float64{{0, format.Null, 200, format.Null}}},
+		{[]int{-1, -1}, [][]float64{{format.Null, format.Null}}},
 	} {
 		f := listFile(t, c.lengths...)
 		for _, step := range []int64{1, 2, 100} {
@@ -216,7 +217,7 @@ func TestNullsInLists(t *testing.T) {
 			}
 		}
 	}
-	if l := listFile(t, 3, -1, 3).leaf[0]; !strings.Contains(l.why, "null") || l.width != 0 || l.refused {
+	if l := listFile(t, 3, -1, 3).leaf[0]; !strings.Contains(l.Why, "null") || l.Width != 0 || l.Refused {
 		t.Errorf("null lists: %+v", l)
 	}
 }
@@ -243,15 +244,15 @@ func TestRefused(t *testing.T) {
 	} {
 		for c := range 2 {
 			damage(c)
-			l := leaf{width: 1}
+			l := format.Leaf{Width: 1}
 			if c == 1 {
-				l = leaf{why: "binary"}
+				l = format.Leaf{Why: "binary"}
 			}
 			f.complete(&l, &f.columns[c])
-			if c == 0 && (!strings.Contains(l.why, name) || !strings.Contains(l.why, remedyRewrite) || !l.refused || l.width != 0) {
+			if c == 0 && (!strings.Contains(l.Why, name) || !strings.Contains(l.Why, remedyRewrite) || !l.Refused || l.Width != 0) {
 				t.Errorf("%s: %+v", name, l)
 			}
-			if c == 1 && (l.why != "binary" || l.refused) {
+			if c == 1 && (l.Why != "binary" || l.Refused) {
 				t.Errorf("text became %+v", l)
 			}
 			if _, _, err := f.columnReader(0, c); err == nil || !strings.Contains(err.Error(), name) {

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -93,4 +94,32 @@ func parsePageHeader(b []byte) (pageHeader, int, error) {
 		*f.to = int(f.v)
 	}
 	return h, c.pos, nil
+}
+
+// appendPageHeader appends a header of a data page v1 or of a dictionary page in
+// Thrift's compact protocol; parsePageHeader reads it back. A field's header is the
+// difference of its number to the last one's in the upper half byte and its type in
+// the lower.
+func appendPageHeader(b []byte, h pageHeader) []byte {
+	i32 := func(step byte, v int) {
+		u := uint32(v)<<1 ^ uint32(int32(v)>>31) // zigzag
+		b = binary.AppendUvarint(append(b, step<<4|thriftI32), uint64(u))
+	}
+	i32(1, h.kind)
+	i32(1, h.uncompressed)
+	i32(1, h.compressed)
+	i32(1, int(int32(h.crc)))
+	if h.kind == dictionaryPage {
+		b = append(b, 3<<4|thriftStruct) // field 7: DictionaryPageHeader
+		i32(1, h.values)
+		i32(1, int(h.encoding))
+		b = append(b, 1<<4|thriftFalse) // not sorted
+	} else {
+		b = append(b, 1<<4|thriftStruct) // field 5: DataPageHeader
+		i32(1, h.values)
+		i32(1, int(h.encoding))
+		i32(1, int(h.defLevels))
+		i32(1, int(h.repLevels))
+	}
+	return append(b, thriftStop, thriftStop)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // wholeChunk is the largest column chunk that is read in one go; larger ones are read
@@ -27,7 +29,7 @@ type chunkInfo struct {
 
 // window reads a range of the input through one reused buffer.
 type window struct {
-	in      Input
+	in      format.Input
 	buf     *[]byte // backing memory, borrowed from the scratch
 	held    []byte  // bytes at position at, a part of *buf
 	at, end int64
@@ -52,7 +54,7 @@ func (w *window) peek(n int) ([]byte, error) {
 	}
 	have := len(w.held)
 	w.held = (*w.buf)[:size]
-	if err := readAt(w.in, w.held[have:], w.at+int64(have)); err != nil {
+	if err := format.ReadAt(w.in, w.held[have:], w.at+int64(have)); err != nil {
 		w.held = nil
 		return nil, err
 	}
@@ -94,7 +96,7 @@ type pages struct {
 	page     page
 }
 
-func newPages(in Input, info chunkInfo, col *column, buf *scratch) *pages {
+func newPages(in format.Input, info chunkInfo, col *column, buf *scratch) *pages {
 	p := &pages{info: info, col: col, buf: buf, dictSize: -1}
 	p.win = window{in: in, buf: &buf.read, at: info.at, end: info.at + info.size, ahead: readAhead}
 	if info.size <= wholeChunk {

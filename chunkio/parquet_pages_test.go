@@ -16,6 +16,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -94,7 +95,7 @@ func varietyFile(t testing.TB, version parquet.DataPageVersion, codec compress.C
 
 // readAll opens a file and decodes all that can be decoded, whole and in ranges of 20
 // rows, and copies every column through the raw reader.
-func readAll(in Input, pool *sync.Pool) error {
+func readAll(in format.Input, pool *sync.Pool) error {
 	f, err := openParquet(in, 1<<24)
 	if err != nil {
 		return err
@@ -111,15 +112,15 @@ func readColumns(f *parquetFile, only int, step int64) error {
 		if only >= 0 && f.columns[i].index != only {
 			continue
 		}
-		if l.list && !l.refused {
+		if l.List && !l.Refused {
 			_, err := allLists(f, i, step)
 			errs = append(errs, err)
 		}
-		if l.why == "" && l.width <= 1<<10 {
+		if l.Why == "" && l.Width <= 1<<10 {
 			_, err := tryDecodeLeaf(f, i, step)
 			errs = append(errs, err)
 		}
-		if l.noClass == "" {
+		if l.NoClass == "" {
 			_, err := allTexts(f, i, step)
 			errs = append(errs, err)
 		}

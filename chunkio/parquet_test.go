@@ -16,6 +16,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // bytesInput is a file in memory.
@@ -267,7 +269,7 @@ func roundTrip(t *testing.T, c typeCase, e parquet.Encoding, version parquet.Dat
 		values, numbers := c.make(r, present)
 		for i := range rows {
 			if def != nil && def[i] == 0 {
-				want = append(want, nullValue)
+				want = append(want, format.Null)
 				nulls++
 			} else {
 				want = append(want, numbers[0])
@@ -280,7 +282,7 @@ func roundTrip(t *testing.T, c typeCase, e parquet.Encoding, version parquet.Dat
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := f.leaf[0]; l.typ != c.typ || l.why != "" || l.nulls != nulls && l.nulls >= 0 {
+	if l := f.leaf[0]; l.Type != c.typ || l.Why != "" || l.Nulls != nulls && l.Nulls >= 0 {
 		t.Fatalf("leaf %+v, want type %s and %d nulls", l, c.typ, nulls)
 	}
 	for _, step := range []int64{rows, 133, 64, 399} {

@@ -10,6 +10,9 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
 // textCopies bounds what a column chunk takes as text, in units of its scratch: 20
@@ -19,16 +22,16 @@ const textCopies = 4
 // decodeTexts implements group. It decodes like decode, but the numbers of the values
 // in a list of texts take the place of the values, so that a dictionary's texts are
 // made once.
-func (g *parquetGroup) decodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *textList) error) error {
+func (g *parquetGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	lf, col := &g.file.leaf[l], g.file.columns[l]
 	return g.run(lf, from, to, func(buf *scratch) error {
-		if lf.noClass != "" {
-			return errors.New(lf.noClass)
+		if lf.NoClass != "" {
+			return errors.New(lf.NoClass)
 		}
 		if why := g.file.undecodable(g.number, &col); why != "" {
 			return errors.New(why)
 		}
-		t := new(textList)
+		t := new(text.List)
 		col.texts, col.single = t, !g.file.lists(g.number, col.index, parquet.Encodings.DeltaByteArray)
 		e := g.entries(&col, buf)
 		if err := g.seek(e, l, from, to); err != nil {
@@ -37,12 +40,12 @@ func (g *parquetGroup) decodeTexts(ctx context.Context, l int, from, to int64, e
 		numbers, ids := make([]float64, batchValues), make([]int32, batchValues)
 		for row := from; row < to; {
 			n := int(min(batchValues, to-row))
-			t.cut(t.fixed)
+			t.Cut(t.Fixed)
 			if err := e.read(ctx, numbers[:n]); err != nil {
 				return err
 			}
 			for i, x := range numbers[:n] {
-				if ids[i] = -1; !isNull(x) {
+				if ids[i] = -1; !format.IsNull(x) {
 					ids[i] = int32(x)
 				}
 			}
@@ -88,9 +91,9 @@ func textValues(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func
 	case *pqfile.Int96ColumnChunkReader:
 		return pull(r, &buf.int96s, texted(t, int96Text))
 	case *pqfile.Float32ColumnChunkReader:
-		return pull(r, &buf.f32s, texted(t, func(b []byte, x float32) []byte { return appendFloat(b, float64(x), 32) }))
+		return pull(r, &buf.f32s, texted(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
 	case *pqfile.Float64ColumnChunkReader:
-		return pull(r, &buf.f64s, texted(t, func(b []byte, x float64) []byte { return appendFloat(b, x, 64) }))
+		return pull(r, &buf.f64s, texted(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
 		write := bytesText(col)
 		return pull(r, &buf.fixed, texted(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
@@ -102,11 +105,11 @@ func textValues(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func
 }
 
 // texted makes a conversion of a way to write one value.
-func texted[T any](t *textList, write func([]byte, T) []byte) func([]float64, []T) error {
+func texted[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
 	return func(dst []float64, src []T) error {
 		for i, x := range src {
-			t.text = write(t.text, x)
-			dst[i] = float64(t.end())
+			t.Text = write(t.Text, x)
+			dst[i] = float64(t.End())
 		}
 		return nil
 	}
@@ -116,13 +119,13 @@ func texted[T any](t *textList, write func([]byte, T) []byte) func([]float64, []
 func intText(col *column) func([]byte, int64) []byte {
 	switch t := col.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
-		return appendDate
+		return text.AppendDate
 	case *schema.TimestampLogicalType:
 		perSecond, utc := unitsPerSecond(t.TimeUnit()), t.IsAdjustedToUTC()
-		return func(b []byte, x int64) []byte { return appendTime(b, x, perSecond, utc) }
+		return func(b []byte, x int64) []byte { return text.AppendTime(b, x, perSecond, utc) }
 	case *schema.TimeLogicalType:
 		perSecond := unitsPerSecond(t.TimeUnit())
-		return func(b []byte, x int64) []byte { return appendClock(b, x, perSecond) }
+		return func(b []byte, x int64) []byte { return text.AppendClock(b, x, perSecond) }
 	}
 	switch col.kind {
 	case asUint8:
@@ -134,7 +137,7 @@ func intText(col *column) func([]byte, int64) []byte {
 	case asUint64:
 		return func(b []byte, x int64) []byte { return strconv.AppendUint(b, uint64(x), 10) }
 	case asDecimal:
-		return func(b []byte, x int64) []byte { return appendDecimal(b, big.NewInt(x), col.scale) }
+		return func(b []byte, x int64) []byte { return text.AppendDecimal(b, big.NewInt(x), col.scale) }
 	}
 	return func(b []byte, x int64) []byte { return strconv.AppendInt(b, x, 10) }
 }
@@ -154,12 +157,12 @@ func unitsPerSecond(u schema.TimeUnitType) int64 {
 func bytesText(col *column) func([]byte, []byte) []byte {
 	switch col.kind {
 	case asDecimal:
-		return func(b, x []byte) []byte { return appendDecimal(b, bigInt(x), col.scale) }
+		return func(b, x []byte) []byte { return text.AppendDecimal(b, text.BigInt(x), col.scale) }
 	case asHalf:
-		return func(b, x []byte) []byte { return appendFloat(b, halfFloat(binary.LittleEndian.Uint16(x)), 32) }
+		return func(b, x []byte) []byte { return text.AppendFloat(b, format.Half(binary.LittleEndian.Uint16(x)), 32) }
 	}
 	if _, ok := col.desc.LogicalType().(schema.UUIDLogicalType); ok {
-		return appendUUID
+		return text.AppendUUID
 	}
 	return func(b, x []byte) []byte { return append(b, x...) }
 }
@@ -169,9 +172,9 @@ func int96Text(b []byte, x parquet.Int96) []byte {
 	const epoch = 2440588 // 1970-01-01
 	nanos, day := int64(binary.LittleEndian.Uint64(x[:])), int64(binary.LittleEndian.Uint32(x[8:]))
 	const dayNanos = 86400 * 1e9
-	if day -= epoch; nanos < 0 || nanos >= dayNanos || day < firstSecond/86400 || day > lastSecond/86400 {
+	if day -= epoch; nanos < 0 || nanos >= dayNanos || day < text.FirstSecond/86400 || day > text.LastSecond/86400 {
 		return append(strconv.AppendInt(append(strconv.AppendInt(b, day, 10), 'd'), nanos, 10), "ns"...)
 	}
-	b = append(appendDate(b, day), 'T')
-	return appendClock(b, nanos, 1e9)
+	b = append(text.AppendDate(b, day), 'T')
+	return text.AppendClock(b, nanos, 1e9)
 }

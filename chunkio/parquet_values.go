@@ -109,7 +109,7 @@ func (v *values) turn(p *page, skip int) error {
 		if err := v.loadDictionary(); err != nil {
 			return err
 		}
-		t.fixed = len(t.ends)
+		t.Fixed = len(t.Ends)
 	}
 	v.coded = coded(p.header.encoding)
 	switch {
@@ -154,7 +154,7 @@ func (v *values) drop(n int) error {
 			return err
 		}
 		if t := v.col.texts; t != nil {
-			t.cut(len(t.ends) - len(dst))
+			t.Cut(len(t.Ends) - len(dst))
 		}
 		n -= len(dst)
 	}
@@ -206,4 +206,11 @@ func pull[T any](r typedReader[T], buf *[]T, convert func(dst []float64, src []T
 		}
 		return nil
 	}
+}
+
+// typedReader is one of v15's column readers, of one physical type.
+type typedReader[T any] interface {
+	HasNext() bool
+	Err() error
+	ReadBatch(n int64, values []T, def, rep []int16) (levels int64, read int, err error)
 }

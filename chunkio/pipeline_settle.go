@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -68,7 +69,7 @@ func allFinite(x []float64) bool {
 
 func countMissing(count *stream.MissingCount, v float64) {
 	switch {
-	case isNull(v):
+	case format.IsNull(v):
 		count.Nulls++
 	case math.IsNaN(v):
 		count.NaNs++
@@ -79,7 +80,7 @@ func countMissing(count *stream.MissingCount, v float64) {
 
 func missingKind(v float64) string {
 	switch {
-	case isNull(v):
+	case format.IsNull(v):
 		return "null"
 	case math.IsNaN(v):
 		return "NaN"

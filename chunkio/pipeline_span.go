@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -20,7 +21,7 @@ type span struct {
 	start   int64 // global position
 	rows    int
 	height  int // of a block
-	group   group
+	group   format.Group
 	groupUp *shared // keeps group open; nil if nothing is read
 
 	data      []float64   // features × rows; nothing for sparse rows
@@ -160,7 +161,7 @@ func (s *span) column(col int) []float64 {
 // decodeRead fills the elements of one read that are wanted.
 func (s *span) decodeRead(ctx context.Context, r *read, dst [][]float64) error {
 	if r.leaf >= 0 {
-		return s.group.decode(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), dst)
+		return s.group.Decode(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), dst)
 	}
 	value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
 	for i := range dst[0] {

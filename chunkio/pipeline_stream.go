@@ -11,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -59,7 +60,7 @@ func (p *pipe) whole(err error) error {
 	return &whole
 }
 
-func (p *pipe) leaves() []leaf { return p.stream.leaves() }
+func (p *pipe) leaves() []format.Leaf { return p.stream.leaves() }
 
 // take claims the one pass that a stream allows, within the given memory.
 func (p *pipe) take(memory int64) error {

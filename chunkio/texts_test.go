@@ -5,17 +5,20 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
 // allTexts reads leaf l of a file as text, step rows at a time.
-func allTexts(f format, l int, step int64) (rows []string, err error) {
+func allTexts(f format.File, l int, step int64) (rows []string, err error) {
 	ctx := context.Background()
-	for i, n := range f.groupRows() {
-		g, err := f.open(ctx, i, []int{l})
+	for i, n := range f.GroupRows() {
+		g, err := f.Open(ctx, i, []int{l})
 		if err != nil {
 			return nil, err
 		}
-		defer g.close()
+		defer g.Close()
 		for from := int64(0); from < n; from += step {
 			part, err := textRows(g, l, from, min(from+step, n))
 			if err != nil {
@@ -28,13 +31,13 @@ func allTexts(f format, l int, step int64) (rows []string, err error) {
 }
 
 // textRows reads rows [from, to) of leaf l as text.
-func textRows(g group, l int, from, to int64) (rows []string, err error) {
-	err = g.decodeTexts(context.Background(), l, from, to, func(ids []int32, values *textList) error {
+func textRows(g format.Group, l int, from, to int64) (rows []string, err error) {
+	err = g.DecodeTexts(context.Background(), l, from, to, func(ids []int32, values *text.List) error {
 		for _, id := range ids {
 			if id < 0 {
 				rows = append(rows, noName)
 			} else {
-				rows = append(rows, string(values.value(int(id))))
+				rows = append(rows, string(values.Value(int(id))))
 			}
 		}
 		return nil

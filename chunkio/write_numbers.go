@@ -7,6 +7,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // number is a numeric Parquet type that float64 values can be written as.
@@ -58,7 +60,7 @@ func (n number) node(name string, required bool) schema.Node {
 func (n number) write(c *chunkWriter, x []float64) error { return n.encode(c, x, math.IsNaN) }
 
 // writeMarked encodes column x, in which nullValue marks the nulls, to c.
-func (n number) writeMarked(c *chunkWriter, x []float64) error { return n.encode(c, x, isNull) }
+func (n number) writeMarked(c *chunkWriter, x []float64) error { return n.encode(c, x, format.IsNull) }
 
 func (n number) encode(c *chunkWriter, x []float64, null func(float64) bool) error {
 	return guard(func() error {

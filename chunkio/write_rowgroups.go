@@ -2,7 +2,6 @@ package chunkio
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -171,16 +170,20 @@ func (c *chunkWriter) finish() error {
 // optional reports whether the column takes definition levels 0 (null) and 1.
 func (c *chunkWriter) optional() bool { return c.Descr().MaxDefinitionLevel() > 0 }
 
-// guard calls f and turns a panic of the Parquet library into an error.
-func guard(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			if e, ok := r.(error); ok {
-				err = fmt.Errorf("the Parquet library failed: %w", e)
-			} else {
-				err = errors.New(fmt.Sprint("the Parquet library failed: ", r))
-			}
-		}
-	}()
-	return f()
+// typedWriter is one of v15's column writers, of one physical type.
+type typedWriter[T any] interface {
+	WriteBatch(values []T, def, rep []int16) (written int64, err error)
+}
+
+// writeValues writes a batch to c: the values present, and the levels of all.
+func writeValues[T any](c *chunkWriter, values []T, def, rep []int16) error {
+	w, ok := c.ColumnChunkWriter.(typedWriter[T])
+	if !ok {
+		return fmt.Errorf("column %q takes %v, not %T", c.Descr().Name(), c.Type(), values)
+	}
+	n, err := w.WriteBatch(values, def, rep)
+	if err == nil && n != int64(len(values)) {
+		err = fmt.Errorf("%d values were written of %d", n, len(values))
+	}
+	return err
 }

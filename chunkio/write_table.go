@@ -63,7 +63,7 @@ func writeTableGroup(p *parquetWriter, rows int, columns []TableColumn) error {
 		return err
 	}
 	for i, c := range columns {
-		if err := chunks[i].writeAny(c.Values); err != nil {
+		if err := writeAny(chunks[i], c.Values); err != nil {
 			return fmt.Errorf("column %s: %w", c.Name, err)
 		}
 		if err := chunks[i].finish(); err != nil {
@@ -77,7 +77,7 @@ func writeTableGroup(p *parquetWriter, rows int, columns []TableColumn) error {
 }
 
 // writeAny writes the values of one column of WriteTable.
-func (c *chunkWriter) writeAny(values any) error {
+func writeAny(c *chunkWriter, values any) error {
 	switch v := values.(type) {
 	case []string:
 		bytes := make([]parquet.ByteArray, len(v))

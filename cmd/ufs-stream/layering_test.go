@@ -14,7 +14,7 @@ const module = "github.com/ufs-stream/ufs-stream/"
 // each one may import. A package that is not listed here does not belong.
 var mayImport = map[string][]string{
 	"stream":              {},
-	"chunkio":             {"stream", "internal/atomicfile"},
+	"chunkio":             {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/atomicfile"},
 	"internal/atomicfile": {"stream"},
 	"internal/kernel":     {},
 	"internal/linalg":     {"internal/kernel"},
@@ -34,6 +34,9 @@ var mayImport = map[string][]string{
 	"report":              {"stream"},
 	"bench":               {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted"},
 	"cmd/ufs-stream":      {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted"},
+
+	"chunkio/internal/format": {"chunkio/internal/text"},
+	"chunkio/internal/text":   {},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond
