@@ -6,6 +6,9 @@ import (
 
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
 // copyBatch is how many values a copy moves at a time: enough to hide the calls, few
@@ -28,7 +31,7 @@ type copyTarget struct {
 // number of entries that the footer promises, nulls included; batch that moved at a
 // time. Byte arrays of r must stay valid: the writer's statistics refer to them.
 func copyColumn(ctx context.Context, r pqfile.ColumnChunkReader, to []copyTarget, values int64, batch int) error {
-	return guard(func() error {
+	return format.Guard(func() error {
 		d := r.Descriptor()
 		switch r := r.(type) {
 		case *pqfile.BooleanColumnChunkReader:
@@ -53,7 +56,7 @@ func copyColumn(ctx context.Context, r pqfile.ColumnChunkReader, to []copyTarget
 }
 
 // copyValues is copyColumn for one type.
-func copyValues[T any](ctx context.Context, r typedReader[T], d *schema.Column, to []copyTarget, total int64, batch int) error {
+func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.Column, to []copyTarget, total int64, batch int) error {
 	values := make([]T, batch)
 	var def, rep []int16
 	if d.MaxDefinitionLevel() > 0 {

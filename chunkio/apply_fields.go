@@ -154,13 +154,13 @@ func (a *applier) writePartition(i int, c openColumn) error {
 		}
 		def := make([]int16, rows)
 		if texts[k] == hiveNull {
-			return guard(func() error { return writeValues(chunk, []parquet.ByteArray{}, def, nil) })
+			return format.Guard(func() error { return writeValues(chunk, []parquet.ByteArray{}, def, nil) })
 		}
 		values := make([]parquet.ByteArray, rows)
 		for r := range def {
 			def[r], values[r] = 1, parquet.ByteArray(texts[k])
 		}
-		return guard(func() error { return writeValues(chunk, values, def, nil) })
+		return format.Guard(func() error { return writeValues(chunk, values, def, nil) })
 	}
 	return stream.Dataf(a.catalog.files[i].path, "the path lacks the partition key %q", c.name)
 }

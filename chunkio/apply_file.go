@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -55,8 +56,8 @@ func (a *applier) open(i int) (copySource, error) {
 		return nil, err
 	}
 	switch o := opened.(type) {
-	case *parquetFile:
-		return &parquetSource{parquetFile: o, file: f}, nil
+	case *pq.File:
+		return &parquetSource{File: o, file: f}, nil
 	case *ipcFile:
 		s, err := newIPCSource(o, f)
 		if err != nil {

@@ -34,7 +34,7 @@ type ipcLeaf struct {
 
 func newIPCSource(opened *ipcFile, f *file) (*ipcSource, error) {
 	s := &ipcSource{ipcFile: opened, file: f, at: -1}
-	err := guard(func() (err error) {
+	err := format.Guard(func() (err error) {
 		if s.reader, err = ipc.NewFileReader(io.NewSectionReader(opened.in, 0, opened.in.Size())); err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (s *ipcSource) scratch(g int, _ []outColumn, _ int) (int64, error) {
 // tasks implements copySource: one task an output column.
 func (s *ipcSource) tasks(_ context.Context, g int, open []openColumn) ([]copyTask, error) {
 	if s.at != g {
-		err := guard(func() (err error) {
+		err := format.Guard(func() (err error) {
 			if s.record != nil {
 				s.record.Release()
 				s.record, s.at = nil, -1
@@ -178,7 +178,7 @@ func (s *ipcSource) tasks(_ context.Context, g int, open []openColumn) ([]copyTa
 	var tasks []copyTask
 	for _, c := range open {
 		tasks = append(tasks, copyTask{c.name, func(ctx context.Context) error {
-			return guard(func() error { return s.copy(ctx, c) })
+			return format.Guard(func() error { return s.copy(ctx, c) })
 		}})
 	}
 	return tasks, nil

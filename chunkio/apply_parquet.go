@@ -5,11 +5,13 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
 // parquetSource copies columns of a Parquet file.
 type parquetSource struct {
-	*parquetFile
+	*pq.File
 	file *file
 }
 
@@ -32,14 +34,14 @@ func (s *parquetSource) field(c outColumn) (outField, error) {
 		return outField{clone, dict}, nil
 	}
 	col := s.columnsOf(c)[0]
-	d := s.physical(col)
+	d := s.describe(col)
 	required := d.MaxDefinitionLevel() == 0 && c.element < 0
 	n, err := flatNode(d.SchemaNode().(*schema.PrimitiveNode), c.name, required)
 	return outField{n, []bool{s.hasDictionary(col)}}, err
 }
 
 func (s *parquetSource) topLevel(name string) schema.Node {
-	root := s.schemaRoot()
+	root := s.Metadata().Schema.Root()
 	if i := root.FieldIndexByName(name); i >= 0 {
 		return root.Field(i)
 	}
@@ -49,18 +51,18 @@ func (s *parquetSource) topLevel(name string) schema.Node {
 // columnsOf lists the physical columns that an output column is made of.
 func (s *parquetSource) columnsOf(c outColumn) []int {
 	if c.kind != fromField {
-		return []int{s.columns[s.file.at(c.leaf)].index}
+		return []int{s.Physical(s.file.at(c.leaf))}
 	}
 	var columns []int
-	for i := range s.foot.meta.Schema.NumColumns() {
-		if s.physical(i).ColumnPath()[0] == c.name {
+	for i := range s.Metadata().Schema.NumColumns() {
+		if s.describe(i).ColumnPath()[0] == c.name {
 			columns = append(columns, i)
 		}
 	}
 	return columns
 }
 
-func (s *parquetSource) physical(col int) *schema.Column { return s.foot.meta.Schema.Column(col) }
+func (s *parquetSource) describe(col int) *schema.Column { return s.Metadata().Schema.Column(col) }
 
 // hasDictionary reports whether the input's writer found that a dictionary pays: the
 // first row group has one, and did not fall back to plain pages.
@@ -69,9 +71,9 @@ func (s *parquetSource) hasDictionary(col int) bool {
 		if rows == 0 {
 			continue
 		}
-		m := s.foot.meta.RowGroups[g].Columns[col].MetaData
+		m := s.Metadata().RowGroups[g].Columns[col].MetaData
 		for _, e := range m.EncodingStats {
-			if e.PageType != dictionaryPage && parquet.Encoding(e.Encoding) == parquet.Encodings.Plain {
+			if e.PageType != pq.DictionaryPage && parquet.Encoding(e.Encoding) == parquet.Encodings.Plain {
 				return false
 			}
 		}
@@ -89,8 +91,8 @@ func (s *parquetSource) hasDictionary(col int) bool {
 func (s *parquetSource) need(g int, c outColumn) int64 {
 	var total int64
 	for _, col := range s.columnsOf(c) {
-		info := s.chunk(g, col)
-		held, page := info.size, min(info.uncompressed, 1<<20)
+		info := s.Chunk(g, col)
+		held, page := info.Size, min(info.Uncompressed, 1<<20)
 		if c.element >= 0 {
 			width := int64(max(1, s.Leaves()[s.file.at(c.leaf)].Width))
 			held, page = held/width, page/width
@@ -110,8 +112,7 @@ func (s *parquetSource) scratch(g int, columns []outColumn, workers int) (int64,
 			continue
 		}
 		for _, col := range s.columnsOf(c) {
-			described := newColumn(s.foot.meta.Schema, col)
-			largest = max(largest, scratchBytes(s.chunk(g, col), &described))
+			largest = max(largest, s.ScratchBytes(g, col))
 		}
 	}
 	return largest * int64(workers), nil
@@ -134,12 +135,12 @@ func (s *parquetSource) tasks(_ context.Context, g int, open []openColumn) ([]co
 	var tasks []copyTask
 	for _, col := range order {
 		tasks = append(tasks, copyTask{names[col], func(ctx context.Context) error {
-			r, done, err := s.columnReader(g, col)
+			r, done, err := s.ColumnReader(g, col)
 			if err != nil {
 				return err
 			}
 			defer done()
-			return copyColumn(ctx, r, targets[col], s.chunk(g, col).values, s.batch(g, col))
+			return copyColumn(ctx, r, targets[col], s.Chunk(g, col).Values, s.batch(g, col))
 		}})
 	}
 	return tasks, nil
@@ -147,10 +148,10 @@ func (s *parquetSource) tasks(_ context.Context, g int, open []openColumn) ([]co
 
 // batch is how many values to move at a time: fewer where they are long.
 func (s *parquetSource) batch(g, col int) int {
-	info := s.chunk(g, col)
-	if s.physical(col).PhysicalType() != parquet.Types.ByteArray || info.values == 0 {
+	info := s.Chunk(g, col)
+	if s.describe(col).PhysicalType() != parquet.Types.ByteArray || info.Values == 0 {
 		return copyBatch
 	}
-	mean := max(1, info.uncompressed/info.values)
+	mean := max(1, info.Uncompressed/info.Values)
 	return int(max(16, min(copyBatch, (1<<20)/mean)))
 }

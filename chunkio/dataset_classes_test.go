@@ -10,10 +10,9 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-const noName = "\x00null" // no label has this text
 
 // labelled runs a pass and returns the name of every row's class, and the positions
 // of the rows. It checks that classes are numbered as they come.
@@ -43,7 +42,7 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 			next++
 		}
 		if class < 0 {
-			names = append(names, noName)
+			names = append(names, formattest.NoName)
 		} else {
 			names = append(names, classes[class])
 		}
@@ -111,7 +110,7 @@ func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 				for i, p := range positions {
 					word := words[p]
 					if word == hiveNull {
-						word = noName
+						word = formattest.NoName
 					}
 					if names[i] != word {
 						t.Fatalf("round %d: row %d is of class %q, want %q", round, p, names[i], word)
@@ -248,7 +247,7 @@ func TestPartitionKeysAsClasses(t *testing.T) {
 	disk := plantAt(4, "year=2020/kind=b%20c/f", "year=2021/kind=__HIVE_DEFAULT_PARTITION__/f", "year=2020/kind=a/f")
 	paths := []string{"year=2020/kind=b%20c/f", "year=2021/kind=__HIVE_DEFAULT_PARTITION__/f", "year=2020/kind=a/f"}
 	for label, want := range map[string][]string{
-		"kind": {"b c", noName, "a"},
+		"kind": {"b c", formattest.NoName, "a"},
 		"year": {"2020", "2021", "2020"},
 	} {
 		got, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Label: label}), stream.Range{})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -84,7 +85,7 @@ func TestBooleanPartitionKeys(t *testing.T) {
 		{[]string{"1", "0"}, []float64{1, 0}, false},
 	} {
 		p := newPartition("k", c.texts)
-		if !slices.EqualFunc(p.values, c.values, sameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
+		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
 			t.Errorf("%v: %+v", c.texts, p)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -37,8 +38,8 @@ func openMagic(in Input, memory int64) (format.File, error) {
 		return nil, err
 	}
 	switch magic {
-	case parquetMagic:
-		return openParquet(in, memory)
+	case parquet.Magic:
+		return parquet.Open(in, memory)
 	case ipcMagic:
 		return openIPC(in, memory)
 	}
@@ -54,7 +55,7 @@ func readMagic(in Input) (string, error) {
 	if err := format.ReadAt(in, head, 0); err != nil {
 		return "", stream.Dataf(in.Name(), "%w", err)
 	}
-	for _, magic := range []string{parquetMagic, ipcMagic} {
+	for _, magic := range []string{parquet.Magic, ipcMagic} {
 		if len(head) >= len(magic) && string(head[:len(magic)]) == magic {
 			return magic, nil
 		}

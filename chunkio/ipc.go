@@ -252,7 +252,7 @@ func (f *ipcFile) Close() error          { return f.in.Close() }
 // heldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
 func (f *ipcFile) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }
 
-// open implements format; it reads the batch's metadata only.
+// Open implements format.File; it reads the batch's metadata only.
 func (f *ipcFile) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
 // BenchmarkIPCDecode reads 64 columns of 65,536 rows; bytes are those of the float64 delivered.
@@ -30,7 +32,7 @@ func BenchmarkIPCDecode(b *testing.B) {
 				b.SetBytes(rows * cols * 8)
 				b.ReportAllocs()
 				for b.Loop() {
-					f, err := openIPC(newMemInput(file), 1<<30)
+					f, err := openIPC(formattest.NewMemInput(file), 1<<30)
 					if err != nil {
 						b.Fatal(err)
 					}

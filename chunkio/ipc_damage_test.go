@@ -21,6 +21,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -87,7 +88,7 @@ func readEverything(b []byte, isStream bool, limit int64) error {
 			}
 		}
 	}
-	f, err := openIPC(newMemInput(b), limit)
+	f, err := openIPC(formattest.NewMemInput(b), limit)
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func TestIPCMemoryLimit(t *testing.T) {
 func TestIPCCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	f, err := openIPC(newMemInput(ipcBytes(t, false, smallRecords())), 1<<20)
+	f, err := openIPC(formattest.NewMemInput(ipcBytes(t, false, smallRecords())), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +339,7 @@ func (f *failingInput) ReadAt(p []byte, off int64) (int, error) {
 func TestIPCReadErrors(t *testing.T) {
 	b := ipcBytes(t, false, smallRecords(), ipc.WithZstd())
 	for n := 0; ; n++ {
-		in := &failingInput{newMemInput(b), n}
+		in := &failingInput{formattest.NewMemInput(b), n}
 		f, err := openIPC(in, 1<<20)
 		for i := 0; err == nil && i < 2; i++ {
 			var g format.Group
@@ -381,7 +382,7 @@ func FuzzIPCStream(f *testing.F) { fuzzIPC(f, true) }
 // Columns are decoded from several goroutines at once, with the same result.
 func TestIPCConcurrent(t *testing.T) {
 	for _, opts := range ipcVariants {
-		f, err := openIPC(newMemInput(ipcBytes(t, false, smallRecords(), opts...)), 1<<20)
+		f, err := openIPC(formattest.NewMemInput(ipcBytes(t, false, smallRecords(), opts...)), 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -119,7 +119,7 @@ func (g *ipcGroup) check(ctx context.Context, l int, from, to int64) (*ipcColumn
 	return c, ctx.Err()
 }
 
-// decode implements group.
+// Decode implements format.Group.
 func (g *ipcGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {

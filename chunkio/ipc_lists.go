@@ -152,7 +152,7 @@ func (g *ipcGroup) decodeFixed(ctx context.Context, c *ipcColumn, from, to int64
 	return nil
 }
 
-// decodeLists implements group.
+// DecodeLists implements format.Group.
 func (g *ipcGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {

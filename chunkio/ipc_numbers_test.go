@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
 func TestHalfFloat(t *testing.T) {
 	for h := range 1 << 16 {
-		if got, want := format.Half(uint16(h)), naiveHalf(uint16(h)); !sameBits(got, want) && (got != 0 || want != 0 || math.Signbit(got) != (h>>15 == 1)) {
+		if got, want := format.Half(uint16(h)), formattest.NaiveHalf(uint16(h)); !formattest.SameBits(got, want) && (got != 0 || want != 0 || math.Signbit(got) != (h>>15 == 1)) {
 			t.Fatalf("%#04x: %v, want %v", h, got, want)
 		}
 	}

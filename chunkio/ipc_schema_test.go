@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -106,7 +107,7 @@ func TestIPCLeftOut(t *testing.T) {
 					return err
 				}
 				for r := range rows {
-					if want := libraryValue(rec.Column(i), r); !sameBits(dst[0][r], want) {
+					if want := libraryValue(rec.Column(i), r); !formattest.SameBits(dst[0][r], want) {
 						t.Fatalf("the column behind %v: row %d is %v, want %v", left[i/2].typ, r, dst[0][r], want)
 					}
 				}

@@ -23,15 +23,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
-
-// memInput is an input in memory.
-type memInput struct{ *bytes.Reader }
-
-func (memInput) Close() error { return nil }
-func (memInput) Name() string { return "test.arrow" }
-
-func newMemInput(b []byte) format.Input { return memInput{bytes.NewReader(b)} }
 
 // celsius is an extension type over double.
 type celsius struct{ arrow.ExtensionBase }
@@ -209,7 +202,7 @@ func libraryValue(a arrow.Array, i int) float64 {
 	case *array.Uint64:
 		return float64(a.Value(i))
 	case *array.Float16:
-		return naiveHalf(a.Value(i).Uint16())
+		return formattest.NaiveHalf(a.Value(i).Uint16())
 	case *array.Float32:
 		return float64(a.Value(i))
 	case *array.Float64:
@@ -228,20 +221,6 @@ func libraryValue(a arrow.Array, i int) float64 {
 	panic(fmt.Sprintf("%T", a))
 }
 
-// naiveHalf is the definition of an IEEE half.
-func naiveHalf(b uint16) float64 {
-	sign, exp, frac := 1-2*float64(b>>15), int(b>>10&31), float64(b&1023)
-	switch {
-	case exp == 31 && frac != 0:
-		return math.NaN()
-	case exp == 31:
-		return math.Inf(int(sign))
-	case exp == 0:
-		return sign * math.Ldexp(frac, -24)
-	}
-	return sign * math.Ldexp(1024+frac, exp-25)
-}
-
 // libraryRow is row i of a column of scalars or lists.
 func libraryRow(a arrow.Array, i, width int) []float64 {
 	list, ok := a.(array.ListLike)
@@ -257,10 +236,6 @@ func libraryRow(a arrow.Array, i, width int) []float64 {
 		}
 	}
 	return row
-}
-
-func sameBits(a, b float64) bool {
-	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b && !format.IsNull(a) && !format.IsNull(b)
 }
 
 // ipcBytes writes records as a file or a stream.
@@ -302,7 +277,7 @@ func readIPC(t testing.TB, b []byte, stream bool, f func(leaves []format.Leaf, i
 	t.Helper()
 	ctx := context.Background()
 	if !stream {
-		file, err := openIPC(newMemInput(b), 1<<30)
+		file, err := openIPC(formattest.NewMemInput(b), 1<<30)
 		if err != nil {
 			return err
 		}
@@ -430,7 +405,7 @@ func checkIPC(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *
 			}
 			for r := range int(rows) {
 				for e, want := range libraryRow(col, r, leaf.Width) {
-					if !sameBits(dst[e][r], want) {
+					if !formattest.SameBits(dst[e][r], want) {
 						t.Fatalf("leaf %d (%v), batch %d, row %d[%d]: %v (%x), want %v", l, types[l].typ, i, r, e, dst[e][r], math.Float64bits(dst[e][r]), want)
 					}
 				}
@@ -444,7 +419,7 @@ func checkIPC(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *
 				}
 				for e := range part {
 					for r := range part[e] {
-						if !sameBits(part[e][r], dst[e][from+int64(r)]) {
+						if !formattest.SameBits(part[e][r], dst[e][from+int64(r)]) {
 							t.Fatalf("leaf %d, rows [%d,%d) differ from the whole at %d", l, from, to, r)
 						}
 					}
@@ -464,7 +439,7 @@ func checkIPC(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *
 					t.Fatalf("list %d row %d: %v, null %v", l, r, row, got.Null[r])
 				}
 				for e := range row {
-					if !sameBits(row[e], want[e]) {
+					if !formattest.SameBits(row[e], want[e]) {
 						t.Fatalf("list %d row %d: %v, want %v", l, r, row, want)
 					}
 				}
@@ -520,7 +495,7 @@ func TestIPCUnknownNulls(t *testing.T) {
 				t.Fatalf("%d arrays of %d columns found", n, len(cols))
 			}
 			read(unknown, func(i int, l format.Leaf, got [][]float64) {
-				if !slices.EqualFunc(got, want[i], func(a, b []float64) bool { return slices.EqualFunc(a, b, sameBits) }) {
+				if !slices.EqualFunc(got, want[i], func(a, b []float64) bool { return slices.EqualFunc(a, b, formattest.SameBits) }) {
 					t.Errorf("stream=%v nulls=%v: %s differs", isStream, nulls, l.Type)
 				}
 				if l.Nulls > 0 || l.Nulls == 0 && !isStream {

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// decodeTexts implements group.
+// DecodeTexts implements format.Group.
 func (g *ipcGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	c := &g.schema.columns[l]
 	var err error

@@ -16,13 +16,14 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // libraryText is row i of an array as text, by the library's own getters.
 func libraryText(a arrow.Array, i int) string {
 	if a.IsNull(i) {
-		return noName
+		return formattest.NoName
 	}
 	scaled := func(n *big.Int, scale int32) string {
 		if scale < 0 {
@@ -38,7 +39,7 @@ func libraryText(a arrow.Array, i int) string {
 			bits = 64
 		}
 		if x := libraryValue(a, i); x != 0 {
-			return naiveFloat(x, bits)
+			return formattest.NaiveFloat(x, bits)
 		}
 		return "0"
 	case *array.Decimal128:
@@ -159,7 +160,7 @@ func TestIPCTextsOfEveryType(t *testing.T) {
 			err := readIPC(t, ipcBytes(t, isStream, records, opts...), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
 				for l := range leaves {
 					for _, from := range []int64{0, rows / 3} {
-						got, err := textRows(g, l, from, rows)
+						got, err := formattest.TextRows(g, l, from, rows)
 						if err != nil {
 							return err
 						}

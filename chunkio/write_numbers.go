@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -63,7 +64,7 @@ func (n number) write(c *chunkWriter, x []float64) error { return n.encode(c, x,
 func (n number) writeMarked(c *chunkWriter, x []float64) error { return n.encode(c, x, format.IsNull) }
 
 func (n number) encode(c *chunkWriter, x []float64, null func(float64) bool) error {
-	return guard(func() error {
+	return format.Guard(func() error {
 		switch n.physical {
 		case parquet.Types.Boolean:
 			return writeNumbers(c, n, x, null, func(v float64) bool { return v != 0 })
@@ -114,4 +115,18 @@ func (n number) holds(v float64) bool {
 		return -limit <= v && v < limit
 	}
 	return 0 <= v && v < math.Ldexp(1, n.bits)
+}
+
+// valueError is a value that its column's type cannot hold; row counts within the batch.
+type valueError struct {
+	row   int
+	value float64
+	typ   string
+}
+
+func (e *valueError) Error() string {
+	if math.IsNaN(e.value) {
+		return "a missing value in a REQUIRED column"
+	}
+	return fmt.Sprintf("%v does not fit %s", e.value, e.typ)
 }

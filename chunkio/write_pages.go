@@ -8,6 +8,8 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/klauspost/compress/zstd"
+
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
 // pageBuffer collects the encoded pages of one column chunk in memory, so that the
@@ -50,9 +52,9 @@ func (b *pageBuffer) Compress(buf *bytes.Buffer, src []byte) []byte {
 // WriteDictionaryPage implements pqfile.PageWriter.
 func (b *pageBuffer) WriteDictionaryPage(p *pqfile.DictionaryPage) (int64, error) {
 	body := b.zstd.EncodeAll(p.Data(), nil)
-	n := b.add(pageHeader{
-		kind: dictionaryPage, uncompressed: len(p.Data()),
-		values: int(p.NumValues()), encoding: parquet.Encoding(p.Encoding()),
+	n := b.add(pq.PageHeader{
+		Kind: pq.DictionaryPage, Uncompressed: len(p.Data()),
+		Values: int(p.NumValues()), Encoding: parquet.Encoding(p.Encoding()),
 	}, body)
 	b.dict = n
 	b.encodings.DictEncodingStats[parquet.Encoding(p.Encoding())]++
@@ -61,10 +63,10 @@ func (b *pageBuffer) WriteDictionaryPage(p *pqfile.DictionaryPage) (int64, error
 
 // WriteDataPage implements pqfile.PageWriter; the page's data is compressed already.
 func (b *pageBuffer) WriteDataPage(p pqfile.DataPage) (int64, error) {
-	n := b.add(pageHeader{
-		kind: dataPage, uncompressed: int(p.UncompressedSize()),
-		values: int(p.NumValues()), encoding: parquet.Encoding(p.Encoding()),
-		defLevels: parquet.Encodings.RLE, repLevels: parquet.Encodings.RLE,
+	n := b.add(pq.PageHeader{
+		Kind: pq.DataPage, Uncompressed: int(p.UncompressedSize()),
+		Values: int(p.NumValues()), Encoding: parquet.Encoding(p.Encoding()),
+		DefLevels: parquet.Encodings.RLE, RepLevels: parquet.Encodings.RLE,
 	}, p.Data())
 	b.values += int64(p.NumValues())
 	b.encodings.DataEncodingStats[parquet.Encoding(p.Encoding())]++
@@ -72,11 +74,11 @@ func (b *pageBuffer) WriteDataPage(p pqfile.DataPage) (int64, error) {
 }
 
 // add appends a page and returns its length in the file.
-func (b *pageBuffer) add(h pageHeader, body []byte) int {
+func (b *pageBuffer) add(h pq.PageHeader, body []byte) int {
 	start := len(b.buf)
-	h.compressed, h.crc, h.hasCRC = len(body), crc32.ChecksumIEEE(body), true
-	b.buf = appendPageHeader(b.buf, h)
-	b.uncompressed += int64(len(b.buf) - start + h.uncompressed)
+	h.Compressed, h.CRC, h.HasCRC = len(body), crc32.ChecksumIEEE(body), true
+	b.buf = pq.AppendPageHeader(b.buf, h)
+	b.uncompressed += int64(len(b.buf) - start + h.Uncompressed)
 	b.buf = append(b.buf, body...)
 	return len(b.buf) - start
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -13,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -247,7 +247,7 @@ func (t *tableWriter) encode(c *chunkWriter, j int) error {
 		for i, p := range t.positions {
 			labels[i] = t.opt.Label(p)
 		}
-		err = guard(func() error { return writeValues(c, labels, nil, nil) })
+		err = format.Guard(func() error { return writeValues(c, labels, nil, nil) })
 	} else {
 		err = t.types[j].write(c, t.column(j)[:rows])
 	}
@@ -269,7 +269,7 @@ func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
 		return err
 	}
 	defer f.Close()
-	return guard(func() error {
+	return format.Guard(func() error {
 		r, err := pqfile.NewParquetReader(f)
 		if err != nil {
 			return &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("the file written cannot be read back: %w", err), Remedy: stream.PlainText("check the disk")}
@@ -280,18 +280,4 @@ func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
 		}
 		return nil
 	})
-}
-
-// valueError is a value that its column's type cannot hold; row counts within the batch.
-type valueError struct {
-	row   int
-	value float64
-	typ   string
-}
-
-func (e *valueError) Error() string {
-	if math.IsNaN(e.value) {
-		return "a missing value in a REQUIRED column"
-	}
-	return fmt.Sprintf("%v does not fit %s", e.value, e.typ)
 }

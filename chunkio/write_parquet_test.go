@@ -17,6 +17,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -153,7 +154,7 @@ func readNumbers(t *testing.T, r pqfile.ColumnChunkReader, rows int64, unsigned 
 }
 
 // spaced reads a flat column chunk of the given height.
-func spaced[T any](t *testing.T, r typedReader[T], rows int64, maxDef int16, number func(T) float64) []float64 {
+func spaced[T any](t *testing.T, r pq.TypedReader[T], rows int64, maxDef int16, number func(T) float64) []float64 {
 	t.Helper()
 	values, def := make([]T, rows), make([]int16, rows)
 	n, read, err := r.ReadBatch(rows, values, def, nil)
@@ -441,14 +442,14 @@ func TestWriteParquetBadPlace(t *testing.T) {
 }
 
 func TestAppendPageHeader(t *testing.T) {
-	for _, h := range []pageHeader{
-		{kind: dataPage, compressed: 1, uncompressed: 200_000, crc: 0xFFFF_FFFE, hasCRC: true, values: 70_000,
-			encoding: parquet.Encodings.RLEDict, defLevels: parquet.Encodings.RLE, repLevels: parquet.Encodings.RLE},
-		{kind: dataPage, values: 1, hasCRC: true, defLevels: parquet.Encodings.RLE, repLevels: parquet.Encodings.RLE},
-		{kind: dictionaryPage, compressed: 1 << 30, uncompressed: math.MaxInt32, crc: 7, hasCRC: true, values: 255},
+	for _, h := range []pq.PageHeader{
+		{Kind: pq.DataPage, Compressed: 1, Uncompressed: 200_000, CRC: 0xFFFF_FFFE, HasCRC: true, Values: 70_000,
+			Encoding: parquet.Encodings.RLEDict, DefLevels: parquet.Encodings.RLE, RepLevels: parquet.Encodings.RLE},
+		{Kind: pq.DataPage, Values: 1, HasCRC: true, DefLevels: parquet.Encodings.RLE, RepLevels: parquet.Encodings.RLE},
+		{Kind: pq.DictionaryPage, Compressed: 1 << 30, Uncompressed: math.MaxInt32, CRC: 7, HasCRC: true, Values: 255},
 	} {
-		b := appendPageHeader(nil, h)
-		got, n, err := parsePageHeader(b)
+		b := pq.AppendPageHeader(nil, h)
+		got, n, err := pq.ParsePageHeader(b)
 		if err != nil || n != len(b) || got != h {
 			t.Errorf("wrote %+v, read %+v (%d of %d bytes): %v", h, got, n, len(b), err)
 		}

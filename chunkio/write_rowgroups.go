@@ -11,6 +11,9 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
 // parquetWriter writes one Parquet file: zstd, data pages v1, statistics. Row groups
@@ -48,7 +51,7 @@ func newParquetWriter(out io.Writer, root *schema.GroupNode, dict []bool, worker
 		return nil, err
 	}
 	w := &parquetWriter{out: out, zstd: enc}
-	err = guard(func() error {
+	err = format.Guard(func() error {
 		w.schema = schema.NewSchema(root)
 		opts := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false)}
 		for i := range w.schema.NumColumns() {
@@ -63,7 +66,7 @@ func newParquetWriter(out io.Writer, root *schema.GroupNode, dict []bool, worker
 	if err != nil {
 		return nil, err
 	}
-	return w, w.write([]byte(parquetMagic))
+	return w, w.write([]byte(pq.Magic))
 }
 
 func (w *parquetWriter) write(p []byte) error {
@@ -77,7 +80,7 @@ func (w *parquetWriter) write(p []byte) error {
 
 // finish writes the footer. The file is complete then, but not flushed.
 func (w *parquetWriter) finish() error {
-	return guard(func() error {
+	return format.Guard(func() error {
 		m, err := w.meta.Finish()
 		if err != nil {
 			return err
@@ -87,7 +90,7 @@ func (w *parquetWriter) finish() error {
 			return err
 		}
 		tail := binary.LittleEndian.AppendUint32(nil, uint32(w.offset-start))
-		return w.write(append(tail, parquetMagic...))
+		return w.write(append(tail, pq.Magic...))
 	})
 }
 
@@ -110,7 +113,7 @@ func (w *parquetWriter) group(rows int64) *groupWriter {
 
 // columns opens the next n columns for writing.
 func (g *groupWriter) columns(n int) (chunks []*chunkWriter, err error) {
-	err = guard(func() error {
+	err = format.Guard(func() error {
 		for range n {
 			m := g.meta.NextColumnChunk()
 			pages := newPageBuffer(m, g.w.zstd)
@@ -160,7 +163,7 @@ func (c *chunkWriter) finish() error {
 	if got := int64(c.RowsWritten()); got != c.rows {
 		return fmt.Errorf("%d rows were written of a row group of %d", got, c.rows)
 	}
-	if err := guard(c.Close); err != nil {
+	if err := format.Guard(c.Close); err != nil {
 		return err
 	}
 	c.ColumnChunkWriter = nil

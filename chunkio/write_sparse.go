@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -151,7 +152,9 @@ func (s *sparseWriter) flush() error {
 	var work errgroup.Group
 	work.SetLimit(s.opt.Threads)
 	for i, write := range []func(c *chunkWriter) error{
-		func(c *chunkWriter) error { return guard(func() error { return writeValues(c, s.index, def, rep) }) },
+		func(c *chunkWriter) error {
+			return format.Guard(func() error { return writeValues(c, s.index, def, rep) })
+		},
 		func(c *chunkWriter) error { return s.writeValues(c, slices.Clone(def), rep) },
 		func(c *chunkWriter) error { return s.writeLabels(c) },
 	}[:len(chunks)] {
@@ -177,7 +180,7 @@ func (s *sparseWriter) writeLabels(c *chunkWriter) error {
 	for i, p := range s.positions {
 		labels[i] = s.opt.Label(p)
 	}
-	return guard(func() error { return writeValues(c, labels, nil, nil) })
+	return format.Guard(func() error { return writeValues(c, labels, nil, nil) })
 }
 
 // writeValues writes the values, NaN as null, and changes def to their levels.
@@ -200,7 +203,7 @@ func (s *sparseWriter) writeValues(c *chunkWriter, def, rep []int16) error {
 		}
 		at++
 	}
-	return guard(func() error {
+	return format.Guard(func() error {
 		if s.typ.physical == parquet.Types.Double {
 			return writeValues(c, present, def, rep)
 		}

@@ -6,8 +6,9 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v15/parquet"
-	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // TableColumn is one column of a small table: Values is a []string, []int64 or
@@ -78,23 +79,19 @@ func writeTableGroup(p *parquetWriter, rows int, columns []TableColumn) error {
 
 // writeAny writes the values of one column of WriteTable.
 func writeAny(c *chunkWriter, values any) error {
-	switch v := values.(type) {
-	case []string:
-		bytes := make([]parquet.ByteArray, len(v))
-		for i, s := range v {
-			bytes[i] = parquet.ByteArray(s)
+	return format.Guard(func() error {
+		switch v := values.(type) {
+		case []string:
+			bytes := make([]parquet.ByteArray, len(v))
+			for i, s := range v {
+				bytes[i] = parquet.ByteArray(s)
+			}
+			return writeValues(c, bytes, nil, nil)
+		case []int64:
+			return writeValues(c, v, nil, nil)
+		case []float64:
+			return numberOf("double").encode(c, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 		}
-		return guard(func() error {
-			_, err := c.ColumnChunkWriter.(*pqfile.ByteArrayColumnChunkWriter).WriteBatch(bytes, nil, nil)
-			return err
-		})
-	case []int64:
-		return guard(func() error {
-			_, err := c.ColumnChunkWriter.(*pqfile.Int64ColumnChunkWriter).WriteBatch(v, nil, nil)
-			return err
-		})
-	case []float64:
-		return numberOf("double").encode(c, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
-	}
-	return fmt.Errorf("values of type %T", values)
+		return fmt.Errorf("values of type %T", values)
+	})
 }
