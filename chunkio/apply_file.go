@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -58,7 +59,7 @@ func (a *applier) open(i int) (copySource, error) {
 	switch o := opened.(type) {
 	case *pq.File:
 		return &parquetSource{File: o, file: f}, nil
-	case *ipcFile:
+	case *ipc.File:
 		s, err := newIPCSource(o, f)
 		if err != nil {
 			o.Close()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
@@ -12,12 +11,13 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	ownipc "github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 )
 
 // ipcSource copies columns of an Arrow IPC file. The file has been checked by ipcFile;
 // the library then reads it a record batch at a time, which text and dates need.
 type ipcSource struct {
-	*ipcFile
+	*ownipc.File
 	file   *file
 	reader *ipc.FileReader
 	leaf   []ipcLeaf    // in the order of the file's leaves
@@ -32,10 +32,10 @@ type ipcLeaf struct {
 	nullable bool // the field, or a struct around it
 }
 
-func newIPCSource(opened *ipcFile, f *file) (*ipcSource, error) {
-	s := &ipcSource{ipcFile: opened, file: f, at: -1}
+func newIPCSource(opened *ownipc.File, f *file) (*ipcSource, error) {
+	s := &ipcSource{File: opened, file: f, at: -1}
 	err := format.Guard(func() (err error) {
-		if s.reader, err = ipc.NewFileReader(io.NewSectionReader(opened.in, 0, opened.in.Size())); err != nil {
+		if s.reader, err = ipc.NewFileReader(io.NewSectionReader(opened.Input(), 0, opened.Input().Size())); err != nil {
 			return err
 		}
 		for i, field := range s.reader.Schema().Fields() {
@@ -131,31 +131,8 @@ func (s *ipcSource) need(g int, _ outColumn) int64 {
 	return openColumnBytes + bytesPerRow*s.GroupRows()[g]
 }
 
-// scratch implements copySource: the library holds a record batch as a whole. Its
-// compressed buffers say how long they will be, which the library believes.
-func (s *ipcSource) scratch(g int, _ []outColumn, _ int) (int64, error) {
-	batch, err := s.group(g, 0)
-	if err != nil {
-		return 0, err
-	}
-	total := s.blocks[g].meta + s.blocks[g].body
-	if batch.batch.codec == ipcPlain {
-		return total, nil
-	}
-	for _, b := range batch.batch.buffers {
-		if b.length < 8 {
-			continue
-		}
-		var word [8]byte
-		if err := format.ReadAt(batch.body.r, word[:], b.offset); err != nil {
-			return 0, err
-		}
-		if n := le64(word[:]); n > 0 {
-			total += min(n, math.MaxInt64-total)
-		}
-	}
-	return total, nil
-}
+// scratch implements copySource: the library holds a record batch as a whole.
+func (s *ipcSource) scratch(g int, _ []outColumn, _ int) (int64, error) { return s.BatchBytes(g) }
 
 // tasks implements copySource: one task an output column.
 func (s *ipcSource) tasks(_ context.Context, g int, open []openColumn) ([]copyTask, error) {

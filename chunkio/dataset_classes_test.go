@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -254,5 +259,53 @@ func TestPartitionKeysAsClasses(t *testing.T) {
 		if err != nil || !slices.Equal(slices.Compact(got), want) {
 			t.Errorf("%s: %q, error %v", label, got, err)
 		}
+	}
+}
+
+// A stream on standard input has the classes of the file, also with dictionaries that
+// every batch replaces.
+func TestClassesOfAStream(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 7))
+	var content bytes.Buffer
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "kind", Nullable: true,
+		Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}}, nil)
+	w := ipc.NewWriter(&content, ipc.WithSchema(schema), ipc.WithZstd())
+	var want []string
+	for range 5 {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for range 100 {
+			b.Field(0).(*array.Float64Builder).Append(rng.NormFloat64())
+			kind := b.Field(1).(*array.BinaryDictionaryBuilder)
+			if word := []string{"", "a", "größe", "b c", formattest.NoName}[rng.IntN(5)]; word == formattest.NoName {
+				kind.AppendNull()
+				want = append(want, word)
+			} else if err := kind.AppendString(word); err != nil {
+				t.Fatal(err)
+			} else {
+				want = append(want, word)
+			}
+		}
+		if err := w.Write(b.NewRecord()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{Classes: true, Label: "kind", Stdin: bytes.NewReader(content.Bytes())}
+	ds, err := Open(t.Context(), []string{"-"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := labelled(ds, stream.Range{})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("other classes, error %v", err)
+	}
+	opt.Stdin = bytes.NewReader(content.Bytes())
+	if ds, err = Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ds.With(opt); !isUsage(err) {
+		t.Errorf("classes asked for too late: error %v, want a usage error", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -156,7 +157,7 @@ func clash(c *catalog, e entry) error {
 // name is what messages about the whole input call it: its first file.
 func (c *catalog) name() string {
 	if len(c.files) == 0 {
-		return ipcStreamName
+		return ipc.StreamName
 	}
 	return c.files[0].path
 }

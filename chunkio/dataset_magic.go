@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -40,8 +41,8 @@ func openMagic(in Input, memory int64) (format.File, error) {
 	switch magic {
 	case parquet.Magic:
 		return parquet.Open(in, memory)
-	case ipcMagic:
-		return openIPC(in, memory)
+	case ipc.Magic:
+		return ipc.Open(in, memory)
 	}
 	return nil, stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file (ARROW1); a stream is read from standard input with -")
 }
@@ -51,11 +52,11 @@ func readMagic(in Input) (string, error) {
 	if in.Size() == 0 {
 		return "", stream.Dataf(in.Name(), "the file is empty")
 	}
-	head := make([]byte, min(in.Size(), int64(len(ipcMagic))))
+	head := make([]byte, min(in.Size(), int64(len(ipc.Magic))))
 	if err := format.ReadAt(in, head, 0); err != nil {
 		return "", stream.Dataf(in.Name(), "%w", err)
 	}
-	for _, magic := range []string{parquet.Magic, ipcMagic} {
+	for _, magic := range []string{parquet.Magic, ipc.Magic} {
 		if len(head) >= len(magic) && string(head[:len(magic)]) == magic {
 			return magic, nil
 		}

@@ -14,7 +14,7 @@ const module = "github.com/ufs-stream/ufs-stream/"
 // each one may import. A package that is not listed here does not belong.
 var mayImport = map[string][]string{
 	"stream":              {},
-	"chunkio":             {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text", "internal/atomicfile"},
+	"chunkio":             {"stream", "chunkio/internal/format", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/text", "internal/atomicfile"},
 	"internal/atomicfile": {"stream"},
 	"internal/kernel":     {},
 	"internal/linalg":     {"internal/kernel"},
@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 
 	"chunkio/internal/format":     {"chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/text":       {},
 }
@@ -46,7 +47,7 @@ var mayImport = map[string][]string{
 // single rows (floats.Scale and the like), which are no products.
 var importers = map[string][]string{
 	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/formattest", "chunkio/internal/parquet"},
-	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/parquet"},
+	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/ipc", "chunkio/internal/parquet"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},

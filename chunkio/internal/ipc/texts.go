@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // DecodeTexts implements format.Group.
-func (g *ipcGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
+func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	c := &g.schema.columns[l]
 	var err error
 	switch {
@@ -29,11 +29,11 @@ func (g *ipcGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 	if err == nil {
 		return nil
 	}
-	return g.fail(c, -1, err, stream.Textf(ipcDamaged))
+	return g.fail(c, -1, err, stream.Textf(remedyDamaged))
 }
 
 // withoutNulls marks the rows of which a struct around them is null, before emit.
-func (g *ipcGroup) withoutNulls(c *ipcColumn, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
+func (g *group) withoutNulls(c *column, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
 	if len(c.structs) == 0 {
 		return emit
 	}
@@ -49,7 +49,7 @@ func (g *ipcGroup) withoutNulls(c *ipcColumn, from, to int64, emit func([]int32,
 }
 
 // dictionaryTexts reads the indices as numbers and gives them as they are.
-func (g *ipcGroup) dictionaryTexts(ctx context.Context, c *ipcColumn, from, to int64, emit func([]int32, *text.List) error) error {
+func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, emit func([]int32, *text.List) error) error {
 	d := g.texts[c.text.dict]
 	if d == nil {
 		return fmt.Errorf("dictionary %d is missing", c.text.dict)
@@ -97,12 +97,12 @@ func (g *ipcGroup) dictionaryTexts(ctx context.Context, c *ipcColumn, from, to i
 }
 
 // has reports whether the batch has as many buffers of f's, and all rows.
-func (g *ipcGroup) has(f *ipcField, buffers int) bool {
+func (g *group) has(f *field, buffers int) bool {
 	return f.node < len(g.batch.nodes) && g.batch.bufferAt(f, buffers-1) < len(g.batch.buffers)
 }
 
 // plainTexts reads values [from, to) of an array that is no dictionary's.
-func (g *ipcGroup) plainTexts(ctx context.Context, f *ipcField, from, to int64, emit func([]int32, *text.List) error) error {
+func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit func([]int32, *text.List) error) error {
 	r, err := g.openTexts(f, from, to)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (g *ipcGroup) plainTexts(ctx context.Context, f *ipcField, from, to int64, 
 
 // textScratchFor bounds what decodeTexts holds for a batch beside dictionaries, or to
 // read one.
-func (c *ipcColumn) textScratchFor(b *ipcBatch) int64 {
+func (c *column) textScratchFor(b *batch) int64 {
 	n := b.nodes[c.text.node].length
 	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratch(b.codec, n/8)
 	if size := int64(c.text.fixedSize()); size > 0 || c.text.kind == arrowBool {

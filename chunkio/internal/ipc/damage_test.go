@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"bytes"
@@ -71,24 +71,24 @@ func readEverything(b []byte, isStream bool, limit int64) error {
 		return nil
 	}
 	if isStream {
-		s, err := newIPCStream(bytes.NewReader(b), limit, true)
+		s, err := NewStream(bytes.NewReader(b), limit, true)
 		if err != nil {
 			return err
 		}
 		for {
-			g, rows, err := s.next(ctx, nil)
+			g, rows, err := s.Next(ctx, nil)
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			if err == nil {
-				err = decode(s.leaves(), g, rows)
+				err = decode(s.Leaves(), g, rows)
 			}
 			if err != nil {
 				return err
 			}
 		}
 	}
-	f, err := openIPC(formattest.NewMemInput(b), limit)
+	f, err := Open(formattest.NewMemInput(b), limit)
 	if err != nil {
 		return err
 	}
@@ -114,10 +114,10 @@ func wantClear(t testing.TB, err error) {
 	}
 }
 
-func TestIPCTruncated(t *testing.T) {
-	for name, opts := range ipcVariants {
+func TestTruncated(t *testing.T) {
+	for name, opts := range compressions {
 		for _, isStream := range []bool{false, true} {
-			b := ipcBytes(t, isStream, smallRecords(), opts...)
+			b := encoded(t, isStream, smallRecords(), opts...)
 			if err := readEverything(b, isStream, 1<<20); err != nil {
 				t.Fatal(name, err)
 			}
@@ -141,11 +141,11 @@ func TestIPCTruncated(t *testing.T) {
 
 // A flipped byte may change values (IPC has no checksums), but never panics, hangs or
 // allocates beyond the limit.
-func TestIPCFlipped(t *testing.T) {
+func TestFlipped(t *testing.T) {
 	const limit = 1 << 20
-	for _, opts := range ipcVariants {
+	for _, opts := range compressions {
 		for _, isStream := range []bool{false, true} {
-			b := ipcBytes(t, isStream, smallRecords()[:1], opts...)
+			b := encoded(t, isStream, smallRecords()[:1], opts...)
 			step := 1
 			if opts != nil {
 				step = 5
@@ -172,17 +172,17 @@ func afterSchema(b []byte) []byte { return b[8+binary.LittleEndian.Uint32(b[4:])
 
 // What a stream needs is planned by its first batch: where that is not compressed, no
 // room for decompressing is set aside.
-func TestIPCStreamScratch(t *testing.T) {
+func TestStreamScratch(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		opts []ipc.Option
 		more bool
 	}{{"plain", nil, false}, {"zstd", []ipc.Option{ipc.WithZstd()}, true}} {
-		s, err := newIPCStream(bytes.NewReader(ipcBytes(t, true, smallRecords(), c.opts...)), 1<<20, false)
+		s, err := NewStream(bytes.NewReader(encoded(t, true, smallRecords(), c.opts...)), 1<<20, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range s.leaves() {
+		for _, l := range s.Leaves() {
 			if l.Width > 0 && l.Scratch > 2<<20 != c.more {
 				t.Errorf("%s: column %s takes %d bytes to decode, want more than 2 MiB: %v", c.name, l.Name, l.Scratch, c.more)
 			}
@@ -190,8 +190,8 @@ func TestIPCStreamScratch(t *testing.T) {
 	}
 }
 
-func TestIPCStreamEnds(t *testing.T) {
-	whole := ipcBytes(t, true, smallRecords())
+func TestStreamEnds(t *testing.T) {
+	whole := encoded(t, true, smallRecords())
 	cut := whole[:len(whole)-8]
 	for name, c := range map[string]struct {
 		b    []byte
@@ -201,11 +201,11 @@ func TestIPCStreamEnds(t *testing.T) {
 		"two streams":   {append(bytes.Clone(whole), whole...), "several streams"},
 		"nothing":       {nil, "producer killed"},
 		"marker only":   {whole[len(whole)-8:], "no schema"},
-		"a file":        {ipcBytes(t, false, smallRecords()), "give it by its path"},
+		"a file":        {encoded(t, false, smallRecords()), "give it by its path"},
 		"parquet":       {[]byte("PAR1...."), "give it by its path"},
 		"legacy marker": {append(bytes.Clone(cut), 0, 0, 0, 0), ""},
 		"whole":         {whole, ""},
-		"other codec":   {append(bytes.Clone(cut), afterSchema(ipcBytes(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
+		"other codec":   {append(bytes.Clone(cut), afterSchema(encoded(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
 	} {
 		err := readEverything(c.b, true, 1<<20)
 		if c.want == "" {
@@ -221,8 +221,8 @@ func TestIPCStreamEnds(t *testing.T) {
 }
 
 // Streams from before Arrow 0.15 have no continuation marks.
-func TestIPCLegacyFraming(t *testing.T) {
-	b := ipcBytes(t, true, smallRecords())
+func TestLegacyFraming(t *testing.T) {
+	b := encoded(t, true, smallRecords())
 	var legacy []byte
 	for len(b) > 8 {
 		n := int(binary.LittleEndian.Uint32(b[4:]))
@@ -239,12 +239,12 @@ func TestIPCLegacyFraming(t *testing.T) {
 }
 
 // A real pipe, slow and in small pieces.
-func TestIPCPipe(t *testing.T) {
+func TestPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := ipcBytes(t, true, smallRecords())
+	b := encoded(t, true, smallRecords())
 	go func() {
 		for i := 0; i < len(b); i += 97 {
 			w.Write(b[i:min(i+97, len(b))])
@@ -254,13 +254,13 @@ func TestIPCPipe(t *testing.T) {
 		}
 		w.Close()
 	}()
-	s, err := newIPCStream(r, 1<<20, false)
+	s, err := NewStream(r, 1<<20, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := int64(0)
 	for {
-		g, n, err := s.next(context.Background(), nil)
+		g, n, err := s.Next(context.Background(), nil)
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -272,19 +272,19 @@ func TestIPCPipe(t *testing.T) {
 	if rows != 12 {
 		t.Errorf("%d rows", rows)
 	}
-	if _, _, err := s.next(context.Background(), nil); !errors.Is(err, io.EOF) {
+	if _, _, err := s.Next(context.Background(), nil); !errors.Is(err, io.EOF) {
 		t.Errorf("after the end: %v", err)
 	}
 }
 
 // What a message claims is checked against the limit before it is allocated.
-func TestIPCMemoryLimit(t *testing.T) {
+func TestMemoryLimit(t *testing.T) {
 	var m *stream.MemoryError
-	b := ipcBytes(t, true, smallRecords())
+	b := encoded(t, true, smallRecords())
 	if err := readEverything(b, true, 100); !errors.As(err, &m) || m.Need <= 100 || m.Limit != 100 {
 		t.Errorf("stream: %v", err)
 	}
-	if err := readEverything(ipcBytes(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
+	if err := readEverything(encoded(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
 		t.Errorf("file: %v", err)
 	}
 	claim := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF0, 0xFF, 0xFF, 0x7F}
@@ -293,10 +293,10 @@ func TestIPCMemoryLimit(t *testing.T) {
 	}
 }
 
-func TestIPCCancelled(t *testing.T) {
+func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	f, err := openIPC(formattest.NewMemInput(ipcBytes(t, false, smallRecords())), 1<<20)
+	f, err := Open(formattest.NewMemInput(encoded(t, false, smallRecords())), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,15 +312,17 @@ func TestIPCCancelled(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s, err := newIPCStream(bytes.NewReader(ipcBytes(t, true, smallRecords()[:1])), 1<<20, false)
+	s, err := NewStream(bytes.NewReader(encoded(t, true, smallRecords()[:1])), 1<<20, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.peeked = nil
-	if _, _, err := s.next(ctx, nil); err == nil {
+	if _, _, err := s.Next(ctx, nil); err == nil {
 		t.Error("a cancelled stream goes on")
 	}
 }
+
+var errPlanted = errors.New("injected")
 
 // failingInput fails from some read on, or reads short.
 type failingInput struct {
@@ -330,17 +332,17 @@ type failingInput struct {
 
 func (f *failingInput) ReadAt(p []byte, off int64) (int, error) {
 	if f.left--; f.left < 0 {
-		return 0, errInjected
+		return 0, errPlanted
 	}
 	return f.Input.ReadAt(p, off)
 }
 
 // An error of the input at any read comes out, with the place.
-func TestIPCReadErrors(t *testing.T) {
-	b := ipcBytes(t, false, smallRecords(), ipc.WithZstd())
+func TestReadErrors(t *testing.T) {
+	b := encoded(t, false, smallRecords(), ipc.WithZstd())
 	for n := 0; ; n++ {
 		in := &failingInput{formattest.NewMemInput(b), n}
-		f, err := openIPC(in, 1<<20)
+		f, err := Open(in, 1<<20)
 		for i := 0; err == nil && i < 2; i++ {
 			var g format.Group
 			if g, err = f.Open(context.Background(), i, nil); err != nil {
@@ -358,16 +360,16 @@ func TestIPCReadErrors(t *testing.T) {
 			}
 			break
 		}
-		if !errors.Is(err, errInjected) {
+		if !errors.Is(err, errPlanted) {
 			t.Fatalf("read %d fails: %v", n, err)
 		}
 		wantClear(t, err)
 	}
 }
 
-func fuzzIPC(f *testing.F, isStream bool) {
-	for _, opts := range ipcVariants {
-		f.Add(ipcBytes(f, isStream, smallRecords(), opts...))
+func fuzz(f *testing.F, isStream bool) {
+	for _, opts := range compressions {
+		f.Add(encoded(f, isStream, smallRecords(), opts...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := readEverything(b, isStream, 1<<20); err != nil {
@@ -376,13 +378,13 @@ func fuzzIPC(f *testing.F, isStream bool) {
 	})
 }
 
-func FuzzIPCFile(f *testing.F)   { fuzzIPC(f, false) }
-func FuzzIPCStream(f *testing.F) { fuzzIPC(f, true) }
+func FuzzFile(f *testing.F)   { fuzz(f, false) }
+func FuzzStream(f *testing.F) { fuzz(f, true) }
 
 // Columns are decoded from several goroutines at once, with the same result.
-func TestIPCConcurrent(t *testing.T) {
-	for _, opts := range ipcVariants {
-		f, err := openIPC(formattest.NewMemInput(ipcBytes(t, false, smallRecords(), opts...)), 1<<20)
+func TestConcurrent(t *testing.T) {
+	for _, opts := range compressions {
+		f, err := Open(formattest.NewMemInput(encoded(t, false, smallRecords(), opts...)), 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func fromJSON(t testing.TB, columns ...any) arrow.Record {
 
 // Columns of every other type stand before numbers, so that these are found only if
 // the layout of what stands before is known; and each says why it is left out.
-func TestIPCLeftOut(t *testing.T) {
+func TestLeftOut(t *testing.T) {
 	p, fw := arrow.PrimitiveTypes, arrow.FixedWidthTypes
 	text := arrow.BinaryTypes.String
 	union := []arrow.Field{{Name: "a", Type: p.Int32}, {Name: "b", Type: text}}
@@ -87,8 +87,8 @@ func TestIPCLeftOut(t *testing.T) {
 	}
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)
 	for _, isStream := range []bool{false, true} {
-		b := ipcBytes(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
-		err := readIPC(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) error {
+		b := encoded(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
+		err := readGroups(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) error {
 			if len(leaves) != 2*len(left) {
 				return fmt.Errorf("%d leaves", len(leaves))
 			}
@@ -129,7 +129,7 @@ func wantDataErrorAt(t *testing.T, err error, column string) {
 }
 
 // A null struct makes its fields null, however deep, lists too.
-func TestIPCStructs(t *testing.T) {
+func TestStructs(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	typ := arrow.StructOf(
 		arrow.Field{Name: "x", Type: p.Int8, Nullable: true},
@@ -143,8 +143,8 @@ func TestIPCStructs(t *testing.T) {
 		"c0.in.y": {{2, n, n, n, 7}},
 		"c0.in.v": {{3, n, n, n, 8}, {4, n, n, n, n}},
 	}
-	for name, opts := range ipcVariants {
-		err := readIPC(t, ipcBytes(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
+	for name, opts := range compressions {
+		err := readGroups(t, encoded(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
 			if len(leaves) != len(want) {
 				t.Errorf("%d leaves", len(leaves))
 			}
@@ -170,13 +170,13 @@ func TestIPCStructs(t *testing.T) {
 
 // The first batch with a row tells the length of a list; a row of another length in a
 // batch behind is an error at its row, but sparse reading takes any length.
-func TestIPCListLengths(t *testing.T) {
+func TestListLengths(t *testing.T) {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Float64)
 	records := []arrow.Record{
 		fromJSON(t, list, `[]`), fromJSON(t, list, `[null,null]`), fromJSON(t, list, `[[1,2],null]`), fromJSON(t, list, `[[3,4],[5],[]]`),
 	}
 	for _, isStream := range []bool{false, true} {
-		err := readIPC(t, ipcBytes(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
+		err := readGroups(t, encoded(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
 			if l := leaves[0]; l.Width != 2 || !l.List || l.Why != "" {
 				return fmt.Errorf("%+v", l)
 			}
@@ -200,7 +200,7 @@ func TestIPCListLengths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = readIPC(t, ipcBytes(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) error {
+		err = readGroups(t, encoded(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) error {
 			if l := leaves[0]; l.Width != 0 || !l.List || l.Why != format.WhyVarying {
 				return fmt.Errorf("%+v", l)
 			}
@@ -213,7 +213,7 @@ func TestIPCListLengths(t *testing.T) {
 }
 
 // Dictionaries that grow by deltas, are replaced, or serve several batches.
-func TestIPCDictionaries(t *testing.T) {
+func TestDictionaries(t *testing.T) {
 	typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: arrow.PrimitiveTypes.Float64}
 	schema := arrow.NewSchema([]arrow.Field{{Name: "d", Type: typ, Nullable: true}}, nil)
 	makeRecords := func(grow bool) (records []arrow.Record, want [][]float64) {
@@ -241,8 +241,8 @@ func TestIPCDictionaries(t *testing.T) {
 			records, want = []arrow.Record{records[3], records[3]}, [][]float64{want[3], want[3]}
 		}
 		var groups []format.Group // all held, so that a replacement must not reach back
-		b := ipcBytes(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
-		err := readIPC(t, b, c.stream, func(_ []format.Leaf, _ int, g format.Group, _ int64) error {
+		b := encoded(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
+		err := readGroups(t, b, c.stream, func(_ []format.Leaf, _ int, g format.Group, _ int64) error {
 			groups = append(groups, g)
 			return nil
 		})
@@ -261,12 +261,12 @@ func TestIPCDictionaries(t *testing.T) {
 	}
 }
 
-func TestIPCBigEndian(t *testing.T) {
+func TestBigEndian(t *testing.T) {
 	rec := fromJSON(t, arrow.PrimitiveTypes.Int32, `[1]`)
 	schema := rec.Schema().WithEndianness(endian.BigEndian)
 	rec = array.NewRecord(schema, rec.Columns(), 1)
 	for _, isStream := range []bool{false, true} {
-		err := readIPC(t, ipcBytes(t, isStream, []arrow.Record{rec}), isStream, func([]format.Leaf, int, format.Group, int64) error { return nil })
+		err := readGroups(t, encoded(t, isStream, []arrow.Record{rec}), isStream, func([]format.Leaf, int, format.Group, int64) error { return nil })
 		var d *stream.DataError
 		if !errors.As(err, &d) || !strings.Contains(err.Error(), "big-endian") {
 			t.Errorf("got %v", err)
@@ -275,7 +275,7 @@ func TestIPCBigEndian(t *testing.T) {
 }
 
 // Dictionaries inside lists, structs and runs.
-func TestIPCNestedDictionaries(t *testing.T) {
+func TestNestedDictionaries(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	dict := &arrow.DictionaryType{IndexType: p.Int8, ValueType: p.Float64}
 	d, _, err := array.FromJSON(memory.DefaultAllocator, dict, strings.NewReader(`[7, null, 9, 7]`))
@@ -298,8 +298,8 @@ func TestIPCNestedDictionaries(t *testing.T) {
 		"struct": {array.MakeFromData(in), [][]float64{{7, format.Null, 9, 7}}},
 	} {
 		schema := arrow.NewSchema([]arrow.Field{{Name: "c", Type: c.column.DataType(), Nullable: true}}, nil)
-		b := ipcBytes(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
-		err := readIPC(t, b, false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
+		b := encoded(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
+		err := readGroups(t, b, false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
 			got, err := decodeRows(g, leaves[0], 0, 0, rows)
 			if fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -1,4 +1,7 @@
-package chunkio
+// Package ipc reads Arrow IPC: files (file.go, Feather version 2) and streams (stream.go).
+// It parses the metadata itself (message.go, schema.go), and decodes the buffers of a
+// record batch tile by tile, as float64 (values.go, lists.go) or as text (texts.go).
+package ipc
 
 import (
 	"context"
@@ -6,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -13,57 +17,57 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const ipcMagic = "ARROW1"
+const Magic = "ARROW1"
 
-// ipcFile is an opened Arrow IPC file (Feather version 2): format.
-type ipcFile struct {
+// File is an opened Arrow IPC file.
+type File struct {
 	in      format.Input
 	memory  int64
-	schema  *ipcSchema
-	blocks  []ipcBlock // of the record batches
+	schema  *schema
+	blocks  []block // of the record batches
 	rows    []int64
-	dicts   map[int64]*ipcValues
-	texts   map[int64]*ipcTexts
-	codecs  *ipcCodecs
+	dicts   map[int64]*numberDictionary
+	texts   map[int64]*textDictionary
+	codecs  *codecs
 	digest  uint64
 	parsed  int64 // bytes of the footer
 	numbers int64 // values in the dictionaries
 	largest int64 // bytes of the longest metadata of a batch
 }
 
-var _ format.File = (*ipcFile)(nil)
+var _ format.File = (*File)(nil)
 
-// ipcBlock is where a message lies in a file.
-type ipcBlock struct {
+// block is where a message lies in a file.
+type block struct {
 	offset int64
 	meta   int64 // bytes of metadata, with the length before and the padding behind
 	body   int64
 }
 
-// openIPC reads the footer, the metadata of every batch, and the dictionaries of
+// Open reads the footer, the metadata of every batch, and the dictionaries of
 // numbers. The file holds them within memory bytes; in is closed with it, or by the
 // caller if openIPC fails.
-func openIPC(in format.Input, memory int64) (*ipcFile, error) {
-	f := &ipcFile{in: in, memory: memory, dicts: map[int64]*ipcValues{}, texts: map[int64]*ipcTexts{}, codecs: &ipcCodecs{}}
+func Open(in format.Input, memory int64) (*File, error) {
+	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &codecs{}}
 	if err := f.load(); err != nil {
-		return nil, ipcError(in.Name(), err)
+		return nil, placeWhole(in.Name(), err)
 	}
 	return f, nil
 }
 
-// ipcError places an error about a whole file or stream that is not placed yet.
-func ipcError(path string, err error) error {
-	return (&ipcGroup{path: path, index: -1}).place(err)
+// placeWhole places an error about a whole file or stream that is not placed yet.
+func placeWhole(path string, err error) error {
+	return (&group{path: path, index: -1}).place(err)
 }
 
-func (f *ipcFile) load() error {
+func (f *File) load() error {
 	footer, err := f.readFooter()
 	if err != nil {
 		return err
 	}
 	f.digest, f.parsed = xxhash.Sum64(footer), int64(len(footer))
-	var dicts []ipcBlock
-	limit := f.in.Size() - int64(len(footer)) - int64(len(ipcMagic)) - 4
+	var dicts []block
+	limit := f.in.Size() - int64(len(footer)) - int64(len(Magic)) - 4
 	err = parseFlat(func() (err error) {
 		t := flatRoot(footer)
 		if err := checkVersion(t.int16(0)); err != nil {
@@ -94,24 +98,24 @@ func (f *ipcFile) load() error {
 }
 
 // readFooter checks both ends of the file and returns the footer's bytes.
-func (f *ipcFile) readFooter() ([]byte, error) {
+func (f *File) readFooter() ([]byte, error) {
 	size := f.in.Size()
-	const ends = int64(2*len(ipcMagic) + 4)
-	tail := make([]byte, 4+len(ipcMagic))
-	head := tail[:len(ipcMagic)]
+	const ends = int64(2*len(Magic) + 4)
+	tail := make([]byte, 4+len(Magic))
+	head := tail[:len(Magic)]
 	if size < ends {
 		return nil, refuse("too short for an Arrow IPC file; write it again")
 	}
 	if err := format.ReadAt(f.in, head, 0); err != nil {
 		return nil, err
 	}
-	if string(head) != ipcMagic {
+	if string(head) != Magic {
 		return nil, refuse("not an Arrow IPC file (it does not begin with ARROW1)")
 	}
 	if err := format.ReadAt(f.in, tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
-	if string(tail[4:]) != ipcMagic {
+	if string(tail[4:]) != Magic {
 		return nil, refuse("the file has no footer: it ends early or is still being written; write it again")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
@@ -127,12 +131,12 @@ func (f *ipcFile) readFooter() ([]byte, error) {
 }
 
 // parseBlocks reads a vector of Block structs; all must end before limit.
-func parseBlocks(t *flat, field int, limit int64) ([]ipcBlock, error) {
+func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
 	raw, n := t.vector(field, 24)
-	blocks := make([]ipcBlock, n)
+	blocks := make([]block, n)
 	for i := range blocks {
 		r := raw[24*i:]
-		b := ipcBlock{le64(r), int64(int32(binary.LittleEndian.Uint32(r[8:]))), le64(r[16:])}
+		b := block{le64(r), int64(int32(binary.LittleEndian.Uint32(r[8:]))), le64(r[16:])}
 		if b.offset < 0 || b.meta < 8 || b.body < 0 || b.offset > limit || b.meta > limit-b.offset || b.body > limit-b.offset-b.meta {
 			return nil, fmt.Errorf("damaged metadata (block %d lies outside the file)", i)
 		}
@@ -142,7 +146,7 @@ func parseBlocks(t *flat, field int, limit int64) ([]ipcBlock, error) {
 }
 
 // message reads the metadata of a block; its body begins at the position returned.
-func (f *ipcFile) message(b ipcBlock) (m ipcMessage, body int64, err error) {
+func (f *File) message(b block) (m message, body int64, err error) {
 	if b.meta > f.memory {
 		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: b.meta, Limit: f.memory}
 	}
@@ -151,7 +155,7 @@ func (f *ipcFile) message(b ipcBlock) (m ipcMessage, body int64, err error) {
 		return m, 0, err
 	}
 	prefix := 4 // Arrow before 0.15
-	if binary.LittleEndian.Uint32(meta) == ipcContinuation {
+	if binary.LittleEndian.Uint32(meta) == continuation {
 		prefix = 8
 	}
 	m, err = parseMessage(meta[prefix:])
@@ -162,11 +166,11 @@ func (f *ipcFile) message(b ipcBlock) (m ipcMessage, body int64, err error) {
 }
 
 // body is the bytes of a batch's body that begins at the position at.
-func (f *ipcFile) body(b *ipcBatch, at int64) *ipcBody {
-	return &ipcBody{r: io.NewSectionReader(f.in, at, b.body), codec: b.codec, codecs: f.codecs}
+func (f *File) body(b *batch, at int64) *bodyReader {
+	return &bodyReader{r: io.NewSectionReader(f.in, at, b.body), codec: b.codec, codecs: f.codecs}
 }
 
-func (f *ipcFile) loadDictionary(b ipcBlock) error {
+func (f *File) loadDictionary(b block) error {
 	m, at, err := f.message(b)
 	if err != nil {
 		return err
@@ -179,16 +183,16 @@ func (f *ipcFile) loadDictionary(b ipcBlock) error {
 		return fmt.Errorf("dictionary %d is defined twice", d.id)
 	}
 	if f.schema.wantsTexts(d.id) {
-		addTexts(f.texts, &d, f.body(&d.ipcBatch, at))
+		addTexts(f.texts, &d, f.body(&d.batch, at))
 	}
-	n, err := f.schema.addDictionary(f.dicts, &d, f.body(&d.ipcBatch, at), (f.memory-f.parsed)/8-f.numbers)
+	n, err := f.schema.addDictionary(f.dicts, &d, f.body(&d.batch, at), (f.memory-f.parsed)/8-f.numbers)
 	f.numbers += n
 	return err
 }
 
 // readBatches reads the metadata of every batch for the rows, nulls and widths, and
 // the lists' offsets up to the first batch that tells a width.
-func (f *ipcFile) readBatches() error {
+func (f *File) readBatches() error {
 	for i := range f.schema.columns {
 		f.schema.columns[i].Nulls = 0
 	}
@@ -201,7 +205,7 @@ func (f *ipcFile) readBatches() error {
 		}
 		f.rows = append(f.rows, g.batch.rows)
 		f.largest = max(f.largest, f.blocks[i].meta)
-		if total += g.batch.rows; total > maxIPCLength {
+		if total += g.batch.rows; total > maxLength {
 			return fmt.Errorf("damaged metadata (%d rows)", total)
 		}
 		for l := range f.schema.columns {
@@ -228,8 +232,8 @@ func (f *ipcFile) readBatches() error {
 }
 
 // group reads the metadata of batch i, whose first row is row first of the file.
-func (f *ipcFile) group(i int, first int64) (*ipcGroup, error) {
-	g := &ipcGroup{path: f.in.Name(), index: i, first: first, schema: f.schema, dicts: f.dicts, texts: f.texts}
+func (f *File) group(i int, first int64) (*group, error) {
+	g := &group{path: f.in.Name(), index: i, first: first, schema: f.schema, dicts: f.dicts, texts: f.texts}
 	m, at, err := f.message(f.blocks[i])
 	if err == nil {
 		g.batch, err = parseBatch(m)
@@ -244,16 +248,45 @@ func (f *ipcFile) group(i int, first int64) (*ipcGroup, error) {
 	return g, nil
 }
 
-func (f *ipcFile) Leaves() []format.Leaf { return f.schema.leaves() }
-func (f *ipcFile) GroupRows() []int64    { return f.rows }
-func (f *ipcFile) FooterDigest() uint64  { return f.digest }
-func (f *ipcFile) Close() error          { return f.in.Close() }
+func (f *File) Leaves() []format.Leaf { return f.schema.leaves() }
+func (f *File) GroupRows() []int64    { return f.rows }
+func (f *File) FooterDigest() uint64  { return f.digest }
+func (f *File) Close() error          { return f.in.Close() }
 
 // heldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
-func (f *ipcFile) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }
+func (f *File) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }
+
+// Input is what the file is read from.
+func (f *File) Input() format.Input { return f.in }
+
+// BatchBytes is what batch g takes whole and decompressed, as its buffers say, which the
+// library believes.
+func (f *File) BatchBytes(g int) (int64, error) {
+	opened, err := f.group(g, 0)
+	if err != nil {
+		return 0, err
+	}
+	total := f.blocks[g].meta + f.blocks[g].body
+	if opened.batch.codec == plainCodec {
+		return total, nil
+	}
+	for _, b := range opened.batch.buffers {
+		if b.length < 8 {
+			continue
+		}
+		var word [8]byte
+		if err := format.ReadAt(opened.body.r, word[:], b.offset); err != nil {
+			return 0, err
+		}
+		if n := le64(word[:]); n > 0 {
+			total += min(n, math.MaxInt64-total)
+		}
+	}
+	return total, nil
+}
 
 // Open implements format.File; it reads the batch's metadata only.
-func (f *ipcFile) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
+func (f *File) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

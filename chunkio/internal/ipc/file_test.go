@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"bytes"
@@ -42,8 +42,8 @@ func (*celsius) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error)
 
 type celsiusArray struct{ array.ExtensionArrayBase }
 
-// ipcTypes has every type that can be decoded, and how it is to be called.
-func ipcTypes() []struct {
+// numericTypes has every type that can be decoded, and how it is to be called.
+func numericTypes() []struct {
 	typ  arrow.DataType
 	name string
 } {
@@ -238,8 +238,8 @@ func libraryRow(a arrow.Array, i, width int) []float64 {
 	return row
 }
 
-// ipcBytes writes records as a file or a stream.
-func ipcBytes(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option) []byte {
+// encoded writes records as a file or a stream.
+func encoded(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option) []byte {
 	t.Helper()
 	opts = append(opts, ipc.WithSchema(records[0].Schema()))
 	var b bytes.Buffer
@@ -272,12 +272,12 @@ type seekBuffer struct{ *bytes.Buffer }
 
 func (b *seekBuffer) Seek(int64, int) (int64, error) { return int64(b.Len()), nil }
 
-// readIPC opens b and calls f for every batch of it.
-func readIPC(t testing.TB, b []byte, stream bool, f func(leaves []format.Leaf, i int, g format.Group, rows int64) error) error {
+// readGroups opens b and calls f for every batch of it.
+func readGroups(t testing.TB, b []byte, stream bool, f func(leaves []format.Leaf, i int, g format.Group, rows int64) error) error {
 	t.Helper()
 	ctx := context.Background()
 	if !stream {
-		file, err := openIPC(formattest.NewMemInput(b), 1<<30)
+		file, err := Open(formattest.NewMemInput(b), 1<<30)
 		if err != nil {
 			return err
 		}
@@ -293,18 +293,18 @@ func readIPC(t testing.TB, b []byte, stream bool, f func(leaves []format.Leaf, i
 		}
 		return file.Close()
 	}
-	s, err := newIPCStream(bytes.NewReader(b), 1<<30, true)
+	s, err := NewStream(bytes.NewReader(b), 1<<30, true)
 	if err != nil {
 		return err
 	}
 	for i := 0; ; i++ {
-		g, rows, err := s.next(ctx, nil)
+		g, rows, err := s.Next(ctx, nil)
 		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if err := f(s.leaves(), i, g, rows); err != nil {
+		if err := f(s.Leaves(), i, g, rows); err != nil {
 			return err
 		}
 		g.Close()
@@ -320,18 +320,18 @@ func decodeRows(g format.Group, l format.Leaf, at int, from, to int64) ([][]floa
 	return dst, g.Decode(context.Background(), at, from, to, dst)
 }
 
-var ipcVariants = map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}}
+var compressions = map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}}
 
 // Every type, nullable and not, in batches of edge sizes and as slices, compressed and
 // not, as file and as stream, whole and by any range of rows, equals the library's own reading.
-func TestIPCRoundTrip(t *testing.T) {
-	types := ipcTypes()
+func TestRoundTrip(t *testing.T) {
+	types := numericTypes()
 	fields := make([]arrow.Field, len(types))
 	for i, typ := range types {
 		fields[i] = arrow.Field{Name: fmt.Sprint("c", i), Type: typ.typ, Nullable: true}
 	}
 	schema := arrow.NewSchema(fields, nil)
-	for name, opts := range ipcVariants {
+	for name, opts := range compressions {
 		for _, nulls := range []float64{0, 0.3} {
 			rng := rand.New(rand.NewPCG(1, 2))
 			var records []arrow.Record
@@ -348,13 +348,13 @@ func TestIPCRoundTrip(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/nulls=%v/stream=%v", name, nulls, stream), func(t *testing.T) {
 					var b []byte
 					if stream {
-						b = ipcBytes(t, true, records, opts...)
-						checkIPC(t, b, true, records, rng)
+						b = encoded(t, true, records, opts...)
+						check(t, b, true, records, rng)
 						return
 					}
 					for i := range records {
-						b = ipcBytes(t, false, records[i:i+1], opts...)
-						checkIPC(t, b, false, records[i:i+1], rng)
+						b = encoded(t, false, records[i:i+1], opts...)
+						check(t, b, false, records[i:i+1], rng)
 					}
 				})
 			}
@@ -362,15 +362,15 @@ func TestIPCRoundTrip(t *testing.T) {
 	}
 }
 
-func checkIPC(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *rand.Rand) {
+func check(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *rand.Rand) {
 	t.Helper()
-	types := ipcTypes()
+	types := numericTypes()
 	empty := true
 	for _, r := range records {
 		empty = empty && r.NumRows() == 0
 	}
 	batches := 0
-	err := readIPC(t, b, stream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
+	err := readGroups(t, b, stream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
 		batches++
 		rec := records[i]
 		if rows != rec.NumRows() || len(leaves) != len(types) {
@@ -459,9 +459,9 @@ func allNull(a arrow.Array) bool { return a.NullN() == a.Len() }
 
 // Arrow JS writes -1 as the number of nulls of slices, where it has not counted them,
 // with a validity bitmap or without: what is read stays the same.
-func TestIPCUnknownNulls(t *testing.T) {
+func TestUnknownNulls(t *testing.T) {
 	const rows = 1013 // as no buffer's length is, so that bytes of it mark the arrays
-	types := ipcTypes()
+	types := numericTypes()
 	for _, isStream := range []bool{false, true} {
 		for _, nulls := range []float64{0, 0.3} {
 			rng := rand.New(rand.NewPCG(3, 4))
@@ -472,10 +472,10 @@ func TestIPCUnknownNulls(t *testing.T) {
 				fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: typ.typ, Nullable: true})
 				cols = append(cols, a)
 			}
-			whole := ipcBytes(t, isStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)})
+			whole := encoded(t, isStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)})
 			var want [][][]float64
 			read := func(b []byte, each func(i int, l format.Leaf, got [][]float64)) {
-				err := readIPC(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) error {
+				err := readGroups(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) error {
 					for i, l := range leaves {
 						got, err := decodeRows(g, l, i, 0, rows)
 						if err != nil {

@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"errors"
@@ -36,11 +36,11 @@ const (
 )
 
 // Arrow's own limit; deeper schemas are damaged ones.
-const maxIPCNesting = 64
+const maxNesting = 64
 
-// ipcField is one field of a schema, and where its array lies in a batch: arrays and
+// field is one field of a schema, and where its array lies in a batch: arrays and
 // their buffers stand in the order of a walk over the schema, parents first.
-type ipcField struct {
+type field struct {
 	name      string
 	kind      byte
 	bits      int  // of an integer, a float or a decimal
@@ -49,11 +49,11 @@ type ipcField struct {
 	scale     int
 	width     int  // of a fixed-size list, or of binary of one size in bytes
 	dense     bool // of a union
-	children  []*ipcField
-	index     *ipcField // the integers that stand for the values of a dictionary; nil for others
-	dict      int64     // its dictionary
-	perSecond int64     // units of a time, a timestamp or a date in milliseconds
-	utc       bool      // of a timestamp: it has a time zone
+	children  []*field
+	index     *field // the integers that stand for the values of a dictionary; nil for others
+	dict      int64  // its dictionary
+	perSecond int64  // units of a time, a timestamp or a date in milliseconds
+	utc       bool   // of a timestamp: it has a time zone
 
 	node   int // its place among the nodes of a batch
 	buffer int // its first buffer, but for the two counts below
@@ -61,18 +61,18 @@ type ipcField struct {
 	unions int // unions before it: each has one buffer more in version V4
 }
 
-// ipcSchema is the schema of a file or stream.
-type ipcSchema struct {
-	fields  []*ipcField // top level
-	columns []ipcColumn
+// schema is the schema of a file or stream.
+type schema struct {
+	fields  []*field // top level
+	columns []column
 	nodes   int // arrays in a batch
 }
 
-func parseSchema(t flat) (*ipcSchema, error) {
+func parseSchema(t flat) (*schema, error) {
 	if t.int16(0) != 0 {
 		return nil, refuse("big-endian data; write it again on a little-endian machine")
 	}
-	s := &ipcSchema{}
+	s := &schema{}
 	budget := len(t.Bytes) / 8 // a field takes more bytes than that: shared tables cannot multiply
 	for _, f := range t.tables(1) {
 		field, err := parseField(f, 0, &budget)
@@ -92,11 +92,11 @@ func parseSchema(t flat) (*ipcSchema, error) {
 	return s, nil
 }
 
-func parseField(t flat, depth int, budget *int) (*ipcField, error) {
-	if *budget--; *budget < 0 || depth > maxIPCNesting {
+func parseField(t flat, depth int, budget *int) (*field, error) {
+	if *budget--; *budget < 0 || depth > maxNesting {
 		return nil, errors.New("damaged metadata (a schema too deep)")
 	}
-	f := &ipcField{name: t.string(0), kind: t.byte(2)}
+	f := &field{name: t.string(0), kind: t.byte(2)}
 	typ, _ := t.table(3)
 	if typ.Bytes == nil {
 		return nil, fmt.Errorf("damaged metadata (column %q without a type)", f.name)
@@ -130,7 +130,7 @@ func parseField(t flat, depth int, budget *int) (*ipcField, error) {
 		return nil, fmt.Errorf("damaged metadata (column %q with %d children)", f.name, len(f.children))
 	}
 	if enc, ok := t.table(4); ok {
-		f.index = &ipcField{name: f.name, kind: arrowInt, bits: 32, signed: true}
+		f.index = &field{name: f.name, kind: arrowInt, bits: 32, signed: true}
 		f.dict = enc.int64(0)
 		if in, ok := enc.table(1); ok {
 			f.index.bits, f.index.signed = int(in.int32(0, 0)), in.bool(1)
@@ -143,7 +143,7 @@ func parseField(t flat, depth int, budget *int) (*ipcField, error) {
 }
 
 // check refuses sizes that no type has.
-func (f *ipcField) check() error {
+func (f *field) check() error {
 	ok := true
 	switch f.kind {
 	case arrowInt:
@@ -162,7 +162,7 @@ func (f *ipcField) check() error {
 }
 
 // wantChildren is the number of children a type must have; -1 for any.
-func (f *ipcField) wantChildren() int {
+func (f *field) wantChildren() int {
 	switch f.kind {
 	case arrowList, arrowLargeList, arrowFixedList, arrowListView, arrowLargeListView, arrowMap:
 		return 1
@@ -173,7 +173,7 @@ func (f *ipcField) wantChildren() int {
 }
 
 // buffers is the number of buffers of a field that columns are read from.
-func (f *ipcField) buffers() int {
+func (f *field) buffers() int {
 	switch {
 	case f.index != nil:
 		return 2
@@ -188,7 +188,7 @@ func (f *ipcField) buffers() int {
 // layoutWalk counts the arrays and buffers passed on the walk over a schema.
 type layoutWalk struct{ node, buffer, views, unions int }
 
-func (w *layoutWalk) place(f *ipcField) {
+func (w *layoutWalk) place(f *field) {
 	f.node, f.buffer, f.views, f.unions = w.node, w.buffer, w.views, w.unions
 	w.node++
 	if f.index != nil { // the batch holds the indices; the values lie in the dictionary
@@ -220,12 +220,12 @@ func (w *layoutWalk) place(f *ipcField) {
 }
 
 // bufferAt is the place of buffer i of field f among those of a batch.
-func (b *ipcBatch) bufferAt(f *ipcField, i int) int {
+func (b *batch) bufferAt(f *field, i int) int {
 	at := f.buffer + i
 	for _, n := range b.variadic[:min(f.views, len(b.variadic))] {
 		at += int(n)
 	}
-	if b.version < ipcV5 {
+	if b.version < metadataV5 {
 		at += f.unions
 	}
 	return at

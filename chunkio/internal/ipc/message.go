@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"encoding/binary"
@@ -15,27 +15,27 @@ import (
 // batch, its dictionaries are not safe to use from several goroutines, and it
 // panics on damaged files.
 
-const ipcContinuation = 0xFFFFFFFF // begins a message since Arrow 0.15
+const continuation = 0xFFFFFFFF // begins a message since Arrow 0.15
 
 // Kinds of message.
 const (
-	ipcSchemaMessage     = 1
-	ipcDictionaryMessage = 2
-	ipcBatchMessage      = 3
+	schemaMessage     = 1
+	dictionaryMessage = 2
+	batchMessage      = 3
 )
 
 // Metadata versions that can be read: V4 (Arrow 0.8) and V5 (1.0).
-const ipcV4, ipcV5 = 3, 4
+const metadataV4, metadataV5 = 3, 4
 
 // Body compression.
 const (
-	ipcPlain = -1
-	ipcLZ4   = 0
-	ipcZstd  = 1
+	plainCodec = -1
+	lz4Codec   = 0
+	zstdCodec  = 1
 )
 
-// maxIPCLength bounds the length of an array, so that sizes in bits do not overflow.
-const maxIPCLength = 1 << 48
+// maxLength bounds the length of an array, so that sizes in bits do not overflow.
+const maxLength = 1 << 48
 
 // flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged one
 // panics with a runtime error: parse inside parseFlat.
@@ -114,15 +114,15 @@ func (t *flat) tables(field int) []flat {
 	return list
 }
 
-// ipcMessage is the envelope of a message: what it is and how long its body is.
-type ipcMessage struct {
+// message is the envelope of a message: what it is and how long its body is.
+type message struct {
 	version int16
 	kind    byte
 	header  flat
 	body    int64 // bytes
 }
 
-func parseMessage(meta []byte) (m ipcMessage, err error) {
+func parseMessage(meta []byte) (m message, err error) {
 	err = parseFlat(func() error {
 		t := flatRoot(meta)
 		m.version, m.kind, m.body = t.int16(0), t.byte(1), t.int64(3)
@@ -140,34 +140,34 @@ func parseMessage(meta []byte) (m ipcMessage, err error) {
 }
 
 func checkVersion(v int16) error {
-	if v != ipcV4 && v != ipcV5 {
+	if v != metadataV4 && v != metadataV5 {
 		return refuse("metadata version V%d cannot be read, only V4 and V5; write it again with Arrow 1.0 or later", v+1)
 	}
 	return nil
 }
 
-// ipcUnknownNulls is written by Arrow JS for slices, whose nulls it has not counted.
-const ipcUnknownNulls = -1
+// unknownNulls is written by Arrow JS for slices, whose nulls it has not counted.
+const unknownNulls = -1
 
-// ipcNode tells the length of one array of a batch and its nulls (or ipcUnknownNulls).
-type ipcNode struct{ length, nulls int64 }
+// node tells the length of one array of a batch and its nulls (or unknownNulls).
+type node struct{ length, nulls int64 }
 
-// ipcBuffer is a range of a batch's body.
-type ipcBuffer struct{ offset, length int64 }
+// buffer is a range of a batch's body.
+type buffer struct{ offset, length int64 }
 
-// ipcBatch describes a record batch, or the one array of a dictionary batch.
-type ipcBatch struct {
+// batch describes a record batch, or the one array of a dictionary batch.
+type batch struct {
 	version  int16
 	rows     int64
 	body     int64 // bytes
-	codec    int   // ipcPlain, ipcLZ4 or ipcZstd
-	nodes    []ipcNode
-	buffers  []ipcBuffer
+	codec    int   // plainCodec, lz4Codec or zstdCodec
+	nodes    []node
+	buffers  []buffer
 	variadic []int64
 }
 
-func parseBatch(m ipcMessage) (b ipcBatch, err error) {
-	if m.kind != ipcBatchMessage {
+func parseBatch(m message) (b batch, err error) {
+	if m.kind != batchMessage {
 		return b, fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
 	}
 	err = parseFlat(func() error {
@@ -177,15 +177,15 @@ func parseBatch(m ipcMessage) (b ipcBatch, err error) {
 	return b, err
 }
 
-// ipcDictionary is a message that defines or extends a dictionary.
-type ipcDictionary struct {
+// dictionaryBatch is a message that defines or extends a dictionary.
+type dictionaryBatch struct {
 	id    int64
 	delta bool
-	ipcBatch
+	batch
 }
 
-func parseDictionary(m ipcMessage) (d ipcDictionary, err error) {
-	if m.kind != ipcDictionaryMessage {
+func parseDictionary(m message) (d dictionaryBatch, err error) {
+	if m.kind != dictionaryMessage {
 		return d, fmt.Errorf("message of kind %d where a dictionary was expected", m.kind)
 	}
 	err = parseFlat(func() error {
@@ -194,36 +194,36 @@ func parseDictionary(m ipcMessage) (d ipcDictionary, err error) {
 			return errors.New("damaged metadata (a dictionary without data)")
 		}
 		d.id, d.delta = m.header.int64(0), m.header.bool(2)
-		d.ipcBatch, err = batchOf(m, data)
+		d.batch, err = batchOf(m, data)
 		return err
 	})
 	return d, err
 }
 
 // batchOf reads a RecordBatch table and checks it against the body's length.
-func batchOf(m ipcMessage, t flat) (ipcBatch, error) {
-	b := ipcBatch{version: m.version, rows: t.int64(0), body: m.body, codec: ipcPlain}
+func batchOf(m message, t flat) (batch, error) {
+	b := batch{version: m.version, rows: t.int64(0), body: m.body, codec: plainCodec}
 	if c, ok := t.table(3); ok {
 		b.codec = int(c.byte(0))
-		if b.codec > ipcZstd || c.byte(1) != 0 {
+		if b.codec > zstdCodec || c.byte(1) != 0 {
 			return b, refuse("unknown body compression %d; write it again with zstd or lz4", b.codec)
 		}
 	}
-	if b.rows < 0 || b.rows > maxIPCLength {
+	if b.rows < 0 || b.rows > maxLength {
 		return b, fmt.Errorf("damaged metadata (%d rows)", b.rows)
 	}
 	raw, n := t.vector(1, 16)
-	b.nodes = make([]ipcNode, n)
+	b.nodes = make([]node, n)
 	for i := range b.nodes {
-		b.nodes[i] = ipcNode{le64(raw[16*i:]), le64(raw[16*i+8:])}
-		if x := b.nodes[i]; x.length < 0 || x.nulls < ipcUnknownNulls || x.nulls > x.length || x.length > maxIPCLength {
+		b.nodes[i] = node{le64(raw[16*i:]), le64(raw[16*i+8:])}
+		if x := b.nodes[i]; x.length < 0 || x.nulls < unknownNulls || x.nulls > x.length || x.length > maxLength {
 			return b, fmt.Errorf("damaged metadata (%d nulls among %d values)", x.nulls, x.length)
 		}
 	}
 	raw, n = t.vector(2, 16)
-	b.buffers = make([]ipcBuffer, n)
+	b.buffers = make([]buffer, n)
 	for i := range b.buffers {
-		b.buffers[i] = ipcBuffer{le64(raw[16*i:]), le64(raw[16*i+8:])}
+		b.buffers[i] = buffer{le64(raw[16*i:]), le64(raw[16*i+8:])}
 		if x := b.buffers[i]; x.offset < 0 || x.length < 0 || x.offset > m.body || x.length > m.body-x.offset {
 			return b, fmt.Errorf("damaged metadata (bytes %d+%d of a body of %d)", x.offset, x.length, m.body)
 		}

@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"fmt"
@@ -6,14 +6,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ipcValues is a dictionary of numbers; nulls are nullValue.
-type ipcValues struct {
+// numberDictionary is a dictionary of numbers; nulls are nullValue.
+type numberDictionary struct {
 	values []float64
 	nulls  int64
 }
 
 // valuesOf is the field whose dictionary has that id, nil where no column needs it.
-func (s *ipcSchema) valuesOf(dict int64) *ipcField {
+func (s *schema) valuesOf(dict int64) *field {
 	for _, c := range s.columns {
 		if c.value == nil {
 			continue
@@ -28,7 +28,7 @@ func (s *ipcSchema) valuesOf(dict int64) *ipcField {
 // addDictionary reads a dictionary of numbers into dicts, replacing the one there or
 // adding to it, and returns how many values it took; others are passed over. It takes
 // no more than limit values. Dictionaries that groups hold already do not change.
-func (s *ipcSchema) addDictionary(dicts map[int64]*ipcValues, d *ipcDictionary, body *ipcBody, limit int64) (int64, error) {
+func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryBatch, body *bodyReader, limit int64) (int64, error) {
 	f := s.valuesOf(d.id)
 	if f == nil {
 		return 0, nil
@@ -42,13 +42,13 @@ func (s *ipcSchema) addDictionary(dicts map[int64]*ipcValues, d *ipcDictionary, 
 	if n > limit {
 		return 0, &stream.MemoryError{What: fmt.Sprintf("the dictionary of column %q", f.name), Need: 8 * n, Limit: 8 * max(limit, 0)}
 	}
-	g := &ipcGroup{batch: d.ipcBatch, body: body}
+	g := &group{batch: d.batch, body: body}
 	r, err := g.openNumbers(&plain, 0, n)
 	if err != nil {
 		return 0, err
 	}
 	defer r.close()
-	all := &ipcValues{}
+	all := &numberDictionary{}
 	if old := dicts[d.id]; d.delta && old != nil {
 		*all = *old
 		all.values = all.values[:len(all.values):len(all.values)]

@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ import (
 // numbersTo converts the len(dst) little-endian numbers of an Arrow array in raw:
 // integers beyond 2^53 rounded to nearest, decimals to the float64 nearest their
 // decimal value. Bools are no bytes and not for here.
-func (f *ipcField) numbersTo(dst []float64, raw []byte) {
+func (f *field) numbersTo(dst []float64, raw []byte) {
 	le := binary.LittleEndian
 	switch size := f.bits / 8; {
 	case f.kind == arrowDecimal:

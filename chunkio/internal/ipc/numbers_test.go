@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"bytes"
@@ -75,7 +75,7 @@ func TestIntegerExtremes(t *testing.T) {
 			{least[8-size:], true, -math.Ldexp(1, bits-1)},
 			{least[8-size:], false, math.Ldexp(1, bits-1)},
 		} {
-			f := ipcField{kind: arrowInt, bits: bits, signed: c.signed}
+			f := field{kind: arrowInt, bits: bits, signed: c.signed}
 			got := make([]float64, 1)
 			if f.numbersTo(got, c.raw); got[0] != c.want {
 				t.Errorf("%x as %d bits, signed %v: %v, want %v", c.raw, bits, c.signed, got[0], c.want)

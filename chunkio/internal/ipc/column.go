@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"fmt"
@@ -6,17 +6,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// ipcColumn is one leaf of a schema and the arrays it is read from.
-type ipcColumn struct {
+// column is one leaf of a schema and the arrays it is read from.
+type column struct {
 	format.Leaf
-	structs []*ipcField // the structs around it, outermost first: a null one makes it null
-	list    *ipcField   // the list whose elements it holds; nil for scalars
-	value   *ipcField   // its numbers; nil where they cannot be decoded
-	text    *ipcField   // its values for decodeTexts; nil where noClass says why
+	structs []*field // the structs around it, outermost first: a null one makes it null
+	list    *field   // the list whose elements it holds; nil for scalars
+	value   *field   // its numbers; nil where they cannot be decoded
+	text    *field   // its values for decodeTexts; nil where noClass says why
 }
 
 // addColumns flattens one field into columns.
-func (s *ipcSchema) addColumns(f *ipcField, name string, structs []*ipcField) {
+func (s *schema) addColumns(f *field, name string, structs []*field) {
 	if f.kind == arrowStruct && f.index == nil && len(f.children) > 0 {
 		structs = append(structs[:len(structs):len(structs)], f)
 		for _, c := range f.children {
@@ -24,7 +24,7 @@ func (s *ipcSchema) addColumns(f *ipcField, name string, structs []*ipcField) {
 		}
 		return
 	}
-	c := ipcColumn{Leaf: format.Leaf{Name: name, Nulls: -1}, structs: structs}
+	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, structs: structs}
 	value := f
 	switch f.kind {
 	case arrowList, arrowLargeList, arrowFixedList:
@@ -65,7 +65,7 @@ func (s *ipcSchema) addColumns(f *ipcField, name string, structs []*ipcField) {
 
 // number is the field whose array holds the numbers of f: f itself, or the values of
 // a run-end encoded one.
-func (f *ipcField) number() *ipcField {
+func (f *field) number() *field {
 	if f.kind == arrowRunEnd && f.index == nil {
 		return f.children[1]
 	}
@@ -73,7 +73,7 @@ func (f *ipcField) number() *ipcField {
 }
 
 // plainNumber reports whether f holds numbers, dictionary-encoded or not, but no runs.
-func (f *ipcField) plainNumber() bool {
+func (f *field) plainNumber() bool {
 	switch f.kind {
 	case arrowBool, arrowInt, arrowFloat, arrowDecimal:
 		return true
@@ -84,7 +84,7 @@ func (f *ipcField) plainNumber() bool {
 // describe names the type of a value and says why it cannot be a feature, or refused
 // where it could be one if it were written otherwise. Extension types need no care:
 // the schema gives their storage.
-func (f *ipcField) describe(inList bool) (typ, why string, refused bool) {
+func (f *field) describe(inList bool) (typ, why string, refused bool) {
 	switch f.kind {
 	case arrowBool:
 		return "bool", "", false
@@ -133,8 +133,8 @@ func (f *ipcField) describe(inList bool) (typ, why string, refused bool) {
 }
 
 // arrays lists the arrays that a row of the column is read from, outermost first.
-func (c *ipcColumn) arrays() []*ipcField {
-	list := append([]*ipcField(nil), c.structs...)
+func (c *column) arrays() []*field {
+	list := append([]*field(nil), c.structs...)
 	if c.list != nil {
 		list = append(list, c.list)
 	}
@@ -150,23 +150,23 @@ func (c *ipcColumn) arrays() []*ipcField {
 // largestBatch stands for the batches of a stream, of which nothing is known
 // beforehand but their codec, and that no array need be read in more than tiles and
 // windows.
-func (s *ipcSchema) largestBatch(codec int) *ipcBatch {
-	b := &ipcBatch{codec: codec, nodes: make([]ipcNode, s.nodes)}
+func (s *schema) largestBatch(codec int) *batch {
+	b := &batch{codec: codec, nodes: make([]node, s.nodes)}
 	for i := range b.nodes {
-		b.nodes[i].length = maxIPCLength
+		b.nodes[i].length = maxLength
 	}
 	return b
 }
 
 // addNulls counts what a batch promises about the column's nulls: exact for scalars
 // whose structs are never null, 0 where nothing is null, else unknown.
-func (c *ipcColumn) addNulls(b *ipcBatch, dicts map[int64]*ipcValues) {
+func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary) {
 	if c.value == nil || c.Nulls < 0 {
 		return
 	}
 	outer, inner := int64(0), int64(0)
 	for _, f := range c.arrays() {
-		if b.nodes[f.node].nulls == ipcUnknownNulls {
+		if b.nodes[f.node].nulls == unknownNulls {
 			c.Nulls = -1
 			return
 		}
@@ -188,7 +188,7 @@ func (c *ipcColumn) addNulls(b *ipcBatch, dicts map[int64]*ipcValues) {
 	}
 }
 
-func (s *ipcSchema) leaves() []format.Leaf {
+func (s *schema) leaves() []format.Leaf {
 	list := make([]format.Leaf, len(s.columns))
 	for i, c := range s.columns {
 		list[i] = c.Leaf

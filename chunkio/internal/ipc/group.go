@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"context"
@@ -9,31 +9,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const ipcDamaged = "the data is damaged: write it again"
+const remedyDamaged = "the data is damaged: write it again"
 
 // refusal is an error that says itself what to do.
 type refusal struct{ error }
 
 func refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
 
-// ipcGroup is one record batch. It reads the buffers it needs, a tile at a time, so it
+// group is one record batch. It reads the buffers it needs, a tile at a time, so it
 // holds nothing but its metadata (16 bytes an array, 16 a buffer).
-type ipcGroup struct {
+type group struct {
 	path   string
 	index  int   // of the batch
 	first  int64 // row of the file that its first row is
-	schema *ipcSchema
-	batch  ipcBatch
-	body   *ipcBody
-	dicts  map[int64]*ipcValues
-	texts  map[int64]*ipcTexts
+	schema *schema
+	batch  batch
+	body   *bodyReader
+	dicts  map[int64]*numberDictionary
+	texts  map[int64]*textDictionary
 }
 
-var _ format.Group = (*ipcGroup)(nil)
+var _ format.Group = (*group)(nil)
 
 // checkBatch makes sure that the arrays and buffers that columns are read from exist,
 // so that these can be taken by place, and that their lengths fit together.
-func (s *ipcSchema) checkBatch(b *ipcBatch) error {
+func (s *schema) checkBatch(b *batch) error {
 	if len(b.nodes) < s.nodes {
 		return fmt.Errorf("damaged metadata (%d arrays where the schema has %d)", len(b.nodes), s.nodes)
 	}
@@ -63,9 +63,9 @@ func (s *ipcSchema) checkBatch(b *ipcBatch) error {
 
 // mayBeNull reports whether an array's validity must be read: unless the batch says
 // that nothing is null, or does not say and there is no bitmap.
-func (g *ipcGroup) mayBeNull(f *ipcField) bool {
+func (g *group) mayBeNull(f *field) bool {
 	switch n := g.batch.nodes[f.node].nulls; {
-	case n != ipcUnknownNulls:
+	case n != unknownNulls:
 		return n != 0
 	case f.buffers() == 0:
 		return false
@@ -73,23 +73,23 @@ func (g *ipcGroup) mayBeNull(f *ipcField) bool {
 	return g.buffer(f, 0).length > 0
 }
 
-func (g *ipcGroup) buffer(f *ipcField, i int) ipcBuffer {
+func (g *group) buffer(f *field, i int) buffer {
 	return g.batch.buffers[g.batch.bufferAt(f, i)]
 }
 
 // close has nothing to give back: a stream's message goes with its group.
-func (g *ipcGroup) Close() {}
+func (g *group) Close() {}
 
 // place places an error of the batch as a whole; limits have no place.
-func (g *ipcGroup) place(err error) error {
+func (g *group) place(err error) error {
 	if m := new(stream.MemoryError); errors.As(err, &m) {
 		return err
 	}
-	return g.fail(nil, -1, err, stream.Textf(ipcDamaged))
+	return g.fail(nil, -1, err, stream.Textf(remedyDamaged))
 }
 
 // fail places err; row counts within the batch, -1 where unknown.
-func (g *ipcGroup) fail(c *ipcColumn, row int64, err error, remedy stream.Text) error {
+func (g *group) fail(c *column, row int64, err error, remedy stream.Text) error {
 	var placed *stream.DataError
 	if errors.As(err, &placed) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -108,7 +108,7 @@ func (g *ipcGroup) fail(c *ipcColumn, row int64, err error, remedy stream.Text) 
 }
 
 // check refuses rows the batch does not have and columns that cannot be decoded.
-func (g *ipcGroup) check(ctx context.Context, l int, from, to int64) (*ipcColumn, error) {
+func (g *group) check(ctx context.Context, l int, from, to int64) (*column, error) {
 	c := &g.schema.columns[l]
 	if c.value == nil {
 		return nil, g.fail(c, -1, errors.New(c.Why), stream.Text{})
@@ -120,7 +120,7 @@ func (g *ipcGroup) check(ctx context.Context, l int, from, to int64) (*ipcColumn
 }
 
 // Decode implements format.Group.
-func (g *ipcGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
+func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {
 		return err
@@ -132,12 +132,12 @@ func (g *ipcGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]fl
 		return nil
 	}
 	if err := g.decodeScalars(c, from, to, dst[0][:to-from]); err != nil {
-		return g.fail(c, -1, err, stream.Textf(ipcDamaged))
+		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
 	}
 	return nil
 }
 
-func (g *ipcGroup) decodeScalars(c *ipcColumn, from, to int64, dst []float64) error {
+func (g *group) decodeScalars(c *column, from, to int64, dst []float64) error {
 	values, err := g.openNumbers(c.value, from, to)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (g *ipcGroup) decodeScalars(c *ipcColumn, from, to int64, dst []float64) er
 
 // eachNull calls f for every row of [from, to), counted from from, that is null in one
 // of the arrays.
-func (g *ipcGroup) eachNull(arrays []*ipcField, from, to int64, f func(i int)) error {
+func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 	for _, a := range arrays {
 		if !g.mayBeNull(a) {
 			continue
@@ -170,7 +170,7 @@ func (g *ipcGroup) eachNull(arrays []*ipcField, from, to int64, f func(i int)) e
 }
 
 // scratchFor bounds what one decode call of the column holds for a batch.
-func (c *ipcColumn) scratchFor(b *ipcBatch) int64 {
+func (c *column) scratchFor(b *batch) int64 {
 	need := 8 * int64(max(c.Width, 0))
 	for _, f := range c.arrays() {
 		bits := f.bits

@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// BenchmarkIPCDecode reads 64 columns of 65,536 rows; bytes are those of the float64 delivered.
-func BenchmarkIPCDecode(b *testing.B) {
+// BenchmarkDecode reads 64 columns of 65,536 rows; bytes are those of the float64 delivered.
+func BenchmarkDecode(b *testing.B) {
 	const rows, cols = 1 << 16, 64
 	for _, typ := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Uint8} {
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -25,14 +25,14 @@ func BenchmarkIPCDecode(b *testing.B) {
 			data = append(data, appendRows(array.NewBuilder(memory.DefaultAllocator, typ), rng, 0.01, rows))
 		}
 		rec := array.NewRecord(arrow.NewSchema(fields, nil), data, rows)
-		for name, opts := range ipcVariants {
-			file := ipcBytes(b, false, []arrow.Record{rec}, opts...)
+		for name, opts := range compressions {
+			file := encoded(b, false, []arrow.Record{rec}, opts...)
 			b.Run(fmt.Sprintf("%v/%s", typ, name), func(b *testing.B) {
 				dst := [][]float64{make([]float64, rows)}
 				b.SetBytes(rows * cols * 8)
 				b.ReportAllocs()
 				for b.Loop() {
-					f, err := openIPC(formattest.NewMemInput(file), 1<<30)
+					f, err := Open(formattest.NewMemInput(file), 1<<30)
 					if err != nil {
 						b.Fatal(err)
 					}

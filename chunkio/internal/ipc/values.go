@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ const tileValues = 8192
 
 // numberReader reads consecutive values of one array as float64, nulls as nullValue.
 type numberReader struct {
-	field *ipcField // what the bytes are
-	left  int64     // values to come
+	field *field // what the bytes are
+	left  int64  // values to come
 
 	bits  *bitReader    // bools
 	bytes *bufferReader // other numbers
@@ -25,7 +25,7 @@ type numberReader struct {
 }
 
 // openNumbers begins at value from of field f, and reads at most up to value to.
-func (g *ipcGroup) openNumbers(f *ipcField, from, to int64) (r *numberReader, err error) {
+func (g *group) openNumbers(f *field, from, to int64) (r *numberReader, err error) {
 	node := g.batch.nodes[f.node]
 	if f.kind == arrowRunEnd && f.index == nil {
 		runs, err := g.openRuns(f, from)
@@ -123,7 +123,7 @@ func (r *numberReader) decode(dst []float64) error {
 		}
 	} else {
 		n := len(dst) * r.field.bits / 8
-		r.raw = ipcSized(r.raw, n)
+		r.raw = sized(r.raw, n)
 		if err := r.bytes.full(r.raw); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 // bitReader reads consecutive bits of a buffer.
 type bitReader struct {
@@ -8,7 +8,7 @@ type bitReader struct {
 }
 
 // openBits begins at bit from; all bits before to must exist.
-func (b *ipcBody) openBits(buf ipcBuffer, from, to int64) (*bitReader, error) {
+func (b *bodyReader) openBits(buf buffer, from, to int64) (*bitReader, error) {
 	r, err := b.open(buf, from/8, (to+7)/8)
 	if err != nil {
 		return nil, err

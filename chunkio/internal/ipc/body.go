@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"bufio"
@@ -24,23 +24,23 @@ const (
 
 var errShortBuffer = errors.New("a buffer is shorter than its array")
 
-// ipcBody reads the buffers of one message body. Safe for concurrent use.
-type ipcBody struct {
+// bodyReader reads the buffers of one message body. Safe for concurrent use.
+type bodyReader struct {
 	r      io.ReaderAt // position 0 is the body's first byte
-	codec  int         // ipcPlain, ipcLZ4 or ipcZstd
-	codecs *ipcCodecs
+	codec  int         // plainCodec, lz4Codec or zstdCodec
+	codecs *codecs
 }
 
-// ipcCodecs keeps decompressors between uses: a zstd one costs as much to make as to
+// codecs keeps decompressors between uses: a zstd one costs as much to make as to
 // decode some 10,000 values. None of them has a goroutine.
-type ipcCodecs struct{ zstd, lz4 sync.Pool }
+type codecs struct{ zstd, lz4 sync.Pool }
 
 // codecScratch bounds what decompressing a buffer of n uncompressed bytes holds.
 func codecScratch(codec int, n int64) int64 {
 	switch codec {
-	case ipcLZ4:
+	case lz4Codec:
 		return lz4Scratch + codecInput
-	case ipcZstd:
+	case zstdCodec:
 		return 2*min(n, maxZstdWindow) + 1<<20 + codecInput
 	}
 	return 0
@@ -54,13 +54,13 @@ type bufferReader struct {
 
 // open reads bytes [from, to) of a buffer's uncompressed content. Compressed ones
 // are decompressed from their start, at a constant amount of memory.
-func (b *ipcBody) open(buf ipcBuffer, from, to int64) (*bufferReader, error) {
+func (b *bodyReader) open(buf buffer, from, to int64) (*bufferReader, error) {
 	if from >= to {
 		return &bufferReader{r: emptyReader{}}, nil
 	}
 	start, length := buf.offset, buf.length
 	codec := b.codec
-	if codec != ipcPlain {
+	if codec != plainCodec {
 		var head [8]byte
 		if length < 8 {
 			return nil, errShortBuffer
@@ -70,12 +70,12 @@ func (b *ipcBody) open(buf ipcBuffer, from, to int64) (*bufferReader, error) {
 		}
 		start, length = start+8, length-8
 		if n := int64(binary.LittleEndian.Uint64(head[:])); n == -1 {
-			codec = ipcPlain // this buffer would not shrink
+			codec = plainCodec // this buffer would not shrink
 		} else if n < to {
 			return nil, errShortBuffer
 		}
 	}
-	if codec == ipcPlain {
+	if codec == plainCodec {
 		if length < to {
 			return nil, errShortBuffer
 		}
@@ -137,8 +137,8 @@ type decompressor[D io.Reader] struct {
 }
 
 // open begins to decompress src.
-func (c *ipcCodecs) open(codec int, src io.Reader) (*bufferReader, error) {
-	if codec == ipcLZ4 {
+func (c *codecs) open(codec int, src io.Reader) (*bufferReader, error) {
+	if codec == lz4Codec {
 		d, ok := c.lz4.Get().(*decompressor[*lz4.Reader])
 		if !ok {
 			d = &decompressor[*lz4.Reader]{lz4.NewReader(nil), bufio.NewReaderSize(nil, codecInput)}

@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type listRow struct {
 const listRowBytes = 24
 
 // eachList calls f for rows [from, to) of a list column, a tile of rows at a time.
-func (g *ipcGroup) eachList(ctx context.Context, c *ipcColumn, from, to int64, f func(first int64, rows []listRow) error) error {
+func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(first int64, rows []listRow) error) error {
 	child := g.batch.nodes[c.list.children[0].node].length
 	offsets, err := g.openOffsets(c.list, from, to)
 	if err != nil {
@@ -55,7 +55,7 @@ func (g *ipcGroup) eachList(ctx context.Context, c *ipcColumn, from, to int64, f
 				r.to = r.from + int64(c.list.width)
 			}
 			if r.from < 0 || r.from > r.to || r.to > child {
-				return g.fail(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), stream.Textf(ipcDamaged))
+				return g.fail(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), stream.Textf(remedyDamaged))
 			}
 			rows[i], last = r, r.to
 		}
@@ -70,8 +70,8 @@ func (g *ipcGroup) eachList(ctx context.Context, c *ipcColumn, from, to int64, f
 }
 
 // openOffsets reads offsets from to to, both included; nil for fixed-size lists.
-func (g *ipcGroup) openOffsets(list *ipcField, from, to int64) (*numberReader, error) {
-	f := &ipcField{kind: arrowInt, bits: 32, signed: true}
+func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) {
+	f := &field{kind: arrowInt, bits: 32, signed: true}
 	switch {
 	case list.kind == arrowFixedList || from == to:
 		return nil, nil
@@ -90,7 +90,7 @@ type listValues struct {
 }
 
 // openElements begins at element from of a list column.
-func (g *ipcGroup) openElements(c *ipcColumn, from int64) (*listValues, error) {
+func (g *group) openElements(c *column, from int64) (*listValues, error) {
 	r, err := g.openNumbers(c.value, from, g.batch.nodes[c.value.node].length)
 	return &listValues{r, from}, err
 }
@@ -111,7 +111,7 @@ func (v *listValues) row(r listRow, dst []float64) error {
 }
 
 // decodeFixed decodes a list column all of whose rows have the same length.
-func (g *ipcGroup) decodeFixed(ctx context.Context, c *ipcColumn, from, to int64, dst [][]float64) error {
+func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst [][]float64) error {
 	var values *listValues
 	defer func() { values.close() }()
 	elements := make([]float64, c.Width)
@@ -147,13 +147,13 @@ func (g *ipcGroup) decodeFixed(ctx context.Context, c *ipcColumn, from, to int64
 		return nil
 	})
 	if err != nil {
-		return g.fail(c, -1, err, stream.Textf(ipcDamaged))
+		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
 	}
 	return nil
 }
 
 // DecodeLists implements format.Group.
-func (g *ipcGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {
 		return err
@@ -189,14 +189,14 @@ func (g *ipcGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *
 		return nil
 	})
 	if err != nil {
-		return g.fail(c, -1, err, stream.Textf(ipcDamaged))
+		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
 	}
 	return nil
 }
 
 // listWidth is the one length of the lists of this batch: -1 where no row has any, 0
 // where they differ.
-func (g *ipcGroup) listWidth(ctx context.Context, c *ipcColumn) (int, error) {
+func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 	width := int64(-1)
 	err := g.eachList(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {
 		for _, r := range rows {
@@ -212,7 +212,7 @@ func (g *ipcGroup) listWidth(ctx context.Context, c *ipcColumn) (int, error) {
 		return nil
 	})
 	if err != nil {
-		return 0, g.fail(c, -1, err, stream.Textf(ipcDamaged))
+		return 0, g.fail(c, -1, err, stream.Textf(remedyDamaged))
 	}
 	return int(min(width, math.MaxInt32)), nil
 }

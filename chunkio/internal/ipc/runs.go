@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ type runReader struct {
 }
 
 // openRuns begins at position from. Ends are read from the first run on, a tile at a time.
-func (g *ipcGroup) openRuns(f *ipcField, from int64) (*runReader, error) {
+func (g *group) openRuns(f *field, from int64) (*runReader, error) {
 	n := g.batch.nodes[f.children[0].node].length
 	ends, err := g.openNumbers(f.children[0], 0, n)
 	if err != nil {

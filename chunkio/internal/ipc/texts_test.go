@@ -1,23 +1,19 @@
-package chunkio
+package ipc
 
 import (
-	"bytes"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // libraryText is row i of an array as text, by the library's own getters.
@@ -132,7 +128,7 @@ func appendLabel(b array.Builder, rng *rand.Rand) {
 
 // Every Arrow type, compressed and not, as file and as stream, whole and by ranges,
 // equals the library's own reading.
-func TestIPCTextsOfEveryType(t *testing.T) {
+func TestTextsOfEveryType(t *testing.T) {
 	types := labelTypes()
 	fields := make([]arrow.Field, len(types))
 	for i, typ := range types {
@@ -155,9 +151,9 @@ func TestIPCTextsOfEveryType(t *testing.T) {
 		}
 		records = append(records, array.NewRecord(arrow.NewSchema(fields, nil), cols, int64(rows)))
 	}
-	for name, opts := range ipcVariants {
+	for name, opts := range compressions {
 		check := func(isStream bool, records []arrow.Record) {
-			err := readIPC(t, ipcBytes(t, isStream, records, opts...), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
+			err := readGroups(t, encoded(t, isStream, records, opts...), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
 				for l := range leaves {
 					for _, from := range []int64{0, rows / 3} {
 						got, err := formattest.TextRows(g, l, from, rows)
@@ -181,44 +177,5 @@ func TestIPCTextsOfEveryType(t *testing.T) {
 		for i := range records {
 			check(false, records[i:i+1])
 		}
-	}
-}
-
-// A stream on standard input has the classes of the file, also with dictionaries that
-// every batch replaces.
-func TestClassesOfAStream(t *testing.T) {
-	types := []arrow.DataType{arrow.PrimitiveTypes.Float64, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: types[0]}, {Name: "kind", Type: types[1], Nullable: true}}, nil)
-	rng := rand.New(rand.NewPCG(9, 7))
-	var records []arrow.Record
-	var want []string
-	for range 5 {
-		x, kind := array.NewBuilder(memory.DefaultAllocator, types[0]), array.NewBuilder(memory.DefaultAllocator, types[1])
-		for range 100 {
-			appendRandom(x, rng, 0)
-			appendLabel(kind, rng)
-		}
-		cols := []arrow.Array{x.NewArray(), kind.NewArray()}
-		for i := range 100 {
-			want = append(want, libraryText(cols[1], i))
-		}
-		records = append(records, array.NewRecord(schema, cols, 100))
-	}
-	content := ipcBytes(t, true, records, ipc.WithZstd())
-	opt := Options{Classes: true, Label: "kind", Stdin: bytes.NewReader(content)}
-	ds, err := Open(t.Context(), []string{"-"}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, _, err := labelled(ds, stream.Range{})
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("other classes, error %v", err)
-	}
-	opt.Stdin = bytes.NewReader(content)
-	if ds, err = Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ds.With(opt); !isUsage(err) {
-		t.Errorf("classes asked for too late: error %v, want a usage error", err)
 	}
 }

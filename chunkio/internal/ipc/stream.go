@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"bufio"
@@ -14,50 +14,53 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ipcStreamName is what messages call the input of a stream.
-const ipcStreamName = "standard input"
+// StreamName is what messages call the input of a stream.
+const StreamName = "standard input"
 
 var errNoEnd = refuse("the stream ends without its end-of-stream marker: was the producer killed?")
 
-// ipcStream reads an Arrow IPC stream, front to back. Not safe for concurrent use;
+// Stream reads an Arrow IPC stream, front to back. Not safe for concurrent use;
 // the groups it returns are, and outlive its next step.
-type ipcStream struct {
+type Stream struct {
 	r      *bufio.Reader
 	memory int64
-	schema *ipcSchema
-	dicts  map[int64]*ipcValues
-	texts  bool                // keep the dictionaries of labels
-	labels map[int64]*ipcTexts // them
-	values int64               // values in the dictionaries
-	codecs *ipcCodecs
+	schema *schema
+	dicts  map[int64]*numberDictionary
+	texts  bool                      // keep the dictionaries of labels
+	labels map[int64]*textDictionary // them
+	values int64                     // values in the dictionaries
+	codecs *codecs
 
-	peeked []*ipcGroup // batches read ahead: one for its codec, more for the lists' lengths
-	codec  int         // of the first batch, and of all others that are compressed
-	batch  int         // batches read
-	rows   int64       // and their rows
-	err    error       // first failure, or io.EOF; every later call returns it
+	peeked []*group // batches read ahead: one for its codec, more for the lists' lengths
+	codec  int      // of the first batch, and of all others that are compressed
+	batch  int      // batches read
+	rows   int64    // and their rows
+	err    error    // first failure, or io.EOF; every later call returns it
 }
 
-// newIPCStream reads the schema, the first batch, and as many more as it takes to know
+// NewStream reads the schema, the first batch, and as many more as it takes to know
 // the length of every list column, usually none. memory bounds a single message, and the batches
 // read ahead together; every group holds its message until it is closed.
 // texts keeps the dictionaries that decodeTexts needs.
-func newIPCStream(r io.Reader, memory int64, texts bool) (*ipcStream, error) {
-	s := &ipcStream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*ipcValues{}, texts: texts, labels: map[int64]*ipcTexts{}, codecs: &ipcCodecs{}}
+func NewStream(r io.Reader, memory int64, texts bool) (*Stream, error) {
+	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, texts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
 	if err := s.begin(); err != nil {
-		return nil, ipcError(ipcStreamName, err)
+		return nil, placeWhole(StreamName, err)
 	}
 	return s, nil
 }
 
-func (s *ipcStream) begin() error {
+// Limit changes the memory for a single message.
+func (s *Stream) Limit(memory int64) { s.memory = memory }
+
+func (s *Stream) begin() error {
 	m, err := s.message()
 	if errors.Is(err, io.EOF) {
 		return refuse("an empty stream: it has no schema")
 	} else if err != nil {
 		return err
 	}
-	if m.kind != ipcSchemaMessage || m.body != 0 {
+	if m.kind != schemaMessage || m.body != 0 {
 		return fmt.Errorf("message of kind %d where a schema was expected", m.kind)
 	}
 	if err := parseFlat(func() (err error) {
@@ -94,11 +97,11 @@ func (s *ipcStream) begin() error {
 	return nil
 }
 
-// leaves lists the columns; nothing is known of their nulls.
-func (s *ipcStream) leaves() []format.Leaf { return s.schema.leaves() }
+// Leaves lists the columns; nothing is known of their nulls.
+func (s *Stream) Leaves() []format.Leaf { return s.schema.leaves() }
 
-// next returns the next record batch, or io.EOF after the stream's proper end.
-func (s *ipcStream) next(ctx context.Context, _ []int) (format.Group, int64, error) {
+// Next returns the next record batch, or io.EOF after the stream's proper end.
+func (s *Stream) Next(ctx context.Context, _ []int) (format.Group, int64, error) {
 	if len(s.peeked) > 0 {
 		g := s.peeked[0]
 		s.peeked = s.peeked[1:]
@@ -110,7 +113,7 @@ func (s *ipcStream) next(ctx context.Context, _ []int) (format.Group, int64, err
 	g, err := s.read(ctx)
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
-			err = (&ipcGroup{path: ipcStreamName, index: s.batch}).place(err)
+			err = (&group{path: StreamName, index: s.batch}).place(err)
 		}
 		s.err = err
 		return nil, 0, err
@@ -119,16 +122,16 @@ func (s *ipcStream) next(ctx context.Context, _ []int) (format.Group, int64, err
 }
 
 // read reads messages up to the next record batch, taking in dictionaries.
-func (s *ipcStream) read(ctx context.Context) (*ipcGroup, error) {
+func (s *Stream) read(ctx context.Context) (*group, error) {
 	for {
 		m, err := s.message()
 		if err != nil {
 			return nil, err
 		}
 		switch m.kind {
-		case ipcDictionaryMessage:
+		case dictionaryMessage:
 			err = s.dictionary(ctx, m)
-		case ipcBatchMessage:
+		case batchMessage:
 			return s.record(ctx, m)
 		default:
 			err = fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
@@ -139,8 +142,8 @@ func (s *ipcStream) read(ctx context.Context) (*ipcGroup, error) {
 	}
 }
 
-func (s *ipcStream) record(ctx context.Context, m ipcMessage) (*ipcGroup, error) {
-	g := &ipcGroup{path: ipcStreamName, index: s.batch, first: s.rows, schema: s.schema}
+func (s *Stream) record(ctx context.Context, m message) (*group, error) {
+	g := &group{path: StreamName, index: s.batch, first: s.rows, schema: s.schema}
 	var err error
 	if g.batch, err = parseBatch(m); err != nil {
 		return nil, err
@@ -151,7 +154,7 @@ func (s *ipcStream) record(ctx context.Context, m ipcMessage) (*ipcGroup, error)
 	switch {
 	case s.batch == 0:
 		s.codec = g.batch.codec
-	case g.batch.codec != ipcPlain && g.batch.codec != s.codec:
+	case g.batch.codec != plainCodec && g.batch.codec != s.codec:
 		// Memory has been planned for the codec of the first batch.
 		return nil, refuse("batch %d is compressed in another way than the first; save the stream to a file", s.batch)
 	}
@@ -159,16 +162,16 @@ func (s *ipcStream) record(ctx context.Context, m ipcMessage) (*ipcGroup, error)
 	if err != nil {
 		return nil, err
 	}
-	g.body = &ipcBody{r: bytes.NewReader(body), codec: g.batch.codec, codecs: s.codecs}
+	g.body = &bodyReader{r: bytes.NewReader(body), codec: g.batch.codec, codecs: s.codecs}
 	g.dicts, g.texts = maps.Clone(s.dicts), maps.Clone(s.labels) // a later message may replace one
 	s.batch++
-	if s.rows += g.batch.rows; s.rows > maxIPCLength {
+	if s.rows += g.batch.rows; s.rows > maxLength {
 		return nil, fmt.Errorf("damaged metadata (%d rows)", s.rows)
 	}
 	return g, nil
 }
 
-func (s *ipcStream) dictionary(ctx context.Context, m ipcMessage) error {
+func (s *Stream) dictionary(ctx context.Context, m message) error {
 	d, err := parseDictionary(m)
 	if err != nil {
 		return err
@@ -183,7 +186,7 @@ func (s *ipcStream) dictionary(ctx context.Context, m ipcMessage) error {
 		return err
 	}
 	if asText {
-		addTexts(s.labels, &d, &ipcBody{bytes.NewReader(body), d.codec, s.codecs})
+		addTexts(s.labels, &d, &bodyReader{bytes.NewReader(body), d.codec, s.codecs})
 		if held := s.labels[d.id].size(); held > s.memory/8 {
 			return &stream.MemoryError{What: "a dictionary of the stream", Need: held, Limit: s.memory / 8}
 		}
@@ -191,25 +194,25 @@ func (s *ipcStream) dictionary(ctx context.Context, m ipcMessage) error {
 	if old := s.dicts[d.id]; old != nil && !d.delta {
 		s.values -= int64(len(old.values))
 	}
-	n, err := s.schema.addDictionary(s.dicts, &d, &ipcBody{bytes.NewReader(body), d.codec, s.codecs}, s.memory/8-s.values)
+	n, err := s.schema.addDictionary(s.dicts, &d, &bodyReader{bytes.NewReader(body), d.codec, s.codecs}, s.memory/8-s.values)
 	s.values += n
 	return err
 }
 
 // message reads the metadata of the next message; io.EOF is the end-of-stream marker.
 // The message's body follows in the stream.
-func (s *ipcStream) message() (m ipcMessage, err error) {
+func (s *Stream) message() (m message, err error) {
 	var word [4]byte
 	if _, err := io.ReadFull(s.r, word[:]); err != nil {
 		return m, cutStream(err)
 	}
 	length := binary.LittleEndian.Uint32(word[:])
 	switch {
-	case string(word[:]) == ipcMagic[:4]:
+	case string(word[:]) == Magic[:4]:
 		return m, refuse("this is an Arrow file, not a stream; give it by its path")
 	case string(word[:]) == "PAR1":
 		return m, refuse("this is a Parquet file, not an Arrow IPC stream; give it by its path")
-	case length == ipcContinuation: // else the length itself, as before Arrow 0.15
+	case length == continuation: // else the length itself, as before Arrow 0.15
 		if _, err := io.ReadFull(s.r, word[:]); err != nil {
 			return m, cutStream(err)
 		}
@@ -232,7 +235,7 @@ func (s *ipcStream) message() (m ipcMessage, err error) {
 }
 
 // end makes sure that the marker is the end: what follows would be lost silently.
-func (s *ipcStream) end() error {
+func (s *Stream) end() error {
 	switch _, err := s.r.ReadByte(); err {
 	case nil:
 		return refuse("more data follows the end-of-stream marker: are these several streams? Send them one by one")
@@ -242,7 +245,7 @@ func (s *ipcStream) end() error {
 }
 
 // body reads a message body of n bytes.
-func (s *ipcStream) body(ctx context.Context, n int64, what string) ([]byte, error) {
+func (s *Stream) body(ctx context.Context, n int64, what string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -256,7 +259,7 @@ func (s *ipcStream) body(ctx context.Context, n int64, what string) ([]byte, err
 const takeStep = 64 << 20
 
 // take reads n bytes.
-func (s *ipcStream) take(n int64) ([]byte, error) {
+func (s *Stream) take(n int64) ([]byte, error) {
 	b := make([]byte, 0, min(n, takeStep))
 	for int64(len(b)) < n {
 		if len(b) == cap(b) {

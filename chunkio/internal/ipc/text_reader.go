@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 
 // textReader reads consecutive values of one array as text.
 type textReader struct {
-	field   *ipcField
+	field   *field
 	valid   *bitReader // nil where nothing is null
 	bits    *bitReader // bools
 	fixed   *bufferReader
@@ -27,7 +27,7 @@ type textReader struct {
 // textTile is what the texts decoded at a time take, but for the last of them.
 const textTile = 1 << 20
 
-func (g *ipcGroup) openTexts(f *ipcField, from, to int64) (r *textReader, err error) {
+func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
 	buffers := 2
 	size := int64(f.fixedSize())
 	if size == 0 && f.kind != arrowBool {
@@ -42,7 +42,7 @@ func (g *ipcGroup) openTexts(f *ipcField, from, to int64) (r *textReader, err er
 			r.close()
 		}
 	}()
-	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == ipcUnknownNulls && g.buffer(f, 0).length > 0 {
+	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.buffer(f, 0).length > 0 {
 		if r.valid, err = g.body.openBits(g.buffer(f, 0), from, to); err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (g *ipcGroup) openTexts(f *ipcField, from, to int64) (r *textReader, err er
 
 // openBytes opens the offsets of bytes of any length, and the bytes between the first
 // and the last of them.
-func (g *ipcGroup) openBytes(r *textReader, from, to int64) error {
+func (g *group) openBytes(r *textReader, from, to int64) error {
 	width := r.field.offsetSize()
 	offsets := g.buffer(r.field, 1)
 	end := func(at int64) (int64, error) {
@@ -122,7 +122,7 @@ func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
 	case r.fixed != nil:
 		size := r.field.fixedSize()
 		n = min(len(ids), textTile/size)
-		r.raw = ipcSized(r.raw, n*size)
+		r.raw = sized(r.raw, n*size)
 		if err := r.fixed.full(r.raw); err != nil {
 			return 0, err
 		}
@@ -144,7 +144,7 @@ func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
 // nextBytes is next for bytes of any length. Of those that are too long for a class
 // it keeps as many as show that.
 func (r *textReader) nextBytes(t *text.List, ids []int32) (int, error) {
-	r.raw = ipcSized(r.raw, int(r.field.offsetSize()))
+	r.raw = sized(r.raw, int(r.field.offsetSize()))
 	for i := range ids {
 		if _, err := io.ReadFull(r.ends, r.raw); err != nil {
 			return 0, cutShort(err)
@@ -181,7 +181,7 @@ func (r *textReader) close() {
 }
 
 // sized returns n elements of any value, in the memory of old if it is large enough.
-func ipcSized[T any](old []T, n int) []T {
+func sized[T any](old []T, n int) []T {
 	if cap(old) < n {
 		return make([]T, n)
 	}

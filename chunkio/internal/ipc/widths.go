@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"context"
@@ -11,7 +11,7 @@ const widthUnknown = -1
 
 // findWidths takes the length of the lists from a batch, for list columns that no
 // batch before told; the batches behind are held to it when they are decoded.
-func (s *ipcSchema) findWidths(ctx context.Context, g *ipcGroup) error {
+func (s *schema) findWidths(ctx context.Context, g *group) error {
 	for l := range s.columns {
 		c := &s.columns[l]
 		if !c.Leaf.List || c.Width != widthUnknown {
@@ -26,7 +26,7 @@ func (s *ipcSchema) findWidths(ctx context.Context, g *ipcGroup) error {
 }
 
 // seeksWidths reports whether a list column's length is still to be found.
-func (s *ipcSchema) seeksWidths() bool {
+func (s *schema) seeksWidths() bool {
 	for _, c := range s.columns {
 		if c.Leaf.List && c.Width == widthUnknown {
 			return true
@@ -36,7 +36,7 @@ func (s *ipcSchema) seeksWidths() bool {
 }
 
 // settleWidths says why lists without one length are no features.
-func (s *ipcSchema) settleWidths() {
+func (s *schema) settleWidths() {
 	for l := range s.columns {
 		c := &s.columns[l]
 		if !c.Leaf.List || c.Width > 0 {

@@ -1,4 +1,4 @@
-package chunkio
+package ipc
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ import (
 )
 
 // asClass says why the values of the field cannot be classes; "" if they can.
-func (f *ipcField) asClass() string {
+func (f *field) asClass() string {
 	switch f.kind {
 	case arrowBool, arrowInt, arrowFloat, arrowDecimal, arrowBinary, arrowUtf8, arrowLargeBinary, arrowLargeUtf8,
 		arrowDate, arrowTime, arrowTimestamp, arrowDuration:
@@ -34,7 +34,7 @@ func (f *ipcField) asClass() string {
 }
 
 // parseUnits reads what only text needs to know of a type.
-func (f *ipcField) parseUnits(typ flat) {
+func (f *field) parseUnits(typ flat) {
 	const millis = 1 // the default of some types
 	var unit int16
 	switch f.kind {
@@ -65,7 +65,7 @@ func (f *ipcField) parseUnits(typ flat) {
 }
 
 // fixedSize is the bytes of one value; 0 for those of any length, and bools.
-func (f *ipcField) fixedSize() int {
+func (f *field) fixedSize() int {
 	switch f.kind {
 	case arrowBool:
 		return 0
@@ -76,7 +76,7 @@ func (f *ipcField) fixedSize() int {
 }
 
 // offsetSize is the bytes of an offset into values of any length.
-func (f *ipcField) offsetSize() int64 {
+func (f *field) offsetSize() int64 {
 	if f.kind == arrowLargeUtf8 || f.kind == arrowLargeBinary {
 		return 8
 	}
@@ -84,7 +84,7 @@ func (f *ipcField) offsetSize() int64 {
 }
 
 // appendText writes the value of a fixed size that raw holds.
-func (f *ipcField) appendText(b, raw []byte) []byte {
+func (f *field) appendText(b, raw []byte) []byte {
 	switch f.kind {
 	case arrowFixedBinary:
 		return append(b, raw...)
