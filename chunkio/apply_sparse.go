@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -15,8 +17,8 @@ const sparseBatch = 8192
 
 // sparseNumber is the type of the dense columns of sparse rows: that of the values
 // where float64 holds all of them, else double.
-func (a *applier) sparseNumber() number {
-	return numberOf(elementType(a.catalog.leaves[a.sparse.values]))
+func (a *applier) sparseNumber() writer.Number {
+	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
 }
 
 // elementType is the type of a list's elements, of "list<float>".
@@ -27,7 +29,7 @@ func elementType(l format.Leaf) string {
 
 // copySparse writes features of the sparse rows of row group g as dense columns: 0
 // where the row has no such index, null where its lists or the value are null.
-func (a *applier) copySparse(ctx context.Context, src copySource, i, g int, columns []openColumn) error {
+func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
 	f := &a.catalog.files[i]
 	indices, values := f.at(a.sparse.indices), f.at(a.sparse.values)
 	group, err := src.Open(ctx, g, []int{indices, values})
@@ -38,7 +40,7 @@ func (a *applier) copySparse(ctx context.Context, src copySource, i, g int, colu
 	at := make([]int, a.sparse.features) // feature → place in columns, plus one
 	dense := make([][]float64, len(columns))
 	for k, c := range columns {
-		at[c.element] = k + 1
+		at[c.Element] = k + 1
 		dense[k] = make([]float64, sparseBatch)
 	}
 	n := a.sparseNumber()
@@ -59,7 +61,7 @@ func (a *applier) copySparse(ctx context.Context, src copySource, i, g int, colu
 			return err
 		}
 		for k, c := range columns {
-			if err := n.writeMarked(c.chunks[0], dense[k][:to-from]); err != nil {
+			if err := n.WriteMarked(c.Chunks[0], dense[k][:to-from]); err != nil {
 				return err
 			}
 		}

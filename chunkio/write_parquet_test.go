@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -69,7 +70,7 @@ func everyNumber(rows, block int, missing bool) *tableSource {
 	types := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double"}
 	for t, typ := range types {
 		r := rand.New(rand.NewPCG(7, uint64(t)))
-		n := numberOf(typ)
+		n := writer.NumberOf(typ)
 		col := make([]float64, rows)
 		for i := range col {
 			switch {
@@ -77,17 +78,17 @@ func everyNumber(rows, block int, missing bool) *tableSource {
 				col[i] = math.NaN()
 			case typ == "bool":
 				col[i] = float64(r.IntN(2))
-			case n.bits == 0:
+			case n.Bits == 0:
 				col[i] = float64(float32(r.NormFloat64()))
-			case n.signed:
-				col[i] = math.Floor((r.Float64() - 0.5) * math.Ldexp(1, n.bits))
+			case n.Signed:
+				col[i] = math.Floor((r.Float64() - 0.5) * math.Ldexp(1, n.Bits))
 			default:
-				col[i] = math.Floor(r.Float64() * math.Ldexp(1, n.bits))
+				col[i] = math.Floor(r.Float64() * math.Ldexp(1, n.Bits))
 			}
 		}
-		if rows > 4 && n.bits > 1 {
-			limit := math.Ldexp(1, n.bits)
-			if n.signed {
+		if rows > 4 && n.Bits > 1 {
+			limit := math.Ldexp(1, n.Bits)
+			if n.Signed {
 				col[1], col[2] = -limit/2, limit/2-math.Max(1, limit/(1<<53))
 			} else {
 				col[1], col[2] = 0, limit-1
@@ -119,7 +120,7 @@ func readBack(t *testing.T, data []byte) (names []string, cols [][]float64, grou
 			if err != nil {
 				t.Fatal(err)
 			}
-			unsigned := numberOf(r.MetaData().Schema.Column(j).Name()).name[0] == 'u'
+			unsigned := writer.NumberOf(r.MetaData().Schema.Column(j).Name()).Name[0] == 'u'
 			cols[j] = append(cols[j], readNumbers(t, cr, rg.NumRows(), unsigned)...)
 		}
 	}
@@ -246,7 +247,7 @@ func TestWriteParquetStatistics(t *testing.T) {
 				}
 				lo, hi = min(lo, v), max(hi, v)
 			}
-			gotLo, gotHi := bounds(st, numberOf(src.names[j].Type))
+			gotLo, gotHi := bounds(st, writer.NumberOf(src.names[j].Type))
 			if st.NullCount() != nulls || gotLo != lo || gotHi != hi {
 				t.Errorf("column %q, group %d: nulls %d, %v..%v; want %d, %v..%v",
 					src.names[j].Name, g, st.NullCount(), gotLo, gotHi, nulls, lo, hi)
@@ -259,12 +260,12 @@ func TestWriteParquetStatistics(t *testing.T) {
 	}
 }
 
-func bounds(st metadata.TypedStatistics, n number) (lo, hi float64) {
+func bounds(st metadata.TypedStatistics, n writer.Number) (lo, hi float64) {
 	switch st := st.(type) {
 	case *metadata.BooleanStatistics:
 		return truth(st.Min()), truth(st.Max())
 	case *metadata.Int32Statistics:
-		if !n.signed {
+		if !n.Signed {
 			return float64(uint32(st.Min())), float64(uint32(st.Max()))
 		}
 		return float64(st.Min()), float64(st.Max())

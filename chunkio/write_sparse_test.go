@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -79,7 +80,7 @@ func checkSparseFile(t *testing.T, path string, src *tableSource, typ string) {
 	t.Helper()
 	d := formattest.Read(t, path)
 	index, value := d.Column("indices.list.element"), d.Column("values.list.element")
-	if index.Node.PhysicalType() != parquet.Types.Int32 || value.Node.PhysicalType() != numberOf(typ).physical {
+	if index.Node.PhysicalType() != parquet.Types.Int32 || value.Node.PhysicalType() != writer.NumberOf(typ).Physical {
 		t.Fatalf("indices of type %v, values of type %v", index.Node, value.Node)
 	}
 	var indices, values, labels []string

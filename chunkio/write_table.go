@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // TableColumn is one column of a small table: Values is a []string, []int64 or
@@ -23,7 +24,7 @@ type TableColumn struct {
 func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	var fields schema.FieldList
 	for _, c := range columns {
-		n := numberOf("double")
+		n := writer.NumberOf("double")
 		switch c.Values.(type) {
 		case []string:
 			text := schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Required,
@@ -31,12 +32,12 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			fields = append(fields, text)
 			continue
 		case []int64:
-			n = numberOf("int64")
+			n = writer.NumberOf("int64")
 		case []float64:
 		default:
 			return fmt.Errorf("column %s: values of type %T", c.Name, c.Values)
 		}
-		fields = append(fields, n.node(c.Name, n.bits > 0))
+		fields = append(fields, n.Node(c.Name, n.Bits > 0))
 	}
 	if err := uniqueFields(fields); err != nil {
 		return err
@@ -45,7 +46,7 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	if err != nil {
 		return err
 	}
-	p, err := newParquetWriter(w, root, nil, 1)
+	p, err := writer.New(w, root, nil, 1)
 	if err != nil {
 		return err
 	}
@@ -54,12 +55,12 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			return err
 		}
 	}
-	return p.finish()
+	return p.Finish()
 }
 
-func writeTableGroup(p *parquetWriter, rows int, columns []TableColumn) error {
-	g := p.group(int64(rows))
-	chunks, err := g.columns(len(columns))
+func writeTableGroup(p *writer.File, rows int, columns []TableColumn) error {
+	g := p.Group(int64(rows))
+	chunks, err := g.Columns(len(columns))
 	if err != nil {
 		return err
 	}
@@ -67,18 +68,18 @@ func writeTableGroup(p *parquetWriter, rows int, columns []TableColumn) error {
 		if err := writeAny(chunks[i], c.Values); err != nil {
 			return fmt.Errorf("column %s: %w", c.Name, err)
 		}
-		if err := chunks[i].finish(); err != nil {
+		if err := chunks[i].Finish(); err != nil {
 			return fmt.Errorf("column %s: %w", c.Name, err)
 		}
 	}
-	if err := g.place(chunks); err != nil {
+	if err := g.Place(chunks); err != nil {
 		return err
 	}
-	return g.end()
+	return g.End()
 }
 
 // writeAny writes the values of one column of WriteTable.
-func writeAny(c *chunkWriter, values any) error {
+func writeAny(c *writer.Chunk, values any) error {
 	return format.Guard(func() error {
 		switch v := values.(type) {
 		case []string:
@@ -86,11 +87,11 @@ func writeAny(c *chunkWriter, values any) error {
 			for i, s := range v {
 				bytes[i] = parquet.ByteArray(s)
 			}
-			return writeValues(c, bytes, nil, nil)
+			return writer.Put(c, bytes, nil, nil)
 		case []int64:
-			return writeValues(c, v, nil, nil)
+			return writer.Put(c, v, nil, nil)
 		case []float64:
-			return numberOf("double").encode(c, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+			return writer.NumberOf("double").Encode(c, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 		}
 		return fmt.Errorf("values of type %T", values)
 	})

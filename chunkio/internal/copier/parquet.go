@@ -1,4 +1,4 @@
-package chunkio
+package copier
 
 import (
 	"context"
@@ -12,32 +12,32 @@ import (
 // parquetSource copies columns of a Parquet file.
 type parquetSource struct {
 	*pq.File
-	file *file
+	leafAt func(leaf int) int
 }
 
-// field implements copySource. A flat column is OPTIONAL if the leaf or any group
+// Field implements copySource. A flat column is OPTIONAL if the leaf or any group
 // around it is; elements of lists always are.
-func (s *parquetSource) field(c outColumn) (outField, error) {
-	if c.kind == fromField {
-		n := s.topLevel(c.name)
+func (s *parquetSource) Field(c Column) (Field, error) {
+	if c.Kind == FromField {
+		n := s.topLevel(c.Name)
 		if n == nil {
-			return outField{}, errNotWhole(c.name)
+			return Field{}, errNotWhole(c.Name)
 		}
 		clone, err := cloneNode(n)
 		if err != nil {
-			return outField{}, err
+			return Field{}, err
 		}
 		var dict []bool
 		for _, col := range s.columnsOf(c) {
 			dict = append(dict, s.hasDictionary(col))
 		}
-		return outField{clone, dict}, nil
+		return Field{clone, dict}, nil
 	}
 	col := s.columnsOf(c)[0]
 	d := s.describe(col)
-	required := d.MaxDefinitionLevel() == 0 && c.element < 0
-	n, err := flatNode(d.SchemaNode().(*schema.PrimitiveNode), c.name, required)
-	return outField{n, []bool{s.hasDictionary(col)}}, err
+	required := d.MaxDefinitionLevel() == 0 && c.Element < 0
+	n, err := FlatNode(d.SchemaNode().(*schema.PrimitiveNode), c.Name, required)
+	return Field{n, []bool{s.hasDictionary(col)}}, err
 }
 
 func (s *parquetSource) topLevel(name string) schema.Node {
@@ -49,13 +49,13 @@ func (s *parquetSource) topLevel(name string) schema.Node {
 }
 
 // columnsOf lists the physical columns that an output column is made of.
-func (s *parquetSource) columnsOf(c outColumn) []int {
-	if c.kind != fromField {
-		return []int{s.Physical(s.file.at(c.leaf))}
+func (s *parquetSource) columnsOf(c Column) []int {
+	if c.Kind != FromField {
+		return []int{s.Physical(s.leafAt(c.Leaf))}
 	}
 	var columns []int
 	for i := range s.Metadata().Schema.NumColumns() {
-		if s.describe(i).ColumnPath()[0] == c.name {
+		if s.describe(i).ColumnPath()[0] == c.Name {
 			columns = append(columns, i)
 		}
 	}
@@ -87,28 +87,28 @@ func (s *parquetSource) hasDictionary(col int) bool {
 	return false
 }
 
-// need implements copySource.
-func (s *parquetSource) need(g int, c outColumn) int64 {
+// Need implements copySource.
+func (s *parquetSource) Need(g int, c Column) int64 {
 	var total int64
 	for _, col := range s.columnsOf(c) {
 		info := s.Chunk(g, col)
 		held, page := info.Size, min(info.Uncompressed, 1<<20)
-		if c.element >= 0 {
-			width := int64(max(1, s.Leaves()[s.file.at(c.leaf)].Width))
+		if c.Element >= 0 {
+			width := int64(max(1, s.Leaves()[s.leafAt(c.Leaf)].Width))
 			held, page = held/width, page/width
 		}
 		// Encoded pages grow by doubling; v15's encoder, its levels, its compressed page
 		// and its dictionary hold about a page each.
-		total += openColumnBytes + 2*held + 6*page
+		total += OpenColumnBytes + 2*held + 6*page
 	}
 	return total
 }
 
-// scratch implements copySource.
-func (s *parquetSource) scratch(g int, columns []outColumn, workers int) (int64, error) {
+// Scratch implements copySource.
+func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, error) {
 	var largest int64
 	for _, c := range columns {
-		if c.kind == fromSparse || c.kind == fromPartition {
+		if c.Kind == FromSparse || c.Kind == FromPartition {
 			continue
 		}
 		for _, col := range s.columnsOf(c) {
@@ -118,29 +118,29 @@ func (s *parquetSource) scratch(g int, columns []outColumn, workers int) (int64,
 	return largest * int64(workers), nil
 }
 
-// tasks implements copySource: one task a physical column.
-func (s *parquetSource) tasks(_ context.Context, g int, open []openColumn) ([]copyTask, error) {
-	targets := map[int][]copyTarget{}
+// Tasks implements copySource: one task a physical column.
+func (s *parquetSource) Tasks(_ context.Context, g int, open []Target) ([]Task, error) {
+	targets := map[int][]target{}
 	var order []int
 	names := map[int]string{}
 	for _, c := range open {
-		for k, col := range s.columnsOf(c.outColumn) {
+		for k, col := range s.columnsOf(c.Column) {
 			if targets[col] == nil {
 				order = append(order, col)
-				names[col] = c.name
+				names[col] = c.Name
 			}
-			targets[col] = append(targets[col], copyTarget{c.chunks[k], c.element, c.kind == fromField})
+			targets[col] = append(targets[col], target{c.Chunks[k], c.Element, c.Kind == FromField})
 		}
 	}
-	var tasks []copyTask
+	var tasks []Task
 	for _, col := range order {
-		tasks = append(tasks, copyTask{names[col], func(ctx context.Context) error {
+		tasks = append(tasks, Task{names[col], func(ctx context.Context) error {
 			r, done, err := s.ColumnReader(g, col)
 			if err != nil {
 				return err
 			}
 			defer done()
-			return copyColumn(ctx, r, targets[col], s.Chunk(g, col).Values, s.batch(g, col))
+			return copyChunk(ctx, r, targets[col], s.Chunk(g, col).Values, s.batch(g, col))
 		}})
 	}
 	return tasks, nil

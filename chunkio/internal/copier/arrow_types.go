@@ -1,4 +1,4 @@
-package chunkio
+package copier
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package chunkio
+package copier
 
 import (
 	"fmt"
@@ -7,10 +7,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // writeArrow writes the values of a at the given places, none of them null.
-func writeArrow(c *chunkWriter, a arrow.Array, at []int, def, rep []int16) error {
+func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
 	if len(rep) == 0 {
 		rep = nil
 	}
@@ -22,7 +24,7 @@ func writeArrow(c *chunkWriter, a arrow.Array, at []int, def, rep []int16) error
 	case array.ExtensionArray:
 		return writeArrow(c, a.Storage(), at, def, rep)
 	case *array.Null:
-		return writeValues(c, []int32{}, def, rep)
+		return writer.Put(c, []int32{}, def, rep)
 	case *array.Boolean:
 		return gather(c, a.Value, at, def, rep)
 	case *array.Int8:
@@ -86,16 +88,16 @@ func mapPlaces(at []int, place func(int) int) []int {
 }
 
 // gather writes value(at[0]), value(at[1]), ….
-func gather[T any](c *chunkWriter, value func(int) T, at []int, def, rep []int16) error {
+func gather[T any](c *writer.Chunk, value func(int) T, at []int, def, rep []int16) error {
 	values := make([]T, len(at))
 	for i, k := range at {
 		values[i] = value(k)
 	}
-	return writeValues(c, values, def, rep)
+	return writer.Put(c, values, def, rep)
 }
 
 // writeTimes writes dates, times and timestamps.
-func writeTimes(c *chunkWriter, a arrow.Array, at []int, def, rep []int16) error {
+func writeTimes(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
 	const dayMillis = 86_400_000
 	switch a := a.(type) {
 	case *array.Date32:
@@ -131,7 +133,7 @@ func writeTimes(c *chunkWriter, a arrow.Array, at []int, def, rep []int16) error
 
 // writeDecimals writes decimals whose unscaled value big gives in big-endian two's
 // complement: as integers up to 18 digits, like mapDecimal says.
-func writeDecimals(c *chunkWriter, precision int32, at []int, def, rep []int16, big func(int) []byte) error {
+func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16, big func(int) []byte) error {
 	if precision > 18 {
 		return gather(c, func(i int) parquet.FixedLenByteArray { return big(i) }, at, def, rep)
 	}

@@ -1,4 +1,4 @@
-package chunkio
+package copier
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	ownipc "github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 )
 
-// ipcSource copies columns of an Arrow IPC file. The file has been checked by ipcFile;
+// ipcSource copies columns of an Arrow IPC file. The file has been checked by package ipc;
 // the library then reads it a record batch at a time, which text and dates need.
 type ipcSource struct {
 	*ownipc.File
-	file   *file
+	leafAt func(leaf int) int
 	reader *ipc.FileReader
 	leaf   []ipcLeaf    // in the order of the file's leaves
 	record arrow.Record // the batch read last
@@ -32,8 +32,8 @@ type ipcLeaf struct {
 	nullable bool // the field, or a struct around it
 }
 
-func newIPCSource(opened *ownipc.File, f *file) (*ipcSource, error) {
-	s := &ipcSource{File: opened, file: f, at: -1}
+func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int) (*ipcSource, error) {
+	s := &ipcSource{File: opened, leafAt: leafAt, at: -1}
 	err := format.Guard(func() (err error) {
 		if s.reader, err = ipc.NewFileReader(io.NewSectionReader(opened.Input(), 0, opened.Input().Size())); err != nil {
 			return err
@@ -62,12 +62,12 @@ func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable bool) {
 	s.leaf = append(s.leaf, ipcLeaf{path, f.Type, nullable})
 }
 
-// field implements copySource.
-func (s *ipcSource) field(c outColumn) (outField, error) {
-	if c.kind == fromField {
+// Field implements copySource.
+func (s *ipcSource) Field(c Column) (Field, error) {
+	if c.Kind == FromField {
 		for _, l := range s.leaf {
 			f := s.reader.Schema().Field(l.path[0])
-			if len(l.path) != 1 || f.Name != c.name {
+			if len(l.path) != 1 || f.Name != c.Name {
 				continue
 			}
 			elem, ok := elementOf(l.typ)
@@ -76,32 +76,32 @@ func (s *ipcSource) field(c outColumn) (outField, error) {
 			}
 			m, err := mapArrow(elem.Type)
 			if err != nil {
-				return outField{}, err
+				return Field{}, err
 			}
 			node, err := m.node("element", !elem.Nullable)
 			if err != nil {
-				return outField{}, err
+				return Field{}, err
 			}
-			list, err := schema.ListOfWithName(c.name, node, repetition(!l.nullable), -1)
-			return outField{list, []bool{m.dict}}, err
+			list, err := schema.ListOfWithName(c.Name, node, repetition(!l.nullable), -1)
+			return Field{list, []bool{m.dict}}, err
 		}
-		return outField{}, errNotWhole(c.name)
+		return Field{}, errNotWhole(c.Name)
 	}
-	l := s.leaf[s.file.at(c.leaf)]
+	l := s.leaf[s.leafAt(c.Leaf)]
 	typ, required := l.typ, !l.nullable
-	if c.element >= 0 {
+	if c.Element >= 0 {
 		elem, ok := elementOf(typ)
 		if !ok {
-			return outField{}, fmt.Errorf("%v is no list", typ)
+			return Field{}, fmt.Errorf("%v is no list", typ)
 		}
 		typ, required = elem.Type, false
 	}
 	m, err := mapArrow(typ)
 	if err != nil {
-		return outField{}, err
+		return Field{}, err
 	}
-	node, err := m.node(c.name, required)
-	return outField{node, []bool{m.dict}}, err
+	node, err := m.node(c.Name, required)
+	return Field{node, []bool{m.dict}}, err
 }
 
 func repetition(required bool) parquet.Repetition {
@@ -124,18 +124,18 @@ func elementOf(t arrow.DataType) (arrow.Field, bool) {
 	return arrow.Field{}, false
 }
 
-// need implements copySource: what a column of the widest common type holds, pages
+// Need implements copySource: what a column of the widest common type holds, pages
 // grown by doubling.
-func (s *ipcSource) need(g int, _ outColumn) int64 {
+func (s *ipcSource) Need(g int, _ Column) int64 {
 	const bytesPerRow = 24
-	return openColumnBytes + bytesPerRow*s.GroupRows()[g]
+	return OpenColumnBytes + bytesPerRow*s.GroupRows()[g]
 }
 
-// scratch implements copySource: the library holds a record batch as a whole.
-func (s *ipcSource) scratch(g int, _ []outColumn, _ int) (int64, error) { return s.BatchBytes(g) }
+// Scratch implements copySource: the library holds a record batch as a whole.
+func (s *ipcSource) Scratch(g int, _ []Column, _ int) (int64, error) { return s.BatchBytes(g) }
 
-// tasks implements copySource: one task an output column.
-func (s *ipcSource) tasks(_ context.Context, g int, open []openColumn) ([]copyTask, error) {
+// Tasks implements copySource: one task an output column.
+func (s *ipcSource) Tasks(_ context.Context, g int, open []Target) ([]Task, error) {
 	if s.at != g {
 		err := format.Guard(func() (err error) {
 			if s.record != nil {
@@ -152,9 +152,9 @@ func (s *ipcSource) tasks(_ context.Context, g int, open []openColumn) ([]copyTa
 		}
 		s.at = g
 	}
-	var tasks []copyTask
+	var tasks []Task
 	for _, c := range open {
-		tasks = append(tasks, copyTask{c.name, func(ctx context.Context) error {
+		tasks = append(tasks, Task{c.Name, func(ctx context.Context) error {
 			return format.Guard(func() error { return s.copy(ctx, c) })
 		}})
 	}
@@ -162,23 +162,23 @@ func (s *ipcSource) tasks(_ context.Context, g int, open []openColumn) ([]copyTa
 }
 
 // copy writes one output column of the record batch.
-func (s *ipcSource) copy(ctx context.Context, c openColumn) error {
+func (s *ipcSource) copy(ctx context.Context, c Target) error {
 	var l ipcLeaf
-	if c.kind == fromField {
+	if c.Kind == FromField {
 		for _, l = range s.leaf {
-			if len(l.path) == 1 && s.reader.Schema().Field(l.path[0]).Name == c.name {
+			if len(l.path) == 1 && s.reader.Schema().Field(l.path[0]).Name == c.Name {
 				break
 			}
 		}
 	} else {
-		l = s.leaf[s.file.at(c.leaf)]
+		l = s.leaf[s.leafAt(c.Leaf)]
 	}
 	v := viewOf(s.record, l.path)
 	switch {
-	case c.kind == fromField:
-		return v.writeLists(ctx, c.chunks[0])
-	case c.element >= 0:
-		return v.writeElement(ctx, c.chunks[0], c.element)
+	case c.Kind == FromField:
+		return v.writeLists(ctx, c.Chunks[0])
+	case c.Element >= 0:
+		return v.writeElement(ctx, c.Chunks[0], c.Element)
 	}
-	return v.writeFlat(ctx, c.chunks[0])
+	return v.writeFlat(ctx, c.Chunks[0])
 }

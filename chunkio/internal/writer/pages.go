@@ -1,4 +1,4 @@
-package chunkio
+package writer
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package chunkio
+package copier
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // arrowView is a leaf column of a record batch: row i has value i of the array, unless
@@ -57,7 +59,7 @@ type arrowBatch struct {
 }
 
 // writeFlat writes every row to a flat column.
-func (v arrowView) writeFlat(ctx context.Context, c *chunkWriter) error {
+func (v arrowView) writeFlat(ctx context.Context, c *writer.Chunk) error {
 	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
 		if v.null(row) {
 			return b.null(c)
@@ -68,7 +70,7 @@ func (v arrowView) writeFlat(ctx context.Context, c *chunkWriter) error {
 }
 
 // writeElement writes element e of every list to a flat column.
-func (v arrowView) writeElement(ctx context.Context, c *chunkWriter, e int) error {
+func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) error {
 	list, ok := v.Array.(array.ListLike)
 	if !ok {
 		return fmt.Errorf("%v is no list", v.DataType())
@@ -86,7 +88,7 @@ func (v arrowView) writeElement(ctx context.Context, c *chunkWriter, e int) erro
 }
 
 // writeLists writes every list as a list.
-func (v arrowView) writeLists(ctx context.Context, c *chunkWriter) error {
+func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk) error {
 	list, ok := v.Array.(array.ListLike)
 	if !ok {
 		return fmt.Errorf("%v is no list", v.DataType())
@@ -137,8 +139,8 @@ func (b *arrowBatch) add(at int, level int16) {
 	b.at, b.def = append(b.at, at), append(b.def, level)
 }
 
-func (b *arrowBatch) null(c *chunkWriter) error {
-	if !c.optional() {
+func (b *arrowBatch) null(c *writer.Chunk) error {
+	if !c.Optional() {
 		return errRequiredNull
 	}
 	b.def = append(b.def, 0)
@@ -146,7 +148,7 @@ func (b *arrowBatch) null(c *chunkWriter) error {
 }
 
 // eachBatch calls row for every row and writes what it collects, some rows at a time.
-func (v arrowView) eachBatch(ctx context.Context, c *chunkWriter, values arrow.Array, row func(b *arrowBatch, row int) error) error {
+func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
 	var b arrowBatch
 	for i := range v.Len() {
 		if err := row(&b, i); err != nil {
@@ -159,7 +161,7 @@ func (v arrowView) eachBatch(ctx context.Context, c *chunkWriter, values arrow.A
 			return err
 		}
 		def := b.def
-		if !c.optional() {
+		if !c.Optional() {
 			def = nil
 		}
 		if err := writeArrow(c, values, b.at, def, b.rep); err != nil {

@@ -1,4 +1,4 @@
-package chunkio
+package copier
 
 import (
 	"context"
@@ -9,15 +9,16 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // copyBatch is how many values a copy moves at a time: enough to hide the calls, few
 // enough that the scratch (24 B a value and the strings) stays in the cache.
 const copyBatch = 4096
 
-// copyTarget is where a copied column goes.
-type copyTarget struct {
-	chunk *chunkWriter
+// target is where a copied column goes.
+type target struct {
+	chunk *writer.Chunk
 	// element is the list element that the output column takes of every row, or -1.
 	element int
 	// verbatim keeps the levels as they are: the output column is nested like the input.
@@ -25,12 +26,12 @@ type copyTarget struct {
 	verbatim bool
 }
 
-// copyColumn copies all of r, one column chunk, to every target, to the bit: values are
+// copyChunk copies all of r, one column chunk, to every target, to the bit: values are
 // never converted, so uint8, decimals, NaN payloads and nulls stay what they are.
 // It reads the chunk once, however many of a list's elements are wanted. values is the
 // number of entries that the footer promises, nulls included; batch that moved at a
 // time. Byte arrays of r must stay valid: the writer's statistics refer to them.
-func copyColumn(ctx context.Context, r pqfile.ColumnChunkReader, to []copyTarget, values int64, batch int) error {
+func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, values int64, batch int) error {
 	return format.Guard(func() error {
 		d := r.Descriptor()
 		switch r := r.(type) {
@@ -56,7 +57,7 @@ func copyColumn(ctx context.Context, r pqfile.ColumnChunkReader, to []copyTarget
 }
 
 // copyValues is copyColumn for one type.
-func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.Column, to []copyTarget, total int64, batch int) error {
+func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.Column, to []target, total int64, batch int) error {
 	values := make([]T, batch)
 	var def, rep []int16
 	if d.MaxDefinitionLevel() > 0 {
@@ -85,9 +86,9 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 			case t.element >= 0:
 				continue // split does all elements in one go
 			case t.verbatim:
-				err = writeValues(t.chunk, v, def, rep)
+				err = writer.Put(t.chunk, v, def, rep)
 			default:
-				err = writeValues(t.chunk, v, flatLevels(t.chunk, flat[:n], def, d.MaxDefinitionLevel()), nil)
+				err = writer.Put(t.chunk, v, flatLevels(t.chunk, flat[:n], def, d.MaxDefinitionLevel()), nil)
 			}
 			if err != nil {
 				return err
@@ -115,8 +116,8 @@ func cut(levels []int16, n int64) []int16 {
 
 // flatLevels writes the definition levels of a flat column to dst: 1 where a value is
 // present. It returns nil for a REQUIRED column.
-func flatLevels(c *chunkWriter, dst, def []int16, present int16) []int16 {
-	if !c.optional() {
+func flatLevels(c *writer.Chunk, dst, def []int16, present int16) []int16 {
+	if !c.Optional() {
 		return nil
 	}
 	for i := range dst {

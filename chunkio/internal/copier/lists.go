@@ -1,8 +1,10 @@
-package chunkio
+package copier
 
 import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // listSplitter turns elements of a list column into flat columns: output column t holds
@@ -20,12 +22,12 @@ type listSplitter[T any] struct {
 
 // splitColumn gathers one output column: def has an entry for every row that is done.
 type splitColumn[T any] struct {
-	to     *chunkWriter
+	to     *writer.Chunk
 	values []T
 	def    []int16
 }
 
-func newListSplitter[T any](d *schema.Column, to []copyTarget) *listSplitter[T] {
+func newListSplitter[T any](d *schema.Column, to []target) *listSplitter[T] {
 	s := &listSplitter[T]{max: d.MaxDefinitionLevel(), exists: d.MaxDefinitionLevel()}
 	for n := d.SchemaNode(); n != nil && n.RepetitionType() != parquet.Repetitions.Repeated; n = n.Parent() {
 		if n.RepetitionType() == parquet.Repetitions.Optional {
@@ -94,7 +96,7 @@ func (s *listSplitter[T]) flush() error {
 	s.fill()
 	for i := range s.columns {
 		c := &s.columns[i]
-		if err := writeValues(c.to, c.values, c.def, nil); err != nil {
+		if err := writer.Put(c.to, c.values, c.def, nil); err != nil {
 			return err
 		}
 		c.values, c.def = c.values[:0], c.def[:0]
