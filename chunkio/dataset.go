@@ -215,7 +215,7 @@ func (d *Dataset) Inputs() []stream.Input {
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 
 // Warnings lists what is odd but no error.
-func (d *Dataset) Warnings() []string {
+func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.catalog.warnings, d.features.warnings)
 }
 

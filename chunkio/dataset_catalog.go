@@ -3,7 +3,6 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -22,7 +21,7 @@ type catalog struct {
 	rows     int64 // in all
 	maxGroup int64 // rows of the tallest row group
 	held     int64 // most bytes that one open file holds
-	warnings []string
+	warnings []stream.Text
 	open     opener
 }
 
@@ -80,7 +79,7 @@ func openCatalog(ctx context.Context, paths []string, open opener, memory int64,
 			if first == nil {
 				first = err
 			}
-			b.warnings = append(b.warnings, fmt.Sprintf("skipped: %v", err))
+			b.warnings = append(b.warnings, stream.Textf("skipped: %v", err))
 		}
 	}
 	if len(b.files) == 0 {

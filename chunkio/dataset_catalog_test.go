@@ -37,7 +37,7 @@ func TestSchemasThatDiffer(t *testing.T) {
 			t.Errorf("error %v, want both files and %s", err, c.words)
 		}
 		ds := disk.dataset(t, paths, Options{SkipBad: true})
-		if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0], paths[1]) || ds.Rows() != 2 {
+		if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0].String(), paths[1]) || ds.Rows() != 2 {
 			t.Errorf("skipping: %d rows, warnings %q", ds.Rows(), w)
 		}
 		disk.checkClosed(t)

@@ -33,7 +33,7 @@ type features struct {
 	weight   *read  // to column 0 of its own buffer; nil without weights
 	label    *read  // the column of the classes; nil where they are not asked for
 	leftOut  []stream.LeftOut
-	warnings []string
+	warnings []stream.Text
 	refusal  error // why these features cannot be read; Check returns it
 }
 
@@ -169,7 +169,7 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	for i, e := range entries {
 		names[i] = e.columnName
 	}
-	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"{weight}", opt.Weight}} {
+	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
 		if role.name != "" && !slices.ContainsFunc(names, func(n columnName) bool { return n.is(role.name) }) {
 			return nil, stream.Usagef("{"+role.option+"} %s: no column has this name%s", role.name, didYouMean(role.name, flatNames(names)))
 		}
@@ -202,7 +202,7 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 		case excluded[i]:
 			why[i] = "excluded"
 		case len(opt.Columns) > 0 && !included[i]:
-			why[i] = "not among {columns}"
+			why[i] = "not among the columns asked for"
 		default:
 			why[i] = decided[e.flat]
 		}
@@ -224,7 +224,7 @@ func (f *features) add(e entry, width int) {
 	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ})
 	switch strings.ToLower(e.flat) {
 	case "label", "class", "target", "y":
-		f.warnings = append(f.warnings, fmt.Sprintf(
+		f.warnings = append(f.warnings, stream.Textf(
 			"column %q is used as a feature though its name suggests otherwise; if it is not one: {label} %[1]s or {exclude} %[1]s", e.flat))
 	}
 }
