@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -23,7 +24,7 @@ type labels struct {
 // applyLabels decodes the span's labels. Rows that take no part have none.
 func (s *span) applyLabels(ctx context.Context, k *labels) error {
 	r, name := s.d.features.label, s.d.opt.Label
-	s.class = sized(s.class, s.rows)
+	s.class = format.Sized(s.class, s.rows)
 	if allSet(s.skip, s.rows) {
 		return nil
 	}

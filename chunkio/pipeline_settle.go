@@ -131,7 +131,7 @@ func (s *span) applySample(sample sampler) bool {
 // missing, infinite or negative is an error, unless its row is outside the sample.
 func (s *span) applyWeights(ctx context.Context) error {
 	r := s.d.features.weight
-	s.weight = sized(s.weight, s.rows)
+	s.weight = format.Sized(s.weight, s.rows)
 	dst := make([][]float64, len(r.cols))
 	for e, col := range r.cols {
 		if col == 0 {
@@ -165,7 +165,7 @@ func (s *span) compact(b int) {
 	if gone == 0 {
 		return
 	}
-	s.positions = sized(s.positions, s.rows)
+	s.positions = format.Sized(s.positions, s.rows)
 	kept := s.positions[lo:lo]
 	for i := lo; i < hi; i++ {
 		if !isSet(s.skip, i) && !isSet(s.drop, i) {

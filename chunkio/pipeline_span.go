@@ -74,14 +74,6 @@ func zeroed[T any](old []T, n int) []T {
 	return old
 }
 
-// sized returns n elements of any value, in the memory of old if it is large enough.
-func sized[T any](old []T, n int) []T {
-	if cap(old) < n {
-		return make([]T, n)
-	}
-	return old[:n]
-}
-
 func (s *span) blocks() int { return (s.rows + s.height - 1) / s.height }
 
 // bounds returns the rows of block b within the span.
@@ -131,7 +123,7 @@ func (s *span) decode(ctx context.Context, index int, v *views) {
 		s.decodeSparse(ctx, r)
 		return
 	}
-	v.dst = sized(v.dst, len(r.cols))
+	v.dst = format.Sized(v.dst, len(r.cols))
 	first := -1
 	for e, col := range r.cols {
 		v.dst[e] = nil

@@ -136,3 +136,25 @@ const (
 	MaxClasses   = 1 << 16
 	MaxClassText = 64 * MaxClasses
 )
+
+// Guard calls f and turns a panic of the Parquet library into an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, ok := r.(error); ok {
+				err = fmt.Errorf("the Parquet library failed: %w", e)
+			} else {
+				err = errors.New(fmt.Sprint("the Parquet library failed: ", r))
+			}
+		}
+	}()
+	return f()
+}
+
+// Sized returns n elements of any value, in the memory of old if it is large enough.
+func Sized[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n)
+	}
+	return old[:n]
+}

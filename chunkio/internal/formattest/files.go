@@ -9,10 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
@@ -38,6 +41,7 @@ func RealFile(t testing.TB, name string) string {
 // Dump is what a Parquet file holds, by leaf column, read with v15's own file reader
 // and written as text to the bit.
 type Dump struct {
+	Meta   *metadata.FileMetaData
 	Root   *schema.GroupNode
 	Groups []int64
 	Leaves []Leaf
@@ -79,6 +83,28 @@ func (l *Leaf) Rows() []string {
 	return rows
 }
 
+// Numbers are the values of a flat column of numbers, NaN for null.
+func (l *Leaf) Numbers(t *testing.T) []float64 {
+	t.Helper()
+	var numbers []float64
+	unsigned, _ := l.Node.LogicalType().(*schema.IntLogicalType)
+	for _, row := range l.Rows() {
+		word, bits, _ := strings.Cut(row, " ")
+		x := map[string]float64{"null": math.NaN(), "true": 1, "false": 0}[word]
+		if n, err := strconv.ParseUint(bits, 16, 64); err == nil && len(bits) == 16 {
+			x = math.Float64frombits(n)
+		} else if err == nil {
+			x = float64(math.Float32frombits(uint32(n)))
+		} else if n, err := strconv.ParseInt(word, 10, 64); err == nil && unsigned != nil && !unsigned.IsSigned() {
+			x = float64(uint32(n))
+		} else if err == nil {
+			x = float64(n)
+		}
+		numbers = append(numbers, x)
+	}
+	return numbers
+}
+
 // Element is one element of every row of a list column, "null" where there is none.
 func (l *Leaf) Element(e int) []string {
 	var rows []string
@@ -103,13 +129,23 @@ func (l *Leaf) Element(e int) []string {
 // Read reads a file; only, if any are given, are the paths of the columns to read.
 func Read(t *testing.T, path string, only ...string) *Dump {
 	t.Helper()
-	r, err := pqfile.OpenParquetFile(path, false)
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	d := &Dump{Root: r.MetaData().Schema.Root()}
+	defer f.Close()
+	return ReadFrom(t, f, only...)
+}
+
+// ReadFrom is Read of a file that is open or in memory.
+func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
+	t.Helper()
+	r, err := pqfile.NewParquetReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := r.MetaData().Schema
+	d := &Dump{Meta: r.MetaData(), Root: s.Root()}
 	for i := range s.NumColumns() {
 		c := s.Column(i)
 		d.Leaves = append(d.Leaves, Leaf{Path: c.Path(), Top: c.ColumnPath()[0], Node: c.SchemaNode().(*schema.PrimitiveNode), max: c.MaxDefinitionLevel()})
@@ -337,13 +373,16 @@ func mapped[T any](at []int, value func(int) T) []T {
 	return out
 }
 
-// memInput is an input in memory.
-type memInput struct{ *bytes.Reader }
+// Memory is a file in memory as an input.
+type Memory struct {
+	*bytes.Reader
+	Closed bool
+}
 
-func (memInput) Close() error { return nil }
-func (memInput) Name() string { return "test.arrow" }
+func NewMemory(b []byte) *Memory { return &Memory{Reader: bytes.NewReader(b)} }
 
-func NewMemInput(b []byte) format.Input { return memInput{bytes.NewReader(b)} }
+func (m *Memory) Name() string { return "memory" }
+func (m *Memory) Close() error { m.Closed = true; return nil }
 
 // localFile is a file on disk as an input.
 type localFile struct {

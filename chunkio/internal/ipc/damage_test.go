@@ -88,7 +88,7 @@ func readEverything(b []byte, isStream bool, limit int64) error {
 			}
 		}
 	}
-	f, err := Open(formattest.NewMemInput(b), limit)
+	f, err := Open(formattest.NewMemory(b), limit)
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func TestMemoryLimit(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	f, err := Open(formattest.NewMemInput(encoded(t, false, smallRecords())), 1<<20)
+	f, err := Open(formattest.NewMemory(encoded(t, false, smallRecords())), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func (f *failingInput) ReadAt(p []byte, off int64) (int, error) {
 func TestReadErrors(t *testing.T) {
 	b := encoded(t, false, smallRecords(), ipc.WithZstd())
 	for n := 0; ; n++ {
-		in := &failingInput{formattest.NewMemInput(b), n}
+		in := &failingInput{formattest.NewMemory(b), n}
 		f, err := Open(in, 1<<20)
 		for i := 0; err == nil && i < 2; i++ {
 			var g format.Group
@@ -384,7 +384,7 @@ func FuzzStream(f *testing.F) { fuzz(f, true) }
 // Columns are decoded from several goroutines at once, with the same result.
 func TestConcurrent(t *testing.T) {
 	for _, opts := range compressions {
-		f, err := Open(formattest.NewMemInput(encoded(t, false, smallRecords(), opts...)), 1<<20)
+		f, err := Open(formattest.NewMemory(encoded(t, false, smallRecords(), opts...)), 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func BenchmarkDecode(b *testing.B) {
 				b.SetBytes(rows * cols * 8)
 				b.ReportAllocs()
 				for b.Loop() {
-					f, err := Open(formattest.NewMemInput(file), 1<<30)
+					f, err := Open(formattest.NewMemory(file), 1<<30)
 					if err != nil {
 						b.Fatal(err)
 					}

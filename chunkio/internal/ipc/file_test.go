@@ -277,7 +277,7 @@ func readGroups(t testing.TB, b []byte, stream bool, f func(leaves []format.Leaf
 	t.Helper()
 	ctx := context.Background()
 	if !stream {
-		file, err := Open(formattest.NewMemInput(b), 1<<30)
+		file, err := Open(formattest.NewMemory(b), 1<<30)
 		if err != nil {
 			return err
 		}

@@ -122,7 +122,7 @@ func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
 	case r.fixed != nil:
 		size := r.field.fixedSize()
 		n = min(len(ids), textTile/size)
-		r.raw = sized(r.raw, n*size)
+		r.raw = format.Sized(r.raw, n*size)
 		if err := r.fixed.full(r.raw); err != nil {
 			return 0, err
 		}
@@ -144,7 +144,7 @@ func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
 // nextBytes is next for bytes of any length. Of those that are too long for a class
 // it keeps as many as show that.
 func (r *textReader) nextBytes(t *text.List, ids []int32) (int, error) {
-	r.raw = sized(r.raw, int(r.field.offsetSize()))
+	r.raw = format.Sized(r.raw, int(r.field.offsetSize()))
 	for i := range ids {
 		if _, err := io.ReadFull(r.ends, r.raw); err != nil {
 			return 0, cutShort(err)
@@ -178,12 +178,4 @@ func (r *textReader) close() {
 	r.fixed.close()
 	r.offsets.close()
 	r.data.close()
-}
-
-// sized returns n elements of any value, in the memory of old if it is large enough.
-func sized[T any](old []T, n int) []T {
-	if cap(old) < n {
-		return make([]T, n)
-	}
-	return old[:n]
 }

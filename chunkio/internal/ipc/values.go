@@ -123,7 +123,7 @@ func (r *numberReader) decode(dst []float64) error {
 		}
 	} else {
 		n := len(dst) * r.field.bits / 8
-		r.raw = sized(r.raw, n)
+		r.raw = format.Sized(r.raw, n)
 		if err := r.bytes.full(r.raw); err != nil {
 			return err
 		}

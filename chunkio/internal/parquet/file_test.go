@@ -18,18 +18,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
-
-// bytesInput is a file in memory.
-type bytesInput struct {
-	*bytes.Reader
-	closed bool
-}
-
-func newBytesInput(b []byte) *bytesInput { return &bytesInput{Reader: bytes.NewReader(b)} }
-
-func (b *bytesInput) Name() string { return "memory.parquet" }
-func (b *bytesInput) Close() error { b.closed = true; return nil }
 
 // putBatch writes values of the writer's physical type.
 func putBatch(w pqfile.ColumnChunkWriter, values any, def, rep []int16) (err error) {
@@ -278,7 +268,7 @@ func roundTrip(t *testing.T, c typeCase, e parquet.Encoding, version parquet.Dat
 		}
 		return putBatch(w, values, def, nil)
 	}, props...)
-	f, err := Open(newBytesInput(file), 1<<20)
+	f, err := Open(formattest.NewMemory(file), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +302,7 @@ func TestColumnReader(t *testing.T) {
 			file := writeFile(t, schema.FieldList{node}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
 				return putBatch(w, text, nil, nil)
 			}, props...)
-			f, err := Open(newBytesInput(file), 1<<20)
+			f, err := Open(formattest.NewMemory(file), 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}

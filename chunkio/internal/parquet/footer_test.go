@@ -39,7 +39,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"footer of no bytes", "damaged footer", patched(file, -8, 0, 0, 0, 0)},
 		{"footer of other bytes", "damaged footer", patched(file, -8, 5, 0, 0, 0)},
 	} {
-		_, err := Open(newBytesInput(c.file), 1<<20)
+		_, err := Open(formattest.NewMemory(c.file), 1<<20)
 		var data *stream.DataError
 		if !errors.As(err, &data) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
@@ -51,11 +51,11 @@ func TestOpenMemory(t *testing.T) {
 	file := varietyFile(t, parquet.DataPageV1, compress.Codecs.Uncompressed, 2)
 	var memory *stream.MemoryError
 	for _, limit := range []int64{0, 100, 10_000} {
-		if _, err := Open(newBytesInput(file), limit); !errors.As(err, &memory) || !memory.OfMemory() {
+		if _, err := Open(formattest.NewMemory(file), limit); !errors.As(err, &memory) || !memory.OfMemory() {
 			t.Fatalf("limit %d: %v", limit, err)
 		}
 	}
-	f, err := Open(newBytesInput(file), memory.Need)
+	f, err := Open(formattest.NewMemory(file), memory.Need)
 	if err != nil {
 		t.Fatalf("the limit that the error names is not enough: %v", err)
 	}
@@ -63,7 +63,7 @@ func TestOpenMemory(t *testing.T) {
 		t.Errorf("holds %d bytes", f.HeldBytes())
 	}
 	other := patched(file, len(file)-20, 0xAA) // created_by, behind all that is checked
-	g, err := Open(newBytesInput(other), 1<<20)
+	g, err := Open(formattest.NewMemory(other), 1<<20)
 	if err == nil && g.FooterDigest() == f.FooterDigest() {
 		t.Error("another footer has the same digest")
 	}

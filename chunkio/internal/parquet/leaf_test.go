@@ -144,7 +144,7 @@ func listFile(t *testing.T, lengths ...int) *File {
 		}
 		return putBatch(w, values, def, rep)
 	}, parquet.WithDataPageSize(64), parquet.WithBatchSize(4))
-	f, err := Open(newBytesInput(file), 1<<20)
+	f, err := Open(formattest.NewMemory(file), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestRefused(t *testing.T) {
 			}
 			return putBatch(w, []parquet.ByteArray{[]byte("a"), []byte("b")}, []int16{1, 1}, nil)
 		})
-	f, err := Open(newBytesInput(file), 1<<20)
+	f, err := Open(formattest.NewMemory(file), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

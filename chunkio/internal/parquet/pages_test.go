@@ -201,16 +201,16 @@ func scratchPool() *sync.Pool { return &sync.Pool{New: func() any { return new(s
 func TestEveryTruncation(t *testing.T) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(t, 1) {
-		if err := readAll(newBytesInput(file), pool); err != nil {
+		if err := readAll(formattest.NewMemory(file), pool); err != nil {
 			t.Fatal(err)
 		}
 		for n := range file {
-			in := newBytesInput(file[:n])
+			in := formattest.NewMemory(file[:n])
 			var data *stream.DataError
 			if err := readAll(in, pool); !errors.As(err, &data) || data.Path != in.Name() {
 				t.Fatalf("file cut after %d of %d bytes: %v", n, len(file), err)
 			}
-			if !in.closed {
+			if !in.Closed {
 				t.Fatal("the input of a file that cannot be opened stays open")
 			}
 		}
@@ -222,7 +222,7 @@ func TestEveryTruncation(t *testing.T) {
 func TestEveryFlip(t *testing.T) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(t, 1) {
-		whole, err := Open(newBytesInput(file), 1<<20)
+		whole, err := Open(formattest.NewMemory(file), 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,10 +232,10 @@ func TestEveryFlip(t *testing.T) {
 			before := allocated()
 			if c := columnAt(whole, i); c >= 0 { // no other column can notice
 				f := *whole
-				f.in, f.pool = newBytesInput(damaged), pool
+				f.in, f.pool = formattest.NewMemory(damaged), pool
 				err = readColumns(&f, c, 20)
 			} else {
-				err = readAll(newBytesInput(damaged), pool)
+				err = readAll(formattest.NewMemory(damaged), pool)
 			}
 			if got := allocated() - before; got > allocationCeiling {
 				t.Fatalf("byte %d: allocated %d bytes (%v)", i, got, err)
@@ -259,7 +259,7 @@ var errDisk = errors.New("disk on fire")
 
 // faultyInput fails, or reads short, at its n-th read.
 type faultyInput struct {
-	*bytesInput
+	*formattest.Memory
 	left  int
 	short bool
 }
@@ -267,10 +267,10 @@ type faultyInput struct {
 func (f *faultyInput) ReadAt(b []byte, at int64) (int, error) {
 	f.left--
 	if f.left != 0 {
-		return f.bytesInput.ReadAt(b, at)
+		return f.Memory.ReadAt(b, at)
 	}
 	if f.short {
-		n, _ := f.bytesInput.ReadAt(b, at)
+		n, _ := f.Memory.ReadAt(b, at)
 		return n / 2, io.EOF
 	}
 	return 0, errDisk
@@ -285,7 +285,7 @@ func TestReadErrors(t *testing.T) {
 				want = io.ErrUnexpectedEOF
 			}
 			for n := 1; ; n++ {
-				in := &faultyInput{newBytesInput(file), n, short}
+				in := &faultyInput{formattest.NewMemory(file), n, short}
 				err := readAll(in, pool)
 				if in.left > 0 { // there are fewer reads than n
 					if err != nil {
@@ -312,7 +312,7 @@ func TestChecksum(t *testing.T) {
 			Encoding: parquet.Encodings.Plain, CRC: crc32.ChecksumIEEE(body) ^ damage, HasCRC: true,
 		}
 		b := append(AppendPageHeader(nil, h), body...)
-		p := newPages(newBytesInput(b), chunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
+		p := newPages(formattest.NewMemory(b), chunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
 		if more, err := p.next(); err != nil || !more {
 			t.Fatal(more, err)
 		}
@@ -329,7 +329,7 @@ func FuzzParquet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		before := allocated()
-		_ = readAll(newBytesInput(file), pool) // must not panic or hang
+		_ = readAll(formattest.NewMemory(file), pool) // must not panic or hang
 		if got := allocated() - before; got > allocationCeiling+64*uint64(len(file)) {
 			t.Fatalf("allocated %d bytes for a file of %d", got, len(file))
 		}

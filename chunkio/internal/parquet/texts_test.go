@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -39,24 +38,9 @@ func TestParquetTextEncodings(t *testing.T) {
 			if encoding != e.RLEDict {
 				props = append(props, parquet.WithEncoding(encoding))
 			}
-			root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{
-				schema.NewByteArrayNode("kind", parquet.Repetitions.Optional, -1)}, -1))
-			var out bytes.Buffer
-			w := pqfile.NewParquetWriter(&out, root, pqfile.WithWriterProps(parquet.NewWriterProperties(props...)))
-			group := w.AppendRowGroup()
-			column, err := group.NextColumn()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := column.(*pqfile.ByteArrayColumnChunkWriter).WriteBatch(words, def, nil); err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range []interface{ Close() error }{column, group, w} {
-				if err := c.Close(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			f, err := Open(formattest.NewMemInput(out.Bytes()), 1<<30)
+			file := writeFile(t, schema.FieldList{schema.NewByteArrayNode("kind", parquet.Repetitions.Optional, -1)}, 1,
+				func(_, _ int, w pqfile.ColumnChunkWriter) error { return putBatch(w, words, def, nil) }, props...)
+			f, err := Open(formattest.NewMemory(file), 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}
