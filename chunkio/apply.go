@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -87,6 +88,6 @@ type applier struct {
 	catalog *catalog
 	sparse  *sparseSpec
 	opt     ApplyOptions
-	columns []outColumn
+	columns []copier.Column
 	report  ApplyReport
 }

@@ -3,31 +3,14 @@ package chunkio
 import (
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// outKind says where an output column comes from.
-type outKind int
-
-const (
-	fromLeaf      outKind = iota // a leaf, or one element of a list leaf
-	fromField                    // a whole top-level field with all its leaves
-	fromSparse                   // one feature of sparse rows
-	fromPartition                // a partition key
-)
-
-// outColumn is one top-level column of the output.
-type outColumn struct {
-	name    string
-	kind    outKind
-	leaf    int // dataset leaf, of fromLeaf
-	element int // of a list leaf or of sparse rows; -1 for a leaf itself
-	part    int // of fromPartition
-}
-
 // choose resolves the names of the options to output columns: the selected ones in
 // their order, then the others.
-func (a *applier) choose() ([]outColumn, error) {
+func (a *applier) choose() ([]copier.Column, error) {
 	entries, err := flatten(a.catalog, a.sparse)
 	if err != nil {
 		return nil, err
@@ -38,11 +21,11 @@ func (a *applier) choose() ([]outColumn, error) {
 		known[entries[i].flat] = &entries[i]
 		names[i] = entries[i].columnName
 	}
-	var columns []outColumn
+	var columns []copier.Column
 	taken := map[string]bool{}
-	add := func(c outColumn) {
-		if !taken[c.name] {
-			taken[c.name] = true
+	add := func(c copier.Column) {
+		if !taken[c.Name] {
+			taken[c.Name] = true
 			columns = append(columns, c)
 		}
 	}
@@ -70,7 +53,7 @@ func (a *applier) choose() ([]outColumn, error) {
 			if !a.hasField(name) {
 				return nil, stream.Usagef("{also} %s: no column has this name%s", name, didYouMean(name, flatNames(names)))
 			}
-			c = outColumn{name: name, kind: fromField, element: -1}
+			c = copier.Column{Name: name, Kind: copier.FromField, Element: -1}
 		}
 		add(c)
 	}
@@ -78,59 +61,54 @@ func (a *applier) choose() ([]outColumn, error) {
 		return nil, stream.Usagef("no column to write: the selection is empty and {also} names none")
 	}
 	for _, c := range columns {
-		a.report.Columns = append(a.report.Columns, c.name)
+		a.report.Columns = append(a.report.Columns, c.Name)
 	}
 	return columns, nil
 }
 
 // flatColumn makes a flat output column of an entry; ok is false where there is none
 // of this name or it is a list as a whole.
-func (a *applier) flatColumn(name string, e *entry) (c outColumn, ok bool, err error) {
-	c = outColumn{name: name, element: -1}
+func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, err error) {
+	c = copier.Column{Name: name, Element: -1}
 	switch {
 	case e == nil:
 		return c, false, nil
 	case e.leaf < 0:
-		c.kind, c.part = fromPartition, e.part
+		c.Kind, c.Part = copier.FromPartition, e.part
 		return c, true, nil
 	case e.refused:
 		return c, false, undecodable(a.catalog, *e)
 	}
-	c.leaf = e.leaf
-	if l := a.catalog.leaves[e.leaf]; l.nested() {
+	c.Leaf = e.leaf
+	if l := a.catalog.leaves[e.leaf]; nested(l) {
 		if e.list == "" {
 			return c, false, nil
 		}
-		c.element = e.element
+		c.Element = e.element
 		if a.sparse != nil && e.leaf == a.sparse.values {
-			c.kind = fromSparse
+			c.Kind = copier.FromSparse
 		}
 	}
 	return c, true, nil
 }
 
 // nested reports whether a row of the leaf may be several values.
-func (l leaf) nested() bool {
+func nested(l format.Leaf) bool {
 	for _, t := range []string{"list", "map", "struct", "union"} {
-		if strings.HasPrefix(l.typ, t) {
+		if strings.HasPrefix(l.Type, t) {
 			return true
 		}
 	}
-	return l.list
+	return l.List
 }
 
 // hasField reports whether name is a top-level field of the files: the first part of
 // some leaf's name.
 func (a *applier) hasField(name string) bool {
 	for _, l := range a.catalog.leaves {
-		if l.name == name || strings.HasPrefix(l.name, name+".") {
+		if l.Name == name || strings.HasPrefix(l.Name, name+".") {
 			return true
 		}
 	}
 	return false
-}
-
-// errNotWhole is the error of naming a group that can only be copied with its parent.
-func errNotWhole(name string) error {
-	return stream.Usagef("{also} %s: a list or struct inside a struct cannot be copied by itself; name the whole top-level column, or its flat columns", name)
 }

@@ -10,67 +10,30 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// copySource is an opened input file that columns can be copied from.
-type copySource interface {
-	format
-	// field makes the output field of a column that is a leaf or a whole field.
-	field(c outColumn) (outField, error)
-	// tasks lists what must be done, in any order and at once, to write row group g of
-	// such columns to their chunks.
-	tasks(ctx context.Context, g int, open []openColumn) ([]copyTask, error)
-	// need bounds the bytes that column c of row group g holds while it is open, and
-	// scratch those that copying from row group g takes besides with so many workers.
-	need(g int, c outColumn) int64
-	scratch(g int, columns []outColumn, workers int) (int64, error)
-}
-
-// outField is the schema of one output column.
-type outField struct {
-	node schema.Node
-	dict []bool // by leaf: whether a dictionary is worth trying
-}
-
-// openColumn is an output column of the row group that is being written.
-type openColumn struct {
-	outColumn
-	chunks []*chunkWriter // by leaf
-}
-
-// copyTask is a part of the copying of one row group; column names it in errors.
-type copyTask struct {
-	column string
-	run    func(ctx context.Context) error
-}
-
 // open opens file i of the catalog for copying.
-func (a *applier) open(i int) (copySource, error) {
+func (a *applier) open(i int) (copier.Source, error) {
 	f := &a.catalog.files[i]
 	opened, err := a.catalog.reopen(f, a.opt.Memory, &a.opt.Meter.Bytes)
 	if err != nil {
 		return nil, err
 	}
-	switch o := opened.(type) {
-	case *parquetFile:
-		return &parquetSource{parquetFile: o, file: f}, nil
-	case *ipcFile:
-		s, err := newIPCSource(o, f)
-		if err != nil {
-			o.Close()
-			return nil, stream.Dataf(f.path, "cannot be read for copying: %w", err)
-		}
-		return s, nil
+	src, err := copier.Open(opened, f.at)
+	if err != nil {
+		opened.Close()
+		return nil, stream.Dataf(f.path, "cannot be read for copying: %w", err)
 	}
-	opened.Close()
-	return nil, stream.Dataf(f.path, "columns of this kind of file cannot be copied")
+	return src, nil
 }
 
 // writeOne writes all files to the one file out.
 func (a *applier) writeOne(ctx context.Context, out string) error {
-	var fields []outField
+	var fields []copier.Field
 	files := make([]int, len(a.catalog.files))
 	for i := range files {
 		files[i] = i
@@ -115,7 +78,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) e
 
 // columnsBelow are the columns that a file at rel holds: a partition key that stands
 // in its path is no column of the file.
-func (a *applier) columnsBelow(rel string) ([]outColumn, error) {
+func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 	keys, _, err := hiveParts(rel)
 	if err != nil {
 		return nil, err
@@ -124,21 +87,21 @@ func (a *applier) columnsBelow(rel string) ([]outColumn, error) {
 	for _, k := range keys {
 		kept[k] = true
 	}
-	var columns []outColumn
+	var columns []copier.Column
 	for _, c := range a.columns {
-		if c.kind != fromPartition || !kept[c.name] {
+		if c.Kind != copier.FromPartition || !kept[c.Name] {
 			columns = append(columns, c)
 		}
 	}
 	if len(columns) == 0 {
-		return nil, stream.Usagef("only partition keys are selected, which are folders and no columns: add a column with {also}, or write one file (-o FILE.parquet)")
+		return nil, stream.Usagef("only partition keys are selected, which are folders and no columns: add a column with {also}, or write one file ({output} FILE.parquet)")
 	}
 	return columns, nil
 }
 
 // writeFile writes the given files of the catalog to the one file at path; shown is
 // its name in errors.
-func (a *applier) writeFile(ctx context.Context, path, shown string, fields []outField, columns []outColumn, files []int) (err error) {
+func (a *applier) writeFile(ctx context.Context, path, shown string, fields []copier.Field, columns []copier.Column, files []int) (err error) {
 	out, err := atomicfile.Create(path)
 	if err != nil {
 		return renameOutput(err, shown)
@@ -148,14 +111,14 @@ func (a *applier) writeFile(ctx context.Context, path, shown string, fields []ou
 	var nodes schema.FieldList
 	var dict []bool
 	for _, f := range fields {
-		nodes = append(nodes, f.node)
-		dict = append(dict, f.dict...)
+		nodes = append(nodes, f.Node)
+		dict = append(dict, f.Dict...)
 	}
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)
 	if err != nil {
 		return fmt.Errorf("the output's schema: %w", err)
 	}
-	w, err := newParquetWriter(out, root, dict, a.opt.Threads)
+	w, err := writer.New(out, root, dict, a.opt.Threads)
 	if err != nil {
 		return err
 	}
@@ -166,7 +129,7 @@ func (a *applier) writeFile(ctx context.Context, path, shown string, fields []ou
 		}
 		rows += a.catalog.files[i].rows()
 	}
-	if err := w.finish(); err != nil {
+	if err := w.Finish(); err != nil {
 		return err
 	}
 	if err := verifyWritten(out, rows, len(dict)); err != nil {
@@ -177,7 +140,7 @@ func (a *applier) writeFile(ctx context.Context, path, shown string, fields []ou
 	}
 	a.report.Files++
 	a.report.Rows += rows
-	a.report.Bytes += w.offset
+	a.report.Bytes += w.Offset
 	return nil
 }
 

@@ -7,21 +7,23 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // copyFile appends the row groups of file i.
-func (a *applier) copyFile(ctx context.Context, w *parquetWriter, i int, columns []outColumn, fields []outField) error {
+func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
 	src, err := a.open(i)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	for g, rows := range src.groupRows() {
+	for g, rows := range src.GroupRows() {
 		if rows == 0 {
 			continue
 		}
-		group := w.group(rows)
+		group := w.Group(rows)
 		for lo := 0; lo < len(columns); {
 			n, workers, err := a.window(src, i, g, columns[lo:])
 			if err != nil {
@@ -32,7 +34,7 @@ func (a *applier) copyFile(ctx context.Context, w *parquetWriter, i int, columns
 			}
 			lo += n
 		}
-		if err := group.end(); err != nil {
+		if err := group.End(); err != nil {
 			return err
 		}
 		a.opt.Meter.Rows.Add(rows)
@@ -42,10 +44,10 @@ func (a *applier) copyFile(ctx context.Context, w *parquetWriter, i int, columns
 
 // window says how many of the columns may be open at once within the memory, and how
 // many workers may copy them.
-func (a *applier) window(src copySource, i, g int, columns []outColumn) (n, workers int, err error) {
-	held := a.catalog.bytes() + src.heldBytes()
+func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (n, workers int, err error) {
+	held := a.catalog.bytes() + src.HeldBytes()
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
-		scratch, err := src.scratch(g, columns, workers)
+		scratch, err := src.Scratch(g, columns, workers)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -57,7 +59,7 @@ func (a *applier) window(src copySource, i, g int, columns []outColumn) (n, work
 			continue
 		default:
 			return 0, 0, &stream.MemoryError{
-				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].name, a.catalog.files[i].path, g),
+				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.files[i].path, g),
 				Need: total, Limit: a.opt.Memory,
 			}
 		}
@@ -71,62 +73,57 @@ func (a *applier) window(src copySource, i, g int, columns []outColumn) (n, work
 	return n, workers, nil
 }
 
-func (a *applier) need(src copySource, g int, c outColumn) int64 {
-	if c.kind == fromLeaf || c.kind == fromField {
-		return src.need(g, c)
+func (a *applier) need(src copier.Source, g int, c copier.Column) int64 {
+	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField {
+		return src.Need(g, c)
 	}
 	// Encoded columns of sparse rows and of keys are small; sparse rows are spread in batches.
-	return openColumnBytes + 8*sparseBatch + 2*src.groupRows()[g]
+	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
 }
 
-// openColumnBytes is what a column holds while it is written, besides its pages: v15's
-// writer (measured: 6 KiB, 13 with a dictionary) and a batch of values and levels
-// (copyBatch of up to 24 + 4 bytes).
-const openColumnBytes = 128 << 10
-
 // copyWindow copies some columns of row group g.
-func (a *applier) copyWindow(ctx context.Context, src copySource, i, g, workers int, group *groupWriter, columns []outColumn, fields []outField) error {
-	var all []*chunkWriter
-	var mine, sparse []openColumn // those that src copies, and those of sparse rows
-	var tasks []copyTask
+func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, columns []copier.Column, fields []copier.Field) error {
+	var all []*writer.Chunk
+	var mine, sparse []copier.Target // those that src copies, and those of sparse rows
+	var tasks []copier.Task
 	for k, c := range columns {
-		chunks, err := group.columns(len(fields[k].dict))
+		chunks, err := group.Columns(len(fields[k].Dict))
 		if err != nil {
 			return err
 		}
 		all = append(all, chunks...)
-		open := openColumn{c, chunks}
-		switch c.kind {
-		case fromSparse:
+		open := copier.Target{Column: c, Chunks: chunks}
+		switch c.Kind {
+		case copier.FromSparse:
 			sparse = append(sparse, open)
-		case fromPartition:
-			tasks = append(tasks, copyTask{c.name, func(context.Context) error { return a.writePartition(i, open) }})
+		case copier.FromPartition:
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartition(i, open) }})
 		default:
 			mine = append(mine, open)
 		}
 	}
 	path := a.catalog.files[i].path
-	more, err := src.tasks(ctx, g, mine)
+	more, err := src.Tasks(ctx, g, mine)
 	if err != nil {
 		return copyError(ctx, path, g, "", err)
 	}
 	tasks = append(tasks, more...)
 	if len(sparse) > 0 {
-		name := a.catalog.leaves[a.sparse.values].name
-		tasks = append(tasks, copyTask{name, func(ctx context.Context) error { return a.copySparse(ctx, src, i, g, sparse) }})
+		name := a.catalog.leaves[a.sparse.values].Name
+		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return a.copySparse(ctx, src, i, g, sparse) }})
 	}
 	if err := runAll(ctx, workers, path, g, tasks, all); err != nil {
 		return err
 	}
-	return group.place(all)
+	return group.Place(all)
 }
 
 // runAll runs the tasks, then finishes the chunks they wrote.
-func runAll(ctx context.Context, workers int, path string, g int, tasks []copyTask, chunks []*chunkWriter) error {
+func runAll(ctx context.Context, workers int, path string, g int, tasks []copier.Task, chunks []*writer.Chunk) error {
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(workers)
 	for _, t := range tasks {
-		work.Go(func() error { return copyError(workCtx, path, g, t.column, t.run(workCtx)) })
+		work.Go(func() error { return copyError(workCtx, path, g, t.Column, t.Run(workCtx)) })
 	}
 	if err := work.Wait(); err != nil {
 		if ctx.Err() != nil {
@@ -137,7 +134,7 @@ func runAll(ctx context.Context, workers int, path string, g int, tasks []copyTa
 	var last errgroup.Group
 	last.SetLimit(workers)
 	for _, c := range chunks {
-		last.Go(func() error { return copyError(ctx, path, g, c.Descr().Path(), c.finish()) })
+		last.Go(func() error { return copyError(ctx, path, g, c.Descr().Path(), c.Finish()) })
 	}
 	return last.Wait()
 }

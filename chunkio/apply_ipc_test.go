@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -184,7 +185,7 @@ func TestApplyIPC(t *testing.T) {
 	out := filepath.Join(dir, "out.parquet")
 	opt := ApplyOptions{Columns: []string{"emb[2]", "emb[0]"}, Also: append(also, "emb", "tags", "runs")}
 	mustApply(t, []string{in}, out, opt)
-	got := dumpFile(t, out)
+	got := formattest.Read(t, out)
 	want := func(text func(int) string, null func(int) bool) (all []string) {
 		for i := range 2 * rows {
 			v := "null"
@@ -197,17 +198,17 @@ func TestApplyIPC(t *testing.T) {
 	}
 	for _, c := range cases {
 		size := -1
-		if l := got.column(c.name).node; c.physical == parquet.Types.FixedLenByteArray {
+		if l := got.Column(c.name).Node; c.physical == parquet.Types.FixedLenByteArray {
 			size = l.TypeLength()
 		}
 		node := schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.name, parquet.Repetitions.Optional, c.logical, c.physical, size, -1))
-		sameColumn(t, got.column(c.name), c.name, node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%5 == 3 }))
-		sameColumn(t, got.column("s_"+c.name+".x"), "s_"+c.name+".x", node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%7 == 1 || i%7 == 2 }))
-		sameColumn(t, got.column("r_"+c.name), "r_"+c.name, node, parquet.Repetitions.Required, want(c.text, func(int) bool { return false }))
+		sameColumn(t, got.Column(c.name), c.name, node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%5 == 3 }))
+		sameColumn(t, got.Column("s_"+c.name+".x"), "s_"+c.name+".x", node, parquet.Repetitions.Optional, want(c.text, func(i int) bool { return i%7 == 1 || i%7 == 2 }))
+		sameColumn(t, got.Column("r_"+c.name), "r_"+c.name, node, parquet.Repetitions.Required, want(c.text, func(int) bool { return false }))
 	}
 	for _, e := range []int{2, 0} {
-		rows := got.column(fmt.Sprintf("emb[%d]", e)).rows()
-		whole := got.column("emb.list.element").element(e)
+		rows := got.Column(fmt.Sprintf("emb[%d]", e)).Rows()
+		whole := got.Column("emb.list.element").Element(e)
 		for i, v := range rows {
 			x := fmt.Sprint(10*(i%40) + e)
 			if i%40%5 == 3 {
@@ -218,13 +219,13 @@ func TestApplyIPC(t *testing.T) {
 			}
 		}
 	}
-	for i, v := range got.column("runs").rows() {
+	for i, v := range got.Column("runs").Rows() {
 		if want := fmt.Sprint(i % rows / 10 * 10); v != want {
 			t.Fatalf("runs, row %d: %s, want %s", i, v, want)
 		}
 	}
-	tags := got.column("tags.list.element")
-	if d := fmt.Sprint(tags.def[:11], tags.rep[:11]); d != "[0 3 2 3 3 3 3 3 0 3 3] [0 0 1 0 1 0 1 1 0 0 0]" {
+	tags := got.Column("tags.list.element")
+	if d := fmt.Sprint(tags.Def[:11], tags.Rep[:11]); d != "[0 3 2 3 3 3 3 3 0 3 3] [0 0 1 0 1 0 1 1 0 0 0]" {
 		t.Fatalf("tags has levels %v", d)
 	}
 
@@ -243,7 +244,7 @@ func TestApplyIPC(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustApply(t, []string{folder}, filepath.Join(dir, "reduced"), ApplyOptions{Columns: []string{"emb[1]"}})
-	if g := dumpFile(t, filepath.Join(dir, "reduced", "in.parquet")).groups; len(g) != 2 || g[0] != rows {
+	if g := formattest.Read(t, filepath.Join(dir, "reduced", "in.parquet")).Groups; len(g) != 2 || g[0] != rows {
 		t.Fatalf("row groups %v", g)
 	}
 }

@@ -21,7 +21,7 @@ const parquetEnding = ".parquet"
 func arrange(inputs, paths []string, out string) (outputLayout, error) {
 	for _, p := range paths {
 		if same(p, out) {
-			return outputLayout{}, stream.Usagef("-o %s: this would replace the input", out)
+			return outputLayout{}, stream.Usagef("{output} %s: this would replace the input", out)
 		}
 	}
 	roots, err := directories(inputs)
@@ -52,7 +52,7 @@ func arrange(inputs, paths []string, out string) (outputLayout, error) {
 			rel = strings.TrimSuffix(rel, ext) + parquetEnding
 		}
 		if other, ok := taken[rel]; ok {
-			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file (-o FILE.parquet)",
+			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({output} FILE.parquet)",
 				other, p, filepath.Join(out, rel))
 		}
 		taken[rel], l.place[p] = p, rel

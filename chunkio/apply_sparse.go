@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -14,40 +17,40 @@ const sparseBatch = 8192
 
 // sparseNumber is the type of the dense columns of sparse rows: that of the values
 // where float64 holds all of them, else double.
-func (a *applier) sparseNumber() number {
-	return numberOf(a.catalog.leaves[a.sparse.values].elementType())
+func (a *applier) sparseNumber() writer.Number {
+	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
 }
 
 // elementType is the type of a list's elements, of "list<float>".
-func (l leaf) elementType() string {
-	t, _ := strings.CutPrefix(l.typ, "list<")
+func elementType(l format.Leaf) string {
+	t, _ := strings.CutPrefix(l.Type, "list<")
 	return strings.TrimSuffix(t, ">")
 }
 
 // copySparse writes features of the sparse rows of row group g as dense columns: 0
 // where the row has no such index, null where its lists or the value are null.
-func (a *applier) copySparse(ctx context.Context, src copySource, i, g int, columns []openColumn) error {
+func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
 	f := &a.catalog.files[i]
 	indices, values := f.at(a.sparse.indices), f.at(a.sparse.values)
-	group, err := src.open(ctx, g, []int{indices, values})
+	group, err := src.Open(ctx, g, []int{indices, values})
 	if err != nil {
 		return err
 	}
-	defer group.close()
+	defer group.Close()
 	at := make([]int, a.sparse.features) // feature → place in columns, plus one
 	dense := make([][]float64, len(columns))
 	for k, c := range columns {
-		at[c.element] = k + 1
+		at[c.Element] = k + 1
 		dense[k] = make([]float64, sparseBatch)
 	}
 	n := a.sparseNumber()
-	var index, value lists
-	for from, rows := int64(0), src.groupRows()[g]; from < rows; from += sparseBatch {
+	var index, value format.Lists
+	for from, rows := int64(0), src.GroupRows()[g]; from < rows; from += sparseBatch {
 		to := min(rows, from+sparseBatch)
-		if err := group.decodeLists(ctx, indices, from, to, &index); err != nil {
+		if err := group.DecodeLists(ctx, indices, from, to, &index); err != nil {
 			return err
 		}
-		if err := group.decodeLists(ctx, values, from, to, &value); err != nil {
+		if err := group.DecodeLists(ctx, values, from, to, &value); err != nil {
 			return err
 		}
 		if err := spread(dense, at, &index, &value, int(to-from)); err != nil {
@@ -58,7 +61,7 @@ func (a *applier) copySparse(ctx context.Context, src copySource, i, g int, colu
 			return err
 		}
 		for k, c := range columns {
-			if err := n.writeMarked(c.chunks[0], dense[k][:to-from]); err != nil {
+			if err := n.WriteMarked(c.Chunks[0], dense[k][:to-from]); err != nil {
 				return err
 			}
 		}
@@ -67,8 +70,8 @@ func (a *applier) copySparse(ctx context.Context, src copySource, i, g int, colu
 }
 
 // groupStart is the first row of group g within its file.
-func groupStart(f format, g int) (start int64) {
-	for _, rows := range f.groupRows()[:g] {
+func groupStart(f format.File, g int) (start int64) {
+	for _, rows := range f.GroupRows()[:g] {
 		start += rows
 	}
 	return start
@@ -83,24 +86,24 @@ type sparseRowError struct {
 func (e *sparseRowError) Error() string { return e.msg }
 
 // spread writes a batch of sparse rows to dense columns; at maps features to them.
-func spread(dense [][]float64, at []int, index, value *lists, rows int) error {
+func spread(dense [][]float64, at []int, index, value *format.Lists, rows int) error {
 	for _, col := range dense {
 		clear(col)
 	}
 	for r := range rows {
 		if isNullRow(index, r) || isNullRow(value, r) {
 			for _, col := range dense {
-				col[r] = nullValue
+				col[r] = format.Null
 			}
 			continue
 		}
-		from, to := index.ptr[r], index.ptr[r+1]
-		base := value.ptr[r]
-		if to-from != value.ptr[r+1]-base {
-			return &sparseRowError{r, fmt.Sprintf("%d indices but %d values", to-from, value.ptr[r+1]-base)}
+		from, to := index.Ptr[r], index.Ptr[r+1]
+		base := value.Ptr[r]
+		if to-from != value.Ptr[r+1]-base {
+			return &sparseRowError{r, fmt.Sprintf("%d indices but %d values", to-from, value.Ptr[r+1]-base)}
 		}
 		for e := from; e < to; e++ {
-			j := index.values[e]
+			j := index.Values[e]
 			if !(j >= 0 && j < float64(len(at))) || j != float64(int(j)) {
 				return &sparseRowError{r, fmt.Sprintf("index %v is none of the %d features", j, len(at))}
 			}
@@ -108,11 +111,11 @@ func spread(dense [][]float64, at []int, index, value *lists, rows int) error {
 				if dense[k-1][r] != 0 {
 					return &sparseRowError{r, fmt.Sprintf("index %v occurs twice in the row", j)}
 				}
-				dense[k-1][r] = value.values[base+e-from]
+				dense[k-1][r] = value.Values[base+e-from]
 			}
 		}
 	}
 	return nil
 }
 
-func isNullRow(l *lists, r int) bool { return r < len(l.null) && l.null[r] }
+func isNullRow(l *format.Lists, r int) bool { return r < len(l.Null) && l.Null[r] }

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -27,16 +28,16 @@ func mustApply(t *testing.T, inputs []string, out string, opt ApplyOptions) Appl
 }
 
 // sameColumn compares a flat output column with what it was copied from.
-func sameColumn(t *testing.T, got *leafDump, name string, node *schema.PrimitiveNode, rep parquet.Repetition, want []string) {
+func sameColumn(t *testing.T, got *formattest.Leaf, name string, node *schema.PrimitiveNode, rep parquet.Repetition, want []string) {
 	t.Helper()
 	if got == nil {
 		t.Fatalf("no column %q in the output", name)
 	}
-	if got.node.PhysicalType() != node.PhysicalType() || !got.node.LogicalType().Equals(node.LogicalType()) ||
-		node.PhysicalType() == parquet.Types.FixedLenByteArray && got.node.TypeLength() != node.TypeLength() || got.node.ConvertedType() != node.ConvertedType() || got.node.RepetitionType() != rep {
-		t.Errorf("column %q has type %s, want %v %s", name, nodeText(got.node), rep, nodeText(node))
+	if got.Node.PhysicalType() != node.PhysicalType() || !got.Node.LogicalType().Equals(node.LogicalType()) ||
+		node.PhysicalType() == parquet.Types.FixedLenByteArray && got.Node.TypeLength() != node.TypeLength() || got.Node.ConvertedType() != node.ConvertedType() || got.Node.RepetitionType() != rep {
+		t.Errorf("column %q has type %s, want %v %s", name, nodeText(got.Node), rep, nodeText(node))
 	}
-	if rows := got.rows(); !slices.Equal(rows, want) {
+	if rows := got.Rows(); !slices.Equal(rows, want) {
 		for i := range want {
 			if i >= len(rows) || rows[i] != want[i] {
 				t.Fatalf("column %q: row %d of %d is %v, want %v", name, i, len(rows), rows[min(i, len(rows)-1)], want[i])
@@ -47,16 +48,16 @@ func sameColumn(t *testing.T, got *leafDump, name string, node *schema.Primitive
 }
 
 func TestApplyMessyEveryColumn(t *testing.T) {
-	in := realFile(t, "messy.parquet")
-	src := dumpFile(t, in)
+	in := formattest.RealFile(t, "messy.parquet")
+	src := formattest.Read(t, in)
 	var selected, also []string
-	for _, l := range src.leaves {
+	for _, l := range src.Leaves {
 		switch {
-		case strings.HasPrefix(l.path, "emb."), strings.HasPrefix(l.path, "vals."):
-		case strings.HasPrefix(l.path, "d_"), strings.HasPrefix(l.path, "geo."):
-			selected = append(selected, l.path)
+		case strings.HasPrefix(l.Path, "emb."), strings.HasPrefix(l.Path, "vals."):
+		case strings.HasPrefix(l.Path, "d_"), strings.HasPrefix(l.Path, "geo."):
+			selected = append(selected, l.Path)
 		default:
-			also = append(also, l.path)
+			also = append(also, l.Path)
 		}
 	}
 	selected = append(selected, "emb[15]", "emb[3]", "emb[0]")
@@ -65,40 +66,40 @@ func TestApplyMessyEveryColumn(t *testing.T) {
 		opt.Columns, opt.Also = selected, also
 		out := filepath.Join(t.TempDir(), "out.parquet")
 		report := mustApply(t, []string{in}, out, opt)
-		got := dumpFile(t, out)
+		got := formattest.Read(t, out)
 		if want := append(slices.Clone(selected), also[:len(also)-1]...); !slices.Equal(report.Columns, want) {
 			t.Fatalf("columns %q, want %q", report.Columns, want)
 		}
-		for i := range got.root.NumFields() {
-			if got.root.Field(i).Name() != report.Columns[i] {
-				t.Fatalf("column %d is %q, want %q", i, got.root.Field(i).Name(), report.Columns[i])
+		for i := range got.Root.NumFields() {
+			if got.Root.Field(i).Name() != report.Columns[i] {
+				t.Fatalf("column %d is %q, want %q", i, got.Root.Field(i).Name(), report.Columns[i])
 			}
 		}
-		if report.Rows != 5000 || report.Files != 1 || !slices.Equal(got.groups, src.groups) {
-			t.Fatalf("%+v with row groups %v", report, got.groups)
+		if report.Rows != 5000 || report.Files != 1 || !slices.Equal(got.Groups, src.Groups) {
+			t.Fatalf("%+v with row groups %v", report, got.Groups)
 		}
-		for _, l := range src.leaves {
-			if strings.HasPrefix(l.path, "emb.") {
+		for _, l := range src.Leaves {
+			if strings.HasPrefix(l.Path, "emb.") {
 				for _, e := range []int{15, 3, 0} {
 					name := fmt.Sprintf("emb[%d]", e)
-					sameColumn(t, got.column(name), name, l.node, parquet.Repetitions.Optional, l.element(e))
+					sameColumn(t, got.Column(name), name, l.Node, parquet.Repetitions.Optional, l.Element(e))
 				}
 			}
-			if _, nested := src.root.Field(src.root.FieldIndexByName(l.top)).(*schema.GroupNode); nested {
+			if _, nested := src.Root.Field(src.Root.FieldIndexByName(l.Top)).(*schema.GroupNode); nested {
 				// A whole field is the same in all, levels included; geo.lat stands there twice.
-				same := slices.ContainsFunc(got.leaves, func(o leafDump) bool {
-					return o.path == l.path && slices.Equal(o.def, l.def) && slices.Equal(o.rep, l.rep) && slices.Equal(o.values, l.values)
+				same := slices.ContainsFunc(got.Leaves, func(o formattest.Leaf) bool {
+					return o.Path == l.Path && slices.Equal(o.Def, l.Def) && slices.Equal(o.Rep, l.Rep) && slices.Equal(o.Values, l.Values)
 				})
 				if !same {
-					t.Errorf("column %q differs", l.path)
+					t.Errorf("column %q differs", l.Path)
 				}
 			}
-			if !strings.HasPrefix(l.path, "emb.") && !strings.HasPrefix(l.path, "vals.") {
-				sameColumn(t, got.column(l.path), l.path, l.node, parquet.Repetitions.Optional, l.rows())
+			if !strings.HasPrefix(l.Path, "emb.") && !strings.HasPrefix(l.Path, "vals.") {
+				sameColumn(t, got.Column(l.Path), l.Path, l.Node, parquet.Repetitions.Optional, l.Rows())
 			}
 		}
 		for _, name := range []string{"emb", "vals", "geo"} {
-			if !got.root.Field(got.root.FieldIndexByName(name)).Equals(src.root.Field(src.root.FieldIndexByName(name))) {
+			if !got.Root.Field(got.Root.FieldIndexByName(name)).Equals(src.Root.Field(src.Root.FieldIndexByName(name))) {
 				t.Errorf("field %q has another schema", name)
 			}
 		}
@@ -111,8 +112,8 @@ var everyFlat = []string{"bool", "u8", "u64", "i96", "float", "double", "text", 
 func TestApplyEveryType(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.parquet")
-	writeEveryType(t, in, 0, 1, 4500, 0, 37)
-	src := dumpFile(t, in)
+	formattest.WriteEveryType(t, in, 0, 1, 4500, 0, 37)
+	src := formattest.Read(t, in)
 	var names []string
 	for _, n := range everyFlat {
 		names = append(names, "r_"+n, "o_"+n)
@@ -122,23 +123,23 @@ func TestApplyEveryType(t *testing.T) {
 		opt.Columns, opt.Also = []string{"emb[2]", "emb[0]", "geo.name"}, slices.Concat(names, []string{"emb", "geo.lat"})
 		out := filepath.Join(dir, "out.parquet")
 		mustApply(t, []string{in}, out, opt)
-		got := dumpFile(t, out)
-		if !slices.Equal(got.groups, []int64{1, 4500, 37}) {
-			t.Fatalf("row groups %v", got.groups)
+		got := formattest.Read(t, out)
+		if !slices.Equal(got.Groups, []int64{1, 4500, 37}) {
+			t.Fatalf("row groups %v", got.Groups)
 		}
 		for _, n := range names {
-			sameColumn(t, got.column(n), n, src.column(n).node, src.column(n).node.RepetitionType(), src.column(n).rows())
+			sameColumn(t, got.Column(n), n, src.Column(n).Node, src.Column(n).Node.RepetitionType(), src.Column(n).Rows())
 		}
-		emb := src.column("emb.list.element")
+		emb := src.Column("emb.list.element")
 		for _, e := range []int{2, 0} {
 			name := fmt.Sprintf("emb[%d]", e)
-			sameColumn(t, got.column(name), name, emb.node, parquet.Repetitions.Optional, emb.element(e))
+			sameColumn(t, got.Column(name), name, emb.Node, parquet.Repetitions.Optional, emb.Element(e))
 		}
 		for _, n := range []string{"geo.name", "geo.lat"} {
-			sameColumn(t, got.column(n), n, src.column(n).node, parquet.Repetitions.Optional, src.column(n).rows())
+			sameColumn(t, got.Column(n), n, src.Column(n).Node, parquet.Repetitions.Optional, src.Column(n).Rows())
 		}
-		whole := got.column("emb.list.element")
-		if !slices.Equal(whole.def, emb.def) || !slices.Equal(whole.rep, emb.rep) || !slices.Equal(whole.values, emb.values) {
+		whole := got.Column("emb.list.element")
+		if !slices.Equal(whole.Def, emb.Def) || !slices.Equal(whole.Rep, emb.Rep) || !slices.Equal(whole.Values, emb.Values) {
 			t.Fatal("the whole list differs")
 		}
 		data, err := os.ReadFile(out)
@@ -158,10 +159,10 @@ func TestApplyEveryType(t *testing.T) {
 func TestApplySeveralToOne(t *testing.T) {
 	dir := t.TempDir()
 	for i, name := range []string{"a", "b", "c"} {
-		writeEveryType(t, filepath.Join(dir, name+".parquet"), 100*i, 60, 40)
+		formattest.WriteEveryType(t, filepath.Join(dir, name+".parquet"), 100*i, 60, 40)
 	}
 	all := filepath.Join(dir, "all.bin")
-	writeEveryType(t, all, 0, 60, 40, 60, 40, 60, 40)
+	formattest.WriteEveryType(t, all, 0, 60, 40, 60, 40, 60, 40)
 	opt := ApplyOptions{Columns: []string{"o_double", "emb[1]"}, Also: []string{"r_text"}}
 	report := mustApply(t, []string{filepath.Join(dir, "*.parquet")}, filepath.Join(t.TempDir(), "x.parquet"), opt)
 	if report.Rows != 300 || report.Files != 1 {
@@ -170,7 +171,7 @@ func TestApplySeveralToOne(t *testing.T) {
 	one, whole := filepath.Join(t.TempDir(), "one.parquet"), filepath.Join(t.TempDir(), "whole.parquet")
 	mustApply(t, []string{filepath.Join(dir, "*.parquet")}, one, opt)
 	mustApply(t, []string{all}, whole, opt)
-	if a, b := dumpFile(t, one), dumpFile(t, whole); !slices.Equal(a.groups, b.groups) || !reflect.DeepEqual(texts(a), texts(b)) {
+	if a, b := formattest.Read(t, one), formattest.Read(t, whole); !slices.Equal(a.Groups, b.Groups) || !reflect.DeepEqual(texts(a), texts(b)) {
 		t.Fatal("the files one after the other are not the whole")
 	}
 }
@@ -189,10 +190,10 @@ func TestApplyMergesNullability(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), "out.parquet")
 		mustApply(t, []string{a, b}, out, ApplyOptions{Columns: []string{"uint8", "double"}})
-		got := dumpFile(t, out)
+		got := formattest.Read(t, out)
 		for _, n := range []string{"uint8", "double"} {
-			want := append(dumpFile(t, a).column(n).rows(), dumpFile(t, b).column(n).rows()...)
-			sameColumn(t, got.column(n), n, got.column(n).node, parquet.Repetitions.Optional, want)
+			want := append(formattest.Read(t, a).Column(n).Rows(), formattest.Read(t, b).Column(n).Rows()...)
+			sameColumn(t, got.Column(n), n, got.Column(n).Node, parquet.Repetitions.Optional, want)
 		}
 	}
 	if err := WriteParquet(t.Context(), b, everyNumber(20, 7, false), WriteOptions{Type: "double"}); err != nil {
@@ -205,9 +206,9 @@ func TestApplyMergesNullability(t *testing.T) {
 	}
 }
 
-func texts(d *dump) (all [][]string) {
-	for _, l := range d.leaves {
-		all = append(all, l.rows())
+func texts(d *formattest.Dump) (all [][]string) {
+	for _, l := range d.Leaves {
+		all = append(all, l.Rows())
 	}
 	return all
 }
@@ -219,7 +220,7 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		writeEveryType(t, path, 10*i, 5, 5)
+		formattest.WriteEveryType(t, path, 10*i, 5, 5)
 	}
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 	report := mustApply(t, []string{in}, out, ApplyOptions{Columns: []string{"o_double", "k"}, Also: []string{"c", "o_text"}})
@@ -227,23 +228,23 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 		t.Fatalf("%+v", report)
 	}
 	for i, rel := range []string{"k=1/c=x/p.parquet", "k=1/c=y/p.parquet", "k=2/c=x/p.parquet"} {
-		got := dumpFile(t, filepath.Join(out, rel))
-		src := dumpFile(t, filepath.Join(in, rel))
-		if len(got.leaves) != 2 {
-			t.Fatalf("file %d has columns %v", i, got.leaves)
+		got := formattest.Read(t, filepath.Join(out, rel))
+		src := formattest.Read(t, filepath.Join(in, rel))
+		if len(got.Leaves) != 2 {
+			t.Fatalf("file %d has columns %v", i, got.Leaves)
 		}
 		for _, n := range []string{"o_double", "o_text"} {
-			sameColumn(t, got.column(n), n, src.column(n).node, parquet.Repetitions.Optional, src.column(n).rows())
+			sameColumn(t, got.Column(n), n, src.Column(n).Node, parquet.Repetitions.Optional, src.Column(n).Rows())
 		}
 	}
 
 	one := filepath.Join(dir, "one.parquet")
 	mustApply(t, []string{filepath.Join(in, "*", "*", "*.parquet")}, one, ApplyOptions{Columns: []string{"k"}, Also: []string{"c"}})
-	got := dumpFile(t, one)
-	if k := got.column("k").rows(); k[0] != "1" || k[19] != "1" || k[20] != "2" || got.column("k").node.PhysicalType() != parquet.Types.Int64 {
+	got := formattest.Read(t, one)
+	if k := got.Column("k").Rows(); k[0] != "1" || k[19] != "1" || k[20] != "2" || got.Column("k").Node.PhysicalType() != parquet.Types.Int64 {
 		t.Fatalf("partition key k: %v", k)
 	}
-	if c := got.column("c").rows(); c[0] != `"x"` || c[10] != `"y"` || c[29] != `"x"` {
+	if c := got.Column("c").Rows(); c[0] != `"x"` || c[10] != `"y"` || c[29] != `"x"` {
 		t.Fatalf("partition key c: %v", c)
 	}
 
@@ -252,13 +253,13 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 	if _, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"o_bool"}}); !errors.As(err, &refused) {
 		t.Fatal(err)
 	}
-	if len(dumpFile(t, filepath.Join(out, "k=1/c=x/p.parquet")).leaves) != 2 {
+	if len(formattest.Read(t, filepath.Join(out, "k=1/c=x/p.parquet")).Leaves) != 2 {
 		t.Fatal("the old output changed")
 	}
 }
 
 func TestApplySparse(t *testing.T) {
-	in := realFile(t, "basehock_sparse.parquet")
+	in := formattest.RealFile(t, "basehock_sparse.parquet")
 	out := filepath.Join(t.TempDir(), "out.parquet")
 	var columns []string
 	original := []string{"label"}
@@ -267,21 +268,21 @@ func TestApplySparse(t *testing.T) {
 		columns = append(columns, fmt.Sprintf("values[%d]", f))
 		original = append(original, fmt.Sprintf("f%04d", f+1))
 	}
-	dense := dumpFile(t, realFile(t, "basehock.parquet"), original...)
+	dense := formattest.Read(t, formattest.RealFile(t, "basehock.parquet"), original...)
 	mustApply(t, []string{in}, out, ApplyOptions{Columns: columns, Also: []string{"label", "indices"}, Sparse: "indices,values,4862"})
-	got := dumpFile(t, out)
+	got := formattest.Read(t, out)
 	for k, f := range features {
-		want := dense.column(fmt.Sprintf("f%04d", f+1)).rows()
-		for i, v := range got.column(columns[k]).rows() {
+		want := dense.Column(fmt.Sprintf("f%04d", f+1)).Rows()
+		for i, v := range got.Column(columns[k]).Rows() {
 			if v, _, _ := strings.Cut(v, " "); v != want[i] {
 				t.Fatalf("%s, row %d: %s, want %s", columns[k], i, v, want[i])
 			}
 		}
-		if n := got.column(columns[k]).node; n.PhysicalType() != parquet.Types.Float {
+		if n := got.Column(columns[k]).Node; n.PhysicalType() != parquet.Types.Float {
 			t.Fatalf("%s has type %v", columns[k], n.PhysicalType())
 		}
 	}
-	if !slices.Equal(got.column("label").rows(), dense.column("label").rows()) {
+	if !slices.Equal(got.Column("label").Rows(), dense.Column("label").Rows()) {
 		t.Fatal("the label differs")
 	}
 }
@@ -289,7 +290,7 @@ func TestApplySparse(t *testing.T) {
 func TestApplyErrors(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.parquet")
-	writeEveryType(t, in, 0, 100)
+	formattest.WriteEveryType(t, in, 0, 100)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, test := range []struct {
@@ -329,7 +330,7 @@ func TestApplyErrors(t *testing.T) {
 func TestApplyDamagedInput(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.parquet")
-	writeEveryType(t, in, 0, 2000, 2000)
+	formattest.WriteEveryType(t, in, 0, 2000, 2000)
 	data, err := os.ReadFile(in)
 	if err != nil {
 		t.Fatal(err)

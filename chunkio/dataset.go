@@ -149,7 +149,7 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 	if p != nil && opt.Sample > 0 {
 		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")
 	}
-	if p != nil && opt.Classes && !p.stream.texts {
+	if p != nil && opt.Classes && !p.texts {
 		return nil, stream.Usagef("the classes of a stream must be asked for when it is opened; save it to a file first")
 	}
 	f, err := resolve(c, opt, sparse)
@@ -215,7 +215,7 @@ func (d *Dataset) Inputs() []stream.Input {
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 
 // Warnings lists what is odd but no error.
-func (d *Dataset) Warnings() []string {
+func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.catalog.warnings, d.features.warnings)
 }
 

@@ -3,9 +3,9 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -14,14 +14,14 @@ import (
 // and for each file about 150 bytes and 8 bytes a row group; a file whose columns
 // stand in another order than the first file's shares its order with its like.
 type catalog struct {
-	leaves   []leaf         // in the first file's order, with the facts of all files merged
+	leaves   []format.Leaf  // in the first file's order, with the facts of all files merged
 	refusing map[int]string // leaves that cannot be decoded, to the first file where that is so
 	parts    []partition    // Hive partition columns
 	files    []file
 	rows     int64 // in all
 	maxGroup int64 // rows of the tallest row group
 	held     int64 // most bytes that one open file holds
-	warnings []string
+	warnings []stream.Text
 	open     opener
 }
 
@@ -54,13 +54,7 @@ func (f *file) at(leaf int) int {
 // opener opens one file, and gives its bytes too, for the fingerprint. The
 // files of a catalog are opened by it again at every pass. Bytes read through the
 // file count in read once the footer has been read. Tests plant files in memory.
-type opener func(path string, memory int64, read *atomic.Int64) (footed, Input, error)
-
-// footed is an opened file with a digest of its footer.
-type footed interface {
-	format
-	footerDigest() uint64
-}
+type opener func(path string, memory int64, read *atomic.Int64) (format.File, Input, error)
 
 // openCatalog reads the footer of every file, one file at a time. Under skipBad,
 // files that cannot be used are left out with a warning; if none can, the first
@@ -85,7 +79,7 @@ func openCatalog(ctx context.Context, paths []string, open opener, memory int64,
 			if first == nil {
 				first = err
 			}
-			b.warnings = append(b.warnings, fmt.Sprintf("skipped: %v", err))
+			b.warnings = append(b.warnings, stream.Textf("skipped: %v", err))
 		}
 	}
 	if len(b.files) == 0 {
@@ -111,11 +105,11 @@ func (b *catalogBuilder) addFile(path string, memory int64) error {
 		return err
 	}
 	defer opened.Close()
-	leaves := opened.leaves()
+	leaves := opened.Leaves()
 	if err := refuseDuplicates(path, leaves); err != nil {
 		return err
 	}
-	f := file{path: path, size: in.Size(), start: b.rows, groups: opened.groupRows(), digest: opened.footerDigest()}
+	f := file{path: path, size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
 	if f.print, err = fingerprint(in, f.digest); err != nil {
 		return err
 	}
@@ -125,11 +119,11 @@ func (b *catalogBuilder) addFile(path string, memory int64) error {
 			return err
 		}
 		b.texts = make([][]string, len(b.keys))
-		b.leaves = append([]leaf(nil), leaves...)
+		b.leaves = append([]format.Leaf(nil), leaves...)
 		b.index = make(map[string]int, len(leaves))
 		for i, l := range leaves {
-			b.index[l.name] = i
-			if l.refused {
+			b.index[l.Name] = i
+			if l.Refused {
 				b.refusing[i] = path
 			}
 		}
@@ -150,27 +144,27 @@ func (b *catalogBuilder) addFile(path string, memory int64) error {
 		b.maxGroup = max(b.maxGroup, rows)
 	}
 	b.rows += f.rows()
-	b.held = max(b.held, opened.heldBytes())
+	b.held = max(b.held, opened.HeldBytes())
 	b.files = append(b.files, f)
 	return nil
 }
 
 // refuseDuplicates reports two leaves of one name: which one is meant cannot be told.
-func refuseDuplicates(path string, leaves []leaf) error {
+func refuseDuplicates(path string, leaves []format.Leaf) error {
 	seen := make(map[string]struct{}, len(leaves))
 	for _, l := range leaves {
-		if _, ok := seen[l.name]; ok {
+		if _, ok := seen[l.Name]; ok {
 			e := stream.Dataf(path, "two columns have this name")
-			e.Column, e.Remedy = l.name, stream.PlainText("rename one of them")
+			e.Column, e.Remedy = l.Name, stream.PlainText("rename one of them")
 			return e
 		}
-		seen[l.name] = struct{}{}
+		seen[l.Name] = struct{}{}
 	}
 	return nil
 }
 
 // matchLeaves finds every leaf of the dataset in a further file, by name.
-func (b *catalogBuilder) matchLeaves(path string, leaves []leaf) ([]int32, error) {
+func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) ([]int32, error) {
 	reference := b.files[0].path
 	order := make([]int32, len(b.leaves))
 	for i := range order {
@@ -178,19 +172,19 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []leaf) ([]int32, error
 	}
 	same := len(leaves) == len(b.leaves)
 	for i, l := range leaves {
-		at, ok := b.index[l.name]
+		at, ok := b.index[l.Name]
 		if !ok {
-			return nil, mismatch(path, l.name, "%s has no such column", reference)
+			return nil, mismatch(path, l.Name, "%s has no such column", reference)
 		}
-		if want := b.leaves[at].typ; l.typ != want {
-			return nil, mismatch(path, l.name, "its type is %s here but %s in %s", l.typ, want, reference)
+		if want := b.leaves[at].Type; l.Type != want {
+			return nil, mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, want, reference)
 		}
 		order[at] = int32(i)
 		same = same && at == i
 	}
 	for at, i := range order {
 		if i < 0 {
-			return nil, mismatch(path, b.leaves[at].name, "this file lacks the column, %s has it", reference)
+			return nil, mismatch(path, b.leaves[at].Name, "this file lacks the column, %s has it", reference)
 		}
 	}
 	if same {
@@ -222,28 +216,28 @@ func (b *catalogBuilder) shared(order []int32) []int32 {
 // mergeFacts adds what a further file's leaves tell to the dataset's. Lists of a
 // file without rows have no length yet, so they do not count; nor do those of the
 // files before, if these were all without rows.
-func (b *catalogBuilder) mergeFacts(f *file, leaves []leaf) {
+func (b *catalogBuilder) mergeFacts(f *file, leaves []format.Leaf) {
 	for at := range b.leaves {
 		d, l := &b.leaves[at], &leaves[f.at(at)]
-		if _, known := b.refusing[at]; l.refused && !known {
+		if _, known := b.refusing[at]; l.Refused && !known {
 			b.refusing[at] = f.path
-			d.refused, d.why = true, l.why
+			d.Refused, d.Why = true, l.Why
 		}
 		switch {
-		case !l.list || l.refused || d.refused || f.rows() == 0:
+		case !l.List || l.Refused || d.Refused || f.rows() == 0:
 		case b.rows == 0:
-			d.width, d.why = l.width, l.why
-		case d.why == "" && l.why != "":
-			d.width, d.why = 0, l.why
-		case d.why == "" && d.width != l.width:
-			d.width, d.why = 0, whyVarying
+			d.Width, d.Why = l.Width, l.Why
+		case d.Why == "" && l.Why != "":
+			d.Width, d.Why = 0, l.Why
+		case d.Why == "" && d.Width != l.Width:
+			d.Width, d.Why = 0, format.WhyVarying
 		}
-		if d.noClass == "" {
-			d.noClass = l.noClass
+		if d.NoClass == "" {
+			d.NoClass = l.NoClass
 		}
-		d.nulls = addNulls(d.nulls, l.nulls)
-		d.maybeNaN = d.maybeNaN || l.maybeNaN
-		d.scratch, d.textScratch = max(d.scratch, l.scratch), max(d.textScratch, l.textScratch)
+		d.Nulls = addNulls(d.Nulls, l.Nulls)
+		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN
+		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
 	}
 }
 
@@ -262,12 +256,12 @@ func (b *catalogBuilder) finish() {
 
 // reopen opens a file of the catalog for a pass and refuses it if it is not the
 // one whose footer was read.
-func (c *catalog) reopen(f *file, memory int64, read *atomic.Int64) (footed, error) {
+func (c *catalog) reopen(f *file, memory int64, read *atomic.Int64) (format.File, error) {
 	opened, in, err := c.open(f.path, memory, read)
 	if err != nil {
 		return nil, err
 	}
-	if in.Size() != f.size || opened.footerDigest() != f.digest {
+	if in.Size() != f.size || opened.FooterDigest() != f.digest {
 		opened.Close()
 		e := stream.Dataf(f.path, "the file changed since the run began")
 		e.Remedy = stream.Textf("run again when nobody writes to it")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -15,7 +16,7 @@ func twoFiles(change func(f *fakeFile)) (*fakeDisk, []string) {
 	tab := newTable(4).addScalar("a", make([]float64, 4)).addScalar("b", make([]float64, 4)).addList("l", 2, rows)
 	disk, paths := plant(tab, 2, 2, 1)
 	f := disk.byPath[paths[1]]
-	f.order = append([]leaf(nil), tab.leaves...)
+	f.order = append([]format.Leaf(nil), tab.leaves...)
 	change(f)
 	return disk, paths
 }
@@ -26,8 +27,8 @@ func TestSchemasThatDiffer(t *testing.T) {
 		words  string
 	}{
 		{func(f *fakeFile) { f.order = f.order[:2] }, `"l"`},
-		{func(f *fakeFile) { f.order = append(f.order, leaf{name: "c", typ: "double"}) }, `"c"`},
-		{func(f *fakeFile) { f.order[1].typ = "int32" }, "int32 here but double"},
+		{func(f *fakeFile) { f.order = append(f.order, format.Leaf{Name: "c", Type: "double"}) }, `"c"`},
+		{func(f *fakeFile) { f.order[1].Type = "int32" }, "int32 here but double"},
 	} {
 		disk, paths := twoFiles(c.change)
 		_, err := openPaths(t.Context(), paths, disk.open, Options{})
@@ -36,7 +37,7 @@ func TestSchemasThatDiffer(t *testing.T) {
 			t.Errorf("error %v, want both files and %s", err, c.words)
 		}
 		ds := disk.dataset(t, paths, Options{SkipBad: true})
-		if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0], paths[1]) || ds.Rows() != 2 {
+		if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0].String(), paths[1]) || ds.Rows() != 2 {
 			t.Errorf("skipping: %d rows, warnings %q", ds.Rows(), w)
 		}
 		disk.checkClosed(t)
@@ -44,9 +45,9 @@ func TestSchemasThatDiffer(t *testing.T) {
 }
 
 func TestListsOfAnotherLengthAreLeftOut(t *testing.T) {
-	disk, paths := twoFiles(func(f *fakeFile) { f.order[2].width = 3 })
+	disk, paths := twoFiles(func(f *fakeFile) { f.order[2].Width = 3 })
 	ds := disk.dataset(t, paths, Options{})
-	if left := ds.LeftOut(); len(left) != 1 || left[0] != (stream.LeftOut{Name: "l", Why: whyVarying}) {
+	if left := ds.LeftOut(); len(left) != 1 || left[0] != (stream.LeftOut{Name: "l", Why: format.WhyVarying}) {
 		t.Errorf("left out %v", left)
 	}
 	if err := passError(ds); err != nil {
@@ -57,7 +58,7 @@ func TestListsOfAnotherLengthAreLeftOut(t *testing.T) {
 func TestAFileWithoutRowsTellsNoListLength(t *testing.T) {
 	unknown := func(f *fakeFile) {
 		f.groups = nil
-		f.order[2].width, f.order[2].why = 0, "lists of unknown length (the file has no rows)"
+		f.order[2].Width, f.order[2].Why = 0, "lists of unknown length (the file has no rows)"
 	}
 	disk, paths := twoFiles(unknown)
 	for _, order := range [][]string{paths, {paths[1], paths[0]}} {

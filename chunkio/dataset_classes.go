@@ -5,14 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
-)
-
-// maxClasses bounds the distinct values of a label, and maxClassText their bytes in
-// all: a column of more is an identifier or a text, and no class.
-const (
-	maxClasses   = 1 << 16
-	maxClassText = 64 * maxClasses
 )
 
 const noClassRemedy = "name a column that holds classes: {label}"
@@ -20,8 +14,8 @@ const noClassRemedy = "name a column that holds classes: {label}"
 // classMemory bounds what the distinct values of a label among rows rows take (rows is
 // -1 where unknown): their text, and their places in two maps and two lists.
 func classMemory(rows int64) int64 {
-	if rows < 0 || rows > maxClasses {
-		rows = maxClasses
+	if rows < 0 || rows > format.MaxClasses {
+		rows = format.MaxClasses
 	}
 	return 192 * rows
 }
@@ -60,8 +54,8 @@ func (d *distinct) add(value []byte) (int32, error) {
 	if i, ok := d.index[string(value)]; ok { // makes no string
 		return i, nil
 	}
-	if d.bytes += len(value); len(d.names) == maxClasses || d.bytes > maxClassText {
-		return 0, fmt.Errorf("it is no class: it has more than %d distinct values, or %d MiB of them", maxClasses, maxClassText>>20)
+	if d.bytes += len(value); len(d.names) == format.MaxClasses || d.bytes > format.MaxClassText {
+		return 0, fmt.Errorf("it is no class: it has more than %d distinct values, or %d MiB of them", format.MaxClasses, format.MaxClassText>>20)
 	}
 	if d.index == nil {
 		d.index = map[string]int32{}
@@ -78,10 +72,10 @@ func labelRead(c *catalog, entries []entry, name string) (*read, error) {
 		case !e.is(name):
 		case e.refused:
 			return nil, undecodable(c, e)
-		case e.leaf >= 0 && c.leaves[e.leaf].list:
+		case e.leaf >= 0 && c.leaves[e.leaf].List:
 			return nil, stream.Usagef("{label} %s: a list is no class", name)
-		case e.leaf >= 0 && c.leaves[e.leaf].noClass != "":
-			return nil, stream.Usagef("{label} %s: cannot serve as class: %s", name, c.leaves[e.leaf].noClass)
+		case e.leaf >= 0 && c.leaves[e.leaf].NoClass != "":
+			return nil, stream.Usagef("{label} %s: cannot serve as class: %s", name, c.leaves[e.leaf].NoClass)
 		default:
 			r := newRead(e, 1)
 			return &r, nil

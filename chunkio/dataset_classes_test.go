@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-const noName = "\x00null" // no label has this text
 
 // labelled runs a pass and returns the name of every row's class, and the positions
 // of the rows. It checks that classes are numbered as they come.
@@ -42,7 +47,7 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 			next++
 		}
 		if class < 0 {
-			names = append(names, noName)
+			names = append(names, formattest.NoName)
 		} else {
 			names = append(names, classes[class])
 		}
@@ -57,7 +62,7 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 }
 
 func (t *table) addLabel(name string, x []string) *table {
-	t.leaves = append(t.leaves, leaf{name: name, typ: "string", why: "text", width: 0, nulls: -1, scratch: 1000})
+	t.leaves = append(t.leaves, format.Leaf{Name: name, Type: "string", Why: "text", Width: 0, Nulls: -1, Scratch: 1000})
 	if t.text == nil {
 		t.text = map[string][]string{}
 	}
@@ -110,7 +115,7 @@ func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 				for i, p := range positions {
 					word := words[p]
 					if word == hiveNull {
-						word = noName
+						word = formattest.NoName
 					}
 					if names[i] != word {
 						t.Fatalf("round %d: row %d is of class %q, want %q", round, p, names[i], word)
@@ -169,7 +174,7 @@ func TestClassesStayOverPasses(t *testing.T) {
 }
 
 func TestTooManyClassesAreNone(t *testing.T) {
-	for _, n := range []int{maxClasses, maxClasses + 1} {
+	for _, n := range []int{format.MaxClasses, format.MaxClasses + 1} {
 		words := make([]string, n+10)
 		for i := range words {
 			words[i] = fmt.Sprint(i % n)
@@ -179,7 +184,7 @@ func TestTooManyClassesAreNone(t *testing.T) {
 		for _, memory := range []int64{0, 20 << 20} {
 			ds := disk.dataset(t, paths, Options{Classes: true, Label: "id", Memory: memory})
 			_, _, err := labelled(ds, stream.Range{})
-			if n == maxClasses {
+			if n == format.MaxClasses {
 				if err != nil || len(ds.Classes()) != n {
 					t.Errorf("%d classes, error %v", len(ds.Classes()), err)
 				}
@@ -200,7 +205,7 @@ func TestTooManyClassesAreNone(t *testing.T) {
 			t.Errorf("a sample of 100 of %d distinct values: %d classes, error %v", n, len(ds.Classes()), err)
 		}
 	}
-	long := []string{strings.Repeat("x", maxClassText+1)}
+	long := []string{strings.Repeat("x", format.MaxClassText+1)}
 	disk, paths := plant(newTable(1).addScalar("a", make([]float64, 1)).addLabel("id", long), 1, 1, 1)
 	if _, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Label: "id"}), stream.Range{}); !isData(err) {
 		t.Errorf("a label of %d bytes: error %v", len(long[0]), err)
@@ -209,7 +214,7 @@ func TestTooManyClassesAreNone(t *testing.T) {
 
 func TestLabelsThatAreNoClasses(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(3, 2)), 10, 2, 0)
-	tab.leaves = append(tab.leaves, leaf{name: "empty", typ: "null", why: "always null", noClass: "always null"})
+	tab.leaves = append(tab.leaves, format.Leaf{Name: "empty", Type: "null", Why: "always null", NoClass: "always null"})
 	disk, paths := plant(tab, 1, 10, 4)
 	for _, opt := range []Options{{}, {Label: "emb"}, {Label: "emb[1]"}, {Label: "empty"}, {Label: "nobody"}} {
 		opt.Classes = true
@@ -247,12 +252,60 @@ func TestPartitionKeysAsClasses(t *testing.T) {
 	disk := plantAt(4, "year=2020/kind=b%20c/f", "year=2021/kind=__HIVE_DEFAULT_PARTITION__/f", "year=2020/kind=a/f")
 	paths := []string{"year=2020/kind=b%20c/f", "year=2021/kind=__HIVE_DEFAULT_PARTITION__/f", "year=2020/kind=a/f"}
 	for label, want := range map[string][]string{
-		"kind": {"b c", noName, "a"},
+		"kind": {"b c", formattest.NoName, "a"},
 		"year": {"2020", "2021", "2020"},
 	} {
 		got, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Label: label}), stream.Range{})
 		if err != nil || !slices.Equal(slices.Compact(got), want) {
 			t.Errorf("%s: %q, error %v", label, got, err)
 		}
+	}
+}
+
+// A stream on standard input has the classes of the file, also with dictionaries that
+// every batch replaces.
+func TestClassesOfAStream(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 7))
+	var content bytes.Buffer
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "kind", Nullable: true,
+		Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}}, nil)
+	w := ipc.NewWriter(&content, ipc.WithSchema(schema), ipc.WithZstd())
+	var want []string
+	for range 5 {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for range 100 {
+			b.Field(0).(*array.Float64Builder).Append(rng.NormFloat64())
+			kind := b.Field(1).(*array.BinaryDictionaryBuilder)
+			if word := []string{"", "a", "größe", "b c", formattest.NoName}[rng.IntN(5)]; word == formattest.NoName {
+				kind.AppendNull()
+				want = append(want, word)
+			} else if err := kind.AppendString(word); err != nil {
+				t.Fatal(err)
+			} else {
+				want = append(want, word)
+			}
+		}
+		if err := w.Write(b.NewRecord()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{Classes: true, Label: "kind", Stdin: bytes.NewReader(content.Bytes())}
+	ds, err := Open(t.Context(), []string{"-"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := labelled(ds, stream.Range{})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("other classes, error %v", err)
+	}
+	opt.Stdin = bytes.NewReader(content.Bytes())
+	if ds, err = Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ds.With(opt); !isUsage(err) {
+		t.Errorf("classes asked for too late: error %v, want a usage error", err)
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// whyVarying is the reason of a list leaf without one length for all rows.
-const whyVarying = "lists of varying length"
 
 // Field is one column of the input as inspect shows it, feature or not. A list of
 // constant length is one Field for each element.
@@ -35,7 +33,7 @@ type features struct {
 	weight   *read  // to column 0 of its own buffer; nil without weights
 	label    *read  // the column of the classes; nil where they are not asked for
 	leftOut  []stream.LeftOut
-	warnings []string
+	warnings []stream.Text
 	refusal  error // why these features cannot be read; Check returns it
 }
 
@@ -115,22 +113,22 @@ func describe(c *catalog, opt Options, sparse *sparseSpec) []Field {
 func flatten(c *catalog, sparse *sparseSpec) ([]entry, error) {
 	var entries []entry
 	for i, l := range c.leaves {
-		e := entry{columnName: columnName{flat: l.name}, leaf: i, part: -1, typ: l.typ, nulls: l.nulls, why: l.why, refused: l.refused}
-		width := l.width
+		e := entry{columnName: columnName{flat: l.Name}, leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
+		width := l.Width
 		if sparse != nil && i == sparse.values {
 			width = sparse.features
-			e.why, e.refused = "", l.refused
+			e.why, e.refused = "", l.Refused
 		}
-		if !l.list || e.why != "" || width == 0 {
+		if !l.List || e.why != "" || width == 0 {
 			entries = append(entries, e)
 			continue
 		}
-		e.list = l.name
+		e.list = l.Name
 		if e.nulls > 0 {
 			e.nulls = -1 // the metadata counts the whole list's
 		}
 		for k := range width {
-			e.flat, e.element = fmt.Sprintf("%s[%d]", l.name, k), k
+			e.flat, e.element = fmt.Sprintf("%s[%d]", l.Name, k), k
 			entries = append(entries, e)
 		}
 	}
@@ -159,7 +157,7 @@ func clash(c *catalog, e entry) error {
 // name is what messages about the whole input call it: its first file.
 func (c *catalog) name() string {
 	if len(c.files) == 0 {
-		return ipcStreamName
+		return ipc.StreamName
 	}
 	return c.files[0].path
 }
@@ -171,7 +169,7 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	for i, e := range entries {
 		names[i] = e.columnName
 	}
-	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"{weight}", opt.Weight}} {
+	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
 		if role.name != "" && !slices.ContainsFunc(names, func(n columnName) bool { return n.is(role.name) }) {
 			return nil, stream.Usagef("{"+role.option+"} %s: no column has this name%s", role.name, didYouMean(role.name, flatNames(names)))
 		}
@@ -204,7 +202,7 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 		case excluded[i]:
 			why[i] = "excluded"
 		case len(opt.Columns) > 0 && !included[i]:
-			why[i] = "not among {columns}"
+			why[i] = "not among the columns asked for"
 		default:
 			why[i] = decided[e.flat]
 		}
@@ -226,7 +224,7 @@ func (f *features) add(e entry, width int) {
 	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ})
 	switch strings.ToLower(e.flat) {
 	case "label", "class", "target", "y":
-		f.warnings = append(f.warnings, fmt.Sprintf(
+		f.warnings = append(f.warnings, stream.Textf(
 			"column %q is used as a feature though its name suggests otherwise; if it is not one: {label} %[1]s or {exclude} %[1]s", e.flat))
 	}
 }
@@ -246,7 +244,7 @@ func widthOf(c *catalog, e entry, sparse *sparseSpec) int {
 	case sparse != nil && e.leaf == sparse.values:
 		return sparse.features
 	}
-	return c.leaves[e.leaf].width
+	return c.leaves[e.leaf].Width
 }
 
 func weightRead(c *catalog, entries []entry, name string) (*read, error) {

@@ -46,7 +46,7 @@ func TestUnknownNamesAreUsageErrors(t *testing.T) {
 		words string
 	}{
 		{Options{Label: "nane"}, "did you mean name?"},
-		{Options{Weight: "b0"}, "did you mean a0?"},
+		{Options{Weight: "b0"}, "weight b0: no column has this name; did you mean a0?"},
 		{Options{Weight: "name"}, "text"},
 		{Options{Weight: "emb"}, "emb[0]"},
 		{Options{Label: "a0", Weight: "a0"}, "both name a0"},
@@ -75,7 +75,7 @@ func TestFeaturesNamedLikeALabelAreWarnedAbout(t *testing.T) {
 	tab := newTable(2).addScalar("Label", []float64{1, 2}).addScalar("y", []float64{1, 2}).addScalar("x", []float64{1, 2})
 	disk, paths := plant(tab, 1, 2, 1)
 	ds := disk.dataset(t, paths, Options{Label: "y"})
-	if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0], `"Label"`) {
+	if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0].Spell(func(o string) string { return "--" + o }), `--label Label`) {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -84,8 +84,8 @@ func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 	tab := newTable(4).addScalar("a", make([]float64, 4)).addScalar("b", make([]float64, 4))
 	disk, paths := plant(tab, 2, 4, 1)
 	for i := range disk.byPath[paths[1]].order {
-		if l := &disk.byPath[paths[1]].order[i]; l.name == "b" {
-			l.refused, l.why = true, "encoding X cannot be decoded"
+		if l := &disk.byPath[paths[1]].order[i]; l.Name == "b" {
+			l.Refused, l.Why = true, "encoding X cannot be decoded"
 		}
 	}
 	ds := disk.dataset(t, paths, Options{})

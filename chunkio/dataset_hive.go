@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -116,7 +117,7 @@ func parseKeys(texts []string, parse func(string) (float64, error)) (values []fl
 	values = make([]float64, len(texts))
 	for i, text := range texts {
 		if text == hiveNull {
-			values[i] = nullValue
+			values[i] = format.Null
 			continue
 		}
 		if values[i], err = parse(text); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -75,15 +77,15 @@ func TestBooleanPartitionKeys(t *testing.T) {
 		values []float64
 		truth  bool
 	}{
-		{[]string{"true", "false", hiveNull}, []float64{1, 0, nullValue}, true},
-		{[]string{hiveNull, "True", "FALSE"}, []float64{nullValue, 1, 0}, true},
+		{[]string{"true", "false", hiveNull}, []float64{1, 0, format.Null}, true},
+		{[]string{hiveNull, "True", "FALSE"}, []float64{format.Null, 1, 0}, true},
 		{[]string{"true", "1"}, nil, false},
 		{[]string{"true", ""}, nil, false},
 		{[]string{hiveNull}, nil, false},
 		{[]string{"1", "0"}, []float64{1, 0}, false},
 	} {
 		p := newPartition("k", c.texts)
-		if !slices.EqualFunc(p.values, c.values, sameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
+		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
 			t.Errorf("%v: %+v", c.texts, p)
 		}
 	}

@@ -1,13 +1,28 @@
 package chunkio
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 
+	"github.com/cespare/xxhash/v2"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+// Input is where bytes come from: a local file now, an object store later.
+// ReadAt must be safe for concurrent use.
+type Input interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+	Name() string // path or URL, for messages
+}
 
 // fileInput is a local file of the size it had when it was opened.
 type fileInput struct {
@@ -53,15 +68,111 @@ func bare(err error) error {
 	return err
 }
 
-// readAt fills b from offset at. Anything less is an error that says where, so
-// that a file that shrank while it was read is not taken for a shorter one.
-func readAt(in io.ReaderAt, b []byte, at int64) error {
-	n, err := in.ReadAt(b, at)
-	if n == len(b) {
-		return nil
+// Both formats begin and end with a magic word, with the footer's length before
+// the last one.
+const lengthBytes = 4
+
+// openAny opens a file by what its first bytes say it is.
+func openAny(path string, memory int64, read *atomic.Int64) (format.File, Input, error) {
+	in, err := openFile(path)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err == nil || errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
+	counted := &countingInput{Input: in}
+	opened, err := openMagic(counted, memory)
+	if err != nil {
+		in.Close()
+		return nil, nil, err
 	}
-	return fmt.Errorf("read %d bytes at offset %d, got %d: %w", len(b), at, n, err)
+	counted.read.Store(read)
+	return opened, in, nil
+}
+
+func openMagic(in Input, memory int64) (format.File, error) {
+	magic, err := readMagic(in)
+	if err != nil {
+		return nil, err
+	}
+	switch magic {
+	case parquet.Magic:
+		return parquet.Open(in, memory)
+	case ipc.Magic:
+		return ipc.Open(in, memory)
+	}
+	return nil, stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file (ARROW1); a stream is read from standard input with -")
+}
+
+// readMagic returns the magic word that a file begins with, "" if it has none.
+func readMagic(in Input) (string, error) {
+	if in.Size() == 0 {
+		return "", stream.Dataf(in.Name(), "the file is empty")
+	}
+	head := make([]byte, min(in.Size(), int64(len(ipc.Magic))))
+	if err := format.ReadAt(in, head, 0); err != nil {
+		return "", stream.Dataf(in.Name(), "%w", err)
+	}
+	for _, magic := range []string{parquet.Magic, ipc.Magic} {
+		if len(head) >= len(magic) && string(head[:len(magic)]) == magic {
+			return magic, nil
+		}
+	}
+	return "", nil
+}
+
+// fingerprint tells a file from others without reading it all: a digest of its
+// size, its footer, and the first and last 4 KiB of what is before the footer.
+func fingerprint(in Input, footer uint64) (uint64, error) {
+	const sampled = 4 << 10
+	end, err := footerStart(in)
+	if err != nil {
+		return 0, err
+	}
+	sum := xxhash.New()
+	var words [16]byte
+	binary.LittleEndian.PutUint64(words[:8], uint64(in.Size()))
+	binary.LittleEndian.PutUint64(words[8:], footer)
+	sum.Write(words[:])
+	part := make([]byte, min(sampled, end))
+	for _, at := range []int64{0, end - int64(len(part))} {
+		if err := format.ReadAt(in, part, at); err != nil {
+			return 0, stream.Dataf(in.Name(), "%w", err)
+		}
+		sum.Write(part)
+	}
+	return sum.Sum64(), nil
+}
+
+// footerStart returns where the footer begins, the file's size where that cannot be told.
+func footerStart(in Input) (int64, error) {
+	magic, err := readMagic(in)
+	if err != nil || magic == "" {
+		return in.Size(), err
+	}
+	tail := int64(lengthBytes + len(magic))
+	if in.Size() < tail {
+		return in.Size(), nil
+	}
+	var length [lengthBytes]byte
+	if err := format.ReadAt(in, length[:], in.Size()-tail); err != nil {
+		return 0, stream.Dataf(in.Name(), "%w", err)
+	}
+	footer := int64(binary.LittleEndian.Uint32(length[:]))
+	return max(in.Size()-tail-footer, 0), nil
+}
+
+// formatPrint is the text form of a fingerprint.
+func formatPrint(fingerprint uint64) string { return fmt.Sprintf("%016x", fingerprint) }
+
+// countingInput counts the bytes read through it once it has been given a counter.
+type countingInput struct {
+	Input
+	read atomic.Pointer[atomic.Int64]
+}
+
+func (c *countingInput) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.Input.ReadAt(p, off)
+	if counter := c.read.Load(); counter != nil {
+		counter.Add(int64(n))
+	}
+	return n, err
 }

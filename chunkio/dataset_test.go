@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,7 +18,7 @@ func openReal(t testing.TB, opt Options, names ...string) *Dataset {
 	t.Helper()
 	var paths []string
 	for _, name := range names {
-		paths = append(paths, realFile(t, name))
+		paths = append(paths, formattest.RealFile(t, name))
 	}
 	ds, err := Open(context.Background(), paths, opt)
 	if err != nil {

@@ -11,12 +11,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // table is planted data: scalar and list columns of the same rows.
 type table struct {
-	leaves []leaf
+	leaves []format.Leaf
 	scalar map[string][]float64
 	list   map[string][][]float64
 	text   map[string][]string // hiveNull for a null
@@ -28,16 +30,16 @@ func newTable(rows int) *table {
 }
 
 func (t *table) addScalar(name string, x []float64) *table {
-	t.leaves = append(t.leaves, leaf{name: name, typ: "double", width: 1, nulls: -1, maybeNaN: true, scratch: 1000})
+	t.leaves = append(t.leaves, format.Leaf{Name: name, Type: "double", Width: 1, Nulls: -1, MaybeNaN: true, Scratch: 1000})
 	t.scalar[name] = x
 	return t
 }
 
 // addList adds lists of constant width, or of any lengths for width 0.
 func (t *table) addList(name string, width int, x [][]float64) *table {
-	l := leaf{name: name, typ: "list<double>", width: width, list: true, nulls: -1, maybeNaN: true, scratch: 1000}
+	l := format.Leaf{Name: name, Type: "list<double>", Width: width, List: true, Nulls: -1, MaybeNaN: true, Scratch: 1000}
 	if width == 0 {
-		l.why = whyVarying
+		l.Why = format.WhyVarying
 	}
 	t.leaves = append(t.leaves, l)
 	t.list[name] = x
@@ -45,7 +47,7 @@ func (t *table) addList(name string, width int, x [][]float64) *table {
 }
 
 func (t *table) addText(name string) *table {
-	t.leaves = append(t.leaves, leaf{name: name, typ: "string", why: "text"})
+	t.leaves = append(t.leaves, format.Leaf{Name: name, Type: "string", Why: "text"})
 	return t
 }
 
@@ -54,7 +56,7 @@ func (t *table) addText(name string) *table {
 type fakeFile struct {
 	table  *table
 	from   int64
-	order  []leaf
+	order  []format.Leaf
 	groups []int64
 	digest uint64
 	fault  func(group int, leaf string, from, to int64) error // of decoding
@@ -62,16 +64,16 @@ type fakeFile struct {
 	file   int
 }
 
-func (f *fakeFile) leaves() []leaf       { return f.order }
-func (f *fakeFile) groupRows() []int64   { return f.groups }
-func (f *fakeFile) heldBytes() int64     { return 5000 }
-func (f *fakeFile) footerDigest() uint64 { return f.digest }
+func (f *fakeFile) Leaves() []format.Leaf { return f.order }
+func (f *fakeFile) GroupRows() []int64    { return f.groups }
+func (f *fakeFile) HeldBytes() int64      { return 5000 }
+func (f *fakeFile) FooterDigest() uint64  { return f.digest }
 func (f *fakeFile) Close() error {
 	f.disk.files.Add(-1)
 	return nil
 }
 
-func (f *fakeFile) open(_ context.Context, g int, leaves []int) (group, error) {
+func (f *fakeFile) Open(_ context.Context, g int, leaves []int) (format.Group, error) {
 	f.disk.groups.Add(1)
 	f.disk.mutex.Lock()
 	f.disk.touched[[2]int{f.file, g}] = true
@@ -91,14 +93,14 @@ type fakeGroup struct {
 	closed atomic.Bool
 }
 
-func (g *fakeGroup) close() {
+func (g *fakeGroup) Close() {
 	if g.closed.Swap(true) {
 		panic("row group closed twice")
 	}
 	g.f.disk.groups.Add(-1)
 }
 
-func (g *fakeGroup) begin(l int, from, to int64) (leaf, error) {
+func (g *fakeGroup) begin(l int, from, to int64) (format.Leaf, error) {
 	if g.closed.Load() {
 		panic("decode of a closed row group")
 	}
@@ -113,16 +115,16 @@ func (g *fakeGroup) begin(l int, from, to int64) (leaf, error) {
 	if n := d.decoding.Add(1); n > d.most.Load() {
 		d.most.Store(n)
 	}
-	name := g.f.order[l].name
+	name := g.f.order[l].Name
 	if g.f.fault != nil {
 		if err := g.f.fault(g.index, name, from, to); err != nil {
-			return leaf{}, err
+			return format.Leaf{}, err
 		}
 	}
 	return g.f.order[l], nil
 }
 
-func (g *fakeGroup) decode(_ context.Context, l int, from, to int64, dst [][]float64) error {
+func (g *fakeGroup) Decode(_ context.Context, l int, from, to int64, dst [][]float64) error {
 	leaf, err := g.begin(l, from, to)
 	if err != nil {
 		return err
@@ -130,10 +132,10 @@ func (g *fakeGroup) decode(_ context.Context, l int, from, to int64, dst [][]flo
 	for e, x := range dst {
 		for i := range x {
 			row := g.start + from + int64(i)
-			if leaf.list {
-				x[i] = g.f.table.list[leaf.name][row][e]
+			if leaf.List {
+				x[i] = g.f.table.list[leaf.Name][row][e]
 			} else {
-				x[i] = g.f.table.scalar[leaf.name][row]
+				x[i] = g.f.table.scalar[leaf.Name][row]
 			}
 		}
 		if x != nil && int64(len(x)) != to-from {
@@ -143,15 +145,15 @@ func (g *fakeGroup) decode(_ context.Context, l int, from, to int64, dst [][]flo
 	return nil
 }
 
-func (g *fakeGroup) decodeTexts(_ context.Context, l int, from, to int64, emit func([]int32, *textList) error) error {
+func (g *fakeGroup) DecodeTexts(_ context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	leaf, err := g.begin(l, from, to)
 	if err != nil {
 		return err
 	}
-	column := g.f.table.text[leaf.name]
+	column := g.f.table.text[leaf.Name]
 	for row := g.start + from; row < g.start+to; row++ { // one at a time: a number means another value every time
-		t, ids := &textList{text: []byte(column[row])}, []int32{0}
-		t.end()
+		t, ids := &text.List{Text: []byte(column[row])}, []int32{0}
+		t.End()
 		if column[row] == hiveNull {
 			ids[0] = -1
 		}
@@ -162,17 +164,17 @@ func (g *fakeGroup) decodeTexts(_ context.Context, l int, from, to int64, emit f
 	return nil
 }
 
-func (g *fakeGroup) decodeLists(_ context.Context, l int, from, to int64, dst *lists) error {
+func (g *fakeGroup) DecodeLists(_ context.Context, l int, from, to int64, dst *format.Lists) error {
 	leaf, err := g.begin(l, from, to)
 	if err != nil {
 		return err
 	}
-	dst.ptr, dst.values, dst.null = append(dst.ptr[:0], 0), dst.values[:0], dst.null[:0]
+	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	for row := g.start + from; row < g.start+to; row++ {
-		x := g.f.table.list[leaf.name][row]
-		dst.values = append(dst.values, x...)
-		dst.ptr = append(dst.ptr, len(dst.values))
-		dst.null = append(dst.null, x == nil)
+		x := g.f.table.list[leaf.Name][row]
+		dst.Values = append(dst.Values, x...)
+		dst.Ptr = append(dst.Ptr, len(dst.Values))
+		dst.Null = append(dst.Null, x == nil)
 	}
 	return nil
 }
@@ -196,7 +198,7 @@ type fakeInput struct {
 func (in fakeInput) Name() string { return in.name }
 func (in fakeInput) Close() error { return nil }
 
-func (d *fakeDisk) open(path string, _ int64, read *atomic.Int64) (footed, Input, error) {
+func (d *fakeDisk) open(path string, _ int64, read *atomic.Int64) (format.File, Input, error) {
 	f, ok := d.byPath[path]
 	if !ok {
 		return nil, nil, stream.Dataf(path, "no such file")
@@ -338,7 +340,7 @@ func randomTable(rng *rand.Rand, rows, scalars int, share float64) *table {
 		if rng.Float64() >= share {
 			return rng.NormFloat64()
 		}
-		return []float64{nullValue, math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(4)]
+		return []float64{format.Null, math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(4)]
 	}
 	column := func() []float64 {
 		x := make([]float64, rows)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -22,19 +24,19 @@ type labels struct {
 // applyLabels decodes the span's labels. Rows that take no part have none.
 func (s *span) applyLabels(ctx context.Context, k *labels) error {
 	r, name := s.d.features.label, s.d.opt.Label
-	s.class = sized(s.class, s.rows)
+	s.class = format.Sized(s.class, s.rows)
 	if allSet(s.skip, s.rows) {
 		return nil
 	}
 	defer func() { s.names = k.names[:len(k.names):len(k.names)] }()
 	k.memo = k.memo[:0]
-	k.float = r.leaf >= 0 && slices.Contains([]string{"float16", "float", "double"}, s.d.catalog.leaves[r.leaf].typ)
+	k.float = r.leaf >= 0 && slices.Contains([]string{"float16", "float", "double"}, s.d.catalog.leaves[r.leaf].Type)
 	if r.leaf < 0 {
 		return s.labelPartition(k, r.part)
 	}
 	at := 0
-	err := s.group.decodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *textList) error {
-		for len(k.memo) < values.fixed {
+	err := s.group.DecodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
+		for len(k.memo) < values.Fixed {
 			k.memo = append(k.memo, 0)
 		}
 		for _, id := range ids {
@@ -59,11 +61,11 @@ func (s *span) applyLabels(ctx context.Context, k *labels) error {
 }
 
 // number returns the number of a value, a new one if it is; -1 for NaN, which is missing.
-func (k *labels) number(values *textList, id int) (int32, error) {
+func (k *labels) number(values *text.List, id int) (int32, error) {
 	if id < len(k.memo) && k.memo[id] > 0 {
 		return k.memo[id] - 1, nil
 	}
-	value := values.value(id)
+	value := values.Value(id)
 	if k.float && string(value) == "NaN" { // makes no string
 		return -1, nil
 	}

@@ -56,18 +56,18 @@ func (d *Dataset) needs(memory int64) needs {
 	}
 	if d.sparse != nil {
 		n.row = sparseRowGuess
-		n.scratch = max(d.catalog.leaves[d.sparse.indices].scratch, d.catalog.leaves[d.sparse.values].scratch)
+		n.scratch = max(d.catalog.leaves[d.sparse.indices].Scratch, d.catalog.leaves[d.sparse.values].Scratch)
 	}
 	for _, r := range d.features.reads {
 		if r.leaf >= 0 {
-			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].scratch)
+			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].Scratch)
 		}
 	}
 	if w := d.features.weight; w != nil {
 		n.row += 8 * int64(len(w.cols)+1)
 		if w.leaf >= 0 {
 			// The scheduler decodes weights itself, beside the workers.
-			n.base += d.catalog.leaves[w.leaf].scratch
+			n.base += d.catalog.leaves[w.leaf].Scratch
 		}
 	}
 	if r := d.features.label; r != nil {
@@ -81,7 +81,7 @@ func (d *Dataset) needs(memory int64) needs {
 			n.base += batchMemory(memory) / 2
 		}
 		if r.leaf >= 0 { // decoded by the scheduler too
-			n.base += d.catalog.leaves[r.leaf].textScratch
+			n.base += d.catalog.leaves[r.leaf].TextScratch
 		}
 	}
 	n.row += 8 + 1 // positions of the rows that stay, and two bits

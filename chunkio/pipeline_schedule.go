@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -14,11 +15,11 @@ type rowGroup struct {
 	file      *file // nil for a stream
 	fileIndex int   // in the catalog
 	path      string
-	index     int   // within the file
-	rows      int64 // its rows
-	start     int64 // global position of its first row
-	fileRow   int64 // position of its first row within the file
-	opened    group // of a stream, whose groups come opened; nil for files
+	index     int          // within the file
+	rows      int64        // its rows
+	start     int64        // global position of its first row
+	fileRow   int64        // position of its first row within the file
+	opened    format.Group // of a stream, whose groups come opened; nil for files
 }
 
 // groups lists the row groups of a range, in order.
@@ -70,10 +71,10 @@ type scheduler struct {
 	*pass
 	labels labels
 	file   *file
-	opened footed
+	opened format.File
 	fileUp *shared // the open file; nil if none is
 
-	group   group
+	group   format.Group
 	groupUp *shared // the open row group; nil if none is
 }
 
@@ -110,7 +111,7 @@ func (s *scheduler) sendGroup(ctx context.Context, g rowGroup) bool {
 		s.groupUp, s.group = nil, nil
 	}()
 	if g.opened != nil {
-		s.group, s.groupUp = g.opened, newShared(g.opened.close)
+		s.group, s.groupUp = g.opened, newShared(g.opened.Close)
 	}
 	for from := int64(0); from < g.rows; {
 		sp := s.takeFree(ctx)
@@ -216,14 +217,14 @@ func (s *scheduler) openGroup(ctx context.Context, g rowGroup) error {
 	for i, l := range leaves {
 		leaves[i] = g.file.at(l)
 	}
-	opened, err := s.opened.open(ctx, g.index, leaves)
+	opened, err := s.opened.Open(ctx, g.index, leaves)
 	if err != nil {
 		return err
 	}
 	file := s.fileUp.retain()
 	s.group = opened
 	s.groupUp = newShared(func() {
-		opened.close()
+		opened.Close()
 		file.release()
 	})
 	return nil

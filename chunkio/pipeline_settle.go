@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -68,7 +69,7 @@ func allFinite(x []float64) bool {
 
 func countMissing(count *stream.MissingCount, v float64) {
 	switch {
-	case isNull(v):
+	case format.IsNull(v):
 		count.Nulls++
 	case math.IsNaN(v):
 		count.NaNs++
@@ -79,7 +80,7 @@ func countMissing(count *stream.MissingCount, v float64) {
 
 func missingKind(v float64) string {
 	switch {
-	case isNull(v):
+	case format.IsNull(v):
 		return "null"
 	case math.IsNaN(v):
 		return "NaN"
@@ -130,7 +131,7 @@ func (s *span) applySample(sample sampler) bool {
 // missing, infinite or negative is an error, unless its row is outside the sample.
 func (s *span) applyWeights(ctx context.Context) error {
 	r := s.d.features.weight
-	s.weight = sized(s.weight, s.rows)
+	s.weight = format.Sized(s.weight, s.rows)
 	dst := make([][]float64, len(r.cols))
 	for e, col := range r.cols {
 		if col == 0 {
@@ -164,7 +165,7 @@ func (s *span) compact(b int) {
 	if gone == 0 {
 		return
 	}
-	s.positions = sized(s.positions, s.rows)
+	s.positions = format.Sized(s.positions, s.rows)
 	kept := s.positions[lo:lo]
 	for i := lo; i < hi; i++ {
 		if !isSet(s.skip, i) && !isSet(s.drop, i) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -20,7 +21,7 @@ type span struct {
 	start   int64 // global position
 	rows    int
 	height  int // of a block
-	group   group
+	group   format.Group
 	groupUp *shared // keeps group open; nil if nothing is read
 
 	data      []float64   // features × rows; nothing for sparse rows
@@ -73,14 +74,6 @@ func zeroed[T any](old []T, n int) []T {
 	return old
 }
 
-// sized returns n elements of any value, in the memory of old if it is large enough.
-func sized[T any](old []T, n int) []T {
-	if cap(old) < n {
-		return make([]T, n)
-	}
-	return old[:n]
-}
-
 func (s *span) blocks() int { return (s.rows + s.height - 1) / s.height }
 
 // bounds returns the rows of block b within the span.
@@ -130,7 +123,7 @@ func (s *span) decode(ctx context.Context, index int, v *views) {
 		s.decodeSparse(ctx, r)
 		return
 	}
-	v.dst = sized(v.dst, len(r.cols))
+	v.dst = format.Sized(v.dst, len(r.cols))
 	first := -1
 	for e, col := range r.cols {
 		v.dst[e] = nil
@@ -160,7 +153,7 @@ func (s *span) column(col int) []float64 {
 // decodeRead fills the elements of one read that are wanted.
 func (s *span) decodeRead(ctx context.Context, r *read, dst [][]float64) error {
 	if r.leaf >= 0 {
-		return s.group.decode(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), dst)
+		return s.group.Decode(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), dst)
 	}
 	value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
 	for i := range dst[0] {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -65,16 +66,16 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 func (c *catalog) listLeaf(name string) (int, error) {
 	var names []string
 	for i, l := range c.leaves {
-		if l.name != name {
-			names = append(names, l.name)
+		if l.Name != name {
+			names = append(names, l.Name)
 			continue
 		}
 		// Where metadata counts nulls, these may be the rows without entries.
-		if !l.list || l.why != "" && !strings.HasPrefix(l.why, whyVarying) && !l.refused {
-			return 0, stream.Usagef("{sparse}: column %s is %s, not lists of numbers", name, l.typ)
+		if !l.List || l.Why != "" && !strings.HasPrefix(l.Why, format.WhyVarying) && !l.Refused {
+			return 0, stream.Usagef("{sparse}: column %s is %s, not lists of numbers", name, l.Type)
 		}
-		if l.refused {
-			err := stream.Dataf(c.refusing[i], "%s", l.why)
+		if l.Refused {
+			err := stream.Dataf(c.refusing[i], "%s", l.Why)
 			err.Column = name
 			return 0, err
 		}
@@ -88,7 +89,7 @@ func (c *catalog) listLeaf(name string) (int, error) {
 func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (int, error) {
 	const rowsAtOnce = 8192
 	largest := -1.0
-	var rows lists
+	var rows format.Lists
 	scan := func(f *file) error {
 		opened, err := c.reopen(f, memory, nil)
 		if err != nil {
@@ -99,15 +100,15 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (in
 			if n == 0 {
 				continue
 			}
-			group, err := opened.open(ctx, g, []int{f.at(leaf)})
+			group, err := opened.Open(ctx, g, []int{f.at(leaf)})
 			for from := int64(0); from < n && err == nil; from += rowsAtOnce {
-				err = group.decodeLists(ctx, f.at(leaf), from, min(from+rowsAtOnce, n), &rows)
-				for _, x := range rows.values {
+				err = group.DecodeLists(ctx, f.at(leaf), from, min(from+rowsAtOnce, n), &rows)
+				for _, x := range rows.Values {
 					largest = max(largest, finiteOr(x, -1))
 				}
 			}
 			if group != nil {
-				group.close()
+				group.Close()
 			}
 			if err != nil {
 				return err
@@ -125,7 +126,7 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (in
 	}
 	if largest >= maxSparseFeatures {
 		err := stream.Dataf(c.name(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
-		err.Column = c.leaves[leaf].name
+		err.Column = c.leaves[leaf].Name
 		return 0, err
 	}
 	return int(largest) + 1, nil

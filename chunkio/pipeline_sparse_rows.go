@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // sparseBlock is the memory of a span of sparse rows: the decoded lists, and the
 // rows in CSR form one after the other, blocks after blocks.
 type sparseBlock struct {
-	indices, values lists
+	indices, values format.Lists
 	row             []sparseEntry // of the row at work
 	rowPtr          []int         // by kept row, into index and value; blocks follow each other
 	index           []int32
@@ -36,10 +37,10 @@ func (s *span) decodeSparse(ctx context.Context, r *read) {
 	to := s.from + int64(s.rows)
 	for _, list := range []struct {
 		leaf int
-		dst  *lists
+		dst  *format.Lists
 	}{{spec.indices, &b.indices}, {spec.values, &b.values}} {
-		if err := s.group.decodeLists(ctx, s.leafAt(list.leaf), s.from, to, list.dst); err != nil {
-			s.failAt(-1, err, s.d.catalog.leaves[list.leaf].name)
+		if err := s.group.DecodeLists(ctx, s.leafAt(list.leaf), s.from, to, list.dst); err != nil {
+			s.failAt(-1, err, s.d.catalog.leaves[list.leaf].Name)
 			return
 		}
 	}
@@ -68,14 +69,14 @@ func (s *span) decodeSparse(ctx context.Context, r *read) {
 // readRow checks row i and sorts its entries by index into b.row.
 func (s *span) readRow(i int) error {
 	b := &s.sparse
-	names := [2]string{s.d.catalog.leaves[s.d.sparse.indices].name, s.d.catalog.leaves[s.d.sparse.values].name}
-	for side, l := range []*lists{&b.indices, &b.values} {
-		if len(l.null) > i && l.null[i] {
+	names := [2]string{s.d.catalog.leaves[s.d.sparse.indices].Name, s.d.catalog.leaves[s.d.sparse.values].Name}
+	for side, l := range []*format.Lists{&b.indices, &b.values} {
+		if len(l.Null) > i && l.Null[i] {
 			return s.faultAt(i, names[side], "write an empty list for a row without entries", fmt.Errorf("null list in sparse rows"))
 		}
 	}
-	indices := b.indices.values[b.indices.ptr[i]:b.indices.ptr[i+1]]
-	values := b.values.values[b.values.ptr[i]:b.values.ptr[i+1]]
+	indices := b.indices.Values[b.indices.Ptr[i]:b.indices.Ptr[i+1]]
+	values := b.values.Values[b.values.Ptr[i]:b.values.Ptr[i+1]]
 	if len(indices) != len(values) {
 		return s.faultAt(i, names[0], "", fmt.Errorf("%d indices but %d values", len(indices), len(values)))
 	}
@@ -84,7 +85,7 @@ func (s *span) readRow(i int) error {
 	for k, x := range indices {
 		if !(x >= 0 && x < float64(s.d.sparse.features)) || x != math.Trunc(x) {
 			text := strconv.FormatFloat(x, 'g', -1, 64)
-			if isNull(x) {
+			if format.IsNull(x) {
 				text = "null"
 			}
 			return s.faultAt(i, names[0], "", fmt.Errorf("index %s is not one of 0..%d", text, s.d.sparse.features-1))
@@ -142,7 +143,7 @@ func (s *span) settleRow(i int, r *read) bool {
 // block that is over the share cannot be helped: it is an error.
 func (s *span) adaptHeight() error {
 	b := &s.sparse
-	entries := int64(max(len(b.indices.values), len(b.values.values), 1))
+	entries := int64(max(len(b.indices.Values), len(b.values.Values), 1))
 	used := entries * sparseEntryBytes
 	buffers := int64(s.plan.buffers)
 	share := (s.d.opt.Memory-s.plan.bytes)/buffers + s.plan.rows*sparseRowGuess

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -20,7 +21,7 @@ func sparseTable(rng *rand.Rand, rows, d int, share float64) (sparse, dense *tab
 		for _, j := range rng.Perm(d)[:rng.IntN(d+1)] {
 			v := []float64{0, rng.NormFloat64(), rng.NormFloat64()}[rng.IntN(3)]
 			if rng.Float64() < share {
-				v = []float64{nullValue, math.NaN(), math.Inf(1)}[rng.IntN(3)]
+				v = []float64{format.Null, math.NaN(), math.Inf(1)}[rng.IntN(3)]
 			}
 			indices[i] = append(indices[i], float64(j))
 			values[i] = append(values[i], v)
@@ -80,10 +81,10 @@ func TestBadSparseRows(t *testing.T) {
 		"index 5":         {{0, 5}, good},
 		"index -1":        {{0, -1}, good},
 		"index 0.5":       {{0, 0.5}, good},
-		"index null":      {{0, nullValue}, good},
+		"index null":      {{0, format.Null}, good},
 		"index NaN":       {{0, math.NaN()}, good},
 		"null list":       {nil, good},
-		"missing value":   {{0, 1}, {1, nullValue}},
+		"missing value":   {{0, 1}, {1, format.Null}},
 		"value: +Inf":     {{0, 1}, {1, math.Inf(1)}},
 		"lists in sparse": {good, nil},
 	} {

@@ -11,12 +11,15 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // pipe is an Arrow IPC stream on standard input: read once, batch by batch.
 type pipe struct {
-	stream *ipcStream
+	stream *ipc.Stream
+	texts  bool  // the stream keeps what labels may need
 	memory int64 // of all that is read
 	taken  atomic.Bool
 	digest digestReader
@@ -34,12 +37,11 @@ func openPipe(r io.Reader, memory int64, texts bool) (*pipe, error) {
 	if r == nil {
 		return nil, stream.Usagef("- : there is no standard input to read")
 	}
-	p := new(pipe)
+	p := &pipe{texts: texts, memory: memory}
 	p.digest.reader = r
 	p.digest.sum.Reset()
 	var err error
-	p.memory = memory
-	p.stream, err = newIPCStream(&p.digest, batchMemory(memory), texts)
+	p.stream, err = ipc.NewStream(&p.digest, batchMemory(memory), texts)
 	if err != nil {
 		return nil, p.whole(err)
 	}
@@ -59,24 +61,25 @@ func (p *pipe) whole(err error) error {
 	return &whole
 }
 
-func (p *pipe) leaves() []leaf { return p.stream.leaves() }
+func (p *pipe) leaves() []format.Leaf { return p.stream.Leaves() }
 
 // take claims the one pass that a stream allows, within the given memory.
 func (p *pipe) take(memory int64) error {
 	if p.taken.Swap(true) {
 		return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
 	}
-	p.memory, p.stream.memory = memory, batchMemory(memory)
+	p.memory = memory
+	p.stream.Limit(batchMemory(memory))
 	return nil
 }
 
 // groups lists the batches as they arrive, and adds their bytes to read.
 func (p *pipe) groups(ctx context.Context, leaves []int, read *atomic.Int64) iter.Seq2[rowGroup, error] {
 	return func(yield func(rowGroup, error) bool) {
-		g := rowGroup{path: ipcStreamName}
+		g := rowGroup{path: ipc.StreamName}
 		counted := int64(0)
 		for ; ; g.index++ {
-			opened, rows, err := p.stream.next(ctx, leaves)
+			opened, rows, err := p.stream.Next(ctx, leaves)
 			bytes := p.input().Bytes
 			read.Add(bytes - counted)
 			counted = bytes

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -26,8 +27,8 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 	t.Helper()
 	var fields []arrow.Field
 	for _, l := range tab.leaves {
-		if x := tab.scalar[l.name]; x != nil {
-			fields = append(fields, arrow.Field{Name: l.name, Type: arrow.PrimitiveTypes.Float64, Nullable: true})
+		if x := tab.scalar[l.Name]; x != nil {
+			fields = append(fields, arrow.Field{Name: l.Name, Type: arrow.PrimitiveTypes.Float64, Nullable: true})
 		}
 	}
 	schema := arrow.NewSchema(fields, nil)
@@ -50,7 +51,7 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 		for j, f := range fields {
 			column := b.Field(j).(*array.Float64Builder)
 			for _, v := range tab.scalar[f.Name][from:min(from+batch, tab.rows)] {
-				if isNull(v) {
+				if format.IsNull(v) {
 					column.AppendNull()
 				} else {
 					column.Append(v)

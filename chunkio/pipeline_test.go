@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -273,7 +274,7 @@ func TestFaultsComeInTheOrderOfTheData(t *testing.T) {
 
 func TestDecodeErrorBehindAMissingValueWaits(t *testing.T) {
 	x := make([]float64, 1000)
-	x[10] = nullValue
+	x[10] = format.Null
 	tab := newTable(1000).addScalar("a", make([]float64, 1000)).addScalar("b", x)
 	disk, paths := plant(tab, 1, 1000, 1)
 	disk.byPath[paths[0]].fault = func(_ int, leaf string, _, _ int64) error {
@@ -364,7 +365,7 @@ func TestFileThatChangedIsRefused(t *testing.T) {
 }
 
 func TestBadWeightsAreErrors(t *testing.T) {
-	for _, w := range []float64{-1, math.NaN(), math.Inf(1), nullValue} {
+	for _, w := range []float64{-1, math.NaN(), math.Inf(1), format.Null} {
 		tab := newTable(3).addScalar("a", make([]float64, 3)).addScalar("w", []float64{1, 0, w})
 		disk, paths := plant(tab, 1, 3, 1)
 		_, err := collect(disk.dataset(t, paths, Options{Weight: "w", Missing: stream.MissingKeep}), stream.Range{})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -13,6 +12,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -96,15 +97,15 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		if typ == "" {
 			typ = c.Type
 		}
-		n := numberOf(typ)
+		n := writer.NumberOf(typ)
 		t.types = append(t.types, n)
 		// Small integers repeat; floats seldom do, and hashing them costs more than it saves.
-		dict = append(dict, n.bits > 0)
-		fields = append(fields, n.node(c.Name, opt.Required))
+		dict = append(dict, n.Bits > 0)
+		fields = append(fields, n.Node(c.Name, opt.Required))
 	}
 	if opt.Label != nil {
 		dict = append(dict, true)
-		fields = append(fields, numberOf("int32").node(opt.LabelName, true))
+		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
 	}
 	if err := uniqueFields(fields); err != nil {
 		return 0, 0, err
@@ -113,7 +114,7 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	if err != nil {
 		return 0, 0, err
 	}
-	if t.w, err = newParquetWriter(out, root, dict, opt.Threads); err != nil {
+	if t.w, err = writer.New(out, root, dict, opt.Threads); err != nil {
 		return 0, 0, err
 	}
 	t.data = make([]float64, t.d*opt.RowGroupRows)
@@ -123,7 +124,7 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	if err := t.flush(); err != nil {
 		return 0, 0, err
 	}
-	return t.w.rows, len(fields), t.w.finish()
+	return t.w.Rows, len(fields), t.w.Finish()
 }
 
 // writeChunks adds all chunks of src.
@@ -156,10 +157,10 @@ func uniqueFields(fields schema.FieldList) error {
 
 // tableWriter cuts chunks into row groups of equal height.
 type tableWriter struct {
-	w     *parquetWriter
+	w     *writer.File
 	opt   WriteOptions
 	d     int
-	types []number
+	types []writer.Number
 	// data is column-major, RowGroupRows a column; positions are those of its rows.
 	data      []float64
 	positions []int64
@@ -215,10 +216,10 @@ func (t *tableWriter) flush() error {
 	if rows == 0 {
 		return nil
 	}
-	g := t.w.group(int64(rows))
-	total := t.w.schema.NumColumns()
+	g := t.w.Group(int64(rows))
+	total := t.w.Schema.NumColumns()
 	for lo := 0; lo < total; lo += encodeWindow {
-		chunks, err := g.columns(min(encodeWindow, total-lo))
+		chunks, err := g.Columns(min(encodeWindow, total-lo))
 		if err != nil {
 			return err
 		}
@@ -230,16 +231,16 @@ func (t *tableWriter) flush() error {
 		if err := work.Wait(); err != nil {
 			return err
 		}
-		if err := g.place(chunks); err != nil {
+		if err := g.Place(chunks); err != nil {
 			return err
 		}
 	}
 	t.positions = t.positions[:0]
-	return g.end()
+	return g.End()
 }
 
 // encode writes column j of the rows gathered, a feature or the label.
-func (t *tableWriter) encode(c *chunkWriter, j int) error {
+func (t *tableWriter) encode(c *writer.Chunk, j int) error {
 	rows := len(t.positions)
 	var err error
 	if j == t.d {
@@ -247,19 +248,19 @@ func (t *tableWriter) encode(c *chunkWriter, j int) error {
 		for i, p := range t.positions {
 			labels[i] = t.opt.Label(p)
 		}
-		err = guard(func() error { return writeValues(c, labels, nil, nil) })
+		err = format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 	} else {
-		err = t.types[j].write(c, t.column(j)[:rows])
+		err = t.types[j].Write(c, t.column(j)[:rows])
 	}
-	var bad *valueError
+	var bad *writer.ValueError
 	if errors.As(err, &bad) {
-		return &stream.DataError{RowGroup: -1, Column: c.Descr().Name(), Row: t.positions[bad.row], Err: err,
+		return &stream.DataError{RowGroup: -1, Column: c.Descr().Name(), Row: t.positions[bad.Row], Err: err,
 			Remedy: stream.Textf("write this column as double and OPTIONAL")}
 	}
 	if err != nil {
 		return fmt.Errorf("column %q: %w", c.Descr().Name(), err)
 	}
-	return c.finish()
+	return c.Finish()
 }
 
 // verifyWritten reads back the footer of a finished file, before it gets its name.
@@ -269,7 +270,7 @@ func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
 		return err
 	}
 	defer f.Close()
-	return guard(func() error {
+	return format.Guard(func() error {
 		r, err := pqfile.NewParquetReader(f)
 		if err != nil {
 			return &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("the file written cannot be read back: %w", err), Remedy: stream.PlainText("check the disk")}
@@ -280,18 +281,4 @@ func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
 		}
 		return nil
 	})
-}
-
-// valueError is a value that its column's type cannot hold; row counts within the batch.
-type valueError struct {
-	row   int
-	value float64
-	typ   string
-}
-
-func (e *valueError) Error() string {
-	if math.IsNaN(e.value) {
-		return "a missing value in a REQUIRED column"
-	}
-	return fmt.Sprintf("%v does not fit %s", e.value, e.typ)
 }

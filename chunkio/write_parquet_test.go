@@ -14,9 +14,10 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/parquet"
-	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -68,7 +69,7 @@ func everyNumber(rows, block int, missing bool) *tableSource {
 	types := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double"}
 	for t, typ := range types {
 		r := rand.New(rand.NewPCG(7, uint64(t)))
-		n := numberOf(typ)
+		n := writer.NumberOf(typ)
 		col := make([]float64, rows)
 		for i := range col {
 			switch {
@@ -76,17 +77,17 @@ func everyNumber(rows, block int, missing bool) *tableSource {
 				col[i] = math.NaN()
 			case typ == "bool":
 				col[i] = float64(r.IntN(2))
-			case n.bits == 0:
+			case n.Bits == 0:
 				col[i] = float64(float32(r.NormFloat64()))
-			case n.signed:
-				col[i] = math.Floor((r.Float64() - 0.5) * math.Ldexp(1, n.bits))
+			case n.Signed:
+				col[i] = math.Floor((r.Float64() - 0.5) * math.Ldexp(1, n.Bits))
 			default:
-				col[i] = math.Floor(r.Float64() * math.Ldexp(1, n.bits))
+				col[i] = math.Floor(r.Float64() * math.Ldexp(1, n.Bits))
 			}
 		}
-		if rows > 4 && n.bits > 1 {
-			limit := math.Ldexp(1, n.bits)
-			if n.signed {
+		if rows > 4 && n.Bits > 1 {
+			limit := math.Ldexp(1, n.Bits)
+			if n.Signed {
 				col[1], col[2] = -limit/2, limit/2-math.Max(1, limit/(1<<53))
 			} else {
 				col[1], col[2] = 0, limit-1
@@ -99,81 +100,13 @@ func everyNumber(rows, block int, missing bool) *tableSource {
 }
 
 // readBack reads all columns of a Parquet file with v15's own reader: nulls are NaN.
-func readBack(t *testing.T, data []byte) (names []string, cols [][]float64, groups []int64, r *pqfile.Reader) {
+func readBack(t *testing.T, data []byte) (d *formattest.Dump, columns [][]float64) {
 	t.Helper()
-	r, err := pqfile.NewParquetReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
+	d = formattest.ReadFrom(t, bytes.NewReader(data))
+	for i := range d.Leaves {
+		columns = append(columns, d.Leaves[i].Numbers(t))
 	}
-	width := r.MetaData().Schema.NumColumns()
-	cols = make([][]float64, width)
-	for j := range width {
-		names = append(names, r.MetaData().Schema.Column(j).Name())
-	}
-	for g := range r.NumRowGroups() {
-		rg := r.RowGroup(g)
-		groups = append(groups, rg.NumRows())
-		for j := range width {
-			cr, err := rg.Column(j)
-			if err != nil {
-				t.Fatal(err)
-			}
-			unsigned := numberOf(r.MetaData().Schema.Column(j).Name()).name[0] == 'u'
-			cols[j] = append(cols[j], readNumbers(t, cr, rg.NumRows(), unsigned)...)
-		}
-	}
-	return names, cols, groups, r
-}
-
-func readNumbers(t *testing.T, r pqfile.ColumnChunkReader, rows int64, unsigned bool) []float64 {
-	switch r := r.(type) {
-	case *pqfile.BooleanColumnChunkReader:
-		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v bool) float64 {
-			if v {
-				return 1
-			}
-			return 0
-		})
-	case *pqfile.Int32ColumnChunkReader:
-		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v int32) float64 {
-			if unsigned {
-				return float64(uint32(v))
-			}
-			return float64(v)
-		})
-	case *pqfile.Int64ColumnChunkReader:
-		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v int64) float64 { return float64(v) })
-	case *pqfile.Float32ColumnChunkReader:
-		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v float32) float64 { return float64(v) })
-	case *pqfile.Float64ColumnChunkReader:
-		return spaced(t, r, rows, r.Descriptor().MaxDefinitionLevel(), func(v float64) float64 { return v })
-	}
-	t.Fatalf("unexpected column type %v", r.Type())
-	return nil
-}
-
-// spaced reads a flat column chunk of the given height.
-func spaced[T any](t *testing.T, r typedReader[T], rows int64, maxDef int16, number func(T) float64) []float64 {
-	t.Helper()
-	values, def := make([]T, rows), make([]int16, rows)
-	n, read, err := r.ReadBatch(rows, values, def, nil)
-	if err != nil || n != rows || r.HasNext() || r.Err() != nil {
-		t.Fatalf("read %d of %d rows: %v %v", n, rows, err, r.Err())
-	}
-	out := make([]float64, 0, rows)
-	next := 0
-	for i := range rows {
-		if maxDef > 0 && def[i] == 0 {
-			out = append(out, math.NaN())
-			continue
-		}
-		out = append(out, number(values[next]))
-		next++
-	}
-	if next != read {
-		t.Fatalf("%d values for %d levels", read, next)
-	}
-	return out
+	return d, columns
 }
 
 func equalColumns(a, b []float64) error {
@@ -199,13 +132,13 @@ func TestWriteParquetRoundTrip(t *testing.T) {
 				if err != nil || n != int64(rows) || leaves != len(src.cols)+1 {
 					t.Fatalf("%d rows, %d leaves, %v", n, leaves, err)
 				}
-				names, cols, groups, _ := readBack(t, out.Bytes())
-				if len(groups) != (rows+99)/100 {
-					t.Fatalf("%d row groups of 100 for %d rows", len(groups), rows)
+				d, cols := readBack(t, out.Bytes())
+				if len(d.Groups) != (rows+99)/100 {
+					t.Fatalf("%d row groups of 100 for %d rows", len(d.Groups), rows)
 				}
 				for j, want := range src.cols {
-					if err := equalColumns(cols[j], want); err != nil || names[j] != src.names[j].Name {
-						t.Fatalf("rows %d, block %d: column %q: %v", rows, block, names[j], err)
+					if err := equalColumns(cols[j], want); err != nil || d.Leaves[j].Path != src.names[j].Name {
+						t.Fatalf("rows %d, block %d: column %q: %v", rows, block, src.names[j].Name, err)
 					}
 				}
 				for i, l := range cols[len(src.cols)] {
@@ -225,11 +158,11 @@ func TestWriteParquetStatistics(t *testing.T) {
 	if _, _, err := writeSource(t.Context(), &out, src, WriteOptions{RowGroupRows: 2500}); err != nil {
 		t.Fatal(err)
 	}
-	_, cols, groups, r := readBack(t, out.Bytes())
+	d, cols := readBack(t, out.Bytes())
 	at := int64(0)
-	for g, rows := range groups {
+	for g, rows := range d.Groups {
 		for j, col := range cols {
-			cc, err := r.MetaData().RowGroup(g).ColumnChunk(j)
+			cc, err := d.Meta.RowGroup(g).ColumnChunk(j)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +178,7 @@ func TestWriteParquetStatistics(t *testing.T) {
 				}
 				lo, hi = min(lo, v), max(hi, v)
 			}
-			gotLo, gotHi := bounds(st, numberOf(src.names[j].Type))
+			gotLo, gotHi := bounds(st, writer.NumberOf(src.names[j].Type))
 			if st.NullCount() != nulls || gotLo != lo || gotHi != hi {
 				t.Errorf("column %q, group %d: nulls %d, %v..%v; want %d, %v..%v",
 					src.names[j].Name, g, st.NullCount(), gotLo, gotHi, nulls, lo, hi)
@@ -258,12 +191,12 @@ func TestWriteParquetStatistics(t *testing.T) {
 	}
 }
 
-func bounds(st metadata.TypedStatistics, n number) (lo, hi float64) {
+func bounds(st metadata.TypedStatistics, n writer.Number) (lo, hi float64) {
 	switch st := st.(type) {
 	case *metadata.BooleanStatistics:
 		return truth(st.Min()), truth(st.Max())
 	case *metadata.Int32Statistics:
-		if !n.signed {
+		if !n.Signed {
 			return float64(uint32(st.Min())), float64(uint32(st.Max()))
 		}
 		return float64(st.Min()), float64(st.Max())
@@ -361,11 +294,11 @@ func TestWriteParquetDictionaryFallback(t *testing.T) {
 	if _, _, err := writeSource(t.Context(), &out, src, WriteOptions{RowGroupRows: rows}); err != nil {
 		t.Fatal(err)
 	}
-	_, cols, _, r := readBack(t, out.Bytes())
+	d, cols := readBack(t, out.Bytes())
 	if err := equalColumns(cols[0], col); err != nil {
 		t.Fatal(err)
 	}
-	cc, err := r.MetaData().RowGroup(0).ColumnChunk(0)
+	cc, err := d.Meta.RowGroup(0).ColumnChunk(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,20 +370,5 @@ func TestWriteParquetBadPlace(t *testing.T) {
 	var usage *stream.UsageError
 	if err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "x.parquet"), twice, WriteOptions{}); !errors.As(err, &usage) {
 		t.Fatal(err)
-	}
-}
-
-func TestAppendPageHeader(t *testing.T) {
-	for _, h := range []pageHeader{
-		{kind: dataPage, compressed: 1, uncompressed: 200_000, crc: 0xFFFF_FFFE, hasCRC: true, values: 70_000,
-			encoding: parquet.Encodings.RLEDict, defLevels: parquet.Encodings.RLE, repLevels: parquet.Encodings.RLE},
-		{kind: dataPage, values: 1, hasCRC: true, defLevels: parquet.Encodings.RLE, repLevels: parquet.Encodings.RLE},
-		{kind: dictionaryPage, compressed: 1 << 30, uncompressed: math.MaxInt32, crc: 7, hasCRC: true, values: 255},
-	} {
-		b := appendPageHeader(nil, h)
-		got, n, err := parsePageHeader(b)
-		if err != nil || n != len(b) || got != h {
-			t.Errorf("wrote %+v, read %+v (%d of %d bytes): %v", h, got, n, len(b), err)
-		}
 	}
 }

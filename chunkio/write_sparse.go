@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -28,28 +30,28 @@ const sparseGroupRows = 512
 
 // sparseType is the type of the values: that of the option, or float where it holds
 // the types of all features.
-func (o WriteOptions) sparseType(columns []stream.Column) (number, error) {
+func (o WriteOptions) sparseType(columns []stream.Column) (writer.Number, error) {
 	switch o.Type {
 	case "":
 		short := []string{"bool", "int8", "int16", "uint8", "uint16", "float"}
 		for _, c := range columns {
-			if !slices.Contains(short, numberOf(c.Type).name) {
-				return numberOf("double"), nil
+			if !slices.Contains(short, writer.NumberOf(c.Type).Name) {
+				return writer.NumberOf("double"), nil
 			}
 		}
-		return numberOf("float"), nil
+		return writer.NumberOf("float"), nil
 	case "float", "double":
-		return numberOf(o.Type), nil
+		return writer.NumberOf(o.Type), nil
 	}
-	return number{}, stream.Usagef("sparse rows are written as float or double, not %s", o.Type)
+	return writer.Number{}, stream.Usagef("sparse rows are written as float or double, not %s", o.Type)
 }
 
 // sparseWriter gathers the entries of a row group.
 type sparseWriter struct {
-	w         *parquetWriter
+	w         *writer.File
 	opt       WriteOptions
 	columns   []stream.Column
-	typ       number
+	typ       writer.Number
 	positions []int64
 	counts    []int // entries by row
 	index     []int32
@@ -63,7 +65,7 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		return 0, 0, err
 	}
 	required := parquet.Repetitions.Required
-	element := s.typ.node("element", opt.Required)
+	element := s.typ.Node("element", opt.Required)
 	indices, err := schema.ListOfWithName(sparseIndices, schema.NewInt32Node("element", required, -1), required, -1)
 	if err != nil {
 		return 0, 0, err
@@ -74,7 +76,7 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	}
 	fields := schema.FieldList{indices, values}
 	if opt.Label != nil {
-		fields = append(fields, numberOf("int32").node(opt.LabelName, true))
+		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
 	}
 	if err := uniqueFields(fields); err != nil {
 		return 0, 0, err
@@ -84,7 +86,7 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		return 0, 0, err
 	}
 	// Counts repeat too, and where values do not the dictionary is soon given up.
-	if s.w, err = newParquetWriter(out, root, []bool{true, true, true}, opt.Threads); err != nil {
+	if s.w, err = writer.New(out, root, []bool{true, true, true}, opt.Threads); err != nil {
 		return 0, 0, err
 	}
 	if err := writeChunks(ctx, src, s.add); err != nil {
@@ -93,7 +95,7 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	if err := s.flush(); err != nil {
 		return 0, 0, err
 	}
-	return s.w.rows, len(fields), s.w.finish()
+	return s.w.Rows, len(fields), s.w.Finish()
 }
 
 // add takes in the entries of a chunk that are not zero. NaN is one of them.
@@ -135,8 +137,8 @@ func (s *sparseWriter) flush() error {
 	if rows == 0 {
 		return nil
 	}
-	g := s.w.group(int64(rows))
-	chunks, err := g.columns(s.w.schema.NumColumns())
+	g := s.w.Group(int64(rows))
+	chunks, err := g.Columns(s.w.Schema.NumColumns())
 	if err != nil {
 		return err
 	}
@@ -150,38 +152,40 @@ func (s *sparseWriter) flush() error {
 	}
 	var work errgroup.Group
 	work.SetLimit(s.opt.Threads)
-	for i, write := range []func(c *chunkWriter) error{
-		func(c *chunkWriter) error { return guard(func() error { return writeValues(c, s.index, def, rep) }) },
-		func(c *chunkWriter) error { return s.writeValues(c, slices.Clone(def), rep) },
-		func(c *chunkWriter) error { return s.writeLabels(c) },
+	for i, write := range []func(c *writer.Chunk) error{
+		func(c *writer.Chunk) error {
+			return format.Guard(func() error { return writer.Put(c, s.index, def, rep) })
+		},
+		func(c *writer.Chunk) error { return s.writeValues(c, slices.Clone(def), rep) },
+		func(c *writer.Chunk) error { return s.writeLabels(c) },
 	}[:len(chunks)] {
 		work.Go(func() error {
 			if err := write(chunks[i]); err != nil {
 				return err
 			}
-			return chunks[i].finish()
+			return chunks[i].Finish()
 		})
 	}
 	if err := work.Wait(); err != nil {
 		return err
 	}
-	if err := g.place(chunks); err != nil {
+	if err := g.Place(chunks); err != nil {
 		return err
 	}
 	s.positions, s.counts, s.index, s.value = s.positions[:0], s.counts[:0], s.index[:0], s.value[:0]
-	return g.end()
+	return g.End()
 }
 
-func (s *sparseWriter) writeLabels(c *chunkWriter) error {
+func (s *sparseWriter) writeLabels(c *writer.Chunk) error {
 	labels := make([]int32, len(s.positions))
 	for i, p := range s.positions {
 		labels[i] = s.opt.Label(p)
 	}
-	return guard(func() error { return writeValues(c, labels, nil, nil) })
+	return format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 }
 
 // writeValues writes the values, NaN as null, and changes def to their levels.
-func (s *sparseWriter) writeValues(c *chunkWriter, def, rep []int16) error {
+func (s *sparseWriter) writeValues(c *writer.Chunk, def, rep []int16) error {
 	at := 0
 	present := s.value[:0:0]
 	for i, d := range def {
@@ -189,7 +193,7 @@ func (s *sparseWriter) writeValues(c *chunkWriter, def, rep []int16) error {
 			continue
 		}
 		x := s.value[at]
-		if bad := math.IsNaN(x) && s.opt.Required || !math.IsNaN(x) && !s.typ.holds(x); bad {
+		if bad := math.IsNaN(x) && s.opt.Required || !math.IsNaN(x) && !s.typ.Holds(x); bad {
 			return s.refuse(at, x)
 		}
 		if !s.opt.Required && !math.IsNaN(x) {
@@ -200,15 +204,15 @@ func (s *sparseWriter) writeValues(c *chunkWriter, def, rep []int16) error {
 		}
 		at++
 	}
-	return guard(func() error {
-		if s.typ.physical == parquet.Types.Double {
-			return writeValues(c, present, def, rep)
+	return format.Guard(func() error {
+		if s.typ.Physical == parquet.Types.Double {
+			return writer.Put(c, present, def, rep)
 		}
 		short := make([]float32, len(present))
 		for i, x := range present {
 			short[i] = float32(x)
 		}
-		return writeValues(c, short, def, rep)
+		return writer.Put(c, short, def, rep)
 	})
 }
 
@@ -222,6 +226,6 @@ func (s *sparseWriter) refuse(at int, value float64) error {
 	}
 	return &stream.DataError{
 		RowGroup: -1, Column: s.columns[s.index[at]].Name, Row: s.positions[row],
-		Err: &valueError{row, value, s.typ.name}, Remedy: stream.Textf("write this column as double and OPTIONAL"),
+		Err: &writer.ValueError{Row: row, Value: value, Type: s.typ.Name}, Remedy: stream.Textf("write this column as double and OPTIONAL"),
 	}
 }

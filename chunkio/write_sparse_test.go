@@ -12,6 +12,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -76,10 +78,10 @@ func TestWriteSparseRoundTrip(t *testing.T) {
 // checkSparseFile compares a file with its source, by v15's reader and by ours.
 func checkSparseFile(t *testing.T, path string, src *tableSource, typ string) {
 	t.Helper()
-	d := dumpFile(t, path)
-	index, value := d.column("indices.list.element"), d.column("values.list.element")
-	if index.node.PhysicalType() != parquet.Types.Int32 || value.node.PhysicalType() != numberOf(typ).physical {
-		t.Fatalf("indices of type %v, values of type %v", index.node, value.node)
+	d := formattest.Read(t, path)
+	index, value := d.Column("indices.list.element"), d.Column("values.list.element")
+	if index.Node.PhysicalType() != parquet.Types.Int32 || value.Node.PhysicalType() != writer.NumberOf(typ).Physical {
+		t.Fatalf("indices of type %v, values of type %v", index.Node, value.Node)
 	}
 	var indices, values, labels []string
 	for i := range src.rows {
@@ -95,7 +97,7 @@ func checkSparseFile(t *testing.T, path string, src *tableSource, typ string) {
 		}
 		labels = append(labels, fmt.Sprint(i%3))
 	}
-	if !slices.Equal(index.values, indices) || !slices.Equal(value.values, values) || !slices.Equal(d.column("kind").values, labels) {
+	if !slices.Equal(index.Values, indices) || !slices.Equal(value.Values, values) || !slices.Equal(d.Column("kind").Values, labels) {
 		t.Fatalf("%d rows: v15 reads other values", src.rows)
 	}
 	if src.rows == 0 {
@@ -158,7 +160,7 @@ func TestWriteSparseMissing(t *testing.T) {
 // The real sparse table survives being written again.
 func TestWriteSparseBasehock(t *testing.T) {
 	opt := Options{Sparse: "indices,values", Label: "label", Classes: true}
-	from, err := Open(t.Context(), []string{realFile(t, "basehock_sparse.parquet")}, opt)
+	from, err := Open(t.Context(), []string{formattest.RealFile(t, "basehock_sparse.parquet")}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

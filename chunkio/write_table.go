@@ -6,8 +6,10 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v15/parquet"
-	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // TableColumn is one column of a small table: Values is a []string, []int64 or
@@ -22,7 +24,7 @@ type TableColumn struct {
 func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	var fields schema.FieldList
 	for _, c := range columns {
-		n := numberOf("double")
+		n := writer.NumberOf("double")
 		switch c.Values.(type) {
 		case []string:
 			text := schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Required,
@@ -30,12 +32,12 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			fields = append(fields, text)
 			continue
 		case []int64:
-			n = numberOf("int64")
+			n = writer.NumberOf("int64")
 		case []float64:
 		default:
 			return fmt.Errorf("column %s: values of type %T", c.Name, c.Values)
 		}
-		fields = append(fields, n.node(c.Name, n.bits > 0))
+		fields = append(fields, n.Node(c.Name, n.Bits > 0))
 	}
 	if err := uniqueFields(fields); err != nil {
 		return err
@@ -44,7 +46,7 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	if err != nil {
 		return err
 	}
-	p, err := newParquetWriter(w, root, nil, 1)
+	p, err := writer.New(w, root, nil, 1)
 	if err != nil {
 		return err
 	}
@@ -53,48 +55,44 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			return err
 		}
 	}
-	return p.finish()
+	return p.Finish()
 }
 
-func writeTableGroup(p *parquetWriter, rows int, columns []TableColumn) error {
-	g := p.group(int64(rows))
-	chunks, err := g.columns(len(columns))
+func writeTableGroup(p *writer.File, rows int, columns []TableColumn) error {
+	g := p.Group(int64(rows))
+	chunks, err := g.Columns(len(columns))
 	if err != nil {
 		return err
 	}
 	for i, c := range columns {
-		if err := chunks[i].writeAny(c.Values); err != nil {
+		if err := writeAny(chunks[i], c.Values); err != nil {
 			return fmt.Errorf("column %s: %w", c.Name, err)
 		}
-		if err := chunks[i].finish(); err != nil {
+		if err := chunks[i].Finish(); err != nil {
 			return fmt.Errorf("column %s: %w", c.Name, err)
 		}
 	}
-	if err := g.place(chunks); err != nil {
+	if err := g.Place(chunks); err != nil {
 		return err
 	}
-	return g.end()
+	return g.End()
 }
 
 // writeAny writes the values of one column of WriteTable.
-func (c *chunkWriter) writeAny(values any) error {
-	switch v := values.(type) {
-	case []string:
-		bytes := make([]parquet.ByteArray, len(v))
-		for i, s := range v {
-			bytes[i] = parquet.ByteArray(s)
+func writeAny(c *writer.Chunk, values any) error {
+	return format.Guard(func() error {
+		switch v := values.(type) {
+		case []string:
+			bytes := make([]parquet.ByteArray, len(v))
+			for i, s := range v {
+				bytes[i] = parquet.ByteArray(s)
+			}
+			return writer.Put(c, bytes, nil, nil)
+		case []int64:
+			return writer.Put(c, v, nil, nil)
+		case []float64:
+			return writer.NumberOf("double").Encode(c, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 		}
-		return guard(func() error {
-			_, err := c.ColumnChunkWriter.(*pqfile.ByteArrayColumnChunkWriter).WriteBatch(bytes, nil, nil)
-			return err
-		})
-	case []int64:
-		return guard(func() error {
-			_, err := c.ColumnChunkWriter.(*pqfile.Int64ColumnChunkWriter).WriteBatch(v, nil, nil)
-			return err
-		})
-	case []float64:
-		return numberOf("double").encode(c, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
-	}
-	return fmt.Errorf("values of type %T", values)
+		return fmt.Errorf("values of type %T", values)
+	})
 }

@@ -267,7 +267,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		g.req.graphShape(e.options)
 		e.options["anchors"] = strconv.Itoa(p.count)
 	}
-	e.warnings = append(e.warnings, ds.Warnings()...)
+	e.warnings = append(e.warnings, spelled(ds.Warnings())...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 {
 		e.warnings = append(e.warnings, fmt.Sprintf("%s of %s rows were dropped because a value is missing (or the weight is 0)",
 			humanize.Comma(n), humanize.Comma(e.profile.Seen)))

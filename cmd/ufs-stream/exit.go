@@ -40,6 +40,15 @@ type resumable struct {
 func (r *resumable) Error() string { return r.err.Error() }
 func (r *resumable) Unwrap() error { return r.err }
 
+// spelled writes texts with their options as flags. The result is never nil.
+func spelled(texts []stream.Text) []string {
+	lines := make([]string, len(texts))
+	for i, t := range texts {
+		lines[i] = t.Spell(flagOf)
+	}
+	return lines
+}
+
 // flagOf spells an option as its flag.
 func flagOf(option string) string {
 	if len(option) == 1 {

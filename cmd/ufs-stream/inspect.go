@@ -106,7 +106,7 @@ func (c *cli) inspectDataset(ctx context.Context, args []string, o inspectOption
 		return nil, err
 	}
 	defer ds.Close()
-	s := &inspection{Kind: "dataset", Scanned: o.scan, Columns: []inspectedColumn{}, Warnings: append([]string{}, ds.Warnings()...)}
+	s := &inspection{Kind: "dataset", Scanned: o.scan, Columns: []inspectedColumn{}, Warnings: spelled(ds.Warnings())}
 	var undecoded []stream.LeftOut
 	for _, f := range ds.Fields() {
 		col := inspectedColumn{Name: f.Name, Type: f.Type, Used: f.Used, Why: f.Why}

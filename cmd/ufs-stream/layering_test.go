@@ -14,7 +14,7 @@ const module = "github.com/ufs-stream/ufs-stream/"
 // each one may import. A package that is not listed here does not belong.
 var mayImport = map[string][]string{
 	"stream":              {},
-	"chunkio":             {"stream", "internal/atomicfile", "internal/splitmix"},
+	"chunkio":             {"stream", "chunkio/internal/copier", "chunkio/internal/format", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/text", "chunkio/internal/writer", "internal/atomicfile", "internal/splitmix"},
 	"internal/atomicfile": {"stream"},
 	"internal/kernel":     {},
 	"internal/linalg":     {"internal/kernel"},
@@ -37,14 +37,22 @@ var mayImport = map[string][]string{
 	"report":              {"stream"},
 	"bench":               {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted"},
 	"cmd/ufs-stream":      {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted"},
+
+	"chunkio/internal/copier":     {"stream", "chunkio/internal/format", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
+	"chunkio/internal/format":     {"chunkio/internal/text"},
+	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/text":       {},
+	"chunkio/internal/writer":     {"chunkio/internal/format", "chunkio/internal/parquet"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond
 // the design, which gives gonum to internal/linalg, greedy takes gonum's loops over
 // single rows (floats.Scale and the like), which are no products.
 var importers = map[string][]string{
-	"github.com/apache/arrow/":                       {"chunkio"},
-	"github.com/klauspost/":                          {"chunkio"},
+	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/formattest", "chunkio/internal/parquet", "chunkio/internal/writer"},
+	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},

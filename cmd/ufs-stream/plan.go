@@ -98,7 +98,7 @@ func (c *cli) plan(ctx context.Context, o selectOptions) error {
 	d := len(ds.Columns())
 	f := forecast{
 		Method: o.chosen.name, K: o.expectedK(d), Scale: o.method.scale, Features: d, Rows: ds.Rows(),
-		Files: len(ds.Inputs()), Passes: o.expectedPasses(ds, b), Memory: b, Scratch: b.Scratch, Warnings: append([]string{}, ds.Warnings()...),
+		Files: len(ds.Inputs()), Passes: o.expectedPasses(ds, b), Memory: b, Scratch: b.Scratch, Warnings: spelled(ds.Warnings()),
 	}
 	for _, in := range ds.Inputs() {
 		f.Bytes += in.Bytes

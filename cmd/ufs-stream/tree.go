@@ -91,7 +91,7 @@ func (c *cli) namesTree(ctx context.Context, o *treeOptions) (rowsFrame, *eufs.T
 	if err := notInput(o.out, append(paths(ds.Inputs()), o.method.rows.tree)...); err != nil {
 		return rowsFrame{}, nil, err
 	}
-	c.warn(ds.Warnings())
+	c.warn(spelled(ds.Warnings()))
 	f := frameOf(ds.Columns(), ds.LeftOut())
 	t, err := o.buildTree(f, nil)
 	return f, t, err

@@ -1,0 +1,43 @@
+package chunkio
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func TestOpenFile(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty.parquet")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, "missing.parquet"): "no such file", dir: "directory", empty: "empty", "/dev/null": "not a regular file",
+	} {
+		_, err := openFile(path)
+		var data *stream.DataError
+		if !errors.As(err, &data) || data.Path != path || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := openFile(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file cannot be told from others: %v", err)
+	}
+	full := filepath.Join(dir, "full")
+	if err := os.WriteFile(full, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := openFile(full)
+	if err != nil || in.Size() != 5 || in.Name() != full {
+		t.Fatalf("%v, %v", in, err)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,173 @@
+package copier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+)
+
+// arrowView is a leaf column of a record batch: row i has value i of the array, unless
+// a struct around it is null.
+type arrowView struct {
+	arrow.Array
+	structs []arrow.Array
+}
+
+func viewOf(r arrow.Record, path []int) arrowView {
+	v := arrowView{Array: r.Column(path[0])}
+	for _, i := range path[1:] {
+		s := v.Array.(*array.Struct)
+		v.structs = append(v.structs, s)
+		v.Array = s.Field(i)
+	}
+	return v
+}
+
+// null reports whether row i is null.
+func (v arrowView) null(i int) bool {
+	for _, s := range v.structs {
+		if s.IsNull(i) {
+			return true
+		}
+	}
+	return nullAt(v.Array, i)
+}
+
+// nullAt also looks into dictionaries and runs, whose values may be null.
+func nullAt(a arrow.Array, i int) bool {
+	switch a := a.(type) {
+	case *array.Null:
+		return true
+	case *array.Dictionary:
+		return a.IsNull(i) || a.Dictionary().IsNull(a.GetValueIndex(i))
+	case *array.RunEndEncoded:
+		return nullAt(a.Values(), a.GetPhysicalIndex(i))
+	}
+	return a.IsNull(i)
+}
+
+// arrowBatch collects rows for writing: the places of values in their array, and levels.
+type arrowBatch struct {
+	at       []int
+	def, rep []int16
+}
+
+// writeFlat writes every row to a flat column.
+func (v arrowView) writeFlat(ctx context.Context, c *writer.Chunk) error {
+	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
+		if v.null(row) {
+			return b.null(c)
+		}
+		b.add(row, 1)
+		return nil
+	})
+}
+
+// writeElement writes element e of every list to a flat column.
+func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) error {
+	list, ok := v.Array.(array.ListLike)
+	if !ok {
+		return fmt.Errorf("%v is no list", v.DataType())
+	}
+	values := list.ListValues()
+	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
+		from, to := list.ValueOffsets(row)
+		at := int(from) + e
+		if v.null(row) || at >= int(to) || nullAt(values, at) {
+			return b.null(c)
+		}
+		b.add(at, 1)
+		return nil
+	})
+}
+
+// writeLists writes every list as a list.
+func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk) error {
+	list, ok := v.Array.(array.ListLike)
+	if !ok {
+		return fmt.Errorf("%v is no list", v.DataType())
+	}
+	values := list.ListValues()
+	// Levels from the top: null list, empty list, null element, element; without the
+	// first where lists are required, without the third where elements are.
+	full := c.Descr().MaxDefinitionLevel()
+	elements := c.Descr().SchemaNode().RepetitionType() == parquet.Repetitions.Optional
+	empty := full - 1
+	if elements {
+		empty--
+	}
+	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
+		from, to := list.ValueOffsets(row)
+		switch {
+		case v.null(row) && empty == 0:
+			return errRequiredNull
+		case v.null(row):
+			b.def, b.rep = append(b.def, 0), append(b.rep, 0)
+			return nil
+		case from == to:
+			b.def, b.rep = append(b.def, empty), append(b.rep, 0)
+			return nil
+		}
+		for i := from; i < to; i++ {
+			if i == from {
+				b.rep = append(b.rep, 0)
+			} else {
+				b.rep = append(b.rep, 1)
+			}
+			switch null := nullAt(values, int(i)); {
+			case null && !elements:
+				return errRequiredNull
+			case null:
+				b.def = append(b.def, full-1)
+			default:
+				b.add(int(i), full)
+			}
+		}
+		return nil
+	})
+}
+
+var errRequiredNull = errors.New("a null in a column that the schema says has none")
+
+func (b *arrowBatch) add(at int, level int16) {
+	b.at, b.def = append(b.at, at), append(b.def, level)
+}
+
+func (b *arrowBatch) null(c *writer.Chunk) error {
+	if !c.Optional() {
+		return errRequiredNull
+	}
+	b.def = append(b.def, 0)
+	return nil
+}
+
+// eachBatch calls row for every row and writes what it collects, some rows at a time.
+func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
+	var b arrowBatch
+	for i := range v.Len() {
+		if err := row(&b, i); err != nil {
+			return err
+		}
+		if len(b.def) < copyBatch && i+1 < v.Len() {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		def := b.def
+		if !c.Optional() {
+			def = nil
+		}
+		if err := writeArrow(c, values, b.at, def, b.rep); err != nil {
+			return err
+		}
+		b = arrowBatch{b.at[:0], b.def[:0], b.rep[:0]}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package copier
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+)
+
+// arrowMapping is the Parquet type that an Arrow type is written as.
+type arrowMapping struct {
+	physical parquet.Type
+	logical  schema.LogicalType
+	size     int  // of fixed-length byte arrays, else -1
+	dict     bool // a dictionary is likely to pay
+}
+
+func (m arrowMapping) node(name string, required bool) (*schema.PrimitiveNode, error) {
+	return schema.NewPrimitiveNodeLogical(name, repetition(required), m.logical, m.physical, m.size, -1)
+}
+
+// mapArrow returns the Parquet type that holds every value of t: the same for all that
+// both have, milliseconds for the seconds that Parquet lacks.
+func mapArrow(t arrow.DataType) (arrowMapping, error) {
+	none := schema.NoLogicalType{}
+	ofInt := func(bits int8, signed bool) (arrowMapping, error) {
+		physical := parquet.Types.Int32
+		if bits == 64 {
+			physical = parquet.Types.Int64
+		}
+		return arrowMapping{physical, schema.NewIntLogicalType(bits, signed), -1, bits <= 16}, nil
+	}
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		m, err := mapArrow(t.ValueType)
+		m.dict = true
+		return m, err
+	case *arrow.RunEndEncodedType:
+		m, err := mapArrow(t.Encoded())
+		m.dict = true
+		return m, err
+	case *arrow.BooleanType:
+		return arrowMapping{parquet.Types.Boolean, none, -1, false}, nil
+	case *arrow.Int8Type:
+		return ofInt(8, true)
+	case *arrow.Int16Type:
+		return ofInt(16, true)
+	case *arrow.Int32Type:
+		return ofInt(32, true)
+	case *arrow.Int64Type:
+		return ofInt(64, true)
+	case *arrow.Uint8Type:
+		return ofInt(8, false)
+	case *arrow.Uint16Type:
+		return ofInt(16, false)
+	case *arrow.Uint32Type:
+		return ofInt(32, false)
+	case *arrow.Uint64Type:
+		return ofInt(64, false)
+	case *arrow.Float16Type:
+		return arrowMapping{parquet.Types.FixedLenByteArray, schema.Float16LogicalType{}, 2, false}, nil
+	case *arrow.Float32Type:
+		return arrowMapping{parquet.Types.Float, none, -1, false}, nil
+	case *arrow.Float64Type:
+		return arrowMapping{parquet.Types.Double, none, -1, false}, nil
+	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
+		return arrowMapping{parquet.Types.ByteArray, schema.StringLogicalType{}, -1, true}, nil
+	case *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
+		return arrowMapping{parquet.Types.ByteArray, none, -1, true}, nil
+	case *arrow.FixedSizeBinaryType:
+		if t.ByteWidth > 0 {
+			return arrowMapping{parquet.Types.FixedLenByteArray, none, t.ByteWidth, true}, nil
+		}
+	case *arrow.Date32Type, *arrow.Date64Type:
+		return arrowMapping{parquet.Types.Int32, schema.DateLogicalType{}, -1, true}, nil
+	case *arrow.Time32Type:
+		return arrowMapping{parquet.Types.Int32, schema.NewTimeLogicalType(false, schema.TimeUnitMillis), -1, false}, nil
+	case *arrow.Time64Type:
+		return arrowMapping{parquet.Types.Int64, schema.NewTimeLogicalType(false, timeUnit(t.Unit)), -1, false}, nil
+	case *arrow.TimestampType:
+		return arrowMapping{parquet.Types.Int64, schema.NewTimestampLogicalType(t.TimeZone != "", timeUnit(t.Unit)), -1, false}, nil
+	case *arrow.DurationType:
+		return arrowMapping{parquet.Types.Int64, none, -1, false}, nil
+	case *arrow.Decimal128Type:
+		return mapDecimal(t.Precision, t.Scale, 16)
+	case *arrow.Decimal256Type:
+		return mapDecimal(t.Precision, t.Scale, 32)
+	case *arrow.NullType:
+		return arrowMapping{parquet.Types.Int32, schema.NullLogicalType{}, -1, false}, nil
+	case arrow.ExtensionType:
+		return mapArrow(t.StorageType())
+	}
+	return arrowMapping{}, fmt.Errorf("the Arrow type %v cannot be written to Parquet; leave the column out", t)
+}
+
+// mapDecimal keeps decimals of up to 18 digits as integers, as most writers do.
+func mapDecimal(precision, scale int32, size int) (arrowMapping, error) {
+	if precision < 1 || scale < 0 || scale > precision {
+		return arrowMapping{}, fmt.Errorf("decimal(%d,%d) cannot be written to Parquet; leave the column out", precision, scale)
+	}
+	m := arrowMapping{parquet.Types.FixedLenByteArray, schema.NewDecimalLogicalType(precision, scale), size, false}
+	if precision <= 18 {
+		m.physical, m.size = parquet.Types.Int64, -1
+	}
+	return m, nil
+}
+
+func timeUnit(u arrow.TimeUnit) schema.TimeUnitType {
+	switch u {
+	case arrow.Microsecond:
+		return schema.TimeUnitMicros
+	case arrow.Nanosecond:
+		return schema.TimeUnitNanos
+	}
+	return schema.TimeUnitMillis
+}

@@ -1,0 +1,168 @@
+package copier
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+)
+
+// writeArrow writes the values of a at the given places, none of them null.
+func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
+	if len(rep) == 0 {
+		rep = nil
+	}
+	switch a := a.(type) {
+	case *array.Dictionary:
+		return writeArrow(c, a.Dictionary(), mapPlaces(at, a.GetValueIndex), def, rep)
+	case *array.RunEndEncoded:
+		return writeArrow(c, a.Values(), mapPlaces(at, a.GetPhysicalIndex), def, rep)
+	case array.ExtensionArray:
+		return writeArrow(c, a.Storage(), at, def, rep)
+	case *array.Null:
+		return writer.Put(c, []int32{}, def, rep)
+	case *array.Boolean:
+		return gather(c, a.Value, at, def, rep)
+	case *array.Int8:
+		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+	case *array.Int16:
+		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+	case *array.Int32:
+		return gather(c, a.Value, at, def, rep)
+	case *array.Int64:
+		return gather(c, a.Value, at, def, rep)
+	case *array.Uint8:
+		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+	case *array.Uint16:
+		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+	case *array.Uint32:
+		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+	case *array.Uint64:
+		return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+	case *array.Float16:
+		return gather(c, func(i int) parquet.FixedLenByteArray { return a.Value(i).ToLEBytes() }, at, def, rep)
+	case *array.Float32:
+		return gather(c, a.Value, at, def, rep)
+	case *array.Float64:
+		return gather(c, a.Value, at, def, rep)
+	case *array.String:
+		return gather(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
+	case *array.LargeString:
+		return gather(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
+	case *array.StringView:
+		return gather(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
+	case *array.BinaryView:
+		return gather(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
+	case *array.Binary:
+		return gather(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
+	case *array.LargeBinary:
+		return gather(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
+	case *array.FixedSizeBinary:
+		return gather(c, func(i int) parquet.FixedLenByteArray { return a.Value(i) }, at, def, rep)
+	case *array.Duration:
+		return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+	case *array.Decimal128:
+		return writeDecimals(c, a.DataType().(*arrow.Decimal128Type).Precision, at, def, rep, func(i int) []byte {
+			v := a.Value(i)
+			return wordsBigEndian(uint64(v.HighBits()), v.LowBits())
+		})
+	case *array.Decimal256:
+		return writeDecimals(c, a.DataType().(*arrow.Decimal256Type).Precision, at, def, rep, func(i int) []byte {
+			w := a.Value(i).Array() // least significant first
+			return wordsBigEndian(w[3], w[2], w[1], w[0])
+		})
+	}
+	return writeTimes(c, a, at, def, rep)
+}
+
+func mapPlaces(at []int, place func(int) int) []int {
+	places := make([]int, len(at))
+	for i, k := range at {
+		places[i] = place(k)
+	}
+	return places
+}
+
+// gather writes value(at[0]), value(at[1]), ….
+func gather[T any](c *writer.Chunk, value func(int) T, at []int, def, rep []int16) error {
+	values := make([]T, len(at))
+	for i, k := range at {
+		values[i] = value(k)
+	}
+	return writer.Put(c, values, def, rep)
+}
+
+// writeTimes writes dates, times and timestamps.
+func writeTimes(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
+	const dayMillis = 86_400_000
+	switch a := a.(type) {
+	case *array.Date32:
+		return gather(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+	case *array.Date64:
+		for _, i := range at {
+			if v := a.Value(i); v%dayMillis != 0 || v/dayMillis != arrow.Date64(int32(v/dayMillis)) {
+				return fmt.Errorf("row %d: date64 value %d is no whole day that Parquet holds", i, v)
+			}
+		}
+		return gather(c, func(i int) int32 { return int32(a.Value(i) / dayMillis) }, at, def, rep)
+	case *array.Time32:
+		scale := int32(1)
+		if a.DataType().(*arrow.Time32Type).Unit == arrow.Second {
+			scale = 1000
+		}
+		return gather(c, func(i int) int32 { return int32(a.Value(i)) * scale }, at, def, rep)
+	case *array.Time64:
+		return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+	case *array.Timestamp:
+		if a.DataType().(*arrow.TimestampType).Unit != arrow.Second {
+			return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+		}
+		for _, i := range at {
+			if v := int64(a.Value(i)); v > math.MaxInt64/1000 || v < math.MinInt64/1000 {
+				return fmt.Errorf("row %d: timestamp %d s is beyond milliseconds of 64 bits", i, v)
+			}
+		}
+		return gather(c, func(i int) int64 { return int64(a.Value(i)) * 1000 }, at, def, rep)
+	}
+	return fmt.Errorf("the Arrow type %v cannot be written to Parquet", a.DataType())
+}
+
+// writeDecimals writes decimals whose unscaled value big gives in big-endian two's
+// complement: as integers up to 18 digits, like mapDecimal says.
+func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16, big func(int) []byte) error {
+	if precision > 18 {
+		return gather(c, func(i int) parquet.FixedLenByteArray { return big(i) }, at, def, rep)
+	}
+	for _, i := range at {
+		b := big(i)
+		sign := byte(int8(b[len(b)-8]) >> 7)
+		for _, x := range b[:len(b)-8] {
+			if x != sign {
+				return fmt.Errorf("row %d: a decimal of more than its %d digits", i, precision)
+			}
+		}
+	}
+	return gather(c, func(i int) int64 {
+		v := int64(0)
+		b := big(i)
+		for _, x := range b[len(b)-8:] {
+			v = v<<8 | int64(x)
+		}
+		return v
+	}, at, def, rep)
+}
+
+// wordsBigEndian lists words, the most significant first, as bytes.
+func wordsBigEndian(words ...uint64) []byte {
+	var b []byte
+	for _, w := range words {
+		for s := 56; s >= 0; s -= 8 {
+			b = append(b, byte(w>>s))
+		}
+	}
+	return b
+}

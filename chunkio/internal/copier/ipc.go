@@ -1,0 +1,184 @@
+package copier
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	ownipc "github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
+)
+
+// ipcSource copies columns of an Arrow IPC file. The file has been checked by package ipc;
+// the library then reads it a record batch at a time, which text and dates need.
+type ipcSource struct {
+	*ownipc.File
+	leafAt func(leaf int) int
+	reader *ipc.FileReader
+	leaf   []ipcLeaf    // in the order of the file's leaves
+	record arrow.Record // the batch read last
+	at     int          // its number
+}
+
+// ipcLeaf is a leaf column of an Arrow schema: a top-level field or a field of structs.
+type ipcLeaf struct {
+	path     []int // field numbers from the top level down
+	typ      arrow.DataType
+	nullable bool // the field, or a struct around it
+}
+
+func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int) (*ipcSource, error) {
+	s := &ipcSource{File: opened, leafAt: leafAt, at: -1}
+	err := format.Guard(func() (err error) {
+		if s.reader, err = ipc.NewFileReader(io.NewSectionReader(opened.Input(), 0, opened.Input().Size())); err != nil {
+			return err
+		}
+		for i, field := range s.reader.Schema().Fields() {
+			s.addLeaves(field, []int{i}, false)
+		}
+		if len(s.leaf) != len(opened.Leaves()) || s.reader.NumRecords() != len(opened.GroupRows()) {
+			return fmt.Errorf("the library finds %d columns and %d record batches, not %d and %d",
+				len(s.leaf), s.reader.NumRecords(), len(opened.Leaves()), len(opened.GroupRows()))
+		}
+		return nil
+	})
+	return s, err
+}
+
+// addLeaves flattens a field as ipcSchema.addColumns does.
+func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable bool) {
+	nullable = nullable || f.Nullable
+	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
+		for i, child := range t.Fields() {
+			s.addLeaves(child, append(path[:len(path):len(path)], i), nullable)
+		}
+		return
+	}
+	s.leaf = append(s.leaf, ipcLeaf{path, f.Type, nullable})
+}
+
+// Field implements copySource.
+func (s *ipcSource) Field(c Column) (Field, error) {
+	if c.Kind == FromField {
+		for _, l := range s.leaf {
+			f := s.reader.Schema().Field(l.path[0])
+			if len(l.path) != 1 || f.Name != c.Name {
+				continue
+			}
+			elem, ok := elementOf(l.typ)
+			if !ok {
+				elem.Type = l.typ // for the error: only nested types come here
+			}
+			m, err := mapArrow(elem.Type)
+			if err != nil {
+				return Field{}, err
+			}
+			node, err := m.node("element", !elem.Nullable)
+			if err != nil {
+				return Field{}, err
+			}
+			list, err := schema.ListOfWithName(c.Name, node, repetition(!l.nullable), -1)
+			return Field{list, []bool{m.dict}}, err
+		}
+		return Field{}, errNotWhole(c.Name)
+	}
+	l := s.leaf[s.leafAt(c.Leaf)]
+	typ, required := l.typ, !l.nullable
+	if c.Element >= 0 {
+		elem, ok := elementOf(typ)
+		if !ok {
+			return Field{}, fmt.Errorf("%v is no list", typ)
+		}
+		typ, required = elem.Type, false
+	}
+	m, err := mapArrow(typ)
+	if err != nil {
+		return Field{}, err
+	}
+	node, err := m.node(c.Name, required)
+	return Field{node, []bool{m.dict}}, err
+}
+
+func repetition(required bool) parquet.Repetition {
+	if required {
+		return parquet.Repetitions.Required
+	}
+	return parquet.Repetitions.Optional
+}
+
+// elementOf is the element field of a list type.
+func elementOf(t arrow.DataType) (arrow.Field, bool) {
+	switch t := t.(type) {
+	case *arrow.ListType:
+		return t.ElemField(), true
+	case *arrow.LargeListType:
+		return t.ElemField(), true
+	case *arrow.FixedSizeListType:
+		return t.ElemField(), true
+	}
+	return arrow.Field{}, false
+}
+
+// Need implements copySource: what a column of the widest common type holds, pages
+// grown by doubling.
+func (s *ipcSource) Need(g int, _ Column) int64 {
+	const bytesPerRow = 24
+	return OpenColumnBytes + bytesPerRow*s.GroupRows()[g]
+}
+
+// Scratch implements copySource: the library holds a record batch as a whole.
+func (s *ipcSource) Scratch(g int, _ []Column, _ int) (int64, error) { return s.BatchBytes(g) }
+
+// Tasks implements copySource: one task an output column.
+func (s *ipcSource) Tasks(_ context.Context, g int, open []Target) ([]Task, error) {
+	if s.at != g {
+		err := format.Guard(func() (err error) {
+			if s.record != nil {
+				s.record.Release()
+				s.record, s.at = nil, -1
+			}
+			if s.record, err = s.reader.RecordAt(g); err == nil && s.record.NumRows() != s.GroupRows()[g] {
+				err = fmt.Errorf("the record batch has %d rows, not %d", s.record.NumRows(), s.GroupRows()[g])
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.at = g
+	}
+	var tasks []Task
+	for _, c := range open {
+		tasks = append(tasks, Task{c.Name, func(ctx context.Context) error {
+			return format.Guard(func() error { return s.copy(ctx, c) })
+		}})
+	}
+	return tasks, nil
+}
+
+// copy writes one output column of the record batch.
+func (s *ipcSource) copy(ctx context.Context, c Target) error {
+	var l ipcLeaf
+	if c.Kind == FromField {
+		for _, l = range s.leaf {
+			if len(l.path) == 1 && s.reader.Schema().Field(l.path[0]).Name == c.Name {
+				break
+			}
+		}
+	} else {
+		l = s.leaf[s.leafAt(c.Leaf)]
+	}
+	v := viewOf(s.record, l.path)
+	switch {
+	case c.Kind == FromField:
+		return v.writeLists(ctx, c.Chunks[0])
+	case c.Element >= 0:
+		return v.writeElement(ctx, c.Chunks[0], c.Element)
+	}
+	return v.writeFlat(ctx, c.Chunks[0])
+}

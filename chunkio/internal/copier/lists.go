@@ -1,0 +1,114 @@
+package copier
+
+import (
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+)
+
+// listSplitter turns elements of a list column into flat columns: output column t holds
+// element t.element of every row, null where the row has no such element.
+type listSplitter[T any] struct {
+	columns []splitColumn[T]
+	// at maps an element to its place in columns, plus one.
+	at []int
+	// A level below exists means that the row's list is null or empty; max means that
+	// the element is not null.
+	exists, max int16
+	row         int // rows begun in this batch of columns
+	element     int
+}
+
+// splitColumn gathers one output column: def has an entry for every row that is done.
+type splitColumn[T any] struct {
+	to     *writer.Chunk
+	values []T
+	def    []int16
+}
+
+func newListSplitter[T any](d *schema.Column, to []target) *listSplitter[T] {
+	s := &listSplitter[T]{max: d.MaxDefinitionLevel(), exists: d.MaxDefinitionLevel()}
+	for n := d.SchemaNode(); n != nil && n.RepetitionType() != parquet.Repetitions.Repeated; n = n.Parent() {
+		if n.RepetitionType() == parquet.Repetitions.Optional {
+			s.exists--
+		}
+	}
+	for _, t := range to {
+		if t.element < 0 {
+			continue
+		}
+		for len(s.at) <= t.element {
+			s.at = append(s.at, 0)
+		}
+		s.columns = append(s.columns, splitColumn[T]{to: t.chunk})
+		s.at[t.element] = len(s.columns)
+	}
+	return s
+}
+
+// add takes the next levels of the list column, and the values of those at level max.
+func (s *listSplitter[T]) add(values []T, def, rep []int16) error {
+	if len(s.columns) == 0 {
+		return nil
+	}
+	next := 0
+	for i, r := range rep {
+		if r == 0 {
+			if s.row == copyBatch {
+				if err := s.flush(); err != nil {
+					return err
+				}
+			}
+			s.fill()
+			s.row++
+			s.element = 0
+		} else {
+			s.element++
+		}
+		present := def[i] == s.max
+		if def[i] >= s.exists && s.element < len(s.at) && s.at[s.element] > 0 {
+			c := &s.columns[s.at[s.element]-1]
+			if present {
+				c.values = append(c.values, values[next])
+				c.def = append(c.def, 1)
+			} else {
+				c.def = append(c.def, 0)
+			}
+		}
+		if present {
+			next++
+		}
+	}
+	return nil
+}
+
+// fill adds nulls where the rows so far had no such element.
+func (s *listSplitter[T]) fill() {
+	for i := range s.columns {
+		for c := &s.columns[i]; len(c.def) < s.row; {
+			c.def = append(c.def, 0)
+		}
+	}
+}
+
+func (s *listSplitter[T]) flush() error {
+	s.fill()
+	for i := range s.columns {
+		c := &s.columns[i]
+		if err := writer.Put(c.to, c.values, c.def, nil); err != nil {
+			return err
+		}
+		c.values, c.def = c.values[:0], c.def[:0]
+	}
+	s.row = 0
+	return nil
+}
+
+// end writes what is left.
+func (s *listSplitter[T]) end() error {
+	if len(s.columns) == 0 || s.row == 0 {
+		return nil
+	}
+	return s.flush()
+}

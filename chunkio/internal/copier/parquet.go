@@ -1,0 +1,157 @@
+package copier
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+)
+
+// parquetSource copies columns of a Parquet file.
+type parquetSource struct {
+	*pq.File
+	leafAt func(leaf int) int
+}
+
+// Field implements copySource. A flat column is OPTIONAL if the leaf or any group
+// around it is; elements of lists always are.
+func (s *parquetSource) Field(c Column) (Field, error) {
+	if c.Kind == FromField {
+		n := s.topLevel(c.Name)
+		if n == nil {
+			return Field{}, errNotWhole(c.Name)
+		}
+		clone, err := cloneNode(n)
+		if err != nil {
+			return Field{}, err
+		}
+		var dict []bool
+		for _, col := range s.columnsOf(c) {
+			dict = append(dict, s.hasDictionary(col))
+		}
+		return Field{clone, dict}, nil
+	}
+	col := s.columnsOf(c)[0]
+	d := s.describe(col)
+	required := d.MaxDefinitionLevel() == 0 && c.Element < 0
+	n, err := FlatNode(d.SchemaNode().(*schema.PrimitiveNode), c.Name, required)
+	return Field{n, []bool{s.hasDictionary(col)}}, err
+}
+
+func (s *parquetSource) topLevel(name string) schema.Node {
+	root := s.Metadata().Schema.Root()
+	if i := root.FieldIndexByName(name); i >= 0 {
+		return root.Field(i)
+	}
+	return nil
+}
+
+// columnsOf lists the physical columns that an output column is made of.
+func (s *parquetSource) columnsOf(c Column) []int {
+	if c.Kind != FromField {
+		return []int{s.Physical(s.leafAt(c.Leaf))}
+	}
+	var columns []int
+	for i := range s.Metadata().Schema.NumColumns() {
+		if s.describe(i).ColumnPath()[0] == c.Name {
+			columns = append(columns, i)
+		}
+	}
+	return columns
+}
+
+func (s *parquetSource) describe(col int) *schema.Column { return s.Metadata().Schema.Column(col) }
+
+// hasDictionary reports whether the input's writer found that a dictionary pays: the
+// first row group has one, and did not fall back to plain pages.
+func (s *parquetSource) hasDictionary(col int) bool {
+	for g, rows := range s.GroupRows() {
+		if rows == 0 {
+			continue
+		}
+		m := s.Metadata().RowGroups[g].Columns[col].MetaData
+		for _, e := range m.EncodingStats {
+			if e.PageType != pq.DictionaryPage && parquet.Encoding(e.Encoding) == parquet.Encodings.Plain {
+				return false
+			}
+		}
+		for _, e := range m.Encodings {
+			if e := parquet.Encoding(e); e == parquet.Encodings.PlainDict || e == parquet.Encodings.RLEDict {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// Need implements copySource.
+func (s *parquetSource) Need(g int, c Column) int64 {
+	var total int64
+	for _, col := range s.columnsOf(c) {
+		info := s.Chunk(g, col)
+		held, page := info.Size, min(info.Uncompressed, 1<<20)
+		if c.Element >= 0 {
+			width := int64(max(1, s.Leaves()[s.leafAt(c.Leaf)].Width))
+			held, page = held/width, page/width
+		}
+		// Encoded pages grow by doubling; v15's encoder, its levels, its compressed page
+		// and its dictionary hold about a page each.
+		total += OpenColumnBytes + 2*held + 6*page
+	}
+	return total
+}
+
+// Scratch implements copySource.
+func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, error) {
+	var largest int64
+	for _, c := range columns {
+		if c.Kind == FromSparse || c.Kind == FromPartition {
+			continue
+		}
+		for _, col := range s.columnsOf(c) {
+			largest = max(largest, s.ScratchBytes(g, col))
+		}
+	}
+	return largest * int64(workers), nil
+}
+
+// Tasks implements copySource: one task a physical column.
+func (s *parquetSource) Tasks(_ context.Context, g int, open []Target) ([]Task, error) {
+	targets := map[int][]target{}
+	var order []int
+	names := map[int]string{}
+	for _, c := range open {
+		for k, col := range s.columnsOf(c.Column) {
+			if targets[col] == nil {
+				order = append(order, col)
+				names[col] = c.Name
+			}
+			targets[col] = append(targets[col], target{c.Chunks[k], c.Element, c.Kind == FromField})
+		}
+	}
+	var tasks []Task
+	for _, col := range order {
+		tasks = append(tasks, Task{names[col], func(ctx context.Context) error {
+			r, done, err := s.ColumnReader(g, col)
+			if err != nil {
+				return err
+			}
+			defer done()
+			return copyChunk(ctx, r, targets[col], s.Chunk(g, col).Values, s.batch(g, col))
+		}})
+	}
+	return tasks, nil
+}
+
+// batch is how many values to move at a time: fewer where they are long.
+func (s *parquetSource) batch(g, col int) int {
+	info := s.Chunk(g, col)
+	if s.describe(col).PhysicalType() != parquet.Types.ByteArray || info.Values == 0 {
+		return copyBatch
+	}
+	mean := max(1, info.Uncompressed/info.Values)
+	return int(max(16, min(copyBatch, (1<<20)/mean)))
+}

@@ -1,0 +1,130 @@
+package copier
+
+import (
+	"context"
+	"fmt"
+
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+)
+
+// copyBatch is how many values a copy moves at a time: enough to hide the calls, few
+// enough that the scratch (24 B a value and the strings) stays in the cache.
+const copyBatch = 4096
+
+// target is where a copied column goes.
+type target struct {
+	chunk *writer.Chunk
+	// element is the list element that the output column takes of every row, or -1.
+	element int
+	// verbatim keeps the levels as they are: the output column is nested like the input.
+	// Otherwise it is flat, and null wherever the input's leaf or one of its groups is.
+	verbatim bool
+}
+
+// copyChunk copies all of r, one column chunk, to every target, to the bit: values are
+// never converted, so uint8, decimals, NaN payloads and nulls stay what they are.
+// It reads the chunk once, however many of a list's elements are wanted. values is the
+// number of entries that the footer promises, nulls included; batch that moved at a
+// time. Byte arrays of r must stay valid: the writer's statistics refer to them.
+func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, values int64, batch int) error {
+	return format.Guard(func() error {
+		d := r.Descriptor()
+		switch r := r.(type) {
+		case *pqfile.BooleanColumnChunkReader:
+			return copyValues(ctx, r, d, to, values, batch)
+		case *pqfile.Int32ColumnChunkReader:
+			return copyValues(ctx, r, d, to, values, batch)
+		case *pqfile.Int64ColumnChunkReader:
+			return copyValues(ctx, r, d, to, values, batch)
+		case *pqfile.Int96ColumnChunkReader:
+			return copyValues(ctx, r, d, to, values, batch)
+		case *pqfile.Float32ColumnChunkReader:
+			return copyValues(ctx, r, d, to, values, batch)
+		case *pqfile.Float64ColumnChunkReader:
+			return copyValues(ctx, r, d, to, values, batch)
+		case *pqfile.ByteArrayColumnChunkReader:
+			return copyValues(ctx, r, d, to, values, batch)
+		case *pqfile.FixedLenByteArrayColumnChunkReader:
+			return copyValues(ctx, r, d, to, values, batch)
+		}
+		return fmt.Errorf("unknown column type %v", r.Type())
+	})
+}
+
+// copyValues is copyColumn for one type.
+func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.Column, to []target, total int64, batch int) error {
+	values := make([]T, batch)
+	var def, rep []int16
+	if d.MaxDefinitionLevel() > 0 {
+		def = make([]int16, batch)
+	}
+	if d.MaxRepetitionLevel() > 0 {
+		rep = make([]int16, batch)
+	}
+	flat := make([]int16, batch)
+	split := newListSplitter[T](d, to)
+	for r.HasNext() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, read, err := r.ReadBatch(int64(batch), values, def, rep)
+		if err != nil {
+			return err
+		}
+		if n == 0 || read > int(n) {
+			return fmt.Errorf("read %d values for %d levels", read, n)
+		}
+		total -= n
+		v, def, rep := values[:read], cut(def, n), cut(rep, n)
+		for _, t := range to {
+			switch {
+			case t.element >= 0:
+				continue // split does all elements in one go
+			case t.verbatim:
+				err = writer.Put(t.chunk, v, def, rep)
+			default:
+				err = writer.Put(t.chunk, v, flatLevels(t.chunk, flat[:n], def, d.MaxDefinitionLevel()), nil)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := split.add(v, def, rep); err != nil {
+			return err
+		}
+	}
+	if err := r.Err(); err != nil {
+		return err
+	}
+	if total != 0 {
+		return fmt.Errorf("the column chunk has %d values less than the footer says", total)
+	}
+	return split.end()
+}
+
+func cut(levels []int16, n int64) []int16 {
+	if levels == nil {
+		return nil
+	}
+	return levels[:n]
+}
+
+// flatLevels writes the definition levels of a flat column to dst: 1 where a value is
+// present. It returns nil for a REQUIRED column.
+func flatLevels(c *writer.Chunk, dst, def []int16, present int16) []int16 {
+	if !c.Optional() {
+		return nil
+	}
+	for i := range dst {
+		dst[i] = 0
+		if def == nil || def[i] == present {
+			dst[i] = 1
+		}
+	}
+	return dst
+}

@@ -1,0 +1,160 @@
+// Package format is what the readers of Parquet and Arrow IPC have in common: a file
+// opens from an Input, tells its columns (Leaf), and decodes them by row groups.
+package format
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+)
+
+// Input is what a file is read from: chunkio.Input, which says more.
+type Input interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+	Name() string
+}
+
+// Leaf is one physical column of an input file, as the file's schema tells it. All
+// files of a dataset have the same leaves, by name, in any order.
+type Leaf struct {
+	Name string // flattened: "x", "a.b" for struct fields; a list has its column's name
+	Type string // the file's own type, for reports and for comparing schemas: "uint8", "decimal(10,2)", "list<float>"
+	// Why says why the leaf cannot be a feature ("text", "timestamp", "lists of
+	// varying length", "encoding BYTE_STREAM_SPLIT cannot be decoded; rewrite …"); empty if it can.
+	Why string
+	// Refused tells a leaf that would be a feature but cannot be decoded (Why says what
+	// to do) from one that never could: selecting it is an error, not a silent loss.
+	Refused bool
+	// Width is the number of values a row: 1 for scalars, the length of fixed-size or constant-length
+	// lists, 0 for other lists and for what cannot be decoded. List tells emb (width 1) from emb[0].
+	Width int
+	List  bool
+	// Nulls is what the metadata promises about missing entries: the number of nulls,
+	// or -1 where unknown. Only non-float types are free of NaN; MaybeNaN says so.
+	Nulls    int64
+	MaybeNaN bool
+	// NoClass says why the values of the leaf cannot be classes; empty where they can.
+	NoClass string
+	// Scratch bounds the bytes one decode call may hold beside its destination, over all groups.
+	Scratch int64
+	// TextScratch is the same for DecodeTexts, with what the texts take.
+	TextScratch int64
+}
+
+// File is one opened file: groups (Parquet row groups, Arrow record batches) of leaves.
+// Its methods may be called from many goroutines.
+type File interface {
+	Leaves() []Leaf
+	GroupRows() []int64 // rows of each group, in order
+	// Open prepares group g for decoding the given leaves.
+	Open(ctx context.Context, g int, leaves []int) (Group, error)
+	// HeldBytes is what the open file holds beside decoding (its parsed footer).
+	HeldBytes() int64
+	// FooterDigest tells whether a file has changed since it was opened before.
+	FooterDigest() uint64
+	Close() error
+}
+
+// Group decodes columns of one row group. Its methods may be called from many
+// goroutines at once, for different leaves or row ranges.
+//
+// Errors are *stream.DataError with the place filled in as far as it is known (rows
+// counted within the file); a panic of the decoding library never escapes.
+type Group interface {
+	// Decode writes rows [from, to) of the group's leaf l (width ≥ 1): element e of row r
+	// goes to dst[e][r-from]; dst[e] == nil means the element is not wanted. A null is
+	// written as Null; the file's own NaN and ±Inf are passed on as they are.
+	Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error
+	// DecodeLists reads rows [from, to) of a list leaf of any lengths into dst, reusing its
+	// memory. A null list is an empty one with its row flagged in dst.Null; a null element is Null.
+	DecodeLists(ctx context.Context, l int, from, to int64, dst *Lists) error
+	// DecodeTexts reads rows [from, to) of leaf l, whose NoClass is empty, as text: it
+	// calls emit for some rows at a time, in order, with the number of each row's value
+	// in values, or -1 for a null. Both are lent until emit returns.
+	DecodeTexts(ctx context.Context, l int, from, to int64, emit func(ids []int32, values *text.List) error) error
+	Close()
+}
+
+// Lists holds the values of consecutive list rows: row i has Values[Ptr[i]:Ptr[i+1]].
+type Lists struct {
+	Ptr    []int
+	Values []float64
+	Null   []bool
+}
+
+// nullBits is a quiet NaN that files do not contain in practice: it marks a null
+// between decoding and settling, so that nulls and NaNs are counted apart.
+const nullBits = 0x7FF8_6E75_6C6C_0001
+
+// Null is the mark of a null.
+var Null = math.Float64frombits(nullBits)
+
+// IsNull tells the mark of a null from the file's own NaN.
+func IsNull(x float64) bool { return math.Float64bits(x) == nullBits }
+
+// ReadAt fills b from offset at. Anything less is an error that says where, so
+// that a file that shrank while it was read is not taken for a shorter one.
+func ReadAt(in io.ReaderAt, b []byte, at int64) error {
+	n, err := in.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("read %d bytes at offset %d, got %d: %w", len(b), at, n, err)
+}
+
+// Half converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals:
+// 0x032E gives 9.3e-39 in place of 4.9e-5.)
+func Half(h uint16) float64 {
+	exp, frac := uint64(h>>10&31), uint64(h&1023)
+	sign := uint64(h>>15) << 63
+	switch exp {
+	case 0:
+		return math.Copysign(float64(frac)*0x1p-24, math.Float64frombits(sign|1))
+	case 31:
+		exp = 0x7FF // ±Inf and NaN
+	default:
+		exp += 1023 - 15
+	}
+	return math.Float64frombits(sign | exp<<52 | frac<<42)
+}
+
+// WhyVarying is the reason of a list leaf without one length for all rows.
+const WhyVarying = "lists of varying length"
+
+// MaxClasses bounds the distinct values of a label, and MaxClassText their bytes in
+// all: a column of more is an identifier or a text, and no class.
+const (
+	MaxClasses   = 1 << 16
+	MaxClassText = 64 * MaxClasses
+)
+
+// Guard calls f and turns a panic of the Parquet library into an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, ok := r.(error); ok {
+				err = fmt.Errorf("the Parquet library failed: %w", e)
+			} else {
+				err = errors.New(fmt.Sprint("the Parquet library failed: ", r))
+			}
+		}
+	}()
+	return f()
+}
+
+// Sized returns n elements of any value, in the memory of old if it is large enough.
+func Sized[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n)
+	}
+	return old[:n]
+}

@@ -1,0 +1,407 @@
+// Package formattest has test files of every type, and naive readings of them, for the
+// tests of chunkio and of its readers.
+package formattest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// RealFile is the path of a real dataset, or skips the test where the datasets are
+// not beside the checkout.
+func RealFile(t testing.TB, name string) string {
+	t.Helper()
+	root := "."
+	for range 5 { // a package lies some folders below the checkout's
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		root = filepath.Join(root, "..")
+	}
+	path := filepath.Join(root, "..", "shared", "datasets", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the real datasets are not beside this checkout: %v", err)
+	}
+	return path
+}
+
+// Dump is what a Parquet file holds, by leaf column, read with v15's own file reader
+// and written as text to the bit.
+type Dump struct {
+	Meta   *metadata.FileMetaData
+	Root   *schema.GroupNode
+	Groups []int64
+	Leaves []Leaf
+}
+
+type Leaf struct {
+	Path     string
+	Top      string // the top-level field it is in
+	Node     *schema.PrimitiveNode
+	max      int16
+	Def, Rep []int16
+	Values   []string // those that are not null
+}
+
+// Column returns the leaf of that dotted path, or nil.
+func (d *Dump) Column(path string) *Leaf {
+	for i := range d.Leaves {
+		if d.Leaves[i].Path == path {
+			return &d.Leaves[i]
+		}
+	}
+	return nil
+}
+
+// Rows are the values of a flat column, "null" where it is null in any group around it.
+func (l *Leaf) Rows() []string {
+	if l.max == 0 {
+		return l.Values
+	}
+	rows := make([]string, len(l.Def))
+	next := 0
+	for i, d := range l.Def {
+		rows[i] = "null"
+		if d == l.max {
+			rows[i] = l.Values[next]
+			next++
+		}
+	}
+	return rows
+}
+
+// Numbers are the values of a flat column of numbers, NaN for null.
+func (l *Leaf) Numbers(t *testing.T) []float64 {
+	t.Helper()
+	var numbers []float64
+	unsigned, _ := l.Node.LogicalType().(*schema.IntLogicalType)
+	for _, row := range l.Rows() {
+		word, bits, _ := strings.Cut(row, " ")
+		x := map[string]float64{"null": math.NaN(), "true": 1, "false": 0}[word]
+		if n, err := strconv.ParseUint(bits, 16, 64); err == nil && len(bits) == 16 {
+			x = math.Float64frombits(n)
+		} else if err == nil {
+			x = float64(math.Float32frombits(uint32(n)))
+		} else if n, err := strconv.ParseInt(word, 10, 64); err == nil && unsigned != nil && !unsigned.IsSigned() {
+			x = float64(uint32(n))
+		} else if err == nil {
+			x = float64(n)
+		}
+		numbers = append(numbers, x)
+	}
+	return numbers
+}
+
+// Element is one element of every row of a list column, "null" where there is none.
+func (l *Leaf) Element(e int) []string {
+	var rows []string
+	next, at := 0, 0
+	for i, d := range l.Def {
+		if l.Rep[i] == 0 {
+			rows = append(rows, "null")
+			at = 0
+		} else {
+			at++
+		}
+		if d == l.max {
+			if at == e {
+				rows[len(rows)-1] = l.Values[next]
+			}
+			next++
+		}
+	}
+	return rows
+}
+
+// Read reads a file; only, if any are given, are the paths of the columns to read.
+func Read(t *testing.T, path string, only ...string) *Dump {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return ReadFrom(t, f, only...)
+}
+
+// ReadFrom is Read of a file that is open or in memory.
+func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
+	t.Helper()
+	r, err := pqfile.NewParquetReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.MetaData().Schema
+	d := &Dump{Meta: r.MetaData(), Root: s.Root()}
+	for i := range s.NumColumns() {
+		c := s.Column(i)
+		d.Leaves = append(d.Leaves, Leaf{Path: c.Path(), Top: c.ColumnPath()[0], Node: c.SchemaNode().(*schema.PrimitiveNode), max: c.MaxDefinitionLevel()})
+	}
+	for g := range r.NumRowGroups() {
+		d.Groups = append(d.Groups, r.RowGroup(g).NumRows())
+		for i := range d.Leaves {
+			if len(only) > 0 && !slices.Contains(only, d.Leaves[i].Path) {
+				continue
+			}
+			cr, err := r.RowGroup(g).Column(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dumpChunk(t, cr, &d.Leaves[i])
+		}
+	}
+	return d
+}
+
+func dumpChunk(t *testing.T, r pqfile.ColumnChunkReader, to *Leaf) {
+	t.Helper()
+	switch r := r.(type) {
+	case *pqfile.BooleanColumnChunkReader:
+		dumpValues(t, r, to, func(v bool) string { return fmt.Sprint(v) })
+	case *pqfile.Int32ColumnChunkReader:
+		dumpValues(t, r, to, func(v int32) string { return fmt.Sprint(v) })
+	case *pqfile.Int64ColumnChunkReader:
+		dumpValues(t, r, to, func(v int64) string { return fmt.Sprint(v) })
+	case *pqfile.Int96ColumnChunkReader:
+		dumpValues(t, r, to, func(v parquet.Int96) string { return fmt.Sprintf("%x", v[:]) })
+	case *pqfile.Float32ColumnChunkReader:
+		dumpValues(t, r, to, func(v float32) string { return fmt.Sprintf("%v %08x", v, math.Float32bits(v)) })
+	case *pqfile.Float64ColumnChunkReader:
+		dumpValues(t, r, to, func(v float64) string { return fmt.Sprintf("%v %016x", v, math.Float64bits(v)) })
+	case *pqfile.ByteArrayColumnChunkReader:
+		dumpValues(t, r, to, func(v parquet.ByteArray) string { return fmt.Sprintf("%q", []byte(v)) })
+	case *pqfile.FixedLenByteArrayColumnChunkReader:
+		dumpValues(t, r, to, func(v parquet.FixedLenByteArray) string { return fmt.Sprintf("%x", []byte(v)) })
+	default:
+		t.Fatalf("unexpected column type %v", r.Type())
+	}
+}
+
+func dumpValues[T any](t *testing.T, r interface {
+	HasNext() bool
+	Err() error
+	ReadBatch(n int64, values []T, def, rep []int16) (levels int64, read int, err error)
+}, to *Leaf, text func(T) string) {
+	t.Helper()
+	const batch = 64 // below every page: byte arrays are lent until the next page
+	values, def, rep := make([]T, batch), make([]int16, batch), make([]int16, batch)
+	for r.HasNext() {
+		n, read, err := r.ReadBatch(batch, values, def, rep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range values[:read] {
+			to.Values = append(to.Values, text(v))
+		}
+		to.Def = append(to.Def, def[:n]...)
+		to.Rep = append(to.Rep, rep[:n]...)
+	}
+	if r.Err() != nil {
+		t.Fatal(r.Err())
+	}
+}
+
+// WriteEveryType writes a Parquet file with a column of every physical type, OPTIONAL
+// with nulls and REQUIRED, and a list and a struct, in row groups of the given heights.
+// Values differ with salt.
+func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
+	t.Helper()
+	node := func(name string, rep parquet.Repetition, logical schema.LogicalType, physical parquet.Type, size int) schema.Node {
+		return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, rep, logical, physical, size, -1))
+	}
+	opt, req := parquet.Repetitions.Optional, parquet.Repetitions.Required
+	none := schema.NoLogicalType{}
+	var fields schema.FieldList
+	for _, rep := range []parquet.Repetition{opt, req} {
+		p := "o_"
+		if rep == req {
+			p = "r_"
+		}
+		fields = append(fields,
+			node(p+"bool", rep, none, parquet.Types.Boolean, -1),
+			node(p+"u8", rep, schema.NewIntLogicalType(8, false), parquet.Types.Int32, -1),
+			node(p+"u64", rep, schema.NewIntLogicalType(64, false), parquet.Types.Int64, -1),
+			node(p+"i96", rep, none, parquet.Types.Int96, -1),
+			node(p+"float", rep, none, parquet.Types.Float, -1),
+			node(p+"double", rep, none, parquet.Types.Double, -1),
+			node(p+"text", rep, schema.StringLogicalType{}, parquet.Types.ByteArray, -1),
+			node(p+"decimal", rep, schema.NewDecimalLogicalType(20, 3), parquet.Types.FixedLenByteArray, 9),
+			node(p+"half", rep, schema.Float16LogicalType{}, parquet.Types.FixedLenByteArray, 2),
+			node(p+"ts", rep, schema.NewTimestampLogicalType(true, schema.TimeUnitNanos), parquet.Types.Int64, -1),
+			node(p+"day", rep, schema.DateLogicalType{}, parquet.Types.Int32, -1))
+	}
+	list, err := schema.ListOfWithName("emb", node("element", opt, none, parquet.Types.Float, -1), opt, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	geo, err := schema.NewGroupNode("geo", opt, schema.FieldList{
+		node("lat", opt, none, parquet.Types.Double, -1), node("name", req, schema.StringLogicalType{}, parquet.Types.ByteArray, -1),
+	}, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields = append(fields, list, geo)
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	w := pqfile.NewParquetWriter(out, root) // v15's own writer: a second opinion
+	at := salt
+	for _, rows := range groups {
+		rg := w.AppendRowGroup()
+		for j := range w.Schema.NumColumns() {
+			c, err := rg.NextColumn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeTestColumn(t, c, w.Schema.Column(j), at, rows)
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at += rows
+		if err := rg.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeTestColumn writes rows values, a pure function of their position. Lists have
+// three elements; every fifth row is null where it can be.
+func writeTestColumn(t *testing.T, c pqfile.ColumnChunkWriter, d *schema.Column, from, rows int) {
+	t.Helper()
+	var def, rep []int16
+	var at []int
+	each := 1
+	if d.MaxRepetitionLevel() > 0 {
+		each = 3
+	}
+	for i := from; i < from+rows; i++ {
+		for e := range each {
+			level := d.MaxDefinitionLevel()
+			if level > 0 && i%5 == 2 {
+				level = int16(i/5) % level // null at any of the levels
+				if each > 1 && level < 2 {
+					level = 2 // a null element: lists keep their length
+				}
+			}
+			def = append(def, level)
+			rep = append(rep, int16(min(e, 1)))
+			if level == d.MaxDefinitionLevel() {
+				at = append(at, each*i+e)
+			}
+		}
+	}
+	if d.MaxDefinitionLevel() == 0 {
+		def = nil
+	}
+	if d.MaxRepetitionLevel() == 0 {
+		rep = nil
+	}
+	var err error
+	switch c := c.(type) {
+	case *pqfile.BooleanColumnChunkWriter:
+		_, err = c.WriteBatch(mapped(at, func(i int) bool { return i%3 == 0 }), def, rep)
+	case *pqfile.Int32ColumnChunkWriter:
+		_, err = c.WriteBatch(mapped(at, func(i int) int32 { return int32(i * i % 251) }), def, rep)
+	case *pqfile.Int64ColumnChunkWriter:
+		_, err = c.WriteBatch(mapped(at, func(i int) int64 { return int64(i) * 0x7E3779B97F4A7C15 }), def, rep)
+	case *pqfile.Int96ColumnChunkWriter:
+		_, err = c.WriteBatch(mapped(at, func(i int) parquet.Int96 { return parquet.Int96{byte(i), 2, byte(i >> 8)} }), def, rep)
+	case *pqfile.Float32ColumnChunkWriter:
+		_, err = c.WriteBatch(mapped(at, func(i int) float32 {
+			if i%7 == 0 {
+				return math.Float32frombits(0x7FC00000 | uint32(i)) // a NaN with a payload
+			}
+			return float32(i) * 0.37
+		}), def, rep)
+	case *pqfile.Float64ColumnChunkWriter:
+		_, err = c.WriteBatch(mapped(at, func(i int) float64 {
+			special := []float64{math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.Float64frombits(0xFFF8_0000_0000_0000 | uint64(i)), 5e-324}
+			if i%11 < len(special) {
+				return special[i%11]
+			}
+			return float64(i) * 0.1
+		}), def, rep)
+	case *pqfile.ByteArrayColumnChunkWriter:
+		_, err = c.WriteBatch(mapped(at, func(i int) parquet.ByteArray {
+			if i%6 == 0 {
+				return parquet.ByteArray{}
+			}
+			return parquet.ByteArray(fmt.Sprintf("ключ %d \x00", i%97))
+		}), def, rep)
+	case *pqfile.FixedLenByteArrayColumnChunkWriter:
+		_, err = c.WriteBatch(mapped(at, func(i int) parquet.FixedLenByteArray {
+			b := make([]byte, d.TypeLength())
+			b[0], b[len(b)-1] = byte(i), byte(i>>8)
+			return b
+		}), def, rep)
+	default:
+		t.Fatalf("unexpected column type %v", c.Type())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mapped[T any](at []int, value func(int) T) []T {
+	out := make([]T, len(at))
+	for i, k := range at {
+		out[i] = value(k)
+	}
+	return out
+}
+
+// Memory is a file in memory as an input.
+type Memory struct {
+	*bytes.Reader
+	Closed bool
+}
+
+func NewMemory(b []byte) *Memory { return &Memory{Reader: bytes.NewReader(b)} }
+
+func (m *Memory) Name() string { return "memory" }
+func (m *Memory) Close() error { m.Closed = true; return nil }
+
+// localFile is a file on disk as an input.
+type localFile struct {
+	*os.File
+	size int64
+}
+
+func (f localFile) Size() int64 { return f.size }
+
+// Open opens a file for a reader to own.
+func Open(t testing.TB, path string) format.Input {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return localFile{f, info.Size()}
+}

@@ -1,0 +1,164 @@
+package ipc
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+const (
+	// Larger windows come from zstd --ultra only (levels 20 to 22).
+	maxZstdWindow = 32 << 20
+	// An LZ4 frame is decoded in blocks of at most 4 MiB, one in and one out.
+	lz4Scratch = 9 << 20
+	codecInput = 32 << 10 // bytes of compressed input read at a time
+)
+
+var errShortBuffer = errors.New("a buffer is shorter than its array")
+
+// bodyReader reads the buffers of one message body. Safe for concurrent use.
+type bodyReader struct {
+	r      io.ReaderAt // position 0 is the body's first byte
+	codec  int         // plainCodec, lz4Codec or zstdCodec
+	codecs *codecs
+}
+
+// codecs keeps decompressors between uses: a zstd one costs as much to make as to
+// decode some 10,000 values. None of them has a goroutine.
+type codecs struct{ zstd, lz4 sync.Pool }
+
+// codecScratch bounds what decompressing a buffer of n uncompressed bytes holds.
+func codecScratch(codec int, n int64) int64 {
+	switch codec {
+	case lz4Codec:
+		return lz4Scratch + codecInput
+	case zstdCodec:
+		return 2*min(n, maxZstdWindow) + 1<<20 + codecInput
+	}
+	return 0
+}
+
+// bufferReader reads a range of a buffer's uncompressed bytes.
+type bufferReader struct {
+	r       io.Reader
+	release func()
+}
+
+// open reads bytes [from, to) of a buffer's uncompressed content. Compressed ones
+// are decompressed from their start, at a constant amount of memory.
+func (b *bodyReader) open(buf buffer, from, to int64) (*bufferReader, error) {
+	if from >= to {
+		return &bufferReader{r: emptyReader{}}, nil
+	}
+	start, length := buf.offset, buf.length
+	codec := b.codec
+	if codec != plainCodec {
+		var head [8]byte
+		if length < 8 {
+			return nil, errShortBuffer
+		}
+		if err := format.ReadAt(b.r, head[:], start); err != nil {
+			return nil, err
+		}
+		start, length = start+8, length-8
+		if n := int64(binary.LittleEndian.Uint64(head[:])); n == -1 {
+			codec = plainCodec // this buffer would not shrink
+		} else if n < to {
+			return nil, errShortBuffer
+		}
+	}
+	if codec == plainCodec {
+		if length < to {
+			return nil, errShortBuffer
+		}
+		return &bufferReader{r: io.NewSectionReader(b.r, start+from, to-from)}, nil
+	}
+	r, err := b.codecs.open(codec, io.NewSectionReader(b.r, start, length))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.CopyN(io.Discard, onlyReader{r}, from); err != nil {
+		r.close()
+		return nil, cutShort(err)
+	}
+	return r, nil
+}
+
+// onlyReader hides everything but Read.
+type onlyReader struct{ io.Reader }
+
+type emptyReader struct{}
+
+func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
+
+// Read implements io.Reader; a panic of a decompressor becomes an error.
+func (r *bufferReader) Read(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			n, err = 0, fmt.Errorf("cannot be decompressed: %v", v)
+		}
+	}()
+	return r.r.Read(p)
+}
+
+// full reads len(p) bytes.
+func (r *bufferReader) full(p []byte) error {
+	_, err := io.ReadFull(r, p)
+	return cutShort(err)
+}
+
+func (r *bufferReader) close() {
+	if r != nil && r.release != nil {
+		r.release()
+		r.release = nil
+	}
+}
+
+// cutShort says in words what the end of a buffer means where more was expected.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the data ends early")
+	}
+	return err
+}
+
+// decompressor is a decoder with its input buffer.
+type decompressor[D io.Reader] struct {
+	decoder D
+	in      *bufio.Reader
+}
+
+// open begins to decompress src.
+func (c *codecs) open(codec int, src io.Reader) (*bufferReader, error) {
+	if codec == lz4Codec {
+		d, ok := c.lz4.Get().(*decompressor[*lz4.Reader])
+		if !ok {
+			d = &decompressor[*lz4.Reader]{lz4.NewReader(nil), bufio.NewReaderSize(nil, codecInput)}
+		}
+		d.in.Reset(src)
+		d.decoder.Reset(d.in)
+		return &bufferReader{r: d.decoder, release: func() { d.in.Reset(nil); c.lz4.Put(d) }}, nil
+	}
+	d, ok := c.zstd.Get().(*decompressor[*zstd.Decoder])
+	if !ok {
+		// Concurrency 1 decodes in the caller's goroutine.
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		if err != nil {
+			return nil, err
+		}
+		d = &decompressor[*zstd.Decoder]{z, bufio.NewReaderSize(nil, codecInput)}
+	}
+	d.in.Reset(src)
+	if err := d.decoder.Reset(d.in); err != nil {
+		return nil, err
+	}
+	return &bufferReader{r: d.decoder, release: func() { d.in.Reset(nil); c.zstd.Put(d) }}, nil
+}

@@ -1,0 +1,197 @@
+package ipc
+
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// column is one leaf of a schema and the arrays it is read from.
+type column struct {
+	format.Leaf
+	structs []*field // the structs around it, outermost first: a null one makes it null
+	list    *field   // the list whose elements it holds; nil for scalars
+	value   *field   // its numbers; nil where they cannot be decoded
+	text    *field   // its values for decodeTexts; nil where noClass says why
+}
+
+// addColumns flattens one field into columns.
+func (s *schema) addColumns(f *field, name string, structs []*field) {
+	if f.kind == arrowStruct && f.index == nil && len(f.children) > 0 {
+		structs = append(structs[:len(structs):len(structs)], f)
+		for _, c := range f.children {
+			s.addColumns(c, name+"."+c.name, structs)
+		}
+		return
+	}
+	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, structs: structs}
+	value := f
+	switch f.kind {
+	case arrowList, arrowLargeList, arrowFixedList:
+		if f.index == nil {
+			c.list, value = f, f.children[0]
+		}
+	case arrowListView, arrowLargeListView:
+		c.Why = "list view; rewrite it as an ordinary list"
+		c.Refused = f.index == nil && value.children[0].plainNumber()
+		c.Type = "list view"
+	}
+	if c.Why == "" {
+		c.Type, c.Why, c.Refused = value.describe(c.list != nil)
+	}
+	if c.Why == "" {
+		c.value, c.Width = value, 1
+		n := value.number() // a decimal beyond float64 becomes ±Inf
+		c.MaybeNaN = n.kind == arrowFloat || n.kind == arrowDecimal && n.precision-n.scale > 308
+	} else {
+		c.list = nil
+	}
+	if f.index == nil && (f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowFixedList) {
+		c.Type = "list<" + c.Type + ">"
+		if c.Why == "" {
+			c.Leaf.List, c.Width = true, widthUnknown
+		}
+		if c.Why == "" && f.kind == arrowFixedList {
+			if c.Width = f.width; c.Width == 0 {
+				c.Why = "lists without elements"
+			}
+		}
+	}
+	if c.NoClass = f.asClass(); c.NoClass == "" {
+		c.text = f
+	}
+	s.columns = append(s.columns, c)
+}
+
+// number is the field whose array holds the numbers of f: f itself, or the values of
+// a run-end encoded one.
+func (f *field) number() *field {
+	if f.kind == arrowRunEnd && f.index == nil {
+		return f.children[1]
+	}
+	return f
+}
+
+// plainNumber reports whether f holds numbers, dictionary-encoded or not, but no runs.
+func (f *field) plainNumber() bool {
+	switch f.kind {
+	case arrowBool, arrowInt, arrowFloat, arrowDecimal:
+		return true
+	}
+	return false
+}
+
+// describe names the type of a value and says why it cannot be a feature, or refused
+// where it could be one if it were written otherwise. Extension types need no care:
+// the schema gives their storage.
+func (f *field) describe(inList bool) (typ, why string, refused bool) {
+	switch f.kind {
+	case arrowBool:
+		return "bool", "", false
+	case arrowInt:
+		if f.signed {
+			return fmt.Sprintf("int%d", f.bits), "", false
+		}
+		return fmt.Sprintf("uint%d", f.bits), "", false
+	case arrowFloat:
+		return map[int]string{16: "float16", 32: "float", 64: "double"}[f.bits], "", false
+	case arrowDecimal:
+		return fmt.Sprintf("decimal(%d,%d)", f.precision, f.scale), "", false
+	case arrowRunEnd:
+		typ, why, refused = f.children[1].describe(inList)
+		runs := f.children[0]
+		if why == "" && (inList || f.index != nil || !f.children[1].plainNumber() || runs.kind != arrowInt || runs.index != nil) {
+			why, refused = "runs inside a list or dictionary; rewrite it without run-end encoding", true
+		}
+		return typ, why, refused
+	case arrowBinary, arrowLargeBinary, arrowBinaryView, arrowFixedBinary:
+		return "binary", "binary", false
+	case arrowUtf8, arrowLargeUtf8, arrowUtf8View:
+		return "string", "text", false
+	case arrowNull:
+		return "null", "no type: every value is null", false
+	case arrowList, arrowLargeList, arrowFixedList, arrowListView, arrowLargeListView:
+		return "list", "nested lists", false
+	case arrowStruct:
+		if inList {
+			return "struct", "lists of structs", false
+		}
+		return "struct", "a struct without fields, or in a dictionary", false
+	}
+	for _, t := range []struct {
+		kind byte
+		name string
+	}{
+		{arrowDate, "date"}, {arrowTime, "time"}, {arrowTimestamp, "timestamp"}, {arrowInterval, "interval"},
+		{arrowDuration, "duration"}, {arrowMap, "map"}, {arrowUnion, "union"},
+	} {
+		if f.kind == t.kind {
+			return t.name, t.name, false
+		}
+	}
+	return fmt.Sprintf("type %d", f.kind), "unknown type", false
+}
+
+// arrays lists the arrays that a row of the column is read from, outermost first.
+func (c *column) arrays() []*field {
+	list := append([]*field(nil), c.structs...)
+	if c.list != nil {
+		list = append(list, c.list)
+	}
+	if c.value != nil {
+		list = append(list, c.value)
+		if c.value.kind == arrowRunEnd {
+			list = append(list, c.value.children...)
+		}
+	}
+	return list
+}
+
+// largestBatch stands for the batches of a stream, of which nothing is known
+// beforehand but their codec, and that no array need be read in more than tiles and
+// windows.
+func (s *schema) largestBatch(codec int) *batch {
+	b := &batch{codec: codec, nodes: make([]node, s.nodes)}
+	for i := range b.nodes {
+		b.nodes[i].length = maxLength
+	}
+	return b
+}
+
+// addNulls counts what a batch promises about the column's nulls: exact for scalars
+// whose structs are never null, 0 where nothing is null, else unknown.
+func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary) {
+	if c.value == nil || c.Nulls < 0 {
+		return
+	}
+	outer, inner := int64(0), int64(0)
+	for _, f := range c.arrays() {
+		if b.nodes[f.node].nulls == unknownNulls {
+			c.Nulls = -1
+			return
+		}
+		if f == c.value {
+			inner = b.nodes[f.node].nulls
+		} else {
+			outer += b.nodes[f.node].nulls
+		}
+		if d := dicts[f.dict]; f.index != nil && d != nil && d.nulls > 0 {
+			outer++
+		}
+	}
+	switch {
+	case outer == 0 && inner == 0:
+	case outer == 0 && !c.Leaf.List:
+		c.Nulls += inner
+	default:
+		c.Nulls = -1
+	}
+}
+
+func (s *schema) leaves() []format.Leaf {
+	list := make([]format.Leaf, len(s.columns))
+	for i, c := range s.columns {
+		list[i] = c.Leaf
+	}
+	return list
+}

@@ -1,0 +1,416 @@
+package ipc
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// smallRecords are two batches with something of every kind.
+func smallRecords() []arrow.Record {
+	p := arrow.PrimitiveTypes
+	types := []arrow.DataType{
+		p.Float64, arrow.FixedWidthTypes.Boolean, arrow.ListOf(p.Float32), arrow.FixedSizeListOf(testListWidth, p.Int16),
+		&arrow.DictionaryType{IndexType: p.Uint8, ValueType: p.Int64}, arrow.RunEndEncodedOf(p.Int32, p.Float32),
+		&arrow.Decimal128Type{Precision: 10, Scale: 2}, arrow.BinaryTypes.String,
+		arrow.StructOf(arrow.Field{Name: "x", Type: p.Uint8, Nullable: true}),
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	fields := make([]arrow.Field, len(types))
+	cols := make([]arrow.Array, len(types))
+	for i, typ := range types {
+		fields[i] = arrow.Field{Name: fmt.Sprint("c", i), Type: typ, Nullable: true}
+		cols[i] = appendRows(array.NewBuilder(memory.DefaultAllocator, typ), rng, 0.2, 6)
+	}
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, 6)
+	return []arrow.Record{rec, rec}
+}
+
+// readEverything decodes all that can be decoded, within memory bytes.
+func readEverything(b []byte, isStream bool, limit int64) error {
+	ctx := context.Background()
+	decode := func(leaves []format.Leaf, g format.Group, rows int64) error {
+		rows = min(rows, 1<<12) // the dataset reads by blocks
+		for i, l := range leaves {
+			if l.Width > 0 && l.Width < 1<<10 {
+				if _, err := decodeRows(g, l, i, 0, rows); err != nil {
+					return err
+				}
+			}
+			if l.NoClass == "" {
+				if err := g.DecodeTexts(ctx, i, 0, rows, func([]int32, *text.List) error { return nil }); err != nil {
+					return err
+				}
+			}
+			if l.List {
+				if err := g.DecodeLists(ctx, i, 0, rows, new(format.Lists)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if isStream {
+		s, err := NewStream(bytes.NewReader(b), limit, true)
+		if err != nil {
+			return err
+		}
+		for {
+			g, rows, err := s.Next(ctx, nil)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err == nil {
+				err = decode(s.Leaves(), g, rows)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	f, err := Open(formattest.NewMemory(b), limit)
+	if err != nil {
+		return err
+	}
+	for i, rows := range f.GroupRows() {
+		g, err := f.Open(ctx, i, nil)
+		if err == nil {
+			err = decode(f.Leaves(), g, rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantClear fails unless err is one of the errors that name the place.
+func wantClear(t testing.TB, err error) {
+	t.Helper()
+	var d *stream.DataError
+	var m *stream.MemoryError
+	if !errors.As(err, &m) && (!errors.As(err, &d) || d.Path == "") {
+		t.Fatalf("got %T: %v", err, err)
+	}
+}
+
+func TestTruncated(t *testing.T) {
+	for name, opts := range compressions {
+		for _, isStream := range []bool{false, true} {
+			b := encoded(t, isStream, smallRecords(), opts...)
+			if err := readEverything(b, isStream, 1<<20); err != nil {
+				t.Fatal(name, err)
+			}
+			step := 1
+			if opts != nil { // what differs is in the bodies
+				step = 7
+			}
+			for n := 0; n < len(b); n += step {
+				err := readEverything(b[:n], isStream, 1<<20)
+				if err == nil {
+					t.Fatalf("%s, stream %v: the first %d of %d bytes are read as a whole", name, isStream, n, len(b))
+				}
+				wantClear(t, err)
+				if isStream && n > 0 && !strings.Contains(err.Error(), "producer killed") {
+					t.Fatalf("%d bytes: %v", n, err)
+				}
+			}
+		}
+	}
+}
+
+// A flipped byte may change values (IPC has no checksums), but never panics, hangs or
+// allocates beyond the limit.
+func TestFlipped(t *testing.T) {
+	const limit = 1 << 20
+	for _, opts := range compressions {
+		for _, isStream := range []bool{false, true} {
+			b := encoded(t, isStream, smallRecords()[:1], opts...)
+			step := 1
+			if opts != nil {
+				step = 5
+			}
+			var before, after runtime.MemStats
+			for i := 0; i < len(b); i += step {
+				bad := bytes.Clone(b)
+				bad[i] ^= []byte{0xFF, 0x40}[i%2]
+				runtime.ReadMemStats(&before)
+				if err := readEverything(bad, isStream, limit); err != nil {
+					wantClear(t, err)
+				}
+				// All allocations of a reading together.
+				if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 64<<20 {
+					t.Fatalf("byte %d: %d bytes allocated", i, after.TotalAlloc-before.TotalAlloc)
+				}
+			}
+		}
+	}
+}
+
+// afterSchema is a stream without its first message.
+func afterSchema(b []byte) []byte { return b[8+binary.LittleEndian.Uint32(b[4:]):] }
+
+// What a stream needs is planned by its first batch: where that is not compressed, no
+// room for decompressing is set aside.
+func TestStreamScratch(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opts []ipc.Option
+		more bool
+	}{{"plain", nil, false}, {"zstd", []ipc.Option{ipc.WithZstd()}, true}} {
+		s, err := NewStream(bytes.NewReader(encoded(t, true, smallRecords(), c.opts...)), 1<<20, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range s.Leaves() {
+			if l.Width > 0 && l.Scratch > 2<<20 != c.more {
+				t.Errorf("%s: column %s takes %d bytes to decode, want more than 2 MiB: %v", c.name, l.Name, l.Scratch, c.more)
+			}
+		}
+	}
+}
+
+func TestStreamEnds(t *testing.T) {
+	whole := encoded(t, true, smallRecords())
+	cut := whole[:len(whole)-8]
+	for name, c := range map[string]struct {
+		b    []byte
+		want string
+	}{
+		"no marker":     {cut, "producer killed"},
+		"two streams":   {append(bytes.Clone(whole), whole...), "several streams"},
+		"nothing":       {nil, "producer killed"},
+		"marker only":   {whole[len(whole)-8:], "no schema"},
+		"a file":        {encoded(t, false, smallRecords()), "give it by its path"},
+		"parquet":       {[]byte("PAR1...."), "give it by its path"},
+		"legacy marker": {append(bytes.Clone(cut), 0, 0, 0, 0), ""},
+		"whole":         {whole, ""},
+		"other codec":   {append(bytes.Clone(cut), afterSchema(encoded(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
+	} {
+		err := readEverything(c.b, true, 1<<20)
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Streams from before Arrow 0.15 have no continuation marks.
+func TestLegacyFraming(t *testing.T) {
+	b := encoded(t, true, smallRecords())
+	var legacy []byte
+	for len(b) > 8 {
+		n := int(binary.LittleEndian.Uint32(b[4:]))
+		m, err := parseMessage(b[8 : 8+n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := 8 + n + int(m.body)
+		legacy, b = append(legacy, b[4:end]...), b[end:]
+	}
+	if err := readEverything(append(legacy, 0, 0, 0, 0), true, 1<<20); err != nil {
+		t.Error(err)
+	}
+}
+
+// A real pipe, slow and in small pieces.
+func TestPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := encoded(t, true, smallRecords())
+	go func() {
+		for i := 0; i < len(b); i += 97 {
+			w.Write(b[i:min(i+97, len(b))])
+			if i%5 == 0 {
+				time.Sleep(10 * time.Microsecond)
+			}
+		}
+		w.Close()
+	}()
+	s, err := NewStream(r, 1<<20, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := int64(0)
+	for {
+		g, n, err := s.Next(context.Background(), nil)
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		rows += n
+		g.Close()
+	}
+	if rows != 12 {
+		t.Errorf("%d rows", rows)
+	}
+	if _, _, err := s.Next(context.Background(), nil); !errors.Is(err, io.EOF) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// What a message claims is checked against the limit before it is allocated.
+func TestMemoryLimit(t *testing.T) {
+	var m *stream.MemoryError
+	b := encoded(t, true, smallRecords())
+	if err := readEverything(b, true, 100); !errors.As(err, &m) || m.Need <= 100 || m.Limit != 100 {
+		t.Errorf("stream: %v", err)
+	}
+	if err := readEverything(encoded(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
+		t.Errorf("file: %v", err)
+	}
+	claim := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF0, 0xFF, 0xFF, 0x7F}
+	if err := readEverything(claim, true, 1<<20); !errors.As(err, &m) {
+		t.Errorf("a message of 2 GiB: %v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	f, err := Open(formattest.NewMemory(encoded(t, false, smallRecords())), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Open(ctx, 0, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	g, err := f.Open(context.Background(), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Leaves() {
+		if err := g.Decode(ctx, i, 0, 1, make([][]float64, 3)); !errors.Is(err, context.Canceled) && f.Leaves()[i].Why == "" {
+			t.Error(err)
+		}
+	}
+	s, err := NewStream(bytes.NewReader(encoded(t, true, smallRecords()[:1])), 1<<20, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.peeked = nil
+	if _, _, err := s.Next(ctx, nil); err == nil {
+		t.Error("a cancelled stream goes on")
+	}
+}
+
+var errPlanted = errors.New("injected")
+
+// failingInput fails from some read on, or reads short.
+type failingInput struct {
+	format.Input
+	left int
+}
+
+func (f *failingInput) ReadAt(p []byte, off int64) (int, error) {
+	if f.left--; f.left < 0 {
+		return 0, errPlanted
+	}
+	return f.Input.ReadAt(p, off)
+}
+
+// An error of the input at any read comes out, with the place.
+func TestReadErrors(t *testing.T) {
+	b := encoded(t, false, smallRecords(), ipc.WithZstd())
+	for n := 0; ; n++ {
+		in := &failingInput{formattest.NewMemory(b), n}
+		f, err := Open(in, 1<<20)
+		for i := 0; err == nil && i < 2; i++ {
+			var g format.Group
+			if g, err = f.Open(context.Background(), i, nil); err != nil {
+				break
+			}
+			for j, l := range f.Leaves() {
+				if _, e := decodeRows(g, l, j, 0, 6); e != nil && l.Width > 0 {
+					err = e
+				}
+			}
+		}
+		if in.left >= 0 {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		if !errors.Is(err, errPlanted) {
+			t.Fatalf("read %d fails: %v", n, err)
+		}
+		wantClear(t, err)
+	}
+}
+
+func fuzz(f *testing.F, isStream bool) {
+	for _, opts := range compressions {
+		f.Add(encoded(f, isStream, smallRecords(), opts...))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := readEverything(b, isStream, 1<<20); err != nil {
+			wantClear(t, err)
+		}
+	})
+}
+
+func FuzzFile(f *testing.F)   { fuzz(f, false) }
+func FuzzStream(f *testing.F) { fuzz(f, true) }
+
+// Columns are decoded from several goroutines at once, with the same result.
+func TestConcurrent(t *testing.T) {
+	for _, opts := range compressions {
+		f, err := Open(formattest.NewMemory(encoded(t, false, smallRecords(), opts...)), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := f.Open(context.Background(), 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		const workers = 8
+		for range workers {
+			go func() {
+				for i, l := range f.Leaves() {
+					want, err1 := decodeRows(g, l, i, 0, 6)
+					got, err2 := decodeRows(g, l, i, 2, 6)
+					if l.Width > 0 && (err1 != nil || err2 != nil || math.Float64bits(want[0][2]) != math.Float64bits(got[0][0])) {
+						done <- fmt.Errorf("%s: %w, %w", l.Name, err1, err2)
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for range workers {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,298 @@
+// Package ipc reads Arrow IPC: files (file.go, Feather version 2) and streams (stream.go).
+// It parses the metadata itself (message.go, schema.go), and decodes the buffers of a
+// record batch tile by tile, as float64 (values.go, lists.go) or as text (texts.go).
+package ipc
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const Magic = "ARROW1"
+
+// File is an opened Arrow IPC file.
+type File struct {
+	in      format.Input
+	memory  int64
+	schema  *schema
+	blocks  []block // of the record batches
+	rows    []int64
+	dicts   map[int64]*numberDictionary
+	texts   map[int64]*textDictionary
+	codecs  *codecs
+	digest  uint64
+	parsed  int64 // bytes of the footer
+	numbers int64 // values in the dictionaries
+	largest int64 // bytes of the longest metadata of a batch
+}
+
+var _ format.File = (*File)(nil)
+
+// block is where a message lies in a file.
+type block struct {
+	offset int64
+	meta   int64 // bytes of metadata, with the length before and the padding behind
+	body   int64
+}
+
+// Open reads the footer, the metadata of every batch, and the dictionaries of
+// numbers. The file holds them within memory bytes; in is closed with it, or by the
+// caller if openIPC fails.
+func Open(in format.Input, memory int64) (*File, error) {
+	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &codecs{}}
+	if err := f.load(); err != nil {
+		return nil, placeWhole(in.Name(), err)
+	}
+	return f, nil
+}
+
+// placeWhole places an error about a whole file or stream that is not placed yet.
+func placeWhole(path string, err error) error {
+	return (&group{path: path, index: -1}).place(err)
+}
+
+func (f *File) load() error {
+	footer, err := f.readFooter()
+	if err != nil {
+		return err
+	}
+	f.digest, f.parsed = xxhash.Sum64(footer), int64(len(footer))
+	var dicts []block
+	limit := f.in.Size() - int64(len(footer)) - int64(len(Magic)) - 4
+	err = parseFlat(func() (err error) {
+		t := flatRoot(footer)
+		if err := checkVersion(t.int16(0)); err != nil {
+			return err
+		}
+		schema, ok := t.table(1)
+		if !ok {
+			return errors.New("damaged metadata (no schema)")
+		}
+		if f.schema, err = parseSchema(schema); err != nil {
+			return err
+		}
+		if dicts, err = parseBlocks(&t, 2, limit); err != nil {
+			return err
+		}
+		f.blocks, err = parseBlocks(&t, 3, limit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, b := range dicts {
+		if err := f.loadDictionary(b); err != nil {
+			return fmt.Errorf("dictionary batch %d: %w", i, err)
+		}
+	}
+	return f.readBatches()
+}
+
+// readFooter checks both ends of the file and returns the footer's bytes.
+func (f *File) readFooter() ([]byte, error) {
+	size := f.in.Size()
+	const ends = int64(2*len(Magic) + 4)
+	tail := make([]byte, 4+len(Magic))
+	head := tail[:len(Magic)]
+	if size < ends {
+		return nil, refuse("too short for an Arrow IPC file; write it again")
+	}
+	if err := format.ReadAt(f.in, head, 0); err != nil {
+		return nil, err
+	}
+	if string(head) != Magic {
+		return nil, refuse("not an Arrow IPC file (it does not begin with ARROW1)")
+	}
+	if err := format.ReadAt(f.in, tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	if string(tail[4:]) != Magic {
+		return nil, refuse("the file has no footer: it ends early or is still being written; write it again")
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n < 4 || n > size-ends {
+		return nil, fmt.Errorf("a footer of %d bytes in a file of %d", n, size)
+	}
+	// The parsed schema and the blocks take about four times the bytes they are read from.
+	if 5*n > f.memory {
+		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: 5 * n, Limit: f.memory}
+	}
+	footer := make([]byte, n)
+	return footer, format.ReadAt(f.in, footer, size-int64(len(tail))-n)
+}
+
+// parseBlocks reads a vector of Block structs; all must end before limit.
+func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
+	raw, n := t.vector(field, 24)
+	blocks := make([]block, n)
+	for i := range blocks {
+		r := raw[24*i:]
+		b := block{le64(r), int64(int32(binary.LittleEndian.Uint32(r[8:]))), le64(r[16:])}
+		if b.offset < 0 || b.meta < 8 || b.body < 0 || b.offset > limit || b.meta > limit-b.offset || b.body > limit-b.offset-b.meta {
+			return nil, fmt.Errorf("damaged metadata (block %d lies outside the file)", i)
+		}
+		blocks[i] = b
+	}
+	return blocks, nil
+}
+
+// message reads the metadata of a block; its body begins at the position returned.
+func (f *File) message(b block) (m message, body int64, err error) {
+	if b.meta > f.memory {
+		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: b.meta, Limit: f.memory}
+	}
+	meta := make([]byte, b.meta)
+	if err := format.ReadAt(f.in, meta, b.offset); err != nil {
+		return m, 0, err
+	}
+	prefix := 4 // Arrow before 0.15
+	if binary.LittleEndian.Uint32(meta) == continuation {
+		prefix = 8
+	}
+	m, err = parseMessage(meta[prefix:])
+	if err == nil && m.body > b.body {
+		err = fmt.Errorf("damaged metadata (a body of %d bytes in a block of %d)", m.body, b.body)
+	}
+	return m, b.offset + b.meta, err
+}
+
+// body is the bytes of a batch's body that begins at the position at.
+func (f *File) body(b *batch, at int64) *bodyReader {
+	return &bodyReader{r: io.NewSectionReader(f.in, at, b.body), codec: b.codec, codecs: f.codecs}
+}
+
+func (f *File) loadDictionary(b block) error {
+	m, at, err := f.message(b)
+	if err != nil {
+		return err
+	}
+	d, err := parseDictionary(m)
+	if err != nil {
+		return err
+	}
+	if f.dicts[d.id] != nil && !d.delta {
+		return fmt.Errorf("dictionary %d is defined twice", d.id)
+	}
+	if f.schema.wantsTexts(d.id) {
+		addTexts(f.texts, &d, f.body(&d.batch, at))
+	}
+	n, err := f.schema.addDictionary(f.dicts, &d, f.body(&d.batch, at), (f.memory-f.parsed)/8-f.numbers)
+	f.numbers += n
+	return err
+}
+
+// readBatches reads the metadata of every batch for the rows, nulls and widths, and
+// the lists' offsets up to the first batch that tells a width.
+func (f *File) readBatches() error {
+	for i := range f.schema.columns {
+		f.schema.columns[i].Nulls = 0
+	}
+	ctx := context.Background()
+	total := int64(0)
+	for i := range f.blocks {
+		g, err := f.group(i, total)
+		if err != nil {
+			return err
+		}
+		f.rows = append(f.rows, g.batch.rows)
+		f.largest = max(f.largest, f.blocks[i].meta)
+		if total += g.batch.rows; total > maxLength {
+			return fmt.Errorf("damaged metadata (%d rows)", total)
+		}
+		for l := range f.schema.columns {
+			c := &f.schema.columns[l]
+			c.addNulls(&g.batch, f.dicts)
+			if c.value != nil {
+				c.Scratch = max(c.Scratch, c.scratchFor(&g.batch))
+			}
+			if c.text != nil {
+				c.TextScratch = max(c.TextScratch, c.textScratchFor(&g.batch))
+			}
+		}
+		if err := f.schema.findWidths(ctx, g); err != nil {
+			return err
+		}
+	}
+	for l := range f.schema.columns {
+		if c := &f.schema.columns[l]; c.text != nil && c.text.index != nil && f.texts[c.text.dict] != nil {
+			c.TextScratch += f.texts[c.text.dict].need()
+		}
+	}
+	f.schema.settleWidths()
+	return nil
+}
+
+// group reads the metadata of batch i, whose first row is row first of the file.
+func (f *File) group(i int, first int64) (*group, error) {
+	g := &group{path: f.in.Name(), index: i, first: first, schema: f.schema, dicts: f.dicts, texts: f.texts}
+	m, at, err := f.message(f.blocks[i])
+	if err == nil {
+		g.batch, err = parseBatch(m)
+	}
+	if err == nil {
+		err = f.schema.checkBatch(&g.batch)
+	}
+	if err != nil {
+		return nil, g.place(err)
+	}
+	g.body = f.body(&g.batch, at)
+	return g, nil
+}
+
+func (f *File) Leaves() []format.Leaf { return f.schema.leaves() }
+func (f *File) GroupRows() []int64    { return f.rows }
+func (f *File) FooterDigest() uint64  { return f.digest }
+func (f *File) Close() error          { return f.in.Close() }
+
+// heldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
+func (f *File) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }
+
+// Input is what the file is read from.
+func (f *File) Input() format.Input { return f.in }
+
+// BatchBytes is what batch g takes whole and decompressed, as its buffers say, which the
+// library believes.
+func (f *File) BatchBytes(g int) (int64, error) {
+	opened, err := f.group(g, 0)
+	if err != nil {
+		return 0, err
+	}
+	total := f.blocks[g].meta + f.blocks[g].body
+	if opened.batch.codec == plainCodec {
+		return total, nil
+	}
+	for _, b := range opened.batch.buffers {
+		if b.length < 8 {
+			continue
+		}
+		var word [8]byte
+		if err := format.ReadAt(opened.body.r, word[:], b.offset); err != nil {
+			return 0, err
+		}
+		if n := le64(word[:]); n > 0 {
+			total += min(n, math.MaxInt64-total)
+		}
+	}
+	return total, nil
+}
+
+// Open implements format.File; it reads the batch's metadata only.
+func (f *File) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	first := int64(0)
+	for _, n := range f.rows[:g] {
+		first += n
+	}
+	return f.group(g, first)
+}

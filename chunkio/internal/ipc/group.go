@@ -1,0 +1,188 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const remedyDamaged = "the data is damaged: write it again"
+
+// refusal is an error that says itself what to do.
+type refusal struct{ error }
+
+func refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
+
+// group is one record batch. It reads the buffers it needs, a tile at a time, so it
+// holds nothing but its metadata (16 bytes an array, 16 a buffer).
+type group struct {
+	path   string
+	index  int   // of the batch
+	first  int64 // row of the file that its first row is
+	schema *schema
+	batch  batch
+	body   *bodyReader
+	dicts  map[int64]*numberDictionary
+	texts  map[int64]*textDictionary
+}
+
+var _ format.Group = (*group)(nil)
+
+// checkBatch makes sure that the arrays and buffers that columns are read from exist,
+// so that these can be taken by place, and that their lengths fit together.
+func (s *schema) checkBatch(b *batch) error {
+	if len(b.nodes) < s.nodes {
+		return fmt.Errorf("damaged metadata (%d arrays where the schema has %d)", len(b.nodes), s.nodes)
+	}
+	for _, c := range s.columns {
+		for _, f := range c.arrays() {
+			if n := f.buffers(); n > 0 && b.bufferAt(f, n-1) >= len(b.buffers) {
+				return fmt.Errorf("damaged metadata (%d buffers are too few)", len(b.buffers))
+			}
+		}
+		for _, f := range append(c.structs[:len(c.structs):len(c.structs)], c.list, c.value) {
+			if f == nil {
+				continue
+			}
+			if n := b.nodes[f.node].length; n != b.rows {
+				return fmt.Errorf("damaged metadata (column %q has %d values for %d rows)", c.Name, n, b.rows)
+			}
+			if f == c.list {
+				if w := int64(f.width); w > 0 && b.rows > b.nodes[f.children[0].node].length/w {
+					return fmt.Errorf("damaged metadata (column %q has too few elements)", c.Name)
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// mayBeNull reports whether an array's validity must be read: unless the batch says
+// that nothing is null, or does not say and there is no bitmap.
+func (g *group) mayBeNull(f *field) bool {
+	switch n := g.batch.nodes[f.node].nulls; {
+	case n != unknownNulls:
+		return n != 0
+	case f.buffers() == 0:
+		return false
+	}
+	return g.buffer(f, 0).length > 0
+}
+
+func (g *group) buffer(f *field, i int) buffer {
+	return g.batch.buffers[g.batch.bufferAt(f, i)]
+}
+
+// close has nothing to give back: a stream's message goes with its group.
+func (g *group) Close() {}
+
+// place places an error of the batch as a whole; limits have no place.
+func (g *group) place(err error) error {
+	if m := new(stream.MemoryError); errors.As(err, &m) {
+		return err
+	}
+	return g.fail(nil, -1, err, stream.Textf(remedyDamaged))
+}
+
+// fail places err; row counts within the batch, -1 where unknown.
+func (g *group) fail(c *column, row int64, err error, remedy stream.Text) error {
+	var placed *stream.DataError
+	if errors.As(err, &placed) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.As(err, new(refusal)) {
+		remedy = stream.Text{}
+	}
+	e := &stream.DataError{Path: g.path, RowGroup: g.index, Row: -1, Err: err, Remedy: remedy}
+	if c != nil {
+		e.Column = c.Name
+	}
+	if row >= 0 {
+		e.Row = g.first + row
+	}
+	return e
+}
+
+// check refuses rows the batch does not have and columns that cannot be decoded.
+func (g *group) check(ctx context.Context, l int, from, to int64) (*column, error) {
+	c := &g.schema.columns[l]
+	if c.value == nil {
+		return nil, g.fail(c, -1, errors.New(c.Why), stream.Text{})
+	}
+	if from < 0 || from > to || to > g.batch.rows {
+		return nil, g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
+	}
+	return c, ctx.Err()
+}
+
+// Decode implements format.Group.
+func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
+	c, err := g.check(ctx, l, from, to)
+	if err != nil {
+		return err
+	}
+	if c.Leaf.List {
+		return g.decodeFixed(ctx, c, from, to, dst)
+	}
+	if dst[0] == nil {
+		return nil
+	}
+	if err := g.decodeScalars(c, from, to, dst[0][:to-from]); err != nil {
+		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
+	}
+	return nil
+}
+
+func (g *group) decodeScalars(c *column, from, to int64, dst []float64) error {
+	values, err := g.openNumbers(c.value, from, to)
+	if err != nil {
+		return err
+	}
+	defer values.close()
+	if err := values.next(dst); err != nil {
+		return err
+	}
+	return g.eachNull(c.structs, from, to, func(i int) { dst[i] = format.Null })
+}
+
+// eachNull calls f for every row of [from, to), counted from from, that is null in one
+// of the arrays.
+func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
+	for _, a := range arrays {
+		if !g.mayBeNull(a) {
+			continue
+		}
+		bits, err := g.body.openBits(g.buffer(a, 0), from, to)
+		if err != nil {
+			return err
+		}
+		err = bits.next(int(to-from), 0, f)
+		bits.close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scratchFor bounds what one decode call of the column holds for a batch.
+func (c *column) scratchFor(b *batch) int64 {
+	need := 8 * int64(max(c.Width, 0))
+	for _, f := range c.arrays() {
+		bits := f.bits
+		switch {
+		case f.index != nil:
+			bits = f.index.bits
+		case f.kind == arrowList || f.kind == arrowLargeList:
+			bits = 64
+		}
+		n := b.nodes[f.node].length
+		need += min(n, tileValues) * int64(bits/8+listRowBytes+16)
+		need += codecScratch(b.codec, min(n, maxZstdWindow)*int64(bits)/8) + codecScratch(b.codec, n/8)
+	}
+	return need
+}

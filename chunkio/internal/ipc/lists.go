@@ -1,0 +1,218 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// listRow is one row of a list column: its elements are [from, to) of the child array.
+// It takes listRowBytes.
+type listRow struct {
+	null     bool
+	from, to int64
+}
+
+const listRowBytes = 24
+
+// eachList calls f for rows [from, to) of a list column, a tile of rows at a time.
+func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(first int64, rows []listRow) error) error {
+	child := g.batch.nodes[c.list.children[0].node].length
+	offsets, err := g.openOffsets(c.list, from, to)
+	if err != nil {
+		return err
+	}
+	defer offsets.close()
+	arrays := append(slices.Clone(c.structs), c.list)
+	rows := make([]listRow, 0, min(to-from, tileValues))
+	ends := make([]float64, cap(rows))
+	last := int64(0)
+	if offsets != nil && from < to {
+		if err := offsets.next(ends[:1]); err != nil {
+			return err
+		}
+		last = int64(ends[0])
+	}
+	for at := from; at < to; at += int64(len(rows)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows = rows[:min(to-at, int64(cap(rows)))]
+		if offsets != nil {
+			if err := offsets.next(ends[:len(rows)]); err != nil {
+				return err
+			}
+		}
+		for i := range rows {
+			r := listRow{from: last, to: int64(ends[i])}
+			if offsets == nil {
+				r.from = (at + int64(i)) * int64(c.list.width)
+				r.to = r.from + int64(c.list.width)
+			}
+			if r.from < 0 || r.from > r.to || r.to > child {
+				return g.fail(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), stream.Textf(remedyDamaged))
+			}
+			rows[i], last = r, r.to
+		}
+		if err := g.eachNull(arrays, at, at+int64(len(rows)), func(i int) { rows[i].null = true }); err != nil {
+			return err
+		}
+		if err := f(at, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openOffsets reads offsets from to to, both included; nil for fixed-size lists.
+func (g *group) openOffsets(list *field, from, to int64) (*numberReader, error) {
+	f := &field{kind: arrowInt, bits: 32, signed: true}
+	switch {
+	case list.kind == arrowFixedList || from == to:
+		return nil, nil
+	case list.kind == arrowLargeList:
+		f.bits = 64
+	}
+	size := int64(f.bits / 8)
+	bytes, err := g.body.open(g.buffer(list, 1), from*size, (to+1)*size)
+	return &numberReader{field: f, left: to + 1 - from, bytes: bytes}, err
+}
+
+// listValues reads the elements of consecutive list rows.
+type listValues struct {
+	*numberReader
+	pos int64
+}
+
+// openElements begins at element from of a list column.
+func (g *group) openElements(c *column, from int64) (*listValues, error) {
+	r, err := g.openNumbers(c.value, from, g.batch.nodes[c.value.node].length)
+	return &listValues{r, from}, err
+}
+
+func (v *listValues) close() {
+	if v != nil {
+		v.numberReader.close()
+	}
+}
+
+// row reads the elements of one row into dst, as long as the row.
+func (v *listValues) row(r listRow, dst []float64) error {
+	if err := v.skip(r.from - v.pos); err != nil { // what a null row hides
+		return err
+	}
+	v.pos = r.to
+	return v.next(dst)
+}
+
+// decodeFixed decodes a list column all of whose rows have the same length.
+func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst [][]float64) error {
+	var values *listValues
+	defer func() { values.close() }()
+	elements := make([]float64, c.Width)
+	err := g.eachList(ctx, c, from, to, func(first int64, rows []listRow) (err error) {
+		for i, r := range rows {
+			at := first - from + int64(i)
+			if r.null {
+				for _, d := range dst {
+					if d != nil {
+						d[at] = format.Null
+					}
+				}
+				continue
+			}
+			if n := r.to - r.from; n != int64(c.Width) {
+				return g.fail(c, first+int64(i), fmt.Errorf("a list of %d values where others have %d", n, c.Width),
+					stream.Textf("leave the column out: {exclude} %q", c.Name))
+			}
+			if values == nil {
+				if values, err = g.openElements(c, r.from); err != nil {
+					return err
+				}
+			}
+			if err := values.row(r, elements); err != nil {
+				return err
+			}
+			for e, d := range dst {
+				if d != nil {
+					d[at] = elements[e]
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
+	}
+	return nil
+}
+
+// DecodeLists implements format.Group.
+func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	c, err := g.check(ctx, l, from, to)
+	if err != nil {
+		return err
+	}
+	if !c.Leaf.List {
+		return g.fail(c, -1, errors.New("not a list"), stream.Text{})
+	}
+	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
+	var values *listValues
+	defer func() { values.close() }()
+	err = g.eachList(ctx, c, from, to, func(_ int64, rows []listRow) (err error) {
+		for _, r := range rows {
+			if r.null {
+				r.to = r.from
+			}
+			if r.from < r.to && values == nil {
+				if values, err = g.openElements(c, r.from); err != nil {
+					return err
+				}
+			}
+			for r.from < r.to { // by tiles: a row's length is only what the file claims
+				part := listRow{from: r.from, to: min(r.to, r.from+tileValues)}
+				n := len(dst.Values)
+				dst.Values = append(dst.Values, make([]float64, part.to-part.from)...)
+				if err := values.row(part, dst.Values[n:]); err != nil {
+					return err
+				}
+				r.from = part.to
+			}
+			dst.Ptr = append(dst.Ptr, len(dst.Values))
+			dst.Null = append(dst.Null, r.null)
+		}
+		return nil
+	})
+	if err != nil {
+		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
+	}
+	return nil
+}
+
+// listWidth is the one length of the lists of this batch: -1 where no row has any, 0
+// where they differ.
+func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
+	width := int64(-1)
+	err := g.eachList(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {
+		for _, r := range rows {
+			n := r.to - r.from
+			switch {
+			case r.null:
+			case width < 0:
+				width = n
+			case width != n:
+				width = 0
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, g.fail(c, -1, err, stream.Textf(remedyDamaged))
+	}
+	return int(min(width, math.MaxInt32)), nil
+}

@@ -1,0 +1,242 @@
+package ipc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// Arrow IPC metadata, read straight from its flatbuffers: format/Message.fbs and
+// format/File.fbs of Arrow name the tables and number their fields as here. The
+// library's own reader is not used, because it loads and copies every column of a
+// batch, its dictionaries are not safe to use from several goroutines, and it
+// panics on damaged files.
+
+const continuation = 0xFFFFFFFF // begins a message since Arrow 0.15
+
+// Kinds of message.
+const (
+	schemaMessage     = 1
+	dictionaryMessage = 2
+	batchMessage      = 3
+)
+
+// Metadata versions that can be read: V4 (Arrow 0.8) and V5 (1.0).
+const metadataV4, metadataV5 = 3, 4
+
+// Body compression.
+const (
+	plainCodec = -1
+	lz4Codec   = 0
+	zstdCodec  = 1
+)
+
+// maxLength bounds the length of an array, so that sizes in bits do not overflow.
+const maxLength = 1 << 48
+
+// flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged one
+// panics with a runtime error: parse inside parseFlat.
+type flat struct{ flatbuffers.Table }
+
+// parseFlat turns the panics of damaged flatbuffers into an error.
+func parseFlat(parse func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(runtime.Error)
+			if !ok {
+				panic(r)
+			}
+			err = fmt.Errorf("damaged metadata (%w)", e)
+		}
+	}()
+	return parse()
+}
+
+func flatRoot(b []byte) flat {
+	return flat{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
+}
+
+func slot(field int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*field) }
+
+func (t *flat) int64(field int) int64          { return t.GetInt64Slot(slot(field), 0) }
+func (t *flat) int32(field int, d int32) int32 { return t.GetInt32Slot(slot(field), d) }
+func (t *flat) int16(field int) int16          { return t.GetInt16Slot(slot(field), 0) }
+func (t *flat) byte(field int) byte            { return t.GetByteSlot(slot(field), 0) }
+func (t *flat) bool(field int) bool            { return t.GetBoolSlot(slot(field), false) }
+
+// at is the position of a field's value; ok is false where it is absent.
+func (t *flat) at(field int) (pos flatbuffers.UOffsetT, ok bool) {
+	o := t.Offset(slot(field))
+	return t.Pos + flatbuffers.UOffsetT(o), o != 0
+}
+
+func (t *flat) string(field int) string {
+	if pos, ok := t.at(field); ok {
+		return string(t.ByteVector(pos))
+	}
+	return ""
+}
+
+// table is the table a field points to; ok is false where it is absent.
+func (t *flat) table(field int) (sub flat, ok bool) {
+	pos, ok := t.at(field)
+	if !ok {
+		return flat{}, false
+	}
+	return flat{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(pos)}}, true
+}
+
+// vector is the bytes of a field's vector of n elements of size bytes each.
+func (t *flat) vector(field, size int) (elements []byte, n int) {
+	o := flatbuffers.UOffsetT(t.Offset(slot(field)))
+	if o == 0 {
+		return nil, 0
+	}
+	n = t.VectorLen(o)
+	return t.Bytes[t.Vector(o):][: n*size : n*size], n
+}
+
+// tables lists the tables of a field's vector.
+func (t *flat) tables(field int) []flat {
+	b, n := t.vector(field, 4)
+	if n == 0 {
+		return nil
+	}
+	start := t.Vector(flatbuffers.UOffsetT(t.Offset(slot(field))))
+	list := make([]flat, n)
+	for i := range list {
+		pos := start + flatbuffers.UOffsetT(4*i)
+		list[i] = flat{flatbuffers.Table{Bytes: t.Bytes, Pos: pos + flatbuffers.GetUOffsetT(b[4*i:])}}
+	}
+	return list
+}
+
+// message is the envelope of a message: what it is and how long its body is.
+type message struct {
+	version int16
+	kind    byte
+	header  flat
+	body    int64 // bytes
+}
+
+func parseMessage(meta []byte) (m message, err error) {
+	err = parseFlat(func() error {
+		t := flatRoot(meta)
+		m.version, m.kind, m.body = t.int16(0), t.byte(1), t.int64(3)
+		var ok bool
+		m.header, ok = t.table(2)
+		switch {
+		case !ok:
+			return errors.New("damaged metadata (a message without a header)")
+		case m.body < 0:
+			return fmt.Errorf("damaged metadata (a body of %d bytes)", m.body)
+		}
+		return checkVersion(m.version)
+	})
+	return m, err
+}
+
+func checkVersion(v int16) error {
+	if v != metadataV4 && v != metadataV5 {
+		return refuse("metadata version V%d cannot be read, only V4 and V5; write it again with Arrow 1.0 or later", v+1)
+	}
+	return nil
+}
+
+// unknownNulls is written by Arrow JS for slices, whose nulls it has not counted.
+const unknownNulls = -1
+
+// node tells the length of one array of a batch and its nulls (or unknownNulls).
+type node struct{ length, nulls int64 }
+
+// buffer is a range of a batch's body.
+type buffer struct{ offset, length int64 }
+
+// batch describes a record batch, or the one array of a dictionary batch.
+type batch struct {
+	version  int16
+	rows     int64
+	body     int64 // bytes
+	codec    int   // plainCodec, lz4Codec or zstdCodec
+	nodes    []node
+	buffers  []buffer
+	variadic []int64
+}
+
+func parseBatch(m message) (b batch, err error) {
+	if m.kind != batchMessage {
+		return b, fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
+	}
+	err = parseFlat(func() error {
+		b, err = batchOf(m, m.header)
+		return err
+	})
+	return b, err
+}
+
+// dictionaryBatch is a message that defines or extends a dictionary.
+type dictionaryBatch struct {
+	id    int64
+	delta bool
+	batch
+}
+
+func parseDictionary(m message) (d dictionaryBatch, err error) {
+	if m.kind != dictionaryMessage {
+		return d, fmt.Errorf("message of kind %d where a dictionary was expected", m.kind)
+	}
+	err = parseFlat(func() error {
+		data, ok := m.header.table(1)
+		if !ok {
+			return errors.New("damaged metadata (a dictionary without data)")
+		}
+		d.id, d.delta = m.header.int64(0), m.header.bool(2)
+		d.batch, err = batchOf(m, data)
+		return err
+	})
+	return d, err
+}
+
+// batchOf reads a RecordBatch table and checks it against the body's length.
+func batchOf(m message, t flat) (batch, error) {
+	b := batch{version: m.version, rows: t.int64(0), body: m.body, codec: plainCodec}
+	if c, ok := t.table(3); ok {
+		b.codec = int(c.byte(0))
+		if b.codec > zstdCodec || c.byte(1) != 0 {
+			return b, refuse("unknown body compression %d; write it again with zstd or lz4", b.codec)
+		}
+	}
+	if b.rows < 0 || b.rows > maxLength {
+		return b, fmt.Errorf("damaged metadata (%d rows)", b.rows)
+	}
+	raw, n := t.vector(1, 16)
+	b.nodes = make([]node, n)
+	for i := range b.nodes {
+		b.nodes[i] = node{le64(raw[16*i:]), le64(raw[16*i+8:])}
+		if x := b.nodes[i]; x.length < 0 || x.nulls < unknownNulls || x.nulls > x.length || x.length > maxLength {
+			return b, fmt.Errorf("damaged metadata (%d nulls among %d values)", x.nulls, x.length)
+		}
+	}
+	raw, n = t.vector(2, 16)
+	b.buffers = make([]buffer, n)
+	for i := range b.buffers {
+		b.buffers[i] = buffer{le64(raw[16*i:]), le64(raw[16*i+8:])}
+		if x := b.buffers[i]; x.offset < 0 || x.length < 0 || x.offset > m.body || x.length > m.body-x.offset {
+			return b, fmt.Errorf("damaged metadata (bytes %d+%d of a body of %d)", x.offset, x.length, m.body)
+		}
+	}
+	raw, n = t.vector(4, 8)
+	b.variadic = make([]int64, n)
+	for i := range b.variadic {
+		b.variadic[i] = le64(raw[8*i:])
+		if b.variadic[i] < 0 || b.variadic[i] > int64(len(b.buffers)) {
+			return b, fmt.Errorf("damaged metadata (%d buffers of a view)", b.variadic[i])
+		}
+	}
+	return b, nil
+}
+
+func le64(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }

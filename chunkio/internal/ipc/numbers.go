@@ -1,0 +1,131 @@
+package ipc
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// numbersTo converts the len(dst) little-endian numbers of an Arrow array in raw:
+// integers beyond 2^53 rounded to nearest, decimals to the float64 nearest their
+// decimal value. Bools are no bytes and not for here.
+func (f *field) numbersTo(dst []float64, raw []byte) {
+	le := binary.LittleEndian
+	switch size := f.bits / 8; {
+	case f.kind == arrowDecimal:
+		for i := range dst {
+			dst[i] = decimalFloat(raw[i*size:(i+1)*size], f.scale)
+		}
+	case f.kind == arrowFloat && size == 8:
+		for i := range dst {
+			dst[i] = math.Float64frombits(le.Uint64(raw[8*i:]))
+		}
+	case f.kind == arrowFloat && size == 4:
+		for i := range dst {
+			dst[i] = float64(math.Float32frombits(le.Uint32(raw[4*i:])))
+		}
+	case f.kind == arrowFloat:
+		for i := range dst {
+			dst[i] = format.Half(le.Uint16(raw[2*i:]))
+		}
+	case f.signed:
+		signedTo(dst, raw, size)
+	default:
+		unsignedTo(dst, raw, size)
+	}
+}
+
+func signedTo(dst []float64, raw []byte, size int) {
+	le := binary.LittleEndian
+	switch size {
+	case 1:
+		for i := range dst {
+			dst[i] = float64(int8(raw[i]))
+		}
+	case 2:
+		for i := range dst {
+			dst[i] = float64(int16(le.Uint16(raw[2*i:])))
+		}
+	case 4:
+		for i := range dst {
+			dst[i] = float64(int32(le.Uint32(raw[4*i:])))
+		}
+	default:
+		for i := range dst {
+			dst[i] = float64(int64(le.Uint64(raw[8*i:])))
+		}
+	}
+}
+
+func unsignedTo(dst []float64, raw []byte, size int) {
+	le := binary.LittleEndian
+	switch size {
+	case 1:
+		for i := range dst {
+			dst[i] = float64(raw[i])
+		}
+	case 2:
+		for i := range dst {
+			dst[i] = float64(le.Uint16(raw[2*i:]))
+		}
+	case 4:
+		for i := range dst {
+			dst[i] = float64(le.Uint32(raw[4*i:]))
+		}
+	default:
+		for i := range dst {
+			dst[i] = float64(le.Uint64(raw[8*i:]))
+		}
+	}
+}
+
+const (
+	exactFloat    = 1 << 53 // integers up to here are float64 values
+	exactPowersOf = 22      // and so are the powers of ten up to 10^22
+)
+
+// decimalFloat converts unscaled·10^(−scale), unscaled a little-endian two's
+// complement integer, to the nearest float64.
+func decimalFloat(b []byte, scale int) float64 {
+	sign := byte(int8(b[len(b)-1]) >> 7) // 0 or 0xFF
+	small := true
+	for _, x := range b[min(8, len(b)):] {
+		small = small && x == sign
+	}
+	if low := int64(binary.LittleEndian.Uint64(padded(b, sign))); small && int8(low>>56)>>7 == int8(sign) {
+		// One rounding of two exact operands is the correctly rounded quotient.
+		if -exactFloat <= low && low <= exactFloat && -exactPowersOf <= scale && scale <= exactPowersOf {
+			if scale < 0 {
+				return float64(low) * math.Pow10(-scale)
+			}
+			return float64(low) / math.Pow10(scale)
+		}
+		return parseDecimal(strconv.FormatInt(low, 10), scale)
+	}
+	big2c := make([]byte, len(b)) // big-endian magnitude of b, or of −b−1
+	for i, x := range b {
+		big2c[len(b)-1-i] = x ^ sign
+	}
+	n := new(big.Int).SetBytes(big2c)
+	if sign != 0 {
+		n.Not(n)
+	}
+	return parseDecimal(n.String(), scale)
+}
+
+// padded is the first 8 bytes of b, extended by its sign where it is shorter.
+func padded(b []byte, sign byte) []byte {
+	if len(b) >= 8 {
+		return b[:8]
+	}
+	return append(b[:len(b):len(b)], sign, sign, sign, sign)
+}
+
+// parseDecimal leaves the rounding to strconv; beyond float64 it gives ±Inf.
+func parseDecimal(digits string, scale int) float64 {
+	x, _ := strconv.ParseFloat(digits+"e"+strconv.Itoa(-scale), 64)
+	return x
+}

@@ -1,0 +1,90 @@
+package ipc
+
+import (
+	"fmt"
+	"sort"
+)
+
+// runReader reads a run-end encoded array: run i holds value i up to (not including)
+// position ends[i].
+type runReader struct {
+	ends, values *numberReader
+	left         int64 // runs not read yet
+	pos          int64 // next position
+	end          []float64
+	value        []float64
+	at           int // run of the tile that pos is in
+}
+
+// openRuns begins at position from. Ends are read from the first run on, a tile at a time.
+func (g *group) openRuns(f *field, from int64) (*runReader, error) {
+	n := g.batch.nodes[f.children[0].node].length
+	ends, err := g.openNumbers(f.children[0], 0, n)
+	if err != nil {
+		return nil, err
+	}
+	values, err := g.openNumbers(f.children[1], 0, n)
+	if err != nil {
+		ends.close()
+		return nil, err
+	}
+	return &runReader{ends: ends, values: values, left: n, pos: from}, nil
+}
+
+func (r *runReader) next(dst []float64) error {
+	for len(dst) > 0 {
+		for r.at == len(r.end) {
+			if err := r.fill(); err != nil {
+				return err
+			}
+		}
+		n := int(min(int64(r.end[r.at])-r.pos, int64(len(dst))))
+		for i := range n {
+			dst[i] = r.value[r.at]
+		}
+		dst = dst[n:]
+		r.pos += int64(n)
+		if r.pos == int64(r.end[r.at]) {
+			r.at++
+		}
+	}
+	return nil
+}
+
+// fill reads the next tile of runs and goes to the one that holds pos.
+func (r *runReader) fill() error {
+	n := min(r.left, tileValues)
+	if n == 0 {
+		return fmt.Errorf("runs end before position %d", r.pos)
+	}
+	if r.end == nil {
+		r.end, r.value = make([]float64, n), make([]float64, n)
+	}
+	last := -1.0
+	if len(r.end) > 0 && r.at > 0 {
+		last = r.end[len(r.end)-1]
+	}
+	r.end, r.value = r.end[:n], r.value[:n]
+	if err := r.ends.next(r.end); err != nil {
+		return err
+	}
+	if err := r.values.next(r.value); err != nil {
+		return err
+	}
+	for _, e := range r.end {
+		if !(e > last) { // also a null
+			return fmt.Errorf("run ends %.0f after %.0f", e, last)
+		}
+		last = e
+	}
+	r.left -= n
+	r.at = sort.Search(len(r.end), func(i int) bool { return int64(r.end[i]) > r.pos })
+	return nil
+}
+
+func (r *runReader) close() {
+	if r != nil {
+		r.ends.close()
+		r.values.close()
+	}
+}

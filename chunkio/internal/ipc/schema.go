@@ -1,0 +1,232 @@
+package ipc
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Arrow types, the members of the flatbuffers union Type.
+const (
+	arrowNull          = 1
+	arrowInt           = 2
+	arrowFloat         = 3
+	arrowBinary        = 4
+	arrowUtf8          = 5
+	arrowBool          = 6
+	arrowDecimal       = 7
+	arrowDate          = 8
+	arrowTime          = 9
+	arrowTimestamp     = 10
+	arrowInterval      = 11
+	arrowList          = 12
+	arrowStruct        = 13
+	arrowUnion         = 14
+	arrowFixedBinary   = 15
+	arrowFixedList     = 16
+	arrowMap           = 17
+	arrowDuration      = 18
+	arrowLargeBinary   = 19
+	arrowLargeUtf8     = 20
+	arrowLargeList     = 21
+	arrowRunEnd        = 22
+	arrowBinaryView    = 23
+	arrowUtf8View      = 24
+	arrowListView      = 25
+	arrowLargeListView = 26
+)
+
+// Arrow's own limit; deeper schemas are damaged ones.
+const maxNesting = 64
+
+// field is one field of a schema, and where its array lies in a batch: arrays and
+// their buffers stand in the order of a walk over the schema, parents first.
+type field struct {
+	name      string
+	kind      byte
+	bits      int  // of an integer, a float or a decimal
+	signed    bool // of an integer
+	precision int  // of a decimal
+	scale     int
+	width     int  // of a fixed-size list, or of binary of one size in bytes
+	dense     bool // of a union
+	children  []*field
+	index     *field // the integers that stand for the values of a dictionary; nil for others
+	dict      int64  // its dictionary
+	perSecond int64  // units of a time, a timestamp or a date in milliseconds
+	utc       bool   // of a timestamp: it has a time zone
+
+	node   int // its place among the nodes of a batch
+	buffer int // its first buffer, but for the two counts below
+	views  int // view arrays before it: each has a number of buffers that the batch tells
+	unions int // unions before it: each has one buffer more in version V4
+}
+
+// schema is the schema of a file or stream.
+type schema struct {
+	fields  []*field // top level
+	columns []column
+	nodes   int // arrays in a batch
+}
+
+func parseSchema(t flat) (*schema, error) {
+	if t.int16(0) != 0 {
+		return nil, refuse("big-endian data; write it again on a little-endian machine")
+	}
+	s := &schema{}
+	budget := len(t.Bytes) / 8 // a field takes more bytes than that: shared tables cannot multiply
+	for _, f := range t.tables(1) {
+		field, err := parseField(f, 0, &budget)
+		if err != nil {
+			return nil, err
+		}
+		s.fields = append(s.fields, field)
+	}
+	w := layoutWalk{}
+	for _, f := range s.fields {
+		w.place(f)
+	}
+	s.nodes = w.node
+	for _, f := range s.fields {
+		s.addColumns(f, f.name, nil)
+	}
+	return s, nil
+}
+
+func parseField(t flat, depth int, budget *int) (*field, error) {
+	if *budget--; *budget < 0 || depth > maxNesting {
+		return nil, errors.New("damaged metadata (a schema too deep)")
+	}
+	f := &field{name: t.string(0), kind: t.byte(2)}
+	typ, _ := t.table(3)
+	if typ.Bytes == nil {
+		return nil, fmt.Errorf("damaged metadata (column %q without a type)", f.name)
+	}
+	switch f.kind {
+	case arrowInt:
+		f.bits, f.signed = int(typ.int32(0, 0)), typ.bool(1)
+	case arrowFloat:
+		f.bits = 16 << typ.int16(0)
+	case arrowDecimal:
+		f.precision, f.scale, f.bits = int(typ.int32(0, 0)), int(typ.int32(1, 0)), int(typ.int32(2, 128))
+	case arrowFixedList:
+		f.width = int(typ.int32(0, 0))
+	case arrowUnion:
+		f.dense = typ.int16(0) == 1
+	case arrowBool:
+		f.bits = 1
+	}
+	f.parseUnits(typ)
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	for _, c := range t.tables(5) {
+		child, err := parseField(c, depth+1, budget)
+		if err != nil {
+			return nil, err
+		}
+		f.children = append(f.children, child)
+	}
+	if n := f.wantChildren(); n >= 0 && n != len(f.children) {
+		return nil, fmt.Errorf("damaged metadata (column %q with %d children)", f.name, len(f.children))
+	}
+	if enc, ok := t.table(4); ok {
+		f.index = &field{name: f.name, kind: arrowInt, bits: 32, signed: true}
+		f.dict = enc.int64(0)
+		if in, ok := enc.table(1); ok {
+			f.index.bits, f.index.signed = int(in.int32(0, 0)), in.bool(1)
+		}
+		if err := f.index.check(); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// check refuses sizes that no type has.
+func (f *field) check() error {
+	ok := true
+	switch f.kind {
+	case arrowInt:
+		ok = f.bits == 8 || f.bits == 16 || f.bits == 32 || f.bits == 64
+	case arrowFloat:
+		ok = f.bits == 16 || f.bits == 32 || f.bits == 64
+	case arrowDecimal:
+		ok = (f.bits == 32 || f.bits == 64 || f.bits == 128 || f.bits == 256) && -1000 <= f.scale && f.scale <= 1000
+	case arrowFixedList:
+		ok = f.width >= 0
+	}
+	if !ok {
+		return fmt.Errorf("damaged metadata (column %q: type %d of %d bits)", f.name, f.kind, f.bits)
+	}
+	return nil
+}
+
+// wantChildren is the number of children a type must have; -1 for any.
+func (f *field) wantChildren() int {
+	switch f.kind {
+	case arrowList, arrowLargeList, arrowFixedList, arrowListView, arrowLargeListView, arrowMap:
+		return 1
+	case arrowRunEnd:
+		return 2
+	}
+	return -1
+}
+
+// buffers is the number of buffers of a field that columns are read from.
+func (f *field) buffers() int {
+	switch {
+	case f.index != nil:
+		return 2
+	case f.kind == arrowRunEnd:
+		return 0
+	case f.kind == arrowStruct, f.kind == arrowFixedList:
+		return 1
+	}
+	return 2
+}
+
+// layoutWalk counts the arrays and buffers passed on the walk over a schema.
+type layoutWalk struct{ node, buffer, views, unions int }
+
+func (w *layoutWalk) place(f *field) {
+	f.node, f.buffer, f.views, f.unions = w.node, w.buffer, w.views, w.unions
+	w.node++
+	if f.index != nil { // the batch holds the indices; the values lie in the dictionary
+		f.index.node, f.index.buffer, f.index.views, f.index.unions = f.node, f.buffer, f.views, f.unions
+		w.buffer += 2
+		return
+	}
+	switch f.kind {
+	case arrowNull, arrowRunEnd:
+	case arrowStruct, arrowFixedList:
+		w.buffer++
+	case arrowBinary, arrowUtf8, arrowLargeBinary, arrowLargeUtf8, arrowListView, arrowLargeListView:
+		w.buffer += 3
+	case arrowBinaryView, arrowUtf8View:
+		w.buffer += 2
+		w.views++
+	case arrowUnion:
+		w.buffer++
+		if f.dense {
+			w.buffer++
+		}
+		w.unions++
+	default:
+		w.buffer += 2
+	}
+	for _, c := range f.children {
+		w.place(c)
+	}
+}
+
+// bufferAt is the place of buffer i of field f among those of a batch.
+func (b *batch) bufferAt(f *field, i int) int {
+	at := f.buffer + i
+	for _, n := range b.variadic[:min(f.views, len(b.variadic))] {
+		at += int(n)
+	}
+	if b.version < metadataV5 {
+		at += f.unions
+	}
+	return at
+}

@@ -1,0 +1,283 @@
+package ipc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// StreamName is what messages call the input of a stream.
+const StreamName = "standard input"
+
+var errNoEnd = refuse("the stream ends without its end-of-stream marker: was the producer killed?")
+
+// Stream reads an Arrow IPC stream, front to back. Not safe for concurrent use;
+// the groups it returns are, and outlive its next step.
+type Stream struct {
+	r      *bufio.Reader
+	memory int64
+	schema *schema
+	dicts  map[int64]*numberDictionary
+	texts  bool                      // keep the dictionaries of labels
+	labels map[int64]*textDictionary // them
+	values int64                     // values in the dictionaries
+	codecs *codecs
+
+	peeked []*group // batches read ahead: one for its codec, more for the lists' lengths
+	codec  int      // of the first batch, and of all others that are compressed
+	batch  int      // batches read
+	rows   int64    // and their rows
+	err    error    // first failure, or io.EOF; every later call returns it
+}
+
+// NewStream reads the schema, the first batch, and as many more as it takes to know
+// the length of every list column, usually none. memory bounds a single message, and the batches
+// read ahead together; every group holds its message until it is closed.
+// texts keeps the dictionaries that decodeTexts needs.
+func NewStream(r io.Reader, memory int64, texts bool) (*Stream, error) {
+	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, texts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
+	if err := s.begin(); err != nil {
+		return nil, placeWhole(StreamName, err)
+	}
+	return s, nil
+}
+
+// Limit changes the memory for a single message.
+func (s *Stream) Limit(memory int64) { s.memory = memory }
+
+func (s *Stream) begin() error {
+	m, err := s.message()
+	if errors.Is(err, io.EOF) {
+		return refuse("an empty stream: it has no schema")
+	} else if err != nil {
+		return err
+	}
+	if m.kind != schemaMessage || m.body != 0 {
+		return fmt.Errorf("message of kind %d where a schema was expected", m.kind)
+	}
+	if err := parseFlat(func() (err error) {
+		s.schema, err = parseSchema(m.header)
+		return err
+	}); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	for held := int64(0); len(s.peeked) == 0 || s.schema.seeksWidths(); {
+		g, err := s.read(ctx)
+		if errors.Is(err, io.EOF) {
+			s.err = io.EOF
+			break
+		} else if err != nil {
+			return err
+		}
+		s.peeked = append(s.peeked, g)
+		if held += g.batch.body; held > s.memory {
+			return &stream.MemoryError{What: "finding the length of the stream's lists", Need: held, Limit: s.memory}
+		}
+		if err := s.schema.findWidths(ctx, g); err != nil {
+			return err
+		}
+	}
+	s.schema.settleWidths()
+	for i := range s.schema.columns {
+		c := &s.schema.columns[i]
+		c.Scratch = c.scratchFor(s.schema.largestBatch(s.codec))
+		if c.text != nil {
+			c.TextScratch = c.textScratchFor(s.schema.largestBatch(s.codec))
+		}
+	}
+	return nil
+}
+
+// Leaves lists the columns; nothing is known of their nulls.
+func (s *Stream) Leaves() []format.Leaf { return s.schema.leaves() }
+
+// Next returns the next record batch, or io.EOF after the stream's proper end.
+func (s *Stream) Next(ctx context.Context, _ []int) (format.Group, int64, error) {
+	if len(s.peeked) > 0 {
+		g := s.peeked[0]
+		s.peeked = s.peeked[1:]
+		return g, g.batch.rows, nil
+	}
+	if s.err != nil {
+		return nil, 0, s.err
+	}
+	g, err := s.read(ctx)
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			err = (&group{path: StreamName, index: s.batch}).place(err)
+		}
+		s.err = err
+		return nil, 0, err
+	}
+	return g, g.batch.rows, nil
+}
+
+// read reads messages up to the next record batch, taking in dictionaries.
+func (s *Stream) read(ctx context.Context) (*group, error) {
+	for {
+		m, err := s.message()
+		if err != nil {
+			return nil, err
+		}
+		switch m.kind {
+		case dictionaryMessage:
+			err = s.dictionary(ctx, m)
+		case batchMessage:
+			return s.record(ctx, m)
+		default:
+			err = fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *Stream) record(ctx context.Context, m message) (*group, error) {
+	g := &group{path: StreamName, index: s.batch, first: s.rows, schema: s.schema}
+	var err error
+	if g.batch, err = parseBatch(m); err != nil {
+		return nil, err
+	}
+	if err := s.schema.checkBatch(&g.batch); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.batch == 0:
+		s.codec = g.batch.codec
+	case g.batch.codec != plainCodec && g.batch.codec != s.codec:
+		// Memory has been planned for the codec of the first batch.
+		return nil, refuse("batch %d is compressed in another way than the first; save the stream to a file", s.batch)
+	}
+	body, err := s.body(ctx, m.body, fmt.Sprintf("batch %d of the stream", s.batch))
+	if err != nil {
+		return nil, err
+	}
+	g.body = &bodyReader{r: bytes.NewReader(body), codec: g.batch.codec, codecs: s.codecs}
+	g.dicts, g.texts = maps.Clone(s.dicts), maps.Clone(s.labels) // a later message may replace one
+	s.batch++
+	if s.rows += g.batch.rows; s.rows > maxLength {
+		return nil, fmt.Errorf("damaged metadata (%d rows)", s.rows)
+	}
+	return g, nil
+}
+
+func (s *Stream) dictionary(ctx context.Context, m message) error {
+	d, err := parseDictionary(m)
+	if err != nil {
+		return err
+	}
+	asText := s.texts && s.schema.wantsTexts(d.id)
+	if s.schema.valuesOf(d.id) == nil && !asText { // of text, say
+		_, err := io.CopyN(io.Discard, onlyReader{s.r}, m.body)
+		return cutStream(err)
+	}
+	body, err := s.body(ctx, m.body, "a dictionary of the stream")
+	if err != nil {
+		return err
+	}
+	if asText {
+		addTexts(s.labels, &d, &bodyReader{bytes.NewReader(body), d.codec, s.codecs})
+		if held := s.labels[d.id].size(); held > s.memory/8 {
+			return &stream.MemoryError{What: "a dictionary of the stream", Need: held, Limit: s.memory / 8}
+		}
+	}
+	if old := s.dicts[d.id]; old != nil && !d.delta {
+		s.values -= int64(len(old.values))
+	}
+	n, err := s.schema.addDictionary(s.dicts, &d, &bodyReader{bytes.NewReader(body), d.codec, s.codecs}, s.memory/8-s.values)
+	s.values += n
+	return err
+}
+
+// message reads the metadata of the next message; io.EOF is the end-of-stream marker.
+// The message's body follows in the stream.
+func (s *Stream) message() (m message, err error) {
+	var word [4]byte
+	if _, err := io.ReadFull(s.r, word[:]); err != nil {
+		return m, cutStream(err)
+	}
+	length := binary.LittleEndian.Uint32(word[:])
+	switch {
+	case string(word[:]) == Magic[:4]:
+		return m, refuse("this is an Arrow file, not a stream; give it by its path")
+	case string(word[:]) == "PAR1":
+		return m, refuse("this is a Parquet file, not an Arrow IPC stream; give it by its path")
+	case length == continuation: // else the length itself, as before Arrow 0.15
+		if _, err := io.ReadFull(s.r, word[:]); err != nil {
+			return m, cutStream(err)
+		}
+		length = binary.LittleEndian.Uint32(word[:])
+	}
+	if length == 0 {
+		return m, s.end()
+	}
+	if length > 1<<31-1 {
+		return m, fmt.Errorf("damaged metadata (a message of %d bytes)", length)
+	}
+	if int64(length) > s.memory {
+		return m, &stream.MemoryError{What: "a message's metadata", Need: int64(length), Limit: s.memory}
+	}
+	meta, err := s.take(int64(length))
+	if err != nil {
+		return m, err
+	}
+	return parseMessage(meta)
+}
+
+// end makes sure that the marker is the end: what follows would be lost silently.
+func (s *Stream) end() error {
+	switch _, err := s.r.ReadByte(); err {
+	case nil:
+		return refuse("more data follows the end-of-stream marker: are these several streams? Send them one by one")
+	default:
+		return err
+	}
+}
+
+// body reads a message body of n bytes.
+func (s *Stream) body(ctx context.Context, n int64, what string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if n > s.memory {
+		return nil, &stream.MemoryError{What: what, Need: n, Limit: s.memory}
+	}
+	return s.take(n)
+}
+
+// takeStep is what a length that the stream only claims may allocate at a time.
+const takeStep = 64 << 20
+
+// take reads n bytes.
+func (s *Stream) take(n int64) ([]byte, error) {
+	b := make([]byte, 0, min(n, takeStep))
+	for int64(len(b)) < n {
+		if len(b) == cap(b) {
+			b = append(make([]byte, 0, min(n, 2*int64(cap(b)))), b...)
+		}
+		more := b[len(b):cap(b)]
+		if _, err := io.ReadFull(s.r, more); err != nil {
+			return nil, cutStream(err)
+		}
+		b = b[:cap(b)]
+	}
+	return b, nil
+}
+
+// cutStream says in words that the stream has ended before its end.
+func cutStream(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errNoEnd
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package ipc
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+)
+
+// textReader reads consecutive values of one array as text.
+type textReader struct {
+	field   *field
+	valid   *bitReader // nil where nothing is null
+	bits    *bitReader // bools
+	fixed   *bufferReader
+	offsets *bufferReader // of bytes of any length
+	data    *bufferReader
+	ends    *bufio.Reader // over offsets
+	ahead   *bufio.Reader // over data
+	at      int64         // the last offset
+	raw     []byte
+}
+
+// textTile is what the texts decoded at a time take, but for the last of them.
+const textTile = 1 << 20
+
+func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
+	buffers := 2
+	size := int64(f.fixedSize())
+	if size == 0 && f.kind != arrowBool {
+		buffers = 3
+	}
+	if !g.has(f, buffers) || from < 0 || to > g.batch.nodes[f.node].length {
+		return nil, errShortBuffer
+	}
+	r = &textReader{field: f}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.buffer(f, 0).length > 0 {
+		if r.valid, err = g.body.openBits(g.buffer(f, 0), from, to); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case f.kind == arrowBool:
+		r.bits, err = g.body.openBits(g.buffer(f, 1), from, to)
+	case size > 0:
+		if to > 1<<62/size {
+			return nil, errShortBuffer
+		}
+		r.fixed, err = g.body.open(g.buffer(f, 1), from*size, to*size)
+	default:
+		err = g.openBytes(r, from, to)
+	}
+	return r, err
+}
+
+// openBytes opens the offsets of bytes of any length, and the bytes between the first
+// and the last of them.
+func (g *group) openBytes(r *textReader, from, to int64) error {
+	width := r.field.offsetSize()
+	offsets := g.buffer(r.field, 1)
+	end := func(at int64) (int64, error) {
+		b, err := g.body.open(offsets, at*width, (at+1)*width)
+		if err != nil {
+			return 0, err
+		}
+		defer b.close()
+		raw := make([]byte, width)
+		err = b.full(raw)
+		return offsetAt(raw), err
+	}
+	first, err := end(from)
+	if err != nil {
+		return err
+	}
+	last, err := end(to)
+	if err != nil {
+		return err
+	}
+	if first < 0 || last < first {
+		return fmt.Errorf("offsets from %d to %d", first, last)
+	}
+	r.at = first
+	if r.offsets, err = g.body.open(offsets, (from+1)*width, (to+1)*width); err != nil {
+		return err
+	}
+	if r.data, err = g.body.open(g.buffer(r.field, 2), first, last); err != nil {
+		return err
+	}
+	r.ends, r.ahead = bufio.NewReaderSize(r.offsets, codecInput), bufio.NewReaderSize(r.data, codecInput)
+	return nil
+}
+
+func offsetAt(raw []byte) int64 {
+	if len(raw) == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(raw)))
+	}
+	return le64(raw)
+}
+
+// next appends values to t, and writes their numbers to ids: at most as many, and
+// fewer where they are long.
+func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
+	switch {
+	case r.bits != nil:
+		n = len(ids)
+		set := make([]bool, n)
+		if err := r.bits.next(n, 1, func(i int) { set[i] = true }); err != nil {
+			return 0, err
+		}
+		for i, x := range set {
+			t.Text = fmt.Append(t.Text, x)
+			ids[i] = int32(t.End())
+		}
+	case r.fixed != nil:
+		size := r.field.fixedSize()
+		n = min(len(ids), textTile/size)
+		r.raw = format.Sized(r.raw, n*size)
+		if err := r.fixed.full(r.raw); err != nil {
+			return 0, err
+		}
+		for i := range n {
+			t.Text = r.field.appendText(t.Text, r.raw[i*size:(i+1)*size])
+			ids[i] = int32(t.End())
+		}
+	default:
+		if n, err = r.nextBytes(t, ids); err != nil {
+			return 0, err
+		}
+	}
+	if r.valid == nil {
+		return n, nil
+	}
+	return n, r.valid.next(n, 0, func(i int) { ids[i] = -1 })
+}
+
+// nextBytes is next for bytes of any length. Of those that are too long for a class
+// it keeps as many as show that.
+func (r *textReader) nextBytes(t *text.List, ids []int32) (int, error) {
+	r.raw = format.Sized(r.raw, int(r.field.offsetSize()))
+	for i := range ids {
+		if _, err := io.ReadFull(r.ends, r.raw); err != nil {
+			return 0, cutShort(err)
+		}
+		next := offsetAt(r.raw)
+		n := next - r.at
+		if n < 0 {
+			return 0, fmt.Errorf("offset %d after %d", next, r.at)
+		}
+		r.at = next
+		keep := int(min(n, format.MaxClassText+1))
+		start := len(t.Text)
+		t.Text = append(t.Text, make([]byte, keep)...)
+		if _, err := io.ReadFull(r.ahead, t.Text[start:]); err != nil {
+			return 0, cutShort(err)
+		}
+		if _, err := io.CopyN(io.Discard, onlyReader{r.ahead}, n-int64(keep)); err != nil {
+			return 0, cutShort(err)
+		}
+		ids[i] = int32(t.End())
+		if len(t.Text) >= textTile {
+			return i + 1, nil
+		}
+	}
+	return len(ids), nil
+}
+
+func (r *textReader) close() {
+	r.valid.close()
+	r.bits.close()
+	r.fixed.close()
+	r.offsets.close()
+	r.data.close()
+}

@@ -1,0 +1,143 @@
+package ipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// DecodeTexts implements format.Group.
+func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
+	c := &g.schema.columns[l]
+	var err error
+	switch {
+	case c.text == nil:
+		return g.fail(c, -1, errors.New(c.NoClass), stream.Text{})
+	case from < 0 || from > to || to > g.batch.rows:
+		return g.fail(c, -1, fmt.Errorf("rows %d to %d of %d", from, to, g.batch.rows), stream.Text{})
+	case from == to:
+		return ctx.Err()
+	case c.text.index != nil:
+		err = g.dictionaryTexts(ctx, c, from, to, g.withoutNulls(c, from, to, emit))
+	default:
+		err = g.plainTexts(ctx, c.text, from, to, g.withoutNulls(c, from, to, emit))
+	}
+	if err == nil {
+		return nil
+	}
+	return g.fail(c, -1, err, stream.Textf(remedyDamaged))
+}
+
+// withoutNulls marks the rows of which a struct around them is null, before emit.
+func (g *group) withoutNulls(c *column, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
+	if len(c.structs) == 0 {
+		return emit
+	}
+	at := from
+	return func(ids []int32, values *text.List) error {
+		n := int64(len(ids))
+		if err := g.eachNull(c.structs, at, at+n, func(i int) { ids[i] = -1 }); err != nil {
+			return err
+		}
+		at += n
+		return emit(ids, values)
+	}
+}
+
+// dictionaryTexts reads the indices as numbers and gives them as they are.
+func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, emit func([]int32, *text.List) error) error {
+	d := g.texts[c.text.dict]
+	if d == nil {
+		return fmt.Errorf("dictionary %d is missing", c.text.dict)
+	}
+	values, err := d.load(ctx, c.text)
+	if err != nil {
+		return err
+	}
+	if !g.has(c.text, 2) {
+		return errShortBuffer
+	}
+	r, err := g.openNumbers(c.text.index, from, to)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	tile := make([]float64, min(to-from, tileValues))
+	ids := make([]int32, len(tile))
+	for at := from; at < to; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := int(min(to-at, tileValues))
+		if err := r.next(tile[:n]); err != nil {
+			return err
+		}
+		for i, x := range tile[:n] {
+			switch {
+			case format.IsNull(x):
+				ids[i] = -1
+			case x < 0 || x >= float64(len(values.Ends)):
+				return fmt.Errorf("index %.0f into a dictionary of %d", x, len(values.Ends))
+			case values.Null != nil && values.Null[int(x)]:
+				ids[i] = -1
+			default:
+				ids[i] = int32(x)
+			}
+		}
+		if err := emit(ids[:n], values); err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
+}
+
+// has reports whether the batch has as many buffers of f's, and all rows.
+func (g *group) has(f *field, buffers int) bool {
+	return f.node < len(g.batch.nodes) && g.batch.bufferAt(f, buffers-1) < len(g.batch.buffers)
+}
+
+// plainTexts reads values [from, to) of an array that is no dictionary's.
+func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit func([]int32, *text.List) error) error {
+	r, err := g.openTexts(f, from, to)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	var t text.List
+	ids := make([]int32, min(to-from, tileValues))
+	for at := from; at < to; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t.Cut(0)
+		n, err := r.next(&t, ids[:min(int64(len(ids)), to-at)])
+		if err != nil {
+			return err
+		}
+		if err := emit(ids[:n], &t); err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
+}
+
+// textScratchFor bounds what decodeTexts holds for a batch beside dictionaries, or to
+// read one.
+func (c *column) textScratchFor(b *batch) int64 {
+	n := b.nodes[c.text.node].length
+	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratch(b.codec, n/8)
+	if size := int64(c.text.fixedSize()); size > 0 || c.text.kind == arrowBool {
+		return need + codecScratch(b.codec, min(n, maxZstdWindow)*max(size, 1))
+	}
+	bytes := int64(maxZstdWindow)
+	if at := b.bufferAt(c.text, 2); c.text.index == nil && at < len(b.buffers) {
+		bytes = min(bytes, 256*b.buffers[at].length) // text does not shrink more
+	}
+	return need + codecScratch(b.codec, min(n, maxZstdWindow)*8) + codecScratch(b.codec, bytes)
+}

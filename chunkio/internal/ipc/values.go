@@ -1,0 +1,160 @@
+package ipc
+
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// tileValues is the number of values decoded at a time: 64 KiB of float64.
+const tileValues = 8192
+
+// numberReader reads consecutive values of one array as float64, nulls as nullValue.
+type numberReader struct {
+	field *field // what the bytes are
+	left  int64  // values to come
+
+	bits  *bitReader    // bools
+	bytes *bufferReader // other numbers
+	valid *bitReader    // nil where nothing is null
+	dict  []float64     // what the values are indices of; nil for plain ones
+	runs  *runReader    // run-end encoded; all of the above are nil then
+
+	raw        []byte
+	tile, rest []float64 // values decoded ahead
+}
+
+// openNumbers begins at value from of field f, and reads at most up to value to.
+func (g *group) openNumbers(f *field, from, to int64) (r *numberReader, err error) {
+	node := g.batch.nodes[f.node]
+	if f.kind == arrowRunEnd && f.index == nil {
+		runs, err := g.openRuns(f, from)
+		return &numberReader{left: to - from, runs: runs}, err
+	}
+	if from < 0 || to > node.length {
+		return nil, fmt.Errorf("values %d to %d of an array of %d", from, to, node.length)
+	}
+	r = &numberReader{field: f, left: to - from}
+	if f.index != nil {
+		r.field = f.index
+		d := g.dicts[f.dict]
+		if d == nil && from < to {
+			return nil, fmt.Errorf("dictionary %d is missing", f.dict)
+		} else if d != nil {
+			r.dict = d.values
+		}
+		if r.dict == nil {
+			r.dict = []float64{}
+		}
+	}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if g.mayBeNull(f) {
+		if r.valid, err = g.body.openBits(g.buffer(f, 0), from, to); err != nil {
+			return nil, err
+		}
+	}
+	if r.field.kind == arrowBool {
+		r.bits, err = g.body.openBits(g.buffer(f, 1), from, to)
+	} else if size := int64(r.field.bits / 8); to > 1<<62/size {
+		err = errShortBuffer
+	} else {
+		r.bytes, err = g.body.open(g.buffer(f, 1), from*size, to*size)
+	}
+	return r, err
+}
+
+// next fills dst with the next values.
+func (r *numberReader) next(dst []float64) error {
+	if int64(len(dst)) > r.left {
+		return fmt.Errorf("%d values where %d are left", len(dst), r.left)
+	}
+	for len(dst) > 0 {
+		if len(r.rest) == 0 {
+			if direct := min(int64(tileValues), r.left); int64(len(dst)) >= direct {
+				if err := r.decode(dst[:direct]); err != nil {
+					return err
+				}
+				r.left -= direct
+				dst = dst[direct:]
+				continue
+			}
+			// A short piece, as of one list row: decode a whole tile for it and those behind.
+			n := min(tileValues, r.left)
+			if r.tile == nil {
+				r.tile = make([]float64, n)
+			}
+			if err := r.decode(r.tile[:n]); err != nil {
+				return err
+			}
+			r.rest = r.tile[:n]
+		}
+		n := copy(dst, r.rest)
+		dst, r.rest = dst[n:], r.rest[n:]
+		r.left -= int64(n)
+	}
+	return nil
+}
+
+// skip passes over n values.
+func (r *numberReader) skip(n int64) error {
+	scratch := make([]float64, min(n, tileValues))
+	for ; n > 0; n -= int64(len(scratch)) {
+		scratch = scratch[:min(n, int64(len(scratch)))]
+		if err := r.next(scratch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode decodes at most a tile straight into dst.
+func (r *numberReader) decode(dst []float64) error {
+	if r.runs != nil {
+		return r.runs.next(dst)
+	}
+	if r.bits != nil {
+		clear(dst)
+		if err := r.bits.next(len(dst), 1, func(i int) { dst[i] = 1 }); err != nil {
+			return err
+		}
+	} else {
+		n := len(dst) * r.field.bits / 8
+		r.raw = format.Sized(r.raw, n)
+		if err := r.bytes.full(r.raw); err != nil {
+			return err
+		}
+		r.field.numbersTo(dst, r.raw)
+	}
+	if r.valid != nil {
+		if err := r.valid.next(len(dst), 0, func(i int) { dst[i] = format.Null }); err != nil {
+			return err
+		}
+	}
+	if r.dict == nil {
+		return nil
+	}
+	for i, x := range dst {
+		switch {
+		case format.IsNull(x):
+		case x < 0 || x >= float64(len(r.dict)):
+			return fmt.Errorf("index %.0f into a dictionary of %d", x, len(r.dict))
+		default:
+			dst[i] = r.dict[int(x)]
+		}
+	}
+	return nil
+}
+
+func (r *numberReader) close() {
+	if r == nil {
+		return
+	}
+	r.bits.close()
+	r.bytes.close()
+	r.valid.close()
+	r.runs.close()
+}

@@ -1,0 +1,131 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/andybalholm/brotli"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+)
+
+// codec decompresses pages into memory that the caller sized: a page that holds more
+// or less than it declared is an error, so a decompression bomb costs nothing. It
+// keeps its tables between pages; the zero value is ready. Not for concurrent use.
+type codec struct {
+	zstd   *zstd.Decoder
+	gzip   *gzip.Reader
+	brotli *brotli.Reader
+	src    bytes.Reader
+}
+
+// codecName names a codec of parquet.thrift for messages, also those that v15 has no name for.
+func codecName(c compress.Compression) string {
+	const lz4Raw = 7
+	if c == lz4Raw {
+		return "LZ4_RAW"
+	}
+	return c.String()
+}
+
+// decodable reports whether pages compressed with c can be read: what arrow v15 can.
+func decodable(c compress.Compression) bool {
+	switch c {
+	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip,
+		compress.Codecs.Zstd, compress.Codecs.Brotli:
+		return true
+	}
+	return false
+}
+
+// decompress fills the whole of dst from src. Checksums that a codec has (gzip, zstd) are verified.
+func (c *codec) decompress(kind compress.Compression, dst, src []byte) error {
+	var err error
+	switch kind {
+	case compress.Codecs.Uncompressed:
+		if len(src) != len(dst) {
+			return fmt.Errorf("page holds %d bytes where its header says %d", len(src), len(dst))
+		}
+		copy(dst, src)
+	case compress.Codecs.Snappy:
+		err = snappyDecode(dst, src)
+	case compress.Codecs.Zstd:
+		err = c.zstdDecode(dst, src)
+	case compress.Codecs.Gzip:
+		c.src.Reset(src)
+		if c.gzip == nil {
+			c.gzip, err = gzip.NewReader(&c.src)
+		} else {
+			err = c.gzip.Reset(&c.src)
+		}
+		if err == nil {
+			err = readExactly(c.gzip, dst)
+		}
+	case compress.Codecs.Brotli:
+		c.src.Reset(src)
+		if c.brotli == nil {
+			c.brotli = brotli.NewReader(&c.src)
+		} else if err = c.brotli.Reset(&c.src); err != nil {
+			break
+		}
+		err = readExactly(c.brotli, dst)
+	default:
+		return fmt.Errorf("codec %s cannot be decoded", codecName(kind))
+	}
+	if err != nil {
+		return fmt.Errorf("decompress %s page: %w", codecName(kind), err)
+	}
+	return nil
+}
+
+func snappyDecode(dst, src []byte) error {
+	n, err := snappy.DecodedLen(src)
+	if err != nil {
+		return err
+	}
+	if n != len(dst) {
+		return fmt.Errorf("block declares %d bytes where the page header says %d", n, len(dst))
+	}
+	_, err = snappy.Decode(dst, src)
+	return err
+}
+
+func (c *codec) zstdDecode(dst, src []byte) error {
+	if c.zstd == nil {
+		// One page at a time, into memory that is there: no goroutines, no growth.
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return err
+		}
+		c.zstd = d
+	}
+	out, err := c.zstd.DecodeAll(src, dst[:0:len(dst)])
+	if err != nil {
+		return err
+	}
+	if len(out) != len(dst) {
+		return fmt.Errorf("page holds %d bytes where its header says %d", len(out), len(dst))
+	}
+	return nil
+}
+
+// readExactly fills dst and then wants the stream's end, where checksums are verified.
+func readExactly(r io.Reader, dst []byte) error {
+	if n, err := io.ReadFull(r, dst); err != nil {
+		return fmt.Errorf("after %d of %d bytes: %w", n, len(dst), err)
+	}
+	var extra [1]byte
+	n, err := io.ReadFull(r, extra[:])
+	switch {
+	case n > 0:
+		return fmt.Errorf("page holds more than the %d bytes its header says", len(dst))
+	case !errors.Is(err, io.EOF):
+		return err
+	}
+	return nil
+}

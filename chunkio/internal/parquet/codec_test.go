@@ -1,0 +1,87 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/klauspost/compress/zstd"
+)
+
+var allCodecs = []compress.Compression{
+	compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,
+}
+
+func pack(t *testing.T, kind compress.Compression, data []byte) []byte {
+	t.Helper()
+	c, err := compress.GetCodec(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Encode(make([]byte, max(c.CompressBound(int64(len(data))), int64(len(data))))[:len(data)], data)
+}
+
+// TestCodecs: every codec gives back what was compressed, refuses a declared size that is
+// off by one either way, and a codec that met damage still works afterwards.
+func TestCodecs(t *testing.T) {
+	for _, kind := range allCodecs {
+		var c codec
+		for _, n := range []int{1, 100, 70_000} {
+			data := bytes.Repeat([]byte("0123456789abcde"), n/15+1)[:n]
+			packed := pack(t, kind, data)
+			for _, off := range []int{0, -1, 1, 0} {
+				dst := make([]byte, n+off)
+				err := c.decompress(kind, dst, packed)
+				if off == 0 && (err != nil || !bytes.Equal(dst, data)) {
+					t.Errorf("%v: %d bytes: %v", kind, n, err)
+				}
+				if off != 0 && err == nil {
+					t.Errorf("%v: %d bytes were decompressed into %d", kind, n, n+off)
+				}
+			}
+			if kind == compress.Codecs.Uncompressed {
+				continue
+			}
+			for cut := range min(len(packed), 200) {
+				if err := c.decompress(kind, make([]byte, n), packed[:cut]); err == nil {
+					t.Errorf("%v: %d bytes cut to %d went unnoticed", kind, len(packed), cut)
+				} else if err == io.EOF { //nolint:errorlint // the bare error would lack its place
+					t.Errorf("%v: error without a place", kind)
+				}
+			}
+		}
+	}
+}
+
+// TestBombs decompresses 16 MB of zeros into the 100 bytes that the page declares.
+func TestBombs(t *testing.T) {
+	bomb := make([]byte, 16<<20)
+	for _, kind := range allCodecs[1:] {
+		packed := pack(t, kind, bomb)
+		var c codec
+		before := allocated()
+		if err := c.decompress(kind, make([]byte, 100), packed); err == nil {
+			t.Errorf("%v: a bomb went unnoticed", kind)
+		}
+		if got := allocated() - before; got > 10<<20 {
+			t.Errorf("%v: a bomb allocated %d bytes", kind, got)
+		}
+	}
+}
+
+// TestZstdChecksum damages the checksum at a frame's end.
+func TestZstdChecksum(t *testing.T) {
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := []byte("some data that is to arrive")
+	packed := w.EncodeAll(data, nil)
+	packed[len(packed)-1] ^= 1
+	var c codec
+	if err := c.decompress(compress.Codecs.Zstd, make([]byte, len(data)), packed); !errors.Is(err, zstd.ErrCRCMismatch) {
+		t.Errorf("a wrong checksum: %v", err)
+	}
+}

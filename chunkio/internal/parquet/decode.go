@@ -1,0 +1,151 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// rowGroup is one row group of a File.
+type rowGroup struct {
+	file   *File
+	number int
+	first  int64 // row of the file that the group starts with
+
+	mu    sync.Mutex
+	marks map[markKey][]mark // page starts of the leaves that were decoded in parts
+}
+
+func (g *rowGroup) Close() {}
+
+// Decode implements format.Group. A row range that does not begin with the group costs a walk
+// over the headers of the pages once; pages outside the range are not decompressed.
+func (g *rowGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
+	lf, col := &g.file.leaf[l], &g.file.columns[l]
+	return g.run(lf, from, to, func(buf *scratch) error {
+		if lf.Why != "" || len(dst) != lf.Width {
+			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(dst), lf.Width, lf.Why)
+		}
+		width := int64(lf.Width)
+		e := g.entries(col, buf)
+		if err := g.seek(e, l, from*width, to*width); err != nil {
+			return err
+		}
+		if !lf.List {
+			if dst[0] == nil {
+				return nil
+			}
+			return e.read(ctx, dst[0][:to-from])
+		}
+		return g.decodeFixed(ctx, e, lf, from, to, dst)
+	})
+}
+
+// decodeFixed reads lists that all have the same length into one column an element.
+func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf, from, to int64, dst [][]float64) error {
+	width := lf.Width
+	e.width = width
+	perBatch := max(1, batchValues/width)
+	table := grow(&e.buf.table, perBatch*width)
+	for row := from; row < to; {
+		n := int(min(int64(perBatch), to-row))
+		if err := e.read(ctx, table[:n*width]); err != nil {
+			if uneven, ok := errors.AsType[*unevenError](err); ok {
+				return &stream.DataError{
+					RowGroup: g.number, Row: g.first + uneven.entry/int64(width), Err: fmt.Errorf("expected a list of %d values: %w", width, err),
+					Remedy: stream.Textf("leave the column out with {exclude} %q", lf.Name),
+				}
+			}
+			return err
+		}
+		for j, out := range dst {
+			if out == nil {
+				continue
+			}
+			out = out[row-from:][:n]
+			for i := range out {
+				out[i] = table[i*width+j]
+			}
+		}
+		row += int64(n)
+	}
+	return nil
+}
+
+// DecodeLists implements format.Group. A row range that does not begin with the group costs
+// counting the rows of all its pages once.
+func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	lf, col := &g.file.leaf[l], &g.file.columns[l]
+	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
+	return g.run(lf, from, to, func(buf *scratch) error {
+		if !lf.List || lf.Refused || col.kind == notNumber {
+			return fmt.Errorf("not a list of numbers: %s", lf.Why)
+		}
+		e := g.entries(col, buf)
+		e.end = e.pages.info.Values
+		row := int64(-1) // of the last entry read
+		if from > 0 && !col.chained() {
+			marks, err := g.pageMarks(markKey{l, true}, col, buf)
+			if err != nil {
+				return err
+			}
+			first := 0
+			for i, m := range marks {
+				if m.rows <= from {
+					first = i
+				}
+			}
+			if err := e.pages.jump(marks, first, len(marks)); err != nil {
+				return err
+			}
+			e.pos, row = marks[first].seen, marks[first].rows-1
+		}
+		return e.readLists(ctx, row, from, to, dst)
+	})
+}
+
+// run calls f with scratch memory and gives its error, or the library's panic, a place.
+func (g *rowGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) error {
+	err := format.Guard(func() error {
+		if from < 0 || from > to || to > g.file.rows[g.number] {
+			return fmt.Errorf("rows %d to %d of a row group of %d", from, to, g.file.rows[g.number])
+		}
+		if from == to {
+			return nil
+		}
+		buf := g.file.pool.Get().(*scratch)
+		defer g.file.pool.Put(buf)
+		return f(buf)
+	})
+	return g.file.place(err, g.number, lf.Name)
+}
+
+func (g *rowGroup) entries(col *column, buf *scratch) *entries {
+	return &entries{pages: newPages(g.file.in, g.file.Chunk(g.number, col.index), col, buf), col: col, buf: buf}
+}
+
+// seek prepares e to read the entries [from, to).
+func (g *rowGroup) seek(e *entries, l int, from, to int64) error {
+	e.pos, e.end = from, to
+	if from == 0 && to == e.pages.info.Values || e.col.chained() {
+		return nil
+	}
+	marks, err := g.pageMarks(markKey{l, false}, e.col, e.buf)
+	if err != nil {
+		return err
+	}
+	first, last := 0, len(marks)
+	for i, m := range marks {
+		if m.seen <= from {
+			first = i
+		}
+		if m.seen >= to {
+			last = min(last, i)
+		}
+	}
+	return e.pages.jump(marks, first, last)
+}

@@ -1,0 +1,220 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// entries reads the entries of a column chunk one after the other: values, nulls, and
+// what stands for a list without elements.
+type entries struct {
+	pages    *pages
+	col      *column
+	buf      *scratch
+	values   *values
+	width    int   // of a column of lists that must all have this length; 0 for others
+	pos, end int64 // next entry, and where to stop
+	left     int   // entries left in the current page
+	full     bool  // none of them is null
+	def, rep hybrid
+}
+
+// unevenError says that an entry does not belong to a whole list of the width expected.
+type unevenError struct {
+	entry int64
+	what  string
+}
+
+func (e *unevenError) Error() string { return e.what }
+
+// turn goes to the next page that has entries at or behind pos, once the current one
+// is used up.
+func (e *entries) turn(ctx context.Context) error {
+	for e.left == 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		more, err := e.pages.next()
+		switch {
+		case err != nil:
+			return err
+		case !more:
+			return errors.New("column chunk ends before the row group's last row")
+		case e.pages.seen+int64(e.pages.header.Values) <= e.pos && !e.col.chained():
+			e.pages.pass()
+			continue
+		}
+		if err := e.pages.load(); err != nil {
+			return err
+		}
+		if err := e.begin(&e.pages.page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin starts with page p at entry pos.
+func (e *entries) begin(p *page) (err error) {
+	if e.values == nil {
+		e.values, err = newValues(e.col, e.pages.dict, e.pages.dictSize, e.buf)
+		if err != nil {
+			return err
+		}
+	}
+	if p.header.Encoding == parquet.Encodings.DeltaByteArray && e.col.single {
+		return errors.New("the page is encoded DELTA_BYTE_ARRAY, which the footer does not tell")
+	}
+	skip := min(int(e.pos-p.first), p.header.Values)
+	present := skip
+	e.left, e.full = p.header.Values-skip, p.present == p.header.Values
+	e.def = hybrid{b: p.def, width: levelWidth(e.col.def)}
+	e.rep = hybrid{b: p.rep, width: levelWidth(e.col.rep)}
+	if e.col.rep > 0 {
+		if err := e.rep.skip(skip); err != nil {
+			return err
+		}
+	}
+	if !e.full {
+		present, err = e.def.scan(skip, uint32(e.col.def), uint32(e.col.def))
+		if err != nil {
+			return err
+		}
+	}
+	return e.values.turn(p, present)
+}
+
+// read fills dst with the next entries; a null is format.Null. Where a width is set, the
+// entries must be those of whole lists, or an *unevenError tells. Elements may be null;
+// a null list takes one entry, so that it fits (as a null element) only among lists of one.
+func (e *entries) read(ctx context.Context, dst []float64) error {
+	for len(dst) > 0 {
+		if err := e.turn(ctx); err != nil {
+			return err
+		}
+		n := min(len(dst), e.left, batchValues)
+		if err := e.batch(dst[:n]); err != nil {
+			return err
+		}
+		dst = dst[n:]
+		e.left -= n
+		e.pos += int64(n)
+	}
+	return nil
+}
+
+// batch reads entries of the current page.
+func (e *entries) batch(dst []float64) error {
+	if e.width > 0 {
+		if err := e.checkWidth(len(dst)); err != nil {
+			return err
+		}
+	}
+	if e.full {
+		return e.values.read(dst)
+	}
+	levels := grow(&e.buf.levels, len(dst))
+	if err := e.def.levels(levels); err != nil {
+		return err
+	}
+	present := 0
+	for i, d := range levels {
+		if d == e.col.def {
+			present++
+		} else if e.width > 0 && d < e.col.exists && (e.width > 1 || d+1 == e.col.exists) {
+			return &unevenError{e.pos + int64(i), "it is null or empty"}
+		}
+	}
+	if err := e.values.read(dst[:present]); err != nil {
+		return err
+	}
+	// Spread the values from the back, so that none is overwritten before it has moved.
+	for i := len(dst) - 1; i >= 0; i-- {
+		if levels[i] == e.col.def {
+			present--
+			dst[i] = dst[present]
+		} else {
+			dst[i] = format.Null
+		}
+	}
+	return nil
+}
+
+// checkWidth verifies that lists begin exactly at the multiples of width.
+func (e *entries) checkWidth(n int) error {
+	reps := grow(&e.buf.reps, n)
+	if err := e.rep.levels(reps); err != nil {
+		return err
+	}
+	in := int(e.pos % int64(e.width))
+	for i, r := range reps {
+		switch {
+		case r == 0 && in != 0:
+			return &unevenError{e.pos + int64(i) - 1, fmt.Sprintf("it has %d", in)}
+		case r != 0 && in == 0:
+			return &unevenError{e.pos + int64(i) - 1, "it has more"}
+		}
+		if in++; in == e.width {
+			in = 0
+		}
+	}
+	return nil
+}
+
+// readLists appends the lists of rows [from, to) to dst, which holds none; row is that
+// of the entry before the next one.
+func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *format.Lists) error {
+	for e.pos < e.end {
+		if err := e.turn(ctx); err != nil {
+			return err
+		}
+		n := min(e.left, batchValues)
+		reps, levels := grow(&e.buf.reps, n), grow(&e.buf.levels, n)
+		if err := errors.Join(e.rep.levels(reps), e.def.levels(levels)); err != nil {
+			return err
+		}
+		present := 0
+		for _, d := range levels {
+			if d == e.col.def {
+				present++
+			}
+		}
+		found := grow(&e.buf.table, present)
+		if err := e.values.read(found); err != nil {
+			return err
+		}
+		for i, d := range levels {
+			if reps[i] != 0 && row < 0 {
+				return errors.New("the first list has no beginning")
+			}
+			if reps[i] == 0 {
+				if row++; row == to {
+					return nil
+				}
+				if row >= from {
+					dst.Ptr = append(dst.Ptr, len(dst.Values))
+					dst.Null = append(dst.Null, d+1 < e.col.exists)
+				}
+			}
+			x := format.Null
+			if d == e.col.def {
+				x, found = found[0], found[1:]
+			}
+			if row >= from && d >= e.col.exists {
+				dst.Values = append(dst.Values, x)
+				dst.Ptr[len(dst.Ptr)-1] = len(dst.Values)
+			}
+		}
+		e.left -= n
+		e.pos += int64(n)
+	}
+	if row+1 != to {
+		return fmt.Errorf("column chunk has %d rows where the row group has %d", row+1, to)
+	}
+	return nil
+}

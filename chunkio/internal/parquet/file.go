@@ -1,0 +1,287 @@
+// Package parquet reads Parquet files: the footer (footer.go), the leaves of its schema
+// (leaf.go), and column chunks page by page (pages.go), as float64 or as text. Metadata
+// and plain values are decoded by arrow v15; whatever a damaged file could make it do is
+// checked here first.
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// File is an open Parquet file.
+type File struct {
+	in      format.Input
+	foot    *footer
+	leaf    []format.Leaf
+	columns []column   // of the leaves, by leaf
+	rows    []int64    // of the row groups
+	pool    *sync.Pool // of *scratch
+}
+
+// Open reads the footer of in, in at most memory bytes, and checks it. It owns
+// in from then on and closes it, on an error too.
+func Open(in format.Input, memory int64) (*File, error) {
+	f, err := read(in, memory)
+	if err != nil {
+		_ = in.Close() // it was only read; the first error is the one to tell
+		return nil, err
+	}
+	return f, nil
+}
+
+func read(in format.Input, memory int64) (*File, error) {
+	foot, err := readFooter(in, memory)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{in: in, foot: foot, pool: &sync.Pool{New: func() any { return new(scratch) }}}
+	// The metadata is a tree of pointers that a damaged file may leave nil.
+	err = format.Guard(func() error {
+		if err := f.checkGroups(); err != nil {
+			return err
+		}
+		f.leaf, f.columns = flattenSchema(foot.meta.Schema)
+		for i := range f.leaf {
+			f.complete(&f.leaf[i], &f.columns[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, f.place(err, -1, "")
+	}
+	return f, nil
+}
+
+func (f *File) Leaves() []format.Leaf { return f.leaf }
+func (f *File) GroupRows() []int64    { return f.rows }
+func (f *File) HeldBytes() int64      { return f.foot.held }
+func (f *File) FooterDigest() uint64  { return f.foot.digest }
+func (f *File) Close() error          { return f.in.Close() }
+
+// Metadata is the checked footer as the library sees it. The leaves of its schema,
+// counted depth first, are the physical columns of ColumnReader.
+func (f *File) Metadata() *metadata.FileMetaData { return f.foot.meta }
+
+// Physical is the first physical column of a leaf.
+func (f *File) Physical(leaf int) int { return f.columns[leaf].index }
+
+// ScratchBytes bounds what reading physical column i of group g holds.
+func (f *File) ScratchBytes(g, i int) int64 {
+	c := newColumn(f.foot.meta.Schema, i)
+	return scratchBytes(f.Chunk(g, i), &c)
+}
+
+// place fills in the place of an error, where it is not known yet. What is no fault
+// of the data (cancellation, a memory limit) stays as it is.
+func (f *File) place(err error, group int, column string) error {
+	var mem *stream.MemoryError
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &mem) {
+		return err
+	}
+	d, ok := errors.AsType[*stream.DataError](err)
+	if !ok {
+		d = stream.Dataf("", "%w", err)
+	}
+	d.Path = f.in.Name()
+	if d.RowGroup < 0 {
+		d.RowGroup = group
+	}
+	if d.Column == "" {
+		d.Column = column
+	}
+	return d
+}
+
+// Chunk is where column i of group g stands. The footer was checked.
+func (f *File) Chunk(g, i int) chunkInfo {
+	m := f.foot.meta.RowGroups[g].Columns[i].MetaData
+	c := chunkInfo{
+		at: m.DataPageOffset, Size: m.TotalCompressedSize, Uncompressed: m.TotalUncompressedSize,
+		Values: m.NumValues, codec: compress.Compression(m.Codec),
+	}
+	// Some writers store 0 for "no dictionary".
+	if d := m.DictionaryPageOffset; d != nil && *d > 0 && *d < c.at {
+		c.at = *d
+	}
+	return c
+}
+
+// checkGroups verifies the footer against itself and the file's size, and notes the
+// rows of each group.
+func (f *File) checkGroups() error {
+	meta := f.foot.meta
+	var total int64
+	for g, group := range meta.RowGroups {
+		switch n := meta.Schema.NumColumns(); {
+		case group.NumRows < 0 || group.NumRows > meta.NumRows-total:
+			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.NumRows, meta.NumRows)
+		case len(group.Columns) != n:
+			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.Columns), n)
+		}
+		total += group.NumRows
+		f.rows = append(f.rows, group.NumRows)
+		for i := range group.Columns {
+			if err := f.checkChunk(g, i); err != nil {
+				return f.place(fmt.Errorf("damaged footer: %w", err), g, meta.Schema.Column(i).Path())
+			}
+		}
+	}
+	if total != meta.NumRows {
+		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, meta.NumRows)
+	}
+	return nil
+}
+
+// maxChunk bounds a column chunk in memory: no page can be larger than 2 GiB, and sums
+// of a few such bounds must not overflow.
+const maxChunk = 1 << 42
+
+func (f *File) checkChunk(g, i int) error {
+	column := f.foot.meta.RowGroups[g].Columns[i]
+	desc := f.foot.meta.Schema.Column(i)
+	switch {
+	case column.MetaData == nil:
+		return errors.New("the column chunk is not described")
+	case column.FilePath != nil && *column.FilePath != "":
+		return fmt.Errorf("the column chunk stands in another file (%s)", *column.FilePath)
+	case parquet.Type(column.MetaData.Type) != desc.PhysicalType():
+		return fmt.Errorf("the column chunk is of type %s where the schema says %s", column.MetaData.Type, desc.PhysicalType())
+	}
+	rows, c := f.rows[g], f.Chunk(g, i)
+	switch {
+	case c.Size < 0 || c.Uncompressed < 0 || c.Values < 0 || c.Uncompressed > maxChunk:
+		return fmt.Errorf("the column chunk claims %d bytes, %d decompressed, of %d values", c.Size, c.Uncompressed, c.Values)
+	case c.Values > 0 && (c.at < int64(len(Magic)) || c.at > f.foot.start || c.Size > f.foot.start-c.at):
+		return fmt.Errorf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.at)
+	case desc.MaxRepetitionLevel() == 0 && c.Values != rows:
+		return fmt.Errorf("the column chunk has %d values where the row group has %d rows", c.Values, rows)
+	case c.Values < rows:
+		return fmt.Errorf("the column chunk has %d values, fewer than the row group's %d rows", c.Values, rows)
+	}
+	return nil
+}
+
+// remedyRewrite is what to do about a file that others can read.
+const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
+
+// maxWidth is the longest list whose elements become features. Encodings can claim
+// any number of values in a few bytes.
+const maxWidth = 1 << 20
+
+// complete adds to a leaf what its column chunks tell.
+func (f *File) complete(l *format.Leaf, c *column) {
+	if c.def == 0 {
+		l.Nulls = 0
+	}
+	nulls, known := int64(0), c.def > 0
+	width := int64(-1) // of a list: -1 not seen yet, 0 varying
+	for g, rows := range f.rows {
+		info := f.Chunk(g, c.index)
+		l.Scratch = max(l.Scratch, scratchBytes(info, c))
+		l.TextScratch = max(l.TextScratch, textCopies*scratchBytes(info, c))
+		if l.Why == "" || l.Refused {
+			if why := f.undecodable(g, c); why != "" { // it would be a feature, but cannot be decoded
+				l.Why, l.Refused, l.Width = why, true, 0
+			}
+		}
+		if rows == 0 {
+			continue
+		}
+		if s := f.foot.meta.RowGroups[g].Columns[c.index].MetaData.Statistics; s != nil && s.NullCount != nil &&
+			*s.NullCount >= 0 && *s.NullCount <= info.Values {
+			nulls += *s.NullCount
+		} else {
+			known = false
+		}
+		switch w := info.Values / rows; {
+		case info.Values%rows != 0 || width >= 0 && w != width:
+			width = 0
+		case width < 0:
+			width = w
+		}
+	}
+	if known && (c.rep == 0 || nulls == 0) { // for lists, writers count empty and null lists alike
+		l.Nulls = nulls
+	}
+	if l.List && l.Why == "" {
+		switch {
+		case width == 0 && nulls > 0: // a null list takes one entry, whatever the others' length
+			l.Why = format.WhyVarying + ", or some of them null"
+		case width == 0:
+			l.Why = format.WhyVarying
+		case width < 0:
+			l.Why = "lists of unknown length (the file has no rows)"
+		case width > maxWidth:
+			l.Why = fmt.Sprintf("lists of %d values, more than %d", width, maxWidth)
+		default:
+			l.Width = int(width)
+		}
+	}
+}
+
+// undecodable says why column c of group g cannot be decoded; "" if it can.
+func (f *File) undecodable(g int, c *column) string {
+	m := f.foot.meta.RowGroups[g].Columns[c.index].MetaData
+	if codec := compress.Compression(m.Codec); !decodable(codec) {
+		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(codec), remedyRewrite)
+	}
+	for _, e := range m.Encodings {
+		// The list also names the encoding of the levels, for which pages speak themselves.
+		levels := []parquet.Encoding{parquet.Encodings.RLE, parquet.Encodings.BitPacked}
+		if e := parquet.Encoding(e); !c.decodes(e) && !slices.Contains(levels, e) {
+			return fmt.Sprintf("encoding %s cannot be decoded; %s", encodingName(e), remedyRewrite)
+		}
+	}
+	return ""
+}
+
+// Open implements format.File. It reads nothing yet.
+func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
+	if g < 0 || g >= len(f.rows) {
+		return nil, f.place(fmt.Errorf("there is no row group %d", g), -1, "")
+	}
+	first := int64(0)
+	for _, n := range f.rows[:g] {
+		first += n
+	}
+	return &rowGroup{file: f, number: g, first: first, marks: map[markKey][]mark{}}, nil
+}
+
+// ColumnReader returns a reader of physical column i of group g, whatever its type,
+// for copying it: the library's typed reader over checked pages. Byte arrays that it
+// returns stay valid. Call done when finished; a reader serves one goroutine.
+//
+// The library may panic on damaged values, so run the reading within format.Guard, and ask
+// Err after every batch. Batches end early only at the chunk's end or with an error:
+// the caller compares the number of values to the footer's.
+func (f *File) ColumnReader(g, i int) (reader pqfile.ColumnChunkReader, done func(), err error) {
+	meta := f.foot.meta
+	if g < 0 || g >= len(f.rows) || i < 0 || i >= meta.Schema.NumColumns() {
+		return nil, nil, f.place(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
+	}
+	c := newColumn(meta.Schema, i)
+	if why := f.undecodable(g, &c); why != "" {
+		return nil, nil, f.place(errors.New(why), g, c.desc.Path())
+	}
+	buf := f.pool.Get().(*scratch)
+	p := newPages(f.in, f.Chunk(g, i), &c, buf)
+	p.fresh = true
+	raw := &rawPages{pages: p}
+	done = func() { f.pool.Put(buf) }
+	return pqfile.NewColumnReader(c.desc, raw, memory.DefaultAllocator, &sync.Pool{
+		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
+	}), done, nil
+}

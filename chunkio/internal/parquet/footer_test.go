@@ -1,0 +1,111 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// patched is file with b written at position at, counted from the end if negative.
+func patched(file []byte, at int, b ...byte) []byte {
+	out := append([]byte(nil), file...)
+	if at < 0 {
+		at += len(out)
+	}
+	copy(out[at:], b)
+	return out
+}
+
+func TestOpenRefuses(t *testing.T) {
+	file := varietyFile(t, parquet.DataPageV1, compress.Codecs.Uncompressed, 1)
+	for _, c := range []struct {
+		name, want string
+		file       []byte
+	}{
+		{"no bytes", "empty", nil},
+		{"few bytes", "only 7 bytes", file[:7]},
+		{"other file", "no Parquet file", []byte("a,b,c\n1,2,3\n4,5,6\n")},
+		{"cut file", "cut off", file[:len(file)-100]},
+		{"encrypted footer", "without encryption", patched(patched(file, 0, []byte("PARE")...), -4, []byte("PARE")...)},
+		{"footer longer than the file", "damaged footer", patched(file, -8, binary.LittleEndian.AppendUint32(nil, uint32(len(file)))...)},
+		{"footer of no bytes", "damaged footer", patched(file, -8, 0, 0, 0, 0)},
+		{"footer of other bytes", "damaged footer", patched(file, -8, 5, 0, 0, 0)},
+	} {
+		_, err := Open(formattest.NewMemory(c.file), 1<<20)
+		var data *stream.DataError
+		if !errors.As(err, &data) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestOpenMemory(t *testing.T) {
+	file := varietyFile(t, parquet.DataPageV1, compress.Codecs.Uncompressed, 2)
+	var memory *stream.MemoryError
+	for _, limit := range []int64{0, 100, 10_000} {
+		if _, err := Open(formattest.NewMemory(file), limit); !errors.As(err, &memory) || !memory.OfMemory() {
+			t.Fatalf("limit %d: %v", limit, err)
+		}
+	}
+	f, err := Open(formattest.NewMemory(file), memory.Need)
+	if err != nil {
+		t.Fatalf("the limit that the error names is not enough: %v", err)
+	}
+	if f.HeldBytes() <= 0 || f.HeldBytes() > memory.Need {
+		t.Errorf("holds %d bytes", f.HeldBytes())
+	}
+	other := patched(file, len(file)-20, 0xAA) // created_by, behind all that is checked
+	g, err := Open(formattest.NewMemory(other), 1<<20)
+	if err == nil && g.FooterDigest() == f.FooterDigest() {
+		t.Error("another footer has the same digest")
+	}
+}
+
+// TestFooterHeap: the estimate covers the heap that the parsed footer holds, without
+// asking for several times as much.
+func TestFooterHeap(t *testing.T) {
+	for _, name := range []string{"mnist70k.parquet", "prostate_ge.parquet", "basehock.parquet", "messy.parquet"} {
+		path := formattest.RealFile(t, name)
+		heap := func() int64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return int64(m.HeapAlloc)
+		}
+		before, garbage := heap(), allocated()
+		f := openTest(t, path)
+		garbage = allocated() - garbage
+		held := heap() - before
+		t.Logf("%s: %d bytes held, %d estimated, %d allocated, %d row groups of %d columns", name, held, f.HeldBytes(), garbage, len(f.rows), len(f.leaf))
+		if e := f.HeldBytes(); held > e+1<<16 || e > 2*held+1<<18 {
+			t.Errorf("%s: holds %d bytes, estimated %d", name, held, e)
+		}
+		runtime.KeepAlive(f)
+	}
+}
+
+func TestCheckTree(t *testing.T) {
+	for _, good := range [][]int64{{0}, {2, 0, 0}, {1, 1, 1, 0}, {2, 2, 0, 0, 1, 0}} {
+		if err := checkTree(good); err != nil {
+			t.Errorf("%v: %v", good, err)
+		}
+	}
+	deep := make([]int64, 1000)
+	for i := range deep[:999] {
+		deep[i] = 1
+	}
+	for _, bad := range [][]int64{{}, {1}, {0, 0}, {2, 0}, {1, 0, 0}, {-1}, {1 << 40, 0}, deep} {
+		if err := checkTree(bad); err == nil {
+			t.Errorf("%v is taken for a tree", bad[:min(len(bad), 5)])
+		}
+	}
+}

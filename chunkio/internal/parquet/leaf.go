@@ -1,0 +1,217 @@
+package parquet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+)
+
+// column is a physical column of a Parquet file: how its pages are cut and what its
+// values mean.
+type column struct {
+	index    int // among the physical columns
+	desc     *schema.Column
+	physical parquet.Type
+	size     int   // bytes of one plain value; 0 for byte arrays and booleans
+	def, rep uint8 // largest definition and repetition level
+	exists   uint8 // lists: the smallest definition level at which there is an element
+	kind     kind
+	scale    int // of decimals
+
+	texts  *text.List // where values are decoded to text; nil for numbers
+	single bool       // no page's values depend on another page's: see chained
+}
+
+// newColumn describes physical column i.
+func newColumn(s *schema.Schema, i int) column {
+	d := s.Column(i)
+	c := column{index: i, desc: d, physical: d.PhysicalType(), def: uint8(d.MaxDefinitionLevel()), rep: uint8(d.MaxRepetitionLevel())}
+	switch c.physical {
+	case parquet.Types.Int32, parquet.Types.Float:
+		c.size = 4
+	case parquet.Types.Int64, parquet.Types.Double:
+		c.size = 8
+	case parquet.Types.Int96:
+		c.size = 12
+	case parquet.Types.FixedLenByteArray:
+		c.size = d.TypeLength()
+	}
+	return c
+}
+
+// decodes reports whether arrow v15 decodes the encoding for the column's type.
+func (c *column) decodes(e parquet.Encoding) bool {
+	switch e {
+	case parquet.Encodings.Plain:
+		return true
+	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
+		return c.physical != parquet.Types.Boolean
+	case parquet.Encodings.RLE:
+		return c.physical == parquet.Types.Boolean
+	case parquet.Encodings.DeltaBinaryPacked:
+		return c.physical == parquet.Types.Int32 || c.physical == parquet.Types.Int64
+	case parquet.Encodings.DeltaLengthByteArray, parquet.Encodings.DeltaByteArray:
+		return c.physical == parquet.Types.ByteArray
+	}
+	return false
+}
+
+// chained reports whether pages may only be decoded one after the other: arrow v15
+// writes DELTA_BYTE_ARRAY pages whose first value shares a prefix with the last value
+// of the page before, and its decoder expects it.
+func (c *column) chained() bool { return c.physical == parquet.Types.ByteArray && !c.single }
+
+// encodingName names an encoding of parquet.thrift, also one that v15 does not know.
+func encodingName(e parquet.Encoding) string {
+	if s := e.String(); s != "<UNSET>" {
+		return s
+	}
+	return fmt.Sprintf("number %d", int(e))
+}
+
+// flattener turns a schema into leaves, in schema order. Each leaf has its column at
+// the same index; a leaf that is left out as a whole (a map, a list of lists) has the
+// first of its columns.
+type flattener struct {
+	schema  *schema.Schema
+	next    int // physical column
+	leaves  []format.Leaf
+	columns []column
+}
+
+// flattenSchema lists the leaves of a file. Facts that need the column chunks (width
+// of lists, nulls, scratch) are not filled in yet.
+func flattenSchema(s *schema.Schema) ([]format.Leaf, []column) {
+	f := flattener{schema: s}
+	root := s.Root()
+	for i := range root.NumFields() {
+		f.visit(root.Field(i), root.Field(i).Name())
+	}
+	return f.leaves, f.columns
+}
+
+func (f *flattener) visit(n schema.Node, name string) {
+	repeated := n.RepetitionType() == parquet.Repetitions.Repeated
+	p, primitive := n.(*schema.PrimitiveNode)
+	switch {
+	case primitive && repeated: // a list without a LIST group around it
+		f.list(p, name)
+	case primitive:
+		f.scalar(p, name)
+	case repeated:
+		f.leaveOut(n, name, "list<struct>", "lists of structs")
+	case isMap(n):
+		f.leaveOut(n, name, "map", "maps")
+	case isList(n):
+		f.visitList(n.(*schema.GroupNode), name)
+	default:
+		g := n.(*schema.GroupNode)
+		for i := range g.NumFields() {
+			f.visit(g.Field(i), name+"."+g.Field(i).Name())
+		}
+	}
+}
+
+// visitList handles a group annotated LIST: three levels as the format wants it, or
+// the two levels of old writers, whose rules of the format tell them apart.
+func (f *flattener) visitList(g *schema.GroupNode, name string) {
+	if g.NumFields() != 1 || g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
+		f.leaveOut(g, name, "list", "malformed lists")
+		return
+	}
+	switch r := g.Field(0).(type) {
+	case *schema.PrimitiveNode:
+		f.list(r, name)
+	case *schema.GroupNode:
+		if r.NumFields() != 1 || r.Name() == "array" || r.Name() == g.Name()+"_tuple" {
+			f.leaveOut(g, name, "list<struct>", "lists of structs")
+			return
+		}
+		switch e := r.Field(0).(type) {
+		case *schema.PrimitiveNode:
+			if e.RepetitionType() == parquet.Repetitions.Repeated {
+				f.leaveOut(g, name, "list<list>", "lists of lists")
+				return
+			}
+			f.list(e, name)
+		default:
+			switch {
+			case isMap(e):
+				f.leaveOut(g, name, "list<map>", "lists of maps")
+			case isList(e), e.RepetitionType() == parquet.Repetitions.Repeated:
+				f.leaveOut(g, name, "list<list>", "lists of lists")
+			default:
+				f.leaveOut(g, name, "list<struct>", "lists of structs")
+			}
+		}
+	}
+}
+
+func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
+	c := newColumn(f.schema, f.next)
+	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
+	c.kind, c.scale, l.Type, l.Why = numericType(p)
+	if l.Why != "" {
+		l.Width = 0
+	}
+	l.NoClass = noClass(p, l.Why)
+	l.MaybeNaN = c.kind == asHalf || c.kind == asFloat || c.kind == asDouble
+	f.add(l, c)
+}
+
+// list adds a list of the primitive e, which is repeated itself or the only field of
+// a repeated group.
+func (f *flattener) list(e *schema.PrimitiveNode, name string) {
+	f.scalar(e, name)
+	l, c := &f.leaves[len(f.leaves)-1], &f.columns[len(f.columns)-1]
+	l.List, l.Width, l.Type = true, 0, "list<"+l.Type+">"
+	if l.Why != "" {
+		l.Why = "lists of " + strings.TrimSuffix(l.Type[len("list<"):], ">")
+	}
+	l.NoClass = "a list"
+	c.exists = c.def
+	if e.RepetitionType() == parquet.Repetitions.Optional {
+		c.exists--
+	}
+}
+
+func (f *flattener) leaveOut(n schema.Node, name, typ, why string) {
+	first := f.next
+	f.next += primitives(n)
+	if first < f.next {
+		f.leaves = append(f.leaves, format.Leaf{Name: name, Type: typ, Why: why, NoClass: why, List: strings.HasPrefix(typ, "list"), Nulls: -1})
+		f.columns = append(f.columns, newColumn(f.schema, first))
+	}
+}
+
+func (f *flattener) add(l format.Leaf, c column) {
+	f.next++
+	f.leaves, f.columns = append(f.leaves, l), append(f.columns, c)
+}
+
+func primitives(n schema.Node) int {
+	g, ok := n.(*schema.GroupNode)
+	if !ok {
+		return 1
+	}
+	count := 0
+	for i := range g.NumFields() {
+		count += primitives(g.Field(i))
+	}
+	return count
+}
+
+func isList(n schema.Node) bool {
+	_, ok := n.LogicalType().(schema.ListLogicalType)
+	return ok
+}
+
+func isMap(n schema.Node) bool {
+	_, ok := n.LogicalType().(schema.MapLogicalType)
+	return ok
+}

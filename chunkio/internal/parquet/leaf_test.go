@@ -1,0 +1,264 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+var (
+	required = parquet.Repetitions.Required
+	optional = parquet.Repetitions.Optional
+	repeated = parquet.Repetitions.Repeated
+)
+
+func groupOf(name string, rep parquet.Repetition, logical schema.LogicalType, fields ...schema.Node) schema.Node {
+	if logical.IsNone() {
+		return schema.MustGroup(schema.NewGroupNode(name, rep, fields, -1))
+	}
+	return schema.MustGroup(schema.NewGroupNodeLogical(name, rep, fields, logical, -1))
+}
+
+func i32(name string, rep parquet.Repetition) schema.Node { return schema.NewInt32Node(name, rep, -1) }
+
+func logical(name string, l schema.LogicalType, physical parquet.Type, size int) schema.Node {
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, optional, l, physical, size, -1))
+}
+
+// TestFlatten: names, types and reasons of all that a schema may hold.
+func TestFlatten(t *testing.T) {
+	none, list, types := schema.NoLogicalType{}, schema.NewListLogicalType(), parquet.Types
+	fields := schema.FieldList{
+		i32("a", required),
+		groupOf("s", optional, none, i32("x", optional), groupOf("t", optional, none, i32("y", required), logical("text", schema.StringLogicalType{}, types.ByteArray, 0))),
+		groupOf("l3", optional, list, groupOf("list", repeated, none, i32("element", optional))),
+		groupOf("l2", optional, list, i32("element", repeated)),
+		i32("bare", repeated),
+		groupOf("tuple", optional, list, groupOf("tuple_tuple", repeated, none, i32("x", required))),
+		groupOf("array", optional, list, groupOf("array", repeated, none, i32("x", required))),
+		groupOf("ll", optional, list, groupOf("list", repeated, none, groupOf("element", optional, list, groupOf("list", repeated, none, i32("element", optional))))),
+		groupOf("ls", optional, list, groupOf("list", repeated, none, groupOf("element", optional, none, i32("p", optional), i32("q", optional)))),
+		groupOf("m", optional, schema.MapLogicalType{}, groupOf("key_value", repeated, none, i32("key", required), i32("value", optional))),
+		groupOf("texts", optional, list, groupOf("list", repeated, none, logical("element", schema.StringLogicalType{}, types.ByteArray, 0))),
+		groupOf("rs", repeated, none, i32("x", required)),
+		groupOf("deep", required, none, groupOf("l", required, list, groupOf("list", repeated, none, i32("element", required)))),
+		logical("uuid", schema.UUIDLogicalType{}, types.FixedLenByteArray, 16),
+		logical("day", schema.DateLogicalType{}, types.Int32, 0),
+		logical("time", schema.NewTimeLogicalType(true, schema.TimeUnitMicros), types.Int64, 0),
+		logical("ts", schema.NewTimestampLogicalType(true, schema.TimeUnitMicros), types.Int64, 0),
+		logical("json", schema.JSONLogicalType{}, types.ByteArray, 0),
+		logical("enum", schema.EnumLogicalType{}, types.ByteArray, 0),
+		logical("bytes", none, types.ByteArray, 0),
+		logical("i96", none, types.Int96, 0),
+		logical("null", schema.NullLogicalType{}, types.Int32, 0),
+		logical("u16", schema.NewIntLogicalType(16, false), types.Int32, 0),
+		logical("dec", schema.NewDecimalLogicalType(10, 2), types.Int64, 0),
+		i32("last", optional),
+	}
+	want := `a int32
+s.x int32
+s.t.y int32
+s.t.text string: text
+l3 list<int32> list
+l2 list<int32> list
+bare list<int32> list
+tuple list<struct> list: lists of structs
+array list<struct> list: lists of structs
+ll list<list> list: lists of lists
+ls list<struct> list: lists of structs
+m map: maps
+texts list<string> list: lists of string
+rs list<struct> list: lists of structs
+deep.l list<int32> list
+uuid uuid: identifier (UUID)
+day date: date
+time time: time of day
+ts timestamp: timestamp
+json json: text (JSON)
+enum enum: text (enum)
+bytes binary: binary
+i96 int96: timestamp
+null null: always null
+u16 uint16
+dec decimal(10,2)
+last int32
+`
+	s := schema.NewSchema(schema.MustGroup(schema.NewGroupNode("schema", required, fields, -1)))
+	leaves, columns := flattenSchema(s)
+	var got strings.Builder
+	for _, l := range leaves {
+		fmt.Fprintf(&got, "%s %s", l.Name, l.Type)
+		if l.List {
+			got.WriteString(" list")
+		}
+		if l.Why != "" {
+			got.WriteString(": " + l.Why)
+		}
+		got.WriteString("\n")
+	}
+	if got.String() != want {
+		t.Errorf("got\n%swant\n%s", got.String(), want)
+	}
+	if c := columns[len(columns)-1]; c.index != s.NumColumns()-1 || c.desc.Name() != "last" {
+		t.Errorf("the last leaf is physical column %d (%s) of %d", c.index, c.desc.Name(), s.NumColumns())
+	}
+	for i, exists := range map[int]uint8{4: 2, 5: 2, 6: 1, 14: 1} {
+		if columns[i].exists != exists {
+			t.Errorf("%s: elements exist from level %d, want %d", leaves[i].Name, columns[i].exists, exists)
+		}
+	}
+}
+
+// listFile is a file of one group with a list column of the given lengths; -1 is a null
+// list, and each hundredth length an element that is null.
+func listFile(t *testing.T, lengths ...int) *File {
+	t.Helper()
+	node := schema.MustGroup(schema.ListOfWithName("v", schema.NewFloat64Node("element", optional, -1), optional, -1))
+	file := writeFile(t, schema.FieldList{node}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+		var def, rep []int16
+		var values []float64
+		for i, n := range lengths {
+			if n <= 0 {
+				def, rep = append(def, int16(n+1)), append(rep, 0)
+			}
+			for j := range n % 100 {
+				d := int16(3)
+				if n >= 100 && j == 1 {
+					d = 2
+				} else {
+					values = append(values, float64(100*i+j))
+				}
+				def, rep = append(def, d), append(rep, int16(min(j, 1)))
+			}
+		}
+		return putBatch(w, values, def, rep)
+	}, parquet.WithDataPageSize(64), parquet.WithBatchSize(4))
+	f, err := Open(formattest.NewMemory(file), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestUnevenLists: lists whose number of values would allow a constant length but
+// which have none are an error that names the row and says what to do.
+func TestUnevenLists(t *testing.T) {
+	for _, c := range []struct {
+		lengths []int
+		row     int64
+	}{
+		{[]int{3, 3, 2, 4, 3}, 2},
+		{[]int{3, 4, 2, 3}, 1},
+		{[]int{1, 1, 0, 1}, 2},  // an empty list stands as one entry
+		{[]int{3, -1, 5, 3}, 1}, // so does a null one
+		{[]int{4, 1, 1, 2}, 0},
+	} {
+		f := listFile(t, c.lengths...)
+		l := f.leaf[0]
+		if l.Why != "" || l.Width == 0 {
+			t.Fatalf("%v: leaf %+v", c.lengths, l)
+		}
+		_, err := tryDecodeLeaf(f, 0, 100)
+		data, ok := errors.AsType[*stream.DataError](err)
+		if !ok || data.Row != c.row || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy.String(), `exclude "v"`) {
+			t.Errorf("%v: %v", c.lengths, err)
+		}
+		free, err := allLists(f, 0, 2)
+		if err != nil || len(free.Ptr) != len(c.lengths)+1 {
+			t.Errorf("%v: read freely: %v", c.lengths, err)
+		}
+	}
+	if l := listFile(t, 1, 2, 2).leaf[0]; l.Why != format.WhyVarying || l.Width != 0 || l.Refused {
+		t.Errorf("lists of varying length: %+v", l)
+	}
+	even := listFile(t, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
+	got := decodeLeaf(t, even, 0, 5)
+	for i := range 14 {
+		if got[0][i] != float64(100*i) || got[1][i] != float64(100*i+1) {
+			t.Fatalf("row %d is %v, %v", i, got[0][i], got[1][i])
+		}
+	}
+	group, err := even.Open(context.Background(), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := make([]float64, 3) // only the second element of rows 4 to 6
+	if err := group.Decode(context.Background(), 0, 4, 7, [][]float64{nil, second}); err != nil || second[2] != 601 {
+		t.Fatalf("%v, %v", second, err)
+	}
+}
+
+// TestNullsInLists: null elements are missing values, and so is a null list among
+// lists of one; where the others are longer, the reason names null lists.
+func TestNullsInLists(t *testing.T) {
+	for _, c := range []struct {
+		lengths []int
+		want    [][]float64 // by element
+	}{
+		{[]int{3, 103, 3}, [][]float64{{0, 100, 200}, {1, format.Null, 201}, {2, 102, 202}}},
+		{[]int{1, -1, 1, -1}, [][]float64{{0, format.Null, 200, format.Null}}},
+		{[]int{-1, -1}, [][]float64{{format.Null, format.Null}}},
+	} {
+		f := listFile(t, c.lengths...)
+		for _, step := range []int64{1, 2, 100} {
+			got := decodeLeaf(t, f, 0, step)
+			if !slices.EqualFunc(got, c.want, func(a, b []float64) bool { return slices.EqualFunc(a, b, formattest.SameBits) }) {
+				t.Errorf("%v by %d: %v, want %v", c.lengths, step, got, c.want)
+			}
+		}
+	}
+	if l := listFile(t, 3, -1, 3).leaf[0]; !strings.Contains(l.Why, "null") || l.Width != 0 || l.Refused {
+		t.Errorf("null lists: %+v", l)
+	}
+}
+
+// TestRefused: what arrow v15 cannot decode is listed with what to do about it.
+func TestRefused(t *testing.T) {
+	file := writeFile(t, schema.FieldList{schema.NewInt32Node("x", optional, -1), schema.NewByteArrayNode("t", optional, -1)}, 1,
+		func(_, c int, w pqfile.ColumnChunkWriter) error {
+			if c == 0 {
+				return putBatch(w, []int32{1, 2}, []int16{1, 1}, nil)
+			}
+			return putBatch(w, []parquet.ByteArray{[]byte("a"), []byte("b")}, []int16{1, 1}, nil)
+		})
+	f, err := Open(formattest.NewMemory(file), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func(c int){
+		"codec LZ4_RAW cannot be decoded": func(c int) { f.foot.meta.RowGroups[0].Columns[c].MetaData.Codec = 7 },
+		"encoding BYTE_STREAM_SPLIT cannot be decoded": func(c int) {
+			m := f.foot.meta.RowGroups[0].Columns[c].MetaData
+			m.Codec, m.Encodings[0] = 0, 9
+		},
+	} {
+		for c := range 2 {
+			damage(c)
+			l := format.Leaf{Width: 1}
+			if c == 1 {
+				l = format.Leaf{Why: "binary"}
+			}
+			f.complete(&l, &f.columns[c])
+			if c == 0 && (!strings.Contains(l.Why, name) || !strings.Contains(l.Why, remedyRewrite) || !l.Refused || l.Width != 0) {
+				t.Errorf("%s: %+v", name, l)
+			}
+			if c == 1 && (l.Why != "binary" || l.Refused) {
+				t.Errorf("text became %+v", l)
+			}
+			if _, _, err := f.ColumnReader(0, c); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: raw reader: %v", name, err)
+			}
+		}
+	}
+}

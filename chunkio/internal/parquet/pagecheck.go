@@ -1,0 +1,168 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/apache/arrow/go/v15/parquet"
+)
+
+// The checks of this file stand between a damaged page and arrow v15's decoders,
+// which ignore errors when they are handed a page, read zeros behind the end of
+// runs, loop for ever when levels run out, and allocate for whatever dictionary
+// index or value count a page claims.
+
+// check verifies the sections of a page against its header, and counts its rows and
+// the entries that are present.
+func (p *page) check(col *column, dictSize int) (err error) {
+	n := p.header.Values
+	p.rows, p.present = n, n
+	if col.rep > 0 {
+		h := hybrid{b: p.rep, width: levelWidth(col.rep)}
+		if p.rows, err = h.scan(n, uint32(col.rep), 0); err != nil {
+			return fmt.Errorf("repetition levels: %w", err)
+		}
+	}
+	if col.def > 0 {
+		h := hybrid{b: p.def, width: levelWidth(col.def)}
+		if p.present, err = h.scan(n, uint32(col.def), uint32(col.def)); err != nil {
+			return fmt.Errorf("definition levels: %w", err)
+		}
+	}
+	if p.present == 0 {
+		return nil
+	}
+	if err = checkValues(col, p.header.Encoding, p.values, p.present, dictSize); err != nil {
+		return fmt.Errorf("values encoded %s: %w", encodingName(p.header.Encoding), err)
+	}
+	return nil
+}
+
+func checkDictionary(col *column, h PageHeader, b []byte) error {
+	if h.Encoding != parquet.Encodings.Plain && h.Encoding != parquet.Encodings.PlainDict {
+		return fmt.Errorf("dictionary is encoded %s, which cannot be decoded", encodingName(h.Encoding))
+	}
+	if err := checkPlain(col, b, h.Values); err != nil {
+		return fmt.Errorf("dictionary: %w", err)
+	}
+	return nil
+}
+
+// checkValues verifies that b holds n values of the column's type.
+func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize int) error {
+	if !col.decodes(encoding) {
+		return errors.New("the encoding cannot be decoded")
+	}
+	switch encoding {
+	case parquet.Encodings.Plain:
+		return checkPlain(col, b, n)
+	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
+		return checkIndices(b, n, dictSize)
+	case parquet.Encodings.RLE:
+		if len(b) < 4 {
+			return errRunsShort
+		}
+		size := binary.LittleEndian.Uint32(b)
+		if uint64(size) > uint64(len(b)-4) {
+			return fmt.Errorf("runs claim %d bytes where there are %d", size, len(b)-4)
+		}
+		h := hybrid{b: b[4 : 4+size], width: 1}
+		return h.skip(n)
+	case parquet.Encodings.DeltaBinaryPacked:
+		_, err := checkDelta(b, n)
+		return err
+	case parquet.Encodings.DeltaLengthByteArray:
+		_, err := checkDelta(b, n)
+		return err
+	case parquet.Encodings.DeltaByteArray:
+		if n > maxPrefixes {
+			return fmt.Errorf("page of %d values", n)
+		}
+		used, err := checkDelta(b, n) // lengths of the shared prefixes
+		if err == nil {
+			_, err = checkDelta(b[used:], n) // lengths of the rest
+		}
+		return err
+	}
+	return nil
+}
+
+// maxPrefixes bounds the values of a DELTA_BYTE_ARRAY page: the library allocates for
+// each of them before it decodes any, and their encoding may take no bytes.
+const maxPrefixes = 16 << 20
+
+func checkPlain(col *column, b []byte, n int) error {
+	need := n * col.size
+	switch col.physical {
+	case parquet.Types.Boolean:
+		need = (n + 7) / 8
+	case parquet.Types.ByteArray:
+		need = 4 * n // each has a length, which the library checks
+	}
+	if len(b) < need {
+		return fmt.Errorf("%d values need %d bytes where there are %d", n, need, len(b))
+	}
+	return nil
+}
+
+// checkIndices verifies dictionary indices: one byte of width, then runs.
+func checkIndices(b []byte, n, dictSize int) error {
+	if dictSize < 0 {
+		return errors.New("there is no dictionary")
+	}
+	if len(b) == 0 || b[0] > 32 {
+		return errors.New("the width of the indices is not valid")
+	}
+	h := hybrid{b: b[1:], width: int(b[0])}
+	// The library checks each index against the dictionary, but makes room for it
+	// first. Indices no wider than the dictionary needs, and a bit, cost little; only
+	// wider ones are looked at one by one.
+	if h.width <= bits.Len(uint(dictSize))+1 {
+		return h.skip(n)
+	}
+	if dictSize == 0 {
+		return errors.New("the dictionary is empty")
+	}
+	_, err := h.scan(n, uint32(dictSize-1), 0)
+	return err
+}
+
+// checkDelta verifies the DELTA_BINARY_PACKED integers at the
+// start of b, that there are exactly n, and returns their length in bytes.
+func checkDelta(b []byte, n int) (used int, err error) {
+	c := compact{b: b} // numbers are coded as Thrift's
+	block, minis, total := c.uvarint(), c.uvarint(), c.uvarint()
+	c.uvarint() // first value
+	if c.err != nil {
+		return 0, c.err
+	}
+	const maxBlock = 1 << 20
+	if minis == 0 || block > maxBlock || block%minis != 0 || block/minis%8 != 0 || block == 0 {
+		return 0, fmt.Errorf("blocks of %d values in %d parts", block, minis)
+	}
+	if total != uint64(n) {
+		return 0, fmt.Errorf("holds %d values where the page has %d", total, n)
+	}
+	perMini := int(block / minis)
+	for left := n - 1; left > 0; {
+		c.uvarint() // smallest delta
+		widths := c.pos
+		c.advance(minis)
+		if c.err != nil {
+			return 0, c.err
+		}
+		for _, w := range b[widths:c.pos] {
+			if left <= 0 {
+				break
+			}
+			if w > 64 { // arrow writes 33 bits for INT32
+				return 0, fmt.Errorf("differences of %d bits", w)
+			}
+			c.advance(uint64(perMini / 8 * int(w)))
+			left -= perMini
+		}
+	}
+	return c.pos, c.err
+}

@@ -1,0 +1,125 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v15/parquet"
+)
+
+// Page types of parquet.thrift.
+const (
+	DataPage       = 0
+	indexPage      = 1
+	DictionaryPage = 2
+	dataPageV2     = 3
+)
+
+// PageHeader is parquet.thrift's PageHeader, flattened. Sizes are in bytes and not negative.
+type PageHeader struct {
+	Kind                     int
+	Compressed, Uncompressed int // size of the page in the file and in memory, its header not counted
+	CRC                      uint32
+	HasCRC                   bool
+
+	Values             int // entries, nulls included; dictionary: distinct values
+	Encoding           parquet.Encoding
+	DefLevels          parquet.Encoding // encodings of the levels, version 1 only
+	RepLevels          parquet.Encoding
+	nulls, rows        int  // version 2 only
+	defBytes, repBytes int  // version 2 only: length of the levels, which are never compressed
+	plain              bool // version 2 only: the values are not compressed either
+}
+
+// ParsePageHeader parses the header at the start of b and returns its length.
+// errShort means that b may hold only a part of it.
+func ParsePageHeader(b []byte) (PageHeader, int, error) {
+	c := compact{b: b}
+	var top [5]int64
+	v1, dict := [5]int64{}, [3]int64{}
+	v2 := [8]int64{7: 1} // is_compressed is true unless said otherwise
+	var v1Set, dictSet, v2Set uint64
+	set := c.record(top[:], func(id int64, typ byte) bool {
+		if typ != thriftStruct {
+			return false
+		}
+		switch id {
+		case 5:
+			v1Set = c.record(v1[:], nil)
+		case 7:
+			dictSet = c.record(dict[:], nil)
+		case 8:
+			v2Set = c.record(v2[:], nil)
+		default:
+			return false
+		}
+		return true
+	})
+	if c.err != nil {
+		return PageHeader{}, 0, fmt.Errorf("page header: %w", c.err)
+	}
+	h := PageHeader{Kind: int(top[1]), CRC: uint32(top[4]), HasCRC: set&(1<<4) != 0}
+	var values, defBytes, repBytes, nulls, rows int64
+	want, got := uint64(0), uint64(0)
+	switch h.Kind {
+	case DataPage:
+		want, got = 1<<1|1<<2|1<<3|1<<4, v1Set
+		values = v1[1]
+		h.Encoding, h.DefLevels, h.RepLevels = parquet.Encoding(v1[2]), parquet.Encoding(v1[3]), parquet.Encoding(v1[4])
+	case DictionaryPage:
+		want, got = 1<<1|1<<2, dictSet
+		values, h.Encoding = dict[1], parquet.Encoding(dict[2])
+	case dataPageV2:
+		want, got = 1<<1|1<<2|1<<3|1<<4|1<<5|1<<6, v2Set
+		values, nulls, rows, h.Encoding = v2[1], v2[2], v2[3], parquet.Encoding(v2[4])
+		defBytes, repBytes, h.plain = v2[5], v2[6], v2[7] == 0
+	}
+	if set&(1<<1|1<<2|1<<3) != 1<<1|1<<2|1<<3 || got&want != want {
+		return PageHeader{}, 0, errors.New("page header: a required field is absent")
+	}
+	for _, f := range []struct {
+		name string
+		v    int64
+		to   *int
+	}{
+		{"uncompressed size", top[2], &h.Uncompressed}, {"compressed size", top[3], &h.Compressed},
+		{"number of values", values, &h.Values}, {"number of nulls", nulls, &h.nulls}, {"number of rows", rows, &h.rows},
+		{"definition levels' length", defBytes, &h.defBytes}, {"repetition levels' length", repBytes, &h.repBytes},
+	} {
+		if f.v < 0 || f.v > math.MaxInt32 {
+			return PageHeader{}, 0, fmt.Errorf("page header: %s is %d", f.name, f.v)
+		}
+		*f.to = int(f.v)
+	}
+	return h, c.pos, nil
+}
+
+// AppendPageHeader appends a header of a data page v1 or of a dictionary page in
+// Thrift's compact protocol; parsePageHeader reads it back. A field's header is the
+// difference of its number to the last one's in the upper half byte and its type in
+// the lower.
+func AppendPageHeader(b []byte, h PageHeader) []byte {
+	i32 := func(step byte, v int) {
+		u := uint32(v)<<1 ^ uint32(int32(v)>>31) // zigzag
+		b = binary.AppendUvarint(append(b, step<<4|thriftI32), uint64(u))
+	}
+	i32(1, h.Kind)
+	i32(1, h.Uncompressed)
+	i32(1, h.Compressed)
+	i32(1, int(int32(h.CRC)))
+	if h.Kind == DictionaryPage {
+		b = append(b, 3<<4|thriftStruct) // field 7: DictionaryPageHeader
+		i32(1, h.Values)
+		i32(1, int(h.Encoding))
+		b = append(b, 1<<4|thriftFalse) // not sorted
+	} else {
+		b = append(b, 1<<4|thriftStruct) // field 5: DataPageHeader
+		i32(1, h.Values)
+		i32(1, int(h.Encoding))
+		i32(1, int(h.DefLevels))
+		i32(1, int(h.RepLevels))
+	}
+	return append(b, thriftStop, thriftStop)
+}

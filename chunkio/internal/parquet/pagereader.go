@@ -1,0 +1,116 @@
+package parquet
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+)
+
+// handed is the part of file.PageReader that both readers below share: the page that
+// the library works on, over a buffer header that is used again.
+type handed struct {
+	current pqfile.Page
+	buffer  *memory.Buffer
+	err     error
+}
+
+func (h *handed) Page() pqfile.Page        { return h.current }
+func (h *handed) Err() error               { return h.err }
+func (h *handed) SetMaxPageHeaderSize(int) {}
+
+// Reset is never called by the column readers; the interface wants it.
+func (h *handed) Reset(parquet.BufferedReader, int64, compress.Compression, *pqfile.CryptoContext) {
+	h.err = errors.New("page reader cannot be reset")
+}
+
+func (h *handed) lend(b []byte) *memory.Buffer {
+	if h.buffer == nil {
+		h.buffer = memory.NewBufferBytes(nil)
+	}
+	h.release()
+	h.buffer.Reset(b)
+	return h.buffer
+}
+
+// release gives the page object, not its bytes, back to the library.
+func (h *handed) release() {
+	if h.current != nil {
+		h.current.Release()
+		h.current = nil
+	}
+}
+
+// valuePages hands the library the values of one page at a time, without their
+// levels: those are ours. The library sees a required column without a dictionary.
+type valuePages struct {
+	handed
+	values   []byte
+	count    int // values of a page still to be handed over; 0 for none
+	encoding parquet.Encoding
+}
+
+// hand makes count values the next page.
+func (v *valuePages) hand(values []byte, count int, e parquet.Encoding) {
+	v.values, v.count, v.encoding = values, count, e
+}
+
+func (v *valuePages) Next() bool {
+	v.release()
+	if v.count == 0 {
+		return false
+	}
+	rle := parquet.Encodings.RLE
+	v.current = pqfile.NewDataPageV1(v.lend(v.values), int32(v.count), v.encoding, rle, rle, int32(len(v.values)))
+	v.values, v.count = nil, 0
+	return true
+}
+
+// rawPages hands the library whole pages, levels and all, in memory that is not used
+// again: byte arrays that the library returns stay valid.
+type rawPages struct {
+	handed
+	pages  *pages
+	loaded bool // pages.page waits to be handed over
+	dict   bool // the dictionary has been handed over
+}
+
+func (r *rawPages) Next() bool {
+	r.release()
+	if r.err != nil || !r.advance() {
+		return false
+	}
+	// advance takes in the dictionary on its way to the first data page.
+	if !r.dict && r.pages.dictSize >= 0 {
+		r.dict = true
+		r.current = pqfile.NewDictionaryPage(memory.NewBufferBytes(r.pages.dict), int32(r.pages.dictSize), parquet.Encodings.Plain)
+		return true
+	}
+	r.loaded = false
+	h, buffer := r.pages.page.header, memory.NewBufferBytes(r.pages.page.raw)
+	if h.Kind == dataPageV2 {
+		r.current = pqfile.NewDataPageV2(buffer, int32(h.Values), int32(h.nulls), int32(h.rows), h.Encoding,
+			int32(h.defBytes), int32(h.repBytes), int32(h.Uncompressed), false)
+	} else {
+		r.current = pqfile.NewDataPageV1(buffer, int32(h.Values), h.Encoding, h.DefLevels, h.RepLevels, int32(h.Uncompressed))
+	}
+	return true
+}
+
+// advance loads the next page that has values, unless one waits: the library would
+// take an empty page for the end.
+func (r *rawPages) advance() bool {
+	for !r.loaded {
+		more, err := r.pages.next()
+		if err == nil && more {
+			err = r.pages.load()
+		}
+		if r.err = err; err != nil || !more {
+			return false
+		}
+		r.loaded = r.pages.page.header.Values > 0
+	}
+	return true
+}

@@ -1,0 +1,277 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// wholeChunk is the largest column chunk that is read in one go; larger ones are read
+// page by page. readAhead is then what a page header brings along.
+const (
+	wholeChunk = 8 << 20
+	readAhead  = 64 << 10
+)
+
+// chunkInfo is where one column chunk stands and what the footer says it holds.
+type chunkInfo struct {
+	at, Size     int64 // bytes of the chunk in the file, dictionary page included
+	Uncompressed int64 // bytes of its pages in memory
+	Values       int64 // entries, nulls and empty lists included
+	codec        compress.Compression
+}
+
+// window reads a range of the input through one reused buffer.
+type window struct {
+	in      format.Input
+	buf     *[]byte // backing memory, borrowed from the scratch
+	held    []byte  // bytes at position at, a part of *buf
+	at, end int64
+	ahead   int // bytes to read at least, where there are as many
+}
+
+// peek returns the next n bytes, or as many as the range still has. They are lent
+// until the next call.
+func (w *window) peek(n int) ([]byte, error) {
+	n = int(min(int64(n), w.end-w.at))
+	if n <= len(w.held) {
+		return w.held[:n], nil
+	}
+	size := int(min(int64(max(n, w.ahead)), w.end-w.at))
+	if cap(*w.buf) < size {
+		next := make([]byte, size)
+		copy(next, w.held)
+		*w.buf = next
+	} else {
+		*w.buf = (*w.buf)[:size]
+		copy(*w.buf, w.held)
+	}
+	have := len(w.held)
+	w.held = (*w.buf)[:size]
+	if err := format.ReadAt(w.in, w.held[have:], w.at+int64(have)); err != nil {
+		w.held = nil
+		return nil, err
+	}
+	return w.held[:n], nil
+}
+
+// advance moves n bytes on, of which any may be unread.
+func (w *window) advance(n int64) {
+	w.held = w.held[min(n, int64(len(w.held))):]
+	w.at += n
+}
+
+// page is one decompressed data page, cut into its sections.
+type page struct {
+	header   PageHeader
+	first    int64  // entries of the chunk before this page
+	rows     int    // rows that start in this page
+	present  int    // entries that are not null
+	raw      []byte // all sections
+	rep, def []byte // levels as hybrid runs; nil where the column has none
+	values   []byte // encoded values, `present` of them
+}
+
+// pages walks the pages of one column chunk in file order. Every size is checked
+// against the chunk's own and against the bytes there are before anything is
+// allocated for it. Memory is that of the scratch: nothing is allocated a page.
+type pages struct {
+	info chunkInfo
+	col  *column
+	buf  *scratch
+	win  window
+	seen int64 // entries before the page at the window's start
+
+	header   PageHeader // of the page at the window's start, after next
+	headerAt int64      // where that header stands
+	dict     []byte     // values of the dictionary page
+	dictSize int        // distinct values; -1 until there was a dictionary page
+	fresh    bool       // do not reuse memory between pages: the values are lent for long
+	page     page
+}
+
+func newPages(in format.Input, info chunkInfo, col *column, buf *scratch) *pages {
+	p := &pages{info: info, col: col, buf: buf, dictSize: -1}
+	p.win = window{in: in, buf: &buf.read, at: info.at, end: info.at + info.Size, ahead: readAhead}
+	if info.Size <= wholeChunk {
+		p.win.ahead = int(info.Size)
+	}
+	return p
+}
+
+// maxHeader bounds a page header. It is large only through the smallest and largest
+// value in its statistics.
+const maxHeader = 16 << 20
+
+// next moves to the header of the next data page, taking in a dictionary page and
+// passing over index pages; false after the chunk's last value. The caller then calls
+// load or pass.
+func (p *pages) next() (bool, error) {
+	for p.seen < p.info.Values {
+		if err := p.readHeader(); err != nil {
+			return false, err
+		}
+		switch p.header.Kind {
+		case DataPage, dataPageV2:
+			if left := p.info.Values - p.seen; int64(p.header.Values) > left {
+				return false, fmt.Errorf("data page of %d values where the footer leaves %d", p.header.Values, left)
+			}
+			return true, nil
+		case DictionaryPage:
+			if err := p.loadDictionary(); err != nil {
+				return false, err
+			}
+		default:
+			p.pass()
+		}
+	}
+	return false, nil
+}
+
+func (p *pages) readHeader() error {
+	p.headerAt = p.win.at
+	if p.win.at == p.win.end {
+		return fmt.Errorf("column chunk ends after %d of %d values", p.seen, p.info.Values)
+	}
+	for size := 1 << 10; ; size *= 4 {
+		b, err := p.win.peek(size)
+		if err != nil {
+			return err
+		}
+		h, n, err := ParsePageHeader(b)
+		if errors.Is(err, errShort) && len(b) == size && size < maxHeader {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("at offset %d: %w", p.headerAt, err)
+		}
+		p.win.advance(int64(n))
+		p.header = h
+		break
+	}
+	if left := p.win.end - p.win.at; int64(p.header.Compressed) > left {
+		return fmt.Errorf("page at offset %d claims %d bytes where the column chunk has %d", p.headerAt, p.header.Compressed, left)
+	}
+	if int64(p.header.Uncompressed) > p.info.Uncompressed {
+		return fmt.Errorf("page at offset %d claims %d bytes of data where the whole column chunk has %d",
+			p.headerAt, p.header.Uncompressed, p.info.Uncompressed)
+	}
+	return nil
+}
+
+// pass goes behind the current page without reading it.
+func (p *pages) pass() {
+	p.win.advance(int64(p.header.Compressed))
+	if p.header.Kind != DictionaryPage && p.header.Kind != indexPage {
+		p.seen += int64(p.header.Values)
+	}
+}
+
+// payload decompresses the current page into *into and goes behind it.
+func (p *pages) payload(into *[]byte) ([]byte, error) {
+	h := p.header
+	packed, err := p.win.peek(h.Compressed)
+	if err != nil {
+		return nil, err
+	}
+	if h.HasCRC && crc32.ChecksumIEEE(packed) != h.CRC {
+		return nil, fmt.Errorf("page at offset %d: checksum does not match", p.headerAt)
+	}
+	if p.fresh {
+		into = new([]byte)
+	}
+	out := grow(into, h.Uncompressed)
+	levels := 0
+	kind := p.info.codec
+	if h.Kind == dataPageV2 { // levels stand in front of the values, never compressed
+		levels = h.defBytes + h.repBytes
+		if levels > len(packed) || levels > len(out) {
+			return nil, fmt.Errorf("page at offset %d: levels of %d bytes in a page of %d", p.headerAt, levels, len(packed))
+		}
+		copy(out, packed[:levels])
+		if h.plain {
+			kind = compress.Codecs.Uncompressed
+		}
+	}
+	if levels < len(out) || levels < len(packed) { // writers leave out compressing nothing
+		if err := p.buf.codec.decompress(kind, out[levels:], packed[levels:]); err != nil {
+			return nil, fmt.Errorf("page at offset %d: %w", p.headerAt, err)
+		}
+	}
+	p.win.advance(int64(h.Compressed))
+	return out, nil
+}
+
+func (p *pages) loadDictionary() error {
+	if p.dictSize >= 0 {
+		return errors.New("column chunk has two dictionaries")
+	}
+	b, err := p.payload(&p.buf.dict)
+	if err != nil {
+		return err
+	}
+	p.dict, p.dictSize = b, p.header.Values
+	return checkDictionary(p.col, p.header, b)
+}
+
+// load decompresses the current data page into p.page and checks it, so that the
+// decoding library can neither read behind its sections, nor wait for values that
+// do not come, nor allocate more than the page's own size.
+func (p *pages) load() error {
+	h := p.header
+	first := p.seen
+	raw, err := p.payload(&p.buf.page)
+	if err != nil {
+		return err
+	}
+	p.seen += int64(h.Values)
+	p.page = page{header: h, first: first, raw: raw}
+	if err = p.page.split(p.col); err == nil {
+		err = p.page.check(p.col, p.dictSize)
+	}
+	if err != nil {
+		return fmt.Errorf("page at offset %d: %w", p.headerAt, err)
+	}
+	return nil
+}
+
+// split finds the levels and the values in the raw page.
+func (p *page) split(col *column) error {
+	if h := p.header; h.Kind == dataPageV2 {
+		levels := h.repBytes + h.defBytes
+		p.rep, p.def, p.values = p.raw[:h.repBytes], p.raw[h.repBytes:levels], p.raw[levels:]
+		return nil
+	}
+	p.values = p.raw
+	section := func(encoding parquet.Encoding) ([]byte, error) {
+		if encoding != parquet.Encodings.RLE {
+			return nil, fmt.Errorf("levels are encoded %s, which cannot be decoded", encodingName(encoding))
+		}
+		if len(p.values) < 4 {
+			return nil, errors.New("page ends inside its levels")
+		}
+		n := binary.LittleEndian.Uint32(p.values)
+		if uint64(n) > uint64(len(p.values)-4) {
+			return nil, fmt.Errorf("levels claim %d bytes in a page of %d", n, len(p.raw))
+		}
+		s := p.values[4 : 4+n]
+		p.values = p.values[4+n:]
+		return s, nil
+	}
+	var err error
+	if col.rep > 0 {
+		if p.rep, err = section(p.header.RepLevels); err != nil {
+			return err
+		}
+	}
+	if col.def > 0 {
+		p.def, err = section(p.header.DefLevels)
+	}
+	return err
+}

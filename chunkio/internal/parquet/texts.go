@@ -1,0 +1,180 @@
+package parquet
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/big"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+)
+
+// textCopies bounds what a column chunk takes as text, in units of its scratch: 20
+// digits and two places for an integer of 4 bytes.
+const textCopies = 4
+
+// DecodeTexts implements format.Group. It decodes like decode, but the numbers of the values
+// in a list of texts take the place of the values, so that a dictionary's texts are
+// made once.
+func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
+	lf, col := &g.file.leaf[l], g.file.columns[l]
+	return g.run(lf, from, to, func(buf *scratch) error {
+		if lf.NoClass != "" {
+			return errors.New(lf.NoClass)
+		}
+		if why := g.file.undecodable(g.number, &col); why != "" {
+			return errors.New(why)
+		}
+		t := new(text.List)
+		col.texts, col.single = t, !g.file.lists(g.number, col.index, parquet.Encodings.DeltaByteArray)
+		e := g.entries(&col, buf)
+		if err := g.seek(e, l, from, to); err != nil {
+			return err
+		}
+		numbers, ids := make([]float64, batchValues), make([]int32, batchValues)
+		for row := from; row < to; {
+			n := int(min(batchValues, to-row))
+			t.Cut(t.Fixed)
+			if err := e.read(ctx, numbers[:n]); err != nil {
+				return err
+			}
+			for i, x := range numbers[:n] {
+				if ids[i] = -1; !format.IsNull(x) {
+					ids[i] = int32(x)
+				}
+			}
+			if err := emit(ids[:n], t); err != nil {
+				return err
+			}
+			row += int64(n)
+		}
+		return nil
+	})
+}
+
+// lists reports whether the footer names the encoding for column i of group g.
+func (f *File) lists(g, i int, e parquet.Encoding) bool {
+	for _, listed := range f.foot.meta.RowGroups[g].Columns[i].MetaData.Encodings {
+		if parquet.Encoding(listed) == e {
+			return true
+		}
+	}
+	return false
+}
+
+// noClass says why the values of a primitive are no classes; "" if they can be.
+func noClass(p *schema.PrimitiveNode, why string) string {
+	switch p.LogicalType().(type) {
+	case schema.IntervalLogicalType, schema.NullLogicalType, schema.UnknownLogicalType, *schema.DecimalLogicalType:
+		return why // of decimals: a scale that cannot be read
+	}
+	return ""
+}
+
+// textValues makes a reader of text: it appends to col.texts and gives the numbers.
+func textValues(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func([]float64) error {
+	t := col.texts
+	switch r := reader.(type) {
+	case *pqfile.BooleanColumnChunkReader:
+		return pull(r, &buf.bools, texted(t, strconv.AppendBool))
+	case *pqfile.Int32ColumnChunkReader:
+		write := intText(col)
+		return pull(r, &buf.int32s, texted(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
+	case *pqfile.Int64ColumnChunkReader:
+		return pull(r, &buf.int64s, texted(t, intText(col)))
+	case *pqfile.Int96ColumnChunkReader:
+		return pull(r, &buf.int96s, texted(t, int96Text))
+	case *pqfile.Float32ColumnChunkReader:
+		return pull(r, &buf.f32s, texted(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
+	case *pqfile.Float64ColumnChunkReader:
+		return pull(r, &buf.f64s, texted(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
+	case *pqfile.FixedLenByteArrayColumnChunkReader:
+		write := bytesText(col)
+		return pull(r, &buf.fixed, texted(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
+	case *pqfile.ByteArrayColumnChunkReader:
+		write := bytesText(col)
+		return pull(r, &buf.bytes, texted(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
+	}
+	return nil
+}
+
+// texted makes a conversion of a way to write one value.
+func texted[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
+	return func(dst []float64, src []T) error {
+		for i, x := range src {
+			t.Text = write(t.Text, x)
+			dst[i] = float64(t.End())
+		}
+		return nil
+	}
+}
+
+// intText says how an integer of the column is written.
+func intText(col *column) func([]byte, int64) []byte {
+	switch t := col.desc.LogicalType().(type) {
+	case schema.DateLogicalType:
+		return text.AppendDate
+	case *schema.TimestampLogicalType:
+		perSecond, utc := unitsPerSecond(t.TimeUnit()), t.IsAdjustedToUTC()
+		return func(b []byte, x int64) []byte { return text.AppendTime(b, x, perSecond, utc) }
+	case *schema.TimeLogicalType:
+		perSecond := unitsPerSecond(t.TimeUnit())
+		return func(b []byte, x int64) []byte { return text.AppendClock(b, x, perSecond) }
+	}
+	switch col.kind {
+	case asUint8:
+		return func(b []byte, x int64) []byte { return strconv.AppendUint(b, uint64(uint8(x)), 10) }
+	case asUint16:
+		return func(b []byte, x int64) []byte { return strconv.AppendUint(b, uint64(uint16(x)), 10) }
+	case asUint32:
+		return func(b []byte, x int64) []byte { return strconv.AppendUint(b, uint64(uint32(x)), 10) }
+	case asUint64:
+		return func(b []byte, x int64) []byte { return strconv.AppendUint(b, uint64(x), 10) }
+	case asDecimal:
+		return func(b []byte, x int64) []byte { return text.AppendDecimal(b, big.NewInt(x), col.scale) }
+	}
+	return func(b []byte, x int64) []byte { return strconv.AppendInt(b, x, 10) }
+}
+
+func unitsPerSecond(u schema.TimeUnitType) int64 {
+	switch u {
+	case schema.TimeUnitMillis:
+		return 1e3
+	case schema.TimeUnitMicros:
+		return 1e6
+	}
+	return 1e9
+}
+
+// bytesText says how bytes of the column are written: decimals and UUIDs as such, all
+// others as they are.
+func bytesText(col *column) func([]byte, []byte) []byte {
+	switch col.kind {
+	case asDecimal:
+		return func(b, x []byte) []byte { return text.AppendDecimal(b, text.BigInt(x), col.scale) }
+	case asHalf:
+		return func(b, x []byte) []byte { return text.AppendFloat(b, format.Half(binary.LittleEndian.Uint16(x)), 32) }
+	}
+	if _, ok := col.desc.LogicalType().(schema.UUIDLogicalType); ok {
+		return text.AppendUUID
+	}
+	return func(b, x []byte) []byte { return append(b, x...) }
+}
+
+// int96Text writes a timestamp of old writers: nanoseconds of the day, and a Julian day.
+func int96Text(b []byte, x parquet.Int96) []byte {
+	const epoch = 2440588 // 1970-01-01
+	nanos, day := int64(binary.LittleEndian.Uint64(x[:])), int64(binary.LittleEndian.Uint32(x[8:]))
+	const dayNanos = 86400 * 1e9
+	if day -= epoch; nanos < 0 || nanos >= dayNanos || day < text.FirstSecond/86400 || day > text.LastSecond/86400 {
+		return append(strconv.AppendInt(append(strconv.AppendInt(b, day, 10), 'd'), nanos, 10), "ns"...)
+	}
+	b = append(text.AppendDate(b, day), 'T')
+	return text.AppendClock(b, nanos, 1e9)
+}

@@ -1,0 +1,232 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Types of Thrift's compact protocol, as they stand in field and list headers.
+const (
+	thriftStop   = 0
+	thriftTrue   = 1 // a boolean field carries its value here; in a list it is a byte
+	thriftFalse  = 2
+	thriftByte   = 3
+	thriftI16    = 4
+	thriftI32    = 5
+	thriftI64    = 6
+	thriftDouble = 7
+	thriftBinary = 8
+	thriftList   = 9
+	thriftSet    = 10
+	thriftMap    = 11
+	thriftStruct = 12
+	thriftUUID   = 13
+)
+
+// maxDepth bounds the nesting of Thrift values and of Parquet schemas. Real files
+// stay below 20; without a bound a file of a few MiB overflows the stack, which no
+// recover catches.
+const maxDepth = 64
+
+// errShort says that the bytes end inside a value: more bytes may mend it.
+var errShort = errors.New("thrift data ends early")
+
+// compact is a cursor over bytes in Thrift's compact protocol. It checks every
+// length against the bytes that are there before it believes it, and allocates
+// nothing. The first error sticks: later reads return zero and leave it.
+type compact struct {
+	b   []byte
+	pos int
+	err error
+}
+
+// validateStruct walks one whole struct at the start of b and returns its length.
+// What it accepts, generated Thrift code can parse without allocating more than a
+// small multiple of len(b): no count exceeds the elements that follow.
+func validateStruct(b []byte) (int, error) {
+	c := compact{b: b}
+	c.skip(thriftStruct, 0)
+	return c.pos, c.err
+}
+
+func (c *compact) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func (c *compact) byte() byte {
+	if c.err != nil || c.pos >= len(c.b) {
+		c.fail(errShort)
+		return 0
+	}
+	c.pos++
+	return c.b[c.pos-1]
+}
+
+func (c *compact) uvarint() uint64 {
+	if c.err != nil {
+		return 0
+	}
+	v, n := binary.Uvarint(c.b[c.pos:])
+	switch {
+	case n == 0:
+		c.fail(errShort)
+	case n < 0:
+		c.fail(errors.New("thrift number overflows 64 bits"))
+	default:
+		c.pos += n
+	}
+	return v
+}
+
+// integer reads a zigzag number, as fields of type i16, i32 and i64 have it.
+func (c *compact) integer() int64 {
+	u := c.uvarint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// advance skips n bytes.
+func (c *compact) advance(n uint64) {
+	if c.err != nil {
+		return
+	}
+	if n > uint64(len(c.b)-c.pos) {
+		c.fail(errShort)
+		return
+	}
+	c.pos += int(n)
+}
+
+// field reads the next field header of a struct and updates *id; typ is thriftStop
+// at the struct's end and after an error.
+func (c *compact) field(id *int64) (typ byte) {
+	h := c.byte()
+	if c.err != nil || h == thriftStop {
+		return thriftStop
+	}
+	if delta := int64(h >> 4); delta != 0 {
+		*id += delta
+	} else {
+		*id = c.integer()
+	}
+	if *id < math.MinInt16 || *id > math.MaxInt16 {
+		c.fail(fmt.Errorf("thrift field number %d is out of range", *id))
+	}
+	if c.err != nil {
+		return thriftStop
+	}
+	return h & 15
+}
+
+// list reads the header of a list or set: the type and number of its elements, of
+// which every one takes at least a byte.
+func (c *compact) list() (elem byte, n int) {
+	h := c.byte()
+	count := uint64(h >> 4)
+	if count == 15 {
+		count = c.uvarint()
+	}
+	return h & 15, c.count(count)
+}
+
+func (c *compact) count(n uint64) int {
+	if c.err == nil && n > uint64(len(c.b)-c.pos) {
+		c.fail(fmt.Errorf("thrift container claims %d elements in %d bytes: %w", n, len(c.b)-c.pos, errShort))
+	}
+	if c.err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+// skip walks over one value of the given type, checking all of it.
+func (c *compact) skip(typ byte, depth int) {
+	if depth > maxDepth {
+		c.fail(fmt.Errorf("thrift data is nested deeper than %d", maxDepth))
+		return
+	}
+	switch typ {
+	case thriftTrue, thriftFalse: // the field header held the value
+	case thriftByte:
+		c.byte()
+	case thriftI16, thriftI32, thriftI64:
+		c.uvarint()
+	case thriftDouble:
+		c.advance(8)
+	case thriftUUID:
+		c.advance(16)
+	case thriftBinary:
+		c.advance(c.uvarint())
+	case thriftList, thriftSet:
+		elem, n := c.list()
+		c.skipElements(elem, n, depth)
+	case thriftMap:
+		c.skipMap(depth)
+	case thriftStruct:
+		for id := int64(0); ; {
+			t := c.field(&id)
+			if t == thriftStop {
+				return
+			}
+			c.skip(t, depth+1)
+		}
+	default:
+		c.fail(fmt.Errorf("thrift type %d does not exist", typ))
+	}
+}
+
+func (c *compact) skipElements(elem byte, n, depth int) {
+	for range n {
+		if c.err != nil {
+			return
+		}
+		if elem == thriftTrue || elem == thriftFalse {
+			c.byte()
+		} else {
+			c.skip(elem, depth+1)
+		}
+	}
+}
+
+func (c *compact) skipMap(depth int) {
+	n := c.count(c.uvarint())
+	if n == 0 {
+		return
+	}
+	types := c.byte()
+	for range n {
+		if c.err != nil {
+			return
+		}
+		c.skipElements(types>>4, 1, depth)
+		c.skipElements(types&15, 1, depth)
+	}
+}
+
+// record reads a struct: integer and boolean fields whose number is below len(vals)
+// go to vals and set their bit in the result. other sees the remaining fields: it
+// consumes the value and returns true, or returns false to have it skipped; nil
+// skips them all.
+func (c *compact) record(vals []int64, other func(id int64, typ byte) bool) (set uint64) {
+	for id := int64(0); ; {
+		typ := c.field(&id)
+		if typ == thriftStop {
+			return set
+		}
+		mine := id >= 0 && id < int64(len(vals))
+		switch {
+		case mine && (typ == thriftTrue || typ == thriftFalse):
+			vals[id] = int64(thriftFalse - typ)
+			set |= 1 << id
+		case mine && (typ == thriftI16 || typ == thriftI32 || typ == thriftI64):
+			vals[id] = c.integer()
+			set |= 1 << id
+		case other != nil && other(id, typ):
+		default:
+			c.skip(typ, 1)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+)
+
+func TestValidateStruct(t *testing.T) {
+	good := []byte{
+		0x15, 0x54, // 1: i32
+		0x19, 0x35, 0x02, 0x04, 0x06, // 2: list of 3 i32
+		0x11,                         // 3: true
+		0x17, 1, 2, 3, 4, 5, 6, 7, 8, // 4: double
+		0x18, 0x03, 'a', 'b', 'c', // 5: binary
+		0x1B, 0x01, 0x85, 0x01, 'k', 0x02, // 6: map of binary to i32
+		0x1C, 0x12, 0x00, // 7: struct{1: false}
+		0x03, 0x28, 0x07, // 20, long form: byte
+		0x19, 0x21, 0x01, 0x02, // 21: list of 2 booleans
+		0x1D, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, // 22: uuid
+		0x00,
+	}
+	if n, err := validateStruct(append(good, 0xFF)); err != nil || n != len(good) {
+		t.Fatalf("length %d of %d, %v", n, len(good), err)
+	}
+	for n := range good {
+		if _, err := validateStruct(good[:n]); !errors.Is(err, errShort) {
+			t.Errorf("cut after %d bytes: %v", n, err)
+		}
+	}
+	for name, bad := range map[string][]byte{
+		"a list of 2^28 structs": {0x19, 0xFC, 0xFF, 0xFF, 0xFF, 0x7F, 0x00},
+		"a string of 2^62 bytes": {0x18, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F, 0x00},
+		"a map of 2^28 pairs":    {0x1B, 0xFF, 0xFF, 0xFF, 0x7F, 0x88, 0x00},
+		"a type that is none":    {0x1E, 0x00},
+		"a number of 11 bytes":   {0x16, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0x00},
+		"a field number of 2^20": {0x05, 0x80, 0x80, 0x80, 0x01, 0x00, 0x00},
+		"deep nesting":           bytes.Repeat([]byte{0x1C}, 1<<20),
+		"deep lists":             bytes.Repeat([]byte{0x19}, 1<<20),
+	} {
+		if _, err := validateStruct(bad); err == nil {
+			t.Errorf("%s is taken for valid", name)
+		}
+	}
+}
+
+func TestPageHeaderRoundTrip(t *testing.T) {
+	for _, h := range []PageHeader{
+		{Kind: DataPage, Compressed: 10, Uncompressed: 1 << 30, Values: 1 << 20, Encoding: parquet.Encodings.RLEDict, RepLevels: parquet.Encodings.RLE, DefLevels: parquet.Encodings.RLE, CRC: 0xFEDCBA98, HasCRC: true},
+		{Kind: DictionaryPage, Compressed: 3, Uncompressed: 4, Values: 5, HasCRC: true},
+	} {
+		b := AppendPageHeader(nil, h)
+		got, n, err := ParsePageHeader(append(b, 1, 2, 3))
+		if err != nil || n != len(b) || got != h {
+			t.Errorf("%+v came back as %+v, %d bytes of %d, %v", h, got, n, len(b), err)
+		}
+		for n := range b {
+			if _, _, err := ParsePageHeader(b[:n]); !errors.Is(err, errShort) {
+				t.Errorf("cut after %d bytes: %v", n, err)
+			}
+		}
+	}
+	negative := AppendPageHeader(nil, PageHeader{Kind: DataPage, Compressed: -1, HasCRC: true})
+	if _, _, err := ParsePageHeader(negative); err == nil {
+		t.Error("a negative size is taken for valid")
+	}
+}
+
+func FuzzCompact(f *testing.F) {
+	f.Add(AppendPageHeader(nil, PageHeader{Kind: DataPage, Values: 3, HasCRC: true}))
+	f.Add([]byte{0x19, 0x1C, 0x00, 0x00})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n, err := validateStruct(b)
+		if n > len(b) {
+			t.Fatalf("%d bytes of %d", n, len(b))
+		}
+		if h, m, headerErr := ParsePageHeader(b); headerErr == nil {
+			if err != nil || m != n {
+				t.Fatalf("header %+v of %d bytes in a struct of %d: %v", h, m, n, err)
+			}
+		}
+		_, _ = measureFooter(b)
+	})
+}

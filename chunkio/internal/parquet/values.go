@@ -1,0 +1,216 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+)
+
+// batchValues is how many values are decoded at a time: their scratch stays in the
+// first-level cache.
+const batchValues = 2048
+
+// scratch is the memory of one decoding, kept between column chunks.
+type scratch struct {
+	codec    codec
+	read     []byte // compressed bytes
+	page     []byte
+	dict     []byte
+	distinct []float64
+	levels   []uint8
+	reps     []uint8
+	floats   []float64
+	table    []float64
+	// batches of physical values
+	bools  []bool
+	int32s []int32
+	int64s []int64
+	int96s []parquet.Int96
+	f32s   []float32
+	f64s   []float64
+	fixed  []parquet.FixedLenByteArray
+	bytes  []parquet.ByteArray
+}
+
+// scratchBytes bounds what decoding one column chunk holds: the compressed bytes, the
+// page and the dictionary, the dictionary's values as float64, and the state of the
+// codec (0.4 MB for zstd).
+func scratchBytes(c chunkInfo, col *column) int64 {
+	copies := int64(8) // a slice header of 24 bytes for a value of at least 4
+	if col.size > 0 {
+		copies = 1 + int64(8+col.size-1)/int64(col.size)
+	}
+	return c.Size + copies*c.Uncompressed + 1<<20
+}
+
+// grow returns *buf with length n, reusing its memory.
+func grow[T any](buf *[]T, n int) []T {
+	if cap(*buf) < n {
+		*buf = make([]T, n)
+	}
+	*buf = (*buf)[:n]
+	return *buf
+}
+
+// values decodes the present values of a column chunk, page by page, to float64.
+// Levels are none of its business. Dictionaries and pages without one are decoded by
+// the library, see valuePages.
+type values struct {
+	from  valuePages
+	col   *column
+	plain func(dst []float64) error // of the pages handed to the library
+	dict  dictionary
+	ready bool // the dictionary has been converted
+	coded bool // the page under way is of indices
+	buf   *scratch
+}
+
+func newValues(col *column, dict []byte, dictSize int, buf *scratch) (*values, error) {
+	v := &values{col: col, buf: buf, dict: dictionary{plain: dict, size: dictSize}}
+	required := schema.NewColumn(col.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
+	reader := pqfile.NewColumnReader(required, &v.from, memory.DefaultAllocator, &sync.Pool{
+		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
+	})
+	switch r := reader.(type) {
+	case *pqfile.BooleanColumnChunkReader:
+		v.plain = pull(r, &buf.bools, boolFloats)
+	case *pqfile.Int32ColumnChunkReader:
+		v.plain = pull(r, &buf.int32s, int32Floats(col))
+	case *pqfile.Int64ColumnChunkReader:
+		v.plain = pull(r, &buf.int64s, int64Floats(col))
+	case *pqfile.Float32ColumnChunkReader:
+		v.plain = pull(r, &buf.f32s, cast[float32, float32])
+	case *pqfile.Float64ColumnChunkReader:
+		v.plain = func(dst []float64) error { return readBatch(r, dst) }
+	case *pqfile.FixedLenByteArrayColumnChunkReader:
+		v.plain = pull(r, &buf.fixed, fixedFloats(col))
+	case *pqfile.ByteArrayColumnChunkReader:
+		v.plain = pull(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
+			return decimals(dst, src, col.scale)
+		})
+	}
+	if col.texts != nil {
+		v.plain = textValues(reader, col, buf)
+	}
+	if v.plain == nil || col.kind == notNumber && col.texts == nil {
+		return nil, fmt.Errorf("values of type %s are no numbers", col.physical)
+	}
+	return v, nil
+}
+
+// turn goes to the values of the next page and passes over the first skip of them.
+func (v *values) turn(p *page, skip int) error {
+	if t := v.col.texts; t != nil && v.dict.size >= 0 && !v.ready { // before other texts
+		if err := v.loadDictionary(); err != nil {
+			return err
+		}
+		t.Fixed = len(t.Ends)
+	}
+	v.coded = coded(p.header.Encoding)
+	switch {
+	case !v.coded:
+		b, count, rest := skipValues(v.col, p.header.Encoding, p.values, p.present, skip)
+		v.from.hand(b, count, p.header.Encoding)
+		return v.drop(rest)
+	case p.present == skip: // nothing to read, and perhaps no dictionary
+		return nil
+	case !v.ready:
+		if err := v.loadDictionary(); err != nil {
+			return err
+		}
+	}
+	return v.dict.turn(p.values, skip)
+}
+
+// loadDictionary converts the distinct values.
+func (v *values) loadDictionary() error {
+	v.from.hand(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
+	v.dict.table = grow(&v.buf.distinct, v.dict.size)
+	if err := v.plain(v.dict.table); err != nil {
+		return fmt.Errorf("dictionary: %w", err)
+	}
+	v.ready = true
+	return nil
+}
+
+// read fills dst with the next values of the page.
+func (v *values) read(dst []float64) error {
+	if v.coded {
+		return v.dict.read(dst)
+	}
+	return v.plain(dst)
+}
+
+// drop decodes n values for nothing.
+func (v *values) drop(n int) error {
+	for n > 0 {
+		dst := grow(&v.buf.floats, min(n, batchValues))
+		if err := v.plain(dst); err != nil {
+			return err
+		}
+		if t := v.col.texts; t != nil {
+			t.Cut(len(t.Ends) - len(dst))
+		}
+		n -= len(dst)
+	}
+	return nil
+}
+
+// skipValues cuts the first skip of count encoded values off, as far as that can be
+// done without decoding; rest of them remain to be read and dropped.
+func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ []byte, left, rest int) {
+	switch {
+	case col.chained():
+		return b, count, skip
+	case skip == 0 || skip == count:
+		return b, count - skip, 0
+	case e == parquet.Encodings.Plain && col.size > 0:
+		return b[skip*col.size:], count - skip, 0
+	case e == parquet.Encodings.Plain && col.physical == parquet.Types.Boolean:
+		whole := skip / 8 * 8
+		return b[whole/8:], count - whole, skip - whole
+	}
+	return b, count, skip
+}
+
+// readBatch fills dst.
+func readBatch[T any](r TypedReader[T], dst []T) error {
+	_, n, err := r.ReadBatch(int64(len(dst)), dst, nil, nil)
+	if err == nil {
+		err = r.Err()
+	}
+	if err == nil && n != len(dst) {
+		err = errors.New("page ends before its last value")
+	}
+	return err
+}
+
+// pull makes a reader of float64 from a reader of T and a conversion.
+func pull[T any](r TypedReader[T], buf *[]T, convert func(dst []float64, src []T) error) func([]float64) error {
+	batch := grow(buf, batchValues)
+	return func(dst []float64) error {
+		for len(dst) > 0 {
+			n := min(len(dst), len(batch))
+			if err := readBatch(r, batch[:n]); err != nil {
+				return err
+			}
+			if err := convert(dst[:n], batch[:n]); err != nil {
+				return err
+			}
+			dst = dst[n:]
+		}
+		return nil
+	}
+}
+
+// TypedReader is one of v15's column readers, of one physical type.
+type TypedReader[T any] interface {
+	HasNext() bool
+	Err() error
+	ReadBatch(n int64, values []T, def, rep []int16) (levels int64, read int, err error)
+}

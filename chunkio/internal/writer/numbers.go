@@ -1,0 +1,132 @@
+package writer
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// Number is a numeric Parquet type that float64 values can be written as.
+type Number struct {
+	Name     string
+	Physical parquet.Type
+	Bits     int  // of an integer; 1 for bool, 0 for float and double
+	Signed   bool // of an integer
+}
+
+// NumberOf returns the type of that name; unknown names are double.
+func NumberOf(name string) Number {
+	switch name {
+	case "bool", "boolean":
+		return Number{"bool", parquet.Types.Boolean, 1, false}
+	case "float", "float32":
+		return Number{"float", parquet.Types.Float, 0, true}
+	}
+	digits, signed := strings.CutPrefix(name, "int")
+	if !signed {
+		var unsigned bool
+		if digits, unsigned = strings.CutPrefix(name, "uint"); !unsigned {
+			digits = ""
+		}
+	}
+	switch bits, _ := strconv.Atoi(digits); {
+	case bits == 8, bits == 16, bits == 32:
+		return Number{name, parquet.Types.Int32, bits, signed}
+	case bits == 64 && signed:
+		return Number{name, parquet.Types.Int64, bits, signed}
+	}
+	return Number{"double", parquet.Types.Double, 0, true}
+}
+
+// Node is a column of this type.
+func (n Number) Node(name string, required bool) schema.Node {
+	var logical schema.LogicalType = schema.NoLogicalType{}
+	if n.Bits > 1 {
+		logical = schema.NewIntLogicalType(int8(n.Bits), n.Signed)
+	}
+	rep := parquet.Repetitions.Optional
+	if required {
+		rep = parquet.Repetitions.Required
+	}
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, rep, logical, n.Physical, -1, -1))
+}
+
+// Write encodes column x, NaN as null, to c.
+func (n Number) Write(c *Chunk, x []float64) error { return n.Encode(c, x, math.IsNaN) }
+
+// WriteMarked encodes column x, in which nullValue marks the nulls, to c.
+func (n Number) WriteMarked(c *Chunk, x []float64) error { return n.Encode(c, x, format.IsNull) }
+
+func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
+	return format.Guard(func() error {
+		switch n.Physical {
+		case parquet.Types.Boolean:
+			return writeNumbers(c, n, x, null, func(v float64) bool { return v != 0 })
+		case parquet.Types.Int32:
+			return writeNumbers(c, n, x, null, func(v float64) int32 { return int32(int64(v)) }) // uint32 wraps, as the format wants
+		case parquet.Types.Int64:
+			return writeNumbers(c, n, x, null, func(v float64) int64 { return int64(v) })
+		case parquet.Types.Float:
+			return writeNumbers(c, n, x, null, func(v float64) float32 { return float32(v) })
+		}
+		return writeNumbers(c, n, x, null, func(v float64) float64 { return v })
+	})
+}
+
+func writeNumbers[T any](c *Chunk, n Number, x []float64, null func(float64) bool, convert func(float64) T) error {
+	values := make([]T, 0, len(x))
+	var def []int16
+	if c.Optional() {
+		def = make([]int16, len(x))
+	}
+	for i, v := range x {
+		switch {
+		case !null(v) && n.Holds(v):
+			values = append(values, convert(v))
+			if def != nil {
+				def[i] = 1
+			}
+		case !null(v) || def == nil:
+			return &ValueError{i, v, n.Name}
+		}
+	}
+	return Put(c, values, def, nil)
+}
+
+// Holds reports whether the type has the value v; float may round it.
+func (n Number) Holds(v float64) bool {
+	switch {
+	case n.Physical == parquet.Types.Double:
+		return true
+	case n.Physical == parquet.Types.Float:
+		return !math.IsInf(float64(float32(v)), 0) || math.IsInf(v, 0)
+	case n.Physical == parquet.Types.Boolean:
+		return v == 0 || v == 1
+	case v != math.Trunc(v):
+		return false
+	case n.Signed:
+		limit := math.Ldexp(1, n.Bits-1)
+		return -limit <= v && v < limit
+	}
+	return 0 <= v && v < math.Ldexp(1, n.Bits)
+}
+
+// ValueError is a value that its column's type cannot hold; Row counts within the batch.
+type ValueError struct {
+	Row   int
+	Value float64
+	Type  string
+}
+
+func (e *ValueError) Error() string {
+	if math.IsNaN(e.Value) {
+		return "a missing value in a REQUIRED column"
+	}
+	return fmt.Sprintf("%v does not fit %s", e.Value, e.Type)
+}

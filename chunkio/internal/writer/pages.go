@@ -1,0 +1,111 @@
+package writer
+
+import (
+	"bytes"
+	"hash/crc32"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+	"github.com/klauspost/compress/zstd"
+
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+)
+
+// pageBuffer collects the encoded pages of one column chunk in memory, so that the
+// columns of a row group can be encoded in parallel and written in order.
+//
+// It replaces v15's own page writer, which makes a new zstd encoder for every page
+// (325 µs and 3 MB of garbage for a page of 8 KiB, against 16 µs with one encoder
+// kept: a minute for a file of 5,000 columns and 20 row groups) and whose errors are
+// dropped on the way up for dictionary pages.
+type pageBuffer struct {
+	pqfile.PageWriter // never set: stands for Reset, whose signature is internal to arrow
+
+	meta *metadata.ColumnChunkMetaDataBuilder
+	zstd *zstd.Encoder // shared by all columns: EncodeAll may be called concurrently
+
+	buf          []byte // headers and bodies of all pages, in order
+	dict         int    // length of the dictionary page with its header; 0: none
+	values       int64
+	uncompressed int64
+	encodings    metadata.EncodingStats
+	hasDict      bool
+	fellBack     bool // from the dictionary to plain, within the chunk
+}
+
+func newPageBuffer(meta *metadata.ColumnChunkMetaDataBuilder, enc *zstd.Encoder) *pageBuffer {
+	return &pageBuffer{meta: meta, zstd: enc, encodings: metadata.EncodingStats{
+		DictEncodingStats: map[parquet.Encoding]int32{},
+		DataEncodingStats: map[parquet.Encoding]int32{},
+	}}
+}
+
+// HasCompressor implements pqfile.PageWriter.
+func (b *pageBuffer) HasCompressor() bool { return true }
+
+// Compress implements pqfile.PageWriter.
+func (b *pageBuffer) Compress(buf *bytes.Buffer, src []byte) []byte {
+	return b.zstd.EncodeAll(src, buf.AvailableBuffer())
+}
+
+// WriteDictionaryPage implements pqfile.PageWriter.
+func (b *pageBuffer) WriteDictionaryPage(p *pqfile.DictionaryPage) (int64, error) {
+	body := b.zstd.EncodeAll(p.Data(), nil)
+	n := b.add(pq.PageHeader{
+		Kind: pq.DictionaryPage, Uncompressed: len(p.Data()),
+		Values: int(p.NumValues()), Encoding: parquet.Encoding(p.Encoding()),
+	}, body)
+	b.dict = n
+	b.encodings.DictEncodingStats[parquet.Encoding(p.Encoding())]++
+	return int64(n), nil
+}
+
+// WriteDataPage implements pqfile.PageWriter; the page's data is compressed already.
+func (b *pageBuffer) WriteDataPage(p pqfile.DataPage) (int64, error) {
+	n := b.add(pq.PageHeader{
+		Kind: pq.DataPage, Uncompressed: int(p.UncompressedSize()),
+		Values: int(p.NumValues()), Encoding: parquet.Encoding(p.Encoding()),
+		DefLevels: parquet.Encodings.RLE, RepLevels: parquet.Encodings.RLE,
+	}, p.Data())
+	b.values += int64(p.NumValues())
+	b.encodings.DataEncodingStats[parquet.Encoding(p.Encoding())]++
+	return int64(n), nil
+}
+
+// add appends a page and returns its length in the file.
+func (b *pageBuffer) add(h pq.PageHeader, body []byte) int {
+	start := len(b.buf)
+	h.Compressed, h.CRC, h.HasCRC = len(body), crc32.ChecksumIEEE(body), true
+	b.buf = pq.AppendPageHeader(b.buf, h)
+	b.uncompressed += int64(len(b.buf) - start + h.Uncompressed)
+	b.buf = append(b.buf, body...)
+	return len(b.buf) - start
+}
+
+// Close implements pqfile.PageWriter; place does the rest once the chunk's offset is known.
+func (b *pageBuffer) Close(hasDict, fellBack bool) error {
+	b.hasDict, b.fellBack = hasDict, fellBack
+	return nil
+}
+
+// place completes the chunk's metadata for a chunk that starts at offset of the file.
+func (b *pageBuffer) place(offset int64) error {
+	info := metadata.ChunkMetaInfo{
+		NumValues: b.values, IndexPageOffset: -1, DataPageOffset: offset + int64(b.dict),
+		CompressedSize: int64(len(b.buf)), UncompressedSize: b.uncompressed,
+	}
+	if b.dict > 0 {
+		info.DictPageOffset = offset
+	}
+	if err := b.meta.Finish(info, b.hasDict, b.fellBack, b.encodings, nil); err != nil {
+		return err
+	}
+	chunk := b.meta.Contents()
+	// There is no second copy of the metadata behind the chunk; the format wants 0 then.
+	chunk.FileOffset = 0
+	if s := chunk.MetaData.Statistics; s != nil {
+		s.DistinctCount = nil // v15 never counts them, and would write 0
+	}
+	return nil
+}
