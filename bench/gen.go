@@ -16,10 +16,11 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// newGen makes the subcommand gen: one kind of table each below it.
+// newGen makes the verb gen, with one verb below it for each kind of table.
 func newGen(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen KIND",
@@ -27,9 +28,8 @@ func newGen(c *cli) *cobra.Command {
 		Long: `Make a table of a known kind as Parquet. Every value is a hash of seed, column and row:
 any number of rows is made in the same memory, and the bytes do not depend on --threads.
 What grows with a file is its footer; --files bounds it.`,
-		Args: cobra.ArbitraryArgs,
-		RunE: group("kind of table"),
 	}
+	program.Group(cmd, "kind of table")
 	cmd.AddCommand(newGenPlanted(c), newGenGrid(c), newGenSparse(c), newGenEmnist(c))
 	return cmd
 }

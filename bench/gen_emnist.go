@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -22,7 +23,7 @@ func newGenEmnist(c *cli) *cobra.Command {
 each, shifted by -1, 0, 1 rows and columns in a frame of one pixel more on every side.
 The file names tell the shift: 2_dy-1_dx+0.parquet is one row up. From the 70,000 digits
 of MNIST this makes 630,000 rows of 900 columns.`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case from == "":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -159,7 +160,7 @@ func newGenGrid(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grid -o FILE.parquet",
 		Short: "Images of a few strokes a class, shifted and noisy, columns px_R_C",
-		Args:  noArgs,
+		Args:  program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(types...); err != nil {
 				return err

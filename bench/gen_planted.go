@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -54,7 +55,7 @@ an order that tell nothing. The answer beside it names the columns of each.
 
 With --label there are classes of rows that the factors follow, so that eval has
 something to find; the right selection stays the same.`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(types...); err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -180,7 +181,7 @@ func newGenSparse(c *cli) *cobra.Command {
 		Short: "Word counts of texts on a few topics, as lists of indices and values",
 		Long: `Make rows of word counts with Zipf's frequencies, topics as classes, as two columns of
 lists, indices and values. Read them with --sparse indices,values,D and D the --columns.`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(types...); err != nil {
 				return err

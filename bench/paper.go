@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -45,7 +46,7 @@ ours, and the difference.
 
   go run ./bench paper --data ../shared/datasets -o bench/results/paper.md
   go run ./bench paper --data ../shared/datasets --tables greedy --datasets ORL`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress = c.remarks()
 			return o.run(cmd.Context(), c.out)

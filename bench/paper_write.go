@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/internal/program"
 )
 
 // farOff is the difference, in points, from which on a figure is marked.
@@ -145,7 +147,7 @@ func (o *paperOptions) command() string {
 	if o.quick {
 		args = append(args, "--quick")
 	}
-	return shellQuote("go", append(args, "--seed", fmt.Sprint(o.seed), "--threads", fmt.Sprint(o.threads)))
+	return program.ShellQuote("go", append(args, "--seed", fmt.Sprint(o.seed), "--threads", fmt.Sprint(o.threads)))
 }
 
 // header begins a table; its columns from the text-th on are numbers.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -64,8 +65,8 @@ func (e *stepError) Unwrap() error { return e.err }
 
 // child runs a program to its end and returns what it wrote and what it took. When ctx
 // ends the child is interrupted, and killed if it does not stop.
-func child(ctx context.Context, program string, args ...string) ([]byte, cost, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
+func child(ctx context.Context, binary string, args ...string) ([]byte, cost, error) {
+	cmd := exec.CommandContext(ctx, binary, args...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -82,20 +83,9 @@ func child(ctx context.Context, program string, args ...string) ([]byte, cost, e
 		if cmd.ProcessState != nil {
 			code = cmd.ProcessState.ExitCode()
 		}
-		return nil, took, &stepError{shellQuote(program, args), code, said.String(), errors.Is(ctx.Err(), context.DeadlineExceeded), err}
+		return nil, took, &stepError{program.ShellQuote(binary, args), code, said.String(), errors.Is(ctx.Err(), context.DeadlineExceeded), err}
 	}
 	return out.Bytes(), took, nil
-}
-
-// shellQuote writes a command as a shell takes it.
-func shellQuote(program string, args []string) string {
-	words := append([]string{program}, args...)
-	for i, w := range words {
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$&|;<>()*?[]{}~#!`") {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // workshop is a scratch folder with the program in it. Close it.
@@ -167,7 +157,7 @@ func (w *workshop) ufs(ctx context.Context, into any, verb string, args ...strin
 		return took, err
 	}
 	if err := json.Unmarshal(out, into); err != nil {
-		return took, fmt.Errorf("%s: what it wrote cannot be read: %w", shellQuote(w.program, args), err)
+		return took, fmt.Errorf("%s: what it wrote cannot be read: %w", program.ShellQuote(w.program, args), err)
 	}
 	return took, nil
 }

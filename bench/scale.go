@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,7 +24,7 @@ type scaleOptions struct {
 	onceAbove, giveUp      time.Duration
 	dir, folder            string
 	keep                   bool
-	maxBytes               byteSize
+	maxBytes               program.Bytes
 	data                   []string
 	name, label, k         string
 	memoryLimit            string
@@ -35,17 +35,6 @@ type scaleOptions struct {
 
 	rowCounts, columnCounts, threadCounts []int64                                        // parsed
 	generate                              func(ctx context.Context, args []string) error // runs gen: startSelf
-}
-
-// byteSize is a flag such as 8GB.
-type byteSize uint64
-
-func (b *byteSize) String() string { return humanize.IBytes(uint64(*b)) }
-func (b *byteSize) Type() string   { return "size" }
-func (b *byteSize) Set(s string) error {
-	v, err := humanize.ParseBytes(s)
-	*b = byteSize(v)
-	return err
 }
 
 func newScale(c *cli) *cobra.Command {
@@ -61,7 +50,7 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
   go run ./bench scale
   go run ./bench scale --rows 1e4,1e5 --columns 100 --count 3 --results /tmp/results
   go run ./bench scale --data emnist --name emnist --label label --methods sfufs,fufs --anchors 2000`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress = c.remarks()
 			return o.run(cmd.Context(), c.out)
@@ -182,6 +171,6 @@ func (o *scaleOptions) command() string {
 	if o.anchors > 0 {
 		args = append(args, "--anchors", strconv.Itoa(o.anchors))
 	}
-	return shellQuote("go", append(args, "--threads", strings.Join(o.threads, ","), "--methods", strings.Join(o.methods, ","),
+	return program.ShellQuote("go", append(args, "--threads", strings.Join(o.threads, ","), "--methods", strings.Join(o.methods, ","),
 		"--count", strconv.Itoa(o.count), "--seed", strconv.FormatUint(o.seed, 10)))
 }

@@ -30,10 +30,11 @@ var mayImport = map[string][]string{
 	"cpufs":               {"stream", "gram", "anchor", "cluster", "internal/kernel", "internal/linalg"},
 	"eufs":                {"stream", "gram", "anchor", "cluster", "internal/kernel", "internal/linalg"},
 	"internal/exit":       {"stream"},
+	"internal/program":    {"stream", "chunkio", "internal/exit"},
 	"internal/judge":      {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg"},
 	"report":              {"stream"},
-	"bench":               {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted"},
-	"cmd/ufs-stream":      {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted"},
+	"bench":               {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted", "internal/program"},
+	"cmd/ufs-stream":      {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted", "internal/program"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond
@@ -42,7 +43,7 @@ var mayImport = map[string][]string{
 var importers = map[string][]string{
 	"github.com/apache/arrow/":                       {"chunkio"},
 	"github.com/klauspost/":                          {"chunkio"},
-	"github.com/spf13/":                              {"cmd/ufs-stream", "bench"},
+	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},
 	"gonum.org/v1/plot":                              {"report"},
