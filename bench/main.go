@@ -13,6 +13,7 @@ func main() { program.Main(run) }
 
 // cli is what the verbs share.
 type cli struct {
+	args  []string
 	out   *program.Writer // results
 	err   io.Writer       // everything else
 	quiet bool
@@ -20,7 +21,7 @@ type cli struct {
 
 // run is the whole program; it returns the exit code. It reads no standard input.
 func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) int {
-	c := &cli{out: program.NewWriter(out, "standard output"), err: errw}
+	c := &cli{args: args, out: program.NewWriter(out, "standard output"), err: errw}
 	root := &cobra.Command{
 		Use:   "bench",
 		Short: "Make data for ufs-stream, and measure it",
@@ -29,4 +30,17 @@ func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) i
 	root.PersistentFlags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress on standard error")
 	root.AddCommand(newGen(c), newPaper(c), newScale(c))
 	return program.Program{Root: root, Out: c.out, Err: errw}.Run(ctx, args)
+}
+
+// commandLine is the command that makes the same results again.
+func (c *cli) commandLine() string {
+	return program.ShellQuote("go", append([]string{"run", "./bench"}, c.args...))
+}
+
+// remarks is where a command says what it is doing.
+func (c *cli) remarks() io.Writer {
+	if c.quiet {
+		return io.Discard
+	}
+	return c.err
 }
