@@ -11,20 +11,20 @@
 //	gen sparse --columns 5000 -o texts.parquet
 //	gen emnist --from mnist70k.parquet -o emnist
 //
-// A table is a source as any other (stream.Source) that chunkio.WriteParquet reads:
+// A table is a stream.Source, which chunkio.WriteParquet reads:
 //
-//  1. a filler makes any piece of any column, each value a hash of seed, column and row
-//     (gen_planted.go with package planted, gen_grid.go); sparse rows are made whole
-//     (gen_sparse.go);
-//  2. filled makes one block of it, columns in parallel, and leaves out the share
-//     --nulls (gen_source.go);
-//  3. generate cuts the rows into --files and puts them and the answer, JSON with the
-//     names of the columns by their part, at their place at once (gen.go).
+//  1. A filler makes any piece of any column; each value is a hash of seed, column and row
+//     (gen_planted.go with package planted, gen_grid.go). Sparse rows are made as a whole
+//     (gen_sparse.go).
+//  2. filledTable makes one block of rows, its columns in parallel, and leaves out the
+//     share --nulls of the values (gen_source.go).
+//  3. generate cuts the rows into --files and writes them and the answer, JSON that names
+//     the columns by the part they play (gen.go).
 //
-// So memory is that of one block and one row group whatever the rows, the bytes do not
-// depend on the threads, and a piece can be made again by itself. emnist has no answer:
-// it moves real images (gen_emnist.go).
+// The memory is one block and one row group, however many rows there are. The bytes do not
+// depend on the threads, and any piece can be made again by itself. emnist has no answer,
+// because it moves real images (gen_emnist.go).
 //
-// Making a value costs some 4 ns (planted) to 13 ns (grid; BenchmarkFill), writing it
-// as Parquet some 40: there is nothing to gain by making values faster.
+// Writing a value as Parquet costs several times as much as making it, which BenchmarkFill
+// measures: there is nothing to gain by making values faster.
 package main

@@ -16,10 +16,11 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// newGen makes the subcommand gen: one kind of table each below it.
+// newGen makes the verb gen, with one verb below it for each kind of table.
 func newGen(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen KIND",
@@ -27,14 +28,13 @@ func newGen(c *cli) *cobra.Command {
 		Long: `Make a table of a known kind as Parquet. Every value is a hash of seed, column and row:
 any number of rows is made in the same memory, and the bytes do not depend on --threads.
 What grows with a file is its footer; --files bounds it.`,
-		Args: cobra.ArbitraryArgs,
-		RunE: group("kind of table"),
 	}
+	program.Group(cmd, "kind of table")
 	cmd.AddCommand(newGenPlanted(c), newGenGrid(c), newGenSparse(c), newGenEmnist(c))
 	return cmd
 }
 
-// genOptions are the flags that all made-up kinds share.
+// genOptions are the flags that all kinds share but emnist.
 type genOptions struct {
 	path    string
 	rows    int64
@@ -46,7 +46,8 @@ type genOptions struct {
 	answer  string
 }
 
-// types of a kind, the first being the default.
+// add declares the flags. types are the types of values that the kind can have; the first
+// is the default.
 func (o *genOptions) add(fs *pflag.FlagSet, types ...string) {
 	fs.StringVarP(&o.path, "output", "o", "", "write `PATH`: a Parquet file, or with --files a new folder")
 	fs.Int64Var(&o.rows, "rows", 10000, "rows")
@@ -54,7 +55,7 @@ func (o *genOptions) add(fs *pflag.FlagSet, types ...string) {
 	fs.StringVar(&o.typ, "type", types[0], "type of the values: "+strings.Join(types, ", "))
 	fs.IntVar(&o.files, "files", 0, "split the rows, numbered through, into `N` files in a folder")
 	fs.IntVar(&o.threads, "threads", 0, "threads (default: all)")
-	fs.StringVar(&o.answer, "answer", "", "write what is known of the columns as JSON to `FILE` (default: PATH with the ending .json)")
+	fs.StringVar(&o.answer, "answer", "", "write what is known about the columns as JSON to `FILE` (default: PATH with the ending .json)")
 }
 
 func (o *genOptions) addNulls(fs *pflag.FlagSet) {
@@ -89,18 +90,18 @@ func (o *genOptions) check(types ...string) error {
 	return nil
 }
 
-// perFile is the rows of a file, rounded up.
-func (o genOptions) perFile() int64 { return (o.rows-1)/int64(max(o.files, 1)) + 1 }
+// rowsPerFile is the number of rows of the largest file.
+func (o genOptions) rowsPerFile() int64 { return (o.rows-1)/int64(max(o.files, 1)) + 1 }
 
-// generate writes the table src and the answer beside it. Either all of it appears or
-// nothing, but for the moment between the renaming of the two.
+// generate writes the table src and the answer beside it. Both appear when they are
+// complete, the answer a moment after the table; a failed run leaves neither.
 func (c *cli) generate(ctx context.Context, o genOptions, src stream.Source, w chunkio.WriteOptions, answer any) error {
-	note, err := atomicfile.Create(o.answer)
+	answerFile, err := atomicfile.Create(o.answer)
 	if err != nil {
 		return err
 	}
-	defer note.Close()
-	enc := json.NewEncoder(note)
+	defer answerFile.Close()
+	enc := json.NewEncoder(answerFile)
 	enc.SetIndent("", " ")
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(answer); err != nil {
@@ -114,13 +115,13 @@ func (c *cli) generate(ctx context.Context, o genOptions, src stream.Source, w c
 			n := int64(o.files)
 			parts = append(parts, part{
 				fmt.Sprintf("part-%0*d.parquet", digits, i),
-				rowsOf{src, stream.Range{From: o.rows/n*i + min(i, o.rows%n), To: o.rows/n*(i+1) + min(i+1, o.rows%n)}},
+				rowRange{src, stream.Range{From: o.rows/n*i + min(i, o.rows%n), To: o.rows/n*(i+1) + min(i+1, o.rows%n)}},
 			})
 		}
 	}
 	w.Threads = o.threads
 	if w.RowGroupRows == 0 {
-		w.RowGroupRows = groupRows(len(src.Columns()), o.perFile())
+		w.RowGroupRows = groupRows(len(src.Columns()), o.rowsPerFile())
 	}
 	if err := checkFooter(o, len(src.Columns()), w); err != nil {
 		return err
@@ -128,41 +129,43 @@ func (c *cli) generate(ctx context.Context, o genOptions, src stream.Source, w c
 	if err := c.writeParts(ctx, o.path, len(src.Columns()), parts, w); err != nil {
 		return err
 	}
-	return note.Commit()
+	return answerFile.Commit()
 }
 
-// maxColumnChunks bounds the footer of one file: the writer holds it, and reads it back
-// in the end, at 1.6 KB a column chunk (measured at 10,000 columns), 0.8 GB then.
+// maxColumnChunks bounds the footer of one file. The writer holds it in memory and reads it
+// back in the end, which takes 1.6 KB a column chunk (measured at 10,000 columns), so that
+// the largest footer takes 0.8 GB.
 const maxColumnChunks = 500000
 
-// checkFooter refuses a file of more column chunks than that.
+// checkFooter refuses files of more than maxColumnChunks.
 func checkFooter(o genOptions, features int, w chunkio.WriteOptions) error {
 	if w.Sparse {
 		features = 2
 	}
-	groups := (o.perFile()-1)/int64(w.RowGroupRows) + 1
+	groups := (o.rowsPerFile()-1)/int64(w.RowGroupRows) + 1
 	if groups*int64(features) <= maxColumnChunks {
 		return nil
 	}
 	most := max(maxColumnChunks/int64(features), 1) * int64(w.RowGroupRows)
 	return stream.Usagef("the footer of a file of %s rows x %s columns would not stay in memory; split it: --files %d",
-		humanize.Comma(o.perFile()), humanize.Comma(int64(features)), (o.rows-1)/most+1)
+		humanize.Comma(o.rowsPerFile()), humanize.Comma(int64(features)), (o.rows-1)/most+1)
 }
 
-// part is one file to write: into a folder, or at the place itself if it has no name.
+// part is one file to write. It is put into a folder, or is the output itself if it has no
+// name.
 type part struct {
 	name   string
 	source stream.Source
 }
 
-// writeParts writes the files and tells how fast.
+// writeParts writes the files and says how long it took.
 func (c *cli) writeParts(ctx context.Context, path string, features int, parts []part, w chunkio.WriteOptions) error {
 	total := int64(0)
 	for _, p := range parts {
 		total += p.source.Rows()
 	}
 	begin := time.Now()
-	err := c.progress(total, func(count func(stream.Source) stream.Source) error {
+	err := c.withProgress(total, func(count func(stream.Source) stream.Source) error {
 		if parts[0].name == "" {
 			return chunkio.WriteParquet(ctx, path, count(parts[0].source), w)
 		}
@@ -195,7 +198,7 @@ func (c *cli) writeParts(ctx context.Context, path string, features int, parts [
 	return nil
 }
 
-// sizeOf is the bytes of a file, or of all files in a folder.
+// sizeOf is the size in bytes of a file, or of all files in a folder.
 func sizeOf(path string) (size int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

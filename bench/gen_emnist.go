@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,12 +18,12 @@ func newGenEmnist(c *cli) *cobra.Command {
 	var threads int
 	cmd := &cobra.Command{
 		Use:   "emnist --from mnist70k.parquet -o DIR",
-		Short: "Every image of a set shifted by -1, 0, 1 in both directions, in nine files",
+		Short: "Copies of images, shifted by -1, 0 and 1 pixels in both directions, in nine files",
 		Long: `Read images of columns px_R_C and a whole-number label, and write them nine times, one file
 each, shifted by -1, 0, 1 rows and columns in a frame of one pixel more on every side.
 The file names tell the shift: 2_dy-1_dx+0.parquet is one row up. From the 70,000 digits
 of MNIST this makes 630,000 rows of 900 columns.`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case from == "":
@@ -46,7 +47,7 @@ func (c *cli) emnist(ctx context.Context, from, path, label string, threads int)
 	// The label travels as one more column of whole numbers, so each row keeps its own.
 	src, err := chunkio.Open(ctx, []string{from}, chunkio.Options{Columns: []string{"px_*", label}, Threads: threads, Memory: 256 << 20})
 	var usage *stream.UsageError
-	if errors.As(err, &usage) { // of --columns, which is no flag here
+	if errors.As(err, &usage) { // it complains about --columns, which is no flag here
 		return stream.Usagef("--from %s: want columns px_R_C and the label %s beside them; --label names another", from, label)
 	}
 	if err != nil {
@@ -76,43 +77,43 @@ func (c *cli) emnist(ctx context.Context, from, path, label string, threads int)
 	return err
 }
 
-// shifted is a source of images, moved in a frame of one pixel more on every side; the
-// last column is the label.
+// shifted is a source of images that are moved within a frame, which is one pixel wider on
+// every side. The last column is the label.
 type shifted struct {
 	stream.Source
 	columns []stream.Column
-	from    []int // the source's column of each of ours; -1: the frame, always 0
+	from    []int // for each column the source's column, or -1 for the frame, which is 0
 }
 
 // newShifted finds the pixels of src by name. A pixel at (r, c) goes to (r+1+dy, c+1+dx).
 func newShifted(src stream.Source, label string, dy, dx int) (*shifted, error) {
-	at := make(map[[2]int]int)
-	typ, last := "", -1
+	columnAt := make(map[[2]int]int)
+	typ, labelColumn := "", -1
 	height, width := 0, 0
 	for j, col := range src.Columns() {
 		var r, c int
 		if col.Name == label {
-			last = j
+			labelColumn = j
 			continue
 		}
 		if n, _ := fmt.Sscanf(col.Name, "px_%d_%d", &r, &c); n != 2 || col.Name != fmt.Sprintf("px_%d_%d", r, c) {
 			return nil, stream.Usagef("--from: column %s is no pixel px_R_C", col.Name)
 		}
-		at[[2]int{r, c}] = j
+		columnAt[[2]int{r, c}] = j
 		height, width = max(height, r+1), max(width, c+1)
 		if typ == "" {
 			typ = col.Type
 		} else if typ != col.Type {
-			typ = "double" // which holds all of them
+			typ = "double" // which holds the values of all types
 		}
 	}
-	if last < 0 || len(at) != height*width {
-		return nil, stream.Usagef("--from: want a label and a pixel px_R_C at every place of a rectangle, got %d of %dx%d", len(at), height, width)
+	if labelColumn < 0 || len(columnAt) != height*width {
+		return nil, stream.Usagef("--from: want a label and a pixel px_R_C at every place of a rectangle, got %d of %dx%d", len(columnAt), height, width)
 	}
 	s := &shifted{Source: src}
 	for r := range height + 2 {
 		for c := range width + 2 {
-			j, ok := at[[2]int{r - 1 - dy, c - 1 - dx}]
+			j, ok := columnAt[[2]int{r - 1 - dy, c - 1 - dx}]
 			if !ok {
 				j = -1
 			}
@@ -120,7 +121,7 @@ func newShifted(src stream.Source, label string, dy, dx int) (*shifted, error) {
 			s.columns = append(s.columns, stream.Column{Name: fmt.Sprintf("px_%d_%d", r, c), Type: typ})
 		}
 	}
-	s.from = append(s.from, last)
+	s.from = append(s.from, labelColumn)
 	s.columns = append(s.columns, stream.Column{Name: label, Type: "int32"})
 	return s, nil
 }

@@ -10,29 +10,29 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// grid makes images: every class is a pattern of a few strokes, every row the pattern
-// of its class, shifted by up to shift pixels, of a brightness of its own, with noise.
+// grid makes images. Every class is a pattern of a few strokes. Every row shows the pattern
+// of its class, shifted by up to shift pixels, in a random brightness and with noise.
 // Pixels are whole numbers from 0 to 255.
 type grid struct {
 	height, width, classes int
 	shift                  int
 	columns                []stream.Column
-	patterns               [][]float64 // of each class, 0 to 1, with a margin of shift around the frame
+	patterns               [][]float64 // one a class: brightness 0 to 1, with a margin of shift around the frame
 	rows                   planted.Series
 	seed                   uint64
 }
 
 const (
-	gridStrokes = 3 // a class
-	gridNoise   = 12
-	// Series of a grid: rows, strokes, then one for each pixel's noise.
-	gridRows    = 0
-	gridStroke  = 1
-	gridPixel   = 1 << 33
-	informative = 0.1 // of the full brightness, between the mean images of two classes
+	gridStrokes = 3       // strokes of a class
+	gridNoise   = 12      // standard deviation
+	gridRows    = 0       // the series of the rows
+	gridStroke  = 1       // the series of the strokes
+	gridPixel   = 1 << 33 // the series of the first pixel's noise; the other pixels follow
+	informative = 0.1     // difference between the mean images of two classes, as a share of the full brightness
 )
 
 func newGrid(height, width, classes int, seed uint64) *grid {
@@ -44,10 +44,10 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 		}
 	}
 	draw := planted.NewSeries(seed, gridStroke)
-	at := int64(0)
+	draws := int64(0)
 	uniform := func(from, to float64) float64 {
-		at++
-		return from + float64((to-from)*unit(draw.Bits(at)))
+		draws++
+		return from + float64((to-from)*uniform01(draw.Bits(draws)))
 	}
 	for range classes {
 		pattern := make([]float64, (height+2*g.shift)*(width+2*g.shift))
@@ -69,8 +69,8 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 	return g
 }
 
-// stroke is a line with soft sides: (1 - (distance/reach)²)², 0 beyond reach. A
-// polynomial, so that every machine gives the same bits.
+// stroke is a line with soft sides: its brightness is (1 - (distance/reach)²)², and 0
+// beyond reach. A polynomial has the same bits on every machine.
 type stroke struct{ y0, x0, y1, x1, reach float64 }
 
 func (s stroke) at(y, x float64) float64 {
@@ -84,8 +84,8 @@ func (s stroke) at(y, x float64) float64 {
 	return rest * rest
 }
 
-// unit is a number from 0 to below 1 of random bits.
-func unit(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
+// uniform01 makes a number from 0 to below 1 of random bits.
+func uniform01(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
 // Columns implements filler.
 func (g *grid) Columns() []stream.Column { return g.columns }
@@ -97,33 +97,33 @@ func (g *grid) Fill(j int, from int64, out []float64) {
 	span := uint64(2*g.shift + 1)
 	for i := range out {
 		row := from + int64(i)
-		class, bits := g.draw(row)
+		class, bits := g.classAndBits(row)
 		dy, dx := int(bits%span)-g.shift, int(bits>>16%span)-g.shift
-		bright := 0.75 + unit(bits)/2
+		bright := 0.75 + uniform01(bits)/2
 		v := g.patterns[class][(y-dy)*(g.width+2*g.shift)+x-dx]
 		out[i] = min(max(math.Round(float64(200*bright*v)+float64(gridNoise*noise.Normal(row))), 0), 255) + 0 // no -0
 	}
 }
 
-// draw is a row's class and the bits of its shift and brightness.
-func (g *grid) draw(row int64) (class int, bits uint64) {
+// classAndBits returns a row's class and the bits of its shift and brightness.
+func (g *grid) classAndBits(row int64) (class int, bits uint64) {
 	bits = g.rows.Bits(row)
 	return int(bits >> 32 % uint64(g.classes)), bits
 }
 
-// gridAnswer names the pixels by what they tell of the classes.
+// gridAnswer sorts the pixels by what they tell about the classes.
 type gridAnswer struct {
 	answer
 	Shape       string   `json:"shape"`
 	Informative []string `json:"informative"` // the mean images of two classes differ by a tenth or more
 	Weak        []string `json:"weak"`        // they differ by less
-	Background  []string `json:"background"`  // no pattern ever gets here: noise only
+	Background  []string `json:"background"`  // noise only: no pattern ever reaches them
 }
 
-// parts judges every pixel by the classes' mean images over all shifts.
+// parts judges every pixel by the mean images of the classes over all shifts.
 func (g *grid) parts(o genOptions) gridAnswer {
 	a := gridAnswer{
-		answer: o.about("grid", len(g.columns), g.classes), Shape: fmt.Sprintf("%dx%d", g.height, g.width),
+		answer: o.commonAnswer("grid", len(g.columns), g.classes), Shape: fmt.Sprintf("%dx%d", g.height, g.width),
 		Informative: []string{}, Weak: []string{}, Background: []string{},
 	}
 	for j, col := range g.columns {
@@ -159,7 +159,7 @@ func newGenGrid(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grid -o FILE.parquet",
 		Short: "Images of a few strokes a class, shifted and noisy, columns px_R_C",
-		Args:  noArgs,
+		Args:  program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(types...); err != nil {
 				return err
@@ -173,10 +173,10 @@ func newGenGrid(c *cli) *cobra.Command {
 			}
 			g := newGrid(height, width, classes, o.seed)
 			w := chunkio.WriteOptions{Type: o.typ, LabelName: labelName, Label: func(row int64) int32 {
-				class, _ := g.draw(row)
+				class, _ := g.classAndBits(row)
 				return int32(class)
 			}}
-			return c.generate(cmd.Context(), o, filled{g, o.rows, o.nulls, o.seed, o.threads}, w, g.parts(o))
+			return c.generate(cmd.Context(), o, filledTable{g, o.rows, o.nulls, o.seed, o.threads}, w, g.parts(o))
 		},
 	}
 	o.add(cmd.Flags(), types...)
@@ -186,8 +186,8 @@ func newGenGrid(c *cli) *cobra.Command {
 	return cmd
 }
 
-// parseShape reads "28x30". A pixel fewer than 8 in a direction leaves no room for
-// strokes; the patterns of more than a million are not worth their memory.
+// parseShape reads "28x30". A side below 8 leaves no room for strokes, and patterns of
+// more than a million pixels are not worth their memory.
 func parseShape(s string) (height, width int, err error) {
 	r, c, _ := strings.Cut(s, "x")
 	height, errR := strconv.Atoi(r)

@@ -14,8 +14,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// What the answer says of a pixel is seen in the images: the class means of an
-// informative one differ by a tenth of the full brightness, those of the background not.
+// The images show what the answer says about each pixel: the class means of an
+// informative pixel differ by a tenth of the full brightness, and the class means of a
+// background pixel do not differ.
 func TestGenGrid(t *testing.T) {
 	const n, classes = 4000, 4
 	path := gen(t, "g.parquet", "grid", "--rows", fmt.Sprint(n), "--shape", "14x10", "--classes", fmt.Sprint(classes), "--seed", "2")
@@ -44,19 +45,19 @@ func TestGenGrid(t *testing.T) {
 			low, high = min(low, mean), max(high, mean)
 			err = max(err, math.Sqrt((squares[y]/count[y]-mean*mean)/count[y]))
 		}
-		// Clipping at 0 takes some of a difference from the dark side: the mean of the
-		// noise there is 12·0.4 = 4.8 instead of 0.
-		differ := high - low
+		// Clipping at 0 makes the dark side brighter: the mean of its noise is
+		// 12·0.4 = 4.8 instead of 0.
+		difference := high - low
 		switch {
-		case slices.Contains(a.Informative, names[j]) && differ < 200*informative-4.8-5*err,
-			slices.Contains(a.Background, names[j]) && differ > 10*err:
-			t.Errorf("%s: the class means differ by %.1f, standard error %.1f", names[j], differ, err)
+		case slices.Contains(a.Informative, names[j]) && difference < 200*informative-4.8-5*err,
+			slices.Contains(a.Background, names[j]) && difference > 10*err:
+			t.Errorf("%s: the class means differ by %.1f, standard error %.1f", names[j], difference, err)
 		}
 	}
 }
 
-// The lists read back as the rows that were made; frequencies follow Zipf's law, and
-// the words of a topic belong to its class.
+// The file holds the rows that were made. Frequencies follow Zipf's law, and the words of a
+// topic belong to its class.
 func TestGenSparse(t *testing.T) {
 	const n, d, topics = 5000, 400, 4
 	path := gen(t, "s.parquet", "sparse", "--rows", fmt.Sprint(n), "--columns", fmt.Sprint(d), "--classes", fmt.Sprint(topics), "--words", "50")
@@ -68,9 +69,9 @@ func TestGenSparse(t *testing.T) {
 	}
 	defer src.Close()
 	made := newTexts(n, d, topics, 50, 1, 1)
-	at := make(map[string]int)
+	columnOf := make(map[string]int)
 	for j, c := range src.Columns() {
-		if at[c.Name] = j; c.Name != made.Columns()[j].Name {
+		if columnOf[c.Name] = j; c.Name != made.Columns()[j].Name {
 			t.Fatalf("column %d is %s, not %s", j, c.Name, made.Columns()[j].Name)
 		}
 	}
@@ -98,18 +99,18 @@ func TestGenSparse(t *testing.T) {
 	if row != n {
 		t.Fatalf("%d rows", row)
 	}
-	// Ranks 0 to 3 are of no topic: 1, 1/2, 1/3, 1/4 of the commonest, each within six
-	// standard errors of its count (and of the first's).
-	first := total[made.place[0]]
+	// Ranks 0 to 3 belong to no topic, so they come 1, 1/2, 1/3 and 1/4 as often as the
+	// commonest word, within six standard errors of their counts.
+	first := total[made.columnOfRank[0]]
 	for r := 1; r < topics; r++ {
-		got, want := total[made.place[r]], first/float64(r+1)
+		got, want := total[made.columnOfRank[r]], first/float64(r+1)
 		if math.Abs(got-want) > 6*math.Sqrt(2*want) {
 			t.Errorf("the word of rank %d comes %v times, want about %.0f", r, got, want)
 		}
 	}
 	for topic, words := range a.Topics {
 		for _, w := range words[:5] {
-			counts := byClass[at[w]]
+			counts := byClass[columnOf[w]]
 			for class, x := range counts {
 				if class != topic && 2*x > counts[topic] {
 					t.Errorf("%s of topic %d comes %v", w, topic, counts)
@@ -128,7 +129,8 @@ type pixels struct {
 
 func (p pixels) write(t *testing.T, path, label string) {
 	t.Helper()
-	// Columns in an order of their own, the label in the middle: names tell, not places.
+	// The columns are not in the order of the pixels and the label is among them, because
+	// gen emnist must go by the names.
 	var names []string
 	var columns [][]float64
 	for c := range p.width {
@@ -147,21 +149,21 @@ func (p pixels) write(t *testing.T, path, label string) {
 	for _, name := range names {
 		list = append(list, stream.Column{Name: name, Type: "uint8"})
 	}
-	if err := chunkio.WriteParquet(t.Context(), path, filled{held{list, columns}, int64(len(p.rows)), 0, 1, 1}, chunkio.WriteOptions{RowGroupRows: 3}); err != nil {
+	if err := chunkio.WriteParquet(t.Context(), path, filledTable{memoryColumns{list, columns}, int64(len(p.rows)), 0, 1, 1}, chunkio.WriteOptions{RowGroupRows: 3}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// held is a filler of columns in memory.
-type held struct {
+// memoryColumns is a filler of columns in memory.
+type memoryColumns struct {
 	columns []stream.Column
 	data    [][]float64
 }
 
-func (h held) Columns() []stream.Column              { return h.columns }
-func (h held) Fill(j int, from int64, out []float64) { copy(out, h.data[j][from:]) }
+func (h memoryColumns) Columns() []stream.Column              { return h.columns }
+func (h memoryColumns) Fill(j int, from int64, out []float64) { copy(out, h.data[j][from:]) }
 
-// Every file is the naive shift that its name tells of every image.
+// Every file has every image, shifted as its name tells.
 func TestGenEmnist(t *testing.T) {
 	p := pixels{height: 3, width: 4}
 	for i := range 8 {
@@ -203,7 +205,7 @@ func TestGenEmnist(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"--label", "none"}, {"--label", "px_0_0"}} {
-		if code, _, errw := bench(append([]string{"gen", "emnist", "--from", source, "-o", source + "2"}, args...)...); code != exit.Usage || !strings.Contains(errw, "--from") {
+		if code, _, errw := runBench(t.Context(), append([]string{"gen", "emnist", "--from", source, "-o", source + "2"}, args...)...); code != exit.Usage || !strings.Contains(errw, "--from") {
 			t.Errorf("%v: exit %d, %s", args, code, errw)
 		}
 	}

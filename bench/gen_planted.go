@@ -5,10 +5,11 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// answer is what every kind tells of its table.
+// answer is what every kind of table tells about itself.
 type answer struct {
 	Schema  string `json:"schema"` // "ufs-stream/planted/v1"
 	Kind    string `json:"kind"`
@@ -19,7 +20,7 @@ type answer struct {
 	Classes int    `json:"classes,omitempty"`
 }
 
-func (o genOptions) about(kind string, columns, classes int) answer {
+func (o genOptions) commonAnswer(kind string, columns, classes int) answer {
 	a := answer{Schema: "ufs-stream/planted/v1", Kind: kind, Rows: o.rows, Columns: columns, Seed: o.seed, Classes: classes}
 	if classes > 0 {
 		a.Label = labelName
@@ -29,11 +30,11 @@ func (o genOptions) about(kind string, columns, classes int) answer {
 
 const labelName = "label"
 
-// plantedAnswer names the columns by their part, see package planted.
+// plantedAnswer names the columns by the part they play; package planted explains the parts.
 type plantedAnswer struct {
 	answer
-	Groups [][]string `json:"groups"` // redundant columns, by factor; a right selection has one of each
-	// ClassGroups is how many groups, from the first, follow the label.
+	Groups [][]string `json:"groups"` // the redundant columns of each factor; a right selection has one of each group
+	// The first ClassGroups groups follow the label.
 	ClassGroups int      `json:"class_groups,omitempty"`
 	Mixtures    []string `json:"mixtures"`
 	Noise       []string `json:"noise"`
@@ -54,7 +55,7 @@ an order that tell nothing. The answer beside it names the columns of each.
 
 With --label there are classes of rows that the factors follow, so that eval has
 something to find; the right selection stays the same.`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(types...); err != nil {
 				return err
@@ -77,7 +78,7 @@ something to find; the right selection stays the same.`,
 				w.LabelName = labelName
 				w.Label = func(row int64) int32 { return int32(table.Class(row)) }
 			}
-			src := filled{table, o.rows, o.nulls, o.seed, o.threads}
+			src := filledTable{table, o.rows, o.nulls, o.seed, o.threads}
 			return c.generate(cmd.Context(), o, src, w, plantedParts(o, table))
 		},
 	}
@@ -117,7 +118,7 @@ func plantedParts(o genOptions, t *planted.Table) plantedAnswer {
 	}
 	parts := t.Answer()
 	a := plantedAnswer{
-		answer:   o.about("planted", len(t.Columns()), t.Classes()),
+		answer:   o.commonAnswer("planted", len(t.Columns()), t.Classes()),
 		Mixtures: name(parts.Mixtures), Noise: name(parts.Noise), Constant: name(parts.Constant),
 	}
 	for _, g := range parts.Groups {

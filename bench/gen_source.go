@@ -16,34 +16,34 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// filler makes any piece of any column by itself; pieces may be made at once.
+// filler makes any piece of any column by itself. Several pieces may be made at once.
 type filler interface {
 	Columns() []stream.Column
 	Fill(j int, from int64, out []float64)
 }
 
-// filled is the table that a filler makes, as a source: one block in memory, its
-// columns made in parallel.
-type filled struct {
+// filledTable is a source of the rows that a filler makes. One block is in memory at a
+// time; its columns are made in parallel.
+type filledTable struct {
 	filler
 	rows    int64
-	nulls   float64 // share of values left out (NaN)
+	nulls   float64 // share of the values that are left out (NaN)
 	seed    uint64
 	threads int
 }
 
-// nullSeries begins the series that decide which values are left out, one a column,
-// far from those of package planted.
+// nullSeries is the first of the series that decide which values are left out, one a
+// column. Package planted uses other numbers.
 const nullSeries = 1 << 40
 
 // Rows implements stream.Source.
-func (s filled) Rows() int64 { return s.rows }
+func (s filledTable) Rows() int64 { return s.rows }
 
 // Cuts implements stream.Source.
-func (s filled) Cuts() []int64 { return []int64{0, s.rows} }
+func (s filledTable) Cuts() []int64 { return []int64{0, s.rows} }
 
 // Chunks implements stream.Source; r may be any rows.
-func (s filled) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	if r.All() {
 		r.To = s.rows
 	}
@@ -76,8 +76,8 @@ func (s filled) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 	}
 }
 
-// leaveOut puts NaN where the column's own series is below limit, of 2⁵³.
-func (s filled) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
+// leaveOut puts NaN where the column's null series, of 53 bits, is below limit.
+func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
 	chance := planted.NewSeries(s.seed, nullSeries+uint64(j))
 	for i := range out {
 		if chance.Bits(from+int64(i))>>11 < limit {
@@ -88,24 +88,24 @@ func (s filled) leaveOut(j int, from int64, out []float64, limit uint64) (count 
 	return count
 }
 
-// rowsOf is some rows of a source as a source of its own; they keep their positions.
-type rowsOf struct {
+// rowRange is a source of some rows of another source. The rows keep their positions.
+type rowRange struct {
 	stream.Source
 	r stream.Range
 }
 
 // Rows implements stream.Source.
-func (s rowsOf) Rows() int64 { return s.r.To - s.r.From }
+func (s rowRange) Rows() int64 { return s.r.To - s.r.From }
 
-// Chunks implements stream.Source, for all rows only.
-func (s rowsOf) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
+// Chunks implements stream.Source; it always gives all rows of the range.
+func (s rowRange) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return s.Source.Chunks(ctx, s.r)
 }
 
-// groupRows is the height of the row groups of a file of so many rows of d columns:
+// groupRows is how many rows a row group gets in a file of so many rows of d columns:
 // whole blocks within 64 MiB of float64, at most 65,536 rows. The writer holds one row
-// group; it also holds the footer, so groups grow, to 256 MiB, where there would be more
-// than half of what a footer may have.
+// group and the footer in memory. Row groups grow, up to 256 MiB, while the footer would
+// have more than half of maxColumnChunks.
 func groupRows(d int, rows int64) int {
 	block := stream.BlockRows(d)
 	height := max(64<<20/(8*d*block), 1) * block
@@ -115,14 +115,14 @@ func groupRows(d int, rows int64) int {
 	return min(height, 1<<16)
 }
 
-// counted counts the rows that pass by.
-type counted struct {
+// countingSource counts the rows that are read from a source.
+type countingSource struct {
 	stream.Source
 	rows *atomic.Int64
 }
 
 // Chunks implements stream.Source.
-func (s counted) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		for c, err := range s.Source.Chunks(ctx, r) {
 			if !yield(c, err) {
@@ -135,13 +135,13 @@ func (s counted) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.C
 	}
 }
 
-// progress runs do and says every ten seconds how far it is: by the rows that have
-// passed the sources that do has counted. No goroutine is left when it returns.
-func (c *cli) progress(total int64, do func(count func(stream.Source) stream.Source) error) error {
+// withProgress runs work and says every ten seconds how many of all rows have been read
+// from the sources that work passes through count. Its goroutine ends before it returns.
+func (c *cli) withProgress(total int64, work func(count func(stream.Source) stream.Source) error) error {
 	var rows atomic.Int64
-	count := func(s stream.Source) stream.Source { return counted{s, &rows} }
+	count := func(s stream.Source) stream.Source { return countingSource{s, &rows} }
 	if c.quiet {
-		return do(count)
+		return work(count)
 	}
 	done := make(chan struct{})
 	var wait sync.WaitGroup
@@ -165,7 +165,7 @@ func (c *cli) progress(total int64, do func(count func(stream.Source) stream.Sou
 				humanize.Comma(n), humanize.Comma(total), humanize.Comma(int64(rate)), eta)
 		}
 	})
-	err := do(count)
+	err := work(count)
 	close(done)
 	wait.Wait()
 	return err

@@ -13,32 +13,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// texts makes rows of word counts. Words have Zipf's frequencies: the one of rank r
-// comes 1/(r+1) as often as the first. Three words in ten are of the row's topic, its
-// class, again by Zipf's law; the others are of all words.
+// texts makes rows of word counts. Words follow Zipf's law: the word of rank r comes
+// 1/(r+1) as often as the first. Three words in ten are drawn from the words of the row's
+// topic, which is its class; the others are drawn from all words.
 //
-// Topic t of T has the ranks T·(2m+1)+t, m = 0, 1, …: half of all words, none of the
-// commonest T. Ranks are scattered over the columns.
+// Topic t of T owns the ranks T·(2m+1)+t, m = 0, 1, …, so that the topics together own
+// half of all words and leave the commonest T to all. Ranks are scattered over the columns.
 type texts struct {
-	n       int64
-	topics  int
-	length  int // mean words a row; from half to one and a half of it
-	threads int
-	columns []stream.Column
-	place   []int32   // column of each rank
-	all     []float64 // cumulated frequencies of the ranks
-	topic   []float64 // cumulated frequencies of a topic's own words, by m
-	rows    planted.Series
+	n            int64 // rows
+	topics       int
+	length       int // mean words a row; a row has from half to one and a half times as many
+	threads      int
+	columns      []stream.Column
+	columnOfRank []int32
+	allWords     []float64 // cumulated frequencies of the ranks
+	ownWords     []float64 // cumulated frequencies of a topic's words, by m
+	rows         planted.Series
 }
 
 const (
-	textRows  = 0 // series of the rows
-	textOrder = 1 // and of the columns' order
-	// topicWords of 256 words are of the topic.
-	topicWords = 77
+	textRows   = 0  // the series of the rows
+	textOrder  = 1  // the series of the columns' order
+	topicWords = 77 // of 256 words are drawn from the topic's
 )
 
 func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *texts {
@@ -47,16 +47,16 @@ func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *t
 	sum := 0.0
 	for r := range columns {
 		s.columns = append(s.columns, stream.Column{Name: fmt.Sprintf("values[%d]", r), Type: "float"})
-		s.place = append(s.place, int32(r))
+		s.columnOfRank = append(s.columnOfRank, int32(r))
 		sum += 1 / float64(r+1)
-		s.all = append(s.all, sum)
+		s.allWords = append(s.allWords, sum)
 		if s.rank(topics-1, r) < columns {
-			s.topic = append(s.topic, sum)
+			s.ownWords = append(s.ownWords, sum)
 		}
 	}
 	for i := columns - 1; i > 0; i-- {
 		j := order.Bits(int64(i)) % uint64(i+1)
-		s.place[i], s.place[j] = s.place[j], s.place[i]
+		s.columnOfRank[i], s.columnOfRank[j] = s.columnOfRank[j], s.columnOfRank[i]
 	}
 	return s
 }
@@ -77,18 +77,18 @@ func (s *texts) row(row int64, words []int32) []int32 {
 		u := float64(bits&(1<<53-1)) / (1 << 53)
 		var rank int
 		if bits>>56 < topicWords {
-			rank = s.rank(topic, draw(s.topic, u))
+			rank = s.rank(topic, drawRank(s.ownWords, u))
 		} else {
-			rank = draw(s.all, u)
+			rank = drawRank(s.allWords, u)
 		}
-		words = append(words, s.place[rank])
+		words = append(words, s.columnOfRank[rank])
 	}
 	slices.Sort(words[from:])
 	return words
 }
 
-// draw is the first index whose cumulated frequency exceeds the share u of all.
-func draw(cumulated []float64, u float64) int {
+// drawRank is the first index whose cumulated frequency exceeds the share u of the sum.
+func drawRank(cumulated []float64, u float64) int {
 	last := len(cumulated) - 1
 	x := u * cumulated[last]
 	return min(sort.Search(last, func(i int) bool { return cumulated[i] > x }), last)
@@ -112,7 +112,7 @@ func (s *texts) csr(from, to int64) *stream.CSR {
 	return c
 }
 
-// Columns implements stream.Source: the names are those of a reader of the lists.
+// Columns implements stream.Source; chunkio gives the columns of such lists these names.
 func (s *texts) Columns() []stream.Column { return s.columns }
 
 // Rows implements stream.Source.
@@ -121,10 +121,10 @@ func (s *texts) Rows() int64 { return s.n }
 // Cuts implements stream.Source.
 func (s *texts) Cuts() []int64 { return []int64{0, s.n} }
 
-// textBlock is the height of a block: of some 100 words a row, 2 MB.
+// textBlock is the rows of a block, which takes 2 MB with 100 words a row.
 const textBlock = 2048
 
-// Chunks implements stream.Source; r may be any rows. Several blocks are made at once.
+// Chunks implements stream.Source; r may be any rows. Every thread makes a block at a time.
 func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	if r.All() {
 		r.To = s.n
@@ -155,16 +155,16 @@ func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 // sparseAnswer names the words of each topic, the commonest first.
 type sparseAnswer struct {
 	answer
-	Read   string     `json:"sparse"` // what --sparse wants
+	Read   string     `json:"sparse"` // the value of ufs-stream's --sparse that reads the table
 	Topics [][]string `json:"topics"`
 }
 
 func (s *texts) parts(o genOptions) sparseAnswer {
-	a := sparseAnswer{answer: o.about("sparse", len(s.columns), s.topics), Read: fmt.Sprintf("indices,values,%d", len(s.columns))}
+	a := sparseAnswer{answer: o.commonAnswer("sparse", len(s.columns), s.topics), Read: fmt.Sprintf("indices,values,%d", len(s.columns))}
 	for t := range s.topics {
 		var words []string
-		for m := range s.topic {
-			words = append(words, s.columns[s.place[s.rank(t, m)]].Name)
+		for m := range s.ownWords {
+			words = append(words, s.columns[s.columnOfRank[s.rank(t, m)]].Name)
 		}
 		a.Topics = append(a.Topics, words)
 	}
@@ -179,8 +179,8 @@ func newGenSparse(c *cli) *cobra.Command {
 		Use:   "sparse -o FILE.parquet",
 		Short: "Word counts of texts on a few topics, as lists of indices and values",
 		Long: `Make rows of word counts with Zipf's frequencies, topics as classes, as two columns of
-lists, indices and values. Read them with --sparse indices,values,D and D the --columns.`,
-		Args: noArgs,
+lists, indices and values. Read them with --sparse indices,values,D, where D is --columns.`,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(types...); err != nil {
 				return err

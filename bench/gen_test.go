@@ -20,25 +20,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// bench runs the program.
-func bench(args ...string) (code int, stdout, stderr string) {
-	var out, errw bytes.Buffer
-	code = run(context.Background(), args, strings.NewReader(""), &out, &errw)
-	return code, out.String(), errw.String()
-}
-
-// gen makes a table in a new folder and returns where.
+// gen makes a table in a new folder and returns its path.
 func gen(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if code, out, errw := bench(append([]string{"gen", "-q", args[0], "-o", path}, args[1:]...)...); code != 0 || out != "" || errw != "" {
+	if code, out, errw := runBench(t.Context(), append([]string{"gen", "-q", args[0], "-o", path}, args[1:]...)...); code != 0 || out != "" || errw != "" {
 		t.Fatalf("gen %v: exit %d, %q, %q", args, code, out, errw)
 	}
 	return path
 }
 
-// table is a file, or folder, read back whole: columns by name, missing as NaN, and
-// the labels if asked for.
+// table reads a file or folder as a whole: the names and values of its columns, with NaN
+// for missing values.
 func table(t *testing.T, path string, opt chunkio.Options) (names []string, columns [][]float64) {
 	t.Helper()
 	opt.Missing = stream.MissingKeep
@@ -73,7 +66,7 @@ func readJSON(t *testing.T, path string, v any) {
 	}
 }
 
-// The bytes do not depend on the threads, and the answer neither.
+// Neither the bytes nor the answer depend on the threads.
 func TestGenSameBytesForAnyThreads(t *testing.T) {
 	for _, args := range [][]string{
 		{"planted", "--rows", "9000", "--columns", "37", "--label", "--nulls", "0.02"},
@@ -149,8 +142,8 @@ func TestGenPlantedIsFound(t *testing.T) {
 	}
 }
 
-// The column label holds the classes that the table was made with; the values are
-// those of the table, and of one file or several.
+// The column label holds the classes of the rows. One file or several, the values are what
+// package planted makes.
 func TestGenPlantedValues(t *testing.T) {
 	args := []string{"planted", "--rows", "103", "--columns", "20", "--label", "--classes", "4", "--seed", "3"}
 	want := planted.New(planted.Options{Rows: 103, Columns: 20, Classes: 4, Seed: 3})
@@ -237,7 +230,7 @@ func TestGenRefusals(t *testing.T) {
 		{"emnist -o " + out, exit.Usage, "--from is missing"},
 		{"emnist --from " + dir + "/none.parquet -o " + out, exit.Data, "none.parquet"},
 	} {
-		code, _, errw := bench(strings.Fields("gen " + c.args)...)
+		code, _, errw := runBench(t.Context(), strings.Fields("gen "+c.args)...)
 		if code != c.code || !strings.Contains(errw, c.say) {
 			t.Errorf("gen %s: exit %d, %q", c.args, code, errw)
 		}
@@ -253,9 +246,8 @@ func TestGenInterrupted(t *testing.T) {
 	cancel()
 	dir := t.TempDir()
 	for _, kind := range []string{"planted", "grid", "sparse"} {
-		var errw bytes.Buffer
-		if code := run(ctx, []string{"gen", kind, "-o", filepath.Join(dir, "x")}, nil, &bytes.Buffer{}, &errw); code != exit.Interrupted {
-			t.Errorf("%s: exit %d, %s", kind, code, errw.String())
+		if code, _, said := runBench(ctx, "gen", kind, "-o", filepath.Join(dir, "x")); code != exit.Interrupted {
+			t.Errorf("%s: exit %d, %s", kind, code, said)
 		}
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -28,6 +29,7 @@ type paperOptions struct {
 	seed     uint64
 	threads  int
 	progress io.Writer
+	command  string // the command line, for the results
 }
 
 func newPaper(c *cli) *cobra.Command {
@@ -45,9 +47,9 @@ ours, and the difference.
 
   go run ./bench paper --data ../shared/datasets -o bench/results/paper.md
   go run ./bench paper --data ../shared/datasets --tables greedy --datasets ORL`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.progress = c.remarks()
+			o.progress, o.command = c.remarks(), c.commandLine()
 			return o.run(cmd.Context(), c.out)
 		},
 	}
@@ -66,7 +68,7 @@ ours, and the difference.
 
 // run fills the tables and writes them: all or nothing.
 func (o *paperOptions) run(ctx context.Context, out io.Writer) error {
-	tables, err := o.chosen()
+	tables, err := o.chooseTables()
 	if err != nil {
 		return err
 	}
@@ -79,22 +81,22 @@ func (o *paperOptions) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer w.Close()
-	var filled []outcome
+	var outcomes []outcome
 	for _, t := range tables {
-		done, err := o.fill(ctx, w, t)
+		result, err := o.fill(ctx, w, t)
 		if err != nil {
 			return err
 		}
-		filled = append(filled, done)
+		outcomes = append(outcomes, result)
 	}
 	var text bytes.Buffer
-	o.write(&text, host, w.version, filled)
-	return writeOut(o.output, out, text.Bytes())
+	o.write(&text, host, w.version, outcomes)
+	return writeResult(o.output, out, text.Bytes())
 }
 
-// chosen are the tables that --tables names, with E-MNIST where it was given, and of
-// their sets those that --datasets names. All their files must be there.
-func (o *paperOptions) chosen() ([]paperTable, error) {
+// chooseTables returns the tables that --tables names with the sets that --datasets names,
+// and with E-MNIST if --emnist gives it. All their files must be there.
+func (o *paperOptions) chooseTables() ([]paperTable, error) {
 	if o.data == "" {
 		return nil, stream.Usagef("paper: --data DIR must name the folder of the datasets")
 	}
@@ -109,7 +111,7 @@ func (o *paperOptions) chosen() ([]paperTable, error) {
 			sets = append(sets, s.title)
 		}
 		if slices.Contains(o.tables, t.name) {
-			t.sets = slices.DeleteFunc(t.sets, func(s dataset) bool { return len(o.datasets) > 0 && !named(o.datasets, s.title) })
+			t.sets = slices.DeleteFunc(t.sets, func(s dataset) bool { return len(o.datasets) > 0 && !containsFold(o.datasets, s.title) })
 			if len(t.sets) > 0 {
 				chosen = append(chosen, t)
 			}
@@ -123,7 +125,7 @@ func (o *paperOptions) chosen() ([]paperTable, error) {
 	slices.Sort(sets)
 	sets = slices.Compact(sets)
 	for _, name := range o.datasets {
-		if !named(sets, name) {
+		if !containsFold(sets, name) {
 			return nil, stream.Usagef("paper: unknown dataset %q; there are %s", name, strings.Join(sets, ", "))
 		}
 	}
@@ -140,8 +142,8 @@ func (o *paperOptions) chosen() ([]paperTable, error) {
 	return chosen, nil
 }
 
-// named says whether names has name, in whatever case.
-func named(names []string, name string) bool {
+// containsFold says whether names has name; upper and lower case are the same.
+func containsFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
@@ -149,17 +151,9 @@ func (o *paperOptions) say(format string, args ...any) {
 	fmt.Fprintf(o.progress, "paper: "+format+"\n", args...)
 }
 
-// remarks is where a command says what it is doing.
-func (c *cli) remarks() io.Writer {
-	if c.quiet {
-		return io.Discard
-	}
-	return c.err
-}
-
-// writeOut writes a result to the file at path, whole or not at all, or to out if path
+// writeResult writes a result to the file at path, whole or not at all, or to out if path
 // is "".
-func writeOut(path string, out io.Writer, text []byte) error {
+func writeResult(path string, out io.Writer, text []byte) error {
 	if path == "" {
 		_, err := out.Write(text)
 		return err

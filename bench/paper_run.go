@@ -1,18 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// paperRow is what one method came to on one set at one number of features.
+// paperRow is the result of one method on one set with one number of features.
 type paperRow struct {
 	set    dataset
 	method contender
@@ -20,7 +22,7 @@ type paperRow struct {
 	result stream.Evaluated
 }
 
-// paperTime is what one selection took.
+// paperTime is the time and memory of one selection.
 type paperTime struct {
 	set    dataset
 	method contender
@@ -29,15 +31,15 @@ type paperTime struct {
 	cost   cost
 }
 
-// outcome is a table run to its end.
+// outcome is the results of a table.
 type outcome struct {
 	table paperTable
 	rows  []paperRow
 	times []paperTime
-	notes []string // what the reader must know of single sets
+	notes []string // what the reader must know about the sets
 }
 
-// fill runs a table: for each set every selection, then the clusterings of all.
+// fill runs a table: for each set it makes all selections and then clusters with them.
 func (o *paperOptions) fill(ctx context.Context, w *workshop, t paperTable) (outcome, error) {
 	out := outcome{table: t}
 	for _, set := range t.sets {
@@ -48,9 +50,9 @@ func (o *paperOptions) fill(ctx context.Context, w *workshop, t paperTable) (out
 	return out, nil
 }
 
-// fillSet makes the selections of a set, and clusters them: one eval for each number of
-// features, so that the methods share their rows and their t-tests there. All features
-// are clustered once, in the first.
+// fillSet makes the selections of a set and runs one eval for each number of features, so
+// that the methods share their rows and their t-tests. The first eval also clusters with
+// all features.
 func (o *paperOptions) fillSet(ctx context.Context, w *workshop, t paperTable, set dataset, out *outcome) error {
 	for _, m := range t.methods {
 		if err := o.selectAll(ctx, w, set, m, out); err != nil {
@@ -64,7 +66,7 @@ func (o *paperOptions) fillSet(ctx context.Context, w *workshop, t paperTable, s
 		for _, m := range t.methods {
 			switch {
 			case !m.baseline:
-				args = append(args, "--selection", key(m.title)+"="+w.path(m.selection(set, k)))
+				args = append(args, "--selection", fileName(m.title)+"="+w.path(m.selectionFile(set, k)))
 			case i == 0 || m.title != allFeatures:
 				baselines = append(baselines, m.title)
 			}
@@ -77,11 +79,11 @@ func (o *paperOptions) fillSet(ctx context.Context, w *workshop, t paperTable, s
 			args = append(args, "--runs", "2", "--restarts", "1")
 		}
 		var e stream.Evaluation
-		if _, err := w.ufs(ctx, &e, "eval", append(args, o.both()...)...); err != nil {
+		if _, err := w.runJSON(ctx, &e, "eval", append(args, o.commonFlags()...)...); err != nil {
 			return err
 		}
 		if i == 0 {
-			out.notes = append(out.notes, note(e, set))
+			out.notes = append(out.notes, clusteringNote(e, set))
 		}
 		for _, m := range t.methods {
 			if m.title == allFeatures && i > 0 {
@@ -91,81 +93,81 @@ func (o *paperOptions) fillSet(ctx context.Context, w *workshop, t paperTable, s
 			if err != nil {
 				return err
 			}
-			out.rows = append(out.rows, paperRow{set, m, m.counted(set, k), r})
+			out.rows = append(out.rows, paperRow{set, m, m.featuresOn(set, k), r})
 		}
 	}
 	return nil
 }
 
-// selectAll makes the selections of one method on a set: one with the largest count,
-// whose beginnings are the smaller ones, or one for each count.
+// selectAll makes the selections of one method on a set: one with the largest count, which
+// begins with the smaller ones, or one for each count if the ranking depends on it.
 func (o *paperOptions) selectAll(ctx context.Context, w *workshop, set dataset, m contender, out *outcome) error {
 	if m.baseline {
 		return nil
 	}
 	for _, k := range set.counts {
-		most := k == slices.Max(set.counts)
-		if !most && !m.each {
+		largest := k == slices.Max(set.counts)
+		if !largest && !m.rankingPerCount {
 			continue
 		}
 		o.say("%s: %s, k = %d", set.title, m.title, k)
 		args := []string{o.input(set), "--label", "label", "--scale", "none", "-k", strconv.Itoa(k)}
-		if m.classes {
+		if m.takesClasses {
 			args = append(args, "--clusters", strconv.Itoa(set.classes))
 		}
-		sel, took, err := w.selecting(ctx, slices.Concat(args, m.flags, o.both())...)
+		sel, took, err := w.runSelect(ctx, slices.Concat(args, m.flags, o.commonFlags())...)
 		if err != nil {
 			return err
 		}
 		if len(sel.Selected) < k {
 			return fmt.Errorf("%s selected %d features of %d: %s", m.title, len(sel.Selected), k, strings.Join(sel.Warnings, "; "))
 		}
-		if err := writeSelection(w.path(m.selection(set, k)), sel); err != nil {
+		if err := writeSelection(w.path(m.selectionFile(set, k)), sel); err != nil {
 			return err
 		}
-		if most {
+		if largest {
 			out.times = append(out.times, paperTime{set, m, sel.Rows, sel.Timing, took})
 		}
 	}
 	return nil
 }
 
-// selection is the file of m's selection of k features on a set.
-func (m contender) selection(set dataset, k int) string {
-	if !m.each {
+// selectionFile names the file of m's selection of k features on a set.
+func (m contender) selectionFile(set dataset, k int) string {
+	if !m.rankingPerCount {
 		k = slices.Max(set.counts)
 	}
-	return fmt.Sprintf("%s-%s-%d.json", key(set.title), key(m.title), k)
+	return fmt.Sprintf("%s-%s-%d.json", fileName(set.title), fileName(m.title), k)
 }
 
-// counted is the number of features that m is judged on beside selections of k.
-func (m contender) counted(set dataset, k int) int {
+// featuresOn is the number of features that m has where the other methods select k.
+func (m contender) featuresOn(set dataset, k int) int {
 	if m.title == allFeatures {
 		return set.features
 	}
 	return k
 }
 
-// resultOf is the entry of a method.
+// resultOf is what eval says about a method.
 func resultOf(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	for _, r := range e.Results {
-		if r.Name == key(m.title) {
+		if r.Name == fileName(m.title) {
 			return r, nil
 		}
 	}
 	return stream.Evaluated{}, fmt.Errorf("eval gave no result for %s", m.title)
 }
 
-// note says how the rows of a set were clustered.
-func note(e stream.Evaluation, set dataset) string {
-	rows := fmt.Sprintf("all %s rows", thousands(e.Rows))
+// clusteringNote says how the rows of a set were clustered.
+func clusteringNote(e stream.Evaluation, set dataset) string {
+	rows := fmt.Sprintf("all %s rows", humanize.Comma(e.Rows))
 	if e.Sampled {
-		rows = fmt.Sprintf("a sample of %s of %s rows", thousands(e.RowsUsed), thousands(e.Rows))
+		rows = fmt.Sprintf("a sample of %s of %s rows", humanize.Comma(e.RowsUsed), humanize.Comma(e.Rows))
 	}
 	return fmt.Sprintf("%s: %s in %d clusters; %d runs, each the best of %d", set.title, rows, e.Clusters, e.Runs, e.Restarts)
 }
 
-// score is the measure of that field; false where there is none.
+// score is the measure of a field; false if eval has none.
 func (r paperRow) score(field string) (stream.Spread, bool) {
 	for _, s := range r.result.ClusterScores() {
 		if s.Field == field && s.Spread != nil {
@@ -175,7 +177,7 @@ func (r paperRow) score(field string) (stream.Spread, bool) {
 	return stream.Spread{}, false
 }
 
-// input is where a set lies: E-MNIST's folder is given by itself.
+// input is the path of a set. E-MNIST has a flag of its own.
 func (o *paperOptions) input(set dataset) string {
 	if set.title == emnistName {
 		return o.emnist
@@ -183,24 +185,20 @@ func (o *paperOptions) input(set dataset) string {
 	return filepath.Join(o.data, set.file)
 }
 
-// both are the flags of select and eval alike.
-func (o *paperOptions) both() []string {
+// commonFlags are flags that select and eval have in common.
+func (o *paperOptions) commonFlags() []string {
 	return []string{"--seed", strconv.FormatUint(o.seed, 10), "--threads", strconv.Itoa(o.threads)}
 }
 
-// key names a method on a command line and in file names.
-func key(title string) string {
+// fileName makes a title fit for command lines and file names.
+func fileName(title string) string {
 	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(title)
 }
 
 func writeSelection(path string, sel *stream.Selection) error {
-	f, err := os.Create(path)
-	if err != nil {
+	var text bytes.Buffer
+	if err := sel.Encode(&text); err != nil {
 		return err
 	}
-	if err := sel.Encode(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	return writeResult(path, nil, text.Bytes())
 }

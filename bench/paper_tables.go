@@ -1,25 +1,25 @@
 package main
 
-// paperTable is one table of a seed paper, as data: what is run on what, and the
-// figures it is compared with. A new method is one more line of methods; a figure that
-// becomes known is one more line of known.
+// paperTable is one table of a seed paper as data: what is run on which sets, and the
+// figures to compare with. A new method is one more line of methods; a new figure is one
+// more line of references.
 type paperTable struct {
-	name     string // for --tables
-	title    string
-	about    string // the set-up, for the reader
-	protocol string // of eval
-	measures []measure
-	sets     []dataset
-	methods  []contender
-	known    []figure
-	seconds  []figure // running times
-	emnist   bool     // has a row for --emnist
+	name             string // its name in --tables
+	title            string
+	about            string // explains the set-up to the reader
+	protocol         string // eval's --protocol
+	measures         []measure
+	sets             []dataset
+	methods          []contender
+	references       []figure // scores in per cent
+	referenceSeconds []figure // running times
+	emnist           bool     // takes the set of --emnist too
 }
 
 // measure is one score of a clustering.
 type measure struct{ title, field string }
 
-// dataset is a file, and how many of its features are selected.
+// dataset is a file and the numbers of features to select from it.
 type dataset struct {
 	title, file string
 	features    int
@@ -29,17 +29,17 @@ type dataset struct {
 
 // contender is one way to choose features.
 type contender struct {
-	title    string
-	baseline bool     // eval makes it by itself, under this title
-	each     bool     // the ranking depends on k, so that every count is a run of its own
-	classes  bool     // takes the number of classes as --clusters, as its paper does
-	flags    []string // of select
+	title           string
+	baseline        bool     // eval makes it by itself, under this title
+	rankingPerCount bool     // the ranking depends on k, so that every count needs a run of select
+	takesClasses    bool     // --clusters is the number of classes, as in the method's paper
+	flags           []string // flags of select
 }
 
 // allFeatures is the baseline that selects nothing.
 const allFeatures = "all"
 
-// figure is a number to compare with, in per cent or seconds, and where it is from.
+// figure is a number to compare with, in per cent or seconds, and its source.
 type figure struct {
 	set, method, measure string
 	count                int
@@ -47,7 +47,7 @@ type figure struct {
 	source               source
 }
 
-// source says whose figure it is; the papers' own tables could not be had.
+// source says who measured a figure; the papers' own tables could not be had.
 type source string
 
 const (
@@ -56,7 +56,7 @@ const (
 	printed     source = "c" // printed by the paper
 )
 
-// sources explains the marks that are in use.
+// sources explains the letters to the reader.
 func sources() map[source]string {
 	return map[source]string{
 		independent: "an independent implementation of the paper's method, under the same protocol; not the paper's own figure",
@@ -69,8 +69,8 @@ func paperTables() []paperTable {
 	return []paperTable{greedyTable(), sfufsTable(), eufsTable(), cpufsTable()}
 }
 
-// greedyTable is on the four sets of the greedy paper that can be had, at 4, 7 and 10 %
-// of their features.
+// greedyTable has the four sets of the greedy paper that can be had, at 4, 7 and 10 % of
+// their features.
 func greedyTable() paperTable {
 	t := paperTable{
 		name:  "greedy",
@@ -91,7 +91,7 @@ func greedyTable() paperTable {
 			{title: "random", baseline: true},
 			{title: "variance", baseline: true},
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
-			{title: "mcfs", flags: []string{"--method", "mcfs"}, each: true, classes: true},
+			{title: "mcfs", flags: []string{"--method", "mcfs"}, rankingPerCount: true, takesClasses: true},
 			{title: "partgreedy", flags: []string{"--method", "partgreedy"}},
 			{title: "greedy", flags: []string{"--method", "greedy"}},
 			{title: "graphgreedy (ours)", flags: []string{"--method", "graphgreedy"}},
@@ -101,14 +101,14 @@ func greedyTable() paperTable {
 		"ORL": {70.9, 71.7, 71.2}, "COIL20": {75.6, 75.8, 76.1}, "Isolet": {63.4, 68.2, 70.5},
 	} {
 		for i, k := range t.set(set).counts {
-			t.known = append(t.known, figure{set, "greedy", "NMI", k, values[i], independent})
+			t.references = append(t.references, figure{set, "greedy", "NMI", k, values[i], independent})
 		}
 	}
 	for set, values := range map[string][2]float64{ // all features; graphgreedy at 10 %
 		"ORL": {72, 76}, "COIL20": {76, 77}, "Isolet": {77, 77}, "USPS": {63, 59},
 	} {
 		counts := t.set(set).counts
-		t.known = append(t.known,
+		t.references = append(t.references,
 			figure{set, allFeatures, "NMI", t.set(set).features, values[0], trial},
 			figure{set, "graphgreedy (ours)", "NMI", counts[2], values[1], trial})
 	}
@@ -133,24 +133,25 @@ func sfufsTable() paperTable {
 			{title: allFeatures, baseline: true},
 			{title: "random", baseline: true},
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
-			{title: "mcfs", flags: []string{"--method", "mcfs"}, each: true, classes: true},
-			{title: "fufs", flags: []string{"--method", "fufs"}, classes: true},
-			{title: "sfufs", flags: []string{"--method", "sfufs"}, classes: true},
-			{title: "sfufs scatter (ours)", flags: []string{"--method", "sfufs", "--constraint", "scatter"}, classes: true},
+			{title: "mcfs", flags: []string{"--method", "mcfs"}, rankingPerCount: true, takesClasses: true},
+			{title: "fufs", flags: []string{"--method", "fufs"}, takesClasses: true},
+			{title: "sfufs", flags: []string{"--method", "sfufs"}, takesClasses: true},
+			{title: "sfufs scatter (ours)", flags: []string{"--method", "sfufs", "--constraint", "scatter"}, takesClasses: true},
 			{title: "graphgreedy (ours)", flags: []string{"--method", "graphgreedy"}},
 		},
-		known: []figure{
+		references: []figure{
 			{"USPS", "sfufs", "ACC", 224, 64.9, independent},
 			{"USPS", "sfufs", "NMI", 224, 61.9, independent},
 			{"USPS", "sfufs", "Purity", 224, 72.5, independent},
 		},
-		seconds: emnistSeconds(),
-		emnist:  true,
+		referenceSeconds: emnistSeconds(),
+		emnist:           true,
 	}
 }
 
-// eufsTable is on sets of the papers of EUFS and HUFS. Their figures are in the text, not
-// beside ours: they are the best of a grid that was tuned by the labels, over all counts.
+// eufsTable has sets of the papers of EUFS and HUFS. The papers' figures stand in the text
+// and not beside ours, because they are the best over all counts and over a grid of
+// settings that was tuned by the labels.
 func eufsTable() paperTable {
 	return paperTable{
 		name:  "eufs",
@@ -172,16 +173,16 @@ func eufsTable() paperTable {
 			{title: allFeatures, baseline: true},
 			{title: "random", baseline: true},
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
-			{title: "eufs", flags: []string{"--method", "eufs", "--scale", "unit"}, classes: true},
-			{title: "eufs mu 1e-6", flags: []string{"--method", "eufs", "--scale", "unit", "--mu", "1e-6"}, classes: true},
-			{title: "eufs standard", flags: []string{"--method", "eufs", "--scale", "standard"}, classes: true},
-			{title: "hufs", flags: []string{"--method", "hufs", "--scale", "unit", "--tree", "correlation"}, classes: true},
-			{title: "hufs mu 1e-6", flags: []string{"--method", "hufs", "--scale", "unit", "--tree", "correlation", "--mu", "1e-6"}, classes: true},
+			{title: "eufs", flags: []string{"--method", "eufs", "--scale", "unit"}, takesClasses: true},
+			{title: "eufs mu 1e-6", flags: []string{"--method", "eufs", "--scale", "unit", "--mu", "1e-6"}, takesClasses: true},
+			{title: "eufs standard", flags: []string{"--method", "eufs", "--scale", "standard"}, takesClasses: true},
+			{title: "hufs", flags: []string{"--method", "hufs", "--scale", "unit", "--tree", "correlation"}, takesClasses: true},
+			{title: "hufs mu 1e-6", flags: []string{"--method", "hufs", "--scale", "unit", "--tree", "correlation", "--mu", "1e-6"}, takesClasses: true},
 		},
 	}
 }
 
-// cpufsTable is on the pictures of the CPUFS paper that can be had.
+// cpufsTable has the pictures of the CPUFS paper that can be had.
 func cpufsTable() paperTable {
 	return paperTable{
 		name:  "cpufs",
@@ -201,10 +202,10 @@ func cpufsTable() paperTable {
 			{title: allFeatures, baseline: true},
 			{title: "random", baseline: true},
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
-			{title: "mcfs", flags: []string{"--method", "mcfs"}, each: true, classes: true},
-			{title: "eufs", flags: []string{"--method", "eufs", "--scale", "unit"}, classes: true},
-			{title: "cpufs", flags: []string{"--method", "cpufs", "--scale", "minmax"}, classes: true},
-			{title: "cpufsnn", flags: []string{"--method", "cpufsnn", "--scale", "minmax"}, classes: true},
+			{title: "mcfs", flags: []string{"--method", "mcfs"}, rankingPerCount: true, takesClasses: true},
+			{title: "eufs", flags: []string{"--method", "eufs", "--scale", "unit"}, takesClasses: true},
+			{title: "cpufs", flags: []string{"--method", "cpufs", "--scale", "minmax"}, takesClasses: true},
+			{title: "cpufsnn", flags: []string{"--method", "cpufsnn", "--scale", "minmax"}, takesClasses: true},
 		},
 	}
 }
@@ -233,8 +234,8 @@ func (t paperTable) set(title string) dataset {
 	return dataset{}
 }
 
-// find looks a figure up.
-func find(figures []figure, set, method, measure string, count int) (figure, bool) {
+// findFigure returns the figure of a method on a set, if there is one.
+func findFigure(figures []figure, set, method, measure string, count int) (figure, bool) {
 	for _, f := range figures {
 		if f.set == set && f.method == method && f.measure == measure && f.count == count {
 			return f, true

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// tinyTable has every kind of contender, and figures that ours are far from and near to.
+// tinyTable has every kind of contender, and reference figures that no score comes near.
 func tinyTable() paperTable {
 	return paperTable{
 		name: "tiny", title: "A table", about: "Of a test.", protocol: "greedy",
@@ -21,14 +21,14 @@ func tinyTable() paperTable {
 			{title: allFeatures, baseline: true},
 			{title: "random", baseline: true},
 			{title: "greedy", flags: []string{"--method", "greedy"}},
-			{title: "mcfs", flags: []string{"--method", "mcfs"}, each: true, classes: true},
+			{title: "mcfs", flags: []string{"--method", "mcfs"}, rankingPerCount: true, takesClasses: true},
 			{title: "sfufs scatter (ours)", flags: []string{"--method", "sfufs", "--constraint", "scatter"}},
 		},
-		known: []figure{
+		references: []figure{
 			{"Planted", "greedy", "NMI", 3, -50, independent}, // no score is that low
 			{"Planted", "mcfs", "ACC", 6, 250, trial},         // nor that high
 		},
-		seconds: []figure{{set: "Planted", method: "greedy", value: 34496, source: printed}},
+		referenceSeconds: []figure{{set: "Planted", method: "greedy", value: 34496, source: printed}},
 	}
 }
 
@@ -43,12 +43,12 @@ func TestPaperTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := o.fill(t.Context(), w, tinyTable())
+	filled, err := o.fill(t.Context(), w, tinyTable())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, r := range done.rows {
+	for _, r := range filled.rows {
 		got = append(got, r.method.title+" "+r.features())
 		s, ok := r.score("nmi_sqrt")
 		if !ok || s.Mean < 0 || s.Mean > 1 {
@@ -67,9 +67,9 @@ func TestPaperTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	o.write(&text, host, w.version, []outcome{done})
+	o.write(&text, host, w.version, []outcome{filled})
 	for _, want := range []string{
-		"| -50.0 (a) |", "| 250.0 (b) |", mark, "0 of 2 comparisons", "| 34,496 (c) |", "500 × 60", "kernel", w.version, "--quick",
+		"| -50.0 (a) |", "| 250.0 (b) |", farMark, "0 of 2 comparisons", "| 34,496 (c) |", "500 × 60", "kernel", w.version, "--quick",
 		"all 500 rows in 8 clusters; 2 runs, each the best of 1", sources()[printed],
 	} {
 		if !strings.Contains(text.String(), want) {
@@ -79,7 +79,7 @@ func TestPaperTable(t *testing.T) {
 	checkTables(t, text.String())
 }
 
-// checkTables wants every row of a table as long as its head.
+// checkTables wants as many cells in every row of a table as in its head.
 func checkTables(t *testing.T, text string) {
 	t.Helper()
 	cells := 0
@@ -99,10 +99,10 @@ func checkTables(t *testing.T, text string) {
 // Every figure belongs to a set, a method, a measure and a count of its table.
 func TestPaperTablesAreConsistent(t *testing.T) {
 	for _, table := range paperTables() {
-		for _, f := range table.known {
+		for _, f := range table.references {
 			set := table.set(f.set)
 			m := slices.IndexFunc(table.methods, func(m contender) bool { return m.title == f.method })
-			if m < 0 || !slices.ContainsFunc(set.counts, func(k int) bool { return table.methods[m].counted(set, k) == f.count }) {
+			if m < 0 || !slices.ContainsFunc(set.counts, func(k int) bool { return table.methods[m].featuresOn(set, k) == f.count }) {
 				t.Errorf("%s: no row for %+v", table.name, f)
 			}
 			if !slices.ContainsFunc(table.measures, func(m measure) bool { return m.title == f.measure }) || sources()[f.source] == "" {

@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The programs that are measured, as import paths: what paper and scale start is what
-// a user starts, so nothing of its pipeline is written a second time here.
+// The import paths of the programs that are measured. paper and scale start the same
+// program as a user does, so nothing of its pipeline is written a second time here.
 const (
 	mainProgram = "github.com/ufs-stream/ufs-stream/cmd/ufs-stream"
 	bareProgram = "github.com/ufs-stream/ufs-stream/bench/_bareread"
@@ -26,33 +27,33 @@ const (
 // killAfter is how long an interrupted child may take to tidy up behind itself.
 const killAfter = 10 * time.Second
 
-// cost is what a child process took.
+// cost is the time and the memory that a child process took.
 type cost struct {
 	Wall time.Duration // elapsed
 	CPU  time.Duration // user and system time of all its threads
 	Peak int64         // peak resident memory in bytes; 0 where the system does not tell
 }
 
-// stepError is a child that failed: the command, to run it again by hand, and what it
-// said on standard error.
-type stepError struct {
-	command string
-	code    int
-	stderr  string
-	late    bool // its deadline ended it
-	err     error
+// childError is the failure of a child: its command, so that it can be run again by hand,
+// and what it said on standard error.
+type childError struct {
+	command  string
+	code     int
+	stderr   string
+	timedOut bool // its deadline ended it
+	err      error
 }
 
-// ExitsWith is the child's where it refused: what ufs-stream is asked for comes from the
-// flags here.
-func (e *stepError) ExitsWith() int {
+// ExitsWith is the child's own exit code where ufs-stream refused what it was asked for,
+// because that comes from the flags of this program. Package exit asks for it.
+func (e *childError) ExitsWith() int {
 	if e.code >= exit.Usage && e.code <= exit.Memory {
 		return e.code
 	}
 	return exit.Fault
 }
 
-func (e *stepError) Error() string {
+func (e *childError) Error() string {
 	said := strings.TrimSpace(e.stderr)
 	if said == "" {
 		said = "it said nothing"
@@ -60,12 +61,12 @@ func (e *stepError) Error() string {
 	return fmt.Sprintf("%s: %v\n  %s", e.command, e.err, strings.ReplaceAll(said, "\n", "\n  "))
 }
 
-func (e *stepError) Unwrap() error { return e.err }
+func (e *childError) Unwrap() error { return e.err }
 
 // child runs a program to its end and returns what it wrote and what it took. When ctx
 // ends the child is interrupted, and killed if it does not stop.
-func child(ctx context.Context, program string, args ...string) ([]byte, cost, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
+func child(ctx context.Context, binary string, args ...string) ([]byte, cost, error) {
+	cmd := exec.CommandContext(ctx, binary, args...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -82,28 +83,17 @@ func child(ctx context.Context, program string, args ...string) ([]byte, cost, e
 		if cmd.ProcessState != nil {
 			code = cmd.ProcessState.ExitCode()
 		}
-		return nil, took, &stepError{shellQuote(program, args), code, said.String(), errors.Is(ctx.Err(), context.DeadlineExceeded), err}
+		return nil, took, &childError{program.ShellQuote(binary, args), code, said.String(), errors.Is(ctx.Err(), context.DeadlineExceeded), err}
 	}
 	return out.Bytes(), took, nil
 }
 
-// shellQuote writes a command as a shell takes it.
-func shellQuote(program string, args []string) string {
-	words := append([]string{program}, args...)
-	for i, w := range words {
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$&|;<>()*?[]{}~#!`") {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// workshop is a scratch folder with the program in it. Close it.
+// workshop is a scratch folder with the programs to measure. Close it.
 type workshop struct {
 	dir     string
 	program string // ufs-stream
-	version string // what it says of itself
-	bare    string // the yardstick; "" until buildBare
+	version string // what its verb version prints
+	bare    string // bareread, the yardstick; "" until buildBare
 }
 
 // newWorkshop takes the binary, or builds it into a scratch folder if binary is "".
@@ -135,7 +125,7 @@ func (w *workshop) equip(ctx context.Context, binary string) (err error) {
 	return err
 }
 
-// buildBare takes the yardstick's binary, or builds it if binary is "".
+// buildBare takes binary as the yardstick, or builds the yardstick if binary is "".
 func (w *workshop) buildBare(ctx context.Context, binary string) error {
 	if w.bare = binary; binary != "" {
 		return nil
@@ -150,34 +140,35 @@ func (w *workshop) Close() { os.RemoveAll(w.dir) }
 // path is a file of the scratch folder.
 func (w *workshop) path(name string) string { return filepath.Join(w.dir, name) }
 
-// goBuild builds pkg; instead is what else than doing so in the project's folder helps.
-func goBuild(ctx context.Context, pkg, to, instead string) error {
+// goBuild builds pkg, which works in the project's folder only. A failure says so, and adds
+// alternative.
+func goBuild(ctx context.Context, pkg, to, alternative string) error {
 	_, _, err := child(ctx, "go", "build", "-o", to, pkg)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w\n  (run it inside the project's folder%s)", err, instead)
+		return fmt.Errorf("%w\n  (run it inside the project's folder%s)", err, alternative)
 	}
 	return err
 }
 
-// ufs runs a verb of the program that writes JSON, and decodes that into.
-func (w *workshop) ufs(ctx context.Context, into any, verb string, args ...string) (cost, error) {
+// runJSON runs a verb of the program and decodes the JSON that it writes into result.
+func (w *workshop) runJSON(ctx context.Context, result any, verb string, args ...string) (cost, error) {
 	args = append([]string{verb}, append(args, "--progress", "off", "--format", "json")...)
 	out, took, err := child(ctx, w.program, args...)
 	if err != nil {
 		return took, err
 	}
-	if err := json.Unmarshal(out, into); err != nil {
-		return took, fmt.Errorf("%s: what it wrote cannot be read: %w", shellQuote(w.program, args), err)
+	if err := json.Unmarshal(out, result); err != nil {
+		return took, fmt.Errorf("%s: what it wrote cannot be read: %w", program.ShellQuote(w.program, args), err)
 	}
 	return took, nil
 }
 
-// selecting runs select. The child's own word on its memory counts where the system's
-// cannot: before it execs, a child shares this process's memory, and Linux counts that
-// towards its peak.
-func (w *workshop) selecting(ctx context.Context, args ...string) (*stream.Selection, cost, error) {
+// runSelect runs select. Before it execs, a child shares the memory of this process, and
+// Linux counts that towards the child's peak. Where this hides the child's own peak, the
+// peak is the one that select reports.
+func (w *workshop) runSelect(ctx context.Context, args ...string) (*stream.Selection, cost, error) {
 	sel := new(stream.Selection)
-	took, err := w.ufs(ctx, sel, "select", args...)
+	took, err := w.runJSON(ctx, sel, "select", args...)
 	if took.Peak <= ownPeak() {
 		took.Peak = sel.Memory.PeakRSS
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// machine names what the figures were measured on.
+// machine describes where the figures were measured.
 type machine struct {
 	CPU    string
 	Cores  int
 	Memory uint64 // bytes; 0 where the system does not tell
 	Go     string
 	Kernel string // the instruction set that the products use
-	Load   string // of the last minute; "" where the system does not tell
+	Load   string // load average of the last minute; "" where the system does not tell
 }
 
 func thisMachine() (machine, error) {
@@ -69,7 +69,7 @@ func procValue(file, key, otherwise string) string {
 	return otherwise
 }
 
-// procBytes is a value of file in kB, as bytes.
+// procBytes is a value that file has in kB, in bytes.
 func procBytes(file, key string) uint64 {
 	kib, err := strconv.ParseUint(strings.TrimSuffix(procValue(file, key, ""), " kB"), 10, 64)
 	if err != nil {

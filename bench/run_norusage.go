@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// childPeak: the system does not tell.
+// childPeak is 0, because the system does not tell.
 func childPeak(*os.ProcessState) int64 { return 0 }
 
-// ownPeak is above every childPeak, so that a child's own word counts.
+// ownPeak is above every childPeak, so that the peak that select reports counts.
 func ownPeak() int64 { return math.MaxInt64 }

@@ -25,7 +25,7 @@ func ownPeak() int64 {
 	return peakBytes(&u)
 }
 
-// peakBytes is in KiB on Linux and the BSDs, in bytes on macOS.
+// peakBytes is the peak in bytes; Maxrss is in KiB on Linux and the BSDs, in bytes on macOS.
 func peakBytes(u *syscall.Rusage) int64 {
 	if runtime.GOOS == "darwin" {
 		return int64(u.Maxrss) //nolint:unconvert // it has 32 bits on some systems

@@ -26,8 +26,7 @@ var (
 	builtHere *workshop
 )
 
-// sleeping is set in the environment of test binaries that are to be a child that
-// takes its time.
+// sleeping is set in the environment of a test binary that plays a child which takes long.
 const sleeping = "UFS_STREAM_TEST_SLEEP"
 
 func TestMain(m *testing.M) {
@@ -56,14 +55,14 @@ func inProcess(ctx context.Context, args []string) error {
 	return ctx.Err()
 }
 
-func TestFailedStepNamesCommandAndWhatItSaid(t *testing.T) {
+func TestFailedChildNamesCommandAndWhatItSaid(t *testing.T) {
 	_, took, err := child(t.Context(), "go", "no such verb")
-	var step *stepError
-	if exit.Code(&stepError{code: exit.Data}) != exit.Data || exit.Code(&stepError{code: exit.Fault}) != exit.Fault || exit.Code(&stepError{code: -1}) != exit.Fault {
+	var failed *childError
+	if exit.Code(&childError{code: exit.Data}) != exit.Data || exit.Code(&childError{code: exit.Fault}) != exit.Fault || exit.Code(&childError{code: -1}) != exit.Fault {
 		t.Error("the exit code of what ufs-stream refuses is lost")
 	}
-	if !errors.As(err, &step) || step.code <= 0 {
-		t.Fatalf("got %v, want a step that failed by itself", err)
+	if !errors.As(err, &failed) || failed.code <= 0 {
+		t.Fatalf("got %v, want a child that failed by itself", err)
 	}
 	for _, want := range []string{"go 'no such verb'", "unknown command"} {
 		if !strings.Contains(err.Error(), want) {

@@ -6,13 +6,12 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,7 +23,7 @@ type scaleOptions struct {
 	onceAbove, giveUp      time.Duration
 	dir, folder            string
 	keep                   bool
-	maxBytes               byteSize
+	maxBytes               program.Bytes
 	data                   []string
 	name, label, k         string
 	memoryLimit            string
@@ -33,19 +32,9 @@ type scaleOptions struct {
 	seed                   uint64
 	progress               io.Writer
 
-	rowCounts, columnCounts, threadCounts []int64                                        // parsed
-	generate                              func(ctx context.Context, args []string) error // runs gen: startSelf
-}
-
-// byteSize is a flag such as 8GB.
-type byteSize uint64
-
-func (b *byteSize) String() string { return humanize.IBytes(uint64(*b)) }
-func (b *byteSize) Type() string   { return "size" }
-func (b *byteSize) Set(s string) error {
-	v, err := humanize.ParseBytes(s)
-	*b = byteSize(v)
-	return err
+	rowCounts, columnCounts, threadCounts []int64                                        // rows, columns and threads, parsed
+	generate                              func(ctx context.Context, args []string) error // runs gen; startSelf but in tests
+	command                               string                                         // the command line, for the results
 }
 
 func newScale(c *cli) *cobra.Command {
@@ -61,9 +50,9 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
   go run ./bench scale
   go run ./bench scale --rows 1e4,1e5 --columns 100 --count 3 --results /tmp/results
   go run ./bench scale --data emnist --name emnist --label label --methods sfufs,fufs --anchors 2000`,
-		Args: noArgs,
+		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.progress = c.remarks()
+			o.progress, o.command = c.remarks(), c.commandLine()
 			return o.run(cmd.Context(), c.out)
 		},
 	}
@@ -80,17 +69,17 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 	f.StringVar(&o.folder, "results", "bench/results", "folder `DIR` of the results")
 	f.Var(&o.maxBytes, "max-bytes", "leave out sizes whose values take more, at 4 bytes each")
 	f.StringSliceVar(&o.data, "data", nil, "measure on `PATHS` in place of planted data")
-	f.StringVar(&o.name, "name", "", "`NAME` of the results (default: scale, or that of the first path)")
+	f.StringVar(&o.name, "name", "", "`NAME` of the results (default: scale, or the name of the first path)")
 	f.StringVar(&o.label, "label", "", "class column `COL` of --data: never a feature")
-	f.StringVarP(&o.k, "k", "k", "", "select `N` features (default: that of select)")
-	f.IntVar(&o.anchors, "anchors", 0, "`M` anchors for the methods that have them (default: that of select)")
-	f.StringVar(&o.memoryLimit, "memory-limit", "", "`size` for select (default: that of select)")
+	f.StringVarP(&o.k, "k", "k", "", "select `N` features (default: as select has it)")
+	f.IntVar(&o.anchors, "anchors", 0, "`M` anchors for the methods that have them (default: as select has it)")
+	f.StringVar(&o.memoryLimit, "memory-limit", "", "`size` for select (default: as select has it)")
 	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of the data and of select")
 	return cmd
 }
 
-// validate parses the lists and names what is wrong.
+// validate parses the lists and refuses flags that cannot be right.
 func (o *scaleOptions) validate() (err error) {
 	if o.rowCounts, err = wholeNumbers("rows", o.rows); err != nil {
 		return err
@@ -142,11 +131,11 @@ func (o *scaleOptions) run(ctx context.Context, out io.Writer) error {
 	}
 	var lines bytes.Buffer
 	r := &scaleRun{scaleOptions: o, shop: shop, out: io.MultiWriter(out, &lines)}
-	writeConfig(r.out, host, shop.version, o.command())
+	writeConfig(r.out, host, shop.version, o.command)
 	if len(o.data) > 0 {
-		err = r.real(ctx)
+		err = r.measureInputs(ctx)
 	} else {
-		err = r.planted(ctx)
+		err = r.measurePlanted(ctx)
 	}
 	if err != nil {
 		return err
@@ -154,34 +143,14 @@ func (o *scaleOptions) run(ctx context.Context, out io.Writer) error {
 	return r.write(host, lines.Bytes())
 }
 
-// real measures on data that is there.
-func (r *scaleRun) real(ctx context.Context) error {
+// measureInputs measures on the data that --data names.
+func (r *scaleRun) measureInputs(ctx context.Context) error {
 	var plan struct {
 		Rows     int64
 		Features int
 	}
-	if _, err := r.shop.ufs(ctx, &plan, "plan", append(slices.Clone(r.data), r.selectFlags(r.methods[0])...)...); err != nil {
+	if _, err := r.shop.runJSON(ctx, &plan, "plan", append(slices.Clone(r.data), r.selectFlags(r.methods[0])...)...); err != nil {
 		return err
 	}
 	return r.measure(ctx, r.name, size{plan.Rows, plan.Features}, r.data)
-}
-
-// command is the command that measures the same again.
-func (o *scaleOptions) command() string {
-	args := []string{"run", "./bench", "scale"}
-	if len(o.data) > 0 {
-		args = append(args, "--data", strings.Join(o.data, ","), "--name", o.name)
-	} else {
-		args = append(args, "--rows", strings.Join(o.rows, ","), "--columns", strings.Join(o.columns, ","), "--max-bytes", strings.ReplaceAll(o.maxBytes.String(), " ", ""))
-	}
-	for _, f := range [][2]string{{"--label", o.label}, {"-k", o.k}, {"--memory-limit", o.memoryLimit}} {
-		if f[1] != "" {
-			args = append(args, f[0], f[1])
-		}
-	}
-	if o.anchors > 0 {
-		args = append(args, "--anchors", strconv.Itoa(o.anchors))
-	}
-	return shellQuote("go", append(args, "--threads", strings.Join(o.threads, ","), "--methods", strings.Join(o.methods, ","),
-		"--count", strconv.Itoa(o.count), "--seed", strconv.FormatUint(o.seed, 10)))
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // writeConfig begins a file in Go's benchmark format (golang.org/design/14313-benchmark-format).
-// Only what must be the same for two results to be compared is a key with a value; the
-// rest is remarks, because benchstat sets results of different keys apart.
+// Only what must be equal in results that are compared is a key with a value. The rest
+// are remarks, because benchstat does not compare results with different keys.
 func writeConfig(w io.Writer, host machine, version, command string) {
 	fmt.Fprintf(w, "# %s\n# %s\n# machine: %s\n", command, version, host)
 	fmt.Fprintf(w, "# Read is the yardstick: every column through arrow v15's own column readers (bench/_bareread),\n"+
@@ -18,7 +18,7 @@ func writeConfig(w io.Writer, host machine, version, command string) {
 	fmt.Fprintf(w, "Unit rows/s better=higher\n")
 }
 
-// name is the point's benchmark name. The number behind the last dash is GOMAXPROCS,
+// name is the benchmark name of the point. The number behind the last dash is GOMAXPROCS,
 // which --threads sets.
 func (p point) name() string {
 	var b strings.Builder
@@ -43,8 +43,8 @@ func writeTurn(w io.Writer, p point, t turn) {
 	fmt.Fprintf(w, "%s 1 %d ns/op %.6g rows/s %d peak-B %d cpu-ns/op", p.name(),
 		wall.Nanoseconds(), float64(p.size.rows)/wall.Seconds(), t.cost.Peak, t.cost.CPU.Nanoseconds())
 	if p.method != bareReading {
-		if t.read > 0 { // the yardstick has not been given up
-			fmt.Fprintf(w, " %.4g x-read", timesRead(t))
+		if t.read > 0 { // 0 if the bare reading was given up
+			fmt.Fprintf(w, " %.4g x-read", timesReading(t))
 		}
 		fmt.Fprintf(w, " %.0f read-ns/op %.0f accumulate-ns/op %.0f solve-ns/op", 1e9*t.timing.Read, 1e9*t.timing.Accumulate, 1e9*t.timing.Solve)
 	}

@@ -9,30 +9,30 @@ import (
 	"github.com/ufs-stream/ufs-stream/report"
 )
 
-// plot is a chart and the name of its file.
+// plot is a chart and its file name.
 type plot struct {
 	file  string
 	chart report.Chart
 }
 
-// plots are the charts that the results have points for.
+// plots makes the charts that have lines.
 func (r *scaleRun) plots() []plot {
-	most := int(slices.Max(r.threadCounts))
-	atMost := slices.DeleteFunc(slices.Clone(r.results), func(m measured) bool { return m.threads != most })
+	threads := int(slices.Max(r.threadCounts))
+	results := slices.DeleteFunc(slices.Clone(r.results), func(m measured) bool { return m.threads != threads })
 	rowsOf := func(m measured) float64 { return float64(m.size.rows) }
 	columnsOf := func(m measured) float64 { return float64(m.size.columns) }
-	byColumns := func(m measured) string { return fmt.Sprintf("%s, %s columns", m.title(), short(int64(m.size.columns))) }
-	byRows := func(m measured) string { return fmt.Sprintf("%s, %s rows", m.title(), short(m.size.rows)) }
-	wall := func(m measured) spread { return m.spread(wallOf) }
+	columnsLabel := func(m measured) string { return fmt.Sprintf("%s, %s columns", m.title(), short(int64(m.size.columns))) }
+	rowsLabel := func(m measured) string { return fmt.Sprintf("%s, %s rows", m.title(), short(m.size.rows)) }
+	wall := func(m measured) spread { return m.spread(wallSeconds) }
 	memory := func(m measured) spread {
-		s := m.spread(peakOf)
+		s := m.spread(peakMemory)
 		return spread{s.median / (1 << 20), s.low / (1 << 20), s.high / (1 << 20)}
 	}
-	onThreads := fmt.Sprintf("%d threads", most)
+	onThreads := fmt.Sprintf("%d threads", threads)
 	all := []plot{
-		{"time-rows", report.Chart{Title: "Time over rows, " + onThreads, XLabel: "rows", YLabel: "seconds", Series: lines(atMost, byColumns, rowsOf, wall)}},
-		{"memory-rows", report.Chart{Title: "Peak memory over rows, " + onThreads, XLabel: "rows", YLabel: "MiB", Series: lines(atMost, byColumns, rowsOf, memory)}},
-		{"time-columns", report.Chart{Title: "Time over columns, " + onThreads, XLabel: "columns", YLabel: "seconds", Series: lines(atMost, byRows, columnsOf, wall)}},
+		{"time-rows", report.Chart{Title: "Time over rows, " + onThreads, XLabel: "rows", YLabel: "seconds", Series: lines(results, columnsLabel, rowsOf, wall)}},
+		{"memory-rows", report.Chart{Title: "Peak memory over rows, " + onThreads, XLabel: "rows", YLabel: "MiB", Series: lines(results, columnsLabel, rowsOf, memory)}},
+		{"time-columns", report.Chart{Title: "Time over columns, " + onThreads, XLabel: "columns", YLabel: "seconds", Series: lines(results, rowsLabel, columnsOf, wall)}},
 		r.speedUp(),
 	}
 	all = slices.DeleteFunc(all, func(p plot) bool { return len(p.chart.Series) == 0 })
@@ -43,14 +43,14 @@ func (r *scaleRun) plots() []plot {
 	return all
 }
 
-// speedUp is the time on one thread by that on several, at the largest size.
+// speedUp plots the time on one thread divided by the time on several, at the largest size.
 func (r *scaleRun) speedUp() plot {
 	p := plot{file: "speedup-threads"}
 	if len(r.results) == 0 {
 		return p
 	}
 	largest := r.results[len(r.results)-1].size
-	single := map[string]float64{}
+	onOneThread := map[string]float64{}
 	var points []measured
 	for _, m := range r.results {
 		if m.size != largest {
@@ -58,17 +58,17 @@ func (r *scaleRun) speedUp() plot {
 		}
 		points = append(points, m)
 		if m.threads == 1 {
-			single[m.method] = m.spread(wallOf).median
+			onOneThread[m.method] = m.spread(wallSeconds).median
 		}
 	}
-	points = slices.DeleteFunc(points, func(m measured) bool { return single[m.method] == 0 })
+	points = slices.DeleteFunc(points, func(m measured) bool { return onOneThread[m.method] == 0 })
 	p.chart = report.Chart{
 		Title: "Speed-up over threads, " + largest.String(), XLabel: "threads", YLabel: "times as fast as one",
 		Series: lines(points, measured.title,
 			func(m measured) float64 { return float64(m.threads) },
 			func(m measured) spread {
-				s := m.spread(wallOf)
-				return spread{single[m.method] / s.median, single[m.method] / s.high, single[m.method] / s.low}
+				s := m.spread(wallSeconds)
+				return spread{onOneThread[m.method] / s.median, onOneThread[m.method] / s.high, onOneThread[m.method] / s.low}
 			}),
 	}
 	return p
@@ -81,13 +81,14 @@ func (m measured) title() string {
 	return m.method
 }
 
-// lines groups points into lines of two or more points, in the order of x.
-func lines(points []measured, group func(measured) string, x func(measured) float64, y func(measured) spread) []report.Series {
+// lines makes a line of the points with the same label, in the order of x. Lines of one
+// point are left out.
+func lines(points []measured, label func(measured) string, x func(measured) float64, y func(measured) spread) []report.Series {
 	sorted := slices.Clone(points)
 	slices.SortStableFunc(sorted, func(a, b measured) int { return int(x(a) - x(b)) })
 	var all []report.Series
 	for _, m := range sorted {
-		name := group(m)
+		name := label(m)
 		i := slices.IndexFunc(all, func(s report.Series) bool { return s.Name == name })
 		if i < 0 {
 			i = len(all)
@@ -100,7 +101,7 @@ func lines(points []measured, group func(measured) string, x func(measured) floa
 	return slices.DeleteFunc(all, func(s report.Series) bool { return len(s.X) < 2 })
 }
 
-// write writes the results: the lines, the summary, the plots.
+// write writes the results: the benchmark lines, the summary and the plots.
 func (r *scaleRun) write(host machine, lines []byte) error {
 	plots := r.plots()
 	for _, p := range plots {
@@ -108,14 +109,14 @@ func (r *scaleRun) write(host machine, lines []byte) error {
 		if err := p.chart.WriteSVG(&svg); err != nil {
 			return fmt.Errorf("%s: %w", p.file, err)
 		}
-		if err := writeOut(filepath.Join(r.folder, p.file), nil, svg.Bytes()); err != nil {
+		if err := writeResult(filepath.Join(r.folder, p.file), nil, svg.Bytes()); err != nil {
 			return err
 		}
 	}
-	if err := writeOut(filepath.Join(r.folder, r.name+".txt"), nil, lines); err != nil {
+	if err := writeResult(filepath.Join(r.folder, r.name+".txt"), nil, lines); err != nil {
 		return err
 	}
 	var text bytes.Buffer
 	r.summary(&text, host, plots)
-	return writeOut(filepath.Join(r.folder, r.name+".md"), nil, text.Bytes())
+	return writeResult(filepath.Join(r.folder, r.name+".md"), nil, text.Bytes())
 }

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// bareReading is the method of the yardstick's points.
+// bareReading stands for a method at the points of the yardstick.
 const bareReading = "read"
 
 // size is the size of a dataset.
@@ -23,71 +25,72 @@ type size struct {
 }
 
 func (s size) String() string {
-	return fmt.Sprintf("%s rows × %s columns", thousands(s.rows), thousands(int64(s.columns)))
+	return fmt.Sprintf("%s rows × %s columns", humanize.Comma(s.rows), humanize.Comma(int64(s.columns)))
 }
 
-// valueBytes is what a value of `gen planted` takes before compression.
+// valueBytes is the size of a value of `gen planted` before compression.
 const valueBytes = 4
 
 func (s size) bytes() int64 { return s.rows * int64(s.columns) * valueBytes }
 
-// point is one place of a measurement: every turn at it is a process of its own.
+// point is what is measured: a method on some data with a number of threads. Every turn
+// at a point runs a process.
 type point struct {
-	data    string // its name; "" for planted data, which its size names
+	data    string // name of the data; "" for planted data, which the size describes
 	size    size
 	method  string // bareReading for the yardstick
 	threads int
 }
 
-// turn is one process.
+// turn is what one process took.
 type turn struct {
 	cost   cost
 	timing stream.Timing
-	read   time.Duration // what the bare reading of this turn took
+	read   time.Duration // time of the bare reading in the same turn
 }
 
-// measured is a point with its turns, in order.
+// measured is a point and its turns in order.
 type measured struct {
 	point
-	turns []turn
-	ended bool // no more turns
+	turns   []turn
+	stopped bool // there will be no more turns
 }
 
-// spread is the median of some turns, and the least and the most of them.
+// spread is the median, the least and the largest value of some turns.
 type spread struct{ median, low, high float64 }
 
-func (m measured) spread(of func(turn) float64) spread {
+func (m measured) spread(value func(turn) float64) spread {
 	x := make([]float64, len(m.turns))
 	for i, t := range m.turns {
-		x[i] = of(t)
+		x[i] = value(t)
 	}
 	slices.Sort(x)
 	n := len(x)
 	return spread{(x[(n-1)/2] + x[n/2]) / 2, x[0], x[n-1]}
 }
 
-func wallOf(t turn) float64 { return t.cost.Wall.Seconds() }
-func peakOf(t turn) float64 { return float64(t.cost.Peak) }
+func wallSeconds(t turn) float64 { return t.cost.Wall.Seconds() }
+func peakMemory(t turn) float64  { return float64(t.cost.Peak) }
 
-// timesRead is the time in bare readings, made in turn with it on as many threads; +Inf
-// where there was none.
-func timesRead(t turn) float64 { return t.cost.Wall.Seconds() / t.read.Seconds() }
+// timesReading is the time as a multiple of the bare reading in the same turn and on as
+// many threads; +Inf where there was none.
+func timesReading(t turn) float64 { return t.cost.Wall.Seconds() / t.read.Seconds() }
 
-// sizes are all pairs of rows and columns, the smallest first, and those left out
-// because they hold more than most bytes.
-func sizes(rows, columns []int64, most int64) (kept, left []size) {
+// sizes returns all pairs of rows and columns of at most limit bytes, the smallest first,
+// and the larger ones.
+func sizes(rows, columns []int64, limit int64) (kept, tooLarge []size) {
 	for _, r := range rows {
 		for _, c := range columns {
 			s := size{r, int(c)}
-			if c > most/valueBytes/r {
-				left = append(left, s)
+			if c > limit/valueBytes/r {
+				tooLarge = append(tooLarge, s)
 			} else {
 				kept = append(kept, s)
 			}
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b size) int { return cmp.Compare(a.bytes(), b.bytes()) })
-	return kept, left
+	return kept, tooLarge
 }
 
 // wholeNumbers reads numbers such as 1000 and 1e4.

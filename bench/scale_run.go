@@ -20,28 +20,28 @@ import (
 type scaleRun struct {
 	*scaleOptions
 	shop    *workshop
-	out     io.Writer // benchmark lines as they come
+	out     io.Writer // takes the benchmark lines as they come
 	results []measured
-	skipped []string // what was left out, and why
+	skipped []string // sentences that say what was left out, and why
 }
 
-// planted measures every size on data made for it.
-func (r *scaleRun) planted(ctx context.Context) error {
-	kept, left := sizes(r.rowCounts, r.columnCounts, int64(r.maxBytes))
-	for _, s := range left {
+// measurePlanted measures every size on planted data.
+func (r *scaleRun) measurePlanted(ctx context.Context) error {
+	kept, tooLarge := sizes(r.rowCounts, r.columnCounts, int64(r.maxBytes))
+	for _, s := range tooLarge {
 		r.skip("%s: their values take more than --max-bytes %s", s, r.maxBytes.String())
 	}
 	for _, s := range kept {
-		if err := r.plantedSize(ctx, s); err != nil {
+		if err := r.measureSize(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// plantedSize takes the data of --dir if it is there, in a folder of its own, or makes
-// it and removes it again: what an interrupted run has not finished never stays.
-func (r *scaleRun) plantedSize(ctx context.Context, s size) (err error) {
+// measureSize measures on the data in --dir if it is there. Otherwise it makes the data and
+// removes it again, with --keep only if it is incomplete.
+func (r *scaleRun) measureSize(ctx context.Context, s size) (err error) {
 	dir := r.dir
 	if dir == "" {
 		dir = r.shop.dir
@@ -49,9 +49,9 @@ func (r *scaleRun) plantedSize(ctx context.Context, s size) (err error) {
 	dir = filepath.Join(dir, fmt.Sprintf("planted-%d-%d-%d", s.rows, s.columns, r.seed))
 	path := filepath.Join(dir, "planted.parquet")
 	if _, err := os.Stat(path); err != nil {
-		made := false
+		complete := false
 		defer func() {
-			if !made || !r.keep {
+			if !complete || !r.keep {
 				os.RemoveAll(dir)
 			}
 		}()
@@ -62,7 +62,7 @@ func (r *scaleRun) plantedSize(ctx context.Context, s size) (err error) {
 		if err := r.generate(ctx, plantedArgs(path, s, r.seed)); err != nil {
 			return err
 		}
-		made = true
+		complete = true
 	}
 	return r.measure(ctx, "", s, []string{path})
 }
@@ -75,7 +75,7 @@ func plantedArgs(path string, s size, seed uint64) []string {
 	}
 }
 
-// startSelf starts this very program, so that what it needs of memory is not ours.
+// startSelf starts this very program as a child, so that its memory does not add to ours.
 func startSelf(ctx context.Context, args []string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -85,9 +85,10 @@ func startSelf(ctx context.Context, args []string) error {
 	return err
 }
 
-// measure takes turns at one dataset: in each, for every number of threads, the bare
-// reading and then every method, so that the machine's moods hit all of them. The first
-// bare reading of all is not counted: it brings the file into memory, where it fits.
+// measure takes turns on one dataset. In each turn it runs, for every number of threads,
+// the bare reading and then every method, so that changes in the machine's speed affect
+// all of them alike. A bare reading before all turns is not counted: it brings the file
+// into memory, if it fits.
 func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs []string) error {
 	if _, err := r.bare(ctx, 1, inputs); err != nil {
 		return err
@@ -100,20 +101,20 @@ func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs []st
 	}
 	for n := range r.count {
 		r.say("%s%s: turn %d of %d", strings.TrimPrefix(data+": ", ": "), s, n+1, r.count)
-		var read time.Duration // of this turn, on as many threads
+		var read time.Duration // time of the latest bare reading, which has as many threads
 		for i := range points {
 			p := &points[i]
-			if p.ended {
+			if p.stopped {
 				continue
 			}
 			t, err := r.turn(ctx, p.point, inputs)
 			if p.method == bareReading {
 				read = t.cost.Wall
 			}
-			switch why := r.finding(ctx, err); {
-			case why != "":
-				r.skip("%s: %s", p.name(), why)
-				p.ended = true
+			switch reason := r.reasonToSkip(ctx, err); {
+			case reason != "":
+				r.skip("%s: %s", p.name(), reason)
+				p.stopped = true
 				continue
 			case err != nil:
 				return err
@@ -123,7 +124,7 @@ func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs []st
 			writeTurn(r.out, p.point, t)
 			if p.method != bareReading && t.cost.Wall > r.onceAbove && r.count > n+1 {
 				r.skip("%s: turns after this one, of more than --once-above %s", p.name(), r.onceAbove)
-				p.ended = true
+				p.stopped = true
 			}
 		}
 	}
@@ -131,29 +132,30 @@ func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs []st
 	return nil
 }
 
-// finding says why a turn that failed is a finding about its point and not a fault, or "".
-func (r *scaleRun) finding(ctx context.Context, err error) string {
-	var step *stepError
+// reasonToSkip says why a failed turn only means that its point is left out. It is "" if
+// the failure is a fault.
+func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
+	var failed *childError
 	switch {
-	case !errors.As(err, &step) || ctx.Err() != nil:
+	case !errors.As(err, &failed) || ctx.Err() != nil:
 		return ""
-	case step.code == exit.Memory:
-		lines := strings.Split(strings.TrimSpace(step.stderr), "\n")
+	case failed.code == exit.Memory:
+		lines := strings.Split(strings.TrimSpace(failed.stderr), "\n")
 		return lines[len(lines)-1]
-	case step.late:
+	case failed.timedOut:
 		return fmt.Sprintf("it took more than --give-up %s", r.giveUp)
 	}
 	return ""
 }
 
-// turn is one process at a point.
+// turn runs one process at a point.
 func (r *scaleRun) turn(ctx context.Context, p point, inputs []string) (turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
 	if p.method == bareReading {
 		return r.bare(ctx, p.threads, inputs)
 	}
-	sel, took, err := r.shop.selecting(ctx, slices.Concat(inputs, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
+	sel, took, err := r.shop.runSelect(ctx, slices.Concat(inputs, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
 	return turn{cost: took, timing: sel.Timing}, err
 }
 
@@ -162,7 +164,7 @@ func (r *scaleRun) bare(ctx context.Context, threads int, inputs []string) (turn
 	return turn{cost: took}, err
 }
 
-// selectFlags are the flags of a method, but for --threads.
+// selectFlags are the flags of a method except --threads.
 func (r *scaleOptions) selectFlags(method string) []string {
 	flags := []string{"--method", method, "--seed", strconv.FormatUint(r.seed, 10)}
 	for _, f := range [][2]string{{"-k", r.k}, {"--label", r.label}, {"--memory-limit", r.memoryLimit}} {

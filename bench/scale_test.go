@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// tinyScale are options for points of no size, with a scratch folder of its own.
+// tinyScale returns options for tiny points, and sets up a scratch folder for the test.
 func tinyScale(t *testing.T) *scaleOptions {
 	w, err := built()
 	if err != nil {
@@ -68,7 +68,7 @@ func TestScale(t *testing.T) {
 	noScratch(t)
 }
 
-// Data that is there is measured under its name, and never removed.
+// Data of --data is measured under its name, and never removed.
 func TestScaleRealData(t *testing.T) {
 	o := tinyScale(t)
 	path := filepath.Join(t.TempDir(), "e.parquet")
@@ -95,7 +95,7 @@ func TestScaleRealData(t *testing.T) {
 	}
 }
 
-// Interrupted at the first result: no children, no scratch, no results.
+// A run that is interrupted at the first result leaves no children, scratch or results.
 func TestScaleInterrupted(t *testing.T) {
 	o := tinyScale(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,8 +132,8 @@ func TestScaleKeepsData(t *testing.T) {
 	}
 }
 
-// What cannot be done within limits is a finding about the point, not the end of the
-// run, and is said.
+// A point that cannot be measured within the limits is left out; the run goes on, and the
+// summary says so.
 func TestScaleSaysWhatItLeavesOut(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -178,8 +178,8 @@ func TestScaleUsage(t *testing.T) {
 // iterations, pairs of value and unit.
 var resultLine = regexp.MustCompile(`^Benchmark[A-Z]\S* [0-9]+( [0-9.e+-]+ [^\s"=]+)+$`)
 
-// checkBenchFormat holds text against the grammar and returns the results by name; turns
-// at one point are told apart by their number.
+// checkBenchFormat checks text against the grammar and returns the results by name. A
+// number is added to the names of further turns at a point.
 func checkBenchFormat(t *testing.T, text string) map[string]map[string]float64 {
 	t.Helper()
 	results := map[string]map[string]float64{}
@@ -221,7 +221,7 @@ func checkBenchFormat(t *testing.T, text string) map[string]map[string]float64 {
 	return results
 }
 
-// cancelAt cancels when what is written begins with a word.
+// cancelAt cancels when a write begins with a word.
 type cancelAt struct {
 	word   string
 	cancel func()
@@ -243,7 +243,8 @@ func read(t *testing.T, dir, name string) string {
 	return string(b)
 }
 
-// noScratch wants the system's folder for temporary files, set by the test, empty of ours.
+// noScratch wants no scratch folder of bench in the system's folder for temporary files,
+// which tinyScale has set.
 func noScratch(t *testing.T) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ufs-stream-bench-*")); len(left) != 0 {
@@ -251,7 +252,7 @@ func noScratch(t *testing.T) {
 	}
 }
 
-// A method that outlives the yardstick is measured without it: there is no ratio.
+// Where the bare reading was given up, there is no ratio to it.
 func TestScaleWithoutYardstick(t *testing.T) {
 	m := measured{point: point{"", size{10, 10}, "greedy", 1}, turns: []turn{{cost: cost{Wall: time.Second, Peak: 1}}}}
 	var out bytes.Buffer

@@ -15,32 +15,32 @@ func (r *scaleRun) summary(w io.Writer, host machine, plots []plot) {
 	if len(r.data) > 0 {
 		title = "Scaling on " + r.name
 	}
-	fmt.Fprintf(w, "# %s\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", title, r.command(), host, r.shop.version)
+	fmt.Fprintf(w, "# %s\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", title, r.command, host, r.shop.version)
 	fmt.Fprintf(w, "- a row is %d processes, if nothing else is said below: median (least–most); the lines behind it are in [%s.txt](%[2]s.txt), for benchstat\n", r.count, r.name)
 	fmt.Fprintf(w, "- the yardstick, bare reading, decodes every column through arrow v15's own column readers (`bench/_bareread`)\n"+
 		"  and throws the values away; it runs in turn with the methods, on as many threads, and × reading is the ratio\n"+
 		"  within a turn. The first reading is not counted, so files come from the page cache where memory allows\n")
 	fmt.Fprintf(w, "- wall and cpu are of the whole process; read, accumulate and solve are busy times that overlap (medians).\n"+
 		"  Cpu far below wall times threads means that other programs had the cores, or that the method waits\n")
-	known := r.references()
+	references := r.references()
 	head := []string{"rows", "columns", "method", "threads", "wall s", "× reading", "rows/s", "read s", "accumulate s", "solve s", "cpu s", "peak MiB"}
-	if len(known) > 0 {
+	if len(references) > 0 {
 		head = append(head, "the paper's s")
 	}
-	header(w, head, 0)
+	tableHead(w, head, 0)
 	for _, m := range r.results {
 		cells := []string{short(m.size.rows), short(int64(m.size.columns)), m.title(), fmt.Sprint(m.threads)}
 		cells = append(cells, m.cells()...)
-		if len(known) > 0 {
-			cell := none
-			if f, ok := find(known, emnistName, m.method, "", 0); ok {
+		if len(references) > 0 {
+			cell := noFigure
+			if f, ok := findFigure(references, emnistName, m.method, "", 0); ok {
 				cell = humanize.Commaf(f.value)
 			}
 			cells = append(cells, cell)
 		}
-		line(w, cells)
+		tableRow(w, cells)
 	}
-	if len(known) > 0 {
+	if len(references) > 0 {
 		fmt.Fprintf(w, "\nThe paper's times are those it prints, on its machine and its E-MNIST of the same size.\n")
 	}
 	if len(r.skipped) > 0 {
@@ -54,31 +54,31 @@ func (r *scaleRun) summary(w io.Writer, host machine, plots []plot) {
 	}
 }
 
-// cells are the measurements of a point.
+// cells are the measurements at a point, as a row of the table.
 func (m measured) cells() []string {
-	wall := m.spread(wallOf)
-	of := func(f func(turn) float64) string { return seconds(m.spread(f).median) }
-	peak := m.spread(peakOf)
-	times, read, accumulate, solve := none, none, none, none
+	wall := m.spread(wallSeconds)
+	median := func(value func(turn) float64) string { return seconds(m.spread(value).median) }
+	peak := m.spread(peakMemory)
+	times, read, accumulate, solve := noFigure, noFigure, noFigure, noFigure
 	if m.method != bareReading {
-		if x := m.spread(timesRead).median; !math.IsInf(x, 1) {
+		if x := m.spread(timesReading).median; !math.IsInf(x, 1) {
 			times = fmt.Sprintf("%.2f", x)
 		}
-		read = of(func(t turn) float64 { return t.timing.Read })
-		accumulate = of(func(t turn) float64 { return t.timing.Accumulate })
-		solve = of(func(t turn) float64 { return t.timing.Solve })
+		read = median(func(t turn) float64 { return t.timing.Read })
+		accumulate = median(func(t turn) float64 { return t.timing.Accumulate })
+		solve = median(func(t turn) float64 { return t.timing.Solve })
 	}
 	return []string{
 		fmt.Sprintf("%s (%s–%s)", seconds(wall.median), seconds(wall.low), seconds(wall.high)),
 		times,
 		humanize.SIWithDigits(float64(m.size.rows)/wall.median, 1, ""),
 		read, accumulate, solve,
-		of(func(t turn) float64 { return t.cost.CPU.Seconds() }),
+		median(func(t turn) float64 { return t.cost.CPU.Seconds() }),
 		fmt.Sprintf("%.0f (%.0f–%.0f)", peak.median/(1<<20), peak.low/(1<<20), peak.high/(1<<20)),
 	}
 }
 
-// references are the papers' times, where the data is the papers'.
+// references are the times that the papers print, if the data is theirs too.
 func (r *scaleRun) references() []figure {
 	if strings.EqualFold(strings.ReplaceAll(r.name, "-", ""), "emnist") {
 		return emnistSeconds()

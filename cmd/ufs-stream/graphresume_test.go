@@ -100,7 +100,7 @@ func TestGraphResumeAfterKill(t *testing.T) {
 	must(t, append(shape, "-o", want)...)
 	args := slices.Concat(shape, []string{"-o", got, "--checkpoint", state, "--checkpoint-every", "1ns"})
 	for range 2 {
-		cmd := program(t, args...)
+		cmd := ownProcess(t, args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// program is this test binary as the program, in a process of its own.
-func program(t *testing.T, args ...string) *exec.Cmd {
+// ownProcess is the program in a process of its own: the test binary stands in for it.
+func ownProcess(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -72,7 +72,7 @@ func TestKill(t *testing.T) {
 			out := filepath.Join(dir, c.out)
 			args := slices.Concat(c.args, []string{"-o", out})
 			begin := time.Now()
-			if b, err := program(t, args...).CombinedOutput(); err != nil {
+			if b, err := ownProcess(t, args...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, b)
 			}
 			takes := time.Since(begin)
@@ -80,7 +80,7 @@ func TestKill(t *testing.T) {
 				if err := os.RemoveAll(out); err != nil {
 					t.Fatal(err)
 				}
-				cmd := program(t, args...)
+				cmd := ownProcess(t, args...)
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
@@ -196,7 +196,7 @@ func TestResumeAfterKill(t *testing.T) {
 	must(t, "scan", in, "-o", want)
 	args := []string{"scan", in, "-o", got, "--checkpoint", state, "--checkpoint-every", "1ns"}
 	for range 5 {
-		cmd := program(t, args...)
+		cmd := ownProcess(t, args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestInterrupt(t *testing.T) {
 	in, _ := plant(t, 20000, 1)
 	state := filepath.Join(t.TempDir(), "state")
 	var errw strings.Builder
-	cmd := program(t, "select", in, "-k", "5", "--checkpoint", state, "--checkpoint-every", "1ns")
+	cmd := ownProcess(t, "select", in, "-k", "5", "--checkpoint", state, "--checkpoint-every", "1ns")
 	cmd.Stderr = &errw
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

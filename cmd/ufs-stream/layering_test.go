@@ -45,6 +45,11 @@ var mayImport = map[string][]string{
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/text":       {},
 	"chunkio/internal/writer":     {"chunkio/internal/format", "chunkio/internal/parquet"},
+	"internal/program":    {"stream", "chunkio", "internal/exit"},
+	"internal/judge":      {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg"},
+	"report":              {"stream"},
+	"bench":               {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted", "internal/program"},
+	"cmd/ufs-stream":      {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted", "internal/program"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond

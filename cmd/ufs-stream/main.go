@@ -8,25 +8,19 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 )
 
 func main() {
-	// gonum's LAPACK rides on our kernels, on the threads that --threads sets later.
+	// gonum's LAPACK runs on our kernels, with the threads that --threads sets later.
 	if err := linalg.Use(0); err != nil {
 		fmt.Fprintln(os.Stderr, "ufs-stream:", err)
 		os.Exit(exit.Usage)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program on the spot
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	program.Main(run)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -95,7 +96,7 @@ func (c *cli) write(path string, render func(io.Writer) error) error {
 		if err := render(c.out); err != nil {
 			return err
 		}
-		return c.out.failed()
+		return c.out.Err()
 	}
 	if isDevice(path) {
 		return writeDevice(path, render)
@@ -116,37 +117,16 @@ func writeDevice(path string, render func(io.Writer) error) error {
 	if err != nil {
 		return &stream.OutputError{Path: path, Err: err}
 	}
-	w := &stickyWriter{w: f, name: path}
+	w := program.NewWriter(f, path)
 	if err := render(w); err != nil {
 		f.Close()
 		return err
 	}
-	if err := f.Close(); err != nil && w.err == nil {
+	if err := f.Close(); err != nil && w.Err() == nil {
 		return &stream.OutputError{Path: path, Err: err}
 	}
-	return w.failed()
+	return w.Err()
 }
-
-// stickyWriter is standard output, or a device; it keeps its first error, so that renderers
-// need not look at every one.
-type stickyWriter struct {
-	w    io.Writer
-	name string
-	err  error
-}
-
-func (s *stickyWriter) Write(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	n, err := s.w.Write(p)
-	if err != nil {
-		s.err = &stream.OutputError{Path: s.name, Err: err}
-	}
-	return n, s.err
-}
-
-func (s *stickyWriter) failed() error { return s.err }
 
 // writeJSON writes v indented, as Selection.Encode does.
 func writeJSON(w io.Writer, v any) error {

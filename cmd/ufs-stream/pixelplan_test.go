@@ -163,7 +163,7 @@ func TestPacked(t *testing.T) {
 func TestPixelsPeakMemory(t *testing.T) {
 	flags := []string{dataset(t, "mnist10k.parquet"), "--label", "label", "--method", "cpufs", "--graph", "anchor", "--sample", "0", "--max-iter", "2", "--threads", "2"}
 	smallest := forecastOf(t, flags...).Memory.Smallest
-	out, err := program(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()
+	out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func TestRowsPeakMemory(t *testing.T) {
 	for _, args := range []string{"--method eufs --graph anchor --state float32", "--method hufs --tree image"} {
 		flags := append(strings.Fields(args), in, "--label", "label", "--sample", "0", "--max-iter", "3", "--threads", "2")
 		smallest := forecastOf(t, flags...).Memory.Smallest
-		out, err := program(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()
+		out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()
 		if err != nil {
 			t.Fatalf("%s: %v", args, err)
 		}

@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// interruptible is r whose reads end when ctx does. Nothing can interrupt a read from
-// a pipe whose other end is silent, so each read runs in a goroutine of its own; one
-// that is still waiting when ctx ends waits on, until the process exits. That is
+// interruptible returns r with reads that end when ctx does. Nothing can interrupt a read
+// from a pipe whose other end is silent, so each read runs in a goroutine of its own. A
+// read that is still waiting when ctx ends goes on waiting until the process exits: it is
 // the one goroutine that [run] may leave behind.
 func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	type result struct {
@@ -16,7 +16,7 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	}
 	var (
 		buf  []byte // 64 KiB is what a pipe holds
-		rest []byte // of buf: read and not handed out yet
+		rest []byte // the part of buf that was read and not handed out yet
 	)
 	return readerFunc(func(p []byte) (int, error) {
 		if len(rest) == 0 {

@@ -5,17 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/internal/program"
 )
 
-// didYouMean is the tail of an error about an unknown name, empty where no known
-// name is near.
-func didYouMean(name string, known []string) string {
-	if s := chunkio.Suggest(name, known); s != "" {
-		return "; did you mean " + s + "?"
-	}
-	return ""
-}
+// These stand for the functions of package program in the files that call them so.
+func didYouMean(name string, known []string) string  { return program.DidYouMean(name, known) }
+func atLeastOne(what string) cobra.PositionalArgs    { return program.AtLeastOne(what) }
+func noArgs(cmd *cobra.Command, args []string) error { return program.NoArgs(cmd, args) }
+func usageLine(cmd *cobra.Command) string            { return program.UsageLine(cmd) }
 
 // choice is a flag with a fixed set of values.
 type choice struct {

@@ -1,5 +1,5 @@
-// Package exit has the exit codes of the project's programs, in one place: which they are,
-// and which error leads to which.
+// Package exit is the one table of the exit codes of the project's programs, and of the
+// errors that lead to them.
 package exit
 
 import (
@@ -20,17 +20,18 @@ const (
 	Interrupted = 130
 )
 
-// Code maps an error to its code. An interruption comes first, because what it breaks
-// off reports errors of its own; a failed output comes before the data it was made from.
-// Errors of none of these kinds may say by ExitsWith (ExitCode is os/exec's) what theirs is.
+// Code maps an error to its code. An interruption comes first, because what it breaks off
+// reports errors of its own; a failed output comes before the data it was made from. An
+// error of none of these kinds may say by ExitsWith which code it has, as the failed
+// child processes of bench do.
 func Code(err error) int {
 	var (
-		output *stream.OutputError
-		usage  *stream.UsageError
-		data   *stream.DataError
-		memory *stream.MemoryError
-		open   *stream.UnconvergedError
-		own    interface{ ExitsWith() int }
+		output      *stream.OutputError
+		usage       *stream.UsageError
+		data        *stream.DataError
+		memory      *stream.MemoryError
+		unconverged *stream.UnconvergedError
+		child       interface{ ExitsWith() int }
 	)
 	switch {
 	case err == nil:
@@ -45,10 +46,10 @@ func Code(err error) int {
 		return Memory
 	case errors.As(err, &data):
 		return Data
-	case errors.As(err, &open):
+	case errors.As(err, &unconverged):
 		return Unconverged
-	case errors.As(err, &own):
-		return own.ExitsWith()
+	case errors.As(err, &child):
+		return child.ExitsWith()
 	}
 	return Fault
 }

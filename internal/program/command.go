@@ -1,0 +1,83 @@
+package program
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Group makes cmd a command that only has subcommands, each of them a what: it shows its
+// help, and refuses an unknown subcommand.
+func Group(cmd *cobra.Command, what string) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var known []string
+		for _, sub := range cmd.Commands() {
+			known = append(known, sub.Name())
+		}
+		return stream.Usagef("unknown %s %q%s", what, args[0], hint(cmd, args[0], known))
+	}
+}
+
+// newHelp is cobra's help verb, except that an unknown verb is an error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [verb]",
+		Short: "Show the help of a verb",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			named, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if named.HasSubCommands() && len(rest) > 0 {
+				return named.RunE(named, rest) // which refuses it
+			}
+			named.InitDefaultHelpFlag()
+			return named.Help()
+		},
+	}
+}
+
+// AtLeastOne wants one argument or more, each of them a what.
+func AtLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return stream.Usagef("%s: no %s given; %s", cmd.Name(), what, UsageLine(cmd))
+		}
+		return nil
+	}
+}
+
+// NoArgs refuses arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return stream.Usagef("%s takes no argument, got %q; %s", cmd.Name(), args[0], UsageLine(cmd))
+	}
+	return nil
+}
+
+// UsageLine shows how cmd is called, for errors.
+func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
+
+// DidYouMean is the tail of an error about an unknown name; it is empty where no known
+// name is near.
+func DidYouMean(name string, known []string) string {
+	if near := chunkio.Suggest(name, known); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// hint is DidYouMean, or where no known name is near, the place of the full list.
+func hint(cmd *cobra.Command, name string, known []string) string {
+	if near := DidYouMean(name, known); near != "" {
+		return near
+	}
+	return fmt.Sprintf("; see %s --help", cmd.CommandPath())
+}

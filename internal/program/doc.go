@@ -1,0 +1,12 @@
+// Package program is what the project's two commands share, ufs-stream and bench: how a
+// program starts, refuses its arguments, reports its errors and ends.
+//
+//  1. [Main] ties a run to the process: its arguments, streams and signals.
+//  2. [Program.Run] executes the cobra commands. Errors of flags and unknown verbs become
+//     usage errors with a did-you-mean; a panic becomes exit code 1.
+//  3. The error is reported on standard error, with options spelled as flags, and package
+//     exit maps it to the exit code.
+//
+// A command is declared with [Group] if it only has subcommands, and with [NoArgs] or
+// [AtLeastOne] otherwise; [Writer] and [Bytes] serve its output and its flags.
+package program

@@ -1,0 +1,79 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// flagError turns pflag's errors into usage errors that say what the flag takes, or
+// which flag may be meant.
+func flagError(cmd *cobra.Command, err error) error {
+	// Behind a misspelt verb its flags are unknown too; the verb is the fault.
+	if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
+		return cmd.RunE(cmd, before)
+	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		return stream.Usagef("%s%s", err, hint(cmd, "--"+unknown.GetSpecifiedName(), known))
+	}
+	list := hint(cmd, "", nil)
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return stream.Usagef("%s %s: %s%s", FlagOf(invalid.GetFlag().Name), invalid.GetValue(), wanted(invalid), list)
+	}
+	return stream.Usagef("%s%s", err, list)
+}
+
+// wanted says what a flag takes. The project's own flag types say it in their errors;
+// pflag's errors tell how the value was parsed.
+func wanted(invalid *pflag.InvalidValueError) string {
+	switch invalid.GetFlag().Value.Type() {
+	case "int", "int64":
+		return "want a whole number"
+	case "uint64":
+		return "want a whole number from 0 on"
+	case "float64":
+		return "want a number"
+	case "duration":
+		return "want a duration such as 30s or 5m"
+	}
+	return errors.Unwrap(invalid).Error()
+}
+
+// Bytes is a flag in bytes: "512MiB", "4GB", "1000000".
+type Bytes int64
+
+// String implements pflag.Value.
+func (b *Bytes) String() string {
+	for _, unit := range []struct {
+		shift uint
+		name  string
+	}{{30, "GiB"}, {20, "MiB"}, {10, "KiB"}} {
+		if n := int64(*b); n != 0 && n%(1<<unit.shift) == 0 {
+			return fmt.Sprintf("%d%s", n>>unit.shift, unit.name)
+		}
+	}
+	return fmt.Sprint(int64(*b))
+}
+
+// Set implements pflag.Value.
+func (b *Bytes) Set(s string) error {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n == 0 || n > math.MaxInt64 {
+		return errors.New("want a size such as 512MiB or 4GB")
+	}
+	*b = Bytes(n)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (b *Bytes) Type() string { return "size" }

@@ -1,0 +1,97 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Main runs the process: it calls run with the arguments and streams of the process and
+// ends with its exit code. Interrupts end the context; a second one ends the process.
+func Main(run func(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Program is a tree of commands and where it writes.
+type Program struct {
+	Root *cobra.Command
+	Out  *Writer   // results
+	Err  io.Writer // everything else
+	// Resume says on Err how to go on after an interruption that err tells of; it may be nil.
+	Resume func(err error)
+}
+
+// Run executes the command that args name, reports its error and returns the exit code.
+func (p Program) Run(ctx context.Context, args []string) (code int) {
+	defer func() {
+		// Go's own exit code for a panic is 2, which here means a usage error.
+		if fault := recover(); fault != nil {
+			fmt.Fprintf(p.Err, "%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n%s",
+				p.Root.Name(), fault, debug.Stack())
+			code = exit.Fault
+		}
+	}()
+	p.Root.SilenceUsage, p.Root.SilenceErrors = true, true
+	p.Root.CompletionOptions.DisableDefaultCmd = true
+	p.Root.SetFlagErrorFunc(flagError)
+	p.Root.SetHelpCommand(newHelp())
+	p.Root.SetArgs(args)
+	p.Root.SetOut(p.Out)
+	p.Root.SetErr(p.Err)
+	err := p.Root.ExecuteContext(ctx)
+	if err == nil {
+		err = p.Out.Err()
+	}
+	if err != nil && ctx.Err() != nil {
+		// What an interruption breaks off reports errors of its own, which tell nothing.
+		err = errors.Join(ctx.Err(), err)
+		fmt.Fprintf(p.Err, "%s: interrupted\n", p.Root.Name())
+		if p.Resume != nil {
+			p.Resume(err)
+		}
+		if unsaved := (*stream.OutputError)(nil); errors.As(err, &unsaved) {
+			p.report(unsaved)
+		}
+	} else if err != nil {
+		p.report(err)
+	}
+	return exit.Code(err)
+}
+
+func (p Program) report(err error) {
+	fmt.Fprintf(p.Err, "%s: %s\n", p.Root.Name(), stream.Spell(err, FlagOf))
+}
+
+// FlagOf spells an option as its flag.
+func FlagOf(option string) string {
+	if len(option) == 1 {
+		return "-" + option
+	}
+	return "--" + option
+}
+
+// ShellQuote writes a command as a shell takes it.
+func ShellQuote(program string, args []string) string {
+	words := append([]string{program}, args...)
+	for i, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$&|;<>()*?[]{}~#!`") {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
