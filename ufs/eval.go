@@ -71,6 +71,9 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
 		Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
 	}}
+	if err := e.q.noStats("eval clusters rows, so it needs those"); err != nil {
+		return nil, err
+	}
 	if err := e.check(); err != nil {
 		return nil, err
 	}
@@ -179,4 +182,24 @@ func (e *evaluator) settleProtocol() error {
 		return nil
 	}
 	return stream.Usagef("{protocol} %s: want %s%s", e.Protocol, strings.Join(names, ", "), suggest.DidYouMean(e.Protocol, names))
+}
+
+// EvalProtocols lists the values of EvalRequest.Protocol, the default first.
+func EvalProtocols() []string {
+	var names []string
+	for _, p := range judge.Protocols() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// EvalBaselines lists the values of EvalRequest.Baselines but none.
+func EvalBaselines() []string { return judge.Baselines() }
+
+// Check finds what no input can make right, before any selection is read.
+func (o EvalRequest) Check() error {
+	if len(o.Selections) == 0 {
+		o.Selections = []NamedSelection{{}}
+	}
+	return (&evaluator{EvalRequest: o}).check()
 }

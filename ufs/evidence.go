@@ -192,7 +192,7 @@ func (t *trial) warnOfSample() {
 	}
 	used := "is used"
 	if t.s.RowsUsed < n { // it is drawn before rows are dropped
-		used = fmt.Sprintf("is read, and the %s that {missing} drop-row leaves of them are used", comma(t.s.RowsUsed))
+		used = "is read, and the " + comma(t.s.RowsUsed) + " of them that {missing} drop-row leaves are used"
 	}
 	t.warn("a seeded sample of %s of %s rows "+used+"; {sample} takes more, 0 all", comma(n), comma(t.s.Rows))
 }
@@ -249,33 +249,39 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 		p.Pass, p.Rows = before+1, t.Source.Rows()
 	}
 	most := t.from.plan.iterations * settings
-	err := t.track(p, func(next func(Progress)) error {
-		var mu sync.Mutex
-		done, reading := 0, true
-		t.Pass = func(pass int, what string) {
-			mu.Lock()
-			defer mu.Unlock()
-			if p.Pass, reading = before+pass, true; done == 0 {
-				p.What = what
-			}
-			next(p)
+	var mu sync.Mutex
+	shown, done, reading := false, 0, true
+	show := func() { // a method that tells of nothing is quick
+		if shown = true; t.Progress != nil {
+			t.Progress(p)
 		}
-		t.Iteration = func(int, float64) {
-			mu.Lock()
-			defer mu.Unlock()
-			if done++; t.Source != nil && !reading { // its rows count as a pass's, which shows how far the run is
-				p.Rows = t.Rows * int64(most)
-				t.Evidence.Meter.Rows.Add(t.Rows)
-			}
-			reading = false
-			p.What = fmt.Sprintf("iteration %d", done+1)
-			if most > 0 {
-				p.What = fmt.Sprintf("iteration %d of at most %d", min(done+1, most), most)
-			}
-			next(p)
+	}
+	t.Pass = func(pass int, what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if p.Pass, reading = before+pass, true; done == 0 {
+			p.What = what
 		}
-		return do(ctx)
-	})
+		show()
+	}
+	t.Iteration = func(int, float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; t.Source != nil && !reading { // its rows count as a pass's, which shows how far the run is
+			p.Rows = t.Rows * int64(most)
+			t.Evidence.Meter.Rows.Add(t.Rows)
+		}
+		reading = false
+		p.What = fmt.Sprintf("iteration %d", done+1)
+		if most > 0 {
+			p.What = fmt.Sprintf("iteration %d of at most %d", min(done+1, most), most)
+		}
+		show()
+	}
+	err := do(ctx)
+	if p.Done, p.Failed = true, err != nil; shown {
+		show()
+	}
 	if err = placed(err, t.from); err != nil && t.from.source != nil {
 		err = t.from.plan.explain(err)
 	}

@@ -29,6 +29,9 @@ type ScanRequest struct {
 // profile and the Gram matrix, and the anchor graph where the method works from one. Any
 // scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
 func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
+	if err := q.noStats("add statistics files with merge"); err != nil {
+		return nil, err
+	}
 	r, err := q.Request.settle()
 	if err != nil {
 		return nil, err

@@ -76,9 +76,14 @@ func (q *Request) input() error {
 	if !slices.Contains(MissingPolicies(), q.Missing) {
 		return stream.Usagef("{missing} %s: want error, drop-row, mean, zero%s", q.Missing, suggest.DidYouMean(q.Missing, MissingPolicies()))
 	}
+	return nil
+}
+
+// noStats refuses statistics files given as inputs, and says what to do with them.
+func (q *Request) noStats(remedy string) error {
 	for _, path := range q.Inputs {
 		if chunkio.IsStats(path) {
-			return stream.Usagef("%s is a statistics file, not data; select from statistics by {stats}, add statistics files by merge", path)
+			return stream.Usagef("%s is a statistics file, not data; "+remedy, path)
 		}
 	}
 	return nil
@@ -87,6 +92,9 @@ func (q *Request) input() error {
 // settle checks what needs no input.
 func (q Request) settle() (*run, error) {
 	r := &run{Request: q, asked: q}
+	if err := r.noStats("select from statistics with {stats}"); err != nil {
+		return nil, err
+	}
 	if err := r.input(); err != nil {
 		return nil, err
 	}

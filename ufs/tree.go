@@ -39,6 +39,9 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 			}
 		}
 	}
+	if err := q.noStats("name the data itself"); err != nil {
+		return nil, err
+	}
 	r, err := q.settle()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -20,9 +21,9 @@ func newCompletion(c *cli) *cobra.Command {
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return stream.Usagef("completion: one shell at a time; %s", usageLine(cmd))
+				return stream.Usagef("completion: one shell at a time; %s", program.UsageLine(cmd))
 			}
-			return atLeastOne("shell")(cmd, args)
+			return program.AtLeastOne("shell")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
@@ -36,7 +37,7 @@ func newCompletion(c *cli) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.out)
 			}
-			return stream.Usagef("no completion for shell %q%s", args[0], didYouMean(args[0], shells))
+			return stream.Usagef("no completion for shell %q%s", args[0], program.DidYouMean(args[0], shells))
 		},
 	}
 }

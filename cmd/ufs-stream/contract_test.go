@@ -20,6 +20,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // TestUsageErrors: requests that cannot be right say why in the user's words, on
@@ -53,7 +54,7 @@ func TestUsageErrors(t *testing.T) {
 		{"apply " + in[0] + " --selection " + sel + " -o small.csv", "OUT is Parquet"},
 		{"merge " + stats[0] + " " + stats[1] + " " + stats[1] + " -o " + filepath.Join(dir, "all.ufs"), "cannot merge " + stats[1] + " with " + stats[1]},
 	} {
-		r := ufs(strings.Fields(c.args)...)
+		r := invoke(strings.Fields(c.args)...)
 		if r.code != exit.Usage || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "strconv") {
 			t.Errorf("%s: exit code %d, %q; want %q", c.args, r.code, r.err, c.want)
 		}
@@ -61,7 +62,7 @@ func TestUsageErrors(t *testing.T) {
 			t.Errorf("%s: standard output has %q", c.args, r.out)
 		}
 	}
-	r := ufs("apply", in[0], "--selection", "nosuch.json", "-o", filepath.Join(dir, "x.parquet"))
+	r := invoke("apply", in[0], "--selection", "nosuch.json", "-o", filepath.Join(dir, "x.parquet"))
 	if r.code != exit.Data || strings.Count(r.err, "nosuch.json") != 1 {
 		t.Errorf("exit code %d, %q: want the path once", r.code, r.err)
 	}
@@ -86,7 +87,7 @@ func TestInputIsNotReplaced(t *testing.T) {
 		{"apply", file, "--selection", sel, "-o", file},
 		{"select", "--stats", stats, "-k", "3", "--format", "json", "-o", stats},
 	} {
-		if r := ufs(args...); r.code != exit.Usage || !strings.Contains(r.err, "replace the input") {
+		if r := invoke(args...); r.code != exit.Usage || !strings.Contains(r.err, "replace the input") {
 			t.Errorf("%q: exit code %d, %q", args, r.code, r.err)
 		}
 	}
@@ -105,7 +106,7 @@ func TestDeviceOutput(t *testing.T) {
 		t.Errorf("%v, %v", fi, err)
 	}
 	if _, err := os.Stat("/dev/full"); err == nil {
-		if r := ufs("select", in, "-k", "3", "-o", "/dev/full"); r.code != exit.Fault {
+		if r := invoke("select", in, "-k", "3", "-o", "/dev/full"); r.code != exit.Fault {
 			t.Errorf("a full device: exit code %d, %q", r.code, r.err)
 		}
 	}
@@ -115,7 +116,7 @@ func TestDeviceOutput(t *testing.T) {
 func TestScratchFlags(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	must(t, "select", in, "-k", "3", "--temp-dir", t.TempDir(), "--max-temp-size", "1GiB")
-	if r := ufs("select", in, "-k", "3", "--temp-dir", filepath.Join(t.TempDir(), "nosuch")); r.code != exit.Fault {
+	if r := invoke("select", in, "-k", "3", "--temp-dir", filepath.Join(t.TempDir(), "nosuch")); r.code != exit.Fault {
 		t.Errorf("exit code %d, %q", r.code, r.err)
 	}
 }
@@ -155,7 +156,7 @@ func TestInterruptible(t *testing.T) {
 // that is less, also where the run as planned stays in memory.
 func TestPlanSmallestOutOfCore(t *testing.T) {
 	path := dataset(t, "warppie10p.parquet")
-	plan := func(limit string) (f forecast) {
+	plan := func(limit string) (f ufs.Forecast) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(must(t, "plan", path, "-k", "4", "--label", "label", "--memory-limit", limit, "--format", "json")), &f); err != nil {
 			t.Fatal(err)
@@ -173,11 +174,11 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 		t.Errorf("below: %+v, want the limits of %+v", m, in)
 	}
 	want := names(selection(t, path, "-k", "4", "--label", "label"))
-	r := ufs("select", path, "-k", "4", "--label", "label", "--memory-limit", fmt.Sprint(in.Smallest), "--format", "names", "--progress", "json")
+	r := invoke("select", path, "-k", "4", "--label", "label", "--memory-limit", fmt.Sprint(in.Smallest), "--format", "names", "--progress", "json")
 	if got := strings.Fields(r.out); r.code != exit.Done || !slices.Equal(got, want) {
 		t.Fatalf("exit code %d, %v, want %v\n%s", r.code, got, want, r.err)
 	}
-	if r := ufs("select", path, "--label", "label", "--memory-limit", fmt.Sprint(in.Smallest-1)); r.code != exit.Memory {
+	if r := invoke("select", path, "--label", "label", "--memory-limit", fmt.Sprint(in.Smallest-1)); r.code != exit.Memory {
 		t.Errorf("one byte less: exit code %d", r.code)
 	}
 	// Every line of the progress says how many passes there will be.
@@ -198,7 +199,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 // TestVerboseNote: figures for people.
 func TestVerboseNote(t *testing.T) {
 	in, _ := plant(t, 300, 1)
-	r := ufs("select", in, "-k", "3", "-v")
+	r := invoke("select", in, "-k", "3", "-v")
 	if !strings.Contains(r.err, "1 pass, ") || !strings.Contains(r.err, "of 2.0 GiB") {
 		t.Errorf("standard error: %q", r.err)
 	}
@@ -259,7 +260,7 @@ func TestStandardInput(t *testing.T) {
 // TestManyWarnings: a tie of all features is one warning, and a long list is cut.
 func TestManyWarnings(t *testing.T) {
 	in, _ := plant(t, 300, 1)
-	r := ufs("select", in, "--method", "variance", "--scale", "standard", "-k", "30")
+	r := invoke("select", in, "--method", "variance", "--scale", "standard", "-k", "30")
 	if n := strings.Count(r.err, "warning:"); r.code != exit.Done || n != 1 {
 		t.Errorf("exit code %d, %d warnings:\n%s", r.code, n, r.err)
 	}

@@ -12,32 +12,36 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-type demoOptions struct {
-	limits limitFlags
-	keep   string
-}
-
 func newDemo(c *cli) *cobra.Command {
-	var o demoOptions
+	var o requestFlags
+	var keep string
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Make a small dataset with known answer and select from it",
 		Long: `Make a Parquet file of columns that repeat a few hidden factors, mixtures, noise and
 constants, select as many features as there are factors, and say how well that went: a
 right selection has one column of every factor. Exit code 1 if it is not right.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.demo(cmd.Context(), o) },
+		Args: program.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := o.request(c, cmd, nil, "")
+			if err != nil {
+				return err
+			}
+			return c.demo(cmd.Context(), q, keep)
+		},
 	}
-	o.limits.add(cmd.Flags())
-	cmd.Flags().StringVar(&o.keep, "keep", "", "keep the data in `DIR` (default: a temporary folder, removed in the end)")
+	o.limits(cmd.Flags())
+	cmd.Flags().StringVar(&keep, "keep", "", "keep the data in `DIR` (default: a temporary folder, removed in the end)")
 	return cmd
 }
 
-func (c *cli) demo(ctx context.Context, o demoOptions) error {
-	dir := o.keep
+func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
+	dir := keep
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "ufs-stream-demo-")
 		if err != nil {
@@ -48,7 +52,7 @@ func (c *cli) demo(ctx context.Context, o demoOptions) error {
 	} else if err := os.MkdirAll(dir, 0o777); err != nil {
 		return &stream.OutputError{Path: dir, Err: err, Remedy: stream.Textf("choose another --keep folder")}
 	}
-	table := planted.New(planted.Options{Seed: o.limits.seed})
+	table := planted.New(planted.Options{Seed: max(q.Seed, 1)})
 	answer := table.Answer()
 	path := filepath.Join(dir, "planted.parquet")
 	if err := chunkio.WriteParquet(ctx, path, table, chunkio.WriteOptions{RowGroupRows: 4096}); err != nil {
@@ -58,16 +62,10 @@ func (c *cli) demo(ctx context.Context, o demoOptions) error {
 	fmt.Fprintf(c.out, "made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
 		path, humanize.Comma(table.Rows()), plural(len(table.Columns()), "column"), plural(k, "factor"),
 		plural(len(answer.Mixtures), "mixture"), plural(len(answer.Noise), "column"), plural(len(answer.Constant), "constant"))
-	fmt.Fprintf(c.out, "$ ufs-stream select %s -k %d --seed %d\n\n", path, k, o.limits.seed)
+	fmt.Fprintf(c.out, "$ ufs-stream select %s -k %d --seed %d\n\n", path, k, max(q.Seed, 1))
 
-	sel := selectOptions{given: func(flag string) bool { return flag == "k" }}
-	sel.inputs, sel.limits = []string{path}, o.limits
-	sel.input.missing, sel.input.onError = newChoice("error"), newChoice("fail")
-	sel.method.method, sel.method.k = "greedy", k
-	if err := sel.prepare(sel.given); err != nil {
-		return err
-	}
-	s, _, err := c.selection(ctx, sel)
+	q.Inputs, q.K = []string{path}, k
+	s, err := ufs.Select(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // grouped is n rows of three groups with 12 features: a0 … a3 tell them apart, b0 … b7
@@ -140,7 +141,7 @@ func TestEvalErrorIsSelects(t *testing.T) {
 	sel := filepath.Join(t.TempDir(), "s.json")
 	for _, scale := range []string{"none", "center", "minmax", "unit", "standard"} {
 		must(t, "select", path, "--label", "label", "--scale", scale, "-k", "12", "-o", sel)
-		s, err := readSelection(sel)
+		s, err := ufs.ReadSelection(sel)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +330,7 @@ func TestEvalRows(t *testing.T) {
 	if e := evaluated(t, quick(path, "--selection", sel, "--label", "kind", "--missing", "drop-row")...); e.RowsUsed != 80 {
 		t.Errorf("drop-row: %d rows", e.RowsUsed)
 	}
-	if r := ufs(quick("eval", path, "--selection", sel, "--label", "kind", "--missing", "error")...); r.code != exit.Data || !strings.Contains(r.err, "b1") {
+	if r := invoke(quick("eval", path, "--selection", sel, "--label", "kind", "--missing", "error")...); r.code != exit.Data || !strings.Contains(r.err, "b1") {
 		t.Errorf("missing value: exit code %d, %q", r.code, r.err)
 	}
 }
@@ -361,7 +362,7 @@ func TestEvalStream(t *testing.T) {
 		}
 	}
 	for _, flag := range []string{"--resamples=3", "--sample=10"} {
-		if r := ufs(append(args, flag)...); r.code != exit.Usage || !strings.Contains(r.err, "stream") {
+		if r := invoke(append(args, flag)...); r.code != exit.Usage || !strings.Contains(r.err, "stream") {
 			t.Errorf("%s: exit code %d, %q", flag, r.code, r.err)
 		}
 	}

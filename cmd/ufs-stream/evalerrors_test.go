@@ -14,13 +14,14 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // TestEvalMemory: a limit that is too low is refused with one that works.
 func TestEvalMemory(t *testing.T) {
 	path, sel := labelled(t, 2000)
 	args := quick("eval", path, "--selection", sel, "--label", "label")
-	r := ufs(append(args, "--memory-limit", "10MiB")...)
+	r := invoke(append(args, "--memory-limit", "10MiB")...)
 	m := regexp.MustCompile(`--memory-limit (\d+)MiB`).FindStringSubmatch(r.err)
 	if r.code != exit.Memory || m == nil || !strings.Contains(r.err, "--sample") {
 		t.Fatalf("exit code %d, %q", r.code, r.err)
@@ -36,7 +37,7 @@ func TestEvalMemory(t *testing.T) {
 func TestEvalMemoryNamed(t *testing.T) {
 	path, sel := labelled(t, 2000)
 	args := []string{"eval", path, "--selection", sel, "--memory-limit"}
-	refused := ufs(append(args, "10MiB", "--resamples", "2")...)
+	refused := invoke(append(args, "10MiB", "--resamples", "2")...)
 	m := regexp.MustCompile(`--memory-limit (\d+)MiB`).FindStringSubmatch(refused.err)
 	if m == nil {
 		t.Fatalf("exit code %d, %q", refused.code, refused.err)
@@ -145,7 +146,7 @@ func TestEvalErrors(t *testing.T) {
 		{path + " --selection SEL --label label -o " + filepath.Join(dir, "no", "e.json"), exit.Fault, "create the folder"},
 	} {
 		args := append([]string{"eval"}, strings.Fields(strings.ReplaceAll(c.args, "SEL", sel))...)
-		r := ufs(args...)
+		r := invoke(args...)
 		if r.code != c.code || !strings.Contains(r.err, c.says) || r.out != "" {
 			t.Errorf("%s: exit code %d, want %d; %q, want something of %q", c.args, r.code, c.code, r.err, c.says)
 		}
@@ -178,7 +179,7 @@ func TestEvalHostile(t *testing.T) {
 		huge[i] *= 1e20
 	}
 	path = columnsFile(t, filepath.Join(dir, "h2.parquet"), []string{"<script>", "a\"b", "same", "late", "label"}, huge, huge, columns[1], late, label)
-	if r := ufs(quick("eval", path, "--selection", sel, "--label", "label")...); r.code != exit.Data || !strings.Contains(r.err, "--scale standard") {
+	if r := invoke(quick("eval", path, "--selection", sel, "--label", "label")...); r.code != exit.Data || !strings.Contains(r.err, "--scale standard") {
 		t.Errorf("overflow: exit code %d, %q", r.code, r.err)
 	}
 }
@@ -189,7 +190,7 @@ func TestEvalInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	out := filepath.Join(t.TempDir(), "e.json")
-	if r := ufsContext(ctx, "eval", path, "--selection", sel, "--label", "label", "-o", out); r.code != exit.Interrupted {
+	if r := invokeContext(ctx, "eval", path, "--selection", sel, "--label", "label", "-o", out); r.code != exit.Interrupted {
 		t.Errorf("exit code %d, %q", r.code, r.err)
 	}
 	if _, err := os.Stat(out); err == nil {
@@ -208,7 +209,7 @@ func TestEvalReal(t *testing.T) {
 	if r := e.Results[0]; e.Clusters != 20 || r.NMISqrt.Mean < 0.72 || r.NMISqrt.Mean > 0.82 || !*r.Best || *e.Results[2].Best {
 		t.Errorf("%d clusters, NMI %v, best %v", e.Clusters, *r.NMISqrt, *r.Best)
 	}
-	if s, err := readSelection(sel); err != nil || math.Abs(float64(s.Selected[40].Error-e.Results[0].Reconstruction)) > 1e-9 {
+	if s, err := ufs.ReadSelection(sel); err != nil || math.Abs(float64(s.Selected[40].Error-e.Results[0].Reconstruction)) > 1e-9 {
 		t.Errorf("error %v, the selection has %v (%v)", e.Results[0].Reconstruction, s.Selected[40].Error, err)
 	}
 	sparse, whole := filepath.Join(dir, "sparse.json"), filepath.Join(dir, "whole.json")

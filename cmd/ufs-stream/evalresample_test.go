@@ -58,7 +58,7 @@ func TestEvalTrustsNoFile(t *testing.T) {
 	}
 	for _, flag := range []string{"missing", "scale"} {
 		bad := edited(t, sel, func(_, options map[string]any) { options[flag] = "bogus" })
-		if r := ufs("eval", path, "--selection", bad, "--label", "label"); r.code != exit.Data {
+		if r := invoke("eval", path, "--selection", bad, "--label", "label"); r.code != exit.Data {
 			t.Errorf("recorded %s: exit code %d, %q", flag, r.code, r.err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestEvalRanks(t *testing.T) {
 		},
 	} {
 		bad := edited(t, sel, func(sel, _ map[string]any) { change(sel) })
-		if r := ufs("eval", path, "--selection", bad, "--resamples", "2"); r.code != exit.Data || !strings.Contains(r.err, what) {
+		if r := invoke("eval", path, "--selection", bad, "--resamples", "2"); r.code != exit.Data || !strings.Contains(r.err, what) {
 			t.Errorf("%s: exit code %d, %q", what, r.code, r.err)
 		}
 	}

@@ -135,7 +135,7 @@ func TestExitCodes(t *testing.T) {
 		{"applied folder missing", "apply " + good + " --selection " + chosen + " -o " + at("none/a.parquet"), exit.Fault, "cannot write"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := ufs(strings.Fields(c.args)...)
+			r := invoke(strings.Fields(c.args)...)
 			if r.code != c.code {
 				t.Errorf("%s: exit code %d, want %d\n%s", c.args, r.code, c.code, r.err)
 			}
@@ -153,10 +153,10 @@ func TestExitCodes(t *testing.T) {
 func TestOddFiles(t *testing.T) {
 	dir := t.TempDir()
 	none := columnsFile(t, filepath.Join(dir, "none.parquet"), []string{"a", "b"}, nil, nil)
-	if r := ufs("select", none); r.code != exit.Data || !strings.Contains(r.err, "no rows") {
+	if r := invoke("select", none); r.code != exit.Data || !strings.Contains(r.err, "no rows") {
 		t.Errorf("zero rows: exit code %d: %s", r.code, r.err)
 	}
-	if r := ufs("inspect", none); r.code != exit.Done {
+	if r := invoke("inspect", none); r.code != exit.Done {
 		t.Errorf("inspect of zero rows: exit code %d: %s", r.code, r.err)
 	}
 	clash := filepath.Join(dir, "x=1")
@@ -164,15 +164,15 @@ func TestOddFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	columnsFile(t, filepath.Join(clash, "a.parquet"), []string{"x", "y"}, []float64{1, 2}, []float64{2, 1})
-	if r := ufs("select", clash); r.code != exit.Data || !strings.Contains(r.err, `"x"`) {
+	if r := invoke("select", clash); r.code != exit.Data || !strings.Contains(r.err, `"x"`) {
 		t.Errorf("duplicate names: exit code %d: %s", r.code, r.err)
 	}
 	messy := dataset(t, "messy.parquet")
-	r := ufs("select", messy, "--columns", "category")
+	r := invoke("select", messy, "--columns", "category")
 	if r.code == exit.Done || !strings.Contains(r.err, "category") {
 		t.Errorf("no numeric column: exit code %d: %s", r.code, r.err)
 	}
-	if r := ufs("select", messy, "--exclude", "*"); r.code != exit.Data || !strings.Contains(r.err, "no numeric column") {
+	if r := invoke("select", messy, "--exclude", "*"); r.code != exit.Data || !strings.Contains(r.err, "no numeric column") {
 		t.Errorf("no numeric column: exit code %d: %s", r.code, r.err)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"path/filepath"
@@ -137,17 +138,34 @@ func sameGraph(t *testing.T, a, b string) {
 	}
 }
 
+// graphOfFile is the graph in a statistics file.
 func graphOfFile(t *testing.T, path string) *anchor.Graph {
 	t.Helper()
-	e, err := readStats(path, needGraph, gram.Options{Limit: 1 << 30})
+	r, err := chunkio.OpenStats(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := e.moments.Finish(e.columns, gram.FinishOptions{Scale: gram.ScaleCenter})
+	defer r.Close()
+	columns := r.Header.Columns
+	moments := gram.NewMoments(len(columns), gram.Options{})
+	states, err := anchor.NewStatistics(nil, anchor.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := e.graph.Graph(m)
+	for name, to := range map[string]io.ReaderFrom{"moments": moments, "graph": states} {
+		section, err := r.SectionReader(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := to.ReadFrom(section); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := moments.Finish(columns, gram.FinishOptions{Scale: gram.ScaleCenter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := states.Graph(m)
 	if err != nil {
 		t.Fatal(err)
 	}

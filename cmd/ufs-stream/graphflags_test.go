@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // TestGraphExitCodes: what a graph method cannot do is said before anything is read,
@@ -136,7 +137,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{"merge --memory-limit 48MiB -o " + at("m.ufs") + " " + graph + " " + other, exit.Memory, "--memory-limit"},
 	} {
 		t.Run(strings.NewReplacer(dir, "", in, "").Replace(c.args), func(t *testing.T) {
-			r := ufs(strings.Fields(c.args)...)
+			r := invoke(strings.Fields(c.args)...)
 			if r.code != c.code || !strings.Contains(r.err, c.says) {
 				t.Errorf("%s: exit code %d, want %d and something of %q:\n%s", c.args, r.code, c.code, c.says, r.err)
 			}
@@ -157,11 +158,11 @@ func TestUnconverged(t *testing.T) {
 		code     int
 	}{{nil, exit.Done}, {[]string{"--require-converged"}, exit.Unconverged}} {
 		out := filepath.Join(t.TempDir(), "sel.json")
-		r := ufs(slices.Concat(args, c.required, []string{"-o", out})...)
+		r := invoke(slices.Concat(args, c.required, []string{"-o", out})...)
 		if r.code != c.code || !strings.Contains(r.err, "not converged after 2 iterations") {
 			t.Errorf("%v: exit code %d: %s", c.required, r.code, r.err)
 		}
-		s, err := readSelection(out)
+		s, err := ufs.ReadSelection(out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +172,7 @@ func TestUnconverged(t *testing.T) {
 	}
 	must(t, "select", in, "--method", "sfufs", "-k", "40", "--require-converged", "--tol", "0.5")
 	out := filepath.Join(t.TempDir(), "grid.json")
-	r := ufs("path", in, "--method", "sfufs", "--gamma", "1,10", "--max-iter", "1", "--tol", "1e-12", "--require-converged", "-o", out)
+	r := invoke("path", in, "--method", "sfufs", "--gamma", "1,10", "--max-iter", "1", "--tol", "1e-12", "--require-converged", "-o", out)
 	var g stream.Grid
 	if b, err := os.ReadFile(out); r.code != exit.Unconverged || err != nil || json.Unmarshal(b, &g) != nil || len(g.Settings) != 2 {
 		t.Errorf("path: exit code %d, %v: %s", r.code, err, r.err)
@@ -202,29 +203,6 @@ func TestGraphRecordsItsFlags(t *testing.T) {
 		}
 		if slices.ContainsFunc(s.Scores, func(f stream.Score) bool { return f.Name == s.Options["label"] }) {
 			t.Errorf("%s: the label has a score", args)
-		}
-	}
-}
-
-// TestNumbers: lists and runs of decades.
-func TestNumbers(t *testing.T) {
-	for in, want := range map[string]string{
-		"1": "1", "0.1, 1,10": "0.1,1,10", "1e-3..1e3": "0.001,0.01,0.1,1,10,100,1000", "2..300": "2,20,200", "0,5..5": "0,5",
-		"1e-307..1e-306": "1e-307,1e-306",
-	} {
-		var n numbers
-		if err := n.Set(in); err != nil || n.String() != want {
-			t.Errorf("%q: %s, %v; want %s", in, n.String(), err, want)
-		}
-	}
-	var wide numbers
-	if err := wide.Set("1e-300..1e300"); err != nil || len(wide) != 601 || wide[600].value != 1e300 {
-		t.Errorf("%d numbers, %v", len(wide), err)
-	}
-	for _, in := range []string{"", ",", "1,", "x", "-1", "Inf", "NaN", "1..", "..1", "1..10..100", "0..1", "10..1"} {
-		var n numbers
-		if err := n.Set(in); err == nil {
-			t.Errorf("%q was taken as %s", in, n.String())
 		}
 	}
 }

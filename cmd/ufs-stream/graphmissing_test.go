@@ -81,10 +81,10 @@ func TestGraphMissing(t *testing.T) {
 	table := columnsFile(t, filepath.Join(dir, "dropped.parquet"), all, dropped[0], dropped[1], dropped[2], dropped[3])
 	every := []string{"--method", "laplacian", "-k", "4", "--anchors", fmt.Sprint(len(dropped[0]))}
 	sameScores(t, selection(t, append(every, holes, "--missing", "drop-row")...), selection(t, append(every, table)...))
-	if r := ufs("select", holes, "--method", "sfufs", "--anchors", fmt.Sprint(len(dropped[0])+1), "--missing", "drop-row"); r.code != exit.Usage {
+	if r := invoke("select", holes, "--method", "sfufs", "--anchors", fmt.Sprint(len(dropped[0])+1), "--missing", "drop-row"); r.code != exit.Usage {
 		t.Errorf("anchors from dropped rows: exit code %d: %s", r.code, r.err)
 	}
-	r := ufs("select", holes, "--method", "sfufs", "--anchors", "30")
+	r := invoke("select", holes, "--method", "sfufs", "--anchors", "30")
 	if r.code != exit.Data || !strings.Contains(r.err, `column "c", row 4`) {
 		t.Errorf("error: exit code %d: %s", r.code, r.err)
 	}
@@ -96,7 +96,7 @@ func TestGraphMissing(t *testing.T) {
 	sameScores(t, selection(t, append(of, anchors)...), selection(t, append(of, full)...))
 	of[5] = "error"
 	of[6] = table
-	if r := ufs(slices.Concat([]string{"select"}, of, []string{anchors})...); r.code != exit.Data || !strings.Contains(r.err, "anchors.parquet") {
+	if r := invoke(slices.Concat([]string{"select"}, of, []string{anchors})...); r.code != exit.Data || !strings.Contains(r.err, "anchors.parquet") {
 		t.Errorf("anchors with missing values: exit code %d: %s", r.code, r.err)
 	}
 }
@@ -188,7 +188,7 @@ func TestGraphSkipFile(t *testing.T) {
 	}
 	profile, parts, part := filepath.Join(t.TempDir(), "p.ufs"), filepath.Join(t.TempDir(), "s.ufs"), filepath.Join(t.TempDir(), "part.ufs")
 	must(t, "scan", paths[0], paths[2], "--method", "sfufs", "--profile-only", "-o", profile)
-	r := ufs("scan", in, "--method", "sfufs", "--profile", profile, "--on-error", "skip-file", "-o", parts)
+	r := invoke("scan", in, "--method", "sfufs", "--profile", profile, "--on-error", "skip-file", "-o", parts)
 	if r.code != exit.Done || strings.Contains(r.err, "made without") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
@@ -196,11 +196,11 @@ func TestGraphSkipFile(t *testing.T) {
 		t.Errorf("by a profile: %v, want %v", names(s), names(want))
 	}
 	must(t, "scan", paths[0], "--method", "sfufs", "--profile-only", "--shard", "1/2", "-o", part)
-	r = ufs("scan", paths[0], paths[2], "--method", "sfufs", "--profile", part, "-o", parts)
+	r = invoke("scan", paths[0], paths[2], "--method", "sfufs", "--profile", part, "-o", parts)
 	if r.code != exit.Done || !strings.Contains(r.err, "some shards are missing") || !strings.Contains(r.err, "made without "+paths[2]) {
 		t.Errorf("a profile of some rows: exit code %d: %s", r.code, r.err)
 	}
-	if r := ufs("select", in, "--method", "sfufs"); r.code != exit.Data || !strings.Contains(r.err, paths[1]) {
+	if r := invoke("select", in, "--method", "sfufs"); r.code != exit.Data || !strings.Contains(r.err, paths[1]) {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }

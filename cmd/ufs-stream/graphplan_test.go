@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // TestGraphPlanKeepsItsWord: passes and peak are within what plan says, the smallest
@@ -24,7 +25,7 @@ func TestGraphPlanKeepsItsWord(t *testing.T) {
 		"--method graphgreedy --anchor-method kmeans --anchors 100 " + clean, "--method laplacian --anchors-file " + columnsOf(t, filepath.Join(clean, "part-000.parquet")) + " " + clean,
 	} {
 		flags := strings.Fields(args)
-		var f forecast
+		var f ufs.Forecast
 		if err := json.Unmarshal([]byte(must(t, append([]string{"plan", "--format", "json", "-k", "3"}, flags...)...)), &f); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +34,7 @@ func TestGraphPlanKeepsItsWord(t *testing.T) {
 		if s.Passes < f.Passes.Least || s.Passes > f.Passes.Most {
 			t.Errorf("%s: %d passes, planned %d to %d", args, s.Passes, f.Passes.Least, f.Passes.Most)
 		}
-		if r := ufs(append([]string{"select", "-k", "3", "--memory-limit", fmt.Sprint(smallest - 1<<20)}, flags...)...); r.code != exit.Memory || !strings.Contains(r.err, mebibytes(smallest)) {
+		if r := invoke(append([]string{"select", "-k", "3", "--memory-limit", fmt.Sprint(smallest - 1<<20)}, flags...)...); r.code != exit.Memory || !strings.Contains(r.err, mebibytes(smallest)) {
 			t.Errorf("%s: exit code %d below the smallest limit, %s: %s", args, r.code, mebibytes(smallest), r.err)
 		}
 		if m := f.Memory; m.Peak > m.Limit || m.Anchors <= 0 || m.Anchors > m.Statistics || m.Peak != m.Program+m.Statistics+max(m.Reading, m.Solver) {
@@ -51,15 +52,15 @@ func TestGraphPlanKeepsItsWord(t *testing.T) {
 func smallestLimit(t *testing.T, args ...string) {
 	t.Helper()
 	name, steps := "1MiB", 0
-	var n byteSize
-	for r := ufs(append(args, "--memory-limit", name)...); r.code != exit.Done; r = ufs(append(args, "--memory-limit", name)...) {
+	var n program.Bytes
+	for r := invoke(append(args, "--memory-limit", name)...); r.code != exit.Done; r = invoke(append(args, "--memory-limit", name)...) {
 		var found bool
 		_, name, found = strings.Cut(strings.TrimSpace(r.err), "--memory-limit ")
 		if steps++; r.code != exit.Memory || !found || n.Set(name) != nil || steps > 2 || steps > 1 && args[0] != "merge" {
 			t.Fatalf("%v, step %d: exit code %d: %s", args, steps, r.code, r.err)
 		}
 	}
-	if r := ufs(append(args, "--memory-limit", fmt.Sprint(int64(n)-1<<20))...); r.code != exit.Memory || !strings.HasSuffix(strings.TrimSpace(r.err), name) {
+	if r := invoke(append(args, "--memory-limit", fmt.Sprint(int64(n)-1<<20))...); r.code != exit.Memory || !strings.HasSuffix(strings.TrimSpace(r.err), name) {
 		t.Errorf("%v: exit code %d below the smallest limit, %s: %s", args, r.code, name, r.err)
 	}
 }
@@ -85,22 +86,3 @@ func TestGraphSmallestLimits(t *testing.T) {
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }
-
-// TestGraphMemoryIsNotOfRows: what is planned and kept grows with anchors and features,
-// never with the rows, once there are enough for all anchors; and no result depends on
-// the limit.
-func TestGraphMemoryIsNotOfRows(t *testing.T) {
-	for _, drawn := range []string{"random", "kmeans"} {
-		var rows [2]int
-		for i, limit := range []byteSize{64 << 20, 8 << 30} {
-			r := request{limits: limitFlags{memory: limit, seed: 1}, method: methodFlags{graph: graphFlags{neighbors: 5, drawn: newChoice(drawn, drawn)}}}
-			if few, many := r.expectedAnchors(100_000), r.expectedAnchors(100_000_000); few != many || few != anchor.MostAnchors {
-				t.Errorf("%d and %d anchors", few, many)
-			}
-			rows[i] = r.sampleRows(r.expectedAnchors(1e6), 5_000)
-		}
-		if rows[0] != rows[1] {
-			t.Errorf("%s: samples of %d and %d rows", drawn, rows[0], rows[1])
-		}
-	}
-}

@@ -46,7 +46,7 @@ func TestGraphForeignCheckpoint(t *testing.T) {
 	file := columnsOf(t, paths[0])
 	state := t.TempDir()
 	for n := int64(60); ; n += 6 {
-		r := ufsContext(newCountdown(n), "select", in, "--method", "sfufs", "--anchors-file", file, "--checkpoint", state)
+		r := invokeContext(newCountdown(n), "select", in, "--method", "sfufs", "--anchors-file", file, "--checkpoint", state)
 		if r.code == exit.Done {
 			t.Fatal("no run was interrupted in the middle")
 		}
@@ -58,7 +58,7 @@ func TestGraphForeignCheckpoint(t *testing.T) {
 		"--method sfufs --anchors 300", "--method greedy", "--method fufs --neighbors 4 --anchors-file " + file,
 		"--method fufs --scale unit --anchors-file " + file, "--method mcfs --exclude x000 --anchors-file " + file,
 	} {
-		r := ufs(slices.Concat([]string{"select", in, "--checkpoint", state}, strings.Fields(args))...)
+		r := invoke(slices.Concat([]string{"select", in, "--checkpoint", state}, strings.Fields(args))...)
 		if r.code != exit.Usage || !strings.Contains(r.err, "checkpoint of another run") {
 			t.Errorf("%s: exit code %d: %s", args, r.code, r.err)
 		}
@@ -69,7 +69,7 @@ func TestGraphForeignCheckpoint(t *testing.T) {
 	}
 	again := []string{"select", in, "--method", "mcfs", "--anchors-file", file, "--checkpoint", state, "-k", "3"}
 	columnsOf(t, paths[1], file) // other rows under the same name
-	if r := ufs(again...); r.code != exit.Usage || !strings.Contains(r.err, "other anchors") {
+	if r := invoke(again...); r.code != exit.Usage || !strings.Contains(r.err, "other anchors") {
 		t.Errorf("other anchors: exit code %d: %s", r.code, r.err)
 	}
 	if err := os.WriteFile(file, saved, 0o666); err != nil {

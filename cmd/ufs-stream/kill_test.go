@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // ownProcess is the program in a process of its own: the test binary stands in for it.
@@ -61,7 +62,7 @@ func TestKill(t *testing.T) {
 			return err
 		}},
 		{"select", "sel.json", []string{"select", in, "-k", "20"}, func(path string) error {
-			_, err := readSelection(path)
+			_, err := ufs.ReadSelection(path)
 			return err
 		}},
 		{"apply", "a.parquet", []string{"apply", paths[0], "--selection", sel}, wholeParquet},
@@ -169,7 +170,7 @@ func resumed(t *testing.T, first, step int64, state string, args []string) {
 	t.Helper()
 	interrupted := 0
 	for n := first; ; n += step {
-		r := ufsContext(newCountdown(n), args...)
+		r := invokeContext(newCountdown(n), args...)
 		if r.code == exit.Done {
 			break
 		}
@@ -250,7 +251,7 @@ func TestForeignCheckpoint(t *testing.T) {
 	in, _ := plant(t, 6000, 3)
 	state := t.TempDir()
 	for n := int64(10); ; n += 5 {
-		r := ufsContext(newCountdown(n), "select", in, "--checkpoint", state)
+		r := invokeContext(newCountdown(n), "select", in, "--checkpoint", state)
 		if r.code == exit.Done {
 			t.Fatal("no run was interrupted in the middle")
 		}
@@ -258,7 +259,7 @@ func TestForeignCheckpoint(t *testing.T) {
 			break
 		}
 	}
-	r := ufs("select", in, "--checkpoint", state, "--exclude", "x000")
+	r := invoke("select", in, "--checkpoint", state, "--exclude", "x000")
 	if r.code != exit.Usage || !strings.Contains(r.err, "checkpoint of another run") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}

@@ -36,12 +36,12 @@ type result struct {
 	out, err string
 }
 
-// ufs runs the program in this process.
-func ufs(args ...string) result {
-	return ufsContext(context.Background(), args...)
+// invoke runs the program in this process.
+func invoke(args ...string) result {
+	return invokeContext(context.Background(), args...)
 }
 
-func ufsContext(ctx context.Context, args ...string) result {
+func invokeContext(ctx context.Context, args ...string) result {
 	var out, errw bytes.Buffer
 	code := run(ctx, args, strings.NewReader(""), &out, &errw)
 	return result{code, out.String(), errw.String()}
@@ -50,7 +50,7 @@ func ufsContext(ctx context.Context, args ...string) result {
 // must runs the program and wants exit code 0.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
-	r := ufs(args...)
+	r := invoke(args...)
 	if r.code != exit.Done {
 		t.Fatalf("ufs-stream %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.err)
 	}

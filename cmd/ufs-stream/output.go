@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,54 +38,13 @@ func (f *outputFlags) resolve(formats ...string) error {
 			f.format = end
 		case end != "" && end != "txt":
 			return stream.Usagef("-o %s: the ending .%s names no format (want %s, or --format)%s",
-				f.path, end, strings.Join(formats, ", "), didYouMean(end, formats))
+				f.path, end, strings.Join(formats, ", "), program.DidYouMean(end, formats))
 		}
 	}
 	if !slices.Contains(formats, f.format) {
-		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(formats, ", "), didYouMean(f.format, formats))
+		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(formats, ", "), program.DidYouMean(f.format, formats))
 	}
-	return checkOutput(f.path)
-}
-
-// checkOutput fails early where the file could not be written in the end, and
-// removes what killed runs have left for it.
-func checkOutput(path string) error {
-	if path == "" || path == "-" || isDevice(path) {
-		return nil
-	}
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// isDevice reports whether path is a device or a pipe, as /dev/null, which cannot be
-// replaced by a file and is written to as it stands.
-func isDevice(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0
-}
-
-// notInput refuses to put the output at the place of a file that it is made from.
-func notInput(path string, inputs ...string) error {
-	if out, err := os.Stat(path); err == nil && out.Mode().IsRegular() {
-		for _, in := range inputs {
-			if fi, err := os.Stat(in); err == nil && os.SameFile(fi, out) {
-				return stream.Usagef("-o %s: this would replace the input", path)
-			}
-		}
-	}
-	return nil
-}
-
-// paths lists where inputs are.
-func paths(inputs []stream.Input) []string {
-	list := make([]string, len(inputs))
-	for i, in := range inputs {
-		list[i] = in.Path
-	}
-	return list
+	return atomicfile.CanWrite(f.path)
 }
 
 // write hands render the output: the file at path, which appears whole or not at
@@ -98,7 +56,7 @@ func (c *cli) write(path string, render func(io.Writer) error) error {
 		}
 		return c.out.Err()
 	}
-	if isDevice(path) {
+	if atomicfile.IsDevice(path) {
 		return writeDevice(path, render)
 	}
 	f, err := atomicfile.Create(path)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 func newPath(c *cli) *cobra.Command {
-	var o selectOptions
+	var o selectFlags
 	cmd := &cobra.Command{
 		Use:   "path INPUT… | --stats ALL.ufs",
 		Short: "Show many settings from one gathering: the error over k, or a grid of weights",
@@ -32,48 +32,49 @@ the selection is stable, and a setting amid that region is recommended.
   ufs-stream path --stats all.ufs -k 100 --format csv
   ufs-stream path data --method sfufs --alpha 1e-3..1e3 --gamma 1e-3..1e3 -k 50
   ufs-stream path data --method eufs --alpha 1e-3x..0.1x --beta 0,0.01..10 -k 50`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			switch {
-			case o.chosen.grid:
-				return c.pathGrid(cmd.Context(), o)
-			case o.chosen.stop:
-				return c.path(cmd.Context(), o)
-			case o.chosen.pixels:
-				return stream.Usagef("path: method %s goes through the rows anew for each setting, which path has nothing to save on; select with each --nu, --alpha and --beta", o.chosen.name)
-			}
-			return stream.Usagef("path: method %s has no curve over k and no weights to vary; greedy, partgreedy, graphgreedy, sfufs, fufs, eufs and hufs have", o.chosen.name)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.path(cmd, args, &o) },
 	}
-	o.add(cmd)
-	o.output.add(cmd.Flags(), gridFormats()...)
+	o.add(cmd, gridFormats()...)
 	return cmd
 }
 
-func pathFormats() []string { return []string{"table", "json", "csv"} }
+func curveFormats() []string { return []string{"table", "json", "csv"} }
+func gridFormats() []string  { return []string{"table", "json", "csv", "parquet"} }
 
-func (c *cli) path(ctx context.Context, o selectOptions) error {
-	if err := o.output.resolve(pathFormats()...); err != nil {
-		return err
-	}
-	s, done, err := c.selection(ctx, o)
+func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
+	q, err := o.request(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
-	c.warn(s.Warnings)
-	p := &stream.Curve{
-		Method: s.Method, Seed: s.Seed, Rows: s.Rows, RowsUsed: s.RowsUsed, Features: s.Features, Options: s.Options,
-		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Points: []stream.CurvePoint{},
+	formats := gridFormats()
+	if ufs.Curved(q) {
+		formats = curveFormats()
 	}
-	for _, f := range s.Selected {
-		p.Points = append(p.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error})
-	}
-	if err := c.write(o.output.path, func(w io.Writer) error { return renderCurve(w, p, o.output.format) }); err != nil {
+	if err := o.output.resolve(formats...); err != nil {
 		return err
 	}
-	return done()
+	p, open := ufs.Path(cmd.Context(), q)
+	if p == nil {
+		return open
+	}
+	var warnings []string
+	render := func(w io.Writer) error { return renderCurve(w, p.Curve, o.output.format) }
+	if g := p.Grid; g != nil {
+		warnings = g.Warnings
+		c.noteRun(g.Passes, g.Timing, g.Memory)
+		render = func(w io.Writer) error { return renderGrid(w, g, o.output.format) }
+	} else {
+		warnings = p.Curve.Warnings
+		c.noteRun(p.Curve.Passes, p.Curve.Timing, p.Curve.Memory)
+	}
+	c.warn(warnings)
+	if err := c.write(o.output.path, render); err != nil {
+		return err
+	}
+	if err := ufs.Forget(q.Checkpoint); err != nil {
+		return err
+	}
+	return open
 }
 
 // renderCurve writes p in the given format.

@@ -114,10 +114,10 @@ func TestGridFormats(t *testing.T) {
 			t.Errorf("%s: %d recommended; the table:\n%s", args, g.Recommended, b)
 		}
 	}
-	if r := ufs("path", in, "--method", "sfufs", "--format", "names"); r.code != exit.Usage {
+	if r := invoke("path", in, "--method", "sfufs", "--format", "names"); r.code != exit.Usage {
 		t.Errorf("names: exit code %d: %s", r.code, r.err)
 	}
-	if r := ufs("path", in, "--format", "parquet"); r.code != exit.Usage {
+	if r := invoke("path", in, "--format", "parquet"); r.code != exit.Usage {
 		t.Errorf("a curve as Parquet: exit code %d: %s", r.code, r.err)
 	}
 }

@@ -96,7 +96,7 @@ func TestPixelsExitCodes(t *testing.T) {
 		{flags + "-k 25 " + in, exit.Usage, "more than the 24 features"},
 	} {
 		t.Run(strings.ReplaceAll(c.args, dir, ""), func(t *testing.T) {
-			r := ufs(strings.Fields(c.args)...)
+			r := invoke(strings.Fields(c.args)...)
 			if r.code != c.code || !strings.Contains(r.err, c.says) {
 				t.Errorf("%s: exit code %d, want %d and something of %q:\n%s", c.args, r.code, c.code, c.says, r.err)
 			}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -84,77 +83,14 @@ func TestPixelsPlanKeepsItsWord(t *testing.T) {
 			if f.Scratch == 0 {
 				continue
 			}
-			if r := ufs(append([]string{"select", "--max-temp-size", fmt.Sprint(f.Scratch - 1)}, at...)...); r.code != exit.Memory || !strings.Contains(r.err, "--max-temp-size") {
+			if r := invoke(append([]string{"select", "--max-temp-size", fmt.Sprint(f.Scratch - 1)}, at...)...); r.code != exit.Memory || !strings.Contains(r.err, "--max-temp-size") {
 				t.Errorf("%s: exit code %d with too little scratch: %s", args, r.code, r.err)
 			}
 		}
 		for _, verb := range []string{"plan", "select"} {
-			if r := ufs(append([]string{verb, "--memory-limit", fmt.Sprint(m.Smallest - 1<<20)}, flags...)...); r.code != exit.Memory || !strings.Contains(r.err, mebibytes(m.Smallest)) {
+			if r := invoke(append([]string{verb, "--memory-limit", fmt.Sprint(m.Smallest - 1<<20)}, flags...)...); r.code != exit.Memory || !strings.Contains(r.err, mebibytes(m.Smallest)) {
 				t.Errorf("%s %s: exit code %d below the smallest limit, %s: %s", verb, args, r.code, mebibytes(m.Smallest), r.err)
 			}
-		}
-	}
-}
-
-// TestPacked: rows drawn come in full blocks, as dense as they are, one after the other.
-func TestPacked(t *testing.T) {
-	ctx := context.Background()
-	_, paths := plant(t, 900, 2)
-	sparse := dataset(t, "basehock_sparse.parquet")
-	for _, c := range []struct {
-		path string
-		opt  chunkio.Options
-	}{{paths[0], chunkio.Options{Sample: 130}}, {sparse, chunkio.Options{Sample: 300, Sparse: "indices,values,4862", Label: "label"}}} {
-		c.opt.Seed, c.opt.Threads, c.opt.Memory = 7, 1, 1<<30
-		ds, err := chunkio.Open(ctx, []string{c.path}, c.opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ds.Close()
-		var want []float64 // row-major
-		for b, err := range ds.Chunks(ctx, stream.Range{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range b.Rows {
-				row := make([]float64, b.Cols)
-				if b.Sparse == nil {
-					for j := range row {
-						row[j] = b.Col(j)[i]
-					}
-				} else {
-					for e := b.Sparse.RowPtr[i]; e < b.Sparse.RowPtr[i+1]; e++ {
-						row[b.Sparse.Index[e]] = b.Sparse.Value[e]
-					}
-				}
-				want = append(append(want, float64(b.Position(i))), row...)
-			}
-		}
-		p := &packed{ds, c.opt.Sample}
-		var got []float64
-		var heights []int
-		for b, err := range p.Chunks(ctx, stream.Range{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			heights = append(heights, b.Rows)
-			for i := range b.Rows {
-				got = append(got, float64(b.Position(i)))
-				for j := range b.Cols {
-					got = append(got, b.Col(j)[i])
-				}
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: rows differ", c.path)
-		}
-		for _, h := range heights[:len(heights)-1] {
-			if h != p.height() {
-				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.height())
-			}
-		}
-		if n := len(got) / (len(ds.Columns()) + 1); int64(n) != c.opt.Sample {
-			t.Errorf("%s: %d rows, want %d", c.path, n, c.opt.Sample)
 		}
 	}
 }

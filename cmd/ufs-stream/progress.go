@@ -15,16 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
-
-// passInfo describes a pass over the input before it starts.
-type passInfo struct {
-	What   string // "statistics", "profile"
-	Pass   int    // from 1
-	Passes int    // at least; 0 unknown
-	Most   int    // passes at most; 0 as Passes
-	Rows   int64  // -1 unknown
-}
 
 // snapshot is the state of a pass at one moment, and a line of --progress json.
 type snapshot struct {
@@ -67,17 +59,17 @@ type printer interface {
 // passClock knows the pass under way and what the meter stood at when it began.
 type passClock struct {
 	mu          sync.Mutex
-	pass        passInfo
+	pass        ufs.Progress
 	meter       *stream.Meter
 	begin       time.Time
 	rows, bytes int64
 }
 
 // next begins another pass, or says something else of the one under way.
-func (t *passClock) next(p passInfo) {
+func (t *passClock) next(p ufs.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	same := t.pass.Pass == p.Pass
+	same := t.pass.Pass == p.Pass && t.pass.Rows == p.Rows
 	if t.pass = p; same {
 		return
 	}
@@ -105,42 +97,55 @@ func (t *passClock) read(event string) snapshot {
 	return s
 }
 
-// track runs do, which makes the pass p, and shows its progress, read from the meter,
-// until do returns; then no goroutine of it is left. Where do makes several passes, or
-// has something else to say of one, it does so by next.
-func (c *cli) track(p passInfo, m *stream.Meter, do func(next func(passInfo)) error) error {
-	show := c.newPrinter(p)
-	if show == nil {
-		return do(func(passInfo) {})
-	}
-	clock := &passClock{meter: m}
-	clock.next(p)
-	done := make(chan struct{})
+// progressOf shows the progress of a run, read from the meter: a phase from its first
+// report until the one that says Done, when no goroutine of it is left.
+func (c *cli) progressOf(m *stream.Meter) func(ufs.Progress) {
+	var show printer
+	var clock *passClock
+	var done chan struct{}
 	var wait sync.WaitGroup
-	wait.Go(func() {
-		tick := time.NewTicker(show.every())
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				show.show(clock.read("progress"))
-			case <-done:
+	return func(p ufs.Progress) {
+		switch {
+		case p.Done && clock == nil:
+		case p.Done:
+			close(done)
+			wait.Wait()
+			if !p.Failed {
+				show.show(clock.read("pass"))
+			}
+			show.close()
+			clock = nil
+		case clock != nil:
+			clock.next(p)
+		default:
+			if show = c.newPrinter(p); show == nil {
 				return
 			}
+			clock, done = &passClock{meter: m}, make(chan struct{})
+			clock.next(p)
+			wait.Add(1)
+			go refresh(show, clock, done, wait.Done)
 		}
-	})
-	err := do(clock.next)
-	close(done)
-	wait.Wait()
-	if err == nil {
-		show.show(clock.read("pass"))
 	}
-	show.close()
-	return err
+}
+
+// refresh shows the clock now and then until done is closed.
+func refresh(show printer, clock *passClock, done <-chan struct{}, ended func()) {
+	defer ended()
+	tick := time.NewTicker(show.every())
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			show.show(clock.read("progress"))
+		case <-done:
+			return
+		}
+	}
 }
 
 // newPrinter is the printer that --progress, -q and the terminal ask for, or nil.
-func (c *cli) newPrinter(p passInfo) printer {
+func (c *cli) newPrinter(p ufs.Progress) printer {
 	mode := c.progress.value
 	if mode == "auto" {
 		mode = "off"
@@ -208,7 +213,7 @@ func (t *lineText) draw(decor.Statistics) string {
 	return t.s
 }
 
-func newBarPrinter(w io.Writer, p passInfo) barPrinter {
+func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {
 	text := &lineText{s: snapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.line()}
 	all := mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithAutoRefresh())
 	bar := all.AddBar(max(p.Rows, 0),
@@ -223,6 +228,9 @@ func (p barPrinter) every() time.Duration { return 200 * time.Millisecond }
 func (p barPrinter) show(s snapshot) {
 	s.What, _, _ = strings.Cut(s.What, ",") // the rest would leave no room for the bar
 	p.text.set(s.line())
+	if s.Total > 0 {
+		p.bar.SetTotal(s.Total, false)
+	}
 	p.bar.SetCurrent(s.Rows)
 }
 

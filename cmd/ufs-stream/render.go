@@ -93,7 +93,7 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 		s.Method, len(s.Selected), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
 	errors := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return !math.IsNaN(float64(f.Error)) })
 	head := []string{">rank", "feature", ">column", ">score"}
-	if s.Method == "laplacian" {
+	if s.LowerIsBetter {
 		head[3] += " (lower is better)"
 	}
 	if errors {

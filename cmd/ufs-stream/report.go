@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/report"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -32,7 +34,7 @@ selections are compared.
   ufs-stream select data -k 50 -o sel.json && ufs-stream report sel.json -o report.html
   ufs-stream report a.json b.json grid.json eval.json -o report.html
   ufs-stream report sel.json --png charts --svg charts`,
-		Args: atLeastOne("SEL.json"),
+		Args: program.AtLeastOne("SEL.json"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.page(args, o) },
 	}
 	f := cmd.Flags()
@@ -47,17 +49,17 @@ func (c *cli) page(args []string, o reportOptions) error {
 	switch end := strings.ToLower(filepath.Ext(o.out)); end {
 	case "", ".html", ".htm", ".xhtml":
 	default:
-		if !isDevice(o.out) {
+		if !atomicfile.IsDevice(o.out) {
 			return stream.Usagef("report: -o %s: the page is HTML; name it %s.html", o.out, strings.TrimSuffix(o.out, filepath.Ext(o.out)))
 		}
 	}
-	if err := notInput(o.out, args...); err != nil {
+	if err := atomicfile.NotInput(o.out, args...); err != nil {
 		return err
 	}
-	if err := checkOutput(o.out); err != nil {
+	if err := atomicfile.CanWrite(o.out); err != nil {
 		return err
 	}
-	p := report.Page{Version: version(), Spelling: flagOf}
+	p := report.Page{Version: version(), Spelling: program.FlagOf}
 	for _, path := range args {
 		d, err := readDocument(path)
 		if err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // chromium opens the page at path in a headless browser, or skips the test where there is
@@ -104,7 +106,7 @@ func TestReportInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := readSelection(sel)
+	s, err := ufs.ReadSelection(sel)
 	if err != nil {
 		t.Fatal(err)
 	}

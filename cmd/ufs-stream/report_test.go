@@ -120,12 +120,12 @@ func TestReportErrors(t *testing.T) {
 		{[]string{at("good.json"), "--png", at("good.json")}, exit.Fault, "good.json"},
 		{[]string{at("good.json"), "--pngs", dir}, exit.Usage, "did you mean"},
 	} {
-		r := ufs(append([]string{"report"}, c.args...)...)
+		r := invoke(append([]string{"report"}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
 			t.Errorf("report %q: exit code %d, %q, want %d, %q", c.args, r.code, r.err, c.code, c.want)
 		}
 	}
-	if r := ufs("report", at("good.json"), at("other.json"), "-o", at("page.html"), "--svg", at("svg")); r.code != exit.Data {
+	if r := invoke("report", at("good.json"), at("other.json"), "-o", at("page.html"), "--svg", at("svg")); r.code != exit.Data {
 		t.Errorf("exit code %d", r.code)
 	}
 	for _, name := range []string{"page.html", "svg"} {
@@ -133,10 +133,10 @@ func TestReportErrors(t *testing.T) {
 			t.Errorf("%s was left behind", name)
 		}
 	}
-	if r := ufs("report", at("good.json"), "--svg", at("svg")); r.code != exit.Done || r.out != "" {
+	if r := invoke("report", at("good.json"), "--svg", at("svg")); r.code != exit.Done || r.out != "" {
 		t.Errorf("charts only: exit code %d, %d bytes of output, %s", r.code, len(r.out), r.err)
 	}
-	if r := ufs("report", at("good.json"), "-o", os.DevNull); r.code != exit.Done {
+	if r := invoke("report", at("good.json"), "-o", os.DevNull); r.code != exit.Done {
 		t.Errorf("-o %s: %d, %s", os.DevNull, r.code, r.err)
 	}
 }

@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // cli is what the verbs share: the streams, the arguments as given, and the
@@ -73,4 +77,23 @@ func (c *cli) note(format string, args ...any) {
 	if c.verbose && !c.quiet {
 		fmt.Fprintf(c.err, format+"\n", args...)
 	}
+}
+
+// remark writes what a run says on its way, with -v only.
+func (c *cli) remark(t stream.Text) { c.note("%s", t.Spell(program.FlagOf)) }
+
+// sayHowToResume shows the command that goes on where an interruption saved its progress.
+func (c *cli) sayHowToResume(err error) {
+	var saved *ufs.Interrupted
+	if errors.As(err, &saved) {
+		fmt.Fprintf(c.err, "progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, program.ShellQuote(os.Args[0], c.args))
+	}
+}
+
+// plural is "1 file", "2 files".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // rowsRequests are the methods that iterate over rows, with a flag or two.
@@ -43,7 +44,7 @@ func wideOf(t *testing.T, table stream.Source) string {
 }
 
 // forecastOf runs plan with JSON output.
-func forecastOf(t *testing.T, args ...string) (f forecast) {
+func forecastOf(t *testing.T, args ...string) (f ufs.Forecast) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(must(t, append([]string{"plan", "--format", "json"}, args...)...)), &f); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestRowsPlanKeepsItsWord(t *testing.T) {
 			t.Errorf("%s: %+v", args, m)
 		}
 		for _, verb := range []string{"plan", "select"} {
-			if r := ufs(append([]string{verb, "--memory-limit", fmt.Sprint(smallest - 1<<20)}, flags...)...); r.code != exit.Memory || !strings.Contains(r.err, mebibytes(smallest)) {
+			if r := invoke(append([]string{verb, "--memory-limit", fmt.Sprint(smallest - 1<<20)}, flags...)...); r.code != exit.Memory || !strings.Contains(r.err, mebibytes(smallest)) {
 				t.Errorf("%s %s: exit code %d below the smallest limit, %s: %s", verb, args, r.code, mebibytes(smallest), r.err)
 			}
 		}
@@ -120,7 +121,7 @@ func TestRowsPlanKeepsItsWord(t *testing.T) {
 		if !f.Memory.OutOfCore {
 			continue
 		}
-		if r := ufs(append([]string{"select", "--max-temp-size", fmt.Sprint(f.Scratch - 1)}, at...)...); r.code != exit.Memory || !strings.Contains(r.err, "--max-temp-size") || !strings.Contains(r.err, mebibytes(f.Memory.InMemory)) {
+		if r := invoke(append([]string{"select", "--max-temp-size", fmt.Sprint(f.Scratch - 1)}, at...)...); r.code != exit.Memory || !strings.Contains(r.err, "--max-temp-size") || !strings.Contains(r.err, mebibytes(f.Memory.InMemory)) {
 			t.Errorf("%s: exit code %d with too little scratch: %s", args, r.code, r.err)
 		}
 	}
@@ -169,7 +170,7 @@ func TestRowsSample(t *testing.T) {
 	if other := run("--sample", "200", "--seed", "2"); fmt.Sprint(other.Scores) == fmt.Sprint(some.Scores) {
 		t.Error("another seed takes the same rows")
 	}
-	if r := ufs("select", in, "--method", "eufs", "--sample", "200", "--max-iter", "1"); !strings.Contains(r.err, "a seeded sample of 200 of 900 rows") {
+	if r := invoke("select", in, "--method", "eufs", "--sample", "200", "--max-iter", "1"); !strings.Contains(r.err, "a seeded sample of 200 of 900 rows") {
 		t.Errorf("nothing is said of the sample: %s", r.err)
 	}
 }
@@ -332,7 +333,7 @@ func TestRowsGridLimits(t *testing.T) {
 	if g := gridOf(t, append(args, "--threads", "4", "--memory-limit", files, "--max-temp-size", fmt.Sprint(scratch))...); g.Memory.Scratch > scratch {
 		t.Errorf("%d bytes of scratch, of %d", g.Memory.Scratch, scratch)
 	}
-	if r := ufs(append([]string{"path", "--threads", "4", "--memory-limit", fmt.Sprint(smallest - 1<<20)}, args...)...); r.code != exit.Memory {
+	if r := invoke(append([]string{"path", "--threads", "4", "--memory-limit", fmt.Sprint(smallest - 1<<20)}, args...)...); r.code != exit.Memory {
 		t.Errorf("below the smallest limit: exit code %d: %s", r.code, r.err)
 	}
 }

@@ -111,7 +111,7 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " --alpha 1e12", exit.Done, "depends on mu alone"},
 	} {
 		t.Run(strings.NewReplacer(dir, "", in, "").Replace(c.args), func(t *testing.T) {
-			r := ufs(strings.Fields(c.args)...)
+			r := invoke(strings.Fields(c.args)...)
 			if r.code != c.code || !strings.Contains(r.err, c.says) {
 				t.Errorf("%s: exit code %d, want %d and something of %q:\n%s", c.args, r.code, c.code, c.says, r.err)
 			}
@@ -119,30 +119,6 @@ func TestRowsExitCodes(t *testing.T) {
 				t.Errorf("%s: failed, yet wrote to standard output: %q", c.args, r.out)
 			}
 		})
-	}
-}
-
-// TestShares: shares are read, shown and told from numbers.
-func TestShares(t *testing.T) {
-	for in, want := range map[string]string{
-		"0.1x": "0.1x", "0, 0.1x,2": "0,0.1x,2", "1e-3x..1x": "0.001x,0.01x,0.1x,1x", "1..10,0.5x": "1,10,0.5x",
-	} {
-		var n numbers
-		if err := n.Set(in); err != nil || n.String() != want {
-			t.Errorf("%q: %s, %v; want %s", in, n.String(), err, want)
-		}
-	}
-	for _, in := range []string{"x", "1xx", "-1x", "1x..10", "1..10x", "0.1X", "NaNx"} {
-		var n numbers
-		if err := n.Set(in); err == nil {
-			t.Errorf("%q was taken as %s", in, n.String())
-		}
-	}
-	if o := (numbers{{0.5, false}}).option(); o != 0.5 {
-		t.Errorf("%v is recorded as %v", 0.5, o)
-	}
-	if o := (numbers{{0.5, true}}).option(); o != "0.5x" {
-		t.Errorf("0.5x is recorded as %v", o)
 	}
 }
 

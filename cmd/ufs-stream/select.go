@@ -1,28 +1,34 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"io"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// selectOptions are the flags of select, and of path, which takes the same.
-type selectOptions struct {
-	request
-	save   checkpointFlags
+// selectFlags are the flags of select, and of path, which takes the same.
+type selectFlags struct {
+	requestFlags
 	output outputFlags
-	stats  string
-	given  func(string) bool // which flags the user has set
+}
+
+func (o *selectFlags) add(cmd *cobra.Command, formats ...string) {
+	fs := cmd.Flags()
+	fs.StringVar(&o.req.Stats, "stats", "", "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
+	o.method(fs)
+	o.input(fs)
+	o.limits(fs)
+	o.scratchSpace(fs)
+	o.checkpoint(fs)
+	o.output.add(fs, formats...)
 }
 
 func newSelect(c *cli) *cobra.Command {
-	var o selectOptions
+	var o selectFlags
 	cmd := &cobra.Command{
 		Use:   "select INPUT… | --stats ALL.ufs",
 		Short: "Rank and select features: the main job",
@@ -32,124 +38,41 @@ globs, directories (with key=value partitions), @list.txt, or - for an Arrow IPC
   ufs-stream select data/*.parquet -k 50
   ufs-stream select data --label class --missing mean --variance 0.95 -o sel.json
   ufs-stream select --stats all.ufs -k 50 --format names`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			return c.selectFeatures(cmd.Context(), o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o) },
 	}
-	o.add(cmd)
-	o.output.add(cmd.Flags(), selectionFormats()...)
+	o.add(cmd, selectionFormats()...)
 	return cmd
 }
 
-// passCount is "1 pass", "2 passes".
-func passCount(n int) string {
-	if n == 1 {
-		return "1 pass"
-	}
-	return fmt.Sprintf("%d passes", n)
-}
-
-func (o *selectOptions) add(cmd *cobra.Command) {
-	fs := cmd.Flags()
-	fs.StringVar(&o.stats, "stats", "", "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
-	o.method.add(fs)
-	o.input.add(fs)
-	o.limits.add(fs)
-	o.temp.add(fs)
-	o.save.add(fs)
-}
-
-// complete takes over the arguments and checks what needs no input.
-func (o *selectOptions) complete(cmd *cobra.Command, args []string) error {
-	o.inputs, o.given = args, cmd.Flags().Changed
-	switch {
-	case len(args) == 0 && o.stats == "":
-		return stream.Usagef("%s: no INPUT given; %s", cmd.Name(), usageLine(cmd))
-	case len(args) > 0 && o.stats != "":
-		return stream.Usagef("%s: give INPUT or --stats, not both", cmd.Name())
-	case o.stats != "" && o.save.dir != "":
-		return stream.Usagef("--checkpoint is for reading the input; --stats has nothing to resume")
-	}
-	if err := noStats(cmd.Name(), args, "; select from statistics with --stats"); err != nil {
-		return err
-	}
-	if err := o.prepare(o.given); err != nil {
-		return err
-	}
-	if err := o.rowsOnly(); err != nil || cmd.Name() == "path" {
-		return err
-	}
-	return o.method.single()
-}
-
-// rowsOnly refuses what a method that iterates over rows cannot do.
-func (o *selectOptions) rowsOnly() error {
-	if o.chosen.need != needRows {
-		return nil
-	}
-	name := o.chosen.name
-	switch {
-	case o.stats != "":
-		return stream.Usagef("method %s iterates over rows, which statistics do not hold; select from the data: ufs-stream select INPUT… --method %[1]s, or choose --method greedy with --stats", name)
-	case o.save.dir != "":
-		return stream.Usagef("--checkpoint saves Gram statistics, and method %s makes none: it iterates over rows; leave it out, or use fewer rows, --sample", name)
-	}
-	return nil
-}
-
-func (c *cli) selectFeatures(ctx context.Context, o selectOptions) error {
-	if err := o.output.resolve(selectionFormats()...); err != nil {
-		return err
-	}
-	s, done, err := c.selection(ctx, o)
-	if s == nil {
-		return err
-	}
-	open := err // the result is written all the same
-	c.warn(s.Warnings)
-	err = c.write(o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
+func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) error {
+	q, err := o.request(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
-	if err := done(); err != nil {
+	if err := o.output.resolve(selectionFormats()...); err != nil {
+		return err
+	}
+	s, open := ufs.Select(cmd.Context(), q)
+	if s == nil {
+		return open
+	}
+	c.noteRun(s.Passes, s.Timing, s.Memory)
+	c.warn(s.Warnings)
+	// The result is written even where the iteration did not end as it must.
+	if err := c.write(o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) }); err != nil {
+		return err
+	}
+	if err := ufs.Forget(q.Checkpoint); err != nil {
 		return err
 	}
 	return open
 }
 
-// selection makes the selection that o asks for. done forgets the checkpoint: to be
-// called once the result is written. It comes with an *unconverged error as in choose.
-func (c *cli) selection(ctx context.Context, o selectOptions) (s *stream.Selection, done func() error, err error) {
-	begin := time.Now()
-	restore, err := o.limits.apply()
-	if err != nil {
-		return nil, nil, err
+// noteRun says what a run took, with -v.
+func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
+	count := "1 pass"
+	if passes != 1 {
+		count = humanize.Comma(int64(passes)) + " passes"
 	}
-	defer restore()
-	g := &gatherer{c: c, req: &o.request, need: o.chosen.need, plan: o.planSelection, meter: new(stream.Meter), out: o.output.path}
-	var e *evidence
-	if o.stats != "" {
-		if err := notInput(o.output.path, o.stats); err != nil {
-			return nil, nil, err
-		}
-		e, err = o.fromStats()
-	} else if err = o.countGiven(ctx); err == nil {
-		e, err = g.run(ctx, o.save)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if s, err = o.choose(ctx, g, e); s == nil {
-		return nil, nil, err
-	}
-	s.Timing.Read = time.Duration(g.meter.Decode.Load()).Seconds()
-	s.Timing.Accumulate = time.Duration(g.meter.Accumulate.Load()).Seconds()
-	s.Timing.Wall = time.Since(begin).Seconds()
-	s.Memory.PeakRSS, s.Memory.Limit = peakMemory(), int64(o.limits.memory)
-	c.note("%s, %.2f s, peak memory %s of %s", passCount(s.Passes), s.Timing.Wall,
-		humanize.IBytes(uint64(s.Memory.PeakRSS)), humanize.IBytes(uint64(s.Memory.Limit)))
-	return s, g.check.forget, err
+	c.note("%s, %.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 var nan = math.NaN()
@@ -77,7 +79,7 @@ func TestMessy(t *testing.T) {
 			t.Errorf("%s: no warning about the rising id: %q", missing, s.Warnings)
 		}
 	}
-	if r := ufs("select", path, "--label", "label"); r.code != exit.Data || !strings.Contains(r.err, "column") || !strings.Contains(r.err, "row ") {
+	if r := invoke("select", path, "--label", "label"); r.code != exit.Data || !strings.Contains(r.err, "column") || !strings.Contains(r.err, "row ") {
 		t.Errorf("error: exit code %d: %s", r.code, r.err)
 	}
 }
@@ -202,13 +204,13 @@ func TestPathIsSelect(t *testing.T) {
 func TestPlanKeepsItsWord(t *testing.T) {
 	in, _ := plant(t, 3000, 2)
 	for _, method := range []string{"greedy", "partgreedy", "variance", "random"} {
-		var f forecast
+		var f ufs.Forecast
 		if err := json.Unmarshal([]byte(must(t, "plan", in, "--method", method, "--format", "json")), &f); err != nil {
 			t.Fatal(err)
 		}
 		smallest := f.Memory.Smallest
 		must(t, "select", in, "-k", "3", "--method", method, "--memory-limit", fmt.Sprint(smallest))
-		if r := ufs("select", in, "--method", method, "--memory-limit", fmt.Sprint(smallest-(1<<20))); r.code != exit.Memory {
+		if r := invoke("select", in, "--method", method, "--memory-limit", fmt.Sprint(smallest-(1<<20))); r.code != exit.Memory {
 			t.Errorf("%s: exit code %d below the smallest limit: %s", method, r.code, r.err)
 		}
 		if f.Memory.Peak > f.Memory.Limit || f.Features != 50 || f.Rows != 3000 || f.Files != 2 || f.Passes.Least != 1 {
@@ -220,7 +222,7 @@ func TestPlanKeepsItsWord(t *testing.T) {
 // TestProgressJSON: one object a line, on standard error only.
 func TestProgressJSON(t *testing.T) {
 	in, _ := plant(t, 3000, 2)
-	r := ufs("select", in, "-k", "3", "--progress", "json", "--format", "names")
+	r := invoke("select", in, "-k", "3", "--progress", "json", "--format", "names")
 	if r.code != exit.Done || strings.Count(r.out, "\n") != 3 {
 		t.Fatalf("exit code %d, %q", r.code, r.out)
 	}
@@ -233,7 +235,7 @@ func TestProgressJSON(t *testing.T) {
 	if last.Event != "pass" || last.Rows != 3000 || last.Total != 3000 || last.Pass != 1 || last.Bytes == 0 {
 		t.Errorf("the last line: %+v", last)
 	}
-	if r := ufs("select", in, "-k", "3", "--progress", "tty", "-q"); r.err != "" {
+	if r := invoke("select", in, "-k", "3", "--progress", "tty", "-q"); r.err != "" {
 		t.Errorf("-q, yet standard error has %q", r.err)
 	}
 }
@@ -244,14 +246,14 @@ func TestApply(t *testing.T) {
 	dir := t.TempDir()
 	sel := filepath.Join(dir, "sel.json")
 	must(t, "select", in, "-k", "3", "-o", sel)
-	s, err := readSelection(sel)
+	s, err := ufs.ReadSelection(sel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := append(names(s), "x000")
 	for _, c := range []struct{ from, to string }{{in, filepath.Join(dir, "small")}, {paths[0], filepath.Join(dir, "small.parquet")}} {
 		must(t, "apply", c.from, "--selection", sel, "--also", "x000", "-o", c.to)
-		var seen inspection
+		var seen ufs.Inspection
 		if err := json.Unmarshal([]byte(must(t, "inspect", c.to, "--format", "json")), &seen); err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +273,7 @@ func TestApply(t *testing.T) {
 // TestInspectScan: what reading finds is in the report.
 func TestInspectScan(t *testing.T) {
 	path := dataset(t, "messy.parquet")
-	var seen inspection
+	var seen ufs.Inspection
 	if err := json.Unmarshal([]byte(must(t, "inspect", path, "--scan", "--format", "json")), &seen); err != nil {
 		t.Fatal(err)
 	}
@@ -302,13 +304,13 @@ func TestByteSize(t *testing.T) {
 		want int64
 		out  string
 	}{{"2GiB", 2 << 30, "2GiB"}, {"512MiB", 512 << 20, "512MiB"}, {"1000", 1000, "1000"}, {"4GB", 4e9, "3906250KiB"}, {"1.5GiB", 3 << 29, "1536MiB"}} {
-		var b byteSize
+		var b program.Bytes
 		if err := b.Set(c.in); err != nil || int64(b) != c.want || b.String() != c.out {
 			t.Errorf("%s: %d, %s, %v; want %d, %s", c.in, b, b.String(), err, c.want, c.out)
 		}
 	}
 	for _, bad := range []string{"", "0", "-1", "much", "16EiB"} {
-		var b byteSize
+		var b program.Bytes
 		if err := b.Set(bad); err == nil {
 			t.Errorf("%q was taken as %d", bad, b)
 		}

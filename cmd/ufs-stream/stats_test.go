@@ -10,7 +10,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestStatsServeEverySetting: a file and its statistics give the same selection under
@@ -60,7 +59,7 @@ func TestStatsAndMissing(t *testing.T) {
 		if c.missing != "" {
 			args = append(args, "--missing", c.missing)
 		}
-		if r := ufs(args...); r.code != c.code {
+		if r := invoke(args...); r.code != c.code {
 			t.Errorf("%v: exit code %d, want %d: %s", args, r.code, c.code, r.err)
 		}
 	}
@@ -74,7 +73,7 @@ func TestStatsAndMissing(t *testing.T) {
 			t.Errorf("%s: filled %d of %d nulls, want 10: %+v", missing, f.Filled, f.Nulls, f)
 		}
 	}
-	if r := ufs("select", "--stats", drop, "--exclude", "x003"); r.code != exit.Usage || !strings.Contains(r.err, "dropped rows") {
+	if r := invoke("select", "--stats", drop, "--exclude", "x003"); r.code != exit.Usage || !strings.Contains(r.err, "dropped rows") {
 		t.Errorf("excluding after rows were dropped: exit code %d: %s", r.code, r.err)
 	}
 }
@@ -96,7 +95,7 @@ func TestShards(t *testing.T) {
 	if got := names(s); !slices.Equal(got, want) || s.Rows != 900 {
 		t.Errorf("%v of %d rows, want %v of 900", got, s.Rows, want)
 	}
-	if r := ufs("merge", all, shards[0], "-o", filepath.Join(dir, "twice.ufs")); r.code != exit.Usage {
+	if r := invoke("merge", all, shards[0], "-o", filepath.Join(dir, "twice.ufs")); r.code != exit.Usage {
 		t.Errorf("a shard was added twice: exit code %d", r.code)
 	}
 	if s := selection(t, "--stats", shards[0], "-k", "1"); !strings.Contains(strings.Join(s.Warnings, "\n"), "of 900 rows") {
@@ -126,7 +125,7 @@ func TestSharedProfile(t *testing.T) {
 
 	must(t, "scan", first, "--missing", "drop-row", "-o", at("1.ufs"))
 	must(t, "scan", second, "--missing", "drop-row", "-o", at("2.ufs"))
-	r := ufs("merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
+	r := invoke("merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
 	if r.code != exit.Usage || !strings.Contains(r.err, "--profile") {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
@@ -142,29 +141,6 @@ func TestSharedProfile(t *testing.T) {
 	got := selection(t, "--stats", at("all.ufs"), "-k", "2")
 	if x, y := names(got), names(want); !slices.Equal(x, y) || got.RowsUsed != want.RowsUsed {
 		t.Errorf("%v of %d rows, want %v of %d", x, got.RowsUsed, y, want.RowsUsed)
-	}
-}
-
-// TestJoin: coverage is by file, wherever the file lies and whatever else was read.
-func TestJoin(t *testing.T) {
-	file := func(path, digest string, rows int64) stream.Input {
-		return stream.Input{Path: path, Fingerprint: digest, Rows: rows}
-	}
-	a := &evidence{inputs: []stream.Input{file("a", "1", 10), file("b", "2", 20)}, covered: []stream.Range{{From: 5, To: 15}}}
-	b := &evidence{inputs: []stream.Input{file("c", "3", 7), file("elsewhere/b", "2", 20)}, covered: []stream.Range{{From: 0, To: 7}, {From: 12, To: 27}}}
-	if err := a.join(b); err != nil {
-		t.Fatal(err)
-	}
-	// a rows 5 to 9, b rows 0 to 4 and 5 to 19, c whole; in the order a, b, c.
-	if want := []stream.Range{{From: 5, To: 37}}; !slices.Equal(a.covered, want) || len(a.inputs) != 3 {
-		t.Errorf("covered %v of %v, want %v", a.covered, a.inputs, want)
-	}
-	if err := a.join(b); err == nil {
-		t.Error("the same rows were joined twice")
-	}
-	copies := &evidence{inputs: []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}, covered: []stream.Range{{From: 0, To: 20}}}
-	if parts, _, _ := copies.parts(); len(parts) != 2 || parts[0].file == parts[1].file {
-		t.Errorf("copies read in one run are two files: %v", parts)
 	}
 }
 
@@ -185,7 +161,7 @@ func TestSkipFile(t *testing.T) {
 		if err := os.WriteFile(paths[1], b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if r := ufs("select", in); r.code != exit.Data {
+		if r := invoke("select", in); r.code != exit.Data {
 			t.Errorf("%s: exit code %d: %s", name, r.code, r.err)
 		}
 		s := selection(t, in, "-k", "9", "--on-error", "skip-file")

@@ -6,16 +6,16 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-)
 
-// release is the version that this source is to become.
-const release = "0.1.0"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
 
 func newVersion(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print version, Go version and platform",
-		Args:  noArgs,
+		Args:  program.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(c.out, "ufs-stream %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
@@ -27,7 +27,7 @@ func newVersion(c *cli) *cobra.Command {
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return release
+		return ufs.Release
 	}
 	var commit, dirty string
 	for _, s := range info.Settings {
@@ -38,5 +38,5 @@ func version() string {
 			dirty = "-dirty"
 		}
 	}
-	return release + commit + dirty
+	return ufs.Release + commit + dirty
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -68,7 +68,7 @@ func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
 // DidYouMean is the tail of an error about an unknown name; it is empty where no known
 // name is near.
 func DidYouMean(name string, known []string) string {
-	if near := chunkio.Suggest(name, known); near != "" {
+	if near := suggest.Name(name, known); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

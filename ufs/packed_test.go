@@ -1,0 +1,89 @@
+package ufs
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestPacked: rows drawn come in full blocks, as dense as they are, one after the other.
+func TestPacked(t *testing.T) {
+	ctx := context.Background()
+	sparse := filepath.Join("..", "..", "shared", "datasets", "basehock_sparse.parquet")
+	if _, err := os.Stat(sparse); err != nil {
+		t.Skipf("the real datasets are not beside this checkout: %v", err)
+	}
+	for _, c := range []struct {
+		path string
+		opt  chunkio.Options
+	}{{plant(t, 450), chunkio.Options{Sample: 130}}, {sparse, chunkio.Options{Sample: 300, Sparse: "indices,values,4862", Label: "label"}}} {
+		c.opt.Seed, c.opt.Threads, c.opt.Memory = 7, 1, 1<<30
+		ds, err := chunkio.Open(ctx, []string{c.path}, c.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ds.Close()
+		var want []float64 // row-major
+		for b, err := range ds.Chunks(ctx, stream.Range{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range b.Rows {
+				row := make([]float64, b.Cols)
+				if b.Sparse == nil {
+					for j := range row {
+						row[j] = b.Col(j)[i]
+					}
+				} else {
+					for e := b.Sparse.RowPtr[i]; e < b.Sparse.RowPtr[i+1]; e++ {
+						row[b.Sparse.Index[e]] = b.Sparse.Value[e]
+					}
+				}
+				want = append(append(want, float64(b.Position(i))), row...)
+			}
+		}
+		p := &packed{ds, c.opt.Sample}
+		var got []float64
+		var heights []int
+		for b, err := range p.Chunks(ctx, stream.Range{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			heights = append(heights, b.Rows)
+			for i := range b.Rows {
+				got = append(got, float64(b.Position(i)))
+				for j := range b.Cols {
+					got = append(got, b.Col(j)[i])
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: rows differ", c.path)
+		}
+		for _, h := range heights[:len(heights)-1] {
+			if h != p.height() {
+				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.height())
+			}
+		}
+		if n := len(got) / (len(ds.Columns()) + 1); int64(n) != c.opt.Sample {
+			t.Errorf("%s: %d rows, want %d", c.path, n, c.opt.Sample)
+		}
+	}
+}
+
+// plant writes a planted table in row groups of 100 rows.
+func plant(t *testing.T, rows int64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "planted.parquet")
+	table := planted.New(planted.Options{Rows: rows, GroupRow: 100})
+	if err := chunkio.WriteParquet(context.Background(), path, table, chunkio.WriteOptions{RowGroupRows: 100}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,88 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestJoin: coverage is by file, wherever the file lies and whatever else was read.
+func TestJoin(t *testing.T) {
+	file := func(path, digest string, rows int64) stream.Input {
+		return stream.Input{Path: path, Fingerprint: digest, Rows: rows}
+	}
+	a := &gathered{inputs: []stream.Input{file("a", "1", 10), file("b", "2", 20)}, covered: []stream.Range{{From: 5, To: 15}}}
+	b := &gathered{inputs: []stream.Input{file("c", "3", 7), file("elsewhere/b", "2", 20)}, covered: []stream.Range{{From: 0, To: 7}, {From: 12, To: 27}}}
+	if err := a.join(b); err != nil {
+		t.Fatal(err)
+	}
+	// a rows 5 to 9, b rows 0 to 4 and 5 to 19, c whole; in the order a, b, c.
+	if want := []stream.Range{{From: 5, To: 37}}; !slices.Equal(a.covered, want) || len(a.inputs) != 3 {
+		t.Errorf("covered %v of %v, want %v", a.covered, a.inputs, want)
+	}
+	if err := a.join(b); err == nil {
+		t.Error("the same rows were joined twice")
+	}
+	copies := &gathered{inputs: []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}, covered: []stream.Range{{From: 0, To: 20}}}
+	if parts, _, _ := copies.parts(); len(parts) != 2 || parts[0].file == parts[1].file {
+		t.Errorf("copies read in one run are two files: %v", parts)
+	}
+}
+
+// TestGraphMemoryIsNotOfRows: what is planned and kept grows with anchors and features,
+// never with the rows, once there are enough for all anchors; and no result depends on
+// the limit.
+func TestGraphMemoryIsNotOfRows(t *testing.T) {
+	for _, drawn := range []string{"random", "kmeans"} {
+		var rows [2]int
+		for i, limit := range []int64{64 << 20, 8 << 30} {
+			r, err := Request{Inputs: []string{"x"}, Memory: limit, Method: "sfufs", Options: method.Settings{"anchor-method": drawn}}.settle()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if few, many := r.expectedAnchors(100_000), r.expectedAnchors(100_000_000); few != many || few != anchor.MostAnchors {
+				t.Errorf("%d and %d anchors", few, many)
+			}
+			rows[i] = r.anchorSample(r.expectedAnchors(1e6), 5_000)
+		}
+		if rows[0] != rows[1] {
+			t.Errorf("%s: samples of %d and %d rows", drawn, rows[0], rows[1])
+		}
+	}
+}
+
+// rising is a method whose objective rose.
+type rising struct{}
+
+func (rising) Options(*method.Options)                {}
+func (rising) Cost(method.Shape) (method.Cost, error) { return method.Cost{}, nil }
+
+func (rising) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+	r := &method.Ranking{Scores: make([]float64, len(e.Columns)), Rose: &method.Rise{Iteration: 2, From: 2, To: 4}}
+	for j := range e.Columns {
+		r.Order = append(r.Order, j)
+	}
+	for i, v := range []stream.Number{3, 2, 4} {
+		r.Trace = append(r.Trace, stream.TraceStep{Iteration: i + 1, Objective: v})
+	}
+	return r, nil
+}
+
+// TestObjectiveThatRose: the selection is there, and says not to trust it.
+func TestObjectiveThatRose(t *testing.T) {
+	spec := method.Spec{Name: "rising", From: method.FromProfile, Takes: method.Takes{Iterates: true}, New: func() method.Method { return rising{} }}
+	s, err := Select(t.Context(), Request{Inputs: []string{plant(t, 200)}, Method: "rising", Methods: []method.Spec{spec}, K: 2})
+	if !errors.As(err, new(*stream.UnconvergedError)) || exit.Code(err) != exit.Unconverged {
+		t.Fatalf("got %v", err)
+	}
+	if s.Converged || s.Iterations != 3 || len(s.Objective) != 3 || !strings.Contains(strings.Join(s.Warnings, ""), "do not trust") {
+		t.Errorf("%+v", s)
+	}
+}
