@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -52,16 +53,7 @@ func (p pixels) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Ch
 }
 
 func standardizer(t testing.TB, src stream.Source, scale gram.Scale) *gram.Standardizer {
-	t.Helper()
-	profile := gram.NewProfile(len(src.Columns()))
-	if err := stream.Fold(context.Background(), src, stream.FoldOptions{}, profile); err != nil {
-		t.Fatal(err)
-	}
-	std, err := gram.NewStandardizer(profile, src.Columns(), scale, gram.FillMean)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return std
+	return rowstest.Standardizer(t, src, scale, gram.FillMean)
 }
 
 // BenchmarkIteration is an iteration of 20,000 rows of 784 pixels, in units that a

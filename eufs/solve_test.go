@@ -130,7 +130,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 					{Threads: 1}, {Threads: 8}, {Threads: 3, Reread: true},
 					{Threads: 2, Scratch: files(t)}, {Threads: 8, Scratch: files(t), Reread: true},
 				} {
-					src := &rowsSource{x: x, typ: "double", heights: [][]int{{n}, {1, 300, 17}, {64}, {50}, {700, 1}}[i]}
+					src := serve(x, [][]int{{n}, {1, 300, 17}, {64}, {50}, {700, 1}}[i]...)
 					s.Clusters, s.Seed, s.Graph = k, 3, GraphKNN
 					if name == "small mu" {
 						s.Graph, s.Anchors = GraphAnchor, 40
@@ -274,7 +274,7 @@ func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 // A path runs many settings on one problem, at the same time.
 func TestSolvesSideBySide(t *testing.T) {
 	const n, d, k = 200, 12, 3
-	src := &rowsSource{x: grouped(n, d, k, 6), typ: "uint8", heights: []int{70}}
+	src := serve(grouped(n, d, k, 6), 70)
 	p, err := Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), Setup{Clusters: k, Scratch: files(t), blockRows: 64})
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,10 @@
 package greedy
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // fixture is a case of <kind>_small.json. Its about says: f[t], g[t] are those of
@@ -24,31 +23,11 @@ type fixture struct {
 	Groups []int
 }
 
-func readFixtures(t *testing.T, kind string) []fixture {
-	t.Helper()
-	dir := os.Getenv("UFS_FIXTURES")
-	if dir == "" {
-		dir = "../testdata/fixtures"
-	}
-	data, err := os.ReadFile(filepath.Join(dir, kind+"_small.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Cases []fixture }
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	if len(file.Cases) == 0 {
-		t.Fatal("no cases")
-	}
-	return file.Cases
-}
-
 func TestFixtureGreedy(t *testing.T)     { checkFixtures(t, "greedy", false) }
 func TestFixturePartgreedy(t *testing.T) { checkFixtures(t, "partgreedy", true) }
 
 func checkFixtures(t *testing.T, kind string, partitioned bool) {
-	for _, fix := range readFixtures(t, kind) {
+	for _, fix := range rowstest.Fixtures[fixture](t, kind) {
 		t.Run(fix.Name, func(t *testing.T) {
 			x := fromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
