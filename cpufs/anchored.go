@@ -66,7 +66,7 @@ func stateBytes(clusters, count int) int { return 8*clusters + rows.EntryBytes*c
 func recordRows(most int) int { return most + most%2 }
 
 func (g *anchored) close() error {
-	return errors.Join(g.weights.File.Close(), g.file.Close())
+	return rows.Discard(g.weights.File, g.file)
 }
 
 // view is the state and the weights of the rows of a block.

@@ -16,6 +16,24 @@ type Scaling struct {
 	Fill []float64
 }
 
+// of returns the numbers of a column; a fill of NaN is none.
+func (s *Scaling) of(j int) (lo, span, fill float64) {
+	lo, span, fill = 0, 1, math.NaN()
+	if s == nil {
+		return
+	}
+	if s.Min != nil {
+		lo, span = s.Min[j], s.Range[j]
+	}
+	if !(span > 0) { // divided by an infinite range a constant is 0
+		span = math.Inf(1)
+	}
+	if s.Fill != nil {
+		fill = s.Fill[j]
+	}
+	return
+}
+
 // MinMax is the paper's scaling to [0, 1] by the profile of all rows. Missing entries
 // become the mean of the column, or 0, which the range then takes in.
 func MinMax(p *gram.Profile, fill gram.Fill) *Scaling {

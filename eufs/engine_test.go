@@ -11,7 +11,7 @@ import (
 
 // given makes a problem of exactly this X, U, V and graph, in blocks of the given height
 // (0: what the layout says).
-func given(t testing.TB, x, u, v *mat.Dense, g graph, height, workers int, scratch stream.Scratch) *Problem {
+func given(t testing.TB, x, u, v *mat.Dense, g *graph, height, workers int, scratch stream.Scratch) *Problem {
 	t.Helper()
 	n, d := x.Dims()
 	_, k := u.Dims()
@@ -61,7 +61,7 @@ func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 }
 
 // laplacian makes the sparse form of a dense L.
-func laplacian(l *mat.Dense) neighbours {
+func laplacian(l *mat.Dense) *graph {
 	n, _ := l.Dims()
 	g := &rows.Graph{Start: []int{0}}
 	for i := range n {
@@ -76,11 +76,11 @@ func laplacian(l *mat.Dense) neighbours {
 		}
 		g.Start = append(g.Start, len(g.Value))
 	}
-	return neighbours{g}
+	return &graph{neighbours: g}
 }
 
 // factored makes the graph of a dense B, all of whose entries are kept.
-func factored(t testing.TB, b *mat.Dense, l layout) anchored {
+func factored(t testing.TB, b *mat.Dense, l layout) *graph {
 	t.Helper()
 	n, m := b.Dims()
 	g, err := rows.NewAnchored(stream.InMemory{}, m, m, int64(n), l.block)
@@ -96,5 +96,5 @@ func factored(t testing.TB, b *mat.Dense, l layout) anchored {
 	}, rows.Write(g.File)); err != nil {
 		t.Fatal(err)
 	}
-	return anchored{g}
+	return &graph{anchored: g}
 }

@@ -54,7 +54,7 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 			t.Fatal(err)
 		}
 	}
-	var g graph
+	var g *graph
 	switch {
 	case f.B != nil:
 		g = factored(t, f.B.dense(), newLayout(int64(len(f.X)), len(f.X[0]), len(f.U0[0]), rows))

@@ -45,7 +45,7 @@ func TestNeighboursAreThoseOfTheDefinition(t *testing.T) {
 			}
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)
-			g.Map(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
+			g.neighbours.Map(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
 			// Sums of up to 60 weights, a square root, an exponential.
 			within(t, fmt.Sprintf("%d duplicates, %d neighbours", duplicates, count), got.RawMatrix().Data, want.RawMatrix().Data, 1e-13)
 		}
@@ -104,7 +104,7 @@ func TestAnchorGraphKeepsConstants(t *testing.T) {
 	src := serve(grouped(n, d, 5, 12), 90)
 	for _, kmeans := range []bool{false, true} {
 		p := prepare(t, src, Setup{Clusters: 3, Graph: GraphAnchor, Anchors: 30, AnchorKMeans: kmeans, Scratch: files(t), blockRows: 64})
-		g := p.graph.(anchored)
+		g := p.graph.anchored
 		b := mat.NewDense(n, 30, nil)
 		if err := rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
 			s := g.Rows(rec[0], p.t.rows(at))

@@ -16,13 +16,6 @@ const (
 	sumE           // ‖e‖
 )
 
-func (s *solver) graphFile() stream.ScratchFile {
-	if s.products == nil {
-		return nil
-	}
-	return s.p.graph.file()
-}
-
 // passStart writes the state of the rows: Z = U, Y₁ = 0. M is written by the first pass A.
 func (s *solver) passStart(ctx context.Context) error {
 	t := s.t
@@ -38,7 +31,7 @@ func (s *solver) passStart(ctx context.Context) error {
 			s.products.gather(fieldU, b, rec[2], st.u)
 		}
 		return nil
-	}, rows.Write(s.states), rows.Read(s.p.start.file()), rows.Read(s.graphFile()))
+	}, rows.Write(s.states), rows.Read(s.p.start.file()), rows.Read(s.products.file()))
 }
 
 // passA goes over X, M and the state: it moves E, and in EUFS Z, and leaves K = MᵀU.
@@ -80,7 +73,7 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 			s.products.gather(fieldZ, b, rec[3], st.z)
 		}
 		return nil
-	}, t.reading(ctx), s.m.Pass(mode), rows.Modify(s.states), rows.Read(s.graphFile()))
+	}, t.reading(ctx), s.m.Pass(mode), rows.Modify(s.states), rows.Read(s.products.file()))
 	return s.k.number(sumE), err
 }
 

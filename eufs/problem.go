@@ -22,7 +22,7 @@ type Problem struct {
 	t      *table
 	setup  Setup
 	start  *starter
-	graph  graph     // nil: none
+	graph  *graph    // nil: none
 	v      []float64 // d×k: XᵀU, the V that fits the first U best
 	anchor int       // number of anchors
 
@@ -81,17 +81,12 @@ func (p *Problem) prepare(ctx context.Context) (err error) {
 	}
 	switch s.Graph {
 	case GraphKNN:
-		g, err := newNeighbours(ctx, t, team, s.Neighbors)
-		if err != nil {
-			return err
-		}
-		p.graph = g
+		p.graph, err = newNeighbours(ctx, t, team, s.Neighbors)
 	case GraphAnchor:
-		g, err := newAnchored(ctx, t, team, s, sample, p.anchor)
-		if err != nil {
-			return err
-		}
-		p.graph = g
+		p.graph, err = newAnchored(ctx, t, team, s, sample, p.anchor)
+	}
+	if err != nil {
+		return err
 	}
 	return p.fit(ctx)
 }
@@ -129,26 +124,7 @@ func (p *Problem) fit(ctx context.Context) error {
 }
 
 // Close gives back the scratch.
-func (p *Problem) Close() error {
-	var errs []error
-	for _, f := range p.files() {
-		if f != nil {
-			errs = append(errs, f.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (p *Problem) files() []stream.ScratchFile {
-	files := []stream.ScratchFile{p.t.file}
-	if p.start != nil {
-		files = append(files, p.start.file())
-	}
-	if p.graph != nil {
-		files = append(files, p.graph.file())
-	}
-	return files
-}
+func (p *Problem) Close() error { return rows.Discard(p.t.file, p.start.file(), p.graph.file()) }
 
 // Passes is the number of passes over the source so far.
 func (p *Problem) Passes() int { return int(p.t.passes.Load()) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -23,7 +24,7 @@ type solver struct {
 	v, oldV   []float64 // d×k
 	k         *sums
 	pool      *pool
-	products  products // nil: no graph
+	products  *products // nil: no graph
 	polar     *linalg.Polar
 	rotated   []float64 // block×k
 	tree      *treeState
@@ -47,12 +48,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 	s := &solver{p: p, t: p.t, opt: opt, alpha: opt.Alpha.of(p.AlphaMax), beta: opt.Beta.of(p.AlphaMax), mu: opt.Mu}
 	s.reserve()
 	defer func() {
-		for _, f := range []stream.ScratchFile{s.m, s.states} {
-			if f != nil {
-				err = errors.Join(err, f.Close())
-			}
-		}
-		if err != nil {
+		if err = errors.Join(err, rows.Discard(s.m, s.states)); err != nil {
 			r = nil
 		}
 	}()

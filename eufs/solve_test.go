@@ -67,7 +67,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 			}
 			for _, rows := range []int{0, 1, 2, 16, 17, 100, n - 1, n, n + 1} {
 				t.Run(fmt.Sprintf("%s/%s/%d", name, kind, rows), func(t *testing.T) {
-					var g graph
+					var g *graph
 					switch kind {
 					case "ring":
 						g = laplacian(w.l)

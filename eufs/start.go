@@ -105,8 +105,13 @@ type starter struct {
 	rows   []float64          // k×k: the row of U of each cluster
 }
 
-// file holds the labels; nil for a U that is given.
-func (s *starter) file() stream.ScratchFile { return s.labels }
+// file holds the labels; nil where U is given.
+func (s *starter) file() stream.ScratchFile {
+	if s == nil {
+		return nil
+	}
+	return s.labels
+}
 
 // to writes rows [from, from+h) of block b.
 func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {

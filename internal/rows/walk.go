@@ -66,6 +66,16 @@ func Each(ctx context.Context, blocks int, do func(block int, records [][]byte) 
 	return nil
 }
 
+// Discard closes files, of which some may be nil.
+func Discard(files ...stream.ScratchFile) (err error) {
+	for _, f := range files {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
+}
+
 // View is a record's bytes as numbers. Records never leave the process, so that the byte
 // order is that of the machine; they are aligned to 8 bytes.
 func View[T uint8 | int16 | int32 | float32 | float64](record []byte) []T {
