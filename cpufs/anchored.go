@@ -12,8 +12,8 @@ import (
 )
 
 // anchored is the anchor graph, L = I − BBᵀ. Both graph terms of a row need sums over all
-// rows, LF = F − B·S_F and LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c; but what is
-// missing is sparse. So an iteration takes one pass,
+// rows, LF = F − B·S_F and LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c; but what
+// the sums add is sparse. So an iteration takes one pass,
 //
 //	f = max(0, (α·xW + ηc − ½ν(c − b·S_C))/(α + η))
 //	q' = 2x(A⊙B) + (2η − ν)f     of the next iteration
@@ -40,7 +40,7 @@ func (g *anchored) describe() string { return "anchor" }
 func newAnchored(s *solver, points kernel.Matrix[float64], m, count int, scratch stream.Scratch) (_ *anchored, err error) {
 	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)
 	total := int64(block) * int64(blocks)
-	// What is wanted in all comes first, so that a run does not fail half way.
+	// All is reserved first, so that a run does not fail half way.
 	if err := scratch.Reserve(total * int64(stateBytes(c, count))); err != nil {
 		return nil, err
 	}

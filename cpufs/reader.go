@@ -12,7 +12,7 @@ import (
 )
 
 // reader delivers X, block by block, scaled and with its columns in the order of the cells.
-// Blocks are those of the source, so that what is summed over them is the same to the
+// Blocks are the source's, so that what is summed over them is the same to the
 // last bit wherever they are kept.
 type reader struct {
 	rows.Source

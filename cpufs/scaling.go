@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scaling makes the source's values those of the tensor, (x − Min)/Range, column by
+// Scaling turns the source's values into the tensor's, (x − Min)/Range, column by
 // column of the source. A Range of 0 makes zeros: a constant pixel stays in the grid.
 // Where Min and Range are nil, values stay as they are.
 type Scaling struct {

@@ -65,11 +65,11 @@ func TestSelectIsTheTwin(t *testing.T) {
 		}
 		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
 			for _, block := range []int{1, 2, 7, 60, 61} {
-				for held, opt := range f.holdings(t, graph) {
+				for place, opt := range f.places(t, graph) {
 					r := mustSelect(t, serve(f.X, block), f.grid(t), opt)
 					// Both are some thousand roundings from each other, over an iteration with
 					// a condition of Q below 100.
-					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, held)
+					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, place)
 					if off := distance(r.Objective, objective); !(off <= 1e-11) {
 						t.Errorf("%s: objective off by %.3g", name, off)
 					}
@@ -82,8 +82,8 @@ func TestSelectIsTheTwin(t *testing.T) {
 	}
 }
 
-// holdings are the ways to hold rows, state and G.
-func (f *fixture) holdings(t *testing.T, graph GraphKind) map[string]Options {
+// places are the ways to keep rows, state and G.
+func (f *fixture) places(t *testing.T, graph GraphKind) map[string]Options {
 	t.Helper()
 	all := f.options(graph)
 	disk, passes := all, all
@@ -105,10 +105,10 @@ func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
 		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
 			var want *Result
 			for _, workers := range []int{1, 8} {
-				for _, held := range []string{"all in memory", "rows on disk", "state on disk"} {
+				for _, place := range []string{"all in memory", "rows on disk", "state on disk"} {
 					opt := Options{Nonnegative: nonneg, Clusters: 4, Iterations: 8, Graph: graph, Seed: 5, Threads: workers, Anchors: 20}
-					opt.rowsOnDisk = held != "all in memory"
-					if opt.stateOnDisk = held == "state on disk" && graph == GraphAnchors; opt.stateOnDisk {
+					opt.rowsOnDisk = place != "all in memory"
+					if opt.stateOnDisk = place == "state on disk" && graph == GraphAnchors; opt.stateOnDisk {
 						opt.Scratch = &rowstest.Scratch{}
 					}
 					r := mustSelect(t, serve(f.X, 64), f.grid(t), opt)
@@ -116,7 +116,7 @@ func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
 						want = r
 					}
 					if !slices.Equal(r.Objective, want.Objective) || !slices.Equal(r.Scores, want.Scores) || !slices.Equal(r.Order, want.Order) {
-						t.Errorf("nonneg %t, %v, %s, %d workers: other bits", nonneg, graph, held, workers)
+						t.Errorf("nonneg %t, %v, %s, %d workers: other bits", nonneg, graph, place, workers)
 					}
 				}
 			}

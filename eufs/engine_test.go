@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// given makes a problem of exactly this X, U, V and graph, in blocks of the given height
+// problemOf makes a problem of exactly this X, U, V and graph, in blocks of the given height
 // (0: what the layout says).
-func given(t testing.TB, x, u, v *mat.Dense, g *graph, height, workers int, scratch stream.Scratch) *Problem {
+func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height, workers int, scratch stream.Scratch) *Problem {
 	t.Helper()
 	n, d := x.Dims()
 	_, k := u.Dims()

@@ -61,7 +61,7 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 	case f.L != nil:
 		g = laplacian(f.L.dense())
 	}
-	p := given(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows, 2, stream.InMemory{})
+	p := problemOf(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows, 2, stream.InMemory{})
 	r, u := solveU(t, p, opt)
 	return p, r, u
 }

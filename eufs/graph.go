@@ -6,14 +6,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graph is a normalized Laplacian L of the rows, by one of the two. It is read-only: what
-// a run needs of it beside is in products of its own.
+// graph is a normalized Laplacian L of the rows: one of the two fields is set. It is
+// read-only; each run has its own products.
 type graph struct {
 	anchored   *rows.Anchored // rows that share anchors
 	neighbours *rows.Graph    // nearest rows
 }
 
-// file holds what belongs to the rows; nil where nothing does.
+// file holds the rows of B; nil for nearest rows.
 func (g *graph) file() stream.ScratchFile {
 	if g == nil || g.anchored == nil {
 		return nil
@@ -71,8 +71,8 @@ func (p *products) gather(f field, b int, rec []byte, a []float64) {
 	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.all[f], z.Cols, p.k, p.k))
 }
 
-// times writes the rows of L·A from row from of block b on; those of A are a. Calls may
-// run at the same time.
+// times writes some rows of L·A, starting at row from of block b; a has the rows of A.
+// Calls may run at the same time.
 func (p *products) times(dst []float64, f field, b int, rec []byte, from int, a []float64) {
 	h := len(a) / p.k
 	if p.neighbours != nil {

@@ -23,8 +23,8 @@ func TestDefaultGraph(t *testing.T) {
 	}
 }
 
-// The kNN graph is that of the definition, duplicates included.
-func TestNeighboursAreThoseOfTheDefinition(t *testing.T) {
+// The kNN graph follows its definition, duplicates included.
+func TestNeighboursFollowTheDefinition(t *testing.T) {
 	const n, d = 60, 4
 	for _, duplicates := range []int{0, 9, n} { // more of them than neighbours
 		x := grouped(n, d, 3, 11)

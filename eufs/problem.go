@@ -29,13 +29,13 @@ type Problem struct {
 	peek func(*solver) // of a test: called when a run is done, before its files go
 }
 
-// Prepare reads the rows of src, standardized by std, and makes what Solve starts from:
+// Prepare reads the rows of src, standardized by std, and makes the start of Solve:
 // one pass over the source (one for every wider type, if values do not fit the narrower),
 // and four to seven over the copy. It fails with a *stream.UsageError for a setup that
 // does not fit, a *stream.DataError for input that differs from its profile, and with
-// what the source, the scratch and the context fail with.
+// the errors of source, scratch and context.
 //
-// The problem is to be closed.
+// The caller closes the problem.
 func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (*Problem, error) {
 	if err := s.Validate(std.Rows, len(std.Columns)); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s S
 }
 
 // ownScratch is the least that the problem's own files take: X may turn out wider than
-// bytes. Who knows the run to come reserves all of [Needs] before.
+// bytes. Callers that know the run to come reserve all of [Needs] first.
 func (s Setup) ownScratch(std *gram.Standardizer) int64 {
 	c := s.costs(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
 	return std.Rows * c.row

@@ -32,9 +32,9 @@ type solver struct {
 	mu, ratio float64 // μ, and the last μ over it; 0 at first
 }
 
-// Solve runs the iteration. What it fails with is an option's fault (*stream.UsageError),
-// numbers that overflow (*stream.DataError), or comes from the scratch, the source (where
-// it is read anew) and the context.
+// Solve runs the iteration. It fails for wrong options (*stream.UsageError), for numbers
+// that overflow (*stream.DataError), and with the errors of scratch, context and source
+// (where it is read anew).
 func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 	return r, nil
 }
 
-// reserve makes what is held in memory.
+// reserve allocates what stays in memory.
 func (s *solver) reserve() {
 	t := s.t
 	s.v, s.oldV = slices.Clone(s.p.v), make([]float64, t.d*t.k)

@@ -75,7 +75,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 						g = factored(t, b, newLayout(n, d, k, rows))
 					}
 					opt.Threads = 1 + rows%3
-					r, gotU := solveU(t, given(t, x, u, nil, g, rows, 2, stream.InMemory{}), opt)
+					r, gotU := solveU(t, problemOf(t, x, u, nil, g, rows, 2, stream.InMemory{}), opt)
 					compareTwin(t, r, gotU, w, steps)
 				})
 			}
@@ -181,7 +181,7 @@ func TestFloat32KeepsTheRanking(t *testing.T) {
 	const n, d, k = 300, 20, 3
 	x, u := unitColumns(grouped(n, d, k, 4)), indicator(n, k)
 	opt := cases(d)["eufs"]
-	p := given(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
 	full, err := p.Solve(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -208,11 +208,11 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 		moved.SetCol(to, mat.Col(nil, j, x))
 	}
 	opt := cases(d)["eufs"]
-	a, err := given(t, x, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}).Solve(t.Context(), opt)
+	a, err := problemOf(t, x, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}).Solve(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := given(t, moved, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}).Solve(t.Context(), opt)
+	b, err := problemOf(t, moved, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}).Solve(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 	const n, d, k = 120, 18, 3
 	for seed := range uint64(4) {
 		x, u := unitColumns(grouped(n, d, k, seed)), indicator(n, k)
-		p := given(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+		p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
 		for _, method := range []Method{EUFS, HUFS} {
 			for _, share := range []float64{0.5, 1.05} {
 				// A small μ₀ takes all of V in the first step; what comes back is seen later,
@@ -257,7 +257,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 // Where μ rises too fast for V to get to 0, no warning says that it did.
 func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 	const n, d, k = 120, 18, 3
-	p := given(t, unitColumns(grouped(n, d, k, 1)), indicator(n, k), nil, nil, 0, 2, stream.InMemory{})
+	p := problemOf(t, unitColumns(grouped(n, d, k, 1)), indicator(n, k), nil, nil, 0, 2, stream.InMemory{})
 	for _, mu := range []float64{1, 20 * p.AlphaMax, 2 * defaultMuMax} { // the last is above the default bound
 		r, err := p.Solve(t.Context(), Options{Alpha: Weight{1.5, true}, Mu: mu})
 		if err != nil {
@@ -304,7 +304,7 @@ func TestSolvesSideBySide(t *testing.T) {
 func TestProgressAndConvergence(t *testing.T) {
 	const n, d, k = 90, 10, 2
 	x, u := unitColumns(grouped(n, d, k, 7)), indicator(n, k)
-	p := given(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
 	var seen []float64
 	opt := cases(d)["eufs"]
 	opt.Tol, opt.MaxIter = 1e-3, 400
@@ -318,7 +318,7 @@ func TestProgressAndConvergence(t *testing.T) {
 		want = append(want, float64(i+1), s.Objective)
 	}
 	if !slices.Equal(seen, want) {
-		t.Error("the progress is not that of the trace")
+		t.Error("the progress differs from the trace")
 	}
 	last, small := len(r.Trace)-1, 0
 	for i := 1; i <= last; i++ {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// The clusters of the start come from a sample of so many rows, of so many bytes at
-	// most, but 20 a cluster: a start need not be optimal, and the papers' sets are below.
+	// The clusters of the start come from a sample of at most so many rows and bytes, but
+	// of 20 rows a cluster: a start need not be optimal, and the papers' sets are smaller.
 	sampleRows, sampleBytes = 10_000, 64 << 20
 	rowsPerCluster          = 20
 	// soft is what StartSoft adds to the indicator.
@@ -30,7 +30,7 @@ func sampleSize(n int64, d, k, m int) int {
 }
 
 // sampled is m rows in the order of the table, m×d column-major, as k-means likes them;
-// those of rows order[:i] are a sample too.
+// rows order[:i] of them are a sample too.
 type sampled struct {
 	x     kernel.Matrix[float64]
 	order []int
@@ -100,7 +100,7 @@ func draw(n int64, m int, seed uint64) map[int64]int {
 // starter gives the rows of the first U.
 type starter struct {
 	layout
-	u      []float64          // as given; nil: of the labels
+	u      []float64          // Setup.U; nil: rows by labels
 	labels stream.ScratchFile // int32 a row
 	rows   []float64          // k×k: the row of U of each cluster
 }
@@ -156,9 +156,9 @@ func newStarter(ctx context.Context, t *table, team *kernel.Team, s Setup, sampl
 	return st, nil
 }
 
-// startRows are the rows of U by cluster: rows of a cluster are alike, and so are those
-// of the polar factor. With H the n×k indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH the
-// polar factor of N is H·D^(−1/2)·P, P that of the k×k matrix D^(1/2)·C.
+// startRows are the rows of U by cluster: rows of a cluster are alike, also in the
+// polar factor. With H the n×k indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH the
+// polar factor of N is H·D^(−1/2)·P, P the polar factor of the k×k matrix D^(1/2)·C.
 func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	k := len(sizes)
 	out := make([]float64, k*k)

@@ -37,7 +37,7 @@ func (t *Tree) string() string {
 	return s
 }
 
-// The trees of the fixtures are those of their names, and of a 3×4 image.
+// The fixtures' trees follow from their names, and from a 3×4 image.
 func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
 	fixtures := rowstest.Fixtures[fixture](t, "hufs")
 	f := fixtures["hufs_small.json"]

@@ -52,7 +52,7 @@ func weights(n int) []float64 {
 	return w
 }
 
-// The selection out of core is that of G in memory, for every shape of input,
+// The selection out of core equals that from G in memory, for every shape of input,
 // scale, algorithm and memory.
 func TestStreamEqualsMemory(t *testing.T) {
 	images := smooth(30, 150, 90, 40, 0.85).noisy(31, 0.05)
@@ -308,7 +308,7 @@ func TestStreamLeftOut(t *testing.T) {
 	if _, _, err := SelectStream(t.Context(), src, opt); !errors.As(err, &usage) {
 		t.Errorf("keeping a constant column: %v", err)
 	}
-	// Explicit groups are those of the source's columns.
+	// Explicit groups number the source's columns.
 	opt.Options = Options{K: 4, Partitioned: true, Groups: []int{2, 2, 0, 1, 0, 2, 0, 2}}
 	r, _, err = SelectStream(t.Context(), src, opt)
 	if err != nil {

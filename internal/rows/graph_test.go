@@ -25,9 +25,9 @@ func passOver(x []float64, d, block int) PassFunc {
 	}
 }
 
-// Neighbours are those of the definition, duplicates included, however many rows are
+// Neighbours follow the definition, duplicates included, however many rows are
 // gathered at a time; Join joins them both ways.
-func TestNearestIsTheDefinition(t *testing.T) {
+func TestNearestFollowsTheDefinition(t *testing.T) {
 	const n, d = 60, 4
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, duplicates := range []int{0, 9, n} { // more of them than neighbours
@@ -88,7 +88,7 @@ func TestNearestRefusesDistancesThatOverflow(t *testing.T) {
 	}
 }
 
-// Weights on the nearest anchors sum to 1, are those of the formula, and count in Δ.
+// Weights on the nearest anchors follow the formula, and count in Δ.
 func TestWeigh(t *testing.T) {
 	g, err := NewAnchored(stream.InMemory{}, 4, 2, 1, 1)
 	if err != nil {

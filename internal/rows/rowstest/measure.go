@@ -16,7 +16,7 @@ func Heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Standardizer is that of a source's profile.
+// Standardizer scales a source by its own profile.
 func Standardizer(t testing.TB, src stream.Source, scale gram.Scale, fill gram.Fill) *gram.Standardizer {
 	t.Helper()
 	profile := gram.NewProfile(len(src.Columns()))

@@ -6,8 +6,8 @@ import "github.com/ufs-stream/ufs-stream/stream"
 type Scratch struct {
 	stream.InMemory
 	Open int // files that are not closed
-	// Next is called for every record of a file. Its error is that of the pass. Nil does
-	// nothing.
+	// Next is called for every record of a file. The pass fails with its error. Nil
+	// does nothing.
 	Next func(file string) error
 }
 

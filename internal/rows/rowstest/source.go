@@ -19,7 +19,7 @@ type Source struct {
 	Weight  []float64 // nil: none
 	Passes  int       // begun
 	// Block is called before each block, with the numbers of pass and block counted from
-	// 1. Its error is that of reading. Nil does nothing.
+	// 1. Reading fails with its error. Nil does nothing.
 	Block func(pass, block int) error
 }
 
