@@ -92,6 +92,9 @@ func TestScratchFaultsComeOut(t *testing.T) {
 					t.Error(closed)
 				}
 			}
+			if scratch.Open != 0 {
+				t.Fatalf("%s, after %d records: %d files are left open", name, after, scratch.Open)
+			}
 			if failed := errors.Is(err, syscall.ENOSPC); failed != (after < passes*4) {
 				t.Fatalf("%s, after %d records of %d: got %v", name, after, passes*4, err)
 			}

@@ -2,7 +2,6 @@ package eufs
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/cluster"
@@ -47,8 +46,8 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 
 // newAnchored builds the anchor graph: points are m rows of a seeded sample, or the
 // centres of its clusters. It takes two passes: over X, for Z, and over Z, to divide by
-// the roots of Δ.
-func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, sample sampled, m int) (_ *graph, err error) {
+// the roots of Δ. The graph owns a file, even with an error.
+func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, sample sampled, m int) (*graph, error) {
 	points := sample.first(m)
 	if s.AnchorKMeans {
 		// As package anchor: the last moves of the centres are small.
@@ -62,17 +61,12 @@ func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, samp
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, g.File.Close())
-		}
-	}()
 	g.Place(team, points)
 	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
 		return g.Weigh(g.Rows(records[0], x.Rows), x)
 	}, rows.Write(g.File))
 	if err != nil {
-		return nil, err
+		return &graph{anchored: g}, err
 	}
 	return &graph{anchored: g}, rows.Each(ctx, t.blocks, func(b int, records [][]byte) error {
 		z := g.Rows(records[0], t.rows(b))

@@ -1,15 +1,16 @@
 package eufs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -284,19 +285,17 @@ func TestSolvesSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wg sync.WaitGroup
+	var group errgroup.Group
 	for range 3 {
-		wg.Go(func() {
+		group.Go(func() error {
 			r, err := p.Solve(t.Context(), opt)
-			if err != nil {
-				t.Error(err)
-				return
+			if err == nil {
+				bits(t, "beside others", r, want)
 			}
-			bits(t, "beside others", r, want)
+			return err
 		})
 	}
-	wg.Wait()
-	if err := p.Close(); err != nil {
+	if err := errors.Join(group.Wait(), p.Close()); err != nil {
 		t.Error(err)
 	}
 }

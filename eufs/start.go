@@ -2,7 +2,6 @@ package eufs
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -125,35 +124,28 @@ func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {
 	}
 }
 
-// newStarter clusters the rows: centres from the sample, labels in a pass over X.
-func newStarter(ctx context.Context, t *table, team *kernel.Team, s Setup, sample sampled) (_ *starter, err error) {
+// newStarter clusters the rows: centres from the sample, labels in a pass over X. The
+// starter owns a file, even with an error.
+func newStarter(ctx context.Context, t *table, team *kernel.Team, s Setup, sample sampled) (*starter, error) {
 	st := &starter{layout: t.layout, u: s.U}
 	if s.Start == StartGiven {
 		return st, checkOrthonormal(s.U, t.k)
 	}
 	r, err := cluster.KMeans(ctx, sample.x, cluster.Options{Clusters: t.k, Restarts: s.Restarts, Seed: s.Seed, Threads: s.Threads})
 	if err != nil {
-		return nil, err
+		return st, err
 	}
 	if st.labels, err = s.Scratch.Make("the labels of the start", t.n*singleBytes, t.block*singleBytes); err != nil {
-		return nil, err
+		return st, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, st.labels.Close())
-		}
-	}()
 	pass := cluster.NewPass(team, r.Centers, false)
 	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
 		return pass.Add(rows.View[int32](records[0]), x)
 	}, rows.Write(st.labels))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		st.rows, err = startRows(pass.Sizes, s.Start == StartSoft)
 	}
-	if st.rows, err = startRows(pass.Sizes, s.Start == StartSoft); err != nil {
-		return nil, err
-	}
-	return st, nil
+	return st, err
 }
 
 // startRows are the rows of U by cluster: rows of a cluster are alike, also in the

@@ -40,7 +40,7 @@ func (s *streamed) productOf(slot int) []float64 {
 }
 
 // fetch reads the rows once: for the columns of G of the features in must that are
-// not oldCount and of as many likely ones as a batch has room for, and for the products
+// no candidates yet and of as many likely ones as a batch has room for, and for the products
 // of candidates that have none yet.
 func (s *streamed) fetch(ctx context.Context, must []int) error {
 	d := s.rows.d
