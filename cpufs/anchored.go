@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -50,7 +51,7 @@ func newAnchored(s *solver, points kernel.Matrix[float64], m, count int, scratch
 		return nil, err
 	}
 	if s.opt.weights == nil {
-		g.weights.Place(s.team, points)
+		g.weights.Place(s.team, points, anchor.Weights)
 	}
 	if g.file, err = scratch.Make("the state of the rows", total*8*int64(c), 8*block*c); err != nil {
 		return nil, errors.Join(err, g.weights.File.Close())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -61,7 +62,7 @@ func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, samp
 	if err != nil {
 		return nil, err
 	}
-	g.Place(team, points)
+	g.Place(team, points, anchor.Weights)
 	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
 		return g.Weigh(g.Rows(records[0], x.Rows), x)
 	}, rows.Write(g.File))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -94,7 +95,7 @@ func TestWeigh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Place(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1))
+	g.Place(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1), anchor.Weights)
 	err = Each(t.Context(), 1, func(_ int, records [][]byte) error {
 		z := g.Rows(records[0], 1)
 		if err := g.Weigh(z, kernel.RowMajor([]float64{0.25}, 1, 1, 1)); err != nil {
