@@ -41,6 +41,15 @@ func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height, workers int, 
 	return p
 }
 
+func mustSolve(t testing.TB, p *Problem, opt Options) *Result {
+	t.Helper()
+	r, err := p.Solve(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // solveU runs the engine and reads its last U from the state.
 func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 	t.Helper()
@@ -53,10 +62,7 @@ func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 			t.Fatal(err)
 		}
 	}
-	r, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustSolve(t, p, opt)
 	return r, mat.NewDense(int(p.t.n), p.t.k, u)
 }
 

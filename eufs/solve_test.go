@@ -142,10 +142,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					r, err := p.Solve(t.Context(), opt)
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := mustSolve(t, p, opt)
 					if !s.Reread && p.t.element != asUint8 {
 						t.Errorf("kept as %d, want bytes", p.t.element)
 					}
@@ -183,15 +180,9 @@ func TestFloat32KeepsTheRanking(t *testing.T) {
 	x, u := unitColumns(grouped(n, d, k, 4)), indicator(n, k)
 	opt := cases(d)["eufs"]
 	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
-	full, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := mustSolve(t, p, opt)
 	opt.Float32 = true
-	half, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := mustSolve(t, p, opt)
 	if slices.Equal(full.V, half.V) {
 		t.Error("float32 changes nothing: it is not used")
 	}
@@ -209,14 +200,8 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 		moved.SetCol(to, mat.Col(nil, j, x))
 	}
 	opt := cases(d)["eufs"]
-	a, err := problemOf(t, x, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}).Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := problemOf(t, moved, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}).Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := mustSolve(t, problemOf(t, x, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}), opt)
+	b := mustSolve(t, problemOf(t, moved, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}), opt)
 	for j, to := range perm {
 		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, times what 15 iterations make of it
 			t.Errorf("score %d is %v, and %v where it moved", j, a.Scores[j], b.Scores[to])
@@ -240,10 +225,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 				} else {
 					opt.Beta = Weight{share, true}
 				}
-				r, err := p.Solve(t.Context(), opt)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := mustSolve(t, p, opt)
 				if ended := slices.Max(r.Scores) == 0; ended != (share > 1) {
 					t.Errorf("method %d, seed %d, share %v: scores %v", method, seed, share, r.Scores)
 				}
@@ -260,10 +242,7 @@ func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 	const n, d, k = 120, 18, 3
 	p := problemOf(t, unitColumns(grouped(n, d, k, 1)), indicator(n, k), nil, nil, 0, 2, stream.InMemory{})
 	for _, mu := range []float64{1, 20 * p.AlphaMax, 2 * defaultMuMax} { // the last is above the default bound
-		r, err := p.Solve(t.Context(), Options{Alpha: Weight{1.5, true}, Mu: mu})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mustSolve(t, p, Options{Alpha: Weight{1.5, true}, Mu: mu})
 		said := fmt.Sprint(r.Warnings)
 		gone := slices.Max(r.Scores) == 0
 		if gone != (mu == 1) || gone != strings.Contains(said, "weights become 0") || gone == strings.Contains(said, "depends on mu") {
@@ -281,10 +260,7 @@ func TestSolvesSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt := cases(d)["eufs"]
-	want, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mustSolve(t, p, opt)
 	var group errgroup.Group
 	for range 3 {
 		group.Go(func() error {
@@ -308,10 +284,7 @@ func TestProgressAndConvergence(t *testing.T) {
 	opt := cases(d)["eufs"]
 	opt.Tol, opt.MaxIter = 1e-3, 400
 	opt.Progress = func(iteration int, objective float64) { seen = append(seen, float64(iteration), objective) }
-	r, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustSolve(t, p, opt)
 	var want []float64
 	for i, s := range r.Trace {
 		want = append(want, float64(i+1), s.Objective)
@@ -333,7 +306,7 @@ func TestProgressAndConvergence(t *testing.T) {
 		t.Errorf("converged %t after %d", r.Converged, last+1)
 	}
 	opt.MaxIter = 1
-	if r, err = p.Solve(t.Context(), opt); err != nil || r.Converged || len(r.Trace) != 1 {
-		t.Errorf("%+v, %v", r, err)
+	if r = mustSolve(t, p, opt); r.Converged || len(r.Trace) != 1 {
+		t.Errorf("%+v", r)
 	}
 }

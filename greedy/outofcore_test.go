@@ -87,6 +87,15 @@ func TestStreamEqualsMemory(t *testing.T) {
 	}
 }
 
+func mustStream(t *testing.T, src *source, opt StreamOptions) *Result {
+	t.Helper()
+	r, _, err := SelectStream(t.Context(), src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func checkStream(t *testing.T, src *source, scale gram.Scale, fill gram.Fill, partitioned bool) {
 	a := src.standardized(t, scale, fill)
 	opt := Options{K: min(a.d, a.n, 25) - 2, Partitioned: partitioned}
@@ -102,11 +111,8 @@ func checkStream(t *testing.T, src *source, scale gram.Scale, fill gram.Fill, pa
 	for _, memory := range []int64{least, least * 5 / 4, 1 << 30} {
 		src.Passes = 0
 		seen := 0
-		got, _, err := SelectStream(t.Context(), src, StreamOptions{Options: opt, Scale: scale, Fill: fill, Memory: memory,
+		got := mustStream(t, src, StreamOptions{Options: opt, Scale: scale, Fill: fill, Memory: memory,
 			Pass: func(pass int, _ string) { seen = pass }})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Passes != src.Passes || got.Passes != seen {
 			t.Errorf("%d passes reported, %d announced, %d made", got.Passes, seen, src.Passes)
 		}
@@ -154,11 +160,8 @@ func TestStreamAnyWorkers(t *testing.T) {
 		for _, partitioned := range []bool{false, true} {
 			var want *Result
 			for _, workers := range []int{1, 8} {
-				r, _, err := SelectStream(t.Context(), src, StreamOptions{Scale: gram.ScaleStandard,
+				r := mustStream(t, src, StreamOptions{Scale: gram.ScaleStandard,
 					Options: Options{K: 40, Partitioned: partitioned, Partitions: 0, Threads: workers}})
-				if err != nil {
-					t.Fatal(err)
-				}
 				if want == nil {
 					want = r
 				} else if !reflect.DeepEqual(r, want) {
@@ -183,11 +186,8 @@ func TestStreamTies(t *testing.T) {
 		t.Fatalf("no ties or full rank: %+v", want)
 	}
 	for seed := range uint64(3) {
-		got, _, err := SelectStream(t.Context(), src, StreamOptions{
+		got := mustStream(t, src, StreamOptions{
 			Options: Options{K: 40, Keep: []int{7, 30, 29}, Seed: seed}, Memory: StreamBytes(40, 40, 0)})
-		if err != nil {
-			t.Fatal(err)
-		}
 		compareResults(t, got, want)
 	}
 }
@@ -200,16 +200,13 @@ func TestStreamManyTies(t *testing.T) {
 	}
 	src := serve(x, 32)
 	renewed := 0
-	got, _, err := SelectStream(t.Context(), src, StreamOptions{
+	got := mustStream(t, src, StreamOptions{
 		Options: Options{K: 10}, Memory: StreamBytes(600, 10, 0),
 		Pass: func(_ int, what string) {
 			if strings.HasPrefix(what, "renewing") {
 				renewed++
 			}
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	compareResults(t, got, mustSelect(t, x, Options{K: 10}))
 	if renewed == 0 {
 		t.Error("f was not renewed: the test has lost its point")
@@ -222,10 +219,7 @@ func TestStreamHugeColumn(t *testing.T) {
 		x.col[7][i] *= 1e25
 	}
 	src := serve(x, 16)
-	got, _, err := SelectStream(t.Context(), src, StreamOptions{Options: Options{K: 20}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mustStream(t, src, StreamOptions{Options: Options{K: 20}})
 	compareResults(t, got, mustSelect(t, x, Options{K: 20}))
 }
 
@@ -233,10 +227,7 @@ func TestStreamHugeColumn(t *testing.T) {
 func TestStreamFewPasses(t *testing.T) {
 	src := serve(smooth(43, 600, 400, 120, 0.96).noisy(44, 0.05), 256)
 	for _, partitioned := range []bool{false, true} {
-		r, _, err := SelectStream(t.Context(), src, StreamOptions{Options: Options{K: 100, Partitioned: partitioned}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mustStream(t, src, StreamOptions{Options: Options{K: 100, Partitioned: partitioned}})
 		t.Logf("partitioned %v: %d passes for 100 features", partitioned, r.Passes)
 		if r.Passes > 24 {
 			t.Errorf("partitioned %v: %d passes for 100 features", partitioned, r.Passes)
@@ -258,10 +249,7 @@ func TestStreamNearlyDependent(t *testing.T) {
 	}
 	src := serve(x, 256)
 	opt := Options{K: 60}
-	got, _, err := SelectStream(t.Context(), src, StreamOptions{Options: opt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mustStream(t, src, StreamOptions{Options: opt})
 	if want := mustSelect(t, x, opt); !slices.Equal(got.Order, want.Order) {
 		t.Errorf("order %v, want %v", got.Order, want.Order)
 	}
@@ -276,10 +264,7 @@ func TestStreamFewRows(t *testing.T) {
 	src := serve(smooth(49, 200, 400, 120, 0.97).noisy(50, 0.05), 64)
 	for _, partitioned := range []bool{false, true} {
 		opt := Options{K: 60, Partitioned: partitioned}
-		got, _, err := SelectStream(t.Context(), src, StreamOptions{Options: opt})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := mustStream(t, src, StreamOptions{Options: opt})
 		compareResults(t, got, mustSelect(t, src.matrix, opt))
 		t.Logf("%d passes", got.Passes)
 		if got.Passes > 10 {
@@ -326,18 +311,12 @@ func TestStreamLeftOut(t *testing.T) {
 func TestStreamProfile(t *testing.T) {
 	src := serve(random(50, 40, 12, 1), 16)
 	opt := StreamOptions{Options: Options{K: 5}, Scale: gram.ScaleStandard}
-	want, _, err := SelectStream(t.Context(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mustStream(t, src, opt)
 	opt.Profile = gram.NewProfile(src.d)
 	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, opt.Profile); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := SelectStream(t.Context(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mustStream(t, src, opt)
 	if got.Passes++; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
