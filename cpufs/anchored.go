@@ -6,14 +6,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // anchored is the anchor graph, L = I − BBᵀ. Both graph terms of a row need sums over all
-// rows, LF = F − B·S_F and LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c; but what is
-// missing is sparse. So an iteration takes one pass,
+// rows, LF = F − B·S_F and LC = C − B·S_C with S_F = BᵀF and S_C = BᵀC, m×c; but what
+// the sums add is sparse. So an iteration takes one pass,
 //
 //	f = max(0, (α·xW + ηc − ½ν(c − b·S_C))/(α + η))
 //	q' = 2x(A⊙B) + (2η − ν)f     of the next iteration
@@ -40,7 +41,7 @@ func (g *anchored) describe() string { return "anchor" }
 func newAnchored(s *solver, points kernel.Matrix[float64], m, count int, scratch stream.Scratch) (_ *anchored, err error) {
 	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)
 	total := int64(block) * int64(blocks)
-	// What is wanted in all comes first, so that a run does not fail half way.
+	// All is reserved first, so that a run does not fail half way.
 	if err := scratch.Reserve(total * int64(stateBytes(c, count))); err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func newAnchored(s *solver, points kernel.Matrix[float64], m, count int, scratch
 		return nil, err
 	}
 	if s.opt.weights == nil {
-		g.weights.Place(s.team, points)
+		g.weights.Place(s.team, points, anchor.Weights)
 	}
 	if g.file, err = scratch.Make("the state of the rows", total*8*int64(c), 8*block*c); err != nil {
 		return nil, errors.Join(err, g.weights.File.Close())
@@ -66,7 +67,7 @@ func stateBytes(clusters, count int) int { return 8*clusters + rows.EntryBytes*c
 func recordRows(most int) int { return most + most%2 }
 
 func (g *anchored) close() error {
-	return errors.Join(g.weights.File.Close(), g.file.Close())
+	return rows.Discard(g.weights.File, g.file)
 }
 
 // view is the state and the weights of the rows of a block.

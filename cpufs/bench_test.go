@@ -15,7 +15,7 @@ func BenchmarkIteration(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s, plan, err := newSolver(&source{rows: f.X, block: 256}, g, Options{Clusters: 5})
+			s, plan, err := newSolver(serve(f.X, 256), g, Options{Clusters: 5})
 			if err == nil {
 				err = s.prepare(b.Context(), plan)
 			}

@@ -23,7 +23,7 @@ func newDescent(m *model) *descent {
 const (
 	// A step that takes less than this share of what the slope promises is too long (Armijo).
 	leastGain = 1e-4
-	// mostHalvings of the rate: what is left then is below the rounding of U.
+	// mostHalvings of the rate leave a step below the rounding of U.
 	mostHalvings = 60
 	// rowFloor is the paper's ξ, against division by 0 in rows of W that are 0.
 	rowFloor = 1e-16
@@ -45,8 +45,8 @@ func (s *solver) steps(ctx context.Context) error {
 //
 //	φ = α‖XW − F‖² + β‖W‖₂,₁
 //
-// from twice the rate last accepted, halved until φ falls enough. What φ falls by is
-// formed from the step alone, α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's
+// from twice the rate last accepted, halved until φ falls enough. The fall of φ comes
+// from the step alone, α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's
 // norm: as a difference of two φ it would drown in rounding near the end. Without
 // projection a halved step has half of everything, so that one product with G serves
 // all trials; with it each takes one.

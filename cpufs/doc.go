@@ -6,7 +6,7 @@
 //
 //	‖X − C(A⊙B)ᵀ‖² + ν·Tr(CᵀLF) + α‖XW − F‖² + β‖W‖₂,₁ + η‖C − F‖²   // eq. (2)
 //
-// is made small over A n₁×c, B n₂×c ≥ 0, CᵀC = I, F ≥ 0 and W = Uᵀ⊙Vᵀ, ⊙ being the product
+// is minimized over A n₁×c, B n₂×c ≥ 0, CᵀC = I, F ≥ 0 and W = Uᵀ⊙Vᵀ, ⊙ being the product
 // of Khatri and Rao: a row of W is a row of Uᵀ times a row of Vᵀ, entry by entry. So the
 // picture's rows share U and its columns V. The score of a feature is the length of its
 // row of W. In an iteration, each block given the others:
@@ -17,8 +17,8 @@
 //	U, V   Steps gradient steps in turn, backtracking, from G = XᵀX and P = XᵀF; projected
 //	       onto U, V ≥ 0 for CPUFSnn (section 4.6)
 //
-// The objective cannot rise, but by rounding. Its parts that speak of rows are known from
-// ‖X‖², XᵀC, G, P and sums that passes over the rows leave.
+// The objective cannot rise, except by rounding. Its terms over rows follow from ‖X‖²,
+// XᵀC, G, P and sums that the passes leave.
 //
 // # Passes
 //

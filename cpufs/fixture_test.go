@@ -1,16 +1,14 @@
 package cpufs
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // fixture is a case of cpufs_*.json or cpufsnn_*.json: "Algorithm 1, fixed theta, 2 inner
@@ -41,37 +39,6 @@ type fixture struct {
 	Scores     []float64
 	Ranking    []int
 	AnchorB    [][]float64 `json:"anchor_B"`
-	More       []fixture
-}
-
-// readFixtures returns the cases of all files of a kind, main ones and those under more.
-func readFixtures(t *testing.T, kind string) map[string]fixture {
-	t.Helper()
-	dir := os.Getenv("UFS_FIXTURES")
-	if dir == "" {
-		dir = "../testdata/fixtures"
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, kind+"_*.json"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no %s_*.json in %s: %v", kind, dir, err)
-	}
-	cases := make(map[string]fixture)
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var f fixture
-		if err := json.Unmarshal(data, &f); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		name := filepath.Base(path)
-		cases[name] = f
-		for i, more := range f.More {
-			cases[fmt.Sprintf("%s/more%d", name, i)] = more
-		}
-	}
-	return cases
 }
 
 func flat(m [][]float64) []float64 { return slices.Concat(m...) }
@@ -137,7 +104,7 @@ func TestFixtureCPUFS(t *testing.T)   { checkFixtures(t, "cpufs") }
 func TestFixtureCPUFSnn(t *testing.T) { checkFixtures(t, "cpufsnn") }
 
 func checkFixtures(t *testing.T, kind string) {
-	for name, f := range readFixtures(t, kind) {
+	for name, f := range rowstest.Fixtures[fixture](t, kind) {
 		graphs := []GraphKind{GraphKNN}
 		if f.AnchorB != nil {
 			graphs = append(graphs, GraphAnchors)
@@ -163,7 +130,7 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 	if !slices.Equal(flat(f.C0), flat(f.F0)) {
 		t.Fatal("C and F start apart")
 	}
-	src := &source{rows: f.X, block: block}
+	src := serve(f.X, block)
 	grid, err := NewGrid(make([]string, len(f.X[0])), f.Shape)
 	if err != nil {
 		t.Fatal(err)

@@ -8,13 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // scanned reads a source once.
-func scanned(t *testing.T, src *source) *reader {
+func scanned(t *testing.T, src *rowstest.Source) *reader {
 	t.Helper()
-	d := len(src.rows[0])
+	d := src.D
 	g, err := NewGrid(make([]string, d), []int{1, d})
 	if err != nil {
 		t.Fatal(err)
@@ -39,12 +40,12 @@ func denseLaplacian(g *rows.Graph, n int) []float64 {
 // many rows are gathered at a time. Both are some ten roundings from the truth.
 func TestNeighboursAreTheFixtures(t *testing.T) {
 	for _, kind := range []string{"cpufs", "cpufsnn"} {
-		for name, f := range readFixtures(t, kind) {
+		for name, f := range rowstest.Fixtures[fixture](t, kind) {
 			if f.AnchorB != nil {
 				continue
 			}
 			for _, room := range []int64{0, 12 * rows.PointBytes(20), 1 << 20} {
-				r := scanned(t, &source{rows: f.X, block: 5})
+				r := scanned(t, serve(f.X, 5))
 				near, err := r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room)
 				if err != nil {
 					t.Fatal(err)
@@ -76,7 +77,7 @@ func TestLaplacianOfDistantRows(t *testing.T) {
 }
 
 func TestScaling(t *testing.T) {
-	src := &source{rows: [][]float64{{1, 5, nan()}, {3, 5, 2}, {2, 5, 4}}, block: 2}
+	src := serve([][]float64{{1, 5, nan()}, {3, 5, 2}, {2, 5, 4}}, 2)
 	p := gram.NewProfile(3)
 	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, p); err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestScaling(t *testing.T) {
 		}
 		r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
-		if err := r.place(x, src.chunk(0, 3)); err != nil {
+		if err := r.place(x, src.Chunk(0, 3)); err != nil {
 			t.Fatal(err)
 		}
 		if off := distance(x, want); off != 0 {
@@ -111,8 +112,10 @@ func TestSparseRows(t *testing.T) {
 		}
 	}
 	opt := Options{Clusters: 3, Iterations: 4}
-	want := mustSelect(t, &source{rows: f.X, block: 16}, f.grid(t), opt)
-	got := mustSelect(t, &source{rows: f.X, block: 16, sparse: true}, f.grid(t), opt)
+	want := mustSelect(t, serve(f.X, 16), f.grid(t), opt)
+	sparse := serve(f.X, 16)
+	sparse.Sparse = true
+	got := mustSelect(t, sparse, f.grid(t), opt)
 	if fmt.Sprint(got.Scores) != fmt.Sprint(want.Scores) {
 		t.Errorf("sparse rows score %v, dense ones %v", got.Scores, want.Scores)
 	}
@@ -123,8 +126,8 @@ func TestSparseRows(t *testing.T) {
 func TestPlan(t *testing.T) {
 	f := problem(71, 10, 12, 240, 3)
 	for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
-		src := &source{rows: f.X, block: 240}
-		opt := Options{Clusters: 3, Graph: graph, Threads: 2, Memory: 1 << 30, Iterations: 2, Scratch: &fakeScratch{}}
+		src := serve(f.X, 240)
+		opt := Options{Clusters: 3, Graph: graph, Threads: 2, Memory: 1 << 30, Iterations: 2, Scratch: &rowstest.Scratch{}}
 		p, err := opt.Plan(src, f.grid(t))
 		if err != nil || !p.Gram || !p.RowsInMemory || !p.StateInMemory || p.SetupPasses != 1 {
 			t.Fatalf("plan %+v, %v", p, err)
@@ -135,10 +138,10 @@ func TestPlan(t *testing.T) {
 			if err != nil || q.Bytes > memory || q.Least != p.Least {
 				t.Errorf("%v, memory %d: plan %+v, %v", graph, memory, q, err)
 			}
-			src.passes = 0
+			src.Passes = 0
 			r := mustSelect(t, src, f.grid(t), opt)
-			if r.Passes != src.passes {
-				t.Errorf("%d passes, said to be %d", src.passes, r.Passes)
+			if r.Passes != src.Passes {
+				t.Errorf("%d passes, said to be %d", src.Passes, r.Passes)
 			}
 			// Without G the first step of each factor takes one more, for its rate.
 			most := q.SetupPasses + 2*q.IterationPasses + 2

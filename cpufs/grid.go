@@ -11,7 +11,7 @@ import (
 
 // Grid says where features lie: feature j in cell Cell[j] of the shape, cells counted
 // with the last index running fastest. In a picture the first index is the row, so that
-// pixel (h, g) of n₁×n₂ is cell h·n₂ + g. Shapes have two sides; more are not built.
+// pixel (h, g) of n₁×n₂ is cell h·n₂ + g. Shapes have two sides.
 type Grid struct {
 	Shape []int
 	Cell  []int // of each column of the source; every cell has one
@@ -39,7 +39,7 @@ func ParseShape(s string) ([]int, error) {
 var pixelName = regexp.MustCompile(`^px_([0-9]{1,6})_([0-9]{1,6})$`)
 
 // NewGrid places features. Where all are named px_R_C the names decide, whatever the
-// order of the columns, and a shape must be that of the names. Otherwise the columns stand
+// order of the columns, and a shape must agree with the names. Otherwise the columns stand
 // in the order of the cells of the shape. Nil means no shape. The error is a
 // *stream.UsageError that names a cell that is missing or there twice.
 func NewGrid(names []string, shape []int) (Grid, error) {
@@ -67,7 +67,7 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 	return g, nil
 }
 
-// pixels reads the names up to the first that is no pixel's.
+// pixels reads the names, up to the first that names no pixel.
 func pixels(names []string) (at [][2]int) {
 	for _, name := range names {
 		m := pixelName.FindStringSubmatch(name)

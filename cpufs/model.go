@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// model is the factors that do not grow with the rows, and what is known of the rows.
-// Matrices are row-major; the d rows of W and of everything beside it stand in the order
+// model holds the factors that do not grow with the rows, and sums over the rows.
+// Matrices are row-major; the d rows of W and of other d×c matrices stand in the order
 // of the cells.
 type model struct {
 	n1, n2, d, c int
@@ -23,7 +23,7 @@ type model struct {
 	sums    sums
 }
 
-// sums are what the rows leave of C and F.
+// sums are sums over the rows of C and F.
 type sums struct {
 	ff float64 // ‖F‖²
 	cf float64 // ‖C − F‖²
@@ -72,7 +72,7 @@ func (m *model) compose(dst, u, v []float64) {
 }
 
 // nextAB returns the A, and then the B, that make ‖X − C(A⊙B)ᵀ‖² least over matrices
-// ≥ 0: with CᵀC = I the components part, and column k of A is that of X₍₁₎(C⊙B) over
+// ≥ 0: with CᵀC = I the components part, and column k of A is column k of X₍₁₎(C⊙B) over
 // ‖b_k‖², cut at 0. Where b_k = 0 any will do, and a_k stays.
 func (m *model) nextAB() (a, b []float64) {
 	c := m.c
@@ -98,7 +98,7 @@ func (m *model) nextAB() (a, b []float64) {
 	return a, b
 }
 
-// divide divides by column and cuts at 0; columns with norm 0 are those of old.
+// divide divides by column and cuts at 0; columns with norm 0 stay the old ones.
 func divide(x, old, norm []float64) {
 	for i := range x {
 		if d := norm[i%len(norm)]; d > 0 {

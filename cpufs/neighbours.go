@@ -54,7 +54,7 @@ func (g *neighbours) advance(ctx context.Context) error {
 	}
 	s := g.s
 	c := s.c
-	// Xᵀ is multiplied by F beside C and, where G is none, XW.
+	// Xᵀ is multiplied by F and C together and, without G, by XW.
 	parts := 2
 	if s.g == nil {
 		parts = 3
@@ -84,7 +84,7 @@ func (g *neighbours) advance(ctx context.Context) error {
 	return s.settleGW(ctx, sum, 2, parts)
 }
 
-// newC forms Q in C's place, and C of it.
+// newC writes Q over C, and then C from Q.
 func (g *neighbours) newC(ctx context.Context) error {
 	s := g.s
 	c := s.c

@@ -26,7 +26,7 @@ const (
 	defaultNu       = 1
 	defaultAlpha    = 1
 	defaultBeta     = 1
-	defaultEta      = 1e5 // the paper: F is to be the nonnegative twin of C
+	defaultEta      = 1e5 // the paper: F becomes the nonnegative twin of C
 	defaultSteps    = 2   // Φ₂
 	defaultMaxIter  = 500 // Φ₁
 	defaultTol      = 1e-6
@@ -76,7 +76,7 @@ type Options struct {
 
 	// Memory bounds the bytes held beside the source's chunks, see [Options.Plan]; 0 means 1 GiB.
 	Memory int64
-	// Scratch is where the state of the rows goes that does not fit. Nil: nowhere.
+	// Scratch keeps the state of the rows where it does not fit. Nil keeps nothing.
 	Scratch stream.Scratch
 
 	Meter *stream.Meter // counts all passes; nil counts nothing

@@ -30,12 +30,13 @@ type Plan struct {
 	neighbors int   // of a row in either graph
 }
 
-// Plan says how Select would go about a source of known rows. The options are valid. The
+// Plan says how Select would go about a source of known rows. A plan is more than a count
+// of bytes, as memory decides how often the source is read. The options are valid. The
 // error is a *stream.MemoryError, or a *stream.UsageError for a source whose rows are not known.
 //
-// What comes first is what is needed in any case; then G, where it pays: it costs d² a
-// row once and 2d²c a product, against 4·n·d·c for a product through the rows, so
-// that it does not where d > 2n; then the state; then the rows.
+// Memory goes first to what every run needs; then to G, where it pays: it costs d² a
+// row once and 2d²c a product, against 4·n·d·c for a product through the rows, so it
+// does not pay where d > 2n; then to the state; then to the rows.
 func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	n := src.Rows()
 	if n < 0 {
@@ -67,7 +68,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	p.neighbors = count
 	p.Bytes = o.baseBytes(src, d, p.Anchors)
-	// Records of scratch are as long as that of the highest block.
+	// All records of scratch are as long as the highest block's.
 	most, blocks := heights(src, d)
 	state := int64(recordRows(most)) * int64(blocks) * int64(stateBytes(o.Clusters, count))
 	if p.Graph == GraphKNN {

@@ -42,7 +42,7 @@ func (p *procrustes) add(q []float64) error {
 	return nil
 }
 
-// factor ends what add began.
+// factor factors all of Q.
 func (p *procrustes) factor() error {
 	if err := p.polar.Factor(); err != nil {
 		return fmt.Errorf("cpufs: Q: %w", err)
@@ -68,8 +68,8 @@ func (p *procrustes) rowsTo(number int, dst, q, root []float64) {
 	kernel.Gemm(p.s.team, 1, kernel.RowMajor(q, h, c, c).Trans(), kernel.RowMajor(dst, h, c, c), kernel.RowMajor(root, c, c, c))
 }
 
-// mostKappa is the condition of Q up to which XᵀC is XᵀQ·(QᵀQ)^(−1/2): that is known to
-// kappa·2⁻⁵³, and beyond the sum over the rows of C themselves is worth its pass. With
+// mostKappa is the condition of Q up to which XᵀC is XᵀQ·(QᵀQ)^(−1/2). Its error is
+// kappa·2⁻⁵³; beyond, the sum over the rows of C itself is worth its pass. With
 // η = 10⁵ it is about the root of the quotient of the clusters' sizes.
 const mostKappa = 1e3
 

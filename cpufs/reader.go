@@ -1,6 +1,7 @@
 package cpufs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,7 +12,7 @@ import (
 )
 
 // reader delivers X, block by block, scaled and with its columns in the order of the cells.
-// Blocks are those of the source, so that what is summed over them is the same to the
+// Blocks are the source's, so that what is summed over them is the same to the
 // last bit wherever they are kept.
 type reader struct {
 	rows.Source
@@ -100,34 +101,18 @@ func (r *reader) place(dst []float64, c *stream.Chunk) error {
 				copy(out, c.Col(j))
 			}
 			if i := r.scale(out, j); i >= 0 {
-				errs[t] = r.misfit(c, j, i)
+				errs[t] = r.misfit(c, j, i, out[i])
 				return
 			}
 		}
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // scale scales a column's values, and returns the first row with one that is then
 // missing or negative, or -1.
 func (r *reader) scale(x []float64, j int) int {
-	lo, span, fill := 0.0, 1.0, math.NaN()
-	if s := r.scaling; s != nil {
-		if s.Min != nil {
-			lo, span = s.Min[j], s.Range[j]
-		}
-		if !(span > 0) { // divided by an infinite range a constant is 0
-			span = math.Inf(1)
-		}
-		if s.Fill != nil {
-			fill = s.Fill[j]
-		}
-	}
+	lo, span, fill := r.scaling.of(j)
 	for i, v := range x {
 		if v != v {
 			v = fill
@@ -141,21 +126,10 @@ func (r *reader) scale(x []float64, j int) int {
 	return -1
 }
 
-// misfit is the error for the value of column j in row i.
-func (r *reader) misfit(c *stream.Chunk, j, i int) error {
-	x := 0.0
-	if c.Sparse == nil {
-		x = c.Col(j)[i]
-	} else {
-		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-			if int(c.Sparse.Index[e]) == j {
-				x = c.Sparse.Value[e]
-			}
-		}
-	}
-	filled := r.scaling != nil && r.scaling.Fill != nil
-	if x != x && filled {
-		x = r.scaling.Fill[j]
+// misfit is the error for the value x of column j in row i.
+func (r *reader) misfit(c *stream.Chunk, j, i int, x float64) error {
+	if x != x {
+		_, _, x = r.scaling.of(j)
 	}
 	at := c.Position(i)
 	err := &stream.DataError{RowGroup: -1, Column: r.columns[j].Name, Row: -1,

@@ -76,7 +76,7 @@ func rank(score []float64, constant []bool) (order []int, groups method.Ties) {
 	return order, groups
 }
 
-// finish fills in the ranking and what is to be said about it.
+// finish fills in the ranking and the warnings.
 func (s *solver) finish(r *Result) {
 	byCell := s.scores()
 	r.Scores = make([]float64, s.d)

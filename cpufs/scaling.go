@@ -7,13 +7,31 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scaling makes the source's values those of the tensor, (x − Min)/Range, column by
+// Scaling turns the source's values into the tensor's, (x − Min)/Range, column by
 // column of the source. A Range of 0 makes zeros: a constant pixel stays in the grid.
 // Where Min and Range are nil, values stay as they are.
 type Scaling struct {
 	Min, Range []float64
 	// Fill takes the place of missing entries, before scaling. Nil means that they are an error.
 	Fill []float64
+}
+
+// of returns the numbers of a column; a fill of NaN is none.
+func (s *Scaling) of(j int) (lo, span, fill float64) {
+	lo, span, fill = 0, 1, math.NaN()
+	if s == nil {
+		return
+	}
+	if s.Min != nil {
+		lo, span = s.Min[j], s.Range[j]
+	}
+	if !(span > 0) { // divided by an infinite range a constant is 0
+		span = math.Inf(1)
+	}
+	if s.Fill != nil {
+		fill = s.Fill[j]
+	}
+	return
 }
 
 // MinMax is the paper's scaling to [0, 1] by the profile of all rows. Missing entries

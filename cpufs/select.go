@@ -52,7 +52,7 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 	return s, plan, nil
 }
 
-// run prepares and iterates. What it opened it closes.
+// run prepares and iterates. It closes what it opened.
 func (s *solver) run(ctx context.Context, plan Plan) (r *Result, err error) {
 	defer func() {
 		if s.graph == nil {
@@ -107,9 +107,8 @@ func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 	return r, nil
 }
 
-// rounding bounds the share of its terms that the objective is off by: sums over the rows
-// are chains of 256 and then of as many as there are such chains, those over W of d·c
-// terms, XᵀC carries the condition of Q, and C is orthonormal to 8c units.
+// rounding bounds the error of the objective as a share of its terms: sums over the rows
+// are chains of 256 terms and then a chain of their sums, sums over W have d·c terms, XᵀC carries the condition of Q, and C is orthonormal to 8c units.
 func (s *solver) rounding() float64 {
 	n, c := float64(s.rows.N), float64(s.c)
 	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.kappa, mostKappa))

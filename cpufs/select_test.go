@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -23,7 +24,7 @@ func (f *fixture) grid(t *testing.T) Grid {
 // solverAtStart is ready for its first iteration.
 func (f *fixture) solverAtStart(t *testing.T) *solver {
 	t.Helper()
-	s, plan, err := newSolver(&source{rows: f.X, block: f.N}, f.grid(t), f.options(GraphKNN))
+	s, plan, err := newSolver(serve(f.X, f.N), f.grid(t), f.options(GraphKNN))
 	if err == nil {
 		err = s.prepare(t.Context(), plan)
 	}
@@ -64,11 +65,11 @@ func TestSelectIsTheTwin(t *testing.T) {
 		}
 		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
 			for _, block := range []int{1, 2, 7, 60, 61} {
-				for held, opt := range f.holdings(t, graph) {
-					r := mustSelect(t, &source{rows: f.X, block: block}, f.grid(t), opt)
+				for place, opt := range f.places(t, graph) {
+					r := mustSelect(t, serve(f.X, block), f.grid(t), opt)
 					// Both are some thousand roundings from each other, over an iteration with
 					// a condition of Q below 100.
-					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, held)
+					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, place)
 					if off := distance(r.Objective, objective); !(off <= 1e-11) {
 						t.Errorf("%s: objective off by %.3g", name, off)
 					}
@@ -81,8 +82,8 @@ func TestSelectIsTheTwin(t *testing.T) {
 	}
 }
 
-// holdings are the ways to hold rows, state and G.
-func (f *fixture) holdings(t *testing.T, graph GraphKind) map[string]Options {
+// places are the ways to keep rows, state and G.
+func (f *fixture) places(t *testing.T, graph GraphKind) map[string]Options {
 	t.Helper()
 	all := f.options(graph)
 	disk, passes := all, all
@@ -91,68 +92,11 @@ func (f *fixture) holdings(t *testing.T, graph GraphKind) map[string]Options {
 	ways := map[string]Options{"all in memory": all, "rows on disk": disk, "without G": passes}
 	if graph == GraphAnchors {
 		state := disk
-		state.Scratch, state.stateOnDisk = &fakeScratch{}, true
+		state.Scratch, state.stateOnDisk = &rowstest.Scratch{}, true
 		ways["state on disk"] = state
 	}
 	return ways
 }
-
-// fakeScratch is memory that poisons what was lent.
-type fakeScratch struct {
-	reserved int64
-	open     int
-	fail     error
-}
-
-func (s *fakeScratch) Reserve(n int64) error { s.reserved += n; return nil }
-func (s *fakeScratch) Make(name string, total int64, record int) (stream.ScratchFile, error) {
-	f, err := stream.InMemory{}.Make(name, total, record)
-	s.open++
-	return &fakeFile{f, s, int64(record)}, err
-}
-
-type fakeFile struct {
-	stream.ScratchFile
-	s      *fakeScratch
-	record int64
-}
-
-func (f *fakeFile) Close() error { f.s.open--; return f.ScratchFile.Close() }
-func (f *fakeFile) Pass(mode stream.ScratchMode) stream.ScratchPass {
-	return &fakePass{ScratchPass: f.ScratchFile.Pass(mode), mode: mode, s: f.s}
-}
-
-// fakePass lends copies, and takes back what was written at the next call.
-type fakePass struct {
-	stream.ScratchPass
-	mode      stream.ScratchMode
-	s         *fakeScratch
-	own, lent []byte
-}
-
-func (p *fakePass) settle() {
-	if p.mode != stream.ScratchRead {
-		copy(p.own, p.lent)
-	}
-	for i := range p.lent {
-		p.lent[i] = 0xff
-	}
-}
-
-func (p *fakePass) Next() ([]byte, error) {
-	p.settle()
-	if p.s.fail != nil {
-		return nil, p.s.fail
-	}
-	own, err := p.ScratchPass.Next()
-	p.own, p.lent = own, make([]byte, len(own))
-	if p.mode != stream.ScratchWrite {
-		copy(p.lent, own)
-	}
-	return p.lent, err
-}
-
-func (p *fakePass) Close() error { p.settle(); return p.ScratchPass.Close() }
 
 // In memory and out of core, on one worker and on eight, bits are the same.
 func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
@@ -161,18 +105,18 @@ func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
 		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
 			var want *Result
 			for _, workers := range []int{1, 8} {
-				for _, held := range []string{"all in memory", "rows on disk", "state on disk"} {
+				for _, place := range []string{"all in memory", "rows on disk", "state on disk"} {
 					opt := Options{Nonnegative: nonneg, Clusters: 4, Iterations: 8, Graph: graph, Seed: 5, Threads: workers, Anchors: 20}
-					opt.rowsOnDisk = held != "all in memory"
-					if opt.stateOnDisk = held == "state on disk" && graph == GraphAnchors; opt.stateOnDisk {
-						opt.Scratch = &fakeScratch{}
+					opt.rowsOnDisk = place != "all in memory"
+					if opt.stateOnDisk = place == "state on disk" && graph == GraphAnchors; opt.stateOnDisk {
+						opt.Scratch = &rowstest.Scratch{}
 					}
-					r := mustSelect(t, &source{rows: f.X, block: 64}, f.grid(t), opt)
+					r := mustSelect(t, serve(f.X, 64), f.grid(t), opt)
 					if want == nil {
 						want = r
 					}
 					if !slices.Equal(r.Objective, want.Objective) || !slices.Equal(r.Scores, want.Scores) || !slices.Equal(r.Order, want.Order) {
-						t.Errorf("nonneg %t, %v, %s, %d workers: other bits", nonneg, graph, held, workers)
+						t.Errorf("nonneg %t, %v, %s, %d workers: other bits", nonneg, graph, place, workers)
 					}
 				}
 			}
@@ -186,7 +130,7 @@ func TestObjectiveFalls(t *testing.T) {
 		f := problem(20+seed, 6, 7, 120, 5)
 		opt := Options{Nonnegative: seed%2 == 1, Clusters: 5, Seed: seed, Graph: []GraphKind{GraphKNN, GraphAnchors}[seed/2%2], Anchors: 20,
 			Eta: []float64{1e5, 1, 50}[seed/2], MaxIter: 60}
-		r := mustSelect(t, &source{rows: f.X, block: 50}, f.grid(t), opt)
+		r := mustSelect(t, serve(f.X, 50), f.grid(t), opt)
 		for i, v := range r.Objective[1:] {
 			if v > r.Objective[i]*(1+1e-12) {
 				t.Errorf("seed %d: objective %v after %v", seed, v, r.Objective[i])
@@ -208,13 +152,13 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	}
 	opt := Options{Clusters: 3, Iterations: 5}
 	run := func(at []int) map[string]float64 {
-		src := &source{block: 33}
+		var x [][]float64
 		for _, row := range f.X {
 			var moved []float64
 			for _, j := range at {
 				moved = append(moved, row[j])
 			}
-			src.rows = append(src.rows, moved)
+			x = append(x, moved)
 		}
 		var own []string
 		for _, j := range at {
@@ -224,7 +168,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := mustSelect(t, src, g, opt)
+		r := mustSelect(t, serve(x, 33), g, opt)
 		scores := make(map[string]float64)
 		for j, v := range r.Scores {
 			scores[own[j]] = v
@@ -253,7 +197,7 @@ func TestConstantPixelsRankLast(t *testing.T) {
 	}
 	s.Min[2], s.Range[2], s.Range[7] = 5, 0, 0
 	for _, nonneg := range []bool{false, true} {
-		r := mustSelect(t, &source{rows: f.X, block: 50}, f.grid(t), Options{Clusters: 3, Scaling: s, Nonnegative: nonneg, MaxIter: 20})
+		r := mustSelect(t, serve(f.X, 50), f.grid(t), Options{Clusters: 3, Scaling: s, Nonnegative: nonneg, MaxIter: 20})
 		if !slices.Equal(r.Constant, []int{2, 7}) || !slices.Equal(r.Order[10:], []int{2, 7}) || r.Scores[2] != 0 {
 			t.Errorf("constant %v, order %v, scores %v", r.Constant, r.Order, r.Scores)
 		}
@@ -261,22 +205,15 @@ func TestConstantPixelsRankLast(t *testing.T) {
 }
 
 func TestSelectErrors(t *testing.T) {
-	good := func() *source { return &source{rows: problem(51, 3, 4, 20, 2).X, block: 6} }
-	negative := good()
-	negative.rows[9][4] = -1
-	missing := good()
-	missing.rows[9][4] = nan()
-	zero := good()
-	for _, row := range zero.rows {
-		clear(row)
+	good := func() [][]float64 { return problem(51, 3, 4, 20, 2).X }
+	negative, missing, zero, same := good(), good(), good(), good()
+	negative[9][4], missing[9][4] = -1, nan()
+	for i := range zero {
+		clear(zero[i])
+		same[i] = same[0]
 	}
-	same := good()
-	for i := range same.rows {
-		same.rows[i] = same.rows[0]
-	}
-	broken := good()
-	broken.fail = func(pass, block int) error {
-		if pass == 3 && block == 2 {
+	torn := func(pass, block int) error {
+		if pass == 3 && block == 3 {
 			return errors.New("disk on fire")
 		}
 		return nil
@@ -287,7 +224,7 @@ func TestSelectErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, want string
-		src        *source
+		x          [][]float64
 		opt        Options
 	}{
 		{"negative", `column "x4": row at position 9: the tensor model takes no negative values, and this is -1`, negative, Options{Clusters: 2}},
@@ -299,28 +236,32 @@ func TestSelectErrors(t *testing.T) {
 		{"zeros", "every feature is constant", zero, Options{Clusters: 2}},
 		{"one row often", "there are fewer distinct rows", same, Options{Clusters: 2}},
 		{"clusters", "clusters 21: there are 20 rows", good(), Options{Clusters: 21}},
-		{"read", "disk on fire", broken, Options{Clusters: 2, rowsOnDisk: true}},
+		{"read", "disk on fire", good(), Options{Clusters: 2, rowsOnDisk: true}},
 		{"memory", "raise it: memory-limit", good(), Options{Clusters: 2, Memory: 1000}},
 		{"options", "nu = -1", good(), Options{Nu: -1}},
 	} {
-		_, err := Select(t.Context(), c.src, g, c.opt)
+		src := serve(c.x, 6)
+		if c.name == "read" {
+			src.Block = torn
+		}
+		_, err := Select(t.Context(), src, g, c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	opt := Options{Clusters: 2, Progress: func(int, float64) { cancel() }}
-	if _, err := Select(ctx, good(), g, opt); !errors.Is(err, context.Canceled) {
+	if _, err := Select(ctx, serve(good(), 6), g, opt); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	scratch := &fakeScratch{}
+	scratch := &rowstest.Scratch{}
 	opt = Options{Clusters: 2, Graph: GraphAnchors, Anchors: 6, Neighbors: 2, Scratch: scratch, stateOnDisk: true,
-		Progress: func(int, float64) { scratch.fail = errors.New("no space left") }}
-	if _, err := Select(t.Context(), good(), g, opt); err == nil || !strings.Contains(err.Error(), "no space left") {
+		Progress: func(int, float64) { scratch.Next = func(string) error { return errors.New("no space left") } }}
+	if _, err := Select(t.Context(), serve(good(), 6), g, opt); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("full disk: %v", err)
 	}
-	if scratch.open != 0 {
-		t.Errorf("%d scratch files left open", scratch.open)
+	if scratch.Open != 0 {
+		t.Errorf("%d scratch files left open", scratch.Open)
 	}
 }
 
@@ -331,7 +272,7 @@ func TestRiseIsReported(t *testing.T) {
 	f := problem(81, 4, 5, 40, 3)
 	opt := f.options(GraphKNN)
 	opt.rate = 10
-	r, err := Select(t.Context(), &source{rows: f.X, block: 40}, f.grid(t), opt)
+	r, err := Select(t.Context(), serve(f.X, 40), f.grid(t), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,14 +25,14 @@ type solver struct {
 	y, z []float64 // scratch of a block: X times something, and what Xᵀ is multiplied by
 }
 
-// graph is what knows L, and with it the iteration over rows.
+// graph knows L, and so the iteration over rows.
 type graph interface {
 	// take keeps the rows of C of a block, h×c, in the pass that gives rows their
 	// clusters, and taken ends that pass.
 	take(b *block, c []float64) error
 	taken(err error) error
-	// begin, with F = C, scales the columns of C, finds the sums, and does whatever comes
-	// before the first iteration. A, B, XᵀC and P are known.
+	// begin, with F = C, scales the columns of C, finds the sums, and prepares the first
+	// iteration. A, B, XᵀC and P are known.
 	begin(ctx context.Context, scale []float64) error
 	// advance finds C and F for new A, B: it leaves XᵀC, P, the sums and GW.
 	advance(ctx context.Context) error
@@ -86,7 +86,7 @@ func beside(dst []float64, c int, parts ...[]float64) {
 	}
 }
 
-// newF forms the rows of F from those of XW, C and LC, and returns their sums:
+// newF forms rows of F from rows of XW, C and LC, and returns their sums:
 //
 //	f = max(0, (αh + ηc − ½ν(LᵀC)) / (α + η))   // line 7, mended: eq. (3)
 //
@@ -140,9 +140,9 @@ func (s *solver) settleGW(ctx context.Context, sum []float64, at, parts int) err
 	return nil
 }
 
-// scaleColumns multiplies column k of row-major x by by[k].
-func scaleColumns(x, by []float64) {
+// scaleColumns multiplies column k of row-major x by factor[k].
+func scaleColumns(x, factor []float64) {
 	for i := range x {
-		x[i] *= by[i%len(by)]
+		x[i] *= factor[i%len(factor)]
 	}
 }

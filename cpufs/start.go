@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// startBytes bounds the sample that the clusters of the start are found in: by the
-	// number of columns alone, as the answer must not depend on memory.
+	// startBytes bounds the sample for the clusters of the start by the number of columns
+	// alone, as the answer must not depend on memory.
 	startBytes = 16 << 20
 	mostSample = 10000
 	// leastSample rows of a cluster are sampled at least.
@@ -52,8 +52,8 @@ func (s *solver) clusters(ctx context.Context, x kernel.Matrix[float64]) (kernel
 	return kernel.Matrix[float64](r.Centers), nil
 }
 
-// assign hands the graph C as the indicator of the clusters, and returns what its columns
-// are to be scaled by: the roots of the sizes. XᵀC is then known, and P with it: F = C.
+// assign hands the graph C as the indicator of the clusters, and returns the factors of its
+// columns: one over the roots of the sizes. XᵀC is then known, and P with it: F = C.
 func (s *solver) assign(ctx context.Context, centers kernel.Matrix[float64]) (scale []float64, err error) {
 	c, begin := s.c, s.opt.begin
 	scale = slices.Repeat([]float64{1}, c)
@@ -133,5 +133,5 @@ func (s *solver) factors(ctx context.Context) error {
 	return nil
 }
 
-// startStream sets the random numbers of the factors apart from those of k-means.
+// startStream sets the random numbers of the factors apart from k-means'.
 const startStream = 0x63707566

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // twin is CPUFS as the paper has it, its slips mended, sample by sample: X_i are n₁×n₂
@@ -215,7 +217,7 @@ func (t *twin) iterate(steps int, rate float64) {
 
 func TestTwinHoldsTheFixtures(t *testing.T) {
 	for _, kind := range []string{"cpufs", "cpufsnn"} {
-		for name, f := range readFixtures(t, kind) {
+		for name, f := range rowstest.Fixtures[fixture](t, kind) {
 			tw := f.twin()
 			objective := []float64{tw.objective()}
 			for range f.Iterations {

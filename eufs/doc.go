@@ -1,5 +1,5 @@
-// Package eufs ranks features by how much of the clusters of the rows hangs on them,
-// without labels: EUFS (Wang, Tang, Liu, "Embedded unsupervised feature selection", AAAI
+// Package eufs ranks features by how much they tell clusters of rows apart, without
+// labels: EUFS (Wang, Tang, Liu, "Embedded unsupervised feature selection", AAAI
 // 2015) and HUFS, its successor with a tree over the features (Wang, Wang, Tang, Aggarwal,
 // Ranganath, Liu, "Exploiting hierarchical structures for unsupervised feature selection",
 // SDM 2017). X is n×d, U n×k with orthonormal columns and no negative entry (the
@@ -18,7 +18,7 @@
 //     their nearest centre), the graph, V = XᵀU.
 //  2. [Problem.Solve] iterates: pass A over X and M = X − E + Y₂/μ moves E and leaves
 //     MᵀU, from which V follows; pass B over M leaves N, whose polar factor U is (TSQR,
-//     package linalg); a pass over the rows' own few numbers takes it up.
+//     package linalg); a third pass goes over the few numbers of each row and updates U.
 //
 // Records of the rows are in memory or in files (stream.Scratch), by the same code, which
 // sees a block at a time: E, Q and Y₂ are never stored, nor is any n×n matrix. A row costs
@@ -43,7 +43,7 @@
 // # Settings
 //
 // Columns are scaled to length 1 (the papers assume it). The start must have orthonormal
-// columns: from U = 0 the iteration never comes away. From [Problem.AlphaMax] on V is 0
+// columns: from U = 0 the iteration never moves. From [Problem.AlphaMax] on V is 0
 // for good, so the row sparsity is best given as a share of it. A μ₀ below ten times the
 // row sparsity wipes the start out in the first step, and one below β makes N so
 // ill-conditioned that rounding decides: both are warned about. HUFS without a tree is

@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// given makes a problem of exactly this X, U, V and graph, in blocks of the given height
+// problemOf makes a problem of exactly this X, U, V and graph, in blocks of the given height
 // (0: what the layout says).
-func given(t testing.TB, x, u, v *mat.Dense, g graph, height, workers int, scratch stream.Scratch) *Problem {
+func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height, workers int, scratch stream.Scratch) *Problem {
 	t.Helper()
 	n, d := x.Dims()
 	_, k := u.Dims()
@@ -41,6 +41,15 @@ func given(t testing.TB, x, u, v *mat.Dense, g graph, height, workers int, scrat
 	return p
 }
 
+func mustSolve(t testing.TB, p *Problem, opt Options) *Result {
+	t.Helper()
+	r, err := p.Solve(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // solveU runs the engine and reads its last U from the state.
 func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 	t.Helper()
@@ -53,15 +62,12 @@ func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 			t.Fatal(err)
 		}
 	}
-	r, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustSolve(t, p, opt)
 	return r, mat.NewDense(int(p.t.n), p.t.k, u)
 }
 
 // laplacian makes the sparse form of a dense L.
-func laplacian(l *mat.Dense) neighbours {
+func laplacian(l *mat.Dense) *graph {
 	n, _ := l.Dims()
 	g := &rows.Graph{Start: []int{0}}
 	for i := range n {
@@ -76,11 +82,11 @@ func laplacian(l *mat.Dense) neighbours {
 		}
 		g.Start = append(g.Start, len(g.Value))
 	}
-	return neighbours{g}
+	return &graph{neighbours: g}
 }
 
 // factored makes the graph of a dense B, all of whose entries are kept.
-func factored(t testing.TB, b *mat.Dense, l layout) anchored {
+func factored(t testing.TB, b *mat.Dense, l layout) *graph {
 	t.Helper()
 	n, m := b.Dims()
 	g, err := rows.NewAnchored(stream.InMemory{}, m, m, int64(n), l.block)
@@ -96,5 +102,5 @@ func factored(t testing.TB, b *mat.Dense, l layout) anchored {
 	}, rows.Write(g.File)); err != nil {
 		t.Fatal(err)
 	}
-	return anchored{g}
+	return &graph{anchored: g}
 }

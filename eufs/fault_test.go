@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -15,10 +16,10 @@ import (
 func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 	const n, d, k = 200, 8, 2
 	x := grouped(n, d, k, 13)
-	good := &rowsSource{x: x, heights: []int{50}}
+	good := serve(x, 50)
 	std := standardizer(t, good, gram.ScaleUnit)
-	more := &rowsSource{x: grouped(n+1, d, k, 13), heights: []int{50}}
-	fewer := &rowsSource{x: grouped(n-1, d, k, 13), heights: []int{50}}
+	more := serve(grouped(n+1, d, k, 13), 50)
+	fewer := serve(grouped(n-1, d, k, 13), 50)
 	var data *stream.DataError
 	var usage *stream.UsageError
 	for _, again := range []bool{false, true} {
@@ -27,11 +28,18 @@ func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 				t.Errorf("other rows: got %v", err)
 			}
 		}
-		bad := &rowsSource{x: x, heights: []int{50}, fail: 3}
+		bad := serve(x, 50)
+		bad.Block = func(_, block int) error {
+			if block == 3 {
+				return errUnreadable
+			}
+			return nil
+		}
 		if _, err := Prepare(t.Context(), bad, std, Setup{Clusters: k, Scratch: files(t), Reread: again}); !errors.Is(err, errUnreadable) {
 			t.Errorf("got %v, want the source's error", err)
 		}
-		weighted := &rowsSource{x: x, heights: []int{50}, weights: true}
+		weighted := serve(x, 50)
+		weighted.Weight = make([]float64, n)
 		if _, err := Prepare(t.Context(), weighted, std, Setup{Clusters: k, Reread: again}); !errors.As(err, &usage) {
 			t.Errorf("weights: got %v", err)
 		}
@@ -56,58 +64,36 @@ func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 	}
 }
 
-// failing is scratch in memory whose passes fail after so many records of a file.
-type failing struct {
-	stream.InMemory
-	name  string
-	after int
-}
-
-func (s *failing) Make(name string, total int64, record int) (stream.ScratchFile, error) {
-	f, err := s.InMemory.Make(name, total, record)
-	if name == s.name {
-		return &failingFile{f, s.after}, err
-	}
-	return f, err
-}
-
-type failingFile struct {
-	stream.ScratchFile
-	left int
-}
-
-type failingPass struct {
-	stream.ScratchPass
-	f *failingFile
-}
-
-func (f *failingFile) Pass(mode stream.ScratchMode) stream.ScratchPass {
-	return &failingPass{f.ScratchFile.Pass(mode), f}
-}
-
-func (p *failingPass) Next() ([]byte, error) {
-	if p.f.left == 0 {
-		return nil, syscall.ENOSPC
-	}
-	p.f.left--
-	return p.ScratchPass.Next()
-}
+var errUnreadable = errors.New("unreadable")
 
 func TestScratchFaultsComeOut(t *testing.T) {
 	const n, d, k = 100, 8, 2
-	src := &rowsSource{x: grouped(n, d, k, 14), heights: []int{50}}
+	src := serve(grouped(n, d, k, 14), 50)
 	std := standardizer(t, src, gram.ScaleUnit)
 	// The passes over each file: preparing, two iterations, the end; of 4 records.
 	for name, passes := range map[string]int{"the copy of the rows": 5 + 2 + 1, "the labels of the start": 3,
 		"the anchor graph": 3 + 2*3, "M of the iteration": 2*2 + 1, "the state of the rows": 1 + 2*3 + 1} {
 		for after := range passes*4 + 1 {
-			s := Setup{Clusters: k, Graph: GraphAnchor, Anchors: 12, blockRows: 25, Scratch: &failing{name: name, after: after}}
+			left := after
+			scratch := &rowstest.Scratch{Next: func(file string) error {
+				if file != name {
+					return nil
+				}
+				if left--; left < 0 {
+					return syscall.ENOSPC
+				}
+				return nil
+			}}
+			s := Setup{Clusters: k, Graph: GraphAnchor, Anchors: 12, blockRows: 25, Scratch: scratch}
 			p, err := Prepare(t.Context(), src, std, s)
 			if err == nil {
 				_, err = p.Solve(t.Context(), Options{MaxIter: 2, Tol: -1, Beta: Weight{Value: 0.1}})
 				if closed := p.Close(); closed != nil {
 					t.Error(closed)
 				}
+			}
+			if scratch.Open != 0 {
+				t.Fatalf("%s, after %d records: %d files are left open", name, after, scratch.Open)
 			}
 			if failed := errors.Is(err, syscall.ENOSPC); failed != (after < passes*4) {
 				t.Fatalf("%s, after %d records of %d: got %v", name, after, passes*4, err)

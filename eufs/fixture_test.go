@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -41,36 +40,6 @@ type fixture struct {
 	ResidualP             []float64 `json:"residual_p"`
 	Scores                []float64
 	Ranking               []int
-	More                  []fixture
-}
-
-// readFixtures returns the cases of <kind>_*.json, main ones and those under more.
-func readFixtures(t *testing.T, kind string) map[string]*fixture {
-	t.Helper()
-	dir := os.Getenv("UFS_FIXTURES")
-	if dir == "" {
-		dir = "../testdata/fixtures"
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, kind+"_*.json"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no %s_*.json in %s: %v", kind, dir, err)
-	}
-	cases := make(map[string]*fixture)
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := new(fixture)
-		if err := json.Unmarshal(data, f); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		cases[filepath.Base(path)+"/main"] = f
-		for i := range f.More {
-			cases[filepath.Base(path)+"/more"+string(rune('0'+i))] = &f.More[i]
-		}
-	}
-	return cases
 }
 
 // run gives the engine exactly the fixture's start.
@@ -85,14 +54,14 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 			t.Fatal(err)
 		}
 	}
-	var g graph
+	var g *graph
 	switch {
 	case f.B != nil:
 		g = factored(t, f.B.dense(), newLayout(int64(len(f.X)), len(f.X[0]), len(f.U0[0]), rows))
 	case f.L != nil:
 		g = laplacian(f.L.dense())
 	}
-	p := given(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows, 2, stream.InMemory{})
+	p := problemOf(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows, 2, stream.InMemory{})
 	r, u := solveU(t, p, opt)
 	return p, r, u
 }
@@ -101,7 +70,7 @@ func TestFixtureEUFS(t *testing.T) { checkFixtures(t, "eufs") }
 func TestFixtureHUFS(t *testing.T) { checkFixtures(t, "hufs") }
 
 func checkFixtures(t *testing.T, kind string) {
-	for name, f := range readFixtures(t, kind) {
+	for name, f := range rowstest.Fixtures[fixture](t, kind) {
 		for _, rows := range []int{0, 7} { // one block, and several
 			t.Run(fmt.Sprintf("%s/%d", name, rows), func(t *testing.T) {
 				_, r, u := f.run(t, rows)

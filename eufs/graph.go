@@ -6,6 +6,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// graph is a normalized Laplacian L of the rows: one of the two fields is set. It is
+// read-only; each run has its own products.
+type graph struct {
+	anchored   *rows.Anchored // rows that share anchors
+	neighbours *rows.Graph    // nearest rows
+}
+
+// file holds the rows of B; nil for nearest rows.
+func (g *graph) file() stream.ScratchFile {
+	if g == nil || g.anchored == nil {
+		return nil
+	}
+	return g.anchored.File
+}
+
 // field is one of the two n×k matrices that L is multiplied by.
 type field int
 
@@ -15,101 +30,72 @@ const (
 	fields
 )
 
-// graph is a normalized Laplacian L of the rows. It is read-only: what a run needs of
-// it beside is in a products of its own.
-type graph interface {
-	// file holds what belongs to the rows; nil where nothing does.
-	file() stream.ScratchFile
-	products(team *kernel.Team, l layout) products
-}
-
 // products are L·U and L·Z, which take all rows of U and Z: they are gathered, block by
 // block in order, before any row of the product can be had.
-type products interface {
-	// gather takes the rows of block b; block 0 starts anew.
-	gather(f field, b int, rec []byte, a []float64)
-	// times writes L·A for rows [from, from+h) of block b, whose rows of A are a. Calls
-	// may run at the same time.
-	times(dst []float64, f field, b int, rec []byte, from int, a []float64)
-	// traces turns Tr(UᵀU) and Tr(ZᵀU) into Tr(UᵀLU) and Tr(ZᵀLU).
-	traces(uu, zu float64) (ulu, zlu float64)
-}
-
-// anchored is the graph of rows that share anchors.
-type anchored struct{ *rows.Anchored }
-
-func (g anchored) file() stream.ScratchFile { return g.File }
-
-func (g anchored) products(team *kernel.Team, l layout) products {
-	p := &anchoredProducts{anchored: g, layout: l, team: team}
-	for f := range p.sums {
-		p.sums[f] = make([]float64, g.M*l.k)
-	}
-	return p
-}
-
-// anchoredProducts holds S = BᵀU and BᵀZ, m×k.
-type anchoredProducts struct {
-	anchored
+type products struct {
+	*graph
 	layout
 	team *kernel.Team
-	sums [fields][]float64
+	all  [fields][]float64 // U and Z whole, or BᵀU and BᵀZ, m×k
 }
 
-func (p *anchoredProducts) gather(f field, b int, rec []byte, a []float64) {
-	if b == 0 {
-		clear(p.sums[f])
+func (g *graph) products(team *kernel.Team, l layout) *products {
+	height := int(l.n)
+	if g.anchored != nil {
+		height = g.anchored.M
 	}
-	h := p.rows(b)
-	kernel.SparseGemm(p.team, p.Rows(rec, h), kernel.RowMajor(a, h, p.k, p.k), kernel.RowMajor(p.sums[f], p.M, p.k, p.k))
-}
-
-func (p *anchoredProducts) times(dst []float64, f field, b int, rec []byte, from int, a []float64) {
-	z, h := p.Rows(rec, p.rows(b)), len(a)/p.k
-	z.Rows, z.Index, z.Value = h, z.Index[from*z.Count:], z.Value[from*z.Count:]
-	copy(dst, a)
-	rows.AddProduct(1, -1, z, p.sums[f], dst, p.k)
-}
-
-func (p *anchoredProducts) traces(uu, zu float64) (ulu, zlu float64) {
-	u, z := p.sums[fieldU], p.sums[fieldZ]
-	return uu - kernel.Dot(u, u), zu - kernel.Dot(z, u)
-}
-
-// neighbours is the graph of nearest rows.
-type neighbours struct{ *rows.Graph }
-
-func (g neighbours) file() stream.ScratchFile { return nil }
-
-func (g neighbours) products(_ *kernel.Team, l layout) products {
-	p := &neighbourProducts{neighbours: g, layout: l}
-	for f := range p.whole {
-		p.whole[f] = make([]float64, l.n*int64(l.k))
+	p := &products{graph: g, layout: l, team: team}
+	for f := range p.all {
+		p.all[f] = make([]float64, height*l.k)
 	}
 	return p
 }
 
-// neighbourProducts holds U and Z whole.
-type neighbourProducts struct {
-	neighbours
-	layout
-	whole [fields][]float64
+func (p *products) file() stream.ScratchFile {
+	if p == nil {
+		return nil
+	}
+	return p.graph.file()
 }
 
-func (p *neighbourProducts) gather(f field, b int, _ []byte, a []float64) {
-	copy(p.whole[f][b*p.block*p.k:], a)
+// gather takes the rows of block b of A; block 0 starts anew.
+func (p *products) gather(f field, b int, rec []byte, a []float64) {
+	if p.neighbours != nil {
+		copy(p.all[f][b*p.block*p.k:], a)
+		return
+	}
+	if b == 0 {
+		clear(p.all[f])
+	}
+	z := p.anchored.Rows(rec, p.rows(b))
+	kernel.SparseGemm(p.team, z, kernel.RowMajor(a, z.Rows, p.k, p.k), kernel.RowMajor(p.all[f], z.Cols, p.k, p.k))
 }
 
-func (p *neighbourProducts) times(dst []float64, f field, b int, _ []byte, from int, a []float64) {
-	p.LaplacianTo(1, dst, p.whole[f], b*p.block+from, len(a)/p.k, p.k)
+// times writes some rows of L·A, starting at row from of block b; a has the rows of A.
+// Calls may run at the same time.
+func (p *products) times(dst []float64, f field, b int, rec []byte, from int, a []float64) {
+	h := len(a) / p.k
+	if p.neighbours != nil {
+		p.neighbours.LaplacianTo(1, dst, p.all[f], b*p.block+from, h, p.k)
+		return
+	}
+	z := p.anchored.Rows(rec, p.rows(b))
+	z.Rows, z.Index, z.Value = h, z.Index[from*z.Count:], z.Value[from*z.Count:]
+	copy(dst, a)
+	rows.AddProduct(1, -1, z, p.all[f], dst, p.k)
 }
 
-func (p *neighbourProducts) traces(uu, zu float64) (ulu, zlu float64) {
+// traces turns Tr(UᵀU) and Tr(ZᵀU) into Tr(UᵀLU) and Tr(ZᵀLU).
+func (p *products) traces(uu, zu float64) (ulu, zlu float64) {
+	u, z := p.all[fieldU], p.all[fieldZ]
+	if p.anchored != nil {
+		return uu - kernel.Dot(u, u), zu - kernel.Dot(z, u)
+	}
 	lu := make([]float64, p.k)
 	for i := range int(p.n) {
-		p.LaplacianTo(1, lu, p.whole[fieldU], i, 1, p.k)
-		ulu += kernel.Dot(p.whole[fieldU][i*p.k:][:p.k], lu)
-		zlu += kernel.Dot(p.whole[fieldZ][i*p.k:][:p.k], lu)
+		p.neighbours.LaplacianTo(1, lu, u, i, 1, p.k)
+		ulu += kernel.Dot(u[i*p.k:][:p.k], lu)
+		zlu += kernel.Dot(z[i*p.k:][:p.k], lu)
 	}
 	return ulu, zlu
 }

@@ -2,9 +2,9 @@ package eufs
 
 import (
 	"context"
-	"errors"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -13,14 +13,14 @@ import (
 // newNeighbours builds the kNN graph L = I − D^(−1/2)WD^(−1/2): w_ij = exp(−‖x_i − x_j‖²/2σ²)
 // where one of the two is among the other's nearest, σ the mean distance of a row from
 // its nearest. All rows are held, in the scale of X. Costs 2n²d flops in float32.
-func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) (neighbours, error) {
+func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
 	n := int(t.n)
 	near, err := rows.Nearest(ctx, team, n, t.d, min(count, n-1), math.MaxInt64,
 		func(ctx context.Context, _ string, do func(int, kernel.Matrix[float64]) error) error {
 			return t.columns(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error { return do(b*t.block, x) })
 		})
 	if err != nil {
-		return neighbours{}, err
+		return nil, err
 	}
 	sigma := 0.0
 	for _, o := range near {
@@ -42,39 +42,34 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 		}
 		return w
 	})
-	return neighbours{g}, nil
+	return &graph{neighbours: g}, nil
 }
 
 // newAnchored builds the anchor graph: points are m rows of a seeded sample, or the
 // centres of its clusters. It takes two passes: over X, for Z, and over Z, to divide by
-// the roots of Δ.
-func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, sample sampled, m int) (_ anchored, err error) {
+// the roots of Δ. The graph owns a file, even with an error.
+func newAnchored(ctx context.Context, t *table, team *kernel.Team, s Setup, sample sampled, m int) (*graph, error) {
 	points := sample.first(m)
 	if s.AnchorKMeans {
 		// As package anchor: the last moves of the centres are small.
 		r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.Seed, Threads: s.Threads})
 		if err != nil {
-			return anchored{}, err
+			return nil, err
 		}
 		points = kernel.Matrix[float64](r.Centers)
 	}
 	g, err := rows.NewAnchored(s.Scratch, m, s.Neighbors, t.n, t.block)
 	if err != nil {
-		return anchored{}, err
+		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, g.File.Close())
-		}
-	}()
-	g.Place(team, points)
+	g.Place(team, points, anchor.Weights)
 	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
 		return g.Weigh(g.Rows(records[0], x.Rows), x)
 	}, rows.Write(g.File))
 	if err != nil {
-		return anchored{}, err
+		return &graph{anchored: g}, err
 	}
-	return anchored{g}, rows.Each(ctx, t.blocks, func(b int, records [][]byte) error {
+	return &graph{anchored: g}, rows.Each(ctx, t.blocks, func(b int, records [][]byte) error {
 		z := g.Rows(records[0], t.rows(b))
 		for e, j := range z.Index {
 			if v := z.Value[e]; v > 0 { // an anchor that no row uses has Δ = 0

@@ -12,7 +12,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Rows decide about the graph, and the defaults are what the command line promises.
@@ -24,8 +23,8 @@ func TestDefaultGraph(t *testing.T) {
 	}
 }
 
-// The kNN graph is that of the definition, duplicates included.
-func TestNeighboursAreThoseOfTheDefinition(t *testing.T) {
+// The kNN graph follows its definition, duplicates included.
+func TestNeighboursFollowTheDefinition(t *testing.T) {
 	const n, d = 60, 4
 	for _, duplicates := range []int{0, 9, n} { // more of them than neighbours
 		x := grouped(n, d, 3, 11)
@@ -33,11 +32,7 @@ func TestNeighboursAreThoseOfTheDefinition(t *testing.T) {
 			x.SetRow(i, x.RawRowView(0))
 		}
 		for _, count := range []int{1, 5, n - 1, n + 5} {
-			src := &rowsSource{x: x, heights: []int{13}}
-			profile := gram.NewProfile(d)
-			if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, profile); err != nil {
-				t.Fatal(err)
-			}
+			src := serve(x, 13)
 			std := &gram.Standardizer{Columns: all(d), Shift: make([]float64, d), Factor: []float64{1, 1, 1, 1},
 				Fill: make([]float64, d), Filled: make([]int64, d), Rows: n}
 			tab, err := loadTable(t.Context(), src, std, Setup{Threads: 2, blockRows: 17}.withDefaults(n))
@@ -50,7 +45,7 @@ func TestNeighboursAreThoseOfTheDefinition(t *testing.T) {
 			}
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)
-			g.Map(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
+			g.neighbours.Map(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
 			// Sums of up to 60 weights, a square root, an exponential.
 			within(t, fmt.Sprintf("%d duplicates, %d neighbours", duplicates, count), got.RawMatrix().Data, want.RawMatrix().Data, 1e-13)
 		}
@@ -106,10 +101,10 @@ func naiveNeighbours(x *mat.Dense, count int) *mat.Dense {
 // B has Δ^(−1/2) behind weights of (2.13): BBᵀ1 = 1, and so L1 = 0.
 func TestAnchorGraphKeepsConstants(t *testing.T) {
 	const n, d = 300, 6
-	src := &rowsSource{x: grouped(n, d, 5, 12), heights: []int{90}}
+	src := serve(grouped(n, d, 5, 12), 90)
 	for _, kmeans := range []bool{false, true} {
 		p := prepare(t, src, Setup{Clusters: 3, Graph: GraphAnchor, Anchors: 30, AnchorKMeans: kmeans, Scratch: files(t), blockRows: 64})
-		g := p.graph.(anchored)
+		g := p.graph.anchored
 		b := mat.NewDense(n, 30, nil)
 		if err := rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
 			s := g.Rows(rec[0], p.t.rows(at))

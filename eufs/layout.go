@@ -3,11 +3,11 @@ package eufs
 import "github.com/ufs-stream/ufs-stream/internal/rows"
 
 const (
-	// lanes is the number of accumulators that the sums over rows are taken in, each
-	// over the same rows whatever the workers, and added up in order at the end: so that
-	// bits depend on neither. It bounds the workers that a pass keeps busy.
+	// lanes is the number of accumulators of sums over rows. Each takes the same rows
+	// whatever the workers, and they are added up in order at the end, so that bits do not
+	// depend on the workers. It bounds the workers that a pass keeps busy.
 	lanes = 16
-	// stripBytes bounds the rows that a worker has in hand, in float64: pass A has four
+	// stripBytes bounds the rows that a worker takes at a time, in float64: pass A has four
 	// such matrices, which stay in a level-2 cache of 2 MiB together.
 	stripBytes             = 384 << 10
 	leastStrip, mostStrip  = 8, 256
@@ -17,8 +17,8 @@ const (
 )
 
 // layout is how n rows of d features and k clusters are cut into records. A block is a
-// record of every file; its lanes are cut into strips of rows that are worked on at a
-// time. All depends on d alone, never on workers or memory.
+// record of every file; its lanes are cut into strips of rows that a worker
+// takes at a time. All depends on d alone, never on workers or memory.
 type layout struct {
 	n           int64
 	d, k        int

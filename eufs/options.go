@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Method is one of the two papers'.
+// Method is the method of one of the two papers.
 type Method int
 
 // The methods.

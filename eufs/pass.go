@@ -16,13 +16,6 @@ const (
 	sumE           // ‖e‖
 )
 
-func (s *solver) graphFile() stream.ScratchFile {
-	if s.products == nil {
-		return nil
-	}
-	return s.p.graph.file()
-}
-
 // passStart writes the state of the rows: Z = U, Y₁ = 0. M is written by the first pass A.
 func (s *solver) passStart(ctx context.Context) error {
 	t := s.t
@@ -38,7 +31,7 @@ func (s *solver) passStart(ctx context.Context) error {
 			s.products.gather(fieldU, b, rec[2], st.u)
 		}
 		return nil
-	}, rows.Write(s.states), rows.Read(s.p.start.file()), rows.Read(s.graphFile()))
+	}, rows.Write(s.states), rows.Read(s.p.start.file()), rows.Read(s.products.file()))
 }
 
 // passA goes over X, M and the state: it moves E, and in EUFS Z, and leaves K = MᵀU.
@@ -80,7 +73,7 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 			s.products.gather(fieldZ, b, rec[3], st.z)
 		}
 		return nil
-	}, t.reading(ctx), s.m.Pass(mode), rows.Modify(s.states), rows.Read(s.graphFile()))
+	}, t.reading(ctx), s.m.Pass(mode), rows.Modify(s.states), rows.Read(s.products.file()))
 	return s.k.number(sumE), err
 }
 
@@ -98,8 +91,8 @@ func (s *solver) moveZ(w *worker, st state, b int, rec []byte, from int) {
 	}
 }
 
-// moveE turns X, M and UVᵀ, rows of w.x, m and w.p, into the new M, and notes how E goes
-// on from it.
+// moveE turns rows of X, M and UVᵀ (w.x, m and w.p) into rows of the new M, and notes
+// how long rows of E are.
 func (s *solver) moveE(w *worker, m []float64, st state, sums *[scalars]float64) {
 	d := s.t.d
 	for i := range st.s {
@@ -148,8 +141,8 @@ func (w *worker) multiply(l layout, dst, u, v []float64, h int) {
 	kernel.Gemm(w.team, 1, kernel.RowMajor(u, h, l.k, l.k), kernel.RowMajor(v, l.d, l.k, l.k).Trans(), kernel.RowMajor(dst, h, l.d, l.d))
 }
 
-// left adds up what the iteration before left: x − p, and that less e = s·w, w = m − old,
-// old being the row of UVᵀ that M was made with.
+// left adds up the residuals of the iteration before: x − p, and x − p − e. There
+// e = s·w, w = m − old, and old is the row of UVᵀ that M was made with.
 func (w *worker) left(d, h int, m, s []float64, sums *[scalars]float64) {
 	for i := range h {
 		left, off := residuals(w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d], w.old[i*d:][:d], s[i])
@@ -179,7 +172,7 @@ func residuals(x, p, m, old []float64, s float64) (left, off float64) {
 	return left + left1, off + off1
 }
 
-// strip returns rows [from, from+h) of M as float64: of the record itself, or a copy.
+// strip returns rows [from, from+h) of M as float64: in the record itself, or a copy.
 func (s *solver) strip(w *worker, rec []byte, from, h int, first bool) []float64 {
 	d := s.t.d
 	var m []float64
@@ -199,7 +192,7 @@ func (s *solver) strip(w *worker, rec []byte, from, h int, first bool) []float64
 	return m
 }
 
-// keep writes a copy back, rounded, and leaves it as the record has it.
+// keep writes a copy back to the record, and rounds the copy alike.
 func (s *solver) keep(m []float64, rec []byte, from int) {
 	if !s.opt.Float32 {
 		return

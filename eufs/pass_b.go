@@ -34,7 +34,7 @@ func (s *solver) passB(ctx context.Context) error {
 			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d), kernel.RowMajor(s.v, t.d, t.k, t.k), kernel.RowMajor(own.v, h, t.k, t.k))
 		})
 		return s.polar.Add(kernel.RowMajor(st.v, h, t.k, t.k))
-	}, rows.Read(s.m), rows.Modify(s.states), rows.Read(s.graphFile()))
+	}, rows.Read(s.m), rows.Modify(s.states), rows.Read(s.products.file()))
 }
 
 // penalties are what the graph adds to eq. (13) and (14).
@@ -65,7 +65,7 @@ func (s *solver) passU(ctx context.Context, step *Step) (penalties, error) {
 			s.products.gather(fieldU, b, rec[1], st.u)
 		}
 		return nil
-	}, rows.Modify(s.states), rows.Read(s.graphFile()))
+	}, rows.Modify(s.states), rows.Read(s.products.file()))
 	step.ResidualZ = math.Sqrt(zu)
 	if err != nil || s.products == nil {
 		return penalties{}, err

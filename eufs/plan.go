@@ -12,7 +12,7 @@ import (
 
 // Need is what Prepare and Solve hold at most, beside the source's own chunks.
 type Need struct {
-	Memory  int64 // bytes, that of stream.InMemory included
+	Memory  int64 // bytes, with what stream.InMemory holds
 	Scratch int64 // bytes in files
 }
 
@@ -42,9 +42,9 @@ func ValueBytes(cols []stream.Column, filled bool) int {
 	return e.bytes()
 }
 
-// Needs says what n rows of d features need whose values take valueBytes in the copy of X
-// (see ValueBytes): with everything in memory, and with scratch files. The error is that of
-// Validate.
+// Needs says what n rows of d features need, with values of valueBytes in the copy of X
+// (see ValueBytes): with everything in memory, and with scratch files. It is more than a
+// count of bytes, as scratch comes beside memory. It fails as Validate does.
 //
 // In files a row takes valueBytes·d of X, 8·d or 4·d of M, 8·(4k+1) of its state, 4 of
 // the start and 12·neighbors of the anchor graph.
@@ -79,7 +79,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	n, d, k := l.n, int64(l.d), int64(l.k)
 	block := min(n, int64(l.block))
 	// A pass that reads has two buffers a file, one that writes back three; a file keeps
-	// those of its largest pass (chunkio.ScratchBuffers).
+	// the buffers of its largest pass (chunkio.ScratchBuffers).
 	add := func(bytes, buffers int64) {
 		c.row += bytes
 		c.buffered += bytes * buffers

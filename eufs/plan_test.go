@@ -2,12 +2,12 @@ package eufs
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // What is held stays below what Needs says, in memory and with files.
@@ -15,7 +15,7 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
 	x := mat.NewDense(6000, 120, nil)
 	x.Apply(func(int, int, float64) float64 { return float64(rnd.IntN(256)) }, x)
-	src := &rowsSource{x: x, heights: []int{500}}
+	src := serve(x, 500)
 	std := standardizer(t, src, gram.ScaleUnit)
 	for _, inFiles := range []bool{false, true} {
 		for _, kind := range []GraphKind{GraphKNN, GraphAnchor} {
@@ -29,9 +29,9 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			if inFiles {
 				need, s.Scratch = scratched, scratch
 			}
-			before := heap()
+			before := rowstest.Heap()
 			most := int64(0)
-			watch := func() { most = max(most, heap()-before) }
+			watch := func() { most = max(most, rowstest.Heap()-before) }
 			p, err := Prepare(t.Context(), src, std, s)
 			if err != nil {
 				t.Fatal(err)
@@ -52,12 +52,4 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			}
 		}
 	}
-}
-
-// heap is what is reachable.
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

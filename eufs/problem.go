@@ -22,20 +22,20 @@ type Problem struct {
 	t      *table
 	setup  Setup
 	start  *starter
-	graph  graph     // nil: none
+	graph  *graph    // nil: none
 	v      []float64 // d×k: XᵀU, the V that fits the first U best
 	anchor int       // number of anchors
 
 	peek func(*solver) // of a test: called when a run is done, before its files go
 }
 
-// Prepare reads the rows of src, standardized by std, and makes what Solve starts from:
+// Prepare reads the rows of src, standardized by std, and makes the start of Solve:
 // one pass over the source (one for every wider type, if values do not fit the narrower),
 // and four to seven over the copy. It fails with a *stream.UsageError for a setup that
 // does not fit, a *stream.DataError for input that differs from its profile, and with
-// what the source, the scratch and the context fail with.
+// the errors of source, scratch and context.
 //
-// The problem is to be closed.
+// The caller closes the problem.
 func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (*Problem, error) {
 	if err := s.Validate(std.Rows, len(std.Columns)); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s S
 }
 
 // ownScratch is the least that the problem's own files take: X may turn out wider than
-// bytes. Who knows the run to come reserves all of [Needs] before.
+// bytes. Callers that know the run to come reserve all of [Needs] first.
 func (s Setup) ownScratch(std *gram.Standardizer) int64 {
 	c := s.costs(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
 	return std.Rows * c.row
@@ -81,17 +81,12 @@ func (p *Problem) prepare(ctx context.Context) (err error) {
 	}
 	switch s.Graph {
 	case GraphKNN:
-		g, err := newNeighbours(ctx, t, team, s.Neighbors)
-		if err != nil {
-			return err
-		}
-		p.graph = g
+		p.graph, err = newNeighbours(ctx, t, team, s.Neighbors)
 	case GraphAnchor:
-		g, err := newAnchored(ctx, t, team, s, sample, p.anchor)
-		if err != nil {
-			return err
-		}
-		p.graph = g
+		p.graph, err = newAnchored(ctx, t, team, s, sample, p.anchor)
+	}
+	if err != nil {
+		return err
 	}
 	return p.fit(ctx)
 }
@@ -129,26 +124,7 @@ func (p *Problem) fit(ctx context.Context) error {
 }
 
 // Close gives back the scratch.
-func (p *Problem) Close() error {
-	var errs []error
-	for _, f := range p.files() {
-		if f != nil {
-			errs = append(errs, f.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (p *Problem) files() []stream.ScratchFile {
-	files := []stream.ScratchFile{p.t.file}
-	if p.start != nil {
-		files = append(files, p.start.file())
-	}
-	if p.graph != nil {
-		files = append(files, p.graph.file())
-	}
-	return files
-}
+func (p *Problem) Close() error { return rows.Discard(p.t.file, p.start.file(), p.graph.file()) }
 
 // Passes is the number of passes over the source so far.
 func (p *Problem) Passes() int { return int(p.t.passes.Load()) }

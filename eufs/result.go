@@ -12,7 +12,7 @@ import (
 type Step struct {
 	Iteration int     // counted from 1
 	Mu        float64 // of the iteration
-	// Objective is that of the problem: eq. (13) of EUFS, (3.4) of HUFS. It need not fall.
+	// Objective is what the problem minimizes: eq. (13) of EUFS, (3.4) of HUFS. It need not fall.
 	Objective float64
 	// Split is the same with E for X − UVᵀ, Z for one U, and P for MV: eq. (14), (4.6).
 	// Its relative change decides convergence.

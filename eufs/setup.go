@@ -29,7 +29,7 @@ const (
 	GraphNone                    // no graph term; HUFS takes this, having none
 )
 
-// Setup says what a [Problem] is made of: all that settings of Options share.
+// Setup says how to make a [Problem], which all settings of Options share.
 type Setup struct {
 	Clusters int // k, the columns of U and V; default 10
 
@@ -42,7 +42,7 @@ type Setup struct {
 	Anchors      int  // 0 means what anchor.Count says
 	AnchorKMeans bool // anchors are centres of clusters of a sample, not rows
 
-	// Scratch is where the rows and what belongs to them are kept; nil means memory.
+	// Scratch keeps the rows and their state; nil means memory.
 	Scratch stream.Scratch
 	// Reread reads the source anew in every iteration instead of keeping a copy of X in
 	// scratch, the narrowest that is exact.
@@ -86,9 +86,9 @@ func (s Setup) Validate(n int64, d int) error {
 	if s.Start < StartKMeans || s.Start > StartGiven {
 		faults.Addf("start %d is not one there is", s.Start)
 	}
-	if given := s.Start == StartGiven; given != (s.U != nil) {
+	if fromU := s.Start == StartGiven; fromU != (s.U != nil) {
 		faults.Addf("a given start and its U go together")
-	} else if given && int64(len(s.U)) != n*int64(s.Clusters) {
+	} else if fromU && int64(len(s.U)) != n*int64(s.Clusters) {
 		faults.Addf("U has %d values, want %d×%d", len(s.U), n, s.Clusters)
 	}
 	switch s.Graph {

@@ -84,7 +84,8 @@ func TestCopyIsExactAndNarrow(t *testing.T) {
 			if sparse && c.name == "missing" {
 				continue
 			}
-			src := &rowsSource{x: c.x, typ: "double", heights: []int{40, 7}, sparse: sparse}
+			src := serve(c.x, 40, 7)
+			src.Sparse = sparse
 			std := standardizer(t, src, gram.ScaleStandard)
 			p, err := Prepare(t.Context(), src, std, Setup{Clusters: 3, Graph: GraphNone, blockRows: 50})
 			if err != nil {
@@ -112,7 +113,7 @@ func TestCopyIsExactAndNarrow(t *testing.T) {
 // factor of the indicator + 0.2. V is XᵀU and AlphaMax what it says.
 func TestStarts(t *testing.T) {
 	const n, d, k = 230, 12, 4
-	src := &rowsSource{x: grouped(n, d, k, 9), heights: []int{100}}
+	src := serve(grouped(n, d, k, 9), 100)
 	hard := firstU(t, prepare(t, src, Setup{Clusters: k, Graph: GraphNone, blockRows: 60}))
 	p := prepare(t, src, Setup{Clusters: k, Graph: GraphNone, Start: StartSoft, blockRows: 60})
 	softU := firstU(t, p)
@@ -150,12 +151,12 @@ func TestStarts(t *testing.T) {
 
 func TestStartRefuses(t *testing.T) {
 	const n, d, k = 40, 6, 2
-	src := &rowsSource{x: grouped(n, d, k, 10), heights: []int{40}}
+	src := serve(grouped(n, d, k, 10), 40)
 	std := standardizer(t, src, gram.ScaleUnit)
 	zero := make([]float64, n*k)
 	bad := slices.Repeat([]float64{math.NaN()}, n*k)
 	narrow := make([]float64, n)
-	same := &rowsSource{x: mat.NewDense(n, 1, append(slices.Repeat([]float64{1}, n-1), 2)), heights: []int{n}}
+	same := serve(mat.NewDense(n, 1, append(slices.Repeat([]float64{1}, n-1), 2)), n)
 	for _, c := range []struct {
 		src  stream.Source
 		s    Setup

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -23,7 +24,7 @@ type solver struct {
 	v, oldV   []float64 // d×k
 	k         *sums
 	pool      *pool
-	products  products // nil: no graph
+	products  *products // nil: no graph
 	polar     *linalg.Polar
 	rotated   []float64 // block×k
 	tree      *treeState
@@ -31,9 +32,9 @@ type solver struct {
 	mu, ratio float64 // μ, and the last μ over it; 0 at first
 }
 
-// Solve runs the iteration. What it fails with is an option's fault (*stream.UsageError),
-// numbers that overflow (*stream.DataError), or comes from the scratch, the source (where
-// it is read anew) and the context.
+// Solve runs the iteration. It fails for wrong options (*stream.UsageError), for numbers
+// that overflow (*stream.DataError), and with the errors of scratch, context and source
+// (where it is read anew).
 func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -47,12 +48,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 	s := &solver{p: p, t: p.t, opt: opt, alpha: opt.Alpha.of(p.AlphaMax), beta: opt.Beta.of(p.AlphaMax), mu: opt.Mu}
 	s.reserve()
 	defer func() {
-		for _, f := range []stream.ScratchFile{s.m, s.states} {
-			if f != nil {
-				err = errors.Join(err, f.Close())
-			}
-		}
-		if err != nil {
+		if err = errors.Join(err, rows.Discard(s.m, s.states)); err != nil {
 			r = nil
 		}
 	}()
@@ -73,7 +69,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 	return r, nil
 }
 
-// reserve makes what is held in memory.
+// reserve allocates what stays in memory.
 func (s *solver) reserve() {
 	t := s.t
 	s.v, s.oldV = slices.Clone(s.p.v), make([]float64, t.d*t.k)

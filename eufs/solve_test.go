@@ -1,15 +1,16 @@
 package eufs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -67,7 +68,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 			}
 			for _, rows := range []int{0, 1, 2, 16, 17, 100, n - 1, n, n + 1} {
 				t.Run(fmt.Sprintf("%s/%s/%d", name, kind, rows), func(t *testing.T) {
-					var g graph
+					var g *graph
 					switch kind {
 					case "ring":
 						g = laplacian(w.l)
@@ -75,7 +76,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 						g = factored(t, b, newLayout(n, d, k, rows))
 					}
 					opt.Threads = 1 + rows%3
-					r, gotU := solveU(t, given(t, x, u, nil, g, rows, 2, stream.InMemory{}), opt)
+					r, gotU := solveU(t, problemOf(t, x, u, nil, g, rows, 2, stream.InMemory{}), opt)
 					compareTwin(t, r, gotU, w, steps)
 				})
 			}
@@ -130,7 +131,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 					{Threads: 1}, {Threads: 8}, {Threads: 3, Reread: true},
 					{Threads: 2, Scratch: files(t)}, {Threads: 8, Scratch: files(t), Reread: true},
 				} {
-					src := &rowsSource{x: x, typ: "double", heights: [][]int{{n}, {1, 300, 17}, {64}, {50}, {700, 1}}[i]}
+					src := serve(x, [][]int{{n}, {1, 300, 17}, {64}, {50}, {700, 1}}[i]...)
 					s.Clusters, s.Seed, s.Graph = k, 3, GraphKNN
 					if name == "small mu" {
 						s.Graph, s.Anchors = GraphAnchor, 40
@@ -141,10 +142,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					r, err := p.Solve(t.Context(), opt)
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := mustSolve(t, p, opt)
 					if !s.Reread && p.t.element != asUint8 {
 						t.Errorf("kept as %d, want bytes", p.t.element)
 					}
@@ -181,16 +179,10 @@ func TestFloat32KeepsTheRanking(t *testing.T) {
 	const n, d, k = 300, 20, 3
 	x, u := unitColumns(grouped(n, d, k, 4)), indicator(n, k)
 	opt := cases(d)["eufs"]
-	p := given(t, x, u, nil, nil, 0, 2, stream.InMemory{})
-	full, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+	full := mustSolve(t, p, opt)
 	opt.Float32 = true
-	half, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := mustSolve(t, p, opt)
 	if slices.Equal(full.V, half.V) {
 		t.Error("float32 changes nothing: it is not used")
 	}
@@ -208,14 +200,8 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 		moved.SetCol(to, mat.Col(nil, j, x))
 	}
 	opt := cases(d)["eufs"]
-	a, err := given(t, x, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}).Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := given(t, moved, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}).Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := mustSolve(t, problemOf(t, x, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}), opt)
+	b := mustSolve(t, problemOf(t, moved, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}), opt)
 	for j, to := range perm {
 		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, times what 15 iterations make of it
 			t.Errorf("score %d is %v, and %v where it moved", j, a.Scores[j], b.Scores[to])
@@ -228,7 +214,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 	const n, d, k = 120, 18, 3
 	for seed := range uint64(4) {
 		x, u := unitColumns(grouped(n, d, k, seed)), indicator(n, k)
-		p := given(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+		p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
 		for _, method := range []Method{EUFS, HUFS} {
 			for _, share := range []float64{0.5, 1.05} {
 				// A small μ₀ takes all of V in the first step; what comes back is seen later,
@@ -239,10 +225,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 				} else {
 					opt.Beta = Weight{share, true}
 				}
-				r, err := p.Solve(t.Context(), opt)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := mustSolve(t, p, opt)
 				if ended := slices.Max(r.Scores) == 0; ended != (share > 1) {
 					t.Errorf("method %d, seed %d, share %v: scores %v", method, seed, share, r.Scores)
 				}
@@ -257,12 +240,9 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 // Where μ rises too fast for V to get to 0, no warning says that it did.
 func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 	const n, d, k = 120, 18, 3
-	p := given(t, unitColumns(grouped(n, d, k, 1)), indicator(n, k), nil, nil, 0, 2, stream.InMemory{})
+	p := problemOf(t, unitColumns(grouped(n, d, k, 1)), indicator(n, k), nil, nil, 0, 2, stream.InMemory{})
 	for _, mu := range []float64{1, 20 * p.AlphaMax, 2 * defaultMuMax} { // the last is above the default bound
-		r, err := p.Solve(t.Context(), Options{Alpha: Weight{1.5, true}, Mu: mu})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mustSolve(t, p, Options{Alpha: Weight{1.5, true}, Mu: mu})
 		said := fmt.Sprint(r.Warnings)
 		gone := slices.Max(r.Scores) == 0
 		if gone != (mu == 1) || gone != strings.Contains(said, "weights become 0") || gone == strings.Contains(said, "depends on mu") {
@@ -274,29 +254,24 @@ func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 // A path runs many settings on one problem, at the same time.
 func TestSolvesSideBySide(t *testing.T) {
 	const n, d, k = 200, 12, 3
-	src := &rowsSource{x: grouped(n, d, k, 6), typ: "uint8", heights: []int{70}}
+	src := serve(grouped(n, d, k, 6), 70)
 	p, err := Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), Setup{Clusters: k, Scratch: files(t), blockRows: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opt := cases(d)["eufs"]
-	want, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
+	want := mustSolve(t, p, opt)
+	var group errgroup.Group
 	for range 3 {
-		wg.Go(func() {
+		group.Go(func() error {
 			r, err := p.Solve(t.Context(), opt)
-			if err != nil {
-				t.Error(err)
-				return
+			if err == nil {
+				bits(t, "beside others", r, want)
 			}
-			bits(t, "beside others", r, want)
+			return err
 		})
 	}
-	wg.Wait()
-	if err := p.Close(); err != nil {
+	if err := errors.Join(group.Wait(), p.Close()); err != nil {
 		t.Error(err)
 	}
 }
@@ -304,21 +279,18 @@ func TestSolvesSideBySide(t *testing.T) {
 func TestProgressAndConvergence(t *testing.T) {
 	const n, d, k = 90, 10, 2
 	x, u := unitColumns(grouped(n, d, k, 7)), indicator(n, k)
-	p := given(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
 	var seen []float64
 	opt := cases(d)["eufs"]
 	opt.Tol, opt.MaxIter = 1e-3, 400
 	opt.Progress = func(iteration int, objective float64) { seen = append(seen, float64(iteration), objective) }
-	r, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustSolve(t, p, opt)
 	var want []float64
 	for i, s := range r.Trace {
 		want = append(want, float64(i+1), s.Objective)
 	}
 	if !slices.Equal(seen, want) {
-		t.Error("the progress is not that of the trace")
+		t.Error("the progress differs from the trace")
 	}
 	last, small := len(r.Trace)-1, 0
 	for i := 1; i <= last; i++ {
@@ -334,7 +306,7 @@ func TestProgressAndConvergence(t *testing.T) {
 		t.Errorf("converged %t after %d", r.Converged, last+1)
 	}
 	opt.MaxIter = 1
-	if r, err = p.Solve(t.Context(), opt); err != nil || r.Converged || len(r.Trace) != 1 {
-		t.Errorf("%+v, %v", r, err)
+	if r = mustSolve(t, p, opt); r.Converged || len(r.Trace) != 1 {
+		t.Errorf("%+v", r)
 	}
 }

@@ -1,87 +1,18 @@
 package eufs
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
-// rowsSource serves a matrix in chunks of the given heights, over and over. NaN is a
-// missing entry.
-type rowsSource struct {
-	x       *mat.Dense
-	typ     string
-	heights []int
-	sparse  bool
-	weights bool
-	fail    int // chunk that cannot be read, counted from 1
-}
-
-func (s *rowsSource) Columns() []stream.Column {
-	_, d := s.x.Dims()
-	cols := make([]stream.Column, d)
-	for j := range cols {
-		cols[j] = stream.Column{Name: fmt.Sprintf("x%d", j), Type: s.typ}
-	}
-	return cols
-}
-
-func (s *rowsSource) Rows() int64   { n, _ := s.x.Dims(); return int64(n) }
-func (s *rowsSource) Cuts() []int64 { return []int64{0, s.Rows()} }
-
-var errUnreadable = errors.New("unreadable")
-
-func (s *rowsSource) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return func(yield func(*stream.Chunk, error) bool) {
-		n, d := s.x.Dims()
-		for at, i := 0, 0; at < n; i++ {
-			h := min(n-at, s.heights[i%len(s.heights)])
-			c := &stream.Chunk{Start: int64(at), Block: h, Rows: h, Cols: d, Stride: h}
-			if s.sparse {
-				c.Sparse = &stream.CSR{RowPtr: []int{0}}
-			} else {
-				c.Data = make([]float64, h*d)
-			}
-			for r := range h {
-				for j := range d {
-					v := s.x.At(at+r, j)
-					if v != v {
-						if c.Missing == nil {
-							c.Missing = make([]stream.MissingCount, d)
-						}
-						c.Missing[j].NaNs++
-					}
-					if !s.sparse {
-						c.Data[j*h+r] = v
-					} else if v != 0 {
-						c.Sparse.Index, c.Sparse.Value = append(c.Sparse.Index, int32(j)), append(c.Sparse.Value, v)
-					}
-				}
-				if s.sparse {
-					c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Value))
-				}
-			}
-			if s.weights {
-				c.Weight = slices.Repeat([]float64{2}, h)
-			}
-			err := ctx.Err()
-			if i+1 == s.fail {
-				err = errUnreadable
-			}
-			if !yield(c, err) || err != nil {
-				return
-			}
-			at += h
-		}
-	}
+// serve makes a source of a matrix in blocks of the given heights, over and over.
+func serve(x *mat.Dense, heights ...int) *rowstest.Source {
+	n, d := x.Dims()
+	return &rowstest.Source{N: n, D: d, Heights: heights, At: x.At}
 }
 
 // grouped is n×d whole numbers in 0…255 of k kinds of rows, with noise.

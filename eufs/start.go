@@ -2,7 +2,6 @@ package eufs
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,8 +14,8 @@ import (
 )
 
 const (
-	// The clusters of the start come from a sample of so many rows, of so many bytes at
-	// most, but 20 a cluster: a start need not be optimal, and the papers' sets are below.
+	// The clusters of the start come from a sample of at most so many rows and bytes, but
+	// of 20 rows a cluster: a start need not be optimal, and the papers' sets are smaller.
 	sampleRows, sampleBytes = 10_000, 64 << 20
 	rowsPerCluster          = 20
 	// soft is what StartSoft adds to the indicator.
@@ -30,7 +29,7 @@ func sampleSize(n int64, d, k, m int) int {
 }
 
 // sampled is m rows in the order of the table, m×d column-major, as k-means likes them;
-// those of rows order[:i] are a sample too.
+// rows order[:i] of them are a sample too.
 type sampled struct {
 	x     kernel.Matrix[float64]
 	order []int
@@ -100,13 +99,18 @@ func draw(n int64, m int, seed uint64) map[int64]int {
 // starter gives the rows of the first U.
 type starter struct {
 	layout
-	u      []float64          // as given; nil: of the labels
+	u      []float64          // Setup.U; nil: rows by labels
 	labels stream.ScratchFile // int32 a row
 	rows   []float64          // k×k: the row of U of each cluster
 }
 
-// file holds the labels; nil for a U that is given.
-func (s *starter) file() stream.ScratchFile { return s.labels }
+// file holds the labels; nil where U is given.
+func (s *starter) file() stream.ScratchFile {
+	if s == nil {
+		return nil
+	}
+	return s.labels
+}
 
 // to writes rows [from, from+h) of block b.
 func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {
@@ -120,40 +124,33 @@ func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {
 	}
 }
 
-// newStarter clusters the rows: centres from the sample, labels in a pass over X.
-func newStarter(ctx context.Context, t *table, s Setup, sample sampled) (_ *starter, err error) {
+// newStarter clusters the rows: centres from the sample, labels in a pass over X. The
+// starter owns a file, even with an error.
+func newStarter(ctx context.Context, t *table, s Setup, sample sampled) (*starter, error) {
 	st := &starter{layout: t.layout, u: s.U}
 	if s.Start == StartGiven {
 		return st, checkOrthonormal(s.U, t.k)
 	}
 	r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), cluster.Options{Clusters: t.k, Restarts: s.Restarts, Seed: s.Seed, Threads: s.Threads})
 	if err != nil {
-		return nil, err
+		return st, err
 	}
 	if st.labels, err = s.Scratch.Make("the labels of the start", t.n*singleBytes, t.block*singleBytes); err != nil {
-		return nil, err
+		return st, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, st.labels.Close())
-		}
-	}()
 	pass := cluster.NewPass(s.Threads, r.Centers, false)
 	err = t.columns(ctx, func(_ int, x kernel.Matrix[float64], records [][]byte) error {
 		return pass.Add(rows.View[int32](records[0]), cluster.Matrix(x))
 	}, rows.Write(st.labels))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		st.rows, err = startRows(pass.Sizes, s.Start == StartSoft)
 	}
-	if st.rows, err = startRows(pass.Sizes, s.Start == StartSoft); err != nil {
-		return nil, err
-	}
-	return st, nil
+	return st, err
 }
 
-// startRows are the rows of U by cluster: rows of a cluster are alike, and so are those
-// of the polar factor. With H the n×k indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH the
-// polar factor of N is H·D^(−1/2)·P, P that of the k×k matrix D^(1/2)·C.
+// startRows are the rows of U by cluster: rows of a cluster are alike, also in the
+// polar factor. With H the n×k indicator, N = HC, C = I + 0.2·11ᵀ and D = HᵀH the
+// polar factor of N is H·D^(−1/2)·P, P the polar factor of the k×k matrix D^(1/2)·C.
 func startRows(sizes []int64, isSoft bool) ([]float64, error) {
 	k := len(sizes)
 	out := make([]float64, k*k)

@@ -44,7 +44,7 @@ type number interface {
 
 func (e element) bytes() int { return elements[e].bytes }
 
-// table is X: n×d raw values, row by row, and how they become those of the matrix.
+// table is X: n×d raw values, row by row, and how they are scaled.
 // It is read-only.
 type table struct {
 	layout
@@ -100,7 +100,7 @@ func (t *table) copy(ctx context.Context, src stream.Source, std *gram.Standardi
 		if err != nil {
 			return err
 		}
-		if to == nil { // after the first block, which most often tells a narrow type off
+		if to == nil { // after the first block, which mostly shows that a type is too narrow
 			if t.file, err = s.Scratch.Make("the copy of the rows", t.n*int64(t.d*t.element.bytes()), t.block*t.d*t.element.bytes()); err != nil {
 				return err
 			}

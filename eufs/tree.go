@@ -30,7 +30,7 @@ func (t *Tree) Entries() (n int64) {
 	return n
 }
 
-// Nodes is the number of groups, and Depth that of nodes from the root to the farthest leaf.
+// Nodes counts the groups, and Depth the nodes from the root to the farthest leaf.
 func (t *Tree) Nodes() int { return len(t.groups()) }
 
 // Depth is 0 for no tree.

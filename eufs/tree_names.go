@@ -50,19 +50,19 @@ func PrefixTree(names []string, separator string) (*Tree, error) {
 func prefixNode(parts [][]string, features []int, depth int) *Tree {
 	t := &Tree{Features: features}
 	var order []string
-	by := make(map[string][]int)
+	members := make(map[string][]int)
 	for _, j := range features {
 		if len(parts[j]) < depth+2 { // the last part names the feature itself
 			continue
 		}
 		part := parts[j][depth]
-		if by[part] == nil {
+		if members[part] == nil {
 			order = append(order, part)
 		}
-		by[part] = append(by[part], j)
+		members[part] = append(members[part], j)
 	}
 	for _, part := range order {
-		if g := by[part]; len(g) > 1 {
+		if g := members[part]; len(g) > 1 {
 			t.add(prefixNode(parts, g, depth+1))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -36,9 +37,10 @@ func (t *Tree) string() string {
 	return s
 }
 
-// The trees of the fixtures are those of their names, and of a 3×4 image.
+// The fixtures' trees follow from their names, and from a 3×4 image.
 func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
-	f := readFixtures(t, "hufs")["hufs_small.json/main"]
+	fixtures := rowstest.Fixtures[fixture](t, "hufs")
+	f := fixtures["hufs_small.json"]
 	got, err := PrefixTree(f.Names, "_")
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +55,7 @@ func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
 	if got, err = ImageTree(pixels); err != nil {
 		t.Fatal(err)
 	}
-	if want := treeOf(t, string(f.More[0].Tree)); !same(got, want) {
+	if want := treeOf(t, string(fixtures["hufs_small.json/0"].Tree)); !same(got, want) {
 		t.Errorf("image: got %s, want %s", got.string(), want.string())
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// moveV is the step of V, from K, and in HUFS those of P and Y₃, which are of the
-// features alone. It adds the penalties of V to the step.
+// moveV takes the step of V, from K, and in HUFS the steps of P and Y₃, which have rows
+// for features only. It adds the penalties of V to the step.
 func (s *solver) moveV(step *Step) {
 	t := s.t
 	copy(s.oldV, s.v)
@@ -33,7 +33,7 @@ func (s *solver) moveV(step *Step) {
 	}
 }
 
-// shrink takes t off the length of a row, and returns what it then is.
+// shrink takes t off the length of a row, and returns its new length.
 func shrink(row []float64, t float64) float64 {
 	norm := math.Sqrt(kernel.Dot(row, row))
 	if norm <= t {
@@ -90,9 +90,9 @@ func (s *treeState) average(v []float64, mu float64) {
 	}
 }
 
-// move is the step of P, the argument of each group's threshold being MV − Y₃/μ, and of
-// Y₃. A group's norm is taken column by column: Σ_c ‖v_G^c‖. It returns those sums for V
-// and for P.
+// move takes the steps of P, whose groups come from MV − Y₃/μ by a threshold, and of Y₃.
+// A group's norm is taken column by column: Σ_c ‖v_G^c‖. It returns the sums of these
+// norms for V and for P.
 func (s *treeState) move(v []float64, alpha, mu float64, residual *float64) (ofV, ofP float64) {
 	k, gaps := s.k, 0.0
 	for i, g := range s.groups {

@@ -2,8 +2,7 @@ package eufs
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// worker is the scratch of one of those who work on strips: four strips of h×d, one of
-// h×k.
+// worker is the memory of a worker on strips: four strips of h×d, one of h×k.
 type worker struct {
 	team      *kernel.Team
 	x, p, old []float64
@@ -27,8 +26,8 @@ func newPool(workers int, l layout) *pool {
 	return p
 }
 
-// strips calls do for the strips of a block of h rows: those of a lane one after the
-// other, in order, lanes side by side.
+// strips calls do for the strips of a block of h rows: in a lane one after the other, in
+// order, and lanes side by side.
 func (p *pool) strips(h int, do func(w *worker, lane, from, h int)) {
 	kernel.Each(p.workers, (h+p.lane-1)/p.lane, func(lane int) {
 		w := <-p.free

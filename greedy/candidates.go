@@ -40,7 +40,7 @@ func (s *streamed) productOf(slot int) []float64 {
 }
 
 // fetch reads the rows once: for the columns of G of the features in must that are
-// not held and of as many likely ones as a batch has room for, and for the products
+// no candidates yet and of as many likely ones as a batch has room for, and for the products
 // of candidates that have none yet.
 func (s *streamed) fetch(ctx context.Context, must []int) error {
 	d := s.rows.d
@@ -55,42 +55,42 @@ func (s *streamed) fetch(ctx context.Context, must []int) error {
 		}
 	}
 	want = s.fill(want)
-	held := len(s.slot) - s.place(want, keep)
-	pending := s.arrange(held)
-	fresh := s.slot[held:]
-	delta, product := s.delta[held*d:], s.product
+	oldCount := len(s.slot) - s.place(want, keep)
+	pending := s.arrange(oldCount)
+	fresh := s.slot[oldCount:]
+	delta, product := s.delta[oldCount*d:], s.product
 	if s.target == nil {
-		product = s.product[pending*d : held*d]
+		product = s.product[pending*d : oldCount*d]
 	}
 	clear(delta)
 	clear(product)
-	sums := make([]float64, held-pending)
+	sums := make([]float64, oldCount-pending)
 	what := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
 	err := s.rows.pass(ctx, what, func(b *block) {
 		s.scratch = rows.Room(s.scratch, max(len(fresh), len(sums))*b.rows)
 		s.rows.addColumns(b, delta, fresh, s.scratch)
-		s.rows.addProducts(b, product, s.delta[pending*d:held*d], len(sums), s.scratch, sums)
+		s.rows.addProducts(b, product, s.delta[pending*d:oldCount*d], len(sums), s.scratch, sums)
 	})
 	if err != nil {
 		return err
 	}
 	s.rows.finishColumns(delta, fresh)
 	s.rows.finishProducts(product, sums)
-	s.deflate(pending, held)
+	s.deflate(pending, oldCount)
 	return nil
 }
 
 // fill adds to want, up to a batch, the features that the sketch expects to be
-// chosen soon, and then those of highest upper end of the score: the recursion's
-// error alone makes these contenders, which have to be settled.
+// chosen soon, and then the features whose score has the highest upper end: the
+// recursion's error alone makes these contenders, which have to be settled.
 func (s *streamed) fill(want []int) []int {
 	taken := make(map[int]bool, len(want))
 	for _, i := range want {
 		taken[i] = true
 	}
-	held := func(i int) bool { return s.at[i] >= 0 || taken[i] }
+	isCandidate := func(i int) bool { return s.at[i] >= 0 || taken[i] }
 	if room := s.batch - len(want); room > 0 {
-		for _, i := range newPredictor(s).next(room, held) {
+		for _, i := range newPredictor(s).next(room, isCandidate) {
 			want, taken[i] = append(want, i), true
 		}
 	}
@@ -100,7 +100,7 @@ func (s *streamed) fill(want []int) []int {
 	}
 	var others []int
 	for i, ok := range s.alive {
-		if ok && !held(i) {
+		if ok && !isCandidate(i) {
 			others = append(others, i)
 		}
 	}
@@ -116,13 +116,13 @@ func (s *streamed) promise(i int) float64 {
 	return high
 }
 
-// deflate turns G₍:,p₎ of the candidates in slots from held on into δ, and Gδ of those
-// in slots [pending, held) into Rδ.
-func (s *streamed) deflate(pending, held int) {
+// deflate turns G₍:,p₎ of the candidates in slots from oldCount on into δ, and Gδ of those
+// in slots [pending, oldCount) into Rδ.
+func (s *streamed) deflate(pending, oldCount int) {
 	n := int(min(s.rows.std.Rows, 1<<40))
 	size := math.Sqrt(s.unchosenTrace())
-	kernel.Each(s.rows.workers, len(s.slot)-held, func(i int) {
-		delta, q := s.deltaOf(held+i), s.slot[held+i]
+	kernel.Each(s.rows.workers, len(s.slot)-oldCount, func(i int) {
+		delta, q := s.deltaOf(oldCount+i), s.slot[oldCount+i]
 		for _, w := range s.omegas {
 			kernel.Axpy(-w[q], w, delta)
 		}
@@ -135,7 +135,7 @@ func (s *streamed) deflate(pending, held int) {
 	if s.target != nil {
 		return
 	}
-	kernel.Each(s.rows.workers, held-pending, func(i int) {
+	kernel.Each(s.rows.workers, oldCount-pending, func(i int) {
 		k := pending + i
 		delta, product := s.deltaOf(k), s.productOf(k)
 		for _, w := range s.omegas {
@@ -190,14 +190,14 @@ func (s *streamed) place(want []int, keep map[int]bool) int {
 }
 
 // arrange moves the live candidates without a product to the end of the slots below
-// held, and returns the first of theirs: a product over the rows is fastest for
+// oldCount, and returns the first of theirs: a product over the rows is fastest for
 // neighbouring slots.
-func (s *streamed) arrange(held int) (pending int) {
-	pending = held
+func (s *streamed) arrange(oldCount int) (pending int) {
+	pending = oldCount
 	if s.target != nil {
 		return pending
 	}
-	for k := held - 1; k >= 0; k-- {
+	for k := oldCount - 1; k >= 0; k-- {
 		if q := s.slot[k]; q >= 0 && !s.ready[k] && s.alive[q] {
 			pending--
 			s.swap(k, pending)

@@ -1,14 +1,13 @@
 package greedy
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
-// fixture is a case of <kind>_small.json. Its about says: f[t], g[t] are those of
+// fixture is a case of <kind>_small.json. Its about says: f[t], g[t] belong to
 // all columns at the start of turn t, chosen columns 0; errors[t] is ‖X − P_S X‖²
 // before turn t; f agrees to 1e-9·max f[0], g to 1e-9·max g[0], errors to
 // 1e-9·errors[0]; it stops at g ≤ 1e-10·g⁰, we at 1e-8·g⁰.
@@ -24,31 +23,11 @@ type fixture struct {
 	Groups []int
 }
 
-func readFixtures(t *testing.T, kind string) []fixture {
-	t.Helper()
-	dir := os.Getenv("UFS_FIXTURES")
-	if dir == "" {
-		dir = "../testdata/fixtures"
-	}
-	data, err := os.ReadFile(filepath.Join(dir, kind+"_small.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Cases []fixture }
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	if len(file.Cases) == 0 {
-		t.Fatal("no cases")
-	}
-	return file.Cases
-}
-
 func TestFixtureGreedy(t *testing.T)     { checkFixtures(t, "greedy", false) }
 func TestFixturePartgreedy(t *testing.T) { checkFixtures(t, "partgreedy", true) }
 
 func checkFixtures(t *testing.T, kind string, partitioned bool) {
-	for _, fix := range readFixtures(t, kind) {
+	for _, fix := range rowstest.Fixtures[fixture](t, kind) {
 		t.Run(fix.Name, func(t *testing.T) {
 			x := fromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
@@ -154,7 +133,7 @@ func (fix *fixture) compareResult(t *testing.T, r *Result) {
 		if p != fix.Order[j] {
 			t.Fatalf("order %v, want %v", r.Order, fix.Order)
 		}
-		// score = f/g: its error is that of f over g, and that of g over g times the score.
+		// score = f/g: its error is the error of f over g, and the error of g over g times the score.
 		g := fix.G[j][p]
 		tol := 1e-9*largest(fix.F[0])/g + 1e-9*fix.Score[j]
 		if math.Abs(r.Scores[j]-fix.Score[j]) > tol {

@@ -120,7 +120,7 @@ func (m *memory) height() int {
 	return m.target.Rows
 }
 
-// scoreUnit: f is in units of hUnit², g in those of gUnit.
+// scoreUnit: f is in units of hUnit², g in units of gUnit.
 func (m *memory) scoreUnit() float64 { return m.gUnit / m.hUnit / m.hUnit }
 
 // targetColumn writes H₍:,i₎ in the engine's units.
@@ -140,7 +140,7 @@ func (m *memory) take(_ context.Context, p int) (*step, error) {
 	delta := append([]float64(nil), column...)
 	m.deflate(delta, m.omegas, p)
 	// The chosen columns have no residual; rounding would leave one of their own
-	// magnitude, which may be far above that of the others.
+	// magnitude, which may be far above the others.
 	m.clearChosen(delta)
 	return m.stepFrom(p, column, delta), nil
 }

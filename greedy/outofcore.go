@@ -17,7 +17,7 @@ type StreamOptions struct {
 	Options
 	Scale gram.Scale
 	Fill  gram.Fill // of missing entries, for a source under stream.MissingKeep
-	// Profile is that of all rows, where the caller has it already; nil takes a pass.
+	// Profile describes all rows, where the caller has it already; nil takes a pass.
 	Profile *gram.Profile
 	Memory  int64         // bytes to hold at most beside the source's chunks; 0 means 1 GiB
 	Meter   *stream.Meter // counts all passes; nil counts nothing
@@ -37,7 +37,7 @@ const defaultMemory = 1 << 30
 // Cost: nd² flops for f⁰, then up to 6nd for each candidate (2nd with Options.
 // Partitioned, where f⁰ costs 2ncd), and 2(k + candidates held)·d a turn.
 //
-// The columns of the Result are those of the returned Standardizer. It fails with a
+// The Result numbers columns as the returned Standardizer does. It fails with a
 // *stream.UsageError for options that do not fit, with a *stream.MemoryError where
 // Memory is below StreamBytes, and with what the source fails with.
 func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*Result, *gram.Standardizer, error) {
@@ -80,7 +80,7 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	return r, std, nil
 }
 
-// usable translates column numbers from the source's to those of the usable features.
+// usable translates column numbers: from columns of the source to usable features.
 func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Options, error) {
 	opt := o.Options
 	feature := make(map[int]int, len(std.Columns))
@@ -91,7 +91,7 @@ func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Opt
 	for _, j := range o.Keep {
 		k, ok := feature[j]
 		if !ok {
-			return opt, stream.Usagef("column %q is to be kept but is left out: %s", cols[j].Name, reason(std, cols[j].Name))
+			return opt, stream.Usagef("column %q cannot be kept, as it is left out: %s", cols[j].Name, reason(std, cols[j].Name))
 		}
 		opt.Keep = append(opt.Keep, k)
 	}

@@ -1,19 +1,17 @@
 package greedy
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -54,22 +52,24 @@ func weights(n int) []float64 {
 	return w
 }
 
-// The selection out of core is that of G in memory, for every shape of input,
+// The selection out of core equals that from G in memory, for every shape of input,
 // scale, algorithm and memory.
 func TestStreamEqualsMemory(t *testing.T) {
 	images := smooth(30, 150, 90, 40, 0.85).noisy(31, 0.05)
 	for _, c := range []struct {
-		name string
-		src  source
+		name   string
+		x      matrix
+		block  int
+		weight []float64
 	}{
-		{"one column", source{matrix: random(33, 20, 1, 1), block: 7}},
-		{"images", source{matrix: images, block: 64}},
-		{"row by row", source{matrix: random(34, 30, 12, 1), block: 1}},
-		{"wide", source{matrix: random(35, 20, 600, 1), block: 8}},
-		{"weights", source{matrix: images, block: 64, weight: weights(150)}},
-		{"missing", source{matrix: images.holed(0.1), block: 64, weight: weights(150)}},
-		{"sparse", source{matrix: counts(36, 200, 60), block: 64, sparse: true}},
-		{"sparse, weights", source{matrix: counts(36, 200, 60), block: 64, sparse: true, weight: weights(200)}},
+		{"one column", random(33, 20, 1, 1), 7, nil},
+		{"images", images, 64, nil},
+		{"row by row", random(34, 30, 12, 1), 1, nil},
+		{"wide", random(35, 20, 600, 1), 8, nil},
+		{"weights", images, 64, weights(150)},
+		{"missing", images.holed(0.1), 64, weights(150)},
+		{"sparse", counts(36, 200, 60), 64, nil},
+		{"sparse, weights", counts(36, 200, 60), 64, weights(200)},
 	} {
 		for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleCenter, gram.ScaleMinMax, gram.ScaleUnit, gram.ScaleStandard} {
 			for _, fill := range []gram.Fill{gram.FillMean, gram.FillZero} {
@@ -78,14 +78,25 @@ func TestStreamEqualsMemory(t *testing.T) {
 				}
 				for _, partitioned := range []bool{false, true} {
 					name := fmt.Sprintf("%s/%v/%v/partitioned=%v", c.name, scale, fill, partitioned)
-					t.Run(name, func(t *testing.T) { checkStream(t, c.src, scale, fill, partitioned) })
+					src := serve(c.x, c.block)
+					src.Weight, src.Sparse = c.weight, strings.HasPrefix(c.name, "sparse")
+					t.Run(name, func(t *testing.T) { checkStream(t, src, scale, fill, partitioned) })
 				}
 			}
 		}
 	}
 }
 
-func checkStream(t *testing.T, src source, scale gram.Scale, fill gram.Fill, partitioned bool) {
+func mustStream(t *testing.T, src *source, opt StreamOptions) *Result {
+	t.Helper()
+	r, _, err := SelectStream(t.Context(), src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func checkStream(t *testing.T, src *source, scale gram.Scale, fill gram.Fill, partitioned bool) {
 	a := src.standardized(t, scale, fill)
 	opt := Options{K: min(a.d, a.n, 25) - 2, Partitioned: partitioned}
 	opt.K = max(opt.K, 1)
@@ -98,15 +109,12 @@ func checkStream(t *testing.T, src source, scale gram.Scale, fill gram.Fill, par
 	var first *Result
 	least := StreamBytes(a.d, opt.K, c)
 	for _, memory := range []int64{least, least * 5 / 4, 1 << 30} {
-		src.passes = 0
+		src.Passes = 0
 		seen := 0
-		got, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: opt, Scale: scale, Fill: fill, Memory: memory,
+		got := mustStream(t, src, StreamOptions{Options: opt, Scale: scale, Fill: fill, Memory: memory,
 			Pass: func(pass int, _ string) { seen = pass }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Passes != src.passes || got.Passes != seen {
-			t.Errorf("%d passes reported, %d announced, %d made", got.Passes, seen, src.passes)
+		if got.Passes != src.Passes || got.Passes != seen {
+			t.Errorf("%d passes reported, %d announced, %d made", got.Passes, seen, src.Passes)
 		}
 		if lower, err := StreamPasses(a.d, opt.K, c, memory); err != nil || got.Passes < lower {
 			t.Errorf("%d passes, fewer than the lower bound %d (%v)", got.Passes, lower, err)
@@ -146,18 +154,14 @@ func compareResults(t *testing.T, got, want *Result) {
 }
 
 func TestStreamAnyWorkers(t *testing.T) {
-	for _, src := range []source{
-		{matrix: smooth(37, 200, 150, 60, 0.9).noisy(38, 0.05), block: 64},
-		{matrix: counts(39, 200, 150), block: 64, sparse: true},
-	} {
+	sparse := serve(counts(39, 200, 150), 64)
+	sparse.Sparse = true
+	for _, src := range []*source{serve(smooth(37, 200, 150, 60, 0.9).noisy(38, 0.05), 64), sparse} {
 		for _, partitioned := range []bool{false, true} {
 			var want *Result
 			for _, workers := range []int{1, 8} {
-				r, _, err := SelectStream(t.Context(), &src, StreamOptions{Scale: gram.ScaleStandard,
+				r := mustStream(t, src, StreamOptions{Scale: gram.ScaleStandard,
 					Options: Options{K: 40, Partitioned: partitioned, Partitions: 0, Threads: workers}})
-				if err != nil {
-					t.Fatal(err)
-				}
 				if want == nil {
 					want = r
 				} else if !reflect.DeepEqual(r, want) {
@@ -176,17 +180,14 @@ func TestStreamTies(t *testing.T) {
 		copy(x.col[j], x.col[2])
 	}
 	copy(x.col[30], x.col[29])
-	src := source{matrix: x, block: 32}
+	src := serve(x, 32)
 	want := mustSelect(t, x, Options{K: 40, Keep: []int{7, 30, 29}})
 	if len(want.Ties) == 0 || !want.Exhausted {
 		t.Fatalf("no ties or full rank: %+v", want)
 	}
 	for seed := range uint64(3) {
-		got, _, err := SelectStream(t.Context(), &src, StreamOptions{
+		got := mustStream(t, src, StreamOptions{
 			Options: Options{K: 40, Keep: []int{7, 30, 29}, Seed: seed}, Memory: StreamBytes(40, 40, 0)})
-		if err != nil {
-			t.Fatal(err)
-		}
 		compareResults(t, got, want)
 	}
 }
@@ -197,18 +198,15 @@ func TestStreamManyTies(t *testing.T) {
 	for j := range x.col {
 		copy(x.col[j], x.col[j%4])
 	}
-	src := source{matrix: x, block: 32}
+	src := serve(x, 32)
 	renewed := 0
-	got, _, err := SelectStream(t.Context(), &src, StreamOptions{
+	got := mustStream(t, src, StreamOptions{
 		Options: Options{K: 10}, Memory: StreamBytes(600, 10, 0),
 		Pass: func(_ int, what string) {
 			if strings.HasPrefix(what, "renewing") {
 				renewed++
 			}
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	compareResults(t, got, mustSelect(t, x, Options{K: 10}))
 	if renewed == 0 {
 		t.Error("f was not renewed: the test has lost its point")
@@ -220,22 +218,16 @@ func TestStreamHugeColumn(t *testing.T) {
 	for i := range x.col[7] {
 		x.col[7][i] *= 1e25
 	}
-	src := source{matrix: x, block: 16}
-	got, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: Options{K: 20}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := serve(x, 16)
+	got := mustStream(t, src, StreamOptions{Options: Options{K: 20}})
 	compareResults(t, got, mustSelect(t, x, Options{K: 20}))
 }
 
 // Passes stay far below k on correlated data, which is the point of it all.
 func TestStreamFewPasses(t *testing.T) {
-	src := source{matrix: smooth(43, 600, 400, 120, 0.96).noisy(44, 0.05), block: 256}
+	src := serve(smooth(43, 600, 400, 120, 0.96).noisy(44, 0.05), 256)
 	for _, partitioned := range []bool{false, true} {
-		r, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: Options{K: 100, Partitioned: partitioned}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mustStream(t, src, StreamOptions{Options: Options{K: 100, Partitioned: partitioned}})
 		t.Logf("partitioned %v: %d passes for 100 features", partitioned, r.Passes)
 		if r.Passes > 24 {
 			t.Errorf("partitioned %v: %d passes for 100 features", partitioned, r.Passes)
@@ -255,12 +247,9 @@ func TestStreamNearlyDependent(t *testing.T) {
 			col[i] *= 0.01
 		}
 	}
-	src := source{matrix: x, block: 256}
+	src := serve(x, 256)
 	opt := Options{K: 60}
-	got, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: opt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mustStream(t, src, StreamOptions{Options: opt})
 	if want := mustSelect(t, x, opt); !slices.Equal(got.Order, want.Order) {
 		t.Errorf("order %v, want %v", got.Order, want.Order)
 	}
@@ -272,13 +261,10 @@ func TestStreamNearlyDependent(t *testing.T) {
 
 // Where the rows are no more than the buckets, the sketch foresees every choice.
 func TestStreamFewRows(t *testing.T) {
-	src := source{matrix: smooth(49, 200, 400, 120, 0.97).noisy(50, 0.05), block: 64}
+	src := serve(smooth(49, 200, 400, 120, 0.97).noisy(50, 0.05), 64)
 	for _, partitioned := range []bool{false, true} {
 		opt := Options{K: 60, Partitioned: partitioned}
-		got, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: opt})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := mustStream(t, src, StreamOptions{Options: opt})
 		compareResults(t, got, mustSelect(t, src.matrix, opt))
 		t.Logf("%d passes", got.Passes)
 		if got.Passes > 10 {
@@ -292,10 +278,10 @@ func TestStreamLeftOut(t *testing.T) {
 	for i := range x.col[3] {
 		x.col[3][i] = 7 // constant
 	}
-	src := source{matrix: x, block: 16}
+	src := serve(x, 16)
 	opt := StreamOptions{Scale: gram.ScaleStandard}
 	opt.Options = Options{K: 4, Keep: []int{6}}
-	r, std, err := SelectStream(t.Context(), &src, opt)
+	r, std, err := SelectStream(t.Context(), src, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,76 +290,46 @@ func TestStreamLeftOut(t *testing.T) {
 	}
 	var usage *stream.UsageError
 	opt.Keep = []int{3}
-	if _, _, err := SelectStream(t.Context(), &src, opt); !errors.As(err, &usage) {
+	if _, _, err := SelectStream(t.Context(), src, opt); !errors.As(err, &usage) {
 		t.Errorf("keeping a constant column: %v", err)
 	}
-	// Explicit groups are those of the source's columns.
+	// Explicit groups number the source's columns.
 	opt.Options = Options{K: 4, Partitioned: true, Groups: []int{2, 2, 0, 1, 0, 2, 0, 2}}
-	r, _, err = SelectStream(t.Context(), &src, opt)
+	r, _, err = SelectStream(t.Context(), src, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := src.standardized(t, gram.ScaleStandard, gram.FillMean)
 	compareResults(t, r, mustSelect(t, a, Options{K: 4, Partitioned: true, Groups: []int{0, 0, 1, 1, 0, 1, 0}}))
 	opt.Options = Options{K: 8}
-	if _, _, err := SelectStream(t.Context(), &src, opt); !errors.As(err, &usage) {
+	if _, _, err := SelectStream(t.Context(), src, opt); !errors.As(err, &usage) {
 		t.Errorf("k above the usable features: %v", err)
 	}
 }
 
 // A profile taken before saves its pass and changes nothing else.
 func TestStreamProfile(t *testing.T) {
-	src := source{matrix: random(50, 40, 12, 1), block: 16}
+	src := serve(random(50, 40, 12, 1), 16)
 	opt := StreamOptions{Options: Options{K: 5}, Scale: gram.ScaleStandard}
-	want, _, err := SelectStream(t.Context(), &src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mustStream(t, src, opt)
 	opt.Profile = gram.NewProfile(src.d)
-	if err := stream.Fold(t.Context(), &src, stream.FoldOptions{}, opt.Profile); err != nil {
+	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, opt.Profile); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := SelectStream(t.Context(), &src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mustStream(t, src, opt)
 	if got.Passes++; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
 func TestStreamMemory(t *testing.T) {
-	src := source{matrix: random(46, 40, 30, 0), block: 16}
+	src := serve(random(46, 40, 30, 0), 16)
 	var memory *stream.MemoryError
 	least := StreamBytes(30, 5, 0)
-	_, _, err := SelectStream(t.Context(), &src, StreamOptions{Options: Options{K: 5}, Memory: least - 1})
+	_, _, err := SelectStream(t.Context(), src, StreamOptions{Options: Options{K: 5}, Memory: least - 1})
 	if !errors.As(err, &memory) || memory.Need != least {
 		t.Errorf("%v, want the need of %d", err, least)
 	}
-}
-
-// measuring notes the largest live heap at the start of any chunk.
-type measuring struct {
-	source
-	peak uint64
-}
-
-func (s *measuring) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return func(yield func(*stream.Chunk, error) bool) {
-		for c, err := range s.source.Chunks(ctx, r) {
-			s.peak = max(s.peak, liveHeap())
-			if !yield(c, err) {
-				return
-			}
-		}
-	}
-}
-
-func liveHeap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // What is held stays within Memory, for little and for plenty of it.
@@ -382,39 +338,16 @@ func TestStreamHolds(t *testing.T) {
 	x := smooth(48, 100, d, 50, 0.9).noisy(49, 0.05)
 	for _, c := range []int{0, 6} {
 		for _, memory := range []int64{StreamBytes(d, k, c), 2 * StreamBytes(d, k, c)} {
-			src := &measuring{source: source{matrix: x, block: 100}}
-			before := liveHeap()
+			src, peak, before := serve(x, 100), int64(0), rowstest.Heap()
+			src.Block = func(_, _ int) error { peak = max(peak, rowstest.Heap()); return nil }
 			_, _, err := SelectStream(t.Context(), src, StreamOptions{
 				Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})
 			if err != nil {
 				t.Fatal(err)
 			}
-			chunk := uint64(8 * d * 100)
-			if held := src.peak - before - chunk; held > uint64(memory) {
+			chunk := int64(8 * d * 100)
+			if held := peak - before - chunk; held > memory {
 				t.Errorf("c = %d: holds %d bytes of %d", c, held, memory)
-			}
-		}
-	}
-}
-
-// failing ends pass number n with an error after its first chunk.
-type failing struct {
-	source
-	n, pass int
-	err     error
-}
-
-func (s *failing) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
-	s.pass++
-	pass := s.pass
-	return func(yield func(*stream.Chunk, error) bool) {
-		for c, err := range s.source.Chunks(ctx, r) {
-			if !yield(c, err) {
-				return
-			}
-			if pass == s.n {
-				yield(nil, s.err)
-				return
 			}
 		}
 	}
@@ -423,7 +356,13 @@ func (s *failing) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.
 func TestStreamFaults(t *testing.T) {
 	fault := errors.New("torn cable")
 	for n := 1; ; n++ {
-		src := &failing{source: source{matrix: random(47, 40, 30, 0), block: 16}, n: n, err: fault}
+		src := serve(random(47, 40, 30, 0), 16)
+		src.Block = func(pass, block int) error {
+			if pass == n && block == 2 {
+				return fault
+			}
+			return nil
+		}
 		r, _, err := SelectStream(t.Context(), src, StreamOptions{Options: Options{K: 5}})
 		if err == nil {
 			if n <= 3 {

@@ -13,7 +13,7 @@ const (
 	// A batch is 1/8 of the features where memory allows: 100 features of COIL20 took
 	// 26, 20 and 14 passes with 1/16, 1/8 and 1/4, at 6nd flops a candidate, when the
 	// sketch alone filled it. Where d is large, 256 keep the flops of a pass far below
-	// those of f⁰.
+	// the flops of f⁰.
 	batchShare, minBatch, maxBatch = 8, 4, 256
 	// candidatesKept batches of candidates are held: a guess that came too early is
 	// often right a few batches later.

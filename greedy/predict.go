@@ -44,9 +44,9 @@ func newPredictor(from *streamed) *predictor {
 	return p
 }
 
-// next lists, best guess first, up to n live features that are not held and are
+// next lists, best guess first, up to n live features that are no candidates and are
 // likely to be chosen, or to rival the chosen, in the turns to come.
-func (p *predictor) next(n int, held func(int) bool) []int {
+func (p *predictor) next(n int, isCandidate func(int) bool) []int {
 	var guesses []int
 	guessed := make(map[int]bool)
 	gone := make([]bool, p.c.d)
@@ -57,7 +57,7 @@ func (p *predictor) next(n int, held func(int) bool) []int {
 			break
 		}
 		for _, i := range lead {
-			if len(guesses) < n && !guessed[i] && !held(i) {
+			if len(guesses) < n && !guessed[i] && !isCandidate(i) {
 				guesses, guessed[i] = append(guesses, i), true
 			}
 		}

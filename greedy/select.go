@@ -15,7 +15,7 @@ type engine interface {
 	settle(ctx context.Context, features []int) error
 	// take makes feature p part of S. The step is lent until the next call.
 	take(ctx context.Context, p int) (*step, error)
-	// scoreUnit is what a score of 1 in the engine's units is in those of the data.
+	// scoreUnit is what a score of 1 in the engine's units is in the data's.
 	scoreUnit() float64
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -356,20 +357,20 @@ func TestBytes(t *testing.T) {
 	sym := x.gram()
 	for _, c := range []int{0, 10} {
 		var target *Target
-		before := liveHeap()
+		before := rowstest.Heap()
 		if c > 0 {
 			target = partitionTarget(sym, d, Partition(d, c, 1), 2)
 		}
-		var peak uint64
+		var peak int64
 		_, err := selectMemory(t.Context(), sym, d, target, Options{K: k, Threads: 2}, func(c *criterion) {
 			if c.turn%10 == 9 {
-				peak = max(peak, liveHeap())
+				peak = max(peak, rowstest.Heap())
 			}
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held := int64(peak - before); held > Bytes(d, k, c) {
+		if held := peak - before; held > Bytes(d, k, c) {
 			t.Errorf("c = %d: holds %d bytes, predicted %d", c, held, Bytes(d, k, c))
 		}
 	}

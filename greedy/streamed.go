@@ -10,8 +10,8 @@ import (
 )
 
 // streamed is the engine over rows that are read again and again. It
-// holds a few hundred candidates, features that are likely to be chosen soon, for
-// each of which it knows two columns of length d, brought up to date every turn:
+// holds a few hundred candidates, features that are likely to be chosen soon. For each
+// it knows two columns of length d, brought up to date every turn:
 //
 //	δ = R₍:,p₎ and Rδ, where R = G − Σ ω_r ω_rᵀ
 //

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -17,6 +16,7 @@ type Anchored struct {
 	Delta    []float64 // m: Δ, the sums of the columns of Z
 
 	near     *kernel.Nearest
+	weights  func(weight, square []float64) bool
 	index    []int32
 	distance []float64
 }
@@ -35,9 +35,11 @@ func (g *Anchored) Rows(record []byte, h int) kernel.Sparse {
 		Value: View[float64](record[:8*entries]), Index: View[int32](record[8*entries:])[:entries]}
 }
 
-// Place sets the anchors, m×d.
-func (g *Anchored) Place(team *kernel.Team, points kernel.Matrix[float64]) {
-	g.near = kernel.NewNearest(team, points, g.Count+1)
+// Place sets the anchors, m×d, and what makes weights of the squared distances of a row:
+// anchor.Weights, which this package leaves to callers, as package anchor's tests import
+// greedy.
+func (g *Anchored) Place(team *kernel.Team, points kernel.Matrix[float64], weights func(weight, square []float64) bool) {
+	g.near, g.weights = kernel.NewNearest(team, points, g.Count+1), weights
 }
 
 // Weigh writes the weights of a block's rows on their nearest anchors to its rows of Z,
@@ -48,7 +50,7 @@ func (g *Anchored) Weigh(z kernel.Sparse, x kernel.Matrix[float64]) error {
 	g.near.To(g.index, g.distance, x)
 	for i := range z.Rows {
 		copy(z.Index[i*k:][:k], g.index[i*(k+1):])
-		if !anchor.Weights(z.Value[i*k:][:k], g.distance[i*(k+1):][:k+1]) {
+		if !g.weights(z.Value[i*k:][:k], g.distance[i*(k+1):][:k+1]) {
 			return stream.Dataf("", "squared distances between rows and anchors overflow; choose {scale} minmax")
 		}
 	}

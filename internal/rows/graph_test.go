@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -25,9 +26,9 @@ func passOver(x []float64, d, block int) PassFunc {
 	}
 }
 
-// Neighbours are those of the definition, duplicates included, however many rows are
+// Neighbours follow the definition, duplicates included, however many rows are
 // gathered at a time; Join joins them both ways.
-func TestNearestIsTheDefinition(t *testing.T) {
+func TestNearestFollowsTheDefinition(t *testing.T) {
 	const n, d = 60, 4
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, duplicates := range []int{0, 9, n} { // more of them than neighbours
@@ -88,13 +89,13 @@ func TestNearestRefusesDistancesThatOverflow(t *testing.T) {
 	}
 }
 
-// Weights on the nearest anchors sum to 1, are those of the formula, and count in Δ.
+// Weights on the nearest anchors follow the formula, and count in Δ.
 func TestWeigh(t *testing.T) {
 	g, err := NewAnchored(stream.InMemory{}, 4, 2, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Place(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1))
+	g.Place(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1), anchor.Weights)
 	err = Each(t.Context(), 1, func(_ int, records [][]byte) error {
 		z := g.Rows(records[0], 1)
 		if err := g.Weigh(z, kernel.RowMajor([]float64{0.25}, 1, 1, 1)); err != nil {

@@ -35,7 +35,7 @@ type PassFunc func(ctx context.Context, what string, do func(first int, x kernel
 
 // Nearest finds the k < n rows nearest to each row, itself left out; of equal distances the
 // earlier row. As many rows as fit into room bytes are gathered at a time, and all rows
-// pass by: two passes for each part. Distances are those of kernel.Nearest, so that the
+// pass by: two passes for each part. Distances come from kernel.Nearest, so that the
 // answer does not depend on the parts. Cost 2·n²·d flops in float32.
 func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pass PassFunc) ([]Neighbour, error) {
 	best := make([]Neighbour, n*(k+1)) // k+1 a row once full: one may be the row itself
@@ -99,8 +99,7 @@ func gather(ctx context.Context, from, to, d int, pass PassFunc) (kernel.Matrix[
 }
 
 // insert keeps the nearest of a list with count entries, ascending, and returns how many
-// there then are. Later parts have higher indices, so that of equal distances the earlier
-// stay.
+// there then are. Later parts have higher indices, so the earlier of equal distances stay.
 func insert(list []Neighbour, count int, o Neighbour) int {
 	at := count
 	for at > 0 && list[at-1].Square > o.Square {

@@ -36,7 +36,7 @@ type adderFunc func(*stream.Chunk) error
 func (f adderFunc) Add(c *stream.Chunk) error { return f(c) }
 
 // Pass calls do for every block that has rows, numbered from 0. It fails where the
-// blocks are not those of the first pass.
+// blocks differ from the first pass.
 func (s *Source) Pass(ctx context.Context, what string, do func(number int, c *stream.Chunk) error) error {
 	s.Passes++
 	if s.OnPass != nil {
@@ -63,9 +63,9 @@ func (s *Source) Pass(ctx context.Context, what string, do func(number int, c *s
 	return err
 }
 
-// Changed is the error for rows that differ from those of an earlier pass.
+// Changed is the error for rows that differ from an earlier pass.
 func Changed() error {
-	return stream.Dataf("", "the rows are not those of an earlier pass: the input must not change during a run")
+	return stream.Dataf("", "the rows differ from an earlier pass: the input must not change during a run")
 }
 
 // RefuseWeights fails for a chunk with row weights, which only greedy has.

@@ -66,8 +66,18 @@ func Each(ctx context.Context, blocks int, do func(block int, records [][]byte) 
 	return nil
 }
 
+// Discard closes files; nil ones it skips.
+func Discard(files ...stream.ScratchFile) (err error) {
+	for _, f := range files {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
+}
+
 // View is a record's bytes as numbers. Records never leave the process, so that the byte
-// order is that of the machine; they are aligned to 8 bytes.
+// order is the machine's; they are aligned to 8 bytes.
 func View[T uint8 | int16 | int32 | float32 | float64](record []byte) []T {
 	var zero T
 	if len(record) == 0 {

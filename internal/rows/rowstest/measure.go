@@ -1,0 +1,31 @@
+package rowstest
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Heap is the number of bytes that are reachable.
+func Heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Standardizer scales a source by its own profile.
+func Standardizer(t testing.TB, src stream.Source, scale gram.Scale, fill gram.Fill) *gram.Standardizer {
+	t.Helper()
+	profile := gram.NewProfile(len(src.Columns()))
+	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, profile); err != nil {
+		t.Fatal(err)
+	}
+	std, err := gram.NewStandardizer(profile, src.Columns(), scale, fill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return std
+}

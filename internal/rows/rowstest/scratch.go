@@ -1,0 +1,63 @@
+package rowstest
+
+import "github.com/ufs-stream/ufs-stream/stream"
+
+// Scratch is memory that poisons what was lent.
+type Scratch struct {
+	stream.InMemory
+	Open int // files that are not closed
+	// Next is called for every record of a file. The pass fails with its error. Nil
+	// does nothing.
+	Next func(file string) error
+}
+
+func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile, error) {
+	f, err := s.InMemory.Make(name, total, record)
+	s.Open++
+	return &file{f, s, name}, err
+}
+
+type file struct {
+	stream.ScratchFile
+	s    *Scratch
+	name string
+}
+
+func (f *file) Close() error { f.s.Open--; return f.ScratchFile.Close() }
+func (f *file) Pass(mode stream.ScratchMode) stream.ScratchPass {
+	return &pass{ScratchPass: f.ScratchFile.Pass(mode), file: f, mode: mode}
+}
+
+// pass lends copies, and takes back what was written at the next call.
+type pass struct {
+	stream.ScratchPass
+	file      *file
+	mode      stream.ScratchMode
+	own, lent []byte
+}
+
+func (p *pass) settle() {
+	if p.mode != stream.ScratchRead {
+		copy(p.own, p.lent)
+	}
+	for i := range p.lent {
+		p.lent[i] = 0xff
+	}
+}
+
+func (p *pass) Next() ([]byte, error) {
+	p.settle()
+	if next := p.file.s.Next; next != nil {
+		if err := next(p.file.name); err != nil {
+			return nil, err
+		}
+	}
+	own, err := p.ScratchPass.Next()
+	p.own, p.lent = own, make([]byte, len(own))
+	if p.mode != stream.ScratchWrite {
+		copy(p.lent, own)
+	}
+	return p.lent, err
+}
+
+func (p *pass) Close() error { p.settle(); return p.ScratchPass.Close() }

@@ -1,0 +1,91 @@
+// Package rowstest is what the tests of methods over rows have in common: a source, a
+// scratch, and the fixtures.
+package rowstest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Source serves a matrix in blocks. NaN is a missing entry.
+type Source struct {
+	N, D    int
+	At      func(i, j int) float64
+	Heights []int // of the blocks, over and over
+	Sparse  bool
+	Weight  []float64 // nil: none
+	Passes  int       // begun
+	// Block is called before each block, with the numbers of pass and block counted from
+	// 1. Reading fails with its error. Nil does nothing.
+	Block func(pass, block int) error
+}
+
+// Columns are named x0, x1, …
+func (s *Source) Columns() []stream.Column {
+	cols := make([]stream.Column, s.D)
+	for j := range cols {
+		cols[j] = stream.Column{Name: fmt.Sprintf("x%d", j), Type: "double"}
+	}
+	return cols
+}
+
+func (s *Source) Rows() int64   { return int64(s.N) }
+func (s *Source) Cuts() []int64 { return []int64{0, int64(s.N)} }
+
+func (s *Source) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		s.Passes++
+		for from, k := 0, 0; from < s.N; k++ {
+			err := ctx.Err()
+			if err == nil && s.Block != nil {
+				err = s.Block(s.Passes, k+1)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			to := min(from+s.Heights[k%len(s.Heights)], s.N)
+			if !yield(s.Chunk(from, to), nil) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// Chunk is rows [from, to).
+func (s *Source) Chunk(from, to int) *stream.Chunk {
+	n := to - from
+	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: s.D, Stride: n}
+	if s.Weight != nil {
+		c.Weight = s.Weight[from:to]
+	}
+	if s.Sparse {
+		c.Sparse = &stream.CSR{RowPtr: []int{0}}
+	} else {
+		c.Data = make([]float64, n*s.D)
+	}
+	for i := range n {
+		for j := range s.D {
+			v := s.At(from+i, j)
+			if v != v {
+				if c.Missing == nil {
+					c.Missing = make([]stream.MissingCount, s.D)
+				}
+				c.Missing[j].NaNs++
+			}
+			if !s.Sparse {
+				c.Data[j*n+i] = v
+			} else if v != 0 {
+				c.Sparse.Index, c.Sparse.Value = append(c.Sparse.Index, int32(j)), append(c.Sparse.Value, v)
+			}
+		}
+		if s.Sparse {
+			c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Value))
+		}
+	}
+	return c
+}
