@@ -386,9 +386,9 @@ func TestTeamMemory(t *testing.T) {
 			if n := testing.AllocsPerRun(3, run); n != 0 {
 				t.Errorf("d = %d, %d workers: %g allocations a product", d, workers, n)
 			}
-			held := 8 * int64(cap(team.f64.packedA)+cap(team.f64.packedB)+cap(team.f64.edges))
-			if held > TeamBytes(d, d) {
-				t.Errorf("d = %d: holds %d bytes, TeamBytes says %d", d, held, TeamBytes(d, d))
+			size := 8 * int64(cap(team.f64.packedA)+cap(team.f64.packedB)+cap(team.f64.edges))
+			if size > TeamBytes(d, d) {
+				t.Errorf("d = %d: holds %d bytes, TeamBytes says %d", d, size, TeamBytes(d, d))
 			}
 		}
 	}
