@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -19,12 +20,8 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Neighbors == 0 {
-		o.Neighbors = DefaultNeighbors
-	}
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
-	}
+	o.Neighbors = cmp.Or(o.Neighbors, DefaultNeighbors)
+	o.Limit = cmp.Or(o.Limit, defaultLimit)
 	return o
 }
 

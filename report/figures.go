@@ -52,7 +52,7 @@ func (p Page) Figures() []Figure {
 			chart(convergence(d.Selection))
 			chart(residuals(d.Selection))
 		case d.Curve != nil:
-			chart(pathCurve(d.Curve))
+			chart(errorsOf(curveRanking(d.Curve)))
 		case d.Grid != nil:
 			if h := agreementHeat(d.Grid); h.fits() {
 				add(d.short(), h.slug, h)

@@ -7,20 +7,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pathCurve shows the error over k of a curve.
-func pathCurve(c *stream.Curve) *shown {
-	var x, y []float64
-	for _, p := range c.Points {
-		if finite(p.Error) {
-			x, y = append(x, float64(p.K)), append(y, float64(p.Error))
-		}
-	}
-	if len(x) == 0 {
-		return nil
-	}
-	return errorCurve(c.Method, x, y)
-}
-
 // curveRanking is the selection that a curve came from.
 func curveRanking(c *stream.Curve) *stream.Selection {
 	s := &stream.Selection{Method: c.Method}

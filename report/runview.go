@@ -116,7 +116,8 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 	v.addRun(run{c.Method, c.Version, c.Seed, c.Rows, c.RowsUsed, c.Features, c.Passes, c.Options, c.Warnings, c.Inputs, c.Timing, c.Memory})
 	last := c.Points[len(c.Points)-1]
 	v.Lead = fmt.Sprintf("%s: error over 1 to %s of %s features from %s rows", c.Method, count(int64(last.K)), count(int64(c.Features)), count(c.RowsUsed))
-	curve := pathCurve(c)
+	ranking := curveRanking(c)
+	curve := errorsOf(ranking)
 	v.Facts = []fact{{"Features", count(int64(last.K)), "of " + count(int64(c.Features))}}
 	if finite(last.Error) {
 		v.Facts = append(v.Facts, fact{"Explained", share(1 - float64(last.Error)), "by all of them"})
@@ -126,7 +127,7 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 	}
 	v.Facts = append(v.Facts, fact{"Rows", count(c.RowsUsed), ""}, fact{"Elapsed", seconds(c.Timing.Wall), ""})
 	v.Curves, err = charts(curve)
-	v.Ranking = rankingOf(curveRanking(c), nil)
+	v.Ranking = rankingOf(ranking, nil)
 	return err
 }
 
