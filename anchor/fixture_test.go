@@ -50,8 +50,8 @@ type anchorCase struct {
 	UnusedAnchors  []int `json:"unused_anchors"`
 }
 
-// given makes the anchors of raw rows, unscaled as those of the fixtures.
-func given(t *testing.T, tab table, anchors [][]float64) *Anchors {
+// rawAnchors makes anchors of raw rows, unscaled as in the fixtures.
+func rawAnchors(t *testing.T, tab table, anchors [][]float64) *Anchors {
 	t.Helper()
 	a, err := Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone))
 	if err != nil {
@@ -85,7 +85,7 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 
 // The numbers of the fixtures have four decimals, so that distances are off by a few
 // units of 1e-16 of their size; weights divide by differences of distances, which are
-// at least 1e-2 of them here.
+// at least 1e-2 times the distances here.
 func TestFixtureAnchor(t *testing.T) {
 	for _, file := range readFixtures[struct{ Cases []anchorCase }](t, "anchor_*.json") {
 		if len(file.Cases) == 0 {
@@ -100,7 +100,7 @@ func TestFixtureAnchor(t *testing.T) {
 func (fix *anchorCase) run(t *testing.T) {
 	tab := fromRows(fix.X)
 	n, m := len(fix.X), len(fix.Anchors)
-	z, nearest := denseZ(t, tab, given(t, tab, fix.Anchors), fix.K)
+	z, nearest := denseZ(t, tab, rawAnchors(t, tab, fix.Anchors), fix.K)
 	for i := range n {
 		want := slices.Clone(fix.Sqdist[i])
 		slices.Sort(want)
@@ -111,7 +111,7 @@ func (fix *anchorCase) run(t *testing.T) {
 	}
 	near(t, "Z", flat(z), fix.Z, 1e-12)
 
-	s := tab.statistics(t, given(t, tab, fix.Anchors), Options{Neighbors: fix.K}, 3)
+	s := tab.statistics(t, rawAnchors(t, tab, fix.Anchors), Options{Neighbors: fix.K}, 3)
 	near(t, "Delta", s.delta, [][]float64{fix.Delta}, 1e-12)
 	for _, j := range fix.UnusedAnchors {
 		if s.delta[j] != 0 {
@@ -146,12 +146,12 @@ type sfufsFile struct {
 	}
 }
 
-// The statistics about the frame's centre, moved back to 0, are those of the fixture;
-// and the Graph is made of them, centred.
+// The statistics about the frame's centre, moved back to 0, equal the fixture's; centred,
+// they make the Graph.
 func TestFixtureSfufsStatistics(t *testing.T) {
 	for _, fix := range readFixtures[sfufsFile](t, "sfufs_*.json") {
 		tab := fromRows(fix.X)
-		a := given(t, tab, fix.Anchors)
+		a := rawAnchors(t, tab, fix.Anchors)
 		z, _ := denseZ(t, tab, a, fix.K)
 		near(t, "Z", flat(z), fix.Z, 1e-11)
 		s := tab.statistics(t, a, Options{Neighbors: fix.K}, 13)

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy"
 )
 
-// With A in full, T = AᵗX̃: H, the choices, and what they leave of T, by projection.
+// With the full n×n A, T = AᵗX̃: H, the choices, and by projection the rest of T.
 func TestSmoothTwin(t *testing.T) {
 	const n, d, m, k = 90, 7, 15, 3
 	tab := clusters(n, d, 1)
@@ -47,8 +47,8 @@ func TestSmoothTwin(t *testing.T) {
 	}
 }
 
-// bestColumns chooses, by trying all, the columns of x that leave least of the target,
-// and says how much.
+// bestColumns tries all columns of x, chooses those that leave least of the target, and
+// returns how much.
 func bestColumns(x, target [][]float64, k int) (order []int, left []float64) {
 	basis := [][]float64{} // orthonormal
 	cols, t := transposed(x), transposed(target)

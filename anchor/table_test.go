@@ -92,7 +92,7 @@ func (t table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, er
 	}
 }
 
-// chunk returns the rows [from, to) inside NaN: whoever reads a row too many gets it.
+// chunk returns the rows [from, to) surrounded by NaN: reading a row too many gives NaN.
 func (t table) chunk(from, to int) *stream.Chunk {
 	n := to - from
 	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.cols)}
@@ -271,7 +271,7 @@ func (t table) dense(scale gram.Scale, anchors [][]float64, k int) (w dense) {
 	return w
 }
 
-// weigh is eq. (2.13) as it is printed.
+// weigh is eq. (2.13) as printed.
 func (w *dense) weigh(i, k int) {
 	m := len(w.delta)
 	order := make([]int, m)

@@ -33,7 +33,7 @@ func hostileNames() []string {
 	}
 }
 
-// hostileSelection has all of these names, chosen and not, and a grid of pixels.
+// hostileSelection has all hostile names, chosen and not, and a grid of pixels.
 func hostileSelection() Document {
 	nan := stream.Number(math.NaN())
 	s := &stream.Selection{
@@ -101,8 +101,8 @@ func escaped(t *testing.T, s string) string {
 	return b.String()
 }
 
-// TestPageEscapes: every selected name stands in the page, whole and escaped; nothing of a
-// value is markup.
+// TestPageEscapes: the page has every selected name, whole and escaped; no value becomes
+// markup.
 func TestPageEscapes(t *testing.T) {
 	html := pageOf(t, hostileSelection(), gridDocument(), curveDocument())
 	_, body, _ := strings.Cut(html, "<body>")
@@ -164,8 +164,8 @@ func TestPageLoadsNothing(t *testing.T) {
 	}
 }
 
-// TestPageOfMany: thousands of columns, all of them chosen, make a page of some size that
-// says what it leaves away.
+// TestPageOfMany: thousands of chosen columns make a page of limited size that says what it
+// leaves out.
 func TestPageOfMany(t *testing.T) {
 	const d = 5966
 	s := &stream.Selection{Method: "greedy", Rows: 102, RowsUsed: 102, Features: d}

@@ -194,7 +194,7 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 }
 
 // TestSpell: a caller says how options are named, however an error is wrapped; braces in
-// data stay as they are.
+// data do not change.
 func TestSpell(t *testing.T) {
 	flag := func(option string) string { return "--" + option }
 	memory := &MemoryError{What: "reading", Need: 3 << 20, Limit: 10}
