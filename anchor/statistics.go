@@ -46,12 +46,12 @@ type Statistics struct {
 	zx    []float64 // m×D row-major
 	zz    []float64 // m×m row-major, upper triangle
 
-	anchors *Anchors // nil where they were never known: no rows can be added
+	anchors *Anchors // nil where they are unknown: no rows can be added
 	work    *scratch // nil until rows arrive
 	broken  error
 }
 
-// scratch is what a block of rows needs.
+// scratch is the memory for a block of rows.
 type scratch struct {
 	team     *kernel.Team
 	near     *kernel.Nearest

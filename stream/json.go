@@ -15,8 +15,8 @@ func encode(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// decode reads one JSON value and refuses anything behind it, or another schema than want.
-// schema is the field of v.
+// decode reads one JSON value into v. It refuses anything after the value, and a schema,
+// which is a field of v, other than want.
 func decode(r io.Reader, v any, schema *string, want string) error {
 	d := json.NewDecoder(r)
 	if err := d.Decode(v); err != nil {

@@ -224,3 +224,17 @@ func TestSpell(t *testing.T) {
 		t.Error("Dataf does not wrap")
 	}
 }
+
+func TestFaults(t *testing.T) {
+	var faults Faults
+	if err := faults.Err("run: "); err != nil {
+		t.Errorf("no faults: %v", err)
+	}
+	faults.Addf("{k} = %d is negative", -1)
+	faults.Addf("%v", Usagef("{seed} %q", "{k}"))
+	err := faults.Err("run: ")
+	want := `run: --k = -1 is negative; --seed "{k}"`
+	if got := Spell(err, func(option string) string { return "--" + option }); got != want || !errors.As(err, new(*UsageError)) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
