@@ -24,7 +24,7 @@ func TestSmoothTwin(t *testing.T) {
 		}
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			s := g.Smooth(2, round)
-			near(t, "H", s.H, times(transposed(target), w.x), 1e-11)
+			checkNear(t, "H", s.H, times(transposed(target), w.x), 1e-11)
 			total := squares(target)
 			if !(math.Abs(s.Total-total) <= 1e-11*total) {
 				t.Errorf("‖T‖² = %v, want %v", s.Total, total)

@@ -173,7 +173,7 @@ func (s *Statistics) newScratch() *scratch {
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	w, d := s.work, len(s.frame.columns)
-	s.anchors.place.to(w.team.Threads(), w.points, w.stride, c, from, rows)
+	s.anchors.place.transform(w.team.Threads(), w.points, w.stride, c, from, rows)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
 	w.near.To(w.index, w.distance, x)
 	if i := w.weigh(rows, s.k); i >= 0 {

@@ -57,10 +57,10 @@ func TestGraphIsTheTwins(t *testing.T) {
 					}
 				}
 				bt := transposed(b)
-				near(t, "Delta", g.Delta, [][]float64{w.delta}, 1e-11)
-				near(t, "G", g.G, times(transposed(w.x), w.x), 1e-12)
-				near(t, "C", g.C, times(bt, w.x), 1e-11)
-				near(t, "S", g.S, times(bt, b), 1e-11)
+				checkNear(t, "Delta", g.Delta, [][]float64{w.delta}, 1e-11)
+				checkNear(t, "G", g.G, times(transposed(w.x), w.x), 1e-12)
+				checkNear(t, "C", g.C, times(bt, w.x), 1e-11)
+				checkNear(t, "S", g.S, times(bt, b), 1e-11)
 			})
 		}
 	}
@@ -117,9 +117,9 @@ func TestMergeIsConcatenation(t *testing.T) {
 			t.Fatal("merging changed the other statistics")
 		}
 	}
-	near(t, "delta", parts.delta, [][]float64{whole.delta}, 1e-12)
-	near(t, "zx", parts.zx, [][]float64{whole.zx}, 1e-12)
-	near(t, "zz", parts.zz, [][]float64{whole.zz}, 1e-12)
+	checkNear(t, "delta", parts.delta, [][]float64{whole.delta}, 1e-12)
+	checkNear(t, "zx", parts.zx, [][]float64{whole.zx}, 1e-12)
+	checkNear(t, "zz", parts.zz, [][]float64{whole.zz}, 1e-12)
 	if parts.Rows != n {
 		t.Errorf("%d rows", parts.Rows)
 	}
@@ -215,7 +215,7 @@ func TestShift(t *testing.T) {
 				name      string
 				got, want []float64
 			}{{"Delta", got.Delta, want.Delta}, {"S", got.S, want.S}, {"C", got.C, want.C}, {"G", got.G, want.G}} {
-				near(t, fmt.Sprintf("%v%+g: %s", scale, shift, x.name), x.got, [][]float64{x.want}, 1e-11)
+				checkNear(t, fmt.Sprintf("%v%+g: %s", scale, shift, x.name), x.got, [][]float64{x.want}, 1e-11)
 			}
 		}
 	}
@@ -267,8 +267,8 @@ func TestPermutation(t *testing.T) {
 			back[i][j] = p.C[i*g.D+order[j]]
 		}
 	}
-	near(t, "S", p.S, [][]float64{g.S}, 1e-11)
-	near(t, "C", g.C, back, 1e-11)
+	checkNear(t, "S", p.S, [][]float64{g.S}, 1e-11)
+	checkNear(t, "C", g.C, back, 1e-11)
 }
 
 // The graph has only columns of the Gram matrix, and stays parallel to it; a matrix that is

@@ -326,8 +326,8 @@ func times(a, b [][]float64) [][]float64 {
 	return out
 }
 
-// near fails unless got, row-major, is want to tol of the largest magnitude in want.
-func near(tb testing.TB, what string, got []float64, want [][]float64, tol float64) {
+// checkNear fails unless got, row-major, is want to tol of the largest magnitude in want.
+func checkNear(tb testing.TB, what string, got []float64, want [][]float64, tol float64) {
 	tb.Helper()
 	largest := 0.0
 	for _, row := range want {

@@ -179,14 +179,14 @@ func agreementCurve(g *stream.Grid) *shown {
 	own := 0 // pairs with the recommended setting
 	for _, p := range pairs {
 		both := overlaps(g.Settings[p[0]].Selected[:longest], g.Settings[p[1]].Selected[:longest])
-		mine := p[0] == g.Recommended || p[1] == g.Recommended
-		if mine {
+		recommended := p[0] == g.Recommended || p[1] == g.Recommended
+		if recommended {
 			own++
 		}
 		for i, n := range both {
 			j := float64(n) / float64(2*(i+1)-n)
 			mean[i] += j / float64(len(pairs))
-			if mine {
+			if recommended {
 				best[i] += j
 			}
 		}
@@ -217,7 +217,7 @@ func neighbours(g *stream.Grid) [][2]int {
 		for c := range second {
 			i, ok := at[[2]int{r, c}]
 			for _, next := range [][2]int{{r, c + 1}, {r + 1, c}} {
-				if j, there := at[next]; ok && there {
+				if j, exists := at[next]; ok && exists {
 					pairs = append(pairs, [2]int{i, j})
 				}
 			}

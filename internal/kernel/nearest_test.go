@@ -171,15 +171,15 @@ func TestNearestExcludes(t *testing.T) {
 		x, y := newGuarded[float64](r, rows, d, true), newGuarded[float64](r, m, d, false)
 		n := NewNearest(newTeam(1, p), y.Matrix, count)
 		n.To(make([]int32, rows*count), make([]float64, rows*count), x.Matrix)
-		s, open := &n.scratch[0], 0
+		s, candidates := &n.scratch[0], 0
 		n.narrow(s, x.Matrix)
 		n.screenRows(s, rows)
 		for i := range rows {
 			n.exclude(s, s.norms[i], s.half[i*n.wide:])
-			open += len(s.candidates)
+			candidates += len(s.candidates)
 		}
-		if open > rows*(count+1) {
-			t.Errorf("%.2f of %d anchors are left a row for %d neighbours", float64(open)/rows, m, count)
+		if candidates > rows*(count+1) {
+			t.Errorf("%.2f of %d anchors are left a row for %d neighbours", float64(candidates)/rows, m, count)
 		}
 	})
 }

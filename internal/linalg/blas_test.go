@@ -261,14 +261,14 @@ func TestBadArguments(t *testing.T) {
 			func() { b.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.Unit, n, n, 1, x, n, x, n-1) },
 		}
 	}
-	said := func(fn func()) (what any) {
+	panicOf := func(fn func()) (what any) {
 		defer func() { what = recover() }()
 		fn()
 		return nil
 	}
 	want := calls(gonum.Implementation{}, gonum.Implementation{})
 	for i, fn := range calls(ours, ours) {
-		if got, want := said(fn), said(want[i]); want == nil || got != want {
+		if got, want := panicOf(fn), panicOf(want[i]); want == nil || got != want {
 			t.Errorf("call %d panics with %v, gonum's with %v", i, got, want)
 		}
 	}
