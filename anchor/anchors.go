@@ -33,7 +33,7 @@ func Random(s *Sampler, m int, std *gram.Standardizer) (*Anchors, error) {
 	}
 	a := newAnchors(m, std)
 	x := make([]float64, m*a.D)
-	a.place.to(1, x, m, s.Draw(m), 0, m)
+	a.place.transform(1, x, m, s.Draw(m), 0, m)
 	a.put(0, kernel.ColMajor(x, m, a.D, m))
 	return a, a.seal(std)
 }
@@ -61,7 +61,7 @@ func KMeans(ctx context.Context, s *Sampler, m int, std *gram.Standardizer, opt 
 	a := newAnchors(m, std)
 	x := make([]float64, n*a.D)
 	c := s.Draw(n)
-	a.place.to(opt.Threads, x, n, c, 0, n)
+	a.place.transform(opt.Threads, x, n, c, 0, n)
 	r, err := cluster.KMeans(ctx, cluster.Matrix(kernel.ColMajor(x, n, a.D, n)), cluster.Options{
 		Clusters: m, MaxIter: kmeansMaxIter, Tol: kmeansTolerance, Seed: opt.Seed, Threads: opt.Threads,
 	})
@@ -87,7 +87,7 @@ func Given(ctx context.Context, src stream.Source, limit int, std *gram.Standard
 		if need := c.Rows * a.D; len(x) < need {
 			x = make([]float64, need)
 		}
-		a.place.to(1, x, c.Rows, c, 0, c.Rows)
+		a.place.transform(1, x, c.Rows, c, 0, c.Rows)
 		at := a.M
 		a.M += c.Rows
 		a.Points = append(a.Points, make([]float64, c.Rows*a.D)...)

@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// BenchmarkAdd is the accumulation pass of 784 features and K = 5, a chunk at a time:
-// of the graph alone, of the graph beside the Gram matrix, and of its parts. GFLOP/s
-// counts 2·m·d flops a row, those of the distances.
+// BenchmarkAdd is the accumulation pass with 784 features and K = 5, a chunk at a time: the
+// graph alone, the graph with the Gram matrix, and its parts. GFLOP/s counts only the
+// 2·m·d flops a row of the distances.
 func BenchmarkAdd(b *testing.B) {
 	const d = 784
 	n := stream.BlockRows(d)
@@ -74,8 +74,8 @@ func BenchmarkSampler(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(n), "ns/row")
 }
 
-// BenchmarkGraph is what the statistics of 2,000 anchors and 784 features take to become
-// a graph and its smoothed target.
+// BenchmarkGraph makes a graph and its smoothed target from statistics of 2,000 anchors and
+// 784 features.
 func BenchmarkGraph(b *testing.B) {
 	const d, m = 784, 2000
 	tab := clusters(2*m, d, 1)

@@ -23,7 +23,7 @@ func written(tb testing.TB, w io.WriterTo) []byte {
 	return b.Bytes()
 }
 
-func blank(tb testing.TB, opt Options) *Statistics {
+func emptyStatistics(tb testing.TB, opt Options) *Statistics {
 	s, err := NewStatistics(nil, opt)
 	if err != nil {
 		tb.Fatal(err)
@@ -31,7 +31,7 @@ func blank(tb testing.TB, opt Options) *Statistics {
 	return s
 }
 
-// state is what both kinds of statistics can do.
+// state is either kind of statistics.
 type state interface {
 	io.WriterTo
 	io.ReaderFrom
@@ -44,13 +44,13 @@ func states(tb testing.TB) map[string]struct{ full, empty state } {
 	return map[string]struct{ full, empty state }{
 		"sampler":         {tab.sampler(tb, 20), NewSampler(0, SamplerOptions{})},
 		"sampler no rows": {NewSampler(3, SamplerOptions{Rows: 4}), NewSampler(0, SamplerOptions{})},
-		"statistics":      {tab.statistics(tb, a, Options{Neighbors: 3}, 90), blank(tb, Options{})},
-		"statistics none": {none(tb, a), blank(tb, Options{})},
+		"statistics":      {tab.statistics(tb, a, Options{Neighbors: 3}, 90), emptyStatistics(tb, Options{})},
+		"statistics none": {withoutRows(tb, a), emptyStatistics(tb, Options{})},
 	}
 }
 
-// none is the statistics of no rows.
-func none(tb testing.TB, a *Anchors) *Statistics {
+// withoutRows returns empty statistics.
+func withoutRows(tb testing.TB, a *Anchors) *Statistics {
 	s, err := NewStatistics(a, Options{})
 	if err != nil {
 		tb.Fatal(err)
@@ -81,7 +81,7 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := none(t, a)
+		first := withoutRows(t, a)
 		tab.add(t, first, 0, cut, 7)
 		p, q := NewSampler(4, SamplerOptions{Rows: 9, Seed: 1}), NewSampler(0, SamplerOptions{})
 		tab.add(t, p, 0, cut, 7)
@@ -122,7 +122,7 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// What is read must be of the anchors, scaling and neighbours there are, and fit.
+// A state must fit the limit, and have the same anchors, scaling and neighbours.
 func TestReadRefuses(t *testing.T) {
 	tab := clusters(90, 3, 1)
 	a := tab.random(t, 12, gram.ScaleStandard)
@@ -132,7 +132,7 @@ func TestReadRefuses(t *testing.T) {
 		"anchors": tab.random(t, 13, gram.ScaleStandard),
 		"scaling": tab.random(t, 12, gram.ScaleMinMax),
 	} {
-		s := none(t, other)
+		s := withoutRows(t, other)
 		before := written(t, s)
 		if _, err := s.ReadFrom(bytes.NewReader(b)); !errors.As(err, &usage) {
 			t.Errorf("other %s: %v", name, err)
@@ -149,7 +149,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Errorf("other neighbours: %v", err)
 	}
 	var tight *stream.MemoryError
-	if _, err := blank(t, Options{Limit: Bytes(12, 3, 5, 0) - 1}).ReadFrom(bytes.NewReader(b)); !errors.As(err, &tight) {
+	if _, err := emptyStatistics(t, Options{Limit: Bytes(12, 3, 5, 0) - 1}).ReadFrom(bytes.NewReader(b)); !errors.As(err, &tight) {
 		t.Errorf("beyond the limit: %v", err)
 	}
 	if _, err := NewSampler(4, SamplerOptions{}).ReadFrom(bytes.NewReader(written(t, tab.sampler(t, 5)))); !errors.Is(err, words.ErrFormat) {
@@ -177,20 +177,20 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// Whatever decodes is a state: it encodes to the bytes it came from (but for the
-// pattern of NaNs), and merges with itself.
+// Everything that decodes is a state: it encodes to the same bytes (except patterns of
+// NaN), and merges with itself.
 func FuzzStatistics(f *testing.F) {
 	for _, s := range states(f) {
 		f.Add(written(f, s.full))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := blank(t, Options{Threads: 1, Limit: 4 << 20})
+		s := emptyStatistics(t, Options{Threads: 1, Limit: 4 << 20})
 		if n, err := s.ReadFrom(bytes.NewReader(b)); err == nil {
 			again := written(t, s)
 			if int64(len(again)) != n {
 				t.Fatalf("read %d bytes, wrote %d", n, len(again))
 			}
-			o := blank(t, Options{Threads: 1})
+			o := emptyStatistics(t, Options{Threads: 1})
 			if _, err := o.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, written(t, o)) {
 				t.Fatalf("round trip: %v", err)
 			}

@@ -50,8 +50,8 @@ type anchorCase struct {
 	UnusedAnchors  []int `json:"unused_anchors"`
 }
 
-// given makes the anchors of raw rows, unscaled as those of the fixtures.
-func given(t *testing.T, tab table, anchors [][]float64) *Anchors {
+// rawAnchors makes anchors of raw rows, unscaled as in the fixtures.
+func rawAnchors(t *testing.T, tab table, anchors [][]float64) *Anchors {
 	t.Helper()
 	a, err := Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone))
 	if err != nil {
@@ -70,7 +70,7 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 	w := s.newScratch()
 	z, nearest = zeros(tab.rows(), a.M), zeros(tab.rows(), k+1)
 	for i := range tab.rows() {
-		a.place.to(1, w.points, w.stride, tab.chunk(i, i+1), 0, 1)
+		a.place.transform(1, w.points, w.stride, tab.chunk(i, i+1), 0, 1)
 		w.near.To(w.index, w.distance, kernel.ColMajor(w.points, 1, a.D, w.stride))
 		copy(nearest[i], w.distance)
 		if w.weigh(1, k) >= 0 {
@@ -85,7 +85,7 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 
 // The numbers of the fixtures have four decimals, so that distances are off by a few
 // units of 1e-16 of their size; weights divide by differences of distances, which are
-// at least 1e-2 of them here.
+// at least 1e-2 times the distances here.
 func TestFixtureAnchor(t *testing.T) {
 	for _, file := range readFixtures[struct{ Cases []anchorCase }](t, "anchor_*.json") {
 		if len(file.Cases) == 0 {
@@ -100,19 +100,19 @@ func TestFixtureAnchor(t *testing.T) {
 func (fix *anchorCase) run(t *testing.T) {
 	tab := fromRows(fix.X)
 	n, m := len(fix.X), len(fix.Anchors)
-	z, nearest := denseZ(t, tab, given(t, tab, fix.Anchors), fix.K)
+	z, nearest := denseZ(t, tab, rawAnchors(t, tab, fix.Anchors), fix.K)
 	for i := range n {
 		want := slices.Clone(fix.Sqdist[i])
 		slices.Sort(want)
-		near(t, "nearest", nearest[i], [][]float64{want[:fix.K+1]}, 1e-13)
+		checkNear(t, "nearest", nearest[i], [][]float64{want[:fix.K+1]}, 1e-13)
 		if slices.Contains(fix.DegenerateRows, i) && nearest[i][0] != nearest[i][fix.K] {
 			t.Errorf("row %d: distances %v are not equal", i, nearest[i])
 		}
 	}
-	near(t, "Z", flat(z), fix.Z, 1e-12)
+	checkNear(t, "Z", flat(z), fix.Z, 1e-12)
 
-	s := tab.statistics(t, given(t, tab, fix.Anchors), Options{Neighbors: fix.K}, 3)
-	near(t, "Delta", s.delta, [][]float64{fix.Delta}, 1e-12)
+	s := tab.statistics(t, rawAnchors(t, tab, fix.Anchors), Options{Neighbors: fix.K}, 3)
+	checkNear(t, "Delta", s.delta, [][]float64{fix.Delta}, 1e-12)
 	for _, j := range fix.UnusedAnchors {
 		if s.delta[j] != 0 {
 			t.Errorf("anchor %d is used", j)
@@ -133,7 +133,7 @@ func (fix *anchorCase) run(t *testing.T) {
 			t.Errorf("row %d of A sums to %v", i, sum)
 		}
 	}
-	near(t, "A", flat(a), fix.A, 1e-12)
+	checkNear(t, "A", flat(a), fix.A, 1e-12)
 }
 
 type sfufsFile struct {
@@ -146,16 +146,16 @@ type sfufsFile struct {
 	}
 }
 
-// The statistics about the frame's centre, moved back to 0, are those of the fixture;
-// and the Graph is made of them, centred.
+// The statistics about the frame's centre, moved back to 0, equal the fixture's; centred,
+// they make the Graph.
 func TestFixtureSfufsStatistics(t *testing.T) {
 	for _, fix := range readFixtures[sfufsFile](t, "sfufs_*.json") {
 		tab := fromRows(fix.X)
-		a := given(t, tab, fix.Anchors)
+		a := rawAnchors(t, tab, fix.Anchors)
 		z, _ := denseZ(t, tab, a, fix.K)
-		near(t, "Z", flat(z), fix.Z, 1e-11)
+		checkNear(t, "Z", flat(z), fix.Z, 1e-11)
 		s := tab.statistics(t, a, Options{Neighbors: fix.K}, 13)
-		near(t, "Delta", s.delta, [][]float64{fix.Stats.Delta}, 1e-12)
+		checkNear(t, "Delta", s.delta, [][]float64{fix.Stats.Delta}, 1e-12)
 		m, d, n := a.M, a.D, float64(tab.rows())
 		ztx, ztz, sum := zeros(m, d), zeros(m, m), make([]float64, d)
 		for j := range m {
@@ -167,9 +167,9 @@ func TestFixtureSfufsStatistics(t *testing.T) {
 				ztz[j][l] = s.zz[min(j, l)*m+max(j, l)]
 			}
 		}
-		near(t, "ZtX", flat(ztx), fix.Stats.ZtX, 1e-12)
-		near(t, "ZtZ", flat(ztz), fix.Stats.ZtZ, 1e-12)
-		near(t, "sum", sum, [][]float64{fix.Stats.Sum}, 1e-12)
+		checkNear(t, "ZtX", flat(ztx), fix.Stats.ZtX, 1e-12)
+		checkNear(t, "ZtZ", flat(ztz), fix.Stats.ZtZ, 1e-12)
+		checkNear(t, "sum", sum, [][]float64{fix.Stats.Sum}, 1e-12)
 
 		g, err := s.Graph(tab.gram(t))
 		if err != nil {
@@ -181,7 +181,7 @@ func TestFixtureSfufsStatistics(t *testing.T) {
 				centred[i][j] = fix.Stats.G[i][j] - fix.Stats.Sum[i]*fix.Stats.Sum[j]/n
 			}
 		}
-		near(t, "G", g.G, centred, 1e-12)
+		checkNear(t, "G", g.G, centred, 1e-12)
 		c, w := zeros(m, d), zeros(m, m)
 		for i := range m {
 			for j := range d {
@@ -191,7 +191,7 @@ func TestFixtureSfufsStatistics(t *testing.T) {
 				w[i][j] = fix.Stats.ZtZ[i][j] / math.Sqrt(fix.Stats.Delta[i]*fix.Stats.Delta[j])
 			}
 		}
-		near(t, "C", g.C, c, 1e-12)
-		near(t, "S", g.S, w, 1e-12)
+		checkNear(t, "C", g.C, c, 1e-12)
+		checkNear(t, "S", g.S, w, 1e-12)
 	}
 }

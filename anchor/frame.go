@@ -75,8 +75,8 @@ func newPlacer(std *gram.Standardizer, f *frame) placer {
 	return p
 }
 
-// to writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on.
-func (p *placer) to(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) {
+// transform writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on.
+func (p *placer) transform(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) {
 	part := stream.Chunk{Rows: rows, Cols: c.Cols}
 	if c.Sparse != nil {
 		csr := *c.Sparse

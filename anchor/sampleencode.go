@@ -28,11 +28,10 @@ func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces s by what WriteTo wrote, seed and rows to keep included, and reads
-// no further; it keeps s's limit. Where s has columns, the number must agree. Memory
-// grows with what was read; where that would be beyond the limit it fails with a
-// *stream.MemoryError before it reads any row. s is
-// unchanged on error.
+// ReadFrom replaces s by what WriteTo wrote, with seed and rows to keep, and reads no
+// further; it keeps s's limit. Where s has columns, the number must agree. Memory grows
+// with the bytes read; if it would exceed the limit, ReadFrom fails with a
+// *stream.MemoryError before it reads any row. s is unchanged on error.
 func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
 	d := words.NewReader(r)
 	got := s.decode(d)
@@ -66,7 +65,7 @@ func (s *Sampler) decode(r *words.Reader) *Sampler {
 		}
 		r.Expect(int64(1 + got.d))
 		row := sampled{position: r.Count("position", math.MaxInt64), from: settled}
-		// One by one, as a head may promise columns that never come.
+		// One by one: a damaged head may promise more columns than follow.
 		for j := 0; j < got.d && r.Err() == nil; j++ {
 			v := r.Float()
 			if math.IsInf(v, 0) {

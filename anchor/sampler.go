@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"math"
@@ -17,12 +18,8 @@ type SamplerOptions struct {
 }
 
 func (o SamplerOptions) withDefaults() SamplerOptions {
-	if o.Rows == 0 {
-		o.Rows = MostAnchors
-	}
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
-	}
+	o.Rows = cmp.Or(o.Rows, MostAnchors)
+	o.Limit = cmp.Or(o.Limit, defaultLimit)
 	return o
 }
 

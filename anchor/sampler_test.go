@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The sample is the rows of the lowest hashes, values included, wherever chunks end.
+// The sample has the rows with the lowest hashes and their values, wherever chunks end.
 func TestSamplerIsTheRowsOfLowestHash(t *testing.T) {
 	for _, n := range []int{0, 1, 9, 10, 11, 200} {
 		tab := clusters(max(n, 1), 4, 1).holes()
@@ -72,7 +72,7 @@ func TestSamplerMergesExactly(t *testing.T) {
 	}
 }
 
-// Positions are those before rows were dropped; sparse rows are those of the same values.
+// Positions count dropped rows; sparse rows give the same sample as dense ones.
 func TestSamplerTakesDroppedAndSparseRows(t *testing.T) {
 	tab := clusters(60, 5, 3)
 	for j := range tab.cols {
@@ -102,8 +102,8 @@ func TestSamplerTakesDroppedAndSparseRows(t *testing.T) {
 	}
 }
 
-// Every row is as likely as any other: of 2,000 samples of 5 of 20 rows each has 500 of
-// its own, with a deviation of √(2000·¼·¾) = 19; six of them happen once in 10⁹.
+// Every row is equally likely: of 2,000 samples of 5 of 20 rows each row is in 500, with a
+// deviation of √(2000·¼·¾) = 19; six deviations happen once in 10⁹.
 func TestSamplerIsUniform(t *testing.T) {
 	tab := clusters(20, 1, 4)
 	var count [20]int
@@ -121,7 +121,7 @@ func TestSamplerIsUniform(t *testing.T) {
 	}
 }
 
-// Tables numbered apart may have rows of one position: who merges whom does not matter.
+// Tables numbered apart may share positions: the order of merging does not matter.
 func TestSamplerTellsEqualPositionsByValue(t *testing.T) {
 	a, b := clusters(30, 3, 5), clusters(30, 3, 6)
 	ab, ba := a.sampler(t, 9), b.sampler(t, 9)

@@ -74,11 +74,11 @@ func symmetrize(workers, n int, a []float64) {
 // choices: each lowers F by its score.
 func (s Smoothed) Error(score []float64) []float64 {
 	out := make([]float64, len(score))
-	left := s.Total
+	remaining := s.Total
 	for i, v := range score {
-		left = max(left-v, 0)
+		remaining = max(remaining-v, 0)
 		if s.Total > 0 {
-			out[i] = left / s.Total
+			out[i] = remaining / s.Total
 		}
 	}
 	return out

@@ -15,7 +15,7 @@ import (
 // outside it can set this.
 var GreedyChoice func(t *testing.T, sym, h []float64, d, k int) (order []int, scores, left []float64)
 
-// With A in full, T = AᵗX̃: H, the choices, and what they leave of T, by projection.
+// With the full n×n A, T = AᵗX̃: H, the choices, and by projection the rest of T.
 func TestSmoothTwin(t *testing.T) {
 	const n, d, m, k = 90, 7, 15, 3
 	tab := clusters(n, d, 1)
@@ -28,7 +28,7 @@ func TestSmoothTwin(t *testing.T) {
 		}
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			s := g.Smooth(2, round)
-			near(t, "H", s.H, times(transposed(target), w.x), 1e-11)
+			checkNear(t, "H", s.H, times(transposed(target), w.x), 1e-11)
 			total := squares(target)
 			if !(math.Abs(s.Total-total) <= 1e-11*total) {
 				t.Errorf("‖T‖² = %v, want %v", s.Total, total)
@@ -48,8 +48,8 @@ func TestSmoothTwin(t *testing.T) {
 	}
 }
 
-// bestColumns chooses, by trying all, the columns of x that leave least of the target,
-// and says how much.
+// bestColumns tries all columns of x, chooses those that leave least of the target, and
+// returns how much.
 func bestColumns(x, target [][]float64, k int) (order []int, left []float64) {
 	basis := [][]float64{} // orthonormal
 	cols, t := transposed(x), transposed(target)

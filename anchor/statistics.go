@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -19,12 +20,8 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Neighbors == 0 {
-		o.Neighbors = DefaultNeighbors
-	}
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
-	}
+	o.Neighbors = cmp.Or(o.Neighbors, DefaultNeighbors)
+	o.Limit = cmp.Or(o.Limit, defaultLimit)
 	return o
 }
 
@@ -49,12 +46,12 @@ type Statistics struct {
 	zx    []float64 // m×D row-major
 	zz    []float64 // m×m row-major, upper triangle
 
-	anchors *Anchors // nil where they were never known: no rows can be added
+	anchors *Anchors // nil where they are unknown: no rows can be added
 	work    *scratch // nil until rows arrive
 	broken  error
 }
 
-// scratch is what a block of rows needs.
+// scratch is the memory for a block of rows.
 type scratch struct {
 	team     *kernel.Team
 	near     *kernel.Nearest
@@ -176,7 +173,7 @@ func (s *Statistics) newScratch() *scratch {
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	w, d := s.work, len(s.frame.columns)
-	s.anchors.place.to(w.team.Threads(), w.points, w.stride, c, from, rows)
+	s.anchors.place.transform(w.team.Threads(), w.points, w.stride, c, from, rows)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
 	w.near.To(w.index, w.distance, x)
 	if i := w.weigh(rows, s.k); i >= 0 {

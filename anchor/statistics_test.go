@@ -27,10 +27,10 @@ func (t table) own(tb testing.TB, m int) [][]float64 {
 	return rows
 }
 
-// The graph is that of the naive twin, under every scale, with missing entries filled
-// and a constant column left out. Weights divide by differences of distances: here they
-// are at least 1e-3 of them, which leaves 12 of 16 digits of Z.
-func TestTwin(t *testing.T) {
+// The graph equals the naive twin's, under every scale, with missing entries filled and a
+// constant column left out. Weights divide by differences of distances: here at least 1e-3
+// times the distances, which leaves 12 of 16 digits of Z.
+func TestGraphIsTheTwins(t *testing.T) {
 	const n, m, k = 120, 14, 3
 	for _, missing := range []bool{false, true} {
 		tab := clusters(n, 6, 1)
@@ -57,17 +57,17 @@ func TestTwin(t *testing.T) {
 					}
 				}
 				bt := transposed(b)
-				near(t, "Delta", g.Delta, [][]float64{w.delta}, 1e-11)
-				near(t, "G", g.G, times(transposed(w.x), w.x), 1e-12)
-				near(t, "C", g.C, times(bt, w.x), 1e-11)
-				near(t, "S", g.S, times(bt, b), 1e-11)
+				checkNear(t, "Delta", g.Delta, [][]float64{w.delta}, 1e-11)
+				checkNear(t, "G", g.G, times(transposed(w.x), w.x), 1e-12)
+				checkNear(t, "C", g.C, times(bt, w.x), 1e-11)
+				checkNear(t, "S", g.S, times(bt, b), 1e-11)
 			})
 		}
 	}
 }
 
 // Neither workers nor cuts nor the storage of rows change a bit.
-func TestBits(t *testing.T) {
+func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 	const n = 700
 	tab := clusters(n, 19, 2).holes()
 	a := tab.random(t, 40, gram.ScaleStandard)
@@ -103,7 +103,7 @@ func TestMergeIsConcatenation(t *testing.T) {
 	whole := tab.statistics(t, a, Options{}, n)
 	var parts *Statistics
 	for p := range 7 {
-		s := none(t, a)
+		s := withoutRows(t, a)
 		tab.add(t, s, p*n/7, (p+1)*n/7, 50)
 		if parts == nil {
 			parts = s
@@ -117,9 +117,9 @@ func TestMergeIsConcatenation(t *testing.T) {
 			t.Fatal("merging changed the other statistics")
 		}
 	}
-	near(t, "delta", parts.delta, [][]float64{whole.delta}, 1e-12)
-	near(t, "zx", parts.zx, [][]float64{whole.zx}, 1e-12)
-	near(t, "zz", parts.zz, [][]float64{whole.zz}, 1e-12)
+	checkNear(t, "delta", parts.delta, [][]float64{whole.delta}, 1e-12)
+	checkNear(t, "zx", parts.zx, [][]float64{whole.zx}, 1e-12)
+	checkNear(t, "zz", parts.zz, [][]float64{whole.zz}, 1e-12)
 	if parts.Rows != n {
 		t.Errorf("%d rows", parts.Rows)
 	}
@@ -137,8 +137,8 @@ func TestRefuses(t *testing.T) {
 	}
 	for name, o := range map[string]*Statistics{
 		"neighbours": other,
-		"anchors":    none(t, tab.random(t, 10, gram.ScaleStandard)),
-		"scaling":    none(t, tab.random(t, 9, gram.ScaleNone)),
+		"anchors":    withoutRows(t, tab.random(t, 10, gram.ScaleStandard)),
+		"scaling":    withoutRows(t, tab.random(t, 9, gram.ScaleNone)),
 	} {
 		if err := s.Merge(o); !errors.As(err, &usage) {
 			t.Errorf("other %s: %v", name, err)
@@ -162,7 +162,7 @@ func TestRefuses(t *testing.T) {
 	if _, err := NewStatistics(a, Options{Limit: 1000}); !errors.As(err, &tight) {
 		t.Errorf("beyond the limit: %v", err)
 	}
-	if err := blank(t, Options{}).Add(tab.chunk(0, 5)); err == nil {
+	if err := emptyStatistics(t, Options{}).Add(tab.chunk(0, 5)); err == nil {
 		t.Error("rows are added without anchors")
 	}
 	if _, err := Random(tab.sampler(t, 5), 6, tab.standardizer(t, gram.ScaleNone)); !errors.As(err, &usage) {
@@ -170,7 +170,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// What overflows is an error, before or at the row, and nothing wrong can be read after.
+// Overflow is an error, before or at the row, and no wrong numbers can be read afterwards.
 func TestOverflow(t *testing.T) {
 	tab := clusters(40, 2, 6)
 	var bad *stream.DataError
@@ -208,14 +208,14 @@ func TestShift(t *testing.T) {
 	}
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
 		want := tab.graph(t, tab.random(t, 20, scale), Options{})
-		for _, by := range []float64{1e4, -1e6} {
-			moved := tab.shifted(by)
+		for _, shift := range []float64{1e4, -1e6} {
+			moved := tab.shifted(shift)
 			got := moved.graph(t, moved.random(t, 20, scale), Options{})
 			for _, x := range []struct {
 				name      string
 				got, want []float64
 			}{{"Delta", got.Delta, want.Delta}, {"S", got.S, want.S}, {"C", got.C, want.C}, {"G", got.G, want.G}} {
-				near(t, fmt.Sprintf("%v%+g: %s", scale, by, x.name), x.got, [][]float64{x.want}, 1e-11)
+				checkNear(t, fmt.Sprintf("%v%+g: %s", scale, shift, x.name), x.got, [][]float64{x.want}, 1e-11)
 			}
 		}
 	}
@@ -267,12 +267,12 @@ func TestPermutation(t *testing.T) {
 			back[i][j] = p.C[i*g.D+order[j]]
 		}
 	}
-	near(t, "S", p.S, [][]float64{g.S}, 1e-11)
-	near(t, "C", g.C, back, 1e-11)
+	checkNear(t, "S", p.S, [][]float64{g.S}, 1e-11)
+	checkNear(t, "C", g.C, back, 1e-11)
 }
 
-// Columns that the Gram matrix lacks are none of the graph, which stays parallel to it;
-// and what is no centred Gram matrix of the same rows is refused.
+// The graph has only columns of the Gram matrix, and stays parallel to it; a matrix that is
+// not centred or of other rows is refused.
 func TestGraphFollowsTheGramMatrix(t *testing.T) {
 	tab := clusters(80, 6, 10)
 	a := tab.random(t, 12, gram.ScaleStandard)
@@ -302,7 +302,7 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 	if _, err := tab.statistics(t, a, Options{}, 80).Graph(raw); err == nil {
 		t.Error("a scaled Gram matrix is taken")
 	}
-	if _, err := none(t, a).Graph(tab.gram(t)); err == nil {
+	if _, err := withoutRows(t, a).Graph(tab.gram(t)); err == nil {
 		t.Error("a Gram matrix of other rows is taken")
 	}
 	s := tab.statistics(t, a, Options{}, 80)
@@ -320,7 +320,7 @@ func moments(tb testing.TB, tab table) *gram.Moments {
 	return m
 }
 
-// Anchors of k-means are the same for any workers, and given ones are rows of the frame.
+// Anchors of k-means are the same for any workers; Given's are rows in the frame.
 func TestAnchors(t *testing.T) {
 	tab := clusters(300, 4, 11).holes()
 	std := tab.standardizer(t, gram.ScaleStandard)
@@ -333,9 +333,9 @@ func TestAnchors(t *testing.T) {
 		t.Errorf("%d anchors, %d coordinates, the same %v, err = %v", first.M, len(first.Points), first.Digest == again.Digest, err)
 	}
 	random := tab.random(t, 20, gram.ScaleStandard)
-	given, err := Given(t.Context(), fromRows(tab.own(t, 20)), 20, std)
-	if err != nil || given.Digest != random.Digest {
-		t.Errorf("given the rows drawn, anchors differ from those drawn: %v", err)
+	fromSource, err := Given(t.Context(), fromRows(tab.own(t, 20)), 20, std)
+	if err != nil || fromSource.Digest != random.Digest {
+		t.Errorf("anchors from the drawn rows differ from the drawn anchors: %v", err)
 	}
 	var usage *stream.UsageError
 	if _, err := Given(t.Context(), tab, 299, std); !errors.As(err, &usage) {
@@ -349,8 +349,8 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// Ten times the rows, not a byte more: what a pass allocates is allocated by its first
-// chunk, within what Bytes says.
+// Ten times the rows take no more bytes: a pass allocates with its first chunk, within
+// Bytes.
 func TestMemoryDoesNotGrowWithRows(t *testing.T) {
 	tab := clusters(512, 40, 12)
 	a := tab.random(t, 100, gram.ScaleStandard)

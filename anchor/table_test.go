@@ -92,7 +92,7 @@ func (t table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, er
 	}
 }
 
-// chunk returns the rows [from, to) inside NaN: whoever reads a row too many gets it.
+// chunk returns the rows [from, to) surrounded by NaN: reading a row too many gives NaN.
 func (t table) chunk(from, to int) *stream.Chunk {
 	n := to - from
 	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.cols)}
@@ -271,7 +271,7 @@ func (t table) dense(scale gram.Scale, anchors [][]float64, k int) (w dense) {
 	return w
 }
 
-// weigh is eq. (2.13) as it is printed.
+// weigh is eq. (2.13) as printed.
 func (w *dense) weigh(i, k int) {
 	m := len(w.delta)
 	order := make([]int, m)
@@ -326,8 +326,8 @@ func times(a, b [][]float64) [][]float64 {
 	return out
 }
 
-// near fails unless got, row-major, is want to tol of the largest magnitude in want.
-func near(tb testing.TB, what string, got []float64, want [][]float64, tol float64) {
+// checkNear fails unless got, row-major, is want to tol of the largest magnitude in want.
+func checkNear(tb testing.TB, what string, got []float64, want [][]float64, tol float64) {
 	tb.Helper()
 	largest := 0.0
 	for _, row := range want {

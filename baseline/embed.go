@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// embedding holds the leading eigenpairs of S but that of the constant vector.
+// embedding holds the leading eigenpairs of S, without the constant vector's.
 type embedding struct {
 	values     []float64
 	vectors    kernel.Matrix[float64] // one a row
@@ -19,7 +19,7 @@ type embedding struct {
 	warnings   []string
 }
 
-// noEigenvalue: eigenvalues of S, which are at most 1, are rounding below this.
+// noEigenvalue is the size below which an eigenvalue of S, at most 1, is rounding.
 const noEigenvalue = 1e-10
 
 // embed returns c eigenpairs, fewer where S has no more of positive eigenvalue.
@@ -34,8 +34,8 @@ func embed(team *kernel.Team, g *anchor.Graph, c int) (*embedding, error) {
 	for range vectors {
 		e.values = append(e.values, 1)
 	}
-	// The smallest eigenpairs of I − S without the eigenvalue 1 of S, which is known, and
-	// one pair more, to see whether the last is one of several.
+	// The smallest eigenpairs of I − S without the known eigenvalue 1 of S, and one pair
+	// more, to see whether the last eigenvalue repeats.
 	if wanted := min(c-len(vectors)+1, g.M); wanted > 1 {
 		n := laplacian(g, parts)
 		found, err := linalg.NewSmallest(team, g.M, wanted, linalg.EigenOptions{}).Solve(n, kernel.Matrix[float64]{})
@@ -61,7 +61,7 @@ func embed(team *kernel.Team, g *anchor.Graph, c int) (*embedding, error) {
 			e.values, vectors = append(e.values, sigma), append(vectors, v)
 		}
 		if ties > 0 {
-			e.warn("%d of the anchor graph's leading eigenvalues equal the next: which of their eigenvectors are targets is arbitrary", ties)
+			e.warn("%d of the anchor graph's leading eigenvalues equal the next: the choice among their eigenvectors is arbitrary", ties)
 		}
 	}
 	if len(vectors) < c {

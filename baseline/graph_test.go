@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 )
 
-// dense is data with an anchor graph, and all that is n×n.
+// dense is data with an anchor graph and its n×n matrices.
 type dense struct {
 	n, m, d int
 	x       [][]float64 // n×d, centred
@@ -60,8 +60,8 @@ func (t *dense) delta() []float64 {
 	return delta
 }
 
-// randomDense has rows that use three anchors each, those of their part; features follow
-// the anchors with noise, the last repeats the first, the one before is constant.
+// randomDense has rows that use three anchors of their part each; features follow the
+// anchors with noise, the last repeats the first, the one before is constant.
 func randomDense(seed uint64, n, m, d, parts int) *dense {
 	r := rand.New(rand.NewPCG(seed, 5))
 	anchors := zeros(m, d)
@@ -97,7 +97,7 @@ func randomDense(seed uint64, n, m, d, parts int) *dense {
 	return newDense(x, z)
 }
 
-// graph is what one pass gathers.
+// graph gathers the Graph of t.
 func (t *dense) graph() *anchor.Graph {
 	g := &anchor.Graph{Rows: int64(t.n), M: t.m, D: t.d, Delta: t.delta(),
 		G: make([]float64, t.d*t.d), C: make([]float64, t.m*t.d), S: make([]float64, t.m*t.m)}
@@ -126,7 +126,7 @@ func (t *dense) graph() *anchor.Graph {
 }
 
 // jacobi returns all eigenpairs of the symmetric matrix a, largest first, vectors in
-// columns: rotations until what is off the diagonal is rounding.
+// columns: rotations until off-diagonal elements are rounding.
 func jacobi(a [][]float64) (values []float64, vectors [][]float64) {
 	n := len(a)
 	a = append([][]float64(nil), a...)

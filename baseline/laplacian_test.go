@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestFixtureLaplacian reads every laplacian_*.json. Their numbers are exact to
-// rounding; sums of n products about 1 stand between them and ours.
+// TestFixtureLaplacian reads every laplacian_*.json. Their numbers are exact to rounding
+// and differ from ours by sums of n products about 1.
 func TestFixtureLaplacian(t *testing.T) {
 	dir := os.Getenv("UFS_FIXTURES")
 	if dir == "" {

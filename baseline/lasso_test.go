@@ -100,7 +100,7 @@ func dot(x, y []float64) (sum float64) {
 }
 
 // TestLassoPath: at every length of the path the coefficients are the solution for its
-// λ, with the number of features asked for, one more of which is about to join.
+// λ, with so many features, and one more is about to join.
 func TestLassoPath(t *testing.T) {
 	for seed := range uint64(40) {
 		n, d := 20+int(seed), 3+int(seed)%14
@@ -124,7 +124,7 @@ func TestLassoPath(t *testing.T) {
 			if miss := optimal(g, b, beta, l.lambda); miss > tol {
 				t.Errorf("seed %d, k = %d: misses optimality by %v", seed, k, miss)
 			}
-			// Descent stops at steps of 1e-15; what is left is those by the condition.
+			// Descent stops at steps of 1e-15, an error of so much times the condition.
 			for j, want := range descend(g, b, l.lambda) {
 				if math.Abs(beta[j]-want) > 1e-11 {
 					t.Errorf("seed %d, k = %d: coefficient %d is %v, want %v", seed, k, j, beta[j], want)
@@ -186,7 +186,7 @@ func optimalUpTo(g, b, beta []float64, lambda float64) float64 {
 
 // TestLassoTies: small whole numbers make features join, leave and repeat together.
 func TestLassoTies(t *testing.T) {
-	// Seed 4065 is one whose ties go round for ever.
+	// With seed 4065 the ties undo each other for ever.
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		n, d := 3+r.IntN(8), 2+r.IntN(9)
@@ -210,8 +210,8 @@ func TestLassoTies(t *testing.T) {
 			if nonzero(beta) > k {
 				t.Errorf("seed %d: %d coefficients, want at most %d", seed, nonzero(beta), k)
 			}
-			// Events within 1e-9 of each other, on the scale of λ ≤ 2√n, are taken as one.
-			// Of a path that was perturbed we know b: it is in l.
+			// Events within 1e-9 of each other, on the scale of λ ≤ 2√n, count as one. A
+			// perturbed path has its b in l.
 			if miss := optimal(g, l.b, beta, l.lambda); miss > 1e-8 {
 				t.Fatalf("seed %d, k = %d: misses optimality by %v", seed, k, miss)
 			}
@@ -237,7 +237,7 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 	}
 }
 
-func TestLassoOfNothing(t *testing.T) {
+func TestLassoOfConstants(t *testing.T) {
 	g, _ := problem(2, 30, 4)
 	for name, b := range map[string][]float64{"zeros": make([]float64, 4), "rounding": {1e-17, -1e-16, 0, 3e-17}} {
 		if beta, settled := newLasso(g, b).run(4); !settled || nonzero(beta) != 0 {

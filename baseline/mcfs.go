@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -42,15 +43,9 @@ func (o MCFSOptions) Validate(d int) error {
 
 // withDefaults fills in the zero fields of valid options.
 func (o MCFSOptions) withDefaults(d int) MCFSOptions {
-	if o.K == 0 {
-		o.K = min(50, d)
-	}
-	if o.Clusters == 0 {
-		o.Clusters = 10
-	}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
+	o.K = cmp.Or(o.K, min(50, d))
+	o.Clusters = cmp.Or(o.Clusters, 10)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	return o
 }
 

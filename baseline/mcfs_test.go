@@ -22,8 +22,8 @@ func mustMCFS(t *testing.T, g *anchor.Graph, opt MCFSOptions) *MCFSResult {
 }
 
 // TestMCFSIsTheDenseForm: eigenvectors of the n×n affinity, and for each the lasso's
-// solution by coordinate descent on the rows' own products, at the λ where k features
-// have a coefficient and one more is about to.
+// solution by coordinate descent on the products of the rows, at the λ where k features
+// have a coefficient and one more is about to join.
 func TestMCFSIsTheDenseForm(t *testing.T) {
 	for seed := range uint64(5) {
 		x := randomDense(seed, 60, 12, 9, 1)
@@ -45,7 +45,7 @@ func TestMCFSIsTheDenseForm(t *testing.T) {
 			}
 			for j := range want {
 				// Eigenvectors are off by rounding over the gaps of eigenvalues (10⁻²), coefficients
-				// by that times the condition (10²); λ is found to 1e-13.
+				// by the condition (10²) times as much; λ is found to 1e-13.
 				if !(math.Abs(got.Scores[j]-want[j]) <= 1e-10) {
 					t.Errorf("seed %d, k = %d, feature %d: %v, want %v", seed, k, j, got.Scores[j], want[j])
 				}
@@ -136,7 +136,7 @@ func TestMCFSOfComponents(t *testing.T) {
 			t.Errorf("feature %d: %v, want %v", j, got.Scores[j], v)
 		}
 	}
-	// More targets: those within the parts, of eigenvalues below 1.
+	// More targets: eigenvectors within the parts, with eigenvalues below 1.
 	more := mustMCFS(t, x.graph(), MCFSOptions{K: 3, Clusters: 5})
 	values, _ := jacobi(x.a)
 	for c, v := range more.Eigenvalues {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBytes: all that one restart allocates is within Bytes. Garbage is counted too, so
-// clusters are few: the seeds of many are drawn in batches that leave c·k numbers each.
+// TestBytes: one restart allocates no more than Bytes. Garbage counts too, so clusters are
+// few: the seeds of many are drawn in batches that leave c·k numbers each.
 func TestBytes(t *testing.T) {
 	for _, c := range []struct{ n, k, clusters int }{{300, 5, 3}, {2000, 300, 10}, {5000, 40, 64}} {
 		x, _ := blobs(1, c.n, c.k, 10, 1)

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// blobs makes n rows in k columns about c centres, spread apart by the given number of
-// standard deviations, and the blob of each row. Columns lie side by side.
+// blobs makes n rows in k columns about c centres, apart standard deviations from each
+// other, and returns the blob of each row. The layout is column-major.
 func blobs(seed uint64, n, k, c int, apart float64) (matrix, []int) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	centers := make([]float64, c*k)
@@ -78,8 +78,8 @@ func chunks(x matrix, rows int) iter.Seq2[Matrix, error] {
 	}
 }
 
-// same reports whether two results agree to the last bit, labels aside where one has
-// none, and the traces to within tolerance of the first inertia.
+// same reports whether two results agree to the last bit, except labels where one has
+// none, and traces, which may differ by tolerance times the first inertia.
 func same(a, b *Result, tolerance float64) bool {
 	return a.Inertia == b.Inertia && slices.Equal(a.Centers.Data, b.Centers.Data) &&
 		slices.EqualFunc(a.Trace, b.Trace, func(x, y float64) bool { return math.Abs(x-y) <= tolerance*a.Trace[0] }) &&

@@ -121,7 +121,7 @@ func (d *descent) decide(w *worker, s *screen) {
 func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error) {
 	r := &Result{}
 	var before matrix
-	known := math.NaN() // the exact inertia of the last trace, if it had to be known
+	exact := math.NaN() // the exact inertia of the last trace, NaN if not computed
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
@@ -139,14 +139,14 @@ func (d *descent) run(ctx context.Context, opt Options) (*Result, float64, error
 		if moves > 0 && moved {
 			last := r.Trace[moves-1]
 			if drop := last - inertia; drop-2*off > opt.Tol*(last+off) {
-				known = math.NaN()
+				exact = math.NaN()
 			} else {
-				if math.IsNaN(known) {
-					known = d.inertia(before, d.labelsBefore())
+				if math.IsNaN(exact) {
+					exact = d.inertia(before, d.labelsBefore())
 				}
 				now := d.inertia(d.centers, d.labels)
-				small = known-now <= opt.Tol*known
-				known = now
+				small = exact-now <= opt.Tol*exact
+				exact = now
 			}
 		}
 		if r.Converged = !moved || (small && reseeded == 0); r.Converged || moves == opt.MaxIter {

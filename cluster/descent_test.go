@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// kinds are rows of every sort that a store takes its own way.
+// kinds are rows of every kind that a store treats differently.
 func kinds(seed uint64, n, k, c int) map[string]matrix {
 	x, _ := blobs(seed, n, k, c, 1.5)
 	r := rand.New(rand.NewPCG(seed, 5))
@@ -46,15 +46,15 @@ func kinds(seed uint64, n, k, c int) map[string]matrix {
 	}
 }
 
-// TestStoreChangesNothing: bounds, narrow copies and sums that follow the rows lead to
-// the same bits as passes over all rows, from the same seeds.
+// TestStoreChangesNothing: bounds, narrow copies and updated sums lead to the same bits as
+// passes over all rows, from the same seeds.
 func TestStoreChangesNothing(t *testing.T) {
 	shapes := []struct{ n, k, c int }{{400, 1, 3}, {700, 9, 1}, {1100, 8, 7}, {500, 33, 40}, {300, 260, 2*maxGroups + 5}, {2, 3, 2}}
 	for at, shape := range shapes {
 		for name, x := range kinds(uint64(at), shape.n, shape.k, max(shape.c/2, 2)) {
 			for _, tolerance := range []float64{0, 1e-3} {
 				if tolerance > 0 && name != "doubles" && name != "integers" && name != "far" {
-					continue // ending early is not a matter of the rows
+					continue // ending early does not depend on the rows
 				}
 				opt := Options{Clusters: shape.c, Seed: 7, Threads: 1 + at%3, Tol: tolerance}
 				if !pays(opt.Clusters, x.Cols) {
@@ -78,8 +78,8 @@ func TestStoreChangesNothing(t *testing.T) {
 	}
 }
 
-// TestBoundsHold: whatever way centres go, bounds part no row from where it belongs, and
-// labels and sums are those of a plain search.
+// TestBoundsHold: however centres move, bounds keep no row in a wrong cluster, and labels
+// and sums are the same as by a plain search.
 func TestBoundsHold(t *testing.T) {
 	for name, x := range kinds(21, 500, 12, 6) {
 		for _, c := range []int{5, 2 * maxGroups} {
@@ -117,7 +117,7 @@ func TestBoundsHold(t *testing.T) {
 						t.Fatalf("%s, row %d: %v from its centre, bound %v", name, i, own, bound)
 					}
 				}
-				// Some centres stay, some go a little, one at times far.
+				// Some centres stay, some move a little, one sometimes far.
 				next := compact(d.centers)
 				moves := make([]float64, c)
 				for j := range c {
@@ -144,7 +144,7 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// impatient is cancelled when it has been asked a number of times.
+// impatient is cancelled after Err was called a number of times.
 type impatient struct {
 	context.Context
 	left int

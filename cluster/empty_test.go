@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// TestEmptyClustersAreSeededAnew: centres that start where no row is get rows.
+// TestEmptyClustersAreSeededAnew: centres that start far from all rows get rows.
 func TestEmptyClustersAreSeededAnew(t *testing.T) {
 	x, _ := blobs(9, 600, 4, 3, 40)
 	lost := kernel.RowMajor(make([]float64, 3*4), 3, 4, 4)
@@ -20,7 +20,8 @@ func TestEmptyClustersAreSeededAnew(t *testing.T) {
 	if slices.Min(r.Sizes) == 0 || !r.Converged {
 		t.Errorf("sizes %v", r.Sizes)
 	}
-	// The two rows farthest from the first centre became the others, and it the mean of the rest.
+	// The two rows farthest from the first centre became the other centres, and the first
+	// the mean of the rest.
 	p := newPass(kernel.NewTeam(1), lost, false)
 	if err := p.Add(nil, Matrix(x)); err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-func TestStops(t *testing.T) {
+func TestCancelAndSourceErrors(t *testing.T) {
 	x, _ := blobs(13, 100, 2, 2, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -33,8 +33,8 @@ func mustRefine(t *testing.T, x matrix, rows int, centers matrix, opt Options) *
 	return r
 }
 
-// TestBits: workers, layout and chunks change nothing, and KMeans is Refine from its seeds.
-func TestBits(t *testing.T) {
+// TestWorkersAndCutsChangeNoBit: workers, layout and chunks change nothing, and KMeans is Refine from its seeds.
+func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 	x, _ := blobs(3, 1500, 7, 6, 0.7)
 	for _, spherical := range []bool{false, true} {
 		opt := Options{Clusters: 8, Restarts: 3, Seed: 4, Spherical: spherical, Threads: 1}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -80,17 +81,9 @@ func (o Options) faults() (faults stream.Faults) {
 
 // withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults() Options {
-	if o.Restarts == 0 {
-		o.Restarts = 1
-	}
-	if o.MaxIter == 0 {
-		o.MaxIter = defaultMaxIter
-	}
-	if o.Tol == 0 {
-		o.Tol = defaultTolerance
-	}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
+	o.Restarts = cmp.Or(o.Restarts, 1)
+	o.MaxIter = cmp.Or(o.MaxIter, defaultMaxIter)
+	o.Tol = cmp.Or(o.Tol, defaultTolerance)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	return o
 }

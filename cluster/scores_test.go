@@ -128,8 +128,8 @@ func TestScoresAreTheTextbooks(t *testing.T) {
 		}
 		sqrt, largest := naiveNMI(a, b)
 		want := Scores{naiveACC(a, b, c, s), sqrt, largest, naivePurity(a, b), naiveARI(a, b)}
-		// The sums have at most n + 36 terms below 4 each, and the entropies that they are
-		// divided by are at least that of one row in 80: 0.067.
+		// The sums have at most n + 36 terms below 4 each; they are divided by entropies of
+		// at least 0.067, for one row in 80.
 		const tol = 200 * 4 * 0x1p-53 / 0.067
 		for i, pair := range [][2]float64{{got.ACC, want.ACC}, {got.NMISqrt, want.NMISqrt}, {got.NMIMax, want.NMIMax},
 			{got.Purity, want.Purity}, {got.ARI, want.ARI}} {
@@ -140,8 +140,7 @@ func TestScoresAreTheTextbooks(t *testing.T) {
 	}
 }
 
-// TestAssignIsOptimal: the potentials of a pairing that is not the best could not be found
-// by trying; trying all does.
+// TestAssignIsOptimal: assign finds the best of all pairings.
 func TestAssignIsOptimal(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	for range 300 {

@@ -59,18 +59,18 @@ func newStore(workers int, x matrix) *store {
 	kernel.Each(workers, (k+storeCols-1)/storeCols, func(task int) {
 		t.survey(task*storeCols, largest, squares)
 	})
-	top, far, spread := 0.0, 0.0, 0.0
+	greatest, meanSquare, spread := 0.0, 0.0, 0.0
 	for j, v := range largest {
-		top = max(top, v)
-		far += t.mean[j] * t.mean[j]
-		spread += squares[j]/float64(n) - t.mean[j]*t.mean[j] // rounding does not matter: far decides
+		greatest = max(greatest, v)
+		meanSquare += t.mean[j] * t.mean[j]
+		spread += squares[j]/float64(n) - t.mean[j]*t.mean[j] // rounding does not matter: meanSquare decides
 	}
-	if !(top >= smallestValue && top <= largestValue) {
+	if !(greatest >= smallestValue && greatest <= largestValue) {
 		return nil
 	}
-	_, e := math.Frexp(top)
+	_, e := math.Frexp(greatest)
 	t.scale = math.Ldexp(1, -e)
-	if t.lossless = far <= farOut*spread; !t.lossless {
+	if t.lossless = meanSquare <= farOut*spread; !t.lossless {
 		copy(t.shift, t.mean)
 	}
 	t.narrow, t.norm = make([]float32, n*t.stride), make([]float64, n)

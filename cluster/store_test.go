@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSlack: no value that rows are screened by is off by more than is said of it.
+// TestSlack: no screened value is off by more than its slack.
 func TestSlack(t *testing.T) {
 	for name, x := range kinds(22, 300, 600, 4) {
 		st := newStore(1, x)
@@ -30,7 +30,7 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// TestStoreKnowsItsRows: which rows are kept exactly, and which add up exactly.
+// TestStoreKnowsItsRows: lossless and exact are set for the right rows.
 func TestStoreKnowsItsRows(t *testing.T) {
 	want := map[string][2]bool{"doubles": {false, false}, "floats": {true, true}, "integers": {true, true}, "ties": {true, true},
 		"far": {false, false}, "very far": {false, true}, "uneven": {false, false}, "constants": {false, false}}

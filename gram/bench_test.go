@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// BenchmarkAdd reports the rate of the whole step (profile, packing, product), with
-// n·d² flops counted whatever else is done.
+// BenchmarkAdd reports the rate of the whole step (profile, packing, product), counting
+// only the n·d² flops of the product.
 func BenchmarkAdd(b *testing.B) {
 	const d, rows = 256, 1024
 	for _, c := range []struct {

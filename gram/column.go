@@ -128,8 +128,8 @@ func (p *Profile) fill(j int, fill Fill) (filled, string) {
 	return f, imprecise(f.centred, squares)
 }
 
-// affine gives shift and factor of a = (y - shift)·factor, and c = mean - shift
-// without cancellation, or says why the column has none. weight is Σw over all rows.
+// affine returns shift and factor of a = (y - shift)·factor, and c = mean - shift
+// without cancellation, or why the column has none. weight is Σw over all rows.
 func (f *filled) affine(scale Scale, weight float64) (shift, factor, c float64, why string) {
 	factor = 1
 	switch scale {

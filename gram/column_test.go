@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns that can be no features are left out with their reason, and change nothing
-// in the others, bit for bit.
+// Columns that cannot be features are left out with their reason, and change no bit of the
+// others.
 func TestLeftOut(t *testing.T) {
 	tab := sample(6, 50, true, false)
 	n := tab.rows()

@@ -57,8 +57,8 @@ func (p *Profile) encode(w *words.Writer) {
 }
 
 // ReadFrom replaces p by what WriteTo wrote and reads no further. Where p has
-// columns, the number must agree. Memory grows with what was read, not with what
-// the head promises; p is unchanged on error.
+// columns, the number must agree. Memory grows with the bytes read, not with the
+// sizes in the head; p is unchanged on error.
 func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
 	d := words.NewReader(r)
 	got := decodeProfile(d, len(p.Columns))

@@ -111,7 +111,7 @@ func (f *failing) Write(b []byte) (int, error) {
 }
 
 func TestWriteError(t *testing.T) {
-	const piece = 64 << 10 // of what words moves at a time
+	const piece = 64 << 10 // moved at a time by package words
 	m := wide(133, 20, true).moments(t, Options{}, 20)
 	for _, room := range []int{0, 1, piece - 1, piece + 1} {
 		if n, err := m.WriteTo(&failing{room}); !errors.Is(err, io.ErrShortWrite) || n != int64(room) {
@@ -120,8 +120,8 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// Whatever decodes is a state: it encodes to the bytes it came from (but for the
-// pattern of NaNs), takes rows, and finishes or says why not.
+// Everything that decodes is a state: it encodes to the same bytes (except patterns of
+// NaN), takes rows, and finishes or says why not.
 func FuzzMoments(f *testing.F) {
 	for _, m := range states(f) {
 		if len(m.Columns) < 20 {

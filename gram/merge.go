@@ -40,13 +40,13 @@ func (m *Moments) mergeMatrices(o *Moments) {
 		}
 		lost[j] = o.Weight - b.Weight
 	}
-	// seen is S's entry: Σ w x̃ᵢ over rows where j is observed.
-	seen := func(i, j int) float64 { return o.Columns[i].Sum - o.crossAt(j, i) }
+	// observedSum is S's entry: Σ w x̃ᵢ over rows where j is observed.
+	observedSum := func(i, j int) float64 { return o.Columns[i].Sum - o.crossAt(j, i) }
 	kernel.Each(m.opt.Threads, d, func(i int) {
 		for j := i; j < d; j++ {
 			g := o.g[i*d+j]
 			if t[i] != 0 || t[j] != 0 {
-				g += float64(t[j]*seen(i, j)) + float64(t[i]*seen(j, i)) + float64(t[i]*t[j])*(o.Weight-lost[i]-lost[j]+o.bothAt(i, j))
+				g += float64(t[j]*observedSum(i, j)) + float64(t[i]*observedSum(j, i)) + float64(t[i]*t[j])*(o.Weight-lost[i]-lost[j]+o.bothAt(i, j))
 			}
 			m.g[i*d+j] += g
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 // Shards merge to the whole: in any tree, with other pilots, other missing columns,
-// and states of no rows in between.
+// and empty states in between.
 func TestMerge(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
 		part := func(from, to int) *Moments {

@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -14,9 +15,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Limit == 0 {
-		o.Limit = 2 << 30
-	}
+	o.Limit = cmp.Or(o.Limit, 2<<30)
 	return o
 }
 

@@ -42,7 +42,7 @@ func finish(tb testing.TB, m *Moments, tab table, scale Scale, fill Fill) *Gram 
 	return g
 }
 
-func TestTwin(t *testing.T) {
+func TestFinishIsTheTwins(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
 		ref := tab.reference(scale, fill)
 		for _, height := range []int{1, 7, 61} {

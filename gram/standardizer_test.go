@@ -89,7 +89,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A profile is the same to the last bit as that inside Moments, and merges as they do.
+// A profile equals the profile inside Moments to the last bit, and merges alike.
 func TestProfile(t *testing.T) {
 	tab := sample(11, 50, true, true)
 	alone := NewProfile(len(tab.cols))

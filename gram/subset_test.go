@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestKeep: the Gram matrix of some columns is that part of the whole one.
+// TestKeep: the Gram matrix of some columns is a part of the whole one.
 func TestKeep(t *testing.T) {
 	const d = 5
 	names := []string{"a", "b", "c", "d", "e"}

@@ -26,8 +26,8 @@ func (t table) columns() []stream.Column {
 	return out
 }
 
-// chunk returns the rows [from, to) inside NaN: whoever reads a row too many finds
-// a missing entry that is not there.
+// chunk returns the rows [from, to) surrounded by NaN: reading a row too many gives a wrong
+// missing entry.
 func (t table) chunk(from, to int) *stream.Chunk {
 	n := to - from
 	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.cols), Stride: n + 2}
@@ -231,7 +231,7 @@ func (t table) reference(scale Scale, fill Fill) (ref reference) {
 }
 
 // near compares with the twin. Sums of n terms about the pilot are off by at most
-// (n+2)·eps of their size, which is condition times that of the centred sums; a dozen
+// (n+2)·eps of their size, which is condition times the size of the centred sums; a dozen
 // further roundings follow (pilot, weights, fill, mean, factors).
 func (ref reference) near(tb testing.TB, n int, sym []float64) {
 	tb.Helper()

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// span is the range of an axis: of all that is drawn, never empty. A linear axis of y
-// begins at zero where that costs less than half of its height.
+// span is the range of an axis: it covers everything drawn, and is never empty. A linear
+// axis of y begins at zero where that costs less than half of its height.
 func (c Chart) span(x bool) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	log := c.LogY
@@ -46,7 +46,7 @@ func (c Chart) span(x bool) (lo, hi float64) {
 		}
 		return lo, hi
 	}
-	// Ticks need steps that numbers of this size can tell apart.
+	// Numbers of this size must be able to tell ticks apart.
 	if size := max(math.Abs(lo), math.Abs(hi)); hi-lo <= 1e-9*size {
 		pad := 0.05 * size
 		if pad == 0 || x && lo == math.Trunc(lo) {
@@ -66,7 +66,7 @@ func (c Chart) span(x bool) (lo, hi float64) {
 // ticks are the marks of an axis.
 type ticks struct {
 	log, whole bool
-	most       int // about how many labels there is room for
+	most       int // about as many labels fit
 }
 
 // Ticks implements plot.Ticker.
@@ -79,11 +79,12 @@ func (t ticks) Ticks(lo, hi float64) []plot.Tick {
 
 // linear takes the steps 1, 2, 5 times a power of ten.
 func (t ticks) linear(lo, hi float64) []plot.Tick {
-	// Halves first: the width of a range over all numbers is no number.
+	// Halves first: the width of a range over all numbers overflows.
 	rough := (hi/2 - lo/2) / float64(t.most) * 2
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	var step, first, last float64
-	// The smallest step that is not too small, or one below it where that gives no two ticks.
+	// The smallest step with room for its labels, or the next smaller one if that leaves
+	// fewer than two ticks.
 	steps := []float64{10, 5, 2, 1, 0.5, 0.2, 0.1}
 	for i, m := range steps {
 		step = m * unit
@@ -103,7 +104,7 @@ func (t ticks) linear(lo, hi float64) []plot.Tick {
 	return list
 }
 
-// decades labels the powers of ten, as many as there is room for.
+// decades labels the powers of ten, as many as fit.
 func (t ticks) decades(lo, hi float64) []plot.Tick {
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
 	every := max(1, (last-first)/t.most+1)
@@ -130,7 +131,7 @@ func tickLabel(v, step float64) string {
 	}
 	switch decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9))); {
 	case math.Abs(v) >= 1e6 || decimals > 8 || decimals > 5 && math.Abs(v) < 1e-3:
-		// As many digits as there are between the size of v and that of the step.
+		// As many digits as lie between the size of v and the size of the step.
 		digits := max(0, int(math.Floor(math.Log10(math.Abs(v))+1e-9)-math.Floor(math.Log10(step)+1e-9)))
 		s := strconv.FormatFloat(v, 'e', min(digits, 17), 64)
 		mantissa, exponent, _ := strings.Cut(s, "e")
@@ -144,7 +145,7 @@ func tickLabel(v, step float64) string {
 	}
 }
 
-// power is 10ᵉ, written out where that is short for the whole axis.
+// power is 10ᵉ, written out where all labels of the axis are short.
 func power(e int, out bool) string {
 	if out {
 		return grouped(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
@@ -156,7 +157,7 @@ func superscript(e int) string {
 	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(e))
 }
 
-// minus writes a minus sign for the hyphen.
+// minus replaces the hyphen by a minus sign.
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
 // grouped puts commas between the thousands of a number.

@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browser is a tab of a headless Chromium that writes down what must not happen.
+// browser is a tab of a headless Chromium that records unwanted events.
 type browser struct {
 	t   *testing.T
 	ctx context.Context
@@ -61,7 +61,7 @@ func newBrowser(t *testing.T) *browser {
 	if err := chromedp.Listen(ctx, b.note); err != nil {
 		t.Fatal(err)
 	}
-	// From here on a page that hangs ends the test; the start was on the context without.
+	// From here on a page that hangs ends the test; starting Chromium had no timeout.
 	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	b.ctx = limited
@@ -77,7 +77,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// note writes events down.
+// note records events.
 func (b *browser) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,7 @@ func ask[T any](b *browser, expression string) T {
 	return v
 }
 
-// scheme sets what the system prefers.
+// scheme sets the system's colour scheme.
 func (b *browser) scheme(media, name string) {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -135,10 +135,10 @@ func (b *browser) scheme(media, name string) {
 	}
 }
 
-// clean wants that nothing was noted but the load of the page itself.
+// clean fails the test if anything but the load of the page was noted.
 func (b *browser) clean(address string) {
 	b.t.Helper()
-	// What the page did before has been reported when this comes back.
+	// All earlier events have been reported when this returns.
 	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("new Promise(done => setTimeout(() => done(true), 100))", chromedp.EvalAwaitPromise)); err != nil {
 		b.t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestBrowser(t *testing.T) {
 	address := b.open(pageOf(t, hostileSelection(), gridDocument(), curveDocument(), *e))
 	b.clean(address)
 
-	// textContent is what stands there, whatever is drawn of it.
+	// textContent is the whole text, however it is drawn.
 	shown := ask[[]string](b, `[...document.querySelectorAll('.ranking')[0].querySelectorAll('tbody th')].map(th => [...th.querySelectorAll('bdi')].at(-1)?.textContent ?? '')`)
 	for i, f := range hostileSelection().Selection.Selected {
 		if i >= len(shown) || shown[i] != f.Name {
@@ -319,7 +319,7 @@ func TestBrowserPrint(t *testing.T) {
 	b.clean(address)
 }
 
-// TestBrowserNotices: what the tests above look for is found where it is.
+// TestBrowserNotices: the faults that the tests above look for are found in a bad page.
 func TestBrowserNotices(t *testing.T) {
 	b := newBrowser(t)
 	html := strings.Replace(pageOf(t, curveDocument()), "<h1>", `<script>document.title = 'ran'</script><img src="http://127.0.0.1:1/x.png"><p style="color:red">x</p><h1>`, 1)

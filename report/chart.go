@@ -16,7 +16,7 @@ import (
 type Chart struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool
-	WholeX                bool // X counts something: no ticks between whole numbers
+	WholeX                bool // no ticks between whole numbers of X
 	Series                []Series
 	Marks                 []Mark
 }
@@ -35,7 +35,7 @@ type Mark struct {
 	Label string
 }
 
-// validate finds slices of different lengths, a mistake of the caller.
+// validate finds slices of different lengths.
 func (c Chart) validate() error {
 	for i, s := range c.Series {
 		n := len(s.X)
@@ -87,7 +87,7 @@ func (c Chart) paint(canvas draw.Canvas) error {
 	return nil
 }
 
-// painter is what can be drawn to a file: a chart, a heat map, a mask.
+// painter can be drawn to a file: a chart, a heat map, a mask.
 type painter interface {
 	size() (width, height vg.Length)
 	paint(draw.Canvas) error
@@ -102,7 +102,7 @@ func writeSVG(w io.Writer, p painter) error {
 	return rewriteSVG(w, canvas, svgFile{})
 }
 
-// writePNG draws at twice the 96 dots per inch that screens take for one.
+// writePNG draws at 192 dots per inch, twice a screen's usual density.
 func writePNG(w io.Writer, p painter) error {
 	width, height := p.size()
 	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(192))

@@ -74,8 +74,7 @@ func drawn(t *testing.T, c Chart) (file, inline string) {
 	return svg.String(), inline
 }
 
-// TestChartSurvives: whatever the numbers, the chart is drawn, and without a coordinate
-// that is no number.
+// TestChartSurvives: any numbers give a chart without a NaN or infinite coordinate.
 func TestChartSurvives(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	coordinates := regexp.MustCompile(`NaN|Inf|e\+[0-9]{2,}`)
@@ -164,8 +163,8 @@ func TestInlineColours(t *testing.T) {
 	}
 }
 
-// TestTicks: within the axis, rising, with labels that differ, and about as many as there
-// is room for.
+// TestTicks: ticks lie within the axis, rise, have labels that differ, and are about as
+// many as fit.
 func TestTicks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
@@ -247,7 +246,7 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// TestCut: at most so many runes, whole ones.
+// TestCut: the result has at most so many runes, all whole.
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		s    string

@@ -8,18 +8,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// shown is a chart of the page: with what it shows in words.
+// shown is a chart of the page with its description.
 type shown struct {
 	Chart
 	slug  string // of its file
-	label string // for those who do not see it
+	label string // for readers who cannot see it
 	notes []string
 }
 
 // finite reports whether n is a number.
 func finite(n stream.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// errorsOf is the error over k of a selection, or nil where its method knows none.
+// errorsOf shows the error over k of a selection; nil where it has none.
 func errorsOf(s *stream.Selection) *shown {
 	var x, y []float64
 	for _, f := range s.Selected {
@@ -33,7 +33,7 @@ func errorsOf(s *stream.Selection) *shown {
 	return errorCurve(s.Method, x, y)
 }
 
-// errorCurve begins with the error of no feature at all, which is 1 by definition.
+// errorCurve begins with the error without any feature, which is 1 by definition.
 func errorCurve(method string, x, y []float64) *shown {
 	if x[0] > 0 {
 		x, y = append([]float64{0}, x...), append([]float64{1}, y...)
@@ -64,8 +64,7 @@ func (c *shown) elbow(x, y []float64, what string) {
 	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", number(x[e]), what))
 }
 
-// scoresOf is the scores of all features from the best on, of a method that ranks them; or
-// nil.
+// scoresOf shows the scores of all features from the best on; nil where there are none.
 func scoresOf(s *stream.Selection) *shown {
 	var y []float64
 	for _, f := range s.Scores {
@@ -101,7 +100,7 @@ func scoresOf(s *stream.Selection) *shown {
 	return c
 }
 
-// convergence is the objective over the iterations of an iterative method.
+// convergence shows the objective over the iterations of an iterative method.
 func convergence(s *stream.Selection) *shown {
 	if len(s.Objective) < 2 || objectiveIsError(s) {
 		return nil
@@ -123,11 +122,11 @@ func convergence(s *stream.Selection) *shown {
 	if !s.Converged {
 		state = "It did not converge: allow more iterations, or a larger tolerance."
 	}
-	fell := "The objective fell, or stayed, in every step. "
+	course := "The objective fell, or stayed, in every step. "
 	if rose > 0 {
-		fell = fmt.Sprintf("The objective rose in %s. ", plural(rose, "step"))
+		course = fmt.Sprintf("The objective rose in %s. ", plural(rose, "step"))
 	}
-	c.notes = append(c.notes, fell+state)
+	c.notes = append(c.notes, course+state)
 	return c
 }
 
@@ -145,15 +144,15 @@ func objectiveIsError(s *stream.Selection) bool {
 	return true
 }
 
-// residuals are those of a trace, on a log axis.
+// residuals shows the residuals of a trace on a log axis.
 func residuals(s *stream.Selection) *shown {
 	var x, zu, e []float64
-	some := false
+	nonzero := false
 	for _, t := range s.Trace {
 		x, zu, e = append(x, float64(t.Iteration)), append(zu, float64(t.ResidualZU)), append(e, float64(t.ResidualE))
-		some = some || t.ResidualZU > 0 || t.ResidualE > 0
+		nonzero = nonzero || t.ResidualZU > 0 || t.ResidualE > 0
 	}
-	if !some || len(x) < 2 {
+	if !nonzero || len(x) < 2 {
 		return nil
 	}
 	return &shown{slug: "residuals", label: "Line chart: the residuals of the constraints over the iterations.", Chart: Chart{

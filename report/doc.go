@@ -1,5 +1,4 @@
-// Package report shows selections to people: charts, and one HTML page that needs
-// nothing but itself.
+// Package report shows selections to people: charts, and one HTML page in one file.
 //
 // A [Page] is made from the JSON files that the program writes ([Read]): selections,
 // curves and grids of path, results of eval. [Page.WriteHTML] writes them as a page

@@ -4,9 +4,9 @@ import "math"
 
 // Elbow returns the index of the elbow of a curve over rising x: where it is furthest
 // below the chord from its first point to its last, both axes scaled to [0, 1] and a rising
-// curve turned upside down, that is, where most of the change has been and little is to
-// come (Satopää et al. 2011). The first of equals wins. It is -1 for fewer than three
-// points, for numbers that are none, and for a curve that is nowhere below its chord.
+// curve turned upside down: there most of the change is over (Satopää et al. 2011). The
+// first of equals wins. It is -1 for fewer than three points, for NaN or infinities, and
+// for a curve that is nowhere below its chord.
 //
 // An elbow belongs to the range that was looked at: a longer curve may have another.
 func Elbow(x, y []float64) int {
@@ -18,7 +18,7 @@ func Elbow(x, y []float64) int {
 	if !(width > 0) || fall == 0 || math.IsInf(width, 0) || math.IsNaN(fall) || math.IsInf(fall, 0) {
 		return -1
 	}
-	// A distance of rounding alone is none.
+	// Ignore distances within rounding.
 	best, depth := -1, 1e-9
 	for i := range n {
 		// Both axes scaled, the chord is the line from (0, 1) to (1, 0).

@@ -13,27 +13,27 @@ import (
 // measure is one column of the table of an evaluation.
 type measure struct {
 	name, slug, about string
-	of                func(*stream.Evaluated) *stream.Spread
+	value             func(*stream.Evaluated) *stream.Spread
 }
 
-// single is a measure that is taken once.
+// single is a measure without spread.
 func single(n stream.Number) *stream.Spread {
 	return &stream.Spread{Mean: n, Std: stream.Number(math.NaN())}
 }
 
-// measures are all that eval may have taken.
+// measures are all measures of an evaluation.
 func measures() []measure {
 	var all []measure
 	for i, score := range new(stream.Evaluated).ClusterScores() {
 		all = append(all, measure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About,
 			func(r *stream.Evaluated) *stream.Spread { return r.ClusterScores()[i].Spread }})
 	}
-	stability := func(of func(*stream.Stability) stream.Number) func(*stream.Evaluated) *stream.Spread {
+	stability := func(index func(*stream.Stability) stream.Number) func(*stream.Evaluated) *stream.Spread {
 		return func(r *stream.Evaluated) *stream.Spread {
 			if r.Stability == nil {
 				return nil
 			}
-			return single(of(r.Stability))
+			return single(index(r.Stability))
 		}
 	}
 	return append(all,
@@ -49,7 +49,7 @@ func measured(e *stream.Evaluation) []measure {
 	var list []measure
 	for _, m := range measures() {
 		for i := range e.Results {
-			if v := m.of(&e.Results[i]); v != nil && !math.IsNaN(float64(v.Mean)) {
+			if v := m.value(&e.Results[i]); v != nil && !math.IsNaN(float64(v.Mean)) {
 				list = append(list, m)
 				break
 			}
@@ -58,14 +58,14 @@ func measured(e *stream.Evaluation) []measure {
 	return list
 }
 
-// evaluationChart is a measure over k, one line for each name; nil where no name has two k.
+// evaluationChart draws a measure over k, one line for each name; nil where no name has two k.
 func evaluationChart(e *stream.Evaluation, m measure) *Chart {
 	c := &Chart{Title: m.name + " over the number of features", XLabel: "features", YLabel: m.name, WholeX: true}
 	at := map[string]int{}
 	several := false
 	for i := range e.Results {
 		r := &e.Results[i]
-		v := m.of(r)
+		v := m.value(r)
 		if v == nil || math.IsNaN(float64(v.Mean)) {
 			continue
 		}
@@ -92,7 +92,7 @@ func evaluationChart(e *stream.Evaluation, m measure) *Chart {
 			lo, hi = min(lo, s.X[0]), max(hi, s.X[n-1])
 		}
 	}
-	// A single k, as that of all features, is a level to compare with, wherever it is.
+	// A line with a single k, such as all features, becomes a level to compare with.
 	for i := range c.Series {
 		if s := &c.Series[i]; len(s.X) == 1 && lo < hi && (s.X[0] < lo || s.X[0] > hi) {
 			s.Name = fmt.Sprintf("%s (%s)", s.Name, plural(int(s.X[0]), "feature"))

@@ -18,8 +18,8 @@ func (f Figure) WriteSVG(w io.Writer) error { return writeSVG(w, f.of) }
 // WritePNG writes it as a PNG file.
 func (f Figure) WritePNG(w io.Writer) error { return writePNG(w, f.of) }
 
-// Figures are the charts and masks of the page, in its order, but for heat maps that are
-// too large to draw; their names differ.
+// Figures returns the charts and masks of the page, in its order, without heat maps that
+// are too large to draw. Their names differ.
 func (p Page) Figures() []Figure {
 	var list []Figure
 	taken := map[string]bool{}
@@ -52,7 +52,7 @@ func (p Page) Figures() []Figure {
 			chart(convergence(d.Selection))
 			chart(residuals(d.Selection))
 		case d.Curve != nil:
-			chart(pathCurve(d.Curve))
+			chart(errorsOf(curveRanking(d.Curve)))
 		case d.Grid != nil:
 			if h := agreementHeat(d.Grid); h.fits() {
 				add(d.short(), h.slug, h)
@@ -69,7 +69,7 @@ func (p Page) Figures() []Figure {
 	return list
 }
 
-// fileName keeps of a name what any file system takes.
+// fileName keeps the characters of a name that any file system takes.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -7,15 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// group is a chosen feature and those that it stands for: that are not chosen and nearest
-// to it, the best explained first.
+// group is a chosen feature and the features it stands for: the ones that are not chosen
+// and nearest to it, the best explained first.
 type group struct {
 	stream.Selected
 	members []stream.ColumnReport
 }
 
-// groupsOf are the groups in the order of the ranking; nil where the method says nothing
-// about the nearest.
+// groupsOf returns the groups in the order of the ranking; nil where the document does not
+// name nearest features.
 func groupsOf(s *stream.Selection) []group {
 	groups := make([]group, len(s.Selected))
 	at := make(map[string]int, len(groups))

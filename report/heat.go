@@ -19,7 +19,7 @@ type heat struct {
 	rowHead, head string // what rows and columns are
 	rows, columns []string
 	cell          [][]float64
-	marked        [2]int // row and column of the one to point out; -1 for none
+	marked        [2]int // row and column of the marked cell; -1 for none
 	markedAs      string
 }
 
@@ -47,8 +47,7 @@ func agreementHeat(g *stream.Grid) *heat {
 	return h
 }
 
-// mostCells bounds the table of a grid: settings that share no value have their number
-// squared of cells.
+// mostCells bounds the table of a grid: n settings that share no value have n² cells.
 const mostCells = 10000
 
 func gridCells(g *stream.Grid) int {
@@ -96,7 +95,7 @@ func setting(v float64) string {
 	return minus(strconv.FormatFloat(v, 'g', 6, 64))
 }
 
-// the sides of a cell and of what stands beside the table, in points.
+// the sides of a cell and of the table's margins, in points.
 const (
 	cellWidth, cellHeight = 56, 34
 	heatLeft, heatBottom  = 150, 60
@@ -110,7 +109,7 @@ func (h *heat) size() (width, height vg.Length) {
 // 28 bytes of memory.
 const mostPoints = 4e6
 
-// fits reports whether h is not too large to be drawn.
+// fits reports whether h is small enough to draw.
 func (h *heat) fits() bool {
 	width, height := h.size()
 	return width*height <= mostPoints
@@ -164,8 +163,8 @@ func (n named) Ticks(_, _ float64) []plot.Tick {
 	return list
 }
 
-// agreementCurve is the mean agreement of neighbouring settings over k, and that of the
-// recommended one: prefixes of the rankings that the grid holds.
+// agreementCurve shows the mean agreement of neighbouring settings over k, for all settings
+// and for the recommended one, from prefixes of the rankings in the grid.
 func agreementCurve(g *stream.Grid) *shown {
 	pairs := neighbours(g)
 	if len(pairs) == 0 {
@@ -177,30 +176,30 @@ func agreementCurve(g *stream.Grid) *shown {
 	}
 	x := make([]float64, longest)
 	mean, best := make([]float64, longest), make([]float64, longest)
-	of := 0
+	own := 0 // pairs with the recommended setting
 	for _, p := range pairs {
 		both := overlaps(g.Settings[p[0]].Selected[:longest], g.Settings[p[1]].Selected[:longest])
-		mine := p[0] == g.Recommended || p[1] == g.Recommended
-		if mine {
-			of++
+		recommended := p[0] == g.Recommended || p[1] == g.Recommended
+		if recommended {
+			own++
 		}
 		for i, n := range both {
 			j := float64(n) / float64(2*(i+1)-n)
 			mean[i] += j / float64(len(pairs))
-			if mine {
+			if recommended {
 				best[i] += j
 			}
 		}
 	}
 	for i := range x {
 		x[i] = float64(i + 1)
-		best[i] /= float64(of) // NaN without any
+		best[i] /= float64(own) // NaN without any
 	}
 	c := &shown{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of features.", Chart: Chart{
 		Title: g.Method + ": agreement of neighbouring settings over k", XLabel: "features k", YLabel: "Jaccard index", WholeX: true,
 		Series: []Series{{Name: "all neighbours, mean", X: x, Y: mean}},
 	}}
-	if of > 0 {
+	if own > 0 {
 		c.Series = append(c.Series, Series{Name: "recommended and its neighbours", X: x, Y: best})
 	}
 	return c
@@ -218,7 +217,7 @@ func neighbours(g *stream.Grid) [][2]int {
 		for c := range second {
 			i, ok := at[[2]int{r, c}]
 			for _, next := range [][2]int{{r, c + 1}, {r + 1, c}} {
-				if j, there := at[next]; ok && there {
+				if j, exists := at[next]; ok && exists {
 					pairs = append(pairs, [2]int{i, j})
 				}
 			}

@@ -58,8 +58,8 @@ func (p Page) WriteHTML(w io.Writer) error {
 		return err
 	}
 	v.Style, v.Script = template.CSS(styleCSS), template.JS(scriptJS)
-	// Only this very style and script run, no attribute of either kind, and nothing loads:
-	// should a value ever escape its escaping, it still could do nothing.
+	// Only this style and script run, no style or event attribute does, and nothing loads:
+	// even a value that escaped its escaping could do nothing.
 	v.Policy = "default-src 'none'; img-src data:; style-src " + hash(styleCSS) + "; script-src " + hash(scriptJS) +
 		"; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
 	var b bytes.Buffer
@@ -70,13 +70,13 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// hash is the source expression of a content security policy for this very text.
+// hash is the source expression of a content security policy for a text.
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// names are what the documents are called: the file names, in full where two are alike.
+// names are the names of the documents: of their files, with folders where two are alike.
 func (p Page) names() []string {
 	seen := map[string]int{}
 	for i := range p.Documents {

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"html/template"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +35,7 @@ func hostileNames() []string {
 	}
 }
 
-// hostileSelection has all of these names, chosen and not, and a grid of pixels.
+// hostileSelection has all hostile names, chosen and not, and a grid of pixels.
 func hostileSelection() Document {
 	nan := stream.Number(math.NaN())
 	s := &stream.Selection{
@@ -84,7 +86,7 @@ func gridDocument() Document {
 }
 
 func curveDocument() Document {
-	c := &stream.Curve{Method: "greedy", Features: 9, Rows: 10, RowsUsed: 10}
+	c := &stream.Curve{Method: "greedy", Version: "v<7>", Inputs: []stream.Input{{Path: "rows<8>"}}, Features: 9, Rows: 10, RowsUsed: 10}
 	for k := 1; k < 8; k++ {
 		c.Points = append(c.Points, stream.CurvePoint{K: k, Name: fmt.Sprintf("<f%d>", k), Score: 1, Error: stream.Number(1 / float64(k*k+1))})
 	}
@@ -101,8 +103,8 @@ func escaped(t *testing.T, s string) string {
 	return b.String()
 }
 
-// TestPageEscapes: every selected name stands in the page, whole and escaped; nothing of a
-// value is markup.
+// TestPageEscapes: the page has every selected name, whole and escaped; no value becomes
+// markup.
 func TestPageEscapes(t *testing.T) {
 	html := pageOf(t, hostileSelection(), gridDocument(), curveDocument())
 	_, body, _ := strings.Cut(html, "<body>")
@@ -164,8 +166,8 @@ func TestPageLoadsNothing(t *testing.T) {
 	}
 }
 
-// TestPageOfMany: thousands of columns, all of them chosen, make a page of some size that
-// says what it leaves away.
+// TestPageOfMany: thousands of chosen columns make a page of limited size that says what it
+// leaves out.
 func TestPageOfMany(t *testing.T) {
 	const d = 5966
 	s := &stream.Selection{Method: "greedy", Rows: 102, RowsUsed: 102, Features: d}
@@ -209,6 +211,37 @@ func TestPageWithoutNumbers(t *testing.T) {
 		html := strings.ReplaceAll(pageOf(t, Document{Name: name, Selection: s}), scriptJS, "")
 		if strings.Contains(html, "NaN") || strings.Contains(html, "+Inf") {
 			t.Errorf("%s: NaN in the page", name)
+		}
+	}
+}
+
+// TestPageRecordsTheRun: version and inputs of a curve are shown, and options as the caller
+// spells them.
+func TestPageRecordsTheRun(t *testing.T) {
+	html := pageOf(t, curveDocument())
+	for _, want := range []string{"v&lt;7&gt;", "rows&lt;8&gt;"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("%s is not in the page", want)
+		}
+	}
+	doc := hostileSelection()
+	var b bytes.Buffer
+	if err := (Page{Documents: []Document{doc}, Spelling: func(o string) string { return "--" + o }}).WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), ">--alpha<") || strings.Contains(pageOf(t, doc), ">--alpha<") {
+		t.Error("options are not written as the caller spells them")
+	}
+}
+
+// TestScoresFollowTheDocument: the curve of scores starts with the best.
+func TestScoresFollowTheDocument(t *testing.T) {
+	s := selectionOf("a", "b")
+	s.Scores = []stream.Score{{Name: "a", Score: 3}, {Name: "b", Score: 1}, {Name: "c", Score: 2}}
+	for lower, want := range map[bool][]float64{true: {1, 2, 3}, false: {3, 2, 1}} {
+		s.LowerIsBetter = lower
+		if got := scoresOf(s).Series[0].Y; !slices.Equal(got, want) {
+			t.Errorf("lower is better %v: %v, want %v", lower, got, want)
 		}
 	}
 }

@@ -8,9 +8,8 @@ import (
 // hue is an opaque colour, 0xRRGGBB.
 type hue uint32
 
-// The colours of charts. In files they are what they are; in the page each stands for a
-// CSS class (style.css), so that charts follow light and dark. All differ, because the
-// class is found again by the colour.
+// The colours of charts in files. In the page each stands for a CSS class (style.css), so
+// that charts follow light and dark. All must differ: the colour finds the class.
 const (
 	paper  hue = 0xffffff
 	ink    hue = 0x1b1f24 // labels
@@ -45,7 +44,7 @@ func classes() map[string]string {
 	return m
 }
 
-// heatColour is a share from 0 to 1 as a blue that is darker for more.
+// heatColour shows a share from 0 to 1 as a blue, darker for more.
 func heatColour(share float64) color.NRGBA {
 	mix := func(a, b uint8) uint8 { return uint8(float64(a) + share*(float64(b)-float64(a)) + 0.5) }
 	from, to := hue(0xf1f5fa).nrgba(255), hue(0x1d4f8a).nrgba(255)

@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestPixels: any order of the columns gives one image; pixels that were left out are
-// none of it; what is not mostly pixels is no image.
+// TestPixels: any order of the columns gives one image; pixels that were left out are blank
+// in it; too few pixels make no image.
 func TestPixels(t *testing.T) {
 	const rows, cols = 5, 7
 	s := new(stream.Selection)
@@ -136,7 +136,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestSecondWeight: a grid over α and β is shown by β, whatever stands for γ.
+// TestSecondWeight: a grid over α and β is shown by β, whatever γ is.
 func TestSecondWeight(t *testing.T) {
 	g := &stream.Grid{K: 1, Recommended: 3}
 	for i := range 6 {
@@ -213,7 +213,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// TestColumn: scores have one number of decimals, so that they stand below one another.
+// TestColumn: scores have one number of decimals.
 func TestColumn(t *testing.T) {
 	for _, c := range []struct {
 		scores []stream.Number

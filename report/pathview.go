@@ -7,21 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pathCurve is the error over k of a curve.
-func pathCurve(c *stream.Curve) *shown {
-	var x, y []float64
-	for _, p := range c.Points {
-		if finite(p.Error) {
-			x, y = append(x, float64(p.K)), append(y, float64(p.Error))
-		}
-	}
-	if len(x) == 0 {
-		return nil
-	}
-	return errorCurve(c.Method, x, y)
-}
-
-// curveRanking is a curve as the selection that it came from.
+// curveRanking is the selection that a curve came from.
 func curveRanking(c *stream.Curve) *stream.Selection {
 	s := &stream.Selection{Method: c.Method}
 	for _, p := range c.Points {
@@ -138,7 +124,7 @@ func (v *sectionView) evaluation(e *stream.Evaluation) (err error) {
 		}
 		for _, m := range taken {
 			cell := estimateView{Mean: "–"}
-			if x := m.of(r); x != nil {
+			if x := m.value(r); x != nil {
 				cell.Mean = fixed(float64(x.Mean), 3)
 				if finite(x.Std) {
 					cell.Std = fixed(float64(x.Std), 3)

@@ -23,7 +23,7 @@ type pixels struct {
 	mean       []float64 // by row; NaN where no feature is
 	chosen     []pixel   // by rank
 	leftOut    int       // pixels without a feature
-	others     int       // features that are no pixels
+	others     int       // other features
 }
 
 // pixel is a chosen one.
@@ -32,8 +32,8 @@ type pixel struct{ row, col, rank int }
 // mostSide bounds the sides of a grid: a name may hold any number.
 const mostSide = 4096
 
-// pixelGrid finds the grid that the features of s are pixels of: at least half of them,
-// and one of those chosen, have such names. Otherwise nil.
+// pixelGrid finds the grid of pixels in the features of s. It is nil unless at least half
+// of the features, and one chosen feature, have names of pixels.
 func pixelGrid(s *stream.Selection) *pixels {
 	name := regexp.MustCompile(`^px_([0-9]{1,4})_([0-9]{1,4})$`)
 	parse := func(s string) (r, c int, ok bool) {
@@ -61,7 +61,7 @@ func pixelGrid(s *stream.Selection) *pixels {
 		}
 	}
 	for _, l := range s.LeftOut {
-		grow(l.Name) // a constant pixel is one of the image
+		grow(l.Name) // a constant pixel belongs to the image
 	}
 	for _, f := range s.Selected {
 		if r, c, ok := parse(f.Name); ok && r < p.rows && c < p.cols {
@@ -110,7 +110,7 @@ func (p *pixels) picture(scale int, none color.NRGBA) *image.NRGBA {
 		if !math.IsNaN(v) {
 			g := uint8(128)
 			if hi > lo {
-				g = uint8(255*(v/2-lo/2)/(hi/2-lo/2) + 0.5) // halves: hi − lo may be no number
+				g = uint8(255*(v/2-lo/2)/(hi/2-lo/2) + 0.5) // halves: hi − lo may overflow
 			}
 			c = color.NRGBA{R: g, G: g, B: g, A: 255}
 		}
@@ -140,7 +140,7 @@ type mask struct {
 	title string
 }
 
-// scale is how many dots of the file a pixel takes, at least 480 in all.
+// scale is the side of a pixel in dots, for an image of at least 480.
 func (m mask) scale() int { return max(1, (480+max(m.rows, m.cols)-1)/max(m.rows, m.cols)) }
 
 func (m mask) size() (width, height vg.Length) {

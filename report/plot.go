@@ -65,7 +65,7 @@ func (c Chart) plot(canvas draw.Canvas) {
 		p.Add(plotter(func(d draw.Canvas, p *plot.Plot) { c.series(d, p, i, s) }))
 	}
 	p.Add(plotter(c.marks))
-	// Half of the last tick label and of a ring would stand over the edge.
+	// Half of the last tick label and of a ring would cross the edge.
 	p.Draw(draw.Crop(canvas, 2, -14, 2, -16))
 }
 
@@ -93,7 +93,7 @@ func lineStyle(i int) draw.LineStyle {
 	return style
 }
 
-// fewPoints is up to how many points a series shows each, and error bars, not a band.
+// fewPoints is the most points that a series shows singly, with error bars and no band.
 const fewPoints = 24
 
 func (c Chart) series(d draw.Canvas, p *plot.Plot, index int, s Series) {
@@ -141,8 +141,8 @@ func (c Chart) series(d draw.Canvas, p *plot.Plot, index int, s Series) {
 	flush()
 }
 
-// thin keeps of a line what can be seen: of the points in each half point of width the
-// first, the last, the lowest and the highest (M4: U. Jugel et al., VLDB 2014).
+// thin keeps the visible points of a line: in each half point of width the first, the last,
+// the lowest and the highest (M4: U. Jugel et al., VLDB 2014).
 func thin(line []vg.Point) []vg.Point {
 	const column = 0.5
 	if len(line) < 4 {
@@ -172,8 +172,8 @@ func thin(line []vg.Point) []vg.Point {
 	return out
 }
 
-// marks draws rings and their labels: above the first series, on the side that it leaves
-// free, and inside of the plot.
+// marks draws rings, and their labels above the first series, on its free side and inside
+// the plot.
 func (c Chart) marks(d draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&d)
 	style := textStyle(mark, 10)

@@ -92,7 +92,7 @@ func fault(name string, b []byte, err error) error {
 	return noResult(name, fmt.Errorf("not a result: %w", err))
 }
 
-// check refuses what there is nothing to show of.
+// check refuses documents that leave nothing to show.
 func (d *Document) check() error {
 	switch {
 	case d.Selection != nil && len(d.Selection.Selected) == 0:
@@ -134,7 +134,7 @@ func (d *Document) kind() string {
 	return "evaluation"
 }
 
-// short is the file name without folders and without .json.
+// short is the file name without folders and .json.
 func (d *Document) short() string {
 	s := d.Name
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {

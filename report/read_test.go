@@ -20,7 +20,7 @@ const evalJSON = `{"schema": "ufs-stream/eval/v1", "protocol": "greedy", "runs":
   {"name": "selection", "method": "greedy", "k": 20, "acc": {"mean": 0.5, "std": 0.02}, "best": false, "reconstruction_error": 0.2, "redundancy": null},
   {"name": "<all>", "k": 1024, "acc": null, "reconstruction_error": null, "redundancy": null}]}`
 
-// TestReadErrors: what is no result is refused with the name of the file and the reason.
+// TestReadErrors: a file without a result is refused with its name and the reason.
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ json, want string }{
 		{``, "empty"},
@@ -50,7 +50,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestReadFolder: what cannot be read is named once.
+// TestReadFolder: an unreadable file is named once.
 func TestReadFolder(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Open(dir)
@@ -97,7 +97,8 @@ func pageOf(t *testing.T, docs ...Document) string {
 	return b.String()
 }
 
-// FuzzRead: whatever is read without an error is shown without one, as a page and as files.
+// FuzzRead: a document that reads without an error is shown without one, as a page and as
+// files.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(evalJSON))
 	for _, d := range []Document{hostileSelection(), gridDocument(), curveDocument()} {
@@ -163,8 +164,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestLargeGrid: settings that share no value would make a table of their number squared;
-// one that is long only is shown, and not drawn.
+// TestLargeGrid: n settings that share no value would make a table of n² cells and are
+// refused; a table that is only long is shown, and not drawn.
 func TestLargeGrid(t *testing.T) {
 	grid := func(n int, alpha func(i int) int) string {
 		var b strings.Builder

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ran is what every document of a run says of it.
-type ran struct {
+// run is what every document says of its run.
+type run struct {
 	method, version string
 	seed            uint64
 	rows, used      int64
@@ -22,8 +22,8 @@ type ran struct {
 	memory          stream.Memory
 }
 
-// run fills in what was run.
-func (v *sectionView) run(r ran) {
+// addRun fills in the description of the run.
+func (v *sectionView) addRun(r run) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
 	add("Method", r.method, "")
 	if r.version != "" { // of older curves and grids
@@ -71,7 +71,7 @@ func option(x any) string {
 }
 
 func (v *sectionView) selection(s *stream.Selection) (err error) {
-	v.run(ran{s.Method, s.Version, s.Seed, s.Rows, s.RowsUsed, s.Features, s.Passes, s.Options, s.Warnings, s.Inputs, s.Timing, s.Memory})
+	v.addRun(run{s.Method, s.Version, s.Seed, s.Rows, s.RowsUsed, s.Features, s.Passes, s.Options, s.Warnings, s.Inputs, s.Timing, s.Memory})
 	state := "yes"
 	if !s.Converged {
 		state = "no"
@@ -113,10 +113,11 @@ func (v *sectionView) elbowFact(c *shown) {
 }
 
 func (v *sectionView) curve(c *stream.Curve) (err error) {
-	v.run(ran{c.Method, c.Version, c.Seed, c.Rows, c.RowsUsed, c.Features, c.Passes, c.Options, c.Warnings, c.Inputs, c.Timing, c.Memory})
+	v.addRun(run{c.Method, c.Version, c.Seed, c.Rows, c.RowsUsed, c.Features, c.Passes, c.Options, c.Warnings, c.Inputs, c.Timing, c.Memory})
 	last := c.Points[len(c.Points)-1]
 	v.Lead = fmt.Sprintf("%s: error over 1 to %s of %s features from %s rows", c.Method, count(int64(last.K)), count(int64(c.Features)), count(c.RowsUsed))
-	curve := pathCurve(c)
+	ranking := curveRanking(c)
+	curve := errorsOf(ranking)
 	v.Facts = []fact{{"Features", count(int64(last.K)), "of " + count(int64(c.Features))}}
 	if finite(last.Error) {
 		v.Facts = append(v.Facts, fact{"Explained", share(1 - float64(last.Error)), "by all of them"})
@@ -126,12 +127,12 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 	}
 	v.Facts = append(v.Facts, fact{"Rows", count(c.RowsUsed), ""}, fact{"Elapsed", seconds(c.Timing.Wall), ""})
 	v.Curves, err = charts(curve)
-	v.Ranking = rankingOf(curveRanking(c), nil)
+	v.Ranking = rankingOf(ranking, nil)
 	return err
 }
 
 func (v *sectionView) grid(g *stream.Grid) (err error) {
-	v.run(ran{g.Method, g.Version, g.Seed, g.Rows, g.RowsUsed, g.Features, g.Passes, g.Options, g.Warnings, g.Inputs, g.Timing, g.Memory})
+	v.addRun(run{g.Method, g.Version, g.Seed, g.Rows, g.RowsUsed, g.Features, g.Passes, g.Options, g.Warnings, g.Inputs, g.Timing, g.Memory})
 	v.Lead = fmt.Sprintf("%s: %s, %s of %s features each", g.Method, plural(len(g.Settings), "setting"), count(int64(g.K)), count(int64(g.Features)))
 	v.Facts = []fact{{"Settings", count(int64(len(g.Settings))), ""}}
 	v.Settings = settingsOf(g)

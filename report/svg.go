@@ -17,7 +17,7 @@ import (
 // svgFile says how rewriteSVG writes: for a file of its own, or, with a label, for a place
 // in the page.
 type svgFile struct {
-	label string // what the chart shows, for those who do not see it
+	label string // describes the chart for readers who cannot see it
 	class string
 }
 
@@ -26,8 +26,8 @@ func (f svgFile) inline() bool { return f.class != "" }
 // families are faces with the widths of Liberation Sans, by which vgsvg places text.
 const families = `Liberation Sans, Arial, Helvetica, Arimo, sans-serif`
 
-// rewriteSVG writes what canvas drew without style attributes, which the page's content
-// security policy forbids: as presentation attributes, or, in the page, as classes.
+// rewriteSVG replaces style attributes, which the page's content security policy forbids,
+// by presentation attributes, or, in the page, by classes.
 func rewriteSVG(w io.Writer, canvas *vgsvg.Canvas, f svgFile) error {
 	var raw, b bytes.Buffer
 	if _, err := canvas.WriteTo(&raw); err != nil {

@@ -16,7 +16,7 @@ type rankingView struct {
 	Rows, Rest []rankRow // the first, and those to unfold
 	Total      string
 	More       string // not shown at all
-	Adds       bool   // the bars are what a feature takes from the error, else its score
+	Adds       bool   // bars show by how much a feature lowers the error, else its score
 	Explained  bool
 	Stands     bool
 	Lower      bool
@@ -36,7 +36,8 @@ type rankRow struct {
 	SortBar       string
 }
 
-// rankingOf: bars are what a feature takes from the error, or its score by the largest.
+// rankingOf makes the ranking; bars show how much a feature lowers the error, or its score
+// relative to the largest.
 func rankingOf(s *stream.Selection, groups []group) *rankingView {
 	v := &rankingView{Total: count(int64(len(s.Selected))), Lower: s.LowerIsBetter, Stands: groups != nil}
 	bars := make([]float64, len(s.Selected))
@@ -81,8 +82,8 @@ func rankingOf(s *stream.Selection, groups []group) *rankingView {
 	return v
 }
 
-// column is how the scores of a ranking are written: with the same decimals, so that they
-// stand below one another, where five digits of the smaller ones allow it.
+// column formats the scores of a ranking with the same number of decimals, where five
+// digits suffice for the smaller ones.
 func column(list []stream.Selected) func(float64) string {
 	lo, hi := math.Inf(1), 0.0
 	for _, f := range list {

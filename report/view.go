@@ -9,11 +9,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// briefName is how many runes of a name stand in running text and in summaries; the
-// ranking has them all.
+// briefName bounds the runes of a name in running text and summaries; the ranking has all.
 const briefName = 100
 
-// How much of a list the page shows; it says how much more there is.
+// How much of a list the page shows, before it says how much more there is.
 const (
 	firstRows    = 50    // of a ranking, before the rest is unfolded
 	mostRows     = 10000 // of a ranking
@@ -25,7 +24,7 @@ const (
 	mostWarnings = 100
 )
 
-// pageView is what the templates see: text and figures, no decisions.
+// pageView is the input of the templates: text and figures, no decisions.
 type pageView struct {
 	Title    string
 	Policy   string
@@ -83,7 +82,7 @@ type inputView struct{ Path, Rows, Bytes, Fingerprint string }
 
 type leftView struct{ Name, Why string }
 
-// chartView is a chart at two widths, of which the page shows one.
+// chartView is a chart at two widths; the page shows one.
 type chartView struct {
 	Title        string
 	Wide, Narrow template.HTML
@@ -115,7 +114,7 @@ func (c *shown) chart() (chartView, error) {
 	return v, nil
 }
 
-// charts draws those of the list that there are.
+// charts draws the charts that are not nil.
 func charts(list ...*shown) ([]chartView, error) {
 	var views []chartView
 	for _, c := range list {

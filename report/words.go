@@ -20,7 +20,7 @@ func number(x float64) string {
 	return minus(strconv.FormatFloat(x, 'g', 5, 64))
 }
 
-// fixed has decimals, so that numbers stand below one another.
+// fixed has a fixed number of decimals.
 func fixed(x float64, decimals int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkFurther is what a further setting costs: M for a further α, and the
-// iteration for a further γ.
+// BenchmarkFurther is the cost of a further setting: M for another α, the iteration for
+// another γ.
 func BenchmarkFurther(b *testing.B) {
 	const d, m = 784, 1000
 	g := large(4000, d, m)

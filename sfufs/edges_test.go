@@ -51,7 +51,7 @@ func TestNoPenalty(t *testing.T) {
 	m := denseMatrix(x, z, SFUFS, 1)
 	_, want := denseRun(m, 0, 3, 1)
 	r := mustSelect(t, graphOf(x, z), Options{Clusters: 3, NoPenalty: true})
-	if off := far(r.Scores, want); !(off <= 1e-8) || r.Iterations() != 2 || !r.Converged {
+	if off := distance(r.Scores, want); !(off <= 1e-8) || r.Iterations() != 2 || !r.Converged {
 		t.Errorf("norms off by %.2g after %d iterations, converged %t", off, r.Iterations(), r.Converged)
 	}
 }
@@ -175,7 +175,7 @@ func TestBadGraph(t *testing.T) {
 	}
 }
 
-// TestBytes measures what is held after two updates.
+// TestBytes measures the memory after two updates.
 func TestBytes(t *testing.T) {
 	g := large(60, panel+3, 40)
 	heap := func() int64 {
@@ -197,10 +197,10 @@ func TestBytes(t *testing.T) {
 		if _, err := e.solve(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
-		held, bound := heap()-before, Bytes(g.D, g.M, opt)
+		size, bound := heap()-before, Bytes(g.D, g.M, opt)
 		runtime.KeepAlive(e)
-		if held > bound || held < bound/4 {
-			t.Errorf("%+v: %d bytes held, the bound is %d", opt, held, bound)
+		if size > bound || size < bound/4 {
+			t.Errorf("%+v: it takes %d bytes, the bound is %d", opt, size, bound)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if off := far(m, fix.M0.flat()); !(off <= 1e-9) {
+	if off := distance(m, fix.M0.flat()); !(off <= 1e-9) {
 		t.Errorf("M is off by %.2g", off)
 	}
 	r, err := Select(t.Context(), g, opt)
@@ -79,10 +79,10 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 	if r.Rose != nil {
 		t.Fatalf("%+v", *r.Rose)
 	}
-	if off := far(r.Objective, fix.Objective); !(off <= 1e-9) {
+	if off := distance(r.Objective, fix.Objective); !(off <= 1e-9) {
 		t.Errorf("objective is off by %.2g:\n%v\n%v", off, r.Objective, fix.Objective)
 	}
-	// The tolerance of the ranking, 1e-7, is that of the norms it comes from.
+	// The norms, and so the ranking, have a tolerance of 1e-7.
 	for i, want := range fix.RowNorms {
 		if math.Abs(r.Scores[i]-want) > 1e-7 {
 			t.Errorf("norm %d is %v, want %v", i, r.Scores[i], want)

@@ -69,9 +69,9 @@ func (c *costs) laplacian() []float64 {
 	return c.base
 }
 
-// to writes the matrix of one setting, symmetric in full, to dst, d×d. SFUFS costs
+// matrixTo writes the matrix of one setting, symmetric in full, to dst, d×d. SFUFS costs
 // m³/3 + 4·m²·d + m·d² flops and, the first time, m·d² more; FUFS only these.
-func (c *costs) to(ctx context.Context, dst []float64, method Method, alpha float64) error {
+func (c *costs) matrixTo(ctx context.Context, dst []float64, method Method, alpha float64) error {
 	d := c.graph.D
 	copy(dst, c.laplacian())
 	if method == SFUFS {
@@ -134,7 +134,7 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 	}
 	opt = opt.WithDefaults(g.D)
 	m := make([]float64, g.D*g.D)
-	if err := newCosts(g, kernel.NewTeam(opt.Threads)).to(ctx, m, opt.Method, opt.Alpha); err != nil {
+	if err := newCosts(g, kernel.NewTeam(opt.Threads)).matrixTo(ctx, m, opt.Method, opt.Alpha); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -1,6 +1,7 @@
 package sfufs
 
 import (
+	"cmp"
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -139,27 +140,17 @@ const (
 
 // WithDefaults fills in the zero fields of valid options.
 func (o Options) WithDefaults(d int) Options {
-	if o.Alpha == 0 {
-		o.Alpha = defaultAlpha
-	}
+	o.Alpha = cmp.Or(o.Alpha, defaultAlpha)
 	if o.Gamma == 0 && !o.NoPenalty {
 		o.Gamma = defaultGamma
 		if o.Constraint == Scatter {
 			o.Gamma = defaultGammaScatter
 		}
 	}
-	if o.Clusters == 0 {
-		o.Clusters = min(defaultDims, d)
-	}
-	if o.Tol == 0 {
-		o.Tol = defaultTol
-	}
-	if o.MaxIter == 0 {
-		o.MaxIter = defaultMaxIter
-	}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
+	o.Clusters = cmp.Or(o.Clusters, min(defaultDims, d))
+	o.Tol = cmp.Or(o.Tol, defaultTol)
+	o.MaxIter = cmp.Or(o.MaxIter, defaultMaxIter)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	return o
 }
 

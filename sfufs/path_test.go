@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestPathIsSelect: every setting of a path is that of Select, to the bit.
+// TestPathIsSelect: every setting of a path equals Select's result, to the bit.
 func TestPathIsSelect(t *testing.T) {
 	g := large(90, 120, 20) // fewer rows than features: the start is the mean
 	grid := Grid{Alpha: []float64{10, 0.1, 10}, Gamma: []float64{1, 0, 100}, K: []int{7, 3}}
@@ -72,8 +72,8 @@ func TestPathNamesEveryFault(t *testing.T) {
 	}
 }
 
-// settings makes a grid of the given width whose settings choose feature groups: the
-// setting with letter c takes c's features first. A small letter warns.
+// settings makes a grid whose settings choose feature groups: the setting with letter c
+// takes c's features first. A small letter warns.
 func settings(width int, rows ...string) *Settings {
 	p := &Settings{K: []int{2}}
 	for _, row := range rows {

@@ -77,8 +77,8 @@ func (c *scatter) load(s *solver) {
 	kernel.Mirror(s.team.Threads(), kernel.RowMajor(c.reduce, d, d, d))
 }
 
-// to writes the upper triangle of X(M + γQ)Xᵀ to s.a.
-func (c *scatter) to(s *solver, gamma float64, q []float64) {
+// update writes the upper triangle of X(M + γQ)Xᵀ to s.a.
+func (c *scatter) update(s *solver, gamma float64, q []float64) {
 	d := s.d
 	copy(s.a, c.reduce)
 	if q == nil {

@@ -91,7 +91,7 @@ func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 // load makes M(α) and what depends on it alone.
 func (e *engine) load(ctx context.Context, alpha float64) error {
 	s := e.solver
-	if err := e.costs.to(ctx, s.m, e.opt.Method, alpha); err != nil {
+	if err := e.costs.matrixTo(ctx, s.m, e.opt.Method, alpha); err != nil {
 		return err
 	}
 	e.first, e.many, e.spread, e.costless = nil, false, nil, nil

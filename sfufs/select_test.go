@@ -19,9 +19,9 @@ func mustSelect(t *testing.T, g *anchor.Graph, opt Options) *Result {
 	return r
 }
 
-// TestDenseTwin: n×n L and a direct solve, the iteration with Jacobi's eigenvectors; the
-// Graph of X shifted by a mean of 1e3, too, as L1 = 0. Centring that costs 1e-13 of G,
-// and the norms' error is that of M over the gaps, all above 1e-4 of M here.
+// TestDenseTwin: n×n L and a direct solve, the iteration with Jacobi's eigenvectors; also
+// the Graph of X shifted by a mean of 1e3, as L1 = 0. Centring then costs 1e-13 of G, and
+// the norms are off by M's error over the gaps, all above 1e-4 of M here.
 func TestDenseTwin(t *testing.T) {
 	for seed := range uint64(2) {
 		x, z := sample(40, 7, 6, 3, seed)
@@ -43,7 +43,7 @@ func TestDenseTwin(t *testing.T) {
 							t.Fatal(err)
 						}
 						r := mustSelect(t, g, opt)
-						a, b, c := far(m, want.flat()), far(r.Objective, objective), far(r.Scores, norm)
+						a, b, c := distance(m, want.flat()), distance(r.Objective, objective), distance(r.Scores, norm)
 						if !(a <= 1e-8 && b <= 1e-8 && c <= 1e-8) {
 							t.Errorf("%v%s α %v γ %v: M off by %.2g, objective %.2g, norms %.2g", method, name, alpha, gamma, a, b, c)
 						}
@@ -130,8 +130,8 @@ func TestScatterTwin(t *testing.T) {
 			objective = append(objective, value)
 		}
 		r := mustSelect(t, g, Options{Constraint: Scatter, Alpha: 2, Gamma: gamma, NoPenalty: gamma == 0, Clusters: l, Iterations: iterations})
-		// The metric's condition, some 1e3, times γ/√ε is what rounding grows by at most.
-		if a, b := far(r.Objective, objective), far(r.Scores, norm); !(a <= 1e-8 && b <= 1e-8) {
+		// Rounding grows at most by the metric's condition, some 1e3, times γ/√ε.
+		if a, b := distance(r.Objective, objective), distance(r.Scores, norm); !(a <= 1e-8 && b <= 1e-8) {
 			t.Errorf("γ %v: objective off by %.2g, norms %.2g:\n%v\n%v", gamma, a, b, r.Scores, norm)
 		}
 	}
@@ -155,7 +155,7 @@ func TestObjectiveFalls(t *testing.T) {
 	}
 }
 
-// TestRiseIsReported: norms that are not W's make a Q that pushes the wrong way.
+// TestRiseIsReported: wrong norms make a Q that raises the objective.
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
 	opt := Options{Clusters: 2, Gamma: 100}.WithDefaults(12)
@@ -213,8 +213,8 @@ func TestWorkersDoNotMatter(t *testing.T) {
 
 // TestRoundingOfStatistics: sums cut differently differ by some 1e-13, and that must not
 // decide a ranking, not even where features outnumber rows and most directions cost
-// nothing: what the start is known to, 1e-6, is then what the norms are known to, times
-// what 12 updates make of it.
+// nothing: the norms are then known as well as the start, 1e-6, and 12 updates amplify the
+// error.
 func TestRoundingOfStatistics(t *testing.T) {
 	for _, n := range []int{60, 300} {
 		const d = 104
@@ -273,8 +273,8 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-// TestScalingLaw: X times t makes M t² times as large, so that γ has to follow under
-// WᵀW = I. Under scatter nothing changes.
+// TestScalingLaw: X times t makes M t² times as large, and so must γ be under WᵀW = I.
+// Under scatter nothing changes.
 func TestScalingLaw(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 3)
 	const factor = 300
@@ -291,7 +291,7 @@ func TestScalingLaw(t *testing.T) {
 		for i := range a.Objective {
 			a.Objective[i] *= times
 		}
-		if p, q := far(b.Scores, a.Scores), far(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
+		if p, q := distance(b.Scores, a.Scores), distance(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
 			t.Errorf("%v: norms off by %.2g, objective by %.2g", constraint, p, q)
 		}
 	}

@@ -74,7 +74,7 @@ func (s *solver) loaded() {
 func (s *solver) minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
 	d, l := s.d, s.l
 	if s.scatter != nil {
-		s.scatter.to(s, gamma, q)
+		s.scatter.update(s, gamma, q)
 	} else {
 		copy(s.a, s.m)
 		for i := range q {

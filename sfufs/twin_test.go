@@ -113,7 +113,7 @@ func solve(a, b table) table {
 	return x
 }
 
-// denseMatrix is M as the paper has it: P = α(L + αI)⁻¹X is F for W = I.
+// denseMatrix is M as in the paper: P = α(L + αI)⁻¹X is F for W = I.
 func denseMatrix(x, z table, method Method, alpha float64) table {
 	l := laplacian(z)
 	if method == FUFS {
@@ -172,7 +172,7 @@ func jacobi(a table) (values []float64, vectors table) {
 	return values, vectors
 }
 
-// denseRun is the iteration on a given M, exactly that many updates.
+// denseRun iterates on a given M, with exactly so many updates.
 func denseRun(m table, gamma float64, l, iterations int) (objective, norm []float64) {
 	d := len(m)
 	q := slices.Repeat([]float64{1}, d)
@@ -300,8 +300,8 @@ func large(n, d, m int) *anchor.Graph {
 	return g
 }
 
-// far returns the largest difference of a and b over the largest value of b.
-func far(a, b []float64) float64 {
+// distance returns the largest difference of a and b over the largest value of b.
+func distance(a, b []float64) float64 {
 	var diff, size float64
 	for i := range b {
 		diff = max(diff, math.Abs(a[i]-b[i]))

@@ -51,7 +51,7 @@ func Dataf(path, format string, args ...any) *DataError {
 // Error is "path: row group 2, column "x", row 17: what; remedy".
 func (e *DataError) Error() string { return e.Spell(nil) }
 
-// Spell is Error with options as say has them.
+// Spell is Error with options spelled by say.
 func (e *DataError) Spell(say Spelling) string {
 	var place []string
 	if e.RowGroup >= 0 {
@@ -102,7 +102,7 @@ func (e *MemoryError) Error() string { return e.Spell(nil) }
 // OfMemory says whether it is a limit on memory.
 func (e *MemoryError) OfMemory() bool { return e.Option == "" || e.Option == MemoryLimit }
 
-// Spell is Error with options as say has them.
+// Spell is Error with options spelled by say.
 func (e *MemoryError) Spell(say Spelling) string {
 	option := "{" + MemoryLimit + "}"
 	if !e.OfMemory() {
@@ -128,7 +128,7 @@ type OutputError struct {
 
 func (e *OutputError) Error() string { return e.Spell(nil) }
 
-// Spell is Error with options as say has them.
+// Spell is Error with options spelled by say.
 func (e *OutputError) Spell(say Spelling) string {
 	s := "cannot write " + e.Path + ": " + Spell(e.Err, say)
 	if e.Remedy.Format != "" {

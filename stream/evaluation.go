@@ -93,8 +93,5 @@ func (e *Evaluation) Encode(w io.Writer) error {
 // DecodeEvaluation reads what [Evaluation.Encode] wrote.
 func DecodeEvaluation(r io.Reader) (*Evaluation, error) {
 	e := new(Evaluation)
-	if err := decode(r, e); err != nil {
-		return nil, err
-	}
-	return e, wantSchema(e.Schema, EvaluationSchema)
+	return e, decode(r, e, &e.Schema, EvaluationSchema)
 }

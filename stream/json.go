@@ -15,8 +15,9 @@ func encode(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// decode reads one JSON value and refuses anything behind it.
-func decode(r io.Reader, v any) error {
+// decode reads one JSON value into v. It refuses anything after the value, and a schema,
+// which is a field of v, other than want.
+func decode(r io.Reader, v any, schema *string, want string) error {
 	d := json.NewDecoder(r)
 	if err := d.Decode(v); err != nil {
 		return err
@@ -24,12 +25,8 @@ func decode(r io.Reader, v any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something stands behind the JSON")
 	}
-	return nil
-}
-
-func wantSchema(got, want string) error {
-	if got != want {
-		return fmt.Errorf("schema is %q, want %q", got, want)
+	if *schema != want {
+		return fmt.Errorf("schema is %q, want %q", *schema, want)
 	}
 	return nil
 }

@@ -45,10 +45,7 @@ func (c *Curve) Encode(w io.Writer) error {
 // DecodeCurve reads what [Curve.Encode] wrote.
 func DecodeCurve(r io.Reader) (*Curve, error) {
 	c := new(Curve)
-	if err := decode(r, c); err != nil {
-		return nil, err
-	}
-	return c, wantSchema(c.Schema, CurveSchema)
+	return c, decode(r, c, &c.Schema, CurveSchema)
 }
 
 // Grid is every setting of two weights: α and γ, from one graph (SFUFS and FUFS), or α
@@ -105,8 +102,5 @@ func (g *Grid) Encode(w io.Writer) error {
 // DecodeGrid reads what [Grid.Encode] wrote.
 func DecodeGrid(r io.Reader) (*Grid, error) {
 	g := new(Grid)
-	if err := decode(r, g); err != nil {
-		return nil, err
-	}
-	return g, wantSchema(g.Schema, GridSchema)
+	return g, decode(r, g, &g.Schema, GridSchema)
 }

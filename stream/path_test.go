@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPathRoundTrip: what is encoded reads back, byte for byte, and one form is not
-// taken for the other.
+// TestPathRoundTrip: documents read back byte for byte, and one form is not taken for the
+// other.
 func TestPathRoundTrip(t *testing.T) {
 	curve := Curve{Method: "greedy", Points: []CurvePoint{{1, "<a>\n", 2, 0.1, 0.9}, {2, "b", Number(math.NaN()), 0, 1}}}
 	grid := Grid{Method: "fufs", Version: "v1", Inputs: []Input{{Path: "a", Rows: 1}}, Recommended: -1, Settings: []GridSetting{{Alpha: Number(math.NaN()), Gamma: 1e-3, Selected: []string{"a"}}}}

@@ -119,8 +119,5 @@ func (s *Selection) Encode(w io.Writer) error {
 // DecodeSelection reads what [Selection.Encode] wrote.
 func DecodeSelection(r io.Reader) (*Selection, error) {
 	s := new(Selection)
-	if err := decode(r, s); err != nil {
-		return nil, err
-	}
-	return s, wantSchema(s.Schema, SelectionSchema)
+	return s, decode(r, s, &s.Schema, SelectionSchema)
 }

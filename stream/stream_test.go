@@ -194,7 +194,7 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 }
 
 // TestSpell: a caller says how options are named, however an error is wrapped; braces in
-// data stay as they are.
+// data do not change.
 func TestSpell(t *testing.T) {
 	flag := func(option string) string { return "--" + option }
 	memory := &MemoryError{What: "reading", Need: 3 << 20, Limit: 10}
@@ -222,5 +222,19 @@ func TestSpell(t *testing.T) {
 	}
 	if err := Dataf("f", "{mu}: %w", ErrMissing); !errors.Is(err, ErrMissing) {
 		t.Error("Dataf does not wrap")
+	}
+}
+
+func TestFaults(t *testing.T) {
+	var faults Faults
+	if err := faults.Err("run: "); err != nil {
+		t.Errorf("no faults: %v", err)
+	}
+	faults.Addf("{k} = %d is negative", -1)
+	faults.Addf("%v", Usagef("{seed} %q", "{k}"))
+	err := faults.Err("run: ")
+	want := `run: --k = -1 is negative; --seed "{k}"`
+	if got := Spell(err, func(option string) string { return "--" + option }); got != want || !errors.As(err, new(*UsageError)) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

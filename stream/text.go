@@ -7,7 +7,7 @@ import (
 )
 
 // Text is a sentence for people that may name options of a run: {anchors} in its format
-// stands for the option anchors. As text that is its bare name; a command line spells it
+// stands for the option anchors, which String writes by its bare name and a command line
 // as its flag (see [Spelling]). The zero Text is empty.
 type Text struct {
 	Format string
@@ -20,7 +20,7 @@ type Spelling func(option string) string
 // Textf makes a Text.
 func Textf(format string, args ...any) Text { return Text{format, args} }
 
-// PlainText is a Text that names no option, such as one that was spelled before.
+// PlainText is a Text that names no option.
 func PlainText(s string) Text {
 	if s == "" {
 		return Text{}
@@ -42,7 +42,7 @@ func (t Text) String() string { return t.Spell(nil) }
 
 var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
 
-// Spell writes the sentence, with options as say has them. Errors and Texts among its
+// Spell writes the sentence, with options spelled by say. Errors and Texts among its
 // arguments are spelled alike.
 func (t Text) Spell(say Spelling) string {
 	format := strings.ReplaceAll(t.Format, "%w", "%v")
@@ -67,8 +67,8 @@ func (t Text) Spell(say Spelling) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Spell is the text of err with options as say has them. Errors that name options spell
-// themselves; those that wrap them (fmt.Errorf, errors.Join) contain their text.
+// Spell is the text of err with options spelled by say: errors that name options do it
+// themselves, also inside errors that wrap them (fmt.Errorf, errors.Join).
 func Spell(err error, say Spelling) string {
 	if own, ok := err.(interface{ Spell(Spelling) string }); ok {
 		return own.Spell(say)

@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	runtime.GOMAXPROCS(opt.Threads)
 	start, before := time.Now(), cpu()
-	r, err := cluster.KMeans(ctx, x, opt)
+	r, err := cluster.KMeans(ctx, cluster.Matrix(x), opt)
 	if err != nil {
 		return err
 	}

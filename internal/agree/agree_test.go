@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestApart: a setting that stands apart is no neighbour, and is never recommended.
+// TestApart: a setting marked Apart has no neighbours, and is never recommended.
 func TestApart(t *testing.T) {
 	same, other := []int{0, 1, 2, 3}, []int{2, 3, 0, 1}
 	g := &Grid{Width: 4, K: []int{2}, Settings: []Setting{

@@ -56,7 +56,7 @@ func clone(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return x
 }
 
-// columns are those of x that are named, in that order.
+// columns copies the named columns of x, in that order.
 func columns(x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
 	data := make([]float64, 0, x.Rows*len(chosen))
 	for _, j := range chosen {

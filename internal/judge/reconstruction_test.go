@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// leftByQR is the error of one set by an orthonormal basis of its columns, each scaled
-// to length 1 first; those that an SVD finds no rank for are dropped with it.
+// leftByQR is the error of one set by an orthonormal basis of its columns, each scaled to
+// length 1 first; an SVD drops dependent ones.
 func leftByQR(x kernel.Matrix[float64], chosen []int) float64 {
 	full := dense(x)
 	n := x.Rows
@@ -65,8 +65,8 @@ func TestReconstructionErrorTwin(t *testing.T) {
 		for k := range order {
 			want = append(want, leftByQR(x, order[:k+1]))
 		}
-		// Squares of columns are rounded to 2⁻⁵² of the whole, and pivots down to 1e-8 of
-		// their column divide what is left of that.
+		// Squares of columns are rounded to 2⁻⁵² of the whole, and pivots as small as 1e-8
+		// of their column divide the rounding.
 		equal(t, fmt.Sprintf("%+v", c), got, want, 1e-8)
 		for k := 1; k < len(got); k++ {
 			if got[k] > got[k-1] {
@@ -76,7 +76,7 @@ func TestReconstructionErrorTwin(t *testing.T) {
 	}
 }
 
-// TestReconstructionErrorGreedy: the figure is that of package greedy on the same rows.
+// TestReconstructionErrorGreedy: the error equals package greedy's on the same rows.
 func TestReconstructionErrorGreedy(t *testing.T) {
 	const n, d = 90, 70
 	x := noise(n, d, 11)
@@ -90,8 +90,8 @@ func TestReconstructionErrorGreedy(t *testing.T) {
 	equal(t, "curve", ReconstructionError(kernel.NewTeam(1), x, res.Order), res.Error, 1e-12*d)
 }
 
-// TestReconstructionErrorLaws: prefixes are runs of their own, whatever stands behind;
-// permuting columns or rows, scaling all by one factor, and threads change nothing.
+// TestReconstructionErrorLaws: prefixes do not depend on later columns; permuting columns
+// or rows, scaling all by one factor, and threads change nothing.
 func TestReconstructionErrorLaws(t *testing.T) {
 	const n, d = 300, 150
 	x := factors(n, d, 140, 5)

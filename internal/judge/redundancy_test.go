@@ -50,8 +50,8 @@ func ints(n int) []int {
 	return out
 }
 
-// TestRedundancyLaws: across the blocks of columns; prefixes are runs of their own; the
-// order, sign and size of columns do not matter; threads change no bit.
+// TestRedundancyLaws: across the blocks of columns, prefixes do not depend on later
+// columns; order, sign and size of columns do not matter; threads change no bit.
 func TestRedundancyLaws(t *testing.T) {
 	const n, d = 40, 2*wide + 3
 	x := factors(n, d, 30, 2)

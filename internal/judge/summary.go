@@ -43,7 +43,7 @@ type Test struct {
 // Welch tests whether a and b, of unknown and perhaps unequal variances, have equal
 // means: Welch, "The generalization of Student's problem when several different
 // population variances are involved", Biometrika 34 (1947). Where neither varies, P is
-// 1 or 0. Fewer than two values on a side tell nothing: all is NaN.
+// 1 or 0. With fewer than two values on a side all is NaN.
 func Welch(a, b []float64) Test {
 	if len(a) < 2 || len(b) < 2 {
 		return Test{math.NaN(), math.NaN(), math.NaN()}
@@ -71,9 +71,9 @@ func Welch(a, b []float64) Test {
 // significance is the level of the tests in Table 2 of the greedy paper.
 const significance = 0.05
 
-// Mark compares the runs of several selections. p[i] is Welch's P of selection i
-// against the one of the largest mean, which has 1 itself; best[i] says that it is the
-// one, or not significantly worse at the level of 5 %. Equal means are all best. A
+// Mark compares the runs of several selections. p[i] is Welch's P of selection i against
+// the selection with the largest mean, whose own P is 1; best[i] says that i has the largest
+// mean, or is not significantly worse at the level of 5 %. Equal means are all best. A
 // selection without runs has P NaN and is not best.
 func Mark(runs [][]float64) (p []float64, best []bool) {
 	p, best = make([]float64, len(runs)), make([]bool, len(runs))

@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Table is the rows that selections are judged by, in memory, column by column. It is a
-// stream.Adder; what it holds then changes in place, from the values as read by [Table.Fill]
-// and [Table.Scale] to what is clustered and reconstructed.
+// Table holds the rows that selections are judged by, in memory, column by column. It is a
+// stream.Adder; [Table.Fill] and [Table.Scale] then change its values in place for
+// clustering and reconstruction.
 type Table struct {
 	Rows       int
 	Classes    []int32 // of each row, where chunks have them
@@ -28,16 +28,16 @@ type Table struct {
 // AllRows is what needs memory where a table cannot grow.
 const AllRows = "judging all rows at once"
 
-// NewTable returns an empty table of so many columns. It takes room for the given
-// number of rows at once; more make it grow, within limit bytes, by copying.
+// NewTable returns an empty table of so many columns with room for the given number of
+// rows; further rows make it grow, within limit bytes, by copying.
 func NewTable(cols, rows, workers int, limit int64) *Table {
 	return &Table{data: make([]float64, cols*rows), missing: make([]stream.MissingCount, cols), stride: rows, cols: cols, workers: workers, limit: limit}
 }
 
-// TableBytes is what a table of n rows and d columns holds.
+// TableBytes is the size of a table of n rows and d columns.
 func TableBytes(n, d int) int64 { return 8*int64(n)*int64(d) + 4*int64(n) + 24*int64(d) }
 
-// Bytes is what t holds, with the room that is left in it.
+// Bytes is the size of t, with unused room.
 func (t *Table) Bytes() int64 { return TableBytes(t.stride, t.cols) }
 
 // Add copies the rows of c that have a class, all where c has no classes.
@@ -87,7 +87,7 @@ func (t *Table) room(rows int) error {
 		return nil
 	}
 	height := max(rows, t.stride*3/2)
-	// The old and the new at once.
+	// Old and new memory at once.
 	if need := TableBytes(height, t.cols) + TableBytes(t.stride, t.cols); need > t.limit {
 		return &stream.MemoryError{What: AllRows, Need: need, Limit: t.limit}
 	}
@@ -104,7 +104,7 @@ func (t *Table) Matrix() kernel.Matrix[float64] {
 	return kernel.ColMajor(t.data, t.Rows, t.cols, t.stride)
 }
 
-// Gather copies columns, in the order given.
+// Gather copies columns, in that order.
 func (t *Table) Gather(columns []int) kernel.Matrix[float64] {
 	data := make([]float64, t.Rows*len(columns))
 	for k, j := range columns {
@@ -113,7 +113,7 @@ func (t *Table) Gather(columns []int) kernel.Matrix[float64] {
 	return kernel.ColMajor(data, t.Rows, len(columns), t.Rows)
 }
 
-// Profile is the profile of the table as it stands.
+// Profile is the profile of the current values.
 func (t *Table) Profile() *gram.Profile {
 	p := gram.NewProfile(t.cols)
 	c := &stream.Chunk{Block: t.Rows, Rows: t.Rows, Cols: t.cols, Data: t.data, Stride: t.stride, Missing: t.missing}
@@ -145,8 +145,8 @@ func (t *Table) Fill(fill gram.Fill) {
 	clear(t.missing)
 }
 
-// Scale scales the columns by the table's own rows. Those that can be no features in
-// it (constant, overflowing) become 0 and are listed: selecting leaves them out too.
+// Scale scales the columns by the table's own rows. Columns that cannot be features
+// (constant, overflowing) become 0 and are listed: selecting leaves them out too.
 func (t *Table) Scale(scale gram.Scale, cols []stream.Column) ([]stream.LeftOut, error) {
 	s, err := gram.NewStandardizer(t.Profile(), cols, scale, gram.FillMean)
 	if err != nil {

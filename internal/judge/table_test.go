@@ -40,7 +40,7 @@ func chunks(x kernel.Matrix[float64], class []int32, height int, sparse bool) []
 }
 
 // TestTable: any cutting, dense or sparse, known height or not, gives the same rows,
-// without those that have no class.
+// without the rows that have no class.
 func TestTable(t *testing.T) {
 	x := noise(37, 5, 1)
 	x.Data[3], x.Data[40] = 0, 0
@@ -90,7 +90,7 @@ func TestTableLimit(t *testing.T) {
 	}
 }
 
-// TestTableScale: filling and scaling give what gram's own matrix has.
+// TestTableScale: filling and scaling agree with the Gram matrix of package gram.
 func TestTableScale(t *testing.T) {
 	nan := math.NaN()
 	const n = 6

@@ -23,8 +23,8 @@ func groups(n int) (kernel.Matrix[float64], []int32) {
 	return x, class
 }
 
-// TestTrials: every run is a clustering of its own, told apart by its seed alone:
-// workers change no bit, fewer runs are a beginning of more, and each is KMeans'.
+// TestTrials: only the seed distinguishes runs: workers change no bit, fewer runs are a
+// beginning of more, and each run equals KMeans'.
 func TestTrials(t *testing.T) {
 	x, class := groups(120)
 	var calls atomic.Int64
@@ -66,8 +66,8 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// TestTrialsOf: each run clusters its own columns.
-func TestTrialsOf(t *testing.T) {
+// TestTrialsColumns: each run clusters its own columns.
+func TestTrialsColumns(t *testing.T) {
 	x, class := groups(60)
 	scores, err := Trials(t.Context(), class, func(run int) kernel.Matrix[float64] {
 		return x.Sub(0, 3*(run%2), 60, 1) // the telling column, or noise
@@ -84,17 +84,17 @@ func TestTrialsOf(t *testing.T) {
 
 func TestTrialsErrors(t *testing.T) {
 	x, class := groups(30)
-	of := func(int) kernel.Matrix[float64] { return x }
-	if _, err := Trials(t.Context(), class, of, TrialOptions{Clusters: 31}); err == nil {
+	columns := func(int) kernel.Matrix[float64] { return x }
+	if _, err := Trials(t.Context(), class, columns, TrialOptions{Clusters: 31}); err == nil {
 		t.Error("more clusters than rows")
 	}
 	x.Data[3] = math.Inf(1)
-	if _, err := Trials(t.Context(), class, of, TrialOptions{Clusters: 3}); !errors.Is(err, cluster.ErrNotFinite) {
+	if _, err := Trials(t.Context(), class, columns, TrialOptions{Clusters: 3}); !errors.Is(err, cluster.ErrNotFinite) {
 		t.Errorf("infinity: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Trials(ctx, class, of, TrialOptions{Clusters: 3, Runs: 5}); !errors.Is(err, context.Canceled) {
+	if _, err := Trials(ctx, class, columns, TrialOptions{Clusters: 3, Runs: 5}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

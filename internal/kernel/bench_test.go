@@ -41,7 +41,7 @@ func benchGemm[T Float](b *testing.B) {
 	}
 }
 
-// The twin and gonum, at a size that does not try one's patience.
+// The twin and gonum, at a size that does not take too long.
 func BenchmarkBeside(b *testing.B) {
 	const n, d = 512, 896
 	x, g := filled[float64](n*d), make([]float64, d*d)

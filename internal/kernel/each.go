@@ -7,8 +7,8 @@ import (
 )
 
 // Each calls fn(0) … fn(n-1) from up to workers goroutines (0 means GOMAXPROCS) and
-// returns when all calls have. Calls are handed out in ascending order, so the
-// costliest task should come first; fn must not depend on the order.
+// returns when all calls have. Calls start in ascending order, so the costliest task
+// should come first; fn must not depend on the order.
 func Each(workers, n int, fn func(i int)) {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)

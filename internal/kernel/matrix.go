@@ -6,8 +6,8 @@ import "fmt"
 type Float interface{ float32 | float64 }
 
 // Matrix is a view of a rows×cols matrix in somebody else's memory: element (i, j)
-// is Data[i*RowStride+j*ColStride]. Packing reads any strides; it is fast where one
-// of them is 1. A view is a value: making or transposing one costs nothing.
+// is Data[i*RowStride+j*ColStride]. Packing reads any strides, fastest if one is 1. A view
+// is a value: making or transposing one costs nothing.
 type Matrix[T Float] struct {
 	Data                 []T
 	Rows, Cols           int
@@ -37,7 +37,7 @@ func (m Matrix[T]) Sub(i, j, rows, cols int) Matrix[T] {
 	return Matrix[T]{m.Data[i*m.RowStride+j*m.ColStride:], rows, cols, m.RowStride, m.ColStride}
 }
 
-// check panics where the view is no matrix inside its data: assembly reads unchecked.
+// check panics where the view leaves its data: assembly reads unchecked.
 func (m Matrix[T]) check(name string) {
 	if m.Rows < 0 || m.Cols < 0 || m.RowStride < 0 || m.ColStride < 0 {
 		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d", name, m.Rows, m.Cols, m.RowStride, m.ColStride))

@@ -13,9 +13,9 @@ import (
 // Distances are screened in float32, as ‖y‖²/2 − xᵀy about the anchors' mean by the
 // micro-kernel of [Gemm], for a few rows against all anchors at a time, so that the
 // n×m distances stay in cache and are never stored. Every screened value has a bound
-// on its error; anchors that the bounds do not exclude are settled in float64. The
-// result is thus that of float64 distances to all anchors, to the last bit and on
-// every instruction set: ties go to the lower index, and NaN counts as +Inf.
+// on its error; anchors that the bounds do not exclude are compared in float64. The
+// result thus equals a search by float64 distances, to the last bit and on every
+// instruction set: ties go to the lower index, and NaN counts as +Inf.
 //
 // A Nearest uses its team's workers and serves one caller at a time.
 type Nearest struct {
@@ -26,13 +26,13 @@ type Nearest struct {
 	padded int        // d rounded up to whole blocks of squares
 	center []float64  // d: the anchors' mean
 	scale  float64    // power of 2 that makes the longest centred anchor about 1 long
-	plain  bool       // the longest is too long or short (one NaN is enough): nothing is screened
+	plain  bool       // nothing is screened: the longest anchor is too long, too short or NaN
 	packed []float32  // centred and scaled anchors, m×d in panels of nr, depth by depth
 	wide   int        // m rounded up to whole panels
 	half   []float32  // wide: (1 − h)·‖y‖²/2, +Inf beyond m
 	slack  []float32  // wide: g·‖y‖
 	widest [2]float64 // the largest slack, and of twice
-	twice  []float64  // m: what upper and lower bound differ by beside 2·‖x‖·slack
+	twice  []float64  // m: upper bound less lower bound less 2·‖x‖·slack
 
 	rows    int // rows of a task
 	scratch []nearestScratch
@@ -46,14 +46,14 @@ type Nearest struct {
 
 // nearestScratch is one worker's.
 type nearestScratch struct {
-	panels  []float32 // rows×d in panels of mr, depth by depth
-	norms   []float64 // rows: ‖x‖² of what is in panels, later ‖x‖
-	half    []float32 // rows×wide: half ‖y‖² − xᵀy
-	raw     []float64 // rows×padded: rows as they came, and zeros
-	open    []candidate
-	least   [16]float32 // see isa.lowest
-	uppers  []float64   // the count lowest upper bounds so far
-	settled []neighbour // the count nearest so far
+	panels     []float32 // rows×d in panels of mr, depth by depth
+	norms      []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
+	half       []float32 // rows×wide: half ‖y‖² − xᵀy
+	raw        []float64 // rows×padded: unchanged rows, and zeros
+	candidates []candidate
+	least      [16]float32 // see isa.lowest
+	uppers     []float64   // the count lowest upper bounds so far
+	settled    []neighbour // the count nearest so far
 }
 
 // candidate is an anchor that screening has not excluded.
@@ -68,9 +68,9 @@ type neighbour struct {
 }
 
 const (
-	// nearestBytes bounds the float32 distances that a worker holds at a time: what a
-	// level-2 cache holds. 0.5, 1 and 2 MiB gave 126, 137 and 141 GFLOP/s there, for 2,048
-	// anchors of 896 dimensions: the anchors pass by from memory once for as many rows.
+	// nearestBytes bounds the float32 distances that a worker holds at a time, to fit a
+	// level-2 cache. 0.5, 1 and 2 MiB gave 126, 137 and 141 GFLOP/s there, for 2,048
+	// anchors of 896 dimensions: more rows share a reading of the anchors from memory.
 	nearestBytes = 2 << 20
 	// squaresBlock is the number of terms that squares sums at a time.
 	squaresBlock = 8
@@ -99,8 +99,8 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	return n
 }
 
-// NearestBytes is what a Nearest of m points in d dimensions holds, and its scratch
-// on that many workers.
+// NearestBytes is what a Nearest of m points in d dimensions holds, with its scratch on so
+// many workers.
 func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
@@ -146,12 +146,12 @@ func (s *nearestScratch) reserve(n *Nearest) {
 	s.norms = make([]float64, n.rows)
 	s.half = aligned[float32](n.rows*n.wide + readBeyond)
 	s.raw = make([]float64, n.rows*n.padded)
-	s.open = make([]candidate, 0, n.m)
+	s.candidates = make([]candidate, 0, n.m)
 	s.uppers = make([]float64, 0, n.count)
 	s.settled = make([]neighbour, 0, n.count+1)
 }
 
-// search is what each worker of a search does: tasks of n.rows rows.
+// search is one worker's part of a search: tasks of n.rows rows.
 func (n *Nearest) search(worker int) {
 	s, steps, tasks := &n.scratch[worker], n.team.join(), panels(n.x.Rows, n.rows)
 	for task, ok := steps.task(tasks); ok; task, ok = steps.task(tasks) {
@@ -177,13 +177,13 @@ func (n *Nearest) settle(s *nearestScratch, i int, x []float64) {
 	if norm := s.norms[i]; !n.plain && norm < longest {
 		n.exclude(s, norm*(1+0x1p-20), s.half[i*n.wide:])
 	} else {
-		s.open = s.open[:0]
+		s.candidates = s.candidates[:0]
 		for j := range n.m {
-			s.open = append(s.open, candidate{index: int32(j)})
+			s.candidates = append(s.candidates, candidate{index: int32(j)})
 		}
 	}
-	for k := 0; k < len(s.open); k += 2 { // the last alone is with itself
-		a, b := s.open[k].index, s.open[min(k+1, len(s.open)-1)].index
+	for k := 0; k < len(s.candidates); k += 2 { // in pairs; an odd last one with itself
+		a, b := s.candidates[k].index, s.candidates[min(k+1, len(s.candidates)-1)].index
 		da, db := n.team.isa.squares(n.padded/squaresBlock, x, n.point(a), n.point(b))
 		s.insert(da, a, n.count)
 		if b != a {

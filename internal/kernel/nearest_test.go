@@ -52,12 +52,12 @@ func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int
 			}
 		}
 	}
-	held := 8*cap(n.points) + 8*cap(n.center) + 4*cap(n.packed) + 4*cap(n.half) + 4*cap(n.slack) + 8*cap(n.twice)
+	size := 8*cap(n.points) + 8*cap(n.center) + 4*cap(n.packed) + 4*cap(n.half) + 4*cap(n.slack) + 8*cap(n.twice)
 	for _, s := range n.scratch {
-		held += 4*cap(s.panels) + 8*cap(s.norms) + 4*cap(s.half) + 8*cap(s.raw) + 16*cap(s.open) + 8*cap(s.uppers) + 16*cap(s.settled)
+		size += 4*cap(s.panels) + 8*cap(s.norms) + 4*cap(s.half) + 8*cap(s.raw) + 16*cap(s.candidates) + 8*cap(s.uppers) + 16*cap(s.settled)
 	}
-	if most := NearestBytes(team.workers, points.Rows, points.Cols); int64(held) > most {
-		t.Fatalf("%d points in %d dimensions: holds %d bytes, NearestBytes says %d", points.Rows, points.Cols, held, most)
+	if most := NearestBytes(team.workers, points.Rows, points.Cols); int64(size) > most {
+		t.Fatalf("%d points in %d dimensions: holds %d bytes, NearestBytes says %d", points.Rows, points.Cols, size, most)
 	}
 }
 
@@ -171,15 +171,15 @@ func TestNearestExcludes(t *testing.T) {
 		x, y := newGuarded[float64](r, rows, d, true), newGuarded[float64](r, m, d, false)
 		n := NewNearest(newTeam(1, p), y.Matrix, count)
 		n.To(make([]int32, rows*count), make([]float64, rows*count), x.Matrix)
-		s, open := &n.scratch[0], 0
+		s, candidates := &n.scratch[0], 0
 		n.narrow(s, x.Matrix)
 		n.screenRows(s, rows)
 		for i := range rows {
 			n.exclude(s, s.norms[i], s.half[i*n.wide:])
-			open += len(s.open)
+			candidates += len(s.candidates)
 		}
-		if open > rows*(count+1) {
-			t.Errorf("%.2f of %d anchors are left a row for %d neighbours", float64(open)/rows, m, count)
+		if candidates > rows*(count+1) {
+			t.Errorf("%.2f of %d anchors are left a row for %d neighbours", float64(candidates)/rows, m, count)
 		}
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// PathVariable is the environment variable that forces an instruction set, by its
-// name in [Paths]: for tests and comparisons.
+// PathVariable is the environment variable that forces an instruction set of [Paths], for
+// tests and comparisons.
 const PathVariable = "UFS_STREAM_KERNEL"
 
 // isa is the code for one instruction set.
@@ -27,10 +27,10 @@ type isa struct {
 	squares func(blocks int, x, y, z []float64) (xy, xz float64)
 	// narrow writes, for i < 4 and l < k, x = src[i+l*stride] to raw[i*long+l], and
 	// x′ = (x − shift[l])·scale as float32 to dst[l*width+i]; it adds x′² to squares[i].
-	// Nil: in Go.
+	// Nil means plain Go.
 	narrow func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
-	// lowest lowers out[j mod 16] to c[j] − norm·slack[j] for j < n, a multiple of 8. Nil:
-	// not at all.
+	// lowest lowers out[j mod 16] to c[j] − norm·slack[j] for j < n, a multiple of 8. Nil
+	// means that it is left out.
 	lowest func(c, slack *float32, norm float32, n int, out *[16]float32)
 	// below returns the first j in [from, n) where not c[j] − norm·slack[j] > limit, or
 	// n. It may read readBeyond elements beyond n.
@@ -40,7 +40,7 @@ type isa struct {
 // paths are the instruction sets of this machine, the best first; the last is Go.
 var paths = append(machinePaths(), &goPath)
 
-// best is the path that teams take, and forceErr why the variable could not be followed.
+// best is the path of all teams, and forceErr why it is not the variable's.
 var best, forceErr = choose(os.Getenv(PathVariable))
 
 func choose(name string) (*isa, error) {
@@ -55,8 +55,8 @@ func choose(name string) (*isa, error) {
 	return paths[0], fmt.Errorf("%s=%s: this machine and build have %s", PathVariable, name, strings.Join(Paths(), ", "))
 }
 
-// Path is the name of the instruction set in use, with an error if [PathVariable]
-// asks for one that is not there.
+// Path is the name of the instruction set in use, with an error if [PathVariable] asks
+// for a missing one.
 func Path() (string, error) { return best.name, forceErr }
 
 // Paths are the names of the instruction sets that this machine and build have.

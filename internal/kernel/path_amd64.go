@@ -21,8 +21,8 @@ func machinePaths() []*isa {
 	return found
 }
 
-// Tiles are 8×3 and 4×3 vectors: of the shapes whose sums fit the 32 and 16 registers
-// these load the fewest bytes for a multiplication and have panels of multiples of 4.
+// Tiles are 8×3 and 4×3 vectors. Of the shapes whose sums fit the 32 and 16 registers and
+// whose panels are multiples of 4, these load the fewest bytes for a multiplication.
 var avx512 = isa{
 	name: "avx512",
 	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2},
@@ -39,7 +39,7 @@ var avx2 = isa{
 	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2,
 }
 
-// dotFMA adds the 16 sums by halves; what is left over joins the first of them.
+// dotFMA adds the 16 sums by halves; the remaining terms join the first.
 func dotFMA(x, y []float64) float64 {
 	y = y[:len(x)]
 	var s [16]float64

@@ -5,8 +5,8 @@ package kernel
 // machinePaths asks nobody: every arm64 processor has NEON.
 func machinePaths() []*isa { return []*isa{&neon} }
 
-// Tiles are 4×6 vectors: 24 sums and what feeds them fill the 32 registers, and both
-// panels are multiples of 4.
+// Tiles are 4×6 vectors: 24 sums and their factors fill the 32 registers, and both panels
+// are multiples of 4.
 var neon = isa{
 	name: "neon",
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64NEON, transpose: transposeF64NEON, copy: copyNEON},

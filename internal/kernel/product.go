@@ -10,16 +10,15 @@ import (
 // and the micro-kernel adds one tile after the other.
 const (
 	// depth is the number of terms that are summed in registers before they are added
-	// to C. It is the only constant that rounding depends on, so it is one for all
-	// types and instruction sets: a panel of 24 float64 or 48 float32 is then 48 KiB.
+	// to C. It is the only constant that rounding depends on, so all types and instruction
+	// sets share it: a panel of 24 float64 or 48 float32 is then 48 KiB.
 	depth = 256
 	// super bounds the sides of a super-block of C. Panels of 1,056 × 256 float64 are
 	// 2 MiB, shared by all workers; packing them costs 2·super·depth moves for
 	// super²·depth multiplications. A multiple of every panel's width.
 	super = 22 * 48
-	// taskRows and taskCols bound the part of a super-block that is handed to a worker
-	// at a time: its 128 packed rows of A (256 KiB) stay in a worker's level-2 cache
-	// while the panels of B pass by.
+	// taskRows and taskCols bound a worker's task within a super-block: its 128 packed
+	// rows of A (256 KiB) stay in the level-2 cache while the panels of B pass by.
 	taskRows, taskCols = 128, 384
 	// alone is the number of multiplications below which one worker is as fast as
 	// two: starting and joining a goroutine takes 5 to 20 µs.
@@ -34,10 +33,10 @@ type micro[T Float] struct {
 	// rounded) multiply-adds over k, in order, from 0.
 	mul func(k int, alpha T, a, b, c *T, ldc int)
 	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a
-	// multiple of 4. Nil means: in Go.
+	// multiple of 4. Nil means plain Go.
 	transpose func(k int, src *T, stride int, dst *T, width int)
 	// copy copies k runs of 16·units bytes, stride bytes apart, one after the other: the
-	// same code for both types. Nil: in Go.
+	// same code for both types. Nil means plain Go.
 	copy func(k int, src *byte, stride int, dst *byte, units int)
 }
 
@@ -45,8 +44,8 @@ type micro[T Float] struct {
 // transposed as needed). Costs 2·m·n·k flops, and the packing of min(k, 256) columns
 // of A and rows of B at a time, see [Team].
 //
-// The bits of an element of C depend on its row of A, its column of B and k alone:
-// not on the team, nor on where the row and column stand or what is beside them.
+// The bits of an element of C depend on its row of A, its column of B and k alone: not on
+// the team, nor on the position and neighbours of the row and column.
 func Gemm[T Float](t *Team, alpha T, a, b, c Matrix[T]) {
 	if a.Rows != c.Rows || a.Cols != b.Rows || b.Cols != c.Cols {
 		panic(fmt.Sprintf("kernel: Gemm of %d×%d and %d×%d into %d×%d", a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols))
@@ -76,7 +75,7 @@ func work[T Float](t *Team) *products[T] {
 	return p.(*products[T])
 }
 
-// products is a product under way, and the scratch kept between products.
+// products is the current product, and the scratch kept between products.
 type products[T Float] struct {
 	team *Team
 	*micro[T]
@@ -114,10 +113,10 @@ func (p *products[T]) multiply(alpha T, a, b, c Matrix[T], upper bool) {
 	}
 	p.reserve(workers)
 	p.team.together(workers, p.body)
-	p.a, p.b, p.c = Matrix[T]{}, Matrix[T]{}, Matrix[T]{} // keep nobody's memory alive
+	p.a, p.b, p.c = Matrix[T]{}, Matrix[T]{}, Matrix[T]{} // let the collector free them
 }
 
-// reserve makes room for the packed panels of the product under way.
+// reserve makes room for the packed panels of the current product.
 func (p *products[T]) reserve(workers int) {
 	k := min(depth, p.a.Cols)
 	if n := panels(min(super, p.c.Rows), p.mr) * p.mr * k; len(p.packedA) < n {
@@ -134,8 +133,8 @@ func (p *products[T]) reserve(workers int) {
 // block is C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].
 type block struct{ i, m, j, n, l, k int }
 
-// work is what each worker of a product does: all run through the same blocks, and
-// share the tasks of packing one and of multiplying it.
+// work is one worker's part of a product: all workers run through the same blocks, and
+// share the tasks of packing and multiplying each.
 func (p *products[T]) work(worker int) {
 	s := p.team.join()
 	high, wide := even(p.c.Rows), even(p.c.Cols)
@@ -178,8 +177,8 @@ func (p *products[T]) packB(b block, at int) {
 	p.pack(p.packedB[at*b.k:][:p.nr*b.k], p.nr, bt)
 }
 
-// even is the side of the super-blocks that cover n: as few as super allows, of like
-// size, of whole panels.
+// even is the side of the super-blocks that cover n: as few as super allows, nearly
+// equal, of whole panels.
 func even(n int) int {
 	const whole = 48 // a multiple of every panel's width
 	return panels(panels(n, panels(n, super)), whole) * whole
@@ -242,7 +241,7 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 			// The tile's place in C: row r, column s.
 			r, s := blk.i+i, blk.j+j
 			if p.upper && r > s+w-1 {
-				break // below the diagonal, as are the panels after it
+				break // below the diagonal, like the panels after it
 			}
 			c := p.c.Data[r*p.c.RowStride+s:]
 			if h == p.mr && w == p.nr && (!p.upper || r+h-1 <= s) {
@@ -266,8 +265,8 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 }
 
 // TeamBytes bounds what a team of at most 64 workers holds after products of float64
-// into m×n matrices: packed panels, and a tile a worker (1.5 KiB for each one more).
-// float32 takes as much beside it, and SparseGemm 16 KiB a worker.
+// into m×n matrices: packed panels, and a tile a worker (1.5 KiB for each further one).
+// float32 takes as much again, and SparseGemm 16 KiB a worker.
 func TeamBytes(m, n int) int64 {
 	return 8 * int64(depth*(min(super, m+48)+min(super, n+48))+64*8*24)
 }

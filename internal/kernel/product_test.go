@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if forceErr != nil { // a forced path that is not there must not pass for tested
+	if forceErr != nil { // a missing forced path must not count as tested
 		fmt.Fprintln(os.Stderr, forceErr)
 		os.Exit(1)
 	}
@@ -31,8 +31,8 @@ func onPaths(t *testing.T, test func(t *testing.T, p *isa)) {
 // crossing are the sizes about an edge b: 0, 1, b-1, b, b+1, 2b+5.
 func crossing(b int) []int { return []int{0, 1, b - 1, b, b + 1, 2*b + 5} }
 
-// guarded is a matrix inside NaN, in either layout: who reads between its lines
-// spoils his result, who writes there is found by intact.
+// guarded is a matrix surrounded by NaN, in either layout: reading between its lines spoils
+// the result, and intact finds writes there.
 type guarded[T Float] struct {
 	Matrix[T]
 	buf []T
@@ -68,7 +68,7 @@ func (m guarded[T]) clone() guarded[T] {
 	return m
 }
 
-// intact checks that what differs from before lies in the matrix.
+// intact checks that only elements of the matrix have changed.
 func (m guarded[T]) intact(t *testing.T, before guarded[T]) {
 	t.Helper()
 	a, b := before.clone(), m.clone()
@@ -82,7 +82,7 @@ func (m guarded[T]) intact(t *testing.T, before guarded[T]) {
 	}
 }
 
-// bits is the value's, and one for all NaN.
+// bits returns the bits of a value, the same for every NaN.
 func bits[T Float](x T) uint64 {
 	if math.IsNaN(float64(x)) {
 		return math.Float64bits(math.NaN())
@@ -96,7 +96,7 @@ func sameBits[T Float](a, b []T) bool {
 
 // fma is a·b + c, rounded once where the path's instructions fuse.
 //
-//nolint:unconvert // the conversion of a product forbids to fuse it
+//nolint:unconvert // the conversion of a product keeps the compiler from fusing it
 func fma[T Float](p *isa, a, b, c T) T {
 	if p == &goPath {
 		return T(a*b) + c
@@ -349,8 +349,8 @@ func testAccuracy[T Float](t *testing.T, p *isa, u float64) {
 	}
 }
 
-// Shapes that do not fit, and views that end before their matrix does, are refused:
-// the assembly would read on.
+// Shapes that do not fit, and views longer than their data, are refused: the assembly
+// would read on.
 func TestRefusesWrongShapes(t *testing.T) {
 	team, v := NewTeam(1), make([]float64, 11)
 	for name, call := range map[string]func(){
@@ -386,9 +386,9 @@ func TestTeamMemory(t *testing.T) {
 			if n := testing.AllocsPerRun(3, run); n != 0 {
 				t.Errorf("d = %d, %d workers: %g allocations a product", d, workers, n)
 			}
-			held := 8 * int64(cap(team.f64.packedA)+cap(team.f64.packedB)+cap(team.f64.edges))
-			if held > TeamBytes(d, d) {
-				t.Errorf("d = %d: holds %d bytes, TeamBytes says %d", d, held, TeamBytes(d, d))
+			size := 8 * int64(cap(team.f64.packedA)+cap(team.f64.packedB)+cap(team.f64.edges))
+			if size > TeamBytes(d, d) {
+				t.Errorf("d = %d: holds %d bytes, TeamBytes says %d", d, size, TeamBytes(d, d))
 			}
 		}
 	}

@@ -13,10 +13,10 @@ import (
 //
 //	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 5)·u,  h = (c + 5)·u,
 //
-// the 5 being 2 roundings of coordinates, that of ‖y‖²/2, that of the comparison, and one
+// where 5 counts 2 roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one
 // unit for terms of second order, which stay below it while d < 2²⁰. Where float32 is
-// subnormal a rounding is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1, and next to nothing of the
-// margin of settling, which grows with ‖x‖², beyond.
+// subnormal a rounding is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1; for longer x it vanishes in the
+// margin of settling, which grows with ‖x‖².
 func (n *Nearest) screen(u *micro[float32]) {
 	norms := make([]float64, n.m)
 	longest := 0.0
@@ -27,8 +27,8 @@ func (n *Nearest) screen(u *micro[float32]) {
 		}
 		longest = max(longest, norms[i]) // NaN stays
 	}
-	// Outside this range squares of rows that are screened (to 2⁶⁰ times as long), or of
-	// small differences, leave that of float64; anchors that are all one exclude nothing.
+	// Outside this range squares of screened rows (up to 2⁶⁰ times as long) or of small
+	// differences overflow or vanish in float64; equal anchors exclude nothing.
 	n.plain = !(longest >= 0x1p-900 && longest <= 0x1p800) // or NaN
 	n.scale = 1
 	if !n.plain {
@@ -66,8 +66,8 @@ func (n *Nearest) screen(u *micro[float32]) {
 // readBeyond is how far isa.below reads beyond its last element.
 const readBeyond = 16
 
-// narrow packs rows, centred and scaled, as float32 panels, takes their norms, and
-// keeps the rows as they came.
+// narrow packs rows, centred and scaled, as float32 panels, takes their norms, and copies
+// the rows themselves.
 func (n *Nearest) narrow(s *nearestScratch, x Matrix[float64]) {
 	mr := n.team.isa.f32.mr
 	high := panels(x.Rows, mr) * mr
@@ -81,10 +81,10 @@ func (n *Nearest) narrow(s *nearestScratch, x Matrix[float64]) {
 		// Columns may lie pages apart: a few at a time stay in the translation buffer.
 		const together = 32
 		for q := 0; q < k; q += together {
-			some := min(together, k-q)
+			width := min(together, k-q)
 			for at := 0; at < x.Rows; at += mr {
 				rows := min(mr, x.Rows-at)
-				n.narrowPanel(block[at*k+q*mr:][:some*mr], s.raw[at*n.padded+l+q:], s.norms[at:], x.Sub(at, l+q, rows, some), l+q)
+				n.narrowPanel(block[at*k+q*mr:][:width*mr], s.raw[at*n.padded+l+q:], s.norms[at:], x.Sub(at, l+q, rows, width), l+q)
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func (n *Nearest) screenRows(s *nearestScratch, rows int) {
 	}
 }
 
-// exclude leaves in s.open, ascending, the anchors that may be among the nearest: an
+// exclude leaves in s.candidates, ascending, the anchors that may be among the nearest: an
 // anchor is out when count others have an upper bound below its lower bound, by more
 // than settling may round. With ε for the relative error of a settled distance,
 // that is 2ε(‖x‖² + ‖y‖²) on the scale of half distances, and ‖y‖ ≤ 1 here.
@@ -141,8 +141,8 @@ func (n *Nearest) exclude(s *nearestScratch, norm float64, half []float32) {
 	limit := float32(math.MaxFloat32)
 	if p := n.team.isa; p.lowest != nil && n.count <= len(s.least) {
 		// The lowest lower bounds of 16 sets of anchors: count anchors have an upper bound
-		// no higher than the count-th of them and the widest bounds there are. From there
-		// on 8 of 2,000 anchors are looked at; without, 41.
+		// no higher than the count-th of these plus the widest interval. Starting from it,
+		// 8 of 2,000 anchors are looked at; without, 41.
 		for i := range s.least {
 			s.least[i] = math.MaxFloat32
 		}
@@ -150,23 +150,23 @@ func (n *Nearest) exclude(s *nearestScratch, norm float64, half []float32) {
 		slices.Sort(s.least[:])
 		limit = above(float64(s.least[n.count-1]) + 2*norm*n.widest[0] + n.widest[1] + margin)
 	}
-	s.open, s.uppers = s.open[:0], s.uppers[:0]
+	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
 	for j := 0; ; j++ {
 		j = n.team.isa.below(half, n.slack, float32(norm), limit, j, n.m)
 		if j == n.m {
 			break
 		}
 		lower := float64(half[j]) - norm*float64(n.slack[j])
-		s.open = append(s.open, candidate{int32(j), lower})
+		s.candidates = append(s.candidates, candidate{int32(j), lower})
 		upper := lower + 2*norm*float64(n.slack[j]) + n.twice[j]
 		if s.lowest(upper, n.count) && len(s.uppers) == n.count {
 			limit = min(limit, above(s.uppers[n.count-1]+margin))
 		}
 	}
-	s.open = slices.DeleteFunc(s.open, func(c candidate) bool { return c.lower > float64(limit) })
+	s.candidates = slices.DeleteFunc(s.candidates, func(c candidate) bool { return c.lower > float64(limit) })
 }
 
-// above is the least float32 that is no less than v, where v is one.
+// above is the least float32 that is not below v.
 func above(v float64) float32 {
 	f := float32(min(v, math.MaxFloat32))
 	if float64(f) < v {

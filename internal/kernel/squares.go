@@ -1,10 +1,10 @@
 package kernel
 
-// SquaresBlock is what lengths given to [Squares] are multiples of.
+// SquaresBlock divides the length of vectors for [Squares].
 const SquaresBlock = squaresBlock
 
-// Squares returns ‖x − y‖² and ‖x − z‖², to the last bit what [Nearest] finds, for
-// vectors that zeros fill up to whole blocks of SquaresBlock.
+// Squares returns ‖x − y‖² and ‖x − z‖² with the bits of [Nearest], for vectors padded with
+// zeros to a multiple of SquaresBlock.
 func Squares(x, y, z []float64) (xy, xz float64) {
 	if len(x)%squaresBlock != 0 || len(y) < len(x) || len(z) < len(x) {
 		panic("kernel: Squares of vectors that are not whole blocks")

@@ -8,10 +8,10 @@ import (
 	"unsafe"
 )
 
-// Team is what a product runs on: a number of workers and the packing scratch they
-// share, kept from call to call so that a steady state allocates nothing. No
-// goroutine outlives a call. A Team serves one caller at a time; results do not
-// depend on its number of workers, not even in the last bit.
+// Team runs products: it has a number of workers and the packing scratch they share,
+// kept from call to call so that a steady state allocates nothing. No goroutine outlives
+// a call. A Team serves one caller at a time; results do not depend on its number of
+// workers, not even in the last bit.
 type Team struct {
 	workers int
 	alone   int // multiplications below which one worker does a product
@@ -20,7 +20,7 @@ type Team struct {
 	f32     products[float32]
 	sparse  sparseProduct
 
-	// A call under way: every worker runs body, and takes tasks of its steps.
+	// The current call: every worker runs body, and takes tasks of its steps.
 	body    func(worker int)
 	ids     atomic.Int64
 	tickets atomic.Int64 // handed out, over all steps
@@ -29,8 +29,8 @@ type Team struct {
 	run     func() // t.help, bound once: `go t.run()` allocates nothing
 }
 
-// NewTeam returns a team of that many workers; 0 means GOMAXPROCS. It holds nothing
-// until its first product, and what [TeamBytes] says after.
+// NewTeam returns a team of that many workers; 0 means GOMAXPROCS. From its first product
+// on it holds [TeamBytes].
 func NewTeam(workers int) *Team { return newTeam(workers, best) }
 
 func newTeam(workers int, path *isa) *Team {
@@ -69,21 +69,21 @@ func (t *Team) help() {
 	t.wait.Done()
 }
 
-// steps is a worker's way through a call: every worker goes through the same steps,
-// each of a number of tasks, of which it does those it holds the ticket for. A step
-// starts when all tasks of those before are done; a worker that holds no ticket, or
-// has not even started, keeps nobody waiting.
+// steps is a worker's way through a call: every worker goes through the same steps, each
+// with a number of tasks, and does the tasks it has tickets for. A step starts when all
+// tasks of earlier steps are done; nobody waits for a worker without a ticket, or for one
+// that has not started.
 type steps struct {
 	team   *Team
 	first  int64 // the step's first ticket
 	ticket int64 // the worker's next
-	busy   bool  // with the ticket
+	busy   bool  // the ticket's task is running
 }
 
 func (t *Team) join() steps { return steps{team: t, ticket: t.tickets.Add(1) - 1} }
 
-// task returns the worker's next task of the current step, which has n, or false when
-// no more is left for it: then the next call is for the next step.
+// task returns the worker's next task of the current step, which has n tasks, or false
+// when none is left: then the next call is for the next step.
 func (s *steps) task(n int) (int, bool) {
 	t := s.team
 	if s.busy {
@@ -94,9 +94,9 @@ func (s *steps) task(n int) (int, bool) {
 		s.first += int64(n)
 		return 0, false
 	}
-	// Steps last 0.1 to 10 ms: to start and join goroutines for each cost 5 % of a
+	// Steps last 0.1 to 10 ms: starting and joining goroutines for each cost 5 % of a
 	// float32 Gram matrix of 896 columns. So workers wait awake, giving way to other
-	// goroutines; who waits long sleeps.
+	// goroutines, and sleep only after long.
 	const awake, yields = 64, 512
 	for spins := 1; t.done.Load() < s.first; spins++ {
 		switch {
@@ -110,8 +110,7 @@ func (s *steps) task(n int) (int, bool) {
 	return int(s.ticket - s.first), true
 }
 
-// cacheLine is what packed panels are aligned to: a vector that straddles two lines
-// is loaded as two.
+// cacheLine aligns packed panels: a vector that straddles two lines is loaded as two.
 const cacheLine = 64
 
 // aligned returns n values from the start of a cache line on.

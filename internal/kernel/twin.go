@@ -2,8 +2,8 @@ package kernel
 
 import "unsafe"
 
-// goPath is plain Go: the specification of the assembly, and the way for a processor
-// that has none. It rounds each product and each sum, where assembly fuses the two.
+// goPath is plain Go: the specification of the assembly, and the code for processors
+// without any. It rounds each product and each sum, where assembly fuses the two.
 var goPath = isa{
 	name: "go",
 	f64:  micro[float64]{mr: 4, nr: 4, mul: mulGo[float64]},
@@ -18,7 +18,7 @@ var goPath = isa{
 func mulGo[T Float](k int, alpha T, a, b, c *T, ldc int) {
 	as, bs := unsafe.Slice(a, 4*k), unsafe.Slice(b, 4*k)
 	cs := unsafe.Slice(c, 3*ldc+4)
-	// Two halves of the tile: eight sums and six factors are what registers hold.
+	// Two halves of the tile: registers hold eight sums and six factors.
 	for half := 0; half < 4; half += 2 {
 		var s00, s01, s02, s03, s10, s11, s12, s13 T
 		for l := 0; l+4 <= len(as) && l+4 <= len(bs); l += 4 {

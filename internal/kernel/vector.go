@@ -1,7 +1,7 @@
 package kernel
 
-// Gemv adds A·x to y; a is m×n row-major, and for a symmetric matrix stored in full
-// this is Symv. Costs 2·m·n flops and one reading of a; workers as in [Each].
+// Gemv adds A·x to y; a is m×n row-major. Costs 2·m·n flops and one reading of a; workers
+// as in [Each].
 func Gemv(workers, m, n int, a []float64, lda int, x, y []float64) {
 	const rows = 64
 	if n == 0 {

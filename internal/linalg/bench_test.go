@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// BenchmarkSmallestEigen: cold, warm from the pairs of a matrix of which one diagonal
+// BenchmarkSmallestEigen: cold, warm from the pairs of a matrix in which one diagonal
 // entry in ten differs by up to 1 %, and all pairs by gonum on gonum's own BLAS.
 func BenchmarkSmallestEigen(b *testing.B) {
 	const n, l = 900, 10

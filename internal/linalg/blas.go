@@ -11,14 +11,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Use makes the products of package kernel, on that many workers (0 means GOMAXPROCS),
-// those of gonum's blas64 and blas32, and so of its lapack64 and mat, for the whole
-// process: GEMM, SYRK, and in float64 TRSM and SYR2K. The rest stays gonum's, as do
-// small products, and whatever gonum panics on. Callers may run concurrently; each
-// product then has a team of its own.
+// Use lets gonum's blas64 and blas32, and so its lapack64 and mat, run on the products of
+// package kernel, on that many workers (0 means GOMAXPROCS), for the whole process: GEMM,
+// SYRK, and in float64 TRSM and SYR2K. Everything else stays gonum's, also small products
+// and arguments that gonum panics on. Callers may run concurrently; each product then has a
+// team of its own.
 //
-// Only a main function has the right to decide that. The error is that of
-// [kernel.Path]; gonum's BLAS then stays what it was.
+// Only a main function should call it. The error comes from [kernel.Path]; gonum's BLAS is
+// then unchanged.
 func Use(workers int) error {
 	if _, err := kernel.Path(); err != nil {
 		return err
@@ -40,16 +40,16 @@ var (
 	_ blas.Float32 = (*backend)(nil)
 )
 
-// desk is what one product needs: a team serves one caller at a time. One that a panic
-// interrupts is not put back: its workers may still be at it.
+// desk has a product's own team, which serves one caller at a time. After a panic it is not
+// put back: its workers may still be running.
 type desk struct {
 	team *kernel.Team
 	f64  [tile * tile]float64
 	f32  [tile * tile]float32
 }
 
-// tile is the order of the diagonal blocks of a triangle that are computed in full:
-// n·tile multiplications too many for each term of n²/2.
+// tile is the order of the diagonal blocks of a triangle, which are computed in full: that
+// takes n·tile multiplications more than the n²/2 needed for each term.
 const tile = 64
 
 func newBackend(workers int) *backend {
@@ -66,8 +66,8 @@ func small(m, n, k int) bool {
 	return min(m, n, k) <= 0 || float64(m)*float64(n)*float64(k) < smallProduct
 }
 
-// view is the row-major rows×cols matrix, transposed if t says so, and whether the
-// arguments are what BLAS allows. If not, gonum is called to say why.
+// view returns the row-major rows×cols matrix, transposed if t says so, and whether BLAS
+// allows the arguments. If not, gonum is called to say why.
 func view[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld int) (kernel.Matrix[T], bool) {
 	m := kernel.RowMajor(data, rows, cols, ld)
 	switch t {
@@ -81,8 +81,8 @@ func view[T kernel.Float](t blas.Transpose, rows, cols int, data []T, ld int) (k
 	return m, ld >= max(1, cols) && len(data) >= ld*(rows-1)+cols
 }
 
-// scale overwrites the columns from(i) to to(i) of each row by beta times themselves.
-// NaN does not survive a beta of 0.
+// scale multiplies columns from(i) to to(i) of each row i by beta. A beta of 0 clears NaN
+// too.
 func scale[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i int) int) {
 	if beta == 1 {
 		return
@@ -99,18 +99,18 @@ func scale[T kernel.Float](beta T, c kernel.Matrix[T], from, to func(i int) int)
 	}
 }
 
-func at(j int) func(int) int { return func(int) int { return j } }
-func diagonal(i int) int     { return i }
-func behind(i int) int       { return i + 1 }
+func column(j int) func(int) int { return func(int) int { return j } }
+func diagonal(i int) int         { return i }
+func pastDiagonal(i int) int     { return i + 1 }
 
 func isTriangle(ul blas.Uplo) bool { return ul == blas.Upper || ul == blas.Lower }
 
 // scaleTriangle scales the given triangle of c.
 func scaleTriangle[T kernel.Float](beta T, ul blas.Uplo, c kernel.Matrix[T]) {
 	if ul == blas.Upper {
-		scale(beta, c, diagonal, at(c.Cols))
+		scale(beta, c, diagonal, column(c.Cols))
 	} else {
-		scale(beta, c, at(0), behind)
+		scale(beta, c, column(0), pastDiagonal)
 	}
 }
 
@@ -124,7 +124,7 @@ func gemm[T kernel.Float](b *backend, tA, tB blas.Transpose, m, n, k int, alpha 
 	if !okA || !okB || !okC {
 		return false
 	}
-	scale(beta, vc, at(0), at(n))
+	scale(beta, vc, column(0), column(n))
 	if alpha != 0 {
 		d := b.desks.Get().(*desk)
 		kernel.Gemm(d.team, alpha, va, vb, vc)
@@ -263,11 +263,11 @@ func (b *backend) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, diag blas.
 		b.Implementation.Dtrsm(s, ul, tA, diag, m, n, alpha, a, lda, bb, ldb)
 		return
 	}
-	scale(alpha, vb, at(0), at(n))
+	scale(alpha, vb, column(0), column(n))
 	if alpha == 0 {
 		return
 	}
-	// u is op(A), acting on the columns of B; on its rows it is op(A)ᵀ on those of Bᵀ.
+	// u is op(A), which acts on the columns of B. On the rows op(A)ᵀ acts on the columns of Bᵀ.
 	upper := (ul == blas.Upper) == (tA == blas.NoTrans)
 	if s == blas.Right {
 		u, vb, upper = u.Trans(), vb.Trans(), !upper

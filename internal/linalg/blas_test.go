@@ -38,8 +38,8 @@ func newOperand[T kernel.Float](rows, cols int, rnd *rand.Rand) operand[T] {
 
 func (x operand[T]) clone() operand[T] { return operand[T]{append([]T(nil), x.data...), x.ld} }
 
-// same compares two results: values to tol, and NaN where the other has NaN, so that
-// whatever must not be touched has not been.
+// same compares two results: values to tol, and NaN where the other has NaN, which shows
+// that nothing else was written.
 func same[T kernel.Float](t *testing.T, got, want operand[T], tol float64) {
 	t.Helper()
 	for i := range want.data {
@@ -73,7 +73,7 @@ func precision[T kernel.Float]() float64 {
 	return 0x1p-52
 }
 
-// blank makes C what beta = 0 must overwrite and anything else must keep.
+// blank fills C with numbers that beta = 0 must overwrite and any other beta must keep.
 func blank[T kernel.Float](c operand[T], beta float64) {
 	if beta == 0 {
 		for i := range c.data {
@@ -122,7 +122,7 @@ func TestGemm(t *testing.T) {
 	})
 }
 
-// rankCall is one of SYRK and SYR2K, the latter with its second operand.
+// rankCall is SYRK, or SYR2K with its second operand.
 type rankCall[T kernel.Float] func(b *backend, ours bool, ul blas.Uplo, tA blas.Transpose, n, k int, alpha T, a, x operand[T], beta T, c operand[T])
 
 func testRank[T kernel.Float](t *testing.T, call rankCall[T]) {
@@ -232,7 +232,7 @@ func TestTrsm(t *testing.T) {
 	}
 }
 
-// TestBadArguments: whatever gonum panics on, we do in its words.
+// TestBadArguments: we panic as gonum does, in its words.
 func TestBadArguments(t *testing.T) {
 	ours := newBackend(1)
 	const n = 40
@@ -261,20 +261,20 @@ func TestBadArguments(t *testing.T) {
 			func() { b.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.Unit, n, n, 1, x, n, x, n-1) },
 		}
 	}
-	said := func(fn func()) (what any) {
+	panicOf := func(fn func()) (what any) {
 		defer func() { what = recover() }()
 		fn()
 		return nil
 	}
 	want := calls(gonum.Implementation{}, gonum.Implementation{})
 	for i, fn := range calls(ours, ours) {
-		if got, want := said(fn), said(want[i]); want == nil || got != want {
+		if got, want := panicOf(fn), panicOf(want[i]); want == nil || got != want {
 			t.Errorf("call %d panics with %v, gonum's with %v", i, got, want)
 		}
 	}
 }
 
-// using runs fn on our BLAS and puts the one before back.
+// using runs fn on our BLAS and restores the previous one.
 func using(t testing.TB, workers int, fn func()) {
 	before64, before32 := blas64.Implementation(), blas32.Implementation()
 	defer func() {
@@ -287,8 +287,8 @@ func using(t testing.TB, workers int, fn func()) {
 	fn()
 }
 
-// TestUse runs LAPACK on our BLAS, several callers at once, and holds what it finds
-// against what it finds on gonum's.
+// TestUse runs LAPACK on our BLAS, with several callers at once, and compares the results
+// with gonum's BLAS.
 func TestUse(t *testing.T) {
 	const n = 150 // two blocks of LAPACK's and a rest
 	rnd := rand.New(rand.NewPCG(9, 9))

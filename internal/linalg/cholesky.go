@@ -12,23 +12,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// ErrNotPositiveDefinite is wrapped, with the pivot, by what [Cholesky.Factor] returns
-// for a matrix that has no Cholesky factor to working precision. Nothing is added to
-// the diagonal behind the caller's back.
+// ErrNotPositiveDefinite is wrapped, with the pivot, by the error of [Cholesky.Factor] for
+// a matrix without a Cholesky factor to working precision.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
 // Cholesky is the factorization A = UᵀU of a symmetric positive definite n×n matrix.
 // The zero value holds the factor of the 0×0 matrix. It holds 8·n² bytes, kept from
 // one Factor to the next of the same or a smaller order.
 type Cholesky struct {
-	u    kernel.Matrix[float64] // n×n row-major, upper; what is below is not used
+	u    kernel.Matrix[float64] // n×n row-major, upper triangle
 	norm float64                // the 1-norm of A
 	data []float64
 }
 
-// Factor factors the n×n matrix A, of which it reads the upper triangle, in n³/3
-// flops, nearly all of them in [kernel.Syrk] and [kernel.Gemm]. A is left alone. The
-// bits of the factor do not depend on the team.
+// Factor factors the n×n matrix A by its upper triangle, in n³/3 flops, nearly all of them
+// in [kernel.Syrk] and [kernel.Gemm]. A is unchanged. The bits of the factor do not depend
+// on the team.
 //
 // The factor is backward stable: UᵀU = A + E with |E| ≤ n·2⁻⁵²·|U|ᵀ|U| elementwise.
 // The error, for a pivot that is not positive and finite, wraps
@@ -62,8 +61,8 @@ func (c *Cholesky) SolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	solve(team, c.u, false, dst)
 }
 
-// HalfSolveTo is SolveTo for U⁻ᵀ·B, half of the way: with L = Uᵀ, L⁻¹AL⁻ᵀ = I turns a
-// generalized eigenproblem into an ordinary one.
+// HalfSolveTo is SolveTo for U⁻ᵀ·B: with L = Uᵀ, L⁻¹AL⁻ᵀ = I turns a generalized
+// eigenproblem into an ordinary one.
 func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
 	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
@@ -88,7 +87,7 @@ func (c *Cholesky) Cond() float64 {
 	return 1 / lapack64.Pocon(sym, c.norm, make([]float64, 3*n), make([]int, n))
 }
 
-// CholeskyBytes is what a [Cholesky] of order n holds, the team's panels left out.
+// CholeskyBytes is what a [Cholesky] of order n holds, without the team's panels.
 func CholeskyBytes(n int) int64 { return 8 * int64(n) * int64(n) }
 
 // copyUpper copies the upper triangle of a to row-major dst.
@@ -105,8 +104,8 @@ func copyUpper(dst, a kernel.Matrix[float64]) {
 	}
 }
 
-// upperNorm is the largest sum of absolute values in a column of the symmetric matrix
-// whose upper triangle is given, row-major.
+// upperNorm is the largest sum of absolute values in a column of a symmetric matrix, from
+// its upper triangle, row-major.
 func upperNorm(a kernel.Matrix[float64]) float64 {
 	sums := make([]float64, a.Rows)
 	for i := range a.Rows {
@@ -131,7 +130,7 @@ const unblocked = 32
 // factor overwrites the upper triangle of row-major A by the U of A = UᵀU. It returns
 // the index of the pivot that is not positive and finite, and its value, or -1.
 //
-// Halving the matrix (Gustavson 1997) makes most updates as deep as the kernel likes.
+// Halving the matrix (Gustavson 1997) makes most updates deep enough for the kernel.
 func factor(team *kernel.Team, a kernel.Matrix[float64]) (at int, pivot float64) {
 	n := a.Rows
 	if n <= unblocked {

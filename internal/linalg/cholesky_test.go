@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// orders cross every boundary of the recursion: the leaf of a solve, that of the
-// factor, and halves that are no multiples of either.
+// orders cross every boundary of the recursion: the leaves of a solve and of the factor,
+// and halves that are no multiples of either.
 var orders = []int{0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 100, 131}
 
 // layouts are the ways to hold rows×cols values, with NaN between them.
@@ -71,7 +71,7 @@ func positive(n int, rnd *rand.Rand) []float64 {
 }
 
 func TestCholeskySolves(t *testing.T) {
-	var c Cholesky // one for all: what an order leaves must not reach the next
+	var c Cholesky // one for all: an order must not depend on the one before
 	for _, n := range orders {
 		for _, m := range []int{0, 1, 5, 33, wide + 1} {
 			if m > wide && n > 33 {

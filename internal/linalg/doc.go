@@ -1,17 +1,18 @@
-// Package linalg solves what the selectors ask of dense symmetric and of tall matrices,
-// at the speed of package kernel: the smallest eigenpairs, the polar factor, positive
-// definite systems; and it lends kernel's products to gonum, whose LAPACK does the rest.
+// Package linalg solves the selectors' problems with dense symmetric and with tall
+// matrices at the speed of package kernel: the smallest eigenpairs, the polar factor,
+// positive definite systems. It lends kernel's products to gonum, whose LAPACK does the
+// rest.
 //
 //	Smallest   the l smallest eigenpairs of a sequence of symmetric matrices: block
-//	           Davidson with a Cholesky factor as preconditioner and a count of the
-//	           eigenvalues as proof, from the pairs of the matrix before
+//	           Davidson, started from the pairs of the matrix before, with a Cholesky
+//	           factor as preconditioner and a count of the eigenvalues as proof
 //	Polar      the orthonormal factor U·Vᵀ of a tall matrix in chunks: TSQR, two passes
 //	Cholesky   factor and solves, with an error that names the pivot
 //	Use        kernel's GEMM, SYRK, TRSM and SYR2K for gonum's blas64 and blas32
 //
-// Errors are for matrices that are not what was promised (not finite, not positive
-// definite, not tall); shapes that do not fit are the caller's bug and panic, as in
-// kernel. Results are the same to the last bit for any number of workers.
+// Errors are for unsuitable matrices (not finite, not positive definite, not tall); shapes
+// that do not fit are the caller's bug and panic, as in kernel. Results are the same to the
+// last bit for any number of workers.
 //
 // References: Parlett, The Symmetric Eigenvalue Problem (1998), for inertia, residual
 // bounds and inverse iteration; Morgan and Scott, Generalizations of Davidson's method

@@ -29,12 +29,12 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 			best = math.Inf(1)
 			s.m = 0
 			if ok {
-				// Something was missed. It hides from what is orthogonal to it, so the
-				// vectors at hand are of no use: start anew, from other random ones.
-				s.held, s.deflated = false, false
+				// A vector was missed. It is orthogonal to the current ones, which cannot
+				// find it: start anew, from other random vectors.
+				s.factored, s.deflated = false, false
 				s.begin(kernel.Matrix[float64]{})
 			} else {
-				// Digits were lost on the way: the same vectors, multiplied anew.
+				// Digits were lost on the way: multiply the same vectors anew.
 				copy(s.w, s.x)
 				s.extend(s.p)
 				s.fill()
@@ -43,7 +43,7 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 		}
 		s.reshift(step, warm.Cols > 0)
 		worst := slices.Max(s.rnorm[:s.l])
-		if s.held && worst > best/2 && worst < mixing*s.norm {
+		if s.factored && worst > best/2 && worst < mixing*s.norm {
 			s.invert(s.x, s.p)
 			s.m = 0
 			s.extend(s.p)
@@ -71,15 +71,15 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 }
 
 // mixing is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue
-// mix: a Ritz value is off by the square of the residual, so that less than √2⁻⁵³ leaves
-// no trace in it, and good vectors are combined with new bad ones. Where that shows in
-// residuals that stay, one plain step of inverse iteration cleans the vectors.
+// mix: the error of a Ritz value is the square of the residual, so that residuals below
+// √2⁻⁵³ do not show in it, and good vectors are combined with new bad ones. Where
+// residuals then stop falling, one plain step of inverse iteration cleans the vectors.
 const mixing = 1e-7
 
-// invert writes the first rows of b, mapped by the inverse of what is factored, to w.
+// invert multiplies the first rows of b by the inverse of the factored matrix, into w.
 func (s *Smallest) invert(b []float64, rows int) {
 	copy(s.w, b[:rows*s.n])
-	if !s.held {
+	if !s.factored {
 		return
 	}
 	block := kernel.RowMajor(s.w, rows, s.n, s.n).Trans()
@@ -97,7 +97,7 @@ func converged(norms []float64, limit float64) bool {
 	return true
 }
 
-// found is the answer: the Ritz pairs.
+// found returns the Ritz pairs as the answer.
 func (s *Smallest) found(step int, residual float64) Eigen {
 	e := s.result(s.p)
 	e.Steps, e.Factors, e.Residual = step, s.factors, residual/s.norm

@@ -17,11 +17,11 @@ import (
 var ErrTooFewRows = errors.New("fewer rows than columns")
 
 // Polar finds the orthonormal polar factor P = U·Vᵀ of a tall n×l matrix A = U·Σ·Vᵀ
-// whose rows come in chunks, twice: P is the matrix with orthonormal columns that is
-// nearest to A, and that maximizes Tr(PᵀA).
+// whose rows come in chunks, twice: of all matrices with orthonormal columns P is nearest
+// to A, and maximizes Tr(PᵀA).
 //
-//	Add(chunk)          pass 1, every chunk: the R of its QR factorization is kept
-//	Factor()            the QR of the R's one below the other, and the SVD of the last
+//	Add(chunk)          pass 1, every chunk: keeps the R of its QR factorization
+//	Factor()            the QR of the stacked R's, and the SVD of the last R
 //	RowsTo(k, chunk, P) pass 2, any chunk in any order: its rows of P
 //
 // That is TSQR (Demmel et al. 2012) with a tree of two levels. Nothing is squared and
@@ -30,23 +30,23 @@ var ErrTooFewRows = errors.New("fewer rows than columns")
 // P is the factor of A + E, ‖E‖ ≤ c·l·2⁻⁵³·‖A‖, and so off by ‖E‖/σ_l to first order,
 // which no method can better (Chaitin-Chatelin and Gratton 2000).
 //
-// Where A has a rank r < l, to working precision, the factor is not unique: determined
-// is P·V on the r right singular vectors that belong to A's row space, and what the
-// other l − r are mapped to is some orthonormal completion, which depends on the cut
-// into chunks. [Polar.Rank] tells.
+// Where A has a rank r < l, to working precision, the factor is not unique: P·V is
+// determined on the r right singular vectors of A's row space, and completed by some
+// orthonormal vectors on the other l − r, which depend on the cut into chunks. [Polar.Rank]
+// returns r.
 //
-// The rows cut otherwise give the same P to rounding in its determined part. A chunk of
-// h rows leaves min(h, l)·l values until the end, [PolarBytes]: no more than the chunk
+// Another cut into chunks gives the same determined part of P to rounding. A chunk of h
+// rows leaves min(h, l)·l values until the end, [PolarBytes]: no more than the chunk
 // itself, and 800 bytes for 8,192 rows of l = 10.
 type Polar struct {
 	l, rows int
 	height  []int     // rows of each chunk
 	start   []int     // of each chunk's R in r, in rows
-	r       []float64 // the R's, min(h, l)×l each, one below the other; then what to multiply by
+	r       []float64 // the stacked R's, min(h, l)×l each; later the factors of RowsTo
 	sigma   []float64 // nil until Factor
 }
 
-// NewPolar returns the polar factor of no rows and l columns.
+// NewPolar returns the empty polar factor of l columns.
 func NewPolar(l int) *Polar {
 	if l < 0 {
 		panic(fmt.Sprintf("linalg: polar factor of %d columns", l))
@@ -54,9 +54,9 @@ func NewPolar(l int) *Polar {
 	return &Polar{l: l}
 }
 
-// PolarBytes is what a [Polar] of l columns and that many chunks of at most h rows
-// holds at most: the factors of the chunks, twice while Factor runs and while the slice
-// grows, and the scratch of one chunk.
+// PolarBytes bounds what a [Polar] of l columns and so many chunks of at most h rows holds:
+// the factors of the chunks, twice while Factor runs and while the slice grows, and the
+// scratch of one chunk.
 func PolarBytes(l, chunks, h int) int64 {
 	kept := int64(chunks) * int64(min(h, l))
 	return 8 * (2*kept*int64(l) + kept + 2*int64(chunks) + int64(h+4*l)*int64(l))
@@ -125,9 +125,9 @@ func (p *Polar) Factor() error {
 	return nil
 }
 
-// RowsTo writes the rows of P that belong to the k-th chunk added to dst, h×l; it is
-// given that chunk again, the same to the last bit. It costs 8·h·l² flops at most. dst
-// may be the chunk itself. Calls for different chunks may run at the same time.
+// RowsTo writes the rows of P for the k-th chunk to dst, h×l. The chunk must be the one
+// added, to the last bit. It costs 8·h·l² flops at most. dst may be the chunk itself.
+// Calls for different chunks may run at the same time.
 func (p *Polar) RowsTo(k int, dst, chunk kernel.Matrix[float64]) {
 	if p.sigma == nil || chunk.Rows != p.height[k] || chunk.Cols != p.l || dst.Rows != chunk.Rows || dst.Cols != p.l {
 		panic(fmt.Sprintf("linalg: polar factor of %d columns, factored %t: chunk %d of %d×%d into %d×%d",
@@ -141,8 +141,8 @@ func (p *Polar) RowsTo(k int, dst, chunk kernel.Matrix[float64]) {
 // Values returns the singular values of A, descending, once factored.
 func (p *Polar) Values() []float64 { return slices.Clone(p.sigma) }
 
-// Rank is the number of singular values above l·2⁻⁵⁰·σ_1: what is below may come from
-// the rounding of A's entries (√l·2⁻⁵³·σ_1) and of the factorization (a few times that).
+// Rank is the number of singular values above l·2⁻⁵⁰·σ_1: smaller ones may come from the
+// rounding of A's entries (√l·2⁻⁵³·σ_1) and of the factorization (a few times as much).
 func (p *Polar) Rank() int {
 	rank := 0
 	for _, s := range p.sigma {
@@ -169,8 +169,8 @@ func svd(a []float64, n int) (u, sigma, vt []float64, ok bool) {
 
 // reflections is the QR factorization of an h×l matrix by Householder's reflections
 // I − tau·v·vᵀ (Golub and Van Loan, Algorithm 5.2.1), columns contiguous: v below the
-// diagonal, R on and above. A column is as long as a vector loop likes; rows of ten
-// values, as LAPACK in row order has them, are not.
+// diagonal, R on and above. Columns are long enough for vector loops, unlike the rows of
+// ten values that LAPACK in row order has.
 type reflections struct {
 	h, l int
 	cols []float64

@@ -35,7 +35,7 @@ func conditioned(n, l int, cond float64, rnd *rand.Rand) *mat.Dense {
 	return &a
 }
 
-// polarOf runs both passes over chunks of h rows, the second from the last chunk on.
+// polarOf runs both passes over chunks of h rows, the second in reverse order.
 func polarOf(t *testing.T, a *mat.Dense, h int) (*Polar, *mat.Dense) {
 	t.Helper()
 	n, l := a.Dims()

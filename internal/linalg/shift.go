@@ -7,11 +7,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// shift is the preconditioner of a [Smallest]: what the factor in u belongs to, and
-// what the factorizations have shown.
+// shift is the preconditioner of a [Smallest]: which matrix u is the factor of, and the
+// findings of earlier factorizations.
 type shift struct {
-	held     bool // whether u holds the factor of A − sigma·I or of a deflated matrix
-	deflated bool // the latter
+	factored bool // u holds the factor of A − sigma·I or of a deflated matrix
+	deflated bool // of a deflated matrix
 	sigma    float64
 	counts   []count
 	factors  int // factorizations tried
@@ -26,8 +26,8 @@ type count struct {
 	below int
 }
 
-// prove reports whether nothing is missing below the l found, see [Smallest]: from a
-// count that is there already, or by deflating them alone.
+// prove reports whether nothing is missing below the l found, see [Smallest]: by an
+// earlier count, or by deflating only these.
 func (s *Smallest) prove() bool {
 	mu := s.theta[s.l-1] - 4*s.tol()*s.norm
 	residual := norm2(s.rnorm[:s.l])
@@ -42,8 +42,8 @@ func (s *Smallest) prove() bool {
 			return true
 		}
 	}
-	s.held = s.deflate(mu, s.l)
-	return s.held
+	s.factored = s.deflate(mu, s.l)
+	return s.factored
 }
 
 // deflate factors B = A + V·T·Vᵀ − μI, V the first rows Ritz vectors. It fails where B
@@ -59,15 +59,15 @@ func (s *Smallest) deflate(mu float64, rows int) bool {
 	return s.factor()
 }
 
-// weight is t of T = t·I. A deflated eigenvalue becomes μ + ‖A‖ or a little more:
-// nowhere near the boundary, and not so large that adding it costs digits.
+// weight is t of T = t·I. A deflated eigenvalue becomes μ + ‖A‖ or a little more: far
+// from the boundary, and not so large that adding it costs digits.
 func (s *Smallest) weight() float64 { return s.norm + s.theta[s.l-1] - s.theta[0] }
 
 // foresee deflates all p Ritz vectors at μ = θ_l and counts the eigenvalues below. It
 // fails where B has no factor.
 func (s *Smallest) foresee() bool {
 	mu := s.theta[s.l-1]
-	if s.held = s.deflate(mu, s.p); !s.held {
+	if s.factored = s.deflate(mu, s.p); !s.factored {
 		return false
 	}
 	p := s.p
@@ -80,7 +80,7 @@ func (s *Smallest) foresee() bool {
 	if !symmetricEigen(g, p, values) {
 		return true
 	}
-	// An eigenvalue of A below μ − η·t makes one of G above 1 + η. This η is some times
+	// An eigenvalue of A below μ − η·t gives one of G above 1 + η. This η is a few times
 	// the rounding of G.
 	eta := s.tol() / 8
 	c := count{nu: mu - eta*s.weight()}
@@ -111,20 +111,20 @@ func (s *Smallest) factor() bool {
 // try factors A − σI; it fails where that is not positive definite.
 func (s *Smallest) try(sigma float64) bool {
 	s.diagonal(sigma)
-	s.held = s.factor()
+	s.factored = s.factor()
 	s.sigma = sigma
-	return s.held
+	return s.factored
 }
 
-// reshift sees to a factor of A − σI, σ below the spectrum but as near to it as the
-// spread of the wanted values: farther would make them all alike after inversion,
-// nearer gains little and may fail.
+// reshift factors A − σI for a σ below the spectrum, at a distance like the spread of the
+// wanted values: after inversion a greater distance makes them all alike; a smaller one
+// gains little and may fail.
 //
 // Without a start the Ritz values say nothing yet. Most matrices here are positive
 // semi-definite, so the first trial is just below 0; if it fails, some steps without
 // a factor, a block Lanczos process for A itself, find the lower end.
 func (s *Smallest) reshift(step int, warm bool) {
-	if !s.held && step == 0 && !warm {
+	if !s.factored && step == 0 && !warm {
 		if s.try(-s.least()) {
 			return
 		}
@@ -145,7 +145,7 @@ func (s *Smallest) reshift(step int, warm bool) {
 		return
 	}
 	near := max(s.least(), s.rnorm[0], (s.theta[s.l-1]-s.theta[0])/4)
-	if !s.held {
+	if !s.factored {
 		s.descend(near, math.Inf(1))
 		return
 	}
@@ -157,7 +157,7 @@ func (s *Smallest) reshift(step int, warm bool) {
 	}
 }
 
-// least is the distance of a shift from the spectrum at which rounding does not yet
+// least is the smallest distance of a shift from the spectrum at which rounding does not
 // decide whether there is a factor.
 func (s *Smallest) least() float64 { return 32 * s.tol() * s.norm }
 
@@ -168,7 +168,7 @@ const maxFactors = 8
 func (s *Smallest) descend(distance, end float64) bool {
 	for ; distance < end; distance *= 4 {
 		sigma := s.theta[0] - distance
-		if sigma <= -s.bound { // Gershgorin: there is nothing
+		if sigma <= -s.bound { // no eigenvalue, by Gershgorin's theorem
 			sigma = -s.bound * (1 + 0x1p-20)
 			return s.try(sigma)
 		}

@@ -17,16 +17,16 @@ import (
 var (
 	// ErrNotFinite is wrapped, with the place, where a matrix has a NaN or an infinity.
 	ErrNotFinite = errors.New("not a finite number")
-	// ErrNoConvergence is returned where LAPACK's own iterations do not converge: no
-	// finite matrix is known that makes them fail.
+	// ErrNoConvergence is returned where LAPACK's own iterations do not converge. No finite
+	// matrix is known for which they fail.
 	ErrNoConvergence = errors.New("eigenvalue or singular value iteration did not converge")
 )
 
 // EigenOptions tunes [Smallest]; a zero field means its default.
 type EigenOptions struct {
-	// Guard is how many vectors beyond the l wanted are iterated with them, so that
-	// the l-th converges at the pace set by the gap behind the last guard: by default
-	// l/4, at least 4. More save few steps and make each of them dearer.
+	// Guard is the number of further vectors that are iterated with the l wanted ones, so
+	// that the gap after the last guard sets the pace of convergence: by default l/4, at
+	// least 4. More save few steps and make each more costly.
 	Guard int
 	// Steps is the number of extensions of the subspace after which the dense solver
 	// takes over: by default 60.
@@ -47,8 +47,8 @@ func (o EigenOptions) withDefaults(l int) EigenOptions {
 type Eigen struct {
 	Values  []float64              // l, ascending
 	Vectors kernel.Matrix[float64] // n×l, column i belongs to Values[i]; orthonormal
-	// Basis is n×w, w ≥ l: the vectors, and behind them the guards as far as they
-	// have come. It is the best start for a matrix nearby. Vectors is a view of it.
+	// Basis is n×w, w ≥ l: the vectors, then the guards, which have converged less. It is
+	// the best start for a similar matrix. Vectors is a view of it.
 	Basis kernel.Matrix[float64]
 	// Residual is the largest ‖Av−λv‖/‖A‖ of a pair, ‖A‖ being bounded from below by
 	// the largest norm of a column.
@@ -58,17 +58,17 @@ type Eigen struct {
 	Dense    bool // whether the dense solver found them
 }
 
-// Smallest finds the l algebraically smallest eigenpairs of symmetric n×n matrices,
-// one after the other, in memory that it keeps from one to the next.
+// Smallest finds the l algebraically smallest eigenpairs of symmetric n×n matrices, one
+// matrix after the other, in memory that it keeps.
 //
 // The method is block Davidson with a shifted Cholesky factor as preconditioner, which
 // for a fixed shift is shift-and-invert block Lanczos with full orthogonalization: from
-// an orthonormal basis Q of the space, the Ritz pairs (θ, x) are those of QᵀAQ, the
-// residuals r = Ax − θx are mapped by (A − σI)⁻¹ for a σ below the spectrum and join Q.
-// A pair is accepted when ‖r‖ ≤ tol·‖A‖, tol = √n·2⁻⁴⁹, with A times the final,
-// orthonormal vectors multiplied out anew. That is a few times what rounding leaves.
+// QᵀAQ, for an orthonormal basis Q of the space, come the Ritz pairs (θ, x); (A − σI)⁻¹
+// times their residuals r = Ax − θx, for a σ below the spectrum, joins Q. A pair is
+// accepted when ‖r‖ ≤ tol·‖A‖, tol = √n·2⁻⁴⁹, a few times the rounding, with A times the
+// final, orthonormal vectors computed anew.
 //
-// No iteration alone can know that it has missed nothing. A Cholesky factor can:
+// No iteration alone can prove that it has missed nothing. A Cholesky factor can:
 //
 //	B = A + t·V·Vᵀ − μI
 //
@@ -76,26 +76,24 @@ type Eigen struct {
 // vectors, R their n×l residuals and μ = θ_l − 4·tol·‖A‖, Weyl's theorem then puts each
 // λ_i, counted by size, between θ_i − 4·tol·‖A‖ − ‖R‖ and θ_i.
 //
-// A start that is near needs no factor of its own for that. With V all l+Guard Ritz
-// vectors of the start and μ their θ_l, B is the preconditioner of the steps, and by
-// Sylvester's law of inertia A has as many eigenvalues below μ as t·Vᵀ·B⁻¹·V has above
-// 1, whatever V is. Where these turn out to be as many as the accepted θ_i below μ, which
-// each have an eigenvalue within ‖R‖, nothing below μ has been missed.
+// With a near start the proof needs no further factor. With V all l+Guard Ritz vectors of
+// the start and μ their θ_l, B is the preconditioner of the steps, and by Sylvester's law
+// of inertia A has as many eigenvalues below μ as t·Vᵀ·B⁻¹·V has above 1, whatever V is.
+// Where this equals the number of accepted θ_i below μ, which each have an eigenvalue
+// within ‖R‖, nothing below μ has been missed.
 //
-// Proved is this up to the rounding of factor and products: some √n·2⁻⁵³·‖A‖ in
-// practice, n times that at worst. Not proved is anything finer than that: among
-// eigenvalues closer together than 4·tol·‖A‖, those at the l-th included, any may have
-// been taken, and the vectors are as well determined as the gaps allow. Where nothing is
-// proved three times or the steps run out, LAPACK's dense solver decides, as it does
+// This is proved up to the rounding of factor and products: some √n·2⁻⁵³·‖A‖ in practice,
+// n times as much at worst. Of eigenvalues closer together than 4·tol·‖A‖, also around the
+// l-th, any may have been taken, and the vectors are as well determined as the gaps allow.
+// If three proofs fail or the steps run out, LAPACK's dense solver decides, as it does
 // where n is below 100 or four times l+Guard.
 //
-// The cost is a Cholesky factor (n³/3 flops) for each shift and each B, one in all from
-// a start that is near and mostly two or three without, and 4·n²·p flops a step, of
-// which there are some 5 to 20.
+// The cost is a Cholesky factor (n³/3 flops) for each shift and each B, one in all with a
+// near start and mostly two or three without, and 4·n²·p flops for each of some 5 to 20
+// steps.
 //
-// Results are determined by the input: starts are seeded, the entry of largest
-// magnitude of a vector is positive (the first such), and the bits do not depend on
-// the team.
+// The input determines the result: starts are seeded, the first entry of largest magnitude
+// of a vector is positive, and the bits do not depend on the team.
 type Smallest struct {
 	n, l, p int // p = l + guards
 	opt     EigenOptions
@@ -103,7 +101,7 @@ type Smallest struct {
 
 	a []float64 // the matrix, symmetric in full, scaled; n×n
 	u []float64 // A − σI or the matrix of the proof, factored; or the dense solver's
-	// The norm of the scaled matrix from below, and a bound on its spectrum.
+	// A lower bound on the norm of the scaled matrix, and a bound on its spectrum.
 	norm, bound float64
 
 	space
@@ -128,10 +126,9 @@ func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	return 8 * (2*size*size + (2*m+8*p)*size + 4*m*m + 64*(size+m))
 }
 
-// Solve returns the l smallest eigenpairs of A, n×n, of which it reads the upper
-// triangle. The columns of warm, n×w for any w, are the start if there are any: the
-// Basis of a matrix nearby; their order and length do not matter. The error wraps
-// [ErrNotFinite] or [ErrNoConvergence].
+// Solve returns the l smallest eigenpairs of A, n×n, from its upper triangle. The columns
+// of warm, n×w for any w, are the start: the Basis of a similar matrix; their order and
+// length do not matter. The error wraps [ErrNotFinite] or [ErrNoConvergence].
 func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	if a.Rows != s.n || a.Cols != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
 		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d×%d, started from %d×%d",
@@ -178,7 +175,7 @@ const smallOrder = 100
 func (s *Smallest) tol() float64 { return math.Sqrt(float64(s.n)) * 0x1p-49 }
 
 // load copies A, mirrored, as 2^-exp·A with its largest entry in [1/2, 1), so that no
-// square overflows or is lost, and sets the norms.
+// square overflows or vanishes, and sets the norms.
 func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	n := s.n
 	if s.a == nil {
@@ -186,7 +183,7 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	}
 	full := kernel.RowMajor(s.a, n, n, n)
 	copyUpper(full, a)
-	largest := make([]float64, n) // of each row; NaN where it has one
+	largest := make([]float64, n) // of each row; NaN if the row has one
 	kernel.Each(s.team.Threads(), n, func(i int) {
 		var most, zero float64
 		for _, v := range s.a[i*n+i : (i+1)*n] {
@@ -206,7 +203,7 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 		return 0, nil
 	}
 	_, exp = math.Frexp(all)
-	exp = max(exp, -1000) // the factor has to be a number too
+	exp = max(exp, -1000) // 2^-exp must be finite
 	scale := math.Ldexp(1, -exp)
 	kernel.Each(s.team.Threads(), n, func(i int) {
 		row := s.a[i*n+i : (i+1)*n]

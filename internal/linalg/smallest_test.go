@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// names are the spectra in order: the bits of a failure can be found again.
+// names lists the spectra in a fixed order, so that failures can be repeated.
 func names() []string { return slices.Sorted(maps.Keys(spectra)) }
 
 func seeded(name string, n int) []float64 {
@@ -35,7 +35,7 @@ func dense(t testing.TB, a []float64, n int) []float64 {
 	return e.Values(nil)
 }
 
-// checkEigen holds e against the definition of eigenpairs and against all eigenvalues.
+// checkEigen compares e with the definition of eigenpairs and with all eigenvalues.
 func checkEigen(t *testing.T, a []float64, n, l int, all []float64, e Eigen) {
 	t.Helper()
 	if len(e.Values) != l || e.Vectors.Rows != n || e.Vectors.Cols != l {
@@ -82,7 +82,7 @@ func checkEigen(t *testing.T, a []float64, n, l int, all []float64, e Eigen) {
 			t.Errorf("vector %d: its largest entry is %g", j, v[largest])
 		}
 		if j >= l {
-			continue // a guard: as far as it has come
+			continue // a guard, which need not have converged
 		}
 		r := make([]float64, n)
 		kernel.Gemv(1, n, n, a, n, v, r)
@@ -119,7 +119,7 @@ func TestSmallestAgainstDense(t *testing.T) {
 					t.Errorf("dense: %t after %d steps, %d factors", e.Dense, e.Steps, e.Factors)
 				}
 
-				// A matrix nearby, from there; in column order, for once.
+				// A similar matrix, started from there; in column order, for once.
 				for i := range n {
 					a[i*n+i] *= 1 + 0.01*float64(i%3)
 				}
@@ -176,9 +176,9 @@ func TestSmallestMissesNothing(t *testing.T) {
 	}
 }
 
-// TestProof gives the proof pairs of a diagonal matrix of which the smallest is missing:
-// it is all in the complement, or half of it in a guard that is no eigenvector, where B
-// has a factor with all the guards and only the count can tell.
+// TestProof gives the proof pairs of a diagonal matrix without the smallest one: that is
+// all in the complement, or half of it in a guard that is no eigenvector, where B has a
+// factor with all the guards and only the count can tell.
 func TestProof(t *testing.T) {
 	const n, l = 200, 5
 	a := make([]float64, n*n)
@@ -299,7 +299,7 @@ func TestSmallestEdges(t *testing.T) {
 			t.Errorf("%g in the start: %v", bad, err)
 		}
 	}
-	// A start of no use: zeros, and twice the same.
+	// A useless start: zeros, and twice the same.
 	a := seeded("gram", n)
 	warm := kernel.RowMajor(make([]float64, 4*n), n, 4, 4)
 	for i := range n {

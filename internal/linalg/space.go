@@ -7,24 +7,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// space is the search space of a [Smallest]. Vectors are rows here, contiguous.
+// space is the search space of a [Smallest]. Vectors are contiguous rows here.
 type space struct {
 	m     int       // dimension
 	q, aq []float64 // orthonormal basis, and its product with A; basisRows×n
 	h     []float64 // QᵀAQ, symmetric in full, basisRows×basisRows
 
-	// The Ritz pairs, all m of them in y and theta, the first p multiplied out.
+	// All m Ritz pairs, in the basis q, and the first p multiplied out.
 	y        []float64
 	theta    []float64
 	x, ax, r []float64 // p×n: vectors, A times them, residuals
 	rnorm    []float64
 
-	w    []float64 // p×n: the block that is to join q
+	w    []float64 // p×n: the block that joins q next
 	rand *rand.Rand
 }
 
 // basisRows is the dimension at which the space is cut back: the small eigenproblem
-// costs m³ at a scalar's pace, a cut some steps of convergence.
+// costs m³ in scalar arithmetic, a cut costs some steps of convergence.
 func basisRows(n, p int) int { return min(n, 6*p) }
 
 func (s *Smallest) reset() {
@@ -69,12 +69,12 @@ func (s *Smallest) randomize(rows int) int {
 	return s.extend(rows)
 }
 
-// extend adds the span of the first rows of w to the space and returns by how much
-// that has grown it: rows that lie in the space already are dropped.
+// extend adds the span of the first rows of w to the space and returns how many dimensions
+// that adds: rows that lie in the space already are dropped.
 func (s *Smallest) extend(rows int) int {
 	n, ld := s.n, basisRows(s.n, s.p)
-	// The first pass leaves an error of 2⁻⁵³ times the condition of what is left of the
-	// rows, at most 10⁵, the second 2⁻⁵³. What shrinks in the second was rounding.
+	// The first pass leaves an error of 2⁻⁵³ times the condition of the projected rows, at
+	// most 10⁵, the second 2⁻⁵³. A row that shrinks in the second was rounding.
 	rows = s.orthonormalize(rows, 1e-10)
 	rows = s.orthonormalize(rows, 0.25)
 	rows = min(rows, ld-s.m)
@@ -111,7 +111,7 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 	for i := range rows {
 		row := s.w[i*n:][:n]
 		if scale := maxAbs(row); scale > 0 && scale <= math.MaxFloat64 {
-			// What a solve near the spectrum returns has any length: no square overflows.
+			// A solve near the spectrum can return any length: no square may overflow.
 			for j := range row {
 				row[j] /= scale
 			}
@@ -130,7 +130,7 @@ func (s *Smallest) orthonormalize(rows int, drop float64) int {
 		kernel.Gemm(s.team, 1, w, q.Trans(), c)
 		kernel.Gemm(s.team, -1, c, q, w)
 	}
-	if drop < 0.1 { // lengths after the projection are not those before: measure anew
+	if drop < 0.1 { // the projection changes lengths: measure anew
 		for i := range rows {
 			row := s.w[i*n:][:n]
 			if length := norm2(row); length > 1e-14 {
@@ -210,7 +210,7 @@ func maxAbs(x []float64) float64 {
 }
 
 // ritz solves the eigenproblem of the space and multiplies the first p pairs out. It
-// reports whether there are so many.
+// reports whether there are p.
 func (s *Smallest) ritz() bool {
 	if s.m < s.p {
 		return false
@@ -241,7 +241,7 @@ func (s *Smallest) combine(dst, b []float64, rows int) {
 		kernel.RowMajor(dst, rows, n, n))
 }
 
-// restart cuts the space back to that of the first rows Ritz vectors.
+// restart cuts the space back to the span of the first rows Ritz vectors.
 func (s *Smallest) restart(rows int) {
 	n, ld := s.n, basisRows(s.n, s.p)
 	keep := make([]float64, rows*n)

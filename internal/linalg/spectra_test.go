@@ -72,7 +72,7 @@ func pathLaplacian(n int) []float64 {
 	return a
 }
 
-// rotated has the given eigenvalues, and as eigenvectors the columns of three reflections.
+// rotated has the given eigenvalues; its eigenvectors are the columns of three reflections.
 func rotated(n int, rnd *rand.Rand, value func(i int) float64) []float64 {
 	a := make([]float64, n*n)
 	for i := range n {

@@ -2,16 +2,15 @@ package linalg
 
 import "github.com/ufs-stream/ufs-stream/internal/kernel"
 
-// A triangle is handed around as the view U that is upper triangular in the view's own
-// coordinates; a lower triangle L is the view Lᵀ. What is below the diagonal of the
-// view is neither read nor written. Two solves then cover all sixteen of BLAS's
-// xTRSM: B ← U⁻ᵀ·B runs down the rows of B, B ← U⁻¹·B runs up; a triangle on the
-// right is one on the left of Bᵀ.
+// A triangle is passed as a view U that is upper triangular; a lower triangle L is passed
+// as Lᵀ. Elements below the diagonal of the view are neither read nor written. Two solves
+// then cover all sixteen of BLAS's xTRSM: B ← U⁻ᵀ·B runs down the rows of B, B ← U⁻¹·B
+// runs up; a triangle on the right is one on the left of Bᵀ.
 
 const (
 	// leaf is the order at which recursion ends in plain loops. In a solve with n rows
-	// and m columns they do leaf/n of the flops at a scalar's speed, and the product of
-	// leaf terms above them is the narrowest that packing still pays for.
+	// these do leaf/n of the flops in scalar arithmetic; packing does not pay for products
+	// of fewer than leaf terms.
 	leaf = 8
 	// wide is how many columns of a leaf one worker takes: some 20 µs of work.
 	wide = 1024

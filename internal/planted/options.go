@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -23,9 +24,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Rows == 0 {
-		o.Rows = 20000
-	}
+	o.Rows = cmp.Or(o.Rows, 20000)
 	if o.Factors == 0 {
 		o.Factors = 6
 		if o.Columns > 0 {
@@ -36,24 +35,14 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Columns > 0 {
 		left := o.Columns - shown(o.Factors)
-		if o.Constant == 0 {
-			o.Constant = min(2, left/4)
-		}
+		o.Constant = cmp.Or(o.Constant, min(2, left/4))
 		o.Noise = left - o.Constant
 	} else {
-		if o.Noise == 0 {
-			o.Noise = 2 * o.Factors
-		}
-		if o.Constant == 0 {
-			o.Constant = 2
-		}
+		o.Noise = cmp.Or(o.Noise, 2*o.Factors)
+		o.Constant = cmp.Or(o.Constant, 2)
 	}
-	if o.GroupRow == 0 {
-		o.GroupRow = 4096
-	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
+	o.GroupRow = cmp.Or(o.GroupRow, 4096)
+	o.Seed = cmp.Or(o.Seed, 1)
 	return o
 }
 

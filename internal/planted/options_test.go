@@ -21,7 +21,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%d of %d columns show factors", shows, d)
 		}
 	}
-	// Names sort as the columns stand, however many there are.
+	// Names sort in the order of the columns, however many there are.
 	names := New(Options{Columns: 1001}).Columns()
 	if !slices.IsSortedFunc(names, func(a, b stream.Column) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("names are not in order")
@@ -100,7 +100,7 @@ func TestClassesAreClusters(t *testing.T) {
 		}
 		// Two classes differ in half of the factors, or one fewer, by four deviations
 		// each: at least 4·√2 with three factors, so a boundary lies 2.8 deviations away,
-		// beyond which are 0.25 % a neighbour, of which there are three.
+		// beyond which are 0.25 % for each of three neighbours.
 		if share := float64(right) / n; share < 0.98 {
 			t.Errorf("%+v: %.3f of the rows are nearest to their own class", opt, share)
 		}

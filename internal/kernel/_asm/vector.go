@@ -251,7 +251,7 @@ func lowest() {
 		VMOVUPS(Mem{Base: out, Disp: 32 * i}, v)
 	}
 	v := YMM()
-	some := func(i int) {
+	eight := func(i int) {
 		VMOVUPS(Mem{Base: c, Disp: 32 * i}, v)
 		VMOVUPS(Mem{Base: slack, Disp: 32 * i}, s)
 		VFNMADD231PS(s, norm, v)
@@ -260,8 +260,8 @@ func lowest() {
 	SUBQ(Imm(16), n)
 	JL(to("rest"))
 	Label("sixteen")
-	some(0)
-	some(1)
+	eight(0)
+	eight(1)
 	ADDQ(Imm(64), c)
 	ADDQ(Imm(64), slack)
 	SUBQ(Imm(16), n)
@@ -269,7 +269,7 @@ func lowest() {
 	Label("rest")
 	ADDQ(Imm(16), n)
 	JZ(to("done"))
-	some(0)
+	eight(0)
 	Label("done")
 	for i, v := range least {
 		VMOVUPS(v, Mem{Base: out, Disp: 32 * i})
