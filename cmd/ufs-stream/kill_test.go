@@ -44,7 +44,7 @@ func temporaries(t *testing.T, dir string) []string {
 // TestKill: however early or late a run is killed, its output is whole or not there,
 // and the next run removes what the killed one has left.
 func TestKill(t *testing.T) {
-	in, paths := plant(t, 6000, 2)
+	in, paths := plant(t, 3000, 2)
 	sel := filepath.Join(t.TempDir(), "sel.json")
 	must(t, "select", in, "-k", "20", "-o", sel)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -24,7 +24,7 @@ func TestPixelsLimitsAndThreads(t *testing.T) {
 	for _, args := range []string{
 		"--method cpufs --graph anchor --anchors 40 --clusters 4", "--method cpufsnn --missing mean --graph anchor --anchors 30 --clusters 4", "--method cpufs --sample 1500 --graph knn --clusters 4",
 	} {
-		flags := append(strings.Fields(args), in, "--shape", "10x10", "-k", "9", "--max-iter", "4", "--temp-dir", t.TempDir())
+		flags := append(strings.Fields(args), in, "--shape", "10x10", "-k", "9", "--max-iter", "2", "--temp-dir", t.TempDir())
 		m := forecastOf(t, append(flags, "--threads", "1")...).Memory
 		if m.Smallest >= m.InMemory {
 			t.Fatalf("%s: %+v: passes save nothing", args, m)

@@ -56,7 +56,7 @@ func forecastOf(t *testing.T, args ...string) (f forecast) {
 func TestRowsLimitsAndThreads(t *testing.T) {
 	in := wide(t)
 	for _, args := range []string{"--method eufs --clusters 3 --graph anchor --anchors 40 --state float32", "--method eufs --clusters 4", "--method hufs --clusters 3 --tree correlation --missing zero"} {
-		flags := append(strings.Fields(args), in, "-k", "9", "--max-iter", "6", "--temp-dir", t.TempDir())
+		flags := append(strings.Fields(args), in, "-k", "9", "--max-iter", "2", "--temp-dir", t.TempDir())
 		smallest := forecastOf(t, append(flags, "--threads", "1")...).Memory
 		if smallest.Smallest >= smallest.InMemory {
 			t.Fatalf("%s: %+v: scratch files save nothing", args, smallest)
@@ -88,7 +88,7 @@ func TestRowsPlanKeepsItsWord(t *testing.T) {
 	in := wide(t)
 	holes := wideOf(t, holed{planted.New(planted.Options{Rows: 6000, Columns: 400})})
 	for _, args := range []string{"--method eufs --missing mean " + holes, "--method hufs --missing drop-row " + holes, "--method eufs --sample 1000", "--method hufs --tree correlation", "--method eufs --graph anchor --state float32"} {
-		flags := append(strings.Fields(args), "-k", "3", "--max-iter", "3", "--clusters", "3")
+		flags := append(strings.Fields(args), "-k", "3", "--max-iter", "2", "--clusters", "3")
 		if !strings.Contains(args, holes) {
 			flags = append(flags, in)
 		}
@@ -304,7 +304,7 @@ func TestRowsGridWithoutGroups(t *testing.T) {
 // TestRowsGridLimits: a grid does not depend on how many settings are solved at a time,
 // nor on where their rows are.
 func TestRowsGridLimits(t *testing.T) {
-	args := []string{wide(t), "--method", "hufs", "--clusters", "3", "-k", "6", "--max-iter", "3"}
+	args := []string{wide(t), "--method", "hufs", "--clusters", "3", "-k", "6", "--max-iter", "2"}
 	memory := forecastOf(t, append(slices.Clone(args), "--threads", "4")...).Memory
 	smallest, files := memory.Smallest, fmt.Sprint(memory.InMemory-1)
 	scratch := forecastOf(t, append(slices.Clone(args), "--threads", "4", "--memory-limit", files)...).Scratch
