@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// TestEvalMemory: a limit that is too low is refused with one that works.
+// TestEvalMemory: a limit that is too low is refused, and the message names one that works.
 func TestEvalMemory(t *testing.T) {
 	path, sel := labelled(t, 2000)
 	args := quick("eval", path, "--selection", sel, "--label", "label")
@@ -152,7 +152,7 @@ func TestEvalErrors(t *testing.T) {
 	}
 }
 
-// TestEvalHostile: values that overflow are told, constants and duplicates judged.
+// TestEvalHostile: values that overflow are reported; constants and duplicates are judged.
 func TestEvalHostile(t *testing.T) {
 	dir := t.TempDir()
 	_, columns, class := grouped(60)

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// edited writes a copy of the selection at path, with change made to its JSON.
+// edited writes a copy of the selection at path after change has changed its JSON.
 func edited(t *testing.T, path string, change func(sel, options map[string]any)) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -33,8 +33,8 @@ func edited(t *testing.T, path string, change func(sel, options map[string]any))
 	return out
 }
 
-// TestEvalRecordedNumbers: a recorded number that JSON reads as a float is a flag's
-// whole number again, however large.
+// TestEvalRecordedNumbers: whole numbers that a selection records, which JSON reads as
+// floats, become the flag's whole numbers again, however large.
 func TestEvalRecordedNumbers(t *testing.T) {
 	path, _ := labelled(t, 120)
 	sel := filepath.Join(t.TempDir(), "s.json")
@@ -76,7 +76,7 @@ func TestEvalStabilityCountsAllFeatures(t *testing.T) {
 	}
 }
 
-// TestEvalBaselineTwice: naming a baseline again changes nothing.
+// TestEvalBaselineTwice: naming a baseline twice changes nothing.
 func TestEvalBaselineTwice(t *testing.T) {
 	path, sel := labelled(t, 60)
 	args := append(quick(path, "--selection", sel, "--label", "label"), "--baselines")

@@ -12,16 +12,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 )
 
-// TestGraphPlanKeepsItsWord: passes and peak are within what plan says, the smallest
-// limit it names works, and a MiB less does not; from a statistics file too.
+// TestGraphPlanKeepsItsWord: passes and peak are within the limits that plan names. The
+// smallest memory limit works and a MiB less does not, from a statistics file too.
 func TestGraphPlanKeepsItsWord(t *testing.T) {
 	clean, _ := plant(t, 3000, 2)
-	holes, _ := plantSource(t, holed{planted.New(planted.Options{Rows: 3000, GroupRow: 100})}, 2)
+	holes, _ := plantSource(t, holed(planted.New(planted.Options{Rows: 3000, GroupRow: 100})), 2)
 	dir := t.TempDir()
 	for i, args := range []string{
 		"--method sfufs " + clean, "--method sfufs --constraint scatter " + clean, "--method fufs " + clean, "--method laplacian " + clean,
 		"--method mcfs " + clean, "--method graphgreedy --missing mean " + holes, "--method graphgreedy --missing drop-row " + holes,
-		"--method graphgreedy --anchor-method kmeans --anchors 100 " + clean, "--method laplacian --anchors-file " + columnsOf(t, filepath.Join(clean, "part-000.parquet")) + " " + clean,
+		"--method graphgreedy --anchor-method kmeans --anchors 100 " + clean, "--method laplacian --anchors-file " + anchorsFile(t, filepath.Join(clean, "part-000.parquet")) + " " + clean,
 	} {
 		flags := strings.Fields(args)
 		var f forecast
@@ -45,9 +45,9 @@ func TestGraphPlanKeepsItsWord(t *testing.T) {
 	}
 }
 
-// smallestLimit wants a command without memory to name a limit that works, while a MiB
-// less does not and gives the same name. What a merged sample needs shows only once its
-// parts are read, so merge may take two steps.
+// smallestLimit wants a command that has too little memory to name a limit that works. A
+// MiB less must fail and name the same limit. merge may take two steps, because it knows
+// what a merged sample needs only once it has read the parts.
 func smallestLimit(t *testing.T, args ...string) {
 	t.Helper()
 	name, steps := "1MiB", 0
@@ -64,9 +64,9 @@ func smallestLimit(t *testing.T, args ...string) {
 	}
 }
 
-// TestGraphSmallestLimits: every step of the way over shards names the limit it needs.
+// TestGraphSmallestLimits: every command on the way over shards names the limit it needs.
 func TestGraphSmallestLimits(t *testing.T) {
-	in, paths := plantSource(t, holed{planted.New(planted.Options{Rows: 3000, GroupRow: 100})}, 2)
+	in, paths := plantSource(t, holed(planted.New(planted.Options{Rows: 3000, GroupRow: 100})), 2)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, drawn := range []string{"random", "kmeans"} {
@@ -86,9 +86,8 @@ func TestGraphSmallestLimits(t *testing.T) {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }
 
-// TestGraphMemoryIsNotOfRows: what is planned and kept grows with anchors and features,
-// never with the rows, once there are enough for all anchors; and no result depends on
-// the limit.
+// TestGraphMemoryIsNotOfRows: planned memory grows with anchors and features, never with
+// the rows, once there are enough rows for all anchors. No result depends on the limit.
 func TestGraphMemoryIsNotOfRows(t *testing.T) {
 	for _, drawn := range []string{"random", "kmeans"} {
 		var rows [2]int
