@@ -31,8 +31,8 @@ func TestEvalMemory(t *testing.T) {
 	}
 }
 
-// TestEvalMemoryNamed: the limit that a refusal names works, for selecting again too; of a
-// stream, whose rows are not known, it takes a few steps up.
+// TestEvalMemoryNamed: the limit that a refusal names works, also where eval selects again.
+// A stream, whose rows are not known, takes a few refusals.
 func TestEvalMemoryNamed(t *testing.T) {
 	path, sel := labelled(t, 2000)
 	args := []string{"eval", path, "--selection", sel, "--memory-limit"}

@@ -158,7 +158,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestOddFiles: zero rows, no numeric column, clashing names.
+// TestOddFiles: select refuses files without rows or numeric columns and clashing names.
 func TestOddFiles(t *testing.T) {
 	dir := t.TempDir()
 	none := columnsFile(t, filepath.Join(dir, "none.parquet"), []string{"a", "b"}, nil, nil)
