@@ -2,12 +2,12 @@ package chunkio
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -27,7 +27,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		for lo := 0; lo < len(columns); {
 			n, workers, err := a.window(src, i, g, columns[lo:])
 			if err != nil {
-				return copyError(ctx, a.catalog.files[i].path, g, "", err)
+				return format.Place(a.catalog.files[i].path, g, "", err)
 			}
 			if err := a.copyWindow(ctx, src, i, g, workers, group, columns[lo:lo+n], fields[lo:lo+n]); err != nil {
 				return err
@@ -105,7 +105,7 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 	path := a.catalog.files[i].path
 	more, err := src.Tasks(ctx, g, mine)
 	if err != nil {
-		return copyError(ctx, path, g, "", err)
+		return format.Place(path, g, "", err)
 	}
 	tasks = append(tasks, more...)
 	if len(sparse) > 0 {
@@ -123,7 +123,7 @@ func runAll(ctx context.Context, workers int, path string, g int, tasks []copier
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(workers)
 	for _, t := range tasks {
-		work.Go(func() error { return copyError(workCtx, path, g, t.Column, t.Run(workCtx)) })
+		work.Go(func() error { return format.Place(path, g, t.Column, t.Run(workCtx)) })
 	}
 	if err := work.Wait(); err != nil {
 		if ctx.Err() != nil {
@@ -134,29 +134,7 @@ func runAll(ctx context.Context, workers int, path string, g int, tasks []copier
 	var last errgroup.Group
 	last.SetLimit(workers)
 	for _, c := range chunks {
-		last.Go(func() error { return copyError(ctx, path, g, c.Descr().Path(), c.Finish()) })
+		last.Go(func() error { return format.Place(path, g, c.Descr().Path(), c.Finish()) })
 	}
 	return last.Wait()
-}
-
-// copyError puts the place into an error of a task, but leaves errors that are not
-// about the data as they are.
-func copyError(ctx context.Context, path string, g int, column string, err error) error {
-	var memory *stream.MemoryError
-	var usage *stream.UsageError
-	if err == nil || ctx.Err() != nil || errors.As(err, &memory) || errors.As(err, &usage) {
-		return err
-	}
-	place := stream.DataError{Err: err, RowGroup: -1, Row: -1}
-	if e, ok := errors.AsType[*stream.DataError](err); ok {
-		place = *e
-	}
-	place.Path = path
-	if place.RowGroup < 0 {
-		place.RowGroup = g
-	}
-	if place.Column == "" {
-		place.Column = column
-	}
-	return &place
 }

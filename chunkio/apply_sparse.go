@@ -56,7 +56,7 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 		if err := spread(dense, at, &index, &value, int(to-from)); err != nil {
 			var bad *sparseRowError
 			if errors.As(err, &bad) {
-				return &stream.DataError{RowGroup: g, Row: groupStart(src, g) + from + int64(bad.row), Err: err}
+				return &stream.DataError{RowGroup: g, Row: format.GroupStart(src, g) + from + int64(bad.row), Err: err}
 			}
 			return err
 		}
@@ -67,14 +67,6 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 		}
 	}
 	return nil
-}
-
-// groupStart is the first row of group g within its file.
-func groupStart(f format.File, g int) (start int64) {
-	for _, rows := range f.GroupRows()[:g] {
-		start += rows
-	}
-	return start
 }
 
 // sparseRowError is a fault of one sparse row of a batch.

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"cmd/ufs-stream":      {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted"},
 
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/format", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
-	"chunkio/internal/format":     {"chunkio/internal/text"},
+	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text"},

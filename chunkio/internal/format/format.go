@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Input is what a file is read from: chunkio.Input, which says more.
@@ -157,4 +158,35 @@ func Sized[T any](old []T, n int) []T {
 		return make([]T, n)
 	}
 	return old[:n]
+}
+
+// GroupStart is the first row of group g within its file.
+func GroupStart(f File, g int) (start int64) {
+	for _, rows := range f.GroupRows()[:g] {
+		start += rows
+	}
+	return start
+}
+
+// Place makes err a *stream.DataError of the file at path. Where err names no row group
+// or column, they are those given (-1 and "" where unknown). What is no fault of the
+// data (cancellation, a memory limit, the usage) stays as it is.
+func Place(path string, group int, column string, err error) error {
+	var memory *stream.MemoryError
+	var usage *stream.UsageError
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &memory) || errors.As(err, &usage) {
+		return err
+	}
+	place := stream.DataError{Err: err, RowGroup: -1, Row: -1}
+	if e, ok := errors.AsType[*stream.DataError](err); ok {
+		place = *e
+	}
+	place.Path = path
+	if place.RowGroup < 0 {
+		place.RowGroup = group
+	}
+	if place.Column == "" {
+		place.Column = column
+	}
+	return &place
 }

@@ -290,9 +290,5 @@ func (f *File) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	first := int64(0)
-	for _, n := range f.rows[:g] {
-		first += n
-	}
-	return f.group(g, first)
+	return f.group(g, format.GroupStart(f, g))
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // File is an open Parquet file.
@@ -84,25 +83,9 @@ func (f *File) ScratchBytes(g, i int) int64 {
 	return scratchBytes(f.Chunk(g, i), &c)
 }
 
-// place fills in the place of an error, where it is not known yet. What is no fault
-// of the data (cancellation, a memory limit) stays as it is.
+// place fills in the place of an error, where it is not known yet.
 func (f *File) place(err error, group int, column string) error {
-	var mem *stream.MemoryError
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &mem) {
-		return err
-	}
-	d, ok := errors.AsType[*stream.DataError](err)
-	if !ok {
-		d = stream.Dataf("", "%w", err)
-	}
-	d.Path = f.in.Name()
-	if d.RowGroup < 0 {
-		d.RowGroup = group
-	}
-	if d.Column == "" {
-		d.Column = column
-	}
-	return d
+	return format.Place(f.in.Name(), group, column, err)
 }
 
 // Chunk is where column i of group g stands. The footer was checked.
@@ -253,11 +236,7 @@ func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
 		return nil, f.place(fmt.Errorf("there is no row group %d", g), -1, "")
 	}
-	first := int64(0)
-	for _, n := range f.rows[:g] {
-		first += n
-	}
-	return &rowGroup{file: f, number: g, first: first, marks: map[markKey][]mark{}}, nil
+	return &rowGroup{file: f, number: g, first: format.GroupStart(f, g), marks: map[markKey][]mark{}}, nil
 }
 
 // ColumnReader returns a reader of physical column i of group g, whatever its type,
