@@ -40,13 +40,13 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 	return fields, nil
 }
 
-// mergeFields makes one schema of that of the files so far and that of file i: types
-// must be equal, and a column is OPTIONAL if it is in any.
-func (a *applier) mergeFields(i int, fields, more []copier.Field) ([]copier.Field, error) {
+// mergeFields merges the fields of file i into those of the files before it: types must
+// be equal, and a column is OPTIONAL if it is in any file.
+func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Field, error) {
 	if fields == nil {
-		return more, nil
+		return added, nil
 	}
-	for k, m := range more {
+	for k, m := range added {
 		merged, err := mergeNodes(fields[k].Node, m.Node)
 		if err != nil {
 			return nil, mismatch(a.catalog.files[i].path, m.Node.Name(), "%w, the column of %s", err, a.catalog.files[0].path)
@@ -72,7 +72,7 @@ func mergeNodes(a, b schema.Node) (schema.Node, error) {
 		a, b = x, optional
 	}
 	if !a.Equals(b) {
-		return nil, fmt.Errorf("its type in the file, %s, is not that of %s", nodeText(b), nodeText(a))
+		return nil, fmt.Errorf("its type in the file, %s, differs from %s", nodeText(b), nodeText(a))
 	}
 	return a, nil
 }

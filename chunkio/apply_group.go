@@ -45,16 +45,16 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 // window says how many of the columns may be open at once within the memory, and how
 // many workers may copy them.
 func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (n, workers int, err error) {
-	held := a.catalog.bytes() + src.HeldBytes()
+	used := a.catalog.bytes() + src.HeldBytes()
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := src.Scratch(g, columns, workers)
 		if err != nil {
 			return 0, 0, err
 		}
 		first := a.need(src, g, columns[0])
-		switch total := held + scratch + first; {
+		switch total := used + scratch + first; {
 		case total <= a.opt.Memory:
-			held = total
+			used = total
 		case workers > 1:
 			continue
 		default:
@@ -66,7 +66,7 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (
 		break
 	}
 	for n = 1; n < len(columns); n++ {
-		if held += a.need(src, g, columns[n]); held > a.opt.Memory {
+		if used += a.need(src, g, columns[n]); used > a.opt.Memory {
 			break
 		}
 	}
@@ -84,7 +84,7 @@ func (a *applier) need(src copier.Source, g int, c copier.Column) int64 {
 // copyWindow copies some columns of row group g.
 func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
-	var mine, sparse []copier.Target // those that src copies, and those of sparse rows
+	var copied, sparse []copier.Target // copied by src, and spread from sparse rows
 	var tasks []copier.Task
 	for k, c := range columns {
 		chunks, err := group.Columns(len(fields[k].Dict))
@@ -92,18 +92,18 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			return err
 		}
 		all = append(all, chunks...)
-		open := copier.Target{Column: c, Chunks: chunks}
+		target := copier.Target{Column: c, Chunks: chunks}
 		switch c.Kind {
 		case copier.FromSparse:
-			sparse = append(sparse, open)
+			sparse = append(sparse, target)
 		case copier.FromPartition:
-			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartition(i, open) }})
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartition(i, target) }})
 		default:
-			mine = append(mine, open)
+			copied = append(copied, target)
 		}
 	}
 	path := a.catalog.files[i].path
-	more, err := src.Tasks(ctx, g, mine)
+	more, err := src.Tasks(ctx, g, copied)
 	if err != nil {
 		return format.Place(path, g, "", err)
 	}

@@ -15,8 +15,8 @@ import (
 // sparseBatch is how many sparse rows are spread at a time.
 const sparseBatch = 8192
 
-// sparseNumber is the type of the dense columns of sparse rows: that of the values
-// where float64 holds all of them, else double.
+// sparseNumber is the type of the dense columns of sparse rows: the values' own type
+// where float64 holds all of its values, else double.
 func (a *applier) sparseNumber() writer.Number {
 	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
 }

@@ -146,8 +146,8 @@ func TestClassesStayOverPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := labelled(ds, stream.Range{})
-	if err != nil || !slices.Equal(again, whole) {
+	second, _, err := labelled(ds, stream.Range{})
+	if err != nil || !slices.Equal(second, whole) {
 		t.Errorf("the second pass has other classes: %v", err)
 	}
 	at := 0

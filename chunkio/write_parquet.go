@@ -36,8 +36,8 @@ type WriteOptions struct {
 	// Sparse writes two list columns, "indices" of INT32 and "values" of Type, which is
 	// float or double, with the entries that are not zero; empty means float where
 	// it holds all features' types, else double. A missing value becomes a null entry.
-	// Features keep their numbers, not their names, and none is told to be behind the
-	// last one that occurs: read them with Options.Sparse "indices,values,D". Row groups
+	// Features keep their numbers, not their names, and the file does not tell of features
+	// behind the last one that occurs: read them with Options.Sparse "indices,values,D". Row groups
 	// are of 512 rows by default.
 	Sparse bool
 	// Threads is the number of columns encoded at once; 0 means GOMAXPROCS. The file
@@ -161,7 +161,7 @@ type tableWriter struct {
 	opt   WriteOptions
 	d     int
 	types []writer.Number
-	// data is column-major, RowGroupRows a column; positions are those of its rows.
+	// data is column-major, RowGroupRows a column; positions are its rows' positions.
 	data      []float64
 	positions []int64
 }

@@ -20,8 +20,8 @@ func (m arrowMapping) node(name string, required bool) (*schema.PrimitiveNode, e
 	return schema.NewPrimitiveNodeLogical(name, repetition(required), m.logical, m.physical, m.size, -1)
 }
 
-// mapArrow returns the Parquet type that holds every value of t: the same for all that
-// both have, milliseconds for the seconds that Parquet lacks.
+// mapArrow returns the Parquet type that holds every value of t: the same type where
+// Parquet has it, milliseconds for the seconds that Parquet lacks.
 func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	none := schema.NoLogicalType{}
 	ofInt := func(bits int8, signed bool) (arrowMapping, error) {

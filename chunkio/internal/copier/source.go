@@ -23,9 +23,9 @@ type Source interface {
 	Field(c Column) (Field, error)
 	// Tasks lists what must be done, in any order and at once, to write row group g of
 	// such columns to their chunks.
-	Tasks(ctx context.Context, g int, open []Target) ([]Task, error)
-	// Need bounds the bytes that column c of row group g holds while it is open, and
-	// Scratch those that copying from row group g takes besides with so many workers.
+	Tasks(ctx context.Context, g int, targets []Target) ([]Task, error)
+	// Need bounds the bytes that column c of row group g holds while it is open. Scratch
+	// bounds what copying from row group g takes besides, with so many workers.
 	Need(g int, c Column) int64
 	Scratch(g int, columns []Column, workers int) (int64, error)
 }

@@ -169,7 +169,7 @@ func GroupStart(f File, g int) (start int64) {
 }
 
 // Place makes err a *stream.DataError of the file at path. Where err names no row group
-// or column, they are those given (-1 and "" where unknown). What is no fault of the
+// or column, it gets group and column (-1 and "" where unknown). What is no fault of the
 // data (cancellation, a memory limit, the usage) stays as it is.
 func Place(path string, group int, column string, err error) error {
 	var memory *stream.MemoryError

@@ -53,7 +53,7 @@ type Leaf struct {
 	Node     *schema.PrimitiveNode
 	max      int16
 	Def, Rep []int16
-	Values   []string // those that are not null
+	Values   []string // all that are not null
 }
 
 // Column returns the leaf of that dotted path, or nil.

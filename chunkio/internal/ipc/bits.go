@@ -27,16 +27,16 @@ func (b *bodyReader) openBits(buf buffer, from, to int64) (*bitReader, error) {
 func (t *bitReader) next(n int, want byte, f func(i int)) error {
 	for done := 0; done < n; {
 		k := min(n-done, tileValues)
-		held := 0
+		carried := 0
 		if t.skip > 0 {
-			held = 1
+			carried = 1
 		}
 		bytes := (t.skip + k + 7) / 8
 		if cap(t.buf) < bytes {
-			t.buf = append(make([]byte, 0, bytes), t.buf[:held]...)
+			t.buf = append(make([]byte, 0, bytes), t.buf[:carried]...)
 		}
 		t.buf = t.buf[:bytes]
-		if err := t.r.full(t.buf[held:]); err != nil {
+		if err := t.r.full(t.buf[carried:]); err != nil {
 			return err
 		}
 		for i := range k {

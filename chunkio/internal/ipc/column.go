@@ -12,7 +12,7 @@ type column struct {
 	structs []*field // the structs around it, outermost first: a null one makes it null
 	list    *field   // the list whose elements it holds; nil for scalars
 	value   *field   // its numbers; nil where they cannot be decoded
-	text    *field   // its values for decodeTexts; nil where noClass says why
+	text    *field   // its values for DecodeTexts; nil where NoClass says why
 }
 
 // addColumns flattens one field into columns.
@@ -147,9 +147,8 @@ func (c *column) arrays() []*field {
 	return list
 }
 
-// largestBatch stands for the batches of a stream, of which nothing is known
-// beforehand but their codec, and that no array need be read in more than tiles and
-// windows.
+// largestBatch stands for the batches of a stream. Only their codec is known beforehand,
+// and that arrays are read in tiles and windows.
 func (s *schema) largestBatch(codec int) *batch {
 	b := &batch{codec: codec, nodes: make([]node, s.nodes)}
 	for i := range b.nodes {

@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// numberDictionary is a dictionary of numbers; nulls are nullValue.
+// numberDictionary is a dictionary of numbers; nulls are format.Null.
 type numberDictionary struct {
 	values []float64
 	nulls  int64
@@ -54,7 +54,7 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 		all.values = all.values[:len(all.values):len(all.values)]
 	}
 	if g.mayBeNull(&plain) {
-		all.nulls += max(d.nodes[0].nulls, 1) // 1 of an unknown number: addNulls asks for any
+		all.nulls += max(d.nodes[0].nulls, 1) // 1 where the number is unknown: addNulls asks whether there is any
 	}
 	for n > 0 { // by tiles: the length is only what the file claims
 		tile := make([]float64, min(n, tileValues))

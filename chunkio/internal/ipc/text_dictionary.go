@@ -9,7 +9,7 @@ import (
 )
 
 // textDictionary is a dictionary whose values are read as text when a label first asks for
-// them, and held then. It is safe for concurrent use.
+// them, and kept. It is safe for concurrent use.
 type textDictionary struct {
 	batches []textBatch // the definition, and what was added to it
 

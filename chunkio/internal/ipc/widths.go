@@ -6,11 +6,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// widthUnknown marks a list column of which no row has been seen yet.
+// widthUnknown marks a list column before its first row has been seen.
 const widthUnknown = -1
 
-// findWidths takes the length of the lists from a batch, for list columns that no
-// batch before told; the batches behind are held to it when they are decoded.
+// findWidths takes the length of the lists from a batch, for list columns whose length no
+// earlier batch told; later batches must have it too, which decoding checks.
 func (s *schema) findWidths(ctx context.Context, g *group) error {
 	for l := range s.columns {
 		c := &s.columns[l]

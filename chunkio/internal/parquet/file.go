@@ -66,7 +66,7 @@ func read(in format.Input, memory int64) (*File, error) {
 
 func (f *File) Leaves() []format.Leaf { return f.leaf }
 func (f *File) GroupRows() []int64    { return f.rows }
-func (f *File) HeldBytes() int64      { return f.foot.held }
+func (f *File) HeldBytes() int64      { return f.foot.heap }
 func (f *File) FooterDigest() uint64  { return f.foot.digest }
 func (f *File) Close() error          { return f.in.Close() }
 

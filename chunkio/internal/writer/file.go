@@ -30,8 +30,7 @@ import (
 //	g.End()
 //	w.Finish()
 //
-// The encoders are those of v15's parquet/file. Its file writer is not used: it drops
-// errors of row groups, and has one page writer for all columns. Errors of the
+// v15's parquet/file encodes, but its file writer is not used: it drops errors of row groups, and has one page writer for all columns. Errors of the
 // underlying writer are returned as they are.
 type File struct {
 	out    io.Writer

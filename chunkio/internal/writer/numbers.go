@@ -60,7 +60,7 @@ func (n Number) Node(name string, required bool) schema.Node {
 // Write encodes column x, NaN as null, to c.
 func (n Number) Write(c *Chunk, x []float64) error { return n.Encode(c, x, math.IsNaN) }
 
-// WriteMarked encodes column x, in which nullValue marks the nulls, to c.
+// WriteMarked encodes column x, in which format.Null marks the nulls, to c.
 func (n Number) WriteMarked(c *Chunk, x []float64) error { return n.Encode(c, x, format.IsNull) }
 
 func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
