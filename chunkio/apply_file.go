@@ -3,11 +3,10 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
@@ -83,13 +82,9 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := map[string]bool{}
-	for _, k := range keys {
-		kept[k] = true
-	}
 	var columns []copier.Column
 	for _, c := range a.columns {
-		if c.Kind != copier.FromPartition || !kept[c.Name] {
+		if c.Kind != copier.FromPartition || !slices.Contains(keys, c.Name) {
 			columns = append(columns, c)
 		}
 	}
@@ -114,11 +109,7 @@ func (a *applier) writeFile(ctx context.Context, path, shownPath string, fields 
 		nodes = append(nodes, f.Node)
 		dict = append(dict, f.Dict...)
 	}
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)
-	if err != nil {
-		return fmt.Errorf("the output's schema: %w", err)
-	}
-	w, err := writer.New(out, root, dict, a.opt.Threads)
+	w, err := writer.New(out, nodes, dict, a.opt.Threads)
 	if err != nil {
 		return err
 	}

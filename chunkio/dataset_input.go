@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"

@@ -78,15 +78,8 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	if opt.Label != nil {
 		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
 	}
-	if err := uniqueFields(fields); err != nil {
-		return 0, 0, err
-	}
-	root, err := schema.NewGroupNode("schema", required, fields, -1)
-	if err != nil {
-		return 0, 0, err
-	}
 	// Counts repeat too, and where values do not the dictionary is soon given up.
-	if s.w, err = writer.New(out, root, []bool{true, true, true}, opt.Threads); err != nil {
+	if s.w, err = writer.New(out, fields, []bool{true, true, true}, opt.Threads); err != nil {
 		return 0, 0, err
 	}
 	if err := writeChunks(ctx, src, s.add); err != nil {

@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/text":       {},
-	"chunkio/internal/writer":     {"chunkio/internal/format", "chunkio/internal/parquet"},
+	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond

@@ -17,6 +17,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
