@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -233,6 +232,3 @@ func (d *Dataset) Close() error {
 }
 
 var _ stream.Source = (*Dataset)(nil)
-
-// counter is the meter's count of bytes read from the input.
-func (d *Dataset) counter() *atomic.Int64 { return &d.opt.Meter.Bytes }

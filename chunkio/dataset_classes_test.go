@@ -174,7 +174,7 @@ func TestClassesStayOverPasses(t *testing.T) {
 	}
 }
 
-func TestTooManyClassesAreNone(t *testing.T) {
+func TestTooManyClasses(t *testing.T) {
 	for _, n := range []int{format.MaxClasses, format.MaxClasses + 1} {
 		words := make([]string, n+10)
 		for i := range words {
@@ -213,7 +213,7 @@ func TestTooManyClassesAreNone(t *testing.T) {
 	}
 }
 
-func TestLabelsThatAreNoClasses(t *testing.T) {
+func TestLabelsThatCannotBeClasses(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(3, 2)), 10, 2, 0)
 	tab.leaves = append(tab.leaves, format.Leaf{Name: "empty", Type: "null", Why: "always null", NoClass: "always null"})
 	disk, paths := plant(tab, 1, 10, 4)
@@ -231,7 +231,7 @@ func TestLabelsThatAreNoClasses(t *testing.T) {
 	}
 }
 
-func TestFaultsOfLabelsHaveAPlace(t *testing.T) {
+func TestLabelErrorsNameTheirPlace(t *testing.T) {
 	tab := newTable(100).addScalar("a", make([]float64, 100)).addLabel("kind", make([]string, 100))
 	disk, paths := plant(tab, 2, 20, 1)
 	broken := errors.New("broken page")

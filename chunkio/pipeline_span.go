@@ -66,10 +66,7 @@ func (s *span) reset(at rowGroup, from, to int64) {
 
 // zeroed returns n zero elements, in the memory of old if it is large enough.
 func zeroed[T any](old []T, n int) []T {
-	if cap(old) < n {
-		return make([]T, n)
-	}
-	old = old[:n]
+	old = format.Sized(old, n)
 	clear(old)
 	return old
 }

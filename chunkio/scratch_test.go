@@ -136,7 +136,7 @@ func TestScratchReadsSideBySide(t *testing.T) {
 	}
 }
 
-func TestScratchRefusesWhatHasNoRoom(t *testing.T) {
+func TestScratchRefusesFilesWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
 	s := NewScratch(ScratchOptions{Dir: dir, Limit: 1000})
 	var memory *stream.MemoryError

@@ -7,11 +7,11 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	ownipc "github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // ipcSource copies columns of an Arrow IPC file. The file has been checked by package ipc;
@@ -82,7 +82,7 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 			if err != nil {
 				return Field{}, err
 			}
-			list, err := schema.ListOfWithName(c.Name, node, repetition(!l.nullable), -1)
+			list, err := schema.ListOfWithName(c.Name, node, writer.Repetition(!l.nullable), -1)
 			return Field{list, []bool{m.dict}}, err
 		}
 		return Field{}, errNotWhole(c.Name)
@@ -102,13 +102,6 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 	}
 	node, err := m.node(c.Name, required)
 	return Field{node, []bool{m.dict}}, err
-}
-
-func repetition(required bool) parquet.Repetition {
-	if required {
-		return parquet.Repetitions.Required
-	}
-	return parquet.Repetitions.Optional
 }
 
 // elementOf is the element field of a list type.

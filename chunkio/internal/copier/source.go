@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -86,11 +85,7 @@ const OpenColumnBytes = 128 << 10
 
 // FlatNode is a column of n's type at the top level.
 func FlatNode(n *schema.PrimitiveNode, name string, required bool) (*schema.PrimitiveNode, error) {
-	rep := parquet.Repetitions.Optional
-	if required {
-		rep = parquet.Repetitions.Required
-	}
-	return schema.NewPrimitiveNodeLogical(name, rep, n.LogicalType(), n.PhysicalType(), n.TypeLength(), -1)
+	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), n.LogicalType(), n.PhysicalType(), n.TypeLength(), -1)
 }
 
 // cloneNode copies a node with all below it: a node knows its parent, so that it can

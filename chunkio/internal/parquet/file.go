@@ -30,18 +30,9 @@ type File struct {
 	pool    *sync.Pool // of *scratch
 }
 
-// Open reads the footer of in, in at most memory bytes, and checks it. It owns
-// in from then on and closes it, on an error too.
+// Open reads the footer of in, in at most memory bytes, and checks it. in is closed with
+// the file, or by the caller if Open fails.
 func Open(in format.Input, memory int64) (*File, error) {
-	f, err := read(in, memory)
-	if err != nil {
-		_ = in.Close() // it was only read; the first error is the one to tell
-		return nil, err
-	}
-	return f, nil
-}
-
-func read(in format.Input, memory int64) (*File, error) {
 	foot, err := readFooter(in, memory)
 	if err != nil {
 		return nil, err

@@ -29,36 +29,6 @@ func putBatch(w pqfile.ColumnChunkWriter, values any, def, rep []int16) error {
 	return err
 }
 
-// writeFile writes a Parquet file with arrow's writer; put writes column c of group g.
-func writeFile(t testing.TB, fields schema.FieldList, groups int, put func(g, c int, w pqfile.ColumnChunkWriter) error, props ...parquet.WriterProperty) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1))
-	w := pqfile.NewParquetWriter(&out, root, pqfile.WithWriterProps(parquet.NewWriterProperties(props...)))
-	for g := range groups {
-		rg := w.AppendRowGroup()
-		for c := range w.NumColumns() {
-			column, err := rg.NextColumn()
-			if err == nil {
-				err = put(g, c, column)
-			}
-			if err == nil {
-				err = column.Close()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := rg.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 // typeCase is a column type: n values of it, physical and as numbers.
 type typeCase struct {
 	typ  string
@@ -227,7 +197,7 @@ func roundTrip(t *testing.T, c typeCase, e parquet.Encoding, version parquet.Dat
 		props = append(props, parquet.WithDictionaryDefault(false), parquet.WithEncoding(e))
 	}
 	nulls := int64(0)
-	file := writeFile(t, schema.FieldList{c.node(rep)}, groups, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+	file := formattest.WriteFile(t, schema.FieldList{c.node(rep)}, groups, func(_, _ int, w pqfile.ColumnChunkWriter) error {
 		var def []int16
 		present := rows
 		if rep == parquet.Repetitions.Optional {
@@ -284,7 +254,7 @@ func TestColumnReader(t *testing.T) {
 			if e != parquet.Encodings.RLEDict {
 				props = append(props, parquet.WithDictionaryDefault(false), parquet.WithEncoding(e))
 			}
-			file := writeFile(t, schema.FieldList{node}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+			file := formattest.WriteFile(t, schema.FieldList{node}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
 				return putBatch(w, text, nil, nil)
 			}, props...)
 			f, err := Open(formattest.NewMemory(file), 1<<20)

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // batchValues is how many values are decoded at a time: their scratch stays in the
@@ -50,10 +51,7 @@ func scratchBytes(c chunkInfo, col *column) int64 {
 
 // grow returns *buf with length n, reusing its memory.
 func grow[T any](buf *[]T, n int) []T {
-	if cap(*buf) < n {
-		*buf = make([]T, n)
-	}
-	*buf = (*buf)[:n]
+	*buf = format.Sized(*buf, n)
 	return *buf
 }
 
