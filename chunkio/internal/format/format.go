@@ -172,9 +172,12 @@ func GroupStart(f File, g int) (start int64) {
 // or column, it gets group and column (-1 and "" where unknown). What is no fault of the
 // data (cancellation, a memory limit, the usage) stays as it is.
 func Place(path string, group int, column string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var memory *stream.MemoryError
 	var usage *stream.UsageError
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &memory) || errors.As(err, &usage) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &memory) || errors.As(err, &usage) {
 		return err
 	}
 	place := stream.DataError{Err: err, RowGroup: -1, Row: -1}
