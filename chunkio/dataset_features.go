@@ -232,11 +232,7 @@ func (f *features) add(e entry, width int) {
 }
 
 func newRead(e entry, width int) read {
-	r := read{leaf: e.leaf, part: e.part, cols: make([]int, width)}
-	for i := range r.cols {
-		r.cols[i] = -1
-	}
-	return r
+	return read{leaf: e.leaf, part: e.part, cols: slices.Repeat([]int{-1}, width)}
 }
 
 func widthOf(c *catalog, e entry, sparse *sparseSpec) int {
