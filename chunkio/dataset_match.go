@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Suggest returns the one of the names that is most likely meant by name, or ""
-// when none is near: at most a third of its letters may differ, case aside (two of
+// Suggest returns the name that is most likely meant by name, or "" when none is near:
+// at most a third of its letters may differ, case aside (two of
 // five, so that swapped letters are found). Among equally near names the first
 // wins. Cost: one edit distance a name.
 func Suggest(name string, among []string) string {
@@ -68,8 +68,8 @@ func matchPatterns(option string, patterns []string, names []columnName) ([]bool
 
 // Match returns which of the flattened column names match any of the patterns, by
 // the rules of Options.Columns. A pattern that matches none is a *stream.UsageError
-// that names the flag and, where one is near, the name that may be meant.
-func Match(flag string, patterns, names []string) ([]bool, error) {
+// that names the option and, where one is near, the name that may be meant.
+func Match(option string, patterns, names []string) ([]bool, error) {
 	columns := make([]columnName, len(names))
 	for i, name := range names {
 		columns[i].flat = name
@@ -77,7 +77,7 @@ func Match(flag string, patterns, names []string) ([]bool, error) {
 			columns[i].list = name[:at]
 		}
 	}
-	return matchPatterns(flag, patterns, columns)
+	return matchPatterns(option, patterns, columns)
 }
 
 // nameIndex finds the columns of a name: looking through all of them for each of

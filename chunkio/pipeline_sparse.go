@@ -14,8 +14,8 @@ import (
 const maxSparseFeatures = 1 << 20
 
 // sparseRowGuess is the bytes a sparse row is planned with, before any is decoded:
-// 100 entries of an index and a value in their lists and as CSR. What rows really
-// take, the first block tells.
+// 100 entries of an index and a value in their lists and as CSR. The first block tells
+// what rows really take.
 const sparseRowGuess = 100 * sparseEntryBytes
 
 // sparseEntryBytes is what an entry takes: in both lists, and in the CSR form.
