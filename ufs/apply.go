@@ -70,7 +70,7 @@ func ReadSelection(path string) (*stream.Selection, error) {
 	defer f.Close()
 	s, err := stream.DecodeSelection(f)
 	if err != nil {
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with: ufs-stream select … {format} json")}
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
 	}
 	if len(s.Selected) == 0 {
 		return nil, stream.Dataf(path, "the selection has no features")

@@ -80,7 +80,7 @@ func (e *evaluator) prefixes() error {
 	}
 	for _, s := range e.Selections {
 		if k := slices.Max(e.counts); k > len(s.Selected) {
-			return stream.Usagef("-k %d is more than the %s that %s has; select more: ufs-stream select … -k %[1]d", k, plural(len(s.Selected), "feature"), s.Path)
+			return stream.Usagef("{k} %d is more than the %s that %s has; select more: {k} %[1]d", k, plural(len(s.Selected), "feature"), s.Path)
 		}
 		seen := make(map[string]bool)
 		for _, f := range s.Selected {

@@ -17,7 +17,7 @@ var mayImport = map[string][]string{
 	"internal/words":      {},
 	"internal/agree":      {},
 	"internal/suggest":    {},
-	"internal/gates":      {},
+	"internal/gates":      {}, // tests only
 	"internal/kernel":     {},
 	"internal/linalg":     {"internal/kernel"},
 	"internal/atomicfile": {"stream"},
