@@ -44,17 +44,6 @@ func TestPatternsMatchNames(t *testing.T) {
 	}
 }
 
-func TestSuggest(t *testing.T) {
-	among := []string{"price", "prices", "label", "weight", "größe"}
-	for name, want := range map[string]string{
-		"pirce": "price", "Label": "label", "wieght": "weight", "x": "", "temperature": "", "grösse": "größe", "": "", "y": "",
-	} {
-		if got := Suggest(name, among); got != want {
-			t.Errorf("Suggest(%q) = %q, want %q", name, got, want)
-		}
-	}
-}
-
 // Selections name thousands of columns: time must grow with names and patterns, not
 // with their product.
 func BenchmarkMatchExactNames(b *testing.B) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -81,7 +82,7 @@ func (c *catalog) listLeaf(name string) (int, error) {
 		}
 		return i, nil
 	}
-	return 0, stream.Usagef("{sparse}: no column is named %s%s", name, didYouMean(name, names))
+	return 0, stream.Usagef("{sparse}: no column is named %s%s", name, suggest.DidYouMean(name, names))
 }
 
 // countFeatures is one more than the largest index in any row. Values that are no
