@@ -64,10 +64,10 @@ func (m *declared) Options(o *method.Options) {
 }
 
 // checkGraph refuses options of a graph that is not made.
-func (m *declared) checkGraph(given func(string) bool) error {
-	anchors := given("anchors") || given("anchor-method")
+func (m *declared) checkGraph(isSet func(string) bool) error {
+	anchors := isSet("anchors") || isSet("anchor-method")
 	switch {
-	case m.graph == "none" && (anchors || given("neighbors")):
+	case m.graph == "none" && (anchors || isSet("neighbors")):
 		return stream.Usagef("{graph} none: {anchors}, {anchor-method} and {neighbors} shape a graph; leave them out")
 	case m.graph == "knn" && anchors:
 		return stream.Usagef("{graph} knn has no anchors; choose {graph} anchor, or leave {anchors} and {anchor-method} out")

@@ -15,7 +15,7 @@ import (
 // sets. A declaration gives the variable its default.
 type Options struct {
 	list   []*Option
-	checks []func(given func(name string) bool) error
+	checks []func(isSet func(name string) bool) error
 }
 
 // Option is one declared setting.
@@ -28,7 +28,7 @@ type Option struct {
 
 	parse  func(string) error
 	bounds []func(text string) error
-	given  bool
+	isSet  bool
 }
 
 // All lists the options in the order of their declaration.
@@ -45,7 +45,7 @@ func (o *Options) Find(name string) *Option {
 }
 
 // Check adds a rule over several options, for when all have their values.
-func (o *Options) Check(rule func(given func(name string) bool) error) {
+func (o *Options) Check(rule func(isSet func(name string) bool) error) {
 	o.checks = append(o.checks, rule)
 }
 
@@ -132,7 +132,7 @@ func (o *Options) Choice(to *string, name, value, usage string, allowed ...strin
 	}})
 }
 
-// Weights declares a weight, of which a path takes several.
+// Weights declares a weight; a path takes several.
 func (o *Options) Weights(to *Weights, name, usage string) *Option {
 	*to = nil
 	return o.add(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: to.Set})
@@ -147,22 +147,22 @@ func (opt *Option) Bound(fine func() bool, want string) *Option {
 		if fine() {
 			return nil
 		}
-		return stream.Usagef("{"+opt.Name+"} %s: %s", text, want)
+		return stream.Usagef("%v %s: %s", stream.Option(opt.Name), text, want)
 	})
 }
 
-// Refuse adds a rule over the value given, which its text is.
+// Refuse adds a rule over the value; text is how it was written.
 func (opt *Option) Refuse(rule func(text string) error) *Option {
 	opt.bounds = append(opt.bounds, rule)
 	return opt
 }
 
-// set takes over a given value.
+// set takes over a value from its text.
 func (opt *Option) set(text string) error {
 	if err := opt.parse(text); err != nil {
-		return stream.Usagef("{"+opt.Name+"} %s: %w", text, err)
+		return stream.Usagef("%v %s: %w", stream.Option(opt.Name), text, err)
 	}
-	opt.given = true
+	opt.isSet = true
 	for _, rule := range opt.bounds {
 		if err := rule(text); err != nil {
 			return err

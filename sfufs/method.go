@@ -41,7 +41,7 @@ func (m *declared) Options(o *method.Options) {
 			}
 			for _, w := range *to {
 				if err := validate(w.Value); err != nil {
-					return stream.Usagef("{"+name+"}: %v", err)
+					return stream.Usagef("%v: %v", stream.Option(name), err)
 				}
 			}
 			return nil

@@ -14,6 +14,9 @@ type Text struct {
 	Args   []any
 }
 
+// Option is the name of an option, as an argument of a Text: where the format cannot say it.
+type Option string
+
 // Spelling says how the option of a name is written: "--anchors". Nil writes the name.
 type Spelling func(option string) string
 
@@ -60,6 +63,10 @@ func (t Text) Spell(say Spelling) string {
 			args[i] = Spell(a, say)
 		case Text:
 			args[i] = a.Spell(say)
+		case Option:
+			if args[i] = a; say != nil {
+				args[i] = say(string(a))
+			}
 		default:
 			args[i] = a
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// drawnBefore is what the profile given holds, of the columns that take part.
+// drawnBefore is what Scan's profile holds of the columns that take part.
 func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 	r, whole := p.g.run, p.g.profile
 	var err error
@@ -34,9 +34,9 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 			r.Missing, r.Spec.Name)
 	}
 	asked := r.shape()
-	for _, flag := range []string{"rows", "sparse"} {
-		if asked[flag] != whole.options[flag] {
-			return nil, stream.Usagef("{"+flag+"} %q, but {profile} was made with %q; make both alike", asked[flag], whole.options[flag])
+	for _, option := range []string{"rows", "sparse"} {
+		if asked[option] != whole.options[option] {
+			return nil, stream.Usagef("%v %q, but {profile} was made with %q; make both alike", stream.Option(option), asked[option], whole.options[option])
 		}
 	}
 	if r.Anchors.File != "" {
@@ -45,8 +45,8 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 	return d, r.reuse(d, wanted)
 }
 
-// reuse reduces the sample of the profile given to what a profile pass would draw now, from
-// the columns that are wanted.
+// reuse reduces the sample of Scan's profile to what a profile pass over the wanted columns
+// would draw now.
 func (r *run) reuse(d *drawn, wanted []bool) error {
 	again := stream.Textf("{profile-only} {method} %s", r.Spec.Name)
 	if d.sample == nil {
@@ -58,7 +58,7 @@ func (r *run) reuse(d *drawn, wanted []bool) error {
 	m := r.expectedAnchors(d.profile.Seen)
 	rows := r.anchorSample(m, len(d.columns))
 	if kept := d.sample.Rows(); kept < rows {
-		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these flags",
+		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these",
 			kept, rows, m, r.Anchors.Placing, again)
 	}
 	// A copy, as another attempt may follow. Merging keeps the smaller number of rows.

@@ -88,7 +88,7 @@ func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
 	return g.start(ctx)
 }
 
-// record lists every setting that shapes the answer; those of the method come with its
+// record lists every setting that shapes the answer; the method's own come with its
 // ranking.
 func (r *run) record(e *gathered) map[string]any {
 	o := make(map[string]any)

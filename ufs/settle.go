@@ -19,12 +19,12 @@ type run struct {
 	Request
 	*method.Bound // the method and its settings
 	scale         gram.Scale
-	asked         Request // as it was given: what a statistics file must agree with
+	asked         Request // before defaults were filled in: what a statistics file must agree with
 
-	many       bool      // path: several settings, in place of one selection
-	profile    *gathered // --profile: what the whole input holds; or nil
-	held       int64     // bytes of its sample of rows
-	anchorRows int       // of the file of anchors, found by countAnchors
+	many        bool      // path: several settings, in place of one selection
+	profile     *gathered // --profile: what the whole input holds; or nil
+	sampleBytes int64     // of the rows sampled in it
+	anchorRows  int       // of the file of anchors, found by countAnchors
 }
 
 // scaleNames are the values of Request.Scale.
@@ -79,7 +79,7 @@ func (q *Request) input() error {
 	return nil
 }
 
-// noStats refuses statistics files given as inputs, and says what to do with them.
+// noStats refuses statistics files among the inputs, and says what to do with them.
 func (q *Request) noStats(remedy string) error {
 	for _, path := range q.Inputs {
 		if chunkio.IsStats(path) {
