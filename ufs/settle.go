@@ -154,7 +154,7 @@ func (q *Request) check(spec method.Spec) error {
 	case spec.From != method.FromRows:
 		return nil
 	case q.Stats != "":
-		return stream.Usagef("method %s iterates over rows, which statistics do not hold; select from the data itself, or choose {method} %s with {stats}", spec.Name, methods.Default)
+		return stream.Usagef("method %s iterates over rows, which statistics do not hold; select from the data: select INPUT… {method} %[1]s, or choose {method} %s with {stats}", spec.Name, methods.Default)
 	case q.Checkpoint != "":
 		return stream.Usagef("{checkpoint} saves Gram statistics, and method %s makes none: it iterates over rows; leave it out, or use fewer rows, {sample}", spec.Name)
 	}
