@@ -22,6 +22,7 @@ type Options struct {
 type Option struct {
 	Name    string
 	Usage   string // one line; `N` in backquotes names the value
+	Syntax  string // of the value, where that wants a word
 	Type    string // int, float64, bool, string, name (one of Allowed) or NUMBERS (weights)
 	Default string // as text; empty where Usage says it
 	Allowed []string
@@ -135,7 +136,8 @@ func (o *Options) Choice(to *string, name, value, usage string, allowed ...strin
 // Weights declares a weight; a path takes several.
 func (o *Options) Weights(to *Weights, name, usage string) *Option {
 	*to = nil
-	return o.add(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: to.Set})
+	return o.add(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: to.Set,
+		Syntax: "a number, or where the method knows it a share of what leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
 // Parse reads the value of the option from text; the error says what it wants.

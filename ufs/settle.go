@@ -36,9 +36,6 @@ func scaleNames() []string {
 	return names
 }
 
-// ScaleNames lists the values of Request.Scale.
-func ScaleNames() []string { return scaleNames() }
-
 // limits fills in the bounds of the request.
 func (q *Request) limits() error {
 	if q.Threads < 0 || q.Threads > maxThreads {

@@ -158,6 +158,9 @@ func addOptions(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) 
 			}
 			f.Usage += strings.Join(u.methods, ", ") + ": " + u.text
 		}
+		if syntax := f.Value.(*optionFlag).option.Syntax; syntax != "" {
+			f.Usage += "; " + syntax
+		}
 	}
 }
 
