@@ -81,7 +81,7 @@ func Spell(err error, say Spelling) string {
 		return own.Spell(say)
 	}
 	var inner []error
-	switch outer := err.(type) {
+	switch outer := any(err).(type) {
 	case interface{ Unwrap() error }:
 		inner = []error{outer.Unwrap()}
 	case interface{ Unwrap() []error }:
@@ -119,7 +119,7 @@ type textError struct {
 func (e *textError) Error() string { return e.String() }
 
 func (e *textError) Unwrap() []error {
-	switch w := e.wrapped.(type) {
+	switch w := any(e.wrapped).(type) {
 	case interface{ Unwrap() error }:
 		if inner := w.Unwrap(); inner != nil {
 			return []error{inner}

@@ -149,8 +149,8 @@ func (r *run) recordedGraph(e *gathered) error {
 			return stream.Dataf(r.Stats, "no seed: %w", err)
 		}
 	}
-	r.Request.Scale = e.options["scale"]
-	if r.scale, err = gram.ParseScale(r.Request.Scale); err != nil {
+	r.Scale = e.options["scale"]
+	if r.scale, err = gram.ParseScale(r.Scale); err != nil {
 		return stream.Dataf(r.Stats, "%v", err)
 	}
 	return nil

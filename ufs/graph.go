@@ -153,7 +153,7 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 // graphShape lists the settings that shape a graph's statistics, by option.
 func (r *run) graphShape(s map[string]string) {
 	f := &r.Anchors
-	s["scale"] = r.Request.Scale
+	s["scale"] = r.Scale
 	s["neighbors"] = fmt.Sprint(f.Neighbors)
 	if f.File != "" {
 		s["anchors-file"] = f.File

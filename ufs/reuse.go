@@ -31,7 +31,7 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 	// Dropped rows must neither scale nor be anchors, and kept rows must.
 	if drop := p.opt.Missing == stream.MissingDropRow; holes && drop != (whole.options["missing"] == missingDropRow) {
 		return nil, stream.Usagef("{missing} %s: {profile} was made under another policy, so of other rows; make it with {profile-only} {method} %s {missing} %[1]s",
-			r.Missing, r.Spec.Name)
+			r.Missing, r.Name)
 	}
 	asked := r.shape()
 	for _, option := range []string{"rows", "sparse"} {
@@ -48,7 +48,7 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 // reuse reduces the sample of Scan's profile to what a profile pass over the wanted columns
 // would draw now.
 func (r *run) reuse(d *drawn, wanted []bool) error {
-	again := stream.Textf("{profile-only} {method} %s", r.Spec.Name)
+	again := stream.Textf("{profile-only} {method} %s", r.Name)
 	if d.sample == nil {
 		return stream.Usagef("{profile} has no sample of rows to take anchors from; make it with %s", again)
 	}

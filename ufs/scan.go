@@ -32,12 +32,12 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if err := q.noStats("add statistics files with merge"); err != nil {
 		return nil, err
 	}
-	r, err := q.Request.settle()
+	r, err := q.settle()
 	if err != nil {
 		return nil, err
 	}
 	if r.From == method.FromRows {
-		return nil, stream.Usagef("scan: method %s iterates over rows, so there are no statistics to gather; use select INPUT… {method} %[1]s", r.Spec.Name)
+		return nil, stream.Usagef("scan: method %s iterates over rows, so there are no statistics to gather; use select INPUT… {method} %[1]s", r.Name)
 	}
 	part, err := parseShard(q.Shard)
 	if err != nil {

@@ -114,10 +114,10 @@ func (q Request) settle() (*run, error) {
 	if r.Methods == nil {
 		r.Methods = methods.All()
 	}
-	if r.Request.Method == "" {
-		r.Request.Method = methods.Default
+	if r.Method == "" {
+		r.Method = methods.Default
 	}
-	spec, err := methods.Find(r.Methods, r.Request.Method)
+	spec, err := methods.Find(r.Methods, r.Method)
 	if err != nil {
 		return nil, err
 	}
@@ -159,17 +159,17 @@ func (q *Request) check(spec method.Spec) error {
 }
 
 func (r *run) settleScale() (err error) {
-	if r.Request.Scale == "" {
-		r.Request.Scale = r.Spec.Scale.String()
+	if r.Scale == "" {
+		r.Scale = r.Spec.Scale.String()
 	}
-	if !slices.Contains(scaleNames(), r.Request.Scale) {
-		return stream.Usagef("unknown scale %q (want none, center, minmax, unit, standard)%s", r.Request.Scale, suggest.DidYouMean(r.Request.Scale, scaleNames()))
+	if !slices.Contains(scaleNames(), r.Scale) {
+		return stream.Usagef("unknown scale %q (want none, center, minmax, unit, standard)%s", r.Scale, suggest.DidYouMean(r.Request.Scale, scaleNames()))
 	}
-	if r.scale, err = gram.ParseScale(r.Request.Scale); err != nil {
+	if r.scale, err = gram.ParseScale(r.Scale); err != nil {
 		return err
 	}
 	if fit := r.Takes.Scales; fit != nil && !slices.Contains(fit, r.scale) {
-		return stream.Usagef("{scale} %s: %s", r.Request.Scale, r.Takes.WhyScales)
+		return stream.Usagef("{scale} %s: %s", r.Scale, r.Takes.WhyScales)
 	}
 	return nil
 }
