@@ -163,7 +163,7 @@ func (r *run) settleScale() (err error) {
 		r.Scale = r.Spec.Scale.String()
 	}
 	if !slices.Contains(scaleNames(), r.Scale) {
-		return stream.Usagef("unknown scale %q (want none, center, minmax, unit, standard)%s", r.Scale, suggest.DidYouMean(r.Request.Scale, scaleNames()))
+		return stream.Usagef("unknown scale %q (want none, center, minmax, unit, standard)%s", r.Scale, suggest.DidYouMean(r.Scale, scaleNames()))
 	}
 	if r.scale, err = gram.ParseScale(r.Scale); err != nil {
 		return err
