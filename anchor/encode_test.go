@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/words"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -24,10 +25,7 @@ func written(tb testing.TB, w io.WriterTo) []byte {
 }
 
 func emptyStatistics(tb testing.TB, opt Options) *Statistics {
-	s, err := NewStatistics(nil, opt)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := must.Get(NewStatistics(nil, opt))(tb)
 	return s
 }
 
@@ -51,10 +49,7 @@ func states(tb testing.TB) map[string]struct{ full, empty state } {
 
 // withoutRows returns empty statistics.
 func withoutRows(tb testing.TB, a *Anchors) *Statistics {
-	s, err := NewStatistics(a, Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := must.Get(NewStatistics(a, Options{}))(tb)
 	return s
 }
 
@@ -77,19 +72,13 @@ func TestResume(t *testing.T) {
 	a := tab.random(t, 9, gram.ScaleMinMax)
 	whole, sample := written(t, tab.statistics(t, a, Options{}, 60)), written(t, tab.sampler(t, 9))
 	for cut := 0; cut <= 60; cut += 15 {
-		s, err := NewStatistics(a, Options{Threads: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewStatistics(a, Options{Threads: 2}))(t)
 		first := withoutRows(t, a)
 		tab.add(t, first, 0, cut, 7)
 		p, q := NewSampler(4, SamplerOptions{Rows: 9, Seed: 1}), NewSampler(0, SamplerOptions{})
 		tab.add(t, p, 0, cut, 7)
-		_, err = s.ReadFrom(bytes.NewReader(written(t, first)))
-		_, err2 := q.ReadFrom(bytes.NewReader(written(t, p)))
-		if err = errors.Join(err, err2); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.ReadFrom(bytes.NewReader(written(t, first))))(t)
+		must.Get(q.ReadFrom(bytes.NewReader(written(t, p))))(t)
 		tab.add(t, s, cut, 60, 11)
 		tab.add(t, q, cut, 60, 11)
 		if !bytes.Equal(whole, written(t, s)) || !bytes.Equal(sample, written(t, q)) {
@@ -141,10 +130,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("other %s: state changed", name)
 		}
 	}
-	s, err := NewStatistics(a, Options{Neighbors: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewStatistics(a, Options{Neighbors: 4}))(t)
 	if _, err := s.ReadFrom(bytes.NewReader(b)); !errors.As(err, &usage) {
 		t.Errorf("other neighbours: %v", err)
 	}
@@ -194,15 +180,11 @@ func FuzzStatistics(f *testing.F) {
 			if _, err := o.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, written(t, o)) {
 				t.Fatalf("round trip: %v", err)
 			}
-			if err := s.Merge(o); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Merge(o))
 			if d := len(s.frame.columns); d > 0 {
 				g := &gram.Gram{D: 1, Columns: s.frame.columns[:1:1], Rows: s.Rows, Weight: float64(s.Rows),
 					Std: []float64{1}, Mean: []float64{0}, Filled: []int64{0}, Missing: make([]stream.MissingCount, 1), Sym: []float64{float64(s.Rows)}}
-				if _, err := s.Graph(g); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.Graph(g))(t)
 			}
 		}
 		p, q := NewSampler(0, SamplerOptions{Limit: 4 << 20}), NewSampler(0, SamplerOptions{})
@@ -211,9 +193,7 @@ func FuzzStatistics(f *testing.F) {
 			if _, err := q.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, written(t, q)) {
 				t.Fatalf("round trip: %v", err)
 			}
-			if err := p.Merge(q); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Merge(q))
 			p.Draw(p.Len())
 		}
 	})

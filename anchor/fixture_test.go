@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // readFixtures decodes every file of the given pattern into a new T.
@@ -25,10 +26,7 @@ func readFixtures[T any](t *testing.T, pattern string) []T {
 	}
 	var all []T
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))(t)
 		var file T
 		if err := json.Unmarshal(data, &file); err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -53,20 +51,14 @@ type anchorCase struct {
 // rawAnchors makes anchors of raw rows, unscaled as in the fixtures.
 func rawAnchors(t *testing.T, tab table, anchors [][]float64) *Anchors {
 	t.Helper()
-	a, err := Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone)))(t)
 	return a
 }
 
 // denseZ runs the rows of tab through the statistics' own search and weights.
 func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64) {
 	t.Helper()
-	s, err := NewStatistics(a, Options{Neighbors: k})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewStatistics(a, Options{Neighbors: k}))(t)
 	w := s.newScratch()
 	z, nearest = zeros(tab.rows(), a.M), zeros(tab.rows(), k+1)
 	for i := range tab.rows() {
@@ -171,10 +163,7 @@ func TestFixtureSfufsStatistics(t *testing.T) {
 		checkNear(t, "ZtZ", flat(ztz), fix.Stats.ZtZ, 1e-12)
 		checkNear(t, "sum", sum, [][]float64{fix.Stats.Sum}, 1e-12)
 
-		g, err := s.Graph(tab.gram(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(s.Graph(tab.gram(t)))(t)
 		centred := zeros(d, d)
 		for i := range d {
 			for j := range d {

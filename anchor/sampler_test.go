@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -55,9 +56,7 @@ func TestSamplerMergesExactly(t *testing.T) {
 			part := NewSampler(3, SamplerOptions{Rows: 40, Seed: 1})
 			tab.add(t, part, p*500/7, (p+1)*500/7, 64)
 			before := written(t, part)
-			if err := all.Merge(part); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, all.Merge(part))
 			if !bytes.Equal(before, written(t, part)) {
 				t.Fatal("merging changed the other sample")
 			}
@@ -91,9 +90,7 @@ func TestSamplerTakesDroppedAndSparseRows(t *testing.T) {
 	dropped.Start, dropped.Block, dropped.Positions = 0, 50, []int64{3, 5, 8, 13, 21, 22, 23, 30, 40, 49}
 	s := NewSampler(5, SamplerOptions{Rows: 4, Seed: 9})
 	for _, c := range []*stream.Chunk{dropped, {Start: 50, Block: 3, Cols: 5}} {
-		if err := s.Add(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(c))
 	}
 	for _, p := range s.Draw(4).Positions {
 		if !slices.Contains(dropped.Positions, p) {
@@ -125,9 +122,7 @@ func TestSamplerIsUniform(t *testing.T) {
 func TestSamplerTellsEqualPositionsByValue(t *testing.T) {
 	a, b := clusters(30, 3, 5), clusters(30, 3, 6)
 	ab, ba := a.sampler(t, 9), b.sampler(t, 9)
-	if err := errors.Join(ab.Merge(b.sampler(t, 9)), ba.Merge(a.sampler(t, 9))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(ab.Merge(b.sampler(t, 9)), ba.Merge(a.sampler(t, 9))))
 	if !bytes.Equal(written(t, ab), written(t, ba)) {
 		t.Error("the order of merging matters")
 	}

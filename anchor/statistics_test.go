@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -110,9 +111,7 @@ func TestMergeIsConcatenation(t *testing.T) {
 			continue
 		}
 		before := written(t, s)
-		if err := parts.Merge(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, parts.Merge(s))
 		if !bytes.Equal(before, written(t, s)) {
 			t.Fatal("merging changed the other statistics")
 		}
@@ -131,10 +130,7 @@ func TestRefuses(t *testing.T) {
 	s := tab.statistics(t, a, Options{}, 50)
 	before := written(t, s)
 	var usage *stream.UsageError
-	other, err := NewStatistics(a, Options{Neighbors: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(NewStatistics(a, Options{Neighbors: 4}))(t)
 	for name, o := range map[string]*Statistics{
 		"neighbours": other,
 		"anchors":    withoutRows(t, tab.random(t, 10, gram.ScaleStandard)),
@@ -279,10 +275,7 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 	all := tab.graph(t, a, Options{})
 	few := tab.gram(t)
 	few.Keep([]bool{true, false, true, true, false, true})
-	g, err := tab.statistics(t, a, Options{}, 80).Graph(few)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(tab.statistics(t, a, Options{}, 80).Graph(few))(t)
 	for k, j := range []int{0, 2, 3, 5} {
 		for i := range g.M {
 			if g.C[i*g.D+k] != all.C[i*all.D+j] {
@@ -295,10 +288,7 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 			}
 		}
 	}
-	raw, err := moments(t, tab).Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(moments(t, tab).Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard}))(t)
 	if _, err := tab.statistics(t, a, Options{}, 80).Graph(raw); err == nil {
 		t.Error("a scaled Gram matrix is taken")
 	}
@@ -306,9 +296,7 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 		t.Error("a Gram matrix of other rows is taken")
 	}
 	s := tab.statistics(t, a, Options{}, 80)
-	if _, err := s.Graph(tab.gram(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Graph(tab.gram(t)))(t)
 	if err := s.Add(tab.chunk(0, 4)); err == nil {
 		t.Error("statistics are used after they became a graph")
 	}
@@ -324,10 +312,7 @@ func moments(tb testing.TB, tab table) *gram.Moments {
 func TestAnchors(t *testing.T) {
 	tab := clusters(300, 4, 11).holes()
 	std := tab.standardizer(t, gram.ScaleStandard)
-	first, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Threads: 1}))(t)
 	again, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Threads: 8})
 	if err != nil || first.Digest != again.Digest || first.M != 20 || len(first.Points) != 80 {
 		t.Errorf("%d anchors, %d coordinates, the same %v, err = %v", first.M, len(first.Points), first.Digest == again.Digest, err)
@@ -358,15 +343,10 @@ func TestMemoryDoesNotGrowWithRows(t *testing.T) {
 	opt := Options{Threads: 1, Limit: Bytes(100, 40, 5, 1)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := NewStatistics(a, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewStatistics(a, opt))(t)
 	sampler := NewSampler(40, SamplerOptions{Rows: 50})
 	add := func() {
-		if err := errors.Join(s.Add(c), sampler.Add(c)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(s.Add(c), sampler.Add(c)))
 		c.Start += 512
 	}
 	add()

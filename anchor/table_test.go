@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -128,9 +129,7 @@ func (t table) chunk(from, to int) *stream.Chunk {
 func (t table) add(tb testing.TB, a stream.Adder, from, to, height int) {
 	tb.Helper()
 	for ; from < to; from += height {
-		if err := a.Add(t.chunk(from, min(from+height, to))); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, a.Add(t.chunk(from, min(from+height, to))))
 	}
 }
 
@@ -138,10 +137,7 @@ func (t table) standardizer(tb testing.TB, scale gram.Scale) *gram.Standardizer 
 	tb.Helper()
 	p := gram.NewProfile(len(t.cols))
 	t.add(tb, p, 0, t.rows(), 64)
-	std, err := gram.NewStandardizer(p, t.Columns(), scale, gram.FillMean)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	std := must.Get(gram.NewStandardizer(p, t.Columns(), scale, gram.FillMean))(tb)
 	return std
 }
 
@@ -154,19 +150,13 @@ func (t table) sampler(tb testing.TB, rows int) *Sampler {
 // random makes m anchors of the table's own rows.
 func (t table) random(tb testing.TB, m int, scale gram.Scale) *Anchors {
 	tb.Helper()
-	a, err := Random(t.sampler(tb, m), m, t.standardizer(tb, scale))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	a := must.Get(Random(t.sampler(tb, m), m, t.standardizer(tb, scale)))(tb)
 	return a
 }
 
 func (t table) statistics(tb testing.TB, a *Anchors, opt Options, height int) *Statistics {
 	tb.Helper()
-	s, err := NewStatistics(a, opt)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := must.Get(NewStatistics(a, opt))(tb)
 	t.add(tb, s, 0, t.rows(), height)
 	return s
 }
@@ -176,19 +166,13 @@ func (t table) gram(tb testing.TB) *gram.Gram {
 	tb.Helper()
 	m := gram.NewMoments(len(t.cols), gram.Options{})
 	t.add(tb, m, 0, t.rows(), 64)
-	g, err := m.Finish(t.Columns(), gram.FinishOptions{Scale: gram.ScaleCenter})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	g := must.Get(m.Finish(t.Columns(), gram.FinishOptions{Scale: gram.ScaleCenter}))(tb)
 	return g
 }
 
 func (t table) graph(tb testing.TB, a *Anchors, opt Options) *Graph {
 	tb.Helper()
-	g, err := t.statistics(tb, a, opt, 64).Graph(t.gram(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	g := must.Get(t.statistics(tb, a, opt, 64).Graph(t.gram(tb)))(tb)
 	return g
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -31,9 +32,7 @@ func BenchmarkAdd(b *testing.B) {
 func bench(b *testing.B, c *stream.Chunk, workers int) {
 	m := NewMoments(c.Cols, Options{Threads: workers})
 	for b.Loop() {
-		if err := m.Add(c); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, m.Add(c))
 	}
 	b.ReportMetric(float64(c.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -54,9 +55,7 @@ func TestLeftOut(t *testing.T) {
 				tab.addRange(t, m, 0, n/2, n)
 				o := NewMoments(len(tab.cols), Options{})
 				tab.addRange(t, o, n/2, n, n)
-				if err := m.Merge(o); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.Merge(o))
 			}
 			return m
 		}
@@ -66,10 +65,7 @@ func TestLeftOut(t *testing.T) {
 				if got := m.LeftOut(names); !reflect.DeepEqual(got, want) {
 					t.Fatalf("left out %v, want %v", got, want)
 				}
-				got, err := m.Finish(names, FinishOptions{scale, fill})
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(m.Finish(names, FinishOptions{scale, fill}))(t)
 				if !reflect.DeepEqual(got.LeftOut, want) {
 					t.Fatalf("left out %v, want %v", got.LeftOut, want)
 				}
@@ -99,9 +95,7 @@ func TestIdentifierWarning(t *testing.T) {
 		for i := range 30 {
 			tab.cols[0][i] -= 100
 		}
-		if err := m.Merge(tail); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Merge(tail))
 		g := finish(t, m, tab, ScaleNone, FillMean)
 		if len(g.Warnings) != 1 || g.Warnings[0] != `column "c0" rises by whole numbers from row to row: exclude it if it is an identifier` {
 			t.Errorf("warnings %q", g.Warnings)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
@@ -60,9 +61,7 @@ func TestResume(t *testing.T) {
 		m := NewMoments(len(tab.cols), Options{})
 		tab.addRange(t, m, 0, cut, 6)
 		resumed := NewMoments(len(tab.cols), Options{Threads: 2})
-		if _, err := resumed.ReadFrom(bytes.NewReader(encode(t, m))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(resumed.ReadFrom(bytes.NewReader(encode(t, m))))(t)
 		tab.addRange(t, resumed, cut, 60, 6)
 		if !bytes.Equal(want, encode(t, resumed)) {
 			t.Fatalf("cut at %d: other bits", cut)
@@ -142,9 +141,7 @@ func FuzzMoments(f *testing.F) {
 		if _, err := o.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, encode(t, o)) {
 			t.Fatalf("round trip: %v", err)
 		}
-		if err := m.Merge(o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Merge(o))
 		tab := table{cols: make([][]float64, len(m.Columns))}
 		_, _ = m.Finish(tab.columns(), FinishOptions{Scale: ScaleStandard})
 	})

@@ -3,6 +3,8 @@ package gram
 import (
 	"bytes"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // Shards merge to the whole: in any tree, with other pilots, other missing columns,
@@ -17,9 +19,7 @@ func TestMerge(t *testing.T) {
 		merge := func(a, b *Moments) *Moments {
 			t.Helper()
 			before := encode(t, b)
-			if err := a.Merge(b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, a.Merge(b))
 			if !bytes.Equal(before, encode(t, b)) {
 				t.Fatal("Merge changed its argument")
 			}
@@ -48,16 +48,12 @@ func TestEmptyIsNeutral(t *testing.T) {
 	tab := sample(2, 40, true, true)
 	whole := tab.moments(t, Options{}, 16)
 	want := encode(t, whole)
-	if err := whole.Merge(NewMoments(len(tab.cols), Options{})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, whole.Merge(NewMoments(len(tab.cols), Options{})))
 	if !bytes.Equal(want, encode(t, whole)) {
 		t.Error("whole + empty differs from whole")
 	}
 	empty := NewMoments(len(tab.cols), Options{})
-	if err := empty.Merge(whole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, empty.Merge(whole))
 	if !bytes.Equal(want, encode(t, empty)) {
 		t.Error("empty + whole differs from whole")
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -35,10 +36,7 @@ func everyCase(t *testing.T, f func(t *testing.T, tab table, scale Scale, fill F
 
 func finish(tb testing.TB, m *Moments, tab table, scale Scale, fill Fill) *Gram {
 	tb.Helper()
-	g, err := m.Finish(tab.columns(), FinishOptions{Scale: scale, Fill: fill})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	g := must.Get(m.Finish(tab.columns(), FinishOptions{Scale: scale, Fill: fill}))(tb)
 	return g
 }
 
@@ -76,9 +74,7 @@ func TestWorkers(t *testing.T) {
 				if sparse {
 					c = tab.sparse(0, tab.rows())
 				}
-				if err := m.Add(c); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.Add(c))
 				got := encode(t, m)
 				g := finish(t, m, tab, ScaleStandard, FillMean)
 				if want == nil {
@@ -220,9 +216,7 @@ func TestLimit(t *testing.T) {
 	}
 	full := tab.moments(t, Options{}, 40)
 	m = NewMoments(d, Options{Limit: Bytes(d, len(full.missing)) - 1})
-	if err := m.Add(tab.chunk(1, 2)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Add(tab.chunk(1, 2)))
 	before := encode(t, m)
 	if err := m.Add(tab.chunk(0, 40)); !errors.As(err, &tight) {
 		t.Fatalf("err = %v", err)
@@ -249,9 +243,7 @@ func TestDroppedRowsAreCounted(t *testing.T) {
 	none := &stream.Chunk{Start: 20, Block: 4, Cols: c.Cols, Missing: c.Missing}
 	m := NewMoments(c.Cols, Options{})
 	for _, c := range []*stream.Chunk{none, c, none} {
-		if err := m.Add(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Add(c))
 	}
 	g := finish(t, m, tab, ScaleStandard, FillMean)
 	if m.Rows != 12 || m.Seen != 28 || g.Missing[3] != (stream.MissingCount{Nulls: 15, NaNs: 6, Infs: 3}) || g.Filled[3] != 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -19,9 +20,7 @@ func TestSparse(t *testing.T) {
 		profile := NewProfile(len(tab.cols))
 		for from := 0; from < 50; from += 20 {
 			for _, a := range []stream.Adder{sparse, profile} {
-				if err := a.Add(tab.sparse(from, min(50, from+20))); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, a.Add(tab.sparse(from, min(50, from+20))))
 			}
 		}
 		if !reflect.DeepEqual(&sparse.Profile, profile) {
@@ -35,23 +34,17 @@ func TestSparse(t *testing.T) {
 		if !weighted {
 			twice.weight = nil
 		}
-		if err := both.Merge(sparse); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, both.Merge(sparse))
 		for _, scale := range scales {
 			// The pilot of sparse rows is 0, so only columns whose mean is not much
 			// larger than their spread have the twin's condition: all of these, two
 			// thirds of whose entries are 0.
 			ref := twice.reference(scale, FillMean)
 			again := NewMoments(len(tab.cols), Options{})
-			if err := again.Merge(both); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, again.Merge(both))
 			ref.near(t, 1600, finish(t, again, tab, scale, FillMean).Sym)
 			again = NewMoments(len(tab.cols), Options{})
-			if err := again.Merge(sparse); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, again.Merge(sparse))
 			tab.reference(scale, FillMean).near(t, 800, finish(t, again, tab, scale, FillMean).Sym)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -15,10 +16,7 @@ func TestStandardizer(t *testing.T) {
 		tab.cols = append(tab.cols, make([]float64, tab.rows())) // constant: left out
 		p := NewProfile(len(tab.cols))
 		tab.add(t, p, 13)
-		s, err := NewStandardizer(p, tab.columns(), scale, fill)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewStandardizer(p, tab.columns(), scale, fill))(t)
 		ref := tab.reference(scale, fill)
 		if !slices.Equal(s.Columns, ref.kept) || len(s.LeftOut) != 1 {
 			t.Fatalf("kept %v, left out %v", s.Columns, s.LeftOut)
@@ -55,13 +53,8 @@ func TestStandardizer(t *testing.T) {
 func TestStandardizerSparse(t *testing.T) {
 	tab := wide(11, 30, false)
 	p := NewProfile(11)
-	if err := p.Add(tab.sparse(0, 30)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewStandardizer(p, tab.columns(), ScaleStandard, FillMean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(tab.sparse(0, 30)))
+	s := must.Get(NewStandardizer(p, tab.columns(), ScaleStandard, FillMean))(t)
 	dense, sparse := make([]float64, 11*32), make([]float64, 11*32)
 	s.To(dense, 32, tab.chunk(0, 30))
 	s.To(sparse, 32, tab.sparse(0, 30))
@@ -100,18 +93,10 @@ func TestProfile(t *testing.T) {
 	first, second := NewProfile(len(tab.cols)), NewProfile(len(tab.cols))
 	tab.addRange(t, first, 0, 20, 9)
 	tab.addRange(t, second, 20, 50, 9)
-	if err := first.Merge(second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Merge(second))
 	for _, scale := range scales {
-		a, err := NewStandardizer(alone, tab.columns(), scale, FillZero)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := NewStandardizer(first, tab.columns(), scale, FillZero)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(NewStandardizer(alone, tab.columns(), scale, FillZero))(t)
+		b := must.Get(NewStandardizer(first, tab.columns(), scale, FillZero))(t)
 		for k := range a.Columns {
 			if math.Abs(a.Std[k]/b.Std[k]-1) > 1e-13 || math.Abs(a.Mean[k]-b.Mean[k]) > 1e-13*(a.Std[k]+math.Abs(a.Mean[k])) ||
 				a.Filled[k] != b.Filled[k] {

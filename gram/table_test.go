@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -77,9 +78,7 @@ func (t table) add(tb testing.TB, a stream.Adder, height int) {
 func (t table) addRange(tb testing.TB, a stream.Adder, from, to, height int) {
 	tb.Helper()
 	for ; from < to; from += height {
-		if err := a.Add(t.chunk(from, min(from+height, to))); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, a.Add(t.chunk(from, min(from+height, to))))
 	}
 }
 

@@ -19,6 +19,7 @@ var mayImport = map[string][]string{
 	"internal/suggest":    {},
 	"internal/gates":      {},
 	"internal/kernel":     {},
+	"internal/must":       {}, // of tests
 	"internal/linalg":     {"internal/kernel"},
 	"internal/atomicfile": {"stream"},
 	"internal/planted":    {"stream", "internal/splitmix"},

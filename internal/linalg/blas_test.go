@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // operand is a row-major matrix in BLAS's terms, ld wider than its rows.
@@ -281,9 +282,7 @@ func using(t testing.TB, workers int, fn func()) {
 		blas64.Use(before64)
 		blas32.Use(before32)
 	}()
-	if err := Use(workers); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Use(workers))
 	fn()
 }
 

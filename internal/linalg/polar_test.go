@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // conditioned is n×l with singular values from 1 down to 1/cond, evenly in the logarithm,
@@ -43,14 +44,10 @@ func polarOf(t *testing.T, a *mat.Dense, h int) (*Polar, *mat.Dense) {
 	rows := kernel.RowMajor(a.RawMatrix().Data, n, l, l)
 	var starts []int
 	for i := 0; i < n; i += h {
-		if err := p.Add(rows.Sub(i, 0, min(h, n-i), l)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Add(rows.Sub(i, 0, min(h, n-i), l)))
 		starts = append(starts, i)
 	}
-	if err := p.Factor(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Factor())
 	out := mat.NewDense(n, l, nil)
 	for k := len(starts) - 1; k >= 0; k-- {
 		i := starts[k]
@@ -185,9 +182,7 @@ func TestPolarScale(t *testing.T) {
 func TestPolarErrors(t *testing.T) {
 	p := NewPolar(3)
 	chunk := kernel.RowMajor([]float64{1, 2, 3, 4, 5, 6}, 2, 3, 3)
-	if err := p.Add(chunk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(chunk))
 	if err := p.Factor(); !errors.Is(err, ErrTooFewRows) {
 		t.Errorf("2×3: %v", err)
 	}
@@ -201,19 +196,13 @@ func TestPolarErrors(t *testing.T) {
 	if err := p.Add(huge); !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), "rows 3 to 4") {
 		t.Errorf("a column too long: %v", err)
 	}
-	if err := p.Add(kernel.RowMajor([]float64{7, 8, 10}, 1, 3, 3)); err != nil { // p is unchanged by the errors
-		t.Fatal(err)
-	}
-	if err := p.Factor(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(kernel.RowMajor([]float64{7, 8, 10}, 1, 3, 3))) // p is unchanged by the errors
+	must.Do(t, p.Factor())
 	if p.Rank() != 3 {
 		t.Errorf("rank %d, want 3", p.Rank())
 	}
 	none := NewPolar(0)
-	if err := none.Add(kernel.RowMajor([]float64(nil), 4, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, none.Add(kernel.RowMajor([]float64(nil), 4, 0, 0)))
 	if err := none.Factor(); err != nil || none.Rank() != 0 {
 		t.Errorf("no columns: rank %d, %v", none.Rank(), err)
 	}
