@@ -16,7 +16,7 @@ func BenchmarkAdd(b *testing.B) {
 	const d = 784
 	n := stream.BlockRows(d)
 	tab := clusters(n, d, 1)
-	c := tab.chunk(0, n)
+	c := tab.Chunk(0, n)
 	c.Missing = nil
 	for _, m := range []int{1000, 2000} {
 		a := must.Get(Random(tab.sampler(b, m), m, tab.standardizer(b, gram.ScaleStandard)))(b)
@@ -53,7 +53,7 @@ func add(b *testing.B, c *stream.Chunk, adders ...stream.Adder) {
 func BenchmarkSampler(b *testing.B) {
 	const d = 784
 	n := stream.BlockRows(d)
-	c := clusters(n, d, 1).chunk(0, n)
+	c := clusters(n, d, 1).Chunk(0, n)
 	s := NewSampler(d, SamplerOptions{Seed: 1})
 	for b.Loop() {
 		must.Do(b, s.Add(c))

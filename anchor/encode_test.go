@@ -3,66 +3,50 @@ package anchor
 import (
 	"bytes"
 	"errors"
-	"io"
-	"reflect"
 	"testing"
-	"testing/iotest"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func written(tb testing.TB, w io.WriterTo) []byte {
-	tb.Helper()
-	var b bytes.Buffer
-	n, err := w.WriteTo(&b)
-	if err != nil || n != int64(b.Len()) {
-		tb.Fatalf("%d bytes of %d, err = %v", n, b.Len(), err)
-	}
-	return b.Bytes()
-}
+// written is the binary form of a state.
+var written = wordstest.Bytes
 
 func emptyStatistics(tb testing.TB, opt Options) *Statistics {
-	s := must.Get(NewStatistics(nil, opt))(tb)
-	return s
+	return must.Get(NewStatistics(nil, opt))(tb)
 }
 
-// state is either kind of statistics.
-type state interface {
-	io.WriterTo
-	io.ReaderFrom
-}
-
-// states are written states, and new ones to read them into.
-func states(tb testing.TB) map[string]struct{ full, empty state } {
+// states are states, and new ones to read them into.
+func states(tb testing.TB) map[string]struct {
+	full  wordstest.State
+	empty func() wordstest.State
+} {
 	tab := clusters(90, 3, 1).holes()
 	a := tab.random(tb, 12, gram.ScaleStandard)
-	return map[string]struct{ full, empty state }{
-		"sampler":         {tab.sampler(tb, 20), NewSampler(0, SamplerOptions{})},
-		"sampler no rows": {NewSampler(3, SamplerOptions{Rows: 4}), NewSampler(0, SamplerOptions{})},
-		"statistics":      {tab.statistics(tb, a, Options{Neighbors: 3}, 90), emptyStatistics(tb, Options{})},
-		"statistics none": {withoutRows(tb, a), emptyStatistics(tb, Options{})},
+	sampler := func() wordstest.State { return NewSampler(0, SamplerOptions{}) }
+	statistics := func() wordstest.State { return emptyStatistics(tb, Options{}) }
+	return map[string]struct {
+		full  wordstest.State
+		empty func() wordstest.State
+	}{
+		"sampler":         {tab.sampler(tb, 20), sampler},
+		"sampler no rows": {NewSampler(3, SamplerOptions{Rows: 4}), sampler},
+		"statistics":      {tab.statistics(tb, a, Options{Neighbors: 3}, 90), statistics},
+		"statistics none": {withoutRows(tb, a), statistics},
 	}
 }
 
 // withoutRows returns empty statistics.
 func withoutRows(tb testing.TB, a *Anchors) *Statistics {
-	s := must.Get(NewStatistics(a, Options{}))(tb)
-	return s
+	return must.Get(NewStatistics(a, Options{}))(tb)
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestEncode(t *testing.T) {
 	for name, s := range states(t) {
-		b := written(t, s.full)
-		more := append(bytes.Clone(b), 1, 2, 3)
-		if n, err := s.empty.ReadFrom(iotest.OneByteReader(bytes.NewReader(more))); err != nil || n != int64(len(b)) {
-			t.Fatalf("%s: read %d of %d, err = %v", name, n, len(b), err)
-		}
-		if !bytes.Equal(b, written(t, s.empty)) {
-			t.Errorf("%s: other bytes after a round trip", name)
-		}
+		t.Run(name, func(t *testing.T) { wordstest.Check(t, s.full, s.empty) })
 	}
 }
 
@@ -74,39 +58,15 @@ func TestResume(t *testing.T) {
 	for cut := 0; cut <= 60; cut += 15 {
 		s := must.Get(NewStatistics(a, Options{Threads: 2}))(t)
 		first := withoutRows(t, a)
-		tab.add(t, first, 0, cut, 7)
+		tab.Add(t, first, 0, cut, 7)
 		p, q := NewSampler(4, SamplerOptions{Rows: 9, Seed: 1}), NewSampler(0, SamplerOptions{})
-		tab.add(t, p, 0, cut, 7)
+		tab.Add(t, p, 0, cut, 7)
 		must.Get(s.ReadFrom(bytes.NewReader(written(t, first))))(t)
 		must.Get(q.ReadFrom(bytes.NewReader(written(t, p))))(t)
-		tab.add(t, s, cut, 60, 11)
-		tab.add(t, q, cut, 60, 11)
+		tab.Add(t, s, cut, 60, 11)
+		tab.Add(t, q, cut, 60, 11)
 		if !bytes.Equal(whole, written(t, s)) || !bytes.Equal(sample, written(t, q)) {
 			t.Fatalf("cut at %d: other bits", cut)
-		}
-	}
-}
-
-func TestDecodeErrors(t *testing.T) {
-	for name, s := range states(t) {
-		b := written(t, s.full)
-		fresh := func() state { return states(t)[name].empty }
-		for cut := 0; cut < len(b); cut += max(1, len(b)/60) {
-			got, before := fresh(), fresh()
-			if _, err := got.ReadFrom(bytes.NewReader(b[:cut])); !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Fatalf("%s cut at %d: err = %v", name, cut, err)
-			}
-			if !reflect.DeepEqual(before, got) {
-				t.Fatalf("%s cut at %d: state changed", name, cut)
-			}
-		}
-		broken := errors.New("broken")
-		if _, err := fresh().ReadFrom(iotest.ErrReader(broken)); !errors.Is(err, broken) {
-			t.Errorf("%s: err = %v", name, err)
-		}
-		b[7]++ // version
-		if _, err := fresh().ReadFrom(bytes.NewReader(b)); !errors.Is(err, words.ErrFormat) {
-			t.Errorf("%s: next version: err = %v", name, err)
 		}
 	}
 }
@@ -130,8 +90,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("other %s: state changed", name)
 		}
 	}
-	s := must.Get(NewStatistics(a, Options{Neighbors: 4}))(t)
-	if _, err := s.ReadFrom(bytes.NewReader(b)); !errors.As(err, &usage) {
+	if _, err := must.Get(NewStatistics(a, Options{Neighbors: 4}))(t).ReadFrom(bytes.NewReader(b)); !errors.As(err, &usage) {
 		t.Errorf("other neighbours: %v", err)
 	}
 	var tight *stream.MemoryError
@@ -140,26 +99,6 @@ func TestReadRefuses(t *testing.T) {
 	}
 	if _, err := NewSampler(4, SamplerOptions{}).ReadFrom(bytes.NewReader(written(t, tab.sampler(t, 5)))); !errors.Is(err, words.ErrFormat) {
 		t.Errorf("other columns: %v", err)
-	}
-}
-
-type failing struct{ n int }
-
-func (f *failing) Write(b []byte) (int, error) {
-	n := min(len(b), f.n)
-	f.n -= n
-	if n < len(b) {
-		return n, io.ErrShortWrite
-	}
-	return n, nil
-}
-
-func TestWriteError(t *testing.T) {
-	for name, s := range states(t) {
-		room := len(written(t, s.full)) - 1
-		if n, err := s.full.WriteTo(&failing{room}); !errors.Is(err, io.ErrShortWrite) || n != int64(room) {
-			t.Errorf("%s: wrote %d of %d, err = %v", name, n, room, err)
-		}
 	}
 }
 
@@ -177,9 +116,7 @@ func FuzzStatistics(f *testing.F) {
 				t.Fatalf("read %d bytes, wrote %d", n, len(again))
 			}
 			o := emptyStatistics(t, Options{Threads: 1})
-			if _, err := o.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, written(t, o)) {
-				t.Fatalf("round trip: %v", err)
-			}
+			wordstest.Reread(t, again, o)
 			must.Do(t, s.Merge(o))
 			if d := len(s.frame.columns); d > 0 {
 				g := &gram.Gram{D: 1, Columns: s.frame.columns[:1:1], Rows: s.Rows, Weight: float64(s.Rows),
@@ -189,10 +126,7 @@ func FuzzStatistics(f *testing.F) {
 		}
 		p, q := NewSampler(0, SamplerOptions{Limit: 4 << 20}), NewSampler(0, SamplerOptions{})
 		if _, err := p.ReadFrom(bytes.NewReader(b)); err == nil {
-			again := written(t, p)
-			if _, err := q.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, written(t, q)) {
-				t.Fatalf("round trip: %v", err)
-			}
+			wordstest.Reread(t, written(t, p), q)
 			must.Do(t, p.Merge(q))
 			p.Draw(p.Len())
 		}

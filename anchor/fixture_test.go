@@ -1,40 +1,15 @@
 package anchor
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
-
-// readFixtures decodes every file of the given pattern into a new T.
-func readFixtures[T any](t *testing.T, pattern string) []T {
-	t.Helper()
-	dir := os.Getenv("UFS_FIXTURES")
-	if dir == "" {
-		dir = "../testdata/fixtures"
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, pattern))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no %s in %s, err = %v", pattern, dir, err)
-	}
-	var all []T
-	for _, path := range paths {
-		data := must.Get(os.ReadFile(path))(t)
-		var file T
-		if err := json.Unmarshal(data, &file); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		all = append(all, file)
-	}
-	return all
-}
 
 type anchorCase struct {
 	Name           string
@@ -51,8 +26,7 @@ type anchorCase struct {
 // rawAnchors makes anchors of raw rows, unscaled as in the fixtures.
 func rawAnchors(t *testing.T, tab table, anchors [][]float64) *Anchors {
 	t.Helper()
-	a := must.Get(Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone)))(t)
-	return a
+	return must.Get(Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone)))(t)
 }
 
 // denseZ runs the rows of tab through the statistics' own search and weights.
@@ -60,9 +34,9 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 	t.Helper()
 	s := must.Get(NewStatistics(a, Options{Neighbors: k}))(t)
 	w := s.newScratch()
-	z, nearest = zeros(tab.rows(), a.M), zeros(tab.rows(), k+1)
-	for i := range tab.rows() {
-		a.place.transform(1, w.points, w.stride, tab.chunk(i, i+1), 0, 1)
+	z, nearest = zeros(tab.N(), a.M), zeros(tab.N(), k+1)
+	for i := range tab.N() {
+		a.place.transform(1, w.points, w.stride, tab.Chunk(i, i+1), 0, 1)
 		w.near.To(w.index, w.distance, kernel.ColMajor(w.points, 1, a.D, w.stride))
 		copy(nearest[i], w.distance)
 		if w.weigh(1, k) >= 0 {
@@ -79,13 +53,8 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 // units of 1e-16 of their size; weights divide by differences of distances, which are
 // at least 1e-2 times the distances here.
 func TestFixtureAnchor(t *testing.T) {
-	for _, file := range readFixtures[struct{ Cases []anchorCase }](t, "anchor_*.json") {
-		if len(file.Cases) == 0 {
-			t.Fatal("no cases")
-		}
-		for _, fix := range file.Cases {
-			t.Run(fix.Name, fix.run)
-		}
+	for _, fix := range rowstest.Fixtures[anchorCase](t, "anchor") {
+		t.Run(fix.Name, fix.run)
 	}
 }
 
@@ -141,14 +110,14 @@ type sfufsFile struct {
 // The statistics about the frame's centre, moved back to 0, equal the fixture's; centred,
 // they make the Graph.
 func TestFixtureSfufsStatistics(t *testing.T) {
-	for _, fix := range readFixtures[sfufsFile](t, "sfufs_*.json") {
+	for _, fix := range rowstest.Fixtures[sfufsFile](t, "sfufs") {
 		tab := fromRows(fix.X)
 		a := rawAnchors(t, tab, fix.Anchors)
 		z, _ := denseZ(t, tab, a, fix.K)
 		checkNear(t, "Z", flat(z), fix.Z, 1e-11)
 		s := tab.statistics(t, a, Options{Neighbors: fix.K}, 13)
 		checkNear(t, "Delta", s.delta, [][]float64{fix.Stats.Delta}, 1e-12)
-		m, d, n := a.M, a.D, float64(tab.rows())
+		m, d, n := a.M, a.D, float64(tab.N())
 		ztx, ztz, sum := zeros(m, d), zeros(m, m), make([]float64, d)
 		for j := range m {
 			for k := range d {
@@ -163,7 +132,7 @@ func TestFixtureSfufsStatistics(t *testing.T) {
 		checkNear(t, "ZtZ", flat(ztz), fix.Stats.ZtZ, 1e-12)
 		checkNear(t, "sum", sum, [][]float64{fix.Stats.Sum}, 1e-12)
 
-		g := must.Get(s.Graph(tab.gram(t)))(t)
+		g := must.Get(s.Graph(tab.gram(t, gram.ScaleCenter)))(t)
 		centred := zeros(d, d)
 		for i := range d {
 			for j := range d {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // GreedyChoice is package greedy's choice of k of d features for the target that H is of,
@@ -115,7 +114,7 @@ func TestNoSmoothingIsGreedy(t *testing.T) {
 	g := tab.graph(t, tab.random(t, 20, gram.ScaleStandard), Options{})
 	s := g.Smooth(1, 0)
 	got, scores, _ := GreedyChoice(t, g.G, s.H, g.D, 8)
-	centred := must.Get(moments(t, tab).Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard}))(t)
+	centred := tab.gram(t, gram.ScaleStandard)
 	want, _, left := GreedyChoice(t, centred.Sym, centred.Sym, centred.D, 8)
 	if !slices.Equal(got, want) {
 		t.Fatalf("order %v, want %v", got, want)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -19,9 +20,9 @@ var scales = []gram.Scale{gram.ScaleNone, gram.ScaleCenter, gram.ScaleMinMax, gr
 // own returns the raw rows of the table at the positions of a sample.
 func (t table) own(tb testing.TB, m int) [][]float64 {
 	c := t.sampler(tb, m).Draw(m)
-	rows := zeros(m, len(t.cols))
+	rows := zeros(m, len(t.Cols))
 	for i := range rows {
-		for j := range t.cols {
+		for j := range t.Cols {
 			rows[i][j] = c.Col(j)[i]
 		}
 	}
@@ -38,11 +39,7 @@ func TestGraphIsTheTwins(t *testing.T) {
 		if missing {
 			tab = tab.holes()
 		}
-		constant := make([]float64, n)
-		for i := range constant {
-			constant[i] = 2.5
-		}
-		tab.cols = append(tab.cols[:4:4], append([][]float64{constant}, tab.cols[4:]...)...)
+		tab.Cols = slices.Insert(tab.Cols, 4, slices.Repeat([]float64{2.5}, n)) // constant
 		anchors := tab.own(t, m)
 		for _, scale := range scales {
 			t.Run(fmt.Sprintf("%v/missing=%v", scale, missing), func(t *testing.T) {
@@ -80,16 +77,7 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 			}
 		}
 	}
-	dense := clusters(n, 5, 3)
-	for j := range dense.cols {
-		for i := range dense.cols[j] {
-			if (i+j)%2 == 0 {
-				dense.cols[j][i] = 0
-			}
-		}
-	}
-	sparse := dense
-	sparse.sparse = true
+	dense, sparse := clusters(n, 5, 3).thinned(2)
 	a = dense.random(t, 12, gram.ScaleNone)
 	if !bytes.Equal(written(t, dense.statistics(t, a, Options{}, 300)), written(t, sparse.statistics(t, a, Options{}, 300))) {
 		t.Error("sparse rows give other bits")
@@ -105,7 +93,7 @@ func TestMergeIsConcatenation(t *testing.T) {
 	var parts *Statistics
 	for p := range 7 {
 		s := withoutRows(t, a)
-		tab.add(t, s, p*n/7, (p+1)*n/7, 50)
+		tab.Add(t, s, p*n/7, (p+1)*n/7, 50)
 		if parts == nil {
 			parts = s
 			continue
@@ -130,9 +118,8 @@ func TestRefuses(t *testing.T) {
 	s := tab.statistics(t, a, Options{}, 50)
 	before := written(t, s)
 	var usage *stream.UsageError
-	other := must.Get(NewStatistics(a, Options{Neighbors: 4}))(t)
 	for name, o := range map[string]*Statistics{
-		"neighbours": other,
+		"neighbours": must.Get(NewStatistics(a, Options{Neighbors: 4}))(t),
 		"anchors":    withoutRows(t, tab.random(t, 10, gram.ScaleStandard)),
 		"scaling":    withoutRows(t, tab.random(t, 9, gram.ScaleNone)),
 	} {
@@ -140,12 +127,12 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("other %s: %v", name, err)
 		}
 	}
-	weighted := tab.chunk(0, 5)
+	weighted := tab.Chunk(0, 5)
 	weighted.Weight = []float64{1, 1, 1, 1, 1}
 	if err := s.Add(weighted); !errors.As(err, &usage) {
 		t.Errorf("weights: %v", err)
 	}
-	if err := s.Add(clusters(5, 4, 1).chunk(0, 5)); err == nil {
+	if err := s.Add(clusters(5, 4, 1).Chunk(0, 5)); err == nil {
 		t.Error("other columns are added")
 	}
 	if !bytes.Equal(before, written(t, s)) {
@@ -158,7 +145,7 @@ func TestRefuses(t *testing.T) {
 	if _, err := NewStatistics(a, Options{Limit: 1000}); !errors.As(err, &tight) {
 		t.Errorf("beyond the limit: %v", err)
 	}
-	if err := emptyStatistics(t, Options{}).Add(tab.chunk(0, 5)); err == nil {
+	if err := emptyStatistics(t, Options{}).Add(tab.Chunk(0, 5)); err == nil {
 		t.Error("rows are added without anchors")
 	}
 	if _, err := Random(tab.sampler(t, 5), 6, tab.standardizer(t, gram.ScaleNone)); !errors.As(err, &usage) {
@@ -171,7 +158,7 @@ func TestOverflow(t *testing.T) {
 	tab := clusters(40, 2, 6)
 	var bad *stream.DataError
 	s := tab.statistics(t, tab.random(t, 9, gram.ScaleNone), Options{}, 40)
-	far := tab.chunk(0, 40)
+	far := tab.Chunk(0, 40)
 	far.Data[7] = 1e200
 	if err := s.Add(far); !errors.As(err, &bad) {
 		t.Fatalf("err = %v", err)
@@ -179,11 +166,7 @@ func TestOverflow(t *testing.T) {
 	if _, err := s.WriteTo(&bytes.Buffer{}); !errors.As(err, &bad) {
 		t.Errorf("written: %v", err)
 	}
-	large := table{cols: make([][]float64, 2)}
-	for i := range 40 {
-		large.cols[0] = append(large.cols[0], 2e152*float64(i%2))
-		large.cols[1] = append(large.cols[1], 2e152*float64(i%3))
-	}
+	large := table{tab.With(func(i, j int, _ float64) float64 { return 2e152 * float64(i%(2+j)) })}
 	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleNone)); !errors.As(err, &bad) {
 		t.Errorf("distances that overflow: %v", err)
 	}
@@ -196,12 +179,7 @@ func TestOverflow(t *testing.T) {
 // with x + s rounded to s·1e-16, weights move by s·1e-16 over differences of distances.
 func TestShift(t *testing.T) {
 	// Multiples of 2⁻²⁰: x + 1e6 is exact, and so the shifted table is the same table.
-	tab := clusters(200, 6, 7)
-	for _, col := range tab.cols {
-		for i, x := range col {
-			col[i] = math.Round(x*0x1p20) * 0x1p-20
-		}
-	}
+	tab := table{clusters(200, 6, 7).With(func(_, _ int, x float64) float64 { return math.Round(x*0x1p20) * 0x1p-20 })}
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
 		want := tab.graph(t, tab.random(t, 20, scale), Options{})
 		for _, shift := range []float64{1e4, -1e6} {
@@ -251,10 +229,7 @@ func TestConstantVector(t *testing.T) {
 func TestPermutation(t *testing.T) {
 	tab := clusters(100, 9, 9)
 	order := rand.New(rand.NewPCG(1, 2)).Perm(9)
-	permuted := table{cols: make([][]float64, 9)}
-	for j, to := range order {
-		permuted.cols[to] = tab.cols[j]
-	}
+	permuted := table{tab.Permuted(order)}
 	g := tab.graph(t, tab.random(t, 15, gram.ScaleStandard), Options{})
 	p := permuted.graph(t, permuted.random(t, 15, gram.ScaleStandard), Options{})
 	back := zeros(g.M, g.D)
@@ -273,7 +248,7 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 	tab := clusters(80, 6, 10)
 	a := tab.random(t, 12, gram.ScaleStandard)
 	all := tab.graph(t, a, Options{})
-	few := tab.gram(t)
+	few := tab.gram(t, gram.ScaleCenter)
 	few.Keep([]bool{true, false, true, true, false, true})
 	g := must.Get(tab.statistics(t, a, Options{}, 80).Graph(few))(t)
 	for k, j := range []int{0, 2, 3, 5} {
@@ -288,24 +263,18 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 			}
 		}
 	}
-	raw := must.Get(moments(t, tab).Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard}))(t)
+	raw := tab.gram(t, gram.ScaleStandard)
 	if _, err := tab.statistics(t, a, Options{}, 80).Graph(raw); err == nil {
 		t.Error("a scaled Gram matrix is taken")
 	}
-	if _, err := withoutRows(t, a).Graph(tab.gram(t)); err == nil {
+	if _, err := withoutRows(t, a).Graph(tab.gram(t, gram.ScaleCenter)); err == nil {
 		t.Error("a Gram matrix of other rows is taken")
 	}
 	s := tab.statistics(t, a, Options{}, 80)
-	must.Get(s.Graph(tab.gram(t)))(t)
-	if err := s.Add(tab.chunk(0, 4)); err == nil {
+	must.Get(s.Graph(tab.gram(t, gram.ScaleCenter)))(t)
+	if err := s.Add(tab.Chunk(0, 4)); err == nil {
 		t.Error("statistics are used after they became a graph")
 	}
-}
-
-func moments(tb testing.TB, tab table) *gram.Moments {
-	m := gram.NewMoments(len(tab.cols), gram.Options{})
-	tab.add(tb, m, 0, tab.rows(), 64)
-	return m
 }
 
 // Anchors of k-means are the same for any workers; Given's are rows in the frame.
@@ -339,7 +308,7 @@ func TestAnchors(t *testing.T) {
 func TestMemoryDoesNotGrowWithRows(t *testing.T) {
 	tab := clusters(512, 40, 12)
 	a := tab.random(t, 100, gram.ScaleStandard)
-	c := tab.chunk(0, 512)
+	c := tab.Chunk(0, 512)
 	opt := Options{Threads: 1, Limit: Bytes(100, 40, 5, 1)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

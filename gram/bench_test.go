@@ -19,9 +19,9 @@ func BenchmarkAdd(b *testing.B) {
 			b.Run(fmt.Sprintf("dense/missing=%v/weighted=%v/workers=%d", c.missing, c.weighted, workers), func(b *testing.B) {
 				tab := wide(d, rows, c.missing)
 				if !c.weighted {
-					tab.weight = nil
+					tab.Weight = nil
 				}
-				bench(b, tab.chunk(0, rows), workers)
+				bench(b, tab.Chunk(0, rows), workers)
 				b.ReportMetric(float64(rows)*d*d*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})
 		}

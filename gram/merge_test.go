@@ -12,8 +12,8 @@ import (
 func TestMerge(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
 		part := func(from, to int) *Moments {
-			m := NewMoments(len(tab.cols), Options{})
-			tab.addRange(t, m, from, to, 8)
+			m := NewMoments(len(tab.Cols), Options{})
+			tab.Add(t, m, from, to, 8)
 			return m
 		}
 		merge := func(a, b *Moments) *Moments {
@@ -27,7 +27,7 @@ func TestMerge(t *testing.T) {
 		}
 		empty := func() *Moments { return part(0, 0) }
 		ref := tab.reference(scale, fill)
-		n := tab.rows()
+		n := tab.N()
 		for name, m := range map[string]*Moments{
 			"left":  merge(merge(part(0, 20), part(20, 45)), part(45, n)),
 			"right": merge(part(0, 20), merge(part(20, 45), part(45, n))),
@@ -48,11 +48,11 @@ func TestEmptyIsNeutral(t *testing.T) {
 	tab := sample(2, 40, true, true)
 	whole := tab.moments(t, Options{}, 16)
 	want := encode(t, whole)
-	must.Do(t, whole.Merge(NewMoments(len(tab.cols), Options{})))
+	must.Do(t, whole.Merge(NewMoments(len(tab.Cols), Options{})))
 	if !bytes.Equal(want, encode(t, whole)) {
 		t.Error("whole + empty differs from whole")
 	}
-	empty := NewMoments(len(tab.cols), Options{})
+	empty := NewMoments(len(tab.Cols), Options{})
 	must.Do(t, empty.Merge(whole))
 	if !bytes.Equal(want, encode(t, empty)) {
 		t.Error("empty + whole differs from whole")

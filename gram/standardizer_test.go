@@ -13,21 +13,21 @@ import (
 // The standardized rows are the A of the Gram matrix: AᵀA agrees with the twin.
 func TestStandardizer(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
-		tab.cols = append(tab.cols, make([]float64, tab.rows())) // constant: left out
-		p := NewProfile(len(tab.cols))
+		tab.Cols = append(tab.Cols, make([]float64, tab.N())) // constant: left out
+		p := NewProfile(len(tab.Cols))
 		tab.add(t, p, 13)
-		s := must.Get(NewStandardizer(p, tab.columns(), scale, fill))(t)
+		s := must.Get(NewStandardizer(p, tab.Columns(), scale, fill))(t)
 		ref := tab.reference(scale, fill)
 		if !slices.Equal(s.Columns, ref.kept) || len(s.LeftOut) != 1 {
 			t.Fatalf("kept %v, left out %v", s.Columns, s.LeftOut)
 		}
-		n, d := tab.rows(), len(s.Columns)
+		n, d := tab.N(), len(s.Columns)
 		ld := n + 1
 		a, g := make([]float64, d*ld), make([]float64, d*d)
 		for i := range a {
 			a[i] = math.NaN()
 		}
-		s.To(a, ld, tab.chunk(0, n))
+		s.To(a, ld, tab.Chunk(0, n))
 		kernel.Syrk(kernel.NewTeam(1), 1, kernel.RowMajor(a, d, n, ld), kernel.RowMajor(g, d, d, d))
 		kernel.Mirror(1, kernel.RowMajor(g, d, d, d))
 		// Here every entry is shifted and rounded by itself, with a relative error of
@@ -54,9 +54,9 @@ func TestStandardizerSparse(t *testing.T) {
 	tab := wide(11, 30, false)
 	p := NewProfile(11)
 	must.Do(t, p.Add(tab.sparse(0, 30)))
-	s := must.Get(NewStandardizer(p, tab.columns(), ScaleStandard, FillMean))(t)
+	s := must.Get(NewStandardizer(p, tab.Columns(), ScaleStandard, FillMean))(t)
 	dense, sparse := make([]float64, 11*32), make([]float64, 11*32)
-	s.To(dense, 32, tab.chunk(0, 30))
+	s.To(dense, 32, tab.Chunk(0, 30))
 	s.To(sparse, 32, tab.sparse(0, 30))
 	if !slices.Equal(dense, sparse) {
 		t.Error("sparse rows differ from dense ones")
@@ -85,18 +85,18 @@ func TestParse(t *testing.T) {
 // A profile equals the profile inside Moments to the last bit, and merges alike.
 func TestProfile(t *testing.T) {
 	tab := sample(11, 50, true, true)
-	alone := NewProfile(len(tab.cols))
+	alone := NewProfile(len(tab.Cols))
 	tab.add(t, alone, 9)
 	if !slices.Equal(alone.Columns, tab.moments(t, Options{Threads: 2}, 9).Columns) {
 		t.Error("profile differs from that of the moments")
 	}
-	first, second := NewProfile(len(tab.cols)), NewProfile(len(tab.cols))
-	tab.addRange(t, first, 0, 20, 9)
-	tab.addRange(t, second, 20, 50, 9)
+	first, second := NewProfile(len(tab.Cols)), NewProfile(len(tab.Cols))
+	tab.Add(t, first, 0, 20, 9)
+	tab.Add(t, second, 20, 50, 9)
 	must.Do(t, first.Merge(second))
 	for _, scale := range scales {
-		a := must.Get(NewStandardizer(alone, tab.columns(), scale, FillZero))(t)
-		b := must.Get(NewStandardizer(first, tab.columns(), scale, FillZero))(t)
+		a := must.Get(NewStandardizer(alone, tab.Columns(), scale, FillZero))(t)
+		b := must.Get(NewStandardizer(first, tab.Columns(), scale, FillZero))(t)
 		for k := range a.Columns {
 			if math.Abs(a.Std[k]/b.Std[k]-1) > 1e-13 || math.Abs(a.Mean[k]-b.Mean[k]) > 1e-13*(a.Std[k]+math.Abs(a.Mean[k])) ||
 				a.Filled[k] != b.Filled[k] {

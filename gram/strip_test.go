@@ -22,7 +22,7 @@ func TestStrips(t *testing.T) {
 					if got := encode(t, tab.moments(t, Options{}, height)); !bytes.Equal(got, want) {
 						t.Errorf("blocks of %d rows: other bits", height)
 					}
-					p := NewProfile(len(tab.cols))
+					p := NewProfile(len(tab.Cols))
 					tab.add(t, p, height)
 					if !reflect.DeepEqual(*p, whole.Profile) {
 						t.Errorf("blocks of %d rows: the profile alone is another", height)
