@@ -165,10 +165,7 @@ func (t *store) row(i int, dst []float64) {
 		}
 		return
 	}
-	from := t.x.Data[i*t.x.RowStride:]
-	for l := range t.k {
-		dst[l] = from[l*t.x.ColStride]
-	}
+	kernel.Copy(kernel.RowMajor(dst, 1, t.k, t.k), t.x.Sub(i, 0, 1, t.k))
 }
 
 // padded is the length of a row with padding for kernel.Squares.
@@ -185,11 +182,8 @@ func (t *store) rows(from, count int, dst []float64) {
 		}
 		return
 	}
-	for j := range t.k {
-		for i := range count {
-			dst[i*long+j] = t.x.Data[(from+i)*t.x.RowStride+j*t.x.ColStride]
-		}
-	}
+	// Column by column, as they lie in memory.
+	kernel.Copy(kernel.RowMajor(dst, count, t.k, long).Trans(), t.x.Sub(from, 0, count, t.k).Trans())
 }
 
 // byRows reports whether the values of a row lie together.

@@ -37,6 +37,15 @@ func (m Matrix[T]) Sub(i, j, rows, cols int) Matrix[T] {
 	return Matrix[T]{m.Data[i*m.RowStride+j*m.ColStride:], rows, cols, m.RowStride, m.ColStride}
 }
 
+// Copy copies src to dst, of the same shape and in any layout.
+func Copy[T Float](dst, src Matrix[T]) {
+	for i := range src.Rows {
+		for j := range src.Cols {
+			dst.Data[i*dst.RowStride+j*dst.ColStride] = src.Data[i*src.RowStride+j*src.ColStride]
+		}
+	}
+}
+
 // check panics where the view leaves its data: assembly reads unchecked.
 func (m Matrix[T]) check(name string) {
 	if m.Rows < 0 || m.Cols < 0 || m.RowStride < 0 || m.ColStride < 0 {
