@@ -1,12 +1,16 @@
 package gates
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // mayImport is the package table of the design: which packages of this module
@@ -87,18 +91,7 @@ var importers = map[string][]string{
 // TestLayering keeps the arrows of the design: it reads every package's imports
 // from the go tool, tests left out (they may build on whatever they check).
 func TestLayering(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
-		var p struct {
-			ImportPath string
-			Imports    []string
-		}
-		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range list(t, "-json=ImportPath,Imports", module+"...") {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		allowed, known := mayImport[name]
 		if !known {
@@ -118,4 +111,22 @@ func TestLayering(t *testing.T) {
 			}
 		}
 	}
+}
+
+// listed is a package as the go tool describes it.
+type listed struct {
+	ImportPath, Export string
+	Imports            []string
+}
+
+func list(t *testing.T, args ...string) (packages []listed) {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Stderr = os.Stderr
+	for d := json.NewDecoder(bytes.NewReader(must.Get(cmd.Output())(t))); d.More(); {
+		var p listed
+		must.Do(t, d.Decode(&p))
+		packages = append(packages, p)
+	}
+	return packages
 }
