@@ -166,22 +166,18 @@ func TestSelectionReadsBackAsWritten(t *testing.T) {
 
 func TestErrorsNameTheirPlace(t *testing.T) {
 	err := &DataError{Path: "a.parquet", RowGroup: 2, Column: "x y", Row: 17, Err: ErrMissing, Remedy: Textf("choose missing mean")}
-	if got, want := err.Error(), `a.parquet: row group 2, column "x y", row 17: missing value; choose missing mean`; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if got, want := Dataf("a", "not Parquet").Error(), "a: not Parquet"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
 	if !errors.Is(err, ErrMissing) {
 		t.Error("the cause is lost")
 	}
-	mem := &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 1 << 20}
-	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 1.0 MiB; raise it: memory-limit 4MiB"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	mem.Limit = 10
-	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 4MiB"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	for want, err := range map[string]error{
+		`a.parquet: row group 2, column "x y", row 17: missing value; choose missing mean`: err,
+		"a: not Parquet": Dataf("a", "not Parquet"),
+		"reading needs 3.0 MiB but the limit is 1.0 MiB; raise it: memory-limit 4MiB":  &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 1 << 20},
+		"reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 4MiB": &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 10},
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 

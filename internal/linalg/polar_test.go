@@ -59,6 +59,19 @@ func polarOf(t *testing.T, a *mat.Dense, h int) (*Polar, *mat.Dense) {
 	return p, out
 }
 
+// thinSVD is gonum's A = U·Σ·Vᵀ.
+func thinSVD(t *testing.T, a *mat.Dense) (u *mat.Dense, sigma []float64, v *mat.Dense) {
+	t.Helper()
+	var svd mat.SVD
+	if !svd.Factorize(a, mat.SVDThin) {
+		t.Fatal("gonum's SVD failed")
+	}
+	u, v = new(mat.Dense), new(mat.Dense)
+	svd.UTo(u)
+	svd.VTo(v)
+	return u, svd.Values(nil), v
+}
+
 // offOrthonormal is the largest entry of |PᵀP − I|.
 func offOrthonormal(p *mat.Dense) float64 {
 	var g mat.Dense
@@ -67,14 +80,18 @@ func offOrthonormal(p *mat.Dense) float64 {
 	l, _ := g.Dims()
 	for i := range l {
 		for j := range l {
-			want := 0.0
-			if i == j {
-				want = 1
-			}
-			off = max(off, math.Abs(g.At(i, j)-want))
+			off = max(off, math.Abs(g.At(i, j)-identity(i, j)))
 		}
 	}
 	return off
+}
+
+// identity is the entry of the identity matrix.
+func identity(i, j int) float64 {
+	if i == j {
+		return 1
+	}
+	return 0
 }
 
 func TestPolar(t *testing.T) {
@@ -82,15 +99,9 @@ func TestPolar(t *testing.T) {
 		for _, cond := range []float64{1, 1e4, 1e8, 1e12, 1e15} {
 			n, l := size.n, size.l
 			a := conditioned(n, l, cond, rand.New(rand.NewPCG(uint64(n), uint64(l))))
-			var svd mat.SVD
-			if !svd.Factorize(a, mat.SVDThin) {
-				t.Fatal("gonum's SVD failed")
-			}
-			var u, v, want mat.Dense
-			svd.UTo(&u)
-			svd.VTo(&v)
-			want.Mul(&u, v.T())
-			sigma := svd.Values(nil)
+			u, sigma, v := thinSVD(t, a)
+			var want mat.Dense
+			want.Mul(u, v.T())
 			for _, h := range []int{1, l - 1, l, l + 1, 64, n} {
 				if h < 1 {
 					continue
@@ -133,11 +144,7 @@ func TestPolarDeficient(t *testing.T) {
 	thin := conditioned(n, rank, 10, rnd)
 	var a mat.Dense
 	a.Mul(thin, dense2(random(kernel.RowMajor(make([]float64, rank*l), rank, l, l), rnd)))
-	var svd mat.SVD
-	svd.Factorize(&a, mat.SVDThin)
-	var u, v mat.Dense
-	svd.UTo(&u)
-	svd.VTo(&v)
+	u, _, v := thinSVD(t, &a)
 	for _, m := range []*mat.Dense{&a, mat.NewDense(n, l, nil)} {
 		for _, h := range []int{1, 5, 6, 40, n} {
 			p, got := polarOf(t, m, h)
