@@ -19,19 +19,18 @@ func emptyStatistics(tb testing.TB, opt Options) *Statistics {
 	return must.Get(NewStatistics(nil, opt))(tb)
 }
 
-// states are states, and new ones to read them into.
-func states(tb testing.TB) map[string]struct {
+// coded is a state, and new ones to read it into.
+type coded struct {
 	full  wordstest.State
 	empty func() wordstest.State
-} {
+}
+
+func states(tb testing.TB) map[string]coded {
 	tab := clusters(90, 3, 1).holes()
 	a := tab.random(tb, 12, gram.ScaleStandard)
 	sampler := func() wordstest.State { return NewSampler(0, SamplerOptions{}) }
 	statistics := func() wordstest.State { return emptyStatistics(tb, Options{}) }
-	return map[string]struct {
-		full  wordstest.State
-		empty func() wordstest.State
-	}{
+	return map[string]coded{
 		"sampler":         {tab.sampler(tb, 20), sampler},
 		"sampler no rows": {NewSampler(3, SamplerOptions{Rows: 4}), sampler},
 		"statistics":      {tab.statistics(tb, a, Options{Neighbors: 3}, 90), statistics},

@@ -60,17 +60,15 @@ func TestFixtureAnchor(t *testing.T) {
 
 func (fix *anchorCase) run(t *testing.T) {
 	tab := fromRows(fix.X)
-	n, m := len(fix.X), len(fix.Anchors)
 	z, nearest := denseZ(t, tab, rawAnchors(t, tab, fix.Anchors), fix.K)
-	for i := range n {
-		want := slices.Clone(fix.Sqdist[i])
-		slices.Sort(want)
+	for i, want := range fix.Sqdist {
+		want = slices.Sorted(slices.Values(want))
 		checkNear(t, "nearest", nearest[i], [][]float64{want[:fix.K+1]}, 1e-13)
 		if slices.Contains(fix.DegenerateRows, i) && nearest[i][0] != nearest[i][fix.K] {
 			t.Errorf("row %d: distances %v are not equal", i, nearest[i])
 		}
 	}
-	checkNear(t, "Z", flat(z), fix.Z, 1e-12)
+	checkNear(t, "Z", slices.Concat(z...), fix.Z, 1e-12)
 
 	s := tab.statistics(t, rawAnchors(t, tab, fix.Anchors), Options{Neighbors: fix.K}, 3)
 	checkNear(t, "Delta", s.delta, [][]float64{fix.Delta}, 1e-12)
@@ -79,22 +77,17 @@ func (fix *anchorCase) run(t *testing.T) {
 			t.Errorf("anchor %d is used", j)
 		}
 	}
-	a := zeros(n, n)
-	for i := range n {
+	a := affinity(z, s.delta)
+	for i, row := range a {
 		sum := 0.0
-		for l := range n {
-			for j := range m {
-				if s.delta[j] > 0 {
-					a[i][l] += z[i][j] * z[l][j] / s.delta[j]
-				}
-			}
-			sum += a[i][l]
+		for _, v := range row {
+			sum += v
 		}
 		if math.Abs(sum-1) > 1e-12 {
 			t.Errorf("row %d of A sums to %v", i, sum)
 		}
 	}
-	checkNear(t, "A", flat(a), fix.A, 1e-12)
+	checkNear(t, "A", slices.Concat(a...), fix.A, 1e-12)
 }
 
 type sfufsFile struct {
@@ -114,41 +107,27 @@ func TestFixtureSfufsStatistics(t *testing.T) {
 		tab := fromRows(fix.X)
 		a := rawAnchors(t, tab, fix.Anchors)
 		z, _ := denseZ(t, tab, a, fix.K)
-		checkNear(t, "Z", flat(z), fix.Z, 1e-11)
+		checkNear(t, "Z", slices.Concat(z...), fix.Z, 1e-11)
 		s := tab.statistics(t, a, Options{Neighbors: fix.K}, 13)
 		checkNear(t, "Delta", s.delta, [][]float64{fix.Stats.Delta}, 1e-12)
 		m, d, n := a.M, a.D, float64(tab.N())
-		ztx, ztz, sum := zeros(m, d), zeros(m, m), make([]float64, d)
-		for j := range m {
-			for k := range d {
-				ztx[j][k] = s.zx[j*d+k] + s.delta[j]*s.frame.center[k]
-				sum[k] += ztx[j][k]
-			}
-			for l := range m {
-				ztz[j][l] = s.zz[min(j, l)*m+max(j, l)]
-			}
+		ztx := matrix(m, d, func(j, k int) float64 { return s.zx[j*d+k] + s.delta[j]*s.frame.center[k] })
+		ztz := matrix(m, m, func(j, l int) float64 { return s.zz[min(j, l)*m+max(j, l)] })
+		sum := make([]float64, d)
+		for _, row := range ztx {
+			kernel.Axpy(1, row, sum)
 		}
-		checkNear(t, "ZtX", flat(ztx), fix.Stats.ZtX, 1e-12)
-		checkNear(t, "ZtZ", flat(ztz), fix.Stats.ZtZ, 1e-12)
+		checkNear(t, "ZtX", slices.Concat(ztx...), fix.Stats.ZtX, 1e-12)
+		checkNear(t, "ZtZ", slices.Concat(ztz...), fix.Stats.ZtZ, 1e-12)
 		checkNear(t, "sum", sum, [][]float64{fix.Stats.Sum}, 1e-12)
 
 		g := must.Get(s.Graph(tab.gram(t, gram.ScaleCenter)))(t)
-		centred := zeros(d, d)
-		for i := range d {
-			for j := range d {
-				centred[i][j] = fix.Stats.G[i][j] - fix.Stats.Sum[i]*fix.Stats.Sum[j]/n
-			}
-		}
-		checkNear(t, "G", g.G, centred, 1e-12)
-		c, w := zeros(m, d), zeros(m, m)
-		for i := range m {
-			for j := range d {
-				c[i][j] = (fix.Stats.ZtX[i][j] - fix.Stats.Delta[i]*fix.Stats.Sum[j]/n) / math.Sqrt(fix.Stats.Delta[i])
-			}
-			for j := range m {
-				w[i][j] = fix.Stats.ZtZ[i][j] / math.Sqrt(fix.Stats.Delta[i]*fix.Stats.Delta[j])
-			}
-		}
+		stats := fix.Stats
+		checkNear(t, "G", g.G, matrix(d, d, func(i, j int) float64 { return stats.G[i][j] - stats.Sum[i]*stats.Sum[j]/n }), 1e-12)
+		c := matrix(m, d, func(i, j int) float64 {
+			return (stats.ZtX[i][j] - stats.Delta[i]*stats.Sum[j]/n) / math.Sqrt(stats.Delta[i])
+		})
+		w := matrix(m, m, func(i, j int) float64 { return stats.ZtZ[i][j] / math.Sqrt(stats.Delta[i]*stats.Delta[j]) })
 		checkNear(t, "C", g.C, c, 1e-12)
 		checkNear(t, "S", g.S, w, 1e-12)
 	}

@@ -20,13 +20,7 @@ var scales = []gram.Scale{gram.ScaleNone, gram.ScaleCenter, gram.ScaleMinMax, gr
 // own returns the raw rows of the table at the positions of a sample.
 func (t table) own(tb testing.TB, m int) [][]float64 {
 	c := t.sampler(tb, m).Draw(m)
-	rows := zeros(m, len(t.Cols))
-	for i := range rows {
-		for j := range t.Cols {
-			rows[i][j] = c.Col(j)[i]
-		}
-	}
-	return rows
+	return matrix(m, len(t.Cols), func(i, j int) float64 { return c.Col(j)[i] })
 }
 
 // The graph equals the naive twin's, under every scale, with missing entries filled and a
@@ -48,12 +42,7 @@ func TestGraphIsTheTwins(t *testing.T) {
 				if g.Rows != n || g.M != m || g.D != 6 {
 					t.Fatalf("%d rows, %d anchors, %d features", g.Rows, g.M, g.D)
 				}
-				b := zeros(n, m)
-				for i := range n {
-					for j := range m {
-						b[i][j] = w.z[i][j] / math.Sqrt(w.delta[j])
-					}
-				}
+				b := matrix(n, m, func(i, j int) float64 { return w.z[i][j] / math.Sqrt(w.delta[j]) })
 				bt := transposed(b)
 				checkNear(t, "Delta", g.Delta, [][]float64{w.delta}, 1e-11)
 				checkNear(t, "G", g.G, times(transposed(w.x), w.x), 1e-12)
@@ -232,12 +221,7 @@ func TestPermutation(t *testing.T) {
 	permuted := table{tab.Permuted(order)}
 	g := tab.graph(t, tab.random(t, 15, gram.ScaleStandard), Options{})
 	p := permuted.graph(t, permuted.random(t, 15, gram.ScaleStandard), Options{})
-	back := zeros(g.M, g.D)
-	for i := range g.M {
-		for j := range g.D {
-			back[i][j] = p.C[i*g.D+order[j]]
-		}
-	}
+	back := matrix(g.M, g.D, func(i, j int) float64 { return p.C[i*g.D+order[j]] })
 	checkNear(t, "S", p.S, [][]float64{g.S}, 1e-11)
 	checkNear(t, "C", g.C, back, 1e-11)
 }

@@ -13,16 +13,7 @@ import (
 // table is a table with its anchors, statistics and graph, and their naive twin.
 type table struct{ tabletest.Table }
 
-func fromRows(rows [][]float64) (t table) {
-	for j := range rows[0] {
-		col := make([]float64, len(rows))
-		for i := range col {
-			col[i] = rows[i][j]
-		}
-		t.Cols = append(t.Cols, col)
-	}
-	return t
-}
+func fromRows(rows [][]float64) table { return table{tabletest.Table{Cols: transposed(rows)}} }
 
 // clusters makes n rows of d columns around d centres, with unlike spreads and means.
 func clusters(n, d int, seed uint64) (t table) {
@@ -160,7 +151,7 @@ func (t table) dense(scale gram.Scale, anchors [][]float64, k int) (w dense) {
 		}
 	}
 	m := len(anchors)
-	w.distance, w.z, w.delta, w.a = zeros(n, m), zeros(n, m), make([]float64, m), zeros(n, n)
+	w.distance, w.z, w.delta = zeros(n, m), zeros(n, m), make([]float64, m)
 	for i := range n {
 		for j := range m {
 			for l := range w.x[i] {
@@ -173,16 +164,20 @@ func (t table) dense(scale gram.Scale, anchors [][]float64, k int) (w dense) {
 			w.delta[j] += w.z[i][j]
 		}
 	}
-	for i := range n {
-		for l := range n {
-			for j := range m {
-				if w.delta[j] > 0 {
-					w.a[i][l] += w.z[i][j] * w.z[l][j] / w.delta[j]
-				}
+	w.a = affinity(w.z, w.delta)
+	return w
+}
+
+// affinity is A = ZΔ⁻¹Zᵀ, without the anchors that no row uses.
+func affinity(z [][]float64, delta []float64) [][]float64 {
+	return matrix(len(z), len(z), func(i, l int) (sum float64) {
+		for j, v := range delta {
+			if v > 0 {
+				sum += z[i][j] * z[l][j] / v
 			}
 		}
-	}
-	return w
+		return sum
+	})
 }
 
 // weigh is eq. (2.13) as printed.
@@ -210,22 +205,22 @@ func (w *dense) weigh(i, k int) {
 	}
 }
 
-func zeros(n, m int) [][]float64 {
+func matrix(n, m int, at func(i, j int) float64) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
-		out[i] = make([]float64, m)
+		for j := range m {
+			out[i] = append(out[i], at(i, j))
+		}
 	}
 	return out
 }
 
+func zeros(n, m int) [][]float64 {
+	return matrix(n, m, func(_, _ int) float64 { return 0 })
+}
+
 func transposed(a [][]float64) [][]float64 {
-	out := zeros(len(a[0]), len(a))
-	for i := range a {
-		for j, v := range a[i] {
-			out[j][i] = v
-		}
-	}
-	return out
+	return matrix(len(a[0]), len(a), func(i, j int) float64 { return a[j][i] })
 }
 
 func times(a, b [][]float64) [][]float64 {
@@ -259,11 +254,4 @@ func checkNear(tb testing.TB, what string, got []float64, want [][]float64, tol 
 			}
 		}
 	}
-}
-
-func flat(rows [][]float64) (out []float64) {
-	for _, r := range rows {
-		out = append(out, r...)
-	}
-	return out
 }

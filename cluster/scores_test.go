@@ -19,33 +19,16 @@ func randomGroups(r *rand.Rand, n, groups int) []int {
 	return out
 }
 
-// naiveACC tries every injection of the clusters into classes and blanks.
+// naiveACC tries every pairing of the r clusters with the s classes.
 func naiveACC(clusters, labels []int, r, s int) float64 {
-	best := 0
-	used := make([]bool, max(r, s))
-	to := make([]int, r)
-	var try func(i int)
-	try = func(i int) {
-		if i == r {
-			hits := 0
-			for row, c := range clusters {
-				if to[c] == labels[row] {
-					hits++
-				}
-			}
-			best = max(best, hits)
-			return
-		}
-		for j := range used {
-			if !used[j] {
-				used[j], to[i] = true, j
-				try(i + 1)
-				used[j] = false
-			}
-		}
+	hits := make([][]float64, r)
+	for i := range hits {
+		hits[i] = make([]float64, s)
 	}
-	try(0)
-	return float64(best) / float64(len(labels))
+	for row, c := range clusters {
+		hits[c][labels[row]]++
+	}
+	return bestPairing(hits, 0, make([]bool, s), max(0, r-s)) / float64(len(labels))
 }
 
 func distribution(groups []int) map[int]float64 {
