@@ -23,7 +23,7 @@ func TestSparse(t *testing.T) {
 		rows.Add(t, sparse, 0, 50, 20)
 		rows.Add(t, profile, 0, 50, 20)
 		if !reflect.DeepEqual(&sparse.Profile, profile) {
-			t.Fatal("profile alone differs from that of the moments")
+			t.Fatal("the profile alone is another than in the moments")
 		}
 		both := tab.moments(t, Options{}, 50) // dense rows and sparse rows together
 		var twice table

@@ -303,7 +303,7 @@ func TestMirror(t *testing.T) {
 		for i := range n {
 			for j := range n {
 				if got.at(i, j) != a.at(min(i, j), max(i, j)) {
-					t.Fatalf("order %d: [%d,%d] is not that of the upper triangle", n, i, j)
+					t.Fatalf("order %d: [%d,%d] differs from the upper triangle", n, i, j)
 				}
 			}
 		}
