@@ -165,7 +165,10 @@ func (t *store) row(i int, dst []float64) {
 		}
 		return
 	}
-	kernel.Copy(kernel.RowMajor(dst, 1, t.k, t.k), t.x.Sub(i, 0, 1, t.k))
+	from := t.x.Data[i*t.x.RowStride:]
+	for l := range t.k {
+		dst[l] = from[l*t.x.ColStride]
+	}
 }
 
 // padded is the length of a row with padding for kernel.Squares.

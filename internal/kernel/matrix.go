@@ -39,9 +39,17 @@ func (m Matrix[T]) Sub(i, j, rows, cols int) Matrix[T] {
 
 // Copy copies src to dst, of the same shape and in any layout.
 func Copy[T Float](dst, src Matrix[T]) {
+	if src.Cols == 0 {
+		return
+	}
 	for i := range src.Rows {
-		for j := range src.Cols {
-			dst.Data[i*dst.RowStride+j*dst.ColStride] = src.Data[i*src.RowStride+j*src.ColStride]
+		to, from := dst.Data[i*dst.RowStride:], src.Data[i*src.RowStride:]
+		if step, next := dst.ColStride, src.ColStride; step == 1 && next == 1 {
+			copy(to[:src.Cols], from)
+		} else {
+			for j := range src.Cols {
+				to[j*step] = from[j*next]
+			}
 		}
 	}
 }
