@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -26,9 +27,7 @@ func table(t *testing.T, n, d int) (*gram.Profile, []stream.Column, [][]float64)
 		}
 	}
 	p := gram.NewProfile(d)
-	if err := p.Add(c); err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, p.Add(c))
 	return p, cols, values
 }
 
@@ -46,10 +45,7 @@ func naiveVariance(x []float64) float64 {
 
 func TestVarianceIsTheTwoPassVariance(t *testing.T) {
 	p, cols, values := table(t, 200, 13)
-	s, err := gram.NewStandardizer(p, cols, gram.ScaleNone, gram.FillMean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := rowstest.Must(gram.NewStandardizer(p, cols, gram.ScaleNone, gram.FillMean))(t)
 	for j, got := range Variance(s) {
 		// Both sums carry about n roundings of terms that are all positive.
 		if want := naiveVariance(values[j]); math.Abs(got-want) > 200*0x1p-50*want {
@@ -60,10 +56,7 @@ func TestVarianceIsTheTwoPassVariance(t *testing.T) {
 
 func TestStandardScaleTiesEverything(t *testing.T) {
 	p, cols, _ := table(t, 200, 5)
-	s, err := gram.NewStandardizer(p, cols, gram.ScaleStandard, gram.FillMean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := rowstest.Must(gram.NewStandardizer(p, cols, gram.ScaleStandard, gram.FillMean))(t)
 	order, warnings := Rank(Variance(s), cols, 5)
 	if !slices.Equal(order, []int{0, 1, 2, 3, 4}) {
 		t.Errorf("order %v, want that of the columns", order)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,18 +25,13 @@ func TestFixtureLaplacian(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := rowstest.Must(os.ReadFile(file))(t)
 			var fix struct {
 				X, Z    [][]float64
 				Score   []*float64 // null: +Inf
 				Ranking []int
 			}
-			if err := json.Unmarshal(data, &fix); err != nil {
-				t.Fatal(err)
-			}
+			rowstest.OK(t, json.Unmarshal(data, &fix))
 			g := newDense(fix.X, fix.Z).graph()
 			scores := LaplacianScore(g)
 			if len(fix.Score) != g.D || len(fix.Ranking) != g.D {

@@ -9,16 +9,13 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func mustMCFS(t *testing.T, g *anchor.Graph, opt MCFSOptions) *MCFSResult {
 	t.Helper()
-	r, err := MCFS(g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return rowstest.Must(MCFS(g, opt))(t)
 }
 
 // TestMCFSIsTheDenseForm: eigenvectors of the n×n affinity, and for each the lasso's

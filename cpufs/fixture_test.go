@@ -131,18 +131,10 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 		t.Fatal("C and F start apart")
 	}
 	src := serve(f.X, block)
-	grid, err := NewGrid(make([]string, len(f.X[0])), f.Shape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	grid := rowstest.Must(NewGrid(make([]string, len(f.X[0])), f.Shape))(t)
 	s, plan, err := newSolver(src, grid, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.run(t.Context(), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, err)
+	r := rowstest.Must(s.run(t.Context(), plan))(t)
 	if r.Rose != nil {
 		t.Errorf("objective rose: %+v", r.Rose)
 	}

@@ -16,14 +16,9 @@ import (
 func scanned(t *testing.T, src *rowstest.Source) *reader {
 	t.Helper()
 	d := src.D
-	g, err := NewGrid(make([]string, d), []int{1, d})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := rowstest.Must(NewGrid(make([]string, d), []int{1, d}))(t)
 	r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 2}
-	if err := r.pass(t.Context(), "", func(*block) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, r.pass(t.Context(), "", func(*block) error { return nil }))
 	return r
 }
 
@@ -46,10 +41,7 @@ func TestNeighboursAreTheFixtures(t *testing.T) {
 			}
 			for _, room := range []int64{0, 12 * rows.PointBytes(20), 1 << 20} {
 				r := scanned(t, serve(f.X, 5))
-				near, err := r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room)
-				if err != nil {
-					t.Fatal(err)
-				}
+				near := rowstest.Must(r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room))(t)
 				got := denseLaplacian(heatGraph(near, f.N, defaultSigma), f.N)
 				if off := distance(got, flat(f.L)); !(off <= 1e-14) {
 					t.Errorf("%s, room %d: L is off by %.3g", name, room, off)
@@ -79,22 +71,15 @@ func TestLaplacianOfDistantRows(t *testing.T) {
 func TestScaling(t *testing.T) {
 	src := serve([][]float64{{1, 5, nan()}, {3, 5, 2}, {2, 5, 4}}, 2)
 	p := gram.NewProfile(3)
-	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, p); err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, p))
 	for fill, want := range map[gram.Fill][]float64{
 		gram.FillMean: {0, 1, 0.5, 0, 0, 0, 0.5, 0, 1},
 		gram.FillZero: {0, 1, 0.5, 0, 0, 0, 0, 0.5, 1},
 	} {
-		g, err := NewGrid([]string{"a", "b", "c"}, []int{3, 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := rowstest.Must(NewGrid([]string{"a", "b", "c"}, []int{3, 1}))(t)
 		r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
-		if err := r.place(x, src.Chunk(0, 3)); err != nil {
-			t.Fatal(err)
-		}
+		rowstest.OK(t, r.place(x, src.Chunk(0, 3)))
 		if off := distance(x, want); off != 0 {
 			t.Errorf("%v: %v, want %v", fill, x, want)
 		}

@@ -14,11 +14,7 @@ import (
 
 func (f *fixture) grid(t *testing.T) Grid {
 	t.Helper()
-	g, err := NewGrid(make([]string, len(f.X[0])), f.Shape)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return rowstest.Must(NewGrid(make([]string, len(f.X[0])), f.Shape))(t)
 }
 
 // solverAtStart is ready for its first iteration.
@@ -28,18 +24,13 @@ func (f *fixture) solverAtStart(t *testing.T) *solver {
 	if err == nil {
 		err = s.prepare(t.Context(), plan)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, err)
 	return s
 }
 
 func mustSelect(t *testing.T, src stream.Source, g Grid, opt Options) *Result {
 	t.Helper()
-	r, err := Select(t.Context(), src, g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := rowstest.Must(Select(t.Context(), src, g, opt))(t)
 	if r.Rose != nil {
 		t.Errorf("objective rose: %+v", r.Rose)
 	}
@@ -164,10 +155,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		for _, j := range at {
 			own = append(own, names[j])
 		}
-		g, err := NewGrid(own, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := rowstest.Must(NewGrid(own, nil))(t)
 		r := mustSelect(t, serve(x, 33), g, opt)
 		scores := make(map[string]float64)
 		for j, v := range r.Scores {
@@ -218,10 +206,7 @@ func TestSelectErrors(t *testing.T) {
 		}
 		return nil
 	}
-	g, err := NewGrid(make([]string, 12), []int{3, 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := rowstest.Must(NewGrid(make([]string, 12), []int{3, 4}))(t)
 	for _, c := range []struct {
 		name, want string
 		x          [][]float64
@@ -272,10 +257,7 @@ func TestRiseIsReported(t *testing.T) {
 	f := problem(81, 4, 5, 40, 3)
 	opt := f.options(GraphKNN)
 	opt.rate = 10
-	r, err := Select(t.Context(), serve(f.X, 40), f.grid(t), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := rowstest.Must(Select(t.Context(), serve(f.X, 40), f.grid(t), opt))(t)
 	if r.Rose == nil || r.Rose.Iteration != 1 || r.Rose.To <= r.Rose.From || r.Iterations() != 1 {
 		t.Fatalf("rise %+v after %d iterations", r.Rose, r.Iterations())
 	}

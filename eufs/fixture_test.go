@@ -50,9 +50,7 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 	if f.Tree != nil {
 		opt.Method = HUFS
 		opt.Tree = new(Tree)
-		if err := json.Unmarshal(f.Tree, opt.Tree); err != nil {
-			t.Fatal(err)
-		}
+		rowstest.OK(t, json.Unmarshal(f.Tree, opt.Tree))
 	}
 	var g *graph
 	switch {

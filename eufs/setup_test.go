@@ -12,15 +12,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 	t.Helper()
-	p, err := Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := rowstest.Must(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -33,16 +31,14 @@ func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 func wholeX(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	out := mat.NewDense(int(p.t.n), p.t.d, nil)
-	if err := p.t.columns(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
+	rowstest.OK(t, p.t.columns(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
 		for i := range x.Rows {
 			for j := range x.Cols {
 				out.Set(b*p.t.block+i, j, x.Data[j*x.ColStride+i])
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 
@@ -50,14 +46,12 @@ func wholeX(t *testing.T, p *Problem) *mat.Dense {
 func firstU(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	var u []float64
-	if err := rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
+	rowstest.OK(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 		own := make([]float64, p.t.rows(b)*p.t.k)
 		p.start.to(own, b, rec[0], 0, p.t.rows(b))
 		u = append(u, own...)
 		return nil
-	}, rows.Read(p.start.file())); err != nil {
-		t.Fatal(err)
-	}
+	}, rows.Read(p.start.file())))
 	return mat.NewDense(int(p.t.n), p.t.k, u)
 }
 

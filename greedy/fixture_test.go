@@ -31,9 +31,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 		t.Run(fix.Name, func(t *testing.T) {
 			x := fromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
-			if err := opt.Validate(x.d); err != nil {
-				t.Fatal(err)
-			}
+			rowstest.OK(t, opt.Validate(x.d))
 			sym := x.gram()
 			var target *Target
 			if partitioned {
@@ -47,10 +45,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 				}
 				turn++
 			}
-			r, err := selectMemory(t.Context(), sym, x.d, target, opt, watch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := rowstest.Must(selectMemory(t.Context(), sym, x.d, target, opt, watch))(t)
 			fix.compareResult(t, r)
 		})
 	}

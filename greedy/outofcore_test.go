@@ -90,9 +90,7 @@ func TestStreamEqualsMemory(t *testing.T) {
 func mustStream(t *testing.T, src *source, opt StreamOptions) *Result {
 	t.Helper()
 	r, _, err := SelectStream(t.Context(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, err)
 	return r
 }
 
@@ -282,9 +280,7 @@ func TestStreamLeftOut(t *testing.T) {
 	opt := StreamOptions{Scale: gram.ScaleStandard}
 	opt.Options = Options{K: 4, Keep: []int{6}}
 	r, std, err := SelectStream(t.Context(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, err)
 	if len(std.LeftOut) != 1 || std.Columns[r.Order[0]] != 6 || len(r.Explained) != 7 {
 		t.Errorf("left out %v, first %d, %d features", std.LeftOut, std.Columns[r.Order[0]], len(r.Explained))
 	}
@@ -296,9 +292,7 @@ func TestStreamLeftOut(t *testing.T) {
 	// Explicit groups number the source's columns.
 	opt.Options = Options{K: 4, Partitioned: true, Groups: []int{2, 2, 0, 1, 0, 2, 0, 2}}
 	r, _, err = SelectStream(t.Context(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, err)
 	a := src.standardized(t, gram.ScaleStandard, gram.FillMean)
 	compareResults(t, r, mustSelect(t, a, Options{K: 4, Partitioned: true, Groups: []int{0, 0, 1, 1, 0, 1, 0}}))
 	opt.Options = Options{K: 8}
@@ -313,9 +307,7 @@ func TestStreamProfile(t *testing.T) {
 	opt := StreamOptions{Options: Options{K: 5}, Scale: gram.ScaleStandard}
 	want := mustStream(t, src, opt)
 	opt.Profile = gram.NewProfile(src.d)
-	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, opt.Profile); err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, opt.Profile))
 	got := mustStream(t, src, opt)
 	if got.Passes++; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
@@ -342,9 +334,7 @@ func TestStreamHolds(t *testing.T) {
 			src.Block = func(_, _ int) error { peak = max(peak, rowstest.Heap()); return nil }
 			_, _, err := SelectStream(t.Context(), src, StreamOptions{
 				Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rowstest.OK(t, err)
 			chunk := int64(8 * d * 100)
 			if held := peak - before - chunk; held > memory {
 				t.Errorf("c = %d: holds %d bytes of %d", c, held, memory)

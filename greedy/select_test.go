@@ -16,11 +16,7 @@ import (
 
 func mustSelect(t testing.TB, x matrix, opt Options) *Result {
 	t.Helper()
-	r, err := Select(t.Context(), x.gram(), x.d, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return rowstest.Must(Select(t.Context(), x.gram(), x.d, opt))(t)
 }
 
 func TestEqualsDefinition(t *testing.T) {
@@ -95,10 +91,7 @@ func TestAnyWorkers(t *testing.T) {
 	for _, partitioned := range []bool{false, true} {
 		var want *Result
 		for _, workers := range []int{1, 2, 3, 8} {
-			r, err := Select(t.Context(), sym, x.d, Options{K: 300, Partitioned: partitioned, Threads: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := rowstest.Must(Select(t.Context(), sym, x.d, Options{K: 300, Partitioned: partitioned, Threads: workers}))(t)
 			if want == nil {
 				want = r
 			} else if !reflect.DeepEqual(r, want) {
@@ -141,10 +134,7 @@ func TestScaling(t *testing.T) {
 		for i := range sym {
 			sym[i] *= factor * factor
 		}
-		got, err := Select(t.Context(), sym, x.d, Options{K: 23})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := rowstest.Must(Select(t.Context(), sym, x.d, Options{K: 23}))(t)
 		if !slices.Equal(got.Order, want.Order) {
 			t.Errorf("factor %g: order %v, want %v", factor, got.Order, want.Order)
 		}
@@ -284,10 +274,7 @@ func TestSelectTarget(t *testing.T) {
 	for i := range h {
 		h[i] *= 1e100
 	}
-	r, err := SelectTarget(t.Context(), sym, x.d, Target{x.d, h}, Options{K: 12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := rowstest.Must(SelectTarget(t.Context(), sym, x.d, Target{x.d, h}, Options{K: 12}))(t)
 	if want := mustSelect(t, x, Options{K: 12}); !slices.Equal(r.Order, want.Order) {
 		t.Errorf("order %v, want %v", r.Order, want.Order)
 	}
@@ -362,14 +349,11 @@ func TestBytes(t *testing.T) {
 			target = partitionTarget(sym, d, Partition(d, c, 1), 2)
 		}
 		var peak int64
-		_, err := selectMemory(t.Context(), sym, d, target, Options{K: k, Threads: 2}, func(c *criterion) {
+		rowstest.Must(selectMemory(t.Context(), sym, d, target, Options{K: k, Threads: 2}, func(c *criterion) {
 			if c.turn%10 == 9 {
 				peak = max(peak, rowstest.Heap())
 			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		if held := peak - before; held > Bytes(d, k, c) {
 			t.Errorf("c = %d: holds %d bytes, predicted %d", c, held, Bytes(d, k, c))
 		}

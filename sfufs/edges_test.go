@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -187,13 +188,8 @@ func TestBytes(t *testing.T) {
 	for _, opt := range []Options{{}, {Constraint: Scatter}, {Method: FUFS}} {
 		opt.Iterations = 2
 		before := heap()
-		e, err := newEngine(g, opt.WithDefaults(g.D))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.load(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		e := rowstest.Must(newEngine(g, opt.WithDefaults(g.D)))(t)
+		rowstest.OK(t, e.load(t.Context(), 1))
 		if _, err := e.solve(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}

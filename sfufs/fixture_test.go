@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // fixtureFile is an sfufs_*.json. Its about says: W(1) from M0 + γI, then Q and W(t+1)
@@ -39,10 +41,7 @@ func TestFixtureSFUFS(t *testing.T) {
 		t.Fatalf("no sfufs_*.json in %s: %v", dir, err)
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := rowstest.Must(os.ReadFile(path))(t)
 		var file fixtureFile
 		if err := json.Unmarshal(data, &file); err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -65,17 +64,11 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 		t.Fatalf("%d objectives, %d norms, %d ranks", len(fix.Objective), len(fix.RowNorms), len(fix.Ranking))
 	}
 	g := graphOf(file.X, file.Z)
-	m, err := Matrix(t.Context(), g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := rowstest.Must(Matrix(t.Context(), g, opt))(t)
 	if off := distance(m, fix.M0.flat()); !(off <= 1e-9) {
 		t.Errorf("M is off by %.2g", off)
 	}
-	r, err := Select(t.Context(), g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := rowstest.Must(Select(t.Context(), g, opt))(t)
 	if r.Rose != nil {
 		t.Fatalf("%+v", *r.Rose)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -29,10 +30,7 @@ func TestPathIsSelect(t *testing.T) {
 			}
 			progress[len(progress)-1] = append(progress[len(progress)-1], objective)
 		}
-		p, err := Path(t.Context(), g, grid, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := rowstest.Must(Path(t.Context(), g, grid, opt))(t)
 		alphas := []float64{0.1, 10}
 		if opt.Method == FUFS {
 			alphas = []float64{0}

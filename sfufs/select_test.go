@@ -8,15 +8,12 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 func mustSelect(t *testing.T, g *anchor.Graph, opt Options) *Result {
 	t.Helper()
-	r, err := Select(t.Context(), g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return rowstest.Must(Select(t.Context(), g, opt))(t)
 }
 
 // TestDenseTwin: n×n L and a direct solve, the iteration with Jacobi's eigenvectors; also
@@ -38,10 +35,7 @@ func TestDenseTwin(t *testing.T) {
 					objective, norm := denseRun(want, gamma, 3, 8)
 					opt := Options{Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Clusters: 3, Iterations: 8}
 					for name, g := range map[string]*anchor.Graph{"": graphOf(x, z), "moved": graphOf(moved, z)} {
-						m, err := Matrix(t.Context(), g, opt)
-						if err != nil {
-							t.Fatal(err)
-						}
+						m := rowstest.Must(Matrix(t.Context(), g, opt))(t)
 						r := mustSelect(t, g, opt)
 						a, b, c := distance(m, want.flat()), distance(r.Objective, objective), distance(r.Scores, norm)
 						if !(a <= 1e-8 && b <= 1e-8 && c <= 1e-8) {
@@ -63,10 +57,7 @@ func TestMatrixBounds(t *testing.T) {
 	x, z := sample(40, 5, 6, 3, 4)
 	g := graphOf(x, z)
 	for _, alpha := range []float64{1e-3, 1, 1e3, 1e8} {
-		m, err := Matrix(t.Context(), g, Options{Alpha: alpha})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := rowstest.Must(Matrix(t.Context(), g, Options{Alpha: alpha}))(t)
 		want := denseMatrix(x, z, FUFS, 0)
 		for i := range want {
 			high, rounding := want[i][i], 1e-14*g.G[i*5+i] // 40 terms and 6 anchors
@@ -159,31 +150,18 @@ func TestObjectiveFalls(t *testing.T) {
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
 	opt := Options{Clusters: 2, Gamma: 100}.WithDefaults(12)
-	e, err := newEngine(graphOf(x, z), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.load(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	settled, err := e.solve(t.Context(), opt.Gamma)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := rowstest.Must(newEngine(graphOf(x, z), opt))(t)
+	rowstest.OK(t, e.load(t.Context(), 1))
+	settled := rowstest.Must(e.solve(t.Context(), opt.Gamma))(t)
 	q := make([]float64, 12)
 	for i, s := range settled.Scores {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
-	first, err := e.solver.minimize(opt.Gamma, q, e.first.basis)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := rowstest.Must(e.solver.minimize(opt.Gamma, q, e.first.basis))(t)
 	good := slices.Clone(first.norm)
 	slices.Reverse(first.norm)
 	r, last, err := e.solver.run(t.Context(), first, opt.Gamma, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rowstest.OK(t, err)
 	if r.Rose == nil || r.Rose.Iteration != 2 || r.Rose.To <= r.Rose.From || r.Converged || last != first {
 		t.Errorf("after the norms %v reversed: %+v of %v", good, r.Rose, r.Objective)
 	}

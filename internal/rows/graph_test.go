@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -91,12 +92,9 @@ func TestNearestRefusesDistancesThatOverflow(t *testing.T) {
 
 // Weights on the nearest anchors follow the formula, and count in Δ.
 func TestWeigh(t *testing.T) {
-	g, err := NewAnchored(stream.InMemory{}, 4, 2, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := rowstest.Must(NewAnchored(stream.InMemory{}, 4, 2, 1, 1))(t)
 	g.Place(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1), anchor.Weights)
-	err = Each(t.Context(), 1, func(_ int, records [][]byte) error {
+	rowstest.OK(t, Each(t.Context(), 1, func(_ int, records [][]byte) error {
 		z := g.Rows(records[0], 1)
 		if err := g.Weigh(z, kernel.RowMajor([]float64{0.25}, 1, 1, 1)); err != nil {
 			return err
@@ -110,8 +108,5 @@ func TestWeigh(t *testing.T) {
 			t.Errorf("Δ = %v, want %v", g.Delta, want)
 		}
 		return nil
-	}, Write(g.File))
-	if err != nil {
-		t.Error(err)
-	}
+	}, Write(g.File)))
 }
