@@ -25,7 +25,7 @@ func TestMCFSIsTheDenseForm(t *testing.T) {
 	for seed := range uint64(5) {
 		x := randomDense(seed, 60, 12, 9, 1)
 		const clusters = 4
-		values, u := jacobi(x.a)
+		values, u := rowstest.Jacobi(x.l) // 1 − those of A
 		for _, k := range []int{1, 3, 6} {
 			got := mustMCFS(t, x.graph(), MCFSOptions{K: k, Clusters: clusters})
 			if got.Components != 1 || len(got.Warnings) > 0 {
@@ -33,8 +33,8 @@ func TestMCFSIsTheDenseForm(t *testing.T) {
 			}
 			want := make([]float64, x.d)
 			for c := 1; c <= clusters; c++ { // the 0-th is constant
-				if math.Abs(got.Eigenvalues[c-1]-values[c]) > 1e-13 {
-					t.Errorf("seed %d: eigenvalue %v, want %v", seed, got.Eigenvalues[c-1], values[c])
+				if math.Abs(got.Eigenvalues[c-1]-(1-values[c])) > 1e-13 {
+					t.Errorf("seed %d: eigenvalue %v, want %v", seed, got.Eigenvalues[c-1], 1-values[c])
 				}
 				for j, v := range denseLasso(x, u, c, k) {
 					want[j] = max(want[j], math.Abs(v))
@@ -97,7 +97,7 @@ func TestMCFSOfComponents(t *testing.T) {
 		t.Errorf("warnings %q", got.Warnings)
 	}
 	part := func(i int) int { return i % 3 }
-	targets := zeros(61, 2)
+	targets := rowstest.Zeros(61, 2)
 	for i := range 61 {
 		switch part(i) {
 		case 0:
@@ -135,10 +135,10 @@ func TestMCFSOfComponents(t *testing.T) {
 	}
 	// More targets: eigenvectors within the parts, with eigenvalues below 1.
 	more := mustMCFS(t, x.graph(), MCFSOptions{K: 3, Clusters: 5})
-	values, _ := jacobi(x.a)
+	values, _ := rowstest.Jacobi(x.l)
 	for c, v := range more.Eigenvalues {
-		if math.Abs(v-values[c+1]) > 1e-13 {
-			t.Errorf("eigenvalue %d: %v, want %v", c, v, values[c+1])
+		if math.Abs(v-(1-values[c+1])) > 1e-13 {
+			t.Errorf("eigenvalue %d: %v, want %v", c, v, 1-values[c+1])
 		}
 	}
 }

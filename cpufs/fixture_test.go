@@ -2,7 +2,6 @@ package cpufs
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -146,26 +145,11 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 		{"A", s.a, flat(f.A)}, {"B", s.b, flat(f.B)}, {"C", cRows, flat(f.C)}, {"F", fRows, flat(f.F)},
 		{"U", r.U, flat(f.U)}, {"V", r.V, flat(f.V)},
 	} {
-		if off := distance(m.got, m.want); !(off <= 1e-9) {
+		if off := rowstest.Distance(m.got, m.want); !(off <= 1e-9) {
 			t.Errorf("%s is off by %.3g of its largest", m.name, off)
 		}
 	}
 	if !slices.Equal(r.Order, f.Ranking) {
 		t.Errorf("ranking %v, want %v", r.Order, f.Ranking)
 	}
-}
-
-// distance is the largest difference as a share of the largest value; NaN if the lengths differ.
-func distance(got, want []float64) float64 {
-	if len(got) != len(want) {
-		return math.NaN()
-	}
-	off, top := 0.0, 0.0
-	for i := range want {
-		off, top = max(off, math.Abs(got[i]-want[i])), max(top, math.Abs(want[i]))
-	}
-	if off == 0 {
-		return 0
-	}
-	return off / top
 }

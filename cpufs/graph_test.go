@@ -43,7 +43,7 @@ func TestNeighboursAreTheFixtures(t *testing.T) {
 				r := scanned(t, serve(f.X, 5))
 				near := rowstest.Must(r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room))(t)
 				got := denseLaplacian(heatGraph(near, f.N, defaultSigma), f.N)
-				if off := distance(got, flat(f.L)); !(off <= 1e-14) {
+				if off := rowstest.Distance(got, flat(f.L)); !(off <= 1e-14) {
 					t.Errorf("%s, room %d: L is off by %.3g", name, room, off)
 				}
 			}
@@ -62,7 +62,7 @@ func TestLaplacianOfDistantRows(t *testing.T) {
 			-math.Exp(-1) / math.Sqrt(math.Exp(-1)*d1), 1, -math.Exp(-2) / math.Sqrt(d1*math.Exp(-2)),
 			0, -math.Exp(-2) / math.Sqrt(d1*math.Exp(-2)), 1}
 		// A shift of 5,000 costs its digits of the logarithms: 5,000·2⁻⁵² is 1e-12.
-		if off := distance(denseLaplacian(l, 3), want); !(off <= 1e-11) {
+		if off := rowstest.Distance(denseLaplacian(l, 3), want); !(off <= 1e-11) {
 			t.Errorf("shift %v: L is off by %.3g", shift, off)
 		}
 	}
@@ -80,7 +80,7 @@ func TestScaling(t *testing.T) {
 		r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
 		rowstest.OK(t, r.place(x, src.Chunk(0, 3)))
-		if off := distance(x, want); off != 0 {
+		if off := rowstest.Distance(x, want); off != 0 {
 			t.Errorf("%v: %v, want %v", fill, x, want)
 		}
 	}

@@ -61,10 +61,10 @@ func TestSelectIsTheTwin(t *testing.T) {
 					// Both are some thousand roundings from each other, over an iteration with
 					// a condition of Q below 100.
 					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, place)
-					if off := distance(r.Objective, objective); !(off <= 1e-11) {
+					if off := rowstest.Distance(r.Objective, objective); !(off <= 1e-11) {
 						t.Errorf("%s: objective off by %.3g", name, off)
 					}
-					if off := distance(r.Scores, scores); !(off <= 1e-10) {
+					if off := rowstest.Distance(r.Scores, scores); !(off <= 1e-10) {
 						t.Errorf("%s: scores off by %.3g", name, off)
 					}
 				}
@@ -163,10 +163,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		}
 		return scores
 	}
-	order := make([]int, d)
-	for j := range order {
-		order[j] = j
-	}
+	order := rowstest.Ints(d)
 	want := run(order)
 	slices.Reverse(order)
 	order[0], order[5] = order[5], order[0]
@@ -261,7 +258,7 @@ func TestRiseIsReported(t *testing.T) {
 	if r.Rose == nil || r.Rose.Iteration != 1 || r.Rose.To <= r.Rose.From || r.Iterations() != 1 {
 		t.Fatalf("rise %+v after %d iterations", r.Rose, r.Iterations())
 	}
-	if off := distance(r.U, flat(f.U0)); off != 0 {
+	if off := rowstest.Distance(r.U, flat(f.U0)); off != 0 {
 		t.Errorf("U is off by %v from that before the rise", off)
 	}
 }

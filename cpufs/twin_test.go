@@ -224,7 +224,7 @@ func TestTwinHoldsTheFixtures(t *testing.T) {
 				tw.iterate(f.Inner, f.Theta)
 				objective = append(objective, tw.objective())
 			}
-			if off := distance(objective, f.Objective); !(off <= 1e-9) {
+			if off := rowstest.Distance(objective, f.Objective); !(off <= 1e-9) {
 				t.Errorf("%s: objective off by %.3g", name, off)
 			}
 		}

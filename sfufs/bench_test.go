@@ -11,7 +11,7 @@ import (
 // another γ.
 func BenchmarkFurther(b *testing.B) {
 	const d, m = 784, 1000
-	g := large(4000, d, m)
+	g := rowstest.Graph(sample(4000, d, m, 3, 8))
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		e := rowstest.Must(newEngine(g, Options{Constraint: constraint}.WithDefaults(d)))(b)
 		rowstest.OK(b, e.load(b.Context(), 1))

@@ -15,7 +15,7 @@ import (
 
 // TestPathIsSelect: every setting of a path equals Select's result, to the bit.
 func TestPathIsSelect(t *testing.T) {
-	g := large(90, 120, 20) // fewer rows than features: the start is the mean
+	g := rowstest.Graph(sample(90, 120, 20, 3, 8)) // fewer rows than features: the start is the mean
 	grid := Grid{Alpha: []float64{10, 0.1, 10}, Gamma: []float64{1, 0, 100}, K: []int{7, 3}}
 	for _, opt := range []Options{{Clusters: 4}, {Clusters: 4, Constraint: Scatter}, {Clusters: 4, Method: FUFS}} {
 		opt.MaxIter = 6
@@ -58,7 +58,7 @@ func TestPathIsSelect(t *testing.T) {
 func TestPathNamesEveryFault(t *testing.T) {
 	x, z := sample(30, 4, 6, 3, 1)
 	bad := Grid{Alpha: []float64{0}, Gamma: []float64{math.NaN()}, K: []int{5}}
-	_, err := Path(t.Context(), graphOf(x, z), bad, Options{Method: FUFS, Clusters: 9})
+	_, err := Path(t.Context(), rowstest.Graph(x, z), bad, Options{Method: FUFS, Clusters: 9})
 	var usage *stream.UsageError
 	if !errors.As(err, &usage) {
 		t.Fatalf("%v is no usage error", err)
