@@ -70,12 +70,8 @@ func (s Spec) Bind(settings Settings) (*Bound, error) {
 			return nil, err
 		}
 	}
-	given := func(name string) bool {
-		opt := b.Options.Find(name)
-		return opt != nil && opt.given
-	}
 	for _, rule := range b.Options.checks {
-		if err := rule(given); err != nil {
+		if err := rule(b.Given); err != nil {
 			return nil, err
 		}
 	}
