@@ -217,11 +217,7 @@ func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, erro
 func (p *problem) rising(weights method.Weights) []scaled {
 	var list []scaled
 	for _, w := range weights {
-		s := scaled{w, w.Value}
-		if w.Share {
-			s.value *= p.AlphaMax
-		}
-		list = append(list, s)
+		list = append(list, scaled{w, w.Of(p.AlphaMax)})
 	}
 	slices.SortStableFunc(list, func(a, b scaled) int { return cmp.Compare(a.value, b.value) })
 	return slices.CompactFunc(list, func(a, b scaled) bool { return a.value == b.value })

@@ -161,7 +161,7 @@ func TestStartRefuses(t *testing.T) {
 		{src, Setup{Clusters: k, Start: StartGiven, U: narrow}, "40 values, want 40×2"},
 		{src, Setup{Clusters: k, Start: StartGiven}, "go together"},
 		{src, Setup{Clusters: n + 1}, "more than the 40 rows"},
-		{src, Setup{Clusters: -1, Neighbors: -2, Threads: -3}, "neighbors = -2 is negative; workers = -3"},
+		{src, Setup{Clusters: -1, Neighbors: -2, Threads: -3}, "neighbors = -2 is negative; threads = -3"},
 		{src, Setup{Clusters: k, Graph: GraphAnchor, Anchors: 5}, "too few"},
 		{src, Setup{Clusters: k, Graph: GraphKind(9)}, "graph 9"},
 		{same, Setup{Clusters: 3, Graph: GraphNone}, "fewer clusters"},

@@ -217,9 +217,9 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 				// when Y₂ has made the rows of M as long as they can be.
 				opt := Options{Method: method, Mu: p.AlphaMax / 10, MaxIter: 100, Tol: -1}
 				if method == EUFS {
-					opt.Alpha = Weight{share, true}
+					opt.Alpha = Weight{Value: share, Share: true}
 				} else {
-					opt.Beta = Weight{share, true}
+					opt.Beta = Weight{Value: share, Share: true}
 				}
 				r := mustSolve(t, p, opt)
 				if ended := slices.Max(r.Scores) == 0; ended != (share > 1) {
@@ -238,7 +238,7 @@ func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 	const n, d, k = 120, 18, 3
 	p := problemOf(t, unitColumns(grouped(n, d, k, 1)), indicator(n, k), nil, nil, 0, 2, stream.InMemory{})
 	for _, mu := range []float64{1, 20 * p.AlphaMax, 2 * defaultMuMax} { // the last is above the default bound
-		r := mustSolve(t, p, Options{Alpha: Weight{1.5, true}, Mu: mu})
+		r := mustSolve(t, p, Options{Alpha: Weight{Value: 1.5, Share: true}, Mu: mu})
 		said := fmt.Sprint(r.Warnings)
 		gone := slices.Max(r.Scores) == 0
 		if gone != (mu == 1) || gone != strings.Contains(said, "weights become 0") || gone == strings.Contains(said, "depends on mu") {

@@ -306,7 +306,7 @@ func TestValidate(t *testing.T) {
 	if !errors.As(err, &usage) {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"k = -1", "variance = 2", "column 9", "twice", "groups", "workers"} {
+	for _, part := range []string{"k = -1", "variance = 2", "column 9", "twice", "groups", "threads"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is missing in %q", part, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -106,24 +107,16 @@ func (o Options) Validate(d int) error {
 	if o.NoPenalty && o.Gamma > 0 {
 		faults.Addf("{gamma} = %v is both given and turned off", o.Gamma)
 	}
-	if o.Clusters < 0 {
-		faults.Addf("{clusters} = %d is negative", o.Clusters)
-	}
+	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
 	if o.Clusters > max(d, 0) {
 		faults.Addf("{clusters} = %d is more than the %d features", o.Clusters, d)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
 		faults.Addf("{tol} = %v is not a share between 0 and 1", o.Tol)
 	}
-	if o.MaxIter < 0 {
-		faults.Addf("{max-iter} = %d is negative", o.MaxIter)
-	}
-	if o.Iterations < 0 {
-		faults.Addf("iterations = %d is negative", o.Iterations)
-	}
-	if o.Threads < 0 {
-		faults.Addf("{threads} = %d is negative", o.Threads)
-	}
+	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
+	method.RefuseNegative(&faults, "iterations", o.Iterations)
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	if o.Names != nil && len(o.Names) != d {
 		faults.Addf("%d names are not those of the %d features", len(o.Names), d)
 	}
