@@ -35,8 +35,6 @@ type anchored struct {
 	records [][]byte // of file, and of the weights
 }
 
-func (g *anchored) describe() string { return "anchor" }
-
 // newAnchored opens the state; points are the anchors.
 func newAnchored(s *solver, points kernel.Matrix[float64], m, count int, scratch stream.Scratch) (_ *anchored, err error) {
 	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)

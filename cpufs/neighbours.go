@@ -21,7 +21,6 @@ func newNeighbours(s *solver, l *rows.Graph) *neighbours {
 	return &neighbours{s: s, l: l, c: make([]float64, n), f: make([]float64, n)}
 }
 
-func (g *neighbours) describe() string      { return "knn" }
 func (g *neighbours) close() error          { return nil }
 func (g *neighbours) taken(err error) error { return err }
 

@@ -36,8 +36,6 @@ type graph interface {
 	begin(ctx context.Context, scale []float64) error
 	// advance finds C and F for new A, B: it leaves XᵀC, P, the sums and GW.
 	advance(ctx context.Context) error
-	// describe says which graph it is.
-	describe() string
 	close() error
 }
 

@@ -189,12 +189,8 @@ type scaled struct {
 func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, error) {
 	p := &problem{declared: m, e: e}
 	if m.kind == HUFS {
-		var sym []float64
-		if e.Gram != nil {
-			sym = e.Gram.Sym
-		}
 		var err error
-		if p.grove, err = m.buildTree(e.Names(), e.LeftOut, sym); err != nil {
+		if p.grove, err = m.grow(e); err != nil {
 			return nil, err
 		}
 	}

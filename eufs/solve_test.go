@@ -85,13 +85,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 	}
 }
 
-func identity(n int) *mat.DiagDense {
-	one := make([]float64, n)
-	for i := range one {
-		one[i] = 1
-	}
-	return mat.NewDiagDense(n, one)
-}
+func identity(n int) *mat.DiagDense { return mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)) }
 
 func compareTwin(t *testing.T, r *Result, u *mat.Dense, w *twin, steps []twinStep) {
 	t.Helper()

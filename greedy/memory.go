@@ -64,7 +64,9 @@ func newMemory(sym, g0 []float64, target *Target, workers int) (*memory, error) 
 		m.hUnit = unitOf(target.H)
 	}
 	m.scaled = make([]float64, height)
-	m.scratch = buffers(min(workers, maxSettlers), settleTogether*height)
+	for range min(workers, maxSettlers) {
+		m.scratch = append(m.scratch, make([]float64, settleTogether*height))
+	}
 	f0 := make([]float64, d)
 	m.settlers(d, func(scratch []float64, i int) {
 		col := m.targetColumn(scratch[:height], i)

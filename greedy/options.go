@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -123,10 +124,4 @@ func Partition(d, c int, seed uint64) []int {
 }
 
 // groupCount is the number of groups, empty ones below the largest number included.
-func groupCount(groups []int) int {
-	c := 0
-	for _, j := range groups {
-		c = max(c, j+1)
-	}
-	return c
-}
+func groupCount(groups []int) int { return slices.Max(groups) + 1 }
