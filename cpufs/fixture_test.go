@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -50,25 +49,9 @@ func (f *fixture) options(graph GraphKind) Options {
 	if graph == GraphAnchors {
 		o.weights = weightsOf(f.AnchorB)
 	} else {
-		o.matrix = sparseLaplacian(f.L)
+		o.matrix = rowstest.Sparse(f.L)
 	}
 	return o
-}
-
-func sparseLaplacian(dense [][]float64) *rows.Graph {
-	l := &rows.Graph{Start: []int{0}}
-	for i, row := range dense {
-		for j, v := range row {
-			if a := -v; i == j && v != 1 || i != j && a != 0 {
-				if i == j {
-					a++
-				}
-				l.Index, l.Value = append(l.Index, int32(j)), append(l.Value, a)
-			}
-		}
-		l.Start = append(l.Start, len(l.Index))
-	}
-	return l
 }
 
 // weightsOf takes B apart: rows of Z sum to 1, so that the columns of B = ZΔ^(−1/2) sum to

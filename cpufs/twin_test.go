@@ -279,32 +279,19 @@ func problem(seed uint64, n1, n2, n, c int) *fixture {
 
 // anchors makes B = ZΔ^(−1/2) of random weights, and L = I − BBᵀ.
 func (f *fixture) anchors(r *rand.Rand, m, k int) {
-	z := mat.NewDense(f.N, m, nil)
-	for i := range f.N {
+	z := rowstest.Zeros(f.N, m)
+	for i := range z {
 		sum := 0.0
 		for e := range k {
 			v := 0.1 + r.Float64()
-			z.Set(i, (i+2*e)%m, v)
+			z[i][(i+2*e)%m] = v
 			sum += v
 		}
 		for j := range m {
-			z.Set(i, j, z.At(i, j)/sum)
+			z[i][j] /= sum
 		}
 	}
-	for j := range m {
-		delta := mat.Sum(z.ColView(j))
-		for i := range f.N {
-			z.Set(i, j, z.At(i, j)/math.Sqrt(delta))
-		}
-	}
-	var bb mat.Dense
-	bb.Mul(z, z.T())
-	for i := range f.N {
-		f.AnchorB = append(f.AnchorB, slices.Clone(z.RawRowView(i)))
-		row := mat.Row(nil, i, scaled(-1, &bb))
-		row[i]++
-		f.L = append(f.L, row)
-	}
+	f.AnchorB, f.L = rowstest.Factor(z), rowstest.Laplacian(z)
 }
 
 func TestGradientsByCentralDifferences(t *testing.T) {

@@ -57,25 +57,6 @@ func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 	return r, mat.NewDense(int(p.t.n), p.t.k, u)
 }
 
-// laplacian makes the sparse form of a dense L.
-func laplacian(l *mat.Dense) *graph {
-	n, _ := l.Dims()
-	g := &rows.Graph{Start: []int{0}}
-	for i := range n {
-		for j := range n {
-			v := -l.At(i, j)
-			if i == j {
-				v++
-			}
-			if v != 0 {
-				g.Index, g.Value = append(g.Index, int32(j)), append(g.Value, v)
-			}
-		}
-		g.Start = append(g.Start, len(g.Value))
-	}
-	return &graph{neighbours: g}
-}
-
 // factored makes the graph of a dense B, all of whose entries are kept.
 func factored(t testing.TB, b *mat.Dense, l layout) *graph {
 	t.Helper()

@@ -57,7 +57,7 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 	case f.B != nil:
 		g = factored(t, f.B.dense(), newLayout(int64(len(f.X)), len(f.X[0]), len(f.U0[0]), rows))
 	case f.L != nil:
-		g = laplacian(f.L.dense())
+		g = &graph{neighbours: rowstest.Sparse(f.L)}
 	}
 	p := problemOf(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows, 2, stream.InMemory{})
 	r, u := solveU(t, p, opt)

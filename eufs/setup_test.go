@@ -1,10 +1,8 @@
 package eufs
 
 import (
-	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -171,10 +169,7 @@ func TestStartRefuses(t *testing.T) {
 			own = standardizer(t, c.src, gram.ScaleUnit)
 		}
 		_, err := Prepare(t.Context(), c.src, own, c.s)
-		var usage *stream.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
-		}
+		rowstest.Refused(t, err, c.want)
 	}
 	if err := (Setup{Graph: GraphKNN}).Validate(MostNeighbourRows+1, 3); err == nil {
 		t.Error("a kNN graph of 20,001 rows is accepted")
@@ -185,10 +180,8 @@ func TestStartRefuses(t *testing.T) {
 		{Alpha: Weight{Value: -1}}, {Beta: Weight{Value: nan}}, {Mu: -1}, {Mu: nan}, {Rho: 0.5}, {Rho: math.Inf(1)}, {MuMax: 0.5},
 		{MaxIter: -1}, {Tol: nan}, {Threads: -1}, {Method: 7}, {Tree: &Tree{}}, {Method: HUFS, Tree: &Tree{Features: []int{d}}},
 	} {
-		var usage *stream.UsageError
-		if _, err := p.Solve(t.Context(), o); !errors.As(err, &usage) {
-			t.Errorf("%+v: got %v", o, err)
-		}
+		_, err := p.Solve(t.Context(), o)
+		rowstest.Refused(t, err)
 	}
 }
 

@@ -45,8 +45,7 @@ func cases(d int) map[string]Options {
 func TestEngineAgreesWithTheTwin(t *testing.T) {
 	const n, d, k = 203, 24, 3
 	x, u := unitColumns(grouped(n, d, k, 1)), indicator(n, k)
-	b := anchorFactor(n, 7)
-	lap := sum(mat.DenseCopyOf(identity(n)), -1, product(b, b.T()))
+	z, ring := anchorWeights(n, 7), ringLaplacian(n)
 	for name, opt := range cases(d) {
 		for _, kind := range []string{"none", "ring", "anchors"} {
 			if opt.Method == HUFS && kind != "none" {
@@ -59,9 +58,9 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 			}
 			switch kind {
 			case "ring":
-				w.l = ringLaplacian(n)
+				w.l = grid(ring).dense()
 			case "anchors":
-				w.l = lap
+				w.l = grid(rowstest.Laplacian(z)).dense()
 			}
 			var steps []twinStep
 			for range opt.MaxIter {
@@ -72,9 +71,9 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 					var g *graph
 					switch kind {
 					case "ring":
-						g = laplacian(w.l)
+						g = &graph{neighbours: rowstest.Sparse(ring)}
 					case "anchors":
-						g = factored(t, b, newLayout(n, d, k, rows))
+						g = factored(t, grid(rowstest.Factor(z)).dense(), newLayout(n, d, k, rows))
 					}
 					opt.Threads = 1 + rows%3
 					r, gotU := solveU(t, problemOf(t, x, u, nil, g, rows, 2, stream.InMemory{}), opt)
@@ -190,8 +189,9 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 		moved.SetCol(to, mat.Col(nil, j, x))
 	}
 	opt := cases(d)["eufs"]
-	a := mustSolve(t, problemOf(t, x, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}), opt)
-	b := mustSolve(t, problemOf(t, moved, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}), opt)
+	ring := &graph{neighbours: rowstest.Sparse(ringLaplacian(n))}
+	a := mustSolve(t, problemOf(t, x, u, nil, ring, 0, 2, stream.InMemory{}), opt)
+	b := mustSolve(t, problemOf(t, moved, u, nil, ring, 0, 2, stream.InMemory{}), opt)
 	for j, to := range perm {
 		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, times what 15 iterations make of it
 			t.Errorf("score %d is %v, and %v where it moved", j, a.Scores[j], b.Scores[to])

@@ -2,7 +2,6 @@ package eufs
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func treeOf(t *testing.T, text string) *Tree {
@@ -101,10 +99,7 @@ func TestTreeBuildersRefuse(t *testing.T) {
 		{func() (*Tree, error) { return CorrelationTree(nil, 0) }, "no features"},
 	} {
 		_, err := c.build()
-		var usage *stream.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
-		}
+		rowstest.Refused(t, err, c.want)
 	}
 }
 
@@ -143,10 +138,7 @@ func TestReadTreeNamesTheNode(t *testing.T) {
 		{`{"features": ["z"]}`, "none of its features is used"},
 	} {
 		_, err := ReadTree(strings.NewReader(c.text), names, []string{"z"})
-		var usage *stream.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q", c.text, err, c.want)
-		}
+		rowstest.Refused(t, err, c.want)
 	}
 }
 

@@ -284,11 +284,9 @@ func TestStreamLeftOut(t *testing.T) {
 	if len(std.LeftOut) != 1 || std.Columns[r.Order[0]] != 6 || len(r.Explained) != 7 {
 		t.Errorf("left out %v, first %d, %d features", std.LeftOut, std.Columns[r.Order[0]], len(r.Explained))
 	}
-	var usage *stream.UsageError
 	opt.Keep = []int{3}
-	if _, _, err := SelectStream(t.Context(), src, opt); !errors.As(err, &usage) {
-		t.Errorf("keeping a constant column: %v", err)
-	}
+	_, _, err = SelectStream(t.Context(), src, opt)
+	rowstest.Refused(t, err, `"x3" cannot be kept`)
 	// Explicit groups number the source's columns.
 	opt.Options = Options{K: 4, Partitioned: true, Groups: []int{2, 2, 0, 1, 0, 2, 0, 2}}
 	r, _, err = SelectStream(t.Context(), src, opt)
@@ -296,9 +294,8 @@ func TestStreamLeftOut(t *testing.T) {
 	a := src.standardized(t, gram.ScaleStandard, gram.FillMean)
 	compareResults(t, r, mustSelect(t, a, Options{K: 4, Partitioned: true, Groups: []int{0, 0, 1, 1, 0, 1, 0}}))
 	opt.Options = Options{K: 8}
-	if _, _, err := SelectStream(t.Context(), src, opt); !errors.As(err, &usage) {
-		t.Errorf("k above the usable features: %v", err)
-	}
+	_, _, err = SelectStream(t.Context(), src, opt)
+	rowstest.Refused(t, err, "k = 8 is more than the 7 features")
 }
 
 // A profile taken before saves its pass and changes nothing else.

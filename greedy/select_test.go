@@ -301,19 +301,9 @@ func TestPartition(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	bad := Options{K: -1, Variance: 2, Keep: []int{9, 1, 1}, Groups: []int{0}, Threads: -1}
-	err := bad.Validate(3)
-	var usage *stream.UsageError
-	if !errors.As(err, &usage) {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"k = -1", "variance = 2", "column 9", "twice", "groups", "threads"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q is missing in %q", part, err)
-		}
-	}
-	if _, err := Select(t.Context(), make([]float64, 4), 2, Options{K: 3}); !errors.As(err, &usage) {
-		t.Errorf("k > d: %v", err)
-	}
+	rowstest.Refused(t, bad.Validate(3), "k = -1", "variance = 2", "column 9", "twice", "groups", "threads")
+	_, err := Select(t.Context(), make([]float64, 4), 2, Options{K: 3})
+	rowstest.Refused(t, err, "k = 3")
 }
 
 func TestBadGram(t *testing.T) {

@@ -127,27 +127,15 @@ func TestRank(t *testing.T) {
 
 func TestValidateNamesEveryFault(t *testing.T) {
 	opt := Options{Method: 7, Constraint: -1, Alpha: math.NaN(), Gamma: -1, Clusters: 5, Tol: 1, MaxIter: -1, Iterations: -1, Threads: -1, Names: []string{"a"}}
-	err := opt.Validate(4)
-	var usage *stream.UsageError
-	if !errors.As(err, &usage) {
-		t.Fatalf("%v is no usage error", err)
-	}
-	for _, word := range []string{"method", "constraint", "alpha", "gamma", "clusters", "tol", "max-iter", "iterations", "threads", "names"} {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("no %q in %q", word, err)
-		}
-	}
+	rowstest.Refused(t, opt.Validate(4), "method", "constraint", "alpha", "gamma", "clusters", "tol", "max-iter", "iterations", "threads", "names")
 	for _, opt := range []Options{{Alpha: 1e-12}, {Alpha: math.Inf(1)}, {Gamma: math.Inf(1)}, {Gamma: 1, NoPenalty: true}, {Clusters: -1}} {
 		if opt.Validate(4) == nil {
 			t.Errorf("%+v is valid", opt)
 		}
 	}
-	if err := (Options{}).Validate(0); err == nil {
-		t.Error("no features are valid")
-	}
-	if _, err := Select(t.Context(), &anchor.Graph{}, Options{}); !errors.As(err, &usage) {
-		t.Errorf("an empty Graph: %v", err)
-	}
+	rowstest.Refused(t, Options{}.Validate(0), "no features")
+	_, err := Select(t.Context(), &anchor.Graph{}, Options{})
+	rowstest.Refused(t, err, "no features")
 }
 
 func TestBadGraph(t *testing.T) {

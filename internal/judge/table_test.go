@@ -14,25 +14,14 @@ import (
 
 // chunks cuts x into chunks of the given height, sparse ones if asked for.
 func chunks(x kernel.Matrix[float64], class []int32, height int, sparse bool) []*stream.Chunk {
+	src := rowstest.Source{N: x.Rows, D: x.Cols, Sparse: sparse, At: func(i, j int) float64 { return x.Data[j*x.ColStride+i] }}
 	var out []*stream.Chunk
 	for from := 0; from < x.Rows; from += height {
-		rows := min(height, x.Rows-from)
-		c := &stream.Chunk{Start: int64(from), Block: rows, Rows: rows, Cols: x.Cols}
+		c := src.Chunk(from, min(from+height, x.Rows))
 		if class != nil {
-			c.Class = class[from : from+rows]
+			c.Class = class[from:][:c.Rows]
 		}
-		if sparse {
-			c.Sparse = &stream.CSR{RowPtr: []int{0}}
-			for i := from; i < from+rows; i++ {
-				for j := range x.Cols {
-					if v := x.Data[j*x.ColStride+i]; v != 0 {
-						c.Sparse.Index = append(c.Sparse.Index, int32(j))
-						c.Sparse.Value = append(c.Sparse.Value, v)
-					}
-				}
-				c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Index))
-			}
-		} else {
+		if !sparse {
 			c.Data, c.Stride = x.Data[from:], x.ColStride
 		}
 		out = append(out, c)

@@ -1,6 +1,13 @@
 package rowstest
 
-import "math"
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
 
 // Distance is the largest difference of a and b as a share of the largest value of b; NaN
 // if the lengths differ.
@@ -16,4 +23,18 @@ func Distance(a, b []float64) float64 {
 		return 0
 	}
 	return off / size
+}
+
+// Refused wants a *stream.UsageError that names every one of the faults.
+func Refused(t testing.TB, err error, faults ...string) {
+	t.Helper()
+	if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) {
+		t.Errorf("got %v, want a usage error that names %q", err, faults)
+		return
+	}
+	for _, fault := range faults {
+		if !strings.Contains(err.Error(), fault) {
+			t.Errorf("%q does not name %q", err, fault)
+		}
+	}
 }

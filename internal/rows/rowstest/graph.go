@@ -52,16 +52,27 @@ func columnSums(z [][]float64) []float64 {
 	return sums
 }
 
-// Laplacian is L = I − ZΔ⁻¹Zᵀ, n×n; an unused anchor contributes nothing.
+// Factor is B = ZΔ^(−1/2), n×m; the column of an unused anchor is 0.
+func Factor(z [][]float64) [][]float64 {
+	delta, b := columnSums(z), Zeros(len(z), len(z[0]))
+	for i, row := range z {
+		for a, v := range row {
+			if v > 0 {
+				b[i][a] = v / math.Sqrt(delta[a])
+			}
+		}
+	}
+	return b
+}
+
+// Laplacian is L = I − BBᵀ, n×n.
 func Laplacian(z [][]float64) [][]float64 {
-	delta, l := columnSums(z), Zeros(len(z), len(z))
+	b, l := Factor(z), Zeros(len(z), len(z))
 	for i := range l {
 		l[i][i] = 1
 		for j := range l {
-			for a, v := range z[i] {
-				if v > 0 {
-					l[i][j] -= v * z[j][a] / delta[a]
-				}
+			for a, v := range b[i] {
+				l[i][j] -= v * b[j][a]
 			}
 		}
 	}
@@ -70,7 +81,7 @@ func Laplacian(z [][]float64) [][]float64 {
 
 // Graph is the Graph of rows X, n×d, and Z, n×m, by its definition. It centres X.
 func Graph(x, z [][]float64) *anchor.Graph {
-	x = Centred(x)
+	x, b := Centred(x), Factor(z)
 	n, d, m := len(x), len(x[0]), len(z[0])
 	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: columnSums(z),
 		G: make([]float64, d*d), C: make([]float64, m*d), S: make([]float64, m*m)}
@@ -80,18 +91,15 @@ func Graph(x, z [][]float64) *anchor.Graph {
 				g.G[j*d+k] += v * w
 			}
 		}
-		for a, v := range z[i] {
+		for a, v := range b[i] {
 			if v == 0 {
 				continue
 			}
-			v /= math.Sqrt(g.Delta[a])
 			for j, w := range row {
 				g.C[a*d+j] += v * w
 			}
-			for b, w := range z[i] {
-				if w > 0 {
-					g.S[a*m+b] += v * w / math.Sqrt(g.Delta[b])
-				}
+			for k, w := range b[i] {
+				g.S[a*m+k] += v * w
 			}
 		}
 	}
