@@ -163,9 +163,4 @@ func (o Options) WithDefaults(rows int64) Options {
 }
 
 // updates is the largest number of iterations.
-func (o Options) updates() int {
-	if o.Iterations > 0 {
-		return o.Iterations
-	}
-	return o.MaxIter
-}
+func (o Options) updates() int { return cmp.Or(o.Iterations, o.MaxIter) }

@@ -14,14 +14,18 @@ import (
 // down to its rank or nearly so.
 func illConditioned() matrix { return smooth(20, 300, 200, 150, 0.9).noisy(21, 1e-6) }
 
+// targetOf is the target of c groups; nil for none.
+func targetOf(sym []float64, d, c int) *Target {
+	if c == 0 {
+		return nil
+	}
+	return partitionTarget(sym, d, Partition(d, c, 1), 2)
+}
+
 // watched runs Algorithm 1 or 2 (c > 0) to the rank of sym.
 func watched(t *testing.T, sym []float64, d, c int, watch watcher) *Result {
 	t.Helper()
-	var target *Target
-	if c > 0 {
-		target = partitionTarget(sym, d, Partition(d, c, 1), 2)
-	}
-	return rowstest.Must(selectMemory(t.Context(), sym, d, target, Options{K: d, Threads: 2}, watch))(t)
+	return rowstest.Must(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: d, Threads: 2}, watch))(t)
 }
 
 // The recursion with its guard chooses as if every f were recomputed at every turn,
@@ -50,11 +54,7 @@ func TestGuardBound(t *testing.T) {
 	x := illConditioned()
 	sym := x.gram()
 	for _, height := range []int{0, 5} {
-		var target *Target
-		if height > 0 {
-			target = partitionTarget(sym, x.d, Partition(x.d, height, 1), 2)
-		}
-		m := rowstest.Must(newMemory(sym, diagonal(sym, x.d), target, 2))(t)
+		m := rowstest.Must(newMemory(sym, diagonal(sym, x.d), targetOf(sym, x.d, height), 2))(t)
 		worst := 0.0
 		rowstest.Must(run(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
 			saved := *c

@@ -2,7 +2,6 @@ package greedy
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -96,8 +95,7 @@ func unitOf(x []float64) float64 {
 }
 
 func badEntry(matrix string, i, j int, x float64) error {
-	return &stream.DataError{RowGroup: -1, Row: -1,
-		Err: fmt.Errorf("entry (%d, %d) of %s is %v", i, j, matrix, x)}
+	return stream.Dataf("", "entry (%d, %d) of %s is %v", i, j, matrix, x)
 }
 
 // notFinite names the first bad entry of column i of H.

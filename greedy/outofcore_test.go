@@ -96,13 +96,11 @@ func mustStream(t *testing.T, src *source, opt StreamOptions) *Result {
 
 func checkStream(t *testing.T, src *source, scale gram.Scale, fill gram.Fill, partitioned bool) {
 	a := src.standardized(t, scale, fill)
-	opt := Options{K: min(a.d, a.n, 25) - 2, Partitioned: partitioned}
-	opt.K = max(opt.K, 1)
-	c := 0
+	opt := Options{K: max(min(a.d, a.n, 25)-2, 1), Partitioned: partitioned}
 	if partitioned {
 		opt.Partitions = min(a.d, 4)
-		c = opt.Partitions
 	}
+	c := opt.Partitions
 	want := mustSelect(t, a, opt)
 	var first *Result
 	least := StreamBytes(a.d, opt.K, c)
@@ -156,15 +154,11 @@ func TestStreamAnyWorkers(t *testing.T) {
 	sparse.Sparse = true
 	for _, src := range []*source{serve(smooth(37, 200, 150, 60, 0.9).noisy(38, 0.05), 64), sparse} {
 		for _, partitioned := range []bool{false, true} {
-			var want *Result
-			for _, workers := range []int{1, 8} {
-				r := mustStream(t, src, StreamOptions{Scale: gram.ScaleStandard,
-					Options: Options{K: 40, Partitioned: partitioned, Partitions: 0, Threads: workers}})
-				if want == nil {
-					want = r
-				} else if !reflect.DeepEqual(r, want) {
-					t.Errorf("partitioned %v: 8 workers differ from one", partitioned)
-				}
+			opt := StreamOptions{Scale: gram.ScaleStandard, Options: Options{K: 40, Partitioned: partitioned, Threads: 1}}
+			want := mustStream(t, src, opt)
+			opt.Threads = 8
+			if r := mustStream(t, src, opt); !reflect.DeepEqual(r, want) {
+				t.Errorf("partitioned %v: 8 workers differ from one", partitioned)
 			}
 		}
 	}
@@ -329,9 +323,7 @@ func TestStreamHolds(t *testing.T) {
 		for _, memory := range []int64{StreamBytes(d, k, c), 2 * StreamBytes(d, k, c)} {
 			src, peak, before := serve(x, 100), int64(0), rowstest.Heap()
 			src.Block = func(_, _ int) error { peak = max(peak, rowstest.Heap()); return nil }
-			_, _, err := SelectStream(t.Context(), src, StreamOptions{
-				Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})
-			rowstest.OK(t, err)
+			mustStream(t, src, StreamOptions{Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})
 			chunk := int64(8 * d * 100)
 			if held := peak - before - chunk; held > memory {
 				t.Errorf("c = %d: holds %d bytes of %d", c, held, memory)

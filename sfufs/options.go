@@ -148,9 +148,4 @@ func (o Options) WithDefaults(d int) Options {
 }
 
 // updates is the largest number of updates of W.
-func (o Options) updates() int {
-	if o.Iterations > 0 {
-		return o.Iterations
-	}
-	return o.MaxIter
-}
+func (o Options) updates() int { return cmp.Or(o.Iterations, o.MaxIter) }
