@@ -13,12 +13,7 @@ func BenchmarkIteration(b *testing.B) {
 	for _, side := range []int{16, 32, 64} {
 		f := problem(1, side, side, 256, 5)
 		b.Run(fmt.Sprintf("features=%d", side*side), func(b *testing.B) {
-			g := rowstest.Must(NewGrid(make([]string, side*side), f.Shape))(b)
-			s, plan, err := newSolver(serve(f.X, 256), g, Options{Clusters: 5})
-			if err == nil {
-				err = s.prepare(b.Context(), plan)
-			}
-			rowstest.OK(b, err)
+			s := f.solver(b, Options{Clusters: 5})
 			for b.Loop() {
 				s.a, s.b = s.nextAB()
 				rowstest.OK(b, s.graph.advance(b.Context()))

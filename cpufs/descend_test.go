@@ -11,7 +11,7 @@ import (
 func TestRateOfAStillStep(t *testing.T) {
 	f := problem(91, 4, 5, 40, 3)
 	f.Nonneg = true
-	s := f.solverAtStart(t)
+	s := f.solver(t, f.options(GraphKNN))
 	clear(s.u)
 	clear(s.w)
 	clear(s.gw)

@@ -112,9 +112,7 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 	if !slices.Equal(flat(f.C0), flat(f.F0)) {
 		t.Fatal("C and F start apart")
 	}
-	src := serve(f.X, block)
-	grid := rowstest.Must(NewGrid(make([]string, len(f.X[0])), f.Shape))(t)
-	s, plan, err := newSolver(src, grid, opt)
+	s, plan, err := newSolver(serve(f.X, block), f.grid(t), opt)
 	rowstest.OK(t, err)
 	r := rowstest.Must(s.run(t.Context(), plan))(t)
 	if r.Rose != nil {

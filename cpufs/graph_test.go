@@ -15,9 +15,8 @@ import (
 // scanned reads a source once.
 func scanned(t *testing.T, src *rowstest.Source) *reader {
 	t.Helper()
-	d := src.D
-	g := rowstest.Must(NewGrid(make([]string, d), []int{1, d}))(t)
-	r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 2}
+	grid := rowstest.Must(NewGrid(make([]string, src.D), []int{1, src.D}))(t)
+	r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: grid, workers: 2}
 	rowstest.OK(t, r.pass(t.Context(), "", func(*block) error { return nil }))
 	return r
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (f *fixture) grid(t *testing.T) Grid {
+func (f *fixture) grid(t testing.TB) Grid {
 	t.Helper()
 	return rowstest.Must(NewGrid(make([]string, len(f.X[0])), f.Shape))(t)
 }
 
-// solverAtStart is ready for its first iteration.
-func (f *fixture) solverAtStart(t *testing.T) *solver {
+// solver is ready for its first iteration.
+func (f *fixture) solver(t testing.TB, opt Options) *solver {
 	t.Helper()
-	s, plan, err := newSolver(serve(f.X, f.N), f.grid(t), f.options(GraphKNN))
+	s, plan, err := newSolver(serve(f.X, f.N), f.grid(t), opt)
 	if err == nil {
 		err = s.prepare(t.Context(), plan)
 	}
@@ -43,11 +43,7 @@ func TestSelectIsTheTwin(t *testing.T) {
 		f := problem(7, 5, 4, 61, 3)
 		f.Nonneg, f.Theta = nonneg, 0.003
 		tw := f.twin()
-		objective := []float64{tw.objective()}
-		for range f.Iterations {
-			tw.iterate(f.Inner, f.Theta)
-			objective = append(objective, tw.objective())
-		}
+		objective := f.follow(tw)
 		var scores []float64
 		for h := range f.Shape[0] {
 			for g := range f.Shape[1] {
@@ -143,20 +139,14 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	}
 	opt := Options{Clusters: 3, Iterations: 5}
 	run := func(at []int) map[string]float64 {
-		var x [][]float64
-		for _, row := range f.X {
-			var moved []float64
-			for _, j := range at {
-				moved = append(moved, row[j])
+		x, own := rowstest.Zeros(f.N, d), make([]string, d)
+		for to, j := range at {
+			own[to] = names[j]
+			for i, row := range f.X {
+				x[i][to] = row[j]
 			}
-			x = append(x, moved)
 		}
-		var own []string
-		for _, j := range at {
-			own = append(own, names[j])
-		}
-		g := rowstest.Must(NewGrid(own, nil))(t)
-		r := mustSelect(t, serve(x, 33), g, opt)
+		r := mustSelect(t, serve(x, 33), rowstest.Must(NewGrid(own, nil))(t), opt)
 		scores := make(map[string]float64)
 		for j, v := range r.Scores {
 			scores[own[j]] = v
@@ -203,7 +193,7 @@ func TestSelectErrors(t *testing.T) {
 		}
 		return nil
 	}
-	g := rowstest.Must(NewGrid(make([]string, 12), []int{3, 4}))(t)
+	g := problem(51, 3, 4, 20, 2).grid(t)
 	for _, c := range []struct {
 		name, want string
 		x          [][]float64

@@ -12,30 +12,32 @@ import (
 
 // problemOf makes a problem of exactly this X, U, V and graph, in blocks of the given height
 // (0: what the layout says).
-func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height, workers int, scratch stream.Scratch) *Problem {
+func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem {
 	t.Helper()
 	n, d := x.Dims()
 	_, k := u.Dims()
-	tab := &table{layout: newLayout(int64(n), d, k, height), element: asFloat64, workers: workers,
+	tab := &table{layout: newLayout(int64(n), d, k, height), element: asFloat64, workers: 2,
 		shift: make([]float64, d), factor: make([]float64, d)}
 	for j := range tab.factor {
 		tab.factor[j] = 1
 	}
-	var err error
-	if tab.file, err = scratch.Make("x", int64(8*n*d), 8*tab.block*d); err != nil {
-		t.Fatal(err)
-	}
+	tab.file = rowstest.Must(stream.InMemory{}.Make("x", int64(8*n*d), 8*tab.block*d))(t)
 	rowstest.OK(t, rows.Each(t.Context(), tab.blocks, func(b int, rec [][]byte) error {
 		copy(rows.View[float64](rec[0]), x.RawMatrix().Data[b*tab.block*d:])
 		return nil
 	}, rows.Write(tab.file)))
-	s := Setup{Clusters: k, Scratch: scratch, Threads: workers}.withDefaults(int64(n))
+	s := Setup{Clusters: k, Threads: 2}.withDefaults(int64(n))
 	p := &Problem{t: tab, setup: s, start: &starter{layout: tab.layout, u: u.RawMatrix().Data}, graph: g}
 	rowstest.OK(t, p.fit(t.Context()))
 	if v != nil {
 		p.v = v.RawMatrix().Data
 	}
 	return p
+}
+
+// plain is a problem without a graph.
+func plain(t testing.TB, n, d, k int, seed uint64) *Problem {
+	return problemOf(t, unitColumns(grouped(n, d, k, seed)), indicator(n, k), nil, nil, 0)
 }
 
 func mustSolve(t testing.TB, p *Problem, opt Options) *Result {

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // grid is a matrix by rows.
@@ -59,7 +58,7 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 	case f.L != nil:
 		g = &graph{neighbours: rowstest.Sparse(f.L)}
 	}
-	p := problemOf(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows, 2, stream.InMemory{})
+	p := problemOf(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows)
 	r, u := solveU(t, p, opt)
 	return p, r, u
 }

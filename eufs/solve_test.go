@@ -16,7 +16,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func someTree(d int) *Tree {
@@ -76,7 +75,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 						g = factored(t, grid(rowstest.Factor(z)).dense(), newLayout(n, d, k, rows))
 					}
 					opt.Threads = 1 + rows%3
-					r, gotU := solveU(t, problemOf(t, x, u, nil, g, rows, 2, stream.InMemory{}), opt)
+					r, gotU := solveU(t, problemOf(t, x, u, nil, g, rows), opt)
 					compareTwin(t, r, gotU, w, steps)
 				})
 			}
@@ -166,9 +165,7 @@ func files(t *testing.T) *chunkio.Scratch {
 // Float32 state rounds M by 6e-8 of its size: the ranking of well separated scores stays.
 func TestFloat32KeepsTheRanking(t *testing.T) {
 	const n, d, k = 300, 20, 3
-	x, u := unitColumns(grouped(n, d, k, 4)), indicator(n, k)
-	opt := cases(d)["eufs"]
-	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+	opt, p := cases(d)["eufs"], plain(t, n, d, k, 4)
 	full := mustSolve(t, p, opt)
 	opt.Float32 = true
 	half := mustSolve(t, p, opt)
@@ -190,8 +187,8 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 	}
 	opt := cases(d)["eufs"]
 	ring := &graph{neighbours: rowstest.Sparse(ringLaplacian(n))}
-	a := mustSolve(t, problemOf(t, x, u, nil, ring, 0, 2, stream.InMemory{}), opt)
-	b := mustSolve(t, problemOf(t, moved, u, nil, ring, 0, 2, stream.InMemory{}), opt)
+	a := mustSolve(t, problemOf(t, x, u, nil, ring, 0), opt)
+	b := mustSolve(t, problemOf(t, moved, u, nil, ring, 0), opt)
 	for j, to := range perm {
 		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, times what 15 iterations make of it
 			t.Errorf("score %d is %v, and %v where it moved", j, a.Scores[j], b.Scores[to])
@@ -203,8 +200,7 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 	const n, d, k = 120, 18, 3
 	for seed := range uint64(4) {
-		x, u := unitColumns(grouped(n, d, k, seed)), indicator(n, k)
-		p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+		p := plain(t, n, d, k, seed)
 		for _, method := range []Method{EUFS, HUFS} {
 			for _, share := range []float64{0.5, 1.05} {
 				// A small μ₀ takes all of V in the first step; what comes back is seen later,
@@ -230,7 +226,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 // Where μ rises too fast for V to get to 0, no warning says that it did.
 func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 	const n, d, k = 120, 18, 3
-	p := problemOf(t, unitColumns(grouped(n, d, k, 1)), indicator(n, k), nil, nil, 0, 2, stream.InMemory{})
+	p := plain(t, n, d, k, 1)
 	for _, mu := range []float64{1, 20 * p.AlphaMax, 2 * defaultMuMax} { // the last is above the default bound
 		r := mustSolve(t, p, Options{Alpha: Weight{Value: 1.5, Share: true}, Mu: mu})
 		said := fmt.Sprint(r.Warnings)
@@ -265,8 +261,7 @@ func TestSolvesSideBySide(t *testing.T) {
 
 func TestProgressAndConvergence(t *testing.T) {
 	const n, d, k = 90, 10, 2
-	x, u := unitColumns(grouped(n, d, k, 7)), indicator(n, k)
-	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+	p := plain(t, n, d, k, 7)
 	var seen []float64
 	opt := cases(d)["eufs"]
 	opt.Tol, opt.MaxIter = 1e-3, 400
