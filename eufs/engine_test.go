@@ -1,6 +1,7 @@
 package eufs
 
 import (
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -17,10 +18,7 @@ func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem 
 	n, d := x.Dims()
 	_, k := u.Dims()
 	tab := &table{layout: newLayout(int64(n), d, k, height), element: asFloat64, workers: 2,
-		shift: make([]float64, d), factor: make([]float64, d)}
-	for j := range tab.factor {
-		tab.factor[j] = 1
-	}
+		shift: make([]float64, d), factor: slices.Repeat([]float64{1}, d)}
 	tab.file = rowstest.Must(stream.InMemory{}.Make("x", int64(8*n*d), 8*tab.block*d))(t)
 	rowstest.OK(t, rows.Each(t.Context(), tab.blocks, func(b int, rec [][]byte) error {
 		copy(rows.View[float64](rec[0]), x.RawMatrix().Data[b*tab.block*d:])

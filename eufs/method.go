@@ -53,7 +53,7 @@ func (m *declared) Options(o *method.Options) {
 		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x): "+list)
 		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0): "+list)
 		m.anchors.Declare(o)
-		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", "auto", "knn", "anchor", "none")
+		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", graphNames...)
 		o.Check(m.checkGraph)
 	}
 	o.Float(&m.mu, "mu", 0, "the first penalty `MU` of the iteration, which rises by 1.1 each time (default: 1, or more where the weights ask for it)").
@@ -95,7 +95,7 @@ func (m *declared) weights() (alpha, beta method.Weights) {
 func (m *declared) setup(seed uint64, threads int) Setup {
 	s := Setup{Clusters: m.clusters, Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
-		s.Graph = map[string]GraphKind{"auto": GraphAuto, "knn": GraphKNN, "anchor": GraphAnchor, "none": GraphNone}[m.graph]
+		s.Graph = GraphKind(slices.Index(graphNames, m.graph))
 		s.Neighbors, s.Anchors, s.AnchorKMeans = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans()
 	}
 	return s
@@ -293,14 +293,13 @@ func (p *problem) record() map[string]any {
 		}
 		return used
 	}
-	switch kind, anchors := p.Graph(); kind {
-	case GraphKNN:
-		used["graph"], used["neighbors"] = "knn", p.anchors.Neighbors
-	case GraphAnchor:
-		used["graph"], used["neighbors"] = "anchor", p.anchors.Neighbors
+	kind, anchors := p.Graph()
+	used["graph"] = graphNames[kind]
+	if kind != GraphNone {
+		used["neighbors"] = p.anchors.Neighbors
+	}
+	if kind == GraphAnchor {
 		used["anchors"], used["anchor-method"] = anchors, p.anchors.Placing
-	default:
-		used["graph"] = "none"
 	}
 	return used
 }

@@ -31,6 +31,9 @@ const (
 	GraphNone                    // no graph term; HUFS takes this, having none
 )
 
+// graphNames are the kinds by their numbers.
+var graphNames = []string{"auto", "knn", "anchor", "none"}
+
 // Setup says how to make a [Problem], which all settings of Options share.
 type Setup struct {
 	Clusters int // k, the columns of U and V; default 10

@@ -98,12 +98,10 @@ func (o Options) Validate(d int) error {
 	if o.Constraint != Identity && o.Constraint != Scatter {
 		faults.Addf("constraint %d is neither identity nor scatter", int(o.Constraint))
 	}
-	if o.Alpha != 0 && !(o.Alpha >= leastAlpha && o.Alpha <= largestWeight) {
-		faults.Addf("{alpha} = %v is not between %g and %g", o.Alpha, leastAlpha, largestWeight)
+	if o.Alpha != 0 {
+		within(&faults, "{alpha}", o.Alpha, leastAlpha)
 	}
-	if !(o.Gamma >= 0 && o.Gamma <= largestWeight) {
-		faults.Addf("{gamma} = %v is not between 0 and %g", o.Gamma, largestWeight)
-	}
+	within(&faults, "{gamma}", o.Gamma, 0)
 	if o.NoPenalty && o.Gamma > 0 {
 		faults.Addf("{gamma} = %v is both given and turned off", o.Gamma)
 	}
@@ -121,6 +119,13 @@ func (o Options) Validate(d int) error {
 		faults.Addf("%d names are not those of the %d features", len(o.Names), d)
 	}
 	return faults.Err("")
+}
+
+// within adds a fault for a weight that is less than least, or too large.
+func within(faults *stream.Faults, name string, weight, least float64) {
+	if !(weight >= least && weight <= largestWeight) {
+		faults.Addf(name+" = %v is not between %g and %g", weight, least, largestWeight)
+	}
 }
 
 const (
