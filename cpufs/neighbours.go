@@ -54,10 +54,7 @@ func (g *neighbours) advance(ctx context.Context) error {
 	s := g.s
 	c := s.c
 	// Xᵀ is multiplied by F and C together and, without G, by XW.
-	parts := 2
-	if s.g == nil {
-		parts = 3
-	}
+	parts := s.parts()
 	sum := make([]float64, s.d*parts*c)
 	s.sums = sums{}
 	var lc []float64
@@ -78,9 +75,7 @@ func (g *neighbours) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	columns(s.p, sum, 0, c, parts*c)
-	columns(s.xc, sum, c, c, parts*c)
-	return s.settleGW(ctx, sum, 2, parts)
+	return s.settle(ctx, sum, s.xc)
 }
 
 // newC writes Q over C, and then C from Q.
