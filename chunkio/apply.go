@@ -30,8 +30,8 @@ type ApplyReport struct {
 }
 
 // Apply writes the input's rows reduced to some columns to out, as Parquet with zstd.
-// Types, logical types, nullability and values are those of the input to the bit;
-// rows and row groups keep their order. Struct fields and list elements become flat
+// Types, logical types, nullability and values stay the same to the bit; rows and row
+// groups keep their order. Struct fields and list elements become flat
 // columns of their flattened names.
 //
 // Inputs that are directories, and several files where out does not end in .parquet,
@@ -78,8 +78,8 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 }
 
 func (o ApplyOptions) withDefaults() ApplyOptions {
-	same := Options{Threads: o.Threads, Memory: o.Memory, Meter: o.Meter}.withDefaults()
-	o.Threads, o.Memory, o.Meter = same.Threads, same.Memory, same.Meter
+	defaults := Options{Threads: o.Threads, Memory: o.Memory, Meter: o.Meter}.withDefaults()
+	o.Threads, o.Memory, o.Meter = defaults.Threads, defaults.Memory, defaults.Meter
 	return o
 }
 

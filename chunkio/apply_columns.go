@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -38,7 +39,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, known[name].typ)
 		}
 		if !ok {
-			e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", didYouMean(name, flatNames(names)))
+			e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(names)))
 			e.Column = name
 			return nil, e
 		}
@@ -51,7 +52,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 		}
 		if !ok {
 			if !a.hasField(name) {
-				return nil, stream.Usagef("{also} %s: no column has this name%s", name, didYouMean(name, flatNames(names)))
+				return nil, stream.Usagef("{also} %s: no column has this name%s", name, suggest.DidYouMean(name, flatNames(names)))
 			}
 			c = copier.Column{Name: name, Kind: copier.FromField, Element: -1}
 		}

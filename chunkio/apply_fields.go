@@ -33,20 +33,20 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 			fields[k] = a.partitionField(c)
 		default:
 			if fields[k], err = src.Field(c); err != nil {
-				return nil, copyError(ctx, a.catalog.files[i].path, -1, c.Name, err)
+				return nil, format.Place(a.catalog.files[i].path, -1, c.Name, err)
 			}
 		}
 	}
 	return fields, nil
 }
 
-// mergeFields makes one schema of that of the files so far and that of file i: types
-// must be equal, and a column is OPTIONAL if it is in any.
-func (a *applier) mergeFields(i int, fields, more []copier.Field) ([]copier.Field, error) {
+// mergeFields merges the fields of file i into those of the files before it: types must
+// be equal, and a column is OPTIONAL if it is in any file.
+func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Field, error) {
 	if fields == nil {
-		return more, nil
+		return added, nil
 	}
-	for k, m := range more {
+	for k, m := range added {
 		merged, err := mergeNodes(fields[k].Node, m.Node)
 		if err != nil {
 			return nil, mismatch(a.catalog.files[i].path, m.Node.Name(), "%w, the column of %s", err, a.catalog.files[0].path)
@@ -72,7 +72,7 @@ func mergeNodes(a, b schema.Node) (schema.Node, error) {
 		a, b = x, optional
 	}
 	if !a.Equals(b) {
-		return nil, fmt.Errorf("its type in the file, %s, is not that of %s", nodeText(b), nodeText(a))
+		return nil, fmt.Errorf("its type in the file, %s, differs from %s", nodeText(b), nodeText(a))
 	}
 	return a, nil
 }
@@ -84,24 +84,28 @@ func nodeText(n schema.Node) string {
 	return fmt.Sprintf("%v group", n.RepetitionType())
 }
 
-// partitionField is the field of a partition key: boolean, int64, double or string, as
-// its values in all files allow.
-func (a *applier) partitionField(c copier.Column) copier.Field {
-	p := a.catalog.parts[c.Part]
-	n := writer.NumberOf("int64")
+// partitionNumber is the type of a partition key whose values are numbers: boolean,
+// int64 or double, as its values in all files allow.
+func (a *applier) partitionNumber(part int) writer.Number {
+	p := a.catalog.parts[part]
 	if p.truth {
-		n = writer.NumberOf("bool")
+		return writer.NumberOf("bool")
 	}
 	for _, v := range p.values {
 		if !format.IsNull(v) && (v != math.Trunc(v) || math.Abs(v) >= 1<<53) {
-			n = writer.NumberOf("double")
+			return writer.NumberOf("double")
 		}
 	}
-	if p.values == nil {
-		text := schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Optional, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
-		return copier.Field{Node: text, Dict: []bool{true}}
+	return writer.NumberOf("int64")
+}
+
+// partitionField is the field of a partition key.
+func (a *applier) partitionField(c copier.Column) copier.Field {
+	node := a.partitionNumber(c.Part).Node(c.Name, false)
+	if a.catalog.parts[c.Part].values == nil {
+		node = schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Optional, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
 	}
-	return copier.Field{Node: n.Node(c.Name, false), Dict: []bool{true}}
+	return copier.Field{Node: node, Dict: []bool{true}}
 }
 
 // writePartition writes a partition key of file i to every row of the group.
@@ -113,7 +117,7 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 		for r := range x {
 			x[r] = values[i]
 		}
-		return numberOfNode(chunk.Descr().SchemaNode().(*schema.PrimitiveNode)).Write(chunk, x)
+		return a.partitionNumber(c.Part).Write(chunk, x)
 	}
 	keys, texts, err := hiveParts(a.catalog.files[i].path)
 	if err != nil {
@@ -134,15 +138,4 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 		return format.Guard(func() error { return writer.Put(chunk, values, def, nil) })
 	}
 	return stream.Dataf(a.catalog.files[i].path, "the path lacks the partition key %q", c.Name)
-}
-
-// numberOfNode is the number type of a node that number.node or partitionField made.
-func numberOfNode(n *schema.PrimitiveNode) writer.Number {
-	switch n.PhysicalType() {
-	case parquet.Types.Boolean:
-		return writer.NumberOf("bool")
-	case parquet.Types.Int64:
-		return writer.NumberOf("int64")
-	}
-	return writer.NumberOf("double")
 }

@@ -3,11 +3,10 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
@@ -37,9 +36,9 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 	files := make([]int, len(a.catalog.files))
 	for i := range files {
 		files[i] = i
-		more, err := a.fieldsOf(ctx, i, a.columns)
+		added, err := a.fieldsOf(ctx, i, a.columns)
 		if err == nil {
-			fields, err = a.mergeFields(i, fields, more)
+			fields, err = a.mergeFields(i, fields, added)
 		}
 		if err != nil {
 			return err
@@ -83,13 +82,9 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := map[string]bool{}
-	for _, k := range keys {
-		kept[k] = true
-	}
 	var columns []copier.Column
 	for _, c := range a.columns {
-		if c.Kind != copier.FromPartition || !kept[c.Name] {
+		if c.Kind != copier.FromPartition || !slices.Contains(keys, c.Name) {
 			columns = append(columns, c)
 		}
 	}
@@ -101,24 +96,20 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 
 // writeFile writes the given files of the catalog to the one file at path; shown is
 // its name in errors.
-func (a *applier) writeFile(ctx context.Context, path, shown string, fields []copier.Field, columns []copier.Column, files []int) (err error) {
+func (a *applier) writeFile(ctx context.Context, path, shownPath string, fields []copier.Field, columns []copier.Column, files []int) (err error) {
 	out, err := atomicfile.Create(path)
 	if err != nil {
-		return renameOutput(err, shown)
+		return renameOutput(err, shownPath)
 	}
 	defer out.Close()
-	defer func() { err = renameOutput(err, shown) }()
+	defer func() { err = renameOutput(err, shownPath) }()
 	var nodes schema.FieldList
 	var dict []bool
 	for _, f := range fields {
 		nodes = append(nodes, f.Node)
 		dict = append(dict, f.Dict...)
 	}
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)
-	if err != nil {
-		return fmt.Errorf("the output's schema: %w", err)
-	}
-	w, err := writer.New(out, root, dict, a.opt.Threads)
+	w, err := writer.New(out, nodes, dict, a.opt.Threads)
 	if err != nil {
 		return err
 	}
@@ -145,10 +136,10 @@ func (a *applier) writeFile(ctx context.Context, path, shown string, fields []co
 }
 
 // renameOutput puts the output's own name into errors that have its temporary one.
-func renameOutput(err error, shown string) error {
+func renameOutput(err error, shownPath string) error {
 	var o *stream.OutputError
 	if errors.As(err, &o) {
-		o.Path = shown
+		o.Path = shownPath
 	}
 	return err
 }

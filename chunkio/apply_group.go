@@ -2,12 +2,12 @@ package chunkio
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -27,7 +27,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		for lo := 0; lo < len(columns); {
 			n, workers, err := a.window(src, i, g, columns[lo:])
 			if err != nil {
-				return copyError(ctx, a.catalog.files[i].path, g, "", err)
+				return format.Place(a.catalog.files[i].path, g, "", err)
 			}
 			if err := a.copyWindow(ctx, src, i, g, workers, group, columns[lo:lo+n], fields[lo:lo+n]); err != nil {
 				return err
@@ -45,16 +45,16 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 // window says how many of the columns may be open at once within the memory, and how
 // many workers may copy them.
 func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (n, workers int, err error) {
-	held := a.catalog.bytes() + src.HeldBytes()
+	used := a.catalog.bytes() + src.HeldBytes()
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := src.Scratch(g, columns, workers)
 		if err != nil {
 			return 0, 0, err
 		}
 		first := a.need(src, g, columns[0])
-		switch total := held + scratch + first; {
+		switch total := used + scratch + first; {
 		case total <= a.opt.Memory:
-			held = total
+			used = total
 		case workers > 1:
 			continue
 		default:
@@ -66,7 +66,7 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (
 		break
 	}
 	for n = 1; n < len(columns); n++ {
-		if held += a.need(src, g, columns[n]); held > a.opt.Memory {
+		if used += a.need(src, g, columns[n]); used > a.opt.Memory {
 			break
 		}
 	}
@@ -84,7 +84,7 @@ func (a *applier) need(src copier.Source, g int, c copier.Column) int64 {
 // copyWindow copies some columns of row group g.
 func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
-	var mine, sparse []copier.Target // those that src copies, and those of sparse rows
+	var copied, sparse []copier.Target // copied by src, and spread from sparse rows
 	var tasks []copier.Task
 	for k, c := range columns {
 		chunks, err := group.Columns(len(fields[k].Dict))
@@ -92,20 +92,20 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			return err
 		}
 		all = append(all, chunks...)
-		open := copier.Target{Column: c, Chunks: chunks}
+		target := copier.Target{Column: c, Chunks: chunks}
 		switch c.Kind {
 		case copier.FromSparse:
-			sparse = append(sparse, open)
+			sparse = append(sparse, target)
 		case copier.FromPartition:
-			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartition(i, open) }})
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartition(i, target) }})
 		default:
-			mine = append(mine, open)
+			copied = append(copied, target)
 		}
 	}
 	path := a.catalog.files[i].path
-	more, err := src.Tasks(ctx, g, mine)
+	more, err := src.Tasks(ctx, g, copied)
 	if err != nil {
-		return copyError(ctx, path, g, "", err)
+		return format.Place(path, g, "", err)
 	}
 	tasks = append(tasks, more...)
 	if len(sparse) > 0 {
@@ -123,7 +123,7 @@ func runAll(ctx context.Context, workers int, path string, g int, tasks []copier
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(workers)
 	for _, t := range tasks {
-		work.Go(func() error { return copyError(workCtx, path, g, t.Column, t.Run(workCtx)) })
+		work.Go(func() error { return format.Place(path, g, t.Column, t.Run(workCtx)) })
 	}
 	if err := work.Wait(); err != nil {
 		if ctx.Err() != nil {
@@ -134,29 +134,7 @@ func runAll(ctx context.Context, workers int, path string, g int, tasks []copier
 	var last errgroup.Group
 	last.SetLimit(workers)
 	for _, c := range chunks {
-		last.Go(func() error { return copyError(ctx, path, g, c.Descr().Path(), c.Finish()) })
+		last.Go(func() error { return format.Place(path, g, c.Descr().Path(), c.Finish()) })
 	}
 	return last.Wait()
-}
-
-// copyError puts the place into an error of a task, but leaves errors that are not
-// about the data as they are.
-func copyError(ctx context.Context, path string, g int, column string, err error) error {
-	var memory *stream.MemoryError
-	var usage *stream.UsageError
-	if err == nil || ctx.Err() != nil || errors.As(err, &memory) || errors.As(err, &usage) {
-		return err
-	}
-	place := stream.DataError{Err: err, RowGroup: -1, Row: -1}
-	if e, ok := errors.AsType[*stream.DataError](err); ok {
-		place = *e
-	}
-	place.Path = path
-	if place.RowGroup < 0 {
-		place.RowGroup = g
-	}
-	if place.Column == "" {
-		place.Column = column
-	}
-	return &place
 }

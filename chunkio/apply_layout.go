@@ -20,7 +20,7 @@ const parquetEnding = ".parquet"
 // they expand to.
 func arrange(inputs, paths []string, out string) (outputLayout, error) {
 	for _, p := range paths {
-		if same(p, out) {
+		if sameFile(p, out) {
 			return outputLayout{}, stream.Usagef("{output} %s: this would replace the input", out)
 		}
 	}
@@ -60,7 +60,7 @@ func arrange(inputs, paths []string, out string) (outputLayout, error) {
 	return l, nil
 }
 
-func same(a, b string) bool {
+func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
 		return false

@@ -15,8 +15,8 @@ import (
 // sparseBatch is how many sparse rows are spread at a time.
 const sparseBatch = 8192
 
-// sparseNumber is the type of the dense columns of sparse rows: that of the values
-// where float64 holds all of them, else double.
+// sparseNumber is the type of the dense columns of sparse rows: the values' own type
+// where float64 holds all of its values, else double.
 func (a *applier) sparseNumber() writer.Number {
 	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
 }
@@ -56,7 +56,7 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 		if err := spread(dense, at, &index, &value, int(to-from)); err != nil {
 			var bad *sparseRowError
 			if errors.As(err, &bad) {
-				return &stream.DataError{RowGroup: g, Row: groupStart(src, g) + from + int64(bad.row), Err: err}
+				return &stream.DataError{RowGroup: g, Row: format.GroupStart(src, g) + from + int64(bad.row), Err: err}
 			}
 			return err
 		}
@@ -67,14 +67,6 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 		}
 	}
 	return nil
-}
-
-// groupStart is the first row of group g within its file.
-func groupStart(f format.File, g int) (start int64) {
-	for _, rows := range f.GroupRows()[:g] {
-		start += rows
-	}
-	return start
 }
 
 // sparseRowError is a fault of one sparse row of a batch.

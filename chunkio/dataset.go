@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -162,7 +161,7 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 }
 
 // Check says whether there is anything to select from: a column that was asked for
-// but cannot be decoded, no numeric column and no row are errors, as of Chunks.
+// but cannot be decoded, no numeric column and no row are errors here and in Chunks.
 func (d *Dataset) Check() error {
 	if d.features.refusal != nil {
 		return d.features.refusal
@@ -198,7 +197,7 @@ func (d *Dataset) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.
 }
 
 // Inputs describes the files, in the order of their rows. For a stream, rows, bytes
-// and the fingerprint (a digest of all of it) are those read so far.
+// and the fingerprint (a digest of all of it) cover what has been read so far.
 func (d *Dataset) Inputs() []stream.Input {
 	if d.pipe != nil {
 		return []stream.Input{d.pipe.input()}
@@ -214,7 +213,7 @@ func (d *Dataset) Inputs() []stream.Input {
 // LeftOut lists every column that is no feature, and why, in column order.
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 
-// Warnings lists what is odd but no error.
+// Warnings lists what is odd but no error; options in them are spelled by the command.
 func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.catalog.warnings, d.features.warnings)
 }
@@ -233,6 +232,3 @@ func (d *Dataset) Close() error {
 }
 
 var _ stream.Source = (*Dataset)(nil)
-
-// counter is the meter's count of bytes read from the input.
-func (d *Dataset) counter() *atomic.Int64 { return &d.opt.Meter.Bytes }

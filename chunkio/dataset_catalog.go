@@ -12,17 +12,17 @@ import (
 // catalog is what the footers of all files tell, made once by openCatalog and never
 // changed: every Dataset over the same files shares it. It holds the leaves once,
 // and for each file about 150 bytes and 8 bytes a row group; a file whose columns
-// stand in another order than the first file's shares its order with its like.
+// stand in another order than in the first file shares that order with others like it.
 type catalog struct {
-	leaves   []format.Leaf  // in the first file's order, with the facts of all files merged
-	refusing map[int]string // leaves that cannot be decoded, to the first file where that is so
-	parts    []partition    // Hive partition columns
-	files    []file
-	rows     int64 // in all
-	maxGroup int64 // rows of the tallest row group
-	held     int64 // most bytes that one open file holds
-	warnings []stream.Text
-	open     opener
+	leaves    []format.Leaf  // in the first file's order, with the facts of all files merged
+	refusing  map[int]string // leaves that cannot be decoded, to the first file where that is so
+	parts     []partition    // Hive partition columns
+	files     []file
+	rows      int64 // in all
+	maxGroup  int64 // rows of the tallest row group
+	openBytes int64 // most bytes that one open file holds
+	warnings  []stream.Text
+	open      opener
 }
 
 // file is what stays in memory of one input.
@@ -51,9 +51,9 @@ func (f *file) at(leaf int) int {
 	return int(f.order[leaf])
 }
 
-// opener opens one file, and gives its bytes too, for the fingerprint. The
-// files of a catalog are opened by it again at every pass. Bytes read through the
-// file count in read once the footer has been read. Tests plant files in memory.
+// opener opens one file, and returns its bytes too, for the fingerprint. A catalog opens
+// its files with it again at every pass. Bytes read through the file count in read once
+// the footer has been read. Tests plant files in memory.
 type opener func(path string, memory int64, read *atomic.Int64) (format.File, Input, error)
 
 // openCatalog reads the footer of every file, one file at a time. Under skipBad,
@@ -144,7 +144,7 @@ func (b *catalogBuilder) addFile(path string, memory int64) error {
 		b.maxGroup = max(b.maxGroup, rows)
 	}
 	b.rows += f.rows()
-	b.held = max(b.held, opened.HeldBytes())
+	b.openBytes = max(b.openBytes, opened.HeldBytes())
 	b.files = append(b.files, f)
 	return nil
 }
@@ -170,7 +170,7 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) ([]int32
 	for i := range order {
 		order[i] = -1
 	}
-	same := len(leaves) == len(b.leaves)
+	sameOrder := len(leaves) == len(b.leaves)
 	for i, l := range leaves {
 		at, ok := b.index[l.Name]
 		if !ok {
@@ -180,14 +180,14 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) ([]int32
 			return nil, mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, want, reference)
 		}
 		order[at] = int32(i)
-		same = same && at == i
+		sameOrder = sameOrder && at == i
 	}
 	for at, i := range order {
 		if i < 0 {
 			return nil, mismatch(path, b.leaves[at].Name, "this file lacks the column, %s has it", reference)
 		}
 	}
-	if same {
+	if sameOrder {
 		return nil, nil
 	}
 	return b.shared(order), nil
@@ -214,8 +214,8 @@ func (b *catalogBuilder) shared(order []int32) []int32 {
 }
 
 // mergeFacts adds what a further file's leaves tell to the dataset's. Lists of a
-// file without rows have no length yet, so they do not count; nor do those of the
-// files before, if these were all without rows.
+// file without rows have no length yet, so they do not count; nor do the lists of the
+// files before, if none of these had rows.
 func (b *catalogBuilder) mergeFacts(f *file, leaves []format.Leaf) {
 	for at := range b.leaves {
 		d, l := &b.leaves[at], &leaves[f.at(at)]

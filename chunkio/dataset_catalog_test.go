@@ -44,7 +44,7 @@ func TestSchemasThatDiffer(t *testing.T) {
 	}
 }
 
-func TestListsOfAnotherLengthAreLeftOut(t *testing.T) {
+func TestListsOfDifferentLengthsAreLeftOut(t *testing.T) {
 	disk, paths := twoFiles(func(f *fakeFile) { f.order[2].Width = 3 })
 	ds := disk.dataset(t, paths, Options{})
 	if left := ds.LeftOut(); len(left) != 1 || left[0] != (stream.LeftOut{Name: "l", Why: format.WhyVarying}) {
@@ -55,7 +55,7 @@ func TestListsOfAnotherLengthAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestAFileWithoutRowsTellsNoListLength(t *testing.T) {
+func TestFileWithoutRowsHasNoListLength(t *testing.T) {
 	unknown := func(f *fakeFile) {
 		f.groups = nil
 		f.order[2].Width, f.order[2].Why = 0, "lists of unknown length (the file has no rows)"
@@ -68,7 +68,7 @@ func TestAFileWithoutRowsTellsNoListLength(t *testing.T) {
 	}
 }
 
-func TestOrdersOfColumnsAreShared(t *testing.T) {
+func TestColumnOrdersAreShared(t *testing.T) {
 	tab := newTable(50).addScalar("a", make([]float64, 50)).addScalar("b", make([]float64, 50))
 	disk, paths := plant(tab, 50, 1, 1)
 	ds := disk.dataset(t, paths, Options{})

@@ -36,7 +36,7 @@ func (d *Dataset) Classes() []string {
 	return slices.Clone(d.classes.names)
 }
 
-// number returns the number of a class, a new one if it is.
+// number returns the number of a class; a new class gets the next.
 func (t *classTable) number(name string) (int32, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -69,7 +69,7 @@ func (d *distinct) add(value []byte) (int32, error) {
 func labelRead(c *catalog, entries []entry, name string) (*read, error) {
 	for _, e := range entries {
 		switch {
-		case !e.is(name):
+		case !e.matches(name):
 		case e.refused:
 			return nil, undecodable(c, e)
 		case e.leaf >= 0 && c.leaves[e.leaf].List:
@@ -81,5 +81,5 @@ func labelRead(c *catalog, entries []entry, name string) (*read, error) {
 			return &r, nil
 		}
 	}
-	return nil, stream.Usagef("{label} %s: no column has this name", name) // reasons has found it
+	return nil, stream.Usagef("{label} %s: no column has this name", name) // reasons would have said so
 }

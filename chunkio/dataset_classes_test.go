@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -146,8 +147,8 @@ func TestClassesStayOverPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := labelled(ds, stream.Range{})
-	if err != nil || !slices.Equal(again, whole) {
+	second, _, err := labelled(ds, stream.Range{})
+	if err != nil || !slices.Equal(second, whole) {
 		t.Errorf("the second pass has other classes: %v", err)
 	}
 	at := 0
@@ -173,7 +174,7 @@ func TestClassesStayOverPasses(t *testing.T) {
 	}
 }
 
-func TestTooManyClassesAreNone(t *testing.T) {
+func TestTooManyClasses(t *testing.T) {
 	for _, n := range []int{format.MaxClasses, format.MaxClasses + 1} {
 		words := make([]string, n+10)
 		for i := range words {
@@ -212,7 +213,7 @@ func TestTooManyClassesAreNone(t *testing.T) {
 	}
 }
 
-func TestLabelsThatAreNoClasses(t *testing.T) {
+func TestLabelsThatCannotBeClasses(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(3, 2)), 10, 2, 0)
 	tab.leaves = append(tab.leaves, format.Leaf{Name: "empty", Type: "null", Why: "always null", NoClass: "always null"})
 	disk, paths := plant(tab, 1, 10, 4)
@@ -230,7 +231,7 @@ func TestLabelsThatAreNoClasses(t *testing.T) {
 	}
 }
 
-func TestFaultsOfLabelsHaveAPlace(t *testing.T) {
+func TestLabelErrorsNameTheirPlace(t *testing.T) {
 	tab := newTable(100).addScalar("a", make([]float64, 100)).addLabel("kind", make([]string, 100))
 	disk, paths := plant(tab, 2, 20, 1)
 	broken := errors.New("broken page")

@@ -76,14 +76,14 @@ func expandArgument(arg string) ([]string, error) {
 func readList(path string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, stream.Dataf(path, "cannot read the input list: %w", bare(err))
+		return nil, stream.Dataf(path, "cannot read the input list: %w", withoutPath(err))
 	}
 	defer f.Close()
 	var lines []string
 	for s := bufio.NewScanner(f); ; {
 		if !s.Scan() {
 			if err := s.Err(); err != nil {
-				return nil, stream.Dataf(path, "cannot read the input list: %w", bare(err))
+				return nil, stream.Dataf(path, "cannot read the input list: %w", withoutPath(err))
 			}
 			break
 		}
@@ -114,7 +114,7 @@ func expandPath(arg string) ([]string, error) {
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[{"):
 		return glob(arg)
 	}
-	return nil, stream.Dataf(arg, "cannot read the input: %w", bare(err))
+	return nil, stream.Dataf(arg, "cannot read the input: %w", withoutPath(err))
 }
 
 // glob returns the files that match, or, where only directories match, the data
@@ -133,7 +133,7 @@ func glob(pattern string) ([]string, error) {
 		info, err := os.Stat(m)
 		switch {
 		case err != nil:
-			return nil, stream.Dataf(m, "cannot read the input: %w", bare(err))
+			return nil, stream.Dataf(m, "cannot read the input: %w", withoutPath(err))
 		case info.IsDir():
 			folders = append(folders, m)
 		case explicit || !skipName(filepath.Base(m)):
@@ -163,7 +163,7 @@ func walk(root string) ([]string, error) {
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return stream.Dataf(path, "cannot read the directory: %w", bare(err))
+			return stream.Dataf(path, "cannot read the directory: %w", withoutPath(err))
 		case path == root:
 			return nil
 		case skipName(entry.Name()):
@@ -198,7 +198,7 @@ func refuseTwice(paths []string) error {
 			target, err = filepath.Abs(target)
 		}
 		if err != nil {
-			return stream.Dataf(path, "cannot read the input: %w", bare(err))
+			return stream.Dataf(path, "cannot read the input: %w", withoutPath(err))
 		}
 		if first, ok := seen[target]; ok {
 			if first == path {

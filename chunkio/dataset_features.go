@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -44,12 +45,12 @@ type entry struct {
 	typ                 string
 	nulls               int64
 	why                 string // why it can be no feature whatever the options
-	refused             bool   // why only says that decoding it is not possible
+	refused             bool   // it would be a feature, but why says that it cannot be decoded
 }
 
 // resolve chooses the features: leaves in the first file's order, list elements in
-// theirs, partition columns last. sparse is nil for dense input. Errors are of
-// usage, or a clash of names; what only matters for reading goes to refusal.
+// theirs, partition columns last. sparse is nil for dense input. It fails on wrong usage
+// and on a clash of names; what only matters for reading goes to refusal.
 func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	entries, err := flatten(c, sparse)
 	if err != nil {
@@ -170,8 +171,8 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 		names[i] = e.columnName
 	}
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
-		if role.name != "" && !slices.ContainsFunc(names, func(n columnName) bool { return n.is(role.name) }) {
-			return nil, stream.Usagef("{"+role.option+"} %s: no column has this name%s", role.name, didYouMean(role.name, flatNames(names)))
+		if role.name != "" && !slices.ContainsFunc(names, func(n columnName) bool { return n.matches(role.name) }) {
+			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(names)))
 		}
 	}
 	included, err := matchPatterns("columns", opt.Columns, names)
@@ -189,9 +190,9 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	why := make([]string, len(entries))
 	for i, e := range entries {
 		switch {
-		case e.is(opt.Label):
+		case e.matches(opt.Label):
 			why[i] = "label"
-		case e.is(opt.Weight):
+		case e.matches(opt.Weight):
 			why[i] = "weight"
 		case sparse != nil && e.leaf == sparse.indices:
 			why[i] = "indices of the sparse rows"
@@ -210,8 +211,10 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	return why, nil
 }
 
-// is tells whether a name given by the user means this column or its list.
-func (n columnName) is(name string) bool { return name != "" && (n.flat == name || n.list == name) }
+// matches tells whether a name given by the user means this column or its list.
+func (n columnName) matches(name string) bool {
+	return name != "" && (n.flat == name || n.list == name)
+}
 
 // add makes an entry the next feature.
 func (f *features) add(e entry, width int) {
@@ -230,11 +233,7 @@ func (f *features) add(e entry, width int) {
 }
 
 func newRead(e entry, width int) read {
-	r := read{leaf: e.leaf, part: e.part, cols: make([]int, width)}
-	for i := range r.cols {
-		r.cols[i] = -1
-	}
-	return r
+	return read{leaf: e.leaf, part: e.part, cols: slices.Repeat([]int{-1}, width)}
 }
 
 func widthOf(c *catalog, e entry, sparse *sparseSpec) int {

@@ -125,7 +125,7 @@ func TestNothingToSelectFrom(t *testing.T) {
 	}
 }
 
-func TestNamesThatClashOnceFlattened(t *testing.T) {
+func TestFlattenedNamesThatClash(t *testing.T) {
 	tab := newTable(1).addScalar("l[1]", []float64{1}).addList("l", 2, [][]float64{{1, 2}})
 	disk, paths := plant(tab, 1, 1, 1)
 	if _, err := openPaths(t.Context(), paths, disk.open, Options{}); !isData(err) || !strings.Contains(err.Error(), `"l[1]"`) {

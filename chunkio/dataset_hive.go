@@ -20,7 +20,7 @@ const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 type partition struct {
 	key    string
 	why    string    // why it is no feature; empty when it is numeric or boolean
-	values []float64 // by file; nil where it is no feature; nullValue for a null
+	values []float64 // by file; nil where it is no feature; format.Null for a null
 	truth  bool      // boolean: the values are 0 and 1
 }
 
@@ -52,32 +52,32 @@ func hiveParts(path string) (keys, values []string, err error) {
 // alignParts returns a path's partition values in the order of keys, which must be
 // exactly its keys.
 func alignParts(path, reference string, keys []string) ([]string, error) {
-	own, values, err := hiveParts(path)
+	pathKeys, values, err := hiveParts(path)
 	if err != nil {
 		return nil, err
 	}
-	if len(own) != len(keys) {
-		return nil, keysDiffer(path, reference, own, keys)
+	if len(pathKeys) != len(keys) {
+		return nil, keysDiffer(path, reference, pathKeys, keys)
 	}
 	aligned := make([]string, len(keys))
 	for i, key := range keys {
 		at := -1
-		for j := range own {
-			if own[j] == key {
+		for j := range pathKeys {
+			if pathKeys[j] == key {
 				at = j
 			}
 		}
 		if at < 0 {
-			return nil, keysDiffer(path, reference, own, keys)
+			return nil, keysDiffer(path, reference, pathKeys, keys)
 		}
 		aligned[i] = values[at]
 	}
 	return aligned, nil
 }
 
-func keysDiffer(path, reference string, own, keys []string) error {
+func keysDiffer(path, reference string, pathKeys, keys []string) error {
 	return stream.Dataf(path, "its partition keys (%s) differ from those of %s (%s)",
-		keyList(own), reference, keyList(keys))
+		keyList(pathKeys), reference, keyList(keys))
 }
 
 func keyList(keys []string) string {

@@ -54,7 +54,7 @@ func TestPartitionKeysBecomeColumns(t *testing.T) {
 	}
 }
 
-func TestPartitionKeysThatDoNotFit(t *testing.T) {
+func TestInconsistentPartitionKeys(t *testing.T) {
 	for _, c := range []struct {
 		paths []string
 		words string

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
@@ -38,7 +39,7 @@ func openFile(path string) (Input, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
 	switch {
 	case err != nil:
-		return nil, stream.Dataf(path, "cannot be opened: %w", bare(err))
+		return nil, stream.Dataf(path, "cannot be opened: %w", withoutPath(err))
 	case info.IsDir():
 		return nil, stream.Dataf(path, "is a directory, not a file")
 	case !info.Mode().IsRegular():
@@ -48,20 +49,20 @@ func openFile(path string) (Input, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, stream.Dataf(path, "cannot be opened: %w", bare(err))
+		return nil, stream.Dataf(path, "cannot be opened: %w", withoutPath(err))
 	}
 	if info, err = f.Stat(); err == nil && info.Size() == 0 {
 		err = errors.New("is empty (0 bytes)")
 	}
 	if err != nil {
-		_ = f.Close() // it was only opened; the first error is the one to tell
-		return nil, stream.Dataf(path, "%w", bare(err))
+		_ = f.Close() // it was only opened; the first error counts
+		return nil, stream.Dataf(path, "%w", withoutPath(err))
 	}
 	return &fileInput{f, info.Size()}, nil
 }
 
-// bare strips the operation and path that os adds: DataError names the path.
-func bare(err error) error {
+// withoutPath strips the operation and path that os adds: DataError names the path.
+func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}

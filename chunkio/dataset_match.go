@@ -3,39 +3,11 @@ package chunkio
 import (
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// Suggest returns the one of the names that is most likely meant by name, or ""
-// when none is near: at most a third of its letters may differ, case aside (two of
-// five, so that swapped letters are found). Among equally near names the first
-// wins. Cost: one edit distance a name.
-func Suggest(name string, among []string) string {
-	wanted := strings.ToLower(name)
-	letters := len([]rune(name))
-	best, bestDistance := "", min(max(1, (letters+1)/3), letters-1)+1
-	for _, candidate := range among {
-		// The distance is at least the difference in length: skip hopeless ones cheaply.
-		if diff := len(candidate) - len(name); diff >= 4*bestDistance || -diff >= 4*bestDistance {
-			continue
-		}
-		if d := levenshtein.ComputeDistance(wanted, strings.ToLower(candidate)); d < bestDistance {
-			best, bestDistance = candidate, d
-		}
-	}
-	return best
-}
-
-// didYouMean is the tail of an error about an unknown name.
-func didYouMean(name string, among []string) string {
-	if s := Suggest(name, among); s != "" {
-		return "; did you mean " + s + "?"
-	}
-	return ""
-}
 
 // columnName is a name that patterns are matched against: the flattened name of a
 // column and, for an element of a list, the list's own name too, so that "emb"
@@ -55,12 +27,12 @@ func matchPatterns(option string, patterns []string, names []columnName) ([]bool
 		found := exact.mark(matched, pattern)
 		if !found {
 			if !doublestar.ValidatePattern(hideSlash(pattern)) {
-				return nil, stream.Usagef("{"+option+"} %s: malformed glob", pattern)
+				return nil, stream.Usagef("%v %s: malformed glob", stream.Option(option), pattern)
 			}
 			found = markGlob(matched, hideSlash(pattern), names)
 		}
 		if !found {
-			return nil, stream.Usagef("{"+option+"} %s: no column has this name%s", pattern, didYouMean(pattern, flatNames(names)))
+			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(option), pattern, suggest.DidYouMean(pattern, flatNames(names)))
 		}
 	}
 	return matched, nil
@@ -68,8 +40,8 @@ func matchPatterns(option string, patterns []string, names []columnName) ([]bool
 
 // Match returns which of the flattened column names match any of the patterns, by
 // the rules of Options.Columns. A pattern that matches none is a *stream.UsageError
-// that names the flag and, where one is near, the name that may be meant.
-func Match(flag string, patterns, names []string) ([]bool, error) {
+// that names the option and, where one is near, the name that may be meant.
+func Match(option string, patterns, names []string) ([]bool, error) {
 	columns := make([]columnName, len(names))
 	for i, name := range names {
 		columns[i].flat = name
@@ -77,7 +49,7 @@ func Match(flag string, patterns, names []string) ([]bool, error) {
 			columns[i].list = name[:at]
 		}
 	}
-	return matchPatterns(flag, patterns, columns)
+	return matchPatterns(option, patterns, columns)
 }
 
 // nameIndex finds the columns of a name: looking through all of them for each of

@@ -22,7 +22,7 @@ func TestPatternsMatchNames(t *testing.T) {
 		{"{a,xy}", "a xy"},
 		{"a xy", "a xy"},
 	} {
-		matched, err := matchPatterns("--columns", strings.Fields(c.patterns), names)
+		matched, err := matchPatterns("columns", strings.Fields(c.patterns), names)
 		if err != nil {
 			t.Errorf("%s: %v", c.patterns, err)
 			continue
@@ -38,19 +38,8 @@ func TestPatternsMatchNames(t *testing.T) {
 		}
 	}
 	for pattern, words := range map[string]string{"px_1_3": "did you mean px_1_2?", "zzzzzz*": "no column", "{a": "malformed"} {
-		if _, err := matchPatterns("--exclude", []string{pattern}, names); !isUsage(err) || !strings.Contains(err.Error(), words) {
+		if _, err := matchPatterns("exclude", []string{pattern}, names); !isUsage(err) || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: error %v, want %q", pattern, err, words)
-		}
-	}
-}
-
-func TestSuggest(t *testing.T) {
-	among := []string{"price", "prices", "label", "weight", "größe"}
-	for name, want := range map[string]string{
-		"pirce": "price", "Label": "label", "wieght": "weight", "x": "", "temperature": "", "grösse": "größe", "": "", "y": "",
-	} {
-		if got := Suggest(name, among); got != want {
-			t.Errorf("Suggest(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
@@ -65,7 +54,7 @@ func BenchmarkMatchExactNames(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Match("--columns", names, names); err != nil {
+				if _, err := Match("columns", names, names); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -27,7 +27,7 @@ func openReal(t testing.TB, opt Options, names ...string) *Dataset {
 	return ds
 }
 
-func TestMessyKeepsWhatItsReadmeSays(t *testing.T) {
+func TestMessyAgreesWithItsReadme(t *testing.T) {
 	ds := openReal(t, Options{Missing: stream.MissingKeep, Label: "label"}, "messy.parquet")
 	got, err := collect(ds, stream.Range{})
 	if err != nil {
@@ -70,7 +70,7 @@ func TestMessyKeepsWhatItsReadmeSays(t *testing.T) {
 	}
 }
 
-func TestMessyEndsAtItsFirstMissingValue(t *testing.T) {
+func TestMessyStopsAtItsFirstMissingValue(t *testing.T) {
 	ds := openReal(t, Options{}, "messy.parquet")
 	_, err := collect(ds, stream.Range{})
 	if !errors.Is(err, stream.ErrMissing) || !isData(err) {
@@ -108,7 +108,7 @@ func TestRealBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 	}
 }
 
-func TestSparseBasehockIsTheDenseOne(t *testing.T) {
+func TestSparseBasehockEqualsDense(t *testing.T) {
 	dense, err := collect(openReal(t, Options{Label: "label"}, "basehock.parquet"), stream.Range{})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestInputsAreFingerprinted(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoData(t *testing.T) {
+func TestFilesWithoutData(t *testing.T) {
 	folder := t.TempDir()
 	for name, content := range map[string]string{
 		"empty": "", "short": "PA", "text": "a,b,c\n1,2,3\n", "cut": "PAR1abcdefgh", "arrow": "ARROW1\x00\x00abc",

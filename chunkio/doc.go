@@ -6,8 +6,8 @@
 //  1. expand: arguments (files, globs, directories, @lists, - for standard input)
 //     become files in byte order of their paths;
 //  2. catalog: every footer is read once, one file at a time. Columns are matched
-//     by name; key=value folders become columns. Of a file there stay some 150
-//     bytes and 8 bytes a row group;
+//     by name; key=value folders become columns. A file leaves some 150 bytes
+//     in memory, and 8 bytes a row group;
 //  3. features: the options choose among the flattened columns, and every column
 //     that is no feature gets its reason;
 //  4. pass: for every row group, in order, one scheduler cuts spans of whole blocks
@@ -15,10 +15,11 @@
 //     NaN and ±Inf by policy, with their place); the caller consumes the blocks in
 //     order while the next span is decoded.
 //
-// Files are named for their part: dataset_ (steps 1 to 3) and pipeline_ (step 4) call
-// parquet_ and ipc_ through the two interfaces of format.go; write_, apply_ (the typed
-// copy behind the verb), stats_ (.ufs) and atomic_ make files; scratch_ keeps what a
-// method that iterates over rows cannot hold (stream.Scratch).
+// Files here are named for their part: dataset_ is steps 1 to 3 and pipeline_ step 4;
+// write_, apply_ (the typed copy behind the verb) and stats_ (.ufs) make files; scratch_
+// keeps what a method that iterates over rows cannot hold (stream.Scratch). Formats are
+// internal packages: parquet and ipc read behind the interfaces of format, text writes
+// the values of classes, writer encodes Parquet and copier copies columns to it.
 //
 // Blocks start at the starts of row groups and have stream.BlockRows(d) rows. They
 // are views into a span, a column-major buffer that is used again once its blocks
@@ -39,8 +40,8 @@
 // The global position of a row counts all rows before it, over the files in order,
 // dropped rows included. Rows outside the sample (Options.Sample) and rows of
 // weight 0 take no part: what they hold is neither counted nor complained about.
-// An error of several in a span is the one of the lowest row, then of the lowest
-// column.
+// Where a span has several errors, the one in the lowest row, then the lowest column,
+// is reported.
 //
 // # Sparse rows
 //
@@ -54,7 +55,6 @@
 // With Options.Classes the label's values are classes, numbered in the order in which
 // their rows are delivered. A class is named by its value as text, the same in every
 // format: integers exactly, floats as the shortest decimal (every NaN is one class),
-// dates and times as of ISO 8601, bytes as they are. They come in decodeTexts as
-// numbers of texts, so that a dictionary's are made once; the scheduler reads them, as
-// it reads weights.
+// dates and times in ISO 8601, bytes as they are. A format delivers numbers of texts, so
+// that a dictionary's texts are made once; the scheduler reads them, like weights.
 package chunkio

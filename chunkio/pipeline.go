@@ -93,7 +93,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 }
 
 // checkRange refuses a range that does not start and end between row groups: its
-// blocks would differ from those of the whole.
+// blocks would differ from the whole input's.
 func (d *Dataset) checkRange(r stream.Range) error {
 	if r.All() {
 		return nil
@@ -130,7 +130,7 @@ func (p *pass) consume(ctx context.Context, deliver func(*stream.Chunk) bool) (l
 	return nil, ctx.Err()
 }
 
-func (p *pass) deliverSpan(ctx context.Context, s *span, deliver func(*stream.Chunk) bool) (more bool, err error) {
+func (p *pass) deliverSpan(ctx context.Context, s *span, deliver func(*stream.Chunk) bool) (wantsMore bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}

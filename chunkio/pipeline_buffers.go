@@ -19,9 +19,9 @@ func (b *buffers) take(n int) []*span {
 	for len(b.spare) < n {
 		b.spare = append(b.spare, new(span))
 	}
-	taken := slices.Clone(b.spare[len(b.spare)-n:])
+	spans := slices.Clone(b.spare[len(b.spare)-n:])
 	b.spare = slices.Delete(b.spare, len(b.spare)-n, len(b.spare))
-	return taken
+	return spans
 }
 
 // put keeps a span that no goroutine uses any more; nil is none.

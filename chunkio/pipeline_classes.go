@@ -60,7 +60,7 @@ func (s *span) applyLabels(ctx context.Context, k *labels) error {
 	return nil
 }
 
-// number returns the number of a value, a new one if it is; -1 for NaN, which is missing.
+// number returns the number of a value, -1 for NaN, which is missing; a new value gets the next.
 func (k *labels) number(values *text.List, id int) (int32, error) {
 	if id < len(k.memo) && k.memo[id] > 0 {
 		return k.memo[id] - 1, nil

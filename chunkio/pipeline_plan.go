@@ -31,24 +31,24 @@ type needs struct {
 	height     int64 // rows of a block
 	tallest    int64 // rows of the tallest row group
 	scratch    int64 // bytes of one decoder at work
-	held       int64 // bytes of an open file
+	openBytes  int64 // bytes of an open file
 	base       int64 // bytes that are held anyway: the catalog
 	files      int   // files in all
-	single     bool  // there is but one row group
+	single     bool  // there is only one row group
 }
 
 // needs describes a pass under the Dataset's options, with the given memory in all.
 func (d *Dataset) needs(memory int64) needs {
 	cols := int64(len(d.features.columns))
 	n := needs{
-		height:  int64(stream.BlockRows(int(cols))),
-		tallest: d.catalog.maxGroup,
-		held:    d.catalog.held,
-		base:    d.catalog.bytes(),
-		files:   len(d.catalog.files),
-		single:  d.pipe == nil && d.catalog.rows == d.catalog.maxGroup,
-		row:     8 * cols,
-		block:   24 * cols, // counts of missing values
+		height:    int64(stream.BlockRows(int(cols))),
+		tallest:   d.catalog.maxGroup,
+		openBytes: d.catalog.openBytes,
+		base:      d.catalog.bytes(),
+		files:     len(d.catalog.files),
+		single:    d.pipe == nil && d.catalog.rows == d.catalog.maxGroup,
+		row:       8 * cols,
+		block:     24 * cols, // counts of missing values
 	}
 	if d.pipe != nil {
 		n.tallest = math.MaxInt64
@@ -92,7 +92,7 @@ func (d *Dataset) needs(memory int64) needs {
 func (n needs) bytes(rows int64, buffers, workers int) int64 {
 	blocks := (rows + n.height - 1) / n.height
 	files := int64(min(buffers, openFiles, n.files))
-	return n.base + files*n.held + int64(workers)*n.scratch + int64(buffers)*(rows*n.row+blocks*n.block)
+	return n.base + files*n.openBytes + int64(workers)*n.scratch + int64(buffers)*(rows*n.row+blocks*n.block)
 }
 
 // plan fits a pass into memory. It gives up threads before it gives up decoding

@@ -2,5 +2,5 @@
 
 package chunkio
 
-// poison does nothing but under the build tag poison.
+// poison does something under the build tag poison only.
 func (*span) poison() {}

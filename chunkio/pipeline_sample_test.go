@@ -2,7 +2,7 @@ package chunkio
 
 import "testing"
 
-func TestSamplerKeepsExactlyAsMany(t *testing.T) {
+func TestSamplerKeepsTheNumberAskedFor(t *testing.T) {
 	for _, rows := range []int64{1, 2, 1000} {
 		for _, n := range []int64{0, 1, 2, 500, 999, 1000, 1001} {
 			s := newSampler(7, n, rows)

@@ -91,7 +91,7 @@ func (p *pass) schedule(ctx context.Context, r stream.Range) {
 	}()
 	groups := p.d.catalog.groups(r)
 	if p.d.pipe != nil {
-		groups = p.d.pipe.groups(ctx, p.d.leaves(), p.d.counter())
+		groups = p.d.pipe.groups(ctx, p.d.leaves(), &p.d.opt.Meter.Bytes)
 	}
 	for g, err := range groups {
 		if err != nil {
@@ -202,7 +202,7 @@ func (s *scheduler) openGroup(ctx context.Context, g rowGroup) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		opened, err := s.d.catalog.reopen(g.file, s.d.opt.Memory, s.d.counter())
+		opened, err := s.d.catalog.reopen(g.file, s.d.opt.Memory, &s.d.opt.Meter.Bytes)
 		if err != nil {
 			<-s.files
 			return err

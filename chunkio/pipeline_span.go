@@ -46,7 +46,7 @@ type span struct {
 // failure is an error with its place in the order of the data.
 type failure struct {
 	row    int64 // global position
-	column int   // feature; -1 for what is not about one
+	column int   // feature; -1 where the error is about none
 	err    error
 }
 
@@ -66,10 +66,7 @@ func (s *span) reset(at rowGroup, from, to int64) {
 
 // zeroed returns n zero elements, in the memory of old if it is large enough.
 func zeroed[T any](old []T, n int) []T {
-	if cap(old) < n {
-		return make([]T, n)
-	}
-	old = old[:n]
+	old = format.Sized(old, n)
 	clear(old)
 	return old
 }
@@ -180,8 +177,8 @@ func (s *span) fail(f failure) {
 	}
 }
 
-// failAt is fail for an error of decoding. Where it does not tell the row it counts
-// as that of the span's first row.
+// failAt is fail for an error of decoding, which counts at the span's first row where it
+// does not tell its own.
 func (s *span) failAt(column int, err error, name string) {
 	row := s.start
 	if place, ok := errors.AsType[*stream.DataError](err); ok && place.Row >= 0 {

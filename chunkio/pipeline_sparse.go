@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -14,8 +15,8 @@ import (
 const maxSparseFeatures = 1 << 20
 
 // sparseRowGuess is the bytes a sparse row is planned with, before any is decoded:
-// 100 entries of an index and a value in their lists and as CSR. What rows really
-// take, the first block tells.
+// 100 entries of an index and a value in their lists and as CSR. The first block tells
+// what rows really take.
 const sparseRowGuess = 100 * sparseEntryBytes
 
 // sparseEntryBytes is what an entry takes: in both lists, and in the CSR form.
@@ -81,7 +82,7 @@ func (c *catalog) listLeaf(name string) (int, error) {
 		}
 		return i, nil
 	}
-	return 0, stream.Usagef("{sparse}: no column is named %s%s", name, didYouMean(name, names))
+	return 0, stream.Usagef("{sparse}: no column is named %s%s", name, suggest.DidYouMean(name, names))
 }
 
 // countFeatures is one more than the largest index in any row. Values that are no

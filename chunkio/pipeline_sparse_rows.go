@@ -30,8 +30,8 @@ type sparseEntry struct {
 	value float64
 }
 
-// decodeSparse decodes the span's rows and writes those that stay in CSR form,
-// sorted by column. r maps indices to features.
+// decodeSparse decodes the span's rows and writes the rows that stay in CSR form, sorted
+// by column. r maps indices to features.
 func (s *span) decodeSparse(ctx context.Context, r *read) {
 	b, spec := &s.sparse, s.d.sparse
 	to := s.from + int64(s.rows)
@@ -138,9 +138,9 @@ func (s *span) settleRow(i int, r *read) bool {
 }
 
 // adaptHeight makes the next spans so tall that they fill their share of the
-// memory, as far as can be told from this one; twice its bytes a row are allowed
-// for, and growth is slow, because density may change along the data. A single
-// block that is over the share cannot be helped: it is an error.
+// memory, judging by this one. They are planned with twice its bytes a row, and grow
+// slowly, because density may change along the data. A single block that exceeds the
+// share is an error.
 func (s *span) adaptHeight() error {
 	b := &s.sparse
 	entries := int64(max(len(b.indices.Values), len(b.values.Values), 1))

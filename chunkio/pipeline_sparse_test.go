@@ -35,7 +35,7 @@ func sparseTable(rng *rand.Rand, rows, d int, share float64) (sparse, dense *tab
 	return sparse, newTable(rows).addList("values", d, full)
 }
 
-func TestSparseRowsAreTheDenseOnes(t *testing.T) {
+func TestSparseRowsEqualDenseRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for round := range 20 {
 		rows := 1 + rng.IntN(20_000)
@@ -123,7 +123,7 @@ func TestBadSparseOptions(t *testing.T) {
 	}
 }
 
-func TestSparseRowsDenserThanTheirMemory(t *testing.T) {
+func TestSparseRowsTooDenseForTheMemory(t *testing.T) {
 	const rows, d = 8192, 400
 	indices, values := make([][]float64, rows), make([][]float64, rows)
 	full := make([]float64, d)

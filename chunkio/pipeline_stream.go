@@ -18,11 +18,11 @@ import (
 
 // pipe is an Arrow IPC stream on standard input: read once, batch by batch.
 type pipe struct {
-	stream *ipc.Stream
-	texts  bool  // the stream keeps what labels may need
-	memory int64 // of all that is read
-	taken  atomic.Bool
-	digest digestReader
+	stream  *ipc.Stream
+	texts   bool  // the stream keeps what labels may need
+	memory  int64 // of all that is read
+	claimed atomic.Bool
+	digest  digestReader
 }
 
 // batchesHeld is how many batches are in memory at once: consumed, decoded and next.
@@ -43,14 +43,14 @@ func openPipe(r io.Reader, memory int64, texts bool) (*pipe, error) {
 	var err error
 	p.stream, err = ipc.NewStream(&p.digest, batchMemory(memory), texts)
 	if err != nil {
-		return nil, p.whole(err)
+		return nil, p.ofAllMemory(err)
 	}
 	return p, nil
 }
 
-// whole turns a complaint of the stream about its share of the memory, or a part of
-// that, into one about all of it.
-func (p *pipe) whole(err error) error {
+// ofAllMemory turns a MemoryError about the stream's share of the memory, or a part of
+// the share, into one about all of the memory.
+func (p *pipe) ofAllMemory(err error) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || m.Limit < 1 {
 		return err
@@ -65,7 +65,7 @@ func (p *pipe) leaves() []format.Leaf { return p.stream.Leaves() }
 
 // take claims the one pass that a stream allows, within the given memory.
 func (p *pipe) take(memory int64) error {
-	if p.taken.Swap(true) {
+	if p.claimed.Swap(true) {
 		return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
 	}
 	p.memory = memory
@@ -90,7 +90,7 @@ func (p *pipe) groups(ctx context.Context, leaves []int, read *atomic.Int64) ite
 				return
 			}
 			if err != nil {
-				yield(g, p.whole(err))
+				yield(g, p.ofAllMemory(err))
 				return
 			}
 			g.opened, g.rows = opened, rows
@@ -112,8 +112,8 @@ func (p *pipe) input() stream.Input {
 	return stream.Input{Path: stdinName, Rows: d.rows, Bytes: d.bytes, Fingerprint: formatPrint(d.sum.Sum64())}
 }
 
-// digestReader counts and digests what is read through it: a stream has no footer
-// to tell it by.
+// digestReader counts and digests what is read through it: a stream has no footer that
+// identifies it.
 type digestReader struct {
 	reader io.Reader
 

@@ -72,7 +72,7 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 	return content
 }
 
-func TestStreamIsTheFile(t *testing.T) {
+func TestStreamEqualsFile(t *testing.T) {
 	defer checkGoroutines(t)()
 	tab := randomTable(rand.New(rand.NewPCG(8, 8)), 20_000, 4, 0.01)
 	opt := Options{Missing: stream.MissingDropRow, Exclude: []string{"a2"}}
@@ -130,7 +130,7 @@ func TestStreamIsTheFile(t *testing.T) {
 	}
 }
 
-func TestStreamsThatBreak(t *testing.T) {
+func TestBrokenStreams(t *testing.T) {
 	content := arrowBytes(t, randomTable(rand.New(rand.NewPCG(8, 8)), 5000, 4, 0), 1000, false)
 	broken := errors.New("broken pipe")
 	for name, r := range map[string]io.Reader{

@@ -147,7 +147,7 @@ func checkMissingError(t *testing.T, disk *fakeDisk, err, want error) {
 	}
 }
 
-func TestSameRowsHoweverCutIntoFiles(t *testing.T) {
+func TestRowsDoNotDependOnFiles(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(3, 4)), 10_000, 5, 0.01)
 	opt := Options{Missing: stream.MissingKeep, Sample: 7000, Seed: 9}
 	var whole delivered
@@ -195,7 +195,7 @@ func TestBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 	}
 }
 
-func TestShardsAreTheWhole(t *testing.T) {
+func TestShardsAddUpToTheWhole(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(7, 8)), 5000, 3, 0.01)
 	disk, paths := plant(tab, 4, 300, 5)
 	ds := disk.dataset(t, paths, Options{Missing: stream.MissingDropRow, Sample: 2000})
@@ -239,7 +239,7 @@ func isData(err error) bool {
 	return ok
 }
 
-func TestFaultsComeInTheOrderOfTheData(t *testing.T) {
+func TestFirstFaultInTheDataIsReported(t *testing.T) {
 	defer checkGoroutines(t)()
 	tab := randomTable(rand.New(rand.NewPCG(9, 1)), 20_000, 30, 0)
 	for seed := range uint64(30) {
@@ -272,7 +272,7 @@ func TestFaultsComeInTheOrderOfTheData(t *testing.T) {
 	}
 }
 
-func TestDecodeErrorBehindAMissingValueWaits(t *testing.T) {
+func TestMissingValueBeforeADecodeErrorIsReported(t *testing.T) {
 	x := make([]float64, 1000)
 	x[10] = format.Null
 	tab := newTable(1000).addScalar("a", make([]float64, 1000)).addScalar("b", x)
@@ -330,7 +330,7 @@ func TestStoppingEarlyLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestMemoryIsFitted(t *testing.T) {
+func TestPassFitsItsMemory(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(2, 1)), 40_000, 30, 0)
 	disk, paths := plant(tab, 2, 20_000, 1)
 	ds := disk.dataset(t, paths, Options{Threads: 4})

@@ -14,13 +14,12 @@ import (
 
 // ScratchOptions says where scratch files go and how large they may be together.
 type ScratchOptions struct {
-	Dir   string // "" means that of the system
+	Dir   string // "" means the system's temporary folder
 	Limit int64  // bytes in all; 0 means no bound
 }
 
-// Scratch is a stream.Scratch of files: records that are read ahead and written behind,
-// two or three of which are in memory at a time ([ScratchBuffers]), with a checksum of
-// each. A file has no name from the moment it is open, where the system allows that: so
+// Scratch is a stream.Scratch of files. Records are read ahead and written behind, two or
+// three of them in memory at a time ([ScratchBuffers]), and each has a checksum. A file has no name from the moment it is open, where the system allows that: so
 // nothing is left behind, however a run ends. Its methods may be called from several
 // goroutines.
 type Scratch struct {
@@ -39,7 +38,7 @@ type disk interface {
 	Close() error
 }
 
-// NewScratch returns scratch without files. It is to be closed.
+// NewScratch returns scratch without files. The caller must close it.
 func NewScratch(opt ScratchOptions) *Scratch {
 	if opt.Dir == "" {
 		opt.Dir = os.TempDir()
@@ -143,7 +142,7 @@ func openDisk(dir string, total int64) (disk, error) {
 	if err != nil {
 		var out *stream.OutputError
 		if errors.As(err, &out) {
-			err = out.Err // the path and remedy are those of the scratch
+			err = out.Err // the scratch has its own path and remedy
 		}
 		return nil, err
 	}

@@ -55,13 +55,13 @@ func (f *scratchFile) size(i int) int {
 func (f *scratchFile) buffers(n int) [][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	own := slices.Clone(f.idle[:min(n, len(f.idle))])
-	f.idle = f.idle[len(own):]
-	for len(own) < n {
+	buffers := slices.Clone(f.idle[:min(n, len(f.idle))])
+	f.idle = f.idle[len(buffers):]
+	for len(buffers) < n {
 		words := make([]uint64, (f.size(0)+7)/8)
-		own = append(own, unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), f.size(0)))
+		buffers = append(buffers, unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), f.size(0)))
 	}
-	return own
+	return buffers
 }
 
 func (f *scratchFile) giveBack(buffers [][]byte) {

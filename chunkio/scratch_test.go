@@ -68,7 +68,7 @@ func TestScratchHoldsWhatMemoryHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all [2][]byte
-		for which, in := range []stream.Scratch{s, stream.InMemory{}} {
+		for kind, in := range []stream.Scratch{s, stream.InMemory{}} {
 			f, err := in.Make("test", total, record)
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func TestScratchHoldsWhatMemoryHolds(t *testing.T) {
 				{stream.ScratchModify, count / 2, func(i int, rec []byte) { rec[len(rec)-1]++ }}, // broken off
 				{stream.ScratchRead, count / 2, func(int, []byte) {}},
 				{stream.ScratchRead, count, func(_ int, rec []byte) {
-					all[which] = append(all[which], rec...)
+					all[kind] = append(all[kind], rec...)
 					wrong = wrong || len(rec) > record
 				}},
 			} {
@@ -136,7 +136,7 @@ func TestScratchReadsSideBySide(t *testing.T) {
 	}
 }
 
-func TestScratchRefusesWhatHasNoRoom(t *testing.T) {
+func TestScratchRefusesFilesWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
 	s := NewScratch(ScratchOptions{Dir: dir, Limit: 1000})
 	var memory *stream.MemoryError

@@ -38,12 +38,12 @@ const (
 	maxStatsHeader = 256 << 20
 
 	// Float64 Gram matrices of real-valued data do not shrink at any level (0.91 of their
-	// size at best), those of pixels and word counts do (0.42, 0.02), and nearly as far at
-	// the fastest level as at the slowest: 90 to 960 MB/s on one core against 7 to 70.
+	// size at best), matrices of pixels and word counts do (0.42, 0.02), and nearly as far
+	// at the fastest level as at the slowest: 90 to 960 MB/s on one core against 7 to 70.
 	statsLevel = zstd.SpeedFastest
 )
 
-// StatsHeader says what the statistics in a container are of: plain data.
+// StatsHeader says what the statistics in a container describe. It is plain data.
 type StatsHeader struct {
 	Kind     string            `json:"kind"`    // "gram" or "profile"
 	Version  string            `json:"version"` // of the program that wrote it

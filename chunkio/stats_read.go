@@ -50,7 +50,7 @@ func IsStats(path string) bool {
 func OpenStats(path string) (*StatsReader, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		e := stream.Dataf(path, "cannot be opened: %w", bare(err))
+		e := stream.Dataf(path, "cannot be opened: %w", withoutPath(err))
 		e.Remedy = stream.Textf("check the path and its permissions")
 		return nil, e
 	}
@@ -122,7 +122,7 @@ func readStats(path string, file io.ReaderAt, size int64) (*StatsReader, error) 
 }
 
 func (s *StatsReader) readHeader(c *statsCursor) error {
-	// A file shorter than the magic is none of ours, rather than one of ours cut short.
+	// A file shorter than the magic is not ours, rather than cut short.
 	if head, err := c.take(min(c.left, int64(len(statsMagic)))); err != nil {
 		return err
 	} else if string(head) != statsMagic {

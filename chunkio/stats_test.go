@@ -99,8 +99,8 @@ func TestStatsRoundTrip(t *testing.T) {
 			}
 		}
 		// Canonical: however it is written, also after what the encoder saw before.
-		again := statsBytes(t, testStatsHeader(), Section{"noise", pieces{noise[:n], 77777}}, Section{"zeros", pieces{want["zeros"], b + 1}}, Section{"empty", pieces{}})
-		if !bytes.Equal(file, again) {
+		rewritten := statsBytes(t, testStatsHeader(), Section{"noise", pieces{noise[:n], 77777}}, Section{"zeros", pieces{want["zeros"], b + 1}}, Section{"empty", pieces{}})
+		if !bytes.Equal(file, rewritten) {
 			t.Errorf("%d bytes: two writes differ", n)
 		}
 	}
@@ -160,18 +160,18 @@ type failing struct{}
 
 func (failing) WriteTo(io.Writer) (int64, error) { return 0, errInjected }
 
-func wantDataError(t *testing.T, err error, with string) {
+func wantDataError(t *testing.T, err error, words string) {
 	t.Helper()
 	var d *stream.DataError
-	if !errors.As(err, &d) || d.Path == "" || d.Remedy.Format == "" || !strings.Contains(err.Error(), with) {
-		t.Errorf("got %v, want a DataError with %q", err, with)
+	if !errors.As(err, &d) || d.Path == "" || d.Remedy.Format == "" || !strings.Contains(err.Error(), words) {
+		t.Errorf("got %v, want a DataError with %q", err, words)
 	}
 }
 
 // Every truncation, every flipped byte and anything appended is noticed at open.
 func TestStatsDamage(t *testing.T) {
 	file := statsBytes(t, testStatsHeader(), Section{"g", pieces{[]byte("some numbers"), 5}}, Section{"h", pieces{make([]byte, 300), 99}})
-	open := func(b []byte) error {
+	readBack := func(b []byte) error {
 		_, err := readStats("test", bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			err = statsError("test", err)
@@ -179,20 +179,20 @@ func TestStatsDamage(t *testing.T) {
 		return err
 	}
 	for n := range file {
-		wantDataError(t, open(file[:n]), "")
+		wantDataError(t, readBack(file[:n]), "")
 	}
 	for i := range file {
 		for _, flip := range []byte{1, 0x80, 0xFF} {
 			bad := bytes.Clone(file)
 			bad[i] ^= flip
-			wantDataError(t, open(bad), "")
+			wantDataError(t, readBack(bad), "")
 		}
 	}
-	wantDataError(t, open(append(bytes.Clone(file), 0)), "follow the end")
+	wantDataError(t, readBack(append(bytes.Clone(file), 0)), "follow the end")
 	newer := bytes.Clone(file)
 	newer[len(statsMagic)]++
-	wantDataError(t, open(newer), "update ufs-stream")
-	wantDataError(t, open([]byte("PAR1 and so on")), "not a statistics file")
+	wantDataError(t, readBack(newer), "update ufs-stream")
+	wantDataError(t, readBack([]byte("PAR1 and so on")), "not a statistics file")
 }
 
 func TestStatsSectionNames(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime"
 
-	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"golang.org/x/sync/errgroup"
@@ -36,8 +35,8 @@ type WriteOptions struct {
 	// Sparse writes two list columns, "indices" of INT32 and "values" of Type, which is
 	// float or double, with the entries that are not zero; empty means float where
 	// it holds all features' types, else double. A missing value becomes a null entry.
-	// Features keep their numbers, not their names, and none is told to be behind the
-	// last one that occurs: read them with Options.Sparse "indices,values,D". Row groups
+	// Features keep their numbers, not their names, and the file does not tell of features
+	// behind the last one that occurs: read them with Options.Sparse "indices,values,D". Row groups
 	// are of 512 rows by default.
 	Sparse bool
 	// Threads is the number of columns encoded at once; 0 means GOMAXPROCS. The file
@@ -107,14 +106,7 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		dict = append(dict, true)
 		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
 	}
-	if err := uniqueFields(fields); err != nil {
-		return 0, 0, err
-	}
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
-	if err != nil {
-		return 0, 0, err
-	}
-	if t.w, err = writer.New(out, root, dict, opt.Threads); err != nil {
+	if t.w, err = writer.New(out, fields, dict, opt.Threads); err != nil {
 		return 0, 0, err
 	}
 	t.data = make([]float64, t.d*opt.RowGroupRows)
@@ -143,25 +135,13 @@ func writeChunks(ctx context.Context, src stream.Source, add func(*stream.Chunk)
 	return ctx.Err()
 }
 
-// uniqueFields refuses two output columns of one name: readers could not tell them apart.
-func uniqueFields(fields schema.FieldList) error {
-	seen := make(map[string]bool, len(fields))
-	for _, f := range fields {
-		if seen[f.Name()] {
-			return stream.Usagef("two columns are named %q", f.Name())
-		}
-		seen[f.Name()] = true
-	}
-	return nil
-}
-
 // tableWriter cuts chunks into row groups of equal height.
 type tableWriter struct {
 	w     *writer.File
 	opt   WriteOptions
 	d     int
 	types []writer.Number
-	// data is column-major, RowGroupRows a column; positions are those of its rows.
+	// data is column-major, RowGroupRows a column; positions are its rows' positions.
 	data      []float64
 	positions []int64
 }

@@ -24,12 +24,12 @@ const (
 
 // sparseGroupRows is the height of the row groups of sparse rows. They are short because
 // v15's encoder of list levels takes a slightly larger buffer with every row of a row
-// group: of rows of 100 entries 15,000 a second are written at this height, and 650 at
+// group: 15,000 rows of 100 entries are written a second at this height, and 650 at
 // 28,000. Three columns keep the footer small all the same.
 const sparseGroupRows = 512
 
-// sparseType is the type of the values: that of the option, or float where it holds
-// the types of all features.
+// sparseType is the type of the values: the option's, or float where it holds the types
+// of all features.
 func (o WriteOptions) sparseType(columns []stream.Column) (writer.Number, error) {
 	switch o.Type {
 	case "":
@@ -78,15 +78,8 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	if opt.Label != nil {
 		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
 	}
-	if err := uniqueFields(fields); err != nil {
-		return 0, 0, err
-	}
-	root, err := schema.NewGroupNode("schema", required, fields, -1)
-	if err != nil {
-		return 0, 0, err
-	}
 	// Counts repeat too, and where values do not the dictionary is soon given up.
-	if s.w, err = writer.New(out, root, []bool{true, true, true}, opt.Threads); err != nil {
+	if s.w, err = writer.New(out, fields, []bool{true, true, true}, opt.Threads); err != nil {
 		return 0, 0, err
 	}
 	if err := writeChunks(ctx, src, s.add); err != nil {
@@ -98,7 +91,7 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	return s.w.Rows, len(fields), s.w.Finish()
 }
 
-// add takes in the entries of a chunk that are not zero. NaN is one of them.
+// add takes in the entries of a chunk that are not zero. NaN is not zero.
 func (s *sparseWriter) add(c *stream.Chunk) error {
 	if c.Cols != len(s.columns) {
 		return fmt.Errorf("a chunk has %d columns, not %d", c.Cols, len(s.columns))

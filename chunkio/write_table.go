@@ -39,14 +39,7 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 		}
 		fields = append(fields, n.Node(c.Name, n.Bits > 0))
 	}
-	if err := uniqueFields(fields); err != nil {
-		return err
-	}
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
-	if err != nil {
-		return err
-	}
-	p, err := writer.New(w, root, nil, 1)
+	p, err := writer.New(w, fields, nil, 1)
 	if err != nil {
 		return err
 	}

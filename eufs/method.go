@@ -43,15 +43,14 @@ type declared struct {
 }
 
 func (m *declared) Options(o *method.Options) {
-	const list = "a number, or a share of that which leaves nothing (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"
 	if m.kind == HUFS {
-		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, without a tree 0): "+list)
-		o.Weights(&m.beta, "beta", "weight of the row sparsity (default 0.5x): "+list)
+		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, without a tree 0)")
+		o.Weights(&m.beta, "beta", "weight of the row sparsity (default 0.5x)")
 		o.Text(&m.tree, "tree", "groups of features by `TREE`: image (names px_R_C), correlation, prefix:SEP, or FILE.json (see the verb tree)").
 			Refuse(func(string) error { return m.CheckTree() })
 	} else {
-		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x): "+list)
-		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0): "+list)
+		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x)")
+		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0)")
 		m.anchors.Declare(o)
 		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", graphNames...)
 		o.Check(m.checkGraph)
@@ -64,10 +63,10 @@ func (m *declared) Options(o *method.Options) {
 }
 
 // checkGraph refuses options of a graph that is not made.
-func (m *declared) checkGraph(given func(string) bool) error {
-	anchors := given("anchors") || given("anchor-method")
+func (m *declared) checkGraph(isSet func(string) bool) error {
+	anchors := isSet("anchors") || isSet("anchor-method")
 	switch {
-	case m.graph == "none" && (anchors || given("neighbors")):
+	case m.graph == "none" && (anchors || isSet("neighbors")):
 		return stream.Usagef("{graph} none: {anchors}, {anchor-method} and {neighbors} shape a graph; leave them out")
 	case m.graph == "knn" && anchors:
 		return stream.Usagef("{graph} knn has no anchors; choose {graph} anchor, or leave {anchors} and {anchor-method} out")

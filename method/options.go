@@ -15,20 +15,21 @@ import (
 // sets. A declaration gives the variable its default.
 type Options struct {
 	list   []*Option
-	checks []func(given func(name string) bool) error
+	checks []func(isSet func(name string) bool) error
 }
 
 // Option is one declared setting.
 type Option struct {
 	Name    string
 	Usage   string // one line; `N` in backquotes names the value
+	Syntax  string // of the value, where that wants a word
 	Type    string // int, float64, bool, string, name (one of Allowed) or NUMBERS (weights)
 	Default string // as text; empty where Usage says it
 	Allowed []string
 
 	parse  func(string) error
 	bounds []func(text string) error
-	given  bool
+	isSet  bool
 }
 
 // All lists the options in the order of their declaration.
@@ -45,7 +46,7 @@ func (o *Options) Find(name string) *Option {
 }
 
 // Check adds a rule over several options, for when all have their values.
-func (o *Options) Check(rule func(given func(name string) bool) error) {
+func (o *Options) Check(rule func(isSet func(name string) bool) error) {
 	o.checks = append(o.checks, rule)
 }
 
@@ -111,10 +112,11 @@ func (o *Options) Choice(to *string, name, value, usage string, allowed ...strin
 	}})
 }
 
-// Weights declares a weight, of which a path takes several.
+// Weights declares a weight; a path takes several.
 func (o *Options) Weights(to *Weights, name, usage string) *Option {
 	*to = nil
-	return o.add(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: to.Set})
+	return o.add(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: to.Set,
+		Syntax: "a number, or where the method knows it a share of what leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
 // Parse reads the value of the option from text; the error says what it wants.
@@ -126,22 +128,22 @@ func (opt *Option) Bound(fine func() bool, want string) *Option {
 		if fine() {
 			return nil
 		}
-		return stream.Usagef("{"+opt.Name+"} %s: %s", text, want)
+		return stream.Usagef("%v %s: %s", stream.Option(opt.Name), text, want)
 	})
 }
 
-// Refuse adds a rule over the value given, which its text is.
+// Refuse adds a rule over the value; text is how it was written.
 func (opt *Option) Refuse(rule func(text string) error) *Option {
 	opt.bounds = append(opt.bounds, rule)
 	return opt
 }
 
-// set takes over a given value.
+// set takes over a value from its text.
 func (opt *Option) set(text string) error {
 	if err := opt.parse(text); err != nil {
-		return stream.Usagef("{"+opt.Name+"} %s: %w", text, err)
+		return stream.Usagef("%v %s: %w", stream.Option(opt.Name), text, err)
 	}
-	opt.given = true
+	opt.isSet = true
 	for _, rule := range opt.bounds {
 		if err := rule(text); err != nil {
 			return err
@@ -150,7 +152,8 @@ func (opt *Option) set(text string) error {
 	return nil
 }
 
-// RefuseNegative adds a fault for a count below 0.
+// RefuseNegative adds a fault for a count below 0; the name is a Text, {threads} for an
+// option.
 func RefuseNegative(faults *stream.Faults, name string, count int) {
 	if count < 0 {
 		faults.Addf(name+" = %d is negative", count)

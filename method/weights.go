@@ -136,7 +136,7 @@ func (w Weights) First() float64 {
 func (w Weights) RefuseShares(option, method string) error {
 	for _, x := range w {
 		if x.Share {
-			return stream.Usagef("{"+option+"} %v: method %s has nothing to take a share of; want a number", x, method)
+			return stream.Usagef("%v %v: method %s has nothing to take a share of; want a number", stream.Option(option), x, method)
 		}
 	}
 	return nil

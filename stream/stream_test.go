@@ -208,6 +208,7 @@ func TestSpell(t *testing.T) {
 		{Errorf("{rows}: %w", memory), "rows: reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 3MiB",
 			"--rows: reading needs 3.0 MiB but the limit is 10 bytes; raise it: --memory-limit 3MiB"},
 		{errors.Join(usage, usage), "anchors 3: column \"{seed}\"\nanchors 3: column \"{seed}\"", "--anchors 3: column \"{seed}\"\n--anchors 3: column \"{seed}\""},
+		{Usagef("%v %d", Option("k"), 3), "k 3", "--k 3"},
 		{Dataf("f", "{mu}: %w", ErrMissing), "f: mu: missing value", "f: --mu: missing value"},
 	} {
 		if got := c.err.Error(); got != c.bare {

@@ -29,7 +29,12 @@ type ApplyRequest struct {
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	q := Request{Threads: a.Threads, Memory: a.Memory, Meter: a.Meter, Progress: a.Progress}
 	var report chunkio.ApplyReport
-	if a.Output == "" {
+	switch {
+	case len(a.Inputs) == 0:
+		return report, stream.Usagef("apply: no INPUT given")
+	case a.Selection == nil:
+		return report, stream.Usagef("apply: no selection given; add {selection} SEL.json")
+	case a.Output == "":
 		return report, stream.Usagef("apply: no output given; add {o} OUT")
 	}
 	if err := q.limits(); err != nil {
@@ -70,7 +75,7 @@ func ReadSelection(path string) (*stream.Selection, error) {
 	defer f.Close()
 	s, err := stream.DecodeSelection(f)
 	if err != nil {
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with: ufs-stream select … {format} json")}
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
 	}
 	if len(s.Selected) == 0 {
 		return nil, stream.Dataf(path, "the selection has no features")

@@ -108,18 +108,18 @@ func (e *evaluator) check() error {
 	case len(e.Inputs) == 0:
 		return stream.Usagef("no INPUT given")
 	case len(e.Selections) == 0:
-		return stream.Usagef("eval: no selection given; add {selection} SEL.json (made by: ufs-stream select … {o} SEL.json)")
+		return stream.Usagef("eval: no selection given; add {selection} SEL.json, as select with {o} SEL.json makes it")
 	}
 	for option, given := range map[string]bool{
 		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "clusters": e.Clusters != 0, "spherical": e.Spherical,
 	} {
 		if e.Label == "" && given {
-			return stream.Usagef("{" + option + "} is for k-means, whose clusters are compared with the classes: add {label} COL")
+			return stream.Usagef("%v is for k-means, whose clusters are compared with the classes: add {label} COL", stream.Option(option))
 		}
 	}
 	for option, n := range map[string]int{"runs": e.Runs, "restarts": e.Restarts, "clusters": e.Clusters} {
 		if n < 0 {
-			return stream.Usagef("{"+option+"} %d: want 1 or more", n)
+			return stream.Usagef("%v %d: want 1 or more", stream.Option(option), n)
 		}
 	}
 	switch {
@@ -192,6 +192,9 @@ func EvalProtocols() []string {
 	}
 	return names
 }
+
+// RandomBaseline is the baseline of other features in every run.
+const RandomBaseline = judge.Random
 
 // EvalBaselines lists the values of EvalRequest.Baselines but none.
 func EvalBaselines() []string { return judge.Baselines() }

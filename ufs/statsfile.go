@@ -75,9 +75,9 @@ func readStats(path string, n method.From, opt gram.Options) (*gathered, error) 
 	}
 	switch {
 	case n == method.FromGram && h.Kind == kindProfile:
-		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… -o FILE.ufs", path)
+		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; scan the input without {profile-only}", path)
 	case n == method.FromGraph && h.Kind != kindGraph:
-		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} sfufs -o FILE.ufs", path)
+		return nil, stream.Usagef("%s holds no anchor graph; scan the input with the {method} that is to select", path)
 	case n == method.FromProfile:
 		e.profile = gram.NewProfile(len(e.columns))
 		return e, readSection(r, path, profileSection, e.profile)

@@ -23,7 +23,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// TestUsageErrors: requests that cannot be right say why in the user's words, on
+// TestUsageErrors: a request that cannot be right says why in the user's words, on
 // standard error only.
 func TestUsageErrors(t *testing.T) {
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// TestInputIsNotReplaced: no output takes the place of what it is made from.
+// TestInputIsNotReplaced: no output replaces a file that it is made from.
 func TestInputIsNotReplaced(t *testing.T) {
 	dir, in := plant(t, 300, 1)
 	file := in[0]
@@ -140,8 +140,8 @@ func TestSilentPipe(t *testing.T) {
 	}
 }
 
-// TestInterruptible: reads by way of it give the same bytes, whatever their size, and
-// the reader's own error.
+// TestInterruptible: an interruptible reader gives the bytes and the error of the reader
+// beneath, whatever their number.
 func TestInterruptible(t *testing.T) {
 	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 1 << 18} {
 		text := strings.Repeat("x", n)
@@ -152,8 +152,8 @@ func TestInterruptible(t *testing.T) {
 	}
 }
 
-// TestPlanSmallestOutOfCore: the smallest limit is that of going out of core where
-// that is less, also where the run as planned stays in memory.
+// TestPlanSmallestOutOfCore: plan names the limit for going out of core as the smallest, if
+// it is the lower one, also where the planned run stays in memory.
 func TestPlanSmallestOutOfCore(t *testing.T) {
 	path := dataset(t, "warppie10p.parquet")
 	plan := func(limit string) (f ufs.Forecast) {
@@ -165,7 +165,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 	}
 	in := plan("2GiB").Memory
 	if in.OutOfCore || in.Smallest >= in.InMemory {
-		t.Fatalf("%+v: want a smallest limit below that of staying in memory", in)
+		t.Fatalf("%+v: want the smallest limit below the one for staying in memory", in)
 	}
 	if m := plan(fmt.Sprint(in.InMemory)).Memory; m.OutOfCore {
 		t.Errorf("at %d bytes: %+v", in.InMemory, m)
@@ -181,7 +181,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 	if r := invoke("select", path, "--label", "label", "--memory-limit", fmt.Sprint(in.Smallest-1)); r.code != exit.Memory {
 		t.Errorf("one byte less: exit code %d", r.code)
 	}
-	// Every line of the progress says how many passes there will be.
+	// Every line of the progress says how many passes are to come.
 	for line := range strings.Lines(r.err) {
 		var s snapshot
 		if strings.HasPrefix(line, "warning:") {
@@ -196,7 +196,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 	}
 }
 
-// TestVerboseNote: figures for people.
+// TestVerboseNote: -v tells the passes and the memory.
 func TestVerboseNote(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	r := invoke("select", in, "-k", "3", "-v")
@@ -205,7 +205,7 @@ func TestVerboseNote(t *testing.T) {
 	}
 }
 
-// TestInspectWholeNumbers: the ends of an identifier are not rounded.
+// TestInspectWholeNumbers: the least and largest value of an identifier are not rounded.
 func TestInspectWholeNumbers(t *testing.T) {
 	path := columnsFile(t, filepath.Join(t.TempDir(), "t.parquet"), []string{"id", "x"}, []float64{1000000000000, 1000000000003}, []float64{0.5, 1})
 	if out := must(t, "inspect", path, "--scan"); !strings.Contains(out, "1000000000003") {
@@ -236,8 +236,8 @@ func arrowStream(t *testing.T, columns ...[]float64) []byte {
 	return out.Bytes()
 }
 
-// TestStandardInput: a stream's rows are known once it has been read, and a limit
-// below the program's own size is refused with one that is above it.
+// TestStandardInput: a stream is selected from and inspected like a file. A limit below the
+// program's own size is refused, and the message names a limit above it.
 func TestStandardInput(t *testing.T) {
 	in := arrowStream(t, []float64{1, 2, 3, 5}, []float64{2, 1, 4, 4}, []float64{7, 7, 7, 8})
 	ufsIn := func(args ...string) result {
@@ -257,7 +257,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// TestManyWarnings: a tie of all features is one warning, and a long list is cut.
+// TestManyWarnings: a tie of all features gives one warning, and a long list is cut.
 func TestManyWarnings(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	r := invoke("select", in, "--method", "variance", "--scale", "standard", "-k", "30")

@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// grouped is n rows of three groups with 12 features: a0 … a3 tell them apart, b0 … b7
-// do not, though they vary more.
+// grouped makes n rows of three groups with 12 features. a0 … a3 tell the groups apart;
+// b0 … b7 do not, though they vary more.
 func grouped(n int) (names []string, columns [][]float64, class []int32) {
 	random := rand.New(rand.NewPCG(1, 1))
 	class = make([]int32, n)
@@ -45,7 +45,7 @@ func grouped(n int) (names []string, columns [][]float64, class []int32) {
 	return names, columns, class
 }
 
-// labelled writes them to a file with a column label, and selects 6 of them.
+// labelled writes grouped rows to a file with a column label, and selects 6 features.
 func labelled(t *testing.T, n int) (path, sel string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,22 +74,18 @@ func evaluated(t *testing.T, args ...string) *stream.Evaluation {
 	return e
 }
 
-// bits strips e of what differs from run to run.
+// bits is e as JSON, without what differs from run to run.
 func bits(t *testing.T, e *stream.Evaluation) string {
 	t.Helper()
 	e.Timing, e.Memory = stream.Timing{}, stream.Memory{}
-	b, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return marshal(t, e)
 }
 
-// quick is a protocol that takes no time.
+// quick adds the flags of a protocol that takes no time.
 func quick(args ...string) []string { return append(args, "--runs", "3", "--restarts", "2") }
 
-// TestEvalJSON is the contract of the JSON: names, shares of 1, and what is said of how
-// they came about.
+// TestEvalJSON checks the contract of the JSON: its names, scores as shares of 1, and the
+// settings that led to them.
 func TestEvalJSON(t *testing.T) {
 	path, sel := labelled(t, 150)
 	out := must(t, "eval", path, "--selection", sel, "--label", "label", "-k", "2,6", "--format", "json")
@@ -134,8 +130,8 @@ func TestEvalJSON(t *testing.T) {
 	}
 }
 
-// TestEvalErrorIsSelects: on the same rows and scale, the reconstruction error is the
-// selection's own, for any scale and prefix.
+// TestEvalErrorIsSelects: on the same rows and scale, eval finds the reconstruction error
+// that select reports, for any scale and prefix.
 func TestEvalErrorIsSelects(t *testing.T) {
 	path, _ := labelled(t, 150)
 	sel := filepath.Join(t.TempDir(), "s.json")
@@ -147,7 +143,7 @@ func TestEvalErrorIsSelects(t *testing.T) {
 		}
 		e := evaluated(t, path, "--selection", sel, "--label", "label", "--runs", "1", "--restarts", "1", "-k", "1,5,11,12", "--baselines", "variance")
 		for _, r := range e.Results {
-			// Both subtract 12 squares from sums of 150 of size 1 at most.
+			// Both subtract 12 squares from sums of 150 squares, each at most 1.
 			if want := s.Selected[r.K-1].Error; r.Name == "selection" && math.Abs(float64(r.Reconstruction-want)) > 1e-13 {
 				t.Errorf("scale %s, k = %d: error %v, the selection has %v", scale, r.K, r.Reconstruction, want)
 			}
@@ -155,8 +151,8 @@ func TestEvalErrorIsSelects(t *testing.T) {
 	}
 }
 
-// TestEvalLaws: threads change no bit; a list of k is the runs of its own; a selection
-// of all features is all features; the selection that knows beats what does not.
+// TestEvalLaws: threads change no bit. A list of k gives the results of a run for each k.
+// A selection of all features has the scores of all features.
 func TestEvalLaws(t *testing.T) {
 	path, sel := labelled(t, 150)
 	args := quick(path, "--selection", sel, "--label", "label", "--resamples", "3")
@@ -175,7 +171,7 @@ func TestEvalLaws(t *testing.T) {
 	must(t, "select", path, "--label", "label", "--method", "random", "-k", "12", "-o", sel)
 	e := evaluated(t, quick(path, "--selection", sel, "--label", "label")...)
 	for i, v := range means(&e.Results[1]) {
-		// The columns stand in another order, so distances are rounded otherwise.
+		// The columns are in another order, so distances are rounded differently.
 		if all := means(&e.Results[0])[i]; math.Abs(v-all) > 1e-9 {
 			t.Errorf("all features selected: %v, all: %v", v, all)
 		}
@@ -185,7 +181,7 @@ func TestEvalLaws(t *testing.T) {
 	}
 }
 
-// means are those of the scores.
+// means lists the means of the scores.
 func means(r *stream.Evaluated) (v []float64) {
 	for _, s := range r.ClusterScores() {
 		v = append(v, float64(s.Mean))
@@ -201,8 +197,8 @@ func scoresText(r *stream.Evaluated) string {
 	return string(b)
 }
 
-// TestEvalComparison: several selections under their names; the one that finds the
-// groups is marked, what does not is not.
+// TestEvalComparison: several selections appear under their names, and only a selection that
+// finds the groups is marked as the best.
 func TestEvalComparison(t *testing.T) {
 	path, _ := labelled(t, 150)
 	dir := t.TempDir()
@@ -225,7 +221,7 @@ func TestEvalComparison(t *testing.T) {
 	}
 }
 
-// TestEvalTable: what people read.
+// TestEvalTable: the table shows what people read.
 func TestEvalTable(t *testing.T) {
 	path, _ := labelled(t, 300)
 	sel := filepath.Join(t.TempDir(), "sel.json")
@@ -249,7 +245,7 @@ func TestEvalTable(t *testing.T) {
 	}
 }
 
-// TestEvalCSV: one line a result, in full precision.
+// TestEvalCSV: the CSV has one line for each result, in full precision.
 func TestEvalCSV(t *testing.T) {
 	path, sel := labelled(t, 150)
 	args := quick(path, "--selection", sel, "--label", "label", "-k", "2,6")
@@ -268,7 +264,7 @@ func TestEvalCSV(t *testing.T) {
 	}
 }
 
-// TestEvalWithoutLabel: error, redundancy and stability only.
+// TestEvalWithoutLabel: without a label there are only error, redundancy and stability.
 func TestEvalWithoutLabel(t *testing.T) {
 	path, _ := labelled(t, 300)
 	sel := filepath.Join(t.TempDir(), "sel.json")
@@ -294,7 +290,7 @@ func TestEvalWithoutLabel(t *testing.T) {
 			}
 		}
 	}
-	// The eight large columns are the same whatever the rows.
+	// The eight columns of large variance are chosen from any half of the rows.
 	must(t, "select", path, "--exclude", "label", "--method", "variance", "-k", "8", "-o", sel)
 	e := evaluated(t, path, "--selection", sel)
 	if s := e.Results[1].Stability; s.Jaccard != 1 || s.Nogueira != 1 {
@@ -335,7 +331,7 @@ func TestEvalRows(t *testing.T) {
 	}
 }
 
-// TestEvalStream: one pass over standard input does.
+// TestEvalStream: one pass over standard input is enough.
 func TestEvalStream(t *testing.T) {
 	_, columns, class := grouped(60)
 	label := make([]float64, 60)

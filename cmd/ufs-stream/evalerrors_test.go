@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// TestEvalMemory: a limit that is too low is refused with one that works.
+// TestEvalMemory: a limit that is too low is refused, and the message names one that works.
 func TestEvalMemory(t *testing.T) {
 	path, sel := labelled(t, 2000)
 	args := quick("eval", path, "--selection", sel, "--label", "label")
@@ -32,8 +32,8 @@ func TestEvalMemory(t *testing.T) {
 	}
 }
 
-// TestEvalMemoryNamed: the limit that a refusal names works, for selecting again too; of a
-// stream, whose rows are not known, it takes a few steps up.
+// TestEvalMemoryNamed: the limit that a refusal names works, also where eval selects again.
+// A stream, whose rows are not known, takes a few refusals.
 func TestEvalMemoryNamed(t *testing.T) {
 	path, sel := labelled(t, 2000)
 	args := []string{"eval", path, "--selection", sel, "--memory-limit"}
@@ -153,7 +153,7 @@ func TestEvalErrors(t *testing.T) {
 	}
 }
 
-// TestEvalHostile: values that overflow are told, constants and duplicates judged.
+// TestEvalHostile: values that overflow are reported; constants and duplicates are judged.
 func TestEvalHostile(t *testing.T) {
 	dir := t.TempDir()
 	_, columns, class := grouped(60)

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 )
 
-// edited writes a copy of the selection at path, with change made to its JSON.
+// edited writes a copy of the selection at path after change has changed its JSON.
 func edited(t *testing.T, path string, change func(sel, options map[string]any)) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -33,8 +33,8 @@ func edited(t *testing.T, path string, change func(sel, options map[string]any))
 	return out
 }
 
-// TestEvalRecordedNumbers: a recorded number that JSON reads as a float is a flag's
-// whole number again, however large.
+// TestEvalRecordedNumbers: whole numbers that a selection records, which JSON reads as
+// floats, become the flag's whole numbers again, however large.
 func TestEvalRecordedNumbers(t *testing.T) {
 	path, _ := labelled(t, 120)
 	sel := filepath.Join(t.TempDir(), "s.json")
@@ -44,8 +44,8 @@ func TestEvalRecordedNumbers(t *testing.T) {
 	}
 }
 
-// TestEvalTrustsNoFile: what a selection's file says makes eval write nothing, and is
-// data at fault where it cannot be.
+// TestEvalTrustsNoFile: options in a selection's file cannot make eval write a file, and
+// options that cannot be right are an error of data.
 func TestEvalTrustsNoFile(t *testing.T) {
 	path, sel := labelled(t, 60)
 	dir := filepath.Join(t.TempDir(), "made")
@@ -64,8 +64,8 @@ func TestEvalTrustsNoFile(t *testing.T) {
 	}
 }
 
-// TestEvalStabilityCountsAllFeatures: chance depends on the number of features, which
-// is known also of a selection that lists none.
+// TestEvalStabilityCountsAllFeatures: the correction for chance uses the number of all
+// features, also for a selection that does not list them.
 func TestEvalStabilityCountsAllFeatures(t *testing.T) {
 	path, sel := labelled(t, 60)
 	bare := edited(t, sel, func(sel, _ map[string]any) { delete(sel, "columns"); delete(sel, "scores") })
@@ -76,7 +76,7 @@ func TestEvalStabilityCountsAllFeatures(t *testing.T) {
 	}
 }
 
-// TestEvalBaselineTwice: naming a baseline again changes nothing.
+// TestEvalBaselineTwice: naming a baseline twice changes nothing.
 func TestEvalBaselineTwice(t *testing.T) {
 	path, sel := labelled(t, 60)
 	args := append(quick(path, "--selection", sel, "--label", "label"), "--baselines")
@@ -85,8 +85,8 @@ func TestEvalBaselineTwice(t *testing.T) {
 	}
 }
 
-// TestEvalRanks: the ranks say which features come first, not the order in the file;
-// where they or the columns contradict themselves the file is at fault.
+// TestEvalRanks: the ranks, not the order in the file, say which features come first. Ranks
+// or columns that contradict each other are an error of data.
 func TestEvalRanks(t *testing.T) {
 	path, sel := labelled(t, 60)
 	turned := edited(t, sel, func(sel, _ map[string]any) { slices.Reverse(sel["selected"].([]any)) })

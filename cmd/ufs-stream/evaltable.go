@@ -7,6 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // evaluationTable writes a block for each k, with all features at its foot.
@@ -73,7 +74,7 @@ func evaluationHeader(w io.Writer, r *stream.Evaluation) {
 		fmt.Fprintf(w, "; %d classes of %s\nprotocol %s: %s%s; %s, %s, %s; seed %d\nin per cent, mean ± standard deviation of the runs",
 			len(r.Classes), r.Label, r.Protocol, plural(r.Runs, "run"), of, kind, plural(r.Clusters, "cluster"), values, r.Seed)
 		for i := range r.Results {
-			if r.Results[i].Name == "random" {
+			if r.Results[i].Name == ufs.RandomBaseline {
 				fmt.Fprint(w, "; random: other features in every run")
 				break
 			}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRankingsAreExplained: of what a ranking on the graph chose, greedy selection that
-// is made to keep the same features says the same.
+// TestRankingsAreExplained: the report on columns after a ranking on the graph equals the
+// report of a greedy selection that is told to keep the same features.
 func TestRankingsAreExplained(t *testing.T) {
 	data, _ := plant(t, 900, 1)
 	// Both sum the same 900 products an entry, in another order, and eliminate 7 columns

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graphRequests are the methods that work from the anchor graph, with a flag or two.
+// graphRequests are flags that choose a method on the anchor graph, and vary its settings.
 func graphRequests() []string {
 	return []string{
 		"--method sfufs", "--method sfufs --constraint scatter --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy",
@@ -26,8 +25,8 @@ func graphRequests() []string {
 	}
 }
 
-// TestGraphCutsAndThreads: files cut otherwise give the same selection; for the same
-// files the whole answer is the same to the last bit whatever the threads and limit.
+// TestGraphCutsAndThreads: the selection does not depend on how the rows are cut into
+// files. For the same files, no bit of the answer depends on the threads or the limit.
 func TestGraphCutsAndThreads(t *testing.T) {
 	one, _ := plant(t, 900, 1)
 	seven, _ := plant(t, 900, 7)
@@ -53,8 +52,8 @@ func TestGraphCutsAndThreads(t *testing.T) {
 	}
 }
 
-// scanShards makes the statistics of the shards of in, by one profile of all shards,
-// and merges them.
+// scanShards scans n shards of the input with one profile of all shards, and merges their
+// statistics.
 func scanShards(t *testing.T, n int, args ...string) (all string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +74,7 @@ func scanShards(t *testing.T, n int, args ...string) (all string) {
 	return all
 }
 
-// rankingOf is the answer without numbers, which roundings may change.
+// rankingOf is the answer without the numbers that rounding may change.
 func rankingOf(s *stream.Selection) string {
 	var b strings.Builder
 	for _, f := range s.Selected {
@@ -88,10 +87,10 @@ func rankingOf(s *stream.Selection) string {
 	return b.String()
 }
 
-// TestGraphShards: shards with a profile of them all, one scan, and the file itself give
-// the same ranking, for every method and missing policy.
+// TestGraphShards: merged shards, one scan, and the input itself give the same ranking, for
+// every method and missing policy.
 func TestGraphShards(t *testing.T) {
-	in, _ := plantSource(t, riddled{planted.New(planted.Options{Rows: 900, GroupRow: 100})}, 2)
+	in, _ := plantSource(t, riddled(planted.New(planted.Options{Rows: 900, GroupRow: 100})), 2)
 	for _, c := range []struct {
 		shape, methods string
 		shards         int
@@ -118,8 +117,8 @@ func TestGraphShards(t *testing.T) {
 	}
 }
 
-// sameGraph wants the statistics in two files to agree. Sums of 900 rows in another
-// order differ by at most 900 roundings of 2⁻⁵³ of the sum of absolute values: 1e-13, of
+// sameGraph wants the statistics in two files to agree. Sums of 900 rows in another order
+// differ by at most 900 roundings of 2⁻⁵³ of the sum of absolute values, which is 1e-13 of
 // the largest entry of each matrix.
 func sameGraph(t *testing.T, a, b string) {
 	t.Helper()
@@ -138,7 +137,6 @@ func sameGraph(t *testing.T, a, b string) {
 	}
 }
 
-// graphOfFile is the graph in a statistics file.
 func graphOfFile(t *testing.T, path string) *anchor.Graph {
 	t.Helper()
 	r, err := chunkio.OpenStats(path)
@@ -172,8 +170,8 @@ func graphOfFile(t *testing.T, path string) *anchor.Graph {
 	return g
 }
 
-// TestGraphSeparateFiles: files scanned one by one, none of which knows of the others,
-// add up once one profile of all decides. There are anchors enough for all of them.
+// TestGraphSeparateFiles: the statistics of files that are scanned separately add up if the
+// scans share one profile of all files, with enough anchors for all rows together.
 func TestGraphSeparateFiles(t *testing.T) {
 	_, paths := plant(t, 3000, 3)
 	dir := t.TempDir()
@@ -195,7 +193,7 @@ func TestGraphSeparateFiles(t *testing.T) {
 	}
 }
 
-// TestGraphOfOneFileServesGreedy: a graph file is a Gram file too.
+// TestGraphOfOneFileServesGreedy: statistics of a graph serve the greedy methods too.
 func TestGraphOfOneFileServesGreedy(t *testing.T) {
 	in, _ := plant(t, 900, 2)
 	stats := filepath.Join(t.TempDir(), "graph.ufs")
@@ -215,7 +213,7 @@ func TestGraphOfOneFileServesGreedy(t *testing.T) {
 	}
 }
 
-// TestGraphGreedyOfNoRound is greedy on centred data.
+// TestGraphGreedyOfNoRound: graphgreedy without smoothing is greedy on centred data.
 func TestGraphGreedyOfNoRound(t *testing.T) {
 	in, _ := plant(t, 900, 2)
 	for _, scale := range []string{"standard", "center"} {
@@ -233,8 +231,8 @@ func TestGraphGreedyOfNoRound(t *testing.T) {
 	}
 }
 
-// TestAnchorsFile: the rows that would have been drawn, in a file, are the same anchors;
-// other columns beside them do not matter.
+// TestAnchorsFile: a file of the rows that would have been drawn gives the same answer.
+// Further columns in that file do not matter.
 func TestAnchorsFile(t *testing.T) {
 	table := planted.New(planted.Options{Rows: 900, GroupRow: 100})
 	in, _ := plantSource(t, table, 2)
@@ -266,26 +264,15 @@ func TestAnchorsFile(t *testing.T) {
 	}
 }
 
-// riddled misses some values of two columns, and all of a third.
-type riddled struct{ stream.Source }
-
-func (h riddled) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return func(yield func(*stream.Chunk, error) bool) {
-		for c, err := range h.Source.Chunks(ctx, r) {
-			if err == nil {
-				for i := range c.Rows {
-					switch at := c.Position(i); {
-					case at%5 == 0:
-						c.Col(2)[i] = math.NaN()
-					case at%11 == 0:
-						c.Col(3)[i] = math.NaN()
-					}
-					c.Col(4)[i] = math.NaN()
-				}
-			}
-			if !yield(c, err) {
-				return
-			}
+// riddled is table without some values of two columns, and without all of a third.
+func riddled(table stream.Source) stream.Source {
+	return editedTable{table, func(c *stream.Chunk, i int) {
+		switch row := c.Position(i); {
+		case row%5 == 0:
+			c.Col(2)[i] = math.NaN()
+		case row%11 == 0:
+			c.Col(3)[i] = math.NaN()
 		}
-	}
+		c.Col(4)[i] = math.NaN()
+	}}
 }

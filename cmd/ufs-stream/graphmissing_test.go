@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestGraphMissing: every policy is what it would be to a table that says it: dropped
-// rows are not there, filled entries hold the fill.
+// TestGraphMissing: every policy gives the answer of a table without missing values, where
+// the dropped rows are absent or the filled entries hold the fill.
 func TestGraphMissing(t *testing.T) {
 	dir := t.TempDir()
 	const rows = 240
@@ -77,7 +77,7 @@ func TestGraphMissing(t *testing.T) {
 			t.Errorf("%s: %d rows used in %d passes", method, got.RowsUsed, got.Passes)
 		}
 	}
-	// With all kept rows as anchors, positions do not matter, but which rows are kept does.
+	// With all kept rows as anchors, only the choice of the rows matters, not their positions.
 	table := columnsFile(t, filepath.Join(dir, "dropped.parquet"), all, dropped[0], dropped[1], dropped[2], dropped[3])
 	every := []string{"--method", "laplacian", "-k", "4", "--anchors", fmt.Sprint(len(dropped[0]))}
 	sameScores(t, selection(t, append(every, holes, "--missing", "drop-row")...), selection(t, append(every, table)...))
@@ -88,7 +88,7 @@ func TestGraphMissing(t *testing.T) {
 	if r.code != exit.Data || !strings.Contains(r.err, `column "c", row 4`) {
 		t.Errorf("error: exit code %d: %s", r.code, r.err)
 	}
-	// Missing values in anchors are treated as those of the input.
+	// Missing values in anchors are treated like missing values in the input.
 	six := append(slices.Clone(all), "null", "flat")
 	anchors := columnsFile(t, filepath.Join(dir, "anchors.parquet"), six, a[:30], b[:30], c[:30], d[:30], null[:30], flat[:30])
 	full := columnsFile(t, filepath.Join(dir, "full.parquet"), six, a[:30], b[:30], filled["zero"][:30], d[:30], null[:30], flat[:30])
@@ -101,8 +101,8 @@ func TestGraphMissing(t *testing.T) {
 	}
 }
 
-// sameScores wants the same features and scores: the mean of 213 values is filled in by
-// rounding, and then weights of distances, sums of 240 rows and solvers follow: 1e-6.
+// sameScores wants the same features and scores within 1e-6. The filled mean of 213 values
+// is rounded, which weights of distances, sums of 240 rows and the solvers magnify.
 func sameScores(t *testing.T, got, want *stream.Selection) {
 	t.Helper()
 	if !slices.Equal(names(got), names(want)) {
@@ -115,7 +115,7 @@ func sameScores(t *testing.T, got, want *stream.Selection) {
 	}
 }
 
-// TestGraphOfSparse: sparse rows are those of the dense table with zeros in it.
+// TestGraphOfSparse: sparse rows give the answer of the dense table.
 func TestGraphOfSparse(t *testing.T) {
 	const rows, d = 200, 12
 	sparse := filepath.Join(t.TempDir(), "sparse.arrow")
@@ -168,7 +168,7 @@ func TestGraphOfSparse(t *testing.T) {
 	}
 }
 
-// TestGraphSkipFile: a file that turns out bad in any pass is as if it were not there.
+// TestGraphSkipFile: a file that turns out bad in any pass is left out of all passes.
 func TestGraphSkipFile(t *testing.T) {
 	in, paths := plant(t, 3000, 3)
 	want := selection(t, paths[0], paths[2], "-k", "9", "--method", "sfufs")

@@ -13,16 +13,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// TestGraphPlanKeepsItsWord: passes and peak are within what plan says, the smallest
-// limit it names works, and a MiB less does not; from a statistics file too.
+// TestGraphPlanKeepsItsWord: passes and peak are within the limits that plan names. The
+// smallest memory limit works and a MiB less does not, from a statistics file too.
 func TestGraphPlanKeepsItsWord(t *testing.T) {
 	clean, _ := plant(t, 3000, 2)
-	holes, _ := plantSource(t, holed{planted.New(planted.Options{Rows: 3000, GroupRow: 100})}, 2)
+	holes, _ := plantSource(t, holed(planted.New(planted.Options{Rows: 3000, GroupRow: 100})), 2)
 	dir := t.TempDir()
 	for i, args := range []string{
 		"--method sfufs " + clean, "--method sfufs --constraint scatter " + clean, "--method fufs " + clean, "--method laplacian " + clean,
 		"--method mcfs " + clean, "--method graphgreedy --missing mean " + holes, "--method graphgreedy --missing drop-row " + holes,
-		"--method graphgreedy --anchor-method kmeans --anchors 100 " + clean, "--method laplacian --anchors-file " + columnsOf(t, filepath.Join(clean, "part-000.parquet")) + " " + clean,
+		"--method graphgreedy --anchor-method kmeans --anchors 100 " + clean, "--method laplacian --anchors-file " + anchorsFile(t, filepath.Join(clean, "part-000.parquet")) + " " + clean,
 	} {
 		flags := strings.Fields(args)
 		var f ufs.Forecast
@@ -46,9 +46,9 @@ func TestGraphPlanKeepsItsWord(t *testing.T) {
 	}
 }
 
-// smallestLimit wants a command without memory to name a limit that works, while a MiB
-// less does not and gives the same name. What a merged sample needs shows only once its
-// parts are read, so merge may take two steps.
+// smallestLimit wants a command that has too little memory to name a limit that works. A
+// MiB less must fail and name the same limit. merge may take two steps, because it knows
+// what a merged sample needs only once it has read the parts.
 func smallestLimit(t *testing.T, args ...string) {
 	t.Helper()
 	name, steps := "1MiB", 0
@@ -65,9 +65,9 @@ func smallestLimit(t *testing.T, args ...string) {
 	}
 }
 
-// TestGraphSmallestLimits: every step of the way over shards names the limit it needs.
+// TestGraphSmallestLimits: every command on the way over shards names the limit it needs.
 func TestGraphSmallestLimits(t *testing.T) {
-	in, paths := plantSource(t, holed{planted.New(planted.Options{Rows: 3000, GroupRow: 100})}, 2)
+	in, paths := plantSource(t, holed(planted.New(planted.Options{Rows: 3000, GroupRow: 100})), 2)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, drawn := range []string{"random", "kmeans"} {

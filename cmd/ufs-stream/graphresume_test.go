@@ -13,47 +13,38 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestGraphResume is TestResume for the graph's statistics: interrupted again and again,
-// then as if nothing had happened.
+// TestGraphResume is TestResume for the statistics of a graph.
 func TestGraphResume(t *testing.T) {
 	for _, missing := range []string{"error", "mean", "drop-row"} {
 		t.Run(missing, func(t *testing.T) {
 			var table stream.Source = planted.New(planted.Options{Rows: 6000, GroupRow: 100})
 			if missing != "error" {
-				table = holed{table}
+				table = holed(table)
 			}
 			in, _ := plantSource(t, table, 2)
 			dir := t.TempDir()
 			want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
 			shape := []string{"scan", in, "--missing", missing, "--method", "sfufs", "--anchors", "50"}
-			if missing == "drop-row" { // by one profile, a shard
+			if missing == "drop-row" { // a shard, with a profile of all shards
 				profile := filepath.Join(dir, "profile.ufs")
 				must(t, append(shape, "--profile-only", "-o", profile)...)
 				shape = append(shape, "--profile", profile, "--shard", "2/2")
 			}
 			must(t, append(shape, "-o", want)...)
 			args := slices.Concat(shape, []string{"-o", got, "--checkpoint", state, "--checkpoint-every", "1ms"})
-			resumed(t, 20, 15, state, args)
+			interruptUntilDone(t, 20, 15, state, args)
 			sameFile(t, got, want)
 		})
 	}
 }
 
-// TestGraphForeignCheckpoint: the state of a run with another graph is neither used nor
-// overwritten; that of a run with the same graph serves any method.
+// TestGraphForeignCheckpoint: a run neither uses nor overwrites the state of a run with
+// another graph; the state of a run with the same graph serves any method.
 func TestGraphForeignCheckpoint(t *testing.T) {
 	in, paths := plant(t, 6000, 3)
-	file := columnsOf(t, paths[0])
+	file := anchorsFile(t, paths[0])
 	state := t.TempDir()
-	for n := int64(60); ; n += 6 {
-		r := invokeContext(newCountdown(n), "select", in, "--method", "sfufs", "--anchors-file", file, "--checkpoint", state)
-		if r.code == exit.Done {
-			t.Fatal("no run was interrupted in the middle")
-		}
-		if strings.Contains(r.err, "go on with") {
-			break
-		}
-	}
+	interruptMidway(t, 60, 6, "select", in, "--method", "sfufs", "--anchors-file", file, "--checkpoint", state)
 	for _, args := range []string{
 		"--method sfufs --anchors 300", "--method greedy", "--method fufs --neighbors 4 --anchors-file " + file,
 		"--method fufs --scale unit --anchors-file " + file, "--method mcfs --exclude x000 --anchors-file " + file,
@@ -68,7 +59,7 @@ func TestGraphForeignCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := []string{"select", in, "--method", "mcfs", "--anchors-file", file, "--checkpoint", state, "-k", "3"}
-	columnsOf(t, paths[1], file) // other rows under the same name
+	anchorsFile(t, paths[1], file) // other rows under the same name
 	if r := invoke(again...); r.code != exit.Usage || !strings.Contains(r.err, "other anchors") {
 		t.Errorf("other anchors: exit code %d: %s", r.code, r.err)
 	}
@@ -78,8 +69,8 @@ func TestGraphForeignCheckpoint(t *testing.T) {
 	must(t, again...)
 }
 
-// columnsOf copies a file to be one of anchors.
-func columnsOf(t *testing.T, from string, to ...string) string {
+// anchorsFile copies a file of rows, so that they serve as anchors.
+func anchorsFile(t *testing.T, from string, to ...string) string {
 	t.Helper()
 	b, err := os.ReadFile(from)
 	if err != nil {
@@ -91,7 +82,7 @@ func columnsOf(t *testing.T, from string, to ...string) string {
 	return to[0]
 }
 
-// TestGraphResumeAfterKill is TestGraphResume by kill -9.
+// TestGraphResumeAfterKill is TestGraphResume with kill -9 instead of interruptions.
 func TestGraphResumeAfterKill(t *testing.T) {
 	in, _ := plant(t, 12000, 1)
 	dir := t.TempDir()
@@ -100,19 +91,7 @@ func TestGraphResumeAfterKill(t *testing.T) {
 	must(t, append(shape, "-o", want)...)
 	args := slices.Concat(shape, []string{"-o", got, "--checkpoint", state, "--checkpoint-every", "1ns"})
 	for range 2 {
-		cmd := ownProcess(t, args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for range 200 { // until something is saved, then a little longer
-			if _, err := os.Stat(filepath.Join(state, "checkpoint.ufs")); err == nil {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(20 * time.Millisecond)
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		killAfterCheckpoint(t, 20*time.Millisecond, state, args)
 	}
 	must(t, args...)
 	sameFile(t, got, want)

@@ -32,7 +32,7 @@ func ownProcess(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// temporaries lists what unfinished runs have left in dir.
+// temporaries lists the temporary files that unfinished runs have left in dir.
 func temporaries(t *testing.T, dir string) []string {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(dir, ".*.ufs-tmp"))
@@ -42,10 +42,10 @@ func temporaries(t *testing.T, dir string) []string {
 	return left
 }
 
-// TestKill: however early or late a run is killed, its output is whole or not there,
-// and the next run removes what the killed one has left.
+// TestKill: however early or late a run is killed, its output is complete or does not
+// exist, and the next run removes the temporary files that the killed run has left.
 func TestKill(t *testing.T) {
-	in, paths := plant(t, 6000, 2)
+	in, paths := plant(t, 3000, 2)
 	sel := filepath.Join(t.TempDir(), "sel.json")
 	must(t, "select", in, "-k", "20", "-o", sel)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -102,7 +102,7 @@ func TestKill(t *testing.T) {
 				t.Error(err)
 			}
 			if left := temporaries(t, dir); len(left) > 0 {
-				t.Errorf("a run has left %q of killed ones", left)
+				t.Errorf("the run after the killed ones has not removed %q", left)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func wholeParquet(path string) error {
 	return nil
 }
 
-// countdown is a context that is cancelled when it has been asked n times.
+// countdown is a context that is cancelled after n calls of Err.
 type countdown struct {
 	context.Context
 	left   atomic.Int64
@@ -143,30 +143,30 @@ func (c *countdown) Err() error {
 	return c.Context.Err()
 }
 
-// TestResume: a run that was interrupted again and again, or killed, and goes on from
-// its checkpoint gives the statistics of an uninterrupted one to the last bit.
+// TestResume: a run that is interrupted again and again and goes on from its checkpoint
+// gives the same statistics, to the last bit, as a run without interruption.
 func TestResume(t *testing.T) {
 	for _, missing := range []string{"error", "mean", "drop-row"} {
 		t.Run(missing, func(t *testing.T) {
 			var table stream.Source = planted.New(planted.Options{Rows: 6000, GroupRow: 100})
 			if missing != "error" {
-				table = holed{table}
+				table = holed(table)
 			}
 			in, _ := plantSource(t, table, 3)
 			dir := t.TempDir()
 			want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
 			must(t, "scan", in, "-o", want, "--missing", missing)
 			args := []string{"scan", in, "-o", got, "--missing", missing, "--checkpoint", state, "--checkpoint-every", "5ms"}
-			resumed(t, 3, 5, state, args)
+			interruptUntilDone(t, 3, 5, state, args)
 			sameFile(t, got, want)
 		})
 	}
 }
 
-// resumed runs a command that saves its state in a folder, interrupted later and later
-// (after first, first + step, … looks at its context), until it is done: at least once
-// in the middle, and nothing is left of the state.
-func resumed(t *testing.T, first, step int64, state string, args []string) {
+// interruptUntilDone runs a command that saves its state in a folder, interrupted later and
+// later (after first, first + step, … looks at its context), until it is done. It wants at
+// least one interruption in the middle, and in the end an empty folder.
+func interruptUntilDone(t *testing.T, first, step int64, state string, args []string) {
 	t.Helper()
 	interrupted := 0
 	for n := first; ; n += step {
@@ -189,7 +189,30 @@ func resumed(t *testing.T, first, step int64, state string, args []string) {
 	}
 }
 
-// TestResumeAfterKill is TestResume by kill -9.
+// killAfterCheckpoint kills the program a while after it has saved its state.
+func killAfterCheckpoint(t *testing.T, later time.Duration, state string, args []string) {
+	t.Helper()
+	cmd := ownProcess(t, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitCheckpoint(state, 200)
+	time.Sleep(later)
+	_ = cmd.Process.Kill() // it may have ended
+	_ = cmd.Wait()
+}
+
+// awaitCheckpoint waits until something is saved, but no longer than some milliseconds.
+func awaitCheckpoint(state string, most int) {
+	for range most {
+		if _, err := os.Stat(filepath.Join(state, "checkpoint.ufs")); err == nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestResumeAfterKill is TestResume with kill -9 instead of interruptions.
 func TestResumeAfterKill(t *testing.T) {
 	in, _ := plant(t, 20000, 1)
 	dir := t.TempDir()
@@ -197,19 +220,7 @@ func TestResumeAfterKill(t *testing.T) {
 	must(t, "scan", in, "-o", want)
 	args := []string{"scan", in, "-o", got, "--checkpoint", state, "--checkpoint-every", "1ns"}
 	for range 5 {
-		cmd := ownProcess(t, args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for range 200 { // until something is saved, then a little longer
-			if _, err := os.Stat(filepath.Join(state, "checkpoint.ufs")); err == nil {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(5 * time.Millisecond)
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		killAfterCheckpoint(t, 5*time.Millisecond, state, args)
 	}
 	must(t, args...)
 	sameFile(t, got, want)
@@ -218,7 +229,7 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 }
 
-// TestInterrupt: SIGINT ends the program with code 130 and the command to go on with.
+// TestInterrupt: SIGINT ends the program with code 130, and it prints the command that goes on.
 func TestInterrupt(t *testing.T) {
 	in, _ := plant(t, 20000, 1)
 	state := filepath.Join(t.TempDir(), "state")
@@ -228,12 +239,7 @@ func TestInterrupt(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2000 {
-		if _, err := os.Stat(filepath.Join(state, "checkpoint.ufs")); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	awaitCheckpoint(state, 2000)
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -246,19 +252,26 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestForeignCheckpoint: the state of another run is neither used nor overwritten.
-func TestForeignCheckpoint(t *testing.T) {
-	in, _ := plant(t, 6000, 3)
-	state := t.TempDir()
-	for n := int64(10); ; n += 5 {
-		r := invokeContext(newCountdown(n), "select", in, "--checkpoint", state)
+// interruptMidway runs a command, interrupted later and later (after first, first + step, …
+// looks at its context), until it has saved its state.
+func interruptMidway(t *testing.T, first, step int64, args ...string) {
+	t.Helper()
+	for n := first; ; n += step {
+		r := invokeContext(newCountdown(n), args...)
 		if r.code == exit.Done {
 			t.Fatal("no run was interrupted in the middle")
 		}
 		if strings.Contains(r.err, "go on with") {
-			break
+			return
 		}
 	}
+}
+
+// TestForeignCheckpoint: the state of another run is neither used nor overwritten.
+func TestForeignCheckpoint(t *testing.T) {
+	in, _ := plant(t, 6000, 3)
+	state := t.TempDir()
+	interruptMidway(t, 10, 5, "select", in, "--checkpoint", state)
 	r := invoke("select", in, "--checkpoint", state, "--exclude", "x000")
 	if r.code != exit.Usage || !strings.Contains(r.err, "checkpoint of another run") {
 		t.Errorf("exit code %d: %s", r.code, r.err)

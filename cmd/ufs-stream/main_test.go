@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// asProgram is set in the environment of test binaries that are to be the program.
+// asProgram is set in the environment of a test binary that plays the program.
 const asProgram = "UFS_STREAM_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// result is what a run has left.
+// result is the exit code of a run and what it wrote.
 type result struct {
 	code     int
 	out, err string
@@ -57,7 +57,8 @@ func must(t *testing.T, args ...string) string {
 	return r.out
 }
 
-// dataset is a real dataset, or skips the test where they are not beside the checkout.
+// dataset is the path of a real dataset. The test is skipped where the datasets are not
+// beside the checkout.
 func dataset(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "datasets", name)
@@ -67,7 +68,7 @@ func dataset(t *testing.T, name string) string {
 	return path
 }
 
-// rowsOf is some rows of a source as a source of its own.
+// rowsOf is a source of some rows of another source.
 type rowsOf struct {
 	stream.Source
 	r stream.Range
@@ -79,8 +80,8 @@ func (s rowsOf) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Ch
 	return s.Source.Chunks(ctx, s.r)
 }
 
-// plant writes the planted table of rows rows cut into n files of equal height, and
-// returns their folder and paths. Row groups have at most 100 rows.
+// plant writes a planted table into n files of equally many rows, and returns their folder
+// and paths. Row groups have at most 100 rows.
 func plant(t *testing.T, rows int64, n int) (dir string, paths []string) {
 	t.Helper()
 	return plantSource(t, planted.New(planted.Options{Rows: rows, GroupRow: 100}), n)
@@ -101,24 +102,32 @@ func plantSource(t *testing.T, table stream.Source, n int) (dir string, paths []
 	return dir, paths
 }
 
-// holed is a table whose third column misses every 97th value.
-type holed struct{ stream.Source }
+// editedTable is a source whose rows are edited before they are read.
+type editedTable struct {
+	stream.Source
+	edit func(c *stream.Chunk, i int) // edits row i of c
+}
 
-func (h holed) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+func (e editedTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
-		for c, err := range h.Source.Chunks(ctx, r) {
-			if err == nil {
-				for i := range c.Rows {
-					if c.Position(i)%97 == 0 {
-						c.Col(2)[i] = math.NaN()
-					}
-				}
+		for c, err := range e.Source.Chunks(ctx, r) {
+			for i := 0; err == nil && i < c.Rows; i++ {
+				e.edit(c, i)
 			}
 			if !yield(c, err) {
 				return
 			}
 		}
 	}
+}
+
+// holed is table without every 97th value of its third column.
+func holed(table stream.Source) stream.Source {
+	return editedTable{table, func(c *stream.Chunk, i int) {
+		if c.Position(i)%97 == 0 {
+			c.Col(2)[i] = math.NaN()
+		}
+	}}
 }
 
 // columnsFile writes a file of the given columns; NaN becomes null.
@@ -135,7 +144,7 @@ func columnsFile(t *testing.T, path string, names []string, columns ...[]float64
 	return path
 }
 
-// memory is a table in memory, one chunk.
+// memory is a table in memory; it is one chunk.
 type memory struct {
 	columns []stream.Column
 	rows    int
@@ -174,11 +183,16 @@ func names(s *stream.Selection) []string {
 	return out
 }
 
-// answer strips s of what differs from run to run.
+// answer is s as JSON, without what differs from run to run.
 func answer(t *testing.T, s *stream.Selection) string {
 	t.Helper()
 	s.Timing, s.Memory = stream.Timing{}, stream.Memory{}
-	b, err := json.Marshal(s)
+	return marshal(t, s)
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +210,8 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestCoil20 holds the order and errors of the greedy paper's setting on real data.
+// TestCoil20 compares order and errors with an independent run of the greedy paper's
+// setting on real data.
 func TestCoil20(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "fixtures", "coil20_greedy.json"))
 	if err != nil {
@@ -214,7 +229,7 @@ func TestCoil20(t *testing.T) {
 		t.Errorf("order %v\nwant  %v", got, want.Names)
 	}
 	for i, f := range s.Selected {
-		// Both are of 1,440 × 1,024 values; the fixture's own rounding is about 1e-12.
+		// Both sum 1,440 × 1,024 values; the fixture's own rounding is about 1e-12.
 		if e := want.Errors[i+1] / want.Errors[0]; !near(float64(f.Error), e, 1e-9) {
 			t.Errorf("rank %d: error %v, want %v", i+1, f.Error, e)
 		}
@@ -223,9 +238,9 @@ func TestCoil20(t *testing.T) {
 
 func near(a, b, tolerance float64) bool { return a-b <= tolerance*b && b-a <= tolerance*b }
 
-// TestCutsAndThreads: the same rows in 1, 7 and 63 files, with any threads, selected
-// from directly or by way of statistics files, give the same selection; for the same
-// files the whole answer is the same to the last bit whatever the threads and limit.
+// TestCutsAndThreads: the same rows give the same selection from 1, 7 or 63 files, with any
+// number of threads, directly or through statistics files. For the same files, no bit of
+// the answer depends on the threads or the limit.
 func TestCutsAndThreads(t *testing.T) {
 	methods := []string{"greedy", "partgreedy"}
 	want := make(map[string][]string)
@@ -267,7 +282,7 @@ func TestCutsAndThreads(t *testing.T) {
 	}
 }
 
-// TestOutOfCore: where G does not fit, the selection is the same.
+// TestOutOfCore: the selection is the same where the Gram matrix G does not fit.
 func TestOutOfCore(t *testing.T) {
 	path := dataset(t, "warppie10p.parquet")
 	for _, method := range []string{"greedy", "partgreedy"} {

@@ -24,8 +24,8 @@ func gridOf(t *testing.T, args ...string) *stream.Grid {
 	return g
 }
 
-// TestGridIsSelect: every setting of a grid is the selection with its weights, from the
-// input and from its statistics.
+// TestGridIsSelect: every setting of a grid gives what select gives with its weights, from
+// the input and from its statistics.
 func TestGridIsSelect(t *testing.T) {
 	in, _ := plant(t, 300, 2)
 	stats := filepath.Join(t.TempDir(), "all.ufs")
@@ -78,7 +78,7 @@ func TestGridIsSelect(t *testing.T) {
 	}
 }
 
-// TestGridFormats: the same settings in every form, with no number where there is none.
+// TestGridFormats: every format has the same settings, and no number where there is none.
 func TestGridFormats(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	dir := t.TempDir()
@@ -122,7 +122,7 @@ func TestGridFormats(t *testing.T) {
 	}
 }
 
-// TestGridOfGraphGreedy: it has a curve, as greedy has.
+// TestGridOfGraphGreedy: graphgreedy has a curve, as greedy has.
 func TestGridOfGraphGreedy(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	var p stream.Curve

@@ -1,29 +1,25 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestPixelsLimitsAndThreads: the answer is the same to the last bit whatever the
-// threads, with rows in memory, read in every iteration, and with scratch files beside, of
-// which nothing stays. Only the number of passes tells.
+// TestPixelsLimitsAndThreads: no bit of the answer depends on the threads, or on whether
+// the rows stay in memory, are read in every iteration, or go through scratch files; only
+// the number of passes does. No scratch files are left.
 func TestPixelsLimitsAndThreads(t *testing.T) {
 	in := wideOf(t, planted.New(planted.Options{Rows: 6000, Columns: 100}))
 	for _, args := range []string{
 		"--method cpufs --graph anchor --anchors 40 --clusters 4", "--method cpufsnn --missing mean --graph anchor --anchors 30 --clusters 4", "--method cpufs --sample 1500 --graph knn --clusters 4",
 	} {
-		flags := append(strings.Fields(args), in, "--shape", "10x10", "-k", "9", "--max-iter", "4", "--temp-dir", t.TempDir())
+		flags := append(strings.Fields(args), in, "--shape", "10x10", "-k", "9", "--max-iter", "2", "--temp-dir", t.TempDir())
 		m := forecastOf(t, append(flags, "--threads", "1")...).Memory
 		if m.Smallest >= m.InMemory {
 			t.Fatalf("%s: %+v: passes save nothing", args, m)
@@ -57,10 +53,10 @@ func TestPixelsLimitsAndThreads(t *testing.T) {
 	}
 }
 
-// TestPixelsPlanKeepsItsWord: as TestRowsPlanKeepsItsWord, without G too.
+// TestPixelsPlanKeepsItsWord is TestRowsPlanKeepsItsWord for cpufs, with and without G.
 func TestPixelsPlanKeepsItsWord(t *testing.T) {
 	in := wideOf(t, planted.New(planted.Options{Rows: 2400, Columns: 144}))
-	holes := wideOf(t, holed{planted.New(planted.Options{Rows: 2400, Columns: 144})})
+	holes := wideOf(t, holed(planted.New(planted.Options{Rows: 2400, Columns: 144})))
 	for _, args := range []string{
 		"--method cpufs --graph anchor " + in, "--method cpufsnn --graph anchor " + in, "--method cpufs " + in,
 		"--method cpufs --sample 1000 " + in, "--method cpufs --graph anchor --missing mean " + holes, "--method cpufs --graph anchor --missing drop-row " + holes,
@@ -95,38 +91,14 @@ func TestPixelsPlanKeepsItsWord(t *testing.T) {
 	}
 }
 
-// TestPixelsPeakMemory: a process of its own stays below the smallest limit, out of core.
+// TestPixelsPeakMemory: a process stays below the smallest limit that plan names.
 func TestPixelsPeakMemory(t *testing.T) {
 	flags := []string{dataset(t, "mnist10k.parquet"), "--label", "label", "--method", "cpufs", "--graph", "anchor", "--sample", "0", "--max-iter", "2", "--threads", "2"}
-	smallest := forecastOf(t, flags...).Memory.Smallest
-	out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := stream.DecodeSelection(bytes.NewReader(out))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m := s.Memory; m.PeakRSS > smallest || m.Scratch == 0 {
-		t.Errorf("peak %d of %d bytes, %d of scratch", m.PeakRSS, smallest, m.Scratch)
-	}
+	staysBelowSmallest(t, flags)
 }
 
 // TestPixelsInterrupt: a run that is interrupted in an iteration leaves neither output nor
 // scratch.
 func TestPixelsInterrupt(t *testing.T) {
-	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "sel.json")
-	flags := []string{wide(t), "--shape", "20x20", "--method", "cpufs", "--clusters", "4", "--graph", "anchor", "--tol", "1e-15", "--temp-dir", dir}
-	smallest := forecastOf(t, flags...).Memory.Smallest
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	errw := &trigger{word: `"what":"iteration `, pull: cancel}
-	code := run(ctx, append([]string{"select", "-o", out, "--memory-limit", fmt.Sprint(smallest), "--progress", "json"}, flags...), strings.NewReader(""), &bytes.Buffer{}, errw)
-	if code != exit.Interrupted || !strings.Contains(errw.String(), "interrupted") {
-		t.Errorf("exit code %d: %s", code, errw.String())
-	}
-	left, err := os.ReadDir(dir)
-	if _, statErr := os.Stat(out); err != nil || len(left) > 0 || statErr == nil {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	interruptIteration(t, "select", []string{wide(t), "--shape", "20x20", "--method", "cpufs", "--clusters", "4", "--graph", "anchor", "--tol", "1e-15"})
 }

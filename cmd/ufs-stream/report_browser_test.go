@@ -21,7 +21,7 @@ import (
 )
 
 // chromium opens the page at path in a headless browser, or skips the test where there is
-// none. quiet wants that the browser has had nothing to report and loaded nothing else.
+// none. quiet wants no fault in the browser and no load of anything but the page.
 func chromium(t *testing.T, path string) (ctx context.Context, quiet func()) {
 	t.Helper()
 	var program string
@@ -93,7 +93,7 @@ func chromium(t *testing.T, path string) (ctx context.Context, quiet func()) {
 	}
 }
 
-// TestReportInBrowser: from the files of COIL20 to its mask in a browser.
+// TestReportInBrowser: the browser shows the mask of a selection from COIL20.
 func TestReportInBrowser(t *testing.T) {
 	in := dataset(t, "coil20.parquet")
 	dir := t.TempDir()
@@ -118,7 +118,7 @@ func TestReportInBrowser(t *testing.T) {
 	if len(mask) != 40 {
 		t.Errorf("%d pixels in the mask", len(mask))
 	}
-	// The image beneath is drawn: in its middle the objects' mean is brighter than in a corner.
+	// The image beneath is drawn: the objects' mean is brighter in the middle than in a corner.
 	type mean struct{ Middle, Corner, Side float64 }
 	seen, err := chromedp.Run(ctx, chromedp.Evaluate[mean](`(async () => {
 		const image = new Image();

@@ -88,7 +88,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestReportErrors: the code, and the file and reason in a word; nothing is left behind.
+// TestReportErrors: a refusal has its exit code, names file and reason, and leaves nothing.
 func TestReportErrors(t *testing.T) {
 	in, _ := plant(t, 200, 1)
 	dir := t.TempDir()

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// rowsRequests are the methods that iterate over rows, with a flag or two.
+// rowsRequests are flags that choose a method that iterates over rows, and vary its settings.
 func rowsRequests() []string {
 	return []string{
 		"--method eufs --clusters 4", "--method eufs --clusters 3 --graph anchor --anchors 40 --state float32", "--method eufs --graph none --alpha 0.5x --beta 0",
@@ -27,13 +27,13 @@ func rowsRequests() []string {
 	}
 }
 
-// wide is a table whose rows take more than the buffers of scratch files do.
+// wide writes a table whose rows take more memory than the buffers of scratch files.
 func wide(t *testing.T) string {
 	t.Helper()
 	return wideOf(t, planted.New(planted.Options{Rows: 6000, Columns: 400}))
 }
 
-// wideOf writes table with few row groups: footers of many columns take long to read.
+// wideOf writes table with few row groups, because long footers take long to read.
 func wideOf(t *testing.T, table stream.Source) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "wide.parquet")
@@ -52,12 +52,12 @@ func forecastOf(t *testing.T, args ...string) (f ufs.Forecast) {
 	return f
 }
 
-// TestRowsLimitsAndThreads: the whole answer is the same to the last bit whatever the
-// threads, in memory and with scratch files, of which nothing stays.
+// TestRowsLimitsAndThreads: no bit of the answer depends on the threads, or on whether the
+// rows stay in memory or go through scratch files. No scratch files are left.
 func TestRowsLimitsAndThreads(t *testing.T) {
 	in := wide(t)
 	for _, args := range []string{"--method eufs --clusters 3 --graph anchor --anchors 40 --state float32", "--method eufs --clusters 4", "--method hufs --clusters 3 --tree correlation --missing zero"} {
-		flags := append(strings.Fields(args), in, "-k", "9", "--max-iter", "6", "--temp-dir", t.TempDir())
+		flags := append(strings.Fields(args), in, "-k", "9", "--max-iter", "2", "--temp-dir", t.TempDir())
 		smallest := forecastOf(t, append(flags, "--threads", "1")...).Memory
 		if smallest.Smallest >= smallest.InMemory {
 			t.Fatalf("%s: %+v: scratch files save nothing", args, smallest)
@@ -83,13 +83,13 @@ func TestRowsLimitsAndThreads(t *testing.T) {
 	}
 }
 
-// TestRowsPlanKeepsItsWord: passes are within what plan says, the smallest limit it names
-// works, and a MiB less does not; scratch space too.
+// TestRowsPlanKeepsItsWord: passes and scratch space are within the limits that plan names.
+// The smallest memory limit works, and a MiB less does not; scratch space likewise.
 func TestRowsPlanKeepsItsWord(t *testing.T) {
 	in := wide(t)
-	holes := wideOf(t, holed{planted.New(planted.Options{Rows: 6000, Columns: 400})})
+	holes := wideOf(t, holed(planted.New(planted.Options{Rows: 6000, Columns: 400})))
 	for _, args := range []string{"--method eufs --missing mean " + holes, "--method hufs --missing drop-row " + holes, "--method eufs --sample 1000", "--method hufs --tree correlation", "--method eufs --graph anchor --state float32"} {
-		flags := append(strings.Fields(args), "-k", "3", "--max-iter", "3", "--clusters", "3")
+		flags := append(strings.Fields(args), "-k", "3", "--max-iter", "2", "--clusters", "3")
 		if !strings.Contains(args, holes) {
 			flags = append(flags, in)
 		}
@@ -127,28 +127,35 @@ func TestRowsPlanKeepsItsWord(t *testing.T) {
 	}
 }
 
-// TestRowsPeakMemory: a process of its own stays below the smallest limit.
+// staysBelowSmallest wants a process of its own, with scratch files, to stay below the
+// smallest limit.
+func staysBelowSmallest(t *testing.T, flags []string) {
+	t.Helper()
+	smallest := forecastOf(t, flags...).Memory.Smallest
+	out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", flags, err)
+	}
+	s, err := stream.DecodeSelection(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := s.Memory; m.PeakRSS > smallest || m.Scratch == 0 {
+		t.Errorf("%s: peak %d of %d bytes, %d of scratch", flags, m.PeakRSS, smallest, m.Scratch)
+	}
+}
+
+// TestRowsPeakMemory: a process stays below the smallest limit that plan names.
 func TestRowsPeakMemory(t *testing.T) {
 	in := dataset(t, "mnist10k.parquet")
 	for _, args := range []string{"--method eufs --graph anchor --state float32", "--method hufs --tree image"} {
 		flags := append(strings.Fields(args), in, "--label", "label", "--sample", "0", "--max-iter", "3", "--threads", "2")
-		smallest := forecastOf(t, flags...).Memory.Smallest
-		out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()
-		if err != nil {
-			t.Fatalf("%s: %v", args, err)
-		}
-		s, err := stream.DecodeSelection(bytes.NewReader(out))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m := s.Memory; m.PeakRSS > smallest || m.Scratch == 0 {
-			t.Errorf("%s: peak %d of %d bytes, %d of scratch", args, m.PeakRSS, smallest, m.Scratch)
-		}
+		staysBelowSmallest(t, flags)
 	}
 }
 
-// TestRowsSample: --sample takes the rows that --rows takes, all rows are all, and
-// another seed takes others.
+// TestRowsSample: --sample takes the same rows as --rows, a sample as large as the table
+// is the table, and another seed takes other rows.
 func TestRowsSample(t *testing.T) {
 	in, _ := plant(t, 900, 2)
 	run := func(args ...string) *stream.Selection {
@@ -181,15 +188,15 @@ func TestRowsSparse(t *testing.T) {
 	dense := selection(t, append(flags, dataset(t, "basehock.parquet"))...)
 	sparse := selection(t, append(flags, dataset(t, "basehock_sparse.parquet"), "--sparse", "indices,values,4862")...)
 	for i, f := range sparse.Selected {
-		// Sums of squares add up in another order: 150 roundings.
+		// Squares are summed in another order, which makes 150 roundings.
 		if want := dense.Selected[i]; !near(float64(f.Score), float64(want.Score), 1e-9) || f.Column != want.Column && !near(float64(want.Score), float64(dense.Selected[max(i-1, 0)].Score), 1e-9) {
 			t.Errorf("rank %d: column %d, score %v; dense %d, %v", i+1, f.Column, f.Score, want.Column, want.Score)
 		}
 	}
 }
 
-// TestRowsReport: what a selection says of its run, and that it explains as much of the
-// centred data as greedy finds for the same features.
+// TestRowsReport: a selection reports on its run, and explains as much of the centred data
+// as greedy finds for the same features.
 func TestRowsReport(t *testing.T) {
 	in, _ := plant(t, 900, 2)
 	s := selection(t, in, "--method", "eufs", "-k", "6", "--clusters", "4", "--max-iter", "7", "--alpha", "0.05x")
@@ -207,7 +214,7 @@ func TestRowsReport(t *testing.T) {
 	if most, ok := s.Options["alpha_max"].(float64); s.Options["alpha"] != "0.05x" || !ok || !(most > 0) || s.Options["mu"].(float64) < most/2 {
 		t.Errorf("options %v", s.Options)
 	}
-	// Under --scale none the centred Gram matrix is that of greedy's --scale center.
+	// Under --scale none the Gram matrix is centred, as under greedy's --scale center.
 	raw := selection(t, in, "--method", "eufs", "-k", "6", "--clusters", "4", "--max-iter", "7", "--scale", "none")
 	greedy := selection(t, in, "--scale", "center", "-k", "6", "--keep", strings.Join(names(raw), ","))
 	for i, f := range raw.Selected {
@@ -223,7 +230,7 @@ func TestRowsReport(t *testing.T) {
 	}
 }
 
-// TestRowsRecordsItsFlags: the options in the answer, given as flags, give the answer again.
+// TestRowsRecordsItsFlags: the options in the answer, used as flags, give the same answer.
 func TestRowsRecordsItsFlags(t *testing.T) {
 	in, _ := plant(t, 900, 1)
 	tree := filepath.Join(t.TempDir(), "tree.json")
@@ -254,7 +261,7 @@ func TestRowsResampled(t *testing.T) {
 	}
 }
 
-// TestRowsGrid: every setting of a grid is the selection with its weights.
+// TestRowsGrid: every setting of a grid gives what select gives with its weights.
 func TestRowsGrid(t *testing.T) {
 	in, _ := plant(t, 900, 2)
 	for _, c := range []struct {
@@ -285,8 +292,8 @@ func TestRowsGrid(t *testing.T) {
 	}
 }
 
-// TestRowsGridWithoutGroups: asking for no tree or graph is no fault of a setting, which
-// is recommended all the same.
+// TestRowsGridWithoutGroups: a setting without a tree or graph, if none was asked for, has
+// no warning and can be recommended.
 func TestRowsGridWithoutGroups(t *testing.T) {
 	in, _ := plant(t, 300, 2)
 	for _, args := range []string{"--method hufs --beta 0.2x,0.4x", "--method eufs --graph none --alpha 0.2x,0.4x"} {
@@ -302,10 +309,10 @@ func TestRowsGridWithoutGroups(t *testing.T) {
 	}
 }
 
-// TestRowsGridLimits: a grid does not depend on how many settings are solved at a time,
-// nor on where their rows are.
+// TestRowsGridLimits: a grid depends neither on how many settings are solved at a time nor
+// on whether their rows are in memory.
 func TestRowsGridLimits(t *testing.T) {
-	args := []string{wide(t), "--method", "hufs", "--clusters", "3", "-k", "6", "--max-iter", "3"}
+	args := []string{wide(t), "--method", "hufs", "--clusters", "3", "-k", "6", "--max-iter", "2"}
 	memory := forecastOf(t, append(slices.Clone(args), "--threads", "4")...).Memory
 	smallest, files := memory.Smallest, fmt.Sprint(memory.InMemory-1)
 	scratch := forecastOf(t, append(slices.Clone(args), "--threads", "4", "--memory-limit", files)...).Scratch
@@ -329,7 +336,7 @@ func TestRowsGridLimits(t *testing.T) {
 			t.Errorf("%s threads, limit %d: %s\nwant %s", c.threads, c.limit, got, want)
 		}
 	}
-	// Where scratch has room for one, one is solved at a time.
+	// Scratch space for one setting is enough: they are solved one after the other.
 	if g := gridOf(t, append(args, "--threads", "4", "--memory-limit", files, "--max-temp-size", fmt.Sprint(scratch))...); g.Memory.Scratch > scratch {
 		t.Errorf("%d bytes of scratch, of %d", g.Memory.Scratch, scratch)
 	}
@@ -338,7 +345,7 @@ func TestRowsGridLimits(t *testing.T) {
 	}
 }
 
-// TestRowsGridApart: settings in which rounding decides are compared with nothing.
+// TestRowsGridApart: settings whose result rounding decides are left out of the agreement.
 func TestRowsGridApart(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	g := gridOf(t, in, "--method", "eufs", "--beta", "0.1,1,100", "--mu", "2", "--max-iter", "3", "-k", "5")
@@ -356,30 +363,36 @@ func TestRowsGridApart(t *testing.T) {
 	}
 }
 
-// TestRowsInterrupt: a run that is interrupted in an iteration leaves neither output nor
-// scratch.
+// TestRowsInterrupt: a run that is interrupted in an iteration leaves no output and no
+// scratch files.
 func TestRowsInterrupt(t *testing.T) {
-	in := wide(t)
-	dir := t.TempDir()
-	out := filepath.Join(t.TempDir(), "sel.json")
-	flags := []string{in, "--method", "hufs", "--clusters", "3", "--max-iter", "1000", "--tol", "1e-15", "--temp-dir", dir}
-	smallest := forecastOf(t, flags...).Memory.Smallest
+	flags := []string{wide(t), "--method", "hufs", "--clusters", "3", "--max-iter", "1000", "--tol", "1e-15"}
 	for _, verb := range []string{"select", "path"} {
-		ctx, cancel := context.WithCancel(context.Background())
-		errw := &trigger{word: `"what":"iteration `, pull: cancel}
-		code := run(ctx, append([]string{verb, "-o", out, "--memory-limit", fmt.Sprint(smallest), "--progress", "json"}, flags...), strings.NewReader(""), &bytes.Buffer{}, errw)
-		cancel()
-		if code != exit.Interrupted || !strings.Contains(errw.String(), "interrupted") {
-			t.Errorf("%s: exit code %d: %s", verb, code, errw.String())
-		}
-		left, err := os.ReadDir(dir)
-		if _, statErr := os.Stat(out); err != nil || len(left) > 0 || statErr == nil {
-			t.Errorf("%s: left behind: %v, %v", verb, left, err)
-		}
+		interruptIteration(t, verb, flags)
 	}
 }
 
-// trigger pulls when a word is written to it.
+// interruptIteration runs a verb with the smallest limit and interrupts its first iteration.
+// It wants no output and no scratch.
+func interruptIteration(t *testing.T, verb string, flags []string) {
+	t.Helper()
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "sel.json")
+	smallest := forecastOf(t, flags...).Memory.Smallest
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	errw := &trigger{word: `"what":"iteration `, pull: cancel}
+	args := []string{verb, "-o", out, "--temp-dir", dir, "--memory-limit", fmt.Sprint(smallest), "--progress", "json"}
+	code := run(ctx, append(args, flags...), strings.NewReader(""), &bytes.Buffer{}, errw)
+	if code != exit.Interrupted || !strings.Contains(errw.String(), "interrupted") {
+		t.Errorf("%s: exit code %d: %s", verb, code, errw.String())
+	}
+	left, err := os.ReadDir(dir)
+	if _, statErr := os.Stat(out); err != nil || len(left) > 0 || statErr == nil {
+		t.Errorf("%s: left behind: %v, %v", verb, left, err)
+	}
+}
+
+// trigger is a buffer that calls pull when a word is written to it.
 type trigger struct {
 	bytes.Buffer
 	word string

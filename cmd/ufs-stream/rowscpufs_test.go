@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// picture is a table of small pictures, named by pixel: a bright patch in one of three
-// places, noise, and a border that is constant.
+// picture is a table of small pictures; its columns are named by pixel. A picture has a
+// bright patch in one of three places, noise, and a constant border.
 func picture(rows, h, w int) (names []string, columns [][]float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	columns = make([][]float64, h*w)
@@ -93,7 +93,7 @@ func TestPixelsColumnOrder(t *testing.T) {
 	}
 }
 
-// TestPixelsReport: the objective falls in every iteration and is in both places.
+// TestPixelsReport: the objective falls in every iteration and is in both lists.
 func TestPixelsReport(t *testing.T) {
 	names, columns := picture(150, 5, 6)
 	in := columnsFile(t, filepath.Join(t.TempDir(), "in.parquet"), names, columns...)

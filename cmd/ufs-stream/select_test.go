@@ -87,7 +87,7 @@ func TestMessy(t *testing.T) {
 // TestSelectionShape holds the names, order and kinds of the JSON form: programs
 // read it.
 func TestSelectionShape(t *testing.T) {
-	in, _ := plantSource(t, holed{planted.New(planted.Options{Rows: 300, GroupRow: 100})}, 1)
+	in, _ := plantSource(t, holed(planted.New(planted.Options{Rows: 300, GroupRow: 100})), 1)
 	for _, method := range []string{"greedy", "variance"} {
 		out := must(t, "select", in, "-k", "3", "--method", method, "--missing", "mean", "--format", "json", "--exclude", "x004")
 		got := shapeOf(t, out)
@@ -146,7 +146,8 @@ func shapeOf(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestFormats: the same ranking in every form, to standard output and by the file's ending.
+// TestFormats: every format has the same ranking, on standard output and in a file whose
+// ending names the format.
 func TestFormats(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	dir := t.TempDir()
@@ -179,7 +180,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestPathIsSelect: the curve's points are the selections' errors.
+// TestPathIsSelect: the points of the curve are the errors that select reports.
 func TestPathIsSelect(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	var p stream.Curve
@@ -200,7 +201,7 @@ func TestPathIsSelect(t *testing.T) {
 	}
 }
 
-// TestPlanKeepsItsWord: the smallest limit that plan names works, and less does not.
+// TestPlanKeepsItsWord: the smallest limit that plan names works, and a lower one does not.
 func TestPlanKeepsItsWord(t *testing.T) {
 	in, _ := plant(t, 3000, 2)
 	for _, method := range []string{"greedy", "partgreedy", "variance", "random"} {
@@ -219,7 +220,7 @@ func TestPlanKeepsItsWord(t *testing.T) {
 	}
 }
 
-// TestProgressJSON: one object a line, on standard error only.
+// TestProgressJSON: progress is one object a line, on standard error only.
 func TestProgressJSON(t *testing.T) {
 	in, _ := plant(t, 3000, 2)
 	r := invoke("select", in, "-k", "3", "--progress", "json", "--format", "names")
@@ -270,7 +271,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestInspectScan: what reading finds is in the report.
+// TestInspectScan: inspect --scan reports what reading finds: counts of missing values,
+// ranges, and columns that are of no use.
 func TestInspectScan(t *testing.T) {
 	path := dataset(t, "messy.parquet")
 	var seen ufs.Inspection

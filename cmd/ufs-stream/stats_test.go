@@ -40,10 +40,10 @@ func TestStatsServeEverySetting(t *testing.T) {
 	}
 }
 
-// TestStatsAndMissing: what the file records about missing values bounds what can be
-// asked of it afterwards.
+// TestStatsAndMissing: how the scan treated missing values limits the policies that the
+// statistics can serve.
 func TestStatsAndMissing(t *testing.T) {
-	in, _ := plantSource(t, holed{planted.New(planted.Options{Rows: 900, GroupRow: 100})}, 2)
+	in, _ := plantSource(t, holed(planted.New(planted.Options{Rows: 900, GroupRow: 100})), 2)
 	dir := t.TempDir()
 	mean, drop := filepath.Join(dir, "mean.ufs"), filepath.Join(dir, "drop.ufs")
 	must(t, "scan", in, "-o", mean, "--missing", "mean", "--label", "x001")
@@ -106,8 +106,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestSharedProfile: parts in which other columns are useless fit together once one
-// profile of all of them decides.
+// TestSharedProfile: parts with different useless columns can be merged if they were
+// scanned with one profile of all parts.
 func TestSharedProfile(t *testing.T) {
 	dir := t.TempDir()
 	var a, b, c, d []float64
@@ -144,8 +144,8 @@ func TestSharedProfile(t *testing.T) {
 	}
 }
 
-// TestSkipFile: a bad file is left out with a warning, whether its footer or its data
-// is bad; the rest is as if it were not there.
+// TestSkipFile: a file with a bad footer or bad data is left out with a warning, and the
+// answer is the one without that file.
 func TestSkipFile(t *testing.T) {
 	in, paths := plant(t, 3000, 3)
 	want := names(selection(t, paths[0], paths[2], "-k", "9"))

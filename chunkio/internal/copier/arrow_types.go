@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // arrowMapping is the Parquet type that an Arrow type is written as.
@@ -17,11 +18,11 @@ type arrowMapping struct {
 }
 
 func (m arrowMapping) node(name string, required bool) (*schema.PrimitiveNode, error) {
-	return schema.NewPrimitiveNodeLogical(name, repetition(required), m.logical, m.physical, m.size, -1)
+	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), m.logical, m.physical, m.size, -1)
 }
 
-// mapArrow returns the Parquet type that holds every value of t: the same for all that
-// both have, milliseconds for the seconds that Parquet lacks.
+// mapArrow returns the Parquet type that holds every value of t: the same type where
+// Parquet has it, milliseconds for the seconds that Parquet lacks.
 func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	none := schema.NoLogicalType{}
 	ofInt := func(bits int8, signed bool) (arrowMapping, error) {

@@ -132,7 +132,7 @@ func writeTimes(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) erro
 }
 
 // writeDecimals writes decimals whose unscaled value big gives in big-endian two's
-// complement: as integers up to 18 digits, like mapDecimal says.
+// complement: as integers up to 18 digits, as mapDecimal says.
 func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16, big func(int) []byte) error {
 	if precision > 18 {
 		return gather(c, func(i int) parquet.FixedLenByteArray { return big(i) }, at, def, rep)

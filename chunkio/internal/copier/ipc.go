@@ -7,11 +7,11 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	ownipc "github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
 // ipcSource copies columns of an Arrow IPC file. The file has been checked by package ipc;
@@ -22,7 +22,7 @@ type ipcSource struct {
 	reader *ipc.FileReader
 	leaf   []ipcLeaf    // in the order of the file's leaves
 	record arrow.Record // the batch read last
-	at     int          // its number
+	batch  int          // its number
 }
 
 // ipcLeaf is a leaf column of an Arrow schema: a top-level field or a field of structs.
@@ -33,7 +33,7 @@ type ipcLeaf struct {
 }
 
 func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int) (*ipcSource, error) {
-	s := &ipcSource{File: opened, leafAt: leafAt, at: -1}
+	s := &ipcSource{File: opened, leafAt: leafAt, batch: -1}
 	err := format.Guard(func() (err error) {
 		if s.reader, err = ipc.NewFileReader(io.NewSectionReader(opened.Input(), 0, opened.Input().Size())); err != nil {
 			return err
@@ -50,7 +50,7 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int) (*ipcSource, e
 	return s, err
 }
 
-// addLeaves flattens a field as ipcSchema.addColumns does.
+// addLeaves flattens a field as package ipc does.
 func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable bool) {
 	nullable = nullable || f.Nullable
 	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
@@ -62,7 +62,7 @@ func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable bool) {
 	s.leaf = append(s.leaf, ipcLeaf{path, f.Type, nullable})
 }
 
-// Field implements copySource.
+// Field implements Source.
 func (s *ipcSource) Field(c Column) (Field, error) {
 	if c.Kind == FromField {
 		for _, l := range s.leaf {
@@ -82,7 +82,7 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 			if err != nil {
 				return Field{}, err
 			}
-			list, err := schema.ListOfWithName(c.Name, node, repetition(!l.nullable), -1)
+			list, err := schema.ListOfWithName(c.Name, node, writer.Repetition(!l.nullable), -1)
 			return Field{list, []bool{m.dict}}, err
 		}
 		return Field{}, errNotWhole(c.Name)
@@ -104,13 +104,6 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 	return Field{node, []bool{m.dict}}, err
 }
 
-func repetition(required bool) parquet.Repetition {
-	if required {
-		return parquet.Repetitions.Required
-	}
-	return parquet.Repetitions.Optional
-}
-
 // elementOf is the element field of a list type.
 func elementOf(t arrow.DataType) (arrow.Field, bool) {
 	switch t := t.(type) {
@@ -124,23 +117,23 @@ func elementOf(t arrow.DataType) (arrow.Field, bool) {
 	return arrow.Field{}, false
 }
 
-// Need implements copySource: what a column of the widest common type holds, pages
+// Need implements Source: what a column of the widest common type holds, pages
 // grown by doubling.
 func (s *ipcSource) Need(g int, _ Column) int64 {
 	const bytesPerRow = 24
 	return OpenColumnBytes + bytesPerRow*s.GroupRows()[g]
 }
 
-// Scratch implements copySource: the library holds a record batch as a whole.
+// Scratch implements Source: the library holds a record batch as a whole.
 func (s *ipcSource) Scratch(g int, _ []Column, _ int) (int64, error) { return s.BatchBytes(g) }
 
-// Tasks implements copySource: one task an output column.
-func (s *ipcSource) Tasks(_ context.Context, g int, open []Target) ([]Task, error) {
-	if s.at != g {
+// Tasks implements Source: one task an output column.
+func (s *ipcSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
+	if s.batch != g {
 		err := format.Guard(func() (err error) {
 			if s.record != nil {
 				s.record.Release()
-				s.record, s.at = nil, -1
+				s.record, s.batch = nil, -1
 			}
 			if s.record, err = s.reader.RecordAt(g); err == nil && s.record.NumRows() != s.GroupRows()[g] {
 				err = fmt.Errorf("the record batch has %d rows, not %d", s.record.NumRows(), s.GroupRows()[g])
@@ -150,10 +143,10 @@ func (s *ipcSource) Tasks(_ context.Context, g int, open []Target) ([]Task, erro
 		if err != nil {
 			return nil, err
 		}
-		s.at = g
+		s.batch = g
 	}
 	var tasks []Task
-	for _, c := range open {
+	for _, c := range targets {
 		tasks = append(tasks, Task{c.Name, func(ctx context.Context) error {
 			return format.Guard(func() error { return s.copy(ctx, c) })
 		}})

@@ -15,7 +15,7 @@ type parquetSource struct {
 	leafAt func(leaf int) int
 }
 
-// Field implements copySource. A flat column is OPTIONAL if the leaf or any group
+// Field implements Source. A flat column is OPTIONAL if the leaf or any group
 // around it is; elements of lists always are.
 func (s *parquetSource) Field(c Column) (Field, error) {
 	if c.Kind == FromField {
@@ -87,24 +87,24 @@ func (s *parquetSource) hasDictionary(col int) bool {
 	return false
 }
 
-// Need implements copySource.
+// Need implements Source.
 func (s *parquetSource) Need(g int, c Column) int64 {
 	var total int64
 	for _, col := range s.columnsOf(c) {
 		info := s.Chunk(g, col)
-		held, page := info.Size, min(info.Uncompressed, 1<<20)
+		encoded, page := info.Size, min(info.Uncompressed, 1<<20)
 		if c.Element >= 0 {
 			width := int64(max(1, s.Leaves()[s.leafAt(c.Leaf)].Width))
-			held, page = held/width, page/width
+			encoded, page = encoded/width, page/width
 		}
 		// Encoded pages grow by doubling; v15's encoder, its levels, its compressed page
 		// and its dictionary hold about a page each.
-		total += OpenColumnBytes + 2*held + 6*page
+		total += OpenColumnBytes + 2*encoded + 6*page
 	}
 	return total
 }
 
-// Scratch implements copySource.
+// Scratch implements Source.
 func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, error) {
 	var largest int64
 	for _, c := range columns {
@@ -118,29 +118,29 @@ func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, er
 	return largest * int64(workers), nil
 }
 
-// Tasks implements copySource: one task a physical column.
-func (s *parquetSource) Tasks(_ context.Context, g int, open []Target) ([]Task, error) {
-	targets := map[int][]target{}
+// Tasks implements Source: one task a physical column.
+func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
+	byColumn := map[int][]target{}
 	var order []int
 	names := map[int]string{}
-	for _, c := range open {
+	for _, c := range targets {
 		for k, col := range s.columnsOf(c.Column) {
-			if targets[col] == nil {
+			if byColumn[col] == nil {
 				order = append(order, col)
 				names[col] = c.Name
 			}
-			targets[col] = append(targets[col], target{c.Chunks[k], c.Element, c.Kind == FromField})
+			byColumn[col] = append(byColumn[col], target{c.Chunks[k], c.Element, c.Kind == FromField})
 		}
 	}
 	var tasks []Task
 	for _, col := range order {
 		tasks = append(tasks, Task{names[col], func(ctx context.Context) error {
-			r, done, err := s.ColumnReader(g, col)
+			r, release, err := s.ColumnReader(g, col)
 			if err != nil {
 				return err
 			}
-			defer done()
-			return copyChunk(ctx, r, targets[col], s.Chunk(g, col).Values, s.batch(g, col))
+			defer release()
+			return copyChunk(ctx, r, byColumn[col], s.Chunk(g, col).Values, s.batch(g, col))
 		}})
 	}
 	return tasks, nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -23,9 +22,9 @@ type Source interface {
 	Field(c Column) (Field, error)
 	// Tasks lists what must be done, in any order and at once, to write row group g of
 	// such columns to their chunks.
-	Tasks(ctx context.Context, g int, open []Target) ([]Task, error)
-	// Need bounds the bytes that column c of row group g holds while it is open, and
-	// Scratch those that copying from row group g takes besides with so many workers.
+	Tasks(ctx context.Context, g int, targets []Target) ([]Task, error)
+	// Need bounds the bytes that column c of row group g holds while it is open. Scratch
+	// bounds what copying from row group g takes besides, with so many workers.
 	Need(g int, c Column) int64
 	Scratch(g int, columns []Column, workers int) (int64, error)
 }
@@ -86,11 +85,7 @@ const OpenColumnBytes = 128 << 10
 
 // FlatNode is a column of n's type at the top level.
 func FlatNode(n *schema.PrimitiveNode, name string, required bool) (*schema.PrimitiveNode, error) {
-	rep := parquet.Repetitions.Optional
-	if required {
-		rep = parquet.Repetitions.Required
-	}
-	return schema.NewPrimitiveNodeLogical(name, rep, n.LogicalType(), n.PhysicalType(), n.TypeLength(), -1)
+	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), n.LogicalType(), n.PhysicalType(), n.TypeLength(), -1)
 }
 
 // cloneNode copies a node with all below it: a node knows its parent, so that it can

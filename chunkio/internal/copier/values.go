@@ -29,8 +29,8 @@ type target struct {
 // copyChunk copies all of r, one column chunk, to every target, to the bit: values are
 // never converted, so uint8, decimals, NaN payloads and nulls stay what they are.
 // It reads the chunk once, however many of a list's elements are wanted. values is the
-// number of entries that the footer promises, nulls included; batch that moved at a
-// time. Byte arrays of r must stay valid: the writer's statistics refer to them.
+// number of entries that the footer promises, nulls included; batch is how many are
+// moved at a time. Byte arrays of r must stay valid: the writer's statistics refer to them.
 func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, values int64, batch int) error {
 	return format.Guard(func() error {
 		d := r.Descriptor()
@@ -56,7 +56,7 @@ func copyChunk(ctx context.Context, r pqfile.ColumnChunkReader, to []target, val
 	})
 }
 
-// copyValues is copyColumn for one type.
+// copyValues is copyChunk for one type.
 func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.Column, to []target, total int64, batch int) error {
 	values := make([]T, batch)
 	var def, rep []int16

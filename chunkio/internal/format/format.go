@@ -20,6 +20,19 @@ type Input interface {
 	Name() string
 }
 
+// ReadAt fills b from offset at. Anything less is an error that says where, so
+// that a file that shrank while it was read is not taken for a shorter one.
+func ReadAt(in io.ReaderAt, b []byte, at int64) error {
+	n, err := in.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("read %d bytes at offset %d, got %d: %w", len(b), at, n, err)
+}
+
 // Leaf is one physical column of an input file, as the file's schema tells it. All
 // files of a dataset have the same leaves, by name, in any order.
 type Leaf struct {
@@ -47,6 +60,16 @@ type Leaf struct {
 	TextScratch int64
 }
 
+// WhyVarying is the reason of a list leaf without one length for all rows.
+const WhyVarying = "lists of varying length"
+
+// MaxClasses bounds the distinct values of a label, and MaxClassText their bytes in
+// all: a column of more is an identifier or a text, and no class.
+const (
+	MaxClasses   = 1 << 16
+	MaxClassText = 64 * MaxClasses
+)
+
 // File is one opened file: groups (Parquet row groups, Arrow record batches) of leaves.
 // Its methods may be called from many goroutines.
 type File interface {
@@ -59,6 +82,14 @@ type File interface {
 	// FooterDigest tells whether a file has changed since it was opened before.
 	FooterDigest() uint64
 	Close() error
+}
+
+// GroupStart is the first row of group g within its file.
+func GroupStart(f File, g int) (start int64) {
+	for _, rows := range f.GroupRows()[:g] {
+		start += rows
+	}
+	return start
 }
 
 // Group decodes columns of one row group. Its methods may be called from many
@@ -97,59 +128,6 @@ var Null = math.Float64frombits(nullBits)
 
 // IsNull tells the mark of a null from the file's own NaN.
 func IsNull(x float64) bool { return math.Float64bits(x) == nullBits }
-
-// ReadAt fills b from offset at. Anything less is an error that says where, so
-// that a file that shrank while it was read is not taken for a shorter one.
-func ReadAt(in io.ReaderAt, b []byte, at int64) error {
-	n, err := in.ReadAt(b, at)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return fmt.Errorf("read %d bytes at offset %d, got %d: %w", len(b), at, n, err)
-}
-
-// Half converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals:
-// 0x032E gives 9.3e-39 in place of 4.9e-5.)
-func Half(h uint16) float64 {
-	exp, frac := uint64(h>>10&31), uint64(h&1023)
-	sign := uint64(h>>15) << 63
-	switch exp {
-	case 0:
-		return math.Copysign(float64(frac)*0x1p-24, math.Float64frombits(sign|1))
-	case 31:
-		exp = 0x7FF // ±Inf and NaN
-	default:
-		exp += 1023 - 15
-	}
-	return math.Float64frombits(sign | exp<<52 | frac<<42)
-}
-
-// WhyVarying is the reason of a list leaf without one length for all rows.
-const WhyVarying = "lists of varying length"
-
-// MaxClasses bounds the distinct values of a label, and MaxClassText their bytes in
-// all: a column of more is an identifier or a text, and no class.
-const (
-	MaxClasses   = 1 << 16
-	MaxClassText = 64 * MaxClasses
-)
-
-// Guard calls f and turns a panic of the Parquet library into an error.
-func Guard(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			if e, ok := r.(error); ok {
-				err = fmt.Errorf("the Parquet library failed: %w", e)
-			} else {
-				err = errors.New(fmt.Sprint("the Parquet library failed: ", r))
-			}
-		}
-	}()
-	return f()
-}
 
 // Sized returns n elements of any value, in the memory of old if it is large enough.
 func Sized[T any](old []T, n int) []T {

@@ -17,6 +17,7 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
@@ -53,7 +54,7 @@ type Leaf struct {
 	Node     *schema.PrimitiveNode
 	max      int16
 	Def, Rep []int16
-	Values   []string // those that are not null
+	Values   []string // all that are not null
 }
 
 // Column returns the leaf of that dotted path, or nil.
@@ -254,30 +255,38 @@ func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
 		t.Fatal(err)
 	}
 	fields = append(fields, list, geo)
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
-	if err != nil {
+	file := WriteFile(t, fields, len(groups), func(g, _ int, w pqfile.ColumnChunkWriter) error {
+		from := salt
+		for _, rows := range groups[:g] {
+			from += rows
+		}
+		return writeTestColumn(w, from, groups[g])
+	})
+	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	w := pqfile.NewParquetWriter(out, root) // v15's own writer: a second opinion
-	at := salt
-	for _, rows := range groups {
+}
+
+// WriteFile writes a Parquet file with arrow's writer; put writes column c of group g.
+func WriteFile(t testing.TB, fields schema.FieldList, groups int, put func(g, c int, w pqfile.ColumnChunkWriter) error, props ...parquet.WriterProperty) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1))
+	w := pqfile.NewParquetWriter(&out, root, pqfile.WithWriterProps(parquet.NewWriterProperties(props...)))
+	for g := range groups {
 		rg := w.AppendRowGroup()
-		for j := range w.Schema.NumColumns() {
-			c, err := rg.NextColumn()
+		for c := range w.NumColumns() {
+			column, err := rg.NextColumn()
+			if err == nil {
+				err = put(g, c, column)
+			}
+			if err == nil {
+				err = column.Close()
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			writeTestColumn(t, c, w.Schema.Column(j), at, rows)
-			if err := c.Close(); err != nil {
-				t.Fatal(err)
-			}
 		}
-		at += rows
 		if err := rg.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -285,12 +294,13 @@ func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return out.Bytes()
 }
 
 // writeTestColumn writes rows values, a pure function of their position. Lists have
 // three elements; every fifth row is null where it can be.
-func writeTestColumn(t *testing.T, c pqfile.ColumnChunkWriter, d *schema.Column, from, rows int) {
-	t.Helper()
+func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
+	d := w.Descr()
 	var def, rep []int16
 	var at []int
 	each := 1
@@ -319,25 +329,24 @@ func writeTestColumn(t *testing.T, c pqfile.ColumnChunkWriter, d *schema.Column,
 	if d.MaxRepetitionLevel() == 0 {
 		rep = nil
 	}
-	var err error
-	switch c := c.(type) {
+	switch w := w.(type) {
 	case *pqfile.BooleanColumnChunkWriter:
-		_, err = c.WriteBatch(mapped(at, func(i int) bool { return i%3 == 0 }), def, rep)
+		_, err = w.WriteBatch(mapped(at, func(i int) bool { return i%3 == 0 }), def, rep)
 	case *pqfile.Int32ColumnChunkWriter:
-		_, err = c.WriteBatch(mapped(at, func(i int) int32 { return int32(i * i % 251) }), def, rep)
+		_, err = w.WriteBatch(mapped(at, func(i int) int32 { return int32(i * i % 251) }), def, rep)
 	case *pqfile.Int64ColumnChunkWriter:
-		_, err = c.WriteBatch(mapped(at, func(i int) int64 { return int64(i) * 0x7E3779B97F4A7C15 }), def, rep)
+		_, err = w.WriteBatch(mapped(at, func(i int) int64 { return int64(i) * 0x7E3779B97F4A7C15 }), def, rep)
 	case *pqfile.Int96ColumnChunkWriter:
-		_, err = c.WriteBatch(mapped(at, func(i int) parquet.Int96 { return parquet.Int96{byte(i), 2, byte(i >> 8)} }), def, rep)
+		_, err = w.WriteBatch(mapped(at, func(i int) parquet.Int96 { return parquet.Int96{byte(i), 2, byte(i >> 8)} }), def, rep)
 	case *pqfile.Float32ColumnChunkWriter:
-		_, err = c.WriteBatch(mapped(at, func(i int) float32 {
+		_, err = w.WriteBatch(mapped(at, func(i int) float32 {
 			if i%7 == 0 {
 				return math.Float32frombits(0x7FC00000 | uint32(i)) // a NaN with a payload
 			}
 			return float32(i) * 0.37
 		}), def, rep)
 	case *pqfile.Float64ColumnChunkWriter:
-		_, err = c.WriteBatch(mapped(at, func(i int) float64 {
+		_, err = w.WriteBatch(mapped(at, func(i int) float64 {
 			special := []float64{math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.Float64frombits(0xFFF8_0000_0000_0000 | uint64(i)), 5e-324}
 			if i%11 < len(special) {
 				return special[i%11]
@@ -345,24 +354,22 @@ func writeTestColumn(t *testing.T, c pqfile.ColumnChunkWriter, d *schema.Column,
 			return float64(i) * 0.1
 		}), def, rep)
 	case *pqfile.ByteArrayColumnChunkWriter:
-		_, err = c.WriteBatch(mapped(at, func(i int) parquet.ByteArray {
+		_, err = w.WriteBatch(mapped(at, func(i int) parquet.ByteArray {
 			if i%6 == 0 {
 				return parquet.ByteArray{}
 			}
 			return parquet.ByteArray(fmt.Sprintf("ключ %d \x00", i%97))
 		}), def, rep)
 	case *pqfile.FixedLenByteArrayColumnChunkWriter:
-		_, err = c.WriteBatch(mapped(at, func(i int) parquet.FixedLenByteArray {
+		_, err = w.WriteBatch(mapped(at, func(i int) parquet.FixedLenByteArray {
 			b := make([]byte, d.TypeLength())
 			b[0], b[len(b)-1] = byte(i), byte(i>>8)
 			return b
 		}), def, rep)
 	default:
-		t.Fatalf("unexpected column type %v", c.Type())
+		err = fmt.Errorf("no test writes %T", w)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	return err
 }
 
 func mapped[T any](at []int, value func(int) T) []T {
@@ -374,15 +381,12 @@ func mapped[T any](at []int, value func(int) T) []T {
 }
 
 // Memory is a file in memory as an input.
-type Memory struct {
-	*bytes.Reader
-	Closed bool
-}
+type Memory struct{ *bytes.Reader }
 
-func NewMemory(b []byte) *Memory { return &Memory{Reader: bytes.NewReader(b)} }
+func NewMemory(b []byte) *Memory { return &Memory{bytes.NewReader(b)} }
 
-func (m *Memory) Name() string { return "memory" }
-func (m *Memory) Close() error { m.Closed = true; return nil }
+func (*Memory) Name() string { return "memory" }
+func (*Memory) Close() error { return nil }
 
 // localFile is a file on disk as an input.
 type localFile struct {

@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -12,7 +13,7 @@ type column struct {
 	structs []*field // the structs around it, outermost first: a null one makes it null
 	list    *field   // the list whose elements it holds; nil for scalars
 	value   *field   // its numbers; nil where they cannot be decoded
-	text    *field   // its values for decodeTexts; nil where noClass says why
+	text    *field   // its values for DecodeTexts; nil where NoClass says why
 }
 
 // addColumns flattens one field into columns.
@@ -49,7 +50,7 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 	if f.index == nil && (f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowFixedList) {
 		c.Type = "list<" + c.Type + ">"
 		if c.Why == "" {
-			c.Leaf.List, c.Width = true, widthUnknown
+			c.List, c.Width = true, widthUnknown
 		}
 		if c.Why == "" && f.kind == arrowFixedList {
 			if c.Width = f.width; c.Width == 0 {
@@ -147,9 +148,8 @@ func (c *column) arrays() []*field {
 	return list
 }
 
-// largestBatch stands for the batches of a stream, of which nothing is known
-// beforehand but their codec, and that no array need be read in more than tiles and
-// windows.
+// largestBatch stands for the batches of a stream. Only their codec is known beforehand,
+// and that arrays are read in tiles and windows.
 func (s *schema) largestBatch(codec int) *batch {
 	b := &batch{codec: codec, nodes: make([]node, s.nodes)}
 	for i := range b.nodes {
@@ -181,7 +181,7 @@ func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary) {
 	}
 	switch {
 	case outer == 0 && inner == 0:
-	case outer == 0 && !c.Leaf.List:
+	case outer == 0 && !c.List:
 		c.Nulls += inner
 	default:
 		c.Nulls = -1
@@ -194,4 +194,51 @@ func (s *schema) leaves() []format.Leaf {
 		list[i] = c.Leaf
 	}
 	return list
+}
+
+// widthUnknown marks a list column before its first row has been seen.
+const widthUnknown = -1
+
+// findWidths takes the length of the lists from a batch, for list columns whose length no
+// earlier batch told; later batches must have it too, which decoding checks.
+func (s *schema) findWidths(ctx context.Context, g *group) error {
+	for l := range s.columns {
+		c := &s.columns[l]
+		if !c.List || c.Width != widthUnknown {
+			continue
+		}
+		var err error
+		if c.Width, err = g.listWidth(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seeksWidths reports whether a list column's length is still to be found.
+func (s *schema) seeksWidths() bool {
+	for _, c := range s.columns {
+		if c.List && c.Width == widthUnknown {
+			return true
+		}
+	}
+	return false
+}
+
+// settleWidths says why lists without one length are no features.
+func (s *schema) settleWidths() {
+	for l := range s.columns {
+		c := &s.columns[l]
+		if !c.List || c.Width > 0 {
+			continue
+		}
+		switch {
+		case c.Why != "":
+		case c.Width == widthUnknown:
+			c.Why = "every list is null"
+		default:
+			c.Why = format.WhyVarying
+		}
+		c.Width = 0
+	}
 }

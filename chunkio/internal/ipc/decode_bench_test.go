@@ -2,9 +2,8 @@ package ipc
 
 import (
 	"fmt"
-	"testing"
-
 	"math/rand/v2"
+	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"

@@ -46,7 +46,7 @@ type block struct {
 
 // Open reads the footer, the metadata of every batch, and the dictionaries of
 // numbers. The file holds them within memory bytes; in is closed with it, or by the
-// caller if openIPC fails.
+// caller if Open fails.
 func Open(in format.Input, memory int64) (*File, error) {
 	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &codecs{}}
 	if err := f.load(); err != nil {
@@ -253,7 +253,7 @@ func (f *File) GroupRows() []int64    { return f.rows }
 func (f *File) FooterDigest() uint64  { return f.digest }
 func (f *File) Close() error          { return f.in.Close() }
 
-// heldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
+// HeldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
 func (f *File) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }
 
 // Input is what the file is read from.
@@ -290,9 +290,5 @@ func (f *File) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	first := int64(0)
-	for _, n := range f.rows[:g] {
-		first += n
-	}
-	return f.group(g, first)
+	return f.group(g, format.GroupStart(f, g))
 }

@@ -11,7 +11,7 @@ import (
 
 const remedyDamaged = "the data is damaged: write it again"
 
-// refusal is an error that says itself what to do.
+// refusal is an error whose own text says what to do.
 type refusal struct{ error }
 
 func refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
@@ -77,7 +77,7 @@ func (g *group) buffer(f *field, i int) buffer {
 	return g.batch.buffers[g.batch.bufferAt(f, i)]
 }
 
-// close has nothing to give back: a stream's message goes with its group.
+// Close has nothing to give back: a stream's message goes with its group.
 func (g *group) Close() {}
 
 // place places an error of the batch as a whole; limits have no place.
@@ -125,7 +125,7 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 	if err != nil {
 		return err
 	}
-	if c.Leaf.List {
+	if c.List {
 		return g.decodeFixed(ctx, c, from, to, dst)
 	}
 	if dst[0] == nil {

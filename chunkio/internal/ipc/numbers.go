@@ -3,8 +3,7 @@ package ipc
 import (
 	"encoding/binary"
 	"math"
-	"math/big"
-	"strconv"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
@@ -82,11 +81,6 @@ func unsignedTo(dst []float64, raw []byte, size int) {
 	}
 }
 
-const (
-	exactFloat    = 1 << 53 // integers up to here are float64 values
-	exactPowersOf = 22      // and so are the powers of ten up to 10^22
-)
-
 // decimalFloat converts unscaled·10^(−scale), unscaled a little-endian two's
 // complement integer, to the nearest float64.
 func decimalFloat(b []byte, scale int) float64 {
@@ -96,24 +90,11 @@ func decimalFloat(b []byte, scale int) float64 {
 		small = small && x == sign
 	}
 	if low := int64(binary.LittleEndian.Uint64(padded(b, sign))); small && int8(low>>56)>>7 == int8(sign) {
-		// One rounding of two exact operands is the correctly rounded quotient.
-		if -exactFloat <= low && low <= exactFloat && -exactPowersOf <= scale && scale <= exactPowersOf {
-			if scale < 0 {
-				return float64(low) * math.Pow10(-scale)
-			}
-			return float64(low) / math.Pow10(scale)
-		}
-		return parseDecimal(strconv.FormatInt(low, 10), scale)
+		return format.Scaled(low, scale)
 	}
-	big2c := make([]byte, len(b)) // big-endian magnitude of b, or of −b−1
-	for i, x := range b {
-		big2c[len(b)-1-i] = x ^ sign
-	}
-	n := new(big.Int).SetBytes(big2c)
-	if sign != 0 {
-		n.Not(n)
-	}
-	return parseDecimal(n.String(), scale)
+	big := slices.Clone(b)
+	slices.Reverse(big)
+	return format.Decimal(big, scale)
 }
 
 // padded is the first 8 bytes of b, extended by its sign where it is shorter.
@@ -122,10 +103,4 @@ func padded(b []byte, sign byte) []byte {
 		return b[:8]
 	}
 	return append(b[:len(b):len(b)], sign, sign, sign, sign)
-}
-
-// parseDecimal leaves the rounding to strconv; beyond float64 it gives ±Inf.
-func parseDecimal(digits string, scale int) float64 {
-	x, _ := strconv.ParseFloat(digits+"e"+strconv.Itoa(-scale), 64)
-	return x
 }

@@ -35,7 +35,7 @@ const (
 	arrowLargeListView = 26
 )
 
-// Arrow's own limit; deeper schemas are damaged ones.
+// Arrow's own limit; deeper schemas are damaged.
 const maxNesting = 64
 
 // field is one field of a schema, and where its array lies in a batch: arrays and
@@ -219,7 +219,7 @@ func (w *layoutWalk) place(f *field) {
 	}
 }
 
-// bufferAt is the place of buffer i of field f among those of a batch.
+// bufferAt is the place of buffer i of field f among a batch's buffers.
 func (b *batch) bufferAt(f *field, i int) int {
 	at := f.buffer + i
 	for _, n := range b.variadic[:min(f.views, len(b.variadic))] {

@@ -26,8 +26,8 @@ type Stream struct {
 	memory int64
 	schema *schema
 	dicts  map[int64]*numberDictionary
-	texts  bool                      // keep the dictionaries of labels
-	labels map[int64]*textDictionary // them
+	texts  bool                      // labels are kept
+	labels map[int64]*textDictionary // the dictionaries of labels
 	values int64                     // values in the dictionaries
 	codecs *codecs
 
@@ -39,9 +39,9 @@ type Stream struct {
 }
 
 // NewStream reads the schema, the first batch, and as many more as it takes to know
-// the length of every list column, usually none. memory bounds a single message, and the batches
-// read ahead together; every group holds its message until it is closed.
-// texts keeps the dictionaries that decodeTexts needs.
+// the length of every list column, usually none. memory bounds a single message, and the
+// batches read ahead together; every group holds its message until it is closed.
+// texts keeps the dictionaries that DecodeTexts needs.
 func NewStream(r io.Reader, memory int64, texts bool) (*Stream, error) {
 	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, texts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
 	if err := s.begin(); err != nil {
@@ -70,7 +70,7 @@ func (s *Stream) begin() error {
 		return err
 	}
 	ctx := context.Background()
-	for held := int64(0); len(s.peeked) == 0 || s.schema.seeksWidths(); {
+	for peekedBytes := int64(0); len(s.peeked) == 0 || s.schema.seeksWidths(); {
 		g, err := s.read(ctx)
 		if errors.Is(err, io.EOF) {
 			s.err = io.EOF
@@ -79,8 +79,8 @@ func (s *Stream) begin() error {
 			return err
 		}
 		s.peeked = append(s.peeked, g)
-		if held += g.batch.body; held > s.memory {
-			return &stream.MemoryError{What: "finding the length of the stream's lists", Need: held, Limit: s.memory}
+		if peekedBytes += g.batch.body; peekedBytes > s.memory {
+			return &stream.MemoryError{What: "finding the length of the stream's lists", Need: peekedBytes, Limit: s.memory}
 		}
 		if err := s.schema.findWidths(ctx, g); err != nil {
 			return err
@@ -187,8 +187,8 @@ func (s *Stream) dictionary(ctx context.Context, m message) error {
 	}
 	if asText {
 		addTexts(s.labels, &d, &bodyReader{bytes.NewReader(body), d.codec, s.codecs})
-		if held := s.labels[d.id].size(); held > s.memory/8 {
-			return &stream.MemoryError{What: "a dictionary of the stream", Need: held, Limit: s.memory / 8}
+		if size := s.labels[d.id].size(); size > s.memory/8 {
+			return &stream.MemoryError{What: "a dictionary of the stream", Need: size, Limit: s.memory / 8}
 		}
 	}
 	if old := s.dicts[d.id]; old != nil && !d.delta {
@@ -265,8 +265,8 @@ func (s *Stream) take(n int64) ([]byte, error) {
 		if len(b) == cap(b) {
 			b = append(make([]byte, 0, min(n, 2*int64(cap(b)))), b...)
 		}
-		more := b[len(b):cap(b)]
-		if _, err := io.ReadFull(s.r, more); err != nil {
+		next := b[len(b):cap(b)]
+		if _, err := io.ReadFull(s.r, next); err != nil {
 			return nil, cutStream(err)
 		}
 		b = b[:cap(b)]

@@ -33,7 +33,7 @@ func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
 	if size == 0 && f.kind != arrowBool {
 		buffers = 3
 	}
-	if !g.has(f, buffers) || from < 0 || to > g.batch.nodes[f.node].length {
+	if !g.hasBuffers(f, buffers) || from < 0 || to > g.batch.nodes[f.node].length {
 		return nil, errShortBuffer
 	}
 	r = &textReader{field: f}
@@ -141,8 +141,8 @@ func (r *textReader) next(t *text.List, ids []int32) (n int, err error) {
 	return n, r.valid.next(n, 0, func(i int) { ids[i] = -1 })
 }
 
-// nextBytes is next for bytes of any length. Of those that are too long for a class
-// it keeps as many as show that.
+// nextBytes is next for bytes of any length. It cuts values that are too long for a class,
+// but keeps enough to show it.
 func (r *textReader) nextBytes(t *text.List, ids []int32) (int, error) {
 	r.raw = format.Sized(r.raw, int(r.field.offsetSize()))
 	for i := range ids {

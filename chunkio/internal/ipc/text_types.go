@@ -64,7 +64,7 @@ func (f *field) parseUnits(typ flat) {
 	}
 }
 
-// fixedSize is the bytes of one value; 0 for those of any length, and bools.
+// fixedSize is the bytes of one value; 0 for values of any length, and bools.
 func (f *field) fixedSize() int {
 	switch f.kind {
 	case arrowBool:

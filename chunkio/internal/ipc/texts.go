@@ -32,7 +32,7 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 	return g.fail(c, -1, err, stream.Textf(remedyDamaged))
 }
 
-// withoutNulls marks the rows of which a struct around them is null, before emit.
+// withoutNulls marks, before emit, the rows that are inside a null struct.
 func (g *group) withoutNulls(c *column, from, to int64, emit func([]int32, *text.List) error) func([]int32, *text.List) error {
 	if len(c.structs) == 0 {
 		return emit
@@ -58,7 +58,7 @@ func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, 
 	if err != nil {
 		return err
 	}
-	if !g.has(c.text, 2) {
+	if !g.hasBuffers(c.text, 2) {
 		return errShortBuffer
 	}
 	r, err := g.openNumbers(c.text.index, from, to)
@@ -96,8 +96,8 @@ func (g *group) dictionaryTexts(ctx context.Context, c *column, from, to int64, 
 	return nil
 }
 
-// has reports whether the batch has as many buffers of f's, and all rows.
-func (g *group) has(f *field, buffers int) bool {
+// hasBuffers reports whether the batch has f's node and so many of its buffers.
+func (g *group) hasBuffers(f *field, buffers int) bool {
 	return f.node < len(g.batch.nodes) && g.batch.bufferAt(f, buffers-1) < len(g.batch.buffers)
 }
 
@@ -127,7 +127,7 @@ func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit f
 	return nil
 }
 
-// textScratchFor bounds what decodeTexts holds for a batch beside dictionaries, or to
+// textScratchFor bounds what DecodeTexts holds for a batch beside dictionaries, or to
 // read one.
 func (c *column) textScratchFor(b *batch) int64 {
 	n := b.nodes[c.text.node].length

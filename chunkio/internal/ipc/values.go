@@ -9,7 +9,7 @@ import (
 // tileValues is the number of values decoded at a time: 64 KiB of float64.
 const tileValues = 8192
 
-// numberReader reads consecutive values of one array as float64, nulls as nullValue.
+// numberReader reads consecutive values of one array as float64, nulls as format.Null.
 type numberReader struct {
 	field *field // what the bytes are
 	left  int64  // values to come
@@ -17,7 +17,7 @@ type numberReader struct {
 	bits  *bitReader    // bools
 	bytes *bufferReader // other numbers
 	valid *bitReader    // nil where nothing is null
-	dict  []float64     // what the values are indices of; nil for plain ones
+	dict  []float64     // the values are indices into it; nil for plain values
 	runs  *runReader    // run-end encoded; all of the above are nil then
 
 	raw        []byte
@@ -82,7 +82,7 @@ func (r *numberReader) next(dst []float64) error {
 				dst = dst[direct:]
 				continue
 			}
-			// A short piece, as of one list row: decode a whole tile for it and those behind.
+			// A short piece, such as one list row: decode a whole tile for it and the next ones.
 			n := min(tileValues, r.left)
 			if r.tile == nil {
 				r.tile = make([]float64, n)

@@ -23,7 +23,7 @@ type codec struct {
 	src    bytes.Reader
 }
 
-// codecName names a codec of parquet.thrift for messages, also those that v15 has no name for.
+// codecName names a codec of parquet.thrift for messages, also where v15 has no name.
 func codecName(c compress.Compression) string {
 	const lz4Raw = 7
 	if c == lz4Raw {

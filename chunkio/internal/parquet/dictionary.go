@@ -14,18 +14,18 @@ import (
 type dictionary struct {
 	plain []byte    // the dictionary page
 	size  int       // distinct values; -1 where there is no dictionary
-	table []float64 // them, once a page has needed them
+	table []float64 // the distinct values, once a page has needed them
 	index hybrid    // of the page under way
 }
 
-// coded reports whether values so encoded are indices into a dictionary.
-func coded(e parquet.Encoding) bool {
+// usesDictionary reports whether values so encoded are indices into a dictionary.
+func usesDictionary(e parquet.Encoding) bool {
 	return e == parquet.Encodings.PlainDict || e == parquet.Encodings.RLEDict
 }
 
-// turn goes to the indices of the next page, one byte of width and then runs, and
+// startPage goes to the indices of the next page, one byte of width and then runs, and
 // passes over the first skip of them. The page was checked.
-func (d *dictionary) turn(indices []byte, skip int) error {
+func (d *dictionary) startPage(indices []byte, skip int) error {
 	d.index = hybrid{b: indices[1:], width: int(indices[0])}
 	return d.index.skip(skip)
 }

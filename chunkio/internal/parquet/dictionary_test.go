@@ -24,7 +24,7 @@ func TestDictionary(t *testing.T) {
 			}
 			skip := r.IntN(len(values) + 1)
 			d := dictionary{size: len(table), table: table}
-			if err := d.turn(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), skip); err != nil {
+			if err := d.startPage(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), skip); err != nil {
 				t.Fatal(err)
 			}
 			for at := skip; at < len(values); {
@@ -42,7 +42,7 @@ func TestDictionary(t *testing.T) {
 			if len(table) < 1<<width {
 				values[r.IntN(len(values))] = uint32(len(table))
 				d := dictionary{size: len(table), table: table}
-				if err := d.turn(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), 0); err != nil {
+				if err := d.startPage(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), 0); err != nil {
 					t.Fatal(err)
 				}
 				if err := d.read(make([]float64, len(values))); err == nil {

@@ -32,9 +32,9 @@ type unevenError struct {
 
 func (e *unevenError) Error() string { return e.what }
 
-// turn goes to the next page that has entries at or behind pos, once the current one
+// nextPage goes to the next page that has entries at or behind pos, once the current one
 // is used up.
-func (e *entries) turn(ctx context.Context) error {
+func (e *entries) nextPage(ctx context.Context) error {
 	for e.left == 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -86,15 +86,15 @@ func (e *entries) begin(p *page) (err error) {
 			return err
 		}
 	}
-	return e.values.turn(p, present)
+	return e.values.startPage(p, present)
 }
 
 // read fills dst with the next entries; a null is format.Null. Where a width is set, the
-// entries must be those of whole lists, or an *unevenError tells. Elements may be null;
+// entries must make whole lists, or read fails with an *unevenError. Elements may be null;
 // a null list takes one entry, so that it fits (as a null element) only among lists of one.
 func (e *entries) read(ctx context.Context, dst []float64) error {
 	for len(dst) > 0 {
-		if err := e.turn(ctx); err != nil {
+		if err := e.nextPage(ctx); err != nil {
 			return err
 		}
 		n := min(len(dst), e.left, batchValues)
@@ -166,11 +166,11 @@ func (e *entries) checkWidth(n int) error {
 	return nil
 }
 
-// readLists appends the lists of rows [from, to) to dst, which holds none; row is that
-// of the entry before the next one.
+// readLists appends the lists of rows [from, to) to the empty dst; row is the row of the
+// last entry read.
 func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *format.Lists) error {
 	for e.pos < e.end {
-		if err := e.turn(ctx); err != nil {
+		if err := e.nextPage(ctx); err != nil {
 			return err
 		}
 		n := min(e.left, batchValues)

@@ -18,7 +18,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // File is an open Parquet file.
@@ -31,18 +30,9 @@ type File struct {
 	pool    *sync.Pool // of *scratch
 }
 
-// Open reads the footer of in, in at most memory bytes, and checks it. It owns
-// in from then on and closes it, on an error too.
+// Open reads the footer of in, in at most memory bytes, and checks it. in is closed with
+// the file, or by the caller if Open fails.
 func Open(in format.Input, memory int64) (*File, error) {
-	f, err := read(in, memory)
-	if err != nil {
-		_ = in.Close() // it was only read; the first error is the one to tell
-		return nil, err
-	}
-	return f, nil
-}
-
-func read(in format.Input, memory int64) (*File, error) {
 	foot, err := readFooter(in, memory)
 	if err != nil {
 		return nil, err
@@ -67,7 +57,7 @@ func read(in format.Input, memory int64) (*File, error) {
 
 func (f *File) Leaves() []format.Leaf { return f.leaf }
 func (f *File) GroupRows() []int64    { return f.rows }
-func (f *File) HeldBytes() int64      { return f.foot.held }
+func (f *File) HeldBytes() int64      { return f.foot.heap }
 func (f *File) FooterDigest() uint64  { return f.foot.digest }
 func (f *File) Close() error          { return f.in.Close() }
 
@@ -84,25 +74,9 @@ func (f *File) ScratchBytes(g, i int) int64 {
 	return scratchBytes(f.Chunk(g, i), &c)
 }
 
-// place fills in the place of an error, where it is not known yet. What is no fault
-// of the data (cancellation, a memory limit) stays as it is.
+// place fills in the place of an error, where it is not known yet.
 func (f *File) place(err error, group int, column string) error {
-	var mem *stream.MemoryError
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &mem) {
-		return err
-	}
-	d, ok := errors.AsType[*stream.DataError](err)
-	if !ok {
-		d = stream.Dataf("", "%w", err)
-	}
-	d.Path = f.in.Name()
-	if d.RowGroup < 0 {
-		d.RowGroup = group
-	}
-	if d.Column == "" {
-		d.Column = column
-	}
-	return d
+	return format.Place(f.in.Name(), group, column, err)
 }
 
 // Chunk is where column i of group g stands. The footer was checked.
@@ -253,11 +227,7 @@ func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
 		return nil, f.place(fmt.Errorf("there is no row group %d", g), -1, "")
 	}
-	first := int64(0)
-	for _, n := range f.rows[:g] {
-		first += n
-	}
-	return &rowGroup{file: f, number: g, first: first, marks: map[markKey][]mark{}}, nil
+	return &rowGroup{file: f, number: g, first: format.GroupStart(f, g), marks: map[markKey][]mark{}}, nil
 }
 
 // ColumnReader returns a reader of physical column i of group g, whatever its type,

@@ -26,11 +26,11 @@ type footer struct {
 	meta   *metadata.FileMetaData
 	start  int64  // offset in the file: the pages end before it
 	digest uint64 // of its bytes
-	held   int64  // estimate of the heap that meta holds
+	heap   int64  // estimate of the heap that meta holds
 }
 
 // readFooter reads and parses the footer, in at most memory bytes. What it returns
-// parsed is only well-formed; checkFooter says whether it is true.
+// parsed is only well-formed; checkGroups says whether it is true.
 func readFooter(in format.Input, memory int64) (*footer, error) {
 	raw, start, err := footerBytes(in, memory)
 	if err != nil {
@@ -40,8 +40,8 @@ func readFooter(in format.Input, memory int64) (*footer, error) {
 	if err != nil {
 		return nil, stream.Dataf(in.Name(), "damaged footer: %w", err)
 	}
-	f := &footer{start: start, digest: xxhash.Sum64(raw), held: shape.heap(len(raw))}
-	if need := f.held + int64(len(raw)); need > memory {
+	f := &footer{start: start, digest: xxhash.Sum64(raw), heap: shape.heap(len(raw))}
+	if need := f.heap + int64(len(raw)); need > memory {
 		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: need, Limit: memory}
 	}
 	err = format.Guard(func() (err error) {
@@ -171,28 +171,28 @@ func checkTree(children []int64) error {
 	if len(children) == 0 {
 		return errors.New("there is no schema")
 	}
-	var open []int64 // children still to come, by depth
+	var pending []int64 // children still to come, by depth
 	for i, n := range children {
 		if i > 0 {
-			if len(open) == 0 {
+			if len(pending) == 0 {
 				return errors.New("the schema has more than one root")
 			}
-			open[len(open)-1]--
+			pending[len(pending)-1]--
 		}
 		if n < 0 || n > int64(len(children)-i-1) {
 			return fmt.Errorf("schema element %d claims %d children", i, n)
 		}
 		if n > 0 {
-			open = append(open, n)
+			pending = append(pending, n)
 		}
-		for len(open) > 0 && open[len(open)-1] == 0 {
-			open = open[:len(open)-1]
+		for len(pending) > 0 && pending[len(pending)-1] == 0 {
+			pending = pending[:len(pending)-1]
 		}
-		if len(open) > maxDepth {
+		if len(pending) > maxDepth {
 			return fmt.Errorf("the schema is nested deeper than %d", maxDepth)
 		}
 	}
-	if len(open) > 0 {
+	if len(pending) > 0 {
 		return errors.New("the schema ends before its last element")
 	}
 	return nil

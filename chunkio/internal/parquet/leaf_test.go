@@ -125,7 +125,7 @@ last int32
 func listFile(t *testing.T, lengths ...int) *File {
 	t.Helper()
 	node := schema.MustGroup(schema.ListOfWithName("v", schema.NewFloat64Node("element", optional, -1), optional, -1))
-	file := writeFile(t, schema.FieldList{node}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+	file := formattest.WriteFile(t, schema.FieldList{node}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
 		var def, rep []int16
 		var values []float64
 		for i, n := range lengths {
@@ -225,7 +225,7 @@ func TestNullsInLists(t *testing.T) {
 
 // TestRefused: what arrow v15 cannot decode is listed with what to do about it.
 func TestRefused(t *testing.T) {
-	file := writeFile(t, schema.FieldList{schema.NewInt32Node("x", optional, -1), schema.NewByteArrayNode("t", optional, -1)}, 1,
+	file := formattest.WriteFile(t, schema.FieldList{schema.NewInt32Node("x", optional, -1), schema.NewByteArrayNode("t", optional, -1)}, 1,
 		func(_, c int, w pqfile.ColumnChunkWriter) error {
 			if c == 0 {
 				return putBatch(w, []int32{1, 2}, []int16{1, 1}, nil)

@@ -98,8 +98,8 @@ func (h *hybrid) skip(n int) error {
 	return nil
 }
 
-// scan passes over n values, refuses any above limit, and counts those that equal the wanted one.
-func (h *hybrid) scan(n int, limit, wanted uint32) (found int, err error) {
+// scan passes over n values, refuses any above limit, and counts how often value occurs.
+func (h *hybrid) scan(n int, limit, value uint32) (found int, err error) {
 	for n > 0 {
 		if err := h.run(); err != nil {
 			return 0, err
@@ -111,7 +111,7 @@ func (h *hybrid) scan(n int, limit, wanted uint32) (found int, err error) {
 			if h.value > limit {
 				return 0, fmt.Errorf("value %d where at most %d is possible", h.value, limit)
 			}
-			if h.value == wanted {
+			if h.value == value {
 				found += k
 			}
 			continue
@@ -121,7 +121,7 @@ func (h *hybrid) scan(n int, limit, wanted uint32) (found int, err error) {
 			if v > limit {
 				return 0, fmt.Errorf("value %d where at most %d is possible", v, limit)
 			}
-			if v == wanted {
+			if v == value {
 				found++
 			}
 		}

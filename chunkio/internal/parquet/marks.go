@@ -77,7 +77,7 @@ func (p *pages) jump(marks []mark, first, last int) error {
 				return err
 			}
 		}
-		p.win.at, p.win.held = marks[first].at, nil
+		p.win.at, p.win.unread = marks[first].at, nil
 		p.seen = marks[first].seen
 	}
 	p.win.end = end

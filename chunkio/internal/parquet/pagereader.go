@@ -9,24 +9,24 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 )
 
-// handed is the part of file.PageReader that both readers below share: the page that
-// the library works on, over a buffer header that is used again.
-type handed struct {
+// pageHolder is the part of file.PageReader that both readers below share: the page that
+// the library works on. Its buffer header is used again.
+type pageHolder struct {
 	current pqfile.Page
 	buffer  *memory.Buffer
 	err     error
 }
 
-func (h *handed) Page() pqfile.Page        { return h.current }
-func (h *handed) Err() error               { return h.err }
-func (h *handed) SetMaxPageHeaderSize(int) {}
+func (h *pageHolder) Page() pqfile.Page        { return h.current }
+func (h *pageHolder) Err() error               { return h.err }
+func (h *pageHolder) SetMaxPageHeaderSize(int) {}
 
 // Reset is never called by the column readers; the interface wants it.
-func (h *handed) Reset(parquet.BufferedReader, int64, compress.Compression, *pqfile.CryptoContext) {
+func (h *pageHolder) Reset(parquet.BufferedReader, int64, compress.Compression, *pqfile.CryptoContext) {
 	h.err = errors.New("page reader cannot be reset")
 }
 
-func (h *handed) lend(b []byte) *memory.Buffer {
+func (h *pageHolder) lend(b []byte) *memory.Buffer {
 	if h.buffer == nil {
 		h.buffer = memory.NewBufferBytes(nil)
 	}
@@ -36,7 +36,7 @@ func (h *handed) lend(b []byte) *memory.Buffer {
 }
 
 // release gives the page object, not its bytes, back to the library.
-func (h *handed) release() {
+func (h *pageHolder) release() {
 	if h.current != nil {
 		h.current.Release()
 		h.current = nil
@@ -46,14 +46,14 @@ func (h *handed) release() {
 // valuePages hands the library the values of one page at a time, without their
 // levels: those are ours. The library sees a required column without a dictionary.
 type valuePages struct {
-	handed
+	pageHolder
 	values   []byte
 	count    int // values of a page still to be handed over; 0 for none
 	encoding parquet.Encoding
 }
 
-// hand makes count values the next page.
-func (v *valuePages) hand(values []byte, count int, e parquet.Encoding) {
+// set makes count values the next page.
+func (v *valuePages) set(values []byte, count int, e parquet.Encoding) {
 	v.values, v.count, v.encoding = values, count, e
 }
 
@@ -71,7 +71,7 @@ func (v *valuePages) Next() bool {
 // rawPages hands the library whole pages, levels and all, in memory that is not used
 // again: byte arrays that the library returns stay valid.
 type rawPages struct {
-	handed
+	pageHolder
 	pages  *pages
 	loaded bool // pages.page waits to be handed over
 	dict   bool // the dictionary has been handed over

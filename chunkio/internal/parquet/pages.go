@@ -19,7 +19,7 @@ const (
 	readAhead  = 64 << 10
 )
 
-// chunkInfo is where one column chunk stands and what the footer says it holds.
+// ChunkInfo is where one column chunk stands and what the footer says it holds.
 type chunkInfo struct {
 	at, Size     int64 // bytes of the chunk in the file, dictionary page included
 	Uncompressed int64 // bytes of its pages in memory
@@ -31,7 +31,7 @@ type chunkInfo struct {
 type window struct {
 	in      format.Input
 	buf     *[]byte // backing memory, borrowed from the scratch
-	held    []byte  // bytes at position at, a part of *buf
+	unread  []byte  // bytes at position at, a part of *buf
 	at, end int64
 	ahead   int // bytes to read at least, where there are as many
 }
@@ -40,30 +40,30 @@ type window struct {
 // until the next call.
 func (w *window) peek(n int) ([]byte, error) {
 	n = int(min(int64(n), w.end-w.at))
-	if n <= len(w.held) {
-		return w.held[:n], nil
+	if n <= len(w.unread) {
+		return w.unread[:n], nil
 	}
 	size := int(min(int64(max(n, w.ahead)), w.end-w.at))
 	if cap(*w.buf) < size {
 		next := make([]byte, size)
-		copy(next, w.held)
+		copy(next, w.unread)
 		*w.buf = next
 	} else {
 		*w.buf = (*w.buf)[:size]
-		copy(*w.buf, w.held)
+		copy(*w.buf, w.unread)
 	}
-	have := len(w.held)
-	w.held = (*w.buf)[:size]
-	if err := format.ReadAt(w.in, w.held[have:], w.at+int64(have)); err != nil {
-		w.held = nil
+	have := len(w.unread)
+	w.unread = (*w.buf)[:size]
+	if err := format.ReadAt(w.in, w.unread[have:], w.at+int64(have)); err != nil {
+		w.unread = nil
 		return nil, err
 	}
-	return w.held[:n], nil
+	return w.unread[:n], nil
 }
 
-// advance moves n bytes on, of which any may be unread.
+// advance moves n bytes on, whether they have been read or not.
 func (w *window) advance(n int64) {
-	w.held = w.held[min(n, int64(len(w.held))):]
+	w.unread = w.unread[min(n, int64(len(w.unread))):]
 	w.at += n
 }
 
@@ -80,7 +80,7 @@ type page struct {
 
 // pages walks the pages of one column chunk in file order. Every size is checked
 // against the chunk's own and against the bytes there are before anything is
-// allocated for it. Memory is that of the scratch: nothing is allocated a page.
+// allocated for it. It reuses the memory of the scratch and allocates nothing a page.
 type pages struct {
 	info chunkInfo
 	col  *column

@@ -38,7 +38,7 @@ func varietyFile(t testing.TB, version parquet.DataPageVersion, codec compress.C
 		list("emb"), list("vals"),
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	return writeFile(t, fields, groups, func(_, c int, w pqfile.ColumnChunkWriter) error {
+	return formattest.WriteFile(t, fields, groups, func(_, c int, w pqfile.ColumnChunkWriter) error {
 		var def, rep []int16
 		n := 0
 		switch name := fields[c].Name(); name {
@@ -209,9 +209,6 @@ func TestEveryTruncation(t *testing.T) {
 			var data *stream.DataError
 			if err := readAll(in, pool); !errors.As(err, &data) || data.Path != in.Name() {
 				t.Fatalf("file cut after %d of %d bytes: %v", n, len(file), err)
-			}
-			if !in.Closed {
-				t.Fatal("the input of a file that cannot be opened stays open")
 			}
 		}
 	}

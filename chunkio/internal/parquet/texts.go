@@ -19,7 +19,7 @@ import (
 // digits and two places for an integer of 4 bytes.
 const textCopies = 4
 
-// DecodeTexts implements format.Group. It decodes like decode, but the numbers of the values
+// DecodeTexts implements format.Group. It decodes like Decode, but the numbers of the values
 // in a list of texts take the place of the values, so that a dictionary's texts are
 // made once.
 func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
@@ -82,30 +82,30 @@ func textValues(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func
 	t := col.texts
 	switch r := reader.(type) {
 	case *pqfile.BooleanColumnChunkReader:
-		return pull(r, &buf.bools, texted(t, strconv.AppendBool))
+		return pull(r, &buf.bools, asText(t, strconv.AppendBool))
 	case *pqfile.Int32ColumnChunkReader:
 		write := intText(col)
-		return pull(r, &buf.int32s, texted(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
+		return pull(r, &buf.int32s, asText(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
 	case *pqfile.Int64ColumnChunkReader:
-		return pull(r, &buf.int64s, texted(t, intText(col)))
+		return pull(r, &buf.int64s, asText(t, intText(col)))
 	case *pqfile.Int96ColumnChunkReader:
-		return pull(r, &buf.int96s, texted(t, int96Text))
+		return pull(r, &buf.int96s, asText(t, int96Text))
 	case *pqfile.Float32ColumnChunkReader:
-		return pull(r, &buf.f32s, texted(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
+		return pull(r, &buf.f32s, asText(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
 	case *pqfile.Float64ColumnChunkReader:
-		return pull(r, &buf.f64s, texted(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
+		return pull(r, &buf.f64s, asText(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
 		write := bytesText(col)
-		return pull(r, &buf.fixed, texted(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
+		return pull(r, &buf.fixed, asText(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
 	case *pqfile.ByteArrayColumnChunkReader:
 		write := bytesText(col)
-		return pull(r, &buf.bytes, texted(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
+		return pull(r, &buf.bytes, asText(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
 	}
 	return nil
 }
 
-// texted makes a conversion of a way to write one value.
-func texted[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
+// asText makes a conversion from a function that writes one value.
+func asText[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
 	return func(dst []float64, src []T) error {
 		for i, x := range src {
 			t.Text = write(t.Text, x)
@@ -153,7 +153,7 @@ func unitsPerSecond(u schema.TimeUnitType) int64 {
 }
 
 // bytesText says how bytes of the column are written: decimals and UUIDs as such, all
-// others as they are.
+// other bytes unchanged.
 func bytesText(col *column) func([]byte, []byte) []byte {
 	switch col.kind {
 	case asDecimal:

@@ -9,12 +9,13 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
 // Strings in every encoding that can be decoded, over many pages, with a dictionary
 // that is given up on the way, by any cut into ranges of rows.
-func TestParquetTextEncodings(t *testing.T) {
+func TestTextEncodings(t *testing.T) {
 	const rows = 3000
 	words := make([]parquet.ByteArray, 0, rows)
 	def := make([]int16, rows)
@@ -38,7 +39,7 @@ func TestParquetTextEncodings(t *testing.T) {
 			if encoding != e.RLEDict {
 				props = append(props, parquet.WithEncoding(encoding))
 			}
-			file := writeFile(t, schema.FieldList{schema.NewByteArrayNode("kind", parquet.Repetitions.Optional, -1)}, 1,
+			file := formattest.WriteFile(t, schema.FieldList{schema.NewByteArrayNode("kind", parquet.Repetitions.Optional, -1)}, 1,
 				func(_, _ int, w pqfile.ColumnChunkWriter) error { return putBatch(w, words, def, nil) }, props...)
 			f, err := Open(formattest.NewMemory(file), 1<<30)
 			if err != nil {

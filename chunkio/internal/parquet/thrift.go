@@ -121,8 +121,8 @@ func (c *compact) field(id *int64) (typ byte) {
 	return h & 15
 }
 
-// list reads the header of a list or set: the type and number of its elements, of
-// which every one takes at least a byte.
+// list reads the header of a list or set: the type and number of its elements,
+// each of at least a byte.
 func (c *compact) list() (elem byte, n int) {
 	h := c.byte()
 	count := uint64(h >> 4)
@@ -216,12 +216,12 @@ func (c *compact) record(vals []int64, other func(id int64, typ byte) bool) (set
 		if typ == thriftStop {
 			return set
 		}
-		mine := id >= 0 && id < int64(len(vals))
+		listed := id >= 0 && id < int64(len(vals))
 		switch {
-		case mine && (typ == thriftTrue || typ == thriftFalse):
+		case listed && (typ == thriftTrue || typ == thriftFalse):
 			vals[id] = int64(thriftFalse - typ)
 			set |= 1 << id
-		case mine && (typ == thriftI16 || typ == thriftI32 || typ == thriftI64):
+		case listed && (typ == thriftI16 || typ == thriftI32 || typ == thriftI64):
 			vals[id] = c.integer()
 			set |= 1 << id
 		case other != nil && other(id, typ):

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // batchValues is how many values are decoded at a time: their scratch stays in the
@@ -50,10 +51,7 @@ func scratchBytes(c chunkInfo, col *column) int64 {
 
 // grow returns *buf with length n, reusing its memory.
 func grow[T any](buf *[]T, n int) []T {
-	if cap(*buf) < n {
-		*buf = make([]T, n)
-	}
-	*buf = (*buf)[:n]
+	*buf = format.Sized(*buf, n)
 	return *buf
 }
 
@@ -61,13 +59,13 @@ func grow[T any](buf *[]T, n int) []T {
 // Levels are none of its business. Dictionaries and pages without one are decoded by
 // the library, see valuePages.
 type values struct {
-	from  valuePages
-	col   *column
-	plain func(dst []float64) error // of the pages handed to the library
-	dict  dictionary
-	ready bool // the dictionary has been converted
-	coded bool // the page under way is of indices
-	buf   *scratch
+	from    valuePages
+	col     *column
+	plain   func(dst []float64) error // of the pages handed to the library
+	dict    dictionary
+	ready   bool // the dictionary has been converted
+	indexed bool // the page under way is of indices
+	buf     *scratch
 }
 
 func newValues(col *column, dict []byte, dictSize int, buf *scratch) (*values, error) {
@@ -103,20 +101,20 @@ func newValues(col *column, dict []byte, dictSize int, buf *scratch) (*values, e
 	return v, nil
 }
 
-// turn goes to the values of the next page and passes over the first skip of them.
-func (v *values) turn(p *page, skip int) error {
+// startPage goes to the values of the next page and passes over the first skip of them.
+func (v *values) startPage(p *page, skip int) error {
 	if t := v.col.texts; t != nil && v.dict.size >= 0 && !v.ready { // before other texts
 		if err := v.loadDictionary(); err != nil {
 			return err
 		}
 		t.Fixed = len(t.Ends)
 	}
-	v.coded = coded(p.header.Encoding)
+	v.indexed = usesDictionary(p.header.Encoding)
 	switch {
-	case !v.coded:
+	case !v.indexed:
 		b, count, rest := skipValues(v.col, p.header.Encoding, p.values, p.present, skip)
-		v.from.hand(b, count, p.header.Encoding)
-		return v.drop(rest)
+		v.from.set(b, count, p.header.Encoding)
+		return v.discard(rest)
 	case p.present == skip: // nothing to read, and perhaps no dictionary
 		return nil
 	case !v.ready:
@@ -124,12 +122,12 @@ func (v *values) turn(p *page, skip int) error {
 			return err
 		}
 	}
-	return v.dict.turn(p.values, skip)
+	return v.dict.startPage(p.values, skip)
 }
 
 // loadDictionary converts the distinct values.
 func (v *values) loadDictionary() error {
-	v.from.hand(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
+	v.from.set(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
 	v.dict.table = grow(&v.buf.distinct, v.dict.size)
 	if err := v.plain(v.dict.table); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
@@ -140,14 +138,14 @@ func (v *values) loadDictionary() error {
 
 // read fills dst with the next values of the page.
 func (v *values) read(dst []float64) error {
-	if v.coded {
+	if v.indexed {
 		return v.dict.read(dst)
 	}
 	return v.plain(dst)
 }
 
-// drop decodes n values for nothing.
-func (v *values) drop(n int) error {
+// discard decodes n values for nothing.
+func (v *values) discard(n int) error {
 	for n > 0 {
 		dst := grow(&v.buf.floats, min(n, batchValues))
 		if err := v.plain(dst); err != nil {

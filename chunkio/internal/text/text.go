@@ -14,9 +14,10 @@ type List struct {
 	Text  []byte
 	Ends  []int  // of each value
 	Null  []bool // of each value; nil where none is
-	Fixed int    // the first so many are a dictionary's, and stay while others change
+	Fixed int    // the number of values, from the first, that a dictionary has: they do not change
 }
 
+// Value is value i, lent until the list changes.
 func (t *List) Value(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -55,7 +56,7 @@ func (t *List) AddAll(ids []int32, values *List) error {
 	return nil
 }
 
-// AppendFloat writes the shortest decimal that reads back as x in as many bits. Both
+// AppendFloat writes the shortest decimal that reads back as x in so many bits. Both
 // zeros are 0, and every NaN is NaN.
 func AppendFloat(b []byte, x float64, bits int) []byte {
 	format := byte('g')
@@ -132,7 +133,7 @@ func AppendDate(b []byte, days int64) []byte {
 	return time.Unix(days*86400, 0).UTC().AppendFormat(b, dateText)
 }
 
-// AppendClock writes a time of day, of as many units a second.
+// AppendClock writes a time of day in units, perSecond a second.
 func AppendClock(b []byte, units, perSecond int64) []byte {
 	if units < 0 || units >= 86400*perSecond {
 		return strconv.AppendInt(b, units, 10)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // File writes one Parquet file: zstd, data pages v1, statistics. Row groups are written in
@@ -30,8 +31,7 @@ import (
 //	g.End()
 //	w.Finish()
 //
-// The encoders are those of v15's parquet/file. Its file writer is not used: it drops
-// errors of row groups, and has one page writer for all columns. Errors of the
+// v15's parquet/file encodes, but its file writer is not used: it drops errors of row groups, and has one page writer for all columns. Errors of the
 // underlying writer are returned as they are.
 type File struct {
 	out    io.Writer
@@ -44,9 +44,21 @@ type File struct {
 	Rows   int64
 }
 
-// New begins a file with the schema root. dict tells for each leaf column
-// whether to try a dictionary. workers is the number of columns encoded at once.
-func New(out io.Writer, root *schema.GroupNode, dict []bool, workers int) (*File, error) {
+// New begins a file with the given columns, whose names must differ: readers could not
+// tell them apart. dict says for each leaf column whether to try a dictionary. workers
+// is the number of columns encoded at once.
+func New(out io.Writer, fields schema.FieldList, dict []bool, workers int) (*File, error) {
+	seen := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		if seen[f.Name()] {
+			return nil, stream.Usagef("two columns are named %q", f.Name())
+		}
+		seen[f.Name()] = true
+	}
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		return nil, err
+	}
 	enc, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(max(workers, 1)))
 	if err != nil {
 		return nil, err

@@ -44,23 +44,27 @@ func NumberOf(name string) Number {
 	return Number{"double", parquet.Types.Double, 0, true}
 }
 
+// Repetition is REQUIRED or OPTIONAL.
+func Repetition(required bool) parquet.Repetition {
+	if required {
+		return parquet.Repetitions.Required
+	}
+	return parquet.Repetitions.Optional
+}
+
 // Node is a column of this type.
 func (n Number) Node(name string, required bool) schema.Node {
 	var logical schema.LogicalType = schema.NoLogicalType{}
 	if n.Bits > 1 {
 		logical = schema.NewIntLogicalType(int8(n.Bits), n.Signed)
 	}
-	rep := parquet.Repetitions.Optional
-	if required {
-		rep = parquet.Repetitions.Required
-	}
-	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, rep, logical, n.Physical, -1, -1))
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, Repetition(required), logical, n.Physical, -1, -1))
 }
 
 // Write encodes column x, NaN as null, to c.
 func (n Number) Write(c *Chunk, x []float64) error { return n.Encode(c, x, math.IsNaN) }
 
-// WriteMarked encodes column x, in which nullValue marks the nulls, to c.
+// WriteMarked encodes column x, in which format.Null marks the nulls, to c.
 func (n Number) WriteMarked(c *Chunk, x []float64) error { return n.Encode(c, x, format.IsNull) }
 
 func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {

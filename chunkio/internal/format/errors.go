@@ -1,0 +1,49 @@
+package format
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Guard calls f and turns a panic of the Parquet library into an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(error)
+			if !ok {
+				e = fmt.Errorf("%v", r)
+			}
+			err = fmt.Errorf("the Parquet library failed: %w", e)
+		}
+	}()
+	return f()
+}
+
+// Place makes err a *stream.DataError of the file at path. Where err names no row group
+// or column, it gets group and column (-1 and "" where unknown). What is no fault of the
+// data (cancellation, a memory limit, the usage) stays as it is.
+func Place(path string, group int, column string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var memory *stream.MemoryError
+	var usage *stream.UsageError
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &memory) || errors.As(err, &usage) {
+		return err
+	}
+	place := stream.DataError{Err: err, RowGroup: -1, Row: -1}
+	if e, ok := errors.AsType[*stream.DataError](err); ok {
+		place = *e
+	}
+	place.Path = path
+	if place.RowGroup < 0 {
+		place.RowGroup = group
+	}
+	if place.Column == "" {
+		place.Column = column
+	}
+	return &place
+}

@@ -1,0 +1,64 @@
+package format
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+)
+
+// Half converts an IEEE half. (arrow/float16 of v15.0.2 is wrong for subnormals:
+// 0x032E gives 9.3e-39 in place of 4.9e-5.)
+func Half(h uint16) float64 {
+	exp, frac := uint64(h>>10&31), uint64(h&1023)
+	sign := uint64(h>>15) << 63
+	switch exp {
+	case 0:
+		return math.Copysign(float64(frac)*0x1p-24, math.Float64frombits(sign|1))
+	case 31:
+		exp = 0x7FF // ±Inf and NaN
+	default:
+		exp += 1023 - 15
+	}
+	return math.Float64frombits(sign | exp<<52 | frac<<42)
+}
+
+// exactPowers are the powers of ten that float64 holds exactly: dividing two exact
+// numbers rounds once, multiplying by 1/10^s would round twice.
+var exactPowers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// Scaled is the float64 nearest to v / 10^scale.
+func Scaled(v int64, scale int) float64 {
+	const exact, powers = 1 << 53, len(exactPowers)
+	if -powers < scale && scale < powers && -exact <= v && v <= exact {
+		if scale < 0 {
+			return float64(v) * exactPowers[-scale]
+		}
+		return float64(v) / exactPowers[scale]
+	}
+	var digits [32]byte
+	return parseScaled(strconv.AppendInt(digits[:0], v, 10), scale)
+}
+
+// parseScaled reads decimal digits times 10^-scale, correctly rounded; ±Inf beyond float64.
+func parseScaled(digits []byte, scale int) float64 {
+	x, _ := strconv.ParseFloat(string(strconv.AppendInt(append(digits, 'e'), int64(-scale), 10)), 64)
+	return x
+}
+
+// Decimal is Scaled for a big-endian two's complement number of at least a byte.
+func Decimal(b []byte, scale int) float64 {
+	fill := byte(int8(b[0]) >> 7)                              // 0 or 0xFF
+	for len(b) > 1 && b[0] == fill && b[1]&0x80 == fill&0x80 { // strip copies of the sign
+		b = b[1:]
+	}
+	if len(b) > 8 {
+		return parseScaled(text.BigInt(b).Append(nil, 10), scale)
+	}
+	v := int64(int8(fill))
+	for _, x := range b {
+		v = v<<8 | int64(x)
+	}
+	return Scaled(v, scale)
+}

@@ -1,0 +1,81 @@
+package gates
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/methods"
+)
+
+// literals calls do with every string literal of the program's own code, tests left out,
+// in the packages that want says.
+func literals(t *testing.T, want func(dir string) bool, do func(at token.Position, text string)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != root && strings.ContainsAny(name[:1], "._") || name == "testdata" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || !want(filepath.ToSlash(dir)) {
+			return err
+		}
+		files++
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
+					do(set.Position(lit.Pos()), text)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("%d files, %v", files, err)
+	}
+}
+
+// What a method is called is its own affair: the run and the command know the default, and
+// everything else from the list of methods.
+func TestNoMethodIsKnownByName(t *testing.T) {
+	// variance is also what an option is called, the share to be explained.
+	names := slices.DeleteFunc(methods.Names(methods.All()), func(name string) bool { return name == methods.Default || name == "variance" })
+	literals(t, func(dir string) bool { return dir == "ufs" || dir == "cmd/ufs-stream" }, func(at token.Position, text string) {
+		if slices.Contains(names, text) {
+			t.Errorf("%v names the method %q", at, text)
+		}
+	})
+}
+
+// Libraries do not speak command line: their errors name options as {anchors}.
+func TestLibrariesNameNoFlags(t *testing.T) {
+	flag := regexp.MustCompile(`(^|\s)--?[a-z]`)
+	programs := []string{"cmd/ufs-stream", "bench", "internal/program"}
+	literals(t, func(dir string) bool { return !slices.Contains(programs, dir) }, func(at token.Position, text string) {
+		if flag.MatchString(text) {
+			t.Errorf("%v speaks command line: %q", at, text)
+		}
+	})
+}
