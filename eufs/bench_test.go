@@ -41,10 +41,7 @@ func BenchmarkIteration(b *testing.B) {
 			if c.hufs {
 				s.Graph = GraphNone
 			}
-			p, err := Prepare(b.Context(), src, std, s)
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := rowstest.Must(Prepare(b.Context(), src, std, s))(b)
 			defer p.Close()
 			opt := Options{Alpha: Weight{Value: 0.1, Share: true}, Beta: Weight{Value: 0.1}, MaxIter: b.N, Tol: -1, Float32: c.float32}
 			if c.hufs {

@@ -44,10 +44,7 @@ func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 			t.Errorf("weights: got %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		p, err := Prepare(ctx, good, std, Setup{Clusters: k, Scratch: files(t), Reread: again, blockRows: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := rowstest.Must(Prepare(ctx, good, std, Setup{Clusters: k, Scratch: files(t), Reread: again, blockRows: 20}))(t)
 		if _, err := p.Solve(ctx, Options{Tol: -1, Progress: func(iteration int, _ float64) {
 			if iteration == 2 {
 				cancel()

@@ -52,7 +52,7 @@ func (m *declared) Options(o *method.Options) {
 		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x)")
 		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0)")
 		m.anchors.Declare(o)
-		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", "auto", "knn", "anchor", "none")
+		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", graphNames...)
 		o.Check(m.checkGraph)
 	}
 	o.Float(&m.mu, "mu", 0, "the first penalty `MU` of the iteration, which rises by 1.1 each time (default: 1, or more where the weights ask for it)").
@@ -94,7 +94,7 @@ func (m *declared) weights() (alpha, beta method.Weights) {
 func (m *declared) setup(seed uint64, threads int) Setup {
 	s := Setup{Clusters: m.clusters, Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
-		s.Graph = map[string]GraphKind{"auto": GraphAuto, "knn": GraphKNN, "anchor": GraphAnchor, "none": GraphNone}[m.graph]
+		s.Graph = GraphKind(slices.Index(graphNames, m.graph))
 		s.Neighbors, s.Anchors, s.AnchorKMeans = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans()
 	}
 	return s
@@ -188,12 +188,8 @@ type scaled struct {
 func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, error) {
 	p := &problem{declared: m, e: e}
 	if m.kind == HUFS {
-		var sym []float64
-		if e.Gram != nil {
-			sym = e.Gram.Sym
-		}
 		var err error
-		if p.grove, err = m.buildTree(e.Names(), e.LeftOut, sym); err != nil {
+		if p.grove, err = m.grow(e); err != nil {
 			return nil, err
 		}
 	}
@@ -216,11 +212,7 @@ func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, erro
 func (p *problem) rising(weights method.Weights) []scaled {
 	var list []scaled
 	for _, w := range weights {
-		s := scaled{w, w.Value}
-		if w.Share {
-			s.value *= p.AlphaMax
-		}
-		list = append(list, s)
+		list = append(list, scaled{w, w.Of(p.AlphaMax)})
 	}
 	slices.SortStableFunc(list, func(a, b scaled) int { return cmp.Compare(a.value, b.value) })
 	return slices.CompactFunc(list, func(a, b scaled) bool { return a.value == b.value })
@@ -300,14 +292,13 @@ func (p *problem) record() map[string]any {
 		}
 		return used
 	}
-	switch kind, anchors := p.Graph(); kind {
-	case GraphKNN:
-		used["graph"], used["neighbors"] = "knn", p.anchors.Neighbors
-	case GraphAnchor:
-		used["graph"], used["neighbors"] = "anchor", p.anchors.Neighbors
+	kind, anchors := p.Graph()
+	used["graph"] = graphNames[kind]
+	if kind != GraphNone {
+		used["neighbors"] = p.anchors.Neighbors
+	}
+	if kind == GraphAnchor {
 		used["anchors"], used["anchor-method"] = anchors, p.anchors.Placing
-	default:
-		used["graph"] = "none"
 	}
 	return used
 }

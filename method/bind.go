@@ -70,12 +70,8 @@ func (s Spec) Bind(settings Settings) (*Bound, error) {
 			return nil, err
 		}
 	}
-	isSet := func(name string) bool {
-		opt := b.Options.Find(name)
-		return opt != nil && opt.isSet
-	}
 	for _, rule := range b.Options.checks {
-		if err := rule(isSet); err != nil {
+		if err := rule(b.Given); err != nil {
 			return nil, err
 		}
 	}

@@ -16,6 +16,14 @@ type Weight struct {
 	Share bool
 }
 
+// Of is the number that w stands for where shares are shares of whole.
+func (w Weight) Of(whole float64) float64 {
+	if w.Share {
+		return w.Value * whole
+	}
+	return w.Value
+}
+
 func (w Weight) String() string {
 	s := strconv.FormatFloat(w.Value, 'g', -1, 64)
 	if w.Share {

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/must":            {},
 	"internal/tabletest":       {"stream", "internal/must"},
 	"internal/words/wordstest": {"internal/words"},
-	"internal/rows/rowstest":   {"stream", "gram"},
+	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
 	"internal/linalg":     {"internal/kernel"},
 	"internal/atomicfile": {"stream"},
