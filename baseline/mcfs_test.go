@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 func mustMCFS(t *testing.T, g *anchor.Graph, opt MCFSOptions) *MCFSResult {
 	t.Helper()
-	return rowstest.Must(MCFS(g, opt))(t)
+	return must.Get(MCFS(g, opt))(t)
 }
 
 // TestMCFSIsTheDenseForm: eigenvectors of the n×n affinity, and for each the lasso's

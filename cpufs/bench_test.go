@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // BenchmarkIteration is an iteration on rows in memory, by the number of features: its
@@ -16,8 +16,8 @@ func BenchmarkIteration(b *testing.B) {
 			s := f.solver(b, Options{Clusters: 5})
 			for b.Loop() {
 				s.a, s.b = s.nextAB()
-				rowstest.OK(b, s.graph.advance(b.Context()))
-				rowstest.OK(b, s.steps(b.Context()))
+				must.Do(b, s.graph.advance(b.Context()))
+				must.Do(b, s.steps(b.Context()))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(side*side), "ns/feature")
 		})

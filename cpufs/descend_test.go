@@ -3,7 +3,7 @@ package cpufs
 import (
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // However long the projection holds U back, its rate stays one from which it gets away
@@ -20,7 +20,7 @@ func TestRateOfAStillStep(t *testing.T) {
 	}
 	s.descent.rates[0] = 1
 	for range 1100 {
-		rowstest.OK(t, s.step(t.Context(), 0))
+		must.Do(t, s.step(t.Context(), 0))
 	}
 	if s.scores()[0] != 0 || s.descent.rates[0] != 1 {
 		t.Errorf("score %v, rate %v after steps that the projection held back", s.scores()[0], s.descent.rates[0])
@@ -28,7 +28,7 @@ func TestRateOfAStillStep(t *testing.T) {
 	for i := range s.p {
 		s.p[i] = 1e4
 	}
-	rowstest.OK(t, s.step(t.Context(), 0))
+	must.Do(t, s.step(t.Context(), 0))
 	if s.scores()[0] == 0 {
 		t.Error("U does not get away from 0")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -113,8 +114,8 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 		t.Fatal("C and F start apart")
 	}
 	s, plan, err := newSolver(serve(f.X, block), f.grid(t), opt)
-	rowstest.OK(t, err)
-	r := rowstest.Must(s.run(t.Context(), plan))(t)
+	must.Do(t, err)
+	r := must.Get(s.run(t.Context(), plan))(t)
 	if r.Rose != nil {
 		t.Errorf("objective rose: %+v", r.Rose)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -15,9 +16,9 @@ import (
 // scanned reads a source once.
 func scanned(t *testing.T, src *rowstest.Source) *reader {
 	t.Helper()
-	grid := rowstest.Must(NewGrid(make([]string, src.D), []int{1, src.D}))(t)
+	grid := must.Get(NewGrid(make([]string, src.D), []int{1, src.D}))(t)
 	r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: grid, workers: 2}
-	rowstest.OK(t, r.pass(t.Context(), "", func(*block) error { return nil }))
+	must.Do(t, r.pass(t.Context(), "", func(*block) error { return nil }))
 	return r
 }
 
@@ -40,7 +41,7 @@ func TestNeighboursAreTheFixtures(t *testing.T) {
 			}
 			for _, room := range []int64{0, 12 * rows.PointBytes(20), 1 << 20} {
 				r := scanned(t, serve(f.X, 5))
-				near := rowstest.Must(r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room))(t)
+				near := must.Get(r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room))(t)
 				got := denseLaplacian(heatGraph(near, f.N, defaultSigma), f.N)
 				if off := rowstest.Distance(got, flat(f.L)); !(off <= 1e-14) {
 					t.Errorf("%s, room %d: L is off by %.3g", name, room, off)
@@ -70,15 +71,15 @@ func TestLaplacianOfDistantRows(t *testing.T) {
 func TestScaling(t *testing.T) {
 	src := serve([][]float64{{1, 5, nan()}, {3, 5, 2}, {2, 5, 4}}, 2)
 	p := gram.NewProfile(3)
-	rowstest.OK(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, p))
+	must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, p))
 	for fill, want := range map[gram.Fill][]float64{
 		gram.FillMean: {0, 1, 0.5, 0, 0, 0, 0.5, 0, 1},
 		gram.FillZero: {0, 1, 0.5, 0, 0, 0, 0, 0.5, 1},
 	} {
-		g := rowstest.Must(NewGrid([]string{"a", "b", "c"}, []int{3, 1}))(t)
+		g := must.Get(NewGrid([]string{"a", "b", "c"}, []int{3, 1}))(t)
 		r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
-		rowstest.OK(t, r.place(x, src.Chunk(0, 3)))
+		must.Do(t, r.place(x, src.Chunk(0, 3)))
 		if off := rowstest.Distance(x, want); off != 0 {
 			t.Errorf("%v: %v, want %v", fill, x, want)
 		}

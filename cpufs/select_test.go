@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func (f *fixture) grid(t testing.TB) Grid {
 	t.Helper()
-	return rowstest.Must(NewGrid(make([]string, len(f.X[0])), f.Shape))(t)
+	return must.Get(NewGrid(make([]string, len(f.X[0])), f.Shape))(t)
 }
 
 // solver is ready for its first iteration.
@@ -24,13 +25,13 @@ func (f *fixture) solver(t testing.TB, opt Options) *solver {
 	if err == nil {
 		err = s.prepare(t.Context(), plan)
 	}
-	rowstest.OK(t, err)
+	must.Do(t, err)
 	return s
 }
 
 func mustSelect(t *testing.T, src stream.Source, g Grid, opt Options) *Result {
 	t.Helper()
-	r := rowstest.Must(Select(t.Context(), src, g, opt))(t)
+	r := must.Get(Select(t.Context(), src, g, opt))(t)
 	if r.Rose != nil {
 		t.Errorf("objective rose: %+v", r.Rose)
 	}
@@ -146,7 +147,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 				x[i][to] = row[j]
 			}
 		}
-		r := mustSelect(t, serve(x, 33), rowstest.Must(NewGrid(own, nil))(t), opt)
+		r := mustSelect(t, serve(x, 33), must.Get(NewGrid(own, nil))(t), opt)
 		scores := make(map[string]float64)
 		for j, v := range r.Scores {
 			scores[own[j]] = v
@@ -244,7 +245,7 @@ func TestRiseIsReported(t *testing.T) {
 	f := problem(81, 4, 5, 40, 3)
 	opt := f.options(GraphKNN)
 	opt.rate = 10
-	r := rowstest.Must(Select(t.Context(), serve(f.X, 40), f.grid(t), opt))(t)
+	r := must.Get(Select(t.Context(), serve(f.X, 40), f.grid(t), opt))(t)
 	if r.Rose == nil || r.Rose.Iteration != 1 || r.Rose.To <= r.Rose.From || r.Iterations() != 1 {
 		t.Fatalf("rise %+v after %d iterations", r.Rose, r.Iterations())
 	}

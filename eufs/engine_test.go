@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -19,14 +19,14 @@ func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem 
 	_, k := u.Dims()
 	tab := &table{layout: newLayout(int64(n), d, k, height), element: asFloat64, workers: 2,
 		shift: make([]float64, d), factor: slices.Repeat([]float64{1}, d)}
-	tab.file = rowstest.Must(stream.InMemory{}.Make("x", int64(8*n*d), 8*tab.block*d))(t)
-	rowstest.OK(t, rows.Each(t.Context(), tab.blocks, func(b int, rec [][]byte) error {
+	tab.file = must.Get(stream.InMemory{}.Make("x", int64(8*n*d), 8*tab.block*d))(t)
+	must.Do(t, rows.Each(t.Context(), tab.blocks, func(b int, rec [][]byte) error {
 		copy(rows.View[float64](rec[0]), x.RawMatrix().Data[b*tab.block*d:])
 		return nil
 	}, rows.Write(tab.file)))
 	s := Setup{Clusters: k, Threads: 2}.withDefaults(int64(n))
 	p := &Problem{t: tab, setup: s, start: &starter{layout: tab.layout, u: u.RawMatrix().Data}, graph: g}
-	rowstest.OK(t, p.fit(t.Context()))
+	must.Do(t, p.fit(t.Context()))
 	if v != nil {
 		p.v = v.RawMatrix().Data
 	}
@@ -40,7 +40,7 @@ func plain(t testing.TB, n, d, k int, seed uint64) *Problem {
 
 func mustSolve(t testing.TB, p *Problem, opt Options) *Result {
 	t.Helper()
-	return rowstest.Must(p.Solve(t.Context(), opt))(t)
+	return must.Get(p.Solve(t.Context(), opt))(t)
 }
 
 // solveU runs the engine and reads its last U from the state.
@@ -48,7 +48,7 @@ func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 	t.Helper()
 	var u []float64
 	p.peek = func(s *solver) {
-		rowstest.OK(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
+		must.Do(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 			u = append(u, p.t.state(rec[0], p.t.rows(b)).u...)
 			return nil
 		}, rows.Read(s.states)))
@@ -61,8 +61,8 @@ func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 func factored(t testing.TB, b *mat.Dense, l layout) *graph {
 	t.Helper()
 	n, m := b.Dims()
-	g := rowstest.Must(rows.NewAnchored(stream.InMemory{}, m, m, int64(n), l.block))(t)
-	rowstest.OK(t, rows.Each(t.Context(), l.blocks, func(at int, rec [][]byte) error {
+	g := must.Get(rows.NewAnchored(stream.InMemory{}, m, m, int64(n), l.block))(t)
+	must.Do(t, rows.Each(t.Context(), l.blocks, func(at int, rec [][]byte) error {
 		z := g.Rows(rec[0], l.rows(at))
 		for e := range z.Value {
 			z.Value[e], z.Index[e] = b.At(at*l.block+e/m, e%m), int32(e%m)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -49,7 +50,7 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 	if f.Tree != nil {
 		opt.Method = HUFS
 		opt.Tree = new(Tree)
-		rowstest.OK(t, json.Unmarshal(f.Tree, opt.Tree))
+		must.Do(t, json.Unmarshal(f.Tree, opt.Tree))
 	}
 	var g *graph
 	switch {

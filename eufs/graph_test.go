@@ -11,8 +11,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // Rows decide about the graph, and the defaults are what the command line promises.
@@ -36,8 +36,8 @@ func TestNeighboursFollowTheDefinition(t *testing.T) {
 			src := serve(x, 13)
 			std := &gram.Standardizer{Columns: all(d), Shift: make([]float64, d), Factor: []float64{1, 1, 1, 1},
 				Fill: make([]float64, d), Filled: make([]int64, d), Rows: n}
-			tab := rowstest.Must(loadTable(t.Context(), src, std, Setup{Threads: 2, blockRows: 17}.withDefaults(n)))(t)
-			g := rowstest.Must(newNeighbours(t.Context(), tab, kernel.NewTeam(2), count))(t)
+			tab := must.Get(loadTable(t.Context(), src, std, Setup{Threads: 2, blockRows: 17}.withDefaults(n)))(t)
+			g := must.Get(newNeighbours(t.Context(), tab, kernel.NewTeam(2), count))(t)
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)
 			g.neighbours.Map(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
@@ -101,7 +101,7 @@ func TestAnchorGraphKeepsConstants(t *testing.T) {
 		p := prepare(t, src, Setup{Clusters: 3, Graph: GraphAnchor, Anchors: 30, AnchorKMeans: kmeans, Scratch: files(t), blockRows: 64})
 		g := p.graph.anchored
 		b := mat.NewDense(n, 30, nil)
-		rowstest.OK(t, rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
+		must.Do(t, rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
 			s := g.Rows(rec[0], p.t.rows(at))
 			for e, v := range s.Value {
 				b.Set(at*64+e/5, int(s.Index[e]), v)

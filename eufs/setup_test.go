@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -16,7 +17,7 @@ import (
 
 func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 	t.Helper()
-	p := rowstest.Must(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
+	p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -29,7 +30,7 @@ func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 func wholeX(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	out := mat.NewDense(int(p.t.n), p.t.d, nil)
-	rowstest.OK(t, p.t.columns(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
+	must.Do(t, p.t.columns(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
 		for i := range x.Rows {
 			for j := range x.Cols {
 				out.Set(b*p.t.block+i, j, x.Data[j*x.ColStride+i])
@@ -44,7 +45,7 @@ func wholeX(t *testing.T, p *Problem) *mat.Dense {
 func firstU(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	var u []float64
-	rowstest.OK(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
+	must.Do(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 		own := make([]float64, p.t.rows(b)*p.t.k)
 		p.start.to(own, b, rec[0], 0, p.t.rows(b))
 		u = append(u, own...)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -131,7 +132,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 					}
 					s.blockRows = 96 // several blocks of them
 					opt.Threads = s.Threads
-					p := rowstest.Must(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
+					p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
 					r := mustSolve(t, p, opt)
 					if !s.Reread && p.t.element != asUint8 {
 						t.Errorf("kept as %d, want bytes", p.t.element)
@@ -140,7 +141,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 						want = r
 					}
 					bits(t, fmt.Sprintf("%d workers, setup %d", s.Threads, i), r, want)
-					rowstest.OK(t, p.Close())
+					must.Do(t, p.Close())
 				}
 			})
 		}
@@ -241,7 +242,7 @@ func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 func TestSolvesSideBySide(t *testing.T) {
 	const n, d, k = 200, 12, 3
 	src := serve(grouped(n, d, k, 6), 70)
-	p := rowstest.Must(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), Setup{Clusters: k, Scratch: files(t), blockRows: 64}))(t)
+	p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), Setup{Clusters: k, Scratch: files(t), blockRows: 64}))(t)
 	opt := cases(d)["eufs"]
 	want := mustSolve(t, p, opt)
 	var group errgroup.Group

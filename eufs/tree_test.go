@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 func treeOf(t *testing.T, text string) *Tree {
 	t.Helper()
 	out := new(Tree)
-	rowstest.OK(t, json.Unmarshal([]byte(text), out))
+	must.Do(t, json.Unmarshal([]byte(text), out))
 	return out
 }
 
@@ -37,7 +38,7 @@ func (t *Tree) string() string {
 func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
 	fixtures := rowstest.Fixtures[fixture](t, "hufs")
 	f := fixtures["hufs_small.json"]
-	got := rowstest.Must(PrefixTree(f.Names, "_"))(t)
+	got := must.Get(PrefixTree(f.Names, "_"))(t)
 	if want := treeOf(t, string(f.Tree)); !same(got, want) {
 		t.Errorf("prefixes: got %s, want %s", got.string(), want.string())
 	}
@@ -45,7 +46,7 @@ func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
 	for i := range 12 {
 		pixels = append(pixels, fmt.Sprintf("px_%d_%d", i/4, i%4))
 	}
-	got = rowstest.Must(ImageTree(pixels))(t)
+	got = must.Get(ImageTree(pixels))(t)
 	if want := treeOf(t, string(fixtures["hufs_small.json/0"].Tree)); !same(got, want) {
 		t.Errorf("image: got %s, want %s", got.string(), want.string())
 	}
@@ -63,7 +64,7 @@ func TestImageTreeWithGaps(t *testing.T) {
 			}
 		}
 		rnd.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		tree := rowstest.Must(ImageTree(names))(t)
+		tree := must.Get(ImageTree(names))(t)
 		seen := make(map[string]bool)
 		for _, g := range tree.groups() {
 			if key := fmt.Sprint(g); seen[key] || len(g) == 0 {
@@ -108,7 +109,7 @@ func TestTreeReadsBackAsWritten(t *testing.T) {
 	want := &Tree{Features: []int{0, 1, 2, 3, 4}, Children: []*Tree{
 		{Features: []int{1, 0}, Children: []*Tree{{Features: []int{0}}}}, {Features: []int{4, 2}}}}
 	var b strings.Builder
-	rowstest.OK(t, want.Encode(&b, names))
+	must.Do(t, want.Encode(&b, names))
 	if !strings.Contains(b.String(), `"<c>"`) || !json.Valid([]byte(b.String())) {
 		t.Errorf("written as\n%s", b.String())
 	}
@@ -151,9 +152,9 @@ func FuzzReadTree(f *testing.F) {
 		if err != nil {
 			return
 		}
-		rowstest.OK(t, tree.check(len(names)))
+		must.Do(t, tree.check(len(names)))
 		var b strings.Builder
-		rowstest.OK(t, tree.Encode(&b, names))
+		must.Do(t, tree.Encode(&b, names))
 		again, err := ReadTree(strings.NewReader(b.String()), names, nil)
 		if err != nil || !same(tree, again) {
 			t.Fatalf("%q: %v", b.String(), err)
@@ -245,7 +246,7 @@ func TestCorrelationTreeFindsFamilies(t *testing.T) {
 			}
 		}
 	}
-	tree := rowstest.Must(CorrelationTree(sym, d))(t)
+	tree := must.Get(CorrelationTree(sym, d))(t)
 	have := make(map[string]bool)
 	for _, g := range tree.groups() {
 		have[fmt.Sprint(g)] = true

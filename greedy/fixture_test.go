@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -32,7 +33,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 		t.Run(fix.Name, func(t *testing.T) {
 			x := fromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
-			rowstest.OK(t, opt.Validate(x.d))
+			must.Do(t, opt.Validate(x.d))
 			sym := x.gram()
 			var target *Target
 			if partitioned {
@@ -46,7 +47,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 				}
 				turn++
 			}
-			r := rowstest.Must(selectMemory(t.Context(), sym, x.d, target, opt, watch))(t)
+			r := must.Get(selectMemory(t.Context(), sym, x.d, target, opt, watch))(t)
 			fix.compareResult(t, r)
 		})
 	}

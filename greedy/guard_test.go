@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // illConditioned has singular values over seven orders of magnitude, and is chosen
@@ -25,7 +25,7 @@ func targetOf(sym []float64, d, c int) *Target {
 // watched runs Algorithm 1 or 2 (c > 0) to the rank of sym.
 func watched(t *testing.T, sym []float64, d, c int, watch watcher) *Result {
 	t.Helper()
-	return rowstest.Must(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: d, Threads: 2}, watch))(t)
+	return must.Get(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: d, Threads: 2}, watch))(t)
 }
 
 // The recursion with its guard chooses as if every f were recomputed at every turn,
@@ -54,9 +54,9 @@ func TestGuardBound(t *testing.T) {
 	x := illConditioned()
 	sym := x.gram()
 	for _, height := range []int{0, 5} {
-		m := rowstest.Must(newMemory(sym, diagonal(sym, x.d), targetOf(sym, x.d, height), 2))(t)
+		m := must.Get(newMemory(sym, diagonal(sym, x.d), targetOf(sym, x.d, height), 2))(t)
 		worst := 0.0
-		rowstest.Must(run(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
+		must.Get(run(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
 			saved := *c
 			saved.f, saved.err = slices.Clone(c.f), slices.Clone(c.err)
 			saved.reach, saved.settled = slices.Clone(c.reach), slices.Clone(c.settled)
@@ -68,7 +68,7 @@ func TestGuardBound(t *testing.T) {
 			}
 			for len(live) > 0 { // few at a time, which does not renew the bounds
 				some := live[:min(8, len(live))]
-				rowstest.OK(t, m.settle(t.Context(), some))
+				must.Do(t, m.settle(t.Context(), some))
 				for _, i := range some {
 					off := math.Abs(c.f[i] - saved.f[i])
 					worst = max(worst, off/saved.err[i])

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -90,7 +91,7 @@ func TestStreamEqualsMemory(t *testing.T) {
 func mustStream(t *testing.T, src *source, opt StreamOptions) *Result {
 	t.Helper()
 	r, _, err := SelectStream(t.Context(), src, opt)
-	rowstest.OK(t, err)
+	must.Do(t, err)
 	return r
 }
 
@@ -274,7 +275,7 @@ func TestStreamLeftOut(t *testing.T) {
 	opt := StreamOptions{Scale: gram.ScaleStandard}
 	opt.Options = Options{K: 4, Keep: []int{6}}
 	r, std, err := SelectStream(t.Context(), src, opt)
-	rowstest.OK(t, err)
+	must.Do(t, err)
 	if len(std.LeftOut) != 1 || std.Columns[r.Order[0]] != 6 || len(r.Explained) != 7 {
 		t.Errorf("left out %v, first %d, %d features", std.LeftOut, std.Columns[r.Order[0]], len(r.Explained))
 	}
@@ -284,7 +285,7 @@ func TestStreamLeftOut(t *testing.T) {
 	// Explicit groups number the source's columns.
 	opt.Options = Options{K: 4, Partitioned: true, Groups: []int{2, 2, 0, 1, 0, 2, 0, 2}}
 	r, _, err = SelectStream(t.Context(), src, opt)
-	rowstest.OK(t, err)
+	must.Do(t, err)
 	a := src.standardized(t, gram.ScaleStandard, gram.FillMean)
 	compareResults(t, r, mustSelect(t, a, Options{K: 4, Partitioned: true, Groups: []int{0, 0, 1, 1, 0, 1, 0}}))
 	opt.Options = Options{K: 8}
@@ -298,7 +299,7 @@ func TestStreamProfile(t *testing.T) {
 	opt := StreamOptions{Options: Options{K: 5}, Scale: gram.ScaleStandard}
 	want := mustStream(t, src, opt)
 	opt.Profile = gram.NewProfile(src.d)
-	rowstest.OK(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, opt.Profile))
+	must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, opt.Profile))
 	got := mustStream(t, src, opt)
 	if got.Passes++; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

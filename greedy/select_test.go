@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func mustSelect(t testing.TB, x matrix, opt Options) *Result {
 	t.Helper()
-	return rowstest.Must(Select(t.Context(), x.gram(), x.d, opt))(t)
+	return must.Get(Select(t.Context(), x.gram(), x.d, opt))(t)
 }
 
 func TestEqualsDefinition(t *testing.T) {
@@ -87,9 +88,9 @@ func TestAnyWorkers(t *testing.T) {
 	sym := x.gram()
 	for _, partitioned := range []bool{false, true} {
 		opt := Options{K: 300, Partitioned: partitioned, Threads: 1}
-		want := rowstest.Must(Select(t.Context(), sym, x.d, opt))(t)
+		want := must.Get(Select(t.Context(), sym, x.d, opt))(t)
 		for _, opt.Threads = range []int{2, 3, 8} {
-			if r := rowstest.Must(Select(t.Context(), sym, x.d, opt))(t); !reflect.DeepEqual(r, want) {
+			if r := must.Get(Select(t.Context(), sym, x.d, opt))(t); !reflect.DeepEqual(r, want) {
 				t.Errorf("partitioned %v: %d workers differ from one", partitioned, opt.Threads)
 			}
 		}
@@ -129,7 +130,7 @@ func TestScaling(t *testing.T) {
 		for i := range sym {
 			sym[i] *= factor * factor
 		}
-		got := rowstest.Must(Select(t.Context(), sym, x.d, Options{K: 23}))(t)
+		got := must.Get(Select(t.Context(), sym, x.d, Options{K: 23}))(t)
 		if !slices.Equal(got.Order, want.Order) {
 			t.Errorf("factor %g: order %v, want %v", factor, got.Order, want.Order)
 		}
@@ -262,7 +263,7 @@ func TestSelectTarget(t *testing.T) {
 	for i := range h {
 		h[i] *= 1e100
 	}
-	r := rowstest.Must(SelectTarget(t.Context(), sym, x.d, Target{x.d, h}, Options{K: 12}))(t)
+	r := must.Get(SelectTarget(t.Context(), sym, x.d, Target{x.d, h}, Options{K: 12}))(t)
 	if want := mustSelect(t, x, Options{K: 12}); !slices.Equal(r.Order, want.Order) {
 		t.Errorf("order %v, want %v", r.Order, want.Order)
 	}
@@ -323,7 +324,7 @@ func TestBytes(t *testing.T) {
 	for _, c := range []int{0, 10} {
 		var peak int64
 		before := rowstest.Heap()
-		rowstest.Must(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: k, Threads: 2}, func(c *criterion) {
+		must.Get(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: k, Threads: 2}, func(c *criterion) {
 			if c.turn%10 == 9 {
 				peak = max(peak, rowstest.Heap())
 			}

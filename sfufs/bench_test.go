@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -13,17 +14,17 @@ func BenchmarkFurther(b *testing.B) {
 	const d, m = 784, 1000
 	g := rowstest.Graph(sample(4000, d, m, 3, 8))
 	for _, constraint := range []Constraint{Identity, Scatter} {
-		e := rowstest.Must(newEngine(g, Options{Constraint: constraint}.WithDefaults(d)))(b)
-		rowstest.OK(b, e.load(b.Context(), 1))
+		e := must.Get(newEngine(g, Options{Constraint: constraint}.WithDefaults(d)))(b)
+		must.Do(b, e.load(b.Context(), 1))
 		b.Run(fmt.Sprintf("alpha/d=%d/m=%d/%v", d, m, constraint), func(b *testing.B) {
 			for b.Loop() {
-				rowstest.OK(b, e.load(b.Context(), 2))
+				must.Do(b, e.load(b.Context(), 2))
 			}
 		})
 		b.Run(fmt.Sprintf("gamma/d=%d/%v", d, constraint), func(b *testing.B) {
 			var r *Result
 			for b.Loop() {
-				r = rowstest.Must(e.solve(b.Context(), e.opt.Gamma))(b)
+				r = must.Get(e.solve(b.Context(), e.opt.Gamma))(b)
 			}
 			b.ReportMetric(float64(r.Iterations()), "updates")
 		})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -170,8 +171,8 @@ func TestBytes(t *testing.T) {
 	for _, opt := range []Options{{}, {Constraint: Scatter}, {Method: FUFS}} {
 		opt.Iterations = 2
 		before := rowstest.Heap()
-		e := rowstest.Must(newEngine(g, opt.WithDefaults(g.D)))(t)
-		rowstest.OK(t, e.load(t.Context(), 1))
+		e := must.Get(newEngine(g, opt.WithDefaults(g.D)))(t)
+		must.Do(t, e.load(t.Context(), 1))
 		if _, err := e.solve(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -48,11 +49,11 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 		t.Fatalf("%d objectives, %d norms, %d ranks", len(fix.Objective), len(fix.RowNorms), len(fix.Ranking))
 	}
 	g := rowstest.Graph(file.X, file.Z)
-	m := rowstest.Must(Matrix(t.Context(), g, opt))(t)
+	m := must.Get(Matrix(t.Context(), g, opt))(t)
 	if off := rowstest.Distance(m, fix.M0.flat()); !(off <= 1e-9) {
 		t.Errorf("M is off by %.2g", off)
 	}
-	r := rowstest.Must(Select(t.Context(), g, opt))(t)
+	r := must.Get(Select(t.Context(), g, opt))(t)
 	if r.Rose != nil {
 		t.Fatalf("%+v", *r.Rose)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/method"
 )
@@ -28,7 +29,7 @@ func TestPathIsSelect(t *testing.T) {
 			}
 			progress[len(progress)-1] = append(progress[len(progress)-1], objective)
 		}
-		p := rowstest.Must(Path(t.Context(), g, grid, opt))(t)
+		p := must.Get(Path(t.Context(), g, grid, opt))(t)
 		alphas := []float64{0.1, 10}
 		if opt.Method == FUFS {
 			alphas = []float64{0}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 func mustSelect(t *testing.T, g *anchor.Graph, opt Options) *Result {
 	t.Helper()
-	return rowstest.Must(Select(t.Context(), g, opt))(t)
+	return must.Get(Select(t.Context(), g, opt))(t)
 }
 
 // TestDenseTwin: n×n L and a direct solve, the iteration with Jacobi's eigenvectors; also
@@ -35,7 +36,7 @@ func TestDenseTwin(t *testing.T) {
 					objective, norm := denseRun(want, nil, gamma, 3, 8)
 					opt := Options{Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Clusters: 3, Iterations: 8}
 					for name, g := range map[string]*anchor.Graph{"": rowstest.Graph(x, z), "moved": rowstest.Graph(moved, z)} {
-						m := rowstest.Must(Matrix(t.Context(), g, opt))(t)
+						m := must.Get(Matrix(t.Context(), g, opt))(t)
 						r := mustSelect(t, g, opt)
 						a, b, c := rowstest.Distance(m, want.flat()), rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm)
 						if !(a <= 1e-8 && b <= 1e-8 && c <= 1e-8) {
@@ -57,7 +58,7 @@ func TestMatrixBounds(t *testing.T) {
 	x, z := sample(40, 5, 6, 3, 4)
 	g := rowstest.Graph(x, z)
 	for _, alpha := range []float64{1e-3, 1, 1e3, 1e8} {
-		m := rowstest.Must(Matrix(t.Context(), g, Options{Alpha: alpha}))(t)
+		m := must.Get(Matrix(t.Context(), g, Options{Alpha: alpha}))(t)
 		want := denseMatrix(x, z, FUFS, 0)
 		for i := range want {
 			high, rounding := want[i][i], 1e-14*g.G[i*5+i] // 40 terms and 6 anchors
@@ -127,18 +128,18 @@ func TestObjectiveFalls(t *testing.T) {
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
 	opt := Options{Clusters: 2, Gamma: 100}.WithDefaults(12)
-	e := rowstest.Must(newEngine(rowstest.Graph(x, z), opt))(t)
-	rowstest.OK(t, e.load(t.Context(), 1))
-	settled := rowstest.Must(e.solve(t.Context(), opt.Gamma))(t)
+	e := must.Get(newEngine(rowstest.Graph(x, z), opt))(t)
+	must.Do(t, e.load(t.Context(), 1))
+	settled := must.Get(e.solve(t.Context(), opt.Gamma))(t)
 	q := make([]float64, 12)
 	for i, s := range settled.Scores {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
-	first := rowstest.Must(e.solver.minimize(opt.Gamma, q, e.first.basis))(t)
+	first := must.Get(e.solver.minimize(opt.Gamma, q, e.first.basis))(t)
 	good := slices.Clone(first.norm)
 	slices.Reverse(first.norm)
 	r, last, err := e.solver.run(t.Context(), first, opt.Gamma, opt)
-	rowstest.OK(t, err)
+	must.Do(t, err)
 	if r.Rose == nil || r.Rose.Iteration != 2 || r.Rose.To <= r.Rose.From || r.Converged || last != first {
 		t.Errorf("after the norms %v reversed: %+v of %v", good, r.Rose, r.Objective)
 	}

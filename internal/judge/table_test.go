@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -48,7 +49,7 @@ func TestTable(t *testing.T) {
 			for _, sparse := range []bool{false, true} {
 				tb := NewTable(5, rows, 2, 1<<20)
 				for _, c := range chunks(x, class, height, sparse) {
-					rowstest.OK(t, tb.Add(c))
+					must.Do(t, tb.Add(c))
 				}
 				if tb.Bytes() < TableBytes(max(rows, len(kept)), 5) || cap(tb.data) > 5*tb.stride {
 					t.Fatalf("it says it holds %d bytes", tb.Bytes())
@@ -91,10 +92,10 @@ func TestTableScale(t *testing.T) {
 			tb := NewTable(4, n, 1, 1<<20)
 			c := chunks(kernel.ColMajor(slices.Clone(data), n, 4, n), nil, n, false)[0]
 			c.Missing = []stream.MissingCount{{NaNs: 1}, {}, {Nulls: 6}, {Infs: 1}}
-			rowstest.OK(t, tb.Add(c))
+			must.Do(t, tb.Add(c))
 			p := gram.NewProfile(4)
-			rowstest.OK(t, p.Add(c))
-			s := rowstest.Must(gram.NewStandardizer(p, cols, scale, fill))(t)
+			must.Do(t, p.Add(c))
+			s := must.Get(gram.NewStandardizer(p, cols, scale, fill))(t)
 			want := make([]float64, n*len(s.Columns))
 			s.To(want, n, c)
 			tb.Fill(fill)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -93,9 +93,9 @@ func TestNearestRefusesDistancesThatOverflow(t *testing.T) {
 
 // Weights on the nearest anchors follow the formula, and count in Δ.
 func TestWeigh(t *testing.T) {
-	g := rowstest.Must(rows.NewAnchored(stream.InMemory{}, 4, 2, 1, 1))(t)
+	g := must.Get(rows.NewAnchored(stream.InMemory{}, 4, 2, 1, 1))(t)
 	g.Place(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1), anchor.Weights)
-	rowstest.OK(t, rows.Each(t.Context(), 1, func(_ int, records [][]byte) error {
+	must.Do(t, rows.Each(t.Context(), 1, func(_ int, records [][]byte) error {
 		z := g.Rows(records[0], 1)
 		if err := g.Weigh(z, kernel.RowMajor([]float64{0.25}, 1, 1, 1)); err != nil {
 			return err
