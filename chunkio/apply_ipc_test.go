@@ -116,13 +116,9 @@ func TestApplyIPC(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.arrow")
 	f, err := os.Create(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	w, err := ipc.NewFileWriter(f, ipc.WithSchema(s), ipc.WithZstd())
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	// v15 cannot write a dictionary that differs between batches, so all batches are one record.
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	for i := range rows {
@@ -170,13 +166,9 @@ func TestApplyIPC(t *testing.T) {
 	}
 	record := b.NewRecord()
 	for range 2 {
-		if err := w.Write(record); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, w.Write(record))
 	}
-	if err := errors.Join(w.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, errors.Join(w.Close(), f.Close()))
 
 	var also []string
 	for _, c := range cases {
@@ -237,9 +229,7 @@ func TestApplyIPC(t *testing.T) {
 	}
 	// In a folder, .arrow becomes .parquet.
 	folder := filepath.Join(dir, "folder")
-	if err := os.Mkdir(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, os.Mkdir(folder, 0o777))
 	if err := os.Rename(in, filepath.Join(folder, "in.arrow")); err != nil {
 		t.Fatal(err)
 	}

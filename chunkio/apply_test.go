@@ -21,9 +21,7 @@ import (
 func mustApply(t *testing.T, inputs []string, out string, opt ApplyOptions) ApplyReport {
 	t.Helper()
 	report, err := Apply(t.Context(), inputs, out, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	return report
 }
 
@@ -143,9 +141,7 @@ func TestApplyEveryType(t *testing.T) {
 			t.Fatal("the whole list differs")
 		}
 		data, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		if first == nil {
 			first = data
 		}
@@ -182,9 +178,7 @@ func TestApplyMergesNullability(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.parquet"), filepath.Join(dir, "b.parquet")
 	for _, swap := range []bool{false, true} {
-		if err := WriteParquet(t.Context(), a, everyNumber(20, 7, swap), WriteOptions{Required: !swap}); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, WriteParquet(t.Context(), a, everyNumber(20, 7, swap), WriteOptions{Required: !swap}))
 		if err := WriteParquet(t.Context(), b, everyNumber(20, 7, !swap), WriteOptions{Required: swap}); err != nil {
 			t.Fatal(err)
 		}
@@ -196,9 +190,7 @@ func TestApplyMergesNullability(t *testing.T) {
 			sameColumn(t, got.Column(n), n, got.Column(n).Node, parquet.Repetitions.Optional, want)
 		}
 	}
-	if err := WriteParquet(t.Context(), b, everyNumber(20, 7, false), WriteOptions{Type: "double"}); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, WriteParquet(t.Context(), b, everyNumber(20, 7, false), WriteOptions{Type: "double"}))
 	_, err := Apply(t.Context(), []string{a, b}, filepath.Join(dir, "out.parquet"), ApplyOptions{Columns: []string{"uint8"}})
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || bad.Path != b || !strings.Contains(err.Error(), a) {
@@ -217,9 +209,7 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 	dir := t.TempDir()
 	for i, rel := range []string{"k=1/c=x/p.parquet", "k=1/c=y/p.parquet", "k=2/c=x/p.parquet"} {
 		path := filepath.Join(dir, "in", filepath.FromSlash(rel))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		formattest.WriteEveryType(t, path, 10*i, 5, 5)
 	}
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
@@ -332,18 +322,14 @@ func TestApplyDamagedInput(t *testing.T) {
 	in := filepath.Join(dir, "in.parquet")
 	formattest.WriteEveryType(t, in, 0, 2000, 2000)
 	data, err := os.ReadFile(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	failed := 0
 	for at := 10; at < len(data)-5000; at += len(data) / 61 {
 		bad := slices.Clone(data)
 		for i := range 16 {
 			bad[at+i] ^= 0xA5
 		}
-		if err := os.WriteFile(in, bad, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, os.WriteFile(in, bad, 0o666))
 		out := filepath.Join(dir, "out.parquet")
 		_, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"o_double", "emb[1]"}, Also: []string{"o_text", "emb", "r_i96"}})
 		if err == nil {

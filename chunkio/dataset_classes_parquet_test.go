@@ -25,9 +25,7 @@ func naiveText(t *testing.T, name, value string) string {
 	switch name {
 	case "text":
 		s, err := strconv.Unquote(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		return s
 	case "float", "double":
 		bits := 64
@@ -35,9 +33,7 @@ func naiveText(t *testing.T, name, value string) string {
 			bits = 32
 		}
 		x, err := strconv.ParseFloat(number, bits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		if x == 0 {
 			return "0"
 		}
@@ -52,9 +48,7 @@ func naiveText(t *testing.T, name, value string) string {
 		b := make([]byte, len(value)/2)
 		for i := range b {
 			n, err := strconv.ParseUint(value[2*i:2*i+2], 16, 8)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			b[i] = byte(n)
 		}
 		switch name {
@@ -110,14 +104,11 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 		}
 		for _, memory := range []int64{0, 1} {
 			ds, err := Open(t.Context(), paths, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			if memory > 0 {
 				opt.Memory = ds.MinMemory()
-				if ds, err = Open(t.Context(), paths, opt); err != nil {
-					t.Fatal(err)
-				}
+				ds, err = Open(t.Context(), paths, opt)
+				formattest.Must(t, err)
 			}
 			got, _, err := labelled(ds, stream.Range{})
 			if err != nil {
@@ -143,9 +134,7 @@ func TestMessyClasses(t *testing.T) {
 	path := formattest.RealFile(t, "messy.parquet")
 	for _, label := range []string{"category", "flag", "day", "ts", "price"} {
 		ds, err := Open(t.Context(), []string{path}, Options{Classes: true, Label: label, Missing: stream.MissingKeep})
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		got, _, err := labelled(ds, stream.Range{})
 		if err != nil {
 			t.Errorf("%s: %v", label, err)
@@ -160,9 +149,7 @@ func TestMessyClasses(t *testing.T) {
 				want = append(want, formattest.NoName)
 			case label == "ts":
 				n, err := strconv.ParseInt(v, 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, err)
 				typ := dumped.Node.LogicalType().(*schema.TimestampLogicalType)
 				at := time.UnixMicro(n)
 				if typ.TimeUnit() != schema.TimeUnitMicros {

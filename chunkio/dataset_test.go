@@ -21,18 +21,14 @@ func openReal(t testing.TB, opt Options, names ...string) *Dataset {
 		paths = append(paths, formattest.RealFile(t, name))
 	}
 	ds, err := Open(context.Background(), paths, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	return ds
 }
 
 func TestMessyAgreesWithItsReadme(t *testing.T) {
 	ds := openReal(t, Options{Missing: stream.MissingKeep, Label: "label"}, "messy.parquet")
 	got, err := collect(ds, stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if len(got.rows) != 5000 {
 		t.Errorf("%d rows, want 5000", len(got.rows))
 	}
@@ -90,13 +86,9 @@ func TestRealBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 			ds := openReal(t, Options{}, name)
 			for _, memory := range []int64{ds.MinMemory(), 1 << 30} {
 				ds, err := ds.With(Options{Missing: stream.MissingKeep, Threads: threads, Memory: memory})
-				if err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, err)
 				got, err := collect(ds, stream.Range{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, err)
 				if first.rows == nil {
 					first = got
 				}
@@ -110,14 +102,10 @@ func TestRealBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 
 func TestSparseBasehockEqualsDense(t *testing.T) {
 	dense, err := collect(openReal(t, Options{Label: "label"}, "basehock.parquet"), stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	ds := openReal(t, Options{Label: "label", Sparse: "indices,values"}, "basehock_sparse.parquet")
 	sparse, err := collect(ds, stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if d := diff(sparse, dense); d != "" {
 		t.Error(d)
 	}
@@ -133,18 +121,12 @@ func TestInputsAreFingerprinted(t *testing.T) {
 		t.Errorf("inputs %+v", in)
 	}
 	content, err := os.ReadFile(in[0].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	content[100] ^= 1
 	other := filepath.Join(t.TempDir(), "other.parquet")
-	if err := os.WriteFile(other, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, os.WriteFile(other, content, 0o600))
 	changed, err := Open(context.Background(), []string{other}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if changed.Inputs()[0].Fingerprint == in[0].Fingerprint {
 		t.Error("a flipped byte leaves the fingerprint as it was")
 	}
@@ -156,9 +138,7 @@ func TestFilesWithoutData(t *testing.T) {
 		"empty": "", "short": "PA", "text": "a,b,c\n1,2,3\n", "cut": "PAR1abcdefgh", "arrow": "ARROW1\x00\x00abc",
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, os.WriteFile(path, []byte(content), 0o600))
 		_, err := Open(context.Background(), []string{path}, Options{})
 		if !isData(err) || strings.Count(err.Error(), path) != 1 {
 			t.Errorf("%s: error %v, want a DataError that names the file once", name, err)

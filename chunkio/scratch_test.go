@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -64,15 +65,11 @@ func TestScratchHoldsWhatMemoryHolds(t *testing.T) {
 	for _, total := range []int64{1, record - 1, record, record + 1, 2 * record, 7*record + 5} {
 		dir := t.TempDir()
 		s := NewScratch(ScratchOptions{Dir: dir})
-		if err := s.Reserve(total); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, s.Reserve(total))
 		var all [2][]byte
 		for kind, in := range []stream.Scratch{s, stream.InMemory{}} {
 			f, err := in.Make("test", total, record)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			count := int((total + record - 1) / record)
 			var wrong bool
 			for _, step := range []struct {
@@ -89,16 +86,12 @@ func TestScratchHoldsWhatMemoryHolds(t *testing.T) {
 					wrong = wrong || len(rec) > record
 				}},
 			} {
-				if err := goThrough(f, step.mode, step.count, step.do); err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, goThrough(f, step.mode, step.count, step.do))
 			}
 			if entries, err := os.ReadDir(dir); wrong || err != nil || len(entries) > 0 {
 				t.Errorf("records too long: %t; folder has %v, %v", wrong, entries, err)
 			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, f.Close())
 		}
 		if !bytes.Equal(all[0], all[1]) || int64(len(all[0])) != total {
 			t.Errorf("%d bytes: the file has\n%v\nmemory has\n%v", total, all[0], all[1])
@@ -113,12 +106,8 @@ func TestScratchReadsSideBySide(t *testing.T) {
 	s := NewScratch(ScratchOptions{Dir: t.TempDir()})
 	defer s.Close()
 	f, err := s.Make("test", 800, 80)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := goThrough(f, stream.ScratchWrite, 10, func(i int, rec []byte) { binary.LittleEndian.PutUint64(rec, uint64(i)) }); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
+	formattest.Must(t, goThrough(f, stream.ScratchWrite, 10, func(i int, rec []byte) { binary.LittleEndian.PutUint64(rec, uint64(i)) }))
 	errs := make(chan error)
 	for range 4 {
 		go func() {
@@ -144,15 +133,11 @@ func TestScratchRefusesFilesWithoutRoom(t *testing.T) {
 		t.Errorf("got %v, want the bound", err)
 	}
 	f, err := s.Make("first", 600, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if _, err := s.Make("second", 401, 100); !errors.As(err, &memory) || memory.Need != 1001 {
 		t.Errorf("got %v, want the bound", err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, f.Close())
 	if _, err := s.Make("second", 401, 100); err != nil { // the first has given its room back
 		t.Error(err)
 	}
@@ -224,12 +209,8 @@ func TestScratchNoticesDamage(t *testing.T) {
 		d := &faultyDisk{data: make([]byte, count*record), writes: -1}
 		s.open = func(string, int64) (disk, error) { return d, nil }
 		f, err := makeUnchecked(s, count*record, record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := goThrough(f, stream.ScratchWrite, count, numbered); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
+		formattest.Must(t, goThrough(f, stream.ScratchWrite, count, numbered))
 		d.data[at] ^= 4
 		seen := 0
 		err = goThrough(f, stream.ScratchModify, count, func(int, []byte) { seen++ })
@@ -252,16 +233,10 @@ func TestScratchNoticesALostWrite(t *testing.T) {
 	d := &faultyDisk{data: make([]byte, 32), writes: -1}
 	s.open = func(string, int64) (disk, error) { return d, nil }
 	f, err := makeUnchecked(s, 32, 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := goThrough(f, stream.ScratchWrite, 2, numbered); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
+	formattest.Must(t, goThrough(f, stream.ScratchWrite, 2, numbered))
 	before := bytes.Clone(d.data)
-	if err := goThrough(f, stream.ScratchModify, 2, func(i int, rec []byte) { rec[3]++ }); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, goThrough(f, stream.ScratchModify, 2, func(i int, rec []byte) { rec[3]++ }))
 	copy(d.data[16:], before[16:])
 	if err := goThrough(f, stream.ScratchRead, 2, func(int, []byte) {}); !errors.Is(err, errScratchDamaged) {
 		t.Errorf("got %v", err)

@@ -163,9 +163,7 @@ func TestWriteParquetStatistics(t *testing.T) {
 	for g, rows := range d.Groups {
 		for j, col := range cols {
 			cc, err := d.Meta.RowGroup(g).ColumnChunk(j)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			st, err := cc.Statistics()
 			if err != nil || st == nil || !st.HasMinMax() {
 				t.Fatalf("column %q has no statistics: %v", src.names[j].Name, err)
@@ -273,9 +271,7 @@ func TestWriteParquetRefusesValues(t *testing.T) {
 func assertEmpty(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	for _, e := range entries {
 		t.Errorf("%s was left behind", e.Name())
 	}
@@ -295,13 +291,9 @@ func TestWriteParquetDictionaryFallback(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, cols := readBack(t, out.Bytes())
-	if err := equalColumns(cols[0], col); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, equalColumns(cols[0], col))
 	cc, err := d.Meta.RowGroup(0).ColumnChunk(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	kinds := map[parquet.Encoding]bool{}
 	for _, e := range cc.EncodingStats() {
 		kinds[e.Encoding] = true

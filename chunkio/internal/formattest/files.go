@@ -17,8 +17,6 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
-
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // RealFile is the path of a real dataset, or skips the test where the datasets are
@@ -131,9 +129,7 @@ func (l *Leaf) Element(e int) []string {
 func Read(t *testing.T, path string, only ...string) *Dump {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	defer f.Close()
 	return ReadFrom(t, f, only...)
 }
@@ -142,9 +138,7 @@ func Read(t *testing.T, path string, only ...string) *Dump {
 func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 	t.Helper()
 	r, err := pqfile.NewParquetReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	s := r.MetaData().Schema
 	d := &Dump{Meta: r.MetaData(), Root: s.Root()}
 	for i := range s.NumColumns() {
@@ -158,9 +152,7 @@ func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 				continue
 			}
 			cr, err := r.RowGroup(g).Column(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			Must(t, err)
 			dumpChunk(t, cr, &d.Leaves[i])
 		}
 	}
@@ -201,9 +193,7 @@ func dumpValues[T any](t *testing.T, r interface {
 	values, def, rep := make([]T, batch), make([]int16, batch), make([]int16, batch)
 	for r.HasNext() {
 		n, read, err := r.ReadBatch(batch, values, def, rep)
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		for _, v := range values[:read] {
 			to.Values = append(to.Values, text(v))
 		}
@@ -245,15 +235,11 @@ func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
 			node(p+"day", rep, schema.DateLogicalType{}, parquet.Types.Int32, -1))
 	}
 	list, err := schema.ListOfWithName("emb", node("element", opt, none, parquet.Types.Float, -1), opt, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	geo, err := schema.NewGroupNode("geo", opt, schema.FieldList{
 		node("lat", opt, none, parquet.Types.Double, -1), node("name", req, schema.StringLogicalType{}, parquet.Types.ByteArray, -1),
 	}, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	fields = append(fields, list, geo)
 	file := WriteFile(t, fields, len(groups), func(g, _ int, w pqfile.ColumnChunkWriter) error {
 		from := salt
@@ -262,9 +248,7 @@ func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
 		}
 		return writeTestColumn(w, from, groups[g])
 	})
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.WriteFile(path, file, 0o600))
 }
 
 // WriteFile writes a Parquet file with arrow's writer; put writes column c of group g.
@@ -283,17 +267,11 @@ func WriteFile(t testing.TB, fields schema.FieldList, groups int, put func(g, c 
 			if err == nil {
 				err = column.Close()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			Must(t, err)
 		}
-		if err := rg.Close(); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, rg.Close())
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, w.Close())
 	return out.Bytes()
 }
 
@@ -378,34 +356,4 @@ func mapped[T any](at []int, value func(int) T) []T {
 		out[i] = value(k)
 	}
 	return out
-}
-
-// Memory is a file in memory as an input.
-type Memory struct{ *bytes.Reader }
-
-func NewMemory(b []byte) *Memory { return &Memory{bytes.NewReader(b)} }
-
-func (*Memory) Name() string { return "memory" }
-func (*Memory) Close() error { return nil }
-
-// localFile is a file on disk as an input.
-type localFile struct {
-	*os.File
-	size int64
-}
-
-func (f localFile) Size() int64 { return f.size }
-
-// Open opens a file for a reader to own.
-func Open(t testing.TB, path string) format.Input {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return localFile{f, info.Size()}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
 var allCodecs = []compress.Compression{
@@ -17,9 +19,7 @@ var allCodecs = []compress.Compression{
 func pack(t *testing.T, kind compress.Compression, data []byte) []byte {
 	t.Helper()
 	c, err := compress.GetCodec(kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	return c.Encode(make([]byte, max(c.CompressBound(int64(len(data))), int64(len(data))))[:len(data)], data)
 }
 
@@ -74,9 +74,7 @@ func TestBombs(t *testing.T) {
 // TestZstdChecksum damages the checksum at a frame's end.
 func TestZstdChecksum(t *testing.T) {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	data := []byte("some data that is to arrive")
 	packed := w.EncodeAll(data, nil)
 	packed[len(packed)-1] ^= 1

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"io"
 	"math/rand/v2"
 	"runtime/metrics"
 	"sync"
@@ -201,9 +200,7 @@ func scratchPool() *sync.Pool { return &sync.Pool{New: func() any { return new(s
 func TestEveryTruncation(t *testing.T) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(t, 1) {
-		if err := readAll(formattest.NewMemory(file), pool); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, readAll(formattest.NewMemory(file), pool))
 		for n := range file {
 			in := formattest.NewMemory(file[:n])
 			var data *stream.DataError
@@ -220,9 +217,7 @@ func TestEveryFlip(t *testing.T) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(t, 1) {
 		whole, err := Open(formattest.NewMemory(file), 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		damaged := bytes.Clone(file)
 		for i := range file {
 			damaged[i] ^= []byte{0xFF, 1 << (i / 2 % 8)}[i%2]
@@ -252,48 +247,11 @@ func columnAt(f *File, i int) int {
 	return -1
 }
 
-var errDisk = errors.New("disk on fire")
-
-// faultyInput fails, or reads short, at its n-th read.
-type faultyInput struct {
-	*formattest.Memory
-	left  int
-	short bool
-}
-
-func (f *faultyInput) ReadAt(b []byte, at int64) (int, error) {
-	f.left--
-	if f.left != 0 {
-		return f.Memory.ReadAt(b, at)
-	}
-	if f.short {
-		n, _ := f.Memory.ReadAt(b, at)
-		return n / 2, io.EOF
-	}
-	return 0, errDisk
-}
-
 func TestReadErrors(t *testing.T) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(t, 1) {
 		for _, short := range []bool{false, true} {
-			want := errDisk
-			if short {
-				want = io.ErrUnexpectedEOF
-			}
-			for n := 1; ; n++ {
-				in := &faultyInput{formattest.NewMemory(file), n, short}
-				err := readAll(in, pool)
-				if in.left > 0 { // there are fewer reads than n
-					if err != nil {
-						t.Fatal(err)
-					}
-					break
-				}
-				if !errors.Is(err, want) {
-					t.Fatalf("fault at read %d came up as %v", n, err)
-				}
-			}
+			formattest.FailEveryRead(t, file, short, func(in format.Input) error { return readAll(in, pool) })
 		}
 	}
 }
