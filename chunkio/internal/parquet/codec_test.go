@@ -12,10 +12,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-var allCodecs = []compress.Compression{
-	compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,
-}
-
 func pack(t *testing.T, kind compress.Compression, data []byte) []byte {
 	t.Helper()
 	c, err := compress.GetCodec(kind)
@@ -26,7 +22,7 @@ func pack(t *testing.T, kind compress.Compression, data []byte) []byte {
 // TestCodecs: every codec gives back what was compressed, refuses a declared size that is
 // off by one either way, and a codec that met damage still works afterwards.
 func TestCodecs(t *testing.T) {
-	for _, kind := range allCodecs {
+	for _, kind := range decodable {
 		var c codec
 		for _, n := range []int{1, 100, 70_000} {
 			data := bytes.Repeat([]byte("0123456789abcde"), n/15+1)[:n]
@@ -58,7 +54,7 @@ func TestCodecs(t *testing.T) {
 // TestBombs decompresses 16 MB of zeros into the 100 bytes that the page declares.
 func TestBombs(t *testing.T) {
 	bomb := make([]byte, 16<<20)
-	for _, kind := range allCodecs[1:] {
+	for _, kind := range decodable[1:] {
 		packed := pack(t, kind, bomb)
 		var c codec
 		before := allocated()
