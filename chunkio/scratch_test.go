@@ -38,6 +38,19 @@ func (d *faultyDisk) WriteAt(p []byte, off int64) (int, error) {
 
 func (d *faultyDisk) Close() error { d.closed++; return nil }
 
+const faultyRecord = 16 // bytes
+
+// onFaultyDisk makes a scratch file of count records on a disk that is full after so many writes.
+func onFaultyDisk(t *testing.T, count, writes int) (*Scratch, stream.ScratchFile, *faultyDisk) {
+	t.Helper()
+	s := NewScratch(ScratchOptions{Dir: "DIR"})
+	d := &faultyDisk{data: make([]byte, count*faultyRecord), writes: writes}
+	s.open = func(string, int64) (disk, error) { return d, nil }
+	f, err := s.Make("test", int64(len(d.data)), faultyRecord)
+	formattest.Must(t, err)
+	return s, f, d
+}
+
 // goThrough goes through a file, handing every record to do.
 func goThrough(f stream.ScratchFile, mode stream.ScratchMode, count int, do func(i int, rec []byte)) (err error) {
 	p := f.Pass(mode)
@@ -168,15 +181,7 @@ func TestScratchNamesAMissingFolder(t *testing.T) {
 func TestScratchFullDisk(t *testing.T) {
 	const count = 6
 	for writes := range count {
-		s := NewScratch(ScratchOptions{Dir: "DIR"})
-		d := &faultyDisk{data: make([]byte, count*16), writes: writes}
-		s.open = func(string, int64) (disk, error) { return d, nil }
-		f := &scratchFile{}
-		if made, err := makeUnchecked(s, count*16, 16); err != nil {
-			t.Fatal(err)
-		} else {
-			f = made
-		}
+		s, f, d := onFaultyDisk(t, count, writes)
 		err := goThrough(f, stream.ScratchWrite, count, numbered)
 		var out *stream.OutputError
 		if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &out) || !strings.Contains(err.Error(), "temp-dir") {
@@ -194,27 +199,15 @@ func TestScratchFullDisk(t *testing.T) {
 	}
 }
 
-func makeUnchecked(s *Scratch, total int64, record int) (*scratchFile, error) {
-	f, err := s.Make("test", total, record)
-	if err != nil {
-		return nil, err
-	}
-	return f.(*scratchFile), nil
-}
-
 func TestScratchNoticesDamage(t *testing.T) {
-	const count, record = 5, 16
-	for at := range count * record {
-		s := NewScratch(ScratchOptions{Dir: "DIR"})
-		d := &faultyDisk{data: make([]byte, count*record), writes: -1}
-		s.open = func(string, int64) (disk, error) { return d, nil }
-		f, err := makeUnchecked(s, count*record, record)
-		formattest.Must(t, err)
+	const count = 5
+	for at := range count * faultyRecord {
+		_, f, d := onFaultyDisk(t, count, -1)
 		formattest.Must(t, goThrough(f, stream.ScratchWrite, count, numbered))
 		d.data[at] ^= 4
 		seen := 0
-		err = goThrough(f, stream.ScratchModify, count, func(int, []byte) { seen++ })
-		if !errors.Is(err, errScratchDamaged) || seen != at/record {
+		err := goThrough(f, stream.ScratchModify, count, func(int, []byte) { seen++ })
+		if !errors.Is(err, errScratchDamaged) || seen != at/faultyRecord {
 			t.Errorf("byte %d: got %v after %d records", at, err, seen)
 		}
 		d.readErr = errors.New("head crash")
@@ -229,15 +222,11 @@ func TestScratchNoticesDamage(t *testing.T) {
 
 // A disk that says it wrote, and did not, is noticed: the checksum is not on it.
 func TestScratchNoticesALostWrite(t *testing.T) {
-	s := NewScratch(ScratchOptions{Dir: "DIR"})
-	d := &faultyDisk{data: make([]byte, 32), writes: -1}
-	s.open = func(string, int64) (disk, error) { return d, nil }
-	f, err := makeUnchecked(s, 32, 16)
-	formattest.Must(t, err)
+	_, f, d := onFaultyDisk(t, 2, -1)
 	formattest.Must(t, goThrough(f, stream.ScratchWrite, 2, numbered))
 	before := bytes.Clone(d.data)
 	formattest.Must(t, goThrough(f, stream.ScratchModify, 2, func(i int, rec []byte) { rec[3]++ }))
-	copy(d.data[16:], before[16:])
+	copy(d.data[faultyRecord:], before[faultyRecord:])
 	if err := goThrough(f, stream.ScratchRead, 2, func(int, []byte) {}); !errors.Is(err, errScratchDamaged) {
 		t.Errorf("got %v", err)
 	}

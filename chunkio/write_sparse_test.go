@@ -53,16 +53,10 @@ func TestWriteSparseRoundTrip(t *testing.T) {
 			for _, d := range []int{1, 5, 40} {
 				src := countTable(rows, d, 50, typ)
 				opt := WriteOptions{Sparse: true, RowGroupRows: 64, Label: func(p int64) int32 { return int32(p % 3) }, LabelName: "kind"}
-				var dense, sparse bytes.Buffer
-				if _, _, err := writeSource(t.Context(), &dense, src, opt); err != nil {
-					t.Fatal(err)
-				}
+				dense := written(t, src, opt)
 				src.sparse = true
 				opt.Threads = 1
-				if _, _, err := writeSource(t.Context(), &sparse, src, opt); err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(dense.Bytes(), sparse.Bytes()) {
+				if !bytes.Equal(dense, written(t, src, opt)) {
 					t.Errorf("%s, %d×%d: sparse chunks write another file than dense ones", typ, rows, d)
 				}
 				path := filepath.Join(t.TempDir(), "x.parquet")
