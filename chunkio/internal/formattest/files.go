@@ -153,55 +153,54 @@ func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 			}
 			cr, err := r.RowGroup(g).Column(i)
 			Must(t, err)
-			dumpChunk(t, cr, &d.Leaves[i])
+			Must(t, ReadChunk(cr, &d.Leaves[i]))
 		}
 	}
 	return d
 }
 
-func dumpChunk(t *testing.T, r pqfile.ColumnChunkReader, to *Leaf) {
-	t.Helper()
+// ReadChunk appends all of a column chunk to a leaf.
+func ReadChunk(r pqfile.ColumnChunkReader, to *Leaf) error {
 	switch r := r.(type) {
 	case *pqfile.BooleanColumnChunkReader:
-		dumpValues(t, r, to, func(v bool) string { return fmt.Sprint(v) })
+		return readValues(r, to, func(v bool) string { return fmt.Sprint(v) })
 	case *pqfile.Int32ColumnChunkReader:
-		dumpValues(t, r, to, func(v int32) string { return fmt.Sprint(v) })
+		return readValues(r, to, func(v int32) string { return fmt.Sprint(v) })
 	case *pqfile.Int64ColumnChunkReader:
-		dumpValues(t, r, to, func(v int64) string { return fmt.Sprint(v) })
+		return readValues(r, to, func(v int64) string { return fmt.Sprint(v) })
 	case *pqfile.Int96ColumnChunkReader:
-		dumpValues(t, r, to, func(v parquet.Int96) string { return fmt.Sprintf("%x", v[:]) })
+		return readValues(r, to, func(v parquet.Int96) string { return fmt.Sprintf("%x", v[:]) })
 	case *pqfile.Float32ColumnChunkReader:
-		dumpValues(t, r, to, func(v float32) string { return fmt.Sprintf("%v %08x", v, math.Float32bits(v)) })
+		return readValues(r, to, func(v float32) string { return fmt.Sprintf("%v %08x", v, math.Float32bits(v)) })
 	case *pqfile.Float64ColumnChunkReader:
-		dumpValues(t, r, to, func(v float64) string { return fmt.Sprintf("%v %016x", v, math.Float64bits(v)) })
+		return readValues(r, to, func(v float64) string { return fmt.Sprintf("%v %016x", v, math.Float64bits(v)) })
 	case *pqfile.ByteArrayColumnChunkReader:
-		dumpValues(t, r, to, func(v parquet.ByteArray) string { return fmt.Sprintf("%q", []byte(v)) })
+		return readValues(r, to, func(v parquet.ByteArray) string { return fmt.Sprintf("%q", []byte(v)) })
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
-		dumpValues(t, r, to, func(v parquet.FixedLenByteArray) string { return fmt.Sprintf("%x", []byte(v)) })
-	default:
-		t.Fatalf("unexpected column type %v", r.Type())
+		return readValues(r, to, func(v parquet.FixedLenByteArray) string { return fmt.Sprintf("%x", []byte(v)) })
 	}
+	return fmt.Errorf("unexpected column type %v", r.Type())
 }
 
-func dumpValues[T any](t *testing.T, r interface {
-	HasNext() bool
+func readValues[T any](r interface {
 	Err() error
 	ReadBatch(n int64, values []T, def, rep []int16) (levels int64, read int, err error)
-}, to *Leaf, text func(T) string) {
-	t.Helper()
+}, to *Leaf, text func(T) string) error {
 	const batch = 64 // below every page: byte arrays are lent until the next page
 	values, def, rep := make([]T, batch), make([]int16, batch), make([]int16, batch)
-	for r.HasNext() {
+	for {
 		n, read, err := r.ReadBatch(batch, values, def, rep)
-		Must(t, err)
+		if err == nil {
+			err = r.Err()
+		}
+		if err != nil || n == 0 {
+			return err
+		}
 		for _, v := range values[:read] {
 			to.Values = append(to.Values, text(v))
 		}
 		to.Def = append(to.Def, def[:n]...)
 		to.Rep = append(to.Rep, rep[:n]...)
-	}
-	if r.Err() != nil {
-		t.Fatal(r.Err())
 	}
 }
 

@@ -142,35 +142,9 @@ func drain(f *File, g, c int) error {
 		return err
 	}
 	defer done()
-	def, rep := make([]int16, 64), make([]int16, 64)
-	var n, want int64 = 0, f.Chunk(g, c).Values
-	err = format.Guard(func() error {
-		for {
-			var k int64
-			var err error
-			switch r := reader.(type) {
-			case *pqfile.BooleanColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]bool, 64), def, rep)
-			case *pqfile.Int32ColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]int32, 64), def, rep)
-			case *pqfile.Int64ColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]int64, 64), def, rep)
-			case *pqfile.Float32ColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]float32, 64), def, rep)
-			case *pqfile.Float64ColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]float64, 64), def, rep)
-			case *pqfile.ByteArrayColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]parquet.ByteArray, 64), def, rep)
-			case *pqfile.FixedLenByteArrayColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]parquet.FixedLenByteArray, 64), def, rep)
-			}
-			n += k
-			if err = errors.Join(err, reader.Err()); err != nil || k == 0 {
-				return err
-			}
-		}
-	})
-	if err == nil && n != want {
+	var read formattest.Leaf
+	err = format.Guard(func() error { return formattest.ReadChunk(reader, &read) })
+	if err == nil && int64(len(read.Def)) != f.Chunk(g, c).Values {
 		err = errors.New("too few values")
 	}
 	return err
