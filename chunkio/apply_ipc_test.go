@@ -115,10 +115,6 @@ func TestApplyIPC(t *testing.T) {
 	s := arrow.NewSchema(fields, nil)
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.arrow")
-	f, err := os.Create(in)
-	formattest.Must(t, err)
-	w, err := ipc.NewFileWriter(f, ipc.WithSchema(s), ipc.WithZstd())
-	formattest.Must(t, err)
 	// v15 cannot write a dictionary that differs between batches, so all batches are one record.
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	for i := range rows {
@@ -165,10 +161,7 @@ func TestApplyIPC(t *testing.T) {
 		}
 	}
 	record := b.NewRecord()
-	for range 2 {
-		formattest.Must(t, w.Write(record))
-	}
-	formattest.Must(t, errors.Join(w.Close(), f.Close()))
+	formattest.Must(t, os.WriteFile(in, formattest.Arrow(t, false, []arrow.Record{record, record}, ipc.WithZstd()), 0o600))
 
 	var also []string
 	for _, c := range cases {

@@ -259,10 +259,9 @@ func TestPartitionKeysAsClasses(t *testing.T) {
 // every batch replaces.
 func TestClassesOfAStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 7))
-	var content bytes.Buffer
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "kind", Nullable: true,
 		Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}}, nil)
-	w := ipc.NewWriter(&content, ipc.WithSchema(schema), ipc.WithZstd())
+	var records []arrow.Record
 	var want []string
 	for range 5 {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -278,17 +277,17 @@ func TestClassesOfAStream(t *testing.T) {
 				want = append(want, word)
 			}
 		}
-		formattest.Must(t, w.Write(b.NewRecord()))
+		records = append(records, b.NewRecord())
 	}
-	formattest.Must(t, w.Close())
-	opt := Options{Classes: true, Label: "kind", Stdin: bytes.NewReader(content.Bytes())}
+	content := formattest.Arrow(t, true, records, ipc.WithZstd())
+	opt := Options{Classes: true, Label: "kind", Stdin: bytes.NewReader(content)}
 	ds, err := Open(t.Context(), []string{"-"}, opt)
 	formattest.Must(t, err)
 	got, _, err := labelled(ds, stream.Range{})
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("other classes, error %v", err)
 	}
-	opt.Stdin = bytes.NewReader(content.Bytes())
+	opt.Stdin = bytes.NewReader(content)
 	ds, err = Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin})
 	formattest.Must(t, err)
 	if _, err := ds.With(opt); !isUsage(err) {

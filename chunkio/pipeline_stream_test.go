@@ -33,17 +33,7 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 		}
 	}
 	schema := arrow.NewSchema(fields, nil)
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	formattest.Must(t, err)
-	defer out.Close()
-	var w interface {
-		Write(arrow.Record) error
-		Close() error
-	} = ipc.NewWriter(out, ipc.WithSchema(schema))
-	if asFile {
-		w, err = ipc.NewFileWriter(out, ipc.WithSchema(schema))
-		formattest.Must(t, err)
-	}
+	var records []arrow.Record
 	for from := 0; from < tab.rows; from += batch {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		for j, f := range fields {
@@ -56,12 +46,9 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 				}
 			}
 		}
-		formattest.Must(t, w.Write(b.NewRecord()))
+		records = append(records, b.NewRecord())
 	}
-	formattest.Must(t, w.Close())
-	content, err := os.ReadFile(out.Name())
-	formattest.Must(t, err)
-	return content
+	return formattest.Arrow(t, !asFile, records, ipc.WithSchema(schema))
 }
 
 func TestStreamEqualsFile(t *testing.T) {

@@ -79,7 +79,7 @@ func wantClear(t testing.TB, err error) {
 func TestTruncated(t *testing.T) {
 	for name, opts := range compressions {
 		for _, isStream := range []bool{false, true} {
-			b := encoded(t, isStream, smallRecords(), opts...)
+			b := formattest.Arrow(t, isStream, smallRecords(), opts...)
 			if err := readEverything(b, isStream, 1<<20); err != nil {
 				t.Fatal(name, err)
 			}
@@ -107,7 +107,7 @@ func TestFlipped(t *testing.T) {
 	const limit = 1 << 20
 	for _, opts := range compressions {
 		for _, isStream := range []bool{false, true} {
-			b := encoded(t, isStream, smallRecords()[:1], opts...)
+			b := formattest.Arrow(t, isStream, smallRecords()[:1], opts...)
 			step := 1
 			if opts != nil {
 				step = 5
@@ -140,7 +140,7 @@ func TestStreamScratch(t *testing.T) {
 		opts []ipc.Option
 		more bool
 	}{{"plain", nil, false}, {"zstd", []ipc.Option{ipc.WithZstd()}, true}} {
-		s, err := NewStream(bytes.NewReader(encoded(t, true, smallRecords(), c.opts...)), 1<<20, false)
+		s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords(), c.opts...)), 1<<20, false)
 		formattest.Must(t, err)
 		for _, l := range s.Leaves() {
 			if l.Width > 0 && l.Scratch > 2<<20 != c.more {
@@ -151,7 +151,7 @@ func TestStreamScratch(t *testing.T) {
 }
 
 func TestStreamEnds(t *testing.T) {
-	whole := encoded(t, true, smallRecords())
+	whole := formattest.Arrow(t, true, smallRecords())
 	cut := whole[:len(whole)-8]
 	for name, c := range map[string]struct {
 		b    []byte
@@ -161,11 +161,11 @@ func TestStreamEnds(t *testing.T) {
 		"two streams":   {append(bytes.Clone(whole), whole...), "several streams"},
 		"nothing":       {nil, "producer killed"},
 		"marker only":   {whole[len(whole)-8:], "no schema"},
-		"a file":        {encoded(t, false, smallRecords()), "give it by its path"},
+		"a file":        {formattest.Arrow(t, false, smallRecords()), "give it by its path"},
 		"parquet":       {[]byte("PAR1...."), "give it by its path"},
 		"legacy marker": {append(bytes.Clone(cut), 0, 0, 0, 0), ""},
 		"whole":         {whole, ""},
-		"other codec":   {append(bytes.Clone(cut), afterSchema(encoded(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
+		"other codec":   {append(bytes.Clone(cut), afterSchema(formattest.Arrow(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
 	} {
 		err := readEverything(c.b, true, 1<<20)
 		if c.want == "" {
@@ -182,7 +182,7 @@ func TestStreamEnds(t *testing.T) {
 
 // Streams from before Arrow 0.15 have no continuation marks.
 func TestLegacyFraming(t *testing.T) {
-	b := encoded(t, true, smallRecords())
+	b := formattest.Arrow(t, true, smallRecords())
 	var legacy []byte
 	for len(b) > 8 {
 		n := int(binary.LittleEndian.Uint32(b[4:]))
@@ -200,7 +200,7 @@ func TestLegacyFraming(t *testing.T) {
 func TestPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	formattest.Must(t, err)
-	b := encoded(t, true, smallRecords())
+	b := formattest.Arrow(t, true, smallRecords())
 	go func() {
 		for i := 0; i < len(b); i += 97 {
 			w.Write(b[i:min(i+97, len(b))])
@@ -234,11 +234,11 @@ func TestPipe(t *testing.T) {
 // What a message claims is checked against the limit before it is allocated.
 func TestMemoryLimit(t *testing.T) {
 	var m *stream.MemoryError
-	b := encoded(t, true, smallRecords())
+	b := formattest.Arrow(t, true, smallRecords())
 	if err := readEverything(b, true, 100); !errors.As(err, &m) || m.Need <= 100 || m.Limit != 100 {
 		t.Errorf("stream: %v", err)
 	}
-	if err := readEverything(encoded(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
+	if err := readEverything(formattest.Arrow(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
 		t.Errorf("file: %v", err)
 	}
 	claim := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF0, 0xFF, 0xFF, 0x7F}
@@ -250,7 +250,7 @@ func TestMemoryLimit(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	f, err := Open(formattest.NewMemory(encoded(t, false, smallRecords())), 1<<20)
+	f, err := Open(formattest.NewMemory(formattest.Arrow(t, false, smallRecords())), 1<<20)
 	formattest.Must(t, err)
 	if _, err := f.Open(ctx, 0, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -262,7 +262,7 @@ func TestCancelled(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s, err := NewStream(bytes.NewReader(encoded(t, true, smallRecords()[:1])), 1<<20, false)
+	s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords()[:1])), 1<<20, false)
 	formattest.Must(t, err)
 	s.peeked = nil
 	if _, _, err := s.Next(ctx, nil); err == nil {
@@ -272,7 +272,7 @@ func TestCancelled(t *testing.T) {
 
 // An error of the input at any read comes out, with the place.
 func TestReadErrors(t *testing.T) {
-	formattest.FailEveryRead(t, encoded(t, false, smallRecords(), ipc.WithZstd()), false, func(in format.Input) error {
+	formattest.FailEveryRead(t, formattest.Arrow(t, false, smallRecords(), ipc.WithZstd()), false, func(in format.Input) error {
 		err := eachGroup(in, false, 1<<20, decodeAll)
 		if err != nil {
 			wantClear(t, err)
@@ -283,7 +283,7 @@ func TestReadErrors(t *testing.T) {
 
 func fuzz(f *testing.F, isStream bool) {
 	for _, opts := range compressions {
-		f.Add(encoded(f, isStream, smallRecords(), opts...))
+		f.Add(formattest.Arrow(f, isStream, smallRecords(), opts...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := readEverything(b, isStream, 1<<20); err != nil {
@@ -298,7 +298,7 @@ func FuzzStream(f *testing.F) { fuzz(f, true) }
 // Columns are decoded from several goroutines at once, with the same result.
 func TestConcurrent(t *testing.T) {
 	for _, opts := range compressions {
-		f, err := Open(formattest.NewMemory(encoded(t, false, smallRecords(), opts...)), 1<<20)
+		f, err := Open(formattest.NewMemory(formattest.Arrow(t, false, smallRecords(), opts...)), 1<<20)
 		formattest.Must(t, err)
 		g, err := f.Open(context.Background(), 1, nil)
 		formattest.Must(t, err)

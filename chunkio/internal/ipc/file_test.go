@@ -206,34 +206,6 @@ func libraryRow(a arrow.Array, i, width int) []float64 {
 	return row
 }
 
-// encoded writes records as a file or a stream.
-func encoded(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option) []byte {
-	t.Helper()
-	opts = append(opts, ipc.WithSchema(records[0].Schema()))
-	var b bytes.Buffer
-	var w interface {
-		Write(arrow.Record) error
-		Close() error
-	}
-	if stream {
-		w = ipc.NewWriter(&b, opts...)
-	} else {
-		f, err := ipc.NewFileWriter(&seekBuffer{&b}, opts...)
-		formattest.Must(t, err)
-		w = f
-	}
-	for _, r := range records {
-		formattest.Must(t, w.Write(r))
-	}
-	formattest.Must(t, w.Close())
-	return b.Bytes()
-}
-
-// seekBuffer is what NewFileWriter asks for; it only tells the position.
-type seekBuffer struct{ *bytes.Buffer }
-
-func (b *seekBuffer) Seek(int64, int) (int64, error) { return int64(b.Len()), nil }
-
 // eachGroup opens a file or a stream and calls f for every batch of it.
 func eachGroup(in format.Input, isStream bool, limit int64, f func(leaves []format.Leaf, i int, g format.Group, rows int64) error) error {
 	ctx := context.Background()
@@ -333,11 +305,11 @@ func TestRoundTrip(t *testing.T) {
 			}
 			// A dictionary may be replaced in streams only, and v15 writes one for each batch.
 			t.Run(fmt.Sprintf("%s/nulls=%v/stream", name, nulls), func(t *testing.T) {
-				check(t, encoded(t, true, records, opts...), true, records, rng)
+				check(t, formattest.Arrow(t, true, records, opts...), true, records, rng)
 			})
 			t.Run(fmt.Sprintf("%s/nulls=%v/file", name, nulls), func(t *testing.T) {
 				for i := range records {
-					check(t, encoded(t, false, records[i:i+1], opts...), false, records[i:i+1], rng)
+					check(t, formattest.Arrow(t, false, records[i:i+1], opts...), false, records[i:i+1], rng)
 				}
 			})
 		}
@@ -423,7 +395,7 @@ func TestUnknownNulls(t *testing.T) {
 	for _, isStream := range []bool{false, true} {
 		for _, nulls := range []float64{0, 0.3} {
 			rec := randomRecord(rand.New(rand.NewPCG(3, 4)), nulls, rows, types...)
-			whole := encoded(t, isStream, []arrow.Record{rec})
+			whole := formattest.Arrow(t, isStream, []arrow.Record{rec})
 			var want [][][]float64
 			readGroups(t, whole, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) {
 				for i, l := range leaves {

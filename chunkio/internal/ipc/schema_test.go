@@ -83,7 +83,7 @@ func TestLeftOut(t *testing.T) {
 	}
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)
 	for _, isStream := range []bool{false, true} {
-		b := encoded(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
+		b := formattest.Arrow(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
 		readGroups(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) {
 			if len(leaves) != 2*len(left) {
 				t.Fatalf("%d leaves", len(leaves))
@@ -132,7 +132,7 @@ func TestStructs(t *testing.T) {
 		"c0.in.v": {{3, n, n, n, 8}, {4, n, n, n, n}},
 	}
 	for name, opts := range compressions {
-		readGroups(t, encoded(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) {
+		readGroups(t, formattest.Arrow(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) {
 			if len(leaves) != len(want) {
 				t.Errorf("%d leaves", len(leaves))
 			}
@@ -156,7 +156,7 @@ func TestListLengths(t *testing.T) {
 		fromJSON(t, list, `[]`), fromJSON(t, list, `[null,null]`), fromJSON(t, list, `[[1,2],null]`), fromJSON(t, list, `[[3,4],[5],[]]`),
 	}
 	for _, isStream := range []bool{false, true} {
-		readGroups(t, encoded(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
+		readGroups(t, formattest.Arrow(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			if l := leaves[0]; l.Width != 2 || !l.List || l.Why != "" {
 				t.Fatalf("%+v", l)
 			}
@@ -175,7 +175,7 @@ func TestListLengths(t *testing.T) {
 				t.Errorf("lists are %v", got)
 			}
 		})
-		readGroups(t, encoded(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
+		readGroups(t, formattest.Arrow(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
 			if l := leaves[0]; l.Width != 0 || !l.List || l.Why != format.WhyVarying {
 				t.Errorf("%+v", l)
 			}
@@ -212,7 +212,7 @@ func TestDictionaries(t *testing.T) {
 			records, want = []arrow.Record{records[3], records[3]}, [][]float64{want[3], want[3]}
 		}
 		var groups []format.Group // all held, so that a replacement must not reach back
-		b := encoded(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
+		b := formattest.Arrow(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
 		readGroups(t, b, c.stream, func(_ []format.Leaf, _ int, g format.Group, _ int64) { groups = append(groups, g) })
 		for i, g := range groups {
 			if got := mustDecode(t, g, format.Leaf{Width: 1}, 0, 0, 4); !sameRows(got, want[i:i+1]) {
@@ -227,7 +227,7 @@ func TestBigEndian(t *testing.T) {
 	schema := rec.Schema().WithEndianness(endian.BigEndian)
 	rec = array.NewRecord(schema, rec.Columns(), 1)
 	for _, isStream := range []bool{false, true} {
-		err := readEverything(encoded(t, isStream, []arrow.Record{rec}), isStream, 1<<30)
+		err := readEverything(formattest.Arrow(t, isStream, []arrow.Record{rec}), isStream, 1<<30)
 		var d *stream.DataError
 		if !errors.As(err, &d) || !strings.Contains(err.Error(), "big-endian") {
 			t.Errorf("got %v", err)
@@ -253,7 +253,7 @@ func TestNestedDictionaries(t *testing.T) {
 		"struct": {array.MakeFromData(in), [][]float64{{7, format.Null, 9, 7}}},
 	} {
 		schema := arrow.NewSchema([]arrow.Field{{Name: "c", Type: c.column.DataType(), Nullable: true}}, nil)
-		b := encoded(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
+		b := formattest.Arrow(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
 		readGroups(t, b, false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) {
 			if got := mustDecode(t, g, leaves[0], 0, 0, rows); !sameRows(got, c.want) {
 				t.Errorf("%s: %v, want %v", name, got, c.want)
