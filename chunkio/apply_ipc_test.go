@@ -23,7 +23,7 @@ import (
 )
 
 // arrowCase is an Arrow type with the Parquet type it must become, one value appended
-// for i, and that value as dumpFile writes it.
+// for i, and that value as formattest.Dump has it.
 type arrowCase struct {
 	name     string
 	typ      arrow.DataType

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -302,10 +303,7 @@ func TestApplyErrors(t *testing.T) {
 		{"memory", nil, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}, Memory: 200 << 10}, new(*stream.MemoryError), "memory-limit"},
 		{"cancelled", cancelled, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}}, nil, "context canceled"},
 	} {
-		if test.ctx == nil {
-			test.ctx = t.Context()
-		}
-		_, err := Apply(test.ctx, test.inputs, filepath.Join(dir, test.out), test.opt)
+		_, err := Apply(cmp.Or(test.ctx, t.Context()), test.inputs, filepath.Join(dir, test.out), test.opt)
 		if err == nil || test.want != nil && !errors.As(err, test.want) || !strings.Contains(err.Error(), test.text) {
 			t.Errorf("%s: %T %v", test.name, err, err)
 		}

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,12 +69,7 @@ func naiveSample(opt Options, rows int) []bool {
 		positions[i] = int64(i)
 	}
 	s := sampler{seed: opt.Seed}
-	slices.SortFunc(positions, func(a, b int64) int {
-		if s.hash(a) < s.hash(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(positions, func(a, b int64) int { return cmp.Compare(s.hash(a), s.hash(b)) })
 	keep := make([]bool, rows)
 	for i, p := range positions {
 		keep[p] = opt.Sample == 0 || int64(i) < opt.Sample

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -121,21 +123,17 @@ func TestScratchReadsSideBySide(t *testing.T) {
 	f, err := s.Make("test", 800, 80)
 	formattest.Must(t, err)
 	formattest.Must(t, goThrough(f, stream.ScratchWrite, 10, func(i int, rec []byte) { binary.LittleEndian.PutUint64(rec, uint64(i)) }))
-	errs := make(chan error)
+	var work errgroup.Group
 	for range 4 {
-		go func() {
-			errs <- goThrough(f, stream.ScratchRead, 10, func(i int, rec []byte) {
+		work.Go(func() error {
+			return goThrough(f, stream.ScratchRead, 10, func(i int, rec []byte) {
 				if got := binary.LittleEndian.Uint64(rec); got != uint64(i) {
 					t.Errorf("record %d holds %d", i, got)
 				}
 			})
-		}()
+		})
 	}
-	for range 4 {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
+	formattest.Must(t, work.Wait())
 }
 
 func TestScratchRefusesFilesWithoutRoom(t *testing.T) {

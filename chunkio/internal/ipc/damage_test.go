@@ -17,6 +17,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
@@ -302,25 +303,21 @@ func TestConcurrent(t *testing.T) {
 		formattest.Must(t, err)
 		g, err := f.Open(context.Background(), 1, nil)
 		formattest.Must(t, err)
-		done := make(chan error)
-		const workers = 8
-		for range workers {
-			go func() {
+		var work errgroup.Group
+		for range 8 {
+			work.Go(func() error {
 				for i, l := range f.Leaves() {
 					want, err1 := decodeRows(g, l, i, 0, 6)
 					got, err2 := decodeRows(g, l, i, 2, 6)
 					if l.Width > 0 && (err1 != nil || err2 != nil || math.Float64bits(want[0][2]) != math.Float64bits(got[0][0])) {
-						done <- fmt.Errorf("%s: %w, %w", l.Name, err1, err2)
-						return
+						return fmt.Errorf("%s: %w, %w", l.Name, err1, err2)
 					}
 				}
-				done <- nil
-			}()
+				return nil
+			})
 		}
-		for range workers {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+		if err := work.Wait(); err != nil {
+			t.Error(err)
 		}
 	}
 }

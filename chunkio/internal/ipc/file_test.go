@@ -43,7 +43,7 @@ func (*celsius) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error)
 
 type celsiusArray struct{ array.ExtensionArrayBase }
 
-// numericTypes has every type that can be decoded, and how it is to be called.
+// numericTypes has every type that can be decoded, and the name a leaf of it has.
 func numericTypes() (types []arrow.DataType, names []string) {
 	p := arrow.PrimitiveTypes
 	for _, c := range []struct {
