@@ -12,9 +12,13 @@ import (
 // rows. A nil pass has nil records.
 type Walk []stream.ScratchPass
 
-// Read, Write and Modify start a pass over a file; over no file it is nil.
-func Read(f stream.ScratchFile) stream.ScratchPass   { return begin(f, stream.ScratchRead) }
-func Write(f stream.ScratchFile) stream.ScratchPass  { return begin(f, stream.ScratchWrite) }
+// Read starts a pass over a file that reads; over no file it is nil.
+func Read(f stream.ScratchFile) stream.ScratchPass { return begin(f, stream.ScratchRead) }
+
+// Write starts a pass that writes.
+func Write(f stream.ScratchFile) stream.ScratchPass { return begin(f, stream.ScratchWrite) }
+
+// Modify starts a pass that reads and writes back.
 func Modify(f stream.ScratchFile) stream.ScratchPass { return begin(f, stream.ScratchModify) }
 
 func begin(f stream.ScratchFile, mode stream.ScratchMode) stream.ScratchPass {

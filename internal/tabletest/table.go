@@ -46,7 +46,10 @@ func (t Table) Permuted(order []int) Table {
 // N is the number of rows.
 func (t Table) N() int { return len(t.Cols[0]) }
 
-func (t Table) Rows() int64   { return int64(t.N()) }
+// Rows implements stream.Source.
+func (t Table) Rows() int64 { return int64(t.N()) }
+
+// Cuts implements stream.Source.
 func (t Table) Cuts() []int64 { return []int64{0, t.Rows()} }
 
 // Columns are named c0, c1, …
@@ -58,6 +61,7 @@ func (t Table) Columns() []stream.Column {
 	return out
 }
 
+// Chunks implements stream.Source.
 func (t Table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		const height = 7

@@ -62,6 +62,7 @@ type Task struct {
 // Kind says where an output column comes from.
 type Kind int
 
+// The places.
 const (
 	FromLeaf      Kind = iota // a leaf, or one element of a list leaf
 	FromField                 // a whole top-level field with all its leaves

@@ -46,6 +46,7 @@ type Dump struct {
 	Leaves []Leaf
 }
 
+// Leaf is a leaf column of a test file.
 type Leaf struct {
 	Path     string
 	Top      string // the top-level field it is in

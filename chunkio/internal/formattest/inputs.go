@@ -24,10 +24,13 @@ type Memory struct {
 	Closed int // how often
 }
 
+// NewMemory is the file of these bytes.
 func NewMemory(b []byte) *Memory { return &Memory{Reader: bytes.NewReader(b)} }
 
+// Name implements format.Input.
 func (*Memory) Name() string { return "memory" }
 
+// Close implements format.Input.
 func (m *Memory) Close() error {
 	m.Closed++
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// Magic is what a file begins and ends with.
 const Magic = "ARROW1"
 
 // File is an opened Arrow IPC file.
@@ -248,10 +249,17 @@ func (f *File) group(i int, first int64) (*group, error) {
 	return g, nil
 }
 
+// Leaves implements format.File.
 func (f *File) Leaves() []format.Leaf { return f.schema.leaves() }
-func (f *File) GroupRows() []int64    { return f.rows }
-func (f *File) FooterDigest() uint64  { return f.digest }
-func (f *File) Close() error          { return f.in.Close() }
+
+// GroupRows implements format.File.
+func (f *File) GroupRows() []int64 { return f.rows }
+
+// FooterDigest implements format.File.
+func (f *File) FooterDigest() uint64 { return f.digest }
+
+// Close implements format.File.
+func (f *File) Close() error { return f.in.Close() }
 
 // HeldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
 func (f *File) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }

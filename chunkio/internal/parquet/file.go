@@ -55,11 +55,20 @@ func Open(in format.Input, memory int64) (*File, error) {
 	return f, nil
 }
 
+// Leaves implements format.File.
 func (f *File) Leaves() []format.Leaf { return f.leaf }
-func (f *File) GroupRows() []int64    { return f.rows }
-func (f *File) HeldBytes() int64      { return f.foot.heap }
-func (f *File) FooterDigest() uint64  { return f.foot.digest }
-func (f *File) Close() error          { return f.in.Close() }
+
+// GroupRows implements format.File.
+func (f *File) GroupRows() []int64 { return f.rows }
+
+// HeldBytes implements format.File.
+func (f *File) HeldBytes() int64 { return f.foot.heap }
+
+// FooterDigest implements format.File.
+func (f *File) FooterDigest() uint64 { return f.foot.digest }
+
+// Close implements format.File.
+func (f *File) Close() error { return f.in.Close() }
 
 // Metadata is the checked footer as the library sees it. The leaves of its schema,
 // counted depth first, are the physical columns of ColumnReader.
@@ -80,9 +89,9 @@ func (f *File) place(err error, group int, column string) error {
 }
 
 // Chunk is where column i of group g stands. The footer was checked.
-func (f *File) Chunk(g, i int) chunkInfo {
+func (f *File) Chunk(g, i int) ChunkInfo {
 	m := f.foot.meta.RowGroups[g].Columns[i].MetaData
-	c := chunkInfo{
+	c := ChunkInfo{
 		at: m.DataPageOffset, Size: m.TotalCompressedSize, Uncompressed: m.TotalUncompressedSize,
 		Values: m.NumValues, codec: compress.Compression(m.Codec),
 	}

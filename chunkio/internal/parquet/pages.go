@@ -19,8 +19,8 @@ const (
 	readAhead  = 64 << 10
 )
 
-// chunkInfo is where one column chunk stands and what the footer says it holds.
-type chunkInfo struct {
+// ChunkInfo is where one column chunk stands and what the footer says it holds.
+type ChunkInfo struct {
 	at, Size     int64 // bytes of the chunk in the file, dictionary page included
 	Uncompressed int64 // bytes of its pages in memory
 	Values       int64 // entries, nulls and empty lists included
@@ -82,7 +82,7 @@ type page struct {
 // against the chunk's own and against the bytes there are before anything is
 // allocated for it. It reuses the memory of the scratch and allocates nothing a page.
 type pages struct {
-	info chunkInfo
+	info ChunkInfo
 	col  *column
 	buf  *scratch
 	win  window
@@ -96,7 +96,7 @@ type pages struct {
 	page     page
 }
 
-func newPages(in format.Input, info chunkInfo, col *column, buf *scratch) *pages {
+func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) *pages {
 	p := &pages{info: info, col: col, buf: buf, dictSize: -1}
 	p.win = window{in: in, buf: &buf.read, at: info.at, end: info.at + info.Size, ahead: readAhead}
 	if info.Size <= wholeChunk {

@@ -241,7 +241,7 @@ func TestChecksum(t *testing.T) {
 			Encoding: parquet.Encodings.Plain, CRC: crc32.ChecksumIEEE(body) ^ damage, HasCRC: true,
 		}
 		b := append(AppendPageHeader(nil, h), body...)
-		p := newPages(formattest.NewMemory(b), chunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
+		p := newPages(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
 		if more, err := p.next(); err != nil || !more {
 			t.Fatal(more, err)
 		}

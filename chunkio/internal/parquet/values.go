@@ -42,7 +42,7 @@ type scratch struct {
 // scratchBytes bounds what decoding one column chunk holds: the compressed bytes, the
 // page and the dictionary, the dictionary's values as float64, and the state of the
 // codec (0.4 MB for zstd).
-func scratchBytes(c chunkInfo, col *column) int64 {
+func scratchBytes(c ChunkInfo, col *column) int64 {
 	copies := int64(8) // a slice header of 24 bytes for a value of at least 4
 	if col.size > 0 {
 		copies = 1 + int64(8+col.size-1)/int64(col.size)

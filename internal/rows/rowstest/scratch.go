@@ -11,6 +11,7 @@ type Scratch struct {
 	Next func(file string) error
 }
 
+// Make implements stream.Scratch.
 func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile, error) {
 	f, err := s.InMemory.Make(name, total, record)
 	s.Open++

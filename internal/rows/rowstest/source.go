@@ -32,9 +32,13 @@ func (s *Source) Columns() []stream.Column {
 	return cols
 }
 
-func (s *Source) Rows() int64   { return int64(s.N) }
+// Rows implements stream.Source.
+func (s *Source) Rows() int64 { return int64(s.N) }
+
+// Cuts implements stream.Source.
 func (s *Source) Cuts() []int64 { return []int64{0, int64(s.N)} }
 
+// Chunks implements stream.Source.
 func (s *Source) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		s.Passes++
