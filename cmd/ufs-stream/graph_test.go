@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -16,41 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// graphRequests are flags that choose a method on the anchor graph, and vary its settings.
-func graphRequests() []string {
-	return []string{
-		"--method sfufs", "--method sfufs --constraint scatter --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy",
-		"--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
-	}
-}
-
-// TestGraphCutsAndThreads: the selection does not depend on how the rows are cut into
-// files. For the same files, no bit of the answer depends on the threads or the limit.
-func TestGraphCutsAndThreads(t *testing.T) {
-	one, _ := plant(t, 900, 1)
-	seven, _ := plant(t, 900, 7)
-	for _, args := range graphRequests() {
-		var want []string
-		for _, in := range []string{one, seven} {
-			var bits string
-			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"2", "100MiB"}, {"8", "1GiB"}} {
-				s := selection(t, slices.Concat(strings.Fields(args), []string{in, "-k", "9", "--threads", c.threads, "--memory-limit", c.limit})...)
-				if want == nil {
-					want = names(s)
-				}
-				if got := names(s); !slices.Equal(got, want) {
-					t.Errorf("%s, %s threads: %v, want %v", args, c.threads, got, want)
-				}
-				if b := answer(t, s); bits == "" {
-					bits = b
-				} else if b != bits {
-					t.Errorf("%s: %s threads and %s give other bits", args, c.threads, c.limit)
-				}
-			}
-		}
-	}
-}
 
 // scanShards scans n shards of the input with one profile of all shards, and merges their
 // statistics.
@@ -237,16 +201,14 @@ func TestAnchorsFile(t *testing.T) {
 	table := planted.New(planted.Options{Rows: 900, GroupRow: 100})
 	in, _ := plantSource(t, table, 2)
 	sampler := anchor.NewSampler(len(table.Columns()), anchor.SamplerOptions{Rows: 60, Seed: 1})
-	if err := stream.Fold(context.Background(), table, stream.FoldOptions{}, sampler); err != nil {
+	if err := stream.Fold(t.Context(), table, stream.FoldOptions{}, sampler); err != nil {
 		t.Fatal(err)
 	}
 	rows := sampler.Draw(60)
 	file := filepath.Join(t.TempDir(), "anchors.parquet")
 	cols := append(slices.Clone(table.Columns()), stream.Column{Name: "class", Type: "double"})
 	data := append(slices.Clone(rows.Data), make([]float64, 60)...)
-	if err := chunkio.WriteParquet(context.Background(), file, memory{cols, 60, data}, chunkio.WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	writeSource(t, file, memory{cols, 60, data}, chunkio.WriteOptions{})
 	want := selection(t, in, "--method", "sfufs", "-k", "9", "--anchors", "60")
 	got := selection(t, in, "--method", "sfufs", "-k", "9", "--anchors-file", file)
 	if x, y := fmt.Sprint(got.Scores), fmt.Sprint(want.Scores); x != y || rankingOf(got) != rankingOf(want) {

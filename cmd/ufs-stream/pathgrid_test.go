@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,39 +105,10 @@ func TestGridFormats(t *testing.T) {
 		}
 		table := filepath.Join(dir, "grid.txt")
 		must(t, append([]string{"path", "-o", table, "--format", "table"}, flags...)...)
-		b, err := os.ReadFile(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if (g.Recommended < 0) != strings.Contains(string(b), "no setting is recommended") || strings.Contains(string(b), "NaN") {
-			t.Errorf("%s: %d recommended; the table:\n%s", args, g.Recommended, b)
+		if text := read(t, table); (g.Recommended < 0) != strings.Contains(text, "no setting is recommended") || strings.Contains(text, "NaN") {
+			t.Errorf("%s: %d recommended; the table:\n%s", args, g.Recommended, text)
 		}
 	}
-	if r := invoke("path", in, "--method", "sfufs", "--format", "names"); r.code != exit.Usage {
-		t.Errorf("names: exit code %d: %s", r.code, r.err)
-	}
-	if r := invoke("path", in, "--format", "parquet"); r.code != exit.Usage {
-		t.Errorf("a curve as Parquet: exit code %d: %s", r.code, r.err)
-	}
-}
-
-// TestGridOfGraphGreedy: graphgreedy has a curve, as greedy has.
-func TestGridOfGraphGreedy(t *testing.T) {
-	in, _ := plant(t, 300, 1)
-	var p stream.Curve
-	if err := json.Unmarshal([]byte(must(t, "path", in, "--method", "graphgreedy", "-k", "7", "--format", "json")), &p); err != nil {
-		t.Fatal(err)
-	}
-	s := selection(t, in, "--method", "graphgreedy", "-k", "7")
-	for i, point := range p.Points {
-		if f := s.Selected[i]; point.K != f.Rank || point.Name != f.Name || point.Error != f.Error {
-			t.Errorf("point %+v, want %+v", point, f)
-		}
-		if i > 0 && !(point.Error <= p.Points[i-1].Error) {
-			t.Errorf("the error rises at %d", point.K)
-		}
-	}
-	if len(p.Points) != 7 || p.Passes != 2 {
-		t.Errorf("%d points in %d passes", len(p.Points), p.Passes)
-	}
+	ends(t, exit.Usage, "", "path", in, "--method", "sfufs", "--format", "names")
+	ends(t, exit.Usage, "", "path", in, "--format", "parquet") // a curve as Parquet
 }
