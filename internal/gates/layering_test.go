@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"method":        {"stream", "gram", "anchor", "internal/suggest"},
 
 	"internal/rows/rowstest": {"stream", "gram"}, // of tests
+	"internal/browsertest":   {},                 // of tests
 
 	// The methods: the mathematics, and its declaration. None imports another.
 	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/rows", "internal/splitmix"},
@@ -72,7 +73,7 @@ var importers = map[string][]string{
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},
 	"gonum.org/v1/plot":                              {"report"},
-	"github.com/chromedp/":                           nil, // of tests
+	"github.com/chromedp/":                           {"internal/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/kernel"},
 	"github.com/apache/thrift/":                      nil, // arrow's own
 	"google.golang.org/":                             nil, // what only pqarrow needs
