@@ -105,12 +105,7 @@ func newAnchors(m int, std *gram.Standardizer) *Anchors {
 
 // put copies the rows of x to the points from number at on.
 func (a *Anchors) put(at int, x kernel.Matrix[float64]) {
-	for i := range x.Rows {
-		row := a.Points[(at+i)*a.D:][:a.D]
-		for k := range row {
-			row[k] = x.Data[i*x.RowStride+k*x.ColStride]
-		}
-	}
+	kernel.Copy(kernel.RowMajor(a.Points[at*a.D:], x.Rows, a.D, a.D), x)
 }
 
 // seal makes sure that distances cannot overflow, and takes the digest.
@@ -130,8 +125,7 @@ func (a *Anchors) seal(std *gram.Standardizer) error {
 		return stream.Dataf("", "squared distances between rows and anchors overflow; scale the columns")
 	}
 	h := sha256.New()
-	var buf []byte
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(a.M))
+	buf := binary.LittleEndian.AppendUint64(nil, uint64(a.M))
 	for i := range a.M {
 		for _, v := range a.Points[i*a.D:][:a.D] {
 			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))

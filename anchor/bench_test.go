@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -15,13 +16,10 @@ func BenchmarkAdd(b *testing.B) {
 	const d = 784
 	n := stream.BlockRows(d)
 	tab := clusters(n, d, 1)
-	c := tab.chunk(0, n)
+	c := tab.Chunk(0, n)
 	c.Missing = nil
 	for _, m := range []int{1000, 2000} {
-		a, err := Random(tab.sampler(b, m), m, tab.standardizer(b, gram.ScaleStandard))
-		if err != nil {
-			b.Fatal(err)
-		}
+		a := must.Get(Random(tab.sampler(b, m), m, tab.standardizer(b, gram.ScaleStandard)))(b)
 		for _, workers := range []int{1, 2} {
 			run := func(name string, fn func(b *testing.B)) {
 				b.Run(fmt.Sprintf("%s/m=%d/workers=%d", name, m, workers), func(b *testing.B) {
@@ -32,17 +30,11 @@ func BenchmarkAdd(b *testing.B) {
 				})
 			}
 			run("graph", func(b *testing.B) {
-				s, err := NewStatistics(a, Options{Threads: workers})
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := must.Get(NewStatistics(a, Options{Threads: workers}))(b)
 				add(b, c, s)
 			})
 			run("graph+gram", func(b *testing.B) {
-				s, err := NewStatistics(a, Options{Threads: workers})
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := must.Get(NewStatistics(a, Options{Threads: workers}))(b)
 				add(b, c, s, gram.NewMoments(d, gram.Options{Threads: workers}))
 			})
 		}
@@ -52,9 +44,7 @@ func BenchmarkAdd(b *testing.B) {
 func add(b *testing.B, c *stream.Chunk, adders ...stream.Adder) {
 	for b.Loop() {
 		for _, a := range adders {
-			if err := a.Add(c); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, a.Add(c))
 		}
 	}
 }
@@ -63,12 +53,10 @@ func add(b *testing.B, c *stream.Chunk, adders ...stream.Adder) {
 func BenchmarkSampler(b *testing.B) {
 	const d = 784
 	n := stream.BlockRows(d)
-	c := clusters(n, d, 1).chunk(0, n)
+	c := clusters(n, d, 1).Chunk(0, n)
 	s := NewSampler(d, SamplerOptions{Seed: 1})
 	for b.Loop() {
-		if err := s.Add(c); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, s.Add(c))
 		c.Start += int64(n)
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(n), "ns/row")

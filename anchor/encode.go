@@ -26,7 +26,7 @@ const (
 // bytes: "ufsanch1", m, K, D, rows, the anchors' digest (4 words), then D times column,
 // centre, factor and fill, then Δ, ZᵀX by rows, and the upper triangle of ZᵀZ by rows.
 
-const headWords = 5 + len(Digest{})/8
+const headWords = 4 + len(Digest{})/8 // behind the magic
 
 // WriteTo writes the binary form of s through a buffer of 64 KiB. It implements
 // io.WriterTo.
@@ -62,19 +62,12 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 // *stream.UsageError; adding rows then gives the same bits as to the original. Without
 // anchors s reads any state that fits its limit. s is unchanged on error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
-	d := words.NewReader(r)
-	got := s.decode(d)
-	if d.Err() == nil {
-		*s = *got
-	}
-	return d.Read(), d.Err()
+	return words.Replace(s, r, s.decode)
 }
 
 func (s *Statistics) decode(r *words.Reader) *Statistics {
+	r.Magic(statisticsMagic, "anchor statistics")
 	r.Expect(int64(headWords))
-	if r.Word() != words.Magic(statisticsMagic) {
-		r.Fail("no anchor statistics")
-	}
 	got := &Statistics{opt: s.opt, anchors: s.anchors, work: s.work}
 	got.m = int(r.Count("number of anchors", maxRows))
 	got.k = int(r.Count("number of neighbours", int64(got.m)))

@@ -1,42 +1,15 @@
 package anchor
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
-
-// readFixtures decodes every file of the given pattern into a new T.
-func readFixtures[T any](t *testing.T, pattern string) []T {
-	t.Helper()
-	dir := os.Getenv("UFS_FIXTURES")
-	if dir == "" {
-		dir = "../testdata/fixtures"
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, pattern))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no %s in %s, err = %v", pattern, dir, err)
-	}
-	var all []T
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var file T
-		if err := json.Unmarshal(data, &file); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		all = append(all, file)
-	}
-	return all
-}
 
 type anchorCase struct {
 	Name           string
@@ -53,24 +26,17 @@ type anchorCase struct {
 // rawAnchors makes anchors of raw rows, unscaled as in the fixtures.
 func rawAnchors(t *testing.T, tab table, anchors [][]float64) *Anchors {
 	t.Helper()
-	a, err := Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(Given(t.Context(), fromRows(anchors), len(anchors), tab.standardizer(t, gram.ScaleNone)))(t)
 }
 
 // denseZ runs the rows of tab through the statistics' own search and weights.
 func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64) {
 	t.Helper()
-	s, err := NewStatistics(a, Options{Neighbors: k})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewStatistics(a, Options{Neighbors: k}))(t)
 	w := s.newScratch()
-	z, nearest = zeros(tab.rows(), a.M), zeros(tab.rows(), k+1)
-	for i := range tab.rows() {
-		a.place.transform(1, w.points, w.stride, tab.chunk(i, i+1), 0, 1)
+	z, nearest = zeros(tab.N(), a.M), zeros(tab.N(), k+1)
+	for i := range tab.N() {
+		a.place.transform(1, w.points, w.stride, tab.Chunk(i, i+1), 0, 1)
 		w.near.To(w.index, w.distance, kernel.ColMajor(w.points, 1, a.D, w.stride))
 		copy(nearest[i], w.distance)
 		if w.weigh(1, k) >= 0 {
@@ -87,29 +53,22 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 // units of 1e-16 of their size; weights divide by differences of distances, which are
 // at least 1e-2 times the distances here.
 func TestFixtureAnchor(t *testing.T) {
-	for _, file := range readFixtures[struct{ Cases []anchorCase }](t, "anchor_*.json") {
-		if len(file.Cases) == 0 {
-			t.Fatal("no cases")
-		}
-		for _, fix := range file.Cases {
-			t.Run(fix.Name, fix.run)
-		}
+	for _, fix := range rowstest.Fixtures[anchorCase](t, "anchor") {
+		t.Run(fix.Name, fix.run)
 	}
 }
 
 func (fix *anchorCase) run(t *testing.T) {
 	tab := fromRows(fix.X)
-	n, m := len(fix.X), len(fix.Anchors)
 	z, nearest := denseZ(t, tab, rawAnchors(t, tab, fix.Anchors), fix.K)
-	for i := range n {
-		want := slices.Clone(fix.Sqdist[i])
-		slices.Sort(want)
+	for i, want := range fix.Sqdist {
+		want = slices.Sorted(slices.Values(want))
 		checkNear(t, "nearest", nearest[i], [][]float64{want[:fix.K+1]}, 1e-13)
 		if slices.Contains(fix.DegenerateRows, i) && nearest[i][0] != nearest[i][fix.K] {
 			t.Errorf("row %d: distances %v are not equal", i, nearest[i])
 		}
 	}
-	checkNear(t, "Z", flat(z), fix.Z, 1e-12)
+	checkNear(t, "Z", slices.Concat(z...), fix.Z, 1e-12)
 
 	s := tab.statistics(t, rawAnchors(t, tab, fix.Anchors), Options{Neighbors: fix.K}, 3)
 	checkNear(t, "Delta", s.delta, [][]float64{fix.Delta}, 1e-12)
@@ -118,22 +77,17 @@ func (fix *anchorCase) run(t *testing.T) {
 			t.Errorf("anchor %d is used", j)
 		}
 	}
-	a := zeros(n, n)
-	for i := range n {
+	a := affinity(z, s.delta)
+	for i, row := range a {
 		sum := 0.0
-		for l := range n {
-			for j := range m {
-				if s.delta[j] > 0 {
-					a[i][l] += z[i][j] * z[l][j] / s.delta[j]
-				}
-			}
-			sum += a[i][l]
+		for _, v := range row {
+			sum += v
 		}
 		if math.Abs(sum-1) > 1e-12 {
 			t.Errorf("row %d of A sums to %v", i, sum)
 		}
 	}
-	checkNear(t, "A", flat(a), fix.A, 1e-12)
+	checkNear(t, "A", slices.Concat(a...), fix.A, 1e-12)
 }
 
 type sfufsFile struct {
@@ -149,48 +103,31 @@ type sfufsFile struct {
 // The statistics about the frame's centre, moved back to 0, equal the fixture's; centred,
 // they make the Graph.
 func TestFixtureSfufsStatistics(t *testing.T) {
-	for _, fix := range readFixtures[sfufsFile](t, "sfufs_*.json") {
+	for _, fix := range rowstest.Fixtures[sfufsFile](t, "sfufs") {
 		tab := fromRows(fix.X)
 		a := rawAnchors(t, tab, fix.Anchors)
 		z, _ := denseZ(t, tab, a, fix.K)
-		checkNear(t, "Z", flat(z), fix.Z, 1e-11)
+		checkNear(t, "Z", slices.Concat(z...), fix.Z, 1e-11)
 		s := tab.statistics(t, a, Options{Neighbors: fix.K}, 13)
 		checkNear(t, "Delta", s.delta, [][]float64{fix.Stats.Delta}, 1e-12)
-		m, d, n := a.M, a.D, float64(tab.rows())
-		ztx, ztz, sum := zeros(m, d), zeros(m, m), make([]float64, d)
-		for j := range m {
-			for k := range d {
-				ztx[j][k] = s.zx[j*d+k] + s.delta[j]*s.frame.center[k]
-				sum[k] += ztx[j][k]
-			}
-			for l := range m {
-				ztz[j][l] = s.zz[min(j, l)*m+max(j, l)]
-			}
+		m, d, n := a.M, a.D, float64(tab.N())
+		ztx := matrix(m, d, func(j, k int) float64 { return s.zx[j*d+k] + s.delta[j]*s.frame.center[k] })
+		ztz := matrix(m, m, func(j, l int) float64 { return s.zz[min(j, l)*m+max(j, l)] })
+		sum := make([]float64, d)
+		for _, row := range ztx {
+			kernel.Axpy(1, row, sum)
 		}
-		checkNear(t, "ZtX", flat(ztx), fix.Stats.ZtX, 1e-12)
-		checkNear(t, "ZtZ", flat(ztz), fix.Stats.ZtZ, 1e-12)
+		checkNear(t, "ZtX", slices.Concat(ztx...), fix.Stats.ZtX, 1e-12)
+		checkNear(t, "ZtZ", slices.Concat(ztz...), fix.Stats.ZtZ, 1e-12)
 		checkNear(t, "sum", sum, [][]float64{fix.Stats.Sum}, 1e-12)
 
-		g, err := s.Graph(tab.gram(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		centred := zeros(d, d)
-		for i := range d {
-			for j := range d {
-				centred[i][j] = fix.Stats.G[i][j] - fix.Stats.Sum[i]*fix.Stats.Sum[j]/n
-			}
-		}
-		checkNear(t, "G", g.G, centred, 1e-12)
-		c, w := zeros(m, d), zeros(m, m)
-		for i := range m {
-			for j := range d {
-				c[i][j] = (fix.Stats.ZtX[i][j] - fix.Stats.Delta[i]*fix.Stats.Sum[j]/n) / math.Sqrt(fix.Stats.Delta[i])
-			}
-			for j := range m {
-				w[i][j] = fix.Stats.ZtZ[i][j] / math.Sqrt(fix.Stats.Delta[i]*fix.Stats.Delta[j])
-			}
-		}
+		g := must.Get(s.Graph(tab.gram(t, gram.ScaleCenter)))(t)
+		stats := fix.Stats
+		checkNear(t, "G", g.G, matrix(d, d, func(i, j int) float64 { return stats.G[i][j] - stats.Sum[i]*stats.Sum[j]/n }), 1e-12)
+		c := matrix(m, d, func(i, j int) float64 {
+			return (stats.ZtX[i][j] - stats.Delta[i]*stats.Sum[j]/n) / math.Sqrt(stats.Delta[i])
+		})
+		w := matrix(m, m, func(i, j int) float64 { return stats.ZtZ[i][j] / math.Sqrt(stats.Delta[i]*stats.Delta[j]) })
 		checkNear(t, "C", g.C, c, 1e-12)
 		checkNear(t, "S", g.S, w, 1e-12)
 	}

@@ -5,15 +5,13 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/greedy"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 func init() {
 	anchor.GreedyChoice = func(t *testing.T, sym, h []float64, d, k int) (order []int, scores, left []float64) {
 		t.Helper()
-		r, err := greedy.SelectTarget(t.Context(), sym, d, greedy.Target{Rows: d, H: h}, greedy.Options{K: k})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(greedy.SelectTarget(t.Context(), sym, d, greedy.Target{Rows: d, H: h}, greedy.Options{K: k}))(t)
 		return r.Order, r.Scores, r.Error
 	}
 }

@@ -33,19 +33,12 @@ func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 // with the bytes read; if it would exceed the limit, ReadFrom fails with a
 // *stream.MemoryError before it reads any row. s is unchanged on error.
 func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
-	d := words.NewReader(r)
-	got := s.decode(d)
-	if d.Err() == nil {
-		*s = *got
-	}
-	return d.Read(), d.Err()
+	return words.Replace(s, r, s.decode)
 }
 
 func (s *Sampler) decode(r *words.Reader) *Sampler {
-	r.Expect(5)
-	if r.Word() != words.Magic(samplerMagic) {
-		r.Fail("no sample of rows")
-	}
+	r.Magic(samplerMagic, "sample of rows")
+	r.Expect(4)
 	got := &Sampler{d: int(r.Count("number of columns", maxColumns)), opt: s.opt}
 	if s.d > 0 && got.d != s.d {
 		r.Fail("%d columns, want %d", got.d, s.d)

@@ -2,11 +2,13 @@ package anchor
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -17,14 +19,11 @@ func TestSamplerIsTheRowsOfLowestHash(t *testing.T) {
 		tab := clusters(max(n, 1), 4, 1).holes()
 		order := rand.New(rand.NewPCG(1, 1)).Perm(n)
 		slices.SortFunc(order, func(a, b int) int {
-			if splitmix.Hash(1, uint64(a)) < splitmix.Hash(1, uint64(b)) {
-				return -1
-			}
-			return 1
+			return cmp.Compare(splitmix.Hash(1, uint64(a)), splitmix.Hash(1, uint64(b)))
 		})
 		for _, height := range []int{1, 7, 64, 200} {
 			s := NewSampler(4, SamplerOptions{Rows: 10, Seed: 1})
-			tab.add(t, s, 0, n, height)
+			tab.Add(t, s, 0, n, height)
 			if s.Len() != min(n, 10) {
 				t.Fatalf("%d rows of %d", s.Len(), n)
 			}
@@ -33,7 +32,7 @@ func TestSamplerIsTheRowsOfLowestHash(t *testing.T) {
 				if c.Position(i) != int64(order[i]) {
 					t.Fatalf("n=%d height=%d: row %d is at %d, want %d", n, height, i, c.Position(i), order[i])
 				}
-				for j, col := range tab.cols {
+				for j, col := range tab.Cols {
 					if x, want := c.Col(j)[i], col[order[i]]; x != want && (x == x || want == want) {
 						t.Fatalf("n=%d height=%d: value (%d, %d) is %v, want %v", n, height, i, j, x, want)
 					}
@@ -53,11 +52,9 @@ func TestSamplerMergesExactly(t *testing.T) {
 		all := NewSampler(3, SamplerOptions{Rows: 40 + round, Seed: 1})
 		for _, p := range parts {
 			part := NewSampler(3, SamplerOptions{Rows: 40, Seed: 1})
-			tab.add(t, part, p*500/7, (p+1)*500/7, 64)
+			tab.Add(t, part, p*500/7, (p+1)*500/7, 64)
 			before := written(t, part)
-			if err := all.Merge(part); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, all.Merge(part))
 			if !bytes.Equal(before, written(t, part)) {
 				t.Fatal("merging changed the other sample")
 			}
@@ -74,26 +71,15 @@ func TestSamplerMergesExactly(t *testing.T) {
 
 // Positions count dropped rows; sparse rows give the same sample as dense ones.
 func TestSamplerTakesDroppedAndSparseRows(t *testing.T) {
-	tab := clusters(60, 5, 3)
-	for j := range tab.cols {
-		for i := range tab.cols[j] {
-			if (i+j)%3 > 0 {
-				tab.cols[j][i] = 0
-			}
-		}
-	}
-	sparse := tab
-	sparse.sparse = true
+	tab, sparse := clusters(60, 5, 3).thinned(3)
 	if !bytes.Equal(written(t, tab.sampler(t, 20)), written(t, sparse.sampler(t, 20))) {
 		t.Error("sparse rows give another sample")
 	}
-	dropped := tab.chunk(10, 20)
+	dropped := tab.Chunk(10, 20)
 	dropped.Start, dropped.Block, dropped.Positions = 0, 50, []int64{3, 5, 8, 13, 21, 22, 23, 30, 40, 49}
 	s := NewSampler(5, SamplerOptions{Rows: 4, Seed: 9})
 	for _, c := range []*stream.Chunk{dropped, {Start: 50, Block: 3, Cols: 5}} {
-		if err := s.Add(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(c))
 	}
 	for _, p := range s.Draw(4).Positions {
 		if !slices.Contains(dropped.Positions, p) {
@@ -109,7 +95,7 @@ func TestSamplerIsUniform(t *testing.T) {
 	var count [20]int
 	for seed := range uint64(2000) {
 		s := NewSampler(1, SamplerOptions{Rows: 5, Seed: seed})
-		tab.add(t, s, 0, 20, 20)
+		tab.Add(t, s, 0, 20, 20)
 		for _, p := range s.Draw(5).Positions {
 			count[p]++
 		}
@@ -125,9 +111,7 @@ func TestSamplerIsUniform(t *testing.T) {
 func TestSamplerTellsEqualPositionsByValue(t *testing.T) {
 	a, b := clusters(30, 3, 5), clusters(30, 3, 6)
 	ab, ba := a.sampler(t, 9), b.sampler(t, 9)
-	if err := errors.Join(ab.Merge(b.sampler(t, 9)), ba.Merge(a.sampler(t, 9))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(ab.Merge(b.sampler(t, 9)), ba.Merge(a.sampler(t, 9))))
 	if !bytes.Equal(written(t, ab), written(t, ba)) {
 		t.Error("the order of merging matters")
 	}
@@ -145,16 +129,16 @@ func TestSamplerRefuses(t *testing.T) {
 	if err := s.Merge(NewSampler(2, SamplerOptions{Seed: 1})); err == nil {
 		t.Error("other columns are merged")
 	}
-	if err := s.Add(clusters(3, 2, 1).chunk(0, 3)); err == nil {
+	if err := s.Add(clusters(3, 2, 1).Chunk(0, 3)); err == nil {
 		t.Error("other columns are added")
 	}
 	if !bytes.Equal(before, written(t, s)) {
 		t.Error("an error changed the sample")
 	}
 	s = NewSampler(3, SamplerOptions{Rows: 9, Limit: SamplerBytes(9, 3)})
-	tab.add(t, s, 0, 30, 30)
+	tab.Add(t, s, 0, 30, 30)
 	s = NewSampler(3, SamplerOptions{Rows: 10, Limit: SamplerBytes(9, 3)})
-	if err := s.Add(tab.chunk(0, 30)); !errors.As(err, &tight) || s.Len() != 0 {
+	if err := s.Add(tab.Chunk(0, 30)); !errors.As(err, &tight) || s.Len() != 0 {
 		t.Errorf("beyond the limit: %v, %d rows", err, s.Len())
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // GreedyChoice is package greedy's choice of k of d features for the target that H is of,
@@ -59,16 +60,16 @@ func bestColumns(x, target [][]float64, k int) (order []int, left []float64) {
 			e := slices.Clone(col)
 			for range 2 {
 				for _, q := range basis {
-					along(e, q, -dot(e, q))
+					kernel.Axpy(-kernel.Dot(e, q), q, e)
 				}
 			}
-			norm := math.Sqrt(dot(e, e))
+			norm := math.Sqrt(kernel.Dot(e, e))
 			if slices.Contains(order, j) || norm < 1e-9 {
 				continue
 			}
 			gain := 0.0
 			for _, col := range t {
-				v := dot(col, e) / norm
+				v := kernel.Dot(col, e) / norm
 				gain += v * v
 			}
 			if gain > best {
@@ -81,29 +82,16 @@ func bestColumns(x, target [][]float64, k int) (order []int, left []float64) {
 		}
 		basis, order = append(basis, next), append(order, at)
 		for _, col := range t {
-			along(col, next, -dot(col, next))
+			kernel.Axpy(-kernel.Dot(col, next), next, col)
 		}
 		left = append(left, squares(t))
 	}
 	return order, left
 }
 
-func dot(x, y []float64) (sum float64) {
-	for i, v := range x {
-		sum += v * y[i]
-	}
-	return sum
-}
-
-func along(x, y []float64, alpha float64) {
-	for i, v := range y {
-		x[i] += alpha * v
-	}
-}
-
 func squares(a [][]float64) (sum float64) {
 	for _, row := range a {
-		sum += dot(row, row)
+		sum += kernel.Dot(row, row)
 	}
 	return sum
 }
@@ -114,10 +102,7 @@ func TestNoSmoothingIsGreedy(t *testing.T) {
 	g := tab.graph(t, tab.random(t, 20, gram.ScaleStandard), Options{})
 	s := g.Smooth(1, 0)
 	got, scores, _ := GreedyChoice(t, g.G, s.H, g.D, 8)
-	centred, err := moments(t, tab).Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	centred := tab.gram(t, gram.ScaleStandard)
 	want, _, left := GreedyChoice(t, centred.Sym, centred.Sym, centred.D, 8)
 	if !slices.Equal(got, want) {
 		t.Fatalf("order %v, want %v", got, want)

@@ -7,9 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -18,13 +20,7 @@ var scales = []gram.Scale{gram.ScaleNone, gram.ScaleCenter, gram.ScaleMinMax, gr
 // own returns the raw rows of the table at the positions of a sample.
 func (t table) own(tb testing.TB, m int) [][]float64 {
 	c := t.sampler(tb, m).Draw(m)
-	rows := zeros(m, len(t.cols))
-	for i := range rows {
-		for j := range t.cols {
-			rows[i][j] = c.Col(j)[i]
-		}
-	}
-	return rows
+	return matrix(m, len(t.Cols), func(i, j int) float64 { return c.Col(j)[i] })
 }
 
 // The graph equals the naive twin's, under every scale, with missing entries filled and a
@@ -37,11 +33,7 @@ func TestGraphIsTheTwins(t *testing.T) {
 		if missing {
 			tab = tab.holes()
 		}
-		constant := make([]float64, n)
-		for i := range constant {
-			constant[i] = 2.5
-		}
-		tab.cols = append(tab.cols[:4:4], append([][]float64{constant}, tab.cols[4:]...)...)
+		tab.Cols = slices.Insert(tab.Cols, 4, slices.Repeat([]float64{2.5}, n)) // constant
 		anchors := tab.own(t, m)
 		for _, scale := range scales {
 			t.Run(fmt.Sprintf("%v/missing=%v", scale, missing), func(t *testing.T) {
@@ -50,12 +42,7 @@ func TestGraphIsTheTwins(t *testing.T) {
 				if g.Rows != n || g.M != m || g.D != 6 {
 					t.Fatalf("%d rows, %d anchors, %d features", g.Rows, g.M, g.D)
 				}
-				b := zeros(n, m)
-				for i := range n {
-					for j := range m {
-						b[i][j] = w.z[i][j] / math.Sqrt(w.delta[j])
-					}
-				}
+				b := matrix(n, m, func(i, j int) float64 { return w.z[i][j] / math.Sqrt(w.delta[j]) })
 				bt := transposed(b)
 				checkNear(t, "Delta", g.Delta, [][]float64{w.delta}, 1e-11)
 				checkNear(t, "G", g.G, times(transposed(w.x), w.x), 1e-12)
@@ -79,16 +66,7 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 			}
 		}
 	}
-	dense := clusters(n, 5, 3)
-	for j := range dense.cols {
-		for i := range dense.cols[j] {
-			if (i+j)%2 == 0 {
-				dense.cols[j][i] = 0
-			}
-		}
-	}
-	sparse := dense
-	sparse.sparse = true
+	dense, sparse := clusters(n, 5, 3).thinned(2)
 	a = dense.random(t, 12, gram.ScaleNone)
 	if !bytes.Equal(written(t, dense.statistics(t, a, Options{}, 300)), written(t, sparse.statistics(t, a, Options{}, 300))) {
 		t.Error("sparse rows give other bits")
@@ -104,15 +82,13 @@ func TestMergeIsConcatenation(t *testing.T) {
 	var parts *Statistics
 	for p := range 7 {
 		s := withoutRows(t, a)
-		tab.add(t, s, p*n/7, (p+1)*n/7, 50)
+		tab.Add(t, s, p*n/7, (p+1)*n/7, 50)
 		if parts == nil {
 			parts = s
 			continue
 		}
 		before := written(t, s)
-		if err := parts.Merge(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, parts.Merge(s))
 		if !bytes.Equal(before, written(t, s)) {
 			t.Fatal("merging changed the other statistics")
 		}
@@ -131,12 +107,8 @@ func TestRefuses(t *testing.T) {
 	s := tab.statistics(t, a, Options{}, 50)
 	before := written(t, s)
 	var usage *stream.UsageError
-	other, err := NewStatistics(a, Options{Neighbors: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, o := range map[string]*Statistics{
-		"neighbours": other,
+		"neighbours": must.Get(NewStatistics(a, Options{Neighbors: 4}))(t),
 		"anchors":    withoutRows(t, tab.random(t, 10, gram.ScaleStandard)),
 		"scaling":    withoutRows(t, tab.random(t, 9, gram.ScaleNone)),
 	} {
@@ -144,12 +116,12 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("other %s: %v", name, err)
 		}
 	}
-	weighted := tab.chunk(0, 5)
+	weighted := tab.Chunk(0, 5)
 	weighted.Weight = []float64{1, 1, 1, 1, 1}
 	if err := s.Add(weighted); !errors.As(err, &usage) {
 		t.Errorf("weights: %v", err)
 	}
-	if err := s.Add(clusters(5, 4, 1).chunk(0, 5)); err == nil {
+	if err := s.Add(clusters(5, 4, 1).Chunk(0, 5)); err == nil {
 		t.Error("other columns are added")
 	}
 	if !bytes.Equal(before, written(t, s)) {
@@ -162,7 +134,7 @@ func TestRefuses(t *testing.T) {
 	if _, err := NewStatistics(a, Options{Limit: 1000}); !errors.As(err, &tight) {
 		t.Errorf("beyond the limit: %v", err)
 	}
-	if err := emptyStatistics(t, Options{}).Add(tab.chunk(0, 5)); err == nil {
+	if err := emptyStatistics(t, Options{}).Add(tab.Chunk(0, 5)); err == nil {
 		t.Error("rows are added without anchors")
 	}
 	if _, err := Random(tab.sampler(t, 5), 6, tab.standardizer(t, gram.ScaleNone)); !errors.As(err, &usage) {
@@ -175,7 +147,7 @@ func TestOverflow(t *testing.T) {
 	tab := clusters(40, 2, 6)
 	var bad *stream.DataError
 	s := tab.statistics(t, tab.random(t, 9, gram.ScaleNone), Options{}, 40)
-	far := tab.chunk(0, 40)
+	far := tab.Chunk(0, 40)
 	far.Data[7] = 1e200
 	if err := s.Add(far); !errors.As(err, &bad) {
 		t.Fatalf("err = %v", err)
@@ -183,11 +155,7 @@ func TestOverflow(t *testing.T) {
 	if _, err := s.WriteTo(&bytes.Buffer{}); !errors.As(err, &bad) {
 		t.Errorf("written: %v", err)
 	}
-	large := table{cols: make([][]float64, 2)}
-	for i := range 40 {
-		large.cols[0] = append(large.cols[0], 2e152*float64(i%2))
-		large.cols[1] = append(large.cols[1], 2e152*float64(i%3))
-	}
+	large := table{tab.With(func(i, j int, _ float64) float64 { return 2e152 * float64(i%(2+j)) })}
 	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleNone)); !errors.As(err, &bad) {
 		t.Errorf("distances that overflow: %v", err)
 	}
@@ -200,12 +168,7 @@ func TestOverflow(t *testing.T) {
 // with x + s rounded to s·1e-16, weights move by s·1e-16 over differences of distances.
 func TestShift(t *testing.T) {
 	// Multiples of 2⁻²⁰: x + 1e6 is exact, and so the shifted table is the same table.
-	tab := clusters(200, 6, 7)
-	for _, col := range tab.cols {
-		for i, x := range col {
-			col[i] = math.Round(x*0x1p20) * 0x1p-20
-		}
-	}
+	tab := table{clusters(200, 6, 7).With(func(_, _ int, x float64) float64 { return math.Round(x*0x1p20) * 0x1p-20 })}
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
 		want := tab.graph(t, tab.random(t, 20, scale), Options{})
 		for _, shift := range []float64{1e4, -1e6} {
@@ -255,18 +218,10 @@ func TestConstantVector(t *testing.T) {
 func TestPermutation(t *testing.T) {
 	tab := clusters(100, 9, 9)
 	order := rand.New(rand.NewPCG(1, 2)).Perm(9)
-	permuted := table{cols: make([][]float64, 9)}
-	for j, to := range order {
-		permuted.cols[to] = tab.cols[j]
-	}
+	permuted := table{tab.Permuted(order)}
 	g := tab.graph(t, tab.random(t, 15, gram.ScaleStandard), Options{})
 	p := permuted.graph(t, permuted.random(t, 15, gram.ScaleStandard), Options{})
-	back := zeros(g.M, g.D)
-	for i := range g.M {
-		for j := range g.D {
-			back[i][j] = p.C[i*g.D+order[j]]
-		}
-	}
+	back := matrix(g.M, g.D, func(i, j int) float64 { return p.C[i*g.D+order[j]] })
 	checkNear(t, "S", p.S, [][]float64{g.S}, 1e-11)
 	checkNear(t, "C", g.C, back, 1e-11)
 }
@@ -277,12 +232,9 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 	tab := clusters(80, 6, 10)
 	a := tab.random(t, 12, gram.ScaleStandard)
 	all := tab.graph(t, a, Options{})
-	few := tab.gram(t)
+	few := tab.gram(t, gram.ScaleCenter)
 	few.Keep([]bool{true, false, true, true, false, true})
-	g, err := tab.statistics(t, a, Options{}, 80).Graph(few)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(tab.statistics(t, a, Options{}, 80).Graph(few))(t)
 	for k, j := range []int{0, 2, 3, 5} {
 		for i := range g.M {
 			if g.C[i*g.D+k] != all.C[i*all.D+j] {
@@ -295,39 +247,25 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 			}
 		}
 	}
-	raw, err := moments(t, tab).Finish(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := tab.gram(t, gram.ScaleStandard)
 	if _, err := tab.statistics(t, a, Options{}, 80).Graph(raw); err == nil {
 		t.Error("a scaled Gram matrix is taken")
 	}
-	if _, err := withoutRows(t, a).Graph(tab.gram(t)); err == nil {
+	if _, err := withoutRows(t, a).Graph(tab.gram(t, gram.ScaleCenter)); err == nil {
 		t.Error("a Gram matrix of other rows is taken")
 	}
 	s := tab.statistics(t, a, Options{}, 80)
-	if _, err := s.Graph(tab.gram(t)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Add(tab.chunk(0, 4)); err == nil {
+	must.Get(s.Graph(tab.gram(t, gram.ScaleCenter)))(t)
+	if err := s.Add(tab.Chunk(0, 4)); err == nil {
 		t.Error("statistics are used after they became a graph")
 	}
-}
-
-func moments(tb testing.TB, tab table) *gram.Moments {
-	m := gram.NewMoments(len(tab.cols), gram.Options{})
-	tab.add(tb, m, 0, tab.rows(), 64)
-	return m
 }
 
 // Anchors of k-means are the same for any workers; Given's are rows in the frame.
 func TestAnchors(t *testing.T) {
 	tab := clusters(300, 4, 11).holes()
 	std := tab.standardizer(t, gram.ScaleStandard)
-	first, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Threads: 1}))(t)
 	again, err := KMeans(t.Context(), tab.sampler(t, 200), 20, std, KMeansOptions{Seed: 3, Threads: 8})
 	if err != nil || first.Digest != again.Digest || first.M != 20 || len(first.Points) != 80 {
 		t.Errorf("%d anchors, %d coordinates, the same %v, err = %v", first.M, len(first.Points), first.Digest == again.Digest, err)
@@ -354,19 +292,14 @@ func TestAnchors(t *testing.T) {
 func TestMemoryDoesNotGrowWithRows(t *testing.T) {
 	tab := clusters(512, 40, 12)
 	a := tab.random(t, 100, gram.ScaleStandard)
-	c := tab.chunk(0, 512)
+	c := tab.Chunk(0, 512)
 	opt := Options{Threads: 1, Limit: Bytes(100, 40, 5, 1)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := NewStatistics(a, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewStatistics(a, opt))(t)
 	sampler := NewSampler(40, SamplerOptions{Rows: 50})
 	add := func() {
-		if err := errors.Join(s.Add(c), sampler.Add(c)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(s.Add(c), sampler.Add(c)))
 		c.Start += 512
 	}
 	add()

@@ -15,14 +15,14 @@ func TestSamplerKeepsColumns(t *testing.T) {
 		var some table
 		for j, want := range wanted {
 			if want {
-				some.cols = append(some.cols, tab.cols[j])
+				some.Cols = append(some.Cols, tab.Cols[j])
 			}
 		}
-		s, whole := NewSampler(5, SamplerOptions{Rows: 20, Seed: 1}), NewSampler(len(some.cols), SamplerOptions{Rows: 20, Seed: 1})
-		tab.add(t, s, 0, 100, 64)
+		s, whole := NewSampler(5, SamplerOptions{Rows: 20, Seed: 1}), NewSampler(len(some.Cols), SamplerOptions{Rows: 20, Seed: 1})
+		tab.Add(t, s, 0, 100, 64)
 		s.Keep(wanted)
-		some.add(t, s, 100, 300, 64)
-		some.add(t, whole, 0, 300, 64)
+		some.Add(t, s, 100, 300, 64)
+		some.Add(t, whole, 0, 300, 64)
 		if !bytes.Equal(written(t, s), written(t, whole)) {
 			t.Errorf("%v: another sample", wanted)
 		}

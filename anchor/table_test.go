@@ -1,33 +1,19 @@
 package anchor
 
 import (
-	"context"
-	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 )
 
-// table is a small table in memory: columns of equal length, NaN where missing.
-type table struct {
-	cols   [][]float64
-	sparse bool
-}
+// table is a table with its anchors, statistics and graph, and their naive twin.
+type table struct{ tabletest.Table }
 
-func fromRows(rows [][]float64) (t table) {
-	for j := range rows[0] {
-		col := make([]float64, len(rows))
-		for i := range col {
-			col[i] = rows[i][j]
-		}
-		t.cols = append(t.cols, col)
-	}
-	return t
-}
+func fromRows(rows [][]float64) table { return table{tabletest.Table{Cols: transposed(rows)}} }
 
 // clusters makes n rows of d columns around d centres, with unlike spreads and means.
 func clusters(n, d int, seed uint64) (t table) {
@@ -41,155 +27,75 @@ func clusters(n, d int, seed uint64) (t table) {
 		for i := range col {
 			col[i] = 5*math.Cos(float64(group[i]*(j+1))) + r.NormFloat64()*(1+float64(j%3)) - float64(j)
 		}
-		t.cols = append(t.cols, col)
+		t.Cols = append(t.Cols, col)
 	}
 	return t
 }
 
 // holes makes entries of every other column missing.
 func (t table) holes() table {
-	out := table{cols: make([][]float64, len(t.cols))}
-	for j, col := range t.cols {
-		out.cols[j] = append([]float64(nil), col...)
-		for i := range col {
-			if j%2 == 1 && (i*7+j)%5 == 0 {
-				out.cols[j][i] = math.NaN()
-			}
+	return table{t.With(func(i, j int, x float64) float64 {
+		if j%2 == 1 && (i*7+j)%5 == 0 {
+			return math.NaN()
 		}
-	}
-	return out
+		return x
+	})}
+}
+
+// thinned keeps one in so many entries and clears the others, in rows of either storage.
+func (t table) thinned(every int) (dense, sparse table) {
+	dense.Table = t.With(func(i, j int, x float64) float64 {
+		if (i+j)%every > 0 {
+			return 0
+		}
+		return x
+	})
+	sparse = dense
+	sparse.Sparse = true
+	return dense, sparse
 }
 
 func (t table) shifted(by float64) table {
-	out := table{cols: make([][]float64, len(t.cols))}
-	for j, col := range t.cols {
-		for _, x := range col {
-			out.cols[j] = append(out.cols[j], x+by)
-		}
-	}
-	return out
-}
-
-func (t table) rows() int { return len(t.cols[0]) }
-
-func (t table) Rows() int64   { return int64(t.rows()) }
-func (t table) Cuts() []int64 { return []int64{0, t.Rows()} }
-func (t table) Columns() []stream.Column {
-	out := make([]stream.Column, len(t.cols))
-	for j := range out {
-		out[j].Name = fmt.Sprintf("c%d", j)
-	}
-	return out
-}
-
-func (t table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return func(yield func(*stream.Chunk, error) bool) {
-		for from := 0; from < t.rows(); from += 7 {
-			if !yield(t.chunk(from, min(from+7, t.rows())), nil) {
-				return
-			}
-		}
-	}
-}
-
-// chunk returns the rows [from, to) surrounded by NaN: reading a row too many gives NaN.
-func (t table) chunk(from, to int) *stream.Chunk {
-	n := to - from
-	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.cols)}
-	if t.sparse {
-		c.Sparse = &stream.CSR{RowPtr: []int{0}}
-		for i := from; i < to; i++ {
-			for j, col := range t.cols {
-				if col[i] != 0 {
-					c.Sparse.Index, c.Sparse.Value = append(c.Sparse.Index, int32(j)), append(c.Sparse.Value, col[i])
-				}
-			}
-			c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Index))
-		}
-		return c
-	}
-	c.Stride = n + 2
-	c.Data, c.Missing = make([]float64, c.Cols*c.Stride), make([]stream.MissingCount, c.Cols)
-	for i := range c.Data {
-		c.Data[i] = math.NaN()
-	}
-	for j, col := range t.cols {
-		copy(c.Data[j*c.Stride:], col[from:to])
-		for _, x := range col[from:to] {
-			if x != x {
-				c.Missing[j].Nulls++
-			}
-		}
-	}
-	return c
-}
-
-// add adds the rows [from, to) in chunks of the given height.
-func (t table) add(tb testing.TB, a stream.Adder, from, to, height int) {
-	tb.Helper()
-	for ; from < to; from += height {
-		if err := a.Add(t.chunk(from, min(from+height, to))); err != nil {
-			tb.Fatal(err)
-		}
-	}
+	return table{t.With(func(_, _ int, x float64) float64 { return x + by })}
 }
 
 func (t table) standardizer(tb testing.TB, scale gram.Scale) *gram.Standardizer {
 	tb.Helper()
-	p := gram.NewProfile(len(t.cols))
-	t.add(tb, p, 0, t.rows(), 64)
-	std, err := gram.NewStandardizer(p, t.Columns(), scale, gram.FillMean)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return std
+	p := gram.NewProfile(len(t.Cols))
+	t.Add(tb, p, 0, t.N(), 64)
+	return must.Get(gram.NewStandardizer(p, t.Columns(), scale, gram.FillMean))(tb)
 }
 
 func (t table) sampler(tb testing.TB, rows int) *Sampler {
-	s := NewSampler(len(t.cols), SamplerOptions{Rows: rows, Seed: 1})
-	t.add(tb, s, 0, t.rows(), 64)
+	s := NewSampler(len(t.Cols), SamplerOptions{Rows: rows, Seed: 1})
+	t.Add(tb, s, 0, t.N(), 64)
 	return s
 }
 
 // random makes m anchors of the table's own rows.
 func (t table) random(tb testing.TB, m int, scale gram.Scale) *Anchors {
 	tb.Helper()
-	a, err := Random(t.sampler(tb, m), m, t.standardizer(tb, scale))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return a
+	return must.Get(Random(t.sampler(tb, m), m, t.standardizer(tb, scale)))(tb)
 }
 
 func (t table) statistics(tb testing.TB, a *Anchors, opt Options, height int) *Statistics {
 	tb.Helper()
-	s, err := NewStatistics(a, opt)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	t.add(tb, s, 0, t.rows(), height)
+	s := must.Get(NewStatistics(a, opt))(tb)
+	t.Add(tb, s, 0, t.N(), height)
 	return s
 }
 
-// gram is the centred Gram matrix that Statistics.Graph wants.
-func (t table) gram(tb testing.TB) *gram.Gram {
+// gram is the Gram matrix; Statistics.Graph wants the centred one.
+func (t table) gram(tb testing.TB, scale gram.Scale) *gram.Gram {
 	tb.Helper()
-	m := gram.NewMoments(len(t.cols), gram.Options{})
-	t.add(tb, m, 0, t.rows(), 64)
-	g, err := m.Finish(t.Columns(), gram.FinishOptions{Scale: gram.ScaleCenter})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
+	m := gram.NewMoments(len(t.Cols), gram.Options{})
+	t.Add(tb, m, 0, t.N(), 64)
+	return must.Get(m.Finish(t.Columns(), gram.FinishOptions{Scale: scale}))(tb)
 }
 
 func (t table) graph(tb testing.TB, a *Anchors, opt Options) *Graph {
 	tb.Helper()
-	g, err := t.statistics(tb, a, opt, 64).Graph(t.gram(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
+	return must.Get(t.statistics(tb, a, opt, 64).Graph(t.gram(tb, gram.ScaleCenter)))(tb)
 }
 
 // dense is the naive twin: everything by its definition, n×n matrices included.
@@ -203,11 +109,10 @@ type dense struct {
 
 // dense takes anchors as rows of the table's raw columns.
 func (t table) dense(scale gram.Scale, anchors [][]float64, k int) (w dense) {
-	n := t.rows()
-	var y [][]float64 // anchors
+	n := t.N()
 	w.x = zeros(n, 0)
-	y = zeros(len(anchors), 0)
-	for j, col := range t.cols {
+	y := zeros(len(anchors), 0)
+	for j, col := range t.Cols {
 		var sum, square, count float64
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, x := range col {
@@ -246,7 +151,7 @@ func (t table) dense(scale gram.Scale, anchors [][]float64, k int) (w dense) {
 		}
 	}
 	m := len(anchors)
-	w.distance, w.z, w.delta, w.a = zeros(n, m), zeros(n, m), make([]float64, m), zeros(n, n)
+	w.distance, w.z, w.delta = zeros(n, m), zeros(n, m), make([]float64, m)
 	for i := range n {
 		for j := range m {
 			for l := range w.x[i] {
@@ -259,16 +164,20 @@ func (t table) dense(scale gram.Scale, anchors [][]float64, k int) (w dense) {
 			w.delta[j] += w.z[i][j]
 		}
 	}
-	for i := range n {
-		for l := range n {
-			for j := range m {
-				if w.delta[j] > 0 {
-					w.a[i][l] += w.z[i][j] * w.z[l][j] / w.delta[j]
-				}
+	w.a = affinity(w.z, w.delta)
+	return w
+}
+
+// affinity is A = ZΔ⁻¹Zᵀ, without the anchors that no row uses.
+func affinity(z [][]float64, delta []float64) [][]float64 {
+	return matrix(len(z), len(z), func(i, l int) (sum float64) {
+		for j, v := range delta {
+			if v > 0 {
+				sum += z[i][j] * z[l][j] / v
 			}
 		}
-	}
-	return w
+		return sum
+	})
 }
 
 // weigh is eq. (2.13) as printed.
@@ -296,22 +205,22 @@ func (w *dense) weigh(i, k int) {
 	}
 }
 
-func zeros(n, m int) [][]float64 {
+func matrix(n, m int, at func(i, j int) float64) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
-		out[i] = make([]float64, m)
+		for j := range m {
+			out[i] = append(out[i], at(i, j))
+		}
 	}
 	return out
 }
 
+func zeros(n, m int) [][]float64 {
+	return matrix(n, m, func(_, _ int) float64 { return 0 })
+}
+
 func transposed(a [][]float64) [][]float64 {
-	out := zeros(len(a[0]), len(a))
-	for i := range a {
-		for j, v := range a[i] {
-			out[j][i] = v
-		}
-	}
-	return out
+	return matrix(len(a[0]), len(a), func(i, j int) float64 { return a[j][i] })
 }
 
 func times(a, b [][]float64) [][]float64 {
@@ -345,11 +254,4 @@ func checkNear(tb testing.TB, what string, got []float64, want [][]float64, tol 
 			}
 		}
 	}
-}
-
-func flat(rows [][]float64) (out []float64) {
-	for _, r := range rows {
-		out = append(out, r...)
-	}
-	return out
 }

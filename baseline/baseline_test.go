@@ -8,28 +8,20 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// table makes a profile of n rows and d columns, column j with a spread of its own.
-func table(t *testing.T, n, d int) (*gram.Profile, []stream.Column, [][]float64) {
-	t.Helper()
+// table is 200 rows of d columns, column j with a spread of its own.
+func table(d int) (src *rowstest.Source, columns [][]float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	c := &stream.Chunk{Block: n, Rows: n, Cols: d, Stride: n, Data: make([]float64, n*d)}
-	cols := make([]stream.Column, d)
-	values := make([][]float64, d)
-	for j := range d {
-		cols[j].Name = "f" + strconv.Itoa(j)
-		values[j] = c.Col(j)
-		for i := range values[j] {
-			values[j][i] = float64(j%7+1)*rng.NormFloat64() + 1e3
+	columns = rowstest.Zeros(d, 200)
+	for j, col := range columns {
+		for i := range col {
+			col[i] = float64(j%7+1)*rng.NormFloat64() + 1e3
 		}
 	}
-	p := gram.NewProfile(d)
-	if err := p.Add(c); err != nil {
-		t.Fatal(err)
-	}
-	return p, cols, values
+	return &rowstest.Source{N: 200, D: d, Heights: []int{200}, At: func(i, j int) float64 { return columns[j][i] }}, columns
 }
 
 // naiveVariance is the two-pass variance with divisor n.
@@ -45,11 +37,8 @@ func naiveVariance(x []float64) float64 {
 }
 
 func TestVarianceIsTheTwoPassVariance(t *testing.T) {
-	p, cols, values := table(t, 200, 13)
-	s, err := gram.NewStandardizer(p, cols, gram.ScaleNone, gram.FillMean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src, values := table(13)
+	s := rowstest.Standardizer(t, src, gram.ScaleNone, gram.FillMean)
 	for j, got := range Variance(s) {
 		// Both sums carry about n roundings of terms that are all positive.
 		if want := naiveVariance(values[j]); math.Abs(got-want) > 200*0x1p-50*want {
@@ -59,12 +48,9 @@ func TestVarianceIsTheTwoPassVariance(t *testing.T) {
 }
 
 func TestStandardScaleTiesEverything(t *testing.T) {
-	p, cols, _ := table(t, 200, 5)
-	s, err := gram.NewStandardizer(p, cols, gram.ScaleStandard, gram.FillMean)
-	if err != nil {
-		t.Fatal(err)
-	}
-	order, warnings := Rank(Variance(s), cols, 5)
+	src, _ := table(5)
+	s := rowstest.Standardizer(t, src, gram.ScaleStandard, gram.FillMean)
+	order, warnings := Rank(Variance(s), src.Columns(), 5)
 	if !slices.Equal(order, []int{0, 1, 2, 3, 4}) {
 		t.Errorf("order %v, want that of the columns", order)
 	}

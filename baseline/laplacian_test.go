@@ -1,42 +1,25 @@
 package baseline
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestFixtureLaplacian reads every laplacian_*.json. Their numbers are exact to rounding
 // and differ from ours by sums of n products about 1.
 func TestFixtureLaplacian(t *testing.T) {
-	dir := os.Getenv("UFS_FIXTURES")
-	if dir == "" {
-		dir = "../testdata/fixtures"
+	type fixture struct {
+		X, Z    [][]float64
+		Score   []*float64 // null: +Inf
+		Ranking []int
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "laplacian_*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no fixture in %s: %v", dir, err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var fix struct {
-				X, Z    [][]float64
-				Score   []*float64 // null: +Inf
-				Ranking []int
-			}
-			if err := json.Unmarshal(data, &fix); err != nil {
-				t.Fatal(err)
-			}
-			g := newDense(fix.X, fix.Z).graph()
+	for name, fix := range rowstest.Fixtures[fixture](t, "laplacian") {
+		t.Run(name, func(t *testing.T) {
+			g := rowstest.Graph(fix.X, fix.Z)
 			scores := LaplacianScore(g)
 			if len(fix.Score) != g.D || len(fix.Ranking) != g.D {
 				t.Fatalf("%d scores and %d ranks for %d features", len(fix.Score), len(fix.Ranking), g.D)
@@ -63,14 +46,14 @@ func TestFixtureLaplacian(t *testing.T) {
 	}
 }
 
-// naiveLaplacian is ½ Σ_ij A_ij (x_i − x_j)² over the variance: L = I − A and A1 = 1.
+// naiveLaplacian is −½ Σ_ij L_ij (x_i − x_j)² over the variance, as L1 = 0.
 func naiveLaplacian(t *dense, j int) float64 {
 	var rough, total float64
 	for i := range t.n {
 		total += t.x[i][j] * t.x[i][j]
 		for l := range t.n {
 			diff := t.x[i][j] - t.x[l][j]
-			rough += t.a[i][l] * diff * diff / 2
+			rough -= t.l[i][l] * diff * diff / 2
 		}
 	}
 	return rough / total

@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -26,18 +27,12 @@ func (o MCFSOptions) Validate(d int) error {
 	if d < 1 {
 		faults.Addf("there are no features to choose from")
 	}
-	if o.K < 0 {
-		faults.Addf("{k} = %d is negative", o.K)
-	}
+	method.RefuseNegative(&faults, "{k}", o.K)
 	if o.K > d {
 		faults.Addf("{k} = %d is more than the %d features", o.K, d)
 	}
-	if o.Clusters < 0 {
-		faults.Addf("{clusters} = %d is negative", o.Clusters)
-	}
-	if o.Threads < 0 {
-		faults.Addf("{threads} = %d is negative", o.Threads)
-	}
+	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	return faults.Err("")
 }
 

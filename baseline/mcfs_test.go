@@ -1,7 +1,6 @@
 package baseline
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,16 +8,13 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 func mustMCFS(t *testing.T, g *anchor.Graph, opt MCFSOptions) *MCFSResult {
 	t.Helper()
-	r, err := MCFS(g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(MCFS(g, opt))(t)
 }
 
 // TestMCFSIsTheDenseForm: eigenvectors of the n×n affinity, and for each the lasso's
@@ -28,7 +24,7 @@ func TestMCFSIsTheDenseForm(t *testing.T) {
 	for seed := range uint64(5) {
 		x := randomDense(seed, 60, 12, 9, 1)
 		const clusters = 4
-		values, u := jacobi(x.a)
+		values, u := rowstest.Jacobi(x.l) // 1 − those of A
 		for _, k := range []int{1, 3, 6} {
 			got := mustMCFS(t, x.graph(), MCFSOptions{K: k, Clusters: clusters})
 			if got.Components != 1 || len(got.Warnings) > 0 {
@@ -36,8 +32,8 @@ func TestMCFSIsTheDenseForm(t *testing.T) {
 			}
 			want := make([]float64, x.d)
 			for c := 1; c <= clusters; c++ { // the 0-th is constant
-				if math.Abs(got.Eigenvalues[c-1]-values[c]) > 1e-13 {
-					t.Errorf("seed %d: eigenvalue %v, want %v", seed, got.Eigenvalues[c-1], values[c])
+				if math.Abs(got.Eigenvalues[c-1]-(1-values[c])) > 1e-13 {
+					t.Errorf("seed %d: eigenvalue %v, want %v", seed, got.Eigenvalues[c-1], 1-values[c])
 				}
 				for j, v := range denseLasso(x, u, c, k) {
 					want[j] = max(want[j], math.Abs(v))
@@ -100,7 +96,7 @@ func TestMCFSOfComponents(t *testing.T) {
 		t.Errorf("warnings %q", got.Warnings)
 	}
 	part := func(i int) int { return i % 3 }
-	targets := zeros(61, 2)
+	targets := rowstest.Zeros(61, 2)
 	for i := range 61 {
 		switch part(i) {
 		case 0:
@@ -138,10 +134,10 @@ func TestMCFSOfComponents(t *testing.T) {
 	}
 	// More targets: eigenvectors within the parts, with eigenvalues below 1.
 	more := mustMCFS(t, x.graph(), MCFSOptions{K: 3, Clusters: 5})
-	values, _ := jacobi(x.a)
+	values, _ := rowstest.Jacobi(x.l)
 	for c, v := range more.Eigenvalues {
-		if math.Abs(v-values[c+1]) > 1e-13 {
-			t.Errorf("eigenvalue %d: %v, want %v", c, v, values[c+1])
+		if math.Abs(v-(1-values[c+1])) > 1e-13 {
+			t.Errorf("eigenvalue %d: %v, want %v", c, v, 1-values[c+1])
 		}
 	}
 }
@@ -223,17 +219,8 @@ func TestMCFSEdges(t *testing.T) {
 	if r := mustMCFS(t, single, MCFSOptions{}); r.Scores[0] != 0 || len(r.Warnings) != 1 {
 		t.Errorf("one anchor: scores %v, warnings %q", r.Scores, r.Warnings)
 	}
-	var usage *stream.UsageError
 	_, err := MCFS(g, MCFSOptions{K: 6, Clusters: -1, Threads: -1})
-	if !errors.As(err, &usage) {
-		t.Fatalf("error %v, want one of usage", err)
-	}
-	for _, fault := range []string{"k = 6", "clusters = -1", "threads = -1"} {
-		if !strings.Contains(err.Error(), fault) {
-			t.Errorf("%q does not name %q", err, fault)
-		}
-	}
-	if _, err := MCFS(&anchor.Graph{}, MCFSOptions{K: -1}); !errors.As(err, &usage) {
-		t.Errorf("no features: %v", err)
-	}
+	rowstest.Refused(t, err, "k = 6", "clusters = -1", "threads = -1")
+	_, err = MCFS(&anchor.Graph{}, MCFSOptions{K: -1})
+	rowstest.Refused(t, err, "no features")
 }

@@ -172,7 +172,7 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	}
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
 		if role.name != "" && !slices.ContainsFunc(names, func(n columnName) bool { return n.matches(role.name) }) {
-			return nil, stream.Usagef("{"+role.option+"} %s: no column has this name%s", role.name, suggest.DidYouMean(role.name, flatNames(names)))
+			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(names)))
 		}
 	}
 	included, err := matchPatterns("columns", opt.Columns, names)

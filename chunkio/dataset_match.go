@@ -27,12 +27,12 @@ func matchPatterns(option string, patterns []string, names []columnName) ([]bool
 		found := exact.mark(matched, pattern)
 		if !found {
 			if !doublestar.ValidatePattern(hideSlash(pattern)) {
-				return nil, stream.Usagef("{"+option+"} %s: malformed glob", pattern)
+				return nil, stream.Usagef("%v %s: malformed glob", stream.Option(option), pattern)
 			}
 			found = markGlob(matched, hideSlash(pattern), names)
 		}
 		if !found {
-			return nil, stream.Usagef("{"+option+"} %s: no column has this name%s", pattern, suggest.DidYouMean(pattern, flatNames(names)))
+			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(option), pattern, suggest.DidYouMean(pattern, flatNames(names)))
 		}
 	}
 	return matched, nil

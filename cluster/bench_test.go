@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // BenchmarkPass beside the plain loop over columns, which is as fast up to some 100
@@ -22,9 +23,7 @@ func BenchmarkPass(b *testing.B) {
 				p := newPass(kernel.NewTeam(1), centers, false)
 				for b.Loop() {
 					p.start(centers)
-					if err := p.Add(labels, Matrix(x)); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, p.Add(labels, Matrix(x)))
 				}
 				b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 			})
@@ -78,9 +77,7 @@ func BenchmarkKMeans(b *testing.B) {
 						} else {
 							r, err = plainRestart(b.Context(), kernel.NewTeam(1), x, opt.withDefaults(), 0)
 						}
-						if err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, err)
 						passes += len(r.Trace)
 					}
 					b.ReportMetric(float64(passes)/b.Elapsed().Seconds(), "passes/s")
@@ -102,9 +99,7 @@ func BenchmarkSeeds(b *testing.B) {
 		run := func(name string, once func() error) {
 			b.Run(fmt.Sprintf("n=%d/k=%d/c=%d/%s", x.Rows, x.Cols, c, name), func(b *testing.B) {
 				for b.Loop() {
-					if err := once(); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, once())
 				}
 				b.ReportMetric(float64(x.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 			})
@@ -129,9 +124,7 @@ func BenchmarkCompare(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	a, l := randomGroups(r, 70000, 10), randomGroups(r, 70000, 10)
 	for b.Loop() {
-		if _, err := Compare(a, l); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(Compare(a, l))(b)
 	}
 	b.ReportMetric(70000*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }

@@ -52,11 +52,7 @@ func take(x matrix, order []int) matrix {
 }
 
 func row(x matrix, i int) []float64 {
-	out := make([]float64, x.Cols)
-	for j := range out {
-		out[j] = x.Data[i*x.RowStride+j*x.ColStride]
-	}
-	return out
+	return compact(x.Sub(i, 0, 1, x.Cols)).Data
 }
 
 // chunks yields x in pieces of the given number of rows, in one lent buffer.
@@ -66,11 +62,7 @@ func chunks(x matrix, rows int) iter.Seq2[Matrix, error] {
 		for at := 0; at < x.Rows; at += rows {
 			n := min(rows, x.Rows-at)
 			lent := kernel.ColMajor(buf, n, x.Cols, rows)
-			for i := range n {
-				for j, v := range row(x, at+i) {
-					buf[i+j*rows] = v
-				}
-			}
+			kernel.Copy(lent, x.Sub(at, 0, n, x.Cols))
 			if !yield(Matrix(lent), nil) {
 				return
 			}
@@ -87,22 +79,9 @@ func same(a, b *Result, tolerance float64) bool {
 		(a.Labels == nil || b.Labels == nil || slices.Equal(a.Labels, b.Labels))
 }
 
-// neverRises reports whether a trace never rises by more than the rounding of its sums: n
-// terms, each of k squares.
-func neverRises(trace []float64, n, k int) bool {
-	for i := 1; i < len(trace); i++ {
-		if !(trace[i] <= trace[i-1]*(1+float64(n+k)*0x1p-52)) {
-			return false
-		}
-	}
-	return true
-}
-
 // compact copies rows without gaps.
 func compact(x matrix) matrix {
 	y := kernel.RowMajor(make([]float64, x.Rows*x.Cols), x.Rows, x.Cols, x.Cols)
-	for i := range x.Rows {
-		copy(y.Data[i*x.Cols:], row(x, i))
-	}
+	kernel.Copy(y, x)
 	return y
 }

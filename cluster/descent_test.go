@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // kinds are rows of every kind that a store treats differently.
@@ -60,14 +61,8 @@ func TestStoreChangesNothing(t *testing.T) {
 				if !pays(opt.Clusters, x.Cols) {
 					t.Fatalf("%+v is left to passes", shape)
 				}
-				got, err := KMeans(t.Context(), Matrix(x), opt)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want, err := plainRestart(t.Context(), kernel.NewTeam(1), x, opt.withDefaults(), 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(KMeans(t.Context(), Matrix(x), opt))(t)
+				want := must.Get(plainRestart(t.Context(), kernel.NewTeam(1), x, opt.withDefaults(), 0))(t)
 				// An estimated trace is off by the rounding of n + 4k terms as large as the mean.
 				if offset := map[string]float64{"far": 1e6, "very far": 1e12}[name]; !same(got, want, (1+offset)*0x1p-52*float64(shape.n+4*shape.k)*8) {
 					t.Errorf("%s, %+v, tolerance %v: inertia %v in %d moves, by passes %v in %d", name, shape, tolerance,
@@ -99,9 +94,7 @@ func TestBoundsHold(t *testing.T) {
 				d.assign()
 				p := newPass(kernel.NewTeam(1), d.centers, false)
 				want := make([]int32, 500)
-				if err := p.Add(want, Matrix(x)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Add(want, Matrix(x)))
 				if !slices.Equal(d.labels, want) || !slices.Equal(d.sizes, p.Sizes) || !slices.Equal(d.sums, p.sums) {
 					t.Fatalf("%s, %d centres, step %d: other clusters than by a pass", name, c, step)
 				}

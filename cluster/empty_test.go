@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // TestEmptyClustersAreSeededAnew: centres that start far from all rows get rows.
@@ -23,9 +24,7 @@ func TestEmptyClustersAreSeededAnew(t *testing.T) {
 	// The two rows farthest from the first centre became the other centres, and the first
 	// the mean of the rest.
 	p := newPass(kernel.NewTeam(1), lost, false)
-	if err := p.Add(nil, Matrix(x)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(nil, Matrix(x)))
 	next, moved, reseeded, err := p.next()
 	if err != nil || !moved || reseeded != 2 {
 		t.Fatalf("moved %v, %d seeded anew, %v", moved, reseeded, err)

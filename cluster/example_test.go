@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cluster"
 )
 
-// Six rows of two columns in two groups, one row of which has another class.
+// Six rows of two columns in two groups; one row has another class than its group.
 func Example() {
 	x := cluster.Matrix{Data: []float64{0, 0, 1, 0, 0, 1, 9, 9, 8, 9, 9, 8}, Rows: 6, Cols: 2, RowStride: 2, ColStride: 1}
 	r, err := cluster.KMeans(context.Background(), x, cluster.Options{Clusters: 2, Restarts: 10})

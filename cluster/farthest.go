@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // maxSpares is how many empty clusters can get a row after one pass. After k-means++ no
@@ -33,9 +35,7 @@ func (f *farthest) offer(x matrix, i int, cluster int32, distance float64) {
 		at--
 	}
 	row := make([]float64, x.Cols)
-	for l := range row {
-		row[l] = x.Data[i*x.RowStride+l*x.ColStride]
-	}
+	kernel.Copy(kernel.RowMajor(row, 1, x.Cols, x.Cols), x.Sub(i, 0, 1, x.Cols))
 	// Equal rows are equally far, and so next to each other.
 	for j := at - 1; j >= 0 && f.rows[j].distance == distance; j-- {
 		if slices.Equal(f.rows[j].row, row) {

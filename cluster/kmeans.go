@@ -153,9 +153,7 @@ func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, 
 		centers = Matrix(newDirections(team, c, k).normalized(matrix(centers)))
 	}
 	start := kernel.RowMajor(make([]float64, c*k), c, k, k)
-	for i := range start.Data {
-		start.Data[i] = centers.Data[i/k*centers.RowStride+i%k*centers.ColStride]
-	}
+	kernel.Copy(start, matrix(centers))
 	return lloyd(ctx, team, start, opt, func(p *Pass) error {
 		for x, err := range rows {
 			if err == nil {

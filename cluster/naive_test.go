@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 func naiveSquare(x, y []float64) (sum float64) {
@@ -73,9 +74,7 @@ func TestRefineIsTheNaiveIteration(t *testing.T) {
 		}
 		p := NewPass(1, got.Centers, false)
 		found := make([]int32, n)
-		if err := p.Add(found, Matrix(x)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Add(found, Matrix(x)))
 		if !slices.Equal(found, labels) {
 			t.Errorf("seed %d: labels differ", seed)
 		}
@@ -94,9 +93,7 @@ func TestPermutation(t *testing.T) {
 	}
 	labels := func(x matrix, r *Result) []int32 {
 		out := make([]int32, x.Rows)
-		if err := NewPass(1, r.Centers, false).Add(out, Matrix(x)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, NewPass(1, r.Centers, false).Add(out, Matrix(x)))
 		return out
 	}
 	la, lb := labels(x, a), labels(take(x, order), b)

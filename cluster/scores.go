@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -83,11 +84,7 @@ type table struct {
 
 func (t table) majority() (sum float64) {
 	for _, row := range t.cells {
-		largest := 0.0
-		for _, v := range row {
-			largest = max(largest, v)
-		}
-		sum += largest
+		sum += slices.Max(row)
 	}
 	return sum
 }

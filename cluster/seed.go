@@ -62,10 +62,7 @@ func (s *seeder) put(j, i int) {
 	if s.unit != nil {
 		row = s.unit.normalized(row)
 	}
-	to := s.centers.Data[j*s.x.Cols:][:s.x.Cols]
-	for l := range to {
-		to[l] = row.Data[l*row.ColStride]
-	}
+	kernel.Copy(s.centers.Sub(j, 0, 1, s.x.Cols), row)
 }
 
 // first draws the first centre, in spherical mode from the nonzero rows.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // TestSeedsHaveTheirDistribution: which of five points is left out of four centres, against
@@ -43,10 +44,7 @@ func TestSeedsHaveTheirDistribution(t *testing.T) {
 	got := make([]float64, 5)
 	team := kernel.NewTeam(1)
 	for seed := range uint64(draws) {
-		c, err := seeds(team, x, nil, nil, nil, 4, rand.NewPCG(seed, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(seeds(team, x, nil, nil, nil, 4, rand.NewPCG(seed, 0)))(t)
 		for i, v := range points {
 			if !slices.Contains(c.Data, v) {
 				got[i]++

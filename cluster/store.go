@@ -185,11 +185,8 @@ func (t *store) rows(from, count int, dst []float64) {
 		}
 		return
 	}
-	for j := range t.k {
-		for i := range count {
-			dst[i*long+j] = t.x.Data[(from+i)*t.x.RowStride+j*t.x.ColStride]
-		}
-	}
+	// Column by column, as they lie in memory.
+	kernel.Copy(kernel.RowMajor(dst, count, t.k, long).Trans(), t.x.Sub(from, 0, count, t.k).Trans())
 }
 
 // byRows reports whether the values of a row lie together.

@@ -35,8 +35,6 @@ type anchored struct {
 	records [][]byte // of file, and of the weights
 }
 
-func (g *anchored) describe() string { return "anchor" }
-
 // newAnchored opens the state; points are the anchors.
 func newAnchored(s *solver, points kernel.Matrix[float64], m, count int, scratch stream.Scratch) (_ *anchored, err error) {
 	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)
@@ -186,10 +184,7 @@ func (g *anchored) advance(ctx context.Context) error {
 	s.khatriRao(ab, a, b)
 	both := make([]float64, s.d*2*c)
 	beside(both, c, s.w, ab)
-	parts := 2
-	if s.g == nil {
-		parts = 3
-	}
+	parts := s.parts()
 	sum := make([]float64, s.d*parts*c)
 	clear(g.sf)
 	s.sums = sums{}
@@ -216,9 +211,7 @@ func (g *anchored) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	columns(s.p, sum, 0, c, parts*c)
-	columns(g.xq, sum, c, c, parts*c)
-	return s.settleGW(ctx, sum, 2, parts)
+	return s.settle(ctx, sum, g.xq)
 }
 
 // newC makes C of the Q' in state, and finds S_C and XᵀC.

@@ -125,23 +125,16 @@ func (s *solver) gradient(mode int) []float64 {
 			}
 		}
 	})
-	if mode == 0 {
-		grad := make([]float64, c*m.n1)
-		for h := range m.n1 {
-			for g := range m.n2 {
-				for k, x := range r[(h*m.n2+g)*c:][:c] {
-					grad[k*m.n1+h] += x * m.v[k*m.n2+g]
-				}
-			}
-		}
-		return grad
+	sides := [2]int{m.n1, m.n2}
+	mine, other, factor := sides[mode], sides[1-mode], m.v
+	if mode == 1 {
+		factor = m.u
 	}
-	grad := make([]float64, c*m.n2)
-	for h := range m.n1 {
-		for g := range m.n2 {
-			for k, x := range r[(h*m.n2+g)*c:][:c] {
-				grad[k*m.n2+g] += x * m.u[k*m.n1+h]
-			}
+	grad := make([]float64, c*mine)
+	for cell := range m.d {
+		at := [2]int{cell / m.n2, cell % m.n2}
+		for k, x := range r[cell*c:][:c] {
+			grad[k*mine+at[mode]] += x * factor[k*other+at[1-mode]]
 		}
 	}
 	return grad

@@ -1,13 +1,17 @@
 package cpufs
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
 
 // However long the projection holds U back, its rate stays one from which it gets away
 // when P lets it.
 func TestRateOfAStillStep(t *testing.T) {
 	f := problem(91, 4, 5, 40, 3)
 	f.Nonneg = true
-	s := f.solverAtStart(t)
+	s := f.solver(t, f.options(GraphKNN))
 	clear(s.u)
 	clear(s.w)
 	clear(s.gw)
@@ -16,9 +20,7 @@ func TestRateOfAStillStep(t *testing.T) {
 	}
 	s.descent.rates[0] = 1
 	for range 1100 {
-		if err := s.step(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.step(t.Context(), 0))
 	}
 	if s.scores()[0] != 0 || s.descent.rates[0] != 1 {
 		t.Errorf("score %v, rate %v after steps that the projection held back", s.scores()[0], s.descent.rates[0])
@@ -26,9 +28,7 @@ func TestRateOfAStillStep(t *testing.T) {
 	for i := range s.p {
 		s.p[i] = 1e4
 	}
-	if err := s.step(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.step(t.Context(), 0))
 	if s.scores()[0] == 0 {
 		t.Error("U does not get away from 0")
 	}

@@ -2,12 +2,11 @@ package cpufs
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -51,25 +50,9 @@ func (f *fixture) options(graph GraphKind) Options {
 	if graph == GraphAnchors {
 		o.weights = weightsOf(f.AnchorB)
 	} else {
-		o.matrix = sparseLaplacian(f.L)
+		o.matrix = rowstest.Sparse(f.L)
 	}
 	return o
-}
-
-func sparseLaplacian(dense [][]float64) *rows.Graph {
-	l := &rows.Graph{Start: []int{0}}
-	for i, row := range dense {
-		for j, v := range row {
-			if a := -v; i == j && v != 1 || i != j && a != 0 {
-				if i == j {
-					a++
-				}
-				l.Index, l.Value = append(l.Index, int32(j)), append(l.Value, a)
-			}
-		}
-		l.Start = append(l.Start, len(l.Index))
-	}
-	return l
 }
 
 // weightsOf takes B apart: rows of Z sum to 1, so that the columns of B = ZΔ^(−1/2) sum to
@@ -130,19 +113,9 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 	if !slices.Equal(flat(f.C0), flat(f.F0)) {
 		t.Fatal("C and F start apart")
 	}
-	src := serve(f.X, block)
-	grid, err := NewGrid(make([]string, len(f.X[0])), f.Shape)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, plan, err := newSolver(src, grid, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.run(t.Context(), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, plan, err := newSolver(serve(f.X, block), f.grid(t), opt)
+	must.Do(t, err)
+	r := must.Get(s.run(t.Context(), plan))(t)
 	if r.Rose != nil {
 		t.Errorf("objective rose: %+v", r.Rose)
 	}
@@ -154,26 +127,11 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 		{"A", s.a, flat(f.A)}, {"B", s.b, flat(f.B)}, {"C", cRows, flat(f.C)}, {"F", fRows, flat(f.F)},
 		{"U", r.U, flat(f.U)}, {"V", r.V, flat(f.V)},
 	} {
-		if off := distance(m.got, m.want); !(off <= 1e-9) {
+		if off := rowstest.Distance(m.got, m.want); !(off <= 1e-9) {
 			t.Errorf("%s is off by %.3g of its largest", m.name, off)
 		}
 	}
 	if !slices.Equal(r.Order, f.Ranking) {
 		t.Errorf("ranking %v, want %v", r.Order, f.Ranking)
 	}
-}
-
-// distance is the largest difference as a share of the largest value; NaN if the lengths differ.
-func distance(got, want []float64) float64 {
-	if len(got) != len(want) {
-		return math.NaN()
-	}
-	off, top := 0.0, 0.0
-	for i := range want {
-		off, top = max(off, math.Abs(got[i]-want[i])), max(top, math.Abs(want[i]))
-	}
-	if off == 0 {
-		return 0
-	}
-	return off / top
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -15,15 +16,9 @@ import (
 // scanned reads a source once.
 func scanned(t *testing.T, src *rowstest.Source) *reader {
 	t.Helper()
-	d := src.D
-	g, err := NewGrid(make([]string, d), []int{1, d})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 2}
-	if err := r.pass(t.Context(), "", func(*block) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	grid := must.Get(NewGrid(make([]string, src.D), []int{1, src.D}))(t)
+	r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: grid, workers: 2}
+	must.Do(t, r.pass(t.Context(), "", func(*block) error { return nil }))
 	return r
 }
 
@@ -46,12 +41,9 @@ func TestNeighboursAreTheFixtures(t *testing.T) {
 			}
 			for _, room := range []int64{0, 12 * rows.PointBytes(20), 1 << 20} {
 				r := scanned(t, serve(f.X, 5))
-				near, err := r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room)
-				if err != nil {
-					t.Fatal(err)
-				}
+				near := must.Get(r.nearest(t.Context(), kernel.NewTeam(2), defaultNeighbors, room))(t)
 				got := denseLaplacian(heatGraph(near, f.N, defaultSigma), f.N)
-				if off := distance(got, flat(f.L)); !(off <= 1e-14) {
+				if off := rowstest.Distance(got, flat(f.L)); !(off <= 1e-14) {
 					t.Errorf("%s, room %d: L is off by %.3g", name, room, off)
 				}
 			}
@@ -70,7 +62,7 @@ func TestLaplacianOfDistantRows(t *testing.T) {
 			-math.Exp(-1) / math.Sqrt(math.Exp(-1)*d1), 1, -math.Exp(-2) / math.Sqrt(d1*math.Exp(-2)),
 			0, -math.Exp(-2) / math.Sqrt(d1*math.Exp(-2)), 1}
 		// A shift of 5,000 costs its digits of the logarithms: 5,000·2⁻⁵² is 1e-12.
-		if off := distance(denseLaplacian(l, 3), want); !(off <= 1e-11) {
+		if off := rowstest.Distance(denseLaplacian(l, 3), want); !(off <= 1e-11) {
 			t.Errorf("shift %v: L is off by %.3g", shift, off)
 		}
 	}
@@ -79,23 +71,16 @@ func TestLaplacianOfDistantRows(t *testing.T) {
 func TestScaling(t *testing.T) {
 	src := serve([][]float64{{1, 5, nan()}, {3, 5, 2}, {2, 5, 4}}, 2)
 	p := gram.NewProfile(3)
-	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, p))
 	for fill, want := range map[gram.Fill][]float64{
 		gram.FillMean: {0, 1, 0.5, 0, 0, 0, 0.5, 0, 1},
 		gram.FillZero: {0, 1, 0.5, 0, 0, 0, 0, 0.5, 1},
 	} {
-		g, err := NewGrid([]string{"a", "b", "c"}, []int{3, 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(NewGrid([]string{"a", "b", "c"}, []int{3, 1}))(t)
 		r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
-		if err := r.place(x, src.Chunk(0, 3)); err != nil {
-			t.Fatal(err)
-		}
-		if off := distance(x, want); off != 0 {
+		must.Do(t, r.place(x, src.Chunk(0, 3)))
+		if off := rowstest.Distance(x, want); off != 0 {
 			t.Errorf("%v: %v, want %v", fill, x, want)
 		}
 	}

@@ -59,11 +59,11 @@ func (m *declared) Options(o *method.Options) {
 	o.Float(&m.eta, "eta", 0, "weight `ETA` that keeps the clusters nonnegative (default 1e5)").Refuse(func(string) error { return checkWeight("eta", method.Weight{Value: m.eta}) })
 	m.anchors.Declare(o)
 	o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above)", "auto", "knn", "anchor", "none")
-	o.Check(func(given func(string) bool) error {
+	o.Check(func(isSet func(string) bool) error {
 		switch {
 		case m.graph == "none":
 			return stream.Usagef("{graph} none is not for method %s, whose graph weighs {nu}; want knn or anchor", m.name)
-		case m.graph == "knn" && (given("anchors") || given("anchor-method")):
+		case m.graph == "knn" && (isSet("anchors") || isSet("anchor-method")):
 			return stream.Usagef("{graph} knn has no anchors; choose {graph} anchor, or leave {anchors} and {anchor-method} out")
 		}
 		return nil
@@ -88,9 +88,9 @@ func (m *declared) checkWeights(option string, list method.Weights) error {
 func checkWeight(option string, w method.Weight) error {
 	switch {
 	case !(w.Value > 0):
-		return stream.Usagef("{"+option+"} %v: want a number above 0", w)
+		return stream.Usagef("%v %v: want a number above 0", stream.Option(option), w)
 	case Options{Nu: w.Value}.Validate() != nil:
-		return stream.Usagef("{"+option+"} %v: want a number between 1e-12 and 1e12", w)
+		return stream.Usagef("%v %v: want a number between 1e-12 and 1e12", stream.Option(option), w)
 	}
 	return nil
 }

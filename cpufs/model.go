@@ -48,12 +48,10 @@ func newModel(shape []int, c int) model {
 // khatriRao writes A⊙B to dst: row h·n₂ + g is A's row h times B's row g.
 func (m *model) khatriRao(dst, a, b []float64) {
 	c := m.c
-	for h := range m.n1 {
-		for g := range m.n2 {
-			row := dst[(h*m.n2+g)*c:][:c]
-			for k := range row {
-				row[k] = a[h*c+k] * b[g*c+k]
-			}
+	for cell := range m.d {
+		h, g, row := cell/m.n2, cell%m.n2, dst[cell*c:][:c]
+		for k := range row {
+			row[k] = a[h*c+k] * b[g*c+k]
 		}
 	}
 }
@@ -61,12 +59,10 @@ func (m *model) khatriRao(dst, a, b []float64) {
 // compose writes Uᵀ⊙Vᵀ to dst; U and V may be steps.
 func (m *model) compose(dst, u, v []float64) {
 	c := m.c
-	for h := range m.n1 {
-		for g := range m.n2 {
-			row := dst[(h*m.n2+g)*c:][:c]
-			for k := range row {
-				row[k] = u[k*m.n1+h] * v[k*m.n2+g]
-			}
+	for cell := range m.d {
+		h, g, row := cell/m.n2, cell%m.n2, dst[cell*c:][:c]
+		for k := range row {
+			row[k] = u[k*m.n1+h] * v[k*m.n2+g]
 		}
 	}
 }
@@ -77,24 +73,20 @@ func (m *model) compose(dst, u, v []float64) {
 func (m *model) nextAB() (a, b []float64) {
 	c := m.c
 	a, b = make([]float64, len(m.a)), make([]float64, len(m.b))
-	norm := squaredColumns(m.b, c)
-	for h := range m.n1 {
-		for g := range m.n2 {
-			for k, x := range m.xc[(h*m.n2+g)*c:][:c] {
-				a[h*c+k] += x * m.b[g*c+k]
-			}
+	for cell := range m.d {
+		h, g := cell/m.n2, cell%m.n2
+		for k, x := range m.xc[cell*c:][:c] {
+			a[h*c+k] += x * m.b[g*c+k]
 		}
 	}
-	divide(a, m.a, norm)
-	norm = squaredColumns(a, c)
-	for h := range m.n1 {
-		for g := range m.n2 {
-			for k, x := range m.xc[(h*m.n2+g)*c:][:c] {
-				b[g*c+k] += x * a[h*c+k]
-			}
+	divide(a, m.a, squaredColumns(m.b, c))
+	for cell := range m.d {
+		h, g := cell/m.n2, cell%m.n2
+		for k, x := range m.xc[cell*c:][:c] {
+			b[g*c+k] += x * a[h*c+k]
 		}
 	}
-	divide(b, m.b, norm)
+	divide(b, m.b, squaredColumns(a, c))
 	return a, b
 }
 

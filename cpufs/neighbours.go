@@ -21,7 +21,6 @@ func newNeighbours(s *solver, l *rows.Graph) *neighbours {
 	return &neighbours{s: s, l: l, c: make([]float64, n), f: make([]float64, n)}
 }
 
-func (g *neighbours) describe() string      { return "knn" }
 func (g *neighbours) close() error          { return nil }
 func (g *neighbours) taken(err error) error { return err }
 
@@ -55,10 +54,7 @@ func (g *neighbours) advance(ctx context.Context) error {
 	s := g.s
 	c := s.c
 	// Xᵀ is multiplied by F and C together and, without G, by XW.
-	parts := 2
-	if s.g == nil {
-		parts = 3
-	}
+	parts := s.parts()
 	sum := make([]float64, s.d*parts*c)
 	s.sums = sums{}
 	var lc []float64
@@ -79,9 +75,7 @@ func (g *neighbours) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	columns(s.p, sum, 0, c, parts*c)
-	columns(s.xc, sum, c, c, parts*c)
-	return s.settleGW(ctx, sum, 2, parts)
+	return s.settle(ctx, sum, s.xc)
 }
 
 // newC writes Q over C, and then C from Q.

@@ -1,11 +1,13 @@
 package cpufs
 
 import (
+	"cmp"
 	"math"
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -103,28 +105,26 @@ type beginning struct{ a, b, c, u, v []float64 }
 // Validate names every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
-	for _, n := range []struct {
-		name  string
-		value int
-	}{{"clusters", o.Clusters}, {"steps", o.Steps}, {"max-iter", o.MaxIter}, {"iterations", o.Iterations},
-		{"neighbors", o.Neighbors}, {"anchors", o.Anchors}, {"workers", o.Threads}} {
-		if n.value < 0 {
-			faults.Addf("%s = %d is negative", n.name, n.value)
-		}
-	}
+	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
+	method.RefuseNegative(&faults, "steps", o.Steps)
+	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
+	method.RefuseNegative(&faults, "iterations", o.Iterations)
+	method.RefuseNegative(&faults, "{neighbors}", o.Neighbors)
+	method.RefuseNegative(&faults, "{anchors}", o.Anchors)
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	for _, w := range []struct {
 		name  string
 		value float64
-	}{{"nu", o.Nu}, {"alpha", o.Alpha}, {"beta", o.Beta}, {"eta", o.Eta}} {
+	}{{"{nu}", o.Nu}, {"{alpha}", o.Alpha}, {"{beta}", o.Beta}, {"{eta}", o.Eta}} {
 		if w.value != 0 && !(w.value >= leastWeight && w.value <= largestWeight) {
-			faults.Addf("%s = %v is not between %g and %g", w.name, w.value, leastWeight, largestWeight)
+			faults.Addf(w.name+" = %v is not between %g and %g", w.value, leastWeight, largestWeight)
 		}
 	}
 	if o.Sigma != 0 && !(o.Sigma > 0 && o.Sigma <= math.MaxFloat64 && 1/o.Sigma <= math.MaxFloat64) {
 		faults.Addf("sigma = %v is not positive and finite", o.Sigma)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
-		faults.Addf("tol = %v is not a share between 0 and 1", o.Tol)
+		faults.Addf("{tol} = %v is not a share between 0 and 1", o.Tol)
 	}
 	if o.Memory < 0 {
 		faults.Addf("memory = %d is negative", o.Memory)
@@ -142,42 +142,25 @@ const leastWeight, largestWeight = 1e-12, 1e12
 
 // WithDefaults fills in the zero fields of valid options for a number of rows.
 func (o Options) WithDefaults(rows int64) Options {
-	if o.Clusters == 0 {
-		o.Clusters = int(min(defaultClusters, max(rows, 1)))
-	}
-	for _, w := range []struct {
-		value *float64
-		or    float64
-	}{{&o.Nu, defaultNu}, {&o.Alpha, defaultAlpha}, {&o.Beta, defaultBeta}, {&o.Eta, defaultEta},
-		{&o.Tol, defaultTol}, {&o.Sigma, defaultSigma}} {
-		if *w.value == 0 {
-			*w.value = w.or
-		}
-	}
-	for _, n := range []struct {
-		value *int
-		or    int
-	}{{&o.Steps, defaultSteps}, {&o.MaxIter, defaultMaxIter}, {&o.Neighbors, defaultNeighbors},
-		{&o.Threads, runtime.GOMAXPROCS(0)}} {
-		if *n.value == 0 {
-			*n.value = n.or
-		}
-	}
+	o.Clusters = cmp.Or(o.Clusters, int(min(defaultClusters, max(rows, 1))))
+	o.Nu = cmp.Or(o.Nu, defaultNu)
+	o.Alpha = cmp.Or(o.Alpha, defaultAlpha)
+	o.Beta = cmp.Or(o.Beta, defaultBeta)
+	o.Eta = cmp.Or(o.Eta, defaultEta)
+	o.Tol = cmp.Or(o.Tol, defaultTol)
+	o.Sigma = cmp.Or(o.Sigma, defaultSigma)
+	o.Steps = cmp.Or(o.Steps, defaultSteps)
+	o.MaxIter = cmp.Or(o.MaxIter, defaultMaxIter)
+	o.Neighbors = cmp.Or(o.Neighbors, defaultNeighbors)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	o.Memory = cmp.Or(o.Memory, defaultMemory)
 	if o.Graph == GraphAuto {
 		if o.Graph = GraphKNN; rows > mostKNNRows {
 			o.Graph = GraphAnchors
 		}
 	}
-	if o.Memory == 0 {
-		o.Memory = defaultMemory
-	}
 	return o
 }
 
 // updates is the largest number of iterations.
-func (o Options) updates() int {
-	if o.Iterations > 0 {
-		return o.Iterations
-	}
-	return o.MaxIter
-}
+func (o Options) updates() int { return cmp.Or(o.Iterations, o.MaxIter) }

@@ -1,7 +1,6 @@
 package cpufs
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -39,41 +38,20 @@ func (r *Result) Iterations() int { return len(r.Objective) - 1 }
 // sensitivity to rounding is 4e-12 of the scores.
 const tieShare = 1e-9
 
-// rank orders features by falling score. From the largest score left, all scores as good
-// as equal to it form a group, which stands in column order. Scores of 0, and then
-// constant features, are groups of their own.
+// rank orders features by falling score. All scores as good as equal to the largest left
+// form a group. Scores of 0, and then constant features, are groups of their own.
 func rank(score []float64, constant []bool) (order []int, groups method.Ties) {
-	order = make([]int, len(score))
-	for i := range order {
-		order[i] = i
+	if len(score) == 0 {
+		return nil, nil
 	}
-	class := func(i int) int {
-		switch {
-		case constant[i]:
-			return 2
-		case score[i] == 0:
-			return 1
+	off := tieShare * slices.Max(score)
+	keys := slices.Clone(score)
+	for j := range keys {
+		if constant[j] {
+			keys[j] = -1
 		}
-		return 0
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(class(i), class(j)), cmp.Compare(score[j], score[i]))
-	})
-	if len(order) == 0 {
-		return order, nil
-	}
-	off := tieShare * score[order[0]]
-	for from := 0; from < len(order); {
-		first := order[from]
-		to := from + 1
-		for to < len(order) && class(order[to]) == class(first) && score[order[to]] >= score[first]-off {
-			to++
-		}
-		slices.Sort(order[from:to])
-		groups = append(groups, to-from)
-		from = to
-	}
-	return order, groups
+	return method.Rank(keys, func(largest, key float64) bool { return key == largest || key > 0 && key >= largest-off })
 }
 
 // finish fills in the ranking and the warnings.

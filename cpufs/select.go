@@ -69,7 +69,7 @@ func (s *solver) run(ctx context.Context, plan Plan) (r *Result, err error) {
 }
 
 func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
-	r := &Result{Graph: s.graph.describe(), Plan: plan}
+	r := &Result{Graph: plan.Graph.String(), Plan: plan}
 	value, _ := s.objective(&s.opt)
 	r.Objective = append(r.Objective, value)
 	last := [][]float64{slices.Clone(s.w), slices.Clone(s.u), slices.Clone(s.v)}
@@ -124,7 +124,7 @@ func (s *solver) prepare(ctx context.Context, plan Plan) error {
 	if s.c > s.rows.N {
 		return stream.Usagef("{clusters} %d: there are %d rows", s.c, s.rows.N)
 	}
-	x, err := s.sampled(sample)
+	x, err := s.placed(sample.Draw(sample.Len()))
 	if err != nil {
 		return err
 	}

@@ -8,38 +8,30 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (f *fixture) grid(t *testing.T) Grid {
+func (f *fixture) grid(t testing.TB) Grid {
 	t.Helper()
-	g, err := NewGrid(make([]string, len(f.X[0])), f.Shape)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(NewGrid(make([]string, len(f.X[0])), f.Shape))(t)
 }
 
-// solverAtStart is ready for its first iteration.
-func (f *fixture) solverAtStart(t *testing.T) *solver {
+// solver is ready for its first iteration.
+func (f *fixture) solver(t testing.TB, opt Options) *solver {
 	t.Helper()
-	s, plan, err := newSolver(serve(f.X, f.N), f.grid(t), f.options(GraphKNN))
+	s, plan, err := newSolver(serve(f.X, f.N), f.grid(t), opt)
 	if err == nil {
 		err = s.prepare(t.Context(), plan)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
 func mustSelect(t *testing.T, src stream.Source, g Grid, opt Options) *Result {
 	t.Helper()
-	r, err := Select(t.Context(), src, g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Select(t.Context(), src, g, opt))(t)
 	if r.Rose != nil {
 		t.Errorf("objective rose: %+v", r.Rose)
 	}
@@ -52,11 +44,7 @@ func TestSelectIsTheTwin(t *testing.T) {
 		f := problem(7, 5, 4, 61, 3)
 		f.Nonneg, f.Theta = nonneg, 0.003
 		tw := f.twin()
-		objective := []float64{tw.objective()}
-		for range f.Iterations {
-			tw.iterate(f.Inner, f.Theta)
-			objective = append(objective, tw.objective())
-		}
+		objective := f.follow(tw)
 		var scores []float64
 		for h := range f.Shape[0] {
 			for g := range f.Shape[1] {
@@ -70,10 +58,10 @@ func TestSelectIsTheTwin(t *testing.T) {
 					// Both are some thousand roundings from each other, over an iteration with
 					// a condition of Q below 100.
 					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, place)
-					if off := distance(r.Objective, objective); !(off <= 1e-11) {
+					if off := rowstest.Distance(r.Objective, objective); !(off <= 1e-11) {
 						t.Errorf("%s: objective off by %.3g", name, off)
 					}
-					if off := distance(r.Scores, scores); !(off <= 1e-10) {
+					if off := rowstest.Distance(r.Scores, scores); !(off <= 1e-10) {
 						t.Errorf("%s: scores off by %.3g", name, off)
 					}
 				}
@@ -152,33 +140,21 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	}
 	opt := Options{Clusters: 3, Iterations: 5}
 	run := func(at []int) map[string]float64 {
-		var x [][]float64
-		for _, row := range f.X {
-			var moved []float64
-			for _, j := range at {
-				moved = append(moved, row[j])
+		x, own := rowstest.Zeros(f.N, d), make([]string, d)
+		for to, j := range at {
+			own[to] = names[j]
+			for i, row := range f.X {
+				x[i][to] = row[j]
 			}
-			x = append(x, moved)
 		}
-		var own []string
-		for _, j := range at {
-			own = append(own, names[j])
-		}
-		g, err := NewGrid(own, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := mustSelect(t, serve(x, 33), g, opt)
+		r := mustSelect(t, serve(x, 33), must.Get(NewGrid(own, nil))(t), opt)
 		scores := make(map[string]float64)
 		for j, v := range r.Scores {
 			scores[own[j]] = v
 		}
 		return scores
 	}
-	order := make([]int, d)
-	for j := range order {
-		order[j] = j
-	}
+	order := rowstest.Ints(d)
 	want := run(order)
 	slices.Reverse(order)
 	order[0], order[5] = order[5], order[0]
@@ -218,10 +194,7 @@ func TestSelectErrors(t *testing.T) {
 		}
 		return nil
 	}
-	g, err := NewGrid(make([]string, 12), []int{3, 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := problem(51, 3, 4, 20, 2).grid(t)
 	for _, c := range []struct {
 		name, want string
 		x          [][]float64
@@ -272,14 +245,11 @@ func TestRiseIsReported(t *testing.T) {
 	f := problem(81, 4, 5, 40, 3)
 	opt := f.options(GraphKNN)
 	opt.rate = 10
-	r, err := Select(t.Context(), serve(f.X, 40), f.grid(t), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Select(t.Context(), serve(f.X, 40), f.grid(t), opt))(t)
 	if r.Rose == nil || r.Rose.Iteration != 1 || r.Rose.To <= r.Rose.From || r.Iterations() != 1 {
 		t.Fatalf("rise %+v after %d iterations", r.Rose, r.Iterations())
 	}
-	if off := distance(r.U, flat(f.U0)); off != 0 {
+	if off := rowstest.Distance(r.U, flat(f.U0)); off != 0 {
 		t.Errorf("U is off by %v from that before the rise", off)
 	}
 }

@@ -36,8 +36,6 @@ type graph interface {
 	begin(ctx context.Context, scale []float64) error
 	// advance finds C and F for new A, B: it leaves XᵀC, P, the sums and GW.
 	advance(ctx context.Context) error
-	// describe says which graph it is.
-	describe() string
 	close() error
 }
 
@@ -93,10 +91,7 @@ func beside(dst []float64, c int, parts ...[]float64) {
 // h being the rows of XW.
 func (s *solver) newF(f, h, cRows, lc []float64) sums {
 	c, o := s.c, &s.opt
-	n := len(cRows) / c
-	parts := make([]sums, (n+rows.RunRows-1)/rows.RunRows)
-	rows.EachRun(o.Threads, n, func(run, from, to int) {
-		t := &parts[run]
+	return s.overRuns(len(cRows)/c, func(t *sums, from, to int) {
 		for i := from; i < to; i++ {
 			hi, ci, li, fi := h[i*c:][:c], cRows[i*c:][:c], lc[i*c:][:c], f[i*c:][:c]
 			for k := range fi {
@@ -109,34 +104,47 @@ func (s *solver) newF(f, h, cRows, lc []float64) sums {
 			}
 		}
 	})
-	return total(parts)
 }
 
-func total(parts []sums) (t sums) {
-	for _, p := range parts {
-		t.add(p)
+// overRuns adds up what do adds to the sums of each run of n rows, in order.
+func (s *solver) overRuns(n int, do func(t *sums, from, to int)) (total sums) {
+	runs := make([]sums, (n+rows.RunRows-1)/rows.RunRows)
+	rows.EachRun(s.opt.Threads, n, func(run, from, to int) { do(&runs[run], from, to) })
+	for _, t := range runs {
+		total.add(t)
 	}
-	return t
+	return total
 }
 
 // compare returns the sums for F = C.
 func (s *solver) compare(c, lc []float64) sums {
-	parts := make([]sums, (len(c)/s.c+rows.RunRows-1)/rows.RunRows)
-	rows.EachRun(s.opt.Threads, len(c)/s.c, func(run, from, to int) {
+	return s.overRuns(len(c)/s.c, func(t *sums, from, to int) {
 		for i := from * s.c; i < to*s.c; i++ {
-			parts[run].ff += c[i] * c[i]
-			parts[run].l += c[i] * lc[i]
+			t.ff += c[i] * c[i]
+			t.l += c[i] * lc[i]
 		}
 	})
-	return total(parts)
 }
 
-// settleGW takes GW from G, or from Xᵀ(XW) as part number at of the sums of a pass.
-func (s *solver) settleGW(ctx context.Context, sum []float64, at, parts int) error {
+// parts is the number of n×c matrices that a pass multiplies Xᵀ by: F, another, and XW
+// where G is none.
+func (s *solver) parts() int {
+	if s.g == nil {
+		return 3
+	}
+	return 2
+}
+
+// settle takes apart the sums of such a pass: P, those of the other, and GW, unless it
+// comes from G.
+func (s *solver) settle(ctx context.Context, sum, other []float64) error {
+	c, wide := s.c, s.parts()*s.c
+	columns(s.p, sum, 0, c, wide)
+	columns(other, sum, c, c, wide)
 	if s.g != nil {
 		return s.timesG(ctx, s.gw, s.w)
 	}
-	columns(s.gw, sum, at*s.c, s.c, parts*s.c)
+	columns(s.gw, sum, 2*c, c, wide)
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -29,12 +28,7 @@ func sampleRows(d, clusters, anchors int) int {
 	return max(min(mostSample, startBytes/8/d), leastSample*clusters, anchors)
 }
 
-// sampled returns the rows of the sample as rows of X.
-func (s *solver) sampled(sample *anchor.Sampler) (kernel.Matrix[float64], error) {
-	n := sample.Len()
-	return s.placed(sample.Draw(n))
-}
-
+// placed returns rows of the source as rows of X.
 func (s *solver) placed(c *stream.Chunk) (kernel.Matrix[float64], error) {
 	x := make([]float64, c.Rows*s.d)
 	err := s.rows.place(x, c)

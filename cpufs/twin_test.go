@@ -215,16 +215,20 @@ func (t *twin) iterate(steps int, rate float64) {
 	}
 }
 
+// follow runs the twin for the fixture's iterations, and returns its objectives.
+func (f *fixture) follow(t *twin) []float64 {
+	objective := []float64{t.objective()}
+	for range f.Iterations {
+		t.iterate(f.Inner, f.Theta)
+		objective = append(objective, t.objective())
+	}
+	return objective
+}
+
 func TestTwinHoldsTheFixtures(t *testing.T) {
 	for _, kind := range []string{"cpufs", "cpufsnn"} {
 		for name, f := range rowstest.Fixtures[fixture](t, kind) {
-			tw := f.twin()
-			objective := []float64{tw.objective()}
-			for range f.Iterations {
-				tw.iterate(f.Inner, f.Theta)
-				objective = append(objective, tw.objective())
-			}
-			if off := distance(objective, f.Objective); !(off <= 1e-9) {
+			if off := rowstest.Distance(f.follow(f.twin()), f.Objective); !(off <= 1e-9) {
 				t.Errorf("%s: objective off by %.3g", name, off)
 			}
 		}
@@ -247,11 +251,10 @@ func (f *fixture) twin() *twin {
 func problem(seed uint64, n1, n2, n, c int) *fixture {
 	r := rand.New(rand.NewPCG(seed, 0))
 	matrix := func(rows, cols int, top float64) [][]float64 {
-		m := make([][]float64, rows)
-		for i := range m {
-			m[i] = make([]float64, cols)
-			for j := range m[i] {
-				m[i][j] = top * r.Float64()
+		m := rowstest.Zeros(rows, cols)
+		for _, row := range m {
+			for j := range row {
+				row[j] = top * r.Float64()
 			}
 		}
 		return m
@@ -260,7 +263,7 @@ func problem(seed uint64, n1, n2, n, c int) *fixture {
 		A0: matrix(n1, c, 1), B0: matrix(n2, c, 1), U0: matrix(c, n1, 0.3), V0: matrix(c, n2, 0.3)}
 	centers := matrix(c, n1*n2, 1)
 	f.X = matrix(n, n1*n2, 0.5)
-	f.C0 = make([][]float64, n)
+	f.C0 = rowstest.Zeros(n, c)
 	size := make([]float64, c)
 	for i := range f.X {
 		for j := range f.X[i] {
@@ -269,7 +272,6 @@ func problem(seed uint64, n1, n2, n, c int) *fixture {
 		size[i%c]++
 	}
 	for i := range f.C0 {
-		f.C0[i] = make([]float64, c)
 		f.C0[i][i%c] = 1 / math.Sqrt(size[i%c])
 	}
 	f.F0 = f.C0
@@ -279,38 +281,25 @@ func problem(seed uint64, n1, n2, n, c int) *fixture {
 
 // anchors makes B = ZΔ^(−1/2) of random weights, and L = I − BBᵀ.
 func (f *fixture) anchors(r *rand.Rand, m, k int) {
-	z := mat.NewDense(f.N, m, nil)
-	for i := range f.N {
+	z := rowstest.Zeros(f.N, m)
+	for i := range z {
 		sum := 0.0
 		for e := range k {
 			v := 0.1 + r.Float64()
-			z.Set(i, (i+2*e)%m, v)
+			z[i][(i+2*e)%m] = v
 			sum += v
 		}
 		for j := range m {
-			z.Set(i, j, z.At(i, j)/sum)
+			z[i][j] /= sum
 		}
 	}
-	for j := range m {
-		delta := mat.Sum(z.ColView(j))
-		for i := range f.N {
-			z.Set(i, j, z.At(i, j)/math.Sqrt(delta))
-		}
-	}
-	var bb mat.Dense
-	bb.Mul(z, z.T())
-	for i := range f.N {
-		f.AnchorB = append(f.AnchorB, slices.Clone(z.RawRowView(i)))
-		row := mat.Row(nil, i, scaled(-1, &bb))
-		row[i]++
-		f.L = append(f.L, row)
-	}
+	f.AnchorB, f.L = rowstest.Factor(z), rowstest.Laplacian(z)
 }
 
 func TestGradientsByCentralDifferences(t *testing.T) {
 	f := problem(3, 4, 5, 30, 3)
 	tw := f.twin()
-	s := f.solverAtStart(t)
+	s := f.solver(t, f.options(GraphKNN))
 	for mode, want := range []*mat.Dense{tw.gradientU(), tw.transpose().gradientU()} {
 		factor := []*mat.Dense{tw.u, tw.v}[mode]
 		// (φ(u+h) − φ(u−h))/2h is off by h²·φ‴/6 and by the rounding of φ over h: with h = 1e-5

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -41,10 +42,7 @@ func BenchmarkIteration(b *testing.B) {
 			if c.hufs {
 				s.Graph = GraphNone
 			}
-			p, err := Prepare(b.Context(), src, std, s)
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := must.Get(Prepare(b.Context(), src, std, s))(b)
 			defer p.Close()
 			opt := Options{Alpha: Weight{Value: 0.1, Share: true}, Beta: Weight{Value: 0.1}, MaxIter: b.N, Tol: -1, Float32: c.float32}
 			if c.hufs {

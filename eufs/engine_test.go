@@ -1,53 +1,46 @@
 package eufs
 
 import (
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // problemOf makes a problem of exactly this X, U, V and graph, in blocks of the given height
 // (0: what the layout says).
-func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height, workers int, scratch stream.Scratch) *Problem {
+func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem {
 	t.Helper()
 	n, d := x.Dims()
 	_, k := u.Dims()
-	tab := &table{layout: newLayout(int64(n), d, k, height), element: asFloat64, workers: workers,
-		shift: make([]float64, d), factor: make([]float64, d)}
-	for j := range tab.factor {
-		tab.factor[j] = 1
-	}
-	var err error
-	if tab.file, err = scratch.Make("x", int64(8*n*d), 8*tab.block*d); err != nil {
-		t.Fatal(err)
-	}
-	if err := rows.Each(t.Context(), tab.blocks, func(b int, rec [][]byte) error {
+	tab := &table{layout: newLayout(int64(n), d, k, height), element: asFloat64, workers: 2,
+		shift: make([]float64, d), factor: slices.Repeat([]float64{1}, d)}
+	tab.file = must.Get(stream.InMemory{}.Make("x", int64(8*n*d), 8*tab.block*d))(t)
+	must.Do(t, rows.Each(t.Context(), tab.blocks, func(b int, rec [][]byte) error {
 		copy(rows.View[float64](rec[0]), x.RawMatrix().Data[b*tab.block*d:])
 		return nil
-	}, rows.Write(tab.file)); err != nil {
-		t.Fatal(err)
-	}
-	s := Setup{Clusters: k, Scratch: scratch, Threads: workers}.withDefaults(int64(n))
+	}, rows.Write(tab.file)))
+	s := Setup{Clusters: k, Threads: 2}.withDefaults(int64(n))
 	p := &Problem{t: tab, setup: s, start: &starter{layout: tab.layout, u: u.RawMatrix().Data}, graph: g}
-	if err := p.fit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.fit(t.Context()))
 	if v != nil {
 		p.v = v.RawMatrix().Data
 	}
 	return p
 }
 
+// plain is a problem without a graph.
+func plain(t testing.TB, n, d, k int, seed uint64) *Problem {
+	return problemOf(t, unitColumns(grouped(n, d, k, seed)), indicator(n, k), nil, nil, 0)
+}
+
 func mustSolve(t testing.TB, p *Problem, opt Options) *Result {
 	t.Helper()
-	r, err := p.Solve(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(p.Solve(t.Context(), opt))(t)
 }
 
 // solveU runs the engine and reads its last U from the state.
@@ -55,52 +48,26 @@ func solveU(t testing.TB, p *Problem, opt Options) (*Result, *mat.Dense) {
 	t.Helper()
 	var u []float64
 	p.peek = func(s *solver) {
-		if err := rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
+		must.Do(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 			u = append(u, p.t.state(rec[0], p.t.rows(b)).u...)
 			return nil
-		}, rows.Read(s.states)); err != nil {
-			t.Fatal(err)
-		}
+		}, rows.Read(s.states)))
 	}
 	r := mustSolve(t, p, opt)
 	return r, mat.NewDense(int(p.t.n), p.t.k, u)
-}
-
-// laplacian makes the sparse form of a dense L.
-func laplacian(l *mat.Dense) *graph {
-	n, _ := l.Dims()
-	g := &rows.Graph{Start: []int{0}}
-	for i := range n {
-		for j := range n {
-			v := -l.At(i, j)
-			if i == j {
-				v++
-			}
-			if v != 0 {
-				g.Index, g.Value = append(g.Index, int32(j)), append(g.Value, v)
-			}
-		}
-		g.Start = append(g.Start, len(g.Value))
-	}
-	return &graph{neighbours: g}
 }
 
 // factored makes the graph of a dense B, all of whose entries are kept.
 func factored(t testing.TB, b *mat.Dense, l layout) *graph {
 	t.Helper()
 	n, m := b.Dims()
-	g, err := rows.NewAnchored(stream.InMemory{}, m, m, int64(n), l.block)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rows.Each(t.Context(), l.blocks, func(at int, rec [][]byte) error {
+	g := must.Get(rows.NewAnchored(stream.InMemory{}, m, m, int64(n), l.block))(t)
+	must.Do(t, rows.Each(t.Context(), l.blocks, func(at int, rec [][]byte) error {
 		z := g.Rows(rec[0], l.rows(at))
 		for e := range z.Value {
 			z.Value[e], z.Index[e] = b.At(at*l.block+e/m, e%m), int32(e%m)
 		}
 		return nil
-	}, rows.Write(g.File)); err != nil {
-		t.Fatal(err)
-	}
+	}, rows.Write(g.File)))
 	return &graph{anchored: g}
 }

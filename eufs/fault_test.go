@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -44,10 +45,7 @@ func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 			t.Errorf("weights: got %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		p, err := Prepare(ctx, good, std, Setup{Clusters: k, Scratch: files(t), Reread: again, blockRows: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(Prepare(ctx, good, std, Setup{Clusters: k, Scratch: files(t), Reread: again, blockRows: 20}))(t)
 		if _, err := p.Solve(ctx, Options{Tol: -1, Progress: func(iteration int, _ float64) {
 			if iteration == 2 {
 				cancel()

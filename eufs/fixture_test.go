@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // grid is a matrix by rows.
@@ -50,18 +50,16 @@ func (f *fixture) run(t *testing.T, rows int) (*Problem, *Result, *mat.Dense) {
 	if f.Tree != nil {
 		opt.Method = HUFS
 		opt.Tree = new(Tree)
-		if err := json.Unmarshal(f.Tree, opt.Tree); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(f.Tree, opt.Tree))
 	}
 	var g *graph
 	switch {
 	case f.B != nil:
 		g = factored(t, f.B.dense(), newLayout(int64(len(f.X)), len(f.X[0]), len(f.U0[0]), rows))
 	case f.L != nil:
-		g = laplacian(f.L.dense())
+		g = &graph{neighbours: rowstest.Sparse(f.L)}
 	}
-	p := problemOf(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows, 2, stream.InMemory{})
+	p := problemOf(t, f.X.dense(), f.U0.dense(), f.V0.dense(), g, rows)
 	r, u := solveU(t, p, opt)
 	return p, r, u
 }

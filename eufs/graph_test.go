@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
@@ -35,14 +36,8 @@ func TestNeighboursFollowTheDefinition(t *testing.T) {
 			src := serve(x, 13)
 			std := &gram.Standardizer{Columns: all(d), Shift: make([]float64, d), Factor: []float64{1, 1, 1, 1},
 				Fill: make([]float64, d), Filled: make([]int64, d), Rows: n}
-			tab, err := loadTable(t.Context(), src, std, Setup{Threads: 2, blockRows: 17}.withDefaults(n))
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, err := newNeighbours(t.Context(), tab, kernel.NewTeam(2), count)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tab := must.Get(loadTable(t.Context(), src, std, Setup{Threads: 2, blockRows: 17}.withDefaults(n)))(t)
+			g := must.Get(newNeighbours(t.Context(), tab, kernel.NewTeam(2), count))(t)
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)
 			g.neighbours.Map(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
@@ -106,15 +101,13 @@ func TestAnchorGraphKeepsConstants(t *testing.T) {
 		p := prepare(t, src, Setup{Clusters: 3, Graph: GraphAnchor, Anchors: 30, AnchorKMeans: kmeans, Scratch: files(t), blockRows: 64})
 		g := p.graph.anchored
 		b := mat.NewDense(n, 30, nil)
-		if err := rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
+		must.Do(t, rows.Each(t.Context(), p.t.blocks, func(at int, rec [][]byte) error {
 			s := g.Rows(rec[0], p.t.rows(at))
 			for e, v := range s.Value {
 				b.Set(at*64+e/5, int(s.Index[e]), v)
 			}
 			return nil
-		}, rows.Read(g.File)); err != nil {
-			t.Fatal(err)
-		}
+		}, rows.Read(g.File)))
 		ones := mat.NewDense(n, 1, slices.Repeat([]float64{1}, n))
 		within(t, "BBᵀ1", product(b, product(b.T(), ones)).RawMatrix().Data, ones.RawMatrix().Data, 1e-13) // sums of 300 terms around 1
 	}

@@ -43,17 +43,16 @@ type declared struct {
 }
 
 func (m *declared) Options(o *method.Options) {
-	const list = "a number, or a share of that which leaves nothing (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"
 	if m.kind == HUFS {
-		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, without a tree 0): "+list)
-		o.Weights(&m.beta, "beta", "weight of the row sparsity (default 0.5x): "+list)
+		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, without a tree 0)")
+		o.Weights(&m.beta, "beta", "weight of the row sparsity (default 0.5x)")
 		o.Text(&m.tree, "tree", "groups of features by `TREE`: image (names px_R_C), correlation, prefix:SEP, or FILE.json (see the verb tree)").
 			Refuse(func(string) error { return m.CheckTree() })
 	} else {
-		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x): "+list)
-		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0): "+list)
+		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x)")
+		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0)")
 		m.anchors.Declare(o)
-		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", "auto", "knn", "anchor", "none")
+		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", graphNames...)
 		o.Check(m.checkGraph)
 	}
 	o.Float(&m.mu, "mu", 0, "the first penalty `MU` of the iteration, which rises by 1.1 each time (default: 1, or more where the weights ask for it)").
@@ -64,10 +63,10 @@ func (m *declared) Options(o *method.Options) {
 }
 
 // checkGraph refuses options of a graph that is not made.
-func (m *declared) checkGraph(given func(string) bool) error {
-	anchors := given("anchors") || given("anchor-method")
+func (m *declared) checkGraph(isSet func(string) bool) error {
+	anchors := isSet("anchors") || isSet("anchor-method")
 	switch {
-	case m.graph == "none" && (anchors || given("neighbors")):
+	case m.graph == "none" && (anchors || isSet("neighbors")):
 		return stream.Usagef("{graph} none: {anchors}, {anchor-method} and {neighbors} shape a graph; leave them out")
 	case m.graph == "knn" && anchors:
 		return stream.Usagef("{graph} knn has no anchors; choose {graph} anchor, or leave {anchors} and {anchor-method} out")
@@ -95,7 +94,7 @@ func (m *declared) weights() (alpha, beta method.Weights) {
 func (m *declared) setup(seed uint64, threads int) Setup {
 	s := Setup{Clusters: m.clusters, Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
-		s.Graph = map[string]GraphKind{"auto": GraphAuto, "knn": GraphKNN, "anchor": GraphAnchor, "none": GraphNone}[m.graph]
+		s.Graph = GraphKind(slices.Index(graphNames, m.graph))
 		s.Neighbors, s.Anchors, s.AnchorKMeans = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans()
 	}
 	return s
@@ -189,12 +188,8 @@ type scaled struct {
 func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, error) {
 	p := &problem{declared: m, e: e}
 	if m.kind == HUFS {
-		var sym []float64
-		if e.Gram != nil {
-			sym = e.Gram.Sym
-		}
 		var err error
-		if p.grove, err = m.buildTree(e.Names(), e.LeftOut, sym); err != nil {
+		if p.grove, err = m.grow(e); err != nil {
 			return nil, err
 		}
 	}
@@ -217,11 +212,7 @@ func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, erro
 func (p *problem) rising(weights method.Weights) []scaled {
 	var list []scaled
 	for _, w := range weights {
-		s := scaled{w, w.Value}
-		if w.Share {
-			s.value *= p.AlphaMax
-		}
-		list = append(list, s)
+		list = append(list, scaled{w, w.Of(p.AlphaMax)})
 	}
 	slices.SortStableFunc(list, func(a, b scaled) int { return cmp.Compare(a.value, b.value) })
 	return slices.CompactFunc(list, func(a, b scaled) bool { return a.value == b.value })
@@ -301,14 +292,13 @@ func (p *problem) record() map[string]any {
 		}
 		return used
 	}
-	switch kind, anchors := p.Graph(); kind {
-	case GraphKNN:
-		used["graph"], used["neighbors"] = "knn", p.anchors.Neighbors
-	case GraphAnchor:
-		used["graph"], used["neighbors"] = "anchor", p.anchors.Neighbors
+	kind, anchors := p.Graph()
+	used["graph"] = graphNames[kind]
+	if kind != GraphNone {
+		used["neighbors"] = p.anchors.Neighbors
+	}
+	if kind == GraphAnchor {
 		used["anchors"], used["anchor-method"] = anchors, p.anchors.Placing
-	default:
-		used["graph"] = "none"
 	}
 	return used
 }

@@ -49,7 +49,10 @@ func isFile(tree string) bool {
 func (m *declared) NeedsGram() bool { return m.tree == correlationTree }
 
 // Tree implements method.Grouped.
-func (m *declared) Tree(e *method.Evidence) (method.Tree, error) {
+func (m *declared) Tree(e *method.Evidence) (method.Tree, error) { return m.grow(e) }
+
+// grow is the tree over the features of the evidence, nil where none is asked for.
+func (m *declared) grow(e *method.Evidence) (*Tree, error) {
 	var sym []float64
 	if e.Gram != nil {
 		sym = e.Gram.Sym

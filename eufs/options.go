@@ -1,8 +1,10 @@
 package eufs
 
 import (
+	"cmp"
 	"runtime"
 
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,17 +19,7 @@ const (
 
 // Weight is the weight of a penalty: a number, or a share of α_max, the row sparsity at
 // and above which V is 0 for good (see [Problem.AlphaMax]).
-type Weight struct {
-	Value float64
-	Share bool
-}
-
-func (w Weight) of(most float64) float64 {
-	if w.Share {
-		return w.Value * most
-	}
-	return w.Value
-}
+type Weight = method.Weight
 
 // Options says what to minimize and for how long; a zero field means its default. The
 // penalties have none: their zero is 0.
@@ -69,16 +61,16 @@ func (o Options) Validate() error {
 	}
 	weight := func(name string, w Weight) {
 		if !(w.Value >= 0) || w.Value-w.Value != 0 {
-			faults.Addf("%s = %v is not a finite number of at least 0", name, w.Value)
+			faults.Addf(name+" = %v is not a finite number of at least 0", w.Value)
 		}
 	}
-	weight("alpha", o.Alpha)
-	weight("beta", o.Beta)
+	weight("{alpha}", o.Alpha)
+	weight("{beta}", o.Beta)
 	if o.Tree != nil && o.Method != HUFS {
 		faults.Addf("a tree belongs to HUFS")
 	}
 	if o.Mu != 0 && !(o.Mu > 0) || o.Mu-o.Mu != 0 {
-		faults.Addf("mu = %v is not a finite positive number", o.Mu)
+		faults.Addf("{mu} = %v is not a finite positive number", o.Mu)
 	}
 	if o.Rho != 0 && !(o.Rho >= 1) || o.Rho-o.Rho != 0 {
 		faults.Addf("rho = %v is not a finite number of at least 1", o.Rho)
@@ -86,39 +78,23 @@ func (o Options) Validate() error {
 	if o.MuMax != 0 && !(o.MuMax > 0) || o.MuMax-o.MuMax != 0 {
 		faults.Addf("the largest mu, %v, is not a finite positive number", o.MuMax)
 	} else if done := o.WithDefaults(); done.Mu > done.MuMax {
-		faults.Addf("mu = %v is above its bound %v", done.Mu, done.MuMax)
+		faults.Addf("{mu} = %v is above its bound %v", done.Mu, done.MuMax)
 	}
-	if o.MaxIter < 0 {
-		faults.Addf("iterations = %d is negative", o.MaxIter)
-	}
+	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
 	if o.Tol-o.Tol != 0 {
-		faults.Addf("tolerance = %v is not a finite number", o.Tol)
+		faults.Addf("{tol} = %v is not a finite number", o.Tol)
 	}
-	if o.Threads < 0 {
-		faults.Addf("workers = %d is negative", o.Threads)
-	}
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	return faults.Err("")
 }
 
 // WithDefaults fills in the zero fields.
 func (o Options) WithDefaults() Options {
-	if o.Mu == 0 {
-		o.Mu = defaultMu
-	}
-	if o.Rho == 0 {
-		o.Rho = defaultRho
-	}
-	if o.MuMax == 0 {
-		o.MuMax = max(defaultMuMax, o.Mu)
-	}
-	if o.MaxIter == 0 {
-		o.MaxIter = defaultMaxIter
-	}
-	if o.Tol == 0 {
-		o.Tol = defaultTolerance
-	}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
+	o.Mu = cmp.Or(o.Mu, defaultMu)
+	o.Rho = cmp.Or(o.Rho, defaultRho)
+	o.MuMax = cmp.Or(o.MuMax, max(defaultMuMax, o.Mu))
+	o.MaxIter = cmp.Or(o.MaxIter, defaultMaxIter)
+	o.Tol = cmp.Or(o.Tol, defaultTolerance)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	return o
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -22,9 +23,7 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			s := Setup{Clusters: 4, Graph: kind, Anchors: 100, Threads: 2}
 			opt := Options{MaxIter: 3, Beta: Weight{Value: 0.1}, Threads: 2}
 			memory, scratched, err := Needs(6000, 120, 1, s, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			need, scratch := memory, files(t)
 			if inFiles {
 				need, s.Scratch = scratched, scratch
@@ -32,10 +31,7 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			before := rowstest.Heap()
 			most := int64(0)
 			watch := func() { most = max(most, rowstest.Heap()-before) }
-			p, err := Prepare(t.Context(), src, std, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(Prepare(t.Context(), src, std, s))(t)
 			watch()
 			opt.Progress = func(int, float64) { watch() }
 			if _, err := p.Solve(t.Context(), opt); err != nil {
@@ -47,9 +43,7 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			if inFiles && scratch.Most() != need.Scratch {
 				t.Errorf("graph %d: %d bytes of scratch, %d said", kind, scratch.Most(), need.Scratch)
 			}
-			if err := p.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Close())
 		}
 	}
 }

@@ -131,9 +131,3 @@ func (p *Problem) Passes() int { return int(p.t.passes.Load()) }
 
 // Graph says which graph the rows have, and how many anchors it, 0 for others.
 func (p *Problem) Graph() (kind GraphKind, anchors int) { return p.setup.Graph, p.anchor }
-
-// Features and Rows are the size of the problem.
-func (p *Problem) Features() int { return p.t.d }
-
-// Rows is n.
-func (p *Problem) Rows() int64 { return p.t.n }

@@ -34,24 +34,6 @@ type Result struct {
 	Warnings    []stream.Text // that the iteration did not converge is none
 }
 
-// rank orders features by score, best first.
-func rank(scores []float64) []int {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
-	return order
-}
-
 // warnings says what makes a result worth less than it looks.
 func (s *solver) warnings(r *Result) []stream.Text {
 	var out []stream.Text

@@ -1,9 +1,11 @@
 package eufs
 
 import (
+	"cmp"
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -28,6 +30,9 @@ const (
 	GraphAnchor                  // rows that share anchors
 	GraphNone                    // no graph term; HUFS takes this, having none
 )
+
+// graphNames are the kinds by their numbers.
+var graphNames = []string{"auto", "knn", "anchor", "none"}
 
 // Setup says how to make a [Problem], which all settings of Options share.
 type Setup struct {
@@ -69,19 +74,14 @@ func (s Setup) Validate(n int64, d int) error {
 	if d < 1 || n < 1 {
 		faults.Addf("there is nothing to select from in %d rows and %d features", n, d)
 	}
-	negative := func(name string, v int) {
-		if v < 0 {
-			faults.Addf("%s = %d is negative", name, v)
-		}
-	}
-	negative("clusters", s.Clusters)
-	negative("restarts", s.Restarts)
-	negative("neighbors", s.Neighbors)
-	negative("anchors", s.Anchors)
-	negative("workers", s.Threads)
+	method.RefuseNegative(&faults, "{clusters}", s.Clusters)
+	method.RefuseNegative(&faults, "restarts", s.Restarts)
+	method.RefuseNegative(&faults, "{neighbors}", s.Neighbors)
+	method.RefuseNegative(&faults, "{anchors}", s.Anchors)
+	method.RefuseNegative(&faults, "{threads}", s.Threads)
 	s = s.withDefaults(n)
 	if s.Clusters > 0 && int64(s.Clusters) > n {
-		faults.Addf("clusters = %d is more than the %d rows", s.Clusters, n)
+		faults.Addf("{clusters} = %d is more than the %d rows", s.Clusters, n)
 	}
 	if s.Start < StartKMeans || s.Start > StartGiven {
 		faults.Addf("start %d is not one there is", s.Start)
@@ -109,15 +109,10 @@ func (s Setup) Validate(n int64, d int) error {
 
 // withDefaults fills in the zero fields for n rows.
 func (s Setup) withDefaults(n int64) Setup {
-	if s.Clusters == 0 {
-		s.Clusters = defaultClusters
-	}
-	if s.Restarts == 0 {
-		s.Restarts = 1
-	}
-	if s.Neighbors == 0 {
-		s.Neighbors = defaultNeighbors
-	}
+	s.Clusters = cmp.Or(s.Clusters, defaultClusters)
+	s.Restarts = cmp.Or(s.Restarts, 1)
+	s.Neighbors = cmp.Or(s.Neighbors, defaultNeighbors)
+	s.Threads = cmp.Or(s.Threads, runtime.GOMAXPROCS(0))
 	if s.Graph == GraphAuto {
 		s.Graph = GraphAnchor
 		if n <= MostNeighbourRows {
@@ -126,9 +121,6 @@ func (s Setup) withDefaults(n int64) Setup {
 	}
 	if s.Scratch == nil {
 		s.Scratch = stream.InMemory{}
-	}
-	if s.Threads == 0 {
-		s.Threads = runtime.GOMAXPROCS(0)
 	}
 	return s
 }

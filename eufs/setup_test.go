@@ -1,26 +1,23 @@
 package eufs
 
 import (
-	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 	t.Helper()
-	p, err := Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -33,16 +30,14 @@ func prepare(t *testing.T, src stream.Source, s Setup) *Problem {
 func wholeX(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	out := mat.NewDense(int(p.t.n), p.t.d, nil)
-	if err := p.t.columns(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
+	must.Do(t, p.t.columns(t.Context(), func(b int, x kernel.Matrix[float64], _ [][]byte) error {
 		for i := range x.Rows {
 			for j := range x.Cols {
 				out.Set(b*p.t.block+i, j, x.Data[j*x.ColStride+i])
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 
@@ -50,14 +45,12 @@ func wholeX(t *testing.T, p *Problem) *mat.Dense {
 func firstU(t *testing.T, p *Problem) *mat.Dense {
 	t.Helper()
 	var u []float64
-	if err := rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
+	must.Do(t, rows.Each(t.Context(), p.t.blocks, func(b int, rec [][]byte) error {
 		own := make([]float64, p.t.rows(b)*p.t.k)
 		p.start.to(own, b, rec[0], 0, p.t.rows(b))
 		u = append(u, own...)
 		return nil
-	}, rows.Read(p.start.file())); err != nil {
-		t.Fatal(err)
-	}
+	}, rows.Read(p.start.file())))
 	return mat.NewDense(int(p.t.n), p.t.k, u)
 }
 
@@ -167,7 +160,7 @@ func TestStartRefuses(t *testing.T) {
 		{src, Setup{Clusters: k, Start: StartGiven, U: narrow}, "40 values, want 40×2"},
 		{src, Setup{Clusters: k, Start: StartGiven}, "go together"},
 		{src, Setup{Clusters: n + 1}, "more than the 40 rows"},
-		{src, Setup{Clusters: -1, Neighbors: -2, Threads: -3}, "neighbors = -2 is negative; workers = -3"},
+		{src, Setup{Clusters: -1, Neighbors: -2, Threads: -3}, "neighbors = -2 is negative; threads = -3"},
 		{src, Setup{Clusters: k, Graph: GraphAnchor, Anchors: 5}, "too few"},
 		{src, Setup{Clusters: k, Graph: GraphKind(9)}, "graph 9"},
 		{same, Setup{Clusters: 3, Graph: GraphNone}, "fewer clusters"},
@@ -177,10 +170,7 @@ func TestStartRefuses(t *testing.T) {
 			own = standardizer(t, c.src, gram.ScaleUnit)
 		}
 		_, err := Prepare(t.Context(), c.src, own, c.s)
-		var usage *stream.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
-		}
+		rowstest.Refused(t, err, c.want)
 	}
 	if err := (Setup{Graph: GraphKNN}).Validate(MostNeighbourRows+1, 3); err == nil {
 		t.Error("a kNN graph of 20,001 rows is accepted")
@@ -191,10 +181,8 @@ func TestStartRefuses(t *testing.T) {
 		{Alpha: Weight{Value: -1}}, {Beta: Weight{Value: nan}}, {Mu: -1}, {Mu: nan}, {Rho: 0.5}, {Rho: math.Inf(1)}, {MuMax: 0.5},
 		{MaxIter: -1}, {Tol: nan}, {Threads: -1}, {Method: 7}, {Tree: &Tree{}}, {Method: HUFS, Tree: &Tree{Features: []int{d}}},
 	} {
-		var usage *stream.UsageError
-		if _, err := p.Solve(t.Context(), o); !errors.As(err, &usage) {
-			t.Errorf("%+v: got %v", o, err)
-		}
+		_, err := p.Solve(t.Context(), o)
+		rowstest.Refused(t, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -45,7 +46,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 			return nil, err
 		}
 	}
-	s := &solver{p: p, t: p.t, opt: opt, alpha: opt.Alpha.of(p.AlphaMax), beta: opt.Beta.of(p.AlphaMax), mu: opt.Mu}
+	s := &solver{p: p, t: p.t, opt: opt, alpha: opt.Alpha.Of(p.AlphaMax), beta: opt.Beta.Of(p.AlphaMax), mu: opt.Mu}
 	s.reserve()
 	defer func() {
 		if err = errors.Join(err, rows.Discard(s.m, s.states)); err != nil {
@@ -64,7 +65,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 	}
 	r = &Result{V: s.v, Scores: rowNormsOf(s.v, s.t.k), Trace: s.trace, Converged: converged,
 		Alpha: s.alpha, Beta: s.beta}
-	r.Order = rank(r.Scores)
+	r.Order, _ = method.Rank(r.Scores, func(largest, score float64) bool { return largest == score })
 	r.Warnings = s.warnings(r)
 	return r, nil
 }

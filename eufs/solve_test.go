@@ -15,7 +15,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 func someTree(d int) *Tree {
@@ -44,8 +45,7 @@ func cases(d int) map[string]Options {
 func TestEngineAgreesWithTheTwin(t *testing.T) {
 	const n, d, k = 203, 24, 3
 	x, u := unitColumns(grouped(n, d, k, 1)), indicator(n, k)
-	b := anchorFactor(n, 7)
-	lap := sum(mat.DenseCopyOf(identity(n)), -1, product(b, b.T()))
+	z, ring := anchorWeights(n, 7), ringLaplacian(n)
 	for name, opt := range cases(d) {
 		for _, kind := range []string{"none", "ring", "anchors"} {
 			if opt.Method == HUFS && kind != "none" {
@@ -58,9 +58,9 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 			}
 			switch kind {
 			case "ring":
-				w.l = ringLaplacian(n)
+				w.l = grid(ring).dense()
 			case "anchors":
-				w.l = lap
+				w.l = grid(rowstest.Laplacian(z)).dense()
 			}
 			var steps []twinStep
 			for range opt.MaxIter {
@@ -71,12 +71,12 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 					var g *graph
 					switch kind {
 					case "ring":
-						g = laplacian(w.l)
+						g = &graph{neighbours: rowstest.Sparse(ring)}
 					case "anchors":
-						g = factored(t, b, newLayout(n, d, k, rows))
+						g = factored(t, grid(rowstest.Factor(z)).dense(), newLayout(n, d, k, rows))
 					}
 					opt.Threads = 1 + rows%3
-					r, gotU := solveU(t, problemOf(t, x, u, nil, g, rows, 2, stream.InMemory{}), opt)
+					r, gotU := solveU(t, problemOf(t, x, u, nil, g, rows), opt)
 					compareTwin(t, r, gotU, w, steps)
 				})
 			}
@@ -84,13 +84,7 @@ func TestEngineAgreesWithTheTwin(t *testing.T) {
 	}
 }
 
-func identity(n int) *mat.DiagDense {
-	one := make([]float64, n)
-	for i := range one {
-		one[i] = 1
-	}
-	return mat.NewDiagDense(n, one)
-}
+func identity(n int) *mat.DiagDense { return mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)) }
 
 func compareTwin(t *testing.T, r *Result, u *mat.Dense, w *twin, steps []twinStep) {
 	t.Helper()
@@ -138,10 +132,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 					}
 					s.blockRows = 96 // several blocks of them
 					opt.Threads = s.Threads
-					p, err := Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s)
-					if err != nil {
-						t.Fatal(err)
-					}
+					p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
 					r := mustSolve(t, p, opt)
 					if !s.Reread && p.t.element != asUint8 {
 						t.Errorf("kept as %d, want bytes", p.t.element)
@@ -150,9 +141,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 						want = r
 					}
 					bits(t, fmt.Sprintf("%d workers, setup %d", s.Threads, i), r, want)
-					if err := p.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, p.Close())
 				}
 			})
 		}
@@ -177,9 +166,7 @@ func files(t *testing.T) *chunkio.Scratch {
 // Float32 state rounds M by 6e-8 of its size: the ranking of well separated scores stays.
 func TestFloat32KeepsTheRanking(t *testing.T) {
 	const n, d, k = 300, 20, 3
-	x, u := unitColumns(grouped(n, d, k, 4)), indicator(n, k)
-	opt := cases(d)["eufs"]
-	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+	opt, p := cases(d)["eufs"], plain(t, n, d, k, 4)
 	full := mustSolve(t, p, opt)
 	opt.Float32 = true
 	half := mustSolve(t, p, opt)
@@ -200,8 +187,9 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 		moved.SetCol(to, mat.Col(nil, j, x))
 	}
 	opt := cases(d)["eufs"]
-	a := mustSolve(t, problemOf(t, x, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}), opt)
-	b := mustSolve(t, problemOf(t, moved, u, nil, laplacian(ringLaplacian(n)), 0, 2, stream.InMemory{}), opt)
+	ring := &graph{neighbours: rowstest.Sparse(ringLaplacian(n))}
+	a := mustSolve(t, problemOf(t, x, u, nil, ring, 0), opt)
+	b := mustSolve(t, problemOf(t, moved, u, nil, ring, 0), opt)
 	for j, to := range perm {
 		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, times what 15 iterations make of it
 			t.Errorf("score %d is %v, and %v where it moved", j, a.Scores[j], b.Scores[to])
@@ -213,17 +201,16 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 	const n, d, k = 120, 18, 3
 	for seed := range uint64(4) {
-		x, u := unitColumns(grouped(n, d, k, seed)), indicator(n, k)
-		p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+		p := plain(t, n, d, k, seed)
 		for _, method := range []Method{EUFS, HUFS} {
 			for _, share := range []float64{0.5, 1.05} {
 				// A small μ₀ takes all of V in the first step; what comes back is seen later,
 				// when Y₂ has made the rows of M as long as they can be.
 				opt := Options{Method: method, Mu: p.AlphaMax / 10, MaxIter: 100, Tol: -1}
 				if method == EUFS {
-					opt.Alpha = Weight{share, true}
+					opt.Alpha = Weight{Value: share, Share: true}
 				} else {
-					opt.Beta = Weight{share, true}
+					opt.Beta = Weight{Value: share, Share: true}
 				}
 				r := mustSolve(t, p, opt)
 				if ended := slices.Max(r.Scores) == 0; ended != (share > 1) {
@@ -240,9 +227,9 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 // Where μ rises too fast for V to get to 0, no warning says that it did.
 func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 	const n, d, k = 120, 18, 3
-	p := problemOf(t, unitColumns(grouped(n, d, k, 1)), indicator(n, k), nil, nil, 0, 2, stream.InMemory{})
+	p := plain(t, n, d, k, 1)
 	for _, mu := range []float64{1, 20 * p.AlphaMax, 2 * defaultMuMax} { // the last is above the default bound
-		r := mustSolve(t, p, Options{Alpha: Weight{1.5, true}, Mu: mu})
+		r := mustSolve(t, p, Options{Alpha: Weight{Value: 1.5, Share: true}, Mu: mu})
 		said := fmt.Sprint(r.Warnings)
 		gone := slices.Max(r.Scores) == 0
 		if gone != (mu == 1) || gone != strings.Contains(said, "weights become 0") || gone == strings.Contains(said, "depends on mu") {
@@ -255,10 +242,7 @@ func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 func TestSolvesSideBySide(t *testing.T) {
 	const n, d, k = 200, 12, 3
 	src := serve(grouped(n, d, k, 6), 70)
-	p, err := Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), Setup{Clusters: k, Scratch: files(t), blockRows: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), Setup{Clusters: k, Scratch: files(t), blockRows: 64}))(t)
 	opt := cases(d)["eufs"]
 	want := mustSolve(t, p, opt)
 	var group errgroup.Group
@@ -278,8 +262,7 @@ func TestSolvesSideBySide(t *testing.T) {
 
 func TestProgressAndConvergence(t *testing.T) {
 	const n, d, k = 90, 10, 2
-	x, u := unitColumns(grouped(n, d, k, 7)), indicator(n, k)
-	p := problemOf(t, x, u, nil, nil, 0, 2, stream.InMemory{})
+	p := plain(t, n, d, k, 7)
 	var seen []float64
 	opt := cases(d)["eufs"]
 	opt.Tol, opt.MaxIter = 1e-3, 400

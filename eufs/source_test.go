@@ -53,28 +53,21 @@ func unitColumns(x *mat.Dense) *mat.Dense {
 }
 
 // ringLaplacian joins every row with its two neighbours: a graph that any n has.
-func ringLaplacian(n int) *mat.Dense {
-	l := mat.NewDense(n, n, nil)
+func ringLaplacian(n int) [][]float64 {
+	l := rowstest.Zeros(n, n)
 	for i := range n {
-		l.Set(i, i, 1)
-		l.Set(i, (i+1)%n, -0.5)
-		l.Set((i+1)%n, i, -0.5)
+		l[i][i] = 1
+		l[i][(i+1)%n], l[(i+1)%n][i] = -0.5, -0.5
 	}
 	return l
 }
 
-// anchorFactor is some B with few anchors, rows of Z summing to 1.
-func anchorFactor(n, m int) *mat.Dense {
-	z := mat.NewDense(n, m, nil)
-	for i := range n {
-		z.Set(i, i%m, 0.7)
-		z.Set(i, (i*5+1)%m, z.At(i, (i*5+1)%m)+0.3)
-	}
-	for j := range m {
-		delta := mat.Sum(z.ColView(j))
-		for i := range n {
-			z.Set(i, j, z.At(i, j)/math.Sqrt(delta))
-		}
+// anchorWeights is some Z with few anchors, whose rows sum to 1.
+func anchorWeights(n, m int) [][]float64 {
+	z := rowstest.Zeros(n, m)
+	for i := range z {
+		z[i][i%m] += 0.7
+		z[i][(i*5+1)%m] += 0.3
 	}
 	return z
 }

@@ -2,7 +2,6 @@ package eufs
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,16 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func treeOf(t *testing.T, text string) *Tree {
 	t.Helper()
 	out := new(Tree)
-	if err := json.Unmarshal([]byte(text), out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), out))
 	return out
 }
 
@@ -41,10 +38,7 @@ func (t *Tree) string() string {
 func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
 	fixtures := rowstest.Fixtures[fixture](t, "hufs")
 	f := fixtures["hufs_small.json"]
-	got, err := PrefixTree(f.Names, "_")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(PrefixTree(f.Names, "_"))(t)
 	if want := treeOf(t, string(f.Tree)); !same(got, want) {
 		t.Errorf("prefixes: got %s, want %s", got.string(), want.string())
 	}
@@ -52,9 +46,7 @@ func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
 	for i := range 12 {
 		pixels = append(pixels, fmt.Sprintf("px_%d_%d", i/4, i%4))
 	}
-	if got, err = ImageTree(pixels); err != nil {
-		t.Fatal(err)
-	}
+	got = must.Get(ImageTree(pixels))(t)
 	if want := treeOf(t, string(fixtures["hufs_small.json/0"].Tree)); !same(got, want) {
 		t.Errorf("image: got %s, want %s", got.string(), want.string())
 	}
@@ -72,10 +64,7 @@ func TestImageTreeWithGaps(t *testing.T) {
 			}
 		}
 		rnd.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		tree, err := ImageTree(names)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(ImageTree(names))(t)
 		seen := make(map[string]bool)
 		for _, g := range tree.groups() {
 			if key := fmt.Sprint(g); seen[key] || len(g) == 0 {
@@ -111,10 +100,7 @@ func TestTreeBuildersRefuse(t *testing.T) {
 		{func() (*Tree, error) { return CorrelationTree(nil, 0) }, "no features"},
 	} {
 		_, err := c.build()
-		var usage *stream.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
-		}
+		rowstest.Refused(t, err, c.want)
 	}
 }
 
@@ -123,9 +109,7 @@ func TestTreeReadsBackAsWritten(t *testing.T) {
 	want := &Tree{Features: []int{0, 1, 2, 3, 4}, Children: []*Tree{
 		{Features: []int{1, 0}, Children: []*Tree{{Features: []int{0}}}}, {Features: []int{4, 2}}}}
 	var b strings.Builder
-	if err := want.Encode(&b, names); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, want.Encode(&b, names))
 	if !strings.Contains(b.String(), `"<c>"`) || !json.Valid([]byte(b.String())) {
 		t.Errorf("written as\n%s", b.String())
 	}
@@ -155,10 +139,7 @@ func TestReadTreeNamesTheNode(t *testing.T) {
 		{`{"features": ["z"]}`, "none of its features is used"},
 	} {
 		_, err := ReadTree(strings.NewReader(c.text), names, []string{"z"})
-		var usage *stream.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q", c.text, err, c.want)
-		}
+		rowstest.Refused(t, err, c.want)
 	}
 }
 
@@ -171,13 +152,9 @@ func FuzzReadTree(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := tree.check(len(names)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tree.check(len(names)))
 		var b strings.Builder
-		if err := tree.Encode(&b, names); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tree.Encode(&b, names))
 		again, err := ReadTree(strings.NewReader(b.String()), names, nil)
 		if err != nil || !same(tree, again) {
 			t.Fatalf("%q: %v", b.String(), err)
@@ -269,10 +246,7 @@ func TestCorrelationTreeFindsFamilies(t *testing.T) {
 			}
 		}
 	}
-	tree, err := CorrelationTree(sym, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(CorrelationTree(sym, d))(t)
 	have := make(map[string]bool)
 	for _, g := range tree.groups() {
 		have[fmt.Sprint(g)] = true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -18,9 +19,9 @@ func BenchmarkAdd(b *testing.B) {
 			b.Run(fmt.Sprintf("dense/missing=%v/weighted=%v/workers=%d", c.missing, c.weighted, workers), func(b *testing.B) {
 				tab := wide(d, rows, c.missing)
 				if !c.weighted {
-					tab.weight = nil
+					tab.Weight = nil
 				}
-				bench(b, tab.chunk(0, rows), workers)
+				bench(b, tab.Chunk(0, rows), workers)
 				b.ReportMetric(float64(rows)*d*d*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})
 		}
@@ -31,9 +32,7 @@ func BenchmarkAdd(b *testing.B) {
 func bench(b *testing.B, c *stream.Chunk, workers int) {
 	m := NewMoments(c.Cols, Options{Threads: workers})
 	for b.Loop() {
-		if err := m.Add(c); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, m.Add(c))
 	}
 	b.ReportMetric(float64(c.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }

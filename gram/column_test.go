@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -14,7 +16,7 @@ import (
 // others.
 func TestLeftOut(t *testing.T) {
 	tab := sample(6, 50, true, false)
-	n := tab.rows()
+	n := tab.N()
 	column := func(f func(i int) float64) []float64 {
 		col := make([]float64, n)
 		for i := range col {
@@ -33,16 +35,16 @@ func TestLeftOut(t *testing.T) {
 		{column(func(i int) float64 { return [2]float64{math.MaxFloat64, -math.MaxFloat64}[i%2] }), "its centred sum of squares overflows"},
 		{column(func(i int) float64 { return 1e-200 * float64(i) }), "its centred sum of squares underflows"},
 	}
-	mixed, names := table{}, table{}.columns()
+	mixed, names := table{}, table{}.Columns()
 	var want []stream.LeftOut
-	for j := range max(len(tab.cols), len(bad)) {
+	for j := range max(len(tab.Cols), len(bad)) {
 		if j < len(bad) {
-			mixed.cols = append(mixed.cols, bad[j].col)
+			mixed.Cols = append(mixed.Cols, bad[j].col)
 			names = append(names, stream.Column{Name: fmt.Sprint("bad", j)})
 			want = append(want, stream.LeftOut{Name: fmt.Sprint("bad", j), Why: bad[j].why})
 		}
-		if j < len(tab.cols) {
-			mixed.cols = append(mixed.cols, tab.cols[j])
+		if j < len(tab.Cols) {
+			mixed.Cols = append(mixed.Cols, tab.Cols[j])
 			names = append(names, stream.Column{Name: fmt.Sprint("good", j)})
 		}
 	}
@@ -50,13 +52,11 @@ func TestLeftOut(t *testing.T) {
 		state := func(tab table) *Moments {
 			m := tab.moments(t, Options{}, n)
 			if parts == 2 {
-				m = NewMoments(len(tab.cols), Options{})
-				tab.addRange(t, m, 0, n/2, n)
-				o := NewMoments(len(tab.cols), Options{})
-				tab.addRange(t, o, n/2, n, n)
-				if err := m.Merge(o); err != nil {
-					t.Fatal(err)
-				}
+				m = NewMoments(len(tab.Cols), Options{})
+				tab.Add(t, m, 0, n/2, n)
+				o := NewMoments(len(tab.Cols), Options{})
+				tab.Add(t, o, n/2, n, n)
+				must.Do(t, m.Merge(o))
 			}
 			return m
 		}
@@ -66,10 +66,7 @@ func TestLeftOut(t *testing.T) {
 				if got := m.LeftOut(names); !reflect.DeepEqual(got, want) {
 					t.Fatalf("left out %v, want %v", got, want)
 				}
-				got, err := m.Finish(names, FinishOptions{scale, fill})
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(m.Finish(names, FinishOptions{scale, fill}))(t)
 				if !reflect.DeepEqual(got.LeftOut, want) {
 					t.Fatalf("left out %v, want %v", got.LeftOut, want)
 				}
@@ -83,25 +80,16 @@ func TestLeftOut(t *testing.T) {
 }
 
 func TestIdentifierWarning(t *testing.T) {
-	tab := table{cols: [][]float64{make([]float64, 30), make([]float64, 30), make([]float64, 30)}}
+	tab := table{tabletest.Table{Cols: [][]float64{make([]float64, 30), make([]float64, 30), make([]float64, 30)}}}
 	for i := range 30 {
-		tab.cols[0][i] = float64(3*i - 7)
-		tab.cols[1][i] = float64(i) + 0.5
-		tab.cols[2][i] = float64(i / 2)
+		tab.Cols[0][i] = float64(3*i - 7)
+		tab.Cols[1][i] = float64(i) + 0.5
+		tab.Cols[2][i] = float64(i / 2)
 	}
 	for _, height := range []int{1, 7, 30} {
 		m := tab.moments(t, Options{}, height)
-		tail := NewMoments(3, Options{})
-		for i := range 30 {
-			tab.cols[0][i] += 100
-		}
-		tab.add(t, tail, height)
-		for i := range 30 {
-			tab.cols[0][i] -= 100
-		}
-		if err := m.Merge(tail); err != nil {
-			t.Fatal(err)
-		}
+		later := table{tab.With(func(_, j int, x float64) float64 { return x + [3]float64{100, 0, 0}[j] })}
+		must.Do(t, m.Merge(later.moments(t, Options{}, height)))
 		g := finish(t, m, tab, ScaleNone, FillMean)
 		if len(g.Warnings) != 1 || g.Warnings[0] != `column "c0" rises by whole numbers from row to row: exclude it if it is an identifier` {
 			t.Errorf("warnings %q", g.Warnings)

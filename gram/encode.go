@@ -23,9 +23,9 @@ const (
 //	         and, if there are rows, the upper triangle of G̃ by rows, A, and the
 //	         upper triangle of N by rows
 
-// Words of a profile's head, and of one column's record.
+// Words of a profile's head behind its magic, and of one column's record.
 const (
-	headWords   = 5
+	headWords   = 4
 	columnWords = 11
 )
 
@@ -60,21 +60,14 @@ func (p *Profile) encode(w *words.Writer) {
 // columns, the number must agree. Memory grows with the bytes read, not with the
 // sizes in the head; p is unchanged on error.
 func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
-	d := words.NewReader(r)
-	got := decodeProfile(d, len(p.Columns))
-	if d.Err() == nil {
-		*p = got
-	}
-	return d.Read(), d.Err()
+	return words.Replace(p, r, p.decode)
 }
 
-// decodeProfile reads a profile of want columns, or of any number if want is 0.
-func decodeProfile(r *words.Reader, want int) Profile {
+// decode reads a profile, of as many columns as p if p has any.
+func (p *Profile) decode(r *words.Reader) *Profile {
+	r.Magic(profileMagic, "profile")
 	r.Expect(headWords)
-	if r.Word() != words.Magic(profileMagic) {
-		r.Fail("no profile")
-	}
-	var p Profile
+	want, p := len(p.Columns), new(Profile)
 	d := r.Count("number of columns", maxColumns)
 	if want > 0 && d != int64(want) {
 		r.Fail("%d columns, want %d", d, want)
@@ -87,7 +80,7 @@ func decodeProfile(r *words.Reader, want int) Profile {
 	}
 	r.Expect(d * columnWords)
 	for j := int64(0); j < d && r.Err() == nil; j++ {
-		p.Columns = append(p.Columns, decodeColumn(r, &p))
+		p.Columns = append(p.Columns, decodeColumn(r, p))
 	}
 	p.Columns = slices.Clip(p.Columns)
 	return p
@@ -138,20 +131,12 @@ func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 // are known to fit m's limit, else it fails with a *stream.MemoryError; m is
 // unchanged on error.
 func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
-	d := words.NewReader(r)
-	got := m.decode(d)
-	if d.Err() == nil {
-		*m = *got
-	}
-	return d.Read(), d.Err()
+	return words.Replace(m, r, m.decode)
 }
 
 func (m *Moments) decode(r *words.Reader) *Moments {
-	r.Expect(1)
-	if r.Word() != words.Magic(momentsMagic) {
-		r.Fail("no Gram statistics")
-	}
-	p := decodeProfile(r, len(m.Columns))
+	r.Magic(momentsMagic, "Gram statistics")
+	p := m.Profile.decode(r)
 	d := len(p.Columns)
 	r.Expect(1)
 	dm := r.Count("columns with missing entries", int64(d))
@@ -174,7 +159,7 @@ func (m *Moments) decode(r *words.Reader) *Moments {
 		return nil
 	}
 	got := NewMoments(d, m.opt)
-	got.Profile = p
+	got.Profile = *p
 	if p.Rows == 0 {
 		return got
 	}

@@ -3,27 +3,20 @@ package gram
 import (
 	"bytes"
 	"errors"
-	"io"
-	"reflect"
 	"testing"
-	"testing/iotest"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
 )
 
-func encode(tb testing.TB, w io.WriterTo) []byte {
-	tb.Helper()
-	var b bytes.Buffer
-	n, err := w.WriteTo(&b)
-	if err != nil || n != int64(b.Len()) {
-		tb.Fatalf("%d bytes of %d, err = %v", n, b.Len(), err)
-	}
-	return b.Bytes()
-}
+// encode is the binary form of a state.
+var encode = wordstest.Bytes
 
 func states(tb testing.TB) map[string]*Moments {
 	mixed := sample(9, 40, true, true)
-	mixed.cols[0][3] = 1e300 // overflows: NaN and Inf among the sums
+	mixed.Cols[0][3] = 1e300 // overflows: NaN and Inf among the sums
 	full := sample(9, 40, false, false)
 	return map[string]*Moments{
 		"missing":    mixed.moments(tb, Options{}, 16),
@@ -34,21 +27,15 @@ func states(tb testing.TB) map[string]*Moments {
 	}
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestEncode(t *testing.T) {
 	for name, m := range states(t) {
-		b := encode(t, m)
-		more := append(bytes.Clone(b), 1, 2, 3)
-		got := NewMoments(0, Options{})
-		if n, err := got.ReadFrom(iotest.OneByteReader(bytes.NewReader(more))); err != nil || n != int64(len(b)) {
-			t.Fatalf("%s: read %d of %d, err = %v", name, n, len(b), err)
-		}
-		if !bytes.Equal(b, encode(t, got)) {
-			t.Errorf("%s: other bytes after a round trip", name)
-		}
-		var p Profile
-		if _, err := p.ReadFrom(bytes.NewReader(encode(t, &m.Profile))); err != nil || !bytes.Equal(encode(t, &p), encode(t, &m.Profile)) {
-			t.Errorf("%s: profile: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			wordstest.Check(t, m, func() wordstest.State { return NewMoments(0, Options{}) })
+			wordstest.Check(t, &m.Profile, func() wordstest.State { return new(Profile) })
+			if _, err := NewMoments(5, Options{}).ReadFrom(bytes.NewReader(encode(t, m))); !errors.Is(err, words.ErrFormat) {
+				t.Errorf("other columns: err = %v", err)
+			}
+		})
 	}
 }
 
@@ -57,65 +44,13 @@ func TestResume(t *testing.T) {
 	tab := sample(10, 60, true, true)
 	want := encode(t, tab.moments(t, Options{}, 6))
 	for cut := 0; cut <= 60; cut += 6 {
-		m := NewMoments(len(tab.cols), Options{})
-		tab.addRange(t, m, 0, cut, 6)
-		resumed := NewMoments(len(tab.cols), Options{Threads: 2})
-		if _, err := resumed.ReadFrom(bytes.NewReader(encode(t, m))); err != nil {
-			t.Fatal(err)
-		}
-		tab.addRange(t, resumed, cut, 60, 6)
+		m := NewMoments(len(tab.Cols), Options{})
+		tab.Add(t, m, 0, cut, 6)
+		resumed := NewMoments(len(tab.Cols), Options{Threads: 2})
+		must.Get(resumed.ReadFrom(bytes.NewReader(encode(t, m))))(t)
+		tab.Add(t, resumed, cut, 60, 6)
 		if !bytes.Equal(want, encode(t, resumed)) {
 			t.Fatalf("cut at %d: other bits", cut)
-		}
-	}
-}
-
-func TestDecodeErrors(t *testing.T) {
-	for name, m := range states(t) {
-		b := encode(t, m)
-		step := max(1, len(b)/300)
-		for cut := 0; cut < len(b); cut += step {
-			got := NewMoments(0, Options{})
-			before := *got
-			if _, err := got.ReadFrom(bytes.NewReader(b[:cut])); !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Fatalf("%s cut at %d: err = %v", name, cut, err)
-			}
-			if !reflect.DeepEqual(before, *got) {
-				t.Fatalf("%s cut at %d: state changed", name, cut)
-			}
-		}
-		if _, err := NewMoments(5, Options{}).ReadFrom(bytes.NewReader(b)); !errors.Is(err, words.ErrFormat) {
-			t.Errorf("%s: other columns: err = %v", name, err)
-		}
-		b[7]++ // version
-		if _, err := NewMoments(0, Options{}).ReadFrom(bytes.NewReader(b)); !errors.Is(err, words.ErrFormat) {
-			t.Errorf("%s: next version: err = %v", name, err)
-		}
-		broken := errors.New("broken")
-		if _, err := NewMoments(0, Options{}).ReadFrom(iotest.ErrReader(broken)); !errors.Is(err, broken) {
-			t.Errorf("%s: err = %v", name, err)
-		}
-	}
-}
-
-// failing accepts n bytes.
-type failing struct{ n int }
-
-func (f *failing) Write(b []byte) (int, error) {
-	n := min(len(b), f.n)
-	f.n -= n
-	if n < len(b) {
-		return n, io.ErrShortWrite
-	}
-	return n, nil
-}
-
-func TestWriteError(t *testing.T) {
-	const piece = 64 << 10 // moved at a time by package words
-	m := wide(133, 20, true).moments(t, Options{}, 20)
-	for _, room := range []int{0, 1, piece - 1, piece + 1} {
-		if n, err := m.WriteTo(&failing{room}); !errors.Is(err, io.ErrShortWrite) || n != int64(room) {
-			t.Errorf("room for %d: wrote %d, err = %v", room, n, err)
 		}
 	}
 }
@@ -139,14 +74,10 @@ func FuzzMoments(f *testing.F) {
 			t.Fatalf("read %d bytes, wrote %d", n, len(again))
 		}
 		o := NewMoments(len(m.Columns), Options{Threads: 1})
-		if _, err := o.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, encode(t, o)) {
-			t.Fatalf("round trip: %v", err)
-		}
-		if err := m.Merge(o); err != nil {
-			t.Fatal(err)
-		}
-		tab := table{cols: make([][]float64, len(m.Columns))}
-		_, _ = m.Finish(tab.columns(), FinishOptions{Scale: ScaleStandard})
+		wordstest.Reread(t, again, o)
+		must.Do(t, m.Merge(o))
+		tab := tabletest.Table{Cols: make([][]float64, len(m.Columns))}
+		_, _ = m.Finish(tab.Columns(), FinishOptions{Scale: ScaleStandard})
 	})
 }
 
@@ -159,10 +90,7 @@ func FuzzProfile(f *testing.F) {
 		if _, err := p.ReadFrom(bytes.NewReader(b)); err != nil {
 			return
 		}
-		again := encode(t, &p)
-		if _, err := q.ReadFrom(bytes.NewReader(again)); err != nil || !bytes.Equal(again, encode(t, &q)) {
-			t.Fatalf("round trip: %v", err)
-		}
-		p.LeftOut(table{cols: make([][]float64, len(p.Columns))}.columns())
+		wordstest.Reread(t, encode(t, &p), &q)
+		p.LeftOut(tabletest.Table{Cols: make([][]float64, len(p.Columns))}.Columns())
 	})
 }

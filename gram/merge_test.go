@@ -3,6 +3,8 @@ package gram
 import (
 	"bytes"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // Shards merge to the whole: in any tree, with other pilots, other missing columns,
@@ -10,16 +12,14 @@ import (
 func TestMerge(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
 		part := func(from, to int) *Moments {
-			m := NewMoments(len(tab.cols), Options{})
-			tab.addRange(t, m, from, to, 8)
+			m := NewMoments(len(tab.Cols), Options{})
+			tab.Add(t, m, from, to, 8)
 			return m
 		}
 		merge := func(a, b *Moments) *Moments {
 			t.Helper()
 			before := encode(t, b)
-			if err := a.Merge(b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, a.Merge(b))
 			if !bytes.Equal(before, encode(t, b)) {
 				t.Fatal("Merge changed its argument")
 			}
@@ -27,7 +27,7 @@ func TestMerge(t *testing.T) {
 		}
 		empty := func() *Moments { return part(0, 0) }
 		ref := tab.reference(scale, fill)
-		n := tab.rows()
+		n := tab.N()
 		for name, m := range map[string]*Moments{
 			"left":  merge(merge(part(0, 20), part(20, 45)), part(45, n)),
 			"right": merge(part(0, 20), merge(part(20, 45), part(45, n))),
@@ -48,16 +48,12 @@ func TestEmptyIsNeutral(t *testing.T) {
 	tab := sample(2, 40, true, true)
 	whole := tab.moments(t, Options{}, 16)
 	want := encode(t, whole)
-	if err := whole.Merge(NewMoments(len(tab.cols), Options{})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, whole.Merge(NewMoments(len(tab.Cols), Options{})))
 	if !bytes.Equal(want, encode(t, whole)) {
 		t.Error("whole + empty differs from whole")
 	}
-	empty := NewMoments(len(tab.cols), Options{})
-	if err := empty.Merge(whole); err != nil {
-		t.Fatal(err)
-	}
+	empty := NewMoments(len(tab.Cols), Options{})
+	must.Do(t, empty.Merge(whole))
 	if !bytes.Equal(want, encode(t, empty)) {
 		t.Error("empty + whole differs from whole")
 	}

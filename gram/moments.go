@@ -51,7 +51,7 @@ type Moments struct {
 // buffers bounds what encoding, decoding and bookkeeping hold beside the matrices.
 const buffers = 256 << 10
 
-// Bytes bounds what a Moments of d columns holds, of which missing have missing entries,
+// Bytes bounds what a Moments of d columns holds where so many of them have missing entries,
 // with its scratch and the moment of growth:
 //
 //	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -35,11 +37,7 @@ func everyCase(t *testing.T, f func(t *testing.T, tab table, scale Scale, fill F
 
 func finish(tb testing.TB, m *Moments, tab table, scale Scale, fill Fill) *Gram {
 	tb.Helper()
-	g, err := m.Finish(tab.columns(), FinishOptions{Scale: scale, Fill: fill})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
+	return must.Get(m.Finish(tab.Columns(), FinishOptions{Scale: scale, Fill: fill}))(tb)
 }
 
 func TestFinishIsTheTwins(t *testing.T) {
@@ -50,7 +48,7 @@ func TestFinishIsTheTwins(t *testing.T) {
 			if !slices.Equal(g.Columns, ref.kept) {
 				t.Fatalf("columns %v, want %v", g.Columns, ref.kept)
 			}
-			ref.near(t, tab.rows(), g.Sym)
+			ref.near(t, tab.N(), g.Sym)
 			for k := range ref.kept {
 				// As in near: the mean and the deviation are sums about the pilot.
 				tol := 100 * 0x1p-52 * (1 + ref.condition[k])
@@ -72,13 +70,11 @@ func TestWorkers(t *testing.T) {
 			var sym []float64
 			for _, workers := range []int{1, 2, 8} {
 				m := NewMoments(d, Options{Threads: workers})
-				c := tab.chunk(0, tab.rows())
+				c := tab.Chunk(0, tab.N())
 				if sparse {
-					c = tab.sparse(0, tab.rows())
+					c = tab.sparse(0, tab.N())
 				}
-				if err := m.Add(c); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.Add(c))
 				got := encode(t, m)
 				g := finish(t, m, tab, ScaleStandard, FillMean)
 				if want == nil {
@@ -93,18 +89,17 @@ func TestWorkers(t *testing.T) {
 
 // wide is sample's columns repeated to any width, with many zeros.
 func wide(d, n int, missing bool) (t table) {
-	for len(t.cols) < d {
-		s := sample(uint64(len(t.cols)), n, missing, true)
-		for j := range s.cols {
-			for i := range s.cols[j] {
-				if i%3 != j%3 && s.cols[j][i] == s.cols[j][i] {
-					s.cols[j][i] = 0
-				}
+	for len(t.Cols) < d {
+		s := sample(uint64(len(t.Cols)), n, missing, true)
+		t.Weight = s.Weight
+		t.Cols = append(t.Cols, s.With(func(i, j int, x float64) float64 {
+			if i%3 != j%3 && x == x {
+				return 0
 			}
-		}
-		t.cols, t.weight = append(t.cols, s.cols...), s.weight
+			return x
+		}).Cols...)
 	}
-	t.cols = t.cols[:d]
+	t.Cols = t.Cols[:d]
 	return t
 }
 
@@ -121,18 +116,18 @@ func TestPackedRows(t *testing.T) {
 func TestWeightIsRepetition(t *testing.T) {
 	tab := sample(4, 30, true, false)
 	var repeated table
-	tab.weight = make([]float64, 30)
-	for i := range tab.weight {
-		tab.weight[i] = float64(1 + i%3)
+	tab.Weight = make([]float64, 30)
+	for i := range tab.Weight {
+		tab.Weight[i] = float64(1 + i%3)
 	}
-	for _, col := range tab.cols {
+	for _, col := range tab.Cols {
 		var out []float64
 		for i, x := range col {
 			for range 1 + i%3 {
 				out = append(out, x)
 			}
 		}
-		repeated.cols = append(repeated.cols, out)
+		repeated.Cols = append(repeated.Cols, out)
 	}
 	for _, scale := range scales {
 		ref := repeated.reference(scale, FillMean)
@@ -144,15 +139,8 @@ func TestWeightIsRepetition(t *testing.T) {
 // the offset table holds x + 1e8 rounded to 1.5e-8, so correlations move by that.
 func TestPilotKeepsDigits(t *testing.T) {
 	tab := sample(5, 200, false, false)
-	tab.cols = [][]float64{tab.cols[0], tab.cols[4]}
-	var far table
-	for _, col := range tab.cols {
-		moved := slices.Clone(col)
-		for i := range moved {
-			moved[i] += 1e8
-		}
-		far.cols = append(far.cols, moved)
-	}
+	tab.Cols = [][]float64{tab.Cols[0], tab.Cols[4]}
+	far := table{tab.With(func(_, _ int, x float64) float64 { return 1e8 + x })}
 	near := finish(t, tab.moments(t, Options{}, 64), tab, ScaleStandard, FillMean)
 	got := finish(t, far.moments(t, Options{}, 64), far, ScaleStandard, FillMean)
 	for i := range got.Sym {
@@ -168,12 +156,9 @@ func TestPilotKeepsDigits(t *testing.T) {
 func TestPermutation(t *testing.T) {
 	const d = 133
 	tab := wide(d, 50, true)
-	tab.cols[100] = slices.Clone(tab.cols[2])
+	tab.Cols[100] = slices.Clone(tab.Cols[2])
 	order := rand.New(rand.NewPCG(1, 2)).Perm(d)
-	permuted := table{weight: tab.weight, cols: make([][]float64, d)}
-	for j, to := range order {
-		permuted.cols[to] = tab.cols[j]
-	}
+	permuted := table{tab.Permuted(order)}
 	for _, scale := range scales {
 		for _, fill := range []Fill{FillMean, FillZero} {
 			g := finish(t, tab.moments(t, Options{}, 20), tab, scale, fill)
@@ -196,7 +181,7 @@ func TestPermutation(t *testing.T) {
 }
 
 func TestFinishWithoutData(t *testing.T) {
-	constant := table{cols: [][]float64{{1, 1}, {2, 2}}}
+	constant := table{tabletest.Table{Cols: [][]float64{{1, 1}, {2, 2}}}}
 	for name, m := range map[string]*Moments{
 		"no rows":           NewMoments(2, Options{}),
 		"no columns":        NewMoments(0, Options{}),
@@ -204,7 +189,7 @@ func TestFinishWithoutData(t *testing.T) {
 		"no usable columns": constant.moments(t, Options{}, 1),
 	} {
 		var bad *stream.DataError
-		if _, err := m.Finish(constant.columns(), FinishOptions{}); !errors.As(err, &bad) {
+		if _, err := m.Finish(constant.Columns(), FinishOptions{}); !errors.As(err, &bad) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}
@@ -212,19 +197,17 @@ func TestFinishWithoutData(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	tab := sample(7, 40, true, false)
-	d := len(tab.cols)
+	d := len(tab.Cols)
 	var tight *stream.MemoryError
 	m := NewMoments(d, Options{Limit: Bytes(d, 0) - 1})
-	if err := m.Add(tab.chunk(0, 10)); !errors.As(err, &tight) || tight.Need <= tight.Limit {
+	if err := m.Add(tab.Chunk(0, 10)); !errors.As(err, &tight) || tight.Need <= tight.Limit {
 		t.Fatalf("err = %v", err)
 	}
 	full := tab.moments(t, Options{}, 40)
 	m = NewMoments(d, Options{Limit: Bytes(d, len(full.missing)) - 1})
-	if err := m.Add(tab.chunk(1, 2)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Add(tab.Chunk(1, 2)))
 	before := encode(t, m)
-	if err := m.Add(tab.chunk(0, 40)); !errors.As(err, &tight) {
+	if err := m.Add(tab.Chunk(0, 40)); !errors.As(err, &tight) {
 		t.Fatalf("err = %v", err)
 	}
 	if err := m.Merge(full); !errors.As(err, &tight) {
@@ -243,15 +226,13 @@ func TestLimit(t *testing.T) {
 
 func TestDroppedRowsAreCounted(t *testing.T) {
 	tab := sample(8, 12, false, false)
-	c := tab.chunk(0, 12)
+	c := tab.Chunk(0, 12)
 	c.Block = 20
 	c.Missing[3] = stream.MissingCount{Nulls: 5, NaNs: 2, Infs: 1}
 	none := &stream.Chunk{Start: 20, Block: 4, Cols: c.Cols, Missing: c.Missing}
 	m := NewMoments(c.Cols, Options{})
 	for _, c := range []*stream.Chunk{none, c, none} {
-		if err := m.Add(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Add(c))
 	}
 	g := finish(t, m, tab, ScaleStandard, FillMean)
 	if m.Rows != 12 || m.Seen != 28 || g.Missing[3] != (stream.MissingCount{Nulls: 15, NaNs: 6, Infs: 3}) || g.Filled[3] != 0 {

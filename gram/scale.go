@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -25,14 +26,7 @@ var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard"}
 func (s Scale) String() string { return scaleNames[s] }
 
 // ParseScale is the inverse of String; other names are a *stream.UsageError.
-func ParseScale(name string) (Scale, error) {
-	for i, n := range scaleNames {
-		if n == name {
-			return Scale(i), nil
-		}
-	}
-	return 0, stream.Usagef("{scale} %q: want %s", name, strings.Join(scaleNames[:], ", "))
-}
+func ParseScale(name string) (Scale, error) { return parse[Scale]("scale", name, scaleNames[:]) }
 
 // Fill is the value that takes the place of missing entries.
 type Fill int
@@ -49,11 +43,11 @@ var fillNames = [...]string{"mean", "zero"}
 func (f Fill) String() string { return fillNames[f] }
 
 // ParseFill is the inverse of String; other names are a *stream.UsageError.
-func ParseFill(name string) (Fill, error) {
-	for i, n := range fillNames {
-		if n == name {
-			return Fill(i), nil
-		}
+func ParseFill(name string) (Fill, error) { return parse[Fill]("missing", name, fillNames[:]) }
+
+func parse[T ~int](option, name string, names []string) (T, error) {
+	if i := slices.Index(names, name); i >= 0 {
+		return T(i), nil
 	}
-	return 0, stream.Usagef("{missing} %q: want %s", name, strings.Join(fillNames[:], ", "))
+	return 0, stream.Usagef("{"+option+"} %q: want %s", name, strings.Join(names, ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -13,45 +14,36 @@ func TestSparse(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		tab := wide(11, 50, false)
 		if !weighted {
-			tab.weight = nil
+			tab.Weight = nil
 		}
-		sparse := NewMoments(len(tab.cols), Options{})
-		profile := NewProfile(len(tab.cols))
-		for from := 0; from < 50; from += 20 {
-			for _, a := range []stream.Adder{sparse, profile} {
-				if err := a.Add(tab.sparse(from, min(50, from+20))); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		sparse := NewMoments(len(tab.Cols), Options{})
+		profile := NewProfile(len(tab.Cols))
+		rows := tab.Table
+		rows.Sparse = true
+		rows.Add(t, sparse, 0, 50, 20)
+		rows.Add(t, profile, 0, 50, 20)
 		if !reflect.DeepEqual(&sparse.Profile, profile) {
-			t.Fatal("profile alone differs from that of the moments")
+			t.Fatal("the profile alone is another than in the moments")
 		}
 		both := tab.moments(t, Options{}, 50) // dense rows and sparse rows together
-		twice := table{weight: append(slices.Clone(tab.weight), tab.weight...)}
-		for _, col := range tab.cols {
-			twice.cols = append(twice.cols, append(slices.Clone(col), col...))
+		var twice table
+		for _, col := range tab.Cols {
+			twice.Cols = append(twice.Cols, slices.Repeat(col, 2))
 		}
-		if !weighted {
-			twice.weight = nil
+		if weighted {
+			twice.Weight = slices.Repeat(tab.Weight, 2)
 		}
-		if err := both.Merge(sparse); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, both.Merge(sparse))
 		for _, scale := range scales {
 			// The pilot of sparse rows is 0, so only columns whose mean is not much
 			// larger than their spread have the twin's condition: all of these, two
 			// thirds of whose entries are 0.
 			ref := twice.reference(scale, FillMean)
-			again := NewMoments(len(tab.cols), Options{})
-			if err := again.Merge(both); err != nil {
-				t.Fatal(err)
-			}
+			again := NewMoments(len(tab.Cols), Options{})
+			must.Do(t, again.Merge(both))
 			ref.near(t, 1600, finish(t, again, tab, scale, FillMean).Sym)
-			again = NewMoments(len(tab.cols), Options{})
-			if err := again.Merge(sparse); err != nil {
-				t.Fatal(err)
-			}
+			again = NewMoments(len(tab.Cols), Options{})
+			must.Do(t, again.Merge(sparse))
 			tab.reference(scale, FillMean).near(t, 800, finish(t, again, tab, scale, FillMean).Sym)
 		}
 	}
@@ -59,16 +51,12 @@ func TestSparse(t *testing.T) {
 
 func TestSparseAfterDense(t *testing.T) {
 	tab := wide(5, 10, false)
-	tab.cols[0][0] = 3 // a pilot that is not 0
+	tab.Cols[0][0] = 3 // a pilot that is not 0
 	m := tab.moments(t, Options{}, 10)
 	before := encode(t, m)
-	if err := m.Add(tab.sparse(0, 10)); err == nil || !bytes.Equal(before, encode(t, m)) {
-		t.Errorf("err = %v, or state changed", err)
-	}
-	if err := m.Add(&stream.Chunk{Cols: 4}); err == nil || !bytes.Equal(before, encode(t, m)) {
-		t.Errorf("err = %v, or state changed", err)
-	}
-	if err := m.Merge(NewMoments(4, Options{})); err == nil || !bytes.Equal(before, encode(t, m)) {
-		t.Errorf("err = %v, or state changed", err)
+	for i, err := range []error{m.Add(tab.sparse(0, 10)), m.Add(&stream.Chunk{Cols: 4}), m.Merge(NewMoments(4, Options{}))} {
+		if err == nil || !bytes.Equal(before, encode(t, m)) {
+			t.Errorf("%d: err = %v, or state changed", i, err)
+		}
 	}
 }

@@ -6,30 +6,28 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // The standardized rows are the A of the Gram matrix: AᵀA agrees with the twin.
 func TestStandardizer(t *testing.T) {
 	everyCase(t, func(t *testing.T, tab table, scale Scale, fill Fill) {
-		tab.cols = append(tab.cols, make([]float64, tab.rows())) // constant: left out
-		p := NewProfile(len(tab.cols))
+		tab.Cols = append(tab.Cols, make([]float64, tab.N())) // constant: left out
+		p := NewProfile(len(tab.Cols))
 		tab.add(t, p, 13)
-		s, err := NewStandardizer(p, tab.columns(), scale, fill)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewStandardizer(p, tab.Columns(), scale, fill))(t)
 		ref := tab.reference(scale, fill)
 		if !slices.Equal(s.Columns, ref.kept) || len(s.LeftOut) != 1 {
 			t.Fatalf("kept %v, left out %v", s.Columns, s.LeftOut)
 		}
-		n, d := tab.rows(), len(s.Columns)
+		n, d := tab.N(), len(s.Columns)
 		ld := n + 1
 		a, g := make([]float64, d*ld), make([]float64, d*d)
 		for i := range a {
 			a[i] = math.NaN()
 		}
-		s.To(a, ld, tab.chunk(0, n))
+		s.To(a, ld, tab.Chunk(0, n))
 		kernel.Syrk(kernel.NewTeam(1), 1, kernel.RowMajor(a, d, n, ld), kernel.RowMajor(g, d, d, d))
 		kernel.Mirror(1, kernel.RowMajor(g, d, d, d))
 		// Here every entry is shifted and rounded by itself, with a relative error of
@@ -55,15 +53,10 @@ func TestStandardizer(t *testing.T) {
 func TestStandardizerSparse(t *testing.T) {
 	tab := wide(11, 30, false)
 	p := NewProfile(11)
-	if err := p.Add(tab.sparse(0, 30)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewStandardizer(p, tab.columns(), ScaleStandard, FillMean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(tab.sparse(0, 30)))
+	s := must.Get(NewStandardizer(p, tab.Columns(), ScaleStandard, FillMean))(t)
 	dense, sparse := make([]float64, 11*32), make([]float64, 11*32)
-	s.To(dense, 32, tab.chunk(0, 30))
+	s.To(dense, 32, tab.Chunk(0, 30))
 	s.To(sparse, 32, tab.sparse(0, 30))
 	if !slices.Equal(dense, sparse) {
 		t.Error("sparse rows differ from dense ones")
@@ -89,29 +82,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A profile equals the profile inside Moments to the last bit, and merges alike.
+// Merged profiles give the scaling of the whole.
 func TestProfile(t *testing.T) {
 	tab := sample(11, 50, true, true)
-	alone := NewProfile(len(tab.cols))
+	alone := NewProfile(len(tab.Cols))
 	tab.add(t, alone, 9)
-	if !slices.Equal(alone.Columns, tab.moments(t, Options{Threads: 2}, 9).Columns) {
-		t.Error("profile differs from that of the moments")
-	}
-	first, second := NewProfile(len(tab.cols)), NewProfile(len(tab.cols))
-	tab.addRange(t, first, 0, 20, 9)
-	tab.addRange(t, second, 20, 50, 9)
-	if err := first.Merge(second); err != nil {
-		t.Fatal(err)
-	}
+	first, second := NewProfile(len(tab.Cols)), NewProfile(len(tab.Cols))
+	tab.Add(t, first, 0, 20, 9)
+	tab.Add(t, second, 20, 50, 9)
+	must.Do(t, first.Merge(second))
 	for _, scale := range scales {
-		a, err := NewStandardizer(alone, tab.columns(), scale, FillZero)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := NewStandardizer(first, tab.columns(), scale, FillZero)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(NewStandardizer(alone, tab.Columns(), scale, FillZero))(t)
+		b := must.Get(NewStandardizer(first, tab.Columns(), scale, FillZero))(t)
 		for k := range a.Columns {
 			if math.Abs(a.Std[k]/b.Std[k]-1) > 1e-13 || math.Abs(a.Mean[k]-b.Mean[k]) > 1e-13*(a.Std[k]+math.Abs(a.Mean[k])) ||
 				a.Filled[k] != b.Filled[k] {

@@ -3,12 +3,7 @@ package gram
 // Keep reduces g in place to the features whose source column is wanted; wanted has
 // one element for each column of the source. Cost O(D²).
 func (g *Gram) Keep(wanted []bool) {
-	var kept []int
-	for k, j := range g.Columns {
-		if wanted[j] {
-			kept = append(kept, k)
-		}
-	}
+	kept := places(g.Columns, wanted)
 	n := len(kept)
 	if n == g.D {
 		return
@@ -18,29 +13,35 @@ func (g *Gram) Keep(wanted []bool) {
 		for b, j := range kept {
 			g.Sym[a*n+b] = g.Sym[i*g.D+j]
 		}
-		g.Columns[a], g.Mean[a], g.Std[a] = g.Columns[i], g.Mean[i], g.Std[i]
-		g.Filled[a], g.Missing[a] = g.Filled[i], g.Missing[i]
 	}
-	g.D = n
-	g.Sym = g.Sym[:n*n]
-	g.Columns, g.Mean, g.Std = g.Columns[:n], g.Mean[:n], g.Std[:n]
-	g.Filled, g.Missing = g.Filled[:n], g.Missing[:n]
+	g.D, g.Sym = n, g.Sym[:n*n]
+	g.Columns, g.Mean, g.Std = take(g.Columns, kept), take(g.Mean, kept), take(g.Std, kept)
+	g.Filled, g.Missing = take(g.Filled, kept), take(g.Missing, kept)
 }
 
 // Keep reduces s in place to the features whose source column is wanted; wanted has one
 // element for each column of the source.
 func (s *Standardizer) Keep(wanted []bool) {
-	n := 0
-	for k, j := range s.Columns {
-		if !wanted[j] {
-			continue
+	kept := places(s.Columns, wanted)
+	s.Columns, s.Shift, s.Factor, s.Fill = take(s.Columns, kept), take(s.Shift, kept), take(s.Factor, kept), take(s.Fill, kept)
+	s.Mean, s.Std, s.Filled = take(s.Mean, kept), take(s.Std, kept), take(s.Filled, kept)
+	s.offset, s.column = take(s.offset, kept), take(s.column, kept)
+}
+
+// places are the places of the wanted columns in a list of columns.
+func places(columns []int, wanted []bool) (kept []int) {
+	for k, j := range columns {
+		if wanted[j] {
+			kept = append(kept, k)
 		}
-		s.Columns[n], s.Shift[n], s.Factor[n], s.Fill[n] = j, s.Shift[k], s.Factor[k], s.Fill[k]
-		s.Mean[n], s.Std[n], s.Filled[n] = s.Mean[k], s.Std[k], s.Filled[k]
-		s.offset[n], s.column[n] = s.offset[k], s.column[k]
-		n++
 	}
-	s.Columns, s.Shift, s.Factor, s.Fill = s.Columns[:n], s.Shift[:n], s.Factor[:n], s.Fill[:n]
-	s.Mean, s.Std, s.Filled = s.Mean[:n], s.Std[:n], s.Filled[:n]
-	s.offset, s.column = s.offset[:n], s.column[:n]
+	return kept
+}
+
+// take moves the elements at the places kept, which ascend, to the front of x.
+func take[T any](x []T, kept []int) []T {
+	for n, k := range kept {
+		x[n] = x[k]
+	}
+	return x[:len(kept)]
 }

@@ -4,87 +4,27 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"strconv"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// table is a small table in memory: columns of equal length, NaN where missing.
-type table struct {
-	cols   [][]float64
-	weight []float64
-}
+// table is a table with its statistics, and their naive twin.
+type table struct{ tabletest.Table }
 
-func (t table) rows() int { return len(t.cols[0]) }
-
-func (t table) columns() []stream.Column {
-	out := make([]stream.Column, len(t.cols))
-	for j := range out {
-		out[j].Name = "c" + strconv.Itoa(j)
-	}
-	return out
-}
-
-// chunk returns the rows [from, to) surrounded by NaN: reading a row too many gives a wrong
-// missing entry.
-func (t table) chunk(from, to int) *stream.Chunk {
-	n := to - from
-	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.cols), Stride: n + 2}
-	c.Data = make([]float64, c.Cols*c.Stride)
-	c.Missing = make([]stream.MissingCount, c.Cols)
-	for i := range c.Data {
-		c.Data[i] = math.NaN()
-	}
-	for j, col := range t.cols {
-		copy(c.Data[j*c.Stride:], col[from:to])
-		for _, x := range col[from:to] {
-			if x != x {
-				c.Missing[j].Nulls++
-			}
-		}
-	}
-	if t.weight != nil {
-		c.Weight = t.weight[from:to]
-	}
-	return c
-}
-
-// sparse returns the rows [from, to) as a sparse chunk.
 func (t table) sparse(from, to int) *stream.Chunk {
-	c := &stream.Chunk{Start: int64(from), Block: to - from, Rows: to - from, Cols: len(t.cols)}
-	c.Sparse = &stream.CSR{RowPtr: []int{0}}
-	for i := from; i < to; i++ {
-		for j, col := range t.cols {
-			if col[i] != 0 {
-				c.Sparse.Index = append(c.Sparse.Index, int32(j))
-				c.Sparse.Value = append(c.Sparse.Value, col[i])
-			}
-		}
-		c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Index))
-	}
-	if t.weight != nil {
-		c.Weight = t.weight[from:to]
-	}
-	return c
+	t.Sparse = true
+	return t.Chunk(from, to)
 }
 
 // add adds all rows to a in blocks of the given height.
 func (t table) add(tb testing.TB, a stream.Adder, height int) {
-	t.addRange(tb, a, 0, t.rows(), height)
-}
-
-func (t table) addRange(tb testing.TB, a stream.Adder, from, to, height int) {
-	tb.Helper()
-	for ; from < to; from += height {
-		if err := a.Add(t.chunk(from, min(from+height, to))); err != nil {
-			tb.Fatal(err)
-		}
-	}
+	t.Add(tb, a, 0, t.N(), height)
 }
 
 func (t table) moments(tb testing.TB, opt Options, height int) *Moments {
-	m := NewMoments(len(t.cols), opt)
+	m := NewMoments(len(t.Cols), opt)
 	t.add(tb, m, height)
 	return m
 }
@@ -98,7 +38,7 @@ func sample(seed uint64, n int, missing, weighted bool) table {
 		for i := range col {
 			col[i] = f(i)
 		}
-		t.cols = append(t.cols, col)
+		t.Cols = append(t.Cols, col)
 	}
 	hole := func(x float64, yes bool) float64 {
 		if missing && yes {
@@ -108,16 +48,16 @@ func sample(seed uint64, n int, missing, weighted bool) table {
 	}
 	column(func(int) float64 { return r.NormFloat64() })
 	column(func(int) float64 { return 1e8 + r.NormFloat64() })
-	column(func(i int) float64 { return hole(3*t.cols[0][i]-5, r.IntN(3) == 0) })
+	column(func(i int) float64 { return hole(3*t.Cols[0][i]-5, r.IntN(3) == 0) })
 	column(func(i int) float64 { return hole(r.Float64()-40, i < n/2) }) // late
 	column(func(i int) float64 { return hole(float64(r.IntN(5)), i > n/2 && r.IntN(2) == 0) })
 	column(func(i int) float64 { return 1e-9 * r.NormFloat64() })
-	column(func(i int) float64 { return t.cols[0][i] })
+	column(func(i int) float64 { return t.Cols[0][i] })
 	column(func(i int) float64 { return hole(1e6+r.ExpFloat64(), r.IntN(10) == 0) })
 	if weighted {
-		t.weight = make([]float64, n)
-		for i := range t.weight {
-			t.weight[i] = 0.1 + 3*r.Float64()
+		t.Weight = make([]float64, n)
+		for i := range t.Weight {
+			t.Weight[i] = 0.1 + 3*r.Float64()
 		}
 	}
 	return t
@@ -140,20 +80,20 @@ func over(x, y *big.Float) *big.Float  { return num(0).Quo(x, y) }
 func rootOf(x *big.Float) *big.Float   { return num(0).Sqrt(x) }
 func float(x *big.Float) (f float64)   { f, _ = x.Float64(); return f }
 func (t table) w(i int) (w *big.Float) {
-	if t.weight == nil {
+	if t.Weight == nil {
 		return num(1)
 	}
-	return num(t.weight[i])
+	return num(t.Weight[i])
 }
 
 func (t table) reference(scale Scale, fill Fill) (ref reference) {
 	var a [][]*big.Float
-	n := t.rows()
+	n := t.N()
 	total := num(0)
 	for i := range n {
 		total = add(total, t.w(i))
 	}
-	for j, col := range t.cols {
+	for j, col := range t.Cols {
 		sum, weight, pilot := num(0), num(0), math.NaN()
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for i, x := range col {

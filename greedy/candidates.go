@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
@@ -16,18 +17,12 @@ import (
 func (s *streamed) hold(slots, batch int) {
 	d := s.rows.d
 	s.batch = batch
-	s.slot, s.ready, s.off = make([]int, slots), make([]bool, slots), make([]float64, slots)
+	s.slot, s.ready, s.off = slices.Repeat([]int{-1}, slots), make([]bool, slots), make([]float64, slots)
 	s.delta = make([]float64, slots*d)
 	if s.target == nil {
 		s.product = make([]float64, slots*d)
 	}
-	s.at = make([]int, d)
-	for i := range s.at {
-		s.at[i] = -1
-	}
-	for k := range s.slot {
-		s.slot[k] = -1
-	}
+	s.at = slices.Repeat([]int{-1}, d)
 	s.step.h = make([]float64, d)
 }
 
@@ -45,11 +40,9 @@ func (s *streamed) productOf(slot int) []float64 {
 func (s *streamed) fetch(ctx context.Context, must []int) error {
 	d := s.rows.d
 	keep := make(map[int]bool, len(must))
-	for _, i := range must {
-		keep[i] = true
-	}
 	var want []int
 	for _, i := range must {
+		keep[i] = true
 		if s.at[i] < 0 {
 			want = append(want, i)
 		}

@@ -2,8 +2,10 @@ package greedy
 
 import (
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -31,9 +33,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 		t.Run(fix.Name, func(t *testing.T) {
 			x := fromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
-			if err := opt.Validate(x.d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, opt.Validate(x.d))
 			sym := x.gram()
 			var target *Target
 			if partitioned {
@@ -47,10 +47,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 				}
 				turn++
 			}
-			r, err := selectMemory(t.Context(), sym, x.d, target, opt, watch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(selectMemory(t.Context(), sym, x.d, target, opt, watch))(t)
 			fix.compareResult(t, r)
 		})
 	}
@@ -99,7 +96,7 @@ func (fix *fixture) compare(t *testing.T, turn int, c *criterion, sym []float64,
 	if target != nil {
 		hUnit = unitOf(target.H)
 	}
-	fTol, gTol := 1e-9*largest(fix.F[0]), 1e-9*largest(fix.G[0])
+	fTol, gTol := 1e-9*slices.Max(fix.F[0]), 1e-9*slices.Max(fix.G[0])
 	f, g := make([]float64, c.d), make([]float64, c.d)
 	for i := range c.d {
 		f[i], g[i] = c.f[i]/hUnit/hUnit, c.g[i]/gUnit
@@ -135,7 +132,7 @@ func (fix *fixture) compareResult(t *testing.T, r *Result) {
 		}
 		// score = f/g: its error is the error of f over g, and the error of g over g times the score.
 		g := fix.G[j][p]
-		tol := 1e-9*largest(fix.F[0])/g + 1e-9*fix.Score[j]
+		tol := 1e-9*slices.Max(fix.F[0])/g + 1e-9*fix.Score[j]
 		if math.Abs(r.Scores[j]-fix.Score[j]) > tol {
 			t.Errorf("score[%d] = %v, want %v", j, r.Scores[j], fix.Score[j])
 		}
@@ -143,12 +140,4 @@ func (fix *fixture) compareResult(t *testing.T, r *Result) {
 			t.Errorf("error[%d] = %v, want %v", j, r.Error[j], fix.Errors[j+1]/fix.Errors[0])
 		}
 	}
-}
-
-func largest(x []float64) float64 {
-	m := 0.0
-	for _, v := range x {
-		m = max(m, math.Abs(v))
-	}
-	return m
 }

@@ -6,24 +6,26 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // illConditioned has singular values over seven orders of magnitude, and is chosen
 // down to its rank or nearly so.
 func illConditioned() matrix { return smooth(20, 300, 200, 150, 0.9).noisy(21, 1e-6) }
 
+// targetOf is the target of c groups; nil for none.
+func targetOf(sym []float64, d, c int) *Target {
+	if c == 0 {
+		return nil
+	}
+	return partitionTarget(sym, d, Partition(d, c, 1), 2)
+}
+
 // watched runs Algorithm 1 or 2 (c > 0) to the rank of sym.
 func watched(t *testing.T, sym []float64, d, c int, watch watcher) *Result {
 	t.Helper()
-	var target *Target
-	if c > 0 {
-		target = partitionTarget(sym, d, Partition(d, c, 1), 2)
-	}
-	r, err := selectMemory(t.Context(), sym, d, target, Options{K: d, Threads: 2}, watch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: d, Threads: 2}, watch))(t)
 }
 
 // The recursion with its guard chooses as if every f were recomputed at every turn,
@@ -52,16 +54,9 @@ func TestGuardBound(t *testing.T) {
 	x := illConditioned()
 	sym := x.gram()
 	for _, height := range []int{0, 5} {
-		var target *Target
-		if height > 0 {
-			target = partitionTarget(sym, x.d, Partition(x.d, height, 1), 2)
-		}
-		m, err := newMemory(sym, diagonal(sym, x.d), target, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(newMemory(sym, diagonal(sym, x.d), targetOf(sym, x.d, height), 2))(t)
 		worst := 0.0
-		_, err = run(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
+		must.Get(run(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
 			saved := *c
 			saved.f, saved.err = slices.Clone(c.f), slices.Clone(c.err)
 			saved.reach, saved.settled = slices.Clone(c.reach), slices.Clone(c.settled)
@@ -73,9 +68,7 @@ func TestGuardBound(t *testing.T) {
 			}
 			for len(live) > 0 { // few at a time, which does not renew the bounds
 				some := live[:min(8, len(live))]
-				if err := m.settle(t.Context(), some); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.settle(t.Context(), some))
 				for _, i := range some {
 					off := math.Abs(c.f[i] - saved.f[i])
 					worst = max(worst, off/saved.err[i])
@@ -86,10 +79,7 @@ func TestGuardBound(t *testing.T) {
 				live = live[len(some):]
 			}
 			*c = saved
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		t.Logf("height %d: largest error is %.2g of its bound", height, worst)
 	}
 }

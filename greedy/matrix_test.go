@@ -99,3 +99,11 @@ func (x matrix) permuted(p []int) matrix {
 	}
 	return y
 }
+
+func (x matrix) clone() matrix {
+	y := newMatrix(x.n, x.d)
+	for j, col := range x.col {
+		copy(y.col[j], col)
+	}
+	return y
+}

@@ -2,7 +2,6 @@ package greedy
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -64,7 +63,9 @@ func newMemory(sym, g0 []float64, target *Target, workers int) (*memory, error) 
 		m.hUnit = unitOf(target.H)
 	}
 	m.scaled = make([]float64, height)
-	m.scratch = buffers(min(workers, maxSettlers), settleTogether*height)
+	for range min(workers, maxSettlers) {
+		m.scratch = append(m.scratch, make([]float64, settleTogether*height))
+	}
 	f0 := make([]float64, d)
 	m.settlers(d, func(scratch []float64, i int) {
 		col := m.targetColumn(scratch[:height], i)
@@ -94,8 +95,7 @@ func unitOf(x []float64) float64 {
 }
 
 func badEntry(matrix string, i, j int, x float64) error {
-	return &stream.DataError{RowGroup: -1, Row: -1,
-		Err: fmt.Errorf("entry (%d, %d) of %s is %v", i, j, matrix, x)}
+	return stream.Dataf("", "entry (%d, %d) of %s is %v", i, j, matrix, x)
 }
 
 // notFinite names the first bad entry of column i of H.

@@ -1,9 +1,12 @@
 package greedy
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -43,17 +46,15 @@ func (o Options) Validate(d int) error {
 	if d < 1 {
 		faults.Addf("there are no features to choose from")
 	}
-	if o.K < 0 {
-		faults.Addf("k = %d is negative", o.K)
-	}
+	method.RefuseNegative(&faults, "{k}", o.K)
 	if o.K > d {
-		faults.Addf("k = %d is more than the %d features", o.K, d)
+		faults.Addf("{k} = %d is more than the %d features", o.K, d)
 	}
 	if !(o.Variance >= 0 && o.Variance <= 1) {
-		faults.Addf("variance = %v is not a share between 0 and 1", o.Variance)
+		faults.Addf("{variance} = %v is not a share between 0 and 1", o.Variance)
 	}
 	if o.K > 0 && len(o.Keep) > o.K {
-		faults.Addf("%d features to keep are more than k = %d", len(o.Keep), o.K)
+		faults.Addf("%d features to keep are more than {k} = %d", len(o.Keep), o.K)
 	}
 	seen := make(map[int]bool, len(o.Keep))
 	for _, p := range o.Keep {
@@ -65,10 +66,10 @@ func (o Options) Validate(d int) error {
 		seen[p] = true
 	}
 	if o.Partitions < 0 || o.Partitions > d {
-		faults.Addf("partitions = %d is not between 1 and the %d features", o.Partitions, d)
+		faults.Addf("{partitions} = %d is not between 1 and the %d features", o.Partitions, d)
 	}
 	if (o.Groups != nil || o.Partitions > 0) && !o.Partitioned {
-		faults.Addf("groups and partitions belong to the partition-based algorithm")
+		faults.Addf("groups and {partitions} belong to the partition-based algorithm")
 	}
 	if o.Groups != nil {
 		if len(o.Groups) != d {
@@ -81,9 +82,7 @@ func (o Options) Validate(d int) error {
 			}
 		}
 	}
-	if o.Threads < 0 {
-		faults.Addf("workers = %d is negative", o.Threads)
-	}
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	return faults.Err("")
 }
 
@@ -95,13 +94,9 @@ func (o Options) withDefaults(d int) Options {
 			o.K = max(min(defaultK, d), len(o.Keep))
 		}
 	}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	if o.Partitioned && o.Groups == nil {
-		if o.Partitions == 0 {
-			o.Partitions = DefaultPartitions(d)
-		}
+		o.Partitions = cmp.Or(o.Partitions, DefaultPartitions(d))
 		o.Groups = Partition(d, o.Partitions, o.Seed)
 	}
 	return o
@@ -129,10 +124,4 @@ func Partition(d, c int, seed uint64) []int {
 }
 
 // groupCount is the number of groups, empty ones below the largest number included.
-func groupCount(groups []int) int {
-	c := 0
-	for _, j := range groups {
-		c = max(c, j+1)
-	}
-	return c
-}
+func groupCount(groups []int) int { return slices.Max(groups) + 1 }

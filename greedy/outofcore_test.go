@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -90,21 +91,17 @@ func TestStreamEqualsMemory(t *testing.T) {
 func mustStream(t *testing.T, src *source, opt StreamOptions) *Result {
 	t.Helper()
 	r, _, err := SelectStream(t.Context(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
 func checkStream(t *testing.T, src *source, scale gram.Scale, fill gram.Fill, partitioned bool) {
 	a := src.standardized(t, scale, fill)
-	opt := Options{K: min(a.d, a.n, 25) - 2, Partitioned: partitioned}
-	opt.K = max(opt.K, 1)
-	c := 0
+	opt := Options{K: max(min(a.d, a.n, 25)-2, 1), Partitioned: partitioned}
 	if partitioned {
 		opt.Partitions = min(a.d, 4)
-		c = opt.Partitions
 	}
+	c := opt.Partitions
 	want := mustSelect(t, a, opt)
 	var first *Result
 	least := StreamBytes(a.d, opt.K, c)
@@ -158,15 +155,11 @@ func TestStreamAnyWorkers(t *testing.T) {
 	sparse.Sparse = true
 	for _, src := range []*source{serve(smooth(37, 200, 150, 60, 0.9).noisy(38, 0.05), 64), sparse} {
 		for _, partitioned := range []bool{false, true} {
-			var want *Result
-			for _, workers := range []int{1, 8} {
-				r := mustStream(t, src, StreamOptions{Scale: gram.ScaleStandard,
-					Options: Options{K: 40, Partitioned: partitioned, Partitions: 0, Threads: workers}})
-				if want == nil {
-					want = r
-				} else if !reflect.DeepEqual(r, want) {
-					t.Errorf("partitioned %v: 8 workers differ from one", partitioned)
-				}
+			opt := StreamOptions{Scale: gram.ScaleStandard, Options: Options{K: 40, Partitioned: partitioned, Threads: 1}}
+			want := mustStream(t, src, opt)
+			opt.Threads = 8
+			if r := mustStream(t, src, opt); !reflect.DeepEqual(r, want) {
+				t.Errorf("partitioned %v: 8 workers differ from one", partitioned)
 			}
 		}
 	}
@@ -282,29 +275,22 @@ func TestStreamLeftOut(t *testing.T) {
 	opt := StreamOptions{Scale: gram.ScaleStandard}
 	opt.Options = Options{K: 4, Keep: []int{6}}
 	r, std, err := SelectStream(t.Context(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(std.LeftOut) != 1 || std.Columns[r.Order[0]] != 6 || len(r.Explained) != 7 {
 		t.Errorf("left out %v, first %d, %d features", std.LeftOut, std.Columns[r.Order[0]], len(r.Explained))
 	}
-	var usage *stream.UsageError
 	opt.Keep = []int{3}
-	if _, _, err := SelectStream(t.Context(), src, opt); !errors.As(err, &usage) {
-		t.Errorf("keeping a constant column: %v", err)
-	}
+	_, _, err = SelectStream(t.Context(), src, opt)
+	rowstest.Refused(t, err, `"x3" cannot be kept`)
 	// Explicit groups number the source's columns.
 	opt.Options = Options{K: 4, Partitioned: true, Groups: []int{2, 2, 0, 1, 0, 2, 0, 2}}
 	r, _, err = SelectStream(t.Context(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a := src.standardized(t, gram.ScaleStandard, gram.FillMean)
 	compareResults(t, r, mustSelect(t, a, Options{K: 4, Partitioned: true, Groups: []int{0, 0, 1, 1, 0, 1, 0}}))
 	opt.Options = Options{K: 8}
-	if _, _, err := SelectStream(t.Context(), src, opt); !errors.As(err, &usage) {
-		t.Errorf("k above the usable features: %v", err)
-	}
+	_, _, err = SelectStream(t.Context(), src, opt)
+	rowstest.Refused(t, err, "k = 8 is more than the 7 features")
 }
 
 // A profile taken before saves its pass and changes nothing else.
@@ -313,9 +299,7 @@ func TestStreamProfile(t *testing.T) {
 	opt := StreamOptions{Options: Options{K: 5}, Scale: gram.ScaleStandard}
 	want := mustStream(t, src, opt)
 	opt.Profile = gram.NewProfile(src.d)
-	if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, opt.Profile); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, opt.Profile))
 	got := mustStream(t, src, opt)
 	if got.Passes++; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
@@ -340,11 +324,7 @@ func TestStreamHolds(t *testing.T) {
 		for _, memory := range []int64{StreamBytes(d, k, c), 2 * StreamBytes(d, k, c)} {
 			src, peak, before := serve(x, 100), int64(0), rowstest.Heap()
 			src.Block = func(_, _ int) error { peak = max(peak, rowstest.Heap()); return nil }
-			_, _, err := SelectStream(t.Context(), src, StreamOptions{
-				Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})
-			if err != nil {
-				t.Fatal(err)
-			}
+			mustStream(t, src, StreamOptions{Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})
 			chunk := int64(8 * d * 100)
 			if held := peak - before - chunk; held > memory {
 				t.Errorf("c = %d: holds %d bytes of %d", c, held, memory)

@@ -10,17 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func mustSelect(t testing.TB, x matrix, opt Options) *Result {
 	t.Helper()
-	r, err := Select(t.Context(), x.gram(), x.d, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(Select(t.Context(), x.gram(), x.d, opt))(t)
 }
 
 func TestEqualsDefinition(t *testing.T) {
@@ -65,10 +62,7 @@ func TestExplained(t *testing.T) {
 	r := mustSelect(t, x, Options{K: 5})
 	e := x.clone()
 	for _, p := range naive(x, nil, 5).order {
-		q := append([]float64(nil), e.col[p]...)
-		for _, col := range e.col {
-			subtract(col, dot(col, q)/dot(q, q), q)
-		}
+		e.project(e.col[p])
 	}
 	for i, col := range x.col {
 		if want := 1 - dot(e.col[i], e.col[i])/dot(col, col); math.Abs(r.Explained[i]-want) > 1e-12 {
@@ -93,16 +87,11 @@ func TestAnyWorkers(t *testing.T) {
 	x := smooth(8, 700, 600, 30, 0.8).noisy(9, 0.05)
 	sym := x.gram()
 	for _, partitioned := range []bool{false, true} {
-		var want *Result
-		for _, workers := range []int{1, 2, 3, 8} {
-			r, err := Select(t.Context(), sym, x.d, Options{K: 300, Partitioned: partitioned, Threads: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want == nil {
-				want = r
-			} else if !reflect.DeepEqual(r, want) {
-				t.Errorf("partitioned %v: %d workers differ from one", partitioned, workers)
+		opt := Options{K: 300, Partitioned: partitioned, Threads: 1}
+		want := must.Get(Select(t.Context(), sym, x.d, opt))(t)
+		for _, opt.Threads = range []int{2, 3, 8} {
+			if r := must.Get(Select(t.Context(), sym, x.d, opt))(t); !reflect.DeepEqual(r, want) {
+				t.Errorf("partitioned %v: %d workers differ from one", partitioned, opt.Threads)
 			}
 		}
 	}
@@ -117,10 +106,10 @@ func TestPermutation(t *testing.T) {
 		moved[j] = groups[q]
 	}
 	for _, partitioned := range []bool{false, true} {
-		opt, movedOpt := Options{K: 15}, Options{K: 15}
+		opt := Options{K: 15, Partitioned: partitioned}
+		movedOpt := opt
 		if partitioned {
-			opt = Options{K: 15, Partitioned: true, Groups: groups}
-			movedOpt = Options{K: 15, Partitioned: true, Groups: moved}
+			opt.Groups, movedOpt.Groups = groups, moved
 		}
 		want, got := mustSelect(t, x, opt), mustSelect(t, x.permuted(p), movedOpt)
 		for j := range want.Order {
@@ -141,10 +130,7 @@ func TestScaling(t *testing.T) {
 		for i := range sym {
 			sym[i] *= factor * factor
 		}
-		got, err := Select(t.Context(), sym, x.d, Options{K: 23})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Select(t.Context(), sym, x.d, Options{K: 23}))(t)
 		if !slices.Equal(got.Order, want.Order) {
 			t.Errorf("factor %g: order %v, want %v", factor, got.Order, want.Order)
 		}
@@ -167,11 +153,7 @@ func TestHugeColumn(t *testing.T) {
 	r := mustSelect(t, x, Options{K: 12})
 	// What the others do once column 7 is out of the data.
 	rest := x.clone()
-	for _, col := range rest.col {
-		for range 2 {
-			subtract(col, dot(col, x.col[7])/dot(x.col[7], x.col[7]), x.col[7])
-		}
-	}
+	rest.project(x.col[7])
 	rest = rest.permuted([]int{0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11})
 	want := []int{7}
 	for _, p := range naive(rest, nil, 11).order {
@@ -243,10 +225,7 @@ func TestKeep(t *testing.T) {
 	// The rest is what is chosen from the residual of the kept.
 	rest := x.clone()
 	for _, p := range []int{5, 0} {
-		q := append([]float64(nil), rest.col[p]...)
-		for _, col := range rest.col {
-			subtract(col, dot(col, q)/dot(q, q), q)
-		}
+		rest.project(rest.col[p])
 		clear(rest.col[2])
 		clear(rest.col[p])
 	}
@@ -284,10 +263,7 @@ func TestSelectTarget(t *testing.T) {
 	for i := range h {
 		h[i] *= 1e100
 	}
-	r, err := SelectTarget(t.Context(), sym, x.d, Target{x.d, h}, Options{K: 12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(SelectTarget(t.Context(), sym, x.d, Target{x.d, h}, Options{K: 12}))(t)
 	if want := mustSelect(t, x, Options{K: 12}); !slices.Equal(r.Order, want.Order) {
 		t.Errorf("order %v, want %v", r.Order, want.Order)
 	}
@@ -314,19 +290,9 @@ func TestPartition(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	bad := Options{K: -1, Variance: 2, Keep: []int{9, 1, 1}, Groups: []int{0}, Threads: -1}
-	err := bad.Validate(3)
-	var usage *stream.UsageError
-	if !errors.As(err, &usage) {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"k = -1", "variance = 2", "column 9", "twice", "groups", "workers"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q is missing in %q", part, err)
-		}
-	}
-	if _, err := Select(t.Context(), make([]float64, 4), 2, Options{K: 3}); !errors.As(err, &usage) {
-		t.Errorf("k > d: %v", err)
-	}
+	rowstest.Refused(t, bad.Validate(3), "k = -1", "variance = 2", "column 9", "twice", "groups", "threads")
+	_, err := Select(t.Context(), make([]float64, 4), 2, Options{K: 3})
+	rowstest.Refused(t, err, "k = 3")
 }
 
 func TestBadGram(t *testing.T) {
@@ -356,20 +322,13 @@ func TestBytes(t *testing.T) {
 	x := random(19, 100, d, 0)
 	sym := x.gram()
 	for _, c := range []int{0, 10} {
-		var target *Target
-		before := rowstest.Heap()
-		if c > 0 {
-			target = partitionTarget(sym, d, Partition(d, c, 1), 2)
-		}
 		var peak int64
-		_, err := selectMemory(t.Context(), sym, d, target, Options{K: k, Threads: 2}, func(c *criterion) {
+		before := rowstest.Heap()
+		must.Get(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: k, Threads: 2}, func(c *criterion) {
 			if c.turn%10 == 9 {
 				peak = max(peak, rowstest.Heap())
 			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		if held := peak - before; held > Bytes(d, k, c) {
 			t.Errorf("c = %d: holds %d bytes, predicted %d", c, held, Bytes(d, k, c))
 		}

@@ -73,14 +73,6 @@ func tasks(n, size int) int { return (n + size - 1) / size }
 
 func span(task, size, n int) (from, to int) { return task * size, min((task+1)*size, n) }
 
-func buffers(n, size int) [][]float64 {
-	b := make([][]float64, n)
-	for i := range b {
-		b[i] = make([]float64, size)
-	}
-	return b
-}
-
 // respend takes the chosen rows out of Σ ‖υ_r‖²: they no longer count, and may
 // have been most of it.
 func (m *memory) respend() {

@@ -46,12 +46,7 @@ func (s *streamed) scoreUnit() float64 {
 
 // take chooses p, in no pass if its columns are held and in two if it was not foreseen.
 func (s *streamed) take(ctx context.Context, p int) (*step, error) {
-	if s.at[p] < 0 {
-		if err := s.fetch(ctx, []int{p}); err != nil {
-			return nil, err
-		}
-	}
-	if s.target == nil && !s.ready[s.at[p]] {
+	for s.at[p] < 0 || s.target == nil && !s.ready[s.at[p]] {
 		if err := s.fetch(ctx, []int{p}); err != nil {
 			return nil, err
 		}

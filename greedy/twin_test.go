@@ -1,6 +1,9 @@
 package greedy
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The naive twin follows the paper's definition: explicit residuals by projection
 // on an orthonormal basis of the chosen columns (Gram-Schmidt twice), all f and g
@@ -69,27 +72,25 @@ func naive(x matrix, groups []int, k int) twin {
 			q[i] /= norm
 		}
 		basis = append(basis, q)
+		e.project(q)
+		b.project(q)
 		left := 0.0
 		for _, col := range e.col {
-			subtract(col, dot(col, q), q)
-			subtract(col, dot(col, q), q)
 			left += dot(col, col)
-		}
-		for _, col := range b.col {
-			subtract(col, dot(col, q), q)
-			subtract(col, dot(col, q), q)
 		}
 		result.error = append(result.error, left/total)
 	}
 	return result
 }
 
-func (x matrix) clone() matrix {
-	y := newMatrix(x.n, x.d)
-	for j, col := range x.col {
-		copy(y.col[j], col)
+// project takes the direction of q out of all columns, twice for its rounding.
+func (x matrix) project(q []float64) {
+	q = slices.Clone(q) // it may be one of them
+	for _, col := range x.col {
+		for range 2 {
+			subtract(col, dot(col, q)/dot(q, q), q)
+		}
 	}
-	return y
 }
 
 func subtract(x []float64, a float64, v []float64) {

@@ -24,8 +24,8 @@ func (a *Anchors) Declare(o *Options) {
 	o.Choice(&a.Placing, "anchor-method", "random", "anchors are random rows, or centres of kmeans on a sample", "random", "kmeans")
 	o.Int(&a.Neighbors, "neighbors", anchor.DefaultNeighbors, "`K` nearest anchors (or rows) that a row has weights on").
 		Bound(func() bool { return a.Neighbors >= 1 }, one)
-	o.Check(func(given func(string) bool) error {
-		if given("anchors") && a.Count <= a.Neighbors {
+	o.Check(func(isSet func(string) bool) error {
+		if isSet("anchors") && a.Count <= a.Neighbors {
 			return stream.Usagef("{anchors} %d is too few for {neighbors} %d: weights need the distance of one more, so at least %d", a.Count, a.Neighbors, a.Neighbors+1)
 		}
 		return nil
@@ -36,8 +36,8 @@ func (a *Anchors) Declare(o *Options) {
 func (a *Anchors) DeclareFile(o *Options) {
 	o.Text(&a.File, "anchors-file", "take the rows of `FILE` as anchors: it has the input's columns in their order, and any others").
 		Bound(func() bool { return a.File != "-" }, "a stream; save it to a Parquet file first")
-	o.Check(func(given func(string) bool) error {
-		if a.File != "" && (given("anchors") || given("anchor-method")) {
+	o.Check(func(isSet func(string) bool) error {
+		if a.File != "" && (isSet("anchors") || isSet("anchor-method")) {
 			return stream.Usagef("{anchors-file} says which anchors; {anchors} and {anchor-method} do not go with it")
 		}
 		return nil

@@ -58,24 +58,20 @@ func (s Spec) Declare() *Bound {
 	return b
 }
 
-// Bind makes the method with the given settings. The error is a *stream.UsageError.
+// Bind makes the method with these settings. The error is a *stream.UsageError.
 func (s Spec) Bind(settings Settings) (*Bound, error) {
 	b := s.Declare()
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		opt := b.Options.Find(name)
 		if opt == nil {
-			return nil, stream.Usagef("{"+name+"} is not for method %s", s.Name)
+			return nil, stream.Usagef("%v is not for method %s", stream.Option(name), s.Name)
 		}
 		if err := opt.set(settings.Text(name)); err != nil {
 			return nil, err
 		}
 	}
-	given := func(name string) bool {
-		opt := b.Options.Find(name)
-		return opt != nil && opt.given
-	}
 	for _, rule := range b.Options.checks {
-		if err := rule(given); err != nil {
+		if err := rule(b.Given); err != nil {
 			return nil, err
 		}
 	}
@@ -85,18 +81,18 @@ func (s Spec) Bind(settings Settings) (*Bound, error) {
 // Given says whether an option was among the settings.
 func (b *Bound) Given(name string) bool {
 	opt := b.Options.Find(name)
-	return opt != nil && opt.given
+	return opt != nil && opt.isSet
 }
 
 // Single refuses several weights, which only a path takes.
 func (b *Bound) Single(settings Settings) error {
 	for _, opt := range b.Options.list {
-		if opt.Type != "NUMBERS" || !opt.given {
+		if opt.Type != "NUMBERS" || !opt.isSet {
 			continue
 		}
 		var w Weights
 		if err := w.Set(settings.Text(opt.Name)); err == nil && len(w) > 1 {
-			return stream.Usagef("{"+opt.Name+"} has %d values; select takes one, path takes several", len(w))
+			return stream.Usagef("%v has %d values; select takes one, path takes several", stream.Option(opt.Name), len(w))
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ type Cost struct {
 	Gram    bool  // a FromRows method wants the Gram matrix of the centred columns
 	Cramped bool  // more memory would save passes
 	Passes  Passes
-	// Iterations bounds those of one setting; 0 for a method that does not iterate.
+	// Iterations bounds the iterations of one setting; 0 for a method that does not iterate.
 	Iterations int
 }
 

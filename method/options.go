@@ -15,20 +15,21 @@ import (
 // sets. A declaration gives the variable its default.
 type Options struct {
 	list   []*Option
-	checks []func(given func(name string) bool) error
+	checks []func(isSet func(name string) bool) error
 }
 
 // Option is one declared setting.
 type Option struct {
 	Name    string
 	Usage   string // one line; `N` in backquotes names the value
+	Syntax  string // of the value, where that wants a word
 	Type    string // int, float64, bool, string, name (one of Allowed) or NUMBERS (weights)
 	Default string // as text; empty where Usage says it
 	Allowed []string
 
 	parse  func(string) error
 	bounds []func(text string) error
-	given  bool
+	isSet  bool
 }
 
 // All lists the options in the order of their declaration.
@@ -45,7 +46,7 @@ func (o *Options) Find(name string) *Option {
 }
 
 // Check adds a rule over several options, for when all have their values.
-func (o *Options) Check(rule func(given func(name string) bool) error) {
+func (o *Options) Check(rule func(isSet func(name string) bool) error) {
 	o.checks = append(o.checks, rule)
 }
 
@@ -56,68 +57,47 @@ func (o *Options) add(opt *Option) *Option {
 
 // Int declares a whole number.
 func (o *Options) Int(to *int, name string, value int, usage string) *Option {
-	*to = value
-	return o.add(&Option{Name: name, Usage: usage, Type: "int", Default: numberText(value), parse: func(s string) error {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return errors.New("want a whole number")
-		}
-		*to = n
-		return nil
-	}})
+	return declare(o, to, value, Option{Name: name, Usage: usage, Type: "int"}, strconv.Atoi, "want a whole number")
 }
 
 // Int64 declares a whole number that counts rows.
 func (o *Options) Int64(to *int64, name string, value int64, usage string) *Option {
-	*to = value
-	return o.add(&Option{Name: name, Usage: usage, Type: "int", Default: numberText(value), parse: func(s string) error {
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			return errors.New("want a whole number")
-		}
-		*to = n
-		return nil
-	}})
+	parse := func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
+	return declare(o, to, value, Option{Name: name, Usage: usage, Type: "int"}, parse, "want a whole number")
 }
 
 // Float declares a number.
 func (o *Options) Float(to *float64, name string, value float64, usage string) *Option {
-	*to = value
-	return o.add(&Option{Name: name, Usage: usage, Type: "float64", Default: numberText(value), parse: func(s string) error {
-		x, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return errors.New("want a number")
-		}
-		*to = x
-		return nil
-	}})
-}
-
-// numberText is a default as text; 0 stands for a default that the usage explains.
-func numberText[T int | int64 | float64](x T) string {
-	if x == 0 {
-		return ""
-	}
-	return fmt.Sprint(x)
+	parse := func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
+	return declare(o, to, value, Option{Name: name, Usage: usage, Type: "float64"}, parse, "want a number")
 }
 
 // Bool declares a switch.
 func (o *Options) Bool(to *bool, name, usage string) *Option {
-	*to = false
-	return o.add(&Option{Name: name, Usage: usage, Type: "bool", parse: func(s string) error {
-		on, err := strconv.ParseBool(s)
-		if err != nil {
-			return errors.New("want true or false")
-		}
-		*to = on
-		return nil
-	}})
+	return declare(o, to, false, Option{Name: name, Usage: usage, Type: "bool"}, strconv.ParseBool, "want true or false")
 }
 
 // Text declares any text.
 func (o *Options) Text(to *string, name, usage string) *Option {
-	*to = ""
-	return o.add(&Option{Name: name, Usage: usage, Type: "string", parse: func(s string) error { *to = s; return nil }})
+	return declare(o, to, "", Option{Name: name, Usage: usage, Type: "string"}, func(s string) (string, error) { return s, nil }, "")
+}
+
+// declare adds an option whose text parse reads; want says what it takes. The usage
+// explains a default that is the zero value.
+func declare[T comparable](o *Options, to *T, value T, opt Option, parse func(string) (T, error), want string) *Option {
+	*to = value
+	if value != *new(T) {
+		opt.Default = fmt.Sprint(value)
+	}
+	opt.parse = func(s string) error {
+		v, err := parse(s)
+		if err != nil {
+			return errors.New(want)
+		}
+		*to = v
+		return nil
+	}
+	return o.add(&opt)
 }
 
 // Choice declares one of some names.
@@ -132,10 +112,11 @@ func (o *Options) Choice(to *string, name, value, usage string, allowed ...strin
 	}})
 }
 
-// Weights declares a weight, of which a path takes several.
+// Weights declares a weight; a path takes several.
 func (o *Options) Weights(to *Weights, name, usage string) *Option {
 	*to = nil
-	return o.add(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: to.Set})
+	return o.add(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: to.Set,
+		Syntax: "a number, or where the method knows it a share of what leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
 // Parse reads the value of the option from text; the error says what it wants.
@@ -147,26 +128,34 @@ func (opt *Option) Bound(fine func() bool, want string) *Option {
 		if fine() {
 			return nil
 		}
-		return stream.Usagef("{"+opt.Name+"} %s: %s", text, want)
+		return stream.Usagef("%v %s: %s", stream.Option(opt.Name), text, want)
 	})
 }
 
-// Refuse adds a rule over the value given, which its text is.
+// Refuse adds a rule over the value; text is how it was written.
 func (opt *Option) Refuse(rule func(text string) error) *Option {
 	opt.bounds = append(opt.bounds, rule)
 	return opt
 }
 
-// set takes over a given value.
+// set takes over a value from its text.
 func (opt *Option) set(text string) error {
 	if err := opt.parse(text); err != nil {
-		return stream.Usagef("{"+opt.Name+"} %s: %w", text, err)
+		return stream.Usagef("%v %s: %w", stream.Option(opt.Name), text, err)
 	}
-	opt.given = true
+	opt.isSet = true
 	for _, rule := range opt.bounds {
 		if err := rule(text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// RefuseNegative adds a fault for a count below 0; the name is a Text, {threads} for an
+// option.
+func RefuseNegative(faults *stream.Faults, name string, count int) {
+	if count < 0 {
+		faults.Addf(name+" = %d is negative", count)
+	}
 }

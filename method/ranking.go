@@ -1,7 +1,9 @@
 package method
 
 import (
+	"cmp"
 	"io"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -57,6 +59,26 @@ func (t Ties) At(k int) (from, to int) {
 		}
 	}
 	return 0, 0
+}
+
+// Rank orders features by falling score. The largest score left and all that are alike
+// to it form a group, in column order; the groups are the ties.
+func Rank(scores []float64, alike func(largest, score float64) bool) (order []int, ties Ties) {
+	order = make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && alike(scores[order[from]], scores[order[to]]) {
+			to++
+		}
+		slices.Sort(order[from:to])
+		ties = append(ties, to-from)
+		from = to
+	}
+	return order, ties
 }
 
 // EqualScores are the ties of features in order whose scores are the same numbers.

@@ -20,7 +20,7 @@ const (
 // Takes says what a method can be asked for.
 type Takes struct {
 	Keep     bool // features that are in from the start
-	Variance bool // a share to be explained, in place of a number of features
+	Variance bool // a share to explain, in place of a number of features
 	Weight   bool // rows that weigh differently
 	// Nested says that the first features of a selection are the selection of fewer, so
 	// that one run has the whole curve of the error over their number.
@@ -58,8 +58,8 @@ type Method interface {
 	Select(context.Context, *Evidence) (*Ranking, error)
 }
 
-// Varied is a method that solves every setting of a grid from one Evidence. Which
-// settings is said by its options, of which some then take several values.
+// Varied is a method that solves every setting of a grid from one Evidence. Its options
+// name the settings: some then take several values.
 type Varied interface {
 	// Settings is the number of settings of the grid, at most.
 	Settings() int

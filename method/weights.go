@@ -16,6 +16,14 @@ type Weight struct {
 	Share bool
 }
 
+// Of is the number that w stands for where shares are shares of whole.
+func (w Weight) Of(whole float64) float64 {
+	if w.Share {
+		return w.Value * whole
+	}
+	return w.Value
+}
+
 func (w Weight) String() string {
 	s := strconv.FormatFloat(w.Value, 'g', -1, 64)
 	if w.Share {
@@ -128,7 +136,7 @@ func (w Weights) First() float64 {
 func (w Weights) RefuseShares(option, method string) error {
 	for _, x := range w {
 		if x.Share {
-			return stream.Usagef("{"+option+"} %v: method %s has nothing to take a share of; want a number", x, method)
+			return stream.Usagef("%v %v: method %s has nothing to take a share of; want a number", stream.Option(option), x, method)
 		}
 	}
 	return nil

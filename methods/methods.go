@@ -74,9 +74,9 @@ func Bind(list []method.Spec, name string, settings method.Settings) (*method.Bo
 		switch others := Names(Knowing(list, option)); len(others) {
 		case 0:
 		case 1:
-			return nil, stream.Usagef("{"+option+"} is not for method %s but for %s only", name, others[0])
+			return nil, stream.Usagef("%v is not for method %s but for %s only", stream.Option(option), name, others[0])
 		default:
-			return nil, stream.Usagef("{"+option+"} is not for method %s but for %s", name, strings.Join(others, ", "))
+			return nil, stream.Usagef("%v is not for method %s but for %s", stream.Option(option), name, strings.Join(others, ", "))
 		}
 		return nil, stream.Usagef("no method has an option %q", option)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gonum.org/v1/plot"
 )
@@ -162,23 +163,10 @@ func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
 // grouped puts commas between the thousands of a number.
 func grouped(s string) string {
-	whole, rest, dot := strings.Cut(s, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
+	whole, _, _ := strings.Cut(s, ".")
+	first := max(0, strings.IndexFunc(s, unicode.IsDigit))
+	for i := len(whole) - 3; i > first; i -= 3 {
+		s = s[:i] + "," + s[i:]
 	}
-	if len(whole) > 3 {
-		var b strings.Builder
-		for i, r := range whole {
-			if i > 0 && (len(whole)-i)%3 == 0 {
-				b.WriteByte(',')
-			}
-			b.WriteRune(r)
-		}
-		whole = b.String()
-	}
-	if dot {
-		return sign + whole + "." + rest
-	}
-	return sign + whole
+	return s
 }

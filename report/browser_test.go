@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // browser is a tab of a headless Chromium that records unwanted events.
@@ -58,22 +60,14 @@ func newBrowser(t *testing.T) *browser {
 		closeTab()
 	})
 	b := &browser{t: t, ctx: ctx}
-	if err := chromedp.Listen(ctx, b.note); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Listen(ctx, b.note))
 	// From here on a page that hangs ends the test; starting Chromium had no timeout.
 	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	b.ctx = limited
-	for _, enable := range []func() error{
-		func() error { _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); return err },
-		func() error { _, err := chromedp.Call(b.ctx, log.Enable, struct{}{}); return err },
-		func() error { _, err := chromedp.Call(b.ctx, page.Enable, page.EnableParams{}); return err },
-	} {
-		if err := enable(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	must.Get(chromedp.Call(b.ctx, network.Enable, network.EnableParams{}))(t)
+	must.Get(chromedp.Call(b.ctx, log.Enable, struct{}{}))(t)
+	must.Get(chromedp.Call(b.ctx, page.Enable, page.EnableParams{}))(t)
 	return b
 }
 
@@ -101,18 +95,14 @@ func (b *browser) note(event any) {
 func (b *browser) open(html string) string {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), "report.html")
-	if err := os.WriteFile(path, []byte(html), 0o666); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, os.WriteFile(path, []byte(html), 0o666))
 	b.do(chromedp.Navigate("file://" + path))
 	return "file://" + path
 }
 
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, steps...); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, chromedp.Do(b.ctx, steps...))
 }
 
 // ask evaluates JavaScript in the page.
@@ -128,20 +118,16 @@ func ask[T any](b *browser, expression string) T {
 // scheme sets the system's colour scheme.
 func (b *browser) scheme(media, name string) {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	must.Get(chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
-	}); err != nil {
-		b.t.Fatal(err)
-	}
+	}))(b.t)
 }
 
 // clean fails the test if anything but the load of the page was noted.
 func (b *browser) clean(address string) {
 	b.t.Helper()
 	// All earlier events have been reported when this returns.
-	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("new Promise(done => setTimeout(() => done(true), 100))", chromedp.EvalAwaitPromise)); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Get(chromedp.Run(b.ctx, chromedp.Evaluate[bool]("new Promise(done => setTimeout(() => done(true), 100))", chromedp.EvalAwaitPromise)))(b.t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.faults) > 0 {
@@ -162,10 +148,7 @@ func TestBrowser(t *testing.T) {
 	b := newBrowser(t)
 	b.do(chromedp.EmulateViewport(1200, 900))
 	b.scheme("", "light")
-	e, err := Read("eval.json", strings.NewReader(evalJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Read("eval.json", strings.NewReader(evalJSON)))(t)
 	address := b.open(pageOf(t, hostileSelection(), gridDocument(), curveDocument(), *e))
 	b.clean(address)
 
@@ -277,10 +260,7 @@ func TestBrowserTable(t *testing.T) {
 // TestBrowserPhone: no page is wider than a phone; wide tables scroll inside of it.
 func TestBrowserPhone(t *testing.T) {
 	b := newBrowser(t)
-	e, err := Read("eval.json", strings.NewReader(evalJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Read("eval.json", strings.NewReader(evalJSON)))(t)
 	b.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
 	address := b.open(pageOf(t, hostileSelection(), hostileSelection(), gridDocument(), curveDocument(), *e))
 	b.do(chromedp.Evaluate[chromedp.Void](`for (const d of document.querySelectorAll('details')) d.open = true`))

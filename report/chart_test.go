@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/vg"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // texts parses an SVG and returns its text.
@@ -56,22 +58,12 @@ func texts(t *testing.T, svg string) []string {
 func drawn(t *testing.T, c Chart) (file, inline string) {
 	t.Helper()
 	var svg, img bytes.Buffer
-	if err := c.WriteSVG(&svg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.WriteSVG(&svg))
 	if !c.LogX { // a large image takes its time
-		if err := c.WritePNG(&img); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := png.DecodeConfig(&img); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, c.WritePNG(&img))
+		must.Get(png.DecodeConfig(&img))(t)
 	}
-	inline, err := c.inlineSVG(680, 300, "chart", "label")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return svg.String(), inline
+	return svg.String(), must.Get(c.inlineSVG(680, 300, "chart", "label"))(t)
 }
 
 // TestChartSurvives: any numbers give a chart without a NaN or infinite coordinate.

@@ -16,6 +16,15 @@ type shown struct {
 	notes []string
 }
 
+// upTo is 1, 2, … n.
+func upTo(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i + 1)
+	}
+	return x
+}
+
 // finite reports whether n is a number.
 func finite(n stream.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
@@ -84,10 +93,7 @@ func scoresOf(s *stream.Selection) *shown {
 		slices.Reverse(y)
 		order = "higher is better"
 	}
-	x := make([]float64, len(y))
-	for i := range x {
-		x[i] = float64(i + 1)
-	}
+	x := upTo(len(y))
 	c := &shown{slug: "scores", Chart: Chart{
 		Title: s.Method + ": scores of all features", XLabel: "rank", YLabel: "score (" + order + ")", WholeX: true,
 		Series: []Series{{Name: "score", X: x, Y: y}},
@@ -105,10 +111,10 @@ func convergence(s *stream.Selection) *shown {
 	if len(s.Objective) < 2 || objectiveIsError(s) {
 		return nil
 	}
-	var x, y []float64
+	x, y := upTo(len(s.Objective)), []float64(nil)
 	rose := 0
 	for i, v := range s.Objective {
-		x, y = append(x, float64(i+1)), append(y, float64(v))
+		y = append(y, float64(v))
 		if i > 0 && float64(v) > y[i-1] {
 			rose++
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// group is a chosen feature and the features it stands for: the ones that are not chosen
-// and nearest to it, the best explained first.
+// group is a chosen feature and the features it stands for, which are not chosen and
+// nearest to it, the best explained first.
 type group struct {
 	stream.Selected
 	members []stream.ColumnReport

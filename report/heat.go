@@ -174,7 +174,6 @@ func agreementCurve(g *stream.Grid) *shown {
 	for _, s := range g.Settings {
 		longest = min(longest, len(s.Selected))
 	}
-	x := make([]float64, longest)
 	mean, best := make([]float64, longest), make([]float64, longest)
 	own := 0 // pairs with the recommended setting
 	for _, p := range pairs {
@@ -191,10 +190,10 @@ func agreementCurve(g *stream.Grid) *shown {
 			}
 		}
 	}
-	for i := range x {
-		x[i] = float64(i + 1)
+	for i := range best {
 		best[i] /= float64(own) // NaN without any
 	}
+	x := upTo(longest)
 	c := &shown{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of features.", Chart: Chart{
 		Title: g.Method + ": agreement of neighbouring settings over k", XLabel: "features k", YLabel: "Jaccard index", WholeX: true,
 		Series: []Series{{Name: "all neighbours, mean", X: x, Y: mean}},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -97,9 +98,7 @@ func curveDocument() Document {
 func escaped(t *testing.T, s string) string {
 	t.Helper()
 	var b strings.Builder
-	if err := template.Must(template.New("").Parse(`{{.}}`)).Execute(&b, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, template.Must(template.New("").Parse(`{{.}}`)).Execute(&b, s))
 	return b.String()
 }
 
@@ -226,9 +225,7 @@ func TestPageRecordsTheRun(t *testing.T) {
 	}
 	doc := hostileSelection()
 	var b bytes.Buffer
-	if err := (Page{Documents: []Document{doc}, Spelling: func(o string) string { return "--" + o }}).WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (Page{Documents: []Document{doc}, Spelling: func(o string) string { return "--" + o }}).WriteHTML(&b))
 	if !strings.Contains(b.String(), ">--alpha<") || strings.Contains(pageOf(t, doc), ">--alpha<") {
 		t.Error("options are not written as the caller spells them")
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -36,10 +37,7 @@ func TestPixels(t *testing.T) {
 		if p == nil || p.rows != rows || p.cols != cols || p.leftOut != 4 || p.others != 1 || len(p.chosen) != len(s.Selected) {
 			t.Fatalf("grid %+v", p)
 		}
-		b, err := p.png()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(p.png())(t)
 		if first == nil {
 			first = b
 		}
@@ -47,10 +45,7 @@ func TestPixels(t *testing.T) {
 			t.Error("another order, another image")
 		}
 	}
-	img, err := png.Decode(bytes.NewReader(first))
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(png.Decode(bytes.NewReader(first)))(t)
 	for i := range rows * cols {
 		g, _, _, alpha := img.At(i%cols, i/cols).RGBA()
 		// The means run from 1 to 34.

@@ -9,7 +9,8 @@ import (
 
 // curveRanking is the selection that a curve came from.
 func curveRanking(c *stream.Curve) *stream.Selection {
-	s := &stream.Selection{Method: c.Method}
+	s := &stream.Selection{Method: c.Method, Version: c.Version, Seed: c.Seed, Rows: c.Rows, RowsUsed: c.RowsUsed, Features: c.Features,
+		Passes: c.Passes, Options: c.Options, Warnings: c.Warnings, Inputs: c.Inputs, Timing: c.Timing, Memory: c.Memory}
 	for _, p := range c.Points {
 		s.Selected = append(s.Selected, stream.Selected{Rank: p.K, Name: p.Name, Score: p.Score, Error: p.Error})
 	}
@@ -40,17 +41,13 @@ func settingsOf(g *stream.Grid) *settingsView {
 		if i >= mostSettings {
 			continue
 		}
-		names := s.Selected[:min(4, len(s.Selected))]
-		short := make([]string, len(names))
-		for j, n := range names {
-			short[j] = cut(n, 40)
-		}
+		names := listOf(s.Selected, 4, func(name string) string { return cut(name, 40) })
 		r := settingRow{
 			Alpha: setting(float64(s.Alpha)), Second: setting(secondOf(s)), Objective: number(float64(s.Objective)),
 			Iterations: count(int64(s.Iterations)), Agreement: fixed(float64(s.Agreement), 2), Converged: s.Converged,
-			Recommended: i == g.Recommended, First: strings.Join(short, ", "), Warnings: cut(strings.Join(s.Warnings, "; "), 400),
+			Recommended: i == g.Recommended, First: strings.Join(names.Shown, ", "), Warnings: cut(strings.Join(s.Warnings, "; "), 400),
 		}
-		if len(s.Selected) > len(names) {
+		if names.More != "" {
 			r.First += " …"
 		}
 		v.Rows = append(v.Rows, r)

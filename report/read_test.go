@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -53,10 +54,7 @@ func TestReadErrors(t *testing.T) {
 // TestReadFolder: an unreadable file is named once.
 func TestReadFolder(t *testing.T) {
 	dir := t.TempDir()
-	f, err := os.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(dir))(t)
 	defer f.Close()
 	if _, err := Read(dir, f); err == nil || strings.Count(err.Error(), dir) != 1 || !strings.Contains(err.Error(), "report reads") {
 		t.Error(err)
@@ -65,10 +63,7 @@ func TestReadFolder(t *testing.T) {
 
 // TestReadEvaluation: fields that are new or absent are passed over.
 func TestReadEvaluation(t *testing.T) {
-	d, err := Read("eval.json", strings.NewReader(evalJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Read("eval.json", strings.NewReader(evalJSON)))(t)
 	var slugs []string
 	for _, m := range measured(d.Evaluation) {
 		slugs = append(slugs, m.slug)
@@ -91,9 +86,7 @@ func TestReadEvaluation(t *testing.T) {
 func pageOf(t *testing.T, docs ...Document) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := (Page{Documents: docs, Version: "test"}).WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (Page{Documents: docs, Version: "test"}).WriteHTML(&b))
 	return b.String()
 }
 
@@ -121,13 +114,9 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		p := Page{Documents: []Document{*d, *d}}
-		if err := p.WriteHTML(io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.WriteHTML(io.Discard))
 		for _, fig := range p.Figures() {
-			if err := fig.WriteSVG(io.Discard); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, fig.WriteSVG(io.Discard))
 		}
 	})
 }
@@ -135,10 +124,7 @@ func FuzzRead(f *testing.F) {
 // TestFigures: every figure is written in both forms, under names that any file system
 // takes and that differ.
 func TestFigures(t *testing.T) {
-	e, err := Read("../x/eval.json", strings.NewReader(evalJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Read("../x/eval.json", strings.NewReader(evalJSON)))(t)
 	p := Page{Documents: []Document{hostileSelection(), hostileSelection(), gridDocument(), curveDocument(), *e}}
 	dir := t.TempDir()
 	seen := map[string]bool{}
@@ -177,10 +163,7 @@ func TestLargeGrid(t *testing.T) {
 	if _, err := Read("g.json", strings.NewReader(grid(101, func(i int) int { return i }))); err == nil || !strings.Contains(err.Error(), "10,201 cells") {
 		t.Errorf("101 × 101 cells: %v", err)
 	}
-	d, err := Read("g.json", strings.NewReader(grid(1000, func(int) int { return 1 })))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Read("g.json", strings.NewReader(grid(1000, func(int) int { return 1 }))))(t)
 	if html := pageOf(t, *d); !strings.Contains(html, "Stability over the grid") {
 		t.Error("the page has no table")
 	}

@@ -8,51 +8,38 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// run is what every document says of its run.
-type run struct {
-	method, version string
-	seed            uint64
-	rows, used      int64
-	features        int
-	passes          int
-	options         map[string]any
-	warnings        []string
-	inputs          []stream.Input
-	timing          stream.Timing
-	memory          stream.Memory
-}
-
-// addRun fills in the description of the run.
-func (v *sectionView) addRun(r run) {
+// addRun fills in the description of the run. Every document says as much of it as a
+// selection.
+func (v *sectionView) addRun(r *stream.Selection) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
-	add("Method", r.method, "")
-	if r.version != "" { // of older curves and grids
-		add("Version", r.version, "")
+	add("Method", r.Method, "")
+	if r.Version != "" { // of older curves and grids
+		add("Version", r.Version, "")
 	}
-	add("Seed", fmt.Sprint(r.seed), "")
-	add("Rows used", rowsOf(r.rows, r.used), "")
-	add("Features", count(int64(r.features)), "")
-	add("Passes over the data", count(int64(r.passes)), "")
-	add("Reading", seconds(r.timing.Read), "busy")
-	add("Accumulating", seconds(r.timing.Accumulate), "busy")
-	add("Solving", seconds(r.timing.Solve), "busy")
-	add("Elapsed", seconds(r.timing.Wall), "the others overlap")
+	add("Seed", fmt.Sprint(r.Seed), "")
+	add("Rows used", rowsOf(r.Rows, r.RowsUsed), "")
+	add("Features", count(int64(r.Features)), "")
+	add("Passes over the data", count(int64(r.Passes)), "")
+	add("Reading", seconds(r.Timing.Read), "busy")
+	add("Accumulating", seconds(r.Timing.Accumulate), "busy")
+	add("Solving", seconds(r.Timing.Solve), "busy")
+	add("Elapsed", seconds(r.Timing.Wall), "the others overlap")
 	limit := ""
-	if r.memory.Limit > 0 {
-		limit = "limit " + bytesOf(r.memory.Limit)
+	if r.Memory.Limit > 0 {
+		limit = "limit " + bytesOf(r.Memory.Limit)
 	}
-	add("Peak memory", bytesOf(r.memory.PeakRSS), limit)
-	if r.memory.Scratch > 0 {
-		add("Scratch space", bytesOf(r.memory.Scratch), "")
+	add("Peak memory", bytesOf(r.Memory.PeakRSS), limit)
+	if r.Memory.Scratch > 0 {
+		add("Scratch space", bytesOf(r.Memory.Scratch), "")
 	}
-	for _, k := range slices.Sorted(maps.Keys(r.options)) {
+	for _, k := range slices.Sorted(maps.Keys(r.Options)) {
 		name := k
 		if v.spell != nil {
 			name = v.spell(k)
 		}
-		v.Options = append(v.Options, fact{Name: name, Value: option(r.options[k])})
+		v.Options = append(v.Options, fact{Name: name, Value: option(r.Options[k])})
 	}
-	v.Warnings, v.Inputs = listOf(r.warnings, mostWarnings, same), listOf(r.inputs, mostInputs, input)
+	v.Warnings, v.Inputs = listOf(r.Warnings, mostWarnings, same), listOf(r.Inputs, mostInputs, input)
 }
 
 func input(in stream.Input) inputView {
@@ -71,7 +58,7 @@ func option(x any) string {
 }
 
 func (v *sectionView) selection(s *stream.Selection) (err error) {
-	v.addRun(run{s.Method, s.Version, s.Seed, s.Rows, s.RowsUsed, s.Features, s.Passes, s.Options, s.Warnings, s.Inputs, s.Timing, s.Memory})
+	v.addRun(s)
 	state := "yes"
 	if !s.Converged {
 		state = "no"
@@ -113,10 +100,10 @@ func (v *sectionView) elbowFact(c *shown) {
 }
 
 func (v *sectionView) curve(c *stream.Curve) (err error) {
-	v.addRun(run{c.Method, c.Version, c.Seed, c.Rows, c.RowsUsed, c.Features, c.Passes, c.Options, c.Warnings, c.Inputs, c.Timing, c.Memory})
+	ranking := curveRanking(c)
+	v.addRun(ranking)
 	last := c.Points[len(c.Points)-1]
 	v.Lead = fmt.Sprintf("%s: error over 1 to %s of %s features from %s rows", c.Method, count(int64(last.K)), count(int64(c.Features)), count(c.RowsUsed))
-	ranking := curveRanking(c)
 	curve := errorsOf(ranking)
 	v.Facts = []fact{{"Features", count(int64(last.K)), "of " + count(int64(c.Features))}}
 	if finite(last.Error) {
@@ -132,7 +119,8 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 }
 
 func (v *sectionView) grid(g *stream.Grid) (err error) {
-	v.addRun(run{g.Method, g.Version, g.Seed, g.Rows, g.RowsUsed, g.Features, g.Passes, g.Options, g.Warnings, g.Inputs, g.Timing, g.Memory})
+	v.addRun(&stream.Selection{Method: g.Method, Version: g.Version, Seed: g.Seed, Rows: g.Rows, RowsUsed: g.RowsUsed, Features: g.Features,
+		Passes: g.Passes, Options: g.Options, Warnings: g.Warnings, Inputs: g.Inputs, Timing: g.Timing, Memory: g.Memory})
 	v.Lead = fmt.Sprintf("%s: %s, %s of %s features each", g.Method, plural(len(g.Settings), "setting"), count(int64(g.K)), count(int64(g.Features)))
 	v.Facts = []fact{{"Settings", count(int64(len(g.Settings))), ""}}
 	v.Settings = settingsOf(g)

@@ -12,9 +12,7 @@ func number(x float64) string {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return "–"
-	case x == math.Trunc(x) && math.Abs(x) < 1e15:
-		return minus(grouped(strconv.FormatFloat(x, 'f', 0, 64)))
-	case math.Abs(x) >= 1e4 && math.Abs(x) < 1e15:
+	case math.Abs(x) < 1e15 && (x == math.Trunc(x) || math.Abs(x) >= 1e4):
 		return minus(grouped(strconv.FormatFloat(x, 'f', 0, 64)))
 	}
 	return minus(strconv.FormatFloat(x, 'g', 5, 64))

@@ -3,34 +3,28 @@ package sfufs
 import (
 	"fmt"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // BenchmarkFurther is the cost of a further setting: M for another α, the iteration for
 // another γ.
 func BenchmarkFurther(b *testing.B) {
 	const d, m = 784, 1000
-	g := large(4000, d, m)
+	g := rowstest.Graph(sample(4000, d, m, 3, 8))
 	for _, constraint := range []Constraint{Identity, Scatter} {
-		e, err := newEngine(g, Options{Constraint: constraint}.WithDefaults(d))
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := e.load(b.Context(), 1); err != nil {
-			b.Fatal(err)
-		}
+		e := must.Get(newEngine(g, Options{Constraint: constraint}.WithDefaults(d)))(b)
+		must.Do(b, e.load(b.Context(), 1))
 		b.Run(fmt.Sprintf("alpha/d=%d/m=%d/%v", d, m, constraint), func(b *testing.B) {
 			for b.Loop() {
-				if err := e.load(b.Context(), 2); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, e.load(b.Context(), 2))
 			}
 		})
 		b.Run(fmt.Sprintf("gamma/d=%d/%v", d, constraint), func(b *testing.B) {
 			var r *Result
 			for b.Loop() {
-				if r, err = e.solve(b.Context(), e.opt.Gamma); err != nil {
-					b.Fatal(err)
-				}
+				r = must.Get(e.solve(b.Context(), e.opt.Gamma))(b)
 			}
 			b.ReportMetric(float64(r.Iterations()), "updates")
 		})

@@ -1,11 +1,11 @@
 package sfufs
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // fixtureFile is an sfufs_*.json. Its about says: W(1) from M0 + γI, then Q and W(t+1)
@@ -30,32 +30,16 @@ type fixtureCase struct {
 }
 
 func TestFixtureSFUFS(t *testing.T) {
-	dir := os.Getenv("UFS_FIXTURES")
-	if dir == "" {
-		dir = "../testdata/fixtures"
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "sfufs_*.json"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no sfufs_*.json in %s: %v", dir, err)
-	}
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var file fixtureFile
-		if err := json.Unmarshal(data, &file); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+	for name, file := range rowstest.Fixtures[fixtureFile](t, "sfufs") {
 		if file.Eps != epsilon || file.Iterations < 1 || len(file.SFUFS) == 0 || len(file.FUFS) == 0 {
-			t.Fatalf("%s: ε %v, %d iterations, %d and %d cases", path, file.Eps, file.Iterations, len(file.SFUFS), len(file.FUFS))
+			t.Fatalf("%s: ε %v, %d iterations, %d and %d cases", name, file.Eps, file.Iterations, len(file.SFUFS), len(file.FUFS))
 		}
 		for i, fix := range append(file.SFUFS, file.FUFS...) {
 			opt := Options{Alpha: fix.Alpha, Gamma: fix.Gamma, NoPenalty: fix.Gamma == 0, Clusters: file.L, Iterations: file.Iterations, Threads: 2}
 			if i >= len(file.SFUFS) {
 				opt.Method = FUFS
 			}
-			t.Run(filepath.Base(path)+"/"+fix.Name, func(t *testing.T) { fix.check(t, &file, opt) })
+			t.Run(name+"/"+fix.Name, func(t *testing.T) { fix.check(t, file, opt) })
 		}
 	}
 }
@@ -64,22 +48,16 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 	if len(fix.Objective) != file.Iterations || len(fix.RowNorms) != len(file.X[0]) || len(fix.Ranking) != len(file.X[0]) {
 		t.Fatalf("%d objectives, %d norms, %d ranks", len(fix.Objective), len(fix.RowNorms), len(fix.Ranking))
 	}
-	g := graphOf(file.X, file.Z)
-	m, err := Matrix(t.Context(), g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if off := distance(m, fix.M0.flat()); !(off <= 1e-9) {
+	g := rowstest.Graph(file.X, file.Z)
+	m := must.Get(Matrix(t.Context(), g, opt))(t)
+	if off := rowstest.Distance(m, fix.M0.flat()); !(off <= 1e-9) {
 		t.Errorf("M is off by %.2g", off)
 	}
-	r, err := Select(t.Context(), g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Select(t.Context(), g, opt))(t)
 	if r.Rose != nil {
 		t.Fatalf("%+v", *r.Rose)
 	}
-	if off := distance(r.Objective, fix.Objective); !(off <= 1e-9) {
+	if off := rowstest.Distance(r.Objective, fix.Objective); !(off <= 1e-9) {
 		t.Errorf("objective is off by %.2g:\n%v\n%v", off, r.Objective, fix.Objective)
 	}
 	// The norms, and so the ranking, have a tolerance of 1e-7.

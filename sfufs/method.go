@@ -41,21 +41,21 @@ func (m *declared) Options(o *method.Options) {
 			}
 			for _, w := range *to {
 				if err := validate(w.Value); err != nil {
-					return stream.Usagef("{"+name+"}: %v", err)
+					return stream.Usagef("%v: %v", stream.Option(name), err)
 				}
 			}
 			return nil
 		})
 	}
 	if m.kind == SFUFS {
-		weight(&m.alpha, "alpha", "weight of the regression (default 1); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)", func(alpha float64) error {
+		weight(&m.alpha, "alpha", "weight of the regression (default 1)", func(alpha float64) error {
 			if alpha == 0 {
 				return stream.Usagef("want a number above 0")
 			}
 			return Options{Alpha: alpha}.Validate(1)
 		})
 	}
-	weight(&m.gamma, "gamma", "weight of the sparsity (default 1; 0.1 with the constraint scatter); path takes several, as 0.1,1 or 1e-3..1e3", func(gamma float64) error {
+	weight(&m.gamma, "gamma", "weight of the sparsity (default 1; 0.1 with the constraint scatter)", func(gamma float64) error {
 		return Options{Gamma: gamma}.Validate(1)
 	})
 	o.Choice(&m.constraint, "constraint", "identity", "WᵀW = I (identity, the papers) or in units of the scatter (scatter, ours)", "identity", "scatter")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -97,37 +98,34 @@ func (o Options) Validate(d int) error {
 	if o.Constraint != Identity && o.Constraint != Scatter {
 		faults.Addf("constraint %d is neither identity nor scatter", int(o.Constraint))
 	}
-	if o.Alpha != 0 && !(o.Alpha >= leastAlpha && o.Alpha <= largestWeight) {
-		faults.Addf("{alpha} = %v is not between %g and %g", o.Alpha, leastAlpha, largestWeight)
+	if o.Alpha != 0 {
+		within(&faults, "{alpha}", o.Alpha, leastAlpha)
 	}
-	if !(o.Gamma >= 0 && o.Gamma <= largestWeight) {
-		faults.Addf("{gamma} = %v is not between 0 and %g", o.Gamma, largestWeight)
-	}
+	within(&faults, "{gamma}", o.Gamma, 0)
 	if o.NoPenalty && o.Gamma > 0 {
 		faults.Addf("{gamma} = %v is both given and turned off", o.Gamma)
 	}
-	if o.Clusters < 0 {
-		faults.Addf("{clusters} = %d is negative", o.Clusters)
-	}
+	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
 	if o.Clusters > max(d, 0) {
 		faults.Addf("{clusters} = %d is more than the %d features", o.Clusters, d)
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {
 		faults.Addf("{tol} = %v is not a share between 0 and 1", o.Tol)
 	}
-	if o.MaxIter < 0 {
-		faults.Addf("{max-iter} = %d is negative", o.MaxIter)
-	}
-	if o.Iterations < 0 {
-		faults.Addf("iterations = %d is negative", o.Iterations)
-	}
-	if o.Threads < 0 {
-		faults.Addf("{threads} = %d is negative", o.Threads)
-	}
+	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
+	method.RefuseNegative(&faults, "iterations", o.Iterations)
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	if o.Names != nil && len(o.Names) != d {
 		faults.Addf("%d names are not those of the %d features", len(o.Names), d)
 	}
 	return faults.Err("")
+}
+
+// within adds a fault for a weight that is less than least, or too large.
+func within(faults *stream.Faults, name string, weight, least float64) {
+	if !(weight >= least && weight <= largestWeight) {
+		faults.Addf(name+" = %v is not between %g and %g", weight, least, largestWeight)
+	}
 }
 
 const (
@@ -155,9 +153,4 @@ func (o Options) WithDefaults(d int) Options {
 }
 
 // updates is the largest number of updates of W.
-func (o Options) updates() int {
-	if o.Iterations > 0 {
-		return o.Iterations
-	}
-	return o.MaxIter
-}
+func (o Options) updates() int { return cmp.Or(o.Iterations, o.MaxIter) }

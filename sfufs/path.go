@@ -44,14 +44,10 @@ func (g Grid) validate(d int, opt Options) error {
 		faults.Addf("fufs has no alpha to vary")
 	}
 	for _, v := range g.Alpha {
-		if !(v >= leastAlpha && v <= largestWeight) {
-			faults.Addf("{alpha} = %v is not between %g and %g", v, leastAlpha, largestWeight)
-		}
+		within(&faults, "{alpha}", v, leastAlpha)
 	}
 	for _, v := range g.Gamma {
-		if !(v >= 0 && v <= largestWeight) {
-			faults.Addf("{gamma} = %v is not between 0 and %g", v, largestWeight)
-		}
+		within(&faults, "{gamma}", v, 0)
 	}
 	for _, k := range g.K {
 		if k < 1 || k > d {

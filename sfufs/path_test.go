@@ -1,20 +1,20 @@
 package sfufs
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/method"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestPathIsSelect: every setting of a path equals Select's result, to the bit.
 func TestPathIsSelect(t *testing.T) {
-	g := large(90, 120, 20) // fewer rows than features: the start is the mean
+	g := rowstest.Graph(sample(90, 120, 20, 3, 8)) // fewer rows than features: the start is the mean
 	grid := Grid{Alpha: []float64{10, 0.1, 10}, Gamma: []float64{1, 0, 100}, K: []int{7, 3}}
 	for _, opt := range []Options{{Clusters: 4}, {Clusters: 4, Constraint: Scatter}, {Clusters: 4, Method: FUFS}} {
 		opt.MaxIter = 6
@@ -29,10 +29,7 @@ func TestPathIsSelect(t *testing.T) {
 			}
 			progress[len(progress)-1] = append(progress[len(progress)-1], objective)
 		}
-		p, err := Path(t.Context(), g, grid, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(Path(t.Context(), g, grid, opt))(t)
 		alphas := []float64{0.1, 10}
 		if opt.Method == FUFS {
 			alphas = []float64{0}
@@ -60,16 +57,8 @@ func TestPathIsSelect(t *testing.T) {
 func TestPathNamesEveryFault(t *testing.T) {
 	x, z := sample(30, 4, 6, 3, 1)
 	bad := Grid{Alpha: []float64{0}, Gamma: []float64{math.NaN()}, K: []int{5}}
-	_, err := Path(t.Context(), graphOf(x, z), bad, Options{Method: FUFS, Clusters: 9})
-	var usage *stream.UsageError
-	if !errors.As(err, &usage) {
-		t.Fatalf("%v is no usage error", err)
-	}
-	for _, word := range []string{"clusters = 9", "no alpha", "alpha = 0", "gamma = NaN", "k = 5"} {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("no %q in %q", word, err)
-		}
-	}
+	_, err := Path(t.Context(), rowstest.Graph(x, z), bad, Options{Method: FUFS, Clusters: 9})
+	rowstest.Refused(t, err, "clusters = 9", "no alpha", "alpha = 0", "gamma = NaN", "k = 5")
 }
 
 // settings makes a grid whose settings choose feature groups: the setting with letter c

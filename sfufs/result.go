@@ -1,9 +1,7 @@
 package sfufs
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/ufs-stream/ufs-stream/method"
 )
@@ -34,25 +32,9 @@ const (
 	tieFloor = 1e-12
 )
 
-// rank orders features by falling norm. The largest norm left and all norms equal to it
-// form a group, in column order. rank also returns the sizes of the groups, in order.
+// rank orders features by falling norm, with equal norms in column order.
 func rank(norm []float64) (order []int, groups method.Ties) {
-	order = make([]int, len(norm))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(norm[j], norm[i]) })
-	for from := 0; from < len(order); {
-		least := norm[order[from]]*(1-tieShare) - tieFloor
-		to := from + 1
-		for to < len(order) && norm[order[to]] >= least {
-			to++
-		}
-		slices.Sort(order[from:to])
-		groups = append(groups, to-from)
-		from = to
-	}
-	return order, groups
+	return method.Rank(norm, func(largest, norm float64) bool { return norm >= largest*(1-tieShare)-tieFloor })
 }
 
 // rowNorms returns ‖wᵢ‖ of row-major W, d×l.

@@ -188,22 +188,18 @@ func (e *engine) warn(r *Result, last *update, gamma float64) {
 
 // names lists at most five features.
 func (e *engine) names(list []int) string {
-	var b strings.Builder
-	for n, i := range list {
-		if n == 5 {
-			b.WriteString(", …")
-			break
-		}
-		if n > 0 {
-			b.WriteString(", ")
-		}
+	var names []string
+	for _, i := range list[:min(5, len(list))] {
 		if e.opt.Names != nil {
-			fmt.Fprintf(&b, "%q", e.opt.Names[i])
+			names = append(names, fmt.Sprintf("%q", e.opt.Names[i]))
 		} else {
-			fmt.Fprintf(&b, "column %d", i)
+			names = append(names, fmt.Sprintf("column %d", i))
 		}
 	}
-	return b.String()
+	if len(list) > len(names) {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // constant is the error for a Graph without spread.
@@ -211,5 +207,5 @@ func constant(trace float64) error {
 	if math.IsNaN(trace) || math.IsInf(trace, 0) {
 		return fmt.Errorf("sfufs: sum of squares: %w", linalg.ErrNotFinite)
 	}
-	return &stream.DataError{RowGroup: -1, Row: -1, Err: fmt.Errorf("every feature is constant")}
+	return stream.Dataf("", "every feature is constant")
 }

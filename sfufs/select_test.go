@@ -8,15 +8,13 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 func mustSelect(t *testing.T, g *anchor.Graph, opt Options) *Result {
 	t.Helper()
-	r, err := Select(t.Context(), g, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(Select(t.Context(), g, opt))(t)
 }
 
 // TestDenseTwin: n×n L and a direct solve, the iteration with Jacobi's eigenvectors; also
@@ -25,7 +23,7 @@ func mustSelect(t *testing.T, g *anchor.Graph, opt Options) *Result {
 func TestDenseTwin(t *testing.T) {
 	for seed := range uint64(2) {
 		x, z := sample(40, 7, 6, 3, seed)
-		moved := zeros(len(x), len(x[0]))
+		moved := rowstest.Zeros(len(x), len(x[0]))
 		for i := range moved {
 			for j := range moved[i] {
 				moved[i][j] = x[i][j] + 1e3*float64(j+1)
@@ -35,15 +33,12 @@ func TestDenseTwin(t *testing.T) {
 			for _, alpha := range []float64{1e-3, 0.1, 1, 50, 1e6} {
 				want := denseMatrix(x, z, method, alpha)
 				for _, gamma := range []float64{0, 0.01, 1, 100} {
-					objective, norm := denseRun(want, gamma, 3, 8)
+					objective, norm := denseRun(want, nil, gamma, 3, 8)
 					opt := Options{Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Clusters: 3, Iterations: 8}
-					for name, g := range map[string]*anchor.Graph{"": graphOf(x, z), "moved": graphOf(moved, z)} {
-						m, err := Matrix(t.Context(), g, opt)
-						if err != nil {
-							t.Fatal(err)
-						}
+					for name, g := range map[string]*anchor.Graph{"": rowstest.Graph(x, z), "moved": rowstest.Graph(moved, z)} {
+						m := must.Get(Matrix(t.Context(), g, opt))(t)
 						r := mustSelect(t, g, opt)
-						a, b, c := distance(m, want.flat()), distance(r.Objective, objective), distance(r.Scores, norm)
+						a, b, c := rowstest.Distance(m, want.flat()), rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm)
 						if !(a <= 1e-8 && b <= 1e-8 && c <= 1e-8) {
 							t.Errorf("%v%s α %v γ %v: M off by %.2g, objective %.2g, norms %.2g", method, name, alpha, gamma, a, b, c)
 						}
@@ -61,12 +56,9 @@ func TestDenseTwin(t *testing.T) {
 // that α/(1+α)·XᵀLX ≤ M ≤ XᵀLX.
 func TestMatrixBounds(t *testing.T) {
 	x, z := sample(40, 5, 6, 3, 4)
-	g := graphOf(x, z)
+	g := rowstest.Graph(x, z)
 	for _, alpha := range []float64{1e-3, 1, 1e3, 1e8} {
-		m, err := Matrix(t.Context(), g, Options{Alpha: alpha})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Matrix(t.Context(), g, Options{Alpha: alpha}))(t)
 		want := denseMatrix(x, z, FUFS, 0)
 		for i := range want {
 			high, rounding := want[i][i], 1e-14*g.G[i*5+i] // 40 terms and 6 anchors
@@ -82,20 +74,20 @@ func TestMatrixBounds(t *testing.T) {
 func TestScatterTwin(t *testing.T) {
 	const d, l, iterations = 7, 3, 8
 	x, z := sample(40, d, 6, 3, 5)
-	g := graphOf(x, z)
+	g := rowstest.Graph(x, z)
 	var unit float64
 	for i := range d {
 		unit += g.G[i*d+i] / d
 	}
-	metric := zeros(d, d)
+	metric := rowstest.Zeros(d, d)
 	for i := range d {
 		for j := range d {
 			metric[i][j] = g.G[i*d+j] / unit
 		}
 		metric[i][i] += ridge
 	}
-	values, vectors := jacobi(metric)
-	half := zeros(d, d)
+	values, vectors := rowstest.Jacobi(metric)
+	half := rowstest.Zeros(d, d)
 	for k, v := range values {
 		for i := range d {
 			for j := range d {
@@ -104,34 +96,11 @@ func TestScatterTwin(t *testing.T) {
 		}
 	}
 	for _, gamma := range []float64{0, 0.01, 0.1, 10} {
-		m := zeros(d, d).plus(1/unit, denseMatrix(x, z, SFUFS, 2))
-		q := slices.Repeat([]float64{1}, d)
-		var objective, norm []float64
-		for range iterations {
-			a := m.plus(0, m)
-			for i := range d {
-				a[i][i] += gamma * q[i]
-			}
-			_, v := jacobi(half.times(a).times(half))
-			w := half.times(v)
-			for i := range w {
-				w[i] = w[i][:l]
-			}
-			norm = rowNorms(w.flat(), d, l)
-			cost := w.trans().times(m).times(w)
-			var value float64
-			for i := range l {
-				value += cost[i][i]
-			}
-			for i, s := range norm {
-				value += gamma * math.Sqrt(s*s+epsilon)
-				q[i] = 0.5 / math.Sqrt(s*s+epsilon)
-			}
-			objective = append(objective, value)
-		}
+		m := table(rowstest.Zeros(d, d)).plus(1/unit, denseMatrix(x, z, SFUFS, 2))
+		objective, norm := denseRun(m, half, gamma, l, iterations)
 		r := mustSelect(t, g, Options{Constraint: Scatter, Alpha: 2, Gamma: gamma, NoPenalty: gamma == 0, Clusters: l, Iterations: iterations})
 		// Rounding grows at most by the metric's condition, some 1e3, times γ/√ε.
-		if a, b := distance(r.Objective, objective), distance(r.Scores, norm); !(a <= 1e-8 && b <= 1e-8) {
+		if a, b := rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm); !(a <= 1e-8 && b <= 1e-8) {
 			t.Errorf("γ %v: objective off by %.2g, norms %.2g:\n%v\n%v", gamma, a, b, r.Scores, norm)
 		}
 	}
@@ -141,7 +110,7 @@ func TestScatterTwin(t *testing.T) {
 func TestObjectiveFalls(t *testing.T) {
 	for seed := range uint64(3) {
 		x, z := sample(60, 20, 8, 3, seed)
-		g := graphOf(x, z)
+		g := rowstest.Graph(x, z)
 		for _, constraint := range []Constraint{Identity, Scatter} {
 			for _, alpha := range []float64{1e-6, 1, 1e6} {
 				for _, gamma := range []float64{1e-9, 1e-3, 1, 1e3, 1e9} {
@@ -159,31 +128,18 @@ func TestObjectiveFalls(t *testing.T) {
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
 	opt := Options{Clusters: 2, Gamma: 100}.WithDefaults(12)
-	e, err := newEngine(graphOf(x, z), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.load(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	settled, err := e.solve(t.Context(), opt.Gamma)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(newEngine(rowstest.Graph(x, z), opt))(t)
+	must.Do(t, e.load(t.Context(), 1))
+	settled := must.Get(e.solve(t.Context(), opt.Gamma))(t)
 	q := make([]float64, 12)
 	for i, s := range settled.Scores {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
-	first, err := e.solver.minimize(opt.Gamma, q, e.first.basis)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(e.solver.minimize(opt.Gamma, q, e.first.basis))(t)
 	good := slices.Clone(first.norm)
 	slices.Reverse(first.norm)
 	r, last, err := e.solver.run(t.Context(), first, opt.Gamma, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if r.Rose == nil || r.Rose.Iteration != 2 || r.Rose.To <= r.Rose.From || r.Converged || last != first {
 		t.Errorf("after the norms %v reversed: %+v of %v", good, r.Rose, r.Objective)
 	}
@@ -195,7 +151,7 @@ func equalResults(a, b *Result) bool {
 }
 
 func TestWorkersDoNotMatter(t *testing.T) {
-	g := large(320, panel+3, 40)
+	g := rowstest.Graph(sample(320, panel+3, 40, 3, 8))
 	before := slices.Concat(g.G, g.C, g.S, g.Delta)
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		opt := Options{Constraint: constraint, Iterations: 3, Threads: 1}
@@ -218,7 +174,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 func TestRoundingOfStatistics(t *testing.T) {
 	for _, n := range []int{60, 300} {
 		const d = 104
-		g := large(n, d, 20)
+		g := rowstest.Graph(sample(n, d, 20, 3, 8))
 		rnd := rand.New(rand.NewPCG(3, 3))
 		other := *g
 		other.G, other.C = slices.Clone(g.G), slices.Clone(g.C)
@@ -251,7 +207,7 @@ func TestPermutation(t *testing.T) {
 	const d = 15
 	x, z := sample(60, d, 8, 3, 2)
 	perm := []int{7, 3, 11, 0, 14, 2, 5, 1, 13, 4, 6, 12, 8, 10, 9}
-	y := zeros(len(x), d)
+	y := rowstest.Zeros(len(x), d)
 	for i := range x {
 		for j, p := range perm {
 			y[i][j] = x[i][p]
@@ -259,7 +215,7 @@ func TestPermutation(t *testing.T) {
 	}
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		opt := Options{Constraint: constraint, Clusters: 3, Iterations: 15}
-		a, b := mustSelect(t, graphOf(x, z), opt), mustSelect(t, graphOf(y, z), opt)
+		a, b := mustSelect(t, rowstest.Graph(x, z), opt), mustSelect(t, rowstest.Graph(y, z), opt)
 		for j, p := range perm {
 			if math.Abs(a.Scores[p]-b.Scores[j]) > 1e-8 {
 				t.Errorf("%v: norm %v became %v", constraint, a.Scores[p], b.Scores[j])
@@ -278,20 +234,20 @@ func TestPermutation(t *testing.T) {
 func TestScalingLaw(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 3)
 	const factor = 300
-	scaled := zeros(len(x), 12).plus(factor, x)
+	scaled := table(rowstest.Zeros(len(x), 12)).plus(factor, x)
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		opt := Options{Constraint: constraint, Clusters: 3, Gamma: 0.5, Iterations: 10}
-		a := mustSelect(t, graphOf(x, z), opt)
+		a := mustSelect(t, rowstest.Graph(x, z), opt)
 		times := 1.0
 		if constraint == Identity {
 			times = factor * factor
 		}
 		opt.Gamma *= times
-		b := mustSelect(t, graphOf(scaled, z), opt)
+		b := mustSelect(t, rowstest.Graph(scaled, z), opt)
 		for i := range a.Objective {
 			a.Objective[i] *= times
 		}
-		if p, q := distance(b.Scores, a.Scores), distance(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
+		if p, q := rowstest.Distance(b.Scores, a.Scores), rowstest.Distance(b.Objective, a.Objective); !(p <= 1e-9 && q <= 1e-9) {
 			t.Errorf("%v: norms off by %.2g, objective by %.2g", constraint, p, q)
 		}
 	}

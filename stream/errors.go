@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -100,16 +101,12 @@ type MemoryError struct {
 func (e *MemoryError) Error() string { return e.Spell(nil) }
 
 // OfMemory says whether it is a limit on memory.
-func (e *MemoryError) OfMemory() bool { return e.Option == "" || e.Option == MemoryLimit }
+func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == MemoryLimit }
 
 // Spell is Error with options spelled by say.
 func (e *MemoryError) Spell(say Spelling) string {
-	option := "{" + MemoryLimit + "}"
-	if !e.OfMemory() {
-		option = "{" + e.Option + "}"
-	}
-	return Textf("%s needs %s but the limit is %s; raise it: "+option+" %dMiB",
-		e.What, mib(e.Need), mib(e.Limit), (e.Need+1<<20-1)>>20).Spell(say)
+	return Textf("%s needs %s but the limit is %s; raise it: %v %dMiB",
+		e.What, mib(e.Need), mib(e.Limit), Option(cmp.Or(e.Option, MemoryLimit)), (e.Need+1<<20-1)>>20).Spell(say)
 }
 
 func mib(n int64) string {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // TestPathRoundTrip: documents read back byte for byte, and one form is not taken for the
@@ -13,12 +15,8 @@ func TestPathRoundTrip(t *testing.T) {
 	curve := Curve{Method: "greedy", Points: []CurvePoint{{1, "<a>\n", 2, 0.1, 0.9}, {2, "b", Number(math.NaN()), 0, 1}}}
 	grid := Grid{Method: "fufs", Version: "v1", Inputs: []Input{{Path: "a", Rows: 1}}, Recommended: -1, Settings: []GridSetting{{Alpha: Number(math.NaN()), Gamma: 1e-3, Selected: []string{"a"}}}}
 	var c, g, again bytes.Buffer
-	if err := curve.Encode(&c); err != nil {
-		t.Fatal(err)
-	}
-	if err := grid.Encode(&g); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, curve.Encode(&c))
+	must.Do(t, grid.Encode(&g))
 	back, err := DecodeCurve(strings.NewReader(c.String()))
 	if err != nil || back.Inputs == nil || back.Encode(&again) != nil || again.String() != c.String() {
 		t.Errorf("%v: %s\nwas %s", err, again.String(), c.String())

@@ -9,6 +9,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // table is a Source of row numbers in one column, cut at the given row group sizes.
@@ -69,10 +71,7 @@ func TestShardsCoverEveryRowOnce(t *testing.T) {
 		for n := 1; n <= 9; n++ {
 			next, rows := int64(0), 0
 			for i := 1; i <= n; i++ {
-				r, err := Shard(src, i, n)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(Shard(src, i, n))(t)
 				if r.From != r.To {
 					if r.From != next {
 						t.Fatalf("groups %v: shard %d/%d is %v, want it to start at %d", groups, i, n, r, next)
@@ -80,9 +79,7 @@ func TestShardsCoverEveryRowOnce(t *testing.T) {
 					next = r.To
 				}
 				var s sum
-				if err := Fold(context.Background(), src, FoldOptions{Range: r}, &s); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, Fold(context.Background(), src, FoldOptions{Range: r}, &s))
 				rows += s.rows
 			}
 			if next != src.Rows() || int64(rows) != src.Rows() {
@@ -152,16 +149,11 @@ func TestSelectionReadsBackAsWritten(t *testing.T) {
 		Objective: []Number{1, Number(math.Nextafter(1, 0))},
 	}
 	var b bytes.Buffer
-	if err := s.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Encode(&b))
 	if !strings.Contains(b.String(), `"error": 0`) || !strings.Contains(b.String(), `"mean": null`) {
 		t.Errorf("zero errors must be there and NaN must be null:\n%s", b.String())
 	}
-	got, err := DecodeSelection(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(DecodeSelection(&b))(t)
 	if got.Selected[0] != s.Selected[0] || got.Objective[1] != s.Objective[1] || got.Columns[0].Std != s.Columns[0].Std || !math.IsNaN(float64(got.Columns[0].Mean)) {
 		t.Errorf("got %+v, want %+v", got, s)
 	}
@@ -174,22 +166,18 @@ func TestSelectionReadsBackAsWritten(t *testing.T) {
 
 func TestErrorsNameTheirPlace(t *testing.T) {
 	err := &DataError{Path: "a.parquet", RowGroup: 2, Column: "x y", Row: 17, Err: ErrMissing, Remedy: Textf("choose missing mean")}
-	if got, want := err.Error(), `a.parquet: row group 2, column "x y", row 17: missing value; choose missing mean`; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if got, want := Dataf("a", "not Parquet").Error(), "a: not Parquet"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
 	if !errors.Is(err, ErrMissing) {
 		t.Error("the cause is lost")
 	}
-	mem := &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 1 << 20}
-	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 1.0 MiB; raise it: memory-limit 4MiB"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	mem.Limit = 10
-	if got, want := mem.Error(), "reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 4MiB"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	for want, err := range map[string]error{
+		`a.parquet: row group 2, column "x y", row 17: missing value; choose missing mean`: err,
+		"a: not Parquet": Dataf("a", "not Parquet"),
+		"reading needs 3.0 MiB but the limit is 1.0 MiB; raise it: memory-limit 4MiB":  &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 1 << 20},
+		"reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 4MiB": &MemoryError{What: "reading", Need: 3<<20 + 1, Limit: 10},
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 
@@ -208,6 +196,7 @@ func TestSpell(t *testing.T) {
 		{Errorf("{rows}: %w", memory), "rows: reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 3MiB",
 			"--rows: reading needs 3.0 MiB but the limit is 10 bytes; raise it: --memory-limit 3MiB"},
 		{errors.Join(usage, usage), "anchors 3: column \"{seed}\"\nanchors 3: column \"{seed}\"", "--anchors 3: column \"{seed}\"\n--anchors 3: column \"{seed}\""},
+		{Usagef("%v %d", Option("k"), 3), "k 3", "--k 3"},
 		{Dataf("f", "{mu}: %w", ErrMissing), "f: mu: missing value", "f: --mu: missing value"},
 	} {
 		if got := c.err.Error(); got != c.bare {

@@ -14,6 +14,9 @@ type Text struct {
 	Args   []any
 }
 
+// Option is the name of an option, as an argument of a Text: where the format cannot say it.
+type Option string
+
 // Spelling says how the option of a name is written: "--anchors". Nil writes the name.
 type Spelling func(option string) string
 
@@ -60,6 +63,10 @@ func (t Text) Spell(say Spelling) string {
 			args[i] = Spell(a, say)
 		case Text:
 			args[i] = a.Spell(say)
+		case Option:
+			if args[i] = a; say != nil {
+				args[i] = say(string(a))
+			}
 		default:
 			args[i] = a
 		}
@@ -74,7 +81,7 @@ func Spell(err error, say Spelling) string {
 		return own.Spell(say)
 	}
 	var inner []error
-	switch outer := err.(type) {
+	switch outer := any(err).(type) {
 	case interface{ Unwrap() error }:
 		inner = []error{outer.Unwrap()}
 	case interface{ Unwrap() []error }:
@@ -112,7 +119,7 @@ type textError struct {
 func (e *textError) Error() string { return e.String() }
 
 func (e *textError) Unwrap() []error {
-	switch w := e.wrapped.(type) {
+	switch w := any(e.wrapped).(type) {
 	case interface{ Unwrap() error }:
 		if inner := w.Unwrap(); inner != nil {
 			return []error{inner}

@@ -34,8 +34,8 @@ func (r *run) countAnchors(ctx context.Context) error {
 	return nil
 }
 
-// anchorsOf reads the file of anchors: the input's columns, found by name. Its missing entries
-// are treated as those of the input.
+// anchorsOf reads the file of anchors: the input's columns, found by name. Missing entries
+// are treated as in the input.
 func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) (*anchor.Anchors, error) {
 	f := &p.g.Anchors
 	opt := p.opt

@@ -29,7 +29,12 @@ type ApplyRequest struct {
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	q := Request{Threads: a.Threads, Memory: a.Memory, Meter: a.Meter, Progress: a.Progress}
 	var report chunkio.ApplyReport
-	if a.Output == "" {
+	switch {
+	case len(a.Inputs) == 0:
+		return report, stream.Usagef("apply: no INPUT given")
+	case a.Selection == nil:
+		return report, stream.Usagef("apply: no selection given; add {selection} SEL.json")
+	case a.Output == "":
 		return report, stream.Usagef("apply: no output given; add {o} OUT")
 	}
 	if err := q.limits(); err != nil {

@@ -208,8 +208,8 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	}
 	defer v.close(s)
 	shape := method.Shape{Columns: v.Columns, Rows: v.Rows, Source: v.Source, K: v.K, Threads: r.Threads}
-	if v.Evidence.Graph != nil {
-		shape.Anchors = v.Evidence.Graph.M
+	if v.Graph != nil {
+		shape.Anchors = v.Graph.M
 	}
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package ufs is one run of ufs-stream as a library: unsupervised feature selection from
-// files too big for memory, with nothing held that grows with their rows.
+// files too big for memory. Memory does not grow with the number of rows.
 //
 //	s, err := ufs.Select(ctx, ufs.Request{Inputs: []string{"data/*.parquet"}, K: 50})
 //
@@ -14,7 +14,7 @@
 //  3. select.go makes the method's evidence of that (evidence.go) and asks it to rank;
 //  4. writeup.go writes the ranking up as a stream.Selection.
 //
-// While a run lasts, the Go runtime's own limits (GOMAXPROCS, the memory limit, the pace of
-// the collector) are those of its request; they are the process's, so that of runs at the
-// same time the last to start has its way.
+// While a run lasts, the Go runtime has the limits of its request (GOMAXPROCS, the memory
+// limit, the pace of the collector). A process has these once: where runs overlap, the last
+// one to start sets them.
 package ufs

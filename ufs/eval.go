@@ -114,12 +114,12 @@ func (e *evaluator) check() error {
 		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "clusters": e.Clusters != 0, "spherical": e.Spherical,
 	} {
 		if e.Label == "" && given {
-			return stream.Usagef("{" + option + "} is for k-means, whose clusters are compared with the classes: add {label} COL")
+			return stream.Usagef("%v is for k-means, whose clusters are compared with the classes: add {label} COL", stream.Option(option))
 		}
 	}
 	for option, n := range map[string]int{"runs": e.Runs, "restarts": e.Restarts, "clusters": e.Clusters} {
 		if n < 0 {
-			return stream.Usagef("{"+option+"} %d: want 1 or more", n)
+			return stream.Usagef("%v %d: want 1 or more", stream.Option(option), n)
 		}
 	}
 	switch {

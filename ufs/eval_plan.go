@@ -22,11 +22,11 @@ func (e *evaluator) plan(ds *chunkio.Dataset) (reading int64, err error) {
 	if e.Sample > 0 {
 		rows = min(rows, e.Sample)
 	}
-	held, err := e.room(ds, int(rows))
+	table, err := e.room(ds, int(rows))
 	if err != nil {
 		return 0, err
 	}
-	return ds.MemoryFor(e.q.Memory - programBytes - held), nil
+	return ds.MemoryFor(e.q.Memory - programBytes - table), nil
 }
 
 // usualClusters is what memory is planned for before the classes are counted.
@@ -59,8 +59,8 @@ func (e *evaluator) room(ds *chunkio.Dataset, n int) (table int64, err error) {
 	}
 }
 
-// larger is the refusal that names the larger limit: err, that of judging, or that of
-// selecting again.
+// larger is the refusal that names the larger limit: err, which judging gives, or the one
+// that selecting again will give.
 func (e *evaluator) larger(ctx context.Context, rows int64, err error) error {
 	var judging, again *stream.MemoryError
 	if rows < 0 || !errors.As(err, &judging) {

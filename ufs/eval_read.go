@@ -64,11 +64,11 @@ func (e *evaluator) read(ctx context.Context) error {
 	return nil
 }
 
-// open opens the input with the columns that are to be judged.
+// open opens the input with the columns to judge.
 func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dataset, error) {
 	ds, err := chunkio.Open(ctx, e.Inputs, opt)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) && !slices.Contains(e.Inputs, "-") {
-		// The refusal of the whole plan says more than that of opening the files.
+		// The refusal of the whole plan says more than the one of opening the files.
 		opt.Memory = 0
 		if again, openErr := chunkio.Open(ctx, e.Inputs, opt); openErr == nil {
 			defer again.Close()

@@ -8,7 +8,7 @@ import (
 )
 
 // foresee finds out before anything is read whether the selections of resample will fit
-// into memory; rows are those of the input.
+// into memory; rows is the height of the input.
 func (e *evaluator) foresee(ctx context.Context, rows int64) error {
 	if e.Resamples == 0 {
 		return nil

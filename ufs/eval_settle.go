@@ -52,6 +52,9 @@ func (e *evaluator) settle() error {
 		if s.Name == "" {
 			s.Name = "selection"
 		}
+		if s.Selection == nil || len(s.Selected) == 0 {
+			return stream.Usagef("%s has no features to judge", s.Path)
+		}
 		copied := *s.Selection // which is put in order
 		copied.Selected = slices.Clone(copied.Selected)
 		s.Selection = &copied
@@ -77,6 +80,9 @@ func (e *evaluator) prefixes() error {
 		for _, s := range e.Selections {
 			e.counts[0] = min(e.counts[0], len(s.Selected))
 		}
+	}
+	if k := slices.Min(e.counts); k < 1 {
+		return stream.Usagef("{k} %d: want 1 or more", k)
 	}
 	for _, s := range e.Selections {
 		if k := slices.Max(e.counts); k > len(s.Selected) {
@@ -105,7 +111,7 @@ func (e *evaluator) prefixes() error {
 }
 
 // listed checks what s lists, and puts its ranking in the order of the ranks: a file may
-// have been edited or sorted, and -k takes the first.
+// have been edited or sorted, and K takes the first.
 func listed(s NamedSelection) error {
 	slices.SortStableFunc(s.Selected, func(a, b stream.Selected) int { return a.Rank - b.Rank })
 	for i, f := range s.Selected {
@@ -123,12 +129,12 @@ func listed(s NamedSelection) error {
 	return nil
 }
 
-// recorded settles scale, missing policy and sparse rows: by flag, or as recorded.
+// recorded settles scale, missing policy and sparse rows: as asked for, or as recorded.
 func (e *evaluator) recorded() error {
-	option := func(flag, otherwise string) (value string, same bool) {
+	option := func(name, otherwise string) (value string, same bool) {
 		same = true
 		for i, s := range e.Selections {
-			v, ok := s.Options[flag].(string)
+			v, ok := s.Options[name].(string)
 			if !ok {
 				v = otherwise
 			}
@@ -149,7 +155,7 @@ func (e *evaluator) recorded() error {
 		case f.asked != "":
 			value = f.asked
 		case !same:
-			return stream.Usagef("the selections were made with different {"+f.option+"}; say which to judge them by, as {"+f.option+"} %q", value)
+			return stream.Usagef("the selections were made with different %v; say which to judge them by, as %[1]v %q", stream.Option(f.option), value)
 		}
 		*f.to = value
 	}

@@ -36,8 +36,8 @@ type trial struct {
 // s which features take part.
 func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
 	t := &trial{gatherer: g, from: e, s: s, Evidence: &method.Evidence{
-		Variance: g.Request.Variance, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
-		Seed: g.Request.Seed, Threads: g.Request.Threads, Meter: g.Request.Meter,
+		Variance: g.Variance, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
+		Seed: g.Seed, Threads: g.Threads, Meter: g.Meter,
 		Profile: e.profile, Rows: e.profile.Rows, Parallel: e.plan.solves,
 		Release: func() error { return nil }, Pass: func(int, string) {}, Iteration: func(int, float64) {},
 	}}
@@ -57,13 +57,13 @@ func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
 	}
 	d := len(t.Columns)
 	t.LeftOut, s.Features = s.LeftOut, d
-	if t.K = g.Request.K; t.K == 0 && !g.Takes.Nested {
+	if t.K = g.K; t.K == 0 && !g.Takes.Nested {
 		t.K = min(DefaultK, d)
 	}
 	if err := atMost(t.K, d, s.LeftOut); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
-	t.Keep, err = matchFeatures("keep", g.Request.Keep, t.Columns, s.LeftOut)
+	t.Keep, err = matchFeatures("keep", g.Keep, t.Columns, s.LeftOut)
 	return t, err
 }
 
@@ -269,7 +269,7 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 		defer mu.Unlock()
 		if done++; t.Source != nil && !reading { // its rows count as a pass's, which shows how far the run is
 			p.Rows = t.Rows * int64(most)
-			t.Evidence.Meter.Rows.Add(t.Rows)
+			t.Meter.Rows.Add(t.Rows)
 		}
 		reading = false
 		p.What = fmt.Sprintf("iteration %d", done+1)

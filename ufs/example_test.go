@@ -32,7 +32,8 @@ func ExampleSelect() {
 	defer os.RemoveAll(data)
 	s, err := ufs.Select(context.Background(), ufs.Request{Inputs: []string{data}, K: 6})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for _, f := range s.Selected {
 		fmt.Printf("%d %s: %.1f %% explained so far\n", f.Rank, f.Name, 100*(1-f.Error))
@@ -55,7 +56,8 @@ func ExamplePath() {
 		Options: method.Settings{"constraint": "scatter", "gamma": "0.01,0.1,1"},
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for _, set := range p.Grid.Settings {
 		fmt.Printf("gamma %v: %v\n", float64(set.Gamma), set.Selected)
@@ -77,15 +79,18 @@ func ExampleScan() {
 	for _, shard := range []string{"1/2", "2/2"} {
 		part := ufs.ScanRequest{Request: ufs.Request{Inputs: []string{data}, Output: at("part" + shard[:1])}, Shard: shard}
 		if _, err := ufs.Scan(ctx, part); err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 	}
 	if _, err := ufs.Merge(ctx, ufs.MergeRequest{Files: []string{at("part1"), at("part2")}, Output: at("all")}); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	s, err := ufs.Select(ctx, ufs.Request{Stats: at("all"), K: 3})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for _, f := range s.Selected {
 		fmt.Println(f.Name)
@@ -109,7 +114,8 @@ func ExampleRequest_progress() {
 		},
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	// Output:
 	// pass 1 of 2: profile, 20000 rows

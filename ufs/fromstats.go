@@ -87,9 +87,9 @@ func (r *run) recorded(e *gathered) error {
 		if asked[option] != "" && asked[option] != e.options[option] {
 			recorded := stream.PlainText("without it")
 			if e.options[option] != "" {
-				recorded = stream.Textf("with {"+option+"} %s", e.options[option])
+				recorded = stream.Textf("with %v %s", stream.Option(option), e.options[option])
 			}
-			return stream.Usagef("{"+option+"} %s: %s was scanned %v; scan again with the {"+option+"} you want", asked[option], r.Stats, recorded)
+			return stream.Usagef("%v %s: %s was scanned %v; scan again with the %[1]v you want", stream.Option(option), asked[option], r.Stats, recorded)
 		}
 	}
 	if r.SkipBad {
@@ -122,19 +122,19 @@ func (r *run) recordedGraph(e *gathered) error {
 	asked := make(map[string]string)
 	r.graphShape(asked)
 	asked["missing"] = r.Missing
-	given := map[string]bool{"scale": r.asked.Scale != "", "missing": r.asked.Missing != "", "seed": r.asked.Seed != 0}
+	isSet := map[string]bool{"scale": r.asked.Scale != "", "missing": r.asked.Missing != "", "seed": r.asked.Seed != 0}
 	for _, option := range []string{"neighbors", "anchors", "anchor-method", "anchors-file"} {
-		given[option] = r.Given(option)
+		isSet[option] = r.Given(option)
 	}
 	for _, option := range []string{"scale", "neighbors", "anchors", "anchor-method", "anchors-file", "seed", "missing"} {
 		recorded, known := e.options[option]
 		switch {
-		case !given[option] || recorded == asked[option]:
+		case !isSet[option] || recorded == asked[option]:
 		case !known:
-			return stream.Usagef("{"+option+"} %s: the graph of %s was made without; scan again with the {"+option+"} you want", asked[option], r.Stats)
+			return stream.Usagef("%v %s: the graph of %s was made without; scan again with the %[1]v you want", stream.Option(option), asked[option], r.Stats)
 		case option == "missing" && !e.hasMissing():
 		default:
-			return stream.Usagef("{"+option+"} %s: the graph of %s was made with %s; scan again with the {"+option+"} you want", asked[option], r.Stats, recorded)
+			return stream.Usagef("%v %s: the graph of %s was made with %s; scan again with the %[1]v you want", stream.Option(option), asked[option], r.Stats, recorded)
 		}
 	}
 	if len(r.Columns)+len(r.Exclude) > 0 {
@@ -149,8 +149,8 @@ func (r *run) recordedGraph(e *gathered) error {
 			return stream.Dataf(r.Stats, "no seed: %w", err)
 		}
 	}
-	r.Request.Scale = e.options["scale"]
-	if r.scale, err = gram.ParseScale(r.Request.Scale); err != nil {
+	r.Scale = e.options["scale"]
+	if r.scale, err = gram.ParseScale(r.Scale); err != nil {
 		return stream.Dataf(r.Stats, "%v", err)
 	}
 	return nil

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -268,7 +266,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 {
 		e.warnings = append(e.warnings, stream.Textf("%s of %s rows were dropped because a value is missing (or the weight is 0)",
-			humanize.Comma(n), humanize.Comma(e.profile.Seen)))
+			comma(n), comma(e.profile.Seen)))
 	}
 	return e, nil
 }

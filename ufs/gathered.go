@@ -16,12 +16,12 @@ type gathered struct {
 	profile  *gram.Profile
 	moments  *gram.Moments      // nil where only a profile was asked for
 	graph    *anchor.Statistics // beside moments, for the graph methods
-	sample   *anchor.Sampler    // beside a profile that anchors are to be taken from
+	sample   *anchor.Sampler    // beside a profile, to take anchors from
 	leftOut  []stream.LeftOut   // columns that are no features
 	decided  []stream.LeftOut   // those among them that a profile pass found useless
 	inputs   []stream.Input     // all files, also those outside the rows covered
 	covered  []stream.Range     // global rows that the statistics cover
-	options  map[string]string  // what shaped them, by flag
+	options  map[string]string  // what shaped them, by option
 	warnings []stream.Text
 	wanted   []bool // of columns: those that take part; nil for all
 	passes   int

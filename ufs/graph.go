@@ -11,9 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The way of the graph methods: a profile pass over the whole input, which also draws
-// rows; anchors from those; and one pass that adds the graph's statistics to those of
-// the Gram matrix. Distances need the scaling, and so the profile, beforehand.
+// Graph methods go this way: a profile pass over the whole input also draws rows; these
+// place the anchors; a second pass gathers the graph beside the Gram matrix. Distances need
+// the scaling, and so the profile, beforehand.
 
 // throughAnchors makes both passes, the second from where saved left off.
 func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) (*gathered, error) {
@@ -39,7 +39,7 @@ type drawn struct {
 	sample  *anchor.Sampler
 }
 
-// draw makes the profile pass, or takes that of the profile given, and settles how the next
+// draw makes the profile pass, or takes Scan's profile in its place, and settles how the next
 // pass reads.
 func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
 	policy := p.g.policy()
@@ -150,10 +150,10 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 	return anchor.NewStatistics(a, anchor.Options{Neighbors: f.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors})
 }
 
-// graphShape lists the settings that shape a graph's statistics, by flag.
+// graphShape lists the settings that shape a graph's statistics, by option.
 func (r *run) graphShape(s map[string]string) {
 	f := &r.Anchors
-	s["scale"] = r.Request.Scale
+	s["scale"] = r.Scale
 	s["neighbors"] = fmt.Sprint(f.Neighbors)
 	if f.File != "" {
 		s["anchors-file"] = f.File

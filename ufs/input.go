@@ -91,7 +91,7 @@ func matchFeatures(option string, patterns []string, cols []stream.Column, leftO
 		if err != nil {
 			for _, l := range leftOut {
 				if l.Name == p {
-					return nil, stream.Usagef("{"+option+"} %s: it is no feature: %s", p, l.Why)
+					return nil, stream.Usagef("%v %s: it is no feature: %s", stream.Option(option), p, l.Why)
 				}
 			}
 			return nil, err

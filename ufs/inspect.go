@@ -43,6 +43,9 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 	if len(q.Inputs) == 1 && chunkio.IsStats(q.Inputs[0]) {
 		return inspectStats(q.Inputs[0], q.Spelling)
 	}
+	if len(q.Inputs) == 0 {
+		return nil, stream.Usagef("inspect: no INPUT given")
+	}
 	if err := q.noStats("inspect statistics files one at a time"); err != nil {
 		return nil, err
 	}

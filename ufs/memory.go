@@ -27,7 +27,7 @@ type Budget struct {
 	Statistics int64 `json:"statistics_bytes"`
 	Anchors    int64 `json:"anchors_bytes"` // of the statistics: what the anchor graph takes
 	Solver     int64 `json:"solver_bytes"`
-	Peak       int64 `json:"peak_bytes"`               // of the parts that are held at one time
+	Peak       int64 `json:"peak_bytes"`               // of the parts that live at one time
 	Smallest   int64 `json:"smallest_bytes"`           // the smallest limit that works
 	InMemory   int64 `json:"smallest_in_memory_bytes"` // the smallest that needs no further passes
 	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
@@ -120,7 +120,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 	m := r.expectedAnchors(total)
 	anchors := anchor.Bytes(m, d, f.Neighbors, r.Threads)
 	// While anchors are placed there are the sample and its rows as points.
-	anchors += r.held // it stays for another attempt
+	anchors += r.sampleBytes // it stays for another attempt
 	rows := int(min(int64(r.anchorSample(m, d)), total))
 	placing := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 2*8*int64(rows)*int64(d) + 8*int64(m)*int64(d)
 	if f.File == "" && f.KMeans() {
@@ -133,7 +133,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 			return Budget{}, err
 		}
 	}
-	b, err := r.planPass(ds, max(r.held+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors), cost.Bytes)
+	b, err := r.planPass(ds, max(r.sampleBytes+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors), cost.Bytes)
 	b.Anchors, b.iterations = anchors, cost.Iterations
 	return b, err
 }
@@ -155,7 +155,7 @@ func atMostRows(rows int, ds *chunkio.Dataset) int {
 	return rows
 }
 
-// planPass plans one pass that leaves statistics of the given size, followed by a
+// planPass plans one pass that leaves so many bytes of statistics, followed by a
 // solver. Reading and solver do not live at the same time.
 func (r *run) planPass(ds *chunkio.Dataset, statistics, solver int64) (Budget, error) {
 	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: statistics, Solver: solver}
@@ -217,8 +217,7 @@ func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Opti
 }
 
 // enforce tells the Go runtime to keep to the planned peak rather than to the whole
-// limit, so that garbage does not fill what the plan left free and a run's memory is
-// that of its plan. Where statistics may outgrow the plan the limit itself holds.
+// limit, so that garbage does not fill what the plan left free. Where statistics may outgrow the plan the limit itself holds.
 func (b Budget) enforce(mayGrow bool) {
 	if !mayGrow {
 		debug.SetMemoryLimit(b.Peak - outsideHeap)

@@ -29,8 +29,8 @@ type Gathered struct {
 	Warnings []string
 }
 
-// Merge adds statistics files of parts of the data into one: the result is that of one
-// Scan over all of it. It refuses files of other columns or options, and files that cover
+// Merge adds statistics files of parts of the data into one: the result is what one
+// Scan over all of it gives. It refuses files of other columns or options, and files that cover
 // the same rows.
 func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	q := Request{Threads: m.Threads, Memory: m.Memory, Output: m.Output}
@@ -183,9 +183,9 @@ func (e *gathered) add(o *gathered) error {
 func optionsDiffer(a, b map[string]string) stream.Text {
 	both := maps.Clone(a)
 	maps.Copy(both, b)
-	for _, flag := range sortedKeys(both) {
-		if a[flag] != b[flag] {
-			return stream.Textf("{"+flag+"} %q against %q", a[flag], b[flag])
+	for _, option := range sortedKeys(both) {
+		if a[option] != b[option] {
+			return stream.Textf("%v %q against %q", stream.Option(option), a[option], b[option])
 		}
 	}
 	return stream.PlainText("unknown")

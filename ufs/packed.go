@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// packed is a source of which rows are drawn, in blocks as high as others have: those of
-// the source itself hold as few rows each as the sample is thin.
+// packed is the rows drawn from a source, in full blocks: the blocks of the source itself
+// hold as few rows each as the sample is thin.
 type packed struct {
 	from *chunkio.Dataset
 	rows int64 // drawn

@@ -31,7 +31,7 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	case r.Takes.Nested:
 		return curve(ctx, q)
 	case r.PathAdvice != "":
-		return nil, stream.Usagef("path: method %s "+r.PathAdvice, r.Spec.Name)
+		return nil, stream.Usagef("path: method %s "+r.PathAdvice, r.Name)
 	}
 	var able []method.Spec
 	for _, spec := range r.Methods {
@@ -39,7 +39,7 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 			able = append(able, spec)
 		}
 	}
-	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Spec.Name, strings.Join(methods.Names(able), ", "))
+	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Name, strings.Join(methods.Names(able), ", "))
 }
 
 // Curved says whether the path of a request is a curve over k rather than a grid.

@@ -63,7 +63,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	}
 	d := len(ds.Columns())
 	f := &Forecast{
-		Method: r.Spec.Name, K: r.expectedK(d), Scale: r.Request.Scale, Features: d, Rows: ds.Rows(),
+		Method: r.Name, K: r.expectedK(d), Scale: r.Scale, Features: d, Rows: ds.Rows(),
 		Files: len(ds.Inputs()), Passes: r.expectedPasses(ds, b), Memory: b, Scratch: b.scratch,
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
 	}

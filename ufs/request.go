@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Release is the version that this source is to become; results record it.
+// Release is the version that this source will become; results record it.
 const Release = "0.1.0"
 
 // Request says what to read, what to select from it and within which bounds. A zero field
@@ -41,7 +41,7 @@ type Request struct {
 	Seed       uint64 // of everything random; default 1
 	Threads    int    // default: one a core; never changes the result
 	Memory     int64  // peak resident memory in bytes, default 2 GiB; never changes the result
-	TempDir    string // for scratch files; default: that of the system
+	TempDir    string // for scratch files; default: the system's
 	MaxScratch int64  // bytes of scratch files at most; 0 means no bound
 
 	// Checkpoint is a folder that keeps the state of a long pass: the same request goes on

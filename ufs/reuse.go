@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// drawnBefore is what the profile given holds, of the columns that take part.
+// drawnBefore is what Scan's profile holds of the columns that take part.
 func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 	r, whole := p.g.run, p.g.profile
 	var err error
@@ -31,12 +31,12 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 	// Dropped rows must neither scale nor be anchors, and kept rows must.
 	if drop := p.opt.Missing == stream.MissingDropRow; holes && drop != (whole.options["missing"] == missingDropRow) {
 		return nil, stream.Usagef("{missing} %s: {profile} was made under another policy, so of other rows; make it with {profile-only} {method} %s {missing} %[1]s",
-			r.Missing, r.Spec.Name)
+			r.Missing, r.Name)
 	}
 	asked := r.shape()
-	for _, flag := range []string{"rows", "sparse"} {
-		if asked[flag] != whole.options[flag] {
-			return nil, stream.Usagef("{"+flag+"} %q, but {profile} was made with %q; make both alike", asked[flag], whole.options[flag])
+	for _, option := range []string{"rows", "sparse"} {
+		if asked[option] != whole.options[option] {
+			return nil, stream.Usagef("%v %q, but {profile} was made with %q; make both alike", stream.Option(option), asked[option], whole.options[option])
 		}
 	}
 	if r.Anchors.File != "" {
@@ -45,10 +45,10 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 	return d, r.reuse(d, wanted)
 }
 
-// reuse reduces the sample of the profile given to what a profile pass would draw now, from
-// the columns that are wanted.
+// reuse reduces the sample of Scan's profile to what a profile pass over the wanted columns
+// would draw now.
 func (r *run) reuse(d *drawn, wanted []bool) error {
-	again := stream.Textf("{profile-only} {method} %s", r.Spec.Name)
+	again := stream.Textf("{profile-only} {method} %s", r.Name)
 	if d.sample == nil {
 		return stream.Usagef("{profile} has no sample of rows to take anchors from; make it with %s", again)
 	}
@@ -58,7 +58,7 @@ func (r *run) reuse(d *drawn, wanted []bool) error {
 	m := r.expectedAnchors(d.profile.Seen)
 	rows := r.anchorSample(m, len(d.columns))
 	if kept := d.sample.Rows(); kept < rows {
-		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these flags",
+		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these",
 			kept, rows, m, r.Anchors.Placing, again)
 	}
 	// A copy, as another attempt may follow. Merging keeps the smaller number of rows.

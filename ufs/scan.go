@@ -32,12 +32,12 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if err := q.noStats("add statistics files with merge"); err != nil {
 		return nil, err
 	}
-	r, err := q.Request.settle()
+	r, err := q.settle()
 	if err != nil {
 		return nil, err
 	}
 	if r.From == method.FromRows {
-		return nil, stream.Usagef("scan: method %s iterates over rows, so there are no statistics to gather; use select INPUT… {method} %[1]s", r.Spec.Name)
+		return nil, stream.Usagef("scan: method %s iterates over rows, so there are no statistics to gather; use select INPUT… {method} %[1]s", r.Name)
 	}
 	part, err := parseShard(q.Shard)
 	if err != nil {
@@ -73,8 +73,8 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if q.ProfileOnly {
 		g.sample = graph && r.Anchors.File == ""
 		g.from, g.plan = method.FromProfile, r.planScan(method.FromProfile, g.sample)
-		// A profile is to find out what the policy will meet, so it must not act. But
-		// scaling and anchors are to be of the rows that are kept.
+		// A profile finds out what the policy will meet, so the policy must not act. But
+		// scaling and anchors come from the rows that it keeps.
 		if drops := graph && r.Missing == missingDropRow; r.Sparse == "" && !drops {
 			r.Missing = missingMean
 		}
@@ -112,11 +112,11 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 func (r *run) takeSample(ctx context.Context, path string, plan func(*chunkio.Dataset) (Budget, error)) error {
 	err := r.profile.readSample(path, max(r.Memory-programBytes, 1))
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
-		r.held = m.Need
+		r.sampleBytes = m.Need
 		return r.leastMemory(ctx, r.Inputs, r.reading(), plan, err)
 	}
 	if err == nil && r.profile.sample != nil {
-		r.held = anchor.SamplerBytes(r.profile.sample.Len(), len(r.profile.columns))
+		r.sampleBytes = anchor.SamplerBytes(r.profile.sample.Len(), len(r.profile.columns))
 	}
 	return err
 }

@@ -51,7 +51,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		return nil, err
 	}
 	s := &stream.Selection{
-		Method: r.Spec.Name, Seed: r.Seed, Version: Release,
+		Method: r.Name, Seed: r.Seed, Version: Release,
 		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,
 		Options: r.record(e), Inputs: e.inputs, Converged: true,
 		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
@@ -88,7 +88,7 @@ func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
 	return g.start(ctx)
 }
 
-// record lists every setting that shapes the answer; those of the method come with its
+// record lists every setting that shapes the answer; the method's own come with its
 // ranking.
 func (r *run) record(e *gathered) map[string]any {
 	o := make(map[string]any)
@@ -99,7 +99,7 @@ func (r *run) record(e *gathered) map[string]any {
 			o[option] = value
 		}
 	}
-	o["missing"], o["scale"] = r.Missing, r.Request.Scale
+	o["missing"], o["scale"] = r.Missing, r.Scale
 	for option, globs := range map[string][]string{"columns": r.Columns, "exclude": r.Exclude, "keep": r.Keep} {
 		if len(globs) > 0 {
 			o[option] = joinNames(globs)

@@ -19,12 +19,12 @@ type run struct {
 	Request
 	*method.Bound // the method and its settings
 	scale         gram.Scale
-	asked         Request // as it was given: what a statistics file must agree with
+	asked         Request // before defaults were filled in: what a statistics file must agree with
 
-	many       bool      // path: several settings, in place of one selection
-	profile    *gathered // --profile: what the whole input holds; or nil
-	held       int64     // bytes of its sample of rows
-	anchorRows int       // of the file of anchors, found by countAnchors
+	many        bool      // path: several settings, in place of one selection
+	profile     *gathered // --profile: what the whole input holds; or nil
+	sampleBytes int64     // of the rows sampled in it
+	anchorRows  int       // of the file of anchors, found by countAnchors
 }
 
 // scaleNames are the values of Request.Scale.
@@ -35,9 +35,6 @@ func scaleNames() []string {
 	}
 	return names
 }
-
-// ScaleNames lists the values of Request.Scale.
-func ScaleNames() []string { return scaleNames() }
 
 // limits fills in the bounds of the request.
 func (q *Request) limits() error {
@@ -79,7 +76,7 @@ func (q *Request) input() error {
 	return nil
 }
 
-// noStats refuses statistics files given as inputs, and says what to do with them.
+// noStats refuses statistics files among the inputs, and says what to do with them.
 func (q *Request) noStats(remedy string) error {
 	for _, path := range q.Inputs {
 		if chunkio.IsStats(path) {
@@ -117,10 +114,10 @@ func (q Request) settle() (*run, error) {
 	if r.Methods == nil {
 		r.Methods = methods.All()
 	}
-	if r.Request.Method == "" {
-		r.Request.Method = methods.Default
+	if r.Method == "" {
+		r.Method = methods.Default
 	}
-	spec, err := methods.Find(r.Methods, r.Request.Method)
+	spec, err := methods.Find(r.Methods, r.Method)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +151,7 @@ func (q *Request) check(spec method.Spec) error {
 	case spec.From != method.FromRows:
 		return nil
 	case q.Stats != "":
-		return stream.Usagef("method %s iterates over rows, which statistics do not hold; select from the data itself, or choose {method} %s with {stats}", spec.Name, methods.Default)
+		return stream.Usagef("method %s iterates over rows, which statistics do not hold; select from the data: select INPUT… {method} %[1]s, or choose {method} %s with {stats}", spec.Name, methods.Default)
 	case q.Checkpoint != "":
 		return stream.Usagef("{checkpoint} saves Gram statistics, and method %s makes none: it iterates over rows; leave it out, or use fewer rows, {sample}", spec.Name)
 	}
@@ -162,17 +159,17 @@ func (q *Request) check(spec method.Spec) error {
 }
 
 func (r *run) settleScale() (err error) {
-	if r.Request.Scale == "" {
-		r.Request.Scale = r.Spec.Scale.String()
+	if r.Scale == "" {
+		r.Scale = r.Spec.Scale.String()
 	}
-	if !slices.Contains(scaleNames(), r.Request.Scale) {
-		return stream.Usagef("unknown scale %q (want none, center, minmax, unit, standard)%s", r.Request.Scale, suggest.DidYouMean(r.Request.Scale, scaleNames()))
+	if !slices.Contains(scaleNames(), r.Scale) {
+		return stream.Usagef("unknown scale %q (want none, center, minmax, unit, standard)%s", r.Scale, suggest.DidYouMean(r.Scale, scaleNames()))
 	}
-	if r.scale, err = gram.ParseScale(r.Request.Scale); err != nil {
+	if r.scale, err = gram.ParseScale(r.Scale); err != nil {
 		return err
 	}
 	if fit := r.Takes.Scales; fit != nil && !slices.Contains(fit, r.scale) {
-		return stream.Usagef("{scale} %s: %s", r.Request.Scale, r.Takes.WhyScales)
+		return stream.Usagef("{scale} %s: %s", r.Scale, r.Takes.WhyScales)
 	}
 	return nil
 }

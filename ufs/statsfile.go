@@ -75,7 +75,7 @@ func readStats(path string, n method.From, opt gram.Options) (*gathered, error) 
 	}
 	switch {
 	case n == method.FromGram && h.Kind == kindProfile:
-		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; scan the input without {profile-only}", path)
+		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGraph && h.Kind != kindGraph:
 		return nil, stream.Usagef("%s holds no anchor graph; scan the input with the {method} that is to select", path)
 	case n == method.FromProfile:

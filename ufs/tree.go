@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -48,7 +49,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	}
 	grouped, ok := r.Solver.(method.Grouped)
 	if !ok {
-		return nil, stream.Usagef("tree: method %s has no tree over features", r.Spec.Name)
+		return nil, stream.Usagef("tree: method %s has no tree over features", r.Name)
 	}
 	if err := grouped.CheckTree(); err != nil {
 		return nil, err
@@ -110,6 +111,6 @@ func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Te
 	for _, j := range e.Gram.Columns {
 		e.Columns = append(e.Columns, found.columns[j])
 	}
-	e.LeftOut = append(found.leftOut, e.Gram.LeftOut...)
+	e.LeftOut = slices.Concat(found.leftOut, e.Gram.LeftOut)
 	return append(found.warnings, stream.PlainTexts(e.Gram.Warnings)...), nil
 }

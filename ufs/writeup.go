@@ -120,7 +120,7 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, order []int) err
 	if len(chosen) == 0 {
 		return nil
 	}
-	x, err := judge.Explain(ctx, t.sym, len(among), chosen, t.Evidence.Threads)
+	x, err := judge.Explain(ctx, t.sym, len(among), chosen, t.Threads)
 	if err != nil {
 		return err
 	}

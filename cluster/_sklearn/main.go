@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"runtime"
 	"syscall"
@@ -97,8 +96,8 @@ func convert(ctx context.Context, from, label string, columns int, to string) er
 	out := []byte("\x93NUMPY\x01\x00")
 	out = binary.LittleEndian.AppendUint16(out, headBytes-10)
 	out = fmt.Appendf(out, "%-*s\n", headBytes-11, head)
-	for _, v := range x {
-		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+	if out, err = binary.Append(out, binary.LittleEndian, x); err != nil {
+		return err
 	}
 	return os.WriteFile(to, out, 0o600)
 }
@@ -123,12 +122,5 @@ func load(name string) (x kernel.Matrix[float64], err error) {
 		return x, err
 	}
 	data := make([]float64, n*k)
-	var word [8]byte
-	for i := range data {
-		if _, err := io.ReadFull(in, word[:]); err != nil {
-			return x, err
-		}
-		data[i] = math.Float64frombits(binary.LittleEndian.Uint64(word[:]))
-	}
-	return kernel.ColMajor(data, n, k, n), nil
+	return kernel.ColMajor(data, n, k, n), binary.Read(in, binary.LittleEndian, data)
 }

@@ -71,13 +71,13 @@ selections from random samples of half as many rows agree.
 func evalFormats() []string { return []string{"table", "json", "csv"} }
 
 func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
-	e, given := o.eval, cmd.Flags().Changed
+	e, isSet := o.eval, cmd.Flags().Changed
 	q, err := o.request(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
 	for flag, n := range map[string]int{"runs": e.Runs, "restarts": e.Restarts, "clusters": e.Clusters} {
-		if given(flag) && n < 1 {
+		if isSet(flag) && n < 1 {
 			return stream.Usagef("--%s %d: want 1 or more", flag, n)
 		}
 	}
@@ -86,18 +86,18 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 		return stream.Usagef("--sample %d: want a number of rows, 0 for all", e.Sample)
 	case e.Resamples < 0:
 		return stream.Usagef("--resamples %d: want 2 or more to compare, or 0", e.Resamples)
-	case !given("sample"):
+	case !isSet("sample"):
 		e.Sample = 0
 	case e.Sample == 0:
 		e.Sample = -1
 	}
-	if given("resamples") && e.Resamples == 0 {
+	if isSet("resamples") && e.Resamples == 0 {
 		e.Resamples = -1
 	}
 	if len(e.Baselines) == 0 {
 		e.Baselines = []string{"none"}
 	}
-	if given("protocol") {
+	if isSet("protocol") {
 		e.Protocol = o.protocol.value
 	}
 	e.K, e.Missing = o.k, o.missing.value

@@ -49,8 +49,8 @@ func (f *requestFlags) limits(fs *pflag.FlagSet) {
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes the result")
 }
 
-// method adds what is selected and how: the options that the methods declare, of which
-// those of one name are one flag.
+// method adds what is selected and how: the options that the methods declare. Options
+// of one name are one flag.
 func (f *requestFlags) method(fs *pflag.FlagSet) {
 	all := methods.All()
 	taking := func(takes func(method.Takes) bool) string {
@@ -68,7 +68,7 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 
 // scratchSpace adds where scratch files go.
 func (f *requestFlags) scratchSpace(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used where the rows that a method iterates over do not fit into memory (default: that of the system)")
+	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used where the rows that a method iterates over do not fit into memory (default: the system's)")
 	fs.Var(&f.scratch, "max-temp-size", "scratch space at most, as 100GiB (default: no bound)")
 }
 
@@ -78,22 +78,22 @@ func (f *requestFlags) checkpoint(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "time between saves")
 }
 
-// request is what the flags ask for, of the given inputs; the result will go to output.
+// request is what the flags ask of the inputs; the result will go to output.
 func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, output string) (ufs.Request, error) {
-	q, given := f.req, cmd.Flags().Changed
+	q, isSet := f.req, cmd.Flags().Changed
 	switch {
-	case q.Options != nil && given("k") && q.K < 1:
+	case q.Options != nil && isSet("k") && q.K < 1:
 		return q, stream.Usagef("-k %d: want 1 or more", q.K)
-	case given("variance") && !(q.Variance > 0 && q.Variance <= 1):
+	case isSet("variance") && !(q.Variance > 0 && q.Variance <= 1):
 		return q, stream.Usagef("--variance %v: want a share above 0 and up to 1", q.Variance)
-	case given("seed") && f.seed == 0:
+	case isSet("seed") && f.seed == 0:
 		return q, stream.Usagef("--seed 0: want a number from 1 on")
 	}
 	q.Inputs, q.Output, q.Stdin = inputs, output, c.in
-	if given("missing") {
+	if isSet("missing") {
 		q.Missing = f.missing.value
 	}
-	if given("seed") {
+	if isSet("seed") {
 		q.Seed = f.seed
 	}
 	q.SkipBad = f.onError.value == "skip-file"
@@ -128,8 +128,8 @@ type optionFlag struct {
 	settings method.Settings
 }
 
-// addOptions adds a flag for every option that one of the methods has; what is given goes
-// to settings.
+// addOptions adds a flag for every option that one of the methods has; what the
+// user sets goes to settings.
 func addOptions(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) {
 	flags := make(map[string]*pflag.Flag)
 	usages := make(map[string][]usage)
@@ -157,6 +157,9 @@ func addOptions(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) 
 				u.text = strings.ReplaceAll(u.text, "`", "")
 			}
 			f.Usage += strings.Join(u.methods, ", ") + ": " + u.text
+		}
+		if syntax := f.Value.(*optionFlag).option.Syntax; syntax != "" {
+			f.Usage += "; " + syntax
 		}
 	}
 }

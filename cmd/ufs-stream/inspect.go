@@ -112,7 +112,7 @@ func inspectionHead(w io.Writer, s *ufs.Inspection, verbose bool) {
 			fmt.Fprintf(w, "  and %d more files; -v lists them\n", len(s.Inputs)-i)
 			break
 		}
-		if s.Rows == nil { // a stream, of which only the schema was read
+		if s.Rows == nil { // only the schema of a stream was read
 			continue
 		}
 		fmt.Fprintf(w, "  %s: %s rows, %s\n", in.Path, humanize.Comma(in.Rows), humanize.IBytes(uint64(in.Bytes)))

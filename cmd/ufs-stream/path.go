@@ -77,7 +77,7 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 	return open
 }
 
-// renderCurve writes p in the given format.
+// renderCurve writes p in a format.
 func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	var rows [][]string
 	switch format {

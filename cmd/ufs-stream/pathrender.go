@@ -27,7 +27,7 @@ func secondOf(t stream.GridSetting) stream.Number {
 	return v
 }
 
-// renderGrid writes g in the given format.
+// renderGrid writes g in a format.
 func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 	n := len(g.Settings)
 	second := secondFlag(g)

@@ -17,7 +17,7 @@ import (
 // selectionFormats are the forms of a selection.
 func selectionFormats() []string { return []string{"table", "json", "csv", "parquet", "names"} }
 
-// renderSelection writes s in the given format. Parquet has the columns of csv.
+// renderSelection writes s in a format. Parquet has the columns of csv.
 func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) error {
 	switch format {
 	case "json":

@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// cli is what the verbs share: the streams, the arguments as given, and the
+// cli is what the verbs share: the streams, the arguments, and the
 // settings of what is shown.
 type cli struct {
 	in       io.Reader

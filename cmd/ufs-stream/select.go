@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -37,11 +40,23 @@ globs, directories (with key=value partitions), @list.txt, or - for an Arrow IPC
 
   ufs-stream select data/*.parquet -k 50
   ufs-stream select data --label class --missing mean --variance 0.95 -o sel.json
-  ufs-stream select --stats all.ufs -k 50 --format names`,
+  ufs-stream select --stats all.ufs -k 50 --format names
+
+Methods:
+` + methodList(),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o) },
 	}
 	o.add(cmd, selectionFormats()...)
 	return cmd
+}
+
+// methodList has a line on each method.
+func methodList() string {
+	var b strings.Builder
+	for _, spec := range methods.All() {
+		fmt.Fprintf(&b, "  %-12s %s\n", spec.Name, spec.About)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) error {

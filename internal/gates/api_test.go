@@ -1,17 +1,16 @@
 package gates
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/importer"
 	"go/token"
 	"go/types"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 const module = "github.com/ufs-stream/ufs-stream/"
@@ -24,10 +23,7 @@ var libraries = []string{"anchor", "baseline", "chunkio", "cluster", "cpufs", "e
 func TestPublicAPINamesNoInternalType(t *testing.T) {
 	load := exportData(t)
 	for _, name := range libraries {
-		pkg, err := load.Import(module + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pkg := must.Get(load.Import(module + name))(t)
 		s := search{seen: make(map[types.Type]bool)}
 		for _, object := range pkg.Scope().Names() {
 			if token.IsExported(object) {
@@ -42,24 +38,12 @@ func TestPublicAPINamesNoInternalType(t *testing.T) {
 
 // exportData imports the libraries from the compiler's export data.
 func exportData(t *testing.T) types.Importer {
-	args := []string{"list", "-export", "-deps", "-json=ImportPath,Export"}
+	args := []string{"-export", "-deps", "-json=ImportPath,Export"}
 	for _, name := range libraries {
 		args = append(args, module+name)
 	}
-	cmd := exec.Command("go", args...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := make(map[string]string)
-	for list := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p struct{ ImportPath, Export string }
-		if err := list.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range list(t, args...) {
 		files[p.ImportPath] = p.Export
 	}
 	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {

@@ -16,7 +16,7 @@ const (
 )
 
 // ReconstructionError returns ‖X − P_S X‖²/‖X‖², F(S)/F(∅) of the greedy paper, for
-// every prefix S of the ranking chosen: what is left of the n×d matrix X when its
+// every prefix S of the ranking chosen: what is left of X, n×d column-major, when its
 // columns are reconstructed from the first 1, 2, … of the chosen ones. It equals the
 // error that package greedy gives for a selection from the same rows. Chosen columns
 // that earlier ones explain (duplicates, zeros) add nothing. A matrix of zeros has error
@@ -28,7 +28,10 @@ const (
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols
 	left := make([]float64, d) // of each column's sum of squares
-	kernel.Each(team.Threads(), d, func(j int) { left[j] = squares(x, j) })
+	kernel.Each(team.Threads(), d, func(j int) {
+		col := x.Data[j*x.ColStride:][:x.Rows]
+		left[j] = kernel.Dot(col, col)
+	})
 	whole := append([]float64(nil), left...)
 	total := sum(left)
 	v := product(team, x, chosen)
@@ -76,30 +79,11 @@ func product(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.M
 	k := len(chosen)
 	own := make([]float64, x.Rows*k)
 	for r, j := range chosen {
-		gather(own[r*x.Rows:][:x.Rows], x, j)
+		copy(own[r*x.Rows:], x.Data[j*x.ColStride:][:x.Rows])
 	}
 	v := kernel.RowMajor(make([]float64, k*x.Cols), k, x.Cols, x.Cols)
 	kernel.Gemm(team, 1, kernel.ColMajor(own, x.Rows, k, x.Rows).Trans(), x, v)
 	return v
-}
-
-// gather copies column j of x.
-func gather(dst []float64, x kernel.Matrix[float64], j int) {
-	for i := range dst {
-		dst[i] = x.Data[i*x.RowStride+j*x.ColStride]
-	}
-}
-
-func squares(x kernel.Matrix[float64], j int) (s float64) {
-	if x.RowStride == 1 && x.Rows > 0 {
-		col := x.Data[j*x.ColStride:][:x.Rows]
-		return kernel.Dot(col, col)
-	}
-	for i := range x.Rows {
-		v := x.Data[i*x.RowStride+j*x.ColStride]
-		s += v * v
-	}
-	return s
 }
 
 func sum(x []float64) (s float64) {

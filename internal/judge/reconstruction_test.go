@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // leftByQR is the error of one set by an orthonormal basis of its columns, each scaled to
@@ -83,10 +84,7 @@ func TestReconstructionErrorGreedy(t *testing.T) {
 	g := make([]float64, d*d)
 	gm := kernel.RowMajor(g, d, d, d)
 	kernel.Gemm(kernel.NewTeam(1), 1, x.Trans(), x, gm)
-	res, err := greedy.Select(t.Context(), g, d, greedy.Options{K: d})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(greedy.Select(t.Context(), g, d, greedy.Options{K: d}))(t)
 	equal(t, "curve", ReconstructionError(kernel.NewTeam(1), x, res.Order), res.Error, 1e-12*d)
 }
 

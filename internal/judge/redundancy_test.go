@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // pairs is the mean |correlation| over the pairs of varying columns, pair by pair.
@@ -35,19 +36,11 @@ func TestRedundancyTwin(t *testing.T) {
 		x := factors(c.n, c.d, 4, 9)
 		want := make([]float64, c.d)
 		for k := range want {
-			want[k] = pairs(columns(x, ints(k+1)))
+			want[k] = pairs(columns(x, rowstest.Ints(k+1)))
 		}
 		// Correlations of columns with a mean as large as their spread: n roundings.
 		equal(t, fmt.Sprintf("%+v", c), Redundancy(kernel.NewTeam(2), clone(x)), want, 1e-13*float64(c.n))
 	}
-}
-
-func ints(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 // TestRedundancyLaws: across the blocks of columns, prefixes do not depend on later
@@ -57,7 +50,7 @@ func TestRedundancyLaws(t *testing.T) {
 	x := factors(n, d, 30, 2)
 	want := Redundancy(kernel.NewTeam(1), clone(x))
 	for _, k := range []int{wide - 1, wide, wide + 1} {
-		if got := Redundancy(kernel.NewTeam(1), columns(x, ints(k))); !slices.EqualFunc(got, want[:k], sameBits) {
+		if got := Redundancy(kernel.NewTeam(1), columns(x, rowstest.Ints(k))); !slices.EqualFunc(got, want[:k], sameBits) {
 			t.Errorf("the first %d by themselves give other bits", k)
 		}
 	}

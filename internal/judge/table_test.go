@@ -8,30 +8,21 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // chunks cuts x into chunks of the given height, sparse ones if asked for.
 func chunks(x kernel.Matrix[float64], class []int32, height int, sparse bool) []*stream.Chunk {
+	src := rowstest.Source{N: x.Rows, D: x.Cols, Sparse: sparse, At: func(i, j int) float64 { return x.Data[j*x.ColStride+i] }}
 	var out []*stream.Chunk
 	for from := 0; from < x.Rows; from += height {
-		rows := min(height, x.Rows-from)
-		c := &stream.Chunk{Start: int64(from), Block: rows, Rows: rows, Cols: x.Cols}
+		c := src.Chunk(from, min(from+height, x.Rows))
 		if class != nil {
-			c.Class = class[from : from+rows]
+			c.Class = class[from:][:c.Rows]
 		}
-		if sparse {
-			c.Sparse = &stream.CSR{RowPtr: []int{0}}
-			for i := from; i < from+rows; i++ {
-				for j := range x.Cols {
-					if v := x.Data[j*x.ColStride+i]; v != 0 {
-						c.Sparse.Index = append(c.Sparse.Index, int32(j))
-						c.Sparse.Value = append(c.Sparse.Value, v)
-					}
-				}
-				c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Index))
-			}
-		} else {
+		if !sparse {
 			c.Data, c.Stride = x.Data[from:], x.ColStride
 		}
 		out = append(out, c)
@@ -58,9 +49,7 @@ func TestTable(t *testing.T) {
 			for _, sparse := range []bool{false, true} {
 				tb := NewTable(5, rows, 2, 1<<20)
 				for _, c := range chunks(x, class, height, sparse) {
-					if err := tb.Add(c); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, tb.Add(c))
 				}
 				if tb.Bytes() < TableBytes(max(rows, len(kept)), 5) || cap(tb.data) > 5*tb.stride {
 					t.Fatalf("it says it holds %d bytes", tb.Bytes())
@@ -103,17 +92,10 @@ func TestTableScale(t *testing.T) {
 			tb := NewTable(4, n, 1, 1<<20)
 			c := chunks(kernel.ColMajor(slices.Clone(data), n, 4, n), nil, n, false)[0]
 			c.Missing = []stream.MissingCount{{NaNs: 1}, {}, {Nulls: 6}, {Infs: 1}}
-			if err := tb.Add(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tb.Add(c))
 			p := gram.NewProfile(4)
-			if err := p.Add(c); err != nil {
-				t.Fatal(err)
-			}
-			s, err := gram.NewStandardizer(p, cols, scale, fill)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Add(c))
+			s := must.Get(gram.NewStandardizer(p, cols, scale, fill))(t)
 			want := make([]float64, n*len(s.Columns))
 			s.To(want, n, c)
 			tb.Fill(fill)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // groups is n rows in 3 overlapping groups.
@@ -30,10 +31,7 @@ func TestTrials(t *testing.T) {
 	var calls atomic.Int64
 	opt := TrialOptions{Runs: 7, Restarts: 2, Clusters: 3, Seed: 5, Threads: 1, Done: func() { calls.Add(1) }}
 	same := func(int) kernel.Matrix[float64] { return x }
-	want, err := Trials(t.Context(), class, same, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Trials(t.Context(), class, same, opt))(t)
 	if calls.Load() != 7 {
 		t.Errorf("%d runs reported", calls.Load())
 	}
@@ -48,10 +46,7 @@ func TestTrials(t *testing.T) {
 		t.Errorf("3 runs: %v, %v", got, err)
 	}
 	for r, s := range want {
-		made, err := cluster.KMeans(t.Context(), cluster.Matrix(x), cluster.Options{Clusters: 3, Restarts: 2, Seed: RunSeed(5, r)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(cluster.KMeans(t.Context(), cluster.Matrix(x), cluster.Options{Clusters: 3, Restarts: 2, Seed: RunSeed(5, r)}))(t)
 		if twin, err := cluster.Compare(made.Labels, class); err != nil || twin != s {
 			t.Errorf("run %d: %v, want %v (%v)", r, s, twin, err)
 		}
@@ -69,12 +64,9 @@ func TestTrials(t *testing.T) {
 // TestTrialsColumns: each run clusters its own columns.
 func TestTrialsColumns(t *testing.T) {
 	x, class := groups(60)
-	scores, err := Trials(t.Context(), class, func(run int) kernel.Matrix[float64] {
+	scores := must.Get(Trials(t.Context(), class, func(run int) kernel.Matrix[float64] {
 		return x.Sub(0, 3*(run%2), 60, 1) // the telling column, or noise
-	}, TrialOptions{Runs: 4, Restarts: 3, Clusters: 3, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, TrialOptions{Runs: 4, Restarts: 3, Clusters: 3, Seed: 1}))(t)
 	for r := 0; r < 4; r += 2 {
 		if scores[r].NMISqrt <= scores[r+1].NMISqrt {
 			t.Errorf("runs %d: telling column %v, noise %v", r, scores[r].NMISqrt, scores[r+1].NMISqrt)

@@ -17,12 +17,9 @@ func BenchmarkSyrk(b *testing.B) {
 func benchSyrk[T Float](b *testing.B) {
 	const n, d = 8192, 896
 	x, g := filled[T](n*d), make([]T, d*d)
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/workers=%d", n, d, workers), func(b *testing.B) {
-			t := NewTeam(workers)
-			steady(b, n*d*d, func() { Syrk(t, 1, RowMajor(x, d, n, n), RowMajor(g, d, d, d)) })
-		})
-	}
+	onTeams(b, fmt.Sprintf("n=%d/d=%d", n, d), n*d*d, func(t *Team) func() {
+		return func() { Syrk(t, 1, RowMajor(x, d, n, n), RowMajor(g, d, d, d)) }
+	})
 }
 
 func BenchmarkGemm(b *testing.B) {
@@ -33,12 +30,9 @@ func BenchmarkGemm(b *testing.B) {
 func benchGemm[T Float](b *testing.B) {
 	const n, d, m = 8192, 896, 2048
 	x, y, c := filled[T](n*d), filled[T](m*d), make([]T, n*m)
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/m=%d/workers=%d", n, d, m, workers), func(b *testing.B) {
-			t := NewTeam(workers)
-			steady(b, 2*n*d*m, func() { Gemm(t, 1, ColMajor(x, n, d, n), ColMajor(y, d, m, d), RowMajor(c, n, m, m)) })
-		})
-	}
+	onTeams(b, fmt.Sprintf("n=%d/d=%d/m=%d", n, d, m), 2*n*d*m, func(t *Team) func() {
+		return func() { Gemm(t, 1, ColMajor(x, n, d, n), ColMajor(y, d, m, d), RowMajor(c, n, m, m)) }
+	})
 }
 
 // The twin and gonum, at a size that does not take too long.
@@ -79,6 +73,13 @@ func BenchmarkLayout(b *testing.B) {
 				steady(b, float64(n*d*d), func() { Syrk(t, 1, view, RowMajor(g, d, d, d)) })
 			})
 		}
+	}
+}
+
+// onTeams times the product that prepare makes for teams of one and two workers.
+func onTeams(b *testing.B, name string, operations float64, prepare func(t *Team) func()) {
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(b *testing.B) { steady(b, operations, prepare(NewTeam(workers))) })
 	}
 }
 

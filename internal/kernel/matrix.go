@@ -37,6 +37,23 @@ func (m Matrix[T]) Sub(i, j, rows, cols int) Matrix[T] {
 	return Matrix[T]{m.Data[i*m.RowStride+j*m.ColStride:], rows, cols, m.RowStride, m.ColStride}
 }
 
+// Copy copies src to dst, of the same shape and in any layout.
+func Copy[T Float](dst, src Matrix[T]) {
+	if src.Cols == 0 {
+		return
+	}
+	for i := range src.Rows {
+		to, from := dst.Data[i*dst.RowStride:], src.Data[i*src.RowStride:]
+		if step, next := dst.ColStride, src.ColStride; step == 1 && next == 1 {
+			copy(to[:src.Cols], from)
+		} else {
+			for j := range src.Cols {
+				to[j*step] = from[j*next]
+			}
+		}
+	}
+}
+
 // check panics where the view leaves its data: assembly reads unchecked.
 func (m Matrix[T]) check(name string) {
 	if m.Rows < 0 || m.Cols < 0 || m.RowStride < 0 || m.ColStride < 0 {

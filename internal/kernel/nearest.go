@@ -88,12 +88,9 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 		padded: panels(d, squaresBlock) * squaresBlock, wide: panels(m, u.nr) * u.nr, center: make([]float64, d)}
 	n.body = n.search
 	n.points = make([]float64, m*n.padded)
+	Copy(RowMajor(n.points, m, d, n.padded), points)
 	for i := range m {
-		row := n.points[i*n.padded:][:d]
-		for l := range row {
-			row[l] = points.Data[i*points.RowStride+l*points.ColStride]
-		}
-		Axpy(1/float64(m), row, n.center)
+		Axpy(1/float64(m), n.points[i*n.padded:][:d], n.center)
 	}
 	n.screen(u)
 	return n

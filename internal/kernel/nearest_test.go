@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -36,15 +37,7 @@ func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int
 		for j := range order {
 			order[j] = int32(j)
 		}
-		slices.SortStableFunc(order, func(a, b int32) int {
-			switch {
-			case all[a] < all[b]:
-				return -1
-			case all[a] > all[b]:
-				return 1
-			}
-			return int(a - b)
-		})
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(all[a], all[b]), cmp.Compare(a, b)) })
 		for k := range count {
 			if j := order[k]; index[i*count+k] != j || bits(distance[i*count+k]) != bits(all[j]) {
 				t.Fatalf("row %d of %d×%d, neighbour %d of %d among %d: %d at %g, want %d at %g", i, x.Rows, x.Cols, k, count,
@@ -103,6 +96,12 @@ func TestNearestHardCases(t *testing.T) {
 	both := func(f func(i, l int, v float64) float64) func(x, y Matrix[float64]) {
 		return func(x, y Matrix[float64]) { each(x, f); each(y, f) }
 	}
+	special := func(i, l int, v float64) float64 {
+		if l != 3 {
+			return v
+		}
+		return []float64{v, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 0}[i%6]
+	}
 	cases := map[string]func(x, y Matrix[float64]){
 		"ties": both(func(_, _ int, v float64) float64 { return math.Round(v) }),
 		"duplicates": func(_, y Matrix[float64]) {
@@ -128,23 +127,16 @@ func TestNearestHardCases(t *testing.T) {
 			each(y, func(_, _ int, v float64) float64 { return 1e150 * v })
 			each(x, func(_, _ int, v float64) float64 { return 1e156 * v })
 		},
-		"tiny":        both(func(_, _ int, v float64) float64 { return 1e-150 * v }),
-		"subnormal":   both(func(_, _ int, v float64) float64 { return 1e-310 * v }),
-		"mixed sizes": both(func(_, l int, v float64) float64 { return math.Ldexp(v, 3*l-60) }),
-		"special rows": func(x, _ Matrix[float64]) {
-			each(x, func(i, l int, v float64) float64 {
-				if l != 3 {
-					return v
-				}
-				return []float64{v, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 0}[i%6]
-			})
-		},
+		"tiny":         both(func(_, _ int, v float64) float64 { return 1e-150 * v }),
+		"subnormal":    both(func(_, _ int, v float64) float64 { return 1e-310 * v }),
+		"mixed sizes":  both(func(_, l int, v float64) float64 { return math.Ldexp(v, 3*l-60) }),
+		"special rows": func(x, _ Matrix[float64]) { each(x, special) },
 		"special anchors": func(_, y Matrix[float64]) {
 			each(y, func(i, l int, v float64) float64 {
-				if l != 3 || i%3 == 0 {
+				if i%3 == 0 {
 					return v
 				}
-				return []float64{v, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 0}[i%6]
+				return special(i, l, v)
 			})
 		},
 	}
@@ -283,12 +275,10 @@ func BenchmarkNearest(b *testing.B) {
 		}
 	}
 	index, distance := make([]int32, n*k), make([]float64, n*k)
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/m=%d/k=%d/workers=%d", n, d, m, k, workers), func(b *testing.B) {
-			s := NewNearest(NewTeam(workers), RowMajor(points, m, d, d), k)
-			steady(b, 2*n*d*m, func() { s.To(index, distance, ColMajor(x, n, d, n)) })
-		})
-	}
+	onTeams(b, fmt.Sprintf("n=%d/d=%d/m=%d/k=%d", n, d, m, k), 2*n*d*m, func(t *Team) func() {
+		s := NewNearest(t, RowMajor(points, m, d, d), k)
+		return func() { s.To(index, distance, ColMajor(x, n, d, n)) }
+	})
 }
 
 func BenchmarkSparseGemm(b *testing.B) {
@@ -299,12 +289,9 @@ func BenchmarkSparseGemm(b *testing.B) {
 		z.Index[e] = r.Int32N(m)
 	}
 	x, c := filled[float64](n*d), make([]float64, m*d)
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/m=%d/k=%d/workers=%d", n, d, m, k, workers), func(b *testing.B) {
-			t := NewTeam(workers)
-			steady(b, 2*n*d*k, func() { SparseGemm(t, z, ColMajor(x, n, d, n), RowMajor(c, m, d, d)) })
-		})
-	}
+	onTeams(b, fmt.Sprintf("n=%d/d=%d/m=%d/k=%d", n, d, m, k), 2*n*d*k, func(t *Team) func() {
+		return func() { SparseGemm(t, z, ColMajor(x, n, d, n), RowMajor(c, m, d, d)) }
+	})
 }
 
 func TestMirror(t *testing.T) {
@@ -316,7 +303,7 @@ func TestMirror(t *testing.T) {
 		for i := range n {
 			for j := range n {
 				if got.at(i, j) != a.at(min(i, j), max(i, j)) {
-					t.Fatalf("order %d: [%d,%d] is not that of the upper triangle", n, i, j)
+					t.Fatalf("order %d: [%d,%d] differs from the upper triangle", n, i, j)
 				}
 			}
 		}

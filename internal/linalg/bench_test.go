@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // BenchmarkSmallestEigen: cold, warm from the pairs of a matrix in which one diagonal
@@ -24,36 +25,25 @@ func BenchmarkSmallestEigen(b *testing.B) {
 		}
 	}
 	s := NewSmallest(kernel.NewTeam(0), n, l, EigenOptions{})
-	first, err := s.Solve(square(a, n), cold)
-	if err != nil {
-		b.Fatal(err)
-	}
+	first := must.Get(s.Solve(square(a, n), cold))(b)
 	for name, warm := range map[string]kernel.Matrix[float64]{"cold": cold, "warm": first.Basis} {
 		b.Run(fmt.Sprintf("n=%d/l=%d/%s", n, l, name), func(b *testing.B) {
 			var e Eigen
 			for b.Loop() {
-				if e, err = s.Solve(square(near, n), warm); err != nil {
-					b.Fatal(err)
-				}
+				e = must.Get(s.Solve(square(near, n), warm))(b)
 			}
 			b.ReportMetric(float64(e.Steps), "steps")
 			b.ReportMetric(float64(e.Factors), "factors")
 		})
 	}
-	b.Run(fmt.Sprintf("n=%d/l=%d/gonum", n, l), func(b *testing.B) {
+	gonums := func(b *testing.B) {
 		for b.Loop() {
 			var e mat.EigenSym
 			e.Factorize(mat.NewSymDense(n, slices.Clone(near)), true)
 		}
-	})
-	b.Run(fmt.Sprintf("n=%d/l=%d/gonum-on-kernel", n, l), func(b *testing.B) {
-		using(b, 0, func() {
-			for b.Loop() {
-				var e mat.EigenSym
-				e.Factorize(mat.NewSymDense(n, slices.Clone(near)), true)
-			}
-		})
-	})
+	}
+	b.Run(fmt.Sprintf("n=%d/l=%d/gonum", n, l), gonums)
+	b.Run(fmt.Sprintf("n=%d/l=%d/gonum-on-kernel", n, l), func(b *testing.B) { using(b, 0, func() { gonums(b) }) })
 }
 
 func BenchmarkCholesky(b *testing.B) {
@@ -64,9 +54,7 @@ func BenchmarkCholesky(b *testing.B) {
 			var c Cholesky
 			team := kernel.NewTeam(0)
 			for b.Loop() {
-				if err := c.Factor(team, square(a, n)); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, c.Factor(team, square(a, n)))
 			}
 			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
@@ -86,9 +74,7 @@ func BenchmarkCholeskySolve(b *testing.B) {
 	a := positive(n, rand.New(rand.NewPCG(1, 1)))
 	var c Cholesky
 	team := kernel.NewTeam(0)
-	if err := c.Factor(team, square(a, n)); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, c.Factor(team, square(a, n)))
 	for _, m := range []int{1, 16, 2000} {
 		b.Run(fmt.Sprintf("n=%d/m=%d", n, m), func(b *testing.B) {
 			x := kernel.RowMajor(make([]float64, n*m), n, m, m)
@@ -106,20 +92,14 @@ func BenchmarkPolar(b *testing.B) {
 	b.Run("Add", func(b *testing.B) {
 		for b.Loop() {
 			p := NewPolar(l)
-			if err := p.Add(chunk); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, p.Add(chunk))
 		}
 		b.ReportMetric(h*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 	})
 	b.Run("RowsTo", func(b *testing.B) {
 		p := NewPolar(l)
-		if err := p.Add(chunk); err != nil {
-			b.Fatal(err)
-		}
-		if err := p.Factor(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, p.Add(chunk))
+		must.Do(b, p.Factor())
 		dst := kernel.RowMajor(make([]float64, h*l), h, l, l)
 		for b.Loop() {
 			p.RowsTo(0, dst, chunk)

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // operand is a row-major matrix in BLAS's terms, ld wider than its rows.
@@ -123,7 +124,7 @@ func TestGemm(t *testing.T) {
 }
 
 // rankCall is SYRK, or SYR2K with its second operand.
-type rankCall[T kernel.Float] func(b *backend, ours bool, ul blas.Uplo, tA blas.Transpose, n, k int, alpha T, a, x operand[T], beta T, c operand[T])
+type rankCall[T kernel.Float] func(b blas.Float64, s blas.Float32, ul blas.Uplo, tA blas.Transpose, n, k int, alpha T, a, x operand[T], beta T, c operand[T])
 
 func testRank[T kernel.Float](t *testing.T, call rankCall[T]) {
 	ours := newBackend(2)
@@ -146,8 +147,8 @@ func testRank[T kernel.Float](t *testing.T, call rankCall[T]) {
 								}
 							}
 						}
-						call(ours, true, ul, tA, n, k, T(alpha), a, x, T(beta), got)
-						call(ours, false, ul, tA, n, k, T(alpha), a, x, T(beta), want)
+						call(ours, ours, ul, tA, n, k, T(alpha), a, x, T(beta), got)
+						call(gonum.Implementation{}, gonum.Implementation{}, ul, tA, n, k, T(alpha), a, x, T(beta), want)
 						same(t, got, want, float64(4*k*2*k+4)*precision[T]()) // as for Gemm, two products
 					}
 				}
@@ -158,30 +159,18 @@ func testRank[T kernel.Float](t *testing.T, call rankCall[T]) {
 
 func TestRankUpdates(t *testing.T) {
 	t.Run("Dsyrk", func(t *testing.T) {
-		testRank(t, func(b *backend, ours bool, ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a, _ operand[float64], beta float64, c operand[float64]) {
-			if ours {
-				b.Dsyrk(ul, tA, n, k, alpha, a.data, a.ld, beta, c.data, c.ld)
-			} else {
-				b.Implementation.Dsyrk(ul, tA, n, k, alpha, a.data, a.ld, beta, c.data, c.ld)
-			}
+		testRank(t, func(b blas.Float64, _ blas.Float32, ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a, _ operand[float64], beta float64, c operand[float64]) {
+			b.Dsyrk(ul, tA, n, k, alpha, a.data, a.ld, beta, c.data, c.ld)
 		})
 	})
 	t.Run("Ssyrk", func(t *testing.T) {
-		testRank(t, func(b *backend, ours bool, ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a, _ operand[float32], beta float32, c operand[float32]) {
-			if ours {
-				b.Ssyrk(ul, tA, n, k, alpha, a.data, a.ld, beta, c.data, c.ld)
-			} else {
-				b.Implementation.Ssyrk(ul, tA, n, k, alpha, a.data, a.ld, beta, c.data, c.ld)
-			}
+		testRank(t, func(_ blas.Float64, b blas.Float32, ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a, _ operand[float32], beta float32, c operand[float32]) {
+			b.Ssyrk(ul, tA, n, k, alpha, a.data, a.ld, beta, c.data, c.ld)
 		})
 	})
 	t.Run("Dsyr2k", func(t *testing.T) {
-		testRank(t, func(b *backend, ours bool, ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a, x operand[float64], beta float64, c operand[float64]) {
-			if ours {
-				b.Dsyr2k(ul, tA, n, k, alpha, a.data, a.ld, x.data, x.ld, beta, c.data, c.ld)
-			} else {
-				b.Implementation.Dsyr2k(ul, tA, n, k, alpha, a.data, a.ld, x.data, x.ld, beta, c.data, c.ld)
-			}
+		testRank(t, func(b blas.Float64, _ blas.Float32, ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a, x operand[float64], beta float64, c operand[float64]) {
+			b.Dsyr2k(ul, tA, n, k, alpha, a.data, a.ld, x.data, x.ld, beta, c.data, c.ld)
 		})
 	})
 }
@@ -281,9 +270,7 @@ func using(t testing.TB, workers int, fn func()) {
 		blas64.Use(before64)
 		blas32.Use(before32)
 	}()
-	if err := Use(workers); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Use(workers))
 	fn()
 }
 

@@ -68,11 +68,7 @@ func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64])
 		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
 			c.u.Rows, b.Rows, b.Cols, dst.Rows, dst.Cols))
 	}
-	for i := range b.Rows {
-		for j := range b.Cols {
-			dst.Data[i*dst.RowStride+j*dst.ColStride] = b.Data[i*b.RowStride+j*b.ColStride]
-		}
-	}
+	kernel.Copy(dst, b)
 	solveTrans(team, c.u, false, dst)
 }
 

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // orders cross every boundary of the recursion: the leaves of a solve and of the factor,
@@ -89,9 +90,7 @@ func TestCholeskySolves(t *testing.T) {
 					})
 					before := slices.Clone(a.Data)
 					team := kernel.NewTeam(2)
-					if err := c.Factor(team, a); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, c.Factor(team, a))
 					if !slices.EqualFunc(before, a.Data, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) {
 						t.Fatal("Factor has changed A")
 					}
@@ -126,9 +125,7 @@ func TestCholeskySolves(t *testing.T) {
 					for _, workers := range []int{1, 8} {
 						var again Cholesky
 						other := kernel.NewTeam(workers)
-						if err := again.Factor(other, a); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, again.Factor(other, a))
 						first := min(m, 1)
 						y := layout(n, first)
 						again.SolveTo(other, y, b.Sub(0, 0, n, first))
@@ -180,9 +177,7 @@ func TestCholeskyCond(t *testing.T) {
 	for _, n := range orders[1:] {
 		a := positive(n, rand.New(rand.NewPCG(3, uint64(n))))
 		var c Cholesky
-		if err := c.Factor(kernel.NewTeam(1), square(a, n)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Factor(kernel.NewTeam(1), square(a, n)))
 		var ref mat.Cholesky
 		ref.Factorize(mat.NewSymDense(n, a))
 		// One estimator on factors that differ by rounding, of a matrix of condition n.
@@ -211,22 +206,17 @@ func TestCholeskyHalfSolve(t *testing.T) {
 		}
 		m := kernel.RowMajor(x, n, n, n)
 		var c Cholesky
-		if err := c.Factor(team, kernel.RowMajor(a, n, n, n)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Factor(team, kernel.RowMajor(a, n, n, n)))
 		c.HalfSolveTo(team, m, m)
 		xa, eye := make([]float64, n*n), make([]float64, n*n)
 		kernel.Gemm(team, 1, m, kernel.RowMajor(a, n, n, n), kernel.RowMajor(xa, n, n, n))
 		kernel.Gemm(team, 1, kernel.RowMajor(xa, n, n, n), m.Trans(), kernel.RowMajor(eye, n, n, n))
 		for i := range n {
 			for j := range n {
-				want := 0.0
-				if i == j {
-					want = 1
-				} else if j > i && x[i*n+j] != 0 {
+				if j > i && x[i*n+j] != 0 {
 					t.Fatalf("order %d: [%d,%d] of the inverse factor is %g", n, i, j, x[i*n+j])
 				}
-				if got := eye[i*n+j]; !(math.Abs(got-want) <= float64(10*n)*0x1p-52) {
+				if got, want := eye[i*n+j], identity(i, j); !(math.Abs(got-want) <= float64(10*n)*0x1p-52) {
 					t.Fatalf("order %d: [%d,%d] = %g, want %g", n, i, j, got, want)
 				}
 			}

@@ -18,7 +18,7 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 		if !s.ritz() {
 			return failed(step)
 		}
-		if converged(s.rnorm[:s.l], limit) {
+		if slices.Max(s.rnorm[:s.l]) <= limit {
 			residual, ok := s.polish()
 			if ok && s.prove() {
 				return s.found(step, residual), true
@@ -86,15 +86,6 @@ func (s *Smallest) invert(b []float64, rows int) {
 	u := kernel.RowMajor(s.u, s.n, s.n, s.n)
 	solveTrans(s.team, u, false, block)
 	solve(s.team, u, false, block)
-}
-
-func converged(norms []float64, limit float64) bool {
-	for _, r := range norms {
-		if !(r <= limit) {
-			return false
-		}
-	}
-	return true
 }
 
 // found returns the Ritz pairs as the answer.

@@ -69,11 +69,11 @@ func (p *Polar) Add(chunk kernel.Matrix[float64]) error {
 		panic(fmt.Sprintf("linalg: chunk of %d columns for a polar factor of %d, factored %t",
 			chunk.Cols, p.l, p.sigma != nil))
 	}
-	if at := notFinite(chunk); at >= 0 {
+	if at, _ := notFinite(chunk); at >= 0 {
 		return fmt.Errorf("row %d: %w", p.rows+at+1, ErrNotFinite)
 	}
 	r := newReflections(chunk).appendR(nil)
-	if notFinite(kernel.RowMajor(r, 1, len(r), len(r))) >= 0 {
+	if at, _ := notFinite(kernel.RowMajor(r, 1, len(r), len(r))); at >= 0 {
 		return fmt.Errorf("rows %d to %d: length of a column: %w", p.rows+1, p.rows+chunk.Rows, ErrNotFinite)
 	}
 	p.start = append(p.start, len(p.r)/max(1, p.l))
@@ -81,17 +81,6 @@ func (p *Polar) Add(chunk kernel.Matrix[float64]) error {
 	p.rows += chunk.Rows
 	p.r = append(p.r, r...)
 	return nil
-}
-
-func notFinite(m kernel.Matrix[float64]) int {
-	for i := range m.Rows {
-		for j := range m.Cols {
-			if v := m.Data[i*m.RowStride+j*m.ColStride]; v-v != 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 // Factor ends pass 1, in 6·l³ flops a chunk. The error wraps [ErrTooFewRows],
@@ -111,7 +100,7 @@ func (p *Polar) Factor() error {
 	stacked := kernel.RowMajor(p.r, len(p.r)/l, l, l)
 	q := newReflections(stacked)
 	r := q.appendR(nil)
-	if notFinite(kernel.RowMajor(r, l, l, l)) >= 0 {
+	if at, _ := notFinite(kernel.RowMajor(r, l, l, l)); at >= 0 {
 		return fmt.Errorf("polar factor: length of a column: %w", ErrNotFinite)
 	}
 	u, sigma, vt, ok := svd(r, l)
@@ -179,11 +168,7 @@ type reflections struct {
 
 func newReflections(a kernel.Matrix[float64]) *reflections {
 	q := &reflections{a.Rows, a.Cols, make([]float64, a.Rows*a.Cols), make([]float64, min(a.Rows, a.Cols))}
-	for i := range a.Rows {
-		for j := range a.Cols {
-			q.cols[j*q.h+i] = a.Data[i*a.RowStride+j*a.ColStride]
-		}
-	}
+	kernel.Copy(kernel.ColMajor(q.cols, q.h, q.l, q.h), a)
 	for k := range q.tau {
 		x := q.cols[k*q.h+k : (k+1)*q.h]
 		q.tau[k] = reflect(x)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // conditioned is n×l with singular values from 1 down to 1/cond, evenly in the logarithm,
@@ -43,14 +44,10 @@ func polarOf(t *testing.T, a *mat.Dense, h int) (*Polar, *mat.Dense) {
 	rows := kernel.RowMajor(a.RawMatrix().Data, n, l, l)
 	var starts []int
 	for i := 0; i < n; i += h {
-		if err := p.Add(rows.Sub(i, 0, min(h, n-i), l)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Add(rows.Sub(i, 0, min(h, n-i), l)))
 		starts = append(starts, i)
 	}
-	if err := p.Factor(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Factor())
 	out := mat.NewDense(n, l, nil)
 	for k := len(starts) - 1; k >= 0; k-- {
 		i := starts[k]
@@ -62,6 +59,19 @@ func polarOf(t *testing.T, a *mat.Dense, h int) (*Polar, *mat.Dense) {
 	return p, out
 }
 
+// thinSVD is gonum's A = U·Σ·Vᵀ.
+func thinSVD(t *testing.T, a *mat.Dense) (u *mat.Dense, sigma []float64, v *mat.Dense) {
+	t.Helper()
+	var svd mat.SVD
+	if !svd.Factorize(a, mat.SVDThin) {
+		t.Fatal("gonum's SVD failed")
+	}
+	u, v = new(mat.Dense), new(mat.Dense)
+	svd.UTo(u)
+	svd.VTo(v)
+	return u, svd.Values(nil), v
+}
+
 // offOrthonormal is the largest entry of |PᵀP − I|.
 func offOrthonormal(p *mat.Dense) float64 {
 	var g mat.Dense
@@ -70,14 +80,18 @@ func offOrthonormal(p *mat.Dense) float64 {
 	l, _ := g.Dims()
 	for i := range l {
 		for j := range l {
-			want := 0.0
-			if i == j {
-				want = 1
-			}
-			off = max(off, math.Abs(g.At(i, j)-want))
+			off = max(off, math.Abs(g.At(i, j)-identity(i, j)))
 		}
 	}
 	return off
+}
+
+// identity is the entry of the identity matrix.
+func identity(i, j int) float64 {
+	if i == j {
+		return 1
+	}
+	return 0
 }
 
 func TestPolar(t *testing.T) {
@@ -85,15 +99,9 @@ func TestPolar(t *testing.T) {
 		for _, cond := range []float64{1, 1e4, 1e8, 1e12, 1e15} {
 			n, l := size.n, size.l
 			a := conditioned(n, l, cond, rand.New(rand.NewPCG(uint64(n), uint64(l))))
-			var svd mat.SVD
-			if !svd.Factorize(a, mat.SVDThin) {
-				t.Fatal("gonum's SVD failed")
-			}
-			var u, v, want mat.Dense
-			svd.UTo(&u)
-			svd.VTo(&v)
-			want.Mul(&u, v.T())
-			sigma := svd.Values(nil)
+			u, sigma, v := thinSVD(t, a)
+			var want mat.Dense
+			want.Mul(u, v.T())
 			for _, h := range []int{1, l - 1, l, l + 1, 64, n} {
 				if h < 1 {
 					continue
@@ -136,11 +144,7 @@ func TestPolarDeficient(t *testing.T) {
 	thin := conditioned(n, rank, 10, rnd)
 	var a mat.Dense
 	a.Mul(thin, dense2(random(kernel.RowMajor(make([]float64, rank*l), rank, l, l), rnd)))
-	var svd mat.SVD
-	svd.Factorize(&a, mat.SVDThin)
-	var u, v mat.Dense
-	svd.UTo(&u)
-	svd.VTo(&v)
+	u, _, v := thinSVD(t, &a)
 	for _, m := range []*mat.Dense{&a, mat.NewDense(n, l, nil)} {
 		for _, h := range []int{1, 5, 6, 40, n} {
 			p, got := polarOf(t, m, h)
@@ -185,9 +189,7 @@ func TestPolarScale(t *testing.T) {
 func TestPolarErrors(t *testing.T) {
 	p := NewPolar(3)
 	chunk := kernel.RowMajor([]float64{1, 2, 3, 4, 5, 6}, 2, 3, 3)
-	if err := p.Add(chunk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(chunk))
 	if err := p.Factor(); !errors.Is(err, ErrTooFewRows) {
 		t.Errorf("2×3: %v", err)
 	}
@@ -201,19 +203,13 @@ func TestPolarErrors(t *testing.T) {
 	if err := p.Add(huge); !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), "rows 3 to 4") {
 		t.Errorf("a column too long: %v", err)
 	}
-	if err := p.Add(kernel.RowMajor([]float64{7, 8, 10}, 1, 3, 3)); err != nil { // p is unchanged by the errors
-		t.Fatal(err)
-	}
-	if err := p.Factor(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(kernel.RowMajor([]float64{7, 8, 10}, 1, 3, 3))) // p is unchanged by the errors
+	must.Do(t, p.Factor())
 	if p.Rank() != 3 {
 		t.Errorf("rank %d, want 3", p.Rank())
 	}
 	none := NewPolar(0)
-	if err := none.Add(kernel.RowMajor([]float64(nil), 4, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, none.Add(kernel.RowMajor([]float64(nil), 4, 0, 0)))
 	if err := none.Factor(); err != nil || none.Rank() != 0 {
 		t.Errorf("no columns: rank %d, %v", none.Rank(), err)
 	}

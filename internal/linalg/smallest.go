@@ -196,7 +196,7 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	})
 	all := slices.Max(largest) // NaN if there is one
 	if all != all {
-		return 0, finiteUpper(full)
+		return 0, finite("matrix", full) // below the diagonal are zeros, or the last matrix
 	}
 	s.norm, s.bound = 0, 0
 	if all == 0 {
@@ -225,28 +225,24 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	return exp, nil
 }
 
-// finiteUpper is finite for the upper triangle.
-func finiteUpper(a kernel.Matrix[float64]) error {
-	for i := range a.Rows {
-		for j := i; j < a.Cols; j++ {
-			if v := a.Data[i*a.RowStride+j]; v-v != 0 {
-				return fmt.Errorf("matrix, row %d, column %d: %w", i+1, j+1, ErrNotFinite)
-			}
-		}
+// finite reports the first entry of m that is not finite.
+func finite(name string, m kernel.Matrix[float64]) error {
+	if i, j := notFinite(m); i >= 0 {
+		return fmt.Errorf("%s, row %d, column %d: %w", name, i+1, j+1, ErrNotFinite)
 	}
 	return nil
 }
 
-// finite reports the first entry of m that is not finite.
-func finite(name string, m kernel.Matrix[float64]) error {
+// notFinite is the place of the first entry of m that is not finite, or -1.
+func notFinite(m kernel.Matrix[float64]) (i, j int) {
 	for i := range m.Rows {
 		for j := range m.Cols {
 			if v := m.Data[i*m.RowStride+j*m.ColStride]; v-v != 0 {
-				return fmt.Errorf("%s, row %d, column %d: %w", name, i+1, j+1, ErrNotFinite)
+				return i, j
 			}
 		}
 	}
-	return nil
+	return -1, -1
 }
 
 // unit is the answer for the zero matrix.

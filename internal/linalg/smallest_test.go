@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // names lists the spectra in a fixed order, so that failures can be repeated.
@@ -55,20 +56,14 @@ func checkEigen(t *testing.T, a []float64, n, l int, all []float64, e Eigen) {
 	}
 	column := func(j int) []float64 {
 		v := make([]float64, n)
-		for i := range v {
-			v[i] = e.Basis.Data[i*e.Basis.RowStride+j*e.Basis.ColStride]
-		}
+		kernel.Copy(kernel.RowMajor(v, n, 1, 1), e.Basis.Sub(0, j, n, 1))
 		return v
 	}
 	for j := range e.Basis.Cols {
 		v := column(j)
 		// Rounded once, after a product with a factor of order l: a few √n·2⁻⁵³.
 		for k := range j + 1 {
-			want := 0.0
-			if k == j {
-				want = 1
-			}
-			if d := math.Abs(kernel.Dot(v, column(k)) - want); d > math.Sqrt(float64(n))*0x1p-50 {
+			if d := math.Abs(kernel.Dot(v, column(k)) - identity(j, k)); d > math.Sqrt(float64(n))*0x1p-50 {
 				t.Errorf("vectors %d and %d: off orthonormal by %g", k, j, d)
 			}
 		}
@@ -108,10 +103,7 @@ func TestSmallestAgainstDense(t *testing.T) {
 						upper[i*n+j] = math.NaN() // must not be read
 					}
 				}
-				e, err := s.Solve(square(upper, n), cold)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := must.Get(s.Solve(square(upper, n), cold))(t)
 				checkEigen(t, a, n, l, dense(t, a, n), e)
 				iterates := n >= smallOrder && 4*s.p <= n
 				zero := maxAbs(a) == 0
@@ -123,10 +115,7 @@ func TestSmallestAgainstDense(t *testing.T) {
 				for i := range n {
 					a[i*n+i] *= 1 + 0.01*float64(i%3)
 				}
-				e, err = s.Solve(kernel.ColMajor(a, n, n, n), e.Basis)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e = must.Get(s.Solve(kernel.ColMajor(a, n, n, n), e.Basis))(t)
 				checkEigen(t, a, n, l, dense(t, a, n), e)
 				if e.Dense == iterates && !zero {
 					t.Errorf("warm: dense: %t after %d steps, %d factors", e.Dense, e.Steps, e.Factors)
@@ -134,14 +123,8 @@ func TestSmallestAgainstDense(t *testing.T) {
 
 				// The same bits for any team and whatever the solver did before.
 				for _, workers := range []int{1, 8} {
-					again, err := NewSmallest(kernel.NewTeam(workers), n, l, EigenOptions{}).Solve(square(a, n), e.Basis)
-					if err != nil {
-						t.Fatal(err)
-					}
-					last, err := s.Solve(square(a, n), e.Basis)
-					if err != nil {
-						t.Fatal(err)
-					}
+					again := must.Get(NewSmallest(kernel.NewTeam(workers), n, l, EigenOptions{}).Solve(square(a, n), e.Basis))(t)
+					last := must.Get(s.Solve(square(a, n), e.Basis))(t)
 					if !slices.Equal(again.Basis.Data, last.Basis.Data) || !slices.Equal(again.Values, last.Values) {
 						t.Errorf("%d workers: other bits than with 2", workers)
 					}
@@ -165,10 +148,7 @@ func TestSmallestMissesNothing(t *testing.T) {
 		for j := range s.p {
 			warm.Data[(first+j)*s.p+j] = 1
 		}
-		e, err := s.Solve(square(a, n), warm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(s.Solve(square(a, n), warm))(t)
 		checkEigen(t, a, n, l, dense(t, a, n), e)
 		if e.Dense {
 			t.Errorf("from vector %d on: fell back on the dense solver", first)
@@ -195,10 +175,7 @@ func TestProof(t *testing.T) {
 		{"half in a guard", 1, 0, true, false},
 	} {
 		s := NewSmallest(kernel.NewTeam(1), n, l, EigenOptions{})
-		exp, err := s.load(square(a, n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		exp := must.Get(s.load(square(a, n)))(t)
 		s.reset()
 		for i := range s.p {
 			s.x[i*n+c.first+i] = 1
@@ -230,10 +207,7 @@ func TestProof(t *testing.T) {
 func TestSmallestFallsBack(t *testing.T) {
 	const n, l = 120, 4
 	a := seeded("goe", n)
-	e, err := NewSmallest(kernel.NewTeam(1), n, l, EigenOptions{Steps: 1}).Solve(square(a, n), cold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewSmallest(kernel.NewTeam(1), n, l, EigenOptions{Steps: 1}).Solve(square(a, n), cold))(t)
 	if !e.Dense || e.Steps != 1 {
 		t.Errorf("dense: %t after %d steps", e.Dense, e.Steps)
 	}
@@ -245,19 +219,13 @@ func TestSmallestScale(t *testing.T) {
 	const n, l = 110, 3
 	a := seeded("gram", n)
 	s := NewSmallest(kernel.NewTeam(1), n, l, EigenOptions{})
-	want, err := s.Solve(square(a, n), cold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(s.Solve(square(a, n), cold))(t)
 	for _, exp := range []int{-900, 950} {
 		b := slices.Clone(a)
 		for i := range b {
 			b[i] = math.Ldexp(b[i], exp)
 		}
-		got, err := s.Solve(square(b, n), cold)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(s.Solve(square(b, n), cold))(t)
 		for i, v := range got.Values {
 			if v != math.Ldexp(want.Values[i], exp) {
 				t.Errorf("times 2^%d: value %d is %g, want %g·2^%d", exp, i, v, want.Values[i], exp)
@@ -274,10 +242,7 @@ func TestSmallestEdges(t *testing.T) {
 	for _, n := range []int{0, 1, 150} {
 		for _, l := range []int{0, min(1, n), n} {
 			s := NewSmallest(team, n, l, EigenOptions{})
-			e, err := s.Solve(square(make([]float64, n*n), n), cold)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(s.Solve(square(make([]float64, n*n), n), cold))(t)
 			if l > 0 {
 				checkEigen(t, make([]float64, n*n), n, l, make([]float64, n), e)
 			} else if len(e.Values) != 0 {
@@ -305,9 +270,6 @@ func TestSmallestEdges(t *testing.T) {
 	for i := range n {
 		warm.Data[4*i+2], warm.Data[4*i+3] = 1e200, 1e-200
 	}
-	e, err := s.Solve(square(a, n), warm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(s.Solve(square(a, n), warm))(t)
 	checkEigen(t, a, n, 3, dense(t, a, n), e)
 }

@@ -29,6 +29,7 @@ import (
 	"iter"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -137,17 +138,10 @@ func (t *Table) Answer() Answer {
 
 // Found is the number of groups that have at least one of the columns.
 func (a Answer) Found(columns []int) int {
-	chosen := make(map[int]bool, len(columns))
-	for _, j := range columns {
-		chosen[j] = true
-	}
 	found := 0
 	for _, g := range a.Groups {
-		for _, j := range g {
-			if chosen[j] {
-				found++
-				break
-			}
+		if slices.ContainsFunc(g, func(j int) bool { return slices.Contains(columns, j) }) {
+			found++
 		}
 	}
 	return found

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -16,9 +17,7 @@ func read(t *testing.T, tab *Table, r stream.Range) [][]float64 {
 	out := make([][]float64, len(tab.Columns()))
 	next := r.From
 	for c, err := range tab.Chunks(context.Background(), r) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if c.Start != next || c.Rows != c.Block {
 			t.Fatalf("block %d+%d, want start %d", c.Start, c.Rows, next)
 		}

@@ -1,4 +1,4 @@
-package rows
+package rows_test
 
 import (
 	"cmp"
@@ -10,11 +10,13 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // passOver delivers rows of length d in blocks.
-func passOver(x []float64, d, block int) PassFunc {
+func passOver(x []float64, d, block int) rows.PassFunc {
 	return func(_ context.Context, _ string, do func(int, kernel.Matrix[float64]) error) error {
 		for first := 0; first < len(x)/d; first += block {
 			h := min(block, len(x)/d-first)
@@ -46,26 +48,26 @@ func TestNearestFollowsTheDefinition(t *testing.T) {
 		}
 		for _, k := range []int{0, 1, 5, n - 1} {
 			joined := make(map[[2]int]float64)
-			var want []Neighbour
+			var want []rows.Neighbour
 			for i := range n {
-				var others []Neighbour
+				var others []rows.Neighbour
 				for j := range n {
 					if j != i {
-						others = append(others, Neighbour{int32(j), square(i, j)})
+						others = append(others, rows.Neighbour{int32(j), square(i, j)})
 					}
 				}
-				slices.SortStableFunc(others, func(a, b Neighbour) int { return cmp.Compare(a.Square, b.Square) })
+				slices.SortStableFunc(others, func(a, b rows.Neighbour) int { return cmp.Compare(a.Square, b.Square) })
 				for _, o := range others[:k] {
 					joined[[2]int{i, int(o.Index)}], joined[[2]int{int(o.Index), i}] = o.Square, o.Square
 				}
 				want = append(want, others[:k]...)
 			}
-			for _, room := range []int64{0, 12 * PointBytes(d), math.MaxInt64} {
-				near, err := Nearest(t.Context(), kernel.NewTeam(2), n, d, k, room, passOver(x, d, 17))
+			for _, room := range []int64{0, 12 * rows.PointBytes(d), math.MaxInt64} {
+				near, err := rows.Nearest(t.Context(), kernel.NewTeam(2), n, d, k, room, passOver(x, d, 17))
 				if err != nil || !slices.Equal(near, want) {
 					t.Fatalf("%d duplicates, %d neighbours, room %d: %v, %v", duplicates, k, room, near, err)
 				}
-				g, last := Join(near, n), [2]int{-1, -1}
+				g, last := rows.Join(near, n), [2]int{-1, -1}
 				g.Map(func(i, j int, v float64) float64 {
 					if at := [2]int{i, j}; joined[at] != v || slices.Compare(last[:], at[:]) >= 0 {
 						t.Errorf("entry %v = %v after %v, want %v", at, v, last, joined[at])
@@ -84,19 +86,16 @@ func TestNearestFollowsTheDefinition(t *testing.T) {
 
 func TestNearestRefusesDistancesThatOverflow(t *testing.T) {
 	x := []float64{0, 1e200, -1e200}
-	if _, err := Nearest(t.Context(), kernel.NewTeam(1), 3, 1, 1, 0, passOver(x, 1, 3)); err == nil {
+	if _, err := rows.Nearest(t.Context(), kernel.NewTeam(1), 3, 1, 1, 0, passOver(x, 1, 3)); err == nil {
 		t.Error("no error")
 	}
 }
 
 // Weights on the nearest anchors follow the formula, and count in Δ.
 func TestWeigh(t *testing.T) {
-	g, err := NewAnchored(stream.InMemory{}, 4, 2, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(rows.NewAnchored(stream.InMemory{}, 4, 2, 1, 1))(t)
 	g.Place(kernel.NewTeam(1), kernel.RowMajor([]float64{0, 1, 3, 7}, 4, 1, 1), anchor.Weights)
-	err = Each(t.Context(), 1, func(_ int, records [][]byte) error {
+	must.Do(t, rows.Each(t.Context(), 1, func(_ int, records [][]byte) error {
 		z := g.Rows(records[0], 1)
 		if err := g.Weigh(z, kernel.RowMajor([]float64{0.25}, 1, 1, 1)); err != nil {
 			return err
@@ -110,8 +109,5 @@ func TestWeigh(t *testing.T) {
 			t.Errorf("Δ = %v, want %v", g.Delta, want)
 		}
 		return nil
-	}, Write(g.File))
-	if err != nil {
-		t.Error(err)
-	}
+	}, rows.Write(g.File)))
 }

@@ -1,8 +1,9 @@
-package rows
+package rows_test
 
 import (
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -11,7 +12,7 @@ import (
 func TestPassNoticesOtherBlocks(t *testing.T) {
 	for n, want := range map[int]bool{9: false, 10: true, 11: false, 15: false} {
 		src := &rowstest.Source{N: 10, D: 1, Heights: []int{5}, At: func(i, _ int) float64 { return float64(i) }}
-		s := &Source{Source: src}
+		s := &rows.Source{Source: src}
 		read := func() (rows int, err error) {
 			err = s.Pass(t.Context(), "", func(number int, c *stream.Chunk) error {
 				rows += c.Rows

@@ -86,6 +86,13 @@ type Reader struct {
 // Expect announces further words.
 func (r *Reader) Expect(words int64) { r.ahead += words }
 
+// Magic reads the opening word, or fails: it is no form of that kind.
+func (r *Reader) Magic(letters, kind string) {
+	if r.Expect(1); r.Word() != Magic(letters) {
+		r.Fail("no %s", kind)
+	}
+}
+
 // Word reads a word.
 func (r *Reader) Word() uint64 {
 	if r.err != nil {
@@ -148,5 +155,12 @@ func (r *Reader) Stop(err error) {
 // Err is the first error.
 func (r *Reader) Err() error { return r.err }
 
-// Read is the number of bytes taken from the underlying reader.
-func (r *Reader) Read() int64 { return r.n }
+// Replace replaces *state by what decode reads from r, and returns what io.ReaderFrom asks
+// for. *state is unchanged on error.
+func Replace[T any](state *T, r io.Reader, decode func(*Reader) *T) (int64, error) {
+	d := &Reader{r: r}
+	if got := decode(d); d.err == nil {
+		*state = *got
+	}
+	return d.n, d.err
+}

@@ -33,8 +33,8 @@ func TestRoundTrip(t *testing.T) {
 		}
 		got := make([]float64, n)
 		r.Floats(got)
-		if r.Err() != nil || !slices.Equal(got, values) || r.Read() != int64(8*(n+3)) || buf.Len() != 4 {
-			t.Fatalf("%d values: %v after %d bytes, %d left", n, r.Err(), r.Read(), buf.Len())
+		if r.Err() != nil || !slices.Equal(got, values) || r.n != int64(8*(n+3)) || buf.Len() != 4 {
+			t.Fatalf("%d values: %v after %d bytes, %d left", n, r.Err(), r.n, buf.Len())
 		}
 	}
 }

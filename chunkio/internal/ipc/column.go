@@ -50,7 +50,7 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 	if f.index == nil && (f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowFixedList) {
 		c.Type = "list<" + c.Type + ">"
 		if c.Why == "" {
-			c.Leaf.List, c.Width = true, widthUnknown
+			c.List, c.Width = true, widthUnknown
 		}
 		if c.Why == "" && f.kind == arrowFixedList {
 			if c.Width = f.width; c.Width == 0 {
@@ -181,7 +181,7 @@ func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary) {
 	}
 	switch {
 	case outer == 0 && inner == 0:
-	case outer == 0 && !c.Leaf.List:
+	case outer == 0 && !c.List:
 		c.Nulls += inner
 	default:
 		c.Nulls = -1
@@ -204,7 +204,7 @@ const widthUnknown = -1
 func (s *schema) findWidths(ctx context.Context, g *group) error {
 	for l := range s.columns {
 		c := &s.columns[l]
-		if !c.Leaf.List || c.Width != widthUnknown {
+		if !c.List || c.Width != widthUnknown {
 			continue
 		}
 		var err error
@@ -218,7 +218,7 @@ func (s *schema) findWidths(ctx context.Context, g *group) error {
 // seeksWidths reports whether a list column's length is still to be found.
 func (s *schema) seeksWidths() bool {
 	for _, c := range s.columns {
-		if c.Leaf.List && c.Width == widthUnknown {
+		if c.List && c.Width == widthUnknown {
 			return true
 		}
 	}
@@ -229,7 +229,7 @@ func (s *schema) seeksWidths() bool {
 func (s *schema) settleWidths() {
 	for l := range s.columns {
 		c := &s.columns[l]
-		if !c.Leaf.List || c.Width > 0 {
+		if !c.List || c.Width > 0 {
 			continue
 		}
 		switch {

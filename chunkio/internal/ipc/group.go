@@ -125,7 +125,7 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 	if err != nil {
 		return err
 	}
-	if c.Leaf.List {
+	if c.List {
 		return g.decodeFixed(ctx, c, from, to, dst)
 	}
 	if dst[0] == nil {

@@ -158,7 +158,7 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 	if err != nil {
 		return err
 	}
-	if !c.Leaf.List {
+	if !c.List {
 		return g.fail(c, -1, errors.New("not a list"), stream.Text{})
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]

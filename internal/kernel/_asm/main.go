@@ -9,6 +9,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"math/bits"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -74,15 +75,9 @@ var zmm = width{"AVX512", 64, ZMM, func(v VecVirtual) { VPXORD(v, v, v) }}
 // registers, the nv vectors of a row of B are loaded once, an element of A at a time
 // is spread over a vector.
 func mul(e elem, w width, mr, nv int) {
-	TEXT("mul"+e.name+w.name, NOSPLIT, fmt.Sprintf("func(k int, alpha %s, a, b, c *%s, ldc int)", e.goType, e.goType))
-	Doc(fmt.Sprintf("mul%s%s is micro.mul for %d×%d tiles.", e.name, w.name, mr, nv*w.bytes/e.size))
-	Pragma("noescape")
-	k := Load(Param("k"), GP64())
-	a := Load(Param("a"), GP64())
-	b := Load(Param("b"), GP64())
-	c := Load(Param("c"), GP64())
-	ldc := Load(Param("ldc"), GP64())
-	SHLQ(U8(log2(e.size)), ldc)
+	function("mul"+e.name+w.name, fmt.Sprintf("func(k int, alpha %s, a, b, c *%s, ldc int)", e.goType, e.goType), fmt.Sprintf("mul%s%s is micro.mul for %d×%d tiles.", e.name, w.name, mr, nv*w.bytes/e.size))
+	k, a, b, c, ldc := arg("k"), arg("a"), arg("b"), arg("c"), arg("ldc")
+	SHLQ(U8(bits.TrailingZeros(uint(e.size))), ldc)
 
 	sums := make([]VecVirtual, mr*nv)
 	for i := range sums {
@@ -141,8 +136,7 @@ func mul(e elem, w width, mr, nv int) {
 
 	Label("add")
 	Comment("C = alpha·sum + C, rounded once.")
-	alpha, _ := Param("alpha").Resolve()
-	e.broadcast(alpha.Addr, spread)
+	e.broadcast(inMemory("alpha"), spread)
 	for i := range mr {
 		for j := range nv {
 			s := sums[i*nv+j]
@@ -161,55 +155,39 @@ func mul(e elem, w width, mr, nv int) {
 // transpose writes micro.transpose: 4 rows become a part of a panel, 4 (float64) or 8
 // (float32) of their elements at a time.
 func transpose(e elem) {
-	TEXT("transpose"+e.name+"AVX2", NOSPLIT, fmt.Sprintf("func(k int, src *%s, stride int, dst *%s, width int)", e.goType, e.goType))
-	Doc(fmt.Sprintf("transpose%sAVX2 is micro.transpose.", e.name))
-	Pragma("noescape")
-	k := Load(Param("k"), GP64())
-	src := Load(Param("src"), GP64())
-	stride := Load(Param("stride"), GP64())
-	dst := Load(Param("dst"), GP64())
-	width := Load(Param("width"), GP64())
-	SHLQ(U8(log2(e.size)), stride)
-	SHLQ(U8(log2(e.size)), width)
+	function("transpose"+e.name+"AVX2", fmt.Sprintf("func(k int, src *%s, stride int, dst *%s, width int)", e.goType, e.goType), fmt.Sprintf("transpose%sAVX2 is micro.transpose.", e.name))
+	k, src, stride, dst, width := arg("k"), arg("src"), arg("stride"), arg("dst"), arg("width")
+	SHLQ(U8(bits.TrailingZeros(uint(e.size))), stride)
+	SHLQ(U8(bits.TrailingZeros(uint(e.size))), width)
 	third := GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, third)
 	width3 := GP64()
 	LEAQ(Mem{Base: width, Index: width, Scale: 2}, width3)
-	row := func(base Register, i int, by, by3 Register) Mem {
-		return [4]Mem{{Base: base}, {Base: base, Index: by, Scale: 1}, {Base: base, Index: by, Scale: 2}, {Base: base, Index: by3, Scale: 1}}[i]
-	}
+	from, into := fourRows(src, stride, third), fourRows(dst, width, width3)
 	next := GP64() // the four rows after these, for which the next call is likely to ask
 	LEAQ(Mem{Base: src, Index: stride, Scale: 4}, next)
 	fetch := func() {
-		for i := range 4 {
-			PREFETCHT0(row(next, i, stride, third))
+		for _, row := range fourRows(next, stride, third) {
+			PREFETCHT0(row)
 		}
 		ADDQ(Imm(32), next)
 	}
-	r := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
-	t := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	r, t := four(YMM), four(YMM)
 	if e.size == 4 {
 		SUBQ(Imm(8), k)
 		JL(to("rest"))
 		Label("eight")
 		fetch()
 		for i := range r {
-			VMOVUPS(row(src, i, stride, third), r[i])
+			VMOVUPS(from[i], r[i])
 		}
-		VUNPCKLPS(r[1], r[0], t[0]) // a0 b0 a1 b1 | a4 b4 a5 b5
-		VUNPCKHPS(r[1], r[0], t[1]) // a2 b2 a3 b3
-		VUNPCKLPS(r[3], r[2], t[2])
-		VUNPCKHPS(r[3], r[2], t[3])
-		VUNPCKLPD(t[2], t[0], r[0]) // a0 b0 c0 d0 | a4 …
-		VUNPCKHPD(t[2], t[0], r[1])
-		VUNPCKLPD(t[3], t[1], r[2])
-		VUNPCKHPD(t[3], t[1], r[3])
+		transposeSingles(r, t)
 		for i := range r {
-			VMOVUPS(r[i].AsX(), row(dst, i, width, width3))
+			VMOVUPS(r[i].AsX(), into[i])
 		}
 		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dst)
 		for i := range r {
-			VEXTRACTF128(Imm(1), r[i], row(dst, i, width, width3))
+			VEXTRACTF128(Imm(1), r[i], into[i])
 		}
 		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dst)
 		ADDQ(Imm(32), src)
@@ -218,39 +196,24 @@ func transpose(e elem) {
 		Label("rest")
 		ADDQ(Imm(8), k)
 		JZ(to("done"))
-		x := [4]VecVirtual{XMM(), XMM(), XMM(), XMM()}
-		y := [4]VecVirtual{XMM(), XMM(), XMM(), XMM()}
+		x, y := four(XMM), four(XMM)
 		for i := range x {
-			VMOVUPS(row(src, i, stride, third), x[i])
+			VMOVUPS(from[i], x[i])
 		}
-		VUNPCKLPS(x[1], x[0], y[0])
-		VUNPCKHPS(x[1], x[0], y[1])
-		VUNPCKLPS(x[3], x[2], y[2])
-		VUNPCKHPS(x[3], x[2], y[3])
-		VUNPCKLPD(y[2], y[0], x[0])
-		VUNPCKHPD(y[2], y[0], x[1])
-		VUNPCKLPD(y[3], y[1], x[2])
-		VUNPCKHPD(y[3], y[1], x[3])
+		transposeSingles(x, y)
 		for i := range x {
-			VMOVUPS(x[i], row(dst, i, width, width3))
+			VMOVUPS(x[i], into[i])
 		}
 		Label("done")
 	} else {
 		Label("four")
 		fetch()
 		for i := range r {
-			VMOVUPD(row(src, i, stride, third), r[i])
+			VMOVUPD(from[i], r[i])
 		}
-		VUNPCKLPD(r[1], r[0], t[0]) // a0 b0 | a2 b2
-		VUNPCKHPD(r[1], r[0], t[1]) // a1 b1 | a3 b3
-		VUNPCKLPD(r[3], r[2], t[2])
-		VUNPCKHPD(r[3], r[2], t[3])
-		VPERM2F128(Imm(0x20), t[2], t[0], r[0])
-		VPERM2F128(Imm(0x20), t[3], t[1], r[1])
-		VPERM2F128(Imm(0x31), t[2], t[0], r[2])
-		VPERM2F128(Imm(0x31), t[3], t[1], r[3])
+		transposeDoubles(r, t)
 		for i := range r {
-			VMOVUPD(r[i], row(dst, i, width, width3))
+			VMOVUPD(r[i], into[i])
 		}
 		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dst)
 		ADDQ(Imm(32), src)
@@ -264,14 +227,8 @@ func transpose(e elem) {
 // copyPanel writes the copy of rows of a panel that lie side by side in memory, in
 // bytes and so for both types: k times `units` pieces of 16 bytes.
 func copyPanel() {
-	TEXT("copyAVX2", NOSPLIT, "func(k int, src *byte, stride int, dst *byte, units int)")
-	Doc("copyAVX2 copies k runs of 16·units bytes, stride bytes apart, one after the other.")
-	Pragma("noescape")
-	k := Load(Param("k"), GP64())
-	src := Load(Param("src"), GP64())
-	stride := Load(Param("stride"), GP64())
-	dst := Load(Param("dst"), GP64())
-	units := Load(Param("units"), GP64())
+	function("copyAVX2", "func(k int, src *byte, stride int, dst *byte, units int)", "copyAVX2 copies k runs of 16·units bytes, stride bytes apart, one after the other.")
+	k, src, stride, dst, units := arg("k"), arg("src"), arg("stride"), arg("dst"), arg("units")
 	Label("run")
 	left, from := GP64(), GP64()
 	MOVQ(units, left)
@@ -300,12 +257,4 @@ func copyPanel() {
 	JNZ(to("run"))
 	VZEROUPPER()
 	RET()
-}
-
-func log2(n int) uint64 {
-	l := uint64(0)
-	for ; n > 1; n /= 2 {
-		l++
-	}
-	return l
 }

@@ -6,8 +6,58 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// reader of arguments by name.
+// function begins a function.
+func function(name, signature, doc string) {
+	TEXT(name, NOSPLIT, signature)
+	Doc(doc)
+	Pragma("noescape")
+}
+
+// arg loads the argument of a name.
 func arg(name string) Register { return Load(Param(name), GP64()) }
+
+// inMemory is where the caller left the argument of a name.
+func inMemory(name string) Mem {
+	p, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
+}
+
+// four makes registers.
+func four(reg func() VecVirtual) [4]VecVirtual {
+	return [4]VecVirtual{reg(), reg(), reg(), reg()}
+}
+
+// fourRows are the first elements of rows that lie step bytes apart; step3 holds 3·step.
+func fourRows(base, step, step3 Register) [4]Mem {
+	return [4]Mem{{Base: base}, {Base: base, Index: step, Scale: 1}, {Base: base, Index: step, Scale: 2}, {Base: base, Index: step3, Scale: 1}}
+}
+
+// transposeDoubles transposes four vectors of float64, by way of t.
+func transposeDoubles(r, t [4]VecVirtual) {
+	VUNPCKLPD(r[1], r[0], t[0]) // a0 b0 | a2 b2
+	VUNPCKHPD(r[1], r[0], t[1]) // a1 b1 | a3 b3
+	VUNPCKLPD(r[3], r[2], t[2])
+	VUNPCKHPD(r[3], r[2], t[3])
+	VPERM2F128(Imm(0x20), t[2], t[0], r[0])
+	VPERM2F128(Imm(0x20), t[3], t[1], r[1])
+	VPERM2F128(Imm(0x31), t[2], t[0], r[2])
+	VPERM2F128(Imm(0x31), t[3], t[1], r[3])
+}
+
+// transposeSingles does it for float32, in each half of the vectors.
+func transposeSingles(r, t [4]VecVirtual) {
+	VUNPCKLPS(r[1], r[0], t[0]) // a0 b0 a1 b1 | a4 b4 a5 b5
+	VUNPCKHPS(r[1], r[0], t[1]) // a2 b2 a3 b3
+	VUNPCKLPS(r[3], r[2], t[2])
+	VUNPCKHPS(r[3], r[2], t[3])
+	VUNPCKLPD(t[2], t[0], r[0]) // a0 b0 c0 d0 | a4 …
+	VUNPCKHPD(t[2], t[0], r[1])
+	VUNPCKLPD(t[3], t[1], r[2])
+	VUNPCKHPD(t[3], t[1], r[3])
+}
 
 // label jumps are local to a function.
 func to(s string) LabelRef { return LabelRef(s) }
@@ -15,9 +65,7 @@ func to(s string) LabelRef { return LabelRef(s) }
 // dot writes the sums of isa.dot: 16 of them, so that neither the latency of a
 // multiply-add nor the loads of a short vector wait for each other.
 func dot() {
-	TEXT("dotAVX2", NOSPLIT, "func(blocks int, x, y *float64, sums *[16]float64)")
-	Doc("dotAVX2 sets sums[i] to the chain of x[16b+i]·y[16b+i] over b < blocks, fused.")
-	Pragma("noescape")
+	function("dotAVX2", "func(blocks int, x, y *float64, sums *[16]float64)", "dotAVX2 sets sums[i] to the chain of x[16b+i]·y[16b+i] over b < blocks, fused.")
 	blocks, x, y, sums := arg("blocks"), arg("x"), arg("y"), arg("sums")
 	var s, v [4]VecVirtual
 	for i := range s {
@@ -49,9 +97,7 @@ func dot() {
 // and anchors come from far. It does not fuse, so that Go and every instruction set
 // settle neighbours with the same bits.
 func squares() {
-	TEXT("squaresAVX2", NOSPLIT, "func(blocks int, x, y, z *float64) (xy, xz float64)")
-	Doc("squaresAVX2 is isa.squares.")
-	Pragma("noescape")
+	function("squaresAVX2", "func(blocks int, x, y, z *float64) (xy, xz float64)", "squaresAVX2 is isa.squares.")
 	blocks, x, y, z := arg("blocks"), arg("x"), arg("y"), arg("z")
 	var s [4]VecVirtual
 	for i := range s {
@@ -95,14 +141,12 @@ func squares() {
 // axpyRows writes isa.axpyRows: for each of n rows of X, count rows of C get their
 // share of it.
 func axpyRows() {
-	TEXT("axpyRowsAVX2", NOSPLIT, "func(n, count int, index *int32, weight *float64, x *float64, ldx int, width int, c *float64, ldc int)")
-	Doc("axpyRowsAVX2 is isa.axpyRows.")
-	Pragma("noescape")
+	function("axpyRowsAVX2", "func(n, count int, index *int32, weight *float64, x *float64, ldx int, width int, c *float64, ldc int)", "axpyRowsAVX2 is isa.axpyRows.")
 	n, index, weight := arg("n"), arg("index"), arg("weight")
 	x, ldx, ldc := arg("x"), arg("ldx"), arg("ldc")
 	SHLQ(Imm(3), ldx)
 	SHLQ(Imm(3), ldc)
-	w, v := YMM(), [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	w, v := YMM(), four(YMM)
 
 	Label("row")
 	count := Load(Param("count"), GP64())
@@ -110,8 +154,7 @@ func axpyRows() {
 	at := GP64()
 	MOVLQSX(Mem{Base: index}, at)
 	IMULQ(ldc, at)
-	first, _ := Param("c").Resolve()
-	ADDQ(first.Addr, at)
+	ADDQ(inMemory("c"), at)
 	VBROADCASTSD(Mem{Base: weight}, w)
 	from, left := GP64(), Load(Param("width"), GP64())
 	MOVQ(x, from)
@@ -166,9 +209,7 @@ func axpyRows() {
 // narrow writes isa.narrow: 4 rows of a column-major chunk become a part of a float32
 // panel, and rows of float64, 4 columns at a time.
 func narrow() {
-	TEXT("narrowAVX2", NOSPLIT, "func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)")
-	Doc("narrowAVX2 is isa.narrow.")
-	Pragma("noescape")
+	function("narrowAVX2", "func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)", "narrowAVX2 is isa.narrow.")
 	k, src, stride, shift := arg("k"), arg("src"), arg("stride"), arg("shift")
 	dst, width, raw, long := arg("dst"), arg("width"), arg("raw"), arg("long")
 	SHLQ(Imm(3), stride)
@@ -177,13 +218,11 @@ func narrow() {
 	long3 := GP64()
 	LEAQ(Mem{Base: long, Index: long, Scale: 2}, long3)
 	scale, sum, y, s, f := YMM(), YMM(), YMM(), YMM(), XMM()
-	p, _ := Param("scale").Resolve()
-	VBROADCASTSD(p.Addr, scale)
+	VBROADCASTSD(inMemory("scale"), scale)
 	squares := arg("squares")
 	VMOVUPD(Mem{Base: squares}, sum)
-	x := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
-	t := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
-	rows := [4]Mem{{Base: raw}, {Base: raw, Index: long, Scale: 1}, {Base: raw, Index: long, Scale: 2}, {Base: raw, Index: long3, Scale: 1}}
+	x, t := four(YMM), four(YMM)
+	rows := fourRows(raw, long, long3)
 	column := func(x VecVirtual) {
 		PREFETCHT0(Mem{Base: src, Disp: 128}) // of the panels after the next
 		VMOVUPD(Mem{Base: src}, x)
@@ -203,14 +242,7 @@ func narrow() {
 	for _, v := range x {
 		column(v)
 	}
-	VUNPCKLPD(x[1], x[0], t[0])
-	VUNPCKHPD(x[1], x[0], t[1])
-	VUNPCKLPD(x[3], x[2], t[2])
-	VUNPCKHPD(x[3], x[2], t[3])
-	VPERM2F128(Imm(0x20), t[2], t[0], x[0])
-	VPERM2F128(Imm(0x20), t[3], t[1], x[1])
-	VPERM2F128(Imm(0x31), t[2], t[0], x[2])
-	VPERM2F128(Imm(0x31), t[3], t[1], x[3])
+	transposeDoubles(x, t)
 	for i, v := range x {
 		VMOVUPD(v, rows[i])
 	}
@@ -239,13 +271,10 @@ func narrow() {
 
 // lowest writes isa.lowest.
 func lowest() {
-	TEXT("lowestAVX2", NOSPLIT, "func(c, slack *float32, norm float32, n int, out *[16]float32)")
-	Doc("lowestAVX2 is isa.lowest; n is a multiple of 8.")
-	Pragma("noescape")
+	function("lowestAVX2", "func(c, slack *float32, norm float32, n int, out *[16]float32)", "lowestAVX2 is isa.lowest; n is a multiple of 8.")
 	c, slack, n, out := arg("c"), arg("slack"), arg("n"), arg("out")
 	norm, s := YMM(), YMM()
-	pn, _ := Param("norm").Resolve()
-	VBROADCASTSS(pn.Addr, norm)
+	VBROADCASTSS(inMemory("norm"), norm)
 	least := [2]VecVirtual{YMM(), YMM()}
 	for i, v := range least {
 		VMOVUPS(Mem{Base: out, Disp: 32 * i}, v)
@@ -280,17 +309,12 @@ func lowest() {
 
 // below writes isa.below: 16 comparisons at a time until one holds.
 func below() {
-	TEXT("belowAVX2", NOSPLIT, "func(c, slack *float32, norm, limit float32, from, n int) int")
-	Doc("belowAVX2 is isa.below; it reads up to 15 elements beyond n.")
-	Pragma("noescape")
+	function("belowAVX2", "func(c, slack *float32, norm, limit float32, from, n int) int", "belowAVX2 is isa.below; it reads up to 15 elements beyond n.")
 	c, slack, from, n := arg("c"), arg("slack"), arg("from"), arg("n")
 	norm, limit := YMM(), YMM()
-	pn, _ := Param("norm").Resolve()
-	pl, _ := Param("limit").Resolve()
-	VBROADCASTSS(pn.Addr, norm)
-	VBROADCASTSS(pl.Addr, limit)
-	var v [2]VecVirtual
-	v[0], v[1] = YMM(), YMM()
+	VBROADCASTSS(inMemory("norm"), norm)
+	VBROADCASTSS(inMemory("limit"), limit)
+	v := [2]VecVirtual{YMM(), YMM()}
 	any, low, high := YMM(), GP32(), GP32()
 	Label("more")
 	CMPQ(from, n)

@@ -1,5 +1,5 @@
-// Package rowstest is what the tests of methods over rows have in common: a source, a
-// scratch, and the fixtures.
+// Package rowstest is what the tests of methods have in common: a source, a scratch, the
+// fixtures, the anchor graph by its definition, and how to compare.
 package rowstest
 
 import (

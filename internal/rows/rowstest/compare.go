@@ -1,0 +1,40 @@
+package rowstest
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Distance is the largest difference of a and b as a share of the largest value of b; NaN
+// if the lengths differ.
+func Distance(a, b []float64) float64 {
+	if len(a) != len(b) {
+		return math.NaN()
+	}
+	off, size := 0.0, 0.0
+	for i, v := range b {
+		off, size = max(off, math.Abs(a[i]-v)), max(size, math.Abs(v))
+	}
+	if off == 0 {
+		return 0
+	}
+	return off / size
+}
+
+// Refused wants a *stream.UsageError that names every one of the faults.
+func Refused(t testing.TB, err error, faults ...string) {
+	t.Helper()
+	if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) {
+		t.Errorf("got %v, want a usage error that names %q", err, faults)
+		return
+	}
+	for _, fault := range faults {
+		if !strings.Contains(err.Error(), fault) {
+			t.Errorf("%q does not name %q", err, fault)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package rowstest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+)
+
+// Zeros is an n×d matrix in rows.
+func Zeros(n, d int) [][]float64 {
+	t := make([][]float64, n)
+	for i := range t {
+		t[i] = make([]float64, d)
+	}
+	return t
+}
+
+// Ints are the numbers below n.
+func Ints(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// Centred subtracts the mean from every column.
+func Centred(x [][]float64) [][]float64 {
+	out := Zeros(len(x), len(x[0]))
+	for j := range x[0] {
+		mean := 0.0
+		for i := range x {
+			mean += x[i][j]
+		}
+		mean /= float64(len(x)) // at the end: exact where all are equal
+		for i := range x {
+			out[i][j] = x[i][j] - mean
+		}
+	}
+	return out
+}
+
+func columnSums(z [][]float64) []float64 {
+	sums := make([]float64, len(z[0]))
+	for _, row := range z {
+		for a, v := range row {
+			sums[a] += v
+		}
+	}
+	return sums
+}
+
+// Factor is B = ZΔ^(−1/2), n×m; the column of an unused anchor is 0.
+func Factor(z [][]float64) [][]float64 {
+	delta, b := columnSums(z), Zeros(len(z), len(z[0]))
+	for i, row := range z {
+		for a, v := range row {
+			if v > 0 {
+				b[i][a] = v / math.Sqrt(delta[a])
+			}
+		}
+	}
+	return b
+}
+
+// Laplacian is L = I − BBᵀ, n×n.
+func Laplacian(z [][]float64) [][]float64 {
+	b, l := Factor(z), Zeros(len(z), len(z))
+	for i := range l {
+		l[i][i] = 1
+		for j := range l {
+			for a, v := range b[i] {
+				l[i][j] -= v * b[j][a]
+			}
+		}
+	}
+	return l
+}
+
+// Graph is the Graph of rows X, n×d, and Z, n×m, by its definition. It centres X.
+func Graph(x, z [][]float64) *anchor.Graph {
+	x, b := Centred(x), Factor(z)
+	n, d, m := len(x), len(x[0]), len(z[0])
+	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: columnSums(z),
+		G: make([]float64, d*d), C: make([]float64, m*d), S: make([]float64, m*m)}
+	for i, row := range x {
+		for j, v := range row {
+			for k, w := range row {
+				g.G[j*d+k] += v * w
+			}
+		}
+		for a, v := range b[i] {
+			if v == 0 {
+				continue
+			}
+			for j, w := range row {
+				g.C[a*d+j] += v * w
+			}
+			for k, w := range b[i] {
+				g.S[a*m+k] += v * w
+			}
+		}
+	}
+	return g
+}
+
+// Jacobi returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors in
+// columns: it rotates until what is beside the diagonal is rounding.
+func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
+	n := len(symmetric)
+	a, v := Zeros(n, n), Zeros(n, n)
+	for i, row := range symmetric {
+		copy(a[i], row)
+		v[i][i] = 1
+	}
+	for range 60 {
+		for p := range n {
+			for q := p + 1; q < n; q++ {
+				if a[p][q] == 0 {
+					continue
+				}
+				theta := (a[q][q] - a[p][p]) / (2 * a[p][q])
+				tan := math.Copysign(1, theta) / (math.Abs(theta) + math.Hypot(1, theta))
+				cos := 1 / math.Hypot(1, tan)
+				sin := tan * cos
+				for i := range n {
+					a[i][p], a[i][q] = cos*a[i][p]-sin*a[i][q], sin*a[i][p]+cos*a[i][q]
+				}
+				for i := range n {
+					a[p][i], a[q][i] = cos*a[p][i]-sin*a[q][i], sin*a[p][i]+cos*a[q][i]
+					v[i][p], v[i][q] = cos*v[i][p]-sin*v[i][q], sin*v[i][p]+cos*v[i][q]
+				}
+			}
+		}
+	}
+	order := Ints(n)
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(a[i][i], a[j][j]) })
+	vectors = Zeros(n, n)
+	for k, j := range order {
+		values = append(values, a[j][j])
+		for i := range n {
+			vectors[i][k] = v[i][j]
+		}
+	}
+	return values, vectors
+}

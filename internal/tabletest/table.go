@@ -1,0 +1,109 @@
+// Package tabletest is a small table in memory for the tests of statistics over chunks.
+package tabletest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Table has columns of equal length, with NaN where an entry is missing. It is a
+// stream.Source.
+type Table struct {
+	Cols   [][]float64
+	Weight []float64 // of the rows; nil: none
+	Sparse bool      // chunks are sparse
+}
+
+// With returns the table of f(i, j, x), x the entry in row i of column j.
+func (t Table) With(f func(i, j int, x float64) float64) Table {
+	t.Cols = slices.Clone(t.Cols)
+	for j, col := range t.Cols {
+		t.Cols[j] = make([]float64, len(col))
+		for i, x := range col {
+			t.Cols[j][i] = f(i, j, x)
+		}
+	}
+	return t
+}
+
+// Permuted returns the table with column j at place order[j].
+func (t Table) Permuted(order []int) Table {
+	from := t.Cols
+	t.Cols = make([][]float64, len(from))
+	for j, to := range order {
+		t.Cols[to] = from[j]
+	}
+	return t
+}
+
+// N is the number of rows.
+func (t Table) N() int { return len(t.Cols[0]) }
+
+func (t Table) Rows() int64   { return int64(t.N()) }
+func (t Table) Cuts() []int64 { return []int64{0, t.Rows()} }
+
+// Columns are named c0, c1, …
+func (t Table) Columns() []stream.Column {
+	out := make([]stream.Column, len(t.Cols))
+	for j := range out {
+		out[j].Name = fmt.Sprint("c", j)
+	}
+	return out
+}
+
+func (t Table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		const height = 7
+		for from := 0; from < t.N() && yield(t.Chunk(from, min(from+height, t.N())), nil); {
+			from += height
+		}
+	}
+}
+
+// Chunk returns the rows [from, to). NaN surrounds the columns of a dense one: reading a
+// row too many gives a wrong missing entry.
+func (t Table) Chunk(from, to int) *stream.Chunk {
+	n := to - from
+	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.Cols)}
+	if t.Weight != nil {
+		c.Weight = t.Weight[from:to]
+	}
+	if t.Sparse {
+		c.Sparse = &stream.CSR{RowPtr: []int{0}}
+		for i := from; i < to; i++ {
+			for j, col := range t.Cols {
+				if col[i] != 0 {
+					c.Sparse.Index, c.Sparse.Value = append(c.Sparse.Index, int32(j)), append(c.Sparse.Value, col[i])
+				}
+			}
+			c.Sparse.RowPtr = append(c.Sparse.RowPtr, len(c.Sparse.Index))
+		}
+		return c
+	}
+	c.Stride = n + 2
+	c.Data, c.Missing = slices.Repeat([]float64{math.NaN()}, c.Cols*c.Stride), make([]stream.MissingCount, c.Cols)
+	for j, col := range t.Cols {
+		copy(c.Data[j*c.Stride:], col[from:to])
+		for _, x := range col[from:to] {
+			if x != x {
+				c.Missing[j].Nulls++
+			}
+		}
+	}
+	return c
+}
+
+// Add adds the rows [from, to) to a, in chunks of the given height.
+func (t Table) Add(tb testing.TB, a stream.Adder, from, to, height int) {
+	tb.Helper()
+	for ; from < to; from += height {
+		must.Do(tb, a.Add(t.Chunk(from, min(from+height, to))))
+	}
+}
