@@ -81,7 +81,7 @@ func TestExitCodes(t *testing.T) {
 		{"select --partitions 3 " + good, exit.Usage, "partgreedy only"},
 		{"path --method variance " + good, exit.Usage, "no curve"},
 		{"select --stats " + stats + " " + good, exit.Usage, "not both"},
-		{"select --stats " + profile, exit.Usage, "scan the input without --profile-only"},
+		{"select --stats " + profile, exit.Usage, "ufs-stream scan INPUT"},
 		{"select --label x000 --stats " + stats, exit.Usage, "has it as a feature"},
 		{"select --weight x000 --stats " + stats, exit.Usage, "scan again"},
 		{"merge " + stats + " " + stats + " -o " + at("m.ufs"), exit.Usage, "both cover rows 0 to 299"},

@@ -166,7 +166,7 @@ func TestResume(t *testing.T) {
 				scan = append(scan, "--profile", at("profile.ufs"))
 			}
 			must(t, append(scan, "-o", at("want.ufs"))...)
-			args := append(scan, "-o", at("got.ufs"), "--checkpoint", at("state"), "--checkpoint-every", "1ms")
+			args := slices.Concat(scan, []string{"-o", at("got.ufs"), "--checkpoint", at("state"), "--checkpoint-every", "1ms"})
 			midway := 0
 			for n, done := c.first, false; !done; n += c.step {
 				r := invokeWith(newCountdown(n), nil, args...)
@@ -211,7 +211,7 @@ func TestResumeAfterKill(t *testing.T) {
 		at := folder(t)
 		scan := append([]string{"scan", in}, strings.Fields(c.shape)...)
 		must(t, append(scan, "-o", at("want.ufs"))...)
-		args := append(scan, "-o", at("got.ufs"), "--checkpoint", at("state"), "--checkpoint-every", "1ns")
+		args := slices.Concat(scan, []string{"-o", at("got.ufs"), "--checkpoint", at("state"), "--checkpoint-every", "1ns"})
 		for range c.kills {
 			cmd := ownProcess(t, args...)
 			if err := cmd.Start(); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -85,37 +84,6 @@ func TestRowsReport(t *testing.T) {
 	}
 }
 
-// TestRowsGrid: every setting of a grid gives what select gives with its weights.
-func TestRowsGrid(t *testing.T) {
-	in, _ := plant(t, 900, 2)
-	for _, c := range []struct {
-		args, weights string
-		settings      int
-	}{
-		{"--method eufs --clusters 4", "--alpha 0.5x,0.01x,0.1x --beta 0,1e-3..0.1", 12},
-		{"--method hufs --tree correlation", "--alpha 0.01x --beta 0.1x,0.5", 2},
-		{"--method eufs --graph anchor --anchors 40 --mu 2", "--alpha 0.1", 1},
-	} {
-		args := append(strings.Fields(c.args), in, "-k", "6", "--max-iter", "4")
-		g := gridOf(t, append(args, strings.Fields(c.weights)...)...)
-		if len(g.Settings) != c.settings || g.Recommended < -1 || g.Recommended >= len(g.Settings) || g.Why == "" {
-			t.Fatalf("%s: %d settings, want %d; %d recommended because %q", c.args, len(g.Settings), c.settings, g.Recommended, g.Why)
-		}
-		for i, set := range g.Settings {
-			if i > 0 && set.Alpha < g.Settings[i-1].Alpha || set.Beta == nil || exact(set.Gamma) != "" {
-				t.Errorf("setting %d: %+v", i, set)
-			}
-			for _, weights := range [][]string{strings.Fields(set.Flags), {"--alpha", exact(set.Alpha), "--beta", exact(*set.Beta)}} {
-				s := selection(t, append(slices.Clone(args), weights...)...)
-				if !slices.Equal(names(s), set.Selected) || s.Objective[len(s.Objective)-1] != set.Objective ||
-					s.Iterations != set.Iterations || s.Converged != set.Converged {
-					t.Errorf("%v: %v, %d iterations to %v; the grid has %+v", weights, names(s), s.Iterations, s.Objective, set)
-				}
-			}
-		}
-	}
-}
-
 // TestRowsGridWithoutGroups: a setting without a tree or graph, if none was asked for, has
 // no warning and can be recommended.
 func TestRowsGridWithoutGroups(t *testing.T) {
@@ -150,11 +118,7 @@ func TestRowsGridLimits(t *testing.T) {
 		if (g.Memory.Scratch > 0) != (c.limit < 1<<30) {
 			t.Errorf("limit %d: %d bytes of scratch", c.limit, g.Memory.Scratch)
 		}
-		b, err := json.Marshal(g.Settings)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(string(b), g.Recommended, g.Why); want == "" {
+		if got := fmt.Sprint(marshal(t, g.Settings), g.Recommended, g.Why); want == "" {
 			want = got
 		} else if got != want {
 			t.Errorf("%s threads, limit %d: %s\nwant %s", c.threads, c.limit, got, want)
@@ -164,9 +128,7 @@ func TestRowsGridLimits(t *testing.T) {
 	if g := gridOf(t, append(args, "--threads", "4", "--memory-limit", files, "--max-temp-size", fmt.Sprint(scratch))...); g.Memory.Scratch > scratch {
 		t.Errorf("%d bytes of scratch, of %d", g.Memory.Scratch, scratch)
 	}
-	if r := invoke(append([]string{"path", "--threads", "4", "--memory-limit", fmt.Sprint(smallest - 1<<20)}, args...)...); r.code != exit.Memory {
-		t.Errorf("below the smallest limit: exit code %d: %s", r.code, r.err)
-	}
+	ends(t, exit.Memory, "", append([]string{"path", "--threads", "4", "--memory-limit", fmt.Sprint(smallest - 1<<20)}, args...)...)
 }
 
 // TestRowsGridApart: settings whose result rounding decides are left out of the agreement.

@@ -48,7 +48,7 @@ func TestRowsExitCodes(t *testing.T) {
 		{"tree --tree correlation --memory-limit 10MiB " + in, exit.Memory, "--memory-limit"},
 		{"tree --tree correlation --weight x000 " + in, exit.Usage, "--weight"},
 
-		{"select --method eufs --stats " + stats, exit.Usage, "select from the data itself"},
+		{"select --method eufs --stats " + stats, exit.Usage, "select INPUT… --method eufs"},
 		{"path --method hufs --stats " + stats, exit.Usage, "--method greedy with --stats"},
 		{"scan --method eufs -o " + at("x.ufs", "") + " " + in, exit.Usage, "use select INPUT… --method eufs"},
 		{"select --method eufs -", exit.Usage, "save it to a file"},

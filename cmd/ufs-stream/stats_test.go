@@ -11,28 +11,37 @@ import (
 )
 
 // TestStatsServeEverySetting: a file and its statistics give the same selection under
-// any scale, method and subset of columns.
+// any scale, method and subset of columns, also where the statistics hold a graph.
 func TestStatsServeEverySetting(t *testing.T) {
 	in, _ := plant(t, 900, 2)
-	stats := filepath.Join(t.TempDir(), "all.ufs")
+	stats, graph := filepath.Join(t.TempDir(), "all.ufs"), filepath.Join(t.TempDir(), "graph.ufs")
 	must(t, "scan", in, "-o", stats)
+	must(t, "scan", in, "--method", "laplacian", "--scale", "unit", "-o", graph)
+	if out := must(t, "inspect", graph); !strings.Contains(out, "graph statistics") || !strings.Contains(out, "--anchors 225") {
+		t.Errorf("inspect said:\n%s", out)
+	}
 	for _, args := range []string{
-		"-k 9", "-k 9 --scale none", "-k 9 --scale center", "-k 9 --scale minmax", "-k 9 --scale unit",
+		"-k 9 --method partgreedy --scale none", "-k 9 --method variance", "-k 9", "-k 9 --scale none", "-k 9 --scale center", "-k 9 --scale minmax", "-k 9 --scale unit",
 		"--variance 0.9", "-k 14 --keep x040,x00*", "-k 9 --method partgreedy --partitions 4", "-k 9 --method partgreedy --seed 5",
 		"-k 5 --method variance", "-k 5 --method variance --scale minmax", "-k 5 --method random --seed 7",
 		"-k 5 --exclude x01*,x020", "-k 5 --columns x0[0-3]*", "-k 5 --columns x0[0-3]* --method variance", "-k 9 --missing mean",
 	} {
 		a := selection(t, append(strings.Fields(args), in)...)
-		b := selection(t, append(strings.Fields(args), "--stats", stats)...)
-		if x, y := names(a), names(b); !slices.Equal(x, y) {
-			t.Errorf("%s: from the files %v, from statistics %v", args, x, y)
-		}
-		if a.Features != b.Features || len(a.Columns) != len(b.Columns) || len(a.LeftOut) != len(b.LeftOut) {
-			t.Errorf("%s: %d features and %d left out, from statistics %d and %d", args, a.Features, len(a.LeftOut), b.Features, len(b.LeftOut))
-		}
-		for j := range a.Columns {
-			if x, y := fmt.Sprint(a.Columns[j]), fmt.Sprint(b.Columns[j]); x != y { // as text NaN equals itself
-				t.Errorf("%s: column report %s, from statistics %s", args, x, y)
+		for _, from := range []string{stats, graph} {
+			if from == graph && (strings.Contains(args, "columns") || strings.Contains(args, "exclude")) {
+				continue // its distances are between rows of all columns
+			}
+			b := selection(t, append(strings.Fields(args), "--stats", from)...)
+			if x, y := rankingOf(a), rankingOf(b); x != y {
+				t.Errorf("%s: from the files %s, from %s %s", args, x, from, y)
+			}
+			if a.Features != b.Features || len(a.Columns) != len(b.Columns) || len(a.LeftOut) != len(b.LeftOut) || fmt.Sprint(a.Options) != fmt.Sprint(b.Options) {
+				t.Errorf("%s: %d features, %d left out, %v; from %s %d, %d, %v", args, a.Features, len(a.LeftOut), a.Options, from, b.Features, len(b.LeftOut), b.Options)
+			}
+			for j := range a.Columns {
+				if x, y := fmt.Sprint(a.Columns[j]), fmt.Sprint(b.Columns[j]); x != y { // as text NaN equals itself
+					t.Errorf("%s: column report %s, from %s %s", args, x, from, y)
+				}
 			}
 		}
 	}
@@ -116,16 +125,9 @@ func TestSharedProfile(t *testing.T) {
 	must(t, "scan", first, "--missing", "drop-row", "-o", at("1.ufs"))
 	must(t, "scan", second, "--missing", "drop-row", "-o", at("2.ufs"))
 	ends(t, exit.Usage, "--profile", "merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
-	for _, n := range []string{"1", "2"} {
-		must(t, "scan", at(n+".parquet"), "--profile-only", "-o", at("p"+n+".ufs"))
-	}
-	must(t, "merge", at("p1.ufs"), at("p2.ufs"), "-o", at("p.ufs"))
-	for _, n := range []string{"1", "2"} {
-		must(t, "scan", at(n+".parquet"), "--missing", "drop-row", "--profile", at("p.ufs"), "-o", at(n+".ufs"))
-	}
-	must(t, "merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
+	all := scanParts(t, [][]string{{first, "--missing", "drop-row"}, {second, "--missing", "drop-row"}})
 	want := selection(t, first, second, "--missing", "drop-row", "-k", "2")
-	got := selection(t, "--stats", at("all.ufs"), "-k", "2")
+	got := selection(t, "--stats", all, "-k", "2")
 	if x, y := names(got), names(want); !slices.Equal(x, y) || got.RowsUsed != want.RowsUsed {
 		t.Errorf("%v of %d rows, want %v of %d", x, got.RowsUsed, y, want.RowsUsed)
 	}
