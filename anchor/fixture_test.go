@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 type anchorCase struct {
@@ -53,7 +53,7 @@ func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64)
 // units of 1e-16 of their size; weights divide by differences of distances, which are
 // at least 1e-2 times the distances here.
 func TestFixtureAnchor(t *testing.T) {
-	for _, fix := range rowstest.Fixtures[anchorCase](t, "anchor") {
+	for _, fix := range fixtures.Read[anchorCase](t, "anchor") {
 		t.Run(fix.Name, fix.run)
 	}
 }
@@ -103,7 +103,7 @@ type sfufsFile struct {
 // The statistics about the frame's centre, moved back to 0, equal the fixture's; centred,
 // they make the Graph.
 func TestFixtureSfufsStatistics(t *testing.T) {
-	for _, fix := range rowstest.Fixtures[sfufsFile](t, "sfufs") {
+	for _, fix := range fixtures.Read[sfufsFile](t, "sfufs") {
 		tab := fromRows(fix.X)
 		a := rawAnchors(t, tab, fix.Anchors)
 		z, _ := denseZ(t, tab, a, fix.K)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -17,7 +18,7 @@ func TestFixtureLaplacian(t *testing.T) {
 		Score   []*float64 // null: +Inf
 		Ranking []int
 	}
-	for name, fix := range rowstest.Fixtures[fixture](t, "laplacian") {
+	for name, fix := range fixtures.Read[fixture](t, "laplacian") {
 		t.Run(name, func(t *testing.T) {
 			g := rowstest.Graph(fix.X, fix.Z)
 			scores := LaplacianScore(g)

@@ -117,7 +117,7 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 		for r := range x {
 			x[r] = values[i]
 		}
-		return a.partitionNumber(c.Part).Write(chunk, x)
+		return a.partitionNumber(c.Part).Encode(chunk, x, math.IsNaN)
 	}
 	keys, texts, err := hiveParts(a.catalog.files[i].path)
 	if err != nil {

@@ -89,7 +89,7 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 		}
 	}
 	if len(columns) == 0 {
-		return nil, stream.Usagef("only partition keys are selected, which are folders and no columns: add a column with {also}, or write one file ({output} FILE.parquet)")
+		return nil, stream.Usagef("only partition keys are selected, which are folders and no columns: add a column with {also}, or write one file ({o} FILE.parquet)")
 	}
 	return columns, nil
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // arrowCase is an Arrow type with the Parquet type it must become, one value appended
-// for i, and that value as dumpFile writes it.
+// for i, and that value as formattest.Dump has it.
 type arrowCase struct {
 	name     string
 	typ      arrow.DataType
@@ -115,14 +115,6 @@ func TestApplyIPC(t *testing.T) {
 	s := arrow.NewSchema(fields, nil)
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.arrow")
-	f, err := os.Create(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := ipc.NewFileWriter(f, ipc.WithSchema(s), ipc.WithZstd())
-	if err != nil {
-		t.Fatal(err)
-	}
 	// v15 cannot write a dictionary that differs between batches, so all batches are one record.
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	for i := range rows {
@@ -169,14 +161,7 @@ func TestApplyIPC(t *testing.T) {
 		}
 	}
 	record := b.NewRecord()
-	for range 2 {
-		if err := w.Write(record); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, os.WriteFile(in, formattest.Arrow(t, false, []arrow.Record{record, record}, ipc.WithZstd()), 0o600))
 
 	var also []string
 	for _, c := range cases {
@@ -237,9 +222,7 @@ func TestApplyIPC(t *testing.T) {
 	}
 	// In a folder, .arrow becomes .parquet.
 	folder := filepath.Join(dir, "folder")
-	if err := os.Mkdir(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, os.Mkdir(folder, 0o777))
 	if err := os.Rename(in, filepath.Join(folder, "in.arrow")); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -19,10 +20,8 @@ const parquetEnding = ".parquet"
 // arrange chooses the layout of Apply's output from its arguments and the files that
 // they expand to.
 func arrange(inputs, paths []string, out string) (outputLayout, error) {
-	for _, p := range paths {
-		if sameFile(p, out) {
-			return outputLayout{}, stream.Usagef("{output} %s: this would replace the input", out)
-		}
+	if err := atomicfile.NotInput(out, paths...); err != nil {
+		return outputLayout{}, err
 	}
 	roots, err := directories(inputs)
 	if err != nil {
@@ -52,21 +51,12 @@ func arrange(inputs, paths []string, out string) (outputLayout, error) {
 			rel = strings.TrimSuffix(rel, ext) + parquetEnding
 		}
 		if other, ok := taken[rel]; ok {
-			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({output} FILE.parquet)",
+			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE.parquet)",
 				other, p, filepath.Join(out, rel))
 		}
 		taken[rel], l.place[p] = p, rel
 	}
 	return l, nil
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // directories lists the inputs that are directories, also those in lists.

@@ -61,7 +61,7 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 			return err
 		}
 		for k, c := range columns {
-			if err := n.WriteMarked(c.Chunks[0], dense[k][:to-from]); err != nil {
+			if err := n.Encode(c.Chunks[0], dense[k][:to-from], format.IsNull); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,7 @@ import (
 func mustApply(t *testing.T, inputs []string, out string, opt ApplyOptions) ApplyReport {
 	t.Helper()
 	report, err := Apply(t.Context(), inputs, out, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	return report
 }
 
@@ -143,9 +142,7 @@ func TestApplyEveryType(t *testing.T) {
 			t.Fatal("the whole list differs")
 		}
 		data, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		if first == nil {
 			first = data
 		}
@@ -182,9 +179,7 @@ func TestApplyMergesNullability(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.parquet"), filepath.Join(dir, "b.parquet")
 	for _, swap := range []bool{false, true} {
-		if err := WriteParquet(t.Context(), a, everyNumber(20, 7, swap), WriteOptions{Required: !swap}); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, WriteParquet(t.Context(), a, everyNumber(20, 7, swap), WriteOptions{Required: !swap}))
 		if err := WriteParquet(t.Context(), b, everyNumber(20, 7, !swap), WriteOptions{Required: swap}); err != nil {
 			t.Fatal(err)
 		}
@@ -196,9 +191,7 @@ func TestApplyMergesNullability(t *testing.T) {
 			sameColumn(t, got.Column(n), n, got.Column(n).Node, parquet.Repetitions.Optional, want)
 		}
 	}
-	if err := WriteParquet(t.Context(), b, everyNumber(20, 7, false), WriteOptions{Type: "double"}); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, WriteParquet(t.Context(), b, everyNumber(20, 7, false), WriteOptions{Type: "double"}))
 	_, err := Apply(t.Context(), []string{a, b}, filepath.Join(dir, "out.parquet"), ApplyOptions{Columns: []string{"uint8"}})
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || bad.Path != b || !strings.Contains(err.Error(), a) {
@@ -217,9 +210,7 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 	dir := t.TempDir()
 	for i, rel := range []string{"k=1/c=x/p.parquet", "k=1/c=y/p.parquet", "k=2/c=x/p.parquet"} {
 		path := filepath.Join(dir, "in", filepath.FromSlash(rel))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		formattest.WriteEveryType(t, path, 10*i, 5, 5)
 	}
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
@@ -312,10 +303,7 @@ func TestApplyErrors(t *testing.T) {
 		{"memory", nil, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}, Memory: 200 << 10}, new(*stream.MemoryError), "memory-limit"},
 		{"cancelled", cancelled, []string{in}, "o.parquet", ApplyOptions{Columns: []string{"o_u8"}}, nil, "context canceled"},
 	} {
-		if test.ctx == nil {
-			test.ctx = t.Context()
-		}
-		_, err := Apply(test.ctx, test.inputs, filepath.Join(dir, test.out), test.opt)
+		_, err := Apply(cmp.Or(test.ctx, t.Context()), test.inputs, filepath.Join(dir, test.out), test.opt)
 		if err == nil || test.want != nil && !errors.As(err, test.want) || !strings.Contains(err.Error(), test.text) {
 			t.Errorf("%s: %T %v", test.name, err, err)
 		}
@@ -332,18 +320,14 @@ func TestApplyDamagedInput(t *testing.T) {
 	in := filepath.Join(dir, "in.parquet")
 	formattest.WriteEveryType(t, in, 0, 2000, 2000)
 	data, err := os.ReadFile(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	failed := 0
 	for at := 10; at < len(data)-5000; at += len(data) / 61 {
 		bad := slices.Clone(data)
 		for i := range 16 {
 			bad[at+i] ^= 0xA5
 		}
-		if err := os.WriteFile(in, bad, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, os.WriteFile(in, bad, 0o666))
 		out := filepath.Join(dir, "out.parquet")
 		_, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"o_double", "emb[1]"}, Also: []string{"o_text", "emb", "r_i96"}})
 		if err == nil {

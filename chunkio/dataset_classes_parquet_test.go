@@ -1,7 +1,10 @@
 package chunkio
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"math"
 	"math/big"
 	"path/filepath"
 	"slices"
@@ -17,62 +20,82 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// naiveText is the text of a value as dumpFile tells it.
-func naiveText(t *testing.T, name, value string) string {
+// naiveText is the text of a value as formattest's Dump tells it; NaN is missing, as in any column.
+func naiveText(t *testing.T, node *schema.PrimitiveNode, value string) string {
 	t.Helper()
-	number, _, _ := strings.Cut(value, " ")
-	integer := func() int64 { n, _ := strconv.ParseInt(value, 10, 64); return n }
-	switch name {
-	case "text":
-		s, err := strconv.Unquote(value)
-		if err != nil {
-			t.Fatal(err)
+	if value == "null" {
+		return formattest.NoName
+	}
+	integer := func() int64 {
+		n, err := strconv.ParseInt(value, 10, 64)
+		formattest.Must(t, err)
+		return n
+	}
+	bytes := func() []byte {
+		b, err := hex.DecodeString(value)
+		formattest.Must(t, err)
+		return b
+	}
+	float := func(x float64, bits int) string {
+		switch {
+		case x == 0: // of either sign
+			return "0"
+		case math.IsNaN(x):
+			return formattest.NoName
 		}
+		return formattest.NaiveFloat(x, bits)
+	}
+	switch typ := node.LogicalType().(type) {
+	case schema.StringLogicalType:
+		s, err := strconv.Unquote(value)
+		formattest.Must(t, err)
 		return s
-	case "float", "double":
+	case schema.DateLogicalType:
+		return time.Unix(0, 0).UTC().AddDate(0, 0, int(integer())).Format(time.DateOnly)
+	case *schema.TimestampLogicalType:
+		nanos := map[schema.TimeUnitType]int64{schema.TimeUnitMillis: 1e6, schema.TimeUnitMicros: 1e3, schema.TimeUnitNanos: 1}[typ.TimeUnit()]
+		text := time.Unix(0, integer()*nanos).UTC().Format("2006-01-02T15:04:05.999999999")
+		if typ.IsAdjustedToUTC() {
+			text += "Z"
+		}
+		return text
+	case *schema.DecimalLogicalType:
+		n := new(big.Int)
+		if node.PhysicalType() != parquet.Types.FixedLenByteArray {
+			n.SetInt64(integer())
+		} else if b := bytes(); n.SetBytes(b).Bit(8*len(b)-1) == 1 {
+			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+		}
+		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(typ.Scale())), nil)
+		return new(big.Rat).SetFrac(n, power).FloatString(int(typ.Scale()))
+	case schema.Float16LogicalType:
+		return float(formattest.NaiveHalf(binary.LittleEndian.Uint16(bytes())), 32)
+	case *schema.IntLogicalType:
+		if typ.BitWidth() == 64 && !typ.IsSigned() {
+			return fmt.Sprint(uint64(integer()))
+		}
+	}
+	switch number, _, _ := strings.Cut(value, " "); node.PhysicalType() {
+	case parquet.Types.Float, parquet.Types.Double:
 		bits := 64
-		if name == "float" {
+		if node.PhysicalType() == parquet.Types.Float {
 			bits = 32
 		}
 		x, err := strconv.ParseFloat(number, bits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if x == 0 {
-			return "0"
-		}
-		return formattest.NaiveFloat(x, bits)
-	case "u64":
-		return fmt.Sprint(uint64(integer()))
-	case "ts":
-		return time.Unix(0, integer()).UTC().Format(time.RFC3339Nano)
-	case "day":
-		return time.Unix(0, 0).UTC().AddDate(0, 0, int(integer())).Format(time.DateOnly)
-	case "decimal", "half", "i96":
-		b := make([]byte, len(value)/2)
-		for i := range b {
-			n, err := strconv.ParseUint(value[2*i:2*i+2], 16, 8)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b[i] = byte(n)
-		}
-		switch name {
-		case "i96":
-			return fmt.Sprintf("-2440588d%dns", int(b[0])|int(b[1])<<8|int(b[2])<<16)
-		case "half":
-			if x := formattest.NaiveHalf(uint16(b[0]) | uint16(b[1])<<8); x != 0 {
-				return formattest.NaiveFloat(x, 32)
-			}
-			return "0"
-		}
-		n := new(big.Int).SetBytes(b)
-		if b[0] >= 128 {
-			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), 72))
-		}
-		return new(big.Rat).SetFrac(n, big.NewInt(1000)).FloatString(3)
+		formattest.Must(t, err)
+		return float(x, bits)
+	case parquet.Types.Int96:
+		return fmt.Sprintf("-2440588d%dns", binary.LittleEndian.Uint64(bytes()))
 	}
 	return value
+}
+
+func naiveTexts(t *testing.T, l *formattest.Leaf) (texts []string) {
+	t.Helper()
+	for _, v := range l.Rows() {
+		texts = append(texts, naiveText(t, l.Node, v))
+	}
+	return texts
 }
 
 // Every physical type as the label of two files whose columns differ in their
@@ -87,46 +110,25 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 		if l.Top == "emb" || l.Path == "geo.name" {
 			continue
 		}
-		kind := l.Path
-		if _, rest, ok := strings.Cut(l.Path, "_"); ok {
-			kind = rest
-		} else if l.Path == "geo.lat" {
-			kind = "double"
-		}
-		var want []string
-		for _, v := range slices.Concat(l.Rows(), b.Leaves[i].Rows()) {
-			text := formattest.NoName
-			if v != "null" {
-				text = naiveText(t, kind, v)
-			}
-			if text == "NaN" { // of floats only here: missing, as in any column
-				text = formattest.NoName
-			}
-			want = append(want, text)
-		}
+		want := slices.Concat(naiveTexts(t, &l), naiveTexts(t, &b.Leaves[i]))
 		opt := Options{Classes: true, Label: l.Path, Columns: []string{"r_u8"}, Threads: 2}
 		if l.Path == "r_u8" {
 			opt.Columns = []string{"r_u64"}
 		}
 		for _, memory := range []int64{0, 1} {
 			ds, err := Open(t.Context(), paths, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			if memory > 0 {
 				opt.Memory = ds.MinMemory()
-				if ds, err = Open(t.Context(), paths, opt); err != nil {
-					t.Fatal(err)
-				}
+				ds, err = Open(t.Context(), paths, opt)
+				formattest.Must(t, err)
 			}
 			got, _, err := labelled(ds, stream.Range{})
 			if err != nil {
 				t.Fatalf("%s: %v", l.Path, err)
 			}
-			for i := range want {
-				if len(got) != len(want) || got[i] != want[i] {
-					t.Fatalf("%s, row %d: %q, want %q", l.Path, i, got[i], want[i])
-				}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: classes %q, want %q", l.Path, got, want)
 			}
 		}
 	}
@@ -143,54 +145,13 @@ func TestMessyClasses(t *testing.T) {
 	path := formattest.RealFile(t, "messy.parquet")
 	for _, label := range []string{"category", "flag", "day", "ts", "price"} {
 		ds, err := Open(t.Context(), []string{path}, Options{Classes: true, Label: label, Missing: stream.MissingKeep})
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		got, _, err := labelled(ds, stream.Range{})
 		if err != nil {
 			t.Errorf("%s: %v", label, err)
 			continue
 		}
-		var want []string
-		kind := map[string]string{"category": "text", "flag": "bool", "day": "day"}[label]
-		dumped := formattest.Read(t, path, label).Column(label)
-		for _, v := range dumped.Rows() {
-			switch {
-			case v == "null":
-				want = append(want, formattest.NoName)
-			case label == "ts":
-				n, err := strconv.ParseInt(v, 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				typ := dumped.Node.LogicalType().(*schema.TimestampLogicalType)
-				at := time.UnixMicro(n)
-				if typ.TimeUnit() != schema.TimeUnitMicros {
-					at = time.Unix(0, n*map[schema.TimeUnitType]int64{schema.TimeUnitMillis: 1e6, schema.TimeUnitNanos: 1}[typ.TimeUnit()])
-				}
-				text := at.UTC().Format("2006-01-02T15:04:05.999999999")
-				if typ.IsAdjustedToUTC() {
-					text += "Z"
-				}
-				want = append(want, text)
-			case label == "price": // decimal(10,2)
-				base := 10
-				if dumped.Node.PhysicalType() == parquet.Types.FixedLenByteArray {
-					base = 16
-				}
-				n, ok := new(big.Int).SetString(v, base)
-				if !ok {
-					t.Fatal(v)
-				}
-				if size := uint(4 * len(v)); base == 16 && n.Bit(int(size)-1) == 1 {
-					n.Sub(n, new(big.Int).Lsh(big.NewInt(1), size))
-				}
-				want = append(want, new(big.Rat).SetFrac(n, big.NewInt(100)).FloatString(2))
-			default:
-				want = append(want, naiveText(t, kind, v))
-			}
-		}
-		if !slices.Equal(got, want) {
+		if want := naiveTexts(t, formattest.Read(t, path, label).Column(label)); !slices.Equal(got, want) {
 			t.Errorf("%s: other classes", label)
 		}
 	}

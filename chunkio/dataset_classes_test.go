@@ -107,9 +107,7 @@ func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 					t.Fatalf("round %d: %v", round, err)
 				}
 				want, err := naive(tab, opt, columnNames(ds))
-				if err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, err)
 				if !slices.Equal(positions, want.positions) {
 					t.Fatalf("round %d: other rows", round)
 				}
@@ -144,9 +142,7 @@ func TestClassesStayOverPasses(t *testing.T) {
 	disk, paths := plant(tab.addLabel("kind", words), 3, 500, 4)
 	ds := disk.dataset(t, paths, Options{Classes: true, Label: "kind", Missing: stream.MissingDropRow})
 	whole, _, err := labelled(ds, stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	second, _, err := labelled(ds, stream.Range{})
 	if err != nil || !slices.Equal(second, whole) {
 		t.Errorf("the second pass has other classes: %v", err)
@@ -154,13 +150,9 @@ func TestClassesStayOverPasses(t *testing.T) {
 	at := 0
 	for i := range 3 {
 		r, err := stream.Shard(ds, i+1, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		for c, err := range ds.Chunks(t.Context(), r) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			for _, class := range c.Class {
 				if got := ds.Classes()[class]; got != whole[at] {
 					t.Fatalf("shard %d: row %d is of class %q, want %q", i+1, at, got, whole[at])
@@ -267,10 +259,9 @@ func TestPartitionKeysAsClasses(t *testing.T) {
 // every batch replaces.
 func TestClassesOfAStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 7))
-	var content bytes.Buffer
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "kind", Nullable: true,
 		Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}}, nil)
-	w := ipc.NewWriter(&content, ipc.WithSchema(schema), ipc.WithZstd())
+	var records []arrow.Record
 	var want []string
 	for range 5 {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -286,26 +277,19 @@ func TestClassesOfAStream(t *testing.T) {
 				want = append(want, word)
 			}
 		}
-		if err := w.Write(b.NewRecord()); err != nil {
-			t.Fatal(err)
-		}
+		records = append(records, b.NewRecord())
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	opt := Options{Classes: true, Label: "kind", Stdin: bytes.NewReader(content.Bytes())}
+	content := formattest.Arrow(t, true, records, ipc.WithZstd())
+	opt := Options{Classes: true, Label: "kind", Stdin: bytes.NewReader(content)}
 	ds, err := Open(t.Context(), []string{"-"}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	got, _, err := labelled(ds, stream.Range{})
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("other classes, error %v", err)
 	}
-	opt.Stdin = bytes.NewReader(content.Bytes())
-	if ds, err = Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin}); err != nil {
-		t.Fatal(err)
-	}
+	opt.Stdin = bytes.NewReader(content)
+	ds, err = Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin})
+	formattest.Must(t, err)
 	if _, err := ds.With(opt); !isUsage(err) {
 		t.Errorf("classes asked for too late: error %v, want a usage error", err)
 	}

@@ -1,7 +1,6 @@
 package chunkio
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,20 +73,13 @@ func expandArgument(arg string) ([]string, error) {
 
 // readList returns the lines of an input list without blank lines and # comments.
 func readList(path string) ([]string, error) {
-	f, err := os.Open(path)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, stream.Dataf(path, "cannot read the input list: %w", withoutPath(err))
 	}
-	defer f.Close()
 	var lines []string
-	for s := bufio.NewScanner(f); ; {
-		if !s.Scan() {
-			if err := s.Err(); err != nil {
-				return nil, stream.Dataf(path, "cannot read the input list: %w", withoutPath(err))
-			}
-			break
-		}
-		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			lines = append(lines, line)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
 // tree makes files (empty) and links (name → target) in a folder and goes there.
@@ -14,18 +16,14 @@ func tree(t *testing.T, files ...string) {
 	t.Chdir(t.TempDir())
 	for _, f := range files {
 		name, target, link := strings.Cut(f, " -> ")
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		var err error
 		if link {
 			err = os.Symlink(target, name)
 		} else {
 			err = os.WriteFile(name, nil, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 	}
 }
 
@@ -38,9 +36,7 @@ func TestExpand(t *testing.T) {
 		"globs": "[ab].parquet\n",
 	}
 	for name, content := range lists {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 	inD := "d/sub/w.PARQUET d/x.arrow d/y.feather d/z.ipc"
 	for _, c := range []struct{ args, want string }{
@@ -76,9 +72,7 @@ func TestExpand(t *testing.T) {
 
 func TestExpandRefuses(t *testing.T) {
 	tree(t, "a.parquet", "link.parquet -> a.parquet", "empty/notes.txt", "blank")
-	if err := os.WriteFile("blank", []byte("# nothing\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, os.WriteFile("blank", []byte("# nothing\n"), 0o600))
 	for _, c := range []struct {
 		args  string
 		usage bool

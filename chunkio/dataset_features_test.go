@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -63,9 +64,7 @@ func TestListElementAsWeight(t *testing.T) {
 	tab := newTable(3).addScalar("a", []float64{1, 2, 3}).addList("l", 2, [][]float64{{1, 5}, {0, 6}, {2, 7}})
 	disk, paths := plant(tab, 1, 3, 1)
 	got, err := collect(disk.dataset(t, paths, Options{Weight: "l[0]"}), stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if fmt.Sprint(got.rows, got.weights, got.positions) != "[[1 5] [3 7]] [1 2] [0 2]" {
 		t.Errorf("rows %v, weights %v, positions %v", got.rows, got.weights, got.positions)
 	}
@@ -100,9 +99,7 @@ func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 	}
 	for _, opt := range []Options{{Exclude: []string{"b"}}, {Label: "b"}, {Columns: []string{"a"}}} {
 		ds, err := ds.With(opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		if err := passError(ds); err != nil {
 			t.Errorf("%+v: %v", opt, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,10 +40,8 @@ func hiveParts(path string) (keys, values []string, err error) {
 				*part = plain
 			}
 		}
-		for _, k := range keys {
-			if k == key {
-				return nil, nil, stream.Dataf(path, "the partition key %q occurs twice in the path", key)
-			}
+		if slices.Contains(keys, key) {
+			return nil, nil, stream.Dataf(path, "the partition key %q occurs twice in the path", key)
 		}
 		keys, values = append(keys, key), append(values, value)
 	}
@@ -61,12 +60,7 @@ func alignParts(path, reference string, keys []string) ([]string, error) {
 	}
 	aligned := make([]string, len(keys))
 	for i, key := range keys {
-		at := -1
-		for j := range pathKeys {
-			if pathKeys[j] == key {
-				at = j
-			}
-		}
+		at := slices.Index(pathKeys, key)
 		if at < 0 {
 			return nil, keysDiffer(path, reference, pathKeys, keys)
 		}

@@ -34,9 +34,7 @@ func TestPartitionKeysBecomeColumns(t *testing.T) {
 		t.Errorf("left out %v", left)
 	}
 	got, err := collect(ds, stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	for i, want := range []float64{2020, 2020, 2021, 2021, math.NaN(), math.NaN()} {
 		if x := got.rows[i][1]; x != want && !(math.IsNaN(x) && math.IsNaN(want)) {
 			t.Errorf("row %d: year %v, want %v", i, x, want)
@@ -46,9 +44,7 @@ func TestPartitionKeysBecomeColumns(t *testing.T) {
 		t.Errorf("missing %v", got.missing[1])
 	}
 	weighted, err := ds.With(Options{Weight: "year", Columns: []string{"a"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if _, err := collect(weighted, stream.Range{}); !isData(err) || !strings.Contains(err.Error(), "weight is null") {
 		t.Errorf("null weight: error %v", err)
 	}

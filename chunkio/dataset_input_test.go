@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func TestOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty.parquet")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, os.WriteFile(empty, nil, 0o600))
 	for path, want := range map[string]string{
 		filepath.Join(dir, "missing.parquet"): "no such file", dir: "directory", empty: "empty", "/dev/null": "not a regular file",
 	} {
@@ -30,9 +29,7 @@ func TestOpenFile(t *testing.T) {
 		t.Errorf("a missing file cannot be told from others: %v", err)
 	}
 	full := filepath.Join(dir, "full")
-	if err := os.WriteFile(full, []byte("12345"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, os.WriteFile(full, []byte("12345"), 0o600))
 	in, err := openFile(full)
 	if err != nil || in.Size() != 5 || in.Name() != full {
 		t.Fatalf("%v, %v", in, err)

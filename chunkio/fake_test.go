@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -237,9 +238,7 @@ func plant(t *table, files int, groupRows int64, seed uint64) (*fakeDisk, []stri
 func (d *fakeDisk) dataset(t testing.TB, paths []string, opt Options) *Dataset {
 	t.Helper()
 	ds, err := openPaths(context.Background(), paths, d.open, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	return ds
 }
 

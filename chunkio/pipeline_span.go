@@ -189,27 +189,11 @@ func (s *span) failAt(column int, err error, name string) {
 
 // place completes an error with what the span knows of where it happened.
 func (s *span) place(err error, column string) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+	group := s.at.index
+	if _, ok := errors.AsType[*stream.DataError](err); ok && column == "" {
+		group = -1 // the error is about the file as a whole
 	}
-	if _, ok := errors.AsType[*stream.MemoryError](err); ok {
-		return err
-	}
-	place, ok := errors.AsType[*stream.DataError](err)
-	if !ok {
-		return &stream.DataError{Path: s.at.path, RowGroup: s.at.index, Column: column, Row: -1, Err: err}
-	}
-	full := *place
-	if full.Path == "" {
-		full.Path = s.at.path
-	}
-	if full.RowGroup < 0 && column != "" {
-		full.RowGroup = s.at.index
-	}
-	if full.Column == "" {
-		full.Column = column
-	}
-	return &full
+	return format.Place(s.at.path, group, column, err)
 }
 
 // faultAt is an error about one value: row counts within the span.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -49,22 +50,16 @@ func TestSparseRowsEqualDenseRows(t *testing.T) {
 		}
 		disk, paths := plant(dense, 2, 1+rng.Int64N(9000), 1)
 		want, err := collect(disk.dataset(t, paths, opt), stream.Range{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		opt.Sparse = "ix,values"
 		disk, paths = plant(sparse, 3, 1+rng.Int64N(9000), 1)
 		ds := disk.dataset(t, paths, opt)
 		for _, memory := range []int64{ds.MinMemory(), 1 << 30} {
 			opt.Memory = memory
 			ds, err := ds.With(opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			got, err := collect(ds, stream.Range{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			if d := diff(got, want); d != "" {
 				t.Fatalf("round %d: %s", round, d)
 			}
@@ -115,9 +110,7 @@ func TestBadSparseOptions(t *testing.T) {
 		t.Errorf("keeping missing values of sparse rows: error %v", err)
 	}
 	sp, err := ds.With(Options{Sparse: "ix,values"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if left := sp.LeftOut(); len(left) != 2 || left[0].Why != "beside the sparse lists" || left[1].Name != "ix" {
 		t.Errorf("left out %v", left)
 	}
@@ -138,17 +131,14 @@ func TestSparseRowsTooDenseForTheMemory(t *testing.T) {
 	ds := disk.dataset(t, paths, Options{Sparse: "ix,v,400"})
 	opt := Options{Sparse: "ix,v,400", Memory: ds.MinMemory()}
 	tight, err := ds.With(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	short, ok := errors.AsType[*stream.MemoryError](passError(tight))
 	if !ok || short.Limit != opt.Memory {
 		t.Fatalf("error %v, want a MemoryError", short)
 	}
 	opt.Memory = short.Need
-	if ds, err = ds.With(opt); err != nil {
-		t.Fatal(err)
-	}
+	ds, err = ds.With(opt)
+	formattest.Must(t, err)
 	if err := passError(ds); err != nil {
 		t.Errorf("with the memory that was asked for: %v", err)
 	}

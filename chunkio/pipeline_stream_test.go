@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -32,20 +33,7 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 		}
 	}
 	schema := arrow.NewSchema(fields, nil)
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	var w interface {
-		Write(arrow.Record) error
-		Close() error
-	} = ipc.NewWriter(out, ipc.WithSchema(schema))
-	if asFile {
-		if w, err = ipc.NewFileWriter(out, ipc.WithSchema(schema)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	var records []arrow.Record
 	for from := 0; from < tab.rows; from += batch {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		for j, f := range fields {
@@ -58,18 +46,9 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 				}
 			}
 		}
-		if err := w.Write(b.NewRecord()); err != nil {
-			t.Fatal(err)
-		}
+		records = append(records, b.NewRecord())
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(out.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return formattest.Arrow(t, !asFile, records, ipc.WithSchema(schema))
 }
 
 func TestStreamEqualsFile(t *testing.T) {
@@ -80,21 +59,13 @@ func TestStreamEqualsFile(t *testing.T) {
 	fakeOpt := opt
 	fakeOpt.Exclude = []string{"a2", "emb"}
 	want, err := collect(disk.dataset(t, paths, fakeOpt), stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	path := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(path, arrowBytes(t, tab, 3000, true), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, os.WriteFile(path, arrowBytes(t, tab, 3000, true), 0o600))
 	file, err := Open(t.Context(), []string{path}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	got, err := collect(file, stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if d := diff(got, want); d != "" {
 		t.Errorf("file: %s", d)
 	}
@@ -103,16 +74,13 @@ func TestStreamEqualsFile(t *testing.T) {
 	opt.Meter = new(stream.Meter)
 	opt.Stdin = iotest.HalfReader(bytes.NewReader(content))
 	ds, err := Open(t.Context(), []string{"-"}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if ds.Rows() != -1 || ds.Cuts() != nil || ds.Replayable() {
 		t.Errorf("rows %d, cuts %v, replayable %v", ds.Rows(), ds.Cuts(), ds.Replayable())
 	}
 	opt.Memory = ds.MinMemory() + 10*int64(len(content))
-	if ds, err = ds.With(opt); err != nil {
-		t.Fatal(err)
-	}
+	ds, err = ds.With(opt)
+	formattest.Must(t, err)
 	if got, err = collect(ds, stream.Range{}); err != nil {
 		t.Fatal(err)
 	}
@@ -138,18 +106,14 @@ func TestBrokenStreams(t *testing.T) {
 		"fails": io.MultiReader(bytes.NewReader(content[:len(content)/2]), iotest.ErrReader(broken)),
 	} {
 		ds, err := Open(t.Context(), []string{"-"}, Options{Stdin: r})
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		got, err := collect(ds, stream.Range{})
 		if !isData(err) || name == "fails" && !errors.Is(err, broken) {
 			t.Errorf("%s: error %v after %d rows", name, err, len(got.rows))
 		}
 	}
 	ds, err := Open(t.Context(), []string{"-"}, Options{Stdin: bytes.NewReader(arrowBytes(t, randomTable(rand.New(rand.NewPCG(8, 8)), 0, 1, 0), 1, false))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if err := passError(ds); !isData(err) || !strings.Contains(err.Error(), "no rows") {
 		t.Errorf("a stream without rows: error %v", err)
 	}

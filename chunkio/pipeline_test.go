@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -67,12 +69,7 @@ func naiveSample(opt Options, rows int) []bool {
 		positions[i] = int64(i)
 	}
 	s := sampler{seed: opt.Seed}
-	slices.SortFunc(positions, func(a, b int64) int {
-		if s.hash(a) < s.hash(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(positions, func(a, b int64) int { return cmp.Compare(s.hash(a), s.hash(b)) })
 	keep := make([]bool, rows)
 	for i, p := range positions {
 		keep[p] = opt.Sample == 0 || int64(i) < opt.Sample
@@ -154,9 +151,7 @@ func TestRowsDoNotDependOnFiles(t *testing.T) {
 	for _, files := range []int{1, 7, 63} {
 		disk, paths := plant(tab, files, 1000, 5)
 		got, err := collect(disk.dataset(t, paths, opt), stream.Range{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		disk.checkClosed(t)
 		if files == 1 {
 			whole = got
@@ -177,9 +172,7 @@ func TestBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 			for _, memory := range []int64{least, least * 2, least * 3, 1 << 30} {
 				opt := Options{Missing: policy, Threads: threads, Memory: memory}
 				got, err := collect(disk.dataset(t, paths, opt), stream.Range{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, err)
 				if first.rows == nil {
 					first = got
 				}
@@ -200,19 +193,13 @@ func TestShardsAddUpToTheWhole(t *testing.T) {
 	disk, paths := plant(tab, 4, 300, 5)
 	ds := disk.dataset(t, paths, Options{Missing: stream.MissingDropRow, Sample: 2000})
 	whole, err := collect(ds, stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	parts := delivered{missing: make([]stream.MissingCount, len(ds.Columns()))}
 	for i := range 6 {
 		r, err := stream.Shard(ds, i+1, 6)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		part, err := collect(ds, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		parts.rows = append(parts.rows, part.rows...)
 		parts.positions = append(parts.positions, part.positions...)
 		parts.weights = append(parts.weights, part.weights...)
@@ -344,9 +331,7 @@ func TestPassFitsItsMemory(t *testing.T) {
 		t.Errorf("plenty of memory: reading takes %d and %d bytes", a, b)
 	}
 	ds, err := ds.With(Options{Memory: least - 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	_, err = collect(ds, stream.Range{})
 	if e, ok := errors.AsType[*stream.MemoryError](err); !ok || e.Need != least || e.Limit != least-1 {
 		t.Errorf("one byte below the minimum: %v, want a MemoryError of %d", err, least)

@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -37,6 +40,19 @@ func (d *faultyDisk) WriteAt(p []byte, off int64) (int, error) {
 
 func (d *faultyDisk) Close() error { d.closed++; return nil }
 
+const faultyRecord = 16 // bytes
+
+// onFaultyDisk makes a scratch file of count records on a disk that is full after so many writes.
+func onFaultyDisk(t *testing.T, count, writes int) (*Scratch, stream.ScratchFile, *faultyDisk) {
+	t.Helper()
+	s := NewScratch(ScratchOptions{Dir: "DIR"})
+	d := &faultyDisk{data: make([]byte, count*faultyRecord), writes: writes}
+	s.open = func(string, int64) (disk, error) { return d, nil }
+	f, err := s.Make("test", int64(len(d.data)), faultyRecord)
+	formattest.Must(t, err)
+	return s, f, d
+}
+
 // goThrough goes through a file, handing every record to do.
 func goThrough(f stream.ScratchFile, mode stream.ScratchMode, count int, do func(i int, rec []byte)) (err error) {
 	p := f.Pass(mode)
@@ -64,15 +80,11 @@ func TestScratchHoldsWhatMemoryHolds(t *testing.T) {
 	for _, total := range []int64{1, record - 1, record, record + 1, 2 * record, 7*record + 5} {
 		dir := t.TempDir()
 		s := NewScratch(ScratchOptions{Dir: dir})
-		if err := s.Reserve(total); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, s.Reserve(total))
 		var all [2][]byte
 		for kind, in := range []stream.Scratch{s, stream.InMemory{}} {
 			f, err := in.Make("test", total, record)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			count := int((total + record - 1) / record)
 			var wrong bool
 			for _, step := range []struct {
@@ -89,16 +101,12 @@ func TestScratchHoldsWhatMemoryHolds(t *testing.T) {
 					wrong = wrong || len(rec) > record
 				}},
 			} {
-				if err := goThrough(f, step.mode, step.count, step.do); err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, goThrough(f, step.mode, step.count, step.do))
 			}
 			if entries, err := os.ReadDir(dir); wrong || err != nil || len(entries) > 0 {
 				t.Errorf("records too long: %t; folder has %v, %v", wrong, entries, err)
 			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, f.Close())
 		}
 		if !bytes.Equal(all[0], all[1]) || int64(len(all[0])) != total {
 			t.Errorf("%d bytes: the file has\n%v\nmemory has\n%v", total, all[0], all[1])
@@ -113,27 +121,19 @@ func TestScratchReadsSideBySide(t *testing.T) {
 	s := NewScratch(ScratchOptions{Dir: t.TempDir()})
 	defer s.Close()
 	f, err := s.Make("test", 800, 80)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := goThrough(f, stream.ScratchWrite, 10, func(i int, rec []byte) { binary.LittleEndian.PutUint64(rec, uint64(i)) }); err != nil {
-		t.Fatal(err)
-	}
-	errs := make(chan error)
+	formattest.Must(t, err)
+	formattest.Must(t, goThrough(f, stream.ScratchWrite, 10, func(i int, rec []byte) { binary.LittleEndian.PutUint64(rec, uint64(i)) }))
+	var work errgroup.Group
 	for range 4 {
-		go func() {
-			errs <- goThrough(f, stream.ScratchRead, 10, func(i int, rec []byte) {
+		work.Go(func() error {
+			return goThrough(f, stream.ScratchRead, 10, func(i int, rec []byte) {
 				if got := binary.LittleEndian.Uint64(rec); got != uint64(i) {
 					t.Errorf("record %d holds %d", i, got)
 				}
 			})
-		}()
+		})
 	}
-	for range 4 {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
+	formattest.Must(t, work.Wait())
 }
 
 func TestScratchRefusesFilesWithoutRoom(t *testing.T) {
@@ -144,15 +144,11 @@ func TestScratchRefusesFilesWithoutRoom(t *testing.T) {
 		t.Errorf("got %v, want the bound", err)
 	}
 	f, err := s.Make("first", 600, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if _, err := s.Make("second", 401, 100); !errors.As(err, &memory) || memory.Need != 1001 {
 		t.Errorf("got %v, want the bound", err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, f.Close())
 	if _, err := s.Make("second", 401, 100); err != nil { // the first has given its room back
 		t.Error(err)
 	}
@@ -183,15 +179,7 @@ func TestScratchNamesAMissingFolder(t *testing.T) {
 func TestScratchFullDisk(t *testing.T) {
 	const count = 6
 	for writes := range count {
-		s := NewScratch(ScratchOptions{Dir: "DIR"})
-		d := &faultyDisk{data: make([]byte, count*16), writes: writes}
-		s.open = func(string, int64) (disk, error) { return d, nil }
-		f := &scratchFile{}
-		if made, err := makeUnchecked(s, count*16, 16); err != nil {
-			t.Fatal(err)
-		} else {
-			f = made
-		}
+		s, f, d := onFaultyDisk(t, count, writes)
 		err := goThrough(f, stream.ScratchWrite, count, numbered)
 		var out *stream.OutputError
 		if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &out) || !strings.Contains(err.Error(), "temp-dir") {
@@ -209,31 +197,15 @@ func TestScratchFullDisk(t *testing.T) {
 	}
 }
 
-func makeUnchecked(s *Scratch, total int64, record int) (*scratchFile, error) {
-	f, err := s.Make("test", total, record)
-	if err != nil {
-		return nil, err
-	}
-	return f.(*scratchFile), nil
-}
-
 func TestScratchNoticesDamage(t *testing.T) {
-	const count, record = 5, 16
-	for at := range count * record {
-		s := NewScratch(ScratchOptions{Dir: "DIR"})
-		d := &faultyDisk{data: make([]byte, count*record), writes: -1}
-		s.open = func(string, int64) (disk, error) { return d, nil }
-		f, err := makeUnchecked(s, count*record, record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := goThrough(f, stream.ScratchWrite, count, numbered); err != nil {
-			t.Fatal(err)
-		}
+	const count = 5
+	for at := range count * faultyRecord {
+		_, f, d := onFaultyDisk(t, count, -1)
+		formattest.Must(t, goThrough(f, stream.ScratchWrite, count, numbered))
 		d.data[at] ^= 4
 		seen := 0
-		err = goThrough(f, stream.ScratchModify, count, func(int, []byte) { seen++ })
-		if !errors.Is(err, errScratchDamaged) || seen != at/record {
+		err := goThrough(f, stream.ScratchModify, count, func(int, []byte) { seen++ })
+		if !errors.Is(err, errScratchDamaged) || seen != at/faultyRecord {
 			t.Errorf("byte %d: got %v after %d records", at, err, seen)
 		}
 		d.readErr = errors.New("head crash")
@@ -248,21 +220,11 @@ func TestScratchNoticesDamage(t *testing.T) {
 
 // A disk that says it wrote, and did not, is noticed: the checksum is not on it.
 func TestScratchNoticesALostWrite(t *testing.T) {
-	s := NewScratch(ScratchOptions{Dir: "DIR"})
-	d := &faultyDisk{data: make([]byte, 32), writes: -1}
-	s.open = func(string, int64) (disk, error) { return d, nil }
-	f, err := makeUnchecked(s, 32, 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := goThrough(f, stream.ScratchWrite, 2, numbered); err != nil {
-		t.Fatal(err)
-	}
+	_, f, d := onFaultyDisk(t, 2, -1)
+	formattest.Must(t, goThrough(f, stream.ScratchWrite, 2, numbered))
 	before := bytes.Clone(d.data)
-	if err := goThrough(f, stream.ScratchModify, 2, func(i int, rec []byte) { rec[3]++ }); err != nil {
-		t.Fatal(err)
-	}
-	copy(d.data[16:], before[16:])
+	formattest.Must(t, goThrough(f, stream.ScratchModify, 2, func(i int, rec []byte) { rec[3]++ }))
+	copy(d.data[faultyRecord:], before[faultyRecord:])
 	if err := goThrough(f, stream.ScratchRead, 2, func(int, []byte) {}); !errors.Is(err, errScratchDamaged) {
 		t.Errorf("got %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -231,10 +232,8 @@ func (c *statsCursor) take(n int64) ([]byte, error) {
 }
 
 func (s *StatsReader) extent(name string) *statsExtent {
-	for i := range s.sections {
-		if s.sections[i].name == name {
-			return &s.sections[i]
-		}
+	if i := slices.IndexFunc(s.sections, func(e statsExtent) bool { return e.name == name }); i >= 0 {
+		return &s.sections[i]
 	}
 	return nil
 }

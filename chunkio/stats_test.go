@@ -15,6 +15,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -51,9 +52,7 @@ func testStatsHeader() StatsHeader {
 func statsBytes(t testing.TB, h StatsHeader, sections ...Section) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteStatsTo(&b, h, sections...); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, WriteStatsTo(&b, h, sections...))
 	return b.Bytes()
 }
 
@@ -108,21 +107,15 @@ func TestStatsRoundTrip(t *testing.T) {
 
 func TestStatsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.ufs")
-	if err := WriteStats(path, testStatsHeader(), Section{"g", pieces{[]byte("numbers"), 3}}); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, WriteStats(path, testStatsHeader(), Section{"g", pieces{[]byte("numbers"), 3}}))
 	if !IsStats(path) || IsStats(filepath.Dir(path)) || IsStats(path+"x") {
 		t.Error("IsStats")
 	}
 	s, err := OpenStats(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	defer s.Close()
 	r, err := s.SectionReader("g")
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if got, err := io.ReadAll(r); err != nil || string(got) != "numbers" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -224,13 +217,9 @@ func TestStatsStreams(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	file := statsBytes(t, StatsHeader{}, Section{"z", zeros(size)})
 	s, err := readStats("test", bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	r, err := s.SectionReader("z")
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if n, err := io.Copy(io.Discard, r); n != size || err != nil {
 		t.Fatal(n, err)
 	}

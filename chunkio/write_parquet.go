@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
@@ -230,7 +231,7 @@ func (t *tableWriter) encode(c *writer.Chunk, j int) error {
 		}
 		err = format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 	} else {
-		err = t.types[j].Write(c, t.column(j)[:rows])
+		err = t.types[j].Encode(c, t.column(j)[:rows], math.IsNaN)
 	}
 	var bad *writer.ValueError
 	if errors.As(err, &bad) {

@@ -109,6 +109,15 @@ func readBack(t *testing.T, data []byte) (d *formattest.Dump, columns [][]float6
 	return d, columns
 }
 
+// written is the file that writeSource writes.
+func written(t *testing.T, src stream.Source, opt WriteOptions) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	_, _, err := writeSource(t.Context(), &out, src, opt)
+	formattest.Must(t, err)
+	return out.Bytes()
+}
+
 func equalColumns(a, b []float64) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("%d values, want %d", len(a), len(b))
@@ -154,18 +163,12 @@ func TestWriteParquetRoundTrip(t *testing.T) {
 // The statistics of every chunk are those that a plain loop over its values finds.
 func TestWriteParquetStatistics(t *testing.T) {
 	src := everyNumber(5000, 600, true)
-	var out bytes.Buffer
-	if _, _, err := writeSource(t.Context(), &out, src, WriteOptions{RowGroupRows: 2500}); err != nil {
-		t.Fatal(err)
-	}
-	d, cols := readBack(t, out.Bytes())
+	d, cols := readBack(t, written(t, src, WriteOptions{RowGroupRows: 2500}))
 	at := int64(0)
 	for g, rows := range d.Groups {
 		for j, col := range cols {
 			cc, err := d.Meta.RowGroup(g).ColumnChunk(j)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			st, err := cc.Statistics()
 			if err != nil || st == nil || !st.HasMinMax() {
 				t.Fatalf("column %q has no statistics: %v", src.names[j].Name, err)
@@ -222,13 +225,10 @@ func TestWriteParquetCanonical(t *testing.T) {
 	var first []byte
 	for _, block := range []int{1, 64, 1000} {
 		for _, threads := range []int{1, 8} {
-			var out bytes.Buffer
-			if _, _, err := writeSource(t.Context(), &out, everyNumber(1000, block, true), WriteOptions{RowGroupRows: 300, Threads: threads}); err != nil {
-				t.Fatal(err)
-			}
+			out := written(t, everyNumber(1000, block, true), WriteOptions{RowGroupRows: 300, Threads: threads})
 			if first == nil {
-				first = out.Bytes()
-			} else if !bytes.Equal(first, out.Bytes()) {
+				first = out
+			} else if !bytes.Equal(first, out) {
 				t.Fatalf("block %d, %d threads: other bytes", block, threads)
 			}
 		}
@@ -237,15 +237,9 @@ func TestWriteParquetCanonical(t *testing.T) {
 
 func TestWriteParquetSparse(t *testing.T) {
 	src := everyNumber(300, 64, false)
-	var dense, sparse bytes.Buffer
-	if _, _, err := writeSource(t.Context(), &dense, src, WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	dense := written(t, src, WriteOptions{})
 	src.sparse = true
-	if _, _, err := writeSource(t.Context(), &sparse, src, WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(dense.Bytes(), sparse.Bytes()) {
+	if !bytes.Equal(dense, written(t, src, WriteOptions{})) {
 		t.Fatal("sparse chunks write another file than dense ones")
 	}
 }
@@ -273,9 +267,7 @@ func TestWriteParquetRefusesValues(t *testing.T) {
 func assertEmpty(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	for _, e := range entries {
 		t.Errorf("%s was left behind", e.Name())
 	}
@@ -284,24 +276,15 @@ func assertEmpty(t *testing.T, dir string) {
 // A page's dictionary that grows too large falls back to plain in mid-chunk.
 func TestWriteParquetDictionaryFallback(t *testing.T) {
 	const rows = 400_000
-	src := &tableSource{names: []stream.Column{{Name: "int32", Type: "int32"}}, rows: rows, block: 8192}
 	col := make([]float64, rows)
 	for i := range col {
 		col[i] = float64(i)
 	}
-	src.cols = [][]float64{col}
-	var out bytes.Buffer
-	if _, _, err := writeSource(t.Context(), &out, src, WriteOptions{RowGroupRows: rows}); err != nil {
-		t.Fatal(err)
-	}
-	d, cols := readBack(t, out.Bytes())
-	if err := equalColumns(cols[0], col); err != nil {
-		t.Fatal(err)
-	}
+	src := &tableSource{names: []stream.Column{{Name: "int32", Type: "int32"}}, cols: [][]float64{col}, rows: rows, block: 8192}
+	d, cols := readBack(t, written(t, src, WriteOptions{RowGroupRows: rows}))
+	formattest.Must(t, equalColumns(cols[0], col))
 	cc, err := d.Meta.RowGroup(0).ColumnChunk(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	kinds := map[parquet.Encoding]bool{}
 	for _, e := range cc.EncodingStats() {
 		kinds[e.Encoding] = true
@@ -311,7 +294,7 @@ func TestWriteParquetDictionaryFallback(t *testing.T) {
 	}
 }
 
-// failAfter is a writer that fails when n bytes have been written.
+// failAfter is a writer that fails, or comes short without an error, when n bytes have been written.
 type failAfter struct {
 	n   int
 	err error
@@ -330,24 +313,17 @@ func (f *failAfter) Write(p []byte) (int, error) {
 // Every write error comes up, wherever it strikes.
 func TestWriteParquetWriteErrors(t *testing.T) {
 	src := everyNumber(200, 64, true)
-	var whole bytes.Buffer
-	if _, _, err := writeSource(t.Context(), &whole, src, WriteOptions{RowGroupRows: 100}); err != nil {
-		t.Fatal(err)
-	}
+	whole := len(written(t, src, WriteOptions{RowGroupRows: 100}))
 	full := errors.New("no space left")
-	for n := 0; n < whole.Len(); n += 1 + whole.Len()/97 {
+	for n := 0; n < whole; n += 1 + whole/97 {
 		if _, _, err := writeSource(t.Context(), &failAfter{n, full}, src, WriteOptions{RowGroupRows: 100}); !errors.Is(err, full) {
-			t.Fatalf("failed after %d of %d bytes: %v", n, whole.Len(), err)
+			t.Fatalf("failed after %d of %d bytes: %v", n, whole, err)
 		}
 	}
-	if _, _, err := writeSource(t.Context(), shortWriter{}, src, WriteOptions{}); !errors.Is(err, io.ErrShortWrite) {
+	if _, _, err := writeSource(t.Context(), &failAfter{2, nil}, src, WriteOptions{}); !errors.Is(err, io.ErrShortWrite) {
 		t.Fatalf("short writes: %v", err)
 	}
 }
-
-type shortWriter struct{}
-
-func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
 
 func TestWriteParquetCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

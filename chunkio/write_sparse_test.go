@@ -53,22 +53,14 @@ func TestWriteSparseRoundTrip(t *testing.T) {
 			for _, d := range []int{1, 5, 40} {
 				src := countTable(rows, d, 50, typ)
 				opt := WriteOptions{Sparse: true, RowGroupRows: 64, Label: func(p int64) int32 { return int32(p % 3) }, LabelName: "kind"}
-				var dense, sparse bytes.Buffer
-				if _, _, err := writeSource(t.Context(), &dense, src, opt); err != nil {
-					t.Fatal(err)
-				}
+				dense := written(t, src, opt)
 				src.sparse = true
 				opt.Threads = 1
-				if _, _, err := writeSource(t.Context(), &sparse, src, opt); err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(dense.Bytes(), sparse.Bytes()) {
+				if !bytes.Equal(dense, written(t, src, opt)) {
 					t.Errorf("%s, %d×%d: sparse chunks write another file than dense ones", typ, rows, d)
 				}
 				path := filepath.Join(t.TempDir(), "x.parquet")
-				if err := WriteParquet(t.Context(), path, src, opt); err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, WriteParquet(t.Context(), path, src, opt))
 				checkSparseFile(t, path, src, typ)
 			}
 		}
@@ -104,9 +96,7 @@ func checkSparseFile(t *testing.T, path string, src *tableSource, typ string) {
 		return
 	}
 	ds, err := Open(t.Context(), []string{path}, Options{Sparse: fmt.Sprintf("indices,values,%d", len(src.cols)), Label: "kind", Classes: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	got, err := collect(ds, stream.Range{})
 	if err != nil || len(got.rows) != src.rows {
 		t.Fatalf("%d rows, error %v", len(got.rows), err)
@@ -129,13 +119,9 @@ func TestWriteSparseMissing(t *testing.T) {
 	src := countTable(100, 3, 30, "double")
 	src.cols[2][41] = math.NaN()
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	if err := WriteParquet(t.Context(), path, src, WriteOptions{Sparse: true}); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, WriteParquet(t.Context(), path, src, WriteOptions{Sparse: true}))
 	ds, err := Open(t.Context(), []string{path}, Options{Sparse: "indices,values,3", Missing: stream.MissingDropRow})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	got, err := collect(ds, stream.Range{})
 	if err != nil || len(got.rows) != 99 || slices.Contains(got.positions, 41) || got.missing[2].Nulls != 1 {
 		t.Errorf("%d rows, missing %v, error %v", len(got.rows), got.missing, err)
@@ -161,26 +147,16 @@ func TestWriteSparseMissing(t *testing.T) {
 func TestWriteSparseBasehock(t *testing.T) {
 	opt := Options{Sparse: "indices,values", Label: "label", Classes: true}
 	from, err := Open(t.Context(), []string{formattest.RealFile(t, "basehock_sparse.parquet")}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	if err := WriteParquet(t.Context(), path, from, WriteOptions{Sparse: true}); err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, WriteParquet(t.Context(), path, from, WriteOptions{Sparse: true}))
 	opt.Label, opt.Classes, opt.Sparse = "", false, fmt.Sprint("indices,values,", len(from.Columns()))
 	to, err := Open(t.Context(), []string{path}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	want, err := collect(from, stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	got, err := collect(to, stream.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if d := diff(got, want); d != "" {
 		t.Error(d)
 	}

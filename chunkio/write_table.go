@@ -23,69 +23,63 @@ type TableColumn struct {
 // not for data.
 func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	var fields schema.FieldList
-	for _, c := range columns {
-		n := writer.NumberOf("double")
-		switch c.Values.(type) {
+	writes := make([]func(*writer.Chunk) error, len(columns))
+	for i, c := range columns {
+		var node schema.Node
+		switch v := c.Values.(type) {
 		case []string:
-			text := schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Required,
+			node = schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Required,
 				schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
-			fields = append(fields, text)
-			continue
+			writes[i] = func(chunk *writer.Chunk) error {
+				bytes := make([]parquet.ByteArray, len(v))
+				for i, s := range v {
+					bytes[i] = parquet.ByteArray(s)
+				}
+				return writer.Put(chunk, bytes, nil, nil)
+			}
 		case []int64:
-			n = writer.NumberOf("int64")
+			node = writer.NumberOf("int64").Node(c.Name, true)
+			writes[i] = func(chunk *writer.Chunk) error { return writer.Put(chunk, v, nil, nil) }
 		case []float64:
+			double := writer.NumberOf("double")
+			node = double.Node(c.Name, false)
+			writes[i] = func(chunk *writer.Chunk) error {
+				return double.Encode(chunk, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+			}
 		default:
 			return fmt.Errorf("column %s: values of type %T", c.Name, c.Values)
 		}
-		fields = append(fields, n.Node(c.Name, n.Bits > 0))
+		fields = append(fields, node)
 	}
 	p, err := writer.New(w, fields, nil, 1)
 	if err != nil {
 		return err
 	}
 	if rows > 0 {
-		if err := writeTableGroup(p, rows, columns); err != nil {
+		if err := writeTableGroup(p, rows, columns, writes); err != nil {
 			return err
 		}
 	}
 	return p.Finish()
 }
 
-func writeTableGroup(p *writer.File, rows int, columns []TableColumn) error {
+func writeTableGroup(p *writer.File, rows int, columns []TableColumn, writes []func(*writer.Chunk) error) error {
 	g := p.Group(int64(rows))
 	chunks, err := g.Columns(len(columns))
 	if err != nil {
 		return err
 	}
-	for i, c := range columns {
-		if err := writeAny(chunks[i], c.Values); err != nil {
-			return fmt.Errorf("column %s: %w", c.Name, err)
+	for i, c := range chunks {
+		err := format.Guard(func() error { return writes[i](c) })
+		if err == nil {
+			err = c.Finish()
 		}
-		if err := chunks[i].Finish(); err != nil {
-			return fmt.Errorf("column %s: %w", c.Name, err)
+		if err != nil {
+			return fmt.Errorf("column %s: %w", columns[i].Name, err)
 		}
 	}
 	if err := g.Place(chunks); err != nil {
 		return err
 	}
 	return g.End()
-}
-
-// writeAny writes the values of one column of WriteTable.
-func writeAny(c *writer.Chunk, values any) error {
-	return format.Guard(func() error {
-		switch v := values.(type) {
-		case []string:
-			bytes := make([]parquet.ByteArray, len(v))
-			for i, s := range v {
-				bytes[i] = parquet.ByteArray(s)
-			}
-			return writer.Put(c, bytes, nil, nil)
-		case []int64:
-			return writer.Put(c, v, nil, nil)
-		case []float64:
-			return writer.NumberOf("double").Encode(c, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
-		}
-		return fmt.Errorf("values of type %T", values)
-	})
 }

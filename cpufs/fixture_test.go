@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -87,7 +88,7 @@ func TestFixtureCPUFS(t *testing.T)   { checkFixtures(t, "cpufs") }
 func TestFixtureCPUFSnn(t *testing.T) { checkFixtures(t, "cpufsnn") }
 
 func checkFixtures(t *testing.T, kind string) {
-	for name, f := range rowstest.Fixtures[fixture](t, kind) {
+	for name, f := range fixtures.Read[fixture](t, kind) {
 		graphs := []GraphKind{GraphKNN}
 		if f.AnchorB != nil {
 			graphs = append(graphs, GraphAnchors)

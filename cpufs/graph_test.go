@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -35,7 +36,7 @@ func denseLaplacian(g *rows.Graph, n int) []float64 {
 // many rows are gathered at a time. Both are some ten roundings from the truth.
 func TestNeighboursAreTheFixtures(t *testing.T) {
 	for _, kind := range []string{"cpufs", "cpufsnn"} {
-		for name, f := range rowstest.Fixtures[fixture](t, kind) {
+		for name, f := range fixtures.Read[fixture](t, kind) {
 			if f.AnchorB != nil {
 				continue
 			}

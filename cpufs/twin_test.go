@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -227,7 +228,7 @@ func (f *fixture) follow(t *twin) []float64 {
 
 func TestTwinHoldsTheFixtures(t *testing.T) {
 	for _, kind := range []string{"cpufs", "cpufsnn"} {
-		for name, f := range rowstest.Fixtures[fixture](t, kind) {
+		for name, f := range fixtures.Read[fixture](t, kind) {
 			if off := rowstest.Distance(f.follow(f.twin()), f.Objective); !(off <= 1e-9) {
 				t.Errorf("%s: objective off by %.3g", name, off)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
@@ -68,7 +69,7 @@ func TestFixtureEUFS(t *testing.T) { checkFixtures(t, "eufs") }
 func TestFixtureHUFS(t *testing.T) { checkFixtures(t, "hufs") }
 
 func checkFixtures(t *testing.T, kind string) {
-	for name, f := range rowstest.Fixtures[fixture](t, kind) {
+	for name, f := range fixtures.Read[fixture](t, kind) {
 		for _, rows := range []int{0, 7} { // one block, and several
 			t.Run(fmt.Sprintf("%s/%d", name, rows), func(t *testing.T) {
 				_, r, u := f.run(t, rows)

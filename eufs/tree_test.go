@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
@@ -36,8 +37,8 @@ func (t *Tree) string() string {
 
 // The fixtures' trees follow from their names, and from a 3×4 image.
 func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
-	fixtures := rowstest.Fixtures[fixture](t, "hufs")
-	f := fixtures["hufs_small.json"]
+	cases := fixtures.Read[fixture](t, "hufs")
+	f := cases["hufs_small.json"]
 	got := must.Get(PrefixTree(f.Names, "_"))(t)
 	if want := treeOf(t, string(f.Tree)); !same(got, want) {
 		t.Errorf("prefixes: got %s, want %s", got.string(), want.string())
@@ -47,7 +48,7 @@ func TestTreeBuildersMakeTheFixturesTrees(t *testing.T) {
 		pixels = append(pixels, fmt.Sprintf("px_%d_%d", i/4, i%4))
 	}
 	got = must.Get(ImageTree(pixels))(t)
-	if want := treeOf(t, string(fixtures["hufs_small.json/0"].Tree)); !same(got, want) {
+	if want := treeOf(t, string(cases["hufs_small.json/0"].Tree)); !same(got, want) {
 		t.Errorf("image: got %s, want %s", got.string(), want.string())
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
 // fixture is a case of <kind>_small.json. Its about says: f[t], g[t] belong to
@@ -29,7 +29,7 @@ func TestFixtureGreedy(t *testing.T)     { checkFixtures(t, "greedy", false) }
 func TestFixturePartgreedy(t *testing.T) { checkFixtures(t, "partgreedy", true) }
 
 func checkFixtures(t *testing.T, kind string, partitioned bool) {
-	for _, fix := range rowstest.Fixtures[fixture](t, kind) {
+	for _, fix := range fixtures.Read[fixture](t, kind) {
 		t.Run(fix.Name, func(t *testing.T) {
 			x := fromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
@@ -30,7 +31,7 @@ type fixtureCase struct {
 }
 
 func TestFixtureSFUFS(t *testing.T) {
-	for name, file := range rowstest.Fixtures[fixtureFile](t, "sfufs") {
+	for name, file := range fixtures.Read[fixtureFile](t, "sfufs") {
 		if file.Eps != epsilon || file.Iterations < 1 || len(file.SFUFS) == 0 || len(file.FUFS) == 0 {
 			t.Fatalf("%s: ε %v, %d iterations, %d and %d cases", name, file.Eps, file.Iterations, len(file.SFUFS), len(file.FUFS))
 		}

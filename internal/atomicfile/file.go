@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -88,21 +89,14 @@ func (a *File) Commit() error {
 	if a.err == nil && a.done {
 		return &stream.OutputError{Path: a.path, Err: fs.ErrClosed}
 	}
-	if a.err == nil {
-		_ = a.fail(a.buf.Flush())
-	}
-	if a.err == nil {
-		_ = a.fail(a.f.Sync())
-	}
-	if a.err != nil {
-		a.Abort()
-		return a.err
-	}
+	steps := []func() error{a.buf.Flush, a.f.Sync, func() error { return os.Rename(a.temp, a.path) }}
 	if closeBeforeRename {
-		_ = a.fail(a.f.Close())
+		steps = slices.Insert(steps, 2, a.f.Close)
 	}
-	if a.err == nil {
-		_ = a.fail(os.Rename(a.temp, a.path))
+	for _, step := range steps {
+		if a.err == nil {
+			_ = a.fail(step())
+		}
 	}
 	if a.err != nil {
 		a.Abort()

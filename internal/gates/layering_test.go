@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	// Of tests.
 	"internal/must":            {},
 	"internal/browsertest":     {},
+	"internal/fixtures":        {},
 	"internal/tabletest":       {"stream", "internal/must"},
 	"internal/words/wordstest": {"internal/words"},
 	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
@@ -25,13 +26,6 @@ func (m arrowMapping) node(name string, required bool) (*schema.PrimitiveNode, e
 // Parquet has it, milliseconds for the seconds that Parquet lacks.
 func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	none := schema.NoLogicalType{}
-	ofInt := func(bits int8, signed bool) (arrowMapping, error) {
-		physical := parquet.Types.Int32
-		if bits == 64 {
-			physical = parquet.Types.Int64
-		}
-		return arrowMapping{physical, schema.NewIntLogicalType(bits, signed), -1, bits <= 16}, nil
-	}
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
 		m, err := mapArrow(t.ValueType)
@@ -43,22 +37,13 @@ func mapArrow(t arrow.DataType) (arrowMapping, error) {
 		return m, err
 	case *arrow.BooleanType:
 		return arrowMapping{parquet.Types.Boolean, none, -1, false}, nil
-	case *arrow.Int8Type:
-		return ofInt(8, true)
-	case *arrow.Int16Type:
-		return ofInt(16, true)
-	case *arrow.Int32Type:
-		return ofInt(32, true)
-	case *arrow.Int64Type:
-		return ofInt(64, true)
-	case *arrow.Uint8Type:
-		return ofInt(8, false)
-	case *arrow.Uint16Type:
-		return ofInt(16, false)
-	case *arrow.Uint32Type:
-		return ofInt(32, false)
-	case *arrow.Uint64Type:
-		return ofInt(64, false)
+	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type,
+		*arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type:
+		bits, physical := t.(arrow.FixedWidthDataType).BitWidth(), parquet.Types.Int32
+		if bits == 64 {
+			physical = parquet.Types.Int64
+		}
+		return arrowMapping{physical, schema.NewIntLogicalType(int8(bits), arrow.IsSignedInteger(t.ID())), -1, bits <= 16}, nil
 	case *arrow.Float16Type:
 		return arrowMapping{parquet.Types.FixedLenByteArray, schema.Float16LogicalType{}, 2, false}, nil
 	case *arrow.Float32Type:

@@ -49,20 +49,12 @@ func writeArrow(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) erro
 		return gather(c, a.Value, at, def, rep)
 	case *array.Float64:
 		return gather(c, a.Value, at, def, rep)
-	case *array.String:
-		return gather(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
-	case *array.LargeString:
-		return gather(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
-	case *array.StringView:
-		return gather(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
-	case *array.BinaryView:
-		return gather(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
-	case *array.Binary:
-		return gather(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
-	case *array.LargeBinary:
-		return gather(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
 	case *array.FixedSizeBinary:
 		return gather(c, func(i int) parquet.FixedLenByteArray { return a.Value(i) }, at, def, rep)
+	case interface{ Value(int) string }: // text and binary, with offsets of either size and as views
+		return gather(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
+	case interface{ Value(int) []byte }:
+		return gather(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
 	case *array.Duration:
 		return gather(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
 	case *array.Decimal128:

@@ -62,46 +62,45 @@ func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable bool) {
 	s.leaf = append(s.leaf, ipcLeaf{path, f.Type, nullable})
 }
 
+// leafOf is the leaf that an output column comes from; false where there is none.
+func (s *ipcSource) leafOf(c Column) (ipcLeaf, bool) {
+	if c.Kind != FromField {
+		return s.leaf[s.leafAt(c.Leaf)], true
+	}
+	for _, l := range s.leaf {
+		if len(l.path) == 1 && s.reader.Schema().Field(l.path[0]).Name == c.Name {
+			return l, true
+		}
+	}
+	return ipcLeaf{}, false
+}
+
 // Field implements Source.
 func (s *ipcSource) Field(c Column) (Field, error) {
-	if c.Kind == FromField {
-		for _, l := range s.leaf {
-			f := s.reader.Schema().Field(l.path[0])
-			if len(l.path) != 1 || f.Name != c.Name {
-				continue
-			}
-			elem, ok := elementOf(l.typ)
-			if !ok {
-				elem.Type = l.typ // for the error: only nested types come here
-			}
-			m, err := mapArrow(elem.Type)
-			if err != nil {
-				return Field{}, err
-			}
-			node, err := m.node("element", !elem.Nullable)
-			if err != nil {
-				return Field{}, err
-			}
-			list, err := schema.ListOfWithName(c.Name, node, writer.Repetition(!l.nullable), -1)
-			return Field{list, []bool{m.dict}}, err
-		}
+	l, ok := s.leafOf(c)
+	if !ok {
 		return Field{}, errNotWhole(c.Name)
 	}
-	l := s.leaf[s.leafAt(c.Leaf)]
-	typ, required := l.typ, !l.nullable
-	if c.Element >= 0 {
-		elem, ok := elementOf(typ)
-		if !ok {
-			return Field{}, fmt.Errorf("%v is no list", typ)
-		}
+	name, typ, required := c.Name, l.typ, !l.nullable
+	elem, isList := elementOf(typ)
+	switch {
+	case c.Element >= 0 && !isList:
+		return Field{}, fmt.Errorf("%v is no list", typ)
+	case c.Element >= 0:
 		typ, required = elem.Type, false
+	case c.Kind == FromField && isList: // other nested types are an error of mapArrow
+		name, typ, required = "element", elem.Type, !elem.Nullable
 	}
 	m, err := mapArrow(typ)
 	if err != nil {
 		return Field{}, err
 	}
-	node, err := m.node(c.Name, required)
-	return Field{node, []bool{m.dict}}, err
+	node, err := m.node(name, required)
+	if err != nil || c.Kind != FromField {
+		return Field{node, []bool{m.dict}}, err
+	}
+	list, err := schema.ListOfWithName(c.Name, node, writer.Repetition(!l.nullable), -1)
+	return Field{list, []bool{m.dict}}, err
 }
 
 // elementOf is the element field of a list type.
@@ -156,16 +155,7 @@ func (s *ipcSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, e
 
 // copy writes one output column of the record batch.
 func (s *ipcSource) copy(ctx context.Context, c Target) error {
-	var l ipcLeaf
-	if c.Kind == FromField {
-		for _, l = range s.leaf {
-			if len(l.path) == 1 && s.reader.Schema().Field(l.path[0]).Name == c.Name {
-				break
-			}
-		}
-	} else {
-		l = s.leaf[s.leafAt(c.Leaf)]
-	}
+	l, _ := s.leafOf(c.Column) // Field has found it
 	v := viewOf(s.record, l.path)
 	switch {
 	case c.Kind == FromField:

@@ -80,7 +80,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 			return fmt.Errorf("read %d values for %d levels", read, n)
 		}
 		total -= n
-		v, def, rep := values[:read], cut(def, n), cut(rep, n)
+		v, def, rep := values[:read], def[:min(len(def), int(n))], rep[:min(len(rep), int(n))]
 		for _, t := range to {
 			switch {
 			case t.element >= 0:
@@ -105,13 +105,6 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 		return fmt.Errorf("the column chunk has %d values less than the footer says", total)
 	}
 	return split.end()
-}
-
-func cut(levels []int16, n int64) []int16 {
-	if levels == nil {
-		return nil
-	}
-	return levels[:n]
 }
 
 // flatLevels writes the definition levels of a flat column to dst: 1 where a value is

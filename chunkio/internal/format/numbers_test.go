@@ -33,23 +33,10 @@ func TestDecimal(t *testing.T) {
 				n.Not(n) // −n−1, so that the most negative one comes up too
 			}
 			scale := rng.IntN(60) - 20
-			q := new(big.Rat).SetInt(n)
-			p := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil))
-			if scale > 0 {
-				p.Inv(p)
-			}
-			want, _ := q.Mul(q, p).Float64()
-			if got := format.Decimal(twosComplement(n, size), scale); got != want {
+			want := formattest.NaiveDecimal(n, scale)
+			if got := format.Decimal(formattest.BigEndian(n, size), scale); got != want {
 				t.Fatalf("%v·10^%d in %d bytes: %v, want %v", n, -scale, size, got, want)
 			}
 		}
 	}
-}
-
-// twosComplement is n as size big-endian bytes.
-func twosComplement(n *big.Int, size int) []byte {
-	if n.Sign() < 0 {
-		n = new(big.Int).Add(n, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))
-	}
-	return n.FillBytes(make([]byte, size))
 }

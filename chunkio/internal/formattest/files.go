@@ -17,8 +17,6 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
-
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // RealFile is the path of a real dataset, or skips the test where the datasets are
@@ -131,9 +129,7 @@ func (l *Leaf) Element(e int) []string {
 func Read(t *testing.T, path string, only ...string) *Dump {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	defer f.Close()
 	return ReadFrom(t, f, only...)
 }
@@ -142,9 +138,7 @@ func Read(t *testing.T, path string, only ...string) *Dump {
 func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 	t.Helper()
 	r, err := pqfile.NewParquetReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	s := r.MetaData().Schema
 	d := &Dump{Meta: r.MetaData(), Root: s.Root()}
 	for i := range s.NumColumns() {
@@ -158,60 +152,55 @@ func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 				continue
 			}
 			cr, err := r.RowGroup(g).Column(i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			dumpChunk(t, cr, &d.Leaves[i])
+			Must(t, err)
+			Must(t, ReadChunk(cr, &d.Leaves[i]))
 		}
 	}
 	return d
 }
 
-func dumpChunk(t *testing.T, r pqfile.ColumnChunkReader, to *Leaf) {
-	t.Helper()
+// ReadChunk appends all of a column chunk to a leaf.
+func ReadChunk(r pqfile.ColumnChunkReader, to *Leaf) error {
 	switch r := r.(type) {
 	case *pqfile.BooleanColumnChunkReader:
-		dumpValues(t, r, to, func(v bool) string { return fmt.Sprint(v) })
+		return readValues(r, to, func(v bool) string { return fmt.Sprint(v) })
 	case *pqfile.Int32ColumnChunkReader:
-		dumpValues(t, r, to, func(v int32) string { return fmt.Sprint(v) })
+		return readValues(r, to, func(v int32) string { return fmt.Sprint(v) })
 	case *pqfile.Int64ColumnChunkReader:
-		dumpValues(t, r, to, func(v int64) string { return fmt.Sprint(v) })
+		return readValues(r, to, func(v int64) string { return fmt.Sprint(v) })
 	case *pqfile.Int96ColumnChunkReader:
-		dumpValues(t, r, to, func(v parquet.Int96) string { return fmt.Sprintf("%x", v[:]) })
+		return readValues(r, to, func(v parquet.Int96) string { return fmt.Sprintf("%x", v[:]) })
 	case *pqfile.Float32ColumnChunkReader:
-		dumpValues(t, r, to, func(v float32) string { return fmt.Sprintf("%v %08x", v, math.Float32bits(v)) })
+		return readValues(r, to, func(v float32) string { return fmt.Sprintf("%v %08x", v, math.Float32bits(v)) })
 	case *pqfile.Float64ColumnChunkReader:
-		dumpValues(t, r, to, func(v float64) string { return fmt.Sprintf("%v %016x", v, math.Float64bits(v)) })
+		return readValues(r, to, func(v float64) string { return fmt.Sprintf("%v %016x", v, math.Float64bits(v)) })
 	case *pqfile.ByteArrayColumnChunkReader:
-		dumpValues(t, r, to, func(v parquet.ByteArray) string { return fmt.Sprintf("%q", []byte(v)) })
+		return readValues(r, to, func(v parquet.ByteArray) string { return fmt.Sprintf("%q", []byte(v)) })
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
-		dumpValues(t, r, to, func(v parquet.FixedLenByteArray) string { return fmt.Sprintf("%x", []byte(v)) })
-	default:
-		t.Fatalf("unexpected column type %v", r.Type())
+		return readValues(r, to, func(v parquet.FixedLenByteArray) string { return fmt.Sprintf("%x", []byte(v)) })
 	}
+	return fmt.Errorf("unexpected column type %v", r.Type())
 }
 
-func dumpValues[T any](t *testing.T, r interface {
-	HasNext() bool
+func readValues[T any](r interface {
 	Err() error
 	ReadBatch(n int64, values []T, def, rep []int16) (levels int64, read int, err error)
-}, to *Leaf, text func(T) string) {
-	t.Helper()
+}, to *Leaf, text func(T) string) error {
 	const batch = 64 // below every page: byte arrays are lent until the next page
 	values, def, rep := make([]T, batch), make([]int16, batch), make([]int16, batch)
-	for r.HasNext() {
+	for {
 		n, read, err := r.ReadBatch(batch, values, def, rep)
-		if err != nil {
-			t.Fatal(err)
+		if err == nil {
+			err = r.Err()
+		}
+		if err != nil || n == 0 {
+			return err
 		}
 		for _, v := range values[:read] {
 			to.Values = append(to.Values, text(v))
 		}
 		to.Def = append(to.Def, def[:n]...)
 		to.Rep = append(to.Rep, rep[:n]...)
-	}
-	if r.Err() != nil {
-		t.Fatal(r.Err())
 	}
 }
 
@@ -245,15 +234,11 @@ func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
 			node(p+"day", rep, schema.DateLogicalType{}, parquet.Types.Int32, -1))
 	}
 	list, err := schema.ListOfWithName("emb", node("element", opt, none, parquet.Types.Float, -1), opt, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	geo, err := schema.NewGroupNode("geo", opt, schema.FieldList{
 		node("lat", opt, none, parquet.Types.Double, -1), node("name", req, schema.StringLogicalType{}, parquet.Types.ByteArray, -1),
 	}, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	fields = append(fields, list, geo)
 	file := WriteFile(t, fields, len(groups), func(g, _ int, w pqfile.ColumnChunkWriter) error {
 		from := salt
@@ -262,9 +247,7 @@ func WriteEveryType(t *testing.T, path string, salt int, groups ...int) {
 		}
 		return writeTestColumn(w, from, groups[g])
 	})
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.WriteFile(path, file, 0o600))
 }
 
 // WriteFile writes a Parquet file with arrow's writer; put writes column c of group g.
@@ -283,17 +266,11 @@ func WriteFile(t testing.TB, fields schema.FieldList, groups int, put func(g, c 
 			if err == nil {
 				err = column.Close()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			Must(t, err)
 		}
-		if err := rg.Close(); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, rg.Close())
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, w.Close())
 	return out.Bytes()
 }
 
@@ -378,34 +355,4 @@ func mapped[T any](at []int, value func(int) T) []T {
 		out[i] = value(k)
 	}
 	return out
-}
-
-// Memory is a file in memory as an input.
-type Memory struct{ *bytes.Reader }
-
-func NewMemory(b []byte) *Memory { return &Memory{bytes.NewReader(b)} }
-
-func (*Memory) Name() string { return "memory" }
-func (*Memory) Close() error { return nil }
-
-// localFile is a file on disk as an input.
-type localFile struct {
-	*os.File
-	size int64
-}
-
-func (f localFile) Size() int64 { return f.size }
-
-// Open opens a file for a reader to own.
-func Open(t testing.TB, path string) format.Input {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return localFile{f, info.Size()}
 }

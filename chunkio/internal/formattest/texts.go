@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -80,4 +81,22 @@ func NaiveHalf(b uint16) float64 {
 // SameBits reports equality to the bit; all NaNs but the mark of a null are one.
 func SameBits(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b && !format.IsNull(a) && !format.IsNull(b)
+}
+
+// NaiveDecimal is the float64 nearest to n / 10^scale, by exact arithmetic.
+func NaiveDecimal(n *big.Int, scale int) float64 {
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil))
+	if scale > 0 {
+		power.Inv(power)
+	}
+	x, _ := power.Mul(power, new(big.Rat).SetInt(n)).Float64()
+	return x
+}
+
+// BigEndian is n in two's complement of size bytes.
+func BigEndian(n *big.Int, size int) []byte {
+	if n.Sign() < 0 {
+		n = new(big.Int).Add(n, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))
+	}
+	return n.FillBytes(make([]byte, size))
 }

@@ -16,9 +16,8 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
@@ -35,73 +34,37 @@ func smallRecords() []arrow.Record {
 		&arrow.Decimal128Type{Precision: 10, Scale: 2}, arrow.BinaryTypes.String,
 		arrow.StructOf(arrow.Field{Name: "x", Type: p.Uint8, Nullable: true}),
 	}
-	rng := rand.New(rand.NewPCG(7, 8))
-	fields := make([]arrow.Field, len(types))
-	cols := make([]arrow.Array, len(types))
-	for i, typ := range types {
-		fields[i] = arrow.Field{Name: fmt.Sprint("c", i), Type: typ, Nullable: true}
-		cols[i] = appendRows(array.NewBuilder(memory.DefaultAllocator, typ), rng, 0.2, 6)
-	}
-	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, 6)
+	rec := randomRecord(rand.New(rand.NewPCG(7, 8)), 0.2, 6, types...)
 	return []arrow.Record{rec, rec}
 }
 
-// readEverything decodes all that can be decoded, within memory bytes.
-func readEverything(b []byte, isStream bool, limit int64) error {
+// decodeAll decodes all of a batch that can be decoded.
+func decodeAll(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
 	ctx := context.Background()
-	decode := func(leaves []format.Leaf, g format.Group, rows int64) error {
-		rows = min(rows, 1<<12) // the dataset reads by blocks
-		for i, l := range leaves {
-			if l.Width > 0 && l.Width < 1<<10 {
-				if _, err := decodeRows(g, l, i, 0, rows); err != nil {
-					return err
-				}
-			}
-			if l.NoClass == "" {
-				if err := g.DecodeTexts(ctx, i, 0, rows, func([]int32, *text.List) error { return nil }); err != nil {
-					return err
-				}
-			}
-			if l.List {
-				if err := g.DecodeLists(ctx, i, 0, rows, new(format.Lists)); err != nil {
-					return err
-				}
+	rows = min(rows, 1<<12) // the dataset reads by blocks
+	for i, l := range leaves {
+		if l.Width > 0 && l.Width < 1<<10 {
+			if _, err := decodeRows(g, l, i, 0, rows); err != nil {
+				return err
 			}
 		}
-		return nil
-	}
-	if isStream {
-		s, err := NewStream(bytes.NewReader(b), limit, true)
-		if err != nil {
-			return err
+		if l.NoClass == "" {
+			if err := g.DecodeTexts(ctx, i, 0, rows, func([]int32, *text.List) error { return nil }); err != nil {
+				return err
+			}
 		}
-		for {
-			g, rows, err := s.Next(ctx, nil)
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err == nil {
-				err = decode(s.Leaves(), g, rows)
-			}
-			if err != nil {
+		if l.List {
+			if err := g.DecodeLists(ctx, i, 0, rows, new(format.Lists)); err != nil {
 				return err
 			}
 		}
 	}
-	f, err := Open(formattest.NewMemory(b), limit)
-	if err != nil {
-		return err
-	}
-	for i, rows := range f.GroupRows() {
-		g, err := f.Open(ctx, i, nil)
-		if err == nil {
-			err = decode(f.Leaves(), g, rows)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	return nil
+}
+
+// readEverything decodes all that can be decoded, within memory bytes.
+func readEverything(b []byte, isStream bool, memory int64) error {
+	return eachGroup(formattest.NewMemory(b), isStream, memory, decodeAll)
 }
 
 // wantClear fails unless err is one of the errors that name the place.
@@ -117,7 +80,7 @@ func wantClear(t testing.TB, err error) {
 func TestTruncated(t *testing.T) {
 	for name, opts := range compressions {
 		for _, isStream := range []bool{false, true} {
-			b := encoded(t, isStream, smallRecords(), opts...)
+			b := formattest.Arrow(t, isStream, smallRecords(), opts...)
 			if err := readEverything(b, isStream, 1<<20); err != nil {
 				t.Fatal(name, err)
 			}
@@ -145,7 +108,7 @@ func TestFlipped(t *testing.T) {
 	const limit = 1 << 20
 	for _, opts := range compressions {
 		for _, isStream := range []bool{false, true} {
-			b := encoded(t, isStream, smallRecords()[:1], opts...)
+			b := formattest.Arrow(t, isStream, smallRecords()[:1], opts...)
 			step := 1
 			if opts != nil {
 				step = 5
@@ -178,10 +141,8 @@ func TestStreamScratch(t *testing.T) {
 		opts []ipc.Option
 		more bool
 	}{{"plain", nil, false}, {"zstd", []ipc.Option{ipc.WithZstd()}, true}} {
-		s, err := NewStream(bytes.NewReader(encoded(t, true, smallRecords(), c.opts...)), 1<<20, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords(), c.opts...)), 1<<20, false)
+		formattest.Must(t, err)
 		for _, l := range s.Leaves() {
 			if l.Width > 0 && l.Scratch > 2<<20 != c.more {
 				t.Errorf("%s: column %s takes %d bytes to decode, want more than 2 MiB: %v", c.name, l.Name, l.Scratch, c.more)
@@ -191,7 +152,7 @@ func TestStreamScratch(t *testing.T) {
 }
 
 func TestStreamEnds(t *testing.T) {
-	whole := encoded(t, true, smallRecords())
+	whole := formattest.Arrow(t, true, smallRecords())
 	cut := whole[:len(whole)-8]
 	for name, c := range map[string]struct {
 		b    []byte
@@ -201,11 +162,11 @@ func TestStreamEnds(t *testing.T) {
 		"two streams":   {append(bytes.Clone(whole), whole...), "several streams"},
 		"nothing":       {nil, "producer killed"},
 		"marker only":   {whole[len(whole)-8:], "no schema"},
-		"a file":        {encoded(t, false, smallRecords()), "give it by its path"},
+		"a file":        {formattest.Arrow(t, false, smallRecords()), "give it by its path"},
 		"parquet":       {[]byte("PAR1...."), "give it by its path"},
 		"legacy marker": {append(bytes.Clone(cut), 0, 0, 0, 0), ""},
 		"whole":         {whole, ""},
-		"other codec":   {append(bytes.Clone(cut), afterSchema(encoded(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
+		"other codec":   {append(bytes.Clone(cut), afterSchema(formattest.Arrow(t, true, smallRecords(), ipc.WithZstd()))...), "another way"},
 	} {
 		err := readEverything(c.b, true, 1<<20)
 		if c.want == "" {
@@ -222,14 +183,12 @@ func TestStreamEnds(t *testing.T) {
 
 // Streams from before Arrow 0.15 have no continuation marks.
 func TestLegacyFraming(t *testing.T) {
-	b := encoded(t, true, smallRecords())
+	b := formattest.Arrow(t, true, smallRecords())
 	var legacy []byte
 	for len(b) > 8 {
 		n := int(binary.LittleEndian.Uint32(b[4:]))
 		m, err := parseMessage(b[8 : 8+n])
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		end := 8 + n + int(m.body)
 		legacy, b = append(legacy, b[4:end]...), b[end:]
 	}
@@ -241,10 +200,8 @@ func TestLegacyFraming(t *testing.T) {
 // A real pipe, slow and in small pieces.
 func TestPipe(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := encoded(t, true, smallRecords())
+	formattest.Must(t, err)
+	b := formattest.Arrow(t, true, smallRecords())
 	go func() {
 		for i := 0; i < len(b); i += 97 {
 			w.Write(b[i:min(i+97, len(b))])
@@ -255,9 +212,7 @@ func TestPipe(t *testing.T) {
 		w.Close()
 	}()
 	s, err := NewStream(r, 1<<20, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	rows := int64(0)
 	for {
 		g, n, err := s.Next(context.Background(), nil)
@@ -280,11 +235,11 @@ func TestPipe(t *testing.T) {
 // What a message claims is checked against the limit before it is allocated.
 func TestMemoryLimit(t *testing.T) {
 	var m *stream.MemoryError
-	b := encoded(t, true, smallRecords())
+	b := formattest.Arrow(t, true, smallRecords())
 	if err := readEverything(b, true, 100); !errors.As(err, &m) || m.Need <= 100 || m.Limit != 100 {
 		t.Errorf("stream: %v", err)
 	}
-	if err := readEverything(encoded(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
+	if err := readEverything(formattest.Arrow(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
 		t.Errorf("file: %v", err)
 	}
 	claim := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF0, 0xFF, 0xFF, 0x7F}
@@ -296,80 +251,40 @@ func TestMemoryLimit(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	f, err := Open(formattest.NewMemory(encoded(t, false, smallRecords())), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, err := Open(formattest.NewMemory(formattest.Arrow(t, false, smallRecords())), 1<<20)
+	formattest.Must(t, err)
 	if _, err := f.Open(ctx, 0, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	g, err := f.Open(context.Background(), 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	for i := range f.Leaves() {
 		if err := g.Decode(ctx, i, 0, 1, make([][]float64, 3)); !errors.Is(err, context.Canceled) && f.Leaves()[i].Why == "" {
 			t.Error(err)
 		}
 	}
-	s, err := NewStream(bytes.NewReader(encoded(t, true, smallRecords()[:1])), 1<<20, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords()[:1])), 1<<20, false)
+	formattest.Must(t, err)
 	s.peeked = nil
 	if _, _, err := s.Next(ctx, nil); err == nil {
 		t.Error("a cancelled stream goes on")
 	}
 }
 
-var errPlanted = errors.New("injected")
-
-// failingInput fails from some read on, or reads short.
-type failingInput struct {
-	format.Input
-	left int
-}
-
-func (f *failingInput) ReadAt(p []byte, off int64) (int, error) {
-	if f.left--; f.left < 0 {
-		return 0, errPlanted
-	}
-	return f.Input.ReadAt(p, off)
-}
-
 // An error of the input at any read comes out, with the place.
 func TestReadErrors(t *testing.T) {
-	b := encoded(t, false, smallRecords(), ipc.WithZstd())
-	for n := 0; ; n++ {
-		in := &failingInput{formattest.NewMemory(b), n}
-		f, err := Open(in, 1<<20)
-		for i := 0; err == nil && i < 2; i++ {
-			var g format.Group
-			if g, err = f.Open(context.Background(), i, nil); err != nil {
-				break
-			}
-			for j, l := range f.Leaves() {
-				if _, e := decodeRows(g, l, j, 0, 6); e != nil && l.Width > 0 {
-					err = e
-				}
-			}
+	formattest.FailEveryRead(t, formattest.Arrow(t, false, smallRecords(), ipc.WithZstd()), false, func(in format.Input) error {
+		err := eachGroup(in, false, 1<<20, decodeAll)
+		if err != nil {
+			wantClear(t, err)
 		}
-		if in.left >= 0 {
-			if err != nil {
-				t.Fatal(err)
-			}
-			break
-		}
-		if !errors.Is(err, errPlanted) {
-			t.Fatalf("read %d fails: %v", n, err)
-		}
-		wantClear(t, err)
-	}
+		return err
+	})
 }
 
 func fuzz(f *testing.F, isStream bool) {
 	for _, opts := range compressions {
-		f.Add(encoded(f, isStream, smallRecords(), opts...))
+		f.Add(formattest.Arrow(f, isStream, smallRecords(), opts...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := readEverything(b, isStream, 1<<20); err != nil {
@@ -384,33 +299,25 @@ func FuzzStream(f *testing.F) { fuzz(f, true) }
 // Columns are decoded from several goroutines at once, with the same result.
 func TestConcurrent(t *testing.T) {
 	for _, opts := range compressions {
-		f, err := Open(formattest.NewMemory(encoded(t, false, smallRecords(), opts...)), 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, err := Open(formattest.NewMemory(formattest.Arrow(t, false, smallRecords(), opts...)), 1<<20)
+		formattest.Must(t, err)
 		g, err := f.Open(context.Background(), 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error)
-		const workers = 8
-		for range workers {
-			go func() {
+		formattest.Must(t, err)
+		var work errgroup.Group
+		for range 8 {
+			work.Go(func() error {
 				for i, l := range f.Leaves() {
 					want, err1 := decodeRows(g, l, i, 0, 6)
 					got, err2 := decodeRows(g, l, i, 2, 6)
 					if l.Width > 0 && (err1 != nil || err2 != nil || math.Float64bits(want[0][2]) != math.Float64bits(got[0][0])) {
-						done <- fmt.Errorf("%s: %w, %w", l.Name, err1, err2)
-						return
+						return fmt.Errorf("%s: %w, %w", l.Name, err1, err2)
 					}
 				}
-				done <- nil
-			}()
+				return nil
+			})
 		}
-		for range workers {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+		if err := work.Wait(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -3,11 +3,10 @@ package ipc
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
@@ -17,32 +16,20 @@ func BenchmarkDecode(b *testing.B) {
 	const rows, cols = 1 << 16, 64
 	for _, typ := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Uint8} {
 		rng := rand.New(rand.NewPCG(1, 1))
-		var fields []arrow.Field
-		var data []arrow.Array
-		for j := range cols {
-			fields = append(fields, arrow.Field{Name: fmt.Sprint(j), Type: typ, Nullable: true})
-			data = append(data, appendRows(array.NewBuilder(memory.DefaultAllocator, typ), rng, 0.01, rows))
-		}
-		rec := array.NewRecord(arrow.NewSchema(fields, nil), data, rows)
+		rec := randomRecord(rng, 0.01, rows, slices.Repeat([]arrow.DataType{typ}, cols)...)
 		for name, opts := range compressions {
-			file := encoded(b, false, []arrow.Record{rec}, opts...)
+			file := formattest.Arrow(b, false, []arrow.Record{rec}, opts...)
 			b.Run(fmt.Sprintf("%v/%s", typ, name), func(b *testing.B) {
 				dst := [][]float64{make([]float64, rows)}
 				b.SetBytes(rows * cols * 8)
 				b.ReportAllocs()
 				for b.Loop() {
 					f, err := Open(formattest.NewMemory(file), 1<<30)
-					if err != nil {
-						b.Fatal(err)
-					}
+					formattest.Must(b, err)
 					g, err := f.Open(b.Context(), 0, nil)
-					if err != nil {
-						b.Fatal(err)
-					}
+					formattest.Must(b, err)
 					for l := range cols {
-						if err := g.Decode(b.Context(), l, 0, rows, dst); err != nil {
-							b.Fatal(err)
-						}
+						formattest.Must(b, g.Decode(b.Context(), l, 0, rows, dst))
 					}
 				}
 			})

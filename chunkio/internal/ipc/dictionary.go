@@ -36,8 +36,7 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 	if f == nil {
 		return 0, nil
 	}
-	plain := *f
-	plain.index, plain.node, plain.buffer, plain.views, plain.unions = nil, 0, 0, 0, 0
+	plain := f.values()
 	if len(d.nodes) < 1 || len(d.buffers) < 2 {
 		return 0, fmt.Errorf("damaged metadata (dictionary %d without values)", d.id)
 	}
@@ -46,7 +45,7 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 		return 0, &stream.MemoryError{What: fmt.Sprintf("the dictionary of column %q", f.name), Need: 8 * n, Limit: 8 * max(limit, 0)}
 	}
 	g := &group{batch: d.batch, body: body}
-	r, err := g.openNumbers(&plain, 0, n)
+	r, err := g.openNumbers(plain, 0, n)
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +55,7 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 		*all = *old
 		all.values = all.values[:len(all.values):len(all.values)]
 	}
-	if g.mayBeNull(&plain) {
+	if g.mayBeNull(plain) {
 		all.nulls += max(d.nodes[0].nulls, 1) // 1 where the number is unknown: addNulls asks whether there is any
 	}
 	for n > 0 { // by tiles: the length is only what the file claims
@@ -133,8 +132,7 @@ func (d *textDictionary) need() (n int64) {
 // load reads the values, of field f's type, the first time.
 func (d *textDictionary) load(ctx context.Context, f *field) (*text.List, error) {
 	d.once.Do(func() {
-		plain := *f
-		plain.index, plain.node, plain.buffer, plain.views, plain.unions = nil, 0, 0, 0, 0
+		plain := f.values()
 		all := &text.List{}
 		for _, b := range d.batches {
 			if len(b.nodes) == 0 {
@@ -143,7 +141,7 @@ func (d *textDictionary) load(ctx context.Context, f *field) (*text.List, error)
 			}
 			g := &group{batch: b.batch, body: b.body}
 			// A dictionary is read to its end once it is begun, or every group would miss it.
-			d.err = g.plainTexts(context.WithoutCancel(ctx), &plain, 0, b.nodes[0].length, all.AddAll)
+			d.err = g.plainTexts(context.WithoutCancel(ctx), plain, 0, b.nodes[0].length, all.AddAll)
 			if d.err != nil {
 				return
 			}

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -42,13 +43,10 @@ func (*celsius) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error)
 
 type celsiusArray struct{ array.ExtensionArrayBase }
 
-// numericTypes has every type that can be decoded, and how it is to be called.
-func numericTypes() []struct {
-	typ  arrow.DataType
-	name string
-} {
+// numericTypes has every type that can be decoded, and the name a leaf of it has.
+func numericTypes() (types []arrow.DataType, names []string) {
 	p := arrow.PrimitiveTypes
-	return []struct {
+	for _, c := range []struct {
 		typ  arrow.DataType
 		name string
 	}{
@@ -68,7 +66,10 @@ func numericTypes() []struct {
 		{arrow.RunEndEncodedOf(p.Int32, p.Float64), "double"},
 		{arrow.RunEndEncodedOf(p.Int16, p.Uint8), "uint8"},
 		{newCelsius(), "double"},
+	} {
+		types, names = append(types, c.typ), append(names, c.name)
 	}
+	return types, names
 }
 
 const testListWidth = 3 // of every list with one length
@@ -112,17 +113,7 @@ func appendRandom(b array.Builder, rng *rand.Rand, nulls float64) {
 		}
 	case *array.Decimal256Builder:
 		b.Append(decimal256.FromBigInt(new(big.Int).Mul(big.NewInt(int64(x)), new(big.Int).SetUint64(rng.Uint64()>>rng.Uint64N(64)))))
-	case *array.FixedSizeListBuilder:
-		b.Append(true)
-		for range testListWidth {
-			appendRandom(b.ValueBuilder(), rng, nulls)
-		}
-	case *array.ListBuilder:
-		b.Append(true)
-		for range testListWidth {
-			appendRandom(b.ValueBuilder(), rng, nulls)
-		}
-	case *array.LargeListBuilder:
+	case array.ListLikeBuilder:
 		b.Append(true)
 		for range testListWidth {
 			appendRandom(b.ValueBuilder(), rng, nulls)
@@ -168,39 +159,12 @@ func libraryValue(a arrow.Array, i int) float64 {
 	if a.IsNull(i) {
 		return format.Null
 	}
-	decimal := func(x *big.Int, scale int32) float64 {
-		r := new(big.Rat).SetInt(x)
-		ten := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil))
-		if scale > 0 {
-			r.Quo(r, ten)
-		} else {
-			r.Mul(r, ten)
-		}
-		f, _ := r.Float64()
-		return f
-	}
 	switch a := a.(type) {
 	case *array.Boolean:
 		if a.Value(i) {
 			return 1
 		}
 		return 0
-	case *array.Int8:
-		return float64(a.Value(i))
-	case *array.Int16:
-		return float64(a.Value(i))
-	case *array.Int32:
-		return float64(a.Value(i))
-	case *array.Int64:
-		return float64(a.Value(i))
-	case *array.Uint8:
-		return float64(a.Value(i))
-	case *array.Uint16:
-		return float64(a.Value(i))
-	case *array.Uint32:
-		return float64(a.Value(i))
-	case *array.Uint64:
-		return float64(a.Value(i))
 	case *array.Float16:
 		return formattest.NaiveHalf(a.Value(i).Uint16())
 	case *array.Float32:
@@ -208,9 +172,9 @@ func libraryValue(a arrow.Array, i int) float64 {
 	case *array.Float64:
 		return a.Value(i)
 	case *array.Decimal128:
-		return decimal(a.Value(i).BigInt(), a.DataType().(*arrow.Decimal128Type).Scale)
+		return formattest.NaiveDecimal(a.Value(i).BigInt(), int(a.DataType().(*arrow.Decimal128Type).Scale))
 	case *array.Decimal256:
-		return decimal(a.Value(i).BigInt(), a.DataType().(*arrow.Decimal256Type).Scale)
+		return formattest.NaiveDecimal(a.Value(i).BigInt(), int(a.DataType().(*arrow.Decimal256Type).Scale))
 	case *array.Dictionary:
 		return libraryValue(a.Dictionary(), a.GetValueIndex(i))
 	case *array.RunEndEncoded:
@@ -218,7 +182,11 @@ func libraryValue(a arrow.Array, i int) float64 {
 	case array.ExtensionArray:
 		return libraryValue(a.Storage(), i)
 	}
-	panic(fmt.Sprintf("%T", a))
+	x, err := strconv.ParseFloat(a.ValueStr(i), 64) // an integer
+	if err != nil {
+		panic(fmt.Sprintf("%T: %v", a, err))
+	}
+	return x
 }
 
 // libraryRow is row i of a column of scalars or lists.
@@ -238,62 +206,27 @@ func libraryRow(a arrow.Array, i, width int) []float64 {
 	return row
 }
 
-// encoded writes records as a file or a stream.
-func encoded(t testing.TB, stream bool, records []arrow.Record, opts ...ipc.Option) []byte {
-	t.Helper()
-	opts = append(opts, ipc.WithSchema(records[0].Schema()))
-	var b bytes.Buffer
-	var w interface {
-		Write(arrow.Record) error
-		Close() error
-	}
-	if stream {
-		w = ipc.NewWriter(&b, opts...)
-	} else {
-		f, err := ipc.NewFileWriter(&seekBuffer{&b}, opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w = f
-	}
-	for _, r := range records {
-		if err := w.Write(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// seekBuffer is what NewFileWriter asks for; it only tells the position.
-type seekBuffer struct{ *bytes.Buffer }
-
-func (b *seekBuffer) Seek(int64, int) (int64, error) { return int64(b.Len()), nil }
-
-// readGroups opens b and calls f for every batch of it.
-func readGroups(t testing.TB, b []byte, stream bool, f func(leaves []format.Leaf, i int, g format.Group, rows int64) error) error {
-	t.Helper()
+// eachGroup opens a file or a stream and calls f for every batch of it.
+func eachGroup(in format.Input, isStream bool, limit int64, f func(leaves []format.Leaf, i int, g format.Group, rows int64) error) error {
 	ctx := context.Background()
-	if !stream {
-		file, err := Open(formattest.NewMemory(b), 1<<30)
+	if !isStream {
+		file, err := Open(in, limit)
 		if err != nil {
 			return err
 		}
 		for i, rows := range file.GroupRows() {
 			g, err := file.Open(ctx, i, nil)
-			if err != nil {
-				return err
+			if err == nil {
+				err = f(file.Leaves(), i, g, rows)
 			}
-			if err := f(file.Leaves(), i, g, rows); err != nil {
+			if err != nil {
 				return err
 			}
 			g.Close()
 		}
 		return file.Close()
 	}
-	s, err := NewStream(bytes.NewReader(b), 1<<30, true)
+	s, err := NewStream(io.NewSectionReader(in, 0, in.Size()), limit, true)
 	if err != nil {
 		return err
 	}
@@ -301,14 +234,25 @@ func readGroups(t testing.TB, b []byte, stream bool, f func(leaves []format.Leaf
 		g, rows, err := s.Next(ctx, nil)
 		if errors.Is(err, io.EOF) {
 			return nil
-		} else if err != nil {
-			return err
 		}
-		if err := f(s.Leaves(), i, g, rows); err != nil {
+		if err == nil {
+			err = f(s.Leaves(), i, g, rows)
+		}
+		if err != nil {
 			return err
 		}
 		g.Close()
 	}
+}
+
+// readGroups is eachGroup with enough memory, and ends the test at an error.
+func readGroups(t testing.TB, b []byte, isStream bool, f func(leaves []format.Leaf, i int, g format.Group, rows int64)) {
+	t.Helper()
+	err := eachGroup(formattest.NewMemory(b), isStream, 1<<30, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
+		f(leaves, i, g, rows)
+		return nil
+	})
+	formattest.Must(t, err)
 }
 
 // decodeRows decodes rows [from, to) of leaf l, all elements.
@@ -322,55 +266,62 @@ func decodeRows(g format.Group, l format.Leaf, at int, from, to int64) ([][]floa
 
 var compressions = map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}}
 
+// mustDecode is decodeRows, and ends the test at an error.
+func mustDecode(t testing.TB, g format.Group, l format.Leaf, at int, from, to int64) [][]float64 {
+	t.Helper()
+	dst, err := decodeRows(g, l, at, from, to)
+	if err != nil {
+		t.Fatalf("leaf %d (%s): %v", at, l.Type, err)
+	}
+	return dst
+}
+
+// sameRows reports whether two readings have the same bits.
+func sameRows(a, b [][]float64) bool {
+	return slices.EqualFunc(a, b, func(a, b []float64) bool { return slices.EqualFunc(a, b, formattest.SameBits) })
+}
+
+// randomRecord has a nullable column c0, c1, … of random values for each type.
+func randomRecord(rng *rand.Rand, nulls float64, rows int, types ...arrow.DataType) arrow.Record {
+	fields := make([]arrow.Field, len(types))
+	cols := make([]arrow.Array, len(types))
+	for i, typ := range types {
+		fields[i] = arrow.Field{Name: fmt.Sprint("c", i), Type: typ, Nullable: true}
+		cols[i] = appendRows(array.NewBuilder(memory.DefaultAllocator, typ), rng, nulls, rows)
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), cols, int64(rows))
+}
+
 // Every type, nullable and not, in batches of edge sizes and as slices, compressed and
 // not, as file and as stream, whole and by any range of rows, equals the library's own reading.
 func TestRoundTrip(t *testing.T) {
-	types := numericTypes()
-	fields := make([]arrow.Field, len(types))
-	for i, typ := range types {
-		fields[i] = arrow.Field{Name: fmt.Sprint("c", i), Type: typ.typ, Nullable: true}
-	}
-	schema := arrow.NewSchema(fields, nil)
+	types, _ := numericTypes()
 	for name, opts := range compressions {
 		for _, nulls := range []float64{0, 0.3} {
 			rng := rand.New(rand.NewPCG(1, 2))
 			var records []arrow.Record
 			for _, rows := range []int{5, 0, 1, 8, tileValues + 9, 100} {
-				cols := make([]arrow.Array, len(types))
-				for i := range cols {
-					cols[i] = appendRows(array.NewBuilder(memory.DefaultAllocator, types[i].typ), rng, nulls, rows+7)
-				}
-				whole := array.NewRecord(schema, cols, int64(rows+7))
-				records = append(records, whole.NewSlice(3, int64(rows+3)))
+				records = append(records, randomRecord(rng, nulls, rows+7, types...).NewSlice(3, int64(rows+3)))
 			}
 			// A dictionary may be replaced in streams only, and v15 writes one for each batch.
-			for _, stream := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/nulls=%v/stream=%v", name, nulls, stream), func(t *testing.T) {
-					var b []byte
-					if stream {
-						b = encoded(t, true, records, opts...)
-						check(t, b, true, records, rng)
-						return
-					}
-					for i := range records {
-						b = encoded(t, false, records[i:i+1], opts...)
-						check(t, b, false, records[i:i+1], rng)
-					}
-				})
-			}
+			t.Run(fmt.Sprintf("%s/nulls=%v/stream", name, nulls), func(t *testing.T) {
+				check(t, formattest.Arrow(t, true, records, opts...), true, records, rng)
+			})
+			t.Run(fmt.Sprintf("%s/nulls=%v/file", name, nulls), func(t *testing.T) {
+				for i := range records {
+					check(t, formattest.Arrow(t, false, records[i:i+1], opts...), false, records[i:i+1], rng)
+				}
+			})
 		}
 	}
 }
 
 func check(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *rand.Rand) {
 	t.Helper()
-	types := numericTypes()
-	empty := true
-	for _, r := range records {
-		empty = empty && r.NumRows() == 0
-	}
+	types, names := numericTypes()
+	empty := !slices.ContainsFunc(records, func(r arrow.Record) bool { return r.NumRows() > 0 })
 	batches := 0
-	err := readGroups(t, b, stream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
+	readGroups(t, b, stream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 		batches++
 		rec := records[i]
 		if rows != rec.NumRows() || len(leaves) != len(types) {
@@ -379,13 +330,10 @@ func check(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *ran
 		for l, leaf := range leaves {
 			col := rec.Column(l)
 			list := leaf.Type[:4] == "list"
-			if leaf.Name != rec.ColumnName(l) || leaf.Type != types[l].name || leaf.List != list {
-				t.Errorf("leaf %d is %+v, want type %s", l, leaf, types[l].name)
+			if leaf.Name != rec.ColumnName(l) || leaf.Type != names[l] || leaf.List != list {
+				t.Errorf("leaf %d is %+v, want type %s", l, leaf, names[l])
 			}
-			if list && rows > 0 && leaf.Width == 0 && allNull(col) {
-				continue
-			}
-			if empty && list {
+			if list && (empty || rows > 0 && leaf.Width == 0 && allNull(col)) {
 				continue
 			}
 			if !stream && leaf.Nulls >= 0 && !list {
@@ -399,29 +347,20 @@ func check(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *ran
 					t.Errorf("%s: %d nulls promised, %d there", leaf.Type, leaf.Nulls, n)
 				}
 			}
-			dst, err := decodeRows(g, leaf, l, 0, rows)
-			if err != nil {
-				return fmt.Errorf("leaf %d (%s): %w", l, leaf.Type, err)
-			}
+			dst := mustDecode(t, g, leaf, l, 0, rows)
 			for r := range int(rows) {
 				for e, want := range libraryRow(col, r, leaf.Width) {
 					if !formattest.SameBits(dst[e][r], want) {
-						t.Fatalf("leaf %d (%v), batch %d, row %d[%d]: %v (%x), want %v", l, types[l].typ, i, r, e, dst[e][r], math.Float64bits(dst[e][r]), want)
+						t.Fatalf("leaf %d (%v), batch %d, row %d[%d]: %v (%x), want %v", l, types[l], i, r, e, dst[e][r], math.Float64bits(dst[e][r]), want)
 					}
 				}
 			}
 			for range 4 {
 				from := rng.Int64N(rows + 1)
 				to := from + rng.Int64N(rows-from+1)
-				part, err := decodeRows(g, leaf, l, from, to)
-				if err != nil {
-					return err
-				}
-				for e := range part {
-					for r := range part[e] {
-						if !formattest.SameBits(part[e][r], dst[e][from+int64(r)]) {
-							t.Fatalf("leaf %d, rows [%d,%d) differ from the whole at %d", l, from, to, r)
-						}
+				for e, part := range mustDecode(t, g, leaf, l, from, to) {
+					if !slices.EqualFunc(part, dst[e][from:to], formattest.SameBits) {
+						t.Fatalf("leaf %d, element %d, rows [%d,%d) differ from the whole", l, e, from, to)
 					}
 				}
 			}
@@ -429,27 +368,18 @@ func check(t *testing.T, b []byte, stream bool, records []arrow.Record, rng *ran
 				continue
 			}
 			var got format.Lists
-			if err := g.DecodeLists(context.Background(), l, 0, rows, &got); err != nil {
-				return err
-			}
+			formattest.Must(t, g.DecodeLists(context.Background(), l, 0, rows, &got))
 			for r := range int(rows) {
 				want := libraryRow(col, r, leaf.Width)
-				row := got.Values[got.Ptr[r]:got.Ptr[r+1]]
-				if col.IsNull(r) != got.Null[r] || col.IsNull(r) && len(row) > 0 || !col.IsNull(r) && len(row) != len(want) {
-					t.Fatalf("list %d row %d: %v, null %v", l, r, row, got.Null[r])
+				if col.IsNull(r) {
+					want = nil
 				}
-				for e := range row {
-					if !formattest.SameBits(row[e], want[e]) {
-						t.Fatalf("list %d row %d: %v, want %v", l, r, row, want)
-					}
+				if row := got.Values[got.Ptr[r]:got.Ptr[r+1]]; col.IsNull(r) != got.Null[r] || !slices.EqualFunc(row, want, formattest.SameBits) {
+					t.Fatalf("list %d row %d: %v, null %v, want %v", l, r, row, got.Null[r], want)
 				}
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if batches != len(records) {
 		t.Errorf("%d batches, want %d", batches, len(records))
 	}
@@ -461,45 +391,29 @@ func allNull(a arrow.Array) bool { return a.NullN() == a.Len() }
 // with a validity bitmap or without: what is read stays the same.
 func TestUnknownNulls(t *testing.T) {
 	const rows = 1013 // as no buffer's length is, so that bytes of it mark the arrays
-	types := numericTypes()
+	types, _ := numericTypes()
 	for _, isStream := range []bool{false, true} {
 		for _, nulls := range []float64{0, 0.3} {
-			rng := rand.New(rand.NewPCG(3, 4))
-			var fields []arrow.Field
-			var cols []arrow.Array
-			for i, typ := range types {
-				a := appendRows(array.NewBuilder(memory.DefaultAllocator, typ.typ), rng, nulls, rows)
-				fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: typ.typ, Nullable: true})
-				cols = append(cols, a)
-			}
-			whole := encoded(t, isStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)})
+			rec := randomRecord(rand.New(rand.NewPCG(3, 4)), nulls, rows, types...)
+			whole := formattest.Arrow(t, isStream, []arrow.Record{rec})
 			var want [][][]float64
-			read := func(b []byte, each func(i int, l format.Leaf, got [][]float64)) {
-				err := readGroups(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) error {
-					for i, l := range leaves {
-						got, err := decodeRows(g, l, i, 0, rows)
-						if err != nil {
-							return err
-						}
-						each(i, l, got)
+			readGroups(t, whole, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) {
+				for i, l := range leaves {
+					want = append(want, mustDecode(t, g, l, i, 0, rows))
+				}
+			})
+			unknown, n := uncount(whole, rec.Columns())
+			if n < len(types) {
+				t.Fatalf("%d arrays of %d columns found", n, len(types))
+			}
+			readGroups(t, unknown, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) {
+				for i, l := range leaves {
+					if !sameRows(mustDecode(t, g, l, i, 0, rows), want[i]) {
+						t.Errorf("stream=%v nulls=%v: %s differs", isStream, nulls, l.Type)
 					}
-					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			read(whole, func(_ int, _ format.Leaf, got [][]float64) { want = append(want, got) })
-			unknown, n := uncount(whole, cols)
-			if n < len(cols) {
-				t.Fatalf("%d arrays of %d columns found", n, len(cols))
-			}
-			read(unknown, func(i int, l format.Leaf, got [][]float64) {
-				if !slices.EqualFunc(got, want[i], func(a, b []float64) bool { return slices.EqualFunc(a, b, formattest.SameBits) }) {
-					t.Errorf("stream=%v nulls=%v: %s differs", isStream, nulls, l.Type)
-				}
-				if l.Nulls > 0 || l.Nulls == 0 && !isStream {
-					t.Errorf("%s promises %d nulls", l.Type, l.Nulls)
+					if l.Nulls > 0 || l.Nulls == 0 && !isStream {
+						t.Errorf("%s promises %d nulls", l.Type, l.Nulls)
+					}
 				}
 			})
 		}

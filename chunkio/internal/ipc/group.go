@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const remedyDamaged = "the data is damaged: write it again"
+var remedyDamaged = stream.Textf("the data is damaged: write it again")
 
 // refusal is an error whose own text says what to do.
 type refusal struct{ error }
@@ -85,13 +85,12 @@ func (g *group) place(err error) error {
 	if m := new(stream.MemoryError); errors.As(err, &m) {
 		return err
 	}
-	return g.fail(nil, -1, err, stream.Textf(remedyDamaged))
+	return g.fail(nil, -1, err, remedyDamaged)
 }
 
-// fail places err; row counts within the batch, -1 where unknown.
+// fail places err, if it is one; row counts within the batch, -1 where unknown.
 func (g *group) fail(c *column, row int64, err error, remedy stream.Text) error {
-	var placed *stream.DataError
-	if errors.As(err, &placed) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if _, placed := errors.AsType[*stream.DataError](err); err == nil || placed || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if errors.As(err, new(refusal)) {
@@ -131,10 +130,7 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 	if dst[0] == nil {
 		return nil
 	}
-	if err := g.decodeScalars(c, from, to, dst[0][:to-from]); err != nil {
-		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
-	}
-	return nil
+	return g.fail(c, -1, g.decodeScalars(c, from, to, dst[0][:to-from]), remedyDamaged)
 }
 
 func (g *group) decodeScalars(c *column, from, to int64, dst []float64) error {

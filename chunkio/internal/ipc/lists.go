@@ -55,7 +55,7 @@ func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(
 				r.to = r.from + int64(c.list.width)
 			}
 			if r.from < 0 || r.from > r.to || r.to > child {
-				return g.fail(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), stream.Textf(remedyDamaged))
+				return g.fail(c, at+int64(i), fmt.Errorf("elements %d to %d of %d", r.from, r.to, child), remedyDamaged)
 			}
 			rows[i], last = r, r.to
 		}
@@ -146,10 +146,7 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 		}
 		return nil
 	})
-	if err != nil {
-		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
-	}
-	return nil
+	return g.fail(c, -1, err, remedyDamaged)
 }
 
 // DecodeLists implements format.Group.
@@ -188,10 +185,7 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 		}
 		return nil
 	})
-	if err != nil {
-		return g.fail(c, -1, err, stream.Textf(remedyDamaged))
-	}
-	return nil
+	return g.fail(c, -1, err, remedyDamaged)
 }
 
 // listWidth is the one length of the lists of this batch: -1 where no row has any, 0
@@ -211,8 +205,5 @@ func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, g.fail(c, -1, err, stream.Textf(remedyDamaged))
-	}
-	return int(min(width, math.MaxInt32)), nil
+	return int(min(width, math.MaxInt32)), g.fail(c, -1, err, remedyDamaged)
 }

@@ -31,52 +31,31 @@ func (f *field) numbersTo(dst []float64, raw []byte) {
 			dst[i] = format.Half(le.Uint16(raw[2*i:]))
 		}
 	case f.signed:
-		signedTo(dst, raw, size)
+		integersTo[int8, int16, int32, int64](dst, raw, size)
 	default:
-		unsignedTo(dst, raw, size)
+		integersTo[uint8, uint16, uint32, uint64](dst, raw, size)
 	}
 }
 
-func signedTo(dst []float64, raw []byte, size int) {
+// integersTo converts integers of size bytes: T1 to T8 are the types of 1 to 8 bytes.
+func integersTo[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 int64 | uint64](dst []float64, raw []byte, size int) {
 	le := binary.LittleEndian
 	switch size {
 	case 1:
 		for i := range dst {
-			dst[i] = float64(int8(raw[i]))
+			dst[i] = float64(T1(raw[i]))
 		}
 	case 2:
 		for i := range dst {
-			dst[i] = float64(int16(le.Uint16(raw[2*i:])))
+			dst[i] = float64(T2(le.Uint16(raw[2*i:])))
 		}
 	case 4:
 		for i := range dst {
-			dst[i] = float64(int32(le.Uint32(raw[4*i:])))
+			dst[i] = float64(T4(le.Uint32(raw[4*i:])))
 		}
 	default:
 		for i := range dst {
-			dst[i] = float64(int64(le.Uint64(raw[8*i:])))
-		}
-	}
-}
-
-func unsignedTo(dst []float64, raw []byte, size int) {
-	le := binary.LittleEndian
-	switch size {
-	case 1:
-		for i := range dst {
-			dst[i] = float64(raw[i])
-		}
-	case 2:
-		for i := range dst {
-			dst[i] = float64(le.Uint16(raw[2*i:]))
-		}
-	case 4:
-		for i := range dst {
-			dst[i] = float64(le.Uint32(raw[4*i:]))
-		}
-	default:
-		for i := range dst {
-			dst[i] = float64(le.Uint64(raw[8*i:]))
+			dst[i] = float64(T8(le.Uint64(raw[8*i:])))
 		}
 	}
 }

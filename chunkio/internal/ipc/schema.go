@@ -55,10 +55,22 @@ type field struct {
 	perSecond int64  // units of a time, a timestamp or a date in milliseconds
 	utc       bool   // of a timestamp: it has a time zone
 
-	node   int // its place among the nodes of a batch
+	place
+}
+
+// place is where the array of a field lies in a batch.
+type place struct {
+	node   int // among the batch's nodes
 	buffer int // its first buffer, but for the two counts below
 	views  int // view arrays before it: each has a number of buffers that the batch tells
 	unions int // unions before it: each has one buffer more in version V4
+}
+
+// values is the field of a dictionary's values: the one array of a dictionary batch.
+func (f *field) values() *field {
+	plain := *f
+	plain.index, plain.place = nil, place{}
+	return &plain
 }
 
 // schema is the schema of a file or stream.
@@ -81,11 +93,11 @@ func parseSchema(t flat) (*schema, error) {
 		}
 		s.fields = append(s.fields, field)
 	}
-	w := layoutWalk{}
+	var end place
 	for _, f := range s.fields {
-		w.place(f)
+		end.lay(f)
 	}
-	s.nodes = w.node
+	s.nodes = end.node
 	for _, f := range s.fields {
 		s.addColumns(f, f.name, nil)
 	}
@@ -185,14 +197,12 @@ func (f *field) buffers() int {
 	return 2
 }
 
-// layoutWalk counts the arrays and buffers passed on the walk over a schema.
-type layoutWalk struct{ node, buffer, views, unions int }
-
-func (w *layoutWalk) place(f *field) {
-	f.node, f.buffer, f.views, f.unions = w.node, w.buffer, w.views, w.unions
+// lay places f here, its children behind it, and moves on to the place behind them.
+func (w *place) lay(f *field) {
+	f.place = *w
 	w.node++
 	if f.index != nil { // the batch holds the indices; the values lie in the dictionary
-		f.index.node, f.index.buffer, f.index.views, f.index.unions = f.node, f.buffer, f.views, f.unions
+		f.index.place = f.place
 		w.buffer += 2
 		return
 	}
@@ -215,7 +225,7 @@ func (w *layoutWalk) place(f *field) {
 		w.buffer += 2
 	}
 	for _, c := range f.children {
-		w.place(c)
+		w.lay(c)
 	}
 }
 

@@ -26,9 +26,7 @@ func fromJSON(t testing.TB, columns ...any) arrow.Record {
 	var cols []arrow.Array
 	for i := 0; i < len(columns); i += 2 {
 		a, _, err := array.FromJSON(memory.DefaultAllocator, columns[i].(arrow.DataType), strings.NewReader(columns[i+1].(string)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i/2), Type: columns[i].(arrow.DataType), Nullable: true})
 		cols = append(cols, a)
 	}
@@ -76,9 +74,7 @@ func TestLeftOut(t *testing.T) {
 		b := array.NewBuilder(memory.DefaultAllocator, l.typ)
 		if d, ok := b.(array.DictionaryBuilder); ok {
 			for range rows {
-				if err := d.AppendValueFromString("a"); err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, d.AppendValueFromString("a"))
 			}
 		} else {
 			b.AppendEmptyValues(rows)
@@ -87,10 +83,10 @@ func TestLeftOut(t *testing.T) {
 	}
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, rows)
 	for _, isStream := range []bool{false, true} {
-		b := encoded(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
-		err := readGroups(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) error {
+		b := formattest.Arrow(t, isStream, []arrow.Record{rec}, ipc.WithZstd())
+		readGroups(t, b, isStream, func(leaves []format.Leaf, _ int, g format.Group, _ int64) {
 			if len(leaves) != 2*len(left) {
-				return fmt.Errorf("%d leaves", len(leaves))
+				t.Fatalf("%d leaves", len(leaves))
 			}
 			for i, l := range leaves {
 				if want := left[i/2]; i%2 == 0 {
@@ -102,21 +98,13 @@ func TestLeftOut(t *testing.T) {
 					}
 					continue
 				}
-				dst, err := decodeRows(g, l, i, 0, rows)
-				if err != nil {
-					return err
-				}
-				for r := range rows {
-					if want := libraryValue(rec.Column(i), r); !formattest.SameBits(dst[0][r], want) {
-						t.Fatalf("the column behind %v: row %d is %v, want %v", left[i/2].typ, r, dst[0][r], want)
+				for r, x := range mustDecode(t, g, l, i, 0, rows)[0] {
+					if want := libraryValue(rec.Column(i), r); !formattest.SameBits(x, want) {
+						t.Fatalf("the column behind %v: row %d is %v, want %v", left[i/2].typ, r, x, want)
 					}
 				}
 			}
-			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -144,27 +132,19 @@ func TestStructs(t *testing.T) {
 		"c0.in.v": {{3, n, n, n, 8}, {4, n, n, n, n}},
 	}
 	for name, opts := range compressions {
-		err := readGroups(t, encoded(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
+		readGroups(t, formattest.Arrow(t, false, []arrow.Record{rec}, opts...), false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) {
 			if len(leaves) != len(want) {
 				t.Errorf("%d leaves", len(leaves))
 			}
 			for i, l := range leaves {
-				got, err := decodeRows(g, l, i, 0, rows)
-				if err != nil {
-					return err
-				}
-				if fmt.Sprint(got) != fmt.Sprint(want[l.Name]) {
+				if got := mustDecode(t, g, l, i, 0, rows); !sameRows(got, want[l.Name]) {
 					t.Errorf("%s: %s is %v, want %v", name, l.Name, got, want[l.Name])
 				}
 				if l.Nulls >= 0 {
 					t.Errorf("%s promises %d nulls", l.Name, l.Nulls)
 				}
 			}
-			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -176,39 +156,30 @@ func TestListLengths(t *testing.T) {
 		fromJSON(t, list, `[]`), fromJSON(t, list, `[null,null]`), fromJSON(t, list, `[[1,2],null]`), fromJSON(t, list, `[[3,4],[5],[]]`),
 	}
 	for _, isStream := range []bool{false, true} {
-		err := readGroups(t, encoded(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) error {
+		readGroups(t, formattest.Arrow(t, isStream, records), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			if l := leaves[0]; l.Width != 2 || !l.List || l.Why != "" {
-				return fmt.Errorf("%+v", l)
+				t.Fatalf("%+v", l)
 			}
 			_, err := decodeRows(g, leaves[0], 0, 0, rows)
 			if i < 3 {
-				return err
+				formattest.Must(t, err)
+				return
 			}
 			var d *stream.DataError
 			if !errors.As(err, &d) || d.Row != 5 || d.Column != "c0" || d.RowGroup != 3 || !strings.Contains(d.Remedy.String(), "exclude") {
 				t.Errorf("got %v", err)
 			}
 			var got format.Lists
-			if err := g.DecodeLists(context.Background(), 0, 0, rows, &got); err != nil {
-				return err
-			}
+			formattest.Must(t, g.DecodeLists(context.Background(), 0, 0, rows, &got))
 			if fmt.Sprint(got) != "{[0 2 3 3] [3 4 5] [false false false]}" {
 				t.Errorf("lists are %v", got)
 			}
-			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = readGroups(t, encoded(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) error {
+		readGroups(t, formattest.Arrow(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
 			if l := leaves[0]; l.Width != 0 || !l.List || l.Why != format.WhyVarying {
-				return fmt.Errorf("%+v", l)
+				t.Errorf("%+v", l)
 			}
-			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -241,20 +212,10 @@ func TestDictionaries(t *testing.T) {
 			records, want = []arrow.Record{records[3], records[3]}, [][]float64{want[3], want[3]}
 		}
 		var groups []format.Group // all held, so that a replacement must not reach back
-		b := encoded(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
-		err := readGroups(t, b, c.stream, func(_ []format.Leaf, _ int, g format.Group, _ int64) error {
-			groups = append(groups, g)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(c, err)
-		}
+		b := formattest.Arrow(t, c.stream, records, ipc.WithDictionaryDeltas(c.grow))
+		readGroups(t, b, c.stream, func(_ []format.Leaf, _ int, g format.Group, _ int64) { groups = append(groups, g) })
 		for i, g := range groups {
-			got, err := decodeRows(g, format.Leaf{Width: 1}, 0, 0, 4)
-			if err != nil {
-				t.Fatal(c, err)
-			}
-			if fmt.Sprint(got[0]) != fmt.Sprint(want[i]) {
+			if got := mustDecode(t, g, format.Leaf{Width: 1}, 0, 0, 4); !sameRows(got, want[i:i+1]) {
 				t.Errorf("%+v batch %d: %v, want %v", c, i, got[0], want[i])
 			}
 		}
@@ -266,7 +227,7 @@ func TestBigEndian(t *testing.T) {
 	schema := rec.Schema().WithEndianness(endian.BigEndian)
 	rec = array.NewRecord(schema, rec.Columns(), 1)
 	for _, isStream := range []bool{false, true} {
-		err := readGroups(t, encoded(t, isStream, []arrow.Record{rec}), isStream, func([]format.Leaf, int, format.Group, int64) error { return nil })
+		err := readEverything(formattest.Arrow(t, isStream, []arrow.Record{rec}), isStream, 1<<30)
 		var d *stream.DataError
 		if !errors.As(err, &d) || !strings.Contains(err.Error(), "big-endian") {
 			t.Errorf("got %v", err)
@@ -278,14 +239,8 @@ func TestBigEndian(t *testing.T) {
 func TestNestedDictionaries(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	dict := &arrow.DictionaryType{IndexType: p.Int8, ValueType: p.Float64}
-	d, _, err := array.FromJSON(memory.DefaultAllocator, dict, strings.NewReader(`[7, null, 9, 7]`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ends, _, err := array.FromJSON(memory.DefaultAllocator, p.Int32, strings.NewReader(`[1, 2, 3, 4]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := fromJSON(t, dict, `[7, null, 9, 7]`, p.Int32, `[1, 2, 3, 4]`)
+	d, ends := rec.Column(0), rec.Column(1)
 	runs := array.NewRunEndEncodedArray(ends, d, 4, 0)
 	list := array.NewData(arrow.FixedSizeListOf(2, dict), 2, []*memory.Buffer{nil}, []arrow.ArrayData{d.Data()}, 0, 0)
 	in := array.NewData(arrow.StructOf(arrow.Field{Name: "x", Type: dict, Nullable: true}), 4, []*memory.Buffer{nil}, []arrow.ArrayData{d.Data()}, 0, 0)
@@ -298,16 +253,11 @@ func TestNestedDictionaries(t *testing.T) {
 		"struct": {array.MakeFromData(in), [][]float64{{7, format.Null, 9, 7}}},
 	} {
 		schema := arrow.NewSchema([]arrow.Field{{Name: "c", Type: c.column.DataType(), Nullable: true}}, nil)
-		b := encoded(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
-		err := readGroups(t, b, false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) error {
-			got, err := decodeRows(g, leaves[0], 0, 0, rows)
-			if fmt.Sprint(got) != fmt.Sprint(c.want) {
+		b := formattest.Arrow(t, false, []arrow.Record{array.NewRecord(schema, []arrow.Array{c.column}, -1)})
+		readGroups(t, b, false, func(leaves []format.Leaf, _ int, g format.Group, rows int64) {
+			if got := mustDecode(t, g, leaves[0], 0, 0, rows); !sameRows(got, c.want) {
 				t.Errorf("%s: %v, want %v", name, got, c.want)
 			}
-			return err
 		})
-		if err != nil {
-			t.Error(name, err)
-		}
 	}
 }

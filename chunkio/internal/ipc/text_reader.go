@@ -44,16 +44,15 @@ func (g *group) openTexts(f *field, from, to int64) (r *textReader, err error) {
 	}()
 	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.buffer(f, 0).length > 0 {
 		if r.valid, err = g.body.openBits(g.buffer(f, 0), from, to); err != nil {
-			return nil, err
+			return r, err // not nil, which could not be closed
 		}
 	}
 	switch {
 	case f.kind == arrowBool:
 		r.bits, err = g.body.openBits(g.buffer(f, 1), from, to)
+	case size > 0 && to > 1<<62/size:
+		err = errShortBuffer
 	case size > 0:
-		if to > 1<<62/size {
-			return nil, errShortBuffer
-		}
 		r.fixed, err = g.body.open(g.buffer(f, 1), from*size, to*size)
 	default:
 		err = g.openBytes(r, from, to)

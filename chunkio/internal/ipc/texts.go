@@ -26,10 +26,7 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 	default:
 		err = g.plainTexts(ctx, c.text, from, to, g.withoutNulls(c, from, to, emit))
 	}
-	if err == nil {
-		return nil
-	}
-	return g.fail(c, -1, err, stream.Textf(remedyDamaged))
+	return g.fail(c, -1, err, remedyDamaged)
 }
 
 // withoutNulls marks, before emit, the rows that are inside a null struct.

@@ -32,14 +32,9 @@ func codecName(c compress.Compression) string {
 	return c.String()
 }
 
-// decodable reports whether pages compressed with c can be read: what arrow v15 can.
-func decodable(c compress.Compression) bool {
-	switch c {
-	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip,
-		compress.Codecs.Zstd, compress.Codecs.Brotli:
-		return true
-	}
-	return false
+// decodable are the codecs whose pages can be read: those of arrow v15.
+var decodable = []compress.Compression{
+	compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,
 }
 
 // decompress fills the whole of dst from src. Checksums that a codec has (gzip, zstd) are verified.

@@ -8,25 +8,21 @@ import (
 
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/klauspost/compress/zstd"
-)
 
-var allCodecs = []compress.Compression{
-	compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,
-}
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+)
 
 func pack(t *testing.T, kind compress.Compression, data []byte) []byte {
 	t.Helper()
 	c, err := compress.GetCodec(kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	return c.Encode(make([]byte, max(c.CompressBound(int64(len(data))), int64(len(data))))[:len(data)], data)
 }
 
 // TestCodecs: every codec gives back what was compressed, refuses a declared size that is
 // off by one either way, and a codec that met damage still works afterwards.
 func TestCodecs(t *testing.T) {
-	for _, kind := range allCodecs {
+	for _, kind := range decodable {
 		var c codec
 		for _, n := range []int{1, 100, 70_000} {
 			data := bytes.Repeat([]byte("0123456789abcde"), n/15+1)[:n]
@@ -58,7 +54,7 @@ func TestCodecs(t *testing.T) {
 // TestBombs decompresses 16 MB of zeros into the 100 bytes that the page declares.
 func TestBombs(t *testing.T) {
 	bomb := make([]byte, 16<<20)
-	for _, kind := range allCodecs[1:] {
+	for _, kind := range decodable[1:] {
 		packed := pack(t, kind, bomb)
 		var c codec
 		before := allocated()
@@ -74,9 +70,7 @@ func TestBombs(t *testing.T) {
 // TestZstdChecksum damages the checksum at a frame's end.
 func TestZstdChecksum(t *testing.T) {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	data := []byte("some data that is to arrive")
 	packed := w.EncodeAll(data, nil)
 	packed[len(packed)-1] ^= 1

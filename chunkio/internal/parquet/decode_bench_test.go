@@ -69,14 +69,10 @@ func median(x []time.Duration) time.Duration {
 func gramOf(tb testing.TB, path string, threads int) {
 	tb.Helper()
 	ds, err := chunkio.Open(tb.Context(), []string{path}, chunkio.Options{Threads: threads})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	formattest.Must(tb, err)
 	defer ds.Close()
 	m := gram.NewMoments(len(ds.Columns()), gram.Options{Threads: threads})
-	if err := stream.Fold(tb.Context(), ds, stream.FoldOptions{}, m); err != nil {
-		tb.Fatal(err)
-	}
+	formattest.Must(tb, stream.Fold(tb.Context(), ds, stream.FoldOptions{}, m))
 	if _, err := m.Finish(ds.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard}); err != nil {
 		tb.Fatal(err)
 	}
@@ -85,9 +81,7 @@ func gramOf(tb testing.TB, path string, threads int) {
 // ourReading decodes every column, a row group at a time, and throws the values away.
 func ourReading(tb testing.TB, path string, threads int) (values int64) {
 	f, err := parquet.Open(formattest.Open(tb, path), 1<<30)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	formattest.Must(tb, err)
 	defer f.Close()
 	dst := make([][]float64, threads)
 	for w := range dst {
@@ -95,9 +89,7 @@ func ourReading(tb testing.TB, path string, threads int) (values int64) {
 	}
 	for g, n := range f.GroupRows() {
 		group, err := f.Open(tb.Context(), g, nil)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		formattest.Must(tb, err)
 		shareColumns(threads, len(f.Leaves()), func(worker, i int) {
 			if err := group.Decode(context.Background(), i, 0, n, [][]float64{dst[worker][:n]}); err != nil {
 				tb.Error(err)
@@ -112,9 +104,7 @@ func ourReading(tb testing.TB, path string, threads int) (values int64) {
 // column through the library's reader for its type, into buffers used again and again.
 func bareReading(tb testing.TB, path string, threads int) int64 {
 	r, err := pqfile.OpenParquetFile(path, false)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	formattest.Must(tb, err)
 	defer r.Close()
 	workers := make([]bareWorker, threads)
 	for g := range r.NumRowGroups() {

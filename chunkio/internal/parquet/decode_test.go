@@ -19,9 +19,7 @@ import (
 func openTest(t testing.TB, path string) *File {
 	t.Helper()
 	f, err := Open(formattest.Open(t, path), 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -30,9 +28,7 @@ func openTest(t testing.TB, path string) *File {
 func decodeLeaf(t testing.TB, f *File, l int, step int64) [][]float64 {
 	t.Helper()
 	out, err := tryDecodeLeaf(f, l, step)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	return out
 }
 
@@ -153,9 +149,7 @@ func TestMessyLists(t *testing.T) {
 	}
 	fixed := decodeLeaf(t, f, emb, 5000)
 	free, err := allLists(f, emb, 5000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	for i := range 5000 {
 		for j := range 16 {
 			if fixed[j][i] != free.Values[free.Ptr[i]+j] {
@@ -165,23 +159,17 @@ func TestMessyLists(t *testing.T) {
 	}
 	// Both ways in parts on one group, which keeps the starts of the pages.
 	group, err := f.Open(context.Background(), 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	for _, from := range []int64{100, 2000} {
 		dst, part := make([][]float64, 16), new(format.Lists)
 		dst[3] = make([]float64, 1)
-		if err := errors.Join(group.Decode(context.Background(), emb, from, from+1, dst), group.DecodeLists(context.Background(), emb, from, from+1, part)); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, errors.Join(group.Decode(context.Background(), emb, from, from+1, dst), group.DecodeLists(context.Background(), emb, from, from+1, part)))
 		if want := fixed[3][from]; dst[3][0] != want || part.Values[3] != want {
 			t.Fatalf("row %d: %v and %v, want %v", from, dst[3][0], part.Values[3], want)
 		}
 	}
 	vals, err := allLists(f, leafNamed(t, f, "vals"), 5000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	var null, empty, missing int
 	for i := range 5000 {
 		list := vals.Values[vals.Ptr[i]:vals.Ptr[i+1]]
@@ -231,17 +219,13 @@ func TestSplits(t *testing.T) {
 	for i, l := range f.leaf {
 		if l.List && l.Why != "" {
 			whole, err := allLists(f, i, 5000)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			for _, step := range []int64{1, 7, 1000, 2047} {
 				if step == 1 && testing.Short() {
 					continue
 				}
 				split, err := allLists(f, i, step)
-				if err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, err)
 				if !equalBits(whole.Values, split.Values) || !slices.Equal(whole.Ptr, split.Ptr) {
 					t.Errorf("%s differs in ranges of %d", l.Name, step)
 				}
@@ -302,9 +286,7 @@ func TestDatasets(t *testing.T) {
 func TestConcurrentDecode(t *testing.T) {
 	f := openTest(t, formattest.RealFile(t, "mnist10k.parquet"))
 	group, err := f.Open(context.Background(), 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	defer group.Close()
 	rows := f.rows[1]
 	var work errgroup.Group
@@ -337,9 +319,7 @@ func TestDecodeCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	g, err := f.Open(ctx, 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	err = g.Decode(ctx, 0, 0, 10, [][]float64{make([]float64, 10)})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("decoding went on after cancellation: %v", err)

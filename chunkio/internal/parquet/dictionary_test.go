@@ -3,6 +3,8 @@ package parquet
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
 // Indices of every width, in runs of either kind, skipped and read in pieces of any
@@ -24,14 +26,10 @@ func TestDictionary(t *testing.T) {
 			}
 			skip := r.IntN(len(values) + 1)
 			d := dictionary{size: len(table), table: table}
-			if err := d.startPage(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), skip); err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, d.startPage(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), skip))
 			for at := skip; at < len(values); {
 				got := make([]float64, 1+r.IntN(len(values)-at))
-				if err := d.read(got); err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, d.read(got))
 				for i, x := range got {
 					if want := table[values[at+i]]; x != want {
 						t.Fatalf("width %d: value %d is %g, want %g", width, at+i, x, want)
@@ -42,9 +40,7 @@ func TestDictionary(t *testing.T) {
 			if len(table) < 1<<width {
 				values[r.IntN(len(values))] = uint32(len(table))
 				d := dictionary{size: len(table), table: table}
-				if err := d.startPage(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), 0); err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, d.startPage(append([]byte{byte(width)}, encodeHybrid(r, values, width)...), 0))
 				if err := d.read(make([]float64, len(values))); err == nil {
 					t.Fatalf("width %d: an index behind the table went unnoticed", width)
 				}

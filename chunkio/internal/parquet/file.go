@@ -209,7 +209,7 @@ func (f *File) complete(l *format.Leaf, c *column) {
 // undecodable says why column c of group g cannot be decoded; "" if it can.
 func (f *File) undecodable(g int, c *column) string {
 	m := f.foot.meta.RowGroups[g].Columns[c.index].MetaData
-	if codec := compress.Compression(m.Codec); !decodable(codec) {
+	if codec := compress.Compression(m.Codec); !slices.Contains(decodable, codec) {
 		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(codec), remedyRewrite)
 	}
 	for _, e := range m.Encodings {

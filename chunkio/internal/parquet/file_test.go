@@ -55,21 +55,6 @@ func logicalNode(l schema.LogicalType, physical parquet.Type, size int) func(par
 	}
 }
 
-// bigEndian is v in two's complement of size bytes.
-func bigEndian(v *big.Int, size int) []byte {
-	if v.Sign() < 0 {
-		v = new(big.Int).Add(v, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))
-	}
-	return v.FillBytes(make([]byte, size))
-}
-
-// ratio is the float64 nearest to v / 10^scale, by exact arithmetic.
-func ratio(v *big.Int, scale int) float64 {
-	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
-	x, _ := new(big.Rat).SetFrac(v, ten).Float64()
-	return x
-}
-
 func typeCases() []typeCase {
 	types, none := parquet.Types, schema.NoLogicalType{}
 	delta := []parquet.Encoding{parquet.Encodings.DeltaBinaryPacked}
@@ -117,19 +102,25 @@ func typeCases() []typeCase {
 		}
 		switch physical {
 		case types.Int32:
-			c.make = fill(func(r *rand.Rand) (int32, float64) { v := value(r); return int32(v.Int64()), ratio(v, scale) })
+			c.make = fill(func(r *rand.Rand) (int32, float64) {
+				v := value(r)
+				return int32(v.Int64()), formattest.NaiveDecimal(v, scale)
+			})
 		case types.Int64:
-			c.make = fill(func(r *rand.Rand) (int64, float64) { v := value(r); return v.Int64(), ratio(v, scale) })
+			c.make = fill(func(r *rand.Rand) (int64, float64) {
+				v := value(r)
+				return v.Int64(), formattest.NaiveDecimal(v, scale)
+			})
 		case types.FixedLenByteArray:
 			c.make = fill(func(r *rand.Rand) (parquet.FixedLenByteArray, float64) {
 				v := value(r)
-				return bigEndian(v, size), ratio(v, scale)
+				return formattest.BigEndian(v, size), formattest.NaiveDecimal(v, scale)
 			})
 		default:
 			c.encodings = []parquet.Encoding{parquet.Encodings.DeltaLengthByteArray, parquet.Encodings.DeltaByteArray}
 			c.make = fill(func(r *rand.Rand) (parquet.ByteArray, float64) {
 				v := value(r)
-				return bigEndian(v, v.BitLen()/8+1), ratio(v, scale)
+				return formattest.BigEndian(v, v.BitLen()/8+1), formattest.NaiveDecimal(v, scale)
 			})
 		}
 		return c
@@ -164,16 +155,13 @@ func typeCases() []typeCase {
 // TestRoundTrip decodes every type, encoding, codec and page version that arrow's
 // writer can produce, whole and in ranges, with and without nulls.
 func TestRoundTrip(t *testing.T) {
-	codecs := []compress.Compression{
-		compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,
-	}
 	turn := 0 // codecs take turns, each type and encoding meets several
 	for _, c := range typeCases() {
 		encodings := append([]parquet.Encoding{parquet.Encodings.RLEDict, parquet.Encodings.Plain}, c.encodings...)
 		for _, e := range encodings {
 			for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
 				for _, rep := range []parquet.Repetition{parquet.Repetitions.Required, parquet.Repetitions.Optional} {
-					codec := codecs[turn%len(codecs)]
+					codec := decodable[turn%len(decodable)]
 					turn++
 					t.Run(fmt.Sprint(c.typ, " ", e, " v", version+1, " ", rep, " ", codec), func(t *testing.T) {
 						roundTrip(t, c, e, version, rep, codec)
@@ -224,9 +212,7 @@ func roundTrip(t *testing.T, c typeCase, e parquet.Encoding, version parquet.Dat
 		return putBatch(w, values, def, nil)
 	}, props...)
 	f, err := Open(formattest.NewMemory(file), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	if l := f.leaf[0]; l.Type != c.typ || l.Why != "" || l.Nulls != nulls && l.Nulls >= 0 {
 		t.Fatalf("leaf %+v, want type %s and %d nulls", l, c.typ, nulls)
 	}
@@ -258,13 +244,9 @@ func TestColumnReader(t *testing.T) {
 				return putBatch(w, text, nil, nil)
 			}, props...)
 			f, err := Open(formattest.NewMemory(file), 1<<20)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			reader, done, err := f.ColumnReader(0, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			got := make([]parquet.ByteArray, len(text)+1)
 			n, _, err := reader.(*pqfile.ByteArrayColumnChunkReader).ReadBatch(int64(len(got)), got, nil, nil)
 			if err := errors.Join(err, reader.Err()); err != nil || n != int64(len(text)) {

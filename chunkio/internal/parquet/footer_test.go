@@ -93,6 +93,31 @@ func TestFooterHeap(t *testing.T) {
 	}
 }
 
+// A failed Open leaves closing its input to the caller; the file of one that succeeds closes it.
+func TestOpenClosesNothing(t *testing.T) {
+	file := varietyFile(t, parquet.DataPageV1, compress.Codecs.Uncompressed, 1)
+	places := map[bool]int{} // errors by whether they name a column, so that they come late
+	for i := len(file) / 2; i < len(file); i++ {
+		in := formattest.NewMemory(patched(file, i, file[i]^0xFF))
+		f, err := Open(in, 1<<20)
+		if in.Closed != 0 {
+			t.Fatalf("byte %d is damaged: the input was closed; error %v", i, err)
+		}
+		if data, ok := errors.AsType[*stream.DataError](err); ok {
+			places[data.Column != ""]++
+		} else if err == nil && (f.Close() != nil || in.Closed != 1) {
+			t.Fatalf("byte %d is damaged: closing the file closed its input %d times", i, in.Closed)
+		}
+	}
+	if len(places) != 2 {
+		t.Errorf("not every kind of error came up: %v", places)
+	}
+	in := formattest.NewMemory(file)
+	if _, err := Open(in, 100); err == nil || in.Closed != 0 {
+		t.Errorf("without memory: error %v, input closed %d times", err, in.Closed)
+	}
+}
+
 func TestCheckTree(t *testing.T) {
 	for _, good := range [][]int64{{0}, {2, 0, 0}, {1, 1, 1, 0}, {2, 2, 0, 0, 1, 0}} {
 		if err := checkTree(good); err != nil {

@@ -24,30 +24,26 @@ const (
 	asDecimal
 )
 
+// noNumbers are the types without parameters whose values are no numbers.
+var noNumbers = map[schema.LogicalType]struct{ typ, why string }{
+	schema.StringLogicalType{}:   {"string", "text"},
+	schema.EnumLogicalType{}:     {"enum", "text (enum)"},
+	schema.JSONLogicalType{}:     {"json", "text (JSON)"},
+	schema.BSONLogicalType{}:     {"bson", "binary (BSON)"},
+	schema.UUIDLogicalType{}:     {"uuid", "identifier (UUID)"},
+	schema.DateLogicalType{}:     {"date", "date"},
+	schema.IntervalLogicalType{}: {"interval", "interval"},
+	schema.NullLogicalType{}:     {"null", "always null"},
+}
+
 // numericType says what a primitive's values mean: its kind, the type's name for
 // reports, and, where it is no number, why.
 func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
 	switch t := p.LogicalType().(type) {
-	case schema.StringLogicalType:
-		return notNumber, 0, "string", "text"
-	case schema.EnumLogicalType:
-		return notNumber, 0, "enum", "text (enum)"
-	case schema.JSONLogicalType:
-		return notNumber, 0, "json", "text (JSON)"
-	case schema.BSONLogicalType:
-		return notNumber, 0, "bson", "binary (BSON)"
-	case schema.UUIDLogicalType:
-		return notNumber, 0, "uuid", "identifier (UUID)"
-	case schema.DateLogicalType:
-		return notNumber, 0, "date", "date"
 	case *schema.TimeLogicalType:
 		return notNumber, 0, "time", "time of day"
 	case *schema.TimestampLogicalType:
 		return notNumber, 0, "timestamp", "timestamp"
-	case schema.IntervalLogicalType:
-		return notNumber, 0, "interval", "interval"
-	case schema.NullLogicalType:
-		return notNumber, 0, "null", "always null"
 	case schema.Float16LogicalType:
 		return asHalf, 0, "float16", ""
 	case *schema.DecimalLogicalType:
@@ -57,28 +53,18 @@ func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
 		}
 		return asDecimal, int(t.Scale()), typ, ""
 	case *schema.IntLogicalType:
-		return intKind(t)
+		name := fmt.Sprintf("int%d", t.BitWidth())
+		if t.IsSigned() {
+			return asSigned, 0, name, ""
+		}
+		return map[int8]kind{8: asUint8, 16: asUint16, 32: asUint32, 64: asUint64}[t.BitWidth()], 0, "u" + name, ""
 	case schema.NoLogicalType, nil:
 		return plainType(p.PhysicalType())
 	}
+	if no, ok := noNumbers[p.LogicalType()]; ok {
+		return notNumber, 0, no.typ, no.why
+	}
 	return notNumber, 0, "unknown", "type unknown to this program"
-}
-
-func intKind(t *schema.IntLogicalType) (kind, int, string, string) {
-	name := fmt.Sprintf("int%d", t.BitWidth())
-	if t.IsSigned() {
-		return asSigned, 0, name, ""
-	}
-	k := asUint64
-	switch t.BitWidth() {
-	case 8:
-		k = asUint8
-	case 16:
-		k = asUint16
-	case 32:
-		k = asUint32
-	}
-	return k, 0, "u" + name, ""
 }
 
 func plainType(t parquet.Type) (kind, int, string, string) {

@@ -145,9 +145,7 @@ func listFile(t *testing.T, lengths ...int) *File {
 		return putBatch(w, values, def, rep)
 	}, parquet.WithDataPageSize(64), parquet.WithBatchSize(4))
 	f, err := Open(formattest.NewMemory(file), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	return f
 }
 
@@ -190,9 +188,7 @@ func TestUnevenLists(t *testing.T) {
 		}
 	}
 	group, err := even.Open(context.Background(), 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	second := make([]float64, 3) // only the second element of rows 4 to 6
 	if err := group.Decode(context.Background(), 0, 4, 7, [][]float64{nil, second}); err != nil || second[2] != 601 {
 		t.Fatalf("%v, %v", second, err)
@@ -233,9 +229,7 @@ func TestRefused(t *testing.T) {
 			return putBatch(w, []parquet.ByteArray{[]byte("a"), []byte("b")}, []int16{1, 1}, nil)
 		})
 	f, err := Open(formattest.NewMemory(file), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formattest.Must(t, err)
 	for name, damage := range map[string]func(c int){
 		"codec LZ4_RAW cannot be decoded": func(c int) { f.foot.meta.RowGroups[0].Columns[c].MetaData.Codec = 7 },
 		"encoding BYTE_STREAM_SPLIT cannot be decoded": func(c int) {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
 // encodeHybrid writes values as a random mixture of repeated and packed runs.
@@ -57,9 +59,7 @@ func TestHybrid(t *testing.T) {
 				}
 			}
 			h := hybrid{b: b, width: width}
-			if err := h.skip(skip); err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, h.skip(skip))
 			if got, err := h.scan(len(values)-skip, limit, wanted); err != nil || got != found {
 				t.Fatalf("width %d: found %d, want %d, %v", width, got, found, err)
 			}
@@ -72,9 +72,7 @@ func TestHybrid(t *testing.T) {
 			if width <= 8 {
 				got := make([]uint8, len(values))
 				h = hybrid{b: b, width: width}
-				if err := h.levels(got); err != nil {
-					t.Fatal(err)
-				}
+				formattest.Must(t, h.levels(got))
 				for i, v := range got {
 					if uint32(v) != values[i] {
 						t.Fatalf("width %d: value %d is %d, want %d", width, i, v, values[i])

@@ -97,7 +97,7 @@ func ParsePageHeader(b []byte) (PageHeader, int, error) {
 }
 
 // AppendPageHeader appends a header of a data page v1 or of a dictionary page in
-// Thrift's compact protocol; parsePageHeader reads it back. A field's header is the
+// Thrift's compact protocol; ParsePageHeader reads it back. A field's header is the
 // difference of its number to the last one's in the upper half byte and its type in
 // the lower.
 func AppendPageHeader(b []byte, h PageHeader) []byte {

@@ -19,7 +19,7 @@ const (
 	readAhead  = 64 << 10
 )
 
-// ChunkInfo is where one column chunk stands and what the footer says it holds.
+// chunkInfo is where one column chunk stands and what the footer says it holds.
 type chunkInfo struct {
 	at, Size     int64 // bytes of the chunk in the file, dictionary page included
 	Uncompressed int64 // bytes of its pages in memory

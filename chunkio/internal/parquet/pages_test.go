@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"io"
 	"math/rand/v2"
 	"runtime/metrics"
 	"sync"
@@ -143,35 +142,9 @@ func drain(f *File, g, c int) error {
 		return err
 	}
 	defer done()
-	def, rep := make([]int16, 64), make([]int16, 64)
-	var n, want int64 = 0, f.Chunk(g, c).Values
-	err = format.Guard(func() error {
-		for {
-			var k int64
-			var err error
-			switch r := reader.(type) {
-			case *pqfile.BooleanColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]bool, 64), def, rep)
-			case *pqfile.Int32ColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]int32, 64), def, rep)
-			case *pqfile.Int64ColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]int64, 64), def, rep)
-			case *pqfile.Float32ColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]float32, 64), def, rep)
-			case *pqfile.Float64ColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]float64, 64), def, rep)
-			case *pqfile.ByteArrayColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]parquet.ByteArray, 64), def, rep)
-			case *pqfile.FixedLenByteArrayColumnChunkReader:
-				k, _, err = r.ReadBatch(64, make([]parquet.FixedLenByteArray, 64), def, rep)
-			}
-			n += k
-			if err = errors.Join(err, reader.Err()); err != nil || k == 0 {
-				return err
-			}
-		}
-	})
-	if err == nil && n != want {
+	var read formattest.Leaf
+	err = format.Guard(func() error { return formattest.ReadChunk(reader, &read) })
+	if err == nil && int64(len(read.Def)) != f.Chunk(g, c).Values {
 		err = errors.New("too few values")
 	}
 	return err
@@ -201,9 +174,7 @@ func scratchPool() *sync.Pool { return &sync.Pool{New: func() any { return new(s
 func TestEveryTruncation(t *testing.T) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(t, 1) {
-		if err := readAll(formattest.NewMemory(file), pool); err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, readAll(formattest.NewMemory(file), pool))
 		for n := range file {
 			in := formattest.NewMemory(file[:n])
 			var data *stream.DataError
@@ -220,9 +191,7 @@ func TestEveryFlip(t *testing.T) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(t, 1) {
 		whole, err := Open(formattest.NewMemory(file), 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		formattest.Must(t, err)
 		damaged := bytes.Clone(file)
 		for i := range file {
 			damaged[i] ^= []byte{0xFF, 1 << (i / 2 % 8)}[i%2]
@@ -252,48 +221,11 @@ func columnAt(f *File, i int) int {
 	return -1
 }
 
-var errDisk = errors.New("disk on fire")
-
-// faultyInput fails, or reads short, at its n-th read.
-type faultyInput struct {
-	*formattest.Memory
-	left  int
-	short bool
-}
-
-func (f *faultyInput) ReadAt(b []byte, at int64) (int, error) {
-	f.left--
-	if f.left != 0 {
-		return f.Memory.ReadAt(b, at)
-	}
-	if f.short {
-		n, _ := f.Memory.ReadAt(b, at)
-		return n / 2, io.EOF
-	}
-	return 0, errDisk
-}
-
 func TestReadErrors(t *testing.T) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(t, 1) {
 		for _, short := range []bool{false, true} {
-			want := errDisk
-			if short {
-				want = io.ErrUnexpectedEOF
-			}
-			for n := 1; ; n++ {
-				in := &faultyInput{formattest.NewMemory(file), n, short}
-				err := readAll(in, pool)
-				if in.left > 0 { // there are fewer reads than n
-					if err != nil {
-						t.Fatal(err)
-					}
-					break
-				}
-				if !errors.Is(err, want) {
-					t.Fatalf("fault at read %d came up as %v", n, err)
-				}
-			}
+			formattest.FailEveryRead(t, file, short, func(in format.Input) error { return readAll(in, pool) })
 		}
 	}
 }

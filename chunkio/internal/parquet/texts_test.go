@@ -42,9 +42,7 @@ func TestTextEncodings(t *testing.T) {
 			file := formattest.WriteFile(t, schema.FieldList{schema.NewByteArrayNode("kind", parquet.Repetitions.Optional, -1)}, 1,
 				func(_, _ int, w pqfile.ColumnChunkWriter) error { return putBatch(w, words, def, nil) }, props...)
 			f, err := Open(formattest.NewMemory(file), 1<<30)
-			if err != nil {
-				t.Fatal(err)
-			}
+			formattest.Must(t, err)
 			for _, step := range []int64{rows, 1000, 77} {
 				got, err := formattest.AllTexts(f, 0, step)
 				if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 

@@ -61,12 +61,7 @@ func (n Number) Node(name string, required bool) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, Repetition(required), logical, n.Physical, -1, -1))
 }
 
-// Write encodes column x, NaN as null, to c.
-func (n Number) Write(c *Chunk, x []float64) error { return n.Encode(c, x, math.IsNaN) }
-
-// WriteMarked encodes column x, in which format.Null marks the nulls, to c.
-func (n Number) WriteMarked(c *Chunk, x []float64) error { return n.Encode(c, x, format.IsNull) }
-
+// Encode writes column x to c; null tells which values are null.
 func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
 	return format.Guard(func() error {
 		switch n.Physical {

@@ -1,0 +1,94 @@
+package formattest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// Must ends the test at an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Memory is a file in memory as an input.
+type Memory struct {
+	*bytes.Reader
+	Closed int // how often
+}
+
+func NewMemory(b []byte) *Memory { return &Memory{Reader: bytes.NewReader(b)} }
+
+func (*Memory) Name() string { return "memory" }
+
+func (m *Memory) Close() error {
+	m.Closed++
+	return nil
+}
+
+// faultyInput fails, or reads short, at one of its reads.
+type faultyInput struct {
+	*Memory
+	left  int // reads up to that one
+	short bool
+}
+
+var errDisk = errors.New("disk on fire")
+
+func (f *faultyInput) ReadAt(b []byte, at int64) (int, error) {
+	f.left--
+	switch {
+	case f.left != 0:
+		return f.Memory.ReadAt(b, at)
+	case f.short:
+		n, _ := f.Memory.ReadAt(b, at)
+		return n / 2, io.EOF
+	}
+	return 0, errDisk
+}
+
+// FailEveryRead lets the reads of a file fail, or come short, one after the other: read
+// must return the fault each time, and no error where there was none.
+func FailEveryRead(t *testing.T, file []byte, short bool, read func(format.Input) error) {
+	t.Helper()
+	want := errDisk
+	if short {
+		want = io.ErrUnexpectedEOF
+	}
+	for n := 1; ; n++ {
+		in := &faultyInput{NewMemory(file), n, short}
+		err := read(in)
+		if in.left > 0 { // there are fewer reads than n
+			Must(t, err)
+			return
+		}
+		if !errors.Is(err, want) {
+			t.Fatalf("fault at read %d came up as %v", n, err)
+		}
+	}
+}
+
+// localFile is a file on disk as an input.
+type localFile struct {
+	*os.File
+	size int64
+}
+
+func (f localFile) Size() int64 { return f.size }
+
+// Open opens a file for a reader to own.
+func Open(t testing.TB, path string) format.Input {
+	t.Helper()
+	f, err := os.Open(path)
+	Must(t, err)
+	info, err := f.Stat()
+	Must(t, err)
+	return localFile{f, info.Size()}
+}
