@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -21,7 +20,7 @@ func TestGenGrid(t *testing.T) {
 	const n, classes = 4000, 4
 	path := gen(t, "g.parquet", "grid", "--rows", fmt.Sprint(n), "--shape", "14x10", "--classes", fmt.Sprint(classes), "--seed", "2")
 	var a gridAnswer
-	readJSON(t, strings.TrimSuffix(path, ".parquet")+".json", &a)
+	readAnswer(t, path, &a)
 	names, columns := table(t, path, chunkio.Options{})
 	if len(names) != 141 || names[0] != "px_0_0" || names[139] != "px_13_9" || names[140] != labelName {
 		t.Fatalf("columns %v", names)
@@ -62,7 +61,7 @@ func TestGenSparse(t *testing.T) {
 	const n, d, topics = 5000, 400, 4
 	path := gen(t, "s.parquet", "sparse", "--rows", fmt.Sprint(n), "--columns", fmt.Sprint(d), "--classes", fmt.Sprint(topics), "--words", "50")
 	var a sparseAnswer
-	readJSON(t, strings.TrimSuffix(path, ".parquet")+".json", &a)
+	readAnswer(t, path, &a)
 	src, err := chunkio.Open(t.Context(), []string{path}, chunkio.Options{Sparse: a.Read, Label: labelName, Classes: true})
 	if err != nil {
 		t.Fatal(err)
@@ -205,8 +204,6 @@ func TestGenEmnist(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"--label", "none"}, {"--label", "px_0_0"}} {
-		if code, _, errw := runBench(t.Context(), append([]string{"gen", "emnist", "--from", source, "-o", source + "2"}, args...)...); code != exit.Usage || !strings.Contains(errw, "--from") {
-			t.Errorf("%v: exit %d, %s", args, code, errw)
-		}
+		refuses(t, exit.Usage, "--from", append([]string{"gen", "emnist", "--from", source, "-o", source + "2"}, args...)...)
 	}
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -55,13 +53,10 @@ func table(t *testing.T, path string, opt chunkio.Options) (names []string, colu
 	return names, columns
 }
 
-func readJSON(t *testing.T, path string, v any) {
+// readAnswer reads the answer beside the table at path.
+func readAnswer(t *testing.T, path string, answer any) {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(b, v)
-	}
-	if err != nil {
+	if err := json.Unmarshal([]byte(read(t, strings.TrimSuffix(path, ".parquet")+".json")), answer); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -73,23 +68,13 @@ func TestGenSameBytesForAnyThreads(t *testing.T) {
 		{"grid", "--rows", "3000", "--shape", "9x12"},
 		{"sparse", "--rows", "5000", "--columns", "300"},
 	} {
-		var first []byte
-		for _, threads := range []string{"1", "8"} {
+		var texts [2]string
+		for i, threads := range []string{"1", "8"} {
 			path := gen(t, "x.parquet", append(args, "--threads", threads)...)
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			note, err := os.ReadFile(filepath.Join(filepath.Dir(path), "x.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if data = append(data, note...); first == nil {
-				first = data
-			}
-			if !bytes.Equal(data, first) {
-				t.Errorf("%v: %s threads make other bytes", args, threads)
-			}
+			texts[i] = read(t, path) + read(t, filepath.Join(filepath.Dir(path), "x.json"))
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("%v: 8 threads make other bytes", args)
 		}
 	}
 }
@@ -97,6 +82,10 @@ func TestGenSameBytesForAnyThreads(t *testing.T) {
 // Greedy selection takes one column of every group that the answer names, at any
 // shape, with and without classes.
 func TestGenPlantedIsFound(t *testing.T) {
+	w, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		rows, columns int
 		more          []string
@@ -107,34 +96,25 @@ func TestGenPlantedIsFound(t *testing.T) {
 	} {
 		path := gen(t, "p.parquet", append([]string{"planted", "--rows", fmt.Sprint(c.rows), "--columns", fmt.Sprint(c.columns)}, c.more...)...)
 		var a plantedAnswer
-		readJSON(t, strings.TrimSuffix(path, ".parquet")+".json", &a)
-		opt := chunkio.Options{Label: a.Label}
-		src, err := chunkio.Open(t.Context(), []string{path}, opt)
+		readAnswer(t, path, &a)
+		flags := []string{path, "--method", "greedy", "-k", fmt.Sprint(len(a.Groups))}
+		extra := 0
+		if a.Label != "" {
+			flags, extra = append(flags, "--label", a.Label), 1
+		}
+		s, _, err := w.runSelect(t.Context(), flags...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(src.Columns()) != c.columns || src.Rows() != int64(c.rows) || a.Columns != c.columns {
-			t.Fatalf("%+v: %d rows x %d columns", c, src.Rows(), len(src.Columns()))
+		if columns := s.Features + len(s.LeftOut) - extra; columns != c.columns || s.Rows != int64(c.rows) || a.Columns != c.columns {
+			t.Fatalf("%+v: %d rows x %d columns", c, s.Rows, columns)
 		}
 		if n := len(slices.Concat(append(a.Groups, a.Mixtures, a.Noise, a.Constant)...)); n != c.columns {
 			t.Errorf("%+v: the answer has %d columns", c, n)
 		}
-		m := gram.NewMoments(c.columns, gram.Options{})
-		if err := stream.Fold(t.Context(), src, stream.FoldOptions{}, m); err != nil {
-			t.Fatal(err)
-		}
-		g, err := m.Finish(src.Columns(), gram.FinishOptions{Scale: gram.ScaleStandard})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := greedy.Select(t.Context(), g.Sym, g.D, greedy.Options{K: len(a.Groups)})
-		if err != nil {
-			t.Fatal(err)
-		}
 		found := make(map[int]bool)
-		for _, j := range r.Order {
-			name := src.Columns()[g.Columns[j]].Name
-			found[slices.IndexFunc(a.Groups, func(group []string) bool { return slices.Contains(group, name) })] = true
+		for _, f := range s.Selected {
+			found[slices.IndexFunc(a.Groups, func(group []string) bool { return slices.Contains(group, f.Name) })] = true
 		}
 		if delete(found, -1); len(found) != len(a.Groups) {
 			t.Errorf("%+v: %d of %d groups found", c, len(found), len(a.Groups))
@@ -191,10 +171,7 @@ func TestGenNulls(t *testing.T) {
 func TestGenRefusals(t *testing.T) {
 	dir := t.TempDir()
 	full := filepath.Join(dir, "full")
-	if err := os.Mkdir(full, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o600); err != nil {
+	if err := errors.Join(os.Mkdir(full, 0o700), os.WriteFile(filepath.Join(full, "x"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "x.parquet")
@@ -230,10 +207,7 @@ func TestGenRefusals(t *testing.T) {
 		{"emnist -o " + out, exit.Usage, "--from is missing"},
 		{"emnist --from " + dir + "/none.parquet -o " + out, exit.Data, "none.parquet"},
 	} {
-		code, _, errw := runBench(t.Context(), strings.Fields("gen "+c.args)...)
-		if code != c.code || !strings.Contains(errw, c.say) {
-			t.Errorf("gen %s: exit %d, %q", c.args, code, errw)
-		}
+		refuses(t, c.code, c.say, strings.Fields("gen "+c.args)...)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)

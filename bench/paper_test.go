@@ -136,10 +136,7 @@ func TestPaperUsage(t *testing.T) {
 		{exit.Data, []string{"--data", empty, "--datasets", "ORL"}, "orl.parquet"},
 	} {
 		out := filepath.Join(empty, "paper.md")
-		code, _, said := runBench(t.Context(), append([]string{"paper", "-o", out}, c.args...)...)
-		if code != c.code || !strings.Contains(said, c.say) {
-			t.Errorf("%v: code %d, want %d; %s", c.args, code, c.code, said)
-		}
+		refuses(t, c.code, c.say, append([]string{"paper", "-o", out}, c.args...)...)
 		if _, err := os.Stat(out); err == nil {
 			t.Errorf("%v: left a file", c.args)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"runtime"
@@ -37,16 +36,12 @@ func thisMachine() (machine, error) {
 	}, err
 }
 
-// memory is the memory in words.
-func (m machine) memory() string {
-	if m.Memory == 0 {
-		return "unknown"
-	}
-	return humanize.IBytes(m.Memory)
-}
-
 func (m machine) String() string {
-	text := fmt.Sprintf("%s, %d cores, %s memory, %s, kernel %s", m.CPU, m.Cores, m.memory(), m.Go, m.Kernel)
+	memory := "unknown"
+	if m.Memory > 0 {
+		memory = humanize.IBytes(m.Memory)
+	}
+	text := fmt.Sprintf("%s, %d cores, %s memory, %s, kernel %s", m.CPU, m.Cores, memory, m.Go, m.Kernel)
 	if m.Load != "" {
 		text += "; load before the run " + m.Load
 	}
@@ -55,14 +50,9 @@ func (m machine) String() string {
 
 // procValue is the value of the first line "key : value" of file.
 func procValue(file, key, otherwise string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return otherwise
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		k, v, ok := strings.Cut(s.Text(), ":")
-		if ok && strings.TrimSpace(k) == key {
+	text, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == key {
 			return strings.TrimSpace(v)
 		}
 	}

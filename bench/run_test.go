@@ -55,6 +55,23 @@ func inProcess(ctx context.Context, args []string) error {
 	return ctx.Err()
 }
 
+// refuses runs the program and wants an exit code, and words on standard error.
+func refuses(t *testing.T, want int, say string, args ...string) {
+	t.Helper()
+	if code, _, said := runBench(t.Context(), args...); code != want || !strings.Contains(said, say) {
+		t.Errorf("%v: exit code %d, want %d and something of %q: %s", args, code, want, say, said)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 func TestFailedChildNamesCommandAndWhatItSaid(t *testing.T) {
 	_, took, err := child(t.Context(), "go", "no such verb")
 	var failed *childError

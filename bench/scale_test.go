@@ -48,17 +48,17 @@ func TestScale(t *testing.T) {
 			t.Errorf("%s: %v", name, units)
 		}
 	}
-	if file := read(t, o.folder, "scale.txt"); file != out.String() {
+	if file := readResult(t, o, "scale.txt"); file != out.String() {
 		t.Error("scale.txt is not what was printed")
 	}
-	summary := read(t, o.folder, "scale.md")
+	summary := readResult(t, o, "scale.md")
 	for _, want := range []string{"cores", "bare reading", "| 600 | 20 | sfufs | 2 |", "Left out", "1,000,000,000 rows × 20 columns", "arrow v15"} {
 		if !strings.Contains(summary, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, summary)
 		}
 	}
 	for _, plot := range regexp.MustCompile(`scale-[a-z-]+\.svg`).FindAllString(summary, -1) {
-		if err := xml.Unmarshal([]byte(read(t, o.folder, plot)), new(struct{})); err != nil {
+		if err := xml.Unmarshal([]byte(readResult(t, o, plot)), new(struct{})); err != nil {
 			t.Errorf("%s: %v", plot, err)
 		}
 	}
@@ -79,12 +79,12 @@ func TestScaleRealData(t *testing.T) {
 	if err := o.run(t.Context(), io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for name := range checkBenchFormat(t, read(t, o.folder, "emnist.txt")) {
+	for name := range checkBenchFormat(t, readResult(t, o, "emnist.txt")) {
 		if !strings.Contains(name, "/data=emnist/") || !strings.Contains(name, "/rows=400/cols=12/") {
 			t.Errorf("%s does not name the data and its size", name)
 		}
 	}
-	summary := read(t, o.folder, "emnist.md")
+	summary := readResult(t, o, "emnist.md")
 	for _, want := range []string{"| 325.7 |", "| variance |"} {
 		if !strings.Contains(summary, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, summary)
@@ -152,11 +152,11 @@ func TestScaleSaysWhatItLeavesOut(t *testing.T) {
 			if err := o.run(t.Context(), io.Discard); err != nil {
 				t.Fatal(err)
 			}
-			_, left, found := strings.Cut(read(t, o.folder, "scale.md"), "Left out")
+			_, left, found := strings.Cut(readResult(t, o, "scale.md"), "Left out")
 			if !found || !strings.Contains(left, "BenchmarkSelect/method=greedy") || !strings.Contains(left, c.say) {
 				t.Errorf("it does not say %s was left out:%s", c.say, left)
 			}
-			if n := len(checkBenchFormat(t, read(t, o.folder, "scale.txt"))); n != c.lines {
+			if n := len(checkBenchFormat(t, readResult(t, o, "scale.txt"))); n != c.lines {
 				t.Errorf("%d results, want %d", n, c.lines)
 			}
 		})
@@ -168,9 +168,7 @@ func TestScaleUsage(t *testing.T) {
 		{"--rows", "0"}, {"--rows", "1.5"}, {"--columns", "many"}, {"--threads", "-1"}, {"--count", "0"},
 		{"--keep"}, {"--max-bytes", "many"}, {"--name", "a/b"}, {"more"},
 	} {
-		if code, _, said := runBench(t.Context(), append([]string{"scale"}, args...)...); code != exit.Usage {
-			t.Errorf("%v: code %d, %s", args, code, said)
-		}
+		refuses(t, exit.Usage, "", append([]string{"scale"}, args...)...)
 	}
 }
 
@@ -234,13 +232,9 @@ func (c cancelAt) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func read(t *testing.T, dir, name string) string {
+func readResult(t *testing.T, o *scaleOptions, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return read(t, filepath.Join(o.folder, name))
 }
 
 // noScratch wants no scratch folder of bench in the system's folder for temporary files,

@@ -3,13 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,51 +18,14 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// TestUsageErrors: a request that cannot be right says why in the user's words, on
-// standard error only.
-func TestUsageErrors(t *testing.T) {
-	dir := t.TempDir()
-	_, in := plant(t, 300, 2)
-	stats := make([]string, 2)
-	for i, p := range in {
-		stats[i] = filepath.Join(dir, fmt.Sprint(i)+".ufs")
-		must(t, "scan", p, "-o", stats[i])
-	}
-	sel := filepath.Join(dir, "sel.json")
-	must(t, "select", in[0], "-k", "3", "-o", sel)
-	for _, c := range []struct{ args, want string }{
-		{"select x -k abc", "-k abc: want a whole number"},
-		{"select x --seed -1", "--seed -1: want a whole number from 0 on"},
-		{"select x --variance much", "--variance much: want a number"},
-		{"select x --checkpoint-every soon", "--checkpoint-every soon: want a duration"},
-		{"select x --missing men", "did you mean mean?"},
-		{"select x --threads 1000000", "up to 1024"},
-		{"help selct", `unknown verb "selct"; did you mean select?`},
-		{"completion bash zsh", "one shell at a time"},
-		{"select x -o sel.jso", "did you mean json?"},
-		{"plan x -o plan.csv", "names no format"},
-		{"select " + stats[0], "select from statistics with --stats"},
-		{"scan " + stats[0] + " -o " + filepath.Join(dir, "x.ufs"), "add statistics files with merge"},
-		{"plan " + stats[0], "is a statistics file"},
-		{"inspect " + stats[0] + " " + stats[1], "one at a time"},
-		{"select --stats " + stats[0] + " --rows 7", "was scanned without it"},
-		{"apply " + in[0] + " --selection " + sel + " -o small.csv", "OUT is Parquet"},
-		{"merge " + stats[0] + " " + stats[1] + " " + stats[1] + " -o " + filepath.Join(dir, "all.ufs"), "cannot merge " + stats[1] + " with " + stats[1]},
-	} {
-		r := invoke(strings.Fields(c.args)...)
-		if r.code != exit.Usage || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "strconv") {
-			t.Errorf("%s: exit code %d, %q; want %q", c.args, r.code, r.err, c.want)
-		}
-		if r.out != "" {
-			t.Errorf("%s: standard output has %q", c.args, r.out)
-		}
-	}
-	r := invoke("apply", in[0], "--selection", "nosuch.json", "-o", filepath.Join(dir, "x.parquet"))
+// TestMissingSelection: the message has the path once.
+func TestMissingSelection(t *testing.T) {
+	_, in := plant(t, 300, 1)
+	r := invoke("apply", in[0], "--selection", "nosuch.json", "-o", filepath.Join(t.TempDir(), "x.parquet"))
 	if r.code != exit.Data || strings.Count(r.err, "nosuch.json") != 1 {
-		t.Errorf("exit code %d, %q: want the path once", r.code, r.err)
+		t.Errorf("exit code %d, %q", r.code, r.err)
 	}
 }
 
@@ -87,9 +48,7 @@ func TestInputIsNotReplaced(t *testing.T) {
 		{"apply", file, "--selection", sel, "-o", file},
 		{"select", "--stats", stats, "-k", "3", "--format", "json", "-o", stats},
 	} {
-		if r := invoke(args...); r.code != exit.Usage || !strings.Contains(r.err, "replace the input") {
-			t.Errorf("%q: exit code %d, %q", args, r.code, r.err)
-		}
+		ends(t, exit.Usage, "replace the input", args...)
 	}
 	must(t, "select", file, "-k", "3")
 	must(t, "select", "--stats", stats, "-k", "3")
@@ -106,9 +65,7 @@ func TestDeviceOutput(t *testing.T) {
 		t.Errorf("%v, %v", fi, err)
 	}
 	if _, err := os.Stat("/dev/full"); err == nil {
-		if r := invoke("select", in, "-k", "3", "-o", "/dev/full"); r.code != exit.Fault {
-			t.Errorf("a full device: exit code %d, %q", r.code, r.err)
-		}
+		ends(t, exit.Fault, "", "select", in, "-k", "3", "-o", "/dev/full")
 	}
 }
 
@@ -116,9 +73,7 @@ func TestDeviceOutput(t *testing.T) {
 func TestScratchFlags(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	must(t, "select", in, "-k", "3", "--temp-dir", t.TempDir(), "--max-temp-size", "1GiB")
-	if r := invoke("select", in, "-k", "3", "--temp-dir", filepath.Join(t.TempDir(), "nosuch")); r.code != exit.Fault {
-		t.Errorf("exit code %d, %q", r.code, r.err)
-	}
+	ends(t, exit.Fault, "", "select", in, "-k", "3", "--temp-dir", filepath.Join(t.TempDir(), "nosuch"))
 }
 
 // TestSilentPipe: a run that waits for standard input ends when it is interrupted.
@@ -148,50 +103,6 @@ func TestInterruptible(t *testing.T) {
 		got, err := io.ReadAll(interruptible(context.Background(), strings.NewReader(text)))
 		if err != nil || string(got) != text {
 			t.Errorf("%d bytes: read %d, %v", n, len(got), err)
-		}
-	}
-}
-
-// TestPlanSmallestOutOfCore: plan names the limit for going out of core as the smallest, if
-// it is the lower one, also where the planned run stays in memory.
-func TestPlanSmallestOutOfCore(t *testing.T) {
-	path := dataset(t, "warppie10p.parquet")
-	plan := func(limit string) (f ufs.Forecast) {
-		t.Helper()
-		if err := json.Unmarshal([]byte(must(t, "plan", path, "-k", "4", "--label", "label", "--memory-limit", limit, "--format", "json")), &f); err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	in := plan("2GiB").Memory
-	if in.OutOfCore || in.Smallest >= in.InMemory {
-		t.Fatalf("%+v: want the smallest limit below the one for staying in memory", in)
-	}
-	if m := plan(fmt.Sprint(in.InMemory)).Memory; m.OutOfCore {
-		t.Errorf("at %d bytes: %+v", in.InMemory, m)
-	}
-	if m := plan(fmt.Sprint(in.InMemory - 1)).Memory; !m.OutOfCore || m.Smallest != in.Smallest || m.InMemory != in.InMemory {
-		t.Errorf("below: %+v, want the limits of %+v", m, in)
-	}
-	want := names(selection(t, path, "-k", "4", "--label", "label"))
-	r := invoke("select", path, "-k", "4", "--label", "label", "--memory-limit", fmt.Sprint(in.Smallest), "--format", "names", "--progress", "json")
-	if got := strings.Fields(r.out); r.code != exit.Done || !slices.Equal(got, want) {
-		t.Fatalf("exit code %d, %v, want %v\n%s", r.code, got, want, r.err)
-	}
-	if r := invoke("select", path, "--label", "label", "--memory-limit", fmt.Sprint(in.Smallest-1)); r.code != exit.Memory {
-		t.Errorf("one byte less: exit code %d", r.code)
-	}
-	// Every line of the progress says how many passes are to come.
-	for line := range strings.Lines(r.err) {
-		var s snapshot
-		if strings.HasPrefix(line, "warning:") {
-			continue
-		}
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			t.Fatalf("%q: %v", line, err)
-		}
-		if s.Passes < max(s.Pass, 2) || s.Most < s.Passes {
-			t.Errorf("pass %d of %d to %d", s.Pass, s.Passes, s.Most)
 		}
 	}
 }
@@ -240,11 +151,7 @@ func arrowStream(t *testing.T, columns ...[]float64) []byte {
 // program's own size is refused, and the message names a limit above it.
 func TestStandardInput(t *testing.T) {
 	in := arrowStream(t, []float64{1, 2, 3, 5}, []float64{2, 1, 4, 4}, []float64{7, 7, 7, 8})
-	ufsIn := func(args ...string) result {
-		var out, errw bytes.Buffer
-		code := run(context.Background(), args, bytes.NewReader(in), &out, &errw)
-		return result{code, out.String(), errw.String()}
-	}
+	ufsIn := func(args ...string) result { return invokeWith(t.Context(), in, args...) }
 	if r := ufsIn("select", "-", "-k", "2", "--format", "names"); r.code != exit.Done || strings.Count(r.out, "\n") != 2 {
 		t.Errorf("select: exit code %d, %q, %q", r.code, r.out, r.err)
 	}

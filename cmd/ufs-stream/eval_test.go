@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -16,22 +14,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // grouped makes n rows of three groups with 12 features. a0 … a3 tell the groups apart;
-// b0 … b7 do not, though they vary more.
-func grouped(n int) (names []string, columns [][]float64, class []int32) {
+// b0 … b7 do not, though they vary more. class has the groups, 0 to 2.
+func grouped(n int) (names []string, columns [][]float64, class []float64) {
 	random := rand.New(rand.NewPCG(1, 1))
-	class = make([]int32, n)
-	for i := range class {
-		class[i] = int32(i % 3)
+	for i := range n {
+		class = append(class, float64(i%3))
 	}
 	for j := range 12 {
 		col := make([]float64, n)
 		for i := range col {
 			if j < 4 {
-				col[i] = float64((class[i]+int32(j))%3) + 0.2*random.NormFloat64()
+				col[i] = float64((i+j)%3) + 0.2*random.NormFloat64()
 			} else {
 				col[i] = 4 * random.NormFloat64()
 			}
@@ -55,10 +51,7 @@ func labelled(t *testing.T, n int) (path, sel string) {
 		src.columns = append(src.columns, stream.Column{Name: name, Type: "double"})
 	}
 	path, sel = filepath.Join(dir, "g.parquet"), filepath.Join(dir, "sel.json")
-	opt := chunkio.WriteOptions{RowGroupRows: 50, Label: func(p int64) int32 { return class[p] }}
-	if err := chunkio.WriteParquet(t.Context(), path, src, opt); err != nil {
-		t.Fatal(err)
-	}
+	writeSource(t, path, src, chunkio.WriteOptions{RowGroupRows: 50, Label: func(p int64) int32 { return int32(class[p]) }})
 	must(t, "select", path, "--label", "label", "-k", "6", "-o", sel)
 	return path, sel
 }
@@ -66,12 +59,7 @@ func labelled(t *testing.T, n int) (path, sel string) {
 // evaluated runs eval with JSON output.
 func evaluated(t *testing.T, args ...string) *stream.Evaluation {
 	t.Helper()
-	out := must(t, append([]string{"eval", "--format", "json"}, args...)...)
-	e := new(stream.Evaluation)
-	if err := json.Unmarshal([]byte(out), e); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return e
+	return decoded[stream.Evaluation](t, "eval", args...)
 }
 
 // bits is e as JSON, without what differs from run to run.
@@ -88,11 +76,7 @@ func quick(args ...string) []string { return append(args, "--runs", "3", "--rest
 // settings that led to them.
 func TestEvalJSON(t *testing.T) {
 	path, sel := labelled(t, 150)
-	out := must(t, "eval", path, "--selection", sel, "--label", "label", "-k", "2,6", "--format", "json")
-	var raw map[string]any
-	if err := json.Unmarshal([]byte(out), &raw); err != nil {
-		t.Fatal(err)
-	}
+	raw := *decoded[map[string]any](t, "eval", path, "--selection", sel, "--label", "label", "-k", "2,6")
 	for key, want := range map[string]any{
 		"schema": "ufs-stream/eval/v1", "protocol": "greedy", "runs": 20.0, "restarts": 10.0, "clusters": 3.0, "label": "label",
 		"scale": "none", "reconstruction_scale": "standard", "seed": 1.0, "rows": 150.0, "rows_used": 150.0, "sampled": false, "features": 12.0,
@@ -137,10 +121,7 @@ func TestEvalErrorIsSelects(t *testing.T) {
 	sel := filepath.Join(t.TempDir(), "s.json")
 	for _, scale := range []string{"none", "center", "minmax", "unit", "standard"} {
 		must(t, "select", path, "--label", "label", "--scale", scale, "-k", "12", "-o", sel)
-		s, err := ufs.ReadSelection(sel)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := readSelection(t, sel)
 		e := evaluated(t, path, "--selection", sel, "--label", "label", "--runs", "1", "--restarts", "1", "-k", "1,5,11,12", "--baselines", "variance")
 		for _, r := range e.Results {
 			// Both subtract 12 squares from sums of 150 squares, each at most 1.
@@ -163,7 +144,7 @@ func TestEvalLaws(t *testing.T) {
 	for _, k := range []string{"2", "5"} {
 		for _, r := range evaluated(t, append(args, "-k", k)...).Results {
 			at := slices.IndexFunc(both.Results, func(o stream.Evaluated) bool { return o.Name == r.Name && o.K == r.K })
-			if a, b := fmt.Sprint(scoresText(&r)), fmt.Sprint(scoresText(&both.Results[at])); a != b {
+			if a, b := marshal(t, r), marshal(t, both.Results[at]); a != b {
 				t.Errorf("-k %s, %s: %s, in a list %s", k, r.Name, a, b)
 			}
 		}
@@ -187,14 +168,6 @@ func means(r *stream.Evaluated) (v []float64) {
 		v = append(v, float64(s.Mean))
 	}
 	return v
-}
-
-func scoresText(r *stream.Evaluated) string {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err.Error()
-	}
-	return string(b)
 }
 
 // TestEvalComparison: several selections appear under their names, and only a selection that
@@ -270,15 +243,11 @@ func TestEvalWithoutLabel(t *testing.T) {
 	sel := filepath.Join(t.TempDir(), "sel.json")
 	for _, method := range []string{"greedy", "partgreedy", "variance", "random", "laplacian", "sfufs", "mcfs", "graphgreedy"} {
 		must(t, "select", path, "--exclude", "label", "--method", method, "-k", "4", "-o", sel)
-		out := must(t, "eval", path, "--selection", sel, "-k", "2,4", "--format", "json")
-		if strings.Contains(out, "nmi") || strings.Contains(out, "clusters") || strings.Contains(out, "protocol") {
+		args := []string{path, "--selection", sel, "-k", "2,4"}
+		if out := must(t, append([]string{"eval", "--format", "json"}, args...)...); strings.Contains(out, "nmi") || strings.Contains(out, "clusters") || strings.Contains(out, "protocol") {
 			t.Errorf("%s: k-means without classes:\n%s", method, out)
 		}
-		e := new(stream.Evaluation)
-		if err := json.Unmarshal([]byte(out), e); err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range e.Results {
+		for _, r := range evaluated(t, args...).Results {
 			if !(r.Reconstruction >= 0 && r.Reconstruction <= 1) || !(r.Redundancy >= 0 && r.Redundancy <= 1) {
 				t.Errorf("%s: %+v", method, r)
 			}
@@ -306,14 +275,13 @@ func TestEvalWithoutLabel(t *testing.T) {
 func TestEvalRows(t *testing.T) {
 	dir := t.TempDir()
 	names, columns, class := grouped(90)
-	label := make([]float64, 90)
-	for i := range label {
-		if label[i] = float64(class[i]) / 2; i%10 == 3 {
-			label[i] = math.NaN()
+	for i := range class {
+		if class[i] /= 2; i%10 == 3 {
+			class[i] = nan
 		}
 	}
-	columns[5][4] = math.NaN()
-	path := columnsFile(t, filepath.Join(dir, "t.parquet"), append(names, "kind"), append(columns, label)...)
+	columns[5][4] = nan
+	path := columnsFile(t, filepath.Join(dir, "t.parquet"), append(names, "kind"), append(columns, class)...)
 	sel := filepath.Join(dir, "s.json")
 	must(t, "select", path, "--label", "kind", "--missing", "mean", "-k", "4", "-o", sel)
 	e := evaluated(t, quick(path, "--selection", sel, "--label", "kind")...)
@@ -326,40 +294,29 @@ func TestEvalRows(t *testing.T) {
 	if e := evaluated(t, quick(path, "--selection", sel, "--label", "kind", "--missing", "drop-row")...); e.RowsUsed != 80 {
 		t.Errorf("drop-row: %d rows", e.RowsUsed)
 	}
-	if r := invoke(quick("eval", path, "--selection", sel, "--label", "kind", "--missing", "error")...); r.code != exit.Data || !strings.Contains(r.err, "b1") {
-		t.Errorf("missing value: exit code %d, %q", r.code, r.err)
-	}
+	ends(t, exit.Data, "b1", quick("eval", path, "--selection", sel, "--label", "kind", "--missing", "error")...)
 }
 
 // TestEvalStream: one pass over standard input is enough.
 func TestEvalStream(t *testing.T) {
 	_, columns, class := grouped(60)
-	label := make([]float64, 60)
-	for i := range label {
-		label[i] = float64(class[i])
-	}
-	in := arrowStream(t, columns[0], columns[1], columns[4], columns[5], label) // c0 … c4
-	dir := t.TempDir()
-	path := columnsFile(t, filepath.Join(dir, "t.parquet"), []string{"c0", "c1", "c2", "c3", "c4"}, columns[0], columns[1], columns[4], columns[5], label)
-	sel := filepath.Join(dir, "s.json")
+	columns = [][]float64{columns[0], columns[1], columns[4], columns[5], class}
+	in := arrowStream(t, columns...) // c0 … c4
+	at := folder(t)
+	path := columnsFile(t, at("t.parquet"), []string{"c0", "c1", "c2", "c3", "c4"}, columns...)
+	sel := at("s.json")
 	must(t, "select", path, "--label", "c4", "-k", "2", "-o", sel)
 	args := quick("eval", "-", "--selection", sel, "--label", "c4", "--format", "json")
-	var out, errw bytes.Buffer
-	if code := run(context.Background(), args, bytes.NewReader(in), &out, &errw); code != exit.Done {
-		t.Fatalf("exit code %d: %s", code, errw.String())
+	r := invokeWith(t.Context(), in, args...)
+	var got stream.Evaluation
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatalf("%v: exit code %d: %s", err, r.code, r.err)
 	}
-	got, want := new(stream.Evaluation), evaluated(t, quick(path, "--selection", sel, "--label", "c4")...)
-	if err := json.Unmarshal(out.Bytes(), got); err != nil {
-		t.Fatal(err)
-	}
-	for i := range want.Results {
-		if a, b := scoresText(&got.Results[i]), scoresText(&want.Results[i]); a != b {
-			t.Errorf("from a stream %s, from a file %s", a, b)
-		}
+	want := evaluated(t, quick(path, "--selection", sel, "--label", "c4")...)
+	if a, b := marshal(t, got.Results), marshal(t, want.Results); a != b {
+		t.Errorf("from a stream %s, from a file %s", a, b)
 	}
 	for _, flag := range []string{"--resamples=3", "--sample=10"} {
-		if r := invoke(append(args, flag)...); r.code != exit.Usage || !strings.Contains(r.err, "stream") {
-			t.Errorf("%s: exit code %d, %q", flag, r.code, r.err)
-		}
+		ends(t, exit.Usage, "stream", append(args, flag)...)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
@@ -14,23 +13,12 @@ import (
 // edited writes a copy of the selection at path after change has changed its JSON.
 func edited(t *testing.T, path string, change func(sel, options map[string]any)) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var sel map[string]any
-	if err := json.Unmarshal(b, &sel); err != nil {
+	if err := json.Unmarshal([]byte(read(t, path)), &sel); err != nil {
 		t.Fatal(err)
 	}
 	change(sel, sel["options"].(map[string]any))
-	if b, err = json.Marshal(sel); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "edited.json")
-	if err := os.WriteFile(out, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return write(t, filepath.Join(t.TempDir(), "edited.json"), marshal(t, sel))
 }
 
 // TestEvalRecordedNumbers: whole numbers that a selection records, which JSON reads as
@@ -58,9 +46,7 @@ func TestEvalTrustsNoFile(t *testing.T) {
 	}
 	for _, flag := range []string{"missing", "scale"} {
 		bad := edited(t, sel, func(_, options map[string]any) { options[flag] = "bogus" })
-		if r := invoke("eval", path, "--selection", bad, "--label", "label"); r.code != exit.Data {
-			t.Errorf("recorded %s: exit code %d, %q", flag, r.code, r.err)
-		}
+		ends(t, exit.Data, "", "eval", path, "--selection", bad, "--label", "label")
 	}
 }
 
@@ -103,8 +89,6 @@ func TestEvalRanks(t *testing.T) {
 		},
 	} {
 		bad := edited(t, sel, func(sel, _ map[string]any) { change(sel) })
-		if r := invoke("eval", path, "--selection", bad, "--resamples", "2"); r.code != exit.Data || !strings.Contains(r.err, what) {
-			t.Errorf("%s: exit code %d, %q", what, r.code, r.err)
-		}
+		ends(t, exit.Data, what, "eval", path, "--selection", bad, "--resamples", "2")
 	}
 }

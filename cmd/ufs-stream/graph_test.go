@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -17,60 +16,30 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graphRequests are flags that choose a method on the anchor graph, and vary its settings.
-func graphRequests() []string {
-	return []string{
-		"--method sfufs", "--method sfufs --constraint scatter --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy",
-		"--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
-	}
-}
-
-// TestGraphCutsAndThreads: the selection does not depend on how the rows are cut into
-// files. For the same files, no bit of the answer depends on the threads or the limit.
-func TestGraphCutsAndThreads(t *testing.T) {
-	one, _ := plant(t, 900, 1)
-	seven, _ := plant(t, 900, 7)
-	for _, args := range graphRequests() {
-		var want []string
-		for _, in := range []string{one, seven} {
-			var bits string
-			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"2", "100MiB"}, {"8", "1GiB"}} {
-				s := selection(t, slices.Concat(strings.Fields(args), []string{in, "-k", "9", "--threads", c.threads, "--memory-limit", c.limit})...)
-				if want == nil {
-					want = names(s)
-				}
-				if got := names(s); !slices.Equal(got, want) {
-					t.Errorf("%s, %s threads: %v, want %v", args, c.threads, got, want)
-				}
-				if b := answer(t, s); bits == "" {
-					bits = b
-				} else if b != bits {
-					t.Errorf("%s: %s threads and %s give other bits", args, c.threads, c.limit)
-				}
-			}
-		}
-	}
-}
-
-// scanShards scans n shards of the input with one profile of all shards, and merges their
-// statistics.
+// scanShards scans n shards of the input, with one profile of all, and merges their statistics.
 func scanShards(t *testing.T, n int, args ...string) (all string) {
 	t.Helper()
-	dir := t.TempDir()
-	profiles, parts := []string{"merge"}, []string{"merge"}
-	at := func(form string, i int) string { return filepath.Join(dir, fmt.Sprintf(form, i)) }
+	var shards [][]string
 	for i := range n {
-		must(t, slices.Concat([]string{"scan", "--profile-only", "-o", at("p%d.ufs", i), "--shard", fmt.Sprintf("%d/%d", i+1, n)}, args)...)
-		profiles = append(profiles, at("p%d.ufs", i))
+		shards = append(shards, append([]string{"--shard", fmt.Sprintf("%d/%d", i+1, n)}, args...))
 	}
-	profile := filepath.Join(dir, "p.ufs")
-	must(t, append(profiles, "-o", profile)...)
-	for i := range n {
-		must(t, slices.Concat([]string{"scan", "--profile", profile, "-o", at("s%d.ufs", i), "--shard", fmt.Sprintf("%d/%d", i+1, n)}, args)...)
-		parts = append(parts, at("s%d.ufs", i))
+	return scanParts(t, shards)
+}
+
+// scanParts scans each part, with one profile of all, and merges their statistics.
+func scanParts(t *testing.T, parts [][]string) (all string) {
+	t.Helper()
+	at := folder(t)
+	profile, all := at("profile.ufs"), at("all.ufs")
+	for _, step := range [][]string{{profile, "--profile-only"}, {all, "--profile", profile}} {
+		merge := []string{"merge", "-o", step[0]}
+		for i, part := range parts {
+			out := fmt.Sprintf("%s-%d.ufs", step[0], i)
+			must(t, slices.Concat([]string{"scan", "-o", out}, step[1:], part)...)
+			merge = append(merge, out)
+		}
+		must(t, merge...)
 	}
-	all = filepath.Join(dir, "all.ufs")
-	must(t, append(parts, "-o", all)...)
 	return all
 }
 
@@ -174,42 +143,13 @@ func graphOfFile(t *testing.T, path string) *anchor.Graph {
 // scans share one profile of all files, with enough anchors for all rows together.
 func TestGraphSeparateFiles(t *testing.T) {
 	_, paths := plant(t, 3000, 3)
-	dir := t.TempDir()
-	at := func(name string, i int) string { return filepath.Join(dir, fmt.Sprintf("%s%d.ufs", name, i)) }
-	profiles, parts := []string{"merge", "-o", at("p", 9)}, []string{"merge", "-o", at("s", 9)}
-	for i, path := range paths {
-		must(t, "scan", path, "--method", "sfufs", "--profile-only", "-o", at("p", i))
-		profiles = append(profiles, at("p", i))
+	var parts [][]string
+	for _, path := range paths {
+		parts = append(parts, []string{path, "--method", "sfufs"})
 	}
-	must(t, profiles...)
-	for i, path := range paths {
-		must(t, "scan", path, "--method", "sfufs", "--profile", at("p", 9), "-o", at("s", i))
-		parts = append(parts, at("s", i))
-	}
-	must(t, parts...)
-	s := selection(t, "--stats", at("s", 9), "--method", "graphgreedy", "-k", "6")
+	s := selection(t, "--stats", scanParts(t, parts), "--method", "graphgreedy", "-k", "6")
 	if s.RowsUsed != 3000 || fmt.Sprint(s.Options["anchors"]) != "500" {
 		t.Errorf("%d rows, %v anchors; want 3000 and 500", s.RowsUsed, s.Options["anchors"])
-	}
-}
-
-// TestGraphOfOneFileServesGreedy: statistics of a graph serve the greedy methods too.
-func TestGraphOfOneFileServesGreedy(t *testing.T) {
-	in, _ := plant(t, 900, 2)
-	stats := filepath.Join(t.TempDir(), "graph.ufs")
-	must(t, "scan", in, "--method", "laplacian", "--scale", "unit", "-o", stats)
-	for _, args := range []string{"--method greedy", "--method partgreedy --scale none", "--method variance"} {
-		a := selection(t, append(strings.Fields(args), in, "-k", "9")...)
-		b := selection(t, append(strings.Fields(args), "--stats", stats, "-k", "9")...)
-		if x, y := rankingOf(b), rankingOf(a); x != y {
-			t.Errorf("%s: %s\nwant %s", args, x, y)
-		}
-		if x, y := fmt.Sprint(b.Options), fmt.Sprint(a.Options); x != y {
-			t.Errorf("%s: options %s, want %s", args, x, y)
-		}
-	}
-	if out := must(t, "inspect", stats); !strings.Contains(out, "graph statistics") || !strings.Contains(out, "--anchors 225") {
-		t.Errorf("inspect said:\n%s", out)
 	}
 }
 
@@ -237,16 +177,14 @@ func TestAnchorsFile(t *testing.T) {
 	table := planted.New(planted.Options{Rows: 900, GroupRow: 100})
 	in, _ := plantSource(t, table, 2)
 	sampler := anchor.NewSampler(len(table.Columns()), anchor.SamplerOptions{Rows: 60, Seed: 1})
-	if err := stream.Fold(context.Background(), table, stream.FoldOptions{}, sampler); err != nil {
+	if err := stream.Fold(t.Context(), table, stream.FoldOptions{}, sampler); err != nil {
 		t.Fatal(err)
 	}
 	rows := sampler.Draw(60)
 	file := filepath.Join(t.TempDir(), "anchors.parquet")
 	cols := append(slices.Clone(table.Columns()), stream.Column{Name: "class", Type: "double"})
 	data := append(slices.Clone(rows.Data), make([]float64, 60)...)
-	if err := chunkio.WriteParquet(context.Background(), file, memory{cols, 60, data}, chunkio.WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	writeSource(t, file, memory{cols, 60, data}, chunkio.WriteOptions{})
 	want := selection(t, in, "--method", "sfufs", "-k", "9", "--anchors", "60")
 	got := selection(t, in, "--method", "sfufs", "-k", "9", "--anchors-file", file)
 	if x, y := fmt.Sprint(got.Scores), fmt.Sprint(want.Scores); x != y || rankingOf(got) != rankingOf(want) {

@@ -2,18 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // TestGraphExitCodes: a request that a graph method cannot serve is refused before anything
@@ -25,7 +21,7 @@ func TestGraphExitCodes(t *testing.T) {
 	if err := os.MkdirAll(at(""), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	holes, _ := plantSource(t, holed(planted.New(planted.Options{Rows: 300, GroupRow: 100})), 1)
+	holes, _ := plantHoled(t, 300, 1)
 	tiny, _ := plant(t, 23, 1) // a quarter of the rows is 5 anchors
 	few := columnsFile(t, at("few.parquet"), []string{"a", "b"}, []float64{1, 2, 3}, []float64{2, 3, 5})
 	strange := columnsFile(t, at("strange.parquet"), []string{"a", "b"}, []float64{1, 2, 3, 4, 5, 6}, []float64{2, 3, 5, 7, 11, 13})
@@ -42,17 +38,10 @@ func TestGraphExitCodes(t *testing.T) {
 	forFile := columnsFile(t, at("byfile.parquet"), []string{"a", "b"}, slices.Repeat([]float64{1, 2, 3, 4, 7}, 9), slices.Repeat([]float64{5, 1, 4, 3, 2}, 9))
 	byFile := at("byfile.ufs")
 	must(t, "scan", forFile, "--method", "sfufs", "--anchors-file", strange, "-o", byFile)
-	damaged, err := os.ReadFile(graph)
-	if err != nil {
-		t.Fatal(err)
-	}
-	damaged[len(damaged)-1000] ^= 1
-	bad := at("damaged.ufs")
-	if err := os.WriteFile(bad, damaged, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	whole := read(t, graph)
+	bad := write(t, at("damaged.ufs"), damaged(whole, len(whole)-1000, len(whole)-999, 1))
 	read := "select --method sfufs " + in
-	for _, c := range []outcome{
+	checkAll(t, []outcome{
 		{read + " --anchors 5", exit.Usage, "at least 6"},
 		{read + " --anchors 0", exit.Usage, "want 1 or more"},
 		{read + " --neighbors 0", exit.Usage, "want 1 or more"},
@@ -72,9 +61,6 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method sfufs -", exit.Usage, "--method greedy"},
 		{"select --method graphgreedy -", exit.Usage, "save it to a file"},
 		{read + " --smooth 2", exit.Usage, "--smooth is not for method sfufs but for graphgreedy"},
-		{"select --method greedy --anchors 30 " + in, exit.Usage, "not for method greedy"},
-		{"select --method fufs --alpha 1 " + in, exit.Usage, "not for method fufs"},
-		{"select --method laplacian --clusters 3 " + in, exit.Usage, "not for method laplacian"},
 		{"select --method mcfs --require-converged " + in, exit.Usage, "not for method mcfs"},
 		{"select --method graphgreedy --smooth 101 " + in, exit.Usage, "0 to 100"},
 		{"select --method graphgreedy --variance 0.9 " + in, exit.Usage, "-k"},
@@ -131,9 +117,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method sfufs --memory-limit 10MiB " + in, exit.Memory, "--memory-limit"},
 		{"select --method sfufs --memory-limit 10MiB --stats " + graph, exit.Memory, "--memory-limit"},
 		{"merge --memory-limit 48MiB -o " + at("m.ufs") + " " + graph + " " + other, exit.Memory, "--memory-limit"},
-	} {
-		t.Run(strings.NewReplacer(dir, "", in, "").Replace(c.args), c.check)
-	}
+	}, in, dir)
 }
 
 // TestUnconverged: --require-converged makes an iteration that stops early exit code 5; the
@@ -142,54 +126,24 @@ func TestUnconverged(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	args := []string{"select", in, "--method", "sfufs", "--constraint", "scatter", "--max-iter", "2", "--tol", "1e-12", "-k", "5"}
 	for _, c := range []struct {
-		required []string
+		required string
 		code     int
-	}{{nil, exit.Done}, {[]string{"--require-converged"}, exit.Unconverged}} {
+	}{{"", exit.Done}, {"--require-converged", exit.Unconverged}} {
 		out := filepath.Join(t.TempDir(), "sel.json")
-		r := invoke(slices.Concat(args, c.required, []string{"-o", out})...)
-		if r.code != c.code || !strings.Contains(r.err, "not converged after 2 iterations") {
-			t.Errorf("%v: exit code %d: %s", c.required, r.code, r.err)
-		}
-		s, err := ufs.ReadSelection(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ends(t, c.code, "not converged after 2 iterations", slices.Concat(args, strings.Fields(c.required), []string{"-o", out})...)
+		s := readSelection(t, out)
 		if s.Converged || s.Iterations != 2 || len(s.Objective) != 2 || len(s.Trace) != 2 || !strings.Contains(strings.Join(s.Warnings, "\n"), "--max-iter") {
 			t.Errorf("%v: converged %v after %d, objective %v, warnings %q", c.required, s.Converged, s.Iterations, s.Objective, s.Warnings)
 		}
 	}
 	must(t, "select", in, "--method", "sfufs", "-k", "40", "--require-converged", "--tol", "0.5")
 	out := filepath.Join(t.TempDir(), "grid.json")
-	r := invoke("path", in, "--method", "sfufs", "--gamma", "1,10", "--max-iter", "1", "--tol", "1e-12", "--require-converged", "-o", out)
+	ends(t, exit.Unconverged, "", "path", in, "--method", "sfufs", "--gamma", "1,10", "--max-iter", "1", "--tol", "1e-12", "--require-converged", "-o", out)
 	var g stream.Grid
-	if b, err := os.ReadFile(out); r.code != exit.Unconverged || err != nil || json.Unmarshal(b, &g) != nil || len(g.Settings) != 2 {
-		t.Errorf("path: exit code %d, %v: %s", r.code, err, r.err)
+	if err := json.Unmarshal([]byte(read(t, out)), &g); err != nil || len(g.Settings) != 2 {
+		t.Errorf("path: %v, %d settings", err, len(g.Settings))
 	}
 	if !strings.Contains(strings.Join(g.Warnings, "\n"), "2 of 2 settings did not converge") {
 		t.Errorf("path: warnings %q", g.Warnings)
-	}
-}
-
-// TestGraphRecordsItsFlags: the options in the answer, used as flags, give the same answer.
-func TestGraphRecordsItsFlags(t *testing.T) {
-	in, _ := plant(t, 300, 1)
-	for _, args := range append(graphRequests(), "--method sfufs --seed 5 --anchors 33 --neighbors 4 --label x000 --exclude x04*") {
-		s := selection(t, append(strings.Fields(args), in, "-k", "6")...)
-		again := []string{in, "-k", strconv.Itoa(s.K), "--method", s.Method, "--seed", fmt.Sprint(s.Seed)}
-		for flag, value := range s.Options {
-			again = append(again, "--"+flag, fmt.Sprint(value))
-		}
-		if b := selection(t, again...); answer(t, b) != answer(t, s) {
-			t.Errorf("%s: %v give another answer", args, again)
-		}
-		if ranks := s.Method != "graphgreedy"; (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
-			t.Errorf("%s: %d scores and %d columns of %d features", args, len(s.Scores), len(s.Columns), s.Features)
-		}
-		if s.Passes != 2 {
-			t.Errorf("%s: %d passes", args, s.Passes)
-		}
-		if slices.ContainsFunc(s.Scores, func(f stream.Score) bool { return f.Name == s.Options["label"] }) {
-			t.Errorf("%s: the label has a score", args)
-		}
 	}
 }

@@ -81,24 +81,15 @@ func TestGraphMissing(t *testing.T) {
 	table := columnsFile(t, filepath.Join(dir, "dropped.parquet"), all, dropped[0], dropped[1], dropped[2], dropped[3])
 	every := []string{"--method", "laplacian", "-k", "4", "--anchors", fmt.Sprint(len(dropped[0]))}
 	sameScores(t, selection(t, append(every, holes, "--missing", "drop-row")...), selection(t, append(every, table)...))
-	if r := invoke("select", holes, "--method", "sfufs", "--anchors", fmt.Sprint(len(dropped[0])+1), "--missing", "drop-row"); r.code != exit.Usage {
-		t.Errorf("anchors from dropped rows: exit code %d: %s", r.code, r.err)
-	}
-	r := invoke("select", holes, "--method", "sfufs", "--anchors", "30")
-	if r.code != exit.Data || !strings.Contains(r.err, `column "c", row 4`) {
-		t.Errorf("error: exit code %d: %s", r.code, r.err)
-	}
+	ends(t, exit.Usage, "", "select", holes, "--method", "sfufs", "--anchors", fmt.Sprint(len(dropped[0])+1), "--missing", "drop-row")
+	ends(t, exit.Data, `column "c", row 4`, "select", holes, "--method", "sfufs", "--anchors", "30")
 	// Missing values in anchors are treated like missing values in the input.
 	six := append(slices.Clone(all), "null", "flat")
 	anchors := columnsFile(t, filepath.Join(dir, "anchors.parquet"), six, a[:30], b[:30], c[:30], d[:30], null[:30], flat[:30])
 	full := columnsFile(t, filepath.Join(dir, "full.parquet"), six, a[:30], b[:30], filled["zero"][:30], d[:30], null[:30], flat[:30])
 	of := []string{"--method", "laplacian", "-k", "4", "--missing", "zero", holes, "--anchors-file"}
 	sameScores(t, selection(t, append(of, anchors)...), selection(t, append(of, full)...))
-	of[5] = "error"
-	of[6] = table
-	if r := invoke(slices.Concat([]string{"select"}, of, []string{anchors})...); r.code != exit.Data || !strings.Contains(r.err, "anchors.parquet") {
-		t.Errorf("anchors with missing values: exit code %d: %s", r.code, r.err)
-	}
+	ends(t, exit.Data, "anchors.parquet", "select", table, "--method", "laplacian", "-k", "4", "--missing", "error", "--anchors-file", anchors)
 }
 
 // sameScores wants the same features and scores within 1e-6. The filled mean of 213 values
@@ -165,42 +156,5 @@ func TestGraphOfSparse(t *testing.T) {
 	every := selection(t, append(given, "--anchors-file", sparse)...)
 	if want := selection(t, dense, "--method", "laplacian", "-k", "5", "--anchors-file", dense); !slices.Equal(names(every), names(want)) {
 		t.Errorf("anchors of a sparse file: %v, want %v", names(every), names(want))
-	}
-}
-
-// TestGraphSkipFile: a file that turns out bad in any pass is left out of all passes.
-func TestGraphSkipFile(t *testing.T) {
-	in, paths := plant(t, 3000, 3)
-	want := selection(t, paths[0], paths[2], "-k", "9", "--method", "sfufs")
-	whole, err := os.ReadFile(paths[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 8; i < len(whole)/2; i += 11 { // the footer stays
-		whole[i] ^= 0x55
-	}
-	if err := os.WriteFile(paths[1], whole, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	s := selection(t, in, "-k", "9", "--method", "sfufs", "--on-error", "skip-file")
-	if fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) || s.Rows != 2000 || len(s.Inputs) != 2 {
-		t.Errorf("%v of %d rows, want %v", names(s), s.Rows, names(want))
-	}
-	profile, parts, part := filepath.Join(t.TempDir(), "p.ufs"), filepath.Join(t.TempDir(), "s.ufs"), filepath.Join(t.TempDir(), "part.ufs")
-	must(t, "scan", paths[0], paths[2], "--method", "sfufs", "--profile-only", "-o", profile)
-	r := invoke("scan", in, "--method", "sfufs", "--profile", profile, "--on-error", "skip-file", "-o", parts)
-	if r.code != exit.Done || strings.Contains(r.err, "made without") {
-		t.Errorf("exit code %d: %s", r.code, r.err)
-	}
-	if s := selection(t, "--stats", parts, "--method", "sfufs", "-k", "9"); fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) {
-		t.Errorf("by a profile: %v, want %v", names(s), names(want))
-	}
-	must(t, "scan", paths[0], "--method", "sfufs", "--profile-only", "--shard", "1/2", "-o", part)
-	r = invoke("scan", paths[0], paths[2], "--method", "sfufs", "--profile", part, "-o", parts)
-	if r.code != exit.Done || !strings.Contains(r.err, "some shards are missing") || !strings.Contains(r.err, "made without "+paths[2]) {
-		t.Errorf("a profile of some rows: exit code %d: %s", r.code, r.err)
-	}
-	if r := invoke("select", in, "--method", "sfufs"); r.code != exit.Data || !strings.Contains(r.err, paths[1]) {
-		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -143,63 +142,50 @@ func (c *countdown) Err() error {
 	return c.Context.Err()
 }
 
-// TestResume: a run that is interrupted again and again and goes on from its checkpoint
-// gives the same statistics, to the last bit, as a run without interruption.
+// TestResume: a run that is interrupted again and again, later and later, and goes on from
+// its checkpoint gives the same statistics, to the last bit, as a run without interruption.
 func TestResume(t *testing.T) {
-	for _, missing := range []string{"error", "mean", "drop-row"} {
-		t.Run(missing, func(t *testing.T) {
-			var table stream.Source = planted.New(planted.Options{Rows: 6000, GroupRow: 100})
-			if missing != "error" {
-				table = holed(table)
+	for _, c := range []struct {
+		shape       string
+		first, step int64 // an interruption comes after first, first + step, … looks at the context
+	}{
+		{"--missing error", 3, 5}, {"--missing mean", 3, 5}, {"--missing drop-row", 3, 5},
+		{"--method sfufs --anchors 50 --missing error", 20, 15}, {"--method sfufs --anchors 50 --missing mean", 20, 15},
+		{"--method sfufs --anchors 50 --missing drop-row --shard 2/2", 20, 15}, // with a profile of all shards
+	} {
+		t.Run(c.shape, func(t *testing.T) {
+			makeTable := plantHoled
+			if strings.Contains(c.shape, "error") {
+				makeTable = plant
 			}
-			in, _ := plantSource(t, table, 3)
-			dir := t.TempDir()
-			want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
-			must(t, "scan", in, "-o", want, "--missing", missing)
-			args := []string{"scan", in, "-o", got, "--missing", missing, "--checkpoint", state, "--checkpoint-every", "5ms"}
-			interruptUntilDone(t, 3, 5, state, args)
-			sameFile(t, got, want)
+			in, _ := makeTable(t, 6000, 3)
+			at := folder(t)
+			scan := append([]string{"scan", in}, strings.Fields(c.shape)...)
+			if shape, isShard := strings.CutSuffix(c.shape, " --shard 2/2"); isShard {
+				must(t, append(strings.Fields(shape), "scan", in, "--profile-only", "-o", at("profile.ufs"))...)
+				scan = append(scan, "--profile", at("profile.ufs"))
+			}
+			must(t, append(scan, "-o", at("want.ufs"))...)
+			args := slices.Concat(scan, []string{"-o", at("got.ufs"), "--checkpoint", at("state"), "--checkpoint-every", "1ms"})
+			midway := 0
+			for n, done := c.first, false; !done; n += c.step {
+				r := invokeWith(newCountdown(n), nil, args...)
+				if done = r.code == exit.Done; !done && r.code != exit.Interrupted {
+					t.Fatalf("exit code %d: %s", r.code, r.err)
+				}
+				if strings.Contains(r.err, "go on with") {
+					midway++
+				}
+			}
+			if midway == 0 {
+				t.Fatal("no run was interrupted in the middle")
+			}
+			if left, _ := os.ReadDir(at("state")); len(left) > 0 {
+				t.Errorf("the checkpoint is still there: %v", left)
+			}
+			sameFile(t, at("got.ufs"), at("want.ufs"))
 		})
 	}
-}
-
-// interruptUntilDone runs a command that saves its state in a folder, interrupted later and
-// later (after first, first + step, … looks at its context), until it is done. It wants at
-// least one interruption in the middle, and in the end an empty folder.
-func interruptUntilDone(t *testing.T, first, step int64, state string, args []string) {
-	t.Helper()
-	interrupted := 0
-	for n := first; ; n += step {
-		r := invokeContext(newCountdown(n), args...)
-		if r.code == exit.Done {
-			break
-		}
-		if r.code != exit.Interrupted {
-			t.Fatalf("exit code %d: %s", r.code, r.err)
-		}
-		if strings.Contains(r.err, "go on with") {
-			interrupted++
-		}
-	}
-	if interrupted == 0 {
-		t.Fatal("no run was interrupted in the middle")
-	}
-	if left, _ := os.ReadDir(state); len(left) > 0 {
-		t.Errorf("the checkpoint is still there: %v", left)
-	}
-}
-
-// killAfterCheckpoint kills the program a while after it has saved its state.
-func killAfterCheckpoint(t *testing.T, later time.Duration, state string, args []string) {
-	t.Helper()
-	cmd := ownProcess(t, args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	awaitCheckpoint(state, 200)
-	time.Sleep(later)
-	_ = cmd.Process.Kill() // it may have ended
-	_ = cmd.Wait()
 }
 
 // awaitCheckpoint waits until something is saved, but no longer than some milliseconds.
@@ -212,20 +198,35 @@ func awaitCheckpoint(state string, most int) {
 	}
 }
 
-// TestResumeAfterKill is TestResume with kill -9 instead of interruptions.
+// TestResumeAfterKill is TestResume with kill -9 instead of interruptions, a while after the
+// program has saved its state.
 func TestResumeAfterKill(t *testing.T) {
-	in, _ := plant(t, 20000, 1)
-	dir := t.TempDir()
-	want, got, state := filepath.Join(dir, "want.ufs"), filepath.Join(dir, "got.ufs"), filepath.Join(dir, "state")
-	must(t, "scan", in, "-o", want)
-	args := []string{"scan", in, "-o", got, "--checkpoint", state, "--checkpoint-every", "1ns"}
-	for range 5 {
-		killAfterCheckpoint(t, 5*time.Millisecond, state, args)
-	}
-	must(t, args...)
-	sameFile(t, got, want)
-	if left := temporaries(t, state); len(left) > 0 {
-		t.Errorf("the last run has left %q", left)
+	for _, c := range []struct {
+		shape string
+		rows  int64
+		kills int
+		later time.Duration
+	}{{"--missing error", 20000, 5, 5 * time.Millisecond}, {"--method graphgreedy --anchors 100", 12000, 2, 20 * time.Millisecond}} {
+		in, _ := plant(t, c.rows, 1)
+		at := folder(t)
+		scan := append([]string{"scan", in}, strings.Fields(c.shape)...)
+		must(t, append(scan, "-o", at("want.ufs"))...)
+		args := slices.Concat(scan, []string{"-o", at("got.ufs"), "--checkpoint", at("state"), "--checkpoint-every", "1ns"})
+		for range c.kills {
+			cmd := ownProcess(t, args...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			awaitCheckpoint(at("state"), 200)
+			time.Sleep(c.later)
+			_ = cmd.Process.Kill() // it may have ended
+			_ = cmd.Wait()
+		}
+		must(t, args...)
+		sameFile(t, at("got.ufs"), at("want.ufs"))
+		if left := temporaries(t, at("state")); len(left) > 0 {
+			t.Errorf("the last run has left %q", left)
+		}
 	}
 }
 
@@ -257,7 +258,7 @@ func TestInterrupt(t *testing.T) {
 func interruptMidway(t *testing.T, first, step int64, args ...string) {
 	t.Helper()
 	for n := first; ; n += step {
-		r := invokeContext(newCountdown(n), args...)
+		r := invokeWith(newCountdown(n), nil, args...)
 		if r.code == exit.Done {
 			t.Fatal("no run was interrupted in the middle")
 		}
@@ -272,24 +273,39 @@ func TestForeignCheckpoint(t *testing.T) {
 	in, _ := plant(t, 6000, 3)
 	state := t.TempDir()
 	interruptMidway(t, 10, 5, "select", in, "--checkpoint", state)
-	r := invoke("select", in, "--checkpoint", state, "--exclude", "x000")
-	if r.code != exit.Usage || !strings.Contains(r.err, "checkpoint of another run") {
-		t.Errorf("exit code %d: %s", r.code, r.err)
-	}
+	ends(t, exit.Usage, "checkpoint of another run", "select", in, "--checkpoint", state, "--exclude", "x000")
 	must(t, "select", in, "--checkpoint", state, "--scale", "none", "-k", "3") // other flags, same statistics
 }
 
 func sameFile(t *testing.T, a, b string) {
 	t.Helper()
-	x, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := os.ReadFile(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(x) != string(y) {
+	if read(t, a) != read(t, b) {
 		t.Errorf("%s and %s differ", a, b)
 	}
+}
+
+// TestGraphForeignCheckpoint: a run neither uses nor overwrites the state of a run with
+// another graph; the state of a run with the same graph serves any method.
+func TestGraphForeignCheckpoint(t *testing.T) {
+	in, paths := plant(t, 6000, 3)
+	file := copied(t, paths[0])
+	state := t.TempDir()
+	interruptMidway(t, 60, 6, "select", in, "--method", "sfufs", "--anchors-file", file, "--checkpoint", state)
+	for _, args := range []string{
+		"--method sfufs --anchors 300", "--method greedy", "--method fufs --neighbors 4 --anchors-file " + file,
+		"--method fufs --scale unit --anchors-file " + file, "--method mcfs --exclude x000 --anchors-file " + file,
+	} {
+		ends(t, exit.Usage, "checkpoint of another run", append(strings.Fields(args), "select", in, "--checkpoint", state)...)
+	}
+	again := []string{"select", in, "--method", "mcfs", "--anchors-file", file, "--checkpoint", state, "-k", "3"}
+	write(t, file, read(t, paths[1])) // other rows under the same name
+	ends(t, exit.Usage, "other anchors", again...)
+	write(t, file, read(t, paths[0]))
+	must(t, again...)
+}
+
+// copied copies a file of rows, so that they serve as anchors.
+func copied(t *testing.T, file string) string {
+	t.Helper()
+	return write(t, filepath.Join(t.TempDir(), "anchors.parquet"), read(t, file))
 }

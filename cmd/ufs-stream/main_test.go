@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // asProgram is set in the environment of a test binary that plays the program.
@@ -38,12 +39,13 @@ type result struct {
 
 // invoke runs the program in this process.
 func invoke(args ...string) result {
-	return invokeContext(context.Background(), args...)
+	return invokeWith(context.Background(), nil, args...)
 }
 
-func invokeContext(ctx context.Context, args ...string) result {
+// invokeWith is invoke with a context and a standard input.
+func invokeWith(ctx context.Context, in []byte, args ...string) result {
 	var out, errw bytes.Buffer
-	code := run(ctx, args, strings.NewReader(""), &out, &errw)
+	code := run(ctx, args, bytes.NewReader(in), &out, &errw)
 	return result{code, out.String(), errw.String()}
 }
 
@@ -55,6 +57,88 @@ func must(t *testing.T, args ...string) string {
 		t.Fatalf("ufs-stream %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.err)
 	}
 	return r.out
+}
+
+// ends runs the program and wants an exit code, and words on standard error. A run that
+// fails without a result must print nothing.
+func ends(t *testing.T, code int, says string, args ...string) {
+	t.Helper()
+	r := invoke(args...)
+	if r.code != code || !strings.Contains(r.err, says) {
+		t.Errorf("%s: exit code %d, want %d and something of %q:\n%s", strings.Join(args, " "), r.code, code, says, r.err)
+	}
+	if code != exit.Done && code != exit.Unconverged && r.out != "" || strings.Contains(r.err, "strconv") {
+		t.Errorf("%s: failed, yet wrote to standard output, or speaks of its insides: %q, %q", strings.Join(args, " "), r.out, r.err)
+	}
+}
+
+// outcome is a command line, its exit code, and words that it says on standard error.
+type outcome struct {
+	args string
+	code int
+	says string
+}
+
+// checkAll runs every command line; the names of the subtests leave out the folders.
+func checkAll(t *testing.T, outcomes []outcome, folders ...string) {
+	t.Helper()
+	for _, c := range outcomes {
+		name := c.args
+		for _, folder := range folders {
+			name = strings.ReplaceAll(name, folder, "")
+		}
+		t.Run(name, func(t *testing.T) { ends(t, c.code, c.says, strings.Fields(c.args)...) })
+	}
+}
+
+// decoded runs a verb with JSON output.
+func decoded[T any](t *testing.T, verb string, args ...string) *T {
+	t.Helper()
+	v, out := new(T), must(t, append([]string{verb, "--format", "json"}, args...)...)
+	if err := json.Unmarshal([]byte(out), v); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return v
+}
+
+// forecastOf runs plan with JSON output.
+func forecastOf(t *testing.T, args ...string) *ufs.Forecast {
+	t.Helper()
+	return decoded[ufs.Forecast](t, "plan", args...)
+}
+
+// read is the text of a file.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// write makes a file and returns its path.
+func write(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// damaged is a file's text with every step-th byte between two places changed.
+func damaged(text string, from, to, step int) string {
+	b := []byte(text)
+	for i := from; i < to; i += step {
+		b[i] ^= 0x55
+	}
+	return string(b)
+}
+
+// folder is a new folder, as a function from a name to its path in the folder.
+func folder(t *testing.T) func(name string) string {
+	dir := t.TempDir()
+	return func(name string) string { return filepath.Join(dir, name) }
 }
 
 // dataset is the path of a real dataset. The test is skipped where the datasets are not
@@ -87,6 +171,12 @@ func plant(t *testing.T, rows int64, n int) (dir string, paths []string) {
 	return plantSource(t, planted.New(planted.Options{Rows: rows, GroupRow: 100}), n)
 }
 
+// plantHoled is plant for a table without every 97th value of its third column.
+func plantHoled(t *testing.T, rows int64, n int) (dir string, paths []string) {
+	t.Helper()
+	return plantSource(t, holed(planted.New(planted.Options{Rows: rows, GroupRow: 100})), n)
+}
+
 func plantSource(t *testing.T, table stream.Source, n int) (dir string, paths []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -94,9 +184,7 @@ func plantSource(t *testing.T, table stream.Source, n int) (dir string, paths []
 	for i := range int64(n) {
 		path := filepath.Join(dir, fmt.Sprintf("part-%03d.parquet", i))
 		part := rowsOf{table, stream.Range{From: rows * i / int64(n), To: rows * (i + 1) / int64(n)}}
-		if err := chunkio.WriteParquet(context.Background(), path, part, chunkio.WriteOptions{RowGroupRows: 100}); err != nil {
-			t.Fatal(err)
-		}
+		writeSource(t, path, part, chunkio.WriteOptions{RowGroupRows: 100})
 		paths = append(paths, path)
 	}
 	return dir, paths
@@ -130,18 +218,24 @@ func holed(table stream.Source) stream.Source {
 	}}
 }
 
+var nan = math.NaN()
+
 // columnsFile writes a file of the given columns; NaN becomes null.
 func columnsFile(t *testing.T, path string, names []string, columns ...[]float64) string {
 	t.Helper()
-	src := memory{rows: len(columns[0])}
-	for j, name := range names {
+	src := memory{rows: len(columns[0]), data: slices.Concat(columns...)}
+	for _, name := range names {
 		src.columns = append(src.columns, stream.Column{Name: name, Type: "double"})
-		src.data = append(src.data, columns[j]...)
 	}
-	if err := chunkio.WriteParquet(context.Background(), path, src, chunkio.WriteOptions{}); err != nil {
+	writeSource(t, path, src, chunkio.WriteOptions{})
+	return path
+}
+
+func writeSource(t *testing.T, path string, src stream.Source, opt chunkio.WriteOptions) {
+	t.Helper()
+	if err := chunkio.WriteParquet(t.Context(), path, src, opt); err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
 // memory is a table in memory; it is one chunk.
@@ -174,6 +268,16 @@ func selection(t *testing.T, args ...string) *stream.Selection {
 	return s
 }
 
+// readSelection reads a selection from a file.
+func readSelection(t *testing.T, path string) *stream.Selection {
+	t.Helper()
+	s, err := ufs.ReadSelection(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // names lists what was selected, in order.
 func names(s *stream.Selection) []string {
 	var out []string
@@ -197,108 +301,4 @@ func marshal(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-func TestDemo(t *testing.T) {
-	dir := t.TempDir()
-	out := must(t, "demo", "--keep", dir)
-	if !strings.Contains(out, "the selection is right") {
-		t.Errorf("demo said:\n%s", out)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "planted.parquet")); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestCoil20 compares order and errors with an independent run of the greedy paper's
-// setting on real data.
-func TestCoil20(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "fixtures", "coil20_greedy.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want struct {
-		Names  []string
-		Errors []float64
-	}
-	if err := json.Unmarshal(b, &want); err != nil {
-		t.Fatal(err)
-	}
-	s := selection(t, "--method", "greedy", "--scale", "none", "-k", "100", "--label", "label", dataset(t, "coil20.parquet"))
-	if got := names(s); !slices.Equal(got, want.Names) {
-		t.Errorf("order %v\nwant  %v", got, want.Names)
-	}
-	for i, f := range s.Selected {
-		// Both sum 1,440 × 1,024 values; the fixture's own rounding is about 1e-12.
-		if e := want.Errors[i+1] / want.Errors[0]; !near(float64(f.Error), e, 1e-9) {
-			t.Errorf("rank %d: error %v, want %v", i+1, f.Error, e)
-		}
-	}
-}
-
-func near(a, b, tolerance float64) bool { return a-b <= tolerance*b && b-a <= tolerance*b }
-
-// TestCutsAndThreads: the same rows give the same selection from 1, 7 or 63 files, with any
-// number of threads, directly or through statistics files. For the same files, no bit of
-// the answer depends on the threads or the limit.
-func TestCutsAndThreads(t *testing.T) {
-	methods := []string{"greedy", "partgreedy"}
-	want := make(map[string][]string)
-	for _, n := range []int{1, 7, 63} {
-		dir, paths := plant(t, 6300, n)
-		for _, method := range methods {
-			var bits string
-			for _, threads := range []string{"1", "2", "8"} {
-				limit := "2GiB"
-				if threads == "2" {
-					limit = "64MiB"
-				}
-				s := selection(t, dir, "-k", "9", "--method", method, "--threads", threads, "--memory-limit", limit)
-				if want[method] == nil {
-					want[method] = names(s)
-				}
-				if got := names(s); !slices.Equal(got, want[method]) {
-					t.Errorf("%s, %d files, %s threads: %v, want %v", method, n, threads, got, want[method])
-				}
-				if b := answer(t, s); bits == "" {
-					bits = b
-				} else if b != bits {
-					t.Errorf("%s, %d files: %s threads give other bits", method, n, threads)
-				}
-			}
-		}
-		all := filepath.Join(dir, "all.ufs")
-		args := []string{"merge", "-o", all}
-		for _, p := range paths {
-			must(t, "scan", p, "-o", p+".ufs")
-			args = append(args, p+".ufs")
-		}
-		must(t, args...)
-		for _, method := range methods {
-			if got := names(selection(t, "--stats", all, "-k", "9", "--method", method)); !slices.Equal(got, want[method]) {
-				t.Errorf("%s, %d files merged: %v, want %v", method, n, got, want[method])
-			}
-		}
-	}
-}
-
-// TestOutOfCore: the selection is the same where the Gram matrix G does not fit.
-func TestOutOfCore(t *testing.T) {
-	path := dataset(t, "warppie10p.parquet")
-	for _, method := range []string{"greedy", "partgreedy"} {
-		args := []string{path, "-k", "8", "--label", "label", "--method", method}
-		in := selection(t, args...)
-		out := selection(t, append(args, "--memory-limit", "96MiB")...)
-		if out.Passes <= in.Passes {
-			t.Fatalf("%s: %d passes: the limit did not make it go out of core", method, out.Passes)
-		}
-		if a, b := names(in), names(out); !slices.Equal(a, b) {
-			t.Errorf("%s: in memory %v, out of core %v", method, a, b)
-		}
-		for j, c := range out.Columns {
-			if want := in.Columns[j]; c.Name != want.Name || !near(float64(c.Explained), float64(want.Explained), 1e-6) || c.Nearest != want.Nearest {
-				t.Errorf("%s: column report %+v, want %+v", method, c, want)
-			}
-		}
-	}
 }

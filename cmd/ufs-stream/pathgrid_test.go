@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,56 +23,86 @@ func gridOf(t *testing.T, args ...string) *stream.Grid {
 	return g
 }
 
-// TestGridIsSelect: every setting of a grid gives what select gives with its weights, from
-// the input and from its statistics.
+// TestGridIsSelect: every setting of a grid gives what select gives with its weights, for the
+// methods of the graph from the statistics of the input too.
 func TestGridIsSelect(t *testing.T) {
 	in, _ := plant(t, 300, 2)
 	stats := filepath.Join(t.TempDir(), "all.ufs")
 	must(t, "scan", in, "--method", "fufs", "-o", stats)
 	for _, c := range []struct {
-		args     string
-		settings int
+		args, grid string
+		weights    string // that a setting has
+		settings   int
 	}{
-		{"--method sfufs --alpha 100,0.1,1 --gamma 0.01..10 -k 6", 12},
-		{"--method sfufs --constraint scatter --alpha 1,10", 2},
-		{"--method sfufs -k 6 --max-iter 3 --clusters 4", 1},
-		{"--method fufs --gamma 0,1,100 -k 6", 3},
+		{"--method sfufs -k 6", "--alpha 100,0.1,1 --gamma 0.01..10", "alpha gamma", 12},
+		{"--method sfufs --constraint scatter", "--alpha 1,10", "alpha gamma", 2},
+		{"--method sfufs -k 6 --max-iter 3 --clusters 4", "", "alpha gamma", 1},
+		{"--method fufs -k 6", "--gamma 0,1,100", "gamma", 3},
+		{"--method eufs -k 6 --max-iter 4 --clusters 4", "--alpha 0.5x,0.01x,0.1x --beta 0,1e-3..0.1", "alpha beta", 12},
+		{"--method hufs -k 6 --max-iter 4 --tree correlation", "--alpha 0.01x --beta 0.1x,0.5", "alpha beta", 2},
+		{"--method eufs -k 6 --max-iter 4 --graph anchor --anchors 40 --mu 2", "--alpha 0.1", "alpha beta", 1},
 	} {
-		args := strings.Fields(c.args)
-		g := gridOf(t, append(args, in)...)
-		if len(g.Settings) != c.settings || g.Recommended < -1 || g.Recommended >= len(g.Settings) || g.Why == "" || g.Passes != 2 {
-			t.Fatalf("%s: %d settings, want %d; %d recommended because %q; %d passes", c.args, len(g.Settings), c.settings, g.Recommended, g.Why, g.Passes)
+		args := append(strings.Fields(c.args), in)
+		g := gridOf(t, append(args, strings.Fields(c.grid)...)...)
+		if len(g.Settings) != c.settings || g.Recommended < -1 || g.Recommended >= len(g.Settings) || g.Why == "" {
+			t.Fatalf("%s: %d settings, want %d; %d recommended because %q", c.args, len(g.Settings), c.settings, g.Recommended, g.Why)
 		}
-		fromStats := gridOf(t, append(args, "--stats", stats)...)
-		if a, b := fmt.Sprint(fromStats.Settings), fmt.Sprint(g.Settings); a != b || fromStats.Recommended != g.Recommended || fromStats.Why != g.Why {
-			t.Errorf("%s: from statistics %s\nwant %s", c.args, a, b)
-		}
-		var others []string
-		for i := 0; i < len(args); i += 2 {
-			if args[i] != "--alpha" && args[i] != "--gamma" {
-				others = append(others, args[i:i+2]...)
-			}
-		}
-		for _, set := range g.Settings {
-			one := append(slices.Clone(others), in, "--gamma", exact(set.Gamma))
-			if g.Method == "sfufs" {
-				one = append(one, "--alpha", exact(set.Alpha))
-			} else if exact(set.Alpha) != "" {
-				t.Errorf("fufs has alpha %v", set.Alpha)
-			}
-			s := selection(t, one...)
-			if !slices.Equal(names(s), set.Selected) || s.Objective[len(s.Objective)-1] != set.Objective ||
-				s.Iterations != set.Iterations || s.Converged != set.Converged {
-				t.Errorf("%v: %v, %d iterations to %v; the grid has %+v", one, names(s), s.Iterations, s.Objective, set)
-			}
-			if a := float64(set.Agreement); c.settings > 1 && !(a >= 0 && a <= 1) || c.settings == 1 && a == a {
-				t.Errorf("%s: agreement %v", c.args, a)
-			}
-			for _, flag := range []string{"scale", "missing", "anchors", "neighbors", "constraint", "clusters", "max-iter", "tol"} {
-				if x, y := fmt.Sprint(g.Options[flag]), fmt.Sprint(s.Options[flag]); x != y || g.Options[flag] == nil {
-					t.Errorf("%s: option %s is %s, of select %s", c.args, flag, x, y)
+		ofGraph := strings.HasSuffix(c.weights, "gamma")
+		if ofGraph {
+			for _, flag := range recordedFlags() {
+				if g.Options[flag] == nil {
+					t.Errorf("%s: no option %s", c.args, flag)
 				}
 			}
+			fromStats := gridOf(t, append(strings.Fields(c.args+" "+c.grid), "--stats", stats)...)
+			if a, b := fmt.Sprint(fromStats.Settings), fmt.Sprint(g.Settings); a != b || fromStats.Recommended != g.Recommended || fromStats.Why != g.Why || g.Passes != 2 {
+				t.Errorf("%s: %d passes; from statistics %s\nwant %s", c.args, g.Passes, a, b)
+			}
+		}
+		for i, set := range g.Settings {
+			beta := stream.Number(nan)
+			if set.Beta != nil {
+				beta = *set.Beta
+			}
+			var weights, flags []string
+			for _, w := range []struct {
+				name  string
+				value stream.Number
+			}{{"alpha", set.Alpha}, {"beta", beta}, {"gamma", set.Gamma}} {
+				if value := exact(w.value); value != "" {
+					weights, flags = append(weights, w.name), append(flags, "--"+w.name, value)
+				}
+			}
+			if strings.Join(weights, " ") != c.weights || i > 0 && set.Alpha < g.Settings[i-1].Alpha {
+				t.Errorf("%s: setting %d: %+v", c.args, i, set)
+			}
+			if a := float64(set.Agreement); ofGraph && (c.settings > 1 && !(a >= 0 && a <= 1) || c.settings == 1 && a == a) {
+				t.Errorf("%s: agreement %v", c.args, a)
+			}
+			sameAsSelect(t, g, set, append(slices.Clone(args), flags...))
+			if !ofGraph {
+				sameAsSelect(t, g, set, append(slices.Clone(args), strings.Fields(set.Flags)...))
+			}
+		}
+	}
+}
+
+// recordedFlags are options that a grid on the graph records.
+func recordedFlags() []string {
+	return []string{"scale", "missing", "anchors", "neighbors", "constraint", "clusters", "max-iter", "tol"}
+}
+
+// sameAsSelect wants a setting of a grid to be what select gives with some flags.
+func sameAsSelect(t *testing.T, g *stream.Grid, set stream.GridSetting, flags []string) {
+	t.Helper()
+	s := selection(t, flags...)
+	if !slices.Equal(names(s), set.Selected) || s.Objective[len(s.Objective)-1] != set.Objective ||
+		s.Iterations != set.Iterations || s.Converged != set.Converged {
+		t.Errorf("%v: %v, %d iterations to %v; the grid has %+v", flags, names(s), s.Iterations, s.Objective, set)
+	}
+	for _, flag := range recordedFlags() {
+		if x, y := fmt.Sprint(g.Options[flag]), fmt.Sprint(s.Options[flag]); x != y {
+			t.Errorf("%v: option %s is %s in the grid, of select %s", flags, flag, x, y)
 		}
 	}
 }
@@ -106,39 +135,10 @@ func TestGridFormats(t *testing.T) {
 		}
 		table := filepath.Join(dir, "grid.txt")
 		must(t, append([]string{"path", "-o", table, "--format", "table"}, flags...)...)
-		b, err := os.ReadFile(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if (g.Recommended < 0) != strings.Contains(string(b), "no setting is recommended") || strings.Contains(string(b), "NaN") {
-			t.Errorf("%s: %d recommended; the table:\n%s", args, g.Recommended, b)
+		if text := read(t, table); (g.Recommended < 0) != strings.Contains(text, "no setting is recommended") || strings.Contains(text, "NaN") {
+			t.Errorf("%s: %d recommended; the table:\n%s", args, g.Recommended, text)
 		}
 	}
-	if r := invoke("path", in, "--method", "sfufs", "--format", "names"); r.code != exit.Usage {
-		t.Errorf("names: exit code %d: %s", r.code, r.err)
-	}
-	if r := invoke("path", in, "--format", "parquet"); r.code != exit.Usage {
-		t.Errorf("a curve as Parquet: exit code %d: %s", r.code, r.err)
-	}
-}
-
-// TestGridOfGraphGreedy: graphgreedy has a curve, as greedy has.
-func TestGridOfGraphGreedy(t *testing.T) {
-	in, _ := plant(t, 300, 1)
-	var p stream.Curve
-	if err := json.Unmarshal([]byte(must(t, "path", in, "--method", "graphgreedy", "-k", "7", "--format", "json")), &p); err != nil {
-		t.Fatal(err)
-	}
-	s := selection(t, in, "--method", "graphgreedy", "-k", "7")
-	for i, point := range p.Points {
-		if f := s.Selected[i]; point.K != f.Rank || point.Name != f.Name || point.Error != f.Error {
-			t.Errorf("point %+v, want %+v", point, f)
-		}
-		if i > 0 && !(point.Error <= p.Points[i-1].Error) {
-			t.Errorf("the error rises at %d", point.K)
-		}
-	}
-	if len(p.Points) != 7 || p.Passes != 2 {
-		t.Errorf("%d points in %d passes", len(p.Points), p.Passes)
-	}
+	ends(t, exit.Usage, "", "path", in, "--method", "sfufs", "--format", "names")
+	ends(t, exit.Usage, "", "path", in, "--format", "parquet") // a curve as Parquet
 }

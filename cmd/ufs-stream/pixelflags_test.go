@@ -1,10 +1,7 @@
 package main
 
 import (
-	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
@@ -12,8 +9,7 @@ import (
 
 // TestPixelsExitCodes: a refusal names the cell or the flag at fault.
 func TestPixelsExitCodes(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
+	at := folder(t)
 	pixels, columns := picture(90, 4, 6)
 	in := columnsFile(t, at("in.parquet"), pixels, columns...)
 	missing := columnsFile(t, at("missing.parquet"), pixels[:23], columns[:23]...)
@@ -24,15 +20,15 @@ func TestPixelsExitCodes(t *testing.T) {
 	signed[8] = slices.Clone(signed[8])
 	signed[8][40] = -1
 	negative := columnsFile(t, at("negative.parquet"), pixels, signed...)
-	signed[8][40] = math.NaN()
+	signed[8][40] = nan
 	holes := columnsFile(t, at("holes.parquet"), pixels, signed...)
 	empty := slices.Clone(columns)
-	empty[9] = slices.Repeat([]float64{math.NaN()}, 90)
+	empty[9] = slices.Repeat([]float64{nan}, 90)
 	nothing := columnsFile(t, at("nothing.parquet"), pixels, empty...)
 	_, many := picture(3000, 4, 6)
 	for i := range many[8] {
 		if i%10 > 0 {
-			many[8][i] = math.NaN()
+			many[8][i] = nan
 		}
 	}
 	few := columnsFile(t, at("few.parquet"), pixels, many...)
@@ -41,7 +37,7 @@ func TestPixelsExitCodes(t *testing.T) {
 	stats := at("all.ufs")
 	must(t, "scan", in, "-o", stats)
 	flags := "select --clusters 3 --max-iter 2 -k 3 --method cpufs "
-	for _, c := range []outcome{
+	checkAll(t, []outcome{
 		{flags + in, exit.Done, "not converged after 2 iterations"},
 		{flags + missing, exit.Usage, "px_3_5"},
 		{flags + duplicate, exit.Usage, "both pixel (1, 2)"},
@@ -79,9 +75,8 @@ func TestPixelsExitCodes(t *testing.T) {
 		{flags + "--beta 0 " + in, exit.Usage, "above 0"},
 		{flags + "--beta 1..10 " + in, exit.Usage, "path takes several"},
 		{flags + "--mu 1 " + in, exit.Usage, "--mu is not for method cpufs but for eufs, hufs"},
-		{flags + "--state float32 " + in, exit.Usage, "--state is not for method cpufs"},
 		{flags + "--weight px_1_1 " + in, exit.Usage, "--weight is not for method cpufs"},
-		{flags + "--checkpoint " + dir + " " + in, exit.Usage, "--checkpoint"},
+		{flags + "--checkpoint " + at("") + " " + in, exit.Usage, "--checkpoint"},
 		{"select --method eufs --shape 4x6 " + in, exit.Usage, "--shape is not for method eufs but for cpufs, cpufsnn"},
 		{"select --method cpufs --stats " + stats, exit.Usage, "iterates over rows"},
 		{"scan --method cpufs -o " + at("x.ufs") + " " + in, exit.Usage, "use select INPUT… --method cpufs"},
@@ -90,7 +85,5 @@ func TestPixelsExitCodes(t *testing.T) {
 		{flags + "--require-converged " + in, exit.Unconverged, "not converged after 2 iterations"},
 		{flags + "--memory-limit 10MiB " + in, exit.Memory, "--memory-limit"},
 		{flags + "-k 25 " + in, exit.Usage, "more than the 24 features"},
-	} {
-		t.Run(strings.ReplaceAll(c.args, dir, ""), c.check)
-	}
+	}, at(""))
 }

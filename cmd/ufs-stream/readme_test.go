@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"os"
 	"strings"
 	"testing"
 )
@@ -11,18 +8,15 @@ import (
 // TestReadme runs the commands of README.md in order, in an empty folder, and
 // compares what they print with what the README shows; a line "…" stands for the rest.
 func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := read(t, "../../README.md")
 	for _, command := range []string{"go run ./cmd/ufs-stream demo", "go test ./..."} {
-		if !strings.Contains(string(readme), "\n    "+command+"\n") {
+		if !strings.Contains(readme, "\n    "+command+"\n") {
 			t.Errorf("the README must open with %q", command)
 		}
 	}
 	t.Chdir(t.TempDir())
 	ran := 0
-	for _, block := range strings.Split(string(readme), "```console\n")[1:] {
+	for _, block := range strings.Split(readme, "```console\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		for _, example := range strings.Split("\n"+block, "\n$ ")[1:] {
 			line, want, _ := strings.Cut(example, "\n")
@@ -30,16 +24,13 @@ func TestReadme(t *testing.T) {
 			if args[0] != "ufs-stream" {
 				t.Fatalf("%s: not a command of ufs-stream", line)
 			}
-			var out, stderr bytes.Buffer
-			if code := run(context.Background(), args[1:], strings.NewReader(""), &out, &stderr); code != 0 {
-				t.Fatalf("%s: exit %d: %s", line, code, stderr.String())
-			}
+			out := must(t, args[1:]...)
 			ran++
 			if strings.TrimSpace(want) == "" {
 				continue // the README does not show it
 			}
 			want, open := strings.CutSuffix(strings.Trim(want, "\n"), "…")
-			got := strings.Trim(out.String(), "\n")
+			got := strings.Trim(out, "\n")
 			if got != want && (!open || !strings.HasPrefix(got, want)) {
 				t.Errorf("%s prints\n%s\nbut the README shows\n%s", line, got, want)
 			}

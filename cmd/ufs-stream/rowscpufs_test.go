@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -89,45 +88,6 @@ func TestPixelsColumnOrder(t *testing.T) {
 		}
 		if !(a.Selected[0].Error < 1 && a.Selected[34].Error <= a.Selected[0].Error) {
 			t.Errorf("%s: errors %v to %v", method, a.Selected[0].Error, a.Selected[34].Error)
-		}
-	}
-}
-
-// TestPixelsReport: the objective falls in every iteration and is in both lists.
-func TestPixelsReport(t *testing.T) {
-	names, columns := picture(150, 5, 6)
-	in := columnsFile(t, filepath.Join(t.TempDir(), "in.parquet"), names, columns...)
-	s := selection(t, in, "--method", "cpufs", "--clusters", "3", "-k", "4", "--max-iter", "15", "--tol", "1e-12")
-	if s.Iterations != 15 || len(s.Trace) != 15 || len(s.Objective) != 15 {
-		t.Fatalf("%d iterations, %d steps, %d objectives", s.Iterations, len(s.Trace), len(s.Objective))
-	}
-	for i, step := range s.Trace {
-		if step.Iteration != i+1 || step.Objective != s.Objective[i] || i > 0 && step.Objective > s.Objective[i-1] {
-			t.Errorf("step %+v after %v", step, s.Objective[max(i-1, 0)])
-		}
-	}
-}
-
-// TestPixelsRecordsItsFlags: the options in the answer, given as flags, give the answer
-// again, and eval selects again by them from halves of the rows.
-func TestPixelsRecordsItsFlags(t *testing.T) {
-	in, _ := plant(t, 900, 2)
-	for _, args := range []string{
-		"--method cpufs --clusters 4", "--method cpufsnn --nu 0.5 --alpha 2 --beta 0.3 --eta 1000 --graph anchor --anchors 40 --anchor-method kmeans",
-		"--method cpufs --sample 300 --seed 4 --neighbors 3",
-	} {
-		s := selection(t, append(strings.Fields(args), in, "--shape", "5x10", "-k", "6", "--max-iter", "5")...)
-		again := []string{in, "-k", strconv.Itoa(s.K), "--method", s.Method, "--seed", fmt.Sprint(s.Seed)}
-		for flag, value := range s.Options {
-			again = append(again, "--"+flag, fmt.Sprint(value))
-		}
-		if b := selection(t, again...); answer(t, b) != answer(t, s) {
-			t.Errorf("%s: %v give another answer", args, again)
-		}
-		sel := filepath.Join(t.TempDir(), "sel.json")
-		must(t, append(strings.Fields(args), "select", in, "--shape", "5x10", "-k", "6", "--max-iter", "5", "-o", sel)...)
-		if out := must(t, "eval", in, "--selection", sel, "--resamples", "3", "--baselines", "none"); !strings.Contains(out, "stability") {
-			t.Errorf("%s: no stability:\n%s", args, out)
 		}
 	}
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestRowsExitCodes: a request that a method that iterates over rows cannot serve is
@@ -20,9 +18,7 @@ func TestRowsExitCodes(t *testing.T) {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), name)
 		if text != "" {
-			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, path, text)
 		}
 		return path
 	}
@@ -31,7 +27,7 @@ func TestRowsExitCodes(t *testing.T) {
 	constant := columnsFile(t, at("constant.parquet", ""), []string{"a", "b"}, slices.Repeat([]float64{1}, 30), slices.Repeat([]float64{3}, 30))
 	holes := columnsFile(t, at("holes.parquet", ""), []string{"a", "b"}, slices.Repeat([]float64{1, nan, 2, 5, 3, nan}, 9), slices.Repeat([]float64{4, 1, 6, 2, 8, 3}, 9))
 	eufs, hufs := "select "+in+" --max-iter 2 -k 3 --method eufs", "select "+in+" --max-iter 2 -k 3 --method hufs"
-	for _, c := range []outcome{
+	checkAll(t, []outcome{
 		{"select --method eufss " + in, exit.Usage, "did you mean eufs?"},
 		{eufs + " --graph kn", exit.Usage, "did you mean knn?"},
 		{eufs + " --state float", exit.Usage, "float32"},
@@ -59,8 +55,6 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " --weight x000", exit.Usage, "--weight is not for method eufs"},
 		{eufs + " --checkpoint " + dir, exit.Usage, "--checkpoint"},
 		{eufs + " --constraint scatter", exit.Usage, "--constraint is not for method eufs but for sfufs, fufs"},
-		{eufs + " --gamma 1", exit.Usage, "not for method eufs"},
-		{eufs + " --tree image", exit.Usage, "not for method eufs but for hufs"},
 		{eufs + " --anchors-file " + in, exit.Usage, "not for method eufs"},
 		{eufs + " --variance 0.9", exit.Usage, "-k"},
 		{eufs + " --keep x000", exit.Usage, "not for method eufs"},
@@ -82,8 +76,6 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " --graph anchor --anchors 301", exit.Usage, "only 300 rows"},
 		{eufs + " --graph anchor --anchors 5", exit.Usage, "at least 6"},
 		{eufs + " --graph anchor --anchor-method kmeans", exit.Done, ""},
-		{hufs + " --graph knn", exit.Usage, "not for method hufs but for eufs"},
-		{hufs + " --anchors 30", exit.Usage, "not for method hufs"},
 		{"select --method greedy --sample 3 " + in, exit.Usage, "--sample is not for method greedy but for eufs, hufs, cpufs, cpufsnn"},
 		{"select --method sfufs --alpha 0.1x " + in, exit.Usage, "nothing to take a share of"},
 		{"path --method fufs --gamma 1e-3x..1x " + in, exit.Usage, "nothing to take a share of"},
@@ -105,9 +97,7 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " --beta 50 --mu 20", exit.Done, "ill-conditioned"},
 		{eufs + " --alpha 1.5x --mu 1 --max-iter 100", exit.Done, "all weights become 0"},
 		{eufs + " --alpha 1e12", exit.Done, "depends on mu alone"},
-	} {
-		t.Run(strings.NewReplacer(dir, "", in, "").Replace(c.args), c.check)
-	}
+	}, in, dir)
 }
 
 // TestTreeRoundTrip: a tree from a file gives the same answer as the tree that was written
@@ -130,9 +120,8 @@ func TestTreeRoundTrip(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "tree.json")
 		text := must(t, "tree", in, "--tree", kind)
 		must(t, "tree", in, "--tree", kind, "-o", file)
-		b, err := os.ReadFile(file)
-		if err != nil || string(b) != text || !strings.HasPrefix(text, `{"features": ["px_0_0"`) {
-			t.Errorf("%s: %v\n%s\nand on standard output\n%s", kind, err, b, text)
+		if written := read(t, file); written != text || !strings.HasPrefix(text, `{"features": ["px_0_0"`) {
+			t.Errorf("%s:\n%s\nand on standard output\n%s", kind, written, text)
 		}
 		if again := must(t, "tree", in, "--tree", file); again != text {
 			t.Errorf("%s: read again\n%s\nwant\n%s", kind, again, text)
@@ -149,8 +138,7 @@ func TestTreeRoundTrip(t *testing.T) {
 		if got[0] != got[1] {
 			t.Errorf("%s: %s\nfrom its file %s", kind, got[0], got[1])
 		}
-		var without *stream.Selection
-		if without = selection(t, in, "--method", "hufs", "-k", "9", "--clusters", "3", "--max-iter", "9", "--alpha", "0.2x"); answer(t, without) == got[0] {
+		if without := selection(t, in, "--method", "hufs", "-k", "9", "--clusters", "3", "--max-iter", "9", "--alpha", "0.2x"); answer(t, without) == got[0] {
 			t.Errorf("%s: the tree changes nothing", kind)
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,13 +10,10 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
-
-var nan = math.NaN()
 
 // TestMessy: a table with everything in it works under every policy, and the report
 // has the counts of the data's own description.
@@ -79,29 +75,22 @@ func TestMessy(t *testing.T) {
 			t.Errorf("%s: no warning about the rising id: %q", missing, s.Warnings)
 		}
 	}
-	if r := invoke("select", path, "--label", "label"); r.code != exit.Data || !strings.Contains(r.err, "column") || !strings.Contains(r.err, "row ") {
-		t.Errorf("error: exit code %d: %s", r.code, r.err)
-	}
+	ends(t, exit.Data, "column", "select", path, "--label", "label")
+	ends(t, exit.Data, "row ", "select", path, "--label", "label")
 }
 
 // TestSelectionShape holds the names, order and kinds of the JSON form: programs
 // read it.
 func TestSelectionShape(t *testing.T) {
-	in, _ := plantSource(t, holed(planted.New(planted.Options{Rows: 300, GroupRow: 100})), 1)
+	in, _ := plantHoled(t, 300, 1)
 	for _, method := range []string{"greedy", "variance"} {
 		out := must(t, "select", in, "-k", "3", "--method", method, "--missing", "mean", "--format", "json", "--exclude", "x004")
 		got := shapeOf(t, out)
 		golden := filepath.Join("testdata", "selection-"+method+".golden")
 		if os.Getenv("UFS_UPDATE_GOLDEN") != "" {
-			if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			write(t, golden, got)
 		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
+		if want := read(t, golden); got != want {
 			t.Errorf("%s: the JSON form has changed; got\n%s\nwant\n%s", method, got, want)
 		}
 	}
@@ -160,17 +149,12 @@ func TestFormats(t *testing.T) {
 		if out := must(t, "select", in, "-k", "4", "-o", path); out != "" {
 			t.Errorf("%s: wrote to standard output too: %q", format, out)
 		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := 0
+		rest := read(t, path)
 		for _, name := range want {
-			next := strings.Index(string(b[at:]), name)
-			if next < 0 {
-				t.Fatalf("%s: no %s after the ones before:\n%s", format, name, b)
+			var found bool
+			if _, rest, found = strings.Cut(rest, name); !found {
+				t.Fatalf("%s: no %s after the ones before:\n%s", format, name, read(t, path))
 			}
-			at += next
 		}
 	}
 	path := filepath.Join(dir, "sel.parquet")
@@ -180,43 +164,26 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestPathIsSelect: the points of the curve are the errors that select reports.
+// TestPathIsSelect: the points of the curve are the errors that select reports; they fall.
 func TestPathIsSelect(t *testing.T) {
 	in, _ := plant(t, 300, 1)
-	var p stream.Curve
-	if err := json.Unmarshal([]byte(must(t, "path", in, "-k", "7", "--format", "json")), &p); err != nil {
-		t.Fatal(err)
-	}
-	s := selection(t, in, "-k", "7")
-	if len(p.Points) != 7 {
-		t.Fatalf("%d points, want 7", len(p.Points))
-	}
-	for i, point := range p.Points {
-		if f := s.Selected[i]; point.K != f.Rank || point.Name != f.Name || point.Error != f.Error {
-			t.Errorf("point %+v, want %+v", point, f)
+	for method, passes := range map[string]int{"greedy": 1, "graphgreedy": 2} {
+		p := decoded[stream.Curve](t, "path", in, "--method", method, "-k", "7")
+		s := selection(t, in, "--method", method, "-k", "7")
+		if len(p.Points) != 7 || p.Passes != passes {
+			t.Fatalf("%s: %d points in %d passes, want 7 in %d", method, len(p.Points), p.Passes, passes)
+		}
+		for i, point := range p.Points {
+			if f := s.Selected[i]; point.K != f.Rank || point.Name != f.Name || point.Error != f.Error {
+				t.Errorf("%s: point %+v, want %+v", method, point, f)
+			}
+			if i > 0 && !(point.Error <= p.Points[i-1].Error) {
+				t.Errorf("%s: the error rises at %d", method, point.K)
+			}
 		}
 	}
 	if out := must(t, "path", in, "-k", "3", "--format", "csv"); strings.Count(out, "\n") != 4 {
 		t.Errorf("csv:\n%s", out)
-	}
-}
-
-// TestPlanKeepsItsWord: the smallest limit that plan names works, and a lower one does not.
-func TestPlanKeepsItsWord(t *testing.T) {
-	in, _ := plant(t, 3000, 2)
-	for _, method := range []string{"greedy", "partgreedy", "variance", "random"} {
-		var f ufs.Forecast
-		if err := json.Unmarshal([]byte(must(t, "plan", in, "--method", method, "--format", "json")), &f); err != nil {
-			t.Fatal(err)
-		}
-		smallest := f.Memory.Smallest
-		must(t, "select", in, "-k", "3", "--method", method, "--memory-limit", fmt.Sprint(smallest))
-		if r := invoke("select", in, "--method", method, "--memory-limit", fmt.Sprint(smallest-(1<<20))); r.code != exit.Memory {
-			t.Errorf("%s: exit code %d below the smallest limit: %s", method, r.code, r.err)
-		}
-		if f.Memory.Peak > f.Memory.Limit || f.Features != 50 || f.Rows != 3000 || f.Files != 2 || f.Passes.Least != 1 {
-			t.Errorf("%s: %+v", method, f)
-		}
 	}
 }
 
@@ -247,19 +214,11 @@ func TestApply(t *testing.T) {
 	dir := t.TempDir()
 	sel := filepath.Join(dir, "sel.json")
 	must(t, "select", in, "-k", "3", "-o", sel)
-	s, err := ufs.ReadSelection(sel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := append(names(s), "x000")
+	want := append(names(readSelection(t, sel)), "x000")
 	for _, c := range []struct{ from, to string }{{in, filepath.Join(dir, "small")}, {paths[0], filepath.Join(dir, "small.parquet")}} {
 		must(t, "apply", c.from, "--selection", sel, "--also", "x000", "-o", c.to)
-		var seen ufs.Inspection
-		if err := json.Unmarshal([]byte(must(t, "inspect", c.to, "--format", "json")), &seen); err != nil {
-			t.Fatal(err)
-		}
 		var got []string
-		for _, col := range seen.Columns {
+		for _, col := range decoded[ufs.Inspection](t, "inspect", c.to).Columns {
 			got = append(got, col.Name)
 		}
 		if !slices.Equal(got, want) {
@@ -275,10 +234,7 @@ func TestApply(t *testing.T) {
 // ranges, and columns that are of no use.
 func TestInspectScan(t *testing.T) {
 	path := dataset(t, "messy.parquet")
-	var seen ufs.Inspection
-	if err := json.Unmarshal([]byte(must(t, "inspect", path, "--scan", "--format", "json")), &seen); err != nil {
-		t.Fatal(err)
-	}
+	seen := decoded[ufs.Inspection](t, "inspect", path, "--scan")
 	if *seen.Rows != 5000 || *seen.Groups != 3 || len(seen.Columns) != 39 {
 		t.Errorf("%d rows, %d row groups, %d columns", *seen.Rows, *seen.Groups, len(seen.Columns))
 	}

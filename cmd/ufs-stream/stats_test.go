@@ -2,39 +2,46 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/planted"
 )
 
 // TestStatsServeEverySetting: a file and its statistics give the same selection under
-// any scale, method and subset of columns.
+// any scale, method and subset of columns, also where the statistics hold a graph.
 func TestStatsServeEverySetting(t *testing.T) {
 	in, _ := plant(t, 900, 2)
-	stats := filepath.Join(t.TempDir(), "all.ufs")
+	stats, graph := filepath.Join(t.TempDir(), "all.ufs"), filepath.Join(t.TempDir(), "graph.ufs")
 	must(t, "scan", in, "-o", stats)
+	must(t, "scan", in, "--method", "laplacian", "--scale", "unit", "-o", graph)
+	if out := must(t, "inspect", graph); !strings.Contains(out, "graph statistics") || !strings.Contains(out, "--anchors 225") {
+		t.Errorf("inspect said:\n%s", out)
+	}
 	for _, args := range []string{
-		"-k 9", "-k 9 --scale none", "-k 9 --scale center", "-k 9 --scale minmax", "-k 9 --scale unit",
+		"-k 9 --method partgreedy --scale none", "-k 9 --method variance", "-k 9", "-k 9 --scale none", "-k 9 --scale center", "-k 9 --scale minmax", "-k 9 --scale unit",
 		"--variance 0.9", "-k 14 --keep x040,x00*", "-k 9 --method partgreedy --partitions 4", "-k 9 --method partgreedy --seed 5",
 		"-k 5 --method variance", "-k 5 --method variance --scale minmax", "-k 5 --method random --seed 7",
 		"-k 5 --exclude x01*,x020", "-k 5 --columns x0[0-3]*", "-k 5 --columns x0[0-3]* --method variance", "-k 9 --missing mean",
 	} {
 		a := selection(t, append(strings.Fields(args), in)...)
-		b := selection(t, append(strings.Fields(args), "--stats", stats)...)
-		if x, y := names(a), names(b); !slices.Equal(x, y) {
-			t.Errorf("%s: from the files %v, from statistics %v", args, x, y)
-		}
-		if a.Features != b.Features || len(a.Columns) != len(b.Columns) || len(a.LeftOut) != len(b.LeftOut) {
-			t.Errorf("%s: %d features and %d left out, from statistics %d and %d", args, a.Features, len(a.LeftOut), b.Features, len(b.LeftOut))
-		}
-		for j := range a.Columns {
-			if x, y := fmt.Sprint(a.Columns[j]), fmt.Sprint(b.Columns[j]); x != y { // as text NaN equals itself
-				t.Errorf("%s: column report %s, from statistics %s", args, x, y)
+		for _, from := range []string{stats, graph} {
+			if from == graph && (strings.Contains(args, "columns") || strings.Contains(args, "exclude")) {
+				continue // its distances are between rows of all columns
+			}
+			b := selection(t, append(strings.Fields(args), "--stats", from)...)
+			if x, y := rankingOf(a), rankingOf(b); x != y {
+				t.Errorf("%s: from the files %s, from %s %s", args, x, from, y)
+			}
+			if a.Features != b.Features || len(a.Columns) != len(b.Columns) || len(a.LeftOut) != len(b.LeftOut) || fmt.Sprint(a.Options) != fmt.Sprint(b.Options) {
+				t.Errorf("%s: %d features, %d left out, %v; from %s %d, %d, %v", args, a.Features, len(a.LeftOut), a.Options, from, b.Features, len(b.LeftOut), b.Options)
+			}
+			for j := range a.Columns {
+				if x, y := fmt.Sprint(a.Columns[j]), fmt.Sprint(b.Columns[j]); x != y { // as text NaN equals itself
+					t.Errorf("%s: column report %s, from %s %s", args, x, from, y)
+				}
 			}
 		}
 	}
@@ -43,7 +50,7 @@ func TestStatsServeEverySetting(t *testing.T) {
 // TestStatsAndMissing: how the scan treated missing values limits the policies that the
 // statistics can serve.
 func TestStatsAndMissing(t *testing.T) {
-	in, _ := plantSource(t, holed(planted.New(planted.Options{Rows: 900, GroupRow: 100})), 2)
+	in, _ := plantHoled(t, 900, 2)
 	dir := t.TempDir()
 	mean, drop := filepath.Join(dir, "mean.ufs"), filepath.Join(dir, "drop.ufs")
 	must(t, "scan", in, "-o", mean, "--missing", "mean", "--label", "x001")
@@ -59,9 +66,7 @@ func TestStatsAndMissing(t *testing.T) {
 		if c.missing != "" {
 			args = append(args, "--missing", c.missing)
 		}
-		if r := invoke(args...); r.code != c.code {
-			t.Errorf("%v: exit code %d, want %d: %s", args, r.code, c.code, r.err)
-		}
+		ends(t, c.code, "", args...)
 	}
 	for _, missing := range []string{"mean", "zero"} {
 		a := selection(t, in, "--missing", missing, "--label", "x001", "-k", "9")
@@ -73,9 +78,7 @@ func TestStatsAndMissing(t *testing.T) {
 			t.Errorf("%s: filled %d of %d nulls, want 10: %+v", missing, f.Filled, f.Nulls, f)
 		}
 	}
-	if r := invoke("select", "--stats", drop, "--exclude", "x003"); r.code != exit.Usage || !strings.Contains(r.err, "dropped rows") {
-		t.Errorf("excluding after rows were dropped: exit code %d: %s", r.code, r.err)
-	}
+	ends(t, exit.Usage, "dropped rows", "select", "--stats", drop, "--exclude", "x003")
 }
 
 // TestShards: shards in any order, and a shard without rows, add up to the whole.
@@ -95,9 +98,7 @@ func TestShards(t *testing.T) {
 	if got := names(s); !slices.Equal(got, want) || s.Rows != 900 {
 		t.Errorf("%v of %d rows, want %v of 900", got, s.Rows, want)
 	}
-	if r := invoke("merge", all, shards[0], "-o", filepath.Join(dir, "twice.ufs")); r.code != exit.Usage {
-		t.Errorf("a shard was added twice: exit code %d", r.code)
-	}
+	ends(t, exit.Usage, "", "merge", all, shards[0], "-o", filepath.Join(dir, "twice.ufs"))
 	if s := selection(t, "--stats", shards[0], "-k", "1"); !strings.Contains(strings.Join(s.Warnings, "\n"), "of 900 rows") {
 		t.Errorf("no warning that shards are missing: %q", s.Warnings)
 	}
@@ -109,7 +110,7 @@ func TestShards(t *testing.T) {
 // TestSharedProfile: parts with different useless columns can be merged if they were
 // scanned with one profile of all parts.
 func TestSharedProfile(t *testing.T) {
-	dir := t.TempDir()
+	at := folder(t)
 	var a, b, c, d []float64
 	for i := range 40 {
 		x := float64(i * i % 17)
@@ -119,57 +120,57 @@ func TestSharedProfile(t *testing.T) {
 	for i := 0; i < 40; i += 7 {
 		d[i] = nan
 	}
-	first := columnsFile(t, filepath.Join(dir, "1.parquet"), []string{"a", "b", "late", "d"}, a, b, c, d)
-	second := columnsFile(t, filepath.Join(dir, "2.parquet"), []string{"a", "b", "late", "d"}, b, a, d, a)
-	at := func(name string) string { return filepath.Join(dir, name) }
-
+	first := columnsFile(t, at("1.parquet"), []string{"a", "b", "late", "d"}, a, b, c, d)
+	second := columnsFile(t, at("2.parquet"), []string{"a", "b", "late", "d"}, b, a, d, a)
 	must(t, "scan", first, "--missing", "drop-row", "-o", at("1.ufs"))
 	must(t, "scan", second, "--missing", "drop-row", "-o", at("2.ufs"))
-	r := invoke("merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
-	if r.code != exit.Usage || !strings.Contains(r.err, "--profile") {
-		t.Fatalf("exit code %d: %s", r.code, r.err)
-	}
-	for _, n := range []string{"1", "2"} {
-		must(t, "scan", at(n+".parquet"), "--profile-only", "-o", at("p"+n+".ufs"))
-	}
-	must(t, "merge", at("p1.ufs"), at("p2.ufs"), "-o", at("p.ufs"))
-	for _, n := range []string{"1", "2"} {
-		must(t, "scan", at(n+".parquet"), "--missing", "drop-row", "--profile", at("p.ufs"), "-o", at(n+".ufs"))
-	}
-	must(t, "merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
+	ends(t, exit.Usage, "--profile", "merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
+	all := scanParts(t, [][]string{{first, "--missing", "drop-row"}, {second, "--missing", "drop-row"}})
 	want := selection(t, first, second, "--missing", "drop-row", "-k", "2")
-	got := selection(t, "--stats", at("all.ufs"), "-k", "2")
+	got := selection(t, "--stats", all, "-k", "2")
 	if x, y := names(got), names(want); !slices.Equal(x, y) || got.RowsUsed != want.RowsUsed {
 		t.Errorf("%v of %d rows, want %v of %d", x, got.RowsUsed, y, want.RowsUsed)
 	}
 }
 
-// TestSkipFile: a file with a bad footer or bad data is left out with a warning, and the
-// answer is the one without that file.
+// TestSkipFile: a file with a bad footer, or with data that turn out bad in any pass, is left
+// out of all passes with a warning; the answer is the one without that file.
 func TestSkipFile(t *testing.T) {
 	in, paths := plant(t, 3000, 3)
-	want := names(selection(t, paths[0], paths[2], "-k", "9"))
-	whole, err := os.ReadFile(paths[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	inside := slices.Clone(whole) // the footer stays
-	for i := 8; i < len(whole)/2; i += 11 {
-		inside[i] ^= 0x55
-	}
-	for name, b := range map[string][]byte{"footer": whole[:len(whole)/2], "data": inside} {
-		if err := os.WriteFile(paths[1], b, 0o666); err != nil {
-			t.Fatal(err)
+	at := folder(t)
+	whole := read(t, paths[1])
+	texts := map[string]string{"footer": whole[:len(whole)/2], "data": damaged(whole, 8, len(whole)/2, 11)} // the footer stays
+	for _, method := range []string{"greedy", "sfufs"} {
+		write(t, paths[1], whole)
+		want := selection(t, paths[0], paths[2], "-k", "9", "--method", method)
+		for part, text := range texts {
+			write(t, paths[1], text)
+			ends(t, exit.Data, paths[1], "select", in, "--method", method)
+			s := selection(t, in, "-k", "9", "--on-error", "skip-file", "--method", method)
+			if fmt.Sprint(s.Selected) != fmt.Sprint(want.Selected) || fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) || s.Rows != 2000 {
+				t.Errorf("%s, %s: %v of %d rows, want %v of 2000", part, method, names(s), s.Rows, names(want))
+			}
+			if len(s.Inputs) != 2 || !strings.Contains(strings.Join(s.Warnings, "\n"), paths[1]) {
+				t.Errorf("%s, %s: inputs %v, warnings %q", part, method, s.Inputs, s.Warnings)
+			}
 		}
-		if r := invoke("select", in); r.code != exit.Data {
-			t.Errorf("%s: exit code %d: %s", name, r.code, r.err)
+		if method == "greedy" {
+			continue
 		}
-		s := selection(t, in, "-k", "9", "--on-error", "skip-file")
-		if got := names(s); !slices.Equal(got, want) || s.Rows != 2000 {
-			t.Errorf("%s: %v of %d rows, want %v of 2000", name, got, s.Rows, want)
+		write(t, paths[1], texts["data"])
+		scan := func(args ...string) result { return invoke(append([]string{"scan", "--method", method}, args...)...) }
+		scan(paths[0], paths[2], "--profile-only", "-o", at("profile.ufs"))
+		r := scan(in, "--profile", at("profile.ufs"), "--on-error", "skip-file", "-o", at("stats.ufs"))
+		if r.code != exit.Done || strings.Contains(r.err, "made without") {
+			t.Errorf("exit code %d: %s", r.code, r.err)
 		}
-		if len(s.Inputs) != 2 || !strings.Contains(strings.Join(s.Warnings, "\n"), paths[1]) {
-			t.Errorf("%s: inputs %v, warnings %q", name, s.Inputs, s.Warnings)
+		if s := selection(t, "--stats", at("stats.ufs"), "--method", method, "-k", "9"); fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) {
+			t.Errorf("by a profile: %v, want %v", names(s), names(want))
+		}
+		scan(paths[0], "--profile-only", "--shard", "1/2", "-o", at("part.ufs"))
+		r = scan(paths[0], paths[2], "--profile", at("part.ufs"), "-o", at("stats.ufs"))
+		if r.code != exit.Done || !strings.Contains(r.err, "some shards are missing") || !strings.Contains(r.err, "made without "+paths[2]) {
+			t.Errorf("a profile of some rows: exit code %d: %s", r.code, r.err)
 		}
 	}
 }

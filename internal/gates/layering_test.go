@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 
 	// Of tests.
 	"internal/must":            {},
+	"internal/browsertest":     {},
 	"internal/fixtures":        {},
 	"internal/tabletest":       {"stream", "internal/must"},
 	"internal/words/wordstest": {"internal/words"},
@@ -82,7 +83,7 @@ var importers = map[string][]string{
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},
 	"gonum.org/v1/plot":                              {"report"},
-	"github.com/chromedp/":                           nil, // of tests
+	"github.com/chromedp/":                           {"internal/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/kernel"},
 	"github.com/apache/thrift/":                      nil, // arrow's own
 	"google.golang.org/":                             nil, // what only pqarrow needs
