@@ -36,7 +36,7 @@ type Ranking struct {
 }
 
 // Rise is an objective that rose by more than rounding explains: a fault in data or
-// program. The ranking is that from before it rose.
+// program. The ranking is the last one before the rise.
 type Rise struct {
 	Iteration int // counted from 1
 	From, To  float64
