@@ -59,7 +59,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sum.writeStats(m.Output); err != nil {
+	if err := sum.writeStats(m.Output, nil); err != nil {
 		return nil, err
 	}
 	return sum.summary(nil), nil

@@ -101,7 +101,7 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 			}
 		}
 	}
-	if err := e.writeStats(q.Output); err != nil {
+	if err := e.writeStats(q.Output, r.Spelling); err != nil {
 		return nil, err
 	}
 	return e.summary(r.Spelling), Forget(q.Checkpoint)

@@ -42,11 +42,12 @@ func (e *gathered) sections() []chunkio.Section {
 	return s
 }
 
-// writeStats writes e as a statistics file.
-func (e *gathered) writeStats(path string) error {
+// writeStats writes e as a statistics file. Its warnings keep the spelling of who gathers:
+// to a reader they are plain text.
+func (e *gathered) writeStats(path string, say stream.Spelling) error {
 	h := chunkio.StatsHeader{
 		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
-		Options: e.options, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, nil),
+		Options: e.options, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
 	}
 	switch {
 	case e.graph != nil:

@@ -81,6 +81,18 @@ func TestStatsAndMissing(t *testing.T) {
 	ends(t, exit.Usage, "dropped rows", "select", "--stats", drop, "--exclude", "x003")
 }
 
+// TestStatsKeepWarnings: what a scan warns of is said again by whoever uses its file, with
+// options spelled as flags.
+func TestStatsKeepWarnings(t *testing.T) {
+	in := columnsFile(t, filepath.Join(t.TempDir(), "t.parquet"), []string{"a", "label"}, []float64{1, 2, 4, 8}, []float64{0, 1, 1, 0})
+	stats := filepath.Join(t.TempDir(), "all.ufs")
+	warned := invoke("scan", in, "-o", stats)
+	again := invoke("select", "--stats", stats, "-k", "1")
+	if !strings.Contains(warned.err, "--label label or --exclude label") || !strings.HasPrefix(again.err, warned.err) {
+		t.Errorf("scan: %q\nselect --stats: %q", warned.err, again.err)
+	}
+}
+
 // TestShards: shards in any order, and a shard without rows, add up to the whole.
 func TestShards(t *testing.T) {
 	in, _ := plant(t, 900, 2)
