@@ -87,7 +87,11 @@ func (q *Request) noStats(remedy string) error {
 }
 
 // settle checks what needs no input.
-func (q Request) settle() (*run, error) {
+func (q Request) settle() (*run, error) { return q.settleFor(true) }
+
+// settleFor is settle; selects says whether the method is to select, which may take
+// several passes.
+func (q Request) settleFor(selects bool) (*run, error) {
 	r := &run{Request: q, asked: q}
 	if err := r.noStats("select from statistics with {stats}"); err != nil {
 		return nil, err
@@ -121,7 +125,7 @@ func (q Request) settle() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := q.check(spec); err != nil {
+	if err := q.check(spec, selects); err != nil {
 		return nil, err
 	}
 	if r.Bound, err = methods.Bind(r.Methods, spec.Name, q.Options); err != nil {
@@ -131,7 +135,7 @@ func (q Request) settle() (*run, error) {
 }
 
 // check refuses what the method cannot be asked for.
-func (q *Request) check(spec method.Spec) error {
+func (q *Request) check(spec method.Spec, selects bool) error {
 	takes := spec.Takes
 	switch {
 	case q.K < 0:
@@ -146,7 +150,7 @@ func (q *Request) check(spec method.Spec) error {
 		return stream.Usagef("{keep} is not for method %s, which ranks every feature by itself", spec.Name)
 	case q.Weight != "" && !takes.Weight:
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
-	case (spec.From == method.FromGraph || spec.From == method.FromRows) && slices.Contains(q.Inputs, "-"):
+	case selects && (spec.From == method.FromGraph || spec.From == method.FromRows) && slices.Contains(q.Inputs, "-"):
 		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Default)
 	case spec.From != method.FromRows:
 		return nil

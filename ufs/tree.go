@@ -43,10 +43,11 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err := q.noStats("name the data itself"); err != nil {
 		return nil, err
 	}
-	r, err := q.settle()
+	r, err := q.settleFor(false)
 	if err != nil {
 		return nil, err
 	}
+	r.Sample = 0 // of a method's iterations
 	grouped, ok := r.Solver.(method.Grouped)
 	if !ok {
 		return nil, stream.Usagef("tree: method %s has no tree over features", r.Name)
@@ -100,7 +101,6 @@ func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Te
 		// The distances between columns stand beside the Gram matrix; clusters are a few numbers a column.
 		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), 8*int64(d)*int64(d)+profileColumn*int64(d))
 	}
-	r.Sample = 0 // of a method's iterations
 	found, err := (&gatherer{run: r, from: method.FromGram, plan: plan}).start(ctx)
 	if err != nil {
 		return nil, err

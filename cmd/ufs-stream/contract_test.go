@@ -158,6 +158,9 @@ func TestStandardInput(t *testing.T) {
 	if r := ufsIn("inspect", "-", "--scan"); r.code != exit.Done || !strings.Contains(r.out, "4 rows") {
 		t.Errorf("inspect: exit code %d, %q, %q", r.code, r.out, r.err)
 	}
+	if r := ufsIn("tree", "-", "--tree", "correlation"); r.code != exit.Done || !strings.Contains(r.out, "children") {
+		t.Errorf("tree: exit code %d, %q, %q", r.code, r.out, r.err)
+	}
 	r := ufsIn("select", "-", "-k", "2", "--memory-limit", "20MiB")
 	if r.code != exit.Memory || !strings.Contains(r.err, "the limit is 20.0 MiB") || strings.Contains(r.err, "--memory-limit 1MiB") {
 		t.Errorf("20 MiB: exit code %d, %q", r.code, r.err)
