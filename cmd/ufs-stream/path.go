@@ -53,6 +53,9 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 	if err := o.output.resolve(formats...); err != nil {
 		return err
 	}
+	if err := agreesWithStats(cmd, q); err != nil {
+		return err
+	}
 	p, open := ufs.Path(cmd.Context(), q)
 	if p == nil {
 		return open

@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -67,6 +70,9 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) 
 	if err := o.output.resolve(selectionFormats()...); err != nil {
 		return err
 	}
+	if err := agreesWithStats(cmd, q); err != nil {
+		return err
+	}
 	s, open := ufs.Select(cmd.Context(), q)
 	if s == nil {
 		return open
@@ -81,6 +87,32 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) 
 		return err
 	}
 	return open
+}
+
+// agreesWithStats refuses flags that were given their defaults where the statistics file
+// of a request records something else: the request cannot tell them from flags left out.
+func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
+	isSet := cmd.Flags().Changed
+	asked := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "rows": q.SampleRows == 0}
+	maps.DeleteFunc(asked, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
+	switch {
+	case q.Stats == "" || len(q.Inputs) > 0 || q.Checkpoint != "":
+		return nil
+	case isSet("on-error") && !q.SkipBad:
+		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", q.Stats)
+	case len(asked) == 0 || !chunkio.IsStats(q.Stats):
+		return nil
+	}
+	seen, err := ufs.Inspect(cmd.Context(), ufs.Request{Inputs: []string{q.Stats}}, false)
+	if err != nil {
+		return err
+	}
+	for _, flag := range slices.Sorted(maps.Keys(asked)) {
+		if recorded := seen.Options[flag]; recorded != "" {
+			return stream.Usagef("--%s %s: %s was scanned with --%[1]s %[4]s; scan again with the --%[1]s you want", flag, cmd.Flag(flag).Value, q.Stats, recorded)
+		}
+	}
+	return nil
 }
 
 // noteRun says what a run took, with -v.

@@ -93,6 +93,21 @@ func TestStatsKeepWarnings(t *testing.T) {
 	}
 }
 
+// TestStatsAgainstDefaults: a flag is refused that asks for its default where the file
+// records something else.
+func TestStatsAgainstDefaults(t *testing.T) {
+	in, _ := plant(t, 300, 1)
+	stats := filepath.Join(t.TempDir(), "some.ufs")
+	must(t, "scan", in, "-o", stats, "--rows", "100")
+	for flag, code := range map[string]int{"--rows=0": exit.Usage, "--rows=100": exit.Done, "--weight=": exit.Done, "--on-error=fail": exit.Usage} {
+		for _, verb := range []string{"select", "path"} {
+			if r := invoke(verb, "--stats", stats, "-k", "3", flag); r.code != code {
+				t.Errorf("%s %s: exit code %d, want %d: %s", verb, flag, r.code, code, r.err)
+			}
+		}
+	}
+}
+
 // TestShards: shards in any order, and a shard without rows, add up to the whole.
 func TestShards(t *testing.T) {
 	in, _ := plant(t, 900, 2)
