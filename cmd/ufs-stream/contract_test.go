@@ -111,8 +111,15 @@ func TestInterruptible(t *testing.T) {
 func TestVerboseNote(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	r := invoke("select", in, "-k", "3", "-v")
-	if !strings.Contains(r.err, "1 pass, ") || !strings.Contains(r.err, "of 2.0 GiB") {
-		t.Errorf("standard error: %q", r.err)
+	demo := invoke("demo", "-v")
+	for _, said := range []string{r.err, demo.err} {
+		if !strings.Contains(said, "1 pass, ") || !strings.Contains(said, "of 2.0 GiB") {
+			t.Errorf("standard error: %q", said)
+		}
+	}
+	path, sel := labelled(t, 300)
+	if r := invoke("eval", path, "--selection", sel, "--resamples", "2", "-v"); strings.Contains(r.err, "pass, ") || !strings.Contains(r.err, "peak memory") {
+		t.Errorf("eval, which reads for every resample: %q", r.err)
 	}
 }
 

@@ -69,6 +69,7 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 	if err != nil {
 		return err
 	}
+	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
 	if err := c.selectionTable(c.out, s); err != nil {
 		return err

@@ -120,7 +120,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	if err := c.write(o.output.path, func(w io.Writer) error { return renderEvaluation(w, r, o.output.format) }); err != nil {
 		return err
 	}
-	c.noteRun(1, r.Timing, r.Memory)
+	c.noteRun(0, r.Timing, r.Memory)
 	return nil
 }
 

@@ -115,11 +115,15 @@ func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
 	return nil
 }
 
-// noteRun says what a run took, with -v.
+// noteRun says what a run took, with -v; 0 passes are left out.
 func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
-	count := "1 pass"
-	if passes != 1 {
-		count = humanize.Comma(int64(passes)) + " passes"
+	count := ""
+	switch passes {
+	case 0:
+	case 1:
+		count = "1 pass, "
+	default:
+		count = humanize.Comma(int64(passes)) + " passes, "
 	}
-	c.note("%s, %.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
+	c.note("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
 }
