@@ -71,9 +71,6 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
 		Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
 	}}
-	if err := e.q.noStats("eval clusters rows, so it needs those"); err != nil {
-		return nil, err
-	}
 	if err := e.check(); err != nil {
 		return nil, err
 	}
@@ -104,6 +101,9 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 
 // check finds what no input can make right, and fills in the protocol's numbers.
 func (e *evaluator) check() error {
+	if err := (&Request{Inputs: e.Inputs}).noStats("eval clusters rows, so it needs those"); err != nil {
+		return err
+	}
 	switch {
 	case len(e.Inputs) == 0:
 		return stream.Usagef("no INPUT given")

@@ -108,6 +108,16 @@ func TestStatsAgainstDefaults(t *testing.T) {
 	}
 }
 
+// TestStatsAreNoRows: eval refuses statistics before it looks for the selection.
+func TestStatsAreNoRows(t *testing.T) {
+	in, _ := plant(t, 300, 1)
+	stats := filepath.Join(t.TempDir(), "all.ufs")
+	must(t, "scan", in, "-o", stats)
+	if r := invoke("eval", stats, "--selection", "nothing.json"); r.code != exit.Usage || !strings.Contains(r.err, "statistics file") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+}
+
 // TestShards: shards in any order, and a shard without rows, add up to the whole.
 func TestShards(t *testing.T) {
 	in, _ := plant(t, 900, 2)
