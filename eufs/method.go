@@ -255,8 +255,12 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (r *method.Ra
 	r.Used = p.record()
 	r.Used["mu"] = p.penalty(p.alpha[0].value, p.beta[0].value)
 	if n := flat(e, r.Order[:e.K]); 2*n >= e.K {
-		r.Warnings = slices.Concat([]stream.Text{stream.Textf("%d of the %d features selected hardly vary beside their mean (by less than a tenth of it): where columns are not centred, such ones may win; compare {scale} standard",
-			n, e.K)}, r.Warnings)
+		selected := "1 feature"
+		if e.K > 1 {
+			selected = stream.Textf("%d features", e.K).String()
+		}
+		r.Warnings = slices.Concat([]stream.Text{stream.Textf("%d of the %s selected hardly vary beside their mean (by less than a tenth of it): where columns are not centred, such ones may win; compare {scale} standard",
+			n, selected)}, r.Warnings)
 	}
 	return r, nil
 }

@@ -41,7 +41,7 @@ func (m *declared) Options(o *method.Options) {
 			}
 			for _, w := range *to {
 				if err := validate(w.Value); err != nil {
-					return stream.Usagef("%v: %v", stream.Option(name), err)
+					return err
 				}
 			}
 			return nil
@@ -50,7 +50,7 @@ func (m *declared) Options(o *method.Options) {
 	if m.kind == SFUFS {
 		weight(&m.alpha, "alpha", "weight of the regression (default 1)", func(alpha float64) error {
 			if alpha == 0 {
-				return stream.Usagef("want a number above 0")
+				return stream.Usagef("{alpha} 0: want a number above 0")
 			}
 			return Options{Alpha: alpha}.Validate(1)
 		})

@@ -39,7 +39,11 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 			able = append(able, spec)
 		}
 	}
-	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Name, strings.Join(methods.Names(able), ", "))
+	list := strings.Join(methods.Names(able), ", ")
+	if i := strings.LastIndex(list, ", "); i >= 0 {
+		list = list[:i] + " and" + list[i+1:]
+	}
+	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Name, list)
 }
 
 // Curved says whether the path of a request is a curve over k rather than a grid.

@@ -69,7 +69,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{read + " --gamma 1e-3..1e3", exit.Usage, "path takes several"},
 		{"plan --method sfufs --alpha 1,10 " + in, exit.Usage, "path takes several"},
 		{read + " --alpha 0", exit.Usage, "--alpha"},
-		{read + " --alpha 1e-12", exit.Usage, "--alpha"},
+		{read + " --alpha 1e-12", exit.Usage, "ufs-stream: --alpha = 1e-12 is not between"},
 		{"path --method sfufs --alpha 0,1 " + in, exit.Usage, "--alpha"},
 		{read + " --gamma much", exit.Usage, "want a number"},
 		{read + " --gamma 10..1", exit.Usage, "FROM <= TO"},
