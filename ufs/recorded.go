@@ -13,6 +13,9 @@ import (
 // the selection records beyond that is left alone; the number of features selected stands
 // for a share that was to be explained.
 func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
+	if s == nil {
+		return Request{}, stream.Usagef("no selection given")
+	}
 	q := Request{Method: s.Method, K: len(s.Selected), Seed: s.Seed, Methods: list, Options: method.Settings{}}
 	if list == nil {
 		list = methods.All()
