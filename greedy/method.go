@@ -27,8 +27,9 @@ func Specs() []method.Spec {
 		},
 		{
 			Name: "graphgreedy", About: "the features that best reconstruct the data smoothed on the anchor graph (ours)",
-			From: method.FromGraph, Takes: method.Takes{Keep: true, Nested: true}, Scale: gram.ScaleStandard,
-			New: func() method.Method { return &smoothed{} },
+			From: method.FromGraph, Scale: gram.ScaleStandard,
+			Takes: method.Takes{Keep: true, Nested: true, WhyNotVariance: "counts what is explained of the data, and this method explains the smoothed data"},
+			New:   func() method.Method { return &smoothed{} },
 		},
 	}
 }

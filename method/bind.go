@@ -5,12 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Settings are values of options by name: numbers, booleans or text, as the record of a
-// run has them or as a user has typed them.
+// run has them or as a user has typed them, and []float64 where a path takes several.
 type Settings map[string]any
 
 // Text is the value of an option as text: numbers without an exponent.
@@ -20,6 +21,12 @@ func (s Settings) Text(name string) string {
 		return ""
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64) // no option for a whole number takes 1e+06
+	case []float64: // of a path
+		list := make([]string, len(v))
+		for i, x := range v {
+			list[i] = strconv.FormatFloat(x, 'g', -1, 64)
+		}
+		return strings.Join(list, ",")
 	default:
 		return fmt.Sprint(v)
 	}

@@ -21,7 +21,9 @@ const (
 type Takes struct {
 	Keep     bool // features that are in from the start
 	Variance bool // a share to explain, in place of a number of features
-	Weight   bool // rows that weigh differently
+	// WhyNotVariance says why a method that keeps features takes no share; empty says nothing.
+	WhyNotVariance string
+	Weight         bool // rows that weigh differently
 	// Nested says that the first features of a selection are the selection of fewer, so
 	// that one run has the whole curve of the error over their number.
 	Nested bool
@@ -72,6 +74,6 @@ type Grouped interface {
 	// evidence, and, where NeedsGram, the Gram matrix of the centred columns.
 	Tree(*Evidence) (Tree, error)
 	NeedsGram() bool
-	// Check refuses options that ask for no tree.
+	// CheckTree refuses options that ask for no tree.
 	CheckTree() error
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -36,6 +38,10 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 		return report, stream.Usagef("apply: no selection given; add {selection} SEL.json")
 	case a.Output == "":
 		return report, stream.Usagef("apply: no output given; add {o} OUT")
+	}
+	switch end := filepath.Ext(a.Output); end {
+	case ".csv", ".tsv", ".json", ".txt", ".arrow", ".feather", ".ipc", ".ufs":
+		return report, stream.Usagef("apply: {o} %s: OUT is Parquet; name it %s.parquet", a.Output, strings.TrimSuffix(a.Output, end))
 	}
 	if err := q.limits(); err != nil {
 		return report, err

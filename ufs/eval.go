@@ -110,15 +110,17 @@ func (e *evaluator) check() error {
 	case len(e.Selections) == 0:
 		return stream.Usagef("eval: no selection given; add {selection} SEL.json, as select with {o} SEL.json makes it")
 	}
-	for option, given := range map[string]bool{
+	asked := map[string]bool{
 		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "clusters": e.Clusters != 0, "spherical": e.Spherical,
-	} {
-		if e.Label == "" && given {
+	}
+	for _, option := range sortedKeys(asked) {
+		if e.Label == "" && asked[option] {
 			return stream.Usagef("%v is for k-means, whose clusters are compared with the classes: add {label} COL", stream.Option(option))
 		}
 	}
-	for option, n := range map[string]int{"runs": e.Runs, "restarts": e.Restarts, "clusters": e.Clusters} {
-		if n < 0 {
+	counts := map[string]int{"runs": e.Runs, "restarts": e.Restarts, "clusters": e.Clusters}
+	for _, option := range sortedKeys(counts) {
+		if n := counts[option]; n < 0 {
 			return stream.Usagef("%v %d: want 1 or more", stream.Option(option), n)
 		}
 	}

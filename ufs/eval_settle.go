@@ -74,7 +74,7 @@ func (e *evaluator) settle() error {
 
 // prefixes settles how many features of the rankings are judged.
 func (e *evaluator) prefixes() error {
-	e.counts = e.K
+	e.counts = unique(e.K)
 	if len(e.counts) == 0 {
 		e.counts = []int{len(e.Selections[0].Selected)}
 		for _, s := range e.Selections {
@@ -192,4 +192,14 @@ func (e *evaluator) recorded() error {
 func (e *evaluator) policy() (stream.MissingPolicy, gram.Fill) {
 	q := Request{Missing: e.policyName}
 	return q.policy(), q.fill()
+}
+
+// unique is the list without what it has named before.
+func unique(list []int) (once []int) {
+	for _, k := range list {
+		if !slices.Contains(once, k) {
+			once = append(once, k)
+		}
+	}
+	return once
 }

@@ -278,6 +278,10 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 		}
 		show()
 	}
+	if t.Takes.Iterates && t.Source == nil && most > 0 {
+		p.What = fmt.Sprintf("iteration 1 of at most %d", most)
+		show()
+	}
 	err := do(ctx)
 	if p.Done, p.Failed = true, err != nil; shown {
 		show()

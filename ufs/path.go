@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/method"
@@ -115,9 +116,12 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		r := set.Ranking
 		one := stream.GridSetting{
 			Alpha: stream.Number(set.Alpha), Gamma: stream.Number(set.Gamma),
-			Objective:  r.Trace[len(r.Trace)-1].Objective,
+			Objective:  stream.Number(math.NaN()),
 			Iterations: len(r.Trace), Converged: !r.Unsettled && r.Rose == nil,
 			Agreement: stream.Number(set.Agreement), Warnings: spelled(r.Warnings, t.Spelling),
+		}
+		if n := len(r.Trace); n > 0 {
+			one.Objective = r.Trace[n-1].Objective
 		}
 		if beta := stream.Number(set.Beta); set.Beta == set.Beta {
 			one.Beta = &beta

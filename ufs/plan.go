@@ -70,7 +70,10 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	for _, in := range ds.Inputs() {
 		f.Bytes += in.Bytes
 	}
-	return f, atMost(r.K, d, ds.LeftOut())
+	if err := atMost(r.K, d, ds.LeftOut()); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // expectedPasses is how often gather and the method will read the input.

@@ -13,6 +13,10 @@ const Release = "0.1.0"
 
 // Request says what to read, what to select from it and within which bounds. A zero field
 // means its default.
+//
+// Errors name options as the command does: {rows} stands for SampleRows, {on-error} for
+// SkipBad, {memory-limit} for Memory, {temp-dir} and {max-temp-size} for TempDir and
+// MaxScratch, {o} for Output; the others are called like their fields.
 type Request struct {
 	// Inputs are Parquet or Arrow IPC files, globs, directories (with key=value
 	// partitions), @lists of those, or - for an Arrow IPC stream on Stdin.
@@ -26,7 +30,7 @@ type Request struct {
 	Weight           string   // column of row weights: never a feature
 	Sparse           string   // list columns of sparse rows: "indices,values[,features]"
 	Missing          string   // error (default), drop-row, mean, zero
-	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all
+	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
 	SkipBad          bool     // leave out files that cannot be read, with a warning
 
 	Method   string          // default: methods.Default

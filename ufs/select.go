@@ -16,8 +16,9 @@ import (
 //
 // The error tells by its kind what to do: a *stream.UsageError for a request that cannot
 // be right, a *stream.DataError for bad data, with its place, a *stream.MemoryError for a
-// limit too small, with the smallest that works, a *stream.UnconvergedError (then the
-// Selection is there as well), an *Interrupted where ctx ended a run with a checkpoint.
+// limit too small, with the smallest that works, a *stream.OutputError where a checkpoint or
+// scratch cannot be written, a *stream.UnconvergedError (then the Selection is there as
+// well), an *Interrupted where ctx ended a run with a checkpoint, or ctx's own.
 func Select(ctx context.Context, q Request) (*stream.Selection, error) {
 	r, err := q.settle()
 	if err != nil {

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"runtime"
@@ -47,12 +48,14 @@ func (q *Request) limits() error {
 	if q.Memory < 0 {
 		return stream.Usagef("{memory-limit} %d: want a number of bytes", q.Memory)
 	}
-	if q.Memory == 0 {
-		q.Memory = defaultMemory
+	if q.MaxScratch < 0 {
+		return stream.Usagef("{max-temp-size} %d: want a number of bytes", q.MaxScratch)
 	}
-	if q.Seed == 0 {
-		q.Seed = 1
+	if q.CheckpointEvery < 0 {
+		return stream.Usagef("{checkpoint-every} %v: want a time above 0", q.CheckpointEvery)
 	}
+	q.Memory = cmp.Or(q.Memory, defaultMemory)
+	q.Seed = cmp.Or(q.Seed, 1)
 	if q.Meter == nil {
 		q.Meter = new(stream.Meter)
 	}
@@ -115,7 +118,7 @@ func (q Request) settleFor(selects bool) (*run, error) {
 			return nil, &stream.OutputError{Path: q.TempDir, Err: errors.New("no such folder"), Remedy: stream.Textf("create it, or choose another {temp-dir}")}
 		}
 	}
-	if r.Methods == nil {
+	if len(r.Methods) == 0 {
 		r.Methods = methods.All()
 	}
 	if r.Method == "" {
@@ -144,6 +147,8 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("{variance} %v: want a share above 0 and up to 1", q.Variance)
 	case q.Variance > 0 && q.K > 0:
 		return stream.Usagef("{variance} stops by itself; give it or {k}, not both")
+	case q.Variance > 0 && takes.WhyNotVariance != "":
+		return stream.Usagef("{variance} %s; use {k}", takes.WhyNotVariance)
 	case q.Variance > 0 && !takes.Variance:
 		return stream.Usagef("{variance} is not for method %s; use {k}", spec.Name)
 	case len(q.Keep) > 0 && !takes.Keep:

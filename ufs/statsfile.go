@@ -78,7 +78,7 @@ func readStats(path string, n method.From, opt gram.Options) (*gathered, error) 
 	case n == method.FromGram && h.Kind == kindProfile:
 		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGraph && h.Kind != kindGraph:
-		return nil, stream.Usagef("%s holds no anchor graph; scan the input with the {method} that is to select", path)
+		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} METHOD {o} FILE.ufs, with the method that selects", path)
 	case n == method.FromProfile:
 		e.profile = gram.NewProfile(len(e.columns))
 		return e, readSection(r, path, profileSection, e.profile)

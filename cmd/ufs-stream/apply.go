@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -51,10 +49,6 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest) (e
 		return stream.Usagef("apply: no selection given; add --selection SEL.json (made by: ufs-stream select … -o SEL.json)")
 	case a.Output == "":
 		return stream.Usagef("apply: no output given; add -o OUT")
-	}
-	switch end := filepath.Ext(a.Output); end {
-	case ".csv", ".tsv", ".json", ".txt", ".arrow", ".feather", ".ipc", ".ufs":
-		return stream.Usagef("apply: -o %s: OUT is Parquet; name it %s.parquet", a.Output, strings.TrimSuffix(a.Output, end))
 	}
 	if a.Selection, err = ufs.ReadSelection(selection); err != nil {
 		return err
