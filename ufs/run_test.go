@@ -86,3 +86,10 @@ func TestObjectiveThatRose(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestRecordedOfNothing: no selection records no request.
+func TestRecordedOfNothing(t *testing.T) {
+	if _, err := Recorded(nil, nil); !errors.As(err, new(*stream.UsageError)) {
+		t.Errorf("error %v, want a usage error", err)
+	}
+}
