@@ -105,7 +105,7 @@ func (m *declared) options(threads int) Options {
 	return Options{Method: m.kind, Mu: m.mu, MaxIter: m.ends.Most, Tol: m.ends.Tol, Float32: m.state == "float32", Threads: threads}
 }
 
-// penalty is μ₀ for two weights: that of the settings, or 1, but so much that neither the
+// penalty is μ₀ for two weights: the one the user set, or 1, raised until neither the
 // start is wiped out in the first step nor the iterates are ill-conditioned. On COIL20 (200
 // features, three seeds, NMI) that is as good as 1 or 2 for EUFS, 76.5 against 76.3 and
 // 75.3, and within the noise for HUFS, 75.5 against 77.3 and 76.5; and it converges.
@@ -184,7 +184,7 @@ type scaled struct {
 	value float64
 }
 
-// load reads the rows; the problem is to be closed.
+// load reads the rows. The caller closes the problem.
 func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, error) {
 	p := &problem{declared: m, e: e}
 	if m.kind == HUFS {

@@ -224,8 +224,8 @@ func (m *memory) productTo(h, upsilon []float64) {
 	})
 }
 
-// Bytes is the memory Select needs beside G for d features of which k are chosen,
-// and c groups (0 for Algorithm 1).
+// Bytes is the memory Select needs beside G to choose k of d features, with c groups
+// (0 for Algorithm 1).
 func Bytes(d, k, c int) int64 {
 	numbers := int64(d) * int64(k+24)
 	if c > 0 {

@@ -110,7 +110,7 @@ func columnNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// judge fills in how well the pairs of s.a, of which the upper triangle is set, are known.
+// judge fills in how well the pairs of s.a are known. It reads the upper triangle of s.a.
 // The Rayleigh quotients of the solver's extra vectors bound the gap after the l-th
 // eigenvalue. linalg.Smallest is off by no more than 4·tol + residual, tol = √d·2⁻⁴⁹,
 // relative to the norm; twice that is allowed.

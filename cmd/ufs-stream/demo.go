@@ -98,11 +98,11 @@ func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selec
 				}
 			}
 		}
-		by := "not found"
+		outcome := "not found"
 		if len(found) > 0 {
-			by = "found by " + strings.Join(found, ", ")
+			outcome = "found by " + strings.Join(found, ", ")
 		}
-		fmt.Fprintf(c.out, "factor %d (%s): %s\n", i+1, strings.Join(names, " "), by)
+		fmt.Fprintf(c.out, "factor %d (%s): %s\n", i+1, strings.Join(names, " "), outcome)
 	}
 	found := answer.Found(chosen)
 	fmt.Fprintf(c.out, "\n%d of %d factors found by %s\n", found, len(answer.Groups), plural(len(chosen), "feature"))

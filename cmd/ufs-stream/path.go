@@ -56,10 +56,11 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 	if err := agreesWithStats(cmd, q); err != nil {
 		return err
 	}
-	p, open := ufs.Path(cmd.Context(), q)
+	p, err := ufs.Path(cmd.Context(), q)
 	if p == nil {
-		return open
+		return err
 	}
+	unconverged := err
 	var warnings []string
 	render := func(w io.Writer) error { return renderCurve(w, p.Curve, o.output.format) }
 	if g := p.Grid; g != nil {
@@ -77,7 +78,7 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 	if err := ufs.Forget(q.Checkpoint); err != nil {
 		return err
 	}
-	return open
+	return unconverged
 }
 
 // renderCurve writes p in a format.

@@ -73,10 +73,11 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) 
 	if err := agreesWithStats(cmd, q); err != nil {
 		return err
 	}
-	s, open := ufs.Select(cmd.Context(), q)
+	s, err := ufs.Select(cmd.Context(), q)
 	if s == nil {
-		return open
+		return err
 	}
+	unconverged := err
 	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
 	// The result is written even where the iteration did not end as it must.
@@ -86,7 +87,7 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) 
 	if err := ufs.Forget(q.Checkpoint); err != nil {
 		return err
 	}
-	return open
+	return unconverged
 }
 
 // agreesWithStats refuses flags that were given their defaults where the statistics file

@@ -13,7 +13,7 @@ func Baselines() []string { return []string{All, Random, Variance} }
 // Protocol is how often k-means is run.
 type Protocol struct {
 	Name           string
-	Runs, Restarts int // restarts of each run, of which the best counts
+	Runs, Restarts int // each run is its best restart
 }
 
 // Protocols are those of the papers they are named for; the first is the default.
