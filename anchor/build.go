@@ -42,8 +42,8 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		at[k] = wanted[j]
 		factor[k] = s.frame.factor[at[k]]
 	}
-	workers := s.opt.Threads
-	kernel.Each(workers, g.D, func(i int) {
+	threads := s.opt.Threads
+	kernel.Each(threads, g.D, func(i int) {
 		for j, v := range g.Sym[i*g.D:][:g.D] {
 			// One factor after the other: their product may leave float64's range.
 			g.Sym[i*g.D+j] = v * min(factor[i], factor[j]) * max(factor[i], factor[j])
@@ -56,12 +56,12 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		}
 	}
 	graph := &Graph{Rows: s.Rows, M: s.m, D: g.D, Delta: s.delta, G: g.Sym, C: s.centre(at, root), S: s.zz}
-	kernel.Each(workers, s.m, func(i int) {
+	kernel.Each(threads, s.m, func(i int) {
 		for j := i; j < s.m; j++ {
 			graph.S[i*s.m+j] *= root[i] * root[j]
 		}
 	})
-	kernel.Mirror(workers, kernel.RowMajor(graph.S, s.m, s.m, s.m))
+	kernel.Mirror(threads, kernel.RowMajor(graph.S, s.m, s.m, s.m))
 	s.delta, s.zx, s.zz, s.work = nil, nil, nil, nil
 	s.broken = fmt.Errorf("anchor: the statistics have become a graph")
 	return graph, nil

@@ -21,8 +21,8 @@ func SmoothBytes(m, d int) int64 {
 
 // Smooth returns the target for t ≥ 0 rounds of smoothing: t products of S and m×D, and
 // one of D×m and m×D, 2t·m²D + 2mD² flops. With t = 0 it is H = G, in g's own memory.
-// Zero workers mean GOMAXPROCS; the bits do not depend on them.
-func (g *Graph) Smooth(workers, t int) Smoothed {
+// 0 threads means GOMAXPROCS; the bits do not depend on them.
+func (g *Graph) Smooth(threads, t int) Smoothed {
 	m, d := g.M, g.D
 	out := Smoothed{D: d}
 	if t < 0 {
@@ -35,7 +35,7 @@ func (g *Graph) Smooth(workers, t int) Smoothed {
 		}
 		return out
 	}
-	team := kernel.NewTeam(workers)
+	team := kernel.NewTeam(threads)
 	s := kernel.RowMajor(g.S, m, m, m)
 	c := kernel.RowMajor(g.C, m, d, d)
 	u, next := c, kernel.RowMajor(make([]float64, m*d), m, d, d) // S^(t−1)C, and S of it
@@ -55,14 +55,14 @@ func (g *Graph) Smooth(workers, t int) Smoothed {
 	}
 	out.H = make([]float64, d*d)
 	kernel.Gemm(team, 1, c.Trans(), u, kernel.RowMajor(out.H, d, d, d))
-	symmetrize(workers, d, out.H)
+	symmetrize(threads, d, out.H)
 	return out
 }
 
 // symmetrize gives both triangles their mean, which, unlike a copy of one, does not depend
 // on the order of the columns.
-func symmetrize(workers, n int, a []float64) {
-	kernel.Each(workers, n, func(i int) {
+func symmetrize(threads, n int, a []float64) {
+	kernel.Each(threads, n, func(i int) {
 		for j := i + 1; j < n; j++ {
 			v := a[i*n+j]/2 + a[j*n+i]/2
 			a[i*n+j], a[j*n+i] = v, v

@@ -32,7 +32,7 @@ func (o Options) withDefaults() Options {
 //	Δ = Zᵀ1   ZᵀX m×D   ZᵀZ m×m
 //
 // An entry is summed up row by row, so that its bits depend on the order of the rows
-// alone: neither on workers nor on how the rows were cut into chunks. The frame's centre
+// alone: neither on threads nor on how the rows were cut into chunks. The frame's centre
 // is fixed for the whole table.
 type Statistics struct {
 	Rows int64 // n
@@ -92,19 +92,19 @@ func (s *Statistics) reserve() error {
 	return nil
 }
 
-// Bytes bounds what Statistics of m anchors and d features hold on so many workers (0 means
+// Bytes bounds what Statistics of m anchors and d features hold on so many threads (0 means
 // GOMAXPROCS), with the anchors themselves:
 //
 //	8·m² + 3·8·m·d + 4·m·d + the scratch of some hundred rows a worker
-func Bytes(m, d, neighbors, workers int) int64 {
+func Bytes(m, d, neighbors, threads int) int64 {
 	if m > maxRows || d > maxColumns {
 		return math.MaxInt64
 	}
-	workers = kernel.NewTeam(workers).Threads()
-	rows := blockRows(d, workers)
+	threads = kernel.NewTeam(threads).Threads()
+	rows := blockRows(d, threads)
 	block := int64(rows+pad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
-	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(workers, m, d) + block +
-		int64(workers)*sparseBytes + frameBytes*int64(d) + buffers
+	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + block +
+		int64(threads)*sparseBytes + frameBytes*int64(d) + buffers
 }
 
 const (
@@ -124,8 +124,8 @@ const (
 )
 
 // blockRows is the number of rows in work at a time.
-func blockRows(d, workers int) int {
-	return workers * min(max(blockBytes/8/max(d, 1), leastRows), mostBlockRows)
+func blockRows(d, threads int) int {
+	return threads * min(max(blockBytes/8/max(d, 1), leastRows), mostBlockRows)
 }
 
 // Add adds the rows of c: 2·rows·m·D flops in float32 to find the nearest anchors,
