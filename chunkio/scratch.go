@@ -19,9 +19,9 @@ type ScratchOptions struct {
 }
 
 // Scratch is a stream.Scratch of files. Records are read ahead and written behind, two or
-// three of them in memory at a time ([ScratchBuffers]), and each has a checksum. A file has no name from the moment it is open, where the system allows that: so
-// nothing is left behind, however a run ends. Its methods may be called from several
-// goroutines.
+// three of them in memory at a time ([ScratchBuffers]), and each has a checksum. Where the
+// system allows it a file has no name once it is open, so nothing is left behind, however a
+// run ends. Its methods may be called from several goroutines.
 type Scratch struct {
 	opt  ScratchOptions
 	open func(dir string, total int64) (disk, error) // replaced in tests

@@ -63,8 +63,10 @@ func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
 	if err := atMost(t.K, d, s.LeftOut); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
-	t.Keep, err = matchFeatures("keep", g.Keep, t.Columns, s.LeftOut)
-	return t, err
+	if t.Keep, err = matchFeatures("keep", g.Keep, t.Columns, s.LeftOut); err != nil {
+		return nil, errors.Join(err, t.close(s))
+	}
+	return t, nil
 }
 
 // features settles which columns take part.
