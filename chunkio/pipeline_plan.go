@@ -124,8 +124,9 @@ func (n needs) plan(memory int64, threads int) (plan, error) {
 
 // MinMemory is the smallest Options.Memory that Chunks works within: an open footer,
 // one decoder at work and one block; for sparse rows, a block of 100 entries a row,
-// which denser rows may exceed (a MemoryError then says by how much). For a stream it is twice that, because half of
-// the memory is set aside for its batches, whose sizes are not known beforehand.
+// which denser rows may exceed (a MemoryError then says by how much). For a stream it is
+// twice that, because half of the memory is set aside for its batches, whose sizes are
+// not known beforehand.
 func (d *Dataset) MinMemory() int64 {
 	n := d.needs(0)
 	least := n.bytes(min(n.height, max(n.tallest, 1)), 1, 1)

@@ -108,7 +108,8 @@ func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 }
 
 // rounding bounds the error of the objective as a share of its terms: sums over the rows
-// are chains of 256 terms and then a chain of their sums, sums over W have d·c terms, XᵀC carries the condition of Q, and C is orthonormal to 8c units.
+// are chains of 256 terms and then a chain of their sums, sums over W have d·c terms,
+// XᵀC carries the condition of Q, and C is orthonormal to 8c units.
 func (s *solver) rounding() float64 {
 	n, c := float64(s.rows.N), float64(s.c)
 	return 0x1p-53 * (256 + n/256 + float64(len(s.rows.Height)) + float64(s.d)*c + 8*c + min(s.kappa, mostKappa))

@@ -217,7 +217,8 @@ func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Opti
 }
 
 // enforce tells the Go runtime to keep to the planned peak rather than to the whole
-// limit, so that garbage does not fill what the plan left free. Where statistics may outgrow the plan the limit itself holds.
+// limit, so that garbage does not fill what the plan left free. Where statistics may
+// outgrow the plan the limit itself holds.
 func (b Budget) enforce(mayGrow bool) {
 	if !mayGrow {
 		debug.SetMemoryLimit(b.Peak - outsideHeap)

@@ -59,7 +59,7 @@ func Curved(q Request) bool {
 
 func curve(ctx context.Context, q Request) (*Paths, error) {
 	s, err := Select(ctx, q)
-	if err != nil {
+	if s == nil {
 		return nil, err
 	}
 	c := &stream.Curve{
@@ -69,7 +69,7 @@ func curve(ctx context.Context, q Request) (*Paths, error) {
 	for _, f := range s.Selected {
 		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error})
 	}
-	return &Paths{Curve: c}, nil
+	return &Paths{Curve: c}, err
 }
 
 // grid solves every setting.
@@ -123,7 +123,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		if n := len(r.Trace); n > 0 {
 			one.Objective = r.Trace[n-1].Objective
 		}
-		if beta := stream.Number(set.Beta); set.Beta == set.Beta {
+		if beta := stream.Number(set.Beta); !math.IsNaN(set.Beta) {
 			one.Beta = &beta
 		}
 		if set.Flags.Format != "" {

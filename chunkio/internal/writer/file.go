@@ -31,8 +31,9 @@ import (
 //	g.End()
 //	w.Finish()
 //
-// v15's parquet/file encodes, but its file writer is not used: it drops errors of row groups, and has one page writer for all columns. Errors of the
-// underlying writer are returned as they are.
+// v15's parquet/file encodes, but its file writer is not used: it drops errors of row
+// groups, and has one page writer for all columns. Errors of the underlying writer are
+// returned as they are.
 type File struct {
 	out    io.Writer
 	Offset int64 // bytes written so far
