@@ -2,13 +2,16 @@ package method
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Ranking is what a method returns. Features are numbered as in Evidence.Columns.
+// Ranking is what a method returns. Features are numbered as in Evidence.Columns. Order and
+// one of Scores and Turns must be there; Explained and Nearest come with Error.
 type Ranking struct {
 	Order []int // features, best first: all, or as many as were chosen
 	// Scores has one score for each feature. Nil where only a choice has one.
@@ -33,6 +36,38 @@ type Ranking struct {
 	Used     map[string]any // the settings that shaped the answer, by option, with defaults filled in
 	Passes   int            // over the source
 	Warnings []stream.Text
+}
+
+// Check finds fault with a ranking of d features whose parts do not fit together, which is
+// an error of the method's program.
+func (r *Ranking) Check(d int) error {
+	if r == nil {
+		return errors.New("no ranking")
+	}
+	seen := make([]bool, d)
+	for _, j := range r.Order {
+		if j < 0 || j >= d || seen[j] {
+			return fmt.Errorf("feature %d in the order is there twice or is none of the %d", j, d)
+		}
+		seen[j] = true
+	}
+	chosen := len(r.Order)
+	for _, part := range []struct {
+		name      string
+		got, want int
+		needed    bool
+	}{
+		{"scores", len(r.Scores), d, r.Turns == nil},
+		{"turns", len(r.Turns), chosen, r.Scores == nil},
+		{"errors", len(r.Error), chosen, false},
+		{"explained shares", len(r.Explained), d, r.Error != nil},
+		{"nearest features", len(r.Nearest), d, r.Error != nil},
+	} {
+		if part.got != part.want && (part.needed || part.got > 0) {
+			return fmt.Errorf("%d %s, want %d", part.got, part.name, part.want)
+		}
+	}
+	return nil
 }
 
 // Rise is an objective that rose by more than rounding explains: a fault in data or

@@ -114,6 +114,9 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 	short := 0
 	for _, set := range found.Settings {
 		r := set.Ranking
+		if err := t.fits(r); err != nil {
+			return err
+		}
 		one := stream.GridSetting{
 			Alpha: stream.Number(set.Alpha), Gamma: stream.Number(set.Gamma),
 			Objective:  stream.Number(math.NaN()),
@@ -129,7 +132,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		if set.Flags.Format != "" {
 			one.Flags = set.Flags.Spell(t.Spelling)
 		}
-		for _, j := range r.Order[:t.K] {
+		for _, j := range r.Order[:min(t.K, len(r.Order))] {
 			one.Selected = append(one.Selected, t.Columns[j].Name)
 		}
 		out.Settings = append(out.Settings, one)

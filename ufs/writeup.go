@@ -19,11 +19,22 @@ func (t *trial) rank(ctx context.Context) error {
 		r, err = t.Solver.Select(ctx, t.Evidence)
 		return err
 	})
+	if err == nil {
+		err = t.fits(r)
+	}
 	if err != nil {
 		return err
 	}
 	t.from.passes += r.Passes
 	return t.writeUp(ctx, r)
+}
+
+// fits finds fault with what a method returned.
+func (t *trial) fits(r *method.Ranking) error {
+	if err := r.Check(len(t.Columns)); err != nil {
+		return fmt.Errorf("method %s returned a faulty ranking: %w", t.Name, err)
+	}
+	return nil
 }
 
 // writeUp puts the ranking into the selection. The error is a *stream.UnconvergedError
