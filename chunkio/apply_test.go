@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -47,7 +48,7 @@ func sameColumn(t *testing.T, got *formattest.Leaf, name string, node *schema.Pr
 }
 
 func TestApplyMessyEveryColumn(t *testing.T) {
-	in := formattest.RealFile(t, "messy.parquet")
+	in := fixtures.Dataset(t, "messy.parquet")
 	src := formattest.Read(t, in)
 	var selected, also []string
 	for _, l := range src.Leaves {
@@ -250,7 +251,7 @@ func TestApplyKeepsHiveLayout(t *testing.T) {
 }
 
 func TestApplySparse(t *testing.T) {
-	in := formattest.RealFile(t, "basehock_sparse.parquet")
+	in := fixtures.Dataset(t, "basehock_sparse.parquet")
 	out := filepath.Join(t.TempDir(), "out.parquet")
 	var columns []string
 	original := []string{"label"}
@@ -259,7 +260,7 @@ func TestApplySparse(t *testing.T) {
 		columns = append(columns, fmt.Sprintf("values[%d]", f))
 		original = append(original, fmt.Sprintf("f%04d", f+1))
 	}
-	dense := formattest.Read(t, formattest.RealFile(t, "basehock.parquet"), original...)
+	dense := formattest.Read(t, fixtures.Dataset(t, "basehock.parquet"), original...)
 	mustApply(t, []string{in}, out, ApplyOptions{Columns: columns, Also: []string{"label", "indices"}, Sparse: "indices,values,4862"})
 	got := formattest.Read(t, out)
 	for k, f := range features {

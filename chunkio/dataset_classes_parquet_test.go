@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -142,7 +143,7 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 // messy.parquet has what real tables have: nulls, empty and non-ASCII text, a flag, a
 // day, a price and a timestamp.
 func TestMessyClasses(t *testing.T) {
-	path := formattest.RealFile(t, "messy.parquet")
+	path := fixtures.Dataset(t, "messy.parquet")
 	for _, label := range []string{"category", "flag", "day", "ts", "price"} {
 		ds, err := Open(t.Context(), []string{path}, Options{Classes: true, Label: label, Missing: stream.MissingKeep})
 		formattest.Must(t, err)

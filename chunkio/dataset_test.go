@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -18,7 +19,7 @@ func openReal(t testing.TB, opt Options, names ...string) *Dataset {
 	t.Helper()
 	var paths []string
 	for _, name := range names {
-		paths = append(paths, formattest.RealFile(t, name))
+		paths = append(paths, fixtures.Dataset(t, name))
 	}
 	ds, err := Open(context.Background(), paths, opt)
 	formattest.Must(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -146,7 +147,7 @@ func TestWriteSparseMissing(t *testing.T) {
 // The real sparse table survives being written again.
 func TestWriteSparseBasehock(t *testing.T) {
 	opt := Options{Sparse: "indices,values", Label: "label", Classes: true}
-	from, err := Open(t.Context(), []string{formattest.RealFile(t, "basehock_sparse.parquet")}, opt)
+	from, err := Open(t.Context(), []string{fixtures.Dataset(t, "basehock_sparse.parquet")}, opt)
 	formattest.Must(t, err)
 	path := filepath.Join(t.TempDir(), "x.parquet")
 	formattest.Must(t, WriteParquet(t.Context(), path, from, WriteOptions{Sparse: true}))

@@ -2,12 +2,12 @@ package ufs
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -15,10 +15,7 @@ import (
 // TestPacked: rows drawn come in full blocks, as dense as they are, one after the other.
 func TestPacked(t *testing.T) {
 	ctx := context.Background()
-	sparse := filepath.Join("..", "..", "shared", "datasets", "basehock_sparse.parquet")
-	if _, err := os.Stat(sparse); err != nil {
-		t.Skipf("the real datasets are not beside this checkout: %v", err)
-	}
+	sparse := fixtures.Dataset(t, "basehock_sparse.parquet")
 	for _, c := range []struct {
 		path string
 		opt  chunkio.Options

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 )
 
 // TestExitCodes: every bad request and input has a clear error, in the user's words and on
@@ -139,7 +140,7 @@ func TestOddFiles(t *testing.T) {
 	}
 	columnsFile(t, filepath.Join(clash, "a.parquet"), []string{"x", "y"}, []float64{1, 2}, []float64{2, 1})
 	ends(t, exit.Data, `"x"`, "select", clash)
-	messy := dataset(t, "messy.parquet")
+	messy := fixtures.Dataset(t, "messy.parquet")
 	r := invoke("select", messy, "--columns", "category")
 	if r.code == exit.Done || !strings.Contains(r.err, "category") {
 		t.Errorf("no numeric column: exit code %d: %s", r.code, r.err)

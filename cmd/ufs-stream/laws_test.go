@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -43,7 +44,7 @@ func TestCoil20(t *testing.T) {
 	if err := json.Unmarshal([]byte(read(t, filepath.Join("..", "..", "testdata", "fixtures", "coil20_greedy.json"))), &want); err != nil {
 		t.Fatal(err)
 	}
-	s := selection(t, "--method", "greedy", "--scale", "none", "-k", "100", "--label", "label", dataset(t, "coil20.parquet"))
+	s := selection(t, "--method", "greedy", "--scale", "none", "-k", "100", "--label", "label", fixtures.Dataset(t, "coil20.parquet"))
 	if got := names(s); !slices.Equal(got, want.Names) {
 		t.Errorf("order %v\nwant  %v", got, want.Names)
 	}
@@ -108,7 +109,7 @@ func TestCutsAndThreads(t *testing.T) {
 
 // TestOutOfCore: the selection is the same where the Gram matrix G does not fit.
 func TestOutOfCore(t *testing.T) {
-	path := dataset(t, "warppie10p.parquet")
+	path := fixtures.Dataset(t, "warppie10p.parquet")
 	for _, method := range []string{"greedy", "partgreedy"} {
 		args := []string{path, "-k", "8", "--label", "label", "--method", method}
 		in := selection(t, args...)

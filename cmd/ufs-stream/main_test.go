@@ -141,17 +141,6 @@ func folder(t *testing.T) func(name string) string {
 	return func(name string) string { return filepath.Join(dir, name) }
 }
 
-// dataset is the path of a real dataset. The test is skipped where the datasets are not
-// beside the checkout.
-func dataset(t *testing.T, name string) string {
-	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", "datasets", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the real datasets are not beside this checkout: %v", err)
-	}
-	return path
-}
-
 // rowsOf is a source of some rows of another source.
 type rowsOf struct {
 	stream.Source

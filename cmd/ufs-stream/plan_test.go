@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -177,7 +178,7 @@ func TestGraphSmallestLimits(t *testing.T) {
 // TestPlanSmallestOutOfCore: plan names the limit for going out of core as the smallest, if
 // it is the lower one, also where the planned run stays in memory.
 func TestPlanSmallestOutOfCore(t *testing.T) {
-	path := dataset(t, "warppie10p.parquet")
+	path := fixtures.Dataset(t, "warppie10p.parquet")
 	flags := []string{path, "-k", "4", "--label", "label", "--memory-limit"}
 	in := forecastOf(t, append(flags, "2GiB")...).Memory
 	if in.OutOfCore || in.Smallest >= in.InMemory {
@@ -213,7 +214,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 // TestPeakMemory: a process of its own, with scratch files, stays below the smallest limit
 // that plan names.
 func TestPeakMemory(t *testing.T) {
-	in := dataset(t, "mnist10k.parquet")
+	in := fixtures.Dataset(t, "mnist10k.parquet")
 	for _, args := range []string{"--method eufs --graph anchor --state float32 --max-iter 3", "--method hufs --tree image --max-iter 3", "--method cpufs --graph anchor --max-iter 2"} {
 		flags := append(strings.Fields(args), in, "--label", "label", "--sample", "0", "--threads", "2")
 		smallest := forecastOf(t, flags...).Memory.Smallest

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/browsertest"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 )
 
 // TestReportInBrowser: the browser shows the mask of a selection from COIL20.
 func TestReportInBrowser(t *testing.T) {
-	in := dataset(t, "coil20.parquet")
+	in := fixtures.Dataset(t, "coil20.parquet")
 	dir := t.TempDir()
 	sel, out := filepath.Join(dir, "coil20.json"), filepath.Join(dir, "report.html")
 	must(t, "select", in, "--scale", "none", "-k", "40", "--label", "label", "-o", sel)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,24 +17,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 )
-
-// RealFile is the path of a real dataset, or skips the test where the datasets are
-// not beside the checkout.
-func RealFile(t testing.TB, name string) string {
-	t.Helper()
-	root := "."
-	for range 5 { // a package lies some folders below the checkout's
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		root = filepath.Join(root, "..")
-	}
-	path := filepath.Join(root, "..", "shared", "datasets", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the real datasets are not beside this checkout: %v", err)
-	}
-	return path
-}
 
 // Dump is what a Parquet file holds, by leaf column, read with v15's own file reader
 // and written as text to the bit.

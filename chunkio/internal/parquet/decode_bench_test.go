@@ -14,13 +14,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // BenchmarkDecode decodes all of MNIST's columns: ours to float64, and bare as the
 // library's own readers do, to their physical type.
 func BenchmarkDecode(b *testing.B) {
-	path := formattest.RealFile(b, "mnist70k.parquet")
+	path := fixtures.Dataset(b, "mnist70k.parquet")
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("ours/threads=%d", threads), func(b *testing.B) { benchDecode(b, path, threads, ourReading) })
 		b.Run(fmt.Sprintf("bare/threads=%d", threads), func(b *testing.B) { benchDecode(b, path, threads, bareReading) })
@@ -43,7 +44,7 @@ func BenchmarkGram(b *testing.B) {
 	for _, name := range []string{"mnist70k.parquet", "coil20.parquet", "isolet.parquet", "usps.parquet"} {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/threads=%d", name, threads), func(b *testing.B) {
-				path := formattest.RealFile(b, name)
+				path := fixtures.Dataset(b, name)
 				var jobs, bare []time.Duration
 				for b.Loop() {
 					start := time.Now()

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -73,7 +74,7 @@ func TestOpenMemory(t *testing.T) {
 // asking for several times as much.
 func TestFooterHeap(t *testing.T) {
 	for _, name := range []string{"mnist70k.parquet", "prostate_ge.parquet", "basehock.parquet", "messy.parquet"} {
-		path := formattest.RealFile(t, name)
+		path := fixtures.Dataset(t, name)
 		heap := func() int64 {
 			var m runtime.MemStats
 			runtime.GC()
