@@ -19,6 +19,11 @@ type Meter struct {
 	Bytes      atomic.Int64 // bytes read from the input
 	Decode     atomic.Int64 // busy nanoseconds of decoding, all workers together
 	Accumulate atomic.Int64 // busy nanoseconds inside Adders (wall time of the fold's steps)
+
+	// Of object stores.
+	Fetched  atomic.Int64 // bytes of answers' bodies, those of failed requests too
+	Requests atomic.Int64 // requests sent, again or not
+	Retries  atomic.Int64 // of them, those sent again
 }
 
 // FoldOptions tunes Fold; the zero value folds everything.

@@ -32,11 +32,13 @@ var mayImport = map[string][]string{
 	"internal/words/wordstest": {"internal/words"},
 	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
-	"internal/linalg":     {"internal/kernel"},
-	"internal/atomicfile": {"stream"},
-	"internal/planted":    {"stream", "internal/splitmix"},
+	"internal/linalg":          {"internal/kernel"},
+	"internal/store":           {"stream", "internal/suggest"},
+	"internal/store/storetest": {"internal/must"},
+	"internal/atomicfile":      {"stream", "internal/store"},
+	"internal/planted":         {"stream", "internal/splitmix"},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
