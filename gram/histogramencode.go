@@ -1,0 +1,87 @@
+package gram
+
+import (
+	"io"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/words"
+)
+
+// The binary form of Histograms, 8-byte little-endian words; equal states give equal bytes:
+// "ufshist1", d, then d times: shift, number of bins, Σw of zeros, Σw of missing entries, and
+// for each bin its key and Σw.
+const histogramsMagic = "ufshist1"
+
+// WriteTo writes the binary form of h. It implements io.WriterTo.
+func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
+	e := words.NewWriter(w)
+	e.Word(words.Magic(histogramsMagic))
+	e.Int(int64(len(h.columns)))
+	for j := range h.columns {
+		c := &h.columns[j]
+		e.Word(uint64(c.shift))
+		e.Int(int64(len(c.bins)))
+		e.Float(c.zero)
+		e.Float(c.missing)
+		for _, b := range c.bins {
+			e.Word(b.key)
+			e.Float(b.count)
+		}
+	}
+	return e.Finish()
+}
+
+// ReadFrom replaces h's state by what WriteTo wrote and reads no further; it keeps h's
+// threads. Where h has columns, the number must agree. Memory grows with the bytes read, not
+// with the sizes in the head; h is unchanged on error.
+func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
+	return words.Replace(h, r, h.decode)
+}
+
+func (h *Histograms) decode(r *words.Reader) *Histograms {
+	r.Magic(histogramsMagic, "histograms")
+	r.Expect(1)
+	d, want := r.Count("number of columns", maxColumns), len(h.columns)
+	if want > 0 && d != int64(want) {
+		r.Fail("%d columns, want %d", d, want)
+	}
+	got := &Histograms{threads: h.threads, columns: make([]histogram, 0, min(d, 1024))}
+	for range d {
+		got.columns = append(got.columns, decodeHistogram(r))
+		if r.Err() != nil {
+			return nil
+		}
+	}
+	return got
+}
+
+func decodeHistogram(r *words.Reader) histogram {
+	r.Expect(4)
+	c := histogram{shift: uint(r.Count("shift", 63))}
+	n := r.Count("number of bins", HistogramBins)
+	c.zero, c.missing = r.Float(), r.Float()
+	if !isCount(c.zero) || !isCount(c.missing) {
+		r.Fail("%g zeros, %g missing entries", c.zero, c.missing)
+	}
+	// One shift less would leave too many bins, and two of them make one at most.
+	if c.shift > 0 && n <= HistogramBins/2 {
+		r.Fail("%d bins at the shift %d", n, c.shift)
+	}
+	r.Expect(2 * n)
+	last := orderOf(math.Float64bits(math.MaxFloat64)) >> c.shift
+	for range n {
+		b := bin{r.Word(), r.Float()}
+		if before := len(c.bins); b.key > last || before > 0 && b.key <= c.bins[before-1].key || !isCount(b.count) {
+			r.Fail("a bin %d of %g at the shift %d", b.key, b.count, c.shift)
+		}
+		if r.Err() != nil {
+			return c
+		}
+		c.bins = append(c.bins, b)
+	}
+	c.bins = slices.Clip(c.bins)
+	return c
+}
+
+func isCount(x float64) bool { return x >= 0 && isFinite(x) }
