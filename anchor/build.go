@@ -55,7 +55,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 			root[j] = 1 / math.Sqrt(v)
 		}
 	}
-	graph := &Graph{Rows: s.Rows, M: s.m, D: g.D, Delta: s.delta, G: g.Sym, C: s.centre(at, root), S: s.zz}
+	graph := &Graph{Rows: s.Rows, M: s.m, D: g.D, Delta: s.delta, G: g.Sym, C: s.centre(at, root, g.Weight), S: s.zz}
 	kernel.Each(threads, s.m, func(i int) {
 		for j := i; j < s.m; j++ {
 			graph.S[i*s.m+j] *= root[i] * root[j]
@@ -93,14 +93,15 @@ func centred(g *gram.Gram) error {
 }
 
 // centre turns ZᵀX about the frame's centre into C = Δ^(−1/2)(ZᵀX − Δx̄ᵀ) of the features
-// whose places in the frame are given, ascending, in the memory of ZᵀX. Rows of Z sum to
-// 1, so the rows of ZᵀX sum to the sum of the points, and x̄ is at most half a deviation:
-// nothing cancels that matters.
-func (s *Statistics) centre(at []int, root []float64) []float64 {
+// whose places in the frame are given, ascending, in the memory of ZᵀX, for rows of so much
+// weight together. Rows of Z sum to 1, so the rows of ZᵀX sum to the sum of the points. x̄ is
+// at most half a deviation, as the profile of the anchors is of the same rows; where later rows
+// have outgrown it, digits are lost as in any sum about another centre.
+func (s *Statistics) centre(at []int, root []float64, weight float64) []float64 {
 	d := len(s.frame.columns)
 	mean := make([]float64, d)
 	for j := range s.m {
-		kernel.Axpy(1/float64(s.Rows), s.zx[j*d:][:d], mean)
+		kernel.Axpy(1/weight, s.zx[j*d:][:d], mean)
 	}
 	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
 	for j := range s.m {
