@@ -71,7 +71,8 @@ func (k *checkpoint) load(p *pass, ds *chunkio.Dataset) (*savedPass, error) {
 		Columns []stream.Column
 		Rows    stream.Range
 		Profile []stream.LeftOut
-	}{options, ds.Inputs(), ds.Columns(), p.rows, p.g.decidedBefore()})
+		Spread  bool `json:",omitempty"`
+	}{options, ds.Inputs(), ds.Columns(), p.rows, p.g.decidedBefore(), p.g.spread})
 	if err != nil {
 		return nil, err
 	}
@@ -141,10 +142,14 @@ func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt
 
 // adders are the states that take the rows of a Gram pass.
 func (e *gathered) adders() []stream.Adder {
-	if e.graph == nil {
-		return []stream.Adder{e.moments}
+	adders := []stream.Adder{e.moments}
+	if e.graph != nil {
+		adders = append(adders, e.graph)
 	}
-	return []stream.Adder{e.moments, e.graph}
+	if e.spread != nil {
+		adders = append(adders, e.spread)
+	}
+	return adders
 }
 
 // behind is the part of r from the last cut at or before next on.

@@ -21,6 +21,7 @@ type gatherer struct {
 	plan   func(*chunkio.Dataset) (Budget, error)
 	shard  shard       // the part of the rows to accumulate
 	sample bool        // a profile takes a sample of rows along, for anchors
+	spread bool        // moments take histograms along
 	check  *checkpoint // nil without a checkpoint
 
 	inputs []string // of the request, or those left after bad files were skipped
@@ -246,6 +247,9 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	} else {
 		e.moments = gram.NewMoments(len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room()})
 		e.profile = &e.moments.Profile
+		if g.spread {
+			e.spread = gram.NewHistograms(len(e.columns), p.opt.Threads)
+		}
 		err = g.check.fold(ctx, p, ds, fold, e, saved)
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ type gathered struct {
 	moments  *gram.Moments      // nil where only a profile was asked for
 	graph    *anchor.Statistics // beside moments, for the graph methods
 	sample   *anchor.Sampler    // beside a profile, to take anchors from
+	spread   *gram.Histograms   // beside moments, of a scan; nil where a file has none
 	leftOut  []stream.LeftOut   // columns that are no features
 	decided  []stream.LeftOut   // those among them that a profile pass found useless
 	inputs   []stream.Input     // all files, also those outside the rows covered

@@ -37,6 +37,7 @@ type Budget struct {
 	solves     int           // settings of a path that are solved at a time
 	gram       bool          // FromRows: moments are gathered before the rows are read
 	packing    int64         // of the solver: a block of drawn rows
+	spread     int64         // of the statistics: histograms
 	method     method.Passes // over the input, once there are statistics
 }
 
@@ -96,7 +97,9 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		case method.FromGraph:
 			return r.planGraph(ds, false)
 		}
-		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), 0)
+		b, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds))+gram.HistogramsBytes(d), 0)
+		b.spread = gram.HistogramsBytes(d)
+		return b, err
 	}
 }
 
@@ -127,14 +130,17 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
 	var cost method.Cost
-	if solve {
+	var spread int64
+	if !solve {
+		spread = gram.HistogramsBytes(d)
+	} else {
 		var err error
 		if cost, err = r.graphCost(r.shapeOf(ds), m); err != nil {
 			return Budget{}, err
 		}
 	}
-	b, err := r.planPass(ds, max(r.sampleBytes+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors), cost.Bytes)
-	b.Anchors, b.iterations = anchors, cost.Iterations
+	b, err := r.planPass(ds, max(r.sampleBytes+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors+spread), cost.Bytes)
+	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
 	return b, err
 }
 
@@ -227,7 +233,9 @@ func (b Budget) enforce(mayGrow bool) {
 
 // room is what the statistics may grow to: the footers do not tell of every missing
 // value, and columns that have some need more.
-func (b Budget) room() int64 { return b.Limit - b.Program - b.Anchors - max(b.Reading, b.Solver) }
+func (b Budget) room() int64 {
+	return b.Limit - b.Program - b.Anchors - b.spread - max(b.Reading, b.Solver)
+}
 
 // explain turns a part's complaint about its share into one about the whole limit.
 // It comes up where the footers could not tell how many columns have missing values.

@@ -26,8 +26,8 @@ type ScanRequest struct {
 }
 
 // Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the
-// profile and the Gram matrix, and the anchor graph where the method works from one. Any
-// scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
+// profile, the Gram matrix and the histograms, and the anchor graph where the method works from
+// one. Any scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
 func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if err := q.noStats("add statistics files with merge"); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		return nil, err
 	}
 	graph := r.From == method.FromGraph
-	g := &gatherer{run: r, from: method.FromGram, shard: part}
+	g := &gatherer{run: r, from: method.FromGram, shard: part, spread: true}
 	if graph {
 		g.from = method.FromGraph
 	}

@@ -15,12 +15,14 @@ import (
 
 // The sections of a statistics file: every one has the profile, files of kind "gram"
 // the moments too, and of kind "graph" the anchor graph as well. A profile may have a
-// sample of rows for anchors.
+// sample of rows for anchors. Files of scan and merge have histograms beside moments, those of
+// earlier versions have none; programs of earlier versions pass over that section.
 const (
 	profileSection = "profile"
 	sampleSection  = "sample"
 	momentsSection = "moments"
 	graphSection   = "graph"
+	spreadSection  = "histograms"
 
 	kindGraph   = "graph"
 	kindGram    = "gram"
@@ -38,6 +40,9 @@ func (e *gathered) sections() []chunkio.Section {
 	}
 	if e.sample != nil {
 		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
+	}
+	if e.spread != nil {
+		s = append(s, chunkio.Section{Name: spreadSection, Body: e.spread})
 	}
 	return s
 }
@@ -140,6 +145,33 @@ func (e *gathered) readSample(path string, limit int64) error {
 	return readSection(r, path, sampleSection, e.sample)
 }
 
+// spreadBytes is what the histograms of a file hold; 0 where it has none.
+func spreadBytes(path string) (int64, error) {
+	r, err := chunkio.OpenStats(path)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	if !r.Has(spreadSection) {
+		return 0, nil
+	}
+	return gram.HistogramsBytes(len(r.Header.Columns)), nil
+}
+
+// readSpread reads the histograms of a file, if it has any.
+func (e *gathered) readSpread(path string, threads int) error {
+	r, err := chunkio.OpenStats(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if !r.Has(spreadSection) {
+		return nil
+	}
+	e.spread = gram.NewHistograms(len(e.columns), threads)
+	return readSection(r, path, spreadSection, e.spread)
+}
+
 // restore reads the states of e from a checkpoint.
 func (e *gathered) restore(path string) error {
 	r, err := chunkio.OpenStats(path)
@@ -147,8 +179,16 @@ func (e *gathered) restore(path string) error {
 		return err
 	}
 	defer r.Close()
-	if err := readSection(r, path, momentsSection, e.moments); err != nil || e.graph == nil {
+	if err := readSection(r, path, momentsSection, e.moments); err != nil {
 		return err
+	}
+	if e.spread != nil {
+		if err := readSection(r, path, spreadSection, e.spread); err != nil {
+			return err
+		}
+	}
+	if e.graph == nil {
+		return nil
 	}
 	return readSection(r, path, graphSection, e.graph)
 }
