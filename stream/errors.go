@@ -141,3 +141,9 @@ func (e *OutputError) Unwrap() error { return e.Err }
 type UnconvergedError struct{ What string }
 
 func (e *UnconvergedError) Error() string { return e.What }
+
+// StaleError is a selection that no longer serves the data it was checked against (exit
+// code 6); the verdict comes with it.
+type StaleError struct{ Text }
+
+func (e *StaleError) Error() string { return e.String() }

@@ -53,7 +53,7 @@ over files, shards and machines, and selects the features that explain the rest.
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
 	root.AddCommand(
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
-		newApply(c), newEval(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c),
+		newApply(c), newEval(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c),
 	)
 	return root
 }

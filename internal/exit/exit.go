@@ -17,6 +17,7 @@ const (
 	Data        = 3 // bad data or schema, missing or unreadable input
 	Memory      = 4 // a memory limit cannot be met
 	Unconverged = 5 // an objective that must fall rose, or --require-converged; the result is written
+	Stale       = 6 // a selection no longer serves: select again; the result is written
 	Interrupted = 130
 )
 
@@ -31,6 +32,7 @@ func Code(err error) int {
 		data        *stream.DataError
 		memory      *stream.MemoryError
 		unconverged *stream.UnconvergedError
+		stale       *stream.StaleError
 		child       interface{ ExitsWith() int }
 	)
 	switch {
@@ -48,6 +50,8 @@ func Code(err error) int {
 		return Data
 	case errors.As(err, &unconverged):
 		return Unconverged
+	case errors.As(err, &stale):
+		return Stale
 	case errors.As(err, &child):
 		return child.ExitsWith()
 	}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	requestFlags
+	selection string
+	check     ufs.CheckRequest
+	output    outputFlags
+}
+
+func newCheck(c *cli) *cobra.Command {
+	var o checkFlags
+	cmd := &cobra.Command{
+		Use:   "check --selection SEL.json --stats NEW.ufs",
+		Short: "Say whether a selection still serves new data: exit code 6 says select again",
+		Long: fmt.Sprintf(`Say from the statistics of new data (scan, merge) whether a selection still serves it.
+Its features are fitted to the new data and compared with a fresh greedy selection of as
+many. Where more than --tolerance of what that explains is lost, or a selected column is
+gone, the exit code is 6: select again. The default tolerance is %.0f %%.
+
+With --baseline, statistics of the data before, it also says how far each column moved
+(population stability index of the histograms), and what the weights fitted to that data
+leave unexplained of the new. Columns that moved are a warning; with --psi-limit they are a
+reason to select again.
+
+  ufs-stream check --selection sel.json --stats today.ufs
+  ufs-stream check --selection sel.json --stats today.ufs --baseline month.ufs --psi-limit 0.25`, 100*ufs.DefaultTolerance),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return stream.Usagef("check: %s: it takes no INPUT; give the statistics of new data with --stats", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd, &o) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.selection, "selection", "", "the selection to check, `SEL.json`")
+	fs.StringVar(&o.check.Stats, "stats", "", "statistics of the new data, `NEW.ufs`")
+	fs.StringVar(&o.check.Baseline, "baseline", "", "statistics of the data before, `OLD.ufs`: what moved since")
+	fs.Float64Var(&o.check.Tolerance, "tolerance", ufs.DefaultTolerance, "`SHARE` of what a fresh selection explains that may be lost")
+	fs.Float64Var(&o.check.PSILimit, "psi-limit", 0, "select again where a column moved by this `INDEX`, as 0.25 (default: a warning only)")
+	o.limits(fs)
+	o.output.add(fs, verdictFormats()...)
+	return cmd
+}
+
+func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
+	if err := o.output.resolve(verdictFormats()...); err != nil {
+		return err
+	}
+	q, err := o.request(c, cmd, nil, o.output.path)
+	if err != nil {
+		return err
+	}
+	r, isSet := o.check, cmd.Flags().Changed
+	switch {
+	case o.selection == "":
+		return stream.Usagef("check: no selection given; add --selection SEL.json")
+	case isSet("tolerance") && !(r.Tolerance > 0 && r.Tolerance <= 1):
+		return stream.Usagef("--tolerance %v: want a share above 0 and up to 1", r.Tolerance)
+	case isSet("psi-limit") && !(r.PSILimit > 0):
+		return stream.Usagef("--psi-limit %v: want a number above 0, as 0.25", r.PSILimit)
+	}
+	if err := atomicfile.NotInput(o.output.path, o.selection); err != nil {
+		return err
+	}
+	if r.Selection, err = ufs.ReadSelection(o.selection); err != nil {
+		return err
+	}
+	r.Threads, r.Memory, r.Output, r.Spelling = q.Threads, q.Memory, q.Output, q.Spelling
+	v, err := ufs.Check(cmd.Context(), r)
+	if v == nil {
+		return err
+	}
+	stale := err
+	c.warn(v.Warnings)
+	// The verdict is written whatever it is.
+	err = c.write(o.output.path, func(w io.Writer) error {
+		if o.output.format == "json" {
+			return writeJSON(w, v)
+		}
+		return c.checkTable(w, v)
+	})
+	if err != nil {
+		return err
+	}
+	return stale
+}
+
+// checkTable is the form for people: the errors, the columns that moved (all of them with -v),
+// and the verdict.
+func (c *cli) checkTable(w io.Writer, v *ufs.Verdict) error {
+	fmt.Fprintf(w, "%s of %s, scale %s, against %s rows of %s features\n\n", plural(v.K, "feature"), v.Method, v.Scale,
+		humanize.Comma(v.RowsUsed), humanize.Comma(int64(v.Features)))
+	rows := [][]string{
+		{"the selection, fitted to the new data", percent(1 - float64(v.Error))},
+		{"a fresh selection of as many features", percent(1 - float64(v.Fresh))},
+	}
+	if x := float64(v.ByOldWeights); x == x {
+		rows = append(rows, []string{"the selection by the weights of the baseline", percent(1 - x)})
+	}
+	if err := writeTable(w, []string{"explained by", ">share"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nlost of what a fresh one explains: %s (tolerance %s", percent(float64(v.Lost)), percent(float64(v.Tolerance)))
+	if x := float64(v.LostBefore); x == x {
+		fmt.Fprintf(w, "; on the baseline %s", percent(x))
+	}
+	fmt.Fprintln(w, ")")
+	shifts := slices.Clone(v.Columns)
+	slices.SortStableFunc(shifts, func(a, b ufs.ColumnShift) int { return cmp.Compare(b.Index(), a.Index()) })
+	var moved [][]string
+	for _, col := range shifts {
+		if c.verbose || col.Moved != "" {
+			moved = append(moved, []string{col.Name, map[bool]string{true: "yes"}[col.Selected], rough(col.PSI), rough(col.Mean), rough(col.Variance), col.Moved})
+		}
+	}
+	if len(moved) > 0 {
+		shown := moved
+		if !c.verbose && len(moved) > shortList {
+			shown = moved[:shortList]
+		}
+		fmt.Fprintln(w)
+		if err := writeTable(w, []string{"column", "selected", ">index (PSI)", ">mean moved by (sd)", ">variance ratio", "moved"}, shown); err != nil {
+			return err
+		}
+		if n := len(moved) - len(shown); n > 0 {
+			fmt.Fprintf(w, "and %d more; -v lists them\n", n)
+		}
+	}
+	if !v.Again {
+		_, err := fmt.Fprintln(w, "\nthe selection still serves")
+		return err
+	}
+	fmt.Fprintln(w, "\nselect again:")
+	for _, why := range v.Why {
+		if _, err := fmt.Fprintln(w, " ", why); err != nil {
+			return err
+		}
+	}
+	return nil
+}

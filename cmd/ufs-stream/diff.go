@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+func newDiff(c *cli) *cobra.Command {
+	var o outputFlags
+	cmd := &cobra.Command{
+		Use:   "diff OLD.json NEW.json",
+		Short: "Say what changed from one selection to another",
+		Long: `Say which features came and which went from an old selection to a new one, what stands
+for those that went, which moved in rank, and which settings differ.
+
+  ufs-stream diff yesterday.json today.json
+  ufs-stream diff yesterday.json today.json --format json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return stream.Usagef("diff: %d selections given; want two: diff OLD.json NEW.json", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return c.diff(args, &o) },
+	}
+	o.add(cmd.Flags(), verdictFormats()...)
+	return cmd
+}
+
+// verdictFormats are the forms of what diff and check say.
+func verdictFormats() []string { return []string{"table", "json"} }
+
+func (c *cli) diff(args []string, o *outputFlags) error {
+	if err := o.resolve(verdictFormats()...); err != nil {
+		return err
+	}
+	if err := atomicfile.NotInput(o.path, args...); err != nil {
+		return err
+	}
+	var sides [2]*stream.Selection
+	for i, path := range args {
+		s, err := ufs.ReadSelection(path)
+		if err != nil {
+			return err
+		}
+		sides[i] = s
+	}
+	d := ufs.Diff(sides[0], sides[1])
+	return c.write(o.path, func(w io.Writer) error {
+		if o.format == "json" {
+			return writeJSON(w, d)
+		}
+		return c.diffTable(w, d)
+	})
+}
+
+// diffTable is the form for people. A list without entries is left out.
+func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
+	side := func(s ufs.Side) string {
+		return fmt.Sprintf("%s, %d of %s features, %s rows, %s explained", s.Method, s.K, humanize.Comma(int64(s.Features)), humanize.Comma(s.RowsUsed), percent(1-float64(s.Error)))
+	}
+	fmt.Fprintf(w, "old: %s\nnew: %s\n\n%s in both, %d came, %d went\n", side(d.Old), side(d.New), plural(d.Both, "feature"), len(d.Came), len(d.Went))
+	changes := func(list []ufs.Change) (rows [][]string) {
+		for _, f := range list {
+			nearest := f.Nearest
+			if f.Why != "" {
+				nearest = "(" + f.Why + ")"
+			}
+			rows = append(rows, []string{strconv.Itoa(f.Rank), f.Name, percent(float64(f.Explained)), nearest})
+		}
+		return rows
+	}
+	var moved, settings [][]string
+	for _, m := range d.Moved {
+		moved = append(moved, []string{m.Name, strconv.Itoa(m.Old), strconv.Itoa(m.New)})
+	}
+	for _, s := range d.Settings {
+		settings = append(settings, []string{s.Option, orNone(s.Old), orNone(s.New)})
+	}
+	for _, part := range []struct {
+		head []string
+		rows [][]string
+	}{
+		{[]string{">rank", "came", ">explained by the old", "nearest there"}, changes(d.Came)},
+		{[]string{">rank", "went", ">explained by the new", "nearest there"}, changes(d.Went)},
+		{[]string{"moved", ">old rank", ">new rank"}, moved},
+		{[]string{"setting", "old", "new"}, settings},
+	} {
+		if len(part.rows) == 0 {
+			continue
+		}
+		fmt.Fprintln(w)
+		if err := writeTable(w, part.head, part.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orNone is a setting's value for people.
+func orNone(value string) string {
+	if value == "" {
+		return "-"
+	}
+	return value
+}

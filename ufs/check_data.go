@@ -1,0 +1,166 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// checked is what is known of one of the two files.
+type checked struct {
+	t     *trial
+	e     *gathered
+	names []string       // of the features
+	at    map[string]int // their places
+
+	left, fresh float64  // errors of the selection, and of a fresh one
+	chosen      []string // by the fresh one
+
+	weights *judge.Weights // of the columns kept, which no other one explains
+	kept    []string
+}
+
+// lost is Verdict.Lost.
+func (d *checked) lost() float64 {
+	if d.fresh >= 1 {
+		return 0
+	}
+	return (d.left - d.fresh) / (1 - d.fresh)
+}
+
+// release gives the matrices back.
+func (d *checked) release() { d.t.Gram, d.t.sym, d.e.moments = nil, nil, nil }
+
+// load reads the statistics at path as a greedy selection with the selection's settings would.
+func (c *checker) load(ctx context.Context, path string) (*checked, error) {
+	head, err := readStats(path, method.FromProfile, gram.Options{})
+	if err != nil {
+		return nil, err
+	}
+	q := c.q
+	q.Stats, q.Keep, q.Missing = path, nil, ""
+	names := columnNames(head.columns)
+	known := func(option string, patterns []string) []string {
+		return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
+			_, err := chunkio.Match(option, []string{p}, names)
+			return err != nil
+		})
+	}
+	q.Columns, q.Exclude = known("columns", q.Columns), known("exclude", q.Exclude)
+	if !slices.Contains(names, q.Label) {
+		q.Label = ""
+	}
+	// The mean and zero can be told apart afterwards; what else a scan did is done.
+	if fills := []string{missingMean, missingZero}; slices.Contains(fills, c.q.Missing) && slices.Contains(fills, head.options["missing"]) {
+		q.Missing = c.q.Missing
+	}
+	beside := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(c.Selection.Selected))
+	limit := q.Memory
+	q.Memory = max(limit-beside, 1)
+	r, err := q.settle()
+	if err != nil {
+		return nil, err
+	}
+	g := &gatherer{run: r, from: method.FromGram, plan: r.planSelection}
+	e, err := g.obtain(ctx)
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
+		return nil, &stream.MemoryError{What: "this check", Need: m.Need + beside, Limit: limit}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := e.readSpread(path, r.Threads); err != nil {
+		return nil, err
+	}
+	s := &stream.Selection{Options: map[string]any{}, LeftOut: e.leftOut}
+	t, err := g.evidence(e, s)
+	if err != nil {
+		return nil, placed(err, e)
+	}
+	for _, w := range spelled(e.warnings, c.Spelling) {
+		if !slices.Contains(c.v.Warnings, w) {
+			c.v.Warnings = append(c.v.Warnings, w)
+		}
+	}
+	d := &checked{t: t, e: e, names: columnNames(t.Columns), at: make(map[string]int)}
+	for k, name := range d.names {
+		d.at[name] = k
+	}
+	return d, nil
+}
+
+// measure finds the errors of the selection and of a fresh one, and with weights those of the
+// selection.
+func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
+	g := d.t.Gram
+	var own []int
+	for _, f := range c.Selection.Selected {
+		if k, there := d.at[f.Name]; there {
+			own = append(own, k)
+		}
+	}
+	d.left = 1
+	if len(own) > 0 {
+		explained, err := judge.Explain(ctx, g.Sym, g.D, own, c.q.Threads)
+		if err != nil {
+			return placed(err, d.e)
+		}
+		d.left = explained.Error[len(explained.Error)-1]
+		if own = explained.Order; weights {
+			own = slices.DeleteFunc(slices.Clone(own), func(k int) bool { return slices.Contains(explained.Redundant, k) })
+			if d.weights, err = judge.NewWeights(kernel.NewTeam(c.q.Threads), g.Sym, g.D, own); err != nil {
+				return stream.Errorf("the selected features of %s: %w", c.Baseline, err)
+			}
+			for _, k := range own {
+				d.kept = append(d.kept, d.names[k])
+			}
+		}
+	}
+	var keep []int
+	for _, pattern := range c.q.Keep {
+		// A feature that is gone cannot be kept; it is a reason to select again anyway.
+		if found, err := matchFeatures("keep", []string{pattern}, d.t.Columns, nil); err == nil {
+			keep = append(keep, slices.DeleteFunc(found, func(k int) bool { return slices.Contains(keep, k) })...)
+		}
+	}
+	k := min(len(c.Selection.Selected), g.D)
+	fresh, err := judge.Choose(ctx, g.Sym, g.D, k, keep[:min(len(keep), k)], c.q.Threads)
+	if err != nil {
+		return placed(err, d.e)
+	}
+	d.fresh = fresh.Error[len(fresh.Error)-1]
+	for _, k := range fresh.Order {
+		d.chosen = append(d.chosen, d.names[k])
+	}
+	return nil
+}
+
+// applyWeights finds what the weights of the data before leave of the new data.
+func (c *checker) applyWeights(before, now *checked) {
+	if before.weights == nil {
+		c.v.ByOldWeights = 1
+		return
+	}
+	place := func(at map[string]int, name string) int {
+		if k, there := at[name]; there {
+			return k
+		}
+		return -1
+	}
+	chosen, from := make([]int, len(before.kept)), make([]int, len(now.names))
+	for r, name := range before.kept {
+		chosen[r] = place(now.at, name)
+	}
+	for k, name := range now.names {
+		from[k] = place(before.at, name)
+	}
+	g := now.t.Gram
+	c.v.ByOldWeights = stream.Number(before.weights.Left(kernel.NewTeam(c.q.Threads), g.Sym, g.D, chosen, from))
+}

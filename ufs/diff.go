@@ -1,0 +1,143 @@
+package ufs
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// DifferenceSchema names the version of the JSON form of Difference.
+const DifferenceSchema = "ufs-stream/diff/v1"
+
+// Difference is what changed from an old selection to a new one. It is plain data.
+type Difference struct {
+	Schema   string    `json:"schema"`
+	Old      Side      `json:"old"`
+	New      Side      `json:"new"`
+	Both     int       `json:"both"`     // features in both
+	Came     []Change  `json:"came"`     // by rank in the new one
+	Went     []Change  `json:"went"`     // by rank in the old one
+	Moved    []Move    `json:"moved"`    // in both, at other ranks; by the new one
+	Settings []Setting `json:"settings"` // that differ
+}
+
+// Side is one of the selections.
+type Side struct {
+	Method   string        `json:"method"`
+	K        int           `json:"k"`
+	RowsUsed int64         `json:"rows_used"`
+	Features int           `json:"features"`
+	Error    stream.Number `json:"error"` // of the whole selection, on its own data
+}
+
+// Change is a feature of one of the selections only, and what the other one says of it.
+type Change struct {
+	Name      string        `json:"name"`
+	Rank      int           `json:"rank"`
+	Explained stream.Number `json:"explained"`         // share that the other one explains of it
+	Nearest   string        `json:"nearest,omitempty"` // the feature that the other one has in its place
+	Why       string        `json:"why,omitempty"`     // why the other one could not have it
+}
+
+// Move is a feature of both selections at two ranks.
+type Move struct {
+	Name string `json:"name"`
+	Old  int    `json:"old_rank"`
+	New  int    `json:"new_rank"`
+}
+
+// Setting is an option of two values; empty where a selection has none.
+type Setting struct {
+	Option string `json:"option"`
+	Old    string `json:"old"`
+	New    string `json:"new"`
+}
+
+// Diff compares two selections by the names of their features.
+func Diff(before, after *stream.Selection) *Difference {
+	d := &Difference{
+		Schema: DifferenceSchema, Old: sideOf(before), New: sideOf(after),
+		Came: only(after, before), Went: only(before, after), Moved: []Move{}, Settings: differing(before, after),
+	}
+	ranks := make(map[string]int)
+	for _, f := range before.Selected {
+		ranks[f.Name] = f.Rank
+	}
+	for _, f := range after.Selected {
+		rank, both := ranks[f.Name]
+		if both {
+			d.Both++
+		}
+		if both && rank != f.Rank {
+			d.Moved = append(d.Moved, Move{f.Name, rank, f.Rank})
+		}
+	}
+	return d
+}
+
+func sideOf(s *stream.Selection) Side {
+	side := Side{Method: s.Method, K: len(s.Selected), RowsUsed: s.RowsUsed, Features: s.Features, Error: stream.Number(math.NaN())}
+	if n := len(s.Selected); n > 0 {
+		side.Error = s.Selected[n-1].Error
+	}
+	return side
+}
+
+// only lists the features of s that other does not have.
+func only(s, other *stream.Selection) []Change {
+	chosen := make(map[string]bool)
+	for _, f := range other.Selected {
+		chosen[f.Name] = true
+	}
+	reports := make(map[string]stream.ColumnReport)
+	for _, c := range other.Columns {
+		reports[c.Name] = c
+	}
+	why := make(map[string]string)
+	for _, l := range other.LeftOut {
+		why[l.Name] = l.Why
+	}
+	list := []Change{}
+	for _, f := range s.Selected {
+		if chosen[f.Name] {
+			continue
+		}
+		c := Change{Name: f.Name, Rank: f.Rank, Explained: stream.Number(math.NaN()), Why: why[f.Name]}
+		if report, known := reports[f.Name]; known {
+			c.Explained, c.Nearest = report.Explained, report.Nearest
+		} else if c.Why == "" {
+			c.Why = "no column of this name"
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// differing lists the settings that are not the same, by option.
+func differing(before, after *stream.Selection) []Setting {
+	settings := func(s *stream.Selection) map[string]string {
+		all := map[string]string{"method": s.Method, "seed": strconv.FormatUint(s.Seed, 10), "k": strconv.Itoa(s.K)}
+		own := method.Settings(s.Options)
+		for option := range own {
+			all[option] = own.Text(option)
+		}
+		return all
+	}
+	x, y := settings(before), settings(after)
+	both := make(map[string]string)
+	for option := range x {
+		both[option] = ""
+	}
+	for option := range y {
+		both[option] = ""
+	}
+	list := []Setting{}
+	for _, option := range sortedKeys(both) {
+		if x[option] != y[option] {
+			list = append(list, Setting{option, x[option], y[option]})
+		}
+	}
+	return list
+}
