@@ -1,8 +1,6 @@
 package gram
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // leastWeight is the weight below which nothing is discounted further: sums of squares of
 // values about 1e-100 would leave float64's range.
@@ -24,13 +22,16 @@ func (p *Profile) discountable(gamma float64) error {
 	if !(gamma > 0 && gamma <= 1) {
 		return fmt.Errorf("gram: a discount of %v: want more than 0 and up to 1", gamma)
 	}
-	light := p.Rows > 0 && p.Weight*gamma < leastWeight
-	for j := range p.Columns {
-		c := &p.Columns[j]
-		light = light || c.Observed > 0 && c.Weight*gamma < leastWeight
+	if gamma == 1 {
+		return nil
 	}
-	if light && gamma < 1 {
+	if p.Rows > 0 && p.Weight*gamma < leastWeight {
 		return fmt.Errorf("gram: a discount of %v leaves rows without weight", gamma)
+	}
+	for j := range p.Columns {
+		if c := &p.Columns[j]; c.Observed > 0 && c.Weight*gamma < leastWeight {
+			return fmt.Errorf("gram: a discount of %v leaves no weight of column %d, which had no value for long", gamma, j)
+		}
 	}
 	return nil
 }

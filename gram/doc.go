@@ -11,6 +11,9 @@
 //  4. Finish fills, leaves out the columns that cannot be features, scales, and
 //     mirrors, in the memory of the sums.
 //
+// [Histograms] go beside them where it is to be known how far a column moved since. Moments and
+// Histograms can be discounted, so that rows weigh less the older they are.
+//
 // [Profile] is the O(d) part alone, and [Standardizer] applies the same filling and
 // scaling to rows where d² does not fit.
 package gram

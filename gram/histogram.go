@@ -58,8 +58,9 @@ func NewHistograms(d, threads int) *Histograms {
 // Columns is the number of columns.
 func (h *Histograms) Columns() int { return len(h.columns) }
 
-// Add adds the rows of c in one look at each value: on one core 2 to 4 ns (BenchmarkHistograms).
-// It fails, with h unchanged, if c has other columns.
+// Add adds the rows of c in one look at each value, 2 ns on one core (BenchmarkHistograms) where
+// it is in a cache: a scan of mnist70k takes 11 % longer, half of it for reading the chunk from
+// memory once more. It fails, with h unchanged, if c has other columns.
 func (h *Histograms) Add(c *stream.Chunk) error {
 	if c.Cols != len(h.columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(h.columns))

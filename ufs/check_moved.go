@@ -38,7 +38,8 @@ func (c *checker) findMoved(before, now *checked) {
 			continue
 		}
 		m := ColumnShift{Name: name, Selected: selected[name], PSI: stream.Number(math.NaN())}
-		shift, ratio := (now.t.mean[k]-was.mean)/was.std, math.Pow(now.t.std[k]/was.std, 2)
+		wider := now.t.std[k] / was.std
+		shift, ratio := (now.t.mean[k]-was.mean)/was.std, wider*wider
 		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(ifNormal(shift, ratio))
 		free := 2.0 // a mean and a variance
 		if before != nil && before.e.spread != nil && now.e.spread != nil {

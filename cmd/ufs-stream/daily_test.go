@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -187,6 +189,11 @@ func TestWindowIsTheLastFiles(t *testing.T) {
 		if got.Options["window"] != window || got.Options["decay"] != nil {
 			t.Errorf("%s records %v", file, got.Options)
 		}
+		for _, section := range []string{"profile", "moments", "histograms"} {
+			if sectionOf(t, at(file), section) != sectionOf(t, at("last.ufs"), section) {
+				t.Errorf("%s: section %s is another than of the last 30 files", file, section)
+			}
+		}
 		delete(got.Options, "window")
 		if answer(t, got) != answer(t, want) {
 			t.Errorf("%s: another selection than from the last 30 files", file)
@@ -251,4 +258,65 @@ func TestDecayIsWeight(t *testing.T) {
 		}
 		ends(t, exit.Usage, says, list...)
 	}
+}
+
+// TestDecayOfOne: where nothing decays, a decay changes no bit of the statistics, with or without
+// an anchor graph; a decay that leaves nothing of the oldest rows is refused.
+func TestDecayOfOne(t *testing.T) {
+	at := folder(t)
+	var files []string
+	for day := 1; day <= 3; day++ {
+		columns, values := dailyValues(day, false, dailyRows)
+		files = append(files, columnsFile(t, at(dayName(day)+".parquet"), columns, values...))
+	}
+	graph := []string{"--method", "laplacian", "--anchors", "40"}
+	must(t, slices.Concat([]string{"scan", "--profile-only", "-o", at("profile.ufs")}, graph, files)...)
+	for kind, flags := range map[string][]string{"gram": nil, "graph": append(graph, "--profile", at("profile.ufs"))} {
+		var stats []string
+		for i, file := range files {
+			out := at(fmt.Sprintf("%s-%d.ufs", kind, i))
+			must(t, slices.Concat([]string{"scan", file, "-o", out}, flags)...)
+			stats = append(stats, out)
+		}
+		merge := func(out string, flags ...string) string {
+			must(t, slices.Concat([]string{"merge", "-o", at(out)}, flags, stats)...)
+			return at(out)
+		}
+		sum, one, half := merge("sum.ufs"), merge("one.ufs", "--decay", "1"), merge("half.ufs", "--decay", "0.5")
+		sections := []string{"profile", "moments", "histograms"}
+		if kind == "graph" {
+			sections = append(sections, "graph")
+		}
+		for _, name := range sections {
+			if x := sectionOf(t, sum, name); sectionOf(t, one, name) != x || sectionOf(t, half, name) == x {
+				t.Errorf("%s: section %s differs with a decay of 1, or does not with one of 0.5", kind, name)
+			}
+		}
+		if kind == "graph" {
+			s := selection(t, "--stats", half, "--method", "laplacian", "-k", "4")
+			if s.Options["decay"] != "0.5" || len(s.Selected) != 4 {
+				t.Errorf("%v, %v", s.Selected, s.Options)
+			}
+		}
+		ends(t, exit.Usage, "--window keeps the newest", slices.Concat([]string{"merge", "-o", at("m.ufs"), "--decay", "1e-120"}, stats)...)
+	}
+}
+
+// sectionOf is what a section of a statistics file holds.
+func sectionOf(t *testing.T, path, name string) string {
+	t.Helper()
+	r, err := chunkio.OpenStats(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	body, err := r.SectionReader(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
