@@ -66,7 +66,7 @@ func (c *checker) findMoved(before, now *checked) {
 		}
 	}
 	if fresh := strangers(old, now.names); len(fresh) > 0 {
-		c.v.Warnings = append(c.v.Warnings, fmt.Sprintf("%s that was not there before: %s", plural(len(fresh), "column"), joinNames(fresh[:min(len(fresh), 10)])))
+		c.v.Warnings = append(c.v.Warnings, fmt.Sprintf("the selection knows nothing of %s: %s", plural(len(fresh), "new column"), joinNames(fresh[:min(len(fresh), 10)])))
 	}
 }
 
