@@ -21,9 +21,9 @@ type catalog struct {
 	parts     []partition    // Hive partition columns
 	files     []file
 	list      *fileList // of the files: where they are
-	rows      int64 // in all
-	maxGroup  int64 // rows of the tallest row group
-	openBytes int64 // most bytes that one open file holds
+	rows      int64     // in all
+	maxGroup  int64     // rows of the tallest row group
+	openBytes int64     // most bytes that one open file holds
 	warnings  []stream.Text
 	open      opener
 	tails     *tailCache // nil where no file can be in a store

@@ -262,4 +262,3 @@ func (f *fetcher) giveBack(b []byte) {
 	defer f.mu.Unlock()
 	f.spare = append(f.spare, b)
 }
-

@@ -84,7 +84,9 @@ func (a *access) keepFooter(o *object) error {
 }
 
 // entry is this version of the object.
-func (o *object) entry() fileEntry { return fileEntry{o.object.String(), o.object.Size, o.object.Version} }
+func (o *object) entry() fileEntry {
+	return fileEntry{o.object.String(), o.object.Size, o.object.Version}
+}
 
 // Name implements Input.
 func (o *object) Name() string { return o.object.Name() }

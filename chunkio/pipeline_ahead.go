@@ -14,8 +14,8 @@ type ahead struct {
 	next  func() (rowGroup, error, bool)
 	queue []*openedGroup
 	file  *openedFile // opened last; nil if none is
-	ended bool      // next has no more
-	err   error     // why, after what is in the queue
+	ended bool        // next has no more
+	err   error       // why, after what is in the queue
 }
 
 // openedFile is a file that is open, or on its way.
