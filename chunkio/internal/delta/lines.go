@@ -15,61 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// action is one line of a commit or of a JSON checkpoint, as far as it matters for which
-// files are live. Fields and actions that we do not know are passed over, as the protocol
-// wants it.
-type action struct {
-	Add                *fileAction
-	Remove             *fileAction
-	MetaData           *metaData
-	Protocol           *protocol
-	Sidecar            *sidecar
-	CheckpointMetadata *checkpointMetadata
-}
-
-type fileAction struct {
-	Path            *string
-	PartitionValues map[string]*string
-	Size            *int64
-	Stats           json.RawMessage // a JSON document in a string
-	DeletionVector  *deletionVector
-}
-
-type deletionVector struct {
-	StorageType    string
-	PathOrInlineDv string
-	Offset         *int64
-}
-
-// id tells the vectors of one file apart; "" is for no vector.
-func (d *deletionVector) id() string {
-	switch {
-	case d == nil:
-		return ""
-	case d.Offset == nil:
-		return d.StorageType + d.PathOrInlineDv
-	}
-	return fmt.Sprintf("%s%s@%d", d.StorageType, d.PathOrInlineDv, *d.Offset)
-}
-
-type metaData struct {
-	Format           struct{ Provider string }
-	PartitionColumns []string
-	Configuration    map[string]string
-}
-
-type protocol struct {
-	MinReaderVersion int64
-	ReaderFeatures   []string
-}
-
-type sidecar struct {
-	Path        string
-	SizeInBytes int64
-}
-
-type checkpointMetadata struct{ Version *int64 }
-
 // wholeFile is the largest file that is read in one go: most commits have a few kB, and
 // one request is quicker than two. Longer ones are read in parts.
 const wholeFile = 4 << 20
@@ -103,12 +48,20 @@ func (t *table) open(ctx context.Context, f logFile) (r io.Reader, release func(
 	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, nil
 }
 
+// faultError marks what is a fault of the folder, and says nothing about what is in the file.
+type faultError struct{ error }
+
+func (e faultError) Unwrap() error { return e.error }
+
 // unreadable places an error of the folder at a file of the log.
 func (t *table) unreadable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		e := stream.Dataf(t.place(name), "is gone, though the log was listed with it or names it: %w", err)
 		e.Remedy = stream.Textf("read the table again; where that ends here as well, restore the file from a copy")
 		return e
+	}
+	if _, placed := errors.AsType[*stream.DataError](err); !placed {
+		err = faultError{err}
 	}
 	return format.Place(t.place(name), -1, "", err)
 }
@@ -168,7 +121,7 @@ func (t *table) scan(r io.Reader, f logFile, do func(line []byte) error) error {
 	case errors.Is(err, bufio.ErrTooLong):
 		return t.damaged(f.name, "line %d is longer than %d MiB", n+1, longestLine>>20)
 	case err != nil:
-		return format.Place(t.place(f.name), -1, "", err)
+		return t.unreadable(f.name, err)
 	case n == 0:
 		return t.damaged(f.name, "is empty (0 bytes), which no commit is")
 	}
