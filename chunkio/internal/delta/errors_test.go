@@ -170,7 +170,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 		spoil("cut off JSON", shapeJSONSidecars, uuid, half, "line")
 		spoil("of another version", shapeJSONSidecars, uuid, func(b []byte) []byte {
 			return []byte(strings.ReplaceAll(string(b), `{"version":4}`, `{"version":3}`))
-		}, "line 3 says that it is the checkpoint of version 3")
+		}, "line 1 says that it is the checkpoint of version 3")
 		spoil("other columns", shapeClassic, name, func([]byte) []byte {
 			return writeRows(t, checkpointFields(false)[1:2], []row{{"add": row{"path": "x"}}}, 9)
 		}, "without its path or size")
