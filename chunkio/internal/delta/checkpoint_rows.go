@@ -42,8 +42,10 @@ func (r *checkpointReader) parquet(ctx context.Context, f logFile) error {
 // columns reads an opened Parquet file.
 func (r *checkpointReader) columns(ctx context.Context, f logFile, in format.Input) error {
 	place := r.place(f.name)
-	if f.size > 0 && in.Size() != f.size {
-		return stream.Dataf(place, "has %d bytes where the log says %d: it is cut off or was written over", in.Size(), f.size)
+	if f.size > 0 { // a sidecar may come without
+		if err := r.checkSize(f, in.Size()); err != nil {
+			return err
+		}
 	}
 	file, err := pq.Open(in, r.budget.limit-r.budget.held)
 	if err != nil {

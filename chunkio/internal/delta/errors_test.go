@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -119,6 +121,33 @@ func TestGaps(t *testing.T) {
 	wantData(t, "gone", err, commitName(5), "is gone", "read the table again")
 }
 
+// A commit that is cut off between two lines is not taken for a whole one, read in one go
+// or in parts.
+func TestShortRead(t *testing.T) {
+	long := manyFiles(40_000, 3)
+	short := newFolder()
+	short.commit(0, protocolLine, metaLine, addLine("x"))
+	for _, m := range []*memoryFolder{long, short} {
+		whole := m.files[commitName(0)]
+		_, err := Read(t.Context(), cutting{m, bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1}, "shop/orders", Options{})
+		wantData(t, "cut", err, commitName(0), fmt.Sprintf("where the log says %d: it is cut off", len(whole)))
+	}
+}
+
+// cutting lists files whole, and reads only the start of them.
+type cutting struct {
+	*memoryFolder
+	size int
+}
+
+func (c cutting) ReadFile(_ context.Context, name string, _ int64) ([]byte, error) {
+	return c.files[name][:c.size], nil
+}
+
+func (c cutting) Open(_ context.Context, name string) (format.Input, error) {
+	return formattest.NewMemory(c.files[name][:c.size]), nil
+}
+
 // vanishing lists a file that is not there.
 type vanishing struct {
 	*memoryFolder
@@ -170,7 +199,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 		spoil("cut off JSON", shapeJSONSidecars, uuid, half, "line")
 		spoil("of another version", shapeJSONSidecars, uuid, func(b []byte) []byte {
 			return []byte(strings.ReplaceAll(string(b), `{"version":4}`, `{"version":3}`))
-		}, "line 3 says that it is the checkpoint of version 3")
+		}, "line 1 says that it is the checkpoint of version 3")
 		spoil("other columns", shapeClassic, name, func([]byte) []byte {
 			return writeRows(t, checkpointFields(false)[1:2], []row{{"add": row{"path": "x"}}}, 9)
 		}, "without its path or size")

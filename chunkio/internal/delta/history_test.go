@@ -226,6 +226,7 @@ const (
 	shapeParts
 	shapeUUID
 	shapeUUIDSidecars
+	shapeJSON
 	shapeJSONSidecars
 	shapeClassicSidecars
 	shapes
@@ -258,7 +259,18 @@ func (h *history) checkpoint(t testing.TB, m *memoryFolder, version, shape int) 
 		m.files[v+"."+uuid+".parquet"] = file(append(rows, files...))
 		return
 	}
-	var lines []string
+	w := h.versions[version]
+	lines := []string{fmt.Sprintf(`{"checkpointMetadata":{"version":%d}}`, version), act{protocol: &w.protocol}.line(), act{meta: w.partitions}.line()}
+	if shape == shapeJSON {
+		for path, f := range w.live {
+			lines = append(lines, act{add: &f, parts: w.parts[path]}.line())
+		}
+		for _, path := range w.gone { // with tombstones of files that came back
+			lines = append(lines, act{remove: path}.line())
+		}
+		m.files[v+"."+uuid+".json"] = []byte(strings.Join(lines, "\n"))
+		return
+	}
 	for p := range 2 {
 		name := fmt.Sprintf("side %d-%d.parquet", version, p)
 		b := writeRows(t, checkpointFields(parsed)[1:3], files[p*len(files)/2:(p+1)*len(files)/2], height)
@@ -272,8 +284,6 @@ func (h *history) checkpoint(t testing.TB, m *memoryFolder, version, shape int) 
 	case shapeClassicSidecars:
 		m.files[v+".parquet"] = file(rows)
 	case shapeJSONSidecars:
-		w := h.versions[version]
-		lines = append(lines, fmt.Sprintf(`{"checkpointMetadata":{"version":%d}}`, version), act{protocol: &w.protocol}.line(), act{meta: w.partitions}.line())
 		m.files[v+"."+uuid+".json"] = []byte(strings.Join(lines, "\n"))
 	}
 }

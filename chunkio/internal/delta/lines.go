@@ -27,8 +27,8 @@ const longestLine = 64 << 20
 // which doubles, and the parsed action with its strings.
 const lineCopies = 4
 
-// open opens a file of the log for reading it from its start. It says how many bytes
-// reading takes; release gives them back.
+// open opens a file of the log for reading it from its start. release, where it is not
+// nil, gives back what that takes.
 func (t *table) open(ctx context.Context, f logFile) (r io.Reader, release func(), err error) {
 	if f.size <= wholeFile {
 		if err := t.budget.use(f.size, t.name); err != nil {
@@ -39,13 +39,22 @@ func (t *table) open(ctx context.Context, f logFile) (r io.Reader, release func(
 			t.budget.free(f.size)
 			return nil, nil, t.unreadable(f.name, err)
 		}
-		return bytes.NewReader(b), func() { t.budget.free(f.size) }, nil
+		return bytes.NewReader(b), func() { t.budget.free(f.size) }, t.checkSize(f, int64(len(b)))
 	}
 	in, err := t.folder.Open(ctx, f.name)
 	if err != nil {
 		return nil, nil, t.unreadable(f.name, err)
 	}
-	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, nil
+	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, t.checkSize(f, in.Size())
+}
+
+// checkSize refuses a file of another size than it was listed with: files of a log never
+// change, and one that is cut off between two lines would pass for a whole one.
+func (t *table) checkSize(f logFile, size int64) error {
+	if size != f.size {
+		return t.damaged(f.name, "has %d bytes where the log says %d: it is cut off or was written over", size, f.size)
+	}
+	return nil
 }
 
 // faultError marks what is a fault of the folder, and says nothing about what is in the file.
@@ -80,10 +89,12 @@ func (t *table) damaged(name, text string, args ...any) error {
 // of that line.
 func (t *table) lines(ctx context.Context, f logFile, do func(a *action) error) error {
 	r, release, err := t.open(ctx, f)
+	if release != nil {
+		defer release()
+	}
 	if err != nil {
 		return err
 	}
-	defer release()
 	n := 0
 	return t.scan(r, f, func(line []byte) error {
 		if n++; n%1024 == 0 && ctx.Err() != nil {
@@ -135,7 +146,7 @@ func parseLine(line []byte, a *action) error {
 		return errors.New("is empty")
 	case !utf8.Valid(line): // encoding/json would change it in silence
 		return errors.New("is no valid UTF-8")
-	case line[0] == '{' && bytes.HasPrefix(line, commitInfoStart): // may hold anything
+	case line[0] == '{' && bytes.HasPrefix(line, []byte(`{"commitInfo":`)): // may hold anything
 		if !json.Valid(line) {
 			return errors.New("is no valid JSON")
 		}
@@ -146,8 +157,6 @@ func parseLine(line []byte, a *action) error {
 	}
 	return nil
 }
-
-var commitInfoStart = []byte(`{"commitInfo":`)
 
 // atLine places an error at a line of a file of the log. What is no fault of the line
 // stays as it is.
