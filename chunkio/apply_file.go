@@ -16,16 +16,16 @@ import (
 )
 
 // open opens file i of the catalog for copying.
-func (a *applier) open(i int) (copier.Source, error) {
+func (a *applier) open(ctx context.Context, i int) (copier.Source, error) {
 	f := &a.catalog.files[i]
-	opened, err := a.catalog.reopen(f, a.opt.Memory, &a.opt.Meter.Bytes)
+	opened, _, err := a.catalog.reopen(ctx, i, a.opt.Memory, &a.opt.Meter.Bytes)
 	if err != nil {
 		return nil, err
 	}
 	src, err := copier.Open(opened, f.at)
 	if err != nil {
 		opened.Close()
-		return nil, stream.Dataf(f.path, "cannot be read for copying: %w", err)
+		return nil, stream.Dataf(a.catalog.path(i), "cannot be read for copying: %w", err)
 	}
 	return src, nil
 }
@@ -55,7 +55,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) e
 	}
 	defer dir.Abort()
 	for i := range a.catalog.files {
-		rel := l.place[a.catalog.files[i].path]
+		rel := l.place[a.catalog.list.at(i).path]
 		place := filepath.Join(dir.Path(), rel)
 		if err := os.MkdirAll(filepath.Dir(place), 0o777); err != nil {
 			return &stream.OutputError{Path: filepath.Join(out, rel), Err: err, Remedy: atomicfile.Remedy(err)}

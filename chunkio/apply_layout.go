@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,11 +20,11 @@ const parquetEnding = ".parquet"
 
 // arrange chooses the layout of Apply's output from its arguments and the files that
 // they expand to.
-func arrange(inputs, paths []string, out string) (outputLayout, error) {
+func (a *access) arrange(ctx context.Context, inputs, paths []string, out string) (outputLayout, error) {
 	if err := atomicfile.NotInput(out, paths...); err != nil {
 		return outputLayout{}, err
 	}
-	roots, err := directories(inputs)
+	roots, err := a.directories(ctx, inputs)
 	if err != nil {
 		return outputLayout{}, err
 	}
@@ -60,19 +61,20 @@ func arrange(inputs, paths []string, out string) (outputLayout, error) {
 }
 
 // directories lists the inputs that are directories, also those in lists.
-func directories(inputs []string) ([]string, error) {
+func (a *access) directories(ctx context.Context, inputs []string) ([]string, error) {
 	var roots []string
 	for _, arg := range inputs {
-		args := []string{arg}
-		if list, ok := strings.CutPrefix(arg, "@"); ok {
-			var err error
-			if args, err = readList(list); err != nil {
+		places, err := a.places(ctx, arg)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range places {
+			local, err := localPath(p)
+			if err != nil {
 				return nil, err
 			}
-		}
-		for _, a := range args {
-			if info, err := os.Stat(a); err == nil && info.IsDir() {
-				roots = append(roots, filepath.Clean(a))
+			if info, err := os.Stat(local); err == nil && info.IsDir() {
+				roots = append(roots, filepath.Clean(local))
 			}
 		}
 	}
