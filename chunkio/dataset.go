@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -36,6 +37,11 @@ type Options struct {
 	Threads int   // decoders at work at once; 0 means GOMAXPROCS
 	Memory  int64 // bytes that reading may hold; 0 means 1 GiB
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
+
+	// TableVersion is the version to read of a Delta table, and TableAsOf the time whose newest
+	// version is read; nil and zero read the newest.
+	TableVersion *int64
+	TableAsOf    time.Time
 
 	Anonymous bool           // objects are read without credentials
 	Spool     ScratchOptions // where a row group of an object goes that does not fit into Memory
@@ -208,6 +214,14 @@ func (d *Dataset) Inputs() []stream.Input {
 		inputs[i] = stream.Input{Path: d.catalog.path(i), Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
 	}
 	return inputs
+}
+
+// Table is the table that the files are of; nil for bare files.
+func (d *Dataset) Table() *stream.Table {
+	if d.catalog.list.table == nil {
+		return nil
+	}
+	return &d.catalog.list.table.Table
 }
 
 // Paths lists the files as Open takes them, in the order of their rows.
