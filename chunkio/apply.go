@@ -54,7 +54,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if list.isStdin() {
 		return ApplyReport{}, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
 	}
-	c, err := access.catalog(ctx, list, opt.Memory, false)
+	c, err := access.catalog(ctx, list, nil, opt.Memory, false)
 	if err != nil {
 		return ApplyReport{}, err
 	}

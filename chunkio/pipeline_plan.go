@@ -92,6 +92,7 @@ func (d *Dataset) needs(memory int64) needs {
 			n.base += d.catalog.leaves[r.leaf].TextScratch
 		}
 	}
+	d.catalog.filter.addTo(&n, d.catalog)
 	n.row += 8 + 1 // positions of the rows that stay, and two bits
 	if n.far = d.catalog.far; n.far {
 		for _, l := range d.leaves() {
