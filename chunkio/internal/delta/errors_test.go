@@ -72,6 +72,15 @@ func TestDamagedLines(t *testing.T) {
 	}
 }
 
+// A commit of no bytes is what a writer left that died, and no empty version.
+func TestEmptyCommit(t *testing.T) {
+	m := newFolder()
+	m.commit(0, protocolLine, metaLine)
+	m.files[commitName(1)] = nil
+	_, err := read(t, m, -1)
+	wantData(t, "empty", err, commitName(1), "is empty (0 bytes)")
+}
+
 // A log that cannot make the version says which file is missing, and what can be read.
 func TestGaps(t *testing.T) {
 	h := newHistory(9, 10)
