@@ -78,7 +78,7 @@ func (f *filter) prune(list *fileList) (*fileList, error) {
 	for _, k := range seen {
 		exist = append(exist, k.String())
 	}
-	e := stream.Dataf(shownName(list.at(0).path), "{where} %s leaves none of the %d files, by their partition keys", f.condition, list.count)
+	e := stream.Dataf("", "{where} %s leaves none of the %d files, by their partition keys", f.condition, list.count)
 	e.Remedy = stream.PlainText("there are " + strings.Join(exist, "; "))
 	return nil, e
 }
@@ -313,7 +313,8 @@ func (f *filter) within(state where.State, opened format.File, group int, at fun
 	return state
 }
 
-// noMatch is the error of a whole input without a row for which the condition is true.
-func (f *filter) noMatch(c *catalog) error {
-	return stream.Dataf(c.name(), "no row is left: {where} %s is true of none", f.condition)
+// noMatch is the error of a whole input without a row for which the condition is true. No
+// file is to blame.
+func (f *filter) noMatch() error {
+	return stream.Dataf("", "no row is left: {where} %s is true of none", f.condition)
 }
