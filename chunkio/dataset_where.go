@@ -16,6 +16,7 @@ import (
 type filter struct {
 	condition *where.Condition
 	keys      map[string]where.Kind // partition keys of the condition
+	allKeys   []string              // and all of them
 	bound     *where.Bound          // to the columns of the files too, once the first footer is read
 	columns   []filterColumn
 	first     string // path of that file
@@ -142,6 +143,9 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 		if err != nil {
 			return nil, err
 		}
+		if i == 0 {
+			f.allKeys = keys
+		}
 		for k, key := range keys {
 			if !slices.Contains(names, key) {
 				continue
@@ -179,7 +183,7 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 		if _, isKey := f.keys[name]; isKey {
 			continue
 		}
-		c, err := findFilterColumn(name, leaves, f.keys)
+		c, err := findFilterColumn(name, leaves, f.allKeys)
 		if err != nil {
 			return err
 		}
@@ -196,8 +200,8 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 	return err
 }
 
-func findFilterColumn(name string, leaves []format.Leaf, keys map[string]where.Kind) (filterColumn, error) {
-	names := make([]string, 0, len(leaves)+len(keys))
+func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterColumn, error) {
+	names := slices.Clone(keys)
 	for i, l := range leaves {
 		var element int
 		list := l.Name
@@ -213,9 +217,6 @@ func findFilterColumn(name string, leaves []format.Leaf, keys map[string]where.K
 			return filterColumn{name: name, kind: kindOf(l), leaf: i, element: element, utc: l.UTC}, nil
 		}
 		names = append(names, l.Name)
-	}
-	for key := range keys {
-		names = append(names, key)
 	}
 	return filterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, suggest.DidYouMean(name, names))
 }
