@@ -71,7 +71,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 		out:    make(chan *span, l.buffers),
 		free:   make(chan *span, l.buffers),
 		files:  make(chan struct{}, l.openFiles()),
-		fetch:  newFetcher(l.spool, d.spool()),
+		fetch:  newFetcher(l.piece, d.spool()),
 	}
 	p.height.Store(l.rows)
 	if d.sparse != nil {
