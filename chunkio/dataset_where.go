@@ -16,6 +16,7 @@ import (
 type filter struct {
 	condition *where.Condition
 	keys      map[string]where.Kind // partition keys of the condition
+	allKeys   []string              // and all of them
 	bound     *where.Bound          // to the columns of the files too, once the first footer is read
 	columns   []filterColumn
 	first     string // path of that file
@@ -78,7 +79,7 @@ func (f *filter) prune(list *fileList) (*fileList, error) {
 	for _, k := range seen {
 		exist = append(exist, k.String())
 	}
-	e := stream.Dataf(shownName(list.at(0).path), "{where} %s leaves none of the %d files, by their partition keys", f.condition, list.count)
+	e := stream.Dataf("", "{where} %s leaves none of the %d files, by their partition keys", f.condition, list.count)
 	e.Remedy = stream.PlainText("there are " + strings.Join(exist, "; "))
 	return nil, e
 }
@@ -142,6 +143,9 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 		if err != nil {
 			return nil, err
 		}
+		if i == 0 {
+			f.allKeys = keys
+		}
 		for k, key := range keys {
 			if !slices.Contains(names, key) {
 				continue
@@ -179,7 +183,7 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 		if _, isKey := f.keys[name]; isKey {
 			continue
 		}
-		c, err := findFilterColumn(name, leaves, f.keys)
+		c, err := findFilterColumn(name, leaves, f.allKeys)
 		if err != nil {
 			return err
 		}
@@ -196,8 +200,8 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 	return err
 }
 
-func findFilterColumn(name string, leaves []format.Leaf, keys map[string]where.Kind) (filterColumn, error) {
-	names := make([]string, 0, len(leaves)+len(keys))
+func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterColumn, error) {
+	names := slices.Clone(keys)
 	for i, l := range leaves {
 		var element int
 		list := l.Name
@@ -213,9 +217,6 @@ func findFilterColumn(name string, leaves []format.Leaf, keys map[string]where.K
 			return filterColumn{name: name, kind: kindOf(l), leaf: i, element: element, utc: l.UTC}, nil
 		}
 		names = append(names, l.Name)
-	}
-	for key := range keys {
-		names = append(names, key)
 	}
 	return filterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, suggest.DidYouMean(name, names))
 }
@@ -313,7 +314,8 @@ func (f *filter) within(state where.State, opened format.File, group int, at fun
 	return state
 }
 
-// noMatch is the error of a whole input without a row for which the condition is true.
-func (f *filter) noMatch(c *catalog) error {
-	return stream.Dataf(c.name(), "no row is left: {where} %s is true of none", f.condition)
+// noMatch is the error of a whole input without a row for which the condition is true. No
+// file is to blame.
+func (f *filter) noMatch() error {
+	return stream.Dataf("", "no row is left: {where} %s is true of none", f.condition)
 }

@@ -61,8 +61,16 @@ type fakeFile struct {
 	groups []int64
 	digest uint64
 	fault  func(group int, leaf string, from, to int64) error // of decoding
+	stats  func(group int, leaf string) format.Bounds         // nil knows nothing
 	disk   *fakeDisk
 	file   int
+}
+
+func (f *fakeFile) Bounds(g, l int) format.Bounds {
+	if f.stats == nil {
+		return format.Bounds{Rows: f.groups[g], Nulls: -1}
+	}
+	return f.stats(g, f.order[l].Name)
 }
 
 func (f *fakeFile) Leaves() []format.Leaf { return f.order }

@@ -100,7 +100,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 		d.buffers.put(s)
 	}
 	if f := d.catalog.filter; err == nil && last == nil && f != nil && r.All() && p.matched == 0 {
-		return f.noMatch(d.catalog)
+		return f.noMatch()
 	}
 	return err
 }

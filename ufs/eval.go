@@ -24,6 +24,7 @@ type EvalRequest struct {
 	Label   string // the class column; without one there is no clustering
 	Sparse  string // as in Request; default: as the selections record
 	Missing string // as in Request; default: as the selections record
+	Where   string // as in Request: only such rows judge, whatever the selections were made of
 	Sample  int64  // judge by a seeded sample of so many rows, default 10,000; negative means all
 
 	Protocol       string   // greedy (20 runs, each the best of 10 restarts; default) or sfufs (30 runs of one)

@@ -125,7 +125,7 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	if err != nil {
 		return q, stream.Dataf(s.Path, "%w", err)
 	}
-	q.Inputs, q.SampleRows, q.Seed = e.Inputs, rows, seed
+	q.Inputs, q.Where, q.SampleRows, q.Seed = e.Inputs, e.Where, rows, seed
 	q.Threads, q.Memory, q.Progress, q.Note, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Spelling
 	if e.Label != "" {
 		q.Label = e.Label

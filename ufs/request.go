@@ -30,6 +30,7 @@ type Request struct {
 	Weight           string   // column of row weights: never a feature
 	Sparse           string   // list columns of sparse rows: "indices,values[,features]"
 	Missing          string   // error (default), drop-row, mean, zero
+	Where            string   // a condition; only rows for which it is true take part: see chunkio.Options
 	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
 	SkipBad          bool     // leave out files that cannot be read, with a warning
 

@@ -219,7 +219,7 @@ func (r *run) drawn() int64 {
 // whole memory limit until the plan gives it a share.
 func (r *run) reading() chunkio.Options {
 	return chunkio.Options{
-		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse,
+		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),

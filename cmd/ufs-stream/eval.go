@@ -60,6 +60,7 @@ selections from random samples of half as many rows agree.
 	fs.BoolVar(&e.Spherical, "spherical", false, "k-means by the directions of rows: for text")
 	fs.Var(&o.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (of the rows judged), zero (default: as the selection records)")
 	fs.StringVar(&e.Sparse, "sparse", "", "sparse rows, as in select (default: as the selection records)")
+	fs.StringVar(&e.Where, "where", "", whereUsage)
 	fs.Int64Var(&e.Sample, "sample", 10_000, "judge by a seeded sample of `N` rows (0: all); they are held in memory")
 	fs.StringSliceVar(&e.Baselines, "baselines", ufs.EvalBaselines(), "what to compare with, `NAMES` of all, random (other features in every run), variance; or none")
 	fs.IntVar(&e.Resamples, "resamples", 0, "stability: select again from `N` random samples of the input, of half as many rows as are judged (default: 5 without --label, else 0)")

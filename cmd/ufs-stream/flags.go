@@ -26,6 +26,8 @@ type requestFlags struct {
 	seed             uint64
 }
 
+const whereUsage = "only rows for which `EXPR` is true: comparisons of columns and partition keys with constants, as day >= '2026-01-01' and site in ('a', 'b') and x is not null"
+
 // input adds what says what is read of the input and what a missing entry means.
 func (f *requestFlags) input(fs *pflag.FlagSet) {
 	f.missing = newChoice(ufs.MissingPolicies()[0], ufs.MissingPolicies()...)
@@ -36,6 +38,7 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
 	fs.StringVar(&q.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]` hold zero-based feature numbers and their values; absent is 0; D is the number of features")
+	fs.StringVar(&q.Where, "where", "", whereUsage)
 	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (fill with the column's mean over the whole input), zero")
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")

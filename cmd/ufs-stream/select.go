@@ -94,7 +94,7 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) 
 // of a request records something else: the request cannot tell them from flags left out.
 func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
 	isSet := cmd.Flags().Changed
-	asked := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "rows": q.SampleRows == 0}
+	asked := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
 	maps.DeleteFunc(asked, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
 	switch {
 	case q.Stats == "" || len(q.Inputs) > 0 || q.Checkpoint != "":
