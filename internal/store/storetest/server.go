@@ -117,6 +117,8 @@ func (l *logged) String() string {
 // only what it sets itself.
 func alone(t testing.TB) {
 	t.Helper()
+	t.Setenv(cacheVariable, cacheDir(t))
+	t.Setenv(homeVariable, userHome())
 	home := t.TempDir()
 	none := filepath.Join(home, "none")
 	must.Do(t, os.WriteFile(none, nil, 0o600))
