@@ -136,8 +136,11 @@ func TestOddWebServers(t *testing.T) {
 			}
 			return r.Method == http.MethodGet
 		},
-		"redirects for ever": func(w http.ResponseWriter, r *http.Request) bool { http.Redirect(w, r, r.URL.Path, 302); return true },
-		"no such object":     func(w http.ResponseWriter, r *http.Request) bool { http.NotFound(w, r); return true },
+		"redirects for ever": func(w http.ResponseWriter, r *http.Request) bool {
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+			return true
+		},
+		"no such object": func(w http.ResponseWriter, r *http.Request) bool { http.NotFound(w, r); return true },
 	} {
 		c := client(nil)
 		l := at(t, webServer(t, &content, &tag, change))
@@ -160,7 +163,10 @@ func TestRedirectTellsNothing(t *testing.T) {
 		}
 		return false
 	})
-	first := webServer(t, &content, &tag, func(w http.ResponseWriter, r *http.Request) bool { http.Redirect(w, r, other, 302); return true })
+	first := webServer(t, &content, &tag, func(w http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(w, r, other, http.StatusFound)
+		return true
+	})
 	c := client(nil)
 	o := must.Get(c.Stat(t.Context(), at(t, first+"&more=SECRET")))(t)
 	if !bytes.Equal(download(t, c, o), content) {
