@@ -19,6 +19,8 @@ type ApplyOptions struct {
 	Threads int    // columns copied at once; 0 means GOMAXPROCS
 	Memory  int64  // bytes that copying may hold; 0 means 1 GiB
 	Meter   *stream.Meter
+	// Anonymous is as in Options, for the inputs.
+	Anonymous bool
 }
 
 // ApplyReport says what Apply wrote.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -36,8 +37,10 @@ type Options struct {
 	Threads int   // decoders at work at once; 0 means GOMAXPROCS
 	Memory  int64 // bytes that reading may hold; 0 means 1 GiB
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
+	// Anonymous looks for no credentials and signs no request to an object store.
+	Anonymous bool
 
-	Meter *stream.Meter // counts bytes and decoding time; nil counts nothing
+	Meter *stream.Meter // counts bytes, decoding time, and requests to stores; nil counts nothing
 	Stdin io.Reader     // what the input "-" reads
 }
 
@@ -205,9 +208,22 @@ func (d *Dataset) Inputs() []stream.Input {
 	inputs := make([]stream.Input, len(d.catalog.files))
 	for i := range inputs {
 		f := &d.catalog.files[i]
-		inputs[i] = stream.Input{Path: f.path, Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
+		inputs[i] = stream.Input{Path: place.Name(f.path), Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
 	}
 	return inputs
+}
+
+// Paths lists the files as Open takes them, in the order of their rows; nil for a stream.
+// Unlike those of Inputs they may hold what is secret, in the query of an https:// URL.
+func (d *Dataset) Paths() []string {
+	if d.pipe != nil {
+		return nil
+	}
+	list := make([]string, len(d.catalog.files))
+	for i := range list {
+		list[i] = d.catalog.files[i].path
+	}
+	return list
 }
 
 // LeftOut lists every column that is no feature, and why, in column order.

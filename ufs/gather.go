@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -52,7 +53,7 @@ func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 		if !g.SkipBad || ctx.Err() != nil || !errors.As(err, &bad) || errors.Is(err, stream.ErrMissing) {
 			return nil, err
 		}
-		at := slices.Index(g.inputs, bad.Path)
+		at := slices.IndexFunc(g.inputs, func(path string) bool { return place.Name(path) == bad.Path })
 		if at < 0 || len(g.inputs) == 1 {
 			return nil, err
 		}
@@ -90,10 +91,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	defer ds.Close()
 	if ds.Replayable() {
-		g.inputs = g.inputs[:0:0]
-		for _, in := range ds.Inputs() {
-			g.inputs = append(g.inputs, in.Path)
-		}
+		g.inputs = ds.Paths()
 	}
 	if err := atomicfile.NotInput(g.Output, paths(ds.Inputs())...); err != nil {
 		return nil, err
@@ -107,7 +105,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	if p.rows, err = g.shard.of(ds); err != nil {
 		return nil, err
 	}
-	saved, err := g.check.load(p, ds)
+	saved, err := g.check.load(ctx, p, ds)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package ufs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -80,23 +82,23 @@ func (q *Request) input() error {
 }
 
 // noStats refuses statistics files among the inputs, and says what to do with them.
-func (q *Request) noStats(remedy string) error {
+func (q *Request) noStats(ctx context.Context, remedy string) error {
 	for _, path := range q.Inputs {
-		if chunkio.IsStats(path) {
-			return stream.Usagef("%s is a statistics file, not data; "+remedy, path)
+		if chunkio.IsStats(ctx, path, q.fetching()) {
+			return stream.Usagef("%s is a statistics file, not data; "+remedy, place.Name(path))
 		}
 	}
 	return nil
 }
 
-// settle checks what needs no input.
-func (q Request) settle() (*run, error) { return q.settleFor(true) }
+// settle checks what needs no input but a look whether it is statistics.
+func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(ctx, true) }
 
 // settleFor is settle; selects says whether the method is to select, which may take
 // several passes.
-func (q Request) settleFor(selects bool) (*run, error) {
+func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	r := &run{Request: q, asked: q}
-	if err := r.noStats("select from statistics with {stats}"); err != nil {
+	if err := r.noStats(ctx, "select from statistics with {stats}"); err != nil {
 		return nil, err
 	}
 	if err := r.input(); err != nil {
@@ -112,6 +114,8 @@ func (q Request) settleFor(selects bool) (*run, error) {
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
 	case q.Stats != "" && q.Checkpoint != "":
 		return nil, stream.Usagef("{checkpoint} is for reading the input; {stats} has nothing to resume")
+	case place.IsURL(q.Checkpoint):
+		return nil, stream.Usagef("{checkpoint} %s: want a local folder, which is saved to now and then", place.Name(q.Checkpoint))
 	}
 	if q.TempDir != "" {
 		if fi, err := os.Stat(q.TempDir); err != nil || !fi.IsDir() {
@@ -222,7 +226,7 @@ func (r *run) reading() chunkio.Options {
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Meter: r.Meter, Stdin: r.Stdin,
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin,
 	}
 }
 
