@@ -19,8 +19,9 @@ type ApplyOptions struct {
 	Threads int    // columns copied at once; 0 means GOMAXPROCS
 	Memory  int64  // bytes that copying may hold; 0 means 1 GiB
 	Meter   *stream.Meter
-	// Anonymous is as in Options, for the inputs.
-	Anonymous bool
+
+	Anonymous bool           // as Options.Anonymous
+	Spool     ScratchOptions // as Options.Spool
 }
 
 // ApplyReport says what Apply wrote.
@@ -45,14 +46,15 @@ type ApplyReport struct {
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
-	paths, err := expand(inputs)
+	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous})
+	list, err := access.expand(ctx, inputs)
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	if len(paths) == 1 && paths[0] == stdinName {
+	if list.isStdin() {
 		return ApplyReport{}, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
 	}
-	c, err := openCatalog(ctx, paths, openAny, opt.Memory, false)
+	c, err := access.catalog(ctx, list, opt.Memory, false)
 	if err != nil {
 		return ApplyReport{}, err
 	}
@@ -60,7 +62,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	layout, err := arrange(inputs, paths, out)
+	layout, err := access.arrange(ctx, inputs, list.paths(), out)
 	if err != nil {
 		return ApplyReport{}, err
 	}

@@ -14,16 +14,16 @@ import (
 )
 
 // open opens file i of the catalog for copying.
-func (a *applier) open(i int) (copier.Source, error) {
+func (a *applier) open(ctx context.Context, i int) (copier.Source, error) {
 	f := &a.catalog.files[i]
-	opened, err := a.catalog.reopen(f, a.opt.Memory, &a.opt.Meter.Bytes)
+	opened, _, err := a.catalog.reopen(ctx, i, a.opt.Memory, &a.opt.Meter.Bytes)
 	if err != nil {
 		return nil, err
 	}
 	src, err := copier.Open(opened, f.at)
 	if err != nil {
 		opened.Close()
-		return nil, stream.Dataf(f.path, "cannot be read for copying: %w", err)
+		return nil, stream.Dataf(a.catalog.path(i), "cannot be read for copying: %w", err)
 	}
 	return src, nil
 }
@@ -64,7 +64,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 		}
 	}()
 	for i := range a.catalog.files {
-		rel := l.place[a.catalog.files[i].path]
+		rel := l.place[a.catalog.list.at(i).path]
 		columns, err := a.columnsBelow(rel)
 		if err != nil {
 			return err

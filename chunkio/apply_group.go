@@ -14,7 +14,7 @@ import (
 
 // copyFile appends the row groups of file i.
 func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
-	src, err := a.open(i)
+	src, err := a.open(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		for lo := 0; lo < len(columns); {
 			n, workers, err := a.window(src, i, g, columns[lo:])
 			if err != nil {
-				return format.Place(a.catalog.files[i].path, g, "", err)
+				return format.Place(a.catalog.path(i), g, "", err)
 			}
 			if err := a.copyWindow(ctx, src, i, g, workers, group, columns[lo:lo+n], fields[lo:lo+n]); err != nil {
 				return err
@@ -59,7 +59,7 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (
 			continue
 		default:
 			return 0, 0, &stream.MemoryError{
-				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.files[i].path, g),
+				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.path(i), g),
 				Need: total, Limit: a.opt.Memory,
 			}
 		}
@@ -102,7 +102,7 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			copied = append(copied, target)
 		}
 	}
-	path := a.catalog.files[i].path
+	path := a.catalog.path(i)
 	more, err := src.Tasks(ctx, g, copied)
 	if err != nil {
 		return format.Place(path, g, "", err)

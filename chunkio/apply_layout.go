@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,11 +23,11 @@ const parquetEnding = ".parquet"
 
 // arrange chooses the layout of Apply's output from its arguments and the files that
 // they expand to.
-func arrange(inputs, paths []string, out string) (outputLayout, error) {
+func (a *access) arrange(ctx context.Context, inputs, paths []string, out string) (outputLayout, error) {
 	if err := atomicfile.NotInput(out, paths...); err != nil {
 		return outputLayout{}, err
 	}
-	roots, err := directories(inputs, paths)
+	roots, err := a.directories(ctx, inputs, paths)
 	if err != nil {
 		return outputLayout{}, err
 	}
@@ -87,18 +88,15 @@ func treePath(p string) (string, error) {
 
 // directories lists the inputs that are directories, also those in lists, as tree paths. A
 // URL is one that stands for objects below it: it is neither the name of one nor a glob.
-func directories(inputs, paths []string) ([]string, error) {
+func (a *access) directories(ctx context.Context, inputs, paths []string) ([]string, error) {
 	var roots []string
 	for _, arg := range inputs {
-		args := []string{arg}
-		if list, ok := strings.CutPrefix(arg, "@"); ok {
-			var err error
-			if args, err = readList(list); err != nil {
-				return nil, err
-			}
+		places, err := a.places(ctx, arg)
+		if err != nil {
+			return nil, err
 		}
-		for _, a := range args {
-			root, err := directory(a, paths)
+		for _, p := range places {
+			root, err := directory(p, paths)
 			if err != nil {
 				return nil, err
 			}
@@ -126,7 +124,7 @@ func directory(arg string, paths []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	named := slices.ContainsFunc(paths, func(p string) bool { return place.Same(arg, p) })
+	named := slices.Contains(paths, l.String())
 	if _, glob := l.Glob(); named || glob {
 		return "", nil
 	}

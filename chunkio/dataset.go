@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -39,6 +38,8 @@ type Options struct {
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
 	// Anonymous looks for no credentials and signs no request to an object store.
 	Anonymous bool
+
+	Spool ScratchOptions // where a row group of an object goes that does not fit into Memory
 
 	Meter *stream.Meter // counts bytes, decoding time, and requests to stores; nil counts nothing
 	Stdin io.Reader     // what the input "-" reads
@@ -87,6 +88,7 @@ type Dataset struct {
 	sampled  func() sampler // computed by the first pass that needs it
 	buffers  buffers
 	classes  classTable
+	spool    func() *Scratch // where row groups go that do not fit into memory
 }
 
 // Open reads the footers of all inputs (see the package comment), one file at a
@@ -98,24 +100,19 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
-	paths, err := expand(inputs)
+	a := newAccess(opt)
+	list, err := a.expand(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
-	if slices.Equal(paths, []string{stdinName}) {
+	if list.isStdin() {
 		pipe, err := openPipe(opt.Stdin, opt.Memory, opt.Classes)
 		if err != nil {
 			return nil, err
 		}
-		return newDataset(ctx, &catalog{leaves: pipe.leaves(), refusing: map[int]string{}, rows: -1}, pipe, opt)
+		return newDataset(ctx, &catalog{leaves: pipe.leaves(), refusing: map[int]string{}, rows: -1, list: list}, pipe, opt)
 	}
-	return openPaths(ctx, paths, openAny, opt)
-}
-
-// openPaths is Open for files that are already listed.
-func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*Dataset, error) {
-	opt = opt.withDefaults()
-	c, err := openCatalog(ctx, paths, open, opt.Memory, opt.SkipBad)
+	c, err := a.catalog(ctx, list, opt.Memory, opt.SkipBad)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +156,7 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 		return nil, err
 	}
 	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f}
+	d.spool = sync.OnceValue(func() *Scratch { return NewScratch(opt.Spool) })
 	d.sampled = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
 	return d, nil
 }
@@ -208,23 +206,13 @@ func (d *Dataset) Inputs() []stream.Input {
 	inputs := make([]stream.Input, len(d.catalog.files))
 	for i := range inputs {
 		f := &d.catalog.files[i]
-		inputs[i] = stream.Input{Path: place.Name(f.path), Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
+		inputs[i] = stream.Input{Path: d.catalog.path(i), Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
 	}
 	return inputs
 }
 
-// Paths lists the files as Open takes them, in the order of their rows; nil for a stream.
-// Unlike those of Inputs they may hold what is secret, in the query of an https:// URL.
-func (d *Dataset) Paths() []string {
-	if d.pipe != nil {
-		return nil
-	}
-	list := make([]string, len(d.catalog.files))
-	for i := range list {
-		list[i] = d.catalog.files[i].path
-	}
-	return list
-}
+// Paths lists the files as Open takes them, in the order of their rows.
+func (d *Dataset) Paths() []string { return d.catalog.list.paths() }
 
 // LeftOut lists every column that is no feature, and why, in column order.
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }

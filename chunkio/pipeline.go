@@ -25,6 +25,9 @@ type pass struct {
 	out    chan *span // has room for every span: sending never blocks
 	free   chan *span
 	files  chan struct{} // a token for every open file
+	fetch  *fetcher      // of objects in a store
+
+	running *sync.WaitGroup // the goroutines of the pass
 
 	// height is the rows of the next span: constant for dense rows, learned as the
 	// pass goes on for sparse ones, whose size only decoding tells.
@@ -62,7 +65,8 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 		tasks:  make(chan task, 2*l.workers),
 		out:    make(chan *span, l.buffers),
 		free:   make(chan *span, l.buffers),
-		files:  make(chan struct{}, openFiles),
+		files:  make(chan struct{}, l.openFiles()),
+		fetch:  newFetcher(l.spool, d.spool()),
 	}
 	p.height.Store(l.rows)
 	if d.sparse != nil {
@@ -74,6 +78,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
+	p.running = &running
 	running.Go(func() { p.schedule(ctx, r) })
 	for range l.workers {
 		running.Go(func() { p.work(ctx) })

@@ -91,8 +91,10 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (in
 	const rowsAtOnce = 8192
 	largest := -1.0
 	var rows format.Lists
-	scan := func(f *file) error {
-		opened, err := c.reopen(f, memory, nil)
+	ahead := newFetcher(true, NewScratch(ScratchOptions{}))
+	scan := func(i int) error {
+		f := &c.files[i]
+		opened, in, err := c.reopen(ctx, i, memory, nil)
 		if err != nil {
 			return err
 		}
@@ -101,16 +103,14 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (in
 			if n == 0 {
 				continue
 			}
-			group, err := opened.Open(ctx, g, []int{f.at(leaf)})
+			group, release, err := ahead.open(ctx, opened, in, g, []int{f.at(leaf)})
 			for from := int64(0); from < n && err == nil; from += rowsAtOnce {
 				err = group.DecodeLists(ctx, f.at(leaf), from, min(from+rowsAtOnce, n), &rows)
 				for _, x := range rows.Values {
 					largest = max(largest, finiteOr(x, -1))
 				}
 			}
-			if group != nil {
-				group.Close()
-			}
+			release()
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (in
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if err := scan(&c.files[i]); err != nil {
+		if err := scan(i); err != nil {
 			return 0, err
 		}
 	}

@@ -104,6 +104,26 @@ func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile
 	return f, nil
 }
 
+// raw makes a file of the given size without records. undo gives it back.
+func (s *Scratch) raw(total int64) (d disk, undo func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.check(total); err != nil {
+		return nil, nil, err
+	}
+	if d, err = s.open(s.opt.Dir, total); err != nil {
+		return nil, nil, s.full(err)
+	}
+	s.used += total
+	s.most = max(s.most, s.used)
+	return d, func() {
+		d.Close() // scratch that is given up: nothing is lost if that fails
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.used -= total
+	}, nil
+}
+
 // Most is the largest size that the files had together.
 func (s *Scratch) Most() int64 {
 	s.mu.Lock()

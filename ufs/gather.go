@@ -10,7 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -25,6 +24,7 @@ type gatherer struct {
 	check  *checkpoint // nil without a checkpoint
 
 	inputs []string // of the request, or those left after bad files were skipped
+	names  []string // of inputs, as errors name them, once they are files
 	passes int      // made so far
 	last   int      // passes expected in all, at least
 	most   int      // at most
@@ -41,7 +41,7 @@ type gatherer struct {
 // Under SkipBad a file that turns out bad is left out, and everything
 // starts again without it: sums cannot be taken back.
 func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
-	g.inputs = g.Inputs
+	g.inputs, g.names = g.Inputs, g.Inputs
 	var skipped []stream.Text
 	for {
 		e, err := g.attempt(ctx)
@@ -53,7 +53,7 @@ func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 		if !g.SkipBad || ctx.Err() != nil || !errors.As(err, &bad) || errors.Is(err, stream.ErrMissing) {
 			return nil, err
 		}
-		at := slices.IndexFunc(g.inputs, func(path string) bool { return place.Name(path) == bad.Path })
+		at := slices.Index(g.names, bad.Path)
 		if at < 0 || len(g.inputs) == 1 {
 			return nil, err
 		}
@@ -91,9 +91,9 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	defer ds.Close()
 	if ds.Replayable() {
-		g.inputs = ds.Paths()
+		g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
 	}
-	if err := atomicfile.NotInput(g.Output, paths(ds.Inputs())...); err != nil {
+	if err := atomicfile.NotInput(g.Output, ds.Paths()...); err != nil {
 		return nil, err
 	}
 	p := &pass{g: g, opt: opt}

@@ -226,7 +226,7 @@ func (r *run) reading() chunkio.Options {
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin,
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
 	}
 }
 

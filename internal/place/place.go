@@ -24,15 +24,17 @@ func Local(arg string) (string, error) {
 	if !ok {
 		return arg, nil
 	}
-	rest = strings.TrimPrefix(rest, "localhost")
+	if strings.HasPrefix(rest, "localhost/") {
+		rest = strings.TrimPrefix(rest, "localhost")
+	}
 	if !strings.HasPrefix(rest, "/") {
-		return "", stream.Usagef("%s: want file:/// and an absolute path, as file:///data/x.parquet; files of other machines must be mounted", arg)
+		return "", stream.Usagef("%s: a file:// URL names a path from the root, as file:///data/part.parquet", arg)
 	}
-	// What is no escape stands for itself, so that a path with a % can be pasted behind file://.
-	if plain, err := url.PathUnescape(rest); err == nil {
-		rest = plain
+	plain, err := url.PathUnescape(rest)
+	if err != nil {
+		return "", stream.Usagef("%s: %v", arg, err)
 	}
-	return filepath.FromSlash(rest), nil
+	return filepath.FromSlash(plain), nil
 }
 
 // Name is how people and files may see arg: nothing secret is in it.

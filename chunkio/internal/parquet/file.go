@@ -175,6 +175,7 @@ func (f *File) complete(l *format.Leaf, c *column) {
 		info := f.Chunk(g, c.index)
 		l.Scratch = max(l.Scratch, scratchBytes(info, c))
 		l.TextScratch = max(l.TextScratch, textCopies*scratchBytes(info, c))
+		l.Packed = max(l.Packed, info.Size)
 		if l.Why == "" || l.Refused {
 			if why := f.undecodable(g, c); why != "" { // it would be a feature, but cannot be decoded
 				l.Why, l.Refused, l.Width = why, true, 0
