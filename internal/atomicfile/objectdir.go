@@ -3,9 +3,12 @@ package atomicfile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -19,7 +22,10 @@ const wholeMark = "_SUCCESS"
 
 // removeWithin bounds how long the objects of a failed run are tried to be deleted: the
 // user has pressed Ctrl-C, or the store is ill.
-const removeWithin = 30 * time.Second
+const (
+	removeWithin = 30 * time.Second
+	removeAtOnce = 16 // one by one, a thousand at 50 ms would not be within that
+)
 
 // objectDir is a folder in a store: keys with one beginning. Its files are there as soon as
 // each is committed, because a store renames nothing, and are deleted where the run fails.
@@ -84,27 +90,43 @@ func (o *objectDir) finish(ctx context.Context) error {
 func (o *objectDir) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer cancel()
-	for _, l := range o.doubtful {
-		_ = o.client.Delete(ctx, l)
+	failed := make([]error, len(o.uploaded))
+	var g errgroup.Group
+	g.SetLimit(removeAtOnce)
+	for i, l := range o.uploaded {
+		g.Go(func() error {
+			failed[i] = o.client.Delete(ctx, l)
+			return nil
+		})
 	}
+	for _, l := range o.doubtful {
+		g.Go(func() error {
+			_ = o.client.Delete(ctx, l)
+			return nil
+		})
+	}
+	_ = g.Wait()
 	var left []string
 	var first error
-	for _, l := range o.uploaded {
-		if err := o.client.Delete(ctx, l); err != nil {
+	for i, l := range o.uploaded {
+		if failed[i] != nil {
 			left = append(left, l.Name())
 			if first == nil {
-				first = err
+				first = failed[i]
 			}
 		}
 	}
 	if left == nil {
 		return nil
 	}
+	if data := (*stream.DataError)(nil); errors.As(first, &data) {
+		first = data.Err // its object is named below
+	}
 	const few = 3
 	names := strings.Join(left[:min(few, len(left))], ", ")
 	if n := len(left) - few; n > 0 {
-		names = stream.Textf("%s and %d more", names, n).String()
+		names = fmt.Sprintf("%s and %d more", names, n)
 	}
-	return &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted (%w): %s", first, names),
-		Remedy: stream.PlainText("delete this folder")}
+	return &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %w", names, first),
+		Remedy: stream.PlainText("delete it")}
 }
