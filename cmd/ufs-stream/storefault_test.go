@@ -117,15 +117,12 @@ func TestInterruptedUpload(t *testing.T) {
 	old := write(t, at("old"), "what was there before")
 	upload(t, s, old, "all.ufs")
 	for _, key := range []string{"new.ufs", "all.ufs"} {
-		sending := make(chan struct{})
+		sending, ended := make(chan struct{}), make(chan struct{})
 		once := sync.OnceFunc(func() { close(sending) })
 		proxy.Before(func(r *http.Request) *http.Response {
-			if r.Method == http.MethodPut {
+			if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
 				once()
-				select { // the part is on its way, for long
-				case <-r.Context().Done():
-				case <-time.After(10 * time.Second):
-				}
+				<-ended // the part is on its way until then
 			}
 			return nil
 		})
@@ -138,12 +135,14 @@ func TestInterruptedUpload(t *testing.T) {
 		select {
 		case <-sending:
 		case <-time.After(time.Minute):
-			t.Fatal("nothing is uploaded")
+			close(ended)
+			t.Fatalf("no part is uploaded: %s", said.String())
 		}
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // its code is looked at
+		close(ended)
 		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(said.String(), "interrupted") {
 			t.Errorf("exit code %d: %s", code, said.String())
 		}

@@ -20,11 +20,11 @@ import (
 // Readers skip names that begin with _. A folder without it is of a run that was killed.
 const wholeMark = "_SUCCESS"
 
-// removeWithin bounds how long the objects of a failed run are tried to be deleted: the
-// user has pressed Ctrl-C, or the store is ill.
 const (
-	removeWithin = 30 * time.Second
-	removeAtOnce = 16 // one by one, a thousand at 50 ms would not be within that
+	// The objects of a failed run are not deleted further after so long without a success:
+	// the user has pressed Ctrl-C, or the store is ill.
+	removePatience = 10 * time.Second
+	removeAtOnce   = 16 // one by one, a thousand at 50 ms would take a minute
 )
 
 // objectDir is a folder in a store: keys with one beginning. Its files are there as soon as
@@ -88,14 +88,18 @@ func (o *objectDir) finish(ctx context.Context) error {
 // failed may be there all the same if only its answer was lost; that it cannot be deleted
 // is no news where nothing else tells that it is there.
 func (o *objectDir) remove(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	patience := time.AfterFunc(removePatience, cancel)
+	defer patience.Stop()
 	failed := make([]error, len(o.uploaded))
 	var g errgroup.Group
 	g.SetLimit(removeAtOnce)
 	for i, l := range o.uploaded {
 		g.Go(func() error {
-			failed[i] = o.client.Delete(ctx, l)
+			if failed[i] = o.client.Delete(ctx, l); failed[i] == nil {
+				patience.Reset(removePatience)
+			}
 			return nil
 		})
 	}
@@ -118,6 +122,9 @@ func (o *objectDir) remove(ctx context.Context) error {
 	}
 	if left == nil {
 		return nil
+	}
+	if ctx.Err() != nil { // ours: it must not pass for the run's
+		first = fmt.Errorf("the store did not answer within %v", removePatience)
 	}
 	if data := (*stream.DataError)(nil); errors.As(first, &data) {
 		first = data.Err // its object is named below
