@@ -79,6 +79,10 @@ func (c *Client) dialect(ctx context.Context, l Location) (dialect, error) {
 	switch l.Scheme {
 	case "s3":
 		d, err = openS3(ctx, l)
+	case "gs":
+		d, err = openGS(ctx, l)
+	case "azblob":
+		d, err = openAzure(ctx, l)
 	case "https", "http":
 		d = web{}
 	default:

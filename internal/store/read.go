@@ -88,10 +88,20 @@ func (c *Client) fetch(ctx context.Context, o Object, from, to int64, take func(
 			return write.error
 		}
 		if err = t.again(ctx, err); err != nil {
-			return data(ctx, o.Location, c.explained(ctx, d, o.Location, err))
+			return data(ctx, o.Location, c.gone(ctx, d, o.Location, c.explained(ctx, d, o.Location, err)))
 		}
 	}
 	return nil
+}
+
+// gone tells a removed object from a replaced one: to some stores both are no match.
+func (c *Client) gone(ctx context.Context, d dialect, l Location, err error) error {
+	if errors.Is(err, ErrChanged) {
+		if _, now := c.stat(ctx, d, l); errors.Is(now, ErrNotExist) {
+			return now
+		}
+	}
+	return err
 }
 
 // rangeOf is the request for a range. Its answer is good also where the object changed.

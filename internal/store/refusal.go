@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,6 +32,13 @@ func (r *refusal) Error() string {
 		s += ": " + r.message
 	}
 	return s
+}
+
+// refusalOf is the refusal in an error, or nil.
+func refusalOf(err error) *refusal {
+	var r *refusal
+	errors.As(err, &r)
+	return r
 }
 
 func (r *refusal) temporary() bool {

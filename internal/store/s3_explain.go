@@ -14,7 +14,7 @@ func (s *s3) explain(l Location, r *refusal) error {
 		return missing()
 	case "NoSuchBucket":
 		return faultf("check the bucket's name, the region and the endpoint", "there is no bucket %s: %w", l.Bucket, r)
-	case "InvalidAccessKeyId":
+	case "InvalidAccessKeyId", "XAdminUserNotFound": // the second is versitygw's
 		return faultf("check AWS_ACCESS_KEY_ID, AWS_PROFILE and the endpoint", "the store does not know the access key: %w", r)
 	case "SignatureDoesNotMatch":
 		return faultf("check AWS_SECRET_ACCESS_KEY, or what the profile says instead", "the secret key is not that of the access key: %w", r)

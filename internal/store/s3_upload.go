@@ -103,16 +103,19 @@ func (t *s3Transfer) finish() request {
 func (t *s3Transfer) abort(ctx context.Context) error {
 	r := request{method: http.MethodDelete, url: t.address(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
 	err := t.c.do(ctx, t.s3, r, nil)
-	var no *refusal
-	if errors.As(err, &no) && no.status == http.StatusNotFound {
+	if no := refusalOf(err); no != nil && no.status == http.StatusNotFound {
 		return nil
 	}
 	return err
 }
 
 // refusedLate reads the answer to the last request of an upload. S3 begins it with status
-// 200 before it knows how that ends.
+// 200 before it knows how that ends; GCS may have kept a part of the last bytes only, and
+// ignores that part when they are sent again.
 func refusedLate(resp *http.Response) error {
+	if resp.StatusCode == http.StatusPermanentRedirect {
+		return &lost{errors.New("the store kept only a part of what it was sent")}
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,8 +27,7 @@ func (c *Client) stat(ctx context.Context, d dialect, l Location) (o Object, err
 		o, err = d.object(l, resp)
 		return err
 	})
-	var no *refusal
-	if errors.As(err, &no) && r.method == http.MethodHead && needsBody(l, no) {
+	if no := refusalOf(err); no != nil && r.method == http.MethodHead && needsBody(l, no) {
 		o, err = c.statByRead(ctx, d, l)
 	}
 	return o, c.explained(ctx, d, l, err)
@@ -100,9 +98,14 @@ func contentRange(h http.Header) (from, to, total int64, ok bool) {
 
 // explained is err in words: a store's refusal as its dialect explains it.
 func (c *Client) explained(ctx context.Context, d dialect, l Location, err error) error {
-	var no *refusal
-	if ctx.Err() != nil || !errors.As(err, &no) || no.temporary() {
+	no := refusalOf(err)
+	if ctx.Err() != nil || no == nil || no.temporary() {
 		return err
+	}
+	if b, ok := d.(interface{ bucket(Location) request }); ok && no.status == http.StatusNotFound {
+		if asked := refusalOf(c.do(ctx, d, b.bucket(l), nil)); asked != nil && asked.status == http.StatusNotFound {
+			return faultf("check the bucket's name", "there is no bucket %s: %w", l.Bucket, asked)
+		}
 	}
 	if told := d.explain(l, no); told != nil {
 		return told
