@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -38,6 +39,11 @@ type Options struct {
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
 	// Anonymous looks for no credentials and signs no request to an object store.
 	Anonymous bool
+
+	// TableVersion is the version to read of a Delta table, and TableAsOf the time whose newest
+	// version is read; nil and zero read the newest.
+	TableVersion *int64
+	TableAsOf    time.Time
 
 	Spool ScratchOptions // where a row group of an object goes that does not fit into Memory
 
@@ -209,6 +215,14 @@ func (d *Dataset) Inputs() []stream.Input {
 		inputs[i] = stream.Input{Path: d.catalog.path(i), Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
 	}
 	return inputs
+}
+
+// Table is the table that the files are of; nil for bare files.
+func (d *Dataset) Table() *stream.Table {
+	if d.catalog.list.table == nil {
+		return nil
+	}
+	return &d.catalog.list.table.Table
 }
 
 // Paths lists the files as Open takes them, in the order of their rows.

@@ -15,13 +15,14 @@ import (
 
 // access finds and opens files, on disk and in object stores.
 type access struct {
+	opt    Options
 	client *store.Client
 	footer atomic.Int64 // bytes of the footer of the object opened last: others are much alike
 	tails  tailCache
 }
 
 func newAccess(opt Options) *access {
-	return &access{client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter})}
+	return &access{opt: opt, client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter})}
 }
 
 // opener opens one file, and returns its bytes too. A catalog opens its files with it
@@ -40,9 +41,11 @@ func (a *access) open(ctx context.Context, e fileEntry, memory int64, read *atom
 
 func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, error) {
 	if store.IsURL(e.path) {
-		return a.openObject(ctx, e, memory)
+		o, err := a.openObject(ctx, e, memory)
+		return o, e.checkLogged(o, err)
 	}
-	return openFile(e.path)
+	in, err := openFile(e.path)
+	return in, e.checkLogged(in, err)
 }
 
 // openInput opens in, which is closed where that fails.

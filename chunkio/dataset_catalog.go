@@ -60,15 +60,15 @@ func (f *file) at(leaf int) int {
 // one's error is returned. memory bounds one open footer.
 func openCatalog(ctx context.Context, list *fileList, open opener, memory int64, skipBad bool) (*catalog, error) {
 	b := catalogBuilder{
-		catalog: &catalog{refusing: map[int]string{}, open: open, list: new(fileList)},
+		catalog: &catalog{refusing: map[int]string{}, open: open, list: &fileList{table: list.table.empty()}, warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
 	var first error
-	for _, e := range list.all() {
+	for i, e := range list.all() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := b.addFile(ctx, e, memory)
+		err := b.addFile(ctx, list, i, e, memory)
 		var tooLittle *stream.MemoryError
 		switch {
 		case err == nil:
@@ -98,7 +98,7 @@ type catalogBuilder struct {
 }
 
 // addFile reads one footer. On error the catalog is as before.
-func (b *catalogBuilder) addFile(ctx context.Context, e fileEntry, memory int64) error {
+func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e fileEntry, memory int64) error {
 	opened, in, err := b.open(ctx, e, memory, nil)
 	if err != nil {
 		return err
@@ -113,11 +113,12 @@ func (b *catalogBuilder) addFile(ctx context.Context, e fileEntry, memory int64)
 	if f.print, err = fingerprint(in, f.digest); err != nil {
 		return err
 	}
-	var parts []string
+	keys, parts, err := list.partsOf(at, e.path)
+	if err != nil {
+		return err
+	}
 	if len(b.files) == 0 {
-		if b.keys, parts, err = hiveParts(e.path); err != nil {
-			return err
-		}
+		b.keys = keys
 		b.texts = make([][]string, len(b.keys))
 		b.leaves = append([]format.Leaf(nil), leaves...)
 		b.index = make(map[string]int, len(leaves))
@@ -129,7 +130,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, e fileEntry, memory int64)
 		}
 	} else {
 		reference := b.path(0)
-		if parts, err = alignParts(e.path, reference, b.keys); err != nil {
+		if parts, err = alignParts(path, reference, b.keys, keys, parts); err != nil {
 			return err
 		}
 		if f.order, err = b.matchLeaves(path, leaves); err != nil {
@@ -151,6 +152,11 @@ func (b *catalogBuilder) addFile(ctx context.Context, e fileEntry, memory int64)
 		b.far = true
 	} else {
 		b.list.add(e.path, "", e.size, e.version)
+	}
+	if t := b.list.table; t != nil {
+		for k := range t.texts {
+			t.texts[k] = append(t.texts[k], list.table.texts[k][at])
+		}
 	}
 	return nil
 }

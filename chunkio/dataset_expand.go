@@ -29,7 +29,7 @@ var dataEndings = []string{".parquet", ".arrow", ".feather", ".ipc"}
 // given (or as joined to a directory given). An argument is a file, a glob with
 // *, ?, [..], {..} and **, a directory, the URL of one of these in an object store, or
 // @list with one of these a line, taken relative to the working directory. Standard input
-// comes back as its own name and must be alone.
+// and a Delta table (its folder, or delta:// before it) must be alone.
 func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	if len(args) == 0 {
 		return nil, stream.Usagef("no input: name files, globs, directories, URLs, @list.txt or - for a stream on standard input")
@@ -48,36 +48,75 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 			return nil, err
 		}
 		for _, place := range places {
-			var err error
-			if store.IsURL(place) {
-				var l *fileList
-				l, err = a.expandURL(ctx, place)
-				lists = append(lists, l)
-			} else {
-				var found []string
-				found, err = expandPath(place)
-				local = append(local, found...)
-			}
+			found, paths, err := a.expandPlace(ctx, place)
 			if err != nil && place != arg {
 				err = fmt.Errorf("in list %s: %w", arg[1:], err)
 			}
-			if err != nil {
+			switch {
+			case err != nil:
 				return nil, err
+			case found != nil && found.table != nil:
+				if len(args) > 1 || len(places) > 1 {
+					return nil, stream.Usagef("%s: a Delta table cannot be combined with other inputs", place)
+				}
+				return found, nil
+			case found != nil:
+				lists = append(lists, found)
 			}
+			local = append(local, paths...)
 		}
+	}
+	if a.opt.TableVersion != nil || !a.opt.TableAsOf.IsZero() {
+		return nil, stream.Usagef("{version} and {as-of} are for Delta tables, and the input is none")
 	}
 	slices.Sort(local)
 	if err := refuseTwice(local); err != nil {
 		return nil, err
 	}
 	if len(local) > 0 {
-		lists = append(lists, listed(local))
+		list := listed(local)
+		list.warnings = bareFiles(local)
+		lists = append(lists, list)
 	}
 	all, twice := mergeLists(lists)
 	if twice != "" {
 		return nil, namedTwice(twice)
 	}
 	return all, nil
+}
+
+// expandPlace resolves an argument that is no list: to objects or the files of a table, or to
+// local paths.
+func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []string, error) {
+	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
+		if !store.IsURL(table) {
+			var err error
+			if table, err = localPath(table); err != nil {
+				return nil, nil, err
+			}
+		}
+		list, err := a.expandDelta(ctx, table)
+		return list, nil, err
+	}
+	var list *fileList
+	var local []string
+	var err error
+	if store.IsURL(arg) {
+		list, err = a.expandURL(ctx, arg)
+	} else {
+		local, err = expandPath(arg)
+	}
+	if table, ok := errors.AsType[*tableError](err); ok {
+		if table.kind == deltaTable && table.root == "" {
+			if !store.IsURL(arg) {
+				arg = table.folder
+			}
+			list, err = a.expandDelta(ctx, arg)
+			return list, nil, err
+		}
+		return nil, nil, table.refusal()
+	}
+	return list, local, err
 }
 
 // places is the argument, or what the list that it names has in its lines.
@@ -169,6 +208,11 @@ func glob(pattern string) ([]string, error) {
 // walk returns the data files below a directory. Names that begin with _ or . are
 // left out: writers keep their markers and unfinished files under such names.
 func walk(root string) ([]string, error) {
+	if table := tableAround(root); table != "" {
+		e := stream.Dataf(root, "this folder is a part of the Delta table %s, whose log says which files are live", table)
+		e.Remedy = stream.Textf("read the table, and choose the part with {where}")
+		return nil, e
+	}
 	var files []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -177,8 +221,18 @@ func walk(root string) ([]string, error) {
 		case path == root:
 			return nil
 		case skipName(entry.Name()):
-			if entry.IsDir() {
+			if rel, err := filepath.Rel(root, path); err == nil && entry.IsDir() {
+				if kind, at := tableAt(filepath.ToSlash(rel) + "/"); kind != "" {
+					return &tableError{kind, root, at}
+				}
 				return fs.SkipDir
+			}
+			return nil
+		case strings.HasSuffix(path, ".metadata.json"):
+			if rel, err := filepath.Rel(root, path); err == nil {
+				if kind, at := tableAt(filepath.ToSlash(rel)); kind != "" {
+					return &tableError{kind, root, at}
+				}
 			}
 			return nil
 		case entry.IsDir() || !slices.Contains(dataEndings, strings.ToLower(filepath.Ext(path))):

@@ -51,10 +51,15 @@ func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
 
 // addObject appends an object; its key must not be before the last one's.
 func (l *fileList) addObject(o store.Object) {
-	url := o.String()
-	bare := o.WithKey("").String()
-	query := bare[min(len(bare), len(o.Scheme)+len("://")+len(o.Bucket)+1):]
-	l.add(strings.TrimSuffix(url, query), query, o.Size, o.Version)
+	name, query := splitQuery(o.Location)
+	l.add(name, query, o.Size, o.Version)
+}
+
+// splitQuery is a URL in two parts.
+func splitQuery(l store.Location) (name, query string) {
+	bare := l.WithKey("").String()
+	query = bare[min(len(bare), len(l.Scheme)+len("://")+len(l.Bucket)+1):]
+	return strings.TrimSuffix(l.String(), query), query
 }
 
 // errNoFiles is wrapped by the error of a folder without data files.
@@ -67,7 +72,11 @@ func (a *access) walkStore(ctx context.Context, loc store.Location) (*fileList, 
 		if err != nil {
 			return nil, err
 		}
-		if isDataKey(strings.TrimPrefix(o.Key, loc.Key)) {
+		rel := strings.TrimPrefix(o.Key, loc.Key)
+		if kind, root := tableAt(rel); kind != "" {
+			return nil, &tableError{kind, loc.Name(), root}
+		}
+		if isDataKey(rel) {
 			list.addObject(o)
 		}
 	}
@@ -90,10 +99,14 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		return nil, stream.Usagef("%s: malformed glob", loc.Name())
 	}
 	explicit := skipName(path.Base(pattern))
+	var table *tableError
 	files, below := new(fileList), new(fileList)
 	for o, err := range a.client.List(ctx, loc.WithKey(prefix)) {
 		if err != nil {
 			return nil, err
+		}
+		if kind, root := tableAt(strings.TrimPrefix(o.Key, prefix)); kind != "" && table == nil {
+			table = &tableError{kind, loc.WithKey(prefix).Name(), root}
 		}
 		switch {
 		case strings.HasSuffix(o.Key, "/"): // a marker of a folder
@@ -109,7 +122,12 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	}
 	switch {
 	case files.count > 0:
+		if table != nil {
+			files.warnings = append(files.warnings, table.warning())
+		}
 		return files, nil
+	case below.count > 0 && table != nil:
+		return nil, table
 	case below.count > 0:
 		return below, nil
 	}

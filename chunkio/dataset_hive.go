@@ -52,9 +52,22 @@ func hiveParts(path string) (keys, values []string, err error) {
 	return keys, values, nil
 }
 
+// partsOf returns the partition values of file i, as its path or the log of its table tells.
+func (l *fileList) partsOf(i int, path string) (keys, values []string, err error) {
+	t := l.table
+	if t == nil {
+		return hiveParts(path)
+	}
+	values = make([]string, len(t.keys))
+	for k := range values {
+		values[k] = t.texts[k][i]
+	}
+	return t.keys, values, nil
+}
+
 // partText is the text of a partition column in file i; hiveNull for a null.
 func (c *catalog) partText(i, part int) (string, error) {
-	keys, values, err := hiveParts(c.list.at(i).path)
+	keys, values, err := c.list.partsOf(i, c.list.at(i).path)
 	if err != nil {
 		return "", err
 	}
@@ -67,11 +80,7 @@ func (c *catalog) partText(i, part int) (string, error) {
 
 // alignParts returns a path's partition values in the order of keys, which must be
 // exactly its keys.
-func alignParts(path, reference string, keys []string) ([]string, error) {
-	pathKeys, values, err := hiveParts(path)
-	if err != nil {
-		return nil, err
-	}
+func alignParts(path, reference string, keys, pathKeys, values []string) ([]string, error) {
 	if len(pathKeys) != len(keys) {
 		return nil, keysDiffer(path, reference, pathKeys, keys)
 	}

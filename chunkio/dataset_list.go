@@ -4,8 +4,11 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // fileEntry is a file to read: where it is and, of an object in a store, which version of it
@@ -25,6 +28,9 @@ type fileList struct {
 	blocks  []int    // where every sixteenth record begins, which shares nothing
 	queries []string // behind the paths: "?endpoint=…"
 	last    string   // path of the last record, without its query
+
+	table    *tableFiles // the table that the files are of; nil for bare files
+	warnings []stream.Text
 }
 
 const listBlock = 16
@@ -178,7 +184,7 @@ func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 	if twice != "" {
 		return nil, twice
 	}
-	merged = new(fileList)
+	merged = &fileList{warnings: slices.Concat(a.warnings, b.warnings)}
 	from := [2]listReader{{fileList: a}, {fileList: b}}
 	left := [2]int{a.count, b.count}
 	var query [2]int

@@ -36,7 +36,7 @@ func (a *azure) object(l Location, answer *http.Response) (Object, error) {
 	if answer.ContentLength < 0 {
 		return Object{}, noSize()
 	}
-	return Object{l, answer.ContentLength, a.version(answer.Header)}, nil
+	return Object{Location: l, Size: answer.ContentLength, Version: a.version(answer.Header)}, nil
 }
 
 func (a *azure) version(h http.Header) string { return etag(h.Get("ETag")) }
@@ -83,7 +83,7 @@ func (a *azure) page(l Location, body io.Reader) (objects []Object, after string
 				return nil, "", err
 			}
 		}
-		objects[i] = Object{l.WithKey(key), entry.Properties.Size, etag(entry.Properties.Etag)}
+		objects[i] = Object{Location: l.WithKey(key), Size: entry.Properties.Size, Version: etag(entry.Properties.Etag)}
 	}
 	return objects, page.NextMarker, nil
 }

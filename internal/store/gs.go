@@ -28,7 +28,7 @@ func (e gsEntry) object(l Location) (Object, error) {
 	if err != nil || size < 0 {
 		return Object{}, noSize()
 	}
-	return Object{l, size, e.Generation}, nil
+	return Object{Location: l, Size: size, Version: e.Generation}, nil
 }
 
 func (g *gs) bucketAddress(l Location, rest string, query url.Values) *url.URL {

@@ -55,7 +55,7 @@ func (w web) object(l Location, answer *http.Response) (Object, error) {
 	if answer.ContentLength < 0 {
 		return Object{}, noSize()
 	}
-	return Object{l, answer.ContentLength, w.version(answer.Header)}, nil
+	return Object{Location: l, Size: answer.ContentLength, Version: w.version(answer.Header)}, nil
 }
 
 // version is the entity tag, or where there is none the time of the last change.

@@ -44,7 +44,7 @@ func (s *s3) object(l Location, answer *http.Response) (Object, error) {
 	if answer.ContentLength < 0 {
 		return Object{}, noSize()
 	}
-	return Object{l, answer.ContentLength, s.version(answer.Header)}, nil
+	return Object{Location: l, Size: answer.ContentLength, Version: s.version(answer.Header)}, nil
 }
 
 func (s *s3) version(h http.Header) string { return etag(h.Get("ETag")) }
@@ -123,8 +123,9 @@ func (s *s3) page(l Location, body io.Reader) (objects []Object, after string, e
 		IsTruncated           bool
 		NextContinuationToken string
 		Contents              []struct {
-			Key, ETag string
-			Size      int64
+			Key, ETag    string
+			Size         int64
+			LastModified time.Time
 		}
 	}
 	if err := decodeXML(body, "ListBucketResult", &page); err != nil {
@@ -138,7 +139,7 @@ func (s *s3) page(l Location, body io.Reader) (objects []Object, after string, e
 				return nil, "", err
 			}
 		}
-		objects[i] = Object{l.WithKey(key), entry.Size, etag(entry.ETag)}
+		objects[i] = Object{Location: l.WithKey(key), Size: entry.Size, Version: etag(entry.ETag), Modified: entry.LastModified}
 	}
 	if page.IsTruncated {
 		after = page.NextContinuationToken

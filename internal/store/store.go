@@ -17,6 +17,7 @@ package store
 
 import (
 	"errors"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -38,4 +39,6 @@ type Object struct {
 	Location
 	Size    int64
 	Version string // ETag or generation; empty where the server tells none
+
+	Modified time.Time // of what List yields; zero where the server does not tell
 }

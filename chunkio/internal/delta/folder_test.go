@@ -1,0 +1,116 @@
+package delta
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+)
+
+// memoryFolder is a table in memory. Files were modified in the order of their versions, a
+// minute apart, unless times says otherwise.
+type memoryFolder struct {
+	files map[string][]byte
+	times map[string]time.Time
+	reads map[string]int
+}
+
+func newFolder() *memoryFolder {
+	return &memoryFolder{files: map[string][]byte{}, times: map[string]time.Time{}, reads: map[string]int{}}
+}
+
+var epoch = time.UnixMilli(1_700_000_000_000)
+
+func (m *memoryFolder) List(_ context.Context, prefix string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for _, name := range slices.Sorted(maps.Keys(m.files)) {
+			if !strings.HasPrefix(name, prefix) {
+				continue
+			}
+			at, ok := m.times[name]
+			if n := parseName(strings.TrimPrefix(name, logFolder)); !ok {
+				at = epoch.Add(time.Duration(n.version) * time.Minute)
+			}
+			if !yield(Entry{name, int64(len(m.files[name])), at}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memoryFolder) ReadFile(_ context.Context, name string, limit int64) ([]byte, error) {
+	b, ok := m.files[name]
+	m.reads[name]++
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	case int64(len(b)) > limit:
+		return nil, fmt.Errorf("%s has more than %d bytes", name, limit)
+	}
+	return b, nil
+}
+
+func (m *memoryFolder) Open(_ context.Context, name string) (format.Input, error) {
+	b, ok := m.files[name]
+	m.reads[name]++
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return formattest.NewMemory(b), nil
+}
+
+// commit writes a version.
+func (m *memoryFolder) commit(version int64, lines ...string) {
+	m.files[commitName(version)] = []byte(strings.Join(lines, "\n") + "\n")
+}
+
+// diskFolder is a table on disk.
+type diskFolder string
+
+func (d diskFolder) List(_ context.Context, prefix string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		entries, err := os.ReadDir(filepath.Join(string(d), prefix))
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err == nil && e.IsDir() {
+				continue
+			}
+			if !yield(Entry{prefix + e.Name(), info.Size(), info.ModTime()}, err) {
+				return
+			}
+		}
+	}
+}
+
+func (d diskFolder) ReadFile(_ context.Context, name string, _ int64) ([]byte, error) {
+	return os.ReadFile(filepath.Join(string(d), name))
+}
+
+func (d diskFolder) Open(_ context.Context, name string) (format.Input, error) {
+	f, err := os.Open(filepath.Join(string(d), name))
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	return diskFile{f, info.Size()}, err
+}
+
+type diskFile struct {
+	*os.File
+	size int64
+}
+
+func (f diskFile) Size() int64 { return f.size }

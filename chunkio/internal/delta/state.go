@@ -1,0 +1,265 @@
+package delta
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// state is a table in the middle of its replay.
+type state struct {
+	budget *budget
+	all    bool // files count as well, not only metadata and protocol
+
+	meta     *metaData
+	protocol *protocol
+
+	live    map[string]liveFile // by key: the file, and its deletion vector where it has one
+	parts   map[string]*partition
+	version int64               // whose actions are being added
+	removed map[string]struct{} // keys that this version removed
+	text    []byte
+}
+
+// liveFile is a file that was added and not removed yet.
+type liveFile struct {
+	path      string // that of File; shares the key's memory where they are the same
+	size      int64
+	rows      int64
+	version   int64 // that added it
+	partition *partition
+	vector    bool // it has a deletion vector
+}
+
+// partition is one set of partition values, shared by the files that have it.
+type partition struct {
+	values []pair
+	files  int
+	key    string
+	cost   int64
+}
+
+// pair is the value of one partition column; nil is null.
+type pair struct {
+	name  string
+	value *string
+}
+
+// What the state holds, in bytes. A live file takes 80 bytes and a string header of 16 in
+// the map, which is between 7/8 and 7/16 full, and 56 in the list of files that is made
+// of it; a partition takes its struct, a map entry and 32 bytes a value.
+const (
+	fileBytes      = 256
+	removedBytes   = 64
+	partitionBytes = 160
+	valueBytes     = 64
+)
+
+func newState(b *budget, all bool) *state {
+	return &state{budget: b, all: all, live: map[string]liveFile{}, parts: map[string]*partition{}, removed: map[string]struct{}{}}
+}
+
+// begin starts the actions of a version. Their order among themselves has no meaning.
+func (s *state) begin(version int64) {
+	for key := range s.removed {
+		s.budget.free(removedBytes + int64(len(key)))
+	}
+	clear(s.removed)
+	s.version = version
+}
+
+// fileKey is the key of a file with the deletion vector of that id.
+func fileKey(key, vector string) string {
+	if vector == "" {
+		return key
+	}
+	return key + "\x00" + vector // no path has a zero byte
+}
+
+// add takes in an added file.
+func (s *state) add(table, raw, vector string, size, rows int64, values []pair) error {
+	if !s.all {
+		return nil
+	}
+	path, key, err := readPath(raw)
+	if err != nil {
+		return err
+	}
+	if size < 0 {
+		return fmt.Errorf("adds the file %q with %d bytes", raw, size)
+	}
+	same := path == key && vector == ""
+	key = fileKey(key, vector)
+	if same {
+		path = key
+	}
+	if _, both := s.removed[key]; both {
+		return bothWays(raw)
+	}
+	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, vector: vector != ""}
+	if f.partition, err = s.partition(table, values); err != nil {
+		return err
+	}
+	old, replaces := s.live[key]
+	switch {
+	case replaces && old.version == s.version && (old.size != f.size || old.rows != f.rows || old.partition != f.partition):
+		return fmt.Errorf("adds the file %q, which the same version adds otherwise", raw)
+	case replaces:
+		s.budget.free(s.cost(key, old))
+		s.leave(old.partition)
+	}
+	if err := s.budget.use(s.cost(key, f), table); err != nil {
+		return err
+	}
+	s.live[key] = f
+	return nil
+}
+
+// cost is what a live file holds.
+func (s *state) cost(key string, f liveFile) int64 {
+	n := int64(fileBytes + len(key))
+	if f.path != key {
+		n += int64(len(f.path))
+	}
+	return n
+}
+
+// remove takes in a removed file. It need not be live: checkpoints and commits may tell
+// of files that went long ago.
+func (s *state) remove(table, raw, vector string) error {
+	if !s.all {
+		return nil
+	}
+	_, key, err := readPath(raw)
+	if err != nil {
+		return err
+	}
+	key = fileKey(key, vector)
+	if _, again := s.removed[key]; !again {
+		if err := s.budget.use(removedBytes+int64(len(key)), table); err != nil {
+			return err
+		}
+		s.removed[key] = struct{}{}
+	}
+	f, ok := s.live[key]
+	if !ok {
+		return nil
+	}
+	if f.version == s.version {
+		return bothWays(raw)
+	}
+	s.budget.free(s.cost(key, f))
+	s.leave(f.partition)
+	delete(s.live, key)
+	return nil
+}
+
+func bothWays(raw string) error {
+	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; which of them holds cannot be told", raw)
+}
+
+// partition finds or makes the partition of these values, and counts a file to it.
+func (s *state) partition(table string, values []pair) (*partition, error) {
+	if len(values) > 1 {
+		slices.SortFunc(values, func(a, b pair) int { return cmp.Compare(a.name, b.name) })
+	}
+	s.text = s.text[:0]
+	for _, v := range values {
+		s.text = fmt.Appendf(s.text, "%d:%s", len(v.name), v.name)
+		if v.value != nil {
+			s.text = fmt.Appendf(s.text, "%d:%s", len(*v.value), *v.value)
+		} else {
+			s.text = append(s.text, '-')
+		}
+	}
+	p := s.parts[string(s.text)]
+	if p == nil {
+		// The key and the values are as long; names and values may stand in a line that they keep.
+		p = &partition{values: slices.Clone(values), key: string(s.text), cost: partitionBytes + valueBytes*int64(len(values)) + 2*int64(len(s.text))}
+		if err := s.budget.use(p.cost, table); err != nil {
+			return nil, err
+		}
+		s.parts[p.key] = p
+	}
+	p.files++
+	return p, nil
+}
+
+// leave takes a file out of its partition.
+func (s *state) leave(p *partition) {
+	if p.files--; p.files == 0 {
+		s.budget.free(p.cost)
+		delete(s.parts, p.key)
+	}
+}
+
+// resolve are the values of a partition by the names of the table's columns. An empty
+// string means null, whatever the type, and so does a column that is not named: a file may
+// be older than the column.
+func (p *partition) resolve(names []string) []*string {
+	if len(names) == 0 {
+		return nil
+	}
+	values := make([]*string, len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(p.values, func(v pair) bool { return v.name == name })
+		if at < 0 { // names of columns do not differ by case alone
+			at = slices.IndexFunc(p.values, func(v pair) bool { return strings.EqualFold(v.name, name) })
+		}
+		if at >= 0 && p.values[at].value != nil && *p.values[at].value != "" {
+			values[i] = p.values[at].value
+		}
+	}
+	return values
+}
+
+// files are the live files of a replayed state, which it gives up.
+func (t *table) files(s *state) ([]File, error) {
+	files := make([]File, 0, len(s.live))
+	values := make(map[*partition][]*string, len(s.parts))
+	var vector string
+	for _, f := range s.live {
+		if f.vector && (vector == "" || f.path < vector) {
+			vector = f.path
+		}
+		v, ok := values[f.partition]
+		if !ok {
+			v = f.partition.resolve(s.meta.PartitionColumns)
+			values[f.partition] = v
+		}
+		files = append(files, File{Path: f.path, Size: f.size, Values: v, Rows: f.rows})
+	}
+	s.live, s.parts = nil, nil
+	if vector != "" {
+		e := stream.Dataf(t.place(vector), "has rows that a deletion vector takes out (table feature deletionVectors), which ufs-stream does not read")
+		e.Remedy = stream.Textf("write the file without them by REORG TABLE %s APPLY (PURGE), or write a plain copy of the table", tableInSQL(t.name))
+		return nil, e
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+func tableInSQL(name string) string { return "delta.`" + name + "`" }
+
+// budget counts bytes against a limit.
+type budget struct{ held, limit int64 }
+
+// use takes n bytes.
+func (b *budget) use(n int64, table string) error {
+	if n > b.limit-b.held {
+		return b.short(n, table)
+	}
+	b.held += n
+	return nil
+}
+
+func (b *budget) free(n int64) { b.held -= n }
+
+// short says that n bytes more are needed than the limit leaves. How many more will be
+// needed behind these is not known.
+func (b *budget) short(n int64, table string) error {
+	return &stream.MemoryError{What: "the log of " + table + " (read up to here)", Need: b.held + n, Limit: b.limit}
+}
