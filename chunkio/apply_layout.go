@@ -110,6 +110,7 @@ func (a *access) directories(ctx context.Context, inputs, paths []string) ([]str
 
 // directory is arg as a tree path if it is a directory, else empty.
 func directory(arg string, paths []string) (string, error) {
+	arg = strings.TrimPrefix(arg, deltaScheme)
 	if !place.IsURL(arg) {
 		local, err := place.Local(arg)
 		if err != nil {

@@ -91,7 +91,7 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
 		if !store.IsURL(table) {
 			var err error
-			if table, err = localPath(table); err != nil {
+			if table, err = place.Local(table); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -116,7 +116,7 @@ func shownArgs(args []string) (shown []string, hidden bool) {
 // secretive reports whether arg is a URL whose query may be secret; those of buckets hold
 // no credentials.
 func secretive(arg string) bool {
-	return place.IsURL(arg) && strings.HasPrefix(arg, "http")
+	return place.IsURL(arg) && strings.HasPrefix(arg, "http") // tables, delta+URL, cannot lie there
 }
 
 // plural is "1 file", "2 files".
