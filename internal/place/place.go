@@ -80,7 +80,11 @@ func Base(arg string) string {
 
 // WithExt is the name of arg with another ending in place of its own: advice for people.
 func WithExt(arg, ending string) string {
-	if l, err := store.Parse(arg); IsURL(arg) && err == nil {
+	if IsURL(arg) {
+		l, err := store.Parse(arg)
+		if err != nil {
+			return Name(arg)
+		}
 		return l.WithKey(strings.TrimSuffix(l.Key, path.Ext(l.Key)) + ending).Name()
 	}
 	return strings.TrimSuffix(arg, filepath.Ext(arg)) + ending
@@ -89,6 +93,9 @@ func WithExt(arg, ending string) string {
 // Below is the place rel below the folder arg; rel has the system's separators.
 func Below(arg, rel string) string {
 	if !IsURL(arg) {
+		if local, err := Local(arg); err == nil {
+			arg = local
+		}
 		return filepath.Join(arg, rel)
 	}
 	l, err := store.Parse(arg)
