@@ -54,7 +54,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if list.isStdin() {
 		return ApplyReport{}, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
 	}
-	c, err := access.catalog(ctx, list, opt.Memory, false)
+	c, err := access.catalog(ctx, list, nil, opt.Memory, false)
 	if err != nil {
 		return ApplyReport{}, err
 	}
@@ -66,7 +66,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	a := &applier{catalog: c, sparse: sparse, opt: opt}
+	a := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
 	if a.columns, err = a.choose(); err != nil {
 		return ApplyReport{}, err
 	}
@@ -93,5 +93,6 @@ type applier struct {
 	sparse  *sparseSpec
 	opt     ApplyOptions
 	columns []copier.Column
+	spool   *Scratch // where what is read of objects waits
 	report  ApplyReport
 }

@@ -29,7 +29,12 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			if err != nil {
 				return format.Place(a.catalog.path(i), g, "", err)
 			}
-			if err := a.copyWindow(ctx, src, i, g, workers, group, columns[lo:lo+n], fields[lo:lo+n]); err != nil {
+			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
+			if err == nil {
+				err = a.copyWindow(ctx, src, i, g, workers, group, columns[lo:lo+n], fields[lo:lo+n])
+			}
+			release()
+			if err != nil {
 				return err
 			}
 			lo += n
@@ -40,6 +45,32 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		a.opt.Meter.Rows.Add(rows)
 	}
 	return nil
+}
+
+// fetchAhead fetches what copying the columns of row group g will read of an object, to a
+// scratch file: the memory is for the columns.
+func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, columns []copier.Column) (release func(), err error) {
+	counted, ok := src.Input().(*countingInput)
+	if !ok {
+		return func() {}, nil
+	}
+	o, far := counted.Input.(*object)
+	if !far {
+		return func() {}, nil
+	}
+	extents, at := src.Extents(g, columns), a.catalog.files[i].at
+	if a.sparse != nil {
+		group, err := src.Open(ctx, g, nil)
+		if err != nil {
+			return func() {}, err
+		}
+		if r, ok := group.(format.Ranged); ok {
+			extents = append(extents, r.Extents([]int{at(a.sparse.indices), at(a.sparse.values)})...)
+		}
+		group.Close()
+	}
+	f, err := newFetcher(min(max(a.opt.Memory/32, spoolPart), fetchPart), a.spool).fetch(ctx, o, extents)
+	return f.release, err
 }
 
 // window says how many of the columns may be open at once within the memory, and how

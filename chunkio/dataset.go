@@ -26,7 +26,15 @@ type Options struct {
 	// Classes delivers the values of the Label column as Chunk.Class: integers,
 	// booleans, strings, floats, decimals, dates, times or a partition key. Null and
 	// NaN are no class, the empty string is. More than 65,536 classes are an error.
-	Classes  bool
+	Classes bool
+	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows
+	// for which it is not true take no part, as rows outside the sample: what they hold is
+	// neither counted nor complained about. Its columns need not be features, and stay
+	// features where they are. Files whose partition keys decide against them are not
+	// opened, and count nowhere; row groups whose statistics do are not decoded. Rows of the
+	// files that are opened count in positions, in Rows and in Chunk.Block, whether they match
+	// or not. Where is said once, to Open.
+	Where    string
 	Missing  stream.MissingPolicy
 	LeaveOut []stream.LeftOut // features decided against before, by flattened name: not read
 	// Sample keeps only the N rows whose global positions have the smallest seeded
@@ -91,10 +99,11 @@ type Dataset struct {
 	opt      Options
 	sparse   *sparseSpec // nil for dense rows
 	features *features
-	sampled  func() sampler // computed by the first pass that needs it
 	buffers  buffers
 	classes  classTable
 	spool    func() *Scratch // where row groups go that do not fit into memory
+
+	unfiltered func() sampler // of all rows, without Where; computed by the first pass that needs it
 }
 
 // Open reads the footers of all inputs (see the package comment), one file at a
@@ -104,6 +113,10 @@ type Dataset struct {
 func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	f, err := newFilter(opt.Where)
+	if err != nil {
 		return nil, err
 	}
 	a := newAccess(opt)
@@ -116,9 +129,15 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newDataset(ctx, &catalog{leaves: pipe.leaves(), refusing: map[int]string{}, rows: -1, list: list}, pipe, opt)
+		if err := f.bindStream(pipe.leaves()); err != nil {
+			return nil, err
+		}
+		return newDataset(ctx, &catalog{leaves: pipe.leaves(), refusing: map[int]string{}, rows: -1, list: list, filter: f}, pipe, opt)
 	}
-	c, err := a.catalog(ctx, list, opt.Memory, opt.SkipBad)
+	if list, err = f.prune(list); err != nil {
+		return nil, err
+	}
+	c, err := a.catalog(ctx, list, f, opt.Memory, opt.SkipBad)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +145,11 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 }
 
 // With returns a Dataset of the same files under other options, without reading
-// the footers again. Options.SkipBad and Options.Stdin keep their meaning from Open.
-// With a stream, both share its one pass.
+// the footers again. Options.SkipBad, Options.Where and Options.Stdin keep their meaning
+// from Open. With a stream, both share its one pass.
 func (d *Dataset) With(opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
+	opt.Where = d.opt.Where
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
@@ -161,9 +181,12 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 	if err != nil {
 		return nil, err
 	}
+	if err := c.filter.check(c, sparse); err != nil {
+		return nil, err
+	}
 	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f}
 	d.spool = sync.OnceValue(func() *Scratch { return NewScratch(opt.Spool) })
-	d.sampled = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
+	d.unfiltered = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
 	return d, nil
 }
 
@@ -182,7 +205,8 @@ func (d *Dataset) Check() error {
 // Columns implements stream.Source. The caller must not change the slice.
 func (d *Dataset) Columns() []stream.Column { return d.features.columns }
 
-// Rows implements stream.Source.
+// Rows implements stream.Source: all rows of the files that are read, also those for which
+// Options.Where is not true.
 func (d *Dataset) Rows() int64 { return d.catalog.rows }
 
 // Cuts implements stream.Source.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -28,6 +29,7 @@ type catalog struct {
 	open      opener
 	tails     *tailCache // nil where no file can be in a store
 	far       bool       // some file is
+	filter    *filter    // Options.Where; nil without
 }
 
 // file is what stays in memory of one input.
@@ -38,6 +40,8 @@ type file struct {
 	order  []int32 // dataset leaf → the file's leaf; nil where they are the same
 	digest uint64  // of its footer: the file is refused if it changed before it is read
 	print  uint64  // fingerprint of size, footer, and both ends of its data
+
+	outcomes []where.Outcome // of each row group, as keys and statistics tell; nil without a condition
 }
 
 func (f *file) rows() (n int64) {
@@ -58,9 +62,9 @@ func (f *file) at(leaf int) int {
 // openCatalog reads the footer of every file, one file at a time. Under skipBad,
 // files that cannot be used are left out with a warning; if none can, the first
 // one's error is returned. memory bounds one open footer.
-func openCatalog(ctx context.Context, list *fileList, open opener, memory int64, skipBad bool) (*catalog, error) {
+func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, memory int64, skipBad bool) (*catalog, error) {
 	b := catalogBuilder{
-		catalog: &catalog{refusing: map[int]string{}, open: open, list: &fileList{table: list.table.empty()}, warnings: list.warnings},
+		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: &fileList{table: list.table.empty()}, warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
 	var first error
@@ -117,6 +121,11 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if err != nil {
 		return err
 	}
+	if b.filter != nil && len(b.files) == 0 {
+		if err := b.filter.bind(path, leaves); err != nil {
+			return err
+		}
+	}
 	if len(b.files) == 0 {
 		b.keys = keys
 		b.texts = make([][]string, len(b.keys))
@@ -137,6 +146,11 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 			return err
 		}
 		b.mergeFacts(path, &f, leaves)
+	}
+	if b.filter != nil {
+		if f.outcomes, err = b.filter.outcomes(list, at, e, opened, f.at); err != nil {
+			return err
+		}
 	}
 	for i, text := range parts {
 		b.texts[i] = append(b.texts[i], text)
@@ -317,7 +331,7 @@ func (c *catalog) bytes() int64 {
 	orders := map[*int32]bool{}
 	for i := range c.files {
 		f := &c.files[i]
-		n += 150 + 8*int64(len(f.groups)+len(c.parts))
+		n += 150 + 8*int64(len(f.groups)+len(c.parts)) + int64(len(f.outcomes))
 		if f.order != nil && !orders[&f.order[0]] {
 			orders[&f.order[0]] = true
 			n += 4 * int64(len(f.order))

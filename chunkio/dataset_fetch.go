@@ -17,7 +17,7 @@ const (
 	// fetchPart is the size up to which a range is one request. A larger one is cut in two, so
 	// that its front can be decoded while its end arrives, and into more from four times this.
 	fetchPart = 16 << 20
-	// spoolPart is what is fetched at a time where a row group does not fit into memory and goes
+	// spoolPart is what is fetched at a time, at least, where a row group does not fit into memory and goes
 	// to a scratch file.
 	spoolPart = 1 << 20
 	// fetchesAtOnce bounds the requests under way for row groups.
@@ -62,15 +62,16 @@ func cut(r format.Extent, most int64) []format.Extent {
 // fetcher fetches the ranges of row groups ahead of those who read them.
 type fetcher struct {
 	slots   chan struct{} // a token for every request under way
-	spool   bool          // to scratch files
+	piece   int64         // bytes of a request to scratch files; 0 where they go to memory
 	scratch *Scratch
 
 	mu    sync.Mutex
 	spare [][]byte // used again: garbage of their size would count twice
 }
 
-func newFetcher(spool bool, scratch *Scratch) *fetcher {
-	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), spool: spool, scratch: scratch}
+// newFetcher fetches to memory, or by pieces to scratch files where piece is not 0.
+func newFetcher(piece int64, scratch *Scratch) *fetcher {
+	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), piece: piece, scratch: scratch}
 }
 
 // fetched is the ranges of one row group, on their way or there.
@@ -119,8 +120,8 @@ func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent)
 	ctx, cancel := context.WithCancel(ctx)
 	g := &fetched{from: o, cancel: cancel, in: f, undo: func() {}}
 	most := int64(fetchPart)
-	if f.spool {
-		most = spoolPart
+	if f.piece > 0 {
+		most = f.piece
 		total := format.Bytes(ranges)
 		if total > 0 {
 			var err error
@@ -140,7 +141,7 @@ func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent)
 	o.mu.Lock()
 	o.fetched = append(o.fetched, g)
 	o.mu.Unlock()
-	if f.spool {
+	if f.piece > 0 {
 		g.wait.Go(func() { g.fill(ctx) })
 		return g, nil
 	}
@@ -174,7 +175,7 @@ func (f *fetcher) load(ctx context.Context, o *object, p *part) {
 
 // fill fetches the parts one after the other into the scratch file.
 func (g *fetched) fill(ctx context.Context) {
-	buffer := g.in.buffer(spoolPart)
+	buffer := g.in.buffer(int(g.in.piece))
 	defer g.in.giveBack(buffer)
 	var err error
 	for _, p := range g.parts {

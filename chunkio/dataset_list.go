@@ -212,3 +212,22 @@ func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 	}
 	return merged, ""
 }
+
+// keep is the list of those entries, with their places among the old ones, that wanted holds of.
+func (l *fileList) keep(wanted func(i int, path string) bool) *fileList {
+	kept := &fileList{table: l.table.empty(), warnings: l.warnings}
+	r := listReader{fileList: l}
+	for i := range l.count {
+		query, size, version := r.next()
+		if !wanted(i, string(r.name)+l.queries[query]) {
+			continue
+		}
+		kept.add(string(r.name), l.queries[query], size, version)
+		if l.table != nil {
+			for k, texts := range l.table.texts {
+				kept.table.texts[k] = append(kept.table.texts[k], texts[i])
+			}
+		}
+	}
+	return kept
+}

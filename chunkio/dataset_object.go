@@ -43,7 +43,7 @@ func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*ob
 		return nil, err
 	}
 	o := &object{ctx: ctx, client: a.client, opening: true, object: store.Object{Location: loc, Size: e.size, Version: e.version}}
-	if e.size < 0 {
+	if e.version == "" {
 		if o.object, err = a.client.Stat(ctx, loc); err != nil {
 			return nil, err
 		}

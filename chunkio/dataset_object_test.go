@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
@@ -138,6 +139,9 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	_, err = collect(ds, stream.Range{})
 	formattest.Must(t, err)
 	requests, bytes := proxy.Counts()
+	for begin := time.Now(); bytes != meter.Fetched.Load() && time.Since(begin) < 5*time.Second; time.Sleep(time.Millisecond) {
+		requests, bytes = proxy.Counts() // the proxy counts when it has sent, which is after it was read
+	}
 	total := int64(0)
 	for _, n := range requests {
 		total += n

@@ -202,7 +202,15 @@ func (in fakeInput) Close() error { return nil }
 // openPaths is Open for files that are already listed.
 func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
-	c, err := openCatalog(ctx, listed(paths), open, opt.Memory, opt.SkipBad)
+	f, err := newFilter(opt.Where)
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.prune(listed(paths))
+	if err != nil {
+		return nil, err
+	}
+	c, err := openCatalog(ctx, list, f, open, opt.Memory, opt.SkipBad)
 	if err != nil {
 		return nil, err
 	}

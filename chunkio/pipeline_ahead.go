@@ -35,6 +35,7 @@ type openedGroup struct {
 	group format.Group
 	err   error
 	up    *shared
+	where groupFilter // what Options.Where wants of it
 }
 
 // release lets go of the row group.
@@ -56,6 +57,7 @@ func (a *ahead) take(ctx context.Context) (*openedGroup, error) {
 			g.ready = make(chan struct{})
 			close(g.ready)
 			g.group, g.up = at.opened, newShared(at.opened.Close)
+			g.where = a.d.catalog.filterOfStream()
 		}
 		a.queue = append(a.queue, g)
 	}
@@ -72,8 +74,11 @@ func (a *ahead) take(ctx context.Context) (*openedGroup, error) {
 	return g, nil
 }
 
-// takesPart reports whether a row of the group is in the sample.
+// takesPart reports whether a row of the group may be in the sample.
 func (a *ahead) takesPart(g rowGroup) bool {
+	if a.d.never(g) || !a.d.undecided(g) && !a.d.features.reading() {
+		return false
+	}
 	if a.sample.all() {
 		return true
 	}
@@ -123,10 +128,6 @@ func (a *ahead) begin(ctx context.Context, g *openedGroup, wait bool) bool {
 	}
 	f := a.file
 	f.up.retain()
-	leaves := a.d.leaves()
-	for i, l := range leaves {
-		leaves[i] = g.at.file.at(l)
-	}
 	g.ready = make(chan struct{})
 	release := func() {}
 	g.up = newShared(func() {
@@ -138,6 +139,13 @@ func (a *ahead) begin(ctx context.Context, g *openedGroup, wait bool) bool {
 		defer close(g.ready)
 		<-f.ready
 		if g.err = f.err; g.err == nil {
+			g.where, g.err = a.d.catalog.filterOf(g.at, f.opened)
+		}
+		if g.err == nil {
+			leaves := a.d.leaves()
+			for i, l := range leaves {
+				leaves[i] = g.at.file.at(l)
+			}
 			g.group, release, g.err = a.fetch.open(ctx, f.opened, f.in, g.at.index, leaves)
 		}
 	})

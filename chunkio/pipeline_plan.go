@@ -28,7 +28,7 @@ type plan struct {
 	rows    int64 // height of a span; whole blocks, or the tallest row group
 	bytes   int64 // what all of it holds at most
 	ahead   int   // row groups opened and fetched beyond the one that is cut into spans
-	spool   bool  // what is fetched goes to scratch files
+	piece   int64 // what is fetched at a time into scratch files; 0 where it goes to memory
 }
 
 // needs is what the memory of a pass depends on.
@@ -92,6 +92,7 @@ func (d *Dataset) needs(memory int64) needs {
 			n.base += d.catalog.leaves[r.leaf].TextScratch
 		}
 	}
+	d.catalog.filter.addTo(&n, d.catalog)
 	n.row += 8 + 1 // positions of the rows that stay, and two bits
 	if n.far = d.catalog.far; n.far {
 		for _, l := range d.leaves() {
@@ -109,7 +110,7 @@ func (n needs) ways() []plan {
 		return []plan{{}}
 	}
 	most := int(min(max(fetchGoal/max(n.fetch, 1), 1), mostAhead))
-	return []plan{{ahead: most}, {ahead: 1}, {}, {spool: true}}
+	return []plan{{ahead: most}, {ahead: 1}, {}, {piece: spoolPart}}
 }
 
 // fetching is what fetching holds: the row groups ahead and those of the spans.
@@ -117,8 +118,8 @@ func (n needs) fetching(l plan) int64 {
 	switch {
 	case !n.far:
 		return 0
-	case l.spool:
-		return int64(l.buffers) * (spoolPart + nearby)
+	case l.piece > 0:
+		return int64(l.buffers) * (l.piece + nearby)
 	}
 	return int64(l.ahead+l.buffers) * (n.fetch + nearby)
 }

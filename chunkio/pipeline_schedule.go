@@ -70,6 +70,7 @@ func (s *shared) release() {
 type scheduler struct {
 	*pass
 	labels labels
+	filter rowFilter
 	ahead
 }
 
@@ -83,7 +84,7 @@ func (p *pass) schedule(ctx context.Context, r stream.Range) {
 	}
 	next, stop := iter.Pull2(groups)
 	defer stop()
-	s := &scheduler{pass: p, ahead: ahead{pass: p, next: next}}
+	s := &scheduler{pass: p, filter: newRowFilter(p.d), ahead: ahead{pass: p, next: next}}
 	defer close(p.out)
 	defer close(p.tasks)
 	defer s.letGo()
@@ -121,15 +122,31 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 }
 
 // prepare finds the rows of a span that take part, and opens its row group if there
-// are any. Weights come first: a row of weight 0 is no row, whatever it holds.
+// are any. Weights come before the features: a row of weight 0 is no row, whatever it
+// holds; nor has a row a weight for which the condition is not true.
 func (s *scheduler) prepare(ctx context.Context, g *openedGroup, sp *span) error {
+	if s.d.never(g.at) {
+		skipAll(sp.skip, sp.rows)
+		return nil
+	}
 	if !sp.applySample(s.sample) {
 		return nil
 	}
-	if err := s.ready(ctx, g); err != nil {
-		return sp.place(err, "")
+	if undecided := s.d.undecided(g.at); undecided || s.d.features.reading() {
+		if err := s.ready(ctx, g); err != nil {
+			return sp.place(err, "")
+		}
+		sp.group, sp.groupUp = g.group, g.up.retain()
+		if undecided {
+			if err := s.filter.apply(ctx, g, sp); err != nil {
+				return err
+			}
+		}
 	}
-	sp.group, sp.groupUp = g.group, g.up.retain()
+	gone := countBits(sp.skip, 0, sp.rows, sp.skip)
+	if s.matched += int64(sp.rows - gone); gone == sp.rows {
+		return nil
+	}
 	if s.d.features.weight != nil {
 		if err := sp.applyWeights(ctx); err != nil {
 			return err
@@ -194,6 +211,11 @@ func (d *Dataset) leaves() []int {
 	}
 	if l := d.features.label; l != nil && l.leaf >= 0 {
 		leaves = append(leaves, l.leaf)
+	}
+	if f := d.catalog.filter; f != nil {
+		for _, c := range f.columns {
+			leaves = append(leaves, c.leaf)
+		}
 	}
 	slices.Sort(leaves)
 	return slices.Compact(leaves)

@@ -56,7 +56,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	case p != nil:
 		return nil, stream.Usagef("{sparse} %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
 	default:
-		if spec.features, err = c.countFeatures(ctx, spec.indices, opt.Memory); err != nil {
+		if spec.features, err = c.countFeatures(ctx, spec.indices, opt); err != nil {
 			return nil, err
 		}
 	}
@@ -87,14 +87,14 @@ func (c *catalog) listLeaf(name string) (int, error) {
 
 // countFeatures is one more than the largest index in any row. Values that are no
 // indices are left to the pass that uses them, which names their place.
-func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (int, error) {
+func (c *catalog) countFeatures(ctx context.Context, leaf int, opt Options) (int, error) {
 	const rowsAtOnce = 8192
 	largest := -1.0
 	var rows format.Lists
-	ahead := newFetcher(true, NewScratch(ScratchOptions{}))
+	ahead := newFetcher(spoolPart, NewScratch(opt.Spool))
 	scan := func(i int) error {
 		f := &c.files[i]
-		opened, in, err := c.reopen(ctx, i, memory, nil)
+		opened, in, err := c.reopen(ctx, i, opt.Memory, nil)
 		if err != nil {
 			return err
 		}

@@ -91,7 +91,9 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	defer ds.Close()
 	if ds.Replayable() {
-		g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
+		if ds.Table() == nil { // whose files, one by one, would be no table
+			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
+		}
 	}
 	if err := atomicfile.NotInput(g.Output, ds.Paths()...); err != nil {
 		return nil, err

@@ -67,6 +67,7 @@ func (a *azure) page(l Location, body io.Reader) (objects []Object, after string
 				Properties struct {
 					Size int64  `xml:"Content-Length"`
 					Etag string `xml:"Etag"`
+					Last string `xml:"Last-Modified"`
 				}
 			}
 		}
@@ -83,7 +84,8 @@ func (a *azure) page(l Location, body io.Reader) (objects []Object, after string
 				return nil, "", err
 			}
 		}
-		objects[i] = Object{Location: l.WithKey(key), Size: entry.Properties.Size, Version: etag(entry.Properties.Etag)}
+		modified, _ := http.ParseTime(entry.Properties.Last) // zero where the server tells none
+		objects[i] = Object{Location: l.WithKey(key), Size: entry.Properties.Size, Version: etag(entry.Properties.Etag), Modified: modified}
 	}
 	return objects, page.NextMarker, nil
 }

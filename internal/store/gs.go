@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"golang.org/x/oauth2"
 )
@@ -21,6 +22,7 @@ type gs struct {
 // gsEntry is an object as the store describes it.
 type gsEntry struct {
 	Name, Size, Generation string
+	Updated                time.Time
 }
 
 func (e gsEntry) object(l Location) (Object, error) {
@@ -28,7 +30,7 @@ func (e gsEntry) object(l Location) (Object, error) {
 	if err != nil || size < 0 {
 		return Object{}, noSize()
 	}
-	return Object{Location: l, Size: size, Version: e.Generation}, nil
+	return Object{Location: l, Size: size, Version: e.Generation, Modified: e.Updated}, nil
 }
 
 func (g *gs) bucketAddress(l Location, rest string, query url.Values) *url.URL {
@@ -40,7 +42,7 @@ func (g *gs) address(l Location, query url.Values) *url.URL {
 }
 
 func (g *gs) head(l Location) request {
-	return request{method: http.MethodGet, url: g.address(l, url.Values{"fields": {"name,size,generation"}})}
+	return request{method: http.MethodGet, url: g.address(l, url.Values{"fields": {"name,size,generation,updated"}})}
 }
 
 func (g *gs) object(l Location, answer *http.Response) (Object, error) {
@@ -99,7 +101,7 @@ func guarded(u *url.URL) error {
 }
 
 func (g *gs) list(l Location, after string) request {
-	query := url.Values{"fields": {"items(name,size,generation),nextPageToken"}, "maxResults": {"1000"}}
+	query := url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}, "maxResults": {"1000"}}
 	if l.Key != "" {
 		query.Set("prefix", l.Key)
 	}

@@ -126,7 +126,8 @@ func parseParameters(scheme, query string) (url.Values, error) {
 			}
 		case value == "":
 			return nil, stream.Usagef("the parameter %s is empty", name)
-		case strings.ContainsAny(value, "@?#/\\ \r\n") || name == "domain" && !validHost(value):
+		case strings.ContainsAny(value, "@?#/\\\r\n") || name == "domain" && !validHost(value) ||
+			(name == "region" || name == "storage_account") && !accountName.MatchString(value):
 			return nil, stream.Usagef("the parameter %s has characters that cannot be in it", name)
 		}
 	}

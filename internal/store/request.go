@@ -21,6 +21,7 @@ type request struct {
 	slow   bool     // the store may work for minutes before it answers
 	bare   bool     // is not to be signed
 	follow bool     // to where the server redirects
+	settle bool     // once it is sent whole, its answer is waited for a moment even when cancelled
 }
 
 // section is a body that can be read again. It remembers why its source could not be read,
@@ -70,11 +71,16 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 		wait *= 20
 	}
 	inner, cancel := context.WithCancelCause(ctx)
+	sent := &sending{}
+	if r.settle {
+		inner, cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+		defer context.AfterFunc(ctx, func() { sent.giveUp(func() { cancel(nil) }) })()
+	}
 	defer cancel(nil)
 	dog := &watchdog{wait: wait, timer: time.AfterFunc(wait, func() { cancel(&lost{fmt.Errorf("no byte came or went for %v", wait)}) })}
 	defer dog.timer.Stop()
 
-	req, err := r.build(inner, dog)
+	req, err := r.build(inner, dog, sent)
 	if err != nil {
 		return err
 	}
@@ -103,13 +109,14 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 	return use(resp)
 }
 
-func (r request) build(ctx context.Context, dog *watchdog) (*http.Request, error) {
+func (r request) build(ctx context.Context, dog *watchdog, sent *sending) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil && r.body.Size() > 0 {
 		if _, err := r.body.Seek(0, io.SeekStart); err != nil {
 			return nil, err
 		}
-		body = &kicking{r.body, dog}
+		sent.body, sent.dog, sent.left = r.body, dog, r.body.Size()
+		body = sent
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url.String(), body)
 	if err != nil {
@@ -134,36 +141,3 @@ type watchdog struct {
 }
 
 func (w *watchdog) kick() { w.timer.Reset(w.wait) }
-
-// kicking is a request's body that shows its progress.
-type kicking struct {
-	io.Reader
-	dog *watchdog
-}
-
-func (k *kicking) Read(b []byte) (int, error) {
-	k.dog.kick()
-	return k.Reader.Read(b)
-}
-
-// watched is an answer's body. Its errors other than io.EOF are *lost, or the context's.
-type watched struct {
-	io.ReadCloser
-	dog          *watchdog
-	outer, inner context.Context //nolint:containedctx // lives as long as one request
-}
-
-func (w *watched) Read(b []byte) (int, error) {
-	n, err := w.ReadCloser.Read(b)
-	w.dog.kick()
-	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader's contract: EOF itself
-		err = network(w.outer, w.inner, err)
-	}
-	return n, err
-}
-
-// finish reads what little may be left, so that the connection can be used again.
-func (w *watched) finish() {
-	_, _ = io.CopyN(io.Discard, w, 16<<10)
-	w.Close()
-}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 func (s *s3) put(l Location, body *section) request {
@@ -29,6 +31,7 @@ type s3Transfer struct {
 	l  Location
 	id string
 
+	sent  atomic.Bool // a part, whole or not
 	mu    sync.Mutex
 	parts []s3Part
 }
@@ -70,8 +73,9 @@ func (s *s3) tryUpload(ctx context.Context, c *Client, l Location) error {
 func (t *s3Transfer) atOnce() int { return inFlight }
 
 func (t *s3Transfer) send(ctx context.Context, i int, body *section) error {
+	t.sent.Store(true)
 	query := url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {t.id}}
-	r := request{method: http.MethodPut, url: t.address(t.l, t.l.Key, query), body: body}
+	r := request{method: http.MethodPut, url: t.address(t.l, t.l.Key, query), body: body, settle: true}
 	return t.c.do(ctx, t.s3, r, func(resp *http.Response) error {
 		tag := resp.Header.Get("ETag")
 		if tag == "" {
@@ -99,14 +103,29 @@ func (t *s3Transfer) finish() request {
 	}
 }
 
-// abort removes the parts. An upload that is not there has none.
+// abort removes the parts. A part whose answer was lost may still be written while they are
+// removed: S3 wants it to be checked that none is left, and the upload aborted again.
 func (t *s3Transfer) abort(ctx context.Context) error {
 	r := request{method: http.MethodDelete, url: t.address(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
-	err := t.c.do(ctx, t.s3, r, nil)
-	if no := refusalOf(err); no != nil && no.status == http.StatusNotFound {
-		return nil
+	for wait := 50 * time.Millisecond; ; wait *= 2 {
+		err := t.c.do(ctx, t.s3, r, nil)
+		if no := refusalOf(err); err != nil && (no == nil || no.status != http.StatusNotFound) {
+			return err
+		}
+		if !t.sent.Load() {
+			return nil
+		}
+		parts := r
+		parts.method = http.MethodGet
+		if no := refusalOf(t.c.do(ctx, t.s3, parts, nil)); no != nil {
+			return nil // it is not there, or not to be seen by us
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
 	}
-	return err
 }
 
 // refusedLate reads the answer to the last request of an upload. S3 begins it with status

@@ -128,7 +128,8 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 }
 
 // finish makes the parts an object. If the answer is lost, the object may be there: then
-// it has our size, and is not the version that was there before.
+// it has our size, and is not the version that was there before. S3's versions are of the
+// content: where that is the same, the second try says that the upload has ended.
 func (c *Client) finish(ctx context.Context, d dialect, l Location, t transfer, size int64) error {
 	before, err := c.stat(ctx, d, l)
 	if err != nil && !errors.Is(err, ErrNotExist) {
@@ -140,9 +141,11 @@ func (c *Client) finish(ctx context.Context, d dialect, l Location, t transfer, 
 		if err == nil {
 			return nil
 		}
-		if temporary(err) || tries.done > 0 {
+		no := refusalOf(err)
+		over := tries.done > 0 && no != nil && no.status == http.StatusNotFound // the upload is no more, it has ended
+		if temporary(err) || over {
 			now, missing := c.stat(ctx, d, l)
-			if missing == nil && now.Size == size && now.Version != "" && now.Version != before.Version {
+			if missing == nil && now.Size == size && (over || now.Version != "" && now.Version != before.Version) {
 				return nil
 			}
 		}

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -72,45 +70,3 @@ func (m *memoryFolder) Open(_ context.Context, name string) (format.Input, error
 func (m *memoryFolder) commit(version int64, lines ...string) {
 	m.files[commitName(version)] = []byte(strings.Join(lines, "\n") + "\n")
 }
-
-// diskFolder is a table on disk.
-type diskFolder string
-
-func (d diskFolder) List(_ context.Context, prefix string) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		entries, err := os.ReadDir(filepath.Join(string(d), prefix))
-		if err != nil {
-			yield(Entry{}, err)
-			return
-		}
-		for _, e := range entries {
-			info, err := e.Info()
-			if err == nil && e.IsDir() {
-				continue
-			}
-			if !yield(Entry{prefix + e.Name(), info.Size(), info.ModTime()}, err) {
-				return
-			}
-		}
-	}
-}
-
-func (d diskFolder) ReadFile(_ context.Context, name string, _ int64) ([]byte, error) {
-	return os.ReadFile(filepath.Join(string(d), name))
-}
-
-func (d diskFolder) Open(_ context.Context, name string) (format.Input, error) {
-	f, err := os.Open(filepath.Join(string(d), name))
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	return diskFile{f, info.Size()}, err
-}
-
-type diskFile struct {
-	*os.File
-	size int64
-}
-
-func (f diskFile) Size() int64 { return f.size }

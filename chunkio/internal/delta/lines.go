@@ -15,61 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// action is one line of a commit or of a JSON checkpoint, as far as it matters for which
-// files are live. Fields and actions that we do not know are passed over, as the protocol
-// wants it.
-type action struct {
-	Add                *fileAction
-	Remove             *fileAction
-	MetaData           *metaData
-	Protocol           *protocol
-	Sidecar            *sidecar
-	CheckpointMetadata *checkpointMetadata
-}
-
-type fileAction struct {
-	Path            *string
-	PartitionValues map[string]*string
-	Size            *int64
-	Stats           json.RawMessage // a JSON document in a string
-	DeletionVector  *deletionVector
-}
-
-type deletionVector struct {
-	StorageType    string
-	PathOrInlineDv string
-	Offset         *int64
-}
-
-// id tells the vectors of one file apart; "" is for no vector.
-func (d *deletionVector) id() string {
-	switch {
-	case d == nil:
-		return ""
-	case d.Offset == nil:
-		return d.StorageType + d.PathOrInlineDv
-	}
-	return fmt.Sprintf("%s%s@%d", d.StorageType, d.PathOrInlineDv, *d.Offset)
-}
-
-type metaData struct {
-	Format           struct{ Provider string }
-	PartitionColumns []string
-	Configuration    map[string]string
-}
-
-type protocol struct {
-	MinReaderVersion int64
-	ReaderFeatures   []string
-}
-
-type sidecar struct {
-	Path        string
-	SizeInBytes int64
-}
-
-type checkpointMetadata struct{ Version *int64 }
-
 // wholeFile is the largest file that is read in one go: most commits have a few kB, and
 // one request is quicker than two. Longer ones are read in parts.
 const wholeFile = 4 << 20
@@ -82,8 +27,8 @@ const longestLine = 64 << 20
 // which doubles, and the parsed action with its strings.
 const lineCopies = 4
 
-// open opens a file of the log for reading it from its start. It says how many bytes
-// reading takes; release gives them back.
+// open opens a file of the log for reading it from its start. release, where it is not
+// nil, gives back what that takes.
 func (t *table) open(ctx context.Context, f logFile) (r io.Reader, release func(), err error) {
 	if f.size <= wholeFile {
 		if err := t.budget.use(f.size, t.name); err != nil {
@@ -94,14 +39,28 @@ func (t *table) open(ctx context.Context, f logFile) (r io.Reader, release func(
 			t.budget.free(f.size)
 			return nil, nil, t.unreadable(f.name, err)
 		}
-		return bytes.NewReader(b), func() { t.budget.free(f.size) }, nil
+		return bytes.NewReader(b), func() { t.budget.free(f.size) }, t.checkSize(f, int64(len(b)))
 	}
 	in, err := t.folder.Open(ctx, f.name)
 	if err != nil {
 		return nil, nil, t.unreadable(f.name, err)
 	}
-	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, nil
+	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, t.checkSize(f, in.Size())
 }
+
+// checkSize refuses a file of another size than it was listed with: files of a log never
+// change, and one that is cut off between two lines would pass for a whole one.
+func (t *table) checkSize(f logFile, size int64) error {
+	if size != f.size {
+		return t.damaged(f.name, "has %d bytes where the log says %d: it is cut off or was written over", size, f.size)
+	}
+	return nil
+}
+
+// faultError marks what is a fault of the folder, and says nothing about what is in the file.
+type faultError struct{ error }
+
+func (e faultError) Unwrap() error { return e.error }
 
 // unreadable places an error of the folder at a file of the log.
 func (t *table) unreadable(name string, err error) error {
@@ -109,6 +68,9 @@ func (t *table) unreadable(name string, err error) error {
 		e := stream.Dataf(t.place(name), "is gone, though the log was listed with it or names it: %w", err)
 		e.Remedy = stream.Textf("read the table again; where that ends here as well, restore the file from a copy")
 		return e
+	}
+	if _, placed := errors.AsType[*stream.DataError](err); !placed {
+		err = faultError{err}
 	}
 	return format.Place(t.place(name), -1, "", err)
 }
@@ -127,10 +89,12 @@ func (t *table) damaged(name, text string, args ...any) error {
 // of that line.
 func (t *table) lines(ctx context.Context, f logFile, do func(a *action) error) error {
 	r, release, err := t.open(ctx, f)
+	if release != nil {
+		defer release()
+	}
 	if err != nil {
 		return err
 	}
-	defer release()
 	n := 0
 	return t.scan(r, f, func(line []byte) error {
 		if n++; n%1024 == 0 && ctx.Err() != nil {
@@ -168,7 +132,7 @@ func (t *table) scan(r io.Reader, f logFile, do func(line []byte) error) error {
 	case errors.Is(err, bufio.ErrTooLong):
 		return t.damaged(f.name, "line %d is longer than %d MiB", n+1, longestLine>>20)
 	case err != nil:
-		return format.Place(t.place(f.name), -1, "", err)
+		return t.unreadable(f.name, err)
 	case n == 0:
 		return t.damaged(f.name, "is empty (0 bytes), which no commit is")
 	}
@@ -182,7 +146,7 @@ func parseLine(line []byte, a *action) error {
 		return errors.New("is empty")
 	case !utf8.Valid(line): // encoding/json would change it in silence
 		return errors.New("is no valid UTF-8")
-	case line[0] == '{' && bytes.HasPrefix(line, commitInfoStart): // may hold anything
+	case line[0] == '{' && bytes.HasPrefix(line, []byte(`{"commitInfo":`)): // may hold anything
 		if !json.Valid(line) {
 			return errors.New("is no valid JSON")
 		}
@@ -193,8 +157,6 @@ func parseLine(line []byte, a *action) error {
 	}
 	return nil
 }
-
-var commitInfoStart = []byte(`{"commitInfo":`)
 
 // atLine places an error at a line of a file of the log. What is no fault of the line
 // stays as it is.

@@ -112,12 +112,10 @@ func (t *table) span() error {
 	if n := len(t.checkpoints); n > 0 {
 		t.oldest, t.newest = t.checkpoints[0].version, max(t.newest, t.checkpoints[n-1].version)
 	}
-	switch first := int64(0); {
-	case len(t.commits) > 0 && t.commits[0].version == 0:
+	if len(t.commits) > 0 && t.commits[0].version == 0 {
 		t.oldest = 0
-	case len(t.checkpoints) == 0:
-		first = t.commits[0].version
-		e := stream.Dataf(t.place(commitName(0)), "is missing, and no complete checkpoint stands in for it: the log begins with version %d", first)
+	} else if len(t.checkpoints) == 0 {
+		e := stream.Dataf(t.place(commitName(0)), "is missing, and no complete checkpoint stands in for it: the log begins with version %d", t.commits[0].version)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return e
 	}

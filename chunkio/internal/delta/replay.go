@@ -66,13 +66,10 @@ func rowsOf(stats json.RawMessage) int64 {
 	return rowsIn([]byte(text))
 }
 
-// recordsStart is how Spark's statistics begin. Finding the number right there saves
-// parsing the smallest and largest values of all columns.
-var recordsStart = []byte(`{"numRecords":`)
-
-// rowsIn is numRecords of statistics; -1 where they do not tell.
+// rowsIn is numRecords of statistics; -1 where they do not tell. Spark's begin with it:
+// finding it there saves parsing the smallest and largest values of all columns.
 func rowsIn(stats []byte) int64 {
-	if rest, ok := bytes.CutPrefix(stats, recordsStart); ok {
+	if rest, ok := bytes.CutPrefix(stats, []byte(`{"numRecords":`)); ok {
 		rows, n := int64(0), 0
 		for n < len(rest) && n < 18 && '0' <= rest[n] && rest[n] <= '9' {
 			rows = 10*rows + int64(rest[n]-'0')

@@ -1,7 +1,6 @@
 package delta
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,20 +31,6 @@ type liveFile struct {
 	version   int64 // that added it
 	partition *partition
 	vector    bool // it has a deletion vector
-}
-
-// partition is one set of partition values, shared by the files that have it.
-type partition struct {
-	values []pair
-	files  int
-	key    string
-	cost   int64
-}
-
-// pair is the value of one partition column; nil is null.
-type pair struct {
-	name  string
-	value *string
 }
 
 // What the state holds, in bytes. A live file takes 80 bytes and a string header of 16 in
@@ -161,61 +146,6 @@ func bothWays(raw string) error {
 	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; which of them holds cannot be told", raw)
 }
 
-// partition finds or makes the partition of these values, and counts a file to it.
-func (s *state) partition(table string, values []pair) (*partition, error) {
-	if len(values) > 1 {
-		slices.SortFunc(values, func(a, b pair) int { return cmp.Compare(a.name, b.name) })
-	}
-	s.text = s.text[:0]
-	for _, v := range values {
-		s.text = fmt.Appendf(s.text, "%d:%s", len(v.name), v.name)
-		if v.value != nil {
-			s.text = fmt.Appendf(s.text, "%d:%s", len(*v.value), *v.value)
-		} else {
-			s.text = append(s.text, '-')
-		}
-	}
-	p := s.parts[string(s.text)]
-	if p == nil {
-		// The key and the values are as long; names and values may stand in a line that they keep.
-		p = &partition{values: slices.Clone(values), key: string(s.text), cost: partitionBytes + valueBytes*int64(len(values)) + 2*int64(len(s.text))}
-		if err := s.budget.use(p.cost, table); err != nil {
-			return nil, err
-		}
-		s.parts[p.key] = p
-	}
-	p.files++
-	return p, nil
-}
-
-// leave takes a file out of its partition.
-func (s *state) leave(p *partition) {
-	if p.files--; p.files == 0 {
-		s.budget.free(p.cost)
-		delete(s.parts, p.key)
-	}
-}
-
-// resolve are the values of a partition by the names of the table's columns. An empty
-// string means null, whatever the type, and so does a column that is not named: a file may
-// be older than the column.
-func (p *partition) resolve(names []string) []*string {
-	if len(names) == 0 {
-		return nil
-	}
-	values := make([]*string, len(names))
-	for i, name := range names {
-		at := slices.IndexFunc(p.values, func(v pair) bool { return v.name == name })
-		if at < 0 { // names of columns do not differ by case alone
-			at = slices.IndexFunc(p.values, func(v pair) bool { return strings.EqualFold(v.name, name) })
-		}
-		if at >= 0 && p.values[at].value != nil && *p.values[at].value != "" {
-			values[i] = p.values[at].value
-		}
-	}
-	return values
-}
-
 // files are the live files of a replayed state, which it gives up.
 func (t *table) files(s *state) ([]File, error) {
 	files := make([]File, 0, len(s.live))
@@ -243,23 +173,3 @@ func (t *table) files(s *state) ([]File, error) {
 }
 
 func tableInSQL(name string) string { return "delta.`" + name + "`" }
-
-// budget counts bytes against a limit.
-type budget struct{ held, limit int64 }
-
-// use takes n bytes.
-func (b *budget) use(n int64, table string) error {
-	if n > b.limit-b.held {
-		return b.short(n, table)
-	}
-	b.held += n
-	return nil
-}
-
-func (b *budget) free(n int64) { b.held -= n }
-
-// short says that n bytes more are needed than the limit leaves. How many more will be
-// needed behind these is not known.
-func (b *budget) short(n int64, table string) error {
-	return &stream.MemoryError{What: "the log of " + table + " (read up to here)", Need: b.held + n, Limit: b.limit}
-}

@@ -146,10 +146,12 @@ var errFound = errors.New("found")
 // inCommitTimeOf reads the time that a commit tells, in its first action.
 func (t *table) inCommitTimeOf(ctx context.Context, c commit) (at time.Time, err error) {
 	r, release, err := t.open(ctx, c.file())
+	if release != nil {
+		defer release()
+	}
 	if err != nil {
 		return at, err
 	}
-	defer release()
 	err = t.scan(r, c.file(), func(line []byte) error {
 		var a struct {
 			CommitInfo struct{ InCommitTimestamp *int64 }

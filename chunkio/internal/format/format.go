@@ -88,6 +88,10 @@ type Leaf struct {
 	Scratch int64
 	// TextScratch is the same for DecodeTexts, with what the texts take.
 	TextScratch int64
+	// PerSecond is the unit of timestamps and times of day, and UTC says that a timestamp is
+	// in that time zone, not in one that nobody knows.
+	PerSecond int64
+	UTC       bool
 	// Packed is the bytes that the leaf takes in the file, in the group where it takes most.
 	Packed int64
 }

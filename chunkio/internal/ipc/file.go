@@ -270,6 +270,12 @@ func (f *File) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest
 // Input is what the file is read from.
 func (f *File) Input() format.Input { return f.in }
 
+// Extent is the bytes of batch g.
+func (f *File) Extent(g int) format.Extent {
+	b := f.blocks[g]
+	return format.Extent{At: b.offset, Size: b.meta + b.body}
+}
+
 // BatchBytes is what batch g takes whole and decompressed, as its buffers say, which the
 // library believes.
 func (f *File) BatchBytes(g int) (int64, error) {

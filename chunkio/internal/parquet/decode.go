@@ -26,8 +26,7 @@ func (g *rowGroup) Close() {}
 func (g *rowGroup) Extents(leaves []int) []format.Extent {
 	extents := make([]format.Extent, len(leaves))
 	for i, l := range leaves {
-		c := g.file.Chunk(g.number, g.file.columns[l].index)
-		extents[i] = format.Extent{At: c.at, Size: c.Size}
+		extents[i] = g.file.Extent(g.number, g.file.columns[l].index)
 	}
 	return extents
 }

@@ -77,6 +77,15 @@ func (f *File) Metadata() *metadata.FileMetaData { return f.foot.meta }
 // Physical is the first physical column of a leaf.
 func (f *File) Physical(leaf int) int { return f.columns[leaf].index }
 
+// Input is what the file is read from.
+func (f *File) Input() format.Input { return f.in }
+
+// Extent is the bytes of physical column i of group g.
+func (f *File) Extent(g, i int) format.Extent {
+	c := f.Chunk(g, i)
+	return format.Extent{At: c.at, Size: c.Size}
+}
+
 // ScratchBytes bounds what reading physical column i of group g holds.
 func (f *File) ScratchBytes(g, i int) int64 {
 	c := newColumn(f.foot.meta.Schema, i)

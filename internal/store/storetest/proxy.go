@@ -154,10 +154,8 @@ func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	} else {
 		cut, stall = false, false
 	}
-	sent, err := io.Copy(w, body)
-	p.mu.Lock()
-	p.bytes += sent
-	p.mu.Unlock()
+	// Bytes are counted before they are sent: who has them finds them counted.
+	_, err := io.Copy(w, io.TeeReader(body, counter{p}))
 	_ = http.NewResponseController(w).Flush()
 	if stall {
 		<-r.Context().Done()
@@ -165,6 +163,16 @@ func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	if cut || err != nil {
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// counter counts the bytes that are written to it.
+type counter struct{ *Proxy }
+
+func (c counter) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes += int64(len(b))
+	return len(b), nil
 }
 
 // reset ends a connection so that its other end gets an error, not an end of file.

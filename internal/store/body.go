@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+)
+
+// sending is a request's body on its way. It shows its progress.
+type sending struct {
+	body io.Reader
+	dog  *watchdog
+
+	mu      sync.Mutex
+	left    int64 // bytes that are not yet sent
+	givenUp bool
+}
+
+func (s *sending) Read(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.givenUp {
+		return 0, context.Canceled
+	}
+	s.dog.kick()
+	n, err := s.body.Read(b)
+	s.left -= int64(n)
+	return n, err
+}
+
+// giveUp cancels a request. Of a body that is sent in part the rest is not sent, so that
+// the store cannot take it; one that was sent whole may be taken in the next moment, and
+// the answer is waited for, so that what comes behind comes behind it.
+func (s *sending) giveUp(cancel func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left > 0 {
+		s.givenUp = true
+		cancel()
+		return
+	}
+	time.AfterFunc(farewell/2, cancel)
+}
+
+// watched is an answer's body. Its errors other than io.EOF are *lost, or the context's.
+type watched struct {
+	io.ReadCloser
+	dog          *watchdog
+	outer, inner context.Context //nolint:containedctx // lives as long as one request
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.ReadCloser.Read(b)
+	w.dog.kick()
+	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader's contract: EOF itself
+		err = network(w.outer, w.inner, err)
+	}
+	return n, err
+}
+
+// finish reads what little may be left, so that the connection can be used again.
+func (w *watched) finish() {
+	_, _ = io.CopyN(io.Discard, w, 16<<10)
+	w.Close()
+}
