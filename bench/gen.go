@@ -176,7 +176,7 @@ func (c *cli) writeParts(ctx context.Context, path string, features int, parts [
 		if err != nil {
 			return err
 		}
-		defer dir.Abort(ctx)
+		defer func() { _ = dir.Abort(ctx) }() // of a local folder, so that nothing can be left
 		for _, p := range parts {
 			if err := chunkio.WriteParquet(ctx, filepath.Join(dir.Path(), p.name), count(p.source), w); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -132,6 +133,9 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.localOptions(); err != nil {
+		return nil, err
+	}
 	if err := q.check(spec, selects); err != nil {
 		return nil, err
 	}
@@ -139,6 +143,17 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		return nil, err
 	}
 	return r, r.settleScale()
+}
+
+// localOptions refuses URLs as options of methods, which know local files only. Anchors are
+// read as the input is.
+func (q *Request) localOptions() error {
+	for _, option := range sortedKeys(q.Options) {
+		if text := q.Options.Text(option); option != "anchors-file" && (place.IsURL(text) || strings.HasPrefix(text, "file://")) {
+			return stream.Usagef("%v %s: want a local path; copy the file here first", stream.Option(option), place.Name(text))
+		}
+	}
+	return nil
 }
 
 // check refuses what the method cannot be asked for.

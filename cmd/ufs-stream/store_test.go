@@ -222,7 +222,41 @@ func TestTransferIsShown(t *testing.T) {
 	if strings.Contains(local, "transfer") {
 		t.Error("a local run records a transfer")
 	}
-	if e := (*stream.Meter)(nil).Transfer(); e != nil {
-		t.Error("no meter has counted something")
+	line := snapshot{Transfer: &stream.Transfer{Fetched: 2048, Requests: 1300, Retries: 1}, ETA: -1}.line()
+	if !strings.Contains(line, "fetched 2.0 KiB in 1,300 requests, 1 of them sent again") {
+		t.Errorf("the progress line is %q", line)
+	}
+	if line := (snapshot{ETA: -1}).line(); strings.Contains(line, "fetched") {
+		t.Errorf("the progress line of a local run is %q", line)
+	}
+}
+
+// TestEveryStoreTakesOutputs: statistics, a selection and a folder go to every kind of store
+// and come back.
+func TestEveryStoreTakesOutputs(t *testing.T) {
+	in, _ := plant(t, 400, 2)
+	at := folder(t)
+	must(t, "scan", in, "-o", at("all.ufs"))
+	here := selection(t, "--stats", at("all.ufs"), "-k", "4")
+	for name, start := range map[string]func(testing.TB) *storetest.Server{"s3": storetest.S3, "gs": storetest.GCS, "azblob": storetest.Azure} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			must(t, "scan", in, "--shard", "1/2", "-o", s.URL("parts/1.ufs"))
+			must(t, "scan", in, "--shard", "2/2", "-o", s.URL("parts/2.ufs"))
+			must(t, "merge", s.URL("parts/*.ufs"), "-o", s.URL("all.ufs"))
+			must(t, "select", "--stats", s.URL("all.ufs"), "-k", "4", "-o", s.URL("sel.json"))
+			must(t, "apply", in, "--selection", s.URL("sel.json"), "-o", s.URL("small/"))
+			again := selection(t, s.URL("small/"), "-k", "4")
+			a, b := slices.Sorted(slices.Values(names(again))), slices.Sorted(slices.Values(names(here)))
+			if !slices.Equal(a, b) {
+				t.Errorf("from the store %q, from here %q", a, b)
+			}
+			ends(t, exit.Fault, "the folder is not empty", "apply", in, "--selection", s.URL("sel.json"), "-o", s.URL("small"))
+			r := invoke("select", in, "-k", "4", "-o", strings.Replace(s.URL("x.json"), s.Bucket, "absent", 1))
+			if r.code != exit.Fault {
+				t.Errorf("no bucket: exit code %d: %s", r.code, r.err)
+			}
+			tells(t, s, r)
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -205,6 +206,15 @@ func TestFailedFolder(t *testing.T) {
 		write(t, filepath.Join(bad, filepath.Base(p)), text)
 	}
 	ends(t, exit.Data, "part-002.parquet", "apply", bad, "--selection", sel, "-o", out)
+	wantObjects(t, s)
+
+	// Ctrl-C amid the third file.
+	ctx, cancel := context.WithCancel(t.Context())
+	third(func(*http.Request) *http.Response { cancel(); return nil })
+	r = invokeWith(ctx, nil, "apply", in, "--selection", sel, "-o", out)
+	if r.code != exit.Interrupted || r.err != "ufs-stream: interrupted\n" {
+		t.Errorf("interrupted: exit code %d: %s", r.code, r.err)
+	}
 	wantObjects(t, s)
 
 	// What was uploaded cannot be deleted: the error says what is left.

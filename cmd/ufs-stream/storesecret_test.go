@@ -70,6 +70,10 @@ func TestSignedURLsStaySecret(t *testing.T) {
 		{exit.Usage, "", []string{"apply", a, "--selection", sel, "-o", url("x.csv")}},
 		{exit.Usage, "", []string{"apply", a, "--selection", sel, "-o", url("x")}},
 		{exit.Usage, "", []string{"select", a, "-k", "3", "--checkpoint", url("x")}},
+		{exit.Usage, "", []string{"demo", "--keep", url("x")}},
+		{exit.Usage, "", []string{"select", a, "-k", "3", "--method", "hufs", "--tree", url("tree.json")}},
+		{exit.Usage, "", []string{"tree", a, "--tree", url("tree.json")}},
+		{exit.Done, "t.json", []string{"tree", a, b, "--tree", "correlation", "--missing", "mean"}},
 	} {
 		args := c.args
 		if c.out != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -13,8 +14,10 @@ import (
 // *stream.UsageError.
 func NotInput(path string, inputs ...string) error {
 	if place.IsURL(path) {
+		// Inputs may be a million, and reading their URLs takes a while.
+		bare, _, _ := strings.Cut(path, "?")
 		for _, in := range inputs {
-			if place.Same(path, in) {
+			if strings.HasPrefix(in, bare) && place.Same(path, in) {
 				return stream.Usagef("{o} %s: this would replace the input", place.Name(path))
 			}
 		}
