@@ -91,6 +91,10 @@ var importers = map[string][]string{
 	"gonum.org/v1/plot":                              {"report"},
 	"github.com/chromedp/":                           {"internal/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/kernel"},
+	"github.com/aws/":                                {"internal/store"},
+	"github.com/Azure/":                              {"internal/store"},
+	"cloud.google.com/":                              {"internal/store"},
+	"golang.org/x/oauth2":                            {"internal/store"},
 	"github.com/apache/thrift/":                      nil, // arrow's own
 	"google.golang.org/":                             nil, // what only pqarrow needs
 	"github.com/apache/arrow/go/v15/parquet/pqarrow": nil, // panics where nobody can recover

@@ -47,7 +47,7 @@ func (s *sending) giveUp(cancel func()) {
 type watched struct {
 	io.ReadCloser
 	dog          *watchdog
-	outer, inner context.Context //nolint:containedctx // lives as long as one request
+	outer, inner context.Context // of this one request
 }
 
 func (w *watched) Read(b []byte) (int, error) {

@@ -93,7 +93,7 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 	if r.follow {
 		client = c.web
 	}
-	resp, err := client.Do(req)
+	resp, err := client.Do(req) //nolint:bodyclose // finish closes it
 	if err != nil {
 		if r.body != nil && r.body.failed != nil {
 			return fmt.Errorf("what is to be written cannot be read: %w", r.body.failed)
