@@ -78,6 +78,7 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 		if err := d.sign(inner, req, r.body); err != nil {
 			return err
 		}
+		dog.kick() // finding credentials and hashing the body took time of ours
 	}
 	client := c.stores
 	if r.follow {
