@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"context"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -19,6 +20,11 @@ type ApplyOptions struct {
 	Threads int    // columns copied at once; 0 means GOMAXPROCS
 	Memory  int64  // bytes that copying may hold; 0 means 1 GiB
 	Meter   *stream.Meter
+
+	TableVersion *int64 // as in Options, and so are those below
+	TableAsOf    time.Time
+	Anonymous    bool
+	Spool        ScratchOptions
 }
 
 // ApplyReport says what Apply wrote.
@@ -43,14 +49,15 @@ type ApplyReport struct {
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
-	paths, err := expand(inputs)
+	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf})
+	list, err := access.expand(ctx, inputs)
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	if len(paths) == 1 && paths[0] == stdinName {
+	if list.isStdin() {
 		return ApplyReport{}, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
 	}
-	c, err := openCatalog(ctx, paths, openAny, opt.Memory, false)
+	c, err := access.catalog(ctx, list, nil, opt.Memory, false)
 	if err != nil {
 		return ApplyReport{}, err
 	}
@@ -58,11 +65,11 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	layout, err := arrange(inputs, paths, out)
+	layout, err := access.arrange(ctx, inputs, list.paths(), out)
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	a := &applier{catalog: c, sparse: sparse, opt: opt}
+	a := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
 	if a.columns, err = a.choose(); err != nil {
 		return ApplyReport{}, err
 	}
@@ -89,5 +96,6 @@ type applier struct {
 	sparse  *sparseSpec
 	opt     ApplyOptions
 	columns []copier.Column
+	spool   *Scratch // where what is read of objects waits
 	report  ApplyReport
 }

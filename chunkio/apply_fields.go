@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // fieldsOf makes the output fields of the given columns as file i has them.
@@ -19,7 +18,7 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	src, err := a.open(i)
+	src, err := a.open(ctx, i)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 			fields[k] = a.partitionField(c)
 		default:
 			if fields[k], err = src.Field(c); err != nil {
-				return nil, format.Place(a.catalog.files[i].path, -1, c.Name, err)
+				return nil, format.Place(a.catalog.path(i), -1, c.Name, err)
 			}
 		}
 	}
@@ -49,7 +48,7 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 	for k, m := range added {
 		merged, err := mergeNodes(fields[k].Node, m.Node)
 		if err != nil {
-			return nil, mismatch(a.catalog.files[i].path, m.Node.Name(), "%w, the column of %s", err, a.catalog.files[0].path)
+			return nil, mismatch(a.catalog.path(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.path(0))
 		}
 		fields[k].Node = merged
 	}
@@ -119,23 +118,17 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 		}
 		return a.partitionNumber(c.Part).Encode(chunk, x, math.IsNaN)
 	}
-	keys, texts, err := hiveParts(a.catalog.files[i].path)
+	text, err := a.catalog.partText(i, c.Part)
 	if err != nil {
 		return err
 	}
-	for k, key := range keys {
-		if key != c.Name {
-			continue
-		}
-		def := make([]int16, rows)
-		if texts[k] == hiveNull {
-			return format.Guard(func() error { return writer.Put(chunk, []parquet.ByteArray{}, def, nil) })
-		}
-		values := make([]parquet.ByteArray, rows)
-		for r := range def {
-			def[r], values[r] = 1, parquet.ByteArray(texts[k])
-		}
-		return format.Guard(func() error { return writer.Put(chunk, values, def, nil) })
+	def := make([]int16, rows)
+	if text == hiveNull {
+		return format.Guard(func() error { return writer.Put(chunk, []parquet.ByteArray{}, def, nil) })
 	}
-	return stream.Dataf(a.catalog.files[i].path, "the path lacks the partition key %q", c.Name)
+	values := make([]parquet.ByteArray, rows)
+	for r := range def {
+		def[r], values[r] = 1, parquet.ByteArray(text)
+	}
+	return format.Guard(func() error { return writer.Put(chunk, values, def, nil) })
 }

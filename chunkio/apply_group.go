@@ -14,7 +14,7 @@ import (
 
 // copyFile appends the row groups of file i.
 func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
-	src, err := a.open(i)
+	src, err := a.open(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -27,9 +27,14 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		for lo := 0; lo < len(columns); {
 			n, workers, err := a.window(src, i, g, columns[lo:])
 			if err != nil {
-				return format.Place(a.catalog.files[i].path, g, "", err)
+				return format.Place(a.catalog.path(i), g, "", err)
 			}
-			if err := a.copyWindow(ctx, src, i, g, workers, group, columns[lo:lo+n], fields[lo:lo+n]); err != nil {
+			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
+			if err == nil {
+				err = a.copyWindow(ctx, src, i, g, workers, group, columns[lo:lo+n], fields[lo:lo+n])
+			}
+			release()
+			if err != nil {
 				return err
 			}
 			lo += n
@@ -40,6 +45,32 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		a.opt.Meter.Rows.Add(rows)
 	}
 	return nil
+}
+
+// fetchAhead fetches what copying the columns of row group g will read of an object, to a
+// scratch file: the memory is for the columns.
+func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, columns []copier.Column) (release func(), err error) {
+	counted, ok := src.Input().(*countingInput)
+	if !ok {
+		return func() {}, nil
+	}
+	o, far := counted.Input.(*object)
+	if !far {
+		return func() {}, nil
+	}
+	extents, at := src.Extents(g, columns), a.catalog.files[i].at
+	if a.sparse != nil {
+		group, err := src.Open(ctx, g, nil)
+		if err != nil {
+			return func() {}, err
+		}
+		if r, ok := group.(format.Ranged); ok {
+			extents = append(extents, r.Extents([]int{at(a.sparse.indices), at(a.sparse.values)})...)
+		}
+		group.Close()
+	}
+	f, err := newFetcher(min(max(a.opt.Memory/32, spoolPart), fetchPart), a.spool).fetch(ctx, o, extents)
+	return f.release, err
 }
 
 // window says how many of the columns may be open at once within the memory, and how
@@ -59,7 +90,7 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (
 			continue
 		default:
 			return 0, 0, &stream.MemoryError{
-				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.files[i].path, g),
+				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.path(i), g),
 				Need: total, Limit: a.opt.Memory,
 			}
 		}
@@ -102,7 +133,7 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			copied = append(copied, target)
 		}
 	}
-	path := a.catalog.files[i].path
+	path := a.catalog.path(i)
 	more, err := src.Tasks(ctx, g, copied)
 	if err != nil {
 		return format.Place(path, g, "", err)

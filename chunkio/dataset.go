@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -25,7 +26,15 @@ type Options struct {
 	// Classes delivers the values of the Label column as Chunk.Class: integers,
 	// booleans, strings, floats, decimals, dates, times or a partition key. Null and
 	// NaN are no class, the empty string is. More than 65,536 classes are an error.
-	Classes  bool
+	Classes bool
+	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows
+	// for which it is not true take no part, as rows outside the sample: what they hold is
+	// neither counted nor complained about. Its columns need not be features, and stay
+	// features where they are. Files whose partition keys decide against them are not
+	// opened, and count nowhere; row groups whose statistics do are not decoded. Rows of the
+	// files that are opened count in positions, in Rows and in Chunk.Block, whether they match
+	// or not. Where is said once, to Open.
+	Where    string
 	Missing  stream.MissingPolicy
 	LeaveOut []stream.LeftOut // features decided against before, by flattened name: not read
 	// Sample keeps only the N rows whose global positions have the smallest seeded
@@ -36,8 +45,17 @@ type Options struct {
 	Threads int   // decoders at work at once; 0 means GOMAXPROCS
 	Memory  int64 // bytes that reading may hold; 0 means 1 GiB
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
+	// Anonymous looks for no credentials and signs no request to an object store.
+	Anonymous bool
 
-	Meter *stream.Meter // counts bytes and decoding time; nil counts nothing
+	// TableVersion is the version to read of a Delta table, and TableAsOf the time whose newest
+	// version is read; nil and zero read the newest.
+	TableVersion *int64
+	TableAsOf    time.Time
+
+	Spool ScratchOptions // where a row group of an object goes that does not fit into Memory
+
+	Meter *stream.Meter // counts bytes, decoding time, and requests to stores; nil counts nothing
 	Stdin io.Reader     // what the input "-" reads
 }
 
@@ -81,9 +99,11 @@ type Dataset struct {
 	opt      Options
 	sparse   *sparseSpec // nil for dense rows
 	features *features
-	sampled  func() sampler // computed by the first pass that needs it
 	buffers  buffers
 	classes  classTable
+	spool    func() *Scratch // where row groups go that do not fit into memory
+
+	unfiltered func() sampler // of all rows, without Where; computed by the first pass that needs it
 }
 
 // Open reads the footers of all inputs (see the package comment), one file at a
@@ -95,24 +115,29 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
-	paths, err := expand(inputs)
+	f, err := newFilter(opt.Where)
 	if err != nil {
 		return nil, err
 	}
-	if slices.Equal(paths, []string{stdinName}) {
+	a := newAccess(opt)
+	list, err := a.expand(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	if list.isStdin() {
 		pipe, err := openPipe(opt.Stdin, opt.Memory, opt.Classes)
 		if err != nil {
 			return nil, err
 		}
-		return newDataset(ctx, &catalog{leaves: pipe.leaves(), refusing: map[int]string{}, rows: -1}, pipe, opt)
+		if err := f.bindStream(pipe.leaves()); err != nil {
+			return nil, err
+		}
+		return newDataset(ctx, &catalog{leaves: pipe.leaves(), refusing: map[int]string{}, rows: -1, list: list, filter: f}, pipe, opt)
 	}
-	return openPaths(ctx, paths, openAny, opt)
-}
-
-// openPaths is Open for files that are already listed.
-func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*Dataset, error) {
-	opt = opt.withDefaults()
-	c, err := openCatalog(ctx, paths, open, opt.Memory, opt.SkipBad)
+	if list, err = f.prune(list); err != nil {
+		return nil, err
+	}
+	c, err := a.catalog(ctx, list, f, opt.Memory, opt.SkipBad)
 	if err != nil {
 		return nil, err
 	}
@@ -120,10 +145,11 @@ func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*
 }
 
 // With returns a Dataset of the same files under other options, without reading
-// the footers again. Options.SkipBad and Options.Stdin keep their meaning from Open.
-// With a stream, both share its one pass.
+// the footers again. Options.SkipBad, Options.Where and Options.Stdin keep their meaning
+// from Open. With a stream, both share its one pass.
 func (d *Dataset) With(opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
+	opt.Where = d.opt.Where
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
@@ -155,8 +181,12 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 	if err != nil {
 		return nil, err
 	}
+	if err := c.filter.check(c, sparse); err != nil {
+		return nil, err
+	}
 	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f}
-	d.sampled = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
+	d.spool = sync.OnceValue(func() *Scratch { return NewScratch(opt.Spool) })
+	d.unfiltered = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
 	return d, nil
 }
 
@@ -175,7 +205,8 @@ func (d *Dataset) Check() error {
 // Columns implements stream.Source. The caller must not change the slice.
 func (d *Dataset) Columns() []stream.Column { return d.features.columns }
 
-// Rows implements stream.Source.
+// Rows implements stream.Source: all rows of the files that are read, also those for which
+// Options.Where is not true.
 func (d *Dataset) Rows() int64 { return d.catalog.rows }
 
 // Cuts implements stream.Source.
@@ -205,10 +236,21 @@ func (d *Dataset) Inputs() []stream.Input {
 	inputs := make([]stream.Input, len(d.catalog.files))
 	for i := range inputs {
 		f := &d.catalog.files[i]
-		inputs[i] = stream.Input{Path: f.path, Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
+		inputs[i] = stream.Input{Path: d.catalog.path(i), Rows: f.rows(), Bytes: f.size, Fingerprint: formatPrint(f.print)}
 	}
 	return inputs
 }
+
+// Table is the table that the files are of; nil for bare files.
+func (d *Dataset) Table() *stream.Table {
+	if d.catalog.list.table == nil {
+		return nil
+	}
+	return &d.catalog.list.table.Table
+}
+
+// Paths lists the files as Open takes them, in the order of their rows.
+func (d *Dataset) Paths() []string { return d.catalog.list.paths() }
 
 // LeftOut lists every column that is no feature, and why, in column order.
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -13,27 +15,33 @@ import (
 // changed: every Dataset over the same files shares it. It holds the leaves once,
 // and for each file about 150 bytes and 8 bytes a row group; a file whose columns
 // stand in another order than in the first file shares that order with others like it.
+// Of objects in a store it remembers some footers, and pins the version that was opened.
 type catalog struct {
 	leaves    []format.Leaf  // in the first file's order, with the facts of all files merged
 	refusing  map[int]string // leaves that cannot be decoded, to the first file where that is so
 	parts     []partition    // Hive partition columns
 	files     []file
-	rows      int64 // in all
-	maxGroup  int64 // rows of the tallest row group
-	openBytes int64 // most bytes that one open file holds
+	list      *fileList // of the files: where they are
+	rows      int64     // in all
+	maxGroup  int64     // rows of the tallest row group
+	openBytes int64     // most bytes that one open file holds
 	warnings  []stream.Text
 	open      opener
+	tails     *tailCache // nil where no file can be in a store
+	far       bool       // some file is
+	filter    *filter    // Options.Where; nil without
 }
 
 // file is what stays in memory of one input.
 type file struct {
-	path   string
 	size   int64
 	start  int64   // global position of its first row
 	groups []int64 // rows of each row group
 	order  []int32 // dataset leaf → the file's leaf; nil where they are the same
 	digest uint64  // of its footer: the file is refused if it changed before it is read
 	print  uint64  // fingerprint of size, footer, and both ends of its data
+
+	outcomes []where.Outcome // of each row group, as keys and statistics tell; nil without a condition
 }
 
 func (f *file) rows() (n int64) {
@@ -51,25 +59,20 @@ func (f *file) at(leaf int) int {
 	return int(f.order[leaf])
 }
 
-// opener opens one file, and returns its bytes too, for the fingerprint. A catalog opens
-// its files with it again at every pass. Bytes read through the file count in read once
-// the footer has been read. Tests plant files in memory.
-type opener func(path string, memory int64, read *atomic.Int64) (format.File, Input, error)
-
 // openCatalog reads the footer of every file, one file at a time. Under skipBad,
 // files that cannot be used are left out with a warning; if none can, the first
 // one's error is returned. memory bounds one open footer.
-func openCatalog(ctx context.Context, paths []string, open opener, memory int64, skipBad bool) (*catalog, error) {
+func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, memory int64, skipBad bool) (*catalog, error) {
 	b := catalogBuilder{
-		catalog: &catalog{refusing: map[int]string{}, open: open},
+		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: &fileList{table: list.table.empty()}, warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
 	var first error
-	for _, path := range paths {
+	for i, e := range list.all() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := b.addFile(path, memory)
+		err := b.addFile(ctx, list, i, e, memory)
 		var tooLittle *stream.MemoryError
 		switch {
 		case err == nil:
@@ -99,25 +102,32 @@ type catalogBuilder struct {
 }
 
 // addFile reads one footer. On error the catalog is as before.
-func (b *catalogBuilder) addFile(path string, memory int64) error {
-	opened, in, err := b.open(path, memory, nil)
+func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e fileEntry, memory int64) error {
+	opened, in, err := b.open(ctx, e, memory, nil)
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
+	path := in.Name()
 	leaves := opened.Leaves()
 	if err := refuseDuplicates(path, leaves); err != nil {
 		return err
 	}
-	f := file{path: path, size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
+	f := file{size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
 	if f.print, err = fingerprint(in, f.digest); err != nil {
 		return err
 	}
-	var parts []string
-	if len(b.files) == 0 {
-		if b.keys, parts, err = hiveParts(path); err != nil {
+	keys, parts, err := list.partsOf(at, e.path)
+	if err != nil {
+		return err
+	}
+	if b.filter != nil && len(b.files) == 0 {
+		if err := b.filter.bind(path, leaves); err != nil {
 			return err
 		}
+	}
+	if len(b.files) == 0 {
+		b.keys = keys
 		b.texts = make([][]string, len(b.keys))
 		b.leaves = append([]format.Leaf(nil), leaves...)
 		b.index = make(map[string]int, len(leaves))
@@ -128,14 +138,19 @@ func (b *catalogBuilder) addFile(path string, memory int64) error {
 			}
 		}
 	} else {
-		reference := b.files[0].path
-		if parts, err = alignParts(path, reference, b.keys); err != nil {
+		reference := b.path(0)
+		if parts, err = alignParts(path, reference, b.keys, keys, parts); err != nil {
 			return err
 		}
 		if f.order, err = b.matchLeaves(path, leaves); err != nil {
 			return err
 		}
-		b.mergeFacts(&f, leaves)
+		b.mergeFacts(path, &f, leaves)
+	}
+	if b.filter != nil {
+		if f.outcomes, err = b.filter.outcomes(list, at, e, opened, f.at); err != nil {
+			return err
+		}
 	}
 	for i, text := range parts {
 		b.texts[i] = append(b.texts[i], text)
@@ -146,7 +161,29 @@ func (b *catalogBuilder) addFile(path string, memory int64) error {
 	b.rows += f.rows()
 	b.openBytes = max(b.openBytes, opened.HeldBytes())
 	b.files = append(b.files, f)
+	if o, ok := in.(*object); ok {
+		b.list.addObject(o.object)
+		b.far = true
+	} else {
+		b.list.add(e.path, "", e.size, e.version)
+	}
+	if t := b.list.table; t != nil {
+		for k := range t.texts {
+			t.texts[k] = append(t.texts[k], list.table.texts[k][at])
+		}
+	}
 	return nil
+}
+
+// path is how file i is named in errors and results: its path, or its URL without what may
+// be secret.
+func (c *catalog) path(i int) string { return shownName(c.list.at(i).path) }
+
+func shownName(path string) string {
+	if loc, err := store.Parse(path); err == nil && store.IsURL(path) {
+		return loc.Name()
+	}
+	return path
 }
 
 // refuseDuplicates reports two leaves of one name: which one is meant cannot be told.
@@ -165,7 +202,7 @@ func refuseDuplicates(path string, leaves []format.Leaf) error {
 
 // matchLeaves finds every leaf of the dataset in a further file, by name.
 func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) ([]int32, error) {
-	reference := b.files[0].path
+	reference := b.path(0)
 	order := make([]int32, len(b.leaves))
 	for i := range order {
 		order[i] = -1
@@ -216,11 +253,11 @@ func (b *catalogBuilder) shared(order []int32) []int32 {
 // mergeFacts adds what a further file's leaves tell to the dataset's. Lists of a
 // file without rows have no length yet, so they do not count; nor do the lists of the
 // files before, if none of these had rows.
-func (b *catalogBuilder) mergeFacts(f *file, leaves []format.Leaf) {
+func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf) {
 	for at := range b.leaves {
 		d, l := &b.leaves[at], &leaves[f.at(at)]
 		if _, known := b.refusing[at]; l.Refused && !known {
-			b.refusing[at] = f.path
+			b.refusing[at] = path
 			d.Refused, d.Why = true, l.Why
 		}
 		switch {
@@ -238,6 +275,7 @@ func (b *catalogBuilder) mergeFacts(f *file, leaves []format.Leaf) {
 		d.Nulls = addNulls(d.Nulls, l.Nulls)
 		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
+		d.Packed = max(d.Packed, l.Packed)
 	}
 }
 
@@ -256,18 +294,18 @@ func (b *catalogBuilder) finish() {
 
 // reopen opens a file of the catalog for a pass and refuses it if it is not the
 // one whose footer was read.
-func (c *catalog) reopen(f *file, memory int64, read *atomic.Int64) (format.File, error) {
-	opened, in, err := c.open(f.path, memory, read)
+func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.Int64) (format.File, Input, error) {
+	opened, in, err := c.open(ctx, c.list.at(i), memory, read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if in.Size() != f.size || opened.FooterDigest() != f.digest {
+	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest {
 		opened.Close()
-		e := stream.Dataf(f.path, "the file changed since the run began")
+		e := stream.Dataf(c.path(i), "the file changed since the run began")
 		e.Remedy = stream.Textf("run again when nobody writes to it")
-		return nil, e
+		return nil, nil, e
 	}
-	return opened, nil
+	return opened, in, nil
 }
 
 // cuts lists the distinct starts of the row groups, and the end.
@@ -286,11 +324,14 @@ func (c *catalog) cuts() []int64 {
 
 // bytes estimates what the catalog holds.
 func (c *catalog) bytes() int64 {
-	n := int64(len(c.leaves)) * 200
+	n := int64(len(c.leaves))*200 + c.list.bytes()
+	if c.tails != nil {
+		n += c.tails.bytes()
+	}
 	orders := map[*int32]bool{}
 	for i := range c.files {
 		f := &c.files[i]
-		n += 150 + int64(len(f.path)) + 8*int64(len(f.groups)+len(c.parts))
+		n += 150 + 8*int64(len(f.groups)+len(c.parts)) + int64(len(f.outcomes))
 		if f.order != nil && !orders[&f.order[0]] {
 			orders[&f.order[0]] = true
 			n += 4 * int64(len(f.order))

@@ -1,17 +1,20 @@
 package chunkio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -22,60 +25,109 @@ const stdinName = "-"
 // the ending; what a file is, its first bytes say.
 var dataEndings = []string{".parquet", ".arrow", ".feather", ".ipc"}
 
-var urlScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
-
 // expand turns arguments into the files to read, in byte order of their paths as
 // given (or as joined to a directory given). An argument is a file, a glob with
-// *, ?, [..], {..} and **, a directory, or @list with one of these a line, taken
-// relative to the working directory. Standard input comes back as its own name
-// and must be alone.
-func expand(args []string) ([]string, error) {
+// *, ?, [..], {..} and **, a directory, the URL of one of these in an object store, or
+// @list with one of these a line, taken relative to the working directory. Standard input
+// and a Delta table (its folder, or delta:// before it) must be alone.
+func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	if len(args) == 0 {
-		return nil, stream.Usagef("no input: name files, globs, directories, @list.txt or - for a stream on standard input")
+		return nil, stream.Usagef("no input: name files, globs, directories, URLs, @list.txt or - for a stream on standard input")
 	}
-	var paths []string
+	var local []string
+	var lists []*fileList
 	for _, arg := range args {
 		if arg == stdinName {
 			if len(args) > 1 {
 				return nil, stream.Usagef("- (standard input) cannot be combined with other inputs")
 			}
-			return args, nil
+			return listed(args), nil
 		}
-		found, err := expandArgument(arg)
+		places, err := a.places(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
-		paths = append(paths, found...)
+		for _, place := range places {
+			found, paths, err := a.expandPlace(ctx, place)
+			if err != nil && place != arg {
+				err = fmt.Errorf("in list %s: %w", arg[1:], err)
+			}
+			switch {
+			case err != nil:
+				return nil, err
+			case found != nil && found.table != nil:
+				if len(args) > 1 || len(places) > 1 {
+					return nil, stream.Usagef("%s: a Delta table cannot be combined with other inputs", place)
+				}
+				return found, nil
+			case found != nil:
+				lists = append(lists, found)
+			}
+			local = append(local, paths...)
+		}
 	}
-	slices.Sort(paths)
-	return paths, refuseTwice(paths)
-}
-
-func expandArgument(arg string) ([]string, error) {
-	list, ok := strings.CutPrefix(arg, "@")
-	if !ok {
-		return expandPath(arg)
+	if a.opt.TableVersion != nil || !a.opt.TableAsOf.IsZero() {
+		return nil, stream.Usagef("{version} and {as-of} are for Delta tables, and the input is none")
 	}
-	lines, err := readList(list)
-	if err != nil {
+	slices.Sort(local)
+	if err := refuseTwice(local); err != nil {
 		return nil, err
 	}
-	var paths []string
-	for _, line := range lines {
-		found, err := expandPath(line)
-		if err != nil {
-			return nil, fmt.Errorf("in list %s: %w", list, err)
-		}
-		paths = append(paths, found...)
+	if len(local) > 0 {
+		list := listed(local)
+		list.warnings = bareFiles(local)
+		lists = append(lists, list)
 	}
-	return paths, nil
+	all, twice := mergeLists(lists)
+	if twice != "" {
+		return nil, namedTwice(twice)
+	}
+	return all, nil
 }
 
-// readList returns the lines of an input list without blank lines and # comments.
-func readList(path string) ([]string, error) {
-	content, err := os.ReadFile(path)
+// expandPlace resolves an argument that is no list: to objects or the files of a table, or to
+// local paths.
+func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []string, error) {
+	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
+		if !store.IsURL(table) {
+			var err error
+			if table, err = place.Local(table); err != nil {
+				return nil, nil, err
+			}
+		}
+		list, err := a.expandDelta(ctx, table)
+		return list, nil, err
+	}
+	var list *fileList
+	var local []string
+	var err error
+	if store.IsURL(arg) {
+		list, err = a.expandURL(ctx, arg)
+	} else {
+		local, err = expandPath(arg)
+	}
+	if table, ok := errors.AsType[*tableError](err); ok {
+		if table.kind == deltaTable && table.root == "" {
+			if !store.IsURL(arg) {
+				arg = table.folder
+			}
+			list, err = a.expandDelta(ctx, arg)
+			return list, nil, err
+		}
+		return nil, nil, table.refusal()
+	}
+	return list, local, err
+}
+
+// places is the argument, or what the list that it names has in its lines.
+func (a *access) places(ctx context.Context, arg string) ([]string, error) {
+	list, ok := strings.CutPrefix(arg, "@")
+	if !ok {
+		return []string{arg}, nil
+	}
+	content, err := a.readSmall(ctx, list)
 	if err != nil {
-		return nil, stream.Dataf(path, "cannot read the input list: %w", withoutPath(err))
+		return nil, err
 	}
 	var lines []string
 	for line := range strings.Lines(string(content)) {
@@ -84,7 +136,7 @@ func readList(path string) ([]string, error) {
 		}
 	}
 	if len(lines) == 0 {
-		return nil, stream.Dataf(path, "the input list names no file")
+		return nil, stream.Dataf(list, "the input list names no file")
 	}
 	return lines, nil
 }
@@ -92,8 +144,13 @@ func readList(path string) ([]string, error) {
 // expandPath resolves one file, directory or glob. What exists under exactly this
 // name wins over reading the name as a glob.
 func expandPath(arg string) ([]string, error) {
-	if urlScheme.MatchString(arg) {
-		return nil, stream.Usagef("%s: object stores are not supported yet; copy or mount the files and name them by path", arg)
+	arg, err := place.Local(arg)
+	if err != nil {
+		return nil, err
+	}
+	if scheme, _, ok := strings.Cut(arg, "://"); ok && !strings.ContainsAny(scheme, `/\`) {
+		return nil, stream.Usagef("%s: unknown kind of URL%s; known are s3://, gs://, azblob://, https:// and file://", arg,
+			suggest.DidYouMean(scheme, []string{"s3", "gs", "azblob", "https", "file", "delta"}))
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -151,6 +208,11 @@ func glob(pattern string) ([]string, error) {
 // walk returns the data files below a directory. Names that begin with _ or . are
 // left out: writers keep their markers and unfinished files under such names.
 func walk(root string) ([]string, error) {
+	if table := tableAround(root); table != "" {
+		e := stream.Dataf(root, "this folder is a part of the Delta table %s, whose log says which files are live", table)
+		e.Remedy = stream.Textf("read the table, and choose the part with {where}")
+		return nil, e
+	}
 	var files []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -159,8 +221,18 @@ func walk(root string) ([]string, error) {
 		case path == root:
 			return nil
 		case skipName(entry.Name()):
-			if entry.IsDir() {
+			if rel, err := filepath.Rel(root, path); err == nil && entry.IsDir() {
+				if kind, at := tableAt(filepath.ToSlash(rel) + "/"); kind != "" {
+					return &tableError{kind, root, at}
+				}
 				return fs.SkipDir
+			}
+			return nil
+		case strings.HasSuffix(path, ".metadata.json"):
+			if rel, err := filepath.Rel(root, path); err == nil {
+				if kind, at := tableAt(filepath.ToSlash(rel)); kind != "" {
+					return &tableError{kind, root, at}
+				}
 			}
 			return nil
 		case entry.IsDir() || !slices.Contains(dataEndings, strings.ToLower(filepath.Ext(path))):
@@ -180,6 +252,10 @@ func walk(root string) ([]string, error) {
 
 func skipName(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
 
+func namedTwice(path string) error {
+	return stream.Dataf(path, "this file is named twice among the inputs")
+}
+
 // refuseTwice reports a file that is named twice, also by way of links: its rows
 // would count twice.
 func refuseTwice(paths []string) error {
@@ -194,7 +270,7 @@ func refuseTwice(paths []string) error {
 		}
 		if first, ok := seen[target]; ok {
 			if first == path {
-				return stream.Dataf(path, "this file is named twice among the inputs")
+				return namedTwice(path)
 			}
 			return stream.Dataf(path, "this is the same file as %s", first)
 		}

@@ -27,6 +27,14 @@ func tree(t *testing.T, files ...string) {
 	}
 }
 
+func expand(t *testing.T, args string) ([]string, error) {
+	list, err := newAccess(Options{}).expand(t.Context(), strings.Fields(args))
+	if err != nil {
+		return nil, err
+	}
+	return list.paths(), nil
+}
+
 func TestExpand(t *testing.T) {
 	tree(t, "b.parquet", "a.parquet", "c[1].parquet", "c1.parquet", "notes.txt",
 		"d/x.arrow", "d/y.feather", "d/z.ipc", "d/readme.md", "d/_tmp.parquet", "d/.hidden.parquet",
@@ -57,7 +65,7 @@ func TestExpand(t *testing.T) {
 		{"@list", "b.parquet " + inD},
 		{"@globs", "a.parquet b.parquet"},
 	} {
-		got, err := expand(strings.Fields(c.args))
+		got, err := expand(t, c.args)
 		if err != nil {
 			if !isData(err) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", c.args, err, c.want)
@@ -80,7 +88,7 @@ func TestExpandRefuses(t *testing.T) {
 	}{
 		{"", true, "no input"},
 		{"- a.parquet", true, "standard input"},
-		{"s3://bucket/a.parquet", true, "object stores are not supported yet"},
+		{"s4://bucket/a.parquet", true, "unknown kind of URL; did you mean"},
 		{"[a.parquet", true, "malformed"},
 		{"missing.parquet", false, "missing.parquet"},
 		{"no*.parquet", false, "no file matches"},
@@ -91,7 +99,7 @@ func TestExpandRefuses(t *testing.T) {
 		{"a.parquet ./a.parquet", false, "same file"},
 		{"a.parquet link.parquet", false, "same file"},
 	} {
-		_, err := expand(strings.Fields(c.args))
+		_, err := expand(t, c.args)
 		if err == nil || isUsage(err) != c.usage || isData(err) == c.usage || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%q: error %v, want one of usage %v about %q", c.args, err, c.usage, c.words)
 		}

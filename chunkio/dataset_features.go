@@ -160,7 +160,7 @@ func (c *catalog) name() string {
 	if len(c.files) == 0 {
 		return ipc.StreamName
 	}
-	return c.files[0].path
+	return c.path(0)
 }
 
 // reasons says for every entry why the options or its type make it no feature, ""

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -29,6 +30,9 @@ type partition struct {
 // whole path as given counts, so that a file has the same columns whether it is
 // named itself, by a glob or by a directory above it.
 func hiveParts(path string) (keys, values []string, err error) {
+	if loc, err := store.Parse(path); store.IsURL(path) && err == nil {
+		path = loc.Key // the query has = too
+	}
 	folders := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
 	for _, folder := range folders {
 		key, value, ok := strings.Cut(folder, "=")
@@ -48,13 +52,35 @@ func hiveParts(path string) (keys, values []string, err error) {
 	return keys, values, nil
 }
 
+// partsOf returns the partition values of file i, as its path or the log of its table tells.
+func (l *fileList) partsOf(i int, path string) (keys, values []string, err error) {
+	t := l.table
+	if t == nil {
+		return hiveParts(path)
+	}
+	values = make([]string, len(t.keys))
+	for k := range values {
+		values[k] = t.texts[k][i]
+	}
+	return t.keys, values, nil
+}
+
+// partText is the text of a partition column in file i; hiveNull for a null.
+func (c *catalog) partText(i, part int) (string, error) {
+	keys, values, err := c.list.partsOf(i, c.list.at(i).path)
+	if err != nil {
+		return "", err
+	}
+	at := slices.Index(keys, c.parts[part].key)
+	if at < 0 {
+		return "", stream.Dataf(c.path(i), "the path lacks the partition key %q", c.parts[part].key)
+	}
+	return values[at], nil
+}
+
 // alignParts returns a path's partition values in the order of keys, which must be
 // exactly its keys.
-func alignParts(path, reference string, keys []string) ([]string, error) {
-	pathKeys, values, err := hiveParts(path)
-	if err != nil {
-		return nil, err
-	}
+func alignParts(path, reference string, keys, pathKeys, values []string) ([]string, error) {
 	if len(pathKeys) != len(keys) {
 		return nil, keysDiffer(path, reference, pathKeys, keys)
 	}

@@ -11,12 +11,10 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Input is where bytes come from: a local file now, an object store later.
+// Input is where bytes come from: a local file, or an object in a store.
 // ReadAt must be safe for concurrent use.
 type Input interface {
 	io.ReaderAt
@@ -73,57 +71,14 @@ func withoutPath(err error) error {
 // the last one.
 const lengthBytes = 4
 
-// openAny opens a file by what its first bytes say it is.
-func openAny(path string, memory int64, read *atomic.Int64) (format.File, Input, error) {
-	in, err := openFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	counted := &countingInput{Input: in}
-	opened, err := openMagic(counted, memory)
-	if err != nil {
-		in.Close()
-		return nil, nil, err
-	}
-	counted.read.Store(read)
-	return opened, in, nil
-}
-
-func openMagic(in Input, memory int64) (format.File, error) {
-	magic, err := readMagic(in)
-	if err != nil {
-		return nil, err
-	}
-	switch magic {
-	case parquet.Magic:
-		return parquet.Open(in, memory)
-	case ipc.Magic:
-		return ipc.Open(in, memory)
-	}
-	return nil, stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file (ARROW1); a stream is read from standard input with -")
-}
-
-// readMagic returns the magic word that a file begins with, "" if it has none.
-func readMagic(in Input) (string, error) {
-	if in.Size() == 0 {
-		return "", stream.Dataf(in.Name(), "the file is empty")
-	}
-	head := make([]byte, min(in.Size(), int64(len(ipc.Magic))))
-	if err := format.ReadAt(in, head, 0); err != nil {
-		return "", stream.Dataf(in.Name(), "%w", err)
-	}
-	for _, magic := range []string{parquet.Magic, ipc.Magic} {
-		if len(head) >= len(magic) && string(head[:len(magic)]) == magic {
-			return magic, nil
-		}
-	}
-	return "", nil
-}
-
 // fingerprint tells a file from others without reading it all: a digest of its
-// size, its footer, and the first and last 4 KiB of what is before the footer.
+// size, its footer, and the first and last 4 KiB of what is before the footer; of an object
+// in a store its ETag or generation in their place.
 func fingerprint(in Input, footer uint64) (uint64, error) {
 	const sampled = 4 << 10
+	if o, ok := in.(*object); ok {
+		return o.fingerprint(footer), nil
+	}
 	end, err := footerStart(in)
 	if err != nil {
 		return 0, err
@@ -177,3 +132,6 @@ func (c *countingInput) ReadAt(p []byte, off int64) (int, error) {
 	}
 	return n, err
 }
+
+// Far implements format.Far.
+func (c *countingInput) Far() bool { return format.IsFar(c.Input) }

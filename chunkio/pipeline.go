@@ -25,6 +25,10 @@ type pass struct {
 	out    chan *span // has room for every span: sending never blocks
 	free   chan *span
 	files  chan struct{} // a token for every open file
+	fetch  *fetcher      // of objects in a store
+
+	running *sync.WaitGroup // the goroutines of the pass
+	matched int64           // rows that Options.Where leaves so far; of the scheduler until it ends
 
 	// height is the rows of the next span: constant for dense rows, learned as the
 	// pass goes on for sparse ones, whose size only decoding tells.
@@ -55,14 +59,19 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 			return err
 		}
 	}
+	sample, err := d.sampler(ctx)
+	if err != nil {
+		return err
+	}
 	p := &pass{
 		d:      d,
 		plan:   l,
-		sample: d.sampled(),
+		sample: sample,
 		tasks:  make(chan task, 2*l.workers),
 		out:    make(chan *span, l.buffers),
 		free:   make(chan *span, l.buffers),
-		files:  make(chan struct{}, openFiles),
+		files:  make(chan struct{}, l.openFiles()),
+		fetch:  newFetcher(l.piece, d.spool()),
 	}
 	p.height.Store(l.rows)
 	if d.sparse != nil {
@@ -74,6 +83,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
+	p.running = &running
 	running.Go(func() { p.schedule(ctx, r) })
 	for range l.workers {
 		running.Go(func() { p.work(ctx) })
@@ -88,6 +98,9 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 	close(p.free)
 	for s := range p.free {
 		d.buffers.put(s)
+	}
+	if f := d.catalog.filter; err == nil && last == nil && f != nil && r.All() && p.matched == 0 {
+		return f.noMatch()
 	}
 	return err
 }

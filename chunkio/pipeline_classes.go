@@ -78,16 +78,14 @@ func (k *labels) number(values *text.List, id int) (int32, error) {
 
 // labelPartition takes the labels from a key of the file's path.
 func (s *span) labelPartition(k *labels, part int) error {
-	keys, values, err := hiveParts(s.at.path)
+	text, err := s.d.catalog.partText(s.at.fileIndex, part)
 	if err != nil {
 		return err
 	}
 	n := int32(-1)
-	for i, key := range keys {
-		if key == s.d.catalog.parts[part].key && values[i] != hiveNull {
-			if n, err = k.add([]byte(values[i])); err != nil {
-				return s.faultAt(0, key, noClassRemedy, err)
-			}
+	if text != hiveNull {
+		if n, err = k.add([]byte(text)); err != nil {
+			return s.faultAt(0, s.d.catalog.parts[part].key, noClassRemedy, err)
 		}
 	}
 	for row := range s.class {

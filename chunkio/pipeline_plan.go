@@ -13,9 +13,13 @@ import (
 // read, 4,096 rows 0.96 s and 72 MB, whole row groups 0.49 s and 19 MB.
 const spanGoal = 64 << 20
 
-// openFiles is how many files a pass holds open: the one being delivered and the
-// next, whose footer is read meanwhile.
-const openFiles = 2
+// Of objects in a store, row groups are fetched ahead of those that are decoded: as many as
+// make fetchGoal, so that many requests are under way where row groups are small, but no more
+// than mostAhead, because every one may be of a file of its own, with a footer.
+const (
+	fetchGoal = 64 << 20
+	mostAhead = 8
+)
 
 // plan is how a pass uses its memory. Results never depend on it.
 type plan struct {
@@ -23,6 +27,8 @@ type plan struct {
 	buffers int   // spans in memory: decoded, waiting or being consumed
 	rows    int64 // height of a span; whole blocks, or the tallest row group
 	bytes   int64 // what all of it holds at most
+	ahead   int   // row groups opened and fetched beyond the one that is cut into spans
+	piece   int64 // what is fetched at a time into scratch files; 0 where it goes to memory
 }
 
 // needs is what the memory of a pass depends on.
@@ -35,6 +41,8 @@ type needs struct {
 	base       int64 // bytes that are held anyway: the catalog
 	files      int   // files in all
 	single     bool  // there is only one row group
+	far        bool  // some files are objects in a store
+	fetch      int64 // then: bytes that a row group's leaves take in its file, at most
 }
 
 // needs describes a pass under the Dataset's options, with the given memory in all.
@@ -84,41 +92,85 @@ func (d *Dataset) needs(memory int64) needs {
 			n.base += d.catalog.leaves[r.leaf].TextScratch
 		}
 	}
+	d.catalog.filter.addTo(&n, d.catalog)
 	n.row += 8 + 1 // positions of the rows that stay, and two bits
+	if n.far = d.catalog.far; n.far {
+		for _, l := range d.leaves() {
+			n.fetch += d.catalog.leaves[l].Packed
+		}
+		n.fetch += n.fetch/4 + fetchGap // gaps, and room for the next to be larger
+	}
 	return n
 }
 
-// bytes is what a pass holds with spans of the given height.
-func (n needs) bytes(rows int64, buffers, workers int) int64 {
-	blocks := (rows + n.height - 1) / n.height
-	files := int64(min(buffers, openFiles, n.files))
-	return n.base + files*n.openBytes + int64(workers)*n.scratch + int64(buffers)*(rows*n.row+blocks*n.block)
+// ways are the ways to fetch row groups, the best one first and last the one that takes the
+// least; of local files there is one.
+func (n needs) ways() []plan {
+	if !n.far {
+		return []plan{{}}
+	}
+	most := int(min(max(fetchGoal/max(n.fetch, 1), 1), mostAhead))
+	return []plan{{ahead: most}, {ahead: 1}, {}, {piece: spoolPart}}
 }
 
-// plan fits a pass into memory. It gives up threads before it gives up decoding
-// ahead, because without the second buffer decoding and consuming take turns; and
-// spends what is left on taller spans, up to spanGoal.
+// fetching is what fetching holds: the row groups ahead and those of the spans.
+func (n needs) fetching(l plan) int64 {
+	switch {
+	case !n.far:
+		return 0
+	case l.piece > 0:
+		return int64(l.buffers) * (l.piece + nearby)
+	}
+	return int64(l.ahead+l.buffers) * (n.fetch + nearby)
+}
+
+// openFiles is the number of files that a pass holds open: the one being delivered and the
+// next, whose footer is read meanwhile; ahead of objects in a store, some more.
+func (l plan) openFiles() int { return 2 + l.ahead }
+
+// total is what a pass holds.
+func (n needs) total(l plan) int64 {
+	blocks := (l.rows + n.height - 1) / n.height
+	files := int64(min(l.buffers+l.ahead, l.openFiles(), n.files))
+	return n.base + files*n.openBytes + int64(l.workers)*n.scratch + n.fetching(l) + int64(l.buffers)*(l.rows*n.row+blocks*n.block)
+}
+
+// plan fits a pass into memory. Fetching ahead may have half of it. Then it gives up threads
+// before it gives up decoding ahead, because without the second buffer decoding and consuming
+// take turns; and spends what is left on taller spans, up to spanGoal.
 func (n needs) plan(memory int64, threads int) (plan, error) {
 	least := min(n.height, max(n.tallest, 1))
-	l := plan{workers: threads, buffers: 2, rows: least}
-	for l.workers > 1 && n.bytes(least, l.buffers, l.workers) > memory {
+	var l plan
+	for _, way := range n.ways() {
+		l = way
+		l.workers, l.buffers, l.rows = threads, 2, least
+		if n.fetching(l) <= memory/2 && n.total(l) <= memory {
+			break
+		}
+	}
+	for l.workers > 1 && n.total(l) > memory {
 		l.workers--
 	}
-	if n.bytes(least, l.buffers, l.workers) > memory {
+	if n.total(l) > memory {
 		l.buffers = 1
 	}
-	if n.single && n.tallest*n.row <= spanGoal && n.bytes(n.tallest, 1, l.workers) <= memory {
-		l.buffers = 1 // nothing to decode ahead
+	if whole := l; n.single && n.tallest*n.row <= spanGoal {
+		whole.rows, whole.buffers = n.tallest, 1 // nothing to decode ahead
+		if n.total(whole) <= memory {
+			l.buffers = 1
+		}
 	}
-	if need := n.bytes(least, l.buffers, l.workers); need > memory {
+	if need := n.total(l); need > memory {
 		return plan{}, &stream.MemoryError{What: "reading the input", Need: need, Limit: memory}
 	}
 	perBlock := n.height*n.row + n.block
-	spare := (memory - n.bytes(0, l.buffers, l.workers)) / int64(l.buffers)
+	l.rows = 0
+	spare := (memory - n.total(l)) / int64(l.buffers)
+	l.rows = least
 	if blocks := min(spare, spanGoal) / perBlock; blocks > 1 {
 		l.rows = min(blocks*n.height, n.tallest)
 	}
-	l.bytes = n.bytes(l.rows, l.buffers, l.workers)
+	l.bytes = n.total(l)
 	return l, nil
 }
 
@@ -129,7 +181,10 @@ func (n needs) plan(memory int64, threads int) (plan, error) {
 // not known beforehand.
 func (d *Dataset) MinMemory() int64 {
 	n := d.needs(0)
-	least := n.bytes(min(n.height, max(n.tallest, 1)), 1, 1)
+	ways := n.ways()
+	l := ways[len(ways)-1]
+	l.workers, l.buffers, l.rows = 1, 1, min(n.height, max(n.tallest, 1))
+	least := n.total(l)
 	if d.pipe != nil {
 		least = 2*least + 2*batchesHeld // batchMemory rounds down
 		if d.features.label != nil {

@@ -17,23 +17,46 @@ type sampler struct {
 // newSampler finds the threshold that keeps n of rows rows; n = 0 keeps all. Cost:
 // one hash a row, once, and 8 bytes a sampled row while it runs.
 func newSampler(seed uint64, n, rows int64) sampler {
-	s := sampler{seed: seed, threshold: math.MaxUint64}
+	s := newSmallest(seed, n)
 	if n == 0 || n >= rows {
-		return s
+		return s.sampler
 	}
-	smallest := make(maxHeap, 0, n)
 	for position := range rows {
-		h := s.hash(position)
-		switch {
-		case int64(len(smallest)) < n:
-			heap.Push(&smallest, h)
-		case h < smallest[0]:
-			smallest[0] = h
-			heap.Fix(&smallest, 0)
-		}
+		s.add(position)
 	}
-	s.threshold = smallest[0]
-	return s
+	return s.found()
+}
+
+// smallest finds the sampler of n rows among those that are added.
+type smallest struct {
+	sampler
+	n      int64
+	hashes maxHeap
+	left   bool // a row that was added is not in the sample
+}
+
+func newSmallest(seed uint64, n int64) *smallest {
+	return &smallest{sampler: sampler{seed: seed, threshold: math.MaxUint64}, n: n}
+}
+
+func (s *smallest) add(position int64) {
+	h := s.hash(position)
+	switch {
+	case int64(len(s.hashes)) < s.n:
+		heap.Push(&s.hashes, h)
+		return
+	case h < s.hashes[0]:
+		s.hashes[0] = h
+		heap.Fix(&s.hashes, 0)
+	}
+	s.left = true
+}
+
+func (s *smallest) found() sampler {
+	if !s.left {
+		return s.sampler
+	}
+	return sampler{s.seed, s.hashes[0]}
 }
 
 // all reports whether every row stays.

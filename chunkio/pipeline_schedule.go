@@ -27,7 +27,7 @@ func (c *catalog) groups(r stream.Range) iter.Seq2[rowGroup, error] {
 	return func(yield func(rowGroup, error) bool) {
 		for i := range c.files {
 			f := &c.files[i]
-			g := rowGroup{file: f, fileIndex: i, path: f.path, start: f.start}
+			g := rowGroup{file: f, fileIndex: i, path: c.path(i), start: f.start}
 			for index, rows := range f.groups {
 				g.index, g.rows = index, rows
 				inside := r.All() || g.start >= r.From && g.start < r.To
@@ -70,57 +70,46 @@ func (s *shared) release() {
 type scheduler struct {
 	*pass
 	labels labels
-	file   *file
-	opened format.File
-	fileUp *shared // the open file; nil if none is
-
-	group   format.Group
-	groupUp *shared // the open row group; nil if none is
+	filter rowFilter
+	ahead
 }
 
 // schedule sends the spans of the range to the consumer, in order, and their tasks
 // to the workers. It ends at the first error, which travels in its span, or when
 // the context does; both channels are closed then.
 func (p *pass) schedule(ctx context.Context, r stream.Range) {
-	s := &scheduler{pass: p}
-	defer close(p.out)
-	defer close(p.tasks)
-	defer func() {
-		s.groupUp.release()
-		s.fileUp.release()
-	}()
 	groups := p.d.catalog.groups(r)
 	if p.d.pipe != nil {
 		groups = p.d.pipe.groups(ctx, p.d.leaves(), &p.d.opt.Meter.Bytes)
 	}
-	for g, err := range groups {
+	next, stop := iter.Pull2(groups)
+	defer stop()
+	s := &scheduler{pass: p, filter: newRowFilter(p.d), ahead: ahead{pass: p, next: next}}
+	defer close(p.out)
+	defer close(p.tasks)
+	defer s.letGo()
+	for {
+		g, err := s.take(ctx)
 		if err != nil {
 			s.sendError(ctx, err)
-			return
 		}
-		if !s.sendGroup(ctx, g) {
+		if g == nil || !s.sendGroup(ctx, g) {
 			return
 		}
 	}
 }
 
 // sendGroup cuts one row group into spans. It returns false when the pass is over.
-func (s *scheduler) sendGroup(ctx context.Context, g rowGroup) bool {
-	defer func() {
-		s.groupUp.release()
-		s.groupUp, s.group = nil, nil
-	}()
-	if g.opened != nil {
-		s.group, s.groupUp = g.opened, newShared(g.opened.Close)
-	}
-	for from := int64(0); from < g.rows; {
+func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
+	defer g.release()
+	for from := int64(0); from < g.at.rows; {
 		sp := s.takeFree(ctx)
 		if sp == nil {
 			return false
 		}
-		to := min(from+s.height.Load(), g.rows)
-		sp.reset(g, from, to)
-		err := s.prepare(ctx, sp)
+		to := min(from+s.height.Load(), g.at.rows)
+		sp.reset(g.at, from, to)
+		err := s.prepare(ctx, g, sp)
 		if err != nil {
 			sp.fail(failure{row: sp.start, column: -1, err: err})
 		}
@@ -133,17 +122,31 @@ func (s *scheduler) sendGroup(ctx context.Context, g rowGroup) bool {
 }
 
 // prepare finds the rows of a span that take part, and opens its row group if there
-// are any. Weights come first: a row of weight 0 is no row, whatever it holds.
-func (s *scheduler) prepare(ctx context.Context, sp *span) error {
+// are any. Weights come before the features: a row of weight 0 is no row, whatever it
+// holds; nor has a row a weight for which the condition is not true.
+func (s *scheduler) prepare(ctx context.Context, g *openedGroup, sp *span) error {
+	if s.d.never(g.at) {
+		skipAll(sp.skip, sp.rows)
+		return nil
+	}
 	if !sp.applySample(s.sample) {
 		return nil
 	}
-	if s.groupUp == nil {
-		if err := s.openGroup(ctx, sp.at); err != nil {
+	if undecided := s.d.undecided(g.at); undecided || s.d.features.reading() {
+		if err := s.ready(ctx, g); err != nil {
 			return sp.place(err, "")
 		}
+		sp.group, sp.groupUp = g.group, g.up.retain()
+		if undecided {
+			if err := s.filter.apply(ctx, g, sp); err != nil {
+				return err
+			}
+		}
 	}
-	sp.group, sp.groupUp = s.group, s.groupUp.retain()
+	gone := countBits(sp.skip, 0, sp.rows, sp.skip)
+	if s.matched += int64(sp.rows - gone); gone == sp.rows {
+		return nil
+	}
 	if s.d.features.weight != nil {
 		if err := sp.applyWeights(ctx); err != nil {
 			return err
@@ -192,44 +195,6 @@ func (s *scheduler) takeFree(ctx context.Context) *span {
 	}
 }
 
-// openGroup opens a row group and, if it is another one than before, its file.
-func (s *scheduler) openGroup(ctx context.Context, g rowGroup) error {
-	if s.file != g.file {
-		s.fileUp.release()
-		s.fileUp, s.file, s.opened = nil, nil, nil
-		select {
-		case s.files <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		opened, err := s.d.catalog.reopen(g.file, s.d.opt.Memory, &s.d.opt.Meter.Bytes)
-		if err != nil {
-			<-s.files
-			return err
-		}
-		s.file, s.opened = g.file, opened
-		s.fileUp = newShared(func() {
-			opened.Close()
-			<-s.files
-		})
-	}
-	leaves := s.d.leaves()
-	for i, l := range leaves {
-		leaves[i] = g.file.at(l)
-	}
-	opened, err := s.opened.Open(ctx, g.index, leaves)
-	if err != nil {
-		return err
-	}
-	file := s.fileUp.retain()
-	s.group = opened
-	s.groupUp = newShared(func() {
-		opened.Close()
-		file.release()
-	})
-	return nil
-}
-
 // leaves lists the dataset leaves that the Dataset reads.
 func (d *Dataset) leaves() []int {
 	var leaves []int
@@ -246,6 +211,11 @@ func (d *Dataset) leaves() []int {
 	}
 	if l := d.features.label; l != nil && l.leaf >= 0 {
 		leaves = append(leaves, l.leaf)
+	}
+	if f := d.catalog.filter; f != nil {
+		for _, c := range f.columns {
+			leaves = append(leaves, c.leaf)
+		}
 	}
 	slices.Sort(leaves)
 	return slices.Compact(leaves)

@@ -251,7 +251,7 @@ func (s *span) chunk(b int) *stream.Chunk {
 	switch {
 	case s.d.sparse != nil:
 		c.Sparse = s.sparse.block(b, kept)
-	case kept > 0:
+	case kept > 0 && c.Cols > 0:
 		end := (c.Cols-1)*s.rows + lo + kept
 		c.Data = s.data[lo:end:end]
 	default:

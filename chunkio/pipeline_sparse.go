@@ -56,7 +56,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	case p != nil:
 		return nil, stream.Usagef("{sparse} %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
 	default:
-		if spec.features, err = c.countFeatures(ctx, spec.indices, opt.Memory); err != nil {
+		if spec.features, err = c.countFeatures(ctx, spec.indices, opt); err != nil {
 			return nil, err
 		}
 	}
@@ -87,12 +87,14 @@ func (c *catalog) listLeaf(name string) (int, error) {
 
 // countFeatures is one more than the largest index in any row. Values that are no
 // indices are left to the pass that uses them, which names their place.
-func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (int, error) {
+func (c *catalog) countFeatures(ctx context.Context, leaf int, opt Options) (int, error) {
 	const rowsAtOnce = 8192
 	largest := -1.0
 	var rows format.Lists
-	scan := func(f *file) error {
-		opened, err := c.reopen(f, memory, nil)
+	ahead := newFetcher(spoolPart, NewScratch(opt.Spool))
+	scan := func(i int) error {
+		f := &c.files[i]
+		opened, in, err := c.reopen(ctx, i, opt.Memory, nil)
 		if err != nil {
 			return err
 		}
@@ -101,16 +103,14 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (in
 			if n == 0 {
 				continue
 			}
-			group, err := opened.Open(ctx, g, []int{f.at(leaf)})
+			group, release, err := ahead.open(ctx, opened, in, g, []int{f.at(leaf)})
 			for from := int64(0); from < n && err == nil; from += rowsAtOnce {
 				err = group.DecodeLists(ctx, f.at(leaf), from, min(from+rowsAtOnce, n), &rows)
 				for _, x := range rows.Values {
 					largest = max(largest, finiteOr(x, -1))
 				}
 			}
-			if group != nil {
-				group.Close()
-			}
+			release()
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, memory int64) (in
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if err := scan(&c.files[i]); err != nil {
+		if err := scan(i); err != nil {
 			return 0, err
 		}
 	}

@@ -151,7 +151,7 @@ func (s *span) adaptHeight() error {
 		n := s.d.needs(s.d.opt.Memory)
 		return &stream.MemoryError{
 			What: "a block of sparse rows",
-			Need: n.bytes(n.height, 2, s.d.opt.Threads) + 2*used, Limit: s.d.opt.Memory,
+			Need: n.total(plan{rows: n.height, buffers: 2, workers: s.d.opt.Threads, piece: spoolPart}) + 2*used, Limit: s.d.opt.Memory,
 		}
 	}
 	perRow := 2*used/int64(s.rows) + 1

@@ -20,8 +20,12 @@ import (
 
 // The naive twin of the whole pipeline: row by row over the planted table.
 func naive(t *table, opt Options, columns []string) (delivered, error) {
+	return naiveOf(t, opt, columns, naiveSample(opt, t.rows))
+}
+
+// naiveOf is naive of the rows in a sample.
+func naiveOf(t *table, opt Options, columns []string, sampled []bool) (delivered, error) {
 	out := delivered{missing: make([]stream.MissingCount, len(columns))}
-	sampled := naiveSample(opt, t.rows)
 	for i := range t.rows {
 		weight := 1.0
 		if opt.Weight != "" {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -105,6 +104,26 @@ func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile
 	return f, nil
 }
 
+// raw makes a file of the given size without records. undo gives it back.
+func (s *Scratch) raw(total int64) (d disk, undo func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.check(total); err != nil {
+		return nil, nil, err
+	}
+	if d, err = s.open(s.opt.Dir, total); err != nil {
+		return nil, nil, s.full(err)
+	}
+	s.used += total
+	s.most = max(s.most, s.used)
+	return d, func() {
+		d.Close() // scratch that is given up: nothing is lost if that fails
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.used -= total
+	}, nil
+}
+
 // Most is the largest size that the files had together.
 func (s *Scratch) Most() int64 {
 	s.mu.Lock()
@@ -125,20 +144,9 @@ func (s *Scratch) Close() error {
 	return errors.Join(errs...)
 }
 
-// osDisk is a file of the system.
-type osDisk struct {
-	*os.File
-	name string // where it has one
-}
-
 // openDisk makes a file of the given size without a name.
 func openDisk(dir string, total int64) (disk, error) {
-	d := &osDisk{}
-	err := atomicfile.MakeTemp(filepath.Join(dir, "ufs-scratch"), func(temp string) (err error) {
-		d.File, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		d.name = temp
-		return err
-	}, func() (*os.File, error) { return d.File, nil })
+	d, err := atomicfile.NewSpool(dir, "ufs-scratch")
 	if err != nil {
 		var out *stream.OutputError
 		if errors.As(err, &out) {
@@ -146,19 +154,8 @@ func openDisk(dir string, total int64) (disk, error) {
 		}
 		return nil, err
 	}
-	if os.Remove(d.name) == nil {
-		d.name = ""
-	}
 	if err := allocate(d.File, total); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
-}
-
-func (d *osDisk) Close() error {
-	err := d.File.Close()
-	if d.name != "" { // a system that does not remove open files
-		err = errors.Join(err, os.Remove(d.name))
-	}
-	return err
 }

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -51,6 +52,7 @@ type StatsHeader struct {
 	LeftOut  []stream.LeftOut  `json:"left_out,omitempty"`
 	Decided  []stream.LeftOut  `json:"decided,omitempty"` // left out by decision while the pass ran
 	Options  map[string]string `json:"options,omitempty"` // what shapes the statistics: label, weight, missing, sample, …
+	Table    *stream.Table     `json:"table,omitempty"`   // that all inputs are of; nil for bare files, and for parts of several
 	Inputs   []stream.Input    `json:"inputs,omitempty"`
 	Ranges   []stream.Range    `json:"ranges,omitempty"` // global rows covered
 	Warnings []string          `json:"warnings,omitempty"`
@@ -62,9 +64,9 @@ type Section struct {
 	Body io.WriterTo
 }
 
-// WriteStats writes a container to path, whole or not at all.
-func WriteStats(path string, h StatsHeader, sections ...Section) error {
-	f, err := atomicfile.Create(path)
+// WriteStats writes a container to path, a file or an object, whole or not at all.
+func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Section) error {
+	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type Selection struct {
 	Features      int            `json:"features"`
 	Options       map[string]any `json:"options"`
 	Inputs        []Input        `json:"inputs"`
+	Table         *Table         `json:"table,omitempty"` // that the inputs are the live files of
 	Passes        int            `json:"passes"`
 	Iterations    int            `json:"iterations"`
 	Converged     bool           `json:"converged"`
@@ -35,6 +36,8 @@ type Selection struct {
 	Warnings      []string       `json:"warnings"`
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`
+	// Transfer is what was fetched from object stores; nil where nothing was.
+	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
 // Selected is one chosen feature. Column is its zero-based index among the features used.

@@ -87,3 +87,11 @@ type LeftOut struct {
 }
 
 func (r Range) String() string { return fmt.Sprintf("[%d, %d)", r.From, r.To) }
+
+// Table is a table of a lake at one version, whose log tells which files are live.
+type Table struct {
+	Path    string `json:"path"`
+	Format  string `json:"format"` // "delta"
+	Version int64  `json:"version"`
+	Time    string `json:"time"` // of the version, RFC 3339
+}

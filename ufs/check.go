@@ -16,7 +16,7 @@ import (
 // default.
 type CheckRequest struct {
 	Selection *stream.Selection
-	Stats     string // of the new data
+	Stats     string // of the new data, a file or object
 	Baseline  string // statistics of the data before, for what moved since; may be empty
 
 	Tolerance float64 // share of what a fresh selection explains that may be lost; default DefaultTolerance
@@ -26,6 +26,9 @@ type CheckRequest struct {
 	Threads int
 	Memory  int64
 	Output  string
+
+	Anonymous bool          // look for no credentials of object stores and sign no request for Stats and Baseline
+	Meter     *stream.Meter // counts what is fetched from object stores
 
 	Spelling stream.Spelling
 }
@@ -64,6 +67,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	c.greedy = c.q.Method == methods.Default
 	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Default, nil, nil, 0, 0
 	c.q.Threads, c.q.Memory, c.q.Spelling = o.Threads, o.Memory, o.Spelling
+	c.q.Anonymous, c.q.Meter = o.Anonymous, o.Meter
 	if err := c.q.limits(); err != nil {
 		return nil, err
 	}
@@ -72,7 +76,12 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 		return nil, err
 	}
 	defer end()
-	return c.judge(ctx)
+	fetched := c.q.Meter.Transfer()
+	v, err := c.judge(ctx)
+	if v != nil {
+		v.Transfer = c.q.Meter.Transfer().Since(fetched)
+	}
+	return v, err
 }
 
 // checker is a check under way.

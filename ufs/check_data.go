@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -40,7 +41,12 @@ func (d *checked) release() { d.t.Gram, d.t.sym, d.e.moments = nil, nil, nil }
 
 // load reads the statistics at path as a greedy selection with the selection's settings would.
 func (c *checker) load(ctx context.Context, path string) (*checked, error) {
-	head, err := readStats(path, method.FromProfile, gram.Options{})
+	file, err := c.q.openStats(ctx, path) // once for all that is read of it
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	head, err := readStats(file, method.FromProfile, gram.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -64,19 +70,19 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 	beside := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(c.Selection.Selected))
 	limit := q.Memory
 	q.Memory = max(limit-beside, 1)
-	r, err := q.settle()
+	r, err := q.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
 	g := &gatherer{run: r, from: method.FromGram, plan: r.planSelection}
-	e, err := g.obtain(ctx)
+	e, err := g.fromFile(file)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		return nil, &stream.MemoryError{What: "this check", Need: m.Need + beside, Limit: limit}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := e.readSpread(path, r.Threads); err != nil {
+	if err := e.readSpread(file, r.Threads); err != nil {
 		return nil, err
 	}
 	s := &stream.Selection{Options: map[string]any{}, LeftOut: e.leftOut}
@@ -116,7 +122,7 @@ func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
 		if own = explained.Order; weights {
 			own = slices.DeleteFunc(slices.Clone(own), func(k int) bool { return slices.Contains(explained.Redundant, k) })
 			if d.weights, err = judge.NewWeights(kernel.NewTeam(c.q.Threads), g.Sym, g.D, own); err != nil {
-				return stream.Errorf("the selected features of %s: %w", c.Baseline, err)
+				return stream.Errorf("the selected features of %s: %w", place.Name(c.Baseline), err)
 			}
 			for _, k := range own {
 				d.kept = append(d.kept, d.names[k])
@@ -148,7 +154,7 @@ func (c *checker) applyWeights(before, now *checked) {
 		c.v.ByOldWeights = 1
 		return
 	}
-	place := func(at map[string]int, name string) int {
+	placeOf := func(at map[string]int, name string) int {
 		if k, there := at[name]; there {
 			return k
 		}
@@ -156,10 +162,10 @@ func (c *checker) applyWeights(before, now *checked) {
 	}
 	chosen, from := make([]int, len(before.kept)), make([]int, len(now.names))
 	for r, name := range before.kept {
-		chosen[r] = place(now.at, name)
+		chosen[r] = placeOf(now.at, name)
 	}
 	for k, name := range now.names {
-		from[k] = place(before.at, name)
+		from[k] = placeOf(before.at, name)
 	}
 	g := now.t.Gram
 	c.v.ByOldWeights = stream.Number(before.weights.Left(kernel.NewTeam(c.q.Threads), g.Sym, g.D, chosen, from))

@@ -24,6 +24,7 @@ type EvalRequest struct {
 	Label   string // the class column; without one there is no clustering
 	Sparse  string // as in Request; default: as the selections record
 	Missing string // as in Request; default: as the selections record
+	Where   string // as in Request: only such rows judge, whatever the selections were made of
 	Sample  int64  // judge by a seeded sample of so many rows, default 10,000; negative means all
 
 	Protocol       string   // greedy (20 runs, each the best of 10 restarts; default) or sfufs (30 runs of one)
@@ -37,10 +38,13 @@ type EvalRequest struct {
 	Resamples int
 	Methods   []method.Spec // that selections may have been made by; nil means methods.All()
 
-	Seed    uint64
-	Threads int
-	Memory  int64
-	Output  string
+	Seed      uint64
+	Threads   int
+	Memory    int64
+	Output    string
+	Version   *int64 // as in Request, and so are the two below
+	AsOf      time.Time
+	Anonymous bool
 
 	Meter    *stream.Meter
 	Progress func(Progress)
@@ -68,10 +72,10 @@ const (
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, q: Request{
-		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
+		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output, Anonymous: o.Anonymous,
 		Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
 	}}
-	if err := e.check(); err != nil {
+	if err := e.check(ctx); err != nil {
 		return nil, err
 	}
 	if err := e.q.limits(); err != nil {
@@ -80,6 +84,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	if err := e.q.input(); err != nil {
 		return nil, err
 	}
+	before := e.q.Meter.Transfer()
 	end, err := e.q.begin()
 	if err != nil {
 		return nil, err
@@ -95,13 +100,14 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	}
 	r := e.report()
 	r.Timing.Wall = time.Since(begin).Seconds()
+	r.Transfer = e.q.Meter.Transfer().Since(before)
 	r.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: e.q.Memory}
 	return r, nil
 }
 
 // check finds what no input can make right, and fills in the protocol's numbers.
-func (e *evaluator) check() error {
-	if err := (&Request{Inputs: e.Inputs}).noStats("eval clusters rows, so it needs those"); err != nil {
+func (e *evaluator) check(ctx context.Context) error {
+	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Meter: e.Meter}).noStats(ctx, "eval clusters rows, so it needs those"); err != nil {
 		return err
 	}
 	switch {
@@ -202,9 +208,9 @@ const RandomBaseline = judge.Random
 func EvalBaselines() []string { return judge.Baselines() }
 
 // Check finds what no input can make right, before any selection is read.
-func (o EvalRequest) Check() error {
+func (o EvalRequest) Check(ctx context.Context) error {
 	if len(o.Selections) == 0 {
 		o.Selections = []NamedSelection{{}}
 	}
-	return (&evaluator{EvalRequest: o}).check()
+	return (&evaluator{EvalRequest: o}).check(ctx)
 }

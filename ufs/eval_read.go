@@ -15,9 +15,9 @@ import (
 func (e *evaluator) read(ctx context.Context) error {
 	missing, fill := e.policy()
 	opt := chunkio.Options{
-		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Missing: missing,
+		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Where: e.Where, Missing: missing,
 		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
-		Memory: max(e.q.Memory-programBytes, 1), Meter: e.q.Meter, Stdin: e.Stdin,
+		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter, Stdin: e.Stdin,
 	}
 	ds, err := e.open(ctx, opt)
 	if err != nil {

@@ -30,7 +30,7 @@ func (e *evaluator) foreseeOne(ctx context.Context, s *NamedSelection, rows int6
 	if err != nil {
 		return err
 	}
-	r, err := q.settle()
+	r, err := q.settle(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,6 @@ func (e *evaluator) resample(ctx context.Context) error {
 				}
 				orders[r] = append(orders[r], j)
 			}
-			e.timing.Read += again.Timing.Read
-			e.timing.Accumulate += again.Timing.Accumulate
 			e.timing.Solve += again.Timing.Solve
 		}
 		for j := range e.results {
@@ -125,8 +123,10 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	if err != nil {
 		return q, stream.Dataf(s.Path, "%w", err)
 	}
-	q.Inputs, q.SampleRows, q.Seed = e.Inputs, rows, seed
+	q.Inputs, q.Where, q.SampleRows, q.Seed = e.Inputs, e.Where, rows, seed
 	q.Threads, q.Memory, q.Progress, q.Note, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Spelling
+	q.Anonymous, q.Version, q.AsOf = e.Anonymous, e.Version, e.AsOf
+	q.Meter = e.q.Meter // which counts reading and adding for the report too
 	if e.Label != "" {
 		q.Label = e.Label
 	}

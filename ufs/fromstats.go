@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -14,8 +15,19 @@ import (
 
 // fromStats reads the statistics file in place of the input, and refuses options that it
 // cannot serve.
-func (r *run) fromStats() (*gathered, error) {
-	seen, err := readStats(r.Stats, method.FromProfile, gram.Options{})
+func (r *run) fromStats(ctx context.Context) (*gathered, error) {
+	file, err := r.openStats(ctx, r.Stats)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return r.fromFile(file)
+}
+
+// fromFile is fromStats from the file that was opened.
+func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
+	r.Stats = file.Path() // from here on for people
+	seen, err := readStats(file, method.FromProfile, gram.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +47,7 @@ func (r *run) fromStats() (*gathered, error) {
 		return nil, err
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
-	e, err := readStats(r.Stats, r.From, opt)
+	e, err := readStats(file, r.From, opt)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		b := Budget{Limit: r.Memory, Smallest: programBytes + cost.Bytes + m.Need}
 		return nil, b.refusal()
@@ -83,7 +95,7 @@ func (r *run) recorded(e *gathered) error {
 		return stream.Usagef("{label} %s: %s records no such column%s", r.Label, r.Stats, suggest.DidYouMean(r.Label, slices.Concat(left, names)))
 	}
 	asked := r.shape()
-	for _, option := range []string{"weight", "sparse", "rows"} {
+	for _, option := range []string{"weight", "sparse", "where", "rows"} {
 		if asked[option] != "" && asked[option] != e.options[option] {
 			recorded := stream.PlainText("without it")
 			if e.options[option] != "" {

@@ -25,6 +25,7 @@ type gatherer struct {
 	check  *checkpoint // nil without a checkpoint
 
 	inputs []string // of the request, or those left after bad files were skipped
+	names  []string // of inputs, as errors name them, once they are files
 	passes int      // made so far
 	last   int      // passes expected in all, at least
 	most   int      // at most
@@ -41,7 +42,7 @@ type gatherer struct {
 // Under SkipBad a file that turns out bad is left out, and everything
 // starts again without it: sums cannot be taken back.
 func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
-	g.inputs = g.Inputs
+	g.inputs, g.names = g.Inputs, g.Inputs
 	var skipped []stream.Text
 	for {
 		e, err := g.attempt(ctx)
@@ -53,7 +54,7 @@ func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 		if !g.SkipBad || ctx.Err() != nil || !errors.As(err, &bad) || errors.Is(err, stream.ErrMissing) {
 			return nil, err
 		}
-		at := slices.Index(g.inputs, bad.Path)
+		at := slices.Index(g.names, bad.Path)
 		if at < 0 || len(g.inputs) == 1 {
 			return nil, err
 		}
@@ -91,12 +92,11 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	defer ds.Close()
 	if ds.Replayable() {
-		g.inputs = g.inputs[:0:0]
-		for _, in := range ds.Inputs() {
-			g.inputs = append(g.inputs, in.Path)
+		if ds.Table() == nil { // whose files, one by one, would be no table
+			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
 		}
 	}
-	if err := atomicfile.NotInput(g.Output, paths(ds.Inputs())...); err != nil {
+	if err := atomicfile.NotInput(g.Output, ds.Paths()...); err != nil {
 		return nil, err
 	}
 	p := &pass{g: g, opt: opt}
@@ -108,7 +108,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	if p.rows, err = g.shard.of(ds); err != nil {
 		return nil, err
 	}
-	saved, err := g.check.load(p, ds)
+	saved, err := g.check.load(ctx, p, ds)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	}
 	e.passes = g.passes
 	e.leftOut = ds.LeftOut()
-	e.inputs = ds.Inputs()
+	e.inputs, e.table = ds.Inputs(), ds.Table()
 	e.covered = []stream.Range{p.rows}
 	if p.rows.All() {
 		e.covered[0].To = e.profile.Seen
@@ -268,7 +268,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		e.options["anchors"] = strconv.Itoa(p.count)
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
-	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 {
+	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
 		e.warnings = append(e.warnings, stream.Textf("%s of %s rows were dropped because a value is missing (or the weight is 0)",
 			comma(n), comma(e.profile.Seen)))
 	}

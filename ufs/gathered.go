@@ -12,6 +12,7 @@ import (
 // gathered is what the passes over the input left, or what a statistics file holds.
 type gathered struct {
 	kind     string          // of a statistics file
+	path     string          // of the statistics file, as people may see it; merge sets it
 	columns  []stream.Column // features, those that turn out constant included
 	profile  *gram.Profile
 	moments  *gram.Moments      // nil where only a profile was asked for
@@ -20,6 +21,7 @@ type gathered struct {
 	spread   *gram.Histograms   // beside moments, of a scan; nil where a file has none
 	leftOut  []stream.LeftOut   // columns that are no features
 	decided  []stream.LeftOut   // those among them that a profile pass found useless
+	table    *stream.Table      // that the inputs are of; nil for bare files
 	inputs   []stream.Input     // all files, also those outside the rows covered
 	covered  []stream.Range     // global rows that the statistics cover
 	options  map[string]string  // what shaped them, by option

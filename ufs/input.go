@@ -21,7 +21,7 @@ func (q *Request) shape() map[string]string {
 	s := map[string]string{"missing": q.Missing}
 	for option, value := range map[string]string{
 		"columns": joinNames(q.Columns), "exclude": joinNames(q.Exclude),
-		"label": q.Label, "weight": q.Weight, "sparse": q.Sparse,
+		"label": q.Label, "weight": q.Weight, "sparse": q.Sparse, "where": q.Where,
 	} {
 		if value != "" {
 			s[option] = value

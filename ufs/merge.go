@@ -3,20 +3,21 @@ package ufs
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // MergeRequest says which statistics files to add up.
 type MergeRequest struct {
-	Files []string
-	// Window keeps the newest so many of the files: the last ones by base name, and by path
-	// where those are equal, in the order of their bytes. 0 means all.
+	Files []string // or globs of them; also in object stores
+	// Window keeps the newest so many of the files: the last ones by base name (of a URL that of
+	// its key), and by path where those are equal, in the order of their bytes. The others are not
+	// opened. 0 means all.
 	Window int
 	// Decay is the γ in (0, 1] by which rows weigh less with every newer file: the newest weighs 1,
 	// the one before γ, and so on; 0 means that all weigh 1. One file may be a total that was
@@ -26,6 +27,9 @@ type MergeRequest struct {
 	Output  string // the merged statistics file
 	Threads int    // default: one a core
 	Memory  int64  // peak resident memory in bytes, default 2 GiB
+
+	Anonymous bool          // look for no credentials of object stores and sign no request for Files
+	Meter     *stream.Meter // counts what is fetched from object stores
 }
 
 // Gathered says what a statistics file came to hold.
@@ -35,7 +39,9 @@ type Gathered struct {
 	Rows     int64 // covered
 	RowsUsed int64
 	Warnings []string
-	Outside  []string // the files that Window left out, oldest first
+	Merged   int              // statistics files that were merged; 0 of a scan
+	Outside  []string         // the files that Window left out, oldest first
+	Transfer *stream.Transfer // of the inputs; nil where nothing was fetched
 }
 
 // Merge adds statistics files of parts of the data into one: the result is what one
@@ -43,12 +49,16 @@ type Gathered struct {
 // the same rows. With Window or Decay it is what one Scan of the newest files gives, with older
 // rows weighing less: the file records both, and selections from it show them.
 func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
-	q := Request{Threads: m.Threads, Memory: m.Memory, Output: m.Output}
+	q := Request{Threads: m.Threads, Memory: m.Memory, Output: m.Output, Anonymous: m.Anonymous, Meter: m.Meter}
 	switch {
 	case len(m.Files) == 0:
 		return nil, stream.Usagef("no statistics file given")
 	case m.Output == "":
 		return nil, stream.Usagef("no output given; add {o} ALL.ufs")
+	case m.Window < 0:
+		return nil, stream.Usagef("{window} %d: want a number of files", m.Window)
+	case !(m.Decay >= 0 && m.Decay <= 1):
+		return nil, stream.Usagef("{decay} %v: want a number above 0 and up to 1, by which every day before weighs less", m.Decay)
 	}
 	if err := q.limits(); err != nil {
 		return nil, err
@@ -58,223 +68,118 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	defer end()
-	if err := atomicfile.CanWrite(m.Output); err != nil {
+	if err := atomicfile.CanWrite(ctx, m.Output); err != nil {
 		return nil, err
 	}
-	heads, from, err := headsOf(m.Files)
+	fetched := q.Meter.Transfer()
+	files, err := chunkio.ExpandStats(ctx, m.Files, q.fetching())
 	if err != nil {
 		return nil, err
 	}
-	files, outside, err := m.arrange(heads, from)
+	g := &merger{MergeRequest: m, q: &q}
+	files, outside, err := g.arrange(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	sum, err := q.mergeAll(ctx, files, from, m.Decay)
-	if err != nil {
+	if err := g.mergeAll(ctx, files); err != nil {
 		return nil, err
 	}
-	m.recordIn(sum.options)
-	if err := sum.writeStats(m.Output, nil); err != nil {
+	g.record()
+	if err := g.sum.writeStats(ctx, m.Output, nil); err != nil {
 		return nil, err
 	}
-	done := sum.summary(nil)
-	done.Outside = outside
+	done := g.sum.summary(nil, q.Meter.Transfer().Since(fetched))
+	done.Merged, done.Outside = len(files), outside
 	return done, nil
 }
 
 // summary is what there is to say of e.
-func (e *gathered) summary(say stream.Spelling) *Gathered {
+func (e *gathered) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 	return &Gathered{
-		Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), RowsUsed: e.profile.Rows, Warnings: spelled(e.warnings, say),
+		Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), RowsUsed: e.profile.Rows, Warnings: spelled(e.warnings, say), Transfer: t,
 	}
 }
 
-// mergeAll adds the files one by one, the oldest first: two states are in memory at a time.
-// With a decay what there is weighs less before the next file is added.
-func (q *Request) mergeAll(ctx context.Context, paths []string, from method.From, decay float64) (*gathered, error) {
-	states := int64(2)
-	if from == method.FromProfile { // merging samples copies rows
-		states = 3
-	}
-	m := &merger{q: q, from: from, decay: decay, opt: gram.Options{Threads: q.Threads, Limit: max((q.Memory-programBytes)/states, 1)}}
-	var sum *gathered
+// merger is a merge under way.
+type merger struct {
+	MergeRequest
+	q   *Request
+	sum *gathered // of the files so far; nil before the first, which says what kind they all are
+}
+
+// mergeAll adds the files one by one, the oldest first: two states are in memory at a time,
+// and one file is open. With a decay what there is weighs less before the next file is added.
+func (m *merger) mergeAll(ctx context.Context, paths []string) error {
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		next, err := m.read(path)
-		if err == nil && sum != nil {
-			if err = m.add(sum, next); err != nil {
-				err = stream.Errorf("cannot merge %s with %s: %w", clashing(paths[:i], next), path, err)
-			}
-		}
-		var short *stream.MemoryError
-		if errors.As(err, &short) {
-			return nil, &stream.MemoryError{What: "merging two of these files", Need: states*short.Need + programBytes, Limit: q.Memory}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if sum == nil {
-			sum = next
-		}
-	}
-	return sum, nil
-}
-
-// merger is how files are added.
-type merger struct {
-	q     *Request
-	from  method.From
-	decay float64
-	opt   gram.Options // opt.Limit bounds all of one file
-}
-
-// read reads all that is merged of a file.
-func (m *merger) read(path string) (*gathered, error) {
-	opt := m.opt
-	beside, err := spreadBytes(path)
-	if err != nil {
-		return nil, err
-	}
-	opt.Limit = max(opt.Limit-beside, 1)
-	e, err := readStats(path, m.from, opt)
-	if short := (*stream.MemoryError)(nil); errors.As(err, &short) {
-		return nil, &stream.MemoryError{What: short.What, Need: short.Need + beside, Limit: m.opt.Limit}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if m.decay > 0 { // recorded of the sum in the end; a total differs in it from a day's file
-		delete(e.options, optionDecay)
-	}
-	if m.from == method.FromProfile {
-		return e, e.readSample(path, opt.Limit)
-	}
-	return e, e.readSpread(path, m.q.Threads)
-}
-
-// add merges a newer file into sum.
-func (m *merger) add(sum, next *gathered) error {
-	if m.decay > 0 {
-		if err := sum.discount(m.decay); err != nil {
-			return stream.Usagef("{decay}: %v; {window} keeps the newest files only", err)
-		}
-	}
-	return sum.add(next)
-}
-
-// discount multiplies the weight of all rows by γ.
-func (e *gathered) discount(gamma float64) error {
-	if err := e.moments.Discount(gamma); err != nil {
-		return err
-	}
-	if e.graph != nil {
-		if err := e.graph.Discount(gamma); err != nil {
 			return err
 		}
-	}
-	if e.spread != nil {
-		return e.spread.Discount(gamma)
+		next, err := m.read(ctx, path)
+		if err != nil {
+			return err
+		}
+		if m.sum == nil {
+			m.sum = next
+			continue
+		}
+		if err = m.discount(); err == nil {
+			err = m.sum.add(next)
+		}
+		if err != nil {
+			return m.tooLittle(next.kind, 0, stream.Errorf("cannot merge %s with %s: %w",
+				place.Name(m.q.clashing(ctx, paths[:i], next)), next.path, err))
+		}
 	}
 	return nil
 }
 
-// clashing is the first of the files at paths that covers rows of next as well, and
-// else the first.
-func clashing(paths []string, next *gathered) string {
-	for _, path := range paths {
-		e, err := readStats(path, method.FromProfile, gram.Options{})
-		if err == nil && e.join(next) != nil {
-			return path
-		}
+// states is how many of a kind are in memory while two files are merged.
+func states(kind string) int64 {
+	if kind == kindProfile { // merging samples copies rows
+		return 3
 	}
-	return paths[0]
+	return 2
 }
 
-// headsOf reads what the files say of themselves, and what kind of statistics they hold; a
-// mixture is a usage error.
-func headsOf(paths []string) (heads []*gathered, from method.From, err error) {
-	for _, path := range paths {
-		s, err := readStats(path, method.FromProfile, gram.Options{})
-		if err != nil {
-			return nil, 0, err
-		}
-		if heads = append(heads, s); s.kind != heads[0].kind {
-			return nil, 0, stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", paths[0], heads[0].kind, path, s.kind)
-		}
+// read reads all that is merged of the file at path.
+func (m *merger) read(ctx context.Context, path string) (*gathered, error) {
+	file, err := m.q.openStats(ctx, path)
+	if err != nil {
+		return nil, err
 	}
-	switch heads[0].kind {
-	case kindGraph:
-		return heads, method.FromGraph, nil
-	case kindGram:
-		return heads, method.FromGram, nil
+	defer file.Close()
+	kind, err := kindOf(file)
+	if err != nil {
+		return nil, err
 	}
-	return heads, method.FromProfile, nil
+	if err := m.accepts(file, kind); err != nil {
+		return nil, err
+	}
+	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile}[kind]
+	beside := spreadBytes(file)
+	opt := gram.Options{Threads: m.q.Threads, Limit: max((m.q.Memory-programBytes)/states(kind)-beside, 1)}
+	next, err := readStats(file, from, opt)
+	if err == nil && from == method.FromProfile {
+		err = next.readSample(file, opt.Limit)
+	} else if err == nil {
+		err = next.readSpread(file, opt.Threads)
+	}
+	if err != nil {
+		return nil, m.tooLittle(kind, beside, err)
+	}
+	next.path = file.Path()
+	if m.Decay > 0 { // recorded of the sum in the end; a total differs in it from a day's file
+		delete(next.options, optionDecay)
+	}
+	return next, nil
 }
 
-// add merges o into e after making sure that they belong together.
-func (e *gathered) add(o *gathered) error {
-	if err := sameColumns(e.columns, o.columns); err != nil {
-		hint := stream.Text{}
-		if len(e.decided)+len(o.decided) > 0 {
-			hint = stream.Textf("; each part left out what is useless in it: make one profile of all parts (scan {profile-only}, merge) and scan them with {profile}")
-		}
-		return stream.Usagef("their columns differ: %v%s", err, hint)
-	}
-	if !maps.Equal(e.options, o.options) {
-		return stream.Usagef("their options differ: %v", optionsDiffer(e.options, o.options))
-	}
-	if err := e.join(o); err != nil {
+// tooLittle turns a complaint about one state's share of the memory, with so many bytes beside
+// it, into one about the limit.
+func (m *merger) tooLittle(kind string, beside int64, err error) error {
+	var short *stream.MemoryError
+	if !errors.As(err, &short) {
 		return err
 	}
-	for _, w := range o.warnings {
-		if !slices.ContainsFunc(e.warnings, func(own stream.Text) bool { return own.String() == w.String() }) {
-			e.warnings = append(e.warnings, w)
-		}
-	}
-	if err := e.addSpread(o); err != nil {
-		return err
-	}
-	switch {
-	case e.graph != nil:
-		if err := e.graph.Merge(o.graph); err != nil {
-			return err
-		}
-		return e.moments.Merge(o.moments)
-	case e.moments != nil:
-		return e.moments.Merge(o.moments)
-	case (e.sample == nil) != (o.sample == nil):
-		return stream.Usagef("only one of them has a sample of rows for anchors; make both with {profile-only} and the same {method}")
-	case e.sample != nil:
-		if err := e.sample.Merge(o.sample); err != nil {
-			return err
-		}
-	}
-	return e.profile.Merge(o.profile)
-}
-
-// addSpread merges the histograms, if both have any; without those of one part there are none
-// of the whole.
-func (e *gathered) addSpread(o *gathered) error {
-	if e.spread != nil && o.spread != nil {
-		return e.spread.Merge(o.spread)
-	}
-	if e.spread != nil || o.spread != nil {
-		e.spread = nil
-		e.warnings = append(e.warnings, stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again where check is to say how far columns moved"))
-	}
-	return nil
-}
-
-// optionsDiffer names the first option in which two runs differ.
-func optionsDiffer(a, b map[string]string) stream.Text {
-	both := maps.Clone(a)
-	maps.Copy(both, b)
-	for _, option := range sortedKeys(both) {
-		if a[option] != b[option] {
-			return stream.Textf("%v %q against %q", stream.Option(option), a[option], b[option])
-		}
-	}
-	return stream.PlainText("unknown")
+	return &stream.MemoryError{What: "merging two of these files", Need: states(kind)*(short.Need+beside) + programBytes, Limit: m.q.Memory}
 }

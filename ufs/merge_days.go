@@ -2,11 +2,12 @@ package ufs
 
 import (
 	"cmp"
-	"path/filepath"
+	"context"
 	"slices"
 	"strconv"
 
-	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -16,92 +17,115 @@ const (
 	optionDecay  = "decay"
 )
 
-// arrange orders the files of the request, the oldest first, where a window or a decay makes
-// the order matter, and says which are outside the window. heads are what the files say of
-// themselves.
-func (m *MergeRequest) arrange(heads []*gathered, from method.From) (files, outside []string, err error) {
-	switch {
-	case m.Window < 0:
-		return nil, nil, stream.Usagef("{window} %d: want a number of files", m.Window)
-	case !(m.Decay >= 0 && m.Decay <= 1):
-		return nil, nil, stream.Usagef("{decay} %v: want a number above 0 and up to 1, by which every day before weighs less", m.Decay)
-	case m.Decay > 0 && from == method.FromProfile:
-		return nil, nil, stream.Usagef("{decay} is for statistics to select from, and %s holds a profile only", m.Files[0])
-	}
-	days, err := m.sorted(heads)
-	if err != nil {
-		return nil, nil, err
-	}
-	if n := len(days) - m.Window; m.Window > 0 && n > 0 {
-		for _, d := range days[:n] {
-			outside = append(outside, d.path)
-		}
-		days = days[n:]
-	}
-	for _, d := range days {
-		files = append(files, d.path)
-	}
-	return files, outside, nil
-}
-
-// dayFile is a statistics file, and what it records of being a total of days.
-type dayFile struct {
-	path, window, decay string
-}
-
-// sorted puts the files in the order of their names, after the total of the days before them.
-func (m *MergeRequest) sorted(heads []*gathered) ([]dayFile, error) {
-	days := make([]dayFile, len(heads))
-	for i, h := range heads {
-		days[i] = dayFile{m.Files[i], h.options[optionWindow], h.options[optionDecay]}
-	}
+// arrange orders the files, the oldest first, where a window or a decay makes the order
+// matter, and says which are outside the window.
+func (m *merger) arrange(ctx context.Context, files []string) (days, outside []string, err error) {
 	if m.Window == 0 && m.Decay == 0 {
-		return days, m.alike(days)
+		return files, nil, nil
 	}
-	slices.SortFunc(days, func(a, b dayFile) int {
-		return cmp.Or(
-			cmp.Compare(isSet(b.decay), isSet(a.decay)),
-			cmp.Compare(filepath.Base(a.path), filepath.Base(b.path)),
-			cmp.Compare(a.path, b.path))
+	days = slices.Clone(files)
+	slices.SortFunc(days, func(a, b string) int {
+		return cmp.Or(cmp.Compare(place.Base(a), place.Base(b)), cmp.Compare(a, b))
 	})
-	for i, d := range days {
-		switch recorded, _ := strconv.ParseFloat(d.decay, 64); {
-		case d.window != "":
-			return nil, stream.Usagef("%s is the total of a window of %s files already; merge the files that it was made from, and the new ones, with {window}", d.path, d.window)
-		case d.decay == "":
-		case m.Window > 0:
-			return nil, stream.Usagef("%s is a decayed total already, of days that {window} cannot tell apart; merge the files of the days", d.path)
-		case recorded != m.Decay:
-			return nil, stream.Usagef("{decay} %v: %s was merged with {decay} %s; go on with that, or merge the files of the days", m.Decay, d.path, d.decay)
-		case i > 0:
-			return nil, stream.Usagef("%s and %s are both decayed totals, and {decay} goes on from one; add them without {decay} first, which takes their newest days for the same", days[0].path, d.path)
+	if m.Window == 0 {
+		days, err = m.totalFirst(ctx, days)
+		return days, nil, err
+	}
+	n := max(len(days)-m.Window, 0)
+	for _, path := range days[:n] {
+		outside = append(outside, place.Name(path))
+	}
+	return days[n:], outside, nil
+}
+
+// totalFirst moves the total of the days before to the front. Only headers are read for this: of
+// files in stores little more than those is fetched.
+func (m *merger) totalFirst(ctx context.Context, days []string) ([]string, error) {
+	for i, path := range days {
+		h, err := chunkio.ReadStatsHeader(ctx, path, m.q.fetching())
+		if err != nil {
+			return nil, err
+		}
+		if h.Options[optionDecay] != "" {
+			return slices.Concat(days[i:i+1], days[:i], days[i+1:]), nil
 		}
 	}
 	return days, nil
 }
 
-// alike refuses to add a total of days to what is none, without saying how days weigh.
-func (m *MergeRequest) alike(days []dayFile) error {
-	for _, d := range days[1:] {
-		if first := days[0]; d.decay != first.decay {
-			total, other := first, d
-			if first.decay == "" {
-				total, other = d, first
-			}
-			return stream.Usagef("%s is a total of days that weigh less the older they are ({decay} %s), and %s is not; merge them with {decay} %[2]s: the total is then that of the days before", total.path, total.decay, other.path)
-		}
+// accepts refuses a file that cannot be added to those before it, by what it records.
+func (m *merger) accepts(file *chunkio.StatsReader, kind string) error {
+	path, window, decay := file.Path(), file.Header.Options[optionWindow], file.Header.Options[optionDecay]
+	switch recorded, _ := strconv.ParseFloat(decay, 64); {
+	case m.sum != nil && m.sum.kind != kind:
+		return stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", m.sum.path, m.sum.kind, path, kind)
+	case m.Decay > 0 && kind == kindProfile:
+		return stream.Usagef("{decay} is for statistics to select from, and %s holds a profile only", path)
+	case m.Window == 0 && m.Decay == 0:
+		return m.alike(path, decay)
+	case window != "":
+		return stream.Usagef("%s is the total of a window of %s files already; merge the files that it was made from, and the new ones, with {window}", path, window)
+	case decay == "":
+	case m.Window > 0:
+		return stream.Usagef("%s is a decayed total already, of days that {window} cannot tell apart; merge the files of the days", path)
+	case recorded != m.Decay:
+		return stream.Usagef("{decay} %v: %s was merged with {decay} %s; go on with that, or merge the files of the days", m.Decay, path, decay)
+	case m.sum != nil: // the first total goes first
+		return stream.Usagef("%s and %s are both decayed totals, and {decay} goes on from one; add them without {decay} first, which takes their newest days for the same", m.sum.path, path)
 	}
 	return nil
 }
 
-func isSet(s string) int { return min(len(s), 1) }
+// alike refuses to add a total of days to what is none, without saying how days weigh.
+func (m *merger) alike(path, decay string) error {
+	if m.sum == nil || m.sum.options[optionDecay] == decay {
+		return nil
+	}
+	total, other := m.sum.path, path
+	if m.sum.options[optionDecay] == "" {
+		total, other = path, m.sum.path
+	}
+	return stream.Usagef("%s is a total of days that weigh less the older they are ({decay} %s), and %s is not; merge them with {decay} %[2]s: the total is then that of the days before",
+		total, cmp.Or(m.sum.options[optionDecay], decay), other)
+}
 
-// recordIn records how files were merged among the options of the whole.
-func (m *MergeRequest) recordIn(options map[string]string) {
+// discount multiplies the weight of all rows so far by γ, if there is one.
+func (m *merger) discount() error {
+	if m.Decay == 0 {
+		return nil
+	}
+	if err := m.sum.discount(m.Decay); err != nil {
+		return stream.Usagef("{decay}: %v; {window} keeps the newest files only", err)
+	}
+	return nil
+}
+
+// discount multiplies the weight of all rows by γ.
+func (e *gathered) discount(gamma float64) error {
+	if err := e.moments.Discount(gamma); err != nil {
+		return err
+	}
+	if e.graph != nil {
+		if err := e.graph.Discount(gamma); err != nil {
+			return err
+		}
+	}
+	if e.spread != nil {
+		return e.spread.Discount(gamma)
+	}
+	return nil
+}
+
+// record records how the files were merged among the options of the whole.
+func (m *merger) record() {
+	e := m.sum
+	if e.options == nil {
+		e.options = make(map[string]string)
+	}
 	if m.Window > 0 {
-		options[optionWindow] = strconv.Itoa(m.Window)
+		e.options[optionWindow] = strconv.Itoa(m.Window)
 	}
 	if m.Decay > 0 {
-		options[optionDecay] = strconv.FormatFloat(m.Decay, 'g', -1, 64)
+		e.options[optionDecay] = strconv.FormatFloat(m.Decay, 'g', -1, 64)
 	}
 }

@@ -41,6 +41,8 @@ func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 			q.Weight = text
 		case "sparse":
 			q.Sparse = text
+		case "where":
+			q.Where = text
 		case "missing":
 			q.Missing = text
 		case "scale":

@@ -19,7 +19,8 @@ const Release = "0.1.0"
 // MaxScratch, {o} for Output; the others are called like their fields.
 type Request struct {
 	// Inputs are Parquet or Arrow IPC files, globs, directories (with key=value
-	// partitions), @lists of those, or - for an Arrow IPC stream on Stdin.
+	// partitions), URLs of object stores for any of those, @lists of those, - for an
+	// Arrow IPC stream on Stdin, or a Delta table: its folder, or delta:// before it.
 	Inputs []string
 	Stdin  io.Reader
 	// Stats is a statistics file (see Scan) to select from in place of Inputs.
@@ -30,6 +31,7 @@ type Request struct {
 	Weight           string   // column of row weights: never a feature
 	Sparse           string   // list columns of sparse rows: "indices,values[,features]"
 	Missing          string   // error (default), drop-row, mean, zero
+	Where            string   // a condition; only rows for which it is true take part: see chunkio.Options
 	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
 	SkipBad          bool     // leave out files that cannot be read, with a warning
 
@@ -54,8 +56,16 @@ type Request struct {
 	Checkpoint      string
 	CheckpointEvery time.Duration
 
-	// Output is where the caller will put the result: refused where that is an input.
+	// Output is where the caller will put the result, a file or the URL of an object:
+	// refused where that is an input.
 	Output string
+
+	// Version is the version to read of a Delta table, and AsOf the time whose newest version is
+	// read; nil and zero read the newest.
+	Version *int64
+	AsOf    time.Time
+	// Anonymous looks for no credentials of object stores and signs no request for an input.
+	Anonymous bool
 
 	Meter    *stream.Meter     // counts rows, bytes and busy time as the run goes on
 	Progress func(Progress)    // hears of every pass; nil shows nothing

@@ -18,7 +18,7 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 	}
 	d := &drawn{profile: &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}, sample: whole.sample}
 	wanted := make([]bool, len(whole.columns))
-	holes := whole.profile.Rows != whole.profile.Seen
+	holes := whole.profile.Rows != whole.profile.Seen && whole.options["where"] == "" // else seen are others too
 	for j, col := range whole.columns {
 		if slices.ContainsFunc(p.opt.LeaveOut, func(l stream.LeftOut) bool { return l.Name == col.Name }) {
 			continue
@@ -34,7 +34,7 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 			r.Missing, r.Name)
 	}
 	asked := r.shape()
-	for _, option := range []string{"rows", "sparse"} {
+	for _, option := range []string{"rows", "sparse", "where"} {
 		if asked[option] != whole.options[option] {
 			return nil, stream.Usagef("%v %q, but {profile} was made with %q; make both alike", stream.Option(option), asked[option], whole.options[option])
 		}

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -49,10 +50,10 @@ func (e *gathered) sections() []chunkio.Section {
 
 // writeStats writes e as a statistics file. Its warnings keep the spelling of who gathers:
 // to a reader they are plain text.
-func (e *gathered) writeStats(path string, say stream.Spelling) error {
+func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	h := chunkio.StatsHeader{
 		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
-		Options: e.options, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
+		Options: e.options, Table: e.table, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
 	}
 	switch {
 	case e.graph != nil:
@@ -60,25 +61,44 @@ func (e *gathered) writeStats(path string, say stream.Spelling) error {
 	case e.moments != nil:
 		h.Kind = kindGram
 	}
-	return chunkio.WriteStats(path, h, append([]chunkio.Section{{Name: profileSection, Body: e.profile}}, e.sections()...)...)
+	return chunkio.WriteStats(ctx, path, h, append([]chunkio.Section{{Name: profileSection, Body: e.profile}}, e.sections()...)...)
+}
+
+// openStats opens a statistics file to read all that is wanted of it: one in a store is
+// downloaded by this.
+func (q *Request) openStats(ctx context.Context, path string) (*chunkio.StatsReader, error) {
+	return chunkio.OpenStats(ctx, path, q.fetching())
+}
+
+// fetching says how files that are no data are fetched.
+func (q *Request) fetching() chunkio.FetchOptions {
+	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}
+}
+
+// kindOf is the kind of the statistics in a file.
+func kindOf(r *chunkio.StatsReader) (string, error) {
+	if kind := r.Header.Kind; !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
+		return "", stream.Usagef("%s holds a %s, not statistics to select from", r.Path(), kind)
+	}
+	return r.Header.Kind, nil
+}
+
+// recordedIn is what the header of a statistics file says, without any statistics.
+func recordedIn(h chunkio.StatsHeader) *gathered {
+	return &gathered{
+		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, inputs: h.Inputs,
+		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
+	}
 }
 
 // readStats reads as much of a statistics file as n says, and what is not there is an
 // error; a sample of rows is left to readSample. opt bounds all of it together.
-func readStats(path string, n method.From, opt gram.Options) (*gathered, error) {
-	r, err := chunkio.OpenStats(path)
-	if err != nil {
+func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options) (*gathered, error) {
+	if _, err := kindOf(r); err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	h := r.Header
-	if !slices.Contains([]string{kindGraph, kindGram, kindProfile}, h.Kind) {
-		return nil, stream.Usagef("%s holds a %s, not statistics to select from", path, h.Kind)
-	}
-	e := &gathered{
-		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, inputs: h.Inputs,
-		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
-	}
+	h, path := r.Header, r.Path()
+	e := recordedIn(h)
 	switch {
 	case n == method.FromGram && h.Kind == kindProfile:
 		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
@@ -86,39 +106,39 @@ func readStats(path string, n method.From, opt gram.Options) (*gathered, error) 
 		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} METHOD {o} FILE.ufs, with the method that selects", path)
 	case n == method.FromProfile:
 		e.profile = gram.NewProfile(len(e.columns))
-		return e, readSection(r, path, profileSection, e.profile)
+		return e, readSection(r, profileSection, e.profile)
 	}
 	if n == method.FromGraph {
-		return e, e.readGraph(r, path, opt)
+		return e, e.readGraph(r, opt)
 	}
-	return e, e.readMoments(r, path, opt)
+	return e, e.readMoments(r, opt)
 }
 
-func (e *gathered) readMoments(r *chunkio.StatsReader, path string, opt gram.Options) error {
+func (e *gathered) readMoments(r *chunkio.StatsReader, opt gram.Options) error {
 	e.moments = gram.NewMoments(len(e.columns), opt)
 	e.profile = &e.moments.Profile
-	return readSection(r, path, momentsSection, e.moments)
+	return readSection(r, momentsSection, e.moments)
 }
 
 // readGraph reads the moments and the graph, within opt.Limit bytes together.
-func (e *gathered) readGraph(r *chunkio.StatsReader, path string, opt gram.Options) error {
-	beside, err := e.graphBytes(path, opt.Threads)
+func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options) error {
+	beside, err := e.graphBytes(r.Path(), opt.Threads)
 	if err != nil {
 		return err
 	}
 	own := opt
 	own.Limit = max(opt.Limit-beside, 1)
-	if err := e.readMoments(r, path, own); err != nil {
+	if err := e.readMoments(r, own); err != nil {
 		var m *stream.MemoryError
 		if errors.As(err, &m) {
-			return &stream.MemoryError{What: "the statistics in " + path, Need: m.Need + beside, Limit: opt.Limit, Option: m.Option}
+			return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: m.Need + beside, Limit: opt.Limit, Option: m.Option}
 		}
 		return err
 	}
 	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: beside}); err != nil {
 		return err
 	}
-	return readSection(r, path, graphSection, e.graph)
+	return readSection(r, graphSection, e.graph)
 }
 
 // graphBytes is what the graph in a file with e's header holds at most.
@@ -132,82 +152,67 @@ func (e *gathered) graphBytes(path string, workers int) (int64, error) {
 }
 
 // readSample reads the sample of rows of a profile, if it has one, within so many bytes.
-func (e *gathered) readSample(path string, limit int64) error {
-	r, err := chunkio.OpenStats(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(sampleSection) {
 		return nil
 	}
 	e.sample = anchor.NewSampler(len(e.columns), anchor.SamplerOptions{Limit: limit})
-	return readSection(r, path, sampleSection, e.sample)
+	return readSection(r, sampleSection, e.sample)
 }
 
 // spreadBytes is what the histograms of a file hold; 0 where it has none.
-func spreadBytes(path string) (int64, error) {
-	r, err := chunkio.OpenStats(path)
-	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
+func spreadBytes(r *chunkio.StatsReader) int64 {
 	if !r.Has(spreadSection) {
-		return 0, nil
+		return 0
 	}
-	return gram.HistogramsBytes(len(r.Header.Columns)), nil
+	return gram.HistogramsBytes(len(r.Header.Columns))
 }
 
 // readSpread reads the histograms of a file, if it has any.
-func (e *gathered) readSpread(path string, threads int) error {
-	r, err := chunkio.OpenStats(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func (e *gathered) readSpread(r *chunkio.StatsReader, threads int) error {
 	if !r.Has(spreadSection) {
 		return nil
 	}
 	e.spread = gram.NewHistograms(len(e.columns), threads)
-	return readSection(r, path, spreadSection, e.spread)
+	return readSection(r, spreadSection, e.spread)
 }
 
 // restore reads the states of e from a checkpoint.
-func (e *gathered) restore(path string) error {
-	r, err := chunkio.OpenStats(path)
+func (e *gathered) restore(ctx context.Context, path string) error {
+	r, err := chunkio.OpenStats(ctx, path, chunkio.FetchOptions{})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if err := readSection(r, path, momentsSection, e.moments); err != nil {
+	if err := readSection(r, momentsSection, e.moments); err != nil {
 		return err
 	}
 	if e.spread != nil {
-		if err := readSection(r, path, spreadSection, e.spread); err != nil {
+		if err := readSection(r, spreadSection, e.spread); err != nil {
 			return err
 		}
 	}
 	if e.graph == nil {
 		return nil
 	}
-	return readSection(r, path, graphSection, e.graph)
+	return readSection(r, graphSection, e.graph)
 }
 
 // readSection reads a section to its very end, where its checksum is verified.
-func readSection(r *chunkio.StatsReader, path, name string, to io.ReaderFrom) error {
+func readSection(r *chunkio.StatsReader, name string, to io.ReaderFrom) error {
 	body, err := r.SectionReader(name)
 	if err != nil {
 		return err
 	}
 	if _, err := to.ReadFrom(body); err != nil {
-		return stream.Dataf(path, "section %q: %w", name, err)
+		return stream.Dataf(r.Path(), "section %q: %w", name, err)
 	}
 	var one [1]byte
 	switch _, err := io.ReadFull(body, one[:]); err {
 	case io.EOF:
 		return nil
 	case nil:
-		return stream.Dataf(path, "section %q is longer than its contents", name)
+		return stream.Dataf(r.Path(), "section %q is longer than its contents", name)
 	default:
 		return err
 	}

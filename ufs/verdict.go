@@ -34,6 +34,8 @@ type Verdict struct {
 	Gone       []stream.LeftOut `json:"gone"` // features of the selection that the new data has no use of
 	Columns    []ColumnShift    `json:"columns"`
 	Warnings   []string         `json:"warnings"`
+
+	Transfer *stream.Transfer `json:"transfer,omitempty"` // of the statistics; nil where nothing was fetched
 }
 
 // ColumnShift says how far a feature's values moved, from the baseline, or without one from

@@ -9,7 +9,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -35,13 +37,13 @@ gone, the exit code is 6: select again. The default tolerance is %.0f %%.
 With --baseline, statistics of the data before, it also says how far each column moved
 (population stability index of the histograms), and what the weights fitted to that data
 leave unexplained of the new. Columns that moved are a warning; with --psi-limit they are a
-reason to select again.
+reason to select again. The files may lie in object stores.
 
   ufs-stream check --selection sel.json --stats today.ufs
   ufs-stream check --selection sel.json --stats today.ufs --baseline month.ufs --psi-limit 0.25`, 100*ufs.DefaultTolerance),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return stream.Usagef("check: %s: it takes no INPUT; give the statistics of new data with --stats", args[0])
+				return stream.Usagef("check: %s: it takes no INPUT; give the statistics of new data with --stats", place.Name(args[0]))
 			}
 			return nil
 		},
@@ -54,12 +56,13 @@ reason to select again.
 	fs.Float64Var(&o.check.Tolerance, "tolerance", ufs.DefaultTolerance, "`SHARE` of what a fresh selection explains that may be lost")
 	fs.Float64Var(&o.check.PSILimit, "psi-limit", 0, "select again where a column moved by this `INDEX`, as 0.25 (default: a warning only)")
 	o.limits(fs)
+	o.stores(fs)
 	o.output.add(fs, verdictFormats()...)
 	return cmd
 }
 
 func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
-	if err := o.output.resolve(verdictFormats()...); err != nil {
+	if err := o.output.resolve(cmd.Context(), verdictFormats()...); err != nil {
 		return err
 	}
 	q, err := o.request(c, cmd, nil, o.output.path)
@@ -78,10 +81,11 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 	if err := atomicfile.NotInput(o.output.path, o.selection); err != nil {
 		return err
 	}
-	if r.Selection, err = ufs.ReadSelection(o.selection); err != nil {
+	if r.Selection, err = ufs.ReadSelection(cmd.Context(), o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}); err != nil {
 		return err
 	}
 	r.Threads, r.Memory, r.Output, r.Spelling = q.Threads, q.Memory, q.Output, q.Spelling
+	r.Anonymous, r.Meter = q.Anonymous, q.Meter
 	v, err := ufs.Check(cmd.Context(), r)
 	if v == nil {
 		return err
@@ -89,7 +93,7 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 	stale := err
 	c.warn(v.Warnings)
 	// The verdict is written whatever it is.
-	err = c.write(o.output.path, func(w io.Writer) error {
+	err = c.write(cmd.Context(), o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {
 			return writeJSON(w, v)
 		}
@@ -143,14 +147,12 @@ func (c *cli) checkTable(w io.Writer, v *ufs.Verdict) error {
 		}
 	}
 	if !v.Again {
-		_, err := fmt.Fprintln(w, "\nthe selection still serves")
-		return err
+		fmt.Fprintln(w, "\nthe selection still serves")
+		return transferFoot(w, v.Transfer)
 	}
 	fmt.Fprintln(w, "\nselect again:")
 	for _, why := range v.Why {
-		if _, err := fmt.Fprintln(w, " ", why); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, " ", why)
 	}
-	return nil
+	return transferFoot(w, v.Transfer)
 }

@@ -157,7 +157,7 @@ func (s section) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, s.Reade
 // section that none knows.
 func withoutHistograms(t *testing.T, path, to string) string {
 	t.Helper()
-	r, err := chunkio.OpenStats(path)
+	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func withoutHistograms(t *testing.T, path, to string) string {
 		}
 		sections = append(sections, chunkio.Section{Name: name, Body: section{body}})
 	}
-	if err := chunkio.WriteStats(to, r.Header, sections...); err != nil {
+	if err := chunkio.WriteStats(t.Context(), to, r.Header, sections...); err != nil {
 		t.Fatal(err)
 	}
 	return to
@@ -192,7 +192,7 @@ func TestStatsOfOtherVersions(t *testing.T) {
 		if r.code != exit.Done || !strings.Contains(r.err, "without histograms") {
 			t.Errorf("exit code %d: %s", r.code, r.err)
 		}
-		s, err := chunkio.OpenStats(at("both.ufs"))
+		s, err := chunkio.OpenStats(t.Context(), at("both.ufs"), chunkio.FetchOptions{})
 		if err != nil || s.Has("histograms") {
 			t.Errorf("histograms of a part: %v", err)
 		}

@@ -305,7 +305,7 @@ func TestDecayOfOne(t *testing.T) {
 // sectionOf is what a section of a statistics file holds.
 func sectionOf(t *testing.T, path, name string) string {
 	t.Helper()
-	r, err := chunkio.OpenStats(path)
+	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

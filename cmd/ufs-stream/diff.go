@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -8,18 +9,26 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
+// diffFlags are the flags of diff.
+type diffFlags struct {
+	requestFlags
+	output outputFlags
+}
+
 func newDiff(c *cli) *cobra.Command {
-	var o outputFlags
+	var o diffFlags
 	cmd := &cobra.Command{
 		Use:   "diff OLD.json NEW.json",
 		Short: "Say what changed from one selection to another",
 		Long: `Say which features came and which went from an old selection to a new one, what stands
-for those that went, which moved in rank, and which settings differ.
+for those that went, which moved in rank, and which settings differ. Both may lie in object
+stores.
 
   ufs-stream diff yesterday.json today.json
   ufs-stream diff yesterday.json today.json --format json`,
@@ -29,33 +38,36 @@ for those that went, which moved in rank, and which settings differ.
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return c.diff(args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.diff(cmd.Context(), args, &o) },
 	}
-	o.add(cmd.Flags(), verdictFormats()...)
+	o.stores(cmd.Flags())
+	o.output.add(cmd.Flags(), verdictFormats()...)
 	return cmd
 }
 
 // verdictFormats are the forms of what diff and check say.
 func verdictFormats() []string { return []string{"table", "json"} }
 
-func (c *cli) diff(args []string, o *outputFlags) error {
-	if err := o.resolve(verdictFormats()...); err != nil {
+func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
+	if err := o.output.resolve(ctx, verdictFormats()...); err != nil {
 		return err
 	}
-	if err := atomicfile.NotInput(o.path, args...); err != nil {
+	if err := atomicfile.NotInput(o.output.path, args...); err != nil {
 		return err
 	}
+	from := chunkio.FetchOptions{Anonymous: o.req.Anonymous, Meter: new(stream.Meter)}
 	var sides [2]*stream.Selection
 	for i, path := range args {
-		s, err := ufs.ReadSelection(path)
+		s, err := ufs.ReadSelection(ctx, path, from)
 		if err != nil {
 			return err
 		}
 		sides[i] = s
 	}
+	c.noteTransfer(from.Meter.Transfer())
 	d := ufs.Diff(sides[0], sides[1])
-	return c.write(o.path, func(w io.Writer) error {
-		if o.format == "json" {
+	return c.write(ctx, o.output.path, func(w io.Writer) error {
+		if o.output.format == "json" {
 			return writeJSON(w, d)
 		}
 		return c.diffTable(w, d)

@@ -20,6 +20,7 @@ func graphRequests() []string {
 	return []string{
 		"--method sfufs", "--method sfufs --constraint scatter --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy",
 		"--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
+		"--method sfufs --where x000>0",
 	}
 }
 
@@ -30,6 +31,7 @@ func rowsRequests() []string {
 		"--method hufs --clusters 4", "--method hufs --tree correlation --alpha 0.1x", "--method eufs --missing zero --scale standard --mu 50",
 		"--method eufs --seed 5 --rows 500 --sample 300 --neighbors 4 --label x000 --exclude x04*",
 		"--method cpufs --clusters 4 --shape 5x10", "--method cpufs --sample 300 --seed 4 --neighbors 3 --shape 5x10",
+		"--method eufs --clusters 4 --where x000>0", "--method cpufs --sample 300 --where x000>0 --neighbors 3 --shape 5x10",
 		"--method cpufsnn --nu 0.5 --alpha 2 --beta 0.3 --eta 1000 --graph anchor --anchors 40 --anchor-method kmeans --shape 5x10",
 	}
 }

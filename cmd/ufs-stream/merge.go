@@ -16,13 +16,17 @@ func newMerge(c *cli) *cobra.Command {
 		Use:   "merge A.ufs B.ufs… -o ALL.ufs",
 		Short: "Add statistics files",
 		Long: `Add statistics files of parts of the data: the result is that of one scan over all of
-it. Refuses files of other columns or options, and files that cover the same rows.
+it. Refuses files of other columns or options, and files that cover the same rows. Files
+may be globs, and lie in object stores; quote a glob of those:
+
+  ufs-stream merge 's3://bucket/parts/*.ufs' -o s3://bucket/all.ufs
 
 With --window or --decay the files are those of days, or of whatever comes one by one: they
 are taken in the order of their base names (bytes), so name them by date. --window 30 keeps
-the last 30; --decay 0.9 lets every file weigh 0.9 times what the one after it does. A total
-that was merged with --decay goes first, whatever its name: yesterday's total times 0.9 and
-today's file is today's total, without reading the other days again.
+the last 30 and does not open the others; --decay 0.9 lets every file weigh 0.9 times what
+the one after it does. A total that was merged with --decay goes first, whatever its name:
+yesterday's total times 0.9 and today's file is today's total, without reading the other
+days again.
 
   ufs-stream merge stats/*.ufs --window 30 -o month.ufs
   ufs-stream merge total.ufs stats/2026-11-22.ufs --decay 0.9 -o new.ufs && mv new.ufs total.ufs`,
@@ -37,7 +41,7 @@ today's file is today's total, without reading the other days again.
 			case isSet("decay") && !(m.Decay > 0 && m.Decay <= 1):
 				return stream.Usagef("--decay %v: want a number above 0 and up to 1", m.Decay)
 			}
-			m.Files, m.Threads, m.Memory = args, q.Threads, q.Memory
+			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter = args, q.Threads, q.Memory, q.Anonymous, q.Meter
 			sum, err := ufs.Merge(cmd.Context(), m)
 			if err != nil {
 				return err
@@ -46,14 +50,16 @@ today's file is today's total, without reading the other days again.
 			for _, path := range sum.Outside {
 				c.note("outside the window of %d: %s", m.Window, path)
 			}
-			c.note("merged %s: %s, %s rows", plural(len(args)-len(sum.Outside), "statistics file"), plural(sum.Inputs, "input"), humanize.Comma(sum.Rows))
+			c.noteTransfer(sum.Transfer)
+			c.note("merged %s: %s, %s rows", plural(sum.Merged, "statistics file"), plural(sum.Inputs, "input"), humanize.Comma(sum.Rows))
 			return nil
 		},
 	}
-	o.limits(cmd.Flags())
 	fs := cmd.Flags()
+	o.limits(fs)
+	o.stores(fs)
 	fs.IntVar(&m.Window, "window", 0, "only the last `N` of the files by name (default: all)")
 	fs.Float64Var(&m.Decay, "decay", 0, "every file weighs `G` times what the next one by name does, 0 < G <= 1 (default: all weigh the same)")
-	fs.StringVarP(&m.Output, "output", "o", "", "the merged statistics `FILE`")
+	fs.StringVarP(&m.Output, "output", "o", "", "the merged statistics `FILE`, or an object (s3://, gs://, azblob://)")
 	return cmd
 }

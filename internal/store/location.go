@@ -1,7 +1,9 @@
 package store
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -9,11 +11,12 @@ import (
 //
 //	s3://BUCKET/KEY?endpoint=http://127.0.0.1:7070&use_path_style=true&region=us-east-1&profile=P
 //	gs://BUCKET/KEY?endpoint=…
-//	azblob://CONTAINER/KEY?storage_account=A&endpoint=…
+//	azblob://CONTAINER/KEY?storage_account=A&endpoint=… (or domain=…&protocol=https)
 //	https://HOST/PATH?ANYTHING (http:// too)
 //
 // and anonymous=true with each of the first three. A key may hold any character; ? begins
-// the query only where the name of a parameter and = follow it, so that it can be a glob's.
+// the query only where the name of a parameter and = follow it, so that it can be a glob's,
+// and of several such ? the last one does, so that String can write every key.
 // Of https:// all behind ? is the server's, and may be secret: Name leaves it out.
 type Location struct {
 	Scheme, Bucket, Key string // of https: the host, and the path without its first /
@@ -31,9 +34,6 @@ func IsURL(arg string) bool {
 	return false
 }
 
-// Parse reads a URL. Errors are *stream.UsageError and repeat nothing that may be secret.
-func Parse(arg string) (Location, error) { return Location{}, errUnbuilt }
-
 // WithKey is the location of another key in the same bucket, with the same parameters.
 func (l Location) WithKey(key string) Location {
 	l.Key = key
@@ -41,10 +41,27 @@ func (l Location) WithKey(key string) Location {
 }
 
 // String is the URL that Parse reads back.
-func (l Location) String() string { return l.Scheme + "://" + l.Bucket + "/" + l.Key }
+func (l Location) String() string {
+	s := l.Scheme + "://" + l.Bucket + "/" + l.Key
+	switch {
+	case l.web() && l.raw != "":
+		return s + "?" + l.raw
+	case l.web():
+		return s
+	case len(l.query) > 0:
+		return s + "?" + l.parameters()
+	case parameterAt(l.Key) >= 0:
+		// The key ends in what looks like a query; one that changes nothing goes behind it.
+		return s + "?anonymous=false"
+	}
+	return s
+}
 
 // Name is the URL as people and files may see it: String, but for https:// without query.
-func (l Location) Name() string { return l.String() }
+func (l Location) Name() string {
+	l.raw = ""
+	return l.String()
+}
 
 // Glob reports whether the key is a pattern, and the part of it before the first folder
 // that has one: what a listing begins with.
@@ -54,4 +71,38 @@ func (l Location) Glob() (prefix string, is bool) {
 		return l.Key, false
 	}
 	return l.Key[:strings.LastIndexByte(l.Key[:at], '/')+1], true
+}
+
+// web is whether it is an address of a web server and not of an object store.
+func (l Location) web() bool { return l.Scheme == "https" || l.Scheme == "http" }
+
+// anonymous is whether its requests are not to be signed.
+func (l Location) anonymous() bool { return l.query.Get("anonymous") == "true" }
+
+// parameters writes the query, sorted by name. Unlike url.Values.Encode it leaves the
+// slashes and colons of an endpoint as people write them.
+func (l Location) parameters() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(l.query)) {
+		if b.Len() > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(name + "=" + escape(l.query.Get(name), ":/[]"))
+	}
+	return b.String()
+}
+
+// escape percent-encodes all bytes but letters, digits, -._~ and those of keep.
+func escape(s, keep string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~"+keep, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
 }

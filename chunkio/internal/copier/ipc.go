@@ -75,6 +75,9 @@ func (s *ipcSource) leafOf(c Column) (ipcLeaf, bool) {
 	return ipcLeaf{}, false
 }
 
+// Extents implements Source: a batch is read whole.
+func (s *ipcSource) Extents(g int, _ []Column) []format.Extent { return []format.Extent{s.Extent(g)} }
+
 // Field implements Source.
 func (s *ipcSource) Field(c Column) (Field, error) {
 	l, ok := s.leafOf(c)

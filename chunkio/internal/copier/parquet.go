@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
@@ -102,6 +103,18 @@ func (s *parquetSource) Need(g int, c Column) int64 {
 		total += OpenColumnBytes + 2*encoded + 6*page
 	}
 	return total
+}
+
+// Extents implements Source.
+func (s *parquetSource) Extents(g int, columns []Column) (extents []format.Extent) {
+	for _, c := range columns {
+		if c.Kind == FromLeaf || c.Kind == FromField {
+			for _, col := range s.columnsOf(c) {
+				extents = append(extents, s.Extent(g, col))
+			}
+		}
+	}
+	return extents
 }
 
 // Scratch implements Source.

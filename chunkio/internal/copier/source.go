@@ -27,6 +27,10 @@ type Source interface {
 	// bounds what copying from row group g takes besides, with so many workers.
 	Need(g int, c Column) int64
 	Scratch(g int, columns []Column, workers int) (int64, error)
+	// Input is what the file is read from, and Extents the bytes of it that copying such
+	// columns of row group g reads.
+	Input() format.Input
+	Extents(g int, columns []Column) []format.Extent
 }
 
 // Open makes a source of an opened file, which it then owns. leafAt says where a

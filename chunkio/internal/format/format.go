@@ -20,6 +20,36 @@ type Input interface {
 	Name() string
 }
 
+// Far is an Input that may be an object in a store, where every ReadAt is a request.
+type Far interface {
+	Input
+	Far() bool
+}
+
+// IsFar reports whether every ReadAt of the input is a request.
+func IsFar(in Input) bool {
+	f, ok := in.(Far)
+	return ok && f.Far()
+}
+
+// Extent is a range of a file's bytes.
+type Extent struct{ At, Size int64 }
+
+// Bytes is the size of extents together.
+func Bytes(extents []Extent) (n int64) {
+	for _, e := range extents {
+		n += max(e.Size, 0)
+	}
+	return n
+}
+
+// Ranged is a Group that tells which bytes of the file the decoding of leaves reads, so
+// that they can be fetched together.
+type Ranged interface {
+	Group
+	Extents(leaves []int) []Extent
+}
+
 // ReadAt fills b from offset at. Anything less is an error that says where, so
 // that a file that shrank while it was read is not taken for a shorter one.
 func ReadAt(in io.ReaderAt, b []byte, at int64) error {
@@ -58,6 +88,12 @@ type Leaf struct {
 	Scratch int64
 	// TextScratch is the same for DecodeTexts, with what the texts take.
 	TextScratch int64
+	// PerSecond is the unit of timestamps and times of day, and UTC says that a timestamp is
+	// in that time zone, not in one that nobody knows.
+	PerSecond int64
+	UTC       bool
+	// Packed is the bytes that the leaf takes in the file, in the group where it takes most.
+	Packed int64
 }
 
 // WhyVarying is the reason of a list leaf without one length for all rows.

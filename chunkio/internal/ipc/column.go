@@ -61,6 +61,9 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 	if c.NoClass = f.asClass(); c.NoClass == "" {
 		c.text = f
 	}
+	if f.kind == arrowTimestamp || f.kind == arrowTime {
+		c.PerSecond, c.UTC = f.perSecond, f.utc
+	}
 	s.columns = append(s.columns, c)
 }
 

@@ -25,6 +25,7 @@ type group struct {
 	schema *schema
 	batch  batch
 	body   *bodyReader
+	at     int64 // where the body begins in the file
 	dicts  map[int64]*numberDictionary
 	texts  map[int64]*textDictionary
 }
@@ -75,6 +76,33 @@ func (g *group) mayBeNull(f *field) bool {
 
 func (g *group) buffer(f *field, i int) buffer {
 	return g.batch.buffers[g.batch.bufferAt(f, i)]
+}
+
+// Extents implements format.Ranged.
+func (g *group) Extents(leaves []int) []format.Extent {
+	var all []format.Extent
+	for _, l := range leaves {
+		all = append(all, g.extents(&g.schema.columns[l])...)
+	}
+	return all
+}
+
+// extents are the buffers of a column in the file; those that a damaged batch lacks are
+// missed when they are read.
+func (g *group) extents(c *column) (all []format.Extent) {
+	arrays := c.arrays()
+	if c.text != nil && c.text != c.value {
+		arrays = append(arrays, c.text)
+	}
+	for _, f := range arrays {
+		for i := range f.buffers() {
+			if at := g.batch.bufferAt(f, i); at < len(g.batch.buffers) {
+				b := g.batch.buffers[at]
+				all = append(all, format.Extent{At: g.at + b.offset, Size: b.length})
+			}
+		}
+	}
+	return all
 }
 
 // Close has nothing to give back: a stream's message goes with its group.

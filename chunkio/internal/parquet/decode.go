@@ -22,6 +22,15 @@ type rowGroup struct {
 
 func (g *rowGroup) Close() {}
 
+// Extents implements format.Ranged.
+func (g *rowGroup) Extents(leaves []int) []format.Extent {
+	extents := make([]format.Extent, len(leaves))
+	for i, l := range leaves {
+		extents[i] = g.file.Extent(g.number, g.file.columns[l].index)
+	}
+	return extents
+}
+
 // Decode implements format.Group. A row range that does not begin with the group costs a walk
 // over the headers of the pages once; pages outside the range are not decompressed.
 func (g *rowGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {

@@ -77,6 +77,15 @@ func (f *File) Metadata() *metadata.FileMetaData { return f.foot.meta }
 // Physical is the first physical column of a leaf.
 func (f *File) Physical(leaf int) int { return f.columns[leaf].index }
 
+// Input is what the file is read from.
+func (f *File) Input() format.Input { return f.in }
+
+// Extent is the bytes of physical column i of group g.
+func (f *File) Extent(g, i int) format.Extent {
+	c := f.Chunk(g, i)
+	return format.Extent{At: c.at, Size: c.Size}
+}
+
 // ScratchBytes bounds what reading physical column i of group g holds.
 func (f *File) ScratchBytes(g, i int) int64 {
 	c := newColumn(f.foot.meta.Schema, i)
@@ -175,6 +184,7 @@ func (f *File) complete(l *format.Leaf, c *column) {
 		info := f.Chunk(g, c.index)
 		l.Scratch = max(l.Scratch, scratchBytes(info, c))
 		l.TextScratch = max(l.TextScratch, textCopies*scratchBytes(info, c))
+		l.Packed = max(l.Packed, info.Size)
 		if l.Why == "" || l.Refused {
 			if why := f.undecodable(g, c); why != "" { // it would be a feature, but cannot be decoded
 				l.Why, l.Refused, l.Width = why, true, 0

@@ -160,6 +160,12 @@ func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
 		l.Width = 0
 	}
 	l.NoClass = noClass(p, l.Why)
+	switch t := p.LogicalType().(type) {
+	case *schema.TimestampLogicalType:
+		l.PerSecond, l.UTC = unitsPerSecond(t.TimeUnit()), t.IsAdjustedToUTC()
+	case *schema.TimeLogicalType:
+		l.PerSecond = unitsPerSecond(t.TimeUnit())
+	}
 	l.MaybeNaN = c.kind == asHalf || c.kind == asFloat || c.kind == asDouble
 	f.add(l, c)
 }

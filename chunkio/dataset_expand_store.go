@@ -1,0 +1,192 @@
+package chunkio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// expandURL is expandPath for object stores, where folders are what keys have before a
+// slash. Listings stream by: only the files that are taken are kept, packed.
+func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
+	loc, err := store.Parse(arg)
+	if err != nil {
+		return nil, err
+	}
+	prefix, pattern := loc.Glob()
+	switch {
+	case loc.Scheme == "https" || loc.Scheme == "http": // nothing can be listed
+	case pattern:
+		return a.globStore(ctx, loc, prefix)
+	case loc.Key == "" || strings.HasSuffix(loc.Key, "/"):
+		return a.walkStore(ctx, loc)
+	}
+	o, err := a.client.Stat(ctx, loc)
+	switch {
+	case err == nil:
+		l := new(fileList)
+		l.addObject(o)
+		return l, nil
+	case errors.Is(err, store.ErrNotExist) && loc.Scheme != "https" && loc.Scheme != "http":
+		list, folderErr := a.walkStore(ctx, loc.WithKey(loc.Key+"/"))
+		if errors.Is(folderErr, errNoFiles) {
+			e := stream.Dataf(loc.Name(), "there is neither an object nor a folder of this name")
+			e.Remedy = stream.Textf("check the bucket and the key; inspect shows what a prefix holds")
+			return nil, e
+		}
+		return list, folderErr
+	}
+	return nil, err
+}
+
+// addObject appends an object; its key must not be before the last one's.
+func (l *fileList) addObject(o store.Object) {
+	name, query := splitQuery(o.Location)
+	l.add(name, query, o.Size, o.Version)
+}
+
+// splitQuery is a URL in two parts.
+func splitQuery(l store.Location) (name, query string) {
+	bare := l.WithKey("").String()
+	query = bare[min(len(bare), len(l.Scheme)+len("://")+len(l.Bucket)+1):]
+	return strings.TrimSuffix(l.String(), query), query
+}
+
+// errNoFiles is wrapped by the error of a folder without data files.
+var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEndings, ", ") + ")")
+
+// walkStore is walk for the keys below a prefix.
+func (a *access) walkStore(ctx context.Context, loc store.Location) (*fileList, error) {
+	list := new(fileList)
+	for o, err := range a.client.List(ctx, loc) {
+		if err != nil {
+			return nil, err
+		}
+		rel := strings.TrimPrefix(o.Key, loc.Key)
+		if kind, root := tableAt(rel); kind != "" {
+			return nil, &tableError{kind, loc.Name(), root}
+		}
+		if isDataKey(rel) {
+			list.addObject(o)
+		}
+	}
+	if list.count == 0 {
+		return nil, stream.Dataf(loc.Name(), "%w", errNoFiles)
+	}
+	return list, nil
+}
+
+// isDataKey reports whether walk would take a file of this path below the folder.
+func isDataKey(rel string) bool {
+	return !slices.ContainsFunc(strings.Split(rel, "/"), skipName) && slices.Contains(dataEndings, strings.ToLower(path.Ext(rel)))
+}
+
+// globStore is glob for keys: those that match, or, where only folders match, the data
+// files below these.
+func (a *access) globStore(ctx context.Context, loc store.Location, prefix string) (*fileList, error) {
+	pattern := strings.TrimSuffix(loc.Key, "/")
+	if !doublestar.ValidatePattern(pattern) {
+		return nil, stream.Usagef("%s: malformed glob", loc.Name())
+	}
+	explicit := skipName(path.Base(pattern))
+	var table *tableError
+	files, below := new(fileList), new(fileList)
+	for o, err := range a.client.List(ctx, loc.WithKey(prefix)) {
+		if err != nil {
+			return nil, err
+		}
+		if kind, root := tableAt(strings.TrimPrefix(o.Key, prefix)); kind != "" && table == nil {
+			table = &tableError{kind, loc.WithKey(prefix).Name(), root}
+		}
+		switch {
+		case strings.HasSuffix(o.Key, "/"): // a marker of a folder
+		case matchKey(pattern, o.Key):
+			if explicit || !skipName(path.Base(o.Key)) {
+				files.addObject(o)
+			}
+		case files.count == 0:
+			if folder := matchFolder(pattern, o.Key); folder != "" && isDataKey(o.Key[len(folder)+1:]) {
+				below.addObject(o)
+			}
+		}
+	}
+	switch {
+	case files.count > 0:
+		if table != nil {
+			files.warnings = append(files.warnings, table.warning())
+		}
+		return files, nil
+	case below.count > 0 && table != nil:
+		return nil, table
+	case below.count > 0:
+		return below, nil
+	}
+	if o, err := a.client.Stat(ctx, loc); err == nil { // an object of just this name
+		files.addObject(o)
+		return files, nil
+	}
+	return nil, stream.Dataf(loc.Name(), "no object matches")
+}
+
+// matchKey matches as a shell does: a wildcard does not stand for a dot in front.
+func matchKey(pattern, key string) bool {
+	if !doublestar.MatchUnvalidated(pattern, key) {
+		return false
+	}
+	for part := range strings.SplitSeq(key, "/") {
+		if strings.HasPrefix(part, ".") && !strings.Contains(pattern, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchFolder is the outermost folder of a key that matches; "" if none does.
+func matchFolder(pattern, key string) string {
+	for at := range len(key) {
+		if key[at] == '/' && matchKey(pattern, key[:at]) {
+			return key[:at]
+		}
+	}
+	return ""
+}
+
+// readSmall reads a small file whole, from a store or from disk: a list of inputs.
+func (a *access) readSmall(ctx context.Context, name string) ([]byte, error) {
+	const most = 64 << 20
+	if !store.IsURL(name) {
+		local, err := place.Local(name)
+		if err != nil {
+			return nil, err
+		}
+		content, err := os.ReadFile(local)
+		if err != nil {
+			return nil, stream.Dataf(name, "cannot read the input list: %w", withoutPath(err))
+		}
+		return content, nil
+	}
+	loc, err := store.Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	o, err := a.client.Stat(ctx, loc)
+	if err != nil {
+		return nil, err
+	}
+	if o.Size > most {
+		return nil, stream.Dataf(loc.Name(), "a list of %d MiB, at most %d are possible", o.Size>>20, most>>20)
+	}
+	var content bytes.Buffer
+	err = a.client.Download(ctx, o, &content)
+	return content.Bytes(), err
+}

@@ -1,0 +1,298 @@
+package chunkio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const lakeColumns, lakeGroups, lakeRows = 30, 6, 700 // of each of three files
+
+// plantLake writes three days of Parquet files below dir, and what readers must pass over.
+func plantLake(t *testing.T, dir string) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for day := range 3 {
+		planted := newTable(lakeGroups * lakeRows)
+		for c := range lakeColumns {
+			x := make([]float64, planted.rows)
+			for i := range x {
+				x[i] = math.Round(100*rng.NormFloat64()) / 8
+			}
+			x[(c*97+day)%len(x)] = math.NaN()
+			planted.addScalar(fmt.Sprintf("c%02d", c), x)
+		}
+		disk, paths := plant(planted, 1, lakeRows, 1)
+		src := disk.dataset(t, paths, Options{Missing: stream.MissingKeep})
+		put(t, dir, fmt.Sprintf("events/day=%d/part.parquet", day+1), written(t, src, WriteOptions{RowGroupRows: lakeRows, Label: func(at int64) int32 { return int32(at % 3) }}))
+	}
+	put(t, dir, "events/_SUCCESS", nil)
+	put(t, dir, "events/day=1/.part.crc", []byte("x"))
+	put(t, dir, "events/day=1/_tmp/part.parquet", []byte("x"))
+	put(t, dir, "other/readme.md", []byte("x"))
+}
+
+func put(t *testing.T, dir, key string, content []byte) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(key))
+	formattest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	formattest.Must(t, os.WriteFile(path, content, 0o644))
+}
+
+func collectFrom(t *testing.T, opt Options, inputs ...string) (*Dataset, delivered) {
+	t.Helper()
+	ds, err := Open(t.Context(), inputs, opt)
+	formattest.Must(t, err)
+	got, err := collect(ds, stream.Range{})
+	formattest.Must(t, err)
+	return ds, got
+}
+
+// Objects are delivered as the same files on disk are: however they are named, in any memory
+// and by any number of threads.
+func TestObjectsAreReadLikeFiles(t *testing.T) {
+	s := storetest.S3(t)
+	plantLake(t, s.Dir)
+	opt := Options{Missing: stream.MissingKeep, Label: "label", Exclude: []string{"c03", "c1?"}}
+	local, want := collectFrom(t, opt, filepath.Join(s.Dir, "events"))
+	list := filepath.Join(t.TempDir(), "list")
+	formattest.Must(t, os.WriteFile(list, []byte(s.URL("events/day=2/part.parquet")+"\n"+s.URL("events/day={1,3}/*")+"\n"), 0o600))
+	put(t, s.Dir, "lists/all.txt", []byte(s.URL("events/")))
+	for _, inputs := range [][]string{
+		{s.URL("events/")}, {s.URL("events")}, {s.URL("events/*/*.parquet")}, {s.URL("**/day=*/part.parquet")}, {s.URL("events/day=*")},
+		{s.URL("events/day=3/part.parquet"), s.URL("events/day=1/"), s.URL("events/day=2/p*")},
+		{"@" + list}, {"@" + s.URL("lists/all.txt")},
+	} {
+		ds, got := collectFrom(t, opt, inputs...)
+		if d := diff(got, want); d != "" || !slices.Equal(got.blocks, want.blocks) || !slices.Equal(columnNames(ds), columnNames(local)) {
+			t.Errorf("%v: %s", inputs, d)
+		}
+	}
+	ds, err := Open(t.Context(), []string{s.URL("events/")}, opt)
+	formattest.Must(t, err)
+	spooled := NewScratch(ScratchOptions{})
+	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + 3<<20, 20 << 20, 1 << 30} {
+		for _, threads := range []int{1, 3} {
+			opt := opt
+			opt.Memory, opt.Threads = memory, threads
+			ds, err := ds.With(opt)
+			formattest.Must(t, err)
+			ds.spool = func() *Scratch { return spooled }
+			got, err := collect(ds, stream.Range{})
+			formattest.Must(t, err)
+			if d := diff(got, want); d != "" || !slices.Equal(got.blocks, want.blocks) {
+				t.Errorf("%d bytes, %d threads: %s", memory, threads, d)
+			}
+		}
+	}
+	if spooled.Most() == 0 || spooled.used != 0 {
+		t.Errorf("%d bytes were spooled at most and %d are left; want some, and none", spooled.Most(), spooled.used)
+	}
+	for i, in := range ds.Inputs() {
+		if want := local.Inputs()[i]; in.Rows != want.Rows || in.Bytes != want.Bytes || in.Fingerprint == want.Fingerprint {
+			t.Errorf("input %+v of the file %+v", in, want)
+		}
+	}
+}
+
+// A pass asks for the footers and, in few requests, for the chunks of the columns it needs.
+func TestObjectsAreFetchedInFewRequests(t *testing.T) {
+	s := storetest.S3(t)
+	plantLake(t, s.Dir)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	meter := new(stream.Meter)
+	ds, err := Open(t.Context(), []string{s.URLAt(proxy.URL, "events/")}, Options{Missing: stream.MissingKeep, Label: "label", Meter: meter})
+	formattest.Must(t, err)
+	var needed, footers int64
+	for _, path := range ds.Paths() {
+		loc, err := store.Parse(path)
+		formattest.Must(t, err)
+		file, in, err := newAccess(Options{}.withDefaults()).open(t.Context(), fileEntry{filepath.Join(s.Dir, loc.Key), -1, ""}, 1<<30, new(atomic.Int64))
+		formattest.Must(t, err)
+		for g := range file.GroupRows() {
+			group, err := file.Open(t.Context(), g, nil)
+			formattest.Must(t, err)
+			needed += format.Bytes(group.(format.Ranged).Extents(ds.leaves()))
+		}
+		start, err := footerStart(in)
+		formattest.Must(t, err)
+		footers += in.Size() - start
+		formattest.Must(t, file.Close())
+	}
+	_, err = collect(ds, stream.Range{})
+	formattest.Must(t, err)
+	requests, bytes := proxy.Counts()
+	for begin := time.Now(); bytes != meter.Fetched.Load() && time.Since(begin) < 5*time.Second; time.Sleep(time.Millisecond) {
+		requests, bytes = proxy.Counts() // the proxy counts when it has sent, which is after it was read
+	}
+	total := int64(0)
+	for _, n := range requests {
+		total += n
+	}
+	if most := int64(2*3*lakeGroups + 3); total > most || meter.Requests.Load() != total || meter.Retries.Load() != 0 {
+		t.Errorf("%v requests, %d on the meter, %d of them again; want at most %d", requests, meter.Requests.Load(), meter.Retries.Load(), most)
+	}
+	// The end of the first object is a guess of 64 KiB, and a listing has some 400 bytes a key.
+	if most := needed + needed/50 + footers + firstTail + 4096; bytes > most || bytes < needed {
+		t.Errorf("%d bytes fetched; want at most %d for %d of columns and %d of footers", bytes, most, needed, footers)
+	}
+	if n := meter.Fetched.Load(); n != bytes {
+		t.Errorf("%d bytes on the meter, %d sent", n, bytes)
+	}
+}
+
+// What networks and busy servers do is waited out, and changes nothing.
+func TestObjectsAreReadThroughFaults(t *testing.T) {
+	s := storetest.S3(t)
+	plantLake(t, s.Dir)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	opt := Options{Missing: stream.MissingKeep, Label: "label", Memory: 8 << 20}
+	_, want := collectFrom(t, opt, filepath.Join(s.Dir, "events"))
+	for name, fault := range map[string]*atomic.Int64{"503": &proxy.BusyEach, "reset": &proxy.ResetEach, "cut": &proxy.CutEach} {
+		fault.Store(7)
+		opt.Meter = new(stream.Meter)
+		_, got := collectFrom(t, opt, s.URLAt(proxy.URL, "events/"))
+		fault.Store(0)
+		// A connection that was reset before the answer began is made again by net/http itself.
+		if d := diff(got, want); d != "" || opt.Meter.Retries.Load() == 0 && name != "reset" {
+			t.Errorf("%s: %s after %d retries", name, d, opt.Meter.Retries.Load())
+		}
+	}
+}
+
+// An object that is replaced while it is read is an error that names it, between two passes
+// and within one.
+func TestObjectThatIsReplacedIsRefused(t *testing.T) {
+	s := storetest.S3(t)
+	plantLake(t, s.Dir)
+	const key = "events/day=2/part.parquet"
+	content, err := os.ReadFile(filepath.Join(s.Dir, key))
+	formattest.Must(t, err)
+	other := slices.Clone(content)
+	other[100]++
+	upload := func(content []byte) { // a file put into the server's folder has no entity tag
+		loc, err := store.Parse(s.URL(key))
+		formattest.Must(t, err)
+		formattest.Must(t, store.New(store.Options{}).Upload(context.Background(), loc, bytes.NewReader(content), int64(len(content))))
+	}
+	for _, within := range []bool{false, true} {
+		upload(content)
+		proxy := storetest.NewProxy(t, s.Endpoint)
+		ds, err := Open(t.Context(), []string{s.URLAt(proxy.URL, "events/")}, Options{Missing: stream.MissingKeep})
+		formattest.Must(t, err)
+		var replaced atomic.Bool
+		replace := func() {
+			if !replaced.Swap(true) {
+				upload(other)
+			}
+		}
+		if !within {
+			replace()
+		}
+		proxy.Before(func(r *http.Request) *http.Response {
+			if strings.HasSuffix(r.URL.Path, key) {
+				replace()
+			}
+			return nil
+		})
+		_, err = collect(ds, stream.Range{})
+		if !errors.Is(err, store.ErrChanged) || !isData(err) || !strings.Contains(err.Error(), key) {
+			t.Errorf("within a pass %v: %v", within, err)
+		}
+	}
+}
+
+func TestObjectsThatAreNotThere(t *testing.T) {
+	s := storetest.S3(t)
+	plantLake(t, s.Dir)
+	for key, words := range map[string]string{
+		"nothing/":                    "no data files",
+		"nothing":                     "neither an object nor a folder",
+		"events/*.csv":                "no object matches",
+		"events/[.parquet":            "malformed",
+		"other/readme.md":             "neither a Parquet file",
+		"events/day=1/.part.crc":      "neither a Parquet file",
+		"events/_SUCCESS":             "empty",
+		"events/day=1/_tmp/*.parquet": "neither a Parquet file",
+	} {
+		_, err := Open(t.Context(), []string{s.URL(key)}, Options{})
+		if err == nil || !strings.Contains(err.Error(), words) || isData(err) == isUsage(err) {
+			t.Errorf("%s: %v, want something about %q", key, err, words)
+		}
+	}
+	for _, inputs := range [][]string{{s.URL("events/"), s.URL("events/day=1/part.parquet")}, {s.URL("events/"), s.URL("events/")}} {
+		if _, err := Open(t.Context(), inputs, Options{}); !isData(err) || !strings.Contains(err.Error(), "twice") {
+			t.Errorf("%v: %v", inputs, err)
+		}
+	}
+}
+
+// Ranges hold every extent, in order, join across small gaps only, and are cut into parts that
+// make them up.
+func TestCoalesce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 300 {
+		const size = 1000
+		gap := int64(rng.IntN(20))
+		var extents []format.Extent
+		covered := make([]bool, size)
+		for range rng.IntN(12) {
+			e := format.Extent{At: int64(rng.IntN(size+20)) - 10, Size: int64(rng.IntN(60)) - 5}
+			extents = append(extents, e)
+			if e.At >= 0 && e.Size > 0 && e.At+e.Size <= size {
+				for i := e.At; i < e.At+e.Size; i++ {
+					covered[i] = true
+				}
+			}
+		}
+		fetched := make([]bool, size)
+		end := int64(-1)
+		for _, r := range coalesce(extents, size, gap) {
+			if end >= 0 && r.At <= end+gap {
+				t.Fatalf("a range at %d after one that ends at %d with gaps of %d", r.At, end, gap)
+			}
+			end = r.At
+			for _, part := range cut(r, 1+int64(rng.IntN(50))) {
+				if part.At != end || part.Size < 1 {
+					t.Fatalf("part %+v of %+v after %d", part, r, end)
+				}
+				for i := part.At; i < part.At+part.Size; i++ {
+					fetched[i] = true
+				}
+				end += part.Size
+			}
+			if end != r.At+r.Size {
+				t.Fatalf("parts end at %d of %+v", end, r)
+			}
+		}
+		run := int64(0)
+		for i := range fetched {
+			if covered[i] && !fetched[i] {
+				t.Fatalf("byte %d is not fetched", i)
+			}
+			if run++; covered[i] || !fetched[i] {
+				run = 0
+			}
+			if run > gap {
+				t.Fatalf("%d bytes fetched for nothing, gaps of %d", run, gap)
+			}
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package chunkio
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// deltaHistory is a table of three appends and a delete, partitioned by day, as a folder of
+// files: version 0 has a and b, 1 adds c, 2 adds d of no day, 3 removes b. live are the files of
+// each version, and days their partitions.
+type deltaHistory struct {
+	live [4][]string
+	days map[string]string
+}
+
+func plantDelta(t *testing.T, dir string) deltaHistory {
+	t.Helper()
+	h := deltaHistory{days: map[string]string{
+		"day=1/a.parquet": "1", "day=1/b.parquet": "1", "day=2/c.parquet": "2", "day=__HIVE_DEFAULT_PARTITION__/d.parquet": hiveNull,
+	}}
+	sizes := map[string]int{}
+	for i, name := range []string{"a", "b", "c", "d"} {
+		planted := newTable(100 + i)
+		x, y := make([]float64, planted.rows), make([]float64, planted.rows)
+		for r := range x {
+			x[r], y[r] = float64(1000*i+r), float64(r*r%17)
+		}
+		planted.addScalar("x", x).addScalar("y", y)
+		disk, paths := plant(planted, 1, 40, 1)
+		content := written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 40})
+		for key := range h.days {
+			if filepath.Base(key) == name+".parquet" {
+				put(t, dir, key, content)
+				sizes[name] = len(content)
+			}
+		}
+	}
+	add := func(key, day string) string {
+		return fmt.Sprintf(`{"add":{"path":%q,"partitionValues":{"day":%s},"size":%d,"modificationTime":1,"dataChange":true}}`+"\n",
+			key, day, sizes[strings.TrimSuffix(filepath.Base(key), ".parquet")])
+	}
+	schema := `{\"type\":\"struct\",\"fields\":[{\"name\":\"x\",\"type\":\"double\",\"nullable\":true,\"metadata\":{}},` +
+		`{\"name\":\"y\",\"type\":\"double\",\"nullable\":true,\"metadata\":{}},{\"name\":\"day\",\"type\":\"integer\",\"nullable\":true,\"metadata\":{}}]}`
+	commits := []string{
+		`{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}` + "\n" +
+			`{"metaData":{"id":"t","format":{"provider":"parquet","options":{}},"schemaString":"` + schema + `","partitionColumns":["day"],"configuration":{}}}` + "\n" +
+			add("day=1/a.parquet", `"1"`) + add("day=1/b.parquet", `"1"`),
+		add("day=2/c.parquet", `"2"`),
+		add("day=__HIVE_DEFAULT_PARTITION__/d.parquet", "null"),
+		`{"remove":{"path":"day=1/b.parquet","deletionTimestamp":1,"dataChange":true}}` + "\n",
+	}
+	for v, commit := range commits {
+		key := fmt.Sprintf("_delta_log/%020d.json", v)
+		put(t, dir, key, []byte(commit))
+		at := time.Date(2026, 1, 1+v, 0, 0, 0, 0, time.UTC)
+		formattest.Must(t, os.Chtimes(filepath.Join(dir, key), at, at))
+	}
+	a, b, c, d := "day=1/a.parquet", "day=1/b.parquet", "day=2/c.parquet", "day=__HIVE_DEFAULT_PARTITION__/d.parquet"
+	h.live = [4][]string{{a, b}, {a, b, c}, {a, b, c, d}, {a, c, d}}
+	return h
+}
+
+// A Delta table is its live files, at every version, on disk and in a store.
+func TestDeltaTableIsItsLiveFiles(t *testing.T) {
+	s := storetest.S3(t)
+	root := filepath.Join(s.Dir, "lake", "table")
+	history := plantDelta(t, root)
+	plain := t.TempDir()
+	for key := range history.days { // where there is no log around them
+		content, err := os.ReadFile(filepath.Join(root, key))
+		formattest.Must(t, err)
+		put(t, plain, key, content)
+	}
+	keep := Options{Missing: stream.MissingKeep}
+	for version, live := range history.live {
+		paths := make([]string, len(live))
+		for i, key := range live {
+			paths[i] = filepath.Join(plain, key)
+		}
+		_, want := collectFrom(t, keep, paths...)
+		v := int64(version)
+		asked := keep
+		asked.TableVersion = &v
+		asOf := keep
+		asOf.TableAsOf = time.Date(2026, 1, 1+version, 12, 0, 0, 0, time.UTC)
+		runs := []struct {
+			input string
+			opt   Options
+		}{
+			{root, asked}, {"delta://" + root, asked}, {"delta://file://" + root, asked}, {root, asOf},
+			{s.URL("lake/table/"), asked}, {s.URL("lake/table"), asked}, {"delta://" + s.URL("lake/table"), asked}, {s.URL("lake/table"), asOf},
+		}
+		if version == len(history.live)-1 {
+			runs = append(runs, struct {
+				input string
+				opt   Options
+			}{root, keep})
+		}
+		for _, run := range runs {
+			ds, got := collectFrom(t, run.opt, run.input)
+			if d := diff(got, want); d != "" || !slices.Equal(columnNames(ds), []string{"x", "y", "day"}) {
+				t.Errorf("version %d of %s: %s, columns %v", version, run.input, d, columnNames(ds))
+			}
+			if table := ds.Table(); table == nil || table.Version != v || table.Format != "delta" {
+				t.Errorf("version %d of %s: table %+v", version, run.input, table)
+			}
+		}
+	}
+}
+
+// What a table's log says and its files do not bear out is named, and so is what is no table,
+// or a table that cannot be read as one.
+func TestTablesAreNotReadAsBareFiles(t *testing.T) {
+	s := storetest.S3(t)
+	root := filepath.Join(s.Dir, "table")
+	history := plantDelta(t, root)
+	put(t, s.Dir, "iceberg/data/a.parquet", []byte("x"))
+	put(t, s.Dir, "iceberg/metadata/v1.metadata.json", []byte("{}"))
+	put(t, s.Dir, "hudi/a.parquet", []byte("x"))
+	put(t, s.Dir, "hudi/.hoodie/hoodie.properties", []byte("x"))
+	version := int64(9)
+	for _, c := range []struct {
+		inputs []string
+		opt    Options
+		words  []string
+	}{
+		{[]string{root, filepath.Join(s.Dir, "hudi", "a.parquet")}, Options{}, []string{"cannot be combined"}},
+		{[]string{filepath.Join(root, "day=1")}, Options{}, []string{"part of the Delta table", root}},
+		{[]string{s.Dir}, Options{}, []string{"hudi", "Hudi table"}},
+		{[]string{filepath.Join(s.Dir, "iceberg")}, Options{}, []string{"an Iceberg table", "@list.txt"}},
+		{[]string{filepath.Join(s.Dir, "hudi")}, Options{}, []string{"a Hudi table"}},
+		{[]string{s.URL("iceberg/")}, Options{}, []string{"an Iceberg table"}},
+		{[]string{s.URL("hudi/")}, Options{}, []string{"a Hudi table"}},
+		{[]string{s.URL("")}, Options{}, []string{"hudi", "a Hudi table"}},
+		{[]string{root}, Options{TableVersion: &version}, []string{"no version 9", "0 to 3"}},
+		{[]string{filepath.Join(root, "day=1", "a.parquet")}, Options{TableVersion: &version}, []string{"version", "Delta tables"}},
+		{[]string{"delta://" + filepath.Join(s.Dir, "iceberg")}, Options{}, []string{"_delta_log"}},
+	} {
+		_, err := Open(t.Context(), c.inputs, c.opt)
+		for _, w := range c.words {
+			if err == nil || isData(err) == isUsage(err) || !strings.Contains(err.Error(), w) {
+				t.Errorf("%v: %v, want something about %q", c.inputs, err, w)
+			}
+		}
+	}
+	// Named one by one they are read, with a word.
+	for _, input := range []string{filepath.Join(root, "day=1", "b.parquet"), filepath.Join(root, "day=*", "*.parquet"), s.URL("table/**/*.parquet")} {
+		ds, err := Open(t.Context(), []string{input}, Options{})
+		formattest.Must(t, err)
+		if w := fmt.Sprint(ds.Warnings()); !strings.Contains(w, "without its log") {
+			t.Errorf("%s: warnings %s", input, w)
+		}
+	}
+	gone, other := filepath.Join(root, history.live[3][0]), filepath.Join(root, history.live[3][1])
+	content, err := os.ReadFile(gone)
+	formattest.Must(t, err)
+	formattest.Must(t, os.Remove(gone))
+	for _, input := range []string{root, s.URL("table/")} {
+		if _, err := Open(t.Context(), []string{input}, Options{}); !isData(err) || !strings.Contains(err.Error(), "vacuumed") || !strings.Contains(err.Error(), history.live[3][0]) {
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+	formattest.Must(t, os.WriteFile(gone, content, 0o600))
+	formattest.Must(t, os.WriteFile(other, append(content, 0), 0o600))
+	for _, input := range []string{root, s.URL("table/")} {
+		if _, err := Open(t.Context(), []string{input}, Options{}); !isData(err) || !strings.Contains(err.Error(), "rewritten") || !strings.Contains(err.Error(), history.live[3][1]) {
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package chunkio
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// filter is Options.Where over one input. What keys of paths decide is known before
+// footers are read, what statistics decide when they are; the rest is for the rows.
+type filter struct {
+	condition *where.Condition
+	keys      map[string]where.Kind // partition keys of the condition
+	allKeys   []string              // and all of them
+	bound     *where.Bound          // to the columns of the files too, once the first footer is read
+	columns   []filterColumn
+	first     string // path of that file
+	samples   sampleMemo
+}
+
+// filterColumn is a column of the files that the condition compares.
+type filterColumn struct {
+	name    string
+	kind    where.Kind
+	leaf    int // of the dataset
+	element int // of a list
+	utc     bool
+}
+
+// newFilter parses a condition; without one it is nil.
+func newFilter(condition string) (*filter, error) {
+	if condition == "" {
+		return nil, nil
+	}
+	c, err := where.Parse(condition)
+	if err != nil {
+		return nil, err
+	}
+	return &filter{condition: c, keys: map[string]where.Kind{}}, nil
+}
+
+// prune leaves out the files whose partition keys decide against them. Keys are numbers,
+// or true and false, where they are in all of the files, those left out included.
+func (f *filter) prune(list *fileList) (*fileList, error) {
+	if f == nil {
+		return list, nil
+	}
+	seen, err := f.scanKeys(list)
+	if err != nil || len(seen) == 0 {
+		return list, err
+	}
+	bound, err := f.condition.Bind(func(name string) (where.Kind, bool) {
+		k, ok := f.keys[name]
+		return k, ok
+	})
+	if err != nil {
+		return nil, err
+	}
+	var failed error
+	kept := list.keep(func(i int, path string) bool {
+		state, err := f.given(bound, list, i, path)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return err == nil && !bound.Outcome(state).Never()
+	})
+	switch {
+	case failed != nil:
+		return nil, failed
+	case kept.count > 0 || list.count == 0:
+		return kept, nil
+	}
+	var exist []string
+	for _, k := range seen {
+		exist = append(exist, k.String())
+	}
+	e := stream.Dataf("", "{where} %s leaves none of the %d files, by their partition keys", f.condition, list.count)
+	e.Remedy = stream.PlainText("there are " + strings.Join(exist, "; "))
+	return nil, e
+}
+
+// keyValues is a partition key of the condition, and some of its values.
+type keyValues struct {
+	key             string
+	examples        []string
+	more            bool
+	numbers, truths bool // so far
+	any             bool // value that is not null
+}
+
+func (k *keyValues) String() string {
+	s := k.key + " = " + strings.Join(k.examples, ", ")
+	if k.more {
+		s += ", …"
+	}
+	return s
+}
+
+func (k *keyValues) add(value string) {
+	const shown = 5
+	if !slices.Contains(k.examples, value) {
+		if len(k.examples) == shown {
+			k.more = true
+		} else {
+			k.examples = append(k.examples, value)
+		}
+	}
+	if value == hiveNull {
+		return
+	}
+	k.any = true
+	if k.numbers {
+		_, err := decimalNumber(value)
+		k.numbers = err == nil
+	}
+	if k.truths {
+		_, err := truthValue(value)
+		k.truths = err == nil
+	}
+}
+
+func (k *keyValues) kind() where.Kind {
+	switch {
+	case k.any && k.numbers:
+		return where.Kind{Class: where.KeyNumber}
+	case k.any && k.truths:
+		return where.Kind{Class: where.KeyTruth}
+	}
+	return where.Kind{Class: where.KeyText}
+}
+
+// scanKeys finds which columns of the condition are partition keys, and of what kind.
+func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
+	names := f.condition.Columns()
+	var seen []*keyValues
+	for i, e := range list.all() {
+		keys, values, err := list.partsOf(i, e.path)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			f.allKeys = keys
+		}
+		for k, key := range keys {
+			if !slices.Contains(names, key) {
+				continue
+			}
+			at := slices.IndexFunc(seen, func(s *keyValues) bool { return s.key == key })
+			if at < 0 {
+				at, seen = len(seen), append(seen, &keyValues{key: key, numbers: true, truths: true})
+			}
+			seen[at].add(values[k])
+		}
+	}
+	for _, k := range seen {
+		f.keys[k.key] = k.kind()
+	}
+	return seen, nil
+}
+
+// given is what the partition keys of a file say.
+func (f *filter) given(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
+	state := b.Start()
+	if len(f.keys) == 0 {
+		return state, nil
+	}
+	keys, values, err := list.partsOf(i, path)
+	for k, key := range keys {
+		b.Given(state, key, values[k], values[k] == hiveNull)
+	}
+	return state, err
+}
+
+// bind finds the columns of the condition among the leaves of the first file at path.
+func (f *filter) bind(path string, leaves []format.Leaf) error {
+	f.first = path
+	for _, name := range f.condition.Columns() {
+		if _, isKey := f.keys[name]; isKey {
+			continue
+		}
+		c, err := findFilterColumn(name, leaves, f.allKeys)
+		if err != nil {
+			return err
+		}
+		f.columns = append(f.columns, c)
+	}
+	var err error
+	f.bound, err = f.condition.Bind(func(name string) (where.Kind, bool) {
+		if k, ok := f.keys[name]; ok {
+			return k, true
+		}
+		c := f.columns[slices.IndexFunc(f.columns, func(c filterColumn) bool { return c.name == name })]
+		return c.kind, true
+	})
+	return err
+}
+
+func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterColumn, error) {
+	names := slices.Clone(keys)
+	for i, l := range leaves {
+		var element int
+		list := l.Name
+		if at := strings.LastIndexByte(name, '['); l.List && at > 0 {
+			if n, err := fmt.Sscanf(name[at:], "[%d]", &element); n == 1 && err == nil && name == fmt.Sprintf("%s[%d]", name[:at], element) {
+				list += name[at:]
+			}
+		}
+		if list == name || l.Name == name {
+			if l.Name == name && l.List {
+				return filterColumn{}, stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0]", name)
+			}
+			return filterColumn{name: name, kind: kindOf(l), leaf: i, element: element, utc: l.UTC}, nil
+		}
+		names = append(names, l.Name)
+	}
+	return filterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, suggest.DidYouMean(name, names))
+}
+
+// kindOf is what conditions must know of a leaf.
+func kindOf(l format.Leaf) where.Kind {
+	k := where.Kind{Type: l.Type}
+	typ := strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
+	switch typ {
+	case "bool":
+		k.Class = where.Truth
+	case "float":
+		k.Class, k.Bits = where.Float, 32
+	case "double", "float16":
+		k.Class, k.Bits = where.Float, 64
+	case "string", "enum", "json", "bson", "binary", "uuid":
+		k.Class = where.Text
+	case "date":
+		k.Class = where.Date
+	case "timestamp", "int96":
+		k.Class, k.UTC = where.Timestamp, l.UTC
+	case "time":
+		k.Class = where.Clock
+	default:
+		switch {
+		case strings.HasPrefix(typ, "int") && typ != "interval", strings.HasPrefix(typ, "uint"):
+			k.Class = where.Integer
+		case strings.HasPrefix(typ, "decimal("):
+			if n, err := fmt.Sscanf(typ, "decimal(%d,%d)", &k.Precision, &k.Scale); n == 2 && err == nil {
+				k.Class = where.Decimal
+			}
+		}
+	}
+	switch {
+	case k.Class != where.Other && !k.Numeric() && (l.List || l.NoClass != ""):
+		k.Class = where.Other
+	case k.Numeric() && l.Why != "" && !l.Refused && !l.List:
+		k.Class = where.Other
+	}
+	return k
+}
+
+// check makes sure, when all footers are read, that the columns can be decoded.
+func (f *filter) check(c *catalog, sparse *sparseSpec) error {
+	if f == nil {
+		return nil
+	}
+	for i := range f.columns {
+		col := &f.columns[i]
+		l := c.leaves[col.leaf]
+		switch {
+		case l.Refused:
+			err := stream.Dataf(c.refusing[col.leaf], "%s", l.Why)
+			err.Column = col.name
+			return err
+		case sparse != nil && (col.leaf == sparse.indices || col.leaf == sparse.values):
+			return stream.Usagef("{where}: %s is of the sparse rows; a condition on them is not understood", col.name)
+		case l.List && l.Why != "":
+			return stream.Usagef("{where}: column %s cannot stand in a condition: %s", col.name, l.Why)
+		case l.List && col.element >= l.Width:
+			return stream.Usagef("{where}: the lists of %s have %d elements, [0] to [%d]", l.Name, l.Width, l.Width-1)
+		case !col.kind.Numeric() && l.NoClass != "":
+			return stream.Usagef("{where}: column %s cannot stand in a condition: %s", col.name, l.NoClass)
+		}
+	}
+	return nil
+}
+
+// outcomes is what keys and statistics say of the row groups of file i of the list.
+func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
+	leaves := opened.Leaves()
+	for _, c := range f.columns {
+		if leaves[at(c.leaf)].UTC != c.utc {
+			return nil, mismatch(shownName(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.first)
+		}
+	}
+	given, err := f.given(f.bound, list, i, e.path)
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]where.Outcome, len(opened.GroupRows()))
+	for g := range outcomes {
+		outcomes[g] = f.bound.Outcome(f.within(slices.Clone(given), opened, g, at))
+	}
+	return outcomes, nil
+}
+
+// within adds the statistics of a row group to a state.
+func (f *filter) within(state where.State, opened format.File, group int, at func(leaf int) int) where.State {
+	if known, ok := opened.(format.Bounded); ok {
+		for _, c := range f.columns {
+			f.bound.Bounds(state, c.name, known.Bounds(group, at(c.leaf)))
+		}
+	}
+	return state
+}
+
+// noMatch is the error of a whole input without a row for which the condition is true. No
+// file is to blame.
+func (f *filter) noMatch() error {
+	return stream.Dataf("", "no row is left: {where} %s is true of none", f.condition)
+}

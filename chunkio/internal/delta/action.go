@@ -1,0 +1,61 @@
+package delta
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// action is one line of a commit or of a JSON checkpoint, as far as it matters for which
+// files are live. Fields and actions that we do not know are passed over, as the protocol
+// wants it.
+type action struct {
+	Add                *fileAction
+	Remove             *fileAction
+	MetaData           *metaData
+	Protocol           *protocol
+	Sidecar            *sidecar
+	CheckpointMetadata *checkpointMetadata
+}
+
+type fileAction struct {
+	Path            *string
+	PartitionValues map[string]*string
+	Size            *int64
+	Stats           json.RawMessage // a JSON document in a string
+	DeletionVector  *deletionVector
+}
+
+type deletionVector struct {
+	StorageType    string
+	PathOrInlineDv string
+	Offset         *int64
+}
+
+// id tells the vectors of one file apart; "" is for no vector.
+func (d *deletionVector) id() string {
+	switch {
+	case d == nil:
+		return ""
+	case d.Offset == nil:
+		return d.StorageType + d.PathOrInlineDv
+	}
+	return fmt.Sprintf("%s%s@%d", d.StorageType, d.PathOrInlineDv, *d.Offset)
+}
+
+type metaData struct {
+	Format           struct{ Provider string }
+	PartitionColumns []string
+	Configuration    map[string]string
+}
+
+type protocol struct {
+	MinReaderVersion int64
+	ReaderFeatures   []string
+}
+
+type sidecar struct {
+	Path        string
+	SizeInBytes int64
+}
+
+type checkpointMetadata struct{ Version *int64 }

@@ -1,0 +1,210 @@
+package delta
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+)
+
+// The columns of a checkpoint that we read, by what they are. Groups within lists and maps
+// have the names that their writers like, so that those columns are found by what they
+// begin with and, of maps, end with.
+const (
+	addPath = iota
+	addSize
+	addStats
+	addRows // of statistics that are columns themselves
+	addKeys
+	addValues
+	vectorType
+	vectorPlace
+	vectorOffset
+	metaPartitions
+	metaProvider
+	metaKeys
+	metaValues
+	protocolVersion
+	protocolFeatures
+	sidecarPath
+	sidecarSize
+	checkpointVersion
+	columnCount
+)
+
+// columnNames spells the columns: a path, or one with lists or maps inside it where it ends
+// with a dot; key and value are then its end.
+func columnNames() [columnCount][2]string {
+	return [columnCount][2]string{
+		addPath: {"add.path"}, addSize: {"add.size"}, addStats: {"add.stats"}, addRows: {"add.stats_parsed.numRecords"},
+		addKeys: {"add.partitionValues.", ".key"}, addValues: {"add.partitionValues.", ".value"},
+		vectorType: {"add.deletionVector.storageType"}, vectorPlace: {"add.deletionVector.pathOrInlineDv"}, vectorOffset: {"add.deletionVector.offset"},
+		metaPartitions: {"metaData.partitionColumns."}, metaProvider: {"metaData.format.provider"},
+		metaKeys: {"metaData.configuration.", ".key"}, metaValues: {"metaData.configuration.", ".value"},
+		protocolVersion: {"protocol.minReaderVersion"}, protocolFeatures: {"protocol.readerFeatures."},
+		sidecarPath: {"sidecar.path"}, sidecarSize: {"sidecar.sizeInBytes"}, checkpointVersion: {"checkpointMetadata.version"},
+	}
+}
+
+// findColumns finds the physical columns in a checkpoint's schema; -1 where it has none.
+// files says whether those of added files are wanted.
+func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) {
+	for c, name := range columnNames() {
+		at[c] = -1
+		wantsFiles := c <= vectorOffset || c == sidecarPath || c == sidecarSize
+		if wantsFiles && !files {
+			continue
+		}
+		for i := range s.NumColumns() {
+			path := s.Column(i).Path()
+			begins := strings.HasPrefix(path+".", strings.TrimSuffix(name[0], ".")+".")
+			if !begins || !strings.HasSuffix(path, name[1]) || !strings.HasSuffix(name[0], ".") && path != name[0] {
+				continue
+			}
+			if at[c] >= 0 {
+				return at, fmt.Errorf("has more than one column %s", path)
+			}
+			at[c] = i
+		}
+	}
+	for i := range s.NumColumns() {
+		group, _, _ := strings.Cut(s.Column(i).Path(), ".")
+		need := map[string][]int{"add": {addPath, addSize}, "metaData": {metaPartitions}, "protocol": {protocolVersion}, "sidecar": {sidecarPath}}[group]
+		for _, c := range need {
+			if at[c] < 0 && (files || group == "metaData" || group == "protocol") {
+				return at, fmt.Errorf("has no column %s", columnNames()[c][0])
+			}
+		}
+	}
+	return at, checkShapes(s, at)
+}
+
+// checkShapes verifies that lists are where checkpoints have them, and nowhere else.
+func checkShapes(s *schema.Schema, at [columnCount]int) error {
+	repeated := []int{addKeys, addValues, metaPartitions, metaKeys, metaValues, protocolFeatures}
+	for c, i := range at {
+		if i < 0 {
+			continue
+		}
+		if d := s.Column(i); (d.MaxRepetitionLevel() > 0) != slices.Contains(repeated, c) {
+			return fmt.Errorf("column %s is a list, or is none, other than in checkpoints", d.Path())
+		}
+		text := !slices.Contains([]int{addSize, addRows, vectorOffset, protocolVersion, sidecarSize, checkpointVersion}, c)
+		if isText := s.Column(i).PhysicalType().String() == "BYTE_ARRAY"; isText != text {
+			return fmt.Errorf("column %s holds %v, other than in checkpoints", s.Column(i).Path(), s.Column(i).PhysicalType())
+		}
+	}
+	for _, pair := range [][2]int{{addKeys, addValues}, {metaKeys, metaValues}} {
+		if (at[pair[0]] < 0) != (at[pair[1]] < 0) {
+			return fmt.Errorf("has keys without values in a map of %s", columnNames()[pair[0]][0])
+		}
+	}
+	return nil
+}
+
+// rowReader reads the rows of one row group of a checkpoint.
+type rowReader struct {
+	cursors [columnCount]*cursor // nil where the file has no such column
+	cells   [columnCount][]cell  // of the current row
+}
+
+// openRows opens the columns of row group g. The caller calls close.
+func openRows(f *pq.File, g int, at [columnCount]int) (*rowReader, error) {
+	r := new(rowReader)
+	for c, i := range at {
+		if i < 0 {
+			continue
+		}
+		var err error
+		if r.cursors[c], err = openCursor(f, g, i); err != nil {
+			r.close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *rowReader) close() {
+	for _, c := range r.cursors {
+		if c != nil {
+			c.done()
+		}
+	}
+}
+
+// next moves all columns to the next row.
+func (r *rowReader) next() (err error) {
+	for c, cursor := range r.cursors {
+		if cursor == nil {
+			continue
+		}
+		if r.cells[c], err = cursor.row(r.cells[c]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// has tells whether the row is the action that column c belongs to.
+func (r *rowReader) has(c int) bool {
+	return r.cursors[c] != nil && r.cells[c][0].def >= r.cursors[c].levels.group
+}
+
+// one is the value of column c in the row; ok is false for null and where there is no column.
+func (r *rowReader) one(c int) (v cell, ok bool) {
+	if r.cursors[c] == nil {
+		return v, false
+	}
+	v = r.cells[c][0]
+	return v, v.def == r.cursors[c].levels.max
+}
+
+// list are the elements of column c in the row, whose nulls are an error.
+func (r *rowReader) list(c int) (elements []string, err error) {
+	if r.cursors[c] == nil {
+		return nil, nil
+	}
+	for _, v := range r.cells[c] {
+		switch l := r.cursors[c].levels; {
+		case v.def == l.max:
+			elements = append(elements, string(v.text))
+		case v.def >= l.element:
+			return nil, fmt.Errorf("column %s has a null in a list", r.cursors[c].path)
+		}
+	}
+	return elements, nil
+}
+
+// pairs are the entries of the map in columns keys and values, which have the same entries.
+func (r *rowReader) pairs(keys, values int, into []pair) ([]pair, error) {
+	into = into[:0]
+	if r.cursors[keys] == nil {
+		return into, nil
+	}
+	k, v := r.cursors[keys], r.cursors[values]
+	if len(r.cells[keys]) != len(r.cells[values]) {
+		return nil, fmt.Errorf("columns %s and %s have maps of %d and %d entries in one row", k.path, v.path, len(r.cells[keys]), len(r.cells[values]))
+	}
+	for i, key := range r.cells[keys] {
+		value := r.cells[values][i]
+		if (key.def >= k.levels.element) != (value.def >= v.levels.element) {
+			return nil, fmt.Errorf("columns %s and %s differ in whether a map is there", k.path, v.path)
+		}
+		if key.def < k.levels.element { // no map, or an empty one
+			continue
+		}
+		if key.def < k.levels.max {
+			return nil, fmt.Errorf("column %s has a null key", k.path)
+		}
+		p := pair{name: string(key.text)}
+		if value.def == v.levels.max {
+			text := string(value.text)
+			p.value = &text
+		}
+		into = append(into, p)
+	}
+	return into, nil
+}

@@ -1,0 +1,191 @@
+package delta
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+)
+
+// cell is one entry of a column: its definition level, and its value where that is the
+// column's largest.
+type cell struct {
+	def    int16
+	text   []byte // of byte arrays; lent while the cursor is open
+	number int64  // of integers
+}
+
+// cursor reads a column chunk of a checkpoint row by row. A row is an action, and the
+// cursors of its columns go in step.
+type cursor struct {
+	path   string
+	levels columnLevels
+	left   int64 // entries that the footer promises behind those loaded
+	load   func() (entries int64, err error)
+	value  func(i int) cell // value i of those loaded, nulls not counted
+
+	def, rep    []int16 // of the loaded entries
+	at, entries int
+	next, have  int // values
+	done        func()
+}
+
+// columnLevels are the definition levels from which parts of a column are there.
+type columnLevels struct {
+	max      int16
+	group    int16 // the action: the top-level group
+	element  int16 // an element of the list or map; 0 where there is none
+	repeated bool
+}
+
+// levelsOf finds the levels of a column on the way to it.
+func levelsOf(s *schema.Schema, column int) (l columnLevels) {
+	d := s.Column(column)
+	l.max, l.repeated = d.MaxDefinitionLevel(), d.MaxRepetitionLevel() > 0
+	var node schema.Node = s.Root()
+	level := int16(0)
+	for i, name := range d.ColumnPath() {
+		group, ok := node.(*schema.GroupNode)
+		if !ok {
+			break
+		}
+		at := group.FieldIndexByName(name)
+		if at < 0 {
+			break
+		}
+		node = group.Field(at)
+		if node.RepetitionType() != parquet.Repetitions.Required {
+			level++
+		}
+		if node.RepetitionType() == parquet.Repetitions.Repeated {
+			l.element = level
+		}
+		if i == 0 {
+			l.group = level
+		}
+	}
+	return l
+}
+
+// batchEntries are loaded at a time.
+const batchEntries = 512
+
+// openCursor opens column i of row group g. The caller calls done.
+func openCursor(f *pq.File, g, i int) (*cursor, error) {
+	s := f.Metadata().Schema
+	c := &cursor{path: s.Column(i).Path(), levels: levelsOf(s, i), left: f.Chunk(g, i).Values}
+	if s.Column(i).MaxRepetitionLevel() > 1 {
+		return nil, fmt.Errorf("column %s has lists of lists, where checkpoints have none", c.path)
+	}
+	reader, done, err := f.ColumnReader(g, i)
+	if err != nil {
+		return nil, err
+	}
+	c.done = done
+	c.def, c.rep = make([]int16, batchEntries), make([]int16, batchEntries)
+	switch r := reader.(type) {
+	case *pqfile.ByteArrayColumnChunkReader:
+		loader(c, r, func(v parquet.ByteArray) cell { return cell{text: v} })
+	case *pqfile.Int32ColumnChunkReader:
+		loader(c, r, func(v int32) cell { return cell{number: int64(v)} })
+	case *pqfile.Int64ColumnChunkReader:
+		loader(c, r, func(v int64) cell { return cell{number: v} })
+	default:
+		done()
+		return nil, fmt.Errorf("column %s holds %v, where checkpoints have a text or a whole number", c.path, reader.Type())
+	}
+	return c, nil
+}
+
+// loader makes load and value of a cursor for one type.
+func loader[T any](c *cursor, r pq.TypedReader[T], convert func(T) cell) {
+	values := make([]T, batchEntries)
+	c.load = func() (int64, error) {
+		var def, rep []int16
+		if c.levels.max > 0 {
+			def = c.def
+		}
+		if c.levels.repeated {
+			rep = c.rep
+		}
+		n, have, err := r.ReadBatch(min(batchEntries, c.left), values, def, rep)
+		if err == nil {
+			err = r.Err()
+		}
+		c.have = have
+		return n, err
+	}
+	c.value = func(i int) cell { return convert(values[i]) }
+}
+
+// fill loads the next entries where none are left. False at the chunk's end.
+func (c *cursor) fill() (bool, error) {
+	if c.at < c.entries {
+		return true, nil
+	}
+	if c.left == 0 {
+		return false, nil
+	}
+	n, err := c.load()
+	if err == nil && (n <= 0 || n > c.left || c.have > int(n)) {
+		err = fmt.Errorf("read %d values for %d entries", c.have, n)
+	}
+	if err != nil {
+		return false, fmt.Errorf("column %s: %w", c.path, err)
+	}
+	c.left -= n
+	c.at, c.entries, c.next = 0, int(n), 0
+	return true, nil
+}
+
+// take takes the next loaded entry.
+func (c *cursor) take() (cell, error) {
+	def := c.levels.max
+	if def > 0 {
+		def = c.def[c.at]
+	}
+	c.at++
+	if def < c.levels.max {
+		return cell{def: def}, nil
+	}
+	if c.next >= c.have {
+		return cell{}, fmt.Errorf("column %s has fewer values than its levels say", c.path)
+	}
+	v := c.value(c.next)
+	v.def = def
+	c.next++
+	return v, nil
+}
+
+// row takes the entries of the next row: one, or as many as a list has, at least one.
+func (c *cursor) row(into []cell) ([]cell, error) {
+	into = into[:0]
+	for {
+		more, err := c.fill()
+		if err != nil {
+			return nil, err
+		}
+		first := len(into) == 0
+		if !more && first {
+			return nil, errors.New("column " + c.path + " ends before its row group")
+		}
+		if !more || !first && (!c.levels.repeated || c.rep[c.at] == 0) {
+			return into, nil
+		}
+		if first && c.levels.repeated && c.rep[c.at] != 0 {
+			return nil, errors.New("column " + c.path + " begins in the middle of a row")
+		}
+		v, err := c.take()
+		if err != nil {
+			return nil, err
+		}
+		into = append(into, v)
+		if !c.levels.repeated {
+			return into, nil
+		}
+	}
+}

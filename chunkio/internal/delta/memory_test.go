@@ -1,0 +1,174 @@
+package delta
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// manyFiles is a table of n live files in two commits, in few or many partitions.
+func manyFiles(n, partitions int) *memoryFolder {
+	m := newFolder()
+	meta := strings.Replace(metaLine, `"partitionColumns":[]`, `"partitionColumns":["p"]`, 1)
+	for half := range 2 {
+		var b strings.Builder
+		if half == 0 {
+			b.WriteString(protocolLine + "\n" + meta + "\n")
+		}
+		for i := half * n / 2; i < (half+1)*n/2; i++ {
+			fmt.Fprintf(&b, `{"add":{"path":"p=%d/part-00000-%036d-c000.snappy.parquet","partitionValues":{"p":"%d"},"size":%d,"modificationTime":1,"dataChange":true,"stats":"{\"numRecords\":%d,\"minValues\":{\"x\":1}}"}}`+"\n",
+				i%partitions, i, i%partitions, i, i)
+		}
+		m.files[commitName(int64(half))] = []byte(b.String())
+	}
+	return m
+}
+
+func heap() int64 {
+	var s runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}
+
+// What is counted against the limit is at least what is held, and not many times that.
+func TestCountedMemoryIsHeld(t *testing.T) {
+	const n = 60_000
+	for _, partitions := range []int{10, n} {
+		m := manyFiles(n, partitions)
+		table := &table{folder: m, name: "shop/orders", budget: budget{limit: 1 << 40}}
+		before := heap()
+		if err := table.list(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		part, err := table.segment(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newState(&table.budget, true)
+		if err := table.replay(t.Context(), part, s); err != nil {
+			t.Fatal(err)
+		}
+		held, counted := heap()-before, table.budget.held
+		files, err := table.files(s)
+		if err != nil || len(files) != n {
+			t.Fatalf("%d files, %v", len(files), err)
+		}
+		after := heap() - before
+		t.Logf("%d partitions: %d bytes a file counted, %d held in replay, %d by the list", partitions, counted/n, held/n, after/n)
+		// The list is made while the state is there: both count.
+		if list := int64(n) * 56; held+list > counted || 4*(held+list) < counted {
+			t.Errorf("%d partitions: %d bytes held and %d of the list, %d counted", partitions, held, list, counted)
+		}
+		runtime.KeepAlive(files)
+		runtime.KeepAlive(m)
+	}
+}
+
+// What is removed is given back: a table that only churns needs no more for its history.
+func TestBudgetIsGivenBack(t *testing.T) {
+	for seed := range uint64(20) {
+		h := newHistory(300+seed, 15)
+		m := newFolder()
+		h.write(m, 0, h.rng)
+		h.checkpoint(t, m, 5, int(seed)%shapes)
+		table := &table{folder: m, name: "shop/orders", budget: budget{limit: 1 << 40}}
+		if err := table.list(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		part, err := table.segment(14)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := table.budget.held
+		s := newState(&table.budget, true)
+		if err := table.replay(t.Context(), part, s); err != nil {
+			t.Fatal(err)
+		}
+		// Remove what is left: nothing may stay but sidecars, which are listed files.
+		s.begin(99)
+		for path := range h.versions[14].live {
+			if err := s.remove("", escape(path), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.begin(100)
+		if left := table.budget.held - listed; left < 0 || left > 3*listedBytes || len(s.live) != 0 || len(s.parts) != 0 {
+			t.Errorf("seed %d: %d bytes left, %d files, %d partitions", seed, left, len(s.live), len(s.parts))
+		}
+	}
+}
+
+// With any limit there is the answer, or a MemoryError that asks for more than there is.
+func TestAnyLimit(t *testing.T) {
+	h := newHistory(21, 8)
+	m := newFolder()
+	h.write(m, 0, h.rng)
+	h.checkpoint(t, m, 4, shapeUUIDSidecars)
+	for limit := int64(1); ; limit = limit*3/2 + 1 {
+		got, err := Read(t.Context(), m, "shop/orders", Options{Memory: limit})
+		if err == nil {
+			same(t, "", got, err, h.want(7))
+			return
+		}
+		e, ok := errors.AsType[*stream.MemoryError](err)
+		if !ok || e.Need <= limit || e.Limit > limit || limit > 1<<30 {
+			t.Fatalf("limit %d: %v", limit, err)
+		}
+	}
+}
+
+// One commit that removes very many files does not slow the commits behind it: clearing
+// the map of what it removed for each of them would take seconds here, against some ms.
+func TestChurnIsLinear(t *testing.T) {
+	s := newState(&budget{limit: 1 << 40}, true)
+	s.begin(0)
+	start := time.Now()
+	for i := range 300_000 {
+		if err := s.remove("", fmt.Sprint(i), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removing := time.Since(start)
+	start = time.Now()
+	for v := range int64(10_000) {
+		s.begin(1 + v)
+		if err := s.remove("", "one", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if behind := time.Since(start); behind > removing {
+		t.Errorf("10,000 commits of one removal take %v behind one that takes %v", behind, removing)
+	}
+}
+
+// A commit that is too long to be read whole is read in parts, with the same answer.
+func TestLongCommit(t *testing.T) {
+	m := manyFiles(40_000, 7)
+	if size := len(m.files[commitName(0)]); size <= wholeFile {
+		t.Fatalf("%d bytes are not long", size)
+	}
+	got, err := read(t, m, -1)
+	if err != nil || len(got.Files) != 40_000 {
+		t.Fatal(len(got.Files), err)
+	}
+	for i, f := range got.Files {
+		if i > 0 && f.Path <= got.Files[i-1].Path {
+			t.Fatalf("%s behind %s", f.Path, got.Files[i-1].Path)
+		}
+		if want := fmt.Sprintf("p=%d/part-00000-%036d-c000.snappy.parquet", f.Size%7, f.Size); f.Path != want || f.Rows != f.Size || *f.Values[0] != fmt.Sprint(f.Size%7) {
+			t.Fatalf("%+v, want %s", f, want)
+		}
+	}
+	// A line that the limit has no room for is a matter of the limit.
+	m = newFolder()
+	m.commit(0, protocolLine, metaLine, addLine(strings.Repeat("x", 1<<20)))
+	if _, err := Read(t.Context(), m, "shop/orders", Options{Memory: 3 << 20}); err == nil || !strings.Contains(err.Error(), "memory-limit") {
+		t.Errorf("a long line: %v", err)
+	}
+}

@@ -1,0 +1,48 @@
+package delta
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// readPath turns the path of a file as the log spells it, a URI, into the path of File and
+// the key that tells files apart: the same for all spellings of one file.
+func readPath(raw string) (path, key string, err error) {
+	decoded, err := url.PathUnescape(raw)
+	switch {
+	case err != nil:
+		return "", "", fmt.Errorf("names a file %q, whose URL-encoding is damaged: %w", raw, err)
+	case strings.Contains(decoded, "\x00"):
+		return "", "", fmt.Errorf("names a file %q, which no file can be called", raw)
+	case decoded == "":
+		return "", "", errors.New("names a file without a path")
+	case !isAbsolute(raw):
+		if slices.Contains(strings.Split(decoded, "/"), "..") {
+			return "", "", fmt.Errorf("names a file %q, which may lie outside the table", raw)
+		}
+		return decoded, decoded, nil
+	}
+	// file:/a, file:///a and /a are one file.
+	local, isFile := strings.CutPrefix(decoded, "file:")
+	if isFile || decoded[0] == '/' {
+		return raw, "/" + strings.TrimLeft(local, "/"), nil
+	}
+	return raw, decoded, nil
+}
+
+// isAbsolute tells an absolute path or a URI with a scheme from a path within the table.
+func isAbsolute(raw string) bool {
+	if strings.HasPrefix(raw, "/") {
+		return true
+	}
+	scheme, _, ok := strings.Cut(raw, ":")
+	if !ok || scheme == "" || !isLetter(scheme[0]) {
+		return false
+	}
+	return strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

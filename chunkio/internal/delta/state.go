@@ -1,0 +1,184 @@
+package delta
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// state is a table in the middle of its replay.
+type state struct {
+	budget *budget
+	all    bool // files count as well, not only metadata and protocol
+
+	meta     *metaData
+	protocol *protocol
+
+	live    map[string]liveFile // by key: the file, and its deletion vector where it has one
+	parts   map[string]*partition
+	version int64               // whose actions are being added
+	removed map[string]struct{} // keys that this version removed
+	text    []byte
+}
+
+// liveFile is a file that was added and not removed yet.
+type liveFile struct {
+	path      string // that of File; shares the key's memory where they are the same
+	size      int64
+	rows      int64
+	version   int64 // that added it
+	partition *partition
+	vector    bool // it has a deletion vector
+}
+
+// What the state holds, in bytes. A live file takes 80 bytes and a string header of 16 in
+// the map, which is between 7/8 and 7/16 full, and 56 in the list of files that is made
+// of it; a partition takes its struct, a map entry and 32 bytes a value.
+const (
+	fileBytes      = 256
+	removedBytes   = 64
+	partitionBytes = 160
+	valueBytes     = 64
+)
+
+func newState(b *budget, all bool) *state {
+	return &state{budget: b, all: all, live: map[string]liveFile{}, parts: map[string]*partition{}, removed: map[string]struct{}{}}
+}
+
+// begin starts the actions of a version. Their order among themselves has no meaning.
+func (s *state) begin(version int64) {
+	for key := range s.removed {
+		s.budget.free(removedBytes + int64(len(key)))
+	}
+	// Clearing a map costs as much as it ever held: a large one is left to the collector, so
+	// that one commit that removes millions does not slow all behind it.
+	if len(s.removed) > 1024 {
+		s.removed = map[string]struct{}{}
+	}
+	clear(s.removed)
+	s.version = version
+}
+
+// fileKey is the key of a file with the deletion vector of that id.
+func fileKey(key, vector string) string {
+	if vector == "" {
+		return key
+	}
+	return key + "\x00" + vector // no path has a zero byte
+}
+
+// add takes in an added file.
+func (s *state) add(table, raw, vector string, size, rows int64, values []pair) error {
+	if !s.all {
+		return nil
+	}
+	path, key, err := readPath(raw)
+	if err != nil {
+		return err
+	}
+	if size < 0 {
+		return fmt.Errorf("adds the file %q with %d bytes", raw, size)
+	}
+	same := path == key && vector == ""
+	key = fileKey(key, vector)
+	if same {
+		path = key
+	}
+	if _, both := s.removed[key]; both {
+		return bothWays(raw)
+	}
+	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, vector: vector != ""}
+	if f.partition, err = s.partition(table, values); err != nil {
+		return err
+	}
+	old, replaces := s.live[key]
+	switch {
+	case replaces && old.version == s.version && (old.size != f.size || old.rows != f.rows || old.partition != f.partition):
+		return fmt.Errorf("adds the file %q, which the same version adds otherwise", raw)
+	case replaces:
+		s.budget.free(s.cost(key, old))
+		s.leave(old.partition)
+	}
+	if err := s.budget.use(s.cost(key, f), table); err != nil {
+		return err
+	}
+	s.live[key] = f
+	return nil
+}
+
+// cost is what a live file holds.
+func (s *state) cost(key string, f liveFile) int64 {
+	n := int64(fileBytes + len(key))
+	if f.path != key {
+		n += int64(len(f.path))
+	}
+	return n
+}
+
+// remove takes in a removed file. It need not be live: checkpoints and commits may tell
+// of files that went long ago.
+func (s *state) remove(table, raw, vector string) error {
+	if !s.all {
+		return nil
+	}
+	_, key, err := readPath(raw)
+	if err != nil {
+		return err
+	}
+	key = fileKey(key, vector)
+	if _, again := s.removed[key]; !again {
+		if err := s.budget.use(removedBytes+int64(len(key)), table); err != nil {
+			return err
+		}
+		s.removed[key] = struct{}{}
+	}
+	f, ok := s.live[key]
+	if !ok {
+		return nil
+	}
+	if f.version == s.version {
+		return bothWays(raw)
+	}
+	s.budget.free(s.cost(key, f))
+	s.leave(f.partition)
+	delete(s.live, key)
+	return nil
+}
+
+func bothWays(raw string) error {
+	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; which of them holds cannot be told", raw)
+}
+
+// files are the live files of a replayed state, which it gives up.
+func (t *table) files(s *state) ([]File, error) {
+	files := make([]File, 0, len(s.live))
+	values := make(map[*partition][]*string, len(s.parts))
+	var vector string
+	for _, f := range s.live {
+		if f.vector && (vector == "" || f.path < vector) {
+			vector = f.path
+		}
+		v, ok := values[f.partition]
+		if !ok {
+			v = f.partition.resolve(s.meta.PartitionColumns)
+			values[f.partition] = v
+		}
+		files = append(files, File{Path: f.path, Size: f.size, Values: v, Rows: f.rows})
+	}
+	s.live, s.parts = nil, nil
+	if vector != "" {
+		place := vector
+		if !isAbsolute(vector) {
+			place = t.place(vector)
+		}
+		e := stream.Dataf(place, "has rows that a deletion vector takes out (table feature deletionVectors), which ufs-stream does not read")
+		e.Remedy = stream.Textf("write the file without them by REORG TABLE %s APPLY (PURGE), or write a plain copy of the table", tableInSQL(t.name))
+		return nil, e
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+func tableInSQL(name string) string { return "delta.`" + name + "`" }

@@ -1,0 +1,176 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+)
+
+// Bounds implements format.Bounded by the statistics of a column chunk.
+func (f *File) Bounds(g, l int) (b format.Bounds) {
+	col := &f.columns[l]
+	m := f.foot.meta.RowGroups[g].Columns[col.index].MetaData
+	b = format.Bounds{Rows: f.rows[g], Nulls: -1}
+	if col.def == 0 {
+		b.Nulls = 0
+	}
+	s := m.Statistics
+	if s == nil {
+		return b
+	}
+	if n := s.NullCount; n != nil && 0 <= *n && *n <= m.NumValues && (col.rep == 0 || *n == 0) {
+		b.Nulls = *n // of a list, a null may be the whole list or an entry
+	}
+	low, high := s.MinValue, s.MaxValue
+	if !f.ordered(col) {
+		// Without a word on the order these fields mean nothing. Their predecessors were
+		// written in the order of signed numbers, whatever the type.
+		low, high = s.Min, s.Max
+		if !col.signed() {
+			return b
+		}
+	}
+	read := col.boundReader()
+	if read == nil {
+		return b
+	}
+	if low, high := read(low), read(high); !crossed(col, low, high) {
+		b.Min, b.Max = low, high
+	}
+	return b
+}
+
+// crossed reports bounds that nothing lies between: whoever wrote them was mistaken.
+func crossed(c *column, low, high format.Bound) bool {
+	switch {
+	case !low.Known || !high.Known:
+		return false
+	case c.kind == notNumber:
+		return low.Instant.Compare(high.Instant) > 0 || bytes.Compare(low.Text, high.Text) > 0
+	}
+	return low.Number > high.Number
+}
+
+// ordered reports whether the footer says that the column's bounds are in the order of its
+// type; the library takes the order for granted.
+func (f *File) ordered(c *column) bool {
+	orders := f.foot.meta.FileMetaData.ColumnOrders
+	return c.index < len(orders) && orders[c.index] != nil && orders[c.index].TYPE_ORDER != nil
+}
+
+// signed reports whether the column's values stand in the order of signed numbers.
+func (c *column) signed() bool {
+	switch c.physical {
+	case parquet.Types.Boolean, parquet.Types.Float, parquet.Types.Double:
+		return true
+	case parquet.Types.Int32, parquet.Types.Int64:
+		switch c.kind {
+		case asUint8, asUint16, asUint32, asUint64:
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// boundReader returns what reads a bound of the column; nil where none has a meaning.
+func (c *column) boundReader() func([]byte) format.Bound {
+	switch c.physical {
+	case parquet.Types.Boolean:
+		return func(raw []byte) format.Bound {
+			if len(raw) != 1 {
+				return format.Bound{}
+			}
+			return number(float64(raw[0] & 1))
+		}
+	case parquet.Types.Int32:
+		return c.intBound(4, func(raw []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(raw))) })
+	case parquet.Types.Int64:
+		return c.intBound(8, func(raw []byte) int64 { return int64(binary.LittleEndian.Uint64(raw)) })
+	case parquet.Types.Float:
+		return func(raw []byte) format.Bound {
+			if len(raw) != 4 {
+				return format.Bound{}
+			}
+			return number(float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
+		}
+	case parquet.Types.Double:
+		return func(raw []byte) format.Bound {
+			if len(raw) != 8 {
+				return format.Bound{}
+			}
+			return number(math.Float64frombits(binary.LittleEndian.Uint64(raw)))
+		}
+	case parquet.Types.ByteArray, parquet.Types.FixedLenByteArray:
+		return c.bytesBound()
+	}
+	return nil // INT96 has no order
+}
+
+// number is a bound of numbers. NaN bounds nothing; zeros of both signs are equal.
+func number(x float64) format.Bound { return format.Bound{Known: x == x, Number: x} }
+
+// intBound reads bounds that are integers of so many bytes.
+func (c *column) intBound(size int, integer func([]byte) int64) func([]byte) format.Bound {
+	meaning := func(v int64) format.Bound { return number(float64(v)) }
+	switch t := c.desc.LogicalType().(type) {
+	case schema.DateLogicalType:
+		meaning = func(v int64) format.Bound { return format.Bound{Known: true, Instant: text.InstantOfDays(v)} }
+	case *schema.TimestampLogicalType:
+		perSecond := unitsPerSecond(t.TimeUnit())
+		meaning = func(v int64) format.Bound { return format.Bound{Known: true, Instant: text.InstantOf(v, perSecond)} }
+	case *schema.TimeLogicalType:
+		perSecond := unitsPerSecond(t.TimeUnit())
+		meaning = func(v int64) format.Bound { return format.Bound{Known: true, Instant: text.InstantOf(v, perSecond)} }
+	default:
+		switch c.kind {
+		case asUint8:
+			meaning = func(v int64) format.Bound { return number(float64(uint8(v))) }
+		case asUint16:
+			meaning = func(v int64) format.Bound { return number(float64(uint16(v))) }
+		case asUint32:
+			meaning = func(v int64) format.Bound { return number(float64(uint32(v))) }
+		case asUint64:
+			meaning = func(v int64) format.Bound { return number(float64(uint64(v))) }
+		case asDecimal:
+			write := intText(c)
+			meaning = func(v int64) format.Bound {
+				return format.Bound{Known: true, Number: format.Scaled(v, c.scale), Text: write(nil, v)}
+			}
+		}
+	}
+	return func(raw []byte) format.Bound {
+		if len(raw) != size {
+			return format.Bound{}
+		}
+		return meaning(integer(raw))
+	}
+}
+
+// bytesBound reads bounds that are bytes. Texts may be cut; they bound all the same.
+func (c *column) bytesBound() func([]byte) format.Bound {
+	write := bytesText(c)
+	fixed := c.physical == parquet.Types.FixedLenByteArray
+	_, uuid := c.desc.LogicalType().(schema.UUIDLogicalType)
+	return func(raw []byte) format.Bound {
+		switch {
+		case raw == nil: // an empty text bounds as well
+			return format.Bound{}
+		case (fixed && (c.kind != notNumber || uuid)) && len(raw) != c.size, c.kind == asDecimal && len(raw) == 0:
+			return format.Bound{}
+		case c.kind == asHalf:
+			return number(format.Half(binary.LittleEndian.Uint16(raw)))
+		}
+		b := format.Bound{Known: true, Text: write(nil, raw)}
+		if c.kind == asDecimal {
+			b.Number = format.Decimal(raw, c.scale)
+		}
+		return b
+	}
+}

@@ -1,0 +1,116 @@
+package text
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+)
+
+// Instant is a date, a date and time, or a time of day: seconds since 1970 (or
+// midnight) and nanoseconds, 0 to 999,999,999. It orders what the units of a column
+// cannot: files of one input may differ in theirs.
+type Instant struct {
+	Second int64
+	Nano   int32
+}
+
+// Compare is -1, 0 or 1 as i is before, at or after j.
+func (i Instant) Compare(j Instant) int {
+	if c := cmp.Compare(i.Second, j.Second); c != 0 {
+		return c
+	}
+	return cmp.Compare(i.Nano, j.Nano)
+}
+
+// InstantOf is a number of units, perSecond a second, since 1970 or midnight.
+func InstantOf(units, perSecond int64) Instant {
+	second := floorDiv(units, perSecond)
+	return Instant{second, int32((units - second*perSecond) * (1e9 / perSecond))}
+}
+
+// InstantOfDays is a number of days since 1970.
+func InstantOfDays(days int64) Instant { return Instant{Second: days * 86400} }
+
+// ParseInstant reads what AppendTime, AppendDate, AppendClock and the timestamps of 12
+// bytes leave; it is their inverse. perSecond is the units of integers that stand for
+// times out of range, 0 where they are days. A Z at the end changes nothing.
+func ParseInstant(b []byte, perSecond int64) (Instant, bool) {
+	b = bytes.TrimSuffix(b, []byte("Z"))
+	switch {
+	case len(b) >= 10 && b[4] == '-' && b[7] == '-':
+		year, month, day := digits(b[:4]), digits(b[5:7]), digits(b[8:10])
+		if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 {
+			return Instant{}, false
+		}
+		at := Instant{Second: 86400 * daysOf(year, month, day)}
+		if len(b) == 10 {
+			return at, true
+		}
+		if b[10] != 'T' && b[10] != ' ' {
+			return Instant{}, false
+		}
+		clock, ok := parseClock(b[11:])
+		return Instant{at.Second + clock.Second, clock.Nano}, ok
+	case len(b) >= 8 && b[2] == ':':
+		return parseClock(b)
+	}
+	if days, nanos, ok := bytes.Cut(bytes.TrimSuffix(b, []byte("ns")), []byte("d")); ok {
+		d, err := strconv.ParseInt(string(days), 10, 64)
+		n, err2 := strconv.ParseInt(string(nanos), 10, 64)
+		at := InstantOf(n, 1e9)
+		return Instant{at.Second + 86400*d, at.Nano}, err == nil && err2 == nil
+	}
+	units, err := strconv.ParseInt(string(b), 10, 64)
+	if perSecond == 0 {
+		return InstantOfDays(units), err == nil
+	}
+	return InstantOf(units, perSecond), err == nil
+}
+
+// parseClock reads hh:mm:ss and a fraction.
+func parseClock(b []byte) (Instant, bool) {
+	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
+		return Instant{}, false
+	}
+	hour, minute, second := digits(b[:2]), digits(b[3:5]), digits(b[6:8])
+	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
+		return Instant{}, false
+	}
+	at := Instant{Second: 3600*hour + 60*minute + second}
+	if b = b[8:]; len(b) == 0 {
+		return at, true
+	}
+	if b[0] != '.' || len(b) == 1 || len(b) > 10 {
+		return Instant{}, false
+	}
+	nano := digits(b[1:])
+	for range 10 - len(b) {
+		nano *= 10
+	}
+	at.Nano = int32(nano)
+	return at, nano >= 0
+}
+
+// digits is the number that b writes, at most 9 digits; -1 where it writes none.
+func digits(b []byte) (n int64) {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n
+}
+
+// daysOf counts the days from 1970-01-01 in the Gregorian calendar: years begin in
+// March here, so that the leap day comes last.
+func daysOf(year, month, day int64) int64 {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	era := floorDiv(year, 400)
+	inEra := year - 400*era
+	inYear := (153*(month-3)+2)/5 + day - 1
+	return 146097*era + 365*inEra + inEra/4 - inEra/100 + inYear - 719468
+}

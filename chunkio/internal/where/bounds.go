@@ -1,0 +1,110 @@
+package where
+
+import (
+	"bytes"
+	"cmp"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// Bounds adds what statistics promise about a column of the rows.
+func (b *Bound) Bounds(s State, column string, stats format.Bounds) {
+	for i := range b.checks {
+		if c := &b.checks[i]; c.bound && c.column == column && !c.kind.IsKey() {
+			s.narrow(i, c.within(stats))
+		}
+	}
+}
+
+// within is what the leaf may be for values within bounds.
+func (c *check) within(stats format.Bounds) Outcome {
+	someNull := stats.Nulls != 0
+	someValue := stats.Nulls < 0 || stats.Nulls < stats.Rows
+	var o Outcome
+	if c.test == isNull {
+		if someNull {
+			o |= IsTrue
+		}
+		if someValue {
+			o |= IsFalse
+		}
+		return o
+	}
+	if someNull {
+		o |= IsUnknown
+	}
+	if someValue {
+		yes, no := c.possible(stats)
+		if yes {
+			o |= IsTrue
+		}
+		if no || c.kind.Class == Float { // NaN, of which bounds say nothing, passes no test
+			o |= IsFalse
+		}
+	}
+	return o
+}
+
+// possible tells whether a value within bounds, and no NaN, may pass and may fail.
+func (c *check) possible(stats format.Bounds) (yes, no bool) {
+	atLeast := func(b format.Bound, i, sign int, otherwise bool) bool { // sign·(b − constant) >= 0
+		return !b.Known && otherwise || b.Known && sign*c.compareBound(b, i) >= 0
+	}
+	low, high := stats.Min, stats.Max
+	if c.numbers != nil { // some writers take NaN for a bound
+		low.Known, high.Known = low.Known && low.Number == low.Number, high.Known && high.Number == high.Number
+	}
+	switch c.test {
+	case less:
+		return !atLeast(low, 0, 1, false), atLeast(high, 0, 1, true)
+	case lessEqual:
+		return atLeast(low, 0, -1, true), !atLeast(high, 0, -1, false)
+	case greater:
+		return !atLeast(high, 0, -1, false), atLeast(low, 0, -1, true)
+	case greaterEqual:
+		return atLeast(high, 0, 1, true), !atLeast(low, 0, 1, false)
+	}
+	no = true
+	for i := range c.count() {
+		yes = yes || atLeast(low, i, -1, true) && atLeast(high, i, 1, true)
+		if low.Known && high.Known && c.compareBound(low, i) == 0 && c.compareBound(high, i) == 0 {
+			no = false // all values are this constant
+		}
+	}
+	return yes, no
+}
+
+// count is the number of constants that a value may equal.
+func (c *check) count() int { return max(len(c.numbers), len(c.texts), len(c.instants)) }
+
+func (c *check) compareBound(b format.Bound, i int) int {
+	switch {
+	case c.numbers != nil:
+		return cmp.Compare(b.Number, c.numbers[i])
+	case c.instants != nil:
+		return b.Instant.Compare(c.instants[i])
+	case c.kind.Class == Decimal:
+		return compareDecimals(b.Text, c.texts[i])
+	}
+	return bytes.Compare(b.Text, []byte(c.texts[i]))
+}
+
+// compareDecimals compares decimals as text.AppendDecimal writes them, of one scale:
+// the longer one of two positive ones is the larger.
+func compareDecimals(a []byte, b string) int {
+	negative := a[0] == '-'
+	switch {
+	case negative && b[0] != '-':
+		return -1
+	case !negative && b[0] == '-':
+		return 1
+	}
+	c := cmp.Compare(len(a), len(b))
+	if c == 0 {
+		c = bytes.Compare(a, []byte(b))
+	}
+	if negative {
+		return -c
+	}
+	return c
+}

@@ -1,0 +1,439 @@
+package where
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/parser/lexer"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// maxText bounds a condition's length.
+const maxText = 1 << 20
+
+// example ends the errors of Parse.
+const example = `a condition compares columns with constants, as in: day >= "2026-01-01" and site in ("a", "b") and not (x < 3)`
+
+// The operators of arithmetic, and what is said of them.
+const (
+	operators  = "+-**/%^.."
+	arithmetic = "arithmetic is no part of conditions"
+)
+
+// syntax is a node of expr's tree.
+type syntax = ast.Node
+
+// condParser turns one text into a Condition.
+type condParser struct {
+	text   string
+	runes  []rune
+	tokens []token
+	starts map[int]int // where a token's placeholder begins, to the token
+	leaves []leaf
+}
+
+// Parse reads a condition. What it does not understand is a *stream.UsageError that
+// says at which character.
+func Parse(text string) (*Condition, error) {
+	p := &condParser{text: text, runes: []rune(text)}
+	switch {
+	case !utf8.ValidString(text):
+		return nil, stream.Usagef("{where}: the condition is no valid UTF-8")
+	case len(text) > maxText:
+		return nil, stream.Usagef("{where}: the condition has %d characters, more than %d", len(p.runes), maxText)
+	case strings.TrimSpace(text) == "":
+		return nil, stream.Usagef("{where}: the condition is empty; %s", example)
+	}
+	tokens, err := p.tokenize()
+	if err != nil {
+		return nil, err
+	}
+	if p.tokens, err = p.rewrite(tokens); err != nil {
+		return nil, err
+	}
+	tree, err := p.parse()
+	if err != nil {
+		return nil, err
+	}
+	root, err := p.condition(tree)
+	if err != nil {
+		return nil, err
+	}
+	return &Condition{text: text, root: root, leaves: p.leaves}, nil
+}
+
+// parse has the rewritten tokens parsed.
+func (p *condParser) parse() (syntax, error) {
+	var b strings.Builder
+	p.starts = make(map[int]int, len(p.tokens))
+	for i, t := range p.tokens {
+		p.starts[b.Len()] = i
+		b.WriteString(t.write + " ")
+	}
+	tree, err := parser.Parse(b.String())
+	if err == nil {
+		return tree.Node, nil
+	}
+	e, ok := errors.AsType[*file.Error](err)
+	switch {
+	case !ok:
+		return nil, p.fault(0, "it is not understood (%v)", err)
+	case strings.Contains(e.Message, "maximum allowed nodes"):
+		return nil, p.fault(0, "it has too many parts (10,000 are allowed)")
+	}
+	if t, ok := p.tokenNear(e.From); ok && e.From < b.Len()-1 && t.at < len(p.runes) { // the last one is a space
+		return nil, p.fault(t.at, "this is not expected here")
+	}
+	return nil, p.fault(len(p.runes), "something is missing")
+}
+
+// tokenNear is the token whose placeholder covers place in the parsed text.
+func (p *condParser) tokenNear(place int) (token, bool) {
+	for ; place >= 0; place-- {
+		if i, ok := p.starts[place]; ok {
+			return p.tokens[i], true
+		}
+	}
+	return token{}, false
+}
+
+// tokenOf is the token that a node stands at.
+func (p *condParser) tokenOf(n syntax) token {
+	if t, ok := p.tokenNear(n.Location().From); ok {
+		return t
+	}
+	return token{}
+}
+
+// fault is a *stream.UsageError about a place, counted in characters from 0.
+func (p *condParser) fault(at int, format string, args ...any) error {
+	const shown = 16
+	place := "at the end"
+	if at < len(p.runes) {
+		rest := p.runes[at:]
+		more := ""
+		if len(rest) > shown {
+			rest, more = rest[:shown], "…"
+		}
+		place = fmt.Sprintf("at character %d, %q", at+1, string(rest)+more)
+		if at > 0 {
+			from := max(at-shown, 0)
+			place += fmt.Sprintf(" after %q", string(p.runes[from:at]))
+		}
+	}
+	return stream.Usagef("{where}: %s: %s; %s", fmt.Sprintf(format, args...), place, example)
+}
+
+// faultAt is fault at a node.
+func (p *condParser) faultAt(n syntax, format string, args ...any) error {
+	return p.fault(p.tokenOf(n).at, format, args...)
+}
+
+// condition converts a node that is true, false or unknown.
+func (p *condParser) condition(n syntax) (*node, error) {
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		if n.Operator != "not" {
+			return nil, p.faultAt(n, arithmetic)
+		}
+		inner, err := p.condition(n.Node)
+		if err != nil {
+			return nil, err
+		}
+		return not(inner), nil
+	case *ast.BinaryNode:
+		return p.binary(n)
+	case *ast.IdentifierNode, *ast.MemberNode, *ast.CallNode:
+		name, err := p.column(n)
+		if err != nil {
+			return nil, err
+		}
+		return p.addLeaf(leaf{column: name, at: p.tokenOf(n).at, test: equal, bare: true, constants: []constant{{kind: aTruth, truth: true, text: "true"}}}), nil
+	}
+	return nil, p.strange(n)
+}
+
+// strange refuses a node that is no condition.
+func (p *condParser) strange(n syntax) error {
+	switch n.(type) {
+	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.NilNode:
+		return p.faultAt(n, "a constant alone is no condition")
+	case *ast.ArrayNode, *ast.MapNode, *ast.SliceNode:
+		return p.faultAt(n, "a list is understood only after in, and of constants only")
+	case *ast.ConditionalNode:
+		return p.faultAt(n, "choices (if, ?) are no part of conditions")
+	}
+	return p.faultAt(n, "this is no part of conditions")
+}
+
+func not(n *node) *node { return &node{op: isNot, args: []*node{n}} }
+
+func (p *condParser) addLeaf(l leaf) *node {
+	p.leaves = append(p.leaves, l)
+	return &node{op: isLeaf, leaf: len(p.leaves) - 1}
+}
+
+func (p *condParser) binary(n *ast.BinaryNode) (*node, error) {
+	switch n.Operator {
+	case "and", "or":
+		op := isAnd
+		if n.Operator == "or" {
+			op = isOr
+		}
+		return p.connect(op, n)
+	case "&&": // and is written and: this is how expr reads chains
+		return nil, p.faultAt(n, "comparisons cannot be chained; write 1 < x and x < 5 for 1 < x < 5")
+	case "in":
+		return p.membership(n)
+	case "==", "!=", "<", "<=", ">", ">=":
+		return p.comparison(n)
+	}
+	if strings.Contains(operators, n.Operator) {
+		return nil, p.faultAt(n, arithmetic)
+	}
+	return nil, p.faultAt(n, "the operator %s is no part of conditions", n.Operator)
+}
+
+// connect makes one node of a chain of ands, or of ors.
+func (p *condParser) connect(op connective, n *ast.BinaryNode) (*node, error) {
+	joined := &node{op: op}
+	for _, side := range []syntax{n.Left, n.Right} {
+		inner, err := p.condition(side)
+		switch {
+		case err != nil:
+			return nil, err
+		case inner.op == op:
+			joined.args = append(joined.args, inner.args...)
+		default:
+			joined.args = append(joined.args, inner)
+		}
+	}
+	return joined, nil
+}
+
+func (p *condParser) comparison(n *ast.BinaryNode) (*node, error) {
+	column, other := n.Left, n.Right
+	swapped := false
+	if isConstant(column) {
+		column, other, swapped = other, column, true
+	}
+	if isConstant(column) {
+		return nil, p.faultAt(n, `two constants are compared; a column whose name is no word is written col("its name")`)
+	}
+	name, err := p.column(column)
+	if err != nil {
+		return nil, err
+	}
+	if isColumn(other) {
+		if _, err := p.column(other); err != nil {
+			return nil, err
+		}
+		return nil, p.faultAt(n, "two columns are compared, which is not understood: compare each with a constant")
+	}
+	l := leaf{column: name, at: p.tokenOf(column).at}
+	negated := n.Operator == "!="
+	switch n.Operator {
+	case "==", "!=":
+		l.test = equal
+	case "<":
+		l.test = less
+	case "<=":
+		l.test = lessEqual
+	case ">":
+		l.test = greater
+	case ">=":
+		l.test = greaterEqual
+	}
+	if swapped {
+		l.test = mirrored[l.test]
+	}
+	if _, null := other.(*ast.NilNode); null {
+		if l.test != equal {
+			return nil, p.faultAt(other, "null has no order; ask x is null or x is not null")
+		}
+		l.test = isNull
+	} else {
+		c, err := p.constant(other)
+		if err != nil {
+			return nil, err
+		}
+		l.constants = []constant{c}
+	}
+	if negated {
+		return not(p.addLeaf(l)), nil
+	}
+	return p.addLeaf(l), nil
+}
+
+// membership converts in and its list.
+func (p *condParser) membership(n *ast.BinaryNode) (*node, error) {
+	name, err := p.column(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	l := leaf{column: name, at: p.tokenOf(n.Left).at, test: equal}
+	list, ok := n.Right.(*ast.ArrayNode)
+	switch {
+	case !ok:
+		return nil, p.faultAt(n.Right, `in wants a list of constants, as in: site in ("a", "b")`)
+	case len(list.Nodes) == 0:
+		return nil, p.faultAt(list, "the list is empty")
+	}
+	for _, item := range list.Nodes {
+		if _, null := item.(*ast.NilNode); null {
+			return nil, p.faultAt(item, "null in a list is not understood; write x in (…) or x is null")
+		}
+		c, err := p.constant(item)
+		if err != nil {
+			return nil, err
+		}
+		l.constants = append(l.constants, c)
+	}
+	return p.addLeaf(l), nil
+}
+
+func isConstant(n syntax) bool {
+	switch n := n.(type) {
+	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.NilNode:
+		return true
+	case *ast.UnaryNode:
+		return n.Operator != "not" && isConstant(n.Node)
+	}
+	return false
+}
+
+func isColumn(n syntax) bool {
+	switch n.(type) {
+	case *ast.IdentifierNode, *ast.MemberNode, *ast.CallNode:
+		return true
+	}
+	return false
+}
+
+// column assembles a column's name: x, a.b, emb[3] or col("any name").
+func (p *condParser) column(n syntax) (string, error) {
+	t := p.tokenOf(n)
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return t.value, nil
+	case *ast.MemberNode:
+		if n.Optional {
+			break
+		}
+		of, err := p.column(n.Node)
+		if err != nil {
+			return "", err
+		}
+		switch n.Property.(type) {
+		case *ast.StringNode:
+			if property := p.tokenOf(n.Property); property.kind != lexer.String {
+				return of + "." + property.value, nil
+			}
+		case *ast.IntegerNode:
+			index := p.tokenOf(n.Property).value
+			if strings.Trim(index, "0123456789") == "" {
+				return of + "[" + index + "]", nil
+			}
+		}
+		return "", p.faultAt(n.Property, "an element of a list is named by its number, as in emb[3] > 0")
+	case *ast.CallNode:
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		if !ok || p.tokenOf(callee).value != "col" {
+			return "", p.fault(t.at, "functions are no part of conditions")
+		}
+		if len(n.Arguments) == 1 {
+			if name, ok := n.Arguments[0].(*ast.StringNode); ok && p.tokenOf(name).value != "" {
+				return p.tokenOf(name).value, nil
+			}
+		}
+		return "", p.fault(t.at, `col wants one name in quotes, as in col("unit price") > 3`)
+	case *ast.BinaryNode:
+		if strings.Contains(operators, n.Operator) {
+			return "", p.fault(t.at, arithmetic)
+		}
+		return "", p.fault(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
+	case *ast.UnaryNode:
+		if n.Operator != "not" {
+			return "", p.fault(t.at, arithmetic)
+		}
+		return "", p.fault(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
+	}
+	return "", p.fault(t.at, "a column is expected here")
+}
+
+// constant reads a number, a text or a truth value.
+func (p *condParser) constant(n syntax) (constant, error) {
+	t := p.tokenOf(n)
+	switch n := n.(type) {
+	case *ast.BoolNode:
+		return constant{at: t.at, kind: aTruth, truth: n.Value, text: strings.ToLower(t.value)}, nil
+	case *ast.StringNode:
+		return constant{at: t.at, kind: aText, text: t.value}, nil
+	case *ast.IntegerNode, *ast.FloatNode:
+		x, err := parseNumber(t.value)
+		if err != nil {
+			return constant{}, p.fault(t.at, "%v", err)
+		}
+		return constant{at: t.at, kind: aNumber, number: x, text: t.value}, nil
+	case *ast.UnaryNode:
+		if n.Operator == "not" || !isConstant(n.Node) {
+			break
+		}
+		c, err := p.constant(n.Node)
+		if err != nil {
+			return c, err
+		}
+		if c.kind != aNumber {
+			return c, p.fault(t.at, "only numbers have a sign")
+		}
+		if c.at = t.at; n.Operator == "-" {
+			c.number, c.text = new(big.Rat).Neg(c.number), "-"+c.text
+		}
+		return c, nil
+	}
+	if isColumn(n) {
+		return constant{}, p.fault(t.at, "a constant is expected here; a text wants quotes")
+	}
+	return constant{}, p.fault(t.at, "a constant is expected here")
+}
+
+// parseNumber reads a decimal, or an integer to base 2, 8 or 16, exactly.
+func parseNumber(s string) (*big.Rat, error) {
+	const longest, largestExponent = 400, 400
+	plain := strings.ReplaceAll(s, "_", "")
+	if len(plain) > longest {
+		return nil, errors.New("the number is too long")
+	}
+	unsigned := strings.ToLower(strings.TrimLeft(plain, "+-"))
+	if len(unsigned) > 1 && unsigned[0] == '0' && strings.ContainsRune("xob", rune(unsigned[1])) {
+		if i, ok := new(big.Int).SetString(plain, 0); ok {
+			return new(big.Rat).SetInt(i), nil
+		}
+		return nil, fmt.Errorf("%s is no number", s)
+	}
+	mantissa, exponent, scientific := strings.Cut(unsigned, "e")
+	if strings.Trim(mantissa, "0123456789.") != "" {
+		return nil, fmt.Errorf("%s is no number", s)
+	}
+	if scientific {
+		var e int
+		if n, err := fmt.Sscanf(exponent, "%d", &e); n != 1 || err != nil || strings.Trim(exponent, "+-0123456789") != "" {
+			return nil, fmt.Errorf("%s is no number", s)
+		}
+		if e > largestExponent || e < -largestExponent {
+			return nil, fmt.Errorf("the exponent of %s is too large", s)
+		}
+	}
+	x, ok := new(big.Rat).SetString(plain)
+	if !ok {
+		return nil, fmt.Errorf("%s is no number", s)
+	}
+	return x, nil
+}

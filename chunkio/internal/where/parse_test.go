@@ -1,0 +1,251 @@
+package where
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// shape writes a condition's tree, so that two spellings can be compared.
+func shape(c *Condition) string {
+	var visit func(n *node) string
+	visit = func(n *node) string {
+		if n.op == isLeaf {
+			l := c.leaves[n.leaf]
+			s := fmt.Sprintf("%s %d", l.column, l.test)
+			for _, k := range l.constants {
+				if k.kind == aNumber {
+					k.text = k.number.String()
+				}
+				s += fmt.Sprintf(" %d:%s", k.kind, k.text)
+			}
+			return s
+		}
+		var parts []string
+		for _, a := range n.args {
+			parts = append(parts, visit(a))
+		}
+		return fmt.Sprintf("%d(%s)", n.op, strings.Join(parts, ", "))
+	}
+	return visit(c.root)
+}
+
+// Every group lists spellings of one condition.
+func TestSpellings(t *testing.T) {
+	for _, same := range [][]string{
+		{`x == 1`, `x=1`, `1 = x`, `(x) == (1)`, `col("x") = +1`, `x in (1)`, `x IN [1]`, `x == 0x1`, `x = 1.0`, `x == 1e0`, "x\n==\t1", `x == 01`},
+		{`x != 1`, `x <> 1`, `x<>1`, `not x = 1`, `NOT (x == 1)`, `!x == 1`, `1 != x`, `x not in (1)`, `x NOT IN (1)`, `not x in [1]`},
+		{`x < -2.5`, `-2.5 > x`, `x<-2.5`, `x < -25e-1`},
+		{`a.b is null`, `a.b == null`, `a.b = NIL`, `NULL == a.b`, `col("a.b") IS NULL`, `col("a").b is Null`},
+		{`a.b is not null`, `a.b != nil`, `not a.b is null`, `not (a.b = null)`},
+		{`f`, `f == true`, `true = f`, `(f)`},
+		{`not f`, `!f`, `NOT f == TRUE`, `not (f)`},
+		{`x = 1 or y = 2 and z = 3`, `x = 1 or (y = 2 and z = 3)`, `x = 1 || y = 2 && z = 3`, `(x=1) OR ((y=2) AND (z=3))`},
+		{`not x = 1 and y = 2`, `(not x = 1) and y = 2`, `!(x == 1) && (y == 2)`},
+		{`not not x = 1 or y`, `!(!(x = 1)) or y`, `(not not x = 1) or y`},
+		{`s in ("a", 'b', 'it''s')`, `s IN ['a', "b", "it's"]`, `s in ("a","b","it's")`},
+		{`emb[3] > 1`, `col("emb[3]") > 1`, `emb [ 3 ] > 1`, `1 < emb[3]`},
+		{`let = 1`, `col("let") = 1`},
+		{`a.not = 1 and a.in = 2`, `col("a.not") = 1 and col("a.in") = 2`},
+		{`ß.ö = "ü"`, `col("ß.ö") = 'ü'`},
+		{`x in (1) and not (y in (2) or not z in (3))`, `x in [1] and !(y in [2] || z not in [3])`},
+		{`x = 1 and y = 2 and z = 3`, `x = 1 and (y = 2 and z = 3)`, `((x = 1) and y = 2) and z = 3`},
+	} {
+		first := shape(must.Get(Parse(same[0]))(t))
+		for _, other := range same[1:] {
+			c, err := Parse(other)
+			if err != nil {
+				t.Errorf("%s: %v", other, err)
+			} else if got := shape(c); got != first {
+				t.Errorf("%s is %s; %s is %s", other, got, same[0], first)
+			}
+			if err == nil && c.String() != other {
+				t.Errorf("%s calls itself %s", other, c)
+			}
+		}
+	}
+}
+
+func TestColumns(t *testing.T) {
+	c := must.Get(Parse(`b.c > 1 and (a = 2 or not b.c < 0) and col("x y")[2] is null`))(t)
+	if got := c.Columns(); !slices.Equal(got, []string{"b.c", "a", "x y[2]"}) {
+		t.Error(got)
+	}
+}
+
+// What is not understood is named with its place.
+func TestFaultsNameThePlace(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                        "empty",
+		`   `:                     "empty",
+		`x`:                       "",
+		`x >`:                     "missing: at the end",
+		`x > > 1`:                 "not expected here: at character 5",
+		`x + 1 > 2`:               "arithmetic is no part of conditions",
+		`x > 1 + 2`:               "a constant is expected here: at character 7",
+		`-x > 1`:                  "character 1",
+		`len(x) > 1`:              "functions are no part of conditions: at character 1",
+		`x > abs(1)`:              "functions are no part of conditions: at character 5",
+		`x > y`:                   "two columns are compared, which is not understood: compare each with a constant: at character 3",
+		`1 = 2`:                   "two constants",
+		`"a b" = 2`:               `col("its name"): at character 7`,
+		`true`:                    "a constant alone is no condition: at character 1",
+		`x = 1 and 5`:             "a constant alone is no condition: at character 11",
+		`1 < x < 5`:               "cannot be chained",
+		`x between 1 and 5`:       "not expected here: at character 3",
+		`x like "a%"`:             "not expected here: at character 3",
+		`x in ()`:                 "the list is empty",
+		`x in y`:                  "in wants a list of constants",
+		`x in (1, y)`:             "a constant is expected here; a text wants quotes: at character 10",
+		`x in (1, null)`:          "null in a list is not understood; write x in (…) or x is null: at character 10",
+		`x < null`:                "null has no order",
+		`x = "a`:                  "literal not terminated",
+		`x = 'a\q'`:               "invalid char escape",
+		`(x = 1`:                  "missing: at the end",
+		`x = 1)`:                  "not expected here: at character 6",
+		`x = 1 y = 2`:             "not expected here: at character 7",
+		`x ? y : z`:               "choices",
+		`x ?? 1`:                  "the operator ?? is no part of conditions: at character 3",
+		`x?.y = 1`:                "a column is expected",
+		`x["a"] = 1`:              `an element of a list is named by its number, as in emb[3] > 0: at character 3`,
+		`x[-1] = 1`:               "an element of a list is named by its number",
+		`x[1:2] = 1`:              "a column is expected",
+		`col(x) = 1`:              "col wants one name in quotes",
+		`col("a", "b") = 1`:       "col wants one name in quotes",
+		`col("") = 1`:             "col wants one name in quotes",
+		`x.y() = 1`:               "functions are no part of conditions",
+		`[1, 2] = x`:              "",
+		`x = [1]`:                 "a constant is expected here: at character 5",
+		`x = b"a"`:                "texts are written without b: at character 5",
+		`x = {"a": 1}`:            "a constant is expected",
+		`let y = 1; x > y`:        "not expected here",
+		`x = 1; y = 2`:            "this is no part of conditions",
+		`x = 1e999`:               "exponent",
+		`x = 1e`:                  "1e is no number: at character 5",
+		`x = -"a"`:                "only numbers have a sign",
+		`# = 1`:                   "",
+		`x = 1 # y`:               "",
+		`x ♥ 1`:                   "unrecognized character",
+		`(x = 1) = true`:          "a column is expected here, and parts of conditions are joined by and, or, not",
+		`x | y`:                   "",
+		`not`:                     "missing: at the end",
+		`x is`:                    "not expected here: at character 3",
+		`x is 1`:                  "not expected here: at character 3",
+		"x = \xff":                "UTF-8",
+		`x = 1 and` + "\n y == y": "two columns are compared",
+	} {
+		c, err := Parse(text)
+		var usage *stream.UsageError
+		switch {
+		case text == `x`:
+			must.Do(t, err)
+		case err == nil:
+			t.Errorf("%s: is %s", text, shape(c))
+		case !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "where: ") || !strings.Contains(err.Error(), want):
+			t.Errorf("%s: %v; want %q", text, err, want)
+		case want != "UTF-8" && !strings.Contains(err.Error(), `day >= "2026-01-01"`):
+			t.Errorf("%s: no example: %v", text, err)
+		}
+	}
+}
+
+// Nesting and length are bounded, and fail as such.
+func TestDepth(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat("(", n) + "x = 1" + strings.Repeat(")", n) }
+	must.Get(Parse(deep(maxDepth)))(t)
+	for _, text := range []string{deep(maxDepth + 1), strings.Repeat("not ", 1000) + "x", strings.Repeat("not (", 101) + "x" + strings.Repeat(")", 101)} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "nested more than 200 deep") {
+			t.Errorf("%.40s…: %v", text, err)
+		}
+	}
+	if _, err := Parse("x in (1" + strings.Repeat(",1", 20_000) + ")"); err == nil || !strings.Contains(err.Error(), "too many parts") {
+		t.Errorf("a list of 20,000: %v", err)
+	}
+	if _, err := Parse(strings.Repeat(" ", maxText) + "x"); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("a long text: %v", err)
+	}
+}
+
+// Constants that do not fit are refused, with the column, its type and what would do.
+func TestConstantsThatDoNotFit(t *testing.T) {
+	for text, want := range map[string]string{
+		`i = "abc"`:                      `column "i", at character 1, is of type int64: "abc" is no number`,
+		`i > 9007199254740992`:           "cannot be compared exactly",
+		`i > -9007199254740992`:          "cannot be compared exactly",
+		`i = true`:                       "true is no number",
+		`i`:                              "only a boolean column is a condition on its own",
+		`i = "inf"`:                      "is no number",
+		`f = "nan"`:                      "is no number",
+		`t = 1`:                          `1 is no text; write it in quotes: "1"`,
+		`t`:                              "only a boolean column",
+		`b < true`:                       "true and false have no order",
+		`b = 2`:                          "neither true nor false",
+		`b = "yes"`:                      "neither true nor false",
+		`day = 20260101`:                 `write "2026-01-31"`,
+		`day = "2026-1-1"`:               `write "2026-01-31"`,
+		`day = "2026-01-01T00:00"`:       `write "2026-01-31"`,
+		`local = "2026-01-01T00:00Z"`:    "has a time zone, which its values lack",
+		`utc = "yesterday"`:              "of type timestamp (UTC)",
+		`clock = "25:00"`:                `write "15:04:05"`,
+		`site = 1`:                       "a partition key of texts: 1 is no text",
+		`year = "x"`:                     "a partition key of numbers",
+		`hot = "x"`:                      "a partition key of true and false",
+		`o = 1`:                          "such columns cannot stand in a condition",
+		`x in (1, 2) and o is null`:      "such columns",
+		`f = 1 and (t = "a" or t = 3.5)`: `column "t", at character 23`,
+	} {
+		_, err := must.Get(Parse(text))(t).Bind(func(name string) (Kind, bool) {
+			if name == "o" {
+				return Kind{Type: "duration"}, true
+			}
+			return kindOf(name)
+		})
+		var usage *stream.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", text, err, want)
+		}
+	}
+	b := must.Get(must.Get(Parse("x = 1 and i = 2 and y is null"))(t).Bind(kindOf))(t)
+	if got := b.Unbound(); !slices.Equal(got, []string{"x", "y"}) {
+		t.Error(got)
+	}
+}
+
+// Whatever the text, Parse ends with a condition or a usage error; a condition binds
+// or is refused, and knows its columns.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`day >= "2026-01-01" and site in ("a", "b")`, `not x = 1 or y is not null`, `!a.b && emb[3] <> -2.5e3`,
+		`col("x y") NOT IN (1, 'it''s', true)`, `1<x`, `((`, `not in`, `x in (y in (1))`, `x.in.not[3] = nil`, `f = 1 and i in [1,2] or !(b)`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var usage *stream.UsageError
+		c, err := Parse(text)
+		if err != nil {
+			if !errors.As(err, &usage) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		if len(c.Columns()) == 0 {
+			t.Fatalf("%q: no columns", text)
+		}
+		b, err := c.Bind(kindOf)
+		if err != nil {
+			if !errors.As(err, &usage) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		if o := b.Outcome(b.Start()); len(b.Unbound()) == 0 && o != anything {
+			t.Fatalf("%q is decided by nothing: %v", text, o)
+		}
+	})
+}

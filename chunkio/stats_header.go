@@ -1,0 +1,74 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ReadStatsHeader reads what the container at path says of itself. Of an object only the
+// beginning is fetched, by few requests; what is behind the header is not verified. Errors
+// are *stream.DataError.
+func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsHeader, error) {
+	file, size, err := openBeginning(ctx, path, opt)
+	if err != nil {
+		return StatsHeader{}, fetchError(path, err, stream.Textf("check the path and its permissions"))
+	}
+	defer file.Close()
+	s := &StatsReader{path: place.Name(path), file: file}
+	if err := s.readHeader(newStatsCursor(file, size)); err != nil {
+		if placed := (*stream.DataError)(nil); errors.As(err, &placed) || ctx.Err() != nil {
+			return StatsHeader{}, err
+		}
+		return StatsHeader{}, statsError(s.path, err)
+	}
+	return s.Header, nil
+}
+
+// readerAtCloser is a file, or an object that is read in place.
+type readerAtCloser interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// openBeginning opens a file or object of which only some is read.
+func openBeginning(ctx context.Context, path string, opt FetchOptions) (readerAtCloser, int64, error) {
+	if !place.IsURL(path) {
+		f, err := Fetch(ctx, path, opt)
+		if err != nil {
+			return nil, 0, stream.Errorf("cannot be opened: %w", err)
+		}
+		fi, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return nil, 0, err
+		}
+		return f, fi.Size(), nil
+	}
+	l, err := store.Parse(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	client := opt.client()
+	o, err := client.Stat(ctx, l)
+	if err != nil {
+		return nil, 0, err
+	}
+	return objectInPlace(func(b []byte, at int64) error { return client.Read(ctx, o, b, at) }), o.Size, nil
+}
+
+// objectInPlace reads ranges of an object, each by a request.
+type objectInPlace func(b []byte, at int64) error
+
+func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
+	if err := read(b, at); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func (objectInPlace) Close() error { return nil }

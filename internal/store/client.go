@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Client talks to stores. It finds credentials and makes connections when they are first
+// needed. Its methods may be called from many goroutines.
+type Client struct {
+	opt      Options
+	stores   *http.Client // stays at the address that a request is signed for
+	web      *http.Client // follows redirects
+	patience patience
+	part     int64 // bytes of an upload's parts, more for huge objects
+
+	gate     chan struct{} // holds one token: whoever has it may use accounts
+	accounts map[string]dialect
+}
+
+// New returns a Client.
+func New(opt Options) *Client {
+	if opt.Meter == nil {
+		opt.Meter = new(stream.Meter)
+	}
+	// HTTP/2 is left out: it would send all ranges that are read at once through one
+	// connection, and stores give a connection only so much.
+	transport := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConns:        128,
+		MaxIdleConnsPerHost: 32,
+		IdleConnTimeout:     60 * time.Second,
+		DisableCompression:  true, // a range is of the bytes as they are stored
+	}
+	c := &Client{
+		opt: opt, patience: usualPatience, part: 16 << 20,
+		gate: make(chan struct{}, 1), accounts: map[string]dialect{},
+	}
+	counting := &countingTransport{transport, opt.Meter}
+	c.web = &http.Client{Transport: counting, CheckRedirect: checkRedirect}
+	c.stores = &http.Client{Transport: counting, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return c
+}
+
+// dialect is how a store's requests for one object look and are signed.
+type dialect interface {
+	head(l Location) request
+	object(l Location, answer *http.Response) (Object, error) // of head's answer
+	get(o Object, from, to int64) request                     // the bytes [from, to)
+	version(h http.Header) string                             // of any answer's object
+	sign(ctx context.Context, r *http.Request, body *section) error
+	explain(l Location, r *refusal) error // what the store's answer means, and the remedy
+}
+
+// dialect finds how to speak to the store of l, once for all locations with the same
+// parameters, which have the same credentials.
+func (c *Client) dialect(ctx context.Context, l Location) (dialect, error) {
+	if c.opt.Anonymous && !l.web() {
+		l.query = withAnonymous(l.query)
+	}
+	id := l.Scheme + "?" + l.parameters()
+	select {
+	case c.gate <- struct{}{}:
+		defer func() { <-c.gate }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if d := c.accounts[id]; d != nil {
+		return d, nil
+	}
+	var d dialect
+	var err error
+	switch l.Scheme {
+	case "s3":
+		d, err = openS3(ctx, l)
+	case "gs":
+		d, err = openGS(ctx, l)
+	case "azblob":
+		d, err = openAzure(ctx, l)
+	case "https", "http":
+		d = web{}
+	default:
+		err = stream.Usagef("%s:// is not the scheme of a store: s3://, gs://, azblob:// and https:// are", l.Scheme)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.accounts[id] = d
+	return d, nil
+}
+
+func withAnonymous(query map[string][]string) map[string][]string {
+	with := map[string][]string{}
+	for name, values := range query {
+		with[name] = values
+	}
+	with["anonymous"] = []string{"true"}
+	return with
+}

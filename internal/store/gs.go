@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// gs is the dialect of Google Cloud Storage: its JSON interface.
+type gs struct {
+	endpoint *url.URL
+	tokens   oauth2.TokenSource // nil: requests are not signed
+}
+
+// gsEntry is an object as the store describes it.
+type gsEntry struct {
+	Name, Size, Generation string
+	Updated                time.Time
+}
+
+func (e gsEntry) object(l Location) (Object, error) {
+	size, err := strconv.ParseInt(e.Size, 10, 64)
+	if err != nil || size < 0 {
+		return Object{}, noSize()
+	}
+	return Object{Location: l, Size: size, Version: e.Generation, Modified: e.Updated}, nil
+}
+
+func (g *gs) bucketAddress(l Location, rest string, query url.Values) *url.URL {
+	return addressOf(g.endpoint, "/storage/v1/b/"+escape(l.Bucket, "")+rest, query)
+}
+
+func (g *gs) address(l Location, query url.Values) *url.URL {
+	return g.bucketAddress(l, "/o/"+escape(l.Key, ""), query)
+}
+
+func (g *gs) head(l Location) request {
+	return request{method: http.MethodGet, url: g.address(l, url.Values{"fields": {"name,size,generation,updated"}})}
+}
+
+func (g *gs) object(l Location, answer *http.Response) (Object, error) {
+	var entry gsEntry
+	if err := decodeJSON(answer.Body, &entry); err != nil {
+		return Object{}, err
+	}
+	return entry.object(l)
+}
+
+// decodeJSON reads an answer; where that breaks off, the error is the network's.
+func decodeJSON(r io.Reader, into any) error {
+	body := &remembering{Reader: r}
+	if err := json.NewDecoder(body).Decode(into); err != nil {
+		if body.err != nil {
+			return body.err
+		}
+		return faultf("check that the endpoint is the store's", "the store's answer cannot be read")
+	}
+	return nil
+}
+
+func (g *gs) version(h http.Header) string { return h.Get("X-Goog-Generation") }
+
+func (g *gs) get(o Object, from, to int64) request {
+	query := url.Values{"alt": {"media"}}
+	if o.Version != "" {
+		query.Set("ifGenerationMatch", o.Version)
+	}
+	// An object that is stored compressed would be sent without that, and without ranges.
+	header := map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", from, to-1), "Accept-Encoding": "gzip"}
+	return request{method: http.MethodGet, url: g.address(o.Location, query), header: header}
+}
+
+func (g *gs) sign(_ context.Context, r *http.Request, _ *section) error {
+	if g.tokens == nil {
+		return nil
+	}
+	if err := guarded(r.URL); err != nil {
+		return err
+	}
+	token, err := g.tokens.Token()
+	if err != nil {
+		return noCredentials(whereGS, err)
+	}
+	token.SetAuthHeader(r)
+	return nil
+}
+
+// guarded is an error where a token would go through a network in the clear.
+func guarded(u *url.URL) error {
+	if u.Scheme == "https" || loopback(u.Hostname()) {
+		return nil
+	}
+	return faultf("use an endpoint with https://, or {anonymous} or anonymous=true in the URL", "credentials are not sent to an endpoint without encryption")
+}
+
+func (g *gs) list(l Location, after string) request {
+	query := url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}, "maxResults": {"1000"}}
+	if l.Key != "" {
+		query.Set("prefix", l.Key)
+	}
+	if after != "" {
+		query.Set("pageToken", after)
+	}
+	return request{method: http.MethodGet, url: g.bucketAddress(l, "/o", query)}
+}
+
+func (g *gs) page(l Location, body io.Reader) (objects []Object, after string, err error) {
+	var page struct {
+		Items         []gsEntry
+		NextPageToken string
+	}
+	if err := decodeJSON(body, &page); err != nil {
+		return nil, "", err
+	}
+	objects = make([]Object, len(page.Items))
+	for i, entry := range page.Items {
+		if objects[i], err = entry.object(l.WithKey(entry.Name)); err != nil {
+			return nil, "", err
+		}
+	}
+	return objects, page.NextPageToken, nil
+}
+
+// bucket asks whether there is the bucket: GCS answers the same where there is no object.
+func (g *gs) bucket(l Location) request {
+	return request{method: http.MethodGet, url: g.bucketAddress(l, "", url.Values{"fields": {"name"}})}
+}
+
+func (g *gs) explain(l Location, r *refusal) error {
+	switch r.status {
+	case http.StatusNotFound:
+		return missing()
+	case http.StatusUnauthorized:
+		if g.tokens == nil {
+			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access is denied to those without credentials: %w", r)
+		}
+		return faultf("sign in again (gcloud auth application-default login), or check GOOGLE_APPLICATION_CREDENTIALS", "the credentials are not or no longer valid: %w", r)
+	case http.StatusForbidden:
+		return faultf("check that the credentials may do this to the bucket "+l.Bucket, "access is denied: %w", r)
+	}
+	return nil
+}

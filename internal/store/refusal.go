@@ -1,0 +1,117 @@
+package store
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// refusal is an answer that is not what was asked for.
+type refusal struct {
+	status        int
+	code, message string // as the store says it; empty where it does not
+	header        http.Header
+	after         time.Duration // that the store wants to be left alone
+}
+
+func (r *refusal) Error() string {
+	s := fmt.Sprintf("HTTP %d", r.status)
+	if r.code != "" {
+		s += " " + r.code
+	} else if text := http.StatusText(r.status); text != "" {
+		s += " " + text
+	}
+	if r.message != "" {
+		s += ": " + r.message
+	}
+	return s
+}
+
+// refusalOf is the refusal in an error, or nil.
+func refusalOf(err error) *refusal {
+	var r *refusal
+	errors.As(err, &r)
+	return r
+}
+
+func (r *refusal) temporary() bool {
+	switch r.status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return r.code == "RequestTimeout" // S3 says so with status 400
+}
+
+// readRefusal reads what a store says in XML (S3, Azure) or JSON (GCS).
+func readRefusal(req *http.Request, resp *http.Response) error {
+	r := &refusal{status: resp.StatusCode, header: resp.Header}
+	if seconds, err := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64); err == nil && seconds > 0 {
+		r.after = time.Duration(min(seconds, 3600) * float64(time.Second))
+	} else if at, err := http.ParseTime(resp.Header.Get("Retry-After")); err == nil {
+		r.after = max(0, time.Until(at))
+	}
+	// A body that cannot be read leaves the status.
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	var asXML struct{ Code, Message string }
+	var asJSON struct {
+		Error struct {
+			Message string
+			Errors  []struct{ Reason string }
+		}
+	}
+	switch {
+	case len(body) == 0:
+		r.code = resp.Header.Get("X-Ms-Error-Code")
+	case xml.Unmarshal(body, &asXML) == nil && asXML.Code != "":
+		r.code, r.message = asXML.Code, asXML.Message
+	case json.Unmarshal(body, &asJSON) == nil:
+		r.message = asJSON.Error.Message
+		if len(asJSON.Error.Errors) > 0 {
+			r.code = asJSON.Error.Errors[0].Reason
+		}
+	}
+	if !codeOfStore.MatchString(r.code) {
+		r.code = ""
+	}
+	r.message, _, _ = strings.Cut(r.message, "\n")
+	r.message = withoutSecrets(req, withoutURLs(strings.ToValidUTF8(r.message, "")))
+	if len(r.message) > 300 {
+		r.message = strings.ToValidUTF8(r.message[:300], "") + "…"
+	}
+	return r
+}
+
+var codeOfStore = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,60}$`)
+
+// withoutSecrets takes out of a server's text what it may repeat of the request: the
+// parts of signatures and tokens, and the values of the query.
+func withoutSecrets(req *http.Request, s string) string {
+	var secrets []string
+	for _, name := range []string{"Authorization", "X-Amz-Security-Token"} {
+		fields := strings.FieldsFunc(req.Header.Get(name), func(r rune) bool { return strings.ContainsRune(" ,=", r) })
+		secrets = append(secrets, fields...)
+		for _, field := range fields {
+			// An access key stands before a slash; a region, too short, may be told.
+			if id, _, ok := strings.Cut(field, "/"); ok && len(id) >= 16 {
+				secrets = append(secrets, id)
+			}
+		}
+	}
+	for _, values := range req.URL.Query() {
+		secrets = append(secrets, values...)
+	}
+	for _, secret := range secrets {
+		if len(secret) >= 8 {
+			s = strings.ReplaceAll(s, secret, "…")
+		}
+	}
+	return s
+}

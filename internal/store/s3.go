@@ -1,0 +1,176 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+)
+
+// s3 is the dialect of Amazon's store, and of those that speak it too.
+type s3 struct {
+	endpoint    *url.URL
+	byPath      bool // the bucket's name is in the path and not in the host
+	region      string
+	credentials aws.CredentialsProvider // nil: requests are not signed
+	signer      *v4.Signer
+}
+
+// address is the URL of a key, or with an empty key of the bucket.
+func (s *s3) address(l Location, key string, query url.Values) *url.URL {
+	// A bucket with dots has no certificate: *.s3.amazonaws.com is for one label only.
+	if s.byPath || strings.Contains(l.Bucket, ".") {
+		return addressOf(s.endpoint, "/"+escape(l.Bucket, "")+"/"+escape(key, "/"), query)
+	}
+	host := *s.endpoint
+	host.Host = l.Bucket + "." + host.Host
+	return addressOf(&host, "/"+escape(key, "/"), query)
+}
+
+func (s *s3) head(l Location) request {
+	return request{method: http.MethodHead, url: s.address(l, l.Key, nil)}
+}
+
+func (s *s3) object(l Location, answer *http.Response) (Object, error) {
+	if answer.ContentLength < 0 {
+		return Object{}, noSize()
+	}
+	return Object{Location: l, Size: answer.ContentLength, Version: s.version(answer.Header)}, nil
+}
+
+// version is the entity tag. Gateways to file systems have none of files that came there by
+// other ways: of these it is the time of the last change.
+func (s *s3) version(h http.Header) string {
+	return cmp.Or(etag(h.Get("ETag")), modified(h.Get("Last-Modified")))
+}
+
+// etag is an entity tag in quotes, which some listings leave out.
+func etag(s string) string {
+	if s == "" || strings.HasPrefix(s, "W/") {
+		return s
+	}
+	return `"` + strings.Trim(s, `"`) + `"`
+}
+
+func (s *s3) get(o Object, from, to int64) request {
+	return request{method: http.MethodGet, url: s.address(o.Location, o.Key, nil), header: rangeHeader(o, from, to)}
+}
+
+// rangeHeader asks for a range, and for no other version where there is a tag that allows
+// to: weak ones are no condition that servers accept.
+func rangeHeader(o Object, from, to int64) map[string]string {
+	h := map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", from, to-1)}
+	if strings.HasPrefix(o.Version, `"`) {
+		h["If-Match"] = o.Version
+	}
+	return h
+}
+
+const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// sign signs a request, and its body too where nothing else guards that on its way.
+func (s *s3) sign(ctx context.Context, r *http.Request, body *section) error {
+	if s.credentials == nil {
+		return nil
+	}
+	keys, err := s.credentials.Retrieve(ctx)
+	if err != nil {
+		return noCredentials("AWS: looked for in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in ~/.aws/credentials and ~/.aws/config (AWS_PROFILE), and on the machine that gives them out (container, instance)", err)
+	}
+	hash := "UNSIGNED-PAYLOAD"
+	switch {
+	case r.ContentLength == 0:
+		hash = emptySHA256
+	case r.URL.Scheme == "http":
+		sum := sha256.New()
+		if _, err := io.Copy(sum, io.NewSectionReader(body, 0, body.Size())); err != nil {
+			return fmt.Errorf("what is to be written cannot be read: %w", err)
+		}
+		hash = hex.EncodeToString(sum.Sum(nil))
+	}
+	r.Header.Set("X-Amz-Content-Sha256", hash)
+	if err := s.signer.SignHTTP(ctx, keys, r, hash, "s3", s.region, time.Now()); err != nil {
+		return fmt.Errorf("the request cannot be signed: %s", provided(err))
+	}
+	return nil
+}
+
+// noCredentials says where credentials were looked for.
+func noCredentials(where string, err error) error {
+	return faultf("set them, or read public data without them: {anonymous}, or anonymous=true in the URL",
+		"no credentials of %s: %s", where, provided(err))
+}
+
+func (s *s3) list(l Location, after string) request {
+	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}}
+	if l.Key != "" {
+		query.Set("prefix", l.Key)
+	}
+	if after != "" {
+		query.Set("continuation-token", after)
+	}
+	return request{method: http.MethodGet, url: s.address(l, "", query)}
+}
+
+func (s *s3) page(l Location, body io.Reader) (objects []Object, after string, err error) {
+	var page struct {
+		EncodingType          string
+		IsTruncated           bool
+		NextContinuationToken string
+		Contents              []struct {
+			Key, ETag    string
+			LastModified time.Time
+			Size         int64
+		}
+	}
+	if err := decodeXML(body, "ListBucketResult", &page); err != nil {
+		return nil, "", err
+	}
+	objects = make([]Object, len(page.Contents))
+	for i, entry := range page.Contents {
+		key := entry.Key
+		if page.EncodingType == "url" {
+			if key, err = url.QueryUnescape(key); err != nil {
+				return nil, "", err
+			}
+		}
+		objects[i] = Object{Location: l.WithKey(key), Size: entry.Size, Version: etag(entry.ETag), Modified: entry.LastModified}
+		if entry.ETag == "" && !entry.LastModified.IsZero() {
+			objects[i].Version = modified(entry.LastModified.UTC().Format(http.TimeFormat))
+		}
+	}
+	if page.IsTruncated {
+		after = page.NextContinuationToken
+		if after == "" {
+			return nil, "", fmt.Errorf("a page is not the last, and names no next")
+		}
+	}
+	return objects, after, nil
+}
+
+// decodeXML reads one document of this root, whole.
+func decodeXML(r io.Reader, root string, into any) error {
+	d := xml.NewDecoder(r)
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			if start.Name.Local != root {
+				return fmt.Errorf("not a %s", root)
+			}
+			return d.DecodeElement(into, &start)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package storetest
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Proxy passes requests on to a server and does to them what networks and busy servers do.
+// Its faults may be switched while it works. It keeps the Host header, so that signatures
+// stay valid.
+type Proxy struct {
+	URL string // http://127.0.0.1:PORT
+
+	Latency   atomic.Int64 // nanoseconds before a request is passed on
+	BusyEach  atomic.Int64 // every so many'th request is answered with 503; 0 for none
+	ResetEach atomic.Int64 // every so many'th answer is not sent but the connection reset
+	CutEach   atomic.Int64 // every so many'th answer's body ends halfway
+	StallEach atomic.Int64 // every so many'th answer's body stops halfway, for ever
+
+	mu       sync.Mutex
+	before   func(*http.Request) *http.Response
+	after    func(*http.Request, *http.Response)
+	count    map[string]int64
+	bytes    int64
+	requests atomic.Int64
+}
+
+// Before sets what is called with each request before it is passed on. An answer that it
+// returns is sent in place of the server's.
+func (p *Proxy) Before(f func(*http.Request) *http.Response) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.before = f
+}
+
+// After sets what is called with each answer before it is sent; it may change it.
+func (p *Proxy) After(f func(*http.Request, *http.Response)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.after = f
+}
+
+// Counts are the requests so far by method, and the bytes of answers' bodies.
+func (p *Proxy) Counts() (requests map[string]int64, bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.count), p.bytes
+}
+
+// Reset begins the counts anew.
+func (p *Proxy) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count, p.bytes = map[string]int64{}, 0
+}
+
+// Answer is an answer for Before to return.
+func Answer(status int, body string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
+}
+
+// NewProxy starts a proxy of the server at target, http://HOST:PORT.
+func NewProxy(t testing.TB, target string) *Proxy {
+	t.Helper()
+	p := &Proxy{count: map[string]int64{}}
+	transport := &http.Transport{
+		MaxIdleConnsPerHost: 64, DisableCompression: true,
+		// The server's name in the request is the proxy's: it is signed.
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, strings.TrimPrefix(target, "http://"))
+		},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(transport, w, r) }))
+	p.URL = server.URL
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		transport.CloseIdleConnections()
+	})
+	return p
+}
+
+// every is whether the n'th request is one that a fault takes.
+func every(fault *atomic.Int64, n int64) bool {
+	each := fault.Load()
+	return each > 0 && n%each == 0
+}
+
+func (p *Proxy) serve(transport http.RoundTripper, w http.ResponseWriter, r *http.Request) {
+	n := p.requests.Add(1)
+	p.mu.Lock()
+	before, after := p.before, p.after
+	p.count[r.Method]++
+	p.mu.Unlock()
+	if wait := time.Duration(p.Latency.Load()); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if every(&p.BusyEach, n) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	var resp *http.Response
+	if before != nil {
+		resp = before(r)
+	}
+	if resp == nil {
+		out := r.Clone(r.Context())
+		out.RequestURI = ""
+		out.URL.Scheme, out.URL.Host = "http", r.Host
+		if r.ContentLength == 0 {
+			out.Body = nil
+		}
+		var err error
+		if resp, err = transport.RoundTrip(out); err != nil {
+			panic(http.ErrAbortHandler) // the client sees its connection end
+		}
+	}
+	defer resp.Body.Close()
+	if after != nil {
+		after(r, resp)
+	}
+	if every(&p.ResetEach, n) {
+		reset(w)
+		return
+	}
+	maps.Copy(w.Header(), resp.Header)
+	if resp.ContentLength >= 0 {
+		w.Header().Set("Content-Length", strconv.FormatInt(resp.ContentLength, 10))
+	}
+	w.WriteHeader(resp.StatusCode)
+	p.copyBody(w, r, resp, n)
+}
+
+func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Response, n int64) {
+	body := io.Reader(resp.Body)
+	cut, stall := every(&p.CutEach, n), every(&p.StallEach, n)
+	if (cut || stall) && resp.ContentLength > 0 && r.Method == http.MethodGet {
+		body = io.LimitReader(body, resp.ContentLength/2)
+	} else {
+		cut, stall = false, false
+	}
+	// Bytes are counted before they are sent: who has them finds them counted.
+	_, err := io.Copy(w, io.TeeReader(body, counter{p}))
+	_ = http.NewResponseController(w).Flush()
+	if stall {
+		<-r.Context().Done()
+	}
+	if cut || err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// counter counts the bytes that are written to it.
+type counter struct{ *Proxy }
+
+func (c counter) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes += int64(len(b))
+	return len(b), nil
+}
+
+// reset ends a connection so that its other end gets an error, not an end of file.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	conn.Close()
+}

@@ -1,0 +1,41 @@
+package storetest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+// S3 starts versitygw over a folder, and sets the environment to credentials that it takes.
+func S3(t testing.TB) *Server {
+	t.Helper()
+	program := goTool(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw@v1.8.0")
+	alone(t)
+	const access, secret = "UFSTESTACCESSKEY0001", "ufs-test/secret+key=0123456789abcdefghij"
+	t.Setenv("AWS_ACCESS_KEY_ID", access)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+
+	root := t.TempDir()
+	bucket := filepath.Join(root, "lake")
+	must.Do(t, os.Mkdir(bucket, 0o755))
+	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	return launch(t, &Server{
+		Scheme: "s3", Bucket: "lake", Endpoint: "http://" + address, Dir: bucket, Secrets: []string{secret},
+		put: func(key string, content []byte) {
+			path := filepath.Join(bucket, filepath.FromSlash(key))
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			// As a file that is renamed into place: versitygw keeps the tag of one that is
+			// written over.
+			must.Do(t, os.WriteFile(filepath.Join(root, "planted"), content, 0o600))
+			must.Do(t, os.Rename(filepath.Join(root, "planted"), path))
+		},
+		query: "endpoint=%s&region=us-east-1&use_path_style=true",
+		command: func() *exec.Cmd {
+			return exec.Command(program, "--access", access, "--secret", secret, "--port", address, "--quiet", "posix", root) //nolint:noctx // Stop ends it
+		},
+	})
+}

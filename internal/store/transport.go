@@ -1,0 +1,50 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// countingTransport counts requests, redirects too, and the bytes of answers' bodies.
+type countingTransport struct {
+	http.RoundTripper
+	meter *stream.Meter
+}
+
+func (t *countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.meter.Requests.Add(1)
+	resp, err := t.RoundTripper.RoundTrip(r)
+	if err == nil {
+		resp.Body = &countingBody{resp.Body, t.meter}
+	}
+	return resp, err
+}
+
+type countingBody struct {
+	io.ReadCloser
+	meter *stream.Meter
+}
+
+func (b *countingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.meter.Fetched.Add(int64(n))
+	return n, err
+}
+
+// checkRedirect follows web servers to other addresses, but tells these nothing: not the
+// first address, which may hold a signature (Referer), and never without encryption after a
+// request with it. Requests to stores are signed for one address, and not redirected.
+func checkRedirect(r *http.Request, via []*http.Request) error {
+	first := via[0]
+	if len(via) >= 10 {
+		return &final{errors.New("the server redirects for ever")}
+	}
+	if r.URL.Scheme != "https" && first.URL.Scheme == "https" {
+		return &final{errors.New("the server redirects to an address without encryption")}
+	}
+	r.Header.Del("Referer")
+	return nil
+}
