@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -64,6 +65,8 @@ func (o *genOptions) addNulls(fs *pflag.FlagSet) {
 
 func (o *genOptions) check(types ...string) error {
 	switch end := filepath.Ext(o.path); {
+	case place.IsURL(o.path) || place.IsURL(o.answer):
+		return stream.Usagef("gen writes local files; copy them to the store")
 	case o.path == "" || o.path == "-":
 		return stream.Usagef("-o is missing: name the Parquet file to make")
 	case o.files == 0 && end != "" && end != ".parquet":
@@ -96,7 +99,7 @@ func (o genOptions) rowsPerFile() int64 { return (o.rows-1)/int64(max(o.files, 1
 // generate writes the table src and the answer beside it. Both appear when they are
 // complete, the answer a moment after the table; a failed run leaves neither.
 func (c *cli) generate(ctx context.Context, o genOptions, src stream.Source, w chunkio.WriteOptions, answer any) error {
-	answerFile, err := atomicfile.Create(o.answer)
+	answerFile, err := atomicfile.Create(ctx, o.answer)
 	if err != nil {
 		return err
 	}
@@ -169,17 +172,17 @@ func (c *cli) writeParts(ctx context.Context, path string, features int, parts [
 		if parts[0].name == "" {
 			return chunkio.WriteParquet(ctx, path, count(parts[0].source), w)
 		}
-		dir, err := atomicfile.CreateDir(path)
+		dir, err := atomicfile.CreateDir(ctx, path)
 		if err != nil {
 			return err
 		}
-		defer dir.Abort()
+		defer func() { _ = dir.Abort(ctx) }() // of a local folder, so that nothing can be left
 		for _, p := range parts {
 			if err := chunkio.WriteParquet(ctx, filepath.Join(dir.Path(), p.name), count(p.source), w); err != nil {
 				return err
 			}
 		}
-		return dir.Commit()
+		return dir.Commit(ctx)
 	})
 	if err != nil {
 		return err

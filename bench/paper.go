@@ -91,7 +91,7 @@ func (o *paperOptions) run(ctx context.Context, out io.Writer) error {
 	}
 	var text bytes.Buffer
 	o.write(&text, host, w.version, outcomes)
-	return writeResult(o.output, out, text.Bytes())
+	return writeResult(ctx, o.output, out, text.Bytes())
 }
 
 // chooseTables returns the tables that --tables names with the sets that --datasets names,
@@ -153,7 +153,7 @@ func (o *paperOptions) say(format string, args ...any) {
 
 // writeResult writes a result to the file at path, whole or not at all, or to out if path
 // is "".
-func writeResult(path string, out io.Writer, text []byte) error {
+func writeResult(ctx context.Context, path string, out io.Writer, text []byte) error {
 	if path == "" {
 		_, err := out.Write(text)
 		return err
@@ -161,7 +161,7 @@ func writeResult(path string, out io.Writer, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return &stream.OutputError{Path: path, Err: err}
 	}
-	f, err := atomicfile.Create(path)
+	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
 		return err
 	}

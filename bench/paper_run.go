@@ -122,7 +122,7 @@ func (o *paperOptions) selectAll(ctx context.Context, w *workshop, set dataset, 
 		if len(sel.Selected) < k {
 			return fmt.Errorf("%s selected %d features of %d: %s", m.title, len(sel.Selected), k, strings.Join(sel.Warnings, "; "))
 		}
-		if err := writeSelection(w.path(m.selectionFile(set, k)), sel); err != nil {
+		if err := writeSelection(ctx, w.path(m.selectionFile(set, k)), sel); err != nil {
 			return err
 		}
 		if largest {
@@ -195,10 +195,10 @@ func fileName(title string) string {
 	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(title)
 }
 
-func writeSelection(path string, sel *stream.Selection) error {
+func writeSelection(ctx context.Context, path string, sel *stream.Selection) error {
 	var text bytes.Buffer
 	if err := sel.Encode(&text); err != nil {
 		return err
 	}
-	return writeResult(path, nil, text.Bytes())
+	return writeResult(ctx, path, nil, text.Bytes())
 }

@@ -140,7 +140,7 @@ func (o *scaleOptions) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return r.write(host, lines.Bytes())
+	return r.write(ctx, host, lines.Bytes())
 }
 
 // measureInputs measures on the data that --data names.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -102,21 +103,21 @@ func lines(points []measured, label func(measured) string, x func(measured) floa
 }
 
 // write writes the results: the benchmark lines, the summary and the plots.
-func (r *scaleRun) write(host machine, lines []byte) error {
+func (r *scaleRun) write(ctx context.Context, host machine, lines []byte) error {
 	plots := r.plots()
 	for _, p := range plots {
 		var svg bytes.Buffer
 		if err := p.chart.WriteSVG(&svg); err != nil {
 			return fmt.Errorf("%s: %w", p.file, err)
 		}
-		if err := writeResult(filepath.Join(r.folder, p.file), nil, svg.Bytes()); err != nil {
+		if err := writeResult(ctx, filepath.Join(r.folder, p.file), nil, svg.Bytes()); err != nil {
 			return err
 		}
 	}
-	if err := writeResult(filepath.Join(r.folder, r.name+".txt"), nil, lines); err != nil {
+	if err := writeResult(ctx, filepath.Join(r.folder, r.name+".txt"), nil, lines); err != nil {
 		return err
 	}
 	var text bytes.Buffer
 	r.summary(&text, host, plots)
-	return writeResult(filepath.Join(r.folder, r.name+".md"), nil, text.Bytes())
+	return writeResult(ctx, filepath.Join(r.folder, r.name+".md"), nil, text.Bytes())
 }

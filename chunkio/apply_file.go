@@ -3,8 +3,6 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/parquet/schema"
@@ -44,22 +42,29 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 			return err
 		}
 	}
-	return a.writeFile(ctx, out, out, fields, a.columns, files)
-}
-
-// writeFolder writes every file to its place below the new folder out.
-func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) error {
-	dir, err := atomicfile.CreateDir(out)
+	if err := atomicfile.CanWrite(ctx, out); err != nil { // an upload would tell only in the end
+		return err
+	}
+	file, err := atomicfile.Create(ctx, out)
 	if err != nil {
 		return err
 	}
-	defer dir.Abort()
+	return a.writeFile(ctx, file, fields, a.columns, files)
+}
+
+// writeFolder writes every file to its place below the new folder out.
+func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (err error) {
+	dir, err := atomicfile.CreateDir(ctx, out)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if left := dir.Abort(ctx); left != nil {
+			err = errors.Join(err, left)
+		}
+	}()
 	for i := range a.catalog.files {
 		rel := l.place[a.catalog.list.at(i).path]
-		place := filepath.Join(dir.Path(), rel)
-		if err := os.MkdirAll(filepath.Dir(place), 0o777); err != nil {
-			return &stream.OutputError{Path: filepath.Join(out, rel), Err: err, Remedy: atomicfile.Remedy(err)}
-		}
 		columns, err := a.columnsBelow(rel)
 		if err != nil {
 			return err
@@ -68,11 +73,15 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) e
 		if err != nil {
 			return err
 		}
-		if err := a.writeFile(ctx, place, filepath.Join(out, rel), fields, columns, []int{i}); err != nil {
+		file, err := dir.Create(ctx, rel)
+		if err != nil {
+			return err
+		}
+		if err := a.writeFile(ctx, file, fields, columns, []int{i}); err != nil {
 			return err
 		}
 	}
-	return dir.Commit()
+	return dir.Commit(ctx)
 }
 
 // columnsBelow are the columns that a file at rel holds: a partition key that stands
@@ -94,15 +103,9 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 	return columns, nil
 }
 
-// writeFile writes the given files of the catalog to the one file at path; shown is
-// its name in errors.
-func (a *applier) writeFile(ctx context.Context, path, shownPath string, fields []copier.Field, columns []copier.Column, files []int) (err error) {
-	out, err := atomicfile.Create(path)
-	if err != nil {
-		return renameOutput(err, shownPath)
-	}
+// writeFile writes the given files of the catalog to the one file out, and commits it.
+func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) error {
 	defer out.Close()
-	defer func() { err = renameOutput(err, shownPath) }()
 	var nodes schema.FieldList
 	var dict []bool
 	for _, f := range fields {
@@ -134,13 +137,4 @@ func (a *applier) writeFile(ctx context.Context, path, shownPath string, fields 
 	a.report.Rows += rows
 	a.report.Bytes += w.Offset
 	return nil
-}
-
-// renameOutput puts the output's own name into errors that have its temporary one.
-func renameOutput(err error, shownPath string) error {
-	var o *stream.OutputError
-	if errors.As(err, &o) {
-		o.Path = shownPath
-	}
-	return err
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,44 +27,68 @@ func (a *access) arrange(ctx context.Context, inputs, paths []string, out string
 	if err := atomicfile.NotInput(out, paths...); err != nil {
 		return outputLayout{}, err
 	}
-	roots, err := a.directories(ctx, inputs)
+	roots, err := a.directories(ctx, inputs, paths)
 	if err != nil {
 		return outputLayout{}, err
 	}
-	if len(roots) == 0 && (len(paths) == 1 || strings.EqualFold(filepath.Ext(out), parquetEnding)) {
+	if len(roots) == 0 && (len(paths) == 1 || strings.EqualFold(place.Ext(out), parquetEnding)) {
 		return outputLayout{single: true}, nil
 	}
 	l := outputLayout{place: make(map[string]string, len(paths))}
 	taken := make(map[string]string, len(paths))
-	common := commonFolder(paths)
-	for _, p := range paths {
+	trees := make([]string, len(paths)) // where the files lie, whatever keeps them
+	for i, p := range paths {
+		if trees[i], err = treePath(p); err != nil {
+			return outputLayout{}, err
+		}
+	}
+	common := commonFolder(trees)
+	for i, p := range paths {
 		base := common
 		if len(roots) > 0 {
-			base = filepath.Dir(p)
+			base = filepath.Dir(trees[i])
 			for _, root := range roots {
-				if strings.HasPrefix(p, withSeparator(root)) {
+				if strings.HasPrefix(trees[i], withSeparator(root)) {
 					base = root
 				}
 			}
 		}
-		rel, err := filepath.Rel(base, p)
+		rel, err := filepath.Rel(base, trees[i])
 		if err != nil {
-			return outputLayout{}, stream.Dataf(p, "cannot place it below %s: %w", out, err)
+			return outputLayout{}, stream.Dataf(place.Name(p), "cannot place it below %s: %w", place.Name(out), err)
 		}
 		if ext := filepath.Ext(rel); !strings.EqualFold(ext, parquetEnding) {
 			rel = strings.TrimSuffix(rel, ext) + parquetEnding
 		}
 		if other, ok := taken[rel]; ok {
 			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE.parquet)",
-				other, p, filepath.Join(out, rel))
+				place.Name(other), place.Name(p), place.Name(place.Below(out, rel)))
 		}
 		taken[rel], l.place[p] = p, rel
 	}
 	return l, nil
 }
 
-// directories lists the inputs that are directories, also those in lists.
-func (a *access) directories(ctx context.Context, inputs []string) ([]string, error) {
+// treePath is p as a path in one tree of all files: that of an object begins with its
+// store and bucket. The key of an object is no path: one that leads out of its folder
+// must not do so below the output.
+func treePath(p string) (string, error) {
+	if !place.IsURL(p) {
+		return p, nil
+	}
+	l, err := store.Parse(p)
+	if err != nil {
+		return "", err
+	}
+	if parts := strings.Split(l.Key, "/"); slices.Contains(parts, "..") || slices.Contains(parts, ".") {
+		return "", stream.Dataf(l.Name(), "its key has a part . or .., which is no place below a folder; apply it by itself")
+	}
+	return filepath.Join(l.Scheme, l.Bucket, filepath.FromSlash(l.Key)), nil
+}
+
+// directories lists the inputs that are directories, also those in lists, as tree paths. A
+// URL is one that stands for objects below it: it is neither the name of one nor a glob.
+func (a *access) directories(ctx context.Context, inputs, paths []string) ([]string, error) {
 	var roots []string
 	for _, arg := range inputs {
 		places, err := a.places(ctx, arg)
@@ -69,16 +96,40 @@ func (a *access) directories(ctx context.Context, inputs []string) ([]string, er
 			return nil, err
 		}
 		for _, p := range places {
-			local, err := localPath(p)
+			root, err := directory(p, paths)
 			if err != nil {
 				return nil, err
 			}
-			if info, err := os.Stat(local); err == nil && info.IsDir() {
-				roots = append(roots, filepath.Clean(local))
+			if root != "" {
+				roots = append(roots, root)
 			}
 		}
 	}
 	return roots, nil
+}
+
+// directory is arg as a tree path if it is a directory, else empty.
+func directory(arg string, paths []string) (string, error) {
+	arg = strings.TrimPrefix(arg, deltaScheme)
+	if !place.IsURL(arg) {
+		local, err := place.Local(arg)
+		if err != nil {
+			return "", err
+		}
+		if info, err := os.Stat(local); err == nil && info.IsDir() {
+			return filepath.Clean(local), nil
+		}
+		return "", nil
+	}
+	l, err := store.Parse(arg)
+	if err != nil {
+		return "", err
+	}
+	named := slices.Contains(paths, l.String())
+	if _, glob := l.Glob(); named || glob {
+		return "", nil
+	}
+	return treePath(arg)
 }
 
 // commonFolder is the innermost folder that all paths are below.

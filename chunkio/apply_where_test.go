@@ -61,7 +61,7 @@ func TestApplyWhereWritesTheRowsThatMatch(t *testing.T) {
 		if c.rows > 0 {
 			match = must.Get(collect(ds, stream.Range{}))(t).positions
 		}
-		for _, memory := range []int64{0, 7 << 20} {
+		for _, memory := range []int64{0, 8 << 20} {
 			opt.Where, opt.Memory, opt.Threads = c.where, memory, 2
 			out := filepath.Join(at, "part.parquet")
 			report := mustApply(t, []string{path}, out, opt)

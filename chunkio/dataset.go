@@ -45,16 +45,17 @@ type Options struct {
 	Threads int   // decoders at work at once; 0 means GOMAXPROCS
 	Memory  int64 // bytes that reading may hold; 0 means 1 GiB
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
+	// Anonymous looks for no credentials and signs no request to an object store.
+	Anonymous bool
 
 	// TableVersion is the version to read of a Delta table, and TableAsOf the time whose newest
 	// version is read; nil and zero read the newest.
 	TableVersion *int64
 	TableAsOf    time.Time
 
-	Anonymous bool           // objects are read without credentials
-	Spool     ScratchOptions // where a row group of an object goes that does not fit into Memory
+	Spool ScratchOptions // where a row group of an object goes that does not fit into Memory
 
-	Meter *stream.Meter // counts bytes and decoding time; nil counts nothing
+	Meter *stream.Meter // counts bytes, decoding time, and requests to stores; nil counts nothing
 	Stdin io.Reader     // what the input "-" reads
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -91,7 +91,7 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
 		if !store.IsURL(table) {
 			var err error
-			if table, err = localPath(table); err != nil {
+			if table, err = place.Local(table); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -141,28 +141,10 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	return lines, nil
 }
 
-// localPath is the path that a file:// URL means, and any other argument as it is.
-func localPath(arg string) (string, error) {
-	rest, ok := strings.CutPrefix(arg, "file://")
-	switch {
-	case !ok:
-		return arg, nil
-	case strings.HasPrefix(rest, "localhost/"):
-		rest = strings.TrimPrefix(rest, "localhost")
-	case !strings.HasPrefix(rest, "/"):
-		return "", stream.Usagef("%s: a file:// URL names a path from the root, as file:///data/part.parquet", arg)
-	}
-	path, err := url.PathUnescape(rest)
-	if err != nil {
-		return "", stream.Usagef("%s: %v", arg, err)
-	}
-	return path, nil
-}
-
 // expandPath resolves one file, directory or glob. What exists under exactly this
 // name wins over reading the name as a glob.
 func expandPath(arg string) ([]string, error) {
-	arg, err := localPath(arg)
+	arg, err := place.Local(arg)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -164,7 +165,7 @@ func matchFolder(pattern, key string) string {
 func (a *access) readSmall(ctx context.Context, name string) ([]byte, error) {
 	const most = 64 << 20
 	if !store.IsURL(name) {
-		local, err := localPath(name)
+		local, err := place.Local(name)
 		if err != nil {
 			return nil, err
 		}

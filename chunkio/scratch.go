@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -145,20 +144,9 @@ func (s *Scratch) Close() error {
 	return errors.Join(errs...)
 }
 
-// osDisk is a file of the system.
-type osDisk struct {
-	*os.File
-	name string // where it has one
-}
-
 // openDisk makes a file of the given size without a name.
 func openDisk(dir string, total int64) (disk, error) {
-	d := &osDisk{}
-	err := atomicfile.MakeTemp(filepath.Join(dir, "ufs-scratch"), func(temp string) (err error) {
-		d.File, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		d.name = temp
-		return err
-	}, func() (*os.File, error) { return d.File, nil })
+	d, err := atomicfile.NewSpool(dir, "ufs-scratch")
 	if err != nil {
 		var out *stream.OutputError
 		if errors.As(err, &out) {
@@ -166,19 +154,8 @@ func openDisk(dir string, total int64) (disk, error) {
 		}
 		return nil, err
 	}
-	if os.Remove(d.name) == nil {
-		d.name = ""
-	}
 	if err := allocate(d.File, total); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
-}
-
-func (d *osDisk) Close() error {
-	err := d.File.Close()
-	if d.name != "" { // a system that does not remove open files
-		err = errors.Join(err, os.Remove(d.name))
-	}
-	return err
 }

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -62,9 +63,9 @@ type Section struct {
 	Body io.WriterTo
 }
 
-// WriteStats writes a container to path, whole or not at all.
-func WriteStats(path string, h StatsHeader, sections ...Section) error {
-	f, err := atomicfile.Create(path)
+// WriteStats writes a container to path, a file or an object, whole or not at all.
+func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Section) error {
+	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package chunkio
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -10,9 +11,12 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -34,27 +38,61 @@ type statsExtent struct {
 	length, check uint64
 }
 
-// IsStats reports whether the file at path begins like a statistics container.
-func IsStats(path string) bool {
+// IsStats reports whether the file at path begins like a statistics container. The ending
+// of an object's name tells where it can: .ufs, or one of data, or a folder or glob. Others
+// are looked into.
+func IsStats(ctx context.Context, path string, opt FetchOptions) bool {
+	head := make([]byte, len(statsMagic))
+	if place.IsURL(path) {
+		return objectIsStats(ctx, path, opt, head)
+	}
+	path, err := place.Local(path)
+	if err != nil {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, len(statsMagic))
 	_, err = io.ReadFull(f, head)
 	return err == nil && string(head) == statsMagic
 }
 
-// OpenStats opens the container at path and verifies it: one pass over the compressed
-// bytes, at the speed of the disk. Errors are *stream.DataError.
-func OpenStats(path string) (*StatsReader, error) {
-	f, err := os.Open(path)
+func objectIsStats(ctx context.Context, path string, opt FetchOptions, head []byte) bool {
+	l, err := store.Parse(path)
 	if err != nil {
-		e := stream.Dataf(path, "cannot be opened: %w", withoutPath(err))
-		e.Remedy = stream.Textf("check the path and its permissions")
-		return nil, e
+		return false
 	}
+	if _, glob := l.Glob(); glob || l.Key == "" || strings.HasSuffix(l.Key, "/") {
+		return false
+	}
+	switch ending := strings.ToLower(place.Ext(path)); {
+	case ending == ".ufs":
+		return true
+	case slices.Contains(dataEndings, ending):
+		return false
+	}
+	client := opt.client()
+	o, err := client.Stat(ctx, l)
+	if err != nil || o.Size < int64(len(head)) {
+		return false
+	}
+	return client.Read(ctx, o, head, 0) == nil && string(head) == statsMagic
+}
+
+// OpenStats opens the container at path and verifies it: one pass over the compressed
+// bytes, at the speed of the disk. An object is downloaded to a temporary file first, once.
+// Errors are *stream.DataError.
+func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader, error) {
+	f, err := Fetch(ctx, path, opt)
+	if err != nil {
+		if !place.IsURL(path) {
+			err = stream.Errorf("cannot be opened: %w", err)
+		}
+		return nil, fetchError(path, err, stream.Textf("check the path and its permissions"))
+	}
+	path = place.Name(path)
 	fi, err := f.Stat()
 	if err == nil {
 		var s *StatsReader
@@ -66,6 +104,9 @@ func OpenStats(path string) (*StatsReader, error) {
 	f.Close()
 	return nil, statsError(path, err)
 }
+
+// Path is where the container is, as people may see it.
+func (s *StatsReader) Path() string { return s.path }
 
 var (
 	errStatsMagic = errors.New("not a statistics file (it does not begin with \"" + statsMagic + "\")")

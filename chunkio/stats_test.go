@@ -107,11 +107,12 @@ func TestStatsRoundTrip(t *testing.T) {
 
 func TestStatsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.ufs")
-	formattest.Must(t, WriteStats(path, testStatsHeader(), Section{"g", pieces{[]byte("numbers"), 3}}))
-	if !IsStats(path) || IsStats(filepath.Dir(path)) || IsStats(path+"x") {
+	formattest.Must(t, WriteStats(t.Context(), path, testStatsHeader(), Section{"g", pieces{[]byte("numbers"), 3}}))
+	is := func(path string) bool { return IsStats(t.Context(), path, FetchOptions{}) }
+	if !is(path) || is(filepath.Dir(path)) || is(path+"x") || !is("file://"+path) {
 		t.Error("IsStats")
 	}
-	s, err := OpenStats(path)
+	s, err := OpenStats(t.Context(), path, FetchOptions{})
 	formattest.Must(t, err)
 	defer s.Close()
 	r, err := s.SectionReader("g")
@@ -120,8 +121,8 @@ func TestStatsFile(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	wantDataError(t, second(s.SectionReader("absent")), "no section")
-	wantDataError(t, second(OpenStats(path+"x")), "no such file")
-	wantDataError(t, second(OpenStats(filepath.Dir(path))), "")
+	wantDataError(t, second(OpenStats(t.Context(), path+"x", FetchOptions{})), "no such file")
+	wantDataError(t, second(OpenStats(t.Context(), filepath.Dir(path), FetchOptions{})), "")
 
 	// The file changes under an open reader: the section says so before its end.
 	file, _ := os.ReadFile(path)
@@ -137,7 +138,7 @@ func TestStatsFile(t *testing.T) {
 	_, err = io.ReadAll(r)
 	wantDataError(t, err, "checksum")
 
-	if err := WriteStats(path, testStatsHeader(), Section{"g", failing{}}); !errors.Is(err, errInjected) {
+	if err := WriteStats(t.Context(), path, testStatsHeader(), Section{"g", failing{}}); !errors.Is(err, errInjected) {
 		t.Errorf("a failing section gives %v", err)
 	}
 	if e, _ := os.ReadDir(filepath.Dir(path)); len(e) != 1 {

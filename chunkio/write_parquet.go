@@ -62,12 +62,12 @@ func (o WriteOptions) withDefaults(d int) WriteOptions {
 	return o
 }
 
-// WriteParquet writes all rows of src to the file at path, which appears whole or not
+// WriteParquet writes all rows of src to the file or object at path, which appears whole or not
 // at all: zstd, data pages v1, statistics, one column a feature. Sparse chunks are
 // written dense, unless Sparse writes all rows as lists; weights are not written. It
 // holds one row group as float64.
 func WriteParquet(ctx context.Context, path string, src stream.Source, opt WriteOptions) error {
-	out, err := atomicfile.Create(path)
+	out, err := atomicfile.Create(ctx, path)
 	if err != nil {
 		return err
 	}

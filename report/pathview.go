@@ -10,7 +10,7 @@ import (
 // curveRanking is the selection that a curve came from.
 func curveRanking(c *stream.Curve) *stream.Selection {
 	s := &stream.Selection{Method: c.Method, Version: c.Version, Seed: c.Seed, Rows: c.Rows, RowsUsed: c.RowsUsed, Features: c.Features,
-		Passes: c.Passes, Options: c.Options, Warnings: c.Warnings, Inputs: c.Inputs, Timing: c.Timing, Memory: c.Memory}
+		Passes: c.Passes, Options: c.Options, Warnings: c.Warnings, Inputs: c.Inputs, Timing: c.Timing, Memory: c.Memory, Transfer: c.Transfer}
 	for _, p := range c.Points {
 		s.Selected = append(s.Selected, stream.Selected{Rank: p.K, Name: p.Name, Score: p.Score, Error: p.Error})
 	}
@@ -102,6 +102,9 @@ func (v *sectionView) evaluation(e *stream.Evaluation) (err error) {
 	}
 	if e.Memory.PeakRSS > 0 {
 		v.Run = append(v.Run, fact{"Peak memory", bytesOf(e.Memory.PeakRSS), ""})
+	}
+	if e.Transfer != nil {
+		v.Run = append(v.Run, transferFact(e.Transfer))
 	}
 	v.Warnings = listOf(e.Warnings, mostWarnings, same)
 	taken := measured(e)

@@ -29,6 +29,9 @@ func (v *sectionView) addRun(r *stream.Selection) {
 		limit = "limit " + bytesOf(r.Memory.Limit)
 	}
 	add("Peak memory", bytesOf(r.Memory.PeakRSS), limit)
+	if r.Transfer != nil {
+		v.Run = append(v.Run, transferFact(r.Transfer))
+	}
 	if r.Memory.Scratch > 0 {
 		add("Scratch space", bytesOf(r.Memory.Scratch), "")
 	}
@@ -40,6 +43,15 @@ func (v *sectionView) addRun(r *stream.Selection) {
 		v.Options = append(v.Options, fact{Name: name, Value: option(r.Options[k])})
 	}
 	v.Warnings, v.Inputs = listOf(r.Warnings, mostWarnings, same), listOf(r.Inputs, mostInputs, input)
+}
+
+// transferFact is what was fetched from object stores.
+func transferFact(t *stream.Transfer) fact {
+	note := "in " + plural(int(t.Requests), "request")
+	if t.Retries > 0 {
+		note += fmt.Sprintf(", %s of them sent again", count(t.Retries))
+	}
+	return fact{"Fetched", bytesOf(t.Fetched), note}
 }
 
 func input(in stream.Input) inputView {
@@ -120,7 +132,7 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 
 func (v *sectionView) grid(g *stream.Grid) (err error) {
 	v.addRun(&stream.Selection{Method: g.Method, Version: g.Version, Seed: g.Seed, Rows: g.Rows, RowsUsed: g.RowsUsed, Features: g.Features,
-		Passes: g.Passes, Options: g.Options, Warnings: g.Warnings, Inputs: g.Inputs, Timing: g.Timing, Memory: g.Memory})
+		Passes: g.Passes, Options: g.Options, Warnings: g.Warnings, Inputs: g.Inputs, Timing: g.Timing, Memory: g.Memory, Transfer: g.Transfer})
 	v.Lead = fmt.Sprintf("%s: %s, %s of %s features each", g.Method, plural(len(g.Settings), "setting"), count(int64(g.K)), count(int64(g.Features)))
 	v.Facts = []fact{{"Settings", count(int64(len(g.Settings))), ""}}
 	v.Settings = settingsOf(g)

@@ -32,6 +32,8 @@ type Evaluation struct {
 	Warnings            []string    `json:"warnings"`
 	Timing              Timing      `json:"timing"`
 	Memory              Memory      `json:"memory"`
+	// Transfer is what was fetched from object stores; nil where nothing was.
+	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
 // Evaluated is a set of features: the first K of a selection, or a baseline. A score that

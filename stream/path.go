@@ -25,6 +25,8 @@ type Curve struct {
 	Warnings []string       `json:"warnings"`
 	Timing   Timing         `json:"timing"`
 	Memory   Memory         `json:"memory"`
+	// Transfer is what was fetched from object stores; nil where nothing was.
+	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
 // CurvePoint is the selection of the first K features.
@@ -68,6 +70,8 @@ type Grid struct {
 	Warnings    []string       `json:"warnings"`
 	Timing      Timing         `json:"timing"`
 	Memory      Memory         `json:"memory"`
+	// Transfer is what was fetched from object stores; nil where nothing was.
+	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
 // GridSetting is one setting, and how far its neighbours in the grid agree with its first

@@ -35,6 +35,8 @@ type Selection struct {
 	Warnings      []string       `json:"warnings"`
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`
+	// Transfer is what was fetched from object stores; nil where nothing was.
+	Transfer *Transfer `json:"transfer,omitempty"`
 }
 
 // Selected is one chosen feature. Column is its zero-based index among the features used.

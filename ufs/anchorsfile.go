@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,7 +18,7 @@ func (r *run) countAnchors(ctx context.Context) error {
 	if f.File == "" {
 		return nil
 	}
-	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads}) // footers only: the plan is to complain
+	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Meter: r.Meter}) // footers only: the plan is to complain
 	if err != nil {
 		return stream.Errorf("{anchors-file}: %w", err)
 	}
@@ -27,7 +28,7 @@ func (r *run) countAnchors(ctx context.Context) error {
 		return stream.Usagef("{anchors-file} %s: a stream; save it to a Parquet file first", f.File)
 	case rows <= int64(f.Neighbors):
 		return stream.Usagef("{anchors-file} %s: %d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
-			f.File, rows, f.Neighbors, f.Neighbors+1)
+			place.Name(f.File), rows, f.Neighbors, f.Neighbors+1)
 	default:
 		r.anchorRows = int(min(rows, math.MaxInt32))
 	}
@@ -54,7 +55,7 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 		}
 		for _, name := range opt.Columns {
 			if !known[name] {
-				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", f.File, name)
+				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", place.Name(f.File), name)
 			}
 		}
 		if src, err = src.With(opt); err != nil {
@@ -62,7 +63,7 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 		}
 	}
 	if err := sameColumns(d.columns, src.Columns()); err != nil {
-		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", f.File, err)
+		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.Name(f.File), err)
 	}
 	a, err := anchor.Given(ctx, src, p.g.anchorRows, std)
 	if err != nil {

@@ -2,13 +2,10 @@ package ufs
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
+	"io"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,11 +14,12 @@ type ApplyRequest struct {
 	Inputs    []string
 	Selection *stream.Selection // whose features, in the order of their ranks, are written
 	Also      []string          // further columns, of any type, behind them
-	Output    string            // a Parquet file, or a folder where the input is one
+	Output    string            // a Parquet file, or a folder where the input is one; also in a store
 	Where     string            // as in Request: only such rows are written
 	Sparse    string            // as in Request; default: as the selection records
 	Threads   int
 	Memory    int64
+	Anonymous bool // as in Request
 
 	Meter    *stream.Meter
 	Progress func(Progress)
@@ -40,9 +38,9 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	case a.Output == "":
 		return report, stream.Usagef("apply: no output given; add {o} OUT")
 	}
-	switch end := filepath.Ext(a.Output); end {
+	switch place.Ext(a.Output) {
 	case ".csv", ".tsv", ".json", ".txt", ".arrow", ".feather", ".ipc", ".ufs":
-		return report, stream.Usagef("apply: {o} %s: OUT is Parquet; name it %s.parquet", a.Output, strings.TrimSuffix(a.Output, end))
+		return report, stream.Usagef("apply: {o} %s: OUT is Parquet; name it %s", place.Name(a.Output), place.WithExt(a.Output, ".parquet"))
 	}
 	if err := q.limits(); err != nil {
 		return report, err
@@ -62,30 +60,27 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	err = q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
 		report, err = chunkio.Apply(ctx, a.Inputs, a.Output, chunkio.ApplyOptions{
 			Columns: columns, Also: a.Also, Where: a.Where, Sparse: a.Sparse, Threads: q.Threads,
-			Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
+			Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous,
 		})
 		return err
 	})
 	return report, q.wholeLimit(err)
 }
 
-// ReadSelection reads a Selection from a JSON file.
-func ReadSelection(path string) (*stream.Selection, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = at.Err // the path is named already
+// ReadSelection reads a Selection from a JSON file or object.
+func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (s *stream.Selection, err error) {
+	name := place.Name(path)
+	err = chunkio.ReadWhole(ctx, path, opt, stream.Textf("check the path of {selection}"), func(r io.Reader) error {
+		if s, err = stream.DecodeSelection(r); err != nil {
+			return &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
 		}
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("check the path of {selection}")}
-	}
-	defer f.Close()
-	s, err := stream.DecodeSelection(f)
+		return nil
+	})
 	if err != nil {
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
+		return nil, err
 	}
 	if len(s.Selected) == 0 {
-		return nil, stream.Dataf(path, "the selection has no features")
+		return nil, stream.Dataf(name, "the selection has no features")
 	}
 	return s, nil
 }

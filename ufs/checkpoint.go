@@ -57,7 +57,7 @@ func (k *checkpoint) path() string { return filepath.Join(k.dir, "checkpoint.ufs
 
 // load returns the state that this very run has saved before, or nil. The state of
 // another run is an error: it is not ours to overwrite.
-func (k *checkpoint) load(p *pass, ds *chunkio.Dataset) (*savedPass, error) {
+func (k *checkpoint) load(ctx context.Context, p *pass, ds *chunkio.Dataset) (*savedPass, error) {
 	if k == nil {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func (k *checkpoint) load(p *pass, ds *chunkio.Dataset) (*savedPass, error) {
 	if _, err := os.Stat(k.path()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	r, err := chunkio.OpenStats(k.path())
+	r, err := chunkio.OpenStats(ctx, k.path(), chunkio.FetchOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt
 	adders := e.adders()
 	var next int64
 	if saved != nil {
-		if err := e.restore(saved.path); err != nil {
+		if err := e.restore(ctx, saved.path); err != nil {
 			return err
 		}
 		next = saved.next
@@ -124,14 +124,14 @@ func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt
 		if next = max(next, n); time.Since(last) < k.every {
 			return nil
 		}
-		err := k.save(p, ds, e, next)
+		err := k.save(ctx, p, ds, e, next)
 		last = time.Now()
 		return err
 	}
 	err := p.g.fold(ctx, ds, what, opt, adders...)
 	if err != nil && ctx.Err() != nil && next > 0 {
 		// Adders take a chunk whole or not at all, so the sums are those up to next.
-		if saveErr := k.save(p, ds, e, next); saveErr != nil {
+		if saveErr := k.save(ctx, p, ds, e, next); saveErr != nil {
 			return errors.Join(err, saveErr)
 		}
 		return &Interrupted{Checkpoint: k.dir, Err: err}
@@ -174,14 +174,14 @@ func (s skipRows) Add(c *stream.Chunk) error {
 	return s.to.Add(c)
 }
 
-func (k *checkpoint) save(p *pass, ds *chunkio.Dataset, e *gathered, next int64) error {
+func (k *checkpoint) save(ctx context.Context, p *pass, ds *chunkio.Dataset, e *gathered, next int64) error {
 	h := chunkio.StatsHeader{
 		Kind: "checkpoint", Version: Release, Columns: ds.Columns(), Decided: p.opt.LeaveOut, Inputs: ds.Inputs(),
 		Options: map[string]string{
 			"digest": k.digest, "next": strconv.FormatInt(next, 10), "settled": strconv.FormatBool(p.settled),
 		},
 	}
-	if err := chunkio.WriteStats(k.path(), h, e.sections()...); err != nil {
+	if err := chunkio.WriteStats(ctx, k.path(), h, e.sections()...); err != nil {
 		return stream.Errorf("checkpoint: %w", err)
 	}
 	return nil

@@ -192,7 +192,7 @@ func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 // heap above what there was before.
 func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	t.Helper()
-	r, err := q.settle()
+	r, err := q.settle(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

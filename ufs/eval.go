@@ -42,6 +42,8 @@ type EvalRequest struct {
 	Threads int
 	Memory  int64
 	Output  string
+	// Anonymous is as in Request.
+	Anonymous bool
 
 	Meter    *stream.Meter
 	Progress func(Progress)
@@ -69,10 +71,10 @@ const (
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, q: Request{
-		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
+		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output, Anonymous: o.Anonymous,
 		Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
 	}}
-	if err := e.check(); err != nil {
+	if err := e.check(ctx); err != nil {
 		return nil, err
 	}
 	if err := e.q.limits(); err != nil {
@@ -81,6 +83,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	if err := e.q.input(); err != nil {
 		return nil, err
 	}
+	before := e.q.Meter.Transfer()
 	end, err := e.q.begin()
 	if err != nil {
 		return nil, err
@@ -96,13 +99,14 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	}
 	r := e.report()
 	r.Timing.Wall = time.Since(begin).Seconds()
+	r.Transfer = e.q.Meter.Transfer().Since(before)
 	r.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: e.q.Memory}
 	return r, nil
 }
 
 // check finds what no input can make right, and fills in the protocol's numbers.
-func (e *evaluator) check() error {
-	if err := (&Request{Inputs: e.Inputs}).noStats("eval clusters rows, so it needs those"); err != nil {
+func (e *evaluator) check(ctx context.Context) error {
+	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Meter: e.Meter}).noStats(ctx, "eval clusters rows, so it needs those"); err != nil {
 		return err
 	}
 	switch {
@@ -203,9 +207,9 @@ const RandomBaseline = judge.Random
 func EvalBaselines() []string { return judge.Baselines() }
 
 // Check finds what no input can make right, before any selection is read.
-func (o EvalRequest) Check() error {
+func (o EvalRequest) Check(ctx context.Context) error {
 	if len(o.Selections) == 0 {
 		o.Selections = []NamedSelection{{}}
 	}
-	return (&evaluator{EvalRequest: o}).check()
+	return (&evaluator{EvalRequest: o}).check(ctx)
 }

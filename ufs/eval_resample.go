@@ -30,7 +30,7 @@ func (e *evaluator) foreseeOne(ctx context.Context, s *NamedSelection, rows int6
 	if err != nil {
 		return err
 	}
-	r, err := q.settle()
+	r, err := q.settle(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,6 @@ func (e *evaluator) resample(ctx context.Context) error {
 				}
 				orders[r] = append(orders[r], j)
 			}
-			e.timing.Read += again.Timing.Read
-			e.timing.Accumulate += again.Timing.Accumulate
 			e.timing.Solve += again.Timing.Solve
 		}
 		for j := range e.results {
@@ -127,6 +125,8 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	}
 	q.Inputs, q.Where, q.SampleRows, q.Seed = e.Inputs, e.Where, rows, seed
 	q.Threads, q.Memory, q.Progress, q.Note, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Spelling
+	q.Anonymous = e.q.Anonymous
+	q.Meter = e.q.Meter // which counts reading and adding for the report too
 	if e.Label != "" {
 		q.Label = e.Label
 	}

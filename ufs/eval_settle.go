@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -61,6 +62,7 @@ func (e *evaluator) settle() error {
 		if err := atomicfile.NotInput(e.Output, s.Path); err != nil {
 			return err
 		}
+		s.Path = place.Name(s.Path) // from here on for people
 		taken := slices.ContainsFunc(e.Selections[:i], func(other NamedSelection) bool { return other.Name == s.Name })
 		if taken || slices.Contains(judge.Baselines(), s.Name) {
 			return stream.Usagef("{selection} %s: the name %s is taken; give it another: {selection} NAME=%[1]s", s.Path, s.Name)

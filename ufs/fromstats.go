@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -14,8 +15,14 @@ import (
 
 // fromStats reads the statistics file in place of the input, and refuses options that it
 // cannot serve.
-func (r *run) fromStats() (*gathered, error) {
-	seen, err := readStats(r.Stats, method.FromProfile, gram.Options{})
+func (r *run) fromStats(ctx context.Context) (*gathered, error) {
+	file, err := r.openStats(ctx, r.Stats)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r.Stats = file.Path() // from here on for people
+	seen, err := readStats(file, method.FromProfile, gram.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +42,7 @@ func (r *run) fromStats() (*gathered, error) {
 		return nil, err
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
-	e, err := readStats(r.Stats, r.From, opt)
+	e, err := readStats(file, r.From, opt)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		b := Budget{Limit: r.Memory, Smallest: programBytes + cost.Bytes + m.Need}
 		return nil, b.refusal()

@@ -107,7 +107,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	if p.rows, err = g.shard.of(ds); err != nil {
 		return nil, err
 	}
-	saved, err := g.check.load(p, ds)
+	saved, err := g.check.load(ctx, p, ds)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -156,7 +157,7 @@ func (r *run) graphShape(s map[string]string) {
 	s["scale"] = r.Scale
 	s["neighbors"] = fmt.Sprint(f.Neighbors)
 	if f.File != "" {
-		s["anchors-file"] = f.File
+		s["anchors-file"] = place.Name(f.File)
 		return
 	}
 	if f.Count > 0 {

@@ -40,13 +40,13 @@ type InspectedColumn struct {
 // reads footers only; with scan it reads the features too, and adds missing values by kind
 // and the range. A single statistics file is inspected as well.
 func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
-	if len(q.Inputs) == 1 && chunkio.IsStats(q.Inputs[0]) {
-		return inspectStats(q.Inputs[0], q.Spelling)
+	if len(q.Inputs) == 1 && chunkio.IsStats(ctx, q.Inputs[0], q.fetching()) {
+		return q.inspectStats(ctx, q.Inputs[0])
 	}
 	if len(q.Inputs) == 0 {
 		return nil, stream.Usagef("inspect: no INPUT given")
 	}
-	if err := q.noStats("inspect statistics files one at a time"); err != nil {
+	if err := q.noStats(ctx, "inspect statistics files one at a time"); err != nil {
 		return nil, err
 	}
 	if err := q.input(); err != nil {
@@ -161,14 +161,19 @@ func (s *Inspection) addProfile(profile *gram.Profile, columns []stream.Column) 
 }
 
 // inspectStats shows what a statistics file records.
-func inspectStats(path string, say stream.Spelling) (*Inspection, error) {
-	e, err := readStats(path, method.FromProfile, gram.Options{})
+func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, error) {
+	r, err := q.openStats(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	e, err := readStats(r, method.FromProfile, gram.Options{})
 	if err != nil {
 		return nil, err
 	}
 	rows := e.coveredRows()
 	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.options, Inputs: e.inputs,
-		Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(e.warnings, say)...)}
+		Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(e.warnings, q.Spelling)...)}
 	for _, in := range e.inputs {
 		s.Bytes += in.Bytes
 	}

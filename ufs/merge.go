@@ -6,18 +6,22 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // MergeRequest says which statistics files to add up.
 type MergeRequest struct {
-	Files   []string
-	Output  string // the merged statistics file
-	Threads int    // default: one a core
-	Memory  int64  // peak resident memory in bytes, default 2 GiB
+	Files   []string // or globs of them; also in object stores
+	Output  string   // the merged statistics file
+	Threads int      // default: one a core
+	Memory  int64    // peak resident memory in bytes, default 2 GiB
+
+	Meter *stream.Meter // counts what is fetched from object stores
 }
 
 // Gathered says what a statistics file came to hold.
@@ -27,13 +31,14 @@ type Gathered struct {
 	Rows     int64 // covered
 	RowsUsed int64
 	Warnings []string
+	Transfer *stream.Transfer // of the inputs; nil where nothing was fetched
 }
 
 // Merge adds statistics files of parts of the data into one: the result is what one
 // Scan over all of it gives. It refuses files of other columns or options, and files that cover
 // the same rows.
 func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
-	q := Request{Threads: m.Threads, Memory: m.Memory, Output: m.Output}
+	q := Request{Threads: m.Threads, Memory: m.Memory, Output: m.Output, Meter: m.Meter}
 	switch {
 	case len(m.Files) == 0:
 		return nil, stream.Usagef("no statistics file given")
@@ -48,97 +53,113 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	defer end()
-	if err := atomicfile.CanWrite(m.Output); err != nil {
+	if err := atomicfile.CanWrite(ctx, m.Output); err != nil {
 		return nil, err
 	}
-	from, err := kindOf(m.Files)
+	fetched := q.Meter.Transfer()
+	files, err := chunkio.ExpandStats(ctx, m.Files, q.fetching())
 	if err != nil {
 		return nil, err
 	}
-	sum, err := q.mergeAll(ctx, m.Files, from)
+	sum, err := q.mergeAll(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	if err := sum.writeStats(m.Output, nil); err != nil {
+	if err := sum.writeStats(ctx, m.Output, nil); err != nil {
 		return nil, err
 	}
-	return sum.summary(nil), nil
+	return sum.summary(nil, q.Meter.Transfer().Since(fetched)), nil
 }
 
 // summary is what there is to say of e.
-func (e *gathered) summary(say stream.Spelling) *Gathered {
-	return &Gathered{len(e.columns), len(e.inputs), e.coveredRows(), e.profile.Rows, spelled(e.warnings, say)}
+func (e *gathered) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
+	return &Gathered{len(e.columns), len(e.inputs), e.coveredRows(), e.profile.Rows, spelled(e.warnings, say), t}
 }
 
-// mergeAll adds the files one by one: two states are in memory at a time.
-func (q *Request) mergeAll(ctx context.Context, paths []string, from method.From) (*gathered, error) {
-	states := int64(2)
-	if from == method.FromProfile { // merging samples copies rows
-		states = 3
-	}
-	opt := gram.Options{Threads: q.Threads, Limit: max((q.Memory-programBytes)/states, 1)}
+// mergeAll adds the files one by one: two states are in memory at a time, and one file is
+// open. The first says what kind of statistics they are.
+func (q *Request) mergeAll(ctx context.Context, paths []string) (*gathered, error) {
 	var sum *gathered
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		next, err := readStats(path, from, opt)
-		if err == nil && from == method.FromProfile {
-			err = next.readSample(path, opt.Limit)
-		}
-		if err == nil && sum != nil {
-			if err = sum.add(next); err != nil {
-				err = stream.Errorf("cannot merge %s with %s: %w", clashing(paths[:i], next), path, err)
-			}
-		}
-		var m *stream.MemoryError
-		if errors.As(err, &m) {
-			return nil, &stream.MemoryError{What: "merging two of these files", Need: states*m.Need + programBytes, Limit: q.Memory}
-		}
+		next, err := q.nextPart(ctx, path, sum)
 		if err != nil {
 			return nil, err
 		}
 		if sum == nil {
 			sum = next
+			continue
+		}
+		if err := sum.add(next); err != nil {
+			return nil, q.tooLittle(sum, stream.Errorf("cannot merge %s with %s: %w",
+				place.Name(q.clashing(ctx, paths[:i], next)), place.Name(path), err))
 		}
 	}
 	return sum, nil
 }
 
-// clashing is the first of the files at paths that covers rows of next as well, and
-// else the first.
-func clashing(paths []string, next *gathered) string {
-	for _, path := range paths {
-		e, err := readStats(path, method.FromProfile, gram.Options{})
-		if err == nil && e.join(next) != nil {
-			return path
-		}
+// states is how many of a kind are in memory while two files are merged.
+func states(kind string) int64 {
+	if kind == kindProfile { // merging samples copies rows
+		return 3
 	}
-	return paths[0]
+	return 2
 }
 
-// kindOf says what kind of statistics the files hold; a mixture is a usage error.
-func kindOf(paths []string) (method.From, error) {
-	var first string
-	for _, path := range paths {
-		s, err := readStats(path, method.FromProfile, gram.Options{})
+// nextPart reads the file at path, of the kind of sum where that is not nil.
+func (q *Request) nextPart(ctx context.Context, path string, sum *gathered) (*gathered, error) {
+	file, err := q.openStats(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	kind, err := kindOf(file)
+	if err != nil {
+		return nil, err
+	}
+	if sum != nil && sum.kind != kind {
+		return nil, stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", sum.path, sum.kind, file.Path(), kind)
+	}
+	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile}[kind]
+	opt := gram.Options{Threads: q.Threads, Limit: max((q.Memory-programBytes)/states(kind), 1)}
+	next, err := readStats(file, from, opt)
+	if err == nil && from == method.FromProfile {
+		err = next.readSample(file, opt.Limit)
+	}
+	if err != nil {
+		return nil, q.tooLittle(&gathered{kind: kind}, err)
+	}
+	next.path = file.Path()
+	return next, nil
+}
+
+// tooLittle turns a complaint about one state's share of the memory into one about the limit.
+func (q *Request) tooLittle(e *gathered, err error) error {
+	var m *stream.MemoryError
+	if !errors.As(err, &m) {
+		return err
+	}
+	return &stream.MemoryError{What: "merging two of these files", Need: states(e.kind)*m.Need + programBytes, Limit: q.Memory}
+}
+
+// clashing is the first of the files at paths that covers rows of next as well, and
+// else the first.
+func (q *Request) clashing(ctx context.Context, paths []string, next *gathered) string {
+	covers := func(path string) bool {
+		file, err := q.openStats(ctx, path)
 		if err != nil {
-			return 0, err
+			return false
 		}
-		if first == "" {
-			first = s.kind
-		}
-		if s.kind != first {
-			return 0, stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", paths[0], first, path, s.kind)
-		}
+		defer file.Close()
+		e, err := readStats(file, method.FromProfile, gram.Options{})
+		return err == nil && e.join(next) != nil
 	}
-	switch first {
-	case kindGraph:
-		return method.FromGraph, nil
-	case kindGram:
-		return method.FromGram, nil
+	if i := slices.IndexFunc(paths, covers); i >= 0 {
+		return paths[i]
 	}
-	return method.FromProfile, nil
+	return paths[0]
 }
 
 // add merges o into e after making sure that they belong together.

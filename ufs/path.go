@@ -21,7 +21,7 @@ type Paths struct {
 // solves every setting of their grid; one whose selections are nested gives the error over
 // k. The errors are those of Select; Paths are there with a *stream.UnconvergedError as well.
 func Path(ctx context.Context, q Request) (*Paths, error) {
-	r, err := q.settle()
+	r, err := q.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 }
 
 // Curved says whether the path of a request is a curve over k rather than a grid.
-func Curved(q Request) bool {
-	r, err := q.settle()
+func Curved(ctx context.Context, q Request) bool {
+	r, err := q.settle(ctx)
 	if err != nil {
 		return false
 	}
@@ -64,7 +64,7 @@ func curve(ctx context.Context, q Request) (*Paths, error) {
 	}
 	c := &stream.Curve{
 		Method: s.Method, Seed: s.Seed, Version: s.Version, Rows: s.Rows, RowsUsed: s.RowsUsed, Features: s.Features, Options: s.Options, Inputs: s.Inputs,
-		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Points: []stream.CurvePoint{},
+		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Transfer: s.Transfer, Points: []stream.CurvePoint{},
 	}
 	for _, f := range s.Selected {
 		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error})
@@ -97,7 +97,7 @@ func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
 		return nil, err
 	}
 	out.Method, out.Seed, out.Version, out.Rows, out.RowsUsed, out.Features, out.K = s.Method, s.Seed, s.Version, s.Rows, s.RowsUsed, s.Features, s.K
-	out.Options, out.Inputs, out.Passes, out.Warnings, out.Timing, out.Memory = s.Options, s.Inputs, s.Passes, s.Warnings, s.Timing, s.Memory
+	out.Options, out.Inputs, out.Passes, out.Warnings, out.Timing, out.Memory, out.Transfer = s.Options, s.Inputs, s.Passes, s.Warnings, s.Timing, s.Memory, s.Transfer
 	return &Paths{Grid: out}, err
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -30,12 +31,12 @@ type Forecast struct {
 // Plan says what Select would do and cost. It reads footers only. Its errors are those
 // that Select would have before it reads anything else.
 func Plan(ctx context.Context, q Request) (*Forecast, error) {
-	r, err := q.settle()
+	r, err := q.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if q.Stats != "" {
-		return nil, stream.Usagef("%s: selecting from statistics reads no data, so there is nothing to plan", q.Stats)
+		return nil, stream.Usagef("%s: selecting from statistics reads no data, so there is nothing to plan", place.Name(q.Stats))
 	}
 	if err := r.Single(q.Options); err != nil {
 		return nil, err

@@ -19,7 +19,8 @@ const Release = "0.1.0"
 // MaxScratch, {o} for Output; the others are called like their fields.
 type Request struct {
 	// Inputs are Parquet or Arrow IPC files, globs, directories (with key=value
-	// partitions), @lists of those, or - for an Arrow IPC stream on Stdin.
+	// partitions), URLs of object stores for any of those, @lists of those, or - for an
+	// Arrow IPC stream on Stdin.
 	Inputs []string
 	Stdin  io.Reader
 	// Stats is a statistics file (see Scan) to select from in place of Inputs.
@@ -55,8 +56,12 @@ type Request struct {
 	Checkpoint      string
 	CheckpointEvery time.Duration
 
-	// Output is where the caller will put the result: refused where that is an input.
+	// Output is where the caller will put the result, a file or the URL of an object:
+	// refused where that is an input.
 	Output string
+
+	// Anonymous looks for no credentials of object stores and signs no request for an input.
+	Anonymous bool
 
 	Meter    *stream.Meter     // counts rows, bytes and busy time as the run goes on
 	Progress func(Progress)    // hears of every pass; nil shows nothing

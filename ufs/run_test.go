@@ -43,7 +43,7 @@ func TestGraphMemoryIsNotOfRows(t *testing.T) {
 	for _, drawn := range []string{"random", "kmeans"} {
 		var rows [2]int
 		for i, limit := range []int64{64 << 20, 8 << 30} {
-			r, err := Request{Inputs: []string{"x"}, Memory: limit, Method: "sfufs", Options: method.Settings{"anchor-method": drawn}}.settle()
+			r, err := Request{Inputs: []string{"x"}, Memory: limit, Method: "sfufs", Options: method.Settings{"anchor-method": drawn}}.settle(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -29,10 +30,10 @@ type ScanRequest struct {
 // profile and the Gram matrix, and the anchor graph where the method works from one. Any
 // scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
 func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
-	if err := q.noStats("add statistics files with merge"); err != nil {
+	if err := q.noStats(ctx, "add statistics files with merge"); err != nil {
 		return nil, err
 	}
-	r, err := q.settle()
+	r, err := q.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,8 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		return nil, err
 	}
 	defer end()
-	if err := atomicfile.CanWrite(q.Output); err != nil {
+	fetched := r.Meter.Transfer()
+	if err := atomicfile.CanWrite(ctx, q.Output); err != nil {
 		return nil, err
 	}
 	if err := r.countAnchors(ctx); err != nil {
@@ -80,14 +82,10 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		}
 	}
 	if q.Profile != "" {
-		if r.profile, err = readStats(q.Profile, method.FromProfile, gram.Options{}); err != nil {
+		if err := r.takeProfile(ctx, q.Profile, graph && r.Anchors.File == "", g.plan); err != nil {
 			return nil, err
 		}
-		if graph && r.Anchors.File == "" {
-			if err := r.takeSample(ctx, q.Profile, g.plan); err != nil {
-				return nil, err
-			}
-		}
+		q.Profile = place.Name(q.Profile) // from here on for people
 	}
 	e, err := g.start(ctx)
 	if err != nil {
@@ -101,16 +99,24 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 			}
 		}
 	}
-	if err := e.writeStats(q.Output, r.Spelling); err != nil {
+	if err := e.writeStats(ctx, q.Output, r.Spelling); err != nil {
 		return nil, err
 	}
-	return e.summary(r.Spelling), Forget(q.Checkpoint)
+	return e.summary(r.Spelling, r.Meter.Transfer().Since(fetched)), Forget(q.Checkpoint)
 }
 
-// takeSample reads the sample of rows in the profile at path; plan says what the whole run
-// needs where that does not fit.
-func (r *run) takeSample(ctx context.Context, path string, plan func(*chunkio.Dataset) (Budget, error)) error {
-	err := r.profile.readSample(path, max(r.Memory-programBytes, 1))
+// takeProfile reads the profile at path, with its sample of rows where that is wanted; plan
+// says what the whole run needs where that does not fit.
+func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan func(*chunkio.Dataset) (Budget, error)) error {
+	file, err := r.openStats(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if r.profile, err = readStats(file, method.FromProfile, gram.Options{}); err != nil || !sample {
+		return err
+	}
+	err = r.profile.readSample(file, max(r.Memory-programBytes, 1))
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		r.sampleBytes = m.Need
 		return r.leastMemory(ctx, r.Inputs, r.reading(), plan, err)

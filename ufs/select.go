@@ -20,7 +20,7 @@ import (
 // scratch cannot be written, a *stream.UnconvergedError (then the Selection is there as
 // well), an *Interrupted where ctx ended a run with a checkpoint, or ctx's own.
 func Select(ctx context.Context, q Request) (*stream.Selection, error) {
-	r, err := q.settle()
+	r, err := q.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		return nil, err
 	}
 	defer end()
-	read, added := r.Meter.Decode.Load(), r.Meter.Accumulate.Load()
+	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
 	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
 	e, err := g.obtain(ctx)
 	if err != nil {
@@ -72,6 +72,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		Solve:      time.Since(solving).Seconds(), Wall: time.Since(begin).Seconds(),
 	}
 	s.Memory.PeakRSS, s.Memory.Limit = peakMemory(), r.Memory
+	s.Transfer = r.Meter.Transfer().Since(fetched)
 	return s, err
 }
 
@@ -81,7 +82,7 @@ func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
 		if err := atomicfile.NotInput(g.Output, g.Stats); err != nil {
 			return nil, err
 		}
-		return g.fromStats()
+		return g.fromStats(ctx)
 	}
 	if err := g.countAnchors(ctx); err != nil {
 		return nil, err

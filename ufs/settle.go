@@ -2,13 +2,16 @@ package ufs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -80,23 +83,23 @@ func (q *Request) input() error {
 }
 
 // noStats refuses statistics files among the inputs, and says what to do with them.
-func (q *Request) noStats(remedy string) error {
+func (q *Request) noStats(ctx context.Context, remedy string) error {
 	for _, path := range q.Inputs {
-		if chunkio.IsStats(path) {
-			return stream.Usagef("%s is a statistics file, not data; "+remedy, path)
+		if chunkio.IsStats(ctx, path, q.fetching()) {
+			return stream.Usagef("%s is a statistics file, not data; "+remedy, place.Name(path))
 		}
 	}
 	return nil
 }
 
-// settle checks what needs no input.
-func (q Request) settle() (*run, error) { return q.settleFor(true) }
+// settle checks what needs no input but a look whether it is statistics.
+func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(ctx, true) }
 
 // settleFor is settle; selects says whether the method is to select, which may take
 // several passes.
-func (q Request) settleFor(selects bool) (*run, error) {
+func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	r := &run{Request: q, asked: q}
-	if err := r.noStats("select from statistics with {stats}"); err != nil {
+	if err := r.noStats(ctx, "select from statistics with {stats}"); err != nil {
 		return nil, err
 	}
 	if err := r.input(); err != nil {
@@ -112,6 +115,8 @@ func (q Request) settleFor(selects bool) (*run, error) {
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
 	case q.Stats != "" && q.Checkpoint != "":
 		return nil, stream.Usagef("{checkpoint} is for reading the input; {stats} has nothing to resume")
+	case place.IsURL(q.Checkpoint):
+		return nil, stream.Usagef("{checkpoint} %s: want a local folder, which is saved to now and then", place.Name(q.Checkpoint))
 	}
 	if q.TempDir != "" {
 		if fi, err := os.Stat(q.TempDir); err != nil || !fi.IsDir() {
@@ -128,6 +133,9 @@ func (q Request) settleFor(selects bool) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.localOptions(); err != nil {
+		return nil, err
+	}
 	if err := q.check(spec, selects); err != nil {
 		return nil, err
 	}
@@ -135,6 +143,17 @@ func (q Request) settleFor(selects bool) (*run, error) {
 		return nil, err
 	}
 	return r, r.settleScale()
+}
+
+// localOptions refuses URLs as options of methods, which know local files only. Anchors are
+// read as the input is.
+func (q *Request) localOptions() error {
+	for _, option := range sortedKeys(q.Options) {
+		if text := q.Options.Text(option); option != "anchors-file" && (place.IsURL(text) || strings.HasPrefix(text, "file://")) {
+			return stream.Usagef("%v %s: want a local path; copy the file here first", stream.Option(option), place.Name(text))
+		}
+	}
+	return nil
 }
 
 // check refuses what the method cannot be asked for.
@@ -222,7 +241,7 @@ func (r *run) reading() chunkio.Options {
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -44,7 +45,7 @@ func (e *gathered) sections() []chunkio.Section {
 
 // writeStats writes e as a statistics file. Its warnings keep the spelling of who gathers:
 // to a reader they are plain text.
-func (e *gathered) writeStats(path string, say stream.Spelling) error {
+func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	h := chunkio.StatsHeader{
 		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
 		Options: e.options, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
@@ -55,21 +56,35 @@ func (e *gathered) writeStats(path string, say stream.Spelling) error {
 	case e.moments != nil:
 		h.Kind = kindGram
 	}
-	return chunkio.WriteStats(path, h, append([]chunkio.Section{{Name: profileSection, Body: e.profile}}, e.sections()...)...)
+	return chunkio.WriteStats(ctx, path, h, append([]chunkio.Section{{Name: profileSection, Body: e.profile}}, e.sections()...)...)
+}
+
+// openStats opens a statistics file to read all that is wanted of it: one in a store is
+// downloaded by this.
+func (q *Request) openStats(ctx context.Context, path string) (*chunkio.StatsReader, error) {
+	return chunkio.OpenStats(ctx, path, q.fetching())
+}
+
+// fetching says how files that are no data are fetched.
+func (q *Request) fetching() chunkio.FetchOptions {
+	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}
+}
+
+// kindOf is the kind of the statistics in a file.
+func kindOf(r *chunkio.StatsReader) (string, error) {
+	if kind := r.Header.Kind; !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
+		return "", stream.Usagef("%s holds a %s, not statistics to select from", r.Path(), kind)
+	}
+	return r.Header.Kind, nil
 }
 
 // readStats reads as much of a statistics file as n says, and what is not there is an
 // error; a sample of rows is left to readSample. opt bounds all of it together.
-func readStats(path string, n method.From, opt gram.Options) (*gathered, error) {
-	r, err := chunkio.OpenStats(path)
-	if err != nil {
+func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options) (*gathered, error) {
+	if _, err := kindOf(r); err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	h := r.Header
-	if !slices.Contains([]string{kindGraph, kindGram, kindProfile}, h.Kind) {
-		return nil, stream.Usagef("%s holds a %s, not statistics to select from", path, h.Kind)
-	}
+	h, path := r.Header, r.Path()
 	e := &gathered{
 		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, inputs: h.Inputs,
 		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
@@ -81,39 +96,39 @@ func readStats(path string, n method.From, opt gram.Options) (*gathered, error) 
 		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} METHOD {o} FILE.ufs, with the method that selects", path)
 	case n == method.FromProfile:
 		e.profile = gram.NewProfile(len(e.columns))
-		return e, readSection(r, path, profileSection, e.profile)
+		return e, readSection(r, profileSection, e.profile)
 	}
 	if n == method.FromGraph {
-		return e, e.readGraph(r, path, opt)
+		return e, e.readGraph(r, opt)
 	}
-	return e, e.readMoments(r, path, opt)
+	return e, e.readMoments(r, opt)
 }
 
-func (e *gathered) readMoments(r *chunkio.StatsReader, path string, opt gram.Options) error {
+func (e *gathered) readMoments(r *chunkio.StatsReader, opt gram.Options) error {
 	e.moments = gram.NewMoments(len(e.columns), opt)
 	e.profile = &e.moments.Profile
-	return readSection(r, path, momentsSection, e.moments)
+	return readSection(r, momentsSection, e.moments)
 }
 
 // readGraph reads the moments and the graph, within opt.Limit bytes together.
-func (e *gathered) readGraph(r *chunkio.StatsReader, path string, opt gram.Options) error {
-	beside, err := e.graphBytes(path, opt.Threads)
+func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options) error {
+	beside, err := e.graphBytes(r.Path(), opt.Threads)
 	if err != nil {
 		return err
 	}
 	own := opt
 	own.Limit = max(opt.Limit-beside, 1)
-	if err := e.readMoments(r, path, own); err != nil {
+	if err := e.readMoments(r, own); err != nil {
 		var m *stream.MemoryError
 		if errors.As(err, &m) {
-			return &stream.MemoryError{What: "the statistics in " + path, Need: m.Need + beside, Limit: opt.Limit, Option: m.Option}
+			return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: m.Need + beside, Limit: opt.Limit, Option: m.Option}
 		}
 		return err
 	}
 	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: beside}); err != nil {
 		return err
 	}
-	return readSection(r, path, graphSection, e.graph)
+	return readSection(r, graphSection, e.graph)
 }
 
 // graphBytes is what the graph in a file with e's header holds at most.
@@ -127,47 +142,42 @@ func (e *gathered) graphBytes(path string, workers int) (int64, error) {
 }
 
 // readSample reads the sample of rows of a profile, if it has one, within so many bytes.
-func (e *gathered) readSample(path string, limit int64) error {
-	r, err := chunkio.OpenStats(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(sampleSection) {
 		return nil
 	}
 	e.sample = anchor.NewSampler(len(e.columns), anchor.SamplerOptions{Limit: limit})
-	return readSection(r, path, sampleSection, e.sample)
+	return readSection(r, sampleSection, e.sample)
 }
 
 // restore reads the states of e from a checkpoint.
-func (e *gathered) restore(path string) error {
-	r, err := chunkio.OpenStats(path)
+func (e *gathered) restore(ctx context.Context, path string) error {
+	r, err := chunkio.OpenStats(ctx, path, chunkio.FetchOptions{})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if err := readSection(r, path, momentsSection, e.moments); err != nil || e.graph == nil {
+	if err := readSection(r, momentsSection, e.moments); err != nil || e.graph == nil {
 		return err
 	}
-	return readSection(r, path, graphSection, e.graph)
+	return readSection(r, graphSection, e.graph)
 }
 
 // readSection reads a section to its very end, where its checksum is verified.
-func readSection(r *chunkio.StatsReader, path, name string, to io.ReaderFrom) error {
+func readSection(r *chunkio.StatsReader, name string, to io.ReaderFrom) error {
 	body, err := r.SectionReader(name)
 	if err != nil {
 		return err
 	}
 	if _, err := to.ReadFrom(body); err != nil {
-		return stream.Dataf(path, "section %q: %w", name, err)
+		return stream.Dataf(r.Path(), "section %q: %w", name, err)
 	}
 	var one [1]byte
 	switch _, err := io.ReadFull(body, one[:]); err {
 	case io.EOF:
 		return nil
 	case nil:
-		return stream.Dataf(path, "section %q is longer than its contents", name)
+		return stream.Dataf(r.Path(), "section %q is longer than its contents", name)
 	default:
 		return err
 	}

@@ -40,10 +40,10 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 			}
 		}
 	}
-	if err := q.noStats("name the data itself"); err != nil {
+	if err := q.noStats(ctx, "name the data itself"); err != nil {
 		return nil, err
 	}
-	r, err := q.settleFor(false)
+	r, err := q.settleFor(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err := grouped.CheckTree(); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.CanWrite(r.Output); err != nil {
+	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
 		return nil, err
 	}
 	end, err := r.begin()

@@ -6,6 +6,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -21,7 +23,8 @@ func newApply(c *cli) *cobra.Command {
 		Long: `Write the selected columns of the input, in the order of their ranks, and the --also
 columns behind them, as Parquet with zstd. Types and values stay as they are. Where the
 input is a directory, OUT is one too and keeps its file layout; it appears whole or not
-at all.
+at all. OUT may lie in an object store: the files of a folder appear there one by one, an
+empty _SUCCESS last, and are deleted again if the run fails.
 
   ufs-stream apply data --selection sel.json --also id,class -o small`,
 		Args: program.AtLeastOne("INPUT"),
@@ -31,11 +34,13 @@ at all.
 				return err
 			}
 			a.Inputs, a.Threads, a.Memory, a.Meter, a.Progress = args, q.Threads, q.Memory, q.Meter, q.Progress
+			a.Anonymous = q.Anonymous
 			return c.apply(cmd, selection, a)
 		},
 	}
 	fs := cmd.Flags()
 	o.limits(fs)
+	o.anonymous(fs)
 	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`")
@@ -51,14 +56,15 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest) (e
 	case a.Output == "":
 		return stream.Usagef("apply: no output given; add -o OUT")
 	}
-	if a.Selection, err = ufs.ReadSelection(selection); err != nil {
+	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, chunkio.FetchOptions{Anonymous: a.Anonymous, Meter: a.Meter}); err != nil {
 		return err
 	}
 	done, err := ufs.Apply(cmd.Context(), a)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", a.Output, plural(done.Files, "file"), humanize.Comma(done.Rows),
+	c.noteTransfer(a.Meter.Transfer())
+	_, err = fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", place.Name(a.Output), plural(done.Files, "file"), humanize.Comma(done.Rows),
 		plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -42,6 +43,9 @@ right selection has one column of every factor. Exit code 1 if it is not right.`
 
 func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 	dir := keep
+	if place.IsURL(dir) {
+		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
+	}
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "ufs-stream-demo-")
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -64,6 +67,7 @@ selections from random samples of half as many rows agree.
 	fs.Int64Var(&e.Sample, "sample", 10_000, "judge by a seeded sample of `N` rows (0: all); they are held in memory")
 	fs.StringSliceVar(&e.Baselines, "baselines", ufs.EvalBaselines(), "what to compare with, `NAMES` of all, random (other features in every run), variance; or none")
 	fs.IntVar(&e.Resamples, "resamples", 0, "stability: select again from `N` random samples of the input, of half as many rows as are judged (default: 5 without --label, else 0)")
+	o.anonymous(fs)
 	o.limits(fs)
 	o.output.add(fs, evalFormats()...)
 	return cmd
@@ -103,14 +107,15 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	}
 	e.K, e.Missing = o.k, o.missing.value
 	e.Inputs, e.Stdin, e.Seed, e.Threads, e.Memory, e.Output = args, q.Stdin, q.Seed, q.Threads, q.Memory, q.Output
+	e.Anonymous = q.Anonymous
 	e.Meter, e.Progress, e.Note, e.Spelling = q.Meter, q.Progress, q.Note, q.Spelling
-	if err := o.output.resolve(evalFormats()...); err != nil {
+	if err := o.output.resolve(cmd.Context(), evalFormats()...); err != nil {
 		return err
 	}
-	if err := e.Check(); err != nil {
+	if err := e.Check(cmd.Context()); err != nil {
 		return err
 	}
-	if e.Selections, err = namedSelections(o.selections, o.output.path); err != nil {
+	if e.Selections, err = namedSelections(cmd.Context(), o.selections, o.output.path, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}); err != nil {
 		return err
 	}
 	r, err := ufs.Eval(cmd.Context(), e)
@@ -118,7 +123,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 		return err
 	}
 	c.warn(r.Warnings)
-	if err := c.write(o.output.path, func(w io.Writer) error { return renderEvaluation(w, r, o.output.format) }); err != nil {
+	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return renderEvaluation(w, r, o.output.format) }); err != nil {
 		return err
 	}
 	c.noteRun(0, r.Timing, r.Memory)
@@ -126,22 +131,23 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 }
 
 // namedSelections reads the files of --selection, each of which may have a name before it.
-func namedSelections(args []string, output string) ([]ufs.NamedSelection, error) {
+func namedSelections(ctx context.Context, args []string, output string, opt chunkio.FetchOptions) ([]ufs.NamedSelection, error) {
 	var list []ufs.NamedSelection
 	for _, arg := range args {
 		name, path, named := strings.Cut(arg, "=")
-		if _, err := os.Stat(arg); !named || err == nil || strings.ContainsRune(name, filepath.Separator) {
+		// The query of a URL has = as well.
+		if _, err := os.Stat(arg); !named || err == nil || strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "://") {
 			name, path, named = "", arg, false
 		}
 		switch {
 		case named && (name == "" || path == ""):
-			return nil, stream.Usagef("--selection %s: want NAME=SEL.json", arg)
+			return nil, stream.Usagef("--selection %s: want NAME=SEL.json", place.Name(arg))
 		case path == "":
 			return nil, stream.Usagef("--selection names no file; want SEL.json or NAME=SEL.json")
 		case !named && len(args) > 1:
-			name = strings.TrimSuffix(filepath.Base(path), ".json")
+			name = strings.TrimSuffix(place.Base(path), ".json")
 		}
-		s, err := ufs.ReadSelection(path)
+		s, err := ufs.ReadSelection(ctx, path, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -42,8 +42,8 @@ func evaluationTable(w io.Writer, r *stream.Evaluation) error {
 		}
 		fmt.Fprintln(w)
 	}
-	_, err := fmt.Fprintln(w, "error: share of the data's sum of squares that is not reconstructed; redundancy: mean |correlation| of the pairs")
-	return err
+	fmt.Fprintln(w, "error: share of the data's sum of squares that is not reconstructed; redundancy: mean |correlation| of the pairs")
+	return transferFoot(w, r.Transfer)
 }
 
 // evaluationHeader says what was done.

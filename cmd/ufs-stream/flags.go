@@ -41,7 +41,13 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Where, "where", "", whereUsage)
 	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (fill with the column's mean over the whole input), zero")
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
+	f.anonymous(fs)
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
+}
+
+// anonymous adds how inputs in object stores are asked for.
+func (f *requestFlags) anonymous(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.req.Anonymous, "anonymous", false, "inputs in object stores are public: look for no credentials and sign no request for them")
 }
 
 // limits adds the bounds of a run.

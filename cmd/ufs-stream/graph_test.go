@@ -108,7 +108,7 @@ func sameGraph(t *testing.T, a, b string) {
 
 func graphOfFile(t *testing.T, path string) *anchor.Graph {
 	t.Helper()
-	r, err := chunkio.OpenStats(path)
+	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (c *cli) inspect(cmd *cobra.Command, args []string, o *selectFlags, scan bo
 	if err != nil {
 		return err
 	}
-	if err := o.output.resolve(inspectFormats()...); err != nil {
+	if err := o.output.resolve(cmd.Context(), inspectFormats()...); err != nil {
 		return err
 	}
 	seen, err := ufs.Inspect(cmd.Context(), q, scan)
@@ -59,7 +59,7 @@ func (c *cli) inspect(cmd *cobra.Command, args []string, o *selectFlags, scan bo
 		return err
 	}
 	c.warn(seen.Warnings)
-	return c.write(o.output.path, func(w io.Writer) error { return renderInspection(w, seen, o.output.format, c.verbose) })
+	return c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return renderInspection(w, seen, o.output.format, c.verbose) })
 }
 
 func renderInspection(w io.Writer, s *ufs.Inspection, format string, verbose bool) error {

@@ -54,14 +54,14 @@ func TestKill(t *testing.T) {
 		whole     func(path string) error
 	}{
 		{"scan", "s.ufs", []string{"scan", in}, func(path string) error {
-			r, err := chunkio.OpenStats(path)
+			r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
 			if err == nil {
 				err = r.Close()
 			}
 			return err
 		}},
 		{"select", "sel.json", []string{"select", in, "-k", "20"}, func(path string) error {
-			_, err := ufs.ReadSelection(path)
+			_, err := ufs.ReadSelection(t.Context(), path, chunkio.FetchOptions{})
 			return err
 		}},
 		{"apply", "a.parquet", []string{"apply", paths[0], "--selection", sel}, wholeParquet},

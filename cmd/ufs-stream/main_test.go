@@ -260,7 +260,7 @@ func selection(t *testing.T, args ...string) *stream.Selection {
 // readSelection reads a selection from a file.
 func readSelection(t *testing.T, path string) *stream.Selection {
 	t.Helper()
-	s, err := ufs.ReadSelection(path)
+	s, err := ufs.ReadSelection(t.Context(), path, chunkio.FetchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

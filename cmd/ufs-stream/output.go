@@ -1,11 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -25,31 +26,31 @@ type outputFlags struct {
 
 func (f *outputFlags) add(fs *pflag.FlagSet, formats ...string) {
 	fs.StringVar(&f.format, "format", "", strings.Join(formats, ", ")+" (default: from the ending of -o, else table)")
-	fs.StringVarP(&f.path, "output", "o", "", "write the result to `FILE`, at once and whole (default: standard output)")
+	fs.StringVarP(&f.path, "output", "o", "", "write the result to `FILE`, or an object (s3://, gs://, azblob://), at once and whole (default: standard output)")
 }
 
 // resolve settles the format, which must be one of formats, and finds out before
 // the work begins whether the output can be written.
-func (f *outputFlags) resolve(formats ...string) error {
+func (f *outputFlags) resolve(ctx context.Context, formats ...string) error {
 	if f.format == "" {
 		f.format = "table"
-		switch end := strings.TrimPrefix(filepath.Ext(f.path), "."); {
+		switch end := strings.TrimPrefix(place.Ext(f.path), "."); {
 		case slices.Contains(formats, end):
 			f.format = end
 		case end != "" && end != "txt":
 			return stream.Usagef("-o %s: the ending .%s names no format (want %s, or --format)%s",
-				f.path, end, strings.Join(formats, ", "), program.DidYouMean(end, formats))
+				place.Name(f.path), end, strings.Join(formats, ", "), program.DidYouMean(end, formats))
 		}
 	}
 	if !slices.Contains(formats, f.format) {
 		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(formats, ", "), program.DidYouMean(f.format, formats))
 	}
-	return atomicfile.CanWrite(f.path)
+	return atomicfile.CanWrite(ctx, f.path)
 }
 
-// write hands render the output: the file at path, which appears whole or not at
+// write hands render the output: the file or object at path, which appears whole or not at
 // all; a device or pipe there; or standard output for "" and "-".
-func (c *cli) write(path string, render func(io.Writer) error) error {
+func (c *cli) write(ctx context.Context, path string, render func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		if err := render(c.out); err != nil {
 			return err
@@ -59,7 +60,7 @@ func (c *cli) write(path string, render func(io.Writer) error) error {
 	if atomicfile.IsDevice(path) {
 		return writeDevice(path, render)
 	}
-	f, err := atomicfile.Create(path)
+	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -71,6 +72,10 @@ func (c *cli) write(path string, render func(io.Writer) error) error {
 }
 
 func writeDevice(path string, render func(io.Writer) error) error {
+	path, err := place.Local(path)
+	if err != nil {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return &stream.OutputError{Path: path, Err: err}

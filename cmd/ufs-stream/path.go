@@ -47,10 +47,10 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 		return err
 	}
 	formats := gridFormats()
-	if ufs.Curved(q) {
+	if ufs.Curved(cmd.Context(), q) {
 		formats = curveFormats()
 	}
-	if err := o.output.resolve(formats...); err != nil {
+	if err := o.output.resolve(cmd.Context(), formats...); err != nil {
 		return err
 	}
 	if err := agreesWithStats(cmd, q); err != nil {
@@ -72,7 +72,7 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 		c.noteRun(p.Curve.Passes, p.Curve.Timing, p.Curve.Memory)
 	}
 	c.warn(warnings)
-	if err := c.write(o.output.path, render); err != nil {
+	if err := c.write(cmd.Context(), o.output.path, render); err != nil {
 		return err
 	}
 	if err := ufs.Forget(q.Checkpoint); err != nil {
@@ -98,5 +98,8 @@ func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	for _, t := range p.Points {
 		rows = append(rows, []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))})
 	}
-	return writeTable(w, []string{">k", "feature", ">error", ">explained"}, rows)
+	if err := writeTable(w, []string{">k", "feature", ">error", ">explained"}, rows); err != nil {
+		return err
+	}
+	return transferFoot(w, p.Transfer)
 }

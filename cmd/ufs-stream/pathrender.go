@@ -59,11 +59,11 @@ func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 		return err
 	}
 	if g.Recommended < 0 {
-		_, err := fmt.Fprintf(w, "\nno setting is recommended: %s\n", g.Why)
-		return err
+		fmt.Fprintf(w, "\nno setting is recommended: %s\n", g.Why)
+	} else {
+		fmt.Fprintf(w, "\nrecommended: %s: %s\n", settingFlags(g.Settings[g.Recommended]), g.Why)
 	}
-	_, err := fmt.Fprintf(w, "\nrecommended: %s: %s\n", settingFlags(g.Settings[g.Recommended]), g.Why)
-	return err
+	return transferFoot(w, g.Transfer)
 }
 
 // settingFlags are those that ask select for setting t.

@@ -38,7 +38,7 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := o.output.resolve(planFormats()...); err != nil {
+	if err := o.output.resolve(cmd.Context(), planFormats()...); err != nil {
 		return err
 	}
 	f, err := ufs.Plan(cmd.Context(), q)
@@ -46,7 +46,7 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags) error {
 		return err
 	}
 	c.warn(f.Warnings)
-	return c.write(o.output.path, func(w io.Writer) error {
+	return c.write(cmd.Context(), o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {
 			return writeJSON(w, f)
 		}

@@ -31,6 +31,8 @@ type snapshot struct {
 	Elapsed float64 `json:"elapsed_s"`
 	Rate    float64 `json:"rows_per_s"`
 	ETA     float64 `json:"eta_s"` // of the pass; -1 unknown
+
+	*stream.Transfer // of the pass; nil where nothing was fetched
 }
 
 // line is the snapshot in words.
@@ -45,8 +47,12 @@ func (s snapshot) line() string {
 	if s.ETA >= 0 && s.Rows < s.Total {
 		eta = "  ETA " + time.Duration(s.ETA*float64(time.Second)).Round(time.Second).String()
 	}
-	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s", s.Pass, of, s.What,
-		humanize.Comma(s.Rows), humanize.IBytes(uint64(s.Bytes)), humanize.Comma(int64(s.Rate)), eta)
+	remote := ""
+	if s.Transfer != nil {
+		remote = "  " + fetched(*s.Transfer)
+	}
+	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s%s", s.Pass, of, s.What,
+		humanize.Comma(s.Rows), humanize.IBytes(uint64(s.Bytes)), humanize.Comma(int64(s.Rate)), remote, eta)
 }
 
 // printer shows snapshots; close ends it.
@@ -63,6 +69,7 @@ type passClock struct {
 	meter       *stream.Meter
 	begin       time.Time
 	rows, bytes int64
+	fetched     *stream.Transfer
 }
 
 // next begins another pass, or says something else of the one under way.
@@ -74,7 +81,7 @@ func (t *passClock) next(p ufs.Progress) {
 		return
 	}
 	t.begin = time.Now()
-	t.rows, t.bytes = t.meter.Rows.Load(), t.meter.Bytes.Load()
+	t.rows, t.bytes, t.fetched = t.meter.Rows.Load(), t.meter.Bytes.Load(), t.meter.Transfer()
 }
 
 func (t *passClock) read(event string) snapshot {
@@ -83,6 +90,7 @@ func (t *passClock) read(event string) snapshot {
 	s := snapshot{
 		Event: event, What: t.pass.What, Pass: t.pass.Pass, Passes: t.pass.Passes, Most: t.pass.Most, Total: t.pass.Rows, ETA: -1,
 		Rows: t.meter.Rows.Load() - t.rows, Bytes: t.meter.Bytes.Load() - t.bytes, Elapsed: time.Since(t.begin).Seconds(),
+		Transfer: t.meter.Transfer().Since(t.fetched),
 	}
 	if s.Passes > 0 { // an estimate may turn out too low
 		s.Passes = max(s.Passes, s.Pass)

@@ -111,7 +111,7 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	}
 	c.droppedTable(w, s)
 	c.leftOutTable(w, s.LeftOut)
-	return nil
+	return transferFoot(w, s.Transfer)
 }
 
 // Lists at the foot of the table are cut to this many lines without -v.

@@ -1,16 +1,16 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/report"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -35,7 +35,7 @@ selections are compared.
   ufs-stream report a.json b.json grid.json eval.json -o report.html
   ufs-stream report sel.json --png charts --svg charts`,
 		Args: program.AtLeastOne("SEL.json"),
-		RunE: func(_ *cobra.Command, args []string) error { return c.page(args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.page(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page where --png or --svg is given)")
@@ -45,53 +45,49 @@ selections are compared.
 }
 
 // page writes the page and the charts.
-func (c *cli) page(args []string, o reportOptions) error {
-	switch end := strings.ToLower(filepath.Ext(o.out)); end {
+func (c *cli) page(ctx context.Context, args []string, o reportOptions) error {
+	switch end := strings.ToLower(place.Ext(o.out)); end {
 	case "", ".html", ".htm", ".xhtml":
 	default:
 		if !atomicfile.IsDevice(o.out) {
-			return stream.Usagef("report: -o %s: the page is HTML; name it %s.html", o.out, strings.TrimSuffix(o.out, filepath.Ext(o.out)))
+			return stream.Usagef("report: -o %s: the page is HTML; name it %s", place.Name(o.out), place.WithExt(o.out, ".html"))
 		}
 	}
 	if err := atomicfile.NotInput(o.out, args...); err != nil {
 		return err
 	}
-	if err := atomicfile.CanWrite(o.out); err != nil {
+	if err := atomicfile.CanWrite(ctx, o.out); err != nil {
 		return err
 	}
 	p := report.Page{Version: version(), Spelling: program.FlagOf}
 	for _, path := range args {
-		d, err := readDocument(path)
+		d, err := readDocument(ctx, path)
 		if err != nil {
 			return err
 		}
 		p.Documents = append(p.Documents, *d)
 	}
-	if err := c.figures(p, o); err != nil {
+	if err := c.figures(ctx, p, o); err != nil {
 		return err
 	}
 	if o.out == "" && (o.png != "" || o.svg != "") {
 		return nil
 	}
-	return c.write(o.out, p.WriteHTML)
+	return c.write(ctx, o.out, p.WriteHTML)
 }
 
-// readDocument reads a file of results.
-func readDocument(path string) (*report.Document, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = at.Err // the path is named already
-		}
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("make one with: ufs-stream select … -o SEL.json")}
-	}
-	defer f.Close()
-	return report.Read(path, f)
+// readDocument reads a file or object of results.
+func readDocument(ctx context.Context, path string) (d *report.Document, err error) {
+	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
+	err = chunkio.ReadWhole(ctx, path, chunkio.FetchOptions{}, remedy, func(r io.Reader) error {
+		d, err = report.Read(place.Name(path), r)
+		return err
+	})
+	return d, err
 }
 
 // figures writes the charts to the folders that were asked for.
-func (c *cli) figures(p report.Page, o reportOptions) error {
+func (c *cli) figures(ctx context.Context, p report.Page, o reportOptions) error {
 	list := p.Figures()
 	for _, form := range []struct {
 		dir, end string
@@ -100,11 +96,17 @@ func (c *cli) figures(p report.Page, o reportOptions) error {
 		if form.dir == "" {
 			continue
 		}
-		if err := os.MkdirAll(form.dir, 0o777); err != nil {
-			return &stream.OutputError{Path: form.dir, Err: err}
+		dir, err := place.Local(form.dir)
+		if err != nil {
+			return err
+		}
+		if !place.IsURL(dir) { // folders of stores are there by themselves
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return &stream.OutputError{Path: dir, Err: err}
+			}
 		}
 		for _, f := range list {
-			if err := c.write(filepath.Join(form.dir, f.Name+form.end), func(w io.Writer) error { return form.write(f, w) }); err != nil {
+			if err := c.write(ctx, place.Below(dir, f.Name+form.end), func(w io.Writer) error { return form.write(f, w) }); err != nil {
 				return err
 			}
 		}
@@ -112,7 +114,7 @@ func (c *cli) figures(p report.Page, o reportOptions) error {
 			c.warn([]string{"there is nothing to draw in these files"})
 			continue
 		}
-		c.note("%s: %s", form.dir, plural(len(list), "chart"))
+		c.note("%s: %s", place.Name(dir), plural(len(list), "chart"))
 	}
 	return nil
 }

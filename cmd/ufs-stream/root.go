@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -86,8 +89,34 @@ func (c *cli) remark(t stream.Text) { c.note("%s", t.Spell(program.FlagOf)) }
 func (c *cli) sayHowToResume(err error) {
 	var saved *ufs.Interrupted
 	if errors.As(err, &saved) {
-		fmt.Fprintf(c.err, "progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, program.ShellQuote(os.Args[0], c.args))
+		args, hidden := shownArgs(c.args)
+		fmt.Fprintf(c.err, "progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, program.ShellQuote(os.Args[0], args))
+		if hidden {
+			fmt.Fprintln(c.err, "the URLs are shown without what may be secret in them: give them as before")
+		}
 	}
+}
+
+// shownArgs are the arguments as people may see them, and whether that hides anything:
+// terminals are logged, and the query of an https:// URL can be a signature.
+func shownArgs(args []string) (shown []string, hidden bool) {
+	for _, arg := range args {
+		flag, value, isFlag := strings.Cut(arg, "=")
+		switch {
+		case secretive(arg):
+			arg = place.Name(arg)
+		case isFlag && secretive(value): // --stats=URL, --selection NAME=URL
+			arg = flag + "=" + place.Name(value)
+		}
+		shown = append(shown, arg)
+	}
+	return shown, !slices.Equal(args, shown)
+}
+
+// secretive reports whether arg is a URL whose query may be secret; those of buckets hold
+// no credentials.
+func secretive(arg string) bool {
+	return place.IsURL(arg) && strings.HasPrefix(arg, "http") // tables, delta+URL, cannot lie there
 }
 
 // plural is "1 file", "2 files".

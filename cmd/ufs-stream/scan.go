@@ -4,6 +4,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -37,7 +38,8 @@ profile of the whole, which has the scaling and the anchors:
 				return err
 			}
 			c.warn(done.Warnings)
-			c.note("%s: %d features, %s rows", out, done.Features, humanize.Comma(done.RowsUsed))
+			c.noteTransfer(done.Transfer)
+			c.note("%s: %d features, %s rows", place.Name(out), done.Features, humanize.Comma(done.RowsUsed))
 			return nil
 		},
 	}
@@ -47,7 +49,7 @@ profile of the whole, which has the scaling and the anchors:
 	o.limits(fs)
 	o.scratchSpace(fs)
 	o.checkpoint(fs)
-	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, best ending in .ufs")
+	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, or an object (s3://, gs://, azblob://), best ending in .ufs")
 	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts")
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
 	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`: it decides which columns are left out, alike in every part")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -67,7 +68,7 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) 
 	if err != nil {
 		return err
 	}
-	if err := o.output.resolve(selectionFormats()...); err != nil {
+	if err := o.output.resolve(cmd.Context(), selectionFormats()...); err != nil {
 		return err
 	}
 	if err := agreesWithStats(cmd, q); err != nil {
@@ -81,7 +82,7 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) 
 	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
 	// The result is written even where the iteration did not end as it must.
-	if err := c.write(o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) }); err != nil {
+	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) }); err != nil {
 		return err
 	}
 	if err := ufs.Forget(q.Checkpoint); err != nil {
@@ -100,17 +101,17 @@ func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
 	case q.Stats == "" || len(q.Inputs) > 0 || q.Checkpoint != "":
 		return nil
 	case isSet("on-error") && !q.SkipBad:
-		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", q.Stats)
-	case len(asked) == 0 || !chunkio.IsStats(q.Stats):
+		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", place.Name(q.Stats))
+	case len(asked) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}):
 		return nil
 	}
-	seen, err := ufs.Inspect(cmd.Context(), ufs.Request{Inputs: []string{q.Stats}}, false)
+	seen, err := ufs.Inspect(cmd.Context(), ufs.Request{Inputs: []string{q.Stats}, Anonymous: q.Anonymous, Meter: q.Meter}, false)
 	if err != nil {
 		return err
 	}
 	for _, flag := range slices.Sorted(maps.Keys(asked)) {
 		if recorded := seen.Options[flag]; recorded != "" {
-			return stream.Usagef("--%s %s: %s was scanned with --%[1]s %[4]s; scan again with the --%[1]s you want", flag, cmd.Flag(flag).Value, q.Stats, recorded)
+			return stream.Usagef("--%s %s: %s was scanned with --%[1]s %[4]s; scan again with the --%[1]s you want", flag, cmd.Flag(flag).Value, place.Name(q.Stats), recorded)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ footers only; correlation makes a pass over the data (of a sample: --rows).
 			}
 			c.warn(t.Warnings)
 			c.note("%d groups, %d levels, %d features", t.Groups, t.Depth, len(t.Features))
-			return c.write(out, t.Encode)
+			return c.write(cmd.Context(), out, t.Encode)
 		},
 	}
 	fs := cmd.Flags()

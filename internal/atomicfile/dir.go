@@ -1,24 +1,40 @@
 package atomicfile
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Dir is a folder that appears at its place whole or not at all.
+// Dir is a folder that appears at its place whole or not at all. One in a store cannot
+// appear at once: see objectDir for what takes the place of that.
 type Dir struct {
 	path, temp string
 	lock       *os.File
+	objects    *objectDir // of a store, in place of all of the above but path
 	done       bool
 }
 
-// CreateDir begins to build the folder at path, which must not exist or be
-// empty. Build in Path, then Commit. Errors are *stream.OutputError.
-func CreateDir(path string) (*Dir, error) {
+// CreateDir begins to build the folder at path, which must not exist or be empty. Create
+// the files below it, then Commit. Errors are
+// *stream.OutputError, or *stream.UsageError for a URL that cannot be one of an output.
+func CreateDir(ctx context.Context, path string) (*Dir, error) {
+	if place.IsURL(path) {
+		o, err := createObjectDir(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return &Dir{path: o.at.Name(), objects: o}, nil
+	}
+	path, err := place.Local(path)
+	if err != nil {
+		return nil, err
+	}
 	path = filepath.Clean(path)
 	if names, err := os.ReadDir(path); err == nil && len(names) > 0 {
 		return nil, &stream.OutputError{Path: path, Err: errors.New("the folder is not empty"), Remedy: stream.PlainText("name a new folder")}
@@ -26,7 +42,7 @@ func CreateDir(path string) (*Dir, error) {
 		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 	}
 	d := &Dir{path: path}
-	err := MakeTemp(path, func(temp string) error {
+	err = MakeTemp(path, func(temp string) error {
 		d.temp = temp
 		return os.Mkdir(temp, 0o777)
 	}, func() (f *os.File, err error) {
@@ -39,13 +55,33 @@ func CreateDir(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Path is the temporary folder to build in.
+// Path is the temporary folder to build in, empty for a folder in a store.
 func (d *Dir) Path() string { return d.temp }
 
-// Commit makes everything in Path durable and renames it to its place.
-func (d *Dir) Commit() error {
+// Create begins to write the file at rel below the folder. It must be committed before the
+// folder is.
+func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
+	if d.objects != nil {
+		return d.objects.create(ctx, rel)
+	}
+	shown := filepath.Join(d.path, rel)
+	hidden := filepath.Join(d.temp, rel)
+	if err := os.MkdirAll(filepath.Dir(hidden), 0o777); err != nil {
+		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: Remedy(err)}
+	}
+	return createLocal(hidden, shown)
+}
+
+// Commit makes everything in the folder durable and renames it to its place, or marks it
+// as whole.
+func (d *Dir) Commit(ctx context.Context) error {
 	if d.done {
 		return &stream.OutputError{Path: d.path, Err: fs.ErrClosed}
+	}
+	if d.objects != nil {
+		err := d.objects.finish(ctx)
+		d.done = err == nil
+		return err
 	}
 	err := syncTree(d.temp)
 	if err == nil {
@@ -61,7 +97,7 @@ func (d *Dir) Commit() error {
 		err = os.Rename(d.temp, d.path)
 	}
 	if err != nil {
-		d.Abort()
+		_ = d.Abort(ctx) // nothing can be left of a local folder that is worth a word
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	d.done = true
@@ -73,17 +109,22 @@ func (d *Dir) Commit() error {
 	return nil
 }
 
-// Abort removes what was built; after Commit it does nothing.
-func (d *Dir) Abort() {
+// Abort removes what was built; after a Commit that succeeded it does nothing. The error
+// says what is left in a store. It works after ctx has ended as well.
+func (d *Dir) Abort(ctx context.Context) error {
 	if d.done {
-		return
+		return nil
 	}
 	d.done = true
+	if d.objects != nil {
+		return d.objects.remove(ctx)
+	}
 	if closeBeforeRename {
 		d.lock.Close()
 	}
 	os.RemoveAll(d.temp)
 	d.lock.Close()
+	return nil
 }
 
 // syncTree makes all files and folders under root durable.

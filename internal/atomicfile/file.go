@@ -2,35 +2,61 @@ package atomicfile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // File is a file that appears at its place whole or not at all: bytes go to a
 // hidden temporary in the same folder, locked while its process lives, which Commit
-// renames. Not safe for concurrent use.
+// renames. The bytes of an object in a store go to a Spool, which Commit uploads. Not safe
+// for concurrent use.
 type File struct {
-	path, temp string
-	f          *os.File
-	buf        *bufio.Writer
-	written    int64 // bytes the file has taken
-	err        error // first failure; every later call returns it
-	done       bool
+	path    string // where it is to appear, for people
+	target  string // what temp is renamed to
+	temp    string
+	f       *os.File
+	spool   *Spool       // in place of temp, for an object; f is its file
+	upload  func() error // of the spool
+	buf     *bufio.Writer
+	written int64 // bytes the file has taken
+	err     error // first failure; every later call returns it
+	done    bool
 }
 
-// Create begins to write the file at path and removes the temporaries that
-// killed runs have left for it. Errors are *stream.OutputError.
-func Create(path string) (*File, error) {
-	if fi, err := os.Stat(path); path == "" || os.IsPathSeparator(path[len(path)-1]) || err == nil && !fi.Mode().IsRegular() {
-		return nil, &stream.OutputError{Path: path, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
+// Create begins to write the file or object at path, and removes the temporaries that
+// killed runs have left for a file. An upload ends with ctx. Errors are
+// *stream.OutputError, or *stream.UsageError for a URL that cannot be one of an output.
+func Create(ctx context.Context, path string) (*File, error) {
+	if place.IsURL(path) {
+		l, err := locateFile(path)
+		if err != nil {
+			return nil, err
+		}
+		return createObject(ctx, store.New(store.Options{}), l, nil, nil)
 	}
-	a := &File{path: path}
+	local, err := place.Local(path)
+	if err != nil {
+		return nil, err
+	}
+	return createLocal(local, local)
+}
+
+// createLocal is Create for a file; shown is how errors call it.
+func createLocal(path, shown string) (*File, error) {
+	if fi, err := os.Stat(path); path == "" || os.IsPathSeparator(path[len(path)-1]) || err == nil && !fi.Mode().IsRegular() {
+		return nil, &stream.OutputError{Path: shown, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
+	}
+	a := &File{path: shown, target: path}
 	err := MakeTemp(path, func(temp string) (err error) {
 		a.temp = temp
 		// 0o666 leaves the permissions to the user's umask, as for any other file.
@@ -38,11 +64,16 @@ func Create(path string) (*File, error) {
 		return err
 	}, func() (*os.File, error) { return a.f, nil })
 	if err != nil {
+		if out := (*stream.OutputError)(nil); errors.As(err, &out) {
+			out.Path = shown
+		}
 		return nil, err
 	}
-	a.buf = bufio.NewWriterSize((*atomicSink)(a), 1<<16)
+	a.buffer()
 	return a, nil
 }
+
+func (a *File) buffer() { a.buf = bufio.NewWriterSize((*atomicSink)(a), 1<<16) }
 
 // atomicSink counts what reaches the file, behind the buffer.
 type atomicSink File
@@ -65,16 +96,30 @@ func (a *File) Write(p []byte) (int, error) {
 	return n, a.fail(err)
 }
 
-// Path is where the file is to appear.
+// Path is where the file is to appear, as people may see it.
 func (a *File) Path() string { return a.path }
 
+// Reader reads what was written of a File.
+type Reader interface {
+	io.ReadSeekCloser
+	io.ReaderAt
+}
+
+// spoolReader reads a spool, which has no name to be opened by again.
+type spoolReader struct{ *io.SectionReader }
+
+func (spoolReader) Close() error { return nil }
+
 // Reopen opens for reading what was written so far.
-func (a *File) Reopen() (*os.File, error) {
+func (a *File) Reopen() (Reader, error) {
 	if a.err == nil {
 		_ = a.fail(a.buf.Flush())
 	}
 	if a.err != nil {
 		return nil, a.err
+	}
+	if a.spool != nil {
+		return spoolReader{io.NewSectionReader(a.f, 0, a.written)}, nil
 	}
 	f, err := os.Open(a.temp)
 	if err != nil {
@@ -83,13 +128,16 @@ func (a *File) Reopen() (*os.File, error) {
 	return f, nil
 }
 
-// Commit makes the file durable and puts it at its place, replacing what was there.
+// Commit makes the file durable, or uploads it, and so puts it at its place, replacing what was there.
 // If it fails, or a write had failed, nothing is left behind.
 func (a *File) Commit() error {
 	if a.err == nil && a.done {
 		return &stream.OutputError{Path: a.path, Err: fs.ErrClosed}
 	}
-	steps := []func() error{a.buf.Flush, a.f.Sync, func() error { return os.Rename(a.temp, a.path) }}
+	if a.spool != nil {
+		return a.commitObject()
+	}
+	steps := []func() error{a.buf.Flush, a.f.Sync, func() error { return os.Rename(a.temp, a.target) }}
 	if closeBeforeRename {
 		steps = slices.Insert(steps, 2, a.f.Close)
 	}
@@ -103,8 +151,20 @@ func (a *File) Commit() error {
 		return a.err
 	}
 	a.done = true
-	_ = a.fail(syncDir(filepath.Dir(a.path)))
+	_ = a.fail(syncDir(filepath.Dir(a.target)))
 	a.f.Close() // synced above: nothing is left to fail
+	return a.err
+}
+
+// commitObject uploads the spool. The store's own errors say where they happened.
+func (a *File) commitObject() error {
+	if a.err == nil {
+		_ = a.fail(a.buf.Flush())
+	}
+	if a.err == nil {
+		a.err = a.upload()
+	}
+	a.Abort() // of the spool, which has served
 	return a.err
 }
 
@@ -114,6 +174,10 @@ func (a *File) Abort() {
 		return
 	}
 	a.done = true
+	if a.spool != nil {
+		a.spool.Close()
+		return
+	}
 	if closeBeforeRename {
 		a.f.Close()
 	}
@@ -132,6 +196,10 @@ func (a *File) fail(err error) error {
 	if err == nil || a.err != nil {
 		return a.err
 	}
-	a.err = &stream.OutputError{Path: a.path, Err: fmt.Errorf("%w after %d bytes", err, a.written), Remedy: Remedy(err)}
+	remedy := Remedy(err)
+	if a.spool != nil {
+		remedy = spoolRemedy()
+	}
+	a.err = &stream.OutputError{Path: a.path, Err: fmt.Errorf("%w after %d bytes", err, a.written), Remedy: remedy}
 	return a.err
 }

@@ -37,7 +37,7 @@ func TestAtomicFileCommit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	for _, want := range []string{"", "first", strings.Repeat("second", 1<<15)} {
-		f, err := Create(path)
+		f, err := Create(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestAtomicFileAbort(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Create(path)
+	f, err := Create(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,16 +93,16 @@ func TestAtomicFileAbort(t *testing.T) {
 func TestAtomicSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
-	live, err := Create(path)
+	live, err := Create(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	liveDir, err := CreateDir(path)
+	liveDir, err := CreateDir(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer liveDir.Abort()
+	defer liveDir.Abort(t.Context())
 	stale := filepath.Join(dir, ".out.1-00000001.ufs-tmp")
 	staleDir := filepath.Join(dir, ".out.1-00000002.ufs-tmp")
 	others := []string{".out.b.1-00000001.ufs-tmp", ".out.1-1.ufs-tmp", ".other.1-00000001.ufs-tmp"}
@@ -112,7 +112,7 @@ func TestAtomicSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := Create(path)
+	f, err := Create(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,20 +134,20 @@ func TestAtomicBadPlaces(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	os.WriteFile(file, nil, 0o600)
 	for _, path := range []string{"", dir, dir + "/", dir + "/new/", file + "/x", dir + "/absent/x", "/dev/null"} {
-		_, err := Create(path)
+		_, err := Create(t.Context(), path)
 		var out *stream.OutputError
 		if !errors.As(err, &out) || out.Remedy.Format == "" {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
 	for _, path := range []string{dir, file, dir + "/absent/x"} {
-		_, err := CreateDir(path)
+		_, err := CreateDir(t.Context(), path)
 		var out *stream.OutputError
 		if !errors.As(err, &out) || out.Remedy.Format == "" {
 			t.Errorf("folder %q: %v", path, err)
 		}
 	}
-	if _, err := Create(filepath.Join(dir, strings.Repeat("n", 255))); err != nil {
+	if _, err := Create(t.Context(), filepath.Join(dir, strings.Repeat("n", 255))); err != nil {
 		t.Errorf("longest name: %v", err)
 	}
 }
@@ -159,7 +159,7 @@ func TestAtomicDiskFull(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	f, err := Create(filepath.Join(dir, "out"))
+	f, err := Create(t.Context(), filepath.Join(dir, "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,30 +191,30 @@ func TestAtomicDir(t *testing.T) {
 		if existing {
 			os.Mkdir(path, 0o700)
 		}
-		d, err := CreateDir(path + "/")
+		d, err := CreateDir(t.Context(), path+"/")
 		if err != nil {
 			t.Fatal(err)
 		}
 		os.Mkdir(filepath.Join(d.Path(), "a"), 0o700)
 		os.WriteFile(filepath.Join(d.Path(), "a", "b"), []byte("x"), 0o600)
-		if err := d.Commit(); err != nil {
+		if err := d.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		d.Abort() // does nothing now
+		d.Abort(t.Context()) // does nothing now
 		if got, err := os.ReadFile(filepath.Join(path, "a", "b")); err != nil || string(got) != "x" {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if _, err := CreateDir(path); err == nil {
+	if _, err := CreateDir(t.Context(), path); err == nil {
 		t.Error("a full folder is accepted")
 	}
 	os.RemoveAll(path)
-	d, err := CreateDir(path)
+	d, err := CreateDir(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	os.MkdirAll(filepath.Join(path, "appeared"), 0o700) // while we were building
-	if err := d.Commit(); err == nil {
+	if err := d.Commit(t.Context()); err == nil {
 		t.Error("Commit replaces a full folder")
 	}
 	if n := temps(t, dir); n != nil {
@@ -235,7 +235,7 @@ func TestAtomicKillChild(t *testing.T) {
 	}
 	p := killPattern()
 	for n := 0; ; n++ {
-		f, err := Create(path)
+		f, err := Create(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestAtomicKill(t *testing.T) {
 			t.Fatalf("the output is torn: %d bytes", len(got))
 		}
 		torn += len(temps(t, dir))
-		f, err := Create(path)
+		f, err := Create(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

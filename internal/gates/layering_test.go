@@ -35,10 +35,11 @@ var mayImport = map[string][]string{
 	"internal/linalg":          {"internal/kernel"},
 	"internal/store":           {"stream", "internal/suggest"},
 	"internal/store/storetest": {"internal/must"},
-	"internal/atomicfile":      {"stream", "internal/store"},
+	"internal/place":           {"stream", "internal/store"}, // what an argument names
+	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
 	"internal/planted":         {"stream", "internal/splitmix"},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/place", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
@@ -66,15 +67,15 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/suggest"},
+		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/suggest"},
 
 	"report":           {"stream"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.
-	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/planted", "internal/program"},
+	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/place", "internal/planted", "internal/program"},
 	"bench": {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree",
-		"internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/planted", "internal/program", "internal/splitmix"},
+		"internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/planted", "internal/program", "internal/splitmix"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond
@@ -90,6 +91,10 @@ var importers = map[string][]string{
 	"gonum.org/v1/plot":                              {"report"},
 	"github.com/chromedp/":                           {"internal/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/kernel"},
+	"github.com/aws/":                                {"internal/store"},
+	"github.com/Azure/":                              {"internal/store"},
+	"cloud.google.com/":                              {"internal/store"},
+	"golang.org/x/oauth2":                            {"internal/store"},
 	"github.com/apache/thrift/":                      nil, // arrow's own
 	"google.golang.org/":                             nil, // what only pqarrow needs
 	"github.com/apache/arrow/go/v15/parquet/pqarrow": nil, // panics where nobody can recover

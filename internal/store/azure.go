@@ -108,7 +108,8 @@ func (a *azure) explain(l Location, r *refusal) error {
 			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access is denied to those without credentials: %w", r)
 		}
 		if r.status != http.StatusConflict {
-			return faultf("check that the credentials may do this to the container "+l.Bucket, "access is denied: %w", r)
+			return faultf("check that the credentials (AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or another's) are the account's and may do this to the container, and that its firewall lets this machine in",
+				"access is denied: %w", r)
 		}
 	}
 	return nil
@@ -123,12 +124,12 @@ func (a *azure) remove(l Location) request {
 	return request{method: http.MethodDelete, url: a.address(l, l.Key, nil)}
 }
 
-// tryUpload looks at the container. Credentials that may write and not look at it are not
-// told from those that may do nothing: they are left to try.
+// tryUpload looks at the container. SAS and identities that may write and not look at it are
+// not told from those that may do nothing: they are left to try.
 func (a *azure) tryUpload(ctx context.Context, c *Client, l Location) error {
 	r := request{method: http.MethodGet, url: a.address(l, "", url.Values{"restype": {"container"}})}
 	err := c.do(ctx, a, r, nil)
-	if no := refusalOf(err); no != nil && no.status == http.StatusForbidden && no.code != "AuthenticationFailed" {
+	if no := refusalOf(err); a.key == nil && no != nil && no.status == http.StatusForbidden && no.code != "AuthenticationFailed" {
 		return nil
 	}
 	return err

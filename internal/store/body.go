@@ -15,6 +15,7 @@ type sending struct {
 	mu      sync.Mutex
 	left    int64 // bytes that are not yet sent
 	givenUp bool
+	failed  error // why the source cannot be read, which is no fault of the network
 }
 
 func (s *sending) Read(b []byte) (int, error) {
@@ -26,7 +27,24 @@ func (s *sending) Read(b []byte) (int, error) {
 	s.dog.kick()
 	n, err := s.body.Read(b)
 	s.left -= int64(n)
+	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader's contract: EOF itself
+		s.failed = err
+	}
 	return n, err
+}
+
+func (s *sending) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+// end keeps net/http from reading on when the request is over: it may send the rest of a
+// body whose answer has come already.
+func (s *sending) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.givenUp = true
 }
 
 // giveUp cancels a request. Of a body that is sent in part the rest is not sent, so that
@@ -47,7 +65,7 @@ func (s *sending) giveUp(cancel func()) {
 type watched struct {
 	io.ReadCloser
 	dog          *watchdog
-	outer, inner context.Context //nolint:containedctx // lives as long as one request
+	outer, inner context.Context // of this one request
 }
 
 func (w *watched) Read(b []byte) (int, error) {

@@ -103,7 +103,7 @@ func withoutURLs(s string) string { return urlInText.ReplaceAllString(s, "(an ad
 
 // data is the error of reading l that callers get.
 func data(ctx context.Context, l Location, err error) error {
-	err, remedy, whole := report(ctx, err)
+	remedy, whole, err := report(ctx, err)
 	if whole {
 		return err
 	}
@@ -112,7 +112,7 @@ func data(ctx context.Context, l Location, err error) error {
 
 // output is the error of writing l that callers get.
 func output(ctx context.Context, l Location, err error) error {
-	err, remedy, whole := report(ctx, err)
+	remedy, whole, err := report(ctx, err)
 	if whole {
 		return err
 	}
@@ -120,22 +120,22 @@ func output(ctx context.Context, l Location, err error) error {
 }
 
 // report takes an error apart; it is whole where nothing goes around it.
-func report(ctx context.Context, err error) (inner error, remedy stream.Text, whole bool) {
+func report(ctx context.Context, err error) (remedy stream.Text, whole bool, inner error) {
 	var usage *stream.UsageError
 	var f *fault
 	var l *lost
 	var r *refusal
 	switch {
 	case err == nil:
-		return nil, remedy, true
+		return remedy, true, nil
 	case ctx.Err() != nil:
-		return ctx.Err(), remedy, true
+		return remedy, true, ctx.Err()
 	case errors.As(err, &usage):
-		return err, remedy, true
+		return remedy, true, err
 	case errors.As(err, &f):
 		remedy = f.remedy
 	case errors.As(err, &l), errors.As(err, &r) && r.temporary():
 		remedy = stream.Textf("check the network and the state of the store, then run again")
 	}
-	return err, remedy, false
+	return remedy, false, err
 }

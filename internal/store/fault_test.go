@@ -115,8 +115,8 @@ func TestServerStops(t *testing.T) {
 	c.patience.bound = 500 * time.Millisecond
 	begin := time.Now()
 	_, err := c.Stat(t.Context(), o.Location)
-	if took := time.Since(begin); err == nil || took > 2*time.Second || !strings.Contains(err.Error(), "connection refused") ||
-		!strings.Contains(err.Error(), "tries over 0.5s") && !strings.Contains(err.Error(), "tries over 500ms") {
+	if took := time.Since(begin); err == nil || took > 5*time.Second || !strings.Contains(err.Error(), "connection refused") ||
+		!strings.Contains(err.Error(), "tries over ") {
 		t.Errorf("after %v: %v", took, err)
 	}
 }
@@ -152,23 +152,31 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		})
 		begin := time.Now()
 		err := c.Read(t.Context(), o, make([]byte, 10), 0)
-		if took := time.Since(begin); err != nil || took < least || took > least+2*time.Second {
+		if took := time.Since(begin); err != nil || took < least || took > least+10*time.Second {
 			t.Errorf("Retry-After %s: %v after %v", after, err, took)
 		}
 	}
 }
 
-// Latency costs its time once for each request, and requests at the same time share it.
-func TestLatency(t *testing.T) {
+// Reads at the same time wait at the same time: none is sent only when another has ended.
+func TestReadsAtOnce(t *testing.T) {
+	const reads = 32
 	s := storetest.S3(t)
 	p := storetest.NewProxy(t, s.Endpoint)
 	c := client(nil)
-	want := noise(32_000, 1)
+	c.patience.stall = time.Minute
+	want := noise(reads*1000, 1)
 	o := put(t, c, s.URLAt(p.URL, "object"), want)
-	p.Latency.Store(int64(100 * time.Millisecond))
-	begin := time.Now()
+	p.Latency.Store(int64(10 * time.Millisecond))
+	var together sync.WaitGroup
+	together.Add(reads)
+	p.Before(func(*http.Request) *http.Response {
+		together.Done()
+		together.Wait() // for all others
+		return nil
+	})
 	var wg sync.WaitGroup
-	for i := range int64(32) {
+	for i := range int64(reads) {
 		wg.Go(func() {
 			b := make([]byte, 1000)
 			if err := c.Read(t.Context(), o, b, i*1000); err != nil || !bytes.Equal(b, want[i*1000:][:1000]) {
@@ -177,9 +185,6 @@ func TestLatency(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if took := time.Since(begin); took > 1600*time.Millisecond { // half of one after the other
-		t.Errorf("32 reads at once took %v", took)
-	}
 }
 
 // What a download is written to may fail; that is no error of the store, and not retried.

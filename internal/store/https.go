@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -36,7 +37,7 @@ func escapeControls(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {
-			b.WriteString(fmt.Sprintf("%%%02X", s[i]))
+			fmt.Fprintf(&b, "%%%02X", s[i])
 		} else {
 			b.WriteByte(s[i])
 		}
@@ -60,13 +61,16 @@ func (w web) object(l Location, answer *http.Response) (Object, error) {
 
 // version is the entity tag, or where there is none the time of the last change.
 func (web) version(h http.Header) string {
-	if tag := etag(h.Get("ETag")); tag != "" {
-		return tag
+	return cmp.Or(etag(h.Get("ETag")), modified(h.Get("Last-Modified")))
+}
+
+// modified is a version of an object without a tag. It is compared by us: no condition of a
+// request is exact about it.
+func modified(date string) string {
+	if date == "" {
+		return ""
 	}
-	if changed := h.Get("Last-Modified"); changed != "" {
-		return "last modified " + changed
-	}
-	return ""
+	return "last modified " + date
 }
 
 func (w web) get(o Object, from, to int64) request {

@@ -24,24 +24,10 @@ type request struct {
 	settle bool     // once it is sent whole, its answer is waited for a moment even when cancelled
 }
 
-// section is a body that can be read again. It remembers why its source could not be read,
-// which is no fault of the network.
-type section struct {
-	*io.SectionReader
-	failed error
-}
+// section is a body. It is read by its ReadAt only, so that tries do not disturb each other.
+type section = io.SectionReader
 
-func newSection(r io.ReaderAt, from, n int64) *section {
-	return &section{SectionReader: io.NewSectionReader(r, from, n)}
-}
-
-func (s *section) Read(b []byte) (int, error) {
-	n, err := s.SectionReader.Read(b)
-	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader's contract: EOF itself
-		s.failed = err
-	}
-	return n, err
-}
+func newSection(r io.ReaderAt, from, n int64) *section { return io.NewSectionReader(r, from, n) }
 
 // Requests name objects by paths that are escaped byte for byte: url.URL keeps them.
 func addressOf(base *url.URL, escaped string, query url.Values) *url.URL {
@@ -79,6 +65,7 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 	defer cancel(nil)
 	dog := &watchdog{wait: wait, timer: time.AfterFunc(wait, func() { cancel(&lost{fmt.Errorf("no byte came or went for %v", wait)}) })}
 	defer dog.timer.Stop()
+	defer sent.end()
 
 	req, err := r.build(inner, dog, sent)
 	if err != nil {
@@ -93,10 +80,10 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 	if r.follow {
 		client = c.web
 	}
-	resp, err := client.Do(req)
+	resp, err := client.Do(req) //nolint:bodyclose // finish closes it
 	if err != nil {
-		if r.body != nil && r.body.failed != nil {
-			return fmt.Errorf("what is to be written cannot be read: %w", r.body.failed)
+		if failed := sent.failure(); failed != nil {
+			return fmt.Errorf("what is to be written cannot be read: %w", failed)
 		}
 		return network(ctx, inner, err)
 	}
@@ -112,10 +99,7 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 func (r request) build(ctx context.Context, dog *watchdog, sent *sending) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil && r.body.Size() > 0 {
-		if _, err := r.body.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-		sent.body, sent.dog, sent.left = r.body, dog, r.body.Size()
+		sent.body, sent.dog, sent.left = newSection(r.body, 0, r.body.Size()), dog, r.body.Size()
 		body = sent
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url.String(), body)

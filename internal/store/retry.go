@@ -101,7 +101,7 @@ type exhausted struct {
 }
 
 func (e *exhausted) Error() string {
-	return fmt.Sprintf("%v, and so it was with %d tries over %v", e.err, e.tries, e.over.Round(100*time.Millisecond))
+	return fmt.Sprintf("given up after %d tries over %v: %v", e.tries, e.over.Round(100*time.Millisecond), e.err)
 }
 
 func (e *exhausted) Unwrap() error { return e.err }

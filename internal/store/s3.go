@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -47,7 +48,11 @@ func (s *s3) object(l Location, answer *http.Response) (Object, error) {
 	return Object{Location: l, Size: answer.ContentLength, Version: s.version(answer.Header)}, nil
 }
 
-func (s *s3) version(h http.Header) string { return etag(h.Get("ETag")) }
+// version is the entity tag. Gateways to file systems have none of files that came there by
+// other ways: of these it is the time of the last change.
+func (s *s3) version(h http.Header) string {
+	return cmp.Or(etag(h.Get("ETag")), modified(h.Get("Last-Modified")))
+}
 
 // etag is an entity tag in quotes, which some listings leave out.
 func etag(s string) string {
@@ -124,8 +129,8 @@ func (s *s3) page(l Location, body io.Reader) (objects []Object, after string, e
 		NextContinuationToken string
 		Contents              []struct {
 			Key, ETag    string
-			Size         int64
 			LastModified time.Time
+			Size         int64
 		}
 	}
 	if err := decodeXML(body, "ListBucketResult", &page); err != nil {
@@ -140,6 +145,9 @@ func (s *s3) page(l Location, body io.Reader) (objects []Object, after string, e
 			}
 		}
 		objects[i] = Object{Location: l.WithKey(key), Size: entry.Size, Version: etag(entry.ETag), Modified: entry.LastModified}
+		if entry.ETag == "" && !entry.LastModified.IsZero() {
+			objects[i].Version = modified(entry.LastModified.UTC().Format(http.TimeFormat))
+		}
 	}
 	if page.IsTruncated {
 		after = page.NextContinuationToken

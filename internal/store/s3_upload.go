@@ -112,13 +112,8 @@ func (t *s3Transfer) abort(ctx context.Context) error {
 		if no := refusalOf(err); err != nil && (no == nil || no.status != http.StatusNotFound) {
 			return err
 		}
-		if !t.sent.Load() {
+		if !t.sent.Load() || !t.listed(ctx) {
 			return nil
-		}
-		parts := r
-		parts.method = http.MethodGet
-		if no := refusalOf(t.c.do(ctx, t.s3, parts, nil)); no != nil {
-			return nil // it is not there, or not to be seen by us
 		}
 		select {
 		case <-ctx.Done():
@@ -126,6 +121,12 @@ func (t *s3Transfer) abort(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// listed is whether the upload is still there, as far as we may know.
+func (t *s3Transfer) listed(ctx context.Context) bool {
+	r := request{method: http.MethodGet, url: t.address(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
+	return refusalOf(t.c.do(ctx, t.s3, r, nil)) == nil
 }
 
 // refusedLate reads the answer to the last request of an upload. S3 begins it with status

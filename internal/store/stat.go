@@ -9,6 +9,9 @@ import (
 
 // Stat looks up an object; ErrNotExist where there is none.
 func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
+	if l.Key == "" && !l.web() {
+		return Object{}, data(ctx, l, faultf("name an object of it", "this is a bucket: %w", ErrNotExist))
+	}
 	d, err := c.dialect(ctx, l)
 	if err != nil {
 		return Object{}, data(ctx, l, err)
@@ -49,10 +52,10 @@ func (c *Client) statByRead(ctx context.Context, d dialect, l Location) (o Objec
 	err = c.do(ctx, d, r, func(resp *http.Response) error {
 		o = Object{Location: l, Version: d.version(resp.Header)}
 		_, _, total, ok := contentRange(resp.Header)
-		switch {
-		case resp.StatusCode == http.StatusOK:
+		switch resp.StatusCode {
+		case http.StatusOK:
 			total, ok = resp.ContentLength, true
-		case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		case http.StatusRequestedRangeNotSatisfiable:
 			ok = ok && total == 0 // of an empty object
 		}
 		if !ok || total < 0 {

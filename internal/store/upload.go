@@ -46,6 +46,9 @@ func (c *Client) writer(ctx context.Context, l Location) (dialect, writer, error
 	if !ok {
 		return nil, nil, stream.Usagef("%s: %s:// is only read: write to s3://, gs://, azblob:// or a local file", l.Name(), l.Scheme)
 	}
+	if l.Key == "" { // a store would take it for its bucket, to be made or removed
+		return nil, nil, stream.Usagef("%s names a bucket and no object in it", l.Name())
+	}
 	return d, w, nil
 }
 
@@ -137,7 +140,7 @@ func (c *Client) finish(ctx context.Context, d dialect, l Location, t transfer, 
 	}
 	tries := c.tries()
 	for {
-		err := c.once(ctx, d, t.finish(), func(resp *http.Response) error { return refusedLate(resp) })
+		err := c.once(ctx, d, t.finish(), refusedLate)
 		if err == nil {
 			return nil
 		}

@@ -12,6 +12,7 @@ import (
 )
 
 // Folder is where a table lies. Names are relative to the table's root and have slashes.
+// ReadFile is called from several goroutines at once.
 type Folder interface {
 	// List yields the files whose names begin with prefix, in byte order.
 	List(ctx context.Context, prefix string) iter.Seq2[Entry, error]

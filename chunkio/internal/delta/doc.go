@@ -19,8 +19,9 @@
 //
 // Read holds, of every live file, one string and at most 256 bytes beside it while it
 // replays, 56 bytes when it is done; of every different set of partition values, what it
-// takes, once; 96 bytes a file of the log; and of the log one line, or the pages of one row
-// group's columns, at a time. All of it is counted against Options.Memory. What was removed
+// takes, once; 96 bytes a commit of the log, and 384 a file of a
+// checkpoint; and of the log one line, or the pages of one row
+// group's columns, at a time, and up to eight short commits that are read ahead. All of it is counted against Options.Memory. What was removed
 // is forgotten: commits that remove as much as they add hold no more.
 //
 //	snapshot, err := delta.Read(ctx, folder, "s3://bucket/table", delta.Options{})

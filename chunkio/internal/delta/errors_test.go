@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -69,6 +70,15 @@ func TestDamagedLines(t *testing.T) {
 		_, err := read(t, m, -1)
 		wantData(t, line.text, err, commitName(0), line.says, "restore the file")
 	}
+}
+
+// A commit of no bytes is what a writer left that died, and no empty version.
+func TestEmptyCommit(t *testing.T) {
+	m := newFolder()
+	m.commit(0, protocolLine, metaLine)
+	m.files[commitName(1)] = nil
+	_, err := read(t, m, -1)
+	wantData(t, "empty", err, commitName(1), "is empty (0 bytes)")
 }
 
 // A log that cannot make the version says which file is missing, and what can be read.
@@ -217,9 +227,10 @@ func TestFaults(t *testing.T) {
 	h.write(m, 0, h.rng)
 	h.checkpoint(t, m, 3, shapeUUIDSidecars)
 	for n := 1; ; n++ {
-		f := &failing{memoryFolder: m, left: n}
+		f := &failing{memoryFolder: m}
+		f.left.Store(int64(n))
 		_, err := Read(t.Context(), f, "shop/orders", Options{})
-		if f.left > 0 {
+		if f.left.Load() > 0 {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,13 +260,10 @@ func TestFaults(t *testing.T) {
 // failing fails at one of its calls.
 type failing struct {
 	*memoryFolder
-	left int
+	left atomic.Int64
 }
 
-func (f *failing) fails() bool {
-	f.left--
-	return f.left == 0
-}
+func (f *failing) fails() bool { return f.left.Add(-1) == 0 }
 
 func (f *failing) List(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
 	if f.fails() {

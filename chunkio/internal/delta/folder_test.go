@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -19,6 +20,7 @@ import (
 type memoryFolder struct {
 	files map[string][]byte
 	times map[string]time.Time
+	mu    sync.Mutex
 	reads map[string]int
 }
 
@@ -47,7 +49,7 @@ func (m *memoryFolder) List(_ context.Context, prefix string) iter.Seq2[Entry, e
 
 func (m *memoryFolder) ReadFile(_ context.Context, name string, limit int64) ([]byte, error) {
 	b, ok := m.files[name]
-	m.reads[name]++
+	m.count(name)
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
@@ -59,11 +61,17 @@ func (m *memoryFolder) ReadFile(_ context.Context, name string, limit int64) ([]
 
 func (m *memoryFolder) Open(_ context.Context, name string) (format.Input, error) {
 	b, ok := m.files[name]
-	m.reads[name]++
+	m.count(name)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
 	return formattest.NewMemory(b), nil
+}
+
+func (m *memoryFolder) count(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reads[name]++
 }
 
 // commit writes a version.

@@ -95,6 +95,11 @@ func (t *table) lines(ctx context.Context, f logFile, do func(a *action) error) 
 	if err != nil {
 		return err
 	}
+	return t.actions(ctx, r, f, do)
+}
+
+// actions reads the actions of a JSON file of the log that is open.
+func (t *table) actions(ctx context.Context, r io.Reader, f logFile, do func(a *action) error) error {
 	n := 0
 	return t.scan(r, f, func(line []byte) error {
 		if n++; n%1024 == 0 && ctx.Err() != nil {

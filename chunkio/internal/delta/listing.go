@@ -51,8 +51,12 @@ type logFile struct {
 // place is what messages call a file of the table.
 func (t *table) place(name string) string { return t.name + "/" + name }
 
-// listedBytes bounds what a listed file holds: its commit, doubled by the slice's growth.
-const listedBytes = 96
+// What a listed file holds, in bytes: a commit, doubled by the slice's growth, or a file of
+// a checkpoint with its name and its entries in two maps.
+const (
+	commitBytes = 96
+	listedBytes = 384
+)
 
 // list reads the names in the log.
 func (t *table) list(ctx context.Context) error {
@@ -66,7 +70,11 @@ func (t *table) list(ctx context.Context) error {
 		if !inside || n.kind == noLogFile {
 			continue
 		}
-		if err := t.budget.use(listedBytes, t.name); err != nil {
+		bytes := int64(listedBytes)
+		if n.kind == commitFile {
+			bytes = commitBytes
+		}
+		if err := t.budget.use(bytes, t.name); err != nil {
 			return err
 		}
 		if n.kind == commitFile {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -119,6 +120,30 @@ func TestAnyLimit(t *testing.T) {
 		if !ok || e.Need <= limit || e.Limit > limit || limit > 1<<30 {
 			t.Fatalf("limit %d: %v", limit, err)
 		}
+	}
+}
+
+// One commit that removes very many files does not slow the commits behind it: clearing
+// the map of what it removed for each of them would take seconds here, against some ms.
+func TestChurnIsLinear(t *testing.T) {
+	s := newState(&budget{limit: 1 << 40}, true)
+	s.begin(0)
+	start := time.Now()
+	for i := range 300_000 {
+		if err := s.remove("", fmt.Sprint(i), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removing := time.Since(start)
+	start = time.Now()
+	for v := range int64(10_000) {
+		s.begin(1 + v)
+		if err := s.remove("", "one", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if behind := time.Since(start); behind > removing {
+		t.Errorf("10,000 commits of one removal take %v behind one that takes %v", behind, removing)
 	}
 }
 

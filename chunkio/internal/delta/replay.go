@@ -15,9 +15,20 @@ func (t *table) replay(ctx context.Context, part segment, s *state) error {
 			return err
 		}
 	}
-	for _, c := range part.commits {
+	reading, cancel := context.WithCancel(ctx)
+	q := &queue{table: t, commits: part.commits, files: map[int]chan fetched{}}
+	defer q.wait()
+	defer cancel()
+	for i, c := range part.commits {
 		s.begin(c.version)
-		if err := t.lines(ctx, c.file(), func(a *action) error { return t.apply(a, s) }); err != nil {
+		r, release, err := q.open(reading, i)
+		if err == nil {
+			err = t.actions(ctx, r, c.file(), func(a *action) error { return t.apply(a, s) })
+		}
+		if release != nil {
+			release()
+		}
+		if err != nil {
 			return err
 		}
 	}

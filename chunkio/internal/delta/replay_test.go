@@ -1,9 +1,11 @@
 package delta
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -121,6 +123,47 @@ func TestReadsNoMoreThanNeeded(t *testing.T) {
 	want := map[string]int{commitName(6): 1, commitName(7): 1, logFolder + fmt.Sprintf("%020d.checkpoint.parquet", 5): 1}
 	if !reflect.DeepEqual(m.reads, want) {
 		t.Fatalf("read %v, want %v", m.reads, want)
+	}
+}
+
+// slow takes its time for a file, and notes how many it reads at once.
+type slow struct {
+	*memoryFolder
+	now, most atomic.Int64
+}
+
+func (s *slow) ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	now := s.now.Add(1)
+	defer s.now.Add(-1)
+	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
+	}
+	time.Sleep(time.Millisecond)
+	return s.memoryFolder.ReadFile(ctx, name, limit)
+}
+
+// Commits are read ahead, a few at a time and each once, with the same answer; after an
+// error none is being read any more.
+func TestReadsAhead(t *testing.T) {
+	const n = 60
+	h := newHistory(50, n)
+	m := newFolder()
+	h.write(m, 0, h.rng)
+	s := &slow{memoryFolder: m}
+	got, err := Read(t.Context(), s, "shop/orders", Options{})
+	same(t, "ahead", got, err, h.want(n-1))
+	if most := s.most.Load(); most < 2 || most > commitsAhead+1 {
+		t.Errorf("%d commits at once", most)
+	}
+	for v := range int64(n) {
+		if m.reads[commitName(v)] != 1 {
+			t.Errorf("version %d was read %d times", v, m.reads[commitName(v)])
+		}
+	}
+	m.commit(20, "{")
+	_, err = Read(t.Context(), s, "shop/orders", Options{})
+	wantData(t, "damage", err, commitName(20), "line 1")
+	if s.now.Load() != 0 || m.reads[commitName(21+commitsAhead)] != 1 {
+		t.Errorf("%d reads under way, version %d read again", s.now.Load(), 21+commitsAhead)
 	}
 }
 

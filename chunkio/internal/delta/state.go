@@ -52,6 +52,11 @@ func (s *state) begin(version int64) {
 	for key := range s.removed {
 		s.budget.free(removedBytes + int64(len(key)))
 	}
+	// Clearing a map costs as much as it ever held: a large one is left to the collector, so
+	// that one commit that removes millions does not slow all behind it.
+	if len(s.removed) > 1024 {
+		s.removed = map[string]struct{}{}
+	}
 	clear(s.removed)
 	s.version = version
 }
@@ -164,7 +169,11 @@ func (t *table) files(s *state) ([]File, error) {
 	}
 	s.live, s.parts = nil, nil
 	if vector != "" {
-		e := stream.Dataf(t.place(vector), "has rows that a deletion vector takes out (table feature deletionVectors), which ufs-stream does not read")
+		place := vector
+		if !isAbsolute(vector) {
+			place = t.place(vector)
+		}
+		e := stream.Dataf(place, "has rows that a deletion vector takes out (table feature deletionVectors), which ufs-stream does not read")
 		e.Remedy = stream.Textf("write the file without them by REORG TABLE %s APPLY (PURGE), or write a plain copy of the table", tableInSQL(t.name))
 		return nil, e
 	}

@@ -1,12 +1,15 @@
 package storetest
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,13 +37,33 @@ func Azure(t testing.TB) *Server {
 			return exec.Command(program, "--blobPort", fmt.Sprint(port), "--location", dir, "--silent", "--disableTelemetry", "--skipApiVersionCheck") //nolint:noctx // Stop ends it
 		},
 	})
-	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPut, s.Endpoint+"/"+azureAccount+"/lake?restype=container", nil))(t)
-	date := time.Now().UTC().Format(http.TimeFormat)
+	signedPut(t, s.Endpoint, "/lake", "restype=container", nil)
+	s.put = func(key string, content []byte) {
+		t.Helper()
+		signedPut(t, s.Endpoint, "/lake/"+(&url.URL{Path: key}).EscapedPath(), "", content)
+	}
+	return s
+}
+
+// signedPut makes a container, or a blob of content.
+func signedPut(t testing.TB, endpoint, path, query string, content []byte) {
+	t.Helper()
+	address := endpoint + "/" + azureAccount + path
+	resource := "/" + azureAccount + "/" + azureAccount + path
+	if query != "" {
+		address += "?" + query
+		resource += "\n" + strings.Replace(query, "=", ":", 1)
+	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPut, address, bytes.NewReader(content)))(t)
+	length, date := "", time.Now().UTC().Format(http.TimeFormat)
+	if len(content) > 0 {
+		length = fmt.Sprint(len(content))
+	}
+	r.Header.Set("X-Ms-Blob-Type", "BlockBlob")
 	r.Header.Set("X-Ms-Date", date)
 	r.Header.Set("X-Ms-Version", "2021-08-06")
 	mac := hmac.New(sha256.New, must.Get(base64.StdEncoding.DecodeString(azureKey))(t))
-	fmt.Fprintf(mac, "PUT\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:%s\nx-ms-version:2021-08-06\n/%s/%s/lake\nrestype:container", date, azureAccount, azureAccount)
+	fmt.Fprintf(mac, "PUT\n\n\n%s\n\n\n\n\n\n\n\n\nx-ms-blob-type:BlockBlob\nx-ms-date:%s\nx-ms-version:2021-08-06\n%s", length, date, resource)
 	r.Header.Set("Authorization", "SharedKey "+azureAccount+":"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	sent(t, r)
-	return s
 }

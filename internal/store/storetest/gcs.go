@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"testing"
 
@@ -26,6 +27,11 @@ func GCS(t testing.TB) *Server {
 				"-port", fmt.Sprint(port), "-public-host", address, "-log-level", "error")
 		},
 	})
+	s.put = func(key string, content []byte) {
+		t.Helper()
+		address := s.Endpoint + "/upload/storage/v1/b/lake/o?uploadType=media&name=" + url.QueryEscape(key)
+		sent(t, must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, address, bytes.NewReader(content)))(t))
+	}
 	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, s.Endpoint+"/storage/v1/b", bytes.NewReader([]byte(`{"name":"lake"}`))))(t)
 	r.Header.Set("Content-Type", "application/json")
 	sent(t, r)
@@ -35,7 +41,8 @@ func GCS(t testing.TB) *Server {
 // sent sends a request that must be answered well.
 func sent(t testing.TB, r *http.Request) {
 	t.Helper()
-	resp := must.Get(http.DefaultClient.Do(r))(t)
+	resp, err := http.DefaultClient.Do(r)
+	must.Do(t, err)
 	defer resp.Body.Close()
 	if body := must.Get(io.ReadAll(resp.Body))(t); resp.StatusCode/100 != 2 {
 		t.Fatalf("%s %s: %s\n%s", r.Method, r.URL, resp.Status, body)

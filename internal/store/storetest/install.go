@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,10 +12,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
+// Where this machine's user has his things, in an environment that Alone has changed.
+const (
+	homeVariable  = "UFS_STREAM_TEST_HOME"
+	cacheVariable = "UFS_STREAM_TEST_CACHE"
+)
+
+func userHome() string { return cmp.Or(os.Getenv(homeVariable), os.Getenv("HOME")) }
+
+// tool is a command with the user's own home.
+func tool(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...) //nolint:noctx // of a test
+	cmd.Env = append(os.Environ(), "HOME="+userHome())
+	return cmd
+}
+
 // goTool finds a program that is a Go module, or builds it into the user's cache.
 func goTool(t testing.TB, name, module string) string {
 	t.Helper()
-	gopath := strings.TrimSpace(string(must.Get(exec.Command("go", "env", "GOPATH").Output())(t))) //nolint:noctx // of a test
+	gopath := strings.TrimSpace(string(must.Get(tool("go", "env", "GOPATH").Output())(t)))
 	cache := cacheDir(t)
 	if found := find(name, filepath.Join(gopath, "bin"), cache); found != "" {
 		return found
@@ -22,9 +38,9 @@ func goTool(t testing.TB, name, module string) string {
 	// Several packages' tests may build it at once: each into its own folder, then renamed.
 	own := must.Get(os.MkdirTemp(cache, "build"))(t)
 	defer os.RemoveAll(own)
-	cmd := exec.Command("go", "install", module) //nolint:noctx // of a test
+	cmd := tool("go", "install", module)
 	cmd.Dir = own
-	cmd.Env = append(os.Environ(), "GOBIN="+own, "GOFLAGS=", "CGO_ENABLED=0", "GOOS=", "GOARCH=")
+	cmd.Env = append(cmd.Env, "GOBIN="+own, "GOFLAGS=", "CGO_ENABLED=0", "GOOS=", "GOARCH=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go install %s: %v\n%s", module, err, out)
 	}
@@ -42,7 +58,7 @@ func nodeTool(t testing.TB, name, module string) string {
 	}
 	own := must.Get(os.MkdirTemp(cache, "build"))(t)
 	defer os.RemoveAll(own)
-	cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--prefix", own, module) //nolint:noctx // of a test
+	cmd := tool("npm", "install", "--no-audit", "--no-fund", "--prefix", own, module)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm install %s: %v\n%s", module, err, out)
 	}
@@ -66,9 +82,12 @@ func find(name string, folders ...string) string {
 	return ""
 }
 
-// cacheDir is where programs for tests are kept. It is asked for before a test changes HOME.
+// cacheDir is where programs for tests are kept.
 func cacheDir(t testing.TB) string {
 	t.Helper()
+	if dir := os.Getenv(cacheVariable); dir != "" {
+		return dir
+	}
 	dir := filepath.Join(must.Get(os.UserCacheDir())(t), "ufs-stream-tests")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(fmt.Errorf("a folder for the servers of tests: %w", err))

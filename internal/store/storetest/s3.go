@@ -25,6 +25,14 @@ func S3(t testing.TB) *Server {
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	return launch(t, &Server{
 		Scheme: "s3", Bucket: "lake", Endpoint: "http://" + address, Dir: bucket, Secrets: []string{secret},
+		put: func(key string, content []byte) {
+			path := filepath.Join(bucket, filepath.FromSlash(key))
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			// As a file that is renamed into place: versitygw keeps the tag of one that is
+			// written over.
+			must.Do(t, os.WriteFile(filepath.Join(root, "planted"), content, 0o600))
+			must.Do(t, os.Rename(filepath.Join(root, "planted"), path))
+		},
 		query: "endpoint=%s&region=us-east-1&use_path_style=true",
 		command: func() *exec.Cmd {
 			return exec.Command(program, "--access", access, "--secret", secret, "--port", address, "--quiet", "posix", root) //nolint:noctx // Stop ends it

@@ -27,6 +27,7 @@ type Server struct {
 	Secrets        []string
 	query          string // of its URLs, with %s for the endpoint
 
+	put     func(key string, content []byte)
 	t       testing.TB
 	command func() *exec.Cmd
 	running *exec.Cmd
@@ -40,6 +41,12 @@ func (s *Server) URL(key string) string { return s.URLAt(s.Endpoint, key) }
 // URLAt is the URL of a key at another endpoint, such as a Proxy's.
 func (s *Server) URLAt(endpoint, key string) string {
 	return s.Scheme + "://" + s.Bucket + "/" + key + "?" + fmt.Sprintf(s.query, endpoint)
+}
+
+// Put stores an object, without the package that is under test. S3's becomes a file in Dir.
+func (s *Server) Put(key string, content []byte) {
+	s.t.Helper()
+	s.put(key, content)
 }
 
 // Start starts a stopped server at the address that it had, and waits until it answers.
@@ -117,6 +124,8 @@ func (l *logged) String() string {
 // only what it sets itself.
 func alone(t testing.TB) {
 	t.Helper()
+	t.Setenv(cacheVariable, cacheDir(t))
+	t.Setenv(homeVariable, userHome())
 	home := t.TempDir()
 	none := filepath.Join(home, "none")
 	must.Do(t, os.WriteFile(none, nil, 0o600))

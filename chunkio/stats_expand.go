@@ -1,0 +1,101 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ExpandStats turns the names of statistics files, and globs of them, into names: local
+// globs that a shell has not expanded, and globs over the keys of a bucket. What exists
+// under exactly this name is no glob. Files of a glob are in byte order.
+func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string, error) {
+	client := opt.client()
+	var paths []string
+	for _, arg := range args {
+		find := localGlob
+		if place.IsURL(arg) {
+			find = func(arg string) ([]string, error) { return objectGlob(ctx, client, arg) }
+		}
+		found, err := find(arg)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	return paths, nil
+}
+
+func localGlob(arg string) ([]string, error) {
+	pattern, err := place.Local(arg)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(pattern); !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
+		return []string{pattern}, nil // whoever opens it says what is wrong with it
+	}
+	if !doublestar.ValidatePathPattern(pattern) {
+		return nil, stream.Usagef("%s: malformed glob", pattern)
+	}
+	found, err := doublestar.FilepathGlob(pattern, doublestar.WithNoHidden(), doublestar.WithFilesOnly())
+	if err != nil {
+		return nil, stream.Dataf(pattern, "%w", err)
+	}
+	if !skipName(filepath.Base(pattern)) {
+		found = slices.DeleteFunc(found, func(p string) bool { return skipName(filepath.Base(p)) })
+	}
+	if len(found) == 0 {
+		return nil, stream.Dataf(pattern, "no file matches")
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string, error) {
+	l, err := store.Parse(arg)
+	if err != nil {
+		return nil, err
+	}
+	prefix, isGlob := l.Glob()
+	if !isGlob {
+		return []string{arg}, nil
+	}
+	if !doublestar.ValidatePattern(l.Key) {
+		return nil, stream.Usagef("%s: malformed glob", l.Name())
+	}
+	switch _, err := client.Stat(ctx, l); {
+	case err == nil:
+		return []string{arg}, nil
+	case !errors.Is(err, store.ErrNotExist):
+		return nil, err
+	}
+	explicit := skipName(path.Base(l.Key))
+	var found []string
+	for o, err := range client.List(ctx, l.WithKey(prefix)) {
+		if err != nil {
+			return nil, err
+		}
+		matches, err := doublestar.Match(l.Key, o.Key)
+		if err != nil {
+			return nil, stream.Dataf(l.Name(), "%w", err)
+		}
+		if matches && (explicit || !skipName(path.Base(o.Key))) {
+			found = append(found, l.WithKey(o.Key).String())
+		}
+	}
+	if len(found) == 0 {
+		return nil, stream.Dataf(l.Name(), "no object matches")
+	}
+	return found, nil
+}

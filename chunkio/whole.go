@@ -1,0 +1,124 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// FetchOptions says how files that are no data are fetched from object stores: statistics,
+// selections. The zero value is good.
+type FetchOptions struct {
+	Anonymous bool          // no credentials are looked for, and requests are not signed
+	Meter     *stream.Meter // counts bytes, requests and retries; nil counts nothing
+}
+
+func (o FetchOptions) client() *store.Client {
+	return store.New(store.Options{Anonymous: o.Anonymous, Meter: o.Meter})
+}
+
+// Fetched is a file open for reading: a local one, or a copy of an object in a temporary
+// file without a name.
+type Fetched struct {
+	*os.File
+	spool *atomicfile.Spool // of an object
+}
+
+// Close closes the file, and gives the space of a copy back.
+func (f *Fetched) Close() error {
+	if f.spool != nil {
+		return f.spool.Close()
+	}
+	return f.File.Close()
+}
+
+// Fetch opens the file or object at path, which is read whole: an object is downloaded
+// once, by few large requests. Errors about local files are those of os.Open, without the
+// path; those about objects are *stream.DataError.
+func Fetch(ctx context.Context, path string, opt FetchOptions) (*Fetched, error) {
+	if !place.IsURL(path) {
+		local, err := place.Local(path)
+		if err != nil {
+			return nil, err
+		}
+		f, err := os.Open(local)
+		if err != nil {
+			return nil, withoutPath(err)
+		}
+		return &Fetched{File: f}, nil
+	}
+	l, err := store.Parse(path)
+	if err != nil {
+		return nil, err
+	}
+	client := opt.client()
+	o, err := client.Stat(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	spool, err := atomicfile.NewSpool(os.TempDir(), "ufs-download")
+	if err != nil {
+		return nil, noSpool(l.Name(), err)
+	}
+	to := &sticky{w: spool}
+	if err = client.Download(ctx, o, to); err == nil {
+		_, err = spool.Seek(0, io.SeekStart)
+	}
+	if to.err != nil {
+		err = noSpool(l.Name(), to.err)
+	}
+	if err != nil {
+		spool.Close()
+		return nil, err
+	}
+	return &Fetched{spool.File, spool}, nil
+}
+
+// sticky keeps the error of a writer, to tell a full disk from an object that cannot be read.
+type sticky struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sticky) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
+}
+
+// noSpool says what to do where there is no room for a copy of the object called name.
+func noSpool(name string, err error) error {
+	if out := (*stream.OutputError)(nil); errors.As(err, &out) {
+		err = out.Err
+	}
+	return &stream.OutputError{Path: "the copy of " + name + " in " + os.TempDir(), Err: withoutPath(err),
+		Remedy: stream.PlainText("free some space there, or set TMPDIR to another folder")}
+}
+
+// fetchError is err as one about the file at path; those that say their place are left alone.
+func fetchError(path string, err error, remedy stream.Text) error {
+	var data *stream.DataError
+	var output *stream.OutputError
+	var usage *stream.UsageError
+	if errors.As(err, &data) || errors.As(err, &output) || errors.As(err, &usage) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &stream.DataError{Path: place.Name(path), RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
+}
+
+// ReadWhole hands the contents of the file or object at path to read. Where it cannot be
+// opened the error is a *stream.DataError with the remedy; that of read is returned as it is.
+func ReadWhole(ctx context.Context, path string, opt FetchOptions, remedy stream.Text, read func(io.Reader) error) error {
+	f, err := Fetch(ctx, path, opt)
+	if err != nil {
+		return fetchError(path, err, remedy)
+	}
+	defer f.Close()
+	return read(f)
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+)
+
+// noisy writes a file whose statistics take several parts to upload.
+func noisy(t *testing.T, path string) {
+	t.Helper()
+	const rows, columns = 40, 2400
+	rng := rand.New(rand.NewPCG(1, 2))
+	data := make([][]float64, columns)
+	names := make([]string, columns)
+	for j := range data {
+		names[j] = "x" + strings.Repeat("0", 3) + string(rune('a'+j%26)) + time.Duration(j).String()
+		data[j] = make([]float64, rows)
+		for i := range data[j] {
+			data[j][i] = rng.NormFloat64()
+		}
+	}
+	columnsFile(t, path, names, data...)
+}
+
+const denied = `<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>no</Message></Error>`
+
+// TestOutputsThatAStoreRefuses: what is wrong with the place of the output is said before
+// the work begins, with exit code 1, and nothing is there then.
+func TestOutputsThatAStoreRefuses(t *testing.T) {
+	s := storetest.S3(t)
+	in, _ := plant(t, 300, 2)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	check := func(code int, says string, args ...string) {
+		t.Helper()
+		r := invoke(args...)
+		if r.code != code || !strings.Contains(r.err, says) || r.out != "" {
+			t.Errorf("%s: exit code %d, want %d and something of %q:\n%s", strings.Join(args, " "), r.code, code, says, r.err)
+		}
+		tells(t, s, r)
+		wantObjects(t, s)
+	}
+	verbs := [][]string{{"select", in, "-k", "3"}, {"scan", in}, {"plan", in}, {"inspect", in}, {"path", in, "-k", "3"}, {"tree", in, "--tree", "correlation"}}
+	for _, verb := range verbs {
+		check(exit.Fault, "there is no bucket absent", append(verb, "-o", strings.Replace(s.URL("x.json"), "lake", "absent", 1))...)
+	}
+	for _, verb := range verbs[:2] {
+		check(exit.Fault, "names a folder", append(verb, "-o", s.URL(""), "--progress", "off")...)
+		check(exit.Usage, "can only be read", append(verb, "-o", "https://127.0.0.1:1/x.json?sig=TOPSECRET")...)
+		check(exit.Usage, "knows no parameter", append(verb, "-o", s.URL("x.json")+"&secret_key=TOPSECRET")...)
+	}
+	proxy.Before(func(r *http.Request) *http.Response {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			return nil
+		}
+		return storetest.Answer(http.StatusForbidden, denied)
+	})
+	for _, verb := range verbs[:2] {
+		check(exit.Fault, "access is denied", append(verb, "-o", s.URLAt(proxy.URL, "x.json"))...)
+	}
+	proxy.Before(func(r *http.Request) *http.Response { // only in the end
+		if r.Method != http.MethodPut {
+			return nil
+		}
+		return storetest.Answer(http.StatusForbidden, denied)
+	})
+	check(exit.Fault, "access is denied", "scan", in, "-o", s.URLAt(proxy.URL, "x.ufs"))
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong-but-secret-0123456789")
+	s.Secrets = append(s.Secrets, "wrong-but-secret-0123456789")
+	for _, verb := range verbs[:2] {
+		check(exit.Fault, "secret key", append(verb, "-o", s.URL("x.json"))...)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "NOBODY")
+	check(exit.Fault, "", "select", in, "-k", "3", "-o", s.URL("x.json"))
+	check(exit.Data, "", "select", "--stats", s.URL("x.ufs"), "-k", "3")
+	check(exit.Data, "", "apply", in, "--selection", s.URL("x.json"), "-o", filepath.Join(t.TempDir(), "x"))
+	check(exit.Data, "", "report", s.URL("x.json"), "-o", filepath.Join(t.TempDir(), "x.html"))
+	check(exit.Data, "", "merge", s.URL("x.ufs"), "-o", filepath.Join(t.TempDir(), "x.ufs"))
+}
+
+// TestUploadsOverABadNetwork: a large upload that is answered badly now and then succeeds.
+func TestUploadsOverABadNetwork(t *testing.T) {
+	s := storetest.S3(t)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	at := folder(t)
+	noisy(t, at("wide.parquet"))
+	must(t, "scan", at("wide.parquet"), "-o", at("all.ufs"))
+	proxy.BusyEach.Store(3)
+	must(t, "scan", at("wide.parquet"), "-o", s.URLAt(proxy.URL, "all.ufs"))
+	proxy.BusyEach.Store(0)
+	proxy.ResetEach.Store(4)
+	must(t, "merge", s.URLAt(proxy.URL, "all.ufs"), "-o", s.URLAt(proxy.URL, "again.ufs"))
+	wantObjects(t, s, "again.ufs", "all.ufs")
+	for _, key := range []string{"all.ufs", "again.ufs"} {
+		if read(t, filepath.Join(s.Dir, key)) != read(t, at("all.ufs")) {
+			t.Errorf("%s differs from the file", key)
+		}
+	}
+}
+
+// TestInterruptedUpload: Ctrl-C amid an upload in parts leaves no object and no parts, and
+// what was there before.
+func TestInterruptedUpload(t *testing.T) {
+	s := storetest.S3(t)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	at := folder(t)
+	noisy(t, at("wide.parquet"))
+	old := write(t, at("old"), "what was there before")
+	upload(t, s, old, "all.ufs")
+	for _, key := range []string{"new.ufs", "all.ufs"} {
+		sending, ended := make(chan struct{}), make(chan struct{})
+		once := sync.OnceFunc(func() { close(sending) })
+		proxy.Before(func(r *http.Request) *http.Response {
+			if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
+				once()
+				<-ended // the part is on its way until then
+			}
+			return nil
+		})
+		cmd := ownProcess(t, "scan", at("wide.parquet"), "-o", s.URLAt(proxy.URL, key))
+		var said strings.Builder
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-sending:
+		case <-time.After(time.Minute):
+			close(ended)
+			t.Fatalf("no part is uploaded: %s", said.String())
+		}
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // its code is looked at
+		close(ended)
+		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(said.String(), "interrupted") {
+			t.Errorf("exit code %d: %s", code, said.String())
+		}
+		tells(t, s, result{err: said.String()})
+		wantObjects(t, s, "all.ufs")
+		if read(t, filepath.Join(s.Dir, "all.ufs")) != read(t, old) {
+			t.Error("the old object has changed")
+		}
+	}
+}
+
+// TestFailedFolder: where a file of a folder fails, for whatever reason, those uploaded
+// before are deleted.
+func TestFailedFolder(t *testing.T) {
+	s := storetest.S3(t)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	in, paths := plant(t, 600, 5)
+	sel := filepath.Join(t.TempDir(), "sel.json")
+	must(t, "select", in, "-k", "4", "-o", sel)
+	puts := 0
+	third := func(does func(r *http.Request) *http.Response) {
+		puts = 0
+		proxy.Before(func(r *http.Request) *http.Response {
+			if r.Method != http.MethodPut {
+				return nil
+			}
+			if puts++; puts < 3 {
+				return nil
+			}
+			return does(r)
+		})
+	}
+	out := s.URLAt(proxy.URL, "out/")
+	third(func(*http.Request) *http.Response { return storetest.Answer(http.StatusForbidden, denied) })
+	r := invoke("apply", in, "--selection", sel, "-o", out)
+	if r.code != exit.Fault || !strings.Contains(r.err, "out/part-002.parquet") || !strings.Contains(r.err, "access is denied") || puts != 3 {
+		t.Errorf("exit code %d after %d uploads: %s", r.code, puts, r.err)
+	}
+	tells(t, s, r)
+	wantObjects(t, s)
+
+	// The mark at the end fails: nothing tells that the folder is whole, so it must not be.
+	proxy.Before(func(r *http.Request) *http.Response {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "_SUCCESS") {
+			return storetest.Answer(http.StatusForbidden, denied)
+		}
+		return nil
+	})
+	ends(t, exit.Fault, "_SUCCESS", "apply", in, "--selection", sel, "-o", out)
+	wantObjects(t, s)
+
+	// Bad data in the third file.
+	proxy.Before(nil)
+	bad := t.TempDir()
+	for i, p := range paths {
+		text := read(t, p)
+		if i == 2 {
+			text = damaged(text, 4, len(text)/2, 3)
+		}
+		write(t, filepath.Join(bad, filepath.Base(p)), text)
+	}
+	ends(t, exit.Data, "part-002.parquet", "apply", bad, "--selection", sel, "-o", out)
+	wantObjects(t, s)
+
+	// Ctrl-C amid the third file.
+	ctx, cancel := context.WithCancel(t.Context())
+	third(func(*http.Request) *http.Response { cancel(); return nil })
+	r = invokeWith(ctx, nil, "apply", in, "--selection", sel, "-o", out)
+	if r.code != exit.Interrupted || r.err != "ufs-stream: interrupted\n" {
+		t.Errorf("interrupted: exit code %d: %s", r.code, r.err)
+	}
+	wantObjects(t, s)
+
+	// What was uploaded cannot be deleted: the error says what is left.
+	proxy.Before(func(r *http.Request) *http.Response {
+		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "part-002") || r.Method == http.MethodDelete && r.URL.RawQuery == "" {
+			return storetest.Answer(http.StatusForbidden, denied)
+		}
+		return nil
+	})
+	ends(t, exit.Fault, "could not be deleted: s3://lake/out/part-000.parquet", "apply", in, "--selection", sel, "-o", out)
+	wantObjects(t, s, "out/part-000.parquet", "out/part-001.parquet")
+	proxy.Before(nil)
+	ends(t, exit.Fault, "without _SUCCESS", "apply", in, "--selection", sel, "-o", out)
+}
+
+// TestServerGone: a store that stops for good amid an upload is given up after a while, with
+// the file that failed and those that are left.
+func TestServerGone(t *testing.T) {
+	s := storetest.S3(t)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	in, _ := plant(t, 600, 3)
+	at := folder(t)
+	must(t, "select", in, "-k", "4", "-o", at("sel.json"))
+	stop := sync.OnceFunc(s.Stop)
+	proxy.Before(func(r *http.Request) *http.Response {
+		if r.Method == http.MethodPut && (strings.Contains(r.URL.Path, "part-001") || strings.HasSuffix(r.URL.Path, ".ufs")) {
+			stop()
+		}
+		return nil
+	})
+	type ended struct {
+		code int
+		said string
+	}
+	runs := [][]string{
+		{"apply", in, "--selection", at("sel.json"), "-o", s.URLAt(proxy.URL, "out")},
+		{"scan", in, "-o", s.URLAt(proxy.URL, "x.ufs"), "--missing", "mean"},
+	}
+	got := make([]ended, len(runs))
+	var wait sync.WaitGroup
+	for i, args := range runs {
+		wait.Go(func() {
+			r := invoke(args...)
+			got[i] = ended{r.code, r.err}
+			tells(t, s, r)
+		})
+		if i == 0 {
+			time.Sleep(time.Second) // the folder is begun; scan finds the store gone, or stops it
+		}
+	}
+	wait.Wait()
+	if got[0].code != exit.Fault || !strings.Contains(got[0].said, "out/part-001.parquet") || !strings.Contains(got[0].said, "could not be deleted: s3://lake/out/part-000.parquet") {
+		t.Errorf("apply: exit code %d\n%s", got[0].code, got[0].said)
+	}
+	if got[1].code != exit.Fault || !strings.Contains(got[1].said, "x.ufs") {
+		t.Errorf("scan: exit code %d\n%s", got[1].code, got[1].said)
+	}
+	if left, err := filepath.Glob(filepath.Join(os.TempDir(), ".ufs-upload*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}

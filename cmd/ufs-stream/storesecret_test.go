@@ -1,0 +1,150 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+)
+
+// TestSignedURLsStaySecret: the query of an https:// URL can be a signature. It is needed
+// again for every pass, and it is in no output, whatever the verb and however it ends.
+func TestSignedURLsStaySecret(t *testing.T) {
+	storetest.Alone(t)
+	dir, paths := plantHoled(t, 400, 2)
+	at := folder(t)
+	must(t, "select", dir, "-k", "3", "--missing", "mean", "-o", filepath.Join(dir, "sel.json"))
+	must(t, "scan", dir, "--missing", "mean", "-o", filepath.Join(dir, "all.ufs"))
+	write(t, filepath.Join(dir, "bad.parquet"), damaged(read(t, paths[0]), 4, 3000, 3))
+	const secret = "X-Amz-Signature=TOPSECRET"
+	files := http.FileServer(http.Dir(dir))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != secret {
+			http.Error(w, "not signed", http.StatusForbidden)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	url := func(name string) string { return server.URL + "/" + name + "?" + secret }
+	a, b, sel, stats := url("part-000.parquet"), url("part-001.parquet"), url("sel.json"), url("all.ufs")
+	for _, c := range []struct {
+		code int
+		out  string
+		args []string
+	}{
+		{exit.Done, "", []string{"select", a, b, "-k", "3", "--missing", "drop-row", "-v"}}, // three passes
+		{exit.Done, "x.json", []string{"select", a, b, "-k", "3", "--missing", "mean"}},
+		{exit.Done, "", []string{"select", a, url("bad.parquet"), "-k", "3", "--missing", "mean", "--on-error", "skip-file"}},
+		{exit.Done, "g.json", []string{"select", b, "-k", "3", "--missing", "mean", "--method", "laplacian", "--anchors-file", a}},
+		{exit.Done, "x.ufs", []string{"scan", a, "--missing", "mean"}},
+		{exit.Done, "", []string{"inspect", a, b, "--format", "json"}},
+		{exit.Done, "", []string{"inspect", stats}},
+		{exit.Done, "", []string{"plan", a, "--format", "json"}},
+		{exit.Done, "s.json", []string{"select", "--stats", stats, "-k", "3"}},
+		{exit.Done, "m.ufs", []string{"merge", stats}},
+		{exit.Done, "e.json", []string{"eval", a, b, "--selection", sel, "--selection", "other=" + sel, "--resamples", "0"}},
+		{exit.Done, "p.html", []string{"report", sel}},
+		{exit.Done, "small", []string{"apply", a, b, "--selection", sel}},
+		{exit.Data, "", []string{"select", a, url("bad.parquet"), "-k", "3", "--missing", "mean"}},
+		{exit.Data, "", []string{"select", a, "-k", "3"}}, // a value is missing
+		{exit.Data, "", []string{"select", url("absent.parquet"), "-k", "3"}},
+		{exit.Data, "", []string{"select", a + "x", "-k", "3"}},
+		{exit.Data, "", []string{"select", "--stats", url("absent.ufs"), "-k", "3"}},
+		{exit.Data, "", []string{"merge", url("absent.ufs"), "-o", at("absent.ufs")}},
+		{exit.Usage, "", []string{"merge", stats, url("part-000.parquet"), "-o", a}},
+		{exit.Usage, "", []string{"merge", stats, stats, "-o", at("twice.ufs")}},
+		{exit.Usage, "", []string{"select", "--stats", stats, "-k", "3", "--label", "strange"}},
+		{exit.Usage, "", []string{"select", stats, "-k", "3"}},
+		{exit.Usage, "", []string{"plan", "--stats", stats}},
+		{exit.Data, "", []string{"eval", a, "--selection", a}},
+		{exit.Data, "", []string{"report", a}},
+		{exit.Usage, "", []string{"report", sel, "-o", url("x.json")}},
+		{exit.Usage, "", []string{"select", a, "-k", "3", "-o", url("x.json")}},
+		{exit.Usage, "", []string{"apply", a, "--selection", sel, "-o", url("x.csv")}},
+		{exit.Usage, "", []string{"apply", a, "--selection", sel, "-o", url("x")}},
+		{exit.Usage, "", []string{"select", a, "-k", "3", "--checkpoint", url("x")}},
+		{exit.Usage, "", []string{"demo", "--keep", url("x")}},
+		{exit.Usage, "", []string{"select", a, "-k", "3", "--method", "hufs", "--tree", url("tree.json")}},
+		{exit.Usage, "", []string{"tree", a, "--tree", url("tree.json")}},
+		{exit.Done, "t.json", []string{"tree", a, b, "--tree", "correlation", "--missing", "mean"}},
+	} {
+		args := c.args
+		if c.out != "" {
+			args = append(slices.Clone(args), "-o", at(c.out))
+		}
+		r := invoke(args...)
+		if r.code != c.code {
+			t.Errorf("%q: exit code %d, want %d\n%s", c.args, r.code, c.code, r.err)
+		}
+		text := r.out + r.err
+		if c.out != "" && c.out != "small" && r.code == exit.Done {
+			text += read(t, at(c.out))
+		}
+		if strings.Contains(text, "TOPSECRET") {
+			t.Errorf("%q tells the secret:\n%s", c.args, text)
+		}
+	}
+}
+
+// TestResumeHidesSignatures: the command that goes on after an interruption is shown
+// without them, and says so.
+func TestResumeHidesSignatures(t *testing.T) {
+	args := []string{"select", "https://host/x.parquet?sig=SECRET", "--stats=https://host/y.ufs?sig=SECRET", "s3://b/k?region=r", "a=b", "-k", "3"}
+	shown, hidden := shownArgs(args)
+	want := []string{"select", "https://host/x.parquet", "--stats=https://host/y.ufs", "s3://b/k?region=r", "a=b", "-k", "3"}
+	if !hidden || !slices.Equal(shown, want) {
+		t.Errorf("%v, %q; want %q", hidden, shown, want)
+	}
+	if shown, hidden := shownArgs(args[3:]); hidden || !slices.Equal(shown, args[3:]) {
+		t.Errorf("%v, %q, though nothing is secret", hidden, shown)
+	}
+}
+
+// TestAnonymous: with the flag no request for an input is signed; an output's is.
+func TestAnonymous(t *testing.T) {
+	s := storetest.S3(t)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	_, paths := plant(t, 300, 1)
+	upload(t, s, paths[0], "in.parquet")
+	at := folder(t)
+	must(t, "select", paths[0], "-k", "3", "-o", at("sel.json"))
+	must(t, "scan", paths[0], "-o", at("all.ufs"))
+	upload(t, s, at("all.ufs"), "all.ufs")
+	var mu sync.Mutex
+	signed, unsigned := 0, 0
+	proxy.Before(func(r *http.Request) *http.Response {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Header.Get("Authorization") == "" {
+			unsigned++
+		} else {
+			signed++
+		}
+		return nil
+	})
+	in, sel := s.URLAt(proxy.URL, "in.parquet"), at("sel.json")
+	for _, args := range [][]string{
+		{"select", in, "-k", "3"}, {"path", in, "-k", "3"}, {"plan", in}, {"scan", in, "-o", at("x.ufs")}, {"inspect", in},
+		{"apply", in, "--selection", sel, "-o", at("x.parquet")}, {"eval", in, "--selection", sel}, {"tree", in, "--tree", "correlation"},
+		{"select", "--stats", s.URLAt(proxy.URL, "all.ufs"), "-k", "3"},
+		{"apply", paths[0], "--selection", s.URLAt(proxy.URL, "sel.json"), "-o", at("x.parquet")},
+	} {
+		signed, unsigned = 0, 0
+		r := invoke(append(args, "--anonymous")...)
+		if r.code != exit.Data || !strings.Contains(r.err, "--anonymous") || signed != 0 || unsigned == 0 {
+			t.Errorf("%s: exit code %d, %d requests signed, %d not\n%s", args[0], r.code, signed, unsigned, r.err)
+		}
+	}
+	signed = 0
+	must(t, "select", paths[0], "-k", "3", "--anonymous", "-o", s.URLAt(proxy.URL, "sel.json"))
+	if signed == 0 {
+		t.Error("the output's requests are not signed")
+	}
+}

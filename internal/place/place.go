@@ -1,0 +1,138 @@
+// Package place tells what an argument names that stands for a file: a local path, a
+// file:// URL of one, or an object of a store.
+package place
+
+import (
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const fileScheme = "file://"
+
+// IsURL reports whether arg names an object of a store; file:// URLs are local paths.
+func IsURL(arg string) bool { return store.IsURL(arg) }
+
+// Local is the path that a file:// URL names; anything else is returned as it is. A URL of
+// another machine's file is a *stream.UsageError.
+func Local(arg string) (string, error) {
+	rest, ok := strings.CutPrefix(arg, fileScheme)
+	if !ok {
+		return arg, nil
+	}
+	if strings.HasPrefix(rest, "localhost/") {
+		rest = strings.TrimPrefix(rest, "localhost")
+	}
+	if !strings.HasPrefix(rest, "/") {
+		return "", stream.Usagef("%s: a file:// URL names a path from the root, as file:///data/part.parquet", arg)
+	}
+	plain, err := url.PathUnescape(rest)
+	if err != nil {
+		return "", stream.Usagef("%s: %v", arg, err)
+	}
+	return filepath.FromSlash(plain), nil
+}
+
+// Name is how people and files may see arg: nothing secret is in it.
+func Name(arg string) string {
+	if !IsURL(arg) {
+		return arg
+	}
+	l, err := store.Parse(arg)
+	if err != nil { // what cannot be parsed may hold anything
+		scheme, _, _ := strings.Cut(arg, "://")
+		return scheme + "://…"
+	}
+	return l.Name()
+}
+
+// key is the part of arg that is like a path.
+func key(arg string) (k string, slashed bool) {
+	if !IsURL(arg) {
+		return arg, false
+	}
+	l, err := store.Parse(arg)
+	if err != nil {
+		return "", true
+	}
+	return l.Key, true
+}
+
+// Ext is the ending of the file's or object's own name.
+func Ext(arg string) string {
+	if k, slashed := key(arg); slashed {
+		return path.Ext(k)
+	}
+	return filepath.Ext(arg)
+}
+
+// Base is the last part of the file's or object's own name.
+func Base(arg string) string {
+	if k, slashed := key(arg); slashed {
+		return path.Base(k)
+	}
+	return filepath.Base(arg)
+}
+
+// WithExt is the name of arg with another ending in place of its own: advice for people.
+func WithExt(arg, ending string) string {
+	if IsURL(arg) {
+		l, err := store.Parse(arg)
+		if err != nil {
+			return Name(arg)
+		}
+		return l.WithKey(strings.TrimSuffix(l.Key, path.Ext(l.Key)) + ending).Name()
+	}
+	return strings.TrimSuffix(arg, filepath.Ext(arg)) + ending
+}
+
+// Below is the place rel below the folder arg; rel has the system's separators.
+func Below(arg, rel string) string {
+	if !IsURL(arg) {
+		if local, err := Local(arg); err == nil {
+			arg = local
+		}
+		return filepath.Join(arg, rel)
+	}
+	l, err := store.Parse(arg)
+	if err != nil {
+		return arg // whoever opens it says what is wrong with it
+	}
+	return l.WithKey(Folder(l.Key) + filepath.ToSlash(rel)).String()
+}
+
+// Folder is what the keys below the folder named key begin with.
+func Folder(key string) string {
+	if key == "" || strings.HasSuffix(key, "/") {
+		return key
+	}
+	return key + "/"
+}
+
+// Same reports whether two URLs name one object, as far as they tell: where one of them
+// leaves the endpoint to the environment, they are taken for the same.
+func Same(a, b string) bool {
+	if !IsURL(a) || !IsURL(b) {
+		return false
+	}
+	x, err1 := store.Parse(a)
+	y, err2 := store.Parse(b)
+	if err1 != nil || err2 != nil || x.Scheme != y.Scheme || x.Bucket != y.Bucket || x.Key != y.Key {
+		return false
+	}
+	ex, ey := endpoint(x), endpoint(y)
+	return ex == ey || ex == "" || ey == ""
+}
+
+func endpoint(l store.Location) string {
+	_, query, _ := strings.Cut(l.WithKey("").String(), "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(values.Get("endpoint"), "/")
+}

@@ -1,0 +1,75 @@
+package place
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const query = "?endpoint=http://127.0.0.1:7070&region=r"
+
+func TestParts(t *testing.T) {
+	for _, c := range []struct{ arg, name, ext, base, renamed, below string }{
+		{"a/b.csv", "a/b.csv", ".csv", "b.csv", "a/b.html", filepath.Join("a/b.csv", "x", "y")},
+		{"file:///a/b.csv", "file:///a/b.csv", ".csv", "b.csv", "file:///a/b.html", filepath.Join("/a/b.csv", "x", "y")},
+		{"s3://b/k.json" + query, "s3://b/k.json" + query, ".json", "k.json", "s3://b/k.html" + query, "s3://b/k.json/x/y" + query},
+		{"s3://b/d.x/k", "s3://b/d.x/k", "", "k", "s3://b/d.x/k.html", "s3://b/d.x/k/x/y"},
+		{"s3://b/d/" + query, "s3://b/d/" + query, "", "d", "s3://b/d/.html" + query, "s3://b/d/x/y" + query},
+		{"s3://b", "s3://b/", "", ".", "s3://b/.html", "s3://b/x/y"},
+		{"s3://b/what?.csv" + query, "s3://b/what?.csv" + query, ".csv", "what?.csv", "s3://b/what?.html" + query, "s3://b/what?.csv/x/y" + query},
+		{"https://h/a/k.json?sig=SECRET", "https://h/a/k.json", ".json", "k.json", "https://h/a/k.html", "https://h/a/k.json/x/y?sig=SECRET"},
+		{"s3://KEY:SECRET@b/k.json", "s3://…", "", ".", "s3://…", "s3://KEY:SECRET@b/k.json"},
+	} {
+		got := []string{Name(c.arg), Ext(c.arg), Base(c.arg), Below(c.arg, filepath.Join("x", "y")), WithExt(c.arg, ".html")}
+		want := []string{c.name, c.ext, c.base, c.below, c.renamed}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%s, part %d: %q, want %q", c.arg, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestLocal(t *testing.T) {
+	for arg, want := range map[string]string{
+		"": "", "-": "-", "a b%20": "a b%20", "/a/b": "/a/b", "s3://b/k": "s3://b/k",
+		"file:///a/b": "/a/b", "file://localhost/a": "/a", "file:///a%20b/%C3%A9?": "/a b/é?",
+	} {
+		if got, err := Local(arg); err != nil || got != filepath.FromSlash(want) && got != want {
+			t.Errorf("%q: %q, %v; want %q", arg, got, err, want)
+		}
+	}
+	var usage *stream.UsageError
+	for _, arg := range []string{"file://host/a", "file://a", "file://", "file://localhost", "file:///a%2"} {
+		if got, err := Local(arg); !errors.As(err, &usage) {
+			t.Errorf("%q: %q, %v; want a usage error", arg, got, err)
+		}
+	}
+}
+
+// TestSame: an object is not replaced by what is made from it, however its URL is written.
+func TestSame(t *testing.T) {
+	const k = "s3://b/k"
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{k, k, true},
+		{k, k + "?region=r&use_path_style=true", true},
+		{k + query, k + "?endpoint=http://127.0.0.1:7070", true},
+		{k, k + query, true}, // AWS_ENDPOINT_URL may say the same
+		{k + query, k + "?endpoint=http://127.0.0.1:7071", false},
+		{k, "gs://b/k", false},
+		{k, "s3://b/k2", false},
+		{k, "s3://c/k", false},
+		{k, "k", false},
+		{"k", "k", false}, // of files the file system knows
+		{"s3://b?.csv", "s3://b?.csv", false},
+	} {
+		if Same(c.a, c.b) != c.same || Same(c.b, c.a) != c.same {
+			t.Errorf("%s and %s: want %v", c.a, c.b, c.same)
+		}
+	}
+}
