@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"context"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -21,8 +22,10 @@ type ApplyOptions struct {
 	Memory  int64  // bytes that copying may hold; 0 means 1 GiB
 	Meter   *stream.Meter
 
-	Anonymous bool           // as Options.Anonymous
-	Spool     ScratchOptions // as Options.Spool
+	TableVersion *int64 // as in Options, and so are those below
+	TableAsOf    time.Time
+	Anonymous    bool
+	Spool        ScratchOptions
 }
 
 // ApplyReport says what Apply wrote.
@@ -54,7 +57,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous})
+	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf})
 	list, err := access.expand(ctx, inputs)
 	if err != nil {
 		return ApplyReport{}, err

@@ -22,6 +22,7 @@ type Selection struct {
 	Features      int            `json:"features"`
 	Options       map[string]any `json:"options"`
 	Inputs        []Input        `json:"inputs"`
+	Table         *Table         `json:"table,omitempty"` // that the inputs are the live files of
 	Passes        int            `json:"passes"`
 	Iterations    int            `json:"iterations"`
 	Converged     bool           `json:"converged"`

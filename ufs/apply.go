@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -19,7 +20,9 @@ type ApplyRequest struct {
 	Sparse    string            // as in Request; default: as the selection records
 	Threads   int
 	Memory    int64
-	Anonymous bool // as in Request
+	Version   *int64 // as in Request, and so are the two below
+	AsOf      time.Time
+	Anonymous bool
 
 	Meter    *stream.Meter
 	Progress func(Progress)
@@ -60,7 +63,7 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	err = q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
 		report, err = chunkio.Apply(ctx, a.Inputs, a.Output, chunkio.ApplyOptions{
 			Columns: columns, Also: a.Also, Where: a.Where, Sparse: a.Sparse, Threads: q.Threads,
-			Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous,
+			Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
 		})
 		return err
 	})

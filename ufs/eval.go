@@ -38,11 +38,12 @@ type EvalRequest struct {
 	Resamples int
 	Methods   []method.Spec // that selections may have been made by; nil means methods.All()
 
-	Seed    uint64
-	Threads int
-	Memory  int64
-	Output  string
-	// Anonymous is as in Request.
+	Seed      uint64
+	Threads   int
+	Memory    int64
+	Output    string
+	Version   *int64 // as in Request, and so are the two below
+	AsOf      time.Time
 	Anonymous bool
 
 	Meter    *stream.Meter

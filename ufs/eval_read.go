@@ -17,7 +17,7 @@ func (e *evaluator) read(ctx context.Context) error {
 	opt := chunkio.Options{
 		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Where: e.Where, Missing: missing,
 		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
-		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, Meter: e.q.Meter, Stdin: e.Stdin,
+		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter, Stdin: e.Stdin,
 	}
 	ds, err := e.open(ctx, opt)
 	if err != nil {

@@ -125,7 +125,7 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	}
 	q.Inputs, q.Where, q.SampleRows, q.Seed = e.Inputs, e.Where, rows, seed
 	q.Threads, q.Memory, q.Progress, q.Note, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Spelling
-	q.Anonymous = e.q.Anonymous
+	q.Anonymous, q.Version, q.AsOf = e.Anonymous, e.Version, e.AsOf
 	q.Meter = e.q.Meter // which counts reading and adding for the report too
 	if e.Label != "" {
 		q.Label = e.Label

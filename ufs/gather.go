@@ -253,7 +253,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	}
 	e.passes = g.passes
 	e.leftOut = ds.LeftOut()
-	e.inputs = ds.Inputs()
+	e.inputs, e.table = ds.Inputs(), ds.Table()
 	e.covered = []stream.Range{p.rows}
 	if p.rows.All() {
 		e.covered[0].To = e.profile.Seen

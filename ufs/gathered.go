@@ -20,6 +20,7 @@ type gathered struct {
 	sample   *anchor.Sampler    // beside a profile, to take anchors from
 	leftOut  []stream.LeftOut   // columns that are no features
 	decided  []stream.LeftOut   // those among them that a profile pass found useless
+	table    *stream.Table      // that the inputs are of; nil for bare files
 	inputs   []stream.Input     // all files, also those outside the rows covered
 	covered  []stream.Range     // global rows that the statistics cover
 	options  map[string]string  // what shaped them, by option

@@ -19,8 +19,8 @@ const Release = "0.1.0"
 // MaxScratch, {o} for Output; the others are called like their fields.
 type Request struct {
 	// Inputs are Parquet or Arrow IPC files, globs, directories (with key=value
-	// partitions), URLs of object stores for any of those, @lists of those, or - for an
-	// Arrow IPC stream on Stdin.
+	// partitions), URLs of object stores for any of those, @lists of those, - for an
+	// Arrow IPC stream on Stdin, or a Delta table: its folder, or delta:// before it.
 	Inputs []string
 	Stdin  io.Reader
 	// Stats is a statistics file (see Scan) to select from in place of Inputs.
@@ -60,6 +60,10 @@ type Request struct {
 	// refused where that is an input.
 	Output string
 
+	// Version is the version to read of a Delta table, and AsOf the time whose newest version is
+	// read; nil and zero read the newest.
+	Version *int64
+	AsOf    time.Time
 	// Anonymous looks for no credentials of object stores and signs no request for an input.
 	Anonymous bool
 

@@ -54,7 +54,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	s := &stream.Selection{
 		Method: r.Name, Seed: r.Seed, Version: Release,
 		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,
-		Options: r.record(e), Inputs: e.inputs, Converged: true,
+		Options: r.record(e), Inputs: e.inputs, Table: e.table, Converged: true,
 		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
 	}
 	solving := time.Now()

@@ -34,13 +34,13 @@ empty _SUCCESS last, and are deleted again if the run fails.
 				return err
 			}
 			a.Inputs, a.Threads, a.Memory, a.Meter, a.Progress = args, q.Threads, q.Memory, q.Meter, q.Progress
-			a.Anonymous = q.Anonymous
+			a.Anonymous, a.Version, a.AsOf = q.Anonymous, q.Version, q.AsOf
 			return c.apply(cmd, selection, a)
 		},
 	}
 	fs := cmd.Flags()
 	o.limits(fs)
-	o.anonymous(fs)
+	o.lake(fs)
 	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`")

@@ -67,7 +67,7 @@ selections from random samples of half as many rows agree.
 	fs.Int64Var(&e.Sample, "sample", 10_000, "judge by a seeded sample of `N` rows (0: all); they are held in memory")
 	fs.StringSliceVar(&e.Baselines, "baselines", ufs.EvalBaselines(), "what to compare with, `NAMES` of all, random (other features in every run), variance; or none")
 	fs.IntVar(&e.Resamples, "resamples", 0, "stability: select again from `N` random samples of the input, of half as many rows as are judged (default: 5 without --label, else 0)")
-	o.anonymous(fs)
+	o.lake(fs)
 	o.limits(fs)
 	o.output.add(fs, evalFormats()...)
 	return cmd
@@ -107,7 +107,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	}
 	e.K, e.Missing = o.k, o.missing.value
 	e.Inputs, e.Stdin, e.Seed, e.Threads, e.Memory, e.Output = args, q.Stdin, q.Seed, q.Threads, q.Memory, q.Output
-	e.Anonymous = q.Anonymous
+	e.Anonymous, e.Version, e.AsOf = q.Anonymous, q.Version, q.AsOf
 	e.Meter, e.Progress, e.Note, e.Spelling = q.Meter, q.Progress, q.Note, q.Spelling
 	if err := o.output.resolve(cmd.Context(), evalFormats()...); err != nil {
 		return err

@@ -24,6 +24,7 @@ type requestFlags struct {
 	missing, onError choice
 	memory, scratch  program.Bytes
 	seed             uint64
+	version          int64
 }
 
 const whereUsage = "only rows for which `EXPR` is true: comparisons of columns and partition keys with constants, as day >= '2026-01-01' and site in ('a', 'b') and x is not null"
@@ -41,12 +42,15 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Where, "where", "", whereUsage)
 	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (fill with the column's mean over the whole input), zero")
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
-	f.anonymous(fs)
+	f.lake(fs)
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
 }
 
-// anonymous adds how inputs in object stores are asked for.
-func (f *requestFlags) anonymous(fs *pflag.FlagSet) {
+// lake adds how inputs in object stores are asked for, and which version of a table.
+func (f *requestFlags) lake(fs *pflag.FlagSet) {
+	f.version = -1
+	fs.Int64Var(&f.version, "version", -1, "version `N` of the Delta table (default: the newest)")
+	fs.Var((*moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
 	fs.BoolVar(&f.req.Anonymous, "anonymous", false, "inputs in object stores are public: look for no credentials and sign no request for them")
 }
 
@@ -104,6 +108,12 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 	}
 	if isSet("seed") {
 		q.Seed = f.seed
+	}
+	if isSet("version") {
+		if f.version < 0 {
+			return q, stream.Usagef("--version %d: want 0 or more", f.version)
+		}
+		q.Version = &f.version
 	}
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
@@ -219,6 +229,29 @@ func (n *counts) Set(s string) error {
 	*n = list
 	return nil
 }
+
+// moment is a flag of a time. Without a zone it is in UTC, without a clock the day's beginning.
+type moment time.Time
+
+// String, Set and Type implement pflag.Value.
+func (m *moment) String() string {
+	if t := time.Time(*m); !t.IsZero() {
+		return t.Format(time.RFC3339Nano)
+	}
+	return ""
+}
+
+func (m *moment) Set(s string) error {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			*m = moment(t)
+			return nil
+		}
+	}
+	return errors.New("want a time, as 2026-01-31 or 2026-01-31T08:00:00Z")
+}
+
+func (m *moment) Type() string { return "time" }
 
 // choice is a flag with a fixed set of values.
 type choice struct {

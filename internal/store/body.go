@@ -18,6 +18,13 @@ type sending struct {
 	failed  error // why the source cannot be read, which is no fault of the network
 }
 
+func newSending(body *section, dog *watchdog) *sending {
+	if body == nil {
+		return &sending{dog: dog}
+	}
+	return &sending{body: newSection(body, 0, body.Size()), dog: dog, left: body.Size()}
+}
+
 func (s *sending) Read(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

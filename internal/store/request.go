@@ -56,18 +56,21 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 	if r.slow {
 		wait *= 20
 	}
-	inner, cancel := context.WithCancelCause(ctx)
-	sent := &sending{}
+	parent := ctx
 	if r.settle {
-		inner, cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-		defer context.AfterFunc(ctx, func() { sent.giveUp(func() { cancel(nil) }) })()
+		parent = context.WithoutCancel(ctx)
 	}
+	inner, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	dog := &watchdog{wait: wait, timer: time.AfterFunc(wait, func() { cancel(&lost{fmt.Errorf("no byte came or went for %v", wait)}) })}
 	defer dog.timer.Stop()
+	sent := newSending(r.body, dog)
 	defer sent.end()
+	if r.settle {
+		defer context.AfterFunc(ctx, func() { sent.giveUp(func() { cancel(nil) }) })()
+	}
 
-	req, err := r.build(inner, dog, sent)
+	req, err := r.build(inner, sent)
 	if err != nil {
 		return err
 	}
@@ -75,6 +78,7 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 		if err := d.sign(inner, req, r.body); err != nil {
 			return err
 		}
+		dog.kick() // finding credentials and hashing the body took time of ours
 	}
 	client := c.stores
 	if r.follow {
@@ -96,10 +100,9 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 	return use(resp)
 }
 
-func (r request) build(ctx context.Context, dog *watchdog, sent *sending) (*http.Request, error) {
+func (r request) build(ctx context.Context, sent *sending) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil && r.body.Size() > 0 {
-		sent.body, sent.dog, sent.left = newSection(r.body, 0, r.body.Size()), dog, r.body.Size()
 		body = sent
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url.String(), body)

@@ -137,10 +137,10 @@ func TestCredentialsMissing(t *testing.T) {
 		"azblob://lake/key":                      "AZURE_STORAGE_ACCOUNT",
 		"azblob://lake/key?storage_account=none": "AZURE_STORAGE_KEY",
 	} {
-		for _, err := range allErrors(t, at(t, url)) {
-			if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "anonymous") && want != "AZURE_STORAGE_ACCOUNT" {
-				t.Errorf("%s: %v", url, err)
-			}
+		// One request: to find that a machine gives out no credentials takes Azure's library a second.
+		_, err := New(Options{}).Stat(t.Context(), at(t, url))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "anonymous") && want != "AZURE_STORAGE_ACCOUNT" {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 	config := filepath.Join(t.TempDir(), "config")

@@ -33,7 +33,7 @@ func at(t testing.TB, url string) Location {
 func client(meter *stream.Meter) *Client {
 	c := New(Options{Meter: meter})
 	c.part = 5 << 20
-	c.patience = patience{first: 5 * time.Millisecond, longest: 100 * time.Millisecond, tries: 10, bound: 3 * time.Second, stall: 2 * time.Second}
+	c.patience = patience{first: 5 * time.Millisecond, longest: 100 * time.Millisecond, tries: 10, bound: 3 * time.Second, stall: 20 * time.Second}
 	return c
 }
 

@@ -194,6 +194,7 @@ func TestUploadWithFaults(t *testing.T) {
 		}
 		var meter stream.Meter
 		c := client(&meter)
+		c.patience.bound = 30 * time.Second // a part may take seconds on a busy machine
 		for i := range uint64(3) {
 			content := noise(6*c.part+int64(i), i)
 			o := put(t, c, s.URLAt(p.URL, "object"), content)
