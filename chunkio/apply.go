@@ -16,6 +16,7 @@ type ApplyOptions struct {
 	// Also are further columns of any type, behind the selected ones: a flattened name,
 	// or a whole list or struct by its own. A name that is in both is written once.
 	Also    []string
+	Where   string // as Options.Where: only such rows are written
 	Sparse  string // as Options.Sparse: selected features "values[17]" are written dense
 	Threads int    // columns copied at once; 0 means GOMAXPROCS
 	Memory  int64  // bytes that copying may hold; 0 means 1 GiB
@@ -45,10 +46,17 @@ type ApplyReport struct {
 // one file out. Either appears whole or not at all. A partition key that the layout
 // does not keep in the path is written as a column.
 //
+// Under a condition, files whose partition keys decide against them are not there; of
+// the others those rows are written for which it is true, even if these are none.
+//
 // It holds the encoded columns of a row group, fewer at a time where Memory is
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
+	filter, err := newFilter(opt.Where)
+	if err != nil {
+		return ApplyReport{}, err
+	}
 	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf})
 	list, err := access.expand(ctx, inputs)
 	if err != nil {
@@ -57,12 +65,18 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if list.isStdin() {
 		return ApplyReport{}, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
 	}
-	c, err := access.catalog(ctx, list, nil, opt.Memory, false)
+	if list, err = filter.prune(list); err != nil {
+		return ApplyReport{}, err
+	}
+	c, err := access.catalog(ctx, list, filter, opt.Memory, false)
 	if err != nil {
 		return ApplyReport{}, err
 	}
 	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse}.withDefaults())
 	if err != nil {
+		return ApplyReport{}, err
+	}
+	if err := filter.check(c, sparse); err != nil {
 		return ApplyReport{}, err
 	}
 	layout, err := access.arrange(ctx, inputs, list.paths(), out)
@@ -73,6 +87,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if a.columns, err = a.choose(); err != nil {
 		return ApplyReport{}, err
 	}
+	defer a.matchRows(ctx)()
 	if layout.single {
 		err = a.writeOne(ctx, out)
 	} else {
@@ -98,4 +113,5 @@ type applier struct {
 	columns []copier.Column
 	spool   *Scratch // where what is read of objects waits
 	report  ApplyReport
+	matches *matches // the rows to write; nil for all
 }

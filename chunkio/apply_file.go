@@ -118,10 +118,11 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 	}
 	var rows int64
 	for _, i := range files {
-		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
+		copied, err := a.copyFile(ctx, w, i, columns, fields)
+		if err != nil {
 			return err
 		}
-		rows += a.catalog.files[i].rows()
+		rows += copied
 	}
 	if err := w.Finish(); err != nil {
 		return err

@@ -12,39 +12,47 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// copyFile appends the row groups of file i.
-func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
+// copyFile appends the row groups of file i, and returns how many rows that are.
+func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) (copied int64, err error) {
 	src, err := a.open(ctx, i)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer src.Close()
 	for g, rows := range src.GroupRows() {
 		if rows == 0 {
 			continue
 		}
-		group := w.Group(rows)
+		skip, kept, err := a.matches.group(rows)
+		if err != nil {
+			return 0, err
+		}
+		if copied += kept; kept == 0 {
+			a.opt.Meter.Rows.Add(rows)
+			continue
+		}
+		group := w.Group(kept)
 		for lo := 0; lo < len(columns); {
 			n, workers, err := a.window(src, i, g, columns[lo:])
 			if err != nil {
-				return format.Place(a.catalog.path(i), g, "", err)
+				return 0, format.Place(a.catalog.path(i), g, "", err)
 			}
 			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
 			if err == nil {
-				err = a.copyWindow(ctx, src, i, g, workers, group, columns[lo:lo+n], fields[lo:lo+n])
+				err = a.copyWindow(ctx, src, i, g, workers, group, skip, columns[lo:lo+n], fields[lo:lo+n])
 			}
 			release()
 			if err != nil {
-				return err
+				return 0, err
 			}
 			lo += n
 		}
 		if err := group.End(); err != nil {
-			return err
+			return 0, err
 		}
 		a.opt.Meter.Rows.Add(rows)
 	}
-	return nil
+	return copied, nil
 }
 
 // fetchAhead fetches what copying the columns of row group g will read of an object, to a
@@ -76,7 +84,7 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 // window says how many of the columns may be open at once within the memory, and how
 // many workers may copy them.
 func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (n, workers int, err error) {
-	used := a.catalog.bytes() + src.HeldBytes()
+	used := a.catalog.bytes() + src.HeldBytes() + a.matches.bytes()
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := src.Scratch(g, columns, workers)
 		if err != nil {
@@ -112,8 +120,8 @@ func (a *applier) need(src copier.Source, g int, c copier.Column) int64 {
 	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
 }
 
-// copyWindow copies some columns of row group g.
-func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, columns []copier.Column, fields []copier.Field) error {
+// copyWindow copies some columns of row group g, without the rows of skip.
+func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
 	var copied, sparse []copier.Target // copied by src, and spread from sparse rows
 	var tasks []copier.Task
@@ -123,7 +131,7 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			return err
 		}
 		all = append(all, chunks...)
-		target := copier.Target{Column: c, Chunks: chunks}
+		target := copier.Target{Column: c, Chunks: chunks, Skip: skip}
 		switch c.Kind {
 		case copier.FromSparse:
 			sparse = append(sparse, target)

@@ -61,7 +61,13 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 			return err
 		}
 		for k, c := range columns {
-			if err := n.Encode(c.Chunks[0], dense[k][:to-from], format.IsNull); err != nil {
+			x := dense[k][:0]
+			for r := range int(to - from) {
+				if !copier.Skips(c.Skip, int(from)+r) {
+					x = append(x, dense[k][r])
+				}
+			}
+			if err := n.Encode(c.Chunks[0], x, format.IsNull); err != nil {
 				return err
 			}
 		}

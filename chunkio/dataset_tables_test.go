@@ -117,6 +117,43 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 	}
 }
 
+// A condition on a partition column leaves out the files of a Delta table that the log gives
+// other values, unread: a broken one does not matter.
+func TestDeltaTableIsPruned(t *testing.T) {
+	s := storetest.S3(t)
+	root := filepath.Join(s.Dir, "table")
+	history := plantDelta(t, root)
+	plain := t.TempDir()
+	for key := range history.days {
+		content, err := os.ReadFile(filepath.Join(root, key))
+		formattest.Must(t, err)
+		put(t, plain, key, content)
+	}
+	put(t, root, "day=2/c.parquet", nil) // not as the log says
+	for where, keep := range map[string]func(day string) bool{
+		"day = 1":                        func(day string) bool { return day == "1" },
+		"day is null or day < 2":         func(day string) bool { return day != "2" },
+		"not (day in (2, 3)) and x > -1": func(day string) bool { return day == "1" },
+	} {
+		for version, live := range history.live {
+			var paths []string
+			for _, key := range live {
+				if keep(history.days[key]) {
+					paths = append(paths, filepath.Join(plain, key))
+				}
+			}
+			_, want := collectFrom(t, Options{Missing: stream.MissingKeep}, paths...)
+			v := int64(version)
+			for _, input := range []string{root, s.URL("table/")} {
+				ds, got := collectFrom(t, Options{Missing: stream.MissingKeep, Where: where, TableVersion: &v}, input)
+				if d := diff(got, want); d != "" || len(ds.Inputs()) != len(paths) {
+					t.Errorf("%s, version %d of %s: %s of %d files", where, version, input, d, len(ds.Inputs()))
+				}
+			}
+		}
+	}
+}
+
 // What a table's log says and its files do not bear out is named, and so is what is no table,
 // or a table that cannot be read as one.
 func TestTablesAreNotReadAsBareFiles(t *testing.T) {

@@ -43,6 +43,21 @@
 // Where a span has several errors, the one in the lowest row, then the lowest column,
 // is reported.
 //
+// # Conditions
+//
+// Options.Where is decided as early as may be. The keys of a path, or of a table, leave
+// files out before their footers are read: such files are not there, and count in no
+// position. The statistics of a row group, read with the footer, exclude it or grant all of
+// it. What is undecided then the scheduler asks of the rows of a span, before it hands out
+// tasks: it decodes the condition's columns, all of them by value where they are numbers and
+// as text where they are not, and rows for which the condition is not true take no part. A
+// span of which none is left decodes nothing more. Positions, blocks and Rows count the
+// rows of the files that are read alike, so that no answer depends on what statistics
+// spare. A sample is drawn from the rows that match; where statistics leave row groups
+// undecided, it costs a pass over the condition's columns. Facts that the footers tell of
+// a whole file stay those of the file: its lists' lengths, and the largest index of
+// sparse rows.
+//
 // # Sparse rows
 //
 // With Options.Sparse two list columns, indices and values, make sparse rows. An

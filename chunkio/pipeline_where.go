@@ -205,16 +205,21 @@ func (d *Dataset) sampler(ctx context.Context) (sampler, error) {
 // sampleMatches finds the sample among the rows that match: by a pass that decodes nothing
 // but the condition's columns, and only where statistics do not decide.
 func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
-	opt := d.opt
-	opt.Sample, opt.Weight, opt.Label, opt.Classes, opt.Sparse = 0, "", "", false, ""
-	matching := &Dataset{catalog: d.catalog, opt: opt, features: &features{}, spool: d.spool}
-	matching.unfiltered = func() sampler { return newSmallest(0, 0).sampler }
+	opt := Options{Threads: d.opt.Threads, Memory: d.opt.Memory, Meter: d.opt.Meter}
 	found := newSmallest(d.opt.Seed, d.opt.Sample)
-	err := matching.pass(ctx, stream.Range{}, func(c *stream.Chunk) bool {
+	err := matching(d.catalog, opt, d.spool).pass(ctx, stream.Range{}, func(c *stream.Chunk) bool {
 		for i := range c.Rows {
 			found.add(c.Position(i))
 		}
 		return true
 	})
 	return found.found(), err
+}
+
+// matching is a catalog's rows that match, without a column: a pass decodes nothing but the
+// condition's columns.
+func matching(c *catalog, opt Options, spool func() *Scratch) *Dataset {
+	d := &Dataset{catalog: c, opt: opt, features: &features{}, spool: spool}
+	d.unfiltered = func() sampler { return newSmallest(0, 0).sampler } // all of them
+	return d
 }

@@ -16,6 +16,7 @@ type ApplyRequest struct {
 	Selection *stream.Selection // whose features, in the order of their ranks, are written
 	Also      []string          // further columns, of any type, behind them
 	Output    string            // a Parquet file, or a folder where the input is one; also in a store
+	Where     string            // as in Request: only such rows are written
 	Sparse    string            // as in Request; default: as the selection records
 	Threads   int
 	Memory    int64
@@ -61,7 +62,7 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	}
 	err = q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
 		report, err = chunkio.Apply(ctx, a.Inputs, a.Output, chunkio.ApplyOptions{
-			Columns: columns, Also: a.Also, Sparse: a.Sparse, Threads: q.Threads,
+			Columns: columns, Also: a.Also, Where: a.Where, Sparse: a.Sparse, Threads: q.Threads,
 			Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
 		})
 		return err

@@ -44,6 +44,7 @@ empty _SUCCESS last, and are deleted again if the run fails.
 	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`")
+	fs.StringVar(&a.Where, "where", "", whereUsage)
 	fs.StringVar(&a.Sparse, "sparse", "", "sparse rows, as in select; written dense (default: as the selection records)")
 	return cmd
 }

@@ -138,6 +138,10 @@ func TestWhereAndPartitions(t *testing.T) {
 	} {
 		must(t, with(append([]string{verb}, args...)...)...)
 	}
+	small := filepath.Join(t.TempDir(), "small")
+	if out := must(t, append([]string{"apply", dir, "--selection", sel, "-o", small}, condition...)...); !strings.Contains(out, "2 files, 200 rows") {
+		t.Errorf("apply said %s", out)
+	}
 	ends(t, exit.Data, "there are day = 2026-01-01, 2026-01-02, 2026-01-03, 2026-01-04", "select", dir, "--where", "day > '2027'", "-k", "3")
 }
 

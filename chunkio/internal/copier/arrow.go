@@ -17,10 +17,11 @@ import (
 type arrowView struct {
 	arrow.Array
 	structs []arrow.Array
+	skip    []uint64 // rows that are not written: see Target
 }
 
-func viewOf(r arrow.Record, path []int) arrowView {
-	v := arrowView{Array: r.Column(path[0])}
+func viewOf(r arrow.Record, path []int, skip []uint64) arrowView {
+	v := arrowView{Array: r.Column(path[0]), skip: skip}
 	for _, i := range path[1:] {
 		s := v.Array.(*array.Struct)
 		v.structs = append(v.structs, s)
@@ -151,8 +152,10 @@ func (b *arrowBatch) null(c *writer.Chunk) error {
 func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
 	var b arrowBatch
 	for i := range v.Len() {
-		if err := row(&b, i); err != nil {
-			return err
+		if !Skips(v.skip, i) {
+			if err := row(&b, i); err != nil {
+				return err
+			}
 		}
 		if len(b.def) < copyBatch && i+1 < v.Len() {
 			continue

@@ -159,7 +159,7 @@ func (s *ipcSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, e
 // copy writes one output column of the record batch.
 func (s *ipcSource) copy(ctx context.Context, c Target) error {
 	l, _ := s.leafOf(c.Column) // Field has found it
-	v := viewOf(s.record, l.path)
+	v := viewOf(s.record, l.path, c.Skip)
 	switch {
 	case c.Kind == FromField:
 		return v.writeLists(ctx, c.Chunks[0])

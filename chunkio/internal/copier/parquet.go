@@ -142,7 +142,7 @@ func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Tas
 				order = append(order, col)
 				names[col] = c.Name
 			}
-			byColumn[col] = append(byColumn[col], target{c.Chunks[k], c.Element, c.Kind == FromField})
+			byColumn[col] = append(byColumn[col], target{c.Chunks[k], c.Element, c.Kind == FromField, c.Skip})
 		}
 	}
 	var tasks []Task

@@ -24,6 +24,7 @@ type target struct {
 	// verbatim keeps the levels as they are: the output column is nested like the input.
 	// Otherwise it is flat, and null wherever the input's leaf or one of its groups is.
 	verbatim bool
+	skip     []uint64 // of the row group, the same for all targets: see Target
 }
 
 // copyChunk copies all of r, one column chunk, to every target, to the bit: values are
@@ -68,6 +69,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 	}
 	flat := make([]int16, batch)
 	split := newListSplitter[T](d, to)
+	rows := rowKeeper[T]{skip: to[0].skip, max: d.MaxDefinitionLevel(), row: -1}
 	for r.HasNext() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -81,6 +83,11 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 		}
 		total -= n
 		v, def, rep := values[:read], def[:min(len(def), int(n))], rep[:min(len(rep), int(n))]
+		if rows.skip != nil {
+			if v, def, rep, n = rows.keep(v, def, rep); n == 0 {
+				continue
+			}
+		}
 		for _, t := range to {
 			switch {
 			case t.element >= 0:
@@ -120,4 +127,43 @@ func flatLevels(c *writer.Chunk, dst, def []int16, present int16) []int16 {
 		}
 	}
 	return dst
+}
+
+// rowKeeper leaves rows out of the batches of a column, whose rows may end in a later one.
+type rowKeeper[T any] struct {
+	skip []uint64
+	max  int16 // definition level of a value
+	row  int   // at work
+}
+
+// keep moves what is kept of a batch to its front, and returns that and how many levels it is.
+func (k *rowKeeper[T]) keep(values []T, def, rep []int16) ([]T, []int16, []int16, int64) {
+	n := max(len(def), len(rep))
+	if def == nil { // a required column: a value a row
+		n = len(values)
+	}
+	levels, kept, next := 0, 0, 0
+	for i := range n {
+		if len(rep) == 0 || rep[i] == 0 {
+			k.row++
+		}
+		present := len(def) == 0 || def[i] == k.max
+		if !Skips(k.skip, k.row) {
+			if len(def) > 0 {
+				def[levels] = def[i]
+			}
+			if len(rep) > 0 {
+				rep[levels] = rep[i]
+			}
+			levels++
+			if present {
+				values[kept] = values[next]
+				kept++
+			}
+		}
+		if present {
+			next++
+		}
+	}
+	return values[:kept], def[:min(len(def), levels)], rep[:min(len(rep), levels)], int64(levels)
 }

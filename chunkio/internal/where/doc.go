@@ -7,7 +7,7 @@
 //  1. [Parse]: what SQL writes otherwise (=, <>, AND, IN (…), IS NULL, 'text') is
 //     rewritten token by token (tokens.go), the parser of expr-lang/expr makes a tree,
 //     and the tree becomes comparisons of one column with constants under and, or, not
-//     (parse.go). Nothing of expr's is left then: no program is compiled or run.
+//     (parse.go, operands.go). Nothing of expr's is left then: no program is compiled or run.
 //  2. [Condition.Bind]: every comparison is made one of its column's type (bind.go).
 //     A constant that does not fit, or could only be compared inexactly, is refused.
 //  3. A [State] collects what is known without reading rows: the keys of a file's path
@@ -16,5 +16,9 @@
 //
 // Logic is SQL's: a comparison with null is unknown, and only rows for which the
 // condition is true stay. NaN is a value that equals none and is neither below nor above
-// any, so that only != is true of it. x == null is x is null, which is never unknown.
+// any, so that only != and what stands under not are true of it. x == null is x is null,
+// which is never unknown. A number is read as its column's type has it: 0.1 is the 32-bit
+// float nearest to it where the column holds such, and the exact decimal where it holds
+// decimals. Texts are in the order of their bytes; a time without a zone is UTC where the
+// column is.
 package where

@@ -3,14 +3,12 @@ package where
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/parser/lexer"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -297,143 +295,4 @@ func (p *condParser) membership(n *ast.BinaryNode) (*node, error) {
 		l.constants = append(l.constants, c)
 	}
 	return p.addLeaf(l), nil
-}
-
-func isConstant(n syntax) bool {
-	switch n := n.(type) {
-	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.NilNode:
-		return true
-	case *ast.UnaryNode:
-		return n.Operator != "not" && isConstant(n.Node)
-	}
-	return false
-}
-
-func isColumn(n syntax) bool {
-	switch n.(type) {
-	case *ast.IdentifierNode, *ast.MemberNode, *ast.CallNode:
-		return true
-	}
-	return false
-}
-
-// column assembles a column's name: x, a.b, emb[3] or col("any name").
-func (p *condParser) column(n syntax) (string, error) {
-	t := p.tokenOf(n)
-	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		return t.value, nil
-	case *ast.MemberNode:
-		if n.Optional {
-			break
-		}
-		of, err := p.column(n.Node)
-		if err != nil {
-			return "", err
-		}
-		switch n.Property.(type) {
-		case *ast.StringNode:
-			if property := p.tokenOf(n.Property); property.kind != lexer.String {
-				return of + "." + property.value, nil
-			}
-		case *ast.IntegerNode:
-			index := p.tokenOf(n.Property).value
-			if strings.Trim(index, "0123456789") == "" {
-				return of + "[" + index + "]", nil
-			}
-		}
-		return "", p.faultAt(n.Property, "an element of a list is named by its number, as in emb[3] > 0")
-	case *ast.CallNode:
-		callee, ok := n.Callee.(*ast.IdentifierNode)
-		if !ok || p.tokenOf(callee).value != "col" {
-			return "", p.fault(t.at, "functions are no part of conditions")
-		}
-		if len(n.Arguments) == 1 {
-			if name, ok := n.Arguments[0].(*ast.StringNode); ok && p.tokenOf(name).value != "" {
-				return p.tokenOf(name).value, nil
-			}
-		}
-		return "", p.fault(t.at, `col wants one name in quotes, as in col("unit price") > 3`)
-	case *ast.BinaryNode:
-		if strings.Contains(operators, n.Operator) {
-			return "", p.fault(t.at, arithmetic)
-		}
-		return "", p.fault(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
-	case *ast.UnaryNode:
-		if n.Operator != "not" {
-			return "", p.fault(t.at, arithmetic)
-		}
-		return "", p.fault(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
-	}
-	return "", p.fault(t.at, "a column is expected here")
-}
-
-// constant reads a number, a text or a truth value.
-func (p *condParser) constant(n syntax) (constant, error) {
-	t := p.tokenOf(n)
-	switch n := n.(type) {
-	case *ast.BoolNode:
-		return constant{at: t.at, kind: aTruth, truth: n.Value, text: strings.ToLower(t.value)}, nil
-	case *ast.StringNode:
-		return constant{at: t.at, kind: aText, text: t.value}, nil
-	case *ast.IntegerNode, *ast.FloatNode:
-		x, err := parseNumber(t.value)
-		if err != nil {
-			return constant{}, p.fault(t.at, "%v", err)
-		}
-		return constant{at: t.at, kind: aNumber, number: x, text: t.value}, nil
-	case *ast.UnaryNode:
-		if n.Operator == "not" || !isConstant(n.Node) {
-			break
-		}
-		c, err := p.constant(n.Node)
-		if err != nil {
-			return c, err
-		}
-		if c.kind != aNumber {
-			return c, p.fault(t.at, "only numbers have a sign")
-		}
-		if c.at = t.at; n.Operator == "-" {
-			c.number, c.text = new(big.Rat).Neg(c.number), "-"+c.text
-		}
-		return c, nil
-	}
-	if isColumn(n) {
-		return constant{}, p.fault(t.at, "a constant is expected here; a text wants quotes")
-	}
-	return constant{}, p.fault(t.at, "a constant is expected here")
-}
-
-// parseNumber reads a decimal, or an integer to base 2, 8 or 16, exactly.
-func parseNumber(s string) (*big.Rat, error) {
-	const longest, largestExponent = 400, 400
-	plain := strings.ReplaceAll(s, "_", "")
-	if len(plain) > longest {
-		return nil, errors.New("the number is too long")
-	}
-	unsigned := strings.ToLower(strings.TrimLeft(plain, "+-"))
-	if len(unsigned) > 1 && unsigned[0] == '0' && strings.ContainsRune("xob", rune(unsigned[1])) {
-		if i, ok := new(big.Int).SetString(plain, 0); ok {
-			return new(big.Rat).SetInt(i), nil
-		}
-		return nil, fmt.Errorf("%s is no number", s)
-	}
-	mantissa, exponent, scientific := strings.Cut(unsigned, "e")
-	if strings.Trim(mantissa, "0123456789.") != "" {
-		return nil, fmt.Errorf("%s is no number", s)
-	}
-	if scientific {
-		var e int
-		if n, err := fmt.Sscanf(exponent, "%d", &e); n != 1 || err != nil || strings.Trim(exponent, "+-0123456789") != "" {
-			return nil, fmt.Errorf("%s is no number", s)
-		}
-		if e > largestExponent || e < -largestExponent {
-			return nil, fmt.Errorf("the exponent of %s is too large", s)
-		}
-	}
-	x, ok := new(big.Rat).SetString(plain)
-	if !ok {
-		return nil, fmt.Errorf("%s is no number", s)
-	}
-	return x, nil
 }

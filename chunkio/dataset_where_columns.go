@@ -1,0 +1,98 @@
+package chunkio
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// findFilterColumn finds a column of a condition among the leaves of a file.
+func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterColumn, error) {
+	names := slices.Clone(keys)
+	for i, l := range leaves {
+		var element int
+		list := l.Name
+		if at := strings.LastIndexByte(name, '['); l.List && at > 0 {
+			if n, err := fmt.Sscanf(name[at:], "[%d]", &element); n == 1 && err == nil && name == fmt.Sprintf("%s[%d]", name[:at], element) {
+				list += name[at:]
+			}
+		}
+		if list == name || l.Name == name {
+			if l.Name == name && l.List {
+				return filterColumn{}, stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0]", name)
+			}
+			return filterColumn{name: name, kind: kindOf(l), leaf: i, element: element, utc: l.UTC}, nil
+		}
+		names = append(names, l.Name)
+	}
+	return filterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, suggest.DidYouMean(name, names))
+}
+
+// kindOf is what conditions must know of a leaf.
+func kindOf(l format.Leaf) where.Kind {
+	k := where.Kind{Type: l.Type}
+	typ := strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
+	switch typ {
+	case "bool":
+		k.Class = where.Truth
+	case "float":
+		k.Class, k.Bits = where.Float, 32
+	case "double", "float16":
+		k.Class, k.Bits = where.Float, 64
+	case "string", "enum", "json", "bson", "binary", "uuid":
+		k.Class = where.Text
+	case "date":
+		k.Class = where.Date
+	case "timestamp", "int96":
+		k.Class, k.UTC = where.Timestamp, l.UTC
+	case "time":
+		k.Class = where.Clock
+	default:
+		switch {
+		case strings.HasPrefix(typ, "int") && typ != "interval", strings.HasPrefix(typ, "uint"):
+			k.Class = where.Integer
+		case strings.HasPrefix(typ, "decimal("):
+			if n, err := fmt.Sscanf(typ, "decimal(%d,%d)", &k.Precision, &k.Scale); n == 2 && err == nil {
+				k.Class = where.Decimal
+			}
+		}
+	}
+	switch {
+	case k.Class != where.Other && !k.Numeric() && (l.List || l.NoClass != ""):
+		k.Class = where.Other
+	case k.Numeric() && l.Why != "" && !l.Refused && !l.List:
+		k.Class = where.Other
+	}
+	return k
+}
+
+// check makes sure, when all footers are read, that the columns can be decoded.
+func (f *filter) check(c *catalog, sparse *sparseSpec) error {
+	if f == nil {
+		return nil
+	}
+	for i := range f.columns {
+		col := &f.columns[i]
+		l := c.leaves[col.leaf]
+		switch {
+		case l.Refused:
+			err := stream.Dataf(c.refusing[col.leaf], "%s", l.Why)
+			err.Column = col.name
+			return err
+		case sparse != nil && (col.leaf == sparse.indices || col.leaf == sparse.values):
+			return stream.Usagef("{where}: %s is of the sparse rows; a condition on them is not understood", col.name)
+		case l.List && l.Why != "":
+			return stream.Usagef("{where}: column %s cannot stand in a condition: %s", col.name, l.Why)
+		case l.List && col.element >= l.Width:
+			return stream.Usagef("{where}: the lists of %s have %d elements, [0] to [%d]", l.Name, l.Width, l.Width-1)
+		case !col.kind.Numeric() && l.NoClass != "":
+			return stream.Usagef("{where}: column %s cannot stand in a condition: %s", col.name, l.NoClass)
+		}
+	}
+	return nil
+}
