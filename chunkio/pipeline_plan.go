@@ -204,3 +204,17 @@ func (d *Dataset) MemoryFor(memory int64) int64 {
 	}
 	return p.bytes
 }
+
+// ScratchFor predicts what a pass takes in scratch files when it is given memory bytes: row
+// groups of objects that do not fit there.
+func (d *Dataset) ScratchFor(memory int64) int64 {
+	n := d.needs(memory)
+	p, err := n.plan(memory, d.opt.Threads)
+	if err != nil || p.piece == 0 {
+		return 0
+	}
+	return int64(p.buffers) * n.fetch
+}
+
+// Spooled is what passes took in scratch files at most.
+func (d *Dataset) Spooled() int64 { return d.spool().Most() }

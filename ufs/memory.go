@@ -33,6 +33,7 @@ type Budget struct {
 	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
 
 	scratch    int64         // bytes in files
+	spool      int64         // and of row groups of objects that do not fit into Reading
 	iterations int           // of one setting, at most; 0 where the method does not iterate
 	solves     int           // settings of a path that are solved at a time
 	gram       bool          // FromRows: moments are gathered before the rows are read
@@ -171,6 +172,7 @@ func (r *run) planPass(ds *chunkio.Dataset, statistics, solver int64) (Budget, e
 		return b, b.refusal()
 	}
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - statistics)
+	b.spool = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + statistics + max(b.Reading, solver)
 	return b, nil
 }
@@ -189,6 +191,7 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 		return b, b.refusal()
 	}
 	b.Reading = ds.MemoryFor(min(max(b.Limit/4, ds.MinMemory()), b.Limit-b.Program-b.Statistics-cost.Least))
+	b.spool = ds.ScratchFor(b.Reading)
 	b.Solver = b.Limit - b.Program - b.Statistics - b.Reading
 	b.Peak = b.Limit
 	shape.Memory = b.Solver

@@ -68,6 +68,7 @@ func (r *run) planRows(ds *chunkio.Dataset, shape method.Shape) (Budget, error) 
 		r.planSideBySide(&b, cost, varied.Settings(), total)
 	}
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
+	b.spool = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + b.Statistics + max(b.Reading+b.Solver, alone)
 	if b.scratch > 0 {
 		if err := chunkio.NewScratch(r.scratch()).Reserve(b.scratch); err != nil {

@@ -65,7 +65,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	d := len(ds.Columns())
 	f := &Forecast{
 		Method: r.Name, K: r.expectedK(d), Scale: r.Scale, Features: d, Rows: ds.Rows(),
-		Files: len(ds.Inputs()), Passes: r.expectedPasses(ds, b), Memory: b, Scratch: b.scratch,
+		Files: len(ds.Inputs()), Passes: r.expectedPasses(ds, b), Memory: b, Scratch: b.scratch + b.spool,
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
 	}
 	for _, in := range ds.Inputs() {

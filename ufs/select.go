@@ -72,6 +72,9 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		Solve:      time.Since(solving).Seconds(), Wall: time.Since(begin).Seconds(),
 	}
 	s.Memory.PeakRSS, s.Memory.Limit = peakMemory(), r.Memory
+	if e.source != nil {
+		s.Memory.Scratch += e.source.Spooled()
+	}
 	s.Transfer = r.Meter.Transfer().Since(fetched)
 	return s, err
 }

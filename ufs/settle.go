@@ -113,6 +113,8 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		return nil, stream.Usagef("no INPUT given, nor {stats}")
 	case len(q.Inputs) > 0 && q.Stats != "":
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
+	case q.Stats != "" && (q.Version != nil || !q.AsOf.IsZero()):
+		return nil, stream.Usagef("{version} and {as-of} are for Delta tables; {stats} holds what was scanned of one")
 	case q.Stats != "" && q.Checkpoint != "":
 		return nil, stream.Usagef("{checkpoint} is for reading the input; {stats} has nothing to resume")
 	case place.IsURL(q.Checkpoint):
