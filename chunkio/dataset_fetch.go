@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sort"
@@ -217,7 +218,7 @@ func (p *part) read(ctx context.Context, b []byte, at int64) (int, error) {
 		return copy(b, p.data[at-p.At:]), nil
 	}
 	n, err := p.disk.ReadAt(b, p.base+at-p.At)
-	if err == io.EOF && n == len(b) {
+	if errors.Is(err, io.EOF) && n == len(b) {
 		err = nil
 	}
 	return n, err

@@ -78,14 +78,16 @@ func (a *access) keepFooter(o *object) error {
 	if extra := int64(len(o.tail)) - length; extra > 0 {
 		o.tail = append([]byte(nil), o.tail[extra:]...)
 	}
-	a.tails.put(o.entry(), o.tail)
+	if o.object.Version != "" { // else another footer may stand there at the next pass
+		a.tails.put(o.entry(), o.tail)
+	}
 	o.opening = false
 	return nil
 }
 
 // entry is this version of the object.
 func (o *object) entry() fileEntry {
-	return fileEntry{o.object.String(), o.object.Size, o.object.Version}
+	return fileEntry{path: o.object.String(), size: o.object.Size, version: o.object.Version}
 }
 
 // Name implements Input.

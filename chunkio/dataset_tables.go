@@ -231,7 +231,7 @@ func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]
 
 // Open implements delta.Folder.
 func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error) {
-	return f.openObject(ctx, fileEntry{f.at.WithKey(f.at.Key + name).String(), -1, ""}, f.memory)
+	return f.openObject(ctx, fileEntry{path: f.at.WithKey(f.at.Key + name).String(), size: -1}, f.memory)
 }
 
 // expandDelta lists the live files of the Delta table in a folder, a path or a URL.
@@ -320,8 +320,8 @@ func placeOf(root string, at store.Location, file string) (name, query string, e
 // checkLogged finds fault with a file that is not as the log of its table says.
 func (e fileEntry) checkLogged(in Input, err error) error {
 	switch {
-	case e.size < 0 || e.version != "":
-		return err // not listed by a log
+	case !e.logged || e.version != "":
+		return err // no log told of it, or it was opened before
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
 		gone := stream.Dataf(shownName(e.path), "the log of its Delta table says that this file is live, and it is not there: it was vacuumed or deleted")
 		gone.Remedy = stream.Textf("read a newer {version}, or restore the file")
