@@ -22,7 +22,7 @@ type access struct {
 }
 
 func newAccess(opt Options) *access {
-	return &access{opt: opt, client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter})}
+	return &access{opt: opt, tails: tailCache{most: min(tailsMost, opt.Memory/8)}, client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter})}
 }
 
 // opener opens one file, and returns its bytes too. A catalog opens its files with it

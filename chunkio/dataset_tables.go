@@ -231,7 +231,12 @@ func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]
 
 // Open implements delta.Folder.
 func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error) {
-	return f.openObject(ctx, fileEntry{path: f.at.WithKey(f.at.Key + name).String(), size: -1}, f.memory)
+	o, err := f.openObject(ctx, fileEntry{path: f.at.WithKey(f.at.Key + name).String(), size: -1}, f.memory)
+	if err != nil {
+		return nil, err
+	}
+	o.headsMost = 0 // read once
+	return o, nil
 }
 
 // expandDelta lists the live files of the Delta table in a folder, a path or a URL.
