@@ -159,14 +159,16 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		b.maxGroup = max(b.maxGroup, rows)
 	}
 	b.rows += f.rows()
-	b.openBytes = max(b.openBytes, opened.HeldBytes())
+	held := opened.HeldBytes()
 	b.files = append(b.files, f)
 	if o, ok := in.(*object); ok {
+		held += int64(len(o.tail))
 		b.list.addObject(o.object)
 		b.far = true
 	} else {
 		b.list.add(e.path, "", e.size, e.version)
 	}
+	b.openBytes = max(b.openBytes, held)
 	if t := b.list.table; t != nil {
 		for k := range t.texts {
 			t.texts[k] = append(t.texts[k], list.table.texts[k][at])

@@ -191,24 +191,58 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 }
 
 // sameInAnyMemory makes sure that a far dataset is delivered as it should be whether its row
-// groups are spooled, fetched one by one or ahead.
+// groups are fetched one by one or ahead.
 func sameInAnyMemory(t *testing.T, ds *Dataset, want delivered) {
 	t.Helper()
-	spooled := NewScratch(ScratchOptions{})
 	least := ds.MinMemory()
 	for i, memory := range []int64{least, least, least + 3<<20, 20 << 20, 1 << 30} {
 		opt := ds.opt
 		opt.Memory, opt.Threads = memory, 1+2*(i%2)
 		ds, err := ds.With(opt)
 		formattest.Must(t, err)
-		ds.spool = func() *Scratch { return spooled }
 		got, err := collect(ds, stream.Range{})
 		formattest.Must(t, err)
 		if d := diff(got, want); d != "" {
 			t.Errorf("%d bytes, %d threads: %s", memory, opt.Threads, d)
 		}
 	}
-	if spooled.Most() == 0 || spooled.used != 0 {
-		t.Errorf("%d bytes were spooled at most and %d are left; want some, and none", spooled.Most(), spooled.used)
+}
+
+// Row groups that do not fit into memory go to scratch files by pieces, which are given back.
+func TestTallRowGroupsAreSpooled(t *testing.T) {
+	planted := newTable(12000)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for c := range 60 {
+		x := make([]float64, planted.rows)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		planted.addScalar(fmt.Sprintf("c%02d", c), x)
+	}
+	disk, paths := plant(planted, 1, 6000, 1)
+	content := written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 6000})
+	s, dir := newWebServer(t, true), t.TempDir()
+	s.put("tall.parquet", content)
+	put(t, dir, "tall.parquet", content)
+	for _, opt := range []Options{{}, {Exclude: []string{"c2?", "c4?"}}} { // the second of several ranges
+		_, want := collectFrom(t, opt, filepath.Join(dir, "tall.parquet"))
+		ds, err := Open(t.Context(), []string{s.URL + "/tall.parquet"}, opt)
+		formattest.Must(t, err)
+		for _, threads := range []int{1, 3} {
+			opt := ds.opt
+			opt.Memory, opt.Threads = ds.MinMemory(), threads
+			ds, err := ds.With(opt)
+			formattest.Must(t, err)
+			spooled := NewScratch(ScratchOptions{})
+			ds.spool = func() *Scratch { return spooled }
+			got, err := collect(ds, stream.Range{})
+			formattest.Must(t, err)
+			if d := diff(got, want); d != "" {
+				t.Errorf("%d threads: %s", threads, d)
+			}
+			if spooled.Most() == 0 || spooled.used != 0 {
+				t.Errorf("%d threads: %d bytes were spooled at most and %d are left; want some, and none", threads, spooled.Most(), spooled.used)
+			}
+		}
 	}
 }
