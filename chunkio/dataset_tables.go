@@ -98,6 +98,52 @@ func tableAround(folder string) string {
 	return ""
 }
 
+// partOfTable refuses a folder that lies in a Delta table.
+func partOfTable(folder, table string) error {
+	e := stream.Dataf(folder, "this folder is a part of the Delta table %s, whose log says which files are live", table)
+	e.Remedy = stream.Textf("read the table, and choose the part with {where}")
+	return e
+}
+
+// folderOf is the folder of a key, with the slash behind it; empty for the bucket.
+func folderOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1] }
+
+// tableAroundKey is tableAround for a folder of keys, which ends with a slash; itself says
+// whether the folder may be the table too. What cannot be listed is no table.
+func (a *access) tableAroundKey(ctx context.Context, folder store.Location, itself bool) string {
+	for at := folder.Key; ; itself = true {
+		if itself {
+			log := folder.WithKey(at + deltaLog + "/")
+			found, known := a.logs[log.String()]
+			if !known {
+				for _, err := range a.client.List(ctx, log) {
+					found = err == nil
+					break
+				}
+				a.logs[log.String()] = found
+			}
+			if found {
+				return folder.WithKey(at).Name()
+			}
+		}
+		if !strings.Contains(path.Base(at), "=") {
+			return ""
+		}
+		at = folderOf(strings.TrimSuffix(at, "/"))
+	}
+}
+
+// warnBareObjects warns where the objects of a list lie in a Delta table around a folder.
+func (a *access) warnBareObjects(ctx context.Context, l *fileList, folder store.Location, itself bool) {
+	if table := a.tableAroundKey(ctx, folder, itself); table != "" {
+		warning := (&tableError{deltaTable, table, ""}).warning()
+		if !a.warned[table] {
+			l.warnings = append(l.warnings, warning)
+		}
+		a.warned[table] = true
+	}
+}
+
 // bareFiles warns of files that belong to Delta tables.
 func bareFiles(paths []string) (warnings []stream.Text) {
 	seen := map[string]bool{}
