@@ -61,7 +61,7 @@ func (f *file) at(leaf int) int {
 
 // openCatalog reads the footer of every file, one file at a time. Under skipBad,
 // files that cannot be used are left out with a warning; if none can, the first
-// one's error is returned. memory bounds one open footer.
+// one's error is returned, and where it is the store that fails, its error. memory bounds one open footer.
 func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, memory int64, skipBad bool) (*catalog, error) {
 	b := catalogBuilder{
 		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: &fileList{table: list.table.empty()}, warnings: list.warnings},
@@ -73,15 +73,20 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, me
 			return nil, err
 		}
 		err := b.addFile(ctx, list, i, e, memory)
+		if err == nil {
+			continue
+		}
 		var tooLittle *stream.MemoryError
+		var usage *stream.UsageError
 		switch {
-		case err == nil:
-		case !skipBad || errors.As(err, &tooLittle):
-			return nil, err
-		default:
-			if first == nil {
-				first = err
-			}
+		case !skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
+			return nil, err // what would be left is not what was asked for
+		case first == nil:
+			first = err
+		}
+		if errors.As(err, &usage) { // which names no file
+			b.warnings = append(b.warnings, stream.Textf("skipped: %s: %v", shownName(e.path), err))
+		} else {
 			b.warnings = append(b.warnings, stream.Textf("skipped: %v", err))
 		}
 	}
@@ -145,12 +150,14 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		if f.order, err = b.matchLeaves(path, leaves); err != nil {
 			return err
 		}
-		b.mergeFacts(path, &f, leaves)
 	}
 	if b.filter != nil {
 		if f.outcomes, err = b.filter.outcomes(list, at, e, opened, f.at); err != nil {
 			return err
 		}
+	}
+	if len(b.files) > 0 {
+		b.mergeFacts(path, &f, leaves)
 	}
 	for i, text := range parts {
 		b.texts[i] = append(b.texts[i], text)
@@ -159,14 +166,16 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		b.maxGroup = max(b.maxGroup, rows)
 	}
 	b.rows += f.rows()
-	b.openBytes = max(b.openBytes, opened.HeldBytes())
+	held := opened.HeldBytes()
 	b.files = append(b.files, f)
 	if o, ok := in.(*object); ok {
+		held += int64(len(o.tail))
 		b.list.addObject(o.object)
 		b.far = true
 	} else {
 		b.list.add(e.path, "", e.size, e.version)
 	}
+	b.openBytes = max(b.openBytes, held)
 	if t := b.list.table; t != nil {
 		for k := range t.texts {
 			t.texts[k] = append(t.texts[k], list.table.texts[k][at])

@@ -209,9 +209,7 @@ func glob(pattern string) ([]string, error) {
 // left out: writers keep their markers and unfinished files under such names.
 func walk(root string) ([]string, error) {
 	if table := tableAround(root); table != "" {
-		e := stream.Dataf(root, "this folder is a part of the Delta table %s, whose log says which files are live", table)
-		e.Remedy = stream.Textf("read the table, and choose the part with {where}")
-		return nil, e
+		return nil, partOfTable(root, table)
 	}
 	var files []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

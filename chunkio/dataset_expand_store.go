@@ -36,6 +36,7 @@ func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
 	case err == nil:
 		l := new(fileList)
 		l.addObject(o)
+		a.warnBareObjects(ctx, l, loc.WithKey(folderOf(loc.Key)), true)
 		return l, nil
 	case errors.Is(err, store.ErrNotExist) && loc.Scheme != "https" && loc.Scheme != "http":
 		list, folderErr := a.walkStore(ctx, loc.WithKey(loc.Key+"/"))
@@ -67,6 +68,9 @@ var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEnding
 
 // walkStore is walk for the keys below a prefix.
 func (a *access) walkStore(ctx context.Context, loc store.Location) (*fileList, error) {
+	if table := a.tableAroundKey(ctx, loc, false); table != "" {
+		return nil, partOfTable(loc.Name(), table)
+	}
 	list := new(fileList)
 	for o, err := range a.client.List(ctx, loc) {
 		if err != nil {
@@ -124,11 +128,18 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	case files.count > 0:
 		if table != nil {
 			files.warnings = append(files.warnings, table.warning())
+		} else {
+			a.warnBareObjects(ctx, files, loc.WithKey(prefix), false)
 		}
 		return files, nil
+	case below.count > 0 && table != nil && table.kind == deltaTable && table.root == "":
+		return nil, partOfTable(loc.Name(), table.folder) // the pattern chose folders of it
 	case below.count > 0 && table != nil:
 		return nil, table
 	case below.count > 0:
+		if table := a.tableAroundKey(ctx, loc.WithKey(prefix), false); table != "" {
+			return nil, partOfTable(loc.Name(), table)
+		}
 		return below, nil
 	}
 	if o, err := a.client.Stat(ctx, loc); err == nil { // an object of just this name

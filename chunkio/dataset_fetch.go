@@ -2,12 +2,14 @@ package chunkio
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sort"
 	"sync"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 )
 
 const (
@@ -77,7 +79,8 @@ func newFetcher(piece int64, scratch *Scratch) *fetcher {
 // fetched is the ranges of one row group, on their way or there.
 type fetched struct {
 	from   *object
-	parts  []*part // by offset
+	wanted []format.Extent // by offset, disjoint
+	parts  []*part         // by offset
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
 	in     *fetcher
@@ -88,11 +91,38 @@ type fetched struct {
 // part is one request.
 type part struct {
 	format.Extent
-	done chan struct{} // closed when it is there, or has failed
-	err  error
-	data []byte // in memory
-	disk disk   // else
-	base int64  // its place there
+	done   chan struct{} // closed when it is there, or has failed
+	err    error
+	pieces []store.Piece // in memory, without the gaps between them; in order
+	data   []byte        // what they are cut from
+	disk   disk          // else, with the gaps
+	base   int64         // its place there
+}
+
+// lay makes room in memory for the bytes of the part that were asked for.
+func (p *part) lay(wanted []format.Extent, buffer func(n int) []byte) {
+	total := int64(0)
+	within := func(yield func(format.Extent)) {
+		for _, w := range wanted {
+			at, end := max(w.At, p.At), min(w.At+w.Size, p.At+p.Size)
+			if at < end {
+				yield(format.Extent{At: at, Size: end - at})
+			}
+		}
+	}
+	within(func(e format.Extent) { total += e.Size })
+	p.data = buffer(int(total))
+	room := p.data
+	within(func(e format.Extent) {
+		p.pieces = append(p.pieces, store.Piece{At: e.At, To: room[:e.Size:e.Size]})
+		room = room[e.Size:]
+	})
+}
+
+// has reports whether the byte at an offset was asked for.
+func (g *fetched) has(at int64) bool {
+	i := sort.Search(len(g.wanted), func(i int) bool { return g.wanted[i].At+g.wanted[i].Size > at })
+	return i < len(g.wanted) && g.wanted[i].At <= at
 }
 
 // open opens row group g of a file, and begins to fetch what decoding its leaves will read
@@ -116,9 +146,10 @@ func (f *fetcher) open(ctx context.Context, file format.File, in Input, g int, l
 // fetch begins to fetch what the extents of a file ask for. ReadAt of the file waits for its
 // bytes from now on, until release.
 func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent) (*fetched, error) {
-	ranges := coalesce(extents, o.object.Size, fetchGap)
+	wanted := coalesce(extents, o.object.Size, 0)
+	ranges := coalesce(wanted, o.object.Size, fetchGap)
 	ctx, cancel := context.WithCancel(ctx)
-	g := &fetched{from: o, cancel: cancel, in: f, undo: func() {}}
+	g := &fetched{from: o, wanted: wanted, cancel: cancel, in: f, undo: func() {}}
 	most := int64(fetchPart)
 	if f.piece > 0 {
 		most = f.piece
@@ -152,7 +183,7 @@ func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent)
 			g.wait.Go(func() {
 				select {
 				case f.slots <- struct{}{}:
-					f.load(ctx, o, p)
+					f.load(ctx, g, p)
 				case <-ctx.Done():
 					p.err = ctx.Err()
 					close(p.done)
@@ -160,17 +191,17 @@ func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent)
 			})
 			continue
 		}
-		g.wait.Go(func() { f.load(ctx, o, p) })
+		g.wait.Go(func() { f.load(ctx, g, p) })
 	}
 	return g, nil
 }
 
 // load fetches a part into memory, and gives its slot back.
-func (f *fetcher) load(ctx context.Context, o *object, p *part) {
+func (f *fetcher) load(ctx context.Context, g *fetched, p *part) {
 	defer close(p.done)
 	defer func() { <-f.slots }()
-	p.data = f.buffer(int(p.Size))
-	p.err = o.client.Read(ctx, o.object, p.data, p.At)
+	p.lay(g.wanted, f.buffer)
+	p.err = g.from.client.ReadPieces(ctx, g.from.object, p.pieces)
 }
 
 // fill fetches the parts one after the other into the scratch file.
@@ -196,13 +227,14 @@ func (g *fetched) fill(ctx context.Context) {
 // find returns the part that holds the byte at an offset; nil where none does.
 func (g *fetched) find(at int64) *part {
 	i := sort.Search(len(g.parts), func(i int) bool { return g.parts[i].At+g.parts[i].Size > at })
-	if i == len(g.parts) || g.parts[i].At > at {
+	if i == len(g.parts) || g.parts[i].At > at || !g.has(at) {
 		return nil
 	}
 	return g.parts[i]
 }
 
-// read copies what the part has of p, once it is there.
+// read copies what the part has of b, which begins with a byte that was asked for, once it
+// is there.
 func (p *part) read(ctx context.Context, b []byte, at int64) (int, error) {
 	select {
 	case <-p.done:
@@ -212,12 +244,13 @@ func (p *part) read(ctx context.Context, b []byte, at int64) (int, error) {
 	if p.err != nil {
 		return 0, p.err
 	}
-	b = b[:min(int64(len(b)), p.At+p.Size-at)]
 	if p.disk == nil {
-		return copy(b, p.data[at-p.At:]), nil
+		i := sort.Search(len(p.pieces), func(i int) bool { return p.pieces[i].At+int64(len(p.pieces[i].To)) > at })
+		return copy(b, p.pieces[i].To[at-p.pieces[i].At:]), nil
 	}
+	b = b[:min(int64(len(b)), p.At+p.Size-at)]
 	n, err := p.disk.ReadAt(b, p.base+at-p.At)
-	if err == io.EOF && n == len(b) {
+	if errors.Is(err, io.EOF) && n == len(b) {
 		err = nil
 	}
 	return n, err
@@ -244,7 +277,7 @@ func (g *fetched) release() {
 func (f *fetcher) buffer(n int) []byte {
 	f.mu.Lock()
 	for i, b := range f.spare {
-		if cap(b) >= n && cap(b) <= 2*n {
+		if cap(b) >= n && cap(b) <= n+n/4 {
 			f.spare = slices.Delete(f.spare, i, i+1)
 			f.mu.Unlock()
 			return b[:n]

@@ -31,7 +31,12 @@ type partition struct {
 // named itself, by a glob or by a directory above it.
 func hiveParts(path string) (keys, values []string, err error) {
 	if loc, err := store.Parse(path); store.IsURL(path) && err == nil {
-		path = loc.Key // the query has = too
+		path = loc.Key                             // the query has = too
+		if strings.HasPrefix(loc.Scheme, "http") { // whose addresses escape what the names of folders do not
+			if plain, err := url.PathUnescape(path); err == nil {
+				path = plain
+			}
+		}
 	}
 	folders := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
 	for _, folder := range folders {

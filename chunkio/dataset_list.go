@@ -17,6 +17,7 @@ type fileEntry struct {
 	path    string // local, or a URL
 	size    int64  // -1 where nothing was listed
 	version string // ETag or generation
+	logged  bool   // the log of a table told its size, and that it is there
 }
 
 // fileList holds entries in byte order of their paths, without a string for each: a path
@@ -140,7 +141,7 @@ func (l *fileList) at(i int) fileEntry {
 
 func (r *listReader) entry() fileEntry {
 	q, size, version := r.next()
-	return fileEntry{string(r.name) + r.queries[q], size, version}
+	return fileEntry{string(r.name) + r.queries[q], size, version, r.table != nil}
 }
 
 // all lists the entries in order.

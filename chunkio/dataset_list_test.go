@@ -22,7 +22,7 @@ func randomEntries(rng *rand.Rand, n int) []fileEntry {
 			"", `"9a0364b9e99bb480dd25e1f0284c8555"`, `"9a0364b9e99bb480dd25e1f0284c8555-12"`, `"9a0364b9e99bb480dd25e1f0284c8555-012"`,
 			`"9A0364b9e99bb480dd25e1f0284c8555"`, `W/"x"`, "17", "9a0364b9e99bb480dd25e1f0284c8555", `"9a0364b9e99bb480dd25e1f0284c8555-"`, `"`,
 		}
-		all = append(all, fileEntry{name, int64(rng.IntN(5)) - 1, versions[rng.IntN(len(versions))]})
+		all = append(all, fileEntry{path: name, size: int64(rng.IntN(5)) - 1, version: versions[rng.IntN(len(versions))]})
 	}
 	slices.SortFunc(all, func(a, b fileEntry) int { return strings.Compare(a.path, b.path) })
 	return all

@@ -1,9 +1,12 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
+	"slices"
+	"sort"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -20,11 +23,48 @@ type object struct {
 	object store.Object
 
 	mu      sync.RWMutex
-	opening bool   // until the footer is known
-	tail    []byte // the last bytes of the object
+	opening bool // until what is to be known of the file is
+	known
 	fetched []*fetched
 	near    []byte // around the last request of its own
 	nearAt  int64
+
+	headBytes, headsMost int64 // of heads, all that were read and as many as may be kept
+}
+
+// known is what was read of an object to open it, and is remembered for the next pass.
+type known struct {
+	tail  []byte    // the last bytes of the object, with the footer
+	heads []excerpt // by offset: the metadata of an Arrow file's batches
+}
+
+// excerpt is some bytes of an object.
+type excerpt struct {
+	at   int64
+	data []byte
+}
+
+func (k *known) bytes() int64 {
+	n := int64(len(k.tail))
+	for _, h := range k.heads {
+		n += int64(len(h.data)) + 32
+	}
+	return n
+}
+
+// head is what there is from an offset on in front of the tail.
+func (k *known) head(at int64) []byte {
+	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].at > at }) - 1
+	if i < 0 || at >= k.heads[i].at+int64(len(k.heads[i].data)) {
+		return nil
+	}
+	return k.heads[i].data[at-k.heads[i].at:]
+}
+
+// addHead remembers bytes that were read while the object was opened.
+func (k *known) addHead(at int64, data []byte) {
+	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].at > at })
+	k.heads = slices.Insert(k.heads, i, excerpt{at, bytes.Clone(data)})
 }
 
 // firstTail is fetched of an object of which nothing is known: the footer of some 600
@@ -42,7 +82,7 @@ func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*ob
 	if err != nil {
 		return nil, err
 	}
-	o := &object{ctx: ctx, client: a.client, opening: true, object: store.Object{Location: loc, Size: e.size, Version: e.version}}
+	o := &object{ctx: ctx, client: a.client, opening: true, headsMost: a.tails.most, object: store.Object{Location: loc, Size: e.size, Version: e.version}}
 	if e.version == "" {
 		if o.object, err = a.client.Stat(ctx, loc); err != nil {
 			return nil, err
@@ -51,7 +91,7 @@ func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*ob
 	if o.object.Size == 0 {
 		return nil, stream.Dataf(o.Name(), "is empty (0 bytes)")
 	}
-	if o.tail = a.tails.take(o.entry()); o.tail == nil {
+	if o.known = a.tails.take(o.entry()); o.tail == nil {
 		n := a.footer.Load()
 		if n == 0 {
 			n = firstTail
@@ -78,14 +118,17 @@ func (a *access) keepFooter(o *object) error {
 	if extra := int64(len(o.tail)) - length; extra > 0 {
 		o.tail = append([]byte(nil), o.tail[extra:]...)
 	}
-	a.tails.put(o.entry(), o.tail)
+	// Of an object without a version another footer may stand there at the next pass.
+	if o.object.Version == "" || !a.tails.put(o.entry(), o.known) {
+		o.heads = nil
+	}
 	o.opening = false
 	return nil
 }
 
 // entry is this version of the object.
 func (o *object) entry() fileEntry {
-	return fileEntry{o.object.String(), o.object.Size, o.object.Version}
+	return fileEntry{path: o.object.String(), size: o.object.Size, version: o.object.Version}
 }
 
 // Name implements Input.
@@ -101,7 +144,7 @@ func (o *object) Far() bool { return true }
 func (o *object) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.tail, o.near = nil, nil
+	o.known, o.near = known{}, nil
 	return nil
 }
 
@@ -136,12 +179,19 @@ func (o *object) readSome(p []byte, at int64) (int, error) {
 		o.mu.RUnlock()
 		return n, nil
 	}
+	if head := o.head(at); head != nil {
+		o.mu.RUnlock()
+		return copy(p, head), nil
+	}
+	opening := o.opening
 	if i := at - o.nearAt; i >= 0 && i < int64(len(o.near)) {
 		n := copy(p, o.near[i:])
 		o.mu.RUnlock()
+		if opening {
+			o.keepHead(at, p[:n])
+		}
 		return n, nil
 	}
-	opening := o.opening
 	var part *part
 	for _, f := range o.fetched {
 		if part = f.find(at); part != nil {
@@ -157,16 +207,34 @@ func (o *object) readSome(p []byte, at int64) (int, error) {
 	case opening && at+int64(len(p)) == tailAt: // more of a footer than was fetched
 		return len(p), o.extendTail(p, at)
 	case len(p) >= nearby:
-		return len(p), o.client.Read(o.ctx, o.object, p, at)
+		if err := o.client.Read(o.ctx, o.object, p, at); err != nil {
+			return 0, err
+		}
+	default:
+		near := make([]byte, min(nearby, tailAt-at))
+		if err := o.client.Read(o.ctx, o.object, near, at); err != nil {
+			return 0, err
+		}
+		copy(p, near)
+		o.mu.Lock()
+		o.near, o.nearAt = near, at
+		o.mu.Unlock()
 	}
-	near := make([]byte, min(nearby, tailAt-at))
-	if err := o.client.Read(o.ctx, o.object, near, at); err != nil {
-		return 0, err
+	if opening {
+		o.keepHead(at, p)
 	}
+	return len(p), nil
+}
+
+// keepHead remembers what opening read, as far as there may be room for it.
+func (o *object) keepHead(at int64, p []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.near, o.nearAt = near, at
-	return copy(p, near), nil
+	if o.headBytes += int64(len(p)); o.headBytes <= o.headsMost {
+		o.addHead(at, p)
+	} else {
+		o.heads = nil
+	}
 }
 
 // extendTail fetches p, which ends where the tail begins, and keeps it.
@@ -194,35 +262,46 @@ func shortRead(o *object, p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// tailCache remembers the footers of objects from one pass to the next: without it every
-// pass would ask for each once more.
+// tailCache remembers from one pass to the next what was read to open objects: without it
+// every pass would ask for each footer once more, and for each batch of an Arrow file.
 type tailCache struct {
+	most int64 // bytes
+
 	mu    sync.Mutex
-	tails map[fileEntry][]byte
+	known map[fileEntry]known
 	held  int64
 }
 
-// tailsMost bounds the footers that are remembered; they count as part of the catalog.
+// tailsMost bounds what is remembered, as an eighth of the memory does; it counts as part of
+// the catalog.
 const tailsMost = 8 << 20
 
-func (t *tailCache) put(e fileEntry, tail []byte) {
+// put remembers as much as there is room for, and reports whether that is with the heads.
+func (t *tailCache) put(e fileEntry, k known) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, known := t.tails[e]; known || t.held+int64(len(tail)) > tailsMost {
-		return
+	if before, ok := t.known[e]; ok {
+		return before.heads != nil
 	}
-	if t.tails == nil {
-		t.tails = make(map[fileEntry][]byte)
+	if t.held+k.bytes() > t.most {
+		k.heads = nil
 	}
-	t.tails[e] = tail
-	t.held += int64(len(tail))
+	if t.held+k.bytes() > t.most {
+		return false
+	}
+	if t.known == nil {
+		t.known = make(map[fileEntry]known)
+	}
+	t.known[e] = k
+	t.held += k.bytes()
+	return k.heads != nil
 }
 
-// take returns the footer of this version of the object; nil where it is not remembered.
-func (t *tailCache) take(e fileEntry) []byte {
+// take returns what is remembered of this version of the object.
+func (t *tailCache) take(e fileEntry) known {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.tails[e]
+	return t.known[e]
 }
 
 func (t *tailCache) bytes() int64 {

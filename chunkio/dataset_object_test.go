@@ -65,53 +65,6 @@ func collectFrom(t *testing.T, opt Options, inputs ...string) (*Dataset, deliver
 	return ds, got
 }
 
-// Objects are delivered as the same files on disk are: however they are named, in any memory
-// and by any number of threads.
-func TestObjectsAreReadLikeFiles(t *testing.T) {
-	s := storetest.S3(t)
-	plantLake(t, s.Dir)
-	opt := Options{Missing: stream.MissingKeep, Label: "label", Exclude: []string{"c03", "c1?"}}
-	local, want := collectFrom(t, opt, filepath.Join(s.Dir, "events"))
-	list := filepath.Join(t.TempDir(), "list")
-	formattest.Must(t, os.WriteFile(list, []byte(s.URL("events/day=2/part.parquet")+"\n"+s.URL("events/day={1,3}/*")+"\n"), 0o600))
-	put(t, s.Dir, "lists/all.txt", []byte(s.URL("events/")))
-	for _, inputs := range [][]string{
-		{s.URL("events/")}, {s.URL("events")}, {s.URL("events/*/*.parquet")}, {s.URL("**/day=*/part.parquet")}, {s.URL("events/day=*")},
-		{s.URL("events/day=3/part.parquet"), s.URL("events/day=1/"), s.URL("events/day=2/p*")},
-		{"@" + list}, {"@" + s.URL("lists/all.txt")},
-	} {
-		ds, got := collectFrom(t, opt, inputs...)
-		if d := diff(got, want); d != "" || !slices.Equal(got.blocks, want.blocks) || !slices.Equal(columnNames(ds), columnNames(local)) {
-			t.Errorf("%v: %s", inputs, d)
-		}
-	}
-	ds, err := Open(t.Context(), []string{s.URL("events/")}, opt)
-	formattest.Must(t, err)
-	spooled := NewScratch(ScratchOptions{})
-	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + 3<<20, 20 << 20, 1 << 30} {
-		for _, threads := range []int{1, 3} {
-			opt := opt
-			opt.Memory, opt.Threads = memory, threads
-			ds, err := ds.With(opt)
-			formattest.Must(t, err)
-			ds.spool = func() *Scratch { return spooled }
-			got, err := collect(ds, stream.Range{})
-			formattest.Must(t, err)
-			if d := diff(got, want); d != "" || !slices.Equal(got.blocks, want.blocks) {
-				t.Errorf("%d bytes, %d threads: %s", memory, threads, d)
-			}
-		}
-	}
-	if spooled.Most() == 0 || spooled.used != 0 {
-		t.Errorf("%d bytes were spooled at most and %d are left; want some, and none", spooled.Most(), spooled.used)
-	}
-	for i, in := range ds.Inputs() {
-		if want := local.Inputs()[i]; in.Rows != want.Rows || in.Bytes != want.Bytes || in.Fingerprint == want.Fingerprint {
-			t.Errorf("input %+v of the file %+v", in, want)
-		}
-	}
-}
-
 // A pass asks for the footers and, in few requests, for the chunks of the columns it needs.
 func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	s := storetest.S3(t)
@@ -124,7 +77,7 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	for _, path := range ds.Paths() {
 		loc, err := store.Parse(path)
 		formattest.Must(t, err)
-		file, in, err := newAccess(Options{}.withDefaults()).open(t.Context(), fileEntry{filepath.Join(s.Dir, loc.Key), -1, ""}, 1<<30, new(atomic.Int64))
+		file, in, err := newAccess(Options{}.withDefaults()).open(t.Context(), fileEntry{path: filepath.Join(s.Dir, loc.Key), size: -1}, 1<<30, new(atomic.Int64))
 		formattest.Must(t, err)
 		for g := range file.GroupRows() {
 			group, err := file.Open(t.Context(), g, nil)

@@ -98,6 +98,52 @@ func tableAround(folder string) string {
 	return ""
 }
 
+// partOfTable refuses a folder that lies in a Delta table.
+func partOfTable(folder, table string) error {
+	e := stream.Dataf(folder, "this folder is a part of the Delta table %s, whose log says which files are live", table)
+	e.Remedy = stream.Textf("read the table, and choose the part with {where}")
+	return e
+}
+
+// folderOf is the folder of a key, with the slash behind it; empty for the bucket.
+func folderOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1] }
+
+// tableAroundKey is tableAround for a folder of keys, which ends with a slash; itself says
+// whether the folder may be the table too. What cannot be listed is no table.
+func (a *access) tableAroundKey(ctx context.Context, folder store.Location, itself bool) string {
+	for at := folder.Key; ; itself = true {
+		if itself {
+			log := folder.WithKey(at + deltaLog + "/")
+			found, known := a.logs[log.String()]
+			if !known {
+				for _, err := range a.client.List(ctx, log) {
+					found = err == nil
+					break
+				}
+				a.logs[log.String()] = found
+			}
+			if found {
+				return folder.WithKey(at).Name()
+			}
+		}
+		if !strings.Contains(path.Base(at), "=") {
+			return ""
+		}
+		at = folderOf(strings.TrimSuffix(at, "/"))
+	}
+}
+
+// warnBareObjects warns where the objects of a list lie in a Delta table around a folder.
+func (a *access) warnBareObjects(ctx context.Context, l *fileList, folder store.Location, itself bool) {
+	if table := a.tableAroundKey(ctx, folder, itself); table != "" {
+		warning := (&tableError{deltaTable, table, ""}).warning()
+		if !a.warned[table] {
+			l.warnings = append(l.warnings, warning)
+		}
+		a.warned[table] = true
+	}
+}
+
 // bareFiles warns of files that belong to Delta tables.
 func bareFiles(paths []string) (warnings []stream.Text) {
 	seen := map[string]bool{}
@@ -231,7 +277,12 @@ func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]
 
 // Open implements delta.Folder.
 func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error) {
-	return f.openObject(ctx, fileEntry{f.at.WithKey(f.at.Key + name).String(), -1, ""}, f.memory)
+	o, err := f.openObject(ctx, fileEntry{path: f.at.WithKey(f.at.Key + name).String(), size: -1}, f.memory)
+	if err != nil {
+		return nil, err
+	}
+	o.headsMost = 0 // read once
+	return o, nil
 }
 
 // expandDelta lists the live files of the Delta table in a folder, a path or a URL.
@@ -320,8 +371,8 @@ func placeOf(root string, at store.Location, file string) (name, query string, e
 // checkLogged finds fault with a file that is not as the log of its table says.
 func (e fileEntry) checkLogged(in Input, err error) error {
 	switch {
-	case e.size < 0 || e.version != "":
-		return err // not listed by a log
+	case !e.logged || e.version != "":
+		return err // no log told of it, or it was opened before
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
 		gone := stream.Dataf(shownName(e.path), "the log of its Delta table says that this file is live, and it is not there: it was vacuumed or deleted")
 		gone.Remedy = stream.Textf("read a newer {version}, or restore the file")

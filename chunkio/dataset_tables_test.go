@@ -214,3 +214,29 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 		}
 	}
 }
+
+// Objects of a Delta table are not read as bare ones without a word, from wherever they are
+// named; nor are folders of it.
+func TestBareObjectsOfATable(t *testing.T) {
+	s := storetest.S3(t)
+	plantDelta(t, filepath.Join(s.Dir, "lake", "table"))
+	plantDelta(t, filepath.Join(s.Dir, "lake", "flat=1", "table"))
+	for _, key := range []string{
+		"lake/table/day=1/a.parquet", "lake/table/day=1/*.parquet", "lake/table/day=*/a.parquet", "lake/table/*/*.parquet", "lake/flat=1/table/day=1/b.parquet",
+	} {
+		for _, in := range []string{s.URL(key), filepath.Join(s.Dir, key)} {
+			ds, err := Open(t.Context(), []string{in}, Options{})
+			formattest.Must(t, err)
+			if n := strings.Count(fmt.Sprint(ds.Warnings()), "without its log"); n != 1 {
+				t.Errorf("%s: %d of %v", in, n, ds.Warnings())
+			}
+		}
+	}
+	for _, key := range []string{"lake/table/day=1/", "lake/table/day=1", "lake/table/day=*", "lake/table/day=[12]"} {
+		for _, in := range []string{s.URL(key), filepath.Join(s.Dir, key)} {
+			if _, err := Open(t.Context(), []string{in}, Options{}); !isData(err) || !strings.Contains(err.Error(), "Delta table") {
+				t.Errorf("%s: %v", in, err)
+			}
+		}
+	}
+}

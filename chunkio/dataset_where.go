@@ -176,7 +176,7 @@ func (f *filter) given(b *where.Bound, list *fileList, i int, path string) (wher
 
 // bind finds the columns of the condition among the leaves of the first file at path.
 func (f *filter) bind(path string, leaves []format.Leaf) error {
-	f.first = path
+	f.first, f.columns = path, nil // a file that is left out may have been the first before
 	for _, name := range f.condition.Columns() {
 		if _, isKey := f.keys[name]; isKey {
 			continue

@@ -142,9 +142,14 @@ func (a *ahead) begin(ctx context.Context, g *openedGroup, wait bool) bool {
 			g.where, g.err = a.d.catalog.filterOf(g.at, f.opened)
 		}
 		if g.err == nil {
-			leaves := a.d.leaves()
+			leaves := a.d.features.leaves(a.d.sparse)
 			for i, l := range leaves {
 				leaves[i] = g.at.file.at(l)
+			}
+			if a.d.undecided(g.at) {
+				for _, c := range g.where.columns {
+					leaves = append(leaves, c.leaf)
+				}
 			}
 			g.group, release, g.err = a.fetch.open(ctx, f.opened, f.in, g.at.index, leaves)
 		}

@@ -98,7 +98,7 @@ func (d *Dataset) needs(memory int64) needs {
 		for _, l := range d.leaves() {
 			n.fetch += d.catalog.leaves[l].Packed
 		}
-		n.fetch += n.fetch/4 + fetchGap // gaps, and room for the next to be larger
+		n.fetch += n.fetch/4 + fetchGap // buffers are used again for what is somewhat smaller
 	}
 	return n
 }
@@ -110,18 +110,32 @@ func (n needs) ways() []plan {
 		return []plan{{}}
 	}
 	most := int(min(max(fetchGoal/max(n.fetch, 1), 1), mostAhead))
-	return []plan{{ahead: most}, {ahead: 1}, {}, {piece: spoolPart}}
+	ways := []plan{{ahead: most}, {ahead: 1}, {}}
+	if spooled := (plan{piece: spoolPart, buffers: 1}); n.fetching(spooled) < n.fetching(plan{buffers: 1}) {
+		ways = append(ways, spooled)
+	}
+	return ways
 }
 
-// fetching is what fetching holds: the row groups ahead and those of the spans.
+// fetching is what fetching holds: the row groups ahead, those of the spans, and the one that
+// waits for a span.
 func (n needs) fetching(l plan) int64 {
 	switch {
 	case !n.far:
 		return 0
 	case l.piece > 0:
-		return int64(l.buffers) * (l.piece + nearby)
+		return int64(l.buffers) * (l.piece + l.piece/4 + nearby)
 	}
-	return int64(l.ahead+l.buffers) * (n.fetch + nearby)
+	return int64(l.opened()) * (n.fetch + nearby)
+}
+
+// opened is the number of row groups that are open at most. Without any ahead, one is opened
+// when there is a span for it.
+func (l plan) opened() int {
+	if l.ahead == 0 {
+		return l.buffers
+	}
+	return l.ahead + 1 + l.buffers
 }
 
 // openFiles is the number of files that a pass holds open: the one being delivered and the
@@ -131,7 +145,7 @@ func (l plan) openFiles() int { return 2 + l.ahead }
 // total is what a pass holds.
 func (n needs) total(l plan) int64 {
 	blocks := (l.rows + n.height - 1) / n.height
-	files := int64(min(l.buffers+l.ahead, l.openFiles(), n.files))
+	files := int64(min(l.opened(), l.openFiles(), n.files))
 	return n.base + files*n.openBytes + int64(l.workers)*n.scratch + n.fetching(l) + int64(l.buffers)*(l.rows*n.row+blocks*n.block)
 }
 

@@ -197,21 +197,7 @@ func (s *scheduler) takeFree(ctx context.Context) *span {
 
 // leaves lists the dataset leaves that the Dataset reads.
 func (d *Dataset) leaves() []int {
-	var leaves []int
-	if d.sparse != nil {
-		leaves = append(leaves, d.sparse.indices)
-	}
-	for _, r := range d.features.reads {
-		if r.leaf >= 0 {
-			leaves = append(leaves, r.leaf)
-		}
-	}
-	if w := d.features.weight; w != nil && w.leaf >= 0 {
-		leaves = append(leaves, w.leaf)
-	}
-	if l := d.features.label; l != nil && l.leaf >= 0 {
-		leaves = append(leaves, l.leaf)
-	}
+	leaves := d.features.leaves(d.sparse)
 	if f := d.catalog.filter; f != nil {
 		for _, c := range f.columns {
 			leaves = append(leaves, c.leaf)
@@ -219,4 +205,23 @@ func (d *Dataset) leaves() []int {
 	}
 	slices.Sort(leaves)
 	return slices.Compact(leaves)
+}
+
+// leaves lists the dataset leaves that the features, weights and labels are decoded from.
+func (f *features) leaves(sparse *sparseSpec) (leaves []int) {
+	if sparse != nil {
+		leaves = append(leaves, sparse.indices)
+	}
+	for _, r := range f.reads {
+		if r.leaf >= 0 {
+			leaves = append(leaves, r.leaf)
+		}
+	}
+	if w := f.weight; w != nil && w.leaf >= 0 {
+		leaves = append(leaves, w.leaf)
+	}
+	if l := f.label; l != nil && l.leaf >= 0 {
+		leaves = append(leaves, l.leaf)
+	}
+	return leaves
 }

@@ -101,13 +101,30 @@ var urlInText = regexp.MustCompile(`"?[A-Za-z][A-Za-z0-9+.-]*://\S+|"?/?\S*\?\S+
 // withoutURLs takes addresses out of a text: they may be signed.
 func withoutURLs(s string) string { return urlInText.ReplaceAllString(s, "(an address)") }
 
+// unavailable marks an error that is about the store, not about one of its objects.
+type unavailable struct{ error }
+
+func (u *unavailable) Unwrap() error        { return u.error }
+func (u *unavailable) Is(target error) bool { return target == ErrUnavailable } //nolint:errorlint // errors.Is unwraps by itself
+
+// ofStore marks err where it is the store that cannot be read, for now or by us.
+func ofStore(err error) error {
+	var l *lost
+	var r *refusal
+	var stays *final
+	if errors.As(err, &l) || errors.As(err, &stays) || errors.As(err, &r) && (r.temporary() || r.denied()) {
+		return &unavailable{err}
+	}
+	return err
+}
+
 // data is the error of reading l that callers get.
 func data(ctx context.Context, l Location, err error) error {
 	remedy, whole, err := report(ctx, err)
 	if whole {
 		return err
 	}
-	return &stream.DataError{Path: l.Name(), RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
+	return &stream.DataError{Path: l.Name(), RowGroup: -1, Row: -1, Err: ofStore(err), Remedy: remedy}
 }
 
 // output is the error of writing l that callers get.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 )
 
 // Read fills b with the object's bytes from offset at, with one ranged GET of exactly that
@@ -20,6 +21,45 @@ func (c *Client) Read(ctx context.Context, o Object, b []byte, at int64) error {
 		n, err := io.ReadFull(body, b)
 		b = b[n:]
 		return int64(n), err
+	})
+}
+
+// Piece is where some bytes of an object go.
+type Piece struct {
+	At int64
+	To []byte
+}
+
+// ReadPieces fills pieces, which are in order, with one ranged GET of that version from the
+// first one's begin to the last one's end. What lies between them is not kept.
+func (c *Client) ReadPieces(ctx context.Context, o Object, pieces []Piece) error {
+	if len(pieces) == 0 {
+		return nil
+	}
+	at, to := pieces[0].At, pieces[0].At
+	for _, p := range pieces {
+		if p.At < to || p.At > o.Size-int64(len(p.To)) || at < 0 {
+			return data(ctx, o.Location, fmt.Errorf("%d bytes at %d are asked for of %d, behind those to %d", len(p.To), p.At, o.Size, to))
+		}
+		to = p.At + int64(len(p.To))
+	}
+	left := slices.Clone(pieces)
+	return c.fetch(ctx, o, at, to, func(body io.Reader) (done int64, err error) {
+		for len(left) > 0 && err == nil {
+			var n int64
+			if p := &left[0]; at < p.At {
+				n, err = io.CopyN(io.Discard, body, p.At-at)
+			} else {
+				var k int
+				k, err = io.ReadFull(body, p.To)
+				n, p.At, p.To = int64(k), p.At+int64(k), p.To[k:]
+				if len(p.To) == 0 {
+					left = left[1:]
+				}
+			}
+			at, done = at+n, done+n
+		}
+		return done, err
 	})
 }
 

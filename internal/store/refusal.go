@@ -50,6 +50,15 @@ func (r *refusal) temporary() bool {
 	return r.code == "RequestTimeout" // S3 says so with status 400
 }
 
+// denied is whether we are not let in.
+func (r *refusal) denied() bool {
+	switch r.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return true
+	}
+	return strings.HasPrefix(r.code, "Expired") // ExpiredToken of S3, with status 400
+}
+
 // readRefusal reads what a store says in XML (S3, Azure) or JSON (GCS).
 func readRefusal(req *http.Request, resp *http.Response) error {
 	r := &refusal{status: resp.StatusCode, header: resp.Header}

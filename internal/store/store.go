@@ -28,6 +28,10 @@ var ErrChanged = errors.New("the object was replaced since the run began")
 // ErrNotExist is wrapped by errors about an object that is not there.
 var ErrNotExist = errors.New("there is no such object")
 
+// ErrUnavailable is what errors are that say nothing about an object but that its store
+// cannot be reached or does not let us in.
+var ErrUnavailable = errors.New("the store cannot be read")
+
 // Options of a Client; the zero value is good.
 type Options struct {
 	Anonymous bool          // no credentials are looked for, and requests are not signed

@@ -95,7 +95,13 @@ func (g *group) extents(c *column) (all []format.Extent) {
 		arrays = append(arrays, c.text)
 	}
 	for _, f := range arrays {
-		for i := range f.buffers() {
+		buffers := f.buffers()
+		switch {
+		case f != c.text || f.index != nil:
+		case f.kind == arrowBinary, f.kind == arrowUtf8, f.kind == arrowLargeBinary, f.kind == arrowLargeUtf8:
+			buffers = 3 // with the bytes of the texts
+		}
+		for i := range buffers {
 			if at := g.batch.bufferAt(f, i); at < len(g.batch.buffers) {
 				b := g.batch.buffers[at]
 				all = append(all, format.Extent{At: g.at + b.offset, Size: b.length})

@@ -1,0 +1,102 @@
+package chunkio
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// webServer serves ranges of files, with entity tags or without.
+type webServer struct {
+	URL string
+
+	mu       sync.Mutex
+	files    map[string][]byte
+	tags     bool
+	requests int
+}
+
+func newWebServer(t *testing.T, tags bool) *webServer {
+	t.Helper()
+	w := &webServer{files: map[string][]byte{}, tags: tags}
+	server := httptest.NewServer(w)
+	t.Cleanup(server.Close)
+	w.URL = server.URL
+	return w
+}
+
+func (s *webServer) put(key string, content []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[key] = content
+}
+
+func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	content, ok := s.files[strings.TrimPrefix(r.URL.Path, "/")]
+	s.requests++
+	s.mu.Unlock()
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if s.tags {
+		w.Header().Set("ETag", `"`+formatPrint(xxhash.Sum64(content))+`"`)
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+// smallFile is a Parquet file of 40 rows of one column, all x.
+func smallFile(t *testing.T, x float64) []byte {
+	t.Helper()
+	planted := newTable(40)
+	values := make([]float64, planted.rows)
+	for i := range values {
+		values[i] = x
+	}
+	disk, paths := plant(planted.addScalar("x", values), 1, 40, 1)
+	return written(t, disk.dataset(t, paths, Options{}), WriteOptions{})
+}
+
+// A server that tells no version of a file can still be read, but a file that was replaced by
+// one with another footer is refused, and one that is gone or of another size is no table's.
+func TestObjectsWithoutVersions(t *testing.T) {
+	s := newWebServer(t, false)
+	one, other := smallFile(t, 1.1), smallFile(t, 1.3)
+	if len(one) != len(other) || bytes.Equal(one, other) {
+		t.Fatalf("files of %d and %d bytes; want two of one size", len(one), len(other))
+	}
+	open := func() *Dataset {
+		s.put("a.parquet", one)
+		ds, err := Open(t.Context(), []string{s.URL + "/a.parquet"}, Options{})
+		formattest.Must(t, err)
+		return ds
+	}
+	ds := open()
+	s.put("a.parquet", other)
+	if _, err := collect(ds, stream.Range{}); !isData(err) || !strings.Contains(err.Error(), "changed since") {
+		t.Errorf("replaced: %v", err)
+	}
+	ds = open()
+	s.put("a.parquet", append(bytes.Clone(one), 0))
+	if _, err := collect(ds, stream.Range{}); !isData(err) || strings.Contains(err.Error(), "Delta") {
+		t.Errorf("longer: %v", err)
+	}
+	ds = open()
+	s.put("a.parquet", nil)
+	delete(s.files, "a.parquet")
+	if _, err := collect(ds, stream.Range{}); !errors.Is(err, store.ErrNotExist) || strings.Contains(err.Error(), "Delta") {
+		t.Errorf("gone: %v", err)
+	}
+}

@@ -1,0 +1,67 @@
+package chunkio
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+)
+
+// To leave out bad files is no leave to go on without a store: where it is down or refuses
+// access, what would be left is not what was asked for. An object that is damaged or gone is
+// left out.
+func TestSkipBadIsForFilesNotStores(t *testing.T) {
+	s := storetest.S3(t)
+	plantLake(t, s.Dir)
+	put(t, s.Dir, "events/day=2/part.parquet", []byte("this is no data"))
+	for _, c := range []struct {
+		status int
+		body   string
+		skips  bool
+	}{
+		{0, "", true},
+		{http.StatusNotFound, `<Error><Code>NoSuchKey</Code></Error>`, true},
+		{http.StatusForbidden, `<Error><Code>AccessDenied</Code></Error>`, false},
+		{http.StatusForbidden, `<Error><Code>ExpiredToken</Code></Error>`, false},
+	} {
+		proxy := storetest.NewProxy(t, s.Endpoint)
+		proxy.Before(func(r *http.Request) *http.Response {
+			if c.status != 0 && r.URL.Path == "/lake/events/day=3/part.parquet" {
+				return storetest.Answer(c.status, c.body)
+			}
+			return nil
+		})
+		ds, err := Open(t.Context(), []string{s.URLAt(proxy.URL, "events/")}, Options{SkipBad: true})
+		switch {
+		case c.skips && (err != nil || len(ds.Warnings()) == 0 || !strings.Contains(fmt.Sprint(ds.Warnings()), "day=2")):
+			t.Errorf("HTTP %d: %v", c.status, err)
+		case !c.skips && (err == nil || !strings.Contains(err.Error(), "day=3")):
+			t.Errorf("HTTP %d %s: %v", c.status, c.body, err)
+		}
+	}
+}
+
+// A file that is left out leaves nothing behind in the condition: what is bound to the
+// columns of the first file that is read is bound to that one alone.
+func TestSkipBadWithCondition(t *testing.T) {
+	dir := t.TempDir()
+	all := newTable(30)
+	x, y := make([]float64, all.rows), make([]float64, all.rows)
+	for i := range x {
+		x[i], y[i] = float64(i), float64(100+i)
+	}
+	disk, paths := plant(newTable(30).addScalar("x", x), 1, 30, 1) // lacks y
+	put(t, dir, "a.parquet", written(t, disk.dataset(t, paths, Options{}), WriteOptions{}))
+	disk, paths = plant(all.addScalar("y", y).addScalar("x", x), 1, 30, 1)
+	put(t, dir, "b.parquet", written(t, disk.dataset(t, paths, Options{}), WriteOptions{}))
+	opt := Options{Where: `x < 20 and y > 109`}
+	_, want := collectFrom(t, opt, filepath.Join(dir, "b.parquet"))
+	opt.SkipBad = true
+	ds, got := collectFrom(t, opt, dir)
+	if d := diff(got, want); d != "" || len(want.rows) != 10 || !strings.Contains(fmt.Sprint(ds.Warnings()), "a.parquet") {
+		t.Errorf("%s; %d rows, warnings %v", d, len(want.rows), ds.Warnings())
+	}
+}
