@@ -238,25 +238,22 @@ func TestEveryStoreTakesOutputs(t *testing.T) {
 	at := folder(t)
 	must(t, "scan", in, "-o", at("all.ufs"))
 	here := selection(t, "--stats", at("all.ufs"), "-k", "4")
-	for name, start := range map[string]func(testing.TB) *storetest.Server{"s3": storetest.S3, "gs": storetest.GCS, "azblob": storetest.Azure} {
-		t.Run(name, func(t *testing.T) {
-			s := start(t)
-			must(t, "scan", in, "--shard", "1/2", "-o", s.URL("parts/1.ufs"))
-			must(t, "scan", in, "--shard", "2/2", "-o", s.URL("parts/2.ufs"))
-			must(t, "merge", s.URL("parts/*.ufs"), "-o", s.URL("all.ufs"))
-			must(t, "select", "--stats", s.URL("all.ufs"), "-k", "4", "-o", s.URL("sel.json"))
-			must(t, "apply", in, "--selection", s.URL("sel.json"), "-o", s.URL("small/"))
-			again := selection(t, s.URL("small/"), "-k", "4")
-			a, b := slices.Sorted(slices.Values(names(again))), slices.Sorted(slices.Values(names(here)))
-			if !slices.Equal(a, b) {
-				t.Errorf("from the store %q, from here %q", a, b)
-			}
-			ends(t, exit.Fault, "the folder is not empty", "apply", in, "--selection", s.URL("sel.json"), "-o", s.URL("small"))
-			r := invoke("select", in, "-k", "4", "-o", strings.Replace(s.URL("x.json"), s.Bucket, "absent", 1))
-			if r.code != exit.Fault {
-				t.Errorf("no bucket: exit code %d: %s", r.code, r.err)
-			}
-			tells(t, s, r)
-		})
-	}
+	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+		must(t, "scan", in, "--shard", "1/2", "-o", s.URL("parts/1.ufs"))
+		must(t, "scan", in, "--shard", "2/2", "-o", s.URL("parts/2.ufs"))
+		must(t, "merge", s.URL("parts/*.ufs"), "-o", s.URL("all.ufs"))
+		must(t, "select", "--stats", s.URL("all.ufs"), "-k", "4", "-o", s.URL("sel.json"))
+		must(t, "apply", in, "--selection", s.URL("sel.json"), "-o", s.URL("small/"))
+		again := selection(t, s.URL("small/"), "-k", "4")
+		a, b := slices.Sorted(slices.Values(names(again))), slices.Sorted(slices.Values(names(here)))
+		if !slices.Equal(a, b) {
+			t.Errorf("from the store %q, from here %q", a, b)
+		}
+		ends(t, exit.Fault, "the folder is not empty", "apply", in, "--selection", s.URL("sel.json"), "-o", s.URL("small"))
+		r := invoke("select", in, "-k", "4", "-o", strings.Replace(s.URL("x.json"), s.Bucket, "absent", 1))
+		if r.code != exit.Fault {
+			t.Errorf("no bucket: exit code %d: %s", r.code, r.err)
+		}
+		tells(t, s, r)
+	})
 }

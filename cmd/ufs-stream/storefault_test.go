@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -228,51 +227,4 @@ func TestFailedFolder(t *testing.T) {
 	wantObjects(t, s, "out/part-000.parquet", "out/part-001.parquet")
 	proxy.Before(nil)
 	ends(t, exit.Fault, "without _SUCCESS", "apply", in, "--selection", sel, "-o", out)
-}
-
-// TestServerGone: a store that stops for good amid an upload is given up after a while, with
-// the file that failed and those that are left.
-func TestServerGone(t *testing.T) {
-	s := storetest.S3(t)
-	proxy := storetest.NewProxy(t, s.Endpoint)
-	in, _ := plant(t, 600, 3)
-	at := folder(t)
-	must(t, "select", in, "-k", "4", "-o", at("sel.json"))
-	stop := sync.OnceFunc(s.Stop)
-	proxy.Before(func(r *http.Request) *http.Response {
-		if r.Method == http.MethodPut && (strings.Contains(r.URL.Path, "part-001") || strings.HasSuffix(r.URL.Path, ".ufs")) {
-			stop()
-		}
-		return nil
-	})
-	type ended struct {
-		code int
-		said string
-	}
-	runs := [][]string{
-		{"apply", in, "--selection", at("sel.json"), "-o", s.URLAt(proxy.URL, "out")},
-		{"scan", in, "-o", s.URLAt(proxy.URL, "x.ufs"), "--missing", "mean"},
-	}
-	got := make([]ended, len(runs))
-	var wait sync.WaitGroup
-	for i, args := range runs {
-		wait.Go(func() {
-			r := invoke(args...)
-			got[i] = ended{r.code, r.err}
-			tells(t, s, r)
-		})
-		if i == 0 {
-			time.Sleep(time.Second) // the folder is begun; scan finds the store gone, or stops it
-		}
-	}
-	wait.Wait()
-	if got[0].code != exit.Fault || !strings.Contains(got[0].said, "out/part-001.parquet") || !strings.Contains(got[0].said, "could not be deleted: s3://lake/out/part-000.parquet") {
-		t.Errorf("apply: exit code %d\n%s", got[0].code, got[0].said)
-	}
-	if got[1].code != exit.Fault || !strings.Contains(got[1].said, "x.ufs") {
-		t.Errorf("scan: exit code %d\n%s", got[1].code, got[1].said)
-	}
-	if left, err := filepath.Glob(filepath.Join(os.TempDir(), ".ufs-upload*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %q, %v", left, err)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 )
@@ -45,13 +46,16 @@ func (a *azure) get(o Object, from, to int64) request {
 	return request{method: http.MethodGet, url: a.address(o.Location, o.Key, nil), header: rangeHeader(o, from, to)}
 }
 
-func (a *azure) list(l Location, after string) request {
+func (a *azure) list(l Location, after string, most int) request {
 	query := url.Values{"restype": {"container"}, "comp": {"list"}}
 	if l.Key != "" {
 		query.Set("prefix", l.Key)
 	}
 	if after != "" {
 		query.Set("marker", after)
+	}
+	if most > 0 {
+		query.Set("maxresults", strconv.Itoa(most))
 	}
 	return request{method: http.MethodGet, url: a.address(l, "", query)}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -100,8 +101,8 @@ func guarded(u *url.URL) error {
 	return faultf("use an endpoint with https://, or {anonymous} or anonymous=true in the URL", "credentials are not sent to an endpoint without encryption")
 }
 
-func (g *gs) list(l Location, after string) request {
-	query := url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}, "maxResults": {"1000"}}
+func (g *gs) list(l Location, after string, most int) request {
+	query := url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}, "maxResults": {strconv.Itoa(cmp.Or(most, 1000))}}
 	if l.Key != "" {
 		query.Set("prefix", l.Key)
 	}

@@ -11,7 +11,8 @@ import (
 
 // lister is a dialect whose store can be listed.
 type lister interface {
-	list(l Location, after string) request
+	// list asks for the page behind after, with so many keys at most; 0 leaves it to the store.
+	list(l Location, after string, most int) request
 	// page reads an answer to list; after is empty where it is the last.
 	page(l Location, body io.Reader) (objects []Object, after string, err error)
 }
@@ -51,7 +52,7 @@ func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] 
 
 // page asks for one page, again where it breaks off.
 func (c *Client) page(ctx context.Context, d dialect, store lister, l Location, after string) (objects []Object, next string, err error) {
-	err = c.do(ctx, d, store.list(l, after), func(resp *http.Response) (err error) {
+	err = c.do(ctx, d, store.list(l, after, c.keys), func(resp *http.Response) (err error) {
 		body := &remembering{Reader: resp.Body}
 		objects, next, err = store.page(l, body)
 		if err != nil && body.err != nil {

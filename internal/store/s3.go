@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,13 +112,16 @@ func noCredentials(where string, err error) error {
 		"no credentials of %s: %s", where, provided(err))
 }
 
-func (s *s3) list(l Location, after string) request {
+func (s *s3) list(l Location, after string, most int) request {
 	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}}
 	if l.Key != "" {
 		query.Set("prefix", l.Key)
 	}
 	if after != "" {
 		query.Set("continuation-token", after)
+	}
+	if most > 0 {
+		query.Set("max-keys", strconv.Itoa(most))
 	}
 	return request{method: http.MethodGet, url: s.address(l, "", query)}
 }

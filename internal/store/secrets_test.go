@@ -29,6 +29,7 @@ const (
 // allErrors are the errors of everything that a client can do with a location.
 func allErrors(t *testing.T, l Location) (errs []error) {
 	c := client(nil)
+	c.part = 256 << 10 // refused before a part is sent
 	c.patience.tries = 2
 	keep := func(err error) {
 		if err != nil {
@@ -203,6 +204,9 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRefusalsOfAzure(t *testing.T) {
 	a := storetest.Azure(t)
 	t.Setenv("AZURE_STORAGE_KEY", base64.StdEncoding.EncodeToString([]byte("another key")))
 	for _, err := range allErrors(t, at(t, a.URL("object"))) {

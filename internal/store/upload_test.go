@@ -71,9 +71,9 @@ func (b broken) ReadAt(p []byte, at int64) (int, error) {
 // An upload that fails or is cancelled leaves neither an object nor its parts, and what was
 // there before stays.
 func TestUploadLeavesNothing(t *testing.T) {
-	everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
-		c := client(nil)
+		c := clientOf(s, nil)
 		c.patience.bound = 500 * time.Millisecond
 		size := 4*c.part + 5
 		content := noise(size, 1)
@@ -155,9 +155,9 @@ func TestUploadLeavesNothing(t *testing.T) {
 
 // If the answer to an upload's last request is lost, the object is looked for.
 func TestLostEndOfUpload(t *testing.T) {
-	everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
-		c := client(nil)
+		c := clientOf(s, nil)
 		l := at(t, s.URLAt(p.URL, "object"))
 		// Over nothing, over an object of the same size, and over the same object.
 		for i, seed := range []uint64{1, 2, 2} {
@@ -186,14 +186,14 @@ func TestLostEndOfUpload(t *testing.T) {
 
 // Faults on the way do not change what is uploaded.
 func TestUploadWithFaults(t *testing.T) {
-	everywhere(t, func(t *testing.T, s *storetest.Server) {
+	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
 		p.BusyEach.Store(5)
 		if s.Scheme != "gs" {
 			p.ResetEach.Store(7) // fake-gcs-server appends a part again that it has already
 		}
 		var meter stream.Meter
-		c := client(&meter)
+		c := clientOf(s, &meter)
 		c.patience.bound = 30 * time.Second // a part may take seconds on a busy machine
 		for i := range uint64(3) {
 			content := noise(6*c.part+int64(i), i)

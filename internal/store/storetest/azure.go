@@ -22,13 +22,21 @@ const (
 	azureKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// Azure starts azurite, and sets the environment to an account and key that it takes.
+// Azure starts azurite, and sets the environment to an account and key that it takes. It is
+// a Node program: where npm is not there to install it, the test is skipped and says so.
 func Azure(t testing.TB) *Server {
 	t.Helper()
-	program := nodeTool(t, "azurite-blob", "azurite@3.35.0")
-	alone(t)
-	t.Setenv("AZURE_STORAGE_ACCOUNT", azureAccount)
-	t.Setenv("AZURE_STORAGE_KEY", azureKey)
+	setenv(t, alone(t), azureCredentials())
+	return startAzure(t)
+}
+
+func azureCredentials() map[string]string {
+	return map[string]string{"AZURE_STORAGE_ACCOUNT": azureAccount, "AZURE_STORAGE_KEY": azureKey}
+}
+
+func startAzure(t testing.TB) *Server {
+	t.Helper()
+	program := nodeTool(t, "azurite-blob", "azurite", "3.35.0")
 	port, dir := freePort(t), t.TempDir()
 	s := launch(t, &Server{
 		Scheme: "azblob", Bucket: "lake", Endpoint: fmt.Sprintf("http://127.0.0.1:%d", port), Secrets: []string{azureKey},

@@ -16,8 +16,13 @@ import (
 // it is stopped. It asks for no credentials.
 func GCS(t testing.TB) *Server {
 	t.Helper()
-	program := goTool(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server@v1.56.1")
-	alone(t)
+	setenv(t, alone(t))
+	return startGCS(t)
+}
+
+func startGCS(t testing.TB) *Server {
+	t.Helper()
+	program := goTool(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1")
 	port := freePort(t)
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	s := launch(t, &Server{

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -20,66 +19,62 @@ const (
 
 func userHome() string { return cmp.Or(os.Getenv(homeVariable), os.Getenv("HOME")) }
 
-// tool is a command with the user's own home.
-func tool(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(name, args...) //nolint:noctx // of a test
-	cmd.Env = append(os.Environ(), "HOME="+userHome())
-	return cmd
-}
-
-// goTool finds a program that is a Go module, or builds it into the user's cache.
-func goTool(t testing.TB, name, module string) string {
+// goTool finds a program that is a Go module in the user's cache, or builds it there.
+func goTool(t testing.TB, name, module, version string) string {
 	t.Helper()
-	gopath := strings.TrimSpace(string(must.Get(tool("go", "env", "GOPATH").Output())(t)))
-	cache := cacheDir(t)
-	if found := find(name, filepath.Join(gopath, "bin"), cache); found != "" {
-		return found
-	}
-	// Several packages' tests may build it at once: each into its own folder, then renamed.
-	own := must.Get(os.MkdirTemp(cache, "build"))(t)
-	defer os.RemoveAll(own)
-	cmd := tool("go", "install", module)
-	cmd.Dir = own
-	cmd.Env = append(cmd.Env, "GOBIN="+own, "GOFLAGS=", "CGO_ENABLED=0", "GOOS=", "GOARCH=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go install %s: %v\n%s", module, err, out)
-	}
-	must.Do(t, os.Rename(filepath.Join(own, name), filepath.Join(cache, name)))
-	return filepath.Join(cache, name)
+	return installed(t, name, version, name, func(dir string) *exec.Cmd {
+		cmd := exec.Command("go", "install", module+"@"+version) //nolint:noctx // of a test
+		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=", "CGO_ENABLED=0", "GOOS=", "GOARCH=")
+		return cmd
+	})
 }
 
-// nodeTool finds a program that is an npm package, or installs it into the user's cache.
-func nodeTool(t testing.TB, name, module string) string {
+// nodeTool finds a program of an npm package in the user's cache, or installs it there.
+func nodeTool(t testing.TB, name, module, version string) string {
 	t.Helper()
-	cache := cacheDir(t)
-	bin := filepath.Join("node_modules", ".bin")
-	if found := find(name, filepath.Join(cache, "node", bin)); found != "" {
-		return found
-	}
-	own := must.Get(os.MkdirTemp(cache, "build"))(t)
-	defer os.RemoveAll(own)
-	cmd := tool("npm", "install", "--no-audit", "--no-fund", "--prefix", own, module)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm install %s: %v\n%s", module, err, out)
-	}
-	if err := os.Rename(own, filepath.Join(cache, "node")); err != nil && find(name, filepath.Join(cache, "node", bin)) == "" {
-		t.Fatal(err)
-	}
-	return filepath.Join(cache, "node", bin, name)
-}
-
-// find looks for a program on PATH and then in folders; "" where it is not.
-func find(name string, folders ...string) string {
-	if path, err := exec.LookPath(name); err == nil {
-		return path
-	}
-	for _, folder := range folders {
-		path := filepath.Join(folder, name)
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			return path
+	for _, needed := range []string{"npm", "node"} {
+		if _, err := exec.LookPath(needed); err != nil {
+			t.Skipf("%s is not on PATH, and %s, which this test needs, is a Node program: install Node to run the test", needed, module)
 		}
 	}
-	return ""
+	return installed(t, module, version, filepath.Join("node_modules", ".bin", name), func(dir string) *exec.Cmd {
+		cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--prefix", dir, module+"@"+version) //nolint:noctx // of a test
+		cmd.Env = os.Environ()
+		return cmd
+	})
+}
+
+// installed is the path of a program below a folder of its name and version in the cache.
+// Where it is not there, the command that install returns puts it into the folder it is given.
+func installed(t testing.TB, name, version, program string, install func(dir string) *exec.Cmd) string {
+	t.Helper()
+	cache := cacheDir(t)
+	folder := filepath.Join(cache, name+"@"+version)
+	path := filepath.Join(folder, program)
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	// The tests of several packages begin at once: one of them installs, the others wait.
+	lock := must.Get(os.Create(folder + ".lock"))(t)
+	defer lock.Close()
+	must.Do(t, lockFile(lock))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	own := must.Get(os.MkdirTemp(cache, "build"))(t)
+	defer os.RemoveAll(own)
+	cmd := install(own)
+	cmd.Dir = own
+	cmd.Env = append(cmd.Env, "HOME="+userHome())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	if err := os.Rename(own, folder); err != nil {
+		if _, missing := os.Stat(path); missing != nil { // else another was faster, where there are no locks
+			t.Fatal(err)
+		}
+	}
+	return path
 }
 
 // cacheDir is where programs for tests are kept.

@@ -13,18 +13,39 @@ import (
 // S3 starts versitygw over a folder, and sets the environment to credentials that it takes.
 func S3(t testing.TB) *Server {
 	t.Helper()
-	program := goTool(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw@v1.8.0")
-	alone(t)
-	const access, secret = "UFSTESTACCESSKEY0001", "ufs-test/secret+key=0123456789abcdefghij"
-	t.Setenv("AWS_ACCESS_KEY_ID", access)
-	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+	setenv(t, alone(t), s3Credentials())
+	return startS3(t)
+}
 
+// S3Apart starts versitygw and leaves the environment of the tests as it is, so that the
+// test may be parallel to others. The second result is the environment for a process that
+// works with the server.
+func S3Apart(t testing.TB) (*Server, []string) {
+	t.Helper()
+	environ := os.Environ()
+	for _, variables := range []map[string]string{alone(t), s3Credentials()} {
+		for name, value := range variables {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return startS3(t), environ
+}
+
+const s3Access, s3Secret = "UFSTESTACCESSKEY0001", "ufs-test/secret+key=0123456789abcdefghij"
+
+func s3Credentials() map[string]string {
+	return map[string]string{"AWS_ACCESS_KEY_ID": s3Access, "AWS_SECRET_ACCESS_KEY": s3Secret}
+}
+
+func startS3(t testing.TB) *Server {
+	t.Helper()
+	program := goTool(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
 	root := t.TempDir()
 	bucket := filepath.Join(root, "lake")
 	must.Do(t, os.Mkdir(bucket, 0o755))
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	return launch(t, &Server{
-		Scheme: "s3", Bucket: "lake", Endpoint: "http://" + address, Dir: bucket, Secrets: []string{secret},
+		Scheme: "s3", Bucket: "lake", Endpoint: "http://" + address, Dir: bucket, Secrets: []string{s3Secret},
 		put: func(key string, content []byte) {
 			path := filepath.Join(bucket, filepath.FromSlash(key))
 			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -35,7 +56,7 @@ func S3(t testing.TB) *Server {
 		},
 		query: "endpoint=%s&region=us-east-1&use_path_style=true",
 		command: func() *exec.Cmd {
-			return exec.Command(program, "--access", access, "--secret", secret, "--port", address, "--quiet", "posix", root) //nolint:noctx // Stop ends it
+			return exec.Command(program, "--access", s3Access, "--secret", s3Secret, "--port", address, "--quiet", "posix", root) //nolint:noctx // Stop ends it
 		},
 	})
 }

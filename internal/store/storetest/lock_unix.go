@@ -1,0 +1,18 @@
+//go:build unix
+
+package storetest
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile waits until no other process has the lock; closing the file gives it back.
+func lockFile(f *os.File) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != unix.EINTR { //nolint:errorlint // of a system call
+			return err
+		}
+	}
+}
