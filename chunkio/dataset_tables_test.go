@@ -240,3 +240,39 @@ func TestBareObjectsOfATable(t *testing.T) {
 		}
 	}
 }
+
+// Partition values of a table decide in conditions also where they are null; a live file that
+// is gone is left out, with its name, only where bad files are; and Apply writes the live files
+// to a folder, from disk and from a store.
+func TestDeltaTablePruningAndApply(t *testing.T) {
+	s := storetest.S3(t)
+	root := filepath.Join(s.Dir, "t")
+	plantDelta(t, root)
+	for _, in := range []string{root, s.URL("t/")} {
+		for condition, rows := range map[string]int{"day is null": 103, "day is not null": 202, "day = 2 or day is null": 205, "not (day = 1)": 102} {
+			_, got := collectFrom(t, Options{Where: condition, Missing: stream.MissingKeep}, in)
+			if len(got.rows) != rows {
+				t.Errorf("%s of %s: %d rows, want %d", condition, in, len(got.rows), rows)
+			}
+		}
+		out := filepath.Join(t.TempDir(), "out")
+		report, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"x"}})
+		formattest.Must(t, err)
+		_, got := collectFrom(t, Options{Columns: []string{"x"}}, out)
+		_, want := collectFrom(t, Options{Columns: []string{"x"}}, in)
+		if d := diff(got, want); d != "" || report.Files != 3 {
+			t.Errorf("%s applied to %d files: %s", in, report.Files, d)
+		}
+	}
+	formattest.Must(t, os.Remove(filepath.Join(root, "day=2", "c.parquet")))
+	for _, in := range []string{root, s.URL("t/")} {
+		if _, err := Open(t.Context(), []string{in}, Options{}); !isData(err) || !strings.Contains(err.Error(), "vacuumed") {
+			t.Errorf("%s: %v", in, err)
+		}
+		ds, err := Open(t.Context(), []string{in}, Options{SkipBad: true})
+		formattest.Must(t, err)
+		if ds.Rows() != 203 || !strings.Contains(fmt.Sprint(ds.Warnings()), "c.parquet") {
+			t.Errorf("%s: %d rows, warnings %v", in, ds.Rows(), ds.Warnings())
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// However a pass over local and far files ends, early, cancelled or by an error, it ends at
+// once, its goroutines with it, and the next one delivers everything.
+func TestPassesEnd(t *testing.T) {
+	s, dir := newWebServer(t, true), t.TempDir()
+	keys, content := lakeFiles(t, ".parquet")
+	inputs, local := make([]string, len(keys)), make([]string, len(keys))
+	for i, key := range keys {
+		name := filepath.Join("day="+string(rune('1'+i)), "part.parquet")
+		put(t, dir, name, content[key])
+		local[i] = filepath.Join(dir, name)
+		s.put(name, content[key])
+		inputs[i] = s.URL + "/" + filepath.ToSlash(name)
+	}
+	inputs[1] = local[1]
+	opt := Options{Missing: stream.MissingKeep, Label: "label", Where: `site == "a" or rank > 100`, Columns: []string{"c*"}}
+	ds, err := Open(t.Context(), inputs, opt)
+	formattest.Must(t, err)
+	want, err := collect(ds, stream.Range{})
+	formattest.Must(t, err)
+	before := runtime.NumGoroutine()
+	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + 2<<20, 1 << 30} {
+		opt := ds.opt
+		opt.Memory, opt.Threads = memory, 3
+		ds, err := ds.With(opt)
+		formattest.Must(t, err)
+		for chunks := range 40 {
+			ctx, cancel := context.WithCancel(t.Context())
+			seen := 0
+			for _, err = range ds.Chunks(ctx, stream.Range{}) {
+				if seen++; err != nil || seen > chunks && chunks%2 == 0 {
+					break
+				}
+				if seen > chunks {
+					cancel()
+				}
+			}
+			if chunks%2 == 1 && seen > chunks && !errors.Is(err, context.Canceled) || chunks%2 == 0 && err != nil {
+				t.Fatalf("%d bytes, %d chunks: %v", memory, chunks, err)
+			}
+			cancel()
+		}
+		s.put("day=3/part.parquet", content[keys[0]]) // replaced while the first are read
+		if _, err := collect(ds, stream.Range{}); !errors.Is(err, store.ErrChanged) {
+			t.Errorf("%d bytes, replaced: %v", memory, err)
+		}
+		s.put("day=3/part.parquet", content[keys[2]])
+		got, err := collect(ds, stream.Range{})
+		formattest.Must(t, err)
+		if d := diff(got, want); d != "" {
+			t.Errorf("%d bytes: %s", memory, d)
+		}
+	}
+	for begin := time.Now(); runtime.NumGoroutine() > before+20; time.Sleep(10 * time.Millisecond) { // idle connections come and go
+		if time.Since(begin) > 10*time.Second {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
