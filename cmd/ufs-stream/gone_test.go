@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,7 @@ func TestServerGone(t *testing.T) {
 	})
 	begin := func(said *strings.Builder, args ...string) *exec.Cmd {
 		cmd := ownProcess(t, args...)
-		cmd.Env = append(environ, asProgram+"=1", "TMPDIR="+temp)
+		cmd.Env = append(slices.Clone(environ), asProgram+"=1", "TMPDIR="+temp)
 		cmd.Stderr = said
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,8 @@ func TestServersStart(t *testing.T) {
 	Everywhere(t, func(t *testing.T, s *Server) {
 		t.Logf("%s: %s", s.Scheme, s.running.Path)
 		answer := func(endpoint string) (int, []byte) {
-			resp := must.Get(http.Get(endpoint + "/lake/none"))(t) //nolint:noctx // of a test
+			resp, err := http.Get(endpoint + "/lake/none") //nolint:noctx // of a test
+			must.Do(t, err)
 			defer resp.Body.Close()
 			return resp.StatusCode, must.Get(io.ReadAll(resp.Body))(t)
 		}
