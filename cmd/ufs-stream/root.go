@@ -105,7 +105,8 @@ func shownArgs(args []string) (shown []string, hidden bool) {
 		switch {
 		case secretive(arg):
 			arg = place.Name(arg)
-		case isFlag && secretive(value): // --stats=URL, --selection NAME=URL
+		// --stats=URL, --selection NAME=URL; an endpoint in the query of a bucket's URL is neither.
+		case isFlag && !strings.Contains(flag, "://") && secretive(value):
 			arg = flag + "=" + place.Name(value)
 		}
 		shown = append(shown, arg)
@@ -116,7 +117,7 @@ func shownArgs(args []string) (shown []string, hidden bool) {
 // secretive reports whether arg is a URL whose query may be secret; those of buckets hold
 // no credentials.
 func secretive(arg string) bool {
-	return place.IsURL(arg) && strings.HasPrefix(arg, "http") // tables, delta+URL, cannot lie there
+	return place.IsURL(arg) && strings.HasPrefix(arg, "http") // tables, delta://URL, cannot lie there
 }
 
 // plural is "1 file", "2 files".

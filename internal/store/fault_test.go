@@ -206,3 +206,14 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 var _ io.Writer = writerFunc(nil)
+
+// A server that does not speak TLS will not learn it: asking again is no use.
+func TestServerWithoutTLS(t *testing.T) {
+	s := storetest.S3(t)
+	var meter stream.Meter
+	l := at(t, "s3://lake/key?region=r&endpoint="+strings.Replace(s.Endpoint, "http://", "https://", 1))
+	_, err := client(&meter).Stat(t.Context(), l)
+	if err == nil || !strings.Contains(err.Error(), "does not speak TLS") || !strings.Contains(err.Error(), "http://") || meter.Retries.Load() > 0 {
+		t.Errorf("%v, after %d retries", err, meter.Retries.Load())
+	}
+}
