@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -115,6 +116,10 @@ func (p *condParser) tokenOf(n syntax) token {
 // fault is a *stream.UsageError about a place, counted in characters from 0.
 func (p *condParser) fault(at int, format string, args ...any) error {
 	const shown = 16
+	what := fmt.Sprintf(format, args...)
+	if begin := p.bareDate(at); begin >= 0 {
+		at, what = begin, "a date wants quotes"
+	}
 	place := "at the end"
 	if at < len(p.runes) {
 		rest := p.runes[at:]
@@ -128,7 +133,7 @@ func (p *condParser) fault(at int, format string, args ...any) error {
 			place += fmt.Sprintf(" after %q", string(p.runes[from:at]))
 		}
 	}
-	return stream.Usagef("{where}: %s: %s; %s", fmt.Sprintf(format, args...), place, example)
+	return stream.Usagef("{where}: %s: %s; %s", what, place, example)
 }
 
 // faultAt is fault at a node.
@@ -403,6 +408,21 @@ func (p *condParser) constant(n syntax) (constant, error) {
 	}
 	return constant{}, p.fault(t.at, "a constant is expected here")
 }
+
+// bareDate is where a date without quotes that covers a place begins, or -1. A fault in it
+// would be about arithmetic or the syntax of numbers, which its author did not mean.
+func (p *condParser) bareDate(at int) int {
+	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
+		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])
+		if from <= at && at < to {
+			return from
+		}
+	}
+	return -1
+}
+
+// unquotedDate is a day, and a time behind it.
+var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
 
 // parseNumber reads a decimal, or an integer to base 2, 8 or 16, exactly.
 func parseNumber(s string) (*big.Rat, error) {
