@@ -43,10 +43,13 @@ func newRoot(c *cli) *cobra.Command {
 		Short: "Select features from data too big for memory",
 		Long: `ufs-stream reads Parquet or Arrow files once, keeps small statistics that add up
 over files, shards and machines, and selects the features that explain the rest.
+The files may lie on disk or in object stores (s3://, gs://, azblob://, https://), in
+folders of partitions (day=2026-01-31) or Delta tables.
 
   ufs-stream demo                                  see it work, needs nothing
   ufs-stream select data/*.parquet -k 50           the main job
   ufs-stream plan data/*.parquet -k 50             what that would cost
+  ufs-stream select s3://bucket/events -k 50 --where "day >= '2026-01-01'"
   ufs-stream select data -k 50 -o sel.json && ufs-stream apply data --selection sel.json -o small.parquet`,
 	}
 	program.Group(root, "verb")
