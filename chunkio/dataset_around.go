@@ -53,9 +53,9 @@ func rootOnDisk(root, kind string) bool {
 
 // tableOnDisk is tableAround of a folder on disk.
 func tableOnDisk(folder string) *tableError {
-	at, err := filepath.Abs(folder)
-	if err != nil {
-		return nil
+	at := folder
+	if abs, err := filepath.Abs(folder); err == nil {
+		at = abs
 	}
 	kind, root := tableAround(filepath.ToSlash(at), rootOnDisk)
 	if kind == "" {

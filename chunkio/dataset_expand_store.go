@@ -154,7 +154,9 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		files.addObject(o)
 		return files, nil
 	}
-	return nil, stream.Dataf(loc.Name(), "no object matches")
+	e := stream.Dataf(loc.Name(), "no object matches")
+	e.Remedy = stream.Textf("check the bucket and the pattern: * does not stand for a slash, ** does")
+	return nil, e
 }
 
 // matchKey matches as a shell does: a wildcard does not stand for a dot in front.
