@@ -19,13 +19,14 @@ type access struct {
 	client *store.Client
 	footer atomic.Int64 // bytes of the footer of the object opened last: others are much alike
 	tails  tailCache
-
-	logs   map[string]bool // folders of keys that were looked for: the logs of tables
-	warned map[string]bool // tables
+	looked map[string]bool // folders in stores where a table was looked for
 }
 
 func newAccess(opt Options) *access {
-	return &access{opt: opt, logs: map[string]bool{}, warned: map[string]bool{}, tails: tailCache{most: min(tailsMost, opt.Memory/8)}, client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter})}
+	return &access{
+		opt: opt, looked: map[string]bool{}, tails: tailCache{most: min(tailsMost, opt.Memory/8)},
+		client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter}),
+	}
 }
 
 // opener opens one file, and returns its bytes too. A catalog opens its files with it

@@ -149,7 +149,7 @@ func expandPath(arg string) ([]string, error) {
 		return nil, err
 	}
 	if scheme, _, ok := strings.Cut(arg, "://"); ok && !strings.ContainsAny(scheme, `/\`) {
-		return nil, stream.Usagef("%s: unknown kind of URL%s; known are s3://, gs://, azblob://, https:// and file://", arg,
+		return nil, stream.Usagef("%s: unknown kind of URL%s; known are s3://, gs://, azblob://, https:// and file://, and delta:// before the folder of a table", arg,
 			suggest.DidYouMean(scheme, []string{"s3", "gs", "azblob", "https", "file", "delta"}))
 	}
 	info, err := os.Stat(arg)
@@ -208,8 +208,8 @@ func glob(pattern string) ([]string, error) {
 // walk returns the data files below a directory. Names that begin with _ or . are
 // left out: writers keep their markers and unfinished files under such names.
 func walk(root string) ([]string, error) {
-	if table := tableAround(root); table != "" {
-		return nil, partOfTable(root, table)
+	if table := tableOnDisk(root); table != nil && table.folder != root {
+		return nil, table.part(root)
 	}
 	var files []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -219,10 +219,12 @@ func walk(root string) ([]string, error) {
 		case path == root:
 			return nil
 		case skipName(entry.Name()):
-			if rel, err := filepath.Rel(root, path); err == nil && entry.IsDir() {
-				if kind, at := tableAt(filepath.ToSlash(rel) + "/"); kind != "" {
+			if rel, err := filepath.Rel(root, path); err == nil {
+				if kind, at := tableAt(filepath.ToSlash(rel) + slashOf(entry)); kind != "" {
 					return &tableError{kind, root, at}
 				}
+			}
+			if entry.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
@@ -246,6 +248,14 @@ func walk(root string) ([]string, error) {
 		return nil, stream.Dataf(root, "no data files in this directory (%s)", strings.Join(dataEndings, ", "))
 	}
 	return files, nil
+}
+
+// slashOf ends the paths of folders.
+func slashOf(e fs.DirEntry) string {
+	if e.IsDir() {
+		return "/"
+	}
+	return ""
 }
 
 func skipName(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }

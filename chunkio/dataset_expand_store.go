@@ -36,7 +36,9 @@ func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
 	case err == nil:
 		l := new(fileList)
 		l.addObject(o)
-		a.warnBareObjects(ctx, l, loc.WithKey(folderOf(loc.Key)), true)
+		if loc.Scheme != "https" && loc.Scheme != "http" {
+			l.warnings = a.bareObject(ctx, loc)
+		}
 		return l, nil
 	case errors.Is(err, store.ErrNotExist) && loc.Scheme != "https" && loc.Scheme != "http":
 		list, folderErr := a.walkStore(ctx, loc.WithKey(loc.Key+"/"))
@@ -68,8 +70,11 @@ var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEnding
 
 // walkStore is walk for the keys below a prefix.
 func (a *access) walkStore(ctx context.Context, loc store.Location) (*fileList, error) {
-	if table := a.tableAroundKey(ctx, loc, false); table != "" {
-		return nil, partOfTable(loc.Name(), table)
+	// Only folders of these names can be parts of tables: others cost no request.
+	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
+		if table := a.tableInStore(ctx, loc); table != nil && table.folder != loc.Name() {
+			return nil, table.part(loc.Name())
+		}
 	}
 	list := new(fileList)
 	for o, err := range a.client.List(ctx, loc) {
@@ -103,14 +108,14 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		return nil, stream.Usagef("%s: malformed glob", loc.Name())
 	}
 	explicit := skipName(path.Base(pattern))
-	var table *tableError
+	roots := map[string]string{} // of tables below the prefix, to their kinds
 	files, below := new(fileList), new(fileList)
 	for o, err := range a.client.List(ctx, loc.WithKey(prefix)) {
 		if err != nil {
 			return nil, err
 		}
-		if kind, root := tableAt(strings.TrimPrefix(o.Key, prefix)); kind != "" && table == nil {
-			table = &tableError{kind, loc.WithKey(prefix).Name(), root}
+		if kind, root := tableAt(strings.TrimPrefix(o.Key, prefix)); kind != "" {
+			roots[root] = kind
 		}
 		switch {
 		case strings.HasSuffix(o.Key, "/"): // a marker of a folder
@@ -124,29 +129,34 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 			}
 		}
 	}
+	taken := files
+	if files.count == 0 {
+		taken = below
+	}
+	table := tableOver(taken, loc.WithKey(prefix), roots)
+	if table == nil && taken.count > 0 { // one that begins above the prefix
+		table = a.tableInStore(ctx, loc.WithKey(prefix))
+	}
 	switch {
 	case files.count > 0:
 		if table != nil {
 			files.warnings = append(files.warnings, table.warning())
-		} else {
-			a.warnBareObjects(ctx, files, loc.WithKey(prefix), false)
 		}
 		return files, nil
-	case below.count > 0 && table != nil && table.kind == deltaTable && table.root == "":
-		return nil, partOfTable(loc.Name(), table.folder) // the pattern chose folders of it
+	case below.count > 0 && table != nil && table.root == "":
+		return nil, table.part(loc.Name())
 	case below.count > 0 && table != nil:
 		return nil, table
 	case below.count > 0:
-		if table := a.tableAroundKey(ctx, loc.WithKey(prefix), false); table != "" {
-			return nil, partOfTable(loc.Name(), table)
-		}
 		return below, nil
 	}
 	if o, err := a.client.Stat(ctx, loc); err == nil { // an object of just this name
 		files.addObject(o)
 		return files, nil
 	}
-	return nil, stream.Dataf(loc.Name(), "no object matches")
+	e := stream.Dataf(loc.Name(), "no object matches")
+	e.Remedy = stream.Textf("check the bucket and the pattern: * does not stand for a slash, ** does")
+	return nil, e
 }
 
 // matchKey matches as a shell does: a wildcard does not stand for a dot in front.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -25,8 +26,15 @@ import (
 // deltaScheme before the path or URL of a folder means the Delta table there.
 const deltaScheme = "delta://"
 
-// deltaLog is the folder of a Delta table that makes it one.
-const deltaLog = "_delta_log"
+// What lies in a folder and makes it a table: of a Delta table, of an Iceberg table whose files
+// are in its folder data, and of a Hudi table. Hudi's own folders of partitions have a mark.
+const (
+	deltaLog    = "_delta_log"
+	icebergLog  = "metadata"
+	icebergData = "data"
+	hudiLog     = ".hoodie"
+	hudiMark    = ".hoodie_partition_metadata"
+)
 
 // format of a table.
 const (
@@ -43,14 +51,17 @@ func tableAt(rel string) (kind, root string) {
 		switch {
 		case p == deltaLog:
 			kind = deltaTable
-		case p == ".hoodie":
+		case p == hudiLog:
 			kind = hudiTable
-		case p == "metadata" && i == len(parts)-2 && strings.HasSuffix(parts[i+1], ".metadata.json"):
+		case p == icebergLog && i == len(parts)-2 && strings.HasSuffix(parts[i+1], ".metadata.json"):
 			kind = icebergTable
 		default:
 			continue
 		}
 		return kind, strings.Join(parts[:i], "/")
+	}
+	if last := len(parts) - 1; parts[last] == hudiMark {
+		return hudiTable, strings.Join(parts[:last], "/")
 	}
 	return "", ""
 }
@@ -64,14 +75,14 @@ func (e *tableError) Error() string { return e.refusal().Error() }
 
 // refusal says what to do about a table that is not read as one.
 func (e *tableError) refusal() *stream.DataError {
-	place := e.folder
+	at := e.folder
 	if e.root != "" {
-		place = strings.TrimRight(e.folder, "/") + "/" + e.root
+		at = place.Below(e.folder, filepath.FromSlash(e.root))
 	}
-	refused := stream.Dataf(place, "this is %s %s table, whose log says which files are live", article(e.kind), e.kind)
+	refused := stream.Dataf(at, "this is %s %s table, whose log says which files are live", article(e.kind), e.kind)
 	switch e.kind {
 	case deltaTable:
-		refused.Remedy = stream.Textf("read it by itself, delta://%s", place)
+		refused.Remedy = stream.Textf("read it by itself, delta://%s", at)
 	case icebergTable:
 		refused.Remedy = stream.Textf("list its live files (SELECT file_path FROM TABLE.files in Spark, iceberg_metadata in DuckDB) and read them as @list.txt")
 	case hudiTable:
@@ -84,85 +95,6 @@ func (e *tableError) refusal() *stream.DataError {
 func (e *tableError) warning() stream.Text {
 	refused := e.refusal()
 	return stream.Textf("files of the %s table %s are read as they lie, without its log: deleted rows may be among them", e.kind, refused.Path)
-}
-
-// tableAround is the Delta table that a folder of partitions (key=value) lies in; "" for none.
-func tableAround(folder string) string {
-	at, err := filepath.Abs(folder)
-	for err == nil && strings.Contains(filepath.Base(at), "=") {
-		at = filepath.Dir(at)
-		if info, err := os.Stat(filepath.Join(at, deltaLog)); err == nil && info.IsDir() {
-			return at
-		}
-	}
-	return ""
-}
-
-// partOfTable refuses a folder that lies in a Delta table.
-func partOfTable(folder, table string) error {
-	e := stream.Dataf(folder, "this folder is a part of the Delta table %s, whose log says which files are live", table)
-	e.Remedy = stream.Textf("read the table, and choose the part with {where}")
-	return e
-}
-
-// folderOf is the folder of a key, with the slash behind it; empty for the bucket.
-func folderOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1] }
-
-// tableAroundKey is tableAround for a folder of keys, which ends with a slash; itself says
-// whether the folder may be the table too. What cannot be listed is no table.
-func (a *access) tableAroundKey(ctx context.Context, folder store.Location, itself bool) string {
-	for at := folder.Key; ; itself = true {
-		if itself {
-			log := folder.WithKey(at + deltaLog + "/")
-			found, known := a.logs[log.String()]
-			if !known {
-				for _, err := range a.client.List(ctx, log) {
-					found = err == nil
-					break
-				}
-				a.logs[log.String()] = found
-			}
-			if found {
-				return folder.WithKey(at).Name()
-			}
-		}
-		if !strings.Contains(path.Base(at), "=") {
-			return ""
-		}
-		at = folderOf(strings.TrimSuffix(at, "/"))
-	}
-}
-
-// warnBareObjects warns where the objects of a list lie in a Delta table around a folder.
-func (a *access) warnBareObjects(ctx context.Context, l *fileList, folder store.Location, itself bool) {
-	if table := a.tableAroundKey(ctx, folder, itself); table != "" {
-		warning := (&tableError{deltaTable, table, ""}).warning()
-		if !a.warned[table] {
-			l.warnings = append(l.warnings, warning)
-		}
-		a.warned[table] = true
-	}
-}
-
-// bareFiles warns of files that belong to Delta tables.
-func bareFiles(paths []string) (warnings []stream.Text) {
-	seen := map[string]bool{}
-	for _, p := range paths {
-		folder := filepath.Dir(p)
-		if seen[folder] {
-			continue
-		}
-		seen[folder] = true
-		table := tableAround(folder)
-		if info, err := os.Stat(filepath.Join(folder, deltaLog)); err == nil && info.IsDir() {
-			table = folder
-		}
-		if table != "" && !seen[table+"/"] {
-			seen[table+"/"] = true
-			warnings = append(warnings, (&tableError{deltaTable, table, ""}).warning())
-		}
-	}
-	return warnings
 }
 
 func article(kind string) string {
@@ -225,15 +157,15 @@ func (f localFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.En
 
 // ReadFile implements delta.Folder.
 func (f localFolder) ReadFile(_ context.Context, name string, limit int64) ([]byte, error) {
-	place := filepath.Join(string(f), filepath.FromSlash(name))
-	info, err := os.Stat(place)
+	at := filepath.Join(string(f), filepath.FromSlash(name))
+	info, err := os.Stat(at)
 	if err != nil {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, &stream.MemoryError{What: "reading " + place, Need: info.Size(), Limit: limit}
+		return nil, &stream.MemoryError{What: "reading " + at, Need: info.Size(), Limit: limit}
 	}
-	return os.ReadFile(place)
+	return os.ReadFile(at)
 }
 
 // Open implements delta.Folder.

@@ -163,6 +163,9 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	put(t, s.Dir, "iceberg/data/a.parquet", []byte("x"))
 	put(t, s.Dir, "iceberg/metadata/v1.metadata.json", []byte("{}"))
 	put(t, s.Dir, "hudi/a.parquet", []byte("x"))
+	put(t, s.Dir, "iceberg/data/p=1/a.parquet", []byte("x"))
+	put(t, s.Dir, "hudi/2026/a.parquet", []byte("x"))
+	put(t, s.Dir, "hudi/2026/.hoodie_partition_metadata", []byte("x"))
 	put(t, s.Dir, "hudi/.hoodie/hoodie.properties", []byte("x"))
 	version := int64(9)
 	for _, c := range []struct {
@@ -178,6 +181,16 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 		{[]string{s.URL("iceberg/")}, Options{}, []string{"an Iceberg table"}},
 		{[]string{s.URL("hudi/")}, Options{}, []string{"a Hudi table"}},
 		{[]string{s.URL("")}, Options{}, []string{"hudi", "a Hudi table"}},
+		{[]string{s.URL("table/day=1")}, Options{}, []string{"part of the Delta table", "lake/table/", "where"}},
+		{[]string{s.URL("table/day=1/")}, Options{}, []string{"part of the Delta table"}},
+		{[]string{s.URL("table/*")}, Options{}, []string{"part of the Delta table", "lake/table/"}},
+		{[]string{s.URL("tab*")}, Options{}, []string{"is a Delta table", "delta://s3://lake/table?"}},
+		{[]string{filepath.Join(s.Dir, "iceberg", "data")}, Options{}, []string{"part of the Iceberg table", "@list.txt"}},
+		{[]string{filepath.Join(s.Dir, "iceberg", "data", "p=1")}, Options{}, []string{"part of the Iceberg table"}},
+		{[]string{s.URL("iceberg/data/")}, Options{}, []string{"part of the Iceberg table", "@list.txt"}},
+		{[]string{s.URL("iceberg/data/p=1")}, Options{}, []string{"part of the Iceberg table"}},
+		{[]string{filepath.Join(s.Dir, "hudi", "2026")}, Options{}, []string{"a Hudi table"}},
+		{[]string{s.URL("hudi/2026")}, Options{}, []string{"a Hudi table"}},
 		{[]string{root}, Options{TableVersion: &version}, []string{"no version 9", "0 to 3"}},
 		{[]string{filepath.Join(root, "day=1", "a.parquet")}, Options{TableVersion: &version}, []string{"version", "Delta tables"}},
 		{[]string{"delta://" + filepath.Join(s.Dir, "iceberg")}, Options{}, []string{"_delta_log"}},
@@ -190,10 +203,22 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 		}
 	}
 	// Named one by one they are read, with a word.
-	for _, input := range []string{filepath.Join(root, "day=1", "b.parquet"), filepath.Join(root, "day=*", "*.parquet"), s.URL("table/**/*.parquet")} {
+	for _, input := range []string{filepath.Join(root, "day=1", "b.parquet"), filepath.Join(root, "day=*", "*.parquet"), s.URL("table/**/*.parquet"),
+		s.URL("table/day=1/b.parquet"), s.URL("table/day=*/b.parquet")} {
 		ds, err := Open(t.Context(), []string{input}, Options{})
 		formattest.Must(t, err)
 		if w := fmt.Sprint(ds.Warnings()); !strings.Contains(w, "without its log") {
+			t.Errorf("%s: warnings %s", input, w)
+		}
+	}
+	// A table beside what is read is none of its business.
+	plain, err := os.ReadFile(filepath.Join(root, "day=1", "a.parquet"))
+	formattest.Must(t, err)
+	put(t, s.Dir, "plain/a.parquet", plain)
+	for _, input := range []string{s.URL("plain*"), s.URL("pl*/*.parquet"), s.URL("plain/a.parquet"), filepath.Join(s.Dir, "plain")} {
+		ds, err := Open(t.Context(), []string{input}, Options{})
+		formattest.Must(t, err)
+		if w := fmt.Sprint(ds.Warnings()); strings.Contains(w, "table") {
 			t.Errorf("%s: warnings %s", input, w)
 		}
 	}

@@ -30,7 +30,11 @@ func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterC
 		}
 		names = append(names, l.Name)
 	}
-	return filterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, suggest.DidYouMean(name, names))
+	hint := suggest.DidYouMean(name, names)
+	if hint == "" && len(keys) > 0 {
+		hint = "; the keys of its partitions are " + strings.Join(keys, ", ")
+	}
+	return filterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, hint)
 }
 
 // kindOf is what conditions must know of a leaf.

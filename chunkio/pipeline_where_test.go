@@ -286,7 +286,7 @@ func TestKeysLeaveFilesOut(t *testing.T) {
 		`hour > "x"`:    "a partition key of numbers",
 		`hours > 3`:     "did you mean hour?",
 		`a = "x"`:       "is no number",
-		`col("a b") =1`: "no column is named a b",
+		`col("a b") =1`: "no column is named a b; the keys of its partitions are ",
 		`a`:             "only a boolean column",
 	} {
 		if _, err := openPaths(context.Background(), paths, disk.open, Options{Where: where}); !isUsage(err) || !strings.Contains(err.Error(), words) {

@@ -24,7 +24,7 @@ func newApply(c *cli) *cobra.Command {
 columns behind them, as Parquet with zstd. Types and values stay as they are. Where the
 input is a directory, OUT is one too and keeps its file layout; it appears whole or not
 at all. OUT may lie in an object store: the files of a folder appear there one by one, an
-empty _SUCCESS last, and are deleted again if the run fails.
+empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in select.
 
   ufs-stream apply data --selection sel.json --also id,class -o small`,
 		Args: program.AtLeastOne("INPUT"),

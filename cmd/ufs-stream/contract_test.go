@@ -29,6 +29,29 @@ func TestMissingSelection(t *testing.T) {
 	}
 }
 
+// TestHelpTellsOfLakes: every verb with INPUT says which places it may be in, or where that is
+// said, and how a part of a table is chosen.
+func TestHelpTellsOfLakes(t *testing.T) {
+	for _, verb := range []string{"select", "inspect", "plan", "scan", "apply", "eval"} {
+		help := must(t, verb, "--help")
+		for _, want := range []string{"--where", "--version", "--as-of", "--anonymous"} {
+			if !strings.Contains(help, want) {
+				t.Errorf("%s --help lacks %s", verb, want)
+			}
+		}
+		if verb != "select" && !strings.Contains(help, "INPUT is as in select") || strings.Contains(help, "(default -1)") {
+			t.Error(help)
+		}
+	}
+	for _, help := range []string{must(t, "--help"), must(t, "select", "--help")} {
+		for _, want := range []string{"s3://", "gs://", "azblob://", "https://", "Delta table"} {
+			if !strings.Contains(help, want) {
+				t.Errorf("%q is missing in %s", want, help)
+			}
+		}
+	}
+}
+
 // TestInputIsNotReplaced: no output replaces a file that it is made from.
 func TestInputIsNotReplaced(t *testing.T) {
 	dir, in := plant(t, 300, 1)

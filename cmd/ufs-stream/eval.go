@@ -40,7 +40,7 @@ selections are compared by Welch's t-test.
 
 What the selection leaves unexplained (reconstruction error) and how alike its features
 are (redundancy) come along. Without --label there is only that, and stability: how far
-selections from random samples of half as many rows agree.
+selections from random samples of half as many rows agree. INPUT is as in select.
 
   ufs-stream eval data --selection sel.json --label class
   ufs-stream eval data --selection sel.json --label class -k 10,20,50 --format csv

@@ -50,6 +50,7 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 func (f *requestFlags) lake(fs *pflag.FlagSet) {
 	f.version = -1
 	fs.Int64Var(&f.version, "version", -1, "version `N` of the Delta table (default: the newest)")
+	fs.Lookup("version").DefValue = "0" // which help does not show
 	fs.Var((*moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
 	f.stores(fs)
 }

@@ -27,7 +27,7 @@ func newInspect(c *cli) *cobra.Command {
 		Long: `Show rows, row groups and bytes of the input, and for each column its type, its
 nulls as the metadata tells them, and whether it is used as a feature, and if not why.
 Reads footers only; with --scan it reads the features too and adds missing values by
-kind and the range. Shows statistics files (FILE.ufs) as well.`,
+kind and the range. Shows statistics files (FILE.ufs) as well. INPUT is as in select.`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.inspect(cmd, args, &o, scan) },
 	}

@@ -18,7 +18,7 @@ func newPlan(c *cli) *cobra.Command {
 		Short: "Say what select would do and cost; reads footers only",
 		Long: `Say what select with the same flags would do: method, features, passes over the
 data, bytes read, peak memory by part, and the smallest --memory-limit that works.
-Reads footers only.`,
+Reads footers only. INPUT is as in select.`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.plan(cmd, args, &o) },
 	}

@@ -43,10 +43,13 @@ func newRoot(c *cli) *cobra.Command {
 		Short: "Select features from data too big for memory",
 		Long: `ufs-stream reads Parquet or Arrow files once, keeps small statistics that add up
 over files, shards and machines, and selects the features that explain the rest.
+The files may lie on disk or in object stores (s3://, gs://, azblob://, https://), in
+folders of partitions (day=2026-01-31) or Delta tables.
 
   ufs-stream demo                                  see it work, needs nothing
   ufs-stream select data/*.parquet -k 50           the main job
   ufs-stream plan data/*.parquet -k 50             what that would cost
+  ufs-stream select s3://bucket/events -k 50 --where "day >= '2026-01-01'"
   ufs-stream select data -k 50 -o sel.json && ufs-stream apply data --selection sel.json -o small.parquet`,
 	}
 	program.Group(root, "verb")
@@ -105,7 +108,8 @@ func shownArgs(args []string) (shown []string, hidden bool) {
 		switch {
 		case secretive(arg):
 			arg = place.Name(arg)
-		case isFlag && secretive(value): // --stats=URL, --selection NAME=URL
+		// --stats=URL, --selection NAME=URL; an endpoint in the query of a bucket's URL is neither.
+		case isFlag && !strings.Contains(flag, "://") && secretive(value):
 			arg = flag + "=" + place.Name(value)
 		}
 		shown = append(shown, arg)
@@ -116,7 +120,7 @@ func shownArgs(args []string) (shown []string, hidden bool) {
 // secretive reports whether arg is a URL whose query may be secret; those of buckets hold
 // no credentials.
 func secretive(arg string) bool {
-	return place.IsURL(arg) && strings.HasPrefix(arg, "http") // tables, delta+URL, cannot lie there
+	return place.IsURL(arg) && strings.HasPrefix(arg, "http") // tables, delta://URL, cannot lie there
 }
 
 // plural is "1 file", "2 files".

@@ -20,12 +20,13 @@ func newScan(c *cli) *cobra.Command {
 --method and -k of the greedy family. Parts can be scanned on many machines and added
 with merge; the selection is that of the whole. With --method of a graph method (sfufs,
 graphgreedy, …) the statistics of its anchor graph come along; parts then need one
-profile of the whole, which has the scaling and the anchors:
+profile of the whole, which has the scaling and the anchors. INPUT is as in select.
 
   ufs-stream scan data --profile-only --method sfufs -o profile.ufs
   ufs-stream scan data --profile profile.ufs --method sfufs --shard 1/8 -o 1.ufs
 
   ufs-stream scan data --shard 1/8 -o 1.ufs
+  ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
   ufs-stream select --stats all.ufs -k 50`,
 		Args: program.AtLeastOne("INPUT"),

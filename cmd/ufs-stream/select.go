@@ -40,9 +40,19 @@ func newSelect(c *cli) *cobra.Command {
 		Use:   "select INPUT… | --stats ALL.ufs",
 		Short: "Rank and select features: the main job",
 		Long: `Select the features that explain the rest best. INPUT is Parquet or Arrow IPC files,
-globs, directories (with key=value partitions), @list.txt, or - for an Arrow IPC stream.
+globs, directories (with key=value partitions), Delta tables (their folder, or delta://
+before it), @list.txt, or - for an Arrow IPC stream.
+
+INPUT may lie in object stores: s3://BUCKET/KEY, gs://, azblob://CONTAINER/KEY, with
+globs (quoted) and folders; https:// for single files. Credentials, endpoint and region
+are taken from where the stores' own tools find them (AWS_PROFILE, AWS_ENDPOINT_URL_S3,
+GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT, …), or in part from the URL:
+s3://bucket/key?region=eu-central-1&endpoint=https://minio.example.com. Never write a
+secret into a URL. Results (-o) go to such places as well.
 
   ufs-stream select data/*.parquet -k 50
+  ufs-stream select 's3://bucket/events/*.parquet' -k 50 -o s3://bucket/sel.json
+  ufs-stream select s3://bucket/table --as-of 2026-01-31 --where "site in ('a', 'b')"
   ufs-stream select data --label class --missing mean --variance 0.95 -o sel.json
   ufs-stream select --stats all.ufs -k 50 --format names
 

@@ -102,6 +102,10 @@ func TestResumeHidesSignatures(t *testing.T) {
 	if !hidden || !slices.Equal(shown, want) {
 		t.Errorf("%v, %q; want %q", hidden, shown, want)
 	}
+	endpoints := []string{"s3://b/k?endpoint=http://host:9&region=r", "delta://s3://b/t?endpoint=https://host"}
+	if shown, hidden := shownArgs(endpoints); hidden || !slices.Equal(shown, endpoints) {
+		t.Errorf("%v, %q, though an endpoint is no secret", hidden, shown)
+	}
 	if shown, hidden := shownArgs(args[3:]); hidden || !slices.Equal(shown, args[3:]) {
 		t.Errorf("%v, %q, though nothing is secret", hidden, shown)
 	}

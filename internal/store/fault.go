@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+	"net/http"
 	"net/url"
 	"regexp"
 
@@ -77,6 +78,8 @@ func network(outer, inner context.Context, err error) error {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return &final{faultf("use http:// for it", "the server does not speak TLS")}
 	case errors.As(err, &unknown) && unknown.IsNotFound:
 		return &final{faultf("check the address and the network", "the host %s is not known", unknown.Name)}
 	case errors.As(err, &noTLS):

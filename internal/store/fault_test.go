@@ -53,7 +53,7 @@ func TestThousandsOfReadsWithFaults(t *testing.T) {
 		}
 		wg.Wait()
 		requests, sent := p.Counts()
-		if requests[http.MethodGet] < reads+3*reads/103 || meter.Requests.Load() != reads+meter.Retries.Load() {
+		if requests[http.MethodGet] < reads+3*reads/103 || requests[http.MethodGet] != meter.Requests.Load() || meter.Requests.Load() != reads+meter.Retries.Load() {
 			t.Errorf("%d requests reached the store; counted %d, of them %d again", requests[http.MethodGet], meter.Requests.Load(), meter.Retries.Load())
 		}
 		if retries := meter.Retries.Load(); retries < reads/50 || retries > reads/20 {
@@ -220,3 +220,14 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 var _ io.Writer = writerFunc(nil)
+
+// A server that does not speak TLS will not learn it: asking again is no use.
+func TestServerWithoutTLS(t *testing.T) {
+	s := storetest.S3(t)
+	var meter stream.Meter
+	l := at(t, "s3://lake/key?region=r&endpoint="+strings.Replace(s.Endpoint, "http://", "https://", 1))
+	_, err := client(&meter).Stat(t.Context(), l)
+	if err == nil || !strings.Contains(err.Error(), "does not speak TLS") || !strings.Contains(err.Error(), "http://") || meter.Retries.Load() > 0 {
+		t.Errorf("%v, after %d retries", err, meter.Retries.Load())
+	}
+}

@@ -84,6 +84,9 @@ func (web) sign(context.Context, *http.Request, *section) error { return nil }
 func (web) explain(l Location, r *refusal) error {
 	switch r.status {
 	case http.StatusNotFound, http.StatusGone:
+		if strings.ContainsAny(l.Key, "*[{") {
+			return faultf("name each file, as in @list.txt: web servers cannot be listed, and globs match nothing there", "%w", ErrNotExist)
+		}
 		return faultf("check the address", "%w", ErrNotExist)
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		return faultf("check the address: its query may have expired; this program knows no names and passwords of web servers", "the server refuses access: %w", r)

@@ -140,10 +140,14 @@ func TestOddWebServers(t *testing.T) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			return true
 		},
-		"no such object": func(w http.ResponseWriter, r *http.Request) bool { http.NotFound(w, r); return true },
+		"no such object":   func(w http.ResponseWriter, r *http.Request) bool { http.NotFound(w, r); return true },
+		"cannot be listed": func(w http.ResponseWriter, r *http.Request) bool { http.NotFound(w, r); return true },
 	} {
 		c := client(nil)
 		l := at(t, webServer(t, &content, &tag, change))
+		if want == "cannot be listed" {
+			l = l.WithKey("part-*.parquet")
+		}
 		o, err := c.Stat(t.Context(), l)
 		if err == nil {
 			err = c.Read(t.Context(), o, make([]byte, 100), 100)

@@ -106,10 +106,14 @@ func (s *s3) sign(ctx context.Context, r *http.Request, body *section) error {
 	return nil
 }
 
-// noCredentials says where credentials were looked for.
+// noCredentials says where credentials were looked for, and what was wrong with those that
+// were found.
 func noCredentials(where string, err error) error {
-	return faultf("set them, or read public data without them: {anonymous}, or anonymous=true in the URL",
-		"no credentials of %s: %s", where, provided(err))
+	const remedy = "set them, or read public data without them: {anonymous}, or anonymous=true in the URL"
+	if strings.Contains(err.Error(), "no EC2 IMDS role found") { // AWS's way to say that there are none
+		return faultf(remedy, "no credentials of %s", where)
+	}
+	return faultf(remedy, "no credentials of %s: %s", where, provided(err))
 }
 
 func (s *s3) list(l Location, after string, most int) request {

@@ -160,6 +160,16 @@ func TestCredentialsMissing(t *testing.T) {
 			}
 		}
 	}
+	// What the SDKs say more is of use only where there are credentials with a fault.
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	must.Do(t, os.WriteFile(config, []byte("[profile x]\ncredential_process = /bin/echo aws_secret_access_key "+secretKey+"\n[profile y]\nregion = r\n"), 0o600))
+	for profile, want := range map[string]string{"x": "process output", "y": "instance)"} {
+		for _, err := range allErrors(t, at(t, "s3://lake/key?profile="+profile)) {
+			if text := err.Error(); strings.Contains(text, secretKey) || !strings.Contains(text, want) || strings.Contains(text, "IMDS") {
+				t.Errorf("%s: %s", profile, text)
+			}
+		}
+	}
 	for _, connection := range []string{secretKey, "AccountName=a;" + secretKey, "AccountKey=" + secretKey, "AccountName=" + secretKey + "/;AccountKey=x",
 		"BlobEndpoint=https://h/?sig=" + secretKey, "AccountName=a;AccountKey=" + secretKey, "AccountName=a;SharedAccessSignature=" + secretKey} {
 		t.Setenv("AZURE_STORAGE_CONNECTION_STRING", connection)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -15,8 +17,17 @@ type countingTransport struct {
 }
 
 func (t *countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	// net/http sends a request again by itself, on another connection, where an idle one
+	// turns out to be closed.
+	var sent atomic.Int64
+	trace := &httptrace.ClientTrace{WroteHeaders: func() {
+		if sent.Add(1) > 1 {
+			t.meter.Requests.Add(1)
+			t.meter.Retries.Add(1)
+		}
+	}}
 	t.meter.Requests.Add(1)
-	resp, err := t.RoundTripper.RoundTrip(r)
+	resp, err := t.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
 	if err == nil {
 		resp.Body = &countingBody{resp.Body, t.meter}
 	}

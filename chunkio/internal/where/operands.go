@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser/lexer"
@@ -114,6 +116,21 @@ func (p *condParser) constant(n syntax) (constant, error) {
 	}
 	return constant{}, p.fault(t.at, "a constant is expected here")
 }
+
+// bareDate is where a date without quotes that covers a place begins, or -1. A fault in it
+// would be about arithmetic or the syntax of numbers, which its author did not mean.
+func (p *condParser) bareDate(at int) int {
+	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
+		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])
+		if from <= at && at < to {
+			return from
+		}
+	}
+	return -1
+}
+
+// unquotedDate is a day, and a time behind it.
+var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
 
 // parseNumber reads a decimal, or an integer to base 2, 8 or 16, exactly.
 func parseNumber(s string) (*big.Rat, error) {

@@ -113,6 +113,10 @@ func (p *condParser) tokenOf(n syntax) token {
 // fault is a *stream.UsageError about a place, counted in characters from 0.
 func (p *condParser) fault(at int, format string, args ...any) error {
 	const shown = 16
+	what := fmt.Sprintf(format, args...)
+	if begin := p.bareDate(at); begin >= 0 {
+		at, what = begin, "a date wants quotes"
+	}
 	place := "at the end"
 	if at < len(p.runes) {
 		rest := p.runes[at:]
@@ -126,7 +130,7 @@ func (p *condParser) fault(at int, format string, args ...any) error {
 			place += fmt.Sprintf(" after %q", string(p.runes[from:at]))
 		}
 	}
-	return stream.Usagef("{where}: %s: %s; %s", fmt.Sprintf(format, args...), place, example)
+	return stream.Usagef("{where}: %s: %s; %s", what, place, example)
 }
 
 // faultAt is fault at a node.
