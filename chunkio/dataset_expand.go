@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -125,7 +126,11 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	if !ok {
 		return []string{arg}, nil
 	}
-	content, err := a.readSmall(ctx, list)
+	var content []byte
+	err := ReadWhole(ctx, list, FetchOptions{a.opt.Anonymous, a.opt.Meter}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
+		content, err = io.ReadAll(r)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

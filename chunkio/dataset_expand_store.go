@@ -1,17 +1,14 @@
 package chunkio
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -180,34 +177,4 @@ func matchFolder(pattern, key string) string {
 		}
 	}
 	return ""
-}
-
-// readSmall reads a small file whole, from a store or from disk: a list of inputs.
-func (a *access) readSmall(ctx context.Context, name string) ([]byte, error) {
-	const most = 64 << 20
-	if !store.IsURL(name) {
-		local, err := place.Local(name)
-		if err != nil {
-			return nil, err
-		}
-		content, err := os.ReadFile(local)
-		if err != nil {
-			return nil, stream.Dataf(name, "cannot read the input list: %w", withoutPath(err))
-		}
-		return content, nil
-	}
-	loc, err := store.Parse(name)
-	if err != nil {
-		return nil, err
-	}
-	o, err := a.client.Stat(ctx, loc)
-	if err != nil {
-		return nil, err
-	}
-	if o.Size > most {
-		return nil, stream.Dataf(loc.Name(), "a list of %d MiB, at most %d are possible", o.Size>>20, most>>20)
-	}
-	var content bytes.Buffer
-	err = a.client.Download(ctx, o, &content)
-	return content.Bytes(), err
 }

@@ -1,0 +1,218 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// localFolder is a folder on disk for the reader of logs.
+type localFolder string
+
+// List implements delta.Folder.
+func (f localFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.Entry, error] {
+	return func(yield func(delta.Entry, error) bool) {
+		dir, base := path.Split(prefix)
+		entries, err := os.ReadDir(filepath.Join(string(f), filepath.FromSlash(dir)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			yield(delta.Entry{}, stream.Dataf(string(f), "cannot be listed: %w", withoutPath(err)))
+			return
+		}
+		for _, e := range entries { // in byte order
+			if !strings.HasPrefix(e.Name(), base) {
+				continue
+			}
+			if e.IsDir() {
+				for found, err := range f.List(ctx, dir+e.Name()+"/") {
+					if !yield(found, err) {
+						return
+					}
+				}
+				continue
+			}
+			info, err := e.Info()
+			if err != nil {
+				yield(delta.Entry{}, stream.Dataf(filepath.Join(string(f), dir, e.Name()), "cannot be read: %w", withoutPath(err)))
+				return
+			}
+			if !yield(delta.Entry{Name: dir + e.Name(), Size: info.Size(), Modified: info.ModTime()}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ReadFile implements delta.Folder.
+func (f localFolder) ReadFile(_ context.Context, name string, limit int64) ([]byte, error) {
+	at := filepath.Join(string(f), filepath.FromSlash(name))
+	info, err := os.Stat(at)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > limit {
+		return nil, &stream.MemoryError{What: "reading " + at, Need: info.Size(), Limit: limit}
+	}
+	return os.ReadFile(at)
+}
+
+// Open implements delta.Folder.
+func (f localFolder) Open(_ context.Context, name string) (format.Input, error) {
+	return openFile(filepath.Join(string(f), filepath.FromSlash(name)))
+}
+
+// storeFolder is a folder in a store for the reader of logs.
+type storeFolder struct {
+	*access
+	at     store.Location // its key ends with a slash
+	memory int64
+}
+
+// List implements delta.Folder.
+func (f storeFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.Entry, error] {
+	return func(yield func(delta.Entry, error) bool) {
+		for o, err := range f.client.List(ctx, f.at.WithKey(f.at.Key+prefix)) {
+			if !yield(delta.Entry{Name: strings.TrimPrefix(o.Key, f.at.Key), Size: o.Size, Modified: o.Modified}, err) {
+				return
+			}
+		}
+	}
+}
+
+// ReadFile implements delta.Folder.
+func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	o, err := f.client.Stat(ctx, f.at.WithKey(f.at.Key+name))
+	if errors.Is(err, store.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.Size > limit {
+		return nil, &stream.MemoryError{What: "reading " + o.Name(), Need: o.Size, Limit: limit}
+	}
+	b := make([]byte, o.Size)
+	return b, f.client.Read(ctx, o, b, 0)
+}
+
+// Open implements delta.Folder.
+func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error) {
+	o, err := f.openObject(ctx, fileEntry{path: f.at.WithKey(f.at.Key + name).String(), size: -1}, f.memory)
+	if err != nil {
+		return nil, err
+	}
+	o.headsMost = 0 // read once
+	return o, nil
+}
+
+// expandDelta lists the live files of the Delta table in a folder, a path or a URL.
+func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error) {
+	var folder delta.Folder
+	var at store.Location
+	name, far := arg, store.IsURL(arg)
+	if far {
+		var err error
+		if at, err = store.Parse(arg); err != nil {
+			return nil, err
+		}
+		if at.Key != "" && !strings.HasSuffix(at.Key, "/") {
+			at = at.WithKey(at.Key + "/")
+		}
+		folder, name = storeFolder{a, at, a.opt.Memory}, at.Name()
+	} else {
+		folder = localFolder(arg)
+	}
+	s, err := delta.Read(ctx, folder, name, delta.Options{Version: a.opt.TableVersion, AsOf: a.opt.TableAsOf, Memory: a.opt.Memory})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Files) == 0 {
+		return nil, stream.Dataf(name, "version %d of this Delta table has no files", s.Version)
+	}
+	list := &fileList{table: &tableFiles{
+		Table: stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
+		keys:  s.Partitions, texts: make([][]string, len(s.Partitions)),
+	}}
+	type placed struct {
+		name, query string
+		file        *delta.File
+	}
+	files := make([]placed, len(s.Files))
+	for i := range s.Files {
+		f := &s.Files[i]
+		if files[i].name, files[i].query, err = placeOf(arg, at, f.Path); err != nil {
+			return nil, err
+		}
+		files[i].file = f
+	}
+	slices.SortFunc(files, func(x, y placed) int { return strings.Compare(x.name, y.name) })
+	for _, p := range files {
+		list.add(p.name, p.query, p.file.Size, "")
+		for k, v := range p.file.Values {
+			text := hiveNull
+			if v != nil {
+				text = *v
+			}
+			list.table.texts[k] = append(list.table.texts[k], text)
+		}
+	}
+	return list, nil
+}
+
+// placeOf is where a live file is: below the table's root, or where its absolute path says.
+func placeOf(root string, at store.Location, file string) (name, query string, err error) {
+	switch {
+	case store.IsURL(file):
+		loc, err := store.Parse(file)
+		if err != nil {
+			return "", "", err
+		}
+		if loc.Scheme == at.Scheme && at.Bucket != "" { // by the same door
+			key, bucket := loc.Key, loc.Bucket
+			loc = at.WithKey(key)
+			loc.Bucket = bucket
+		}
+		name, query = splitQuery(loc)
+		return name, query, nil
+	case strings.HasPrefix(file, "file:"):
+		name = "/" + strings.TrimLeft(strings.TrimPrefix(file, "file:"), "/")
+		return name, "", nil
+	case strings.Contains(file, "://"):
+		return "", "", stream.Dataf(root, "a live file of this table is in a store of an unknown kind: %s", file)
+	case at.Bucket != "":
+		name, query = splitQuery(at.WithKey(at.Key + file))
+		return name, query, nil
+	case path.IsAbs(file):
+		return file, "", nil
+	}
+	return filepath.Join(root, filepath.FromSlash(file)), "", nil
+}
+
+// checkLogged finds fault with a file that is not as the log of its table says.
+func (e fileEntry) checkLogged(in Input, err error) error {
+	switch {
+	case !e.logged || e.version != "":
+		return err // no log told of it, or it was opened before
+	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
+		gone := stream.Dataf(shownName(e.path), "the log of its Delta table says that this file is live, and it is not there: it was vacuumed or deleted")
+		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file")
+		return gone
+	case err == nil && in.Size() != e.size:
+		other := stream.Dataf(in.Name(), "the log of its Delta table says that this file has %d bytes, and it has %d: it was rewritten", e.size, in.Size())
+		other.Remedy = stream.Textf("restore the file, or write the table again")
+		return other
+	}
+	return err
+}
