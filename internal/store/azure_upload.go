@@ -37,7 +37,7 @@ func (t *azureTransfer) atOnce() int { return inFlight }
 
 func (t *azureTransfer) send(ctx context.Context, i int, body *section) error {
 	query := url.Values{"comp": {"block"}, "blockid": {t.blocks[i]}}
-	return t.c.do(ctx, t.azure, request{method: http.MethodPut, url: t.address(t.l, t.l.Key, query), body: body, settle: true}, nil)
+	return t.c.do(ctx, t.azure, request{method: http.MethodPut, url: t.address(t.l, t.l.Key, query), body: body, settle: farewell / 2}, nil)
 }
 
 func (t *azureTransfer) finish() request { return t.list(t.blocks) }

@@ -57,7 +57,7 @@ func (s *sending) end() {
 // giveUp cancels a request. Of a body that is sent in part the rest is not sent, so that
 // the store cannot take it; one that was sent whole may be taken in the next moment, and
 // the answer is waited for, so that what comes behind comes behind it.
-func (s *sending) giveUp(cancel func()) {
+func (s *sending) giveUp(wait time.Duration, cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.left > 0 {
@@ -65,7 +65,7 @@ func (s *sending) giveUp(cancel func()) {
 		cancel()
 		return
 	}
-	time.AfterFunc(farewell/2, cancel)
+	time.AfterFunc(wait, cancel)
 }
 
 // watched is an answer's body. Its errors other than io.EOF are *lost, or the context's.

@@ -97,7 +97,7 @@ func (t *gsTransfer) send(ctx context.Context, i int, body *section) error {
 // chunk is the request that sends bytes from an offset. The session's address is its
 // permission.
 func (t *gsTransfer) chunk(at int64, body *section) request {
-	return request{method: http.MethodPut, url: t.session, body: body, bare: true, settle: true, header: map[string]string{
+	return request{method: http.MethodPut, url: t.session, body: body, bare: true, settle: farewell / 2, header: map[string]string{
 		"Content-Range": fmt.Sprintf("bytes %d-%d/%d", at, at+body.Size()-1, t.size),
 	}}
 }

@@ -21,7 +21,8 @@ type request struct {
 	slow   bool     // the store may work for minutes before it answers
 	bare   bool     // is not to be signed
 	follow bool     // to where the server redirects
-	settle bool     // once it is sent whole, its answer is waited for a moment even when cancelled
+	// Once it is sent whole, its answer is waited for so long even when cancelled.
+	settle time.Duration
 }
 
 // section is a body. It is read by its ReadAt only, so that tries do not disturb each other.
@@ -57,7 +58,7 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 		wait *= 20
 	}
 	parent := ctx
-	if r.settle {
+	if r.settle > 0 {
 		parent = context.WithoutCancel(ctx)
 	}
 	inner, cancel := context.WithCancelCause(parent)
@@ -66,8 +67,8 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 	defer dog.timer.Stop()
 	sent := newSending(r.body, dog)
 	defer sent.end()
-	if r.settle {
-		defer context.AfterFunc(ctx, func() { sent.giveUp(func() { cancel(nil) }) })()
+	if r.settle > 0 {
+		defer context.AfterFunc(ctx, func() { sent.giveUp(r.settle, func() { cancel(nil) }) })()
 	}
 
 	req, err := r.build(inner, sent)

@@ -75,7 +75,7 @@ func (t *s3Transfer) atOnce() int { return inFlight }
 func (t *s3Transfer) send(ctx context.Context, i int, body *section) error {
 	t.sent.Store(true)
 	query := url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {t.id}}
-	r := request{method: http.MethodPut, url: t.address(t.l, t.l.Key, query), body: body, settle: true}
+	r := request{method: http.MethodPut, url: t.address(t.l, t.l.Key, query), body: body, settle: farewell / 2}
 	return t.c.do(ctx, t.s3, r, func(resp *http.Response) error {
 		tag := resp.Header.Get("ETag")
 		if tag == "" {

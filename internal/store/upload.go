@@ -67,7 +67,10 @@ func (c *Client) CanUpload(ctx context.Context, l Location) error {
 func (c *Client) Upload(ctx context.Context, l Location, r io.ReaderAt, size int64) error {
 	d, w, err := c.writer(ctx, l)
 	if err == nil && size <= c.part {
-		err = c.do(ctx, d, w.put(l, newSection(r, 0, size)), nil)
+		put := w.put(l, newSection(r, 0, size))
+		// If it is cancelled and then deleted, the store must not take it after that.
+		put.settle = farewell / 4
+		err = c.do(ctx, d, put, nil)
 	} else if err == nil {
 		err = c.uploadParts(ctx, d, w, l, r, size)
 	}
