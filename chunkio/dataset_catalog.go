@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -85,7 +86,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, me
 			first = err
 		}
 		if errors.As(err, &usage) { // which names no file
-			b.warnings = append(b.warnings, stream.Textf("skipped: %s: %v", shownName(e.path), err))
+			b.warnings = append(b.warnings, stream.Textf("skipped: %s: %v", place.Name(e.path), err))
 		} else {
 			b.warnings = append(b.warnings, stream.Textf("skipped: %v", err))
 		}
@@ -186,14 +187,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 
 // path is how file i is named in errors and results: its path, or its URL without what may
 // be secret.
-func (c *catalog) path(i int) string { return shownName(c.list.at(i).path) }
-
-func shownName(path string) string {
-	if loc, err := store.Parse(path); err == nil && store.IsURL(path) {
-		return loc.Name()
-	}
-	return path
-}
+func (c *catalog) path(i int) string { return place.Name(c.list.at(i).path) }
 
 // refuseDuplicates reports two leaves of one name: which one is meant cannot be told.
 func refuseDuplicates(path string, leaves []format.Leaf) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -206,7 +207,7 @@ func (e fileEntry) checkLogged(in Input, err error) error {
 	case !e.logged || e.version != "":
 		return err // no log told of it, or it was opened before
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
-		gone := stream.Dataf(shownName(e.path), "the log of its Delta table says that this file is live, and it is not there: it was vacuumed or deleted")
+		gone := stream.Dataf(place.Name(e.path), "the log of its Delta table says that this file is live, and it is not there: it was vacuumed or deleted")
 		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file")
 		return gone
 	case err == nil && in.Size() != e.size:

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -32,7 +33,7 @@ func coalesce(extents []format.Extent, size, gap int64) []format.Extent {
 	extents = slices.DeleteFunc(slices.Clone(extents), func(e format.Extent) bool {
 		return e.Size <= 0 || e.At < 0 || e.At > size || e.Size > size-e.At
 	})
-	slices.SortFunc(extents, func(a, b format.Extent) int { return int(min(max(a.At-b.At, -1), 1)) })
+	slices.SortFunc(extents, func(a, b format.Extent) int { return cmp.Compare(a.At, b.At) })
 	var ranges []format.Extent
 	for _, e := range extents {
 		if n := len(ranges) - 1; n >= 0 && e.At-(ranges[n].At+ranges[n].Size) <= gap {

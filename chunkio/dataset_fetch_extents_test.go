@@ -2,7 +2,6 @@ package chunkio
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -129,15 +128,7 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 // Fetching holds no more than the plan counts for a row group: what lies between the columns
 // comes over the wire and is dropped.
 func TestFetchingHoldsNoGaps(t *testing.T) {
-	planted := newTable(20000)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for c := range 40 {
-		x := make([]float64, planted.rows)
-		for i := range x {
-			x[i] = rng.NormFloat64()
-		}
-		planted.addScalar(fmt.Sprintf("c%02d", c), x)
-	}
+	planted := normalTable(20000, 40)
 	disk, paths := plant(planted, 1, 20000, 1)
 	s := newWebServer(t, true)
 	s.put("gaps.parquet", written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 20000}))

@@ -208,17 +208,23 @@ func sameInAnyMemory(t *testing.T, ds *Dataset, want delivered) {
 	}
 }
 
-// Row groups that do not fit into memory go to scratch files by pieces, which are given back.
-func TestTallRowGroupsAreSpooled(t *testing.T) {
-	planted := newTable(12000)
+// normalTable has columns c00, c01, … of normal values, the same every time.
+func normalTable(rows, columns int) *table {
+	t := newTable(rows)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for c := range 60 {
-		x := make([]float64, planted.rows)
+	for c := range columns {
+		x := make([]float64, rows)
 		for i := range x {
 			x[i] = rng.NormFloat64()
 		}
-		planted.addScalar(fmt.Sprintf("c%02d", c), x)
+		t.addScalar(fmt.Sprintf("c%02d", c), x)
 	}
+	return t
+}
+
+// Row groups that do not fit into memory go to scratch files by pieces, which are given back.
+func TestTallRowGroupsAreSpooled(t *testing.T) {
+	planted := normalTable(12000, 60)
 	disk, paths := plant(planted, 1, 6000, 1)
 	content := written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 6000})
 	s, dir := newWebServer(t, true), t.TempDir()

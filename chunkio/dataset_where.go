@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -203,7 +204,7 @@ func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File
 	leaves := opened.Leaves()
 	for _, c := range f.columns {
 		if leaves[at(c.leaf)].UTC != c.utc {
-			return nil, mismatch(shownName(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.first)
+			return nil, mismatch(place.Name(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.first)
 		}
 	}
 	given, err := f.given(f.bound, list, i, e.path)

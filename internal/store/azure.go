@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 )
@@ -47,16 +46,7 @@ func (a *azure) get(o Object, from, to int64) request {
 }
 
 func (a *azure) list(l Location, after string, most int) request {
-	query := url.Values{"restype": {"container"}, "comp": {"list"}}
-	if l.Key != "" {
-		query.Set("prefix", l.Key)
-	}
-	if after != "" {
-		query.Set("marker", after)
-	}
-	if most > 0 {
-		query.Set("maxresults", strconv.Itoa(most))
-	}
+	query := pageQuery(url.Values{"restype": {"container"}, "comp": {"list"}}, l, "marker", after, "maxresults", most)
 	return request{method: http.MethodGet, url: a.address(l, "", query)}
 }
 

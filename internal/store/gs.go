@@ -102,13 +102,7 @@ func guarded(u *url.URL) error {
 }
 
 func (g *gs) list(l Location, after string, most int) request {
-	query := url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}, "maxResults": {strconv.Itoa(cmp.Or(most, 1000))}}
-	if l.Key != "" {
-		query.Set("prefix", l.Key)
-	}
-	if after != "" {
-		query.Set("pageToken", after)
-	}
+	query := pageQuery(url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}}, l, "pageToken", after, "maxResults", cmp.Or(most, 1000))
 	return request{method: http.MethodGet, url: g.bucketAddress(l, "/o", query)}
 }
 

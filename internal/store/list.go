@@ -5,6 +5,8 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -15,6 +17,22 @@ type lister interface {
 	list(l Location, after string, most int) request
 	// page reads an answer to list; after is empty where it is the last.
 	page(l Location, body io.Reader) (objects []Object, after string, err error)
+}
+
+// pageQuery adds to the query of a listing the keys that l's key begins, the page behind
+// after, and its size; cursor and limit are the store's words for the last two. Empty ones and
+// 0 leave them to the store.
+func pageQuery(query url.Values, l Location, cursor, after, limit string, most int) url.Values {
+	if l.Key != "" {
+		query.Set("prefix", l.Key)
+	}
+	if after != "" {
+		query.Set(cursor, after)
+	}
+	if most > 0 {
+		query.Set(limit, strconv.Itoa(most))
+	}
+	return query
 }
 
 // List yields the objects whose keys begin with l's key, in byte order of their keys, as

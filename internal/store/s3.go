@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -117,16 +116,7 @@ func noCredentials(where string, err error) error {
 }
 
 func (s *s3) list(l Location, after string, most int) request {
-	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}}
-	if l.Key != "" {
-		query.Set("prefix", l.Key)
-	}
-	if after != "" {
-		query.Set("continuation-token", after)
-	}
-	if most > 0 {
-		query.Set("max-keys", strconv.Itoa(most))
-	}
+	query := pageQuery(url.Values{"list-type": {"2"}, "encoding-type": {"url"}}, l, "continuation-token", after, "max-keys", most)
 	return request{method: http.MethodGet, url: s.address(l, "", query)}
 }
 
