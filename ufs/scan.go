@@ -21,6 +21,9 @@ type ScanRequest struct {
 	Request
 	Shard       string // "I/N": only that part of the rows, in whole row groups, about equal parts
 	ProfileOnly bool   // only mean, spread and missing values of each column
+	// KeepRows takes a seeded sample of so many rows along, for methods that iterate over rows:
+	// those that Select would draw (option sample). It goes with ProfileOnly.
+	KeepRows int64
 	// Profile is a profile of all parts. It decides which columns are left out, alike in
 	// every part, and has the scaling and the anchors of a graph.
 	Profile string
