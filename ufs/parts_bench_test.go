@@ -60,7 +60,7 @@ func BenchmarkParts(b *testing.B) {
 const rowsOfPart = 256
 
 // makeParts makes the parts of a plan in dir and returns their size, but leaves those of another run there. Their states are real: of
-// bytes, four fifths of them 0, as images have. There are 32 different ones; the headers are all
+// numbers below 16, four fifths of them 0, as coarse images have. There are 32 different ones; the headers are all
 // different.
 func makeParts(b *testing.B, dir string, parts, columns int) (size int64) {
 	const kinds = 32
@@ -105,11 +105,11 @@ func partHeader(i, parts, columns int) chunkio.StatsHeader {
 
 // partStates are the states of rows of bytes.
 func partStates(b *testing.B, seed, columns int) (*gram.Moments, *gram.Histograms) {
-	c := &stream.Chunk{Rows: rowsOfPart, Cols: columns, Data: make([]float64, rowsOfPart*columns)}
+	c := &stream.Chunk{Rows: rowsOfPart, Block: rowsOfPart, Cols: columns, Stride: rowsOfPart, Data: make([]float64, rowsOfPart*columns)}
 	values := planted.NewSeries(1, uint64(seed))
 	for i := range c.Data {
 		if bits := values.Bits(int64(i)); bits%5 == 0 {
-			c.Data[i] = float64(bits >> 56)
+			c.Data[i] = float64(bits >> 60)
 		}
 	}
 	moments, spread := gram.NewMoments(columns, gram.Options{}), gram.NewHistograms(columns, 0)
