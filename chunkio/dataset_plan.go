@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -68,6 +69,14 @@ func (d *Dataset) PlanID() string {
 		return f.id
 	}
 	return ""
+}
+
+// SparseColumns is Options.Sparse with the number of features.
+func (d *Dataset) SparseColumns() string {
+	if d.sparse == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s,%s,%d", d.catalog.leaves[d.sparse.indices].Name, d.catalog.leaves[d.sparse.values].Name, d.sparse.features)
 }
 
 // ShardRows are the rows of the shard that the Dataset reads, and the position of the first row
