@@ -3,7 +3,6 @@ package anchor
 import (
 	"cmp"
 	"container/heap"
-	"iter"
 	"slices"
 )
 
@@ -14,20 +13,17 @@ type SampledRow struct {
 	Values   []float64 // d, NaN where missing; the sample's own
 }
 
-// InOrder goes through the rows in the order of their positions: that of the table. Rows of
-// tables that were numbered apart may share a position, and are in the order of their values.
-func (s *Sampler) InOrder() iter.Seq[SampledRow] {
-	rows := slices.Clone(s.rows)
-	slices.SortFunc(rows, func(a, b sampled) int {
-		return cmp.Or(cmp.Compare(a.position, b.position), slices.Compare(a.values, b.values), cmp.Compare(a.start, b.start))
-	})
-	return func(yield func(SampledRow) bool) {
-		for _, r := range rows {
-			if !yield(SampledRow{r.position, r.start, r.values}) {
-				return
-			}
-		}
+// InOrder lists the rows in the order of their positions: that of the table. Rows of tables that
+// were numbered apart may share a position, and are in the order of their values.
+func (s *Sampler) InOrder() []SampledRow {
+	rows := make([]SampledRow, len(s.rows))
+	for i, r := range s.rows {
+		rows[i] = SampledRow{r.position, r.start, r.values}
 	}
+	slices.SortFunc(rows, func(a, b SampledRow) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), slices.Compare(a.Values, b.Values), cmp.Compare(a.Start, b.Start))
+	})
+	return rows
 }
 
 // Put takes a row over, with its values, into a sample that has room for it: as reading one
@@ -45,3 +41,6 @@ func (s *Sampler) Put(r SampledRow) error {
 
 // Columns is the number of columns.
 func (s *Sampler) Columns() int { return s.d }
+
+// Limit is the number of bytes that the sample may hold.
+func (s *Sampler) Limit() int64 { return s.opt.Limit }

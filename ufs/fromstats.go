@@ -70,15 +70,19 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 
 // gaps warns where the file at path is not of all the rows of its inputs.
 func (e *gathered) gaps(path string) []stream.Text {
-	var rows int64
-	for _, in := range e.inputs {
-		rows += in.Rows
-	}
-	covered := e.coveredRows()
+	covered, rows := e.coveredRows(), inputRows(e.inputs)
 	if covered >= rows {
 		return nil
 	}
 	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, comma(covered), comma(rows))}
+}
+
+// inputRows is the number of rows of all inputs.
+func inputRows(inputs []stream.Input) (rows int64) {
+	for _, in := range inputs {
+		rows += in.Rows
+	}
+	return rows
 }
 
 // recorded compares the request with what the file records.
@@ -106,6 +110,9 @@ func (r *run) recorded(e *gathered) error {
 	}
 	if r.SkipBad {
 		return stream.Usagef("{on-error} is for reading files; %s is read whole or not at all", r.Stats)
+	}
+	if r.From == method.FromRows {
+		return r.recordedSample(e)
 	}
 	return r.recordedMissing(e)
 }

@@ -163,7 +163,9 @@ func (m *merger) read(ctx context.Context, path string) (*gathered, error) {
 	opt := gram.Options{Threads: m.q.Threads, Limit: max((m.q.Memory-programBytes)/states(kind)-beside, 1)}
 	next, err := readStats(file, from, opt)
 	if err == nil && from == method.FromProfile {
-		err = next.readSample(file, opt.Limit)
+		if err = next.readSample(file, opt.Limit); err == nil {
+			err = next.readRows(file, opt.Limit)
+		}
 	} else if err == nil {
 		err = next.readSpread(file, opt.Threads)
 	}

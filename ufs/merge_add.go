@@ -34,6 +34,7 @@ func (e *gathered) add(o *gathered) error {
 	if !maps.Equal(e.options, o.options) {
 		return stream.Usagef("their options differ: %v", optionsDiffer(e.options, o.options))
 	}
+	apart := e.numberedApart(o)
 	if err := e.join(o); err != nil {
 		return err
 	}
@@ -46,6 +47,9 @@ func (e *gathered) add(o *gathered) error {
 		}
 	}
 	if err := e.addSpread(o); err != nil {
+		return err
+	}
+	if err := e.addRows(o, apart); err != nil {
 		return err
 	}
 	switch {
@@ -85,7 +89,11 @@ func optionsDiffer(a, b map[string]string) stream.Text {
 	maps.Copy(both, b)
 	for _, option := range sortedKeys(both) {
 		if a[option] != b[option] {
-			return stream.Textf("%v %q against %q", stream.Option(option), a[option], b[option])
+			x, y := a[option], b[option]
+			if option == optionSampleMissing {
+				option = "missing"
+			}
+			return stream.Textf("%v %q against %q", stream.Option(option), x, y)
 		}
 	}
 	return stream.PlainText("unknown")

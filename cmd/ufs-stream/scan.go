@@ -25,6 +25,13 @@ profile of the whole, which has the scaling and the anchors. INPUT is as in sele
   ufs-stream scan data --profile-only --method sfufs -o profile.ufs
   ufs-stream scan data --profile profile.ufs --method sfufs --shard 1/8 -o 1.ufs
 
+With --sample-rows a profile keeps a seeded sample of rows, from which methods that iterate
+over rows (eufs, hufs, cpufs, cpufsnn) select as from all the data with --sample. Parts keep
+theirs, and merge adds them up to the sample of the whole.
+
+  ufs-stream scan data --profile-only --sample-rows 10000 --method eufs -o rows.ufs
+  ufs-stream select --stats rows.ufs --method eufs -k 50
+
   ufs-stream scan data --shard 1/8 -o 1.ufs
   ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
@@ -53,6 +60,7 @@ profile of the whole, which has the scaling and the anchors. INPUT is as in sele
 	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, or an object (s3://, gs://, azblob://), best ending in .ufs")
 	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts")
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
+	fs.Int64Var(&q.KeepRows, "sample-rows", 0, "with --profile-only: keep a seeded sample of `N` rows, for methods that iterate over rows")
 	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`: it decides which columns are left out, alike in every part")
 	return cmd
 }
