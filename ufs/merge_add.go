@@ -87,7 +87,8 @@ func (e *gathered) addSpread(o *gathered) error {
 func optionsDiffer(a, b map[string]string) stream.Text {
 	both := maps.Clone(a)
 	maps.Copy(both, b)
-	for _, option := range sortedKeys(both) {
+	// Without rows there is no policy for their missing values.
+	for _, option := range append([]string{optionSampleRows}, sortedKeys(both)...) {
 		if a[option] != b[option] {
 			x, y := a[option], b[option]
 			if option == optionSampleMissing {

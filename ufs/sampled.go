@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -53,8 +54,7 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 		return nil, err
 	}
 	if !file.Has(rowsSection) {
-		return nil, stream.Usagef("method %s iterates over rows, and %s keeps none; keep a sample: scan INPUT… {profile-only} {sample-rows} %d {method} %[1]s, or select from the data: select INPUT… {method} %[1]s",
-			g.Name, g.Stats, method.DefaultSample)
+		return nil, g.keepsNone(s.whole.kind)
 	}
 	s.kept, err = rowsample.Open(func() (io.Reader, error) { return file.SectionReader(rowsSection) })
 	if err != nil {
@@ -70,6 +70,16 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 		return nil, err
 	}
 	return s.gather(ctx)
+}
+
+// keepsNone is the error for a file of statistics, of a kind, without rows.
+func (r *run) keepsNone(kind string) error {
+	others := stream.Text{}
+	if kind != kindProfile {
+		others = stream.Textf(", or choose {method} %s with {stats}", methods.Default)
+	}
+	return stream.Usagef("method %s iterates over rows, and %s keeps none; keep a sample: scan INPUT… {profile-only} {sample-rows} %d {method} %[1]s; or select from the data: select INPUT… {method} %[1]s%[4]v",
+		r.Name, r.Stats, method.DefaultSample, others)
 }
 
 // recordedSample takes over what the rows in the file were drawn with, and refuses a request for
