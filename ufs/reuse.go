@@ -62,7 +62,7 @@ func (r *run) reuse(d *drawn, wanted []bool) error {
 			kept, rows, m, r.Anchors.Placing, again)
 	}
 	if have := int64(d.sample.Len()); have < min(int64(rows), d.profile.Rows) {
-		if covered := r.profile.coveredRows(); covered < inputRows(r.profile.inputs) {
+		if !r.profile.complete() {
 			return stream.Usagef("{profile} is of some shards only, and keeps %s rows of %d to take anchors from; merge the profiles of all shards", comma(have), rows)
 		}
 		return d.sample.Short(d.profile.Rows)

@@ -123,7 +123,7 @@ func (s *sampled) settleSample() error {
 			asked, s.Stats, comma(keeps), min(cmp.Or(s.Sample, s.whole.profile.Rows), s.whole.profile.Rows), s.Name, s.Sample)
 	}
 	want := min(cmp.Or(s.Sample, keeps), s.whole.profile.Rows)
-	switch complete := s.complete(); {
+	switch complete := s.whole.complete(); {
 	case kept >= want:
 	case complete:
 		return s.short(kept, want)
@@ -133,11 +133,6 @@ func (s *sampled) settleSample() error {
 		s.Sample = kept
 	}
 	return nil
-}
-
-// complete reports whether the file is of all rows of its inputs.
-func (s *sampled) complete() bool {
-	return s.whole.coveredRows() >= inputRows(s.whole.inputs)
 }
 
 // short is the error for a file whose parts passed over too many rows.

@@ -37,7 +37,7 @@ func (r *run) keepSample(q ScanRequest) error {
 			r.Name, method.DefaultSample)
 	case !q.ProfileOnly:
 		return stream.Usagef("{sample-rows} goes with {profile-only}: rows are kept beside a profile, before {missing} acts on them; scan twice where Gram statistics are wanted too")
-	case overRows && r.Given("sample"):
+	case overRows && r.asked.Options["sample"] != nil: // of a plan it is for select
 		return stream.Usagef("{sample} says how many rows select draws; a scan keeps {sample-rows} of them, from which select can draw fewer")
 	case r.Weight != "":
 		return stream.Usagef("{sample-rows} keeps rows for methods that take no {weight}; leave one of them out")
@@ -49,16 +49,18 @@ func (r *run) keepSample(q ScanRequest) error {
 	if overRows {
 		r.Sample = 0 // the profile is of all rows
 	}
-	r.keepRows = int(q.KeepRows)
+	r.keepRows, r.keepMissing = int(q.KeepRows), r.Missing
 	return nil
 }
 
 // keeper is an empty sample of the rows that the scan keeps.
 func (p *pass) keeper(ds *chunkio.Dataset) *rowsample.Sample {
 	g := p.g
+	starts := slices.Clone(ds.Cuts())
+	slices.Sort(starts) // of a shard the end comes second
 	rows := rowsample.New(len(ds.Columns()), anchor.SamplerOptions{
 		Rows: g.keepRows, Seed: g.Seed, Limit: p.plan.Limit - p.plan.Program - p.plan.Reading,
-		Starts: ds.Cuts(), Bound: p.bound(ds)(g.keepRows),
+		Starts: starts, Bound: p.bound(ds)(g.keepRows),
 	})
 	return &rows
 }
@@ -66,7 +68,7 @@ func (p *pass) keeper(ds *chunkio.Dataset) *rowsample.Sample {
 // bound is the bound on hashes under which a shard keeps rows for a sample of the whole. Where
 // rows may drop out of the whole nobody knows how many are left, and there is none.
 func (p *pass) bound(ds *chunkio.Dataset) func(rows int) uint64 {
-	if p.g.shard.count == 0 || p.g.Where != "" || p.g.Weight != "" || p.opt.Missing == stream.MissingDropRow {
+	if shards := max(p.g.piece.count, p.g.shard.Of); shards < 2 || p.g.Where != "" || p.g.Weight != "" || p.opt.Missing == stream.MissingDropRow {
 		return noBound
 	}
 	return func(rows int) uint64 { return anchor.HashBound(rows, ds.Rows()) }
@@ -74,36 +76,44 @@ func (p *pass) bound(ds *chunkio.Dataset) func(rows int) uint64 {
 
 func noBound(int) uint64 { return 0 }
 
+// sampleRows is how many rows the scan keeps, as the file records it; empty for none.
+func (r *run) sampleRows() string {
+	if r.keepRows == 0 {
+		return ""
+	}
+	return strconv.Itoa(r.keepRows)
+}
+
 // sampleShape lists the settings that shape a sample of rows, by option.
 func (r *run) sampleShape(s map[string]string) {
-	s[optionSampleRows] = strconv.Itoa(r.keepRows)
+	s[optionSampleRows] = r.sampleRows()
 	s["seed"] = strconv.FormatUint(r.Seed, 10)
-	s[optionSampleMissing] = r.asked.Missing
-	if r.asked.Missing == "" {
-		s[optionSampleMissing] = missingError
+	s[optionSampleMissing] = r.keepMissing
+}
+
+// warnApart warns where files keep rows of other inputs, so that theirs may have the same positions.
+func (m *merger) warnApart() {
+	if m.head.Options[optionSampleRows] == "" || m.head.Part != nil { // shards of a plan are numbered alike
+		return
+	}
+	for i := range m.files {
+		alike := slices.EqualFunc(m.files[0].inputs, m.files[i].inputs, func(a, b stream.Input) bool {
+			return a.Fingerprint == b.Fingerprint && a.Rows == b.Rows
+		})
+		if !alike {
+			m.warnings.add(stream.Textf("its rows were kept by scans of other inputs, which number theirs apart: they are a random sample, but not the one that select draws from all inputs together"))
+			return
+		}
 	}
 }
 
-// numberedApart reports whether rows of e and o may have the same positions.
-func (e *gathered) numberedApart(o *gathered) bool {
-	return !slices.EqualFunc(e.inputs, o.inputs, func(a, b stream.Input) bool {
-		return a.Fingerprint == b.Fingerprint && a.Rows == b.Rows
-	})
-}
-
-// addRows merges the rows that profiles keep. apart says that they were numbered apart.
-func (e *gathered) addRows(o *gathered, apart bool) error {
+// addRows merges the rows that profiles keep.
+func (e *gathered) addRows(o *gathered) error {
 	switch {
 	case (e.rows == nil) != (o.rows == nil):
 		return stream.Usagef("only one of them keeps rows; make both with the same {sample-rows}")
 	case e.rows == nil:
 		return nil
-	}
-	if apart {
-		w := stream.Textf("its rows were kept by scans of other inputs, which number theirs apart: they are a random sample, but not the one that select draws from all inputs together")
-		if !slices.ContainsFunc(e.warnings, func(own stream.Text) bool { return own.String() == w.String() }) {
-			e.warnings = append(e.warnings, w)
-		}
 	}
 	return e.rows.Merge(*o.rows)
 }

@@ -59,7 +59,7 @@ func (e *gathered) sections() []chunkio.Section {
 func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	h := chunkio.StatsHeader{
 		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
-		Options: e.options, Table: e.table, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
+		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
 	}
 	switch {
 	case e.graph != nil:
@@ -83,16 +83,21 @@ func (q *Request) fetching() chunkio.FetchOptions {
 
 // kindOf is the kind of the statistics in a file.
 func kindOf(r *chunkio.StatsReader) (string, error) {
-	if kind := r.Header.Kind; !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
-		return "", stream.Usagef("%s holds a %s, not statistics to select from", r.Path(), kind)
+	return r.Header.Kind, isKind(r.Path(), r.Header.Kind)
+}
+
+// isKind refuses a file at path of a kind that no statistics have.
+func isKind(path, kind string) error {
+	if !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
+		return stream.Usagef("%s holds a %s, not statistics to select from", path, kind)
 	}
-	return r.Header.Kind, nil
+	return nil
 }
 
 // recordedIn is what the header of a statistics file says, without any statistics.
 func recordedIn(h chunkio.StatsHeader) *gathered {
 	return &gathered{
-		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, inputs: h.Inputs,
+		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,
 		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
 	}
 }
@@ -178,14 +183,6 @@ func (e *gathered) readRows(r *chunkio.StatsReader, limit int64) error {
 	rows := rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit})
 	e.rows = &rows
 	return readSection(r, rowsSection, e.rows)
-}
-
-// spreadBytes is what the histograms of a file hold; 0 where it has none.
-func spreadBytes(r *chunkio.StatsReader) int64 {
-	if !r.Has(spreadSection) {
-		return 0
-	}
-	return gram.HistogramsBytes(len(r.Header.Columns))
 }
 
 // readSpread reads the histograms of a file, if it has any.

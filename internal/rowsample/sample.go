@@ -36,6 +36,15 @@ func Bytes(rows, d int) int64 {
 // Merge makes s the sample of the rows of both; see [anchor.Sampler.Merge].
 func (s Sample) Merge(o Sample) error { return s.Sampler.Merge(o.Sampler) }
 
+// MergedBytes is what [Bytes] says of s once o is merged, where it is not nil.
+func (s Sample) MergedBytes(o *Sample) int64 {
+	rows := s.Len()
+	if o != nil {
+		rows = min(rows+o.Len(), s.Rows(), o.Rows())
+	}
+	return Bytes(rows, s.Columns())
+}
+
 // The binary form, 8-byte little-endian words; equal samples give equal bytes: "ufsrows1", d,
 // seed, rows to keep, rows n, the n positions in order, the n starts of their row groups, and n
 // times d values, where the bits of a NaN tell its kind (see stream.Missed).
