@@ -195,7 +195,7 @@ func sentences(all []stream.Text) string {
 
 // sameInput compares two inputs, but for the folder that one is named from.
 func sameInput(a, b stream.Input) bool {
-	path, err := filepath.Abs(b.Path)
+	path, err := fromRoot(b.Path)
 	return err == nil && a.Path == path && a.Rows == b.Rows && a.Bytes == b.Bytes && a.Fingerprint == b.Fingerprint
 }
 
