@@ -117,3 +117,20 @@ func (e *gathered) addRows(o *gathered) error {
 	}
 	return e.rows.Merge(*o.rows)
 }
+
+// sampleBytes bounds what the samples of rows of the sum hold, as far as the header tells and, where
+// it is not nil, one of the files. Rows that dropped out are counted as well.
+func (m *merger) sampleBytes(e *gathered) (bytes int64) {
+	var covered int64
+	for _, r := range m.coverage.runs {
+		covered += r.to - r.from
+	}
+	d := len(m.head.Columns)
+	if kept, err := strconv.Atoi(m.head.Options[optionSampleRows]); err == nil {
+		bytes += rowsample.Bytes(int(min(int64(kept), covered)), d)
+	}
+	if e != nil && e.sample != nil {
+		bytes += anchor.SamplerBytes(int(min(int64(e.sample.Rows()), covered)), d)
+	}
+	return bytes
+}
