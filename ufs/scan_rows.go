@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -82,6 +83,18 @@ func (r *run) sampleRows() string {
 		return ""
 	}
 	return strconv.Itoa(r.keepRows)
+}
+
+// asked are the options that e records, as the scan was asked for them.
+func (e *gathered) asked() map[string]string {
+	policy, kept := e.options[optionSampleMissing]
+	if !kept {
+		return e.options
+	}
+	options := maps.Clone(e.options)
+	options["missing"] = policy
+	delete(options, optionSampleMissing)
+	return options
 }
 
 // sampleShape lists the settings that shape a sample of rows, by option.
