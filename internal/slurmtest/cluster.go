@@ -128,12 +128,12 @@ func (c *Cluster) stop() {
 	}
 }
 
-// Log is what the daemons have written, for the message of a test that fails.
+// Log is what the daemons have written of late, for the message of a test that fails.
 func (c *Cluster) Log() string {
 	var b strings.Builder
 	for _, d := range c.daemons {
 		text, err := os.ReadFile(d.log)
-		fmt.Fprintf(&b, "-- %s (%v)\n%s\n", d.log, err, text)
+		fmt.Fprintf(&b, "-- %s (%v)\n%s\n", d.log, err, text[max(0, len(text)-10_000):])
 	}
 	return b.String()
 }
