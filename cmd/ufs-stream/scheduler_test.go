@@ -20,11 +20,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 )
 
-// scheduler is an example that hands shards to a scheduler: its script, and the environment of
-// the script beside what the tests set for all.
+// scheduler is an example that hands shards to a scheduler: its section of examples/README.md,
+// its script, and the environment of the script beside what the tests set for all.
 type scheduler struct {
-	script string
-	env    []string
+	section, script string
+	env             []string
 }
 
 // TestSchedulerParallel runs the example for GNU parallel.
@@ -33,7 +33,7 @@ func TestSchedulerParallel(t *testing.T) {
 	if version, err := exec.CommandContext(t.Context(), "parallel", "--version").Output(); err != nil || !strings.HasPrefix(string(version), "GNU parallel") {
 		t.Skip("the parallel of this machine is not GNU's")
 	}
-	s := scheduler{"parallel/parallel.sh", []string{"JOBS=3", "RETRY_WAIT=0.1"}}
+	s := scheduler{"GNU parallel", "parallel/parallel.sh", []string{"JOBS=3", "RETRY_WAIT=0.1"}}
 	s.check(t)
 }
 
@@ -41,7 +41,7 @@ func TestSchedulerParallel(t *testing.T) {
 func TestSchedulerSlurm(t *testing.T) {
 	needs(t, "bash")
 	cluster := slurmtest.Start(t, 4*shardsOfExamples) // of the tests side by side
-	s := scheduler{"slurm/submit.sh", append(cluster.Env, "WAIT=yes", "POLL=0.2")}
+	s := scheduler{"Slurm", "slurm/submit.sh", append(cluster.Env, "WAIT=yes", "POLL=0.2")}
 	t.Run("all", func(t *testing.T) { // returns when its parallel tests have ended
 		s.check(t)
 		t.Run("elements", s.runsElementsAgain)
@@ -49,12 +49,47 @@ func TestSchedulerSlurm(t *testing.T) {
 }
 
 func (s scheduler) check(t *testing.T) {
+	t.Run("as written", s.runsAsWritten)
 	t.Run("one round", s.selectsAsOneRun)
 	t.Run("two rounds in a store, two shards fail once", s.triesAgain)
 	t.Run("a corrupt file", s.stops)
 }
 
 const shardsOfExamples = 8
+
+// runsAsWritten runs the commands of the README, in order, with its folders in another place.
+func (s scheduler) runsAsWritten(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(read(t, filepath.Join(root, "examples", "README.md")), "\n## "+s.section+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	in, _ := plant(t, 900, 2)
+	bin, state := programFolder(t), folder(t)
+	places := strings.NewReplacer("/lake/events", in, "/shared/events", state("events"))
+	ran := 0
+	for _, block := range strings.Split(section, "```sh\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for line := range strings.Lines(block) {
+			code, out := outside(t, bin, s.env, "bash", "-c", "cd '"+root+"' && "+places.Replace(line))
+			if code != exit.Done {
+				t.Fatalf("%sexit code %d\n%s", line, code, out)
+			}
+			ran++
+		}
+	}
+	if ran < 2 {
+		t.Errorf("the README has %d commands for %s", ran, s.section)
+	}
+	for name, method := range map[string]string{"events": "greedy", "events-sfufs": "sfufs"} {
+		want := names(selection(t, in, "--method", method, "-k", "9"))
+		if got := names(readSelection(t, filepath.Join(state(name), "selection.json"))); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", method, got, want)
+		}
+	}
+}
 
 // job is one use of an example.
 type job struct {
@@ -83,7 +118,7 @@ what=$1
 [ "$1" != scan ] || what="scan-$round-$shard"
 echo "$what" >>"$NOTES/runs"
 if mv "$NOTES/first-$what" "$NOTES/done-$what" 2>"$NOTES/none"; then . "$NOTES/done-$what"; fi
-exec ufs-stream "$@"
+exec "$PROGRAM" "$@"
 `
 
 func (s scheduler) job(t *testing.T, in string, settings ...string) *job {
@@ -94,7 +129,7 @@ func (s scheduler) job(t *testing.T, in string, settings ...string) *job {
 	if err := os.Chmod(ufs, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	j.settings = append(slices.Clone(s.env), "INPUT="+in, "STATE="+j.state(""), "N="+strconv.Itoa(shardsOfExamples), "K=9", "UFS="+ufs, "NOTES="+j.notes(""))
+	j.settings = append(slices.Clone(s.env), "INPUT="+in, "STATE="+j.state(""), "N="+strconv.Itoa(shardsOfExamples), "K=9", "UFS="+ufs, "NOTES="+j.notes(""), "PROGRAM="+filepath.Join(j.bin, "ufs-stream"))
 	j.settings = append(j.settings, settings...)
 	return j
 }

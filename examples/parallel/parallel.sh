@@ -15,15 +15,14 @@ export STATE UFS=${UFS:-ufs-stream}      # UFS: the program
 export N=${N:-8}                         # shards: some for each core, so that the last ones are short
 PARTS=${PARTS:-$STATE/parts}             # a folder, or a URL as s3://bucket/events/parts?region=…
 JOBS=${JOBS:-$(nproc)}                   # shards at a time
-export THREADS=${THREADS:-1}             # of each
+export SCAN_FLAGS=${SCAN_FLAGS:---threads 1} # of each: as "--threads 2 --memory-limit 8GiB"
 TRIES=${TRIES:-3}                        # of each
 export RETRY_WAIT=${RETRY_WAIT:-10}      # seconds before another try
 HALT=${HALT:-now,fail=1}                 # soon,fail=1 lets the shards that run come to their end
-METHOD=${METHOD:-} K=${K:-50}            # without METHOD: the program's choice
+METHOD=${METHOD:-greedy} K=${K:-50}
 read -ra INPUTS <<<"$INPUT"
 read -ra PLAN_FLAGS <<<"${PLAN_FLAGS:-}" # as "--label class --missing mean"
-read -ra SELECT_FLAGS <<<"${SELECT_FLAGS:-}"
-[ -z "$METHOD" ] || { PLAN_FLAGS+=(--method "$METHOD") SELECT_FLAGS+=(--method "$METHOD"); }
+read -ra SELECT_FLAGS <<<"${SELECT_FLAGS:-}" # as "--alpha 10"
 case $METHOD in # the rounds over the data; with --missing drop-row set ROUNDS="profile stats"
 sfufs | fufs | graphgreedy | laplacian | mcfs) ROUNDS=${ROUNDS:-profile stats} ;;
 eufs | hufs | cpufs | cpufsnn) ROUNDS=${ROUNDS:-sample} ;;
@@ -33,14 +32,15 @@ esac
 # shard scans one shard, in a process of its own. One whose last try ended with a final code is
 # not scanned again: parallel does not tell codes apart.
 shard() {
-	local code=0 last="$STATE/failed/$ROUND-$1"
+	local code=0 flags last="$STATE/failed/$ROUND-$1"
+	read -ra flags <<<"$SCAN_FLAGS"
 	if [ -e "$last" ]; then
 		code=$(<"$last")
 		case $code in 2 | 3 | 4) exit "$code" ;; esac
 		echo "$ROUND $1/$N: exit code $code; tried again" >&2
 		sleep "$RETRY_WAIT"
 	fi
-	"$UFS" scan --plan "$STATE/job.plan.json" --shard "$1/$N" --threads "$THREADS" "${@:2}" 2>&1 |
+	"$UFS" scan --plan "$STATE/job.plan.json" --shard "$1/$N" "${flags[@]}" "${@:2}" 2>&1 |
 		sed -u "s|^|$ROUND $1/$N: |" >&2
 	code=${PIPESTATUS[0]}
 	if [ "$code" = 0 ]; then rm -f "$last"; else echo "$code" >"$last"; fi
@@ -64,12 +64,12 @@ scan_all() {
 mkdir -p "$STATE"
 exec 9>"$STATE/lock"
 flock -n 9 || { echo "another run is under way in $STATE" >&2; exit 1; }
-job="$INPUT ${PLAN_FLAGS[*]}, $N shards, rounds: $ROUNDS"
+job="$METHOD of $INPUT ${PLAN_FLAGS[*]}, $N shards, rounds: $ROUNDS"
 if [ -e "$STATE/job.plan.json" ]; then
 	[ "$job" = "$(<"$STATE/job")" ] || { echo "$STATE is of another job: $(<"$STATE/job")" >&2; exit 2; }
 else
 	echo "$job" >"$STATE/job"
-	"$UFS" plan "${INPUTS[@]}" "${PLAN_FLAGS[@]}" -o "$STATE/job.plan.json"
+	"$UFS" plan "${INPUTS[@]}" --method "$METHOD" "${PLAN_FLAGS[@]}" -o "$STATE/job.plan.json"
 fi
 
 second=()
@@ -81,4 +81,4 @@ for round in $ROUNDS; do
 	stats) scan_all stats "${second[@]}" ;;
 	esac
 done
-"$UFS" select --stats "$STATE/$round.ufs" "${SELECT_FLAGS[@]}" -k "$K" -o "$STATE/selection.json"
+"$UFS" select --stats "$STATE/$round.ufs" --method "$METHOD" "${SELECT_FLAGS[@]}" -k "$K" -o "$STATE/selection.json"

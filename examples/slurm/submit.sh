@@ -17,15 +17,15 @@ export STATE UFS=${UFS:-ufs-stream}           # UFS: the program, on all nodes
 export N=${N:-8}                              # shards
 export PARTS=${PARTS:-$STATE/parts}           # a shared folder, or a URL as s3://bucket/parts?region=…
 export RETRIES=${RETRIES:-3}                  # of each element
-export METHOD=${METHOD:-} K=${K:-50}          # without METHOD: the program's choice
-export SELECT_FLAGS=${SELECT_FLAGS:-}         # as "--alpha 1"
+export METHOD=${METHOD:-greedy} K=${K:-50}
+export SCAN_FLAGS=${SCAN_FLAGS:-}             # as "--memory-limit 2GiB"
+export SELECT_FLAGS=${SELECT_FLAGS:-}         # as "--alpha 10"
 ARRAY=${ARRAY:-1-$N}                          # 1-200%20 runs 20 at a time
 WAIT=${WAIT:-no} POLL=${POLL:-10}             # yes: end with the selection, or with what failed
 read -ra SBATCH <<<"${SBATCH:-}"              # of all jobs, as "--partition=batch --time=2:00:00"
 read -ra SCAN_SBATCH <<<"${SCAN_SBATCH:-}"    # of scans too, as "--cpus-per-task=4 --mem=3G"
 read -ra INPUTS <<<"$INPUT"
 read -ra PLAN_FLAGS <<<"${PLAN_FLAGS:-}"      # as "--label class --missing mean"
-[ -z "$METHOD" ] || { PLAN_FLAGS+=(--method "$METHOD"); SELECT_FLAGS+=" --method $METHOD"; }
 case $METHOD in # the rounds over the data; with --missing drop-row set ROUNDS="profile stats"
 sfufs | fufs | graphgreedy | laplacian | mcfs) ROUNDS=${ROUNDS:-profile stats} ;;
 eufs | hufs | cpufs | cpufsnn) ROUNDS=${ROUNDS:-sample} ;;
@@ -34,12 +34,12 @@ esac
 export ROUNDS
 
 mkdir -p "$STATE/log"
-job="$INPUT ${PLAN_FLAGS[*]}, $N shards, rounds: $ROUNDS"
+job="$METHOD of $INPUT ${PLAN_FLAGS[*]}, $N shards, rounds: $ROUNDS"
 if [ -e "$STATE/job.plan.json" ]; then
 	[ "$job" = "$(<"$STATE/job")" ] || { echo "$STATE is of another job: $(<"$STATE/job")" >&2; exit 2; }
 else
 	echo "$job" >"$STATE/job"
-	"$UFS" plan "${INPUTS[@]}" "${PLAN_FLAGS[@]}" -o "$STATE/job.plan.json"
+	"$UFS" plan "${INPUTS[@]}" --method "$METHOD" "${PLAN_FLAGS[@]}" -o "$STATE/job.plan.json"
 fi
 rm -rf "$STATE/failed" "$STATE/selection.json"
 mkdir "$STATE/failed"
@@ -75,10 +75,12 @@ while sleep "$POLL"; do
 	grep -qxF "$(printf '%s\n' "${jobs[@]}")" <<<"$queued" || break
 done
 [ ! -e "$STATE/selection.json" ] || exit 0
-code=1
-for report in "$STATE"/failed/*; do
-	[ -e "$report" ] || { echo "the jobs ended without a word: see $STATE/log" >&2; break; }
-	cat "$report" >&2
-	code=$(sed -n '1s/.*: exit code \([0-9]*\),.*/\1/p' "$report")
-done
+code=1 reports=("$STATE"/failed/*)
+if [ -e "${reports[0]}" ]; then
+	code=$(sed -n '1s/.*: exit code \([0-9]*\),.*/\1/p' "${reports[0]}")
+	cat "${reports[@]:0:5}" >&2
+	echo "failed: ${#reports[@]}, see $STATE/failed" >&2
+else
+	echo "the jobs ended without a word: see $STATE/log" >&2
+fi
 exit "$code"
