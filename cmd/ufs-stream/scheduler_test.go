@@ -96,7 +96,7 @@ type job struct {
 	scheduler
 	t        *testing.T
 	bin      string
-	in, all  string // its data; what the one scan gives that it is compared with
+	in       string // its data
 	state    func(string) string
 	notes    func(string) string
 	settings []string
