@@ -252,7 +252,7 @@ func (s scheduler) triesAgain(t *testing.T) {
 	j := s.job(t, in, "METHOD=sfufs", "INPUT="+store.URLAt(proxy.URL, "data/"), "PARTS="+store.URL("parts"))
 	j.settings = append(env, j.settings...)
 	j.first("scan-stats-3", `echo $$ >"$NOTES/pid.new"; mv "$NOTES/pid.new" "$NOTES/pid"`+"\n")
-	j.first("scan-profile-6", "echo busy; exit 75\n")
+	j.first("scan-stats-6", "echo busy; exit 75\n")
 	var killed atomic.Int32
 	proxy.Before(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, filepath.Base(paths[2])) {
@@ -273,8 +273,8 @@ func (s scheduler) triesAgain(t *testing.T) {
 		t.Error("no process was killed")
 	}
 	j.answers("sfufs")
-	j.ranOnce("profile", 6)
-	j.ranOnce("stats", 3)
+	j.ranOnce("profile")
+	j.ranOnce("stats", 3, 6)
 	for _, round := range []string{"profile", "stats"} {
 		if parts, err := filepath.Glob(filepath.Join(store.Dir, "parts", round, "*")); err != nil || len(parts) != shardsOfExamples {
 			t.Errorf("round %s left %v, %v", round, parts, err)
