@@ -36,7 +36,7 @@ shard() {
 	read -ra flags <<<"$SCAN_FLAGS"
 	if [ -e "$last" ]; then
 		code=$(<"$last")
-		case $code in 2 | 3 | 4) exit "$code" ;; esac
+		case $code in [2-6]) exit "$code" ;; esac
 		echo "$ROUND $1/$N: exit code $code; tried again" >&2
 		sleep "$RETRY_WAIT"
 	fi
