@@ -46,6 +46,7 @@ func TestSchedulerSlurm(t *testing.T) {
 func (s scheduler) check(t *testing.T) {
 	t.Run("as written", s.runsAsWritten)
 	t.Run("one round", s.selectsAsOneRun)
+	t.Run("a sample of rows", s.samples)
 	t.Run("two rounds in a store, two shards fail once", s.triesAgain)
 	t.Run("a corrupt file", s.stops)
 	t.Run("no more tries", s.goesOn)

@@ -92,6 +92,20 @@ func (s scheduler) selectsAsOneRun(t *testing.T) {
 	}
 }
 
+// samples: methods that iterate over rows get those that one run on a sample takes.
+func (s scheduler) samples(t *testing.T) {
+	t.Parallel()
+	in, _ := plant(t, 900, 2)
+	j := s.job(t, in, "METHOD=eufs", "SAMPLE=300", "SELECT_FLAGS=--clusters 3 --max-iter 4")
+	j.run(exit.Done)
+	j.ranOnce("profile")
+	want := selection(t, in, "--method", "eufs", "--sample", "300", "--clusters", "3", "--max-iter", "4", "-k", "9")
+	got := readSelection(t, j.state("selection.json"))
+	if a, b := names(got), names(want); !slices.Equal(a, b) || got.RowsUsed != want.RowsUsed {
+		t.Errorf("%v of %d rows, want %v of %d", a, got.RowsUsed, b, want.RowsUsed)
+	}
+}
+
 // triesAgain: a process is killed while it waits for the data of its shard, another one finds
 // the store busy. Both are scanned again, and no other; nothing counts twice.
 func (s scheduler) triesAgain(t *testing.T) {

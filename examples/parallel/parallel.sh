@@ -20,6 +20,7 @@ TRIES=${TRIES:-3}                        # of each
 export RETRY_WAIT=${RETRY_WAIT:-10}      # seconds before another try
 HALT=${HALT:-now,fail=1}                 # soon,fail=1 lets the shards that run come to their end
 METHOD=${METHOD:-greedy} K=${K:-50}
+SAMPLE=${SAMPLE:-10000}                  # rows for methods that iterate over them
 read -ra INPUTS <<<"$INPUT"
 read -ra PLAN_FLAGS <<<"${PLAN_FLAGS:-}" # as "--label class --missing mean"
 read -ra SELECT_FLAGS <<<"${SELECT_FLAGS:-}" # as "--alpha 10"
@@ -77,7 +78,7 @@ second=()
 for round in $ROUNDS; do
 	case $round in
 	profile) scan_all profile --profile-only ;;
-	sample) scan_all sample --profile-only --sample-rows "${SAMPLE:-10000}" ;;
+	sample) scan_all sample --profile-only --sample-rows "$SAMPLE" ;;
 	stats) scan_all stats "${second[@]}" ;;
 	esac
 done

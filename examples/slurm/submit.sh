@@ -18,6 +18,7 @@ export N=${N:-8}                              # shards
 export PARTS=${PARTS:-$STATE/parts}           # a shared folder, or a URL as s3://bucket/parts?region=…
 export RETRIES=${RETRIES:-3}                  # of each element
 export METHOD=${METHOD:-greedy} K=${K:-50}
+export SAMPLE=${SAMPLE:-10000}                # rows for methods that iterate over them
 export SCAN_FLAGS=${SCAN_FLAGS:-}             # as "--memory-limit 2GiB"
 export SELECT_FLAGS=${SELECT_FLAGS:-}         # as "--alpha 10"
 ARRAY=${ARRAY:-1-$N}                          # 1-200%20 runs 20 at a time
