@@ -54,11 +54,12 @@ var mayImport = map[string][]string{
 	"chunkio/internal/where":      {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 
-	"gram":          {"stream", "internal/kernel", "internal/words"},
-	"cluster":       {"stream", "internal/kernel"},
-	"anchor":        {"stream", "gram", "cluster", "internal/kernel", "internal/words", "internal/splitmix"},
-	"internal/rows": {"stream", "internal/kernel"},
-	"method":        {"stream", "gram", "anchor", "internal/suggest"},
+	"gram":               {"stream", "internal/kernel", "internal/words"},
+	"cluster":            {"stream", "internal/kernel"},
+	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/words", "internal/splitmix"},
+	"internal/rows":      {"stream", "internal/kernel"},
+	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
+	"method":             {"stream", "gram", "anchor", "internal/suggest"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
 	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/rows", "internal/splitmix"},
@@ -71,7 +72,7 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/scalemodel", "internal/suggest"},
+		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/suggest"},
 
 	"report":           {"stream"},
 	"internal/exit":    {"stream"},
