@@ -28,13 +28,15 @@ var mayImport = map[string][]string{
 	"internal/must":            {},
 	"internal/browsertest":     {},
 	"internal/fixtures":        {},
+	"internal/freeport":        {"internal/must"},
+	"internal/slurmtest":       {"internal/freeport", "internal/must"},
 	"internal/tabletest":       {"stream", "internal/must"},
 	"internal/words/wordstest": {"internal/words"},
 	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
 	"internal/linalg":          {"internal/kernel"},
 	"internal/store":           {"stream", "internal/suggest"},
-	"internal/store/storetest": {"internal/must"},
+	"internal/store/storetest": {"internal/freeport", "internal/must"},
 	"internal/place":           {"stream", "internal/store"}, // what an argument names
 	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
 	"internal/planfile":        {"stream"},
