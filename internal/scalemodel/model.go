@@ -69,7 +69,7 @@ func estimate(j Job, r Rates, machines int) Point {
 	}
 	p.Select = j.selectTime(r)
 	if !alone {
-		p.Plan = j.footers(files, groups, r)
+		p.Plan = j.footers(math.Ceil(files/footersAhead), groups, r)
 	}
 	p.Total = p.Plan + p.Scan + p.Merge + p.Select
 	p.Hours = n * p.Scan / 3600
@@ -90,6 +90,9 @@ func estimate(j Job, r Rates, machines int) Point {
 	}
 	return p
 }
+
+// footersAhead is how many footers a plan asks a store for at a time (chunkio).
+const footersAhead = 16
 
 // Of a part in a store merge asks for its header, then for its version and its bytes, with several
 // on their way while one is added.

@@ -49,7 +49,7 @@ func TestTerms(t *testing.T) {
 		{"part=1s", 4, 0, 4, BoundMerge},          // as many as in two levels
 		{"part=1s", 1000, 0, 64, BoundMerge},      // 32 and 32
 		{"part=1s", 1024, 0, 64, BoundMerge},      //
-		{"latency=8s", 4, 256 * 8, 12, BoundPlan}, // 256 files each, and 3 requests of a part, 8 at once
+		{"latency=8s", 64, 16 * 8, 48, BoundPlan}, // 16 files each, and 3 requests of a part, 8 at once; 64 times 16 footers
 		{"start=1s", 4, 1, 1, BoundFixed},
 		{"footer=1ms", 4, 256 * 1.024, 0, BoundPlan},
 	} {
