@@ -126,3 +126,48 @@ func TestKeptRowsMergeInLittleMemory(t *testing.T) {
 		t.Errorf("with what was said to be enough: %v", err)
 	}
 }
+
+// Anchors of shards come from rows that shards kept with one bound: the profile of all of them
+// has the rows of a scan of the whole, and that of some says what is missing.
+func TestAnchorsOfBoundedShards(t *testing.T) {
+	path, dir := faces(4000, 8, 23).write(t), t.TempDir()
+	profile := func(name, shard string) string {
+		t.Helper()
+		q := Request{Inputs: []string{path}, Method: "sfufs", Options: method.Settings{"anchors": 300}, Output: filepath.Join(dir, name)}
+		if _, err := Scan(t.Context(), ScanRequest{Request: q, ProfileOnly: true, Shard: shard}); err != nil {
+			t.Fatal(err)
+		}
+		return q.Output
+	}
+	var parts []string
+	for i := range 4 {
+		parts = append(parts, profile(fmt.Sprint(i), fmt.Sprintf("%d/4", i+1)))
+	}
+	all := filepath.Join(dir, "all.ufs")
+	if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: all}); err != nil {
+		t.Fatal(err)
+	}
+	graph := func(profile string) (string, error) {
+		q := Request{Inputs: []string{path}, Method: "sfufs", Options: method.Settings{"anchors": 300}, Output: filepath.Join(dir, "graph.ufs")}
+		if _, err := Scan(t.Context(), ScanRequest{Request: q, Profile: profile}); err != nil {
+			return "", err
+		}
+		return strings.Join(names(selected(t, Request{Stats: q.Output, Method: "sfufs", K: 4})), " "), nil
+	}
+	want, err := graph(profile("whole", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := graph(all); err != nil || got != want {
+		t.Errorf("selected %s, want %s: %v", got, want, err)
+	}
+	_, err = graph(parts[0])
+	refused(t, "a profile of some shards", err, "some shards", "merge the profiles of all shards")
+}
+
+func names(s *stream.Selection) (list []string) {
+	for _, f := range s.Selected {
+		list = append(list, f.Name)
+	}
+	return list
+}
