@@ -45,7 +45,6 @@ func parquetOf(t *testing.T, from, to, group int, columns ...string) []byte {
 	return written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: group})
 }
 
-
 // planCases are inputs of all kinds, in folders of their own.
 func planCases(t *testing.T) map[string]planCase {
 	keep := Options{Missing: stream.MissingKeep}
