@@ -79,6 +79,7 @@ func (r *partsReader) next(ctx context.Context) (*sum, error) {
 	s := read.s
 	t.used += s.bytes
 	r.largest = max(r.largest, s.bytes)
+	t.samples = max(t.samples, t.m.sampleBytes(s.e))
 	if s.e.moments != nil {
 		s.e.moments.SetLimit(t.limit())
 	}

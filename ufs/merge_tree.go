@@ -31,6 +31,7 @@ type tree struct {
 	used    int64  // of room, by states that are there and those that are read
 	sums    []*sum // that wait, by level; nil where none does
 	graph   int64  // bytes of a graph beside the moments
+	samples int64  // bytes that samples of rows will hold in the end, at most, as far as known
 }
 
 // sum is the sum of some files, which follow one another.
@@ -56,6 +57,7 @@ func newTree(m *merger) (*tree, error) {
 		}
 	}
 	t.share = max(t.room/statesAtOnce(m.kind), 1)
+	t.samples = m.sampleBytes(nil)
 	t.scratch = chunkio.NewScratch(chunkio.ScratchOptions{
 		Dir: m.q.TempDir, Limit: m.q.MaxScratch, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
 	})
@@ -306,7 +308,8 @@ func (t *tree) tooLittle(err error, beside int64) error {
 		return err
 	}
 	n := statesAtOnce(t.m.kind)
+	need := max(short.Need, t.samples) // parts keep less than their sum does
 	return &stream.MemoryError{
-		What: "merging two of these files", Need: n*(short.Need+beside+t.beside()) + programBytes + t.m.bookkept, Limit: t.m.q.Memory,
+		What: "merging two of these files", Need: n*(need+beside+t.beside()) + programBytes + t.m.bookkept, Limit: t.m.q.Memory,
 	}
 }

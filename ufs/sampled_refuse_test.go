@@ -185,8 +185,9 @@ func TestDamagedRows(t *testing.T) {
 
 // The header tells of the rows.
 func TestKeptRowsAreRecorded(t *testing.T) {
-	q := Request{Inputs: []string{faces(300, 8, 5).write(t)}, Method: "eufs", Missing: "mean", Seed: 4}
-	h, err := chunkio.ReadStatsHeader(t.Context(), keptBy(t, q, 200, 2, 1), chunkio.FetchOptions{})
+	q := Request{Inputs: []string{faces(300, 8, 5).write(t)}, Method: "eufs", Missing: "mean", Seed: 4} // not the policy that a profile has
+	all := keptBy(t, q, 200, 2, 1)
+	h, err := chunkio.ReadStatsHeader(t.Context(), all, chunkio.FetchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,5 +195,9 @@ func TestKeptRowsAreRecorded(t *testing.T) {
 		if h.Options[option] != want {
 			t.Errorf("%s %q, want %q", option, h.Options[option], want)
 		}
+	}
+	seen, err := Inspect(t.Context(), Request{Inputs: []string{all}}, false)
+	if err != nil || seen.Options["missing"] != "mean" || seen.Options["sample-rows"] != "200" || seen.Options["sample-missing"] != "" {
+		t.Errorf("inspected: %v, %v", seen, err)
 	}
 }

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -84,6 +85,18 @@ func (r *run) sampleRows() string {
 	return strconv.Itoa(r.keepRows)
 }
 
+// asked are the options that e records, as the scan was asked for them.
+func (e *gathered) asked() map[string]string {
+	policy, kept := e.options[optionSampleMissing]
+	if !kept {
+		return e.options
+	}
+	options := maps.Clone(e.options)
+	options["missing"] = policy
+	delete(options, optionSampleMissing)
+	return options
+}
+
 // sampleShape lists the settings that shape a sample of rows, by option.
 func (r *run) sampleShape(s map[string]string) {
 	s[optionSampleRows] = r.sampleRows()
@@ -116,4 +129,21 @@ func (e *gathered) addRows(o *gathered) error {
 		return nil
 	}
 	return e.rows.Merge(*o.rows)
+}
+
+// sampleBytes bounds what the samples of rows of the sum hold, as far as the header tells and, where
+// it is not nil, one of the files. Rows that dropped out are counted as well.
+func (m *merger) sampleBytes(e *gathered) (bytes int64) {
+	var covered int64
+	for _, r := range m.coverage.runs {
+		covered += r.to - r.from
+	}
+	d := len(m.head.Columns)
+	if kept, err := strconv.Atoi(m.head.Options[optionSampleRows]); err == nil {
+		bytes += rowsample.Bytes(int(min(int64(kept), covered)), d)
+	}
+	if e != nil && e.sample != nil {
+		bytes += anchor.SamplerBytes(int(min(int64(e.sample.Rows()), covered)), d)
+	}
+	return bytes
 }

@@ -43,8 +43,10 @@ func Open(open func() (io.Reader, error)) (*Source, error) {
 	return s, r.Err()
 }
 
-// Kept is the number of rows in the sample, and Keeps how many it was to keep.
-func (s *Source) Kept() int64  { return int64(len(s.head.positions)) }
+// Kept is the number of rows in the sample.
+func (s *Source) Kept() int64 { return int64(len(s.head.positions)) }
+
+// Keeps is the number of rows that it was to keep.
 func (s *Source) Keeps() int64 { return int64(s.head.keep) }
 
 // Seed is the seed that rows were drawn with.

@@ -77,7 +77,7 @@ func Defaults() Rates {
 		// columns and 9 row groups) 0.19 s: 5 and 2.3 µs.
 		{footerTime, 4e-6, Seconds, Measured, "reading what a footer says of one column of one row group"},
 		{startTime, 10, Seconds, Assumed, "until a scheduler has started a machine's work, each round"},
-		{latencyTime, 0.05, Seconds, Assumed, "a request to the store; files are opened one after another"},
+		{latencyTime, 0.05, Seconds, Assumed, "a request to the store; a plan asks for 16 footers at a time, a scan opens files one after another"},
 		{machineRate, 250e6, BytesPerSecond, Assumed, "between the store and one machine"},
 		// S3 takes 5,500 requests a second below one prefix; of 8 MB each that is 44 GB/s.
 		{storeRate, 40e9, BytesPerSecond, Assumed, "between the store and all machines"},
@@ -145,7 +145,7 @@ func (u Unit) parse(text string) (float64, error) {
 func (r Rate) String() string {
 	switch r.Unit {
 	case Seconds:
-		return time.Duration(r.Value * float64(time.Second)).Round(10 * time.Microsecond).String()
+		return time.Duration(r.Value * float64(time.Second)).Round(100 * time.Nanosecond).String()
 	case BytesPerSecond:
 		return humanize.Bytes(uint64(r.Value)) + "/s"
 	}
