@@ -295,7 +295,7 @@ func FuzzThaw(f *testing.F) {
 	text := must.Get(os.ReadFile(plan))(f)
 	f.Add(text, byte(1), byte(1))
 	for _, change := range []string{
-		`"width":1→"width":9000000000`, `"open_bytes":→"open_bytes":-`, `"nulls":→"nulls":-`, `"rows":300→"rows":-3`, `"open_bytes":→"open_bytes":9`,
+		`"width":1→"width":9000000000`, `"width":1→"width":0`, `"open_bytes":→"open_bytes":-`, `"nulls":→"nulls":-`, `"rows":300→"rows":-3`, `"open_bytes":→"open_bytes":9`,
 		`[100,→[900000000000000000,`, `"order":1→"order":7`, `"outcomes":"→"outcomes":"9`, `"keys":["3"]→"keys":["x"]`, `"kind":"number"→"kind":"x"`,
 		`"footer":"→"footer":"g`, `"start":100→"start":7`, `"weight":→"weight":9`, `"leaves":[→"leaves":[{"name":"z","type":"double","width":1},`, `"orders":[[→"orders":[[9,`,
 	} {

@@ -173,7 +173,8 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 		warnings: t.list.warnings, open: t.access.open, tails: &t.access.tails, far: h.Catalog.Far, filter: f,
 	}
 	for i, l := range h.Catalog.Leaves {
-		if l.Width < 0 || l.Width > maxSparseFeatures || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerSecond) < 0 {
+		single := l.List || l.Why != "" || l.Width == 1
+		if !single || l.Width < 0 || l.Width > maxSparseFeatures || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerSecond) < 0 {
 			return nil, fmt.Errorf("column %q is of a kind that none can be", l.Name)
 		}
 		c.leaves = append(c.leaves, thawLeaf(l))
