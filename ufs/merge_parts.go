@@ -30,8 +30,7 @@ func (m *merger) settleParts() error {
 		return nil
 	}
 	first := &m.files[at]
-	switch {
-	case m.Window > 0 || m.Decay > 0:
+	if m.Window > 0 || m.Decay > 0 {
 		return stream.Usagef("{window} and {decay} are for the files of days, and %s is a part of a plan; merge all parts of the plan first", first.name)
 	}
 	var held []shardsOf

@@ -16,7 +16,11 @@ import (
 const fetchedAhead = 8
 
 // readBytes is what reading one more file at a time takes: blocks of its sections, packed and not,
-// and their decoder.
+// and their decoder. As many are read at a time as there are threads, beside the one that is added:
+// of the 25 ms of processor time that a part of 1,000 columns takes, two fifths unpack (zstd), an eighth
+// decodes words, a sixth adds, and as much goes to fresh memory (BenchmarkParts). Verifying a
+// file as a whole before would take 0.5 ms more, for what the checksums of its sections tell as
+// well: each is read to its end before its state is added (chunkio.OpenStatsAs).
 const readBytes = 4 << 20
 
 // partsReader reads the files of a merge in order, ahead of those who add them as far as the
