@@ -53,6 +53,7 @@ type StatsHeader struct {
 	Decided  []stream.LeftOut  `json:"decided,omitempty"` // left out by decision while the pass ran
 	Options  map[string]string `json:"options,omitempty"` // what shapes the statistics: label, weight, missing, sample, …
 	Table    *stream.Table     `json:"table,omitempty"`   // that all inputs are of; nil for bare files, and for parts of several
+	Part     *stream.Part      `json:"part,omitempty"`    // the shards of a plan that this is of; nil without a plan
 	Inputs   []stream.Input    `json:"inputs,omitempty"`
 	Ranges   []stream.Range    `json:"ranges,omitempty"` // global rows covered
 	Warnings []string          `json:"warnings,omitempty"`

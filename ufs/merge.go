@@ -24,6 +24,7 @@ type MergeRequest struct {
 	// merged with the same Decay: it is that of the days before the other files, whatever its name,
 	// so that yesterday's total and today's file make today's total.
 	Decay   float64
+	Partial bool   // some shards of a plan may be missing; the result records which are there
 	Output  string // the merged statistics file
 	Threads int    // default: one a core
 	Memory  int64  // peak resident memory in bytes, default 2 GiB
@@ -42,6 +43,8 @@ type Gathered struct {
 	Merged   int              // statistics files that were merged; 0 of a scan
 	Outside  []string         // the files that Window left out, oldest first
 	Transfer *stream.Transfer // of the inputs; nil where nothing was fetched
+	Path     string           // of the statistics file, as people may see it
+	There    bool             // it was there already, so nothing was scanned
 }
 
 // Merge adds statistics files of parts of the data into one: the result is what one

@@ -23,6 +23,9 @@ type Request struct {
 	// Arrow IPC stream on Stdin, or a Delta table: its folder, or delta:// before it.
 	Inputs []string
 	Stdin  io.Reader
+	// Plan is a plan file (see WritePlan) to read in place of Inputs: it names the files, and has
+	// all that shapes statistics.
+	Plan string
 	// Stats is a statistics file (see Scan) to select from in place of Inputs.
 	Stats string
 

@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"internal/store/storetest": {"internal/must"},
 	"internal/place":           {"stream", "internal/store"}, // what an argument names
 	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
+	"internal/planfile":        {"stream"},
 	"internal/planted":         {"stream", "internal/splitmix"},
 
 	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/place", "internal/store", "internal/splitmix", "internal/suggest"},

@@ -1,0 +1,101 @@
+package planfile
+
+import "github.com/ufs-stream/ufs-stream/stream"
+
+// Schema is what Header.Schema says in every plan file.
+const Schema = "ufs-stream/plan/v1"
+
+// Ending is how the name of a plan file ends.
+const Ending = ".plan.json"
+
+// Header is what a plan says of all its files together.
+type Header struct {
+	Schema  string `json:"schema"` // Create fills it in, and ID
+	ID      string `json:"id"`     // digest of all the rest of the plan
+	Version string `json:"version,omitempty"`
+	// Method and Options shape statistics, as a selection records them.
+	Method  string            `json:"method,omitempty"`
+	Options map[string]string `json:"options,omitempty"`
+	Table   *stream.Table     `json:"table,omitempty"` // that the files are of; nil for bare files
+	// Keys are partition keys of a table whose log has their values (File.Keys); nil where keys
+	// stand in the paths, if anywhere.
+	Keys    []string `json:"keys,omitempty"`
+	Count   int      `json:"count"` // of files
+	Rows    int64    `json:"rows"`  // in all; 0 without footers
+	Bytes   int64    `json:"bytes"` // of the files
+	Footers bool     `json:"footers"`
+	// Weight is what File.Groups weigh in all.
+	Weight   int64    `json:"weight,omitempty"`
+	Catalog  *Catalog `json:"catalog,omitempty"` // nil without footers
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Catalog is what the footers of all files tell together. Package chunkio writes and reads it.
+type Catalog struct {
+	Leaves     []Leaf      `json:"leaves"`
+	Partitions []Partition `json:"partitions,omitempty"`
+	Orders     [][]int32   `json:"orders,omitempty"` // of columns in files that have another one: see File.Order
+	Kinds      []Kind      `json:"kinds,omitempty"`  // of the partition keys in the condition
+	First      string      `json:"first"`            // the first file of all, as people may see it
+	MaxGroup   int64       `json:"max_group"`        // rows of the tallest row group
+	OpenBytes  int64       `json:"open_bytes"`       // most bytes that one open file holds
+	Far        bool        `json:"far,omitempty"`    // some file is in an object store
+}
+
+// Leaf is a physical column of the files, with the facts of all of them.
+type Leaf struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Why         string `json:"why,omitempty"`
+	Refused     bool   `json:"refused,omitempty"`
+	RefusedBy   string `json:"refused_by,omitempty"` // the first file where that is so
+	Width       int    `json:"width,omitempty"`
+	List        bool   `json:"list,omitempty"`
+	Nulls       int64  `json:"nulls,omitempty"`
+	MaybeNaN    bool   `json:"maybe_nan,omitempty"`
+	NoClass     string `json:"no_class,omitempty"`
+	Scratch     int64  `json:"scratch,omitempty"`
+	TextScratch int64  `json:"text_scratch,omitempty"`
+	PerSecond   int64  `json:"per_second,omitempty"`
+	UTC         bool   `json:"utc,omitempty"`
+	Packed      int64  `json:"packed,omitempty"`
+}
+
+// Partition is a column whose values stand in the files' paths, or in the log of their table.
+type Partition struct {
+	Key   string `json:"key"`
+	Why   string `json:"why,omitempty"`   // why it is no feature
+	Truth bool   `json:"truth,omitempty"` // its values are true and false
+}
+
+// Kind is what a partition key of the condition is compared as: number, truth or text.
+type Kind struct {
+	Key  string `json:"key"`
+	Kind string `json:"kind"`
+}
+
+// File is one file of a plan.
+type File struct {
+	Path  string `json:"path"` // absolute, or a URL
+	Bytes int64  `json:"bytes"`
+	// Version is the ETag or generation of an object; empty for a local file.
+	Version string `json:"version,omitempty"`
+	// Keys are the values of Header.Keys; __HIVE_DEFAULT_PARTITION__ is a null.
+	Keys []string `json:"keys,omitempty"`
+
+	// What its footer tells; nothing without footers.
+	Start       int64      `json:"start,omitempty"`       // global position of its first row
+	Footer      string     `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
+	Fingerprint string     `json:"fingerprint,omitempty"` // see stream.Input
+	Groups      [][2]int64 `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
+	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: as in the first file
+	Outcomes    string     `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
+}
+
+// Rows is the number of rows in the file, as its footer tells.
+func (f *File) Rows() (n int64) {
+	for _, g := range f.Groups {
+		n += g[0]
+	}
+	return n
+}

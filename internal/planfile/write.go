@@ -1,0 +1,116 @@
+package planfile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+
+	"crypto/sha256"
+)
+
+// Write writes a plan and returns its ID. It goes through the files twice, the first time for
+// the ID, which stands in front of them; it holds one at a time.
+func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err error) {
+	h.Schema, h.ID = Schema, ""
+	if h.ID, err = digest(h, files); err != nil {
+		return "", err
+	}
+	head, err := headLine(h)
+	if err != nil {
+		return "", err
+	}
+	b := bufio.NewWriter(w)
+	b.Write(head) // a bufio.Writer keeps its first error for Flush
+	b.WriteString(`,"files":[`)
+	n := 0
+	for f, err := range files {
+		if err != nil {
+			return "", err
+		}
+		line, err := encode(f)
+		if err != nil {
+			return "", err
+		}
+		if n > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(line)
+		n++
+	}
+	if n != h.Count {
+		return "", fmt.Errorf("planfile: %d files, and the header says %d", n, h.Count)
+	}
+	b.WriteString("\n]}\n")
+	return h.ID, b.Flush()
+}
+
+// digest is the ID of a plan: of the header without one, and of every file.
+func digest(h Header, files iter.Seq2[File, error]) (string, error) {
+	d, err := newDigester(h)
+	if err != nil {
+		return "", err
+	}
+	for f, err := range files {
+		if err != nil {
+			return "", err
+		}
+		if err := d.add(f); err != nil {
+			return "", err
+		}
+	}
+	return d.id(), nil
+}
+
+// digester makes an ID as files come by.
+type digester struct {
+	sum interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+}
+
+func newDigester(h Header) (*digester, error) {
+	h.ID = ""
+	head, err := encode(h)
+	if err != nil {
+		return nil, err
+	}
+	d := &digester{sha256.New()}
+	d.sum.Write(append(head, '\n')) // a hash takes everything
+	return d, nil
+}
+
+func (d *digester) add(f File) error {
+	line, err := encode(f)
+	if err == nil {
+		d.sum.Write(append(line, '\n'))
+	}
+	return err
+}
+
+// id is short enough for people to compare: 80 bits.
+func (d *digester) id() string { return fmt.Sprintf("%x", d.sum.Sum(nil)[:10]) }
+
+// headLine is the header's JSON without the brace that ends it.
+func headLine(h Header) ([]byte, error) {
+	line, err := encode(h)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(line, []byte("}")), nil
+}
+
+// encode is JSON with paths and conditions as they are: < and & are not escaped.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

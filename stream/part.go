@@ -1,0 +1,105 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Part says which shards of which plan statistics are of. Statistics that were not scanned by a
+// plan file have none.
+type Part struct {
+	Plan   string        `json:"plan"`            // ID of the plan file
+	Of     int           `json:"of"`              // shards in all
+	Shards []ShardRange  `json:"shards"`          // in order; neighbours are one range
+	Round  string        `json:"round,omitempty"` // digest of the profile that they were scanned with; empty without one
+	Whole  *WholeOfParts `json:"whole,omitempty"` // what all shards together are of
+}
+
+// WholeOfParts is what a plan says of all its shards together.
+type WholeOfParts struct {
+	Files int   `json:"files"`
+	Rows  int64 `json:"rows"`
+}
+
+// ShardRange is the shards From to To, both included, counted from 1.
+type ShardRange struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// Complete reports whether all shards are there.
+func (p *Part) Complete() bool {
+	return len(p.Shards) == 1 && p.Shards[0] == ShardRange{1, p.Of}
+}
+
+// Count is the number of shards that are there.
+func (p *Part) Count() (n int) {
+	for _, r := range p.Shards {
+		n += r.To - r.From + 1
+	}
+	return n
+}
+
+// Missing lists the shards that are not there.
+func (p *Part) Missing() []ShardRange {
+	var missing []ShardRange
+	next := 1
+	for _, r := range p.Shards {
+		if next < r.From {
+			missing = append(missing, ShardRange{next, r.From - 1})
+		}
+		next = r.To + 1
+	}
+	if next <= p.Of {
+		missing = append(missing, ShardRange{next, p.Of})
+	}
+	return missing
+}
+
+// Add adds the shards of o. Those that are in both come back, and p is unchanged then.
+func (p *Part) Add(o *Part) (twice []ShardRange) {
+	for _, a := range p.Shards {
+		for _, b := range o.Shards {
+			if from, to := max(a.From, b.From), min(a.To, b.To); from <= to {
+				twice = append(twice, ShardRange{from, to})
+			}
+		}
+	}
+	if len(twice) > 0 {
+		return twice
+	}
+	all := append(slices.Clone(p.Shards), o.Shards...)
+	slices.SortFunc(all, func(a, b ShardRange) int { return a.From - b.From })
+	p.Shards = all[:1]
+	for _, r := range all[1:] {
+		if last := &p.Shards[len(p.Shards)-1]; last.To+1 == r.From {
+			last.To = r.To
+		} else {
+			p.Shards = append(p.Shards, r)
+		}
+	}
+	return nil
+}
+
+// String is "3" or "3-7".
+func (r ShardRange) String() string {
+	if r.From == r.To {
+		return fmt.Sprint(r.From)
+	}
+	return fmt.Sprintf("%d-%d", r.From, r.To)
+}
+
+// ShardList is "1, 3-7", and the first few of many.
+func ShardList(ranges []ShardRange) string {
+	const shown = 8
+	var list []string
+	for i, r := range ranges {
+		if i == shown {
+			list = append(list, "…")
+			break
+		}
+		list = append(list, r.String())
+	}
+	return strings.Join(list, ", ")
+}
