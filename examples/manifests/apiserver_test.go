@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -74,6 +75,11 @@ func admit(ctx context.Context, object runtime.Object) (runtime.Object, error) {
 	if err := legacyscheme.Scheme.Convert(object, internal, nil); err != nil {
 		return nil, err
 	}
+	identity, err := meta.Accessor(internal)
+	if err != nil {
+		return nil, err
+	}
+	rest.FillObjectMetaSystemFields(identity)
 	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
 		return nil, err
 	}
