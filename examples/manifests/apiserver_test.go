@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -20,12 +21,12 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 	"k8s.io/kubernetes/pkg/registry/core/configmap"
-	"sigs.k8s.io/yaml"
 )
 
 const namespace = "default"
 
-// decode reads a manifest strictly: a field that the type has not, or has twice, is an error.
+// decode reads a manifest as the API server does where it is strict: a field that the type of
+// k8s.io/api has not, or has twice, is an error.
 func decode(path string) (runtime.Object, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -34,20 +35,8 @@ func decode(path string) (runtime.Object, error) {
 	if strings.Contains(string(content), "\n---") {
 		return nil, fmt.Errorf("%s: one object a file", path)
 	}
-	var kind struct{ APIVersion, Kind string }
-	if err := yaml.Unmarshal(content, &kind); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	var object runtime.Object
-	switch kind.APIVersion + " " + kind.Kind {
-	case "batch/v1 Job":
-		object = &batchv1.Job{}
-	case "v1 ConfigMap":
-		object = &corev1.ConfigMap{}
-	default:
-		return nil, fmt.Errorf("%s: a %s %s is not known here", path, kind.APIVersion, kind.Kind)
-	}
-	if err := yaml.UnmarshalStrict(content, object); err != nil {
+	object, _, err := serializer.NewCodecFactory(legacyscheme.Scheme, serializer.EnableStrict).UniversalDeserializer().Decode(content, nil, nil)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return object, nil

@@ -72,6 +72,8 @@ replace k8s.io/streaming => k8s.io/streaming v0.36.3
 replace github.com/ufs-stream/ufs-stream => ../..
 
 require (
+	github.com/aws/aws-sdk-go-v2 v1.47.7
+	github.com/aws/aws-sdk-go-v2/service/batch v1.65.2
 	github.com/dustin/go-humanize v1.1.0
 	github.com/ufs-stream/ufs-stream v0.0.0
 	k8s.io/api v0.36.3
@@ -94,7 +96,6 @@ require (
 	github.com/andybalholm/brotli v1.2.8 // indirect
 	github.com/apache/arrow/go/v15 v15.0.2 // indirect
 	github.com/apache/thrift v0.25.0 // indirect
-	github.com/aws/aws-sdk-go-v2 v1.47.7 // indirect
 	github.com/aws/aws-sdk-go-v2/config v1.33.15 // indirect
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.15 // indirect
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.20.7 // indirect
