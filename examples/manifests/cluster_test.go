@@ -3,6 +3,7 @@ package manifests
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -44,17 +45,9 @@ type cluster struct {
 // says to put into it.
 func newCluster(t *testing.T, secret map[string]string) *cluster {
 	t.Helper()
+	must.Get(program())(t) // before anything waits for it
 	c := &cluster{t: t, client: fake.NewClientset(), begun: map[string]int{}, running: map[types.UID]context.CancelFunc{}}
-	// The fake store gives no names and identities; the API server does.
-	c.client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		pod := action.(clienttesting.CreateAction).GetObject().(*corev1.Pod)
-		if pod.Name == "" {
-			pod.Name = pod.GenerateName + fmt.Sprintf("%05d", c.next())
-		}
-		pod.UID, pod.CreationTimestamp = types.UID(pod.Name), metav1.Now()
-		pod.Status.Phase = corev1.PodPending
-		return false, nil, nil
-	})
+	c.versions()
 	if secret != nil {
 		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "ufs-store", Namespace: namespace}, Data: map[string][]byte{}}
 		for name, value := range secret {
@@ -82,6 +75,37 @@ func newCluster(t *testing.T, secret map[string]string) *cluster {
 		factory.Shutdown()
 	})
 	return c
+}
+
+// versions makes the fake store give what the API server gives: names and identities to pods
+// that are created, and a new version to every one that is changed. Without versions the
+// controller does not see changes.
+func (c *cluster) versions() {
+	stamp := func(pod *corev1.Pod) { pod.ResourceVersion = strconv.Itoa(c.next()) }
+	c.client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		pod := action.(clienttesting.CreateAction).GetObject().(*corev1.Pod)
+		if pod.Name == "" {
+			pod.Name = pod.GenerateName + fmt.Sprintf("%05d", c.next())
+		}
+		pod.UID, pod.CreationTimestamp = types.UID(pod.Name), metav1.Now()
+		pod.Status.Phase = corev1.PodPending
+		stamp(pod)
+		return false, nil, nil
+	})
+	c.client.PrependReactor("update", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		stamp(action.(clienttesting.UpdateAction).GetObject().(*corev1.Pod))
+		return false, nil, nil
+	})
+	patch := clienttesting.ObjectReaction(c.client.Tracker())
+	c.client.PrependReactor("patch", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		_, object, err := patch(action)
+		if err != nil {
+			return true, nil, err
+		}
+		pod := object.(*corev1.Pod).DeepCopy()
+		stamp(pod)
+		return true, pod, c.client.Tracker().Update(action.GetResource(), pod, namespace)
+	})
 }
 
 func (c *cluster) next() int {

@@ -40,7 +40,16 @@ func TestMain(m *testing.M) {
 	if at := os.Getenv(desk); at != "" {
 		os.Exit(atDesk(at))
 	}
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "ufs-stream-examples-*")
+	if err != nil {
+		panic(err)
+	}
+	if err := os.Setenv(programFolder, dir); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir) // what is left of it is temporary
+	os.Exit(code)
 }
 
 // atDesk hands this process's command line to the test, and ends as the test says.
@@ -93,13 +102,12 @@ func runScript(t *testing.T, script string, args, env, standIns []string, serve 
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
+// programFolder is where the program is built, in the environment.
+const programFolder = "UFS_EXAMPLES_PROGRAM"
+
 // program is ufs-stream, built once from this checkout with the versions of its own go.mod.
 var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "ufs-stream-examples-*")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "ufs-stream")
+	path := filepath.Join(os.Getenv(programFolder), "ufs-stream")
 	build := exec.CommandContext(context.Background(), "go", "build", "-o", path, "./cmd/ufs-stream")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
