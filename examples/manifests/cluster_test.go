@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,8 +56,8 @@ func newCluster(t *testing.T, secret map[string]string) *cluster {
 		}
 		must.Get(c.client.CoreV1().Secrets(namespace).Create(t.Context(), object, metav1.CreateOptions{}))(t)
 	}
-	// The controller logs what it does, at length.
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Background().V(10)))
+	// Its log would tell of reads that are behind writes, which the controller does again.
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	factory := informers.NewSharedInformerFactory(c.client, 0)
 	pods, jobs := factory.Core().V1().Pods(), factory.Batch().V1().Jobs()
 	controller := must.Get(job.NewController(ctx, c.client, pods, jobs, factory.Scheduling().V1alpha2().Workloads(), factory.Scheduling().V1alpha2().PodGroups()))(t)
