@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -44,7 +45,7 @@ type sum struct {
 }
 
 // states is which states a sum has.
-type states struct{ moments, graph, sample, spread bool }
+type states struct{ moments, graph, sample, rows, spread bool }
 
 func newTree(m *merger) (*tree, error) {
 	t := &tree{m: m, room: m.q.Memory - programBytes - m.bookkept}
@@ -152,7 +153,7 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 		return err
 	}
 	beside := after - s.bytes
-	if s.has.sample {
+	if s.has.sample || s.has.rows {
 		beside = after // rows are copied
 	}
 	if err := t.makeRoom(beside, s, next); err != nil {
@@ -236,6 +237,9 @@ func (t *tree) load(s *sum) (err error) {
 	if s.has.sample {
 		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.limit()})
 	}
+	if s.has.rows {
+		e.rows = new(rowsample.New(d, anchor.SamplerOptions{Limit: t.limit()}))
+	}
 	if s.has.spread {
 		e.spread = gram.NewHistograms(d, t.m.q.Threads)
 	}
@@ -270,6 +274,9 @@ func (e *gathered) states(has states) (list []state) {
 	}
 	if has.sample {
 		list = append(list, e.sample)
+	}
+	if has.rows {
+		list = append(list, e.rows)
 	}
 	if has.spread {
 		list = append(list, e.spread)
