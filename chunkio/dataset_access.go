@@ -74,7 +74,7 @@ func (a *access) openInput(in Input, memory int64, read *atomic.Int64) (format.F
 const footersAhead = 16
 
 // catalog is openCatalog of what access finds. The ends of objects are fetched ahead.
-func (a *access) catalog(ctx context.Context, list *fileList, f *filter, memory int64, skipBad bool) (*catalog, error) {
+func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
 	within, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -115,7 +115,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, memory 
 		}
 		return a.openInput(r.in, memory, read)
 	}
-	c, err := openCatalog(ctx, list, f, open, memory, skipBad)
+	c, err := openCatalog(ctx, list, f, open, how)
 	cancel()
 	for _, q := range queue { // after an error, what was opened for nothing
 		if r := <-q; r.err == nil {

@@ -31,6 +31,7 @@ type catalog struct {
 	tails     *tailCache // nil where no file can be in a store
 	far       bool       // some file is
 	filter    *filter    // Options.Where; nil without
+	frozen    *frozen    // of a plan file; nil without
 }
 
 // file is what stays in memory of one input.
@@ -41,6 +42,7 @@ type file struct {
 	order  []int32 // dataset leaf → the file's leaf; nil where they are the same
 	digest uint64  // of its footer: the file is refused if it changed before it is read
 	print  uint64  // fingerprint of size, footer, and both ends of its data
+	bytes  []int64 // of each row group, for a plan file; nil where none is to be made
 
 	outcomes []where.Outcome // of each row group, as keys and statistics tell; nil without a condition
 }
@@ -60,11 +62,12 @@ func (f *file) at(leaf int) int {
 	return int(f.order[leaf])
 }
 
-// openCatalog reads the footer of every file, one file at a time. Under skipBad,
-// files that cannot be used are left out with a warning; if none can, the first
-// one's error is returned, and where it is the store that fails, its error. memory bounds one open footer.
-func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, memory int64, skipBad bool) (*catalog, error) {
+// openCatalog reads the footer of every file, one file at a time. Where bad files are skipped,
+// those that cannot be used are left out with a warning; if none can, the first
+// one's error is returned, and where it is the store that fails, its error.
+func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, how cataloging) (*catalog, error) {
 	b := catalogBuilder{
+		weigh:   how.weigh,
 		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: &fileList{table: list.table.empty()}, warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
@@ -73,14 +76,14 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, me
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := b.addFile(ctx, list, i, e, memory)
+		err := b.addFile(ctx, list, i, e, how.memory)
 		if err == nil {
 			continue
 		}
 		var tooLittle *stream.MemoryError
 		var usage *stream.UsageError
 		switch {
-		case !skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
+		case !how.skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
 			return nil, err // what would be left is not what was asked for
 		case first == nil:
 			first = err
@@ -98,9 +101,17 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, me
 	return b.catalog, nil
 }
 
+// cataloging says how footers are read.
+type cataloging struct {
+	memory  int64 // bounds one open footer
+	skipBad bool  // leave out files that cannot be used
+	weigh   bool  // note the bytes of row groups
+}
+
 // catalogBuilder holds what is only needed while footers are read.
 type catalogBuilder struct {
 	*catalog
+	weigh  bool
 	index  map[string]int     // leaf name → dataset leaf
 	orders map[string][]int32 // column orders seen, so that files share them
 	keys   []string           // partition keys
@@ -157,6 +168,9 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 			return err
 		}
 	}
+	if b.weigh {
+		f.bytes = weigh(opened, f.outcomes)
+	}
 	if len(b.files) > 0 {
 		b.mergeFacts(path, &f, leaves)
 	}
@@ -183,6 +197,22 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		}
 	}
 	return nil
+}
+
+// weigh is what reading the row groups of a file costs, in bytes: nothing where the condition
+// is true of no row.
+func weigh(opened format.File, outcomes []where.Outcome) []int64 {
+	bytes := make([]int64, len(opened.GroupRows()))
+	for g, rows := range opened.GroupRows() {
+		switch w, ok := opened.(format.Weighed); {
+		case outcomes != nil && outcomes[g].Never():
+		case ok:
+			bytes[g] = w.GroupBytes(g)
+		default:
+			bytes[g] = rows
+		}
+	}
+	return bytes
 }
 
 // path is how file i is named in errors and results: its path, or its URL without what may
@@ -302,8 +332,11 @@ func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.
 	if err != nil {
 		return nil, nil, err
 	}
-	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest {
+	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest || !c.frozen.same(in, f) {
 		opened.Close()
+		if c.frozen != nil {
+			return nil, nil, c.frozen.changed(c.path(i))
+		}
 		e := stream.Dataf(c.path(i), "the file changed since the run began")
 		e.Remedy = stream.Textf("run again when nobody writes to it")
 		return nil, nil, e
@@ -315,6 +348,13 @@ func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.
 func (c *catalog) cuts() []int64 {
 	cuts := []int64{0}
 	at := int64(0)
+	if c.frozen != nil { // only some of the files are there
+		at = c.frozen.start
+		cuts = []int64{c.frozen.rows.From, c.frozen.rows.To}
+		if c.frozen.rows.All() {
+			cuts = []int64{0}
+		}
+	}
 	for i := range c.files {
 		for _, rows := range c.files[i].groups {
 			if at += rows; rows > 0 {

@@ -89,10 +89,13 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 // expandPlace resolves an argument that is no list: to objects or the files of a table, or to
 // local paths.
 func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []string, error) {
+	if IsPlan(arg) {
+		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.Name(arg))
+	}
 	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
 		if !store.IsURL(table) {
 			var err error
-			if table, err = place.Local(table); err != nil {
+			if table, err = a.local(table); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -104,7 +107,7 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 	var err error
 	if store.IsURL(arg) {
 		list, err = a.expandURL(ctx, arg)
-	} else {
+	} else if arg, err = a.local(arg); err == nil {
 		local, err = expandPath(arg)
 	}
 	if table, ok := errors.AsType[*tableError](err); ok {
@@ -118,6 +121,16 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 		return nil, nil, table.refusal()
 	}
 	return list, local, err
+}
+
+// local is the path that an argument names: as it was given, or for a plan, which is read
+// from anywhere, from the root.
+func (a *access) local(arg string) (string, error) {
+	path, err := place.Local(arg)
+	if err != nil || !a.opt.ForPlan || strings.Contains(path, "://") {
+		return path, err
+	}
+	return filepath.Abs(path)
 }
 
 // places is the argument, or what the list that it names has in its lines.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -72,3 +73,12 @@ func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
 }
 
 func (objectInPlace) Close() error { return nil }
+
+// FindStatsHeader is ReadStatsHeader of what may not be there.
+func FindStatsHeader(ctx context.Context, path string, opt FetchOptions) (h StatsHeader, found bool, err error) {
+	h, err = ReadStatsHeader(ctx, path, opt)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotExist) {
+		return h, false, nil
+	}
+	return h, err == nil, err
+}

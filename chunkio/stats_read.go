@@ -28,6 +28,7 @@ type StatsReader struct {
 	path     string
 	file     io.ReaderAt
 	closer   io.Closer
+	digest   uint64
 	sections []statsExtent
 }
 
@@ -108,6 +109,9 @@ func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader
 // Path is where the container is, as people may see it.
 func (s *StatsReader) Path() string { return s.path }
 
+// Digest tells the container from others: equal contents have equal ones.
+func (s *StatsReader) Digest() string { return formatPrint(s.digest) }
+
 var (
 	errStatsMagic = errors.New("not a statistics file (it does not begin with \"" + statsMagic + "\")")
 	errStatsNewer = errors.New("written by a newer program")
@@ -157,6 +161,7 @@ func readStats(path string, file io.ReaderAt, size int64) (*StatsReader, error) 
 	if binary.LittleEndian.Uint64(got) != want {
 		return nil, errors.New("the checksum is wrong")
 	}
+	s.digest = want
 	if c.left != 0 {
 		return nil, fmt.Errorf("%d bytes follow the end", c.left)
 	}

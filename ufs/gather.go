@@ -19,7 +19,7 @@ type gatherer struct {
 	*run
 	from   method.From // what is gathered
 	plan   func(*chunkio.Dataset) (Budget, error)
-	shard  shard       // the part of the rows to accumulate
+	piece  shard       // the part of the rows to accumulate
 	sample bool        // a profile takes a sample of rows along, for anchors
 	spread bool        // moments take histograms along
 	check  *checkpoint // nil without a checkpoint
@@ -92,7 +92,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	defer ds.Close()
 	if ds.Replayable() {
-		if ds.Table() == nil { // whose files, one by one, would be no table
+		if ds.Table() == nil && g.Plan == "" { // whose files, one by one, would be no table
 			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
 		}
 	}
@@ -105,7 +105,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	p.opt.Memory = p.plan.Reading
 	p.plan.enforce(policy == stream.MissingKeep)
-	if p.rows, err = g.shard.of(ds); err != nil {
+	if p.rows, p.first, err = g.rowsOf(ds); err != nil {
 		return nil, err
 	}
 	saved, err := g.check.load(ctx, p, ds)
@@ -124,6 +124,8 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 			return nil, err
 		}
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
+	case g.shard.Of > 0 && promisesMissing(ds):
+		return nil, g.needsRound(stream.ErrMissing)
 	case !promisesMissing(ds):
 		g.expect(1, p.plan)
 		e, err := p.accumulate(ctx, ds, saved, nil)
@@ -132,6 +134,9 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 		}
 		if !ds.Replayable() {
 			return nil, onlyOnce(err)
+		}
+		if g.shard.Of > 0 {
+			return nil, g.needsRound(err)
 		}
 		fallthrough
 	default:
@@ -163,8 +168,9 @@ type pass struct {
 	opt     chunkio.Options
 	plan    Budget
 	rows    stream.Range
-	settled bool // opt is what the result is of; else it is the hopeful first try
-	count   int  // of anchors, once they are there
+	first   int64 // global position of the first row of the inputs
+	settled bool  // opt is what the result is of; else it is the hopeful first try
+	count   int   // of anchors, once they are there
 }
 
 // useless makes a profile pass over the whole input, before as many others, and returns
@@ -258,10 +264,11 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	e.passes = g.passes
 	e.leftOut = ds.LeftOut()
 	e.inputs, e.table = ds.Inputs(), ds.Table()
-	e.covered = []stream.Range{p.rows}
+	e.covered = []stream.Range{{From: p.rows.From - p.first, To: p.rows.To - p.first}}
 	if p.rows.All() {
 		e.covered[0].To = e.profile.Seen
 	}
+	e.part = g.partOf(ds)
 	e.options = g.shape()
 	if e.graph != nil {
 		g.graphShape(e.options)

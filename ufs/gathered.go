@@ -13,6 +13,7 @@ import (
 type gathered struct {
 	kind     string          // of a statistics file
 	path     string          // of the statistics file, as people may see it; merge sets it
+	digest   string          // of the statistics file: what a round is told by
 	columns  []stream.Column // features, those that turn out constant included
 	profile  *gram.Profile
 	moments  *gram.Moments      // nil where only a profile was asked for
@@ -22,8 +23,9 @@ type gathered struct {
 	leftOut  []stream.LeftOut   // columns that are no features
 	decided  []stream.LeftOut   // those among them that a profile pass found useless
 	table    *stream.Table      // that the inputs are of; nil for bare files
-	inputs   []stream.Input     // all files, also those outside the rows covered
-	covered  []stream.Range     // global rows that the statistics cover
+	part     *stream.Part       // the shards of a plan that this is of; nil without a plan
+	inputs   []stream.Input     // all files, also those outside the rows covered; of a shard its own
+	covered  []stream.Range     // rows of the inputs that the statistics cover
 	options  map[string]string  // what shaped them, by option
 	warnings []stream.Text
 	wanted   []bool // of columns: those that take part; nil for all

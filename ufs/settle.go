@@ -29,6 +29,9 @@ type run struct {
 	profile     *gathered // --profile: what the whole input holds; or nil
 	sampleBytes int64     // of the rows sampled in it
 	anchorRows  int       // of the file of anchors, found by countAnchors
+
+	plan  *chunkio.PlanHeader // of Plan; nil without
+	shard chunkio.Shard       // of the plan that is read; zero for all of it
 }
 
 // scaleNames are the values of Request.Scale.
@@ -99,6 +102,12 @@ func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(
 // several passes.
 func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	r := &run{Request: q, asked: q}
+	if q.Plan != "" {
+		if err := r.takePlan(ctx); err != nil {
+			return nil, err
+		}
+		q = r.Request
+	}
 	if err := r.noStats(ctx, "select from statistics with {stats}"); err != nil {
 		return nil, err
 	}
@@ -109,7 +118,7 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		return nil, err
 	}
 	switch {
-	case len(q.Inputs) == 0 && q.Stats == "":
+	case len(q.Inputs) == 0 && q.Stats == "" && q.Plan == "":
 		return nil, stream.Usagef("no INPUT given, nor {stats}")
 	case len(q.Inputs) > 0 && q.Stats != "":
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
@@ -244,7 +253,7 @@ func (r *run) reading() chunkio.Options {
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
-		TableVersion: r.Version, TableAsOf: r.AsOf,
+		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
 }
 

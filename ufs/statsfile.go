@@ -53,7 +53,7 @@ func (e *gathered) sections() []chunkio.Section {
 func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	h := chunkio.StatsHeader{
 		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
-		Options: e.options, Table: e.table, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
+		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
 	}
 	switch {
 	case e.graph != nil:
@@ -86,7 +86,7 @@ func kindOf(r *chunkio.StatsReader) (string, error) {
 // recordedIn is what the header of a statistics file says, without any statistics.
 func recordedIn(h chunkio.StatsHeader) *gathered {
 	return &gathered{
-		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, inputs: h.Inputs,
+		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,
 		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
 	}
 }

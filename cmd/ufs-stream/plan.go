@@ -1,25 +1,38 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 func newPlan(c *cli) *cobra.Command {
 	var o selectFlags
 	cmd := &cobra.Command{
-		Use:   "plan INPUT…",
-		Short: "Say what select would do and cost; reads footers only",
+		Use:   "plan INPUT… [-o JOB.plan.json]",
+		Short: "Say what select would do and cost, or write a plan file; reads footers only",
 		Long: `Say what select with the same flags would do: method, features, passes over the
 data, bytes read, peak memory by part, and the smallest --memory-limit that works.
-Reads footers only. INPUT is as in select.`,
-		Args: program.AtLeastOne("INPUT"),
+Reads footers only. INPUT is as in select.
+
+Where -o ends in .plan.json, a plan file is written for many machines: the files with
+their sizes and versions, row groups, columns, and the flags that shape statistics, all
+frozen. Each machine scans its shard of it, and merge adds the parts:
+
+  ufs-stream plan s3://bucket/events/ --label class -o job.plan.json
+  ufs-stream scan --plan job.plan.json --shard 3/100 -o s3://bucket/parts/
+  ufs-stream merge s3://bucket/parts/ -o all.ufs
+  ufs-stream select --stats all.ufs -k 50
+
+Where plan says so, a round of profiles comes first: scan --profile-only of all shards,
+merge, and then scan --profile.`,
+		Args: o.inputs,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.plan(cmd, args, &o) },
 	}
 	fs := cmd.Flags()
@@ -38,6 +51,9 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags) error {
 	if err != nil {
 		return err
 	}
+	if chunkio.IsPlan(o.output.path) {
+		return c.writePlan(cmd.Context(), q)
+	}
 	if err := o.output.resolve(cmd.Context(), planFormats()...); err != nil {
 		return err
 	}
@@ -53,6 +69,23 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags) error {
 		return forecastTable(w, f)
 	})
 }
+
+// writePlan writes a plan file, and says what to do with it.
+func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
+	p, err := ufs.WritePlan(ctx, q)
+	if err != nil {
+		return err
+	}
+	c.warn(p.Warnings)
+	c.say("%s: plan %s of %s, %s row groups, %s rows, %s to read; a shard needs --memory-limit %dMiB", p.Path, p.ID,
+		plural(p.Files, "file"), humanize.Comma(int64(p.Groups)), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), inMiB(p.Smallest))
+	if p.Profile != "" {
+		c.say("a round of profiles comes first (scan --profile-only, merge, scan --profile): %s", p.Profile)
+	}
+	return nil
+}
+
+func inMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
 // forecastTable is the form for people.
 func forecastTable(w io.Writer, f *ufs.Forecast) error {
@@ -73,14 +106,13 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		scratch = humanize.IBytes(uint64(f.Scratch))
 	}
 	m := f.Memory
-	mib := func(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
-	smallest := fmt.Sprintf("--memory-limit %dMiB", mib(m.Smallest))
-	if mib(m.Smallest) < mib(m.InMemory) {
+	smallest := fmt.Sprintf("--memory-limit %dMiB", inMiB(m.Smallest))
+	if inMiB(m.Smallest) < inMiB(m.InMemory) {
 		way := "with more passes"
 		if f.OnRows {
 			way = "with scratch files"
 		}
-		smallest += fmt.Sprintf(" (out of core, %s; %dMiB works in memory)", way, mib(m.InMemory))
+		smallest += fmt.Sprintf(" (out of core, %s; %dMiB works in memory)", way, inMiB(m.InMemory))
 	}
 	return writeTable(w, []string{"select would", ""}, [][]string{
 		{"method", fmt.Sprintf("%s, scale %s, up to %d of %s features, %s", f.Method, f.Scale, f.K, humanize.Comma(int64(f.Features)), where)},

@@ -78,6 +78,13 @@ func (c *cli) warn(warnings []string) {
 	}
 }
 
+// say writes a remark to standard error, unless -q.
+func (c *cli) say(format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintf(c.err, format+"\n", args...)
+	}
+}
+
 // note writes a remark to standard error, with -v only.
 func (c *cli) note(format string, args ...any) {
 	if c.verbose && !c.quiet {

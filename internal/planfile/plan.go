@@ -84,18 +84,18 @@ type File struct {
 	Keys []string `json:"keys,omitempty"`
 
 	// What its footer tells; nothing without footers.
-	Start       int64    `json:"start,omitempty"`       // global position of its first row
-	Footer      string   `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
-	Fingerprint string   `json:"fingerprint,omitempty"` // see stream.Input
-	Groups      [][2]int `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
-	Order       int      `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: as in the first file
-	Outcomes    string   `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
+	Start       int64      `json:"start,omitempty"`       // global position of its first row
+	Footer      string     `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
+	Fingerprint string     `json:"fingerprint,omitempty"` // see stream.Input
+	Groups      [][2]int64 `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
+	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: as in the first file
+	Outcomes    string     `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
 }
 
 // Rows is the number of rows in the file, as its footer tells.
 func (f *File) Rows() (n int64) {
 	for _, g := range f.Groups {
-		n += int64(g[0])
+		n += g[0]
 	}
 	return n
 }

@@ -50,6 +50,12 @@ type Ranged interface {
 	Extents(leaves []int) []Extent
 }
 
+// Weighed is a File that tells how many bytes each group takes.
+type Weighed interface {
+	File
+	GroupBytes(g int) int64
+}
+
 // ReadAt fills b from offset at. Anything less is an error that says where, so
 // that a file that shrank while it was read is not taken for a shorter one.
 func ReadAt(in io.ReaderAt, b []byte, at int64) error {
