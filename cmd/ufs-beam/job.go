@@ -75,12 +75,18 @@ func (j *job) absolute() error {
 // partName is the file of one shard's part. Rounds have folders of their own, so that either can
 // be merged by hand.
 func (j *job) partName(r round, shard int) string {
-	return place.Below(j.Parts, fmt.Sprintf("%s/part-%05d-of-%05d.ufs", r, shard, j.Shards))
+	return place.Below(j.Parts, fmt.Sprintf("%s/%s", r, numbered("part", shard, j.Shards)))
 }
 
 // groupName is the file of the first merge of some neighbouring parts.
 func (j *job) groupName(r round, group int) string {
-	return place.Below(j.Parts, fmt.Sprintf("%s/groups/group-%05d-of-%05d.ufs", r, group, j.groups()))
+	return place.Below(j.Parts, fmt.Sprintf("%s/groups/%s", r, numbered("group", group, j.groups())))
+}
+
+// numbered is a file name that sorts as the numbers do; parts are called as scan calls them.
+func numbered(what string, n, of int) string {
+	digits := max(5, len(fmt.Sprint(of)))
+	return fmt.Sprintf("%s-%0*d-of-%0*d.ufs", what, digits, n, digits, of)
 }
 
 // profileName is the file of the merged profile.

@@ -90,7 +90,7 @@ func section(t *testing.T, path, name string, to io.ReaderFrom) chunkio.StatsHea
 }
 
 // matrix is the centred Gram matrix of a statistics file, and its moments.
-func matrix(t *testing.T, path string) (*gram.Moments, *gram.Matrix) {
+func matrix(t *testing.T, path string) (*gram.Moments, *gram.Gram) {
 	t.Helper()
 	r := must.Get(chunkio.ReadStatsHeader(t.Context(), path, chunkio.FetchOptions{}))(t)
 	moments := gram.NewMoments(len(r.Columns), gram.Options{})
@@ -122,7 +122,7 @@ func sameMoments(t *testing.T, a, b string) {
 	if p.Rows != q.Rows {
 		t.Fatalf("%d rows, and %d of one run", p.Rows, q.Rows)
 	}
-	near(t, "Gram matrix", x.G, y.G)
+	near(t, "Gram matrix", x.Sym, y.Sym)
 	near(t, "means", x.Mean, y.Mean)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
@@ -49,7 +50,7 @@ func (j *job) scan(ctx context.Context, r round, shard int, profile string) (Pie
 			return nil, err
 		}
 		q := ufs.ScanRequest{Request: j.limits(), Shard: fmt.Sprintf("%d/%d", shard, j.Shards), Profile: profile}
-		q.Inputs, q.Output = []string{j.Plan}, j.partName(r, shard)
+		q.Plan, q.Output = j.Plan, j.partName(r, shard)
 		if r == profileRound {
 			q.ProfileOnly, q.KeepRows = true, j.SampleRows
 		}
@@ -59,6 +60,9 @@ func (j *job) scan(ctx context.Context, r round, shard int, profile string) (Pie
 	if err != nil {
 		code := exit.Code(err)
 		text := where + ": " + spelled(err)
+		if r == statisticsRound && profile == "" && strings.Contains(text, "--profile-only") {
+			text += "; this program does both with --profile-round"
+		}
 		if final(code) {
 			log.Errorf(ctx, "%s (exit code %d: no other try would help)", text, code)
 			return Piece{Number: shard, Code: code, Failed: []string{text}}, nil
