@@ -40,7 +40,8 @@ type gatherer struct {
 //     profile pass over the whole input finds them, and the last pass does without.
 //
 // Under SkipBad a file that turns out bad is left out, and everything
-// starts again without it: sums cannot be taken back.
+// starts again without it: sums cannot be taken back. That its store is down does not
+// make a file bad.
 func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 	g.inputs, g.names = g.Inputs, g.Inputs
 	var skipped []stream.Text
@@ -51,7 +52,7 @@ func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 			return e, nil
 		}
 		var bad *stream.DataError
-		if !g.SkipBad || ctx.Err() != nil || !errors.As(err, &bad) || errors.Is(err, stream.ErrMissing) {
+		if !g.SkipBad || ctx.Err() != nil || !errors.As(err, &bad) || errors.Is(err, stream.ErrMissing) || stream.Temporary(err) {
 			return nil, err
 		}
 		at := slices.Index(g.names, bad.Path)

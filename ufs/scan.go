@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +20,11 @@ import (
 // ScanRequest says what to gather into a statistics file: Request.Output names it.
 type ScanRequest struct {
 	Request
-	Shard       string // "I/N": only that part of the rows, in whole row groups, about equal parts
-	ProfileOnly bool   // only mean, spread and missing values of each column
+	// Shard "I/N" scans only that part of the rows, in whole row groups, about equal parts. With
+	// "auto" the scheduler that runs this process says I and N in the environment, with "auto/N" I:
+	// Slurm, Kubernetes, AWS Batch and Cloud Run are known.
+	Shard       string
+	ProfileOnly bool // only mean, spread and missing values of each column
 	// KeepRows takes a seeded sample of so many rows along, for methods that iterate over rows:
 	// those that Select would draw (option sample). It goes with ProfileOnly.
 	KeepRows int64
@@ -43,7 +47,7 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if r.From == method.FromRows {
 		return nil, stream.Usagef("scan: method %s iterates over rows, so there are no statistics to gather; use select INPUT… {method} %[1]s", r.Name)
 	}
-	part, err := parseShard(q.Shard)
+	part, err := shardOf(q.Shard, os.LookupEnv)
 	if err != nil {
 		return nil, err
 	}

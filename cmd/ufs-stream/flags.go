@@ -118,6 +118,9 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		return q, stream.Usagef("--seed 0: want a number from 1 on")
 	}
 	q.Inputs, q.Output, q.Stdin = inputs, output, c.in
+	if !isSet("method") { // a plan may have settled it
+		q.Method = ""
+	}
 	if isSet("missing") {
 		q.Missing = f.missing.value
 	}
