@@ -67,3 +67,17 @@ func (s *Sampler) Merge(o *Sampler) error {
 	s.rows, s.opt.Rows, s.free = rows, keep, nil
 	return nil
 }
+
+// MergedBytes is what [SamplerBytes] says of s once o is merged, where it is not nil.
+func (s *Sampler) MergedBytes(o *Sampler) int64 {
+	rows := len(s.rows)
+	if o != nil {
+		rows = min(rows+len(o.rows), s.opt.Rows, o.opt.Rows)
+	}
+	return SamplerBytes(rows, s.d)
+}
+
+// SetLimit changes SamplerOptions.Limit from here on.
+func (s *Sampler) SetLimit(limit int64) {
+	s.opt.Limit = SamplerOptions{Limit: limit}.withDefaults().Limit
+}

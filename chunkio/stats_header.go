@@ -15,19 +15,31 @@ import (
 // beginning is fetched, by few requests; what is behind the header is not verified. Errors
 // are *stream.DataError.
 func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsHeader, error) {
+	h, err := ReadStatsHead(ctx, path, opt)
+	return h.Header, err
+}
+
+// StatsHead is a header that was read alone. OpenStatsAs opens the container that it is of.
+type StatsHead struct {
+	Header StatsHeader
+	Check  uint64 // digest of the header's bytes
+}
+
+// ReadStatsHead is ReadStatsHeader for those who come back for the statistics.
+func ReadStatsHead(ctx context.Context, path string, opt FetchOptions) (StatsHead, error) {
 	file, size, err := openBeginning(ctx, path, opt)
 	if err != nil {
-		return StatsHeader{}, fetchError(path, err, stream.Textf("check the path and its permissions"))
+		return StatsHead{}, fetchError(path, err, stream.Textf("check the path and its permissions"))
 	}
 	defer file.Close()
 	s := &StatsReader{path: place.Name(path), file: file}
 	if err := s.readHeader(newStatsCursor(file, size)); err != nil {
 		if placed := (*stream.DataError)(nil); errors.As(err, &placed) || ctx.Err() != nil {
-			return StatsHeader{}, err
+			return StatsHead{}, err
 		}
-		return StatsHeader{}, statsError(s.path, err)
+		return StatsHead{}, statsError(s.path, err)
 	}
-	return s.Header, nil
+	return StatsHead{s.Header, s.check}, nil
 }
 
 // readerAtCloser is a file, or an object that is read in place.

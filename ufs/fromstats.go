@@ -68,8 +68,13 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	return e, r.restrict(e)
 }
 
-// gaps warns where the file at path is not of all the rows of its inputs.
+// gaps warns where the file at path is not of all the rows of its inputs, or of all the shards of
+// its plan, whose inputs it does not know.
 func (e *gathered) gaps(path string) []stream.Text {
+	if p := e.part; p != nil && !p.Complete() {
+		missing := p.Missing()
+		return []stream.Text{stream.Textf("%s is of %s of the %s shards of a plan: %s %s missing", path, comma(int64(p.Count())), comma(int64(p.Of)), stream.ShardList(missing), isOrAre(missing))}
+	}
 	var rows int64
 	for _, in := range e.inputs {
 		rows += in.Rows

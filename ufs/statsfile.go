@@ -77,10 +77,15 @@ func (q *Request) fetching() chunkio.FetchOptions {
 
 // kindOf is the kind of the statistics in a file.
 func kindOf(r *chunkio.StatsReader) (string, error) {
-	if kind := r.Header.Kind; !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
-		return "", stream.Usagef("%s holds a %s, not statistics to select from", r.Path(), kind)
+	return r.Header.Kind, isKind(r.Path(), r.Header.Kind)
+}
+
+// isKind refuses a file at path of a kind that no statistics have.
+func isKind(path, kind string) error {
+	if !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
+		return stream.Usagef("%s holds a %s, not statistics to select from", path, kind)
 	}
-	return r.Header.Kind, nil
+	return nil
 }
 
 // recordedIn is what the header of a statistics file says, without any statistics.
@@ -158,14 +163,6 @@ func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 	}
 	e.sample = anchor.NewSampler(len(e.columns), anchor.SamplerOptions{Limit: limit})
 	return readSection(r, sampleSection, e.sample)
-}
-
-// spreadBytes is what the histograms of a file hold; 0 where it has none.
-func spreadBytes(r *chunkio.StatsReader) int64 {
-	if !r.Has(spreadSection) {
-		return 0
-	}
-	return gram.HistogramsBytes(len(r.Header.Columns))
 }
 
 // readSpread reads the histograms of a file, if it has any.
