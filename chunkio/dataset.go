@@ -53,7 +53,7 @@ type Options struct {
 	// that is read; other files are not opened. Where must be as the plan has it.
 	Plan  string
 	Shard Shard
-	// ForPlan notes what WritePlan needs, and makes local paths absolute.
+	// ForPlan notes what WritePlan needs.
 	ForPlan bool
 
 	// TableVersion is the version to read of a Delta table, and TableAsOf the time whose newest
@@ -258,12 +258,7 @@ func (d *Dataset) Inputs() []stream.Input {
 }
 
 // Table is the table that the files are of; nil for bare files.
-func (d *Dataset) Table() *stream.Table {
-	if d.catalog.list.table == nil {
-		return nil
-	}
-	return &d.catalog.list.table.Table
-}
+func (d *Dataset) Table() *stream.Table { return d.catalog.list.table }
 
 // Paths lists the files as Open takes them, in the order of their rows.
 func (d *Dataset) Paths() []string { return d.catalog.list.paths() }

@@ -44,12 +44,20 @@ func (a *access) open(ctx context.Context, e fileEntry, memory int64, read *atom
 }
 
 func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, error) {
+	var in Input
+	var err error
 	if store.IsURL(e.path) {
-		o, err := a.openObject(ctx, e, memory)
-		return o, e.checkLogged(o, err)
+		in, err = a.openObject(ctx, e, memory)
+	} else {
+		in, err = openFile(e.path)
 	}
-	in, err := openFile(e.path)
-	return in, e.checkLogged(in, err)
+	if fault := e.checkLogged(in, err); fault != nil {
+		if err == nil {
+			in.Close()
+		}
+		return nil, fault
+	}
+	return in, nil
 }
 
 // openInput opens in, which is closed where that fails.

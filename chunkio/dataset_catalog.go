@@ -68,7 +68,7 @@ func (f *file) at(leaf int) int {
 func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, how cataloging) (*catalog, error) {
 	b := catalogBuilder{
 		weigh:   how.weigh,
-		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: &fileList{table: list.table.empty()}, warnings: list.warnings},
+		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
 	var first error
@@ -191,10 +191,8 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		b.list.add(e.path, "", e.size, e.version)
 	}
 	b.openBytes = max(b.openBytes, held)
-	if t := b.list.table; t != nil {
-		for k := range t.texts {
-			t.texts[k] = append(t.texts[k], list.table.texts[k][at])
-		}
+	if b.list.keys != nil {
+		b.list.keys.add(list.keys.at(at))
 	}
 	return nil
 }
@@ -335,7 +333,7 @@ func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.
 	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest || !c.frozen.same(in, f) {
 		opened.Close()
 		if c.frozen != nil {
-			return nil, nil, c.frozen.changed(c.path(i))
+			return nil, nil, changedSincePlan(c.path(i), c.list.plan)
 		}
 		e := stream.Dataf(c.path(i), "the file changed since the run began")
 		e.Remedy = stream.Textf("run again when nobody writes to it")
@@ -344,20 +342,17 @@ func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.
 	return opened, in, nil
 }
 
-// cuts lists the distinct starts of the row groups, and the end.
+// cuts lists the distinct starts of the row groups, and the end: of a shard of a plan, its own.
 func (c *catalog) cuts() []int64 {
-	cuts := []int64{0}
-	at := int64(0)
-	if c.frozen != nil { // only some of the files are there
-		at = c.frozen.start
-		cuts = []int64{c.frozen.rows.From, c.frozen.rows.To}
-		if c.frozen.rows.All() {
-			cuts = []int64{0}
-		}
+	within := stream.Range{To: c.rows}
+	if c.frozen != nil && !c.frozen.rows.All() {
+		within = c.frozen.rows
 	}
+	cuts := []int64{within.From}
 	for i := range c.files {
+		at := c.files[i].start
 		for _, rows := range c.files[i].groups {
-			if at += rows; rows > 0 {
+			if at += rows; rows > 0 && at > within.From && at <= within.To {
 				cuts = append(cuts, at)
 			}
 		}
@@ -374,7 +369,7 @@ func (c *catalog) bytes() int64 {
 	orders := map[*int32]bool{}
 	for i := range c.files {
 		f := &c.files[i]
-		n += 150 + 8*int64(len(f.groups)+len(c.parts)) + int64(len(f.outcomes))
+		n += 150 + 8*int64(len(f.groups)+len(f.bytes)+len(c.parts)) + int64(len(f.outcomes))
 		if f.order != nil && !orders[&f.order[0]] {
 			orders[&f.order[0]] = true
 			n += 4 * int64(len(f.order))

@@ -95,7 +95,7 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
 		if !store.IsURL(table) {
 			var err error
-			if table, err = a.local(table); err != nil {
+			if table, err = place.Local(table); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -107,7 +107,7 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 	var err error
 	if store.IsURL(arg) {
 		list, err = a.expandURL(ctx, arg)
-	} else if arg, err = a.local(arg); err == nil {
+	} else {
 		local, err = expandPath(arg)
 	}
 	if table, ok := errors.AsType[*tableError](err); ok {
@@ -121,16 +121,6 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 		return nil, nil, table.refusal()
 	}
 	return list, local, err
-}
-
-// local is the path that an argument names: as it was given, or for a plan, which is read
-// from anywhere, from the root.
-func (a *access) local(arg string) (string, error) {
-	path, err := place.Local(arg)
-	if err != nil || !a.opt.ForPlan || strings.Contains(path, "://") {
-		return path, err
-	}
-	return filepath.Abs(path)
 }
 
 // places is the argument, or what the list that it names has in its lines.

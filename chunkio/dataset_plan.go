@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -31,7 +34,7 @@ type PlanHeader struct {
 	Footers  bool // the plan has what the footers tell; else they are read when it is opened
 	Table    *stream.Table
 	Files    int
-	Groups   int   // row groups; 0 without footers
+	Groups   int   // row groups, of a plan that was just written
 	Rows     int64 // 0 without footers
 	Bytes    int64 // of the files
 	Weight   int64 // bytes of the row groups that are not decided against
@@ -41,12 +44,10 @@ type PlanHeader struct {
 // frozen is what a catalog of a plan file knows beside the files that it has: those of
 // a shard, or all of them.
 type frozen struct {
-	path  string // of the plan, as people may see it
-	id    string
+	id    string // of the plan
 	shard Shard
 	first string       // the plan's first file, in errors about all of them
 	files int          // of the whole plan
-	total int64        // rows of the whole plan
 	rows  stream.Range // that the shard has; zero for all
 	start int64        // global position of the first row of the first file that is there
 }
@@ -59,7 +60,7 @@ func (d *Dataset) Part() *stream.Part {
 	}
 	return &stream.Part{
 		Plan: f.id, Of: f.shard.Of, Shards: []stream.ShardRange{{From: f.shard.Number, To: f.shard.Number}},
-		Whole: &stream.WholeOfParts{Files: f.files, Rows: f.total},
+		Whole: &stream.WholeOfParts{Files: f.files, Rows: d.catalog.rows},
 	}
 }
 
@@ -101,8 +102,26 @@ func (f *frozen) same(in Input, planned *file) bool {
 	return err == nil && print == planned.print
 }
 
-func (f *frozen) changed(path string) error {
-	e := stream.Dataf(path, "the file changed since the plan %s was made", f.path)
+// checkPlanned finds fault with a file that is not as its plan says.
+func (e fileEntry) checkPlanned(in Input, err error) error {
+	name := place.Name(e.path)
+	switch {
+	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
+		return unlikePlan(name, "the plan %s has this file, and it is not there", e.plan)
+	case errors.Is(err, store.ErrChanged):
+		return changedSincePlan(name, e.plan)
+	case err == nil && e.size >= 0 && in.Size() != e.size:
+		return changedSincePlan(name, e.plan)
+	}
+	return err
+}
+
+func changedSincePlan(path, plan string) error {
+	return unlikePlan(path, "the file changed since the plan %s was made", plan)
+}
+
+func unlikePlan(path, format string, plan string) error {
+	e := stream.Dataf(path, format, plan)
 	e.Remedy = stream.Textf("make the plan again, and scan all shards by it")
 	return e
 }
@@ -145,5 +164,6 @@ func headerOf(h planfile.Header) PlanHeader {
 
 // IsPlan reports whether a name is that of a plan file.
 func IsPlan(path string) bool {
-	return len(place.Base(path)) > len(planfile.Ending) && place.Base(path)[len(place.Base(path))-len(planfile.Ending):] == planfile.Ending
+	name := strings.TrimSuffix(place.Base(path), planfile.Ending)
+	return name != "" && name != place.Base(path)
 }

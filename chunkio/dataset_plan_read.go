@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,72 +36,107 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 		}
 		if !h.Footers {
 			if shard.Of > 0 {
-				return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.Name(a.opt.Plan), planfile.Ending)
+				return NoShards(a.opt.Plan)
 			}
-			list, err = thawList(r)
+			list, err = thawList(r, place.Name(a.opt.Plan))
 			return err
 		}
-		t := &thaw{access: a, reader: r, list: newFrozenList(h)}
+		t := &thaw{access: a, reader: r, list: newFrozenList(h, place.Name(a.opt.Plan))}
 		c, err = t.catalog(f)
 		return err
 	})
 	return c, list, err
 }
 
+// NoShards is the error of asking a plan without footers for a shard.
+func NoShards(plan string) error {
+	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.Name(plan), planfile.Ending)
+}
+
 // newFrozenList is the list of a plan's files without any.
-func newFrozenList(h planfile.Header) *fileList {
-	list := &fileList{warnings: stream.PlainTexts(h.Warnings)}
-	if h.Table != nil {
-		list.table = &tableFiles{Table: *h.Table, keys: h.Keys, texts: make([][]string, len(h.Keys))}
+func newFrozenList(h planfile.Header, plan string) *fileList {
+	list := &fileList{table: h.Table, plan: plan, warnings: stream.PlainTexts(h.Warnings)}
+	switch {
+	case h.Catalog != nil:
+		list.keys = newKeyTexts(nil)
+		for _, p := range h.Catalog.Partitions {
+			list.keys.keys = append(list.keys.keys, p.Key)
+			list.keys.texts = append(list.keys.texts, nil)
+		}
+	case len(h.Keys) > 0 || h.Table != nil:
+		list.keys = newKeyTexts(h.Keys)
 	}
 	return list
 }
 
-// addPlanned appends a file of a plan.
-func (l *fileList) addPlanned(f planfile.File) error {
-	if t := l.table; t != nil {
-		if len(f.Keys) != len(t.keys) {
-			return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(t.keys))
+// placePlanned is where a file of a plan is: its path, or its URL without the query, and with it.
+func placePlanned(f planfile.File) (name string, at store.Location, err error) {
+	if store.IsURL(f.Path) {
+		if at, err = store.Parse(f.Path); err == nil {
+			name, _ = splitQuery(at)
 		}
-		for k, text := range f.Keys {
-			t.texts[k] = append(t.texts[k], text)
-		}
+		return name, at, err
 	}
-	if !store.IsURL(f.Path) {
-		size := int64(-1)
-		if l.table != nil { // its size is checked
-			size = f.Bytes
-		}
-		l.add(f.Path, "", size, "")
-		return nil
+	if name, err = place.Local(f.Path); err == nil && !filepath.IsAbs(name) {
+		err = fmt.Errorf("%s is not the path of a file from the root; was the plan made on another system?", f.Path)
 	}
-	loc, err := store.Parse(f.Path)
-	if err == nil {
-		l.addObject(store.Object{Location: loc, Size: f.Bytes, Version: f.Version})
-	}
-	return err
+	return name, at, err
 }
 
-// thawList reads the files of a plan without footers.
-func thawList(r *planfile.Reader) (*fileList, error) {
-	var files []planfile.File
+// addPlanned appends a file of a plan.
+func (l *fileList) addPlanned(f planfile.File) error {
+	name, at, err := placePlanned(f)
+	switch {
+	case err != nil:
+		return err
+	case f.Bytes < 0 || f.Bytes == 0 && f.Version != "":
+		return fmt.Errorf("%s: a file of %d bytes", place.Name(f.Path), f.Bytes)
+	case l.keys != nil && len(f.Keys) != len(l.keys.keys):
+		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keys.keys))
+	}
+	if l.keys != nil {
+		l.keys.add(f.Keys)
+	}
+	size := f.Bytes
+	if size == 0 { // nobody told
+		size = -1
+	}
+	if store.IsURL(f.Path) {
+		l.addObject(store.Object{Location: at, Size: size, Version: f.Version})
+	} else {
+		l.add(name, "", size, "")
+	}
+	return nil
+}
+
+// thawList reads the files of a plan without footers, in the order of [Open].
+func thawList(r *planfile.Reader, plan string) (*fileList, error) {
+	type placed struct {
+		planfile.File
+		name string
+	}
+	var files []placed
 	for {
 		f, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		name := ""
+		if err == nil {
+			name, _, err = placePlanned(f)
+		}
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, f)
+		files = append(files, placed{f, name})
 	}
-	slices.SortFunc(files, func(a, b planfile.File) int { return strings.Compare(a.Path, b.Path) })
-	list := newFrozenList(r.Header)
+	slices.SortFunc(files, func(a, b placed) int { return strings.Compare(a.name, b.name) })
+	list := newFrozenList(r.Header, plan)
 	for i, f := range files {
-		if i > 0 && f.Path == files[i-1].Path {
+		if i > 0 && f.name == files[i-1].name {
 			return nil, fmt.Errorf("it names %s twice", place.Name(f.Path))
 		}
-		if err := list.addPlanned(f); err != nil {
+		if err := list.addPlanned(f.File); err != nil {
 			return nil, err
 		}
 	}
@@ -136,6 +172,9 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 		warnings: t.list.warnings, open: t.access.open, tails: &t.access.tails, far: h.Catalog.Far, filter: f,
 	}
 	for i, l := range h.Catalog.Leaves {
+		if l.Width < 0 || l.Width > maxSparseFeatures {
+			return nil, fmt.Errorf("column %q has lists of %d elements", l.Name, l.Width)
+		}
 		c.leaves = append(c.leaves, thawLeaf(l))
 		if l.Refused {
 			c.refusing[i] = l.RefusedBy
@@ -167,7 +206,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	c.files, c.parts = t.files, t.parts
 	c.frozen = &frozen{
-		path: place.Name(t.access.opt.Plan), id: h.ID, shard: t.access.opt.Shard, first: h.Catalog.First, files: h.Count, total: h.Rows, start: t.start,
+		id: h.ID, shard: t.access.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
 	}
 	switch {
 	case t.access.opt.Shard.Of == 0:
@@ -217,22 +256,26 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return damaged("no digest: %v", err)
 	}
-	inside := false
+	shard, whole := t.access.opt.Shard, t.reader.Header.Weight
+	inside := p.Rows() == 0 && shard.holds(t.weight, 0, whole) // as if it had a row
 	for _, g := range p.Groups {
 		rows, weight := g[0], g[1]
-		if rows < 0 || weight < 0 || rows > t.reader.Header.Rows-t.rows || weight > t.reader.Header.Weight-t.weight {
+		if rows < 0 || weight < 0 || rows > t.reader.Header.Rows-t.rows || weight > whole-t.weight {
 			return damaged("row groups that do not add up")
 		}
-		if rows > 0 && t.access.opt.Shard.holds(t.weight, weight, t.reader.Header.Weight) {
+		if rows > 0 && shard.holds(t.weight, weight, whole) {
 			if t.from < 0 {
 				t.from, t.start = t.rows, f.start
 			}
 			t.to, inside = t.rows+rows, true
 		}
-		f.groups, f.bytes = append(f.groups, rows), append(f.bytes, weight)
+		f.groups = append(f.groups, rows)
+		if t.access.opt.ForPlan {
+			f.bytes = append(f.bytes, weight)
+		}
 		t.rows, t.weight = t.rows+rows, t.weight+weight
 	}
-	if !inside && t.access.opt.Shard.Of > 0 {
+	if !inside && shard.Of > 0 {
 		return nil
 	}
 	if p.Order > 0 {
@@ -252,7 +295,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 		return err
 	}
 	t.files = append(t.files, f)
-	return t.addParts(p.Path)
+	return t.addParts(p)
 }
 
 // order is an order of columns of the plan; nil where it is not one of so many leaves.
@@ -268,30 +311,21 @@ func (t *thaw) order(number, leaves int) []int32 {
 	return order
 }
 
-// addParts reads the partition values of the file that was added last, as the columns that they
-// are in all files.
-func (t *thaw) addParts(path string) error {
-	keys, values, err := t.list.partsOf(len(t.files)-1, path)
-	if err != nil {
-		return err
-	}
+// addParts reads the partition values of a file, as the columns that they are in all files.
+func (t *thaw) addParts(f planfile.File) (err error) {
 	for i := range t.parts {
 		p := &t.parts[i]
-		at := slices.Index(keys, p.key)
-		if at < 0 {
-			return fmt.Errorf("%s lacks the partition key %q", place.Name(path), p.key)
-		}
 		if p.why != "" {
 			continue
 		}
 		x := format.Null
-		if values[at] != hiveNull {
+		if text := f.Keys[i]; text != hiveNull {
 			parse := decimalNumber
 			if p.truth {
 				parse = truthValue
 			}
-			if x, err = parse(values[at]); err != nil {
-				return fmt.Errorf("%s: partition key %q: %w", place.Name(path), p.key, err)
+			if x, err = parse(text); err != nil {
+				return fmt.Errorf("%s: partition key %q: %w", place.Name(f.Path), p.key, err)
 			}
 		}
 		p.values = append(p.values, x)
@@ -299,9 +333,9 @@ func (t *thaw) addParts(path string) error {
 	return nil
 }
 
-// holds reports whether a row group is in the shard: the shard that has the middle of its
-// bytes, where at are the bytes before it. Shards are so disjoint, cover everything, keep the order, and are
-// equal but for half a row group at either end.
+// holds reports whether a row group is in the shard: in the one that has the middle of its
+// bytes, where at are the bytes before it. So shards are disjoint, cover everything, keep the
+// order, and are equal but for half a row group at either end.
 func (s Shard) holds(at, weight, total int64) bool {
 	if s.Of == 0 {
 		return true

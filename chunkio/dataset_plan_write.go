@@ -2,14 +2,19 @@ package chunkio
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,13 +29,20 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 		return h, stream.Usagef("a stream cannot be planned: only reading tells its rows; save it to a file first")
 	case c.frozen != nil && c.frozen.shard.Of > 0:
 		return h, stream.Usagef("a shard of a plan cannot be planned again")
+	case !d.opt.ForPlan:
+		return h, errors.New("chunkio: WritePlan of a Dataset that was not opened for it")
 	}
 	head := planfile.Header{
-		Version: h.Version, Method: h.Method, Options: h.Options, Table: d.Table(), Count: len(c.files), Rows: c.rows,
+		Version: h.Version, Method: h.Method, Options: h.Options, Count: len(c.files), Rows: c.rows,
 		Footers: true, Catalog: c.freeze(),
 	}
-	if t := c.list.table; t != nil {
-		head.Keys = t.keys
+	if t := d.Table(); t != nil {
+		at := *t
+		var err error
+		if at.Path, err = fromRoot(t.Path); err != nil {
+			return h, err
+		}
+		head.Table = &at
 	}
 	for _, w := range c.warnings {
 		head.Warnings = append(head.Warnings, w.String())
@@ -49,6 +61,11 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 		return h, err
 	}
 	defer out.Close()
+	if secretive(c.list, h.Options) {
+		if err := out.Private(); err != nil {
+			return h, err
+		}
+	}
 	if head.ID, err = planfile.Write(out, head, c.freezeFiles(head.Catalog)); err != nil {
 		return h, err
 	}
@@ -104,20 +121,19 @@ func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, erro
 		for i, e := range c.list.all() {
 			f := &c.files[i]
 			out := planfile.File{
-				Path: e.path, Bytes: f.size, Version: e.version, Start: f.start,
+				Bytes: f.size, Version: e.version, Start: f.start,
 				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print),
 			}
-			if t := c.list.table; t != nil {
-				for k := range t.keys {
-					out.Keys = append(out.Keys, t.texts[k][i])
-				}
+			var err error
+			if out.Path, err = fromRoot(e.path); err == nil {
+				out.Keys, err = c.freezeKeys(i, e.path)
+			}
+			if err != nil {
+				yield(out, err)
+				return
 			}
 			for g, rows := range f.groups {
-				weight := int64(0)
-				if f.bytes != nil {
-					weight = f.bytes[g]
-				}
-				out.Groups = append(out.Groups, [2]int64{rows, weight})
+				out.Groups = append(out.Groups, [2]int64{rows, f.bytes[g]})
 			}
 			if f.order != nil {
 				out.Order = numbers[&f.order[0]]
@@ -130,6 +146,44 @@ func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, erro
 			}
 		}
 	}
+}
+
+// freezeKeys are the values of the partitions in file i.
+func (c *catalog) freezeKeys(i int, path string) ([]string, error) {
+	keys, values, err := c.list.partsOf(i, path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range c.parts {
+		names = append(names, p.key)
+	}
+	return alignParts(path, c.name(), names, keys, values)
+}
+
+// fromRoot is a path that means the same file in every working directory.
+func fromRoot(path string) (string, error) {
+	if store.IsURL(path) {
+		return path, nil
+	}
+	return filepath.Abs(path)
+}
+
+// secretive reports whether a plan of these files holds what must not be shown: the query of an
+// https:// URL can be a signature. URLs of buckets hold no secrets.
+func secretive(list *fileList, options map[string]string) bool {
+	signed := func(path string) bool { return strings.HasPrefix(path, "http") && place.Name(path) != path }
+	for _, text := range options {
+		if signed(text) {
+			return true
+		}
+	}
+	for _, e := range list.all() {
+		if signed(e.path) {
+			return true
+		}
+	}
+	return false
 }
 
 func freezeLeaf(l format.Leaf, refusedBy string) planfile.Leaf {

@@ -15,9 +15,9 @@ const (
 	// surveyed is how many headers in object stores are asked for at a time: each is a request or
 	// two of some 20 ms, and 10,000 of them take half a minute like this.
 	surveyed = 8
-	// inputBytes bounds what the record of one input or range takes: in a header as it is read,
-	// in the coverage of all files, and in the JSON of the sum's header.
-	inputBytes = 1 << 10
+	// What the books take of a file, an input and a range: in a header as it is read, in the
+	// coverage of all files, and in the JSON of the sum's header.
+	fileBytes, inputBytes, rangeBytes = 512, 1 << 10, 128
 )
 
 // mergedFile is what the header of a file says, without what all of them have in common.
@@ -62,7 +62,10 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 		if i > 0 && m.before(&f, &m.files[lowest]) {
 			lowest, m.head = i, h
 		}
-		m.bookkept += inputBytes * int64(1+len(h.Inputs)+len(h.Ranges)+len(h.Warnings))
+		m.bookkept += fileBytes + inputBytes*int64(len(h.Inputs)) + rangeBytes*int64(len(h.Ranges))
+		for _, w := range h.Warnings {
+			m.bookkept += int64(len(w)) + rangeBytes
+		}
 	}
 	m.order(lowest)
 	firstRead := place.Name(paths[0])

@@ -2,7 +2,9 @@ package ufs
 
 import (
 	"context"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
@@ -108,9 +110,26 @@ func (r *run) planOptions() map[string]string {
 		options["scale"] = r.Scale
 	}
 	for option := range r.Request.Options {
-		options[option] = r.Request.Options.Text(option)
+		options[option] = fromRoot(option, r.Request.Options.Text(option))
 	}
 	return options
+}
+
+// fromRoot is the text of an option that means the same on every machine: files of methods are
+// named from the root.
+func fromRoot(option, text string) string {
+	isFile := option == "anchors-file" || option == "tree" && strings.HasSuffix(text, ".json")
+	if !isFile || place.IsURL(text) {
+		return text
+	}
+	local, err := place.Local(text)
+	if err == nil {
+		local, err = filepath.Abs(local)
+	}
+	if err != nil { // whoever reads it says what is wrong with it
+		return text
+	}
+	return local
 }
 
 // takePlan reads the header of the plan file, and fills in what it has settled.

@@ -63,7 +63,7 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		return nil, stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
 	case q.ProfileOnly && q.Checkpoint != "":
 		return nil, stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
-	case (part.count > 0 || q.Plan != "") && q.SampleRows > 0:
+	case part.count > 0 && q.SampleRows > 0:
 		return nil, stream.Usagef("{rows} and {shard} do not go together")
 	case q.Plan != "" && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
 		return nil, stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)

@@ -21,6 +21,12 @@ func (r *run) settlePart(q ScanRequest, s shard) error {
 		s = shard{1, 1}
 	}
 	r.shard = chunkio.Shard{Number: s.number, Of: s.count}
+	if !r.plan.Footers {
+		return chunkio.NoShards(r.Plan)
+	}
+	if q.SampleRows > 0 {
+		return stream.Usagef("{rows} is a quick try, which takes one machine; a shard of a plan is scanned whole")
+	}
 	if q.Checkpoint != "" {
 		return stream.Usagef("{checkpoint} is for one long pass; a shard of a plan that is interrupted is scanned again, so take more shards")
 	}

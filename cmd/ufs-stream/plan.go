@@ -14,6 +14,7 @@ import (
 
 func newPlan(c *cli) *cobra.Command {
 	var o selectFlags
+	var m machinesFlags
 	cmd := &cobra.Command{
 		Use:   "plan INPUT… [-o JOB.plan.json]",
 		Short: "Say what select would do and cost, or write a plan file; reads footers only",
@@ -30,23 +31,27 @@ frozen. Each machine scans its shard of it, and merge adds the parts:
   ufs-stream merge s3://bucket/parts/ -o all.ufs
   ufs-stream select --stats all.ufs -k 50
 
+--machines 1,10,100 estimates how long so many machines take, from their start to the
+selection, and where more of them hardly help; docs/scale.md has the formulas.
+
 Where plan says so, a round of profiles comes first: scan --profile-only of all shards,
 merge, and then scan --profile.`,
 		Args: o.inputs,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.plan(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.plan(cmd, args, &o, &m) },
 	}
 	fs := cmd.Flags()
 	o.method(fs)
 	o.input(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
+	m.add(fs)
 	o.output.add(fs, planFormats()...)
 	return cmd
 }
 
 func planFormats() []string { return []string{"table", "json"} }
 
-func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags) error {
+func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags, m *machinesFlags) error {
 	q, err := o.request(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
@@ -59,6 +64,9 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags) error {
 	}
 	f, err := ufs.Plan(cmd.Context(), q)
 	if err != nil {
+		return err
+	}
+	if err := m.estimate(cmd, f); err != nil {
 		return err
 	}
 	c.warn(f.Warnings)
@@ -114,7 +122,7 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		}
 		smallest += fmt.Sprintf(" (out of core, %s; %dMiB works in memory)", way, inMiB(m.InMemory))
 	}
-	return writeTable(w, []string{"select would", ""}, [][]string{
+	err := writeTable(w, []string{"select would", ""}, [][]string{
 		{"method", fmt.Sprintf("%s, scale %s, up to %d of %s features, %s", f.Method, f.Scale, f.K, humanize.Comma(int64(f.Features)), where)},
 		{"input", fmt.Sprintf("%s, %s, %s", plural(f.Files, "file"), rows, humanize.IBytes(uint64(f.Bytes)))},
 		{"bytes read", "up to " + humanize.IBytes(uint64(f.Bytes)) + " a pass: the columns it needs"},
@@ -127,4 +135,8 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		{"scratch space", scratch},
 		{"smallest limit", smallest},
 	})
+	if err == nil && f.Machines != nil {
+		err = machinesTable(w, f.Machines)
+	}
+	return err
 }

@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
 	"internal/planfile":        {"stream"},
 	"internal/planted":         {"stream", "internal/splitmix"},
+	"internal/scalemodel":      {},
 
 	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/place", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
@@ -68,7 +69,7 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/suggest"},
+		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/scalemodel", "internal/suggest"},
 
 	"report":           {"stream"},
 	"internal/exit":    {"stream"},

@@ -1,0 +1,120 @@
+package scalemodel
+
+import "math"
+
+// Point is the estimate for one number of machines. Times are seconds.
+type Point struct {
+	Machines int     `json:"machines"`
+	Scan     float64 `json:"scan_s"`        // all rounds, from a machine's start to its part
+	Merge    float64 `json:"merge_s"`       // all rounds
+	Other    float64 `json:"other_s"`       // planning and selecting
+	Total    float64 `json:"total_s"`       // from the first command to the selection
+	Speedup  float64 `json:"speedup"`       // over one machine
+	Hours    float64 `json:"machine_hours"` // that are paid for, while others merge not counted
+	Levels   int     `json:"merge_levels"`  // 0 where nothing is merged
+	Parts    float64 `json:"parts_bytes"`   // of all rounds
+	Bound    string  `json:"bound"`         // what most of the time goes to
+}
+
+// What most of the time of a Point goes to.
+const (
+	BoundCompute = "computing"
+	BoundRead    = "reading"
+	BoundMerge   = "merging"
+	BoundFixed   = "starting"
+)
+
+// Estimate is the model for one number of machines, 1 or more.
+func Estimate(j Job, r Rates, machines int) Point {
+	p := estimate(j, r, machines)
+	p.Speedup = estimate(j, r, 1).Total / p.Total
+	return p
+}
+
+func estimate(j Job, r Rates, machines int) Point {
+	p := Point{Machines: machines}
+	alone := machines <= 1
+	groups := float64(max(j.Groups, 1))
+	n := math.Min(float64(max(machines, 1)), groups) // the others have nothing to do
+	share := math.Ceil(groups/n) / groups
+	files := float64(max(j.Files, 1))
+	var compute, read, fixed float64
+	for i, kind := range j.Rounds {
+		cpu := share * j.cpu(kind, r) / float64(max(j.Cores, 1))
+		fetch := share * float64(j.Bytes) / math.Min(r.of(machineRate), r.of(storeRate)/n)
+		if cpu > fetch {
+			compute += cpu
+		} else {
+			read += fetch
+		}
+		start := r.of(startTime)
+		if alone && i > 0 {
+			start = 0 // one process makes all rounds
+		}
+		still := start + j.footers(math.Ceil(files/n), share*groups, r)
+		if !alone {
+			part := j.partBytes(kind)
+			still += part / r.of(machineRate)
+			merge, levels := mergeTime(r, n, part)
+			p.Merge += merge
+			p.Levels = max(p.Levels, levels)
+			p.Parts += n * part
+		}
+		fixed += still
+		p.Scan += still + math.Max(cpu, fetch)
+	}
+	p.Other = j.selectTime(r)
+	if !alone {
+		p.Other += 2*r.of(startTime) + j.footers(files, groups, r) // the plan's, and select's
+	}
+	p.Total = p.Scan + p.Merge + p.Other
+	p.Hours = n * p.Scan / 3600
+	fixed += p.Other
+	switch max(compute, read, p.Merge, fixed) {
+	case compute:
+		p.Bound = BoundCompute
+	case read:
+		p.Bound = BoundRead
+	case p.Merge:
+		p.Bound = BoundMerge
+	default:
+		p.Bound = BoundFixed
+	}
+	return p
+}
+
+// Of a part in a store merge asks for its header, then for its version and its bytes, with several
+// on their way while one is added.
+const partRequests, ahead = 3, 8
+
+// mergeTime is the time to merge n parts of so many bytes, one after the other or in groups of
+// about √n that are merged side by side and then together.
+func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
+	each := max(r.of(partTime)+part/r.of(mergeRate), part/r.of(machineRate), partRequests*r.of(latencyTime)/ahead)
+	around := r.of(startTime) + part/r.of(machineRate)
+	one := around + n*each
+	group := math.Ceil(math.Sqrt(n))
+	two := 2*around + (group+math.Ceil(n/group))*each
+	if two < one {
+		return two, 2
+	}
+	return one, 1
+}
+
+// mostMachines bounds the search for the knee.
+const mostMachines = 1 << 20
+
+// Knee is the last number of machines, of 1, 2, 4, …, up to which each doubling saves a tenth
+// of the time at least, on average since the doubling before that did. Beyond it machines
+// are paid for and not used.
+func Knee(j Job, r Rates) Point {
+	knee := estimate(j, r, 1)
+	want := knee.Total
+	for n := 2; n <= mostMachines; n *= 2 {
+		p := estimate(j, r, n)
+		if want *= 0.9; p.Total <= want {
+			knee, want = p, p.Total
+		}
+	}
+	return Estimate(j, r, knee.Machines)
+}
