@@ -44,9 +44,11 @@ func TestGraphJob(t *testing.T) {
 	plan, all, one := filepath.Join(dir, "job.plan.json"), filepath.Join(dir, "all.ufs"), filepath.Join(dir, "one.ufs")
 	graph := []string{in, "--method", "sfufs", "--anchors", "60"}
 	ufsStream(t, append([]string{"plan", "-o", plan}, graph...)...)
-	r := c.beam(t, "--plan", plan, "--shards", "5", "--parts", filepath.Join(dir, "parts"), "--output", all, "--keep-parts")
-	if r.code != exit.Done || !strings.Contains(r.out, "5 shards; 10 parts scanned") {
-		t.Fatalf("exit code %d:\n%s\n%s", r.code, r.out, r.err)
+	for _, want := range []string{"5 shards; 10 parts scanned, 0 there already", "5 shards; 0 parts scanned, 10 there already"} {
+		r := c.beam(t, "--plan", plan, "--shards", "5", "--parts", filepath.Join(dir, "parts"), "--output", all, "--keep-parts")
+		if r.code != exit.Done || !strings.Contains(r.out, want) {
+			t.Fatalf("exit code %d, and not %s:\n%s\n%s", r.code, want, r.out, r.err)
+		}
 	}
 	ufsStream(t, append([]string{"scan", "-o", one}, graph...)...)
 	sameMoments(t, all, one)
@@ -57,9 +59,28 @@ func TestGraphJob(t *testing.T) {
 	// The parts of either round can be merged by hand, to the same statistics bit for bit: that is
 	// also why they may be kept.
 	byHand := filepath.Join(dir, "hand.ufs")
-	ufsStream(t, "merge", filepath.Join(dir, "parts", "statistics")+"/", "-o", byHand)
+	ufsStream(t, "merge", filepath.Join(dir, "parts", "profiled")+"/", "-o", byHand)
 	sameMoments(t, byHand, one)
 	sameGraph(t, byHand, one)
+}
+
+// TestProfileRound: where values are missing and rows are dropped for it, shards ask for a profile
+// of all, and the job makes it with the flag that they name.
+func TestProfileRound(t *testing.T) {
+	c := startCluster(t)
+	in, dir := plantHoled(t, "data", 3000, 3), t.TempDir()
+	plan, all, one := filepath.Join(dir, "job.plan.json"), filepath.Join(dir, "all.ufs"), filepath.Join(dir, "one.ufs")
+	ufsStream(t, "plan", in, "--missing", "drop-row", "-o", plan)
+	args := []string{"--plan", plan, "--shards", "4", "--parts", filepath.Join(dir, "parts"), "--output", all}
+	r := c.beam(t, args...)
+	if told := lastWords(r); !exitIs(r, exit.Usage, exit.Data) || !strings.Contains(told, "--profile-round") {
+		t.Errorf("exit code %d:\n%s", r.code, told)
+	}
+	if r = c.beam(t, append(args, "--profile-round")...); r.code != exit.Done {
+		t.Fatalf("exit code %d:\n%s", r.code, r.err)
+	}
+	ufsStream(t, "scan", in, "--missing", "drop-row", "-o", one)
+	sameMoments(t, all, one)
 }
 
 // TestKilledWorker: a job whose worker is killed in the middle says so, and the same command goes
@@ -142,7 +163,7 @@ func TestCorruptFile(t *testing.T) {
 	must.Do(t, os.WriteFile(path, bad, 0o600))
 	args := []string{"--plan", plan, "--shards", "8", "--parts", parts, "--output", filepath.Join(dir, "all.ufs"), "--keep-parts"}
 	r := c.beam(t, args...)
-	told := r.err[strings.LastIndex(r.err, "ufs-beam: the job failed"):]
+	told := lastWords(r)
 	for _, want := range []string{path, "statistics of shard 5 of 8", "the same command goes on from them"} {
 		if r.code != exit.Data || !strings.Contains(told, want) {
 			t.Errorf("exit code %d, want %d and %q:\n%s", r.code, exit.Data, want, told)

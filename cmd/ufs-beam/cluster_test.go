@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -144,6 +145,14 @@ func execute(t *testing.T, cmd *exec.Cmd) outcome {
 	}
 	return outcome{cmd.ProcessState.ExitCode(), out.String(), errw.String()}
 }
+
+// lastWords is what ufs-beam says of a job that failed.
+func lastWords(r outcome) string {
+	return r.err[max(0, strings.LastIndex(r.err, "ufs-beam: the job failed")):]
+}
+
+// exitIs reports whether the program ended with one of the codes.
+func exitIs(r outcome, codes ...int) bool { return slices.Contains(codes, r.code) }
 
 // worker finds the process that scans: the pool starts a boot program, and that the worker.
 func (c *cluster) worker(t *testing.T) int {

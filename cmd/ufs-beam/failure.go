@@ -18,10 +18,18 @@ func final(code int) bool {
 	return code == exit.Usage || code == exit.Data || code == exit.Memory
 }
 
+// flagOf spells an option of package ufs as a flag. Output, -o of ufs-stream, is a part here.
+func flagOf(option string) string {
+	if option == "o" {
+		return "--parts"
+	}
+	return program.FlagOf(option)
+}
+
 // spelled is what an error says, with options spelled as flags, in one line: runners cut what
 // they show into lines.
 func spelled(err error) string {
-	return strings.Join(strings.Fields(stream.Spell(err, program.FlagOf)), " ")
+	return strings.Join(strings.Fields(stream.Spell(err, flagOf)), " ")
 }
 
 // failure is an error of a worker. All that reaches the program that submitted the job is its
@@ -52,6 +60,3 @@ func findFailure(runner error) *failure {
 	}
 	return &failure{code, match[2]}
 }
-
-// shown is an error as the program prints it.
-func shown(err error) string { return stream.Spell(err, program.FlagOf) }

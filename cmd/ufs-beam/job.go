@@ -26,13 +26,22 @@ type job struct {
 	SampleRows int64 // for methods that iterate over rows
 }
 
-// A round is one pass of all shards over their rows.
+// A round is one pass of all shards over their rows, named as the folder of its parts is.
 type round string
 
 const (
 	profileRound    round = "profile"
-	statisticsRound round = "statistics"
+	statisticsRound round = "statistics" // without a profile
+	profiledRound   round = "profiled"   // statistics by the profile of all shards
 )
+
+// String is what a round makes.
+func (r round) String() string {
+	if r == profileRound {
+		return "profile"
+	}
+	return "statistics"
+}
 
 // validate names every fault of what the user gave at once.
 func (j *job) validate() error {
@@ -75,12 +84,12 @@ func (j *job) absolute() error {
 // partName is the file of one shard's part. Rounds have folders of their own, so that either can
 // be merged by hand.
 func (j *job) partName(r round, shard int) string {
-	return place.Below(j.Parts, fmt.Sprintf("%s/%s", r, numbered("part", shard, j.Shards)))
+	return place.Below(j.Parts, string(r)+"/"+numbered("part", shard, j.Shards))
 }
 
 // groupName is the file of the first merge of some neighbouring parts.
 func (j *job) groupName(r round, group int) string {
-	return place.Below(j.Parts, fmt.Sprintf("%s/groups/%s", r, numbered("group", group, j.groups())))
+	return place.Below(j.Parts, string(r)+"/groups/"+numbered("group", group, j.groups()))
 }
 
 // numbered is a file name that sorts as the numbers do; parts are called as scan calls them.
@@ -119,5 +128,5 @@ func makeFolder(file string) error {
 
 // limits is the part of every request that says what a run may use.
 func (j *job) limits() ufs.Request {
-	return ufs.Request{Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch}
+	return ufs.Request{Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch, Spelling: flagOf}
 }

@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	if err == nil {
 		return exit.Done
 	}
-	fmt.Fprintf(errw, "ufs-beam: %s\n", shown(err))
+	fmt.Fprintf(errw, "ufs-beam: %s\n", stream.Spell(err, flagOf))
 	return exit.Code(err)
 }
 

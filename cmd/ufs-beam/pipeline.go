@@ -32,7 +32,7 @@ func (j job) build(rounds []round) *beam.Pipeline {
 		// A reshuffle keeps the runner from putting all shards into one bundle, on one machine.
 		shards := beam.Reshuffle(s, beam.ParDo(s, &numberFn{}, beam.Create(s, j.Shards)))
 		var parts beam.PCollection
-		if profile.IsValid() {
+		if r == profiledRound {
 			parts = beam.ParDo(s, &profiledScanFn{j}, shards, beam.SideInput{Input: profile})
 		} else {
 			parts = beam.ParDo(s, &scanFn{j, r}, shards)

@@ -39,12 +39,44 @@ func plant(t *testing.T, name string, rows int64, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
 	must.Do(t, os.Mkdir(dir, 0o700))
-	table := planted.New(planted.Options{Rows: rows, GroupRow: 500})
+	write(t, dir, planted.New(planted.Options{Rows: rows, GroupRow: 500}), n)
+	return dir
+}
+
+// plantHoled is plant for a table without every 97th value of its third column.
+func plantHoled(t *testing.T, name string, rows int64, n int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	must.Do(t, os.Mkdir(dir, 0o700))
+	write(t, dir, holed{planted.New(planted.Options{Rows: rows, GroupRow: 500})}, n)
+	return dir
+}
+
+// holed is a source without every 97th value of its third column.
+type holed struct{ stream.Source }
+
+func (h holed) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		for c, err := range h.Source.Chunks(ctx, r) {
+			for i := 0; err == nil && i < c.Rows; i++ {
+				if c.Position(i)%97 == 0 {
+					c.Col(2)[i] = math.NaN() // which becomes a null
+				}
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func write(t *testing.T, dir string, table stream.Source, n int) {
+	t.Helper()
+	rows := table.Rows()
 	for i := range int64(n) {
 		part := rowsOf{table, stream.Range{From: rows * i / int64(n), To: rows * (i + 1) / int64(n)}}
 		must.Do(t, chunkio.WriteParquet(t.Context(), filepath.Join(dir, fmt.Sprintf("part-%d.parquet", i)), part, chunkio.WriteOptions{RowGroupRows: 500}))
 	}
-	return dir
 }
 
 // ufsStream runs ufs-stream, which must not fail.

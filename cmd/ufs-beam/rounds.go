@@ -31,7 +31,7 @@ func (s *settings) rounds(ctx context.Context) ([]round, error) {
 	case s.job.SampleRows > 0:
 		return nil, stream.Usagef("--sample-rows is for methods that iterate over rows, and %s is for %s, which takes all of them", place.Name(s.job.Plan), spec.Name)
 	case spec.From == method.FromGraph || s.profileRound:
-		return []round{profileRound, statisticsRound}, nil
+		return []round{profileRound, profiledRound}, nil
 	}
 	return []round{statisticsRound}, nil
 }

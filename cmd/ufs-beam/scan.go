@@ -9,7 +9,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
@@ -40,7 +39,7 @@ type profiledScanFn struct{ Job job }
 
 // ProcessElement scans one shard into its part file; profile is the side input.
 func (f *profiledScanFn) ProcessElement(ctx context.Context, shard int, profile string) (Piece, error) {
-	return f.Job.scan(ctx, statisticsRound, shard, profile)
+	return f.Job.scan(ctx, profiledRound, shard, profile)
 }
 
 // scan makes the part of one shard, unless it is there already.
@@ -60,7 +59,7 @@ func (j *job) scan(ctx context.Context, r round, shard int, profile string) (Pie
 	if err != nil {
 		code := exit.Code(err)
 		text := where + ": " + spelled(err)
-		if r == statisticsRound && profile == "" && strings.Contains(text, "--profile-only") {
+		if r == statisticsRound && strings.Contains(text, "--profile-only") {
 			text += "; this program does both with --profile-round"
 		}
 		if final(code) {
@@ -72,12 +71,12 @@ func (j *job) scan(ctx context.Context, r round, shard int, profile string) (Pie
 	for _, warning := range done.Warnings {
 		log.Warnf(ctx, "%s: %s", where, warning)
 	}
-	count := partsScanned
+	count, what := partsScanned, "scanned into"
 	if done.There {
-		count = partsThere
+		count, what = partsThere, "there already in"
 	}
 	beam.NewCounter(metrics, count).Inc(ctx, 1)
-	log.Infof(ctx, "%s: %s in %s", where, count, place.Name(j.partName(r, shard)))
+	log.Infof(ctx, "%s: %s %s", where, what, done.Path)
 	return Piece{Number: shard, Name: j.partName(r, shard)}, nil
 }
 
