@@ -67,6 +67,9 @@ func (s *settings) submit(ctx context.Context, out io.Writer) error {
 		}
 		return fmt.Errorf("the job failed: %w%s", err, s.again(exit.Fault))
 	}
+	if result == nil { // Dataflow's --dry_run
+		return nil
+	}
 	if *jobopts.Async {
 		fmt.Fprintf(out, "submitted; the statistics will be in %s, and the parts stay in %s\n", place.Name(s.job.Output), place.Name(s.job.Parts))
 		return nil
