@@ -21,7 +21,7 @@ func compare(a, b sampled) int {
 	if c := cmp.Compare(a.key, b.key); c != 0 {
 		return c
 	}
-	return slices.Compare(a.values, b.values)
+	return cmp.Or(slices.Compare(a.values, b.values), cmp.Compare(a.start, b.start))
 }
 
 // Draw returns the first m rows, m ≤ Len, as a dense chunk that the caller owns, with

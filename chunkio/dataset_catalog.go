@@ -330,7 +330,7 @@ func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.
 	if err != nil {
 		return nil, nil, err
 	}
-	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest || !c.frozen.same(in, f) {
+	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest || !c.fits(opened, in, f) {
 		opened.Close()
 		if c.frozen != nil {
 			return nil, nil, changedSincePlan(c.path(i), c.list.plan)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planfile"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -89,11 +91,21 @@ func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
 	return stream.Range{}, 0
 }
 
-// same reports whether a file is the one that was planned. Of an object its version is pinned;
-// of a local file the plan has more than the size and the footer.
-func (f *frozen) same(in Input, planned *file) bool {
-	if f == nil {
+// fits reports whether an open file is the one that was planned, as far as a plan tells more
+// than its size and footer: of an object its version is pinned, and what the plan says of
+// columns and row groups must be so, or decoding would go astray.
+func (c *catalog) fits(opened format.File, in Input, planned *file) bool {
+	if c.frozen == nil {
 		return true
+	}
+	leaves := opened.Leaves()
+	if len(leaves) != len(c.leaves) || !slices.Equal(opened.GroupRows(), planned.groups) {
+		return false
+	}
+	for i := range c.leaves {
+		if l := &leaves[planned.at(i)]; l.Name != c.leaves[i].Name || l.Type != c.leaves[i].Type {
+			return false
+		}
 	}
 	if _, far := in.(*object); far {
 		return true

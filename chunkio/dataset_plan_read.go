@@ -155,25 +155,26 @@ type thaw struct {
 	parts  []partition
 
 	rows, weight int64 // of the files so far
+	tallest      int64 // row group of all, those of other shards included
 	from, to     int64 // rows of the shard; from is -1 before its first row group
 	start        int64 // of the first file of the shard
 }
 
 func (t *thaw) catalog(f *filter) (*catalog, error) {
 	h := t.reader.Header
-	if h.Catalog == nil {
+	if h.Catalog == nil || h.Catalog.OpenBytes < 0 {
 		return nil, errors.New("it promises footers and has none")
 	}
 	if err := t.freezeKinds(f, h.Catalog); err != nil {
 		return nil, err
 	}
 	c := &catalog{
-		refusing: map[int]string{}, list: t.list, rows: h.Rows, maxGroup: h.Catalog.MaxGroup, openBytes: h.Catalog.OpenBytes,
+		refusing: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
 		warnings: t.list.warnings, open: t.access.open, tails: &t.access.tails, far: h.Catalog.Far, filter: f,
 	}
 	for i, l := range h.Catalog.Leaves {
-		if l.Width < 0 || l.Width > maxSparseFeatures {
-			return nil, fmt.Errorf("column %q has lists of %d elements", l.Name, l.Width)
+		if l.Width < 0 || l.Width > maxSparseFeatures || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerSecond) < 0 {
+			return nil, fmt.Errorf("column %q is of a kind that none can be", l.Name)
 		}
 		c.leaves = append(c.leaves, thawLeaf(l))
 		if l.Refused {
@@ -204,7 +205,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	if t.rows != h.Rows || t.weight != h.Weight {
 		return nil, errors.New("its files do not add up to its header")
 	}
-	c.files, c.parts = t.files, t.parts
+	c.files, c.parts, c.maxGroup = t.files, t.parts, t.tallest
 	c.frozen = &frozen{
 		id: h.ID, shard: t.access.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
 	}
@@ -273,7 +274,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 		if t.access.opt.ForPlan {
 			f.bytes = append(f.bytes, weight)
 		}
-		t.rows, t.weight = t.rows+rows, t.weight+weight
+		t.rows, t.weight, t.tallest = t.rows+rows, t.weight+weight, max(t.tallest, rows)
 	}
 	if !inside && shard.Of > 0 {
 		return nil

@@ -45,7 +45,6 @@ func parquetOf(t *testing.T, from, to, group int, columns ...string) []byte {
 	return written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: group})
 }
 
-
 // planCases are inputs of all kinds, in folders of their own.
 func planCases(t *testing.T) map[string]planCase {
 	keep := Options{Missing: stream.MissingKeep}
@@ -196,7 +195,7 @@ func sentences(all []stream.Text) string {
 
 // sameInput compares two inputs, but for the folder that one is named from.
 func sameInput(a, b stream.Input) bool {
-	path, err := filepath.Abs(b.Path)
+	path, err := fromRoot(b.Path)
 	return err == nil && a.Path == path && a.Rows == b.Rows && a.Bytes == b.Bytes && a.Fingerprint == b.Fingerprint
 }
 

@@ -76,7 +76,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 
 // freeze is what the catalog has for all its files.
 func (c *catalog) freeze() *planfile.Catalog {
-	p := &planfile.Catalog{First: c.name(), MaxGroup: c.maxGroup, OpenBytes: c.openBytes, Far: c.far}
+	p := &planfile.Catalog{First: c.name(), OpenBytes: c.openBytes, Far: c.far}
 	for i, l := range c.leaves {
 		p.Leaves = append(p.Leaves, freezeLeaf(l, c.refusing[i]))
 	}

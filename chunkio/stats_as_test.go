@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -20,7 +22,7 @@ func TestOpenStatsAs(t *testing.T) {
 	file := statsBytes(t, testStatsHeader(), Section{"g", pieces{long, 5}}, Section{"h", noise(statsBlock + 9)}, Section{"empty", pieces{}})
 	path := filepath.Join(t.TempDir(), "a.ufs")
 	must.Do(t, os.WriteFile(path, file, 0o600))
-	head := must.Get(ReadStatsHead(t.Context(), path, FetchOptions{}))(t)
+	head := must.Get(ReadStatsHead(t.Context(), path, nil, FetchOptions{}))(t)
 	whole := must.Get(OpenStats(t.Context(), path, FetchOptions{}))(t)
 	defer whole.Close()
 	// Sections to their ends, and the first error.
@@ -77,6 +79,32 @@ func TestOpenStatsAs(t *testing.T) {
 	must.Do(t, os.WriteFile(path, statsBytes(t, h, Section{"g", pieces{long, 5}}), 0o600))
 	_, err := readAll()
 	wantDataError(t, err, "replaced")
+}
+
+// TestStatsHeadLike: a header that is read beside another one is the same as alone, whether their
+// columns are alike or not, and shares them where they are.
+func TestStatsHeadLike(t *testing.T) {
+	dir := t.TempDir()
+	var heads []StatsHead
+	for i, edit := range []func(*StatsHeader){
+		func(*StatsHeader) {}, func(h *StatsHeader) { h.Kind = "profile" }, func(h *StatsHeader) { h.Columns[1].Type = "other" },
+		func(h *StatsHeader) { h.Columns = h.Columns[:1] }, func(h *StatsHeader) { h.Columns = nil },
+	} {
+		h := testStatsHeader()
+		edit(&h)
+		path := filepath.Join(dir, strconv.Itoa(i))
+		must.Do(t, WriteStats(t.Context(), path, h))
+		heads = append(heads, must.Get(ReadStatsHead(t.Context(), path, nil, FetchOptions{}))(t))
+		for j := range heads {
+			got := must.Get(ReadStatsHead(t.Context(), path, &heads[j], FetchOptions{}))(t)
+			if !reflect.DeepEqual(got, heads[i]) || !reflect.DeepEqual(got.Header, h) {
+				t.Errorf("header %d beside %d: %+v", i, j, got.Header)
+			}
+			if alike := i < 4 && (i == j || i < 2 && j < 2); alike != (len(h.Columns) > 0 && &got.Header.Columns[0] == &heads[j].Header.Columns[0]) {
+				t.Errorf("headers %d and %d: shared columns: %v", i, j, !alike)
+			}
+		}
+	}
 }
 
 func isDataError(err error) bool {

@@ -1,7 +1,9 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,7 +17,7 @@ import (
 // beginning is fetched, by few requests; what is behind the header is not verified. Errors
 // are *stream.DataError.
 func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsHeader, error) {
-	h, err := ReadStatsHead(ctx, path, opt)
+	h, err := ReadStatsHead(ctx, path, nil, opt)
 	return h.Header, err
 }
 
@@ -23,23 +25,53 @@ func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsH
 type StatsHead struct {
 	Header StatsHeader
 	Check  uint64 // digest of the header's bytes
+
+	columns []byte // of Header, as they are written
 }
 
-// ReadStatsHead is ReadStatsHeader for those who come back for the statistics.
-func ReadStatsHead(ctx context.Context, path string, opt FetchOptions) (StatsHead, error) {
+// ReadStatsHead is ReadStatsHeader for those who come back for the statistics, and read many
+// headers. One that has the same columns as like, which may be nil, shares them: decoding 1,000
+// columns takes 1 ms, comparing their bytes next to nothing.
+func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchOptions) (StatsHead, error) {
 	file, size, err := openBeginning(ctx, path, opt)
 	if err != nil {
 		return StatsHead{}, fetchError(path, err, stream.Textf("check the path and its permissions"))
 	}
 	defer file.Close()
-	s := &StatsReader{path: place.Name(path), file: file}
+	s := &StatsReader{path: place.Name(path), file: file, like: like}
 	if err := s.readHeader(newStatsCursor(file, size)); err != nil {
 		if placed := (*stream.DataError)(nil); errors.As(err, &placed) || ctx.Err() != nil {
 			return StatsHead{}, err
 		}
 		return StatsHead{}, statsError(s.path, err)
 	}
-	return StatsHead{s.Header, s.check}, nil
+	return StatsHead{s.Header, s.check, s.columns}, nil
+}
+
+// decodeHeader decodes the JSON of a header, but for columns that s.like has.
+func (s *StatsReader) decodeHeader(text []byte) error {
+	var h struct {
+		StatsHeader
+		Columns json.RawMessage `json:"columns,omitempty"` // in place of those in StatsHeader
+	}
+	if err := decodeStrictly(text, &h); err != nil {
+		return err
+	}
+	s.Header, s.columns = h.StatsHeader, h.Columns
+	switch {
+	case len(h.Columns) == 0:
+	case s.like != nil && bytes.Equal(h.Columns, s.like.columns):
+		s.Header.Columns, s.columns = s.like.Header.Columns, s.like.columns
+	default:
+		return decodeStrictly(h.Columns, &s.Header.Columns)
+	}
+	return nil
+}
+
+func decodeStrictly(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 // readerAtCloser is a file, or an object that is read in place.

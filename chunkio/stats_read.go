@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,9 +27,11 @@ type StatsReader struct {
 	path     string
 	file     io.ReaderAt
 	closer   io.Closer
-	check    uint64 // digest of the header's bytes
-	known    bool   // the header was read before, and is not decoded again
 	digest   uint64
+	check    uint64     // digest of the header's bytes
+	known    bool       // the header was read before, and is not decoded again
+	like     *StatsHead // that may have the same columns; nil for none
+	columns  []byte     // of the header, as they are written
 	sections []statsExtent
 }
 
@@ -230,9 +231,7 @@ func (s *StatsReader) readHeader(c *statsCursor) error {
 		return nil
 	}
 	s.check = got
-	d := json.NewDecoder(bytes.NewReader(header))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s.Header); err != nil {
+	if err := s.decodeHeader(header); err != nil {
 		return fmt.Errorf("header: %w", err)
 	}
 	return nil

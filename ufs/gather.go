@@ -244,8 +244,12 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		e.profile = gram.NewProfile(len(e.columns))
 		adders := []stream.Adder{e.profile}
 		if g.sample {
-			e.sample = g.sampler(g.mostAnchors(), len(e.columns), p.plan)
+			e.sample = g.sampler(g.mostAnchors(), len(e.columns), p.plan, p.bound(ds))
 			adders = append(adders, e.sample)
+		}
+		if g.keepRows > 0 {
+			e.rows = p.keeper(ds)
+			adders = append(adders, e.rows)
 		}
 		err = g.fold(ctx, ds, "profile", fold, adders...)
 		if g.check != nil {
@@ -274,6 +278,9 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	if e.graph != nil {
 		g.graphShape(e.options)
 		e.options["anchors"] = strconv.Itoa(p.count)
+	}
+	if e.rows != nil {
+		g.sampleShape(e.options)
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {

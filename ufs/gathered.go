@@ -2,8 +2,8 @@ package ufs
 
 import (
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,6 +17,7 @@ type gathered struct {
 	moments  *gram.Moments      // nil where only a profile was asked for
 	graph    *anchor.Statistics // beside moments, for the graph methods
 	sample   *anchor.Sampler    // beside a profile, to take anchors from
+	rows     *rowsample.Sample  // beside a profile, for methods that iterate over rows
 	spread   *gram.Histograms   // beside moments, of a scan; nil where a file has none
 	leftOut  []stream.LeftOut   // columns that are no features
 	decided  []stream.LeftOut   // those among them that a profile pass found useless
@@ -28,7 +29,7 @@ type gathered struct {
 	warnings []stream.Text
 	wanted   []bool // of columns: those that take part; nil for all
 	passes   int
-	source   *chunkio.Dataset // settled, for further passes; nil from a statistics file
+	source   rowInput // settled, for further passes; nil from statistics without rows
 	plan     Budget
 }
 

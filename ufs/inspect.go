@@ -177,7 +177,7 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		return nil, err
 	}
 	rows := e.coveredRows()
-	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.options, Inputs: e.inputs,
+	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.asked(), Inputs: e.inputs,
 		Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(e.warnings, q.Spelling)...)}
 	for _, in := range e.inputs {
 		s.Bytes += in.Bytes

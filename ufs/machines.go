@@ -18,11 +18,30 @@ type Machines struct {
 	Rates  string // NAME=VALUE,… in place of rates that were measured or are assumed; see docs/scale.md
 }
 
-// MachinesPoint is the estimate for one number of machines.
-type MachinesPoint = scalemodel.Point
+// MachinesPoint is the estimate for one number of machines. Times are seconds.
+type MachinesPoint struct {
+	Machines int     `json:"machines"`
+	Plan     float64 `json:"plan_s"`  // reading footers, before all else
+	Scan     float64 `json:"scan_s"`  // all rounds, from a machine's start to its part
+	Merge    float64 `json:"merge_s"` // all rounds
+	Select   float64 `json:"select_s"`
+	Total    float64 `json:"total_s"`       // from the first command to the selection
+	Speedup  float64 `json:"speedup"`       // over one machine
+	Hours    float64 `json:"machine_hours"` // that are paid for, while others merge not counted
+	Levels   int     `json:"merge_levels"`  // 0 where nothing is merged
+	Parts    float64 `json:"parts_bytes"`   // of all rounds
+	Bound    string  `json:"bound"`         // what most of the time goes to
+}
 
-// Rate is a figure that the estimate rests on, and where it comes from.
-type Rate = scalemodel.Rate
+// Rate is a figure that the estimate rests on.
+type Rate struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Source string  `json:"source"` // measured, assumed or given
+	About  string  `json:"about"`
+	Text   string  `json:"text"` // value and unit for people
+}
 
 // MachinesForecast is an estimate of how long a job of plan, scan, merge and select takes on
 // many machines. Its formulas are those of docs/scale.md.
@@ -55,10 +74,13 @@ func (f *Forecast) OnMachines(m Machines) error {
 	j := f.job
 	j.Cores = cmp.Or(m.Cores, runtime.NumCPU())
 	f.Machines = &MachinesForecast{
-		Estimate: true, Cores: j.Cores, Rounds: len(j.Rounds), Groups: j.Groups, Rates: rates, Knee: scalemodel.Knee(j, rates), Warnings: []string{},
+		Estimate: true, Cores: j.Cores, Rounds: len(j.Rounds), Groups: j.Groups, Knee: MachinesPoint(scalemodel.Knee(j, rates)), Warnings: []string{},
 	}
 	for _, n := range m.Counts {
-		f.Machines.Points = append(f.Machines.Points, scalemodel.Estimate(j, rates, n))
+		f.Machines.Points = append(f.Machines.Points, MachinesPoint(scalemodel.Estimate(j, rates, n)))
+	}
+	for _, r := range rates {
+		f.Machines.Rates = append(f.Machines.Rates, Rate{r.Name, r.Value, string(r.Unit), r.Source, r.About, r.String()})
 	}
 	if most := slices.Max(m.Counts); most > j.Groups {
 		f.Machines.warn("there are %d row groups, which are scanned whole: more machines than that have nothing to do", j.Groups)

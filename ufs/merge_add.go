@@ -20,6 +20,9 @@ func (e *gathered) add(o *gathered) error {
 	} else {
 		e.spread = nil // without those of one part there are none of the whole
 	}
+	if err := e.addRows(o); err != nil {
+		return err
+	}
 	switch {
 	case e.graph != nil:
 		if err := e.graph.Merge(o.graph); err != nil {
@@ -53,6 +56,9 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	if e.sample != nil {
 		n += e.sample.MergedBytes(o.sample)
 	}
+	if e.rows != nil {
+		n += e.rows.MergedBytes(o.rows)
+	}
 	if e.graph == nil {
 		return n, nil
 	}
@@ -64,9 +70,14 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 func optionsDiffer(a, b map[string]string) stream.Text {
 	both := maps.Clone(a)
 	maps.Copy(both, b)
-	for _, option := range sortedKeys(both) {
+	// Without rows there is no policy for their missing values.
+	for _, option := range append([]string{optionSampleRows}, sortedKeys(both)...) {
 		if a[option] != b[option] {
-			return stream.Textf("%v %q against %q", stream.Option(option), a[option], b[option])
+			x, y := a[option], b[option]
+			if option == optionSampleMissing {
+				option = "missing"
+			}
+			return stream.Textf("%v %q against %q", stream.Option(option), x, y)
 		}
 	}
 	return stream.PlainText("unknown")

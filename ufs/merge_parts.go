@@ -115,6 +115,9 @@ func (m *merger) missing(whole *stream.Part, first *mergedFile) error {
 		how = stream.Textf("%v {profile} PROFILE.ufs", how)
 	case m.kind == kindProfile:
 		how = stream.Textf("%v {profile-only}", how)
+		if rows := m.head.Options[optionSampleRows]; rows != "" {
+			how = stream.Textf("%v {sample-rows} %s", how, rows)
+		}
 	}
 	e := stream.Dataf(folder, "%d of %d shards of the plan %s are there, and %s %s missing", whole.Count(), whole.Of, whole.Plan, stream.ShardList(gone), isOrAre(gone))
 	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", how, folder)

@@ -79,11 +79,15 @@ func (r *partsReader) next(ctx context.Context) (*sum, error) {
 	s := read.s
 	t.used += s.bytes
 	r.largest = max(r.largest, s.bytes)
+	t.samples = max(t.samples, t.m.sampleBytes(s.e))
 	if s.e.moments != nil {
 		s.e.moments.SetLimit(t.limit())
 	}
 	if s.e.sample != nil {
 		s.e.sample.SetLimit(t.limit())
+	}
+	if s.e.rows != nil {
+		s.e.rows.SetLimit(t.limit())
 	}
 	r.ahead(ctx)
 	return s, nil
@@ -188,7 +192,9 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 	opt := gram.Options{Threads: m.q.Threads, Limit: max(limit-t.beside(), 1)}
 	e, err := readStats(file, from, opt)
 	if err == nil && from == method.FromProfile {
-		err = e.readSample(file, opt.Limit)
+		if err = e.readSample(file, opt.Limit); err == nil {
+			err = e.readRows(file, opt.Limit)
+		}
 	} else if err == nil {
 		err = e.readSpread(file, opt.Threads)
 	}
@@ -196,7 +202,7 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		return nil, err
 	}
 	s := &sum{e: e, files: 1, name: m.files[i].name}
-	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sample: e.sample != nil, spread: e.spread != nil}
+	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil}
 	e.path = s.name
 	s.bytes, err = e.bytes(nil, m.q.Threads)
 	return s, err

@@ -100,6 +100,7 @@ func (m *merger) heads(ctx context.Context, paths []string) iter.Seq2[int, headR
 		}
 		reads := make([]chan headRead, len(paths))
 		started := 0
+		var like *chunkio.StatsHead // the first one: columns of others that are the same are shared
 		defer func() {
 			cancel()
 			for _, r := range reads[:started] {
@@ -110,15 +111,18 @@ func (m *merger) heads(ctx context.Context, paths []string) iter.Seq2[int, headR
 		}()
 		for i := range paths {
 			for ; started < min(i+width, len(paths)); started++ {
-				r, path := make(chan headRead, 1), paths[started]
+				r, path, beside := make(chan headRead, 1), paths[started], like
 				reads[started] = r
 				go func() {
-					head, err := chunkio.ReadStatsHead(ctx, path, m.q.fetching())
+					head, err := chunkio.ReadStatsHead(ctx, path, beside, m.q.fetching())
 					r <- headRead{head, err}
 				}()
 			}
 			head := <-reads[i]
 			reads[i] = nil
+			if i == 0 {
+				like = &head.StatsHead
+			}
 			if !yield(i, head) {
 				return
 			}
@@ -169,6 +173,7 @@ func (m *merger) order(lowest int) {
 // cover adds up what the files cover, and refuses rows that two of them have.
 func (m *merger) cover() error {
 	m.coverage.paths = m.head.Part != nil
+	m.warnApart()
 	for i := range m.files {
 		f := &m.files[i]
 		m.coverage.add(i, f.inputs, f.ranges)

@@ -254,7 +254,10 @@ func TestMergeCompleteness(t *testing.T) {
 	refused(t, exit.Usage, "another number overlap", some, part(1), edited(2, func(h *chunkio.StatsHeader) { h.Part.Of = 41 }))
 	refused(t, exit.Usage, "of days", ufs.MergeRequest{Window: 3}, dir)
 	refused(t, exit.Usage, "of days", ufs.MergeRequest{Decay: 0.5}, dir)
-	refused(t, exit.Usage, "both cover rows 0 to 255 of /lake/day=00000/part.parquet", some, part(1), edited(2, func(h *chunkio.StatsHeader) { *h = partHeader(0, 40, 3); h.Part.Shards[0] = stream.ShardRange{From: 2, To: 2} }))
+	refused(t, exit.Usage, "both cover rows 0 to 255 of /lake/day=00000/part.parquet", some, part(1), edited(2, func(h *chunkio.StatsHeader) {
+		*h = partHeader(0, 40, 3)
+		h.Part.Shards[0] = stream.ShardRange{From: 2, To: 2}
+	}))
 	refused(t, exit.Usage, "their columns differ", some, part(1), edited(2, func(h *chunkio.StatsHeader) { h.Columns[2].Name = "stranger" }))
 	refused(t, exit.Usage, "their options differ", some, part(1), edited(2, func(h *chunkio.StatsHeader) { h.Options["label"] = "y" }))
 	short := func(h *chunkio.StatsHeader) { h.Part.Whole.Rows++ }

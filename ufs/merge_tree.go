@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -30,6 +31,7 @@ type tree struct {
 	used    int64  // of room, by states that are there and those that are read
 	sums    []*sum // that wait, by level; nil where none does
 	graph   int64  // bytes of a graph beside the moments
+	samples int64  // bytes that samples of rows will hold in the end, at most, as far as known
 }
 
 // sum is the sum of some files, which follow one another.
@@ -44,7 +46,7 @@ type sum struct {
 }
 
 // states is which states a sum has.
-type states struct{ moments, graph, sample, spread bool }
+type states struct{ moments, graph, sample, rows, spread bool }
 
 func newTree(m *merger) (*tree, error) {
 	t := &tree{m: m, room: m.q.Memory - programBytes - m.bookkept}
@@ -55,6 +57,7 @@ func newTree(m *merger) (*tree, error) {
 		}
 	}
 	t.share = max(t.room/statesAtOnce(m.kind), 1)
+	t.samples = m.sampleBytes(nil)
 	t.scratch = chunkio.NewScratch(chunkio.ScratchOptions{
 		Dir: m.q.TempDir, Limit: m.q.MaxScratch, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
 	})
@@ -152,7 +155,7 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 		return err
 	}
 	beside := after - s.bytes
-	if s.has.sample {
+	if s.has.sample || s.has.rows {
 		beside = after // rows are copied
 	}
 	if err := t.makeRoom(beside, s, next); err != nil {
@@ -236,6 +239,9 @@ func (t *tree) load(s *sum) (err error) {
 	if s.has.sample {
 		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.limit()})
 	}
+	if s.has.rows {
+		e.rows = new(rowsample.New(d, anchor.SamplerOptions{Limit: t.limit()}))
+	}
 	if s.has.spread {
 		e.spread = gram.NewHistograms(d, t.m.q.Threads)
 	}
@@ -271,6 +277,9 @@ func (e *gathered) states(has states) (list []state) {
 	if has.sample {
 		list = append(list, e.sample)
 	}
+	if has.rows {
+		list = append(list, e.rows)
+	}
 	if has.spread {
 		list = append(list, e.spread)
 	}
@@ -299,7 +308,8 @@ func (t *tree) tooLittle(err error, beside int64) error {
 		return err
 	}
 	n := statesAtOnce(t.m.kind)
+	need := max(short.Need, t.samples) // parts keep less than their sum does
 	return &stream.MemoryError{
-		What: "merging two of these files", Need: n*(short.Need+beside+t.beside()) + programBytes + t.m.bookkept, Limit: t.m.q.Memory,
+		What: "merging two of these files", Need: n*(need+beside+t.beside()) + programBytes + t.m.bookkept, Limit: t.m.q.Memory,
 	}
 }

@@ -44,8 +44,8 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.From == method.FromRows {
-		return nil, stream.Usagef("scan: method %s iterates over rows, so there are no statistics to gather; use select INPUT… {method} %[1]s", r.Name)
+	if err := r.keepSample(q); err != nil {
+		return nil, err
 	}
 	part, err := shardOf(q.Shard, os.LookupEnv)
 	if err != nil {

@@ -113,6 +113,8 @@ func (r *run) partThere(ctx context.Context, path string, from method.From) (*Ga
 		other = stream.Textf("has shard %s of %d", stream.ShardList(p.Shards), p.Of)
 	case h.Kind != kind:
 		other = stream.Textf("is of kind %s, not %s", h.Kind, kind)
+	case h.Options[optionSampleRows] != r.sampleRows():
+		other = stream.Textf("was scanned with another number of {sample-rows}")
 	case p.Round != r.round():
 		other = stream.Textf("was scanned with another {profile}")
 	default:

@@ -29,6 +29,8 @@ type run struct {
 	profile     *gathered // --profile: what the whole input holds; or nil
 	sampleBytes int64     // of the rows sampled in it
 	anchorRows  int       // of the file of anchors, found by countAnchors
+	keepRows    int       // that a scan keeps for methods that iterate over rows
+	keepMissing string    // the policy for missing values that will act on these
 
 	plan  *chunkio.PlanHeader // of Plan; nil without
 	shard chunkio.Shard       // of the plan that is read; zero for all of it
@@ -189,8 +191,6 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Default)
 	case spec.From != method.FromRows:
 		return nil
-	case q.Stats != "":
-		return stream.Usagef("method %s iterates over rows, which statistics do not hold; select from the data: select INPUT… {method} %[1]s, or choose {method} %s with {stats}", spec.Name, methods.Default)
 	case q.Checkpoint != "":
 		return stream.Usagef("{checkpoint} saves Gram statistics, and method %s makes none: it iterates over rows; leave it out, or use fewer rows, {sample}", spec.Name)
 	}

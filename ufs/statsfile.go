@@ -10,17 +10,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // The sections of a statistics file: every one has the profile, files of kind "gram"
 // the moments too, and of kind "graph" the anchor graph as well. A profile may have a
-// sample of rows for anchors. Files of scan and merge have histograms beside moments, those of
+// sample of rows for anchors, and one of rows for methods that iterate over them, which is drawn
+// before rows are dropped and knows row groups and kinds of missing values. Files of scan and merge have histograms beside moments, those of
 // earlier versions have none; programs of earlier versions pass over that section.
 const (
 	profileSection = "profile"
 	sampleSection  = "sample"
+	rowsSection    = "rows"
 	momentsSection = "moments"
 	graphSection   = "graph"
 	spreadSection  = "histograms"
@@ -41,6 +44,9 @@ func (e *gathered) sections() []chunkio.Section {
 	}
 	if e.sample != nil {
 		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
+	}
+	if e.rows != nil {
+		s = append(s, chunkio.Section{Name: rowsSection, Body: e.rows})
 	}
 	if e.spread != nil {
 		s = append(s, chunkio.Section{Name: spreadSection, Body: e.spread})
@@ -163,6 +169,20 @@ func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 	}
 	e.sample = anchor.NewSampler(len(e.columns), anchor.SamplerOptions{Limit: limit})
 	return readSection(r, sampleSection, e.sample)
+}
+
+// readRows reads the rows that a profile keeps for methods that iterate over them, if any, within
+// so many bytes together with its other sample.
+func (e *gathered) readRows(r *chunkio.StatsReader, limit int64) error {
+	if !r.Has(rowsSection) {
+		return nil
+	}
+	if e.sample != nil {
+		limit = max(limit-anchor.SamplerBytes(e.sample.Len(), len(e.columns)), 1)
+	}
+	rows := rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit})
+	e.rows = &rows
+	return readSection(r, rowsSection, e.rows)
 }
 
 // readSpread reads the histograms of a file, if it has any.

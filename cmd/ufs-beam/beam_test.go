@@ -64,6 +64,24 @@ func TestGraphJob(t *testing.T) {
 	sameGraph(t, byHand, one)
 }
 
+// TestRowsJob: a method that iterates over rows selects from the sample that a job of profiles
+// gathers as it does from the data.
+func TestRowsJob(t *testing.T) {
+	c := startCluster(t)
+	in, dir := plant(t, "data", 3000, 3), t.TempDir()
+	plan, all := filepath.Join(dir, "job.plan.json"), filepath.Join(dir, "all.ufs")
+	rows := []string{"--method", "eufs", "--clusters", "4", "--max-iter", "5"}
+	ufsStream(t, append([]string{"plan", in, "-o", plan}, rows...)...)
+	r := c.beam(t, "--plan", plan, "--shards", "4", "--sample-rows", "400", "--parts", filepath.Join(dir, "parts"), "--output", all)
+	if r.code != exit.Done || !strings.Contains(r.out, "4 shards; 4 parts scanned") {
+		t.Fatalf("exit code %d:\n%s\n%s", r.code, r.out, r.err)
+	}
+	got := selection(t, append([]string{"--stats", all}, rows...)...)
+	if want := selection(t, append([]string{in, "--sample", "400"}, rows...)...); got != want {
+		t.Errorf("selected %s, from the data %s", got, want)
+	}
+}
+
 // TestProfileRound: where values are missing and rows are dropped for it, shards ask for a profile
 // of all, and the job makes it with the flag that they name.
 func TestProfileRound(t *testing.T) {

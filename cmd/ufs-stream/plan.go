@@ -57,6 +57,9 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags, m *machine
 		return err
 	}
 	if chunkio.IsPlan(o.output.path) {
+		if err := m.notInPlan(cmd); err != nil {
+			return err
+		}
 		return c.writePlan(cmd.Context(), q)
 	}
 	if err := o.output.resolve(cmd.Context(), planFormats()...); err != nil {

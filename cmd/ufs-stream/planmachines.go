@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
@@ -22,14 +23,30 @@ func (m *machinesFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&m.Rates, "rates", "", "for --machines, `NAME=VALUE,…` in place of rates that were measured or are assumed: start=60s,machine-bandwidth=1GB")
 }
 
-// estimate adds the machines to f, where they are asked for.
-func (m *machinesFlags) estimate(cmd *cobra.Command, f *ufs.Forecast) error {
+// asked is the first of the flags that is given; empty where none is.
+func (m *machinesFlags) asked(cmd *cobra.Command) string {
 	for _, name := range []string{"machines", "cores", "rates"} {
 		if cmd.Flags().Changed(name) {
-			return f.OnMachines(m.Machines)
+			return name
 		}
 	}
+	return ""
+}
+
+// notInPlan refuses an estimate beside a plan file, which has none.
+func (m *machinesFlags) notInPlan(cmd *cobra.Command) error {
+	if name := m.asked(cmd); name != "" {
+		return stream.Usagef("%v is for an estimate on the screen or as {format} json, which a plan file does not hold; give {o} JOB.plan.json without it", stream.Option(name))
+	}
 	return nil
+}
+
+// estimate adds the machines to f, where they are asked for.
+func (m *machinesFlags) estimate(cmd *cobra.Command, f *ufs.Forecast) error {
+	if m.asked(cmd) == "" {
+		return nil
+	}
+	return f.OnMachines(m.Machines)
 }
 
 // machinesTable is the form for people, below that of the forecast.
@@ -46,17 +63,17 @@ func machinesTable(w io.Writer, m *ufs.MachinesForecast) error {
 			levels = "two-level "
 		}
 		rows = append(rows, []string{
-			humanize.Comma(int64(p.Machines)), span(p.Scan), levels + span(p.Merge), span(p.Other), span(p.Total),
+			humanize.Comma(int64(p.Machines)), span(p.Plan), span(p.Scan), levels + span(p.Merge), span(p.Select), span(p.Total),
 			strconv.FormatFloat(p.Speedup, 'f', 1, 64), strconv.FormatFloat(p.Hours, 'g', 3, 64), humanize.IBytes(uint64(p.Parts)), p.Bound,
 		})
 	}
-	if err := writeTable(w, []string{">machines", ">scan", ">merge", ">other", ">total", ">speed-up", ">machine-hours", ">parts", "most goes to"}, rows); err != nil {
+	if err := writeTable(w, []string{">machines", ">plan", ">scan", ">merge", ">select", ">total", ">speed-up", ">machine-hours", ">parts", "most goes to"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nThe knee is at %s (%s): from there on, doubling them saves less than a tenth.\n", plural(m.Knee.Machines, "machine"), span(m.Knee.Total))
 	by := map[string][]string{}
 	for _, r := range m.Rates {
-		by[r.Source] = append(by[r.Source], r.Name+" "+r.String())
+		by[r.Source] = append(by[r.Source], r.Name+" "+r.Text)
 	}
 	for _, source := range []string{"given", "measured", "assumed"} {
 		if len(by[source]) > 0 {

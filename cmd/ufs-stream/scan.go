@@ -23,6 +23,13 @@ profile of the whole, which has the scaling and the anchors. INPUT is as in sele
   ufs-stream scan data --profile-only --method sfufs -o profile.ufs
   ufs-stream scan data --profile profile.ufs --method sfufs --shard 1/8 -o 1.ufs
 
+With --sample-rows a profile keeps a seeded sample of rows, from which methods that iterate
+over rows (eufs, hufs, cpufs, cpufsnn) select as from all the data with --sample. Parts keep
+theirs, and merge adds them up to the sample of the whole.
+
+  ufs-stream scan data --profile-only --sample-rows 10000 --method eufs -o rows.ufs
+  ufs-stream select --stats rows.ufs --method eufs -k 50
+
   ufs-stream scan data --shard 1/8 -o 1.ufs
 
 Many machines scan the shards of a plan file (see plan), each into the same folder. What is
@@ -63,6 +70,7 @@ there already is not scanned again, so that what failed is simply run again:
 	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, or an object (s3://, gs://, azblob://), best ending in .ufs; with --plan also a folder for the parts")
 	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts; auto or auto/N: as a scheduler says")
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
+	fs.Int64Var(&q.KeepRows, "sample-rows", 0, "with --profile-only: keep a seeded sample of `N` rows, for methods that iterate over rows")
 	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`: it decides which columns are left out, alike in every part")
 	return cmd
 }

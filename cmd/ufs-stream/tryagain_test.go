@@ -29,6 +29,13 @@ func TestBusyStore(t *testing.T) {
 		upload(t, s, p, "in/"+filepath.Base(p))
 	}
 	upload(t, s, at("sel.json"), "sel.json")
+	must(t, "plan", in, "-o", at("job.plan.json"))
+	for _, shard := range []string{"1/2", "2/2"} {
+		must(t, "scan", "--plan", at("job.plan.json"), "--shard", shard, "-o", at("parts")+"/")
+	}
+	upload(t, s, at("job.plan.json"), "job.plan.json")
+	upload(t, s, at("parts/part-00001-of-00002.ufs"), "parts/part-00001-of-00002.ufs")
+	upload(t, s, at("parts/part-00002-of-00002.ufs"), "parts/part-00002-of-00002.ufs")
 	noisy(t, at("wide.parquet"))
 	upload(t, s, at("wide.parquet"), "wide/a.parquet")
 	upload(t, s, at("wide.parquet"), "wide/b.parquet")
@@ -52,6 +59,7 @@ func TestBusyStore(t *testing.T) {
 		from, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Range"), "bytes="), "-")
 		return strings.Contains(r.URL.Path, "wide/b") && r.Method == http.MethodGet && len(from) < 5
 	})
+	part2 := busyFor(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "part-00002") })
 	lists := busyFor(func(r *http.Request) bool { return r.URL.Query().Has("list-type") })
 	writes := busyFor(func(r *http.Request) bool { return r.Method == http.MethodPut })
 	refused := "http://127.0.0.1:1"
@@ -73,6 +81,12 @@ func TestBusyStore(t *testing.T) {
 		{"select", "--stats", s.URLAt(always, "all.ufs"), "-k", "3", "-o", at("never.json")},
 		{"select", "--stats", s.URLAt(refused, "all.ufs"), "-k", "3", "-o", at("never.json")},
 		{"select", in, "-k", "3", "-o", s.URLAt(writes, "never.json")},
+		{"scan", "--plan", s.URLAt(always, "job.plan.json"), "--shard", "1/2", "-o", at("never.ufs")},
+		{"scan", "--plan", at("job.plan.json"), "--shard", "1/2", "-o", s.URLAt(writes, "never/")},
+		{"scan", "--plan", at("job.plan.json"), "--shard", "2/2", "-o", s.URLAt(part2, "parts/")}, // is it there already?
+		{"plan", in, "-o", s.URLAt(writes, "never.plan.json")},
+		{"merge", s.URLAt(part2, "parts/"), "-o", at("never.ufs")},
+		{"merge", s.URLAt(lists, "parts/"), "-o", at("never.ufs")},
 		{"merge", s.URLAt(lists, "*.ufs"), "-o", at("never.ufs")},
 		{"merge", at("all.ufs"), "-o", s.URLAt(writes, "never.ufs")},
 		{"scan", s.URLAt(data, "in/"), "-o", at("never.ufs"), "--checkpoint", at("state")},

@@ -38,7 +38,6 @@ type Catalog struct {
 	Orders     [][]int32   `json:"orders,omitempty"` // of columns in files that have another one: see File.Order
 	Kinds      []Kind      `json:"kinds,omitempty"`  // of the partition keys in the condition
 	First      string      `json:"first"`            // the first file of all, as people may see it
-	MaxGroup   int64       `json:"max_group"`        // rows of the tallest row group
 	OpenBytes  int64       `json:"open_bytes"`       // most bytes that one open file holds
 	Far        bool        `json:"far,omitempty"`    // some file is in an object store
 }

@@ -25,7 +25,7 @@ func planned(n int) (Header, []File) {
 		Catalog: &Catalog{
 			Leaves:     []Leaf{{Name: "a\u2028<b>", Type: "double", Width: 1, Nulls: -1, MaybeNaN: true}, {Name: "l", Type: "list<float>", Why: "x", Refused: true, RefusedBy: "/a", List: true}},
 			Partitions: []Partition{{Key: "day", Truth: true}}, Orders: [][]int32{{1, 0}}, Kinds: []Kind{{"day", "truth"}},
-			First: "/a", MaxGroup: 4, OpenBytes: 5, Far: true,
+			First: "/a", OpenBytes: 5, Far: true,
 		},
 	}
 	files := make([]File, n)

@@ -13,7 +13,8 @@
 //	scan(N)      = start + open + max(share·cpu/c, read) + bytes/machine
 //	merge(N)     = start + N·max(part + bytes/merge, bytes/machine, 3/8·latency) + bytes/machine
 //	             or, of two levels, 2·start + 2·⌈√N⌉·max(…) + 2·bytes/machine, whichever is less
-//	total(N)     = plan + Σ over rounds (scan + merge) + select,   plan = start + F·latency + G·d·footer
+//	plan         = F·latency + G·d·footer
+//	total(N)     = plan + Σ over rounds (scan + merge) + select
 //
 // A single machine plans, merges and uploads nothing. Scanning shrinks with N until every
 // row group has its machine; merging grows with N, or √N; what is left stays. So the time has

@@ -5,9 +5,10 @@ import "math"
 // Point is the estimate for one number of machines. Times are seconds.
 type Point struct {
 	Machines int     `json:"machines"`
-	Scan     float64 `json:"scan_s"`        // all rounds, from a machine's start to its part
-	Merge    float64 `json:"merge_s"`       // all rounds
-	Other    float64 `json:"other_s"`       // planning and selecting
+	Plan     float64 `json:"plan_s"`  // reading footers, before all else
+	Scan     float64 `json:"scan_s"`  // all rounds, from a machine's start to its part
+	Merge    float64 `json:"merge_s"` // all rounds
+	Select   float64 `json:"select_s"`
 	Total    float64 `json:"total_s"`       // from the first command to the selection
 	Speedup  float64 `json:"speedup"`       // over one machine
 	Hours    float64 `json:"machine_hours"` // that are paid for, while others merge not counted
@@ -21,7 +22,8 @@ const (
 	BoundCompute = "computing"
 	BoundRead    = "reading"
 	BoundMerge   = "merging"
-	BoundFixed   = "starting"
+	BoundPlan    = "planning"
+	BoundFixed   = "starting" // and opening files, uploading parts, selecting
 )
 
 // Estimate is the model for one number of machines, 1 or more.
@@ -39,6 +41,7 @@ func estimate(j Job, r Rates, machines int) Point {
 	share := math.Ceil(groups/n) / groups
 	files := float64(max(j.Files, 1))
 	var compute, read, fixed float64
+	mergers := 0 // that are started one after the other
 	for i, kind := range j.Rounds {
 		cpu := share * j.cpu(kind, r) / float64(max(j.Cores, 1))
 		fetch := share * float64(j.Bytes) / math.Min(r.of(machineRate), r.of(storeRate)/n)
@@ -57,26 +60,31 @@ func estimate(j Job, r Rates, machines int) Point {
 			still += part / r.of(machineRate)
 			merge, levels := mergeTime(r, n, part)
 			p.Merge += merge
+			mergers += levels
 			p.Levels = max(p.Levels, levels)
 			p.Parts += n * part
 		}
 		fixed += still
 		p.Scan += still + math.Max(cpu, fetch)
 	}
-	p.Other = j.selectTime(r)
+	p.Select = j.selectTime(r)
 	if !alone {
-		p.Other += 2*r.of(startTime) + j.footers(files, groups, r) // the plan's, and select's
+		p.Plan = j.footers(files, groups, r)
 	}
-	p.Total = p.Scan + p.Merge + p.Other
+	p.Total = p.Plan + p.Scan + p.Merge + p.Select
 	p.Hours = n * p.Scan / 3600
-	fixed += p.Other
-	switch max(compute, read, p.Merge, fixed) {
+	starts := float64(mergers) * r.of(startTime)
+	fixed += p.Select + starts
+	merge := p.Merge - starts
+	switch max(compute, read, merge, p.Plan, fixed) {
 	case compute:
 		p.Bound = BoundCompute
 	case read:
 		p.Bound = BoundRead
-	case p.Merge:
+	case merge:
 		p.Bound = BoundMerge
+	case p.Plan:
+		p.Bound = BoundPlan
 	default:
 		p.Bound = BoundFixed
 	}
@@ -101,19 +109,15 @@ func mergeTime(r Rates, n, part float64) (seconds float64, levels int) {
 	return one, 1
 }
 
-// mostMachines bounds the search for the knee.
-const mostMachines = 1 << 20
-
-// Knee is the last number of machines, of 1, 2, 4, …, up to which each doubling saves a tenth
-// of the time at least, on average since the doubling before that did. Beyond it machines
-// are paid for and not used.
+// Knee is the number of machines, of 1, 2, 4, … and one for each row group, up to which each
+// doubling saves a tenth of the time at least, on average since the knee before. Beyond it
+// machines are paid for and hardly used.
 func Knee(j Job, r Rates) Point {
 	knee := estimate(j, r, 1)
-	want := knee.Total
-	for n := 2; n <= mostMachines; n *= 2 {
-		p := estimate(j, r, n)
-		if want *= 0.9; p.Total <= want {
-			knee, want = p, p.Total
+	for n := 2; knee.Machines < j.Groups && n < 2*j.Groups; n *= 2 {
+		p := estimate(j, r, min(n, j.Groups))
+		if p.Total <= knee.Total*math.Pow(0.9, math.Log2(float64(p.Machines)/float64(knee.Machines))) {
+			knee = p
 		}
 	}
 	return Estimate(j, r, knee.Machines)

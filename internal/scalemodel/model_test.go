@@ -46,12 +46,12 @@ func TestTerms(t *testing.T) {
 		{"gram=1073741824", 1 << 4, 1 << 8, 0, BoundCompute},      // 2^44/2^30 over 64 cores
 		{"machine-bandwidth=134217728", 1, 1 << 10, 0, BoundRead}, // a group a second
 		{"store-bandwidth=134217728", 1 << 10, 1 << 10, 0, BoundRead},
-		{"part=1s", 4, 0, 4, BoundMerge},           // as many as in two levels
-		{"part=1s", 1000, 0, 64, BoundMerge},       // 32 and 32
-		{"part=1s", 1024, 0, 64, BoundMerge},       //
-		{"latency=8s", 4, 256 * 8, 12, BoundFixed}, // 256 files each, and 3 requests of a part, 8 at once
+		{"part=1s", 4, 0, 4, BoundMerge},          // as many as in two levels
+		{"part=1s", 1000, 0, 64, BoundMerge},      // 32 and 32
+		{"part=1s", 1024, 0, 64, BoundMerge},      //
+		{"latency=8s", 4, 256 * 8, 12, BoundPlan}, // 256 files each, and 3 requests of a part, 8 at once
 		{"start=1s", 4, 1, 1, BoundFixed},
-		{"footer=1ms", 4, 256 * 1.024, 0, BoundFixed},
+		{"footer=1ms", 4, 256 * 1.024, 0, BoundPlan},
 	} {
 		p := Estimate(j, free(t, c.rates), c.machines)
 		if !near(p.Scan, c.scan) || !near(p.Merge, c.merge) || p.Bound != c.bound {
@@ -77,7 +77,7 @@ func TestLaws(t *testing.T) {
 				}
 				for _, n := range []int{1, 2, 3, 10, 100, 1000, 100000} {
 					p := Estimate(j, r, n)
-					if sum := p.Scan + p.Merge + p.Other; !near(p.Total, sum) || !(p.Total > 0) || math.IsInf(p.Total, 0) {
+					if sum := p.Plan + p.Scan + p.Merge + p.Select; !near(p.Total, sum) || !(p.Total > 0) || math.IsInf(p.Total, 0) {
 						t.Errorf("%+v on %d: %+v", j, n, p)
 					}
 					if next := Estimate(j, r, 2*n); n > 1 && next.Scan > p.Scan*(1+1e-9) {
@@ -112,7 +112,7 @@ func TestKnee(t *testing.T) {
 			if one := Estimate(j, r, 1).Total; knee.Total > one*math.Pow(0.9, doublings)*(1+1e-9) || knee.Machines > max(j.Groups, 1) {
 				t.Errorf("%d rows of %d: %+v", rows, d, knee)
 			}
-			for n, want := 2*knee.Machines, 0.9*knee.Total; n <= mostMachines; n, want = 2*n, 0.9*want {
+			for n, want := 2*knee.Machines, 0.9*knee.Total; n <= 1<<20; n, want = 2*n, 0.9*want {
 				if p := Estimate(j, r, n); p.Total <= want {
 					t.Errorf("%d rows of %d: the knee is at %d (%.1f s), and %d take %.1f s", rows, d, knee.Machines, knee.Total, n, p.Total)
 				}

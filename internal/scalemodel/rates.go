@@ -145,7 +145,7 @@ func (u Unit) parse(text string) (float64, error) {
 func (r Rate) String() string {
 	switch r.Unit {
 	case Seconds:
-		return time.Duration(r.Value * float64(time.Second)).Round(10 * time.Microsecond).String()
+		return time.Duration(r.Value * float64(time.Second)).Round(100 * time.Nanosecond).String()
 	case BytesPerSecond:
 		return humanize.Bytes(uint64(r.Value)) + "/s"
 	}
