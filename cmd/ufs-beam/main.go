@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program; it returns the exit code. As a worker it does not return. Beam reads
+// its own settings from the flags of the process, so there can be one run in a process.
+func run(ctx context.Context, args []string, out, errw io.Writer) int {
+	var s settings
+	err := s.parse(args, errw)
+	if errors.Is(err, flag.ErrHelp) {
+		return exit.Done
+	}
+	if err == nil {
+		dieWithParent()
+		beam.Init() // a worker does its work in here
+		err = s.submit(ctx, out)
+	}
+	if err == nil {
+		return exit.Done
+	}
+	fmt.Fprintf(errw, "ufs-beam: %s\n", stream.Spell(err, flagOf))
+	return exit.Code(err)
+}
+
+// submit builds the pipeline and runs it.
+func (s *settings) submit(ctx context.Context, out io.Writer) error {
+	if err := errors.Join(s.job.validate(), s.job.absolute(), s.worker()); err != nil {
+		return err
+	}
+	rounds, err := s.rounds(ctx)
+	if err != nil {
+		return err
+	}
+	result, err := beamx.RunWithMetrics(ctx, s.job.build(rounds))
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w: the job may go on without this program: end it with the runner's own tools (%w)", ctx.Err(), err)
+		}
+		if told := findFailure(err); told != nil {
+			return fmt.Errorf("the job failed: %w%s", told, s.again(told.code))
+		}
+		return fmt.Errorf("the job failed: %w%s", err, s.again(exit.Fault))
+	}
+	if result == nil { // Dataflow's --dry_run
+		return nil
+	}
+	if *jobopts.Async {
+		fmt.Fprintf(out, "submitted; the statistics will be in %s, and the parts stay in %s\n", place.Name(s.job.Output), place.Name(s.job.Parts))
+		return nil
+	}
+	made, there := counts(result)
+	fmt.Fprintf(out, "%s: %d shards; %d parts scanned, %d there already\n", place.Name(s.job.Output), s.job.Shards, made, there)
+	if s.keepParts {
+		return nil
+	}
+	return s.job.removeParts(ctx, rounds)
+}
+
+// again says how to go on after a failure.
+func (s *settings) again(code int) string {
+	if final(code) {
+		return fmt.Sprintf("\nthe parts of the other shards are kept in %s: once that is mended, the same command goes on from them, if the plan is still the same", place.Name(s.job.Parts))
+	}
+	return fmt.Sprintf("\nthe parts that are done are kept in %s: the same command goes on from them", place.Name(s.job.Parts))
+}
+
+// worker makes this program the worker, unless the user names one.
+func (s *settings) worker() error {
+	inside := *jobopts.Endpoint == "" && s.onPrism() || jobopts.IsLoopback()
+	if *jobopts.WorkerBinary != "" || inside {
+		return nil
+	}
+	if runtime.GOOS != "linux" {
+		return stream.Usagef("workers run on Linux, and this program was built for %s: build it with GOOS=linux too, and name that one with --worker_binary", runtime.GOOS)
+	}
+	self, err := os.Executable()
+	*jobopts.WorkerBinary = self
+	return err
+}
+
+// onPrism reports whether the runner is Beam's own, which runs inside this program where no
+// endpoint is given.
+func (s *settings) onPrism() bool {
+	runner := strings.ToLower(flag.Lookup("runner").Value.String())
+	return runner == "" || runner == "prism" || runner == "prismrunner"
+}
+
+// counts are how many parts the job scanned, and how many it found.
+func counts(result beam.PipelineResult) (scanned, there int64) {
+	all := result.Metrics()
+	for _, c := range all.AllMetrics().Counters() {
+		switch c.Name() {
+		case partsScanned:
+			scanned += c.Result()
+		case partsThere:
+			there += c.Result()
+		}
+	}
+	return scanned, there
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// groupFn gives a part the number of its group as a key.
+type groupFn struct{ Job job }
+
+// ProcessElement returns the group of the piece, and the piece.
+func (f *groupFn) ProcessElement(p Piece) (int, Piece) { return f.Job.groupOf(p.Number), p }
+
+// groupMergeFn is the first level: it merges the parts of a group.
+type groupMergeFn struct {
+	Job   job
+	Round round
+}
+
+// ProcessElement merges the parts of one group. Faults of its shards go on to the last level,
+// which tells those of all groups.
+func (f *groupMergeFn) ProcessElement(ctx context.Context, group int, parts func(*Piece) bool) (Piece, error) {
+	merged := Piece{Number: group, Name: f.Job.groupName(f.Round, group)}
+	first := (group-1)*f.Job.width() + 1
+	files, err := collect(&merged, parts, first, f.Job.members(group))
+	if err != nil || merged.Code != 0 {
+		return merged, err
+	}
+	return merged, f.Job.merge(ctx, files, merged.Name, true)
+}
+
+// lastMergeFn is the second level: it merges the groups.
+type lastMergeFn struct {
+	Job    job
+	Round  round
+	Output string
+}
+
+// ProcessElement merges the files of all groups and returns the name of the result. Here a fault
+// of any shard fails the job.
+func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Piece) bool) (string, error) {
+	all := Piece{Name: f.Output}
+	files, err := collect(&all, groups, 1, f.Job.groups())
+	if err != nil {
+		return "", err
+	}
+	if all.Code != 0 {
+		return "", &failure{all.Code, all.faults()}
+	}
+	return f.Output, f.Job.merge(ctx, files, f.Output, false)
+}
+
+// collect returns the names of the pieces first, first+1 and so on, in this order, which is what
+// makes the sum the same on every runner. It takes over their faults into whole.
+func collect(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string, error) {
+	var all []Piece
+	for p := (Piece{}); pieces(&p); p = (Piece{}) {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b Piece) int { return a.Number - b.Number })
+	var files []string
+	for i, p := range all {
+		if i >= count || p.Number != first+i {
+			break
+		}
+		files = append(files, p.Name)
+		whole.join(p)
+	}
+	if len(files) != count || len(all) != count {
+		return nil, &failure{exit.Fault, fmt.Sprintf("the runner passed on %d pieces for %s, not %d to %d once each",
+			len(all), place.Name(whole.Name), first, first+count-1)}
+	}
+	return files, nil
+}
+
+// merge adds up files in their order.
+func (j *job) merge(ctx context.Context, files []string, output string, partial bool) error {
+	done, err := inTurn(ctx, func() (*ufs.Gathered, error) {
+		if err := makeFolder(output); err != nil {
+			return nil, err
+		}
+		return ufs.Merge(ctx, ufs.MergeRequest{Files: files, Partial: partial, Output: output, Threads: j.Threads, Memory: j.Memory})
+	})
+	if err != nil {
+		return &failure{exit.Code(err), "merge into " + place.Name(output) + ": " + spelled(err)}
+	}
+	for _, warning := range done.Warnings {
+		log.Warn(ctx, warning)
+	}
+	log.Infof(ctx, "merged %d files into %s", done.Merged, place.Name(output))
+	return nil
+}

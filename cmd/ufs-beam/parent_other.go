@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// dieWithParent does nothing: workers run on Linux.
+func dieWithParent() {}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// defaultSample is --sample-rows where nothing is said.
+const defaultSample = 10_000
+
+// rounds reads from the plan which rounds its method takes.
+func (s *settings) rounds(ctx context.Context) ([]round, error) {
+	h, err := chunkio.ReadPlanHeader(ctx, s.job.Plan, chunkio.FetchOptions{})
+	if err != nil {
+		return nil, err
+	}
+	spec, err := methods.Find(methods.All(), cmp.Or(h.Method, methods.Default))
+	if err != nil {
+		return nil, stream.Dataf(place.Name(s.job.Plan), "%w", err)
+	}
+	switch {
+	case spec.From == method.FromRows:
+		s.job.SampleRows = cmp.Or(s.job.SampleRows, defaultSample)
+		return []round{profileRound}, nil
+	case s.job.SampleRows > 0:
+		return nil, stream.Usagef("--sample-rows is for methods that iterate over rows, and %s is for %s, which takes all of them", place.Name(s.job.Plan), spec.Name)
+	case spec.From == method.FromGraph || s.profileRound:
+		return []round{profileRound, profiledRound}, nil
+	}
+	return []round{statisticsRound}, nil
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// numberFn makes the numbers of the shards from their count, so that the pipeline is as small for
+// 10,000 of them as for one.
+type numberFn struct{}
+
+// ProcessElement emits 1 to n.
+func (*numberFn) ProcessElement(n int, emit func(int)) {
+	for shard := range n {
+		emit(shard + 1)
+	}
+}
+
+// scanFn scans shards without a profile: for the profile round, or where there is none.
+type scanFn struct {
+	Job   job
+	Round round
+}
+
+// ProcessElement scans one shard into its part file.
+func (f *scanFn) ProcessElement(ctx context.Context, shard int) (Piece, error) {
+	return f.Job.scan(ctx, f.Round, shard, "")
+}
+
+// profiledScanFn scans shards by the profile of all of them.
+type profiledScanFn struct{ Job job }
+
+// ProcessElement scans one shard into its part file; profile is the side input.
+func (f *profiledScanFn) ProcessElement(ctx context.Context, shard int, profile string) (Piece, error) {
+	return f.Job.scan(ctx, profiledRound, shard, profile)
+}
+
+// scan makes the part of one shard, unless it is there already.
+func (j *job) scan(ctx context.Context, r round, shard int, profile string) (Piece, error) {
+	done, err := inTurn(ctx, func() (*ufs.Gathered, error) {
+		if err := makeFolder(j.partName(r, shard)); err != nil {
+			return nil, err
+		}
+		q := ufs.ScanRequest{Request: j.limits(), Shard: fmt.Sprintf("%d/%d", shard, j.Shards), Profile: profile}
+		q.Plan, q.Output = j.Plan, j.partName(r, shard)
+		if r == profileRound {
+			q.ProfileOnly, q.KeepRows = true, j.SampleRows
+		}
+		return ufs.Scan(ctx, q)
+	})
+	where := fmt.Sprintf("%s of shard %d of %d", r, shard, j.Shards)
+	if err != nil {
+		code := exit.Code(err)
+		text := where + ": " + spelled(err)
+		if r == statisticsRound && strings.Contains(text, "--profile-only") {
+			text += "; this program does both with --profile-round"
+		}
+		if final(code) {
+			log.Errorf(ctx, "%s (exit code %d: no other try would help)", text, code)
+			return Piece{Number: shard, Code: code, Failed: []string{text}}, nil
+		}
+		return Piece{}, &failure{code, text}
+	}
+	for _, warning := range done.Warnings {
+		log.Warnf(ctx, "%s: %s", where, warning)
+	}
+	count, what := partsScanned, "scanned into"
+	if done.There {
+		count, what = partsThere, "there already in"
+	}
+	beam.NewCounter(metrics, count).Inc(ctx, 1)
+	log.Infof(ctx, "%s: %s %s", where, what, done.Path)
+	return Piece{Number: shard, Name: j.partName(r, shard)}, nil
+}
+
+// Beam's counters of a job, as its runner shows them.
+const (
+	metrics      = "ufs-beam"
+	partsScanned = "parts scanned"
+	partsThere   = "parts that were there"
+)
