@@ -16,11 +16,11 @@ import (
 const fetchedAhead = 8
 
 // readBytes is what reading one more file at a time takes: blocks of its sections, packed and not,
-// and their decoder. As many are read at a time as there are threads, beside the one that is added:
-// of the 25 ms of processor time that a part of 1,000 columns takes, two fifths unpack (zstd), an eighth
-// decodes words, a sixth adds, and as much goes to fresh memory (BenchmarkParts). Verifying a
-// file as a whole before would take 0.5 ms more, for what the checksums of its sections tell as
-// well: each is read to its end before its state is added (chunkio.OpenStatsAs).
+// and their decoder. As many are read at a time as there are threads, beside the one that is added,
+// because unpacking takes most: of the processor time of merging 400 parts of 1,000 columns zstd had
+// 28 % in a profile, adding 17 %, fresh memory 12 %, and decoding words 5 % before it went in runs.
+// Files are not verified as a whole before they are read, which would read each twice: the
+// checksum of a section holds before its state is added (chunkio.OpenStatsAs).
 const readBytes = 4 << 20
 
 // partsReader reads the files of a merge in order, ahead of those who add them as far as the
