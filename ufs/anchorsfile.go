@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -41,7 +42,8 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 	f := &p.g.Anchors
 	opt := p.opt
 	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut = nil, nil, "", 0, nil
-	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1) // the input is not being read now
+	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf = "", chunkio.Shard{}, nil, time.Time{} // these are the input's
+	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1)                              // the input is not being read now
 	src, err := openDataset(ctx, []string{f.File}, opt)
 	if err != nil {
 		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(err))

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
@@ -59,6 +61,11 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags, m *machine
 	if chunkio.IsPlan(o.output.path) {
 		if err := m.notInPlan(cmd); err != nil {
 			return err
+		}
+		for _, flag := range []string{"format", "machines", "cores", "rates"} {
+			if cmd.Flags().Changed(flag) {
+				return stream.Usagef("--%s is for what plan says, and -o %s writes a plan file; give them one at a time", flag, place.Name(o.output.path))
+			}
 		}
 		return c.writePlan(cmd.Context(), q)
 	}
