@@ -110,8 +110,8 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) bool {
 	if _, far := in.(*object); far {
 		return true
 	}
-	print, err := fingerprint(in, planned.digest)
-	return err == nil && print == planned.print
+	now, err := fingerprint(in, planned.digest)
+	return err == nil && now == planned.print
 }
 
 // checkPlanned finds fault with a file that is not as its plan says.

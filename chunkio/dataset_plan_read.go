@@ -170,7 +170,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	c := &catalog{
 		refusing: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
-		warnings: t.list.warnings, open: t.access.open, tails: &t.access.tails, far: h.Catalog.Far, filter: f,
+		warnings: t.list.warnings, open: t.open, tails: &t.tails, far: h.Catalog.Far, filter: f,
 	}
 	for i, l := range h.Catalog.Leaves {
 		single := l.List || l.Why != "" || l.Width == 1
@@ -208,10 +208,10 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	c.files, c.parts, c.maxGroup = t.files, t.parts, t.tallest
 	c.frozen = &frozen{
-		id: h.ID, shard: t.access.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
+		id: h.ID, shard: t.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
 	}
 	switch {
-	case t.access.opt.Shard.Of == 0:
+	case t.opt.Shard.Of == 0:
 	case t.from < 0: // more shards than row groups
 		c.frozen.rows, c.frozen.start = stream.Range{From: h.Rows, To: h.Rows}, h.Rows
 	default:
@@ -258,7 +258,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return damaged("no digest: %v", err)
 	}
-	shard, whole := t.access.opt.Shard, t.reader.Header.Weight
+	shard, whole := t.opt.Shard, t.reader.Header.Weight
 	inside := p.Rows() == 0 && shard.holds(t.weight, 0, whole) // as if it had a row
 	for _, g := range p.Groups {
 		rows, weight := g[0], g[1]
@@ -272,7 +272,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 			t.to, inside = t.rows+rows, true
 		}
 		f.groups = append(f.groups, rows)
-		if t.access.opt.ForPlan {
+		if t.opt.ForPlan {
 			f.bytes = append(f.bytes, weight)
 		}
 		t.rows, t.weight, t.tallest = t.rows+rows, t.weight+weight, max(t.tallest, rows)

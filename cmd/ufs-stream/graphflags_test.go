@@ -28,10 +28,11 @@ func TestGraphExitCodes(t *testing.T) {
 	constant := columnsFile(t, at("constant.parquet"), []string{"a", "b"}, slices.Repeat([]float64{1}, 30), slices.Repeat([]float64{3}, 30))
 	gone := columnsFile(t, at("gone.parquet"), []string{"a", "b"}, slices.Repeat([]float64{1, nan, 2, nan, 3, nan}, 9), slices.Repeat([]float64{nan, 1, nan, 2, nan, 3}, 9))
 	huge := columnsFile(t, at("huge.parquet"), []string{"a", "b"}, slices.Repeat([]float64{4e152, 1, 8e152, 3, -4e152}, 9), slices.Repeat([]float64{5, 1, 4, 3, 2}, 9))
-	graph, other, plain := at("graph.ufs"), at("seed2.ufs"), at("gram.ufs")
+	graph, second, other, plain := at("graph.ufs"), at("second.ufs"), at("seed2.ufs"), at("gram.ufs")
 	profile, kmeansless := at("profile.ufs"), at("bare.ufs")
 	must(t, "scan", in, "--method", "sfufs", "--shard", "1/2", "-o", graph)
 	must(t, "scan", in, "--method", "sfufs", "--shard", "2/2", "--seed", "2", "-o", other)
+	must(t, "scan", in, "--method", "sfufs", "--shard", "2/2", "-o", second)
 	must(t, "scan", in, "--shard", "2/2", "-o", plain)
 	must(t, "scan", in, "--method", "sfufs", "--profile-only", "--anchors", "20", "-o", profile)
 	must(t, "scan", in, "--profile-only", "-o", kmeansless)
@@ -116,7 +117,7 @@ func TestGraphExitCodes(t *testing.T) {
 
 		{"select --method sfufs --memory-limit 10MiB " + in, exit.Memory, "--memory-limit"},
 		{"select --method sfufs --memory-limit 10MiB --stats " + graph, exit.Memory, "--memory-limit"},
-		{"merge --memory-limit 48MiB -o " + at("m.ufs") + " " + graph + " " + other, exit.Memory, "--memory-limit"},
+		{"merge --memory-limit 48MiB -o " + at("m.ufs") + " " + graph + " " + second, exit.Memory, "--memory-limit"},
 	}, in, dir)
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"hash"
 	"io"
 	"iter"
 	"slices"
@@ -28,8 +29,8 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 		return "", err
 	}
 	b := bufio.NewWriter(w)
-	b.Write(head) // a bufio.Writer keeps its first error for Flush
-	b.WriteString(`,"files":[`)
+	write := func(text []byte) { _, _ = b.Write(text) } // a bufio.Writer keeps its first error for Flush
+	write(append(head, `,"files":[`...))
 	n := 0
 	for f, err := range files {
 		if err != nil {
@@ -40,16 +41,15 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 			return "", err
 		}
 		if n > 0 {
-			b.WriteByte(',')
+			write([]byte{','})
 		}
-		b.WriteByte('\n')
-		b.Write(line)
+		write(append([]byte{'\n'}, line...))
 		n++
 	}
 	if n != h.Count {
 		return "", fmt.Errorf("planfile: %d files, and the header says %d", n, h.Count)
 	}
-	b.WriteString("\n]}\n")
+	write([]byte("\n]}\n"))
 	return h.ID, b.Flush()
 }
 
@@ -106,12 +106,7 @@ func notSayable(text string) error {
 }
 
 // digester makes an ID as files come by.
-type digester struct {
-	sum interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
-}
+type digester struct{ sum hash.Hash }
 
 func newDigester(h Header) (*digester, error) {
 	h.ID = ""
@@ -120,17 +115,19 @@ func newDigester(h Header) (*digester, error) {
 		return nil, err
 	}
 	d := &digester{sha256.New()}
-	d.sum.Write(append(head, '\n')) // a hash takes everything
+	d.line(head)
 	return d, nil
 }
 
 func (d *digester) add(f File) error {
 	line, err := encode(f)
 	if err == nil {
-		d.sum.Write(append(line, '\n'))
+		d.line(line)
 	}
 	return err
 }
+
+func (d *digester) line(text []byte) { _, _ = d.sum.Write(append(text, '\n')) } // a hash takes everything
 
 // id is short enough for people to compare: 80 bits.
 func (d *digester) id() string { return fmt.Sprintf("%x", d.sum.Sum(nil)[:10]) }
