@@ -21,7 +21,7 @@ func compare(a, b sampled) int {
 	if c := cmp.Compare(a.key, b.key); c != 0 {
 		return c
 	}
-	return slices.Compare(a.values, b.values)
+	return cmp.Or(slices.Compare(a.values, b.values), cmp.Compare(a.start, b.start))
 }
 
 // Draw returns the first m rows, m ≤ Len, as a dense chunk that the caller owns, with
@@ -66,4 +66,18 @@ func (s *Sampler) Merge(o *Sampler) error {
 	slices.Reverse(rows) // descending, hence a heap
 	s.rows, s.opt.Rows, s.free = rows, keep, nil
 	return nil
+}
+
+// MergedBytes is what [SamplerBytes] says of s once o is merged, where it is not nil.
+func (s *Sampler) MergedBytes(o *Sampler) int64 {
+	rows := len(s.rows)
+	if o != nil {
+		rows = min(rows+len(o.rows), s.opt.Rows, o.opt.Rows)
+	}
+	return SamplerBytes(rows, s.d)
+}
+
+// SetLimit changes SamplerOptions.Limit from here on.
+func (s *Sampler) SetLimit(limit int64) {
+	s.opt.Limit = SamplerOptions{Limit: limit}.withDefaults().Limit
 }

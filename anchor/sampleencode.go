@@ -40,6 +40,7 @@ func (s *Sampler) decode(r *words.Reader) *Sampler {
 	r.Magic(samplerMagic, "sample of rows")
 	r.Expect(4)
 	got := &Sampler{d: int(r.Count("number of columns", maxColumns)), opt: s.opt}
+	got.opt.Bound, got.opt.Starts = 0, nil
 	if s.d > 0 && got.d != s.d {
 		r.Fail("%d columns, want %d", got.d, s.d)
 	}

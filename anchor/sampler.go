@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -15,6 +16,12 @@ type SamplerOptions struct {
 	Rows  int // kept at most; 0 means MostAnchors
 	Seed  uint64
 	Limit int64 // bytes that the Sampler may hold, see SamplerBytes; 0 means 2 GiB
+	// Bound is the highest hash of a row to keep, see HashBound; 0 means none. Parts of a table
+	// that share it keep together little more than the whole does.
+	Bound uint64
+	// Starts are the positions at which row groups start, in order: the one that a row is in is
+	// noted with it. Without any it is 0.
+	Starts []int64
 }
 
 func (o SamplerOptions) withDefaults() SamplerOptions {
@@ -45,6 +52,7 @@ type Sampler struct {
 type sampled struct {
 	key      uint64 // hash of the position, a bijection
 	position int64
+	start    int64     // of its row group
 	values   []float64 // d
 	from     int       // its row in the chunk being added, or settled
 }
@@ -94,21 +102,28 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	if c.Cols != s.d {
 		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.d)
 	}
-	if err := s.fits(min(len(s.rows)+c.Rows, s.opt.Rows)); err != nil {
+	left := s.below(c)
+	if err := s.fits(min(len(s.rows)+left, s.opt.Rows)); err != nil {
 		return err
 	}
 	taken := false
-	for i := range c.Rows {
-		r := sampled{key: splitmix.Hash(s.opt.Seed, uint64(c.Position(i))), position: c.Position(i), from: i}
+	for i := 0; left > 0; i++ {
+		r := sampled{key: s.key(c.Position(i)), position: c.Position(i), from: i}
+		if r.key > s.bound() {
+			continue
+		}
+		left--
 		if len(s.rows) == s.opt.Rows {
 			if r.key >= s.rows[0].key {
 				continue
 			}
 			r.values = s.rows[0].values
+			r.start = s.start(r.position)
 			s.rows[0] = r
 			heap.Fix(&s.rows, 0)
 		} else {
-			r.values = s.room(c.Rows - i)
+			r.values = s.room(left + 1)
+			r.start = s.start(r.position)
 			heap.Push(&s.rows, r)
 		}
 		taken = true
@@ -117,6 +132,41 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 		s.fetch(c)
 	}
 	return nil
+}
+
+func (s *Sampler) key(position int64) uint64 { return splitmix.Hash(s.opt.Seed, uint64(position)) }
+
+// bound is the highest key that is kept.
+func (s *Sampler) bound() uint64 {
+	if s.opt.Bound == 0 {
+		return math.MaxUint64
+	}
+	return s.opt.Bound
+}
+
+// below counts the rows of c within the bound.
+func (s *Sampler) below(c *stream.Chunk) (n int) {
+	if s.opt.Bound == 0 {
+		return c.Rows
+	}
+	for i := range c.Rows {
+		if s.key(c.Position(i)) <= s.opt.Bound {
+			n++
+		}
+	}
+	return n
+}
+
+// start is where the row group of a position starts.
+func (s *Sampler) start(position int64) int64 {
+	at, found := slices.BinarySearch(s.opt.Starts, position)
+	switch {
+	case found:
+		return position
+	case at == 0:
+		return 0
+	}
+	return s.opt.Starts[at-1]
 }
 
 // fits fails where so many rows are beyond the limit.

@@ -68,7 +68,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if list, err = filter.prune(list); err != nil {
 		return ApplyReport{}, err
 	}
-	c, err := access.catalog(ctx, list, filter, opt.Memory, false)
+	c, err := access.catalog(ctx, list, filter, cataloging{memory: opt.Memory})
 	if err != nil {
 		return ApplyReport{}, err
 	}

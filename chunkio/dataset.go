@@ -48,6 +48,14 @@ type Options struct {
 	// Anonymous looks for no credentials and signs no request to an object store.
 	Anonymous bool
 
+	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they
+	// were when it was made, without reading their footers again. Shard is the part of its rows
+	// that is read; other files are not opened. Where must be as the plan has it.
+	Plan  string
+	Shard Shard
+	// ForPlan notes what WritePlan needs.
+	ForPlan bool
+
 	// TableVersion is the version to read of a Delta table, and TableAsOf the time whose newest
 	// version is read; nil and zero read the newest.
 	TableVersion *int64
@@ -120,8 +128,16 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 		return nil, err
 	}
 	a := newAccess(opt)
-	list, err := a.expand(ctx, inputs)
-	if err != nil {
+	var list *fileList
+	if opt.Plan != "" {
+		var frozen *catalog
+		if frozen, list, err = a.openPlan(ctx, f); err != nil {
+			return nil, err
+		}
+		if frozen != nil {
+			return newDataset(ctx, frozen, nil, opt)
+		}
+	} else if list, err = a.expand(ctx, inputs); err != nil {
 		return nil, err
 	}
 	if list.isStdin() {
@@ -137,7 +153,7 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	if list, err = f.prune(list); err != nil {
 		return nil, err
 	}
-	c, err := a.catalog(ctx, list, f, opt.Memory, opt.SkipBad)
+	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan})
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +222,7 @@ func (d *Dataset) Check() error {
 func (d *Dataset) Columns() []stream.Column { return d.features.columns }
 
 // Rows implements stream.Source: all rows of the files that are read, also those for which
-// Options.Where is not true.
+// Options.Where is not true. Of a shard it is the rows of the whole plan.
 func (d *Dataset) Rows() int64 { return d.catalog.rows }
 
 // Cuts implements stream.Source.
@@ -242,12 +258,7 @@ func (d *Dataset) Inputs() []stream.Input {
 }
 
 // Table is the table that the files are of; nil for bare files.
-func (d *Dataset) Table() *stream.Table {
-	if d.catalog.list.table == nil {
-		return nil
-	}
-	return &d.catalog.list.table.Table
-}
+func (d *Dataset) Table() *stream.Table { return d.catalog.list.table }
 
 // Paths lists the files as Open takes them, in the order of their rows.
 func (d *Dataset) Paths() []string { return d.catalog.list.paths() }

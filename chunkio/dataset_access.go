@@ -44,12 +44,20 @@ func (a *access) open(ctx context.Context, e fileEntry, memory int64, read *atom
 }
 
 func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, error) {
+	var in Input
+	var err error
 	if store.IsURL(e.path) {
-		o, err := a.openObject(ctx, e, memory)
-		return o, e.checkLogged(o, err)
+		in, err = a.openObject(ctx, e, memory)
+	} else {
+		in, err = openFile(e.path)
 	}
-	in, err := openFile(e.path)
-	return in, e.checkLogged(in, err)
+	if fault := e.checkLogged(in, err); fault != nil {
+		if err == nil {
+			in.Close()
+		}
+		return nil, fault
+	}
+	return in, nil
 }
 
 // openInput opens in, which is closed where that fails.
@@ -74,7 +82,7 @@ func (a *access) openInput(in Input, memory int64, read *atomic.Int64) (format.F
 const footersAhead = 16
 
 // catalog is openCatalog of what access finds. The ends of objects are fetched ahead.
-func (a *access) catalog(ctx context.Context, list *fileList, f *filter, memory int64, skipBad bool) (*catalog, error) {
+func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
 	within, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -115,7 +123,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, memory 
 		}
 		return a.openInput(r.in, memory, read)
 	}
-	c, err := openCatalog(ctx, list, f, open, memory, skipBad)
+	c, err := openCatalog(ctx, list, f, open, how)
 	cancel()
 	for _, q := range queue { // after an error, what was opened for nothing
 		if r := <-q; r.err == nil {

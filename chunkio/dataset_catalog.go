@@ -31,6 +31,7 @@ type catalog struct {
 	tails     *tailCache // nil where no file can be in a store
 	far       bool       // some file is
 	filter    *filter    // Options.Where; nil without
+	frozen    *frozen    // of a plan file; nil without
 }
 
 // file is what stays in memory of one input.
@@ -41,6 +42,7 @@ type file struct {
 	order  []int32 // dataset leaf → the file's leaf; nil where they are the same
 	digest uint64  // of its footer: the file is refused if it changed before it is read
 	print  uint64  // fingerprint of size, footer, and both ends of its data
+	bytes  []int64 // of each row group, for a plan file; nil where none is to be made
 
 	outcomes []where.Outcome // of each row group, as keys and statistics tell; nil without a condition
 }
@@ -60,12 +62,13 @@ func (f *file) at(leaf int) int {
 	return int(f.order[leaf])
 }
 
-// openCatalog reads the footer of every file, one file at a time. Under skipBad,
-// files that cannot be used are left out with a warning; if none can, the first
-// one's error is returned, and where it is the store that fails, its error. memory bounds one open footer.
-func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, memory int64, skipBad bool) (*catalog, error) {
+// openCatalog reads the footer of every file, one file at a time. Where bad files are skipped,
+// those that cannot be used are left out with a warning; if none can, the first
+// one's error is returned, and where it is the store that fails, its error.
+func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, how cataloging) (*catalog, error) {
 	b := catalogBuilder{
-		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: &fileList{table: list.table.empty()}, warnings: list.warnings},
+		weigh:   how.weigh,
+		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
 	var first error
@@ -73,14 +76,14 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, me
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := b.addFile(ctx, list, i, e, memory)
+		err := b.addFile(ctx, list, i, e, how.memory)
 		if err == nil {
 			continue
 		}
 		var tooLittle *stream.MemoryError
 		var usage *stream.UsageError
 		switch {
-		case !skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
+		case !how.skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
 			return nil, err // what would be left is not what was asked for
 		case first == nil:
 			first = err
@@ -98,9 +101,17 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, me
 	return b.catalog, nil
 }
 
+// cataloging says how footers are read.
+type cataloging struct {
+	memory  int64 // bounds one open footer
+	skipBad bool  // leave out files that cannot be used
+	weigh   bool  // note the bytes of row groups
+}
+
 // catalogBuilder holds what is only needed while footers are read.
 type catalogBuilder struct {
 	*catalog
+	weigh  bool
 	index  map[string]int     // leaf name → dataset leaf
 	orders map[string][]int32 // column orders seen, so that files share them
 	keys   []string           // partition keys
@@ -157,6 +168,9 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 			return err
 		}
 	}
+	if b.weigh {
+		f.bytes = weigh(opened, f.outcomes)
+	}
 	if len(b.files) > 0 {
 		b.mergeFacts(path, &f, leaves)
 	}
@@ -177,12 +191,26 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		b.list.add(e.path, "", e.size, e.version)
 	}
 	b.openBytes = max(b.openBytes, held)
-	if t := b.list.table; t != nil {
-		for k := range t.texts {
-			t.texts[k] = append(t.texts[k], list.table.texts[k][at])
-		}
+	if b.list.keys != nil {
+		b.list.keys.add(list.keys.at(at))
 	}
 	return nil
+}
+
+// weigh is what reading the row groups of a file costs, in bytes: nothing where the condition
+// is true of no row.
+func weigh(opened format.File, outcomes []where.Outcome) []int64 {
+	bytes := make([]int64, len(opened.GroupRows()))
+	for g, rows := range opened.GroupRows() {
+		switch w, ok := opened.(format.Weighed); {
+		case outcomes != nil && outcomes[g].Never():
+		case ok:
+			bytes[g] = w.GroupBytes(g)
+		default:
+			bytes[g] = rows
+		}
+	}
+	return bytes
 }
 
 // path is how file i is named in errors and results: its path, or its URL without what may
@@ -302,8 +330,11 @@ func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.
 	if err != nil {
 		return nil, nil, err
 	}
-	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest {
+	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest || !c.fits(opened, in, f) {
 		opened.Close()
+		if c.frozen != nil {
+			return nil, nil, changedSincePlan(c.path(i), c.list.plan)
+		}
 		e := stream.Dataf(c.path(i), "the file changed since the run began")
 		e.Remedy = stream.Textf("run again when nobody writes to it")
 		return nil, nil, e
@@ -311,13 +342,17 @@ func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.
 	return opened, in, nil
 }
 
-// cuts lists the distinct starts of the row groups, and the end.
+// cuts lists the distinct starts of the row groups, and the end: of a shard of a plan, its own.
 func (c *catalog) cuts() []int64 {
-	cuts := []int64{0}
-	at := int64(0)
+	within := stream.Range{To: c.rows}
+	if c.frozen != nil && !c.frozen.rows.All() {
+		within = c.frozen.rows
+	}
+	cuts := []int64{within.From}
 	for i := range c.files {
+		at := c.files[i].start
 		for _, rows := range c.files[i].groups {
-			if at += rows; rows > 0 {
+			if at += rows; rows > 0 && at > within.From && at <= within.To {
 				cuts = append(cuts, at)
 			}
 		}
@@ -334,7 +369,7 @@ func (c *catalog) bytes() int64 {
 	orders := map[*int32]bool{}
 	for i := range c.files {
 		f := &c.files[i]
-		n += 150 + 8*int64(len(f.groups)+len(c.parts)) + int64(len(f.outcomes))
+		n += 150 + 8*int64(len(f.groups)+len(f.bytes)+len(c.parts)) + int64(len(f.outcomes))
 		if f.order != nil && !orders[&f.order[0]] {
 			orders[&f.order[0]] = true
 			n += 4 * int64(len(f.order))

@@ -142,10 +142,10 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	if len(s.Files) == 0 {
 		return nil, stream.Dataf(name, "version %d of this Delta table has no files", s.Version)
 	}
-	list := &fileList{table: &tableFiles{
-		Table: stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
-		keys:  s.Partitions, texts: make([][]string, len(s.Partitions)),
-	}}
+	list := &fileList{
+		table: &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
+		keys:  newKeyTexts(s.Partitions),
+	}
 	type placed struct {
 		name, query string
 		file        *delta.File
@@ -161,13 +161,13 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	slices.SortFunc(files, func(x, y placed) int { return strings.Compare(x.name, y.name) })
 	for _, p := range files {
 		list.add(p.name, p.query, p.file.Size, "")
+		values := make([]string, len(p.file.Values))
 		for k, v := range p.file.Values {
-			text := hiveNull
-			if v != nil {
-				text = *v
+			if values[k] = hiveNull; v != nil {
+				values[k] = *v
 			}
-			list.table.texts[k] = append(list.table.texts[k], text)
 		}
+		list.keys.add(values)
 	}
 	return list, nil
 }
@@ -201,9 +201,11 @@ func placeOf(root string, at store.Location, file string) (name, query string, e
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
 }
 
-// checkLogged finds fault with a file that is not as the log of its table says.
+// checkLogged finds fault with a file that is not as the log of its table, or a plan, says.
 func (e fileEntry) checkLogged(in Input, err error) error {
 	switch {
+	case e.plan != "":
+		return e.checkPlanned(in, err)
 	case !e.logged || e.version != "":
 		return err // no log told of it, or it was opened before
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):

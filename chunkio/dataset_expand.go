@@ -89,6 +89,9 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 // expandPlace resolves an argument that is no list: to objects or the files of a table, or to
 // local paths.
 func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []string, error) {
+	if IsPlan(arg) {
+		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.Name(arg))
+	}
 	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
 		if !store.IsURL(table) {
 			var err error

@@ -157,6 +157,9 @@ func clash(c *catalog, e entry) error {
 
 // name is what messages about the whole input call it: its first file.
 func (c *catalog) name() string {
+	if c.frozen != nil {
+		return c.frozen.first
+	}
 	if len(c.files) == 0 {
 		return ipc.StreamName
 	}

@@ -57,17 +57,43 @@ func hiveParts(path string) (keys, values []string, err error) {
 	return keys, values, nil
 }
 
-// partsOf returns the partition values of file i, as its path or the log of its table tells.
+// partsOf returns the partition values of file i, as its path, the log of its table or the plan
+// that names it tells.
 func (l *fileList) partsOf(i int, path string) (keys, values []string, err error) {
-	t := l.table
-	if t == nil {
+	if l.keys == nil {
 		return hiveParts(path)
 	}
-	values = make([]string, len(t.keys))
+	return l.keys.keys, l.keys.at(i), nil
+}
+
+// keyTexts are the partition values of a list of files, where something else than their paths
+// tells them.
+type keyTexts struct {
+	keys  []string
+	texts [][]string // by key, by file; hiveNull for a null
+}
+
+func newKeyTexts(keys []string) *keyTexts {
+	return &keyTexts{keys, make([][]string, len(keys))}
+}
+
+// add adds the values of a further file. Neighbours mostly have the same.
+func (t *keyTexts) add(values []string) {
+	for k, v := range values {
+		if n := len(t.texts[k]); n > 0 && t.texts[k][n-1] == v {
+			v = t.texts[k][n-1]
+		}
+		t.texts[k] = append(t.texts[k], v)
+	}
+}
+
+// at is the values of file i.
+func (t *keyTexts) at(i int) []string {
+	values := make([]string, len(t.keys))
 	for k := range values {
 		values[k] = t.texts[k][i]
 	}
-	return t.keys, values, nil
+	return values
 }
 
 // partText is the text of a partition column in file i; hiveNull for a null.

@@ -18,6 +18,7 @@ type fileEntry struct {
 	size    int64  // -1 where nothing was listed
 	version string // ETag or generation
 	logged  bool   // the log of a table told its size, and that it is there
+	plan    string // the plan file that told so, as people may see it; empty without one
 }
 
 // fileList holds entries in byte order of their paths, without a string for each: a path
@@ -30,7 +31,9 @@ type fileList struct {
 	queries []string // behind the paths: "?endpoint=…"
 	last    string   // path of the last record, without its query
 
-	table    *tableFiles // the table that the files are of; nil for bare files
+	table    *stream.Table // that the files are of; nil for bare files
+	plan     string        // the plan file that names the files, as people may see it; empty without one
+	keys     *keyTexts     // partition values that a table's log or a plan tells; nil where paths do
 	warnings []stream.Text
 }
 
@@ -66,6 +69,15 @@ func listed(paths []string) *fileList {
 		l.add(p, "", -1, "")
 	}
 	return l
+}
+
+// empty is a list of files like these without any.
+func (l *fileList) empty() *fileList {
+	e := &fileList{table: l.table, plan: l.plan, warnings: l.warnings}
+	if l.keys != nil {
+		e.keys = newKeyTexts(l.keys.keys)
+	}
+	return e
 }
 
 // isStdin reports whether the list is standard input.
@@ -141,7 +153,7 @@ func (l *fileList) at(i int) fileEntry {
 
 func (r *listReader) entry() fileEntry {
 	q, size, version := r.next()
-	return fileEntry{string(r.name) + r.queries[q], size, version, r.table != nil}
+	return fileEntry{string(r.name) + r.queries[q], size, version, r.table != nil && r.plan == "", r.plan}
 }
 
 // all lists the entries in order.
@@ -166,7 +178,13 @@ func (l *fileList) paths() []string {
 }
 
 // bytes is what the list holds.
-func (l *fileList) bytes() int64 { return int64(cap(l.records) + 8*cap(l.blocks)) }
+func (l *fileList) bytes() int64 {
+	n := int64(cap(l.records) + 8*cap(l.blocks))
+	if l.keys != nil {
+		n += 16 * int64(l.count*len(l.keys.keys))
+	}
+	return n
+}
 
 // mergeLists merges lists into one, in order; of a file that is named twice the path comes back.
 func mergeLists(lists []*fileList) (merged *fileList, twice string) {
@@ -216,7 +234,7 @@ func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 
 // keep is the list of those entries, with their places among the old ones, that wanted holds of.
 func (l *fileList) keep(wanted func(i int, path string) bool) *fileList {
-	kept := &fileList{table: l.table.empty(), warnings: l.warnings}
+	kept := l.empty()
 	r := listReader{fileList: l}
 	for i := range l.count {
 		query, size, version := r.next()
@@ -224,10 +242,8 @@ func (l *fileList) keep(wanted func(i int, path string) bool) *fileList {
 			continue
 		}
 		kept.add(string(r.name), l.queries[query], size, version)
-		if l.table != nil {
-			for k, texts := range l.table.texts {
-				kept.table.texts[k] = append(kept.table.texts[k], texts[i])
-			}
+		if l.keys != nil {
+			kept.keys.add(l.keys.at(i))
 		}
 	}
 	return kept

@@ -91,18 +91,3 @@ func article(kind string) string {
 	}
 	return "a"
 }
-
-// tableFiles are what the log of a table tells of the files of a list.
-type tableFiles struct {
-	stream.Table
-	keys  []string   // partition columns
-	texts [][]string // their values by key, by file; hiveNull for a null
-}
-
-// empty is the table without files.
-func (t *tableFiles) empty() *tableFiles {
-	if t == nil {
-		return nil
-	}
-	return &tableFiles{Table: t.Table, keys: t.keys, texts: make([][]string, len(t.keys))}
-}

@@ -218,7 +218,7 @@ func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*
 	if err != nil {
 		return nil, err
 	}
-	c, err := openCatalog(ctx, list, f, open, opt.Memory, opt.SkipBad)
+	c, err := openCatalog(ctx, list, f, open, cataloging{memory: opt.Memory, skipBad: opt.SkipBad})
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,9 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 	if err := d.Check(); err != nil {
 		return err
 	}
+	if f := d.catalog.frozen; f != nil && r.All() {
+		r = f.rows // of the shard
+	}
 	if err := d.checkRange(r); err != nil {
 		return err
 	}

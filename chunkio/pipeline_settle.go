@@ -43,7 +43,7 @@ func (s *span) settleBlock(col, b int, x []float64, lo int) {
 		case stream.MissingDropRow:
 			setBit(s.drop, i)
 		case stream.MissingKeep:
-			x[i] = math.NaN()
+			x[i] = stream.Missed(v)
 		}
 	}
 	if count.Total() > 0 {

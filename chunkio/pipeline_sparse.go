@@ -55,6 +55,8 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		}
 	case p != nil:
 		return nil, stream.Usagef("{sparse} %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
+	case c.frozen != nil && c.frozen.shard.Of > 0: // whose rows may not have the last feature
+		return nil, stream.Usagef("{sparse} %s: a shard of a plan needs the number of features too: %[1]s,FEATURES", opt.Sparse)
 	default:
 		if spec.features, err = c.countFeatures(ctx, spec.indices, opt); err != nil {
 			return nil, err

@@ -15,6 +15,9 @@ import (
 type ScratchOptions struct {
 	Dir   string // "" means the system's temporary folder
 	Limit int64  // bytes in all; 0 means no bound
+	// Remedy is what to do where the disk is full; the default is that of methods that iterate
+	// over rows.
+	Remedy stream.Text
 }
 
 // Scratch is a stream.Scratch of files. Records are read ahead and written behind, two or
@@ -76,7 +79,9 @@ func (s *Scratch) check(more int64) error {
 func (s *Scratch) full(err error) error {
 	remedy := atomicfile.Remedy(err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		remedy = stream.Textf("free some space, choose another {temp-dir}, or fewer rows by {sample}")
+		if remedy = s.opt.Remedy; remedy.Format == "" {
+			remedy = stream.Textf("free some space, choose another {temp-dir}, or fewer rows by {sample}")
+		}
 	}
 	return &stream.OutputError{Path: "scratch files in " + s.opt.Dir, Err: err, Remedy: remedy}
 }

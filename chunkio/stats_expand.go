@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ExpandStats turns the names of statistics files, and globs of them, into names: local
+// ExpandStats turns the names of statistics files, globs and folders of them into names: local
 // globs that a shell has not expanded, and globs over the keys of a bucket. What exists
 // under exactly this name is no glob. Files of a glob are in byte order.
 func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string, error) {
@@ -42,7 +42,11 @@ func localGlob(arg string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(pattern); !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
+	fi, err := os.Stat(pattern)
+	if os.IsPathSeparator(lastByte(pattern)) || err == nil && fi.IsDir() {
+		return statsInFolder(pattern)
+	}
+	if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
 		return []string{pattern}, nil // whoever opens it says what is wrong with it
 	}
 	if !doublestar.ValidatePathPattern(pattern) {
@@ -62,10 +66,61 @@ func localGlob(arg string) ([]string, error) {
 	return found, nil
 }
 
+// statsEnding is how the names of statistics files end.
+const statsEnding = ".ufs"
+
+func isStatsName(name string) bool { return strings.HasSuffix(name, statsEnding) && !skipName(name) }
+
+func lastByte(s string) byte {
+	if s == "" {
+		return 0
+	}
+	return s[len(s)-1]
+}
+
+// statsInFolder lists the statistics files in a folder.
+func statsInFolder(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir) // by name
+	if err != nil {
+		return nil, fetchError(dir, stream.Errorf("cannot be listed: %w", withoutPath(err)), stream.Textf("check the path and its permissions"))
+	}
+	var found []string
+	for _, e := range entries {
+		if !e.IsDir() && isStatsName(e.Name()) {
+			found = append(found, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(found) == 0 {
+		return nil, stream.Dataf(dir, "no statistics file (*%s) in this folder", statsEnding)
+	}
+	return found, nil
+}
+
+// statsBelow lists the statistics files right below the prefix of a bucket.
+func statsBelow(ctx context.Context, client *store.Client, folder store.Location) ([]string, error) {
+	var found []string
+	for o, err := range client.List(ctx, folder) {
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimPrefix(o.Key, folder.Key)
+		if !strings.Contains(name, "/") && isStatsName(name) {
+			found = append(found, folder.WithKey(o.Key).String())
+		}
+	}
+	if len(found) == 0 {
+		return nil, stream.Dataf(folder.Name(), "no statistics file (*%s) in this folder", statsEnding)
+	}
+	return found, nil
+}
+
 func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string, error) {
 	l, err := store.Parse(arg)
 	if err != nil {
 		return nil, err
+	}
+	if l.Key == "" || strings.HasSuffix(l.Key, "/") {
+		return statsBelow(ctx, client, l)
 	}
 	prefix, isGlob := l.Glob()
 	if !isGlob {

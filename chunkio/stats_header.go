@@ -1,9 +1,12 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -14,19 +17,61 @@ import (
 // beginning is fetched, by few requests; what is behind the header is not verified. Errors
 // are *stream.DataError.
 func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsHeader, error) {
+	h, err := ReadStatsHead(ctx, path, nil, opt)
+	return h.Header, err
+}
+
+// StatsHead is a header that was read alone. OpenStatsAs opens the container that it is of.
+type StatsHead struct {
+	Header StatsHeader
+	Check  uint64 // digest of the header's bytes
+
+	columns []byte // of Header, as they are written
+}
+
+// ReadStatsHead is ReadStatsHeader for those who come back for the statistics, and read many
+// headers. One that has the same columns as like, which may be nil, shares them: decoding 1,000
+// columns takes 1 ms, comparing their bytes next to nothing.
+func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchOptions) (StatsHead, error) {
 	file, size, err := openBeginning(ctx, path, opt)
 	if err != nil {
-		return StatsHeader{}, fetchError(path, err, stream.Textf("check the path and its permissions"))
+		return StatsHead{}, fetchError(path, err, stream.Textf("check the path and its permissions"))
 	}
 	defer file.Close()
-	s := &StatsReader{path: place.Name(path), file: file}
+	s := &StatsReader{path: place.Name(path), file: file, like: like}
 	if err := s.readHeader(newStatsCursor(file, size)); err != nil {
 		if placed := (*stream.DataError)(nil); errors.As(err, &placed) || ctx.Err() != nil {
-			return StatsHeader{}, err
+			return StatsHead{}, err
 		}
-		return StatsHeader{}, statsError(s.path, err)
+		return StatsHead{}, statsError(s.path, err)
 	}
-	return s.Header, nil
+	return StatsHead{s.Header, s.check, s.columns}, nil
+}
+
+// decodeHeader decodes the JSON of a header, but for columns that s.like has.
+func (s *StatsReader) decodeHeader(text []byte) error {
+	var h struct {
+		StatsHeader
+		Columns json.RawMessage `json:"columns,omitempty"` // in place of those in StatsHeader
+	}
+	if err := decodeStrictly(text, &h); err != nil {
+		return err
+	}
+	s.Header, s.columns = h.StatsHeader, h.Columns
+	switch {
+	case len(h.Columns) == 0:
+	case s.like != nil && bytes.Equal(h.Columns, s.like.columns):
+		s.Header.Columns, s.columns = s.like.Header.Columns, s.like.columns
+	default:
+		return decodeStrictly(h.Columns, &s.Header.Columns)
+	}
+	return nil
+}
+
+func decodeStrictly(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 // readerAtCloser is a file, or an object that is read in place.
@@ -72,3 +117,12 @@ func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
 }
 
 func (objectInPlace) Close() error { return nil }
+
+// FindStatsHeader is ReadStatsHeader of what may not be there.
+func FindStatsHeader(ctx context.Context, path string, opt FetchOptions) (h StatsHeader, found bool, err error) {
+	h, err = ReadStatsHeader(ctx, path, opt)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotExist) {
+		return h, false, nil
+	}
+	return h, err == nil, err
+}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +27,11 @@ type StatsReader struct {
 	path     string
 	file     io.ReaderAt
 	closer   io.Closer
+	digest   uint64
+	check    uint64     // digest of the header's bytes
+	known    bool       // the header was read before, and is not decoded again
+	like     *StatsHead // that may have the same columns; nil for none
+	columns  []byte     // of the header, as they are written
 	sections []statsExtent
 }
 
@@ -85,6 +89,22 @@ func objectIsStats(ctx context.Context, path string, opt FetchOptions, head []by
 // bytes, at the speed of the disk. An object is downloaded to a temporary file first, once.
 // Errors are *stream.DataError.
 func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader, error) {
+	return openStats(ctx, path, opt, readStats)
+}
+
+// OpenStatsAs opens the container at path whose header was read before (ReadStatsHead), and
+// takes head.Header for its header without decoding it again; head.Check says whether it still
+// is that file. Nothing behind the header is verified at once: every section is at its own
+// end, so no state may be used before that.
+func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt FetchOptions) (*StatsReader, error) {
+	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
+		s := &StatsReader{Header: head.Header, path: path, file: file, check: head.Check, known: true}
+		return s, s.find(size)
+	})
+}
+
+// openStats fetches the file or object at path and opens it by read.
+func openStats(ctx context.Context, path string, opt FetchOptions, read func(path string, file io.ReaderAt, size int64) (*StatsReader, error)) (*StatsReader, error) {
 	f, err := Fetch(ctx, path, opt)
 	if err != nil {
 		if !place.IsURL(path) {
@@ -96,7 +116,7 @@ func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader
 	fi, err := f.Stat()
 	if err == nil {
 		var s *StatsReader
-		if s, err = readStats(path, f, fi.Size()); err == nil {
+		if s, err = read(path, f, fi.Size()); err == nil {
 			s.closer = f
 			return s, nil
 		}
@@ -108,9 +128,14 @@ func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader
 // Path is where the container is, as people may see it.
 func (s *StatsReader) Path() string { return s.path }
 
+// Digest tells the container from others: equal contents have equal ones.
+func (s *StatsReader) Digest() string { return formatPrint(s.digest) }
+
 var (
 	errStatsMagic = errors.New("not a statistics file (it does not begin with \"" + statsMagic + "\")")
 	errStatsNewer = errors.New("written by a newer program")
+	// errStatsChanged is of a file whose header was read before.
+	errStatsChanged = errors.New("it was replaced while it was read")
 )
 
 // statsError places err and says what to do.
@@ -121,6 +146,8 @@ func statsError(path string, err error) error {
 		remedy = "give a file written by scan or merge"
 	case errors.Is(err, errStatsNewer):
 		remedy = "update ufs-stream, or scan again with this version"
+	case errors.Is(err, errStatsChanged):
+		remedy = "run this again once nobody writes there"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("the file ends early")
 	}
@@ -157,6 +184,7 @@ func readStats(path string, file io.ReaderAt, size int64) (*StatsReader, error) 
 	if binary.LittleEndian.Uint64(got) != want {
 		return nil, errors.New("the checksum is wrong")
 	}
+	s.digest = want
 	if c.left != 0 {
 		return nil, fmt.Errorf("%d bytes follow the end", c.left)
 	}
@@ -192,12 +220,18 @@ func (s *StatsReader) readHeader(c *statsCursor) error {
 	if err != nil {
 		return err
 	}
-	if binary.LittleEndian.Uint64(check) != xxhash.Sum64(header) {
+	got := xxhash.Sum64(header)
+	if binary.LittleEndian.Uint64(check) != got {
 		return errors.New("the header's checksum is wrong")
 	}
-	d := json.NewDecoder(bytes.NewReader(header))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s.Header); err != nil {
+	if s.known && got != s.check {
+		return errStatsChanged
+	}
+	if s.known {
+		return nil
+	}
+	s.check = got
+	if err := s.decodeHeader(header); err != nil {
 		return fmt.Errorf("header: %w", err)
 	}
 	return nil
@@ -230,7 +264,7 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 		if n > maxPackedBlock {
 			return fmt.Errorf("section %q: a block of %d bytes, at most %d are possible", e.name, n, maxPackedBlock)
 		}
-		if _, err := c.take(n); err != nil {
+		if err := c.pass(n); err != nil {
 			return err
 		}
 	}
@@ -247,11 +281,37 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 	return nil
 }
 
+// find notes where the sections are, of a container whose header is known: it goes from block to
+// block by their lengths, and reads none of them.
+func (s *StatsReader) find(size int64) error {
+	c := newStatsCursor(s.file, size)
+	if err := s.readHeader(c); err != nil {
+		return err
+	}
+	// Behind the header nearly all is passed over, so nothing is buffered or summed up.
+	at := size - c.left
+	skip := &statsCursor{r: io.NewSectionReader(s.file, at, c.left), left: c.left}
+	for {
+		kind, err := skip.take(1)
+		switch {
+		case err != nil:
+			return err
+		case kind[0] == statsEnd && skip.left == 8:
+			return nil
+		case kind[0] != statsSection:
+			return fmt.Errorf("no section at byte %d", size-skip.left-1)
+		}
+		if err := s.readSection(skip, size); err != nil {
+			return err
+		}
+	}
+}
+
 // statsCursor takes bytes off the front of a container and keeps the running checksum.
 type statsCursor struct {
 	r    io.Reader
-	sum  *xxhash.Digest
-	left int64 // bytes of the file not taken yet
+	sum  *xxhash.Digest // nil where nothing is verified
+	left int64          // bytes of the file not taken yet
 	buf  []byte
 }
 
@@ -272,8 +332,25 @@ func (c *statsCursor) take(n int64) ([]byte, error) {
 		return nil, err
 	}
 	c.left -= n
-	c.sum.Write(b)
+	if c.sum != nil {
+		c.sum.Write(b)
+	}
 	return b, nil
+}
+
+// pass goes by the next n bytes: it reads them only where they are verified.
+func (c *statsCursor) pass(n int64) error {
+	seeker, ok := c.r.(io.Seeker)
+	if !ok || c.sum != nil {
+		_, err := c.take(n)
+		return err
+	}
+	if n > c.left {
+		return io.ErrUnexpectedEOF
+	}
+	c.left -= n
+	_, err := seeker.Seek(n, io.SeekCurrent)
+	return err
 }
 
 func (s *StatsReader) extent(name string) *statsExtent {

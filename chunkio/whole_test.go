@@ -124,6 +124,15 @@ func TestIsStatsAsksSeldom(t *testing.T) {
 	}
 }
 
+// wantPlaced wants a DataError with its place that says so.
+func wantPlaced(t *testing.T, err error, says string) {
+	t.Helper()
+	var d *stream.DataError
+	if !errors.As(err, &d) || d.Path == "" || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v, want a DataError with %q", err, says)
+	}
+}
+
 func TestExpandStats(t *testing.T) {
 	s := storetest.S3(t)
 	dir := t.TempDir()
@@ -136,9 +145,10 @@ func TestExpandStats(t *testing.T) {
 	}
 	for pattern, want := range map[string]string{
 		"p/*.ufs": "p/a.ufs p/b.ufs", "p/{b,a}.ufs": "p/a.ufs p/b.ufs", "p/**/*.ufs": "p/a.ufs p/b.ufs p/q/d.ufs",
-		"p/_*.ufs": "p/_x.ufs", "p[1].ufs": "p[1].ufs", "p/b.ufs": "p/b.ufs", "absent.ufs": "absent.ufs", "p/*.parquet": "", "*/none/*": "",
+		"p/_*.ufs": "p/_x.ufs", "p[1].ufs": "p[1].ufs", "p/b.ufs": "p/b.ufs", "absent.ufs": "absent.ufs",
+		"p/": "p/a.ufs p/b.ufs", "p/q/": "p/q/d.ufs", "p/*.parquet": "", "*/none/*": "",
 	} {
-		for _, in := range []func(string) string{func(name string) string { return filepath.Join(dir, name) }, s.URL} {
+		for _, in := range []func(string) string{func(name string) string { return dir + "/" + name }, s.URL} {
 			got, err := ExpandStats(t.Context(), []string{in(pattern)}, FetchOptions{})
 			if want == "" {
 				var data *stream.DataError
@@ -155,6 +165,18 @@ func TestExpandStats(t *testing.T) {
 				t.Errorf("%s: %s, %v; want %s", in(pattern), text, err, want)
 			}
 		}
+	}
+	// A folder is all statistics files in it; of a store only / behind its name tells one.
+	must.Do(t, os.Mkdir(filepath.Join(dir, "none"), 0o755))
+	for _, folder := range []string{filepath.Join(dir, "p"), "file://" + filepath.Join(dir, "p") + "/"} {
+		if got, err := ExpandStats(t.Context(), []string{folder}, FetchOptions{}); err != nil || len(got) != 2 || filepath.Base(got[1]) != "b.ufs" {
+			t.Errorf("%s: %v, %v", folder, got, err)
+		}
+	}
+	for empty, says := range map[string]string{
+		filepath.Join(dir, "none"): "no statistics file", filepath.Join(dir, "absent") + "/": "cannot be listed", s.URL("none/"): "no statistics file",
+	} {
+		wantPlaced(t, second(ExpandStats(t.Context(), []string{empty}, FetchOptions{})), says)
 	}
 	for _, bad := range []string{filepath.Join(dir, "[*"), s.URL("[*")} {
 		var usage *stream.UsageError

@@ -29,6 +29,22 @@ func (m *Moments) Merge(o *Moments) error {
 	return m.Profile.Merge(&o.Profile)
 }
 
+// MergedBytes is what [Bytes] says of m once o is merged, where it is not nil.
+func (m *Moments) MergedBytes(o *Moments) int64 {
+	missing := len(m.missing)
+	if o != nil {
+		for _, j := range o.missing {
+			if j >= len(m.slot) || m.slot[j] < 0 {
+				missing++
+			}
+		}
+	}
+	return Bytes(len(m.Columns), missing)
+}
+
+// SetLimit changes Options.Limit from here on.
+func (m *Moments) SetLimit(limit int64) { m.opt.Limit = Options{Limit: limit}.withDefaults().Limit }
+
 func (m *Moments) mergeMatrices(o *Moments) {
 	d := len(m.Columns)
 	t := make([]float64, d)    // pilot of o - pilot of m

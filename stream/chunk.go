@@ -13,9 +13,9 @@ type Column struct {
 // writes one contiguous run; products pack what they need.
 //
 // A chunk is dense (Data) or sparse (Sparse), never both. Missing entries of a
-// dense chunk (null, NaN, ±Inf in the file) are NaN, and only there: every other
-// value is finite. They occur only under [MissingKeep], and only in columns whose
-// Missing count is not zero.
+// dense chunk (null, NaN, ±Inf in the file) are NaN, as [Missed] makes them, and only
+// there: every other value is finite. They occur only under [MissingKeep], and only in
+// columns whose Missing count is not zero.
 type Chunk struct {
 	Start  int64     // global position of the block's first row, counted before any row is dropped
 	Block  int       // height of the block before any row was dropped

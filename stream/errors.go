@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -81,6 +82,32 @@ func (e *DataError) Spell(say Spelling) string {
 }
 
 func (e *DataError) Unwrap() error { return e.Err }
+
+// ErrTemporary is what errors are that say nothing about data or places but that a store
+// or the network is down or busy, and was so when asked again (exit code 75).
+var ErrTemporary = errors.New("trying again may help")
+
+// Temporary reports whether err is of that kind, so that doing the same again later may
+// succeed. Of errors that are joined the one that stays wins: a place that cannot be tidied
+// up, or a full disk, is not helped by a store that comes back.
+func Temporary(err error) bool {
+	for err != nil {
+		marked, ok := err.(interface{ Is(error) bool })
+		if ok && marked.Is(ErrTemporary) || err == ErrTemporary { //nolint:errorlint // one layer at a time
+			return true
+		}
+		switch outer := any(err).(type) {
+		case interface{ Unwrap() error }:
+			err = outer.Unwrap()
+		case interface{ Unwrap() []error }:
+			inner := outer.Unwrap()
+			return len(inner) > 0 && !slices.ContainsFunc(inner, func(e error) bool { return !Temporary(e) })
+		default:
+			return false
+		}
+	}
+	return false
+}
 
 // ErrMissing is wrapped by the DataError that a Source under [MissingError] ends with.
 var ErrMissing = errors.New("missing value")

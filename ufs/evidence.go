@@ -196,7 +196,11 @@ func (t *trial) warnOfSample() {
 	if t.s.RowsUsed < n { // it is drawn before rows are dropped
 		used = "is read, and the " + comma(t.s.RowsUsed) + " of them that {missing} drop-row leaves are used"
 	}
-	t.warn("a seeded sample of %s of %s rows "+used+"; {sample} takes more, 0 all", comma(n), comma(t.s.Rows))
+	more := "{sample} takes more, 0 all"
+	if t.Stats != "" {
+		more = "a scan with more {sample-rows} keeps more"
+	}
+	t.warn("a seeded sample of %s of %s rows "+used+"; "+more, comma(n), comma(t.s.Rows))
 }
 
 // centred is the Gram matrix of the centred columns of std, scaled, or nil.

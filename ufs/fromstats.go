@@ -68,17 +68,31 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	return e, r.restrict(e)
 }
 
-// gaps warns where the file at path is not of all the rows of its inputs.
+// gaps warns where the file at path is not of all the rows of its inputs, or of all the shards of
+// its plan, whose inputs it does not know.
 func (e *gathered) gaps(path string) []stream.Text {
-	var rows int64
-	for _, in := range e.inputs {
-		rows += in.Rows
+	if p := e.part; p != nil && !p.Complete() {
+		missing := p.Missing()
+		return []stream.Text{stream.Textf("%s is of %s of the %s shards of a plan: %s %s missing", path, comma(int64(p.Count())), comma(int64(p.Of)), stream.ShardList(missing), isOrAre(missing))}
 	}
-	covered := e.coveredRows()
+	covered, rows := e.coveredRows(), inputRows(e.inputs)
 	if covered >= rows {
 		return nil
 	}
 	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, comma(covered), comma(rows))}
+}
+
+// complete reports whether e is of all rows of its inputs, and of all shards of its plan.
+func (e *gathered) complete() bool {
+	return (e.part == nil || e.part.Complete()) && e.coveredRows() >= inputRows(e.inputs)
+}
+
+// inputRows is the number of rows of all inputs.
+func inputRows(inputs []stream.Input) (rows int64) {
+	for _, in := range inputs {
+		rows += in.Rows
+	}
+	return rows
 }
 
 // recorded compares the request with what the file records.
@@ -106,6 +120,9 @@ func (r *run) recorded(e *gathered) error {
 	}
 	if r.SkipBad {
 		return stream.Usagef("{on-error} is for reading files; %s is read whole or not at all", r.Stats)
+	}
+	if r.From == method.FromRows {
+		return r.recordedSample(e)
 	}
 	return r.recordedMissing(e)
 }

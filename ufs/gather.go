@@ -19,7 +19,7 @@ type gatherer struct {
 	*run
 	from   method.From // what is gathered
 	plan   func(*chunkio.Dataset) (Budget, error)
-	shard  shard       // the part of the rows to accumulate
+	piece  shard       // the part of the rows to accumulate
 	sample bool        // a profile takes a sample of rows along, for anchors
 	spread bool        // moments take histograms along
 	check  *checkpoint // nil without a checkpoint
@@ -40,7 +40,8 @@ type gatherer struct {
 //     profile pass over the whole input finds them, and the last pass does without.
 //
 // Under SkipBad a file that turns out bad is left out, and everything
-// starts again without it: sums cannot be taken back.
+// starts again without it: sums cannot be taken back. That its store is down does not
+// make a file bad.
 func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 	g.inputs, g.names = g.Inputs, g.Inputs
 	var skipped []stream.Text
@@ -51,7 +52,7 @@ func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 			return e, nil
 		}
 		var bad *stream.DataError
-		if !g.SkipBad || ctx.Err() != nil || !errors.As(err, &bad) || errors.Is(err, stream.ErrMissing) {
+		if !g.SkipBad || ctx.Err() != nil || !errors.As(err, &bad) || errors.Is(err, stream.ErrMissing) || stream.Temporary(err) {
 			return nil, err
 		}
 		at := slices.Index(g.names, bad.Path)
@@ -92,7 +93,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	defer ds.Close()
 	if ds.Replayable() {
-		if ds.Table() == nil { // whose files, one by one, would be no table
+		if ds.Table() == nil && g.Plan == "" { // whose files, one by one, would be no table
 			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
 		}
 	}
@@ -105,7 +106,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	p.opt.Memory = p.plan.Reading
 	p.plan.enforce(policy == stream.MissingKeep)
-	if p.rows, err = g.shard.of(ds); err != nil {
+	if p.rows, p.first, err = g.rowsOf(ds); err != nil {
 		return nil, err
 	}
 	saved, err := g.check.load(ctx, p, ds)
@@ -124,6 +125,8 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 			return nil, err
 		}
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
+	case g.shard.Of > 0 && promisesMissing(ds):
+		return nil, g.needsRound(stream.ErrMissing)
 	case !promisesMissing(ds):
 		g.expect(1, p.plan)
 		e, err := p.accumulate(ctx, ds, saved, nil)
@@ -132,6 +135,9 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 		}
 		if !ds.Replayable() {
 			return nil, onlyOnce(err)
+		}
+		if g.shard.Of > 0 {
+			return nil, g.needsRound(err)
 		}
 		fallthrough
 	default:
@@ -163,8 +169,9 @@ type pass struct {
 	opt     chunkio.Options
 	plan    Budget
 	rows    stream.Range
-	settled bool // opt is what the result is of; else it is the hopeful first try
-	count   int  // of anchors, once they are there
+	first   int64 // global position of the first row of the inputs
+	settled bool  // opt is what the result is of; else it is the hopeful first try
+	count   int   // of anchors, once they are there
 }
 
 // useless makes a profile pass over the whole input, before as many others, and returns
@@ -237,8 +244,12 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		e.profile = gram.NewProfile(len(e.columns))
 		adders := []stream.Adder{e.profile}
 		if g.sample {
-			e.sample = g.sampler(g.mostAnchors(), len(e.columns), p.plan)
+			e.sample = g.sampler(g.mostAnchors(), len(e.columns), p.plan, p.bound(ds))
 			adders = append(adders, e.sample)
+		}
+		if g.keepRows > 0 {
+			e.rows = p.keeper(ds)
+			adders = append(adders, e.rows)
 		}
 		err = g.fold(ctx, ds, "profile", fold, adders...)
 		if g.check != nil {
@@ -258,14 +269,18 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	e.passes = g.passes
 	e.leftOut = ds.LeftOut()
 	e.inputs, e.table = ds.Inputs(), ds.Table()
-	e.covered = []stream.Range{p.rows}
+	e.covered = []stream.Range{{From: p.rows.From - p.first, To: p.rows.To - p.first}}
 	if p.rows.All() {
 		e.covered[0].To = e.profile.Seen
 	}
+	e.part = g.partOf(ds)
 	e.options = g.shape()
 	if e.graph != nil {
 		g.graphShape(e.options)
 		e.options["anchors"] = strconv.Itoa(p.count)
+	}
+	if e.rows != nil {
+		g.sampleShape(e.options)
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {

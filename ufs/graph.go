@@ -77,14 +77,16 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 		return nil, err
 	}
 	d := &drawn{columns: ds.Columns(), profile: gram.NewProfile(len(ds.Columns()))}
-	d.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), len(d.columns), p.plan)
+	d.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noBound)
 	return d, p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, d.profile, d.sample)
 }
 
-// sampler keeps rows enough for m anchors in d columns.
-func (r *run) sampler(m, d int, plan Budget) *anchor.Sampler {
+// sampler keeps rows enough for m anchors in d columns. bound says which hash a number of rows
+// will not go beyond.
+func (r *run) sampler(m, d int, plan Budget, bound func(rows int) uint64) *anchor.Sampler {
+	rows := r.anchorSample(m, d)
 	return anchor.NewSampler(d, anchor.SamplerOptions{
-		Rows: r.anchorSample(m, d), Seed: r.Seed, Limit: plan.Limit - plan.Program - plan.Reading,
+		Rows: rows, Seed: r.Seed, Limit: plan.Limit - plan.Program - plan.Reading, Bound: bound(rows),
 	})
 }
 

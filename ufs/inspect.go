@@ -43,24 +43,29 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 	if len(q.Inputs) == 1 && chunkio.IsStats(ctx, q.Inputs[0], q.fetching()) {
 		return q.inspectStats(ctx, q.Inputs[0])
 	}
-	if len(q.Inputs) == 0 {
+	if len(q.Inputs) == 0 && q.Plan == "" {
 		return nil, stream.Usagef("inspect: no INPUT given")
 	}
 	if err := q.noStats(ctx, "inspect statistics files one at a time"); err != nil {
 		return nil, err
 	}
-	if err := q.input(); err != nil {
+	r := &run{Request: q}
+	if q.Plan != "" {
+		if err := r.takePlan(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.input(); err != nil {
 		return nil, err
 	}
-	if err := q.limits(); err != nil {
+	if err := r.limits(); err != nil {
 		return nil, err
 	}
-	end, err := q.begin()
+	end, err := r.begin()
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	r := &run{Request: q}
 	s, err := r.inspect(ctx, scan)
 	return s, r.wholeLimit(err)
 }
@@ -172,7 +177,7 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		return nil, err
 	}
 	rows := e.coveredRows()
-	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.options, Inputs: e.inputs,
+	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.asked(), Inputs: e.inputs,
 		Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(e.warnings, q.Spelling)...)}
 	for _, in := range e.inputs {
 		s.Bytes += in.Bytes

@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -58,7 +59,7 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	case method.FromGraph:
 		return r.planGraph(ds, true)
 	case method.FromRows:
-		return r.planRows(ds, shape)
+		return r.planRows(ds, shape, r.expectedMissing(ds))
 	}
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {
@@ -91,6 +92,9 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		var sampled int64
 		if sample {
 			sampled = anchor.SamplerBytes(atMostRows(r.anchorSample(r.mostAnchors(), d), ds), d)
+		}
+		if r.keepRows > 0 {
+			sampled += rowsample.Bytes(atMostRows(r.keepRows, ds), d)
 		}
 		switch from {
 		case method.FromProfile:

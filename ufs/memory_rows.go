@@ -13,11 +13,22 @@ import (
 // features alone decide, so that a memory limit never changes a result.
 const mostExplained = 2048
 
+// rowInput is what methods that iterate over rows read: a *chunkio.Dataset, or the rows that a
+// statistics file keeps.
+type rowInput interface {
+	stream.Source
+	MinMemory() int64
+	MemoryFor(memory int64) int64
+	ScratchFor(memory int64) int64
+	Spooled() int64
+	Close() error
+}
+
 // planRows plans the methods that iterate over rows: with everything in memory if that
 // fits, else with passes or scratch files, whose space is looked for. What is read for the
 // statistics, and what explains the selection, do not live beside the iterations; what
-// reads the rows does.
-func (r *run) planRows(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
+// reads the rows does. missing is the number of columns that have missing values, as far as known.
+func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, error) {
 	d := len(shape.Columns)
 	source := r.rowSource(ds)
 	shape.Source = source
@@ -34,7 +45,7 @@ func (r *run) planRows(ds *chunkio.Dataset, shape method.Shape) (Budget, error) 
 	}
 	var alone int64 // beside neither reading nor rows
 	if b.gram {
-		b.Statistics = max(b.Statistics, gram.Bytes(d, r.expectedMissing(ds)))
+		b.Statistics = max(b.Statistics, gram.Bytes(d, missing))
 		alone = judge.ExplainBytes(d, shape.K)
 	}
 	total := func(solver int64) int64 {
@@ -105,7 +116,7 @@ func (q *Request) scratch() chunkio.ScratchOptions {
 
 // rowSource is what the passes of a method over rows read: ds, or the rows drawn from it
 // in full blocks, where the method's sums depend on them.
-func (r *run) rowSource(ds *chunkio.Dataset) stream.Source {
+func (r *run) rowSource(ds stream.Source) stream.Source {
 	if n := r.drawn(); n > 0 && n < ds.Rows() && r.Takes.Cells {
 		return &packed{ds, n}
 	}

@@ -2,19 +2,20 @@ package ufs
 
 import (
 	"context"
-	"errors"
+	"path/filepath"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // MergeRequest says which statistics files to add up.
 type MergeRequest struct {
-	Files []string // or globs of them; also in object stores
+	// Files may be globs, and folders or URLs that end in / for all *.ufs in them; also in object
+	// stores. Parts of a plan are added in the order of their shards, others in the order given.
+	Files []string
 	// Window keeps the newest so many of the files: the last ones by base name (of a URL that of
 	// its key), and by path where those are equal, in the order of their bytes. The others are not
 	// opened. 0 means all.
@@ -28,6 +29,9 @@ type MergeRequest struct {
 	Output  string // the merged statistics file
 	Threads int    // default: one a core
 	Memory  int64  // peak resident memory in bytes, default 2 GiB
+
+	TempDir    string // for sums that do not fit into Memory; default: the system's
+	MaxScratch int64  // bytes of those at most; 0 means no bound
 
 	Anonymous bool          // look for no credentials of object stores and sign no request for Files
 	Meter     *stream.Meter // counts what is fetched from object stores
@@ -49,10 +53,17 @@ type Gathered struct {
 
 // Merge adds statistics files of parts of the data into one: the result is what one
 // Scan over all of it gives. It refuses files of other columns or options, and files that cover
-// the same rows. With Window or Decay it is what one Scan of the newest files gives, with older
-// rows weighing less: the file records both, and selections from it show them.
+// the same rows. Of parts of a plan all shards must be there, once each. With Window or Decay it
+// is what one Scan of the newest files gives, with older rows weighing less: the file records
+// both, and selections from it show them.
+//
+// What the headers say is checked first, before any statistics are read. The files are then
+// added up in a tree, a few at a time, in memory that does not grow with their number.
 func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
-	q := Request{Threads: m.Threads, Memory: m.Memory, Output: m.Output, Anonymous: m.Anonymous, Meter: m.Meter}
+	q := Request{
+		Threads: m.Threads, Memory: m.Memory, Output: m.Output, Anonymous: m.Anonymous, Meter: m.Meter,
+		TempDir: m.TempDir, MaxScratch: m.MaxScratch,
+	}
 	switch {
 	case len(m.Files) == 0:
 		return nil, stream.Usagef("no statistics file given")
@@ -75,24 +86,24 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	fetched := q.Meter.Transfer()
-	files, err := chunkio.ExpandStats(ctx, m.Files, q.fetching())
-	if err != nil {
-		return nil, err
-	}
 	g := &merger{MergeRequest: m, q: &q}
-	files, outside, err := g.arrange(ctx, files)
+	paths, err := g.expand(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.mergeAll(ctx, files); err != nil {
+	paths, outside := g.arrange(paths)
+	if err := g.survey(ctx, paths); err != nil {
 		return nil, err
 	}
-	g.record()
-	if err := g.sum.writeStats(ctx, m.Output, nil); err != nil {
+	e, err := g.sum(ctx)
+	if err != nil {
 		return nil, err
 	}
-	done := g.sum.summary(nil, q.Meter.Transfer().Since(fetched))
-	done.Merged, done.Outside = len(files), outside
+	if err := e.writeStats(ctx, m.Output, nil); err != nil {
+		return nil, err
+	}
+	done := e.summary(nil, q.Meter.Transfer().Since(fetched))
+	done.Merged, done.Outside = len(paths), outside
 	return done, nil
 }
 
@@ -103,86 +114,64 @@ func (e *gathered) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 	}
 }
 
+// expand lists the files. The output of an earlier merge that lies among them is not one of
+// them, unless it is named.
+func (m *merger) expand(ctx context.Context) ([]string, error) {
+	var paths []string
+	for _, arg := range m.Files {
+		found, err := chunkio.ExpandStats(ctx, []string{arg}, m.q.fetching())
+		if err != nil {
+			return nil, err
+		}
+		if len(found) != 1 || found[0] != arg {
+			found = slices.DeleteFunc(found, func(path string) bool { return place.Same(path, m.Output) || sameFile(path, m.Output) })
+		}
+		paths = append(paths, found...)
+	}
+	if len(paths) == 0 {
+		return nil, stream.Usagef("no statistics file is left but {o} %s itself", place.Name(m.Output))
+	}
+	return paths, nil
+}
+
+// sameFile compares two local paths.
+func sameFile(a, b string) bool {
+	if place.IsURL(a) || place.IsURL(b) {
+		return false
+	}
+	x, err1 := place.Local(a)
+	y, err2 := place.Local(b)
+	return err1 == nil && err2 == nil && filepath.Clean(x) == filepath.Clean(y)
+}
+
 // merger is a merge under way.
 type merger struct {
 	MergeRequest
-	q   *Request
-	sum *gathered // of the files so far; nil before the first, which says what kind they all are
+	q *Request
+
+	files    []mergedFile // in the order in which they are added
+	kind     string       // of all of them
+	head     chunkio.StatsHeader
+	coverage coverage
+	warnings warnings
+	bookkept int64 // bytes of all that grows with the number of files
 }
 
-// mergeAll adds the files one by one, the oldest first: two states are in memory at a time,
-// and one file is open. With a decay what there is weighs less before the next file is added.
-func (m *merger) mergeAll(ctx context.Context, paths []string) error {
-	for i, path := range paths {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		next, err := m.read(ctx, path)
-		if err != nil {
-			return err
-		}
-		if m.sum == nil {
-			m.sum = next
-			continue
-		}
-		if err = m.discount(); err == nil {
-			err = m.sum.add(next)
-		}
-		if err != nil {
-			return m.tooLittle(next.kind, 0, stream.Errorf("cannot merge %s with %s: %w",
-				place.Name(m.q.clashing(ctx, paths[:i], next)), next.path, err))
-		}
-	}
-	return nil
-}
-
-// states is how many of a kind are in memory while two files are merged.
-func states(kind string) int64 {
-	if kind == kindProfile { // merging samples copies rows
-		return 3
-	}
-	return 2
-}
-
-// read reads all that is merged of the file at path.
-func (m *merger) read(ctx context.Context, path string) (*gathered, error) {
-	file, err := m.q.openStats(ctx, path)
+// sum adds up the statistics of all files.
+func (m *merger) sum(ctx context.Context) (*gathered, error) {
+	t, err := newTree(m)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	kind, err := kindOf(file)
+	defer t.close()
+	e, err := t.all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.accepts(file, kind); err != nil {
-		return nil, err
-	}
-	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile}[kind]
-	beside := spreadBytes(file)
-	opt := gram.Options{Threads: m.q.Threads, Limit: max((m.q.Memory-programBytes)/states(kind)-beside, 1)}
-	next, err := readStats(file, from, opt)
-	if err == nil && from == method.FromProfile {
-		err = next.readSample(file, opt.Limit)
-	} else if err == nil {
-		err = next.readSpread(file, opt.Threads)
-	}
-	if err != nil {
-		return nil, m.tooLittle(kind, beside, err)
-	}
-	next.path = file.Path()
-	if m.Decay > 0 { // recorded of the sum in the end; a total differs in it from a day's file
-		delete(next.options, optionDecay)
-	}
-	return next, nil
-}
-
-// tooLittle turns a complaint about one state's share of the memory, with so many bytes beside
-// it, into one about the limit.
-func (m *merger) tooLittle(kind string, beside int64, err error) error {
-	var short *stream.MemoryError
-	if !errors.As(err, &short) {
-		return err
-	}
-	return &stream.MemoryError{What: "merging two of these files", Need: states(kind)*(short.Need+beside) + programBytes, Limit: m.q.Memory}
+	whole := recordedIn(m.head)
+	e.kind, e.columns, e.leftOut, e.decided, e.table, e.part = m.kind, whole.columns, whole.leftOut, whole.decided, whole.table, whole.part
+	e.inputs, e.covered, e.options = m.coverage.files, m.coverage.covered(), whole.options
+	e.warnings = m.warnings.list()
+	m.record(e)
+	return e, nil
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"iter"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // packed is the rows drawn from a source, in full blocks: the blocks of the source itself
 // hold as few rows each as the sample is thin.
 type packed struct {
-	from *chunkio.Dataset
+	from stream.Source
 	rows int64 // drawn
 }
 

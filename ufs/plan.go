@@ -6,6 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -26,6 +27,10 @@ type Forecast struct {
 	// OnRows says that the method iterates over rows, which are in scratch files where they
 	// do not fit; others make more passes then.
 	OnRows bool `json:"-"`
+	// Machines is what OnMachines was asked for; nil before.
+	Machines *MachinesForecast `json:"machines,omitempty"`
+
+	job scalemodel.Job
 }
 
 // Plan says what Select would do and cost. It reads footers only. Its errors are those
@@ -67,6 +72,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 		Method: r.Name, K: r.expectedK(d), Scale: r.Scale, Features: d, Rows: ds.Rows(),
 		Files: len(ds.Inputs()), Passes: r.expectedPasses(ds, b), Memory: b, Scratch: b.scratch + b.spool,
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
+		job: r.job(ds),
 	}
 	for _, in := range ds.Inputs() {
 		f.Bytes += in.Bytes

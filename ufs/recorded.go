@@ -16,16 +16,23 @@ func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 	if s == nil {
 		return Request{}, stream.Usagef("no selection given")
 	}
-	q := Request{Method: s.Method, K: len(s.Selected), Seed: s.Seed, Methods: list, Options: method.Settings{}}
+	q, err := fromRecord(s.Method, s.Options, list)
+	q.K, q.Seed = len(s.Selected), s.Seed
+	return q, err
+}
+
+// fromRecord is the request that a method and options, as selections and plans record them,
+// stand for.
+func fromRecord(name string, settings method.Settings, list []method.Spec) (Request, error) {
+	q := Request{Method: name, Methods: list, Options: method.Settings{}}
 	if list == nil {
 		list = methods.All()
 	}
-	spec, err := methods.Find(list, s.Method)
+	spec, err := methods.Find(list, name)
 	if err != nil {
 		return q, err
 	}
 	declared := spec.Declare().Options
-	settings := method.Settings(s.Options)
 	for option := range settings {
 		text := settings.Text(option)
 		switch option {
@@ -49,6 +56,8 @@ func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 			q.Scale = text
 		case "rows":
 			_, err = fmt.Sscan(text, &q.SampleRows)
+		case "seed":
+			_, err = fmt.Sscan(text, &q.Seed)
 		default:
 			if declared.Find(option) != nil {
 				q.Options[option] = settings[option]

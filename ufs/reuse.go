@@ -61,6 +61,12 @@ func (r *run) reuse(d *drawn, wanted []bool) error {
 		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these",
 			kept, rows, m, r.Anchors.Placing, again)
 	}
+	if have := int64(d.sample.Len()); have < min(int64(rows), d.profile.Rows) {
+		if !r.profile.complete() {
+			return stream.Usagef("{profile} is of some shards only, and keeps %s rows of %d to take anchors from; merge the profiles of all shards", comma(have), rows)
+		}
+		return d.sample.Short(d.profile.Rows)
+	}
 	// A copy, as another attempt may follow. Merging keeps the smaller number of rows.
 	all := d.sample
 	d.sample = anchor.NewSampler(len(wanted), anchor.SamplerOptions{Rows: rows, Seed: r.Seed})

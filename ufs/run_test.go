@@ -18,21 +18,27 @@ func TestJoin(t *testing.T) {
 	file := func(path, digest string, rows int64) stream.Input {
 		return stream.Input{Path: path, Fingerprint: digest, Rows: rows}
 	}
-	a := &gathered{inputs: []stream.Input{file("a", "1", 10), file("b", "2", 20)}, covered: []stream.Range{{From: 5, To: 15}}}
-	b := &gathered{inputs: []stream.Input{file("c", "3", 7), file("elsewhere/b", "2", 20)}, covered: []stream.Range{{From: 0, To: 7}, {From: 12, To: 27}}}
-	if err := a.join(b); err != nil {
-		t.Fatal(err)
-	}
+	a, aRows := []stream.Input{file("a", "1", 10), file("b", "2", 20)}, []stream.Range{{From: 5, To: 15}}
+	b, bRows := []stream.Input{file("c", "3", 7), file("elsewhere/b", "2", 20)}, []stream.Range{{From: 0, To: 7}, {From: 12, To: 27}}
+	var c coverage
+	c.add(0, a, aRows)
+	c.add(1, b, bRows)
 	// a rows 5 to 9, b rows 0 to 4 and 5 to 19, c whole; in the order a, b, c.
-	if want := []stream.Range{{From: 5, To: 37}}; !slices.Equal(a.covered, want) || len(a.inputs) != 3 {
-		t.Errorf("covered %v of %v, want %v", a.covered, a.inputs, want)
+	if o, got := c.twice(), c.covered(); o != nil || !slices.Equal(got, []stream.Range{{From: 5, To: 37}}) || len(c.files) != 3 {
+		t.Errorf("covered %v of %v, %v twice", got, c.files, o)
 	}
-	if err := a.join(b); err == nil {
-		t.Error("the same rows were joined twice")
+	c.add(2, b, bRows)
+	if o := c.twice(); o == nil || o.first.by != 1 || o.second.by != 2 {
+		t.Errorf("the same rows were joined twice: %v", o)
 	}
-	copies := &gathered{inputs: []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}, covered: []stream.Range{{From: 0, To: 20}}}
-	if parts, _, _ := copies.parts(); len(parts) != 2 || parts[0].file == parts[1].file {
-		t.Errorf("copies read in one run are two files: %v", parts)
+	copies := []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}
+	var within, apart coverage
+	within.add(0, copies, []stream.Range{{From: 0, To: 20}})
+	apart.paths = true
+	apart.add(0, copies[:1], []stream.Range{{From: 0, To: 10}})
+	apart.add(1, copies[1:], []stream.Range{{From: 0, To: 10}})
+	if len(within.files) != 2 || within.twice() != nil || len(apart.files) != 2 || apart.twice() != nil {
+		t.Errorf("copies read in one run, or as parts of one plan, are two files: %v, %v", within.files, apart.files)
 	}
 }
 

@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +20,11 @@ import (
 // ScanRequest says what to gather into a statistics file: Request.Output names it.
 type ScanRequest struct {
 	Request
-	Shard       string // "I/N": only that part of the rows, in whole row groups, about equal parts
-	ProfileOnly bool   // only mean, spread and missing values of each column
+	// Shard "I/N" scans only that part of the rows, in whole row groups, about equal parts. With
+	// "auto" the scheduler that runs this process says I and N in the environment, with "auto/N" I:
+	// Slurm, Kubernetes, AWS Batch and Cloud Run are known.
+	Shard       string
+	ProfileOnly bool // only mean, spread and missing values of each column
 	// KeepRows takes a seeded sample of so many rows along, for methods that iterate over rows:
 	// those that Select would draw (option sample). It goes with ProfileOnly.
 	KeepRows int64
@@ -40,12 +44,17 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.From == method.FromRows {
-		return nil, stream.Usagef("scan: method %s iterates over rows, so there are no statistics to gather; use select INPUT… {method} %[1]s", r.Name)
+	if err := r.keepSample(q); err != nil {
+		return nil, err
 	}
-	part, err := parseShard(q.Shard)
+	part, err := shardOf(q.Shard, os.LookupEnv)
 	if err != nil {
 		return nil, err
+	}
+	if r.plan != nil {
+		if err := r.settlePart(q, part); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case q.Output == "":
@@ -56,6 +65,14 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		return nil, stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
 	case part.count > 0 && q.SampleRows > 0:
 		return nil, stream.Usagef("{rows} and {shard} do not go together")
+	case q.Plan != "" && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
+		return nil, stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)
+	}
+	if q.Plan != "" {
+		if q.Output, err = r.partPath(q.Output); err != nil {
+			return nil, err
+		}
+		r.Output = q.Output
 	}
 	end, err := r.begin()
 	if err != nil {
@@ -70,7 +87,7 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		return nil, err
 	}
 	graph := r.From == method.FromGraph
-	g := &gatherer{run: r, from: method.FromGram, shard: part, spread: true}
+	g := &gatherer{run: r, from: method.FromGram, piece: part, spread: true}
 	if graph {
 		g.from = method.FromGraph
 	}
@@ -90,11 +107,16 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		}
 		q.Profile = place.Name(q.Profile) // from here on for people
 	}
+	if q.Plan != "" {
+		if there, err := r.partThere(ctx, q.Output, g.from); there != nil || err != nil {
+			return there, err
+		}
+	}
 	e, err := g.start(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if r.profile != nil {
+	if r.profile != nil && q.Plan == "" {
 		e.warnings = append(e.warnings, r.profile.gaps(q.Profile)...)
 		for _, in := range e.inputs {
 			if !slices.ContainsFunc(r.profile.inputs, func(known stream.Input) bool { return known.Fingerprint == in.Fingerprint }) {
@@ -105,7 +127,9 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if err := e.writeStats(ctx, q.Output, r.Spelling); err != nil {
 		return nil, err
 	}
-	return e.summary(r.Spelling, r.Meter.Transfer().Since(fetched)), Forget(q.Checkpoint)
+	done := e.summary(r.Spelling, r.Meter.Transfer().Since(fetched))
+	done.Path = place.Name(q.Output)
+	return done, Forget(q.Checkpoint)
 }
 
 // takeProfile reads the profile at path, with its sample of rows where that is wanted; plan
@@ -116,8 +140,17 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 		return err
 	}
 	defer file.Close()
-	if r.profile, err = readStats(file, method.FromProfile, gram.Options{}); err != nil || !sample {
+	if r.profile, err = readStats(file, method.FromProfile, gram.Options{}); err != nil {
 		return err
+	}
+	r.profile.digest = file.Digest()
+	if r.plan != nil {
+		if err := r.ofPlan(r.profile, file.Path()); err != nil {
+			return err
+		}
+	}
+	if !sample {
+		return nil
 	}
 	err = r.profile.readSample(file, max(r.Memory-programBytes, 1))
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {

@@ -51,6 +51,9 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	if err != nil {
 		return nil, err
 	}
+	if e.source != nil {
+		defer e.source.Close()
+	}
 	s := &stream.Selection{
 		Method: r.Name, Seed: r.Seed, Version: Release,
 		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,
@@ -85,6 +88,9 @@ func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
 		if err := atomicfile.NotInput(g.Output, g.Stats); err != nil {
 			return nil, err
 		}
+		if g.From == method.FromRows {
+			return g.fromSample(ctx)
+		}
 		return g.fromStats(ctx)
 	}
 	if err := g.countAnchors(ctx); err != nil {
@@ -100,7 +106,7 @@ func (r *run) record(e *gathered) map[string]any {
 	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // beside scale
 	for option, value := range e.options {
 		// The seed has a place of its own, and a graph in the file is no matter to others.
-		if option != "seed" && (r.From == method.FromGraph || !slices.Contains(graph, option)) {
+		if option != "seed" && option != optionSampleRows && option != optionSampleMissing && (r.From == method.FromGraph || !slices.Contains(graph, option)) {
 			o[option] = value
 		}
 	}

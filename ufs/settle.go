@@ -29,6 +29,11 @@ type run struct {
 	profile     *gathered // --profile: what the whole input holds; or nil
 	sampleBytes int64     // of the rows sampled in it
 	anchorRows  int       // of the file of anchors, found by countAnchors
+	keepRows    int       // that a scan keeps for methods that iterate over rows
+	keepMissing string    // the policy for missing values that will act on these
+
+	plan  *chunkio.PlanHeader // of Plan; nil without
+	shard chunkio.Shard       // of the plan that is read; zero for all of it
 }
 
 // scaleNames are the values of Request.Scale.
@@ -99,6 +104,12 @@ func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(
 // several passes.
 func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	r := &run{Request: q, asked: q}
+	if q.Plan != "" {
+		if err := r.takePlan(ctx); err != nil {
+			return nil, err
+		}
+		q = r.Request
+	}
 	if err := r.noStats(ctx, "select from statistics with {stats}"); err != nil {
 		return nil, err
 	}
@@ -109,7 +120,7 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		return nil, err
 	}
 	switch {
-	case len(q.Inputs) == 0 && q.Stats == "":
+	case len(q.Inputs) == 0 && q.Stats == "" && q.Plan == "":
 		return nil, stream.Usagef("no INPUT given, nor {stats}")
 	case len(q.Inputs) > 0 && q.Stats != "":
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
@@ -180,8 +191,6 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Default)
 	case spec.From != method.FromRows:
 		return nil
-	case q.Stats != "":
-		return stream.Usagef("method %s iterates over rows, which statistics do not hold; select from the data: select INPUT… {method} %[1]s, or choose {method} %s with {stats}", spec.Name, methods.Default)
 	case q.Checkpoint != "":
 		return stream.Usagef("{checkpoint} saves Gram statistics, and method %s makes none: it iterates over rows; leave it out, or use fewer rows, {sample}", spec.Name)
 	}
@@ -244,7 +253,7 @@ func (r *run) reading() chunkio.Options {
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
-		TableVersion: r.Version, TableAsOf: r.AsOf,
+		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
 }
 

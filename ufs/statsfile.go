@@ -10,17 +10,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // The sections of a statistics file: every one has the profile, files of kind "gram"
 // the moments too, and of kind "graph" the anchor graph as well. A profile may have a
-// sample of rows for anchors. Files of scan and merge have histograms beside moments, those of
+// sample of rows for anchors, and one of rows for methods that iterate over them, which is drawn
+// before rows are dropped and knows row groups and kinds of missing values. Files of scan and merge have histograms beside moments, those of
 // earlier versions have none; programs of earlier versions pass over that section.
 const (
 	profileSection = "profile"
 	sampleSection  = "sample"
+	rowsSection    = "rows"
 	momentsSection = "moments"
 	graphSection   = "graph"
 	spreadSection  = "histograms"
@@ -42,6 +45,9 @@ func (e *gathered) sections() []chunkio.Section {
 	if e.sample != nil {
 		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
 	}
+	if e.rows != nil {
+		s = append(s, chunkio.Section{Name: rowsSection, Body: e.rows})
+	}
 	if e.spread != nil {
 		s = append(s, chunkio.Section{Name: spreadSection, Body: e.spread})
 	}
@@ -53,7 +59,7 @@ func (e *gathered) sections() []chunkio.Section {
 func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	h := chunkio.StatsHeader{
 		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
-		Options: e.options, Table: e.table, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
+		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
 	}
 	switch {
 	case e.graph != nil:
@@ -77,16 +83,21 @@ func (q *Request) fetching() chunkio.FetchOptions {
 
 // kindOf is the kind of the statistics in a file.
 func kindOf(r *chunkio.StatsReader) (string, error) {
-	if kind := r.Header.Kind; !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
-		return "", stream.Usagef("%s holds a %s, not statistics to select from", r.Path(), kind)
+	return r.Header.Kind, isKind(r.Path(), r.Header.Kind)
+}
+
+// isKind refuses a file at path of a kind that no statistics have.
+func isKind(path, kind string) error {
+	if !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
+		return stream.Usagef("%s holds a %s, not statistics to select from", path, kind)
 	}
-	return r.Header.Kind, nil
+	return nil
 }
 
 // recordedIn is what the header of a statistics file says, without any statistics.
 func recordedIn(h chunkio.StatsHeader) *gathered {
 	return &gathered{
-		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, inputs: h.Inputs,
+		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,
 		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
 	}
 }
@@ -160,12 +171,18 @@ func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 	return readSection(r, sampleSection, e.sample)
 }
 
-// spreadBytes is what the histograms of a file hold; 0 where it has none.
-func spreadBytes(r *chunkio.StatsReader) int64 {
-	if !r.Has(spreadSection) {
-		return 0
+// readRows reads the rows that a profile keeps for methods that iterate over them, if any, within
+// so many bytes together with its other sample.
+func (e *gathered) readRows(r *chunkio.StatsReader, limit int64) error {
+	if !r.Has(rowsSection) {
+		return nil
 	}
-	return gram.HistogramsBytes(len(r.Header.Columns))
+	if e.sample != nil {
+		limit = max(limit-anchor.SamplerBytes(e.sample.Len(), len(e.columns)), 1)
+	}
+	rows := rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit})
+	e.rows = &rows
+	return readSection(r, rowsSection, e.rows)
 }
 
 // readSpread reads the histograms of a file, if it has any.

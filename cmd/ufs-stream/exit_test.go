@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,6 +165,16 @@ func TestStandardOutputFull(t *testing.T) {
 		var errw bytes.Buffer
 		if code := run(context.Background(), args, strings.NewReader(""), full, &errw); code != exit.Fault {
 			t.Errorf("%v: exit code %d, want %d: %s", args, code, exit.Fault, errw.String())
+		}
+	}
+}
+
+// TestHelpTellsExitCodes: the program's help has all codes, each once.
+func TestHelpTellsExitCodes(t *testing.T) {
+	help := must(t, "help")
+	for _, code := range []int{exit.Done, exit.Fault, exit.Usage, exit.Data, exit.Memory, exit.Unconverged, exit.Stale, exit.TryAgain, exit.Interrupted} {
+		if n := strings.Count(help, fmt.Sprintf("\n  %-5d", code)); n != 1 {
+			t.Errorf("exit code %d is told %d times", code, n)
 		}
 	}
 }

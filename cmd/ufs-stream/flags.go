@@ -34,6 +34,7 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	f.missing = newChoice(ufs.MissingPolicies()[0], ufs.MissingPolicies()...)
 	f.onError = newChoice("fail", "fail", "skip-file")
 	q := &f.req
+	fs.StringVar(&q.Plan, "plan", "", "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)")
 	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated)")
 	fs.StringSliceVar(&q.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
@@ -44,6 +45,14 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
 	f.lake(fs)
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
+}
+
+// inputs wants INPUT where no plan file names it.
+func (f *requestFlags) inputs(cmd *cobra.Command, args []string) error {
+	if f.req.Plan != "" {
+		return nil
+	}
+	return program.AtLeastOne("INPUT")(cmd, args)
 }
 
 // lake adds which version of a table is read, and how inputs in object stores are asked for.
@@ -109,6 +118,9 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		return q, stream.Usagef("--seed 0: want a number from 1 on")
 	}
 	q.Inputs, q.Output, q.Stdin = inputs, output, c.in
+	if !isSet("method") { // a plan may have settled it
+		q.Method = ""
+	}
 	if isSet("missing") {
 		q.Missing = f.missing.value
 	}

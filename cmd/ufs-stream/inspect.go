@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -28,7 +27,7 @@ func newInspect(c *cli) *cobra.Command {
 nulls as the metadata tells them, and whether it is used as a feature, and if not why.
 Reads footers only; with --scan it reads the features too and adds missing values by
 kind and the range. Shows statistics files (FILE.ufs) as well. INPUT is as in select.`,
-		Args: program.AtLeastOne("INPUT"),
+		Args: o.inputs,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.inspect(cmd, args, &o, scan) },
 	}
 	o.input(cmd.Flags())

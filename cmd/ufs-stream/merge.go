@@ -13,13 +13,24 @@ func newMerge(c *cli) *cobra.Command {
 	var o requestFlags
 	var m ufs.MergeRequest
 	cmd := &cobra.Command{
-		Use:   "merge A.ufs B.ufs… -o ALL.ufs",
+		Use:   "merge A.ufs B.ufs…|PARTS/ -o ALL.ufs",
 		Short: "Add statistics files",
 		Long: `Add statistics files of parts of the data: the result is that of one scan over all of
 it. Refuses files of other columns or options, and files that cover the same rows. Files
-may be globs, and lie in object stores; quote a glob of those:
+may be globs, and folders for all *.ufs in them, and lie in object stores; a / behind the name
+says folder there, and a glob wants quotes:
 
-  ufs-stream merge 's3://bucket/parts/*.ufs' -o s3://bucket/all.ufs
+  ufs-stream merge 's3://bucket/stats/2026-*.ufs' -o s3://bucket/all.ufs
+
+Of the parts of a plan (scan --plan) all must be there, once each, of one round; the headers
+tell that in seconds, before anything is added. --partial adds up some of them, as the first
+of two levels does on many machines; the result knows which shards it has:
+
+  ufs-stream merge s3://bucket/parts/ -o s3://bucket/all.ufs
+  ufs-stream merge --partial s3://bucket/parts/part-000*.ufs -o s3://bucket/sums/000.ufs
+
+Thousands of files are added up in a tree, so that few sums are in memory at a time; those
+that wait go to scratch files where --memory-limit is low.
 
 With --window or --decay the files are those of days, or of whatever comes one by one: they
 are taken in the order of their base names (bytes), so name them by date. --window 30 keeps
@@ -42,6 +53,7 @@ days again.
 				return stream.Usagef("--decay %v: want a number above 0 and up to 1", m.Decay)
 			}
 			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter = args, q.Threads, q.Memory, q.Anonymous, q.Meter
+			m.TempDir, m.MaxScratch = q.TempDir, q.MaxScratch
 			sum, err := ufs.Merge(cmd.Context(), m)
 			if err != nil {
 				return err
@@ -57,7 +69,10 @@ days again.
 	}
 	fs := cmd.Flags()
 	o.limits(fs)
+	o.scratchSpace(fs)
+	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: sums that do not fit into --memory-limit (default: the system's)"
 	o.stores(fs)
+	fs.BoolVar(&m.Partial, "partial", false, "add up some of the parts of a plan: others may be missing")
 	fs.IntVar(&m.Window, "window", 0, "only the last `N` of the files by name (default: all)")
 	fs.Float64Var(&m.Decay, "decay", 0, "every file weighs `G` times what the next one by name does, 0 < G <= 1 (default: all weigh the same)")
 	fs.StringVarP(&m.Output, "output", "o", "", "the merged statistics `FILE`, or an object (s3://, gs://, azblob://)")

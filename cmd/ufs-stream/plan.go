@@ -1,48 +1,75 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 func newPlan(c *cli) *cobra.Command {
 	var o selectFlags
+	var m machinesFlags
 	cmd := &cobra.Command{
-		Use:   "plan INPUT…",
-		Short: "Say what select would do and cost; reads footers only",
+		Use:   "plan INPUT… [-o JOB.plan.json]",
+		Short: "Say what select would do and cost, or write a plan file; reads footers only",
 		Long: `Say what select with the same flags would do: method, features, passes over the
 data, bytes read, peak memory by part, and the smallest --memory-limit that works.
-Reads footers only. INPUT is as in select.`,
-		Args: program.AtLeastOne("INPUT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.plan(cmd, args, &o) },
+Reads footers only. INPUT is as in select.
+
+Where -o ends in .plan.json, a plan file is written for many machines: the files with
+their sizes and versions, row groups, columns, and the flags that shape statistics, all
+frozen. Each machine scans its shard of it, and merge adds the parts:
+
+  ufs-stream plan s3://bucket/events/ --label class -o job.plan.json
+  ufs-stream scan --plan job.plan.json --shard 3/100 -o s3://bucket/parts/
+  ufs-stream merge s3://bucket/parts/ -o all.ufs
+  ufs-stream select --stats all.ufs -k 50
+
+--machines 1,10,100 estimates how long so many machines take, from their start to the
+selection, and where more of them hardly help; docs/scale.md has the formulas.
+
+Where plan says so, a round of profiles comes first: scan --profile-only of all shards,
+merge, and then scan --profile.`,
+		Args: o.inputs,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.plan(cmd, args, &o, &m) },
 	}
 	fs := cmd.Flags()
 	o.method(fs)
 	o.input(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
+	m.add(fs)
 	o.output.add(fs, planFormats()...)
 	return cmd
 }
 
 func planFormats() []string { return []string{"table", "json"} }
 
-func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags) error {
+func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags, m *machinesFlags) error {
 	q, err := o.request(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
+	}
+	if chunkio.IsPlan(o.output.path) {
+		if err := m.notInPlan(cmd); err != nil {
+			return err
+		}
+		return c.writePlan(cmd.Context(), q)
 	}
 	if err := o.output.resolve(cmd.Context(), planFormats()...); err != nil {
 		return err
 	}
 	f, err := ufs.Plan(cmd.Context(), q)
 	if err != nil {
+		return err
+	}
+	if err := m.estimate(cmd, f); err != nil {
 		return err
 	}
 	c.warn(f.Warnings)
@@ -53,6 +80,23 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags) error {
 		return forecastTable(w, f)
 	})
 }
+
+// writePlan writes a plan file, and says what to do with it.
+func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
+	p, err := ufs.WritePlan(ctx, q)
+	if err != nil {
+		return err
+	}
+	c.warn(p.Warnings)
+	c.say("%s: plan %s of %s, %s row groups, %s rows, %s to read; a shard needs --memory-limit %dMiB", p.Path, p.ID,
+		plural(p.Files, "file"), humanize.Comma(int64(p.Groups)), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), inMiB(p.Smallest))
+	if p.Profile != "" {
+		c.say("a round of profiles comes first (scan --profile-only, merge, scan --profile): %s", p.Profile)
+	}
+	return nil
+}
+
+func inMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
 // forecastTable is the form for people.
 func forecastTable(w io.Writer, f *ufs.Forecast) error {
@@ -73,16 +117,15 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		scratch = humanize.IBytes(uint64(f.Scratch))
 	}
 	m := f.Memory
-	mib := func(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
-	smallest := fmt.Sprintf("--memory-limit %dMiB", mib(m.Smallest))
-	if mib(m.Smallest) < mib(m.InMemory) {
+	smallest := fmt.Sprintf("--memory-limit %dMiB", inMiB(m.Smallest))
+	if inMiB(m.Smallest) < inMiB(m.InMemory) {
 		way := "with more passes"
 		if f.OnRows {
 			way = "with scratch files"
 		}
-		smallest += fmt.Sprintf(" (out of core, %s; %dMiB works in memory)", way, mib(m.InMemory))
+		smallest += fmt.Sprintf(" (out of core, %s; %dMiB works in memory)", way, inMiB(m.InMemory))
 	}
-	return writeTable(w, []string{"select would", ""}, [][]string{
+	err := writeTable(w, []string{"select would", ""}, [][]string{
 		{"method", fmt.Sprintf("%s, scale %s, up to %d of %s features, %s", f.Method, f.Scale, f.K, humanize.Comma(int64(f.Features)), where)},
 		{"input", fmt.Sprintf("%s, %s, %s", plural(f.Files, "file"), rows, humanize.IBytes(uint64(f.Bytes)))},
 		{"bytes read", "up to " + humanize.IBytes(uint64(f.Bytes)) + " a pass: the columns it needs"},
@@ -95,4 +138,8 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		{"scratch space", scratch},
 		{"smallest limit", smallest},
 	})
+	if err == nil && f.Machines != nil {
+		err = machinesTable(w, f.Machines)
+	}
+	return err
 }

@@ -50,7 +50,10 @@ folders of partitions (day=2026-01-31) or Delta tables.
   ufs-stream select data/*.parquet -k 50           the main job
   ufs-stream plan data/*.parquet -k 50             what that would cost
   ufs-stream select s3://bucket/events -k 50 --where "day >= '2026-01-01'"
-  ufs-stream select data -k 50 -o sel.json && ufs-stream apply data --selection sel.json -o small.parquet`,
+  ufs-stream select data -k 50 -o sel.json && ufs-stream apply data --selection sel.json -o small.parquet
+
+Exit codes:
+` + program.ExitCodes,
 	}
 	program.Group(root, "verb")
 	pf := root.PersistentFlags()
@@ -75,6 +78,13 @@ func (c *cli) warn(warnings []string) {
 			break
 		}
 		fmt.Fprintln(c.err, "warning:", w)
+	}
+}
+
+// say writes a remark to standard error, unless -q.
+func (c *cli) say(format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintf(c.err, format+"\n", args...)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
@@ -14,7 +12,7 @@ func newScan(c *cli) *cobra.Command {
 	var q ufs.ScanRequest
 	var out string
 	cmd := &cobra.Command{
-		Use:   "scan INPUT… -o FILE.ufs",
+		Use:   "scan INPUT… | --plan JOB.plan.json -o FILE.ufs",
 		Short: "Gather the statistics of the input, or of a shard of it, into a file",
 		Long: `Gather mergeable statistics into one file: enough to select from with any --scale,
 --method and -k of the greedy family. Parts can be scanned on many machines and added
@@ -25,11 +23,26 @@ profile of the whole, which has the scaling and the anchors. INPUT is as in sele
   ufs-stream scan data --profile-only --method sfufs -o profile.ufs
   ufs-stream scan data --profile profile.ufs --method sfufs --shard 1/8 -o 1.ufs
 
+With --sample-rows a profile keeps a seeded sample of rows, from which methods that iterate
+over rows (eufs, hufs, cpufs, cpufsnn) select as from all the data with --sample. Parts keep
+theirs, and merge adds them up to the sample of the whole.
+
+  ufs-stream scan data --profile-only --sample-rows 10000 --method eufs -o rows.ufs
+  ufs-stream select --stats rows.ufs --method eufs -k 50
+
   ufs-stream scan data --shard 1/8 -o 1.ufs
+
+Many machines scan the shards of a plan file (see plan), each into the same folder. What is
+there already is not scanned again, so that what failed is simply run again:
+
+  ufs-stream plan s3://bucket/events/ --label class -o job.plan.json
+  ufs-stream scan --plan job.plan.json --shard 3/100 -o s3://bucket/parts/
+  ufs-stream merge s3://bucket/parts/ -o all.ufs
+
   ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
   ufs-stream select --stats all.ufs -k 50`,
-		Args: program.AtLeastOne("INPUT"),
+		Args: o.inputs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if q.Request, err = o.request(c, cmd, args, out); err != nil {
 				return err
@@ -40,7 +53,11 @@ profile of the whole, which has the scaling and the anchors. INPUT is as in sele
 			}
 			c.warn(done.Warnings)
 			c.noteTransfer(done.Transfer)
-			c.note("%s: %d features, %s rows", place.Name(out), done.Features, humanize.Comma(done.RowsUsed))
+			if done.There {
+				c.say("%s is there already: %s rows", done.Path, humanize.Comma(done.Rows))
+				return nil
+			}
+			c.note("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
 			return nil
 		},
 	}
@@ -50,9 +67,10 @@ profile of the whole, which has the scaling and the anchors. INPUT is as in sele
 	o.limits(fs)
 	o.scratchSpace(fs)
 	o.checkpoint(fs)
-	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, or an object (s3://, gs://, azblob://), best ending in .ufs")
-	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts")
+	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, or an object (s3://, gs://, azblob://), best ending in .ufs; with --plan also a folder for the parts")
+	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts; auto or auto/N: as a scheduler says")
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
+	fs.Int64Var(&q.KeepRows, "sample-rows", 0, "with --profile-only: keep a seeded sample of `N` rows, for methods that iterate over rows")
 	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`: it decides which columns are left out, alike in every part")
 	return cmd
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -20,7 +19,7 @@ footers only; correlation makes a pass over the data (of a sample: --rows).
 
   ufs-stream tree faces.parquet --tree image -o tree.json
   ufs-stream select faces.parquet --method hufs --tree tree.json`,
-		Args: program.AtLeastOne("INPUT"),
+		Args: o.inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := o.request(c, cmd, args, out)
 			if err != nil {

@@ -96,6 +96,14 @@ func (a *File) Write(p []byte) (int, error) {
 	return n, a.fail(err)
 }
 
+// Private keeps other users from reading the file. Who may read an object, its bucket says.
+func (a *File) Private() error {
+	if a.err != nil || a.spool != nil {
+		return a.err
+	}
+	return a.fail(a.f.Chmod(0o600))
+}
+
 // Path is where the file is to appear, as people may see it.
 func (a *File) Path() string { return a.path }
 

@@ -134,6 +134,7 @@ func (o *objectDir) remove(ctx context.Context) error {
 	if n := len(left) - few; n > 0 {
 		names = fmt.Sprintf("%s and %d more", names, n)
 	}
-	return &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %w", names, first),
+	// Not wrapped: a folder that is not empty is refused also when the store is there again.
+	return &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %v", names, first),
 		Remedy: stream.PlainText("delete it")}
 }

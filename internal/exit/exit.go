@@ -12,17 +12,32 @@ import (
 // The exit codes, all of them.
 const (
 	Done        = 0
-	Fault       = 1 // output cannot be written, or an internal fault
-	Usage       = 2 // the request cannot be right, whatever the data
-	Data        = 3 // bad data or schema, missing or unreadable input
-	Memory      = 4 // a memory limit cannot be met
-	Unconverged = 5 // an objective that must fall rose, or --require-converged; the result is written
-	Stale       = 6 // a selection no longer serves: select again; the result is written
+	Fault       = 1  // output cannot be written, or an internal fault
+	Usage       = 2  // the request cannot be right, whatever the data
+	Data        = 3  // bad data or schema, missing or unreadable input
+	Memory      = 4  // a memory limit cannot be met
+	Unconverged = 5  // an objective that must fall rose, or --require-converged; the result is written
+	Stale       = 6  // a selection no longer serves: select again; the result is written
+	TryAgain    = 75 // a store or the network is down or busy: the same command may succeed later
 	Interrupted = 130
 )
 
+// Table is the codes in words, a line for each, for people and for who writes the retry
+// rules of a scheduler: 75, 130 and deaths by a signal are worth another try as they are, 1
+// perhaps on another machine, all else never.
+const Table = `  0    done
+  1    the output cannot be written, or an internal fault
+  2    usage: the request cannot be right
+  3    bad, missing or changed data
+  4    a memory or scratch limit is too low
+  5    not converged; the result is written
+  6    check: select again
+  75   a store or the network is down or busy: try again
+  130  interrupted (SIGINT, SIGTERM)`
+
 // Code maps an error to its code. An interruption comes first, because what it breaks off
-// reports errors of its own; a failed output comes before the data it was made from. An
+// reports errors of its own; what may pass comes before inputs and outputs, whichever could
+// not be reached; a failed output comes before the data it was made from. An
 // error of none of these kinds may say by ExitsWith which code it has, as the failed
 // child processes of bench do.
 func Code(err error) int {
@@ -40,6 +55,8 @@ func Code(err error) int {
 		return Done
 	case errors.Is(err, context.Canceled):
 		return Interrupted
+	case stream.Temporary(err):
+		return TryAgain
 	case errors.As(err, &output):
 		return Fault
 	case errors.As(err, &usage):

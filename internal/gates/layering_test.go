@@ -40,8 +40,9 @@ var mayImport = map[string][]string{
 	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
 	"internal/planfile":        {"stream"},
 	"internal/planted":         {"stream", "internal/splitmix"},
+	"internal/scalemodel":      {},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/place", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
@@ -52,11 +53,12 @@ var mayImport = map[string][]string{
 	"chunkio/internal/where":      {"stream", "internal/condition", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 
-	"gram":          {"stream", "internal/kernel", "internal/words"},
-	"cluster":       {"stream", "internal/kernel"},
-	"anchor":        {"stream", "gram", "cluster", "internal/kernel", "internal/words", "internal/splitmix"},
-	"internal/rows": {"stream", "internal/kernel"},
-	"method":        {"stream", "gram", "anchor", "internal/suggest"},
+	"gram":               {"stream", "internal/kernel", "internal/words"},
+	"cluster":            {"stream", "internal/kernel"},
+	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/words", "internal/splitmix"},
+	"internal/rows":      {"stream", "internal/kernel"},
+	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
+	"method":             {"stream", "gram", "anchor", "internal/suggest"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
 	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/rows", "internal/splitmix"},
@@ -69,7 +71,7 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/suggest"},
+		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/suggest"},
 
 	"report":           {"stream"},
 	"internal/exit":    {"stream"},

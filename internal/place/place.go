@@ -4,6 +4,7 @@ package place
 
 import (
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,21 @@ func Below(arg, rel string) string {
 		return arg // whoever opens it says what is wrong with it
 	}
 	return l.WithKey(Folder(l.Key) + filepath.ToSlash(rel)).String()
+}
+
+// IsFolder reports whether arg names a folder: its path or key ends with a slash, or it is a
+// local folder that exists.
+func IsFolder(arg string) bool {
+	if !IsURL(arg) {
+		local, err := Local(arg)
+		if err != nil {
+			return false
+		}
+		fi, err := os.Stat(local)
+		return strings.HasSuffix(arg, "/") || strings.HasSuffix(arg, string(filepath.Separator)) || err == nil && fi.IsDir()
+	}
+	k, _ := key(arg)
+	return k == "" || strings.HasSuffix(k, "/")
 }
 
 // Folder is what the keys below the folder named key begin with.

@@ -10,15 +10,16 @@ const Ending = ".plan.json"
 
 // Header is what a plan says of all its files together.
 type Header struct {
-	Schema  string `json:"schema"` // Create fills it in, and ID
+	Schema  string `json:"schema"` // Write fills it in, and ID
 	ID      string `json:"id"`     // digest of all the rest of the plan
 	Version string `json:"version,omitempty"`
 	// Method and Options shape statistics, as a selection records them.
 	Method  string            `json:"method,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
 	Table   *stream.Table     `json:"table,omitempty"` // that the files are of; nil for bare files
-	// Keys are partition keys of a table whose log has their values (File.Keys); nil where keys
-	// stand in the paths, if anywhere.
+	// Keys are the partition keys of a table whose log has their values (File.Keys), in a plan
+	// without footers; where there are none, keys stand in the paths, if anywhere. With footers
+	// Catalog.Partitions names them.
 	Keys    []string `json:"keys,omitempty"`
 	Count   int      `json:"count"` // of files
 	Rows    int64    `json:"rows"`  // in all; 0 without footers
@@ -37,7 +38,6 @@ type Catalog struct {
 	Orders     [][]int32   `json:"orders,omitempty"` // of columns in files that have another one: see File.Order
 	Kinds      []Kind      `json:"kinds,omitempty"`  // of the partition keys in the condition
 	First      string      `json:"first"`            // the first file of all, as people may see it
-	MaxGroup   int64       `json:"max_group"`        // rows of the tallest row group
 	OpenBytes  int64       `json:"open_bytes"`       // most bytes that one open file holds
 	Far        bool        `json:"far,omitempty"`    // some file is in an object store
 }
@@ -61,7 +61,8 @@ type Leaf struct {
 	Packed      int64  `json:"packed,omitempty"`
 }
 
-// Partition is a column whose values stand in the files' paths, or in the log of their table.
+// Partition is a column whose values stand in File.Keys. They are not taken from the paths, which
+// are absolute in a plan: folders above the one where it was made may look like keys, too.
 type Partition struct {
 	Key   string `json:"key"`
 	Why   string `json:"why,omitempty"`   // why it is no feature
@@ -76,26 +77,27 @@ type Kind struct {
 
 // File is one file of a plan.
 type File struct {
-	Path  string `json:"path"` // absolute, or a URL
-	Bytes int64  `json:"bytes"`
+	Path  string `json:"path"`  // absolute, or a URL
+	Bytes int64  `json:"bytes"` // 0 where they are not known, without footers
 	// Version is the ETag or generation of an object; empty for a local file.
 	Version string `json:"version,omitempty"`
-	// Keys are the values of Header.Keys; __HIVE_DEFAULT_PARTITION__ is a null.
+	// Keys are the values of Catalog.Partitions, or without footers those of Header.Keys;
+	// __HIVE_DEFAULT_PARTITION__ is a null.
 	Keys []string `json:"keys,omitempty"`
 
 	// What its footer tells; nothing without footers.
-	Start       int64    `json:"start,omitempty"`       // global position of its first row
-	Footer      string   `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
-	Fingerprint string   `json:"fingerprint,omitempty"` // see stream.Input
-	Groups      [][2]int `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
-	Order       int      `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: as in the first file
-	Outcomes    string   `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
+	Start       int64      `json:"start,omitempty"`       // global position of its first row
+	Footer      string     `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
+	Fingerprint string     `json:"fingerprint,omitempty"` // see stream.Input
+	Groups      [][2]int64 `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
+	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: as in the first file
+	Outcomes    string     `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
 }
 
 // Rows is the number of rows in the file, as its footer tells.
 func (f *File) Rows() (n int64) {
 	for _, g := range f.Groups {
-		n += int64(g[0])
+		n += g[0]
 	}
 	return n
 }

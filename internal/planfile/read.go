@@ -1,11 +1,11 @@
 package planfile
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // Reader reads a plan, one file at a time.
@@ -21,6 +21,8 @@ type Reader struct {
 // the ID known to be right.
 func Open(in io.Reader) (*Reader, error) {
 	r := &Reader{in: json.NewDecoder(in)}
+	// A newer program may mean by fields that nobody here knows what must not be passed over.
+	r.in.DisallowUnknownFields()
 	if err := r.expect(json.Delim('{')); err != nil {
 		return nil, err
 	}
@@ -65,7 +67,9 @@ func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if err := strictly(whole, &r.Header); err != nil {
+	d := json.NewDecoder(bytes.NewReader(whole))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r.Header); err != nil {
 		return err
 	}
 	r.seen, err = newDigester(r.Header)
@@ -77,13 +81,9 @@ func (r *Reader) Next() (File, error) {
 	if !r.in.More() {
 		return File{}, r.finish()
 	}
-	var line json.RawMessage
-	if err := r.in.Decode(&line); err != nil {
-		return File{}, torn(err)
-	}
 	var f File
-	if err := strictly(line, &f); err != nil {
-		return File{}, fmt.Errorf("file %d: %w", r.n+1, err)
+	if err := r.in.Decode(&f); err != nil {
+		return File{}, fmt.Errorf("file %d: %w", r.n+1, torn(err))
 	}
 	if f.Path == "" {
 		return File{}, fmt.Errorf("file %d: no path", r.n+1)
@@ -119,14 +119,6 @@ func (r *Reader) expect(want json.Delim) error {
 		return fmt.Errorf("it is no plan: %v where %v should be", got, want)
 	}
 	return nil
-}
-
-// strictly decodes, and refuses fields that nobody knows: a newer program may mean by them
-// what an older one must not pass over.
-func strictly(line []byte, to any) error {
-	d := json.NewDecoder(strings.NewReader(string(line)))
-	d.DisallowUnknownFields()
-	return d.Decode(to)
 }
 
 // torn names an end that comes too early.

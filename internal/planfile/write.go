@@ -3,18 +3,23 @@ package planfile
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
-
-	"crypto/sha256"
+	"slices"
+	"unicode/utf8"
 )
 
 // Write writes a plan and returns its ID. It goes through the files twice, the first time for
-// the ID, which stands in front of them; it holds one at a time.
+// the ID, which stands in front of them; it holds one at a time. Names that JSON cannot hold,
+// as they are no UTF-8, are an error.
 func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err error) {
 	h.Schema, h.ID = Schema, ""
+	if err := sayable(h); err != nil {
+		return "", err
+	}
 	if h.ID, err = digest(h, files); err != nil {
 		return "", err
 	}
@@ -58,11 +63,46 @@ func digest(h Header, files iter.Seq2[File, error]) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		for _, text := range append([]string{f.Path}, f.Keys...) {
+			if !utf8.ValidString(text) {
+				return "", notSayable(text)
+			}
+		}
 		if err := d.add(f); err != nil {
 			return "", err
 		}
 	}
 	return d.id(), nil
+}
+
+// sayable makes sure that a header reads back as it is: names of columns, too, may be no UTF-8,
+// and JSON would put something else in their place.
+func sayable(h Header) error {
+	texts := []string{h.Method, h.Version}
+	for option, text := range h.Options {
+		texts = append(texts, option, text)
+	}
+	texts = append(append(texts, h.Keys...), h.Warnings...)
+	if c := h.Catalog; c != nil {
+		texts = append(texts, c.First)
+		for _, l := range c.Leaves {
+			texts = append(texts, l.Name, l.Type, l.Why, l.RefusedBy, l.NoClass)
+		}
+		for _, p := range c.Partitions {
+			texts = append(texts, p.Key, p.Why)
+		}
+		for _, k := range c.Kinds {
+			texts = append(texts, k.Key, k.Kind)
+		}
+	}
+	if at := slices.IndexFunc(texts, func(s string) bool { return !utf8.ValidString(s) }); at >= 0 {
+		return notSayable(texts[at])
+	}
+	return nil
+}
+
+func notSayable(text string) error {
+	return fmt.Errorf("%q is no UTF-8, so that a plan cannot name it; rename it", text)
 }
 
 // digester makes an ID as files come by.

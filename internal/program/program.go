@@ -27,6 +27,9 @@ func Main(run func(ctx context.Context, args []string, in io.Reader, out, errw i
 	os.Exit(code)
 }
 
+// ExitCodes is the table of exit codes, for help.
+const ExitCodes = exit.Table
+
 // Program is a tree of commands and where it writes.
 type Program struct {
 	Root *cobra.Command

@@ -105,18 +105,28 @@ var urlInText = regexp.MustCompile(`"?[A-Za-z][A-Za-z0-9+.-]*://\S+|"?/?\S*\?\S+
 func withoutURLs(s string) string { return urlInText.ReplaceAllString(s, "(an address)") }
 
 // unavailable marks an error that is about the store, not about one of its objects.
-type unavailable struct{ error }
+type unavailable struct {
+	error
+	passes bool // it is temporary
+}
 
-func (u *unavailable) Unwrap() error        { return u.error }
-func (u *unavailable) Is(target error) bool { return target == ErrUnavailable } //nolint:errorlint // errors.Is unwraps by itself
+func (u *unavailable) Unwrap() error { return u.error }
 
-// ofStore marks err where it is the store that cannot be read, for now or by us.
+func (u *unavailable) Is(target error) bool {
+	return target == ErrUnavailable || u.passes && target == stream.ErrTemporary //nolint:errorlint // errors.Is unwraps by itself
+}
+
+// ofStore marks err where it is the store that cannot be used, for now or by us.
 func ofStore(err error) error {
-	var l *lost
 	var r *refusal
 	var stays *final
-	if errors.As(err, &l) || errors.As(err, &stays) || errors.As(err, &r) && (r.temporary() || r.denied()) {
-		return &unavailable{err}
+	switch {
+	case temporary(err):
+		return &unavailable{err, true}
+	case errors.Is(err, stream.ErrTemporary): // of a provider of credentials
+		return err
+	case errors.As(err, &stays), errors.As(err, &r) && r.denied():
+		return &unavailable{err, false}
 	}
 	return err
 }
@@ -136,15 +146,13 @@ func output(ctx context.Context, l Location, err error) error {
 	if whole {
 		return err
 	}
-	return &stream.OutputError{Path: l.Name(), Err: err, Remedy: remedy}
+	return &stream.OutputError{Path: l.Name(), Err: ofStore(err), Remedy: remedy}
 }
 
 // report takes an error apart; it is whole where nothing goes around it.
 func report(ctx context.Context, err error) (remedy stream.Text, whole bool, inner error) {
 	var usage *stream.UsageError
 	var f *fault
-	var l *lost
-	var r *refusal
 	switch {
 	case err == nil:
 		return remedy, true, nil
@@ -154,8 +162,8 @@ func report(ctx context.Context, err error) (remedy stream.Text, whole bool, inn
 		return remedy, true, err
 	case errors.As(err, &f):
 		remedy = f.remedy
-	case errors.As(err, &l), errors.As(err, &r) && r.temporary():
-		remedy = stream.Textf("check the network and the state of the store, then run again")
+	case temporary(err):
+		remedy = stream.Textf("trying again later may help; if it does not, check the network and the state of the store")
 	}
 	return remedy, false, err
 }

@@ -2,9 +2,7 @@ package store
 
 import (
 	"bytes"
-	"errors"
 	"math/rand/v2"
-	"net/http"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -45,28 +43,5 @@ func TestReadPieces(t *testing.T) {
 		if c.ReadPieces(t.Context(), o, wrong) == nil {
 			t.Errorf("%v were read", wrong)
 		}
-	}
-}
-
-// An error that is about the store is marked so, one about an object is not.
-func TestUnavailable(t *testing.T) {
-	s := storetest.S3(t)
-	p := storetest.NewProxy(t, s.Endpoint)
-	c := client(nil)
-	c.patience.tries = 2
-	put(t, c, s.URLAt(p.URL, "a"), []byte("abc"))
-	for status, want := range map[int]bool{
-		http.StatusServiceUnavailable: true, http.StatusForbidden: true, http.StatusUnauthorized: true, http.StatusNotFound: false, http.StatusPreconditionFailed: false,
-	} {
-		p.Before(func(*http.Request) *http.Response { return storetest.Answer(status, "") })
-		_, err := c.Stat(t.Context(), at(t, s.URLAt(p.URL, "a")))
-		if err == nil || errors.Is(err, ErrUnavailable) != want {
-			t.Errorf("HTTP %d: %v", status, err)
-		}
-	}
-	p.Before(nil)
-	s.Stop()
-	if _, err := c.Stat(t.Context(), at(t, s.URL("a"))); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("stopped: %v", err)
 	}
 }

@@ -105,16 +105,6 @@ func (s *s3) sign(ctx context.Context, r *http.Request, body *section) error {
 	return nil
 }
 
-// noCredentials says where credentials were looked for, and what was wrong with those that
-// were found.
-func noCredentials(where string, err error) error {
-	const remedy = "set them, or read public data without them: {anonymous}, or anonymous=true in the URL"
-	if strings.Contains(err.Error(), "no EC2 IMDS role found") { // AWS's way to say that there are none
-		return faultf(remedy, "no credentials of %s", where)
-	}
-	return faultf(remedy, "no credentials of %s: %s", where, provided(err))
-}
-
 func (s *s3) list(l Location, after string, most int) request {
 	query := pageQuery(url.Values{"list-type": {"2"}, "encoding-type": {"url"}}, l, "continuation-token", after, "max-keys", most)
 	return request{method: http.MethodGet, url: s.address(l, "", query)}

@@ -113,7 +113,8 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 		defer cancel()
 		if left := t.abort(last); left != nil {
-			err = errors.Join(err, stream.Errorf("and its parts could not be removed from the store: %w", left))
+			// Not wrapped: whether it is worth another try is said by what failed first.
+			err = errors.Join(err, stream.Errorf("and its parts could not be removed from the store: %v", left))
 		}
 	}()
 	g, inner := errgroup.WithContext(ctx)

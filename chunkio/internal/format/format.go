@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Input is what a file is read from: chunkio.Input, which says more.
@@ -48,6 +49,12 @@ func Bytes(extents []Extent) (n int64) {
 type Ranged interface {
 	Group
 	Extents(leaves []int) []Extent
+}
+
+// Weighed is a File that tells how many bytes each group takes.
+type Weighed interface {
+	File
+	GroupBytes(g int) int64
 }
 
 // ReadAt fills b from offset at. Anything less is an error that says where, so
@@ -155,15 +162,11 @@ type Lists struct {
 	Null   []bool
 }
 
-// nullBits is a quiet NaN that files do not contain in practice: it marks a null
-// between decoding and settling, so that nulls and NaNs are counted apart.
-const nullBits = 0x7FF8_6E75_6C6C_0001
-
-// Null is the mark of a null.
-var Null = math.Float64frombits(nullBits)
+// Null is the mark of a null, so that nulls and NaNs are counted apart.
+var Null = math.Float64frombits(stream.NullBits)
 
 // IsNull tells the mark of a null from the file's own NaN.
-func IsNull(x float64) bool { return math.Float64bits(x) == nullBits }
+func IsNull(x float64) bool { return math.Float64bits(x) == stream.NullBits }
 
 // Sized returns n elements of any value, in the memory of old if it is large enough.
 func Sized[T any](old []T, n int) []T {

@@ -258,6 +258,9 @@ func (f *File) Leaves() []format.Leaf { return f.schema.leaves() }
 // GroupRows implements format.File.
 func (f *File) GroupRows() []int64 { return f.rows }
 
+// GroupBytes implements format.Weighed.
+func (f *File) GroupBytes(g int) int64 { return f.blocks[g].meta + f.blocks[g].body }
+
 // FooterDigest implements format.File.
 func (f *File) FooterDigest() uint64 { return f.digest }
 

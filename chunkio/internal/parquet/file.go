@@ -61,6 +61,14 @@ func (f *File) Leaves() []format.Leaf { return f.leaf }
 // GroupRows implements format.File.
 func (f *File) GroupRows() []int64 { return f.rows }
 
+// GroupBytes implements format.Weighed.
+func (f *File) GroupBytes(g int) (n int64) {
+	for _, c := range f.foot.meta.RowGroups[g].Columns {
+		n += c.MetaData.TotalCompressedSize
+	}
+	return n
+}
+
 // HeldBytes implements format.File.
 func (f *File) HeldBytes() int64 { return f.foot.heap }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/internal/freeport"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -37,7 +38,7 @@ func azureCredentials() map[string]string {
 func startAzure(t testing.TB) *Server {
 	t.Helper()
 	program := nodeTool(t, "azurite-blob", "azurite", "3.35.0")
-	port, dir := freePort(t), t.TempDir()
+	port, dir := freeport.Get(t), t.TempDir()
 	s := launch(t, &Server{
 		Scheme: "azblob", Bucket: "lake", Endpoint: fmt.Sprintf("http://127.0.0.1:%d", port), Secrets: []string{azureKey},
 		query: "endpoint=%s/" + azureAccount,

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/freeport"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -23,7 +24,7 @@ func GCS(t testing.TB) *Server {
 func startGCS(t testing.TB) *Server {
 	t.Helper()
 	program := goTool(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1")
-	port := freePort(t)
+	port := freeport.Get(t)
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	s := launch(t, &Server{
 		Scheme: "gs", Bucket: "lake", Endpoint: "http://" + address, query: "endpoint=%s&anonymous=true",

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/freeport"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -43,7 +44,7 @@ func startS3(t testing.TB) *Server {
 	root := t.TempDir()
 	bucket := filepath.Join(root, "lake")
 	must.Do(t, os.Mkdir(bucket, 0o755))
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	address := fmt.Sprintf("127.0.0.1:%d", freeport.Get(t))
 	return launch(t, &Server{
 		Scheme: "s3", Bucket: "lake", Endpoint: "http://" + address, Dir: bucket, Secrets: []string{s3Secret},
 		put: func(key string, content []byte) {

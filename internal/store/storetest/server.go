@@ -5,10 +5,7 @@ package storetest
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os/exec"
 	"sync"
@@ -88,23 +85,6 @@ func launch(t testing.TB, s *Server) *Server {
 	s.Start()
 	t.Cleanup(s.Stop)
 	return s
-}
-
-// freePort is a port of this machine that nobody listens at. It is not one of those that
-// systems give to connections, from 32768 on: such a port may be taken again before the
-// server listens or while it is stopped, even by a client that tries to reach it there.
-func freePort(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		port := 10_000 + rand.IntN(20_000)
-		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			must.Do(t, l.Close())
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
 }
 
 // logged keeps a server's last words.

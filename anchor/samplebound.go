@@ -1,0 +1,34 @@
+package anchor
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// HashBound is a bound on hashes under which a table of so many rows has the sample of rows
+// rows, all but certainly, so that a part of the table can pass over the others: 0, meaning
+// none, where that saves nothing. Finding the hash itself costs a hash of every row of the
+// whole in every part; this costs nothing.
+//
+// Of n rows with hashes like uniform numbers X are under a share p, with mean
+// λ = n·p = r + 10·√r + 50. By Chernoff, P(X < r) ≤ exp(−(λ−r)²/(2λ)), which falls with r: 2·10⁻¹³
+// for 1 row, 3·10⁻²⁰ for 100, 2·10⁻²² for 10,000. Short tells of it.
+func HashBound(rows int, of int64) uint64 {
+	r := float64(rows)
+	share := (r + 10*math.Sqrt(r) + 50) / float64(of)
+	if rows <= 0 || of <= 0 || share >= 1 {
+		return 0
+	}
+	return uint64(math.Ldexp(share, 64))
+}
+
+// Short fails where s, of a table of which so many rows take part, has fewer than it is to
+// keep: the bound that its parts had was too low.
+func (s *Sampler) Short(rows int64) error {
+	if want := min(int64(s.opt.Rows), rows); int64(s.Len()) < want {
+		return stream.Usagef("the sample has %d rows of %d: the rows of {seed} %d are spread unusually, so that every part passed over too many (less than once in 10¹² seeds); scan all parts again with another {seed}",
+			s.Len(), want, s.opt.Seed)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package anchor
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
+
+// SampledRow is one row of a sample.
+type SampledRow struct {
+	Position int64     // in the whole table
+	Start    int64     // position at which its row group starts
+	Values   []float64 // d, NaN where missing; the sample's own
+}
+
+// InOrder lists the rows in the order of their positions: that of the table. Rows of tables that
+// were numbered apart may share a position, and are in the order of their values.
+func (s *Sampler) InOrder() []SampledRow {
+	rows := make([]SampledRow, len(s.rows))
+	for i, r := range s.rows {
+		rows[i] = SampledRow{r.position, r.start, r.values}
+	}
+	slices.SortFunc(rows, func(a, b SampledRow) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), slices.Compare(a.Values, b.Values), cmp.Compare(a.Start, b.Start))
+	})
+	return rows
+}
+
+// Put takes a row over, with its values, into a sample that has room for it: as reading one
+// back does. It fails, with s unchanged, with a *stream.MemoryError.
+func (s *Sampler) Put(r SampledRow) error {
+	if len(r.Values) != s.d || len(s.rows) == s.opt.Rows {
+		panic("anchor: a row of another table, or one too many")
+	}
+	if err := s.fits(len(s.rows) + 1); err != nil {
+		return err
+	}
+	heap.Push(&s.rows, sampled{key: s.key(r.Position), position: r.Position, start: r.Start, values: r.Values, from: settled})
+	return nil
+}
+
+// Columns is the number of columns.
+func (s *Sampler) Columns() int { return s.d }
+
+// Limit is the number of bytes that the sample may hold.
+func (s *Sampler) Limit() int64 { return s.opt.Limit }

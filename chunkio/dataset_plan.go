@@ -1,0 +1,181 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// A plan file freezes a catalog, so that many machines read their parts of the same thing:
+// none of them lists, none reads the footers of files that are not in its shard, and all
+// agree on columns, positions and what a condition leaves. dataset_plan_write.go makes one,
+// dataset_plan_read.go reads it.
+
+// Shard is part Number of Of parts of a plan's rows, counted from 1: whole row groups, about
+// equal in bytes. The zero value is all of them.
+type Shard struct{ Number, Of int }
+
+// PlanHeader is what a plan file says of all its files together.
+type PlanHeader struct {
+	ID      string            // digest of the whole plan; WritePlan makes it
+	Version string            // of the program
+	Method  string            // that statistics are for
+	Options map[string]string // what shapes statistics, as a selection records it
+
+	// What WritePlan knows itself.
+	Footers  bool // the plan has what the footers tell; else they are read when it is opened
+	Table    *stream.Table
+	Files    int
+	Groups   int   // row groups, of a plan that was just written
+	Rows     int64 // 0 without footers
+	Bytes    int64 // of the files
+	Weight   int64 // bytes of the row groups that are not decided against
+	Warnings []string
+}
+
+// frozen is what a catalog of a plan file knows beside the files that it has: those of
+// a shard, or all of them.
+type frozen struct {
+	id    string // of the plan
+	shard Shard
+	first string       // the plan's first file, in errors about all of them
+	files int          // of the whole plan
+	rows  stream.Range // that the shard has; zero for all
+	start int64        // global position of the first row of the first file that is there
+}
+
+// Part says which shard of which plan the Dataset reads; nil without one.
+func (d *Dataset) Part() *stream.Part {
+	f := d.catalog.frozen
+	if f == nil || f.shard.Of == 0 {
+		return nil
+	}
+	return &stream.Part{
+		Plan: f.id, Of: f.shard.Of, Shards: []stream.ShardRange{{From: f.shard.Number, To: f.shard.Number}},
+		Whole: &stream.WholeOfParts{Files: f.files, Rows: d.catalog.rows},
+	}
+}
+
+// PlanID is the ID of the plan file that the Dataset is of; empty without one.
+func (d *Dataset) PlanID() string {
+	if f := d.catalog.frozen; f != nil {
+		return f.id
+	}
+	return ""
+}
+
+// SparseColumns is Options.Sparse with the number of features.
+func (d *Dataset) SparseColumns() string {
+	if d.sparse == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s,%s,%d", d.catalog.leaves[d.sparse.indices].Name, d.catalog.leaves[d.sparse.values].Name, d.sparse.features)
+}
+
+// ShardRows are the rows of the shard that the Dataset reads, and the position of the first row
+// of its Inputs, which are those of the shard alone. The zero Range means all rows.
+func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
+	if f := d.catalog.frozen; f != nil {
+		return f.rows, f.start
+	}
+	return stream.Range{}, 0
+}
+
+// fits reports whether an open file is the one that was planned, as far as a plan tells more
+// than its size and footer: of an object its version is pinned, and what the plan says of
+// columns and row groups must be so, or decoding would go astray.
+func (c *catalog) fits(opened format.File, in Input, planned *file) bool {
+	if c.frozen == nil {
+		return true
+	}
+	leaves := opened.Leaves()
+	if len(leaves) != len(c.leaves) || !slices.Equal(opened.GroupRows(), planned.groups) {
+		return false
+	}
+	for i := range c.leaves {
+		if l := &leaves[planned.at(i)]; l.Name != c.leaves[i].Name || l.Type != c.leaves[i].Type {
+			return false
+		}
+	}
+	if _, far := in.(*object); far {
+		return true
+	}
+	print, err := fingerprint(in, planned.digest)
+	return err == nil && print == planned.print
+}
+
+// checkPlanned finds fault with a file that is not as its plan says.
+func (e fileEntry) checkPlanned(in Input, err error) error {
+	name := place.Name(e.path)
+	switch {
+	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
+		return unlikePlan(name, "the plan %s has this file, and it is not there", e.plan)
+	case errors.Is(err, store.ErrChanged):
+		return changedSincePlan(name, e.plan)
+	case err == nil && e.size >= 0 && in.Size() != e.size:
+		return changedSincePlan(name, e.plan)
+	}
+	return err
+}
+
+func changedSincePlan(path, plan string) error {
+	return unlikePlan(path, "the file changed since the plan %s was made", plan)
+}
+
+func unlikePlan(path, format string, plan string) error {
+	e := stream.Dataf(path, format, plan)
+	e.Remedy = stream.Textf("make the plan again, and scan all shards by it")
+	return e
+}
+
+// readPlan hands the plan file at path to read.
+func readPlan(ctx context.Context, path string, opt FetchOptions, read func(*planfile.Reader) error) error {
+	return ReadWhole(ctx, path, opt, stream.Textf("check the path of the plan"), func(in io.Reader) error {
+		r, err := planfile.Open(in)
+		if err == nil {
+			err = read(r)
+		}
+		var known *stream.DataError
+		var usage *stream.UsageError
+		if err == nil || errors.As(err, &known) || errors.As(err, &usage) || ctx.Err() != nil {
+			return err
+		}
+		e := stream.Dataf(place.Name(path), "%w", err)
+		e.Remedy = stream.Textf("make the plan again: plan INPUT… {o} JOB%s", planfile.Ending)
+		return e
+	})
+}
+
+// ReadPlanHeader reads what the plan file at path says of all its files. Errors are
+// *stream.DataError.
+func ReadPlanHeader(ctx context.Context, path string, opt FetchOptions) (PlanHeader, error) {
+	var h PlanHeader
+	err := readPlan(ctx, path, opt, func(r *planfile.Reader) error {
+		h = headerOf(r.Header)
+		return nil
+	})
+	return h, err
+}
+
+func headerOf(h planfile.Header) PlanHeader {
+	return PlanHeader{
+		ID: h.ID, Version: h.Version, Method: h.Method, Options: h.Options, Footers: h.Footers, Table: h.Table,
+		Files: h.Count, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight, Warnings: h.Warnings,
+	}
+}
+
+// IsPlan reports whether a name is that of a plan file.
+func IsPlan(path string) bool {
+	name := strings.TrimSuffix(place.Base(path), planfile.Ending)
+	return name != "" && name != place.Base(path)
+}

@@ -1,0 +1,330 @@
+package chunkio
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// plantFour makes four files in a folder.
+func plantFour(t *testing.T, dir string) {
+	t.Helper()
+	for i := range 4 {
+		put(t, dir, fmt.Sprintf("day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
+	}
+}
+
+// TestPlanIsReadFromAnywhere: relative names, lists of them and file:// URLs mean the same files
+// in another working directory; folders above the one where the plan was made are no keys.
+func TestPlanIsReadFromAnywhere(t *testing.T) {
+	root := t.TempDir()
+	home := filepath.Join(root, "run=7", "day=x") // day is below, too
+	plantFour(t, filepath.Join(home, "in"))
+	put(t, home, "list.txt", []byte("in/day=0/*.parquet\n# of a list\nin/day=1\nin/day=2/x.parquet\nin/day=3\n"))
+	for _, input := range []string{"in", "./in/", "in/*/x.parquet", "@list.txt"} {
+		t.Chdir(home)
+		c := planCase{inputs: []string{input}, opt: Options{Where: "day >= 1"}}
+		_, whole := collectFrom(t, c.opt, input)
+		plan, _ := planned(t, c)
+		t.Chdir(root)
+		ds := openPlanned(t, c, plan, Shard{})
+		if got := must.Get(collect(ds, stream.Range{}))(t); diff(got, whole) != "" || !slices.Equal(columnNames(ds), []string{"a", "b", "day"}) {
+			t.Errorf("%s: %s, columns %v", input, diff(got, whole), columnNames(ds))
+		}
+		got := 0
+		for i := range 3 {
+			ds := openPlanned(t, c, plan, Shard{i + 1, 3})
+			rows, _ := ds.ShardRows()
+			got += len(must.Get(collect(ds, rows))(t).rows)
+		}
+		if got != len(whole.rows) {
+			t.Errorf("%s: shards have %d rows", input, got)
+		}
+	}
+	t.Chdir(home)
+	url := planCase{inputs: []string{"file://" + filepath.Join(root, "run=7", "day=x", "in", "day=1", "x.parquet")}}
+	if _, err := Open(t.Context(), url.inputs, url.opt); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("the whole path as given counts: %v", err)
+	}
+}
+
+// TestPlanOfObjects: a plan pins the versions of objects; one that was replaced, or is gone, is
+// refused by name.
+func TestPlanOfObjects(t *testing.T) {
+	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+		for i := range 3 {
+			s.Put(fmt.Sprintf("lake/day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
+		}
+		c := planCase{inputs: []string{s.URL("lake/")}, opt: Options{Missing: stream.MissingKeep}}
+		want, whole := collectFrom(t, c.opt, c.inputs...)
+		plan, from := planned(t, c)
+		for _, n := range []int{1, 3, 5} {
+			checkShardsOfPlan(t, planCase{opt: c.opt}, plan, n, want, whole, from)
+		}
+		// The same size and the same footer, but for a value.
+		s.Put("lake/day=1/x.parquet", parquetOf(t, 101, 201, 25, "a", "b"))
+		ds := openPlanned(t, c, plan, Shard{2, 3})
+		rows, _ := ds.ShardRows()
+		if _, err := collect(ds, rows); !says(err, "changed since the plan", "day=1/x.parquet", plan) {
+			t.Errorf("an object that was replaced: %v", err)
+		}
+		ds = openPlanned(t, c, plan, Shard{3, 3})
+		rows, _ = ds.ShardRows()
+		must.Get(collect(ds, rows))(t)
+	})
+}
+
+// TestPlanInAStore: the plan itself may be an object.
+func TestPlanInAStore(t *testing.T) {
+	s := storetest.S3(t)
+	dir := t.TempDir()
+	plantFour(t, dir)
+	c := planCase{inputs: []string{dir}}
+	_, whole := collectFrom(t, c.opt, dir)
+	c.opt.ForPlan = true
+	from := must.Get(Open(t.Context(), c.inputs, c.opt))(t)
+	url := s.URL("jobs/x.plan.json")
+	must.Get(from.WritePlan(t.Context(), url, PlanHeader{}))(t)
+	if got := must.Get(collect(openPlanned(t, c, url, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
+		t.Error(diff(got, whole))
+	}
+	if _, err := ReadPlanHeader(t.Context(), s.URL("jobs/no.plan.json"), FetchOptions{}); !isData(err) {
+		t.Errorf("no such plan: %v", err)
+	}
+}
+
+// TestPlanOfSignedURLs: the plan holds what opens the files, and other users may not read it.
+// What is shown of it has no signature.
+func TestPlanOfSignedURLs(t *testing.T) {
+	web := newWebServer(t, true)
+	var urls []string
+	for i := range 2 {
+		web.put(fmt.Sprintf("%d.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
+		urls = append(urls, fmt.Sprintf("%s/%d.parquet?sig=secret", web.URL, i))
+	}
+	c := planCase{inputs: urls}
+	_, whole := collectFrom(t, c.opt, urls...)
+	plan, _ := planned(t, c)
+	if mode := must.Get(os.Stat(plan))(t).Mode().Perm(); mode != 0o600 {
+		t.Errorf("mode %v", mode)
+	}
+	if got := must.Get(collect(openPlanned(t, c, plan, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
+		t.Error(diff(got, whole))
+	}
+	web.put("1.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
+	ds := openPlanned(t, c, plan, Shard{2, 2})
+	_, err := collect(ds, stream.Range{})
+	if !says(err, "1.parquet", plan) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+	if shown := fmt.Sprint(ds.Inputs(), ds.Part(), ds.Warnings(), ds.Fields()); strings.Contains(shown, "secret") {
+		t.Error(shown)
+	}
+	plain, _ := planned(t, planCase{inputs: []string{lone(t)}})
+	if mode := must.Get(os.Stat(plain))(t).Mode().Perm(); mode == 0o600 {
+		t.Error("a plan without secrets is not for everybody")
+	}
+}
+
+// lone is a file of its own.
+func lone(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, dir, "x.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
+	return filepath.Join(dir, "x.parquet")
+}
+
+// writeOwn is a plan file that another program might write.
+func writeOwn(t testing.TB, h planfile.Header, files []planfile.File) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "own.plan.json")
+	f := must.Get(os.Create(path))(t)
+	h.Count = len(files)
+	must.Get(planfile.Write(f, h, listOf(files)))(t)
+	must.Do(t, f.Close())
+	return path
+}
+
+func listOf(files []planfile.File) iter.Seq2[planfile.File, error] {
+	return func(yield func(planfile.File, error) bool) {
+		for _, f := range files {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestPlanWithoutFooters: a plan that only names files reads as they do, and is completed by
+// planning it; shards it has none.
+func TestPlanWithoutFooters(t *testing.T) {
+	dir := t.TempDir()
+	plantFour(t, dir)
+	want, whole := collectFrom(t, Options{}, dir)
+	var files []planfile.File
+	for i, in := range slices.Backward(want.Inputs()) { // in any order
+		f := planfile.File{Path: in.Path, Bytes: in.Bytes}
+		if i == 2 {
+			f = planfile.File{Path: "file://" + in.Path} // of a size that nobody told
+		}
+		files = append(files, f)
+	}
+	plan := writeOwn(t, planfile.Header{}, files)
+	c := planCase{opt: Options{Plan: plan}}
+	ds, got := collectFrom(t, c.opt)
+	sameView(t, ds, want)
+	if diff(got, whole) != "" || !slices.EqualFunc(ds.Inputs(), want.Inputs(), sameInput) {
+		t.Errorf("%s, %v", diff(got, whole), ds.Inputs())
+	}
+	if _, err := Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{1, 2}}); !isUsage(err) || !strings.Contains(err.Error(), "no footers") {
+		t.Errorf("a shard of it: %v", err)
+	}
+	full, _ := planned(t, c)
+	if got := must.Get(collect(openPlanned(t, planCase{}, full, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
+		t.Errorf("completed: %s", diff(got, whole))
+	}
+	other := writeOwn(t, planfile.Header{Options: map[string]string{"where": "day > 1"}}, files)
+	if ds, _ := collectFrom(t, Options{Plan: other, Where: "day > 1"}); len(ds.Inputs()) != 2 {
+		t.Errorf("the condition leaves %v", ds.Inputs())
+	}
+	// Keys of a table count, and those in the paths do not.
+	for i := range files {
+		files[i].Keys = []string{fmt.Sprint(9 - i)}
+	}
+	table := writeOwn(t, planfile.Header{Keys: []string{"k"}, Table: &stream.Table{Path: "/t", Format: "iceberg", Version: 3}}, files)
+	ds, _ = collectFrom(t, Options{Plan: table})
+	if !slices.Equal(columnNames(ds), []string{"a", "b", "k"}) || ds.Table().Format != "iceberg" {
+		t.Errorf("columns %v of %v", columnNames(ds), ds.Table())
+	}
+	must.Do(t, os.Remove(filepath.Join(dir, "day=3", "x.parquet")))
+	if _, err := Open(t.Context(), nil, c.opt); !says(err, "is not there", plan) {
+		t.Errorf("a file is gone: %v", err)
+	}
+	put(t, dir, "day=3/x.parquet", parquetOf(t, 0, 90, 25, "a", "b"))
+	if _, err := Open(t.Context(), nil, c.opt); !says(err, "changed since the plan", plan) {
+		t.Errorf("a file of another size: %v", err)
+	}
+}
+
+// TestPlanRefusals: what cannot be planned, or read by a plan, is refused with a word that
+// helps.
+func TestPlanRefusals(t *testing.T) {
+	dir := t.TempDir()
+	plantFour(t, dir)
+	plan, _ := planned(t, planCase{inputs: []string{dir}})
+	version := int64(3)
+	for says, opt := range map[string]Options{
+		"make another plan":     {Plan: plan, Where: "a > 3"},
+		"want I/N":              {Plan: plan, Shard: Shard{3, 2}},
+		"shard 0/2":             {Plan: plan, Shard: Shard{0, 2}},
+		"which version is read": {Plan: plan, TableVersion: &version},
+		"did you mean":          {Plan: plan, Label: "dayy"},
+	} {
+		if _, err := Open(t.Context(), nil, opt); !isUsage(err) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v; want %q", opt, err, says)
+		}
+	}
+	if _, err := Open(t.Context(), []string{plan}, Options{}); !isUsage(err) || !strings.Contains(err.Error(), "is a plan file") {
+		t.Errorf("a plan as an input: %v", err)
+	}
+	for says, path := range map[string]string{
+		"no such file":      filepath.Join(dir, "no.plan.json"),
+		"invalid character": lone(t),
+		"it is no plan":     textFile(t, "{}"),
+		"C:\\x":             writeOwn(t, planfile.Header{}, []planfile.File{{Path: "C:\\x.parquet"}}),
+		"another system":    writeOwn(t, planfile.Header{}, []planfile.File{{Path: "x.parquet"}}),
+		"twice":             writeOwn(t, planfile.Header{}, []planfile.File{{Path: "/x"}, {Path: "file:///x"}}),
+		"names no file":     writeOwn(t, planfile.Header{}, nil),
+		"a file of -1":      writeOwn(t, planfile.Header{}, []planfile.File{{Path: "/x", Bytes: -1}}),
+		"promises footers":  writeOwn(t, planfile.Header{Footers: true}, nil),
+	} {
+		if _, err := Open(t.Context(), nil, Options{Plan: path}); !isData(err) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v; want %q", path, err, says)
+		}
+	}
+	ds := must.Get(Open(t.Context(), []string{dir}, Options{}))(t)
+	if _, err := ds.WritePlan(t.Context(), filepath.Join(dir, "x.plan.json"), PlanHeader{}); err == nil {
+		t.Error("a Dataset that does not know its weights was planned")
+	}
+	part := must.Get(Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{1, 2}, ForPlan: true}))(t)
+	if _, err := part.WritePlan(t.Context(), filepath.Join(dir, "x.plan.json"), PlanHeader{}); !isUsage(err) {
+		t.Errorf("a shard was planned: %v", err)
+	}
+	if rest := must.Get(filepath.Glob(dir + "/*.json"))(t); len(rest) > 0 {
+		t.Errorf("left behind: %v", rest)
+	}
+	odd := t.TempDir()
+	put(t, odd, "\xff.parquet", parquetOf(t, 0, 10, 10, "a"))
+	ds = must.Get(Open(t.Context(), []string{odd}, Options{ForPlan: true}))(t)
+	if _, err := ds.WritePlan(t.Context(), filepath.Join(dir, "x.plan.json"), PlanHeader{}); err == nil || !strings.Contains(err.Error(), "no UTF-8") {
+		t.Errorf("a name that JSON cannot hold: %v", err)
+	}
+}
+
+func textFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.plan.json")
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// FuzzThaw: a plan in which anything changed, and whose ID is right all the same, is refused, or
+// read without a panic and without more memory than its size suggests.
+func FuzzThaw(f *testing.F) {
+	dir := f.TempDir()
+	path := filepath.Join(dir, "day=3", "x.parquet")
+	must.Do(f, os.MkdirAll(filepath.Dir(path), 0o755))
+	tab := newTable(300).addScalar("a", make([]float64, 300)).addScalar("b", make([]float64, 300))
+	disk, paths := plant(tab, 1, 100, 1)
+	out := must.Get(os.Create(path))(f)
+	_, _, err := writeSource(f.Context(), out, disk.dataset(f, paths, Options{}), WriteOptions{RowGroupRows: 100})
+	must.Do(f, err)
+	must.Do(f, out.Close())
+	const where = "a >= 0 and day > 1"
+	plan, _ := planned(f, planCase{inputs: []string{path}, opt: Options{Where: where}})
+	text := must.Get(os.ReadFile(plan))(f)
+	f.Add(text, byte(1), byte(1))
+	for _, change := range []string{
+		`"width":1→"width":9000000000`, `"open_bytes":→"open_bytes":-`, `"nulls":→"nulls":-`, `"rows":300→"rows":-3`, `"open_bytes":→"open_bytes":9`,
+		`[100,→[900000000000000000,`, `"order":1→"order":7`, `"outcomes":"→"outcomes":"9`, `"keys":["3"]→"keys":["x"]`, `"kind":"number"→"kind":"x"`,
+		`"footer":"→"footer":"g`, `"start":100→"start":7`, `"weight":→"weight":9`, `"leaves":[→"leaves":[{"name":"z","type":"double","width":1},`, `"orders":[[→"orders":[[9,`,
+	} {
+		old, now, _ := strings.Cut(change, "→")
+		f.Add([]byte(strings.ReplaceAll(string(text), old, now)), byte(1), byte(2))
+	}
+	f.Fuzz(func(t *testing.T, plan []byte, number, of byte) {
+		var loose struct {
+			planfile.Header
+			Files []planfile.File `json:"files"`
+		}
+		if json.Unmarshal(plan, &loose) != nil {
+			return
+		}
+		var b strings.Builder
+		loose.Count = len(loose.Files)
+		if _, err := planfile.Write(&b, loose.Header, listOf(loose.Files)); err != nil {
+			return
+		}
+		name := filepath.Join(t.TempDir(), "x.plan.json")
+		must.Do(t, os.WriteFile(name, []byte(b.String()), 0o600))
+		ds, err := Open(t.Context(), nil, Options{Plan: name, Shard: Shard{int(number), int(of)}, Where: loose.Options["where"], Memory: 64 << 20})
+		if err != nil {
+			return
+		}
+		for _, err := range ds.Chunks(t.Context(), stream.Range{}) {
+			if err != nil {
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,352 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// openPlan reads Options.Plan: to a catalog of the shard's files, or, where the plan has no
+// footers, to the list of the files that it names.
+func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fileList, err error) {
+	shard := a.opt.Shard
+	if shard.Of < 0 || shard.Of > 0 && (shard.Number < 1 || shard.Number > shard.Of) {
+		return nil, nil, stream.Usagef("shard %d/%d: want I/N with 1 <= I <= N", shard.Number, shard.Of)
+	}
+	if a.opt.TableVersion != nil || !a.opt.TableAsOf.IsZero() {
+		return nil, nil, stream.Usagef("{version} and {as-of}: the plan has settled which version is read")
+	}
+	err = readPlan(ctx, a.opt.Plan, FetchOptions{a.opt.Anonymous, a.opt.Meter}, func(r *planfile.Reader) error {
+		h := r.Header
+		if h.Options["where"] != a.opt.Where {
+			return stream.Usagef("{where} %s: the plan was made with %q; make another plan for another condition", a.opt.Where, h.Options["where"])
+		}
+		if !h.Footers {
+			if shard.Of > 0 {
+				return NoShards(a.opt.Plan)
+			}
+			list, err = thawList(r, place.Name(a.opt.Plan))
+			return err
+		}
+		t := &thaw{access: a, reader: r, list: newFrozenList(h, place.Name(a.opt.Plan))}
+		c, err = t.catalog(f)
+		return err
+	})
+	return c, list, err
+}
+
+// NoShards is the error of asking a plan without footers for a shard.
+func NoShards(plan string) error {
+	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.Name(plan), planfile.Ending)
+}
+
+// newFrozenList is the list of a plan's files without any.
+func newFrozenList(h planfile.Header, plan string) *fileList {
+	list := &fileList{table: h.Table, plan: plan, warnings: stream.PlainTexts(h.Warnings)}
+	switch {
+	case h.Catalog != nil:
+		list.keys = newKeyTexts(nil)
+		for _, p := range h.Catalog.Partitions {
+			list.keys.keys = append(list.keys.keys, p.Key)
+			list.keys.texts = append(list.keys.texts, nil)
+		}
+	case len(h.Keys) > 0 || h.Table != nil:
+		list.keys = newKeyTexts(h.Keys)
+	}
+	return list
+}
+
+// placePlanned is where a file of a plan is: its path, or its URL without the query, and with it.
+func placePlanned(f planfile.File) (name string, at store.Location, err error) {
+	if store.IsURL(f.Path) {
+		if at, err = store.Parse(f.Path); err == nil {
+			name, _ = splitQuery(at)
+		}
+		return name, at, err
+	}
+	if name, err = place.Local(f.Path); err == nil && !filepath.IsAbs(name) {
+		err = fmt.Errorf("%s is not the path of a file from the root; was the plan made on another system?", f.Path)
+	}
+	return name, at, err
+}
+
+// addPlanned appends a file of a plan.
+func (l *fileList) addPlanned(f planfile.File) error {
+	name, at, err := placePlanned(f)
+	switch {
+	case err != nil:
+		return err
+	case f.Bytes < 0 || f.Bytes == 0 && f.Version != "":
+		return fmt.Errorf("%s: a file of %d bytes", place.Name(f.Path), f.Bytes)
+	case l.keys != nil && len(f.Keys) != len(l.keys.keys):
+		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keys.keys))
+	}
+	if l.keys != nil {
+		l.keys.add(f.Keys)
+	}
+	size := f.Bytes
+	if size == 0 { // nobody told
+		size = -1
+	}
+	if store.IsURL(f.Path) {
+		l.addObject(store.Object{Location: at, Size: size, Version: f.Version})
+	} else {
+		l.add(name, "", size, "")
+	}
+	return nil
+}
+
+// thawList reads the files of a plan without footers, in the order of [Open].
+func thawList(r *planfile.Reader, plan string) (*fileList, error) {
+	type placed struct {
+		planfile.File
+		name string
+	}
+	var files []placed
+	for {
+		f, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		name := ""
+		if err == nil {
+			name, _, err = placePlanned(f)
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, placed{f, name})
+	}
+	slices.SortFunc(files, func(a, b placed) int { return strings.Compare(a.name, b.name) })
+	list := newFrozenList(r.Header, plan)
+	for i, f := range files {
+		if i > 0 && f.name == files[i-1].name {
+			return nil, fmt.Errorf("it names %s twice", place.Name(f.Path))
+		}
+		if err := list.addPlanned(f.File); err != nil {
+			return nil, err
+		}
+	}
+	if list.count == 0 {
+		return nil, errors.New("it names no file")
+	}
+	return list, nil
+}
+
+// thaw makes a catalog of a plan with footers.
+type thaw struct {
+	*access
+	reader *planfile.Reader
+	list   *fileList
+	files  []file
+	parts  []partition
+
+	rows, weight int64 // of the files so far
+	tallest      int64 // row group of all, those of other shards included
+	from, to     int64 // rows of the shard; from is -1 before its first row group
+	start        int64 // of the first file of the shard
+}
+
+func (t *thaw) catalog(f *filter) (*catalog, error) {
+	h := t.reader.Header
+	if h.Catalog == nil || h.Catalog.OpenBytes < 0 {
+		return nil, errors.New("it promises footers and has none")
+	}
+	if err := t.freezeKinds(f, h.Catalog); err != nil {
+		return nil, err
+	}
+	c := &catalog{
+		refusing: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
+		warnings: t.list.warnings, open: t.access.open, tails: &t.access.tails, far: h.Catalog.Far, filter: f,
+	}
+	for i, l := range h.Catalog.Leaves {
+		if l.Width < 0 || l.Width > maxSparseFeatures || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerSecond) < 0 {
+			return nil, fmt.Errorf("column %q is of a kind that none can be", l.Name)
+		}
+		c.leaves = append(c.leaves, thawLeaf(l))
+		if l.Refused {
+			c.refusing[i] = l.RefusedBy
+		}
+	}
+	for _, p := range h.Catalog.Partitions {
+		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, truth: p.Truth})
+	}
+	if f != nil {
+		if err := f.bind(h.Catalog.First, c.leaves); err != nil {
+			return nil, err
+		}
+	}
+	t.from = -1
+	for {
+		next, err := t.reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = t.add(next, len(c.leaves), f != nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if t.rows != h.Rows || t.weight != h.Weight {
+		return nil, errors.New("its files do not add up to its header")
+	}
+	c.files, c.parts, c.maxGroup = t.files, t.parts, t.tallest
+	c.frozen = &frozen{
+		id: h.ID, shard: t.access.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
+	}
+	switch {
+	case t.access.opt.Shard.Of == 0:
+	case t.from < 0: // more shards than row groups
+		c.frozen.rows, c.frozen.start = stream.Range{From: h.Rows, To: h.Rows}, h.Rows
+	default:
+		c.frozen.rows = stream.Range{From: t.from, To: t.to}
+	}
+	return c, nil
+}
+
+// freezeKinds tells the condition what kinds its partition keys have: those that they have in
+// all files.
+func (t *thaw) freezeKinds(f *filter, c *planfile.Catalog) error {
+	if f == nil {
+		return nil
+	}
+	for _, p := range c.Partitions {
+		f.allKeys = append(f.allKeys, p.Key)
+	}
+	for _, k := range c.Kinds {
+		found := false
+		for class, name := range keyKinds {
+			if name == k.Kind {
+				f.keys[k.Key], found = where.Kind{Class: class}, true
+			}
+		}
+		if !found {
+			return fmt.Errorf("partition key %q is of kind %q, which is none", k.Key, k.Kind)
+		}
+	}
+	return nil
+}
+
+// add takes the next file of the plan, if rows of it are in the shard.
+func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
+	damaged := func(format string, args ...any) error {
+		return fmt.Errorf("%s: %s", place.Name(p.Path), fmt.Sprintf(format, args...))
+	}
+	f := file{size: p.Bytes, start: t.rows}
+	if p.Start != t.rows {
+		return damaged("it begins at row %d, and the files before it have %d", p.Start, t.rows)
+	}
+	var err1, err2 error
+	f.digest, err1 = strconv.ParseUint(p.Footer, 16, 64)
+	f.print, err2 = strconv.ParseUint(p.Fingerprint, 16, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		return damaged("no digest: %v", err)
+	}
+	shard, whole := t.access.opt.Shard, t.reader.Header.Weight
+	inside := p.Rows() == 0 && shard.holds(t.weight, 0, whole) // as if it had a row
+	for _, g := range p.Groups {
+		rows, weight := g[0], g[1]
+		if rows < 0 || weight < 0 || rows > t.reader.Header.Rows-t.rows || weight > whole-t.weight {
+			return damaged("row groups that do not add up")
+		}
+		if rows > 0 && shard.holds(t.weight, weight, whole) {
+			if t.from < 0 {
+				t.from, t.start = t.rows, f.start
+			}
+			t.to, inside = t.rows+rows, true
+		}
+		f.groups = append(f.groups, rows)
+		if t.access.opt.ForPlan {
+			f.bytes = append(f.bytes, weight)
+		}
+		t.rows, t.weight, t.tallest = t.rows+rows, t.weight+weight, max(t.tallest, rows)
+	}
+	if !inside && shard.Of > 0 {
+		return nil
+	}
+	if p.Order > 0 {
+		if f.order = t.order(p.Order, leaves); f.order == nil {
+			return damaged("an order of columns that is none")
+		}
+	}
+	if condition {
+		for _, digit := range []byte(p.Outcomes) {
+			f.outcomes = append(f.outcomes, where.Outcome(digit-'0')&7)
+		}
+		if len(f.outcomes) != len(f.groups) {
+			return damaged("it says of %d row groups what the condition is, and has %d", len(f.outcomes), len(f.groups))
+		}
+	}
+	if err := t.list.addPlanned(p); err != nil {
+		return err
+	}
+	t.files = append(t.files, f)
+	return t.addParts(p)
+}
+
+// order is an order of columns of the plan; nil where it is not one of so many leaves.
+func (t *thaw) order(number, leaves int) []int32 {
+	orders := t.reader.Header.Catalog.Orders
+	if number > len(orders) || len(orders[number-1]) != leaves {
+		return nil
+	}
+	order := orders[number-1]
+	if slices.ContainsFunc(order, func(i int32) bool { return i < 0 || int(i) >= leaves }) {
+		return nil
+	}
+	return order
+}
+
+// addParts reads the partition values of a file, as the columns that they are in all files.
+func (t *thaw) addParts(f planfile.File) (err error) {
+	for i := range t.parts {
+		p := &t.parts[i]
+		if p.why != "" {
+			continue
+		}
+		x := format.Null
+		if text := f.Keys[i]; text != hiveNull {
+			parse := decimalNumber
+			if p.truth {
+				parse = truthValue
+			}
+			if x, err = parse(text); err != nil {
+				return fmt.Errorf("%s: partition key %q: %w", place.Name(f.Path), p.key, err)
+			}
+		}
+		p.values = append(p.values, x)
+	}
+	return nil
+}
+
+// holds reports whether a row group is in the shard: in the one that has the middle of its
+// bytes, where at are the bytes before it. So shards are disjoint, cover everything, keep the
+// order, and are equal but for half a row group at either end.
+func (s Shard) holds(at, weight, total int64) bool {
+	if s.Of == 0 {
+		return true
+	}
+	if total == 0 {
+		return s.Number == 1
+	}
+	// The middle over the total, times the number of shards: in 128 bits, as petabytes times
+	// thousands do not fit 64.
+	high, low := bits.Mul64(uint64(2*at+weight), uint64(s.Of))
+	shard, _ := bits.Div64(high, low, 2*uint64(total))
+	return min(int(shard), s.Of-1) == s.Number-1
+}

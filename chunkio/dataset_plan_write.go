@@ -1,0 +1,203 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// WritePlan freezes the Dataset, which was opened with ForPlan or from a plan, in a plan file
+// at path, which appears whole or not at all. It takes Version, Method and Options
+// from h, and returns h with all the rest. Features are chosen when the plan is opened; only
+// the condition is decided here.
+func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (PlanHeader, error) {
+	c := d.catalog
+	switch {
+	case d.pipe != nil:
+		return h, stream.Usagef("a stream cannot be planned: only reading tells its rows; save it to a file first")
+	case c.frozen != nil && c.frozen.shard.Of > 0:
+		return h, stream.Usagef("a shard of a plan cannot be planned again")
+	case !d.opt.ForPlan:
+		return h, errors.New("chunkio: WritePlan of a Dataset that was not opened for it")
+	}
+	head := planfile.Header{
+		Version: h.Version, Method: h.Method, Options: h.Options, Count: len(c.files), Rows: c.rows,
+		Footers: true, Catalog: c.freeze(),
+	}
+	if t := d.Table(); t != nil {
+		at := *t
+		var err error
+		if at.Path, err = fromRoot(t.Path); err != nil {
+			return h, err
+		}
+		head.Table = &at
+	}
+	for _, w := range c.warnings {
+		head.Warnings = append(head.Warnings, w.String())
+	}
+	h.Groups = 0
+	for i := range c.files {
+		f := &c.files[i]
+		head.Bytes += f.size
+		h.Groups += len(f.groups)
+		for _, n := range f.bytes {
+			head.Weight += n
+		}
+	}
+	out, err := atomicfile.Create(ctx, path)
+	if err != nil {
+		return h, err
+	}
+	defer out.Close()
+	if secretive(c.list, h.Options) {
+		if err := out.Private(); err != nil {
+			return h, err
+		}
+	}
+	if head.ID, err = planfile.Write(out, head, c.freezeFiles(head.Catalog)); err != nil {
+		return h, err
+	}
+	done := headerOf(head)
+	done.Groups = h.Groups
+	return done, out.Commit()
+}
+
+// freeze is what the catalog has for all its files.
+func (c *catalog) freeze() *planfile.Catalog {
+	p := &planfile.Catalog{First: c.name(), OpenBytes: c.openBytes, Far: c.far}
+	for i, l := range c.leaves {
+		p.Leaves = append(p.Leaves, freezeLeaf(l, c.refusing[i]))
+	}
+	for _, part := range c.parts {
+		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.key, Why: part.why, Truth: part.truth})
+	}
+	seen := map[*int32]bool{}
+	for i := range c.files {
+		if order := c.files[i].order; order != nil && !seen[&order[0]] {
+			seen[&order[0]] = true
+			p.Orders = append(p.Orders, order)
+		}
+	}
+	if f := c.filter; f != nil {
+		for _, key := range slices.Sorted(keysOf(f.keys)) {
+			p.Kinds = append(p.Kinds, planfile.Kind{Key: key, Kind: keyKinds[f.keys[key].Class]})
+		}
+	}
+	return p
+}
+
+func keysOf[V any](m map[string]V) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// keyKinds are what partition keys are compared as, by the name that plans have for it.
+var keyKinds = map[where.Class]string{where.KeyNumber: "number", where.KeyTruth: "truth", where.KeyText: "text"}
+
+// freezeFiles lists the files; p has their orders.
+func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error] {
+	numbers := make(map[*int32]int, len(p.Orders))
+	for i, order := range p.Orders {
+		numbers[&order[0]] = i + 1
+	}
+	return func(yield func(planfile.File, error) bool) {
+		for i, e := range c.list.all() {
+			f := &c.files[i]
+			out := planfile.File{
+				Bytes: f.size, Version: e.version, Start: f.start,
+				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print),
+			}
+			var err error
+			if out.Path, err = fromRoot(e.path); err == nil {
+				out.Keys, err = c.freezeKeys(i, e.path)
+			}
+			if err != nil {
+				yield(out, err)
+				return
+			}
+			for g, rows := range f.groups {
+				out.Groups = append(out.Groups, [2]int64{rows, f.bytes[g]})
+			}
+			if f.order != nil {
+				out.Order = numbers[&f.order[0]]
+			}
+			for _, o := range f.outcomes {
+				out.Outcomes += strconv.Itoa(int(o))
+			}
+			if !yield(out, nil) {
+				return
+			}
+		}
+	}
+}
+
+// freezeKeys are the values of the partitions in file i.
+func (c *catalog) freezeKeys(i int, path string) ([]string, error) {
+	keys, values, err := c.list.partsOf(i, path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range c.parts {
+		names = append(names, p.key)
+	}
+	return alignParts(path, c.name(), names, keys, values)
+}
+
+// fromRoot is a path that means the same file in every working directory.
+func fromRoot(path string) (string, error) {
+	if store.IsURL(path) {
+		return path, nil
+	}
+	return filepath.Abs(path)
+}
+
+// secretive reports whether a plan of these files holds what must not be shown: the query of an
+// https:// URL can be a signature. URLs of buckets hold no secrets.
+func secretive(list *fileList, options map[string]string) bool {
+	signed := func(path string) bool { return strings.HasPrefix(path, "http") && place.Name(path) != path }
+	for _, text := range options {
+		if signed(text) {
+			return true
+		}
+	}
+	for _, e := range list.all() {
+		if signed(e.path) {
+			return true
+		}
+	}
+	return false
+}
+
+func freezeLeaf(l format.Leaf, refusedBy string) planfile.Leaf {
+	return planfile.Leaf{
+		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, RefusedBy: refusedBy, Width: l.Width, List: l.List,
+		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
+		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed,
+	}
+}
+
+func thawLeaf(l planfile.Leaf) format.Leaf {
+	return format.Leaf{
+		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, Width: l.Width, List: l.List,
+		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
+		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed,
+	}
+}

@@ -1,0 +1,93 @@
+package chunkio
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"syscall"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// exactly reads as many bytes as it was made of.
+type exactly []byte
+
+func (e exactly) ReadFrom(r io.Reader) (int64, error) {
+	n, err := io.ReadFull(r, e)
+	return int64(n), err
+}
+
+// TestStored: states of any lengths come back as they were, as often as they are wanted, and leave
+// nothing behind; too few or too many bytes are noticed.
+func TestStored(t *testing.T) {
+	const r = storedRecord
+	s := NewScratch(ScratchOptions{Dir: t.TempDir()})
+	defer s.Close()
+	for _, lengths := range [][]int{{0}, {1}, {r - 1, 1}, {r, 0, 1}, {r + 1}, {5, 2*r - 5, 3*r + 7}} {
+		var from []io.WriterTo
+		var want [][]byte
+		for i, n := range lengths {
+			b := bytes.Repeat([]byte{byte(i + 1), 7, 9}, n/3+1)[:n]
+			want, from = append(want, b), append(from, pieces{b, 1000})
+		}
+		stored := must.Get(s.Store("test", from...))(t)
+		for range 2 {
+			var to []io.ReaderFrom
+			var got []exactly
+			for _, n := range lengths {
+				got = append(got, make(exactly, n))
+				to = append(to, got[len(got)-1])
+			}
+			must.Do(t, stored.Load(to...))
+			for i := range got {
+				if !bytes.Equal(got[i], want[i]) {
+					t.Errorf("%v: state %d is another one", lengths, i)
+				}
+			}
+		}
+		total := 0
+		for _, n := range lengths {
+			total += n
+		}
+		if total > 0 && stored.Load(make(exactly, total-1)) == nil {
+			t.Errorf("%v: a byte was left", lengths)
+		}
+		if err := stored.Load(make(exactly, total+1)); !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%v: a byte more: %v", lengths, err)
+		}
+		must.Do(t, stored.Close())
+	}
+	if s.used != 0 || len(s.files) != 0 {
+		t.Errorf("%d bytes in %d files are left", s.used, len(s.files))
+	}
+}
+
+// TestStoredFaults: a full disk, a bound and a damaged record are told in their own words, and
+// a state that cannot be written gives its space back.
+func TestStoredFaults(t *testing.T) {
+	state := pieces{make([]byte, 3*storedRecord), 4096}
+	full := NewScratch(ScratchOptions{Dir: "DIR", Remedy: stream.PlainText("buy a disk")})
+	d := &faultyDisk{data: make([]byte, 3*storedRecord), writes: 1}
+	full.open = func(string, int64) (disk, error) { return d, nil }
+	_, err := full.Store("test", state)
+	var out *stream.OutputError
+	if !errors.As(err, &out) || !errors.Is(err, syscall.ENOSPC) || out.Remedy.String() != "buy a disk" || full.used != 0 || d.closed != 1 {
+		t.Errorf("%v; %d bytes kept, closed %d times", err, full.used, d.closed)
+	}
+	bounded := NewScratch(ScratchOptions{Dir: t.TempDir(), Limit: 3*storedRecord - 1})
+	var memory *stream.MemoryError
+	if _, err := bounded.Store("test", state); !errors.As(err, &memory) || memory.Option != stream.ScratchSize || memory.Need != 3*storedRecord {
+		t.Errorf("beyond the bound: %v", err)
+	}
+	d.writes = -1
+	stored := must.Get(full.Store("test", state))(t)
+	d.data[2*storedRecord]++
+	if err := stored.Load(make(exactly, 3*storedRecord)); !errors.Is(err, errScratchDamaged) {
+		t.Errorf("damaged: %v", err)
+	}
+	if _, err := full.Store("test", failing{}); !errors.Is(err, errInjected) {
+		t.Errorf("a failing state: %v", err)
+	}
+}

@@ -1,0 +1,113 @@
+package chunkio
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestOpenStatsAs: a container whose header was read before has the sections that OpenStats
+// finds. Whatever is flipped or cut off is noticed when it is opened, or at the end of the
+// section that it is in; another file in its place is.
+func TestOpenStatsAs(t *testing.T) {
+	long := bytes.Repeat([]byte("some numbers"), 1000)
+	file := statsBytes(t, testStatsHeader(), Section{"g", pieces{long, 5}}, Section{"h", noise(statsBlock + 9)}, Section{"empty", pieces{}})
+	path := filepath.Join(t.TempDir(), "a.ufs")
+	must.Do(t, os.WriteFile(path, file, 0o600))
+	head := must.Get(ReadStatsHead(t.Context(), path, nil, FetchOptions{}))(t)
+	whole := must.Get(OpenStats(t.Context(), path, FetchOptions{}))(t)
+	defer whole.Close()
+	// Sections to their ends, and the first error.
+	readAll := func() (got map[string][]byte, err error) {
+		s, err := OpenStatsAs(t.Context(), path, head, FetchOptions{})
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		got = map[string][]byte{}
+		for _, e := range whole.sections {
+			r, err := s.SectionReader(e.name)
+			if err != nil {
+				return nil, err
+			}
+			if got[e.name], err = io.ReadAll(r); err != nil {
+				return nil, err
+			}
+		}
+		return got, nil
+	}
+	got := must.Get(readAll())(t)
+	for _, e := range whole.sections {
+		want := must.Get(io.ReadAll(must.Get(whole.SectionReader(e.name))(t)))(t)
+		if !bytes.Equal(got[e.name], want) {
+			t.Errorf("section %s differs", e.name)
+		}
+	}
+	// In blocks of noise each byte matters as much as any other, so some of them will do.
+	places := []int{0, 9, 12, 16, 17, len(file) - 9}
+	for i := range file {
+		if i < 64 || i%16411 == 0 || i > len(file)-120 && i < len(file)-8 { // the last 8 are of the whole
+			places = append(places, i)
+		}
+	}
+	for _, i := range places {
+		bad := bytes.Clone(file)
+		bad[i] ^= 0x81
+		must.Do(t, os.WriteFile(path, bad, 0o600))
+		if _, err := readAll(); !isDataError(err) {
+			t.Errorf("byte %d of %d flipped: %v", i, len(file), err)
+		}
+		must.Do(t, os.WriteFile(path, file[:i], 0o600))
+		if _, err := readAll(); !isDataError(err) {
+			t.Errorf("cut at %d of %d: %v", i, len(file), err)
+		}
+	}
+	must.Do(t, os.WriteFile(path, append(bytes.Clone(file), 0), 0o600))
+	if _, err := readAll(); !isDataError(err) {
+		t.Errorf("a byte more: %v", err)
+	}
+	h := testStatsHeader()
+	h.Kind = "other"
+	must.Do(t, os.WriteFile(path, statsBytes(t, h, Section{"g", pieces{long, 5}}), 0o600))
+	_, err := readAll()
+	wantDataError(t, err, "replaced")
+}
+
+// TestStatsHeadLike: a header that is read beside another one is the same as alone, whether their
+// columns are alike or not, and shares them where they are.
+func TestStatsHeadLike(t *testing.T) {
+	dir := t.TempDir()
+	var heads []StatsHead
+	for i, edit := range []func(*StatsHeader){
+		func(*StatsHeader) {}, func(h *StatsHeader) { h.Kind = "profile" }, func(h *StatsHeader) { h.Columns[1].Type = "other" },
+		func(h *StatsHeader) { h.Columns = h.Columns[:1] }, func(h *StatsHeader) { h.Columns = nil },
+	} {
+		h := testStatsHeader()
+		edit(&h)
+		path := filepath.Join(dir, strconv.Itoa(i))
+		must.Do(t, WriteStats(t.Context(), path, h))
+		heads = append(heads, must.Get(ReadStatsHead(t.Context(), path, nil, FetchOptions{}))(t))
+		for j := range heads {
+			got := must.Get(ReadStatsHead(t.Context(), path, &heads[j], FetchOptions{}))(t)
+			if !reflect.DeepEqual(got, heads[i]) || !reflect.DeepEqual(got.Header, h) {
+				t.Errorf("header %d beside %d: %+v", i, j, got.Header)
+			}
+			if alike := i < 4 && (i == j || i < 2 && j < 2); alike != (len(h.Columns) > 0 && &got.Header.Columns[0] == &heads[j].Header.Columns[0]) {
+				t.Errorf("headers %d and %d: shared columns: %v", i, j, !alike)
+			}
+		}
+	}
+}
+
+func isDataError(err error) bool {
+	var d *stream.DataError
+	return errors.As(err, &d)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// machinesFlags ask plan for an estimate of how long many machines take.
+type machinesFlags struct{ ufs.Machines }
+
+func (m *machinesFlags) add(fs *pflag.FlagSet) {
+	fs.IntSliceVar(&m.Counts, "machines", nil, "estimate how long so many machines take, `N,…`: a row for each, and where more hardly help")
+	fs.IntVar(&m.Cores, "cores", 0, "cores of a machine, for --machines (default: those of this one)")
+	fs.StringVar(&m.Rates, "rates", "", "for --machines, `NAME=VALUE,…` in place of rates that were measured or are assumed: start=60s,machine-bandwidth=1GB")
+}
+
+// asked is the first of the flags that is given; empty where none is.
+func (m *machinesFlags) asked(cmd *cobra.Command) string {
+	for _, name := range []string{"machines", "cores", "rates"} {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// notInPlan refuses an estimate beside a plan file, which has none.
+func (m *machinesFlags) notInPlan(cmd *cobra.Command) error {
+	if name := m.asked(cmd); name != "" {
+		return stream.Usagef("%v is for an estimate on the screen or as {format} json, which a plan file does not hold; give {o} JOB.plan.json without it", stream.Option(name))
+	}
+	return nil
+}
+
+// estimate adds the machines to f, where they are asked for.
+func (m *machinesFlags) estimate(cmd *cobra.Command, f *ufs.Forecast) error {
+	if m.asked(cmd) == "" {
+		return nil
+	}
+	return f.OnMachines(m.Machines)
+}
+
+// machinesTable is the form for people, below that of the forecast.
+func machinesTable(w io.Writer, m *ufs.MachinesForecast) error {
+	rounds := "one round of scan and merge"
+	if m.Rounds > 1 {
+		rounds = fmt.Sprintf("%d rounds of scan and merge", m.Rounds)
+	}
+	fmt.Fprintf(w, "\nEstimate, nothing was run: %s, machines of %s, %s row groups\n\n", rounds, plural(m.Cores, "core"), humanize.Comma(int64(m.Groups)))
+	var rows [][]string
+	for _, p := range m.Points {
+		levels := ""
+		if p.Levels > 1 {
+			levels = "two-level "
+		}
+		rows = append(rows, []string{
+			humanize.Comma(int64(p.Machines)), span(p.Plan), span(p.Scan), levels + span(p.Merge), span(p.Select), span(p.Total),
+			strconv.FormatFloat(p.Speedup, 'f', 1, 64), strconv.FormatFloat(p.Hours, 'g', 3, 64), humanize.IBytes(uint64(p.Parts)), p.Bound,
+		})
+	}
+	if err := writeTable(w, []string{">machines", ">plan", ">scan", ">merge", ">select", ">total", ">speed-up", ">machine-hours", ">parts", "most goes to"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nThe knee is at %s (%s): from there on, doubling them saves less than a tenth.\n", plural(m.Knee.Machines, "machine"), span(m.Knee.Total))
+	by := map[string][]string{}
+	for _, r := range m.Rates {
+		by[r.Source] = append(by[r.Source], r.Name+" "+r.Text)
+	}
+	for _, source := range []string{"given", "measured", "assumed"} {
+		if len(by[source]) > 0 {
+			fmt.Fprintf(w, "Rates %s: %s\n", source, strings.Join(by[source], ", "))
+		}
+	}
+	for _, warning := range m.Warnings {
+		fmt.Fprintf(w, "Note: %s\n", warning)
+	}
+	return nil
+}
+
+// span is a time for people, two or three digits of it.
+func span(seconds float64) string {
+	for _, unit := range []struct {
+		seconds float64
+		name    string
+	}{{86400, "d"}, {3600, "h"}, {60, "min"}} {
+		if seconds >= 2*unit.seconds {
+			return fmt.Sprintf("%.1f %s", seconds/unit.seconds, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.1f s", seconds)
+}

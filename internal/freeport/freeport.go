@@ -1,0 +1,29 @@
+// Package freeport finds a port of this machine for a server that a test starts.
+package freeport
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+// Get is a port of 127.0.0.1 that nobody listens at. It is not one of those that systems give
+// to connections, from 32768 on: such a port may be taken again before the server listens or
+// while it is stopped, even by a client that tries to reach it there.
+func Get(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		port := 10_000 + rand.IntN(20_000)
+		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			must.Do(t, l.Close())
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}

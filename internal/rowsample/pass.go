@@ -1,0 +1,187 @@
+package rowsample
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Chunks implements stream.Source. Blocks are those of the table under the same options that
+// have drawn rows; between two of them the first counts as high as up to the second.
+func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		p := &pass{Source: s, counts: make([]stream.MissingCount, len(s.Options.Columns))}
+		p.yield = func(c *stream.Chunk) bool { return yield(c, nil) }
+		if err := p.run(ctx, r); err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+// errStopped ends a pass whose reader wants no more.
+var errStopped = errors.New("stopped")
+
+// pass is one pass over the sample, with the block that is being filled.
+type pass struct {
+	*Source
+	yield func(*stream.Chunk) bool
+
+	chunk   stream.Chunk
+	data    []float64 // of dense rows, column by column, most high
+	csr     stream.CSR
+	rows    int // of the block, dropped ones too
+	counts  []stream.MissingCount
+	missing bool // a count is not 0
+}
+
+func (p *pass) run(ctx context.Context, r stream.Range) error {
+	if r.All() {
+		r.To = p.Rows()
+	}
+	in, err := p.open()
+	if err != nil {
+		return err
+	}
+	read := words.NewReader(in)
+	readHead(read, func(int, int) error { return nil })
+	values, current := make([]float64, p.head.d), int64(0)
+	p.chunk.Start = r.From
+	for i, position := range p.head.positions {
+		if p.head.readRow(read, values); read.Err() != nil {
+			return p.broken(read.Err())
+		}
+		if !p.drawn[i] || position < r.From || position >= r.To {
+			continue
+		}
+		if at := p.block(i); p.rows == 0 {
+			current = at
+		} else if at != current {
+			if err := p.flush(ctx, max(at, r.From)); err != nil {
+				return err
+			}
+			current = at
+		}
+		if err := p.add(values, position); err != nil {
+			return err
+		}
+	}
+	// The section's checksum is verified at its very end.
+	var one [1]byte
+	if _, err := io.ReadFull(in, one[:]); !errors.Is(err, io.EOF) {
+		return p.broken(errors.Join(err, errors.New("the sample is longer than its rows")))
+	}
+	if p.rows == 0 {
+		return nil
+	}
+	return p.flush(ctx, r.To)
+}
+
+// broken places an error of reading that has no place.
+func (p *pass) broken(err error) error {
+	if errors.As(err, new(*stream.DataError)) {
+		return err
+	}
+	return stream.Dataf(p.Path, "sample of rows: %w", err)
+}
+
+// add appends a row to the block, as the policy for missing entries has it.
+func (p *pass) add(values []float64, position int64) error {
+	p.rows++
+	dropped := false
+	for k, j := range p.Index {
+		x := values[j]
+		if x == x {
+			continue
+		}
+		if p.Missing == stream.MissingError {
+			return p.missingAt(k, position, x)
+		}
+		p.counts[k].Add(x)
+		p.missing, dropped = true, p.Missing == stream.MissingDropRow
+	}
+	if dropped {
+		return nil
+	}
+	p.chunk.Positions = append(p.chunk.Positions, position)
+	if p.Sparse {
+		p.addSparse(values)
+		return nil
+	}
+	if p.data == nil {
+		p.data = make([]float64, p.most*len(p.Index))
+	}
+	at := len(p.chunk.Positions) - 1
+	for k, j := range p.Index {
+		p.data[k*p.most+at] = values[j]
+	}
+	return nil
+}
+
+func (p *pass) addSparse(values []float64) {
+	if len(p.csr.RowPtr) == 0 {
+		p.csr.RowPtr = append(p.csr.RowPtr, 0)
+	}
+	for k, j := range p.Index {
+		if x := values[j]; x != 0 {
+			p.csr.Index, p.csr.Value = append(p.csr.Index, int32(k)), append(p.csr.Value, x)
+		}
+	}
+	p.csr.RowPtr = append(p.csr.RowPtr, len(p.csr.Index))
+}
+
+// missingAt is the error for a missing entry.
+func (p *pass) missingAt(column int, position int64, x float64) error {
+	var kind stream.MissingCount
+	kind.Add(x)
+	what := "NaN"
+	switch {
+	case kind.Nulls > 0:
+		what = "null"
+	case kind.Infs > 0:
+		what = "infinite"
+	}
+	return &stream.DataError{
+		Path: p.Path, RowGroup: -1, Row: position, Column: p.Options.Columns[column].Name,
+		Err:    fmt.Errorf("%w: %s", stream.ErrMissing, what),
+		Remedy: stream.Textf("choose {missing} mean, zero or drop-row, or {exclude} the column"),
+	}
+}
+
+// flush delivers the block, which ends where the next one starts.
+func (p *pass) flush(ctx context.Context, next int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := &p.chunk
+	d := len(p.Index)
+	c.Block, c.Rows, c.Cols = int(next-c.Start), len(c.Positions), d
+	c.Missing = nil
+	if p.missing {
+		c.Missing = p.counts
+	}
+	switch {
+	case p.Sparse:
+		if c.Rows == 0 {
+			p.csr.RowPtr = append(p.csr.RowPtr[:0], 0)
+		}
+		c.Sparse = &p.csr
+	case c.Rows == 0:
+		c.Data, c.Stride = []float64{}, 0
+	default:
+		c.Data, c.Stride = p.data[:(d-1)*p.most+c.Rows], p.most
+	}
+	if !p.yield(c) {
+		return errStopped
+	}
+	c.Start, c.Positions, p.rows, p.missing = next, c.Positions[:0], 0, false
+	p.csr = stream.CSR{RowPtr: p.csr.RowPtr[:0], Index: p.csr.Index[:0], Value: p.csr.Value[:0]}
+	clear(p.counts)
+	return nil
+}
+
+var _ stream.Source = (*Source)(nil)

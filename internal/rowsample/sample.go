@@ -1,0 +1,176 @@
+package rowsample
+
+import (
+	"io"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// MostRows bounds the rows of a sample.
+const MostRows = 1 << 24
+
+const (
+	mostColumns = 1 << 24
+	magic       = "ufsrows1"
+)
+
+// Sample is the rows of lowest hash with their row groups. Unlike the sample that anchors
+// are taken from it is written in the order of the table, and tells kinds of missing entries.
+type Sample struct{ *anchor.Sampler }
+
+// New returns an empty sample of d columns.
+func New(d int, opt anchor.SamplerOptions) Sample { return Sample{anchor.NewSampler(d, opt)} }
+
+// Bytes bounds what a Sample of so many rows and columns holds, also while it is written.
+func Bytes(rows, d int) int64 {
+	b := anchor.SamplerBytes(rows, d)
+	if b == math.MaxInt64 {
+		return b
+	}
+	return b + 64*int64(rows) // heads in another order
+}
+
+// Merge makes s the sample of the rows of both; see [anchor.Sampler.Merge].
+func (s Sample) Merge(o Sample) error { return s.Sampler.Merge(o.Sampler) }
+
+// MergedBytes is what [Bytes] says of s once o is merged, where it is not nil.
+func (s Sample) MergedBytes(o *Sample) int64 {
+	rows := s.Len()
+	if o != nil {
+		rows = min(rows+o.Len(), s.Rows(), o.Rows())
+	}
+	return Bytes(rows, s.Columns())
+}
+
+// The binary form, 8-byte little-endian words; equal samples give equal bytes: "ufsrows1", d,
+// seed, rows to keep, rows n, the n positions in order, the n starts of their row groups, and n
+// times d values, where the bits of a NaN tell its kind (see stream.Missed).
+
+// WriteTo implements io.WriterTo.
+func (s Sample) WriteTo(w io.Writer) (int64, error) {
+	e := words.NewWriter(w)
+	e.Word(words.Magic(magic))
+	e.Int(int64(s.Columns()))
+	e.Word(s.Seed())
+	e.Int(int64(s.Rows()))
+	e.Int(int64(s.Len()))
+	rows := s.InOrder()
+	for _, r := range rows {
+		e.Int(r.Position)
+	}
+	for _, r := range rows {
+		e.Int(r.Start)
+	}
+	for _, r := range rows {
+		for _, x := range r.Values {
+			e.Word(canonical(x))
+		}
+	}
+	return e.Finish()
+}
+
+// canonical are the bits of a value; NaNs of one kind have the same.
+func canonical(x float64) uint64 {
+	bits := math.Float64bits(x)
+	if x != x && bits != stream.NullBits && bits != stream.InfBits {
+		return math.Float64bits(math.NaN())
+	}
+	return bits
+}
+
+// head is what comes before the values.
+type head struct {
+	d                 int
+	seed              uint64
+	keep              int
+	positions, starts []int64
+}
+
+// readHead reads the head; fits says whether so many rows and columns may be there. Memory grows
+// with what is read.
+func readHead(r *words.Reader, fits func(rows, d int) error) (h head) {
+	r.Magic(magic, "sample of rows")
+	r.Expect(4)
+	h.d = int(r.Count("number of columns", mostColumns))
+	h.seed = r.Word()
+	h.keep = int(r.Count("rows to keep", MostRows))
+	n := int(r.Count("rows", int64(h.keep)))
+	if h.keep == 0 {
+		r.Fail("a sample that keeps no rows")
+	}
+	if r.Err() == nil {
+		r.Stop(fits(n, h.d))
+	}
+	numbers := func(what string, check func(i int, v int64)) (list []int64) {
+		if r.Err() == nil {
+			r.Expect(int64(n))
+		}
+		for i := range n {
+			if r.Err() != nil {
+				return nil
+			}
+			v := r.Count(what, math.MaxInt64)
+			check(i, v)
+			list = append(list, v)
+		}
+		return list
+	}
+	last := int64(0)
+	h.positions = numbers("position", func(_ int, v int64) {
+		if v < last {
+			r.Fail("positions are not in order")
+		}
+		last = v
+	})
+	h.starts = numbers("start of a row group", func(i int, v int64) {
+		if r.Err() == nil && v > h.positions[i] {
+			r.Fail("the row at %d is in a row group that starts at %d", h.positions[i], v)
+		}
+	})
+	return h
+}
+
+// readRow reads the values of a row.
+func (h *head) readRow(r *words.Reader, row []float64) {
+	r.Expect(int64(h.d))
+	for j := range row {
+		x := r.Float()
+		if math.IsInf(x, 0) || x != x && canonical(x) != math.Float64bits(x) {
+			r.Fail("a row has a value that is none")
+		}
+		row[j] = x
+	}
+}
+
+// ReadFrom replaces s by what WriteTo wrote, with its seed and number of rows to keep, and reads
+// no further; it keeps s's limit. It fails with a *stream.MemoryError before it reads any row.
+// s is unchanged on error.
+func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
+	return words.Replace(s, from, s.decode)
+}
+
+func (s *Sample) decode(r *words.Reader) *Sample {
+	limit := s.Limit()
+	h := readHead(r, func(rows, d int) error {
+		if need := Bytes(rows, d); need > limit {
+			return &stream.MemoryError{What: "a sample of rows", Need: need, Limit: limit}
+		}
+		return nil
+	})
+	got := New(h.d, anchor.SamplerOptions{Rows: max(h.keep, 1), Seed: h.seed, Limit: limit})
+	if d := s.Columns(); d > 0 && h.d != d {
+		r.Fail("%d columns, want %d", h.d, d)
+	}
+	for i := range h.positions {
+		if r.Err() != nil {
+			return nil
+		}
+		row := make([]float64, h.d)
+		h.readRow(r, row)
+		r.Stop(got.Put(anchor.SampledRow{Position: h.positions[i], Start: h.starts[i], Values: row}))
+	}
+	return &got
+}

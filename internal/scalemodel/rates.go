@@ -1,0 +1,154 @@
+package scalemodel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Unit is what a rate counts.
+type Unit string
+
+// The units.
+const (
+	ValuesPerSecond Unit = "values/s a core"
+	FlopsPerSecond  Unit = "flop/s a core"
+	BytesPerSecond  Unit = "bytes/s"
+	Seconds         Unit = "s"
+)
+
+// Rate is one figure of the model.
+type Rate struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Unit   Unit    `json:"unit"`
+	Source string  `json:"source"` // Measured, Assumed or Given
+	About  string  `json:"about"`
+}
+
+// Where the value of a rate comes from.
+const (
+	Measured = "measured" // on the machine that the project is built on
+	Assumed  = "assumed"  // a round figure for what differs from place to place
+	Given    = "given"    // by the user
+)
+
+// The names of the rates.
+const (
+	scanRate, profileRate, gramRate, anchorRate = "scan", "profile", "gram", "anchors"
+	mergeRate, partTime, footerTime             = "merge", "part", "footer"
+	startTime, latencyTime                      = "start", "latency"
+	machineRate, storeRate                      = "machine-bandwidth", "store-bandwidth"
+)
+
+// Rates are the figures of the model, by name.
+type Rates []Rate
+
+// Defaults are the rates that were measured where this project is built, and round figures
+// for what no program can know of others' machines. Measured: 2 cores of an Intel Xeon
+// (AVX-512, a virtual machine that colleagues' work kept at a load of 15 to 25), so figures are
+// of user and system seconds of one core (/usr/bin/time -f '%U %S', the least of 2 or 3
+// runs), which a busy machine lengthens a little, and not of the clock. Files by
+// `bench gen planted`: 400,000 rows of 100 columns (a) and 40,000 of 1,000 (b), 40 million
+// doubles each, 309 and 320 MB.
+func Defaults() Rates {
+	return Rates{
+		// scan --threads 1: (a) 0.66 s, (b) 1.37 s, of which 0.02 s to start. With t = v/scan +
+		// v·d/gram, v = 40e6: scan 70e6, which is 560 MB/s of doubles and, as values count and
+		// not bytes, 21 MB/s of E-MNIST's packed pixels; gram 51e9.
+		{scanRate, 70e6, ValuesPerSecond, Measured, "decoding, moments and histograms"},
+		// scan --profile-only: (a) 0.36 s, (b) 0.41 s; E-MNIST's 567 million pixels 4.6 s.
+		{profileRate, 110e6, ValuesPerSecond, Measured, "decoding and moments of each column"},
+		{gramRate, 50e9, FlopsPerSecond, Measured, "G, rows·d² of them"},
+		// scan --method sfufs --profile P.ufs: (a) 3.68 s with 2,000 anchors, (b) 3.29 s with
+		// 1,000. Without the Gram matrix's share 53e9 and 42e9.
+		{anchorRate, 45e9, FlopsPerSecond, Measured, "distances to anchors, 2·rows·d·anchors of them"},
+		// merge of 64 parts of 1,000 columns (4.2 MB each) 1.30 s, of one 0.04 s; of 128 parts of
+		// 100 columns (65 KB) 0.57 s, of one 0.01 s: 20 and 4.4 ms a part, on one core.
+		{mergeRate, 265e6, BytesPerSecond, Measured, "adding up parts"},
+		{partTime, 0.004, Seconds, Measured, "a part, whatever its size"},
+		// plan of 64 files of 1,000 columns and one row group 0.34 s, of E-MNIST (9 files of 901
+		// columns and 9 row groups) 0.19 s: 5 and 2.3 µs.
+		{footerTime, 4e-6, Seconds, Measured, "reading what a footer says of one column of one row group"},
+		{startTime, 10, Seconds, Assumed, "until a scheduler has started a machine's work, each round"},
+		{latencyTime, 0.05, Seconds, Assumed, "a request to the store; a plan asks for 16 footers at a time, a scan opens files one after another"},
+		{machineRate, 250e6, BytesPerSecond, Assumed, "between the store and one machine"},
+		// S3 takes 5,500 requests a second below one prefix; of 8 MB each that is 44 GB/s.
+		{storeRate, 40e9, BytesPerSecond, Assumed, "between the store and all machines"},
+	}
+}
+func (r Rates) of(name string) float64 {
+	for i := range r {
+		if r[i].Name == name {
+			return r[i].Value
+		}
+	}
+	panic("scalemodel: no rate " + name) // names are constants of this package
+}
+
+// With is r with some rates as the user gives them: "start=60s,store-bandwidth=5GB". Rates
+// of bytes are sizes a second, times are durations, all others plain numbers.
+func (r Rates) With(text string) (Rates, error) {
+	r = slices.Clone(r)
+	if text == "" {
+		return r, nil
+	}
+	for _, setting := range strings.Split(text, ",") {
+		name, value, ok := strings.Cut(strings.TrimSpace(setting), "=")
+		at := slices.IndexFunc(r, func(rate Rate) bool { return rate.Name == name })
+		if !ok || at < 0 {
+			var names []string
+			for _, rate := range r {
+				names = append(names, rate.Name)
+			}
+			return nil, fmt.Errorf("%q: want NAME=VALUE, of %s", setting, strings.Join(names, ", "))
+		}
+		v, err := r[at].Unit.parse(value)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", setting, err)
+		}
+		r[at].Value, r[at].Source = v, Given
+	}
+	return r, nil
+}
+
+// parse reads a value. Times may be 0, speeds may not.
+func (u Unit) parse(text string) (float64, error) {
+	switch u {
+	case Seconds:
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return 0, errors.New("want a duration such as 30s or 50ms")
+		}
+		return d.Seconds(), nil
+	case BytesPerSecond:
+		n, err := humanize.ParseBytes(strings.TrimSuffix(text, "/s"))
+		if err != nil || n == 0 {
+			return 0, errors.New("want bytes a second such as 250MB")
+		}
+		return float64(n), nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, errors.New("want a number above 0 such as 5e7")
+	}
+	return v, nil
+}
+
+// String is the rate for people: "250 MB/s".
+func (r Rate) String() string {
+	switch r.Unit {
+	case Seconds:
+		return time.Duration(r.Value * float64(time.Second)).Round(100 * time.Nanosecond).String()
+	case BytesPerSecond:
+		return humanize.Bytes(uint64(r.Value)) + "/s"
+	}
+	v, prefix := humanize.ComputeSI(r.Value)
+	return fmt.Sprintf("%.3g %s%s", v, prefix, r.Unit)
+}

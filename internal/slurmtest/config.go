@@ -1,0 +1,67 @@
+package slurmtest
+
+import (
+	"os"
+	"os/user"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+// configuration is a slurm.conf for one node that is this machine, without systemd, cgroups,
+// accounting and whatever else a test has not. The node says that it has more CPUs and memory
+// than the machine (config_overrides), so that array tasks run side by side on two cores.
+//
+// A requeued job waits for as long as a credential is valid and a second more, so that its old
+// credential cannot start it: five seconds are the least that Slurm takes. Nothing else waits
+// long, but what a busy machine may delay has time: messages, and starts of batch scripts.
+var configuration = template.Must(template.New("slurm.conf").Parse(`ClusterName=test
+SlurmctldHost={{.Host}}(127.0.0.1)
+SlurmctldPort={{.ControllerPort}}
+SlurmdPort={{.NodePort}}
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+SlurmUser={{.User}}
+SlurmdUser={{.User}}
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket={{.Dir}}/munge.socket,cred_expire=5
+StateSaveLocation={{.Dir}}/state
+SlurmdSpoolDir={{.Dir}}/spool
+SlurmctldPidFile={{.Dir}}/slurmctld.pid
+SlurmdPidFile={{.Dir}}/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MailProg=/bin/true
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerType=sched/builtin
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
+KillWait=1
+MessageTimeout=60
+BatchStartTimeout=120
+SlurmdTimeout=0
+ReturnToService=2
+SlurmdParameters=config_overrides
+NodeName={{.Node}} NodeHostname={{.Host}} NodeAddr=127.0.0.1 CPUs={{.CPUs}} RealMemory=1000000 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+`))
+
+// node is the name of the one node.
+const node = "one"
+
+// configure writes the configuration into a file.
+func configure(t testing.TB, path, dir string, cpus, controllerPort, nodePort int) {
+	t.Helper()
+	host, _, _ := strings.Cut(must.Get(os.Hostname())(t), ".") // what slurmctld takes as its own name
+	f := must.Get(os.Create(path))(t)
+	must.Do(t, configuration.Execute(f, map[string]any{
+		"Host": host, "Node": node, "Dir": dir, "CPUs": cpus, "User": must.Get(user.Current())(t).Username,
+		"ControllerPort": controllerPort, "NodePort": nodePort,
+	}))
+	must.Do(t, f.Close())
+}

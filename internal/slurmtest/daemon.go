@@ -1,0 +1,41 @@
+package slurmtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+// daemon is a process in the foreground whose output goes to a file.
+type daemon struct {
+	cmd   *exec.Cmd
+	log   string
+	ended chan struct{}
+}
+
+func (c *Cluster) start(program string, args ...string) {
+	c.t.Helper()
+	d := &daemon{cmd: c.command(program, args...), log: filepath.Join(c.dir, filepath.Base(program)+".log"), ended: make(chan struct{})}
+	log := must.Get(os.Create(d.log))(c.t)
+	defer log.Close()
+	d.cmd.Stdout, d.cmd.Stderr = log, log
+	dieWithParent(d.cmd)
+	must.Do(c.t, d.cmd.Start())
+	go func() { defer close(d.ended); _ = d.cmd.Wait() }()
+	c.daemons = append(c.daemons, d)
+}
+
+// stop asks the daemon to end and kills it where it does not.
+func (d *daemon) stop() {
+	_ = d.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	select {
+	case <-d.ended:
+	case <-time.After(patience):
+		_ = d.cmd.Process.Kill()
+		<-d.ended
+	}
+}

@@ -1,0 +1,35 @@
+package stream
+
+import "math"
+
+// The bits of the NaN that stands for a missing entry tell what the file had in its place, so
+// that rows that are kept can be counted by kind later on. Any other NaN is the file's own.
+const (
+	// NullBits mark a null: a quiet NaN that files do not contain in practice ("null").
+	NullBits = 0x7FF8_6E75_6C6C_0001
+	// InfBits mark ±Inf ("infi").
+	InfBits = 0x7FF8_696E_6669_0001
+)
+
+// Missed returns the NaN that stands for a missing entry x of a file: a null's mark, a NaN or ±Inf.
+func Missed(x float64) float64 {
+	switch {
+	case math.IsInf(x, 0):
+		return math.Float64frombits(InfBits)
+	case math.Float64bits(x) == NullBits:
+		return x
+	}
+	return math.NaN()
+}
+
+// Add counts an entry that [Missed] returned, by its kind.
+func (m *MissingCount) Add(missed float64) {
+	switch math.Float64bits(missed) {
+	case NullBits:
+		m.Nulls++
+	case InfBits:
+		m.Infs++
+	default:
+		m.NaNs++
+	}
+}

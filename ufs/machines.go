@@ -1,0 +1,125 @@
+package ufs
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Machines asks how long many machines would take (Forecast.OnMachines).
+type Machines struct {
+	Counts []int  // of machines, each 1 or more
+	Cores  int    // of a machine; 0 means as many as this one has
+	Rates  string // NAME=VALUE,… in place of rates that were measured or are assumed; see docs/scale.md
+}
+
+// MachinesPoint is the estimate for one number of machines. Times are seconds.
+type MachinesPoint struct {
+	Machines int     `json:"machines"`
+	Plan     float64 `json:"plan_s"`  // reading footers, before all else
+	Scan     float64 `json:"scan_s"`  // all rounds, from a machine's start to its part
+	Merge    float64 `json:"merge_s"` // all rounds
+	Select   float64 `json:"select_s"`
+	Total    float64 `json:"total_s"`       // from the first command to the selection
+	Speedup  float64 `json:"speedup"`       // over one machine
+	Hours    float64 `json:"machine_hours"` // that are paid for, while others merge not counted
+	Levels   int     `json:"merge_levels"`  // 0 where nothing is merged
+	Parts    float64 `json:"parts_bytes"`   // of all rounds
+	Bound    string  `json:"bound"`         // what most of the time goes to
+}
+
+// Rate is a figure that the estimate rests on.
+type Rate struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Source string  `json:"source"` // measured, assumed or given
+	About  string  `json:"about"`
+	Text   string  `json:"text"` // value and unit for people
+}
+
+// MachinesForecast is an estimate of how long a job of plan, scan, merge and select takes on
+// many machines. Its formulas are those of docs/scale.md.
+type MachinesForecast struct {
+	Estimate bool            `json:"estimate"` // true: nothing of it was run
+	Cores    int             `json:"cores"`
+	Rounds   int             `json:"rounds"` // of scan and merge
+	Groups   int             `json:"row_groups"`
+	Points   []MachinesPoint `json:"points"`
+	Knee     MachinesPoint   `json:"knee"` // beyond it, doubling the machines saves less than a tenth
+	Rates    []Rate          `json:"rates"`
+	Warnings []string        `json:"warnings"`
+}
+
+// OnMachines fills in f.Machines. What it says of time rests on rates: a few that were measured,
+// and others, of networks and schedulers, that are assumed where m does not give them.
+func (f *Forecast) OnMachines(m Machines) error {
+	rates, err := scalemodel.Defaults().With(m.Rates)
+	if err != nil {
+		return stream.Usagef("{rates} %w", err)
+	}
+	switch {
+	case len(m.Counts) == 0 || slices.Min(m.Counts) < 1:
+		return stream.Usagef("{machines}: want numbers from 1 on, as 1,10,100")
+	case m.Cores < 0:
+		return stream.Usagef("{cores} %d: want 1 or more", m.Cores)
+	case f.Rows < 0:
+		return stream.Usagef("{machines}: a stream can be read by one machine only, once; save it to files first")
+	}
+	j := f.job
+	j.Cores = cmp.Or(m.Cores, runtime.NumCPU())
+	f.Machines = &MachinesForecast{
+		Estimate: true, Cores: j.Cores, Rounds: len(j.Rounds), Groups: j.Groups, Knee: MachinesPoint(scalemodel.Knee(j, rates)), Warnings: []string{},
+	}
+	for _, n := range m.Counts {
+		f.Machines.Points = append(f.Machines.Points, MachinesPoint(scalemodel.Estimate(j, rates, n)))
+	}
+	for _, r := range rates {
+		f.Machines.Rates = append(f.Machines.Rates, Rate{r.Name, r.Value, string(r.Unit), r.Source, r.About, r.String()})
+	}
+	if most := slices.Max(m.Counts); most > j.Groups {
+		f.Machines.warn("there are %d row groups, which are scanned whole: more machines than that have nothing to do", j.Groups)
+	}
+	if f.OnRows {
+		f.Machines.warn("method %s then iterates over the rows that the profile took along, on one machine: that is not in these times", f.Method)
+	}
+	if f.Memory.OutOfCore {
+		f.Machines.warn("the statistics do not fit into the memory limit, so shards cannot be scanned within it: raise it to the %d MiB that work in memory", (f.Memory.InMemory+1<<20-1)>>20)
+	}
+	return nil
+}
+
+func (m *MachinesForecast) warn(format string, args ...any) {
+	m.Warnings = append(m.Warnings, stream.Textf(format, args...).String())
+}
+
+// job is what the request is to the model of scale.
+func (r *run) job(ds *chunkio.Dataset) scalemodel.Job {
+	j := scalemodel.Job{Rows: ds.Rows(), Features: len(ds.Columns()), Files: len(ds.Inputs()), Groups: len(ds.Cuts()) - 1}
+	for _, in := range ds.Inputs() {
+		j.Bytes += in.Bytes
+	}
+	kind := scalemodel.Gram
+	switch r.From {
+	case method.FromProfile, method.FromRows:
+		kind = scalemodel.Profile
+		if r.From == method.FromRows {
+			j.Sample = min(j.Rows, cmp.Or(r.Sample, j.Rows))
+		}
+	case method.FromGraph:
+		kind, j.Anchors = scalemodel.Graph, r.expectedAnchors(j.Rows)
+		if r.Anchors.File == "" {
+			j.Sample = min(j.Rows, int64(r.anchorSample(r.mostAnchors(), j.Features)))
+		}
+	}
+	if kind != scalemodel.Profile && r.whyProfile(ds).Format != "" {
+		j.Rounds = append(j.Rounds, scalemodel.Profile)
+	}
+	j.Rounds = append(j.Rounds, kind)
+	return j
+}

@@ -1,0 +1,226 @@
+package ufs
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const (
+	// surveyed is how many headers in object stores are asked for at a time: each is a request or
+	// two of some 20 ms, and 10,000 of them take half a minute like this.
+	surveyed = 8
+	// What the books take of a file, an input and a range: in a header as it is read, in the
+	// coverage of all files, and in the JSON of the sum's header.
+	fileBytes, inputBytes, rangeBytes = 512, 1 << 10, 128
+)
+
+// mergedFile is what the header of a file says, without what all of them have in common.
+type mergedFile struct {
+	path     string
+	name     string // as people may see it
+	check    uint64 // of the header
+	kind     string
+	decay    string // option; the others are those of all files
+	window   string
+	part     *stream.Part
+	table    *stream.Table
+	inputs   []stream.Input
+	ranges   []stream.Range
+	warnings []string
+	differs  error // from the file that was read first
+}
+
+// survey reads the headers of all files, puts them in the order in which they are added, and
+// refuses what cannot be added up. No statistics are read for this.
+func (m *merger) survey(ctx context.Context, paths []string) error {
+	var first chunkio.StatsHeader
+	lowest := 0 // the file whose header is that of the sum
+	for i, head := range m.heads(ctx, paths) {
+		if head.err != nil {
+			return head.err
+		}
+		h := head.Header
+		f := mergedFile{
+			path: paths[i], name: place.Name(paths[i]), check: head.Check, kind: h.Kind, decay: h.Options[optionDecay], window: h.Options[optionWindow],
+			part: h.Part, table: h.Table, inputs: h.Inputs, ranges: h.Ranges, warnings: h.Warnings,
+		}
+		if m.Decay > 0 { // recorded of the sum in the end; a total differs in it from a day's file
+			delete(h.Options, optionDecay)
+		}
+		if i == 0 {
+			first, m.head = h, h
+		} else {
+			f.differs = alikeHeaders(first, h)
+		}
+		m.files = append(m.files, f)
+		if i > 0 && m.before(&f, &m.files[lowest]) {
+			lowest, m.head = i, h
+		}
+		m.bookkept += fileBytes + inputBytes*int64(len(h.Inputs)) + rangeBytes*int64(len(h.Ranges))
+		for _, w := range h.Warnings {
+			m.bookkept += int64(len(w)) + rangeBytes
+		}
+	}
+	m.order(lowest)
+	firstRead := place.Name(paths[0])
+	for i := range m.files {
+		if err := m.accepts(&m.files[0], &m.files[i], i == 0); err != nil {
+			return err
+		}
+		if err := m.files[i].differs; err != nil {
+			return stream.Errorf("cannot merge %s with %s: %w", firstRead, m.files[i].name, err)
+		}
+	}
+	m.kind = m.files[0].kind
+	if err := m.settleParts(); err != nil {
+		return err
+	}
+	return m.cover()
+}
+
+// headRead is a header, or why it cannot be read.
+type headRead struct {
+	chunkio.StatsHead
+	err error
+}
+
+// heads reads headers, a few ahead, in order.
+func (m *merger) heads(ctx context.Context, paths []string) iter.Seq2[int, headRead] {
+	return func(yield func(int, headRead) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		width := m.q.Threads
+		if slices.ContainsFunc(paths, place.IsURL) {
+			width = max(width, surveyed)
+		}
+		reads := make([]chan headRead, len(paths))
+		started := 0
+		var like *chunkio.StatsHead // the first one: columns of others that are the same are shared
+		defer func() {
+			cancel()
+			for _, r := range reads[:started] {
+				if r != nil {
+					<-r
+				}
+			}
+		}()
+		for i := range paths {
+			for ; started < min(i+width, len(paths)); started++ {
+				r, path, beside := make(chan headRead, 1), paths[started], like
+				reads[started] = r
+				go func() {
+					head, err := chunkio.ReadStatsHead(ctx, path, beside, m.q.fetching())
+					r <- headRead{head, err}
+				}()
+			}
+			head := <-reads[i]
+			reads[i] = nil
+			if i == 0 {
+				like = &head.StatsHead
+			}
+			if !yield(i, head) {
+				return
+			}
+		}
+	}
+}
+
+// alikeHeaders says in what two files differ that cannot be added up.
+func alikeHeaders(a, b chunkio.StatsHeader) error {
+	if a.Kind != b.Kind {
+		return nil // which is told by accepts
+	}
+	if err := sameColumns(a.Columns, b.Columns); err != nil {
+		hint := stream.Text{}
+		if len(a.Decided)+len(b.Decided) > 0 {
+			hint = stream.Textf("; each part left out what is useless in it: make one profile of all parts (scan {profile-only}, merge) and scan them with {profile}")
+		}
+		return stream.Usagef("their columns differ: %v%s", err, hint)
+	}
+	if !maps.Equal(a.Options, b.Options) {
+		return stream.Usagef("their options differ: %v", optionsDiffer(a.Options, b.Options))
+	}
+	return nil
+}
+
+// before says whether f is to be added before g, which came before it, and all others.
+func (m *merger) before(f, g *mergedFile) bool {
+	if a, b := f.shard(), g.shard(); a > 0 && b > 0 {
+		return a < b
+	}
+	return m.totalFirst() && f.decay != "" && g.decay == ""
+}
+
+// totalFirst is whether a total of the days before is to go first.
+func (m *merger) totalFirst() bool { return m.Decay > 0 && m.Window == 0 }
+
+// order puts the files in the order in which they are added: parts by their shards, so that
+// the same parts give the same bits in whatever order they are named.
+func (m *merger) order(lowest int) {
+	switch {
+	case !slices.ContainsFunc(m.files, func(f mergedFile) bool { return f.shard() == 0 }):
+		slices.SortStableFunc(m.files, func(a, b mergedFile) int { return a.shard() - b.shard() })
+	case m.totalFirst():
+		m.files = slices.Concat(m.files[lowest:lowest+1], m.files[:lowest], m.files[lowest+1:])
+	}
+}
+
+// cover adds up what the files cover, and refuses rows that two of them have.
+func (m *merger) cover() error {
+	m.coverage.paths = m.head.Part != nil
+	m.warnApart()
+	for i := range m.files {
+		f := &m.files[i]
+		m.coverage.add(i, f.inputs, f.ranges)
+		for _, w := range f.warnings {
+			m.warnings.add(stream.PlainText(w))
+		}
+		if t := m.head.Table; t != nil && (f.table == nil || *f.table != *t) {
+			m.head.Table = nil // no one version has all inputs
+		}
+		f.inputs, f.ranges, f.warnings, f.table = nil, nil, nil, nil
+	}
+	if o := m.coverage.twice(); o != nil {
+		from, to, path := o.rows(&m.coverage)
+		return stream.Errorf("cannot merge %s with %s: %w", m.files[o.first.by].name, m.files[o.second.by].name,
+			stream.Usagef("both cover rows %d to %d of %s", from, to, path))
+	}
+	return m.checkWhole()
+}
+
+// mostWarnings is how many different warnings a sum of many files keeps.
+const mostWarnings = 100
+
+// warnings are different ones, in the order in which they come, and not too many.
+type warnings struct {
+	kept []stream.Text
+	seen map[string]bool
+	more int
+}
+
+func (w *warnings) add(text stream.Text) {
+	s := text.String()
+	switch {
+	case w.seen[s]:
+		return
+	case len(w.kept) == mostWarnings:
+		w.more++
+		return
+	case w.seen == nil:
+		w.seen = make(map[string]bool)
+	}
+	w.seen[s] = true
+	w.kept = append(w.kept, text)
+}
+
+func (w *warnings) list() []stream.Text {
+	if w.more == 0 {
+		return w.kept
+	}
+	return append(slices.Clip(w.kept), stream.Textf("%s more warnings of the files that were merged: inspect shows those of one file", comma(int64(w.more))))
+}

@@ -1,0 +1,197 @@
+package ufs
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Planned says what a plan file came to hold.
+type Planned struct {
+	Path     string `json:"path"`
+	ID       string `json:"id"`
+	Files    int    `json:"files"`
+	Groups   int    `json:"row_groups"` // which no shard can be smaller than
+	Rows     int64  `json:"rows"`
+	Bytes    int64  `json:"bytes"`  // of the files
+	Weight   int64  `json:"weight"` // bytes of the row groups that have to be read, which shards have equal parts of
+	Features int    `json:"features"`
+	// Profile says why a round of profiles comes first; empty where one round of Scan does.
+	Profile  string   `json:"profile,omitempty"`
+	Smallest int64    `json:"smallest_bytes"` // memory limit for scanning a shard
+	Warnings []string `json:"warnings"`
+}
+
+// WritePlan freezes in the plan file q.Output what Scan is to read and how: files with
+// their sizes and versions, row groups, columns, and the options that shape statistics. It
+// reads footers only. Many machines then Scan their shards of it, each on its own.
+func WritePlan(ctx context.Context, q Request) (*Planned, error) {
+	r, err := q.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case q.Stats != "":
+		return nil, stream.Usagef("%s: statistics are there already, so there is nothing to plan", place.Name(q.Stats))
+	case q.SampleRows > 0:
+		return nil, stream.Usagef("{rows} is a quick try, which takes one machine; leave it out of the plan")
+	case !chunkio.IsPlan(q.Output):
+		return nil, stream.Usagef("{o} %s: want the name of a plan file, JOB.plan.json", place.Name(q.Output))
+	}
+	end, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if err := atomicfile.CanWrite(ctx, q.Output); err != nil {
+		return nil, err
+	}
+	if err := r.countAnchors(ctx); err != nil {
+		return nil, err
+	}
+	opt := r.reading()
+	opt.ForPlan, opt.Sample = true, 0
+	from := method.FromGram
+	if r.From == method.FromGraph {
+		from = r.From
+	}
+	ds, err := openDataset(ctx, r.Inputs, opt)
+	if err != nil {
+		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planScan(from, false), err)
+	}
+	defer ds.Close()
+	if err := atomicfile.NotInput(q.Output, append(ds.Paths(), r.Plan)...); err != nil {
+		return nil, err
+	}
+	b, err := r.planScan(from, false)(ds)
+	if err != nil {
+		return nil, err
+	}
+	options := r.planOptions()
+	if r.Sparse != "" { // the number of features is known now
+		options["sparse"] = ds.SparseColumns()
+	}
+	h, err := ds.WritePlan(ctx, q.Output, chunkio.PlanHeader{Version: Release, Method: r.Name, Options: options})
+	if err != nil {
+		return nil, err
+	}
+	return &Planned{
+		Path: place.Name(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
+		Features: len(ds.Columns()), Profile: r.whyProfile(ds).Spell(r.Spelling), Smallest: b.Smallest,
+		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...),
+	}, nil
+}
+
+// whyProfile says why shards must know a profile of all of them; empty where they need not.
+func (r *run) whyProfile(ds *chunkio.Dataset) stream.Text {
+	switch {
+	case r.From == method.FromGraph:
+		return stream.Textf("method %s needs the scaling and the anchors of all rows", r.Name)
+	case r.From == method.FromRows:
+		return stream.Textf("method %s iterates over rows, and a profile takes a sample of them along", r.Name)
+	case r.policy() != stream.MissingKeep && r.Sparse == "" && promisesMissing(ds):
+		return stream.Textf("values are missing, and {missing} %s needs to know which columns are left out", r.Missing)
+	}
+	return stream.Text{}
+}
+
+// planOptions are the options that shape statistics, as a plan records them.
+func (r *run) planOptions() map[string]string {
+	options := r.shape()
+	options["seed"] = strconv.FormatUint(r.Seed, 10)
+	if r.From == method.FromGraph || r.asked.Scale != "" {
+		options["scale"] = r.Scale
+	}
+	for option := range r.Request.Options {
+		options[option] = fromRoot(option, r.Request.Options.Text(option))
+	}
+	return options
+}
+
+// fromRoot is the text of an option that means the same on every machine: files of methods are
+// named from the root.
+func fromRoot(option, text string) string {
+	isFile := option == "anchors-file" || option == "tree" && strings.HasSuffix(text, ".json")
+	if !isFile || place.IsURL(text) {
+		return text
+	}
+	local, err := place.Local(text)
+	if err == nil {
+		local, err = filepath.Abs(local)
+	}
+	if err != nil { // whoever reads it says what is wrong with it
+		return text
+	}
+	return local
+}
+
+// takePlan reads the header of the plan file, and fills in what it has settled.
+func (r *run) takePlan(ctx context.Context) error {
+	q := &r.Request
+	switch {
+	case len(q.Inputs) > 0:
+		return stream.Usagef("{plan} %s names what is read; leave INPUT out", place.Name(q.Plan))
+	case q.Stats != "":
+		return stream.Usagef("give {plan} or {stats}, not both")
+	case q.SkipBad:
+		return stream.Usagef("{on-error} skip-file leaves files out when the plan is made; by then all of it is read")
+	}
+	h, err := chunkio.ReadPlanHeader(ctx, q.Plan, q.fetching())
+	if err != nil {
+		return err
+	}
+	r.plan = &h
+	settings := make(method.Settings, len(h.Options))
+	for option, text := range h.Options {
+		settings[option] = text
+	}
+	if h.Method == "" { // of another program, which knows files only
+		q.Where = h.Options["where"]
+		return nil
+	}
+	p, err := fromRecord(h.Method, settings, q.Methods)
+	if err != nil {
+		return stream.Dataf(place.Name(q.Plan), "%w", err)
+	}
+	q.fillFrom(p)
+	return nil
+}
+
+// fillFrom takes from p what q leaves open. Scale and options of a method go with it.
+func (q *Request) fillFrom(p Request) {
+	fillIn(&q.Label, p.Label)
+	fillIn(&q.Weight, p.Weight)
+	fillIn(&q.Sparse, p.Sparse)
+	fillIn(&q.Missing, p.Missing)
+	fillIn(&q.Where, p.Where)
+	fillIn(&q.Seed, p.Seed)
+	if len(q.Columns)+len(q.Exclude) == 0 {
+		q.Columns, q.Exclude = p.Columns, p.Exclude
+	}
+	if q.Method != "" && q.Method != p.Method {
+		return
+	}
+	q.Method = p.Method
+	fillIn(&q.Scale, p.Scale)
+	own := q.Options
+	q.Options = method.Settings{}
+	for _, settings := range []method.Settings{p.Options, own} {
+		for option, value := range settings {
+			q.Options[option] = value
+		}
+	}
+}
+
+func fillIn[T comparable](own *T, other T) {
+	var zero T
+	if *own == zero {
+		*own = other
+	}
+}

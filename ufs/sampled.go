@@ -1,0 +1,243 @@
+package ufs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Methods that iterate over rows select from the rows that a statistics file keeps as from the
+// data itself: the same passes, over the same blocks, in the same order. Only the file is read.
+
+// sampled is selecting from kept rows, under way.
+type sampled struct {
+	*gatherer
+	file  *chunkio.StatsReader
+	kept  *rowsample.Source
+	whole *gathered // what the file says, of all rows
+	opt   rowsample.Options
+}
+
+// keptRows is what passes read. Closing it closes the file.
+type keptRows struct {
+	*rowsample.Source
+	file *chunkio.StatsReader
+}
+
+func (k keptRows) Close() error { return k.file.Close() }
+
+// fromSample gathers from the rows that the statistics file keeps, which stays open as the
+// source of what comes back.
+func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
+	file, err := g.openStats(ctx, g.Stats)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, file.Close())
+		}
+	}()
+	g.Stats = file.Path() // from here on for people
+	s := &sampled{gatherer: g, file: file}
+	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}); err != nil {
+		return nil, err
+	}
+	if !file.Has(rowsSection) {
+		return nil, g.keepsNone(s.whole.kind)
+	}
+	s.kept, err = rowsample.Open(func() (io.Reader, error) { return file.SectionReader(rowsSection) })
+	if err != nil {
+		return nil, stream.Dataf(g.Stats, "section %q: %w", rowsSection, err)
+	}
+	if err := g.recorded(s.whole); err != nil {
+		return nil, err
+	}
+	if err := s.settleSample(); err != nil {
+		return nil, err
+	}
+	if err := g.restrict(s.whole); err != nil {
+		return nil, err
+	}
+	return s.gather(ctx)
+}
+
+// keepsNone is the error for a file of statistics, of a kind, without rows.
+func (r *run) keepsNone(kind string) error {
+	others := stream.Text{}
+	if kind != kindProfile {
+		others = stream.Textf(", or choose {method} %s with {stats}", methods.Default)
+	}
+	return stream.Usagef("method %s iterates over rows, and %s keeps none; keep a sample: scan INPUT… {profile-only} {sample-rows} %d {method} %[1]s; or select from the data: select INPUT… {method} %[1]s%[4]v",
+		r.Name, r.Stats, method.DefaultSample, others)
+}
+
+// recordedSample takes over what the rows in the file were drawn with, and refuses a request for
+// something else. Any policy for missing values can be asked for: none has acted.
+func (r *run) recordedSample(e *gathered) (err error) {
+	if recorded := e.options[optionSampleMissing]; r.asked.Missing == "" {
+		r.Missing = recorded
+		if !slices.Contains(MissingPolicies(), recorded) {
+			return stream.Dataf(r.Stats, "it records the missing policy %q, which is none", recorded)
+		}
+	}
+	if filled := r.Missing == missingMean || r.Missing == missingZero; filled && e.options["sparse"] != "" {
+		return stream.Usagef("sparse rows support {missing} error and drop-row only: there is no column to take a mean over")
+	}
+	if rows := e.options["rows"]; rows != "" {
+		if r.SampleRows, err = strconv.ParseInt(rows, 10, 64); err != nil {
+			return stream.Dataf(r.Stats, "no number of rows: %w", err)
+		}
+	}
+	return nil
+}
+
+// settleSample settles how many rows are drawn: those kept, or fewer of them.
+func (s *sampled) settleSample() error {
+	seed, kept, keeps := s.kept.Seed(), s.kept.Kept(), s.kept.Keeps()
+	if s.asked.Seed != 0 && s.asked.Seed != seed {
+		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.asked.Seed, s.Stats, seed)
+	}
+	s.Seed = seed
+	all := kept >= s.whole.profile.Rows // then there are none to draw from beside them
+	switch {
+	case !s.Given("sample"):
+		s.Sample = keeps
+	case all || s.Sample > 0 && s.Sample <= keeps:
+	default:
+		asked := comma(s.Sample)
+		if s.Sample == 0 {
+			asked = "0 (all " + comma(s.whole.profile.Rows) + ")"
+		}
+		return stream.Usagef("{sample} %s: %s keeps %s rows; scan again with {sample-rows} %d, or select from the data: select INPUT… {method} %s {sample} %d",
+			asked, s.Stats, comma(keeps), min(cmp.Or(s.Sample, s.whole.profile.Rows), s.whole.profile.Rows), s.Name, s.Sample)
+	}
+	want := min(cmp.Or(s.Sample, keeps), s.whole.profile.Rows)
+	switch complete := s.whole.complete(); {
+	case kept >= want:
+	case complete:
+		return s.short(kept, want)
+	case s.Given("sample"):
+		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Sample, s.Stats, comma(kept))
+	default:
+		s.Sample = kept
+	}
+	return nil
+}
+
+// short is the error for a file whose parts passed over too many rows.
+func (s *sampled) short(kept, want int64) error {
+	return stream.Usagef("%s keeps %d rows of %d: the rows of {seed} %d are spread unusually, so that its parts passed over too many (less than once in 10¹² seeds); scan all parts again with another {seed}",
+		s.Stats, kept, want, s.Seed)
+}
+
+// gather makes the passes that gatherer.gather makes over data.
+func (s *sampled) gather(ctx context.Context) (*gathered, error) {
+	whole := s.whole
+	missing := 0
+	s.opt = rowsample.Options{
+		Draw: s.drawn(), Rows: whole.profile.Seen, Missing: s.policy(), Sparse: whole.options["sparse"] != "", Path: s.Stats,
+	}
+	for j, c := range whole.columns {
+		if whole.wanted != nil && !whole.wanted[j] {
+			continue
+		}
+		s.opt.Columns, s.opt.Index = append(s.opt.Columns, c), append(s.opt.Index, j)
+		if whole.profile.Columns[j].Missing.Total() > 0 {
+			missing++
+		}
+	}
+	rows := s.kept.With(s.opt)
+	plan, err := s.planKept(rows, missing)
+	if err != nil {
+		return nil, err
+	}
+	plan.enforce(s.policy() == stream.MissingKeep)
+	var decided []stream.LeftOut
+	if s.policy() != stream.MissingKeep && !s.opt.Sparse && !s.Takes.Cells {
+		s.opt.Missing = stream.MissingError
+		s.expect(1, plan)
+		e, err := s.accumulate(ctx, plan, nil)
+		if !errors.Is(err, stream.ErrMissing) {
+			return e, err
+		}
+		// Columns that are useless whatever fills them must neither fail nor drop rows.
+		if decided, err = s.useless(ctx, plan); err != nil {
+			return nil, err
+		}
+		s.opt.Missing = s.policy()
+	}
+	s.expect(1, plan)
+	return s.accumulate(ctx, plan, decided)
+}
+
+// planKept plans selecting from the rows. Columns of the sample that have missing values are at
+// most those of the whole.
+func (s *sampled) planKept(rows *rowsample.Source, missing int) (Budget, error) {
+	shape := method.Shape{
+		Columns: s.opt.Columns, LeftOut: s.whole.leftOut, Rows: rows.Rows(), K: s.expectedK(len(s.opt.Columns)), Threads: s.Threads,
+		HasNulls: missing > 0, FillMean: s.Missing == missingMean, Drops: s.policy() == stream.MissingDropRow,
+	}
+	if s.policy() != stream.MissingKeep {
+		missing = 0
+	}
+	return s.planRows(keptRows{rows, s.file}, shape, missing)
+}
+
+// useless makes a profile of the drawn rows, and leaves the columns out that can be no features.
+func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, error) {
+	s.opt.Missing = stream.MissingKeep
+	profile := gram.NewProfile(len(s.opt.Columns))
+	s.expect(2, plan)
+	if err := s.fold(ctx, s.kept.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
+		return nil, err
+	}
+	left := uselessWithMissing(profile, s.opt.Columns)
+	var columns []stream.Column
+	var index []int
+	for k, c := range s.opt.Columns {
+		if !slices.ContainsFunc(left, func(l stream.LeftOut) bool { return l.Name == c.Name }) {
+			columns, index = append(columns, c), append(index, s.opt.Index[k])
+		}
+	}
+	if len(columns) == 0 {
+		return nil, stream.Dataf(s.Stats, "no column of the drawn rows can be a feature; the first, %q: %s", left[0].Name, left[0].Why)
+	}
+	s.opt.Columns, s.opt.Index = columns, index
+	return left, nil
+}
+
+// accumulate makes the pass whose result counts.
+func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.LeftOut) (*gathered, error) {
+	rows, whole := s.kept.With(s.opt), s.whole
+	e := &gathered{
+		columns: s.opt.Columns, decided: decided, leftOut: slices.Concat(whole.leftOut, decided), table: whole.table, inputs: whole.inputs,
+		covered: whole.covered, options: whole.options, source: keptRows{rows, s.file}, plan: plan,
+		warnings: slices.Concat(whole.warnings, whole.gaps(s.Stats)),
+	}
+	d := len(e.columns)
+	var err error
+	if plan.gram {
+		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.room()})
+		e.profile = &e.moments.Profile
+		err = s.fold(ctx, rows, "statistics", stream.FoldOptions{}, e.moments)
+	} else {
+		e.profile = gram.NewProfile(d)
+		err = s.fold(ctx, rows, "profile", stream.FoldOptions{}, e.profile)
+	}
+	if err != nil {
+		return nil, plan.explain(err)
+	}
+	e.passes, e.profile.Seen = s.passes, whole.profile.Seen
+	return e, nil
+}

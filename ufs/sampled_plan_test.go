@@ -1,0 +1,128 @@
+package ufs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Shards of a plan that keep rows select together as the data does, merged at once or by two
+// levels; what the plan says of missing values holds; a part with another number of rows is not
+// taken for the one that is asked for.
+func TestKeptRowsOfAPlan(t *testing.T) {
+	dir := t.TempDir()
+	table := faces(2100, 24, 21).holes(200)
+	for i := range 3 {
+		part := columns{table.names, make([][]float64, len(table.data))}
+		for j, col := range table.data {
+			part.data[j] = col[i*700 : (i+1)*700]
+		}
+		if err := os.Rename(part.write(t), filepath.Join(dir, fmt.Sprintf("%d.parquet", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, missing := range []string{"mean", "drop-row"} {
+		at := func(name string) string { return filepath.Join(dir, missing, name) }
+		q := Request{
+			Inputs: []string{dir + "/*.parquet"}, Method: "eufs", K: 4, Missing: missing, Seed: 3, Label: "px_0_2",
+			Options: method.Settings{"clusters": 3, "max-iter": 4, "sample": 300},
+		}
+		if err := os.Mkdir(filepath.Join(dir, missing), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		want := chosen(t, q)
+		plan := q
+		plan.Output, plan.K = at("job.plan.json"), 0
+		if _, err := WritePlan(t.Context(), plan); err != nil {
+			t.Fatal(err)
+		}
+		scan := ScanRequest{Request: Request{Plan: plan.Output, Output: at("parts") + "/"}, ProfileOnly: true, KeepRows: 300}
+		var parts []string
+		for i := range 5 {
+			scan.Shard = fmt.Sprintf("%d/5", 5-i)
+			done, err := Scan(t.Context(), scan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h, err := chunkio.ReadStatsHeader(t.Context(), done.Path, chunkio.FetchOptions{}); err != nil || h.Options["sample-missing"] != missing || h.Options["seed"] != "3" {
+				t.Errorf("%v, %v", h.Options, err)
+			}
+			parts = append(parts, done.Path)
+		}
+		if done, err := Scan(t.Context(), scan); err != nil || !done.There {
+			t.Errorf("scanned again: %+v, %v", done, err)
+		}
+		other := scan
+		other.KeepRows = 200
+		_, err := Scan(t.Context(), other)
+		refused(t, "another number of rows", err, "sample-rows")
+
+		merge := func(m MergeRequest) string {
+			t.Helper()
+			if _, err := Merge(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			return m.Output
+		}
+		two := []string{
+			merge(MergeRequest{Files: parts[3:], Partial: true, Output: at("first.ufs")}),
+			merge(MergeRequest{Files: parts[:3], Partial: true, Output: at("second.ufs")}),
+		}
+		for _, all := range []string{merge(MergeRequest{Files: []string{at("parts") + "/"}, Output: at("all.ufs")}), merge(MergeRequest{Files: two, Output: at("both.ufs")})} {
+			s := Request{Stats: all, Method: "eufs", K: 4, Label: "px_0_2", Options: method.Settings{"clusters": 3, "max-iter": 4}}
+			same(t, chosen(t, s), want)
+			if said := selected(t, s).Warnings; strings.Contains(strings.Join(said, "\n"), "apart") {
+				t.Errorf("shards of a plan are numbered alike: %q", said)
+			}
+		}
+		some := Request{Stats: two[0], Method: "eufs", K: 4, Options: method.Settings{"clusters": 3, "max-iter": 4}}
+		if s := selected(t, some); s.RowsUsed >= 300 || !strings.Contains(strings.Join(s.Warnings, "\n"), "2 of the 5 shards") {
+			t.Errorf("some shards: %d rows, %q", s.RowsUsed, s.Warnings)
+		}
+	}
+}
+
+// Many parts merge in memory for a few of them, by way of scratch files, to the same bytes.
+func TestKeptRowsMergeInLittleMemory(t *testing.T) {
+	path := faces(2560, 400, 22).write(t)
+	dir := t.TempDir()
+	var parts []string
+	for i := range 20 {
+		s := ScanRequest{Request: Request{Inputs: []string{path}, Output: filepath.Join(dir, fmt.Sprintf("%02d.ufs", i))}, ProfileOnly: true, KeepRows: 2000}
+		s.Shard = fmt.Sprintf("%d/20", i+1)
+		if _, err := Scan(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, s.Output)
+	}
+	var files [2][]byte
+	for i, memory := range []int64{1 << 30, programBytes + 3*8<<20} {
+		out := filepath.Join(dir, fmt.Sprint("all", i))
+		if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Memory: memory, Threads: 1 + 3*i}); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if files[i], err = os.ReadFile(out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(files[0]) != string(files[1]) {
+		t.Error("memory and threads change the sum")
+	}
+	out := filepath.Join(dir, "last")
+	_, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Memory: programBytes + 4<<20})
+	var tight *stream.MemoryError
+	if !errors.As(err, &tight) {
+		t.Fatalf("a sample that does not fit: %v", err)
+	}
+	if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: out, Memory: tight.Need}); err != nil {
+		t.Errorf("with what was said to be enough: %v", err)
+	}
+}

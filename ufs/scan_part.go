@@ -1,0 +1,178 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// settlePart prepares the scan of a shard of a plan: nothing but the plan shapes statistics, so
+// that all parts fit together.
+func (r *run) settlePart(q ScanRequest, s shard) error {
+	if s.count == 0 {
+		s = shard{1, 1}
+	}
+	r.shard = chunkio.Shard{Number: s.number, Of: s.count}
+	if !r.plan.Footers {
+		return chunkio.NoShards(r.Plan)
+	}
+	if q.SampleRows > 0 {
+		return stream.Usagef("{rows} is a quick try, which takes one machine; a shard of a plan is scanned whole")
+	}
+	if q.Checkpoint != "" {
+		return stream.Usagef("{checkpoint} is for one long pass; a shard of a plan that is interrupted is scanned again, so take more shards")
+	}
+	given := r.asked.given()
+	for _, option := range sortedKeys(given) {
+		recorded := r.plan.Options[option]
+		if option == "method" {
+			recorded = r.plan.Method
+		}
+		if given[option] != recorded {
+			return r.frozenOption(option, given[option], recorded)
+		}
+	}
+	return nil
+}
+
+// given lists what the request says of statistics, by option.
+func (q *Request) given() map[string]string {
+	s := q.shape()
+	if q.Missing == "" {
+		delete(s, "missing")
+	}
+	if q.Seed != 0 {
+		s["seed"] = strconv.FormatUint(q.Seed, 10)
+	}
+	for option, text := range map[string]string{"method": q.Method, "scale": q.Scale} {
+		if text != "" {
+			s[option] = text
+		}
+	}
+	for option := range q.Options {
+		s[option] = q.Options.Text(option)
+	}
+	return s
+}
+
+func (r *run) frozenOption(option, asked, recorded string) error {
+	with := stream.PlainText("without it")
+	if recorded != "" {
+		with = stream.Textf("with %v %s", stream.Option(option), recorded)
+	}
+	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), asked, place.Name(r.Plan), with)
+}
+
+// partPath is where the part of a shard goes: into output where that is a folder, under a
+// name that sorts as the shards do.
+func (r *run) partPath(output string) (string, error) {
+	if !place.IsFolder(output) {
+		return output, nil
+	}
+	if !place.IsURL(output) {
+		local, err := place.Local(output)
+		if err == nil {
+			err = os.MkdirAll(local, 0o777)
+		}
+		if err != nil {
+			return "", &stream.OutputError{Path: output, Err: err, Remedy: stream.Textf("choose another {o} folder")}
+		}
+	}
+	return place.Below(output, partName(r.shard)), nil
+}
+
+// partName is a file name that sorts as the shards of a plan do.
+func partName(s chunkio.Shard) string {
+	digits := max(5, len(fmt.Sprint(s.Of)))
+	return fmt.Sprintf("part-%0*d-of-%0*d.ufs", digits, s.Number, digits, s.Of)
+}
+
+// partThere looks whether the part is at path already: of this plan, shard and round, and of
+// the kind that gathering from makes. Something else there is an error.
+func (r *run) partThere(ctx context.Context, path string, from method.From) (*Gathered, error) {
+	h, found, err := chunkio.FindStatsHeader(ctx, path, r.fetching())
+	if err != nil || !found {
+		return nil, err
+	}
+	kind := map[method.From]string{method.FromGram: kindGram, method.FromGraph: kindGraph, method.FromProfile: kindProfile}[from]
+	other := stream.Text{}
+	switch p := h.Part; {
+	case p == nil:
+		other = stream.Textf("is of no plan")
+	case p.Plan != r.plan.ID:
+		other = stream.Textf("is of another plan, %s", p.Plan)
+	case p.Of != r.shard.Of || !slices.Equal(p.Shards, []stream.ShardRange{{From: r.shard.Number, To: r.shard.Number}}):
+		other = stream.Textf("has shard %s of %d", stream.ShardList(p.Shards), p.Of)
+	case h.Kind != kind:
+		other = stream.Textf("is of kind %s, not %s", h.Kind, kind)
+	case h.Options[optionSampleRows] != r.sampleRows():
+		other = stream.Textf("was scanned with another number of {sample-rows}")
+	case p.Round != r.round():
+		other = stream.Textf("was scanned with another {profile}")
+	default:
+		e := recordedIn(h)
+		return &Gathered{Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), Path: place.Name(path), There: true}, nil
+	}
+	return nil, stream.Usagef("%s is there already and %v; remove it, or choose another {o}", place.Name(path), other)
+}
+
+// round tells the profile that a part is scanned with; empty without one.
+func (r *run) round() string {
+	if r.profile == nil {
+		return ""
+	}
+	return r.profile.digest
+}
+
+// needsRound says that shards cannot know by themselves what missing values mean for columns.
+func (g *gatherer) needsRound(err error) error {
+	remedy := stream.Textf("make a profile of all shards first (scan {profile-only}, merge) and scan with {profile}, or plan with {missing} mean or zero")
+	if g.from == method.FromProfile {
+		remedy = stream.Textf("plan with {missing} mean or zero, or leave out columns without values by {exclude}")
+	}
+	var at *stream.DataError
+	if !errors.As(err, &at) {
+		return stream.Usagef("the footers tell of missing values, and a shard cannot know which columns these make useless; %v", remedy)
+	}
+	again := *at
+	again.Remedy = remedy
+	return &again
+}
+
+// rowsOf is the range of rows to accumulate, and the position of the first row of the inputs.
+func (g *gatherer) rowsOf(ds *chunkio.Dataset) (stream.Range, int64, error) {
+	if g.shard.Of > 0 {
+		rows, first := ds.ShardRows()
+		return rows, first, nil
+	}
+	rows, err := g.piece.of(ds)
+	return rows, 0, err
+}
+
+// partOf is what ds is of its plan, in this round.
+func (r *run) partOf(ds *chunkio.Dataset) *stream.Part {
+	p := ds.Part()
+	if p != nil {
+		p.Round = r.round()
+	}
+	return p
+}
+
+// ofPlan makes sure that a profile is of all shards of the plan.
+func (r *run) ofPlan(profile *gathered, path string) error {
+	switch p := profile.part; {
+	case p == nil || p.Plan != r.plan.ID:
+		return stream.Usagef("{profile} %s is not of %s; scan its shards with {profile-only}, and merge them", path, place.Name(r.Plan))
+	case !p.Complete():
+		return stream.Usagef("{profile} %s lacks shards %s of %d; merge all of them", path, stream.ShardList(p.Missing()), p.Of)
+	}
+	return nil
+}
