@@ -28,21 +28,22 @@ var mayImport = map[string][]string{
 	"internal/must":            {},
 	"internal/browsertest":     {},
 	"internal/fixtures":        {},
+	"internal/freeport":        {"internal/must"},
+	"internal/slurmtest":       {"internal/freeport", "internal/must"},
 	"internal/tabletest":       {"stream", "internal/must"},
 	"internal/words/wordstest": {"internal/words"},
 	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
 	"internal/linalg":          {"internal/kernel"},
-	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},
-	"internal/store/storetest": {"internal/must"},
+	"internal/store/storetest": {"internal/freeport", "internal/must"},
 	"internal/place":           {"stream", "internal/store"}, // what an argument names
 	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
 	"internal/planfile":        {"stream"},
 	"internal/planted":         {"stream", "internal/splitmix"},
 	"internal/scalemodel":      {},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
@@ -50,7 +51,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/text":       {},
-	"chunkio/internal/where":      {"stream", "internal/condition", "chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/where":      {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 
 	"gram":               {"stream", "internal/kernel", "internal/words"},
@@ -88,7 +89,7 @@ var mayImport = map[string][]string{
 var importers = map[string][]string{
 	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/delta", "chunkio/internal/formattest", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
-	"github.com/expr-lang/expr/":                     {"internal/condition"},
+	"github.com/expr-lang/expr/":                     {"chunkio/internal/where"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},
