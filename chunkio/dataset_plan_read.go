@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planfile"
-	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -53,99 +50,6 @@ func NoShards(plan string) error {
 	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.Name(plan), planfile.Ending)
 }
 
-// newFrozenList is the list of a plan's files without any.
-func newFrozenList(h planfile.Header, plan string) *fileList {
-	list := &fileList{table: h.Table, plan: plan, warnings: stream.PlainTexts(h.Warnings)}
-	switch {
-	case h.Catalog != nil:
-		list.keys = newKeyTexts(nil)
-		for _, p := range h.Catalog.Partitions {
-			list.keys.keys = append(list.keys.keys, p.Key)
-			list.keys.texts = append(list.keys.texts, nil)
-		}
-	case len(h.Keys) > 0 || h.Table != nil:
-		list.keys = newKeyTexts(h.Keys)
-	}
-	return list
-}
-
-// placePlanned is where a file of a plan is: its path, or its URL without the query, and with it.
-func placePlanned(f planfile.File) (name string, at store.Location, err error) {
-	if store.IsURL(f.Path) {
-		if at, err = store.Parse(f.Path); err == nil {
-			name, _ = splitQuery(at)
-		}
-		return name, at, err
-	}
-	if name, err = place.Local(f.Path); err == nil && !filepath.IsAbs(name) {
-		err = fmt.Errorf("%s is not the path of a file from the root; was the plan made on another system?", f.Path)
-	}
-	return name, at, err
-}
-
-// addPlanned appends a file of a plan.
-func (l *fileList) addPlanned(f planfile.File) error {
-	name, at, err := placePlanned(f)
-	switch {
-	case err != nil:
-		return err
-	case f.Bytes < 0 || f.Bytes == 0 && f.Version != "":
-		return fmt.Errorf("%s: a file of %d bytes", place.Name(f.Path), f.Bytes)
-	case l.keys != nil && len(f.Keys) != len(l.keys.keys):
-		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keys.keys))
-	}
-	if l.keys != nil {
-		l.keys.add(f.Keys)
-	}
-	size := f.Bytes
-	if size == 0 { // nobody told
-		size = -1
-	}
-	if store.IsURL(f.Path) {
-		l.addObject(store.Object{Location: at, Size: size, Version: f.Version})
-	} else {
-		l.add(name, "", size, "")
-	}
-	return nil
-}
-
-// thawList reads the files of a plan without footers, in the order of [Open].
-func thawList(r *planfile.Reader, plan string) (*fileList, error) {
-	type placed struct {
-		planfile.File
-		name string
-	}
-	var files []placed
-	for {
-		f, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		name := ""
-		if err == nil {
-			name, _, err = placePlanned(f)
-		}
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, placed{f, name})
-	}
-	slices.SortFunc(files, func(a, b placed) int { return strings.Compare(a.name, b.name) })
-	list := newFrozenList(r.Header, plan)
-	for i, f := range files {
-		if i > 0 && f.name == files[i-1].name {
-			return nil, fmt.Errorf("it names %s twice", place.Name(f.Path))
-		}
-		if err := list.addPlanned(f.File); err != nil {
-			return nil, err
-		}
-	}
-	if list.count == 0 {
-		return nil, errors.New("it names no file")
-	}
-	return list, nil
-}
-
 // thaw makes a catalog of a plan with footers.
 type thaw struct {
 	*access
@@ -170,7 +74,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	c := &catalog{
 		refusing: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
-		warnings: t.list.warnings, open: t.access.open, tails: &t.access.tails, far: h.Catalog.Far, filter: f,
+		warnings: t.list.warnings, open: t.open, tails: &t.tails, far: h.Catalog.Far, filter: f,
 	}
 	for i, l := range h.Catalog.Leaves {
 		single := l.List || l.Why != "" || l.Width == 1
@@ -208,10 +112,10 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	c.files, c.parts, c.maxGroup = t.files, t.parts, t.tallest
 	c.frozen = &frozen{
-		id: h.ID, shard: t.access.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
+		id: h.ID, shard: t.opt.Shard, first: h.Catalog.First, files: h.Count, start: t.start,
 	}
 	switch {
-	case t.access.opt.Shard.Of == 0:
+	case t.opt.Shard.Of == 0:
 	case t.from < 0: // more shards than row groups
 		c.frozen.rows, c.frozen.start = stream.Range{From: h.Rows, To: h.Rows}, h.Rows
 	default:
@@ -258,7 +162,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return damaged("no digest: %v", err)
 	}
-	shard, whole := t.access.opt.Shard, t.reader.Header.Weight
+	shard, whole := t.opt.Shard, t.reader.Header.Weight
 	inside := p.Rows() == 0 && shard.holds(t.weight, 0, whole) // as if it had a row
 	for _, g := range p.Groups {
 		rows, weight := g[0], g[1]
@@ -272,7 +176,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 			t.to, inside = t.rows+rows, true
 		}
 		f.groups = append(f.groups, rows)
-		if t.access.opt.ForPlan {
+		if t.opt.ForPlan {
 			f.bytes = append(f.bytes, weight)
 		}
 		t.rows, t.weight, t.tallest = t.rows+rows, t.weight+weight, max(t.tallest, rows)

@@ -103,7 +103,7 @@ func (r *run) partThere(ctx context.Context, path string, from method.From) (*Ga
 		return nil, err
 	}
 	kind := map[method.From]string{method.FromGram: kindGram, method.FromGraph: kindGraph, method.FromProfile: kindProfile}[from]
-	other := stream.Text{}
+	var other stream.Text
 	switch p := h.Part; {
 	case p == nil:
 		other = stream.Textf("is of no plan")

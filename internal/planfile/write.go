@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"hash"
 	"io"
 	"iter"
 	"slices"
@@ -28,8 +29,9 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 		return "", err
 	}
 	b := bufio.NewWriter(w)
-	b.Write(head) // a bufio.Writer keeps its first error for Flush
-	b.WriteString(`,"files":[`)
+	if _, err := b.Write(append(head, `,"files":[`...)); err != nil {
+		return "", err
+	}
 	n := 0
 	for f, err := range files {
 		if err != nil {
@@ -39,17 +41,21 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 		if err != nil {
 			return "", err
 		}
-		if n > 0 {
-			b.WriteByte(',')
+		before := ",\n"
+		if n == 0 {
+			before = "\n"
 		}
-		b.WriteByte('\n')
-		b.Write(line)
+		if _, err := b.Write(append([]byte(before), line...)); err != nil {
+			return "", err
+		}
 		n++
 	}
 	if n != h.Count {
 		return "", fmt.Errorf("planfile: %d files, and the header says %d", n, h.Count)
 	}
-	b.WriteString("\n]}\n")
+	if _, err := b.WriteString("\n]}\n"); err != nil {
+		return "", err
+	}
 	return h.ID, b.Flush()
 }
 
@@ -106,12 +112,7 @@ func notSayable(text string) error {
 }
 
 // digester makes an ID as files come by.
-type digester struct {
-	sum interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
-}
+type digester struct{ sum hash.Hash }
 
 func newDigester(h Header) (*digester, error) {
 	h.ID = ""
