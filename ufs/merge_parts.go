@@ -2,10 +2,8 @@ package ufs
 
 import (
 	"cmp"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -136,8 +134,7 @@ func folderOf(name string) string {
 	if !place.IsURL(name) {
 		return filepath.Dir(name) + string(filepath.Separator)
 	}
-	dir, _ := path.Split(strings.TrimSuffix(name, "/"))
-	return dir
+	return place.Parent(name)
 }
 
 // checkWhole compares the sum of all shards with what their plan says of the whole.
