@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -24,7 +26,10 @@ type Planned struct {
 	Weight   int64  `json:"weight"` // bytes of the row groups that have to be read, which shards have equal parts of
 	Features int    `json:"features"`
 	// Profile says why a round of profiles comes first; empty where one round of Scan does.
-	Profile  string   `json:"profile,omitempty"`
+	Profile string `json:"profile,omitempty"`
+	// KeepRows is set for a method that iterates over rows: the round of profiles is the only
+	// one, with so many rows kept (ScanRequest.KeepRows), from which Select draws.
+	KeepRows int64    `json:"keep_rows,omitempty"`
 	Smallest int64    `json:"smallest_bytes"` // memory limit for scanning a shard
 	Warnings []string `json:"warnings"`
 }
@@ -82,9 +87,13 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
+	var keep int64
+	if r.From == method.FromRows {
+		keep = min(cmp.Or(r.Sample, h.Rows), rowsample.MostRows)
+	}
 	return &Planned{
 		Path: place.Name(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
-		Features: len(ds.Columns()), Profile: r.whyProfile(ds).Spell(r.Spelling), Smallest: b.Smallest,
+		Features: len(ds.Columns()), Profile: r.whyProfile(ds).Spell(r.Spelling), KeepRows: keep, Smallest: b.Smallest,
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...),
 	}, nil
 }
