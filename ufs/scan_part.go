@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -80,7 +81,7 @@ func (r *run) partPath(output string) (string, error) {
 	if !place.IsURL(output) {
 		local, err := place.Local(output)
 		if err == nil {
-			err = os.MkdirAll(local, 0o777)
+			err = os.MkdirAll(filepath.Clean(local), 0o777) // Clean: a/../b/ is to make b only
 		}
 		if err != nil {
 			return "", &stream.OutputError{Path: output, Err: err, Remedy: stream.Textf("choose another {o} folder")}
