@@ -12,7 +12,7 @@ import (
 )
 
 // TestMissingPartInAStore: the command that makes a part which is missing names the folder of the
-// others, with the query that finds it, and works as it is printed.
+// others, with the query that finds it, in quotes for the shell, and works as it is printed.
 func TestMissingPartInAStore(t *testing.T) {
 	s := storetest.S3(t)
 	in, _ := plant(t, 900, 2)
@@ -22,7 +22,10 @@ func TestMissingPartInAStore(t *testing.T) {
 	r := invoke("merge", parts, "-o", s.URL("lake/all.ufs"))
 	_, advice, _ := strings.Cut(r.err, "make each that is missing by ufs-stream ")
 	advice, _, _ = strings.Cut(advice, "; ")
-	must(t, strings.Fields(strings.Replace(advice, "JOB.plan.json", plan, 1))...)
+	if !strings.HasSuffix(advice, " -o '"+parts+"'") {
+		t.Fatalf("no quotes for the shell: %s", r.err)
+	}
+	must(t, strings.Fields(strings.NewReplacer("JOB.plan.json", plan, "'", "").Replace(advice))...)
 	must(t, "merge", parts, "-o", s.URL("lake/all.ufs"))
 }
 
