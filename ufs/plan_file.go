@@ -75,6 +75,9 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err := atomicfile.NotInput(q.Output, append(ds.Paths(), r.Plan)...); err != nil {
 		return nil, err
 	}
+	if r.From == method.FromGraph && r.Missing == missingDropRow && r.Sparse == "" && promisesMissing(ds) {
+		return nil, stream.Usagef("method %s by shards cannot drop rows: the footers tell of missing values, and its anchors are drawn before all shards together know which columns these make useless; %v", r.Name, oneRoundRemedy())
+	}
 	b, err := r.planScan(from, false)(ds)
 	if err != nil {
 		return nil, err

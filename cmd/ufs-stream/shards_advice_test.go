@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +135,33 @@ func TestInspectParts(t *testing.T) {
 		seen := decoded[ufs.Inspection](t, "inspect", path)
 		if out := must(t, "inspect", path); seen.Part == nil || !strings.Contains(out, "plan "+seen.Part.Plan+want) {
 			t.Errorf("%s: want %q in\n%s", path, want, out)
+		}
+	}
+}
+
+// TestGraphThatDropsRows: shards cannot draw anchors while rows are dropped for columns that may
+// turn out useless. The plan says so, not the first shard, and what it advises works.
+func TestGraphThatDropsRows(t *testing.T) {
+	in, _ := plantHoled(t, 900, 3)
+	at := folder(t)
+	plan := at("job.plan.json")
+	graph := []string{"plan", in, "--method", "laplacian", "--anchors", "20", "-o", plan}
+	drop := append(slices.Clone(graph), "--missing", "drop-row")
+	ends(t, exit.Usage, "leave out all columns with missing values by --exclude", drop...)
+	if left, _ := filepath.Glob(plan); len(left) > 0 {
+		t.Error("a plan was written that no shard can be scanned by")
+	}
+	var holes []string
+	for _, c := range decoded[ufs.Inspection](t, "inspect", in).Columns {
+		if c.Nulls != nil && *c.Nulls > 0 {
+			holes = append(holes, c.Name)
+		}
+	}
+	for _, advised := range [][]string{append(slices.Clone(graph), "--missing", "mean"), append(drop, "--exclude", strings.Join(holes, ","))} {
+		must(t, advised...)
+		must(t, "scan", "--plan", plan, "--shard", "1/3", "--profile-only", "-o", at("part.ufs"))
+		if err := errors.Join(os.Remove(at("part.ufs")), os.Remove(plan)); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
