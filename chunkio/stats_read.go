@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -140,7 +141,7 @@ var (
 
 // statsError places err and says what to do.
 func statsError(path string, err error) error {
-	remedy := "the file is damaged or incomplete: scan again"
+	remedy := "the file is damaged or incomplete: remove it, and scan or merge again"
 	switch {
 	case errors.Is(err, errStatsMagic):
 		remedy = "give a file written by scan or merge"
@@ -148,6 +149,8 @@ func statsError(path string, err error) error {
 		remedy = "update ufs-stream, or scan again with this version"
 	case errors.Is(err, errStatsChanged):
 		remedy = "run this again once nobody writes there"
+	case errors.Is(err, syscall.EISDIR):
+		err, remedy = errors.New("this is a folder"), "name a statistics file; merge adds up those in a folder"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("the file ends early")
 	}

@@ -284,8 +284,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
-		e.warnings = append(e.warnings, stream.Textf("%s of %s rows were dropped because a value is missing (or the weight is 0)",
-			comma(n), comma(e.profile.Seen)))
+		e.warnings = append(e.warnings, e.dropped())
 	}
 	return e, nil
 }

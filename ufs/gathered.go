@@ -1,6 +1,8 @@
 package ufs
 
 import (
+	"strings"
+
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
@@ -40,3 +42,13 @@ func (e *gathered) coveredRows() (rows int64) {
 	}
 	return rows
 }
+
+const droppedRows = " rows were dropped because a value is missing (or the weight is 0)"
+
+// dropped is the warning of the rows that {missing} drop-row left out.
+func (e *gathered) dropped() stream.Text {
+	return stream.Textf("%s of %s%s", comma(e.profile.Seen-e.profile.Rows), comma(e.profile.Seen), droppedRows)
+}
+
+// isDropped reports whether a warning that a file recorded is that of dropped.
+func isDropped(warning string) bool { return strings.HasSuffix(warning, droppedRows) }

@@ -18,6 +18,7 @@ type Inspection struct {
 	Features int               `json:"features"`
 	Scanned  bool              `json:"scanned"`
 	Options  map[string]string `json:"options,omitempty"` // of a statistics file
+	Part     *stream.Part      `json:"part,omitempty"`    // of a plan, where it is statistics of some
 	Inputs   []stream.Input    `json:"inputs"`
 	Columns  []InspectedColumn `json:"columns"`
 	Warnings []string          `json:"warnings"`
@@ -177,7 +178,7 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		return nil, err
 	}
 	rows := e.coveredRows()
-	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.asked(), Inputs: e.inputs,
+	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.asked(), Part: e.part, Inputs: e.inputs,
 		Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(e.warnings, q.Spelling)...)}
 	for _, in := range e.inputs {
 		s.Bytes += in.Bytes

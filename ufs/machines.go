@@ -64,7 +64,9 @@ func (f *Forecast) OnMachines(m Machines) error {
 		return stream.Usagef("{rates} %w", err)
 	}
 	switch {
-	case len(m.Counts) == 0 || slices.Min(m.Counts) < 1:
+	case len(m.Counts) == 0:
+		return stream.Usagef("{rates} and {cores} are of the machines of {machines}; add {machines} 1,10,100")
+	case slices.Min(m.Counts) < 1:
 		return stream.Usagef("{machines}: want numbers from 1 on, as 1,10,100")
 	case m.Cores < 0:
 		return stream.Usagef("{cores} %d: want 1 or more", m.Cores)

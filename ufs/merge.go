@@ -154,6 +154,7 @@ type merger struct {
 	head     chunkio.StatsHeader
 	coverage coverage
 	warnings warnings
+	dropped  bool  // some of the files tell of rows that were dropped
 	bookkept int64 // bytes of all that grows with the number of files
 }
 
@@ -172,6 +173,9 @@ func (m *merger) sum(ctx context.Context) (*gathered, error) {
 	e.kind, e.columns, e.leftOut, e.decided, e.table, e.part = m.kind, whole.columns, whole.leftOut, whole.decided, whole.table, whole.part
 	e.inputs, e.covered, e.options = m.coverage.files, m.coverage.covered(), whole.options
 	e.warnings = m.warnings.list()
+	if m.dropped && e.profile.Seen > e.profile.Rows {
+		e.warnings = append(e.warnings, e.dropped())
+	}
 	m.record(e)
 	return e, nil
 }

@@ -2,7 +2,6 @@ package ufs
 
 import (
 	"cmp"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,8 +118,17 @@ func (m *merger) missing(whole *stream.Part, first *mergedFile) error {
 		}
 	}
 	e := stream.Dataf(folder, "%d of %d shards of the plan %s are there, and %s %s missing", whole.Count(), whole.Of, whole.Plan, stream.ShardList(gone), isOrAre(gone))
-	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", how, folder)
+	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", how, shellWord(folder))
 	return e
+}
+
+// shellWord is text as a shell takes it for one word: in a command that people copy, the & of a
+// URL's query would end it.
+func shellWord(text string) string {
+	if !strings.ContainsAny(text, " \t\n\"'`$&;|<>()*?[]{}#!~\\") {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // isOrAre is the verb of a list of shards.
@@ -136,8 +144,7 @@ func folderOf(name string) string {
 	if !place.IsURL(name) {
 		return filepath.Dir(name) + string(filepath.Separator)
 	}
-	dir, _ := path.Split(strings.TrimSuffix(name, "/"))
-	return dir
+	return place.Parent(name)
 }
 
 // checkWhole compares the sum of all shards with what their plan says of the whole.

@@ -178,6 +178,10 @@ func (m *merger) cover() error {
 		f := &m.files[i]
 		m.coverage.add(i, f.inputs, f.ranges)
 		for _, w := range f.warnings {
+			if isDropped(w) { // each file tells of its own rows: the sum does of all
+				m.dropped = true
+				continue
+			}
 			m.warnings.add(stream.PlainText(w))
 		}
 		if t := m.head.Table; t != nil && (f.table == nil || *f.table != *t) {

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -24,7 +26,10 @@ type Planned struct {
 	Weight   int64  `json:"weight"` // bytes of the row groups that have to be read, which shards have equal parts of
 	Features int    `json:"features"`
 	// Profile says why a round of profiles comes first; empty where one round of Scan does.
-	Profile  string   `json:"profile,omitempty"`
+	Profile string `json:"profile,omitempty"`
+	// KeepRows is set for a method that iterates over rows: the round of profiles is the only
+	// one, with so many rows kept (ScanRequest.KeepRows), from which Select draws.
+	KeepRows int64    `json:"keep_rows,omitempty"`
 	Smallest int64    `json:"smallest_bytes"` // memory limit for scanning a shard
 	Warnings []string `json:"warnings"`
 }
@@ -70,9 +75,8 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err := atomicfile.NotInput(q.Output, append(ds.Paths(), r.Plan)...); err != nil {
 		return nil, err
 	}
-	if r.From == method.FromGraph && r.policy() == stream.MissingDropRow && r.Sparse == "" && promisesMissing(ds) {
-		// Here, not in the first of many shards, which would fail.
-		return nil, stream.Usagef("{missing} drop-row: method %s takes scaling and anchors from the rows that are left, and no shard can know which columns would leave none; plan with {missing} mean or zero, or leave out the columns with missing values by {exclude}", r.Name)
+	if r.From == method.FromGraph && r.Missing == missingDropRow && r.Sparse == "" && promisesMissing(ds) {
+		return nil, stream.Usagef("method %s by shards cannot drop rows: the footers tell of missing values, and its anchors are drawn before all shards together know which columns these make useless; %v", r.Name, oneRoundRemedy())
 	}
 	b, err := r.planScan(from, false)(ds)
 	if err != nil {
@@ -86,9 +90,13 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
+	var keep int64
+	if r.From == method.FromRows {
+		keep = min(cmp.Or(r.Sample, h.Rows), rowsample.MostRows)
+	}
 	return &Planned{
 		Path: place.Name(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
-		Features: len(ds.Columns()), Profile: r.whyProfile(ds).Spell(r.Spelling), Smallest: b.Smallest,
+		Features: len(ds.Columns()), Profile: r.whyProfile(ds).Spell(r.Spelling), KeepRows: keep, Smallest: b.Smallest,
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...),
 	}, nil
 }

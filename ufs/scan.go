@@ -59,6 +59,8 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	switch {
 	case q.Output == "":
 		return nil, stream.Usagef("scan: no output given; add {o} FILE.ufs")
+	case q.Plan == "" && place.IsFolder(q.Output):
+		return nil, stream.Usagef("scan: {o} %s is a folder, which takes the parts of a plan; name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan})", place.Name(q.Output))
 	case q.ProfileOnly && q.Profile != "":
 		return nil, stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
 	case q.ProfileOnly && q.Checkpoint != "":

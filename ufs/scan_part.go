@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -80,7 +81,7 @@ func (r *run) partPath(output string) (string, error) {
 	if !place.IsURL(output) {
 		local, err := place.Local(output)
 		if err == nil {
-			err = os.MkdirAll(local, 0o777)
+			err = os.MkdirAll(filepath.Clean(local), 0o777) // Clean: a/../b/ is to make b only
 		}
 		if err != nil {
 			return "", &stream.OutputError{Path: output, Err: err, Remedy: stream.Textf("choose another {o} folder")}
@@ -136,7 +137,7 @@ func (r *run) round() string {
 func (g *gatherer) needsRound(err error) error {
 	remedy := stream.Textf("make a profile of all shards first (scan {profile-only}, merge) and scan with {profile}, or plan with {missing} mean or zero")
 	if g.from == method.FromProfile {
-		remedy = stream.Textf("plan with {missing} mean or zero, or leave out columns without values by {exclude}")
+		remedy = oneRoundRemedy()
 	}
 	var at *stream.DataError
 	if !errors.As(err, &at) {
@@ -145,6 +146,12 @@ func (g *gatherer) needsRound(err error) error {
 	again := *at
 	again.Remedy = remedy
 	return &again
+}
+
+// oneRoundRemedy is for graph methods, whose profiles draw anchors from the rows that are kept: no
+// round before tells them which columns drop none.
+func oneRoundRemedy() stream.Text {
+	return stream.Textf("plan with {missing} mean or zero, leave out all columns with missing values by {exclude}, or select on one machine")
 }
 
 // rowsOf is the range of rows to accumulate, and the position of the first row of the inputs.

@@ -150,7 +150,7 @@ func slurmShard(lookup variables, id, count int) (shard, error) {
 		if s := lookup.get("SLURM_ARRAY_TASK_STEP"); s != "" && s != "1" {
 			step = ", in steps of " + s
 		}
-		return shard{}, stream.Usagef("{shard} auto: the Slurm array has %d elements from %d to %d%s, which does not tell how many shards there are; give {shard} auto/N, where the array is elements of 1-N (array=1-%[1]d for all of %[1]d)",
+		return shard{}, stream.Usagef("{shard} auto: the Slurm array has %d elements from %d to %d%s, which does not tell how many shards there are; give {shard} auto/N with the number of all shards, and array=1-N for all of them",
 			count, from, to, step)
 	}
 	if id < from || id > to {

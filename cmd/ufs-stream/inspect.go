@@ -106,6 +106,19 @@ func inspectionHead(w io.Writer, s *ufs.Inspection, verbose bool) {
 	}
 	fmt.Fprintf(w, "%s: %s, %s, %s; %d of %d columns are features\n",
 		what, plural(len(s.Inputs), "file"), humanize.IBytes(uint64(s.Bytes)), rows, s.Features, len(s.Columns))
+	if p := s.Part; p != nil {
+		which := "all " + plural(p.Of, "shard")
+		if !p.Complete() {
+			which = fmt.Sprintf("shards %s of %s", stream.ShardList(p.Shards), humanize.Comma(int64(p.Of)))
+			if p.Count() == 1 {
+				which = fmt.Sprintf("shard %d of %d", p.Shards[0].From, p.Of)
+			}
+		}
+		if p.Round != "" {
+			which += ", scanned with a profile of all of them"
+		}
+		fmt.Fprintf(w, "  plan %s: %s\n", p.Plan, which)
+	}
 	for i, in := range s.Inputs {
 		if i == shortList && !verbose {
 			fmt.Fprintf(w, "  and %d more files; -v lists them\n", len(s.Inputs)-i)

@@ -95,9 +95,12 @@ func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
 		return err
 	}
 	c.warn(p.Warnings)
-	c.say("%s: plan %s of %s, %s row groups, %s rows, %s to read; --memory-limit %dMiB is enough for a shard", p.Path, p.ID,
-		plural(p.Files, "file"), humanize.Comma(int64(p.Groups)), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), inMiB(p.Smallest))
-	if p.Profile != "" {
+	c.say("%s: plan %s of %s, %s, %s rows, %s to read; --memory-limit %dMiB is enough for a shard", p.Path, p.ID,
+		plural(p.Files, "file"), plural(p.Groups, "row group"), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), inMiB(p.Smallest))
+	switch {
+	case p.KeepRows > 0:
+		c.say("one round, of profiles, does (scan --profile-only --sample-rows %d, merge, select --stats): %s", p.KeepRows, p.Profile)
+	case p.Profile != "":
 		c.say("a round of profiles comes first (scan --profile-only, merge, scan --profile): %s", p.Profile)
 	}
 	return nil

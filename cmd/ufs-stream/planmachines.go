@@ -55,7 +55,7 @@ func machinesTable(w io.Writer, m *ufs.MachinesForecast) error {
 	if m.Rounds > 1 {
 		rounds = fmt.Sprintf("%d rounds of scan and merge", m.Rounds)
 	}
-	fmt.Fprintf(w, "\nEstimate, nothing was run: %s, machines of %s, %s row groups\n\n", rounds, plural(m.Cores, "core"), humanize.Comma(int64(m.Groups)))
+	fmt.Fprintf(w, "\nEstimate, nothing was run: %s, machines of %s, %s\n\n", rounds, plural(m.Cores, "core"), plural(m.Groups, "row group"))
 	var rows [][]string
 	for _, p := range m.Points {
 		levels := ""

@@ -58,7 +58,7 @@ func TestPlanMachines(t *testing.T) {
 	}
 	for says, args := range map[string]string{
 		"--machines: want numbers from 1 on":      "--machines 0",
-		"--machines: want numbers":                "--cores 4",
+		"add --machines 1,10,100":                 "--cores 4",
 		"--cores -1: want 1 or more":              "--machines 1 --cores -1",
 		`--rates "speed=9": want NAME=VALUE`:      "--machines 1 --rates speed=9",
 		`--rates "start=9": want a duration such`: "--machines 1 --rates start=9",

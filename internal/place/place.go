@@ -106,6 +106,17 @@ func Below(arg, rel string) string {
 	return l.WithKey(Folder(l.Key) + filepath.ToSlash(rel)).String()
 }
 
+// Parent is the folder that the object at the URL arg lies in, as people may see it: its key ends
+// with a slash, and the query, which may have slashes too, stays behind it.
+func Parent(arg string) string {
+	l, err := store.Parse(arg)
+	if err != nil {
+		return Name(arg)
+	}
+	dir, _ := path.Split(strings.TrimSuffix(l.Key, "/"))
+	return l.WithKey(dir).Name()
+}
+
 // IsFolder reports whether arg names a folder: its path or key ends with a slash, or it is a
 // local folder that exists.
 func IsFolder(arg string) bool {

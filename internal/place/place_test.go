@@ -49,6 +49,18 @@ func TestLocal(t *testing.T) {
 	}
 }
 
+// TestParent: a query with slashes is no part of the path.
+func TestParent(t *testing.T) {
+	for arg, want := range map[string]string{
+		"s3://b/d/k.ufs" + query: "s3://b/d/" + query, "s3://b/d/e/" + query: "s3://b/d/" + query, "s3://b/k.ufs": "s3://b/",
+		"https://h/a/k.ufs?sig=SE/CRET": "https://h/a/", "s3://KEY:SECRET@b/d/k": "s3://…",
+	} {
+		if got := Parent(arg); got != want {
+			t.Errorf("%s: %q, want %q", arg, got, want)
+		}
+	}
+}
+
 // TestSame: an object is not replaced by what is made from it, however its URL is written.
 func TestSame(t *testing.T) {
 	const k = "s3://b/k"

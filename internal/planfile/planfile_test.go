@@ -207,7 +207,7 @@ func TestRefusals(t *testing.T) {
 		"[]":           "it is no plan",
 		"{}":           "no files",
 		`"x"`:          "it is no plan",
-		"PAR1\x00":     "invalid character",
+		"PAR1\x00":     "not JSON",
 		`{"a":1}`:      "no files",
 		`{"files":[]}`: "no schema",
 		strings.Replace(plan, "plan/v1", "plan/v2", 1):                               "another version",

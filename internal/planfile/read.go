@@ -121,10 +121,14 @@ func (r *Reader) expect(want json.Delim) error {
 	return nil
 }
 
-// torn names an end that comes too early.
+// torn names an end that comes too early, and what is not JSON at all, such as statistics.
 func torn(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it ends too early: it was cut off")
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return errors.New("it is no plan: it is not JSON")
 	}
 	return err
 }

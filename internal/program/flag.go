@@ -39,6 +39,8 @@ func wanted(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int64":
 		return "want a whole number"
+	case "intSlice":
+		return "want whole numbers, as 1,10,100"
 	case "uint64":
 		return "want a whole number from 0 on"
 	case "float64":
