@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -55,31 +54,6 @@ func (p *Part) Missing() []ShardRange {
 		missing = append(missing, ShardRange{next, p.Of})
 	}
 	return missing
-}
-
-// Add adds the shards of o. Those that are in both come back, and p is unchanged then.
-func (p *Part) Add(o *Part) (twice []ShardRange) {
-	for _, a := range p.Shards {
-		for _, b := range o.Shards {
-			if from, to := max(a.From, b.From), min(a.To, b.To); from <= to {
-				twice = append(twice, ShardRange{from, to})
-			}
-		}
-	}
-	if len(twice) > 0 {
-		return twice
-	}
-	all := append(slices.Clone(p.Shards), o.Shards...)
-	slices.SortFunc(all, func(a, b ShardRange) int { return a.From - b.From })
-	p.Shards = all[:1]
-	for _, r := range all[1:] {
-		if last := &p.Shards[len(p.Shards)-1]; last.To+1 == r.From {
-			last.To = r.To
-		} else {
-			p.Shards = append(p.Shards, r)
-		}
-	}
-	return nil
 }
 
 // String is "3" or "3-7".

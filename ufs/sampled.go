@@ -45,7 +45,7 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, file.Close())
+			file.Close()
 		}
 	}()
 	g.Stats = file.Path() // from here on for people

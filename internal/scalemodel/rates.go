@@ -83,6 +83,8 @@ func Defaults() Rates {
 		{storeRate, 40e9, BytesPerSecond, Assumed, "between the store and all machines"},
 	}
 }
+
+// of is the value of the rate with this name.
 func (r Rates) of(name string) float64 {
 	for i := range r {
 		if r[i].Name == name {
