@@ -209,11 +209,11 @@ func (e fileEntry) checkLogged(in Input, err error) error {
 	case !e.logged || e.version != "":
 		return err // no log told of it, or it was opened before
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
-		gone := stream.Dataf(place.Name(e.path), "the log of its Delta table says that this file is live, and it is not there: it was vacuumed or deleted")
+		gone := stream.Dataf(place.Name(e.path), "the log of its table says that this file is live, and it is not there: it was vacuumed, expired or deleted")
 		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file")
 		return gone
 	case err == nil && in.Size() != e.size:
-		other := stream.Dataf(in.Name(), "the log of its Delta table says that this file has %d bytes, and it has %d: it was rewritten", e.size, in.Size())
+		other := stream.Dataf(in.Name(), "the log of its table says that this file has %d bytes, and it has %d: it was rewritten", e.size, in.Size())
 		other.Remedy = stream.Textf("restore the file, or write the table again")
 		return other
 	}

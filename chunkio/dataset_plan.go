@@ -19,7 +19,7 @@ import (
 // A plan file freezes a catalog, so that many machines read their parts of the same thing:
 // none of them lists, none reads the footers of files that are not in its shard, and all
 // agree on columns, positions and what a condition leaves. dataset_plan_write.go makes one,
-// dataset_plan_read.go reads it.
+// dataset_plan_read.go reads it, and dataset_plan_list.go the files in it.
 
 // Shard is part Number of Of parts of a plan's rows, counted from 1: whole row groups, about
 // equal in bytes. The zero value is all of them.

@@ -72,7 +72,7 @@ func (e *tableError) refusal() *stream.DataError {
 	case deltaTable:
 		refused.Remedy = stream.Textf("read it by itself, delta://%s", at)
 	case icebergTable:
-		refused.Remedy = stream.Textf("list its live files (SELECT file_path FROM TABLE.files in Spark, iceberg_metadata in DuckDB) and read them as @list.txt")
+		refused.Remedy = stream.Textf("make a plan file of it with the program ufs-iceberg (cmd/ufs-iceberg: ufs-iceberg TABLE {o} t.plan.json) and read that, {plan} t.plan.json")
 	case hudiTable:
 		refused.Remedy = stream.Textf("list the files of its newest commit and read them as @list.txt, or write a plain copy")
 	}

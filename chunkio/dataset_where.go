@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/condition"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -13,7 +14,7 @@ import (
 // filter is Options.Where over one input. What keys of paths decide is known before
 // footers are read, what statistics decide when they are; the rest is for the rows.
 type filter struct {
-	condition *where.Condition
+	condition *condition.Condition
 	keys      map[string]where.Kind // partition keys of the condition
 	allKeys   []string              // and all of them
 	bound     *where.Bound          // to the columns of the files too, once the first footer is read
@@ -32,11 +33,11 @@ type filterColumn struct {
 }
 
 // newFilter parses a condition; without one it is nil.
-func newFilter(condition string) (*filter, error) {
-	if condition == "" {
+func newFilter(text string) (*filter, error) {
+	if text == "" {
 		return nil, nil
 	}
-	c, err := where.Parse(condition)
+	c, err := condition.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func (f *filter) prune(list *fileList) (*fileList, error) {
 	if err != nil || len(seen) == 0 {
 		return list, err
 	}
-	bound, err := f.condition.Bind(func(name string) (where.Kind, bool) {
+	bound, err := where.Bind(f.condition, func(name string) (where.Kind, bool) {
 		k, ok := f.keys[name]
 		return k, ok
 	})
@@ -189,7 +190,7 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 		f.columns = append(f.columns, c)
 	}
 	var err error
-	f.bound, err = f.condition.Bind(func(name string) (where.Kind, bool) {
+	f.bound, err = where.Bind(f.condition, func(name string) (where.Kind, bool) {
 		if k, ok := f.keys[name]; ok {
 			return k, true
 		}

@@ -70,6 +70,10 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err := atomicfile.NotInput(q.Output, append(ds.Paths(), r.Plan)...); err != nil {
 		return nil, err
 	}
+	if r.From == method.FromGraph && r.policy() == stream.MissingDropRow && r.Sparse == "" && promisesMissing(ds) {
+		// Here, not in the first of many shards, which would fail.
+		return nil, stream.Usagef("{missing} drop-row: method %s takes scaling and anchors from the rows that are left, and no shard can know which columns would leave none; plan with {missing} mean or zero, or leave out the columns with missing values by {exclude}", r.Name)
+	}
 	b, err := r.planScan(from, false)(ds)
 	if err != nil {
 		return nil, err
@@ -106,7 +110,8 @@ func (r *run) whyProfile(ds *chunkio.Dataset) stream.Text {
 func (r *run) planOptions() map[string]string {
 	options := r.shape()
 	options["seed"] = strconv.FormatUint(r.Seed, 10)
-	if r.From == method.FromGraph || r.asked.Scale != "" {
+	planned := r.plan != nil && r.plan.Method == r.Name && r.plan.Options["scale"] != ""
+	if r.From == method.FromGraph || r.asked.Scale != "" || planned {
 		options["scale"] = r.Scale
 	}
 	for option := range r.Request.Options {

@@ -122,24 +122,23 @@ func TestKilledWorker(t *testing.T) {
 
 	args = append(args, "--parts", url("parts/"), "--output", disturbed)
 	var mu sync.Mutex
-	var kill sync.Once
+	killed := false
 	puts := map[string]int{}
-	proxy.Before(func(r *http.Request) (answer *http.Response) {
+	proxy.Before(func(r *http.Request) *http.Response {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, "/parts/statistics/part-") {
 			return nil
 		}
-		if puts[r.URL.Path]++; len(puts) > before {
-			kill.Do(func() {
-				delete(puts, r.URL.Path)
-				if err := syscall.Kill(c.worker(t), syscall.SIGKILL); err != nil {
-					t.Error(err)
-				}
-				answer = storetest.Answer(http.StatusServiceUnavailable, "")
-			})
+		if killed || len(puts) < before {
+			puts[r.URL.Path]++
+			return nil
 		}
-		return answer
+		killed = true
+		if err := syscall.Kill(c.worker(t), syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+		return storetest.Answer(http.StatusServiceUnavailable, "")
 	})
 	r := c.beam(t, args...)
 	for _, want := range []string{"worker disconnected", "the same command goes on from them"} {

@@ -54,9 +54,8 @@ func findFailure(runner error) *failure {
 	if match == nil {
 		return nil
 	}
-	code, err := strconv.Atoi(match[1])
-	if err != nil {
-		return nil
+	if code, err := strconv.Atoi(match[1]); err == nil {
+		return &failure{code, match[2]}
 	}
-	return &failure{code, match[2]}
+	return nil
 }

@@ -21,7 +21,7 @@ import (
 const insideVariable = "UFS_BEAM_TEST_PROGRAMS"
 
 // TestMain runs the tests in a network and a /tmp of their own. Beam's pool of workers has a fixed
-// port, and what boots a worker leaves 130 MB in /tmp for every job: neither is to meet another
+// port, and what boots a worker leaves 90 MB in /tmp for every job: neither is to meet another
 // run of the tests, or to stay.
 func TestMain(m *testing.M) {
 	if os.Getenv(insideVariable) == "" {

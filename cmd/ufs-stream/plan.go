@@ -93,7 +93,7 @@ func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
 		return err
 	}
 	c.warn(p.Warnings)
-	c.say("%s: plan %s of %s, %s row groups, %s rows, %s to read; a shard needs --memory-limit %dMiB", p.Path, p.ID,
+	c.say("%s: plan %s of %s, %s row groups, %s rows, %s to read; --memory-limit %dMiB is enough for a shard", p.Path, p.ID,
 		plural(p.Files, "file"), humanize.Comma(int64(p.Groups)), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), inMiB(p.Smallest))
 	if p.Profile != "" {
 		c.say("a round of profiles comes first (scan --profile-only, merge, scan --profile): %s", p.Profile)

@@ -4,22 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
-	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -116,10 +111,15 @@ func TestShardsOfAPlanAddUp(t *testing.T) {
 	weighted, _ := plantSource(t, editedTable{planted.New(planted.Options{Rows: 900, GroupRow: 100}), func(c *stream.Chunk, i int) {
 		c.Col(7)[i] = float64(c.Position(i) % 4)
 	}}, 3)
+	sparse := t.TempDir()
+	for i := range int64(3) {
+		writeSource(t, fmt.Sprintf("%s/%d.parquet", sparse, i), sparseCounts(300, i == 0), chunkio.WriteOptions{RowGroupRows: 100, Sparse: true})
+	}
 	for name, c := range map[string]struct {
 		in, plan string
 		rounds   bool
 	}{
+		"sparse":           {sparse, "--sparse indices,values", false},
 		"greedy":           {whole, "", false},
 		"mean":             {holes, "--missing mean --label x004", false},
 		"zero":             {holes, "--missing zero", false},
@@ -134,6 +134,9 @@ func TestShardsOfAPlanAddUp(t *testing.T) {
 			one := filepath.Join(t.TempDir(), "one.ufs")
 			must(t, append([]string{"scan", c.in, "-o", one}, slices.DeleteFunc(slices.Clone(flags), func(s string) bool { return s == "--scale" || s == "minmax" })...)...)
 			want := selection(t, "--stats", one, "-k", "6")
+			if c.in == sparse { // a plan has counted the features
+				want.Options["sparse"] = "indices,values,12"
+			}
 			plan := planOf(t, append(flags, c.in)...)
 			for _, n := range []int{1, 2, 5, 40} { // of 9 row groups
 				var round []string
@@ -141,13 +144,27 @@ func TestShardsOfAPlanAddUp(t *testing.T) {
 					round = []string{"--profile", mergedShards(t, plan, n, "--profile-only")}
 				}
 				sameAnswer(t, selection(t, "--stats", mergedShards(t, plan, n, round...), "-k", "6"), want)
-				want = selection(t, "--stats", one, "-k", "6")
 			}
 			if c.in == whole && c.plan == "" {
 				sameAnswer(t, selection(t, "--plan", plan, "-k", "6"), selection(t, c.in, "-k", "6"))
 			}
 		})
 	}
+}
+
+// sparseCounts is a table of rows of few counts; its last feature may be absent from all.
+func sparseCounts(rows int, last bool) stream.Source {
+	const cols = 12
+	m := memory{rows: rows, data: make([]float64, rows*cols)}
+	for j := range cols {
+		m.columns = append(m.columns, stream.Column{Name: fmt.Sprintf("c%d", j), Type: "float"})
+		for i := range rows {
+			if (i*(j+3)+j)%5 == 0 && (j < cols-1 || last && i < 100) {
+				m.data[j*rows+i] = float64((i*i+j*i)%7 + 1)
+			}
+		}
+	}
+	return m
 }
 
 // TestGraphOfAPlan: a graph takes two rounds, and its anchors are those of one scan.
@@ -301,147 +318,5 @@ func TestVerbsReadByPlan(t *testing.T) {
 	must(t, "path", "--plan", plan, "-k", "4")
 	if again := planOf(t, "--plan", plan); read(t, again) != read(t, plan) {
 		t.Error("a plan of a plan is another one")
-	}
-}
-
-// TestSmallestLimitOfAShard: the limit that plan names is enough for any shard, and less is
-// refused with a number that is.
-func TestSmallestLimitOfAShard(t *testing.T) {
-	in, _ := plant(t, 900, 3)
-	path := filepath.Join(t.TempDir(), "job.plan.json")
-	r := invoke("plan", in, "-o", path)
-	var limit int
-	_, after, ok := strings.Cut(r.err, "a shard needs --memory-limit ")
-	if _, err := fmt.Sscanf(after, "%dMiB", &limit); !ok || err != nil {
-		t.Fatalf("plan said %s", r.err)
-	}
-	for i := 1; i <= 3; i++ {
-		args := []string{"scan", "--plan", path, "--shard", fmt.Sprintf("%d/3", i), "-o", t.TempDir() + "/", "--memory-limit"}
-		must(t, append(args, fmt.Sprintf("%dMiB", limit))...)
-		args[6] = t.TempDir() + "/"
-		ends(t, exit.Memory, fmt.Sprintf("%dMiB", limit), append(args, fmt.Sprintf("%dMiB", limit-1))...)
-	}
-}
-
-// TestTwoAtOnce: two machines that scan one shard into one place, or make one plan, leave one
-// whole file, and the same one.
-func TestTwoAtOnce(t *testing.T) {
-	in, _ := plant(t, 900, 3)
-	dir := t.TempDir()
-	var first string
-	for range 3 {
-		var running sync.WaitGroup
-		for range 2 {
-			running.Go(func() {
-				if r := invoke("plan", in, "-o", dir+"/job.plan.json"); r.code != exit.Done {
-					t.Errorf("plan: exit code %d: %s", r.code, r.err)
-				}
-			})
-		}
-		running.Wait()
-		for range 3 {
-			running.Go(func() {
-				if r := invoke("scan", "--plan", dir+"/job.plan.json", "--shard", "2/3", "-o", dir+"/parts/"); r.code != exit.Done {
-					t.Errorf("scan: exit code %d: %s", r.code, r.err)
-				}
-			})
-		}
-		running.Wait()
-		got := read(t, dir+"/parts/part-00002-of-00003.ufs")
-		if first == "" {
-			first = got
-		}
-		if got != first {
-			t.Error("the part is another one")
-		}
-		if files, _ := filepath.Glob(dir + "/parts/*"); len(files) != 1 {
-			t.Errorf("files %v", files)
-		}
-		os.Remove(dir + "/parts/part-00002-of-00003.ufs")
-	}
-	// Parts of two plans in one folder do not get along.
-	must(t, "scan", "--plan", dir+"/job.plan.json", "--shard", "1/2", "-o", dir+"/mixed/")
-	must(t, "scan", "--plan", planOf(t, in, "--seed", "5"), "--shard", "2/2", "-o", dir+"/mixed/")
-	if r := invoke("merge", dir+"/mixed/", "-o", dir+"/all.ufs"); r.code != exit.Usage || !strings.Contains(r.err, "parts of two plans") {
-		t.Errorf("parts of two plans: exit code %d: %s", r.code, r.err)
-	}
-}
-
-// TestMissingWithoutARound: a shard that meets a missing value says what has to be done first.
-func TestMissingWithoutARound(t *testing.T) {
-	holes, _ := plantHoled(t, 900, 3)
-	for _, missing := range []string{"error", "drop-row"} {
-		path := filepath.Join(t.TempDir(), "job.plan.json")
-		r := invoke("plan", holes, "--missing", missing, "-o", path)
-		if r.code != exit.Done || !strings.Contains(r.err, "a round of profiles comes first") {
-			t.Errorf("plan: exit code %d: %s", r.code, r.err)
-		}
-		ends(t, exit.Usage, "scan --profile-only, merge", "scan", "--plan", path, "--shard", "1/3", "-o", t.TempDir()+"/")
-	}
-}
-
-// TestPlanAndPartsInAStore: input, plan, parts and profile lie in a store, and a part that is
-// there is not scanned again.
-func TestPlanAndPartsInAStore(t *testing.T) {
-	s := storetest.S3(t)
-	_, files := plantHoled(t, 900, 3)
-	for i, f := range files {
-		s.Put(fmt.Sprintf("lake/in/%d.parquet", i), []byte(read(t, f)))
-	}
-	plan, first, second := s.URL("lake/job.plan.json"), s.URL("lake/profiles/"), s.URL("lake/parts/")
-	must(t, "plan", s.URL("lake/in/"), "--missing", "drop-row", "-o", plan)
-	shards := func(to string, args ...string) {
-		for _, shard := range []string{"3/3", "1/3", "2/3"} {
-			must(t, append([]string{"scan", "--plan", plan, "--shard", shard, "-o", to}, args...)...)
-		}
-	}
-	shards(first, "--profile-only")
-	must(t, "merge", first, "-o", s.URL("lake/profile.ufs"))
-	shards(second, "--profile", s.URL("lake/profile.ufs"))
-	r := invoke("scan", "--plan", plan, "--shard", "3/3", "-o", second, "--profile", s.URL("lake/profile.ufs"))
-	if r.code != exit.Done || !strings.Contains(r.err, "part-00003-of-00003.ufs") || !strings.Contains(r.err, "is there already: 300 rows") {
-		t.Errorf("exit code %d: %s", r.code, r.err)
-	}
-	must(t, "merge", second, "-o", s.URL("lake/all.ufs"))
-	got, want := selection(t, "--stats", s.URL("lake/all.ufs"), "-k", "6"), selection(t, filepath.Dir(files[0]), "--missing", "drop-row", "-k", "6")
-	if a, b := names(got), names(want); !slices.Equal(a, b) || got.RowsUsed != want.RowsUsed {
-		t.Errorf("%v of %d rows, want %v of %d", a, got.RowsUsed, b, want.RowsUsed)
-	}
-	s.Put("lake/in/1.parquet", []byte(read(t, files[0])))
-	ends(t, exit.Data, "changed since the plan", "scan", "--plan", plan, "--shard", "2/3", "--profile", s.URL("lake/profile.ufs"), "-o", t.TempDir())
-}
-
-// TestSignaturesInAPlanStayThere: a plan of signed URLs works, and nobody is shown what signs
-// them.
-func TestSignaturesInAPlanStayThere(t *testing.T) {
-	_, files := plant(t, 300, 2)
-	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(files[0]))))
-	defer server.Close()
-	dir := t.TempDir()
-	plan := dir + "/job.plan.json"
-	var said []string
-	tell := func(code int, args ...string) {
-		r := invoke(args...)
-		if said = append(said, r.out, r.err); r.code != code {
-			t.Errorf("%v: exit code %d: %s", args, r.code, r.err)
-		}
-	}
-	tell(exit.Done, "-v", "plan", server.URL+"/part-000.parquet?sig=hidden", server.URL+"/part-001.parquet?sig=hidden", "-o", plan)
-	tell(exit.Done, "-v", "scan", "--plan", plan, "--shard", "1/2", "-o", dir)
-	tell(exit.Done, "-v", "scan", "--plan", plan, "--shard", "1/2", "-o", dir)
-	tell(exit.Done, "select", "--plan", plan, "-k", "3", "--format", "json")
-	tell(exit.Done, "inspect", "--plan", plan, "-v")
-	if err := os.WriteFile(files[1], []byte(read(t, files[0])), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	tell(exit.Data, "scan", "--plan", plan, "--shard", "2/2", "-o", dir)
-	damaged := strings.Replace(read(t, plan), "hidden", "hiddem", 1)
-	tell(exit.Data, "scan", "--plan", write(t, dir+"/other.plan.json", damaged), "--shard", "2/2", "-o", dir)
-	said = append(said, read(t, dir+"/part-00001-of-00002.ufs"))
-	if text := strings.Join(said, ""); strings.Contains(text, "hidde") {
-		t.Errorf("the signature is shown: %s", text)
-	}
-	if !strings.Contains(read(t, plan), "hidden") || runtime.GOOS != "windows" && stat(t, plan).Mode().Perm() != 0o600 {
-		t.Errorf("mode %v", stat(t, plan).Mode())
 	}
 }

@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
 	"internal/linalg":          {"internal/kernel"},
+	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},
 	"internal/store/storetest": {"internal/freeport", "internal/must"},
 	"internal/place":           {"stream", "internal/store"}, // what an argument names
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 	"internal/planted":         {"stream", "internal/splitmix"},
 	"internal/scalemodel":      {},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
@@ -51,7 +52,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/text":       {},
-	"chunkio/internal/where":      {"stream", "chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/where":      {"stream", "internal/condition", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 
 	"gram":               {"stream", "internal/kernel", "internal/words"},
@@ -89,7 +90,7 @@ var mayImport = map[string][]string{
 var importers = map[string][]string{
 	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/delta", "chunkio/internal/formattest", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
-	"github.com/expr-lang/expr/":                     {"chunkio/internal/where"},
+	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},

@@ -29,8 +29,9 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 		return "", err
 	}
 	b := bufio.NewWriter(w)
-	write := func(text []byte) { _, _ = b.Write(text) } // a bufio.Writer keeps its first error for Flush
-	write(append(head, `,"files":[`...))
+	if _, err := b.Write(append(head, `,"files":[`...)); err != nil {
+		return "", err
+	}
 	n := 0
 	for f, err := range files {
 		if err != nil {
@@ -40,16 +41,21 @@ func Write(w io.Writer, h Header, files iter.Seq2[File, error]) (id string, err 
 		if err != nil {
 			return "", err
 		}
-		if n > 0 {
-			write([]byte{','})
+		before := ",\n"
+		if n == 0 {
+			before = "\n"
 		}
-		write(append([]byte{'\n'}, line...))
+		if _, err := b.Write(append([]byte(before), line...)); err != nil {
+			return "", err
+		}
 		n++
 	}
 	if n != h.Count {
 		return "", fmt.Errorf("planfile: %d files, and the header says %d", n, h.Count)
 	}
-	write([]byte("\n]}\n"))
+	if _, err := b.WriteString("\n]}\n"); err != nil {
+		return "", err
+	}
 	return h.ID, b.Flush()
 }
 
@@ -115,19 +121,17 @@ func newDigester(h Header) (*digester, error) {
 		return nil, err
 	}
 	d := &digester{sha256.New()}
-	d.line(head)
+	d.sum.Write(append(head, '\n')) // a hash takes everything
 	return d, nil
 }
 
 func (d *digester) add(f File) error {
 	line, err := encode(f)
 	if err == nil {
-		d.line(line)
+		d.sum.Write(append(line, '\n'))
 	}
 	return err
 }
-
-func (d *digester) line(text []byte) { _, _ = d.sum.Write(append(text, '\n')) } // a hash takes everything
 
 // id is short enough for people to compare: 80 bits.
 func (d *digester) id() string { return fmt.Sprintf("%x", d.sum.Sum(nil)[:10]) }

@@ -5,16 +5,16 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/internal/condition"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Bound is a condition whose comparisons, or some of them, are made for the types of
 // their columns. It does not change.
 type Bound struct {
-	*Condition
+	*condition.Condition
 	checks []check // by leaf
 }
 
@@ -24,7 +24,7 @@ type check struct {
 	column string
 	kind   Kind
 	bound  bool
-	test   test
+	test   condition.Test
 
 	numbers  []float64      // for columns of numbers
 	texts    []string       // for texts; decimals as they are written
@@ -38,12 +38,12 @@ const manyConstants = 8
 
 // Bind makes the comparisons of those columns whose kind is known. A constant that
 // does not fit its column is a *stream.UsageError.
-func (c *Condition) Bind(kind func(column string) (Kind, bool)) (*Bound, error) {
-	b := &Bound{Condition: c, checks: make([]check, len(c.leaves))}
-	for i := range c.leaves {
-		l := &c.leaves[i]
-		k, known := kind(l.column)
-		b.checks[i] = check{column: l.column, kind: k, bound: known, test: l.test}
+func Bind(c *condition.Condition, kind func(column string) (Kind, bool)) (*Bound, error) {
+	b := &Bound{Condition: c, checks: make([]check, len(c.Leaves))}
+	for i := range c.Leaves {
+		l := &c.Leaves[i]
+		k, known := kind(l.Column)
+		b.checks[i] = check{column: l.Column, kind: k, bound: known, test: l.Test}
 		if known {
 			if err := b.checks[i].bind(l); err != nil {
 				return nil, err
@@ -65,28 +65,28 @@ func (b *Bound) Unbound() []string {
 }
 
 // unfit is the error about a column that cannot be compared so.
-func unfit(l *leaf, k Kind, format string, args ...any) error {
-	return stream.Usagef("{where}: column %q, at character %d, is %v: %v", l.column, l.at+1, k, stream.Textf(format, args...))
+func unfit(l *condition.Leaf, k Kind, format string, args ...any) error {
+	return stream.Usagef("{where}: column %q, at character %d, is %v: %v", l.Column, l.At+1, k, stream.Textf(format, args...))
 }
 
-func (c *check) bind(l *leaf) error {
+func (c *check) bind(l *condition.Leaf) error {
 	switch {
 	case c.kind.Class == Other:
 		return unfit(l, c.kind, "such columns cannot stand in a condition")
-	case l.test == isNull:
+	case l.Test == condition.IsNull:
 		return nil
-	case l.bare && c.kind.Class != Truth && c.kind.Class != KeyTruth:
+	case l.Bare && c.kind.Class != Truth && c.kind.Class != KeyTruth:
 		return unfit(l, c.kind, "only a boolean column is a condition on its own; compare it with a constant")
 	}
-	for i := range l.constants {
-		if err := c.add(l, &l.constants[i]); err != nil {
+	for i := range l.Constants {
+		if err := c.add(l, &l.Constants[i]); err != nil {
 			return err
 		}
 	}
-	if c.test == equal {
+	if c.test == condition.Equal {
 		slices.Sort(c.numbers)
 	}
-	if len(c.texts) >= manyConstants && c.test == equal {
+	if len(c.texts) >= manyConstants && c.test == condition.Equal {
 		c.set = make(map[string]struct{}, len(c.texts))
 		for _, t := range c.texts {
 			c.set[t] = struct{}{}
@@ -96,35 +96,35 @@ func (c *check) bind(l *leaf) error {
 }
 
 // add converts one constant.
-func (c *check) add(l *leaf, k *constant) error {
+func (c *check) add(l *condition.Leaf, k *condition.Constant) error {
 	switch c.kind.Class {
 	case Float, Integer, Decimal, KeyNumber:
 		return c.addNumber(l, k)
 	case Truth, KeyTruth:
 		return c.addTruth(l, k)
 	case Text, KeyText:
-		if k.kind != aText {
-			return unfit(l, c.kind, "%s is no text; write it in quotes: %q", k.text, k.text)
+		if k.Kind != condition.Text {
+			return unfit(l, c.kind, "%s is no text; write it in quotes: %q", k.Text, k.Text)
 		}
-		c.texts = append(c.texts, k.text)
+		c.texts = append(c.texts, k.Text)
 		return nil
 	}
 	return c.addInstant(l, k)
 }
 
-func (c *check) addTruth(l *leaf, k *constant) error {
-	if l.test != equal {
+func (c *check) addTruth(l *condition.Leaf, k *condition.Constant) error {
+	if l.Test != condition.Equal {
 		return unfit(l, c.kind, "true and false have no order; compare with == or !=")
 	}
-	value := k.truth
+	value := k.Truth
 	switch {
-	case k.kind == aTruth:
-	case k.kind == aNumber && k.number.Cmp(big.NewRat(1, 1)) == 0, k.kind == aText && strings.EqualFold(k.text, "true"):
+	case k.Kind == condition.Truth:
+	case k.Kind == condition.Number && k.Number.Cmp(big.NewRat(1, 1)) == 0, k.Kind == condition.Text && strings.EqualFold(k.Text, "true"):
 		value = true
-	case k.kind == aNumber && k.number.Sign() == 0, k.kind == aText && strings.EqualFold(k.text, "false"):
+	case k.Kind == condition.Number && k.Number.Sign() == 0, k.Kind == condition.Text && strings.EqualFold(k.Text, "false"):
 		value = false
 	default:
-		return unfit(l, c.kind, "%q is neither true nor false", k.text)
+		return unfit(l, c.kind, "%q is neither true nor false", k.Text)
 	}
 	if c.kind.Class == KeyTruth {
 		c.texts = append(c.texts, map[bool]string{true: "true", false: "false"}[value])
@@ -134,19 +134,19 @@ func (c *check) addTruth(l *leaf, k *constant) error {
 	return nil
 }
 
-func (c *check) addNumber(l *leaf, k *constant) error {
-	x := k.number
-	switch k.kind {
-	case aTruth:
-		return unfit(l, c.kind, "%s is no number", k.text)
-	case aText:
+func (c *check) addNumber(l *condition.Leaf, k *condition.Constant) error {
+	x := k.Number
+	switch k.Kind {
+	case condition.Truth:
+		return unfit(l, c.kind, "%s is no number", k.Text)
+	case condition.Text:
 		var err error
-		if x, err = parseNumber(strings.TrimSpace(k.text)); err != nil {
-			if end, ok := infinity(k.text); ok && c.kind.Class == Float {
+		if x, err = condition.ParseNumber(strings.TrimSpace(k.Text)); err != nil {
+			if end, ok := infinity(k.Text); ok && c.kind.Class == Float {
 				c.numbers = append(c.numbers, end)
 				return nil
 			}
-			return unfit(l, c.kind, "%q is no number", k.text)
+			return unfit(l, c.kind, "%q is no number", k.Text)
 		}
 	}
 	switch c.kind.Class {
@@ -156,7 +156,7 @@ func (c *check) addNumber(l *leaf, k *constant) error {
 		c.numbers = append(c.numbers, nearest(x, c.kind.Bits))
 	case Integer:
 		if new(big.Rat).Abs(x).Cmp(new(big.Rat).SetInt64(1<<53)) >= 0 {
-			return unfit(l, c.kind, "%s cannot be compared exactly; integers are compared below 2^53 = 9007199254740992", k.text)
+			return unfit(l, c.kind, "%s cannot be compared exactly; integers are compared below 2^53 = 9007199254740992", k.Text)
 		}
 		c.addOnGrid(x, 0)
 	case Decimal:
@@ -195,12 +195,12 @@ func (c *check) addOnGrid(x *big.Rat, scale int) {
 	floor := new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclid's, so the floor
 	if !scaled.IsInt() {
 		switch c.test {
-		case equal:
+		case condition.Equal:
 			return // no value equals it
-		case less:
-			c.test = lessEqual
-		case greaterEqual:
-			c.test = greater
+		case condition.Less:
+			c.test = condition.LessEqual
+		case condition.GreaterEqual:
+			c.test = condition.Greater
 		}
 	}
 	if c.kind.Numeric() {
@@ -211,49 +211,26 @@ func (c *check) addOnGrid(x *big.Rat, scale int) {
 	c.texts = append(c.texts, string(text.AppendDecimal(nil, floor, scale)))
 }
 
-// The ways to write a constant for each class of times; the first is the example.
-var (
-	dateLayouts  = []string{"2006-01-02"}
-	clockLayouts = []string{"15:04:05.999999999", "15:04"}
-	localLayouts = []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
-	zonedLayouts = []string{"2006-01-02T15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00"}
-)
-
-func (c *check) addInstant(l *leaf, k *constant) error {
+func (c *check) addInstant(l *condition.Leaf, k *condition.Constant) error {
 	example := map[Class]string{Date: `"2026-01-31"`, Clock: `"15:04:05"`, Timestamp: `"2026-01-31T15:04:05"`}[c.kind.Class]
-	if k.kind != aText {
-		return unfit(l, c.kind, "%s cannot be compared with it; write %s", k.text, example)
+	if k.Kind != condition.Text {
+		return unfit(l, c.kind, "%s cannot be compared with it; write %s", k.Text, example)
 	}
-	layouts := localLayouts
-	switch c.kind.Class {
-	case Date:
-		layouts = dateLayouts
-	case Clock:
-		layouts = clockLayouts
-	case Timestamp:
-		if _, zoned := parseTime(k.text, zonedLayouts); zoned && !c.kind.UTC {
-			return unfit(l, c.kind, "%q has a time zone, which its values lack; write %s", k.text, example)
-		}
-		if c.kind.UTC {
-			layouts = slices.Concat(zonedLayouts, localLayouts)
-		}
+	parse := condition.ParseLocal
+	switch {
+	case c.kind.Class == Date:
+		parse = condition.ParseDate
+	case c.kind.Class == Clock:
+		parse = condition.ParseClock
+	case c.kind.UTC:
+		parse = condition.ParseUTC
+	case condition.HasZone(k.Text):
+		return unfit(l, c.kind, "%q has a time zone, which its values lack; write %s", k.Text, example)
 	}
-	at, ok := parseTime(k.text, layouts)
+	at, ok := parse(k.Text)
 	if !ok {
-		return unfit(l, c.kind, "%q is not written as it is; write %s", k.text, example)
-	}
-	if c.kind.Class == Clock {
-		at = at.AddDate(1970, 0, 0) // a time of day has year 0
+		return unfit(l, c.kind, "%q is not written as it is; write %s", k.Text, example)
 	}
 	c.instants = append(c.instants, text.Instant{Second: at.Unix(), Nano: int32(at.Nanosecond())})
 	return nil
-}
-
-func parseTime(s string, layouts []string) (time.Time, bool) {
-	for _, layout := range layouts {
-		if at, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
-			return at, true
-		}
-	}
-	return time.Time{}, false
 }

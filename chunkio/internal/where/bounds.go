@@ -5,6 +5,7 @@ import (
 	"cmp"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
 // Bounds adds what statistics promise about a column of the rows.
@@ -21,7 +22,7 @@ func (c *check) within(stats format.Bounds) Outcome {
 	someNull := stats.Nulls != 0
 	someValue := stats.Nulls < 0 || stats.Nulls < stats.Rows
 	var o Outcome
-	if c.test == isNull {
+	if c.test == condition.IsNull {
 		if someNull {
 			o |= IsTrue
 		}
@@ -55,13 +56,13 @@ func (c *check) possible(stats format.Bounds) (yes, no bool) {
 		low.Known, high.Known = low.Known && low.Number == low.Number, high.Known && high.Number == high.Number
 	}
 	switch c.test {
-	case less:
+	case condition.Less:
 		return !atLeast(low, 0, 1, false), atLeast(high, 0, 1, true)
-	case lessEqual:
+	case condition.LessEqual:
 		return atLeast(low, 0, -1, true), !atLeast(high, 0, -1, false)
-	case greater:
+	case condition.Greater:
 		return !atLeast(high, 0, -1, false), atLeast(low, 0, -1, true)
-	case greaterEqual:
+	case condition.GreaterEqual:
 		return atLeast(high, 0, 1, true), !atLeast(low, 0, 1, false)
 	}
 	no = true

@@ -1,18 +1,14 @@
-// Package where reads conditions on rows, such as
+// Package where evaluates conditions on rows, such as
 //
 //	day >= "2026-01-01" and site in ("a", "b") and not (x < 3 or flag)
 //
-// and evaluates them. A condition goes in steps:
+// as package condition reads them. It goes in steps:
 //
-//  1. [Parse]: what SQL writes otherwise (=, <>, AND, IN (…), IS NULL, 'text') is
-//     rewritten token by token (tokens.go), the parser of expr-lang/expr makes a tree,
-//     and the tree becomes comparisons of one column with constants under and, or, not
-//     (parse.go, operands.go). Nothing of expr's is left then: no program is compiled or run.
-//  2. [Condition.Bind]: every comparison is made one of its column's type (bind.go).
+//  1. [Bind]: every comparison is made one of its column's type (bind.go).
 //     A constant that does not fit, or could only be compared inexactly, is refused.
-//  3. A [State] collects what is known without reading rows: the keys of a file's path
+//  2. A [State] collects what is known without reading rows: the keys of a file's path
 //     and the statistics of a row group (state.go, bounds.go). It may decide for all rows.
-//  4. [Rows] evaluates what is left, comparison by comparison over whole columns (rows.go).
+//  3. [Rows] evaluates what is left, comparison by comparison over whole columns (rows.go).
 //
 // Logic is SQL's: a comparison with null is unknown, and only rows for which the
 // condition is true stay. NaN is a value that equals none and is neither below nor above

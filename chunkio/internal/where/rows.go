@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
 // Rows evaluates a condition on consecutive rows, a leaf at a time over all of them:
@@ -75,9 +76,9 @@ func (c *check) word(values []float64) (yes, no uint64) {
 	}
 	all := ^uint64(0) >> (64 - len(values))
 	switch c.test {
-	case isNull:
+	case condition.IsNull:
 		return null, all &^ null
-	case equal:
+	case condition.Equal:
 		if len(c.numbers) >= manyConstants { // in order
 			for i, x := range values {
 				if _, found := slices.BinarySearch(c.numbers, x); found {
@@ -93,28 +94,28 @@ func (c *check) word(values []float64) (yes, no uint64) {
 				}
 			}
 		}
-	case less:
+	case condition.Less:
 		k := c.numbers[0]
 		for i, x := range values {
 			if x < k {
 				yes |= 1 << i
 			}
 		}
-	case lessEqual:
+	case condition.LessEqual:
 		k := c.numbers[0]
 		for i, x := range values {
 			if x <= k {
 				yes |= 1 << i
 			}
 		}
-	case greater:
+	case condition.Greater:
 		k := c.numbers[0]
 		for i, x := range values {
 			if x > k {
 				yes |= 1 << i
 			}
 		}
-	case greaterEqual:
+	case condition.GreaterEqual:
 		k := c.numbers[0]
 		for i, x := range values {
 			if x >= k {
@@ -152,9 +153,9 @@ func (c *check) texted(l *sets, memo []uint8, perSecond int64, at int, ids []int
 	for k, id := range ids {
 		row := at + k
 		bit := uint64(1) << (row & 63)
-		if id < 0 || c.test == isNull {
+		if id < 0 || c.test == condition.IsNull {
 			switch {
-			case c.test != isNull: // unknown
+			case c.test != condition.IsNull: // unknown
 			case id < 0:
 				l.yes[row>>6] |= bit
 			default:
@@ -193,18 +194,18 @@ func (c *check) passes(value []byte, perSecond int64) (passes, ok bool) {
 	case c.instants != nil:
 		at, ok := text.ParseInstant(value, perSecond)
 		for _, k := range c.instants {
-			passes = passes || c.test.holds(at.Compare(k))
+			passes = passes || meets(c.test, at.Compare(k))
 		}
 		return passes, ok
 	case c.set != nil:
 		_, passes = c.set[string(value)] // makes no string
 	case c.kind.Class == Decimal:
 		for _, k := range c.texts {
-			passes = passes || c.test.holds(compareDecimals(value, k))
+			passes = passes || meets(c.test, compareDecimals(value, k))
 		}
 	default:
 		for _, k := range c.texts {
-			passes = passes || c.test.holds(bytes.Compare(value, []byte(k)))
+			passes = passes || meets(c.test, bytes.Compare(value, []byte(k)))
 		}
 	}
 	return passes, true
@@ -212,7 +213,7 @@ func (c *check) passes(value []byte, perSecond int64) (passes, ok bool) {
 
 // Skip sets the bits of the rows for which the condition is not true.
 func (r *Rows) Skip(bits []uint64) {
-	yes := r.of(r.root).yes
+	yes := r.of(r.Root).yes
 	for w := range yes {
 		bits[w] |= ^yes[w]
 	}
@@ -222,23 +223,23 @@ func (r *Rows) Skip(bits []uint64) {
 }
 
 // of evaluates a node in the sets of its first leaf: each leaf is in the tree once.
-func (r *Rows) of(n *node) *sets {
+func (r *Rows) of(n *condition.Node) *sets {
 	if o := r.state.of(n); o.decided() {
 		return r.constant(n, o)
 	}
-	switch n.op {
-	case isLeaf:
-		return &r.leaf[n.leaf]
-	case isNot:
-		l := r.of(n.args[0])
+	switch n.Op {
+	case condition.IsLeaf:
+		return &r.leaf[n.Leaf]
+	case condition.Not:
+		l := r.of(n.Args[0])
 		l.yes, l.no = l.no, l.yes
 		return l
 	}
-	l := r.of(n.args[0])
-	for _, arg := range n.args[1:] {
+	l := r.of(n.Args[0])
+	for _, arg := range n.Args[1:] {
 		m := r.of(arg)
 		both, either := [2][]uint64{l.yes, m.yes}, [2][]uint64{l.no, m.no}
-		if n.op == isOr {
+		if n.Op == condition.Or {
 			both, either = either, both
 		}
 		for w := range both[0] {
@@ -250,11 +251,11 @@ func (r *Rows) of(n *node) *sets {
 }
 
 // constant makes the sets of a node that is the same for all rows.
-func (r *Rows) constant(n *node, o Outcome) *sets {
-	for n.op != isLeaf {
-		n = n.args[0]
+func (r *Rows) constant(n *condition.Node, o Outcome) *sets {
+	for n.Op != condition.IsLeaf {
+		n = n.Args[0]
 	}
-	l := &r.leaf[n.leaf]
+	l := &r.leaf[n.Leaf]
 	for w := range l.yes {
 		l.yes[w], l.no[w] = 0, 0
 		switch o {

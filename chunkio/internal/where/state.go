@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
 // Outcome is the set of what a condition may be for some rows.
@@ -51,16 +53,16 @@ func (b *Bound) Given(s State, key, value string, null bool) {
 
 func (c *check) ofKey(value string, null bool) Outcome {
 	switch {
-	case c.test == isNull && null:
+	case c.test == condition.IsNull && null:
 		return IsTrue
-	case c.test == isNull:
+	case c.test == condition.IsNull:
 		return IsFalse
 	case null:
 		return IsUnknown
 	}
 	holds := func(compare func(i int) int, n int) bool {
 		for i := range n {
-			if c.test.holds(compare(i)) {
+			if meets(c.test, compare(i)) {
 				return true
 			}
 		}
@@ -84,7 +86,7 @@ func (c *check) ofKey(value string, null bool) Outcome {
 
 // keyNumber reads a key that is known to be a finite decimal.
 func keyNumber(s string) *big.Rat {
-	if x, err := parseNumber(s); err == nil {
+	if x, err := condition.ParseNumber(s); err == nil {
 		return x
 	}
 	f, _ := strconv.ParseFloat(s, 64)
@@ -93,16 +95,16 @@ func keyNumber(s string) *big.Rat {
 	return x
 }
 
-// holds tells whether a value that compares so with the constant passes.
-func (t test) holds(compared int) bool {
+// meets tells whether a value that compares so with the constant meets the test.
+func meets(t condition.Test, compared int) bool {
 	switch t {
-	case less:
+	case condition.Less:
 		return compared < 0
-	case lessEqual:
+	case condition.LessEqual:
 		return compared <= 0
-	case greater:
+	case condition.Greater:
 		return compared > 0
-	case greaterEqual:
+	case condition.GreaterEqual:
 		return compared >= 0
 	}
 	return compared == 0
@@ -110,18 +112,18 @@ func (t test) holds(compared int) bool {
 
 // Outcome is what the condition may be for rows of the state. Leaves are taken one by
 // one, so it may hold what cannot be (x < 1 and x > 2), but never lacks what can.
-func (b *Bound) Outcome(s State) Outcome { return s.of(b.root) }
+func (b *Bound) Outcome(s State) Outcome { return s.of(b.Root) }
 
-func (s State) of(n *node) Outcome {
-	switch n.op {
-	case isLeaf:
-		return s[n.leaf]
-	case isNot:
-		return s.of(n.args[0]).not()
+func (s State) of(n *condition.Node) Outcome {
+	switch n.Op {
+	case condition.IsLeaf:
+		return s[n.Leaf]
+	case condition.Not:
+		return s.of(n.Args[0]).not()
 	}
-	o := s.of(n.args[0])
-	for _, arg := range n.args[1:] {
-		if n.op == isAnd {
+	o := s.of(n.Args[0])
+	for _, arg := range n.Args[1:] {
+		if n.Op == condition.And {
 			o = o.and(s.of(arg))
 		} else {
 			o = o.not().and(s.of(arg).not()).not() // de Morgan, which holds with unknown too
@@ -146,20 +148,20 @@ func (o Outcome) onlyFalse() bool { return o == IsFalse }
 
 // Needed lists the columns that still matter to rows of the state.
 func (b *Bound) Needed(s State) (columns []string) {
-	var visit func(n *node)
-	visit = func(n *node) {
+	var visit func(n *condition.Node)
+	visit = func(n *condition.Node) {
 		if s.of(n).decided() {
 			return
 		}
-		if n.op == isLeaf {
-			if c := b.checks[n.leaf].column; !slices.Contains(columns, c) {
+		if n.Op == condition.IsLeaf {
+			if c := b.checks[n.Leaf].column; !slices.Contains(columns, c) {
 				columns = append(columns, c)
 			}
 		}
-		for _, arg := range n.args {
+		for _, arg := range n.Args {
 			visit(arg)
 		}
 	}
-	visit(b.root)
+	visit(b.Root)
 	return columns
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/internal/condition"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -160,11 +161,11 @@ func TestEvaluatorsAgreeWithTheTwin(t *testing.T) {
 	for range 6000 {
 		w := randomWish(rng, rng.IntN(4))
 		written := w.text(rng)
-		condition, err := Parse(written)
+		parsed, err := condition.Parse(written)
 		if err != nil {
 			t.Fatalf("%s: %v", written, err)
 		}
-		b, err := condition.Bind(kindOf)
+		b, err := Bind(parsed, kindOf)
 		if err != nil {
 			t.Fatalf("%s: %v", written, err)
 		}
@@ -228,7 +229,7 @@ func writtenKey(value any, k Kind) []byte {
 // Integers beyond 2^53 reach Rows rounded; no comparison that Bind allows can tell.
 func TestLargeIntegersAreExact(t *testing.T) {
 	for _, text := range []string{"i > 9007199254740991", "i >= 9007199254740990.5", "i == 9007199254740991"} {
-		b := must.Get(must.Get(Parse(text))(t).Bind(kindOf))(t)
+		b := must.Get(Bind(must.Get(condition.Parse(text))(t), kindOf))(t)
 		r := NewRows(b)
 		values := []float64{1<<53 - 2, 1<<53 - 1, 1 << 53, float64(int64(1<<53 + 1))}
 		r.Reset(b.Start(), len(values))

@@ -1,4 +1,4 @@
-package where
+package condition
 
 import (
 	"errors"
@@ -34,7 +34,7 @@ type condParser struct {
 	runes  []rune
 	tokens []token
 	starts map[int]int // where a token's placeholder begins, to the token
-	leaves []leaf
+	leaves []Leaf
 }
 
 // Parse reads a condition. What it does not understand is a *stream.UsageError that
@@ -64,7 +64,7 @@ func Parse(text string) (*Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Condition{text: text, root: root, leaves: p.leaves}, nil
+	return &Condition{text: text, Root: root, Leaves: p.leaves}, nil
 }
 
 // parse has the rewritten tokens parsed.
@@ -139,7 +139,7 @@ func (p *condParser) faultAt(n syntax, format string, args ...any) error {
 }
 
 // condition converts a node that is true, false or unknown.
-func (p *condParser) condition(n syntax) (*node, error) {
+func (p *condParser) condition(n syntax) (*Node, error) {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
 		if n.Operator != "not" {
@@ -157,7 +157,7 @@ func (p *condParser) condition(n syntax) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.addLeaf(leaf{column: name, at: p.tokenOf(n).at, test: equal, bare: true, constants: []constant{{kind: aTruth, truth: true, text: "true"}}}), nil
+		return p.addLeaf(Leaf{Column: name, At: p.tokenOf(n).at, Test: Equal, Bare: true, Constants: []Constant{{Kind: Truth, Truth: true, Text: "true"}}}), nil
 	}
 	return nil, p.strange(n)
 }
@@ -175,19 +175,19 @@ func (p *condParser) strange(n syntax) error {
 	return p.faultAt(n, "this is no part of conditions")
 }
 
-func not(n *node) *node { return &node{op: isNot, args: []*node{n}} }
+func not(n *Node) *Node { return &Node{Op: Not, Args: []*Node{n}} }
 
-func (p *condParser) addLeaf(l leaf) *node {
+func (p *condParser) addLeaf(l Leaf) *Node {
 	p.leaves = append(p.leaves, l)
-	return &node{op: isLeaf, leaf: len(p.leaves) - 1}
+	return &Node{Op: IsLeaf, Leaf: len(p.leaves) - 1}
 }
 
-func (p *condParser) binary(n *ast.BinaryNode) (*node, error) {
+func (p *condParser) binary(n *ast.BinaryNode) (*Node, error) {
 	switch n.Operator {
 	case "and", "or":
-		op := isAnd
+		op := And
 		if n.Operator == "or" {
-			op = isOr
+			op = Or
 		}
 		return p.connect(op, n)
 	case "&&": // and is written and: this is how expr reads chains
@@ -204,23 +204,23 @@ func (p *condParser) binary(n *ast.BinaryNode) (*node, error) {
 }
 
 // connect makes one node of a chain of ands, or of ors.
-func (p *condParser) connect(op connective, n *ast.BinaryNode) (*node, error) {
-	joined := &node{op: op}
+func (p *condParser) connect(op Connective, n *ast.BinaryNode) (*Node, error) {
+	joined := &Node{Op: op}
 	for _, side := range []syntax{n.Left, n.Right} {
 		inner, err := p.condition(side)
 		switch {
 		case err != nil:
 			return nil, err
-		case inner.op == op:
-			joined.args = append(joined.args, inner.args...)
+		case inner.Op == op:
+			joined.Args = append(joined.Args, inner.Args...)
 		default:
-			joined.args = append(joined.args, inner)
+			joined.Args = append(joined.Args, inner)
 		}
 	}
 	return joined, nil
 }
 
-func (p *condParser) comparison(n *ast.BinaryNode) (*node, error) {
+func (p *condParser) comparison(n *ast.BinaryNode) (*Node, error) {
 	column, other := n.Left, n.Right
 	swapped := false
 	if isConstant(column) {
@@ -239,34 +239,34 @@ func (p *condParser) comparison(n *ast.BinaryNode) (*node, error) {
 		}
 		return nil, p.faultAt(n, "two columns are compared, which is not understood: compare each with a constant")
 	}
-	l := leaf{column: name, at: p.tokenOf(column).at}
+	l := Leaf{Column: name, At: p.tokenOf(column).at}
 	negated := n.Operator == "!="
 	switch n.Operator {
 	case "==", "!=":
-		l.test = equal
+		l.Test = Equal
 	case "<":
-		l.test = less
+		l.Test = Less
 	case "<=":
-		l.test = lessEqual
+		l.Test = LessEqual
 	case ">":
-		l.test = greater
+		l.Test = Greater
 	case ">=":
-		l.test = greaterEqual
+		l.Test = GreaterEqual
 	}
 	if swapped {
-		l.test = mirrored[l.test]
+		l.Test = mirrored[l.Test]
 	}
 	if _, null := other.(*ast.NilNode); null {
-		if l.test != equal {
+		if l.Test != Equal {
 			return nil, p.faultAt(other, "null has no order; ask x is null or x is not null")
 		}
-		l.test = isNull
+		l.Test = IsNull
 	} else {
 		c, err := p.constant(other)
 		if err != nil {
 			return nil, err
 		}
-		l.constants = []constant{c}
+		l.Constants = []Constant{c}
 	}
 	if negated {
 		return not(p.addLeaf(l)), nil
@@ -275,12 +275,12 @@ func (p *condParser) comparison(n *ast.BinaryNode) (*node, error) {
 }
 
 // membership converts in and its list.
-func (p *condParser) membership(n *ast.BinaryNode) (*node, error) {
+func (p *condParser) membership(n *ast.BinaryNode) (*Node, error) {
 	name, err := p.column(n.Left)
 	if err != nil {
 		return nil, err
 	}
-	l := leaf{column: name, at: p.tokenOf(n.Left).at, test: equal}
+	l := Leaf{Column: name, At: p.tokenOf(n.Left).at, Test: Equal}
 	list, ok := n.Right.(*ast.ArrayNode)
 	switch {
 	case !ok:
@@ -296,7 +296,7 @@ func (p *condParser) membership(n *ast.BinaryNode) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.constants = append(l.constants, c)
+		l.Constants = append(l.Constants, c)
 	}
 	return p.addLeaf(l), nil
 }

@@ -1,4 +1,4 @@
-package where
+package condition
 
 import (
 	"errors"
@@ -82,19 +82,19 @@ func (p *condParser) column(n syntax) (string, error) {
 }
 
 // constant reads a number, a text or a truth value.
-func (p *condParser) constant(n syntax) (constant, error) {
+func (p *condParser) constant(n syntax) (Constant, error) {
 	t := p.tokenOf(n)
 	switch n := n.(type) {
 	case *ast.BoolNode:
-		return constant{at: t.at, kind: aTruth, truth: n.Value, text: strings.ToLower(t.value)}, nil
+		return Constant{At: t.at, Kind: Truth, Truth: n.Value, Text: strings.ToLower(t.value)}, nil
 	case *ast.StringNode:
-		return constant{at: t.at, kind: aText, text: t.value}, nil
+		return Constant{At: t.at, Kind: Text, Text: t.value}, nil
 	case *ast.IntegerNode, *ast.FloatNode:
-		x, err := parseNumber(t.value)
+		x, err := ParseNumber(t.value)
 		if err != nil {
-			return constant{}, p.fault(t.at, "%v", err)
+			return Constant{}, p.fault(t.at, "%v", err)
 		}
-		return constant{at: t.at, kind: aNumber, number: x, text: t.value}, nil
+		return Constant{At: t.at, Kind: Number, Number: x, Text: t.value}, nil
 	case *ast.UnaryNode:
 		if n.Operator == "not" || !isConstant(n.Node) {
 			break
@@ -103,18 +103,18 @@ func (p *condParser) constant(n syntax) (constant, error) {
 		if err != nil {
 			return c, err
 		}
-		if c.kind != aNumber {
+		if c.Kind != Number {
 			return c, p.fault(t.at, "only numbers have a sign")
 		}
-		if c.at = t.at; n.Operator == "-" {
-			c.number, c.text = new(big.Rat).Neg(c.number), "-"+c.text
+		if c.At = t.at; n.Operator == "-" {
+			c.Number, c.Text = new(big.Rat).Neg(c.Number), "-"+c.Text
 		}
 		return c, nil
 	}
 	if isColumn(n) {
-		return constant{}, p.fault(t.at, "a constant is expected here; a text wants quotes")
+		return Constant{}, p.fault(t.at, "a constant is expected here; a text wants quotes")
 	}
-	return constant{}, p.fault(t.at, "a constant is expected here")
+	return Constant{}, p.fault(t.at, "a constant is expected here")
 }
 
 // bareDate is where a date without quotes that covers a place begins, or -1. A fault in it
@@ -132,8 +132,8 @@ func (p *condParser) bareDate(at int) int {
 // unquotedDate is a day, and a time behind it.
 var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
 
-// parseNumber reads a decimal, or an integer to base 2, 8 or 16, exactly.
-func parseNumber(s string) (*big.Rat, error) {
+// ParseNumber reads a decimal, or an integer to base 2, 8 or 16, exactly.
+func ParseNumber(s string) (*big.Rat, error) {
 	const longest, largestExponent = 400, 400
 	plain := strings.ReplaceAll(s, "_", "")
 	if len(plain) > longest {

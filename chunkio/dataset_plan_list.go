@@ -1,0 +1,108 @@
+package chunkio
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// newFrozenList is the list of a plan's files without any.
+func newFrozenList(h planfile.Header, plan string) *fileList {
+	list := &fileList{table: h.Table, plan: plan, warnings: stream.PlainTexts(h.Warnings)}
+	switch {
+	case h.Catalog != nil:
+		list.keys = newKeyTexts(nil)
+		for _, p := range h.Catalog.Partitions {
+			list.keys.keys = append(list.keys.keys, p.Key)
+			list.keys.texts = append(list.keys.texts, nil)
+		}
+	case len(h.Keys) > 0 || h.Table != nil:
+		list.keys = newKeyTexts(h.Keys)
+	}
+	return list
+}
+
+// placePlanned is where a file of a plan is: its path, or its URL without the query, and with it.
+func placePlanned(f planfile.File) (name string, at store.Location, err error) {
+	if store.IsURL(f.Path) {
+		if at, err = store.Parse(f.Path); err == nil {
+			name, _ = splitQuery(at)
+		}
+		return name, at, err
+	}
+	if name, err = place.Local(f.Path); err == nil && !filepath.IsAbs(name) {
+		err = fmt.Errorf("%s is not the path of a file from the root; was the plan made on another system?", f.Path)
+	}
+	return name, at, err
+}
+
+// addPlanned appends a file of a plan.
+func (l *fileList) addPlanned(f planfile.File) error {
+	name, at, err := placePlanned(f)
+	switch {
+	case err != nil:
+		return err
+	case f.Bytes < 0 || f.Bytes == 0 && f.Version != "":
+		return fmt.Errorf("%s: a file of %d bytes", place.Name(f.Path), f.Bytes)
+	case l.keys != nil && len(f.Keys) != len(l.keys.keys):
+		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keys.keys))
+	}
+	if l.keys != nil {
+		l.keys.add(f.Keys)
+	}
+	size := f.Bytes
+	if size == 0 { // nobody told
+		size = -1
+	}
+	if store.IsURL(f.Path) {
+		l.addObject(store.Object{Location: at, Size: size, Version: f.Version})
+	} else {
+		l.add(name, "", size, "")
+	}
+	return nil
+}
+
+// thawList reads the files of a plan without footers, in the order of [Open].
+func thawList(r *planfile.Reader, plan string) (*fileList, error) {
+	type placed struct {
+		planfile.File
+		name string
+	}
+	var files []placed
+	for {
+		f, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		name := ""
+		if err == nil {
+			name, _, err = placePlanned(f)
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, placed{f, name})
+	}
+	slices.SortFunc(files, func(a, b placed) int { return strings.Compare(a.name, b.name) })
+	list := newFrozenList(r.Header, plan)
+	for i, f := range files {
+		if i > 0 && f.name == files[i-1].name {
+			return nil, fmt.Errorf("it names %s twice", place.Name(f.Path))
+		}
+		if err := list.addPlanned(f.File); err != nil {
+			return nil, err
+		}
+	}
+	if list.count == 0 {
+		return nil, errors.New("it names no file")
+	}
+	return list, nil
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/apache/iceberg-go"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Iceberg knows a column of a file by its id and ufs-stream by its name. The footers tell
+// both, and they alone are proof: manifests are merged under newer schemas, and old schemas
+// leave the metadata.
+
+// columns is what one file has of the table's columns.
+type columns struct {
+	lacking []lackingColumn
+	widths  map[int]parquet.Type // physical types of numbers, by the column's id
+}
+
+// lackingColumn is a column of the table that a file does not have.
+type lackingColumn struct {
+	id   int
+	name string // with the names of the structs around it
+}
+
+// matcher finds the table's columns in a file.
+type matcher struct {
+	columns
+	path string // of the file, as people may see it
+}
+
+// matchColumns compares a file's columns with the table's. A column that one of the two
+// programs would take for another one is an error.
+func matchColumns(path string, table *iceberg.Schema, mapping iceberg.NameMapping, root *schema.GroupNode) (columns, error) {
+	m := matcher{columns{widths: make(map[int]parquet.Type)}, path}
+	identified := false
+	for i := range root.NumFields() {
+		identified = identified || root.Field(i).FieldID() >= 0
+	}
+	switch {
+	case identified:
+		mapping = nil
+	case mapping == nil && root.NumFields() > 0:
+		e := stream.Dataf(path, "its columns have no ids, and the table has no mapping of names (schema.name-mapping.default)")
+		e.Remedy = rewriteRemedy()
+		return m.columns, e
+	}
+	return m.columns, m.group("", table.AsStruct().FieldList, mapping, root)
+}
+
+func rewriteRemedy() stream.Text {
+	return stream.Textf("have the table's files written again under its present schema and plan again, as by Spark's CALL system.rewrite_data_files(table => '…', options => map('rewrite-all', 'true'))")
+}
+
+// group compares the columns of a struct, or of the whole file.
+func (m *matcher) group(prefix string, fields []iceberg.NestedField, mapping []iceberg.MappedField, group *schema.GroupNode) error {
+	byID, byName := make(map[int]schema.Node), make(map[string]schema.Node)
+	ids := make([]int, group.NumFields())
+	for i := range ids {
+		n := group.Field(i)
+		ids[i] = int(n.FieldID())
+		if mapping != nil {
+			ids[i] = mappedID(mapping, n.Name())
+		}
+		if ids[i] >= 0 {
+			byID[ids[i]] = n
+		}
+		byName[n.Name()] = n
+	}
+	for _, f := range fields {
+		n, found := byID[f.ID]
+		_, namesake := byName[f.Name]
+		switch {
+		case found && n.Name() != f.Name:
+			return m.refuse(prefix+f.Name, "the table's column is called %q in this file: it was renamed after the file was written", prefix+n.Name())
+		case !found && namesake:
+			return m.refuse(prefix+f.Name, "this file has another column of that name: the table's was added again after one was dropped")
+		case !found:
+			m.lacking = append(m.lacking, lackingColumn{f.ID, prefix + f.Name})
+			continue
+		}
+		if err := m.inside(prefix+f.Name+".", f, mapping, n); err != nil {
+			return err
+		}
+	}
+	for i, id := range ids {
+		if !slices.ContainsFunc(fields, func(f iceberg.NestedField) bool { return f.ID == id }) {
+			return m.refuse(prefix+group.Field(i).Name(), "the table has no such column any more, and this file still has it")
+		}
+	}
+	return nil
+}
+
+// inside goes into a struct, and notes the width of a number.
+func (m *matcher) inside(prefix string, f iceberg.NestedField, mapping []iceberg.MappedField, n schema.Node) error {
+	switch t := f.Type.(type) {
+	case *iceberg.StructType:
+		below, ok := n.(*schema.GroupNode)
+		if !ok {
+			return m.refuse(prefix[:len(prefix)-1], "this is a struct in the table, and none in this file")
+		}
+		if mapping != nil {
+			mapping = mappedBelow(mapping, n.Name())
+		}
+		return m.group(prefix, t.FieldList, mapping, below)
+	case iceberg.Int32Type, iceberg.Int64Type, iceberg.Float32Type, iceberg.Float64Type:
+		if leaf, ok := n.(*schema.PrimitiveNode); ok {
+			m.widths[f.ID] = leaf.PhysicalType()
+		}
+	}
+	return nil
+}
+
+func (m *matcher) refuse(column, format string, args ...any) error {
+	e := stream.Dataf(m.path, format, args...)
+	e.Column, e.Remedy = column, rewriteRemedy()
+	return e
+}
+
+// mappedID is the id of a name in a mapping; -1 for none.
+func mappedID(mapping []iceberg.MappedField, name string) int {
+	for _, f := range mapping {
+		if slices.Contains(f.Names, name) {
+			return f.ID()
+		}
+	}
+	return -1
+}
+
+func mappedBelow(mapping []iceberg.MappedField, name string) []iceberg.MappedField {
+	for _, f := range mapping {
+		if slices.Contains(f.Names, name) && f.Fields != nil {
+			return f.Fields
+		}
+	}
+	return []iceberg.MappedField{}
+}
+
+// agree compares the files of a plan with each other, in which all must have the same
+// columns. What all lack is no column of the plan: it comes back. What is a partition key of
+// every file whose value the table's log has is not lacking.
+func agree(files []*dataFile) (keys []lackingColumn, absent []string, err error) {
+	lacking := make(map[lackingColumn]int)
+	var order []lackingColumn
+	for _, f := range files {
+		for _, c := range f.lacking {
+			if lacking[c] == 0 {
+				order = append(order, c)
+			}
+			lacking[c]++
+		}
+	}
+	for _, c := range order {
+		without := slices.IndexFunc(files, func(f *dataFile) bool { return slices.Contains(f.lacking, c) })
+		if lacking[c] < len(files) {
+			with := slices.IndexFunc(files, func(f *dataFile) bool { return !slices.Contains(f.lacking, c) })
+			e := stream.Dataf(place.Name(files[without].path), "this file lacks the column, and %s has it: it was added to the table between the two", place.Name(files[with].path))
+			e.Column, e.Remedy = c.name, rewriteRemedy()
+			return nil, nil, e
+		}
+		valued := 0
+		for _, f := range files {
+			if _, ok := f.identity[c.id]; ok {
+				valued++
+			}
+		}
+		switch {
+		case valued == len(files):
+			keys = append(keys, c)
+		case valued > 0:
+			without := slices.IndexFunc(files, func(f *dataFile) bool { _, ok := f.identity[c.id]; return !ok })
+			e := stream.Dataf(place.Name(files[without].path), "this file neither has the column nor is partitioned by it, as others are")
+			e.Column, e.Remedy = c.name, rewriteRemedy()
+			return nil, nil, e
+		default:
+			absent = append(absent, c.name)
+		}
+	}
+	return keys, absent, sameWidths(files)
+}
+
+// sameWidths refuses a number that has 32 bits in some files and 64 in others.
+func sameWidths(files []*dataFile) error {
+	for _, f := range files[1:] {
+		ids := make([]int, 0, len(f.widths))
+		for id := range f.widths {
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		for _, id := range ids {
+			if was, ok := files[0].widths[id]; ok && was != f.widths[id] {
+				e := stream.Dataf(place.Name(f.path), "it is %v here and %v in %s: the table widened it between the two", f.widths[id], was, place.Name(files[0].path))
+				e.Column, e.Remedy = f.names[id], rewriteRemedy()
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// keyText is a partition value as ufs-stream reads it.
+func keyText(t iceberg.Type, value any) (string, error) {
+	if value == nil {
+		return nullKey, nil
+	}
+	switch v := value.(type) {
+	case bool, int32, int64, string:
+		if text := fmt.Sprint(v); text != nullKey && text != "" {
+			return text, nil
+		}
+	case iceberg.Date:
+		return iceberg.DateLiteral(v).String(), nil
+	case iceberg.Decimal:
+		return v.String(), nil
+	}
+	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", t)
+}
+
+// nullKey is how a plan writes a null among partition values.
+const nullKey = "__HIVE_DEFAULT_PARTITION__"

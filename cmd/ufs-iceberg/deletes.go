@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// deletion is a delete file, and the data files that it is about.
+type deletion struct {
+	iceberg.DataFile
+	kind string
+	of   []string // paths of data files
+	read bool     // which ones it is about stands in it, and not in the manifest
+}
+
+// refuseDeletes finds the delete files that apply to the files of a plan. There may be none
+// although there are delete files: they can be about files that are no longer live, such as
+// those that a compaction has replaced.
+func refuseDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask, name string) error {
+	deletions, err := deletionsOf(ctx, l, tasks)
+	if err != nil {
+		return err
+	}
+	touched := make(map[string]bool)
+	var first *deletion
+	count := 0
+	kinds := make(map[string]int)
+	for _, d := range deletions {
+		if len(d.of) == 0 {
+			continue
+		}
+		if first == nil {
+			first = d
+		}
+		count++
+		kinds[d.kind]++
+		for _, path := range d.of {
+			touched[path] = true
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	data := make(map[string]bool)
+	for _, t := range tasks {
+		data[t.File.FilePath()] = true
+	}
+	detail := ""
+	for _, kind := range []string{positionDeletes, equalityDeletes, deletionVectors} {
+		if n := kinds[kind]; n > 0 && len(kinds) > 1 {
+			detail += fmt.Sprintf(", %d of %s", n, kind)
+		}
+	}
+	e := stream.Dataf(place.Name(first.FilePath()), "this file of %s deletes rows of %s: %s to %d of the %d data files of %s%s, and they are not applied here",
+		first.kind, place.Name(first.of[0]), plural(count, "delete file applies", "delete files apply"), len(touched), len(data), name, detail)
+	e.Remedy = stream.Textf("compact the table and plan again, as by Spark's CALL system.rewrite_data_files(table => '…', options => map('delete-file-threshold', '1'))")
+	return e
+}
+
+const (
+	positionDeletes = "position deletes"
+	equalityDeletes = "equality deletes"
+	deletionVectors = "deletion vectors"
+)
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// deletionsOf lists the delete files of the tasks, in their order. A file of position deletes
+// is read for the data files that it names: the manifest tells only between which two their
+// paths lie.
+func deletionsOf(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*deletion, error) {
+	var all []*deletion
+	known := make(map[string]*deletion)
+	for _, t := range tasks {
+		add := func(files []iceberg.DataFile, kind string) {
+			for _, f := range files {
+				// The vectors of many files lie in one.
+				key := f.FilePath()
+				if kind == deletionVectors && f.ContentOffset() != nil {
+					key += fmt.Sprintf("#%d", *f.ContentOffset())
+				}
+				d := known[key]
+				if d == nil {
+					d = &deletion{DataFile: f, kind: kind, read: kind == positionDeletes && f.ReferencedDataFile() == nil && f.FileFormat() == iceberg.ParquetFile}
+					known[key] = d
+					all = append(all, d)
+				}
+				if n := len(d.of); n == 0 || d.of[n-1] != t.File.FilePath() { // a task may be a piece of a file
+					d.of = append(d.of, t.File.FilePath())
+				}
+			}
+		}
+		add(t.DeleteFiles, positionDeletes)
+		add(t.EqualityDeleteFiles, equalityDeletes)
+		add(t.DeletionVectorFiles, deletionVectors)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readers)
+	for _, d := range all {
+		if d.read {
+			g.Go(func() error { return d.narrow(ctx, l) })
+		}
+	}
+	return all, g.Wait()
+}
+
+// narrow keeps of the data files those that the file of position deletes names.
+func (d *deletion) narrow(ctx context.Context, l *lake) error {
+	named := make(map[string]bool)
+	err := guarded(func() error { return readPaths(ctx, l, d.FilePath(), named) })
+	if err != nil {
+		return asData(d.FilePath(), "this file of position deletes cannot be read", err)
+	}
+	var of []string
+	for _, path := range d.of {
+		if named[path] {
+			of = append(of, path)
+		}
+	}
+	d.of = of
+	return nil
+}
+
+// readPaths collects what stands in the column file_path of a Parquet file.
+func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool) error {
+	in, err := l.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r, err := file.NewParquetReader(in)
+	if err != nil {
+		return err
+	}
+	column := r.MetaData().Schema.ColumnIndexByName("file_path")
+	if column < 0 {
+		return errors.New("it has no column file_path")
+	}
+	values, levels := make([]parquet.ByteArray, 4096), make([]int16, 4096)
+	for g := range r.NumRowGroups() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		reader, err := r.RowGroup(g).Column(column)
+		if err != nil {
+			return err
+		}
+		texts, ok := reader.(*file.ByteArrayColumnChunkReader)
+		if !ok {
+			return errors.New("its column file_path is no text")
+		}
+		for texts.HasNext() {
+			_, n, err := texts.ReadBatch(int64(len(values)), values, levels, nil)
+			if err != nil {
+				return err
+			}
+			for _, v := range values[:n] {
+				if !paths[string(v)] {
+					paths[string(v)] = true
+				}
+			}
+		}
+		if err := texts.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guarded turns a panic of the Parquet library, which damaged files can raise, into an error.
+func guarded(read func() error) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("the file is damaged: %v", fault)
+		}
+	}()
+	return read()
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	icebergio "github.com/apache/iceberg-go/io"
+	"github.com/apache/iceberg-go/table"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The names of metadata files: of tables without a catalog, where v7 replaces v6, and of
+// catalogs, which alone know the newest for sure.
+var (
+	numbered = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
+	uuidName = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
+)
+
+// openHadoop opens the table in a folder, or of a metadata file.
+func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
+	at := q.table
+	if q.warehouse != "" && !strings.ContainsAny(at, "/\\") {
+		at = place.Below(q.warehouse, filepath.FromSlash(strings.ReplaceAll(at, ".", "/")))
+	}
+	l := newLake(ctx, "")
+	var err error
+	if place.IsURL(at) {
+		loc, err := store.Parse(at)
+		if err != nil {
+			return nil, nil, err
+		}
+		at = loc.String() // its parameters in order
+		_, l.query, _ = strings.Cut(loc.WithKey("").String(), "?")
+	} else {
+		if at, err = place.Local(at); err != nil {
+			return nil, nil, err
+		}
+		if at, err = filepath.Abs(at); err != nil {
+			return nil, nil, unreadable(q.table, err)
+		}
+	}
+	if !strings.Contains(place.Base(at), ".metadata.json") {
+		if at, err = l.newest(at); err != nil {
+			return nil, nil, err
+		}
+	}
+	name := at
+	if place.IsURL(at) { // iceberg-go tells by the name whether it is compressed
+		name, _, _ = strings.Cut(at, "?")
+		if again, err := l.place(name); err != nil || again != at {
+			return nil, nil, stream.Usagef("%s: metadata are opened by s3://, gs://, azblob:// or a path", place.Name(at))
+		}
+	}
+	t, err := table.NewFromLocation(ctx, table.Identifier{place.Name(q.table)}, name, func(context.Context) (icebergio.IO, error) { return l, nil }, nil)
+	if err != nil {
+		return nil, nil, asData(name, "these metadata of an Iceberg table cannot be read", err)
+	}
+	return t, l, nil
+}
+
+// newest finds the newest metadata of the table in a folder.
+func (l *lake) newest(folder string) (string, error) {
+	below := place.Below(folder, "metadata")
+	names, err := l.files(below)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	find := func(pattern *regexp.Regexp) (best int, found []string) {
+		for _, name := range names {
+			m := pattern.FindStringSubmatch(name)
+			if m == nil {
+				continue
+			}
+			switch n, err := strconv.Atoi(m[1]); {
+			case err != nil:
+			case len(found) == 0 || n > best:
+				best, found = n, []string{name}
+			case n == best:
+				found = append(found, name)
+			}
+		}
+		slices.Sort(found)
+		return best, found
+	}
+	version, hadoop := find(numbered)
+	_, cataloged := find(uuidName)
+	ambiguous := func(what string) error {
+		e := stream.Dataf(place.Name(below), "%s, so the folder does not tell which metadata are the table's newest", what)
+		e.Remedy = stream.Textf("ask its catalog ({catalog} rest or glue), or give the metadata file itself as TABLE")
+		return e
+	}
+	switch {
+	case len(hadoop) == 0 && len(cataloged) == 0:
+		e := stream.Dataf(place.Name(folder), "this is no Iceberg table: no metadata file is below metadata/")
+		e.Remedy = stream.Textf("give the table's folder, a metadata file, or {catalog} rest or glue with namespace.table")
+		return "", e
+	case len(hadoop) > 0 && len(cataloged) > 0:
+		return "", ambiguous(fmt.Sprintf("there are %s and %s, of two kinds of catalogs", hadoop[0], cataloged[0]))
+	case len(cataloged) > 1:
+		return "", ambiguous(fmt.Sprintf("%s and %s have the same number", cataloged[0], cataloged[1]))
+	case len(cataloged) == 1:
+		return place.Below(below, cataloged[0]), nil
+	case len(hadoop) > 1:
+		return "", ambiguous(fmt.Sprintf("%s and %s have the same number", hadoop[0], hadoop[1]))
+	}
+	// Behind the hint there may be newer metadata, whose writer has not told yet; ahead of all
+	// metadata it is of another table, or they are gone.
+	if slices.Contains(names, "version-hint.text") {
+		text, err := l.read(place.Below(below, "version-hint.text"))
+		if err != nil {
+			return "", err
+		}
+		hint, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err == nil && hint > version {
+			return "", stream.Dataf(place.Name(below), "version-hint.text says that the newest metadata are version %d, and the newest file here is %s", hint, hadoop[0])
+		}
+	}
+	return place.Below(below, hadoop[0]), nil
+}
+
+// asData is an error about bad data, unless it tells by itself what it is.
+func asData(at, what string, err error) error {
+	var (
+		data   *stream.DataError
+		usage  *stream.UsageError
+		memory *stream.MemoryError
+	)
+	if errors.As(err, &data) || errors.As(err, &usage) || errors.As(err, &memory) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return stream.Dataf(place.Name(at), what+": %w", err)
+}

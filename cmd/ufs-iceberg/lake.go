@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	icebergio "github.com/apache/iceberg-go/io"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// lake opens the files of a table for iceberg-go: local ones, and objects with the client that
+// ufs-stream reads them with.
+type lake struct {
+	ctx    context.Context
+	client *store.Client
+	query  string // of the objects' URLs: endpoint=…&region=…
+}
+
+func newLake(ctx context.Context, query string) *lake {
+	return &lake{ctx: ctx, client: store.New(store.Options{}), query: query}
+}
+
+// place is the path or URL by which ufs-stream opens a file that a table's metadata name. A
+// location is taken literally, as its writer's file system does: % and ? are part of names.
+func (l *lake) place(location string) (string, error) {
+	scheme, rest, ok := strings.Cut(location, ":")
+	switch {
+	case strings.HasPrefix(location, "/"):
+		return location, nil
+	case !ok:
+		return "", stream.Dataf(location, "the table's metadata name this file without saying from where")
+	case scheme == "file":
+		return "/" + strings.TrimLeft(rest, "/"), nil
+	case scheme == "http" || scheme == "https":
+		return location, nil
+	}
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "/")
+	query := l.query
+	switch scheme {
+	case "s3", "s3a", "s3n":
+		scheme = "s3"
+	case "gs", "azblob":
+	case "abfs", "abfss", "wasb", "wasbs": // abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY
+		container, host, found := strings.Cut(bucket, "@")
+		account, _, _ := strings.Cut(host, ".")
+		scheme, bucket = "azblob", container
+		if found && !strings.Contains("&"+query, "&storage_account=") {
+			query = strings.TrimPrefix(query+"&storage_account="+account, "&")
+		}
+	default:
+		e := stream.Dataf(location, "the table has files in a store of an unknown kind, %s://", scheme)
+		e.Remedy = stream.Textf("copy the table to S3, Google Cloud Storage, Azure's blob storage or a disk")
+		return "", e
+	}
+	at, err := store.Parse(scheme + "://" + bucket + "/?" + query)
+	if err != nil {
+		return "", stream.Dataf(scheme+"://"+bucket, "%w", err)
+	}
+	return at.WithKey(key).String(), nil
+}
+
+// storeParameters are the parameters of URLs that a catalog's configuration stands for. Its
+// credentials are left out: ufs-stream finds its own.
+func storeParameters(props map[string]string) string {
+	if given, ok := props[storeProperty]; ok && given != "" {
+		return given
+	}
+	var query []string
+	add := func(name string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				query = append(query, name+"="+strings.NewReplacer("%", "%25", "&", "%26").Replace(v))
+				return
+			}
+		}
+	}
+	add("endpoint", props["s3.endpoint"], props["gcs.service.host"])
+	add("region", props["s3.region"], props["client.region"])
+	if props["s3.path-style-access"] == "true" || props["s3.force-virtual-addressing"] == "false" {
+		add("use_path_style", "true")
+	}
+	return strings.Join(query, "&")
+}
+
+// storeProperty carries the option store through a catalog's configuration.
+const storeProperty = "ufs-stream.store"
+
+// Open implements icebergio.IO.
+func (l *lake) Open(name string) (icebergio.File, error) {
+	at, err := l.place(name)
+	if err != nil {
+		return nil, err
+	}
+	return l.open(at)
+}
+
+// ReadFile implements icebergio.ReadFileIO.
+func (l *lake) ReadFile(name string) ([]byte, error) {
+	at, err := l.place(name)
+	if err != nil {
+		return nil, err
+	}
+	return l.read(at)
+}
+
+// read reads the whole of a path or URL of ufs-stream's.
+func (l *lake) read(at string) ([]byte, error) {
+	f, err := l.open(at)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// open opens a path or URL of ufs-stream's.
+func (l *lake) open(at string) (icebergio.File, error) {
+	if !place.IsURL(at) {
+		f, err := os.Open(at)
+		if err != nil {
+			return nil, unreadable(at, err)
+		}
+		return f, nil
+	}
+	loc, err := store.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	o, err := l.client.Stat(l.ctx, loc)
+	if errors.Is(err, store.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &object{lake: l, at: o}
+	f.SectionReader = io.NewSectionReader(readerAt{f}, 0, o.Size)
+	return f, nil
+}
+
+// unreadable is an error of a local file, which names its place once.
+func unreadable(at string, err error) error {
+	if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return stream.Dataf(at, "cannot be read: %w", err)
+}
+
+// Remove implements icebergio.IO: nothing is ever removed.
+func (l *lake) Remove(name string) error {
+	return &fs.PathError{Op: "remove", Path: name, Err: errors.ErrUnsupported}
+}
+
+// object is an open object. Reads in sequence fetch pieces of some size, of which the last is
+// kept; ReadAt fetches what it is asked for. Like a file it is of one goroutine.
+type object struct {
+	*io.SectionReader
+	at   store.Object
+	lake *lake
+
+	piece []byte
+	from  int64
+}
+
+// pieceSize is how much is fetched at once of a manifest or metadata file: most are smaller.
+const pieceSize = 1 << 20
+
+// readerAt reads an object by pieces.
+type readerAt struct{ *object }
+
+func (r readerAt) ReadAt(b []byte, at int64) (n int, err error) {
+	o := r.object
+	for n < len(b) && at < o.at.Size {
+		if at < o.from || at >= o.from+int64(len(o.piece)) {
+			o.from, o.piece = at, make([]byte, min(max(pieceSize, int64(len(b)-n)), o.at.Size-at))
+			if err := o.lake.client.Read(o.lake.ctx, o.at, o.piece, at); err != nil {
+				o.piece = nil
+				return n, err
+			}
+		}
+		k := copy(b[n:], o.piece[at-o.from:])
+		n, at = n+k, at+int64(k)
+	}
+	if n < len(b) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Close implements fs.File.
+func (o *object) Close() error { return nil }
+
+// Stat implements fs.File.
+func (o *object) Stat() (fs.FileInfo, error) { return objectInfo{o.at}, nil }
+
+// objectInfo is an object as fs.FileInfo.
+type objectInfo struct{ o store.Object }
+
+func (i objectInfo) Name() string       { return path.Base(i.o.Key) }
+func (i objectInfo) Size() int64        { return i.o.Size }
+func (i objectInfo) Mode() fs.FileMode  { return 0o444 }
+func (i objectInfo) ModTime() time.Time { return i.o.Modified }
+func (i objectInfo) IsDir() bool        { return false }
+func (i objectInfo) Sys() any           { return nil }
+
+// files lists the names of the files in a folder, a path or a URL.
+func (l *lake) files(folder string) (names []string, err error) {
+	if !place.IsURL(folder) {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, unreadable(folder, err)
+		}
+		for _, e := range entries {
+			if !e.IsDir() {
+				names = append(names, e.Name())
+			}
+		}
+		return names, nil
+	}
+	at, err := store.Parse(folder)
+	if err != nil {
+		return nil, err
+	}
+	at = at.WithKey(place.Folder(at.Key))
+	for o, err := range l.client.List(l.ctx, at) {
+		if err != nil {
+			return nil, err
+		}
+		if name := strings.TrimPrefix(o.Key, at.Key); !strings.Contains(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}

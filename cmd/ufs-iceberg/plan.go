@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// readers is how many files are looked at at once: they wait for the store, not for a core.
+const readers = 16
+
+// dataFile is a live data file.
+type dataFile struct {
+	iceberg.DataFile
+	columns
+	path     string // as ufs-stream opens it
+	version  string // of an object
+	names    map[int]string
+	identity map[int]any // values of the columns that it is partitioned by as they are, by id
+}
+
+// planned is what a plan came to.
+type planned struct {
+	files    int
+	live     string // data files of the snapshot; empty where its summary does not tell
+	bytes    int64
+	snapshot *table.Snapshot
+	warnings []string
+}
+
+func (p *planned) String() string {
+	of := ""
+	if p.live != "" {
+		of = " of " + p.live
+	}
+	return fmt.Sprintf("%d%s data files, %d bytes, of snapshot %d of %s", p.files, of, p.bytes, p.snapshot.SnapshotID, timeOf(p.snapshot.TimestampMs))
+}
+
+// writePlan makes the plan that a request asks for.
+func writePlan(ctx context.Context, q request) (*planned, error) {
+	if err := atomicfile.CanWrite(ctx, q.output); err != nil {
+		return nil, err
+	}
+	t, l, err := openTable(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	name := place.Name(q.table)
+	s, err := choose(t, name, q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPruner(q.where, s.schema, t.Metadata())
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := tasksOf(ctx, t, s, p, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseDeletes(ctx, l, tasks, name); err != nil {
+		return nil, err
+	}
+	files, err := lookAt(ctx, l, t, s, tasks)
+	if err != nil {
+		return nil, err
+	}
+	keys, absent, err := agree(files)
+	if err != nil {
+		return nil, err
+	}
+	done := &planned{files: len(files), snapshot: s.Snapshot}
+	if s.Summary != nil {
+		done.live = s.Summary.Properties["total-data-files"]
+	}
+	for _, column := range absent {
+		done.warnings = append(done.warnings, fmt.Sprintf("no file has the table's column %q, which is in no plan then", column))
+	}
+	head := planfile.Header{
+		Table:    &stream.Table{Path: tableName(q), Format: "iceberg", Version: s.SnapshotID, Time: timeOf(s.TimestampMs)},
+		Count:    len(files),
+		Warnings: done.warnings,
+	}
+	if q.where != "" {
+		head.Options = map[string]string{"where": q.where}
+	}
+	for _, k := range keys {
+		head.Keys = append(head.Keys, k.name)
+	}
+	lines := make([]planfile.File, len(files))
+	for i, f := range files {
+		lines[i] = planfile.File{Path: f.path, Bytes: f.FileSizeBytes(), Version: f.version}
+		for _, k := range keys {
+			field, _ := s.schema.FindFieldByID(k.id)
+			text, err := keyText(field.Type, f.identity[k.id])
+			if err != nil {
+				e := stream.Dataf(place.Name(f.path), "%w", err)
+				e.Column, e.Remedy = k.name, rewriteRemedy()
+				return nil, e
+			}
+			lines[i].Keys = append(lines[i].Keys, text)
+		}
+		head.Bytes += f.FileSizeBytes()
+	}
+	done.bytes = head.Bytes
+	return done, save(ctx, q.output, head, lines)
+}
+
+// tableName is how a plan calls its table.
+func tableName(q request) string {
+	if q.catalog == hadoopCatalog {
+		return place.Name(q.table)
+	}
+	return q.table
+}
+
+// save writes the plan file, whole or not at all.
+func save(ctx context.Context, path string, head planfile.Header, lines []planfile.File) error {
+	out, err := atomicfile.Create(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	var each iter.Seq2[planfile.File, error] = func(yield func(planfile.File, error) bool) {
+		for _, f := range lines {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+	if _, err := planfile.Write(out, head, each); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// tasksOf lists the live data files in which there may be rows for the condition, by path.
+func tasksOf(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name string) ([]table.FileScanTask, error) {
+	scan := s.scan
+	table.WithRowFilter(p.filter())(scan)
+	tasks, err := scan.PlanFiles(ctx)
+	if err != nil {
+		return nil, asData(name, "the manifests of the snapshot cannot be read", err)
+	}
+	tasks = slices.DeleteFunc(tasks, func(task table.FileScanTask) bool { return !p.mayMatch(identityOf(t.Metadata(), task.File)) })
+	if len(tasks) == 0 {
+		if p == nil {
+			return nil, stream.Dataf(name, "snapshot %d of this Iceberg table has no data files: it is empty", s.SnapshotID)
+		}
+		return nil, stream.Dataf(name, "{where} %s leaves none of the data files of snapshot %d, by their partitions and bounds", p.parsed, s.SnapshotID)
+	}
+	slices.SortStableFunc(tasks, func(a, b table.FileScanTask) int { return strings.Compare(a.File.FilePath(), b.File.FilePath()) })
+	return tasks, nil
+}
+
+// lookAt reads the footer of every file. Of several faults the first file's is reported.
+func lookAt(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []table.FileScanTask) ([]*dataFile, error) {
+	names := make(map[int]string)
+	for _, f := range s.schema.Fields() {
+		names[f.ID] = f.Name
+	}
+	var files []*dataFile
+	for _, task := range tasks { // of which several may be pieces of one file
+		if n := len(files); n > 0 && files[n-1].FilePath() == task.File.FilePath() {
+			continue
+		}
+		f := &dataFile{DataFile: task.File, names: names, identity: identityOf(t.Metadata(), task.File)}
+		files = append(files, f)
+	}
+	faults := make([]error, len(files))
+	var first atomic.Int64
+	first.Store(int64(len(files)))
+	g := errgroup.Group{}
+	g.SetLimit(readers)
+	for i, f := range files {
+		g.Go(func() error {
+			if int64(i) > first.Load() || ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if faults[i] = f.look(l, s.schema, t.NameMapping()); faults[i] != nil {
+				for was := first.Load(); int64(i) < was && !first.CompareAndSwap(was, int64(i)); {
+					was = first.Load()
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if i := first.Load(); i < int64(len(files)) {
+		return nil, faults[i]
+	}
+	slices.SortFunc(files, func(a, b *dataFile) int { return strings.Compare(a.path, b.path) })
+	return files, nil
+}
+
+// identityOf are the values of a file's partition, of the columns that stand in it unchanged.
+func identityOf(meta table.Metadata, f iceberg.DataFile) map[int]any {
+	values := make(map[int]any)
+	spec := meta.PartitionSpecByID(int(f.SpecID()))
+	if spec == nil {
+		return values
+	}
+	for _, field := range spec.Fields() {
+		if _, same := field.Transform.(iceberg.IdentityTransform); same {
+			values[field.SourceID()] = f.Partition()[field.FieldID]
+		}
+	}
+	return values
+}
+
+// look finds where a file is, that it is the one of the manifest, and which columns it has.
+func (f *dataFile) look(l *lake, schema *iceberg.Schema, mapping iceberg.NameMapping) (err error) {
+	shown := place.Name(f.FilePath())
+	switch {
+	case f.FileFormat() != iceberg.ParquetFile:
+		e := stream.Dataf(shown, "this data file is %s, and ufs-stream reads Parquet", f.FileFormat())
+		e.Remedy = stream.Textf("set the table's property write.format.default to parquet and have its files written again, as by Spark's CALL system.rewrite_data_files(table => '…', options => map('rewrite-all', 'true'))")
+		return e
+	case f.KeyMetadata() != nil:
+		return stream.Dataf(shown, "this data file is encrypted, and ufs-stream has no keys")
+	}
+	if f.path, err = l.place(f.FilePath()); err != nil {
+		return err
+	}
+	shown = place.Name(f.path)
+	in, err := l.open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		e := stream.Dataf(shown, "the snapshot says that this file is live, and it is not there")
+		e.Remedy = stream.Textf("plan a newer snapshot; if the table was moved or copied, its metadata still name the old place: register or rewrite them there")
+		return e
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return unreadable(shown, err)
+	}
+	if info.Size() != f.FileSizeBytes() {
+		return stream.Dataf(shown, "the snapshot says that this file has %d bytes, and it has %d: it was replaced", f.FileSizeBytes(), info.Size())
+	}
+	if far, ok := in.(*object); ok {
+		f.version = far.at.Version
+	}
+	err = guarded(func() error {
+		r, err := file.NewParquetReader(in)
+		if err != nil {
+			return err
+		}
+		meta := r.MetaData()
+		if meta.IsSetEncryptionAlgorithm() {
+			return stream.Dataf(shown, "this data file is encrypted, and ufs-stream has no keys")
+		}
+		f.columns, err = matchColumns(shown, schema, mapping, meta.Schema.Root())
+		return err
+	})
+	if err != nil {
+		return asData(shown, "the footer of this Parquet file cannot be read", err)
+	}
+	return nil
+}

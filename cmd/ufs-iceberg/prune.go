@@ -1,0 +1,177 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+
+	"github.com/ufs-stream/ufs-stream/internal/condition"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// pruner says in Iceberg's expressions what a condition implies. Partitions and files where
+// that cannot be true have no row for which the condition is true. It may imply less than the
+// condition, never more: whatever is not certain to mean the same to Iceberg is left out.
+type pruner struct {
+	parsed  *condition.Condition
+	columns map[string]iceberg.NestedField // that Iceberg is asked about
+	texts   map[string]int                 // ids of texts that the table is partitioned by
+}
+
+// newPruner parses a condition; without one it is nil. A column that the table does not have
+// is a usage error.
+func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*pruner, error) {
+	if where == "" {
+		return nil, nil
+	}
+	parsed, err := condition.Parse(where)
+	if err != nil {
+		return nil, err
+	}
+	p := &pruner{parsed, make(map[string]iceberg.NestedField), make(map[string]int)}
+	var names []string
+	for _, f := range schema.Fields() {
+		names = append(names, f.Name)
+		_, primitive := f.Type.(iceberg.PrimitiveType)
+		_, text := f.Type.(iceberg.StringType)
+		switch {
+		case !primitive || !sameEver(f, meta.Schemas()):
+		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for one that is
+		// not there, and leaves out the manifest with its live files. So it is not asked.
+		case text && isSource(f.ID, meta.PartitionSpecs()):
+			p.texts[f.Name] = f.ID
+		default:
+			p.columns[f.Name] = f
+		}
+	}
+	for _, name := range parsed.Columns() {
+		known := func(n string) bool {
+			return name == n || strings.HasPrefix(name, n+".") || strings.HasPrefix(name, n+"[")
+		}
+		if !slices.ContainsFunc(names, known) {
+			return nil, stream.Usagef("{where}: the table has no column %q%s", name, suggest.DidYouMean(name, names))
+		}
+	}
+	return p, nil
+}
+
+// isSource reports whether a table is, or was, partitioned by a column.
+func isSource(id int, specs []iceberg.PartitionSpec) bool {
+	return slices.ContainsFunc(specs, func(s iceberg.PartitionSpec) bool { return len(s.FieldsBySourceID(id)) > 0 })
+}
+
+// sameEver reports whether a column has had its type in all schemas that the table remembers:
+// constants are read by a column's type, and files written before a change have another.
+func sameEver(f iceberg.NestedField, history []*iceberg.Schema) bool {
+	for _, s := range history {
+		if was, ok := s.FindTypeByID(f.ID); ok && !was.Equals(f.Type) {
+			return false
+		}
+	}
+	return true
+}
+
+// filter is what the whole condition implies.
+func (p *pruner) filter() iceberg.BooleanExpression {
+	if p == nil {
+		return iceberg.AlwaysTrue{}
+	}
+	if e := p.implied(p.parsed.Root); e != nil {
+		return e
+	}
+	return iceberg.AlwaysTrue{}
+}
+
+// implied is what a node implies, or nil for nothing. A part of an and may be left out; all of
+// an or must be there. Below not only is null and booleans are taken: the contrary of what is implied is
+// not implied by the contrary, and not is true of NaN, of which Iceberg's bounds say nothing.
+func (p *pruner) implied(n *condition.Node) iceberg.BooleanExpression {
+	switch n.Op {
+	case condition.IsLeaf:
+		return p.comparison(&p.parsed.Leaves[n.Leaf])
+	case condition.Not:
+		if n.Args[0].Op == condition.IsLeaf {
+			return p.contrary(&p.parsed.Leaves[n.Args[0].Leaf])
+		}
+		return nil
+	}
+	var joined iceberg.BooleanExpression
+	for _, arg := range n.Args {
+		e := p.implied(arg)
+		switch {
+		case e == nil && n.Op == condition.Or:
+			return nil
+		case e == nil:
+		case joined == nil:
+			joined = e
+		case n.Op == condition.And:
+			joined = iceberg.NewAnd(joined, e)
+		default:
+			joined = iceberg.NewOr(joined, e)
+		}
+	}
+	return joined
+}
+
+// contrary is what a comparison under not implies, or nil for nothing.
+func (p *pruner) contrary(l *condition.Leaf) iceberg.BooleanExpression {
+	f, ok := p.columns[l.Column]
+	if !ok {
+		return nil
+	}
+	if l.Test == condition.IsNull {
+		return iceberg.NotNull(iceberg.Reference(f.Name))
+	}
+	_, truth := f.Type.(iceberg.BooleanType)
+	if truth && l.Test == condition.Equal && len(l.Constants) == 1 && l.Constants[0].Kind == condition.Truth {
+		return iceberg.EqualTo(iceberg.Reference(f.Name), !l.Constants[0].Truth)
+	}
+	return nil
+}
+
+// comparison is what a comparison implies, or nil for nothing.
+func (p *pruner) comparison(l *condition.Leaf) iceberg.BooleanExpression {
+	f, ok := p.columns[l.Column]
+	if !ok {
+		return nil
+	}
+	at := iceberg.Reference(f.Name)
+	if l.Test == condition.IsNull {
+		return iceberg.IsNull(at)
+	}
+	var either iceberg.BooleanExpression
+	for i := range l.Constants {
+		s, ok := spanOf(f.Type, &l.Constants[i])
+		if !ok {
+			return nil
+		}
+		e := s.expression(at, l.Test)
+		if either == nil {
+			either = e
+		} else {
+			either = iceberg.NewOr(either, e)
+		}
+	}
+	return either
+}
+
+// expression is what a value must fulfil that meets the test with a constant of the span.
+func (s span) expression(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
+	one := s.low.Equals(s.high)
+	switch {
+	case one && test == condition.Less:
+		return iceberg.LiteralPredicate(iceberg.OpLT, at, s.high)
+	case test == condition.Less || test == condition.LessEqual:
+		return iceberg.LiteralPredicate(iceberg.OpLTEQ, at, s.high)
+	case one && test == condition.Greater:
+		return iceberg.LiteralPredicate(iceberg.OpGT, at, s.low)
+	case test == condition.Greater || test == condition.GreaterEqual:
+		return iceberg.LiteralPredicate(iceberg.OpGTEQ, at, s.low)
+	case one:
+		return iceberg.LiteralPredicate(iceberg.OpEQ, at, s.low)
+	}
+	return iceberg.NewAnd(iceberg.LiteralPredicate(iceberg.OpGTEQ, at, s.low), iceberg.LiteralPredicate(iceberg.OpLTEQ, at, s.high))
+}

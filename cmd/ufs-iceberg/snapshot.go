@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// snapshot is what of a table is planned.
+type snapshot struct {
+	*table.Snapshot
+	schema *iceberg.Schema // by which its readers see it
+	scan   *table.Scan     // without a filter
+}
+
+// choose finds the snapshot that a request means. name is the table's, for errors.
+func choose(t *table.Table, name string, q request) (*snapshot, error) {
+	const workers = 16 // manifests read at once: they wait for the store, not for a core
+	options := []table.ScanOption{table.WithMaxConcurrency(workers)}
+	ref, kind := q.branch, table.BranchRef
+	switch {
+	case q.tag != "":
+		ref, kind = q.tag, table.TagRef
+	case q.snapshot != 0:
+		if t.SnapshotByID(q.snapshot) == nil {
+			return nil, stream.Usagef("{snapshot} %d: %s has no such snapshot%s", q.snapshot, name, lastSnapshots(t))
+		}
+		options = append(options, table.WithSnapshotID(q.snapshot))
+	case !time.Time(q.asOf).IsZero():
+		at := time.Time(q.asOf).UnixMilli()
+		if t.SnapshotAsOf(at, true) == nil {
+			return nil, stream.Usagef("{as-of} %v: %s had no snapshot yet, or it has expired%s", &q.asOf, name, lastSnapshots(t))
+		}
+		options = append(options, table.WithSnapshotAsOf(at))
+	}
+	scan := t.Scan(options...)
+	if ref != "" {
+		if err := knownRef(t, name, ref, kind); err != nil {
+			return nil, err
+		}
+		var err error
+		if scan, err = scan.UseRef(ref); err != nil {
+			return nil, err
+		}
+	}
+	s, err := scan.ResolveSnapshot()
+	if err != nil {
+		return nil, asData(name, "its snapshots cannot be read", err)
+	}
+	if s == nil {
+		return nil, stream.Dataf(name, "this Iceberg table has no snapshot: nothing was written to it yet")
+	}
+	schema, err := scan.Projection()
+	if err != nil {
+		return nil, asData(name, "the snapshot's schema is not known", err)
+	}
+	return &snapshot{s, schema, scan}, nil
+}
+
+func knownRef(t *table.Table, name, ref string, kind table.RefType) error {
+	var known []string
+	for n, r := range t.Metadata().Refs() {
+		if r.SnapshotRefType == kind {
+			if n == ref {
+				return nil
+			}
+			known = append(known, n)
+		}
+	}
+	slices.Sort(known)
+	list := "none"
+	if len(known) > 0 {
+		list = strings.Join(known, ", ")
+	}
+	return stream.Usagef("%v %s: %s has no %s of this name%s (there are: %s)", stream.Option(kind), ref, name, kind, suggest.DidYouMean(ref, known), list)
+}
+
+// lastSnapshots is the tail of an error about an unknown snapshot: the newest, newest first.
+func lastSnapshots(t *table.Table) string {
+	const shown = 5
+	all := slices.Clone(t.Metadata().Snapshots())
+	slices.SortStableFunc(all, func(a, b table.Snapshot) int { return cmp.Compare(b.TimestampMs, a.TimestampMs) })
+	var list []string
+	for i, s := range all {
+		if i == shown {
+			list = append(list, "…")
+			break
+		}
+		list = append(list, fmt.Sprintf("%d of %s", s.SnapshotID, timeOf(s.TimestampMs)))
+	}
+	if len(list) == 0 {
+		return "; it has none"
+	}
+	return "; it has " + strings.Join(list, ", ")
+}
+
+// timeOf writes a time in milliseconds since 1970.
+func timeOf(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/condition"
+)
+
+// mayMatch reports whether there may be a row for the condition in a file, by the texts that it
+// is partitioned by (pruner.texts). identity are the values of its partition, by the ids of
+// the columns that stand in it unchanged.
+func (p *pruner) mayMatch(identity map[int]any) bool {
+	if p == nil || len(p.texts) == 0 {
+		return true
+	}
+	mayBeTrue, _ := p.outcomes(p.parsed.Root, identity)
+	return mayBeTrue
+}
+
+// outcomes are whether a node may be true and may be false for rows of a file: neither where it
+// is unknown for all of them, because of a null.
+func (p *pruner) outcomes(n *condition.Node, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
+	switch n.Op {
+	case condition.IsLeaf:
+		return p.outcome(&p.parsed.Leaves[n.Leaf], identity)
+	case condition.Not:
+		mayBeTrue, mayBeFalse = p.outcomes(n.Args[0], identity)
+		return mayBeFalse, mayBeTrue
+	case condition.And:
+		mayBeTrue = true
+		for _, arg := range n.Args {
+			yes, no := p.outcomes(arg, identity)
+			mayBeTrue, mayBeFalse = mayBeTrue && yes, mayBeFalse || no
+		}
+	case condition.Or:
+		mayBeFalse = true
+		for _, arg := range n.Args {
+			yes, no := p.outcomes(arg, identity)
+			mayBeTrue, mayBeFalse = mayBeTrue || yes, mayBeFalse && no
+		}
+	}
+	return mayBeTrue, mayBeFalse
+}
+
+// outcome is outcomes of a comparison.
+func (p *pruner) outcome(l *condition.Leaf, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
+	value, known := identity[p.texts[l.Column]]
+	text, isText := value.(string)
+	switch {
+	case !known || value != nil && !isText:
+		return true, true
+	case l.Test == condition.IsNull:
+		return value == nil, value != nil
+	case value == nil:
+		return false, false
+	case slices.ContainsFunc(l.Constants, func(c condition.Constant) bool { return c.Kind != condition.Text }):
+		return true, true // ufs-stream says what is wrong with it
+	}
+	holds := slices.ContainsFunc(l.Constants, func(c condition.Constant) bool {
+		switch l.Test {
+		case condition.Less:
+			return text < c.Text
+		case condition.LessEqual:
+			return text <= c.Text
+		case condition.Greater:
+			return text > c.Text
+		case condition.GreaterEqual:
+			return text >= c.Text
+		}
+		return text == c.Text
+	})
+	return holds, !holds
+}

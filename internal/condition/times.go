@@ -1,0 +1,46 @@
+package condition
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// The ways to write a constant for each class of times.
+var (
+	dateLayouts  = []string{"2006-01-02"}
+	clockLayouts = []string{"15:04:05.999999999", "15:04"}
+	localLayouts = []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
+	zonedLayouts = []string{"2006-01-02T15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00"}
+	anyLayouts   = slices.Concat(zonedLayouts, localLayouts)
+)
+
+// ParseDate reads a day.
+func ParseDate(s string) (time.Time, bool) { return parseTime(s, dateLayouts) }
+
+// ParseClock reads a time of day, on 1970-01-01.
+func ParseClock(s string) (time.Time, bool) {
+	at, ok := parseTime(s, clockLayouts)
+	return at.AddDate(1970, 0, 0), ok // Go gives a time of day the year 0
+}
+
+// ParseLocal reads a time without a zone.
+func ParseLocal(s string) (time.Time, bool) { return parseTime(s, localLayouts) }
+
+// ParseUTC reads a time, which is UTC where it has no zone.
+func ParseUTC(s string) (time.Time, bool) { return parseTime(s, anyLayouts) }
+
+// HasZone reports whether s is a time with a zone.
+func HasZone(s string) bool {
+	_, zoned := parseTime(s, zonedLayouts)
+	return zoned
+}
+
+func parseTime(s string, layouts []string) (time.Time, bool) {
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
