@@ -27,6 +27,21 @@ type ShardRange struct {
 	To   int `json:"to"`
 }
 
+// Check finds fault with a Part that was read: its shards must be some of Of, in order and once.
+func (p *Part) Check() error {
+	last := 0
+	for _, r := range p.Shards {
+		if r.From <= last || r.To < r.From || r.To > p.Of {
+			return fmt.Errorf("shards %s of %d of a plan cannot be", ShardList(p.Shards), p.Of)
+		}
+		last = r.To
+	}
+	if last == 0 {
+		return fmt.Errorf("no shard of %d of a plan", p.Of)
+	}
+	return nil
+}
+
 // Complete reports whether all shards are there.
 func (p *Part) Complete() bool {
 	return len(p.Shards) == 1 && p.Shards[0] == ShardRange{1, p.Of}
