@@ -27,8 +27,14 @@ func HashBound(rows int, of int64) uint64 {
 // keep: the bound that its parts had was too low.
 func (s *Sampler) Short(rows int64) error {
 	if want := min(int64(s.opt.Rows), rows); int64(s.Len()) < want {
-		return stream.Usagef("the sample has %d rows of %d: the rows of {seed} %d are spread unusually, so that every part passed over too many (less than once in 10¹² seeds); scan all parts again with another {seed}",
-			s.Len(), want, s.opt.Seed)
+		return ShortSample(int64(s.Len()), want, s.opt.Seed)
 	}
 	return nil
+}
+
+// ShortSample is the error for a sample with fewer rows than it is to have, as the bound of its
+// parts was too low for its seed.
+func ShortSample(rows, want int64, seed uint64) error {
+	return stream.Usagef("the sample has %d rows of %d: the rows of {seed} %d are spread unusually, so that its parts passed over too many (less than once in 10¹² seeds); scan all parts again with another {seed}",
+		rows, want, seed)
 }

@@ -330,9 +330,17 @@ func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.
 	if err != nil {
 		return nil, nil, err
 	}
-	if f := &c.files[i]; in.Size() != f.size || opened.FooterDigest() != f.digest || !c.fits(opened, in, f) {
+	f := &c.files[i]
+	same := in.Size() == f.size && opened.FooterDigest() == f.digest
+	if same {
+		same, err = c.fits(opened, in, f)
+	}
+	if err != nil || !same {
 		opened.Close()
-		if c.frozen != nil {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case c.frozen != nil:
 			return nil, nil, changedSincePlan(c.path(i), c.list.plan)
 		}
 		e := stream.Dataf(c.path(i), "the file changed since the run began")

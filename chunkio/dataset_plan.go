@@ -66,14 +66,6 @@ func (d *Dataset) Part() *stream.Part {
 	}
 }
 
-// PlanID is the ID of the plan file that the Dataset is of; empty without one.
-func (d *Dataset) PlanID() string {
-	if f := d.catalog.frozen; f != nil {
-		return f.id
-	}
-	return ""
-}
-
 // SparseColumns is Options.Sparse with the number of features.
 func (d *Dataset) SparseColumns() string {
 	if d.sparse == nil {
@@ -93,25 +85,25 @@ func (d *Dataset) ShardRows() (rows stream.Range, first int64) {
 
 // fits reports whether an open file is the one that was planned, as far as a plan tells more
 // than its size and footer: of an object its version is pinned, and what the plan says of
-// columns and row groups must be so, or decoding would go astray.
-func (c *catalog) fits(opened format.File, in Input, planned *file) bool {
+// columns and row groups must be so, or decoding would go astray. Its error is of reading in.
+func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error) {
 	if c.frozen == nil {
-		return true
+		return true, nil
 	}
 	leaves := opened.Leaves()
 	if len(leaves) != len(c.leaves) || !slices.Equal(opened.GroupRows(), planned.groups) {
-		return false
+		return false, nil
 	}
 	for i := range c.leaves {
 		if l := &leaves[planned.at(i)]; l.Name != c.leaves[i].Name || l.Type != c.leaves[i].Type {
-			return false
+			return false, nil
 		}
 	}
 	if _, far := in.(*object); far {
-		return true
+		return true, nil
 	}
 	now, err := fingerprint(in, planned.digest)
-	return err == nil && now == planned.print
+	return now == planned.print, err
 }
 
 // checkPlanned finds fault with a file that is not as its plan says.

@@ -66,8 +66,11 @@ type thaw struct {
 
 func (t *thaw) catalog(f *filter) (*catalog, error) {
 	h := t.reader.Header
-	if h.Catalog == nil || h.Catalog.OpenBytes < 0 {
+	if h.Catalog == nil {
 		return nil, errors.New("it promises footers and has none")
+	}
+	if min(h.Rows, h.Weight, h.Catalog.OpenBytes) < 0 {
+		return nil, fmt.Errorf("%d rows, %d bytes to read and %d of an open file cannot be", h.Rows, h.Weight, h.Catalog.OpenBytes)
 	}
 	if err := t.freezeKinds(f, h.Catalog); err != nil {
 		return nil, err

@@ -219,10 +219,11 @@ func checkShardsOfPlan(t *testing.T, c planCase, plan string, n int, want *Datas
 	var inputs []stream.Input
 	next := int64(0)
 	groups := weights(from)
+	id := must.Get(ReadPlanHeader(t.Context(), plan, FetchOptions{}))(t).ID
 	for i := 1; i <= n; i++ {
 		ds := openPlanned(t, c, plan, Shard{i, n})
 		sameView(t, ds, want)
-		if p := ds.Part(); p.Of != n || p.Plan != ds.PlanID() || !slices.Equal(p.Shards, []stream.ShardRange{{From: i, To: i}}) ||
+		if p := ds.Part(); p.Of != n || p.Plan != id || !slices.Equal(p.Shards, []stream.ShardRange{{From: i, To: i}}) ||
 			*p.Whole != (stream.WholeOfParts{Files: len(want.Inputs()), Rows: want.Rows()}) {
 			t.Fatalf("shard %d/%d: part %+v of %+v", i, n, p, p.Whole)
 		}

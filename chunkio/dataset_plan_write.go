@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -91,21 +92,11 @@ func (c *catalog) freeze() *planfile.Catalog {
 		}
 	}
 	if f := c.filter; f != nil {
-		for _, key := range slices.Sorted(keysOf(f.keys)) {
+		for _, key := range slices.Sorted(maps.Keys(f.keys)) {
 			p.Kinds = append(p.Kinds, planfile.Kind{Key: key, Kind: keyKinds[f.keys[key].Class]})
 		}
 	}
 	return p
-}
-
-func keysOf[V any](m map[string]V) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // keyKinds are what partition keys are compared as, by the name that plans have for it.

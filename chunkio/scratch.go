@@ -89,6 +89,14 @@ func (s *Scratch) full(err error) error {
 // Make implements stream.Scratch. The space is taken from the file system at once,
 // where it can be.
 func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile, error) {
+	f, err := s.file(name, total, record)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s *Scratch) file(name string, total int64, record int) (*scratchFile, error) {
 	if total < 1 || record < 1 {
 		panic(fmt.Sprintf("chunkio: scratch of %d bytes in records of %d", total, record))
 	}

@@ -72,6 +72,13 @@ func (f *scratchFile) giveBack(buffers [][]byte) {
 	}
 }
 
+// forget gives up the buffers that are kept for the next pass.
+func (f *scratchFile) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.idle = nil
+}
+
 func (f *scratchFile) read(i int, buf []byte) error {
 	if _, err := f.disk.ReadAt(buf, int64(i)*int64(f.record)); err != nil {
 		return f.fault(i, err)

@@ -7,16 +7,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// storedRecord is the length of the records that states are stored in: a file that waits keeps
-// two of them in memory, and shorter ones cost a disk more.
+// storedRecord is the length of the records that states are stored in: two or three of them are
+// in memory while a file is written or read, and shorter ones cost a disk more.
 const storedRecord = 256 << 10
 
-// StoredBytes bounds what a Stored holds in memory while it waits, is written or is read.
-const StoredBytes = 3 * storedRecord
-
-// Stored is states in a scratch file, one behind the other, in their binary forms.
+// Stored is states in a scratch file, one behind the other, in their binary forms. While it
+// waits it holds 8 bytes of memory for each of its records.
 type Stored struct {
-	file stream.ScratchFile
+	file *scratchFile
 	name string
 	size int64
 }
@@ -32,7 +30,7 @@ func (s *Scratch) Store(name string, states ...io.WriterTo) (stored *Stored, err
 		}
 		size += n
 	}
-	file, err := s.Make(name, max(size, 1), int(max(min(size, storedRecord), 1)))
+	file, err := s.file(name, max(size, 1), int(max(min(size, storedRecord), 1)))
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +51,7 @@ func (s *Scratch) Store(name string, states ...io.WriterTo) (stored *Stored, err
 		t.Close() // what could not be written is given up
 		return nil, err
 	}
+	file.forget()
 	return t, nil
 }
 
@@ -63,6 +62,7 @@ func (t *Stored) Load(states ...io.ReaderFrom) (err error) {
 		if closed := from.pass.Close(); err == nil {
 			err = closed
 		}
+		t.file.forget()
 	}()
 	for _, state := range states {
 		if _, err := state.ReadFrom(from); err != nil {

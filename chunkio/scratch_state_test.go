@@ -34,6 +34,9 @@ func TestStored(t *testing.T) {
 		}
 		stored := must.Get(s.Store("test", from...))(t)
 		for range 2 {
+			if kept := len(stored.file.idle); kept != 0 {
+				t.Errorf("%v: %d buffers are kept while the states wait", lengths, kept)
+			}
 			var to []io.ReaderFrom
 			var got []exactly
 			for _, n := range lengths {

@@ -111,3 +111,25 @@ func isDataError(err error) bool {
 	var d *stream.DataError
 	return errors.As(err, &d)
 }
+
+// TestShardsThatCannotBe: merge counts what is missing by the shards that a header has, so that
+// those that no plan has are refused when it is read.
+func TestShardsThatCannotBe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "part.ufs")
+	for _, c := range []struct {
+		shards []stream.ShardRange
+		good   bool
+	}{{[]stream.ShardRange{{From: 1, To: 3}, {From: 8, To: 8}}, true}, {[]stream.ShardRange{{From: 1, To: 9}}, false}, {nil, false}} {
+		h := testStatsHeader()
+		h.Part = &stream.Part{Plan: "x", Of: 8, Shards: c.shards}
+		must.Do(t, WriteStats(t.Context(), path, h))
+		_, alone := ReadStatsHeader(t.Context(), path, FetchOptions{})
+		s, whole := OpenStats(t.Context(), path, FetchOptions{})
+		if whole == nil {
+			must.Do(t, s.Close())
+		}
+		if isData(alone) == c.good || isData(whole) == c.good {
+			t.Errorf("shards %v: %v; %v", c.shards, alone, whole)
+		}
+	}
+}

@@ -42,11 +42,10 @@ func localGlob(arg string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	fi, err := os.Stat(pattern)
-	if os.IsPathSeparator(lastByte(pattern)) || err == nil && fi.IsDir() {
+	if place.IsFolder(arg) {
 		return statsInFolder(pattern)
 	}
-	if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
+	if _, err := os.Stat(pattern); !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
 		return []string{pattern}, nil // whoever opens it says what is wrong with it
 	}
 	if !doublestar.ValidatePathPattern(pattern) {
@@ -70,13 +69,6 @@ func localGlob(arg string) ([]string, error) {
 const statsEnding = ".ufs"
 
 func isStatsName(name string) bool { return strings.HasSuffix(name, statsEnding) && !skipName(name) }
-
-func lastByte(s string) byte {
-	if s == "" {
-		return 0
-	}
-	return s[len(s)-1]
-}
 
 // statsInFolder lists the statistics files in a folder.
 func statsInFolder(dir string) ([]string, error) {

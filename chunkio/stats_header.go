@@ -57,6 +57,11 @@ func (s *StatsReader) decodeHeader(text []byte) error {
 	if err := decodeStrictly(text, &h); err != nil {
 		return err
 	}
+	if h.Part != nil {
+		if err := h.Part.Check(); err != nil {
+			return err
+		}
+	}
 	s.Header, s.columns = h.StatsHeader, h.Columns
 	switch {
 	case len(h.Columns) == 0:

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -26,6 +25,21 @@ type WholeOfParts struct {
 type ShardRange struct {
 	From int `json:"from"`
 	To   int `json:"to"`
+}
+
+// Check finds fault with a Part that was read: its shards must be some of Of, in order and once.
+func (p *Part) Check() error {
+	last := 0
+	for _, r := range p.Shards {
+		if r.From <= last || r.To < r.From || r.To > p.Of {
+			return fmt.Errorf("shards %s of %d of a plan cannot be", ShardList(p.Shards), p.Of)
+		}
+		last = r.To
+	}
+	if last == 0 {
+		return fmt.Errorf("no shard of %d of a plan", p.Of)
+	}
+	return nil
 }
 
 // Complete reports whether all shards are there.
@@ -55,31 +69,6 @@ func (p *Part) Missing() []ShardRange {
 		missing = append(missing, ShardRange{next, p.Of})
 	}
 	return missing
-}
-
-// Add adds the shards of o. Those that are in both come back, and p is unchanged then.
-func (p *Part) Add(o *Part) (twice []ShardRange) {
-	for _, a := range p.Shards {
-		for _, b := range o.Shards {
-			if from, to := max(a.From, b.From), min(a.To, b.To); from <= to {
-				twice = append(twice, ShardRange{from, to})
-			}
-		}
-	}
-	if len(twice) > 0 {
-		return twice
-	}
-	all := append(slices.Clone(p.Shards), o.Shards...)
-	slices.SortFunc(all, func(a, b ShardRange) int { return a.From - b.From })
-	p.Shards = all[:1]
-	for _, r := range all[1:] {
-		if last := &p.Shards[len(p.Shards)-1]; last.To+1 == r.From {
-			last.To = r.To
-		} else {
-			p.Shards = append(p.Shards, r)
-		}
-	}
-	return nil
 }
 
 // String is "3" or "3-7".

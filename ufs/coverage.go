@@ -26,16 +26,16 @@ type fileID struct {
 	copy        int
 }
 
-// stretch is some rows of a file that the statistics file number by cover.
+// stretch is some rows of a file, which the statistics file number source covers.
 type stretch struct {
 	file     int // of coverage.files
 	from, to int64
-	by       int
+	source   int
 }
 
-// add notes that the statistics file number by covers the ranges, which are in order, of the rows of inputs
-// one after another.
-func (c *coverage) add(by int, inputs []stream.Input, ranges []stream.Range) {
+// add notes that the statistics file number source covers the ranges, which are in order, of the
+// rows of inputs one after another.
+func (c *coverage) add(source int, inputs []stream.Input, ranges []stream.Range) {
 	if c.at == nil {
 		c.at = make(map[fileID]int)
 	}
@@ -62,7 +62,7 @@ func (c *coverage) add(by int, inputs []stream.Input, ranges []stream.Range) {
 			if from >= to {
 				break
 			}
-			c.runs = append(c.runs, stretch{file, from - start, to - start, by})
+			c.runs = append(c.runs, stretch{file, from - start, to - start, source})
 		}
 		start = end
 	}
@@ -71,21 +71,21 @@ func (c *coverage) add(by int, inputs []stream.Input, ranges []stream.Range) {
 // overlap is two runs that share rows.
 type overlap struct{ first, second stretch } // by the number of the statistics file
 
-// twice is the overlap that a reader of the statistics files one by one meets first; nil where
-// there is none.
-func (c *coverage) twice() *overlap {
+// firstOverlap is the overlap that a reader of the statistics files one by one meets first; nil
+// where there is none.
+func (c *coverage) firstOverlap() *overlap {
 	slices.SortFunc(c.runs, func(a, b stretch) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.from, b.from), cmp.Compare(a.by, b.by))
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.from, b.from), cmp.Compare(a.source, b.source))
 	})
 	var found *overlap
 	longest := stretch{file: -1}
 	for _, r := range c.runs {
 		if r.file == longest.file && r.from < longest.to {
 			o := &overlap{longest, r}
-			if o.first.by > o.second.by {
+			if o.first.source > o.second.source {
 				o.first, o.second = o.second, o.first
 			}
-			if found == nil || cmp.Or(cmp.Compare(o.second.by, found.second.by), cmp.Compare(o.first.by, found.first.by)) < 0 {
+			if found == nil || cmp.Or(cmp.Compare(o.second.source, found.second.source), cmp.Compare(o.first.source, found.first.source)) < 0 {
 				found = o
 			}
 		}

@@ -103,7 +103,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	done := e.summary(nil, q.Meter.Transfer().Since(fetched))
-	done.Merged, done.Outside = len(paths), outside
+	done.Merged, done.Outside, done.Path = len(paths), outside, place.Name(m.Output)
 	return done, nil
 }
 

@@ -32,17 +32,17 @@ func (m *merger) settleParts() error {
 	if m.Window > 0 || m.Decay > 0 {
 		return stream.Usagef("{window} and {decay} are for the files of days, and %s is a part of a plan; merge all parts of the plan first", first.name)
 	}
-	var held []shardsOf
+	var shards []shardsOf
 	for i := range m.files {
 		f := &m.files[i]
 		if err := samePlan(first, f); err != nil {
 			return err
 		}
 		for _, r := range f.part.Shards {
-			held = append(held, shardsOf{r, f})
+			shards = append(shards, shardsOf{r, f})
 		}
 	}
-	together, err := unitedShards(held)
+	together, err := unitedShards(shards)
 	if err != nil {
 		return err
 	}
@@ -85,14 +85,14 @@ type shardsOf struct {
 }
 
 // unitedShards sorts shards and joins neighbours. A shard that is in two files is refused.
-func unitedShards(held []shardsOf) ([]stream.ShardRange, error) {
-	slices.SortStableFunc(held, func(a, b shardsOf) int { return cmp.Compare(a.From, b.From) })
+func unitedShards(shards []shardsOf) ([]stream.ShardRange, error) {
+	slices.SortStableFunc(shards, func(a, b shardsOf) int { return cmp.Compare(a.From, b.From) })
 	var united []stream.ShardRange
-	for i, s := range held {
+	for i, s := range shards {
 		switch n := len(united); {
-		case n > 0 && s.From <= united[n-1].To: // held[i-1] ends there: none before it reaches further
-			both := stream.ShardRange{From: s.From, To: min(s.To, held[i-1].To)}
-			return nil, stream.Usagef("%s and %s both hold shard %v: give one of them", held[i-1].in.name, s.in.name, both)
+		case n > 0 && s.From <= united[n-1].To: // shards[i-1] ends there: none before it reaches further
+			both := stream.ShardRange{From: s.From, To: min(s.To, shards[i-1].To)}
+			return nil, stream.Usagef("%s and %s both hold shard %v: give one of them", shards[i-1].in.name, s.in.name, both)
 		case n > 0 && united[n-1].To+1 == s.From:
 			united[n-1].To = s.To
 		default:
@@ -105,9 +105,9 @@ func unitedShards(held []shardsOf) ([]stream.ShardRange, error) {
 // missing is the error of shards that are not there, with the command that makes them. It is
 // about data, not usage: the same request is right once the shards are made.
 func (m *merger) missing(whole *stream.Part, first *mergedFile) error {
-	gone := whole.Missing()
+	missing := whole.Missing()
 	folder := folderOf(first.name)
-	how := stream.Textf("{plan} JOB.plan.json {shard} %d/%d", gone[0].From, whole.Of)
+	how := stream.Textf("{plan} JOB.plan.json {shard} %d/%d", missing[0].From, whole.Of)
 	switch {
 	case whole.Round != "":
 		how = stream.Textf("%v {profile} PROFILE.ufs", how)
@@ -117,7 +117,7 @@ func (m *merger) missing(whole *stream.Part, first *mergedFile) error {
 			how = stream.Textf("%v {sample-rows} %s", how, rows)
 		}
 	}
-	e := stream.Dataf(folder, "%d of %d shards of the plan %s are there, and %s %s missing", whole.Count(), whole.Of, whole.Plan, stream.ShardList(gone), isOrAre(gone))
+	e := stream.Dataf(folder, "%d of %d shards of the plan %s are there, and %s %s missing", whole.Count(), whole.Of, whole.Plan, stream.ShardList(missing), isOrAre(missing))
 	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", how, shellWord(folder))
 	return e
 }

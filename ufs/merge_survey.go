@@ -189,9 +189,9 @@ func (m *merger) cover() error {
 		}
 		f.inputs, f.ranges, f.warnings, f.table = nil, nil, nil, nil
 	}
-	if o := m.coverage.twice(); o != nil {
+	if o := m.coverage.firstOverlap(); o != nil {
 		from, to, path := o.rows(&m.coverage)
-		return stream.Errorf("cannot merge %s with %s: %w", m.files[o.first.by].name, m.files[o.second.by].name,
+		return stream.Errorf("cannot merge %s with %s: %w", m.files[o.first.source].name, m.files[o.second.source].name,
 			stream.Usagef("both cover rows %d to %d of %s", from, to, path))
 	}
 	return m.checkWhole()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -184,7 +185,7 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 func (t *tree) makeRoom(bytes int64, inUse ...*sum) error {
 	for level := len(t.sums) - 1; t.used+bytes > t.room && level >= 0; level-- {
 		s := t.sums[level]
-		if s == nil || s.e == nil || contains(inUse, s) {
+		if s == nil || s.e == nil || slices.Contains(inUse, s) {
 			continue
 		}
 		if err := t.store(s); err != nil {
@@ -194,15 +195,6 @@ func (t *tree) makeRoom(bytes int64, inUse ...*sum) error {
 	for t.used+bytes > t.room && t.reader.giveUp() {
 	}
 	return nil
-}
-
-func contains(sums []*sum, s *sum) bool {
-	for _, other := range sums {
-		if other == s {
-			return true
-		}
-	}
-	return false
 }
 
 // store moves a sum from memory to a scratch file.

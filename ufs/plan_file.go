@@ -3,6 +3,7 @@ package ufs
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -194,12 +195,8 @@ func (q *Request) fillFrom(p Request) {
 	q.Method = p.Method
 	fillIn(&q.Scale, p.Scale)
 	own := q.Options
-	q.Options = method.Settings{}
-	for _, settings := range []method.Settings{p.Options, own} {
-		for option, value := range settings {
-			q.Options[option] = value
-		}
-	}
+	q.Options = maps.Clone(p.Options)
+	maps.Copy(q.Options, own)
 }
 
 func fillIn[T comparable](own *T, other T) {

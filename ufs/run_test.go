@@ -24,11 +24,11 @@ func TestJoin(t *testing.T) {
 	c.add(0, a, aRows)
 	c.add(1, b, bRows)
 	// a rows 5 to 9, b rows 0 to 4 and 5 to 19, c whole; in the order a, b, c.
-	if o, got := c.twice(), c.covered(); o != nil || !slices.Equal(got, []stream.Range{{From: 5, To: 37}}) || len(c.files) != 3 {
+	if o, got := c.firstOverlap(), c.covered(); o != nil || !slices.Equal(got, []stream.Range{{From: 5, To: 37}}) || len(c.files) != 3 {
 		t.Errorf("covered %v of %v, %v twice", got, c.files, o)
 	}
 	c.add(2, b, bRows)
-	if o := c.twice(); o == nil || o.first.by != 1 || o.second.by != 2 {
+	if o := c.firstOverlap(); o == nil || o.first.source != 1 || o.second.source != 2 {
 		t.Errorf("the same rows were joined twice: %v", o)
 	}
 	copies := []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}
@@ -37,7 +37,7 @@ func TestJoin(t *testing.T) {
 	apart.paths = true
 	apart.add(0, copies[:1], []stream.Range{{From: 0, To: 10}})
 	apart.add(1, copies[1:], []stream.Range{{From: 0, To: 10}})
-	if len(within.files) != 2 || within.twice() != nil || len(apart.files) != 2 || apart.twice() != nil {
+	if len(within.files) != 2 || within.firstOverlap() != nil || len(apart.files) != 2 || apart.firstOverlap() != nil {
 		t.Errorf("copies read in one run, or as parts of one plan, are two files: %v, %v", within.files, apart.files)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
@@ -45,7 +46,7 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, file.Close())
+			file.Close()
 		}
 	}()
 	g.Stats = file.Path() // from here on for people
@@ -126,19 +127,13 @@ func (s *sampled) settleSample() error {
 	switch complete := s.whole.complete(); {
 	case kept >= want:
 	case complete:
-		return s.short(kept, want)
+		return stream.Errorf("%s: %w", s.Stats, anchor.ShortSample(kept, want, s.Seed))
 	case s.Given("sample"):
 		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Sample, s.Stats, comma(kept))
 	default:
 		s.Sample = kept
 	}
 	return nil
-}
-
-// short is the error for a file whose parts passed over too many rows.
-func (s *sampled) short(kept, want int64) error {
-	return stream.Usagef("%s keeps %d rows of %d: the rows of {seed} %d are spread unusually, so that its parts passed over too many (less than once in 10¹² seeds); scan all parts again with another {seed}",
-		s.Stats, kept, want, s.Seed)
 }
 
 // gather makes the passes that gatherer.gather makes over data.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -17,7 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ScanRequest says what to gather into a statistics file: Request.Output names it.
+// ScanRequest says what to gather into a statistics file: Request.Output names it. Of a plan
+// (Request.Plan) it may be the folder for the parts of all shards.
 type ScanRequest struct {
 	Request
 	// Shard "I/N" scans only that part of the rows, in whole row groups, about equal parts. With
@@ -37,44 +36,9 @@ type ScanRequest struct {
 // profile, the Gram matrix and the histograms, and the anchor graph where the method works from
 // one. Any scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
 func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
-	if err := q.noStats(ctx, "add statistics files with merge"); err != nil {
-		return nil, err
-	}
-	r, err := q.settle(ctx)
+	r, piece, err := q.settleScan(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if err := r.keepSample(q); err != nil {
-		return nil, err
-	}
-	part, err := shardOf(q.Shard, os.LookupEnv)
-	if err != nil {
-		return nil, err
-	}
-	if r.plan != nil {
-		if err := r.settlePart(q, part); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case q.Output == "":
-		return nil, stream.Usagef("scan: no output given; add {o} FILE.ufs")
-	case q.Plan == "" && place.IsFolder(q.Output):
-		return nil, stream.Usagef("scan: {o} %s is a folder, which takes the parts of a plan; name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan})", place.Name(q.Output))
-	case q.ProfileOnly && q.Profile != "":
-		return nil, stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
-	case q.ProfileOnly && q.Checkpoint != "":
-		return nil, stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
-	case part.count > 0 && q.SampleRows > 0:
-		return nil, stream.Usagef("{rows} and {shard} do not go together")
-	case q.Plan != "" && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
-		return nil, stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)
-	}
-	if q.Plan != "" {
-		if q.Output, err = r.partPath(q.Output); err != nil {
-			return nil, err
-		}
-		r.Output = q.Output
 	}
 	end, err := r.begin()
 	if err != nil {
@@ -82,35 +46,20 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	}
 	defer end()
 	fetched := r.Meter.Transfer()
-	if err := atomicfile.CanWrite(ctx, q.Output); err != nil {
+	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
 		return nil, err
 	}
 	if err := r.countAnchors(ctx); err != nil {
 		return nil, err
 	}
-	graph := r.From == method.FromGraph
-	g := &gatherer{run: r, from: method.FromGram, piece: part, spread: true}
-	if graph {
-		g.from = method.FromGraph
-	}
-	g.plan = r.planScan(g.from, false)
-	if q.ProfileOnly {
-		g.sample = graph && r.Anchors.File == ""
-		g.from, g.plan = method.FromProfile, r.planScan(method.FromProfile, g.sample)
-		// A profile finds out what the policy will meet, so the policy must not act. But
-		// scaling and anchors come from the rows that it keeps.
-		if drops := graph && r.Missing == missingDropRow; r.Sparse == "" && !drops {
-			r.Missing = missingMean
-		}
-	}
+	g := r.scanner(q.ProfileOnly, piece)
 	if q.Profile != "" {
-		if err := r.takeProfile(ctx, q.Profile, graph && r.Anchors.File == "", g.plan); err != nil {
+		if err := r.takeProfile(ctx, q.Profile, r.samplesAnchors(), g.plan); err != nil {
 			return nil, err
 		}
-		q.Profile = place.Name(q.Profile) // from here on for people
 	}
-	if q.Plan != "" {
-		if there, err := r.partThere(ctx, q.Output, g.from); there != nil || err != nil {
+	if r.plan != nil {
+		if there, err := r.partThere(ctx, r.Output, g.from); there != nil || err != nil {
 			return there, err
 		}
 	}
@@ -118,20 +67,95 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.profile != nil && q.Plan == "" {
-		e.warnings = append(e.warnings, r.profile.gaps(q.Profile)...)
-		for _, in := range e.inputs {
-			if !slices.ContainsFunc(r.profile.inputs, func(known stream.Input) bool { return known.Fingerprint == in.Fingerprint }) {
-				e.warnings = append(e.warnings, stream.Textf("%s was made without %s", q.Profile, in.Path))
-			}
-		}
+	if r.profile != nil && r.plan == nil {
+		e.warnings = append(e.warnings, r.profile.lacking(e.inputs, place.Name(q.Profile))...)
 	}
-	if err := e.writeStats(ctx, q.Output, r.Spelling); err != nil {
+	if err := e.writeStats(ctx, r.Output, r.Spelling); err != nil {
 		return nil, err
 	}
 	done := e.summary(r.Spelling, r.Meter.Transfer().Since(fetched))
-	done.Path = place.Name(q.Output)
-	return done, Forget(q.Checkpoint)
+	done.Path = place.Name(r.Output)
+	return done, Forget(r.Checkpoint)
+}
+
+// settleScan settles the request and refuses what cannot be right. r.Output is the file to write.
+func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err error) {
+	if err := q.noStats(ctx, "add statistics files with merge"); err != nil {
+		return nil, piece, err
+	}
+	if r, err = q.settle(ctx); err != nil {
+		return nil, piece, err
+	}
+	if err := r.keepSample(q); err != nil {
+		return nil, piece, err
+	}
+	if piece, err = shardOf(q.Shard, os.LookupEnv); err != nil {
+		return nil, piece, err
+	}
+	if r.plan != nil {
+		if err := r.settlePart(q, piece); err != nil {
+			return nil, piece, err
+		}
+	}
+	if err := r.checkScan(q, piece); err != nil {
+		return nil, piece, err
+	}
+	if r.plan != nil {
+		r.Output, err = r.partPath(q.Output)
+	}
+	return r, piece, err
+}
+
+// checkScan refuses options of scan that do not go together.
+func (r *run) checkScan(q ScanRequest, piece shard) error {
+	switch {
+	case q.Output == "":
+		return stream.Usagef("scan: no output given; add {o} FILE.ufs")
+	case r.plan == nil && place.IsFolder(q.Output):
+		return stream.Usagef("scan: {o} %s is a folder, which takes the parts of a plan; name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan})", place.Name(q.Output))
+	case q.ProfileOnly && q.Profile != "":
+		return stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
+	case q.ProfileOnly && q.Checkpoint != "":
+		return stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
+	case piece.count > 0 && q.SampleRows > 0:
+		return stream.Usagef("{rows} and {shard} do not go together")
+	case r.plan != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
+		return stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)
+	}
+	return nil
+}
+
+// samplesAnchors reports whether anchors are taken from a sample of rows, which a profile has.
+func (r *run) samplesAnchors() bool { return r.From == method.FromGraph && r.Anchors.File == "" }
+
+// scanner gathers what a scan writes.
+func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
+	g := &gatherer{run: r, from: method.FromGram, piece: piece, spread: true}
+	switch {
+	case profileOnly:
+		g.from, g.sample = method.FromProfile, r.samplesAnchors()
+		// A profile finds out what the policy will meet, so the policy must not act. But
+		// scaling and anchors come from the rows that it keeps.
+		if drops := r.From == method.FromGraph && r.Missing == missingDropRow; r.Sparse == "" && !drops {
+			r.Missing = missingMean
+		}
+	case r.From == method.FromGraph:
+		g.from = method.FromGraph
+	}
+	g.plan = r.planScan(g.from, g.sample)
+	return g
+}
+
+// lacking warns where the profile, whose file is called name, is not of all its own inputs, or not
+// of some of those that were scanned with it.
+func (e *gathered) lacking(scanned []stream.Input, name string) []stream.Text {
+	warnings := e.gaps(name)
+	for _, in := range scanned {
+		if !slices.ContainsFunc(e.inputs, func(known stream.Input) bool { return known.Fingerprint == in.Fingerprint }) {
+			warnings = append(warnings, stream.Textf("%s was made without %s", name, in.Path))
+		}
+	}
+	return warnings
 }
 
 // takeProfile reads the profile at path, with its sample of rows where that is wanted; plan
@@ -163,29 +187,4 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 		r.sampleBytes = anchor.SamplerBytes(r.profile.sample.Len(), len(r.profile.columns))
 	}
 	return err
-}
-
-// shard is part number of count parts, counted from 1; the zero value is the whole.
-type shard struct{ number, count int }
-
-// parseShard reads "I/N"; empty is the whole.
-func parseShard(s string) (shard, error) {
-	if s == "" {
-		return shard{}, nil
-	}
-	i, n, ok := strings.Cut(s, "/")
-	number, err1 := strconv.Atoi(i)
-	count, err2 := strconv.Atoi(n)
-	if !ok || err1 != nil || err2 != nil || number < 1 || number > count {
-		return shard{}, stream.Usagef("{shard} %q: want I/N with 1 <= I <= N, as 2/8", s)
-	}
-	return shard{number, count}, nil
-}
-
-// of is the range of rows of src; the zero Range, meaning all, for the whole.
-func (s shard) of(src stream.Source) (stream.Range, error) {
-	if s.count == 0 {
-		return stream.Range{}, nil
-	}
-	return stream.Shard(src, s.number, s.count)
 }

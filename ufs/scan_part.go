@@ -31,21 +31,21 @@ func (r *run) settlePart(q ScanRequest, s shard) error {
 	if q.Checkpoint != "" {
 		return stream.Usagef("{checkpoint} is for one long pass; a shard of a plan that is interrupted is scanned again, so take more shards")
 	}
-	given := r.asked.given()
-	for _, option := range sortedKeys(given) {
+	asked := r.asked.shapeAsked()
+	for _, option := range sortedKeys(asked) {
 		recorded := r.plan.Options[option]
 		if option == "method" {
 			recorded = r.plan.Method
 		}
-		if given[option] != recorded {
-			return r.frozenOption(option, given[option], recorded)
+		if asked[option] != recorded {
+			return r.frozenOption(option, asked[option], recorded)
 		}
 	}
 	return nil
 }
 
-// given lists what the request says of statistics, by option.
-func (q *Request) given() map[string]string {
+// shapeAsked lists what the request says itself of the shape of statistics, by option.
+func (q *Request) shapeAsked() map[string]string {
 	s := q.shape()
 	if q.Missing == "" {
 		delete(s, "missing")
@@ -64,6 +64,7 @@ func (q *Request) given() map[string]string {
 	return s
 }
 
+// frozenOption is the error for an option beside a plan that was made with another value, or without it.
 func (r *run) frozenOption(option, asked, recorded string) error {
 	with := stream.PlainText("without it")
 	if recorded != "" {

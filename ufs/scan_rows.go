@@ -59,11 +59,10 @@ func (p *pass) keeper(ds *chunkio.Dataset) *rowsample.Sample {
 	g := p.g
 	starts := slices.Clone(ds.Cuts())
 	slices.Sort(starts) // of a shard the end comes second
-	rows := rowsample.New(len(ds.Columns()), anchor.SamplerOptions{
+	return new(rowsample.New(len(ds.Columns()), anchor.SamplerOptions{
 		Rows: g.keepRows, Seed: g.Seed, Limit: p.plan.Limit - p.plan.Program - p.plan.Reading,
 		Starts: starts, Bound: p.bound(ds)(g.keepRows),
-	})
-	return &rows
+	}))
 }
 
 // bound is the bound on hashes under which a shard keeps rows for a sample of the whole. Where

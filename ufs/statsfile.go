@@ -180,8 +180,7 @@ func (e *gathered) readRows(r *chunkio.StatsReader, limit int64) error {
 	if e.sample != nil {
 		limit = max(limit-anchor.SamplerBytes(e.sample.Len(), len(e.columns)), 1)
 	}
-	rows := rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit})
-	e.rows = &rows
+	e.rows = new(rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit}))
 	return readSection(r, rowsSection, e.rows)
 }
 

@@ -62,10 +62,8 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags, m *machine
 		if err := m.notInPlan(cmd); err != nil {
 			return err
 		}
-		for _, flag := range []string{"format", "machines", "cores", "rates"} {
-			if cmd.Flags().Changed(flag) {
-				return stream.Usagef("--%s is for what plan says, and -o %s writes a plan file; give them one at a time", flag, place.Name(o.output.path))
-			}
+		if cmd.Flags().Changed("format") {
+			return stream.Usagef("--format is for what plan says, and -o %s writes a plan file; give them one at a time", place.Name(o.output.path))
 		}
 		return c.writePlan(cmd.Context(), q)
 	}

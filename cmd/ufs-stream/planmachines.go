@@ -71,13 +71,13 @@ func machinesTable(w io.Writer, m *ufs.MachinesForecast) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nThe knee is at %s (%s): from there on, doubling them saves less than a tenth.\n", plural(m.Knee.Machines, "machine"), span(m.Knee.Total))
-	by := map[string][]string{}
+	bySource := map[string][]string{}
 	for _, r := range m.Rates {
-		by[r.Source] = append(by[r.Source], r.Name+" "+r.Text)
+		bySource[r.Source] = append(bySource[r.Source], r.Name+" "+r.Text)
 	}
 	for _, source := range []string{"given", "measured", "assumed"} {
-		if len(by[source]) > 0 {
-			fmt.Fprintf(w, "Rates %s: %s\n", source, strings.Join(by[source], ", "))
+		if len(bySource[source]) > 0 {
+			fmt.Fprintf(w, "Rates %s: %s\n", source, strings.Join(bySource[source], ", "))
 		}
 	}
 	for _, warning := range m.Warnings {

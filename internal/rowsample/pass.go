@@ -12,7 +12,8 @@ import (
 )
 
 // Chunks implements stream.Source. Blocks are those of the table under the same options that
-// have drawn rows; between two of them the first counts as high as up to the second.
+// have drawn rows; between two of them the first counts as high as up to the second. Tables that
+// were numbered apart may put more rows into a block than it is high: these are several blocks.
 func (s *Source) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		p := &pass{Source: s, counts: make([]stream.MissingCount, len(s.Options.Columns))}
@@ -60,8 +61,12 @@ func (p *pass) run(ctx context.Context, r stream.Range) error {
 		}
 		if at := p.block(i); p.rows == 0 {
 			current = at
-		} else if at != current {
-			if err := p.flush(ctx, max(at, r.From)); err != nil {
+		} else if at != current || p.rows == p.height() {
+			next := max(at, r.From)
+			if at == current {
+				next = position
+			}
+			if err := p.flush(ctx, next); err != nil {
 				return err
 			}
 			current = at

@@ -236,6 +236,37 @@ func TestPasses(t *testing.T) {
 	}
 }
 
+// Tables that were numbered apart share positions. No block is higher for that than any other, as
+// memory is planned by it, and all rows are delivered once, in order, over all positions.
+func TestTablesNumberedApart(t *testing.T) {
+	const n, d, tables = 300, 9000, 5
+	h := stream.BlockRows(d) // 256
+	all := New(d, anchor.SamplerOptions{Rows: n * tables, Seed: 1})
+	for seed := range uint64(tables) {
+		must.Do(t, all.Merge(newTable(n, d, seed, 0).sample(t, n*tables)))
+	}
+	columns := make([]stream.Column, d)
+	index := make([]int, d)
+	for j := range index {
+		index[j] = j
+	}
+	s := of(t, wordstest.Bytes(t, all)).With(Options{Columns: columns, Index: index, Rows: n * tables, Missing: stream.MissingKeep})
+	rows, end, last := 0, int64(0), int64(-1)
+	for c, err := range s.Chunks(t.Context(), stream.Range{}) {
+		must.Do(t, err)
+		if c.Rows > h || c.Start != end || c.Block < 0 || !slices.IsSorted(c.Positions) || c.Positions[0] < last {
+			t.Fatalf("a block of %d rows at %d, %d high, after %d", c.Rows, c.Start, c.Block, end)
+		}
+		rows, end, last = rows+c.Rows, c.Start+int64(c.Block), c.Positions[c.Rows-1]
+	}
+	if rows != n*tables || end != n*tables {
+		t.Errorf("%d rows up to position %d, want %d", rows, end, n*tables)
+	}
+	if most := 10*int64(h*d) + 100*int64(n*tables+d) + 2*reading; s.MinMemory() > most {
+		t.Errorf("a pass is to hold %d bytes, more than %d", s.MinMemory(), most)
+	}
+}
+
 // A sample that is cut off, or longer than its rows, ends in an error that names the file.
 func TestDamagedSamples(t *testing.T) {
 	b := wordstest.Bytes(t, newTable(50, 3, 4, 0).sample(t, 20))

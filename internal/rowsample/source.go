@@ -61,7 +61,7 @@ func (s *Source) With(opt Options) *Source {
 		if !drawn {
 			continue
 		}
-		if b := t.block(i); b != last {
+		if b := t.block(i); b != last || run == t.height() {
 			run, last = 0, b
 		}
 		run++
@@ -92,10 +92,13 @@ func (s *Source) draw() []bool {
 	return drawn
 }
 
+// height is the most rows of a block, dropped ones too.
+func (s *Source) height() int { return stream.BlockRows(len(s.Options.Columns)) }
+
 // block is the position at which the block of a row starts in the table: blocks have a height
 // that the columns decide, and start anew with every row group.
 func (s *Source) block(i int) int64 {
-	h := int64(stream.BlockRows(len(s.Options.Columns)))
+	h := int64(s.height())
 	start := s.head.starts[i]
 	return start + (s.head.positions[i]-start)/h*h
 }

@@ -4,17 +4,17 @@ import "math"
 
 // Point is the estimate for one number of machines. Times are seconds.
 type Point struct {
-	Machines int     `json:"machines"`
-	Plan     float64 `json:"plan_s"`  // reading footers, before all else
-	Scan     float64 `json:"scan_s"`  // all rounds, from a machine's start to its part
-	Merge    float64 `json:"merge_s"` // all rounds
-	Select   float64 `json:"select_s"`
-	Total    float64 `json:"total_s"`       // from the first command to the selection
-	Speedup  float64 `json:"speedup"`       // over one machine
-	Hours    float64 `json:"machine_hours"` // that are paid for, while others merge not counted
-	Levels   int     `json:"merge_levels"`  // 0 where nothing is merged
-	Parts    float64 `json:"parts_bytes"`   // of all rounds
-	Bound    string  `json:"bound"`         // what most of the time goes to
+	Machines int
+	Plan     float64 // reading footers, before all else
+	Scan     float64 // all rounds, from a machine's start to its part
+	Merge    float64 // all rounds
+	Select   float64
+	Total    float64 // from the first command to the selection
+	Speedup  float64 // over one machine
+	Hours    float64 // that are paid for, while others merge not counted
+	Levels   int     // 0 where nothing is merged
+	Parts    float64 // of all rounds
+	Bound    string  // what most of the time goes to
 }
 
 // What most of the time of a Point goes to.

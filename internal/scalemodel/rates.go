@@ -25,11 +25,11 @@ const (
 
 // Rate is one figure of the model.
 type Rate struct {
-	Name   string  `json:"name"`
-	Value  float64 `json:"value"`
-	Unit   Unit    `json:"unit"`
-	Source string  `json:"source"` // Measured, Assumed or Given
-	About  string  `json:"about"`
+	Name   string
+	Value  float64
+	Unit   Unit
+	Source string // Measured, Assumed or Given
+	About  string
 }
 
 // Where the value of a rate comes from.
@@ -83,6 +83,8 @@ func Defaults() Rates {
 		{storeRate, 40e9, BytesPerSecond, Assumed, "between the store and all machines"},
 	}
 }
+
+// of is the value of the rate with this name.
 func (r Rates) of(name string) float64 {
 	for i := range r {
 		if r[i].Name == name {

@@ -1,0 +1,52 @@
+package chunkio
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+)
+
+// TestPlanOfImpossibleSizes: sizes that cannot be are refused before any shard is looked for, which
+// divides by them.
+func TestPlanOfImpossibleSizes(t *testing.T) {
+	files := []planfile.File{{Path: "/x", Bytes: 1, Footer: "1", Fingerprint: "1"}} // without row groups
+	for _, h := range []planfile.Header{
+		{Weight: math.MinInt64, Catalog: &planfile.Catalog{}},
+		{Weight: -1, Catalog: &planfile.Catalog{}},
+		{Rows: -1, Catalog: &planfile.Catalog{}},
+		{Catalog: &planfile.Catalog{OpenBytes: -1}},
+	} {
+		h.Footers = true
+		path := writeOwn(t, h, files)
+		_, err := Open(t.Context(), nil, Options{Plan: path, Shard: Shard{1, 2}})
+		if !isData(err) || !strings.Contains(err.Error(), "cannot be") || !strings.Contains(err.Error(), path) {
+			t.Errorf("rows %d, weight %d: %v", h.Rows, h.Weight, err)
+		}
+	}
+}
+
+// unreadable is a file that has its size and can no longer be read.
+type unreadable struct{ Input }
+
+func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, errInjected }
+
+// TestPlannedFileFailsToRead: a disk that fails is not taken for a file that was changed.
+func TestPlannedFileFailsToRead(t *testing.T) {
+	disk, paths := plant(newTable(30).addScalar("a", make([]float64, 30)), 1, 10, 1)
+	c := disk.dataset(t, paths, Options{}).catalog
+	opened, in, err := c.open(t.Context(), c.list.at(0), 1<<20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	c.frozen = &frozen{}
+	if same, err := c.fits(opened, in, &c.files[0]); !same || err != nil {
+		t.Errorf("the file itself: %v, %v", same, err)
+	}
+	if _, err := c.fits(opened, unreadable{in}, &c.files[0]); !errors.Is(err, errInjected) {
+		t.Errorf("a disk that fails: %v", err)
+	}
+}

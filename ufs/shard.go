@@ -1,0 +1,33 @@
+package ufs
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// shard is part number of count parts, counted from 1; the zero value is the whole.
+type shard struct{ number, count int }
+
+// parseShard reads "I/N"; empty is the whole.
+func parseShard(s string) (shard, error) {
+	if s == "" {
+		return shard{}, nil
+	}
+	i, n, ok := strings.Cut(s, "/")
+	number, err1 := strconv.Atoi(i)
+	count, err2 := strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || number < 1 || number > count {
+		return shard{}, stream.Usagef("{shard} %q: want I/N with 1 <= I <= N, as 2/8", s)
+	}
+	return shard{number, count}, nil
+}
+
+// of is the range of rows of src; the zero Range, meaning all, for the whole.
+func (s shard) of(src stream.Source) (stream.Range, error) {
+	if s.count == 0 {
+		return stream.Range{}, nil
+	}
+	return stream.Shard(src, s.number, s.count)
+}
