@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,7 +95,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	return &Planned{
 		Path: place.Name(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
 		Features: len(ds.Columns()), Profile: r.whyProfile(ds).Spell(r.Spelling), KeepRows: keep, Smallest: b.Smallest,
-		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...),
+		Warnings: append([]string{}, spelled(append(slices.Clip(ds.Warnings()), r.willRefuse(ds)...), r.Spelling)...),
 	}, nil
 }
 
@@ -139,6 +140,28 @@ func (r *run) whyProfile(ds *chunkio.Dataset) stream.Text {
 		return stream.Textf("values are missing, and {missing} %s needs to know which columns are left out", r.Missing)
 	}
 	return stream.Text{}
+}
+
+// willRefuse warns of columns that the footers tell to have missing values beside others: where
+// these are errors, the last round would be the first to say so.
+func (r *run) willRefuse(ds *chunkio.Dataset) []stream.Text {
+	if r.policy() != stream.MissingError || r.Sparse != "" || r.From == method.FromRows {
+		return nil
+	}
+	var names []string
+	for _, f := range ds.Fields() {
+		if f.Used && f.Nulls > 0 && f.Nulls < ds.Rows() {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text := joinNames(names[:min(len(names), 10)])
+	if len(names) > 10 {
+		text += ", …"
+	}
+	return []stream.Text{stream.Textf("values are missing in %s (%s), and scans with {missing} error will fail, but for columns that the profile leaves out as useless: plan with {missing} mean, zero or drop-row, or with {exclude}", plural(len(names), "column"), text)}
 }
 
 // planOptions are the options that shape statistics, as a plan records them.

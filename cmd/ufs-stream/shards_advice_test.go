@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -200,6 +201,19 @@ func TestSmallestLimitOfRounds(t *testing.T) {
 		}
 		if slices.Max(enough) != exit.Done || slices.Max(less) != exit.Memory {
 			t.Errorf("%s: exit codes of the rounds %v with %d MiB, and %v with one less", method, enough, limit, less)
+		}
+	}
+}
+
+// TestPlanForeseesMissingValues: where the footers tell of values that every scan will refuse, the
+// plan says so, before any round; not where they are filled, nor of a column that has none at all.
+func TestPlanForeseesMissingValues(t *testing.T) {
+	path := fixtures.Dataset(t, "messy.parquet")
+	for columns, want := range map[string]string{"flag,d_clean,late_f,null_col": "in 2 columns (flag,late_f)", "d_clean,null_col": "", "d_clean,flag --missing mean": ""} {
+		args := append([]string{"plan", path, "-o", filepath.Join(t.TempDir(), "job.plan.json"), "--columns"}, strings.Fields(columns)...)
+		r := invoke(args...)
+		if got := strings.Contains(r.err, "values are missing in"); r.code != exit.Done || got != (want != "") || !strings.Contains(r.err, want) {
+			t.Errorf("%s: exit code %d, want %q in\n%s", columns, r.code, want, r.err)
 		}
 	}
 }
