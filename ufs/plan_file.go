@@ -5,9 +5,11 @@ import (
 	"context"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -30,7 +32,7 @@ type Planned struct {
 	Profile string `json:"profile,omitempty"`
 	// KeepRows is set for a method that iterates over rows: the round of profiles is the only
 	// one, with so many rows kept (ScanRequest.KeepRows), from which Select draws.
-	KeepRows int64    `json:"keep_rows,omitempty"`
+	KeepRows int      `json:"keep_rows,omitempty"`
 	Smallest int64    `json:"smallest_bytes"` // memory limit for scanning a shard
 	Warnings []string `json:"warnings"`
 }
@@ -64,13 +66,9 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	}
 	opt := r.reading()
 	opt.ForPlan, opt.Sample = true, 0
-	from := method.FromGram
-	if r.From == method.FromGraph {
-		from = r.From
-	}
 	ds, err := openDataset(ctx, r.Inputs, opt)
 	if err != nil {
-		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planScan(from, false), err)
+		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planShard, err)
 	}
 	defer ds.Close()
 	if err := atomicfile.NotInput(q.Output, append(ds.Paths(), r.Plan)...); err != nil {
@@ -79,7 +77,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if r.From == method.FromGraph && r.Missing == missingDropRow && r.Sparse == "" && promisesMissing(ds) {
 		return nil, stream.Usagef("method %s by shards cannot drop rows: the footers tell of missing values, and its anchors are drawn before all shards together know which columns these make useless; %v", r.Name, oneRoundRemedy())
 	}
-	b, err := r.planScan(from, false)(ds)
+	b, err := r.planShard(ds)
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +89,45 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keep int64
+	var keep int
 	if r.From == method.FromRows {
-		keep = min(cmp.Or(r.Sample, h.Rows), rowsample.MostRows)
+		keep = r.rowsToKeep(ds)
 	}
 	return &Planned{
 		Path: place.Name(q.Output), ID: h.ID, Files: h.Files, Groups: h.Groups, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight,
 		Features: len(ds.Columns()), Profile: r.whyProfile(ds).Spell(r.Spelling), KeepRows: keep, Smallest: b.Smallest,
-		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...),
+		Warnings: append([]string{}, spelled(append(slices.Clip(ds.Warnings()), r.willRefuse(ds)...), r.Spelling)...),
 	}, nil
+}
+
+// rowsToKeep is the number of rows that the profiles of shards keep for a method that iterates over
+// rows: those that it would draw itself.
+func (r *run) rowsToKeep(ds *chunkio.Dataset) int {
+	return int(min(cmp.Or(r.Sample, ds.Rows()), rowsample.MostRows))
+}
+
+// planShard plans the scan of a shard: of its rounds the one that needs more memory.
+func (r *run) planShard(ds *chunkio.Dataset) (Budget, error) {
+	one := *r
+	switch r.From {
+	case method.FromRows:
+		one.keepRows = r.rowsToKeep(ds)
+		return one.planScan(method.FromProfile, false)(ds)
+	case method.FromGraph:
+		// The first round keeps a sample, and the second has the merged one beside the statistics.
+		sampled := r.Anchors.File == ""
+		first, err := r.planScan(method.FromProfile, sampled)(ds)
+		if err != nil {
+			return first, err
+		}
+		if d := len(ds.Columns()); sampled {
+			one.sampleBytes = anchor.SamplerBytes(atMostRows(r.anchorSample(r.mostAnchors(), d), ds), d)
+		}
+		second, err := one.planScan(method.FromGraph, false)(ds)
+		second.Smallest = max(first.Smallest, second.Smallest)
+		return second, err
+	}
+	return r.planScan(method.FromGram, false)(ds)
 }
 
 // whyProfile says why shards must know a profile of all of them; empty where they need not.
@@ -113,6 +141,28 @@ func (r *run) whyProfile(ds *chunkio.Dataset) stream.Text {
 		return stream.Textf("values are missing, and {missing} %s needs to know which columns are left out", r.Missing)
 	}
 	return stream.Text{}
+}
+
+// willRefuse warns of columns that the footers tell to have missing values beside others: where
+// these are errors, the last round would be the first to say so.
+func (r *run) willRefuse(ds *chunkio.Dataset) []stream.Text {
+	if r.policy() != stream.MissingError || r.Sparse != "" || r.From == method.FromRows {
+		return nil
+	}
+	var names []string
+	for _, f := range ds.Fields() {
+		if f.Used && f.Nulls > 0 && f.Nulls < ds.Rows() {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text := joinNames(names[:min(len(names), 10)])
+	if len(names) > 10 {
+		text += ", …"
+	}
+	return []stream.Text{stream.Textf("values are missing in %s (%s), and scans with {missing} error will fail, but for columns that the profile leaves out as useless: plan with {missing} mean, zero or drop-row, or with {exclude}", plural(len(names), "column"), text)}
 }
 
 // planOptions are the options that shape statistics, as a plan records them.

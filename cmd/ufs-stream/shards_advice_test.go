@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -162,6 +164,56 @@ func TestGraphThatDropsRows(t *testing.T) {
 		must(t, "scan", "--plan", plan, "--shard", "1/3", "--profile-only", "-o", at("part.ufs"))
 		if err := errors.Join(os.Remove(at("part.ufs")), os.Remove(plan)); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestSmallestLimitOfRounds: the limit that plan names is enough for a shard in all rounds of its
+// method, and for one of them less is not.
+func TestSmallestLimitOfRounds(t *testing.T) {
+	in, _ := plant(t, 3000, 3)
+	for method, rows := range map[string]string{"sfufs": "", "eufs": "3000"} {
+		at := folder(t)
+		plan := at("job.plan.json")
+		r := invoke("plan", in, "--method", method, "-o", plan)
+		var limit int
+		_, after, ok := strings.Cut(r.err, "a shard needs --memory-limit ")
+		if _, err := fmt.Sscanf(after, "%dMiB", &limit); !ok || err != nil {
+			t.Fatalf("plan said %s", r.err)
+		}
+		scan := func(limit int, to string, args ...string) (code int) {
+			for _, shard := range []string{"1/2", "2/2"} {
+				r := invoke(append([]string{"scan", "--plan", plan, "--shard", shard, "-o", at(to) + "/", "--memory-limit", fmt.Sprintf("%dMiB", limit)}, args...)...)
+				code = max(code, r.code)
+			}
+			return code
+		}
+		first := []string{"--profile-only"}
+		if rows != "" {
+			first = append(first, "--sample-rows", rows)
+		}
+		less := []int{scan(limit-1, "less", first...)}
+		enough := []int{scan(limit, "profiles", first...)}
+		if rows == "" {
+			must(t, "merge", at("profiles")+"/", "-o", at("profile.ufs"))
+			second := []string{"--profile", at("profile.ufs")}
+			less, enough = append(less, scan(limit-1, "fewer", second...)), append(enough, scan(limit, "parts", second...))
+		}
+		if slices.Max(enough) != exit.Done || slices.Max(less) != exit.Memory {
+			t.Errorf("%s: exit codes of the rounds %v with %d MiB, and %v with one less", method, enough, limit, less)
+		}
+	}
+}
+
+// TestPlanForeseesMissingValues: where the footers tell of values that every scan will refuse, the
+// plan says so, before any round; not where they are filled, nor of a column that has none at all.
+func TestPlanForeseesMissingValues(t *testing.T) {
+	path := fixtures.Dataset(t, "messy.parquet")
+	for columns, want := range map[string]string{"flag,d_clean,late_f,null_col": "in 2 columns (flag,late_f)", "d_clean,null_col": "", "d_clean,flag --missing mean": ""} {
+		args := append([]string{"plan", path, "-o", filepath.Join(t.TempDir(), "job.plan.json"), "--columns"}, strings.Fields(columns)...)
+		r := invoke(args...)
+		if got := strings.Contains(r.err, "values are missing in"); r.code != exit.Done || got != (want != "") || !strings.Contains(r.err, want) {
+			t.Errorf("%s: exit code %d, want %q in\n%s", columns, r.code, want, r.err)
 		}
 	}
 }
