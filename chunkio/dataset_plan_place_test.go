@@ -238,15 +238,15 @@ func TestPlanRefusals(t *testing.T) {
 		t.Errorf("a plan as an input: %v", err)
 	}
 	for says, path := range map[string]string{
-		"no such file":      filepath.Join(dir, "no.plan.json"),
-		"invalid character": lone(t),
-		"it is no plan":     textFile(t, "{}"),
-		"C:\\x":             writeOwn(t, planfile.Header{}, []planfile.File{{Path: "C:\\x.parquet"}}),
-		"another system":    writeOwn(t, planfile.Header{}, []planfile.File{{Path: "x.parquet"}}),
-		"twice":             writeOwn(t, planfile.Header{}, []planfile.File{{Path: "/x"}, {Path: "file:///x"}}),
-		"names no file":     writeOwn(t, planfile.Header{}, nil),
-		"a file of -1":      writeOwn(t, planfile.Header{}, []planfile.File{{Path: "/x", Bytes: -1}}),
-		"promises footers":  writeOwn(t, planfile.Header{Footers: true}, nil),
+		"no such file":     filepath.Join(dir, "no.plan.json"),
+		"it is not JSON":   lone(t),
+		"it is no plan":    textFile(t, "{}"),
+		"C:\\x":            writeOwn(t, planfile.Header{}, []planfile.File{{Path: "C:\\x.parquet"}}),
+		"another system":   writeOwn(t, planfile.Header{}, []planfile.File{{Path: "x.parquet"}}),
+		"twice":            writeOwn(t, planfile.Header{}, []planfile.File{{Path: "/x"}, {Path: "file:///x"}}),
+		"names no file":    writeOwn(t, planfile.Header{}, nil),
+		"a file of -1":     writeOwn(t, planfile.Header{}, []planfile.File{{Path: "/x", Bytes: -1}}),
+		"promises footers": writeOwn(t, planfile.Header{Footers: true}, nil),
 	} {
 		if _, err := Open(t.Context(), nil, Options{Plan: path}); !isData(err) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v; want %q", path, err, says)

@@ -69,6 +69,8 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, stream.Usagef("no statistics file given")
 	case m.Output == "":
 		return nil, stream.Usagef("no output given; add {o} ALL.ufs")
+	case m.Output == "-":
+		return nil, stream.Usagef("{o} -: statistics go to a file, which is verified when it is read; name it ALL.ufs")
 	case m.Window < 0:
 		return nil, stream.Usagef("{window} %d: want a number of files", m.Window)
 	case !(m.Decay >= 0 && m.Decay <= 1):

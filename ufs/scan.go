@@ -111,8 +111,13 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 	switch {
 	case q.Output == "":
 		return stream.Usagef("scan: no output given; add {o} FILE.ufs")
+	case q.Output == "-":
+		return stream.Usagef("{o} -: statistics go to a file, which is verified when it is read; name it FILE.ufs")
+	case r.plan != nil && r.shard.Of > 1 && !place.IsFolder(q.Output) && place.Ext(q.Output) != ".ufs":
+		return stream.Usagef("{o} %s is no folder, and all shards would be written to it; add a / at its end to make it one, or name the part of this shard FILE.ufs", place.Name(q.Output))
 	case r.plan == nil && place.IsFolder(q.Output):
-		return stream.Usagef("scan: {o} %s is a folder, which takes the parts of a plan; name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan})", place.Name(q.Output))
+		return &stream.OutputError{Path: place.Name(q.Output), Err: errors.New("this names a folder"),
+			Remedy: stream.Textf("name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan}), whose parts go into a folder")}
 	case q.ProfileOnly && q.Profile != "":
 		return stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
 	case q.ProfileOnly && q.Checkpoint != "":

@@ -128,8 +128,8 @@ func IsFolder(arg string) bool {
 		fi, err := os.Stat(local)
 		return strings.HasSuffix(arg, "/") || strings.HasSuffix(arg, string(filepath.Separator)) || err == nil && fi.IsDir()
 	}
-	k, _ := key(arg)
-	return k == "" || strings.HasSuffix(k, "/")
+	l, err := store.Parse(arg)
+	return err == nil && (l.Key == "" || strings.HasSuffix(l.Key, "/"))
 }
 
 // Folder is what the keys below the folder named key begin with.
