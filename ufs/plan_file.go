@@ -217,7 +217,7 @@ func (r *run) takePlan(ctx context.Context) error {
 		settings[option] = text
 	}
 	if h.Method == "" { // of another program, which knows files only
-		q.Where = h.Options["where"]
+		fillIn(&q.Where, h.Options["where"])
 		return nil
 	}
 	p, err := fromRecord(h.Method, settings, q.Methods)

@@ -1,0 +1,63 @@
+package ufs
+
+import (
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The plan of another program names files and a condition: that holds beside whatever is asked
+// for, and no other condition takes its place. A plan of it has shards that together are the same.
+func TestPlanOfAnotherProgram(t *testing.T) {
+	in := faces(900, 12, 5).write(t)
+	const condition = "px_0_1 > 5"
+	path := filepath.Join(t.TempDir(), "table.plan.json")
+	file := must.Get(os.Create(path))(t)
+	files := iter.Seq2[planfile.File, error](func(yield func(planfile.File, error) bool) { yield(planfile.File{Path: in}, nil) })
+	if _, err := planfile.Write(file, planfile.Header{Count: 1, Options: map[string]string{"where": condition}}, files); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := chosen(t, Request{Inputs: []string{in}, Where: condition, K: 4, Label: "px_0_2"})
+	for _, where := range []string{"", condition} {
+		if got := chosen(t, Request{Plan: path, Where: where, K: 4, Label: "px_0_2"}); got != want {
+			t.Errorf("where %q: chosen %s, want %s", where, got, want)
+		}
+	}
+	_, err := Select(t.Context(), Request{Plan: path, Where: "px_0_1 > 6", K: 4})
+	if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), condition) {
+		t.Errorf("another condition: %v", err)
+	}
+	job := filepath.Join(t.TempDir(), "job.plan.json")
+	parts := t.TempDir()
+	if _, err := WritePlan(t.Context(), Request{Plan: path, Label: "px_0_2", Output: job}); err != nil {
+		t.Fatal(err)
+	}
+	for _, shard := range []string{"1/2", "2/2"} {
+		if _, err := Scan(t.Context(), ScanRequest{Request: Request{Plan: job, Output: parts}, Shard: shard}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := filepath.Join(t.TempDir(), "all.ufs")
+	if _, err := Merge(t.Context(), MergeRequest{Files: []string{parts}, Output: all}); err != nil {
+		t.Fatal(err)
+	}
+	one, got := selected(t, Request{Plan: path, K: 4, Label: "px_0_2"}), selected(t, Request{Stats: all, K: 4})
+	if one.RowsUsed == one.Rows || got.RowsUsed != one.RowsUsed || len(got.Selected) != 4 {
+		t.Fatalf("%d of %d rows used by shards, %d by one", got.RowsUsed, got.Rows, one.RowsUsed)
+	}
+	for i, f := range one.Selected { // sums differ by rounding
+		if got.Selected[i].Name != f.Name {
+			t.Errorf("by shards %s is chosen, by one %s", got.Selected[i].Name, f.Name)
+		}
+	}
+}
