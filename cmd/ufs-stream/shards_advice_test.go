@@ -181,7 +181,7 @@ func TestSmallestLimitOfRounds(t *testing.T) {
 		plan := at("job.plan.json")
 		r := invoke("plan", in, "--method", method, "-o", plan)
 		var limit int
-		_, after, ok := strings.Cut(r.err, "a shard needs --memory-limit ")
+		_, after, ok := strings.Cut(r.err, "to read; --memory-limit ")
 		if _, err := fmt.Sscanf(after, "%dMiB", &limit); !ok || err != nil {
 			t.Fatalf("plan said %s", r.err)
 		}
