@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
 )
 
 func main() { program.Main(run) }
@@ -34,7 +35,7 @@ func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) i
 
 // commandLine is the command that makes the same results again.
 func (c *cli) commandLine() string {
-	return program.ShellQuote("go", append([]string{"run", "./bench"}, c.args...))
+	return shell.Quote(append([]string{"go", "run", "./bench"}, c.args...)...)
 }
 
 // remarks is where a command says what it is doing.

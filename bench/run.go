@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
-	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -83,7 +83,7 @@ func child(ctx context.Context, binary string, args ...string) ([]byte, cost, er
 		if cmd.ProcessState != nil {
 			code = cmd.ProcessState.ExitCode()
 		}
-		return nil, took, &childError{program.ShellQuote(binary, args), code, said.String(), errors.Is(ctx.Err(), context.DeadlineExceeded), err}
+		return nil, took, &childError{shell.Quote(append([]string{binary}, args...)...), code, said.String(), errors.Is(ctx.Err(), context.DeadlineExceeded), err}
 	}
 	return out.Bytes(), took, nil
 }
@@ -158,7 +158,7 @@ func (w *workshop) runJSON(ctx context.Context, result any, verb string, args ..
 		return took, err
 	}
 	if err := json.Unmarshal(out, result); err != nil {
-		return took, fmt.Errorf("%s: what it wrote cannot be read: %w", program.ShellQuote(w.program, args), err)
+		return took, fmt.Errorf("%s: what it wrote cannot be read: %w", shell.Quote(append([]string{w.program}, args...)...), err)
 	}
 	return took, nil
 }

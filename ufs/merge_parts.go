@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -118,17 +118,8 @@ func (m *merger) missing(whole *stream.Part, first *mergedFile) error {
 		}
 	}
 	e := stream.Dataf(folder, "%d of %d shards of the plan %s are there, and %s %s missing", whole.Count(), whole.Of, whole.Plan, stream.ShardList(missing), isOrAre(missing))
-	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", how, shellWord(folder))
+	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", how, shell.Quote(folder))
 	return e
-}
-
-// shellWord is text as a shell takes it for one word: in a command that people copy, the & of a
-// URL's query would end it.
-func shellWord(text string) string {
-	if !strings.ContainsAny(text, " \t\n\"'`$&;|<>()*?[]{}#!~\\") {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // isOrAre is the verb of a list of shards.

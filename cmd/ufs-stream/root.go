@@ -14,6 +14,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -104,7 +105,7 @@ func (c *cli) sayHowToResume(err error) {
 	var saved *ufs.Interrupted
 	if errors.As(err, &saved) {
 		args, hidden := shownArgs(c.args)
-		fmt.Fprintf(c.err, "progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, program.ShellQuote(os.Args[0], args))
+		fmt.Fprintf(c.err, "progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
 		if hidden {
 			fmt.Fprintln(c.err, "the URLs are shown without what may be secret in them: give them as before")
 		}

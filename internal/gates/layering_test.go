@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"internal/words":    {},
 	"internal/agree":    {},
 	"internal/suggest":  {},
+	"internal/shell":    {},
 	"internal/gates":    {},
 	"internal/kernel":   {},
 
@@ -73,15 +74,15 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/suggest"},
+		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/suggest"},
 
 	"report":           {"stream"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.
-	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/place", "internal/planted", "internal/program"},
+	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/place", "internal/planted", "internal/program", "internal/shell"},
 	"bench": {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree",
-		"internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/planted", "internal/program", "internal/splitmix"},
+		"internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/planted", "internal/program", "internal/shell", "internal/splitmix"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -86,15 +85,4 @@ func FlagOf(option string) string {
 		return "-" + option
 	}
 	return "--" + option
-}
-
-// ShellQuote writes a command as a shell takes it.
-func ShellQuote(program string, args []string) string {
-	words := append([]string{program}, args...)
-	for i, w := range words {
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$&|;<>()*?[]{}~#!`") {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }

@@ -96,9 +96,3 @@ func TestRunInterrupted(t *testing.T) {
 		}
 	}
 }
-
-func TestShellQuote(t *testing.T) {
-	if got, want := ShellQuote("go", []string{"run", "", "it's", "a*b"}), `go run '' 'it'\''s' 'a*b'`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
