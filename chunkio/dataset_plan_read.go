@@ -72,7 +72,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	if min(h.Rows, h.Weight, h.Catalog.OpenBytes) < 0 {
 		return nil, fmt.Errorf("%d rows, %d bytes to read and %d of an open file cannot be", h.Rows, h.Weight, h.Catalog.OpenBytes)
 	}
-	if err := t.freezeKinds(f, h.Catalog); err != nil {
+	if err := t.thawKinds(f, h.Catalog); err != nil {
 		return nil, err
 	}
 	c := &catalog{
@@ -127,9 +127,9 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	return c, nil
 }
 
-// freezeKinds tells the condition what kinds its partition keys have: those that they have in
+// thawKinds tells the condition what kinds its partition keys have: those that they have in
 // all files.
-func (t *thaw) freezeKinds(f *filter, c *planfile.Catalog) error {
+func (t *thaw) thawKinds(f *filter, c *planfile.Catalog) error {
 	if f == nil {
 		return nil
 	}

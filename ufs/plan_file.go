@@ -217,7 +217,7 @@ func (r *run) takePlan(ctx context.Context) error {
 		settings[option] = text
 	}
 	if h.Method == "" { // of another program, which knows files only
-		fillIn(&q.Where, h.Options["where"])
+		q.Where = cmp.Or(q.Where, h.Options["where"])
 		return nil
 	}
 	p, err := fromRecord(h.Method, settings, q.Methods)
@@ -230,12 +230,12 @@ func (r *run) takePlan(ctx context.Context) error {
 
 // fillFrom takes from p what q leaves open. Scale and options of a method go with it.
 func (q *Request) fillFrom(p Request) {
-	fillIn(&q.Label, p.Label)
-	fillIn(&q.Weight, p.Weight)
-	fillIn(&q.Sparse, p.Sparse)
-	fillIn(&q.Missing, p.Missing)
-	fillIn(&q.Where, p.Where)
-	fillIn(&q.Seed, p.Seed)
+	q.Label = cmp.Or(q.Label, p.Label)
+	q.Weight = cmp.Or(q.Weight, p.Weight)
+	q.Sparse = cmp.Or(q.Sparse, p.Sparse)
+	q.Missing = cmp.Or(q.Missing, p.Missing)
+	q.Where = cmp.Or(q.Where, p.Where)
+	q.Seed = cmp.Or(q.Seed, p.Seed)
 	if len(q.Columns)+len(q.Exclude) == 0 {
 		q.Columns, q.Exclude = p.Columns, p.Exclude
 	}
@@ -243,15 +243,8 @@ func (q *Request) fillFrom(p Request) {
 		return
 	}
 	q.Method = p.Method
-	fillIn(&q.Scale, p.Scale)
+	q.Scale = cmp.Or(q.Scale, p.Scale)
 	own := q.Options
 	q.Options = maps.Clone(p.Options)
 	maps.Copy(q.Options, own)
-}
-
-func fillIn[T comparable](own *T, other T) {
-	var zero T
-	if *own == zero {
-		*own = other
-	}
 }
