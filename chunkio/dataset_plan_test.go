@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -195,7 +196,7 @@ func sentences(all []stream.Text) string {
 
 // sameInput compares two inputs, but for the folder that one is named from.
 func sameInput(a, b stream.Input) bool {
-	path, err := fromRoot(b.Path)
+	path, err := place.FromRoot(b.Path)
 	return err == nil && a.Path == path && a.Rows == b.Rows && a.Bytes == b.Bytes && a.Fingerprint == b.Fingerprint
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planfile"
-	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -40,7 +38,7 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 	if t := d.Table(); t != nil {
 		at := *t
 		var err error
-		if at.Path, err = fromRoot(t.Path); err != nil {
+		if at.Path, err = place.FromRoot(t.Path); err != nil {
 			return h, err
 		}
 		head.Table = &at
@@ -116,7 +114,7 @@ func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, erro
 				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print),
 			}
 			var err error
-			if out.Path, err = fromRoot(e.path); err == nil {
+			if out.Path, err = place.FromRoot(e.path); err == nil {
 				out.Keys, err = c.freezeKeys(i, e.path)
 			}
 			if err != nil {
@@ -150,14 +148,6 @@ func (c *catalog) freezeKeys(i int, path string) ([]string, error) {
 		names = append(names, p.key)
 	}
 	return alignParts(path, c.name(), names, keys, values)
-}
-
-// fromRoot is a path that means the same file in every working directory.
-func fromRoot(path string) (string, error) {
-	if store.IsURL(path) {
-		return path, nil
-	}
-	return filepath.Abs(path)
 }
 
 // secretive reports whether a plan of these files holds what must not be shown: the query of an

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,17 +182,14 @@ func (r *run) planOptions() map[string]string {
 // named from the root.
 func fromRoot(option, text string) string {
 	isFile := option == "anchors-file" || option == "tree" && strings.HasSuffix(text, ".json")
-	if !isFile || place.IsURL(text) {
+	if !isFile {
 		return text
 	}
-	local, err := place.Local(text)
-	if err == nil {
-		local, err = filepath.Abs(local)
-	}
+	path, err := place.FromRoot(text)
 	if err != nil { // whoever reads it says what is wrong with it
 		return text
 	}
-	return local
+	return path
 }
 
 // takePlan reads the header of the plan file, and fills in what it has settled.

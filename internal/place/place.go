@@ -38,6 +38,19 @@ func Local(arg string) (string, error) {
 	return filepath.FromSlash(plain), nil
 }
 
+// FromRoot is arg as it means the same in every working directory: local paths from the root,
+// URLs of stores as they are.
+func FromRoot(arg string) (string, error) {
+	if IsURL(arg) {
+		return arg, nil
+	}
+	local, err := Local(arg)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(local)
+}
+
 // Name is how people and files may see arg: nothing secret is in it.
 func Name(arg string) string {
 	if !IsURL(arg) {
