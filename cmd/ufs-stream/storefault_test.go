@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -162,14 +163,14 @@ func TestFailedFolder(t *testing.T) {
 	in, paths := plant(t, 600, 5)
 	sel := filepath.Join(t.TempDir(), "sel.json")
 	must(t, "select", in, "-k", "4", "-o", sel)
-	puts := 0
+	var puts atomic.Int64
 	third := func(does func(r *http.Request) *http.Response) {
-		puts = 0
+		puts.Store(0)
 		proxy.Before(func(r *http.Request) *http.Response {
 			if r.Method != http.MethodPut {
 				return nil
 			}
-			if puts++; puts < 3 {
+			if puts.Add(1) < 3 {
 				return nil
 			}
 			return does(r)
@@ -178,8 +179,8 @@ func TestFailedFolder(t *testing.T) {
 	out := s.URLAt(proxy.URL, "out/")
 	third(func(*http.Request) *http.Response { return storetest.Answer(http.StatusForbidden, denied) })
 	r := invoke("apply", in, "--selection", sel, "-o", out)
-	if r.code != exit.Fault || !strings.Contains(r.err, "out/part-002.parquet") || !strings.Contains(r.err, "access is denied") || puts != 3 {
-		t.Errorf("exit code %d after %d uploads: %s", r.code, puts, r.err)
+	if r.code != exit.Fault || !strings.Contains(r.err, "out/part-002.parquet") || !strings.Contains(r.err, "access is denied") || puts.Load() != 3 {
+		t.Errorf("exit code %d after %d uploads: %s", r.code, puts.Load(), r.err)
 	}
 	tells(t, s, r)
 	wantObjects(t, s)

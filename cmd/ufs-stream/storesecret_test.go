@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
@@ -111,6 +111,26 @@ func TestResumeHidesSignatures(t *testing.T) {
 	}
 }
 
+// signatures counts requests with a signature and without. They come from goroutines of the
+// proxy, of which some may outlive the run whose requests they serve.
+type signatures struct{ signed, unsigned atomic.Int64 }
+
+func countSignatures(p *storetest.Proxy) *signatures {
+	s := new(signatures)
+	p.Before(func(r *http.Request) *http.Response {
+		if r.Header.Get("Authorization") != "" || r.URL.Query().Has("X-Amz-Signature") {
+			s.signed.Add(1)
+		} else {
+			s.unsigned.Add(1)
+		}
+		return nil
+	})
+	return s
+}
+
+// take is the counts since it was last called.
+func (s *signatures) take() (signed, unsigned int64) { return s.signed.Swap(0), s.unsigned.Swap(0) }
+
 // TestAnonymous: with the flag no request for an input is signed; an output's is.
 func TestAnonymous(t *testing.T) {
 	s := storetest.S3(t)
@@ -121,18 +141,7 @@ func TestAnonymous(t *testing.T) {
 	must(t, "select", paths[0], "-k", "3", "-o", at("sel.json"))
 	must(t, "scan", paths[0], "-o", at("all.ufs"))
 	upload(t, s, at("all.ufs"), "all.ufs")
-	var mu sync.Mutex
-	signed, unsigned := 0, 0
-	proxy.Before(func(r *http.Request) *http.Response {
-		mu.Lock()
-		defer mu.Unlock()
-		if r.Header.Get("Authorization") == "" {
-			unsigned++
-		} else {
-			signed++
-		}
-		return nil
-	})
+	counts := countSignatures(proxy)
 	in, sel := s.URLAt(proxy.URL, "in.parquet"), at("sel.json")
 	for _, args := range [][]string{
 		{"select", in, "-k", "3"}, {"path", in, "-k", "3"}, {"plan", in}, {"scan", in, "-o", at("x.ufs")}, {"inspect", in},
@@ -140,15 +149,14 @@ func TestAnonymous(t *testing.T) {
 		{"select", "--stats", s.URLAt(proxy.URL, "all.ufs"), "-k", "3"},
 		{"apply", paths[0], "--selection", s.URLAt(proxy.URL, "sel.json"), "-o", at("x.parquet")},
 	} {
-		signed, unsigned = 0, 0
 		r := invoke(append(args, "--anonymous")...)
+		signed, unsigned := counts.take()
 		if r.code != exit.Data || !strings.Contains(r.err, "--anonymous") || signed != 0 || unsigned == 0 {
 			t.Errorf("%s: exit code %d, %d requests signed, %d not\n%s", args[0], r.code, signed, unsigned, r.err)
 		}
 	}
-	signed = 0
 	must(t, "select", paths[0], "-k", "3", "--anonymous", "-o", s.URLAt(proxy.URL, "sel.json"))
-	if signed == 0 {
+	if signed, _ := counts.take(); signed == 0 {
 		t.Error("the output's requests are not signed")
 	}
 }
