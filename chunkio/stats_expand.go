@@ -68,6 +68,9 @@ func localGlob(arg string) ([]string, error) {
 // statsEnding is how the names of statistics files end.
 const statsEnding = ".ufs"
 
+// errNoStats is wrapped by the error of a folder without statistics files.
+var errNoStats = errors.New("no statistics file (*" + statsEnding + ") in this folder")
+
 func isStatsName(name string) bool { return strings.HasSuffix(name, statsEnding) && !skipName(name) }
 
 // statsInFolder lists the statistics files in a folder.
@@ -83,7 +86,7 @@ func statsInFolder(dir string) ([]string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, stream.Dataf(dir, "no statistics file (*%s) in this folder", statsEnding)
+		return nil, stream.Dataf(dir, "%w", errNoStats)
 	}
 	return found, nil
 }
@@ -101,9 +104,24 @@ func statsBelow(ctx context.Context, client *store.Client, folder store.Location
 		}
 	}
 	if len(found) == 0 {
-		return nil, stream.Dataf(folder.Name(), "no statistics file (*%s) in this folder", statsEnding)
+		return nil, stream.Dataf(folder.Name(), "%w", errNoStats)
 	}
 	return found, nil
+}
+
+// objectOrFolder is the object l, or the statistics files below it where there is none.
+func objectOrFolder(ctx context.Context, client *store.Client, l store.Location) ([]string, error) {
+	_, err := client.Stat(ctx, l)
+	if !errors.Is(err, store.ErrNotExist) {
+		return []string{l.String()}, err
+	}
+	found, err := statsBelow(ctx, client, l.WithKey(place.Folder(l.Key)))
+	if errors.Is(err, errNoStats) {
+		e := stream.Dataf(l.Name(), "there is neither an object nor a folder of this name")
+		e.Remedy = stream.Textf("check the bucket and the key")
+		return nil, e
+	}
+	return found, err
 }
 
 func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string, error) {
@@ -116,7 +134,10 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 	}
 	prefix, isGlob := l.Glob()
 	if !isGlob {
-		return []string{arg}, nil
+		if strings.HasSuffix(l.Key, statsEnding) || l.Scheme == "https" || l.Scheme == "http" {
+			return []string{arg}, nil // whoever opens it says what is wrong with it
+		}
+		return objectOrFolder(ctx, client, l)
 	}
 	if !doublestar.ValidatePattern(l.Key) {
 		return nil, stream.Usagef("%s: malformed glob", l.Name())

@@ -123,11 +123,19 @@ func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
 
 func (objectInPlace) Close() error { return nil }
 
-// FindStatsHeader is ReadStatsHeader of what may not be there.
+// FindStatsHeader is ReadStatsHeader of what may not be there. A local file must also be as long
+// as its blocks say, which costs 4 bytes read of every MiB: a copy may have been cut short. Objects
+// are there whole or not at all.
 func FindStatsHeader(ctx context.Context, path string, opt FetchOptions) (h StatsHeader, found bool, err error) {
-	h, err = ReadStatsHeader(ctx, path, opt)
+	head, err := ReadStatsHead(ctx, path, nil, opt)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotExist) {
 		return h, false, nil
 	}
-	return h, err == nil, err
+	if err == nil && !place.IsURL(path) {
+		var s *StatsReader
+		if s, err = OpenStatsAs(ctx, path, head, opt); err == nil {
+			err = s.Close()
+		}
+	}
+	return head.Header, err == nil, err
 }

@@ -301,6 +301,8 @@ func (s *StatsReader) find(size int64) error {
 			return err
 		case kind[0] == statsEnd && skip.left == 8:
 			return nil
+		case kind[0] == statsEnd && skip.left < 8:
+			return io.ErrUnexpectedEOF
 		case kind[0] != statsSection:
 			return fmt.Errorf("no section at byte %d", size-skip.left-1)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -166,15 +167,16 @@ func TestExpandStats(t *testing.T) {
 			}
 		}
 	}
-	// A folder is all statistics files in it; of a store only / behind its name tells one.
+	// A folder is all statistics files in it, also without / behind its name.
 	must.Do(t, os.Mkdir(filepath.Join(dir, "none"), 0o755))
-	for _, folder := range []string{filepath.Join(dir, "p"), "file://" + filepath.Join(dir, "p") + "/"} {
-		if got, err := ExpandStats(t.Context(), []string{folder}, FetchOptions{}); err != nil || len(got) != 2 || filepath.Base(got[1]) != "b.ufs" {
+	for _, folder := range []string{filepath.Join(dir, "p"), "file://" + filepath.Join(dir, "p") + "/", s.URL("p")} {
+		if got, err := ExpandStats(t.Context(), []string{folder}, FetchOptions{}); err != nil || len(got) != 2 || place.Base(got[1]) != "b.ufs" {
 			t.Errorf("%s: %v, %v", folder, got, err)
 		}
 	}
 	for empty, says := range map[string]string{
 		filepath.Join(dir, "none"): "no statistics file", filepath.Join(dir, "absent") + "/": "cannot be listed", s.URL("none/"): "no statistics file",
+		s.URL("none"): "neither an object nor a folder",
 	} {
 		wantPlaced(t, second(ExpandStats(t.Context(), []string{empty}, FetchOptions{})), says)
 	}

@@ -36,8 +36,11 @@ type gathered struct {
 }
 
 // coveredRows is the number of rows that the statistics cover.
-func (e *gathered) coveredRows() (rows int64) {
-	for _, r := range e.covered {
+func (e *gathered) coveredRows() int64 { return rowsOf(e.covered) }
+
+// rowsOf counts the rows of ranges that do not overlap.
+func rowsOf(ranges []stream.Range) (rows int64) {
+	for _, r := range ranges {
 		rows += r.To - r.From
 	}
 	return rows

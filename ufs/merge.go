@@ -2,6 +2,7 @@ package ufs
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -13,8 +14,8 @@ import (
 
 // MergeRequest says which statistics files to add up.
 type MergeRequest struct {
-	// Files may be globs, and folders or URLs that end in / for all *.ufs in them; also in object
-	// stores. Parts of a plan are added in the order of their shards, others in the order given.
+	// Files may be globs, and folders for all *.ufs in them; also in object stores. Parts of a
+	// plan are added in the order of their shards, others in the order given.
 	Files []string
 	// Window keeps the newest so many of the files: the last ones by base name (of a URL that of
 	// its key), and by path where those are equal, in the order of their bytes. The others are not
@@ -33,8 +34,9 @@ type MergeRequest struct {
 	TempDir    string // for sums that do not fit into Memory; default: the system's
 	MaxScratch int64  // bytes of those at most; 0 means no bound
 
-	Anonymous bool          // look for no credentials of object stores and sign no request for Files
-	Meter     *stream.Meter // counts what is fetched from object stores
+	Anonymous bool           // look for no credentials of object stores and sign no request for Files
+	Meter     *stream.Meter  // counts rows that were added, and what is fetched from object stores
+	Progress  func(Progress) // hears of the headers, and then of the files; nil shows nothing
 }
 
 // Gathered says what a statistics file came to hold.
@@ -62,7 +64,7 @@ type Gathered struct {
 func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	q := Request{
 		Threads: m.Threads, Memory: m.Memory, Output: m.Output, Anonymous: m.Anonymous, Meter: m.Meter,
-		TempDir: m.TempDir, MaxScratch: m.MaxScratch,
+		TempDir: m.TempDir, MaxScratch: m.MaxScratch, Progress: m.Progress,
 	}
 	switch {
 	case len(m.Files) == 0:
@@ -94,10 +96,19 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	paths, outside := g.arrange(paths)
-	if err := g.survey(ctx, paths); err != nil {
-		return nil, err
-	}
-	e, err := g.sum(ctx)
+	var e *gathered
+	err = q.track(Progress{What: fmt.Sprintf("headers of %d files", len(paths)), Pass: 1, Passes: 2, Rows: -1}, func(next func(Progress)) error {
+		if err := g.survey(ctx, paths); err != nil {
+			return err
+		}
+		var rows int64
+		for _, f := range g.files {
+			rows += f.rows
+		}
+		next(Progress{What: fmt.Sprintf("adding %d files", len(paths)), Pass: 2, Passes: 2, Rows: rows})
+		e, err = g.sum(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

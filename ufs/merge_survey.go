@@ -32,6 +32,7 @@ type mergedFile struct {
 	table    *stream.Table
 	inputs   []stream.Input
 	ranges   []stream.Range
+	rows     int64 // that ranges cover
 	warnings []string
 	differs  error // from the file that was read first
 }
@@ -48,7 +49,7 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 		h := head.Header
 		f := mergedFile{
 			path: paths[i], name: place.Name(paths[i]), check: head.Check, kind: h.Kind, decay: h.Options[optionDecay], window: h.Options[optionWindow],
-			part: h.Part, table: h.Table, inputs: h.Inputs, ranges: h.Ranges, warnings: h.Warnings,
+			part: h.Part, table: h.Table, inputs: h.Inputs, ranges: h.Ranges, rows: rowsOf(h.Ranges), warnings: h.Warnings,
 		}
 		if m.Decay > 0 { // recorded of the sum in the end; a total differs in it from a day's file
 			delete(h.Options, optionDecay)

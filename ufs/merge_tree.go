@@ -84,11 +84,12 @@ func (t *tree) all(ctx context.Context) (*gathered, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer t.reader.close()
 	defer cancel()
-	for range t.m.files {
+	for _, f := range t.m.files {
 		next, err := t.reader.next(ctx)
 		if err != nil {
 			return nil, err
 		}
+		t.m.q.Meter.Rows.Add(f.rows)
 		for level := 0; next != nil; level++ {
 			if next, err = t.addAt(ctx, level, next); err != nil {
 				return nil, err

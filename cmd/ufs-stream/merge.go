@@ -17,8 +17,8 @@ func newMerge(c *cli) *cobra.Command {
 		Short: "Add statistics files",
 		Long: `Add statistics files of parts of the data: the result is that of one scan over all of
 it. Refuses files of other columns or options, and files that cover the same rows. Files
-may be globs, and folders for all *.ufs in them, and lie in object stores; a / behind the name
-says folder there, and a glob wants quotes:
+may be globs, and folders for all *.ufs in them, and lie in object stores, where a glob wants
+quotes:
 
   ufs-stream merge 's3://bucket/stats/2026-*.ufs' -o s3://bucket/all.ufs
 
@@ -52,7 +52,7 @@ days again.
 			case isSet("decay") && !(m.Decay > 0 && m.Decay <= 1):
 				return stream.Usagef("--decay %v: want a number above 0 and up to 1", m.Decay)
 			}
-			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter = args, q.Threads, q.Memory, q.Anonymous, q.Meter
+			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter, m.Progress = args, q.Threads, q.Memory, q.Anonymous, q.Meter, q.Progress
 			m.TempDir, m.MaxScratch = q.TempDir, q.MaxScratch
 			sum, err := ufs.Merge(cmd.Context(), m)
 			if err != nil {

@@ -190,23 +190,37 @@ func TestPathIsSelect(t *testing.T) {
 
 // TestProgressJSON: progress is one object a line, on standard error only.
 func TestProgressJSON(t *testing.T) {
-	in, _ := plant(t, 3000, 2)
+	in, files := plant(t, 3000, 2)
 	r := invoke("select", in, "-k", "3", "--progress", "json", "--format", "names")
 	if r.code != exit.Done || strings.Count(r.out, "\n") != 3 {
 		t.Fatalf("exit code %d, %q", r.code, r.out)
 	}
-	var last snapshot
-	for _, line := range strings.Split(strings.TrimSpace(r.err), "\n") {
-		if err := json.Unmarshal([]byte(line), &last); err != nil {
-			t.Fatalf("%q: %v", line, err)
-		}
-	}
-	if last.Event != "pass" || last.Rows != 3000 || last.Total != 3000 || last.Pass != 1 || last.Bytes == 0 {
+	if last := lastProgress(t, r.err); last.Event != "pass" || last.Rows != 3000 || last.Total != 3000 || last.Pass != 1 || last.Bytes == 0 {
 		t.Errorf("the last line: %+v", last)
 	}
 	if r := invoke("select", in, "-k", "3", "--progress", "tty", "-q"); r.err != "" {
 		t.Errorf("-q, yet standard error has %q", r.err)
 	}
+	at := folder(t)
+	for i, f := range files {
+		must(t, "scan", f, "-o", at(fmt.Sprint(i, ".ufs")))
+	}
+	r = invoke("merge", at("0.ufs"), at("1.ufs"), "-o", at("all.ufs"), "--progress", "json")
+	said, _, _ := strings.Cut(r.err, "merged ")
+	if last := lastProgress(t, said); last.What != "adding 2 files" || last.Event != "pass" || last.Rows != 3000 || last.Total != 3000 || last.Pass != 2 {
+		t.Errorf("the last line of merge: %+v\n%s", last, r.err)
+	}
+}
+
+// lastProgress decodes all lines of --progress json and returns the last.
+func lastProgress(t *testing.T, lines string) (last snapshot) {
+	t.Helper()
+	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
+		if err := json.Unmarshal([]byte(line), &last); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+	}
+	return last
 }
 
 // TestApply: the reduced file has the chosen columns in order, then the others asked for.

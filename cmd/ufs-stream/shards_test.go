@@ -231,6 +231,8 @@ func TestPartsAreNotMadeTwice(t *testing.T) {
 	plain := filepath.Join(dir, "plain.ufs")
 	must(t, "scan", in, "-o", plain)
 	text := write(t, filepath.Join(dir, "text.ufs"), "nothing of the kind")
+	whole := read(t, part)
+	cut := write(t, filepath.Join(dir, "cut.ufs"), whole[:len(whole)-1])
 	checkAll(t, []outcome{
 		{"scan --plan " + other + " --shard 2/3 -o " + dir, exit.Usage, "is of another plan"},
 		{"scan --plan " + plan + " --shard 2/4 -o " + part, exit.Usage, "has shard 2 of 3"},
@@ -238,6 +240,7 @@ func TestPartsAreNotMadeTwice(t *testing.T) {
 		{"scan --plan " + plan + " --shard 2/3 --profile-only -o " + dir, exit.Usage, "is of kind gram, not profile"},
 		{"scan --plan " + plan + " --shard 2/3 -o " + plain, exit.Usage, "is of no plan"},
 		{"scan --plan " + plan + " --shard 2/3 -o " + text, exit.Data, "not a statistics file"},
+		{"scan --plan " + plan + " --shard 2/3 -o " + cut, exit.Data, "the file ends early"},
 	}, dir, plan, other)
 	profile := mergedShards(t, plan, 3, "--profile-only")
 	ends(t, exit.Usage, "with another --profile", "scan", "--plan", plan, "--shard", "2/3", "-o", dir, "--profile", profile)
