@@ -22,7 +22,7 @@ func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
 	}
 	prefix, pattern := loc.Glob()
 	switch {
-	case loc.Scheme == "https" || loc.Scheme == "http": // nothing can be listed
+	case loc.Web(): // nothing can be listed
 	case pattern:
 		return a.globStore(ctx, loc, prefix)
 	case loc.Key == "" || strings.HasSuffix(loc.Key, "/"):
@@ -33,11 +33,11 @@ func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
 	case err == nil:
 		l := new(fileList)
 		l.addObject(o)
-		if loc.Scheme != "https" && loc.Scheme != "http" {
+		if !loc.Web() {
 			l.warnings = a.bareObject(ctx, loc)
 		}
 		return l, nil
-	case errors.Is(err, store.ErrNotExist) && loc.Scheme != "https" && loc.Scheme != "http":
+	case errors.Is(err, store.ErrNotExist) && !loc.Web():
 		list, folderErr := a.walkStore(ctx, loc.WithKey(loc.Key+"/"))
 		if errors.Is(folderErr, errNoFiles) {
 			e := stream.Dataf(loc.Name(), "there is neither an object nor a folder of this name")

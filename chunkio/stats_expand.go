@@ -134,7 +134,7 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 	}
 	prefix, isGlob := l.Glob()
 	if !isGlob {
-		if strings.HasSuffix(l.Key, statsEnding) || l.Scheme == "https" || l.Scheme == "http" {
+		if strings.HasSuffix(l.Key, statsEnding) || l.Web() {
 			return []string{arg}, nil // whoever opens it says what is wrong with it
 		}
 		return objectOrFolder(ctx, client, l)

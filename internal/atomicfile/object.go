@@ -16,7 +16,7 @@ func locate(path string) (store.Location, error) {
 	if err != nil {
 		return l, err
 	}
-	if l.Scheme == "https" || l.Scheme == "http" {
+	if l.Web() {
 		return l, stream.Usagef("{o} %s: %s:// can only be read; name a place in a bucket (s3://, gs://, azblob://) or a local file", l.Name(), l.Scheme)
 	}
 	return l, nil

@@ -62,7 +62,7 @@ type dialect interface {
 // dialect finds how to speak to the store of l, once for all locations with the same
 // parameters, which have the same credentials.
 func (c *Client) dialect(ctx context.Context, l Location) (dialect, error) {
-	if c.opt.Anonymous && !l.web() {
+	if c.opt.Anonymous && !l.Web() {
 		l.query = withAnonymous(l.query)
 	}
 	id := l.Scheme + "?" + l.parameters()

@@ -44,9 +44,9 @@ func (l Location) WithKey(key string) Location {
 func (l Location) String() string {
 	s := l.Scheme + "://" + l.Bucket + "/" + l.Key
 	switch {
-	case l.web() && l.raw != "":
+	case l.Web() && l.raw != "":
 		return s + "?" + l.raw
-	case l.web():
+	case l.Web():
 		return s
 	case len(l.query) > 0:
 		return s + "?" + l.parameters()
@@ -73,8 +73,9 @@ func (l Location) Glob() (prefix string, is bool) {
 	return l.Key[:strings.LastIndexByte(l.Key[:at], '/')+1], true
 }
 
-// web is whether it is an address of a web server and not of an object store.
-func (l Location) web() bool { return l.Scheme == "https" || l.Scheme == "http" }
+// Web is whether it is an address of a web server, where nothing can be listed or written, and
+// not of an object store.
+func (l Location) Web() bool { return l.Scheme == "https" || l.Scheme == "http" }
 
 // anonymous is whether its requests are not to be signed.
 func (l Location) anonymous() bool { return l.query.Get("anonymous") == "true" }

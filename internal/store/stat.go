@@ -9,7 +9,7 @@ import (
 
 // Stat looks up an object; ErrNotExist where there is none.
 func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
-	if l.Key == "" && !l.web() {
+	if l.Key == "" && !l.Web() {
 		return Object{}, data(ctx, l, faultf("name an object of it", "this is a bucket: %w", ErrNotExist))
 	}
 	d, err := c.dialect(ctx, l)
@@ -39,7 +39,7 @@ func (c *Client) stat(ctx context.Context, d dialect, l Location) (o Object, err
 // needsBody is whether a GET says more than the answer to a HEAD, which has no body: why
 // S3 refuses, or all that a web server tells where it allows no HEAD.
 func needsBody(l Location, no *refusal) bool {
-	if l.web() {
+	if l.Web() {
 		return no.status == http.StatusForbidden || no.status == http.StatusMethodNotAllowed || no.status == http.StatusNotImplemented
 	}
 	return no.code == "" && !no.temporary()
