@@ -2,7 +2,6 @@ package ufs
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -97,7 +96,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	}
 	paths, outside := g.arrange(paths)
 	var e *gathered
-	err = q.track(Progress{What: fmt.Sprintf("headers of %d files", len(paths)), Pass: 1, Passes: 2, Rows: -1}, func(next func(Progress)) error {
+	err = q.track(Progress{What: "headers of " + plural(len(paths), "file"), Pass: 1, Passes: 2, Rows: -1}, func(next func(Progress)) error {
 		if err := g.survey(ctx, paths); err != nil {
 			return err
 		}
@@ -105,7 +104,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		for _, f := range g.files {
 			rows += f.rows
 		}
-		next(Progress{What: fmt.Sprintf("adding %d files", len(paths)), Pass: 2, Passes: 2, Rows: rows})
+		next(Progress{What: "adding " + plural(len(paths), "file"), Pass: 2, Passes: 2, Rows: rows})
 		e, err = g.sum(ctx)
 		return err
 	})

@@ -184,23 +184,21 @@ func TestMergeFetchesOnce(t *testing.T) {
 // TestAnonymousSignsNothing: merge, check and diff take --anonymous, and sign no request then.
 func TestAnonymousSignsNothing(t *testing.T) {
 	s := storetest.S3(t)
-	_, here, at := storeDays(t, s, s.Endpoint, 2)
+	there, here, at := storeDays(t, s, s.Endpoint, 2)
 	must(t, "select", "--stats", here[0], "-k", "5", "-o", at("sel.json"))
-	upload(t, s, at("sel.json"), "sel.json")
-	upload(t, s, here[0], "0.ufs")
-	upload(t, s, here[1], "1.ufs")
+	sel := upload(t, s, at("sel.json"), "sel.json")
 	for _, anonymous := range []bool{true, false} {
 		// A proxy for each: what a run that failed left on its way may arrive after its end.
 		proxy := storetest.NewProxy(t, s.Endpoint)
 		counts := countSignatures(proxy)
-		key := func(name string) string { return s.URLAt(proxy.URL, name) }
+		through := func(url string) string { return strings.Replace(url, s.Endpoint, proxy.URL, 1) }
 		for _, args := range [][]string{
-			{"merge", key("0.ufs"), key("1.ufs"), "-o", at("all.ufs")},
-			{"merge", "--decay", "0.5", key("0.ufs"), key("1.ufs"), "-o", at("all.ufs")},
-			{"check", "--selection", key("sel.json"), "--stats", here[1]},
-			{"check", "--selection", at("sel.json"), "--stats", key("1.ufs")},
-			{"check", "--selection", at("sel.json"), "--stats", here[1], "--baseline", key("0.ufs")},
-			{"diff", key("sel.json"), at("sel.json")},
+			{"merge", through(there[0]), through(there[1]), "-o", at("all.ufs")},
+			{"merge", "--decay", "0.5", through(there[0]), through(there[1]), "-o", at("all.ufs")},
+			{"check", "--selection", through(sel), "--stats", here[1]},
+			{"check", "--selection", at("sel.json"), "--stats", through(there[1])},
+			{"check", "--selection", at("sel.json"), "--stats", here[1], "--baseline", through(there[0])},
+			{"diff", through(sel), at("sel.json")},
 		} {
 			r := invoke(append(args, fmt.Sprintf("--anonymous=%v", anonymous))...)
 			tells(t, s, r)
