@@ -8,7 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -49,9 +49,8 @@ func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 func MCFSBytes(m, d int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
 	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
-	pairs := linalg.SmallestBytes(m, int(min(c+1, int64(m))), linalg.EigenOptions{})
 	paths := int64(opt.Threads) * 8 * (5*int64(d) + 2*k*k)
-	return 8*int64(m)*(int64(m)+3*c) + pairs + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
+	return spectral.Bytes(m, int(c)) + 16*int64(m)*c + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
 }
 
 // MCFSResult holds the scores, and what they rest on.
@@ -77,9 +76,7 @@ type MCFSResult struct {
 // as L1 = 0 makes the u other than 1 sum to 0. Coefficients depend on the features' scale:
 // standardized features have one length and compete on equal terms.
 //
-// A graph of q connected components has the eigenvalue 1 q times, and its eigenvectors
-// have no unique basis. We take the constant and q−1 contrasts, in the order of the
-// components' sizes: the t-th tells the t-th component from all larger ones.
+// Where the graph falls into several components, [spectral.Embed] says which u are taken.
 //
 // Costs the eigenpairs of an m×m matrix and O(K²·d) flops a target, and holds O(m² + c·d)
 // and O(d + K²) for each worker. The error is a *stream.UsageError or of the eigenpairs.
@@ -89,15 +86,15 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 	}
 	opt = opt.withDefaults(g.D)
 	team := kernel.NewTeam(opt.Threads)
-	e, err := embed(team, g, opt.Clusters)
+	e, err := spectral.Embed(team, g, opt.Clusters)
 	if err != nil {
 		return nil, err
 	}
-	r := &MCFSResult{Scores: make([]float64, g.D), Eigenvalues: e.values, Components: e.components, Warnings: e.warnings}
-	targets := len(e.values)
+	r := &MCFSResult{Scores: make([]float64, g.D), Eigenvalues: e.Values, Components: e.Components, Warnings: e.Warnings}
+	targets := len(e.Values)
 	b := kernel.RowMajor(make([]float64, targets*g.D), targets, g.D, g.D)
-	kernel.Gemm(team, 1, e.vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), b)
-	for i, sigma := range e.values {
+	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), b)
+	for i, sigma := range e.Values {
 		for j := range g.D {
 			b.Data[i*g.D+j] /= math.Sqrt(sigma)
 		}

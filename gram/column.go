@@ -139,6 +139,8 @@ func (f *filled) affine(scale Scale, weight float64) (shift, factor, c float64, 
 		shift = f.mean
 	case ScaleStandard:
 		shift, factor = f.mean, 1/math.Sqrt(f.centred/weight)
+	case ScalePareto:
+		shift, factor = f.mean, 1/math.Sqrt(math.Sqrt(f.centred/weight))
 	case ScaleMinMax:
 		shift, factor = f.min, 1/(f.max-f.min)
 		c = f.mean - f.min

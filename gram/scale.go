@@ -18,9 +18,13 @@ const (
 	ScaleMinMax                // (x - min)/(max - min)
 	ScaleUnit                  // x/‖x‖
 	ScaleStandard              // (x - mean)/sd, divisor n (Σw)
+	// ScalePareto is (x - mean)/√sd: between raw and standard values, so that a feature's variance
+	// becomes its standard deviation (van den Berg et al., Centering, scaling, and
+	// transformations, BMC Genomics 2006).
+	ScalePareto
 )
 
-var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard"}
+var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard", "pareto"}
 
 // String is the name that [ParseScale] takes.
 func (s Scale) String() string { return scaleNames[s] }

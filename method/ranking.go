@@ -28,6 +28,13 @@ type Ranking struct {
 	Error, Explained []float64
 	Nearest          []int
 
+	// Least is the least of Error that any so many directions could leave, features or not, after
+	// each of Order: the tail of the target's eigenvalues. Nil where it is not known.
+	Least []float64
+	// Layers is the layer of each of Order, from 1: a second layer is chosen among what the first
+	// has left once nothing of the target was left to explain. Nil means all are of the first.
+	Layers []int
+
 	Objective []float64          // where there is a Trace, its objective is taken
 	Trace     []stream.TraceStep // a step for each iteration
 	Unsettled bool               // the iteration ended before it converged
@@ -60,6 +67,8 @@ func (r *Ranking) Check(d int) error {
 		{"scores", len(r.Scores), d, r.Turns == nil},
 		{"turns", len(r.Turns), chosen, r.Scores == nil},
 		{"errors", len(r.Error), chosen, false},
+		{"least errors", len(r.Least), chosen, false},
+		{"layers", len(r.Layers), chosen, false},
 		{"explained shares", len(r.Explained), d, r.Error != nil},
 		{"nearest features", len(r.Nearest), d, r.Error != nil},
 	} {

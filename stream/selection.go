@@ -36,6 +36,12 @@ type Selection struct {
 	Warnings      []string       `json:"warnings"`
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`
+	// Trust says whether the choice is better than chance; nil where nothing tells.
+	Trust *Trust `json:"trust,omitempty"`
+	// Size is what {k} auto rests on; nil where k was given.
+	Size *Size `json:"size,omitempty"`
+	// Stability is how well selections from half-samples agree; nil where it was not asked for.
+	Stability *Agreement `json:"stability,omitempty"`
 	// Transfer is what was fetched from object stores; nil where nothing was.
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
@@ -47,6 +53,12 @@ type Selected struct {
 	Column int    `json:"column"`
 	Score  Number `json:"score"` // greedy: the criterion f/g at its turn
 	Error  Number `json:"error"` // greedy: F(S)/F(∅) after this feature
+	// Least is the least error that any so many directions could leave, features or not: the
+	// optimality gap is Error − Least. Nil where it is not known.
+	Least *Number `json:"least,omitempty"`
+	// Layer is 2 and more for features that were chosen when those before them had explained
+	// everything; 0 stands for 1.
+	Layer int `json:"layer,omitempty"`
 }
 
 // Score is the score of one feature of a ranking method.
@@ -66,6 +78,9 @@ type ColumnReport struct {
 	Filled    int64  `json:"filled"`
 	Explained Number `json:"explained"`         // share of its sum of squares that the selection explains
 	Nearest   string `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
+	// Frequency is the share of the half-samples whose selection has the feature; nil where
+	// stability was not asked for.
+	Frequency *Number `json:"frequency,omitempty"`
 }
 
 // TraceStep is one iteration of an iterative method.

@@ -43,7 +43,7 @@ type Request struct {
 	K        int             // features to select; default 50, or all if there are fewer
 	Variance float64         // in place of K: stop when this share is explained
 	Keep     []string        // names or globs of features that are in from the start
-	Scale    string          // none, center, minmax, unit, standard; default: the method's
+	Scale    string          // none, center, minmax, unit, standard, pareto; default: the method's
 	// Methods are those to choose from; nil means methods.All().
 	Methods []method.Spec
 

@@ -39,7 +39,7 @@ type run struct {
 // scaleNames are the values of Request.Scale.
 func scaleNames() []string {
 	var names []string
-	for s := gram.ScaleNone; s <= gram.ScaleStandard; s++ {
+	for s := gram.ScaleNone; s <= gram.ScalePareto; s++ {
 		names = append(names, s.String())
 	}
 	return names
@@ -202,7 +202,7 @@ func (r *run) settleScale() (err error) {
 		r.Scale = r.Spec.Scale.String()
 	}
 	if !slices.Contains(scaleNames(), r.Scale) {
-		return stream.Usagef("unknown scale %q (want none, center, minmax, unit, standard)%s", r.Scale, suggest.DidYouMean(r.Scale, scaleNames()))
+		return stream.Usagef("unknown scale %q (want %s)%s", r.Scale, strings.Join(scaleNames(), ", "), suggest.DidYouMean(r.Scale, scaleNames()))
 	}
 	if r.scale, err = gram.ParseScale(r.Scale); err != nil {
 		return err

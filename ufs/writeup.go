@@ -53,6 +53,13 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		} else {
 			f.Score = stream.Number(r.Scores[j])
 		}
+		if r.Least != nil {
+			least := stream.Number(r.Least[i])
+			f.Least = &least
+		}
+		if r.Layers != nil && r.Layers[i] > 1 {
+			f.Layer = r.Layers[i]
+		}
 		s.Selected = append(s.Selected, f)
 	}
 	for j, c := range t.Columns {

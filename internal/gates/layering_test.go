@@ -60,12 +60,13 @@ var mayImport = map[string][]string{
 	"cluster":            {"stream", "internal/kernel"},
 	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/words", "internal/splitmix"},
 	"internal/rows":      {"stream", "internal/kernel"},
+	"internal/spectral":  {"anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
 	"method":             {"stream", "gram", "anchor", "internal/suggest"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
 	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/rows", "internal/splitmix"},
-	"baseline": {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/splitmix"},
+	"baseline": {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
 	"sfufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg"},
 	"eufs":     {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
 	"cpufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},

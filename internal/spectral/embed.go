@@ -1,4 +1,4 @@
-package baseline
+package spectral
 
 import (
 	"cmp"
@@ -11,28 +11,38 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
 
-// embedding holds the leading eigenpairs of S, without the constant vector's.
-type embedding struct {
-	values     []float64
-	vectors    kernel.Matrix[float64] // one a row
-	components int
-	warnings   []string
+// Embedding holds the c leading eigenpairs of S = BᵀB, and so of the affinity A = BBᵀ, without
+// the constant vector's.
+type Embedding struct {
+	Values     []float64              // λ, descending, at most 1
+	Vectors    kernel.Matrix[float64] // c×m, one of length 1 a row; the row's u on the data's rows is Bv/√λ
+	Components int                    // connected components of the graph
+	Warnings   []string
 }
 
 // noEigenvalue is the size below which an eigenvalue of S, at most 1, is rounding.
 const noEigenvalue = 1e-10
 
-// embed returns c eigenpairs, fewer where S has no more of positive eigenvalue.
-func embed(team *kernel.Team, g *anchor.Graph, c int) (*embedding, error) {
+// tolerance is the relative difference up to which two eigenvalues count as equal.
+const tolerance = 1e-9
+
+// Embed returns c eigenpairs, fewer where S has no more of positive eigenvalue.
+//
+// A graph of q connected components has the eigenvalue 1 q times, and its eigenvectors have no
+// unique basis. We take the constant and q−1 contrasts, in the order of the components' sizes:
+// the t-th tells the t-th component from all larger ones.
+//
+// Costs the eigenpairs of an m×m matrix, and holds what Bytes says.
+func Embed(team *kernel.Team, g *anchor.Graph, c int) (*Embedding, error) {
 	parts := components(g)
-	e := &embedding{components: len(parts)}
+	e := &Embedding{Components: len(parts)}
 	vectors := contrasts(g, parts)
 	if len(parts) > 1 {
 		e.warn("the anchor graph falls into %d unconnected parts: the first targets tell them apart", len(parts))
 	}
 	vectors = vectors[:min(len(vectors), c)]
 	for range vectors {
-		e.values = append(e.values, 1)
+		e.Values = append(e.Values, 1)
 	}
 	// The smallest eigenpairs of I − S without the known eigenvalue 1 of S, and one pair
 	// more, to see whether the last eigenvalue repeats.
@@ -48,17 +58,17 @@ func embed(team *kernel.Team, g *anchor.Graph, c int) (*embedding, error) {
 			if sigma < noEigenvalue {
 				break
 			}
-			if i > 0 && e.values[len(e.values)-1]-sigma < tolerance {
+			if i > 0 && e.Values[len(e.Values)-1]-sigma < tolerance {
 				ties++
 			}
-			if len(e.values) == c {
+			if len(e.Values) == c {
 				break
 			}
 			v := make([]float64, g.M)
 			for a := range v {
 				v[a] = found.Vectors.Data[a*found.Vectors.RowStride+i*found.Vectors.ColStride]
 			}
-			e.values, vectors = append(e.values, sigma), append(vectors, v)
+			e.Values, vectors = append(e.Values, sigma), append(vectors, v)
 		}
 		if ties > 0 {
 			e.warn("%d of the anchor graph's leading eigenvalues equal the next: the choice among their eigenvectors is arbitrary", ties)
@@ -67,12 +77,12 @@ func embed(team *kernel.Team, g *anchor.Graph, c int) (*embedding, error) {
 	if len(vectors) < c {
 		e.warn("the anchor graph has only %d eigenvectors for %d clusters", len(vectors), c)
 	}
-	e.vectors = kernel.RowMajor(slices.Concat(vectors...), len(vectors), g.M, g.M)
+	e.Vectors = kernel.RowMajor(slices.Concat(vectors...), len(vectors), g.M, g.M)
 	return e, nil
 }
 
-func (e *embedding) warn(format string, args ...any) {
-	e.warnings = append(e.warnings, fmt.Sprintf(format, args...))
+func (e *Embedding) warn(format string, args ...any) {
+	e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...))
 }
 
 // part is a connected component of the anchors that rows use.
@@ -111,7 +121,7 @@ func components(g *anchor.Graph) []part {
 }
 
 // contrasts returns unit vectors that span, with √Δ, the eigenspace of S for the
-// eigenvalue 1, as [MCFS] explains: part t against all before it.
+// eigenvalue 1, as [Embed] explains: part t against all before it.
 func contrasts(g *anchor.Graph, parts []part) (vectors [][]float64) {
 	before := 0.0
 	for t, p := range parts {
@@ -152,4 +162,10 @@ func laplacian(g *anchor.Graph, parts []part) kernel.Matrix[float64] {
 		n.Data[a*(m+1)]++
 	}
 	return n
+}
+
+// Bytes is what Embed holds at most for c eigenpairs of m anchors, its result included.
+func Bytes(m, c int) int64 {
+	c = min(c, m)
+	return 8*int64(m)*(int64(m)+int64(c)) + linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{})
 }
