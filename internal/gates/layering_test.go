@@ -63,10 +63,10 @@ var mayImport = map[string][]string{
 	"internal/spectral":  {"anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
 	"method":             {"stream", "gram", "anchor", "internal/suggest"},
+	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
-	"align":    {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral"},
-	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/rows", "internal/splitmix"},
+	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/spectral", "internal/splitmix"},
 	"baseline": {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
 	"sfufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg"},
 	"eufs":     {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
