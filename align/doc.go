@@ -21,9 +21,8 @@
 // the inner products of rows in the diffusion map of time t. Walks forget what tells near rows
 // apart, and keep clusters: λ^20 is 0.82 at λ = 0.99 and 0.01 at 0.8. We leave out the constant
 // eigenvector, which says nothing (L1 = 0), take the 50 leading ones of the others, and none that
-// lives on too few rows by its participation ratio 1/Σᵢu_ci⁴
-// ([github.com/ufs-stream/ufs-stream/internal/spectral]): a few outlying rows are no cluster, but
-// have an eigenvalue near 1.
+// lives on too few rows by its participation ratio 1/Σᵢu_ci⁴ (see package spectral): a few
+// outlying rows are no cluster, but have an eigenvalue near 1.
 //
 // # The alignment
 //
@@ -48,11 +47,8 @@
 //
 // # What is mended
 //
-// With p < 1 a multiple of a chosen feature would raise N/D^p, and so could come before features that
-// add something. Multiples are put off until nothing else is left. Features too small for float64 next to
-// the largest come last. Equal features go by column order, and are told.
-//
-//	k, err := align.NewKernel(kernel.NewTeam(0), graph, align.DefaultDiffusion)
-//	p, err := k.Problem(graph)
-//	r, err := align.Choose(ctx, p, align.Options{K: 50})
+// With p < 1 a multiple of a chosen feature would raise N/D^p, and so could come before features
+// that add something. Multiples are put off until nothing else is left. Features whose fourth
+// power float64 does not hold next to that of the largest come last. Equal features go by column
+// order, and are told.
 package align

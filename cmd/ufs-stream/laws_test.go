@@ -19,7 +19,7 @@ import (
 func graphRequests() []string {
 	return []string{
 		"--method sfufs", "--method sfufs --constraint identity --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy", "--method graphgreedy --target spectral --clusters 4", "--method graphgreedy --target scatter",
-		"--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
+		"--method align", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
 		"--method sfufs --where x000>0",
 	}
 }
@@ -212,7 +212,7 @@ func TestRecordsItsFlags(t *testing.T) {
 		if out := must(t, "eval", in, "--selection", sel, "--resamples", "3", "--baselines", "none"); !strings.Contains(out, "stability") {
 			t.Errorf("%s: no stability:\n%s", args, out)
 		}
-		if ranks := s.Method != "graphgreedy"; (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
+		if ranks := s.Method != "graphgreedy" && s.Method != "align"; (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
 			t.Errorf("%s: %d scores and %d columns of %d features", args, len(s.Scores), len(s.Columns), s.Features)
 		}
 		if slices.Contains(graphs, args) && s.Passes != 2 {
