@@ -43,7 +43,8 @@
 // We maximise N/D^p with p = 0.9. Of k equal features the criterion is k^(1−p/2)·a/g^p where they
 // are uncorrelated and k^(1−p)·a/g^p where they are the same: with p = 1 a feature that goes with
 // those chosen counts for nothing, though k-means hears a direction better that several features
-// carry. Measured on 22 sets with labels, p = 0.9 is worth a point of NMI over p = 1.
+// carry. Over 19 sets with labels at t = 10, p = 0.9 is 0.3 points of NMI above p = 1, and 0.4 above
+// p = 0.8.
 //
 // # What is mended
 //
