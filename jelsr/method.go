@@ -58,7 +58,11 @@ func (m *declared) Options(o *method.Options) {
 		weight(&m.beta, "beta", "weight of the regression onto the embedding (default 1)")
 	}
 	o.Clusters(&m.clusters)
-	m.ends.Declare(o, "50", "1e-4", "falls")
+	tol := "1e-4"
+	if m.kind == NDFS {
+		tol = "1e-2"
+	}
+	m.ends.Declare(o, "100", tol, "falls")
 }
 
 // options are those of a run; the first of several weights counts.
