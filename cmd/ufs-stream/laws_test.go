@@ -20,7 +20,8 @@ func graphRequests() []string {
 	return []string{
 		"--method sfufs", "--method sfufs --constraint identity --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy", "--method graphgreedy --target spectral --clusters 4", "--method graphgreedy --target scatter",
 		"--method align", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
-		"--method sfufs --where x000>0",
+		"--method sfufs --where x000>0", "--method spec --power 2", "--method spec --score phi3 --clusters 4", "--method jelsr --clusters 4 --alpha 5",
+		"--method ndfs --clusters 4",
 	}
 }
 
@@ -232,7 +233,7 @@ func TestReportsAsGreedy(t *testing.T) {
 	// of a matrix whose condition is about (1/copyNoise)² = 100.
 	const tolerance = 900 * 100 * 7 * 0x1p-53
 	for _, args := range []string{
-		"--method sfufs", "--method fufs --constraint identity", "--method laplacian", "--method mcfs",
+		"--method sfufs", "--method fufs --constraint identity", "--method laplacian", "--method mcfs", "--method spec", "--method jelsr", "--method ndfs",
 		"--method eufs --clusters 4 --max-iter 7 --scale none", // G is centred, as under greedy's --scale center
 	} {
 		s := selection(t, append(strings.Fields(args), in, "-k", "7")...)
