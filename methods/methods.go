@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/sfufs"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/udfs"
 )
 
 // Default is the method of a run that names none.
@@ -28,6 +29,7 @@ func All() []method.Spec {
 		sfufs.Specs(),
 		eufs.Specs(),
 		cpufs.Specs(),
+		udfs.Specs(),
 	)
 }
 
