@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/sfufs"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/u2fs"
 	"github.com/ufs-stream/ufs-stream/udfs"
 )
 
@@ -29,6 +30,7 @@ func All() []method.Spec {
 		sfufs.Specs(),
 		eufs.Specs(),
 		cpufs.Specs(),
+		u2fs.Specs(),
 		udfs.Specs(),
 	)
 }

@@ -47,7 +47,7 @@ func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, 
 			}
 			a[p][p] += lambda
 		}
-		a = inverse(a)
+		a = rowstest.Inverse(a)
 		for f := range d {
 			for g := range d {
 				for p := range a {
@@ -83,39 +83,6 @@ func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, 
 		objective = append(objective, value)
 	}
 	return norms, objective
-}
-
-// inverse is Gauss's elimination with the largest pivot.
-func inverse(a [][]float64) [][]float64 {
-	n := len(a)
-	b := rowstest.Zeros(n, 2*n)
-	for i := range n {
-		copy(b[i], a[i])
-		b[i][n+i] = 1
-	}
-	for c := range n {
-		pivot := c
-		for r := c; r < n; r++ {
-			if math.Abs(b[r][c]) > math.Abs(b[pivot][c]) {
-				pivot = r
-			}
-		}
-		b[c], b[pivot] = b[pivot], b[c]
-		for r := range n {
-			if f := b[r][c] / b[c][c]; r != c {
-				for j := range b[r] {
-					b[r][j] -= f * b[c][j]
-				}
-			}
-		}
-	}
-	out := rowstest.Zeros(n, n)
-	for i := range n {
-		for j := range n {
-			out[i][j] = b[i][n+j] / b[i][i]
-		}
-	}
-	return out
 }
 
 // clusters are rows about three centres, with a nuisance that outweighs them in one feature.
