@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/baseline"
 	"github.com/ufs-stream/ufs-stream/cpufs"
 	"github.com/ufs-stream/ufs-stream/eufs"
+	"github.com/ufs-stream/ufs-stream/fsfs"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -30,6 +31,7 @@ func All() []method.Spec {
 		sfufs.Specs(),
 		eufs.Specs(),
 		cpufs.Specs(),
+		fsfs.Specs(),
 		u2fs.Specs(),
 		udfs.Specs(),
 	)
