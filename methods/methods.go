@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/sfufs"
+	"github.com/ufs-stream/ufs-stream/socfs"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/u2fs"
 	"github.com/ufs-stream/ufs-stream/udfs"
@@ -32,6 +33,7 @@ func All() []method.Spec {
 		eufs.Specs(),
 		cpufs.Specs(),
 		fsfs.Specs(),
+		socfs.Specs(),
 		u2fs.Specs(),
 		udfs.Specs(),
 	)

@@ -71,11 +71,12 @@ var mayImport = map[string][]string{
 	"eufs":     {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
 	"cpufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	// Comparison methods.
-	"fsfs": {"stream", "gram", "method", "internal/kernel"},
-	"u2fs": {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
-	"udfs": {"stream", "gram", "method", "internal/kernel", "internal/linalg", "internal/rows"},
+	"fsfs":  {"stream", "gram", "method", "internal/kernel"},
+	"socfs": {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"u2fs":  {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"udfs":  {"stream", "gram", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 
-	"methods": {"stream", "method", "udfs", "u2fs", "fsfs", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
+	"methods": {"stream", "method", "udfs", "u2fs", "socfs", "fsfs", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
