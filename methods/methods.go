@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/rufs"
 	"github.com/ufs-stream/ufs-stream/sfufs"
 	"github.com/ufs-stream/ufs-stream/socfs"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -34,6 +35,7 @@ func All() []method.Spec {
 		cpufs.Specs(),
 		fsfs.Specs(),
 		socfs.Specs(),
+		rufs.Specs(),
 		u2fs.Specs(),
 		udfs.Specs(),
 	)

@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"u2fs":  {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
 	"udfs":  {"stream", "gram", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 
-	"methods": {"stream", "method", "udfs", "u2fs", "socfs", "fsfs", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
+	"methods": {"stream", "method", "udfs", "u2fs", "rufs", "socfs", "fsfs", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
