@@ -103,7 +103,7 @@ func naive(g []float64, d, k int) (order []int) {
 			break
 		}
 		order = append(order, at)
-		drop := append(nearest(at)[:k], at)
+		drop := append([]int{at}, nearest(at)[:k]...)
 		left = slices.DeleteFunc(left, func(i int) bool { return slices.Contains(drop, i) })
 		k = min(k, len(left)-1)
 	}
