@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/align"
 	"github.com/ufs-stream/ufs-stream/baseline"
 	"github.com/ufs-stream/ufs-stream/cpufs"
 	"github.com/ufs-stream/ufs-stream/eufs"
@@ -28,6 +29,7 @@ const Default = "greedy"
 // All lists every method.
 func All() []method.Spec {
 	return slices.Concat(
+		align.Specs(),
 		greedy.Specs(),
 		baseline.Specs(),
 		sfufs.Specs(),
@@ -35,9 +37,9 @@ func All() []method.Spec {
 		cpufs.Specs(),
 		fsfs.Specs(),
 		socfs.Specs(),
-		rufs.Specs(),
 		u2fs.Specs(),
 		udfs.Specs(),
+		rufs.Specs(),
 	)
 }
 

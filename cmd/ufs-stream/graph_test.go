@@ -64,7 +64,7 @@ func TestGraphShards(t *testing.T) {
 		shape, methods string
 		shards         int
 	}{
-		{"--missing drop-row", "graphgreedy,sfufs,fufs,laplacian,mcfs", 7},
+		{"--missing drop-row", "graphgreedy,sfufs,fufs,laplacian,mcfs,u2fs,socfs", 7},
 		{"--missing mean --anchor-method kmeans --anchors 30", "graphgreedy,sfufs", 2},
 		{"--missing zero --seed 7 --neighbors 3", "graphgreedy,laplacian", 3},
 		{"--exclude x002,x003,x004 --scale unit", "sfufs,mcfs", 2},
@@ -148,8 +148,8 @@ func TestGraphSeparateFiles(t *testing.T) {
 		parts = append(parts, []string{path, "--method", "sfufs"})
 	}
 	s := selection(t, "--stats", scanParts(t, parts), "--method", "graphgreedy", "-k", "6")
-	if s.RowsUsed != 3000 || fmt.Sprint(s.Options["anchors"]) != "500" {
-		t.Errorf("%d rows, %v anchors; want 3000 and 500", s.RowsUsed, s.Options["anchors"])
+	if s.RowsUsed != 3000 || fmt.Sprint(s.Options["anchors"]) != "2000" {
+		t.Errorf("%d rows, %v anchors; want 3000 and 2000", s.RowsUsed, s.Options["anchors"])
 	}
 }
 
