@@ -279,7 +279,7 @@ func TestObjectiveFalls(t *testing.T) {
 		x := blobs(90, 20, seed)
 		for _, w := range []float64{-1, 1e-3, 1, 1e3} {
 			for _, opt := range []Options{{Nu: w}, {Alpha: max(w, 1e-6)}, {Beta: w}} {
-				opt.Clusters, opt.MaxIter, opt.Tol = 4, 8, -1
+				opt.Clusters, opt.MaxIter, opt.Tol = 4, 3, -1
 				if r := run(t, x, opt); r.Rose != nil {
 					t.Errorf("seed %d, %+v: %+v", seed, opt, *r.Rose)
 				}
