@@ -20,7 +20,8 @@ func graphRequests() []string {
 	return []string{
 		"--method sfufs", "--method sfufs --constraint identity --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy", "--method graphgreedy --target spectral --clusters 4", "--method graphgreedy --target scatter",
 		"--method align", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
-		"--method sfufs --where x000>0", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
+		"--method sfufs --where x000>0", "--method spec --power 2", "--method spec --score phi3 --clusters 4", "--method jelsr --clusters 4 --alpha 5",
+		"--method ndfs --clusters 4", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
 	}
 }
 
@@ -213,7 +214,8 @@ func TestRecordsItsFlags(t *testing.T) {
 		if out := must(t, "eval", in, "--selection", sel, "--resamples", "3", "--baselines", "none"); !strings.Contains(out, "stability") {
 			t.Errorf("%s: no stability:\n%s", args, out)
 		}
-		if ranks := !slices.Contains([]string{"graphgreedy", "align", "u2fs"}, s.Method); (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
+		turns := []string{"graphgreedy", "align", "u2fs"}
+		if ranks := !slices.Contains(turns, s.Method); (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
 			t.Errorf("%s: %d scores and %d columns of %d features", args, len(s.Scores), len(s.Columns), s.Features)
 		}
 		if slices.Contains(graphs, args) && s.Passes != 2 {
@@ -233,7 +235,7 @@ func TestReportsAsGreedy(t *testing.T) {
 	// of a matrix whose condition is about (1/copyNoise)² = 100.
 	const tolerance = 900 * 100 * 7 * 0x1p-53
 	for _, args := range []string{
-		"--method sfufs", "--method fufs --constraint identity", "--method laplacian", "--method mcfs",
+		"--method sfufs", "--method fufs --constraint identity", "--method laplacian", "--method mcfs", "--method spec", "--method jelsr", "--method ndfs",
 		"--method eufs --clusters 4 --max-iter 7 --scale none", // G is centred, as under greedy's --scale center
 	} {
 		s := selection(t, append(strings.Fields(args), in, "-k", "7")...)
