@@ -18,7 +18,7 @@ type Options struct {
 	Gamma    float64       // γ; default 100
 	Clusters int           // c; default 10, at most the anchors
 	MaxIter  int           // rounds; default 50
-	Inner    int           // turns of E and F in a round; default 50
+	Inner    int           // turns of E and F in a round; default 10
 	Tol      float64       // relative change that ends rounds, and turns; default 1e-5, negative never ends early
 	Threads  int           // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress func(iteration int, objective float64)
@@ -29,7 +29,7 @@ const (
 	defaultGamma    = 100
 	defaultClusters = 10
 	defaultMaxIter  = 50
-	defaultInner    = 50
+	defaultInner    = 10
 	defaultTol      = 1e-5
 )
 
