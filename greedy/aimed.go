@@ -81,11 +81,11 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	if target.Rows == 0 {
 		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds nothing but one constant; choose {target} smooth", m.target)
 	}
-	res, err := SelectTarget(ctx, g.G, g.D, Target{Rows: target.Rows, H: target.H}, options(e))
+	res, err := SelectTarget(ctx, g.G, g.D, Target{Rows: target.Rows, H: target.H, Own: m.target == targetSmooth}, options(e))
 	if err != nil {
 		return nil, err
 	}
-	res.Error = target.Error(res.Scores)
+	res.Error = target.Error(res.gains())
 	out := res.ranking(e)
 	out.Used["target"] = m.target
 	if m.target == targetSmooth {

@@ -68,7 +68,13 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature;
 	// the profile of StreamPasses is there already.
 	if start, err := StreamPasses(d, s.K, c, cost.Bytes); err == nil {
-		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K,
+		// A layer has no more features than there are rows; copies of features may make more layers
+		// than this counts.
+		more := 0
+		if s.Rows > 0 {
+			more = int((int64(s.K) - 1) / s.Rows)
+		}
+		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes),
 			Why: "the Gram matrix does not fit, so the selector reads the rows again for every few features"}
 	}
 	return cost, nil
@@ -103,7 +109,7 @@ func options(e *method.Evidence) Options {
 // ranking is the result in the form of all methods.
 func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	out := &method.Ranking{
-		Order: r.Order, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest,
+		Order: r.Order, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest, Layers: r.Layers,
 		Objective: slices.Concat([]float64{1}, r.Error), Passes: r.Passes, Used: map[string]any{},
 	}
 	if r.Groups != nil {
