@@ -225,9 +225,6 @@ func (m *memory) clearChosen(x []float64) {
 // productTo writes h = Hᵀυ − Σ (υ_rᵀυ) ω_r, each element by one worker.
 func (m *memory) productTo(h, upsilon []float64) {
 	d := m.d
-	// √hUnit before and after, so that neither υ nor the products leave the range.
-	half := math.Sqrt(m.hUnit)
-	floats.ScaleTo(m.scaled, half, upsilon)
 	m.coef = append(m.coef[:0], make([]float64, len(m.upsilons))...)
 	kernel.Each(m.workers, tasks(len(m.upsilons), rowsPerTask), func(task int) {
 		from, to := span(task, rowsPerTask, len(m.upsilons))
@@ -235,23 +232,34 @@ func (m *memory) productTo(h, upsilon []float64) {
 			m.coef[r] = kernel.Dot(m.upsilons[r], upsilon)
 		}
 	})
+	m.timesTarget(h, upsilon)
+	kernel.Each(m.workers, tasks(d, colsPerTask), func(task int) {
+		from, to := span(task, colsPerTask, d)
+		for r, v := range m.omegas {
+			kernel.Axpy(-m.coef[r], v[from:to], h[from:to])
+		}
+	})
+}
+
+// timesTarget writes h = Hᵀx.
+func (m *memory) timesTarget(h, x []float64) {
+	d := m.d
+	// √hUnit before and after, so that neither x nor the products leave the range.
+	half := math.Sqrt(m.hUnit)
+	floats.ScaleTo(m.scaled, half, x)
+	clear(h)
 	if m.target == nil {
-		clear(h)
 		kernel.Gemv(m.workers, d, d, m.sym, d, m.scaled, h)
 	}
 	kernel.Each(m.workers, tasks(d, colsPerTask), func(task int) {
 		from, to := span(task, colsPerTask, d)
 		out := h[from:to]
 		if m.target != nil {
-			clear(out)
 			for r, u := range m.scaled {
 				kernel.Axpy(u, m.target.H[r*d+from:r*d+to], out)
 			}
 		}
 		floats.Scale(half, out)
-		for r, v := range m.omegas {
-			kernel.Axpy(-m.coef[r], v[from:to], out)
-		}
 	})
 }
 

@@ -45,6 +45,9 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	if err := opt.Validate(len(cols)); err != nil {
 		return nil, nil, err
 	}
+	if opt.Refine {
+		return nil, nil, refuseRefining(len(cols))
+	}
 	profile, passes := opt.Profile, 0
 	if profile == nil {
 		if opt.Pass != nil {
@@ -78,6 +81,11 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	}
 	r.Passes = s.rows.Passes
 	return r, std, nil
+}
+
+// refuseRefining says why rows that are read again and again are not for exchanges.
+func refuseRefining(d int) error {
+	return stream.Usagef("{refine} swap works on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or leave {refine} out", d)
 }
 
 // usable translates column numbers: from columns of the source to usable features.

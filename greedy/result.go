@@ -29,6 +29,8 @@ type Result struct {
 	Exhausted bool          // fewer than k were chosen, as nothing was left to choose
 	Warnings  []stream.Text // for the user
 	Groups    []int         // Algorithm 2: the group of each column
+	Refined   bool          // exchanges were tried
+	Exchanges int           // that were made
 	Passes    int           // over the rows, by SelectStream; 0 otherwise
 }
 

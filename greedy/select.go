@@ -85,7 +85,11 @@ func selectMemory(ctx context.Context, sym []float64, d int, target *Target, opt
 		return nil, err
 	}
 	m.groups = opt.Groups
-	return run(ctx, m, m.criterion, opt, watch)
+	r, err := run(ctx, m, m.criterion, opt, watch)
+	if err != nil || !opt.Refine {
+		return r, err
+	}
+	return m.refine(ctx, r, opt)
 }
 
 func diagonal(sym []float64, d int) []float64 {
