@@ -30,6 +30,9 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	case ok:
 		return r.grid(ctx, varied)
 	case r.Takes.Nested:
+		if one, ok := r.Solver.(method.Unnested); ok && one.Unnested() != "" {
+			return nil, stream.Usagef("path: method %s "+one.Unnested(), r.Name)
+		}
 		return curve(ctx, q)
 	case r.PathAdvice != "":
 		return nil, stream.Usagef("path: method %s "+r.PathAdvice, r.Name)
