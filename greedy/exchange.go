@@ -38,43 +38,32 @@ func (x *exchanger) make(e trade) bool {
 	if gain := square/g - x.worth[a]; !(math.Abs(gain-e.gain) <= agreeing*(x.worth[a]+square/g) && gain > 0) {
 		return false
 	}
-	x.dropped(a, ua, wa, x.worth[a]/inverse, inverse)
+	whole := x.worth[a] / inverse // ‖v_a‖²
+	x.dropped(a, ua, wa, whole, inverse)
 	// V without a, and the products of it with γ, of which h takes the part in the chosen.
 	ratio, cross, overlap, t := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	kernel.Each(x.workers, tasks(k, rowsPerTask), func(task int) {
 		from, to := span(task, rowsPerTask, k)
 		for b := from; b < to; b++ {
-			if b == a {
-				continue
+			if b != a {
+				ratio[b] = x.p[a*k+b] * inverse
+				cross[b] = kernel.Dot(va, x.rowV(b)) - ratio[b]*whole
+				overlap[b] = kernel.Dot(gamma, x.rowV(b))
+				t[b] = x.u[b*d+e.p] - ratio[b]*ua[e.p]
 			}
-			ratio[b] = x.p[a*k+b] * inverse
-			cross[b] = kernel.Dot(va, x.rowV(b))
-			overlap[b] = kernel.Dot(gamma, x.rowV(b)) - ratio[b]*kernel.Dot(gamma, va)
-			t[b] = x.u[b*d+e.p] - ratio[b]*ua[e.p]
 		}
 	})
+	own := kernel.Dot(gamma, va)
+	for b, r := range ratio {
+		overlap[b] -= r * own
+	}
 	x.residualProduct(gamma, overlap, a)
 	x.joined(delta, square, g)
-	whole := kernel.Dot(va, va)
-	kernel.Each(x.workers, tasks(k, rowsPerTask), func(task int) {
-		from, to := span(task, rowsPerTask, k)
-		for b := from; b < to; b++ {
-			if b == a {
-				continue
-			}
-			w, u := x.rowW(b), x.rowU(b)
-			kernel.Axpy(-ratio[b], wa, w)
-			kernel.Axpy((cross[b]-ratio[b]*whole)*inverse, ua, w)
-			kernel.Axpy(-t[b]/g, x.h, w)
-			kernel.Axpy(-(overlap[b]-t[b]*square/g)/g, delta, w)
-			kernel.Axpy(-ratio[b], ua, u)
-			kernel.Axpy(-t[b]/g, delta, u)
-			if x.target != nil {
-				kernel.Axpy(-ratio[b], va, x.rowV(b))
-				kernel.Axpy(-t[b]/g, gamma, x.rowV(b))
-			}
-		}
-	})
+	x.shift(x.u, k, term{ratio, -1, ua}, term{t, -1 / g, delta})
+	x.shift(x.w, k, term{ratio, -1, wa}, term{cross, inverse, ua}, term{t, -1 / g, x.h}, term{overlap, -1 / g, delta}, term{t, square / g / g, delta})
+	if x.target != nil {
+		x.shift(x.v, k, term{ratio, -1, va}, term{t, -1 / g, gamma})
+	}
 	floats.ScaleTo(x.rowU(a), 1/g, delta)
 	if x.target != nil {
 		floats.ScaleTo(x.rowV(a), 1/g, gamma)
@@ -85,6 +74,28 @@ func (x *exchanger) make(e trade) bool {
 	x.set[a] = e.p
 	x.columnTo(x.gs[a*d:(a+1)*d], e.p)
 	return true
+}
+
+// term is a vector that rows are shifted by, each by as much as its coefficient times factor.
+type term struct {
+	coefficient []float64
+	factor      float64
+	vector      []float64
+}
+
+// shift adds the terms to the k rows of y, in one product.
+func (x *exchanger) shift(y []float64, k int, terms ...term) {
+	n, length := len(terms), len(terms[0].vector)
+	x.left, x.right = x.left[:0], x.right[:0]
+	for _, t := range terms {
+		x.right = append(x.right, t.vector...)
+	}
+	for b := range k {
+		for _, t := range terms {
+			x.left = append(x.left, t.factor*t.coefficient[b])
+		}
+	}
+	kernel.Gemm(x.team, 1, kernel.RowMajor(x.left, k, n, n), kernel.RowMajor(x.right, n, length, length), kernel.RowMajor(y, k, length, length))
 }
 
 // joining is δ and γ of feature p, once the one at place a has left, from G and H afresh.
