@@ -61,7 +61,7 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 	default:
 		make, rows = anchor.SmoothBytes(s.Anchors, d), d
 	}
-	return method.Cost{Bytes: make + Bytes(d, s.K, rows) + m.bytes(d, s.K, rows)}, nil
+	return method.Cost{Bytes: make + max(Bytes(d, s.K, rows)+m.bytes(d, s.K, rows), leastBytes(d, s.K)+8*int64(s.Anchors)*leastRows)}, nil
 }
 
 func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
@@ -91,6 +91,12 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	}
 	res.Error = target.Error(res.gains())
 	out := res.ranking(e)
+	switch m.target {
+	case targetSmooth:
+		out.Least = leastOfSmooth(team, g, target, res)
+	case targetSpectral:
+		out.Least = leastOfOrthonormal(target.Rows, res.Error)
+	}
 	out.Used["target"] = m.target
 	if m.target == targetSmooth {
 		out.Used["smooth"] = m.rounds

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -93,7 +94,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	c := m.groups(d)
 	if !s.OutOfCore {
-		return method.Cost{Bytes: Bytes(d, s.K, c) + m.bytes(d, s.K, c)}, nil
+		return method.Cost{Bytes: max(Bytes(d, s.K, c)+m.bytes(d, s.K, c), leastBytes(d, s.K))}, nil
 	}
 	if m.on() {
 		return method.Cost{}, refuseRefining(d)
@@ -123,7 +124,12 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		if err != nil {
 			return nil, err
 		}
-		return res.ranking(e), nil
+		out := res.ranking(e)
+		// Under a share to explain, the plan has room for all features and not for this.
+		if d := e.Gram.D; e.Variance == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0) {
+			out.Least = leastOfData(kernel.NewTeam(e.Threads), e.Gram.Sym, d, res)
+		}
+		return out, nil
 	}
 	for i, k := range opt.Keep { // here they have the numbers of the source's columns
 		opt.Keep[i] = e.Std.Columns[k]

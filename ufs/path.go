@@ -70,7 +70,7 @@ func curve(ctx context.Context, q Request) (*Paths, error) {
 		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Transfer: s.Transfer, Points: []stream.CurvePoint{},
 	}
 	for _, f := range s.Selected {
-		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error})
+		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error, Least: f.Least, Layer: f.Layer})
 	}
 	return &Paths{Curve: c}, err
 }
