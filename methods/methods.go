@@ -13,8 +13,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/eufs"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/jelsr"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/sfufs"
+	"github.com/ufs-stream/ufs-stream/spec"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -30,6 +32,8 @@ func All() []method.Spec {
 		sfufs.Specs(),
 		eufs.Specs(),
 		cpufs.Specs(),
+		spec.Specs(),
+		jelsr.Specs(),
 	)
 }
 
