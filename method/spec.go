@@ -68,6 +68,10 @@ type Varied interface {
 	Path(context.Context, *Evidence) (*Grid, error)
 }
 
+// Unnested is a method that some of its settings keep from Takes.Nested: it says what to do in
+// place of a curve over k, or nothing where its selections are nested.
+type Unnested interface{ Unnested() string }
+
 // Grouped is a method that works with a tree of groups over the features.
 type Grouped interface {
 	// Tree makes the tree that the method's options ask for from the columns of the

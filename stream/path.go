@@ -36,6 +36,10 @@ type CurvePoint struct {
 	Score     Number `json:"score"`
 	Error     Number `json:"error"` // F(S)/F(∅)
 	Explained Number `json:"explained"`
+	// Least is the least error that any K directions could leave; nil where it is not known.
+	Least *Number `json:"least,omitempty"`
+	// Layer is that of the feature, as in [Selected].
+	Layer int `json:"layer,omitempty"`
 }
 
 // Encode writes c as indented JSON, version 1.

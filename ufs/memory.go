@@ -78,6 +78,8 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	}
 	out, outErr := r.planOutOfCore(ds, shape)
 	switch {
+	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
+		return in, err
 	case err == nil:
 		in.Smallest = min(in.Smallest, out.Smallest)
 		return in, nil

@@ -30,6 +30,9 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	case ok:
 		return r.grid(ctx, varied)
 	case r.Takes.Nested:
+		if one, ok := r.Solver.(method.Unnested); ok && one.Unnested() != "" {
+			return nil, stream.Usagef("path: method %s "+one.Unnested(), r.Name)
+		}
 		return curve(ctx, q)
 	case r.PathAdvice != "":
 		return nil, stream.Usagef("path: method %s "+r.PathAdvice, r.Name)
@@ -67,7 +70,7 @@ func curve(ctx context.Context, q Request) (*Paths, error) {
 		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Transfer: s.Transfer, Points: []stream.CurvePoint{},
 	}
 	for _, f := range s.Selected {
-		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error})
+		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error, Least: f.Least, Layer: f.Layer})
 	}
 	return &Paths{Curve: c}, err
 }

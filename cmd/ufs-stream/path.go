@@ -95,10 +95,19 @@ func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	}
 	fmt.Fprintf(w, "%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
 		humanize.Comma(int64(p.Features)), humanize.Comma(p.RowsUsed), p.Seed)
-	for _, t := range p.Points {
-		rows = append(rows, []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))})
+	head := []string{">k", "feature", ">error", ">explained"}
+	known := len(p.Points) > 0 && p.Points[0].Least != nil
+	if known {
+		head = append(head, ">by the best directions")
 	}
-	if err := writeTable(w, []string{">k", "feature", ">error", ">explained"}, rows); err != nil {
+	for _, t := range p.Points {
+		row := []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))}
+		if known {
+			row = append(row, percent(1-float64(*t.Least)))
+		}
+		rows = append(rows, row)
+	}
+	if err := writeTable(w, head, rows); err != nil {
 		return err
 	}
 	return transferFoot(w, p.Transfer)

@@ -99,19 +99,41 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if errors {
 		head = append(head, ">explained so far")
 	}
+	layers := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return f.Layer > 1 })
+	if layers {
+		head = append(head, ">layer")
+	}
 	rows := make([][]string, len(s.Selected))
 	for i, f := range s.Selected {
 		rows[i] = []string{strconv.Itoa(f.Rank), f.Name, strconv.Itoa(f.Column), rough(f.Score)}
 		if errors {
 			rows[i] = append(rows[i], percent(1-float64(f.Error)))
 		}
+		if layers {
+			rows[i] = append(rows[i], strconv.Itoa(max(f.Layer, 1)))
+		}
 	}
 	if err := writeTable(w, head, rows); err != nil {
 		return err
 	}
+	gapFoot(w, s)
 	c.droppedTable(w, s)
 	c.leftOutTable(w, s.LeftOut)
 	return transferFoot(w, s.Transfer)
+}
+
+// gapFoot compares what the selection leaves with the least that as many directions can.
+func gapFoot(w io.Writer, s *stream.Selection) {
+	k := len(s.Selected)
+	if k == 0 || s.Selected[k-1].Least == nil {
+		return
+	}
+	last := s.Selected[k-1]
+	one := [2]string{"features leave", "directions"}
+	if k == 1 {
+		one = [2]string{"feature leaves", "direction"}
+	}
+	fmt.Fprintf(w, "\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percent(float64(last.Error)), one[1], percent(float64(*last.Least)))
 }
 
 // Lists at the foot of the table are cut to this many lines without -v.
