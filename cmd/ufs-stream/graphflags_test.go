@@ -63,6 +63,8 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method graphgreedy -", exit.Usage, "save it to a file"},
 		{read + " --smooth 2", exit.Usage, "--smooth is not for method sfufs but for graphgreedy"},
 		{"select --method mcfs --require-converged " + in, exit.Usage, "not for method mcfs"},
+		{"select --method graphgreedy --target spectral --smooth 3 " + in, exit.Usage, "--clusters"},
+		{"select --method graphgreedy --clusters 3 " + in, exit.Usage, "--target spectral"},
 		{"select --method graphgreedy --smooth 101 " + in, exit.Usage, "0 to 100"},
 		{"select --method graphgreedy --variance 0.9 " + in, exit.Usage, "-k"},
 		{"select --method laplacian --keep x000 " + in, exit.Usage, "not for method laplacian"},
@@ -88,7 +90,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method sfufs --scale none " + huge, exit.Data, "huge.parquet: "},
 		{"select --method laplacian " + huge, exit.Done, ""},
 		{read + " --clusters 100 -k 3", exit.Done, "more than the 48 features"},
-		{read + " --clusters 3 -k 3", exit.Done, "--constraint scatter"},
+		{read + " --constraint identity --clusters 3 -k 3", exit.Done, "--constraint scatter"},
 
 		{"select --method sfufs --stats " + plain, exit.Usage, "holds no anchor graph"},
 		{"select --method sfufs --stats " + profile, exit.Usage, "holds no anchor graph"},
@@ -125,7 +127,7 @@ func TestGraphExitCodes(t *testing.T) {
 // result is written with and without it.
 func TestUnconverged(t *testing.T) {
 	in, _ := plant(t, 300, 1)
-	args := []string{"select", in, "--method", "sfufs", "--constraint", "scatter", "--max-iter", "2", "--tol", "1e-12", "-k", "5"}
+	args := []string{"select", in, "--method", "sfufs", "--max-iter", "2", "--tol", "1e-12", "-k", "5"}
 	for _, c := range []struct {
 		required string
 		code     int

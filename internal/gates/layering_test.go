@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"method":             {"stream", "gram", "anchor", "internal/suggest"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
-	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/rows", "internal/splitmix"},
+	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/spectral", "internal/splitmix"},
 	"baseline": {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
 	"sfufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg"},
 	"eufs":     {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
