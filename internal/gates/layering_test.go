@@ -73,11 +73,13 @@ var mayImport = map[string][]string{
 	"methods":  {"stream", "method", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
-	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
+	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
+	"internal/subset": {"stream", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/suggest"},
+		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest"},
 
-	"report":           {"stream"},
+	"internal/elbow":   {},
+	"report":           {"stream", "internal/elbow"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.
@@ -95,7 +97,7 @@ var importers = map[string][]string{
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
-	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},
+	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "internal/subset", "greedy"},
 	"gonum.org/v1/plot":                              {"report"},
 	"github.com/chromedp/":                           {"internal/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/kernel"},

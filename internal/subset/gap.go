@@ -8,7 +8,7 @@ import (
 )
 
 // mostEigenvalues bounds the leading eigenvalues among which a gap is sought.
-const mostEigenvalues = 128
+const mostEigenvalues = 64
 
 // leading returns the count largest eigenvalues of the d×d matrix sym, descending. For the
 // time of the call sym has the opposite sign, which spares a copy. Holds

