@@ -22,7 +22,7 @@ func TestGraphExitCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	holes, _ := plantHoled(t, 300, 1)
-	tiny, _ := plant(t, 23, 1) // a quarter of the rows is 5 anchors
+	tiny, _ := plant(t, 5, 1) // all rows are 5 anchors
 	few := columnsFile(t, at("few.parquet"), []string{"a", "b"}, []float64{1, 2, 3}, []float64{2, 3, 5})
 	strange := columnsFile(t, at("strange.parquet"), []string{"a", "b"}, []float64{1, 2, 3, 4, 5, 6}, []float64{2, 3, 5, 7, 11, 13})
 	constant := columnsFile(t, at("constant.parquet"), []string{"a", "b"}, slices.Repeat([]float64{1}, 30), slices.Repeat([]float64{3}, 30))
@@ -47,10 +47,10 @@ func TestGraphExitCodes(t *testing.T) {
 		{read + " --anchors 0", exit.Usage, "want 1 or more"},
 		{read + " --neighbors 0", exit.Usage, "want 1 or more"},
 		{read + " --anchors 301", exit.Usage, "only 300 rows"},
-		{read + " --neighbors 75", exit.Usage, "a quarter of the 300 rows"},
-		{"plan --method sfufs --neighbors 75 " + in, exit.Usage, "a quarter of the 300 rows"},
-		{"select --method sfufs " + tiny, exit.Usage, "choose --anchors"},
-		{read + " --rows 20", exit.Usage, "choose --anchors"},
+		{read + " --neighbors 300", exit.Usage, "only 300 rows: lower --neighbors"},
+		{"plan --method sfufs --neighbors 300 " + in, exit.Usage, "only 300 rows: lower --neighbors"},
+		{"select --method sfufs " + tiny, exit.Usage, "lower --neighbors"},
+		{read + " --rows 5", exit.Usage, "lower --neighbors"},
 		{read + " --anchors 20 --anchors-file " + few, exit.Usage, "do not go with it"},
 		{read + " --anchors-file " + few, exit.Usage, "at least 6"},
 		{"plan --method sfufs --anchors-file " + few + " " + in, exit.Usage, "at least 6"},
@@ -99,10 +99,10 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method sfufs --scale unit --stats " + graph, exit.Usage, "made with standard"},
 		{"select --method sfufs --neighbors 4 --stats " + graph, exit.Usage, "made with 5"},
 		{"select --method sfufs --seed 9 --stats " + graph, exit.Usage, "made with 1"},
-		{"select --method sfufs --anchors 74 --stats " + graph, exit.Usage, "made with 75"},
+		{"select --method sfufs --anchors 299 --stats " + graph, exit.Usage, "made with 300"},
 		{"select --method sfufs --anchors-file " + strange + " --stats " + graph, exit.Usage, "made without"},
 		{"select --method sfufs --anchor-method kmeans --stats " + byFile, exit.Usage, "made without"},
-		{"select --method sfufs --anchors 75 --neighbors 5 --scale standard --missing mean --stats " + graph, exit.Done, ""},
+		{"select --method sfufs --anchors 300 --neighbors 5 --scale standard --missing mean --stats " + graph, exit.Done, ""},
 		{"select --method sfufs --stats " + bad, exit.Data, "damaged.ufs"},
 		{"merge -o " + at("m.ufs") + " " + graph + " " + plain, exit.Usage, "one kind"},
 		{"merge -o " + at("m.ufs") + " " + graph + " " + other, exit.Usage, "--seed"},

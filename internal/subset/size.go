@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/elbow"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -37,7 +38,8 @@ func Most(d int) int { return min(d, max(fewest, min(d/4, mostSizes))) }
 // SizeBytes is what [Choose] holds beside G.
 func SizeBytes(d int) int64 {
 	k := Most(d)
-	return max(greedy.Bytes(d, k, 0), CurveBytes(d, k)+8*3*int64(d), linalg.SmallestBytes(d, min(d, mostEigenvalues+1), linalg.EigenOptions{})+8*2*int64(k))
+	// The curve outlives greedy, whose memory the collector may free late.
+	return greedy.Bytes(d, k, 0) + CurveBytes(d, k) + 8*4*int64(d) + 8*2*int64(k) + linalg.SmallestBytes(d, min(d, mostEigenvalues+1), linalg.EigenOptions{}) + kernel.TeamBytes(d, d)
 }
 
 // sizes collects what the rules say.
