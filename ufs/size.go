@@ -72,7 +72,7 @@ func (t *trial) offset() []float64 {
 // sizeBytes is what sizeUp holds beside the Gram matrix.
 func (r *run) sizeBytes(d int) int64 {
 	bytes := subset.SizeBytes(d)
-	if r.From == method.FromGram && !slices.Contains([]gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto}, r.scale) {
+	if r.From == method.FromGram && slices.Contains([]gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit}, r.scale) { // a centred copy
 		bytes += 8 * int64(d) * int64(d)
 	}
 	return bytes

@@ -246,7 +246,7 @@ func (n *howMany) Set(s string) error {
 	return nil
 }
 
-func (n *howMany) Type() string { return "int" }
+func (n *howMany) Type() string { return "number" }
 
 // counts is a flag of one whole number above 0 or several.
 type counts []int

@@ -2,6 +2,7 @@ package subset
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -118,6 +119,20 @@ func TestGapTwin(t *testing.T) {
 	}{{[]float64{9, 8, 2, 1, 0.1}, 1.5, 2}, {[]float64{9, 8, 2, 1, 0.1}, 0.5, 4}, {[]float64{1, 1}, 2, 0}, {[]float64{5, 1}, 2, 1}, {nil, 0, 0}} {
 		if k, _ := gap(c.values, c.edge); k != c.want {
 			t.Errorf("%v above %v: %d, want %d", c.values, c.edge, k, c.want)
+		}
+	}
+}
+
+// TestSizeBytes: all that Choose allocates, garbage too, is within what it says it holds.
+func TestSizeBytes(t *testing.T) {
+	for _, s := range []set{{"mixtures", 300, 260, 5, 0.4, 1}, {"mixtures", 100, 600, 5, 0.4, 1}} {
+		g := s.gram()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		must.Get(Choose(t.Context(), g))(t)
+		runtime.ReadMemStats(&after)
+		if used := int64(after.TotalAlloc - before.TotalAlloc); used > SizeBytes(s.d) {
+			t.Errorf("%+v: %d bytes, want %d at most", s, used, SizeBytes(s.d))
 		}
 	}
 }

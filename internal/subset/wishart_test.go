@@ -32,7 +32,7 @@ func TestPermutedTwin(t *testing.T) {
 			squares[i], keys[i] = g[i*s.d+i], uint64(i)
 		}
 		random := rand.New(rand.NewPCG(5, 5))
-		var drawn, real, cosines []float64
+		var drawn, shuffles, cosines []float64
 		for range copies {
 			p := permuted(team, squares, keys, s.n-1, random)
 			for i := range s.d {
@@ -46,7 +46,7 @@ func TestPermutedTwin(t *testing.T) {
 					cosines = append(cosines, p[i*s.d+j]*p[i*s.d+j]/squares[i]/squares[j])
 				}
 			}
-			drawn, real = append(drawn, topEigenvalue(p, s.d)), append(real, topEigenvalue(gramOf(shuffled(x, random)), s.d))
+			drawn, shuffles = append(drawn, topEigenvalue(p, s.d)), append(shuffles, topEigenvalue(gramOf(shuffled(x, random)), s.d))
 		}
 		mean, deviation := moments(cosines)
 		// Pairs are independent of each other two by two.
@@ -54,7 +54,7 @@ func TestPermutedTwin(t *testing.T) {
 			t.Errorf("%+v: squared cosines of mean %v, want %v", s, mean, want)
 		}
 		a, sa := moments(drawn)
-		b, sb := moments(real)
+		b, sb := moments(shuffles)
 		if math.Abs(a-b) > 4*math.Hypot(sa, sb)/math.Sqrt(copies) {
 			t.Errorf("%+v: the largest eigenvalue is %v ± %v, of really permuted columns %v ± %v", s, a, sa, b, sb)
 		}
