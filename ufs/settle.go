@@ -26,6 +26,7 @@ type run struct {
 	asked         Request // before defaults were filled in: what a statistics file must agree with
 
 	many        bool      // path: several settings, in place of one selection
+	unjudged    bool      // the choice need not be compared with chance
 	sizes       bool      // path: what the rules say of the number of features, where that fits
 	profile     *gathered // --profile: what the whole input holds; or nil
 	sampleBytes int64     // of the rows sampled in it

@@ -13,7 +13,9 @@ import (
 // judged says whether the run compares its choice with chance: for methods whose criterion
 // is the share of the data that the features explain, on a Gram matrix. The share tells
 // nothing of a choice that was made for something else, as the embedding of the rows.
-func (r *run) judged() bool { return r.From == method.FromGram && r.Takes.Reconstructs && !r.many }
+func (r *run) judged() bool {
+	return r.From == method.FromGram && r.Takes.Reconstructs && !r.many && !r.unjudged
+}
 
 // trustChoice compares the choice with chance, and warns where it is no better.
 func (t *trial) trustChoice(ctx context.Context, order []int) error {
