@@ -48,14 +48,20 @@ func (t *trial) centredGram() *subset.Gram {
 	}
 	g := &subset.Gram{Sym: t.Gram.Sym, D: t.Gram.D, Rows: t.Gram.Rows, Threads: t.Threads}
 	if mean := t.offset(); mean != nil {
+		// What is left of a column that is all but constant is rounding: it counts as constant.
+		constant := make([]bool, g.D)
+		for i, m := range mean {
+			whole := g.Sym[i*g.D+i]
+			constant[i] = whole-t.Gram.Weight*(m*m) <= 1e-10*whole
+		}
 		g.Sym = slices.Clone(g.Sym)
 		kernel.Each(t.Threads, g.D, func(i int) {
 			row := g.Sym[i*g.D:][:g.D]
 			for j := range row { // symmetric in i and j, to the last bit
-				row[j] -= t.Gram.Weight * (mean[i] * mean[j])
+				if row[j] -= t.Gram.Weight * (mean[i] * mean[j]); constant[i] || constant[j] {
+					row[j] = 0
+				}
 			}
-			// What is left of a column that is all but constant is rounding.
-			row[i] = max(row[i], 0)
 		})
 	}
 	return g
