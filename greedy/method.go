@@ -13,7 +13,7 @@ import (
 // Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor
 // graph.
 func Specs() []method.Spec {
-	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true}
+	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true, Reconstructs: true}
 	return []method.Spec{
 		{
 			Name: "greedy", About: "the features that best reconstruct all others (Farahat et al. 2013)",

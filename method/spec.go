@@ -24,6 +24,10 @@ type Takes struct {
 	// WhyNotVariance says why a method that keeps features takes no share; empty says nothing.
 	WhyNotVariance string
 	Weight         bool // rows that weigh differently
+	// Reconstructs says that features are chosen to explain the data's sum of squares, so that
+	// the share they explain tells whether the choice is better than chance. For a method that
+	// chooses for something else, it would not.
+	Reconstructs bool
 	// Nested says that the first features of a selection are the selection of fewer, so
 	// that one run has the whole curve of the error over their number.
 	Nested bool

@@ -25,6 +25,8 @@ type Curve struct {
 	Warnings []string       `json:"warnings"`
 	Timing   Timing         `json:"timing"`
 	Memory   Memory         `json:"memory"`
+	// Size says how many features to keep; nil where nothing tells.
+	Size *Size `json:"size,omitempty"`
 	// Transfer is what was fetched from object stores; nil where nothing was.
 	Transfer *Transfer `json:"transfer,omitempty"`
 }

@@ -110,7 +110,12 @@ func (e *evaluator) again(ctx context.Context, s *NamedSelection, rows int64, se
 	if err != nil {
 		return nil, err
 	}
-	out, err := Select(ctx, q)
+	r, err := q.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.unjudged = true
+	out, err := r.selectFeatures(ctx)
 	if out == nil {
 		return nil, err
 	}

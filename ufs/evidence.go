@@ -59,7 +59,7 @@ func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
 	}
 	d := len(t.Columns)
 	t.LeftOut, s.Features = s.LeftOut, d
-	if t.K = g.K; t.K == 0 && !g.Takes.Nested {
+	if t.K = g.K; t.K == 0 && !g.Takes.Nested && !g.AutoK {
 		t.K = min(DefaultK, d)
 	}
 	if err := atMost(t.K, d, s.LeftOut); err != nil {

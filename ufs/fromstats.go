@@ -33,11 +33,11 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	}
 	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, K: r.expectedK(len(seen.columns)), Threads: r.Threads}
 	var cost method.Cost
+	sizes, m := false, 0
 	switch {
 	case r.From == method.FromGram:
-		cost, err = r.Solver.Cost(shape)
+		cost, err = r.gramCost(shape)
 	case r.From == method.FromGraph && seen.kind == kindGraph:
-		var m int
 		if m, err = strconv.Atoi(seen.options["anchors"]); err != nil {
 			return nil, stream.Dataf(r.Stats, "no number of anchors: %w", err)
 		}
@@ -45,6 +45,10 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	d := len(seen.columns)
+	if more := max(cost.Bytes, r.sizeBytes(d)); r.sizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
+		cost.Bytes, sizes = more, true
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
 	e, err := readStats(file, r.From, opt)
@@ -55,7 +59,7 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.plan.iterations = cost.Iterations
+	e.plan.iterations, e.plan.sizes = cost.Iterations, sizes
 	if err := r.recorded(e); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
+	"github.com/ufs-stream/ufs-stream/internal/subset"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -35,6 +36,7 @@ type Budget struct {
 	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
 
 	scratch    int64         // bytes in files
+	sizes      bool          // there is room for the rules of the number of features
 	spool      int64         // and of row groups of objects that do not fit into Reading
 	iterations int           // of one setting, at most; 0 where the method does not iterate
 	solves     int           // settings of a path that are solved at a time
@@ -62,7 +64,7 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	case method.FromRows:
 		return r.planRows(ds, shape, r.expectedMissing(ds))
 	}
-	cost, err := r.Solver.Cost(shape)
+	cost, err := r.gramCost(shape)
 	if err != nil {
 		return Budget{}, err
 	}
@@ -73,7 +75,13 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
 	in, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), cost.Bytes)
-	if !ds.Replayable() || r.Missing == missingPairwise { // without the matrix there are no pairs
+	if err == nil && r.sizes {
+		if more, moreErr := r.planPass(ds, in.Statistics, max(cost.Bytes, r.sizeBytes(d))); moreErr == nil {
+			more.Smallest, more.InMemory, more.sizes = in.Smallest, in.InMemory, true
+			in = more
+		}
+	}
+	if !ds.Replayable() || r.AutoK || r.Missing == missingPairwise { // without the matrix there are no pairs, nor rules
 		return in, err
 	}
 	out, outErr := r.planOutOfCore(ds, shape)
@@ -151,6 +159,12 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		}
 	}
 	b, err := r.planPass(ds, max(r.sampleBytes+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors+spread), cost.Bytes)
+	if err == nil && r.sizes {
+		if more, moreErr := r.planPass(ds, b.Statistics, max(cost.Bytes, r.sizeBytes(d))); moreErr == nil {
+			more.Smallest, more.InMemory, more.sizes = b.Smallest, b.InMemory, true
+			b = more
+		}
+	}
 	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
 	return b, err
 }
@@ -159,8 +173,22 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 // graph of m anchors.
 func (r *run) graphCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Anchors = m
-	cost, err := r.Solver.Cost(shape)
+	cost, err := r.gramCost(shape)
 	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K))
+	return cost, err
+}
+
+// gramCost is what a method, and then what judges its choice, take beside the statistics in
+// memory.
+func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
+	cost, err := r.Solver.Cost(shape)
+	d := len(shape.Columns)
+	if r.AutoK {
+		cost.Bytes = max(cost.Bytes, r.sizeBytes(d))
+	}
+	if r.judged() {
+		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
+	}
 	return cost, err
 }
 
@@ -279,6 +307,8 @@ func (r *run) expectedK(d int) int {
 	switch {
 	case r.K > 0:
 		return min(r.K, d)
+	case r.AutoK:
+		return max(subset.Most(d), min(len(r.Keep), d))
 	case r.Variance > 0:
 		return d
 	}

@@ -33,7 +33,7 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 		if one, ok := r.Solver.(method.Unnested); ok && one.Unnested() != "" {
 			return nil, stream.Usagef("path: method %s "+one.Unnested(), r.Name)
 		}
-		return curve(ctx, q)
+		return r.curve(ctx)
 	case r.PathAdvice != "":
 		return nil, stream.Usagef("path: method %s "+r.PathAdvice, r.Name)
 	}
@@ -60,14 +60,15 @@ func Curved(ctx context.Context, q Request) bool {
 	return !varied && r.Takes.Nested
 }
 
-func curve(ctx context.Context, q Request) (*Paths, error) {
-	s, err := Select(ctx, q)
+func (r *run) curve(ctx context.Context) (*Paths, error) {
+	r.sizes = true
+	s, err := r.selectFeatures(ctx)
 	if s == nil {
 		return nil, err
 	}
 	c := &stream.Curve{
 		Method: s.Method, Seed: s.Seed, Version: s.Version, Rows: s.Rows, RowsUsed: s.RowsUsed, Features: s.Features, Options: s.Options, Inputs: s.Inputs,
-		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Transfer: s.Transfer, Points: []stream.CurvePoint{},
+		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Size: s.Size, Transfer: s.Transfer, Points: []stream.CurvePoint{},
 	}
 	for _, f := range s.Selected {
 		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error, Least: f.Least, Layer: f.Layer})
@@ -83,6 +84,9 @@ func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
 		t, err := g.evidence(e, s)
 		if err != nil {
 			return placed(err, e)
+		}
+		if err := t.sizeUp(ctx); err != nil {
+			return errors.Join(err, t.close(s))
 		}
 		var found *method.Grid
 		err = t.solve(ctx, varied.Settings(), func(ctx context.Context) (err error) {

@@ -41,6 +41,7 @@ type Request struct {
 	Method   string          // default: methods.Default
 	Options  method.Settings // of the method, by name
 	K        int             // features to select; default 50, or all if there are fewer
+	AutoK    bool            // in place of K: as many as package subset recommends; needs the Gram matrix in memory
 	Variance float64         // in place of K: stop when this share is explained
 	Keep     []string        // names or globs of features that are in from the start
 	Scale    string          // none, center, minmax, unit, standard, pareto; default: the method's

@@ -24,7 +24,11 @@ func Select(ctx context.Context, q Request) (*stream.Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Single(q.Options); err != nil {
+	return r.selectFeatures(ctx)
+}
+
+func (r *run) selectFeatures(ctx context.Context) (*stream.Selection, error) {
+	if err := r.Single(r.Request.Options); err != nil {
 		return nil, err
 	}
 	return r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
@@ -32,7 +36,11 @@ func Select(ctx context.Context, q Request) (*stream.Selection, error) {
 		if err != nil {
 			return placed(err, e)
 		}
-		return errors.Join(v.rank(ctx), v.close(s))
+		err = v.sizeUp(ctx)
+		if err == nil {
+			err = v.rank(ctx)
+		}
+		return errors.Join(err, v.close(s))
 	})
 }
 

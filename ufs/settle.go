@@ -26,6 +26,8 @@ type run struct {
 	asked         Request // before defaults were filled in: what a statistics file must agree with
 
 	many        bool      // path: several settings, in place of one selection
+	unjudged    bool      // the choice need not be compared with chance
+	sizes       bool      // path: what the rules say of the number of features, where that fits
 	profile     *gathered // --profile: what the whole input holds; or nil
 	sampleBytes int64     // of the rows sampled in it
 	anchorRows  int       // of the file of anchors, found by countAnchors
@@ -175,6 +177,10 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 	switch {
 	case q.K < 0:
 		return stream.Usagef("{k} %d: want 1 or more", q.K)
+	case q.AutoK && (q.K > 0 || q.Variance > 0):
+		return stream.Usagef("{k} auto finds the number of features by itself; give it, a number or {variance}")
+	case q.AutoK && (spec.From == method.FromProfile || spec.From == method.FromRows):
+		return stream.Usagef("{k} auto rests on the Gram matrix of all features, and method %s makes none; give a number, as path with {method} greedy recommends one", spec.Name)
 	case q.Variance != 0 && !(q.Variance > 0 && q.Variance <= 1):
 		return stream.Usagef("{variance} %v: want a share above 0 and up to 1", q.Variance)
 	case q.Variance > 0 && q.K > 0:

@@ -86,7 +86,8 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 	}
 	q := &f.req
 	fs.StringVar(&q.Method, "method", methods.Default, "selector: "+strings.Join(methods.Names(all), ", "))
-	fs.IntVarP(&q.K, "k", "k", 0, fmt.Sprintf("select `N` features (default: %d, or all if there are fewer)", ufs.DefaultK))
+	fs.VarP((*howMany)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than chance, for methods on a Gram matrix (default: %d, or all if there are fewer)", ufs.DefaultK))
+	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
 	fs.StringSliceVar(&q.Keep, "keep", nil, taking(func(t method.Takes) bool { return t.Keep })+": features that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto (default: "+defaultScales(all)+")")
@@ -110,7 +111,7 @@ func (f *requestFlags) checkpoint(fs *pflag.FlagSet) {
 func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, output string) (ufs.Request, error) {
 	q, isSet := f.req, cmd.Flags().Changed
 	switch {
-	case q.Options != nil && isSet("k") && q.K < 1:
+	case q.Options != nil && isSet("k") && q.K < 1 && !q.AutoK:
 		return q, stream.Usagef("-k %d: want 1 or more", q.K)
 	case isSet("variance") && !(q.Variance > 0 && q.Variance <= 1):
 		return q, stream.Usagef("--variance %v: want a share above 0 and up to 1", q.Variance)
@@ -224,6 +225,28 @@ func (f *optionFlag) Set(s string) error {
 }
 
 func (f *optionFlag) Type() string { return f.option.Type }
+
+// howMany is the flag of how many features to select of a request: a number, or auto.
+type howMany ufs.Request
+
+// String, Set and Type implement pflag.Value.
+func (n *howMany) String() string {
+	if n.AutoK {
+		return "auto"
+	}
+	return strconv.Itoa(n.K)
+}
+
+func (n *howMany) Set(s string) error {
+	k, err := strconv.Atoi(s)
+	if err != nil && s != "auto" {
+		return errors.New("want a whole number, or auto")
+	}
+	n.K, n.AutoK = k, s == "auto"
+	return nil
+}
+
+func (n *howMany) Type() string { return "number" }
 
 // counts is a flag of one whole number above 0 or several.
 type counts []int

@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"cluster":            {"stream", "internal/kernel"},
 	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/words", "internal/splitmix"},
 	"internal/rows":      {"stream", "internal/kernel"},
-	"internal/spectral":  {"anchor", "internal/kernel", "internal/linalg"},
+	"internal/spectral":  {"stream", "anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
 	"method":             {"stream", "gram", "anchor", "internal/suggest"},
 	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral"},
@@ -81,11 +81,13 @@ var mayImport = map[string][]string{
 	"methods":  {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
-	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
+	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
+	"internal/subset": {"stream", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/suggest"},
+		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest"},
 
-	"report":           {"stream"},
+	"internal/elbow":   {},
+	"report":           {"stream", "internal/elbow"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.
@@ -103,7 +105,7 @@ var importers = map[string][]string{
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
-	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "greedy"},
+	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "internal/subset", "greedy"},
 	"gonum.org/v1/plot":                              {"report"},
 	"github.com/chromedp/":                           {"internal/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/kernel"},
