@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -68,8 +69,9 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	if r.From == method.FromProfile {
 		return r.planPass(ds, profileColumn*int64(d), cost.Bytes)
 	}
-	in, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), cost.Bytes)
-	if !ds.Replayable() {
+	in, err := r.planPass(ds, r.gramBytes(ds)+r.splitBytes(d), cost.Bytes)
+	in.spread = r.splitBytes(d)
+	if !ds.Replayable() || r.Stability > 0 { // halves are sums of matrices
 		return in, err
 	}
 	out, outErr := r.planOutOfCore(ds, shape)
@@ -102,8 +104,9 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		case method.FromGraph:
 			return r.planGraph(ds, false)
 		}
-		b, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds))+gram.HistogramsBytes(d), 0)
-		b.spread = gram.HistogramsBytes(d)
+		beside := gram.HistogramsBytes(d) + r.splitBytes(d)
+		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
+		b.spread = beside
 		return b, err
 	}
 }
@@ -126,7 +129,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		}
 	}
 	m := r.expectedAnchors(total)
-	anchors := anchor.Bytes(m, d, f.Neighbors, r.Threads)
+	anchors := graphBytes(m, d, f.Neighbors, r.Threads, r.Stability)
 	// While anchors are placed there are the sample and its rows as points.
 	anchors += r.sampleBytes // it stays for another attempt
 	rows := int(min(int64(r.anchorSample(m, d)), total))
@@ -135,18 +138,36 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
 	var cost method.Cost
-	var spread int64
+	spread := r.splitBytes(d)
 	if !solve {
-		spread = gram.HistogramsBytes(d)
+		spread += gram.HistogramsBytes(d)
 	} else {
 		var err error
 		if cost, err = r.graphCost(r.shapeOf(ds), m); err != nil {
 			return Budget{}, err
 		}
 	}
-	b, err := r.planPass(ds, max(r.sampleBytes+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors+spread), cost.Bytes)
+	b, err := r.planPass(ds, max(r.sampleBytes+placing, r.gramBytes(ds)+anchors+spread), cost.Bytes)
 	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
 	return b, err
+}
+
+// gramBytes is what the Gram statistics take: with those of the hash shards one more, their sum.
+func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
+	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
+}
+
+// splitBytes is what telling the rows of hash shards apart takes, with a profile of all of them.
+func (r *run) splitBytes(d int) int64 {
+	if r.Stability == 0 {
+		return 0
+	}
+	return halves.Bytes(d, r.Stability) + profileColumn*int64(d)
+}
+
+// graphBytes is what statistics of a graph of m anchors take, with those of the hash shards.
+func graphBytes(m, d, neighbors, threads, shards int) int64 {
+	return anchor.SharedBytes(m, d, neighbors, threads, shards+1)
 }
 
 // graphCost is what a graph method, and then what explains its choice, take beside the

@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
 	"internal/linalg":          {"internal/kernel"},
+	"internal/halves":          {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
 	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},
 	"internal/store/storetest": {"internal/freeport", "internal/must"},
@@ -75,7 +76,7 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/suggest"},
+		"internal/atomicfile", "internal/halves", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/suggest", "internal/words"},
 
 	"report":           {"stream"},
 	"internal/exit":    {"stream"},
