@@ -33,7 +33,7 @@ func Select(ctx context.Context, q Request) (*stream.Selection, error) {
 			return err
 		}
 		if failed := g.agree(ctx, e, s, index, keep); failed != nil {
-			return placed(failed, e)
+			return failed
 		}
 		return err
 	})

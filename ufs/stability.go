@@ -49,10 +49,10 @@ type half struct {
 	rose     bool // the objective, which must fall
 }
 
-// selectHalves asks the method for k features (where no share is to be explained) of up to so many
-// half-samples. The features of these names are in from the start, where they vary in the half.
-func (g *gatherer) selectHalves(ctx context.Context, e *gathered, most, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
-	sets := halves.Choose(len(e.hashed.moments), most, g.Seed)
+// selectHalves asks the method for k features (where no share is to be explained) of half-samples,
+// each given by its shards. The features of these names are in from the start, where they vary in
+// the half.
+func (g *gatherer) selectHalves(ctx context.Context, e *gathered, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
 	out := make([]half, len(sets))
 	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.last, Most: g.most, Rows: -1}
 	err := g.track(p, func(func(Progress)) error {
@@ -61,11 +61,8 @@ func (g *gatherer) selectHalves(ctx context.Context, e *gathered, most, k int, k
 			if err == nil {
 				out[i], err = g.selectHalf(ctx, e, set, k, keep, leftOut)
 			}
-			if err != nil && ctx.Err() == nil {
-				err = stream.Errorf("stability, selecting from half of the rows: %w; leave out {stability}", err)
-			}
 			if err != nil {
-				return err
+				return placed(err, e)
 			}
 		}
 		return nil
@@ -118,7 +115,10 @@ func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int
 // agree says in s how well the selections from half-samples agree. index are the columns gathered
 // that are the features of s, ascending.
 func (g *gatherer) agree(ctx context.Context, e *gathered, s *stream.Selection, index []int, keep []string) error {
-	chosen, err := g.selectHalves(ctx, e, halves.Looked, len(s.Selected), keep, s.LeftOut)
+	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.hashed.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
+	if err != nil && ctx.Err() == nil {
+		return stream.Errorf("stability, selecting from half of the rows: %w; leave out {stability}", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,7 @@ func Of(seed uint64, position int64, shards int) int {
 func Choose(shards, most int, seed uint64) [][]int {
 	r := rand.New(rand.NewPCG(seed, salt))
 	want := min((most+1)/2, Pairs(shards))
+	all := uint32(1)<<shards - 1 // of 32 too
 	seen := make(map[uint32]bool, want)
 	var chosen [][]int
 	for len(seen) < want {
@@ -53,23 +54,70 @@ func Choose(shards, most int, seed uint64) [][]int {
 		}
 		pair := half // whichever of the two has shard 0 stands for both
 		if half&1 == 0 {
-			pair = ^half
+			pair = all &^ half
 		}
 		if !seen[pair] {
 			seen[pair] = true
-			chosen = append(chosen, members(half, shards), members(^half, shards))
+			chosen = append(chosen, members(half, shards), members(all&^half, shards))
 		}
 	}
 	return chosen[:min(most, len(chosen))]
 }
 
 // Pairs is the number of ways to cut so many shards into two halves.
-func Pairs(shards int) int {
-	pairs := 1
-	for i := 1; i < shards/2; i++ { // binomial coefficients of shards-1, which are whole
-		pairs = pairs * (shards - i) / i
+func Pairs(shards int) int { return subsets(shards, shards/2) / 2 }
+
+// Samples are samples of the rows that are made of whole shards.
+type Samples struct {
+	Shards int   // to cut Rows into
+	Each   int   // shards in a sample
+	Rows   int64 // to read, at most those of the table
+}
+
+// Fit finds the Samples for count samples of size rows each, of a table of so many rows, at least
+// twice size. They have as few rows in common as shards allow. false where no number of shards makes
+// enough of them.
+func Fit(count int, size, rows int64) (best Samples, ok bool) {
+	for shards := Least; shards <= min(max(Default, count), Most); shards++ {
+		for each := 1; each <= shards/2; each++ {
+			s := Samples{Shards: shards, Each: each, Rows: size * int64(shards) / int64(each)}
+			// Of two that share as much, more shards make samples that differ in more ways.
+			if s.Rows <= rows && subsets(shards, each) >= count && s.Rows >= best.Rows {
+				best, ok = s, true
+			}
+		}
 	}
-	return pairs
+	return best, ok
+}
+
+// Draw draws the shards of count samples, no two of the same.
+func (s Samples) Draw(count int, seed uint64) [][]int {
+	if 2*s.Each == s.Shards {
+		return Choose(s.Shards, count, seed)
+	}
+	r := rand.New(rand.NewPCG(seed, salt))
+	seen := make(map[uint32]bool, count)
+	var drawn [][]int
+	for len(drawn) < min(count, subsets(s.Shards, s.Each)) {
+		var set uint32
+		for _, h := range r.Perm(s.Shards)[:s.Each] {
+			set |= 1 << h
+		}
+		if !seen[set] {
+			seen[set] = true
+			drawn = append(drawn, members(set, s.Shards))
+		}
+	}
+	return drawn
+}
+
+// subsets is the number of ways to take some of so many shards.
+func subsets(shards, some int) int {
+	n := 1
+	for i := 1; i <= some; i++ {
+		n = n * (shards - some + i) / i
+	}
+	return n
 }
 
 func members(set uint32, shards int) []int {
