@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -69,9 +70,13 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	if r.From == method.FromProfile {
 		return r.planPass(ds, profileColumn*int64(d), cost.Bytes)
 	}
+	if r.Missing == missingPairwise { // the matrix is mended before the method has it
+		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
+	}
 	in, err := r.planPass(ds, r.gramBytes(ds)+r.splitBytes(d), cost.Bytes)
 	in.spread = r.splitBytes(d)
-	if !ds.Replayable() || r.Stability > 0 { // halves are sums of matrices
+	// Halves are sums of matrices, and without the matrix there are no pairs.
+	if !ds.Replayable() || r.Stability > 0 || r.Missing == missingPairwise {
 		return in, err
 	}
 	out, outErr := r.planOutOfCore(ds, shape)
