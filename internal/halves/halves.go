@@ -14,7 +14,8 @@ const (
 	// Least and Most bound the number of shards. Two make one pair of halves, whose
 	// agreement is next to no measure; beyond 32 there is nothing to gain, as no more than
 	// some dozens of halves are ever looked at, and every shard costs a matrix.
-	Least, Most = 4, 32
+	Least = 4
+	Most  = 32 // see Least
 	// Looked is the number of halves that are selected from at most: the standard error of
 	// a selection frequency is then at most 0.11.
 	Looked = 20
