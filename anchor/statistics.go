@@ -47,7 +47,7 @@ type Statistics struct {
 	zz    []float64 // m×m row-major, upper triangle
 
 	anchors *Anchors // nil where they are unknown: no rows can be added
-	work    *scratch // nil until rows arrive
+	work    *scratch // empty until rows arrive
 	broken  error
 }
 
@@ -67,7 +67,7 @@ type scratch struct {
 // and finished, but take no rows. It fails with a *stream.UsageError unless there are more
 // than K anchors, or a *stream.MemoryError.
 func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
-	s := &Statistics{opt: opt.withDefaults(), anchors: a}
+	s := &Statistics{opt: opt.withDefaults(), anchors: a, work: new(scratch)}
 	s.k = s.opt.Neighbors
 	if a == nil {
 		return s, nil
@@ -77,6 +77,26 @@ func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 	}
 	s.m, s.frame, s.digest = a.M, a.frame, a.Digest
 	return s, s.reserve()
+}
+
+// Another returns empty statistics of the same anchors with s's options, whose scratch is s's
+// own: rows must not be added to both at the same time.
+func (s *Statistics) Another() (*Statistics, error) {
+	if s.broken != nil {
+		return nil, s.broken
+	}
+	o := &Statistics{m: s.m, k: s.k, frame: s.frame, digest: s.digest, opt: s.opt, anchors: s.anchors, work: s.work}
+	return o, o.reserve()
+}
+
+// SharedBytes bounds what so many Statistics hold that share their scratch (see Another):
+// [Bytes] of each less the scratch and the anchors of all but one.
+func SharedBytes(m, d, neighbors, threads, states int) int64 {
+	one := Bytes(m, d, neighbors, threads)
+	if one == math.MaxInt64 || states < 1 {
+		return one
+	}
+	return one + int64(states-1)*(8*int64(m)*int64(m+d+1)+frameBytes*int64(d))
 }
 
 // reserve makes the matrices.
@@ -145,8 +165,8 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	case c.Weight != nil:
 		return stream.Usagef("{weight}: the anchor graph has no row weights; leave it out, or choose {method} greedy")
 	}
-	if s.work == nil && c.Rows > 0 {
-		s.work = s.newScratch()
+	if s.work.near == nil && c.Rows > 0 {
+		*s.work = s.newScratch()
 	}
 	for from := 0; from < c.Rows; from += s.work.rows {
 		if s.broken = s.addBlock(c, from, min(s.work.rows, c.Rows-from)); s.broken != nil {
@@ -157,10 +177,10 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func (s *Statistics) newScratch() *scratch {
+func (s *Statistics) newScratch() scratch {
 	team := kernel.NewTeam(s.opt.Threads)
 	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
-	w := &scratch{
+	w := scratch{
 		team: team, rows: rows, stride: rows + pad,
 		near:     kernel.NewNearest(team, kernel.RowMajor(s.anchors.Points, s.m, d, d), s.k+1),
 		index:    make([]int32, rows*(s.k+1)),

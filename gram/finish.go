@@ -44,7 +44,7 @@ type Gram struct {
 // error. cols are the profile's columns. No rows or no usable column is a *stream.DataError.
 func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	d := len(m.Columns)
-	m.packed, m.holes, m.root = nil, nil, nil
+	m.scratch = new(scratch)
 	if m.g != nil {
 		for j := range m.Columns { // scale by the matrix's own diagonal, which rounds alike
 			m.Columns[j].Squares = m.g[j*d+j]

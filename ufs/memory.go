@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
@@ -74,14 +75,13 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	if r.Missing == missingPairwise { // the matrix is mended before the method has it
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
-	in, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), cost.Bytes)
-	if err == nil && r.sizes {
-		if more, moreErr := r.planPass(ds, in.Statistics, max(cost.Bytes, r.sizeBytes(d))); moreErr == nil {
-			more.Smallest, more.InMemory, more.sizes = in.Smallest, in.InMemory, true
-			in = more
-		}
+	in, err := r.planPass(ds, r.gramBytes(ds)+r.splitBytes(d), cost.Bytes)
+	if err == nil {
+		in = r.withRules(ds, in, cost)
 	}
-	if !ds.Replayable() || r.AutoK || r.Missing == missingPairwise { // without the matrix there are no pairs, nor rules
+	in.spread = r.splitBytes(d)
+	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
+	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
 	}
 	out, outErr := r.planOutOfCore(ds, shape)
@@ -116,8 +116,9 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		case method.FromGraph:
 			return r.planGraph(ds, false)
 		}
-		b, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds))+gram.HistogramsBytes(d), 0)
-		b.spread = gram.HistogramsBytes(d)
+		beside := gram.HistogramsBytes(d) + r.splitBytes(d)
+		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
+		b.spread = beside
 		return b, err
 	}
 }
@@ -140,7 +141,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		}
 	}
 	m := r.expectedAnchors(total)
-	anchors := anchor.Bytes(m, d, f.Neighbors, r.Threads)
+	anchors := graphBytes(m, d, f.Neighbors, r.Threads, r.Stability)
 	// While anchors are placed there are the sample and its rows as points.
 	anchors += r.sampleBytes // it stays for another attempt
 	rows := int(min(int64(r.anchorSample(m, d)), total))
@@ -149,24 +150,53 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
 	var cost method.Cost
-	var spread int64
+	spread := r.splitBytes(d)
 	if !solve {
-		spread = gram.HistogramsBytes(d)
+		spread += gram.HistogramsBytes(d)
 	} else {
 		var err error
 		if cost, err = r.graphCost(r.shapeOf(ds), m); err != nil {
 			return Budget{}, err
 		}
 	}
-	b, err := r.planPass(ds, max(r.sampleBytes+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors+spread), cost.Bytes)
-	if err == nil && r.sizes {
-		if more, moreErr := r.planPass(ds, b.Statistics, max(cost.Bytes, r.sizeBytes(d))); moreErr == nil {
-			more.Smallest, more.InMemory, more.sizes = b.Smallest, b.InMemory, true
-			b = more
-		}
+	b, err := r.planPass(ds, max(r.sampleBytes+placing, r.gramBytes(ds)+anchors+spread), cost.Bytes)
+	if err == nil {
+		b = r.withRules(ds, b, cost)
 	}
 	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
 	return b, err
+}
+
+// withRules is the plan b with the rules of how many features there are worth keeping, where they
+// are asked for and fit.
+func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost) Budget {
+	if !r.sizes {
+		return b
+	}
+	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, r.sizeBytes(len(ds.Columns()))))
+	if err != nil {
+		return b
+	}
+	more.Smallest, more.InMemory, more.sizes = b.Smallest, b.InMemory, true
+	return more
+}
+
+// gramBytes is what the Gram statistics take: with those of the hash shards one more, their sum.
+func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
+	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
+}
+
+// splitBytes is what telling the rows of hash shards apart takes, with a profile of all of them.
+func (r *run) splitBytes(d int) int64 {
+	if r.Stability == 0 {
+		return 0
+	}
+	return halves.Bytes(d, r.Stability) + profileColumn*int64(d)
+}
+
+// graphBytes is what statistics of a graph of m anchors take, with those of the hash shards.
+func graphBytes(m, d, neighbors, threads, shards int) int64 {
+	return anchor.SharedBytes(m, d, neighbors, threads, shards+1)
 }
 
 // graphCost is what a graph method, and then what explains its choice, take beside the

@@ -27,6 +27,8 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	}
 	varied, ok := r.Solver.(method.Varied)
 	switch {
+	case q.Stability != 0:
+		return nil, stream.Usagef("{stability} is of one selection; path shows many, so leave it out")
 	case ok:
 		return r.grid(ctx, varied)
 	case r.Takes.Nested:

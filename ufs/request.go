@@ -45,6 +45,10 @@ type Request struct {
 	Variance float64         // in place of K: stop when this share is explained
 	Keep     []string        // names or globs of features that are in from the start
 	Scale    string          // none, center, minmax, unit, standard, pareto; default: the method's
+	// Stability keeps the statistics of so many hash shards of the rows apart, AnyShards a default
+	// number, so that Select can select from half-samples without reading rows again: Select says
+	// how often each feature is chosen, and how well the choices agree. 0 does without.
+	Stability int
 	// Methods are those to choose from; nil means methods.All().
 	Methods []method.Spec
 

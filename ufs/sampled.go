@@ -51,7 +51,7 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 	}()
 	g.Stats = file.Path() // from here on for people
 	s := &sampled{gatherer: g, file: file}
-	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}); err != nil {
+	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}, 0); err != nil {
 		return nil, err
 	}
 	if !file.Has(rowsSection) {

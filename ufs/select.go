@@ -32,16 +32,31 @@ func (r *run) selectFeatures(ctx context.Context) (*stream.Selection, error) {
 		return nil, err
 	}
 	return r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
-		v, err := g.evidence(e, s)
-		if err != nil {
-			return placed(err, e)
+		index, keep, err := g.selectWhole(ctx, e, s)
+		if g.Stability == 0 || err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
+			return err
 		}
-		err = v.sizeUp(ctx)
-		if err == nil {
-			err = v.rank(ctx)
+		if failed := g.agree(ctx, e, s, index, keep); failed != nil {
+			return failed
 		}
-		return errors.Join(err, v.close(s))
+		return err
 	})
+}
+
+// selectWhole selects from all rows. The statistics are used up, and given back in the end. It
+// returns which columns gathered are the features, and which of them were to be kept.
+func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selection) (index []int, keep []string, err error) {
+	t, err := g.evidence(e, s)
+	if err != nil {
+		return nil, nil, placed(err, e)
+	}
+	for _, j := range t.Keep {
+		keep = append(keep, t.Columns[j].Name)
+	}
+	if err = t.sizeUp(ctx); err == nil {
+		err = t.rank(ctx)
+	}
+	return t.index, keep, errors.Join(err, t.close(s))
 }
 
 // choose gathers, asks solve for what is wanted of it, and accounts for the run. The
@@ -119,6 +134,9 @@ func (r *run) record(e *gathered) map[string]any {
 		}
 	}
 	o["missing"], o["scale"] = r.Missing, r.Scale
+	if delete(o, optionStability); r.Stability > 0 { // statistics may have shards that nobody asked for
+		o[optionStability] = r.Stability
+	}
 	for option, globs := range map[string][]string{"columns": r.Columns, "exclude": r.Exclude, "keep": r.Keep} {
 		if len(globs) > 0 {
 			o[option] = joinNames(globs)

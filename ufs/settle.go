@@ -157,6 +157,9 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if r.Bound, err = methods.Bind(r.Methods, spec.Name, q.Options); err != nil {
 		return nil, err
 	}
+	if err := r.settleStability(); err != nil {
+		return nil, err
+	}
 	return r, r.settleScale()
 }
 

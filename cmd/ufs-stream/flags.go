@@ -95,6 +95,12 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 	addOptions(fs, q.Options, all)
 }
 
+// stability adds whether the statistics of hash shards are kept apart.
+func (f *requestFlags) stability(fs *pflag.FlagSet) {
+	fs.Var((*shardCount)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or those in --stats), and select from half-samples, their sums, too: how often each feature is chosen, and how well the choices agree. No row is read again; memory for H+1 times the statistics")
+	fs.Lookup("stability").NoOptDefVal = anyShards
+}
+
 // scratchSpace adds where scratch files go.
 func (f *requestFlags) scratchSpace(fs *pflag.FlagSet) {
 	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used where the rows that a method iterates over do not fit into memory (default: the system's)")
@@ -270,6 +276,37 @@ func (n *counts) Set(s string) error {
 	*n = list
 	return nil
 }
+
+// shardCount is a flag of a number of hash shards, which the flag alone leaves open.
+type shardCount int
+
+const anyShards = "auto"
+
+// String, Set and Type implement pflag.Value.
+func (n *shardCount) String() string {
+	switch *n {
+	case 0:
+		return ""
+	case ufs.AnyShards:
+		return anyShards
+	}
+	return strconv.Itoa(int(*n))
+}
+
+func (n *shardCount) Set(s string) error {
+	if s == anyShards {
+		*n = ufs.AnyShards
+		return nil
+	}
+	count, err := strconv.Atoi(s)
+	if err != nil || count < 1 {
+		return errors.New("want an even number from 4 to 32, as --stability=8")
+	}
+	*n = shardCount(count)
+	return nil
+}
+
+func (n *shardCount) Type() string { return "number" }
 
 // moment is a flag of a time. Without a zone it is in UTC, without a clock the day's beginning.
 type moment time.Time

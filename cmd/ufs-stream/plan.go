@@ -43,6 +43,7 @@ merge, and then scan --profile.`,
 	}
 	fs := cmd.Flags()
 	o.method(fs)
+	o.stability(fs)
 	o.input(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)

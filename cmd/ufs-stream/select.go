@@ -63,6 +63,7 @@ Methods:
 		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o) },
 	}
 	o.add(cmd, selectionFormats()...)
+	o.stability(cmd.Flags())
 	return cmd
 }
 

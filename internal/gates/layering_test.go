@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
 	"internal/linalg":          {"internal/kernel"},
+	"internal/halves":          {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
 	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},
 	"internal/store/storetest": {"internal/freeport", "internal/must"},
@@ -83,8 +84,7 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
-	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest"},
+	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/atomicfile", "internal/halves", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/words"},
 
 	"internal/elbow":   {},
 	"report":           {"stream", "internal/elbow"},
