@@ -13,15 +13,15 @@ func madeKinds() []madeKind {
 			rows: 1000, probe: true, make: func() classed {
 				return plantedSet{planted.New(planted.Options{Rows: 1000, Columns: 150, Classes: 8})}
 			}},
-		{name: "made-nuisance", about: "8 factors of the classes in 3 columns each, beside 6 directions of 9 times the variance in 20 columns each that tell nothing",
+		{name: "made-nuisance", about: "8 factors of the classes in 5 columns each, beside 3 directions of 4 times the variance in 15 columns each that tell nothing",
 			rows: 1000, make: nuisance},
 		{name: "made-copies", about: "6 factors of the classes in 60, 30, 15, 8, 4 and 2 redundant columns",
 			rows: 1000, make: copies},
 		{name: "made-noise", about: "10 columns of the classes among 390 of noise of the same variance",
 			rows: 800, make: func() classed { return few(3, 10, 390, 5, 0.8) }},
-		{name: "made-few", about: "clusters in 6 columns of 250; the others are mixtures of 20 factors that tell nothing",
+		{name: "made-few", about: "clusters in 30 columns of 200; the others are mixtures of 20 factors that tell nothing",
 			rows: 800, make: fewAmongFactors},
-		{name: "made-wide", about: "130 rows of 2,400 columns: 5 smooth directions rule, as light does in faces; the classes show in small patches",
+		{name: "made-wide", about: "130 rows of 2,400 columns: 5 smooth directions rule, as light does in faces; the classes show in patches",
 			rows: 130, make: wide},
 		{name: "made-words", about: "counts of 1,200 words, most of them 0; 5 topics have 40 words each",
 			rows: 1000, make: wordCounts},
@@ -62,13 +62,13 @@ func nuisance() classed {
 	t := &madeTable{seed: 2, classes: 8}
 	for f := range 8 {
 		t.factors = append(t.factors, madeFactor{share: 0.85})
-		t.show(3, f+1, f, 0.95, 0.3)
+		t.show(5, f+1, f, 0.95, 0.3)
 	}
-	for f := range 6 {
+	for f := range 3 {
 		t.factors = append(t.factors, madeFactor{})
-		t.show(20, 0, 8+f, 2.9, 0.8)
+		t.show(15, 0, 8+f, 1.9, 0.6)
 	}
-	t.idle(56)
+	t.idle(115)
 	return t.seal()
 }
 
@@ -95,46 +95,46 @@ func few(seed uint64, columns, noise, classes int, share float64) classed {
 
 func fewAmongFactors() classed {
 	t := &madeTable{seed: 5, classes: 6}
-	for f := range 6 {
-		t.factors = append(t.factors, madeFactor{share: 0.9})
+	for f := range 30 {
+		t.factors = append(t.factors, madeFactor{share: 0.95})
 		t.show(1, f+1, f, 1, 0)
 	}
 	for range 20 {
 		t.factors = append(t.factors, madeFactor{})
 	}
-	for j := range 244 {
+	for j := range 170 {
 		c := madeColumn{noise: 0.5}
 		for n := range 3 {
 			weight := t.series(madeOrder + 1).Normal(int64(3*j + n))
-			c.terms = append(c.terms, madeTerm{6 + int(t.series(madeOrder+2).Bits(int64(3*j+n))%20), weight / 2})
+			c.terms = append(c.terms, madeTerm{30 + int(t.series(madeOrder+2).Bits(int64(3*j+n))%20), weight / 2})
 		}
 		t.columns = append(t.columns, c)
 	}
 	return t.seal()
 }
 
-// wide is 60 × 40 pixels: smooth waves of light over all of them, and 9 patches of 6 × 6 that
+// wide is 60 × 40 pixels: smooth waves of light over all of them, and 9 patches of 9 × 9 that
 // follow the classes.
 func wide() classed {
-	const height, width, waves, patches, side = 60, 40, 5, 9, 6
+	const height, width, waves, patches, side = 60, 40, 5, 9, 9
 	t := &madeTable{seed: 6, classes: 10}
 	for range waves {
 		t.factors = append(t.factors, madeFactor{})
 	}
 	for range patches {
-		t.factors = append(t.factors, madeFactor{share: 0.8})
+		t.factors = append(t.factors, madeFactor{share: 0.9})
 	}
 	for r := range height {
 		for c := range width {
 			column := madeColumn{noise: 0.3}
 			for w := range waves {
 				phase := float64(w+1) * (float64(r)/height + float64(w%3)*float64(c)/width)
-				column.terms = append(column.terms, madeTerm{w, 1.5 * math.Cos(math.Pi*phase)})
+				column.terms = append(column.terms, madeTerm{w, 0.8 * math.Cos(math.Pi*phase)})
 			}
 			for p := range patches {
 				top, left := 4+18*(p/3), 3+13*(p%3)
 				if r >= top && r < top+side && c >= left && c < left+side {
-					column.terms, column.group = append(column.terms, madeTerm{waves + p, 1}), p+1
+					column.terms, column.group = append(column.terms, madeTerm{waves + p, 1.2}), p+1
 				}
 			}
 			t.columns = append(t.columns, column)

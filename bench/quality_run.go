@@ -165,7 +165,6 @@ func (r *qualityRun) findGroup(ctx context.Context, s qualitySet, v variant, k i
 		if v.baseline != "" {
 			continue
 		}
-		c.Chosen = min(c.K, len(sel.Selected))
 		if s.answer != nil {
 			var names []string
 			for _, f := range sel.Selected[:c.Chosen] {
