@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -17,6 +18,7 @@ type finding struct {
 	Settled     string       `json:"settled"` // what shapes the choice
 	Judged      string       `json:"judged"`  // what shapes the scores
 	Sources     string       `json:"sources"` // digest of the method's sources
+	Limits      string       `json:"limits"`  // within which it ran
 	Choices     []choiceMade `json:"choices"`
 }
 
@@ -35,7 +37,8 @@ type choiceMade struct {
 	Refusal   string         `json:"refusal,omitempty"`
 }
 
-// key tells findings apart; an equal key means an equal finding, times aside.
+// key tells findings apart. An equal key means an equal finding, times aside, unless limits had
+// it refused.
 func (f finding) key() [6]string {
 	return [6]string{f.Set, f.Fingerprint, f.Variant, f.Settled, f.Judged, f.Sources}
 }
@@ -75,6 +78,14 @@ func openFindings(path string) (*findings, error) {
 		}
 	}
 	return f, nil
+}
+
+// known is what is there of a finding yet to be made. A choice that was refused may succeed
+// within other limits.
+func (f *findings) known(want finding) (finding, bool) {
+	one, ok := f.list[want.key()]
+	refused := slices.ContainsFunc(one.Choices, func(c choiceMade) bool { return c.Refusal != "" })
+	return one, ok && (!refused || one.Limits == want.Limits)
 }
 
 // add appends a finding, whole.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -33,8 +35,16 @@ type qualityCell struct {
 
 // judged says what shapes the scores, whatever is chosen.
 func (r *qualityRun) judged() string {
-	return fmt.Sprintf("percent=%v seeds=%d halves=%d rows=%d eval-rows=%d timeout=%s memory=%d seed=%d protocol=1",
-		r.percents, r.seeds, r.halves, r.rows, r.evalRows, r.timeout, int64(r.memory), r.seed)
+	return fmt.Sprintf("percent=%v seeds=%d halves=%d rows=%d eval-rows=%d seed=%d protocol=%d",
+		r.percents, r.seeds, r.halves, r.rows, r.evalRows, r.seed, protocolVersion)
+}
+
+// protocolVersion grows when equal choices get other scores: old findings then do not count.
+const protocolVersion = 1
+
+// limits are what a selection may take.
+func (r *qualityRun) limits() string {
+	return fmt.Sprintf("timeout=%s memory=%s", r.timeout, humanize.IBytes(uint64(r.memory)))
 }
 
 // fill finds what is not yet known, set by set.
@@ -46,9 +56,8 @@ func (r *qualityRun) fill(ctx context.Context, sets []qualitySet) error {
 	for _, s := range sets {
 		var halves []string
 		for i, v := range r.variants {
-			f := finding{Set: s.name, Fingerprint: s.fingerprint, Variant: v.name, Settled: v.settled(), Judged: r.judged(), Sources: v.sources()}
-			known, ok := r.store.list[f.key()]
-			if ok && !r.fresh {
+			f := finding{Set: s.name, Fingerprint: s.fingerprint, Variant: v.name, Settled: v.settled(), Judged: r.judged(), Sources: v.sources(), Limits: r.limits()}
+			if known, ok := r.store.known(f); ok && !r.fresh {
 				r.table = append(r.table, qualityCell{s, v, known})
 				continue
 			}
