@@ -6,12 +6,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// Smoothed is the target T = AᵗX̃ of graphgreedy as a selector sees it: the centred data
-// smoothed t times on the anchor graph. See the package documentation.
-type Smoothed struct {
-	D     int
-	H     []float64 // TᵀX̃ = CᵀS^(t−1)C, D×D, symmetric to the last bit, stored in full
-	Total float64   // ‖T‖² = tr(CᵀS^(2t−1)C)
+// Target is a matrix T of n rows, to be reconstructed from few columns, as a selector sees it.
+type Target struct {
+	Rows  int       // columns of T, rows of H
+	H     []float64 // TᵀX̃, Rows×D row-major
+	Total float64   // ‖T‖²
 }
 
 // SmoothBytes is what Smooth holds at most beside the Graph, its result included.
@@ -19,12 +18,14 @@ func SmoothBytes(m, d int) int64 {
 	return 8*(2*int64(m)*int64(d)+int64(d)*int64(d)) + kernel.TeamBytes(m, d)
 }
 
-// Smooth returns the target for t ≥ 0 rounds of smoothing: t products of S and m×D, and
+// Smooth returns the target T = AᵗX̃, the centred data smoothed t times on the anchor graph:
+// H = CᵀS^(t−1)C, D×D, symmetric to the last bit and stored in full, and ‖T‖² = tr(CᵀS^(2t−1)C).
+// See the package documentation. It takes t ≥ 0 rounds of smoothing: t products of S and m×D, and
 // one of D×m and m×D, 2t·m²D + 2mD² flops. With t = 0 it is H = G, in g's own memory.
 // 0 threads means GOMAXPROCS; the bits do not depend on them.
-func (g *Graph) Smooth(threads, t int) Smoothed {
+func (g *Graph) Smooth(threads, t int) Target {
 	m, d := g.M, g.D
-	out := Smoothed{D: d}
+	out := Target{Rows: d}
 	if t < 0 {
 		panic(fmt.Sprintf("anchor: %d rounds of smoothing", t))
 	}
@@ -72,7 +73,7 @@ func symmetrize(threads, n int, a []float64) {
 
 // Error is F(S)/F(∅), F(S) = ‖T − P_S T‖², after each choice, from the scores of the
 // choices: each lowers F by its score.
-func (s Smoothed) Error(score []float64) []float64 {
+func (s Target) Error(score []float64) []float64 {
 	out := make([]float64, len(score))
 	remaining := s.Total
 	for i, v := range score {

@@ -4,14 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for the target smoothed on the
-// anchor graph.
+// Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor
+// graph.
 func Specs() []method.Spec {
 	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true}
 	return []method.Spec{
@@ -26,10 +25,10 @@ func Specs() []method.Spec {
 			New: func() method.Method { return &declared{partitioned: true} },
 		},
 		{
-			Name: "graphgreedy", About: "the features that best reconstruct the data smoothed on the anchor graph (ours)",
+			Name: "graphgreedy", About: "the features that best reconstruct what the anchor graph says of the rows: the smoothed data, or other targets (ours)",
 			From: method.FromGraph, Scale: gram.ScaleStandard,
-			Takes: method.Takes{Keep: true, Nested: true, WhyNotVariance: "counts what is explained of the data, and this method explains the smoothed data"},
-			New:   func() method.Method { return &smoothed{} },
+			Takes: method.Takes{Keep: true, Nested: true, WhyNotVariance: "counts what is explained of the data, and this method explains another target"},
+			New:   func() method.Method { return &aimed{} },
 		},
 	}
 }
@@ -120,33 +119,4 @@ func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	}
 	out.Warnings = append(out.Warnings, r.Warnings...)
 	return out
-}
-
-// mostSmooth bounds the rounds of smoothing: after a hundred nothing but constants is left.
-const mostSmooth = 100
-
-// smoothed is graph greedy: the target T = AᵗX in place of X (see package anchor).
-type smoothed struct{ rounds int }
-
-func (m *smoothed) Options(o *method.Options) {
-	o.Int(&m.rounds, "smooth", 2, "rounds `T` of smoothing on the graph; 0 is plain greedy on centred data").
-		Bound(func() bool { return m.rounds >= 0 && m.rounds <= mostSmooth }, stream.Textf("want 0 to %d", mostSmooth).String())
-}
-
-func (m *smoothed) Cost(s method.Shape) (method.Cost, error) {
-	d := len(s.Columns)
-	return method.Cost{Bytes: anchor.SmoothBytes(s.Anchors, d) + Bytes(d, s.K, d)}, nil
-}
-
-func (m *smoothed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	g := e.Graph
-	target := g.Smooth(e.Threads, m.rounds)
-	res, err := SelectTarget(ctx, g.G, g.D, Target{Rows: g.D, H: target.H}, options(e))
-	if err != nil {
-		return nil, err
-	}
-	res.Error = target.Error(res.Scores)
-	out := res.ranking(e)
-	out.Used["smooth"] = m.rounds
-	return out, nil
 }

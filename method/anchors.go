@@ -19,7 +19,7 @@ func (a *Anchors) KMeans() bool { return a.Placing == "kmeans" }
 // Declare declares them.
 func (a *Anchors) Declare(o *Options) {
 	one := "want 1 or more"
-	o.Int(&a.Count, "anchors", 0, "`M` anchors (default: 500 below 10^4 rows, 1000 below 10^5, else 2000; at most a quarter of the rows)").
+	o.Int(&a.Count, "anchors", 0, "`M` anchors (default: all rows up to 2000, else 2000)").
 		Bound(func() bool { return a.Count >= 1 }, one)
 	o.Choice(&a.Placing, "anchor-method", "random", "anchors are random rows, or centres of kmeans on a sample", "random", "kmeans")
 	o.Int(&a.Neighbors, "neighbors", anchor.DefaultNeighbors, "`K` nearest anchors (or rows) that a row has weights on").

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/align"
 	"github.com/ufs-stream/ufs-stream/baseline"
 	"github.com/ufs-stream/ufs-stream/cpufs"
 	"github.com/ufs-stream/ufs-stream/eufs"
@@ -23,6 +24,7 @@ const Default = "greedy"
 // All lists every method.
 func All() []method.Spec {
 	return slices.Concat(
+		align.Specs(),
 		greedy.Specs(),
 		baseline.Specs(),
 		sfufs.Specs(),

@@ -40,7 +40,7 @@
 //
 // WᵀW = I does not constrain XW: a feature that hardly varies costs nothing in M and gets
 // a row of its own. So near-constant features come first, and small selections are worse
-// than random ones. With Constraint [Scatter] W spreads the data instead,
+// than random ones. [Scatter], the default, makes W spread the data instead,
 //
 //	Wᵀ(G/u + ρI)W = I,   u = Tr(G)/d,   ρ = 1e-3,
 //

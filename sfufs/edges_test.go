@@ -52,7 +52,7 @@ func TestNoPenalty(t *testing.T) {
 	x, z := sample(50, 10, 6, 3, 7)
 	m := denseMatrix(x, z, SFUFS, 1)
 	_, want := denseRun(m, nil, 0, 3, 1)
-	r := mustSelect(t, rowstest.Graph(x, z), Options{Clusters: 3, NoPenalty: true})
+	r := mustSelect(t, rowstest.Graph(x, z), Options{Constraint: Identity, Clusters: 3, NoPenalty: true})
 	if off := rowstest.Distance(r.Scores, want); !(off <= 1e-8) || r.Iterations() != 2 || !r.Converged {
 		t.Errorf("norms off by %.2g after %d iterations, converged %t", off, r.Iterations(), r.Converged)
 	}
@@ -62,7 +62,7 @@ func TestNoPenalty(t *testing.T) {
 func TestLargeGamma(t *testing.T) {
 	x, z := sample(60, 20, 8, 3, 1)
 	for _, gamma := range []float64{1e4, 1e8} {
-		r := mustSelect(t, rowstest.Graph(x, z), Options{Clusters: 4, Gamma: gamma})
+		r := mustSelect(t, rowstest.Graph(x, z), Options{Constraint: Identity, Clusters: 4, Gamma: gamma})
 		for k, i := range r.Order {
 			if s := r.Scores[i]; k < 4 && math.Abs(s-1) > tieShare || k >= 4 && s > 2e-4 {
 				t.Errorf("γ %v: rank %d has norm %v", gamma, k, s)
@@ -86,29 +86,29 @@ func warned(r *Result, text string) bool {
 
 func TestWarnings(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
-	if r := mustSelect(t, rowstest.Graph(x, z), Options{Clusters: 3}); len(r.Warnings) > 0 || len(r.Costless) > 0 {
+	if r := mustSelect(t, rowstest.Graph(x, z), Options{Constraint: Identity, Clusters: 3}); len(r.Warnings) > 0 || len(r.Costless) > 0 {
 		t.Errorf("plain data: %q, costless %v", r.Warnings, r.Costless)
 	}
 	for i := range x {
 		x[i][4] *= 1e-5
 	}
 	names := strings.Split("a b c d e f g h i j k l", " ")
-	r := mustSelect(t, rowstest.Graph(x, z), Options{Clusters: 3, Names: names})
+	r := mustSelect(t, rowstest.Graph(x, z), Options{Constraint: Identity, Clusters: 3, Names: names})
 	if !slices.Equal(r.Costless, []int{4}) || !warned(r, `"e"`) || r.Order[0] != 4 {
 		t.Errorf("near-constant column: %q, costless %v, order %v", r.Warnings, r.Costless, r.Order)
 	}
-	r = mustSelect(t, rowstest.Graph(x, z), Options{Clusters: 3, Constraint: Scatter})
+	r = mustSelect(t, rowstest.Graph(x, z), Options{Clusters: 3})
 	if warned(r, "hardly vary") || r.Order[0] == 4 {
 		t.Errorf("near-constant column under scatter: %q, order %v", r.Warnings, r.Order)
 	}
 	wide, z := sample(8, 20, 4, 2, 1)
-	if r := mustSelect(t, rowstest.Graph(wide, z), Options{Clusters: 3}); !warned(r, "cost nothing") {
+	if r := mustSelect(t, rowstest.Graph(wide, z), Options{Constraint: Identity, Clusters: 3}); !warned(r, "cost nothing") {
 		t.Errorf("8 rows of 20 features: %q", r.Warnings)
 	}
 	// Two features alike in all but their sign, and nothing else: M has equal
 	// eigenvalues once the two stand alone.
 	g := &anchor.Graph{Rows: 9, M: 1, D: 2, Delta: []float64{9}, G: []float64{5, 0, 0, 5}, C: []float64{0, 0}, S: []float64{1}}
-	if r := mustSelect(t, g, Options{Clusters: 1}); !warned(r, "equal to rounding") {
+	if r := mustSelect(t, g, Options{Constraint: Identity, Clusters: 1}); !warned(r, "equal to rounding") {
 		t.Errorf("equal eigenvalues: %q", r.Warnings)
 	}
 }
@@ -150,10 +150,10 @@ func TestBadGraph(t *testing.T) {
 	}
 	still := rowstest.Graph(rowstest.Zeros(30, 4), z)
 	var data *stream.DataError
-	if _, err := Select(t.Context(), still, Options{Constraint: Scatter}); !errors.As(err, &data) {
+	if _, err := Select(t.Context(), still, Options{}); !errors.As(err, &data) {
 		t.Errorf("constant features: %v", err)
 	}
-	for _, opt := range []Options{{}, {NoPenalty: true}} {
+	for _, opt := range []Options{{Constraint: Identity}, {Constraint: Identity, NoPenalty: true}} {
 		if r := mustSelect(t, still, opt); len(r.Costless) != 4 || r.Gap != r.Gap {
 			t.Errorf("constant features: costless %v, gap %v", r.Costless, r.Gap)
 		}
@@ -168,7 +168,7 @@ func TestBadGraph(t *testing.T) {
 // TestBytes measures the memory after two updates.
 func TestBytes(t *testing.T) {
 	g := rowstest.Graph(sample(60, panel+3, 40, 3, 8))
-	for _, opt := range []Options{{}, {Constraint: Scatter}, {Method: FUFS}} {
+	for _, opt := range []Options{{Constraint: Identity}, {}, {Method: FUFS}} {
 		opt.Iterations = 2
 		before := rowstest.Heap()
 		e := must.Get(newEngine(g, opt.WithDefaults(g.D)))(t)

@@ -36,7 +36,7 @@ func TestFixtureSFUFS(t *testing.T) {
 			t.Fatalf("%s: ε %v, %d iterations, %d and %d cases", name, file.Eps, file.Iterations, len(file.SFUFS), len(file.FUFS))
 		}
 		for i, fix := range append(file.SFUFS, file.FUFS...) {
-			opt := Options{Alpha: fix.Alpha, Gamma: fix.Gamma, NoPenalty: fix.Gamma == 0, Clusters: file.L, Iterations: file.Iterations, Threads: 2}
+			opt := Options{Constraint: Identity, Alpha: fix.Alpha, Gamma: fix.Gamma, NoPenalty: fix.Gamma == 0, Clusters: file.L, Iterations: file.Iterations, Threads: 2}
 			if i >= len(file.SFUFS) {
 				opt.Method = FUFS
 			}

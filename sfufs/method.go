@@ -55,10 +55,10 @@ func (m *declared) Options(o *method.Options) {
 			return Options{Alpha: alpha}.Validate(1)
 		})
 	}
-	weight(&m.gamma, "gamma", "weight of the sparsity (default 1; 0.1 with the constraint scatter)", func(gamma float64) error {
+	weight(&m.gamma, "gamma", "weight of the sparsity (default 0.1; 1 with the constraint identity)", func(gamma float64) error {
 		return Options{Gamma: gamma}.Validate(1)
 	})
-	o.Choice(&m.constraint, "constraint", "identity", "WᵀW = I (identity, the papers) or in units of the scatter (scatter, ours)", "identity", "scatter")
+	o.Choice(&m.constraint, "constraint", "scatter", "W in units of the scatter (scatter, ours), or WᵀW = I (identity, the papers)", "scatter", "identity")
 	o.Clusters(&m.clusters)
 	m.ends.Declare(o, "50", "1e-4", "falls")
 }
@@ -69,8 +69,8 @@ func (m *declared) options(d, threads int) Options {
 		Method: m.kind, Clusters: min(m.clusters, d), Tol: m.ends.Tol, MaxIter: m.ends.Most, Threads: threads,
 		Alpha: m.alpha.First(), Gamma: m.gamma.First(),
 	}
-	if m.constraint == "scatter" {
-		opt.Constraint = Scatter
+	if m.constraint == "identity" {
+		opt.Constraint = Identity
 	}
 	opt.NoPenalty = len(m.gamma) > 0 && opt.Gamma == 0
 	return opt

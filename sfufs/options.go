@@ -29,23 +29,23 @@ type Constraint int
 
 // The constraints.
 const (
-	Identity Constraint = iota // WᵀW = I, as in the papers
-	Scatter                    // Wᵀ(G + ridge)W = I: ours, see scatter.go
+	Scatter  Constraint = iota // Wᵀ(G + ridge)W = I: ours, see scatter.go
+	Identity                   // WᵀW = I, as in the papers
 )
 
 func (c Constraint) String() string {
-	if c == Scatter {
-		return "scatter"
+	if c == Identity {
+		return "identity"
 	}
-	return "identity"
+	return "scatter"
 }
 
 const (
-	defaultAlpha        = 1
-	defaultGamma        = 1
-	defaultGammaScatter = 0.1
-	defaultDims         = 10
-	defaultMaxIter      = 50
+	defaultAlpha         = 1
+	defaultGamma         = 0.1
+	defaultGammaIdentity = 1
+	defaultDims          = 10
+	defaultMaxIter       = 50
 	// defaultTol ends after 3 to 36 updates under WᵀW = I on USPS, Isolet and ORL, and after
 	// 21 to 50 under Scatter. The first tenth of the features then has a Jaccard index of
 	// 0.77 to 1, or 0.56 to 0.88, with the result of 1e-8 and 200 updates; 1e-6 gains at
@@ -54,15 +54,16 @@ const (
 )
 
 // Options says what to minimize and when to stop. The zero value is SFUFS with
-// α = γ = 1 under WᵀW = I.
+// α = 1 and γ = 0.1 under [Scatter]: the papers' WᵀW = I prefers features that hardly vary, and
+// chose worse than at random at 2 to 10 % of the features of 11 sets.
 type Options struct {
 	Method     Method
 	Constraint Constraint
 
 	// Alpha weighs how well F fits XW against how smooth F is; 0 means 1. FUFS has none.
 	Alpha float64
-	// Gamma is the weight of the sum of row norms; 0 means 1, or 0.1 under Scatter,
-	// where it counts in units of the data (see [Scatter]).
+	// Gamma is the weight of the sum of row norms; 0 means 0.1, in units of the data (see
+	// [Scatter]), or 1 under Identity.
 	Gamma float64
 	// NoPenalty stands for γ = 0, which the zero Gamma cannot.
 	NoPenalty bool
@@ -141,8 +142,8 @@ func (o Options) WithDefaults(d int) Options {
 	o.Alpha = cmp.Or(o.Alpha, defaultAlpha)
 	if o.Gamma == 0 && !o.NoPenalty {
 		o.Gamma = defaultGamma
-		if o.Constraint == Scatter {
-			o.Gamma = defaultGammaScatter
+		if o.Constraint == Identity {
+			o.Gamma = defaultGammaIdentity
 		}
 	}
 	o.Clusters = cmp.Or(o.Clusters, min(defaultDims, d))

@@ -16,7 +16,7 @@ import (
 func TestPathIsSelect(t *testing.T) {
 	g := rowstest.Graph(sample(90, 120, 20, 3, 8)) // fewer rows than features: the start is the mean
 	grid := Grid{Alpha: []float64{10, 0.1, 10}, Gamma: []float64{1, 0, 100}, K: []int{7, 3}}
-	for _, opt := range []Options{{Clusters: 4}, {Clusters: 4, Constraint: Scatter}, {Clusters: 4, Method: FUFS}} {
+	for _, opt := range []Options{{Clusters: 4, Constraint: Identity}, {Clusters: 4}, {Clusters: 4, Method: FUFS, Constraint: Identity}} {
 		opt.MaxIter = 6
 		grid := grid
 		if opt.Method == FUFS {

@@ -34,7 +34,7 @@ func TestDenseTwin(t *testing.T) {
 				want := denseMatrix(x, z, method, alpha)
 				for _, gamma := range []float64{0, 0.01, 1, 100} {
 					objective, norm := denseRun(want, nil, gamma, 3, 8)
-					opt := Options{Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Clusters: 3, Iterations: 8}
+					opt := Options{Constraint: Identity, Method: method, Alpha: alpha, Gamma: gamma, NoPenalty: gamma == 0, Clusters: 3, Iterations: 8}
 					for name, g := range map[string]*anchor.Graph{"": rowstest.Graph(x, z), "moved": rowstest.Graph(moved, z)} {
 						m := must.Get(Matrix(t.Context(), g, opt))(t)
 						r := mustSelect(t, g, opt)
@@ -58,7 +58,7 @@ func TestMatrixBounds(t *testing.T) {
 	x, z := sample(40, 5, 6, 3, 4)
 	g := rowstest.Graph(x, z)
 	for _, alpha := range []float64{1e-3, 1, 1e3, 1e8} {
-		m := must.Get(Matrix(t.Context(), g, Options{Alpha: alpha}))(t)
+		m := must.Get(Matrix(t.Context(), g, Options{Constraint: Identity, Alpha: alpha}))(t)
 		want := denseMatrix(x, z, FUFS, 0)
 		for i := range want {
 			high, rounding := want[i][i], 1e-14*g.G[i*5+i] // 40 terms and 6 anchors
@@ -98,7 +98,7 @@ func TestScatterTwin(t *testing.T) {
 	for _, gamma := range []float64{0, 0.01, 0.1, 10} {
 		m := table(rowstest.Zeros(d, d)).plus(1/unit, denseMatrix(x, z, SFUFS, 2))
 		objective, norm := denseRun(m, half, gamma, l, iterations)
-		r := mustSelect(t, g, Options{Constraint: Scatter, Alpha: 2, Gamma: gamma, NoPenalty: gamma == 0, Clusters: l, Iterations: iterations})
+		r := mustSelect(t, g, Options{Alpha: 2, Gamma: gamma, NoPenalty: gamma == 0, Clusters: l, Iterations: iterations})
 		// Rounding grows at most by the metric's condition, some 1e3, times γ/√ε.
 		if a, b := rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm); !(a <= 1e-8 && b <= 1e-8) {
 			t.Errorf("γ %v: objective off by %.2g, norms %.2g:\n%v\n%v", gamma, a, b, r.Scores, norm)
@@ -127,7 +127,7 @@ func TestObjectiveFalls(t *testing.T) {
 // TestRiseIsReported: wrong norms make a Q that raises the objective.
 func TestRiseIsReported(t *testing.T) {
 	x, z := sample(60, 12, 8, 3, 1)
-	opt := Options{Clusters: 2, Gamma: 100}.WithDefaults(12)
+	opt := Options{Constraint: Identity, Clusters: 2, Gamma: 100}.WithDefaults(12)
 	e := must.Get(newEngine(rowstest.Graph(x, z), opt))(t)
 	must.Do(t, e.load(t.Context(), 1))
 	settled := must.Get(e.solve(t.Context(), opt.Gamma))(t)

@@ -134,8 +134,8 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	if e.sparse != "" {
 		q.Sparse = e.sparse
 	}
-	if m, ok := s.Options["anchors"].(float64); ok && q.Options["anchors"] != nil { // at most a quarter of the rows, as by default
-		q.Options["anchors"] = min(int64(m), rows/4)
+	if m, ok := s.Options["anchors"].(float64); ok && q.Options["anchors"] != nil { // at most all rows, as by default
+		q.Options["anchors"] = min(int64(m), rows)
 	}
 	return q, nil
 }

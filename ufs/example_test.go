@@ -53,7 +53,7 @@ func ExamplePath() {
 	defer os.RemoveAll(data)
 	p, err := ufs.Path(context.Background(), ufs.Request{
 		Inputs: []string{data}, K: 6, Method: "sfufs",
-		Options: method.Settings{"constraint": "scatter", "gamma": "0.01,0.1,1"},
+		Options: method.Settings{"gamma": "0.01,0.1,1"},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -148,8 +148,8 @@ func TestGraphSeparateFiles(t *testing.T) {
 		parts = append(parts, []string{path, "--method", "sfufs"})
 	}
 	s := selection(t, "--stats", scanParts(t, parts), "--method", "graphgreedy", "-k", "6")
-	if s.RowsUsed != 3000 || fmt.Sprint(s.Options["anchors"]) != "500" {
-		t.Errorf("%d rows, %v anchors; want 3000 and 500", s.RowsUsed, s.Options["anchors"])
+	if s.RowsUsed != 3000 || fmt.Sprint(s.Options["anchors"]) != "2000" {
+		t.Errorf("%d rows, %v anchors; want 3000 and 2000", s.RowsUsed, s.Options["anchors"])
 	}
 }
 

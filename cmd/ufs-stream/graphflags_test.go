@@ -22,7 +22,7 @@ func TestGraphExitCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	holes, _ := plantHoled(t, 300, 1)
-	tiny, _ := plant(t, 23, 1) // a quarter of the rows is 5 anchors
+	tiny, _ := plant(t, 5, 1) // all rows are 5 anchors
 	few := columnsFile(t, at("few.parquet"), []string{"a", "b"}, []float64{1, 2, 3}, []float64{2, 3, 5})
 	strange := columnsFile(t, at("strange.parquet"), []string{"a", "b"}, []float64{1, 2, 3, 4, 5, 6}, []float64{2, 3, 5, 7, 11, 13})
 	constant := columnsFile(t, at("constant.parquet"), []string{"a", "b"}, slices.Repeat([]float64{1}, 30), slices.Repeat([]float64{3}, 30))
@@ -47,10 +47,10 @@ func TestGraphExitCodes(t *testing.T) {
 		{read + " --anchors 0", exit.Usage, "want 1 or more"},
 		{read + " --neighbors 0", exit.Usage, "want 1 or more"},
 		{read + " --anchors 301", exit.Usage, "only 300 rows"},
-		{read + " --neighbors 75", exit.Usage, "a quarter of the 300 rows"},
-		{"plan --method sfufs --neighbors 75 " + in, exit.Usage, "a quarter of the 300 rows"},
-		{"select --method sfufs " + tiny, exit.Usage, "choose --anchors"},
-		{read + " --rows 20", exit.Usage, "choose --anchors"},
+		{read + " --neighbors 300", exit.Usage, "only 300 rows: lower --neighbors"},
+		{"plan --method sfufs --neighbors 300 " + in, exit.Usage, "only 300 rows: lower --neighbors"},
+		{"select --method sfufs " + tiny, exit.Usage, "lower --neighbors"},
+		{read + " --rows 5", exit.Usage, "lower --neighbors"},
 		{read + " --anchors 20 --anchors-file " + few, exit.Usage, "do not go with it"},
 		{read + " --anchors-file " + few, exit.Usage, "at least 6"},
 		{"plan --method sfufs --anchors-file " + few + " " + in, exit.Usage, "at least 6"},
@@ -63,6 +63,8 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method graphgreedy -", exit.Usage, "save it to a file"},
 		{read + " --smooth 2", exit.Usage, "--smooth is not for method sfufs but for graphgreedy"},
 		{"select --method mcfs --require-converged " + in, exit.Usage, "not for method mcfs"},
+		{"select --method graphgreedy --target spectral --smooth 3 " + in, exit.Usage, "--clusters"},
+		{"select --method graphgreedy --clusters 3 " + in, exit.Usage, "--target spectral"},
 		{"select --method graphgreedy --smooth 101 " + in, exit.Usage, "0 to 100"},
 		{"select --method graphgreedy --variance 0.9 " + in, exit.Usage, "-k"},
 		{"select --method laplacian --keep x000 " + in, exit.Usage, "not for method laplacian"},
@@ -88,7 +90,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method sfufs --scale none " + huge, exit.Data, "huge.parquet: "},
 		{"select --method laplacian " + huge, exit.Done, ""},
 		{read + " --clusters 100 -k 3", exit.Done, "more than the 48 features"},
-		{read + " --clusters 3 -k 3", exit.Done, "--constraint scatter"},
+		{read + " --constraint identity --clusters 3 -k 3", exit.Done, "--constraint scatter"},
 
 		{"select --method sfufs --stats " + plain, exit.Usage, "holds no anchor graph"},
 		{"select --method sfufs --stats " + profile, exit.Usage, "holds no anchor graph"},
@@ -97,10 +99,10 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method sfufs --scale unit --stats " + graph, exit.Usage, "made with standard"},
 		{"select --method sfufs --neighbors 4 --stats " + graph, exit.Usage, "made with 5"},
 		{"select --method sfufs --seed 9 --stats " + graph, exit.Usage, "made with 1"},
-		{"select --method sfufs --anchors 74 --stats " + graph, exit.Usage, "made with 75"},
+		{"select --method sfufs --anchors 299 --stats " + graph, exit.Usage, "made with 300"},
 		{"select --method sfufs --anchors-file " + strange + " --stats " + graph, exit.Usage, "made without"},
 		{"select --method sfufs --anchor-method kmeans --stats " + byFile, exit.Usage, "made without"},
-		{"select --method sfufs --anchors 75 --neighbors 5 --scale standard --missing mean --stats " + graph, exit.Done, ""},
+		{"select --method sfufs --anchors 300 --neighbors 5 --scale standard --missing mean --stats " + graph, exit.Done, ""},
 		{"select --method sfufs --stats " + bad, exit.Data, "damaged.ufs"},
 		{"merge -o " + at("m.ufs") + " " + graph + " " + plain, exit.Usage, "one kind"},
 		{"merge -o " + at("m.ufs") + " " + graph + " " + other, exit.Usage, "--seed"},
@@ -125,7 +127,7 @@ func TestGraphExitCodes(t *testing.T) {
 // result is written with and without it.
 func TestUnconverged(t *testing.T) {
 	in, _ := plant(t, 300, 1)
-	args := []string{"select", in, "--method", "sfufs", "--constraint", "scatter", "--max-iter", "2", "--tol", "1e-12", "-k", "5"}
+	args := []string{"select", in, "--method", "sfufs", "--max-iter", "2", "--tol", "1e-12", "-k", "5"}
 	for _, c := range []struct {
 		required string
 		code     int

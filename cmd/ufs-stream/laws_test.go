@@ -18,7 +18,7 @@ import (
 // graphRequests are flags that choose a method on the anchor graph, and vary its settings.
 func graphRequests() []string {
 	return []string{
-		"--method sfufs", "--method sfufs --constraint scatter --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy",
+		"--method sfufs", "--method sfufs --constraint identity --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy", "--method graphgreedy --target spectral --clusters 4", "--method graphgreedy --target scatter",
 		"--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
 		"--method sfufs --where x000>0",
 	}
@@ -232,7 +232,7 @@ func TestReportsAsGreedy(t *testing.T) {
 	// of a matrix whose condition is about (1/copyNoise)² = 100.
 	const tolerance = 900 * 100 * 7 * 0x1p-53
 	for _, args := range []string{
-		"--method sfufs", "--method fufs --constraint scatter", "--method laplacian", "--method mcfs",
+		"--method sfufs", "--method fufs --constraint identity", "--method laplacian", "--method mcfs",
 		"--method eufs --clusters 4 --max-iter 7 --scale none", // G is centred, as under greedy's --scale center
 	} {
 		s := selection(t, append(strings.Fields(args), in, "-k", "7")...)

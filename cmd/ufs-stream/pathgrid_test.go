@@ -35,7 +35,7 @@ func TestGridIsSelect(t *testing.T) {
 		settings   int
 	}{
 		{"--method sfufs -k 6", "--alpha 100,0.1,1 --gamma 0.01..10", "alpha gamma", 12},
-		{"--method sfufs --constraint scatter", "--alpha 1,10", "alpha gamma", 2},
+		{"--method sfufs --constraint identity", "--alpha 1,10", "alpha gamma", 2},
 		{"--method sfufs -k 6 --max-iter 3 --clusters 4", "", "alpha gamma", 1},
 		{"--method fufs -k 6", "--gamma 0,1,100", "gamma", 3},
 		{"--method eufs -k 6 --max-iter 4 --clusters 4", "--alpha 0.5x,0.01x,0.1x --beta 0,1e-3..0.1", "alpha beta", 12},

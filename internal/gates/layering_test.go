@@ -63,14 +63,15 @@ var mayImport = map[string][]string{
 	"internal/spectral":  {"anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
 	"method":             {"stream", "gram", "anchor", "internal/suggest"},
+	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
-	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/rows", "internal/splitmix"},
+	"greedy":   {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/spectral", "internal/splitmix"},
 	"baseline": {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
 	"sfufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg"},
 	"eufs":     {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
 	"cpufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
-	"methods":  {"stream", "method", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
+	"methods":  {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},

@@ -17,6 +17,7 @@ type Embedding struct {
 	Values     []float64              // λ, descending, at most 1
 	Vectors    kernel.Matrix[float64] // c×m, one of length 1 a row; the row's u on the data's rows is Bv/√λ
 	Components int                    // connected components of the graph
+	Narrow     int                    // eigenvectors that EmbedWide left out
 	Warnings   []string
 }
 
@@ -34,9 +35,19 @@ const tolerance = 1e-9
 //
 // Costs the eigenpairs of an m×m matrix, and holds what Bytes says.
 func Embed(team *kernel.Team, g *anchor.Graph, c int) (*Embedding, error) {
+	return embed(team, g, c, 0)
+}
+
+// embed leaves out the contrasts that live on fewer than that many rows.
+func embed(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
 	parts := components(g)
 	e := &Embedding{Components: len(parts)}
 	vectors := contrasts(g, parts)
+	if rows > 0 {
+		all := len(vectors)
+		vectors = slices.DeleteFunc(vectors, func(v []float64) bool { return Participation(g, v) < rows })
+		e.Narrow = all - len(vectors)
+	}
 	if len(parts) > 1 {
 		e.warn("the anchor graph falls into %d unconnected parts: the first targets tell them apart", len(parts))
 	}

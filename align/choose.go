@@ -1,0 +1,222 @@
+package align
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Problem is all that the choice rests on: plain numbers of d features.
+type Problem struct {
+	A       []float64             // d: aᵢ = xᵢᵀKxᵢ ≥ 0
+	Norm    float64               // ‖K‖, for the alignment that is reported; 0 reports 0
+	Squares []float64             // d: Gᵢᵢ
+	Column  func(j int) []float64 // G₍:,j₎, d numbers, read before the next call
+}
+
+// Result is a choice. Its first k features are the choice of k features.
+type Result struct {
+	Order []int // chosen columns, in order
+	// Alignment is that of the first 1, 2, … chosen features with the kernel:
+	// ⟨X_SX_Sᵀ, K⟩/(‖X_SX_Sᵀ‖·‖K‖), between 0 and 1.
+	Alignment []float64
+	Ties      []Tie // turns at which the lowest of several equal columns was taken
+	Copies    int   // chosen features that are multiples of others chosen before
+	Faint     int   // chosen features that are nothing next to the largest, in column order
+}
+
+// Tie is a turn at which other columns were as good as the chosen one.
+type Tie struct {
+	Turn   int // counted from 0
+	Others int // columns as good that were not taken
+	First  int // the first of them
+}
+
+const (
+	// tieShare of the terms of a gain is rounding.
+	tieShare = 1e-9
+	// copyCosine: from this cosine on a feature is a multiple of another. Gram's rounding leaves
+	// 1e-13.
+	copyCosine = 1 - 1e-10
+	// leastSquare is the square, as a share of the largest, below which a feature's fourth power
+	// leaves the range of float64.
+	leastSquare = 1e-150
+	// block is the number of features that a task looks at: some 50 µs.
+	block = 1024
+)
+
+// The tiers of features: a lower one is exhausted first.
+const (
+	ordinary = iota
+	multiple // of a chosen feature: it brings nothing new, but with p < 1 would seem to
+	faint    // nothing next to the largest feature
+	taken
+)
+
+// search is a choice under way. Everything is scaled by one power of two so that the largest
+// Gᵢᵢ is about 1.
+type search struct {
+	Problem
+	opt   Options
+	exp   int
+	a, g  []float64 // d: scaled A and Squares
+	root  []float64 // d: √g
+	r     []float64 // d: Σ_{j∈S} Gᵢⱼ²
+	tier  []int8
+	gain  []float64 // d: of log criterion, of features of the lowest tier
+	size  []float64 // d: of the gain's terms
+	n, d2 float64   // N and D²
+
+	Result
+}
+
+// Choose maximises N/D^p greedily, with N = Σ_{i∈S} aᵢ, D² = Σ_{i,j∈S} Gᵢⱼ² and p = 0.9. A turn
+// costs one column of G and O(d); it holds [ChooseBytes]. The error is a *stream.UsageError for
+// faulty options, of ctx, or for a problem that is none.
+func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
+	d := len(p.A)
+	if err := opt.Validate(d); err != nil {
+		return nil, err
+	}
+	opt = opt.withDefaults(d)
+	s, err := newSearch(p, opt)
+	if err != nil {
+		return nil, err
+	}
+	for turn := range opt.K {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if turn < len(opt.Keep) {
+			s.take(opt.Keep[turn])
+			continue
+		}
+		s.take(s.best())
+	}
+	return &s.Result, nil
+}
+
+func newSearch(p Problem, opt Options) (*search, error) {
+	d := len(p.A)
+	if len(p.Squares) != d {
+		return nil, fmt.Errorf("align: %d squares for %d features", len(p.Squares), d)
+	}
+	s := &search{Problem: p, opt: opt, tier: make([]int8, d)}
+	for _, list := range []*[]float64{&s.a, &s.g, &s.root, &s.r, &s.gain, &s.size} {
+		*list = make([]float64, d)
+	}
+	largest := 0.0
+	for j, g := range p.Squares {
+		if !(g >= 0 && g <= math.MaxFloat64 && p.A[j] >= 0 && p.A[j] <= math.MaxFloat64) {
+			return nil, fmt.Errorf("align: feature %d has G = %v and a = %v", j, g, p.A[j])
+		}
+		largest = max(largest, g)
+	}
+	_, exp := math.Frexp(largest)
+	s.exp = -exp
+	for j, g := range p.Squares {
+		s.a[j], s.g[j] = math.Ldexp(p.A[j], s.exp), math.Ldexp(g, s.exp)
+		s.root[j] = math.Sqrt(s.g[j])
+		if s.g[j] < leastSquare {
+			s.tier[j] = faint
+		}
+	}
+	return s, nil
+}
+
+// best is the feature of largest gain, the first of several.
+func (s *search) best() int {
+	lowest := slices.Min(s.tier)
+	if lowest == faint {
+		return slices.Index(s.tier, faint)
+	}
+	s.blocks(func(i int) {
+		if s.tier[i] == lowest {
+			s.weigh(i)
+		}
+	})
+	top := -1
+	for i, t := range s.tier {
+		if t == lowest && (top < 0 || s.gain[i] > s.gain[top]) {
+			top = i
+		}
+	}
+	first, tie := -1, Tie{Turn: len(s.Order)}
+	for i, t := range s.tier {
+		// Infinities differ by NaN: all criteria are 0.
+		if t != lowest || s.gain[i] != s.gain[top] && !(s.gain[top]-s.gain[i] <= tieShare*max(s.size[i], s.size[top])) {
+			continue
+		}
+		switch {
+		case first < 0:
+			first = i
+		case tie.Others == 0:
+			tie.First = i
+			fallthrough
+		default:
+			tie.Others++
+		}
+	}
+	if tie.Others > 0 {
+		s.Ties = append(s.Ties, tie)
+	}
+	return first
+}
+
+// blocks calls do for every feature.
+func (s *search) blocks(do func(i int)) {
+	d := len(s.a)
+	kernel.Each(s.opt.Threads, (d+block-1)/block, func(b int) {
+		for i := b * block; i < min((b+1)*block, d); i++ {
+			do(i)
+		}
+	})
+}
+
+// weigh finds what feature i would add to log(N/D^p), and the size of the terms. The logarithm
+// of 1 + a share keeps the digits of features that are small next to the choice. Where N is 0
+// there is no share: then it is the criterion's own logarithm, in which an absolute difference is
+// one of shares.
+func (s *search) weigh(i int) {
+	more := 2*s.r[i] + s.g[i]*s.g[i]
+	if s.n == 0 {
+		s.gain[i], s.size[i] = math.Log(s.a[i])-power/2*math.Log(s.d2+more), 1
+		return
+	}
+	up, down := math.Log1p(s.a[i]/s.n), power/2*math.Log1p(more/s.d2)
+	s.gain[i], s.size[i] = up-down, up+down
+}
+
+// take chooses feature p.
+func (s *search) take(p int) {
+	own := s.tier[p]
+	switch own {
+	case multiple:
+		s.Copies++
+	case faint:
+		s.Faint++
+	}
+	s.n += s.a[p]
+	s.d2 += 2*s.r[p] + s.g[p]*s.g[p]
+	column := s.Column(p)
+	s.blocks(func(i int) {
+		v := math.Ldexp(column[i], s.exp)
+		s.r[i] += v * v
+		if own != faint && s.tier[i] == ordinary && math.Abs(v)/s.root[i]/s.root[p] >= copyCosine {
+			s.tier[i] = multiple
+		}
+	})
+	s.tier[p] = taken
+	s.Order = append(s.Order, p)
+	alignment := 0.0
+	if s.d2 > 0 && s.Norm > 0 {
+		alignment = min(s.n/math.Sqrt(s.d2)/s.Norm, 1) // above 1 is rounding
+	}
+	s.Alignment = append(s.Alignment, alignment)
+}
+
+// ChooseBytes is what Choose holds for k of d features beside the problem.
+func ChooseBytes(d, k int) int64 { return (8*6+1)*int64(d) + 40*int64(k) }

@@ -1,0 +1,80 @@
+package align
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares diffusion alignment.
+func Specs() []method.Spec {
+	return []method.Spec{{
+		Name: "align", About: "the features whose similarities follow long walks on the anchor graph (ours)",
+		From: method.FromGraph, Scale: gram.ScalePareto,
+		Takes: method.Takes{Keep: true, Nested: true, WhyNotVariance: "counts what is explained of the data, and this method follows their graph"},
+		New:   func() method.Method { return new(declared) },
+	}}
+}
+
+// declared is the method with its setting.
+type declared struct{ diffusion int }
+
+func (m *declared) Options(o *method.Options) {
+	o.Int(&m.diffusion, "diffusion", DefaultDiffusion, "steps `T` of diffusion on the graph: more see coarser clusters").
+		Bound(func() bool { return m.diffusion >= 1 && m.diffusion <= mostDiffusion }, stream.Textf("want 1 to %d", mostDiffusion).String())
+}
+
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	d := len(s.Columns)
+	return method.Cost{Bytes: Bytes(s.Anchors, d, s.K)}, nil
+}
+
+// Bytes is what the method holds beside the graph of m anchors and d features.
+func Bytes(m, d, k int) int64 {
+	return max(KernelBytes(m, d), ChooseBytes(d, k)) + 24*int64(d) // a, and the squares
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	k, err := NewKernel(kernel.NewTeam(e.Threads), e.Graph, float64(m.diffusion))
+	if err != nil {
+		return nil, err
+	}
+	p, err := k.Problem(e.Graph)
+	if err != nil {
+		return nil, err
+	}
+	res, err := Choose(ctx, p, Options{K: e.K, Keep: e.Keep, Threads: e.Threads})
+	if err != nil {
+		return nil, err
+	}
+	return &method.Ranking{
+		Order: res.Order, Turns: res.Alignment, Used: map[string]any{"diffusion": m.diffusion},
+		Warnings: append(k.Warnings, res.warnings(e.Columns)...),
+	}, nil
+}
+
+// mostTies are told one by one.
+const mostTies = 5
+
+// warnings are what a user should know of the choice.
+func (r *Result) warnings(columns []stream.Column) (list []stream.Text) {
+	warn := func(format string, args ...any) { list = append(list, stream.Textf(format, args...)) }
+	for i, t := range r.Ties {
+		if i == mostTies {
+			warn("at %d further ranks the first in column order of equal features was taken", len(r.Ties)-mostTies)
+			break
+		}
+		warn("rank %d: %s was taken before %d other with an equal score, the first being %s: the first in column order wins",
+			t.Turn+1, columns[r.Order[t.Turn]].Name, t.Others, columns[t.First].Name)
+	}
+	if r.Copies > 0 {
+		warn("%d of the selected features are multiples of others selected before: nothing else was left", r.Copies)
+	}
+	if r.Faint > 0 {
+		warn("%d of the selected features are nothing next to the largest, so that column order ranks them; {scale} pareto or standard lets all count", r.Faint)
+	}
+	return list
+}

@@ -1,0 +1,65 @@
+package align
+
+import (
+	"cmp"
+	"runtime"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const (
+	// DefaultDiffusion is t. Over 22 sets with labels the gain in NMI over greedy is flat from 5
+	// to 20: 6.2, 6.5 (at 10), 6.4 and 6.1 points.
+	DefaultDiffusion = 10
+	// mostDiffusion: far below, only the leading eigenvalue is left.
+	mostDiffusion = 1000
+	// pairs is L, the number of eigenpairs of the kernel. Weights fall with λ^(2t), so that on
+	// most data the last ones hardly count.
+	pairs = 50
+	// power is p, below the 1 of alignment, which stops rewarding further features too soon:
+	// 0.9 is worth a point of NMI.
+	power = 0.9
+	// defaultK is the number of features chosen where Options do not say.
+	defaultK = 50
+)
+
+// Options say how many features to choose. The zero value chooses min(50, d).
+type Options struct {
+	K       int   // features to choose, Keep included; 0 means min(50, d)
+	Keep    []int // columns that are chosen first, in this order
+	Threads int   // 0 means GOMAXPROCS; the answer does not depend on it
+}
+
+// Validate names every fault of o for d features in one *stream.UsageError.
+func (o Options) Validate(d int) error {
+	var faults stream.Faults
+	if d < 1 {
+		faults.Addf("there are no features to choose from")
+	}
+	method.RefuseNegative(&faults, "{k}", o.K)
+	if o.K > d {
+		faults.Addf("{k} = %d is more than the %d features", o.K, d)
+	}
+	if o.K > 0 && len(o.Keep) > o.K {
+		faults.Addf("%d features to keep are more than {k} = %d", len(o.Keep), o.K)
+	}
+	seen := make(map[int]bool, len(o.Keep))
+	for _, j := range o.Keep {
+		if j < 0 || j >= d {
+			faults.Addf("column %d to keep is not one of the %d features", j, d)
+		} else if seen[j] {
+			faults.Addf("column %d to keep is named twice", j)
+		}
+		seen[j] = true
+	}
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
+	return faults.Err("")
+}
+
+// withDefaults fills in the zero fields of valid options.
+func (o Options) withDefaults(d int) Options {
+	o.K = cmp.Or(o.K, max(min(defaultK, d), len(o.Keep)))
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	return o
+}

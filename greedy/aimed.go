@@ -1,0 +1,98 @@
+package greedy
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// aimed is graph greedy: Algorithm 1 for a target that the anchor graph makes, in place of the
+// data itself.
+type aimed struct {
+	target   string
+	rounds   int
+	clusters int
+}
+
+// The targets.
+const (
+	targetSmooth   = "smooth"
+	targetSpectral = "spectral"
+	targetScatter  = "scatter"
+)
+
+const (
+	// defaultRounds of smoothing, as measured on 17 sets (bench/results/quality).
+	defaultRounds = 2
+	// mostSmooth bounds the rounds: after a hundred nothing but constants is left.
+	mostSmooth = 100
+)
+
+func (m *aimed) Options(o *method.Options) {
+	o.Choice(&m.target, "target", targetSmooth, "what the features reconstruct: the data smoothed on the graph, its spectral embedding, or the smoothest directions for their scatter", targetSmooth, targetSpectral, targetScatter)
+	o.Int(&m.rounds, "smooth", defaultRounds, "rounds `T` of smoothing on the graph, for the target smooth; 0 is plain greedy on centred data").
+		Bound(func() bool { return m.rounds >= 0 && m.rounds <= mostSmooth }, stream.Textf("want 0 to %d", mostSmooth).String())
+	o.Clusters(&m.clusters)
+	o.Check(func(isSet func(string) bool) error {
+		switch {
+		case m.target != targetSmooth && isSet("smooth"):
+			return stream.Usagef("{smooth} is for {target} smooth; {target} %s has {clusters} dimensions", m.target)
+		case m.target == targetSmooth && isSet("clusters"):
+			return stream.Usagef("{clusters} is for {target} spectral and scatter; {target} smooth has {smooth} rounds")
+		}
+		return nil
+	})
+}
+
+func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
+	d, rows := len(s.Columns), m.clusters
+	var make int64
+	switch m.target {
+	case targetSpectral:
+		make = spectral.Bytes(s.Anchors, m.clusters) + 8*int64(m.clusters)*int64(d) + kernel.TeamBytes(s.Anchors, d)
+	case targetScatter:
+		make = scatterBytes(s.Anchors, d, m.clusters)
+	default:
+		make, rows = anchor.SmoothBytes(s.Anchors, d), d
+	}
+	return method.Cost{Bytes: make + Bytes(d, s.K, rows)}, nil
+}
+
+func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	g, team := e.Graph, kernel.NewTeam(e.Threads)
+	var target anchor.Target
+	var warnings []string
+	var err error
+	switch m.target {
+	case targetSpectral:
+		target, warnings, err = spectralTarget(team, g, m.clusters)
+	case targetScatter:
+		target, err = scatterTarget(team, g, m.clusters)
+	default:
+		target = g.Smooth(e.Threads, m.rounds)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if target.Rows == 0 {
+		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds nothing but one constant; choose {target} smooth", m.target)
+	}
+	res, err := SelectTarget(ctx, g.G, g.D, Target{Rows: target.Rows, H: target.H}, options(e))
+	if err != nil {
+		return nil, err
+	}
+	res.Error = target.Error(res.Scores)
+	out := res.ranking(e)
+	out.Used["target"] = m.target
+	if m.target == targetSmooth {
+		out.Used["smooth"] = m.rounds
+	} else {
+		out.Used["clusters"] = m.clusters
+	}
+	out.Warnings = append(out.Warnings, stream.PlainTexts(warnings)...)
+	return out, nil
+}

@@ -1,0 +1,218 @@
+package greedy
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/method"
+)
+
+// graphed is centred data with the graph of random weights of its rows on anchors: X n×d,
+// A n×n by definition, and the same as statistics.
+type graphed struct {
+	x, a  *mat.Dense
+	graph *anchor.Graph
+}
+
+func newGraphed(n, d, m int, seed uint64) graphed {
+	r := rand.New(rand.NewPCG(seed, 9))
+	x, b := mat.NewDense(n, d, nil), mat.NewDense(n, m, nil)
+	for i := range n {
+		weights, sum := [3]float64{}, 0.0
+		for k := range weights {
+			weights[k] = 0.2 + r.Float64()
+			sum += weights[k]
+		}
+		at := r.IntN(m)
+		for k, w := range weights {
+			b.Set(i, (at+k*k)%m, b.At(i, (at+k*k)%m)+w/sum)
+		}
+		for j := range d {
+			x.Set(i, j, math.Sin(float64(at*(j+1)))*float64(1+j%3)+r.NormFloat64())
+		}
+	}
+	for j := range d {
+		mean := mat.Sum(x.ColView(j)) / float64(n)
+		for i := range n {
+			x.Set(i, j, x.At(i, j)-mean)
+		}
+	}
+	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: make([]float64, m)}
+	for k := range m {
+		g.Delta[k] = mat.Sum(b.ColView(k))
+		for i := range n {
+			b.Set(i, k, b.At(i, k)/math.Sqrt(g.Delta[k]))
+		}
+	}
+	for statistic, m := range map[*[]float64]*mat.Dense{&g.G: times(x.T(), x), &g.C: times(b.T(), x), &g.S: times(b.T(), b)} {
+		*statistic = m.RawMatrix().Data
+	}
+	return graphed{x, times(b, b.T()), g}
+}
+
+// spectral is the target by definition: the l leading eigenvectors of A after the constant one.
+func (g graphed) spectral(t *testing.T, l int) *mat.Dense {
+	values, vectors := eigen(t, g.a)
+	if math.Abs(values[0]-1) > 1e-12 {
+		t.Fatalf("A has the leading eigenvalue %v", values[0])
+	}
+	return mat.DenseCopyOf(vectors.Slice(0, vectors.RawMatrix().Rows, 1, 1+l))
+}
+
+// scatter is the target by definition: XW, W the leading generalised eigenvectors.
+func (g graphed) scatter(t *testing.T, l int) *mat.Dense {
+	d := g.graph.D
+	gm := mat.NewDense(d, d, slices.Clone(g.graph.G))
+	ridge := scatterRidge * mat.Trace(gm) / float64(d)
+	for i := range d {
+		gm.Set(i, i, gm.At(i, i)+ridge)
+	}
+	values, vectors := eigen(t, gm)
+	half := mat.DenseCopyOf(vectors) // its product with vectorsᵀ is (G + ridge)^(−1/2)
+	half.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(values[j]) }, half)
+	root := times(half, vectors.T())
+	_, y := eigen(t, times(root, g.x.T(), g.a, g.x, root))
+	return times(g.x, root, y.Slice(0, d, 0, l))
+}
+
+// times is the product of all.
+func times(first mat.Matrix, others ...mat.Matrix) *mat.Dense {
+	out := mat.DenseCopyOf(first)
+	for _, m := range others {
+		next := new(mat.Dense)
+		next.Mul(out, m)
+		out = next
+	}
+	return out
+}
+
+// eigen is all eigenpairs of a symmetric matrix, the largest first.
+func eigen(t *testing.T, a *mat.Dense) ([]float64, *mat.Dense) {
+	t.Helper()
+	n, _ := a.Dims()
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			sym.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(sym, true) {
+		t.Fatal("no eigenpairs")
+	}
+	values := e.Values(nil)
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	out := mat.NewDense(n, n, nil)
+	for j := range n {
+		out.SetCol(j, mat.Col(nil, n-1-j, &vectors))
+	}
+	slices.Reverse(values)
+	return values, out
+}
+
+// bruteForce chooses the columns of x that leave least of the target, by projection.
+func bruteForce(x, target *mat.Dense, k int) (order []int, left []float64) {
+	n, d := x.Dims()
+	rest, residual := mat.DenseCopyOf(target), mat.DenseCopyOf(x)
+	for range k {
+		type candidate struct {
+			column int
+			gain   float64
+		}
+		var all []candidate
+		for j := range d {
+			e := residual.ColView(j)
+			if norm := mat.Dot(e, e); !slices.Contains(order, j) && norm > 1e-9 {
+				var h mat.VecDense
+				h.MulVec(rest.T(), e)
+				all = append(all, candidate{j, mat.Dot(&h, &h) / norm})
+			}
+		}
+		best := slices.MaxFunc(all, func(a, b candidate) int { return cmp.Compare(a.gain, b.gain) })
+		order = append(order, best.column)
+		q := mat.NewVecDense(n, nil)
+		q.ScaleVec(1/mat.Norm(residual.ColView(best.column), 2), residual.ColView(best.column))
+		for _, m := range []*mat.Dense{rest, residual} {
+			var h mat.VecDense
+			h.MulVec(m.T(), q)
+			m.RankOne(m, -1, q, &h)
+		}
+		left = append(left, mat.Norm(rest, 2)*mat.Norm(rest, 2))
+	}
+	return order, left
+}
+
+// TestTargets: the spectral and the scatter target against their definitions on n×n matrices,
+// with more features than anchors and with fewer; 8 workers as 1, bit for bit.
+func TestTargets(t *testing.T) {
+	for _, shape := range []struct{ n, d, m, l, k int }{{120, 9, 25, 3, 6}, {150, 40, 20, 5, 12}, {90, 12, 14, 1, 4}} {
+		g := newGraphed(shape.n, shape.d, shape.m, uint64(shape.n))
+		spectral, scatter := g.spectral(t, shape.l), g.scatter(t, shape.l)
+		for name, want := range map[string]*mat.Dense{targetSpectral: spectral, targetScatter: scatter} {
+			order, left := bruteForce(g.x, want, shape.k)
+			total := mat.Norm(want, 2) * mat.Norm(want, 2)
+			make := func(threads int) anchor.Target {
+				team := kernel.NewTeam(threads)
+				if name == targetScatter {
+					return must.Get(scatterTarget(team, g.graph, shape.l))(t)
+				}
+				target, warnings, err := spectralTarget(team, g.graph, shape.l)
+				if err != nil || len(warnings) > 0 {
+					t.Fatalf("%s: %v, %v", name, warnings, err)
+				}
+				return target
+			}
+			target := make(1)
+			if eight := make(8); !slices.Equal(eight.H, target.H) || eight.Total != target.Total {
+				t.Errorf("%s: 8 workers differ from 1", name)
+			}
+			// The eigenvectors are exact to some 1e-14 over a gap of 1e-2 or more.
+			if math.Abs(target.Total-total) > 1e-9*total {
+				t.Errorf("%s %v: ‖T‖² = %v, want %v", name, shape, target.Total, total)
+			}
+			got := must.Get(SelectTarget(t.Context(), g.graph.G, shape.d, Target{Rows: target.Rows, H: target.H}, Options{K: shape.k}))(t)
+			if !slices.Equal(got.Order, order) {
+				t.Fatalf("%s %v: chose %v, want %v", name, shape, got.Order, order)
+			}
+			for i, e := range target.Error(got.Scores) {
+				if math.Abs(e-left[i]/total) > 1e-9 {
+					t.Errorf("%s %v: error %v after %d, want %v", name, shape, e, i+1, left[i]/total)
+				}
+			}
+		}
+	}
+}
+
+// TestTargetScales: a target does not depend on the units of all features.
+func TestTargetScales(t *testing.T) {
+	g := newGraphed(120, 15, 20, 4)
+	for _, name := range []string{targetSpectral, targetScatter} {
+		choose := func(unit float64) []int {
+			scaled := *g.graph
+			scaled.G, scaled.C = slices.Clone(scaled.G), slices.Clone(scaled.C)
+			for i := range scaled.G {
+				scaled.G[i] *= unit * unit
+			}
+			for i := range scaled.C {
+				scaled.C[i] *= unit
+			}
+			m := &aimed{target: name, clusters: 3}
+			return must.Get(m.Select(t.Context(), &method.Evidence{Graph: &scaled, K: 6, Threads: 1}))(t).Order
+		}
+		want := choose(1)
+		for _, unit := range []float64{1e-70, 1e70, 3} {
+			if got := choose(unit); !slices.Equal(got, want) {
+				t.Errorf("%s in units of %v: %v, want %v", name, unit, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package greedy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// scatterRidge is ρ, in units of the mean diagonal of G: it keeps directions in which the data
+// hardly vary out of W, and the scatter matrix positive definite where features outnumber rows.
+// Package sfufs measured its own, the same number.
+const scatterRidge = 1e-3
+
+// scatterTarget is ours: T = XW for the l directions W that are smoothest on the graph for how
+// much they vary, the leading eigenvectors of
+//
+//	CᵀC w = μ (G + ρ·tr(G)/d·I) w,  Wᵀ(G + …)W = I,
+//
+// the locality preserving projection (He and Niyogi, NIPS 2003) in units of the scatter. CᵀC has
+// rank m, so that with G + ρ… = UᵀU and V = U⁻ᵀCᵀ the pairs come from the smaller of VᵀV and VVᵀ:
+// VᵀVy = μy gives w = U⁻¹Vy/√μ. Then
+//
+//	H = TᵀX̃ = WᵀG,  ‖T‖² = tr(WᵀGW) = tr(HW).
+//
+// Costs d³/3 + d²m + min(m, d)·md flops and the eigenpairs of a matrix of order min(m, d).
+func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, error) {
+	d, m := g.D, g.M
+	unit := 0.0
+	for i := range d {
+		unit += g.G[i*d+i] / float64(d)
+	}
+	if !(unit > 0 && unit <= math.MaxFloat64) {
+		return anchor.Target{}, stream.Dataf("", "the mean sum of squares of the features is %v; scale the columns", unit)
+	}
+	scaled := make([]float64, d*d)
+	for i, v := range g.G {
+		scaled[i] = v / unit
+	}
+	for i := range d {
+		scaled[i*d+i] += scatterRidge
+	}
+	var chol linalg.Cholesky
+	if err := chol.Factor(team, kernel.RowMajor(scaled, d, d, d)); err != nil {
+		return anchor.Target{}, fmt.Errorf("scatter matrix of the target: %w", err)
+	}
+	v := kernel.RowMajor(make([]float64, d*m), d, m, m) // in units of √unit
+	half := kernel.RowMajor(make([]float64, m*d), m, d, d)
+	for i, c := range g.C {
+		half.Data[i] = c / math.Sqrt(unit)
+	}
+	chol.HalfSolveTo(team, v, half.Trans())
+	y, mu, err := leading(team, v, min(l, m, d))
+	if err != nil {
+		return anchor.Target{}, fmt.Errorf("directions of the target: %w", err)
+	}
+	l = len(mu)
+	// B⁻¹C̃ᵀ·(right singular vectors)/√μ = U⁻¹·V·…/√μ, as V = U⁻ᵀC̃ᵀ.
+	w := kernel.RowMajor(make([]float64, d*l), d, l, l)
+	kernel.Gemm(team, 1, half.Trans(), y, w)
+	chol.SolveTo(team, w, w)
+	for i := range d {
+		for j := range l {
+			w.Data[i*l+j] /= math.Sqrt(mu[j])
+		}
+	}
+	t := anchor.Target{Rows: l, H: make([]float64, l*d)}
+	h := kernel.RowMajor(t.H, l, d, d)
+	kernel.Gemm(team, 1/math.Sqrt(unit), w.Trans(), kernel.RowMajor(g.G, d, d, d), h)
+	for j := range l {
+		for i := range d {
+			t.Total += t.H[j*d+i] * (w.Data[i*l+j] / math.Sqrt(unit))
+		}
+	}
+	return t, nil
+}
+
+// leastDirection is the share of the largest eigenvalue below which one is rounding.
+const leastDirection = 1e-12
+
+// leading returns the l largest eigenvalues μ of VᵀV, V d×m, and its eigenvectors, m×l, fewer
+// where the others are rounding. V's smaller side decides the order of the eigenproblem.
+func leading(team *kernel.Team, v kernel.Matrix[float64], l int) (y kernel.Matrix[float64], mu []float64, err error) {
+	tall := v // order rows
+	if v.Cols < v.Rows {
+		tall = v.Trans()
+	}
+	n := tall.Rows
+	product := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	kernel.Syrk(team, -1, tall, product)
+	found, err := linalg.NewSmallest(team, n, l, linalg.EigenOptions{}).Solve(product, kernel.Matrix[float64]{})
+	if err != nil {
+		return y, nil, err
+	}
+	for _, value := range found.Values {
+		if -value <= leastDirection*-found.Values[0] {
+			break
+		}
+		mu = append(mu, -value)
+	}
+	vectors := found.Vectors.Sub(0, 0, n, len(mu))
+	if v.Cols < v.Rows {
+		return vectors, mu, nil
+	}
+	y = kernel.RowMajor(make([]float64, v.Cols*len(mu)), v.Cols, len(mu), len(mu))
+	kernel.Gemm(team, 1, v.Trans(), vectors, y) // of length √μ
+	for i := range v.Cols {
+		for j, value := range mu {
+			y.Data[i*len(mu)+j] /= math.Sqrt(value)
+		}
+	}
+	return y, mu, nil
+}
+
+// scatterBytes is what scatterTarget holds at most beside the Graph, its result included.
+func scatterBytes(m, d, l int) int64 {
+	n := min(m, d)
+	return 8*(2*int64(d)*int64(d)+2*int64(m)*int64(d)+int64(n)*int64(n)+int64(l)*int64(2*d+m)) +
+		linalg.SmallestBytes(n, min(l, n), linalg.EigenOptions{}) + kernel.TeamBytes(m, d)
+}

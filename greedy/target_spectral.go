@@ -1,0 +1,34 @@
+package greedy
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+)
+
+// spectralTarget is the spectral embedding of the rows, T = U: the l leading eigenvectors of
+// the affinity A = BBᵀ without the constant one, each of length 1, which tell the clusters of
+// the graph apart (the targets of MCFS: Cai, Zhang and He, KDD 2010). With S = BᵀB = VΣVᵀ,
+// U = BVΣ^(−1/2), so that
+//
+//	H = UᵀX̃ = Σ^(−1/2)VᵀC,  ‖U‖² = l.
+//
+// Fewer where the graph has fewer eigenvectors. Costs those of an m×m matrix and 2lmd flops.
+func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, []string, error) {
+	e, err := spectral.Embed(team, g, l)
+	if err != nil {
+		return anchor.Target{}, nil, err
+	}
+	l = len(e.Values)
+	t := anchor.Target{Rows: l, H: make([]float64, l*g.D), Total: float64(l)}
+	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), kernel.RowMajor(t.H, l, g.D, g.D))
+	for i, sigma := range e.Values {
+		row := t.H[i*g.D:][:g.D]
+		for j := range row {
+			row[j] /= math.Sqrt(sigma)
+		}
+	}
+	return t, e.Warnings, nil
+}
