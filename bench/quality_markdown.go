@@ -17,8 +17,9 @@ func (r *qualityRun) markdown(w io.Writer, host machine, sets []qualitySet, tabl
 		"  clusters as classes: the mean of %d single starts of greedy k-means++, on %s rows at most\n", r.seeds, humanize.Comma(r.evalRows))
 	fmt.Fprintf(w, "- no method sees a label; all run at their defaults but what a variant's name says, within %s and %s a selection,\n"+
 		"  on %s rows at most. What is refused counts as last on its set\n", humanize.IBytes(uint64(r.memory)), r.timeout, humanize.Comma(r.rows))
-	fmt.Fprintf(w, "- error: what the chosen columns leave unexplained of all standardized ones; stability: Nogueira's index over %d half-samples\n"+
-		"  in complementary pairs; found: share of the answer of generated sets; s: of selecting, all sets together\n", r.halves)
+	fmt.Fprintf(w, "- error: what the chosen columns leave unexplained of all standardized ones; stability: Nogueira's index × 100 over %d\n"+
+		"  half-samples in complementary pairs, up to %d %% of the features; found: share of the answer of generated sets; s: of\n"+
+		"  selecting, all sets together\n", r.halves, stableShare)
 	fmt.Fprintf(w, "- ranks are by NMI within each set; the tests are those of Demšar (JMLR 7, 2006): Friedman, Iman and Davenport, Nemenyi\n")
 	for _, t := range tables {
 		r.section(w, t)

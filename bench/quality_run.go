@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/internal/judge"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // qualityRun fills a file of findings.
@@ -40,7 +37,7 @@ func (r *qualityRun) judged() string {
 }
 
 // protocolVersion grows when equal choices get other scores: old findings then do not count.
-const protocolVersion = 1
+const protocolVersion = 2
 
 // limits are what a selection may take.
 func (r *qualityRun) limits() string {
@@ -152,6 +149,10 @@ func (r *qualityRun) refusal(err error) string {
 	return first
 }
 
+// stableShare is the largest share of the features, in per cent, whose stability is judged.
+// Greedy methods take time in proportion to k, so that halves at 20 % would be most of a run.
+const stableShare = 10
+
 // findGroup selects k features once, from all rows and from the halves, and judges the
 // beginnings of this choice at the counts of choices.
 func (r *qualityRun) findGroup(ctx context.Context, s qualitySet, v variant, k int, halves []string, choices []choiceMade) error {
@@ -161,7 +162,13 @@ func (r *qualityRun) findGroup(ctx context.Context, s qualitySet, v variant, k i
 		return err
 	}
 	took := time.Since(begin).Seconds()
-	orders, err := r.chooseHalves(ctx, s, v, k, halves)
+	most := 0
+	for _, c := range choices {
+		if c.Percent <= stableShare {
+			most = c.K
+		}
+	}
+	orders, err := r.chooseHalves(ctx, s, v, most, halves)
 	if err != nil {
 		return err
 	}
@@ -182,7 +189,7 @@ func (r *qualityRun) findGroup(ctx context.Context, s qualitySet, v variant, k i
 			found := stream.Number(s.found(names))
 			c.Found = &found
 		}
-		if orders != nil {
+		if orders != nil && c.Percent <= stableShare {
 			var sets [][]int
 			for _, order := range orders {
 				sets = append(sets, order[:min(c.K, len(order))])
@@ -192,94 +199,4 @@ func (r *qualityRun) findGroup(ctx context.Context, s qualitySet, v variant, k i
 		}
 	}
 	return nil
-}
-
-// choose is one selection within the limits of time and memory.
-func (r *qualityRun) choose(ctx context.Context, s qualitySet, v variant, path string, k int) (*stream.Selection, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	q := ufs.Request{
-		Inputs: []string{path}, Method: v.method, Scale: v.scale, Options: v.settings, K: k, Missing: missingPolicy,
-		Seed: r.seed, Threads: r.threads, Memory: int64(r.memory), TempDir: r.scratch,
-	}
-	rows := min(s.rows, r.rows)
-	if path == s.path {
-		q.Label = s.label // the halves have no labels
-		if s.rows > r.rows {
-			q.SampleRows = r.rows
-		}
-	} else {
-		rows /= 2
-	}
-	if v.allRows {
-		q.Options = make(method.Settings)
-		for name, value := range v.settings {
-			q.Options[name] = value
-		}
-		q.Options["anchors"] = float64(min(rows, mostAnchors))
-	}
-	sel, err := ufs.Select(ctx, q)
-	if unconverged := (*stream.UnconvergedError)(nil); sel != nil && errors.As(err, &unconverged) {
-		err = nil // the choice is made all the same
-	}
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = context.DeadlineExceeded
-	}
-	return sel, err
-}
-
-// chooseHalves selects from the halves, as numbers of features; nil where one cannot be
-// selected from.
-func (r *qualityRun) chooseHalves(ctx context.Context, s qualitySet, v variant, k int, halves []string) ([][]int, error) {
-	if v.baseline != "" {
-		return nil, nil
-	}
-	var orders [][]int
-	number := make(map[string]int)
-	for _, path := range halves {
-		sel, err := r.choose(ctx, s, v, path, k)
-		if err != nil {
-			return nil, ctx.Err()
-		}
-		var order []int
-		for _, f := range sel.Selected {
-			if _, ok := number[f.Name]; !ok {
-				number[f.Name] = len(number)
-			}
-			order = append(order, number[f.Name])
-		}
-		orders = append(orders, order)
-	}
-	return orders, nil
-}
-
-// probe finds out which variants need a run for every number of features, on a small table.
-func (r *qualityRun) probe(ctx context.Context) ([]bool, error) {
-	kinds := madeKinds()
-	s, err := kinds[slices.IndexFunc(kinds, func(k madeKind) bool { return k.probe })].write(ctx, r.scratch)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.examine(ctx, &s); err != nil {
-		return nil, err
-	}
-	out := make([]bool, len(r.variants))
-	for i, v := range r.variants {
-		if out[i] = v.perCount; out[i] || v.baseline != "" {
-			continue
-		}
-		few, fewErr := r.choose(ctx, s, v, s.path, 5)
-		many, manyErr := r.choose(ctx, s, v, s.path, 15)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		out[i] = fewErr != nil || manyErr != nil || !begins(many, few)
-	}
-	return out, nil
-}
-
-// begins says whether the choice of many features begins with the choice of few.
-func begins(many, few *stream.Selection) bool {
-	return len(few.Selected) <= len(many.Selected) && slices.EqualFunc(few.Selected, many.Selected[:len(few.Selected)],
-		func(a, b stream.Selected) bool { return a.Name == b.Name })
 }

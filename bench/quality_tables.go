@@ -88,8 +88,8 @@ func (r *qualityRun) tabulate(title, file string, sets []qualitySet, shares []in
 			}
 			add("acc", c.mean(shares, func(c choiceMade) float64 { return spreadMean(c.ACC) }))
 			add("error", c.mean(shares, func(c choiceMade) float64 { return float64(c.Error) }))
-			add("stability", c.mean(shares, func(c choiceMade) float64 { return number(c.Stability) }))
-			add("found", c.mean(shares, func(c choiceMade) float64 { return number(c.Found) }))
+			add("stability", c.known(shares, func(c choiceMade) *stream.Number { return c.Stability }))
+			add("found", c.known(shares, func(c choiceMade) *stream.Number { return c.Found }))
 			row.seconds += c.mean(shares, func(c choiceMade) float64 { return c.Seconds })
 		}
 		mean := func(name string) float64 { return judge.Summarize(scores[name]).Mean }
@@ -140,6 +140,18 @@ func (t *qualityTable) order() {
 func (r *qualityRun) cell(s qualitySet, v variant) finding {
 	i := slices.IndexFunc(r.table, func(c qualityCell) bool { return c.set.name == s.name && c.variant.name == v.name })
 	return r.table[i].finding
+}
+
+// known is the mean of a score over those of the shares that have it: stability, and the share
+// of an answer, which not all have.
+func (f finding) known(shares []int, score func(choiceMade) *stream.Number) float64 {
+	var list []float64
+	for _, i := range shares {
+		if n := score(f.Choices[i]); n != nil {
+			list = append(list, float64(*n))
+		}
+	}
+	return judge.Summarize(list).Mean
 }
 
 // mean is the mean of a score over some of the shares, NaN where one has none.

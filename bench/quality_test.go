@@ -56,7 +56,7 @@ func TestQuality(t *testing.T) {
 		t.Errorf("%d lines of CSV", len(rows))
 	}
 	for _, row := range rows[1:] {
-		if row[4] == "greedy" && (row[8] == "" || row[12] == "" || row[13] == "") {
+		if row[4] == "greedy" && (row[8] == "" || row[12] == "" || (row[13] == "") != (row[5] == "20")) {
 			t.Errorf("no NMI, error or stability: %q", row)
 		}
 	}
