@@ -22,6 +22,7 @@ type qualityOptions struct {
 	folders   []string
 	methods   []string
 	sets      []string
+	skip      []string
 	shares    []string
 	output    string
 	label     string
@@ -68,6 +69,7 @@ written anew from these lines.
 	f := cmd.Flags()
 	f.StringSliceVar(&o.methods, "methods", nil, "only these `VARIANTS`; list names them all (default: all)")
 	f.StringSliceVar(&o.sets, "sets", nil, "only sets whose `NAMES` match these globs (default: all)")
+	f.StringSliceVar(&o.skip, "skip", nil, "not the sets whose `NAMES` match these globs")
 	f.StringSliceVar(&o.shares, "k", []string{"2", "5", "10", "20"}, "shares of the features to choose, in `PERCENT`; 2 features at least")
 	f.StringVarP(&o.output, "output", "o", "bench/results/quality", "results are `PATH`.md, .csv, .json, .jsonl and -….svg")
 	f.StringVar(&o.label, "label", "", "class column `COL` (default: label, else class)")
@@ -107,9 +109,9 @@ func (o *qualityOptions) validate() error {
 	case o.timeout <= 0:
 		return stream.Usagef("quality: --timeout %s: want a time above 0", o.timeout)
 	}
-	for _, glob := range o.sets {
+	for _, glob := range slices.Concat(o.sets, o.skip) {
 		if _, err := filepath.Match(glob, ""); err != nil {
-			return stream.Usagef("quality: --sets %s is no glob", glob)
+			return stream.Usagef("quality: %s in --sets or --skip is no glob", glob)
 		}
 	}
 	return o.chooseVariants()

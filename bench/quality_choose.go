@@ -71,8 +71,7 @@ func (r *qualityRun) chooseHalves(ctx context.Context, s qualitySet, v variant, 
 
 // probe finds out which variants need a run for every number of features, on a small table.
 func (r *qualityRun) probe(ctx context.Context) ([]bool, error) {
-	kinds := madeKinds()
-	s, err := kinds[slices.IndexFunc(kinds, func(k madeKind) bool { return k.probe })].write(ctx, r.scratch)
+	s, err := probeKind().write(ctx, r.scratch)
 	if err != nil {
 		return nil, err
 	}

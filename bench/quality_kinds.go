@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/planted"
@@ -10,7 +11,7 @@ import (
 func madeKinds() []madeKind {
 	return []madeKind{
 		{name: "made-planted", about: "factors that follow the classes, each in redundant columns, among mixtures and noise in units of their own",
-			rows: 1000, probe: true, make: func() classed {
+			rows: 1000, make: func() classed {
 				return plantedSet{planted.New(planted.Options{Rows: 1000, Columns: 150, Classes: 8})}
 			}},
 		{name: "made-nuisance", about: "8 factors of the classes in 5 columns each, beside 3 directions of 4 times the variance in 15 columns each that tell nothing",
@@ -28,6 +29,19 @@ func madeKinds() []madeKind {
 		{name: "made-nothing", about: "noise, and classes by chance: there is nothing to find, so that it takes no part in ranks and means",
 			rows: 500, unranked: true, make: func() classed { return few(8, 0, 150, 5, 0) }},
 	}
+}
+
+// probeKind is a small table that shows how methods behave. Its columns are pixels, for methods
+// that take no others.
+func probeKind() madeKind {
+	return madeKind{name: "probe", rows: 200, make: func() classed {
+		const width = 8
+		t := few(9, 12, 36, 4, 0.7)
+		for j := range t.names {
+			t.names[j].Name = fmt.Sprintf("px_%d_%d", j/width, j%width)
+		}
+		return t
+	}}
 }
 
 // plantedSet is a table of package planted.
@@ -83,7 +97,7 @@ func copies() classed {
 }
 
 // few has single columns that follow the classes, and noise.
-func few(seed uint64, columns, noise, classes int, share float64) classed {
+func few(seed uint64, columns, noise, classes int, share float64) *madeTable {
 	t := &madeTable{seed: seed, classes: classes}
 	for f := range columns {
 		t.factors = append(t.factors, madeFactor{share: share})

@@ -128,7 +128,6 @@ type madeKind struct {
 	about    string
 	rows     int64
 	unranked bool // no structure: every choice is as good
-	probe    bool // small: serves to find out how methods behave
 	make     func() classed
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -154,4 +155,19 @@ func TestQualityInterruptedEarly(t *testing.T) {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	noScratch(t)
+}
+
+// TestProbe: of the methods known best, the probe finds that mcfs alone needs a run for every
+// number of features.
+func TestProbe(t *testing.T) {
+	o := &qualityOptions{seed: 1, rows: 1000, timeout: time.Minute, memory: 2 << 30, threads: 1}
+	want := []bool{false, false, true, false, true}
+	for _, name := range []string{"greedy", "graphgreedy", "mcfs", "cpufs"} {
+		o.variants = append(o.variants, variant{name: name, method: name})
+	}
+	o.variants = append(o.variants, variant{name: "told", method: "variance", perCount: true})
+	got := must.Get((&qualityRun{qualityOptions: o, scratch: t.TempDir()}).probe(t.Context()))(t)
+	if !slices.Equal(got, want) {
+		t.Errorf("runs for every number of features: %v, want %v", got, want)
+	}
 }

@@ -78,17 +78,26 @@ func (r *qualityRun) section(w io.Writer, t qualityTable) {
 	}
 }
 
-// refusals lists what was not chosen, or not judged, and why.
+// refusals lists what was not chosen, or fewer than asked for, and why.
 func (r *qualityRun) refusals(w io.Writer) {
 	var lines []string
 	for _, x := range r.table {
+		var shares, why []string // of this variant on this set
 		for _, c := range x.finding.Choices {
-			switch {
-			case c.Refusal != "":
-				lines = append(lines, fmt.Sprintf("%s on %s, %s %%: %s", x.variant.name, x.set.name, percentName(c.Percent), c.Refusal))
-			case c.Chosen < c.K:
-				lines = append(lines, fmt.Sprintf("%s on %s, %s %%: chose %d of %d", x.variant.name, x.set.name, percentName(c.Percent), c.Chosen, c.K))
+			reason := c.Refusal
+			if reason == "" && c.Chosen < c.K {
+				reason = fmt.Sprintf("chose %d of %d", c.Chosen, c.K)
 			}
+			if reason == "" {
+				continue
+			}
+			shares = append(shares, percentName(c.Percent)+" %")
+			if !slices.Contains(why, reason) {
+				why = append(why, reason)
+			}
+		}
+		if shares != nil {
+			lines = append(lines, fmt.Sprintf("%s on %s, %s: %s", x.variant.name, x.set.name, strings.Join(shares, ", "), strings.Join(why, "; ")))
 		}
 	}
 	if len(lines) == 0 {

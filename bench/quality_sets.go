@@ -80,12 +80,13 @@ func (o *qualityOptions) findSets(ctx context.Context, scratch string) ([]qualit
 	return sets, nil
 }
 
-// wants says whether --sets names a set.
+// wants says whether --sets names a set, and --skip does not.
 func (o *qualityOptions) wants(name string) bool {
-	return len(o.sets) == 0 || slices.ContainsFunc(o.sets, func(glob string) bool {
+	matches := func(glob string) bool {
 		ok, err := filepath.Match(glob, name)
 		return ok && err == nil
-	})
+	}
+	return (len(o.sets) == 0 || slices.ContainsFunc(o.sets, matches)) && !slices.ContainsFunc(o.skip, matches)
 }
 
 // examine finds the label, the shape and the fingerprint of a set.

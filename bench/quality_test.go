@@ -158,7 +158,7 @@ func TestQualityUsage(t *testing.T) {
 		"no FOLDER":        {"--generated=false"},
 		"no Parquet file":  {dir, "--generated=false"},
 		"folders of Parqu": {filepath.Join(dir, "none")},
-		"no glob":          {dir, "--sets", "["},
+		"no glob":          {dir, "--sets", "a", "--skip", "["},
 		"above 0":          {dir, "--timeout", "0s"},
 		"1 seed":           {dir, "--seeds", "0"},
 	} {
