@@ -119,7 +119,7 @@ func TestEvalJSON(t *testing.T) {
 func TestEvalErrorIsSelects(t *testing.T) {
 	path, _ := labelled(t, 150)
 	sel := filepath.Join(t.TempDir(), "s.json")
-	for _, scale := range []string{"none", "center", "minmax", "unit", "standard"} {
+	for _, scale := range []string{"none", "center", "minmax", "unit", "standard", "pareto"} {
 		must(t, "select", path, "--label", "label", "--scale", scale, "-k", "12", "-o", sel)
 		s := readSelection(t, sel)
 		e := evaluated(t, path, "--selection", sel, "--label", "label", "--runs", "1", "--restarts", "1", "-k", "1,5,11,12", "--baselines", "variance")
@@ -241,7 +241,7 @@ func TestEvalCSV(t *testing.T) {
 func TestEvalWithoutLabel(t *testing.T) {
 	path, _ := labelled(t, 300)
 	sel := filepath.Join(t.TempDir(), "sel.json")
-	for _, method := range []string{"greedy", "partgreedy", "variance", "random", "laplacian", "sfufs", "mcfs", "graphgreedy"} {
+	for _, method := range []string{"greedy", "partgreedy", "variance", "random", "laplacian", "sfufs", "mcfs", "graphgreedy", "align"} {
 		must(t, "select", path, "--exclude", "label", "--method", method, "-k", "4", "-o", sel)
 		args := []string{path, "--selection", sel, "-k", "2,4"}
 		if out := must(t, append([]string{"eval", "--format", "json"}, args...)...); strings.Contains(out, "nmi") || strings.Contains(out, "clusters") || strings.Contains(out, "protocol") {
