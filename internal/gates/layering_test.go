@@ -92,7 +92,7 @@ var mayImport = map[string][]string{
 	"internal/program": {"stream", "internal/exit", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.
 	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/place", "internal/planted", "internal/program", "internal/shell"},
-	"bench": {"stream", "chunkio", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree",
+	"bench": {"stream", "chunkio", "method", "methods", "ufs", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree",
 		"internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/planted", "internal/program", "internal/shell", "internal/splitmix"},
 }
 
