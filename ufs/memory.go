@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
+	"github.com/ufs-stream/ufs-stream/internal/trust"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -134,6 +135,9 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 	if f.File == "" && f.KMeans() {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
+	// Their graph among themselves is there before the statistics, beside sample and anchors.
+	trusting := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 8*int64(m)*int64(d) + trust.GraphBytes(m, d, f.Neighbors, r.Threads)
+	placing = max(placing, trusting)
 	var cost method.Cost
 	var spread int64
 	if !solve {

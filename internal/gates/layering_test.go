@@ -73,10 +73,13 @@ var mayImport = map[string][]string{
 	"cpufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"methods":  {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
 
+	// Whether the method that is recommended can be trusted.
+	"internal/trust": {"align", "anchor", "internal/kernel", "internal/splitmix"},
+
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge": {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs": {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods",
-		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/suggest"},
+		"internal/atomicfile", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/suggest", "internal/trust"},
 
 	"report":           {"stream"},
 	"internal/exit":    {"stream"},
