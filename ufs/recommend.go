@@ -24,12 +24,15 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 	if q.Method != "" {
 		return q.settle(ctx)
 	}
-	if q.Plan != "" { // which has settled the method
+	if q.Plan != "" {
 		r, err := q.settle(ctx)
-		if err == nil {
+		switch {
+		case err != nil:
+			return nil, err
+		case r.plan.Method != "":
 			r.why = stream.Textf("the one of the plan file")
+			return r, nil
 		}
-		return r, err
 	}
 	list := q.Methods
 	if len(list) == 0 {
