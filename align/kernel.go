@@ -46,6 +46,9 @@ func NewKernel(team *kernel.Team, g *anchor.Graph, t float64) (*Kernel, error) {
 	if e.Components > 1 {
 		k.warn("the anchor graph falls into %d unconnected parts: the first features tell the large ones apart", e.Components)
 	}
+	if e.AllNarrow {
+		k.warn("every leading eigenvector of the anchor graph lives on a handful of rows: the rows have hardly any neighbours, and the features may be no better than random ones")
+	}
 	c := len(e.Values)
 	if c == 0 {
 		k.warn("the anchor graph has no eigenvector but the constant one, so that it tells nothing of the features: column order decides; lower {neighbors}, or take {method} greedy")
@@ -83,5 +86,5 @@ func (k *Kernel) Problem(g *anchor.Graph) (Problem, error) {
 // KernelBytes is what NewKernel holds at most beside the graph of m anchors and d features.
 func KernelBytes(m, d int) int64 {
 	c := min(pairs, m)
-	return spectral.WideBytes(m, pairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
+	return spectral.Bytes(m, pairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
 }

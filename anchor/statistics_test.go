@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-var scales = []gram.Scale{gram.ScaleNone, gram.ScaleCenter, gram.ScaleMinMax, gram.ScaleUnit, gram.ScaleStandard}
+var scales = []gram.Scale{gram.ScaleNone, gram.ScaleCenter, gram.ScaleMinMax, gram.ScaleUnit, gram.ScaleStandard, gram.ScalePareto}
 
 // own returns the raw rows of the table at the positions of a sample.
 func (t table) own(tb testing.TB, m int) [][]float64 {

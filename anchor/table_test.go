@@ -140,6 +140,8 @@ func (t table) dense(scale gram.Scale, anchors [][]float64, k int) (w dense) {
 			factor = 1 / (hi - lo)
 		case gram.ScaleStandard:
 			factor = 1 / math.Sqrt(square/float64(n))
+		case gram.ScalePareto:
+			factor = 1 / math.Sqrt(math.Sqrt(square/float64(n)))
 		case gram.ScaleUnit:
 			factor = 1 / math.Sqrt(square+float64(n)*mean*mean)
 		}

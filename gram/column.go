@@ -117,6 +117,10 @@ func (p *Profile) fill(j int, fill Fill) (filled, string) {
 		f.value, f.offset = 0, -c.Pilot
 	}
 	squares := c.Squares
+	if fill == FillPairwise { // the observed entries, as if there were one in every row
+		f.centred = (squares - f.sum*f.sum/c.Weight) * (p.Weight / c.Weight)
+		return f, imprecise(f.centred, squares)
+	}
 	if c.Observed < p.Rows {
 		f.missing = p.Weight - c.Weight
 		f.sum += f.missing * f.offset

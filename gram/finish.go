@@ -1,6 +1,8 @@
 package gram
 
 import (
+	"fmt"
+
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -59,7 +61,13 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 		g.Missing = append(g.Missing, m.Columns[j].Missing)
 	}
 	g.Sym = m.compact(s.Columns)
-	kernel.Each(m.opt.Threads, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
+	if opt.Fill == FillPairwise {
+		if n := m.finishPairs(g.Sym, s); n > 0 {
+			g.Warnings = append(g.Warnings, fmt.Sprintf("%d pairs of columns are observed together in no row: their covariance is taken to be 0", n))
+		}
+	} else {
+		kernel.Each(m.opt.Threads, g.D, func(i int) { m.finishRow(g.Sym[i*g.D:][:g.D], s, i) })
+	}
 	kernel.Mirror(m.opt.Threads, kernel.RowMajor(g.Sym, g.D, g.D, g.D))
 	m.g, m.cross, m.both = nil, nil, nil
 	return g, nil
@@ -92,8 +100,13 @@ func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 			y += float64(b.offset*m.crossAt(cj, ci)) + float64(a.offset*m.crossAt(ci, cj)) + float64(a.offset*b.offset)*m.bothAt(ci, cj)
 		}
 		y -= a.sum * b.sum / s.Weight
-		y += s.Weight * (s.offset[i] * s.offset[j])
-		// One factor after the other: their product may leave float64's range.
-		row[j] = y * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])
+		row[j] = s.place(y, i, j)
 	}
+}
+
+// place shifts and scales the centred product of kept columns i and j.
+func (s *Standardizer) place(y float64, i, j int) float64 {
+	y += s.Weight * (s.offset[i] * s.offset[j])
+	// One factor after the other: their product may leave float64's range.
+	return y * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-var scales = []Scale{ScaleNone, ScaleCenter, ScaleMinMax, ScaleUnit, ScaleStandard}
+var scales = []Scale{ScaleNone, ScaleCenter, ScaleMinMax, ScaleUnit, ScaleStandard, ScalePareto}
 
 // everyCase runs f for every scale, fill, missing pattern and weighting.
 func everyCase(t *testing.T, f func(t *testing.T, tab table, scale Scale, fill Fill)) {

@@ -39,9 +39,12 @@ type Fill int
 const (
 	FillMean Fill = iota // the column's mean over the whole input's observed entries
 	FillZero             // 0, before scaling
+	// FillPairwise fills nothing: a product of two columns is over the rows that have both, as if
+	// all rows had (see pairwise.go).
+	FillPairwise
 )
 
-var fillNames = [...]string{"mean", "zero"}
+var fillNames = [...]string{"mean", "zero", "pairwise"}
 
 // String is the name that [ParseFill] takes.
 func (f Fill) String() string { return fillNames[f] }

@@ -51,7 +51,11 @@ func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (
 		s.Fill = append(s.Fill, f.value)
 		s.Mean = append(s.Mean, f.mean)
 		s.Std = append(s.Std, math.Sqrt(f.centred/p.Weight))
-		s.Filled = append(s.Filled, p.Rows-p.Columns[j].Observed)
+		holes := p.Rows - p.Columns[j].Observed
+		if fill == FillPairwise {
+			holes = 0
+		}
+		s.Filled = append(s.Filled, holes)
 		s.offset = append(s.offset, c)
 		s.column = append(s.column, f)
 	}

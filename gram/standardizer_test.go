@@ -37,7 +37,7 @@ func TestStandardizer(t *testing.T) {
 				tol := 400 * 0x1p-52 * math.Sqrt(ref.sym[i][i]*ref.sym[j][j])
 				for _, k := range []int{i, j} {
 					tol *= 1 + ref.condition[k]
-					if scale == ScaleCenter || scale == ScaleStandard || scale == ScaleMinMax {
+					if slices.Contains([]Scale{ScaleCenter, ScaleStandard, ScaleMinMax, ScalePareto}, scale) {
 						tol *= 1 + math.Abs(ref.mean[k])/ref.std[k]
 					}
 				}

@@ -142,6 +142,8 @@ func (t table) reference(scale Scale, fill Fill) (ref reference) {
 			shift = mean
 		case ScaleStandard:
 			shift, divisor = mean, rootOf(over(centred, total))
+		case ScalePareto:
+			shift, divisor = mean, rootOf(rootOf(over(centred, total)))
 		case ScaleMinMax:
 			shift, divisor = low, minus(high, low)
 		case ScaleUnit:

@@ -50,16 +50,16 @@ func (m *aimed) Options(o *method.Options) {
 
 func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 	d, rows := len(s.Columns), m.clusters
-	var make int64
+	var building int64
 	switch m.target {
 	case targetSpectral:
-		make = spectral.Bytes(s.Anchors, m.clusters) + 8*int64(m.clusters)*int64(d) + kernel.TeamBytes(s.Anchors, d)
+		building = spectral.Bytes(s.Anchors, m.clusters) + 8*int64(m.clusters)*int64(d) + kernel.TeamBytes(s.Anchors, d)
 	case targetScatter:
-		make = scatterBytes(s.Anchors, d, m.clusters)
+		building = scatterBytes(s.Anchors, d, m.clusters)
 	default:
-		make, rows = anchor.SmoothBytes(s.Anchors, d), d
+		building, rows = anchor.SmoothBytes(s.Anchors, d), d
 	}
-	return method.Cost{Bytes: make + Bytes(d, s.K, rows)}, nil
+	return method.Cost{Bytes: building + Bytes(d, s.K, rows)}, nil
 }
 
 func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

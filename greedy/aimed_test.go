@@ -160,7 +160,7 @@ func TestTargets(t *testing.T) {
 		for name, want := range map[string]*mat.Dense{targetSpectral: spectral, targetScatter: scatter} {
 			order, left := bruteForce(g.x, want, shape.k)
 			total := mat.Norm(want, 2) * mat.Norm(want, 2)
-			make := func(threads int) anchor.Target {
+			build := func(threads int) anchor.Target {
 				team := kernel.NewTeam(threads)
 				if name == targetScatter {
 					return must.Get(scatterTarget(team, g.graph, shape.l))(t)
@@ -171,8 +171,8 @@ func TestTargets(t *testing.T) {
 				}
 				return target
 			}
-			target := make(1)
-			if eight := make(8); !slices.Equal(eight.H, target.H) || eight.Total != target.Total {
+			target := build(1)
+			if eight := build(8); !slices.Equal(eight.H, target.H) || eight.Total != target.Total {
 				t.Errorf("%s: 8 workers differ from 1", name)
 			}
 			// The eigenvectors are exact to some 1e-14 over a gap of 1e-2 or more.

@@ -63,8 +63,8 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 	if !slices.Contains(names, q.Label) {
 		q.Label = ""
 	}
-	// The mean and zero can be told apart afterwards; what else a scan did is done.
-	if fills := []string{missingMean, missingZero}; slices.Contains(fills, c.q.Missing) && slices.Contains(fills, head.options["missing"]) {
+	// What statistics keep can be settled afterwards; what else a scan did is done.
+	if kept := keptMissing(); slices.Contains(kept, c.q.Missing) && slices.Contains(kept, head.options["missing"]) {
 		q.Missing = c.q.Missing
 	}
 	beside := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(c.Selection.Selected))

@@ -193,7 +193,11 @@ func (e *evaluator) recorded() error {
 // policy is what reading does with missing entries, and what fills them later.
 func (e *evaluator) policy() (stream.MissingPolicy, gram.Fill) {
 	q := Request{Missing: e.policyName}
-	return q.policy(), q.fill()
+	fill := q.fill()
+	if fill == gram.FillPairwise { // rows to cluster have no pairs
+		fill = gram.FillMean
+	}
+	return q.policy(), fill
 }
 
 // unique is the list without what it has named before.

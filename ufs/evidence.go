@@ -10,6 +10,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -90,6 +92,15 @@ func (t *trial) takeGram() error {
 	}
 	if t.from.wanted != nil {
 		m.Keep(t.from.wanted)
+	}
+	if t.Fill == gram.FillPairwise {
+		c, err := linalg.Clip(kernel.NewTeam(t.Threads), kernel.RowMajor(m.Sym, m.D, m.D, m.D))
+		if err != nil {
+			return fmt.Errorf("eigenvalues of the pairwise covariances: %w", err)
+		}
+		if c.Count > 0 {
+			t.warn("the pairwise covariances have %s, together %.2g %% of the trace, which no data have: they are taken to be 0", plural(c.Count, "negative eigenvalue"), 100*c.Share)
+		}
 	}
 	t.Gram = m
 	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)

@@ -127,8 +127,8 @@ func (r *run) recorded(e *gathered) error {
 	return r.recordedMissing(e)
 }
 
-// recordedMissing settles the missing policy: mean and zero can be told apart afterwards;
-// the other policies acted while the file was made. Where nothing is missing all agree.
+// recordedMissing settles the missing policy: those that keep missing entries can be told apart
+// afterwards; the other policies acted while the file was made. Where nothing is missing all agree.
 func (r *run) recordedMissing(e *gathered) error {
 	recorded, asked := e.options["missing"], r.asked.Missing
 	if asked == "" {
@@ -138,8 +138,8 @@ func (r *run) recordedMissing(e *gathered) error {
 		}
 		return nil
 	}
-	filled := func(policy string) bool { return policy == missingMean || policy == missingZero }
-	if asked == recorded || !e.hasMissing() || filled(asked) && filled(recorded) {
+	kept := func(policy string) bool { return slices.Contains(keptMissing(), policy) }
+	if asked == recorded || !e.hasMissing() || kept(asked) && kept(recorded) {
 		return nil
 	}
 	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", asked, r.Stats, recorded)

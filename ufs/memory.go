@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/internal/trust"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -69,8 +70,11 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	if r.From == method.FromProfile {
 		return r.planPass(ds, profileColumn*int64(d), cost.Bytes)
 	}
+	if r.Missing == missingPairwise { // the matrix is mended before the method has it
+		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
+	}
 	in, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), cost.Bytes)
-	if !ds.Replayable() {
+	if !ds.Replayable() || r.Missing == missingPairwise { // without the matrix there are no pairs
 		return in, err
 	}
 	out, outErr := r.planOutOfCore(ds, shape)

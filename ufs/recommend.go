@@ -89,6 +89,8 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 	switch {
 	case slices.Contains(q.Inputs, "-"):
 		return because("a stream is there once, and method %s reads its input twice", best.Name)
+	case q.Missing == missingPairwise && best.From == method.FromGraph:
+		return because("{missing} pairwise is for methods on the Gram matrix, and method %s needs every entry of a row", best.Name)
 	case q.Weight != "" && !best.Takes.Weight:
 		return because("{weight} is not for method %s", best.Name)
 	case q.Variance != 0 && !best.Takes.Variance:

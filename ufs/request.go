@@ -33,7 +33,7 @@ type Request struct {
 	Label            string   // the class column: never a feature
 	Weight           string   // column of row weights: never a feature
 	Sparse           string   // list columns of sparse rows: "indices,values[,features]"
-	Missing          string   // error (default), drop-row, mean, zero
+	Missing          string   // error (default), drop-row, mean, zero, pairwise (methods on the Gram matrix)
 	Where            string   // a condition; only rows for which it is true take part: see chunkio.Options
 	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
 	SkipBad          bool     // leave out files that cannot be read, with a warning
@@ -91,16 +91,20 @@ type Progress struct {
 
 // Missing policies, by name.
 const (
-	missingError   = "error"
-	missingDropRow = "drop-row"
-	missingMean    = "mean"
-	missingZero    = "zero"
+	missingError    = "error"
+	missingDropRow  = "drop-row"
+	missingMean     = "mean"
+	missingZero     = "zero"
+	missingPairwise = "pairwise"
 )
 
 // MissingPolicies lists the values of Request.Missing, the default first.
 func MissingPolicies() []string {
-	return []string{missingError, missingDropRow, missingMean, missingZero}
+	return []string{missingError, missingDropRow, missingMean, missingZero, missingPairwise}
 }
+
+// keptMissing are the policies under which statistics keep what is missing, and settle it.
+func keptMissing() []string { return []string{missingMean, missingZero, missingPairwise} }
 
 // defaultMemory is Request.Memory where nothing is said.
 const defaultMemory = 2 << 30

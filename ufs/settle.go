@@ -87,7 +87,7 @@ func (q *Request) input() error {
 		q.Missing = missingError
 	}
 	if !slices.Contains(MissingPolicies(), q.Missing) {
-		return stream.Usagef("{missing} %s: want error, drop-row, mean, zero%s", q.Missing, suggest.DidYouMean(q.Missing, MissingPolicies()))
+		return stream.Usagef("{missing} %s: want %s%s", q.Missing, strings.Join(MissingPolicies(), ", "), suggest.DidYouMean(q.Missing, MissingPolicies()))
 	}
 	return nil
 }
@@ -195,6 +195,8 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
 	case selects && (spec.From == method.FromGraph || spec.From == method.FromRows) && slices.Contains(q.Inputs, "-"):
 		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Fallback)
+	case q.Missing == missingPairwise && (spec.From == method.FromGraph || spec.From == method.FromRows):
+		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing} mean", spec.Name)
 	case spec.From != method.FromRows:
 		return nil
 	case q.Checkpoint != "":
@@ -225,7 +227,7 @@ func (q *Request) policy() stream.MissingPolicy {
 	switch q.Missing {
 	case missingDropRow:
 		return stream.MissingDropRow
-	case missingMean, missingZero:
+	case missingMean, missingZero, missingPairwise:
 		return stream.MissingKeep
 	}
 	return stream.MissingError
@@ -233,8 +235,11 @@ func (q *Request) policy() stream.MissingPolicy {
 
 // fill is what takes the place of missing entries, where they are kept.
 func (q *Request) fill() gram.Fill {
-	if q.Missing == missingZero {
+	switch q.Missing {
+	case missingZero:
 		return gram.FillZero
+	case missingPairwise:
+		return gram.FillPairwise
 	}
 	return gram.FillMean
 }

@@ -61,7 +61,7 @@ selections from random samples of half as many rows agree. INPUT is as in select
 	fs.IntVar(&e.Clusters, "clusters", 0, "`C` clusters (default: as many as there are classes)")
 	fs.StringVar(&e.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, by the rows judged (default: none for k-means, what the selection records for the reconstruction error)")
 	fs.BoolVar(&e.Spherical, "spherical", false, "k-means by the directions of rows: for text")
-	fs.Var(&o.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (of the rows judged), zero (default: as the selection records)")
+	fs.Var(&o.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (of the rows judged; pairwise counts as mean), zero (default: as the selection records)")
 	fs.StringVar(&e.Sparse, "sparse", "", "sparse rows, as in select (default: as the selection records)")
 	fs.StringVar(&e.Where, "where", "", whereUsage)
 	fs.Int64Var(&e.Sample, "sample", 10_000, "judge by a seeded sample of `N` rows (0: all); they are held in memory")

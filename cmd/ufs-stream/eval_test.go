@@ -119,7 +119,7 @@ func TestEvalJSON(t *testing.T) {
 func TestEvalErrorIsSelects(t *testing.T) {
 	path, _ := labelled(t, 150)
 	sel := filepath.Join(t.TempDir(), "s.json")
-	for _, scale := range []string{"none", "center", "minmax", "unit", "standard"} {
+	for _, scale := range []string{"none", "center", "minmax", "unit", "standard", "pareto"} {
 		must(t, "select", path, "--label", "label", "--scale", scale, "-k", "12", "-o", sel)
 		s := readSelection(t, sel)
 		e := evaluated(t, path, "--selection", sel, "--label", "label", "--runs", "1", "--restarts", "1", "-k", "1,5,11,12", "--baselines", "variance")

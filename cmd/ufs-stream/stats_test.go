@@ -17,11 +17,11 @@ func TestStatsServeEverySetting(t *testing.T) {
 	stats, graph := filepath.Join(t.TempDir(), "all.ufs"), filepath.Join(t.TempDir(), "graph.ufs")
 	must(t, "scan", in, "-o", stats)
 	must(t, "scan", in, "--method", "laplacian", "--scale", "unit", "-o", graph)
-	if out := must(t, "inspect", graph); !strings.Contains(out, "graph statistics") || !strings.Contains(out, "--anchors 225") {
+	if out := must(t, "inspect", graph); !strings.Contains(out, "graph statistics") || !strings.Contains(out, "--anchors 900") {
 		t.Errorf("inspect said:\n%s", out)
 	}
 	for _, args := range []string{
-		"-k 9 --method partgreedy --scale none", "-k 9 --method variance", "-k 9", "-k 9 --scale none", "-k 9 --scale center", "-k 9 --scale minmax", "-k 9 --scale unit",
+		"-k 9 --method partgreedy --scale none", "-k 9 --method variance", "-k 9", "-k 9 --scale none", "-k 9 --scale center", "-k 9 --scale minmax", "-k 9 --scale unit", "-k 9 --scale pareto",
 		"--variance 0.9", "-k 14 --keep x040,x00*", "-k 9 --method partgreedy --partitions 4", "-k 9 --method partgreedy --seed 5",
 		"-k 5 --method variance", "-k 5 --method variance --scale minmax", "-k 5 --method random --seed 7",
 		"-k 5 --exclude x01*,x020", "-k 5 --columns x0[0-3]*", "-k 5 --columns x0[0-3]* --method variance", "-k 9 --missing mean",

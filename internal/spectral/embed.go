@@ -18,6 +18,7 @@ type Embedding struct {
 	Vectors    kernel.Matrix[float64] // c×m, one of length 1 a row; the row's u on the data's rows is Bv/√λ
 	Components int                    // connected components of the graph
 	Narrow     int                    // eigenvectors that EmbedWide left out
+	AllNarrow  bool                   // EmbedWide left out none, as all are narrow
 	Warnings   []string
 }
 

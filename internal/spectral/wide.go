@@ -7,36 +7,32 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// mostAsked is how many times c eigenpairs EmbedWide computes at most, to have enough that are
-// wide.
-const mostAsked = 4
-
 // EmbedWide is [Embed] without the eigenvectors that live on fewer rows than given. A few rows
 // that hardly touch the others have an eigenvalue near 1 of their own, and its eigenvector tells
 // them apart from all the rest, which is an outlier and no structure of the data.
 //
-// Unconnected parts that are too small cost nothing. Any other narrow eigenvector counts among
-// the c, so that the depth of the spectrum stays what was asked for; only where fewer than c/5
-// are left are more computed, up to 4c. Where no eigenvector is wide, the narrow ones are returned, and
-// Narrow is 0.
+// Unconnected parts that are too small do not count among the c, any other narrow eigenvector
+// does, so that the depth of the spectrum stays what was asked for. Where no eigenvector is wide
+// (noise in many dimensions, where each row has hardly a neighbour but itself), EmbedWide
+// returns what Embed does, and AllNarrow.
 func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
-	for asked := c; ; asked *= 2 {
-		e, err := embed(team, g, asked, rows)
-		if err != nil {
-			return nil, err
-		}
-		found := len(e.Values)
-		kept := e.wide(g, rows)
-		switch {
-		case len(kept) > 0 && 5*len(kept) >= c, found < asked, 2*asked > mostAsked*c:
-			if len(kept) == 0 {
-				return Embed(team, g, c)
-			}
-			e.take(g.M, kept[:min(len(kept), c)])
-			e.Narrow += found - len(kept)
-			return e, nil
-		}
+	e, err := embed(team, g, c, rows)
+	if err != nil {
+		return nil, err
 	}
+	kept := e.wide(g, rows)
+	if len(kept) == 0 {
+		if e.Narrow > 0 { // parts that embed has passed over
+			if e, err = Embed(team, g, c); err != nil {
+				return nil, err
+			}
+		}
+		e.AllNarrow = len(e.Values) > 0
+		return e, nil
+	}
+	e.Narrow += len(e.Values) - len(kept)
+	e.take(g.M, kept)
+	return e, nil
 }
 
 // wide lists the eigenvectors that live on that many rows.
@@ -61,8 +57,9 @@ func (e *Embedding) take(m int, kept []int) {
 
 // Participation is the number of rows that the eigenvector v of S lives on. For u = Bv/√λ, of
 // length 1, it is 1/Σᵢuᵢ⁴: the number of rows where u is constant on so many and 0 elsewhere. The
-// rows are gone, so we take 1/Σₐvₐ⁴/Δₐ. Both B's rows over the roots of Δ and its columns over
-// those are averages, so that by Jensen's inequality the two differ by a factor of λ² at most.
+// rows are gone, so we take 1/Σₐvₐ⁴/Δₐ. Rows of Z sum to 1, and so do columns of ZΔ⁻¹: u is an
+// average of v/√(Δλ), and this is one of u/λ, so that by Jensen's inequality the two differ by a
+// factor of λ² at most.
 func Participation(g *anchor.Graph, v []float64) float64 {
 	sum := 0.0
 	for a, x := range v {
@@ -73,6 +70,3 @@ func Participation(g *anchor.Graph, v []float64) float64 {
 	}
 	return 1 / sum
 }
-
-// WideBytes is what EmbedWide holds at most.
-func WideBytes(m, c int) int64 { return Bytes(m, mostAsked*c) }

@@ -1,0 +1,96 @@
+package linalg
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Clipped says what [Clip] took away.
+type Clipped struct {
+	Count int     // negative eigenvalues
+	Least float64 // the smallest of them; 0 for none
+	Share float64 // the sum of their sizes, as a share of the trace
+}
+
+// clipShare of the largest absolute row sum is rounding: an eigenvalue above −clipShare of it counts
+// as 0. Positive semidefinite matrices of low rank have eigenvalues of −1e-15 of it.
+const clipShare = 1e-12
+
+// clipFirst eigenpairs are looked for first; four times as many while all found are negative.
+const clipFirst = 8
+
+// Clip replaces the symmetric n×n matrix A, stored in full, by the positive semidefinite matrix
+// nearest to it in Frobenius' norm: its negative eigenvalues become 0 (Higham, Computing a nearest
+// symmetric positive semidefinite matrix, Linear Algebra and its Applications 103, 1988). It costs a
+// Cholesky factor where there are none, else their eigenpairs. Shapes panic; the error wraps
+// [ErrNotFinite] or [ErrNoConvergence], with A unchanged.
+func Clip(team *kernel.Team, a kernel.Matrix[float64]) (Clipped, error) {
+	n := a.Rows
+	norm, trace := 0.0, 0.0
+	for i := range n {
+		sum := 0.0
+		for j := range n {
+			sum += math.Abs(a.Data[i*a.RowStride+j])
+		}
+		norm = max(norm, sum)
+		trace += a.Data[i*a.RowStride+i]
+	}
+	if n == 0 || norm == 0 {
+		return Clipped{}, nil
+	}
+	if err := finite("matrix", a); err != nil {
+		return Clipped{}, err
+	}
+	if definite(team, a, clipShare*norm) {
+		return Clipped{}, nil
+	}
+	var found Eigen
+	for l := min(clipFirst, n); ; l = min(4*l, n) {
+		var err error
+		if found, err = NewSmallest(team, n, l, EigenOptions{}).Solve(a, found.Basis); err != nil {
+			return Clipped{}, err
+		}
+		if l == n || found.Values[l-1] >= -clipShare*norm {
+			break
+		}
+	}
+	var c Clipped
+	for c.Count < len(found.Values) && found.Values[c.Count] < -clipShare*norm {
+		c.Share -= found.Values[c.Count] / trace
+		c.Count++
+	}
+	if c.Count == 0 {
+		return c, nil
+	}
+	c.Least = found.Values[0]
+	v := kernel.RowMajor(make([]float64, n*c.Count), n, c.Count, c.Count) // √−λ·v
+	for j := range c.Count {
+		root := math.Sqrt(-found.Values[j])
+		for i := range n {
+			v.Data[i*c.Count+j] = root * found.Vectors.Data[i*found.Vectors.RowStride+j*found.Vectors.ColStride]
+		}
+	}
+	kernel.Syrk(team, 1, v, a)
+	kernel.Mirror(team.Threads(), a)
+	return c, nil
+}
+
+// definite reports whether A + shift·I has a Cholesky factor.
+func definite(team *kernel.Team, a kernel.Matrix[float64], shift float64) bool {
+	n := a.Rows
+	shifted := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	kernel.Copy(shifted, a)
+	for i := range n {
+		shifted.Data[i*n+i] += shift
+	}
+	at, _ := factor(team, shifted)
+	return at < 0
+}
+
+// ClipBytes bounds what [Clip] holds beside a matrix of order n where up to a quarter of its
+// eigenvalues are negative, as half of them can only be for very few rows.
+func ClipBytes(n int) int64 {
+	l := max(n/4, min(clipFirst, n))
+	return SmallestBytes(n, l, EigenOptions{}) + 8*int64(n)*int64(l) + kernel.TeamBytes(n, n)
+}
