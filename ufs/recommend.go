@@ -7,7 +7,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
-	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -147,7 +146,7 @@ func (r *run) selectingFrom(ctx context.Context) (*gatherer, *gathered, error) {
 	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
 	var e *gathered
 	if file.Header.Kind != kindGraph {
-		err = stream.Usagef("%s holds no anchor graph, which scan {method} %s makes", place.Name(r.Stats), r.Name)
+		err = stream.Usagef("the statistics hold no anchor graph, which scan {method} %s makes", r.Name)
 	} else {
 		e, err = r.fromFile(file)
 	}
