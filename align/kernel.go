@@ -43,8 +43,8 @@ func NewKernel(team *kernel.Team, g *anchor.Graph, t float64) (*Kernel, error) {
 		return nil, err
 	}
 	k := &Kernel{A: make([]float64, g.D), Eigenvalues: e.Values, Components: e.Components, Narrow: e.Narrow}
-	if e.Components > 1 {
-		k.warn("the anchor graph falls into %d unconnected parts: the first features tell the large ones apart", e.Components)
+	if e.Components > pairs+1 {
+		k.warn("the anchor graph falls into %d unconnected parts, of which only the %d largest are told apart; raise {neighbors}", e.Components, pairs+1)
 	}
 	if e.AllNarrow {
 		k.warn("every leading eigenvector of the anchor graph lives on a handful of rows: the rows have hardly any neighbours, and the features may be no better than random ones")

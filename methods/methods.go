@@ -11,11 +11,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/baseline"
 	"github.com/ufs-stream/ufs-stream/cpufs"
 	"github.com/ufs-stream/ufs-stream/eufs"
+	"github.com/ufs-stream/ufs-stream/fsfs"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/jelsr"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/rufs"
 	"github.com/ufs-stream/ufs-stream/sfufs"
+	"github.com/ufs-stream/ufs-stream/socfs"
+	"github.com/ufs-stream/ufs-stream/spec"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/u2fs"
+	"github.com/ufs-stream/ufs-stream/udfs"
 )
 
 // Recommended is the method of a run that names none, where it can be served: the first over the sets
@@ -35,6 +42,13 @@ func All() []method.Spec {
 		sfufs.Specs(),
 		eufs.Specs(),
 		cpufs.Specs(),
+		spec.Specs(),
+		jelsr.Specs(),
+		fsfs.Specs(),
+		socfs.Specs(),
+		u2fs.Specs(),
+		udfs.Specs(),
+		rufs.Specs(),
 	)
 }
 

@@ -241,7 +241,7 @@ func TestEvalCSV(t *testing.T) {
 func TestEvalWithoutLabel(t *testing.T) {
 	path, _ := labelled(t, 300)
 	sel := filepath.Join(t.TempDir(), "sel.json")
-	for _, method := range []string{"greedy", "partgreedy", "variance", "random", "laplacian", "sfufs", "mcfs", "graphgreedy"} {
+	for _, method := range []string{"greedy", "partgreedy", "variance", "random", "laplacian", "sfufs", "mcfs", "graphgreedy", "align"} {
 		must(t, "select", path, "--exclude", "label", "--method", method, "-k", "4", "-o", sel)
 		args := []string{path, "--selection", sel, "-k", "2,4"}
 		if out := must(t, append([]string{"eval", "--format", "json"}, args...)...); strings.Contains(out, "nmi") || strings.Contains(out, "clusters") || strings.Contains(out, "protocol") {

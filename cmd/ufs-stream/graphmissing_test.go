@@ -143,7 +143,7 @@ func TestGraphOfSparse(t *testing.T) {
 	}
 	dense := columnsFile(t, filepath.Join(t.TempDir(), "dense.parquet"), heads, cols...)
 	for _, shape := range [][]string{nil, {"--scale", "unit"}, {"--anchor-method", "kmeans", "--anchors", "20"}} {
-		for _, method := range []string{"laplacian", "graphgreedy", "mcfs"} {
+		for _, method := range []string{"laplacian", "graphgreedy", "align", "mcfs"} {
 			args := append([]string{"-k", "5", "--method", method}, shape...)
 			want := selection(t, append(args, dense)...)
 			sameScores(t, selection(t, append(args, sparse, "--sparse", "indices,values")...), want)

@@ -19,8 +19,9 @@ import (
 func graphRequests() []string {
 	return []string{
 		"--method sfufs", "--method sfufs --constraint identity --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy", "--method graphgreedy --target spectral --clusters 4", "--method graphgreedy --target scatter",
-		"--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
-		"--method sfufs --where x000>0",
+		"--method align", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
+		"--method sfufs --where x000>0", "--method spec --power 2", "--method spec --score phi3 --clusters 4", "--method jelsr --clusters 4 --alpha 5",
+		"--method ndfs --clusters 4", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
 	}
 }
 
@@ -32,6 +33,7 @@ func rowsRequests() []string {
 		"--method eufs --seed 5 --rows 500 --sample 300 --neighbors 4 --label x000 --exclude x04*",
 		"--method cpufs --clusters 4 --shape 5x10", "--method cpufs --sample 300 --seed 4 --neighbors 3 --shape 5x10",
 		"--method eufs --clusters 4 --where x000>0", "--method cpufs --sample 300 --where x000>0 --neighbors 3 --shape 5x10",
+		"--method udfs --clusters 4 --alpha 50 --neighbors 3", "--method rufs --clusters 4 --sample 300 --nu 0.5 --max-iter 5",
 		"--method cpufsnn --nu 0.5 --alpha 2 --beta 0.3 --eta 1000 --graph anchor --anchors 40 --anchor-method kmeans --shape 5x10",
 	}
 }
@@ -77,13 +79,13 @@ func sameBits(t *testing.T) func(s *stream.Selection, what ...any) {
 // number of threads, directly or through statistics files. For the same files, no bit of
 // the answer depends on the threads or the limit.
 func TestCutsAndThreads(t *testing.T) {
-	grams := []string{"--method greedy", "--method partgreedy"}
+	grams := []string{"--method greedy", "--method partgreedy", "--method fsfs"}
 	want := make(map[string][]string)
 	for _, n := range []int{1, 7, 63} {
 		dir, paths := plant(t, 1260, n)
 		for _, request := range slices.Concat(grams, graphRequests()) {
 			check := sameBits(t)
-			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"2", "100MiB"}, {"8", "1GiB"}} {
+			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"2", "130MiB"}, {"8", "1GiB"}} {
 				s := selection(t, append(strings.Fields(request), dir, "-k", "9", "--threads", c.threads, "--memory-limit", c.limit)...)
 				if want[request] == nil {
 					want[request] = names(s)
@@ -212,7 +214,8 @@ func TestRecordsItsFlags(t *testing.T) {
 		if out := must(t, "eval", in, "--selection", sel, "--resamples", "3", "--baselines", "none"); !strings.Contains(out, "stability") {
 			t.Errorf("%s: no stability:\n%s", args, out)
 		}
-		if ranks := s.Method != "graphgreedy"; (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
+		turns := []string{"graphgreedy", "align", "u2fs"}
+		if ranks := !slices.Contains(turns, s.Method); (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
 			t.Errorf("%s: %d scores and %d columns of %d features", args, len(s.Scores), len(s.Columns), s.Features)
 		}
 		if slices.Contains(graphs, args) && s.Passes != 2 {
@@ -232,7 +235,7 @@ func TestReportsAsGreedy(t *testing.T) {
 	// of a matrix whose condition is about (1/copyNoise)² = 100.
 	const tolerance = 900 * 100 * 7 * 0x1p-53
 	for _, args := range []string{
-		"--method sfufs", "--method fufs --constraint identity", "--method laplacian", "--method mcfs",
+		"--method sfufs", "--method fufs --constraint identity", "--method laplacian", "--method mcfs", "--method spec", "--method jelsr", "--method ndfs",
 		"--method eufs --clusters 4 --max-iter 7 --scale none", // G is centred, as under greedy's --scale center
 	} {
 		s := selection(t, append(strings.Fields(args), in, "-k", "7")...)

@@ -71,7 +71,14 @@ var mayImport = map[string][]string{
 	"sfufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg"},
 	"eufs":     {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
 	"cpufs":    {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
-	"methods":  {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "internal/suggest"},
+	"fsfs":     {"stream", "gram", "method", "internal/kernel"},
+	"socfs":    {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"u2fs":     {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"udfs":     {"stream", "gram", "method", "internal/kernel", "internal/linalg", "internal/rows"},
+	"rufs":     {"stream", "gram", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
+	"spec":     {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"jelsr":    {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"methods":  {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},
 
 	// Whether the method that is recommended can be trusted.
 	"internal/trust": {"align", "anchor", "internal/kernel", "internal/splitmix"},

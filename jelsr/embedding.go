@@ -1,0 +1,166 @@
+package jelsr
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// embedding finds JELSR's Y for a given U: the c orthonormal columns with the least
+//
+//	Tr Yᵀ(L + βI − βXHXᵀ)Y,   H = (G + αU)⁻¹ = R·P⁻¹·R.
+//
+// As L = I − BBᵀ these are the leading eigenvectors of BBᵀ + βXHXᵀ = TTᵀ, where P = VᵀV by
+// Cholesky and
+//
+//	T = [B, √β·XRV⁻¹],   n×(m+d),
+//
+// so that they are Y = T·q/√κ for the leading eigenpairs (κ, q) of TᵀT, which knows no rows:
+//
+//	TᵀT = ⎡ S               √β·CRV⁻¹        ⎤
+//	      ⎣ √β·V⁻ᵀRCᵀ       β(I − αV⁻ᵀV⁻¹)  ⎦   as RGR = P − αI.
+//
+// Every eigenvector of the n×n matrix beyond these has the cost 1 + β, the largest there is.
+type embedding struct {
+	graph       *anchor.Graph
+	team        *kernel.Team
+	r           *regression
+	alpha, beta float64
+	c           int
+	t           kernel.Matrix[float64] // −TᵀT, of order m+d: its upper triangle
+	eig         *linalg.Smallest
+
+	// Of the last Y: √κ·q's first m rows, BᵀY, and XᵀY; nil before the first.
+	by, xy []float64
+}
+
+func newEmbedding(team *kernel.Team, g *anchor.Graph, r *regression, opt Options) *embedding {
+	n := g.M + g.D
+	c := min(opt.Clusters, n)
+	return &embedding{
+		graph: g, team: team, r: r, alpha: opt.Alpha, beta: opt.Beta, c: c,
+		t: kernel.RowMajor(make([]float64, n*n), n, n, n),
+		// One pair more shows whether the last is determined.
+		eig: linalg.NewSmallest(team, n, min(c+1, n), linalg.EigenOptions{}),
+	}
+}
+
+// embeddingBytes is what an embedding of c columns holds, the regression apart.
+func embeddingBytes(d, m, c int) int64 {
+	n := m + d
+	c = min(c, n)
+	return 8*int64(n)*int64(n) + linalg.SmallestBytes(n, min(c+1, n), linalg.EigenOptions{}) + 8*int64(n)*int64(4*c)
+}
+
+// projected is an embedding Y as the regression sees it.
+type projected struct {
+	xy   []float64 // XᵀY, d×c
+	cost float64   // Tr Yᵀ(L + βI − βXHXᵀ)Y
+	// free is how many columns of Y lie outside the span of graph and features, where W has
+	// nothing to fit.
+	free int
+	tied bool // another Y costs as little
+}
+
+// noEigenvalue is the share of the largest possible eigenvalue, 1 + β, below which one is
+// rounding.
+const noEigenvalue = 1e-12
+
+// tolerance is the share below which two eigenvalues count as equal.
+const tolerance = 1e-9
+
+// next finds Y after the regression was reweighed. It uses up the regression's scratch, and
+// costs d³ + m·d² flops beside the c eigenpairs of order m+d.
+func (e *embedding) next() (*projected, error) {
+	d, m, n, c := e.graph.D, e.graph.M, e.t.Rows, e.c
+	inverse := e.fill()
+	found, err := e.eig.Solve(e.t, e.warm())
+	if err != nil {
+		return nil, fmt.Errorf("jelsr: embedding: %w", err)
+	}
+	p := &projected{}
+	whole := 1 + e.beta
+	at := func(i, j int) float64 { return found.Vectors.Data[i*found.Vectors.RowStride+j*found.Vectors.ColStride] }
+	e.by = make([]float64, m*c)
+	first, second := make([]float64, m*c), make([]float64, d*c) // q/√κ, its second part √β times that
+	for j := range c {
+		kappa := -found.Values[j]
+		if !(kappa > noEigenvalue*whole) {
+			p.free++
+			p.cost += whole
+			continue
+		}
+		p.cost += whole - kappa
+		root := math.Sqrt(kappa)
+		for a := range m {
+			e.by[a*c+j] = root * at(a, j)
+			first[a*c+j] = at(a, j) / root
+		}
+		for i := range d {
+			second[i*c+j] = math.Sqrt(e.beta) * at(m+i, j) / root
+		}
+	}
+	p.tied = c < n && p.free == 0 && found.Values[c]-found.Values[c-1] <= tolerance*whole
+	// XᵀY = Cᵀ·first + G·R·V⁻¹·second
+	p.xy = make([]float64, d*c)
+	xy, scaled := kernel.RowMajor(p.xy, d, c, c), make([]float64, d*c)
+	kernel.Gemm(e.team, 1, inverse.Trans(), kernel.RowMajor(second, d, c, c), kernel.RowMajor(scaled, d, c, c))
+	for i, root := range e.r.root {
+		for j := range c {
+			scaled[i*c+j] *= root
+		}
+	}
+	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.C, m, d, d).Trans(), kernel.RowMajor(first, m, c, c), xy)
+	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.G, d, d, d), kernel.RowMajor(scaled, d, c, c), xy)
+	e.xy = p.xy
+	return p, nil
+}
+
+// fill writes −TᵀT, and returns V⁻ᵀ, which takes the place of P.
+func (e *embedding) fill() (inverse kernel.Matrix[float64]) {
+	d, m, n := e.graph.D, e.graph.M, e.t.Rows
+	root := math.Sqrt(e.beta)
+	for a := range m {
+		row := e.t.Data[a*n:][:n]
+		for b, v := range e.graph.S[a*m:][:m] {
+			row[b] = -v
+		}
+		for i, v := range e.graph.C[a*d:][:d] {
+			row[m+i] = -root * v * e.r.root[i]
+		}
+	}
+	corner := e.t.Sub(0, m, m, d).Trans()
+	e.r.chol.HalfSolveTo(e.team, corner, corner)
+	inverse = e.r.p
+	clear(inverse.Data)
+	for i := range d {
+		inverse.Data[i*(d+1)] = 1
+		clear(e.t.Data[(m+i)*n:][:n])
+		e.t.Data[(m+i)*(n+1)] = -e.beta
+	}
+	e.r.chol.HalfSolveTo(e.team, inverse, inverse)
+	kernel.Syrk(e.team, e.alpha*e.beta, inverse, e.t.Sub(m, m, d, d))
+	return inverse
+}
+
+// warm returns TᵀY of the last Y, the start for the next.
+func (e *embedding) warm() kernel.Matrix[float64] {
+	if e.xy == nil {
+		return kernel.Matrix[float64]{}
+	}
+	d, m, n, c := e.graph.D, e.graph.M, e.t.Rows, e.c
+	start := kernel.RowMajor(make([]float64, n*c), n, c, c)
+	copy(start.Data, e.by)
+	root := math.Sqrt(e.beta)
+	for i := range d {
+		for j, v := range e.xy[i*c:][:c] {
+			start.Data[(m+i)*c+j] = root * e.r.root[i] * v
+		}
+	}
+	below := start.Sub(m, 0, d, c)
+	e.r.chol.HalfSolveTo(e.team, below, below)
+	return start
+}

@@ -1,0 +1,77 @@
+package jelsr
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+)
+
+// startShare is what a row of NDFS's start has of every cluster beside its own, which has 1
+// more: no entry may be 0, as the updates multiply.
+const startShare = 0.2
+
+// startRestarts is the number of k-means runs for the start; the best counts.
+const startRestarts = 10
+
+// startOf returns Q of the start F = BQ, m×c: spectral clustering of the anchors, as a 1 in
+// the cluster of each and startShare everywhere. An anchor's place is that of a row that uses
+// it alone: row i of an eigenvector u = Bv/√λ of the affinity is the mean of v/√(Δλ) over its
+// anchors, by its weights. So F is the weighted mean of labels, Z·(labels). There may be
+// fewer clusters than asked for, with a warning, where fewer anchors are used.
+func startOf(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (q kernel.Matrix[float64], warnings []string, err error) {
+	var used []int
+	for a, weight := range g.Delta {
+		if weight > 0 {
+			used = append(used, a)
+		}
+	}
+	c := min(opt.Clusters, len(used))
+	if c < opt.Clusters {
+		warnings = append(warnings, fmt.Sprintf("%d clusters of %d anchors: there are as many clusters as anchors", opt.Clusters, c))
+	}
+	labels := make([]int32, len(used))
+	if c > 1 {
+		e, err := spectral.Embed(team, g, c-1)
+		if err != nil {
+			return q, nil, fmt.Errorf("ndfs: start: %w", err)
+		}
+		warnings = append(warnings, e.Warnings...)
+		if k := len(e.Values); k > 0 {
+			places := make([]float64, len(used)*k)
+			for i, lambda := range e.Values {
+				v := e.Vectors.Data[i*g.M:][:g.M]
+				for at, a := range used {
+					places[at*k+i] = v[a] / math.Sqrt(g.Delta[a]*lambda)
+				}
+			}
+			found, err := cluster.KMeans(ctx, cluster.Matrix{Data: places, Rows: len(used), Cols: k, RowStride: k, ColStride: 1},
+				cluster.Options{Clusters: c, Restarts: startRestarts, Seed: opt.Seed, Threads: opt.Threads})
+			if err != nil {
+				return q, nil, fmt.Errorf("ndfs: start: %w", err)
+			}
+			labels = found.Labels
+		}
+	}
+	q = kernel.RowMajor(make([]float64, g.M*c), g.M, c, c)
+	for at, a := range used {
+		root := math.Sqrt(g.Delta[a]) // F = Z·P = B·Δ^(1/2)·P
+		row := q.Data[a*c:][:c]
+		for j := range row {
+			row[j] = startShare * root
+		}
+		row[labels[at]] += root
+	}
+	return q, warnings, nil
+}
+
+// labelsBytes is what NDFS holds beside the regression.
+func labelsBytes(d, m, c int) int64 {
+	c = min(c, m)
+	clustering := spectral.Bytes(m, c) + 16*int64(m)*int64(c) + cluster.Bytes(m, max(c-1, 1), c, startRestarts)
+	return max(clustering, 8*int64(c)*int64(12*m+4*d))
+}

@@ -1,0 +1,167 @@
+package jelsr
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares JELSR and NDFS.
+func Specs() []method.Spec {
+	spec := func(m Method, about string) method.Spec {
+		return method.Spec{
+			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleStandard,
+			New: func() method.Method { return &declared{kind: m} },
+		}
+	}
+	return []method.Spec{
+		spec(JELSR, "the features that fit an embedding of the graph made with them (Hou, Nie, Li, Yi, Wu 2014)"),
+		spec(NDFS, "the features that fit cluster labels of the graph made with them (Li, Yang, Liu, Zhou, Lu 2012)"),
+	}
+}
+
+// declared is JELSR or NDFS with its settings.
+type declared struct {
+	kind        Method
+	alpha, beta method.Weights
+	gamma       method.Weights // NDFS
+	clusters    int
+	ends        method.Iteration
+}
+
+func (m *declared) Options(o *method.Options) {
+	weight := func(to *method.Weights, name, usage string) {
+		o.Weights(to, name, usage).Refuse(func(string) error {
+			if err := to.RefuseShares(name, m.kind.String()); err != nil {
+				return err
+			}
+			for _, w := range *to {
+				if !(w.Value >= leastWeight && w.Value <= largestWeight) {
+					return stream.Usagef("%v %v: want a number between %g and %g", stream.Option(name), w, leastWeight, largestWeight)
+				}
+			}
+			return nil
+		})
+	}
+	if m.kind == NDFS {
+		weight(&m.alpha, "alpha", "weight of the regression onto the labels (default 1)")
+		weight(&m.beta, "beta", "weight of the row sparsity (default 1)")
+		weight(&m.gamma, "gamma", "weight of labels that do not overlap (default 1e8)")
+	} else {
+		weight(&m.alpha, "alpha", "weight of the row sparsity (default 1)")
+		weight(&m.beta, "beta", "weight of the regression onto the embedding (default 1)")
+	}
+	o.Clusters(&m.clusters)
+	tol := "1e-4"
+	if m.kind == NDFS {
+		tol = "1e-2"
+	}
+	m.ends.Declare(o, "100", tol, "falls")
+}
+
+// options are those of a run; the first of several weights counts.
+func (m *declared) options(seed uint64, threads int) Options {
+	return Options{
+		Method: m.kind, Alpha: m.alpha.First(), Beta: m.beta.First(), Gamma: m.gamma.First(), Clusters: m.clusters,
+		Tol: m.ends.Tol, MaxIter: m.ends.Most, Seed: seed, Threads: threads,
+	}
+}
+
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	opt := m.options(0, s.Threads).withDefaults()
+	return method.Cost{Bytes: Bytes(len(s.Columns), s.Anchors, opt), Iterations: opt.MaxIter}, nil
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	opt := m.options(e.Seed, e.Threads)
+	opt.Progress = e.Iteration
+	r, err := Select(ctx, e.Graph, opt)
+	if err != nil {
+		return nil, err
+	}
+	out := r.ranking()
+	out.Used = m.used(opt)
+	return out, nil
+}
+
+// ranking is the result in the form of all methods.
+func (r *Result) ranking() *method.Ranking {
+	out := &method.Ranking{
+		Order: r.Order, Scores: r.Scores, Ties: r.Ties, Rose: r.Rose, Unsettled: !r.Converged, Warnings: r.Warnings,
+	}
+	for t, v := range r.Objective {
+		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	}
+	return out
+}
+
+// used notes the settings, with their defaults where a path does not vary them.
+func (m *declared) used(opt Options) map[string]any {
+	opt = opt.withDefaults()
+	used := map[string]any{
+		"alpha": m.alpha.Or(method.Weight{Value: opt.Alpha}).Record(), "beta": m.beta.Or(method.Weight{Value: opt.Beta}).Record(),
+		"clusters": opt.Clusters, "max-iter": opt.MaxIter, "tol": opt.Tol,
+	}
+	if m.kind == NDFS {
+		used["gamma"] = m.gamma.Or(method.Weight{Value: opt.Gamma}).Record()
+	}
+	return used
+}
+
+// Settings implements method.Varied.
+func (m *declared) Settings() int {
+	return max(len(m.alpha), 1) * max(len(m.beta), 1)
+}
+
+// ascending are the distinct weights, or the default where there are none.
+func ascending(w method.Weights, otherwise float64) []float64 {
+	list := w.Or(method.Weight{Value: otherwise}).Values()
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Path implements method.Varied: every α with every β; one γ.
+func (m *declared) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
+	if len(m.gamma) > 1 {
+		return nil, stream.Usagef("{gamma} has %d values; a path varies {alpha} and {beta}", len(m.gamma))
+	}
+	opt := m.options(e.Seed, e.Threads).withDefaults()
+	opt.Progress = e.Iteration
+	alphas, betas := ascending(m.alpha, opt.Alpha), ascending(m.beta, opt.Beta)
+	g := &method.Grid{Used: m.used(opt)}
+	k := e.K
+	if k == 0 {
+		k = min(50, e.Graph.D)
+	}
+	near := agree.Grid{Width: len(betas), K: []int{k}}
+	for _, opt.Alpha = range alphas {
+		for _, opt.Beta = range betas {
+			r, err := Select(ctx, e.Graph, opt)
+			if err != nil {
+				return nil, err
+			}
+			from, to := r.Ties.At(k)
+			near.Settings = append(near.Settings, agree.Setting{
+				Order: r.Order, Sound: r.Converged && r.Rose == nil && from == to,
+			})
+			one := method.Setting{
+				Alpha: opt.Alpha, Beta: opt.Beta, Gamma: math.NaN(), Ranking: r.ranking(),
+				Name: stream.PlainText(fmt.Sprintf("alpha %v, beta %v", opt.Alpha, opt.Beta)),
+			}
+			g.Settings = append(g.Settings, one)
+		}
+	}
+	for at, agreement := range near.Agreement() {
+		g.Settings[at].Agreement = agreement[0]
+	}
+	if g.Recommended, g.Why = near.Recommend(); g.Recommended < 0 {
+		g.Why = "no setting converges without a tie"
+	}
+	return g, nil
+}

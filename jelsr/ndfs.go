@@ -1,0 +1,186 @@
+package jelsr
+
+import (
+	"context"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// labelling is NDFS's problem for labels F = BQ, Q ≥ 0, of which only products with B are
+// known. On the anchor graph K = BᵀB = S and BᵀLB = S − S². With B = I, K = I and the
+// Laplacian of any graph it is the paper's problem on n rows.
+type labelling struct {
+	team *kernel.Team
+	m, d int
+	k    kernel.Matrix[float64] // K, m×m
+	l    kernel.Matrix[float64] // BᵀLB, m×m; empty for K − K²
+	c    kernel.Matrix[float64] // BᵀX, m×d
+	gram []float64              // XᵀX, d×d
+}
+
+func onGraph(team *kernel.Team, g *anchor.Graph) *labelling {
+	return &labelling{
+		team: team, m: g.M, d: g.D,
+		k: kernel.RowMajor(g.S, g.M, g.M, g.M), c: kernel.RowMajor(g.C, g.M, g.D, g.D), gram: g.G,
+	}
+}
+
+// labels is F = BQ with what follows from it alone.
+type labels struct {
+	q  kernel.Matrix[float64] // m×c
+	kq kernel.Matrix[float64] // KQ = BᵀF
+	lq kernel.Matrix[float64] // BᵀLF
+	ff kernel.Matrix[float64] // FᵀF, c×c
+	xf []float64              // XᵀF, d×c
+}
+
+// times returns a·b.
+func (p *labelling) times(a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
+	out := kernel.RowMajor(make([]float64, a.Rows*b.Cols), a.Rows, b.Cols, b.Cols)
+	kernel.Gemm(p.team, 1, a, b, out)
+	return out
+}
+
+// of completes the labels of Q.
+func (p *labelling) of(q kernel.Matrix[float64]) *labels {
+	f := &labels{q: q, kq: p.times(p.k, q)}
+	if p.l.Rows > 0 {
+		f.lq = p.times(p.l, q)
+	} else {
+		f.lq = kernel.RowMajor(append([]float64(nil), f.kq.Data...), p.m, q.Cols, q.Cols)
+		kernel.Gemm(p.team, -1, p.k, f.kq, f.lq)
+	}
+	f.ff = p.times(q.Trans(), f.kq)
+	f.xf = p.times(p.c.Trans(), q).Data
+	return f
+}
+
+// candidate is labels with the regression that fits them.
+type candidate struct {
+	*labels
+	norm           []float64 // ‖wᵢ‖
+	value, allowed float64   // of the objective, and what rounding may add to it
+}
+
+// run iterates from F = BQ until the objective settles, and returns the last labels too.
+func (p *labelling) run(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labels, error) {
+	reg := newRegression(p.team, p.gram, p.d, opt)
+	r := &Result{}
+	best := &candidate{labels: p.of(start)}
+	shortened := 0
+	for t := range opt.updates() {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if err := reg.reweigh(best.norm); err != nil {
+			return nil, nil, err
+		}
+		ratio := p.ratios(best.labels, reg, opt)
+		next := p.try(best, ratio, 1, reg, opt)
+		if opt.Iterations == 0 && t > 0 {
+			whole := next
+			for power := 0.5; next.value-best.value > next.allowed && power >= shortestStep; power /= 2 {
+				next = p.try(best, ratio, power, reg, opt)
+			}
+			if next != whole {
+				shortened++
+			}
+			if next.value-best.value > next.allowed {
+				// No step along the paper's direction lowers the objective: it stays.
+				r.Converged = true
+				break
+			}
+		}
+		if opt.Iterations > 0 {
+			next.allowed = math.Inf(1)
+		}
+		if !r.step(t, next.value, next.allowed, opt) { // not a number
+			break
+		}
+		best = next
+		if r.Converged && opt.Iterations == 0 {
+			break
+		}
+	}
+	if shortened > 0 {
+		r.warn("%d of %d steps were shortened: the paper's would have raised the objective", shortened, len(r.Objective))
+	}
+	r.Scores = best.norm
+	r.rank()
+	return r, best.labels, nil
+}
+
+// shortestStep is the power of the paper's ratio below which a step is given up.
+const shortestStep = 1.0 / 256
+
+// ratios returns the factors of the paper's update: half the gradient of the objective for
+// the best W is MF + γFFᵀF − γF, M = L + α(I − XHXᵀ), and an entry of F is multiplied by
+// γF/(MF + γFFᵀF). Here the gradient is Bᵀ times that, for Q.
+//
+// The paper takes the denominator for positive. MF may be negative, and a factor below 0
+// would break F ≥ 0: there, −MF moves to the numerator, which has the same fixed points.
+func (p *labelling) ratios(f *labels, reg *regression, opt Options) []float64 {
+	c := f.q.Cols
+	v, _ := reg.solve(f.xf, c)
+	cv := p.times(p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
+	cubic := p.times(f.kq, f.ff)
+	ratio := make([]float64, len(f.q.Data))
+	for i, kq := range f.kq.Data {
+		mf := f.lq.Data[i] + opt.Alpha*(kq-cv.Data[i])
+		up, down := opt.Gamma*kq, opt.Gamma*cubic.Data[i]
+		if !(mf+down > 0x1p-52*down) {
+			up -= mf
+		} else {
+			down += mf
+		}
+		if down > 0 {
+			ratio[i] = up / down
+		} // else no row has this anchor: it keeps its 0
+	}
+	return ratio
+}
+
+// try takes the step Q∘ratio^power, scales the columns of F to length 1 as the paper does,
+// and fits W with the U of before.
+func (p *labelling) try(from *candidate, ratio []float64, power float64, reg *regression, opt Options) *candidate {
+	c := from.q.Cols
+	q := kernel.RowMajor(make([]float64, len(ratio)), p.m, c, c)
+	for i, v := range from.q.Data {
+		if power == 1 {
+			q.Data[i] = v * ratio[i]
+		} else {
+			q.Data[i] = v * math.Pow(ratio[i], power)
+		}
+	}
+	ff := p.times(q.Trans(), p.times(p.k, q))
+	for j := range c {
+		if length := math.Sqrt(max(ff.Data[j*(c+1)], 0)); length > 0 {
+			for a := range p.m {
+				q.Data[a*c+j] /= length
+			}
+		}
+	}
+	n := &candidate{labels: p.of(q)}
+	w, penalty := reg.solve(n.xf, c)
+	var sum, squares, orthogonal float64
+	n.norm, sum = rowNorms(w, c)
+	for i := range c {
+		squares += n.ff.Data[i*(c+1)]
+		for j := range c {
+			off := n.ff.Data[i*c+j]
+			if i == j {
+				off--
+			}
+			orthogonal += off * off
+		}
+	}
+	// With W = HXᵀF, ‖XW − F‖² + β·Tr(WᵀUW) is Tr(FᵀF) − Tr(WᵀXᵀF).
+	fit := squares - kernel.Dot(w, n.xf) + opt.Beta*(sum-penalty)
+	smooth := kernel.Dot(q.Data, n.lq.Data)
+	n.value = smooth + opt.Alpha*fit + opt.Gamma/2*orthogonal
+	parts := squares + opt.Alpha*(squares+opt.Beta*(sum+penalty)) + opt.Gamma*orthogonal
+	n.allowed = float64(p.m+p.d)*0x1p-52*parts + opt.Alpha*reg.noise(penalty)
+	return n
+}

@@ -1,0 +1,176 @@
+package jelsr
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order     []int     // all features, by falling norm; equal norms by column
+	Scores    []float64 // ‖wᵢ‖ of each feature
+	Objective []float64 // after each iteration
+	Converged bool      // whether the relative change fell to Tol
+	Rose      *method.Rise
+	Ties      method.Ties // of Order
+	Warnings  []stream.Text
+}
+
+// Iterations is the number of iterations.
+func (r *Result) Iterations() int { return len(r.Objective) }
+
+// Select ranks the features of a Graph, which is not modified. An iteration costs the
+// Cholesky factor of order d, and for JELSR the c leading eigenpairs of order m+d; [Bytes]
+// says what it holds. The error is a *stream.UsageError, a *stream.DataError where nothing
+// varies, of the factors or eigenpairs, or the context's.
+func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
+	if err := opt.Validate(g.D); err != nil {
+		return nil, err
+	}
+	opt = opt.withDefaults()
+	if err := varies(g); err != nil {
+		return nil, err
+	}
+	team := kernel.NewTeam(opt.Threads)
+	if opt.Method == JELSR {
+		return embedAndRegress(ctx, team, g, opt)
+	}
+	p := onGraph(team, g)
+	start, warnings, err := startOf(ctx, team, g, opt)
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := p.run(ctx, start, opt)
+	if err != nil {
+		return nil, err
+	}
+	r.Warnings = append(stream.PlainTexts(warnings), r.Warnings...)
+	return r, nil
+}
+
+// varies refuses a Graph without spread.
+func varies(g *anchor.Graph) error {
+	d, m := g.D, g.M
+	if len(g.G) != d*d || len(g.C) != m*d || len(g.S) != m*m || len(g.Delta) != m {
+		panic(fmt.Sprintf("jelsr: graph of %d features and %d anchors with %d, %d, %d and %d values",
+			d, m, len(g.G), len(g.C), len(g.S), len(g.Delta)))
+	}
+	var trace float64
+	for i := range d {
+		trace += g.G[i*(d+1)]
+	}
+	if math.IsNaN(trace) || math.IsInf(trace, 0) {
+		return fmt.Errorf("jelsr: sum of squares: %w", linalg.ErrNotFinite)
+	}
+	if !(trace > 0) {
+		return stream.Dataf("", "every feature is constant")
+	}
+	return nil
+}
+
+// Bytes is what Select holds beside the Graph of m anchors and d features.
+func Bytes(d, m int, opt Options) int64 {
+	opt = opt.withDefaults()
+	c := opt.Clusters
+	size := regressionBytes(d, min(c, m+d)) + kernel.TeamBytes(m+d, m+d) + 64*int64(d)
+	if opt.Method == JELSR {
+		return size + embeddingBytes(d, m, c)
+	}
+	return size + labelsBytes(d, m, c)
+}
+
+// embedAndRegress is JELSR: in turns Y for U, W for Y and U, and U for W, until the
+// objective settles.
+func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (*Result, error) {
+	reg := newRegression(team, g.G, g.D, opt)
+	emb := newEmbedding(team, g, reg, opt)
+	r := &Result{}
+	if emb.c < opt.Clusters {
+		r.warn("{clusters} %d is more than the %d anchors and features: there are as many dimensions", opt.Clusters, emb.c)
+	}
+	var last *projected
+	for t := range opt.updates() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := reg.reweigh(r.Scores); err != nil {
+			return nil, err
+		}
+		y, err := emb.next()
+		if err != nil {
+			return nil, err
+		}
+		w, penalty := reg.solve(y.xy, emb.c)
+		norm, sum := rowNorms(w, emb.c)
+		// With W = HXᵀY, ‖XW − Y‖² + α·Tr(WᵀUW) is Tr Yᵀ(I − XHXᵀ)Y.
+		value := y.cost + opt.Alpha*opt.Beta*(sum-penalty)
+		// linalg.Smallest is off by some √n·2⁻⁴⁹ of the norm, at most 1 + β, each pair.
+		order := float64(g.M + g.D)
+		allowed := float64(emb.c)*8*math.Sqrt(order)*0x1p-49*(1+opt.Beta) + opt.Beta*reg.noise(penalty) +
+			order*0x1p-52*(math.Abs(value)+opt.Alpha*opt.Beta*(sum+penalty))
+		if !r.step(t, value, allowed, opt) {
+			break
+		}
+		r.Scores, last = norm, y
+		if r.Converged && opt.Iterations == 0 {
+			break
+		}
+	}
+	if last.free > 0 {
+		r.warn("graph and features span only %d dimensions of {clusters} %d: the others choose no feature", emb.c-last.free, opt.Clusters)
+	}
+	if last.tied {
+		r.warn("eigenvalues %d and %d of the embedding are equal to rounding: another embedding costs as little and may rank otherwise; try another {clusters}", emb.c, emb.c+1)
+	}
+	r.rank()
+	return r, nil
+}
+
+// step records the objective of an iteration, and reports whether it may be kept: it is not
+// where the objective rose.
+func (r *Result) step(t int, value, allowed float64, opt Options) bool {
+	r.Objective = append(r.Objective, value)
+	if opt.Progress != nil {
+		opt.Progress(t+1, value)
+	}
+	if t == 0 {
+		return true
+	}
+	before := r.Objective[t-1]
+	if !(value-before <= allowed) {
+		r.Rose = &method.Rise{Iteration: t + 1, From: before, To: value, Allowed: allowed}
+		r.Converged = false
+		return false
+	}
+	r.Converged = before-value <= opt.Tol*math.Abs(value)
+	return true
+}
+
+func (r *Result) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
+}
+
+// Norms that differ by less than this share, or by this share of the largest, count as equal,
+// as in package sfufs: eigenvectors of a small gap have an error of that order.
+const (
+	tieShare = 1e-7
+	tieFloor = 1e-12
+)
+
+// rank orders features by falling norm, with equal norms in column order.
+func (r *Result) rank() {
+	var largest float64
+	for _, v := range r.Scores {
+		largest = max(largest, v)
+	}
+	r.Order, r.Ties = method.Rank(r.Scores, func(first, norm float64) bool {
+		return norm >= first*(1-tieShare)-tieFloor*largest
+	})
+}

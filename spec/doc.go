@@ -1,0 +1,34 @@
+// Package spec ranks features by how they follow the spectrum of a graph of the rows, from
+// an anchor graph alone: Zhao and Liu, "Spectral feature selection for supervised and
+// unsupervised learning" (SPEC), ICML 2007.
+//
+// A graph of the n rows has the affinity W, the degrees D and the normalized Laplacian
+// L = I − D^(−1/2)WD^(−1/2), with eigenpairs (λⱼ, ξⱼ), 0 = λ₁ ≤ … ≤ λₙ ≤ 2 and ξ₁ = D^(1/2)1.
+// For a feature f, n values, with f̂ = D^(1/2)f/‖D^(1/2)f‖ and αⱼ = f̂ᵀξⱼ, the paper scores
+//
+//	φ₁ = f̂ᵀγ(L)f̂ = Σⱼ γ(λⱼ)αⱼ²                       lower is better
+//	φ₂ = φ₁ / (1 − α₁²)                               lower is better
+//	φ₃ = Σⱼ₌₂..ₖ (γ(2) − γ(λⱼ))αⱼ²                     higher is better
+//
+// φ₂ leaves the trivial eigenvector out, which every feature with a large mean follows, and
+// φ₃ all but the k leading ones, in which clusters show. γ is any increasing function of
+// the eigenvalues; here γ(λ) = λʳ for whole r, by default λ itself.
+//
+// # How this becomes small
+//
+// In the anchor graph W = A = BBᵀ and D = I, so that ξ₁ = 1/√n, L = I − BBᵀ, and an
+// eigenvector of S = BᵀB with the eigenvalue σ > 0 makes ξ = Bv/√σ with λ = 1 − σ. All other
+// eigenvalues of L are 1. For a centred feature x̃, with c = Bᵀx̃ its column of C,
+//
+//	x̃ᵀLʳx̃ = x̃ᵀx̃ − cᵀ(I + N + … + N^(r−1))c,   N = I − S,
+//	x̃ᵀξⱼ = cᵀvⱼ/√σⱼ,
+//
+// because 1 − λʳ = σ(1 + λ + … + λ^(r−1)). A feature's mean μ is the part nμ² of f̂ along ξ₁,
+// where λ₁ = 0: it enters by the length of f alone.
+//
+// The program centres features, so that α₁ = 0 and φ₁ = φ₂, and with γ(λ) = λ both are the
+// Laplacian score ([Options.Mean] tells them apart). Only G's diagonal, C and S are read:
+//
+//  1. [Select] makes the scores, d numbers;
+//  2. equal ones stand in column order, constant features last.
+package spec

@@ -1,0 +1,74 @@
+package spec
+
+import (
+	"cmp"
+	"runtime"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Score is one of the paper's three ranking functions.
+type Score int
+
+// The ranking functions; see the package's text.
+const (
+	Phi2 Score = iota // without the trivial eigenvector
+	Phi1              // of all eigenvectors
+	Phi3              // of the leading eigenvectors
+)
+
+var scoreNames = [...]string{"phi2", "phi1", "phi3"}
+
+func (s Score) String() string { return scoreNames[s] }
+
+const (
+	defaultClusters = 10
+	defaultPower    = 1
+	// largestPower is far beyond what tells eigenvalues apart: 0.9³² is 0.03.
+	largestPower = 32
+)
+
+// Options says which score to take. The zero value is φ₂ with γ(λ) = λ.
+type Options struct {
+	Score Score
+	Power int // r of γ(λ) = λʳ; 0 means 1
+	// Clusters is k of φ₃, which takes the eigenvectors 2 to k; 0 means 10.
+	Clusters int
+	// Mean is the mean of each feature in the Graph's units, which φ₁ and φ₃ see; nil means
+	// that the features are centred.
+	Mean    []float64
+	Threads int // 0 means GOMAXPROCS; the answer does not depend on it
+}
+
+// Validate names every fault of o for d features in one *stream.UsageError.
+func (o Options) Validate(d int) error {
+	var faults stream.Faults
+	if d < 1 {
+		faults.Addf("there are no features to choose from")
+	}
+	if o.Score < Phi2 || o.Score > Phi3 {
+		faults.Addf("{score} %d is neither phi1, phi2 nor phi3", int(o.Score))
+	}
+	method.RefuseNegative(&faults, "{power}", o.Power)
+	if o.Power > largestPower {
+		faults.Addf("{power} = %d is more than %d", o.Power, largestPower)
+	}
+	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
+	if o.Score == Phi3 && o.Clusters == 1 {
+		faults.Addf("{clusters} = 1 leaves phi3 no eigenvector: the first is constant; want 2 or more")
+	}
+	if o.Mean != nil && len(o.Mean) != d {
+		faults.Addf("%d means are not those of the %d features", len(o.Mean), d)
+	}
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
+	return faults.Err("")
+}
+
+// withDefaults fills in the zero fields of valid options.
+func (o Options) withDefaults() Options {
+	o.Power = cmp.Or(o.Power, defaultPower)
+	o.Clusters = cmp.Or(o.Clusters, defaultClusters)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	return o
+}

@@ -1,0 +1,163 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order         []int     // all features, best first; equal scores by column
+	Scores        []float64 // d; a constant feature has +Inf, or 0 by φ₃
+	LowerIsBetter bool
+	Ties          method.Ties // of Order
+	Eigenvalues   []float64   // of L, that φ₃ takes, ascending
+	Warnings      []string
+}
+
+// Select scores the features of a Graph, which is not modified. It costs 2·r·m²·d flops, or
+// for φ₃ the eigenpairs of an m×m matrix. The error is a *stream.UsageError,
+// a *stream.DataError where nothing varies, or of the eigenpairs.
+func Select(g *anchor.Graph, opt Options) (*Result, error) {
+	return selectScaled(g, opt, 1)
+}
+
+// selectScaled is Select for L = unit·(I − BBᵀ). The anchor graph has the unit 1. Any other
+// graph has the form with unit 2, as I − A/2 − I/2 is half its Laplacian and (I + A)/2 is
+// positive semidefinite.
+func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
+	if err := opt.Validate(g.D); err != nil {
+		return nil, err
+	}
+	opt = opt.withDefaults()
+	squares := make([]float64, g.D) // ‖x̃‖²
+	var trace float64
+	for j := range squares {
+		squares[j] = g.G[j*(g.D+1)]
+		trace += squares[j]
+	}
+	if math.IsNaN(trace) || math.IsInf(trace, 0) {
+		return nil, fmt.Errorf("spec: sum of squares: %w", linalg.ErrNotFinite)
+	}
+	if !(trace > 0) {
+		return nil, stream.Dataf("", "every feature is constant")
+	}
+	r := &Result{LowerIsBetter: opt.Score != Phi3}
+	team := kernel.NewTeam(opt.Threads)
+	if opt.Score == Phi3 {
+		if err := r.leading(team, g, opt, unit); err != nil {
+			return nil, err
+		}
+	} else {
+		r.quadratic(team, g, opt, unit)
+	}
+	for j, square := range squares {
+		whole := square
+		if opt.Mean != nil && opt.Score != Phi2 {
+			whole += float64(g.Rows) * opt.Mean[j] * opt.Mean[j]
+		}
+		switch {
+		case square > 0:
+			r.Scores[j] /= whole
+		case r.LowerIsBetter:
+			r.Scores[j] = math.Inf(1) // the paper's φ₁ would rank a constant first
+		default:
+			r.Scores[j] = 0
+		}
+	}
+	r.rank()
+	return r, nil
+}
+
+// panel is how many columns of C stand in memory multiplied by powers of N.
+const panel = 256
+
+// quadratic writes x̃ᵀγ(L)x̃ of every feature to the scores.
+func (r *Result) quadratic(team *kernel.Team, g *anchor.Graph, opt Options, unit float64) {
+	r.Scores = make([]float64, g.D)
+	wide := min(panel, g.D)
+	now, next := make([]float64, g.M*wide), make([]float64, g.M*wide)
+	s := kernel.RowMajor(g.S, g.M, g.M, g.M)
+	for from := 0; from < g.D; from += panel {
+		n := min(panel, g.D-from)
+		smooth := make([]float64, n) // cᵀ(I + N + …)c
+		c := kernel.RowMajor(g.C, g.M, g.D, g.D).Sub(0, from, g.M, n)
+		power, further := kernel.RowMajor(now, g.M, n, n), kernel.RowMajor(next, g.M, n, n)
+		kernel.Copy(power, c) // N^p·c
+		for p := range opt.Power {
+			if p > 0 {
+				kernel.Copy(further, power)
+				kernel.Gemm(team, -1, s, power, further)
+				power, further = further, power
+			}
+			for a := range g.M {
+				row := g.C[a*g.D+from:][:n]
+				for j, v := range power.Data[a*n:][:n] {
+					smooth[j] += row[j] * v
+				}
+			}
+		}
+		for j, v := range smooth {
+			total := g.G[(from+j)*(g.D+1)]
+			// Below 0 is rounding: L and all its powers are positive semidefinite.
+			r.Scores[from+j] = math.Pow(unit, float64(opt.Power)) * max(total-v, 0)
+		}
+	}
+}
+
+// leading writes Σⱼ (γ(2) − γ(λⱼ))(x̃ᵀξⱼ)² of every feature to the scores.
+func (r *Result) leading(team *kernel.Team, g *anchor.Graph, opt Options, unit float64) error {
+	r.Scores = make([]float64, g.D)
+	e, err := spectral.Embed(team, g, opt.Clusters-1)
+	if err != nil {
+		return fmt.Errorf("spec: %w", err)
+	}
+	r.Warnings = e.Warnings
+	k := len(e.Values)
+	products := make([]float64, k*g.D) // √σⱼ·x̃ᵀξⱼ
+	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), kernel.RowMajor(products, k, g.D, g.D))
+	power := float64(opt.Power)
+	for i, sigma := range e.Values {
+		lambda := unit * max(1-sigma, 0)
+		r.Eigenvalues = append(r.Eigenvalues, lambda)
+		weight := (math.Pow(2, power) - math.Pow(lambda, power)) / sigma
+		for j, v := range products[i*g.D:][:g.D] {
+			r.Scores[j] += weight * v * v
+		}
+	}
+	return nil
+}
+
+// tolerance is the relative difference up to which two scores count as equal: sums over
+// files cut differently differ by rounding only, and that must not decide. φ₁ and φ₂ are
+// differences of parts of the whole, which is 1.
+const tolerance = 1e-12
+
+func (r *Result) rank() {
+	key := make([]float64, len(r.Scores))
+	for j, v := range r.Scores {
+		if key[j] = v; r.LowerIsBetter {
+			key[j] = -v
+		}
+	}
+	r.Order, r.Ties = method.Rank(key, func(largest, key float64) bool {
+		return key == largest || largest-key <= tolerance*max(1, math.Abs(largest))
+	})
+}
+
+// Bytes is what Select holds beside the Graph of m anchors and d features.
+func Bytes(d, m int, opt Options) int64 {
+	opt = opt.withDefaults()
+	size := 64*int64(d) + kernel.TeamBytes(m, max(m, d))
+	if opt.Score == Phi3 {
+		return size + spectral.Bytes(m, opt.Clusters-1) + 8*int64(min(opt.Clusters-1, m))*int64(d)
+	}
+	return size + 16*int64(m)*int64(min(panel, d))
+}
