@@ -40,6 +40,7 @@ type Statistics struct {
 	m, k   int
 	frame  frame
 	digest Digest
+	trust  Trust
 	opt    Options
 
 	delta []float64 // m
@@ -85,7 +86,7 @@ func (s *Statistics) Another() (*Statistics, error) {
 	if s.broken != nil {
 		return nil, s.broken
 	}
-	o := &Statistics{m: s.m, k: s.k, frame: s.frame, digest: s.digest, opt: s.opt, anchors: s.anchors, work: s.work}
+	o := &Statistics{m: s.m, k: s.k, frame: s.frame, digest: s.digest, trust: s.trust, opt: s.opt, anchors: s.anchors, work: s.work}
 	return o, o.reserve()
 }
 
@@ -192,17 +193,27 @@ func (s *Statistics) newScratch() scratch {
 }
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
-	w, d := s.work, len(s.frame.columns)
+	w := s.work
 	s.anchors.place.transform(w.team.Threads(), w.points, w.stride, c, from, rows)
+	if i := s.addPoints(rows); i >= 0 {
+		return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(from+i))
+	}
+	return nil
+}
+
+// addPoints adds the rows that are in work, in the frame. It returns the first whose distances
+// overflow, or -1.
+func (s *Statistics) addPoints(rows int) int {
+	w, d := s.work, len(s.frame.columns)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
 	w.near.To(w.index, w.distance, x)
 	if i := w.weigh(rows, s.k); i >= 0 {
-		return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(from+i))
+		return i
 	}
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
 	kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
 	s.addPairs(z)
-	return nil
+	return -1
 }
 
 // addPairs adds Zᵀ1 and the upper triangle of ZᵀZ.

@@ -25,8 +25,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/udfs"
 )
 
-// Default is the method of a run that names none.
-const Default = "greedy"
+// Recommended is the method of a run that names none, where it can be served: the first over the sets
+// that were measured (bench/results). Fallback is the method where it cannot: it needs no more
+// than the Gram matrix.
+const (
+	Recommended = "align"
+	Fallback    = "greedy"
+)
 
 // All lists every method.
 func All() []method.Spec {

@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/internal/subset"
+	"github.com/ufs-stream/ufs-stream/internal/trust"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -149,6 +150,9 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 	if f.File == "" && f.KMeans() {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
+	// Their graph among themselves is there before the statistics, beside sample and anchors.
+	trusting := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 8*int64(m)*int64(d) + trust.GraphBytes(m, d, f.Neighbors, r.Threads)
+	placing = max(placing, trusting)
 	var cost method.Cost
 	spread := r.splitBytes(d)
 	if !solve {

@@ -21,7 +21,7 @@ type Paths struct {
 // solves every setting of their grid; one whose selections are nested gives the error over
 // k. The errors are those of Select; Paths are there with a *stream.UnconvergedError as well.
 func Path(ctx context.Context, q Request) (*Paths, error) {
-	r, err := q.settle(ctx)
+	r, err := q.settleSelection(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 
 // Curved says whether the path of a request is a curve over k rather than a grid.
 func Curved(ctx context.Context, q Request) bool {
-	r, err := q.settle(ctx)
+	r, err := q.settleSelection(ctx)
 	if err != nil {
 		return false
 	}

@@ -38,7 +38,7 @@ type Request struct {
 	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
 	SkipBad          bool     // leave out files that cannot be read, with a warning
 
-	Method   string          // default: methods.Default
+	Method   string          // default: methods.Recommended where it can be served, else methods.Fallback; Scan gathers for the latter
 	Options  method.Settings // of the method, by name
 	K        int             // features to select; default 50, or all if there are fewer
 	AutoK    bool            // in place of K: as many as package subset recommends; needs the Gram matrix in memory

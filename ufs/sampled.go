@@ -77,7 +77,7 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 func (r *run) keepsNone(kind string) error {
 	others := stream.Text{}
 	if kind != kindProfile {
-		others = stream.Textf(", or choose {method} %s with {stats}", methods.Default)
+		others = stream.Textf(", or choose {method} %s with {stats}", methods.Fallback)
 	}
 	return stream.Usagef("method %s iterates over rows, and %s keeps none; keep a sample: scan INPUT… {profile-only} {sample-rows} %d {method} %[1]s; or select from the data: select INPUT… {method} %[1]s%[4]v",
 		r.Name, r.Stats, method.DefaultSample, others)

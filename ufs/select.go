@@ -20,7 +20,7 @@ import (
 // scratch cannot be written, a *stream.UnconvergedError (then the Selection is there as
 // well), an *Interrupted where ctx ended a run with a checkpoint, or ctx's own.
 func Select(ctx context.Context, q Request) (*stream.Selection, error) {
-	r, err := q.settle(ctx)
+	r, err := q.settleSelection(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,20 +69,24 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	}
 	defer end()
 	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
-	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
-	e, err := g.obtain(ctx)
+	g, e, err := r.selecting(ctx)
 	if err != nil {
 		return nil, err
+	}
+	r = g.run
+	if r.why.Format != "" {
+		r.note("method %s: %v", r.Name, r.why)
 	}
 	if e.source != nil {
 		defer e.source.Close()
 	}
 	s := &stream.Selection{
-		Method: r.Name, Seed: r.Seed, Version: Release,
+		Method: r.Name, Why: r.why.Spell(r.Spelling), Seed: r.Seed, Version: Release,
 		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,
 		Options: r.record(e), Inputs: e.inputs, Table: e.table, Converged: true,
 		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
 	}
+	g.judgeGraph(e, s)
 	solving := time.Now()
 	err = solve(g, e, s)
 	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {

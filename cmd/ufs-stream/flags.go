@@ -85,7 +85,7 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 		return strings.Join(methods.Names(slices.DeleteFunc(slices.Clone(all), func(s method.Spec) bool { return !takes(s.Takes) })), ", ")
 	}
 	q := &f.req
-	fs.StringVar(&q.Method, "method", methods.Default, "selector: "+strings.Join(methods.Names(all), ", "))
+	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s where it can be served, else %s; scan gathers for the latter)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
 	fs.VarP((*howMany)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than chance, for methods on a Gram matrix (default: %d, or all if there are fewer)", ufs.DefaultK))
 	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")

@@ -102,8 +102,15 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if s.RowsUsed != s.Rows {
 		used = fmt.Sprintf("%s of %s rows", humanize.Comma(s.RowsUsed), humanize.Comma(s.Rows))
 	}
-	fmt.Fprintf(w, "%s: %d of %s features from %s (scale %v, seed %d)\n\n",
+	fmt.Fprintf(w, "%s: %d of %s features from %s (scale %v, seed %d)\n",
 		s.Method, len(s.Selected), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
+	if s.Why != "" {
+		fmt.Fprintf(w, "method %s: %s\n", s.Method, s.Why)
+	}
+	if s.Trust != nil && s.Trust.Graph != nil {
+		graphLine(w, s.Trust.Graph)
+	}
+	fmt.Fprintln(w)
 	errors := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return !math.IsNaN(float64(f.Error)) })
 	head := []string{">rank", "feature", ">column", ">score"}
 	if s.LowerIsBetter {
@@ -175,6 +182,15 @@ func agreementLine(w io.Writer, a *stream.Agreement) {
 	}
 	fmt.Fprintf(w, "\nstability %.2f (95%% interval %.2f to %.2f) %s: 1 is always the same features, 0 chance; freq is how often each was chosen\n",
 		float64(a.Index), float64(a.Low), float64(a.High), halves)
+}
+
+// graphLine says how far the graph can be trusted.
+func graphLine(w io.Writer, c *stream.Chance) {
+	verdict := "trusted"
+	if !c.Trusted {
+		verdict = "not trusted"
+	}
+	fmt.Fprintf(w, "graph of the rows: %s (alignment %.2f, and %.2f by chance)\n", verdict, float64(c.Value), float64(c.Chance))
 }
 
 // Lists at the foot of the table are cut to this many lines without -v.
