@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -19,20 +17,11 @@ func (r *qualityRun) choose(ctx context.Context, s qualitySet, v variant, path s
 		Inputs: []string{path}, Method: v.method, Scale: v.scale, Options: v.settings, K: k, Missing: missingPolicy,
 		Seed: r.seed, Threads: r.threads, Memory: int64(r.memory), TempDir: r.scratch,
 	}
-	rows := min(s.rows, r.rows)
 	if path == s.path {
 		q.Label = s.label // the halves have no labels
 		if s.rows > r.rows {
 			q.SampleRows = r.rows
 		}
-	} else {
-		rows /= 2
-	}
-	if v.allRows {
-		if q.Options = maps.Clone(v.settings); q.Options == nil {
-			q.Options = make(method.Settings)
-		}
-		q.Options["anchors"] = float64(min(rows, mostAnchors))
 	}
 	sel, err := ufs.Select(ctx, q)
 	if unconverged := (*stream.UnconvergedError)(nil); sel != nil && errors.As(err, &unconverged) {

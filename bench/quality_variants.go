@@ -27,12 +27,8 @@ type variant struct {
 	// perCount: the choice of few features is not the beginning of the choice of many, so that
 	// every number of features needs a run. Most methods tell by themselves, see probe.
 	perCount bool
-	allRows  bool   // every row is an anchor, up to mostAnchors
 	baseline string // of ufs.Eval: all, random
 }
-
-// mostAnchors bounds the anchors of variants that take all rows: m² numbers are held.
-const mostAnchors = 4000
 
 // namedVariants are those beside the defaults. One whose method or option does not exist is
 // left out, so that a line may stand here before what it tries is merged.
@@ -50,13 +46,12 @@ func namedVariants() []variant {
 		{name: "greedy:rank", method: "greedy", scale: "rank"},
 		{name: "greedy:swap", method: "greedy", settings: set("refine", "swap"), perCount: true},
 		{name: "graphgreedy:none", method: "graphgreedy", scale: "none"},
-		{name: "graphgreedy:spectral", method: "graphgreedy", settings: set("target", "spectral"), allRows: true},
-		{name: "graphgreedy:scatter", method: "graphgreedy", settings: set("target", "scatter"), allRows: true},
+		{name: "graphgreedy:spectral", method: "graphgreedy", settings: set("target", "spectral")},
+		{name: "graphgreedy:scatter", method: "graphgreedy", settings: set("target", "scatter")},
+		{name: "graphgreedy:auto", method: "graphgreedy", settings: set("smooth", "auto"), perCount: true},
 		{name: "sfufs:none", method: "sfufs", scale: "none"},
 		{name: "sfufs:identity", method: "sfufs", settings: set("constraint", "identity")},
-		{name: "laplacian:rows", method: "laplacian", allRows: true},
-		{name: "mcfs:rows", method: "mcfs", allRows: true, perCount: true},
-		{name: "mcfs:rows,none", method: "mcfs", scale: "none", allRows: true, perCount: true},
+		{name: "mcfs:none", method: "mcfs", scale: "none", perCount: true},
 		{name: "align:none", method: "align", scale: "none"},
 		{name: "align:standard", method: "align", scale: "standard"},
 	}
@@ -124,9 +119,6 @@ func (v variant) settled() string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.settings)) {
 		parts = append(parts, fmt.Sprintf("%s=%v", name, v.settings[name]))
-	}
-	if v.allRows {
-		parts = append(parts, fmt.Sprintf("anchors=rows<=%d", mostAnchors))
 	}
 	if v.baseline != "" {
 		parts = append(parts, "baseline="+v.baseline)
