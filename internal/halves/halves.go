@@ -15,7 +15,8 @@ const (
 	// agreement is next to no measure; beyond 32 there is nothing to gain, as no more than
 	// some dozens of halves are ever looked at, and every shard costs a matrix.
 	Least = 4
-	Most  = 32 // see Least
+	// Most is the other bound, see Least.
+	Most = 32
 	// Looked is the number of halves that are selected from at most: the standard error of
 	// a selection frequency is then at most 0.11.
 	Looked = 20
