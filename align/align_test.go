@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -56,11 +57,18 @@ func clustered(seed uint64, n, m, d, parts int, joined bool) data {
 func (t data) graph() *anchor.Graph { return rowstest.Graph(t.x, t.z) }
 
 // choice runs the method.
-func choice(t *testing.T, g *anchor.Graph, diffusion float64, opt Options) (*Kernel, *Result) {
+func choice(t *testing.T, g *anchor.Graph, diffusion float64, opt Options) (*spectral.Diffusion, *Result) {
 	t.Helper()
-	k := must.Get(NewKernel(kernel.NewTeam(opt.Threads), g, diffusion))(t)
-	return k, must.Get(Choose(t.Context(), must.Get(k.Problem(g))(t), opt))(t)
+	k := must.Get(spectral.Diffuse(kernel.NewTeam(opt.Threads), g, diffusion))(t)
+	return k, must.Get(Choose(t.Context(), problem(k, g), opt))(t)
 }
+
+// pairs, leastRows and leastShare are those of package spectral.
+const (
+	pairs      = 50
+	leastRows  = 3
+	leastShare = 0.004
+)
 
 // diffused is K by its definition: the eigenvectors of the n×n affinity but the constant one,
 // those on few rows left out, with weights (λ_c/λ_1)^(2t). The rows are counted at the anchors, as

@@ -4,7 +4,8 @@
 //
 //  1. package anchor leaves G = X̃ᵀX̃, C = BᵀX̃ and S = BᵀB of the anchor graph, whose affinity
 //     between rows is A = BBᵀ.
-//  2. [NewKernel] takes the leading eigenpairs of S, and from them aᵢ = xᵢᵀKxᵢ for every feature,
+//  2. [github.com/ufs-stream/ufs-stream/internal/spectral] takes the leading eigenpairs of S, and from
+//     them aᵢ = xᵢᵀKxᵢ for every feature,
 //     K being the diffusion kernel.
 //  3. [Choose] takes the features one by one that most raise the alignment of X_SX_Sᵀ with K.
 //

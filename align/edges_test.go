@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
 // TestAlignOfParts: unconnected parts give a kernel that tells them apart, whatever the basis of
@@ -126,13 +126,9 @@ func TestAlignRefuses(t *testing.T) {
 			t.Errorf("took %v, %v", bad.A, bad.Squares)
 		}
 	}
-	k := &Kernel{A: []float64{1}}
-	if _, err := k.Problem(&anchor.Graph{D: 2}); err == nil {
-		t.Error("took a kernel of other features")
-	}
 	g := clustered(1, 30, 12, 4, 3, true).graph()
 	g.S[1] = math.NaN()
-	if _, err := NewKernel(kernel.NewTeam(1), g, 2); err == nil {
+	if _, err := spectral.Diffuse(kernel.NewTeam(1), g, 2); err == nil {
 		t.Error("took a graph that is not finite")
 	}
 }

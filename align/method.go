@@ -3,8 +3,10 @@ package align
 import (
 	"context"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -34,19 +36,15 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 
 // Bytes is what the method holds beside the graph of m anchors and d features.
 func Bytes(m, d, k int) int64 {
-	return max(KernelBytes(m, d), ChooseBytes(d, k)) + 24*int64(d) // a, and the squares
+	return max(spectral.DiffusionBytes(m, d), ChooseBytes(d, k)) + 24*int64(d) // a, and the squares
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	k, err := NewKernel(kernel.NewTeam(e.Threads), e.Graph, float64(m.diffusion))
+	k, err := spectral.Diffuse(kernel.NewTeam(e.Threads), e.Graph, float64(m.diffusion))
 	if err != nil {
 		return nil, err
 	}
-	p, err := k.Problem(e.Graph)
-	if err != nil {
-		return nil, err
-	}
-	res, err := Choose(ctx, p, Options{K: e.K, Keep: e.Keep, Threads: e.Threads})
+	res, err := Choose(ctx, problem(k, e.Graph), Options{K: e.K, Keep: e.Keep, Threads: e.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +52,15 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		Order: res.Order, Turns: res.Alignment, Used: map[string]any{"diffusion": m.diffusion},
 		Warnings: append(k.Warnings, res.warnings(e.Columns)...),
 	}, nil
+}
+
+// problem is the alignment of a graph's diffusion kernel with columns of its G.
+func problem(k *spectral.Diffusion, g *anchor.Graph) Problem {
+	p := Problem{A: k.A, Norm: k.Norm, Squares: make([]float64, g.D), Column: func(j int) []float64 { return g.G[j*g.D:][:g.D] }}
+	for j := range p.Squares {
+		p.Squares[j] = g.G[j*g.D+j]
+	}
+	return p
 }
 
 // mostTies are told one by one.

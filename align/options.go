@@ -14,9 +14,6 @@ const (
 	DefaultDiffusion = 10
 	// mostDiffusion: far below, only the leading eigenvalue is left.
 	mostDiffusion = 1000
-	// pairs is L, the number of eigenpairs of the kernel. Weights fall with λ^(2t), so that on
-	// most data the last ones hardly count.
-	pairs = 50
 	// power is p, a little below the 1 of alignment: 0.3 points of NMI above 1, 0.4 above 0.8.
 	power = 0.9
 	// defaultK is the number of features chosen where Options do not say.

@@ -50,7 +50,7 @@ const (
 	kmeansMaxIter   = 50
 )
 
-// KMeans makes anchors of the centres of m clusters of the rows of s, by k-means++ and
+// KMeans makes anchors of the centres of m clusters of the rows of s, by greedy k-means++ and
 // Lloyd's iteration in the frame (SFUFS-K). It holds 16·D bytes a row of s beside s, and
 // what cluster.Bytes says.
 func KMeans(ctx context.Context, s *Sampler, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {

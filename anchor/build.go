@@ -49,13 +49,22 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 			g.Sym[i*g.D+j] = v * min(factor[i], factor[j]) * max(factor[i], factor[j])
 		}
 	})
+	graph := s.become(at, g.Weight)
+	graph.G = g.Sym
+	return graph, nil
+}
+
+// become turns the sums of so much weight into the graph of the features whose places in the
+// frame are given, ascending, without G. The graph lives in their memory.
+func (s *Statistics) become(at []int, weight float64) *Graph {
+	threads := s.opt.Threads
 	root := make([]float64, s.m) // Δ^(−1/2), 0 for 0
 	for j, v := range s.delta {
 		if v > 0 {
 			root[j] = 1 / math.Sqrt(v)
 		}
 	}
-	graph := &Graph{Rows: s.Rows, M: s.m, D: g.D, Delta: s.delta, G: g.Sym, C: s.centre(at, root, g.Weight), S: s.zz}
+	graph := &Graph{Rows: s.Rows, M: s.m, D: len(at), Delta: s.delta, C: s.centre(at, root, weight), S: s.zz}
 	kernel.Each(threads, s.m, func(i int) {
 		for j := i; j < s.m; j++ {
 			graph.S[i*s.m+j] *= root[i] * root[j]
@@ -64,7 +73,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	kernel.Mirror(threads, kernel.RowMajor(graph.S, s.m, s.m, s.m))
 	s.delta, s.zx, s.zz, s.work = nil, nil, nil, nil
 	s.broken = fmt.Errorf("anchor: the statistics have become a graph")
-	return graph, nil
+	return graph
 }
 
 // keepKnown reduces g to the columns that took part in the distances: all, unless the

@@ -12,7 +12,9 @@ import (
 // The words that open the two forms; the last character is the version.
 const (
 	samplerMagic    = "ufssamp1"
-	statisticsMagic = "ufsanch1"
+	statisticsMagic = "ufsanch2"
+	// untrustedMagic opens the form of statistics before they had a Trust, which is still read.
+	untrustedMagic = "ufsanch1"
 )
 
 // Numbers of columns, rows kept and anchors beyond these are refused: 64-bit byte
@@ -23,10 +25,14 @@ const (
 )
 
 // The binary form of Statistics, 8-byte little-endian words; equal states give equal
-// bytes: "ufsanch1", m, K, D, rows, the anchors' digest (4 words), then D times column,
-// centre, factor and fill, then Δ, ZᵀX by rows, and the upper triangle of ZᵀZ by rows.
+// bytes: "ufsanch2", m, K, D, rows, the anchors' digest (4 words), the Trust's fields (6 words),
+// then D times column, centre, factor and fill, then Δ, ZᵀX by rows, and the upper
+// triangle of ZᵀZ by rows. "ufsanch1" has no Trust.
 
-const headWords = 4 + len(Digest{})/8 // behind the magic
+const (
+	headWords  = 4 + len(Digest{})/8 // behind the magic
+	trustWords = 6
+)
 
 // WriteTo writes the binary form of s through a buffer of 64 KiB. It implements
 // io.WriterTo.
@@ -44,6 +50,11 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	for b := s.digest[:]; len(b) > 0; b = b[8:] {
 		e.Word(binary.LittleEndian.Uint64(b))
 	}
+	t := &s.trust
+	e.Int(int64(t.Features))
+	e.Floats([]float64{t.Value, t.Chance})
+	e.Int(int64(t.Few))
+	e.Floats([]float64{t.FewValue, t.FewChance})
 	for k, j := range f.columns {
 		e.Int(int64(j))
 		e.Floats([]float64{f.center[k], f.factor[k], f.fill[k]})
@@ -66,7 +77,11 @@ func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
 }
 
 func (s *Statistics) decode(r *words.Reader) *Statistics {
-	r.Magic(statisticsMagic, "anchor statistics")
+	r.Expect(1)
+	version := r.Word()
+	if version != words.Magic(statisticsMagic) && version != words.Magic(untrustedMagic) {
+		r.Fail("no anchor statistics")
+	}
 	r.Expect(int64(headWords))
 	got := &Statistics{opt: s.opt, anchors: s.anchors, work: s.work}
 	got.m = int(r.Count("number of anchors", maxRows))
@@ -79,9 +94,15 @@ func (s *Statistics) decode(r *words.Reader) *Statistics {
 	if r.Err() == nil && (got.k < 1 || got.k >= got.m) {
 		r.Fail("%d neighbours of %d anchors", got.k, got.m)
 	}
+	if version == words.Magic(statisticsMagic) {
+		got.trust = decodeTrust(r, d)
+	}
 	got.frame = decodeFrame(r, d)
 	if r.Err() == nil {
 		r.Stop(s.continues(got))
+	}
+	if got.trust == (Trust{}) && s.anchors != nil { // of the same anchors, and so the same
+		got.trust = s.trust
 	}
 	if r.Err() != nil {
 		return nil
@@ -111,6 +132,25 @@ func (s *Statistics) decode(r *words.Reader) *Statistics {
 	}
 	return got
 }
+
+func decodeTrust(r *words.Reader, d int64) (t Trust) {
+	r.Expect(trustWords)
+	t.Features = int(r.Count("number of features chosen", d))
+	t.Value, t.Chance = r.Float(), r.Float()
+	t.Few = int(r.Count("number of features chosen first", d))
+	t.FewValue, t.FewChance = r.Float(), r.Float()
+	if t.Few > t.Features || (t.Few == 0) != (t.Features == 0) || t.Features == 0 && t != (Trust{}) {
+		r.Fail("trust in %d features, the first %d of them", t.Features, t.Few)
+	}
+	for _, x := range []float64{t.Value, t.Chance, t.FewValue, t.FewChance} {
+		if !isShare(x) {
+			r.Fail("an alignment of %g", x)
+		}
+	}
+	return t
+}
+
+func isShare(x float64) bool { return x >= 0 && x <= 1 && !math.Signbit(x) }
 
 func decodeFrame(r *words.Reader, d int64) (f frame) {
 	r.Expect(4 * d)

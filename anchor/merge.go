@@ -25,6 +25,9 @@ func (s *Statistics) Merge(o *Statistics) error {
 		return stream.Usagef("cannot merge graphs of other anchors (%d and %d): %s", s.m, o.m, remedy)
 	}
 	s.Rows += o.Rows
+	if s.trust == (Trust{}) { // else the same: it is a function of the anchors
+		s.trust = o.trust
+	}
 	kernel.Axpy(1, o.delta, s.delta)
 	kernel.Axpy(1, o.zx, s.zx)
 	kernel.Axpy(1, o.zz, s.zz)

@@ -11,6 +11,8 @@ type Target struct {
 	Rows  int       // columns of T, rows of H
 	H     []float64 // TᵀX̃, Rows×D row-major
 	Total float64   // ‖T‖²
+	// U and SU, M×D, of a smoothed target: TᵀT = Uᵀ(SU). Nil for others, and for no rounds.
+	U, SU []float64
 }
 
 // SmoothBytes is what Smooth holds at most beside the Graph, its result included.
@@ -54,6 +56,7 @@ func (g *Graph) Smooth(threads, t int) Target {
 	for i := range m { // tr(UᵀSU)
 		out.Total += kernel.Dot(u.Data[i*d:][:d], next.Data[i*d:][:d])
 	}
+	out.U, out.SU = u.Data, next.Data
 	out.H = make([]float64, d*d)
 	kernel.Gemm(team, 1, c.Trans(), u, kernel.RowMajor(out.H, d, d, d))
 	symmetrize(threads, d, out.H)

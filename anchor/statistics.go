@@ -40,6 +40,7 @@ type Statistics struct {
 	m, k   int
 	frame  frame
 	digest Digest
+	trust  Trust
 	opt    Options
 
 	delta []float64 // m
@@ -47,7 +48,7 @@ type Statistics struct {
 	zz    []float64 // m×m row-major, upper triangle
 
 	anchors *Anchors // nil where they are unknown: no rows can be added
-	work    *scratch // nil until rows arrive
+	work    *scratch // empty until rows arrive
 	broken  error
 }
 
@@ -67,7 +68,7 @@ type scratch struct {
 // and finished, but take no rows. It fails with a *stream.UsageError unless there are more
 // than K anchors, or a *stream.MemoryError.
 func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
-	s := &Statistics{opt: opt.withDefaults(), anchors: a}
+	s := &Statistics{opt: opt.withDefaults(), anchors: a, work: new(scratch)}
 	s.k = s.opt.Neighbors
 	if a == nil {
 		return s, nil
@@ -77,6 +78,26 @@ func NewStatistics(a *Anchors, opt Options) (*Statistics, error) {
 	}
 	s.m, s.frame, s.digest = a.M, a.frame, a.Digest
 	return s, s.reserve()
+}
+
+// Another returns empty statistics of the same anchors with s's options, whose scratch is s's
+// own: rows must not be added to both at the same time.
+func (s *Statistics) Another() (*Statistics, error) {
+	if s.broken != nil {
+		return nil, s.broken
+	}
+	o := &Statistics{m: s.m, k: s.k, frame: s.frame, digest: s.digest, trust: s.trust, opt: s.opt, anchors: s.anchors, work: s.work}
+	return o, o.reserve()
+}
+
+// SharedBytes bounds what so many Statistics hold that share their scratch (see Another):
+// [Bytes] of each less the scratch and the anchors of all but one.
+func SharedBytes(m, d, neighbors, threads, states int) int64 {
+	one := Bytes(m, d, neighbors, threads)
+	if one == math.MaxInt64 || states < 1 {
+		return one
+	}
+	return one + int64(states-1)*(8*int64(m)*int64(m+d+1)+frameBytes*int64(d))
 }
 
 // reserve makes the matrices.
@@ -145,8 +166,8 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	case c.Weight != nil:
 		return stream.Usagef("{weight}: the anchor graph has no row weights; leave it out, or choose {method} greedy")
 	}
-	if s.work == nil && c.Rows > 0 {
-		s.work = s.newScratch()
+	if s.work.near == nil && c.Rows > 0 {
+		*s.work = s.newScratch()
 	}
 	for from := 0; from < c.Rows; from += s.work.rows {
 		if s.broken = s.addBlock(c, from, min(s.work.rows, c.Rows-from)); s.broken != nil {
@@ -157,10 +178,10 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func (s *Statistics) newScratch() *scratch {
+func (s *Statistics) newScratch() scratch {
 	team := kernel.NewTeam(s.opt.Threads)
 	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
-	w := &scratch{
+	w := scratch{
 		team: team, rows: rows, stride: rows + pad,
 		near:     kernel.NewNearest(team, kernel.RowMajor(s.anchors.Points, s.m, d, d), s.k+1),
 		index:    make([]int32, rows*(s.k+1)),
@@ -172,17 +193,27 @@ func (s *Statistics) newScratch() *scratch {
 }
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
-	w, d := s.work, len(s.frame.columns)
+	w := s.work
 	s.anchors.place.transform(w.team.Threads(), w.points, w.stride, c, from, rows)
+	if i := s.addPoints(rows); i >= 0 {
+		return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(from+i))
+	}
+	return nil
+}
+
+// addPoints adds the rows that are in work, in the frame. It returns the first whose distances
+// overflow, or -1.
+func (s *Statistics) addPoints(rows int) int {
+	w, d := s.work, len(s.frame.columns)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
 	w.near.To(w.index, w.distance, x)
 	if i := w.weigh(rows, s.k); i >= 0 {
-		return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(from+i))
+		return i
 	}
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
 	kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
 	s.addPairs(z)
-	return nil
+	return -1
 }
 
 // addPairs adds Zᵀ1 and the upper triangle of ZᵀZ.

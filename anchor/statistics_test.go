@@ -73,6 +73,43 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 	}
 }
 
+// Statistics that share their scratch, and take rows in turns, are those of the same rows by
+// themselves, bit for bit, and so take less memory than so many.
+func TestAnotherChangesNoBit(t *testing.T) {
+	const n, m = 600, 30
+	tab := clusters(n, 8, 4).holes()
+	a := tab.random(t, m, gram.ScaleStandard)
+	first := must.Get(NewStatistics(a, Options{Threads: 2}))(t)
+	second := must.Get(first.Another())(t)
+	one, two := must.Get(NewStatistics(a, Options{Threads: 1}))(t), must.Get(NewStatistics(a, Options{Threads: 1}))(t)
+	for i := 0; i < n; i += 150 {
+		for _, s := range []*Statistics{first, one} {
+			tab.Add(t, s, i, i+100, 100)
+		}
+		for _, s := range []*Statistics{second, two} {
+			tab.Add(t, s, i+100, i+150, 50)
+		}
+	}
+	if first.work != second.work || first.work == one.work {
+		t.Error("the scratch is not shared")
+	}
+	if !bytes.Equal(written(t, first), written(t, one)) || !bytes.Equal(written(t, second), written(t, two)) {
+		t.Error("other bits")
+	}
+	// What was read without its anchors has another as well, of no rows.
+	read := must.Get(NewStatistics(nil, Options{}))(t)
+	must.Get(read.ReadFrom(bytes.NewReader(written(t, first))))(t)
+	sum := must.Get(read.Another())(t)
+	must.Do(t, sum.Merge(read))
+	if !bytes.Equal(written(t, sum), written(t, first)) {
+		t.Error("a sum of one state has other bits")
+	}
+	whole := Bytes(m, 8, 5, 2)
+	if SharedBytes(m, 8, 5, 2, 1) != whole || SharedBytes(m, 8, 5, 2, 3) >= 3*whole {
+		t.Errorf("%d bytes, %d of three that share", whole, SharedBytes(m, 8, 5, 2, 3))
+	}
+}
+
 // Merging is concatenation, up to the rounding of sums of 7 for sums of n.
 func TestMergeIsConcatenation(t *testing.T) {
 	const n = 600

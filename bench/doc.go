@@ -2,6 +2,7 @@
 //
 //	go run ./bench gen KIND -o PATH    make a seeded table whose answer is known
 //	go run ./bench paper --data DIR    the papers' tables, their figures beside ours
+//	go run ./bench quality DIR…        every method on every labelled set, ranked and tested
 //	go run ./bench scale               time, rows/s and peak memory over sizes
 //
 // # Making data
@@ -27,4 +28,22 @@
 //
 // Writing a value as Parquet costs several times as much as making it, which BenchmarkFill
 // measures: there is nothing to gain by making values faster.
+//
+// # Which method chooses best
+//
+// quality decides about defaults. No label takes part in a choice, and no figure is made by
+// hand:
+//
+//  1. findSets lists the labelled Parquet files of the folders (quality_sets.go), and makes
+//     generated ones whose answer is known (quality_kinds.go says what each asks,
+//     quality_made.go makes them).
+//  2. fill runs each variant (quality_variants.go) on each set, by package ufs
+//     (quality_run.go, quality_choose.go), also on complementary halves of the rows
+//     (quality_halves.go), and judges the choices by ufs.Eval (quality_judge.go).
+//  3. Each finished pair is a line of a file (quality_findings.go), and not run again.
+//  4. tabulate ranks the variants within each set and tests the mean ranks by
+//     internal/judge (quality_tables.go); quality_markdown.go and quality_write.go write.
+//
+// A further method takes part once it is in methods.All, a further variant by a line in
+// namedVariants.
 package main

@@ -75,7 +75,7 @@ func BenchmarkKMeans(b *testing.B) {
 						if way == "bounds" {
 							r, err = KMeans(b.Context(), Matrix(x), opt)
 						} else {
-							r, err = plainRestart(b.Context(), kernel.NewTeam(1), x, opt.withDefaults(), 0)
+							r, err = plainRestart(b.Context(), kernel.NewTeam(1), x, nil, nil, opt.withDefaults(), 0)
 						}
 						must.Do(b, err)
 						passes += len(r.Trace)
@@ -106,13 +106,13 @@ func BenchmarkSeeds(b *testing.B) {
 		}
 		seed := func(st *store) func() error {
 			return func() error {
-				_, err := seeds(team, x, nil, st, []*worker{newWorker(st)}, c, rand.NewPCG(1, 1))
+				_, err := seeds(b.Context(), team, x, nil, st, []*worker{newWorker(st)}, c, rand.NewPCG(1, 1))
 				return err
 			}
 		}
 		run("store", seed(st))
 		run("plain", func() error {
-			_, err := seeds(team, x, nil, nil, nil, c, rand.NewPCG(1, 1))
+			_, err := seeds(b.Context(), team, x, nil, nil, nil, c, rand.NewPCG(1, 1))
 			return err
 		})
 		p := newPass(team, take(x, sequence(c)), false)

@@ -6,7 +6,7 @@ import (
 )
 
 // TestBytes: one restart allocates no more than Bytes. Garbage counts too, so clusters are
-// few: the seeds of many are drawn in batches that leave c·k numbers each.
+// few: each of many seeds leaves a screen of its trials.
 func TestBytes(t *testing.T) {
 	for _, c := range []struct{ n, k, clusters int }{{300, 5, 3}, {2000, 300, 10}, {5000, 40, 64}} {
 		x, _ := blobs(1, c.n, c.k, 10, 1)

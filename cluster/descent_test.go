@@ -62,7 +62,7 @@ func TestStoreChangesNothing(t *testing.T) {
 					t.Fatalf("%+v is left to passes", shape)
 				}
 				got := must.Get(KMeans(t.Context(), Matrix(x), opt))(t)
-				want := must.Get(plainRestart(t.Context(), kernel.NewTeam(1), x, opt.withDefaults(), 0))(t)
+				want := must.Get(plainRestart(t.Context(), kernel.NewTeam(1), x, nil, nil, opt.withDefaults(), 0))(t)
 				// An estimated trace is off by the rounding of n + 4k terms as large as the mean.
 				if offset := map[string]float64{"far": 1e6, "very far": 1e12}[name]; !same(got, want, (1+offset)*0x1p-52*float64(shape.n+4*shape.k)*8) {
 					t.Errorf("%s, %+v, tolerance %v: inertia %v in %d moves, by passes %v in %d", name, shape, tolerance,
@@ -152,7 +152,10 @@ func (c *impatient) Err() error {
 
 func TestStopsBetweenMoves(t *testing.T) {
 	x, _ := blobs(24, 500, 3, 4, 0.5)
-	if _, err := KMeans(&impatient{t.Context(), 3}, Matrix(x), Options{Clusters: 8, Threads: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := KMeans(&impatient{t.Context(), 7 + 3}, Matrix(x), Options{Clusters: 8, Threads: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled after three passes: %v", err)
+	}
+	if _, err := KMeans(&impatient{t.Context(), 3}, Matrix(x), Options{Clusters: 8, Threads: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled at the fourth seed: %v", err)
 	}
 }

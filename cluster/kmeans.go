@@ -25,18 +25,19 @@ type Result struct {
 	Restart   int  // the best, counted from 0
 }
 
-// KMeans clusters rows, n×k in any layout (column-major is fastest), by k-means++ and
+// KMeans clusters rows, n×k in any layout (column-major is fastest), by greedy k-means++ and
 // Lloyd's iteration, restarted with other seeds; of equal inertias the earlier restart
 // wins.
 //
-// The first search of all rows costs 2·n·c·k flops in float32; each later move costs 2·c·k
+// Seeding costs 2 + ⌊ln c⌋ searches of all rows, of 2·n·c·k flops in float32 each, and the
+// first move one; each later move costs 2·c·k
 // for every row that may have changed its cluster (see bounds): with mnist10k and 10
 // clusters, a quarter of the rows over 38 moves. Integers are fastest, and float32 values
 // that do not vary much in magnitude: their sums do not round, so that they need not be
 // computed anew. Beside rows it holds 4·k + 8 bytes a row for all restarts, and some
-// 60 + 4·min(c, 64) for each of the min(Restarts, Threads) under way. With more than 64
+// 100 + 4·min(c, 64) for each of the min(Restarts, Threads) under way. With more than 64
 // clusters in fewer than 256 columns, or Spherical, every move costs as much as the first
-// search, and it holds only 24 bytes a row.
+// search, and it holds only some 80 bytes a row.
 //
 // The error is a *stream.UsageError, or wraps ErrNotFinite, ErrOverflow, ErrNoDirection
 // or the context's.
@@ -50,7 +51,7 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 		return nil, err
 	}
 	var t *store
-	if !opt.Spherical && pays(opt.Clusters, x.Cols) {
+	if !opt.Spherical {
 		t = newStore(opt.Threads, x)
 	}
 	// Workers of parallel restarts never wait for each other; within one they do, every pass.
@@ -64,15 +65,17 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 	close(next)
 	kernel.Each(parallel, parallel, func(w int) {
 		team := kernel.NewTeam((opt.Threads + w) / parallel)
-		run := func(r int, best *Result) (*Result, error) { return plainRestart(ctx, team, x, opt, r) }
+		var workers []*worker
 		if t != nil {
-			workers := make([]*worker, team.Threads())
-			for i := range workers {
-				workers[i] = newWorker(t)
+			for range team.Threads() {
+				workers = append(workers, newWorker(t))
 			}
+		}
+		run := func(r int, _ *Result) (*Result, error) { return plainRestart(ctx, team, x, t, workers, opt, r) }
+		if t != nil && pays(opt.Clusters, x.Cols) {
 			var d *descent
 			run = func(r int, best *Result) (*Result, error) {
-				centers, err := seeds(team, x, nil, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(r)))
+				centers, err := seeds(ctx, team, x, nil, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(r)))
 				if err != nil {
 					return nil, err
 				}
@@ -107,13 +110,14 @@ func better(a, b *Result) bool {
 	return a.Inertia < b.Inertia || (a.Inertia == b.Inertia && a.Restart < b.Restart)
 }
 
-// plainRestart is a restart by passes over all rows, without a store.
-func plainRestart(ctx context.Context, team *kernel.Team, x matrix, opt Options, number int) (*Result, error) {
+// plainRestart is a restart by passes over all rows; a store and workers, or nil, serve the
+// seeds only.
+func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, workers []*worker, opt Options, number int) (*Result, error) {
 	var unit *directions
 	if opt.Spherical {
 		unit = newDirections(team, blockRows(team, x.Cols), x.Cols)
 	}
-	centers, err := seeds(team, x, unit, nil, nil, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
+	centers, err := seeds(ctx, team, x, unit, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
 	if err != nil {
 		return nil, err
 	}

@@ -39,11 +39,12 @@ type Options struct {
 }
 
 // Bytes bounds what [KMeans] holds beside its n×k rows: a narrow copy of the rows, and for
-// each parallel restart its labels and bounds, centres and sums, and blocks and panels.
+// each parallel restart its seeds' distances, its labels and bounds, centres and sums, and
+// blocks and panels.
 func Bytes(n, k, clusters, restarts int) int64 {
 	rows, cols, c := int64(n), int64(k), int64(clusters)
 	under := rows*(64+4*min(c, maxGroups)) + 8*(6*c+256)*cols + 4<<20
-	return 4*rows*(cols+16) + int64(restarts)*under
+	return 4*rows*(cols+16) + int64(restarts)*(under+seedBytes(n, k, clusters))
 }
 
 // Validate names every fault of o for KMeans of a number of rows with so many columns,

@@ -81,10 +81,11 @@ type worker struct {
 	row    []float64    // a row, padded
 	group  []float32    // see bounds
 	moves  []move
+	near   rowGroup // see seeder
 }
 
 func newWorker(t *store) *worker {
-	return &worker{team: kernel.NewTeam(1), at: make([]int32, 0, batchRows), row: make([]float64, t.padded())}
+	return &worker{team: kernel.NewTeam(1), at: make([]int32, 0, batchRows), row: make([]float64, t.padded()), near: rowGroup{from: -1}}
 }
 
 // share calls body(w, task) for all tasks; a worker takes one after the other.

@@ -159,7 +159,7 @@ func (m *Moments) decode(r *words.Reader) *Moments {
 		return nil
 	}
 	got := NewMoments(d, m.opt)
-	got.Profile = *p
+	got.Profile, got.scratch = *p, m.scratch
 	if p.Rows == 0 {
 		return got
 	}

@@ -22,6 +22,7 @@ type Gram struct {
 	Columns []int     // index among the source's columns, ascending
 	Mean    []float64 // of the filled column, before scaling
 	Std     []float64 // of the filled column, before scaling; divisor Σw
+	Offset  []float64 // the mean of A's column: G − Σw·Offset·Offsetᵀ is that of the centred columns
 	Filled  []int64   // missing entries of used rows
 	Missing []stream.MissingCount
 
@@ -43,7 +44,7 @@ type Gram struct {
 // error. cols are the profile's columns. No rows or no usable column is a *stream.DataError.
 func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	d := len(m.Columns)
-	m.packed, m.holes, m.root = nil, nil, nil
+	m.scratch = new(scratch)
 	if m.g != nil {
 		for j := range m.Columns { // scale by the matrix's own diagonal, which rounds alike
 			m.Columns[j].Squares = m.g[j*d+j]
@@ -59,6 +60,9 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	}
 	for _, j := range s.Columns {
 		g.Missing = append(g.Missing, m.Columns[j].Missing)
+	}
+	for k, c := range s.offset {
+		g.Offset = append(g.Offset, c*s.Factor[k])
 	}
 	g.Sym = m.compact(s.Columns)
 	if opt.Fill == FillPairwise {

@@ -41,7 +41,11 @@ type Moments struct {
 	cross   []float64 // A, dm×d
 	both    []float64 // N, dm×dm, upper triangle
 
-	// Scratch, column-major with stripRows rows a column.
+	*scratch // of its own, or that of the Moments it was made by Another of
+}
+
+// scratch is the memory of a strip in work, column-major with stripRows rows a column.
+type scratch struct {
 	team   *kernel.Team
 	packed []float64 // √w·x̃, d columns
 	holes  []float64 // √w·m, dm columns
@@ -66,17 +70,52 @@ func Bytes(d, missing int) int64 {
 	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + buffers
 }
 
+// SharedBytes bounds what so many Moments hold that share their scratch (see Another): [Bytes]
+// of each less the scratch of all but one.
+func SharedBytes(d, missing, states int) int64 {
+	one := Bytes(d, missing)
+	if one == math.MaxInt64 || states < 1 {
+		return one
+	}
+	n, k := int64(d), int64(missing)
+	return one + int64(states-1)*(8*n*n+16*(k*n+k*k)+columnBytes*n)
+}
+
+// ShareOf is the limit for each of so many Moments that share their scratch, where all of them
+// may hold limit together; [WholeOf] is its inverse.
+func ShareOf(limit int64, d, states int) int64 {
+	own := scratchBytes(d)
+	return max((limit-own)/int64(states)+own, 1)
+}
+
+// WholeOf is what so many Moments need together where each needs share with the scratch.
+func WholeOf(share int64, d, states int) int64 {
+	own := scratchBytes(d)
+	return (share-own)*int64(states) + own
+}
+
+// scratchBytes is the part of Bytes that Moments may share.
+func scratchBytes(d int) int64 { return Bytes(d, 0) - (8*int64(d)+columnBytes)*int64(d) }
+
 // maxColumns keeps 64-bit byte counts from overflowing; d² doubles would be 2 PiB.
 const maxColumns = 1 << 24
 
 // NewMoments returns empty moments of d columns. It allocates O(d); the
 // matrices come with the first rows, within opt.Limit.
 func NewMoments(d int, opt Options) *Moments {
-	m := &Moments{Profile: newProfile(d), opt: opt.withDefaults(), slot: make([]int, d)}
+	m := &Moments{Profile: newProfile(d), opt: opt.withDefaults(), slot: make([]int, d), scratch: new(scratch)}
 	for j := range m.slot {
 		m.slot[j] = -1
 	}
 	return m
+}
+
+// Another returns empty moments of as many columns and with m's options, whose scratch is
+// m's own: rows must not be added to both at the same time.
+func (m *Moments) Another() *Moments {
+	o := NewMoments(len(m.Columns), m.opt)
+	o.scratch = m.scratch
+	return o
 }
 
 // Add adds the rows of c in O(rows·d²) flops for dense chunks, O(Σ nnz²) for sparse

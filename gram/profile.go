@@ -95,6 +95,16 @@ func (p *Profile) count(c *stream.Chunk) {
 	}
 }
 
+// TakeCounts takes over from o, a profile of the same rows in their order, what sums of shards of
+// them have lost: the rows before any was dropped, which kinds of values were missing, and whether
+// columns rise.
+func (p *Profile) TakeCounts(o *Profile) {
+	p.Seen = o.Seen
+	for j := range p.Columns {
+		p.Columns[j].Missing, p.Columns[j].Rising = o.Columns[j].Missing, o.Columns[j].Rising
+	}
+}
+
 // eachColumn calls fn for every column, from several goroutines in runs of columns.
 func eachColumn(workers, d int, fn func(j int)) {
 	const run = 16

@@ -16,6 +16,7 @@ func (g *Gram) Keep(wanted []bool) {
 	}
 	g.D, g.Sym = n, g.Sym[:n*n]
 	g.Columns, g.Mean, g.Std = take(g.Columns, kept), take(g.Mean, kept), take(g.Std, kept)
+	g.Offset = take(g.Offset, kept)
 	g.Filled, g.Missing = take(g.Filled, kept), take(g.Missing, kept)
 }
 

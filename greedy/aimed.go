@@ -16,6 +16,7 @@ type aimed struct {
 	target   string
 	rounds   int
 	clusters int
+	refining
 }
 
 // The targets.
@@ -37,6 +38,7 @@ func (m *aimed) Options(o *method.Options) {
 	o.Int(&m.rounds, "smooth", defaultRounds, "rounds `T` of smoothing on the graph, for the target smooth; 0 is plain greedy on centred data").
 		Bound(func() bool { return m.rounds >= 0 && m.rounds <= mostSmooth }, stream.Textf("want 0 to %d", mostSmooth).String())
 	o.Clusters(&m.clusters)
+	m.declare(o)
 	o.Check(func(isSet func(string) bool) error {
 		switch {
 		case m.target != targetSmooth && isSet("smooth"):
@@ -59,7 +61,7 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 	default:
 		building, rows = anchor.SmoothBytes(s.Anchors, d), d
 	}
-	return method.Cost{Bytes: building + Bytes(d, s.K, rows)}, nil
+	return method.Cost{Bytes: building + max(Bytes(d, s.K, rows)+m.bytes(d, s.K, rows), leastBytes(d, s.K)+8*int64(s.Anchors)*leastRows)}, nil
 }
 
 func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
@@ -81,12 +83,20 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	if target.Rows == 0 {
 		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds nothing but one constant; choose {target} smooth", m.target)
 	}
-	res, err := SelectTarget(ctx, g.G, g.D, Target{Rows: target.Rows, H: target.H}, options(e))
+	opt := options(e)
+	opt.Refine = m.on()
+	res, err := SelectTarget(ctx, g.G, g.D, Target{Rows: target.Rows, H: target.H, Own: m.target == targetSmooth}, opt)
 	if err != nil {
 		return nil, err
 	}
-	res.Error = target.Error(res.Scores)
+	res.Error = target.Error(res.gains())
 	out := res.ranking(e)
+	switch m.target {
+	case targetSmooth:
+		out.Least = leastOfSmooth(team, g, target, res)
+	case targetSpectral:
+		out.Least = leastOfOrthonormal(target.Rows, res.Error)
+	}
 	out.Used["target"] = m.target
 	if m.target == targetSmooth {
 		out.Used["smooth"] = m.rounds

@@ -26,14 +26,20 @@ type criterion struct {
 	reach   []float64 // ‖H₍:,i₎‖, over the rows not yet chosen where H = G
 	spent   float64   // Σ ‖υ_r‖², over the same rows
 	self    bool      // H = G
-	chosen  []bool
-	alive   []bool // neither chosen nor exhausted
-	settled []bool // f is exact at this turn
+	chosen  []bool    // in this layer or one before
+	alive   []bool    // neither chosen nor exhausted
+	settled []bool    // f is exact at this turn
 	turn    int
 }
 
-// newCriterion takes f⁰ and g⁰, whose slices it keeps.
-func newCriterion(f0, g0 []float64, self bool) *criterion {
+// newCriterion takes f⁰ and g⁰, whose slices it keeps. Features that are out, chosen by an
+// earlier layer, take no part: their g⁰ is set to 0. Nil means none is.
+func newCriterion(f0, g0 []float64, self bool, out []bool) *criterion {
+	for i, gone := range out {
+		if gone {
+			f0[i], g0[i] = 0, 0
+		}
+	}
 	d := len(g0)
 	c := &criterion{
 		d: d, f0: f0, g0: g0, self: self,
@@ -41,6 +47,7 @@ func newCriterion(f0, g0 []float64, self bool) *criterion {
 		err: make([]float64, d), reach: make([]float64, d),
 		chosen: make([]bool, d), alive: make([]bool, d), settled: make([]bool, d),
 	}
+	copy(c.chosen, out)
 	for i := range d {
 		c.reach[i] = math.Sqrt(f0[i])
 		c.err[i] = rounding(d) * f0[i]

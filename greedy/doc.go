@@ -22,7 +22,7 @@
 // bits for any number of workers and any memory.
 //
 // Deviations from the paper: f, which drifts in the recursion, is recomputed from G
-// and H whenever its rounding error could change a choice; the selection ends at the
-// rank of the data, with a warning, where the paper would go on to choose noise; and
-// columns can be kept, that is chosen first.
+// and H whenever its rounding error could change a choice; at the rank of the data, where the
+// paper would go on to choose noise, a second layer is chosen of the other features, as if the
+// first were not there, with a warning; and columns can be kept, that is chosen first.
 package greedy

@@ -8,7 +8,8 @@ import (
 )
 
 // Three independent measurements, and a fourth column that is the sum of the first
-// two: the sum stands for both best, and three columns explain everything.
+// two: the sum stands for both best, and three columns explain everything. The fourth is
+// chosen as if they were not there.
 func ExampleSelect() {
 	gram := []float64{
 		4, 0, 0, 4,
@@ -28,5 +29,6 @@ func ExampleSelect() {
 	// column 3: score 13.56, error 0.35
 	// column 0: score 4.44, error 0.14
 	// column 2: score 3.00, error 0.00
-	// rank 3 reached: the remaining features are combinations of the selected
+	// column 1: score 5.00, error 0.00
+	// rank 3 reached: feature 4 is a second layer, chosen as if those before were not there
 }

@@ -117,7 +117,8 @@ func TestGuardEqualsExactArithmetic(t *testing.T) {
 	}
 	at := func(i, j int) *big.Float { return residual[i*x.d+j] }
 	done := make([]bool, x.d)
-	for turn, p := range got.Order {
+	first := ofFirst(got)
+	for turn, p := range got.Order[:first] {
 		score := make([]float64, x.d)
 		best := 0.0
 		for i := range x.d {
@@ -153,7 +154,7 @@ func TestGuardEqualsExactArithmetic(t *testing.T) {
 			}
 		}
 	}
-	if len(got.Order) < 30 {
-		t.Errorf("only %d features", len(got.Order))
+	if first < 30 {
+		t.Errorf("only %d features", first)
 	}
 }

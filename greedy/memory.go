@@ -27,6 +27,8 @@ type memory struct {
 	d       int
 	sym     []float64 // d×d
 	target  *Target   // nil: H = G
+	groups  []int     // of Algorithm 2, whose target it sums up again for each layer
+	without []bool    // rows of H that belong to features of earlier layers; nil for none
 	gUnit   float64   // G in the engine's units is gUnit·G
 	hUnit   float64
 	workers int
@@ -66,19 +68,42 @@ func newMemory(sym, g0 []float64, target *Target, workers int) (*memory, error) 
 	for range min(workers, maxSettlers) {
 		m.scratch = append(m.scratch, make([]float64, settleTogether*height))
 	}
-	f0 := make([]float64, d)
-	m.settlers(d, func(scratch []float64, i int) {
-		col := m.targetColumn(scratch[:height], i)
-		f0[i] = kernel.Dot(col, col)
+	m.step.h = make([]float64, d)
+	return m, m.begin(scaled, nil)
+}
+
+// begin computes f⁰ of a layer, without the features that are out. It keeps g0, in the
+// engine's units.
+func (m *memory) begin(g0 []float64, out []bool) error {
+	f0 := make([]float64, m.d)
+	m.settlers(m.d, func(scratch []float64, i int) {
+		if out == nil || !out[i] {
+			col := m.targetColumn(scratch[:m.height()], i)
+			f0[i] = kernel.Dot(col, col)
+		}
 	})
 	for i, f := range f0 {
 		if !(f <= math.MaxFloat64) {
-			return nil, m.notFinite(i)
+			return m.notFinite(i)
 		}
 	}
-	m.criterion = newCriterion(f0, scaled, target == nil)
-	m.step.h = make([]float64, d)
-	return m, nil
+	m.criterion = newCriterion(f0, g0, m.target == nil, out)
+	m.omegas, m.upsilons = nil, nil
+	return nil
+}
+
+// next starts another layer.
+func (m *memory) next(_ context.Context, out []bool) (*criterion, error) {
+	g0 := diagonal(m.sym, m.d)
+	floats.Scale(m.gUnit, g0)
+	switch {
+	case m.groups != nil:
+		m.target = partitionTarget(m.sym, m.d, without(m.groups, out), m.workers)
+	case m.target == nil || m.target.Own:
+		m.without = out
+	}
+	err := m.begin(g0, out)
+	return m.criterion, err
 }
 
 // unitOf is the power of 4 that brings the largest of x into [1/2, 2).
@@ -126,10 +151,16 @@ func (m *memory) scoreUnit() float64 { return m.gUnit / m.hUnit / m.hUnit }
 // targetColumn writes H₍:,i₎ in the engine's units.
 func (m *memory) targetColumn(dst []float64, i int) []float64 {
 	if m.target == nil {
-		return floats.ScaleTo(dst, m.hUnit, m.sym[i*m.d:(i+1)*m.d])
+		floats.ScaleTo(dst, m.hUnit, m.sym[i*m.d:(i+1)*m.d])
+	} else {
+		for r := range dst {
+			dst[r] = m.hUnit * m.target.H[r*m.d+i]
+		}
 	}
-	for r := range dst {
-		dst[r] = m.hUnit * m.target.H[r*m.d+i]
+	for r, gone := range m.without {
+		if gone {
+			dst[r] = 0
+		}
 	}
 	return dst
 }
@@ -194,9 +225,6 @@ func (m *memory) clearChosen(x []float64) {
 // productTo writes h = Hᵀυ − Σ (υ_rᵀυ) ω_r, each element by one worker.
 func (m *memory) productTo(h, upsilon []float64) {
 	d := m.d
-	// √hUnit before and after, so that neither υ nor the products leave the range.
-	half := math.Sqrt(m.hUnit)
-	floats.ScaleTo(m.scaled, half, upsilon)
 	m.coef = append(m.coef[:0], make([]float64, len(m.upsilons))...)
 	kernel.Each(m.workers, tasks(len(m.upsilons), rowsPerTask), func(task int) {
 		from, to := span(task, rowsPerTask, len(m.upsilons))
@@ -204,23 +232,34 @@ func (m *memory) productTo(h, upsilon []float64) {
 			m.coef[r] = kernel.Dot(m.upsilons[r], upsilon)
 		}
 	})
+	m.timesTarget(h, upsilon)
+	kernel.Each(m.workers, tasks(d, colsPerTask), func(task int) {
+		from, to := span(task, colsPerTask, d)
+		for r, v := range m.omegas {
+			kernel.Axpy(-m.coef[r], v[from:to], h[from:to])
+		}
+	})
+}
+
+// timesTarget writes h = Hᵀx.
+func (m *memory) timesTarget(h, x []float64) {
+	d := m.d
+	// √hUnit before and after, so that neither x nor the products leave the range.
+	half := math.Sqrt(m.hUnit)
+	floats.ScaleTo(m.scaled, half, x)
+	clear(h)
 	if m.target == nil {
-		clear(h)
 		kernel.Gemv(m.workers, d, d, m.sym, d, m.scaled, h)
 	}
 	kernel.Each(m.workers, tasks(d, colsPerTask), func(task int) {
 		from, to := span(task, colsPerTask, d)
 		out := h[from:to]
 		if m.target != nil {
-			clear(out)
 			for r, u := range m.scaled {
 				kernel.Axpy(u, m.target.H[r*d+from:r*d+to], out)
 			}
 		}
 		floats.Scale(half, out)
-		for r, v := range m.omegas {
-			kernel.Axpy(-m.coef[r], v[from:to], out)
-		}
 	})
 }
 
@@ -229,7 +268,8 @@ func (m *memory) productTo(h, upsilon []float64) {
 func Bytes(d, k, c int) int64 {
 	numbers := int64(d) * int64(k+24)
 	if c > 0 {
-		numbers += int64(c) * int64(d+k+maxSettlers*settleTogether)
+		// The target of another layer, υ_r, and ω_r of the layers before for what they leave.
+		numbers += int64(c)*int64(2*d+k+maxSettlers*settleTogether) + int64(d)*int64(k)
 	} else {
 		numbers += int64(d) * maxSettlers * settleTogether
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -12,7 +13,7 @@ import (
 // Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor
 // graph.
 func Specs() []method.Spec {
-	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true}
+	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true, Reconstructs: true}
 	return []method.Spec{
 		{
 			Name: "greedy", About: "the features that best reconstruct all others (Farahat et al. 2013)",
@@ -37,9 +38,41 @@ func Specs() []method.Spec {
 type declared struct {
 	partitioned bool
 	partitions  int
+	refining
+}
+
+// refining is the setting that greedy's choices are improved by.
+type refining struct{ how string }
+
+const (
+	refineNone = "none"
+	refineSwap = "swap"
+)
+
+func (m *refining) declare(o *method.Options) {
+	o.Choice(&m.how, "refine", refineNone, "after greedy, exchange one feature at a time while that leaves less (swap): a better set of as many features, in two or three times the time", refineNone, refineSwap)
+}
+
+func (m *refining) on() bool { return m.how == refineSwap }
+
+// Unnested implements method.Unnested: fewer features are another search.
+func (m *refining) Unnested() string {
+	if !m.on() {
+		return ""
+	}
+	return "exchanges features for one number of them, and the first of these are not the best fewer; leave {refine} out, or select with each {k}"
+}
+
+// bytes is what exchanges take beside greedy itself.
+func (m *refining) bytes(d, k, c int) int64 {
+	if !m.on() {
+		return 0
+	}
+	return exchangeBytes(d, k, c)
 }
 
 func (m *declared) Options(o *method.Options) {
+	m.declare(o)
 	if m.partitioned {
 		o.Int(&m.partitions, "partitions", 0, "`C` random groups of features (default: 1 % of the features)").
 			Bound(func() bool { return m.partitions >= 1 }, "want 1 or more")
@@ -61,14 +94,23 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	c := m.groups(d)
 	if !s.OutOfCore {
-		return method.Cost{Bytes: Bytes(d, s.K, c)}, nil
+		return method.Cost{Bytes: max(Bytes(d, s.K, c)+m.bytes(d, s.K, c), leastBytes(d, s.K))}, nil
+	}
+	if m.on() {
+		return method.Cost{}, refuseRefining(d)
 	}
 	least := StreamBytes(d, s.K, c)
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
 	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature;
 	// the profile of StreamPasses is there already.
 	if start, err := StreamPasses(d, s.K, c, cost.Bytes); err == nil {
-		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K,
+		// A layer has no more features than there are rows; copies of features may make more layers
+		// than this counts.
+		more := 0
+		if s.Rows > 0 {
+			more = int((int64(s.K) - 1) / s.Rows)
+		}
+		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes),
 			Why: "the Gram matrix does not fit, so the selector reads the rows again for every few features"}
 	}
 	return cost, nil
@@ -76,13 +118,18 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	opt := options(e)
-	opt.Partitioned, opt.Partitions = m.partitioned, m.partitions
+	opt.Partitioned, opt.Partitions, opt.Refine = m.partitioned, m.partitions, m.on()
 	if e.Gram != nil {
 		res, err := Select(ctx, e.Gram.Sym, e.Gram.D, opt)
 		if err != nil {
 			return nil, err
 		}
-		return res.ranking(e), nil
+		out := res.ranking(e)
+		// Under a share to explain, the plan has room for all features and not for this.
+		if d := e.Gram.D; e.Variance == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0) {
+			out.Least = leastOfData(kernel.NewTeam(e.Threads), e.Gram.Sym, d, res)
+		}
+		return out, nil
 	}
 	for i, k := range opt.Keep { // here they have the numbers of the source's columns
 		opt.Keep[i] = e.Std.Columns[k]
@@ -103,8 +150,11 @@ func options(e *method.Evidence) Options {
 // ranking is the result in the form of all methods.
 func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	out := &method.Ranking{
-		Order: r.Order, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest,
+		Order: r.Order, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest, Layers: r.Layers,
 		Objective: slices.Concat([]float64{1}, r.Error), Passes: r.Passes, Used: map[string]any{},
+	}
+	if r.Refined {
+		out.Used["refine"] = refineSwap
 	}
 	if r.Groups != nil {
 		out.Used["partitions"] = slices.Max(r.Groups) + 1

@@ -45,6 +45,9 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	if err := opt.Validate(len(cols)); err != nil {
 		return nil, nil, err
 	}
+	if opt.Refine {
+		return nil, nil, refuseRefining(len(cols))
+	}
 	profile, passes := opt.Profile, 0
 	if profile == nil {
 		if opt.Pass != nil {
@@ -78,6 +81,11 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	}
 	r.Passes = s.rows.Passes
 	return r, std, nil
+}
+
+// refuseRefining says why rows that are read again and again are not for exchanges.
+func refuseRefining(d int) error {
+	return stream.Usagef("{refine} swap works on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or leave {refine} out", d)
 }
 
 // usable translates column numbers: from columns of the source to usable features.
@@ -130,9 +138,10 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	}
 	s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed, s.rows.Rows())
 	if opt.Partitioned {
-		err = s.startGroups(ctx, opt, c)
+		s.groups = opt.Groups
+		err = s.startGroups(ctx, c, nil)
 	} else {
-		err = s.start(ctx, plan)
+		err = s.start(ctx, plan.start, nil)
 	}
 	if err != nil {
 		return nil, err
@@ -142,9 +151,32 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	return run(ctx, s, s.criterion, opt.Options, nil)
 }
 
-// start computes f⁰, g⁰ and the sketch.
-func (s *streamed) start(ctx context.Context, plan streamPlan) error {
-	f, _, diag, err := s.residuals(ctx, "start of the criterion", plan.start, func(b *block) { s.sketch.add(s.rows, b) })
+// next starts another layer, while the room of the candidates stays.
+func (s *streamed) next(ctx context.Context, out []bool) (*criterion, error) {
+	s.omegas = nil
+	s.sketch.reset()
+	var err error
+	if s.target != nil {
+		err = s.startGroups(ctx, s.target.height(), out)
+	} else {
+		s.criterion = &criterion{chosen: out} // what the sums leave out
+		err = s.start(ctx, s.run, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for k := range s.slot {
+		s.slot[k], s.ready[k] = -1, false
+	}
+	for i := range s.at {
+		s.at[i] = -1
+	}
+	return s.criterion, nil
+}
+
+// start computes f⁰, g⁰ and the sketch, G in runs of the given number of float64s.
+func (s *streamed) start(ctx context.Context, numbers int64, out []bool) error {
+	f, _, diag, err := s.residuals(ctx, "start of the criterion", numbers, func(b *block) { s.sketch.add(s.rows, b) })
 	if err != nil {
 		return err
 	}
@@ -154,27 +186,31 @@ func (s *streamed) start(ctx context.Context, plan streamPlan) error {
 			return badEntry("G", i, i, x/s.rows.unit)
 		}
 	}
-	s.criterion = newCriterion(f, diag, true)
+	s.criterion = newCriterion(f, diag, true, out)
 	return nil
 }
 
 // startGroups computes H = BᵀA, g⁰ and the sketch in one pass.
-func (s *streamed) startGroups(ctx context.Context, opt StreamOptions, c int) error {
+func (s *streamed) startGroups(ctx context.Context, c int, out []bool) error {
 	d := s.rows.d
+	groups := without(s.groups, out)
 	h, g0 := make([]float64, c*d), make([]float64, d)
 	err := s.rows.pass(ctx, "sums of the groups", func(b *block) {
 		s.scratch = rows.Room(s.scratch, c*b.rows)
-		s.rows.addGroups(b, h, opt.Groups, c, s.scratch)
+		s.rows.addGroups(b, h, groups, c, s.scratch)
 		s.rows.addSquares(b, g0)
 		s.sketch.add(s.rows, b)
 	})
 	if err != nil {
 		return err
 	}
-	s.rows.finishGroups(h, opt.Groups, c)
+	s.rows.finishGroups(h, groups, c)
 	s.rows.finishSquares(g0)
 	s.sketch.finish(s.rows)
-	if s.target, err = newMemory(nil, g0, &Target{Rows: c, H: h}, s.rows.workers); err != nil {
+	if s.target, err = newMemory(nil, g0, &Target{Rows: c, H: h}, s.rows.workers); err == nil && out != nil {
+		err = s.target.begin(g0, out)
+	}
+	if err != nil {
 		return err
 	}
 	s.criterion = s.target.criterion

@@ -51,12 +51,21 @@ func StreamPasses(d, k, c int, memory int64) (int, error) {
 	return 1 + len(spans(d, plan.start)), nil
 }
 
+// layerPasses is the number of passes in which another layer starts: 1 for Algorithm 2.
+func layerPasses(d, k, c int, memory int64) int {
+	plan, err := planStream(d, k, c, memory)
+	if err != nil || c > 0 {
+		return 1
+	}
+	return len(spans(d, plan.refresh))
+}
+
 // fixedBytes is what does not shrink: the profile and other vectors, a standardized
 // block, the packed panels of products, ω_r, H and υ_r. A block of sparse rows takes 24 bytes an entry instead.
 func fixedBytes(d, k, c int) int64 {
 	numbers := kernel.TeamBytes(d, d)/8 + int64(d)*int64(stream.BlockRows(d)+k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
 	if c > 0 {
-		numbers += int64(c) * maxSettlers * settleTogether
+		numbers += int64(c)*(maxSettlers*settleTogether+int64(d)) + int64(d)*int64(k) // other layers
 	}
 	return 8 * numbers
 }

@@ -100,6 +100,9 @@ func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scr
 	sums := scratch[:count*n]
 	clear(sums)
 	for i, j := range groups {
+		if j < 0 { // chosen by an earlier layer
+			continue
+		}
 		kernel.Axpy(1, b.dense[i*n:(i+1)*n], sums[j*n:(j+1)*n])
 	}
 	r.addGemm(b, acc, sums, count)
@@ -108,6 +111,9 @@ func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scr
 func (r *reader) finishGroups(acc []float64, groups []int, count int) {
 	shift, sum := make([]float64, count), make([]float64, count)
 	for i, j := range groups {
+		if j < 0 {
+			continue
+		}
 		shift[j] += r.shift[i]
 		sum[j] += r.sum[i]
 	}

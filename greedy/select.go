@@ -15,6 +15,9 @@ type engine interface {
 	settle(ctx context.Context, features []int) error
 	// take makes feature p part of S. The step is lent until the next call.
 	take(ctx context.Context, p int) (*step, error)
+	// next starts another layer: the features that are out, chosen before, take no part in it,
+	// neither as candidates nor as target, where the target is made of features.
+	next(ctx context.Context, out []bool) (*criterion, error)
 	// scoreUnit is what a score of 1 in the engine's units is in the data's.
 	scoreUnit() float64
 }
@@ -24,6 +27,9 @@ type engine interface {
 type Target struct {
 	Rows int       // c, the columns of B
 	H    []float64 // c×d row-major; Hᵢ column i is Bᵀxᵢ
+	// Own says that column j of B is made of feature j alone: it leaves the target of a second
+	// layer with the feature. Other targets stay whole.
+	Own bool
 }
 
 // Select chooses features from sym, the d×d symmetric matrix G = XᵀX of the n×d
@@ -78,7 +84,12 @@ func selectMemory(ctx context.Context, sym []float64, d int, target *Target, opt
 	if err != nil {
 		return nil, err
 	}
-	return run(ctx, m, m.criterion, opt, watch)
+	m.groups = opt.Groups
+	r, err := run(ctx, m, m.criterion, opt, watch)
+	if err != nil || !opt.Refine {
+		return r, err
+	}
+	return m.refine(ctx, r, opt)
 }
 
 func diagonal(sym []float64, d int) []float64 {
@@ -92,49 +103,3 @@ func diagonal(sym []float64, d int) []float64 {
 // watcher sees the criterion at the start of each turn, and after the last; tests
 // compare it with the fixtures.
 type watcher func(c *criterion)
-
-// run is the selection itself, the same for both algorithms and both engines.
-func run(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (*Result, error) {
-	r := newRecorder(c)
-	end := notEnded
-	for turn := 0; turn < opt.K && end == notEnded; turn++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if watch != nil {
-			watch(c)
-		}
-		var p int
-		if turn < len(opt.Keep) {
-			p = opt.Keep[turn]
-			if !c.alive[p] {
-				r.Redundant = append(r.Redundant, p)
-				c.retire(p)
-				r.add(p, 0, nil, c)
-				continue
-			}
-		} else {
-			if opt.Variance > 0 && r.share() >= opt.Variance {
-				break
-			}
-			var ties []int
-			var err error
-			if p, ties, end, err = c.choose(ctx, e); err != nil {
-				return nil, err
-			}
-			if end != notEnded {
-				break
-			}
-			if ties != nil {
-				r.Ties = append(r.Ties, Tie{turn, ties})
-			}
-		}
-		s, err := e.take(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		c.advance(p, s)
-		r.add(p, s.score*e.scoreUnit(), s.column, c)
-	}
-	return r.finish(c, opt, end), nil
-}

@@ -176,9 +176,10 @@ func TestDuplicatesAndRank(t *testing.T) {
 		x.col[10][i] = 0
 	}
 	for _, partitioned := range []bool{false, true} {
-		r := mustSelect(t, x, Options{K: 12, Partitioned: partitioned})
-		if len(r.Order) != 8 || !r.Exhausted || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].String(), "rank 8 reached") {
-			t.Errorf("order %v, exhausted %v, warnings %v; want rank 8", r.Order, r.Exhausted, r.Warnings)
+		// A share of all ends with the first layer.
+		r := mustSelect(t, x, Options{Variance: 1, Partitioned: partitioned})
+		if len(r.Order) != 8 || r.Layers != nil {
+			t.Errorf("order %v, layers %v; want rank 8", r.Order, r.Layers)
 		}
 		if slices.Contains(r.Order, 5) || slices.Contains(r.Order, 9) || slices.Contains(r.Order, 10) {
 			t.Errorf("order %v holds a duplicate or a zero column", r.Order)
@@ -195,6 +196,15 @@ func TestDuplicatesAndRank(t *testing.T) {
 			if !(e >= 0 && e <= 1) {
 				t.Errorf("explained[%d] = %v", i, e)
 			}
+		}
+		// A number goes on: the dependent column and a duplicate, then the other duplicate.
+		r = mustSelect(t, x, Options{K: 12, Partitioned: partitioned})
+		if len(r.Order) != 11 || !r.Exhausted || !slices.Equal(r.Layers[8:], []int{2, 2, 3}) ||
+			!strings.Contains(r.Warnings[0].String(), "rank 8 reached: features 9 to 11 are 2 further layers") {
+			t.Errorf("order %v, layers %v, exhausted %v, warnings %v", r.Order, r.Layers, r.Exhausted, r.Warnings)
+		}
+		if r.Order[10] != 9 || !slices.Contains(r.Order[8:10], 5) || slices.Contains(r.Order, 10) {
+			t.Errorf("order %v: want duplicate 5 in the second layer, 9 in the third, 10 nowhere", r.Order)
 		}
 	}
 }
@@ -263,7 +273,7 @@ func TestSelectTarget(t *testing.T) {
 	for i := range h {
 		h[i] *= 1e100
 	}
-	r := must.Get(SelectTarget(t.Context(), sym, x.d, Target{x.d, h}, Options{K: 12}))(t)
+	r := must.Get(SelectTarget(t.Context(), sym, x.d, Target{Rows: x.d, H: h}, Options{K: 12}))(t)
 	if want := mustSelect(t, x, Options{K: 12}); !slices.Equal(r.Order, want.Order) {
 		t.Errorf("order %v, want %v", r.Order, want.Order)
 	}
@@ -304,7 +314,7 @@ func TestBadGram(t *testing.T) {
 		if _, err := Select(t.Context(), []float64{x, 0, 0, 1}, 2, Options{}); !errors.As(err, &data) {
 			t.Errorf("%v on the diagonal: %v", x, err)
 		}
-		if _, err := SelectTarget(t.Context(), []float64{1, 0, 0, 1}, 2, Target{1, []float64{x, 1}}, Options{}); !errors.As(err, &data) {
+		if _, err := SelectTarget(t.Context(), []float64{1, 0, 0, 1}, 2, Target{Rows: 1, H: []float64{x, 1}}, Options{}); !errors.As(err, &data) {
 			t.Errorf("%v in H: %v", x, err)
 		}
 	}

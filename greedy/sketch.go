@@ -31,6 +31,12 @@ func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 		e: make([]float64, d*buckets), signs: make([]float64, buckets)}
 }
 
+// reset makes it that of no rows.
+func (s *sketch) reset() {
+	clear(s.e)
+	clear(s.signs)
+}
+
 // add adds the rows of b. Bucket and sign follow from the row's global position, so
 // that the sketch does not depend on how the rows are cut.
 func (s *sketch) add(r *reader, b *block) {

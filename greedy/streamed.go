@@ -23,6 +23,7 @@ type streamed struct {
 	rows   *reader
 	sketch *sketch
 	target *memory // nil: Algorithm 1; else it has H = BᵀA and γ, and needs only δ
+	groups []int   // of Algorithm 2
 	omegas [][]float64
 
 	slot    []int     // candidate in each slot; -1 free

@@ -24,6 +24,10 @@ type Takes struct {
 	// WhyNotVariance says why a method that keeps features takes no share; empty says nothing.
 	WhyNotVariance string
 	Weight         bool // rows that weigh differently
+	// Reconstructs says that features are chosen to explain the data's sum of squares, so that
+	// the share they explain tells whether the choice is better than chance. For a method that
+	// chooses for something else, it would not.
+	Reconstructs bool
 	// Nested says that the first features of a selection are the selection of fewer, so
 	// that one run has the whole curve of the error over their number.
 	Nested bool
@@ -67,6 +71,10 @@ type Varied interface {
 	Settings() int
 	Path(context.Context, *Evidence) (*Grid, error)
 }
+
+// Unnested is a method that some of its settings keep from Takes.Nested: it says what to do in
+// place of a curve over k, or nothing where its selections are nested.
+type Unnested interface{ Unnested() string }
 
 // Grouped is a method that works with a tree of groups over the features.
 type Grouped interface {

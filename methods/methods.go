@@ -11,17 +11,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/baseline"
 	"github.com/ufs-stream/ufs-stream/cpufs"
 	"github.com/ufs-stream/ufs-stream/eufs"
+	"github.com/ufs-stream/ufs-stream/fsfs"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/jelsr"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/rufs"
 	"github.com/ufs-stream/ufs-stream/sfufs"
+	"github.com/ufs-stream/ufs-stream/socfs"
 	"github.com/ufs-stream/ufs-stream/spec"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/u2fs"
+	"github.com/ufs-stream/ufs-stream/udfs"
 )
 
-// Default is the method of a run that names none.
-const Default = "greedy"
+// Recommended is the method of a run that names none, where it can be served: the first over the sets
+// that were measured (bench/results). Fallback is the method where it cannot: it needs no more
+// than the Gram matrix.
+const (
+	Recommended = "align"
+	Fallback    = "greedy"
+)
 
 // All lists every method.
 func All() []method.Spec {
@@ -34,6 +44,11 @@ func All() []method.Spec {
 		cpufs.Specs(),
 		spec.Specs(),
 		jelsr.Specs(),
+		fsfs.Specs(),
+		socfs.Specs(),
+		u2fs.Specs(),
+		udfs.Specs(),
+		rufs.Specs(),
 	)
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/elbow"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -54,7 +55,7 @@ func errorCurve(method string, x, y []float64) *shown {
 	}}
 	c.label = fmt.Sprintf("Line chart: the share of error left falls from %s with %s features to %s with %s.", number(y[0]), number(x[0]), number(y[last]), number(x[last]))
 	c.elbow(x, y, "features")
-	if e := Elbow(x, y); e != last {
+	if e := elbow.Of(x, y); e != last {
 		c.Marks = append(c.Marks, Mark{x[last], y[last], "chosen k = " + number(x[last])})
 	}
 	c.notes = append(c.notes, fmt.Sprintf("The %s chosen leave %s of the error.", plural(int(x[last]), "feature"), share(y[last])))
@@ -63,7 +64,7 @@ func errorCurve(method string, x, y []float64) *shown {
 
 // elbow marks the elbow and says so.
 func (c *shown) elbow(x, y []float64, what string) {
-	e := Elbow(x, y)
+	e := elbow.Of(x, y)
 	if e < 0 {
 		c.notes = append(c.notes, "The curve has no elbow: it is nowhere below the chord between its ends.")
 		return

@@ -15,7 +15,7 @@
 // and, in the page, as inline SVG whose colours follow light and dark.
 //
 // The elbow of a curve is the point furthest below the chord between its ends, after both
-// axes are scaled to [0, 1] ([Elbow]): V. Satopää, J. Albrecht, D. Irwin, B. Raghavan:
+// axes are scaled to [0, 1] (package elbow): V. Satopää, J. Albrecht, D. Irwin, B. Raghavan:
 // Finding a "Kneedle" in a Haystack, ICDCS Workshops 2011, without its threshold, which
 // serves curves that are still arriving.
 package report

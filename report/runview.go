@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/elbow"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -106,7 +107,7 @@ func (v *sectionView) selection(s *stream.Selection) (err error) {
 // elbowFact puts the elbow among the facts.
 func (v *sectionView) elbowFact(c *shown) {
 	s := c.Series[0]
-	if e := Elbow(s.X, s.Y); e >= 0 {
+	if e := elbow.Of(s.X, s.Y); e >= 0 {
 		v.Facts = append(v.Facts, fact{"Elbow", number(s.X[e]), "features, of the range shown"})
 	}
 }

@@ -15,7 +15,10 @@ type Chance struct {
 	Value   Number `json:"value"`   // larger is better
 	Chance  Number `json:"chance"`  // the mean of chance
 	Spread  Number `json:"spread"`  // its standard deviation; 0 where it is one draw
-	Trusted bool   `json:"trusted"` // the value is better than chance
+	// Permuted is what the method reaches on columns that have nothing to do with each other;
+	// nil where that is what chance is.
+	Permuted *Number `json:"permuted,omitempty"`
+	Trusted  bool    `json:"trusted"` // the value is better than chance
 }
 
 // Size says how many features to keep, by several rules.

@@ -25,6 +25,8 @@ type Curve struct {
 	Warnings []string       `json:"warnings"`
 	Timing   Timing         `json:"timing"`
 	Memory   Memory         `json:"memory"`
+	// Size says how many features to keep; nil where nothing tells.
+	Size *Size `json:"size,omitempty"`
 	// Transfer is what was fetched from object stores; nil where nothing was.
 	Transfer *Transfer `json:"transfer,omitempty"`
 }
@@ -36,6 +38,10 @@ type CurvePoint struct {
 	Score     Number `json:"score"`
 	Error     Number `json:"error"` // F(S)/F(∅)
 	Explained Number `json:"explained"`
+	// Least is the least error that any K directions could leave; nil where it is not known.
+	Least *Number `json:"least,omitempty"`
+	// Layer is that of the feature, as in [Selected].
+	Layer int `json:"layer,omitempty"`
 }
 
 // Encode writes c as indented JSON, version 1.

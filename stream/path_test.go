@@ -12,7 +12,7 @@ import (
 // TestPathRoundTrip: documents read back byte for byte, and one form is not taken for the
 // other.
 func TestPathRoundTrip(t *testing.T) {
-	curve := Curve{Method: "greedy", Points: []CurvePoint{{1, "<a>\n", 2, 0.1, 0.9}, {2, "b", Number(math.NaN()), 0, 1}}}
+	curve := Curve{Method: "greedy", Points: []CurvePoint{{K: 1, Name: "<a>\n", Score: 2, Error: 0.1, Explained: 0.9}, {K: 2, Name: "b", Score: Number(math.NaN()), Explained: 1}}}
 	grid := Grid{Method: "fufs", Version: "v1", Inputs: []Input{{Path: "a", Rows: 1}}, Recommended: -1, Settings: []GridSetting{{Alpha: Number(math.NaN()), Gamma: 1e-3, Selected: []string{"a"}}}}
 	var c, g, again bytes.Buffer
 	must.Do(t, curve.Encode(&c))

@@ -36,6 +36,8 @@ type Selection struct {
 	Warnings      []string       `json:"warnings"`
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`
+	// Why says why this method ran where the request named none.
+	Why string `json:"why,omitempty"`
 	// Trust says whether the choice is better than chance; nil where nothing tells.
 	Trust *Trust `json:"trust,omitempty"`
 	// Size is what {k} auto rests on; nil where k was given.

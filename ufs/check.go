@@ -64,8 +64,8 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	if c.q, err = Recorded(o.Selection, o.Methods); err != nil {
 		return nil, err
 	}
-	c.greedy = c.q.Method == methods.Default
-	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Default, nil, nil, 0, 0
+	c.greedy = c.q.Method == methods.Fallback
+	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Fallback, nil, nil, 0, 0
 	c.q.Threads, c.q.Memory, c.q.Spelling = o.Threads, o.Memory, o.Spelling
 	c.q.Anonymous, c.q.Meter = o.Anonymous, o.Meter
 	if err := c.q.limits(); err != nil {

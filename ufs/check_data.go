@@ -46,7 +46,7 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 		return nil, err
 	}
 	defer file.Close()
-	head, err := readStats(file, method.FromProfile, gram.Options{})
+	head, err := readStats(file, method.FromProfile, gram.Options{}, 0)
 	if err != nil {
 		return nil, err
 	}

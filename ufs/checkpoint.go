@@ -71,8 +71,9 @@ func (k *checkpoint) load(ctx context.Context, p *pass, ds *chunkio.Dataset) (*s
 		Columns []stream.Column
 		Rows    stream.Range
 		Profile []stream.LeftOut
-		Spread  bool `json:",omitempty"`
-	}{options, ds.Inputs(), ds.Columns(), p.rows, p.g.decidedBefore(), p.g.spread})
+		Spread  bool   `json:",omitempty"`
+		Hash    uint64 `json:",omitempty"` // seed of the hash shards
+	}{options, ds.Inputs(), ds.Columns(), p.rows, p.g.decidedBefore(), p.g.spread, p.g.hashSeed()})
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,12 @@ func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt
 
 // adders are the states that take the rows of a Gram pass.
 func (e *gathered) adders() []stream.Adder {
-	adders := []stream.Adder{e.moments}
+	var adders []stream.Adder
+	if e.hashed != nil {
+		adders = append(adders, e.profile, e.hashed.split)
+	} else {
+		adders = append(adders, e.moments)
+	}
 	if e.graph != nil {
 		adders = append(adders, e.graph)
 	}

@@ -2,8 +2,11 @@ package ufs
 
 import (
 	"context"
+	"errors"
 
+	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -71,22 +74,21 @@ func (e *evaluator) resample(ctx context.Context) error {
 		for j, c := range s.Columns {
 			at[c.Name] = j
 		}
+		chosen, err := e.selectAgain(ctx, s, half)
+		if err != nil {
+			return e.unstable(ctx, s, err)
+		}
 		orders, features := make([][]int, e.Resamples), 0
-		for r := range orders {
-			again, err := e.again(ctx, s, half, judge.RunSeed(e.q.Seed, r))
-			if err != nil {
-				return e.unstable(ctx, s, err)
-			}
-			features = max(features, again.Features)
-			for _, f := range again.Selected {
-				j, known := at[f.Name]
+		for r, c := range chosen {
+			features = max(features, c.features)
+			for _, name := range c.names {
+				j, known := at[name]
 				if !known { // constant in the whole input it was made from, or absent there
 					j = len(at)
-					at[f.Name] = j
+					at[name] = j
 				}
 				orders[r] = append(orders[r], j)
 			}
-			e.timing.Solve += again.Timing.Solve
 		}
 		for j := range e.results {
 			r := &e.results[j]
@@ -104,13 +106,94 @@ func (e *evaluator) resample(ctx context.Context) error {
 	return nil
 }
 
+// rechosen is what was selected again from a sample of the rows.
+type rechosen struct {
+	names    []string // best first
+	features int
+}
+
+// selectAgain makes selection s again from as many samples of half rows as are wanted: from sums of
+// hash shards where there are some and they fit into memory, which takes the passes of one
+// selection, else each by itself.
+func (e *evaluator) selectAgain(ctx context.Context, s *NamedSelection, half int64) ([]rechosen, error) {
+	chosen, err := e.fromShards(ctx, s, half)
+	if chosen != nil || err != nil && !errors.As(err, new(*stream.MemoryError)) {
+		return chosen, err
+	}
+	for r := range e.Resamples {
+		again, err := e.again(ctx, s, half, judge.RunSeed(e.q.Seed, r))
+		if err != nil {
+			return nil, err
+		}
+		c := rechosen{features: again.Features}
+		for _, f := range again.Selected {
+			c.names = append(c.names, f.Name)
+		}
+		chosen = append(chosen, c)
+		e.timing.Solve += again.Timing.Solve
+	}
+	return chosen, nil
+}
+
+// fromShards is selectAgain by hash shards of one sample of the rows, which are gathered once. It
+// returns nothing where the method has no statistics that are sums.
+func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int64) ([]rechosen, error) {
+	q, err := e.request(s, half, judge.RunSeed(e.q.Seed, 0))
+	if err != nil {
+		return nil, err
+	}
+	rows := 2 * half // there are as many at least
+	if e.Where == "" {
+		rows = max(rows, e.rows)
+	}
+	fit, ok := halves.Fit(e.Resamples, half, rows)
+	q.SampleRows = fit.Rows
+	r, err := q.settle(ctx)
+	if err != nil || !ok || r.From != method.FromGram && r.From != method.FromGraph {
+		return nil, err
+	}
+	r.Stability = fit.Shards
+	var chosen []rechosen
+	again, err := r.choose(ctx, func(g *gatherer, from *gathered, s *stream.Selection) error {
+		kept, err := matchFeatures("keep", g.Keep, from.columns, s.LeftOut)
+		if err != nil {
+			return err
+		}
+		var keep []string
+		for _, j := range kept {
+			keep = append(keep, from.columns[j].Name)
+		}
+		profile := *from.profile
+		from.profile, from.moments, from.graph = &profile, nil, nil // the whole is not wanted
+		found, err := g.selectHalves(ctx, from, fit.Draw(e.Resamples, g.Seed), g.K, keep, s.LeftOut)
+		for _, h := range found {
+			c := rechosen{features: h.features}
+			for _, j := range h.order {
+				c.names = append(c.names, from.columns[j].Name)
+			}
+			chosen = append(chosen, c)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.timing.Solve += again.Timing.Solve
+	return chosen, nil
+}
+
 // again makes selection s once more, from a seeded sample of the rows.
 func (e *evaluator) again(ctx context.Context, s *NamedSelection, rows int64, seed uint64) (*stream.Selection, error) {
 	q, err := e.request(s, rows, seed)
 	if err != nil {
 		return nil, err
 	}
-	out, err := Select(ctx, q)
+	r, err := q.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.unjudged = true
+	out, err := r.selectFeatures(ctx)
 	if out == nil {
 		return nil, err
 	}

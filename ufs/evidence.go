@@ -37,6 +37,26 @@ type trial struct {
 // evidence makes the method's evidence of what was gathered, which is used up, and says in
 // s which features take part.
 func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
+	t, err := g.take(e, s)
+	if err != nil {
+		return nil, err
+	}
+	d := len(t.Columns)
+	s.Features = d
+	if t.K = g.K; t.K == 0 && !g.Takes.Nested && !g.AutoK {
+		t.K = min(DefaultK, d)
+	}
+	if err := atMost(t.K, d, s.LeftOut); err != nil {
+		return nil, errors.Join(err, t.close(s))
+	}
+	if t.Keep, err = matchFeatures("keep", g.Keep, t.Columns, s.LeftOut); err != nil {
+		return nil, errors.Join(err, t.close(s))
+	}
+	return t, nil
+}
+
+// take is evidence without what is asked of the method.
+func (g *gatherer) take(e *gathered, s *stream.Selection) (*trial, error) {
 	t := &trial{gatherer: g, from: e, s: s, Evidence: &method.Evidence{
 		Variance: g.Variance, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
 		Seed: g.Seed, Threads: g.Threads, Meter: g.Meter,
@@ -57,17 +77,7 @@ func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := len(t.Columns)
-	t.LeftOut, s.Features = s.LeftOut, d
-	if t.K = g.K; t.K == 0 && !g.Takes.Nested {
-		t.K = min(DefaultK, d)
-	}
-	if err := atMost(t.K, d, s.LeftOut); err != nil {
-		return nil, errors.Join(err, t.close(s))
-	}
-	if t.Keep, err = matchFeatures("keep", g.Keep, t.Columns, s.LeftOut); err != nil {
-		return nil, errors.Join(err, t.close(s))
-	}
+	t.LeftOut = s.LeftOut
 	return t, nil
 }
 

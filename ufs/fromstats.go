@@ -27,17 +27,20 @@ func (r *run) fromStats(ctx context.Context) (*gathered, error) {
 // fromFile is fromStats from the file that was opened.
 func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	r.Stats = file.Path() // from here on for people
-	seen, err := readStats(file, method.FromProfile, gram.Options{})
+	seen, err := readStats(file, method.FromProfile, gram.Options{}, 0)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.recordedShards(file); err != nil {
 		return nil, err
 	}
 	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, K: r.expectedK(len(seen.columns)), Threads: r.Threads}
 	var cost method.Cost
+	sizes, m := false, 0
 	switch {
 	case r.From == method.FromGram:
-		cost, err = r.Solver.Cost(shape)
+		cost, err = r.gramCost(shape)
 	case r.From == method.FromGraph && seen.kind == kindGraph:
-		var m int
 		if m, err = strconv.Atoi(seen.options["anchors"]); err != nil {
 			return nil, stream.Dataf(r.Stats, "no number of anchors: %w", err)
 		}
@@ -46,8 +49,12 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
+	d := len(seen.columns)
+	if more := max(cost.Bytes, r.sizeBytes(d)); r.sizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
+		cost.Bytes, sizes = more, true
+	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
-	e, err := readStats(file, r.From, opt)
+	e, err := readStats(file, r.From, opt, r.Stability)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		b := Budget{Limit: r.Memory, Smallest: programBytes + cost.Bytes + m.Need}
 		return nil, b.refusal()
@@ -55,7 +62,7 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.plan.iterations = cost.Iterations
+	e.plan.iterations, e.plan.sizes = cost.Iterations, sizes
 	if err := r.recorded(e); err != nil {
 		return nil, err
 	}
@@ -66,6 +73,24 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	}
 	e.warnings = append(slices.Clone(e.warnings), e.gaps(r.Stats)...)
 	return e, r.restrict(e)
+}
+
+// recordedShards settles the number of hash shards by the file's.
+func (r *run) recordedShards(file *chunkio.StatsReader) error {
+	if r.Stability == 0 {
+		return nil
+	}
+	shards, err := shardsIn(file)
+	switch {
+	case err != nil:
+		return err
+	case shards == 0:
+		return stream.Usagef("{stability}: %s was scanned without it, and halves of its rows cannot be told apart; scan again with {stability}, or leave it out", r.Stats)
+	case r.Stability != AnyShards && r.Stability != shards:
+		return stream.Usagef("{stability} %d: %s has %d hash shards; leave the number out, or scan again with the one you want", r.Stability, r.Stats, shards)
+	}
+	r.Stability = shards
+	return nil
 }
 
 // gaps warns where the file at path is not of all the rows of its inputs, or of all the shards of

@@ -238,7 +238,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		return nil, err
 	}
 	g := p.g
-	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: ds, plan: p.plan, graph: graph}
+	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: ds, plan: p.plan}
 	fold := stream.FoldOptions{Range: p.rows}
 	if g.from == method.FromProfile || p.plan.OutOfCore && g.from == method.FromGram || g.from == method.FromRows && !p.plan.gram {
 		e.profile = gram.NewProfile(len(e.columns))
@@ -256,12 +256,12 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves Gram statistics only, which this run does not make: nothing was saved"))
 		}
 	} else {
-		e.moments = gram.NewMoments(len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room()})
-		e.profile = &e.moments.Profile
-		if g.spread {
-			e.spread = gram.NewHistograms(len(e.columns), p.opt.Threads)
+		if err := p.prepare(e, graph); err != nil {
+			return nil, err
 		}
-		err = g.check.fold(ctx, p, ds, fold, e, saved)
+		if err = g.check.fold(ctx, p, ds, fold, e, saved); err == nil && e.hashed != nil {
+			err = e.settle()
+		}
 	}
 	if err != nil {
 		return nil, p.plan.explain(err)
@@ -287,6 +287,24 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		e.warnings = append(e.warnings, e.dropped())
 	}
 	return e, nil
+}
+
+// prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.
+func (p *pass) prepare(e *gathered, graph *anchor.Statistics) (err error) {
+	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room()}
+	if p.g.spread {
+		e.spread = gram.NewHistograms(d, p.opt.Threads)
+	}
+	if p.g.Stability == 0 {
+		e.moments, e.graph = gram.NewMoments(d, opt), graph
+		e.profile = &e.moments.Profile
+		return nil
+	}
+	e.profile = gram.NewProfile(d)
+	if e.hashed, err = newHashed(p.g.Stability, d, opt, graph); err == nil {
+		e.hashed.open(d, p.opt.Threads, p.g.Seed)
+	}
+	return err
 }
 
 // expect says how many passes are ahead before the method begins; its own come on top.

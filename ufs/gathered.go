@@ -18,6 +18,7 @@ type gathered struct {
 	profile  *gram.Profile
 	moments  *gram.Moments      // nil where only a profile was asked for
 	graph    *anchor.Statistics // beside moments, for the graph methods
+	hashed   *hashed            // beside moments, and while rows come in their place: of hash shards; or nil
 	sample   *anchor.Sampler    // beside a profile, to take anchors from
 	rows     *rowsample.Sample  // beside a profile, for methods that iterate over rows
 	spread   *gram.Histograms   // beside moments, of a scan; nil where a file has none

@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/trust"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -150,7 +151,16 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 		return nil, err
 	}
 	p.count = a.M
-	return anchor.NewStatistics(a, anchor.Options{Neighbors: f.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors})
+	p.g.note("comparing the graph of the %d anchors with that of a permuted copy", a.M)
+	known, err := trust.Graph(ctx, a, f.Neighbors, r.Threads)
+	if err != nil {
+		return nil, err
+	}
+	s, err := anchor.NewStatistics(a, anchor.Options{Neighbors: f.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors})
+	if err == nil {
+		s.SetTrust(known)
+	}
+	return s, err
 }
 
 // graphShape lists the settings that shape a graph's statistics, by option.

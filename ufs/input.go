@@ -31,6 +31,9 @@ func (q *Request) shape() map[string]string {
 		s["rows"] = strconv.FormatInt(q.SampleRows, 10)
 		s["seed"] = strconv.FormatUint(q.Seed, 10)
 	}
+	if q.Stability > 0 {
+		s[optionStability] = strconv.Itoa(q.Stability)
+	}
 	return s
 }
 

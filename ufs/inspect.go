@@ -173,7 +173,7 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		return nil, err
 	}
 	defer r.Close()
-	e, err := readStats(r, method.FromProfile, gram.Options{})
+	e, err := readStats(r, method.FromProfile, gram.Options{}, 0)
 	if err != nil {
 		return nil, err
 	}

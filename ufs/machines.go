@@ -102,7 +102,7 @@ func (m *MachinesForecast) warn(format string, args ...any) {
 
 // job is what the request is to the model of scale.
 func (r *run) job(ds *chunkio.Dataset) scalemodel.Job {
-	j := scalemodel.Job{Rows: ds.Rows(), Features: len(ds.Columns()), Files: len(ds.Inputs()), Groups: len(ds.Cuts()) - 1}
+	j := scalemodel.Job{Rows: ds.Rows(), Features: len(ds.Columns()), Files: len(ds.Inputs()), Groups: len(ds.Cuts()) - 1, Shards: r.Stability}
 	for _, in := range ds.Inputs() {
 		j.Bytes += in.Bytes
 	}

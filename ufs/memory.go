@@ -10,9 +10,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
+	"github.com/ufs-stream/ufs-stream/internal/subset"
+	"github.com/ufs-stream/ufs-stream/internal/trust"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -35,6 +38,7 @@ type Budget struct {
 	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
 
 	scratch    int64         // bytes in files
+	sizes      bool          // there is room for the rules of the number of features
 	spool      int64         // and of row groups of objects that do not fit into Reading
 	iterations int           // of one setting, at most; 0 where the method does not iterate
 	solves     int           // settings of a path that are solved at a time
@@ -62,7 +66,7 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	case method.FromRows:
 		return r.planRows(ds, shape, r.expectedMissing(ds))
 	}
-	cost, err := r.Solver.Cost(shape)
+	cost, err := r.gramCost(shape)
 	if err != nil {
 		return Budget{}, err
 	}
@@ -72,12 +76,19 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	if r.Missing == missingPairwise { // the matrix is mended before the method has it
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
-	in, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), cost.Bytes)
-	if !ds.Replayable() || r.Missing == missingPairwise { // without the matrix there are no pairs
+	in, err := r.planPass(ds, r.gramBytes(ds)+r.splitBytes(d), cost.Bytes)
+	if err == nil {
+		in = r.withRules(ds, in, cost)
+	}
+	in.spread = r.splitBytes(d)
+	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
+	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
 	}
 	out, outErr := r.planOutOfCore(ds, shape)
 	switch {
+	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
+		return in, err
 	case err == nil:
 		in.Smallest = min(in.Smallest, out.Smallest)
 		return in, nil
@@ -106,8 +117,9 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		case method.FromGraph:
 			return r.planGraph(ds, false)
 		}
-		b, err := r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds))+gram.HistogramsBytes(d), 0)
-		b.spread = gram.HistogramsBytes(d)
+		beside := gram.HistogramsBytes(d) + r.splitBytes(d)
+		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
+		b.spread = beside
 		return b, err
 	}
 }
@@ -130,7 +142,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		}
 	}
 	m := r.expectedAnchors(total)
-	anchors := anchor.Bytes(m, d, f.Neighbors, r.Threads)
+	anchors := graphBytes(m, d, f.Neighbors, r.Threads, r.Stability)
 	// While anchors are placed there are the sample and its rows as points.
 	anchors += r.sampleBytes // it stays for another attempt
 	rows := int(min(int64(r.anchorSample(m, d)), total))
@@ -138,27 +150,79 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 	if f.File == "" && f.KMeans() {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
+	// Their graph among themselves is there before the statistics, beside sample and anchors.
+	trusting := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 8*int64(m)*int64(d) + trust.GraphBytes(m, d, f.Neighbors, r.Threads)
+	placing = max(placing, trusting)
 	var cost method.Cost
-	var spread int64
+	spread := r.splitBytes(d)
 	if !solve {
-		spread = gram.HistogramsBytes(d)
+		spread += gram.HistogramsBytes(d)
 	} else {
 		var err error
 		if cost, err = r.graphCost(r.shapeOf(ds), m); err != nil {
 			return Budget{}, err
 		}
 	}
-	b, err := r.planPass(ds, max(r.sampleBytes+placing, gram.Bytes(d, r.expectedMissing(ds))+anchors+spread), cost.Bytes)
+	b, err := r.planPass(ds, max(r.sampleBytes+placing, r.gramBytes(ds)+anchors+spread), cost.Bytes)
+	if err == nil {
+		b = r.withRules(ds, b, cost)
+	}
 	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
 	return b, err
+}
+
+// withRules is the plan b with the rules of how many features there are worth keeping, where they
+// are asked for and fit.
+func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost) Budget {
+	if !r.sizes {
+		return b
+	}
+	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, r.sizeBytes(len(ds.Columns()))))
+	if err != nil {
+		return b
+	}
+	more.Smallest, more.InMemory, more.sizes = b.Smallest, b.InMemory, true
+	return more
+}
+
+// gramBytes is what the Gram statistics take: with those of the hash shards one more, their sum.
+func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
+	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
+}
+
+// splitBytes is what telling the rows of hash shards apart takes, with a profile of all of them.
+func (r *run) splitBytes(d int) int64 {
+	if r.Stability == 0 {
+		return 0
+	}
+	return halves.Bytes(d, r.Stability) + profileColumn*int64(d)
+}
+
+// graphBytes is what statistics of a graph of m anchors take, with those of the hash shards.
+func graphBytes(m, d, neighbors, threads, shards int) int64 {
+	return anchor.SharedBytes(m, d, neighbors, threads, shards+1)
 }
 
 // graphCost is what a graph method, and then what explains its choice, take beside the
 // graph of m anchors.
 func (r *run) graphCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Anchors = m
-	cost, err := r.Solver.Cost(shape)
+	cost, err := r.gramCost(shape)
 	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K))
+	return cost, err
+}
+
+// gramCost is what a method, and then what judges its choice, take beside the statistics in
+// memory.
+func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
+	cost, err := r.Solver.Cost(shape)
+	d := len(shape.Columns)
+	if r.AutoK {
+		cost.Bytes = max(cost.Bytes, r.sizeBytes(d))
+	}
+	if r.judged() {
+		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
+	}
 	return cost, err
 }
 
@@ -277,6 +341,8 @@ func (r *run) expectedK(d int) int {
 	switch {
 	case r.K > 0:
 		return min(r.K, d)
+	case r.AutoK:
+		return max(subset.Most(d), min(len(r.Keep), d))
 	case r.Variance > 0:
 		return d
 	}

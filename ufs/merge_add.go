@@ -23,6 +23,13 @@ func (e *gathered) add(o *gathered) error {
 	if err := e.addRows(o); err != nil {
 		return err
 	}
+	if e.hashed != nil && o.hashed != nil {
+		if err := e.hashed.merge(o.hashed); err != nil {
+			return err
+		}
+	} else {
+		e.hashed = nil // likewise
+	}
 	switch {
 	case e.graph != nil:
 		if err := e.graph.Merge(o.graph); err != nil {
@@ -48,6 +55,11 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	if e.spread != nil {
 		n += gram.HistogramsBytes(len(e.columns))
 	}
+	shards := 0
+	if e.hashed != nil {
+		shards = len(e.hashed.moments)
+		n += e.hashed.momentsBytes(o.hashed)
+	}
 	if e.moments == nil {
 		n += profileColumn * int64(len(e.columns))
 	} else {
@@ -62,7 +74,7 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	if e.graph == nil {
 		return n, nil
 	}
-	graph, err := e.graphBytes(e.path, threads)
+	graph, err := e.graphBytes(e.path, threads, shards)
 	return n + graph, err
 }
 

@@ -99,6 +99,11 @@ func (e *gathered) discount(gamma float64) error {
 			return err
 		}
 	}
+	if e.hashed != nil {
+		if err := e.hashed.discount(gamma); err != nil {
+			return err
+		}
+	}
 	if e.spread != nil {
 		return e.spread.Discount(gamma)
 	}

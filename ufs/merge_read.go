@@ -86,6 +86,9 @@ func (r *partsReader) next(ctx context.Context) (*sum, error) {
 	t.samples = max(t.samples, t.m.sampleBytes(s.e))
 	if s.e.moments != nil {
 		s.e.moments.SetLimit(t.limit())
+		if s.e.hashed != nil {
+			s.e.hashed.setLimit(t.limit())
+		}
 	}
 	if s.e.sample != nil {
 		s.e.sample.SetLimit(t.limit())
@@ -194,7 +197,11 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 	m := t.m
 	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile}[m.kind]
 	opt := gram.Options{Threads: m.q.Threads, Limit: max(limit-t.beside(), 1)}
-	e, err := readStats(file, from, opt)
+	shards, err := shardsIn(file)
+	if err != nil {
+		return nil, err
+	}
+	e, err := readStats(file, from, opt, shards)
 	if err == nil && from == method.FromProfile {
 		if err = e.readSample(file, opt.Limit); err == nil {
 			err = e.readRows(file, opt.Limit)
@@ -207,6 +214,9 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 	}
 	s := &sum{e: e, files: 1, name: m.files[i].name}
 	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil}
+	if e.hashed != nil {
+		s.has.shards = shards
+	}
 	e.path = s.name
 	s.bytes, err = e.bytes(nil, m.q.Threads)
 	return s, err

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -144,6 +145,9 @@ func alikeHeaders(a, b chunkio.StatsHeader) error {
 		return stream.Usagef("their columns differ: %v%s", err, hint)
 	}
 	if !maps.Equal(a.Options, b.Options) {
+		if x, y := a.Options[optionStability], b.Options[optionStability]; x != y {
+			return stream.Usagef("their numbers of hash shards differ (%s and %s): scan all parts with the same {stability}, or all without", cmp.Or(x, "none"), cmp.Or(y, "none"))
+		}
 		return stream.Usagef("their options differ: %v", optionsDiffer(a.Options, b.Options))
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -31,7 +32,8 @@ type tree struct {
 	share   int64  // of room, for one state: two always fit
 	used    int64  // of room, by states that are there and those that are read
 	sums    []*sum // that wait, by level; nil where none does
-	graph   int64  // bytes of a graph beside the moments
+	graph   int64  // bytes of a graph beside the moments, and of those of the hash shards
+	shards  int    // as the files record them
 	samples int64  // bytes that samples of rows will hold in the end, at most, as far as known
 }
 
@@ -47,13 +49,19 @@ type sum struct {
 }
 
 // states is which states a sum has.
-type states struct{ moments, graph, sample, rows, spread bool }
+type states struct {
+	moments, graph, sample, rows, spread bool
+	shards                               int // that are apart; 0 for none
+}
 
 func newTree(m *merger) (*tree, error) {
 	t := &tree{m: m, room: m.q.Memory - programBytes - m.bookkept}
+	if m.kind != kindProfile {
+		t.shards, _ = strconv.Atoi(m.head.Options[optionStability]) // which reading checks
+	}
 	if m.kind == kindGraph {
 		var err error
-		if t.graph, err = recordedIn(m.head).graphBytes(m.files[0].name, m.q.Threads); err != nil {
+		if t.graph, err = recordedIn(m.head).graphBytes(m.files[0].name, m.q.Threads, t.shards); err != nil {
 			return nil, err
 		}
 	}
@@ -173,6 +181,10 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 		s.has.spread = false
 		t.m.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again where check is to say how far columns moved"))
 	}
+	if s.has.shards != next.has.shards {
+		s.has.shards = 0
+		t.m.warnings.add(stream.Textf("a part was merged by an earlier version, which drops the hash shards, so the whole has none either: merge the parts again where {stability} is wanted"))
+	}
 	if after, err = s.e.bytes(nil, t.m.q.Threads); err != nil {
 		return err
 	}
@@ -229,6 +241,17 @@ func (t *tree) load(s *sum) (err error) {
 			return err
 		}
 	}
+	if s.has.shards > 0 {
+		empty := e.graph
+		if empty != nil {
+			if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.m.q.Threads, Limit: s.bytes}); err != nil {
+				return err
+			}
+		}
+		if e.hashed, err = newHashed(s.has.shards, d, gram.Options{Threads: t.m.q.Threads, Limit: gram.WholeOf(t.limit(), d, s.has.shards+1)}, empty); err != nil {
+			return err
+		}
+	}
 	if s.has.sample {
 		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.limit()})
 	}
@@ -276,6 +299,9 @@ func (e *gathered) states(has states) (list []state) {
 	if has.spread {
 		list = append(list, e.spread)
 	}
+	if has.shards > 0 {
+		list = append(list, e.hashed)
+	}
 	return list
 }
 
@@ -290,8 +316,14 @@ func (t *tree) beside() int64 {
 	return gram.HistogramsBytes(d)
 }
 
-// limit is what the moments or the sample of a sum may hold.
-func (t *tree) limit() int64 { return max(t.share-t.beside()-t.graph, 1) }
+// limit is what the moments, of each of the hash shards too, or the sample of a sum may hold.
+func (t *tree) limit() int64 {
+	room := t.share - t.beside() - t.graph
+	if t.shards > 0 {
+		room = gram.ShareOf(room, len(t.m.head.Columns), t.shards+1)
+	}
+	return max(room, 1)
+}
 
 // tooLittle turns a complaint about what one state holds, with so many bytes beside it, into one
 // about the limit.
@@ -301,7 +333,10 @@ func (t *tree) tooLittle(err error, beside int64) error {
 		return err
 	}
 	n := statesAtOnce(t.m.kind)
-	need := max(short.Need, t.samples) // parts keep less than their sum does
+	need := max(short.Need, t.samples)                                        // parts keep less than their sum does
+	if d := len(t.m.head.Columns); t.shards > 0 && short.Limit <= t.limit() { // of one of the moments
+		need = gram.WholeOf(need, d, t.shards+1)
+	}
 	return &stream.MemoryError{
 		What: "merging two of these files", Need: n*(need+beside+t.beside()) + programBytes + t.m.bookkept, Limit: t.m.q.Memory,
 	}

@@ -21,16 +21,21 @@ type Paths struct {
 // solves every setting of their grid; one whose selections are nested gives the error over
 // k. The errors are those of Select; Paths are there with a *stream.UnconvergedError as well.
 func Path(ctx context.Context, q Request) (*Paths, error) {
-	r, err := q.settle(ctx)
+	r, err := q.settleSelection(ctx)
 	if err != nil {
 		return nil, err
 	}
 	varied, ok := r.Solver.(method.Varied)
 	switch {
+	case q.Stability != 0:
+		return nil, stream.Usagef("{stability} is of one selection; path shows many, so leave it out")
 	case ok:
 		return r.grid(ctx, varied)
 	case r.Takes.Nested:
-		return curve(ctx, q)
+		if one, ok := r.Solver.(method.Unnested); ok && one.Unnested() != "" {
+			return nil, stream.Usagef("path: method %s "+one.Unnested(), r.Name)
+		}
+		return r.curve(ctx)
 	case r.PathAdvice != "":
 		return nil, stream.Usagef("path: method %s "+r.PathAdvice, r.Name)
 	}
@@ -49,7 +54,7 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 
 // Curved says whether the path of a request is a curve over k rather than a grid.
 func Curved(ctx context.Context, q Request) bool {
-	r, err := q.settle(ctx)
+	r, err := q.settleSelection(ctx)
 	if err != nil {
 		return false
 	}
@@ -57,17 +62,18 @@ func Curved(ctx context.Context, q Request) bool {
 	return !varied && r.Takes.Nested
 }
 
-func curve(ctx context.Context, q Request) (*Paths, error) {
-	s, err := Select(ctx, q)
+func (r *run) curve(ctx context.Context) (*Paths, error) {
+	r.sizes = true
+	s, err := r.selectFeatures(ctx)
 	if s == nil {
 		return nil, err
 	}
 	c := &stream.Curve{
 		Method: s.Method, Seed: s.Seed, Version: s.Version, Rows: s.Rows, RowsUsed: s.RowsUsed, Features: s.Features, Options: s.Options, Inputs: s.Inputs,
-		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Transfer: s.Transfer, Points: []stream.CurvePoint{},
+		Passes: s.Passes, Warnings: s.Warnings, Timing: s.Timing, Memory: s.Memory, Size: s.Size, Transfer: s.Transfer, Points: []stream.CurvePoint{},
 	}
 	for _, f := range s.Selected {
-		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error})
+		c.Points = append(c.Points, stream.CurvePoint{K: f.Rank, Name: f.Name, Score: f.Score, Error: f.Error, Explained: 1 - f.Error, Least: f.Least, Layer: f.Layer})
 	}
 	return &Paths{Curve: c}, err
 }
@@ -80,6 +86,9 @@ func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
 		t, err := g.evidence(e, s)
 		if err != nil {
 			return placed(err, e)
+		}
+		if err := t.sizeUp(ctx); err != nil {
+			return errors.Join(err, t.close(s))
 		}
 		var found *method.Grid
 		err = t.solve(ctx, varied.Settings(), func(ctx context.Context) (err error) {

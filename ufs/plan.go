@@ -14,7 +14,8 @@ import (
 // Forecast is what Select would do with a request.
 type Forecast struct {
 	Method   string        `json:"method"`
-	K        int           `json:"k"` // at most
+	Why      string        `json:"why,omitempty"` // this method, where the request names none
+	K        int           `json:"k"`             // at most
 	Scale    string        `json:"scale"`
 	Features int           `json:"features"` // before constant columns leave
 	Rows     int64         `json:"rows"`     // -1 unknown
@@ -36,7 +37,7 @@ type Forecast struct {
 // Plan says what Select would do and cost. It reads footers only. Its errors are those
 // that Select would have before it reads anything else.
 func Plan(ctx context.Context, q Request) (*Forecast, error) {
-	r, err := q.settle(ctx)
+	r, err := q.settleSelection(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +52,15 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 		return nil, err
 	}
 	defer end()
+	f, err := r.forecast(ctx)
+	if err != nil && r.plain != nil && unserved(err) {
+		return r.instead(err).forecast(ctx)
+	}
+	return f, err
+}
+
+// forecast plans this very run.
+func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	if err := r.countAnchors(ctx); err != nil {
 		return nil, err
 	}
@@ -68,11 +78,16 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 		return nil, err
 	}
 	d := len(ds.Columns())
+	why, job := r.why, r.job(ds)
+	if r.plain != nil {
+		why = stream.Textf("the recommended one; %s where the graph of the rows shows no structure", r.plain.Name)
+		job = r.plain.job(ds) // scan gathers for that unless it is told a method
+	}
 	f := &Forecast{
-		Method: r.Name, K: r.expectedK(d), Scale: r.Scale, Features: d, Rows: ds.Rows(),
+		Method: r.Name, Why: why.Spell(r.Spelling), K: r.expectedK(d), Scale: r.Scale, Features: d, Rows: ds.Rows(),
 		Files: len(ds.Inputs()), Passes: r.expectedPasses(ds, b), Memory: b, Scratch: b.scratch + b.spool,
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
-		job: r.job(ds),
+		job: job,
 	}
 	for _, in := range ds.Inputs() {
 		f.Bytes += in.Bytes

@@ -232,6 +232,7 @@ func (q *Request) fillFrom(p Request) {
 	q.Missing = cmp.Or(q.Missing, p.Missing)
 	q.Where = cmp.Or(q.Where, p.Where)
 	q.Seed = cmp.Or(q.Seed, p.Seed)
+	q.Stability = cmp.Or(q.Stability, p.Stability)
 	if len(q.Columns)+len(q.Exclude) == 0 {
 		q.Columns, q.Exclude = p.Columns, p.Exclude
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/planfile"
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -51,7 +52,7 @@ func TestPlanOfAnotherProgram(t *testing.T) {
 	if _, err := Merge(t.Context(), MergeRequest{Files: []string{parts}, Output: all}); err != nil {
 		t.Fatal(err)
 	}
-	one, got := selected(t, Request{Plan: path, K: 4, Label: "px_0_2"}), selected(t, Request{Stats: all, K: 4})
+	one, got := selected(t, Request{Plan: path, K: 4, Label: "px_0_2", Method: methods.Fallback}), selected(t, Request{Stats: all, K: 4})
 	if one.RowsUsed == one.Rows || got.RowsUsed != one.RowsUsed || len(got.Selected) != 4 {
 		t.Fatalf("%d of %d rows used by shards, %d by one", got.RowsUsed, got.Rows, one.RowsUsed)
 	}

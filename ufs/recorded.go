@@ -17,7 +17,7 @@ func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 		return Request{}, stream.Usagef("no selection given")
 	}
 	q, err := fromRecord(s.Method, s.Options, list)
-	q.K, q.Seed = len(s.Selected), s.Seed
+	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // which shapes no answer
 	return q, err
 }
 
@@ -56,6 +56,8 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 			q.Scale = text
 		case "rows":
 			_, err = fmt.Sscan(text, &q.SampleRows)
+		case optionStability:
+			_, err = fmt.Sscan(text, &q.Stability)
 		case "seed":
 			_, err = fmt.Sscan(text, &q.Seed)
 		default:

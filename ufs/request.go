@@ -38,12 +38,17 @@ type Request struct {
 	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
 	SkipBad          bool     // leave out files that cannot be read, with a warning
 
-	Method   string          // default: methods.Default
+	Method   string          // default: methods.Recommended where it can be served, else methods.Fallback; Scan gathers for the latter
 	Options  method.Settings // of the method, by name
 	K        int             // features to select; default 50, or all if there are fewer
+	AutoK    bool            // in place of K: as many as package subset recommends; needs the Gram matrix in memory
 	Variance float64         // in place of K: stop when this share is explained
 	Keep     []string        // names or globs of features that are in from the start
 	Scale    string          // none, center, minmax, unit, standard, pareto; default: the method's
+	// Stability keeps the statistics of so many hash shards of the rows apart, AnyShards a default
+	// number, so that Select can select from half-samples without reading rows again: Select says
+	// how often each feature is chosen, and how well the choices agree. 0 does without.
+	Stability int
 	// Methods are those to choose from; nil means methods.All().
 	Methods []method.Spec
 

@@ -51,7 +51,7 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 	}()
 	g.Stats = file.Path() // from here on for people
 	s := &sampled{gatherer: g, file: file}
-	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}); err != nil {
+	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}, 0); err != nil {
 		return nil, err
 	}
 	if !file.Has(rowsSection) {
@@ -77,7 +77,7 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 func (r *run) keepsNone(kind string) error {
 	others := stream.Text{}
 	if kind != kindProfile {
-		others = stream.Textf(", or choose {method} %s with {stats}", methods.Default)
+		others = stream.Textf(", or choose {method} %s with {stats}", methods.Fallback)
 	}
 	return stream.Usagef("method %s iterates over rows, and %s keeps none; keep a sample: scan INPUT… {profile-only} {sample-rows} %d {method} %[1]s; or select from the data: select INPUT… {method} %[1]s%[4]v",
 		r.Name, r.Stats, method.DefaultSample, others)

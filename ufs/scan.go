@@ -171,7 +171,7 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 		return err
 	}
 	defer file.Close()
-	if r.profile, err = readStats(file, method.FromProfile, gram.Options{}); err != nil {
+	if r.profile, err = readStats(file, method.FromProfile, gram.Options{}, 0); err != nil {
 		return err
 	}
 	r.profile.digest = file.Digest()

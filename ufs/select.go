@@ -20,20 +20,43 @@ import (
 // scratch cannot be written, a *stream.UnconvergedError (then the Selection is there as
 // well), an *Interrupted where ctx ended a run with a checkpoint, or ctx's own.
 func Select(ctx context.Context, q Request) (*stream.Selection, error) {
-	r, err := q.settle(ctx)
+	r, err := q.settleSelection(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Single(q.Options); err != nil {
+	return r.selectFeatures(ctx)
+}
+
+func (r *run) selectFeatures(ctx context.Context) (*stream.Selection, error) {
+	if err := r.Single(r.Request.Options); err != nil {
 		return nil, err
 	}
 	return r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
-		v, err := g.evidence(e, s)
-		if err != nil {
-			return placed(err, e)
+		index, keep, err := g.selectWhole(ctx, e, s)
+		if g.Stability == 0 || err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
+			return err
 		}
-		return errors.Join(v.rank(ctx), v.close(s))
+		if failed := g.agree(ctx, e, s, index, keep); failed != nil {
+			return failed
+		}
+		return err
 	})
+}
+
+// selectWhole selects from all rows. The statistics are used up, and given back in the end. It
+// returns which columns gathered are the features, and which of them were to be kept.
+func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selection) (index []int, keep []string, err error) {
+	t, err := g.evidence(e, s)
+	if err != nil {
+		return nil, nil, placed(err, e)
+	}
+	for _, j := range t.Keep {
+		keep = append(keep, t.Columns[j].Name)
+	}
+	if err = t.sizeUp(ctx); err == nil {
+		err = t.rank(ctx)
+	}
+	return t.index, keep, errors.Join(err, t.close(s))
 }
 
 // choose gathers, asks solve for what is wanted of it, and accounts for the run. The
@@ -46,20 +69,24 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	}
 	defer end()
 	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
-	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
-	e, err := g.obtain(ctx)
+	g, e, err := r.selecting(ctx)
 	if err != nil {
 		return nil, err
+	}
+	r = g.run
+	if r.why.Format != "" {
+		r.note("method %s: %v", r.Name, r.why)
 	}
 	if e.source != nil {
 		defer e.source.Close()
 	}
 	s := &stream.Selection{
-		Method: r.Name, Seed: r.Seed, Version: Release,
+		Method: r.Name, Why: r.why.Spell(r.Spelling), Seed: r.Seed, Version: Release,
 		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,
 		Options: r.record(e), Inputs: e.inputs, Table: e.table, Converged: true,
 		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
 	}
+	g.judgeGraph(e, s)
 	solving := time.Now()
 	err = solve(g, e, s)
 	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
@@ -111,6 +138,9 @@ func (r *run) record(e *gathered) map[string]any {
 		}
 	}
 	o["missing"], o["scale"] = r.Missing, r.Scale
+	if delete(o, optionStability); r.Stability > 0 { // statistics may have shards that nobody asked for
+		o[optionStability] = r.Stability
+	}
 	for option, globs := range map[string][]string{"columns": r.Columns, "exclude": r.Exclude, "keep": r.Keep} {
 		if len(globs) > 0 {
 			o[option] = joinNames(globs)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -26,11 +27,17 @@ type run struct {
 	asked         Request // before defaults were filled in: what a statistics file must agree with
 
 	many        bool      // path: several settings, in place of one selection
+	unjudged    bool      // the choice need not be compared with chance
+	sizes       bool      // path: what the rules say of the number of features, where that fits
 	profile     *gathered // --profile: what the whole input holds; or nil
 	sampleBytes int64     // of the rows sampled in it
 	anchorRows  int       // of the file of anchors, found by countAnchors
 	keepRows    int       // that a scan keeps for methods that iterate over rows
 	keepMissing string    // the policy for missing values that will act on these
+
+	why   stream.Text  // this method runs, where the request named none
+	plain *run         // of methods.Fallback, where this is of the recommended method for a request that named none
+	trust anchor.Trust // in a graph that was given up for lack of it
 
 	plan  *chunkio.PlanHeader // of Plan; nil without
 	shard chunkio.Shard       // of the plan that is read; zero for all of it
@@ -97,7 +104,8 @@ func (q *Request) noStats(ctx context.Context, remedy string) error {
 	return nil
 }
 
-// settle checks what needs no input but a look whether it is statistics.
+// settle checks what needs no input but a look whether it is statistics. Where no method is named,
+// the Gram matrix is what to gather, and methods.Fallback selects; settleSelection knows better.
 func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(ctx, true) }
 
 // settleFor is settle; selects says whether the method is to select, which may take
@@ -140,7 +148,7 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		r.Methods = methods.All()
 	}
 	if r.Method == "" {
-		r.Method = methods.Default
+		r.Method = methods.Fallback
 	}
 	spec, err := methods.Find(r.Methods, r.Method)
 	if err != nil {
@@ -153,6 +161,9 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		return nil, err
 	}
 	if r.Bound, err = methods.Bind(r.Methods, spec.Name, q.Options); err != nil {
+		return nil, err
+	}
+	if err := r.settleStability(); err != nil {
 		return nil, err
 	}
 	return r, r.settleScale()
@@ -175,6 +186,10 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 	switch {
 	case q.K < 0:
 		return stream.Usagef("{k} %d: want 1 or more", q.K)
+	case q.AutoK && (q.K > 0 || q.Variance > 0):
+		return stream.Usagef("{k} auto finds the number of features by itself; give it, a number or {variance}")
+	case q.AutoK && (spec.From == method.FromProfile || spec.From == method.FromRows):
+		return stream.Usagef("{k} auto rests on the Gram matrix of all features, and method %s makes none; give a number, as path with {method} greedy recommends one", spec.Name)
 	case q.Variance != 0 && !(q.Variance > 0 && q.Variance <= 1):
 		return stream.Usagef("{variance} %v: want a share above 0 and up to 1", q.Variance)
 	case q.Variance > 0 && q.K > 0:
@@ -188,7 +203,7 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 	case q.Weight != "" && !takes.Weight:
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
 	case selects && (spec.From == method.FromGraph || spec.From == method.FromRows) && slices.Contains(q.Inputs, "-"):
-		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Default)
+		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Fallback)
 	case q.Missing == missingPairwise && (spec.From == method.FromGraph || spec.From == method.FromRows):
 		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing} mean", spec.Name)
 	case spec.From != method.FromRows:

@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -19,7 +20,8 @@ import (
 // the moments too, and of kind "graph" the anchor graph as well. A profile may have a
 // sample of rows for anchors, and one of rows for methods that iterate over them, which is drawn
 // before rows are dropped and knows row groups and kinds of missing values. Files of scan and merge have histograms beside moments, those of
-// earlier versions have none; programs of earlier versions pass over that section.
+// earlier versions have none; programs of earlier versions pass over that section. Statistics of
+// hash shards stand beside those of the whole, which is their sum, for whom wants half-samples.
 const (
 	profileSection = "profile"
 	sampleSection  = "sample"
@@ -27,6 +29,8 @@ const (
 	momentsSection = "moments"
 	graphSection   = "graph"
 	spreadSection  = "histograms"
+	hashedSection  = "hash-shards"
+	waitingSection = "waiting" // of a checkpoint
 
 	kindGraph   = "graph"
 	kindGram    = "gram"
@@ -50,6 +54,12 @@ func (e *gathered) sections() []chunkio.Section {
 	}
 	if e.spread != nil {
 		s = append(s, chunkio.Section{Name: spreadSection, Body: e.spread})
+	}
+	if e.hashed != nil {
+		s = append(s, chunkio.Section{Name: hashedSection, Body: e.hashed})
+		if e.hashed.split != nil {
+			s = append(s, chunkio.Section{Name: waitingSection, Body: e.hashed.split}, chunkio.Section{Name: profileSection, Body: e.profile})
+		}
 	}
 	return s
 }
@@ -104,7 +114,8 @@ func recordedIn(h chunkio.StatsHeader) *gathered {
 
 // readStats reads as much of a statistics file as n says, and what is not there is an
 // error; a sample of rows is left to readSample. opt bounds all of it together.
-func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options) (*gathered, error) {
+// shards is the number of hash shards whose statistics are read as well, or 0.
+func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards int) (*gathered, error) {
 	if _, err := kindOf(r); err != nil {
 		return nil, err
 	}
@@ -120,26 +131,71 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options) (*gather
 		return e, readSection(r, profileSection, e.profile)
 	}
 	if n == method.FromGraph {
-		return e, e.readGraph(r, opt)
+		return e, e.readGraph(r, opt, shards)
 	}
-	return e, e.readMoments(r, opt)
+	if err := e.readMoments(r, opt, shards); err != nil {
+		return nil, err
+	}
+	return e, e.readHashed(r, opt, 0, shards)
 }
 
-func (e *gathered) readMoments(r *chunkio.StatsReader, opt gram.Options) error {
-	e.moments = gram.NewMoments(len(e.columns), opt)
+// readMoments reads the moments, within opt.Limit bytes together with those of the hash shards.
+func (e *gathered) readMoments(r *chunkio.StatsReader, opt gram.Options, shards int) error {
+	d, own := len(e.columns), opt
+	if shards > 0 {
+		own.Limit = gram.ShareOf(opt.Limit, d, shards+1)
+	}
+	e.moments = gram.NewMoments(d, own)
 	e.profile = &e.moments.Profile
-	return readSection(r, momentsSection, e.moments)
+	err := readSection(r, momentsSection, e.moments)
+	if m := (*stream.MemoryError)(nil); shards > 0 && errors.As(err, &m) {
+		return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: gram.WholeOf(m.Need, d, shards+1), Limit: opt.Limit, Option: m.Option}
+	}
+	return err
+}
+
+// readHashed reads the statistics of the hash shards, of which there are so many; opt.Limit is for
+// their moments and those of the whole, graph for the graphs.
+func (e *gathered) readHashed(r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
+	if shards == 0 {
+		return nil
+	}
+	var empty *anchor.Statistics
+	if graph > 0 {
+		if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: graph}); err != nil {
+			return err
+		}
+	}
+	if e.hashed, err = newHashed(shards, len(e.columns), opt, empty); err != nil {
+		return err
+	}
+	return readSection(r, hashedSection, e.hashed)
+}
+
+// shardsIn is the number of hash shards whose statistics are in a file.
+func shardsIn(r *chunkio.StatsReader) (int, error) {
+	if !r.Has(hashedSection) {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(r.Header.Options[optionStability])
+	if err == nil {
+		err = halves.Check(n)
+	}
+	if err != nil {
+		return 0, stream.Dataf(r.Path(), "no number of hash shards: %w", err)
+	}
+	return n, nil
 }
 
 // readGraph reads the moments and the graph, within opt.Limit bytes together.
-func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options) error {
-	beside, err := e.graphBytes(r.Path(), opt.Threads)
+func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options, shards int) error {
+	beside, err := e.graphBytes(r.Path(), opt.Threads, shards)
 	if err != nil {
 		return err
 	}
 	own := opt
 	own.Limit = max(opt.Limit-beside, 1)
-	if err := e.readMoments(r, own); err != nil {
+	if err := e.readMoments(r, own, shards); err != nil {
 		var m *stream.MemoryError
 		if errors.As(err, &m) {
 			return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: m.Need + beside, Limit: opt.Limit, Option: m.Option}
@@ -149,17 +205,22 @@ func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options) error {
 	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: opt.Threads, Limit: beside}); err != nil {
 		return err
 	}
-	return readSection(r, graphSection, e.graph)
+	if err := readSection(r, graphSection, e.graph); err != nil {
+		return err
+	}
+	return e.readHashed(r, own, beside, shards)
 }
 
 // graphBytes is what the graph in a file with e's header holds at most.
-func (e *gathered) graphBytes(path string, workers int) (int64, error) {
+//
+// With those of so many hash shards.
+func (e *gathered) graphBytes(path string, workers, shards int) (int64, error) {
 	m, err1 := strconv.Atoi(e.options["anchors"])
 	k, err2 := strconv.Atoi(e.options["neighbors"])
 	if err := errors.Join(err1, err2); err != nil {
 		return 0, stream.Dataf(path, "no number of anchors and neighbors: %w", err)
 	}
-	return anchor.Bytes(m, len(e.columns), k, workers), nil
+	return graphBytes(m, len(e.columns), k, workers, shards), nil
 }
 
 // readSample reads the sample of rows of a profile, if it has one, within so many bytes.
@@ -200,18 +261,12 @@ func (e *gathered) restore(ctx context.Context, path string) error {
 		return err
 	}
 	defer r.Close()
-	if err := readSection(r, momentsSection, e.moments); err != nil {
-		return err
-	}
-	if e.spread != nil {
-		if err := readSection(r, spreadSection, e.spread); err != nil {
+	for _, s := range e.sections() {
+		if err := readSection(r, s.Name, s.Body.(io.ReaderFrom)); err != nil {
 			return err
 		}
 	}
-	if e.graph == nil {
-		return nil
-	}
-	return readSection(r, graphSection, e.graph)
+	return nil
 }
 
 // readSection reads a section to its very end, where its checksum is verified.

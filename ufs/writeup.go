@@ -84,6 +84,9 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	if from, to := r.Ties.At(s.K); from < to {
 		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
 	}
+	if err := t.trustChoice(ctx, order); err != nil {
+		return err
+	}
 	return t.ended(r)
 }
 

@@ -20,7 +20,7 @@ func (s *settings) rounds(ctx context.Context) ([]round, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := methods.Find(methods.All(), cmp.Or(h.Method, methods.Default))
+	spec, err := methods.Find(methods.All(), cmp.Or(h.Method, methods.Fallback))
 	if err != nil {
 		return nil, stream.Dataf(place.Name(s.job.Plan), "%w", err)
 	}

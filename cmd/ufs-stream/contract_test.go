@@ -133,7 +133,7 @@ func TestInterruptible(t *testing.T) {
 // TestVerboseNote: -v tells the passes and the memory.
 func TestVerboseNote(t *testing.T) {
 	in, _ := plant(t, 300, 1)
-	r := invoke("select", in, "-k", "3", "-v")
+	r := invoke("select", in, "-k", "3", "--method", "greedy", "-v")
 	demo := invoke("demo", "-v")
 	for _, said := range []string{r.err, demo.err} {
 		if !strings.Contains(said, "1 pass, ") || !strings.Contains(said, "of 2.0 GiB") {

@@ -40,7 +40,10 @@ selections are compared by Welch's t-test.
 
 What the selection leaves unexplained (reconstruction error) and how alike its features
 are (redundancy) come along. Without --label there is only that, and stability: how far
-selections from random samples of half as many rows agree. INPUT is as in select.
+selections from random samples of half as many rows agree. For methods on a Gram matrix or
+graph these samples are sums of hash shards of the rows (see select --stability), gathered
+in the passes of one selection where memory allows; the anchors of a graph are then drawn
+once for all samples. INPUT is as in select.
 
   ufs-stream eval data --selection sel.json --label class
   ufs-stream eval data --selection sel.json --label class -k 10,20,50 --format csv

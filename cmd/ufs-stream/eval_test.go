@@ -120,7 +120,7 @@ func TestEvalErrorIsSelects(t *testing.T) {
 	path, _ := labelled(t, 150)
 	sel := filepath.Join(t.TempDir(), "s.json")
 	for _, scale := range []string{"none", "center", "minmax", "unit", "standard", "pareto"} {
-		must(t, "select", path, "--label", "label", "--scale", scale, "-k", "12", "-o", sel)
+		must(t, "select", path, "--label", "label", "--method", "greedy", "--scale", scale, "-k", "12", "-o", sel)
 		s := readSelection(t, sel)
 		e := evaluated(t, path, "--selection", sel, "--label", "label", "--runs", "1", "--restarts", "1", "-k", "1,5,11,12", "--baselines", "variance")
 		for _, r := range e.Results {
@@ -198,7 +198,7 @@ func TestEvalComparison(t *testing.T) {
 func TestEvalTable(t *testing.T) {
 	path, _ := labelled(t, 300)
 	sel := filepath.Join(t.TempDir(), "sel.json")
-	must(t, "select", path, "--columns", "a*", "--scale", "none", "-k", "3", "-o", sel)
+	must(t, "select", path, "--columns", "a*", "--method", "greedy", "--scale", "none", "-k", "3", "-o", sel)
 	out := must(t, "eval", path, "--selection", sel, "--label", "label", "-k", "2,3", "--sample", "200", "--baselines", "all,variance")
 	for _, want := range []string{
 		"judged by 200 of 300 rows, a seeded sample (--sample); 3 classes of label\n",

@@ -177,7 +177,7 @@ func TestEvalInterrupted(t *testing.T) {
 func TestEvalReal(t *testing.T) {
 	path := fixtures.Dataset(t, "coil20.parquet")
 	sel := filepath.Join(t.TempDir(), "s.json")
-	must(t, "select", path, "--label", "label", "--scale", "none", "-k", "41", "-o", sel)
+	must(t, "select", path, "--label", "label", "--method", "greedy", "--scale", "none", "-k", "41", "-o", sel)
 	e := evaluated(t, path, "--selection", sel, "--label", "label", "--runs", "5", "--restarts", "3", "--baselines", "random,variance")
 	if r := e.Results[0]; e.Clusters != 20 || r.NMISqrt.Mean < 0.72 || r.NMISqrt.Mean > 0.82 || !*r.Best || *e.Results[2].Best {
 		t.Errorf("%d clusters, NMI %v, best %v", e.Clusters, *r.NMISqrt, *r.Best)

@@ -85,13 +85,20 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 		return strings.Join(methods.Names(slices.DeleteFunc(slices.Clone(all), func(s method.Spec) bool { return !takes(s.Takes) })), ", ")
 	}
 	q := &f.req
-	fs.StringVar(&q.Method, "method", methods.Default, "selector: "+strings.Join(methods.Names(all), ", "))
-	fs.IntVarP(&q.K, "k", "k", 0, fmt.Sprintf("select `N` features (default: %d, or all if there are fewer)", ufs.DefaultK))
+	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s where it can be served, else %s; scan gathers for the latter)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
+	fs.VarP((*howMany)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than chance, for methods on a Gram matrix (default: %d, or all if there are fewer)", ufs.DefaultK))
+	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
 	fs.StringSliceVar(&q.Keep, "keep", nil, taking(func(t method.Takes) bool { return t.Keep })+": features that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto (default: "+defaultScales(all)+")")
 	q.Options = method.Settings{}
 	addOptions(fs, q.Options, all)
+}
+
+// stability adds whether the statistics of hash shards are kept apart.
+func (f *requestFlags) stability(fs *pflag.FlagSet) {
+	fs.Var((*shardCount)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or those in --stats), and select from half-samples, their sums, too: how often each feature is chosen, and how well the choices agree. No row is read again; memory for H+1 times the statistics")
+	fs.Lookup("stability").NoOptDefVal = anyShards
 }
 
 // scratchSpace adds where scratch files go.
@@ -110,7 +117,7 @@ func (f *requestFlags) checkpoint(fs *pflag.FlagSet) {
 func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, output string) (ufs.Request, error) {
 	q, isSet := f.req, cmd.Flags().Changed
 	switch {
-	case q.Options != nil && isSet("k") && q.K < 1:
+	case q.Options != nil && isSet("k") && q.K < 1 && !q.AutoK:
 		return q, stream.Usagef("-k %d: want 1 or more", q.K)
 	case isSet("variance") && !(q.Variance > 0 && q.Variance <= 1):
 		return q, stream.Usagef("--variance %v: want a share above 0 and up to 1", q.Variance)
@@ -225,6 +232,28 @@ func (f *optionFlag) Set(s string) error {
 
 func (f *optionFlag) Type() string { return f.option.Type }
 
+// howMany is the flag of how many features to select of a request: a number, or auto.
+type howMany ufs.Request
+
+// String, Set and Type implement pflag.Value.
+func (n *howMany) String() string {
+	if n.AutoK {
+		return "auto"
+	}
+	return strconv.Itoa(n.K)
+}
+
+func (n *howMany) Set(s string) error {
+	k, err := strconv.Atoi(s)
+	if err != nil && s != "auto" {
+		return errors.New("want a whole number, or auto")
+	}
+	n.K, n.AutoK = k, s == "auto"
+	return nil
+}
+
+func (n *howMany) Type() string { return "number" }
+
 // counts is a flag of one whole number above 0 or several.
 type counts []int
 
@@ -247,6 +276,37 @@ func (n *counts) Set(s string) error {
 	*n = list
 	return nil
 }
+
+// shardCount is a flag of a number of hash shards, which the flag alone leaves open.
+type shardCount int
+
+const anyShards = "auto"
+
+// String, Set and Type implement pflag.Value.
+func (n *shardCount) String() string {
+	switch *n {
+	case 0:
+		return ""
+	case ufs.AnyShards:
+		return anyShards
+	}
+	return strconv.Itoa(int(*n))
+}
+
+func (n *shardCount) Set(s string) error {
+	if s == anyShards {
+		*n = ufs.AnyShards
+		return nil
+	}
+	count, err := strconv.Atoi(s)
+	if err != nil || count < 1 {
+		return errors.New("want an even number from 4 to 32, as --stability=8")
+	}
+	*n = shardCount(count)
+	return nil
+}
+
+func (n *shardCount) Type() string { return "number" }
 
 // moment is a flag of a time. Without a zone it is in UTC, without a clock the day's beginning.
 type moment time.Time

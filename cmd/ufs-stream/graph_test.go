@@ -64,7 +64,7 @@ func TestGraphShards(t *testing.T) {
 		shape, methods string
 		shards         int
 	}{
-		{"--missing drop-row --scale standard", "graphgreedy,align,sfufs,fufs,laplacian,mcfs,spec,jelsr,ndfs", 7},
+		{"--missing drop-row --scale standard", "graphgreedy,align,sfufs,fufs,laplacian,mcfs,spec,jelsr,ndfs,u2fs,socfs", 7},
 		{"--missing mean --anchor-method kmeans --anchors 30", "graphgreedy,sfufs", 2},
 		{"--missing zero --seed 7 --neighbors 3", "graphgreedy,laplacian", 3},
 		{"--exclude x002,x003,x004 --scale unit", "sfufs,mcfs", 2},

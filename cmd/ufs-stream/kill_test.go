@@ -235,7 +235,7 @@ func TestInterrupt(t *testing.T) {
 	in, _ := plant(t, 20000, 1)
 	state := filepath.Join(t.TempDir(), "state")
 	var errw strings.Builder
-	cmd := ownProcess(t, "select", in, "-k", "5", "--checkpoint", state, "--checkpoint-every", "1ns")
+	cmd := ownProcess(t, "select", in, "-k", "5", "--method", "greedy", "--checkpoint", state, "--checkpoint-every", "1ns")
 	cmd.Stderr = &errw
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

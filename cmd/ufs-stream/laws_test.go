@@ -21,7 +21,7 @@ func graphRequests() []string {
 		"--method sfufs", "--method sfufs --constraint identity --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy", "--method graphgreedy --target spectral --clusters 4", "--method graphgreedy --target scatter",
 		"--method align", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
 		"--method sfufs --where x000>0", "--method spec --power 2", "--method spec --score phi3 --clusters 4", "--method jelsr --clusters 4 --alpha 5",
-		"--method ndfs --clusters 4",
+		"--method ndfs --clusters 4", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
 	}
 }
 
@@ -33,6 +33,7 @@ func rowsRequests() []string {
 		"--method eufs --seed 5 --rows 500 --sample 300 --neighbors 4 --label x000 --exclude x04*",
 		"--method cpufs --clusters 4 --shape 5x10", "--method cpufs --sample 300 --seed 4 --neighbors 3 --shape 5x10",
 		"--method eufs --clusters 4 --where x000>0", "--method cpufs --sample 300 --where x000>0 --neighbors 3 --shape 5x10",
+		"--method udfs --clusters 4 --alpha 50 --neighbors 3", "--method rufs --clusters 4 --sample 300 --nu 0.5 --max-iter 5",
 		"--method cpufsnn --nu 0.5 --alpha 2 --beta 0.3 --eta 1000 --graph anchor --anchors 40 --anchor-method kmeans --shape 5x10",
 	}
 }
@@ -78,7 +79,7 @@ func sameBits(t *testing.T) func(s *stream.Selection, what ...any) {
 // number of threads, directly or through statistics files. For the same files, no bit of
 // the answer depends on the threads or the limit.
 func TestCutsAndThreads(t *testing.T) {
-	grams := []string{"--method greedy", "--method partgreedy"}
+	grams := []string{"--method greedy", "--method partgreedy", "--method fsfs"}
 	want := make(map[string][]string)
 	for _, n := range []int{1, 7, 63} {
 		dir, paths := plant(t, 1260, n)
@@ -213,7 +214,8 @@ func TestRecordsItsFlags(t *testing.T) {
 		if out := must(t, "eval", in, "--selection", sel, "--resamples", "3", "--baselines", "none"); !strings.Contains(out, "stability") {
 			t.Errorf("%s: no stability:\n%s", args, out)
 		}
-		if ranks := s.Method != "graphgreedy" && s.Method != "align"; (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
+		turns := []string{"graphgreedy", "align", "u2fs"}
+		if ranks := !slices.Contains(turns, s.Method); (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
 			t.Errorf("%s: %d scores and %d columns of %d features", args, len(s.Scores), len(s.Columns), s.Features)
 		}
 		if slices.Contains(graphs, args) && s.Passes != 2 {

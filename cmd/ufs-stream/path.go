@@ -19,7 +19,8 @@ func newPath(c *cli) *cobra.Command {
 		Short: "Show many settings from one gathering: the error over k, or a grid of weights",
 		Long: `Greedy methods: the error that is left after 1, 2, … k features, to choose k by. One
 selection of k features gives the whole curve, because greedy selections of fewer
-features are its beginnings.
+features are its beginnings. Under it stands what four rules say of how many to keep, and
+which of them is recommended: select -k auto takes that many.
 
 eufs and hufs: every setting of --alpha and --beta, from rows that are loaded once, as
 many at a time as there are threads and memory.
@@ -95,11 +96,44 @@ func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	}
 	fmt.Fprintf(w, "%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
 		humanize.Comma(int64(p.Features)), humanize.Comma(p.RowsUsed), p.Seed)
-	for _, t := range p.Points {
-		rows = append(rows, []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))})
+	head := []string{">k", "feature", ">error", ">explained"}
+	known := len(p.Points) > 0 && p.Points[0].Least != nil
+	if known {
+		head = append(head, ">by the best directions")
 	}
-	if err := writeTable(w, []string{">k", "feature", ">error", ">explained"}, rows); err != nil {
+	for _, t := range p.Points {
+		row := []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))}
+		if known {
+			row = append(row, percent(1-float64(*t.Least)))
+		}
+		rows = append(rows, row)
+	}
+	if err := writeTable(w, head, rows); err != nil {
+		return err
+	}
+	if err := sizeTable(w, p.Size); err != nil {
 		return err
 	}
 	return transferFoot(w, p.Transfer)
+}
+
+// sizeTable says what the rules say of how many features to keep.
+func sizeTable(w io.Writer, s *stream.Size) error {
+	if s == nil {
+		return nil
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, r := range s.Rules {
+		k := strconv.Itoa(r.K)
+		if r.K == 0 {
+			k = "none"
+		}
+		rows = append(rows, []string{r.Name, k, r.Why})
+	}
+	if err := writeTable(w, []string{"how many", ">k", "because"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nrecommended: -k %d: %s\n", s.Recommended, s.Why)
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -43,6 +44,7 @@ merge, and then scan --profile.`,
 	}
 	fs := cmd.Flags()
 	o.method(fs)
+	o.stability(fs)
 	o.input(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
@@ -133,7 +135,7 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		}
 		smallest += fmt.Sprintf(" (out of core, %s; %dMiB works in memory)", way, inMiB(m.InMemory))
 	}
-	err := writeTable(w, []string{"select would", ""}, [][]string{
+	lines := [][]string{
 		{"method", fmt.Sprintf("%s, scale %s, up to %d of %s features, %s", f.Method, f.Scale, f.K, humanize.Comma(int64(f.Features)), where)},
 		{"input", fmt.Sprintf("%s, %s, %s", plural(f.Files, "file"), rows, humanize.IBytes(uint64(f.Bytes)))},
 		{"bytes read", "up to " + humanize.IBytes(uint64(f.Bytes)) + " a pass: the columns it needs"},
@@ -145,7 +147,11 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		{"  solver", humanize.IBytes(uint64(m.Solver))},
 		{"scratch space", scratch},
 		{"smallest limit", smallest},
-	})
+	}
+	if f.Why != "" {
+		lines = slices.Insert(lines, 1, []string{"", f.Why})
+	}
+	err := writeTable(w, []string{"select would", ""}, lines)
 	if err == nil && f.Machines != nil {
 		err = machinesTable(w, f.Machines)
 	}

@@ -30,11 +30,17 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 		}
 		return nil
 	case "csv":
-		rows := make([][]string, len(s.Selected))
+		head, rows := []string{"rank", "name", "column", "score", "error"}, make([][]string, len(s.Selected))
+		if s.Stability != nil {
+			head = append(head, "frequency")
+		}
 		for i, f := range s.Selected {
 			rows[i] = []string{strconv.Itoa(f.Rank), f.Name, strconv.Itoa(f.Column), exact(f.Score), exact(f.Error)}
+			if s.Stability != nil {
+				rows[i] = append(rows[i], exact(frequency(s, f)))
+			}
 		}
-		return writeCSV(w, []string{"rank", "name", "column", "score", "error"}, rows)
+		return writeCSV(w, head, rows)
 	}
 	if format == "parquet" {
 		return selectionParquet(w, s)
@@ -50,10 +56,17 @@ func selectionParquet(w io.Writer, s *stream.Selection) error {
 	for i, f := range s.Selected {
 		rank[i], name[i], column[i], score[i], left[i] = int64(f.Rank), f.Name, int64(f.Column), float64(f.Score), float64(f.Error)
 	}
-	return chunkio.WriteTable(w, n,
-		chunkio.TableColumn{Name: "rank", Values: rank}, chunkio.TableColumn{Name: "name", Values: name},
-		chunkio.TableColumn{Name: "column", Values: column}, chunkio.TableColumn{Name: "score", Values: score},
-		chunkio.TableColumn{Name: "error", Values: left})
+	columns := []chunkio.TableColumn{
+		{Name: "rank", Values: rank}, {Name: "name", Values: name}, {Name: "column", Values: column}, {Name: "score", Values: score}, {Name: "error", Values: left},
+	}
+	if s.Stability != nil {
+		often := make([]float64, n)
+		for i, f := range s.Selected {
+			often[i] = float64(frequency(s, f))
+		}
+		columns = append(columns, chunkio.TableColumn{Name: "frequency", Values: often})
+	}
+	return chunkio.WriteTable(w, n, columns...)
 }
 
 // exact is the shortest decimal that reads back the same; empty for no number.
@@ -89,8 +102,15 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if s.RowsUsed != s.Rows {
 		used = fmt.Sprintf("%s of %s rows", humanize.Comma(s.RowsUsed), humanize.Comma(s.Rows))
 	}
-	fmt.Fprintf(w, "%s: %d of %s features from %s (scale %v, seed %d)\n\n",
+	fmt.Fprintf(w, "%s: %d of %s features from %s (scale %v, seed %d)\n",
 		s.Method, len(s.Selected), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
+	if s.Why != "" {
+		fmt.Fprintf(w, "method %s: %s\n", s.Method, s.Why)
+	}
+	if s.Trust != nil && s.Trust.Graph != nil {
+		graphLine(w, s.Trust.Graph)
+	}
+	fmt.Fprintln(w)
 	errors := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return !math.IsNaN(float64(f.Error)) })
 	head := []string{">rank", "feature", ">column", ">score"}
 	if s.LowerIsBetter {
@@ -99,19 +119,78 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if errors {
 		head = append(head, ">explained so far")
 	}
+	layers := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return f.Layer > 1 })
+	if layers {
+		head = append(head, ">layer")
+	}
+	if s.Stability != nil {
+		head = append(head, ">freq")
+	}
 	rows := make([][]string, len(s.Selected))
 	for i, f := range s.Selected {
 		rows[i] = []string{strconv.Itoa(f.Rank), f.Name, strconv.Itoa(f.Column), rough(f.Score)}
 		if errors {
 			rows[i] = append(rows[i], percent(1-float64(f.Error)))
 		}
+		if layers {
+			rows[i] = append(rows[i], strconv.Itoa(max(f.Layer, 1)))
+		}
+		if s.Stability != nil {
+			rows[i] = append(rows[i], fmt.Sprintf("%.2f", float64(frequency(s, f))))
+		}
 	}
 	if err := writeTable(w, head, rows); err != nil {
 		return err
 	}
+	gapFoot(w, s)
+	if s.Stability != nil {
+		agreementLine(w, s.Stability)
+	}
 	c.droppedTable(w, s)
 	c.leftOutTable(w, s.LeftOut)
 	return transferFoot(w, s.Transfer)
+}
+
+// gapFoot compares what the selection leaves with the least that as many directions can.
+func gapFoot(w io.Writer, s *stream.Selection) {
+	k := len(s.Selected)
+	if k == 0 || s.Selected[k-1].Least == nil {
+		return
+	}
+	last := s.Selected[k-1]
+	one := [2]string{"features leave", "directions"}
+	if k == 1 {
+		one = [2]string{"feature leaves", "direction"}
+	}
+	fmt.Fprintf(w, "\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percent(float64(last.Error)), one[1], percent(float64(*last.Least)))
+}
+
+// frequency is the share of the half-samples whose selection has f.
+func frequency(s *stream.Selection, f stream.Selected) stream.Number {
+	if share := s.Columns[f.Column].Frequency; share != nil {
+		return *share
+	}
+	return stream.Number(math.NaN())
+}
+
+// agreementLine says how well selections from half-samples agree.
+func agreementLine(w io.Writer, a *stream.Agreement) {
+	halves := fmt.Sprintf("over %d half-samples of the rows (%d hash shards)", a.Halves, a.Shards)
+	if math.IsNaN(float64(a.Index)) { // all features, or none
+		fmt.Fprintf(w, "\nstability: none to tell %s, as there is no choice\n", halves)
+		return
+	}
+	fmt.Fprintf(w, "\nstability %.2f (95%% interval %.2f to %.2f) %s: 1 is always the same features, 0 chance; freq is how often each was chosen\n",
+		float64(a.Index), float64(a.Low), float64(a.High), halves)
+}
+
+// graphLine says how far the graph can be trusted.
+func graphLine(w io.Writer, c *stream.Chance) {
+	verdict := "trusted"
+	if !c.Trusted {
+		verdict = "not trusted"
+	}
+	fmt.Fprintf(w, "graph of the rows: %s (alignment %.2f, and %.2f by chance)\n", verdict, float64(c.Value), float64(c.Chance))
 }
 
 // Lists at the foot of the table are cut to this many lines without -v.

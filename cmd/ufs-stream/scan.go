@@ -64,6 +64,7 @@ there already is not scanned again, so that what failed is simply run again:
 	fs := cmd.Flags()
 	o.input(fs)
 	o.method(fs)
+	o.stability(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
 	o.checkpoint(fs)

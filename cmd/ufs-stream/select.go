@@ -55,6 +55,7 @@ secret into a URL. Results (-o) go to such places as well.
   ufs-stream select s3://bucket/table --as-of 2026-01-31 --where "site in ('a', 'b')"
   ufs-stream select data --label class --missing mean --variance 0.95 -o sel.json
   ufs-stream select --stats all.ufs -k 50 --format names
+  ufs-stream select --stats all.ufs -k auto                (as many as path recommends)
   ufs-stream select --stats rows.ufs -k 50 --method eufs   (rows kept by scan --sample-rows)
 
 Methods:
@@ -62,6 +63,7 @@ Methods:
 		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o) },
 	}
 	o.add(cmd, selectionFormats()...)
+	o.stability(cmd.Flags())
 	return cmd
 }
 

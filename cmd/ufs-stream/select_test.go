@@ -188,6 +188,31 @@ func TestPathIsSelect(t *testing.T) {
 	}
 }
 
+// TestAutoIsWhatPathRecommends: under the curve stand four rules and a number, the one that
+// select -k auto takes; csv has the curve alone.
+func TestAutoIsWhatPathRecommends(t *testing.T) {
+	in, _ := plant(t, 1000, 1)
+	p := decoded[stream.Curve](t, "path", in, "--method", "greedy", "-k", "3")
+	if p.Size == nil || len(p.Size.Rules) != 4 || len(p.Points) != 3 {
+		t.Fatalf("%d points, size %+v", len(p.Points), p.Size)
+	}
+	s := selection(t, in, "--method", "greedy", "-k", "auto")
+	if s.K != p.Size.Recommended || len(s.Selected) != s.K || s.Options["k"] != "auto" || s.Size.Why != p.Size.Why {
+		t.Errorf("%d features, options %v; path recommends %+v", s.K, s.Options, p.Size)
+	}
+	out := must(t, "path", in, "--method", "greedy", "-k", "3")
+	for _, r := range p.Size.Rules {
+		if !strings.Contains(out, r.Name) || !strings.Contains(out, r.Why) {
+			t.Errorf("no rule %+v in\n%s", r, out)
+		}
+	}
+	if want := fmt.Sprintf("recommended: -k %d: %s", s.K, s.Size.Why); !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+	ends(t, exit.Usage, "-k many: want a whole number, or auto", "select", in, "-k", "many")
+	ends(t, exit.Usage, "-k auto rests on the Gram matrix", "select", in, "-k", "auto", "--method", "variance")
+}
+
 // TestProgressJSON: progress is one object a line, on standard error only.
 func TestProgressJSON(t *testing.T) {
 	in, files := plant(t, 3000, 2)

@@ -16,7 +16,7 @@ import (
 const module = "github.com/ufs-stream/ufs-stream/"
 
 // libraries are the packages that a stranger imports.
-var libraries = []string{"anchor", "baseline", "chunkio", "cluster", "cpufs", "eufs", "gram", "greedy", "method", "methods", "report", "sfufs", "stream", "ufs"}
+var libraries = []string{"align", "anchor", "baseline", "chunkio", "cluster", "cpufs", "eufs", "gram", "greedy", "method", "methods", "report", "sfufs", "stream", "fsfs", "jelsr", "rufs", "socfs", "spec", "u2fs", "udfs", "ufs"}
 
 // Nobody outside the module can name a type of an internal package, so no exported API
 // may need one.

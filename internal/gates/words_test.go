@@ -61,7 +61,7 @@ func literals(t *testing.T, want func(dir string) bool, do func(at token.Positio
 // everything else from the list of methods.
 func TestNoMethodIsKnownByName(t *testing.T) {
 	// variance is also what an option is called, the share to be explained.
-	names := slices.DeleteFunc(methods.Names(methods.All()), func(name string) bool { return name == methods.Default || name == "variance" })
+	names := slices.DeleteFunc(methods.Names(methods.All()), func(name string) bool { return name == methods.Fallback || name == "variance" })
 	literals(t, func(dir string) bool { return dir == "ufs" || dir == "cmd/ufs-stream" }, func(at token.Position, text string) {
 		if slices.Contains(names, text) {
 			t.Errorf("%v names the method %q", at, text)

@@ -54,6 +54,76 @@ func TestAgreementChance(t *testing.T) {
 	}
 }
 
+// TestAgreementIntervalTwin: the interval is that of the paper's formula over the whole matrix of
+// what was selected.
+func TestAgreementIntervalTwin(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 8))
+	const d, m = 25, 7
+	sets, z := make([][]int, m), make([][d]float64, m)
+	for i := range sets {
+		sets[i] = random.Perm(d)[:2+random.IntN(12)]
+		for _, f := range sets[i] {
+			z[i][f] = 1
+		}
+	}
+	s := Agreement(sets, d)
+	var mean [d]float64 // of the columns of z
+	size := 0.0
+	for f := range d {
+		for i := range m {
+			mean[f] += z[i][f] / m
+		}
+		size += mean[f]
+	}
+	var phi [m]float64
+	average := 0.0
+	for i := range m {
+		own, common := 0.0, 0.0
+		for f := range d {
+			own += z[i][f]
+			common += z[i][f] * mean[f] / d
+		}
+		phi[i] = (common - own*size/(d*d) + s.Nogueira/2*(2*own*size/(d*d)-own/d-size/d+1)) / (size / d * (1 - size/d))
+		average += phi[i] / m
+	}
+	variance := 0.0
+	for i := range m {
+		variance += 4.0 / (m * m) * (phi[i] - average) * (phi[i] - average)
+	}
+	half := 1.959963984540054 * math.Sqrt(variance)
+	equal(t, "interval", []float64{s.Low, s.High}, []float64{s.Nogueira - half, s.Nogueira + half}, 1e-13)
+}
+
+// TestAgreementIntervalCovers: of independent selections the interval has the measure's own value,
+// which ever more selections come to, about 95 times in 100.
+func TestAgreementIntervalCovers(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	const d, k, m, trials = 60, 12, 40, 400
+	draw := func(m int) [][]int { // the first features are likelier than the last
+		sets := make([][]int, m)
+		for i := range sets {
+			in := make([]bool, d)
+			for len(sets[i]) < k {
+				if f := int(d * math.Pow(random.Float64(), 2.5)); !in[f] {
+					in[f] = true
+					sets[i] = append(sets[i], f)
+				}
+			}
+		}
+		return sets
+	}
+	truth, covered := Agreement(draw(3_000), d).Nogueira, 0
+	for range trials {
+		if s := Agreement(draw(m), d); s.Low <= truth && truth <= s.High {
+			covered++
+		}
+	}
+	// 95 % less what 40 selections are short of infinitely many, and three standard deviations.
+	if share := float64(covered) / trials; share < 0.88 || share > 0.99 {
+		t.Errorf("%v of the intervals have %v", share, truth)
+	}
+}
+
 // TestAgreementPermuted: names of features and the order of selections do not matter.
 func TestAgreementPermuted(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))

@@ -72,6 +72,17 @@ func (c *Cholesky) HalfSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64])
 	solveTrans(team, c.u, false, dst)
 }
 
+// BackSolveTo is SolveTo for U⁻¹·B, the other half: it takes the vectors of the ordinary
+// eigenproblem back to those of the generalized one.
+func (c *Cholesky) BackSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64]) {
+	if b.Rows != c.u.Rows || dst.Rows != b.Rows || dst.Cols != b.Cols {
+		panic(fmt.Sprintf("linalg: Cholesky solve of order %d for %d×%d into %d×%d",
+			c.u.Rows, b.Rows, b.Cols, dst.Rows, dst.Cols))
+	}
+	kernel.Copy(dst, b)
+	solve(team, c.u, false, dst)
+}
+
 // Cond estimates the condition of A in the 1-norm in a few solves of O(n²): LAPACK's
 // DPOCON, a lower bound that is rarely more than three times too low. It is 0 for n = 0.
 func (c *Cholesky) Cond() float64 {

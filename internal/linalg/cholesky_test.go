@@ -223,3 +223,24 @@ func TestCholeskyHalfSolve(t *testing.T) {
 		}
 	}
 }
+
+// The two halves of a solve make the whole, to the bit: SolveTo is nothing else.
+func TestHalvesOfASolve(t *testing.T) {
+	team := kernel.NewTeam(2)
+	for _, n := range orders {
+		rnd := rand.New(rand.NewPCG(uint64(n), 3))
+		x := random(kernel.RowMajor(make([]float64, n*(n+2)), n, n+2, n+2), rnd)
+		a := kernel.RowMajor(make([]float64, n*n), n, n, n)
+		kernel.Syrk(team, 1, x, a)
+		var c Cholesky
+		must.Do(t, c.Factor(team, a))
+		b := random(kernel.RowMajor(make([]float64, n*3), n, 3, 3), rnd)
+		whole, halves := kernel.RowMajor(make([]float64, n*3), n, 3, 3), kernel.RowMajor(make([]float64, n*3), n, 3, 3)
+		c.SolveTo(team, whole, b)
+		c.HalfSolveTo(team, halves, b)
+		c.BackSolveTo(team, halves, halves)
+		if !slices.Equal(whole.Data, halves.Data) {
+			t.Errorf("order %d: the halves give another solution", n)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type Job struct {
 	Rounds   []Kind // in order; each is scanned by all machines and merged
 	Anchors  int    // of Graph
 	Sample   int64  // rows that a profile takes along
+	Shards   int    // whose statistics are kept apart beside their sum; 0 for none
 	Cores    int    // of a machine
 }
 
@@ -58,7 +59,7 @@ func (j Job) partBytes(k Kind) float64 {
 	if k == Graph {
 		b += 8*j.m()*j.d() + 1.2*j.m()*j.m()
 	}
-	return b
+	return b * float64(1+j.Shards)
 }
 
 // selectTime is the seconds that it takes to select from the statistics of all, about: reading

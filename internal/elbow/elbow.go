@@ -1,15 +1,16 @@
-package report
+// Package elbow finds the elbow of a curve.
+package elbow
 
 import "math"
 
-// Elbow returns the index of the elbow of a curve over rising x: where it is furthest
+// Of returns the index of the elbow of a curve over rising x: where it is furthest
 // below the chord from its first point to its last, both axes scaled to [0, 1] and a rising
 // curve turned upside down: there most of the change is over (Satopää et al. 2011). The
 // first of equals wins. It is -1 for fewer than three points, for NaN or infinities, and
 // for a curve that is nowhere below its chord.
 //
 // An elbow belongs to the range that was looked at: a longer curve may have another.
-func Elbow(x, y []float64) int {
+func Of(x, y []float64) int {
 	n := min(len(x), len(y))
 	if n < 3 {
 		return -1

@@ -1,12 +1,10 @@
-package align
+package spectral
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -16,12 +14,15 @@ const (
 	// rows that hardly touched the others.
 	leastRows  = 3
 	leastShare = 0.004
+	// pairs is L, the number of eigenpairs of the kernel. Weights fall with λ^(2t), so that on
+	// most data the last ones hardly count.
+	pairs = 50
 )
 
-// Kernel is the diffusion kernel of an anchor graph as features see it: K = Σ w_c·u_c·u_cᵀ with
+// Diffusion is the diffusion kernel of an anchor graph as features see it: K = Σ w_c·u_c·u_cᵀ with
 // the weights w_c = (λ_c/λ_1)^(2t), n×n, which is never built. To divide by λ_1 changes no
 // choice, and keeps a long diffusion from underflow.
-type Kernel struct {
+type Diffusion struct {
 	A    []float64 // d: aᵢ = xᵢᵀKxᵢ
 	Norm float64   // ‖K‖, Frobenius' norm: √Σw_c²
 
@@ -31,18 +32,18 @@ type Kernel struct {
 	Warnings    []stream.Text
 }
 
-// NewKernel diffuses t > 0 steps on the graph. With S = BᵀB = VΛVᵀ, u_c = Bv_c/√λ_c and
+// Diffuse diffuses t > 0 steps on the graph. With S = BᵀB = VΛVᵀ, u_c = Bv_c/√λ_c and
 // Bᵀx̃ᵢ = Cᵢ
 //
 //	aᵢ = Σ_c w_c·(u_cᵀx̃ᵢ)² = Σ_c w_c/λ_c·(v_cᵀCᵢ)².
 //
-// Costs the 50 leading eigenpairs of an m×m matrix and 100·m·d flops, and holds [KernelBytes].
-func NewKernel(team *kernel.Team, g *anchor.Graph, t float64) (*Kernel, error) {
-	e, err := spectral.EmbedWide(team, g, pairs, max(leastRows, leastShare*float64(g.Rows)))
+// Costs the 50 leading eigenpairs of an m×m matrix and 100·m·d flops, and holds [DiffusionBytes].
+func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) {
+	e, err := EmbedWide(team, g, pairs, max(leastRows, leastShare*float64(g.Rows)))
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernel{A: make([]float64, g.D), Eigenvalues: e.Values, Components: e.Components, Narrow: e.Narrow}
+	k := &Diffusion{A: make([]float64, g.D), Eigenvalues: e.Values, Components: e.Components, Narrow: e.Narrow}
 	if e.Components > pairs+1 {
 		k.warn("the anchor graph falls into %d unconnected parts, of which only the %d largest are told apart; raise {neighbors}", e.Components, pairs+1)
 	}
@@ -67,24 +68,28 @@ func NewKernel(team *kernel.Team, g *anchor.Graph, t float64) (*Kernel, error) {
 	return k, nil
 }
 
-func (k *Kernel) warn(format string, args ...any) {
+func (k *Diffusion) warn(format string, args ...any) {
 	k.Warnings = append(k.Warnings, stream.Textf(format, args...))
 }
 
-// Problem is the alignment of this kernel with columns of the graph's G.
-func (k *Kernel) Problem(g *anchor.Graph) (Problem, error) {
-	if len(k.A) != g.D {
-		return Problem{}, fmt.Errorf("align: a kernel of %d features for %d", len(k.A), g.D)
+// Alignment is the centred alignment of X_SX_Sᵀ with K for the chosen features S,
+// Σ_{i∈S}aᵢ/(√Σ_{i,j∈S}Gᵢⱼ²·‖K‖), between 0 and 1; 0 where either is 0.
+func (k *Diffusion) Alignment(g *anchor.Graph, chosen []int) float64 {
+	sum, norm := 0.0, 0.0
+	for _, i := range chosen {
+		sum += k.A[i]
+		for _, j := range chosen {
+			norm = math.Hypot(norm, g.G[i*g.D+j])
+		}
 	}
-	p := Problem{A: k.A, Norm: k.Norm, Squares: make([]float64, g.D), Column: func(j int) []float64 { return g.G[j*g.D:][:g.D] }}
-	for j := range p.Squares {
-		p.Squares[j] = g.G[j*g.D+j]
+	if norm == 0 || k.Norm == 0 {
+		return 0
 	}
-	return p, nil
+	return min(sum/norm/k.Norm, 1)
 }
 
-// KernelBytes is what NewKernel holds at most beside the graph of m anchors and d features.
-func KernelBytes(m, d int) int64 {
+// DiffusionBytes is what Diffuse holds at most beside the graph of m anchors and d features.
+func DiffusionBytes(m, d int) int64 {
 	c := min(pairs, m)
-	return spectral.Bytes(m, pairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
+	return Bytes(m, pairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
 }

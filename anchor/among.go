@@ -1,0 +1,34 @@
+package anchor
+
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Among returns the graph of points on themselves, m×d row-major: every point is a row and an
+// anchor, and its own nearest one. It has no G. The points are as they are: neither scaled nor
+// centred by this, though C is that of centred columns. Costs 2·m²·d flops for the distances and holds
+// Bytes(m, d, …) beside the points. It fails unless there are more than K points, or where
+// distances overflow.
+func Among(points []float64, m, d int, opt Options) (*Graph, error) {
+	plain := frame{columns: make([]int, d), center: make([]float64, d), factor: make([]float64, d), fill: make([]float64, d)}
+	for j := range d {
+		plain.columns[j], plain.factor[j] = j, 1
+	}
+	s, err := NewStatistics(&Anchors{M: m, D: d, Points: points, frame: plain}, opt)
+	if err != nil {
+		return nil, err
+	}
+	*s.work = s.newScratch()
+	w := s.work
+	for from := 0; from < m; from += w.rows {
+		rows := min(w.rows, m-from)
+		kernel.Copy(kernel.ColMajor(w.points, rows, d, w.stride), kernel.RowMajor(points[from*d:], rows, d, d))
+		if i := s.addPoints(rows); i >= 0 {
+			return nil, fmt.Errorf("anchor: the squared distance of point %d from others overflows", from+i)
+		}
+		s.Rows += int64(rows)
+	}
+	return s.become(plain.columns, float64(m)), nil
+}

@@ -1,0 +1,60 @@
+package fsfs
+
+import (
+	"context"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares FSFS.
+func Specs() []method.Spec {
+	return []method.Spec{{
+		Name: "fsfs", About: "one feature of each group of alike ones (Mitra, Murthy, Pal 2002)", From: method.FromGram,
+		Takes: method.Takes{
+			Weight: true, Scales: []gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto},
+			WhyScales: "it compares covariances: the columns must be centred",
+		},
+		Scale: gram.ScaleCenter, New: func() method.Method { return new(declared) },
+	}}
+}
+
+// declared is FSFS with its setting.
+type declared struct{ neighbors int }
+
+func (m *declared) Options(o *method.Options) {
+	o.Int(&m.neighbors, "neighbors", 0, "features that the first one kept stands for (default: the most that leave as many features as wanted)").
+		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
+}
+
+// outOfCore is more than any limit: the indices of all pairs are compared again and again, so
+// that the method has no form without the Gram matrix.
+const outOfCore = math.MaxInt64 / 4
+
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	if s.OutOfCore {
+		return method.Cost{Bytes: outOfCore, Least: outOfCore}, nil
+	}
+	return method.Cost{Bytes: Bytes(len(s.Columns), s.Threads)}, nil
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	d := len(e.Columns)
+	res, err := Select(ctx, e.Gram.Sym, d, Options{K: e.K, Neighbors: m.neighbors, Threads: e.Threads})
+	if err != nil {
+		return nil, err
+	}
+	out := &method.Ranking{Order: res.Order, Turns: res.Turns, LowerIsBetter: true, Used: map[string]any{}}
+	for i := range out.Turns {
+		out.Turns[i] /= e.Gram.Weight
+	}
+	if res.Neighbors > 0 {
+		out.Used["neighbors"] = res.Neighbors
+	}
+	if n := len(res.Order); n < e.K {
+		out.Warnings = append(out.Warnings, stream.Textf("{neighbors} %d leaves %d of the %d features wanted; a smaller one leaves more", m.neighbors, n, e.K))
+	}
+	return out, nil
+}

@@ -1,0 +1,94 @@
+package greedy
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/method"
+)
+
+// tailsOf are the tails of the eigenvalues of TᵀT in units of its trace, by their definition.
+func tailsOf(t *testing.T, target *mat.Dense, k int) []float64 {
+	t.Helper()
+	values, _ := eigen(t, times(target.T(), target))
+	all, sum := 0.0, 0.0
+	for _, v := range values {
+		all += max(v, 0)
+	}
+	tails := make([]float64, k)
+	for i := range tails {
+		if i < len(values) {
+			sum += max(values[i], 0)
+		}
+		tails[i] = max(all-sum, 0) / all
+	}
+	return tails
+}
+
+// compareLeast wants tails from below, to a part in a thousand or so, and never above the errors.
+func compareLeast(t *testing.T, got, want, left []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d tails, want %d", len(got), len(want))
+	}
+	for i, least := range got {
+		if least > want[i]+1e-11 || least < want[i]*(1-2e-3)-1e-11 || least > left[i] {
+			t.Errorf("after %d at least %v is left, want %v; the features leave %v", i+1, least, want[i], left[i])
+		}
+	}
+}
+
+// What greedy reports beside its errors are the tails of G, and, for the data smoothed on the
+// graph, of AᵗX.
+func TestLeast(t *testing.T) {
+	g := newGraphed(90, 24, 20, 5)
+	for _, rounds := range []int{0, 1, 3} {
+		target := mat.DenseCopyOf(g.x)
+		for range rounds {
+			target = times(g.a, target)
+		}
+		m := &aimed{target: targetSmooth, rounds: rounds}
+		e := &method.Evidence{Graph: g.graph, K: 10, Threads: 2}
+		r := must.Get(m.Select(t.Context(), e))(t)
+		compareLeast(t, r.Least, tailsOf(t, target, 10), r.Error)
+	}
+	spectral := &aimed{target: targetSpectral, clusters: 6}
+	r := must.Get(spectral.Select(t.Context(), &method.Evidence{Graph: g.graph, K: 10, Threads: 2}))(t)
+	compareLeast(t, r.Least, tailsOf(t, g.spectral(t, 6), 10), r.Error)
+}
+
+// The tails do not depend on the order of the columns, and refined selections have them.
+func TestLeastLaws(t *testing.T) {
+	x := smooth(80, 200, 60, 30, 0.9).noisy(81, 0.05)
+	sym, team := x.gram(), kernel.NewTeam(2)
+	r := mustSelect(t, x, Options{K: 7, Refine: true})
+	dense := mat.NewDense(x.n, x.d, nil)
+	for j, col := range x.col {
+		dense.SetCol(j, col)
+	}
+	got := leastOfData(team, sym, x.d, r)
+	compareLeast(t, got, tailsOf(t, dense, 7), r.Error)
+	p := make([]int, x.d)
+	for j := range p {
+		p[j] = x.d - 1 - j
+	}
+	moved := x.permuted(p)
+	again := leastOfData(team, moved.gram(), x.d, mustSelect(t, moved, Options{K: 7, Refine: true}))
+	for i, least := range got {
+		if math.Abs(again[i]-least) > 1e-9 {
+			t.Errorf("columns permuted, %v is left at least, want %v", again[i], least)
+		}
+	}
+	if one := leastOfData(kernel.NewTeam(1), sym, x.d, r); !slices.Equal(one, got) {
+		t.Error("workers change bits")
+	}
+	// Of many features, more than an eighth are not asked for.
+	if leastWorth(1000, 200) || !leastWorth(1000, 100) || !leastWorth(200, 200) || leastWorth(10, 0) {
+		t.Error("the least is found where it costs more than greedy, or not where it is cheap")
+	}
+}

@@ -1,0 +1,139 @@
+package greedy
+
+import (
+	"context"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// refine improves a selection by exchanges, and returns it in the order in which greedy takes
+// the features of the improved set. Where there are none, or where what they win is lost in
+// rounding, it returns greedy's. A selection that has explained everything stays as it is.
+func (m *memory) refine(ctx context.Context, r *Result, opt Options) (*Result, error) {
+	r.Refined = true
+	set := slices.DeleteFunc(slices.Clone(r.Order), func(p int) bool { return slices.Contains(r.Redundant, p) })
+	if r.Layers != nil || r.Exhausted || len(set) == 0 || len(set) == m.d {
+		return r, nil
+	}
+	keep := make([]bool, len(set))
+	for a, p := range set {
+		keep[a] = slices.Contains(opt.Keep, p)
+	}
+	x, ok := newExchanger(m, set, keep)
+	if !ok {
+		return r, nil
+	}
+	if err := x.improve(ctx); err != nil || x.done == 0 {
+		return r, err
+	}
+	first := set[:0:0]
+	for _, p := range opt.Keep {
+		if !slices.Contains(r.Redundant, p) {
+			first = append(first, p)
+		}
+	}
+	within, err := m.arrange(ctx, x.set, first, opt)
+	if err != nil {
+		return nil, err
+	}
+	if within == nil || !(floats.Sum(within.Scores) > floats.Sum(r.Scores)) {
+		return r, nil
+	}
+	better, ok := m.replay(x.team, within, r, opt)
+	if !ok {
+		return r, nil
+	}
+	better.Refined, better.Exchanges = true, x.done
+	return better, nil
+}
+
+// arrange is greedy's choice within a set, from G and H of its columns alone, those of first
+// first: nil where they do not all add something.
+func (m *memory) arrange(ctx context.Context, set, first []int, opt Options) (*Result, error) {
+	set = slices.Clone(set)
+	slices.Sort(set) // ties go to the lowest column
+	k, c := len(set), m.height()
+	sym := make([]float64, k*k)
+	target := Target{Rows: c, H: make([]float64, c*k)}
+	for a, i := range set {
+		for b, j := range set {
+			sym[a*k+b] = m.sym[i*m.d+j]
+		}
+	}
+	from := m.sym
+	if m.target != nil {
+		from = m.target.H
+	}
+	for r := range c {
+		for a, i := range set {
+			target.H[r*k+a] = from[r*m.d+i]
+		}
+	}
+	inner := Options{K: k, Threads: opt.Threads}
+	for _, p := range first {
+		inner.Keep = append(inner.Keep, slices.Index(set, p))
+	}
+	r, err := selectMemory(ctx, sym, k, &target, inner, nil)
+	if err != nil || len(r.Order) != k || r.Layers != nil || r.Redundant != nil {
+		return nil, err
+	}
+	for i, a := range r.Order {
+		r.Order[i] = set[a]
+	}
+	for _, tie := range r.Ties {
+		for i, a := range tie.Columns {
+			tie.Columns[i] = set[a]
+		}
+	}
+	return r, nil
+}
+
+// replay writes up features in the given order, with their scores, as the turns of greedy do.
+// Those kept that were redundant stay in their places.
+func (m *memory) replay(team *kernel.Team, within, old *Result, opt Options) (*Result, bool) {
+	k, d := len(within.Order), m.d
+	sub, omega := make([]float64, k*k), kernel.RowMajor(make([]float64, k*d), k, d, d)
+	for a, i := range within.Order {
+		floats.ScaleTo(omega.Data[a*d:(a+1)*d], m.gUnit, m.sym[i*d:(i+1)*d])
+		for b, j := range within.Order {
+			sub[a*k+b] = m.gUnit * m.sym[i*d+j]
+		}
+	}
+	var chol linalg.Cholesky
+	if chol.Factor(team, kernel.RowMajor(sub, k, k, k)) != nil {
+		return nil, false
+	}
+	chol.HalfSolveTo(team, omega, omega) // row r is ω_r
+	g0 := diagonal(m.sym, d)
+	floats.Scale(m.gUnit, g0)
+	c := newCriterion(make([]float64, d), g0, m.target == nil, nil)
+	r := newRecorder(c)
+	column := make([]float64, d)
+	next := 0
+	for turn := range old.Order {
+		if turn < len(opt.Keep) && slices.Contains(old.Redundant, opt.Keep[turn]) {
+			r.Redundant = append(r.Redundant, opt.Keep[turn])
+			c.retire(opt.Keep[turn])
+			r.add(opt.Keep[turn], 0, nil, c)
+			continue
+		}
+		p := within.Order[next]
+		for i, v := range omega.Data[next*d : (next+1)*d] {
+			c.g[i] = max(c.g[i]-v*v, 0)
+		}
+		c.retire(p)
+		floats.ScaleTo(column, m.gUnit, m.sym[p*d:(p+1)*d])
+		r.add(p, within.Scores[next], column, c)
+		for _, tie := range within.Ties {
+			if tie.Turn == next {
+				r.Ties = append(r.Ties, Tie{turn, tie.Columns})
+			}
+		}
+		next++
+	}
+	return r.finish(opt), true
+}

@@ -1,0 +1,80 @@
+package greedy
+
+import "context"
+
+// run is the selection itself, the same for all targets and both engines: layers of turns.
+//
+// A layer ends where nothing is left to explain. As long as fewer than K are chosen, another
+// follows, of the features not chosen yet, as if those before were not there: what it chooses
+// first is the best stand-in for the first layer. A share to explain ends with the first.
+func run(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (*Result, error) {
+	r := newRecorder(c)
+	for {
+		before := len(r.Order)
+		end, err := r.layer(ctx, e, c, opt, watch)
+		if err != nil {
+			return nil, err
+		}
+		if end == notEnded || len(r.Order) == before && r.current() > 1 {
+			break // k is reached, or nothing is left that another layer could choose
+		}
+		r.ends = append(r.ends, layerEnd{end, len(r.Order)})
+		if opt.Variance > 0 || len(r.Order) == opt.K || len(r.Order) == before {
+			break
+		}
+		out := make([]bool, c.d)
+		for _, p := range r.Order {
+			out[p] = true
+		}
+		if c, err = e.next(ctx, out); err != nil {
+			return nil, err
+		}
+		r.follow(end)
+	}
+	return r.finish(opt), nil
+}
+
+// layer chooses features until there are K, or nothing is left to explain.
+func (r *recorder) layer(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (ending, error) {
+	for turn := len(r.Order); turn < opt.K; turn++ {
+		if err := ctx.Err(); err != nil {
+			return notEnded, err
+		}
+		if watch != nil {
+			watch(c)
+		}
+		var p int
+		if turn < len(opt.Keep) {
+			p = opt.Keep[turn]
+			if !c.alive[p] {
+				r.Redundant = append(r.Redundant, p)
+				c.retire(p)
+				r.add(p, 0, nil, c)
+				continue
+			}
+		} else {
+			if opt.Variance > 0 && r.share() >= opt.Variance {
+				break
+			}
+			var ties []int
+			var end ending
+			var err error
+			if p, ties, end, err = c.choose(ctx, e); err != nil || end != notEnded {
+				return end, err
+			}
+			if ties != nil {
+				r.Ties = append(r.Ties, Tie{turn, ties})
+			}
+		}
+		s, err := e.take(ctx, p)
+		if err != nil {
+			return notEnded, err
+		}
+		c.advance(p, s)
+		if len(r.ends) == 0 {
+			r.omegas = append(r.omegas, s.omega)
+		}
+		r.add(p, s.score*e.scoreUnit(), s.column, c)
+	}
+	return notEnded, nil
+}

@@ -1,0 +1,125 @@
+package judge
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Ranks compares k treatments over N blocks by their ranks within each block.
+type Ranks struct {
+	Blocks int
+	Mean   []float64 // k: mean rank, 1 the best
+	// Chi is Friedman's statistic and P its chance where all treatments are alike; F and FP are
+	// those of Iman and Davenport, which is less conservative. NaN for fewer than two
+	// treatments or blocks.
+	Chi, P float64
+	F, FP  float64
+	// Critical is the difference of two mean ranks from which on the treatments differ at the
+	// level of 5 %, whichever two of all they are (Nemenyi).
+	Critical float64
+}
+
+// Friedman ranks the treatments of every block, scores[block][treatment], the largest score
+// first. Equal scores share the mean of their ranks; NaN is a treatment that failed and comes
+// last. The tests are those that Demšar recommends: Statistical comparisons of classifiers
+// over multiple data sets, JMLR 7 (2006), section 3.2.2.
+func Friedman(scores [][]float64) Ranks {
+	r := Ranks{Blocks: len(scores), Chi: math.NaN(), P: math.NaN(), F: math.NaN(), FP: math.NaN(), Critical: math.NaN()}
+	if len(scores) == 0 {
+		return r
+	}
+	r.Mean = make([]float64, len(scores[0]))
+	for _, block := range scores {
+		for t, rank := range ranked(block) {
+			r.Mean[t] += rank / float64(len(scores))
+		}
+	}
+	k, n := float64(len(r.Mean)), float64(len(scores))
+	if k < 2 || n < 2 {
+		return r
+	}
+	squares := 0.0
+	for _, m := range r.Mean {
+		squares += (m - (k+1)/2) * (m - (k+1)/2)
+	}
+	r.Chi = 12 * n / (k * (k + 1)) * squares
+	r.P = mathext.GammaIncRegComp((k-1)/2, r.Chi/2)
+	r.F, r.FP = math.Inf(1), 0
+	if rest := n*(k-1) - r.Chi; rest > 0 { // 0 where all blocks agree
+		r.F = (n - 1) * r.Chi / rest
+		d1, d2 := k-1, (k-1)*(n-1)
+		r.FP = mathext.RegIncBeta(d2/2, d1/2, d2/(d2+d1*r.F))
+	}
+	r.Critical = studentizedRange(len(r.Mean)) / math.Sqrt2 * math.Sqrt(k*(k+1)/(6*n))
+	return r
+}
+
+// ranked are the ranks of scores, the largest first.
+func ranked(scores []float64) []float64 {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) }) // NaN counts as least
+	ranks := make([]float64, len(scores))
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && cmp.Compare(scores[order[to]], scores[order[from]]) == 0 {
+			to++
+		}
+		for _, i := range order[from:to] {
+			ranks[i] = float64(from+1+to) / 2
+		}
+		from = to
+	}
+	return ranks
+}
+
+// studentizedRange is the quantile 1 − significance of the range of k independent standard
+// normal numbers: that of the studentized range for infinite degrees of freedom. Tables end at
+// some 20 treatments, and a bench has more.
+func studentizedRange(k int) float64 {
+	low, high := 0.0, 20.0 // of 20 standard deviations no k that fits into memory needs more
+	for range 60 {
+		if middle := (low + high) / 2; rangeBelow(middle, k) < 1-significance {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return (low + high) / 2
+}
+
+// rangeBelow is the chance that the range of k standard normal numbers is below q:
+// k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz. The trapezoidal rule on a smooth integrand that vanishes
+// at both ends is exact to rounding at this step.
+func rangeBelow(q float64, k int) float64 {
+	const step, end = 1.0 / 32, 10.0
+	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+	sum := 0.0
+	for z := -end; z <= end; z += step {
+		sum += math.Exp(-z*z/2) * math.Pow(below(z)-below(z-q), float64(k-1))
+	}
+	return float64(k) * step * sum / math.Sqrt(2*math.Pi)
+}
+
+// Alike lists the largest sets of treatments whose mean ranks differ by less than Critical,
+// each as positions in the order of the mean ranks, from and to inclusive.
+func (r Ranks) Alike() (sets [][2]int) {
+	means := slices.Sorted(slices.Values(r.Mean))
+	last := 0
+	for from := range means {
+		to := from
+		for to+1 < len(means) && means[to+1]-means[from] < r.Critical {
+			to++
+		}
+		if to > from && to > last {
+			sets = append(sets, [2]int{from, to})
+			last = to
+		}
+	}
+	return sets
+}

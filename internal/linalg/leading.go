@@ -1,0 +1,141 @@
+package linalg
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+const (
+	// leadingBlock vectors join the space at a time: enough for the speed of products.
+	leadingBlock = 16
+	// leadingTol is the share of the tail by which another quarter of the space may change it.
+	leadingTol = 1e-3
+)
+
+// Tails bounds what any k directions leave of a positive semi-definite n×n matrix A from below:
+// Σ_{j>i} λ_j for i = 1 … k, the λ_j falling, given tr A. product adds Y·A to its first argument,
+// Y a few rows; the rows of start, as many as there are, are where the search begins.
+//
+// It is a block Lanczos process with full orthogonalization (Golub and Underwood 1977). The sum of
+// the k largest Ritz values rises with the space towards that of the λ_j: when a quarter more
+// vectors raise it by less than 0.1 % of the tail, the tail less that rise is returned. A rise
+// shrinks faster than geometrically, so that this is below the truth, as measured and not
+// proved. It is nil where room, at most [TailsRoom] vectors, does not suffice.
+//
+// Costs the product of some 2k to 4k vectors with A, 8·n·(3k)² flops for their orthogonality, and
+// 4/3·(3k)³ for Ritz values. The bits do not depend on the team.
+func Tails(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
+	room := TailsRoom(n, k)
+	s := &Smallest{n: n, team: team}
+	s.q, s.w = make([]float64, room*n), make([]float64, leadingBlock*n)
+	h := make([]float64, room*room) // QAQᵀ
+	s.rand = rand.New(rand.NewPCG(uint64(n), uint64(k)))
+	rows := min(start.Rows, leadingBlock)
+	kernel.Copy(kernel.RowMajor(s.w, rows, n, n), start.Sub(0, 0, rows, n))
+	rows = s.orthonormalizeTwice(rows)
+	var last []float64
+	next := min(room, 2*k+leadingBlock) // where the values are looked at
+	for {
+		if rows = min(rows, room-s.m); rows == 0 && s.m < room {
+			// The space is invariant; what is left lies outside.
+			for i := range s.w {
+				s.w[i] = s.rand.NormFloat64()
+			}
+			if rows = min(s.orthonormalizeTwice(leadingBlock), room-s.m); rows == 0 {
+				return nil
+			}
+		}
+		from := s.m
+		copy(s.q[from*n:], s.w[:rows*n])
+		s.m += rows
+		y := kernel.RowMajor(s.q, room, n, n).Sub(from, 0, rows, n)
+		w := kernel.RowMajor(s.w, rows, n, n)
+		clear(w.Data[:rows*n])
+		product(w, y)
+		part := kernel.RowMajor(h, room, room, room).Sub(from, 0, rows, s.m)
+		kernel.Gemm(team, 1, w, kernel.RowMajor(s.q, s.m, n, n).Trans(), part)
+		if s.m >= next {
+			values := ritzValues(h, room, s.m)
+			tails, ok := settled(values, last, k, trace)
+			if ok || s.m == n {
+				return tails
+			}
+			if s.m >= room {
+				return nil
+			}
+			last, next = values, min(room, s.m+max(s.m/4, leadingBlock))
+		}
+		rows = s.orthonormalizeTwice(rows)
+	}
+}
+
+// TailsRoom is the most vectors that [Tails] holds.
+func TailsRoom(n, k int) int { return min(n, 4*k+4*leadingBlock) }
+
+// TailsBytes is what [Tails] holds beside the matrix.
+func TailsBytes(n, k int) int64 {
+	room, size := int64(TailsRoom(n, k)), int64(n)
+	return 8*(room*size+4*leadingBlock*size+3*room*room) + kernel.TeamBytes(n, n)
+}
+
+// orthonormalizeTwice takes the first rows of w into the complement of the space.
+func (s *Smallest) orthonormalizeTwice(rows int) int {
+	if rows = s.orthonormalize(rows, 1e-10); rows == 0 {
+		return 0
+	}
+	return s.orthonormalize(rows, 0.25)
+}
+
+// ritzValues are the eigenvalues of the m×m matrix whose lower triangle h holds, falling.
+func ritzValues(h []float64, ld, m int) []float64 {
+	a := make([]float64, m*m)
+	for i := range m {
+		for j := range i + 1 {
+			a[i*m+j], a[j*m+i] = h[i*ld+j], h[i*ld+j]
+		}
+	}
+	values, size := make([]float64, m), [1]float64{}
+	sym := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: a}
+	lapack64.Syev(lapack.EVNone, sym, values, size[:], -1)
+	work := make([]float64, int(size[0]))
+	if !lapack64.Syev(lapack.EVNone, sym, values, work, len(work)) {
+		return nil
+	}
+	slices.Reverse(values)
+	return values
+}
+
+// settled returns the tails after 1 … k values, less what they have last fallen by, and whether
+// that is little.
+func settled(values, last []float64, k int, trace float64) (tails []float64, ok bool) {
+	if values == nil {
+		return nil, false
+	}
+	ok = last != nil
+	sum, before := 0.0, 0.0
+	for i := range k {
+		if i < len(values) {
+			sum += max(values[i], 0)
+		}
+		if i < len(last) {
+			before += max(last[i], 0)
+		}
+		left, rise := max(trace-sum, 0), 0.0
+		if last != nil {
+			rise = max(sum-before, 0)
+		}
+		ok = ok && rise <= leadingTol*left+rounded*trace
+		tails = append(tails, max(left-rise, 0))
+	}
+	return tails, ok || trace-sum <= rounded*trace
+}
+
+// rounded is the share of the trace below which a tail is rounding.
+const rounded = 1e-12

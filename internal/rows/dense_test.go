@@ -1,0 +1,55 @@
+package rows_test
+
+import (
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Dense has every value in its place however the chunks are cut, and refuses sources of other
+// lengths and row weights; Within passes by all of it once.
+func TestDense(t *testing.T) {
+	const n, d = 150, 70
+	put := func(dst []float64, ld int, c *stream.Chunk) {
+		for j := range d {
+			copy(dst[j*ld:][:c.Rows], c.Col(j))
+		}
+	}
+	for _, heights := range [][]int{{n}, {1}, {128, 1, 7}, {64, 65}} {
+		src := &rowstest.Source{N: n, D: d, Heights: heights, At: func(i, j int) float64 { return float64(i*1000 + j) }}
+		s := rows.Source{Source: src}
+		x := must.Get(s.Dense(t.Context(), 2, n, d, put))(t)
+		for i := range n {
+			for j := range d {
+				if v := x.Data[i*d+j]; v != float64(i*1000+j) {
+					t.Fatalf("blocks of %v: row %d, column %d is %v", heights, i, j, v)
+				}
+			}
+		}
+		seen := 0
+		must.Do(t, rows.Within(x)(t.Context(), "", func(first int, part kernel.Matrix[float64]) error {
+			if first != seen || part.Data[0] != float64(first*1000) {
+				t.Errorf("part from row %d after %d rows", first, seen)
+			}
+			seen += part.Rows
+			return nil
+		}))
+		if seen != n {
+			t.Errorf("%d rows passed by, want %d", seen, n)
+		}
+		for _, other := range []int{n - 1, n + 1} {
+			s := rows.Source{Source: src}
+			if _, err := s.Dense(t.Context(), 2, other, d, put); err == nil {
+				t.Errorf("%d rows for %d are no error", n, other)
+			}
+		}
+	}
+	weighted := &rowstest.Source{N: 2, D: d, Heights: []int{2}, At: func(int, int) float64 { return 1 }, Weight: []float64{1, 2}}
+	s := rows.Source{Source: weighted}
+	_, err := s.Dense(t.Context(), 1, 2, d, put)
+	rowstest.Refused(t, err, "weight")
+}

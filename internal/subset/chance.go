@@ -1,0 +1,204 @@
+package subset
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/greedy"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+)
+
+// Choice is a choice of columns that reconstruct all, and the Gram matrix they are of.
+type Choice struct {
+	Sym    []float64 // d×d, both triangles; only read
+	D      int
+	Rows   int64
+	Chosen []int // in order; the first Keep were given
+	Keep   int
+	// Mean and Weight say how far the columns are from centred: G has Weight·Mean·Meanᵀ that
+	// permuting entries does not take away. Nil means centred.
+	Mean   []float64
+	Weight float64
+	// Keys tell columns apart, wherever they stand, so that permuting the columns permutes
+	// what is drawn. Nil means their numbers.
+	Keys    []uint64
+	Seed    uint64
+	Threads int
+}
+
+// Chance is what the choice explains of ‖X‖², as shares, beside what chance does.
+type Chance struct {
+	K               int     // the first so many of the chosen columns are compared
+	Value           float64 // what they explain
+	Random, Spread  float64 // what random columns explain: mean and standard deviation
+	Permuted        float64 // what greedy's choice explains of permuted columns: the mean
+	PermutedSpread  float64 // and standard deviation
+	Better, Related bool    // than random columns; than greedy's choice of permuted ones
+}
+
+const (
+	// draws of random subsets, fewer where one costs more than mostWork/draws flops.
+	draws    = 20
+	mostWork = 2e9
+	// copies of permuted columns that are drawn, up to mostDrawn columns: 5 draws of 1024
+	// take 6 GFLOP and 16 MiB. Beyond, their law is approximated.
+	copies    = 5
+	mostDrawn = 1024
+)
+
+// compared is the number of the chosen columns that are compared. Half of the columns, or of
+// the dimensions, explain so much at random that nothing could be told; and the
+// approximation for many columns holds for the first quarter of the dimensions.
+func (c *Choice) compared() int {
+	k := min(len(c.Chosen), max(1, c.D/2), max(1, int(c.Rows-1)/2))
+	if c.D > mostDrawn {
+		k = min(k, max(1, int(c.Rows-1)/4), int(math.Sqrt(mostWork/float64(c.D))))
+	}
+	return k
+}
+
+// Compare sets the choice beside chance; nil where there is nothing to choose or to explain.
+// Costs d·k² flops for each of 20 random choices and, up to 1024 columns, 2d³/3 + 2kd² for
+// each of 5 permuted copies. It holds [CompareBytes].
+func Compare(ctx context.Context, c Choice) (*Chance, error) {
+	k := c.compared()
+	if k == 0 || k >= c.D || c.Rows < 3 || k < c.Keep {
+		return nil, ctx.Err()
+	}
+	out := &Chance{K: k, Value: Explained(c.Sym, c.D, c.Chosen[:k], c.Threads)}
+	most, number := 0.0, max(3, int(min(draws, mostWork/float64(k)/float64(k)/float64(c.D))))
+	shares := make([]float64, number)
+	for r := range shares {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		shares[r] = Explained(c.Sym, c.D, c.random(uint64(r), k), c.Threads)
+		most = max(most, shares[r])
+	}
+	out.Random, out.Spread = moments(shares)
+	// A choice that no random one reaches is better too: shares that are near 1 for some
+	// random choices spread widely.
+	out.Better = out.Value > out.Random+2*out.Spread || out.Value > most
+	if err := c.permuted(ctx, out); err != nil {
+		return nil, err
+	}
+	// Mean and deviation of few copies are rough themselves: with 5, a value of the same law
+	// is beyond three deviations once in 40 times.
+	out.Related = out.Value > out.Permuted+3*out.PermutedSpread
+	return out, nil
+}
+
+// CompareBytes is what [Compare] holds beside G, for k chosen columns.
+func CompareBytes(d, k int) int64 {
+	b := CurveBytes(d, k) + 8*4*int64(d)
+	if d <= mostDrawn {
+		b = max(b, permutedBytes(d)+max(0, greedy.Bytes(d, k, 0)-8*int64(d)*int64(d)))
+	}
+	return b
+}
+
+// key tells column i apart.
+func (c *Choice) key(i int) uint64 {
+	if c.Keys == nil {
+		return uint64(i)
+	}
+	return c.Keys[i]
+}
+
+// random is the r-th random choice of k columns: those of the smallest hashes.
+func (c *Choice) random(r uint64, k int) []int {
+	order, hash := make([]int, c.D), make([]uint64, c.D)
+	for i := range order {
+		order[i], hash[i] = i, splitmix.Hash(c.Seed^splitmix.Mix(r), c.key(i))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(hash[a], hash[b]) })
+	return order[:k]
+}
+
+// permuted fills in what greedy reaches on copies whose columns are permuted.
+func (c *Choice) permuted(ctx context.Context, out *Chance) error {
+	squares, keys := make([]float64, c.D), make([]uint64, c.D)
+	offset := 0.0 // of the total: what the means explain in any copy
+	for i := range squares {
+		keys[i], squares[i] = c.key(i), c.Sym[i*c.D+i]
+		if c.Mean != nil {
+			about := c.Weight * c.Mean[i] * c.Mean[i]
+			squares[i] = max(squares[i]-about, 0)
+			offset += about
+		}
+	}
+	dims := int(c.Rows - 1)
+	if c.D > mostDrawn {
+		n, total := newNull(squares, float64(dims)), sum(squares)
+		explained := n.reached(out.K)
+		out.Permuted = (offset + explained) / (offset + total)
+		// The approximation is good to some percent of what exceeds random columns.
+		own := float64(out.K) * total / float64(c.D)
+		out.PermutedSpread = 0.05 * max(explained-own, 0) / (offset + total)
+		return nil
+	}
+	team := kernel.NewTeam(c.Threads)
+	random := rand.New(rand.NewPCG(c.Seed, 0x7065726d75746564))
+	shares := make([]float64, copies)
+	for r := range shares {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		g := permuted(team, squares, keys, dims, random)
+		if c.Mean != nil {
+			for i := range c.D {
+				kernel.Axpy(c.Weight*c.Mean[i], c.Mean, g[i*c.D:][:c.D])
+			}
+		}
+		res, err := greedy.Select(ctx, g, c.D, greedy.Options{K: out.K, Keep: c.Chosen[:c.Keep], Threads: c.Threads})
+		if err != nil {
+			return err
+		}
+		shares[r] = 1 - res.Error[len(res.Error)-1]
+	}
+	out.Permuted, out.PermutedSpread = moments(shares)
+	return nil
+}
+
+// reached is what greedy's first k columns explain: at each turn, what the gain in [null.chance]
+// is in the median. Costs some 20 Gamma functions a turn for each group of columns of one length.
+func (n *null) reached(k int) (explained float64) {
+	at := 0.0
+	for t := range k {
+		u := n.after(t)
+		want := float64(t) + 0.7 // the median of a Gamma variable of shape t+1
+		lo, hi := 0.0, n.squares[0]*u.left+u.sum
+		if t > 0 { // the last turn's gain is near
+			lo, hi = 0.9*at, 1.1*at
+			for u.above(lo) < want && lo > 0 {
+				lo -= 0.1 * at
+			}
+			for u.above(hi) > want {
+				hi += 0.1 * at
+			}
+		}
+		for hi-lo > 1e-4*hi {
+			if at = (lo + hi) / 2; u.above(at) > want {
+				lo = at
+			} else {
+				hi = at
+			}
+		}
+		at = (lo + hi) / 2
+		explained += at
+	}
+	return explained
+}
+
+// moments are the mean and the standard deviation, with divisor one less than the number.
+func moments(x []float64) (mean, deviation float64) {
+	mean = sum(x) / float64(len(x))
+	for _, v := range x {
+		deviation += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(deviation / float64(max(len(x)-1, 1)))
+}

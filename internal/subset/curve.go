@@ -1,0 +1,111 @@
+package subset
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// dependent is the share of a column's sum of squares below which what is left of it is
+// rounding: such a column explains nothing more. It is greedy's own bound.
+const dependent = 1e-8
+
+// Curve is what the columns of an order explain, one after the other. Slices that are
+// parallel to the order have one entry a column of it.
+type Curve struct {
+	Total float64   // ‖X‖²: the trace of G
+	Pivot []float64 // what was left of each column at its turn; 0 where that is rounding
+	Left  []float64 // ‖X − P_S X‖² after each
+
+	// walk, while the columns are taken
+	sym     []float64
+	d, most int
+	factor  []float64 // d×most, row-major: G ≈ LLᵀ, L lower where the order is followed
+	rest    []float64 // d: what is left of each column
+	full    []float64 // d: the diagonal of G
+	taken   []bool    // d
+	threads int
+}
+
+// NewCurve begins a curve of at most so many columns of G, d×d with both triangles, which it
+// only reads. It holds [CurveBytes].
+func NewCurve(sym []float64, d, most, threads int) *Curve {
+	if len(sym) != d*d || most < 0 || most > d {
+		panic(fmt.Sprintf("subset: a curve of %d of %d columns from %d numbers", most, d, len(sym)))
+	}
+	c := &Curve{sym: sym, d: d, most: most, threads: threads, factor: make([]float64, d*most), rest: make([]float64, d), full: make([]float64, d), taken: make([]bool, d)}
+	for i := range d {
+		c.full[i] = sym[i*d+i]
+	}
+	copy(c.rest, c.full)
+	c.Total = sum(c.rest)
+	return c
+}
+
+// CurveBytes is what a [Curve] of k of d columns holds.
+func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 3*int64(d) + 2*int64(k)) }
+
+// block is the number of columns in a task. It is fixed, and no sum crosses tasks.
+const block = 256
+
+// Take adds column p to the columns of the curve: a step of Cholesky's factorization with p
+// as pivot, 2·d·k flops for the k-th,
+//
+//	ℓᵢ = (Gᵢₚ − Σ_t Lᵢₜ Lₚₜ) / √gₚ,  g ← g − ℓ∘ℓ
+//
+// where g is what is left of each column.
+func (c *Curve) Take(p int) {
+	t, pivot := len(c.Pivot), c.rest[p]
+	c.taken[p] = true
+	if pivot <= dependent*c.full[p] {
+		c.Pivot, c.Left = append(c.Pivot, 0), append(c.Left, sum(c.rest))
+		c.rest[p] = 0
+		return
+	}
+	root := math.Sqrt(pivot)
+	own := c.factor[p*c.most:][:t]
+	kernel.Each(c.threads, (c.d+block-1)/block, func(b int) {
+		for i := b * block; i < min(c.d, (b+1)*block); i++ {
+			if i == p { // its row is read by all others
+				continue
+			}
+			row := c.factor[i*c.most:][:t+1]
+			row[t] = (c.sym[p*c.d+i] - kernel.Dot(row[:t], own)) / root
+			c.rest[i] = max(c.rest[i]-row[t]*row[t], 0)
+		}
+	})
+	c.factor[p*c.most+t] = root
+	c.rest[p] = 0
+	c.Pivot, c.Left = append(c.Pivot, pivot), append(c.Left, sum(c.rest))
+}
+
+// Explained is the share of ‖X‖² that the columns taken so far explain; 1 of nothing.
+func (c *Curve) Explained() float64 {
+	switch n := len(c.Left); {
+	case c.Total <= 0:
+		return 1
+	case n == 0:
+		return 0
+	default:
+		return min(max(1-c.Left[n-1]/c.Total, 0), 1)
+	}
+}
+
+// Explained is the share of the trace of G, d×d, that its chosen columns explain. Costs
+// d·k² flops, and holds [CurveBytes].
+func Explained(sym []float64, d int, chosen []int, threads int) float64 {
+	c := NewCurve(sym, d, len(chosen), threads)
+	for _, p := range chosen {
+		c.Take(p)
+	}
+	return c.Explained()
+}
+
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}

@@ -1,0 +1,79 @@
+package subset
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// leftByLeastSquares is ‖X − P_S X‖² of the data.
+func leftByLeastSquares(x *mat.Dense, chosen []int) float64 {
+	n, d := x.Dims()
+	s := mat.NewDense(n, len(chosen), nil)
+	for k, j := range chosen {
+		s.SetCol(k, mat.Col(nil, j, x))
+	}
+	var w, rest mat.Dense
+	if err := w.Solve(s, x); err != nil {
+		return math.NaN()
+	}
+	rest.Mul(s, &w)
+	rest.Sub(x, &rest)
+	total := 0.0
+	for j := range d {
+		c := mat.Col(nil, j, &rest)
+		for _, v := range c {
+			total += v * v
+		}
+	}
+	return total
+}
+
+// TestCurveTwin: what every prefix of an order leaves, against least squares on the data.
+func TestCurveTwin(t *testing.T) {
+	for _, s := range []set{{"mixtures", 40, 12, 3, 0.3, 1}, {"groups", 20, 30, 2, 0.5, 2}, {"noise", 300, 3, 0, 1, 3}} {
+		x := s.data()
+		g := gramOf(x)
+		order := rand.New(rand.NewPCG(1, 1)).Perm(s.d)[:min(s.d, s.n-2, 12)]
+		c := NewCurve(g, s.d, len(order), 2)
+		for k, p := range order {
+			c.Take(p)
+			want := leftByLeastSquares(x, order[:k+1])
+			if math.Abs(c.Left[k]-want) > 1e-9*c.Total {
+				t.Errorf("%+v: %d columns leave %v, want %v", s, k+1, c.Left[k], want)
+			}
+			if got := Explained(g, s.d, order[:k+1], 1); math.Abs(got-(1-want/c.Total)) > 1e-9 {
+				t.Errorf("%+v: %d columns explain %v", s, k+1, got)
+			}
+		}
+	}
+}
+
+// TestCurveEdges: copies and zeros explain nothing more; threads change no bit.
+func TestCurveEdges(t *testing.T) {
+	x := set{"mixtures", 50, 600, 4, 0.4, 5}.data()
+	x.SetCol(7, mat.Col(nil, 3, x))
+	x.SetCol(9, make([]float64, 50))
+	g := gramOf(x)
+	order := []int{3, 7, 9, 11}
+	one, many := NewCurve(g, 600, 4, 1), NewCurve(g, 600, 4, 8)
+	for _, p := range order {
+		one.Take(p)
+		many.Take(p)
+	}
+	if !slices.Equal(one.Left, many.Left) || !slices.Equal(one.rest, many.rest) {
+		t.Error("8 workers give other bits")
+	}
+	if one.Pivot[1] != 0 || one.Pivot[2] != 0 || !(one.Pivot[3] > 0) || one.Left[2] != one.Left[0] && math.Abs(one.Left[2]-one.Left[0]) > 1e-6*one.Total {
+		t.Errorf("a copy and zeros: pivots %v, left %v", one.Pivot, one.Left)
+	}
+	if got := Explained(make([]float64, 4), 2, []int{1}, 1); got != 1 {
+		t.Errorf("of nothing, a column explains %v", got)
+	}
+	if got := Explained(g, 600, nil, 1); got != 0 {
+		t.Errorf("no column explains %v", got)
+	}
+}

@@ -1,0 +1,91 @@
+package subset
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// mostEigenvalues bounds the leading eigenvalues among which a gap is sought.
+const mostEigenvalues = 64
+
+// leading returns the count largest eigenvalues of the d×d matrix sym, descending. For the
+// time of the call sym has the opposite sign, which spares a copy. Holds
+// linalg.SmallestBytes.
+func leading(sym []float64, d, count, threads int) ([]float64, error) {
+	negate(sym, threads)
+	defer negate(sym, threads)
+	found, err := linalg.NewSmallest(kernel.NewTeam(threads), d, count, linalg.EigenOptions{}).
+		Solve(kernel.RowMajor(sym, d, d, d), kernel.Matrix[float64]{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range found.Values {
+		found.Values[i] *= -1
+	}
+	return found.Values, nil
+}
+
+func negate(x []float64, threads int) {
+	const size = 1 << 16
+	kernel.Each(threads, (len(x)+size-1)/size, func(b int) {
+		part := x[b*size : min(len(x), (b+1)*size)]
+		for i := range part {
+			part[i] = -part[i]
+		}
+	})
+}
+
+// gap returns the k of the largest λ_k/λ_{k+1}, and that ratio, among the eigenvalues above
+// edge: below, ratios are those of noise. k is 0 where none is above.
+func gap(values []float64, edge float64) (k int, ratio float64) {
+	for i := 0; i+1 < len(values) && values[i] > edge; i++ {
+		if r := values[i] / max(values[i+1], values[0]*dependent); r > ratio {
+			k, ratio = i+1, r
+		}
+	}
+	return k, ratio
+}
+
+// edge is the largest eigenvalue of G that columns of these sums of squares have where they
+// have nothing to do with each other, in so many dimensions: the right end of the law of
+// Marchenko and Pastur for columns of unequal variances (Silverstein and Choi 1995),
+//
+//	min over z > max g of z + (z/dims)·Σ gⱼ/(z − gⱼ)
+//
+// and where all gⱼ = g it is g(1 + √(d/dims))².
+func edge(squares []float64, dims float64) float64 {
+	top := 0.0
+	for _, g := range squares {
+		top = max(top, g)
+	}
+	if top == 0 {
+		return 0
+	}
+	at := func(z float64) float64 {
+		s := 0.0
+		for _, g := range squares {
+			s += g / (z - g)
+		}
+		return z + z/dims*s
+	}
+	// The function is convex in z; a golden section over log(z/top − 1).
+	const golden = 0.6180339887498949
+	lo, hi := -30.0, math.Log(1e3*(1+float64(len(squares))/dims))
+	z := func(u float64) float64 { return top * (1 + math.Exp(u)) }
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fa, fb := at(z(a)), at(z(b))
+	for hi-lo > 1e-6 {
+		if fa < fb {
+			hi, b, fb = b, a, fa
+			a = hi - golden*(hi-lo)
+			fa = at(z(a))
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + golden*(hi-lo)
+			fb = at(z(b))
+		}
+	}
+	return min(fa, fb)
+}

@@ -1,0 +1,119 @@
+package subset
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// permuted draws the Gram matrix of a copy of columns whose entries are permuted, each
+// column by itself: their sums of squares stay, their directions are independent and uniform
+// in so many dimensions. keys break ties of sums of squares, so that a permutation of the
+// columns permutes the draw. Costs 2d³/3 flops and holds [permutedBytes].
+//
+// It is Bartlett's: G = LLᵀ with L lower triangular, normal numbers below the diagonal and
+// on it the square root of χ² with dims, dims−1, … degrees of freedom; where there are fewer
+// dimensions than columns, the rows after that many are whole rows of normal numbers. Then
+// each row of L gets its column's length.
+func permuted(team *kernel.Team, squares []float64, keys []uint64, dims int, random *rand.Rand) []float64 {
+	d := len(squares)
+	order := make([]int, d)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(squares[b], squares[a]), cmp.Compare(keys[a], keys[b]))
+	})
+	width := min(d, dims)
+	factor := make([]float64, d*width)
+	for t := range order {
+		row := factor[t*width:][:width]
+		for j := range min(t, width) {
+			row[j] = random.NormFloat64()
+		}
+		if t < width {
+			row[t] = math.Sqrt(chiSquared(random, float64(dims-t)))
+		}
+		length := math.Sqrt(kernel.Dot(row, row))
+		if length == 0 {
+			continue
+		}
+		for j := range row {
+			row[j] *= math.Sqrt(squares[order[t]]) / length
+		}
+	}
+	sorted := make([]float64, d*d)
+	l := kernel.RowMajor(factor, d, width, width)
+	g := kernel.RowMajor(sorted, d, d, d)
+	for from := 0; from < d; from += block {
+		to := min(from+block, d)
+		inner := min(to, width) // the rest of these rows is 0
+		kernel.Gemm(team, 1, l.Sub(0, 0, to, inner), l.Sub(from, 0, to-from, inner).Trans(), g.Sub(0, from, to, to-from))
+	}
+	kernel.Mirror(team.Threads(), g)
+	at := make([]int, d) // where a column went
+	for t, i := range order {
+		at[i] = t
+	}
+	unsort(sorted, at)
+	return sorted
+}
+
+// unsort puts the columns of the symmetric matrix back in place: column i is at[i] of sorted.
+func unsort(sorted []float64, at []int) {
+	d := len(at)
+	row := make([]float64, d)
+	done := make([]bool, d)
+	for i := range d { // columns, row by row
+		old := sorted[i*d:][:d]
+		copy(row, old)
+		for j := range old {
+			old[j] = row[at[j]]
+		}
+	}
+	saved := make([]float64, d)
+	for first := range d { // rows, cycle by cycle
+		if done[first] {
+			continue
+		}
+		copy(saved, sorted[first*d:][:d])
+		i := first
+		for ; at[i] != first; i = at[i] {
+			copy(sorted[i*d:][:d], sorted[at[i]*d:][:d])
+			done[i] = true
+		}
+		copy(sorted[i*d:][:d], saved)
+		done[i] = true
+	}
+}
+
+// permutedBytes is what a draw of [permuted] holds, its result included.
+func permutedBytes(d int) int64 {
+	return 8*(2*int64(d)*int64(d)+8*int64(d)) + kernel.TeamBytes(d, d)
+}
+
+// chiSquared is a draw from χ² with so many degrees of freedom, at least 1: Marsaglia and
+// Tsang, A simple method for generating gamma variables, 2000.
+func chiSquared(random *rand.Rand, degrees float64) float64 {
+	shape, boost := degrees/2, 1.0
+	if shape < 1 {
+		boost = math.Pow(1-random.Float64(), 1/shape) // from (0, 1]
+		shape++
+	}
+	a := shape - 1.0/3
+	c := 1 / math.Sqrt(9*a)
+	for {
+		x := random.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v *= v * v
+		if math.Log(1-random.Float64()) < x*x/2+a-a*v+a*math.Log(v) {
+			return 2 * a * v * boost
+		}
+	}
+}

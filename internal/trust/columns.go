@@ -1,0 +1,101 @@
+package trust
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+)
+
+// block is the number of columns that have one owner: a row of them is a page.
+const block = 512
+
+// blocks calls do for every block of columns [from, to).
+func (p *points) blocks(do func(from, to int)) {
+	kernel.Each(p.team.Threads(), (p.d+block-1)/block, func(b int) { do(b*block, min((b+1)*block, p.d)) })
+}
+
+// centred is XᵀX of the centred points, a column at a time: it is never all there.
+type centred struct {
+	*points
+	mean, squares []float64 // d
+	own, with     []float64 // m: the column asked for; d: the column of XᵀX
+}
+
+func (p *points) centred() *centred {
+	c := &centred{points: p, mean: make([]float64, p.d), squares: make([]float64, p.d), own: make([]float64, p.m), with: make([]float64, p.d)}
+	p.blocks(func(from, to int) {
+		mean, squares := c.mean[from:to], c.squares[from:to]
+		for i := range p.m {
+			kernel.Axpy(1/float64(p.m), p.x[i*p.d+from:][:to-from], mean)
+		}
+		for i := range p.m {
+			for j, v := range p.x[i*p.d+from:][:to-from] {
+				v -= mean[j]
+				squares[j] += float64(v * v)
+			}
+		}
+	})
+	return c
+}
+
+// column is column j of XᵀX, until the next call. What is left of the mean in the other columns
+// meets a column that sums to 0.
+func (c *centred) column(j int) []float64 {
+	for i := range c.own {
+		c.own[i] = c.x[i*c.d+j] - c.mean[j]
+	}
+	c.blocks(func(from, to int) {
+		with := c.with[from:to]
+		clear(with)
+		for i, v := range c.own {
+			kernel.Axpy(v, c.x[i*c.d+from:][:to-from], with)
+		}
+	})
+	return c.with
+}
+
+// permuted is a copy of the points whose columns are permuted each by itself.
+func (p *points) permuted() *points {
+	q := *p
+	q.x = make([]float64, len(p.x))
+	seeds := p.seeds()
+	p.blocks(func(from, to int) {
+		rows := make([]int, p.m)
+		for j := from; j < to; j++ {
+			shuffle(rows, seeds[j])
+			for i, r := range rows {
+				q.x[i*p.d+j] = p.x[r*p.d+j]
+			}
+		}
+	})
+	return &q
+}
+
+// seeds has one seed a column, a hash of its values, so that the columns' order changes nothing.
+// Equal columns are told apart by a count: their permutations must differ.
+func (p *points) seeds() []uint64 {
+	seeds := make([]uint64, p.d)
+	p.blocks(func(from, to int) {
+		for i := range p.m {
+			for j, v := range p.x[i*p.d+from:][:to-from] {
+				seeds[from+j] = splitmix.Mix(seeds[from+j] ^ math.Float64bits(v))
+			}
+		}
+	})
+	times := make(map[uint64]uint64, p.d)
+	for j, s := range seeds {
+		seeds[j] = splitmix.Hash(s, times[s])
+		times[s]++
+	}
+	return seeds
+}
+
+// shuffle writes a permutation of 0 … n−1 (Fisher and Yates).
+func shuffle(rows []int, seed uint64) {
+	for i := range rows {
+		j := int(splitmix.Hash(seed, uint64(i)) % uint64(i+1)) // a bias of i/2⁶⁴
+		rows[i] = rows[j]
+		rows[j] = i
+	}
+}

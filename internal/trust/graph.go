@@ -1,0 +1,93 @@
+package trust
+
+import (
+	"context"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/align"
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+)
+
+// Graph compares the anchors' graph with that of permuted copies, with K neighbours. Beside the anchors it
+// holds GraphBytes. The answer depends on the anchors alone, not on threads or the columns' order.
+func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int) (anchor.Trust, error) {
+	p := some(a)
+	p.neighbors, p.team = neighbors, kernel.NewTeam(threads)
+	t := anchor.Trust{Few: few(a.D), Features: chosen(a.D)}
+	own, err := p.alignment(ctx, t.Features)
+	if err != nil {
+		return t, err
+	}
+	chance, err := p.permuted().alignment(ctx, t.Features)
+	if err != nil {
+		return t, err
+	}
+	t.Value, t.Chance = own[t.Features-1], chance[t.Features-1]
+	t.FewValue, t.FewChance = own[t.Few-1], chance[t.Few-1]
+	return t, nil
+}
+
+const (
+	share   = 0.05 // of the features is what people select
+	mostFew = 10
+	// mostPoints bounds the cost where there are more anchors, which only a user asks for.
+	mostPoints = anchor.MostAnchors
+)
+
+// some are the anchors, or so many of them, evenly spread.
+func some(a *anchor.Anchors) *points {
+	p := &points{m: min(a.M, mostPoints), d: a.D, x: a.Points}
+	if p.m < a.M {
+		p.x = make([]float64, 0, p.m*p.d)
+		for i := range p.m {
+			p.x = append(p.x, a.Points[i*a.M/p.m*p.d:][:p.d]...)
+		}
+	}
+	return p
+}
+
+// few is the number of features whose choice tells structure from none best: of hundreds, in few rows,
+// chance follows the graph as well. Half of them at most, as all of them are no choice.
+func few(d int) int { return min(mostFew, (d+1)/2) }
+
+// chosen is the number of features that are chosen of d.
+func chosen(d int) int { return max(int(math.Round(share*float64(d))), few(d)) }
+
+// GraphBytes is what Graph holds for m anchors of d features, beside these.
+func GraphBytes(m, d, neighbors, threads int) int64 {
+	copied := 8 * int64(min(m, mostPoints)) * int64(d)
+	if m > mostPoints {
+		copied *= 2
+	}
+	m = min(m, mostPoints)
+	return copied + anchor.Bytes(m, d, neighbors, threads) + align.Bytes(m, d, chosen(d)) + 8*int64(m+4*d)
+}
+
+// points are m points in d dimensions, row-major.
+type points struct {
+	m, d      int
+	x         []float64
+	neighbors int
+	team      *kernel.Team
+}
+
+// alignment is that of 1, 2, … k features of the points with their graph.
+func (p *points) alignment(ctx context.Context, k int) ([]float64, error) {
+	g, err := anchor.Among(p.x, p.m, p.d, anchor.Options{Neighbors: p.neighbors, Threads: p.team.Threads(), Limit: math.MaxInt64})
+	if err != nil {
+		return nil, err
+	}
+	diffusion, err := spectral.Diffuse(p.team, g, align.DefaultDiffusion)
+	if err != nil {
+		return nil, err
+	}
+	c := p.centred()
+	problem := align.Problem{A: diffusion.A, Norm: diffusion.Norm, Squares: c.squares, Column: c.column}
+	r, err := align.Choose(ctx, problem, align.Options{K: k, Threads: p.team.Threads()})
+	if err != nil {
+		return nil, err
+	}
+	return r.Alignment, nil
+}

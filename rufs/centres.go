@@ -1,0 +1,61 @@
+package rufs
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// sweeps are how often each row of F is brought to its minimum for one set of weights.
+const sweeps = 5
+
+// centres lowers Σ√(‖x_i − g_iF‖² + ε) in F ≥ 0. With weights 1/(2·norm) of the F before it is
+// below the weighted squares, up to a constant that makes both equal there; of these each row of
+// F has its minimum in closed form while the others stand.
+func (p *problem) centres() {
+	c, d := p.c, p.d
+	xf := p.projections(p.f)
+	ff := kernel.RowMajor(make([]float64, c*c), c, c, c)
+	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
+	weighted := kernel.RowMajor(make([]float64, p.n*c), p.n, c, c)
+	for i := range p.n {
+		row := p.g.Data[i*c:][:c]
+		square := p.squares[i]
+		for k, v := range row {
+			square += v * (kernel.Dot(ff.Data[k*c:][:c], row) - 2*xf[i*c+k])
+		}
+		weight := 0.5 / math.Sqrt(max(square, 0)+p.epsilonX)
+		for k, v := range row {
+			weighted.Data[i*c+k] = weight * v
+		}
+	}
+	gg, gx := kernel.RowMajor(make([]float64, c*c), c, c, c), kernel.RowMajor(make([]float64, c*d), c, d, d)
+	kernel.Gemm(p.team, 1, weighted.Trans(), p.g, gg)
+	kernel.Gemm(p.team, 1, weighted.Trans(), p.x, gx)
+	const run = 256 // features a worker takes: they do not touch each other
+	kernel.Each(p.workers, (d+run-1)/run, func(t int) {
+		from, to := t*run, min(d, (t+1)*run)
+		for range sweeps {
+			for k := range c {
+				pivot := gg.Data[k*c+k]
+				if !(pivot > 0) {
+					continue
+				}
+				for j := from; j < to; j++ {
+					v := gx.Data[k*d+j]
+					for o := range c {
+						v -= gg.Data[k*c+o] * p.f.Data[o*d+j]
+					}
+					p.f.Data[k*d+j] = max(p.f.Data[k*d+j]+v/pivot, 0)
+				}
+			}
+		}
+	})
+}
+
+// projections are X·Mᵀ for M c×d, n×c.
+func (p *problem) projections(m kernel.Matrix[float64]) []float64 {
+	out := make([]float64, p.n*p.c)
+	kernel.Gemm(p.team, 1, p.x, m.Trans(), kernel.RowMajor(out, p.n, p.c, p.c))
+	return out
+}

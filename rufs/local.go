@@ -1,0 +1,113 @@
+package rufs
+
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+)
+
+// local is A, n×n with k entries a row: what the nearest rows of each predict of it.
+type local struct {
+	n, k   int
+	index  []int32   // n×k
+	weight []float64 // n×k
+	// The entries of each column: start[j] to start[j+1] of in, ascending, entry i·k + e.
+	start []int
+	in    []int32
+}
+
+// newLocal makes the regressions from the k nearest rows of each. A row's clusters g are taken for
+// b + wᵀ(x − x_i) near x_i, with the ridge ρ‖w‖². Then its prediction is b = 1ᵀQg/1ᵀQ1,
+// Q = (K + ρI)⁻¹, K the products of the neighbours' differences from x_i, and ρ their mean square.
+// Costs k²/2 products of two rows a row.
+func newLocal(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int) (*local, error) {
+	n, d := x.Rows, x.Cols
+	l := &local{n: n, k: k, index: make([]int32, n*k), weight: make([]float64, n*k), start: make([]int, n+1), in: make([]int32, n*k)}
+	for e, o := range near {
+		l.index[e] = o.Index
+		l.start[o.Index+1]++
+	}
+	for j := range n {
+		l.start[j+1] += l.start[j]
+	}
+	next := append([]int(nil), l.start...)
+	for e, o := range near {
+		l.in[next[o.Index]] = int32(e)
+		next[o.Index]++
+	}
+	errs := make([]error, (n+rows.RunRows-1)/rows.RunRows)
+	rows.EachRun(workers, n, func(run, from, to int) {
+		team := kernel.NewTeam(1)
+		var chol linalg.Cholesky
+		diff, a := make([]float64, k*d), kernel.RowMajor(make([]float64, k*k), k, k, k)
+		for i := from; i < to && errs[run] == nil; i++ {
+			own, weights := x.Data[i*d:][:d], l.weight[i*k:][:k]
+			for e, r := range l.index[i*k:][:k] {
+				to := diff[e*d:][:d]
+				copy(to, x.Data[int(r)*d:][:d])
+				kernel.Axpy(-1, own, to)
+			}
+			mean := 0.0
+			for p := range k {
+				for q := p; q < k; q++ {
+					a.Data[p*k+q] = kernel.Dot(diff[p*d:][:d], diff[q*d:][:d])
+				}
+				mean += a.Data[p*k+p] / float64(k)
+			}
+			if mean == 0 { // rows that are equal predict by their mean
+				mean = 1
+			}
+			for p := range k {
+				a.Data[p*k+p] += mean
+				weights[p] = 1
+			}
+			if err := chol.Factor(team, a); err != nil {
+				errs[run] = fmt.Errorf("rufs: regression on the neighbours of row %d: %w", i+1, err)
+				break
+			}
+			w := kernel.ColMajor(weights, k, 1, k)
+			chol.SolveTo(team, w, w)
+			sum := 0.0
+			for _, v := range weights {
+				sum += v
+			}
+			for e := range weights {
+				weights[e] /= sum
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// residual writes g − Ag to dst, n×c both.
+func (l *local) residual(workers int, dst, g []float64, c int) {
+	rows.EachRun(workers, l.n, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			row := dst[i*c:][:c]
+			copy(row, g[i*c:][:c])
+			for e := i * l.k; e < (i+1)*l.k; e++ {
+				kernel.Axpy(-l.weight[e], g[int(l.index[e])*c:][:c], row)
+			}
+		}
+	})
+}
+
+// back adds f·(r − Aᵀr) to dst, n×c both: with r = g − Ag that is f·Lg.
+func (l *local) back(workers int, f float64, dst, r []float64, c int) {
+	rows.EachRun(workers, l.n, func(_, from, to int) {
+		for j := from; j < to; j++ {
+			row := dst[j*c:][:c]
+			kernel.Axpy(f, r[j*c:][:c], row)
+			for _, e := range l.in[l.start[j]:l.start[j+1]] {
+				kernel.Axpy(-f*l.weight[e], r[int(e)/l.k*c:][:c], row)
+			}
+		}
+	})
+}

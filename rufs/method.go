@@ -1,0 +1,101 @@
+package rufs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares RUFS.
+func Specs() []method.Spec {
+	return []method.Spec{{
+		Name: "rufs", About: "features that tell clusters which stray rows do not disturb (Qian, Zhai 2013)",
+		From: method.FromRows, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleMinMax,
+		New: func() method.Method { return new(declared) },
+	}}
+}
+
+// declared is RUFS with its settings.
+type declared struct {
+	alpha, beta method.Weights
+	nu          float64
+	neighbors   int
+	clusters    int
+	ends        method.Iteration
+}
+
+func (m *declared) Options(o *method.Options) {
+	o.Weights(&m.alpha, "alpha", "weight of the projection onto the clusters (default 1)").
+		Refuse(func(string) error { return m.alpha.RefuseShares("alpha", "rufs") }).
+		Bound(func() bool { return m.alpha.First() > 0 }, "want a number above 0")
+	o.Weights(&m.beta, "beta", "weight of the row sparsity (default 1)").
+		Refuse(func(string) error { return m.beta.RefuseShares("beta", "rufs") })
+	o.Float(&m.nu, "nu", defaultWeight, "weight of the prediction of a row's clusters by its neighbours").
+		Bound(func() bool { return m.nu >= 0 && m.nu-m.nu == 0 }, "want a number of at least 0")
+	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows that predict a row's clusters").
+		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
+	o.Clusters(&m.clusters)
+	m.ends.Declare(o, "30", "1e-4", "falls")
+}
+
+func (m *declared) options(seed uint64, threads int) Options {
+	opt := Options{
+		Nu: m.nu, Alpha: m.alpha.First(), Beta: m.beta.First(), Neighbors: m.neighbors, Clusters: m.clusters,
+		MaxIter: m.ends.Most, Tol: m.ends.Tol, Seed: seed, Threads: threads,
+	}
+	if m.nu == 0 {
+		opt.Nu = -1
+	}
+	if len(m.beta) > 0 && opt.Beta == 0 {
+		opt.Beta = -1
+	}
+	return opt
+}
+
+// Cost implements method.Method. The rows must fit into memory: a neighbourhood may take any.
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	d := max(len(s.Columns), 1)
+	opt := m.options(0, s.Threads)
+	bytes := rows.DenseBytes(s.Rows, d) + Bytes(s.Rows, d, opt)
+	return method.Cost{
+		Bytes: bytes, Least: bytes,
+		Passes:     method.Passes{Least: 1, Most: 1, Why: "then the rows are loaded; all must fit into memory, of which {sample} says how many"},
+		Iterations: opt.WithDefaults(s.Rows).MaxIter,
+	}, nil
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	n, d := int(e.Rows), len(e.Columns)
+	source := rows.Source{Source: e.Source, Meter: e.Meter, OnPass: e.Pass}
+	x, err := source.Dense(ctx, e.Threads, n, d, e.Std.To)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Release(); err != nil {
+		return nil, err
+	}
+	opt := m.options(e.Seed, e.Threads)
+	opt.Progress = e.Iteration
+	res, err := Select(ctx, x.Data, n, d, opt)
+	if err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults(e.Rows)
+	out := &method.Ranking{
+		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Passes: source.Passes,
+		Used: map[string]any{
+			"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
+			"max-iter": opt.MaxIter, "tol": opt.Tol,
+		},
+	}
+	for t, v := range res.Objective[1:] {
+		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	}
+	if res.Clusters < opt.Clusters {
+		out.Warnings = append(out.Warnings, stream.Textf("the rows fall into %d clusters only, of {clusters} %d", res.Clusters, opt.Clusters))
+	}
+	return out, nil
+}

@@ -1,0 +1,62 @@
+package rufs
+
+import (
+	"cmp"
+	"runtime"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options says what to minimize and for how long; a zero field means its default.
+type Options struct {
+	Nu, Alpha, Beta float64 // weights; default 1, negative means 0 (of β: next to 0)
+	Neighbors       int     // of a row's regression; default 5, at most all others
+	Clusters        int     // c; default 10, at most the rows
+	MaxIter         int     // rounds; default 30
+	Tol             float64 // relative change of the objective that ends; default 1e-4, negative never ends early
+	Seed            uint64  // of k-means
+	Threads         int     // 0 means GOMAXPROCS; the answer does not depend on it
+	Progress        func(iteration int, objective float64)
+}
+
+const (
+	defaultWeight    = 1
+	defaultNeighbors = 5
+	defaultClusters  = 10
+	defaultMaxIter   = 30
+	defaultTol       = 1e-4
+	// leastBeta is the share of α that stands for β = 0: least squares of dependent features have
+	// no single solution.
+	leastBeta = 1e-9
+)
+
+// Validate names every fault of o in one *stream.UsageError.
+func (o Options) Validate() error {
+	var faults stream.Faults
+	for _, w := range []struct {
+		name  string
+		value float64
+	}{{"{nu}", o.Nu}, {"{alpha}", o.Alpha}, {"{beta}", o.Beta}, {"{tol}", o.Tol}} {
+		if w.value-w.value != 0 {
+			faults.Addf(w.name+" = %v is not a finite number", w.value)
+		}
+	}
+	method.RefuseNegative(&faults, "{neighbors}", o.Neighbors)
+	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
+	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
+	return faults.Err("")
+}
+
+// WithDefaults fills in the zero fields for n rows.
+func (o Options) WithDefaults(n int64) Options {
+	weight := func(v float64) float64 { return max(cmp.Or(v, defaultWeight), 0) }
+	o.Nu, o.Alpha, o.Beta = weight(o.Nu), weight(o.Alpha), weight(o.Beta)
+	o.Neighbors = int(min(int64(cmp.Or(o.Neighbors, defaultNeighbors)), max(n-1, 0)))
+	o.Clusters = int(min(int64(cmp.Or(o.Clusters, defaultClusters)), n))
+	o.MaxIter = cmp.Or(o.MaxIter, defaultMaxIter)
+	o.Tol = cmp.Or(o.Tol, defaultTol)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	return o
+}

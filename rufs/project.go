@@ -1,0 +1,128 @@
+package rufs
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// panel is how many rows or features are weighed at a time.
+const panel = 256
+
+// project lowers α‖XW − G‖₂,₁ + β‖W‖₂,₁ in W: with weights u_i = 1/(2‖x_iW − g_i‖) and
+// v_j = 1/(2‖w_j‖) of the W before, both smoothed, it is the least squares
+//
+//	(αXᵀUX + βV)W = αXᵀUG,
+//
+// of order d, or where rows are fewer of order n,
+//
+//	W = V⁻¹XᵀY/β,   (XV⁻¹Xᵀ/β + U⁻¹/α)Y = G.
+func (p *problem) project(u, v []float64) error {
+	if p.alpha == 0 {
+		clear(p.w.Data)
+		return nil
+	}
+	size := min(p.n, p.d)
+	if p.a == nil {
+		p.a = make([]float64, size*size)
+	}
+	clear(p.a)
+	a := kernel.RowMajor(p.a, size, size, size)
+	if p.d <= p.n {
+		return p.projectFeatures(a, u, v)
+	}
+	return p.projectRows(a, u, v)
+}
+
+func (p *problem) projectFeatures(a kernel.Matrix[float64], u, v []float64) error {
+	n, d, c := p.n, p.d, p.c
+	clear(p.w.Data)
+	scaled := make([]float64, min(panel, n)*d)
+	for first := 0; first < n; first += panel {
+		h := min(panel, n-first)
+		kernel.Each(p.workers, h, func(i int) {
+			to, root := scaled[i*d:][:d], math.Sqrt(p.alpha*u[first+i])
+			for j, x := range p.x.Data[(first+i)*d:][:d] {
+				to[j] = root * x
+			}
+		})
+		rows := kernel.RowMajor(scaled, h, d, d)
+		kernel.Syrk(p.team, 1, rows.Trans(), a)
+		g := kernel.RowMajor(make([]float64, h*c), h, c, c)
+		for i := range h {
+			root := math.Sqrt(p.alpha * u[first+i])
+			for k, y := range p.g.Data[(first+i)*c:][:c] {
+				g.Data[i*c+k] = root * y
+			}
+		}
+		kernel.Gemm(p.team, 1, rows.Trans(), g, p.w)
+	}
+	for j := range d {
+		a.Data[j*d+j] += p.beta * v[j]
+	}
+	if err := p.chol.Factor(p.team, a); err != nil {
+		return fmt.Errorf("rufs: regression with beta = %v: %w", p.beta, err)
+	}
+	p.chol.SolveTo(p.team, p.w, p.w)
+	return nil
+}
+
+func (p *problem) projectRows(a kernel.Matrix[float64], u, v []float64) error {
+	n, d, c := p.n, p.d, p.c
+	scaled := make([]float64, n*min(panel, d))
+	for first := 0; first < d; first += panel {
+		wide := min(panel, d-first)
+		kernel.Each(p.workers, n, func(i int) {
+			for j, x := range p.x.Data[i*d+first:][:wide] {
+				scaled[i*wide+j] = x / math.Sqrt(p.beta*v[first+j])
+			}
+		})
+		kernel.Syrk(p.team, 1, kernel.RowMajor(scaled, n, wide, wide), a)
+	}
+	for i := range n {
+		a.Data[i*n+i] += 1 / (p.alpha * u[i])
+	}
+	if err := p.chol.Factor(p.team, a); err != nil {
+		return fmt.Errorf("rufs: regression with beta = %v: %w", p.beta, err)
+	}
+	y := kernel.RowMajor(make([]float64, n*c), n, c, c)
+	p.chol.SolveTo(p.team, y, p.g)
+	clear(p.w.Data)
+	kernel.Gemm(p.team, 1, p.x.Trans(), y, p.w)
+	for j := range d {
+		for k := range c {
+			p.w.Data[j*c+k] /= p.beta * v[j]
+		}
+	}
+	return nil
+}
+
+// weights are u and v for the current W and G.
+func (p *problem) weights() (u, v []float64) {
+	c := p.c
+	u, v = make([]float64, p.n), make([]float64, p.d)
+	xw := p.fitted()
+	for i := range u {
+		var miss float64
+		for k, y := range p.g.Data[i*c:][:c] {
+			miss += (y - xw[i*c+k]) * (y - xw[i*c+k])
+		}
+		u[i] = 0.5 / math.Sqrt(miss+p.epsilonG)
+	}
+	for j, norm := range p.norms() {
+		v[j] = 0.5 / math.Sqrt(norm*norm+p.epsilonW)
+	}
+	return u, v
+}
+
+// fitted is XW, n×c.
+func (p *problem) fitted() []float64 { return p.projections(p.w.Trans()) }
+
+func (p *problem) norms() []float64 {
+	norms := make([]float64, p.d)
+	for j := range norms {
+		norms[j] = norm(p.w.Data[j*p.c:][:p.c])
+	}
+	return norms
+}

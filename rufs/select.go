@@ -1,0 +1,193 @@
+package rufs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// restarts of k-means; the best is the start.
+const restarts = 10
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order     []int       // by falling norm
+	Ties      method.Ties // of Order
+	Scores    []float64   // ‖wᵢ‖ of each feature
+	Objective []float64   // of the start, and after each round
+	Clusters  int         // columns of G: fewer than asked for where distinct rows are fewer
+	Converged bool
+	Rose      *method.Rise // nil where the objective fell as it must
+}
+
+// problem is the state of the iteration.
+type problem struct {
+	n, d, c         int
+	workers         int
+	team            *kernel.Team
+	nu, alpha, beta float64
+	x               kernel.Matrix[float64] // n×d
+	squares         []float64              // ‖x_i‖²
+	near            *local
+	g, f, w         kernel.Matrix[float64] // n×c, c×d, d×c
+	// What smooths the norms of rows: 1e-8 of a row's mean square, of G and for W of what W
+	// would have if features took even shares.
+	epsilonX, epsilonG, epsilonW float64
+	zeta                         float64 // weight of GᵀG = I
+
+	a    []float64 // of the least squares
+	chol linalg.Cholesky
+}
+
+// Bytes bounds what Select holds beside the n×d rows.
+func Bytes(n int64, d int, opt Options) int64 {
+	opt = opt.WithDefaults(n)
+	k, c, size := int64(opt.Neighbors), int64(opt.Clusters), min(n, int64(d))
+	near := n * (20*k + 16)
+	search := rows.PointBytes(d)*n + n*(k+1)*rows.NeighbourBytes + kernel.NearestBytes(opt.Threads, int(n), d) + kernel.TeamBytes(1024, int(n))
+	regress := int64(opt.Threads+1) * (8*k*int64(d) + 32*k*k + 64<<10)
+	start := cluster.Bytes(int(n), d, opt.Clusters, restarts)
+	state := 8*c*(14*n+8*int64(d)+8*c) + 24*(n+int64(d))
+	wide := int(max(n, int64(d)))
+	solve := 8*size*size + linalg.CholeskyBytes(int(size)) + 8*panel*max(n, int64(d)) + kernel.TeamBytes(wide, max(d, opt.Clusters))
+	return near + max(search, regress, start, state+solve)
+}
+
+// Select ranks the features of the n×d rows of x, row-major, which it does not change. It holds
+// [Bytes]; neighbours cost 2·n²·d flops in float32, a round n·d·min(n, d) and some 40·n·c²
+// products of clusters.
+//
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that are
+// all alike, the context's, or wrap one of packages cluster and linalg.
+func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults(int64(n))
+	if n < 2 || d < 1 {
+		return nil, stream.Dataf("", "%d rows of %d features: clusters take two rows", n, d)
+	}
+	p := &problem{n: n, d: d, workers: opt.Threads, team: kernel.NewTeam(opt.Threads),
+		nu: opt.Nu, alpha: opt.Alpha, beta: max(opt.Beta, leastBeta*opt.Alpha), x: kernel.RowMajor(x[:n*d], n, d, d)}
+	near, err := rows.Nearest(ctx, p.team, n, d, opt.Neighbors, rows.PointBytes(d)*int64(n), rows.Within(p.x))
+	if err != nil {
+		return nil, err
+	}
+	if p.near, err = newLocal(p.workers, p.x, near, opt.Neighbors); err != nil {
+		return nil, err
+	}
+	if err := p.start(ctx, opt); err != nil {
+		return nil, err
+	}
+	return p.run(ctx, opt)
+}
+
+// start finds G by k-means, F as the means of its clusters, and W by least squares.
+func (p *problem) start(ctx context.Context, opt Options) error {
+	groups, err := cluster.KMeans(ctx, cluster.Matrix{Data: p.x.Data, Rows: p.n, Cols: p.d, RowStride: p.d, ColStride: 1},
+		cluster.Options{Clusters: opt.Clusters, Restarts: restarts, Seed: opt.Seed, Threads: opt.Threads})
+	if err != nil {
+		return fmt.Errorf("rufs: clusters to start from: %w", err)
+	}
+	place := make([]int, len(groups.Sizes))
+	for k, size := range groups.Sizes {
+		if place[k] = p.c; size > 0 {
+			p.c++
+		}
+	}
+	p.g = kernel.RowMajor(make([]float64, p.n*p.c), p.n, p.c, p.c)
+	p.f = kernel.RowMajor(make([]float64, p.c*p.d), p.c, p.d, p.d)
+	p.w = kernel.RowMajor(make([]float64, p.d*p.c), p.d, p.c, p.c)
+	p.squares = make([]float64, p.n)
+	var total float64
+	for i, k := range groups.Labels {
+		p.g.Data[i*p.c+place[k]] = 1 / math.Sqrt(float64(groups.Sizes[k]))
+		row := p.x.Data[i*p.d:][:p.d]
+		p.squares[i] = kernel.Dot(row, row)
+		total += p.squares[i]
+	}
+	if !(total > 0) {
+		return stream.Dataf("", "every value is 0: there is nothing to cluster")
+	}
+	const share = 1e-8
+	p.epsilonX = share * total / float64(p.n)
+	p.epsilonG = share * float64(p.c) / float64(p.n)
+	// XW is about G: ‖X‖²·‖W‖²/d about c.
+	p.epsilonW = share * float64(p.c) / total
+	kernel.Gemm(p.team, 1, p.g.Trans(), p.x, p.f)
+	for i, v := range p.f.Data {
+		p.f.Data[i] = max(v, 0)
+	}
+	ff := kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
+	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
+	curvature := p.nu
+	for k := range p.c { // of a row of typical length
+		curvature = max(curvature, ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
+	}
+	p.zeta = stiffness * max(curvature, p.alpha*math.Sqrt(float64(p.n)/float64(p.c)))
+	// As where G has rows of even length, and W too.
+	u := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/float64(p.n))}, p.n)
+	v := slices.Repeat([]float64{0.5 / math.Sqrt(float64(p.c)/total)}, p.d)
+	return p.project(u, v)
+}
+
+// assigning is the problem in G for the current F and W.
+func (p *problem) assigning() *assign {
+	a := &assign{problem: p, xf: p.projections(p.f), xw: p.fitted(), r: make([]float64, p.n*p.c), gg: make([]float64, p.c*p.c)}
+	a.ff = kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
+	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), a.ff)
+	return a
+}
+
+// objective is what falls.
+func (p *problem) objective() float64 {
+	value := p.assigning().value(p.g.Data, nil)
+	for _, norm := range p.norms() {
+		value += p.beta * math.Sqrt(norm*norm+p.epsilonW)
+	}
+	return value
+}
+
+// run takes rounds until the objective settles.
+func (p *problem) run(ctx context.Context, opt Options) (*Result, error) {
+	r := &Result{Clusters: p.c, Objective: []float64{p.objective()}}
+	best := p.norms()
+	for t := 1; t <= opt.MaxIter; t++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := p.project(p.weights()); err != nil {
+			return nil, err
+		}
+		p.assigning().run(p.g.Data)
+		p.centres()
+		last, value := r.Objective[t-1], p.objective()
+		r.Objective = append(r.Objective, value)
+		if opt.Progress != nil {
+			opt.Progress(t, value)
+		}
+		// Squared residuals are differences of sums of squares: off by 1e-15 of these, and so
+		// norms by 1e-11 where they are as small as the smoothing.
+		if allowed := 1e-10 * math.Abs(last); !(value-last <= allowed) {
+			r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
+			break
+		}
+		best = p.norms()
+		if last-value <= opt.Tol*math.Abs(value) {
+			r.Converged = true
+			break
+		}
+	}
+	r.Scores = best
+	floor := 1e-12 * slices.Max(best)
+	r.Order, r.Ties = method.Rank(best, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })
+	return r, nil
+}

@@ -1,0 +1,124 @@
+package socfs
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// tau is added to S: an anchor that no row uses leaves S singular.
+const tau = 1e-10
+
+// encoding is E = B_gA through its coefficients, with S = LLᵀ for S + τI.
+type encoding struct {
+	team   *kernel.Team
+	m, c   int
+	s      kernel.Matrix[float64] // m×m
+	chol   linalg.Cholesky
+	a, sa  kernel.Matrix[float64] // A and SA, m×c
+	f      kernel.Matrix[float64] // F, m×c
+	linear kernel.Matrix[float64] // CWB, m×c: what E is to resemble
+	room   kernel.Matrix[float64]
+}
+
+func newEncoding(team *kernel.Team, s []float64, m, c int) (*encoding, error) {
+	matrix := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, m*c), m, c, c) }
+	e := &encoding{team: team, m: m, c: c, s: kernel.RowMajor(append([]float64(nil), s...), m, m, m),
+		a: matrix(), sa: matrix(), f: matrix(), linear: matrix(), room: matrix()}
+	for i := range m {
+		e.s.Data[i*m+i] += tau
+	}
+	if err := e.chol.Factor(team, e.s); err != nil {
+		return nil, fmt.Errorf("socfs: products of the anchors: %w", err)
+	}
+	return e, nil
+}
+
+// take makes E the matrix of orthonormal columns that maximizes Tr(AᵀT), T m×c: with Â = LᵀA that
+// is the polar factor of L⁻¹T. T is used up.
+func (e *encoding) take(t kernel.Matrix[float64]) error {
+	e.chol.HalfSolveTo(e.team, t, t)
+	p, err := polar(t)
+	if err != nil {
+		return err
+	}
+	e.chol.BackSolveTo(e.team, e.a, p)
+	clear(e.sa.Data)
+	kernel.Gemm(e.team, 1, e.s, e.a, e.sa)
+	return nil
+}
+
+// clip makes F the nearest to SA without negative values.
+func (e *encoding) clip() {
+	for i, v := range e.sa.Data {
+		e.f.Data[i] = max(v, 0)
+	}
+}
+
+// turn is one step of E for a fixed F, and then of F. The terms in A are
+//
+//	−2Tr(Aᵀ·CWB) + γ‖SA − F‖²,   ‖SA‖² = Tr(ÂᵀLᵀLÂ).
+//
+// LᵀL has S's eigenvalues, at most μ = 1 + τ, so that Tr(Âᵀ(LᵀL − μI)Â) is concave and below its
+// tangent at the Â before, while Tr(ÂᵀÂ) is constant. What is left to maximize is Tr(AᵀT),
+//
+//	T = CWB + γS(F + μA − SA).
+func (e *encoding) turn(gamma float64) error {
+	const mu = 1 + tau
+	for i, v := range e.f.Data {
+		e.room.Data[i] = v + mu*e.a.Data[i] - e.sa.Data[i]
+	}
+	t := kernel.RowMajor(make([]float64, e.m*e.c), e.m, e.c, e.c)
+	copy(t.Data, e.linear.Data)
+	kernel.Gemm(e.team, gamma, e.s, e.room, t)
+	if err := e.take(t); err != nil {
+		return err
+	}
+	e.clip()
+	return nil
+}
+
+// value is −2Tr(Aᵀ·CWB) + γ‖SA − F‖².
+func (e *encoding) value(gamma float64) float64 {
+	return -2*kernel.Dot(e.a.Data, e.linear.Data) + gamma*e.negative()
+}
+
+// negative is ‖SA − F‖².
+func (e *encoding) negative() (sum float64) {
+	for i, v := range e.sa.Data {
+		sum += (v - e.f.Data[i]) * (v - e.f.Data[i])
+	}
+	return sum
+}
+
+// settle takes turns until they change the value by no more than tol of its size.
+func (e *encoding) settle(gamma float64, turns int, tol float64) error {
+	last := e.value(gamma)
+	for range turns {
+		if err := e.turn(gamma); err != nil {
+			return err
+		}
+		now := e.value(gamma)
+		if last-now <= tol*math.Abs(now) {
+			break
+		}
+		last = now
+	}
+	return nil
+}
+
+// polar is the orthonormal polar factor of a tall matrix, in new memory.
+func polar(t kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+	p := linalg.NewPolar(t.Cols)
+	if err := p.Add(t); err != nil {
+		return t, fmt.Errorf("socfs: %w", err)
+	}
+	if err := p.Factor(); err != nil {
+		return t, fmt.Errorf("socfs: %w", err)
+	}
+	out := kernel.RowMajor(make([]float64, t.Rows*t.Cols), t.Rows, t.Cols, t.Cols)
+	p.RowsTo(0, out, t)
+	return out, nil
+}

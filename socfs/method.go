@@ -1,0 +1,75 @@
+package socfs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares SOCFS.
+func Specs() []method.Spec {
+	return []method.Spec{{
+		Name: "socfs", About: "a sparse projection onto orthogonal clusters that it finds along the way (Han, Kim 2015)",
+		From: method.FromGraph, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleStandard,
+		New: func() method.Method { return new(declared) },
+	}}
+}
+
+// declared is SOCFS with its settings.
+type declared struct {
+	lambda, gamma method.Weights
+	clusters      int
+	ends          method.Iteration
+}
+
+func (m *declared) Options(o *method.Options) {
+	o.Weights(&m.lambda, "alpha", "weight of the row sparsity (default 0.1x)")
+	o.Weights(&m.gamma, "gamma", "weight against negative encodings (default 100)").
+		Refuse(func(string) error { return m.gamma.RefuseShares("gamma", "socfs") }).
+		Bound(func() bool { return m.gamma.First() > 0 }, "want a number above 0")
+	o.Clusters(&m.clusters)
+	m.ends.Declare(o, "50", "1e-5", "falls")
+}
+
+func (m *declared) options(threads int) Options {
+	opt := Options{Gamma: m.gamma.First(), Clusters: m.clusters, MaxIter: m.ends.Most, Tol: m.ends.Tol, Threads: threads}
+	opt.Lambda = m.weight()
+	return opt
+}
+
+// weight is λ. A zero stands for next to nothing, as a share does.
+func (m *declared) weight() method.Weight {
+	w := m.lambda.Or(method.Weight{Value: defaultShare, Share: true})[0]
+	if w.Value == 0 {
+		return method.Weight{Value: leastShare, Share: true}
+	}
+	return w
+}
+
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	opt := m.options(s.Threads)
+	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), opt), Iterations: opt.WithDefaults().MaxIter}, nil
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	opt := m.options(e.Threads)
+	opt.Progress = e.Iteration
+	res, err := Select(ctx, e.Graph, opt)
+	if err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults()
+	out := &method.Ranking{
+		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Warnings: stream.PlainTexts(res.Warnings),
+		Used: map[string]any{
+			"alpha": method.Weights{m.weight()}.Record(), "gamma": opt.Gamma, "clusters": opt.Clusters,
+			"max-iter": opt.MaxIter, "tol": opt.Tol,
+		},
+	}
+	for t, v := range res.Objective {
+		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	}
+	return out, nil
+}

@@ -1,0 +1,137 @@
+package socfs
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order     []int       // by falling norm
+	Ties      method.Ties // of Order
+	Scores    []float64   // ‖wᵢ‖ of each feature, of X in the units of the package
+	Objective []float64   // after each round
+	Lambda    float64     // as a number
+	Clusters  int         // columns of E: fewer than asked for where anchors fall into fewer groups
+	Converged bool
+	Rose      *method.Rise // nil where the objective fell as it must
+	Warnings  []string
+}
+
+// Select ranks the features of g, which it does not modify. It holds [Bytes] and costs, a
+// round, a Cholesky factor of order d and some 6·m²·c flops a turn of E. Errors are a
+// *stream.UsageError for wrong options, a *stream.DataError for features that are all constant
+// or a graph without clusters, the context's, or wrap one of package linalg.
+func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults()
+	team := kernel.NewTeam(opt.Threads)
+	f, warnings, err := indicators(ctx, team, g, min(opt.Clusters, g.M))
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSolver(team, g, f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.run(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	r.Warnings = warnings
+	return r, nil
+}
+
+// run takes rounds until the objective settles.
+func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
+	lambda := opt.Lambda.Of(s.most())
+	if lambda == 0 { // least squares of dependent features have no single solution
+		lambda = leastShare * s.most()
+	}
+	if err := s.begin(lambda); err != nil {
+		return nil, err
+	}
+	r := &Result{Lambda: lambda, Clusters: s.c}
+	best := s.norms()
+	for t := 1; t <= opt.MaxIter; t++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.resemble()
+		if err := s.encode.settle(opt.Gamma, opt.Inner, opt.Tol); err != nil {
+			return nil, err
+		}
+		if err := s.rotate(); err != nil {
+			return nil, err
+		}
+		if err := s.project(lambda); err != nil {
+			return nil, err
+		}
+		value := s.objective(lambda, opt.Gamma)
+		r.Objective = append(r.Objective, value)
+		if opt.Progress != nil {
+			opt.Progress(t, value)
+		}
+		if t > 1 {
+			last := r.Objective[t-2]
+			// Products of d, m and c terms, and a solve whose condition λ bounds: 1e-9 of the
+			// terms, which add up to no more than c and the penalties.
+			allowed := 1e-9 * (float64(s.c) + math.Abs(last))
+			if !(value-last <= allowed) {
+				r.Rose = &method.Rise{Iteration: t, From: last, To: value, Allowed: allowed}
+				break
+			}
+			r.Converged = last-value <= opt.Tol*math.Abs(value)
+		}
+		best = s.norms()
+		if r.Converged {
+			break
+		}
+	}
+	r.Scores = best
+	// The solves leave an error of some 1e-12 of the largest norm.
+	floor := 1e-12 * slices.Max(best)
+	r.Order, r.Ties = method.Rank(best, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })
+	return r, nil
+}
+
+// newSolver starts from E near the indicators f, m×c.
+func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*solver, error) {
+	d, c := g.D, f.Cols
+	s := &solver{team: team, g: g, d: d, c: c, weights: make([]float64, d), chol: new(linalg.Cholesky)}
+	var trace float64
+	for i := range d {
+		trace += g.G[i*d+i]
+	}
+	if d == 0 || trace == 0 {
+		return nil, stream.Dataf("", "every feature is constant")
+	}
+	s.unit = trace / float64(d)
+	var err error
+	if s.encode, err = newEncoding(team, g.S, g.M, c); err != nil {
+		return nil, err
+	}
+	t := kernel.RowMajor(make([]float64, g.M*c), g.M, c, c)
+	kernel.Gemm(team, 1, s.encode.s, f, t)
+	if err := s.encode.take(t); err != nil {
+		return nil, err
+	}
+	s.encode.clip()
+	s.b = kernel.RowMajor(make([]float64, c*c), c, c, c)
+	for k := range c {
+		s.b.Data[k*c+k] = 1
+	}
+	s.w = kernel.RowMajor(make([]float64, d*c), d, c, c)
+	s.xe = kernel.RowMajor(make([]float64, d*c), d, c, c)
+	s.meet()
+	return s, nil
+}

@@ -1,0 +1,68 @@
+package socfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// restarts of k-means on the anchors: it takes no time beside the rest.
+const restarts = 10
+
+// indicators groups the anchors by k-means on the means of the graph's eigenvectors over the
+// rows of each, λv/√Δ, and returns what B_gᵀE is about where E tells these groups: √Δ in the
+// column of the anchor's group, m×c with columns of length 1. There are as many groups as hold
+// rows.
+func indicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) (kernel.Matrix[float64], []string, error) {
+	none := kernel.Matrix[float64]{}
+	e, err := spectral.Embed(team, g, c)
+	if err != nil {
+		return none, nil, err
+	}
+	var used []int // anchors
+	for a, delta := range g.Delta {
+		if delta > 0 {
+			used = append(used, a)
+		}
+	}
+	dims := len(e.Values)
+	if dims == 0 || len(used) < 2 {
+		return none, nil, stream.Dataf("", "the anchor graph has no eigenvector but the constant one: there are no clusters to find")
+	}
+	points := make([]float64, len(used)*dims)
+	for i, a := range used {
+		for k, value := range e.Values {
+			points[i*dims+k] = math.Sqrt(value) * e.Vectors.Data[k*g.M+a] / math.Sqrt(g.Delta[a])
+		}
+	}
+	groups, err := cluster.KMeans(ctx, cluster.Matrix{Data: points, Rows: len(used), Cols: dims, RowStride: dims, ColStride: 1},
+		cluster.Options{Clusters: min(c, len(used)), Restarts: restarts, Seed: 1, Threads: team.Threads()})
+	if err != nil {
+		return none, nil, fmt.Errorf("socfs: clusters of the anchors: %w", errors.Join(err, ctx.Err()))
+	}
+	place := make([]int, len(groups.Sizes))
+	count := 0
+	for k, size := range groups.Sizes {
+		if place[k] = count; size > 0 {
+			count++
+		}
+	}
+	f := kernel.RowMajor(make([]float64, g.M*count), g.M, count, count)
+	squares := make([]float64, count)
+	for i, a := range used {
+		k := place[groups.Labels[i]]
+		f.Data[a*count+k] = math.Sqrt(g.Delta[a])
+		squares[k] += g.Delta[a]
+	}
+	for i := range f.Data {
+		f.Data[i] /= math.Sqrt(squares[i%count])
+	}
+	return f, e.Warnings, nil
+}

@@ -1,0 +1,36 @@
+package u2fs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares U2FS.
+func Specs() []method.Spec {
+	return []method.Spec{{
+		Name: "u2fs", About: "the features without which the clusters of the graph are regressed worst (Villa et al. 2021)",
+		From: method.FromGraph, Scale: gram.ScaleStandard, New: func() method.Method { return new(declared) },
+	}}
+}
+
+// declared is U2FS with its setting.
+type declared struct{ clusters int }
+
+func (m *declared) Options(o *method.Options) { o.Clusters(&m.clusters) }
+
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), Options{Clusters: m.clusters, Threads: s.Threads})}, nil
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	res, err := Select(ctx, e.Graph, Options{Clusters: m.clusters, Threads: e.Threads})
+	if err != nil {
+		return nil, err
+	}
+	return &method.Ranking{
+		Order: res.Order, Turns: res.Utilities, Used: map[string]any{"clusters": m.clusters}, Warnings: stream.PlainTexts(res.Warnings),
+	}, nil
+}

@@ -1,0 +1,46 @@
+package u2fs
+
+import (
+	"cmp"
+	"runtime"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options says what is regressed; a zero field means its default.
+type Options struct {
+	Clusters int // c: eigenvectors of the graph; default 10
+	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
+	// Progress is called after each block of eliminations with the number of features left and
+	// the utility of the last that went. Nil does nothing.
+	Progress func(left int, utility float64)
+}
+
+// Validate names every fault of o in one *stream.UsageError.
+func (o Options) Validate() error {
+	var faults stream.Faults
+	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
+	return faults.Err("")
+}
+
+// WithDefaults fills in the zero fields.
+func (o Options) WithDefaults() Options {
+	o.Clusters = cmp.Or(o.Clusters, 10)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	return o
+}
+
+// Bytes bounds what Select holds beside the Graph of m anchors and d features.
+func Bytes(m, d int, opt Options) int64 {
+	opt = opt.WithDefaults()
+	size, c := int64(d)*int64(d), int64(opt.Clusters)
+	embed := spectral.Bytes(m, opt.Clusters)
+	// P, its inverse factor's two, a copy while P shrinks, and the rows of a block.
+	eliminate := 8*3*size + linalg.CholeskyBytes(d) + 8*int64(d)*(block+8)
+	return max(embed, eliminate) + 3*8*int64(d)*c + kernel.TeamBytes(max(m, d), max(m, d))
+}

@@ -1,0 +1,61 @@
+package u2fs
+
+import (
+	"context"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order       []int     // the last to go first
+	Utilities   []float64 // of each of Order, when it went; the first's is what it explains alone
+	Eigenvalues []float64 // of the affinity, one for each column of U, descending
+	Warnings    []string
+}
+
+// Select ranks the features of g, which it does not modify. It holds [Bytes] and costs the
+// eigenpairs of an m×m matrix and some 4·d³ flops. Errors are a *stream.UsageError for wrong
+// options, a *stream.DataError for features that are all constant or a graph without clusters,
+// the context's, or wrap one of package linalg.
+func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults()
+	team := kernel.NewTeam(opt.Threads)
+	e, err := spectral.Embed(team, g, opt.Clusters)
+	if err != nil {
+		return nil, err
+	}
+	if len(e.Values) == 0 {
+		return nil, stream.Dataf("", "the anchor graph has no eigenvector but the constant one: there are no clusters to explain")
+	}
+	var trace float64
+	for i := range g.D {
+		trace += g.G[i*g.D+i]
+	}
+	if trace == 0 || g.D == 0 {
+		return nil, stream.Dataf("", "every feature is constant")
+	}
+	x := newElimination(team, g, trace/float64(g.D), targets(team, g, e))
+	if err := x.run(ctx, opt.Progress); err != nil {
+		return nil, err
+	}
+	return &Result{Order: x.order, Utilities: x.utilities, Eigenvalues: e.Values, Warnings: e.Warnings}, nil
+}
+
+// targets returns XᵀU = CᵀVΣ^(−1/2), d×c row-major.
+func targets(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) []float64 {
+	c := len(e.Values)
+	r := make([]float64, g.D*c)
+	kernel.Gemm(team, 1, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e.Vectors.Trans(), kernel.RowMajor(r, g.D, c, c))
+	for i := range r {
+		r[i] /= math.Sqrt(e.Values[i%c])
+	}
+	return r
+}

@@ -1,0 +1,97 @@
+package udfs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares UDFS.
+func Specs() []method.Spec {
+	return []method.Spec{{
+		Name: "udfs", About: "features that tell each row's neighbourhood apart (Yang, Shen, Ma, Huang, Zhou 2011)",
+		From: method.FromRows, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleStandard,
+		New: func() method.Method { return new(declared) },
+	}}
+}
+
+// declared is UDFS with its settings.
+type declared struct {
+	lambda, gamma method.Weights
+	neighbors     int
+	clusters      int
+	ends          method.Iteration
+}
+
+func (m *declared) Options(o *method.Options) {
+	weight := func(to *method.Weights, name, usage string) *method.Option {
+		return o.Weights(to, name, usage).Refuse(func(string) error { return to.RefuseShares(name, "udfs") })
+	}
+	weight(&m.lambda, "alpha", "ridge of the scatter of a neighbourhood, the paper's λ (default 1000)").
+		Bound(func() bool { return m.lambda.First() > 0 }, "want a number above 0")
+	weight(&m.gamma, "gamma", "weight of the row sparsity (default 0.1)")
+	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest anchors (or rows) that a row has weights on").
+		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
+	o.Clusters(&m.clusters)
+	m.ends.Declare(o, "50", "1e-6", "falls")
+}
+
+func (m *declared) options(threads int) Options {
+	opt := Options{
+		Neighbors: m.neighbors, Lambda: m.lambda.First(), Gamma: m.gamma.First(), Clusters: m.clusters,
+		MaxIter: m.ends.Most, Tol: m.ends.Tol, Threads: threads,
+	}
+	if len(m.gamma) > 0 && opt.Gamma == 0 {
+		opt.Gamma = -1
+	}
+	return opt
+}
+
+// Cost implements method.Method. The rows must fit into memory: a neighbourhood may take any.
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	d := max(len(s.Columns), 1)
+	opt := m.options(s.Threads)
+	bytes := rows.DenseBytes(s.Rows, d) + Bytes(s.Rows, d, opt)
+	return method.Cost{
+		Bytes: bytes, Least: bytes,
+		Passes:     method.Passes{Least: 1, Most: 1, Why: "then the rows are loaded; all must fit into memory, of which {sample} says how many"},
+		Iterations: opt.WithDefaults(s.Rows, d).MaxIter,
+	}, nil
+}
+
+func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	n, d := int(e.Rows), len(e.Columns)
+	source := rows.Source{Source: e.Source, Meter: e.Meter, OnPass: e.Pass}
+	x, err := source.Dense(ctx, e.Threads, n, d, e.Std.To)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Release(); err != nil {
+		return nil, err
+	}
+	opt := m.options(e.Threads)
+	opt.Progress = e.Iteration
+	res, err := Select(ctx, x.Data, n, d, opt)
+	if err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults(e.Rows, d)
+	out := &method.Ranking{
+		Order: res.Order, Scores: res.Scores, Ties: res.Ties, Rose: res.Rose, Unsettled: !res.Converged, Passes: source.Passes, Warnings: res.Warnings,
+		Used: map[string]any{
+			"alpha": opt.Lambda, "gamma": opt.Gamma, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
+			"max-iter": opt.MaxIter, "tol": opt.Tol,
+		},
+	}
+	if 2*e.K < d {
+		// COIL20, 51 features: NMI 31, random ones 73.
+		out.Warnings = append(out.Warnings, stream.Textf("the constraint WᵀW = I of the paper prefers features that hardly vary between neighbours, so that few features chosen by it can be worse than random ones"))
+	}
+	for t, v := range res.Objective {
+		out.Trace = append(out.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	}
+	return out, nil
+}

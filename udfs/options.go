@@ -1,0 +1,63 @@
+package udfs
+
+import (
+	"cmp"
+	"runtime"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options says what to minimize and for how long; a zero field means its default.
+type Options struct {
+	Neighbors int     // k: rows of a patch beside its own; default 5, at most all others
+	Lambda    float64 // λ: ridge of a patch's scatter; default 1000
+	Gamma     float64 // γ: weight of the row sparsity; default 0.1, negative means 0
+	Clusters  int     // c: columns of W; default 10, at most all features
+	MaxIter   int     // updates of W; default 50
+	Tol       float64 // relative change of the objective that ends; default 1e-6, negative never ends early
+
+	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
+	Progress func(iteration int, objective float64)
+}
+
+// The defaults; package documentation says where they come from.
+const (
+	defaultNeighbors = 5
+	defaultLambda    = 1000
+	defaultGamma     = 0.1
+	defaultClusters  = 10
+	defaultMaxIter   = 50
+	defaultTol       = 1e-6
+)
+
+// Validate names every fault of o in one *stream.UsageError.
+func (o Options) Validate() error {
+	var faults stream.Faults
+	method.RefuseNegative(&faults, "{neighbors}", o.Neighbors)
+	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
+	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
+	method.RefuseNegative(&faults, "{threads}", o.Threads)
+	if !(o.Lambda >= 0) || o.Lambda-o.Lambda != 0 {
+		faults.Addf("{alpha} = %v is not a finite number above 0", o.Lambda)
+	}
+	if o.Gamma-o.Gamma != 0 {
+		faults.Addf("{gamma} = %v is not a finite number", o.Gamma)
+	}
+	if o.Tol-o.Tol != 0 {
+		faults.Addf("{tol} = %v is not a finite number", o.Tol)
+	}
+	return faults.Err("")
+}
+
+// WithDefaults fills in the zero fields for n rows of d features.
+func (o Options) WithDefaults(n int64, d int) Options {
+	o.Neighbors = int(min(int64(cmp.Or(o.Neighbors, defaultNeighbors)), max(n-1, 0)))
+	o.Lambda = cmp.Or(o.Lambda, defaultLambda)
+	o.Gamma = max(cmp.Or(o.Gamma, defaultGamma), 0)
+	o.Clusters = min(cmp.Or(o.Clusters, defaultClusters), d)
+	o.MaxIter = cmp.Or(o.MaxIter, defaultMaxIter)
+	o.Tol = cmp.Or(o.Tol, defaultTol)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	return o
+}

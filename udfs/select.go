@@ -1,0 +1,95 @@
+package udfs
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Result is a ranking of all d features.
+type Result struct {
+	Order     []int       // by falling norm
+	Ties      method.Ties // of Order
+	Scores    []float64   // ‖wᵢ‖ of each feature
+	Objective []float64   // after each update of W
+	Converged bool
+	Rose      *method.Rise // nil where the objective fell as it must
+	Warnings  []stream.Text
+}
+
+func (r *Result) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
+}
+
+// Bytes bounds what Select holds beside the n×d rows.
+func Bytes(n int64, d int, opt Options) int64 {
+	opt = opt.WithDefaults(n, d)
+	size := int64(opt.Neighbors + 1)
+	patches := n * (8*size*size + 8*size + 24)
+	near := rows.PointBytes(d)*n + n*size*rows.NeighbourBytes + kernel.NearestBytes(opt.Threads, int(n), d) + kernel.TeamBytes(1024, int(n))
+	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // garbage of a worker's last included
+	matrix := 8 * int64(d) * int64(d)
+	build := 8*panel*int64(d) + kernel.TeamBytes(d, d)
+	return matrix + max(patches+max(near, balls+build), solverBytes(d, opt.Clusters))
+}
+
+// Select ranks the features of the n×d rows of x, row-major, which it centres. Neighbours
+// cost 2·n²·d flops in float32, M 2·n·d², an update of W some d³.
+//
+// Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that have
+// no neighbours or no spread, the context's, or wrap one of package linalg.
+func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	opt = opt.WithDefaults(int64(n), d)
+	if n < 2 || d < 1 {
+		return nil, stream.Dataf("", "%d rows of %d features: neighbourhoods take two rows", n, d)
+	}
+	team := kernel.NewTeam(opt.Threads)
+	m, err := scatterOf(ctx, team, kernel.RowMajor(x[:n*d], n, d, d), opt)
+	if err != nil {
+		return nil, err
+	}
+	s := newSolver(team, m, d, opt.Clusters, opt.Gamma)
+	if s.norm == 0 {
+		return nil, stream.Dataf("", "every row equals its nearest ones: no feature tells them apart; raise {neighbors}")
+	}
+	return s.run(ctx, opt)
+}
+
+// scatterOf returns M.
+func scatterOf(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options) ([]float64, error) {
+	centreColumns(x)
+	n, d := x.Rows, x.Cols
+	near, err := rows.Nearest(ctx, team, n, d, opt.Neighbors, rows.PointBytes(d)*int64(n), rows.Within(x))
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPatches(ctx, team.Threads(), x, near, opt.Neighbors, opt.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	return p.scatter(ctx, team, x)
+}
+
+// centreColumns subtracts the means of the columns. M does not depend on them, but its digits
+// do.
+func centreColumns(x kernel.Matrix[float64]) {
+	mean := make([]float64, x.Cols)
+	for range 2 { // once more for what the first mean lost to rounding
+		clear(mean)
+		for i := range x.Rows {
+			kernel.Axpy(1, x.Data[i*x.Cols:][:x.Cols], mean)
+		}
+		for j := range mean {
+			mean[j] /= float64(x.Rows)
+		}
+		for i := range x.Rows {
+			kernel.Axpy(-1, mean, x.Data[i*x.Cols:][:x.Cols])
+		}
+	}
+}

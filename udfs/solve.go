@@ -1,0 +1,205 @@
+package udfs
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/method"
+)
+
+const (
+	// epsilon keeps D finite where a row of W vanishes.
+	epsilon = 1e-8
+	// nullShare is the cost, as a share of ‖M‖, below which a direction counts as free: M is
+	// known to some 1e-14.
+	nullShare = 1e-8
+	// knownShare is the largest relative error of W's row norms with which a ranking means
+	// something.
+	knownShare = 1e-4
+)
+
+// solver minimizes Tr(WᵀMW) + γΣ√(‖wᵢ‖² + ε) over WᵀW = I.
+type solver struct {
+	d, c  int
+	team  *kernel.Team
+	gamma float64
+	m, a  []float64 // d×d: M, symmetric in full, and M + γD
+	norm  float64   // the largest norm of a column of M
+	eig   *linalg.Smallest
+	warm  kernel.Matrix[float64]
+}
+
+func newSolver(team *kernel.Team, m []float64, d, c int, gamma float64) *solver {
+	s := &solver{d: d, c: c, team: team, gamma: gamma, m: m, a: make([]float64, d*d)}
+	for i := range d {
+		row := m[i*d:][:d]
+		s.norm = max(s.norm, math.Sqrt(kernel.Dot(row, row)))
+	}
+	// One pair more than W has columns shows whether W is one of many.
+	s.eig = linalg.NewSmallest(team, d, min(c+1, d), linalg.EigenOptions{})
+	return s
+}
+
+// solverBytes is what a solver holds beside M.
+func solverBytes(d, c int) int64 {
+	return 16*int64(d)*int64(d) + 8*int64(d)*int64(8*c+64) + // A and at the start a factor; W's, their bases and products
+		linalg.SmallestBytes(d, min(c+1, d), linalg.EigenOptions{}) + linalg.CholeskyBytes(d) + kernel.TeamBytes(d, d)
+}
+
+// update is one W.
+type update struct {
+	norms     []float64 // of W's rows
+	objective float64
+	gap       float64 // between the last eigenvalue taken and the next; +Inf for c = d
+	next      float64 // the next
+	slack     float64 // what rounding may have added to the objective
+}
+
+// minimize finds W for the diagonal D = diag(q).
+func (s *solver) minimize(q []float64) (*update, error) {
+	d, c := s.d, s.c
+	copy(s.a, s.m)
+	var size float64
+	for i := range d {
+		s.a[i*d+i] += s.gamma * q[i]
+		size = max(size, s.gamma*q[i])
+	}
+	e, err := s.eig.Solve(kernel.RowMajor(s.a, d, d, d), s.warm)
+	if err != nil {
+		return nil, fmt.Errorf("udfs: %w", err)
+	}
+	s.warm = e.Basis
+	w := kernel.RowMajor(make([]float64, d*c), d, c, c)
+	for i := range d {
+		copy(w.Data[i*c:][:c], e.Vectors.Data[i*e.Vectors.RowStride:])
+	}
+	mw := kernel.RowMajor(make([]float64, d*c), d, c, c)
+	kernel.Gemm(s.team, 1, kernel.RowMajor(s.m, d, d, d), w, mw)
+	u := &update{norms: make([]float64, d), objective: kernel.Dot(w.Data, mw.Data), gap: math.Inf(1), next: math.Inf(1)}
+	for i := range d {
+		row := w.Data[i*c:][:c]
+		square := kernel.Dot(row, row)
+		u.norms[i] = math.Sqrt(square)
+		u.objective += s.gamma * math.Sqrt(square+epsilon)
+	}
+	if len(e.Values) > c {
+		u.next = e.Values[c]
+		u.gap = u.next - e.Values[c-1]
+	}
+	// The pairs are off by no more than 4·tol + residual, tol = √d·2⁻⁴⁹ of the norm; twice
+	// that is allowed, and the rounding of M's own products.
+	u.slack = float64(c) * 9 * math.Sqrt(float64(d)) * 0x1p-49 * (s.norm + size)
+	return u, nil
+}
+
+// determined reports whether W's row norms are known: by Davis and Kahan the space of W turns
+// by no more than M's error, √d·2⁻⁵² of its norm, over the gap.
+func (s *solver) determined(u *update) bool {
+	return math.Sqrt(float64(s.d)*float64(s.c))*0x1p-52*s.norm <= knownShare*u.gap
+}
+
+// spread writes the D of the mean ‖wᵢ‖² over all W of directions that cost nothing, c·P_ii/Tr(P)
+// for the projection P on them, which is P ≈ τ(M + τI)⁻¹ with τ = nullShare·‖M‖: smooth in M,
+// where the eigenvectors themselves are rounding.
+func (s *solver) spread(q []float64) error {
+	d := s.d
+	tau := nullShare * s.norm
+	copy(s.a, s.m)
+	for i := range d {
+		s.a[i*d+i] += tau
+	}
+	var f linalg.Cholesky
+	if err := f.Factor(s.team, kernel.RowMajor(s.a, d, d, d)); err != nil {
+		return fmt.Errorf("udfs: start: %w", err)
+	}
+	x := kernel.RowMajor(s.a, d, d, d)
+	clear(s.a)
+	for i := range d {
+		s.a[i*d+i] = 1
+	}
+	f.HalfSolveTo(s.team, x, x) // (M + τI)⁻¹ = XᵀX
+	squares, trace := make([]float64, d), 0.0
+	for i := range d {
+		for j, v := range s.a[i*d:][:d] {
+			squares[j] += v * v
+		}
+	}
+	for _, v := range squares {
+		trace += v
+	}
+	for i, v := range squares {
+		q[i] = 0.5 / math.Sqrt(float64(s.c)*v/trace+epsilon)
+	}
+	return nil
+}
+
+// run iterates from D = I until the objective settles.
+func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
+	r := &Result{}
+	q := make([]float64, s.d)
+	for i := range q {
+		q[i] = 1
+	}
+	u, err := s.minimize(q)
+	if err != nil {
+		return nil, err
+	}
+	if s.gamma > 0 && s.norm > 0 && u.next-s.gamma <= nullShare*s.norm {
+		r.warn("more than %d directions cost nothing, as where features outnumber rows: started from the mean of all choices", s.c)
+		if err := s.spread(q); err != nil {
+			return nil, err
+		}
+		s.warm = kernel.Matrix[float64]{}
+		if u, err = s.minimize(q); err != nil {
+			return nil, err
+		}
+	}
+	best := u
+	for t := 1; ; t++ {
+		r.Objective = append(r.Objective, u.objective)
+		if opt.Progress != nil {
+			opt.Progress(t, u.objective)
+		}
+		if t > 1 {
+			last := r.Objective[t-2]
+			// The sums over d rows round too.
+			allowed := u.slack + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(u.objective))
+			if !(u.objective-last <= allowed) {
+				r.Rose = &method.Rise{Iteration: t, From: last, To: u.objective, Allowed: allowed}
+				break
+			}
+			best = u
+			if last-u.objective <= opt.Tol*math.Abs(u.objective) {
+				r.Converged = true
+				break
+			}
+		}
+		if t == opt.MaxIter {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for i, v := range best.norms {
+			q[i] = 0.5 / math.Sqrt(v*v+epsilon)
+		}
+		if u, err = s.minimize(q); err != nil {
+			return nil, err
+		}
+	}
+	r.Scores = best.norms
+	r.Order, r.Ties = rank(best.norms)
+	if !s.determined(best) {
+		r.warn("eigenvalues %d and %d of the last update are equal to rounding: another W costs as little and may rank otherwise; try another {clusters}", s.c, s.c+1)
+	}
+	return r, nil
+}
+
+// rank orders features by falling norm. Norms that agree to 1e-10 count as equal and stand in
+// column order: the eigenvectors' own error in a row that γD keeps small is some 1e-13.
+func rank(norms []float64) ([]int, method.Ties) {
+	return method.Rank(norms, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-1e-12 })
+}

@@ -1,0 +1,242 @@
+package ufs
+
+import (
+	"errors"
+	"io"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/halves"
+	"github.com/ufs-stream/ufs-stream/internal/words"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// hashed are the statistics of the hash shards of the rows, each apart: half-samples are sums
+// of them, and so is the whole.
+type hashed struct {
+	moments []*gram.Moments
+	graphs  []*anchor.Statistics // beside moments, for the graph methods; else nil
+	split   *halves.Splitter     // while rows come
+}
+
+// newHashed makes empty statistics that hold so many bytes at most with one more that is their sum.
+// graph is one of no rows, or nil.
+func newHashed(shards, d int, opt gram.Options, graph *anchor.Statistics) (*hashed, error) {
+	opt.Limit = gram.ShareOf(opt.Limit, d, shards+1)
+	h := &hashed{}
+	for i := range shards {
+		if i == 0 {
+			h.moments = append(h.moments, gram.NewMoments(d, opt))
+		} else {
+			h.moments = append(h.moments, h.moments[0].Another())
+		}
+		if graph == nil {
+			continue
+		}
+		one, err := graph.Another()
+		if err != nil {
+			return nil, err
+		}
+		h.graphs = append(h.graphs, one)
+	}
+	return h, nil
+}
+
+// open makes h take rows.
+func (h *hashed) open(d, threads int, seed uint64) {
+	to := make([]stream.Adder, len(h.moments))
+	for i := range to {
+		to[i] = shardAdder{h, i}
+	}
+	h.split = halves.New(d, threads, seed, to)
+}
+
+// shardAdder adds rows to the statistics of one shard.
+type shardAdder struct {
+	to    *hashed
+	shard int
+}
+
+func (a shardAdder) Add(c *stream.Chunk) error {
+	if err := a.to.moments[a.shard].Add(c); err != nil {
+		return a.to.together(err, c.Cols)
+	}
+	if a.to.graphs != nil {
+		return a.to.graphs[a.shard].Add(c)
+	}
+	return nil
+}
+
+// together turns a complaint of one of the states about its share into one about all of them.
+func (h *hashed) together(err error, d int) error {
+	var m *stream.MemoryError
+	if !errors.As(err, &m) || !m.OfMemory() {
+		return err
+	}
+	n := len(h.moments) + 1
+	return &stream.MemoryError{
+		What: m.What + " in " + plural(n-1, "hash shard"), Need: gram.WholeOf(m.Need, d, n), Limit: gram.WholeOf(m.Limit, d, n),
+	}
+}
+
+// sum adds up the statistics of some shards, in their order.
+func (h *hashed) sum(shards []int) (*gram.Moments, *anchor.Statistics, error) {
+	moments := h.moments[0].Another()
+	for _, i := range shards {
+		if err := moments.Merge(h.moments[i]); err != nil {
+			return nil, nil, h.together(err, len(moments.Columns))
+		}
+	}
+	if h.graphs == nil {
+		return moments, nil, nil
+	}
+	graph, err := h.graphs[0].Another()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, i := range shards {
+		if err := graph.Merge(h.graphs[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return moments, graph, nil
+}
+
+// all are the numbers of all shards.
+func (h *hashed) all() []int {
+	list := make([]int, len(h.moments))
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// settle makes the whole of e from its hash shards, once all rows are there. e.profile is that of
+// the rows in their order.
+func (e *gathered) settle() error {
+	if err := e.hashed.split.Flush(); err != nil {
+		return err
+	}
+	e.hashed.split = nil
+	moments, graph, err := e.hashed.sum(e.hashed.all())
+	if err != nil {
+		return err
+	}
+	moments.TakeCounts(e.profile)
+	e.moments, e.graph, e.profile = moments, graph, &moments.Profile
+	return nil
+}
+
+// merge adds the statistics of o shard by shard.
+func (h *hashed) merge(o *hashed) error {
+	if len(h.moments) != len(o.moments) {
+		return stream.Usagef("one has %d hash shards and the other %d: scan all parts with the same {stability}", len(h.moments), len(o.moments))
+	}
+	for i, m := range h.moments {
+		if err := m.Merge(o.moments[i]); err != nil {
+			return h.together(err, len(m.Columns))
+		}
+	}
+	for i, g := range h.graphs {
+		if err := g.Merge(o.graphs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// momentsBytes bounds what the moments of h hold once those of o, if it is not nil, are merged.
+func (h *hashed) momentsBytes(o *hashed) (n int64) {
+	for i, m := range h.moments {
+		if o != nil && i < len(o.moments) {
+			n += m.MergedBytes(o.moments[i])
+		} else {
+			n += m.MergedBytes(nil)
+		}
+	}
+	return n
+}
+
+// discount multiplies the weight of all rows by γ.
+func (h *hashed) discount(gamma float64) error {
+	for _, m := range h.moments {
+		if err := m.Discount(gamma); err != nil {
+			return err
+		}
+	}
+	for _, g := range h.graphs {
+		if err := g.Discount(gamma); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setLimit says what each of the moments may hold.
+func (h *hashed) setLimit(limit int64) {
+	for _, m := range h.moments {
+		m.SetLimit(limit)
+	}
+}
+
+// hashedMagic opens the binary form: "ufshash1", the number of shards, whether there are graphs
+// (0 or 1), then the moments and the graphs of all shards in their own forms.
+const hashedMagic = "ufshash1"
+
+// WriteTo implements io.WriterTo.
+func (h *hashed) WriteTo(w io.Writer) (int64, error) {
+	e := words.NewWriter(w)
+	e.Word(words.Magic(hashedMagic))
+	e.Int(int64(len(h.moments)))
+	graphs := int64(0)
+	if h.graphs != nil {
+		graphs = 1
+	}
+	e.Int(graphs)
+	n, err := e.Finish()
+	for _, state := range h.states() {
+		if err != nil {
+			return n, err
+		}
+		var more int64
+		more, err = state.WriteTo(w)
+		n += more
+	}
+	return n, err
+}
+
+func (h *hashed) states() []state {
+	var list []state
+	for _, m := range h.moments {
+		list = append(list, m)
+	}
+	for _, g := range h.graphs {
+		list = append(list, g)
+	}
+	return list
+}
+
+// ReadFrom reads what WriteTo wrote of as many shards. After an error h is of no use.
+func (h *hashed) ReadFrom(r io.Reader) (int64, error) {
+	d := words.NewReader(r)
+	d.Magic(hashedMagic, "statistics of hash shards")
+	d.Expect(2)
+	shards := int(d.Count("number of hash shards", halves.Most))
+	graphs := d.Count("whether there are graphs", 1) == 1
+	if d.Err() == nil && (shards != len(h.moments) || graphs != (h.graphs != nil)) {
+		d.Fail("%d hash shards with graphs: %v, want %d with graphs: %v", shards, graphs, len(h.moments), h.graphs != nil)
+	}
+	n, err := int64(3*8), d.Err()
+	for _, state := range h.states() {
+		if err != nil {
+			return n, err
+		}
+		var more int64
+		more, err = state.ReadFrom(r)
+		n += more
+	}
+	if err != nil && len(h.moments) > 0 {
+		err = h.together(err, len(h.moments[0].Columns))
+	}
+	return n, err
+}

@@ -1,0 +1,146 @@
+package ufs
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/halves"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// shardsOfFile reads a statistics file with its hash shards.
+func shardsOfFile(t *testing.T, path string, from method.From) *gathered {
+	t.Helper()
+	file := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
+	defer file.Close()
+	return must.Get(readStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(shardsIn(file))(t)))(t)
+}
+
+// TestHashedForm: the binary form comes back bit for bit, is refused for another number of
+// shards, and never makes reading panic where it is cut short.
+func TestHashedForm(t *testing.T) {
+	path := stored(t, someRows{at: everyRow})
+	for name, from := range map[string]method.From{"greedy": method.FromGram, "graphgreedy": method.FromGraph} {
+		s := ScanRequest{Request: Request{Inputs: []string{path}, Stability: 4, Method: name, Output: filepath.Join(t.TempDir(), "s.ufs")}}
+		must.Get(Scan(t.Context(), s))(t)
+		e := shardsOfFile(t, s.Output, from)
+		empty := func(shards int) *hashed {
+			var graph *anchor.Statistics
+			if e.graph != nil {
+				graph = must.Get(anchor.NewStatistics(nil, anchor.Options{}))(t)
+			}
+			return must.Get(newHashed(shards, len(e.columns), gram.Options{Limit: 1 << 30}, graph))(t)
+		}
+		b := wordstest.Bytes(t, e.hashed)
+		wordstest.Reread(t, b, empty(4))
+		if _, err := empty(6).ReadFrom(bytes.NewReader(b)); err == nil {
+			t.Errorf("%s: 6 hash shards read 4", name)
+		}
+		for cut := 0; cut < len(b); cut += len(b)/50 + 1 {
+			if _, err := empty(4).ReadFrom(bytes.NewReader(b[:cut])); err == nil {
+				t.Errorf("%s: cut at %d of %d bytes it was read", name, cut, len(b))
+			}
+		}
+	}
+}
+
+// TestHashedLost: a file that an earlier version merged records hash shards and has none. It is
+// still there to select from, and with it a merged whole has none either, and says so.
+func TestHashedLost(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i, at := range []func(int64) bool{func(i int64) bool { return i < 400 }, func(i int64) bool { return i >= 400 }} {
+		s := ScanRequest{Request: Request{Inputs: []string{stored(t, someRows{at: at})}, Stability: 4, Output: filepath.Join(dir, string(rune('a'+i))+".ufs")}}
+		must.Get(Scan(t.Context(), s))(t)
+		files = append(files, s.Output)
+	}
+	lost := shardsOfFile(t, files[0], method.FromGram)
+	lost.hashed = nil
+	must.Do(t, lost.writeStats(t.Context(), files[0], nil))
+	for _, order := range [][]string{{files[0], files[1]}, {files[1], files[0]}} {
+		all := filepath.Join(dir, "all.ufs")
+		done := must.Get(Merge(t.Context(), MergeRequest{Files: order, Output: all}))(t)
+		if !strings.Contains(strings.Join(done.Warnings, ""), "hash shards") {
+			t.Errorf("warnings %v", done.Warnings)
+		}
+		if s := selected(t, Request{Stats: all, K: 3}); len(s.Selected) != 3 {
+			t.Errorf("selected %v", s.Selected)
+		}
+		if _, err := Select(t.Context(), Request{Stats: all, K: 3, Stability: AnyShards}); err == nil {
+			t.Error("stability without hash shards")
+		}
+	}
+}
+
+// TestHashedDecay: days that weigh less the older they are do so in every shard.
+func TestHashedDecay(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i, at := range []func(int64) bool{func(i int64) bool { return i < 400 }, func(i int64) bool { return i >= 400 }} {
+		s := ScanRequest{Request: Request{Inputs: []string{stored(t, someRows{at: at})}, Stability: 4, Output: filepath.Join(dir, string(rune('a'+i))+".ufs")}}
+		must.Get(Scan(t.Context(), s))(t)
+		files = append(files, s.Output)
+	}
+	all := filepath.Join(dir, "all.ufs")
+	must.Get(Merge(t.Context(), MergeRequest{Files: files, Output: all, Decay: 0.5}))(t)
+	e := shardsOfFile(t, all, method.FromGram)
+	sum, _, err := e.hashed.sum(e.hashed.all())
+	must.Do(t, err)
+	if got, want := sum.Weight, 400*0.5+500; got != want || e.moments.Weight != want {
+		t.Errorf("weight %v, of the whole %v, want %v", got, e.moments.Weight, want)
+	}
+}
+
+// TestEvalByShards: the stability that eval judges by hash shards is that of plain selections
+// from files of the rows of each sample; and it reads the input as often as one selection does.
+func TestEvalByShards(t *testing.T) {
+	path := stored(t, someRows{at: everyRow})
+	q := Request{Inputs: []string{path}, K: 4, Seed: 1, Missing: "mean"}
+	s := selected(t, q)
+	const resamples = 6
+	meter := new(stream.Meter)
+	eval := func(o EvalRequest) *stream.Stability {
+		o.Inputs, o.Selections, o.Baselines, o.Resamples = []string{path}, []NamedSelection{{Selection: s}}, []string{"none"}, resamples
+		return must.Get(Eval(t.Context(), o))(t).Results[0].Stability
+	}
+	got := eval(EvalRequest{Meter: meter})
+	if n := meter.Rows.Load(); n != 2*900 { // to judge by, and to gather
+		t.Errorf("%d rows were read", n)
+	}
+	fit, _ := halves.Fit(resamples, 450, 900)
+	seed := judge.RunSeed(1, 0)
+	var sets [][]int
+	for _, set := range fit.Draw(resamples, seed) {
+		part := q
+		part.Inputs = []string{stored(t, someRows{at: func(i int64) bool {
+			for _, h := range set {
+				if halves.Of(seed, i, fit.Shards) == h {
+					return true
+				}
+			}
+			return false
+		}})}
+		var order []int
+		for _, f := range selected(t, part).Selected {
+			for j, col := range s.Columns {
+				if col.Name == f.Name {
+					order = append(order, j)
+				}
+			}
+		}
+		sets = append(sets, order)
+	}
+	want := judge.Agreement(sets, len(s.Columns))
+	if float64(got.Nogueira) != want.Nogueira || float64(got.Jaccard) != want.Jaccard || got.Resamples != resamples {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,149 @@
+package ufs
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/halves"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// AnyShards asks for stability by the default number of hash shards, or with Stats by as many as
+// there are.
+const AnyShards = -1
+
+// optionStability is the number of hash shards that a statistics file records.
+const optionStability = "stability"
+
+// settleStability settles the number of hash shards, and refuses what they are not for.
+func (r *run) settleStability() error {
+	switch {
+	case r.Stability == 0:
+		return nil
+	case r.From != method.FromGram && r.From != method.FromGraph:
+		return stream.Usagef("{stability} is not for method %s, whose statistics are no sums that halves of the rows can be made of; leave it out, or let eval select again from other rows ({resamples})", r.Name)
+	case r.Stability == AnyShards && r.Stats == "":
+		r.Stability = halves.Default
+	}
+	if r.Stability == AnyShards {
+		return nil
+	}
+	return halves.Check(r.Stability)
+}
+
+// hashSeed is the seed of the hash shards; 0 without any.
+func (r *run) hashSeed() uint64 {
+	if r.Stability == 0 {
+		return 0
+	}
+	return r.Seed
+}
+
+// half is what the method chose from a half-sample.
+type half struct {
+	order    []int // columns gathered, best first
+	features int
+	rose     bool // the objective, which must fall
+}
+
+// selectHalves asks the method for k features (where no share is to be explained) of half-samples,
+// each given by its shards. The features of these names are in from the start, where they vary in
+// the half.
+func (g *gatherer) selectHalves(ctx context.Context, e *gathered, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
+	out := make([]half, len(sets))
+	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.last, Most: g.most, Rows: -1}
+	err := g.track(p, func(func(Progress)) error {
+		for i, set := range sets {
+			err := ctx.Err()
+			if err == nil {
+				out[i], err = g.selectHalf(ctx, e, set, k, keep, leftOut)
+			}
+			if err != nil {
+				return placed(err, e)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int, keep []string, leftOut []stream.LeftOut) (half, error) {
+	moments, graph, err := e.hashed.sum(set)
+	if err != nil {
+		return half{}, e.plan.explain(err)
+	}
+	own := *e
+	own.moments, own.graph, own.profile, own.hashed = moments, graph, &moments.Profile, nil
+	t, err := g.take(&own, &stream.Selection{Options: make(map[string]any), LeftOut: slices.Clone(leftOut)})
+	if err != nil {
+		return half{}, err
+	}
+	// What is constant in the half is no feature of it.
+	if t.K = min(k, len(t.Columns)); g.Variance > 0 {
+		t.K = 0
+	}
+	for j, c := range t.Columns {
+		if slices.Contains(keep, c.Name) {
+			t.Keep = append(t.Keep, j)
+		}
+	}
+	again, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a method is used for one run
+	if err != nil {
+		return half{}, err
+	}
+	r, err := again.Solver.Select(ctx, t.Evidence)
+	if err == nil {
+		err = t.fits(r)
+	}
+	if err != nil {
+		return half{}, err
+	}
+	h := half{features: len(t.Columns), rose: r.Rose != nil}
+	n := len(r.Order)
+	if t.K > 0 {
+		n = min(n, t.K)
+	}
+	for _, j := range r.Order[:n] {
+		h.order = append(h.order, t.index[j])
+	}
+	return h, nil
+}
+
+// agree says in s how well the selections from half-samples agree. index are the columns gathered
+// that are the features of s, ascending.
+func (g *gatherer) agree(ctx context.Context, e *gathered, s *stream.Selection, index []int, keep []string) error {
+	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.hashed.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
+	if err != nil && ctx.Err() == nil {
+		return stream.Errorf("stability, selecting from half of the rows: %w; leave out {stability}", err)
+	}
+	if err != nil {
+		return err
+	}
+	sets, times, rose := make([][]int, len(chosen)), make([]int, len(index)), 0
+	for i, h := range chosen {
+		for _, column := range h.order {
+			if j, known := slices.BinarySearch(index, column); known { // any that varies in a half does in the whole
+				sets[i] = append(sets[i], j)
+				times[j]++
+			}
+		}
+		if h.rose {
+			rose++
+		}
+	}
+	for j := range s.Columns {
+		share := stream.Number(float64(times[j]) / float64(len(chosen)))
+		s.Columns[j].Frequency = &share
+	}
+	a := judge.Agreement(sets, len(index))
+	s.Stability = &stream.Agreement{
+		Shards: len(e.hashed.moments), Halves: len(chosen), Index: stream.Number(a.Nogueira), Low: stream.Number(a.Low), High: stream.Number(a.High),
+	}
+	if rose > 0 {
+		s.Warnings = append(s.Warnings, stream.Textf("the objective rose in %d of %s: do not trust the stability", rose, plural(len(chosen), "half-sample")).Spell(g.Spelling))
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package ufs
+
+import (
+	"context"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/internal/subset"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// judged says whether the run compares its choice with chance: for methods whose criterion
+// is the share of the data that the features explain, on a Gram matrix. The share tells
+// nothing of a choice that was made for something else, as the embedding of the rows.
+func (r *run) judged() bool {
+	return r.From == method.FromGram && r.Takes.Reconstructs && !r.many && !r.unjudged
+}
+
+// trustChoice compares the choice with chance, and warns where it is no better.
+func (t *trial) trustChoice(ctx context.Context, order []int) error {
+	if !t.judged() || t.Gram == nil {
+		return nil
+	}
+	c := subset.Choice{
+		Sym: t.Gram.Sym, D: t.Gram.D, Rows: t.Gram.Rows, Chosen: order, Keep: len(t.Keep),
+		Mean: t.offset(), Weight: t.Gram.Weight, Seed: t.Seed, Threads: t.Threads,
+	}
+	for _, column := range t.Columns {
+		hash := fnv.New64a()
+		hash.Write([]byte(column.Name))
+		c.Keys = append(c.Keys, hash.Sum64())
+	}
+	found, err := subset.Compare(ctx, c)
+	if found == nil || err != nil {
+		return err
+	}
+	of, these := "", "the chosen features"
+	if found.K < len(order) {
+		of, these = ", by the first "+strconv.Itoa(found.K), "the first "+plural(found.K, "chosen feature")
+	}
+	permuted := stream.Number(found.Permuted)
+	chance := &stream.Chance{
+		Measure: "share of the sum of squares explained" + of,
+		Value:   stream.Number(found.Value), Chance: stream.Number(found.Random), Spread: stream.Number(found.Spread), Permuted: &permuted,
+		Trusted: found.Better && found.Related,
+	}
+	if t.s.Trust == nil {
+		t.s.Trust = new(stream.Trust)
+	}
+	t.s.Trust.Choice = chance
+	switch {
+	case !found.Better:
+		t.warn("%s explain %s where random ones explain %s: the choice is no better than chance; do not rely on it", these, share(found.Value), share(found.Random))
+	case !found.Related:
+		t.warn("%s explain %s where the same method reaches %s on columns that have nothing to do with each other: nothing tells the features apart; do not rely on the choice", these, share(found.Value), share(found.Permuted))
+	}
+	return nil
+}
+
+// share is a share for people, with a digit more than whole percents where it is small.
+func share(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
