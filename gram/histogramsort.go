@@ -20,13 +20,21 @@ const RankBins = 2048
 
 // rankColumn bounds what a column of histograms for ranks takes: its bins, and the room that a
 // slice may have beside them.
-const rankColumn = 16*RankBins*4/3 + 128
+func rankColumn(rows int64) int64 { return 16*rankBins(rows)*4/3 + 128 }
 
-// RankHistogramsBytes bounds what histograms for ranks of d columns hold, and a chunk's keys while
-// it is added on so many threads.
-func RankHistogramsBytes(d, threads int) int64 {
+// rankBins is the most bins that a column of so many rows has; -1 rows means that nobody knows.
+func rankBins(rows int64) int64 {
+	if rows < 0 {
+		return RankBins
+	}
+	return min(rows, RankBins)
+}
+
+// RankHistogramsBytes bounds what histograms for ranks of d columns of so many rows hold (-1: any
+// number), and a chunk's keys while it is added on so many threads.
+func RankHistogramsBytes(d int, rows int64, threads int) int64 {
 	run := int64(3*16*RankBins + 3*16*stream.BlockRows(d))
-	return rankColumn*int64(d) + run*int64(max(threads, 1)) + buffers
+	return rankColumn(rows)*int64(d) + run*int64(max(threads, 1)) + buffers
 }
 
 // NewRankHistograms returns empty histograms of d columns that are fine enough for ranks
@@ -35,13 +43,13 @@ func NewRankHistograms(d, threads int) *Histograms {
 	return &Histograms{columns: make([]histogram, d), threads: threads, most: RankBins}
 }
 
-// Keep reduces h to the columns at the positions listed.
-func (h *Histograms) Keep(index []int) {
-	kept := make([]histogram, len(index))
-	for k, j := range index {
-		kept[k] = h.columns[j]
+// Only is h of the columns at the positions listed; it shares their bins.
+func (h *Histograms) Only(index []int) *Histograms {
+	o := &Histograms{threads: h.threads, most: h.most}
+	for _, j := range index {
+		o.columns = append(o.columns, h.columns[j])
 	}
-	h.columns = kept
+	return o
 }
 
 // addSorted adds dense rows by sorting each column's keys: a hash table for so many bins would take

@@ -37,13 +37,13 @@ type scoreColumn struct {
 // steepBin is a bin far out, in which the rank is straight and Φ⁻¹ is not.
 type steepBin struct{ from, to float64 } // Σw below its lower and upper end
 
-// scoreColumnBytes bounds what Scores hold for a column: a key and two scores for each bin, and those
-// that are steep, which are some dozens: each has an eighth more than all beyond it.
-const scoreColumnBytes = 24*RankBins + 8<<10
-
-// ScoresBytes bounds what Scores of d columns and a mapped chunk hold.
-func ScoresBytes(d int) int64 {
-	return (scoreColumnBytes+8*int64(stream.BlockRows(d)))*int64(d) + buffers
+// ScoresBytes bounds what Scores of d columns of so many rows (-1: any number) and a mapped chunk
+// hold. A bin has a key and two scores. Steep bins take more, but there are only some dozens of
+// them in a column: each has an eighth more than all beyond it.
+func ScoresBytes(d int, rows int64) int64 {
+	const steepBins = 64
+	column := 24*rankBins(rows) + 48*min(steepBins, rankBins(rows)) + 256
+	return (column+8*int64(stream.BlockRows(d)))*int64(d) + buffers
 }
 
 // NewScores derives the scores from the histograms and the profile of the same rows, whose columns

@@ -124,6 +124,12 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 		return stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
 	case piece.count > 0 && q.SampleRows > 0:
 		return stream.Usagef("{rows} and {shard} do not go together")
+	case r.scale == gram.ScaleRank && q.ProfileOnly && (q.KeepRows > 0 || r.samplesAnchors()):
+		return stream.Usagef("{scale} rank: a profile keeps rows as they are, and this scale wants their ranks in all shards; select on one machine, or choose {scale} standard")
+	case r.scale == gram.ScaleRank && r.From == method.FromGraph && q.Profile != "":
+		return stream.Usagef("{scale} rank: the anchors of method %s want the ranks of all shards, which are known after the round that draws them; scan on one machine, or choose {scale} standard", r.Name)
+	case r.scale == gram.ScaleRank && !q.ProfileOnly && q.Profile == "" && (piece.count > 0 || r.shard.Of > 1):
+		return stream.Usagef("{scale} rank: a shard does not know the ranks of all rows; scan all shards with {profile-only} {scale} rank, merge those, and scan with that {profile}")
 	case r.plan != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
 		return stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)
 	}
@@ -139,6 +145,7 @@ func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
 	switch {
 	case profileOnly:
 		g.from, g.sample = method.FromProfile, r.samplesAnchors()
+		g.table = r.scale == gram.ScaleRank
 		// A profile finds out what the policy will meet, so the policy must not act. But
 		// scaling and anchors come from the rows that it keeps.
 		if drops := r.From == method.FromGraph && r.Missing == missingDropRow; r.Sparse == "" && !drops {
@@ -175,6 +182,11 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 		return err
 	}
 	r.profile.digest = file.Digest()
+	if r.scale == gram.ScaleRank {
+		if err := r.takeRanks(file); err != nil {
+			return err
+		}
+	}
 	if r.plan != nil {
 		if err := r.ofPlan(r.profile, file.Path()); err != nil {
 			return err
