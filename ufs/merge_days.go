@@ -104,11 +104,6 @@ func (e *gathered) discount(gamma float64) error {
 			return err
 		}
 	}
-	if e.raw != nil {
-		if err := e.raw.Discount(gamma); err != nil {
-			return err
-		}
-	}
 	if e.spread != nil {
 		return e.spread.Discount(gamma)
 	}

@@ -232,12 +232,8 @@ func (e *gathered) addRanks(o *gathered) error {
 	if (e.ranks == nil) != (o.ranks == nil) || (e.raw == nil) != (o.raw == nil) {
 		return stream.Usagef("only one of them was scanned with {scale} rank")
 	}
-	if e.raw != nil {
-		if err := e.raw.Merge(o.raw); err != nil {
-			return err
-		}
-	}
-	if e.ranks == nil {
+	if e.ranks == nil { // every part has the profile of all that the ranks are of, as its options tell
+
 		return nil
 	}
 	return e.ranks.Merge(o.ranks)
