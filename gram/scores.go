@@ -139,6 +139,20 @@ func normalScore(below, above, whole float64) float64 {
 // Score is the score of the value x of column j; NaN stays NaN.
 func (s *Scores) Score(j int, x float64) float64 { return s.columns[j].score(x) }
 
+// Entry is what To makes of the entry x of column j of rows of either form.
+func (s *Scores) Entry(j int, x float64, fill Fill, sparse bool) float64 {
+	c := &s.columns[j]
+	switch {
+	case c.plain:
+		return x
+	case sparse:
+		return c.score(x) - c.zero
+	case x != x && fill == FillZero:
+		return c.zero
+	}
+	return c.score(x)
+}
+
 func (c *scoreColumn) score(x float64) float64 {
 	switch {
 	case c.plain || x != x:
@@ -239,4 +253,47 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 		}
 	})
 	return nil
+}
+
+// Profile is the profile of the mapped rows, from the histograms and the profile that s was derived
+// from. Within a bin scores are taken to be even, which is exact in bins of one value. Sparse rows
+// are shifted as To does it.
+func (s *Scores) Profile(h *Histograms, raw *Profile, fill Fill, sparse bool) *Profile {
+	p := &Profile{Rows: raw.Rows, Seen: raw.Seen, Weight: raw.Weight, Columns: append([]ColumnProfile(nil), raw.Columns...)}
+	eachColumn(s.threads, len(p.Columns), func(j int) {
+		if c := &s.columns[j]; !c.plain {
+			c.describe(&h.columns[j], &p.Columns[j], p, fill == FillZero, sparse)
+		}
+	})
+	return p
+}
+
+// describe makes the profile of the values c that of their scores.
+func (s *scoreColumn) describe(h *histogram, c *ColumnProfile, p *Profile, zeros, sparse bool) {
+	shift := 0.0
+	if sparse {
+		shift = s.zero
+	}
+	c.Pilot, c.Rising, c.Sum, c.Squares = 0, false, 0, 0
+	c.Min, c.Max = math.Inf(1), math.Inf(-1)
+	add := func(weight, low, high float64) {
+		low, high = low-shift, high-shift
+		c.Sum += weight * (low + high) / 2
+		c.Squares += weight * (low*low + low*high + high*high) / 3
+		c.Min, c.Max = min(c.Min, low), max(c.Max, high)
+	}
+	for i, b := range h.bins {
+		high := s.high[i]
+		if high != high {
+			high = normalScore(s.steep[i].to, s.whole-s.steep[i].to, s.whole)
+		}
+		add(b.count, s.low[i], high)
+	}
+	if h.zero > 0 {
+		add(h.zero, s.zero, s.zero)
+	}
+	if missing := p.Weight - c.Weight; zeros && c.Observed < p.Rows {
+		add(missing, s.zero, s.zero)
+		c.Weight, c.Observed = p.Weight, p.Rows
+	}
 }

@@ -296,6 +296,40 @@ func TestScoresMapChunks(t *testing.T) {
 	}
 }
 
+// The profile that follows from the table is that of the mapped rows: of few values to rounding, of
+// many to the width of a bin: scores of so many rows span about 8, and there are 1,024 bins at least.
+func TestScoresProfile(t *testing.T) {
+	for n, near := range map[int]float64{700: 1e-12, 30_000: 8.0 / 1024} {
+		for _, sparse := range []bool{false, true} {
+			for _, fill := range []Fill{FillMean, FillZero} {
+				tab := spreads(uint64(n), n)
+				if tab.Sparse = sparse; sparse {
+					tab.Cols = tab.Cols[:8]
+				}
+				raw, mapped := NewProfile(len(tab.Cols)), NewProfile(len(tab.Cols))
+				tab.Add(t, raw, 0, n, 128)
+				h := ranksOf(t, tab, 1, 999)
+				s := must.Get(NewScores(h, raw))(t)
+				var dst stream.Chunk
+				must.Do(t, s.To(&dst, tab.Chunk(0, n), fill))
+				must.Do(t, mapped.Add(&dst))
+				got := s.Profile(h, raw, fill, sparse)
+				for j := range tab.Cols {
+					a, b := &got.Columns[j], &mapped.Columns[j]
+					if a.Observed != b.Observed || a.Missing != b.Missing || math.Abs(a.Weight-b.Weight) > near {
+						t.Fatalf("%d rows, column %d: %+v, want %+v", n, j, a, b)
+					}
+					m, sd := got.Spread(j, fill)
+					wantMean, wantSD := mapped.Spread(j, fill)
+					if math.Abs(m-wantMean) > near || math.Abs(sd-wantSD) > near {
+						t.Errorf("%d rows, column %d: mean %g and sd %g, want %g and %g", n, j, m, sd, wantMean, wantSD)
+					}
+				}
+			}
+		}
+	}
+}
+
 // BenchmarkScores: what a value costs to count, and to map.
 func BenchmarkScores(b *testing.B) {
 	const d, rows = 784, 2048

@@ -187,6 +187,7 @@ type pass struct {
 	raw    *gram.Profile
 	ranks  *gram.Histograms
 	scores *gram.Scores
+	sample *anchor.Sampler // of the values, for anchors
 }
 
 // useless makes a profile pass over the whole input, before as many others, and returns

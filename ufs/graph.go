@@ -47,8 +47,7 @@ func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
 	policy := p.g.policy()
 	p.opt.Missing = policy
 	if p.scores != nil {
-		p.g.expect(2, p.plan)
-		return p.profile(ctx, ds)
+		return p.drawScored(ds)
 	}
 	if p.g.profile != nil {
 		return p.drawnBefore(ds)
@@ -83,7 +82,7 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 	}
 	d := &drawn{columns: ds.Columns(), profile: gram.NewProfile(len(ds.Columns()))}
 	d.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noBound)
-	return d, p.g.fold(ctx, p.source(ds), "profile", stream.FoldOptions{}, d.profile, d.sample)
+	return d, p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, d.profile, d.sample)
 }
 
 // sampler keeps rows enough for m anchors in d columns. bound says which hash a number of rows

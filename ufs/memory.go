@@ -165,7 +165,10 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		}
 	}
 	ranks := r.rankBytes(ds, d)
-	placing += ranks
+	if placing += ranks; ranks > 0 { // the sample, and its copy in scores
+		placing += anchor.SamplerBytes(rows, d)
+		spread += anchor.SamplerBytes(rows, d)
+	}
 	spread += ranks
 	b, err := r.planPass(ds, max(r.sampleBytes+placing, r.gramBytes(ds)+anchors+spread), cost.Bytes)
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -52,28 +53,25 @@ func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) 
 // ranksOf reads the input for its ranks. Columns that are useless whatever fills them must neither fail
 // nor drop rows, as in gather.
 func (p *pass) ranksOf(ctx context.Context, ds *chunkio.Dataset) error {
-	policy, others := p.opt.Missing, 1
-	if p.g.from == method.FromGraph {
-		others = 2
-	}
+	policy := p.opt.Missing
 	if policy != stream.MissingKeep && p.opt.Sparse == "" {
 		if !promisesMissing(ds) {
 			p.opt.Missing = stream.MissingError
-			err := p.countRanks(ctx, ds, others)
+			err := p.countRanks(ctx, ds)
 			if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
 				return err
 			}
 		}
 		var err error
-		if p.opt.LeaveOut, err = p.useless(ctx, ds, 1+others); err != nil {
+		if p.opt.LeaveOut, err = p.useless(ctx, ds, 2); err != nil {
 			return err
 		}
 	}
-	return p.countRanks(ctx, ds, others)
+	return p.countRanks(ctx, ds)
 }
 
-// countRanks makes the pass, before as many others.
-func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset, others int) error {
+// countRanks makes the pass. It draws rows for anchors where the method wants any.
+func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	ds, err := ds.With(p.opt)
 	if err != nil {
 		return err
@@ -83,8 +81,13 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset, others int) 
 	}
 	d := len(ds.Columns())
 	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
-	p.g.expect(1+others, p.plan)
-	return p.g.fold(ctx, ds, "ranks", stream.FoldOptions{}, p.raw, p.ranks)
+	adders := []stream.Adder{p.raw, p.ranks}
+	if p.g.from == method.FromGraph {
+		p.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
+		adders = append(adders, p.sample)
+	}
+	p.g.expect(2, p.plan)
+	return p.g.fold(ctx, ds, "ranks", stream.FoldOptions{}, adders...)
 }
 
 // ranksBefore takes the ranks from the profile of all shards.
@@ -93,7 +96,7 @@ func (p *pass) ranksBefore(ds *chunkio.Dataset) (err error) {
 	if p.opt.LeaveOut, err = p.g.decisions(ds); err != nil {
 		return err
 	}
-	if p.opt.Missing == stream.MissingDropRow && whole.hasMissing() {
+	if p.opt.Missing == stream.MissingDropRow && whole.options["missing"] != missingDropRow && whole.hasMissing() {
 		return stream.Usagef("{missing} drop-row: the ranks of {profile} are of all rows, before any is dropped; use {missing} mean or pairwise, or scan on one machine")
 	}
 	var index []int
@@ -121,7 +124,32 @@ func (p *pass) ranksSaved(ctx context.Context, ds *chunkio.Dataset, path string)
 	defer r.Close()
 	d := len(ds.Columns())
 	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
-	return errors.Join(readSection(r, valuesSection, p.raw), readSection(r, ranksSection, p.ranks))
+	if err := errors.Join(readSection(r, valuesSection, p.raw), readSection(r, ranksSection, p.ranks)); err != nil || !r.Has(sampleSection) {
+		return err
+	}
+	p.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: p.plan.Limit - p.plan.Program - p.plan.Reading})
+	return readSection(r, sampleSection, p.sample)
+}
+
+// drawScored is draw from what the pass for the ranks left, or from Scan's profile: the rows
+// that anchors are taken from are mapped, and the profile of the scores follows from their table.
+func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
+	if p.g.profile != nil {
+		if d, err = p.drawnBefore(ds); err != nil {
+			return nil, err
+		}
+	} else {
+		if ds, err = ds.With(p.opt); err != nil {
+			return nil, err
+		}
+		d = &drawn{columns: ds.Columns(), sample: p.sample}
+	}
+	sparse, fill := p.opt.Sparse != "", p.g.fill()
+	d.profile = p.scores.Profile(p.ranks, p.raw, fill, sparse)
+	if d.sample != nil {
+		d.sample = d.sample.Mapped(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
+	}
+	return d, nil
 }
 
 // table is what a checkpoint keeps of the ranks.
@@ -129,7 +157,11 @@ func (p *pass) table() []chunkio.Section {
 	if p.ranks == nil {
 		return nil
 	}
-	return []chunkio.Section{{Name: valuesSection, Body: p.raw}, {Name: ranksSection, Body: p.ranks}}
+	table := []chunkio.Section{{Name: valuesSection, Body: p.raw}, {Name: ranksSection, Body: p.ranks}}
+	if p.sample != nil {
+		table = append(table, chunkio.Section{Name: sampleSection, Body: p.sample})
+	}
+	return table
 }
 
 // source is what passes after the ranks read.
@@ -181,9 +213,9 @@ func (r *run) rankBytes(ds stream.Source, d int) int64 {
 // rankPasses is how often gather reads the input.
 func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 	then := "one for the ranks, then the statistics"
-	least := 2
+	const least = 2
 	if r.From == method.FromGraph {
-		least, then = 3, "one for the ranks, one that draws the anchors, then the statistics"
+		then = "one for the ranks, which draws the anchors, then the statistics"
 	}
 	switch {
 	case r.policy() == stream.MissingKeep || r.Sparse != "":

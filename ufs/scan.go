@@ -124,10 +124,8 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 		return stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
 	case piece.count > 0 && q.SampleRows > 0:
 		return stream.Usagef("{rows} and {shard} do not go together")
-	case r.scale == gram.ScaleRank && q.ProfileOnly && (q.KeepRows > 0 || r.samplesAnchors()):
-		return stream.Usagef("{scale} rank: a profile keeps rows as they are, and this scale wants their ranks in all shards; select on one machine, or choose {scale} standard")
-	case r.scale == gram.ScaleRank && r.From == method.FromGraph && q.Profile != "":
-		return stream.Usagef("{scale} rank: the anchors of method %s want the ranks of all shards, which are known after the round that draws them; scan on one machine, or choose {scale} standard", r.Name)
+	case r.scale == gram.ScaleRank && q.KeepRows > 0:
+		return stream.Usagef("{scale} rank is of the rows that a method draws, which {sample-rows} does not know; select from the data, or leave {scale} out")
 	case r.scale == gram.ScaleRank && !q.ProfileOnly && q.Profile == "" && (piece.count > 0 || r.shard.Of > 1):
 		return stream.Usagef("{scale} rank: a shard does not know the ranks of all rows; scan all shards with {profile-only} {scale} rank, merge those, and scan with that {profile}")
 	case r.plan != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":

@@ -105,7 +105,7 @@ func TestRankFromStatistics(t *testing.T) {
 				}
 				must(t, append(slices.Clone(shape), "scan", in, "-o", at("all.ufs"))...)
 				files := []string{at("all.ufs")}
-				if !graph && missing != "drop-row" {
+				if missing != "drop-row" {
 					for _, i := range []string{"1", "2", "3"} {
 						must(t, append(slices.Clone(shape), "scan", in, "--shard", i+"/3", "--profile-only", "-o", at("profile"+i+".ufs"))...)
 					}
