@@ -65,7 +65,7 @@ func namedVariants() []variant {
 // qualityVariants are all features and random ones, every method at its defaults, and the
 // named variants.
 func qualityVariants() []variant {
-	list := []variant{{name: judge.All, method: judge.Random, baseline: judge.All}}
+	list := []variant{{name: judge.All, method: judge.Random, baseline: judge.All}, {name: unnamed}}
 	all := methods.All()
 	for _, s := range all {
 		v := variant{name: s.Name, method: s.Name, perCount: s.Name == "mcfs"}
@@ -81,6 +81,9 @@ func qualityVariants() []variant {
 	}
 	return list
 }
+
+// unnamed is the run that names no method: what a user gets who knows none.
+const unnamed = "default"
 
 // known says whether there are the method, the scale and the options of v.
 func known(all []method.Spec, v variant) bool {
@@ -134,6 +137,9 @@ func (v variant) settled() string {
 // sources is a digest of the sources of v's method: its package's own, without tests. Outside
 // of the project's folder it is the release.
 func (v variant) sources() string {
+	if v.name == unnamed {
+		return digest("align/*.go", "greedy/*.go", "internal/spectral/*.go", "internal/trust/*.go", "anchor/trust.go", "ufs/graph.go", "ufs/recommend.go")
+	}
 	spec, err := methods.Find(methods.All(), v.method)
 	if err != nil {
 		return ufs.Release
@@ -142,14 +148,23 @@ func (v variant) sources() string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	files, _ := filepath.Glob(filepath.Join(filepath.FromSlash(strings.TrimPrefix(t.PkgPath(), modulePath)), "*.go"))
-	h := sha256.New()
-	for _, f := range files {
-		if text, err := os.ReadFile(f); err == nil && !strings.HasSuffix(f, "_test.go") {
-			h.Write(text)
+	return digest(strings.TrimPrefix(t.PkgPath(), modulePath) + "/*.go")
+}
+
+// digest is that of the files of some patterns below the working folder, without tests; the release
+// where there are none.
+func digest(patterns ...string) string {
+	h, found := sha256.New(), false
+	for _, pattern := range patterns {
+		files, _ := filepath.Glob(filepath.FromSlash(pattern))
+		for _, f := range files {
+			if text, err := os.ReadFile(f); err == nil && !strings.HasSuffix(f, "_test.go") {
+				h.Write(text)
+				found = true
+			}
 		}
 	}
-	if len(files) == 0 {
+	if !found {
 		return ufs.Release
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:6])

@@ -2,6 +2,7 @@ package greedy
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -14,7 +15,8 @@ import (
 // data itself.
 type aimed struct {
 	target   string
-	rounds   int
+	smooth   string // as asked
+	rounds   int    // of smoothing; unsettled for auto
 	clusters int
 	refining
 }
@@ -35,8 +37,9 @@ const (
 
 func (m *aimed) Options(o *method.Options) {
 	o.Choice(&m.target, "target", targetSmooth, "what the features reconstruct: the data smoothed on the graph, its spectral embedding, or the smoothest directions for their scatter", targetSmooth, targetSpectral, targetScatter)
-	o.Int(&m.rounds, "smooth", defaultRounds, "rounds `T` of smoothing on the graph, for the target smooth; 0 is plain greedy on centred data").
-		Bound(func() bool { return m.rounds >= 0 && m.rounds <= mostSmooth }, stream.Textf("want 0 to %d", mostSmooth).String())
+	m.rounds = defaultRounds
+	o.Text(&m.smooth, "smooth", fmt.Sprintf("rounds `T` of smoothing on the graph, for the target smooth; 0 is plain greedy on centred data; auto: of 1 to 16 the number whose choice follows long walks on the graph best (default %d)", defaultRounds)).
+		Bound(m.readRounds, stream.Textf("want 0 to %d, or auto", mostSmooth).String())
 	o.Clusters(&m.clusters)
 	m.declare(o)
 	o.Check(func(isSet func(string) bool) error {
@@ -60,6 +63,9 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 		building = scatterBytes(s.Anchors, d, m.clusters)
 	default:
 		building, rows = anchor.SmoothBytes(s.Anchors, d), d
+		if m.rounds == unsettled {
+			building = max(building, spectral.DiffusionBytes(s.Anchors, d)) + 8*int64(d)
+		}
 	}
 	return method.Cost{Bytes: building + max(Bytes(d, s.K, rows)+m.bytes(d, s.K, rows), leastBytes(d, s.K)+8*int64(s.Anchors)*leastRows)}, nil
 }
@@ -75,6 +81,11 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	case targetScatter:
 		target, err = scatterTarget(team, g, m.clusters)
 	default:
+		if m.rounds == unsettled {
+			if m.rounds, err = m.bestRounds(ctx, team, e); err != nil {
+				return nil, err
+			}
+		}
 		target = g.Smooth(e.Threads, m.rounds)
 	}
 	if err != nil {

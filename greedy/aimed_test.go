@@ -216,3 +216,34 @@ func TestTargetScales(t *testing.T) {
 		}
 	}
 }
+
+// TestBestRounds: auto is the candidate whose choice has the largest alignment by its definition on
+// n×n matrices; it is recorded as the number that it found.
+func TestBestRounds(t *testing.T) {
+	g := newGraphed(150, 30, 40, 7)
+	const k = 5
+	values, vectors := eigen(t, g.a)
+	kern := mat.NewDense(150, 150, nil) // no eigenvector lives on few rows here
+	for c := 1; c < 40 && c <= 50 && values[c] > 1e-10; c++ {
+		u := vectors.ColView(c)
+		kern.RankOne(kern, math.Pow(values[c], 2*walks), u, u)
+	}
+	best, top := 0, 0.0
+	for _, rounds := range candidateRounds() {
+		target := g.graph.Smooth(1, rounds)
+		res := must.Get(SelectTarget(t.Context(), g.graph.G, g.graph.D, Target{Rows: target.Rows, H: target.H}, Options{K: k}))(t)
+		x := mat.NewDense(150, k, nil)
+		for i, j := range res.Order {
+			x.SetCol(i, mat.Col(nil, j, g.x))
+		}
+		own := times(x, x.T())
+		if a := mat.Trace(times(own, kern)) / mat.Norm(own, 2) / mat.Norm(kern, 2); a > top*(1+tieShare) { // equal choices are equal to rounding
+			best, top = rounds, a
+		}
+	}
+	m := &aimed{target: targetSmooth, rounds: unsettled}
+	r := must.Get(m.Select(t.Context(), &method.Evidence{Graph: g.graph, K: k, Threads: 2}))(t)
+	if r.Used["smooth"] != best {
+		t.Errorf("%v rounds, want %d", r.Used["smooth"], best)
+	}
+}

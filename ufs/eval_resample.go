@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
@@ -217,8 +218,8 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	if e.sparse != "" {
 		q.Sparse = e.sparse
 	}
-	if m, ok := s.Options["anchors"].(float64); ok && q.Options["anchors"] != nil { // at most all rows, as by default
-		q.Options["anchors"] = min(int64(m), rows)
+	if m, err := strconv.ParseInt(q.Options.Text("anchors"), 10, 64); err == nil { // at most all rows, as by default
+		q.Options["anchors"] = min(m, rows)
 	}
 	return q, nil
 }

@@ -127,17 +127,69 @@ func (r *run) mostAnchors() int {
 	return anchor.MostAnchors
 }
 
-// anchors places the anchors and makes the statistics that refer to them.
+// placement is anchors in a scale, and how far their graph can be trusted.
+type placement struct {
+	*anchor.Anchors
+	scale gram.Scale
+	trust anchor.Trust
+}
+
+// anchors places the anchors and makes the statistics that refer to them. Where the run may choose
+// the scale, it takes the first of which the graph can be trusted, else the method's own.
 func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error) {
 	r := p.g.run
-	std, err := gram.NewStandardizer(d.profile, d.columns, r.scale, r.fill())
+	var best *placement
+	for _, scale := range r.graphScales() {
+		one, err := p.place(ctx, d, scale)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || one.trust.Trusted() {
+			best = one
+		}
+		if one.trust.Trusted() {
+			break
+		}
+	}
+	if best.scale != r.scale {
+		r.why = stream.Textf("the recommended one, with {scale} %v: there the graph of the rows can be trusted, and with {scale} %v it cannot", best.scale, r.scale)
+		r.scale, r.Scale = best.scale, best.scale.String()
+	}
+	p.count = best.M
+	s, err := anchor.NewStatistics(best.Anchors, anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors})
+	if err == nil {
+		s.SetTrust(best.trust)
+	}
+	return s, err
+}
+
+// graphScales are the scales to try for the graph, the method's own first. The run may choose where
+// the request names neither method nor scale: on counts of words the values themselves make a graph of
+// topics where scaled ones make none, and on pixels standard values, which blow up the border, make
+// none where others do (bench/results/quality).
+func (r *run) graphScales() []gram.Scale {
+	list := []gram.Scale{r.scale}
+	if r.plain == nil || r.asked.Scale != "" || r.profile != nil {
+		return list
+	}
+	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
+		if scale != r.scale {
+			list = append(list, scale)
+		}
+	}
+	return list
+}
+
+// place places the anchors in a scale, and compares their graph with chance.
+func (p *pass) place(ctx context.Context, d *drawn, scale gram.Scale) (*placement, error) {
+	r := p.g.run
+	std, err := gram.NewStandardizer(d.profile, d.columns, scale, r.fill())
 	if err != nil {
 		return nil, err
 	}
-	f := &r.Anchors
-	var a *anchor.Anchors
+	f, one := &r.Anchors, &placement{scale: scale}
 	if f.File != "" {
-		a, err = p.anchorsOf(ctx, d, std)
+		one.Anchors, err = p.anchorsOf(ctx, d, std)
 	} else {
 		var m int
 		if m, err = anchor.Count(f.Count, d.profile.Rows, f.Neighbors); err != nil {
@@ -145,25 +197,17 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 		}
 		if f.KMeans() {
 			p.g.note("placing %d anchors by k-means on %d rows", m, d.sample.Len())
-			a, err = anchor.KMeans(ctx, d.sample, m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
+			one.Anchors, err = anchor.KMeans(ctx, d.sample, m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
 		} else {
-			a, err = anchor.Random(d.sample, m, std)
+			one.Anchors, err = anchor.Random(d.sample, m, std)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.count = a.M
-	p.g.note("comparing the graph of the %d anchors with that of a permuted copy", a.M)
-	known, err := trust.Graph(ctx, a, f.Neighbors, r.Threads)
-	if err != nil {
-		return nil, err
-	}
-	s, err := anchor.NewStatistics(a, anchor.Options{Neighbors: f.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors})
-	if err == nil {
-		s.SetTrust(known)
-	}
-	return s, err
+	p.g.note("comparing the graph of the %d anchors, {scale} %v, with that of a permuted copy", one.M, scale)
+	one.trust, err = trust.Graph(ctx, one.Anchors, f.Neighbors, r.Threads)
+	return one, err
 }
 
 // graphShape lists the settings that shape a graph's statistics, by option.

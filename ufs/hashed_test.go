@@ -104,7 +104,7 @@ func TestHashedDecay(t *testing.T) {
 // from files of the rows of each sample; and it reads the input as often as one selection does.
 func TestEvalByShards(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
-	q := Request{Inputs: []string{path}, K: 4, Seed: 1, Missing: "mean"}
+	q := Request{Inputs: []string{path}, Method: "greedy", K: 4, Seed: 1, Missing: "mean"}
 	s := selected(t, q)
 	const resamples = 6
 	meter := new(stream.Meter)

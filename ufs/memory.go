@@ -153,6 +153,9 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 	}
 	// Their graph among themselves is there before the statistics, beside sample and anchors.
 	trusting := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 8*int64(m)*int64(d) + trust.GraphBytes(m, d, f.Neighbors, r.Threads)
+	if len(r.graphScales()) > 1 { // the anchors of the first scale stay while others are tried
+		trusting += 8 * int64(m) * int64(d)
+	}
 	placing = max(placing, trusting)
 	var cost method.Cost
 	spread := r.splitBytes(d)

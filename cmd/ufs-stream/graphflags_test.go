@@ -65,7 +65,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method mcfs --require-converged " + in, exit.Usage, "not for method mcfs"},
 		{"select --method graphgreedy --target spectral --smooth 3 " + in, exit.Usage, "--clusters"},
 		{"select --method graphgreedy --clusters 3 " + in, exit.Usage, "--target spectral"},
-		{"select --method graphgreedy --smooth 101 " + in, exit.Usage, "0 to 100"},
+		{"select --method graphgreedy --smooth 101 " + in, exit.Usage, "0 to 100, or auto"},
 		{"select --method graphgreedy --variance 0.9 " + in, exit.Usage, "-k"},
 		{"select --method laplacian --keep x000 " + in, exit.Usage, "not for method laplacian"},
 		{read + " --alpha 1,10", exit.Usage, "path takes several"},

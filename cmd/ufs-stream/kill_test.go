@@ -249,7 +249,7 @@ func TestInterrupt(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted {
 		t.Errorf("exit code %d, want %d\n%s", code, exit.Interrupted, errw.String())
 	}
-	if s := errw.String(); !strings.Contains(s, "select "+in+" -k 5 --checkpoint "+state) {
+	if s := errw.String(); !strings.Contains(s, "select "+in+" -k 5 --method greedy --checkpoint "+state) {
 		t.Errorf("no command to go on with:\n%s", s)
 	}
 }
@@ -273,9 +273,9 @@ func interruptMidway(t *testing.T, first, step int64, args ...string) {
 func TestForeignCheckpoint(t *testing.T) {
 	in, _ := plant(t, 6000, 3)
 	state := t.TempDir()
-	interruptMidway(t, 10, 5, "select", in, "--checkpoint", state)
-	ends(t, exit.Usage, "checkpoint of another run", "select", in, "--checkpoint", state, "--exclude", "x000")
-	must(t, "select", in, "--checkpoint", state, "--scale", "none", "-k", "3") // other flags, same statistics
+	interruptMidway(t, 10, 5, "select", in, "--method", "greedy", "--checkpoint", state)
+	ends(t, exit.Usage, "checkpoint of another run", "select", in, "--checkpoint", state, "--method", "greedy", "--exclude", "x000")
+	must(t, "select", in, "--method", "greedy", "--checkpoint", state, "--scale", "none", "-k", "3") // other flags, same statistics
 }
 
 func sameFile(t *testing.T, a, b string) {

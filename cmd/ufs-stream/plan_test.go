@@ -181,7 +181,7 @@ func TestGraphSmallestLimits(t *testing.T) {
 // it is the lower one, also where the planned run stays in memory.
 func TestPlanSmallestOutOfCore(t *testing.T) {
 	path := fixtures.Dataset(t, "warppie10p.parquet")
-	flags := []string{path, "-k", "4", "--label", "label", "--memory-limit"}
+	flags := []string{path, "--method", "greedy", "-k", "4", "--label", "label", "--memory-limit"}
 	in := forecastOf(t, append(flags, "2GiB")...).Memory
 	if in.OutOfCore || in.Smallest >= in.InMemory {
 		t.Fatalf("%+v: want the smallest limit below the one for staying in memory", in)
@@ -192,7 +192,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 	if m := forecastOf(t, append(flags, fmt.Sprint(in.InMemory-1))...).Memory; !m.OutOfCore || m.Smallest != in.Smallest || m.InMemory != in.InMemory {
 		t.Errorf("below: %+v, want the limits of %+v", m, in)
 	}
-	want := names(selection(t, path, "-k", "4", "--label", "label"))
+	want := names(selection(t, path, "--method", "greedy", "-k", "4", "--label", "label"))
 	r := invoke(append([]string{"select", "--format", "names", "--progress", "json"}, append(flags, fmt.Sprint(in.Smallest))...)...)
 	if got := strings.Fields(r.out); r.code != exit.Done || !slices.Equal(got, want) {
 		t.Fatalf("exit code %d, %v, want %v\n%s", r.code, got, want, r.err)

