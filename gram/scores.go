@@ -262,18 +262,25 @@ func (s *Scores) Profile(h *Histograms, raw *Profile, fill Fill, sparse bool) *P
 	p := &Profile{Rows: raw.Rows, Seen: raw.Seen, Weight: raw.Weight, Columns: append([]ColumnProfile(nil), raw.Columns...)}
 	eachColumn(s.threads, len(p.Columns), func(j int) {
 		if c := &s.columns[j]; !c.plain {
-			c.describe(&h.columns[j], &p.Columns[j], p, fill == FillZero, sparse)
+			shift := 0.0
+			if sparse {
+				shift = c.zero
+			}
+			c.describe(&h.columns[j], &p.Columns[j], shift)
+			if d := &p.Columns[j]; fill == FillZero && d.Observed < p.Rows {
+				missing := p.Weight - d.Weight
+				d.Sum += missing * (c.zero - shift)
+				d.Squares += missing * (c.zero - shift) * (c.zero - shift)
+				d.Min, d.Max = min(d.Min, c.zero-shift), max(d.Max, c.zero-shift)
+				d.Weight, d.Observed = p.Weight, p.Rows
+			}
 		}
 	})
 	return p
 }
 
-// describe makes the profile of the values c that of their scores.
-func (s *scoreColumn) describe(h *histogram, c *ColumnProfile, p *Profile, zeros, sparse bool) {
-	shift := 0.0
-	if sparse {
-		shift = s.zero
-	}
+// describe makes the profile of a column's values that of their scores less shift.
+func (s *scoreColumn) describe(h *histogram, c *ColumnProfile, shift float64) {
 	c.Pilot, c.Rising, c.Sum, c.Squares = 0, false, 0, 0
 	c.Min, c.Max = math.Inf(1), math.Inf(-1)
 	add := func(weight, low, high float64) {
@@ -291,9 +298,5 @@ func (s *scoreColumn) describe(h *histogram, c *ColumnProfile, p *Profile, zeros
 	}
 	if h.zero > 0 {
 		add(h.zero, s.zero, s.zero)
-	}
-	if missing := p.Weight - c.Weight; zeros && c.Observed < p.Rows {
-		add(missing, s.zero, s.zero)
-		c.Weight, c.Observed = p.Weight, p.Rows
 	}
 }
