@@ -280,23 +280,23 @@ func (s *Scores) Profile(h *Histograms, raw *Profile, fill Fill, sparse bool) *P
 }
 
 // describe makes the profile of a column's values that of their scores less shift.
-func (s *scoreColumn) describe(h *histogram, c *ColumnProfile, shift float64) {
-	c.Pilot, c.Rising, c.Sum, c.Squares = 0, false, 0, 0
-	c.Min, c.Max = math.Inf(1), math.Inf(-1)
+func (c *scoreColumn) describe(h *histogram, out *ColumnProfile, shift float64) {
+	out.Pilot, out.Rising, out.Sum, out.Squares = 0, false, 0, 0
+	out.Min, out.Max = math.Inf(1), math.Inf(-1)
 	add := func(weight, low, high float64) {
 		low, high = low-shift, high-shift
-		c.Sum += weight * (low + high) / 2
-		c.Squares += weight * (low*low + low*high + high*high) / 3
-		c.Min, c.Max = min(c.Min, low), max(c.Max, high)
+		out.Sum += weight * (low + high) / 2
+		out.Squares += weight * (low*low + low*high + high*high) / 3
+		out.Min, out.Max = min(out.Min, low), max(out.Max, high)
 	}
 	for i, b := range h.bins {
-		high := s.high[i]
+		high := c.high[i]
 		if high != high {
-			high = normalScore(s.steep[i].to, s.whole-s.steep[i].to, s.whole)
+			high = normalScore(c.steep[i].to, c.whole-c.steep[i].to, c.whole)
 		}
-		add(b.count, s.low[i], high)
+		add(b.count, c.low[i], high)
 	}
 	if h.zero > 0 {
-		add(h.zero, s.zero, s.zero)
+		add(h.zero, c.zero, c.zero)
 	}
 }
