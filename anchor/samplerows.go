@@ -44,3 +44,18 @@ func (s *Sampler) Columns() int { return s.d }
 
 // Limit is the number of bytes that the sample may hold.
 func (s *Sampler) Limit() int64 { return s.opt.Limit }
+
+// Mapped is a copy of s whose values went through f, which is given the column of each; the
+// same rows, in the same order.
+func (s *Sampler) Mapped(f func(j int, x float64) float64) *Sampler {
+	o := &Sampler{d: s.d, opt: s.opt, rows: slices.Clone(s.rows)}
+	values := make([]float64, len(s.rows)*s.d)
+	for i := range o.rows {
+		own := values[i*s.d:][:s.d:s.d]
+		for j, x := range s.rows[i].values {
+			own[j] = f(j, x)
+		}
+		o.rows[i].values = own
+	}
+	return o
+}

@@ -139,7 +139,7 @@ func (f *filled) affine(scale Scale, weight float64) (shift, factor, c float64, 
 	switch scale {
 	case ScaleNone:
 		c = f.mean
-	case ScaleCenter:
+	case ScaleCenter, ScaleRank:
 		shift = f.mean
 	case ScaleStandard:
 		shift, factor = f.mean, 1/math.Sqrt(f.centred/weight)

@@ -11,6 +11,7 @@
 //  4. Finish fills, leaves out the columns that cannot be features, scales, and
 //     mirrors, in the memory of the sums.
 //
+// Finer [Histograms] give [Scores], which map values to normal scores of their ranks ([ScaleRank]).
 // [Histograms] go beside them where it is to be known how far a column moved since. Moments and
 // Histograms can be discounted, so that rows weigh less the older they are.
 //

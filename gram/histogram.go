@@ -18,7 +18,7 @@ const HistogramBins = 64
 //
 // Bins lie on the order of the float64 numbers themselves: with key the integer that orders
 // them (all bits flipped where negative, else the sign), a value's bin is key >> s, and s the
-// smallest shift at which at most HistogramBins bins are occupied. A column of up to 64
+// smallest shift at which at most HistogramBins bins (of those for ranks: RankBins) are occupied. A column of up to 64
 // different values has a bin for each; numbers about 1000 ± 1 have bins of 1/16 or so; numbers
 // about 0 have bins of an octave or half of one. More values only ever raise s, and bins of a
 // larger shift are unions of whole bins of a smaller one: the state is a function of the values
@@ -27,6 +27,7 @@ const HistogramBins = 64
 type Histograms struct {
 	columns []histogram
 	threads int
+	most    int // occupied bins of a column
 }
 
 // histogram is that of one column.
@@ -52,7 +53,7 @@ func HistogramsBytes(d int) int64 { return histogramBytes*int64(d) + buffers }
 // NewHistograms returns empty histograms of d columns, which add rows on so many threads
 // (0 means GOMAXPROCS).
 func NewHistograms(d, threads int) *Histograms {
-	return &Histograms{columns: make([]histogram, d), threads: threads}
+	return &Histograms{columns: make([]histogram, d), threads: threads, most: HistogramBins}
 }
 
 // Columns is the number of columns.
@@ -69,6 +70,8 @@ func (h *Histograms) Add(c *stream.Chunk) error {
 	case c.Rows == 0:
 	case c.Sparse != nil:
 		h.addSparse(c)
+	case h.most > HistogramBins:
+		h.addSorted(c)
 	default:
 		eachColumn(h.threads, c.Cols, func(j int) { h.columns[j].addColumn(c.Col(j), c.Weight) })
 	}
@@ -87,7 +90,7 @@ func (h *Histograms) addSparse(c *stream.Chunk) {
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
 			j := c.Sparse.Index[e]
 			present[j] += w
-			h.columns[j].addValue(c.Sparse.Value[e], w)
+			h.columns[j].addValue(c.Sparse.Value[e], w, h.most)
 		}
 	}
 	for j, w := range present {
@@ -98,16 +101,16 @@ func (h *Histograms) addSparse(c *stream.Chunk) {
 // Merge adds the histograms of o. It fails, with h unchanged, if o has other columns; o is
 // unchanged in any case.
 func (h *Histograms) Merge(o *Histograms) error {
-	if len(h.columns) != len(o.columns) {
-		return fmt.Errorf("gram: cannot merge histograms of %d columns with %d", len(h.columns), len(o.columns))
+	if len(h.columns) != len(o.columns) || h.most != o.most {
+		return fmt.Errorf("gram: cannot merge histograms of %d columns and %d bins with %d and %d", len(h.columns), h.most, len(o.columns), o.most)
 	}
 	for j := range h.columns {
-		h.columns[j].merge(&o.columns[j])
+		h.columns[j].merge(&o.columns[j], h.most)
 	}
 	return nil
 }
 
-func (c *histogram) merge(o *histogram) {
+func (c *histogram) merge(o *histogram, most int) {
 	c.zero += o.zero
 	c.missing += o.missing
 	other := *o
@@ -127,14 +130,17 @@ func (c *histogram) merge(o *histogram) {
 			a, b = a[1:], b[1:]
 		}
 	}
+	// The union may have room for far more bins than are left of it.
 	c.bins = union
-	c.coarsen(s + tooFine(len(union), func(i int) uint64 { return union[i].key }))
+	c.coarsen(s + tooFine(len(union), most, func(i int) uint64 { return union[i].key }))
+	if 4*len(c.bins) < 3*cap(c.bins) {
+		c.bins = slices.Clone(c.bins)
+	}
 }
 
-// tooFine is by how much to shift n keys, which ascend, so that they are at most
-// HistogramBins.
-func tooFine(n int, key func(i int) uint64) uint {
-	if n <= HistogramBins {
+// tooFine is by how much to shift n keys, which ascend, so that there are no more than most.
+func tooFine(n, most int, key func(i int) uint64) uint {
+	if n <= most {
 		return 0
 	}
 	// Two neighbours fall together once the highest bit in which they differ is shifted out.
@@ -143,7 +149,7 @@ func tooFine(n int, key func(i int) uint64) uint {
 		at[bits.Len64(key(i-1)^key(i))]++
 	}
 	s := uint(0)
-	for ; n > HistogramBins; n -= at[s] {
+	for ; n > most; n -= at[s] {
 		s++
 	}
 	return s
@@ -169,7 +175,7 @@ func (c *histogram) coarsen(s uint) {
 }
 
 // addValue adds one value.
-func (c *histogram) addValue(x, weight float64) {
+func (c *histogram) addValue(x, weight float64, most int) {
 	if x == 0 {
 		c.zero += weight
 		return
@@ -189,7 +195,7 @@ func (c *histogram) addValue(x, weight float64) {
 		return
 	}
 	c.bins = slices.Insert(c.bins, i, bin{key, weight})
-	c.coarsen(c.shift + tooFine(len(c.bins), func(i int) uint64 { return c.bins[i].key }))
+	c.coarsen(c.shift + tooFine(len(c.bins), most, func(i int) uint64 { return c.bins[i].key }))
 }
 
 // orderOf is the integer that orders float64 numbers as their values do, from their bits.

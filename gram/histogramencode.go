@@ -11,12 +11,21 @@ import (
 // The binary form of Histograms, 8-byte little-endian words; equal states give equal bytes:
 // "ufshist1", d, then d times: shift, number of bins, Σw of zeros, Σw of missing entries, and
 // for each bin its key and Σw.
-const histogramsMagic = "ufshist1"
+// Those for ranks begin with "ufsranks" and the most bins of a column.
+const (
+	histogramsMagic = "ufshist1"
+	ranksMagic      = "ufsranks"
+)
 
 // WriteTo writes the binary form of h. It implements io.WriterTo.
 func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(histogramsMagic))
+	if h.most == HistogramBins {
+		e.Word(words.Magic(histogramsMagic))
+	} else {
+		e.Word(words.Magic(ranksMagic))
+		e.Int(int64(h.most))
+	}
 	e.Int(int64(len(h.columns)))
 	for j := range h.columns {
 		c := &h.columns[j]
@@ -40,15 +49,23 @@ func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
 }
 
 func (h *Histograms) decode(r *words.Reader) *Histograms {
-	r.Magic(histogramsMagic, "histograms")
-	r.Expect(1)
+	if h.most == HistogramBins {
+		r.Magic(histogramsMagic, "histograms")
+		r.Expect(1)
+	} else {
+		r.Magic(ranksMagic, "histograms for ranks")
+		r.Expect(2)
+		if most := r.Count("most bins", 1<<30); most != int64(h.most) {
+			r.Fail("bins for ranks: %d at most, want %d", most, h.most)
+		}
+	}
 	d, want := r.Count("number of columns", maxColumns), len(h.columns)
 	if want > 0 && d != int64(want) {
 		r.Fail("%d columns, want %d", d, want)
 	}
-	got := &Histograms{threads: h.threads, columns: make([]histogram, 0, min(d, 1024))}
+	got := &Histograms{threads: h.threads, most: h.most, columns: make([]histogram, 0, min(d, 1024))}
 	for range d {
-		got.columns = append(got.columns, decodeHistogram(r))
+		got.columns = append(got.columns, decodeHistogram(r, int64(h.most)))
 		if r.Err() != nil {
 			return nil
 		}
@@ -56,16 +73,16 @@ func (h *Histograms) decode(r *words.Reader) *Histograms {
 	return got
 }
 
-func decodeHistogram(r *words.Reader) histogram {
+func decodeHistogram(r *words.Reader, most int64) histogram {
 	r.Expect(4)
 	c := histogram{shift: uint(r.Count("shift", 63))}
-	n := r.Count("number of bins", HistogramBins)
+	n := r.Count("number of bins", most)
 	c.zero, c.missing = r.Float(), r.Float()
 	if !isCount(c.zero) || !isCount(c.missing) {
 		r.Fail("%g zeros, %g missing entries", c.zero, c.missing)
 	}
 	// One shift less would leave too many bins, and two of them make one at most.
-	if c.shift > 0 && n <= HistogramBins/2 {
+	if c.shift > 0 && n <= most/2 {
 		r.Fail("%d bins at the shift %d", n, c.shift)
 	}
 	r.Expect(2 * n)

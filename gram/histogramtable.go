@@ -75,7 +75,7 @@ func (t *tally) search(at uint8, key, x uint64) uint8 {
 	}
 	var c histogram
 	t.store(&c)
-	c.coarsen(c.shift + tooFine(len(c.bins), func(i int) uint64 { return c.bins[i].key }))
+	c.coarsen(c.shift + tooFine(len(c.bins), HistogramBins, func(i int) uint64 { return c.bins[i].key }))
 	*t = tally{fresh: true}
 	t.load(&c)
 	key = keyOf(x, t.shift)

@@ -2,6 +2,7 @@ package gram
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -153,4 +154,30 @@ func (c *ColumnProfile) merge(o *ColumnProfile) {
 	}
 	t := o.Pilot - c.Pilot // x - c.Pilot = (x - o.Pilot) + t
 	c.observe(o.Observed, o.Weight, o.Sum+t*o.Weight, o.Squares+2*t*o.Sum+t*t*o.Weight, o.Min, o.Max)
+}
+
+// Spread is mean and standard deviation (divisor Σw) of column j after filling, also where the
+// column is not fit to be a feature; what float64 cannot hold is not finite.
+func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
+	f, why := p.fill(j, fill)
+	if why == "" {
+		return f.mean, math.Sqrt(f.centred / p.Weight)
+	}
+	c := &p.Columns[j]
+	return c.Pilot + c.Sum/c.Weight, math.Sqrt(max(c.Squares-c.Sum*c.Sum/c.Weight, 0) / c.Weight)
+}
+
+// Warnings names the suspicious columns among those kept, by their index.
+func (p *Profile) Warnings(cols []stream.Column, kept []int) []string { return p.warnings(cols, kept) }
+
+// Empty lists the columns that tell rows apart by no scale, ranks included: without an observed value, or
+// with a single one.
+func (p *Profile) Empty(cols []stream.Column) []stream.LeftOut {
+	var out []stream.LeftOut
+	for j := range p.Columns {
+		if c := &p.Columns[j]; c.Observed == 0 || c.Min == c.Max {
+			out = append(out, p.leftOut(cols, j, c.unusable(p.Rows)))
+		}
+	}
+	return out
 }

@@ -22,9 +22,13 @@ const (
 	// becomes its standard deviation (van den Berg et al., Centering, scaling, and
 	// transformations, BMC Genomics 2006).
 	ScalePareto
+	// ScaleRank is centred normal scores: the rows are mapped by [Scores] before any statistics see
+	// them, and what is left to do is to centre (van der Waerden scores, for which a far value is
+	// no more than the last; nonparanormal: Liu, Lafferty, Wasserman, The nonparanormal, JMLR 2009).
+	ScaleRank
 )
 
-var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard", "pareto"}
+var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard", "pareto", "rank"}
 
 // String is the name that [ParseScale] takes.
 func (s Scale) String() string { return scaleNames[s] }

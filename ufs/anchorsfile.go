@@ -67,7 +67,7 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 	if err := sameColumns(d.columns, src.Columns()); err != nil {
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.Name(f.File), err)
 	}
-	a, err := anchor.Given(ctx, src, p.g.anchorRows, std)
+	a, err := anchor.Given(ctx, p.source(src), p.g.anchorRows, std)
 	if err != nil {
 		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(err))
 	}

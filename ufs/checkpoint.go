@@ -107,7 +107,7 @@ func (k *checkpoint) load(ctx context.Context, p *pass, ds *chunkio.Dataset) (*s
 func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt stream.FoldOptions, e *gathered, saved *savedPass) error {
 	const what = "statistics"
 	if k == nil {
-		return p.g.fold(ctx, ds, what, opt, e.adders()...)
+		return p.g.fold(ctx, p.source(ds), what, opt, e.adders()...)
 	}
 	adders := e.adders()
 	var next int64
@@ -130,7 +130,7 @@ func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt
 		last = time.Now()
 		return err
 	}
-	err := p.g.fold(ctx, ds, what, opt, adders...)
+	err := p.g.fold(ctx, p.source(ds), what, opt, adders...)
 	if err != nil && ctx.Err() != nil && next > 0 {
 		// Adders take a chunk whole or not at all, so the sums are those up to next.
 		if saveErr := k.save(ctx, p, ds, e, next); saveErr != nil {
@@ -192,7 +192,7 @@ func (k *checkpoint) save(ctx context.Context, p *pass, ds *chunkio.Dataset, e *
 			"digest": k.digest, "next": strconv.FormatInt(next, 10), "settled": strconv.FormatBool(p.settled),
 		},
 	}
-	if err := chunkio.WriteStats(ctx, k.path(), h, e.sections()...); err != nil {
+	if err := chunkio.WriteStats(ctx, k.path(), h, append(e.sections(), p.table()...)...); err != nil {
 		return stream.Errorf("checkpoint: %w", err)
 	}
 	return nil

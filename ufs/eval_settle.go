@@ -173,11 +173,17 @@ func (e *evaluator) recorded() error {
 		if e.cluster, err = gram.ParseScale(e.Scale); err != nil {
 			return stream.Errorf("%w%s", err, suggest.DidYouMean(e.Scale, scaleNames()))
 		}
-		e.rebuilt = e.cluster
+		if e.rebuilt = e.cluster; e.cluster == gram.ScaleRank {
+			return stream.Usagef("{scale} rank: eval scales by the rows that it judges, which need not be those that ranks were taken of; choose {scale} standard")
+		}
 	} else if e.rebuilt, err = gram.ParseScale(scale); err != nil {
 		return stream.Dataf(e.Selections[0].Path, "%v", err) // no usage error: the file is at fault
 	} else if !same {
 		e.warnings = append(e.warnings, stream.Textf("the selections record different scales: reconstruction errors are all in scale %s, that of %s; {scale} sets another", scale, e.Selections[0].Path))
+	}
+	if e.rebuilt == gram.ScaleRank {
+		e.rebuilt = gram.ScaleStandard
+		e.warnings = append(e.warnings, stream.Textf("the selection was made with {scale} rank: reconstruction errors are in {scale} standard, of the values themselves"))
 	}
 	for i, s := range e.Selections {
 		if first := e.Selections[0]; i > 0 && !slices.EqualFunc(s.Columns, first.Columns, func(a, b stream.ColumnReport) bool { return a.Name == b.Name }) {

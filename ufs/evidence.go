@@ -83,6 +83,16 @@ func (g *gatherer) take(e *gathered, s *stream.Selection) (*trial, error) {
 
 // features settles which columns take part.
 func (t *trial) features(index []int, mean, std []float64, filled []int64, leftOut []stream.LeftOut, warnings []string) {
+	if raw := t.from.raw; raw != nil { // reports are of the values, not of their scores
+		mean, std, filled = make([]float64, len(index)), make([]float64, len(index)), make([]int64, len(index))
+		for k, j := range index {
+			mean[k], std[k] = raw.Spread(j, t.Fill)
+			if t.Fill != gram.FillPairwise {
+				filled[k] = raw.Rows - raw.Columns[j].Observed
+			}
+		}
+		warnings = raw.Warnings(t.from.columns, index)
+	}
 	t.index, t.mean, t.std, t.filled = index, mean, std, filled
 	for _, j := range index {
 		t.Columns = append(t.Columns, t.from.columns[j])

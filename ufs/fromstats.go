@@ -54,13 +54,20 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 		cost.Bytes, sizes = more, true
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
-	e, err := readStats(file, r.From, opt, r.Stability)
+	from := r.From
+	if from == method.FromProfile && seen.ranked() { // the profile in the file is of the values, that of the scores is with the moments
+		from = method.FromGram
+	}
+	e, err := readStats(file, from, opt, r.Stability)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		b := Budget{Limit: r.Memory, Smallest: programBytes + cost.Bytes + m.Need}
 		return nil, b.refusal()
 	}
 	if err != nil {
 		return nil, err
+	}
+	if from != r.From {
+		e.moments = nil
 	}
 	e.plan.iterations, e.plan.sizes = cost.Iterations, sizes
 	if err := r.recorded(e); err != nil {
@@ -143,6 +150,9 @@ func (r *run) recorded(e *gathered) error {
 			return stream.Usagef("%v %s: %s was scanned %v; scan again with the %[1]v you want", stream.Option(option), asked[option], r.Stats, recorded)
 		}
 	}
+	if err := r.recordedRank(e); err != nil {
+		return err
+	}
 	if r.SkipBad {
 		return stream.Usagef("{on-error} is for reading files; %s is read whole or not at all", r.Stats)
 	}
@@ -162,6 +172,9 @@ func (r *run) recordedMissing(e *gathered) error {
 			return stream.Dataf(r.Stats, "it records the missing policy %q, which is none", recorded)
 		}
 		return nil
+	}
+	if e.ranked() && e.hasMissing() && (asked == missingZero) != (recorded == missingZero) {
+		return stream.Usagef("{missing} %s: the ranks of %s were taken under {missing} %s; scan again with {missing} %[1]s", asked, r.Stats, recorded)
 	}
 	kept := func(policy string) bool { return slices.Contains(keptMissing(), policy) }
 	if asked == recorded || !e.hasMissing() || kept(asked) && kept(recorded) {

@@ -22,6 +22,7 @@ type gatherer struct {
 	piece  shard       // the part of the rows to accumulate
 	sample bool        // a profile takes a sample of rows along, for anchors
 	spread bool        // moments take histograms along
+	table  bool        // a profile takes histograms for ranks along
 	check  *checkpoint // nil without a checkpoint
 
 	inputs []string // of the request, or those left after bad files were skipped
@@ -113,6 +114,15 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g.scale == gram.ScaleRank && !g.table {
+		if err := p.rank(ctx, ds, saved); err != nil {
+			return nil, err
+		}
+		if g.from != method.FromGraph {
+			g.expect(1, p.plan)
+			return p.accumulate(ctx, ds, saved, nil)
+		}
+	}
 	if g.from == method.FromGraph {
 		return p.throughAnchors(ctx, ds, saved)
 	}
@@ -172,6 +182,12 @@ type pass struct {
 	first   int64 // global position of the first row of the inputs
 	settled bool  // opt is what the result is of; else it is the hopeful first try
 	count   int   // of anchors, once they are there
+
+	// Of scale rank, once the ranks are there.
+	raw    *gram.Profile
+	ranks  *gram.Histograms
+	scores *gram.Scores
+	sample *anchor.Sampler // of the values, for anchors
 }
 
 // useless makes a profile pass over the whole input, before as many others, and returns
@@ -188,17 +204,21 @@ func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset, others int) ([]
 	if err := p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
-	return uselessWithMissing(profile, ds.Columns()), nil
+	return p.g.uselessWithMissing(profile, ds.Columns()), nil
 }
 
 // uselessWithMissing lists the columns with missing entries that can be no features.
 // Those without leave themselves out in the end.
-func uselessWithMissing(profile *gram.Profile, cols []stream.Column) []stream.LeftOut {
+func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []stream.LeftOut {
 	at := make(map[string]int, len(cols))
 	for j, c := range cols {
 		at[c.Name] = j
 	}
-	return slices.DeleteFunc(profile.LeftOut(cols), func(l stream.LeftOut) bool {
+	left := profile.LeftOut(cols)
+	if r.scale == gram.ScaleRank { // values too far apart for sums have ranks
+		left = profile.Empty(cols)
+	}
+	return slices.DeleteFunc(left, func(l stream.LeftOut) bool {
 		return profile.Columns[at[l.Name]].Missing.Total() == 0
 	})
 }
@@ -224,7 +244,7 @@ func (g *gatherer) decidedBefore() []stream.LeftOut {
 	case whole.options["missing"] == missingDropRow: // its profile is without the rows that showed it
 		return whole.decided
 	}
-	return uselessWithMissing(whole.profile, whole.columns)
+	return g.uselessWithMissing(whole.profile, whole.columns)
 }
 
 // accumulate makes the pass that counts, from where saved left off if it is not nil.
@@ -238,7 +258,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		return nil, err
 	}
 	g := p.g
-	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: ds, plan: p.plan}
+	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: p.source(ds), plan: p.plan, raw: p.raw}
 	fold := stream.FoldOptions{Range: p.rows}
 	if g.from == method.FromProfile || p.plan.OutOfCore && g.from == method.FromGram || g.from == method.FromRows && !p.plan.gram {
 		e.profile = gram.NewProfile(len(e.columns))
@@ -251,7 +271,11 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 			e.rows = p.keeper(ds)
 			adders = append(adders, e.rows)
 		}
-		err = g.fold(ctx, ds, "profile", fold, adders...)
+		if g.table {
+			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
+			adders = append(adders, e.ranks)
+		}
+		err = g.fold(ctx, p.source(ds), "profile", fold, adders...)
 		if g.check != nil {
 			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves Gram statistics only, which this run does not make: nothing was saved"))
 		}
@@ -282,6 +306,11 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	if e.rows != nil {
 		g.sampleShape(e.options)
 	}
+	if p.ranks != nil {
+		if e.options[optionRanks], err = digestOf(p.ranks); err != nil {
+			return nil, err
+		}
+	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
 		e.warnings = append(e.warnings, e.dropped())
@@ -292,7 +321,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 // prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.
 func (p *pass) prepare(e *gathered, graph *anchor.Statistics) (err error) {
 	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room()}
-	if p.g.spread {
+	if p.g.spread && p.scores == nil { // those of scores are alike whatever the data
 		e.spread = gram.NewHistograms(d, p.opt.Threads)
 	}
 	if p.g.Stability == 0 {

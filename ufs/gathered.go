@@ -22,6 +22,8 @@ type gathered struct {
 	sample   *anchor.Sampler    // beside a profile, to take anchors from
 	rows     *rowsample.Sample  // beside a profile, for methods that iterate over rows
 	spread   *gram.Histograms   // beside moments, of a scan; nil where a file has none
+	raw      *gram.Profile      // under scale rank: of the values of all rows that the ranks are of, where profile is of scores
+	ranks    *gram.Histograms   // beside a profile, to take ranks from
 	leftOut  []stream.LeftOut   // columns that are no features
 	decided  []stream.LeftOut   // those among them that a profile pass found useless
 	table    *stream.Table      // that the inputs are of; nil for bare files

@@ -46,6 +46,9 @@ type drawn struct {
 func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
 	policy := p.g.policy()
 	p.opt.Missing = policy
+	if p.scores != nil {
+		return p.drawScored(ds)
+	}
 	if p.g.profile != nil {
 		return p.drawnBefore(ds)
 	}

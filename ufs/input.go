@@ -27,6 +27,9 @@ func (q *Request) shape() map[string]string {
 			s[option] = value
 		}
 	}
+	if q.Scale == scaleRank { // others can be asked for afterwards
+		s["scale"] = scaleRank
+	}
 	if q.SampleRows > 0 {
 		s["rows"] = strconv.FormatInt(q.SampleRows, 10)
 		s["seed"] = strconv.FormatUint(q.Seed, 10)

@@ -71,16 +71,17 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 		return Budget{}, err
 	}
 	if r.From == method.FromProfile {
-		return r.planPass(ds, profileColumn*int64(d), cost.Bytes)
+		return r.planPass(ds, profileColumn*int64(d)+r.rankBytes(ds, d), cost.Bytes)
 	}
 	if r.Missing == missingPairwise { // the matrix is mended before the method has it
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
-	in, err := r.planPass(ds, r.gramBytes(ds)+r.splitBytes(d), cost.Bytes)
+	beside := r.splitBytes(d) + r.rankBytes(ds, d)
+	in, err := r.planPass(ds, r.gramBytes(ds)+beside, cost.Bytes)
 	if err == nil {
 		in = r.withRules(ds, in, cost)
 	}
-	in.spread = r.splitBytes(d)
+	in.spread = beside
 	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
 	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
@@ -113,11 +114,11 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		}
 		switch from {
 		case method.FromProfile:
-			return r.planPass(ds, profileColumn*int64(d)+sampled, 0)
+			return r.planPass(ds, profileColumn*int64(d)+sampled+r.rankBytes(ds, d), 0)
 		case method.FromGraph:
 			return r.planGraph(ds, false)
 		}
-		beside := gram.HistogramsBytes(d) + r.splitBytes(d)
+		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d)
 		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
 		b.spread = beside
 		return b, err
@@ -166,6 +167,12 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 			return Budget{}, err
 		}
 	}
+	ranks := r.rankBytes(ds, d)
+	if placing += ranks; ranks > 0 { // the sample, and its copy in scores
+		placing += anchor.SamplerBytes(rows, d)
+		spread += anchor.SamplerBytes(rows, d)
+	}
+	spread += ranks
 	b, err := r.planPass(ds, max(r.sampleBytes+placing, r.gramBytes(ds)+anchors+spread), cost.Bytes)
 	if err == nil {
 		b = r.withRules(ds, b, cost)
@@ -260,7 +267,7 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 	if err != nil {
 		return Budget{}, err
 	}
-	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumn * int64(len(shape.Columns)), OutOfCore: true}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumn*int64(len(shape.Columns)) + r.rankBytes(ds, len(shape.Columns)), OutOfCore: true}
 	b.Smallest = b.Program + b.Statistics + ds.MinMemory() + cost.Least
 	if b.Smallest > b.Limit {
 		return b, b.refusal()

@@ -48,6 +48,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 		b.Statistics = max(b.Statistics, gram.Bytes(d, missing))
 		alone = judge.ExplainBytes(d, shape.K)
 	}
+	b.Statistics += r.rankBytes(ds, d)
 	total := func(solver int64) int64 {
 		return b.Program + b.Statistics + max(ds.MinMemory()+solver+b.packing, alone)
 	}

@@ -23,6 +23,9 @@ func (e *gathered) add(o *gathered) error {
 	if err := e.addRows(o); err != nil {
 		return err
 	}
+	if err := e.addRanks(o); err != nil {
+		return err
+	}
 	if e.hashed != nil && o.hashed != nil {
 		if err := e.hashed.merge(o.hashed); err != nil {
 			return err
@@ -59,6 +62,12 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	if e.hashed != nil {
 		shards = len(e.hashed.moments)
 		n += e.hashed.momentsBytes(o.hashed)
+	}
+	if e.ranks != nil {
+		n += gram.RankHistogramsBytes(len(e.columns), -1, threads)
+	}
+	if e.raw != nil {
+		n += profileColumn * int64(len(e.columns))
 	}
 	if e.moments == nil {
 		n += profileColumn * int64(len(e.columns))

@@ -206,6 +206,9 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		if err = e.readSample(file, opt.Limit); err == nil {
 			err = e.readRows(file, opt.Limit)
 		}
+		if err == nil {
+			err = e.readRanks(file, opt.Threads)
+		}
 	} else if err == nil {
 		err = e.readSpread(file, opt.Threads)
 	}
@@ -213,7 +216,7 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		return nil, err
 	}
 	s := &sum{e: e, files: 1, name: m.files[i].name}
-	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil}
+	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil, raw: e.raw != nil, ranks: e.ranks != nil}
 	if e.hashed != nil {
 		s.has.shards = shards
 	}

@@ -50,8 +50,8 @@ type sum struct {
 
 // states is which states a sum has.
 type states struct {
-	moments, graph, sample, rows, spread bool
-	shards                               int // that are apart; 0 for none
+	moments, graph, sample, rows, spread, raw, ranks bool
+	shards                                           int // that are apart; 0 for none
 }
 
 func newTree(m *merger) (*tree, error) {
@@ -261,6 +261,12 @@ func (t *tree) load(s *sum) (err error) {
 	if s.has.spread {
 		e.spread = gram.NewHistograms(d, t.m.q.Threads)
 	}
+	if s.has.raw {
+		e.raw = gram.NewProfile(d)
+	}
+	if s.has.ranks {
+		e.ranks = gram.NewRankHistograms(d, t.m.q.Threads)
+	}
 	var states []io.ReaderFrom
 	for _, state := range e.states(s.has) {
 		states = append(states, state)
@@ -302,6 +308,12 @@ func (e *gathered) states(has states) (list []state) {
 	if has.shards > 0 {
 		list = append(list, e.hashed)
 	}
+	if has.raw {
+		list = append(list, e.raw)
+	}
+	if has.ranks {
+		list = append(list, e.ranks)
+	}
 	return list
 }
 
@@ -310,8 +322,14 @@ func (e *gathered) states(has states) (list []state) {
 // room for them.
 func (t *tree) beside() int64 {
 	d := len(t.m.head.Columns)
-	if t.m.kind == kindProfile {
+	ranked := t.m.head.Options["scale"] == scaleRank
+	switch {
+	case t.m.kind == kindProfile && ranked:
+		return profileColumn*int64(d) + gram.RankHistogramsBytes(d, -1, t.m.q.Threads)
+	case t.m.kind == kindProfile:
 		return profileColumn * int64(d)
+	case ranked:
+		return gram.HistogramsBytes(d) + profileColumn*int64(d)
 	}
 	return gram.HistogramsBytes(d)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
@@ -112,6 +113,9 @@ func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 // gatherPasses is how often gather reads the input: missing values show only on the way.
 func (r *run) gatherPasses(ds *chunkio.Dataset) method.Passes {
 	kept := r.policy() == stream.MissingKeep
+	if r.scale == gram.ScaleRank {
+		return r.rankPasses(ds)
+	}
 	switch graph := r.From == method.FromGraph; {
 	case graph && (kept || r.Sparse != ""):
 		return method.Passes{Least: 2, Most: 2, Why: "a profile that draws the anchors, then the statistics"}

@@ -44,7 +44,7 @@ type Request struct {
 	AutoK    bool            // in place of K: as many as package subset recommends; needs the Gram matrix in memory
 	Variance float64         // in place of K: stop when this share is explained
 	Keep     []string        // names or globs of features that are in from the start
-	Scale    string          // none, center, minmax, unit, standard, pareto; default: the method's
+	Scale    string          // none, center, minmax, unit, standard, pareto, rank (normal scores of ranks: one more pass); default: the method's
 	// Stability keeps the statistics of so many hash shards of the rows apart, AnyShards a default
 	// number, so that Select can select from half-samples without reading rows again: Select says
 	// how often each feature is chosen, and how well the choices agree. 0 does without.

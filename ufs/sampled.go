@@ -197,7 +197,7 @@ func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, e
 	if err := s.fold(ctx, s.kept.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
-	left := uselessWithMissing(profile, s.opt.Columns)
+	left := s.uselessWithMissing(profile, s.opt.Columns)
 	var columns []stream.Column
 	var index []int
 	for k, c := range s.opt.Columns {

@@ -124,6 +124,10 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 		return stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
 	case piece.count > 0 && q.SampleRows > 0:
 		return stream.Usagef("{rows} and {shard} do not go together")
+	case r.scale == gram.ScaleRank && q.KeepRows > 0:
+		return stream.Usagef("{scale} rank is of the rows that a method draws, which {sample-rows} does not know; select from the data, or leave {scale} out")
+	case r.scale == gram.ScaleRank && !q.ProfileOnly && q.Profile == "" && (piece.count > 0 || r.shard.Of > 1):
+		return stream.Usagef("{scale} rank: a shard does not know the ranks of all rows; scan all shards with {profile-only} {scale} rank, merge those, and scan with that {profile}")
 	case r.plan != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
 		return stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)
 	}
@@ -139,6 +143,7 @@ func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
 	switch {
 	case profileOnly:
 		g.from, g.sample = method.FromProfile, r.samplesAnchors()
+		g.table = r.scale == gram.ScaleRank
 		// A profile finds out what the policy will meet, so the policy must not act. But
 		// scaling and anchors come from the rows that it keeps.
 		if drops := r.From == method.FromGraph && r.Missing == missingDropRow; r.Sparse == "" && !drops {
@@ -175,6 +180,11 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 		return err
 	}
 	r.profile.digest = file.Digest()
+	if r.scale == gram.ScaleRank {
+		if err := r.takeRanks(file); err != nil {
+			return err
+		}
+	}
 	if r.plan != nil {
 		if err := r.ofPlan(r.profile, file.Path()); err != nil {
 			return err

@@ -133,7 +133,7 @@ func (r *run) record(e *gathered) map[string]any {
 	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // beside scale
 	for option, value := range e.options {
 		// The seed has a place of its own, and a graph in the file is no matter to others.
-		if option != "seed" && option != optionSampleRows && option != optionSampleMissing && (r.From == method.FromGraph || !slices.Contains(graph, option)) {
+		if option != "seed" && option != optionSampleRows && option != optionSampleMissing && option != optionRanks && (r.From == method.FromGraph || !slices.Contains(graph, option)) {
 			o[option] = value
 		}
 	}

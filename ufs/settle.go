@@ -46,7 +46,7 @@ type run struct {
 // scaleNames are the values of Request.Scale.
 func scaleNames() []string {
 	var names []string
-	for s := gram.ScaleNone; s <= gram.ScalePareto; s++ {
+	for s := gram.ScaleNone; s <= gram.ScaleRank; s++ {
 		names = append(names, s.String())
 	}
 	return names
@@ -204,6 +204,8 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
 	case selects && (spec.From == method.FromGraph || spec.From == method.FromRows) && slices.Contains(q.Inputs, "-"):
 		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Fallback)
+	case q.Scale == scaleRank && slices.Contains(q.Inputs, "-"):
+		return stream.Usagef("{scale} rank reads its input twice, first for the ranks, and a stream is there once; save it to a file first, or choose {scale} standard")
 	case q.Missing == missingPairwise && (spec.From == method.FromGraph || spec.From == method.FromRows):
 		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing} mean", spec.Name)
 	case spec.From != method.FromRows:

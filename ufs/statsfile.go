@@ -29,6 +29,8 @@ const (
 	momentsSection = "moments"
 	graphSection   = "graph"
 	spreadSection  = "histograms"
+	valuesSection  = "values" // of a checkpoint under scale rank: the profile of the values themselves
+	ranksSection   = "ranks"  // beside a profile: histograms for ranks
 	hashedSection  = "hash-shards"
 	waitingSection = "waiting" // of a checkpoint
 
@@ -61,6 +63,9 @@ func (e *gathered) sections() []chunkio.Section {
 			s = append(s, chunkio.Section{Name: waitingSection, Body: e.hashed.split}, chunkio.Section{Name: profileSection, Body: e.profile})
 		}
 	}
+	if e.ranks != nil {
+		s = append(s, chunkio.Section{Name: ranksSection, Body: e.ranks})
+	}
 	return s
 }
 
@@ -77,7 +82,11 @@ func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spell
 	case e.moments != nil:
 		h.Kind = kindGram
 	}
-	return chunkio.WriteStats(ctx, path, h, append([]chunkio.Section{{Name: profileSection, Body: e.profile}}, e.sections()...)...)
+	profile := e.profile
+	if e.raw != nil { // the moments have that of the scores
+		profile = e.raw
+	}
+	return chunkio.WriteStats(ctx, path, h, append([]chunkio.Section{{Name: profileSection, Body: profile}}, e.sections()...)...)
 }
 
 // openStats opens a statistics file to read all that is wanted of it: one in a store is
@@ -126,6 +135,11 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGraph && h.Kind != kindGraph:
 		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} METHOD {o} FILE.ufs, with the method that selects", path)
+	case n != method.FromProfile && e.ranked():
+		e.raw = gram.NewProfile(len(e.columns))
+		if err := readSection(r, profileSection, e.raw); err != nil {
+			return nil, err
+		}
 	case n == method.FromProfile:
 		e.profile = gram.NewProfile(len(e.columns))
 		return e, readSection(r, profileSection, e.profile)
@@ -252,6 +266,15 @@ func (e *gathered) readSpread(r *chunkio.StatsReader, threads int) error {
 	}
 	e.spread = gram.NewHistograms(len(e.columns), threads)
 	return readSection(r, spreadSection, e.spread)
+}
+
+// readRanks reads the histograms for ranks of a profile, if it has any.
+func (e *gathered) readRanks(r *chunkio.StatsReader, threads int) error {
+	if !r.Has(ranksSection) {
+		return nil
+	}
+	e.ranks = gram.NewRankHistograms(len(e.columns), threads)
+	return readSection(r, ranksSection, e.ranks)
 }
 
 // restore reads the states of e from a checkpoint.

@@ -90,7 +90,7 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
 	fs.StringSliceVar(&q.Keep, "keep", nil, taking(func(t method.Takes) bool { return t.Keep })+": features that are in from the start (`GLOBS`: names or globs, comma-separated)")
-	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto (default: "+defaultScales(all)+")")
+	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScales(all)+")")
 	q.Options = method.Settings{}
 	addOptions(fs, q.Options, all)
 }

@@ -150,6 +150,7 @@ func TestResume(t *testing.T) {
 		first, step int64 // an interruption comes after first, first + step, … looks at the context
 	}{
 		{"--missing error", 3, 5}, {"--missing mean", 3, 5}, {"--missing drop-row", 3, 5},
+		{"--scale rank --method greedy --missing mean", 20, 9}, {"--scale rank --method sfufs --anchors 50 --missing error", 60, 25},
 		{"--method sfufs --anchors 50 --missing error", 20, 15}, {"--method sfufs --anchors 50 --missing mean", 20, 15},
 		{"--method sfufs --anchors 50 --missing drop-row --shard 2/2", 20, 15}, // with a profile of all shards
 	} {

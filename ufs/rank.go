@@ -1,0 +1,281 @@
+package ufs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Scale rank goes this way: a pass over the whole input counts the values of each column in
+// fine histograms, beside a profile; every later pass reads the rows mapped to normal scores, so
+// that moments, anchors, graphs and methods over rows know nothing of it. Shards need a round for
+// it: all of them are profiled first.
+
+const (
+	scaleRank = "rank"
+	// optionRanks is what statistics of scores record of their ranks: those of other ranks do
+	// not add up.
+	optionRanks = "ranks"
+)
+
+// rank makes the pass that ranks are taken from, or takes them from the checkpoint or from the
+// profile of all shards, and settles how later passes read.
+func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) error {
+	var err error
+	p.opt.Missing = p.g.policy()
+	switch {
+	case saved != nil:
+		p.opt.LeaveOut = saved.decided
+		err = p.ranksSaved(ctx, ds, saved.path)
+	case p.g.profile != nil:
+		err = p.ranksBefore(ds)
+	default:
+		err = p.ranksOf(ctx, ds)
+	}
+	if err != nil {
+		return p.plan.explain(err)
+	}
+	p.settled = true
+	p.scores, err = gram.NewScores(p.ranks, p.raw)
+	return err
+}
+
+// ranksOf reads the input for its ranks. Columns that are useless whatever fills them must neither fail
+// nor drop rows, as in gather.
+func (p *pass) ranksOf(ctx context.Context, ds *chunkio.Dataset) error {
+	policy := p.opt.Missing
+	if policy != stream.MissingKeep && p.opt.Sparse == "" {
+		if !promisesMissing(ds) {
+			p.opt.Missing = stream.MissingError
+			err := p.countRanks(ctx, ds)
+			if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
+				return err
+			}
+		}
+		var err error
+		if p.opt.LeaveOut, err = p.useless(ctx, ds, 2); err != nil {
+			return err
+		}
+	}
+	return p.countRanks(ctx, ds)
+}
+
+// countRanks makes the pass. It draws rows for anchors where the method wants any.
+func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
+	ds, err := ds.With(p.opt)
+	if err != nil {
+		return err
+	}
+	if err := ds.Check(); err != nil {
+		return err
+	}
+	d := len(ds.Columns())
+	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
+	adders := []stream.Adder{p.raw, p.ranks}
+	if p.g.from == method.FromGraph {
+		p.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
+		adders = append(adders, p.sample)
+	}
+	p.g.expect(2, p.plan)
+	return p.g.fold(ctx, ds, "ranks", stream.FoldOptions{}, adders...)
+}
+
+// ranksBefore takes the ranks from the profile of all shards.
+func (p *pass) ranksBefore(ds *chunkio.Dataset) (err error) {
+	whole := p.g.profile
+	if p.opt.LeaveOut, err = p.g.decisions(ds); err != nil {
+		return err
+	}
+	if p.opt.Missing == stream.MissingDropRow && whole.options["missing"] != missingDropRow && whole.hasMissing() {
+		return stream.Usagef("{missing} drop-row: the ranks of {profile} are of all rows, before any is dropped; use {missing} mean or pairwise, or scan on one machine")
+	}
+	var index []int
+	p.raw = &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}
+	for j, col := range whole.columns {
+		if !slices.ContainsFunc(p.opt.LeaveOut, func(l stream.LeftOut) bool { return l.Name == col.Name }) {
+			index = append(index, j)
+			p.raw.Columns = append(p.raw.Columns, whole.profile.Columns[j])
+		}
+	}
+	p.ranks = whole.ranks.Only(index)
+	return nil
+}
+
+// ranksSaved reads the ranks from a checkpoint.
+func (p *pass) ranksSaved(ctx context.Context, ds *chunkio.Dataset, path string) error {
+	ds, err := ds.With(p.opt)
+	if err != nil {
+		return err
+	}
+	r, err := chunkio.OpenStats(ctx, path, chunkio.FetchOptions{})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	d := len(ds.Columns())
+	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
+	if err := errors.Join(readSection(r, valuesSection, p.raw), readSection(r, ranksSection, p.ranks)); err != nil || !r.Has(sampleSection) {
+		return err
+	}
+	p.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: p.plan.Limit - p.plan.Program - p.plan.Reading})
+	return readSection(r, sampleSection, p.sample)
+}
+
+// drawScored is draw from what the pass for the ranks left, or from Scan's profile: the rows
+// that anchors are taken from are mapped, and the profile of the scores follows from their table.
+func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
+	if p.g.profile != nil {
+		if d, err = p.drawnBefore(ds); err != nil {
+			return nil, err
+		}
+	} else {
+		if ds, err = ds.With(p.opt); err != nil {
+			return nil, err
+		}
+		d = &drawn{columns: ds.Columns(), sample: p.sample}
+	}
+	sparse, fill := p.opt.Sparse != "", p.g.fill()
+	d.profile = p.scores.Profile(p.ranks, p.raw, fill, sparse)
+	if d.sample != nil {
+		d.sample = d.sample.Mapped(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
+	}
+	return d, nil
+}
+
+// table is what a checkpoint keeps of the ranks.
+func (p *pass) table() []chunkio.Section {
+	if p.ranks == nil {
+		return nil
+	}
+	table := []chunkio.Section{{Name: valuesSection, Body: p.raw}, {Name: ranksSection, Body: p.ranks}}
+	if p.sample != nil {
+		table = append(table, chunkio.Section{Name: sampleSection, Body: p.sample})
+	}
+	return table
+}
+
+// source is what passes after the ranks read.
+func (p *pass) source(ds *chunkio.Dataset) rowInput {
+	if p.scores == nil {
+		return ds
+	}
+	return scoredRows{ds, p.scores, p.g.fill()}
+}
+
+// scoredRows are rows mapped to scores.
+type scoredRows struct {
+	rowInput
+	scores *gram.Scores
+	fill   gram.Fill
+}
+
+// Chunks implements stream.Source.
+func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		var scored stream.Chunk
+		for c, err := range s.rowInput.Chunks(ctx, r) {
+			if err == nil {
+				err = s.scores.To(&scored, c, s.fill)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&scored, nil) {
+				return
+			}
+		}
+	}
+}
+
+// rankBytes is what ranks take: their histograms, and the scores with a chunk of them.
+func (r *run) rankBytes(ds stream.Source, d int) int64 {
+	if r.scale != gram.ScaleRank {
+		return 0
+	}
+	rows := ds.Rows()
+	if r.profile != nil { // then ds may be a part only
+		rows = r.profile.profile.Seen
+	}
+	return gram.RankHistogramsBytes(d, rows, r.Threads) + gram.ScoresBytes(d, rows)
+}
+
+// rankPasses is how often gather reads the input.
+func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
+	then := "one for the ranks, then the statistics"
+	const least = 2
+	if r.From == method.FromGraph {
+		then = "one for the ranks, which draws the anchors, then the statistics"
+	}
+	switch {
+	case r.policy() == stream.MissingKeep || r.Sparse != "":
+		return method.Passes{Least: least, Most: least, Why: then}
+	case promisesMissing(ds):
+		return method.Passes{Least: least + 1, Most: least + 1, Why: "a profile of the columns, because values are missing, " + then}
+	}
+	return method.Passes{Least: least, Most: least + 2, Why: then + ", if nothing is missing; else two more"}
+}
+
+// takeRanks reads the ranks of the profile of all shards.
+func (r *run) takeRanks(file *chunkio.StatsReader) error {
+	if err := r.profile.readRanks(file, r.Threads); err != nil {
+		return err
+	}
+	if r.profile.ranks == nil {
+		return stream.Usagef("{scale} rank: {profile} %s has no ranks; make it with {profile-only} {scale} rank", file.Path())
+	}
+	return nil
+}
+
+// ranked reports whether statistics are of scores. A profile is of the values themselves, and has
+// ranks beside them.
+func (e *gathered) ranked() bool {
+	return e.kind != kindProfile && e.options["scale"] == scaleRank
+}
+
+// recordedRank settles the scale by what the file is of: values or their scores.
+func (r *run) recordedRank(e *gathered) error {
+	switch ranked := e.ranked(); {
+	case !ranked && r.scale == gram.ScaleRank && e.kind == kindProfile:
+		return stream.Usagef("{scale} rank: %s holds a profile of the values; select from the data, or scan it with {scale} rank", r.Stats)
+	case !ranked && r.scale == gram.ScaleRank:
+		return stream.Usagef("{scale} rank: %s was scanned without ranks; scan again with {scale} rank", r.Stats)
+	case ranked && r.asked.Scale != "" && r.scale != gram.ScaleRank:
+		return stream.Usagef("{scale} %s: %s was scanned with {scale} rank, and knows no values; scan again without it", r.asked.Scale, r.Stats)
+	case ranked:
+		r.Scale = scaleRank
+		return r.settleScale()
+	}
+	return nil
+}
+
+// addRanks merges what scale rank has beside other statistics.
+func (e *gathered) addRanks(o *gathered) error {
+	if (e.ranks == nil) != (o.ranks == nil) || (e.raw == nil) != (o.raw == nil) {
+		return stream.Usagef("only one of them was scanned with {scale} rank")
+	}
+	if e.ranks == nil { // every part has the profile of all that the ranks are of, as its options tell
+
+		return nil
+	}
+	return e.ranks.Merge(o.ranks)
+}
+
+// digestOf tells ranks from others.
+func digestOf(ranks io.WriterTo) (string, error) {
+	sum := sha256.New()
+	if _, err := ranks.WriteTo(sum); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
