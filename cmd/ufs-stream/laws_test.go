@@ -85,7 +85,7 @@ func TestCutsAndThreads(t *testing.T) {
 		dir, paths := plant(t, 1260, n)
 		for _, request := range slices.Concat(grams, graphRequests()) {
 			check := sameBits(t)
-			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"2", "170MiB"}, {"8", "1GiB"}} {
+			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"2", "190MiB"}, {"8", "1GiB"}} {
 				s := selection(t, append(strings.Fields(request), dir, "-k", "9", "--threads", c.threads, "--memory-limit", c.limit)...)
 				if want[request] == nil {
 					want[request] = names(s)

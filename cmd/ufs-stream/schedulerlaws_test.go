@@ -190,7 +190,7 @@ func (s scheduler) goesOn(t *testing.T) {
 	if n := j.runs("scan-stats-2"); n != 2 {
 		t.Errorf("the shard was scanned %d times", n)
 	}
-	want := names(selection(t, in, "--exclude", "x001", "--missing", "mean", "--scale", "minmax", "-k", "9"))
+	want := names(selection(t, in, "--method", "greedy", "--exclude", "x001", "--missing", "mean", "--scale", "minmax", "-k", "9"))
 	if got := names(readSelection(t, j.state("selection.json"))); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

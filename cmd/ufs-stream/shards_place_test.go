@@ -123,7 +123,7 @@ func TestPlanAndPartsInAStore(t *testing.T) {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 	must(t, "merge", second, "-o", s.URL("lake/all.ufs"))
-	got, want := selection(t, "--stats", s.URL("lake/all.ufs"), "-k", "6"), selection(t, filepath.Dir(files[0]), "--missing", "drop-row", "-k", "6")
+	got, want := selection(t, "--stats", s.URL("lake/all.ufs"), "-k", "6"), selection(t, filepath.Dir(files[0]), "--method", "greedy", "--missing", "drop-row", "-k", "6")
 	if a, b := names(got), names(want); !slices.Equal(a, b) || got.RowsUsed != want.RowsUsed {
 		t.Errorf("%v of %d rows, want %v of %d", a, got.RowsUsed, b, want.RowsUsed)
 	}

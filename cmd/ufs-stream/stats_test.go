@@ -21,10 +21,11 @@ func TestStatsServeEverySetting(t *testing.T) {
 		t.Errorf("inspect said:\n%s", out)
 	}
 	for _, args := range []string{
-		"-k 9 --method partgreedy --scale none", "-k 9 --method variance", "-k 9", "-k 9 --scale none", "-k 9 --scale center", "-k 9 --scale minmax", "-k 9 --scale unit", "-k 9 --scale pareto",
-		"--variance 0.9", "-k 14 --keep x040,x00*", "-k 9 --method partgreedy --partitions 4", "-k 9 --method partgreedy --seed 5",
+		"-k 9 --method partgreedy --scale none", "-k 9 --method variance", "-k 9 --method greedy", "-k 9 --method greedy --scale none", "-k 9 --method greedy --scale center",
+		"-k 9 --method greedy --scale minmax", "-k 9 --method greedy --scale unit", "-k 9 --method greedy --scale pareto",
+		"--variance 0.9", "-k 14 --method greedy --keep x040,x00*", "-k 9 --method partgreedy --partitions 4", "-k 9 --method partgreedy --seed 5",
 		"-k 5 --method variance", "-k 5 --method variance --scale minmax", "-k 5 --method random --seed 7",
-		"-k 5 --exclude x01*,x020", "-k 5 --columns x0[0-3]*", "-k 5 --columns x0[0-3]* --method variance", "-k 9 --missing mean",
+		"-k 5 --method greedy --exclude x01*,x020", "-k 5 --method greedy --columns x0[0-3]*", "-k 5 --columns x0[0-3]* --method variance", "-k 9 --method greedy --missing mean",
 	} {
 		a := selection(t, append(strings.Fields(args), in)...)
 		for _, from := range []string{stats, graph} {
