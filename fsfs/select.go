@@ -43,7 +43,8 @@ func Bytes(d, threads int) int64 {
 }
 
 // Select chooses among d features by the Gram matrix of their centred columns, d×d, which it
-// does not modify. Costs d²·log d comparisons, and d² for each first k that it tries. The error
+// does not modify. Costs d²·log d comparisons, and for each first k that it
+// tries up to d² for every feature kept, d³/k in all. The error
 // is a *stream.UsageError or the context's.
 func Select(ctx context.Context, g []float64, d int, opt Options) (*Result, error) {
 	if err := opt.Validate(d); err != nil {

@@ -117,3 +117,11 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	out.Warnings = append(out.Warnings, stream.PlainTexts(warnings)...)
 	return out, nil
 }
+
+// Unnested implements method.Unnested: the rounds that auto finds are those of one number of features.
+func (m *aimed) Unnested() string {
+	if m.target == targetSmooth && m.rounds == unsettled {
+		return "finds {smooth} auto for one number of features; give {smooth} a number, or select with each {k}"
+	}
+	return m.refining.Unnested()
+}

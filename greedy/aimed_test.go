@@ -247,3 +247,27 @@ func TestBestRounds(t *testing.T) {
 		t.Errorf("%v rounds, want %d", r.Used["smooth"], best)
 	}
 }
+
+// TestNoDirection: a graph in which all rows are alike has no target but one constant, and is refused.
+func TestNoDirection(t *testing.T) {
+	const d, m = 6, 5
+	g := &anchor.Graph{Rows: 40, M: m, D: d, Delta: make([]float64, m), C: make([]float64, m*d), G: make([]float64, d*d), S: make([]float64, m*m)}
+	for i := range d {
+		g.G[i*d+i] = 40
+	}
+	for i := range g.C { // 0 but for rounding
+		g.C[i] = 1e-14 * math.Sin(float64(i))
+	}
+	for i := range m {
+		g.Delta[i] = 40. / m
+	}
+	for i := range g.S {
+		g.S[i] = 1. / m
+	}
+	for _, name := range []string{targetSpectral, targetScatter} {
+		a := &aimed{target: name, clusters: 3}
+		if r, err := a.Select(t.Context(), &method.Evidence{Graph: g, K: 2, Threads: 1}); err == nil {
+			t.Errorf("%s: chose %v", name, r.Order)
+		}
+	}
+}

@@ -133,7 +133,8 @@ func (r *recorder) finish(opt Options) *Result {
 		r.warn("%d of the kept features are combinations of the kept ones before them", len(r.Redundant))
 	}
 	r.sayLayers(opt)
-	return &r.Result
+	res := r.Result // by itself: the recorder holds k×d numbers
+	return &res
 }
 
 func (r *recorder) warn(format string, args ...any) {

@@ -78,7 +78,8 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, er
 	return t, nil
 }
 
-// leastDirection is the share of the largest eigenvalue below which one is rounding.
+// leastDirection is the μ below which one is rounding: CᵀC ≤ G, so that none is above 1. A graph that
+// says nothing has none at all.
 const leastDirection = 1e-12
 
 // leading returns the l largest eigenvalues μ of VᵀV, V d×m, and its eigenvectors, m×l, fewer
@@ -96,7 +97,7 @@ func leading(team *kernel.Team, v kernel.Matrix[float64], l int) (y kernel.Matri
 		return y, nil, err
 	}
 	for _, value := range found.Values {
-		if -value <= leastDirection*-found.Values[0] {
+		if -value <= leastDirection {
 			break
 		}
 		mu = append(mu, -value)

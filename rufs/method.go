@@ -13,7 +13,11 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "rufs", About: "features that tell clusters which stray rows do not disturb (Qian, Zhai 2013)",
-		From: method.FromRows, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleMinMax,
+		From: method.FromRows, Scale: gram.ScaleMinMax,
+		Takes: method.Takes{
+			Iterates: true, Scales: []gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit},
+			WhyScales: "clusters and their centres are not negative in the model of rufs; want minmax, or none or unit where no value is negative",
+		},
 		New: func() method.Method { return new(declared) },
 	}}
 }

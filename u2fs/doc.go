@@ -3,7 +3,7 @@
 // feature selection" (U2FS, PeerJ Computer Science 2021), from an anchor graph's statistics.
 //
 //  1. U, the c leading eigenvectors of the rows' affinity without the constant one;
-//  2. regress U on all features, W = (XᵀX + λI)⁻¹XᵀU (embed.go);
+//  2. regress U on all features, W = (XᵀX + λI)⁻¹XᵀU (select.go);
 //  3. take the feature away whose utility is lowest; the utility of feature i is what the squared
 //     error rises by without it, ‖wᵢ‖²/P_ii with P = (XᵀX + λI)⁻¹ (eliminate.go);
 //  4. P and W of the features that are left follow from those before; on to 3, until one is left.
@@ -20,6 +20,6 @@
 //
 // Where features depend on each other the paper takes λ far below the smallest positive
 // eigenvalue, so that elimination is by least norm. That leaves no digits in float64; we always
-// take λ = 1e-8·Tr(G)/d. Utilities that agree to a billionth count as equal, and then the later
+// take λ = 1e-8·Tr(G)/d. Utilities that agree to a millionth count as equal, and then the later
 // column goes.
 package u2fs

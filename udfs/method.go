@@ -33,7 +33,7 @@ func (m *declared) Options(o *method.Options) {
 	weight(&m.lambda, "alpha", "ridge of the scatter of a neighbourhood, the paper's λ (default 1000)").
 		Bound(func() bool { return m.lambda.First() > 0 }, "want a number above 0")
 	weight(&m.gamma, "gamma", "weight of the row sparsity (default 0.1)")
-	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest anchors (or rows) that a row has weights on").
+	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows of a row's patch").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 	o.Clusters(&m.clusters)
 	m.ends.Declare(o, "50", "1e-6", "falls")

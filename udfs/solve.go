@@ -192,7 +192,9 @@ func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
 	}
 	r.Scores = best.norms
 	r.Order, r.Ties = rank(best.norms)
-	if !s.determined(best) {
+	if s.c == s.d {
+		r.warn("{clusters} %d for as many features leave every feature the same norm: column order decides; want fewer {clusters}", s.c)
+	} else if !s.determined(best) {
 		r.warn("eigenvalues %d and %d of the last update are equal to rounding: another W costs as little and may rank otherwise; try another {clusters}", s.c, s.c+1)
 	}
 	return r, nil

@@ -88,9 +88,8 @@ func definite(team *kernel.Team, a kernel.Matrix[float64], shift float64) bool {
 	return at < 0
 }
 
-// ClipBytes bounds what [Clip] holds beside a matrix of order n where up to a quarter of its
-// eigenvalues are negative, as half of them can only be for very few rows.
+// ClipBytes bounds what [Clip] holds beside a matrix of order n, with twice the eigenvectors found
+// so far, which start the next search.
 func ClipBytes(n int) int64 {
-	l := max(n/4, min(clipFirst, n))
-	return SmallestBytes(n, l, EigenOptions{}) + 8*int64(n)*int64(l) + kernel.TeamBytes(n, n)
+	return SmallestBytes(n, n, EigenOptions{}) + 2*8*int64(n)*int64(n) + kernel.TeamBytes(n, n)
 }

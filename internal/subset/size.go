@@ -50,13 +50,14 @@ type sizes struct {
 	stream.Size
 	parallel int // what parallel analysis says
 	whole    bool
+	silent   map[string]bool // rules that have nothing to go by: they agree with none
 }
 
 // Choose says how many features to choose, by greedy's order of them. G changes its sign for
 // a while. Costs the eigenvalues of G, 2·d²·k flops of greedy and d·k² of the curve for
 // k = [Most](d), and holds [SizeBytes].
 func Choose(ctx context.Context, g *Gram) (*stream.Size, error) {
-	s := &sizes{g: g, most: Most(g.D)}
+	s := &sizes{g: g, most: Most(g.D), silent: make(map[string]bool)}
 	// Past the rank nothing can be told.
 	s.most = min(s.most, g.dims())
 	order, err := greedy.Select(ctx, g.Sym, g.D, greedy.Options{K: s.most, Threads: g.Threads})
@@ -155,6 +156,8 @@ func (s *sizes) gap() error {
 		} else {
 			rule.Why = fmt.Sprintf("eigenvalue %d is %.3g times the next: the largest ratio above noise", rule.K, ratio)
 		}
+	} else {
+		s.silent[rule.Name] = true
 	}
 	s.add(rule)
 	return nil
@@ -169,6 +172,8 @@ func (s *sizes) elbow() {
 	if e := elbow.Of(x, y); e >= 0 {
 		rule.K = e + 1
 		rule.Why = fmt.Sprintf("an error of %.3g, furthest below the chord from 1 to %d features", y[e], len(x))
+	} else {
+		s.silent[rule.Name] = true
 	}
 	s.add(rule)
 }
@@ -194,9 +199,12 @@ func (s *sizes) parallelRule() stream.SizeRule {
 func (s *sizes) recommend() {
 	k, agreed := s.parallel, []string(nil)
 	for _, a := range s.Rules {
+		if s.silent[a.Name] {
+			continue
+		}
 		var names []string
 		for _, b := range s.Rules {
-			if b.K == a.K {
+			if b.K == a.K && !s.silent[b.Name] {
 				names = append(names, b.Name)
 			}
 		}

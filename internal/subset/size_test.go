@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -154,5 +155,15 @@ func TestChooseEdges(t *testing.T) {
 				t.Errorf("%+v: %+v", size, r)
 			}
 		}
+	}
+}
+
+// TestSilentRules: rules that have nothing to go by agree with none: of two columns that go together
+// one is worth keeping, as the others say.
+func TestSilentRules(t *testing.T) {
+	const n, r = 20, 0.7
+	size := must.Get(Choose(t.Context(), &Gram{Sym: []float64{n, n * r, n * r, n}, D: 2, Rows: n, Threads: 1}))(t)
+	if size.Recommended != 1 || strings.Contains(size.Why, "no number") {
+		t.Errorf("%d: %s, by %+v", size.Recommended, size.Why, size.Rules)
 	}
 }
