@@ -1,9 +1,8 @@
 package anchor
 
 import (
-	"fmt"
-
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Among returns the graph of points on themselves, m×d row-major: every point is a row and an
@@ -26,7 +25,7 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 		rows := min(w.rows, m-from)
 		kernel.Copy(kernel.ColMajor(w.points, rows, d, w.stride), kernel.RowMajor(points[from*d:], rows, d, d))
 		if i := s.addPoints(rows); i >= 0 {
-			return nil, fmt.Errorf("anchor: the squared distance of point %d from others overflows", from+i)
+			return nil, stream.Dataf("", "the squared distance of anchor %d from others overflows; scale the columns", from+i)
 		}
 		s.Rows += int64(rows)
 	}

@@ -26,7 +26,7 @@ type declared struct {
 }
 
 func (m *declared) Options(o *method.Options) {
-	o.Choice(&m.score, "score", "phi2", "the paper's ranking function: of all eigenvectors of the graph (phi1), without the constant one (phi2; the same, as features are centred), or of the first C by {clusters} (phi3)",
+	o.Choice(&m.score, "score", "phi2", "the paper's ranking function: of all eigenvectors of the graph (phi1), without the constant one (phi2; the same, as features are centred), or of the first C, as many as clusters (phi3)",
 		"phi1", "phi2", "phi3")
 	o.Int(&m.power, "power", defaultPower, "`R`: an eigenvalue of the graph counts by its R-th power").
 		Bound(func() bool { return m.power >= 1 && m.power <= largestPower }, "want 1 to 32")

@@ -141,7 +141,10 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 	var best *placement
 	for _, scale := range r.graphScales() {
 		one, err := p.place(ctx, d, scale)
-		if err != nil {
+		switch {
+		case err != nil && best != nil && errors.As(err, new(*stream.DataError)):
+			continue // a scale that is only tried, and that the data do not allow
+		case err != nil:
 			return nil, err
 		}
 		if best == nil || one.trust.Trusted() {
@@ -151,9 +154,11 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 			break
 		}
 	}
-	if best.scale != r.scale {
-		r.why = stream.Textf("the recommended one, with {scale} %v: there the graph of the rows can be trusted, and with {scale} %v it cannot", best.scale, r.scale)
-		r.scale, r.Scale = best.scale, best.scale.String()
+	if own := r.Spec.Scale; r.scaleOpen() { // said anew in every attempt
+		r.scale, r.Scale, r.why = best.scale, best.scale.String(), recommendedOne()
+		if best.scale != own {
+			r.why = stream.Textf("the recommended one, with {scale} %v: there the graph of the rows can be trusted, and with {scale} %v it cannot", best.scale, own)
+		}
 	}
 	p.count = best.M
 	s, err := anchor.NewStatistics(best.Anchors, anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors})
@@ -168,17 +173,20 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 // topics where scaled ones make none, and on pixels standard values, which blow up the border, make
 // none where others do (bench/results/quality).
 func (r *run) graphScales() []gram.Scale {
-	list := []gram.Scale{r.scale}
-	if r.plain == nil || r.asked.Scale != "" || r.profile != nil {
-		return list
+	if !r.scaleOpen() {
+		return []gram.Scale{r.scale}
 	}
+	list := []gram.Scale{r.Spec.Scale}
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
-		if scale != r.scale {
+		if scale != r.Spec.Scale {
 			list = append(list, scale)
 		}
 	}
 	return list
 }
+
+// scaleOpen says that the run may choose the scale.
+func (r *run) scaleOpen() bool { return r.plain != nil && r.asked.Scale == "" && r.profile == nil }
 
 // place places the anchors in a scale, and compares their graph with chance.
 func (p *pass) place(ctx context.Context, d *drawn, scale gram.Scale) (*placement, error) {

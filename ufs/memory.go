@@ -155,6 +155,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 	trusting := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 8*int64(m)*int64(d) + trust.GraphBytes(m, d, f.Neighbors, r.Threads)
 	if len(r.graphScales()) > 1 { // the anchors of the first scale stay while others are tried
 		trusting += 8 * int64(m) * int64(d)
+		placing += 8 * int64(m) * int64(d)
 	}
 	placing = max(placing, trusting)
 	var cost method.Cost
@@ -187,7 +188,12 @@ func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost) Budget 
 	if !r.sizes {
 		return b
 	}
-	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, r.sizeBytes(len(ds.Columns()))))
+	d := len(ds.Columns())
+	rules := r.sizeBytes(d)
+	if r.plain != nil {
+		rules = max(rules, r.plain.sizeBytes(d))
+	}
+	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, rules))
 	if err != nil {
 		return b
 	}
@@ -219,6 +225,11 @@ func (r *run) graphCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Anchors = m
 	cost, err := r.gramCost(shape)
 	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K))
+	if err == nil && r.plain != nil { // which may select from the same moments
+		var other method.Cost
+		other, err = r.plain.gramCost(shape)
+		cost.Bytes = max(cost.Bytes, other.Bytes)
+	}
 	return cost, err
 }
 

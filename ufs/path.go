@@ -64,6 +64,9 @@ func Curved(ctx context.Context, q Request) bool {
 
 func (r *run) curve(ctx context.Context) (*Paths, error) {
 	r.sizes = true
+	if r.plain != nil {
+		r.plain.sizes = true
+	}
 	s, err := r.selectFeatures(ctx)
 	if s == nil {
 		return nil, err

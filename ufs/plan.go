@@ -54,7 +54,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	}
 	defer end()
 	f, err := r.forecast(ctx)
-	if err != nil && r.plain != nil && unserved(err) {
+	if err != nil && r.plain != nil && r.unserved(err) {
 		return r.instead(err).forecast(ctx)
 	}
 	return f, err
@@ -82,6 +82,9 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	why, job := r.why, r.job(ds)
 	if r.plain != nil {
 		why = stream.Textf("the recommended one; %s where the graph of the rows shows no structure", r.plain.Name)
+		if len(r.graphScales()) > 1 {
+			why = stream.Textf("the recommended one; {scale} none or standard where its graph cannot be trusted, %s where it shows no structure", r.plain.Name)
+		}
 		job = r.plain.job(ds) // scan gathers for that unless it is told a method
 	}
 	f := &Forecast{

@@ -67,10 +67,13 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 			plain.Options[option] = value
 		}
 	}
-	r.why = stream.Textf("the recommended one")
+	r.why = recommendedOne()
 	r.plain, err = plain.settle(ctx)
 	return r, err
 }
+
+// recommendedOne is why the recommended method runs.
+func recommendedOne() stream.Text { return stream.Textf("the recommended one") }
 
 // whyFallback says why what the request asks for rules the recommended method out, if it does.
 func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOut bool) {
@@ -99,8 +102,13 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 }
 
 // unserved reports whether an error tells that the method cannot be served, where another one may
-// be. Bad data are bad for all of them.
-func unserved(err error) bool {
+// be. Bad data are bad for all of them, and whoever asks for what only this method has wants no other.
+func (r *run) unserved(err error) bool {
+	for option := range r.asked.Options {
+		if r.plain.Declare().Options.Find(option) == nil {
+			return false
+		}
+	}
 	var m *stream.MemoryError
 	return errors.As(err, &m) && m.OfMemory() || errors.As(err, new(*stream.UsageError))
 }
@@ -119,9 +127,9 @@ func (r *run) selecting(ctx context.Context) (*gatherer, *gathered, error) {
 	}
 	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
 	e, err := g.obtain(ctx)
-	if err != nil && r.plain != nil && unserved(err) {
-		g.run = r.instead(err)
-		g = &gatherer{run: g.run, from: g.From, plan: g.planSelection}
+	if err != nil && r.plain != nil && r.unserved(err) {
+		p := r.instead(err)
+		g = &gatherer{run: p, from: p.From, plan: p.planSelection, passes: g.passes}
 		if e, err = g.obtain(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -150,7 +158,7 @@ func (r *run) selectingFrom(ctx context.Context) (*gatherer, *gathered, error) {
 	} else {
 		e, err = r.fromFile(file)
 	}
-	if err != nil && unserved(err) {
+	if err != nil && r.unserved(err) {
 		g.run = r.instead(err)
 		g.from, g.plan = g.From, g.planSelection
 		e, err = g.fromFile(file)
@@ -173,8 +181,12 @@ func (g *gatherer) distrust(e *gathered) error {
 	}
 	from := g.run
 	g.run = from.plain
+	g.Stability = from.Stability
 	g.trust = known
 	g.why = stream.Textf("the graph of the rows shows no structure, so that method %s has nothing to go by", from.Name)
+	if from.Stats != "" {
+		g.why = stream.Textf("the graph of the rows in the statistics, which is of {scale} %s, shows no structure, so that method %s has nothing to go by; from the data other scales are tried, as scan {method} %[2]s {scale} none or standard makes them", from.Scale, from.Name)
+	}
 	e.graph = nil
 	if g.Stats == "" {
 		return nil

@@ -35,9 +35,12 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	if found == nil || err != nil {
 		return err
 	}
-	of, these := "", "the chosen features"
+	of, these, verb := "", "the chosen features", "explain"
 	if found.K < len(order) {
 		of, these = ", by the first "+strconv.Itoa(found.K), "the first "+plural(found.K, "chosen feature")
+	}
+	if found.K == 1 {
+		these, verb = "the first chosen feature", "explains"
 	}
 	permuted := stream.Number(found.Permuted)
 	chance := &stream.Chance{
@@ -51,9 +54,9 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	t.s.Trust.Choice = chance
 	switch {
 	case !found.Better:
-		t.warn("%s explain %s where random ones explain %s: the choice is no better than chance; do not rely on it", these, share(found.Value), share(found.Random))
+		t.warn("%s %s %s where random ones explain %s, and the best of these %s: the choice is no better than chance; do not rely on it", these, verb, share(found.Value), share(found.Random), share(found.Best))
 	case !found.Related:
-		t.warn("%s explain %s where the same method reaches %s on columns that have nothing to do with each other: nothing tells the features apart; do not rely on the choice", these, share(found.Value), share(found.Permuted))
+		t.warn("%s %s %s where the same method reaches %s on columns that have nothing to do with each other: nothing tells the features apart; do not rely on the choice", these, verb, share(found.Value), share(found.Permuted))
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (f *requestFlags) limits(fs *pflag.FlagSet) {
 	f.memory = 2 << 30
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of everything random, from 1 on")
 	fs.IntVar(&f.req.Threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
-	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes the result")
+	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes what a method selects (without --method, too little for the recommended one means greedy, and the output says so)")
 }
 
 // method adds what is selected and how: the options that the methods declare. Options

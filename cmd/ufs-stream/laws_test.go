@@ -18,10 +18,10 @@ import (
 // graphRequests are flags that choose a method on the anchor graph, and vary its settings.
 func graphRequests() []string {
 	return []string{
-		"--method sfufs", "--method sfufs --constraint identity --alpha 10", "--method fufs --gamma 0.5", "--method graphgreedy", "--method graphgreedy --target spectral --clusters 4", "--method graphgreedy --target scatter", "--method graphgreedy --smooth auto",
-		"--method align", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian", "--method mcfs --clusters 6", "--method graphgreedy --anchor-method kmeans --anchors 40",
-		"--method sfufs --where x000>0", "--method spec --power 2", "--method spec --score phi3 --clusters 4", "--method jelsr --clusters 4 --alpha 5",
-		"--method ndfs --clusters 4", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
+		"--method sfufs --anchors 150", "--method sfufs --constraint identity --alpha 10 --anchors 150", "--method fufs --gamma 0.5 --anchors 150", "--method graphgreedy --anchors 150", "--method graphgreedy --target spectral --clusters 4 --anchors 150", "--method graphgreedy --target scatter --anchors 150", "--method graphgreedy --smooth auto --anchors 150",
+		"--method align", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian --anchors 150", "--method mcfs --clusters 6 --anchors 150", "--method graphgreedy --anchor-method kmeans --anchors 40",
+		"--method sfufs --where x000>0 --anchors 150", "--method spec --power 2 --anchors 150", "--method spec --score phi3 --clusters 4 --anchors 150", "--method jelsr --clusters 4 --alpha 5 --anchors 150",
+		"--method ndfs --clusters 4 --anchors 150", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
 	}
 }
 

@@ -35,6 +35,7 @@ type Chance struct {
 	K               int     // the first so many of the chosen columns are compared
 	Value           float64 // what they explain
 	Random, Spread  float64 // what random columns explain: mean and standard deviation
+	Best            float64 // and the most that some do
 	Permuted        float64 // what greedy's choice explains of permuted columns: the mean
 	PermutedSpread  float64 // and standard deviation
 	Better, Related bool    // than random columns; than greedy's choice of permuted ones
@@ -61,7 +62,15 @@ func (c *Choice) compared() int {
 	return k
 }
 
-// Compare sets the choice beside chance; nil where there is nothing to choose or to explain.
+const (
+	// fewestCompared features are compared with chance: of 7 the 3 best are hardly better than any 3.
+	fewestCompared = 10
+	// saturated is the share from which random columns explain nearly all as well.
+	saturated = 0.99
+)
+
+// Compare sets the choice beside chance; nil where there is nothing to choose or to
+// explain, and where features are too few, or explain too much, to tell.
 // Costs d·k² flops for each of 20 random choices and, up to 1024 columns, 2d³/3 + 2kd² for
 // each of 5 permuted copies. It holds [CompareBytes].
 func Compare(ctx context.Context, c Choice) (*Chance, error) {
@@ -70,6 +79,10 @@ func Compare(ctx context.Context, c Choice) (*Chance, error) {
 		return nil, ctx.Err()
 	}
 	out := &Chance{K: k, Value: Explained(c.Sym, c.D, c.Chosen[:k], c.Threads)}
+	// Of few features any few explain the others, and of what is explained whole any choice may be.
+	if c.D < fewestCompared || out.Value >= saturated {
+		return nil, ctx.Err()
+	}
 	most, number := 0.0, max(3, int(min(draws, mostWork/float64(k)/float64(k)/float64(c.D))))
 	shares := make([]float64, number)
 	for r := range shares {
@@ -80,6 +93,7 @@ func Compare(ctx context.Context, c Choice) (*Chance, error) {
 		most = max(most, shares[r])
 	}
 	out.Random, out.Spread = moments(shares)
+	out.Best = most
 	// A choice that no random one reaches is better too: shares that are near 1 for some
 	// random choices spread widely.
 	out.Better = out.Value > out.Random+2*out.Spread || out.Value > most

@@ -129,18 +129,19 @@ func TestCompareUncentred(t *testing.T) {
 
 // TestCompareEdges: nothing is compared where nothing can be told.
 func TestCompareEdges(t *testing.T) {
-	g := set{"noise", 10, 4, 0, 1, 1}.gram()
+	g, few := set{"noise", 40, 12, 0, 1, 1}.gram(), set{"noise", 40, 9, 0, 1, 1}.gram()
 	for _, c := range []Choice{
-		{Sym: g.Sym, D: 4, Rows: 10},
-		{Sym: g.Sym, D: 4, Rows: 2, Chosen: []int{1, 2}},
-		{Sym: g.Sym, D: 4, Rows: 10, Chosen: []int{0, 1, 2}, Keep: 3},
+		{Sym: g.Sym, D: 12, Rows: 40},
+		{Sym: g.Sym, D: 12, Rows: 2, Chosen: []int{1, 2}},
+		{Sym: g.Sym, D: 12, Rows: 40, Chosen: []int{0, 1, 2, 3, 4, 5, 6}, Keep: 7},
+		{Sym: few.Sym, D: 9, Rows: 40, Chosen: []int{0, 1}},
 		{Sym: []float64{5}, D: 1, Rows: 10, Chosen: []int{0}},
 	} {
 		if got := must.Get(Compare(t.Context(), c))(t); got != nil {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}
-	if got := must.Get(Compare(t.Context(), Choice{Sym: g.Sym, D: 4, Rows: 10, Chosen: []int{0, 1, 2, 3}}))(t); got == nil || got.K != 2 {
+	if got := must.Get(Compare(t.Context(), Choice{Sym: g.Sym, D: 12, Rows: 40, Chosen: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}))(t); got == nil || got.K != 6 {
 		t.Errorf("all columns: %+v", got)
 	}
 }

@@ -171,7 +171,7 @@ func (s *sizes) elbow() {
 	}
 	if e := elbow.Of(x, y); e >= 0 {
 		rule.K = e + 1
-		rule.Why = fmt.Sprintf("an error of %.3g, furthest below the chord from 1 to %d features", y[e], len(x))
+		rule.Why = fmt.Sprintf("an error of %.3g on greedy's curve, furthest below its chord from 1 to %d features", y[e], len(x))
 	} else {
 		s.silent[rule.Name] = true
 	}
