@@ -97,7 +97,7 @@ func TestTrustGoesWithStatistics(t *testing.T) {
 					}
 					continue
 				}
-				if s.Method != want.Method || *s.Trust.Graph != *want.Trust.Graph || s.Why != want.Why {
+				if s.Method != want.Method || *s.Trust.Graph != *want.Trust.Graph || (s.Method == methods.Recommended) != (s.Why == want.Why) {
 					t.Errorf("from statistics method %s, %q, %+v; from the input %s, %q, %+v", s.Method, s.Why, s.Trust.Graph, want.Method, want.Why, want.Trust.Graph)
 				}
 				// Another scale than that of the graph is not for the graph.
