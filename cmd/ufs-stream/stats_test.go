@@ -70,7 +70,7 @@ func TestStatsAndMissing(t *testing.T) {
 		ends(t, c.code, "", args...)
 	}
 	for _, missing := range []string{"mean", "zero"} {
-		a := selection(t, in, "--missing", missing, "--label", "x001", "-k", "9")
+		a := selection(t, in, "--method", "greedy", "--missing", missing, "--label", "x001", "-k", "9")
 		b := selection(t, "--stats", mean, "--missing", missing, "--label", "x001", "-k", "9")
 		if x, y := names(a), names(b); !slices.Equal(x, y) {
 			t.Errorf("%s: %v, from statistics %v", missing, x, y)
@@ -123,7 +123,7 @@ func TestStatsAreNoRows(t *testing.T) {
 func TestShards(t *testing.T) {
 	in, _ := plant(t, 900, 2)
 	dir := t.TempDir()
-	want := names(selection(t, in, "-k", "9"))
+	want := names(selection(t, in, "--method", "greedy", "-k", "9"))
 	var shards []string
 	for _, part := range []string{"7/12", "1/12", "2/12", "12/12", "3/12", "4/12", "11/12", "5/12", "6/12", "8/12", "10/12", "9/12"} {
 		out := filepath.Join(dir, strings.Replace(part, "/", "-", 1)+".ufs")
@@ -164,7 +164,7 @@ func TestSharedProfile(t *testing.T) {
 	must(t, "scan", second, "--missing", "drop-row", "-o", at("2.ufs"))
 	ends(t, exit.Usage, "--profile", "merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
 	all := scanParts(t, [][]string{{first, "--missing", "drop-row"}, {second, "--missing", "drop-row"}})
-	want := selection(t, first, second, "--missing", "drop-row", "-k", "2")
+	want := selection(t, first, second, "--method", "greedy", "--missing", "drop-row", "-k", "2")
 	got := selection(t, "--stats", all, "-k", "2")
 	if x, y := names(got), names(want); !slices.Equal(x, y) || got.RowsUsed != want.RowsUsed {
 		t.Errorf("%v of %d rows, want %v of %d", x, got.RowsUsed, y, want.RowsUsed)
@@ -185,7 +185,7 @@ func TestSkipFile(t *testing.T) {
 			write(t, paths[1], text)
 			ends(t, exit.Data, paths[1], "select", in, "--method", method)
 			s := selection(t, in, "-k", "9", "--on-error", "skip-file", "--method", method)
-			if fmt.Sprint(s.Selected) != fmt.Sprint(want.Selected) || fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) || s.Rows != 2000 {
+			if fmt.Sprint(asJSON(t, s.Selected)) != fmt.Sprint(asJSON(t, want.Selected)) || fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) || s.Rows != 2000 {
 				t.Errorf("%s, %s: %v of %d rows, want %v of 2000", part, method, names(s), s.Rows, names(want))
 			}
 			if len(s.Inputs) != 2 || !strings.Contains(strings.Join(s.Warnings, "\n"), paths[1]) {
