@@ -110,6 +110,9 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if s.Trust != nil && s.Trust.Graph != nil {
 		graphLine(w, s.Trust.Graph)
 	}
+	if s.Size != nil && s.Options["k"] == "auto" {
+		fmt.Fprintf(w, "k = %d: %s\n", s.Size.Recommended, s.Size.Why)
+	}
 	fmt.Fprintln(w)
 	errors := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return !math.IsNaN(float64(f.Error)) })
 	head := []string{">rank", "feature", ">column", ">score"}

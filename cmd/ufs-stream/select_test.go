@@ -210,6 +210,9 @@ func TestAutoIsWhatPathRecommends(t *testing.T) {
 	if want := fmt.Sprintf("recommended: -k %d: %s", s.K, s.Size.Why); !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}
+	if out, want := must(t, "select", in, "--method", "greedy", "-k", "auto"), fmt.Sprintf("k = %d: %s\n", s.K, s.Size.Why); !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
 	ends(t, exit.Usage, "-k many: want a whole number, or auto", "select", in, "-k", "many")
 	ends(t, exit.Usage, "-k auto rests on the Gram matrix", "select", in, "-k", "auto", "--method", "variance")
 }
