@@ -43,6 +43,7 @@ type checkpoint struct {
 	dir    string
 	every  time.Duration
 	digest string // of everything that shapes the sums; set by load
+	own    bool   // what is at path is of this very run
 }
 
 // savedPass is the state of an interrupted pass.
@@ -98,6 +99,7 @@ func (k *checkpoint) load(ctx context.Context, p *pass, ds *chunkio.Dataset) (*s
 	if err != nil {
 		return nil, stream.Dataf(k.path(), "no row to go on from: %w", err)
 	}
+	k.own = true
 	p.g.note("going on from %s at row %d", k.path(), next)
 	return &savedPass{next: next, settled: h.Options["settled"] == "true", decided: h.Decided, path: k.path()}, nil
 }
@@ -195,6 +197,7 @@ func (k *checkpoint) save(ctx context.Context, p *pass, ds *chunkio.Dataset, e *
 	if err := chunkio.WriteStats(ctx, k.path(), h, append(e.sections(), p.table()...)...); err != nil {
 		return stream.Errorf("checkpoint: %w", err)
 	}
+	k.own = true
 	return nil
 }
 
