@@ -30,25 +30,8 @@ type Options struct {
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
 	var faults stream.Faults
-	if d < 1 {
-		faults.Addf("there are no features to choose from")
-	}
-	method.RefuseNegative(&faults, "{k}", o.K)
-	if o.K > d {
-		faults.Addf("{k} = %d is more than the %d features", o.K, d)
-	}
-	if o.K > 0 && len(o.Keep) > o.K {
-		faults.Addf("%d features to keep are more than {k} = %d", len(o.Keep), o.K)
-	}
-	seen := make(map[int]bool, len(o.Keep))
-	for _, j := range o.Keep {
-		if j < 0 || j >= d {
-			faults.Addf("column %d to keep is not one of the %d features", j, d)
-		} else if seen[j] {
-			faults.Addf("column %d to keep is named twice", j)
-		}
-		seen[j] = true
-	}
+	method.RefuseNumber(&faults, o.K, d)
+	method.RefuseKept(&faults, o.Keep, o.K, d)
 	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	return faults.Err("")
 }

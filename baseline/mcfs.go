@@ -24,13 +24,7 @@ type MCFSOptions struct {
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o MCFSOptions) Validate(d int) error {
 	var faults stream.Faults
-	if d < 1 {
-		faults.Addf("there are no features to choose from")
-	}
-	method.RefuseNegative(&faults, "{k}", o.K)
-	if o.K > d {
-		faults.Addf("{k} = %d is more than the %d features", o.K, d)
-	}
+	method.RefuseNumber(&faults, o.K, d)
 	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
 	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	return faults.Err("")

@@ -48,28 +48,11 @@ type Options struct {
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
 	var faults stream.Faults
-	if d < 1 {
-		faults.Addf("there are no features to choose from")
-	}
-	method.RefuseNegative(&faults, "{k}", o.K)
-	if o.K > d {
-		faults.Addf("{k} = %d is more than the %d features", o.K, d)
-	}
+	method.RefuseNumber(&faults, o.K, d)
 	if !(o.Variance >= 0 && o.Variance <= 1) {
 		faults.Addf("{variance} = %v is not a share between 0 and 1", o.Variance)
 	}
-	if o.K > 0 && len(o.Keep) > o.K {
-		faults.Addf("%d features to keep are more than {k} = %d", len(o.Keep), o.K)
-	}
-	seen := make(map[int]bool, len(o.Keep))
-	for _, p := range o.Keep {
-		if p < 0 || p >= d {
-			faults.Addf("column %d to keep is not one of the %d features", p, d)
-		} else if seen[p] {
-			faults.Addf("column %d to keep is named twice", p)
-		}
-		seen[p] = true
-	}
+	method.RefuseKept(&faults, o.Keep, o.K, d)
 	if o.Partitions < 0 || o.Partitions > d {
 		faults.Addf("{partitions} = %d is not between 1 and the %d features", o.Partitions, d)
 	}

@@ -159,3 +159,31 @@ func RefuseNegative(faults *stream.Faults, name string, count int) {
 		faults.Addf(name+" = %d is negative", count)
 	}
 }
+
+// RefuseNumber adds faults for k of d features: none to choose from, k below 0 or above d.
+func RefuseNumber(faults *stream.Faults, k, d int) {
+	if d < 1 {
+		faults.Addf("there are no features to choose from")
+	}
+	RefuseNegative(faults, "{k}", k)
+	if k > d {
+		faults.Addf("{k} = %d is more than the %d features", k, d)
+	}
+}
+
+// RefuseKept adds faults for columns to keep among k of d features, 0 for any number: too many, none
+// of the features, or named twice.
+func RefuseKept(faults *stream.Faults, keep []int, k, d int) {
+	if k > 0 && len(keep) > k {
+		faults.Addf("%d features to keep are more than {k} = %d", len(keep), k)
+	}
+	seen := make(map[int]bool, len(keep))
+	for _, j := range keep {
+		if j < 0 || j >= d {
+			faults.Addf("column %d to keep is not one of the %d features", j, d)
+		} else if seen[j] {
+			faults.Addf("column %d to keep is named twice", j)
+		}
+		seen[j] = true
+	}
+}
