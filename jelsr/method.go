@@ -37,10 +37,7 @@ type declared struct {
 
 func (m *declared) Options(o *method.Options) {
 	weight := func(to *method.Weights, name, usage string) {
-		o.Weights(to, name, usage).Refuse(func(string) error {
-			if err := to.RefuseShares(name, m.kind.String()); err != nil {
-				return err
-			}
+		o.PlainWeights(to, name, usage, m.kind.String()).Refuse(func(string) error {
 			for _, w := range *to {
 				if !(w.Value >= leastWeight && w.Value <= largestWeight) {
 					return stream.Usagef("%v %v: want a number between %g and %g", stream.Option(name), w, leastWeight, largestWeight)

@@ -119,6 +119,11 @@ func (o *Options) Weights(to *Weights, name, usage string) *Option {
 		Syntax: "a number, or where the method knows it a share of what leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
+// PlainWeights is Weights for a method that has nothing to take a share of.
+func (o *Options) PlainWeights(to *Weights, name, usage, method string) *Option {
+	return o.Weights(to, name, usage).Refuse(func(string) error { return to.RefuseShares(name, method) })
+}
+
 // Parse reads the value of the option from text; the error says what it wants.
 func (opt *Option) Parse(s string) error { return opt.parse(s) }
 

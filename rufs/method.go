@@ -32,11 +32,9 @@ type declared struct {
 }
 
 func (m *declared) Options(o *method.Options) {
-	o.Weights(&m.alpha, "alpha", "weight of the projection onto the clusters (default 1)").
-		Refuse(func(string) error { return m.alpha.RefuseShares("alpha", "rufs") }).
+	o.PlainWeights(&m.alpha, "alpha", "weight of the projection onto the clusters (default 1)", "rufs").
 		Bound(func() bool { return m.alpha.First() > 0 }, "want a number above 0")
-	o.Weights(&m.beta, "beta", "weight of the row sparsity (default 1)").
-		Refuse(func(string) error { return m.beta.RefuseShares("beta", "rufs") })
+	o.PlainWeights(&m.beta, "beta", "weight of the row sparsity (default 1)", "rufs")
 	o.Float(&m.nu, "nu", defaultWeight, "weight of the prediction of a row's clusters by its neighbours").
 		Bound(func() bool { return m.nu >= 0 && m.nu-m.nu == 0 }, "want a number of at least 0")
 	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows that predict a row's clusters").

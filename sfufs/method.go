@@ -35,10 +35,7 @@ type declared struct {
 
 func (m *declared) Options(o *method.Options) {
 	weight := func(to *method.Weights, name, usage string, validate func(float64) error) {
-		o.Weights(to, name, usage).Refuse(func(string) error {
-			if err := to.RefuseShares(name, m.kind.String()); err != nil {
-				return err
-			}
+		o.PlainWeights(to, name, usage, m.kind.String()).Refuse(func(string) error {
 			for _, w := range *to {
 				if err := validate(w.Value); err != nil {
 					return err

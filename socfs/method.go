@@ -26,8 +26,7 @@ type declared struct {
 
 func (m *declared) Options(o *method.Options) {
 	o.Weights(&m.lambda, "alpha", "weight of the row sparsity (default 0.1x)")
-	o.Weights(&m.gamma, "gamma", "weight against negative encodings (default 100)").
-		Refuse(func(string) error { return m.gamma.RefuseShares("gamma", "socfs") }).
+	o.PlainWeights(&m.gamma, "gamma", "weight against negative encodings (default 100)", "socfs").
 		Bound(func() bool { return m.gamma.First() > 0 }, "want a number above 0")
 	o.Clusters(&m.clusters)
 	m.ends.Declare(o, "50", "1e-5", "falls")

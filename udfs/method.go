@@ -27,12 +27,9 @@ type declared struct {
 }
 
 func (m *declared) Options(o *method.Options) {
-	weight := func(to *method.Weights, name, usage string) *method.Option {
-		return o.Weights(to, name, usage).Refuse(func(string) error { return to.RefuseShares(name, "udfs") })
-	}
-	weight(&m.lambda, "alpha", "ridge of the scatter of a neighbourhood, the paper's λ (default 1000)").
+	o.PlainWeights(&m.lambda, "alpha", "ridge of the scatter of a neighbourhood, the paper's λ (default 1000)", "udfs").
 		Bound(func() bool { return m.lambda.First() > 0 }, "want a number above 0")
-	weight(&m.gamma, "gamma", "weight of the row sparsity (default 0.1)")
+	o.PlainWeights(&m.gamma, "gamma", "weight of the row sparsity (default 0.1)", "udfs")
 	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows of a row's patch").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 	o.Clusters(&m.clusters)
