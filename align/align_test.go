@@ -182,7 +182,7 @@ func TestAlignFollowsClusters(t *testing.T) {
 				tab.x[i][j] *= 5
 			}
 		}
-		_, r := choice(t, tab.graph(), DefaultDiffusion, Options{K: 4})
+		_, r := choice(t, tab.graph(), spectral.DefaultDiffusion, Options{K: 4})
 		for _, j := range r.Order {
 			if j >= 10 {
 				t.Errorf("seed %d: chose %v; features from 10 on are noise", seed, r.Order)
@@ -226,31 +226,31 @@ func TestAlignLaws(t *testing.T) {
 	const d = 2100 // more than a block of features
 	tab := clustered(7, 40, 20, d, 4, true)
 	g := tab.graph()
-	_, want := choice(t, g, DefaultDiffusion, Options{K: 30, Threads: 1})
+	_, want := choice(t, g, spectral.DefaultDiffusion, Options{K: 30, Threads: 1})
 	for _, threads := range []int{2, 8} {
-		_, got := choice(t, g, DefaultDiffusion, Options{K: 30, Threads: threads})
+		_, got := choice(t, g, spectral.DefaultDiffusion, Options{K: 30, Threads: threads})
 		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Alignment, want.Alignment) {
 			t.Errorf("%d threads: another answer", threads)
 		}
 	}
 	for _, factor := range []float64{1e150, 1e-140, 3} {
-		_, got := choice(t, scaled(g, factor), DefaultDiffusion, Options{K: 30})
+		_, got := choice(t, scaled(g, factor), spectral.DefaultDiffusion, Options{K: 30})
 		if !slices.Equal(got.Order, want.Order) || rowstest.Distance(got.Alignment, want.Alignment) > 1e-12 {
 			t.Errorf("times %v: %v, want %v", factor, got.Order, want.Order)
 		}
 	}
 	order := rand.New(rand.NewPCG(7, 7)).Perm(d)
-	_, got := choice(t, permuted(g, order), DefaultDiffusion, Options{K: 30})
+	_, got := choice(t, permuted(g, order), spectral.DefaultDiffusion, Options{K: 30})
 	for i, j := range got.Order {
 		if order[j] != want.Order[i] {
 			t.Errorf("rank %d: feature %d, permuted %d", i+1, want.Order[i], order[j])
 		}
 	}
-	_, got = choice(t, g, DefaultDiffusion, Options{K: 11})
+	_, got = choice(t, g, spectral.DefaultDiffusion, Options{K: 11})
 	if !slices.Equal(got.Order, want.Order[:11]) || !slices.Equal(got.Alignment, want.Alignment[:11]) {
 		t.Errorf("11 features are not the first of 30: %v, %v", got.Order, want.Order)
 	}
-	_, got = choice(t, g, DefaultDiffusion, Options{K: 12, Keep: want.Order[:11]})
+	_, got = choice(t, g, spectral.DefaultDiffusion, Options{K: 12, Keep: want.Order[:11]})
 	if !slices.Equal(got.Order, want.Order[:12]) {
 		t.Errorf("with the first 11 kept: %v, want %v", got.Order, want.Order[:12])
 	}
@@ -260,11 +260,11 @@ func TestAlignLaws(t *testing.T) {
 // these is that without them. Equal features go by column order, and are told.
 func TestAlignCopies(t *testing.T) {
 	tab := clustered(3, 60, 24, 8, 4, true)
-	_, want := choice(t, tab.graph(), DefaultDiffusion, Options{K: 8})
+	_, want := choice(t, tab.graph(), spectral.DefaultDiffusion, Options{K: 8})
 	for i, row := range tab.x {
 		tab.x[i] = append(row, row[1], -2*row[1], row[want.Order[7]]/3)
 	}
-	k, got := choice(t, tab.graph(), DefaultDiffusion, Options{K: 11})
+	k, got := choice(t, tab.graph(), spectral.DefaultDiffusion, Options{K: 11})
 	if got.Copies != 3 {
 		t.Errorf("%d copies, want 3", got.Copies)
 	}
@@ -311,7 +311,7 @@ func TestAlignSmallBesideLarge(t *testing.T) {
 		row[8] += 1e-8 * float64(i%7) // no multiples
 		row[9] += 1e-8 * float64(i%5)
 	}
-	_, r := choice(t, tab.graph(), DefaultDiffusion, Options{K: 10})
+	_, r := choice(t, tab.graph(), spectral.DefaultDiffusion, Options{K: 10})
 	if r.Order[9] != 0 || r.Faint != 1 {
 		t.Errorf("order %v with %d faint features, want 0 last", r.Order, r.Faint)
 	}

@@ -18,7 +18,7 @@ import (
 // their eigenspace; a part of two rows has none of it.
 func TestAlignOfParts(t *testing.T) {
 	tab := clustered(2, 60, 24, 10, 3, false)
-	kernelOf, got := choice(t, tab.graph(), DefaultDiffusion, Options{K: 10})
+	kernelOf, got := choice(t, tab.graph(), spectral.DefaultDiffusion, Options{K: 10})
 	if kernelOf.Components != 3 || kernelOf.Eigenvalues[1] != 1 {
 		t.Fatalf("%d parts, eigenvalues %v", kernelOf.Components, kernelOf.Eigenvalues)
 	}
@@ -45,7 +45,7 @@ func TestAlignOfParts(t *testing.T) {
 		z[24], z[25] = 0.5+0.1*float64(i), 0.5-0.1*float64(i)
 		tab.x, tab.z = append(tab.x, row), append(tab.z, z)
 	}
-	outlying, _ := choice(t, tab.graph(), DefaultDiffusion, Options{K: 10})
+	outlying, _ := choice(t, tab.graph(), spectral.DefaultDiffusion, Options{K: 10})
 	if outlying.Components != 4 || outlying.Narrow != kernelOf.Narrow+2 { // the part against the rest, and one row of it against the other
 		t.Errorf("%d parts, %d narrow eigenvectors", outlying.Components, outlying.Narrow)
 	}
@@ -66,7 +66,7 @@ func (t data) diffusedParts(parts int) [][]float64 {
 				k[i][j] += float64(parts) / float64(n)
 			}
 			for c := parts; c < pairs+1; c++ {
-				k[i][j] += math.Pow(max(1-values[c], 0), 2*DefaultDiffusion) * u[i][c] * u[j][c]
+				k[i][j] += math.Pow(max(1-values[c], 0), 2*spectral.DefaultDiffusion) * u[i][c] * u[j][c]
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (t data) diffusedParts(parts int) [][]float64 {
 func TestAlignOfAPoorGraph(t *testing.T) {
 	x := [][]float64{{1, 5}, {2, 3}, {4, 4}}
 	g := rowstest.Graph(x, [][]float64{{1}, {1}, {1}}) // one anchor
-	k, r := choice(t, g, DefaultDiffusion, Options{})
+	k, r := choice(t, g, spectral.DefaultDiffusion, Options{})
 	if !slices.Equal(r.Order, []int{0, 1}) || !slices.Equal(r.Alignment, []float64{0, 0}) {
 		t.Errorf("%+v", r)
 	}
@@ -90,7 +90,7 @@ func TestAlignOfAPoorGraph(t *testing.T) {
 		own[i][i] = 1
 	}
 	g = rowstest.Graph([][]float64{{1, 0}, {2, 1}, {4, -1}, {5, 0}, {7, 3}, {9, 2}}, own)
-	k, _ = choice(t, g, DefaultDiffusion, Options{})
+	k, _ = choice(t, g, spectral.DefaultDiffusion, Options{})
 	if k.Components != 6 || len(k.Eigenvalues) == 0 {
 		t.Errorf("%+v", k)
 	}

@@ -25,7 +25,7 @@ func Specs() []method.Spec {
 type declared struct{ diffusion int }
 
 func (m *declared) Options(o *method.Options) {
-	o.Int(&m.diffusion, "diffusion", DefaultDiffusion, "steps `T` of diffusion on the graph: more see coarser clusters").
+	o.Int(&m.diffusion, "diffusion", spectral.DefaultDiffusion, "steps `T` of diffusion on the graph: more see coarser clusters").
 		Bound(func() bool { return m.diffusion >= 1 && m.diffusion <= mostDiffusion }, stream.Textf("want 1 to %d", mostDiffusion).String())
 }
 

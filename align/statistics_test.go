@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 )
 
@@ -66,19 +67,19 @@ func repeated(n, d int) (tab tabletest.Table) {
 func TestAlignOfStatistics(t *testing.T) {
 	const d = 14
 	tab := repeated(160, d)
-	_, want := choice(t, gathered(t, tab, 160), DefaultDiffusion, Options{K: d})
+	_, want := choice(t, gathered(t, tab, 160), spectral.DefaultDiffusion, Options{K: d})
 	for _, c := range []struct {
 		height int
 		ends   []int
 	}{{1, nil}, {7, nil}, {13, []int{90}}, {64, []int{1, 50, 51, 120}}} {
-		_, got := choice(t, gathered(t, tab, c.height, c.ends...), DefaultDiffusion, Options{K: d})
+		_, got := choice(t, gathered(t, tab, c.height, c.ends...), spectral.DefaultDiffusion, Options{K: d})
 		// Sums of 160 rows; eigenvectors are off by rounding over gaps of 10⁻⁴.
 		if !slices.Equal(got.Order, want.Order) || rowstest.Distance(got.Alignment, want.Alignment) > 1e-9 {
 			t.Errorf("%v: %v, want %v", c, got, want)
 		}
 	}
 	to := rand.New(rand.NewPCG(2, 2)).Perm(d)
-	_, got := choice(t, gathered(t, tab.Permuted(to), 160), DefaultDiffusion, Options{K: d})
+	_, got := choice(t, gathered(t, tab.Permuted(to), 160), spectral.DefaultDiffusion, Options{K: d})
 	for i, j := range want.Order {
 		if got.Order[i] != to[j] {
 			t.Fatalf("permuted: %v, want %v by %v", got.Order, want.Order, to)

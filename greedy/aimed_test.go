@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
@@ -226,7 +227,7 @@ func TestBestRounds(t *testing.T) {
 	kern := mat.NewDense(150, 150, nil) // no eigenvector lives on few rows here
 	for c := 1; c < 40 && c <= 50 && values[c] > 1e-10; c++ {
 		u := vectors.ColView(c)
-		kern.RankOne(kern, math.Pow(values[c], 2*walks), u, u)
+		kern.RankOne(kern, math.Pow(values[c], 2*spectral.DefaultDiffusion), u, u)
 	}
 	best, top := 0, 0.0
 	for _, rounds := range candidateRounds() {

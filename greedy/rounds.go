@@ -9,12 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
-const (
-	// unsettled rounds of smoothing are found from the graph.
-	unsettled = -1
-	// walks is the time of the diffusion that settles them, package align's own.
-	walks = 10
-)
+// unsettled rounds of smoothing are found from the graph.
+const unsettled = -1
 
 // candidateRounds are the numbers of rounds that auto chooses from.
 func candidateRounds() []int { return []int{1, 2, 3, 4, 6, 8, 12, 16} }
@@ -35,7 +31,7 @@ func (m *aimed) readRounds() bool {
 // ones. On 11 sets with labels the choice lost 2.0 points of NMI against the best number in
 // hindsight, and 2 rounds everywhere 3.9. Costs a selection for each candidate.
 func (m *aimed) bestRounds(ctx context.Context, team *kernel.Team, e *method.Evidence) (int, error) {
-	k, err := spectral.Diffuse(team, e.Graph, walks)
+	k, err := spectral.Diffuse(team, e.Graph, spectral.DefaultDiffusion)
 	if err != nil {
 		return 0, err
 	}

@@ -81,7 +81,7 @@ func (p *points) alignment(ctx context.Context, k int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	diffusion, err := spectral.Diffuse(p.team, g, align.DefaultDiffusion)
+	diffusion, err := spectral.Diffuse(p.team, g, spectral.DefaultDiffusion)
 	if err != nil {
 		return nil, err
 	}
