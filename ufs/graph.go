@@ -44,8 +44,7 @@ type drawn struct {
 // draw makes the profile pass, or takes Scan's profile in its place, and settles how the next
 // pass reads.
 func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
-	policy := p.g.policy()
-	p.opt.Missing = policy
+	p.opt.Missing = p.g.policy()
 	if p.scores != nil {
 		return p.drawScored(ds)
 	}
@@ -53,22 +52,34 @@ func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
 		return p.drawnBefore(ds)
 	}
 	p.g.expect(2, p.plan)
-	// Columns that are useless whatever fills them must neither fail nor drop rows.
-	if policy != stream.MissingKeep && p.opt.Sparse == "" {
-		if !promisesMissing(ds) {
-			p.opt.Missing = stream.MissingError
-			d, err := p.profile(ctx, ds)
-			if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
-				return d, err
-			}
-		}
-		p.g.expect(3, p.plan)
-		var err error
-		if p.opt.LeaveOut, err = p.useless(ctx, ds, 2); err != nil {
-			return nil, err
+	var d *drawn
+	err := p.spareUseless(ctx, ds, func() (err error) {
+		d, err = p.profile(ctx, ds)
+		return err
+	})
+	return d, err
+}
+
+// spareUseless makes a pass that goes before another, so that columns which are useless whatever fills
+// them neither fail nor drop rows: as if nothing were missing, where the metadata do not tell otherwise,
+// and if something is, once more without the columns that a profile finds useless.
+func (p *pass) spareUseless(ctx context.Context, ds *chunkio.Dataset, read func() error) error {
+	policy := p.opt.Missing
+	if policy == stream.MissingKeep || p.opt.Sparse != "" {
+		return read()
+	}
+	if !promisesMissing(ds) {
+		p.opt.Missing = stream.MissingError
+		err := read()
+		if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
+			return err
 		}
 	}
-	return p.profile(ctx, ds)
+	var err error
+	if p.opt.LeaveOut, err = p.useless(ctx, ds, 2); err != nil {
+		return err
+	}
+	return read()
 }
 
 // profile folds a profile and a sample of the whole input, as p.opt reads it.

@@ -40,7 +40,7 @@ func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) 
 	case p.g.profile != nil:
 		err = p.ranksBefore(ds)
 	default:
-		err = p.ranksOf(ctx, ds)
+		err = p.spareUseless(ctx, ds, func() error { return p.countRanks(ctx, ds) })
 	}
 	if err != nil {
 		return p.plan.explain(err)
@@ -48,26 +48,6 @@ func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) 
 	p.settled = true
 	p.scores, err = gram.NewScores(p.ranks, p.raw)
 	return err
-}
-
-// ranksOf reads the input for its ranks. Columns that are useless whatever fills them must neither fail
-// nor drop rows, as in gather.
-func (p *pass) ranksOf(ctx context.Context, ds *chunkio.Dataset) error {
-	policy := p.opt.Missing
-	if policy != stream.MissingKeep && p.opt.Sparse == "" {
-		if !promisesMissing(ds) {
-			p.opt.Missing = stream.MissingError
-			err := p.countRanks(ctx, ds)
-			if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
-				return err
-			}
-		}
-		var err error
-		if p.opt.LeaveOut, err = p.useless(ctx, ds, 2); err != nil {
-			return err
-		}
-	}
-	return p.countRanks(ctx, ds)
 }
 
 // countRanks makes the pass. It draws rows for anchors where the method wants any.
@@ -213,17 +193,16 @@ func (r *run) rankBytes(ds stream.Source, d int) int64 {
 // rankPasses is how often gather reads the input.
 func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 	then := "one for the ranks, then the statistics"
-	const least = 2
 	if r.From == method.FromGraph {
 		then = "one for the ranks, which draws the anchors, then the statistics"
 	}
 	switch {
 	case r.policy() == stream.MissingKeep || r.Sparse != "":
-		return method.Passes{Least: least, Most: least, Why: then}
+		return method.Passes{Least: 2, Most: 2, Why: then}
 	case promisesMissing(ds):
-		return method.Passes{Least: least + 1, Most: least + 1, Why: "a profile of the columns, because values are missing, " + then}
+		return method.Passes{Least: 3, Most: 3, Why: "a profile of the columns, because values are missing, " + then}
 	}
-	return method.Passes{Least: least, Most: least + 2, Why: then + ", if nothing is missing; else two more"}
+	return method.Passes{Least: 2, Most: 4, Why: then + ", if nothing is missing; else two more"}
 }
 
 // takeRanks reads the ranks of the profile of all shards.
@@ -259,13 +238,13 @@ func (r *run) recordedRank(e *gathered) error {
 	return nil
 }
 
-// addRanks merges what scale rank has beside other statistics.
+// addRanks merges what scale rank has beside other statistics. Scores have no ranks beside them: every
+// part has the raw profile of all rows that the ranks are of, as its options tell.
 func (e *gathered) addRanks(o *gathered) error {
 	if (e.ranks == nil) != (o.ranks == nil) || (e.raw == nil) != (o.raw == nil) {
 		return stream.Usagef("only one of them was scanned with {scale} rank")
 	}
-	if e.ranks == nil { // every part has the profile of all that the ranks are of, as its options tell
-
+	if e.ranks == nil {
 		return nil
 	}
 	return e.ranks.Merge(o.ranks)
