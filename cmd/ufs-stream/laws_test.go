@@ -235,7 +235,7 @@ func TestReportsAsGreedy(t *testing.T) {
 	// of a matrix whose condition is about (1/copyNoise)² = 100.
 	const tolerance = 900 * 100 * 7 * 0x1p-53
 	for _, args := range []string{
-		"--method sfufs", "--method fufs --constraint identity", "--method laplacian", "--method mcfs", "--method spec", "--method jelsr", "--method ndfs",
+		"--method sfufs --anchors 150", "--method fufs --constraint identity --anchors 150", "--method laplacian --anchors 150", "--method mcfs --anchors 150", "--method spec --anchors 150", "--method jelsr --anchors 150", "--method ndfs",
 		"--method eufs --clusters 4 --max-iter 7 --scale none", // G is centred, as under greedy's --scale center
 	} {
 		s := selection(t, append(strings.Fields(args), in, "-k", "7")...)
