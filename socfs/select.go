@@ -2,6 +2,7 @@ package socfs
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -46,6 +47,9 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	r, err := s.run(ctx, opt)
 	if err != nil {
 		return nil, err
+	}
+	if s.c < opt.Clusters {
+		warnings = append([]string{fmt.Sprintf("%d clusters of %d anchors: there are %d", opt.Clusters, g.M, s.c)}, warnings...)
 	}
 	r.Warnings = warnings
 	return r, nil

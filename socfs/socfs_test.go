@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -332,7 +333,7 @@ func TestEdges(t *testing.T) {
 			z[i] = append(z[i], 0)
 		}
 		r := run(t, rowstest.Graph(x, z), Options{Clusters: 30})
-		if len(r.Order) != c[2] || r.Rose != nil || r.Clusters > c[1] {
+		if len(r.Order) != c[2] || r.Rose != nil || r.Clusters > c[1] || !strings.HasPrefix(r.Warnings[0], "30 clusters of ") {
 			t.Errorf("%v: %+v", c, r)
 		}
 		for _, v := range r.Scores {

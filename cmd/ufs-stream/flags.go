@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,6 +124,10 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		return q, stream.Usagef("--variance %v: want a share above 0 and up to 1", q.Variance)
 	case isSet("seed") && f.seed == 0:
 		return q, stream.Usagef("--seed 0: want a number from 1 on")
+	case q.Stability == ufs.AnyShards:
+		if n := strayNumber(inputs); n != "" {
+			return q, stream.Usagef("there is no input named %s; for %[1]s shards write --stability=%[1]s", n)
+		}
 	}
 	q.Inputs, q.Output, q.Stdin = inputs, output, c.in
 	if !isSet("method") { // a plan may have settled it
@@ -304,6 +309,19 @@ func (n *shardCount) Set(s string) error {
 	}
 	*n = shardCount(count)
 	return nil
+}
+
+// strayNumber is an input that is no file but a number, as pflag leaves one that stands
+// after a space behind a flag whose value may be absent.
+func strayNumber(inputs []string) string {
+	for _, in := range inputs {
+		if _, err := strconv.Atoi(in); err == nil {
+			if _, err := os.Stat(in); err != nil {
+				return in
+			}
+		}
+	}
+	return ""
 }
 
 func (n *shardCount) Type() string { return "number" }
