@@ -2,6 +2,7 @@ package ufs
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -110,5 +111,21 @@ func TestTrustGoesWithStatistics(t *testing.T) {
 				t.Errorf("trusted %v, warnings %q", named.Trust.Graph.Trusted, named.Warnings)
 			}
 		})
+	}
+}
+
+// TestFallbackForgets: where the recommended method runs out of memory on its way, because values turn
+// out to be missing in later rows, the state that it saved does not stand in the way of the fallback.
+func TestFallbackForgets(t *testing.T) {
+	table := faces(300, 600, 1)
+	for _, c := range table.data {
+		for i := 280; i < len(c); i += 7 {
+			c[i] = math.Inf(1) // which the metadata do not tell of
+		}
+	}
+	q := Request{Inputs: []string{table.write(t)}, K: 3, Missing: "mean", Checkpoint: t.TempDir(), CheckpointEvery: 1}
+	q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
+	if s := selected(t, q); s.Method != methods.Fallback || !strings.Contains(s.Why, "with missing values") || s.Passes != 3 {
+		t.Errorf("method %s after %d passes: %q", s.Method, s.Passes, s.Why)
 	}
 }
