@@ -294,7 +294,7 @@ func TestAlignCopies(t *testing.T) {
 	for _, w := range append(k.Warnings, got.warnings(columns)...) {
 		said += w.String() + "\n"
 	}
-	if !strings.Contains(said, "b was taken before 1 other with an equal score, the first being i") || !strings.Contains(said, "3 of the selected features are multiples") {
+	if !strings.Contains(said, "b has the score of 1 more, the first being i") || !strings.Contains(said, "multiples of others selected before: 3;") {
 		t.Errorf("warnings:\n%s", said)
 	}
 }

@@ -74,14 +74,14 @@ func (r *Result) warnings(columns []stream.Column) (list []stream.Text) {
 			warn("at %d further ranks the first in column order of equal features was taken", len(r.Ties)-mostTies)
 			break
 		}
-		warn("rank %d: %s was taken before %d other with an equal score, the first being %s: the first in column order wins",
+		warn("rank %d: %s has the score of %d more, the first being %s: the first in column order wins",
 			t.Turn+1, columns[r.Order[t.Turn]].Name, t.Others, columns[t.First].Name)
 	}
 	if r.Copies > 0 {
-		warn("%d of the selected features are multiples of others selected before: nothing else was left", r.Copies)
+		warn("selected features that are multiples of others selected before: %d; nothing else was left", r.Copies)
 	}
 	if r.Faint > 0 {
-		warn("%d of the selected features are nothing next to the largest, so that column order ranks them; {scale} pareto or standard lets all count", r.Faint)
+		warn("selected features that are nothing next to the largest: %d; column order ranks them, and {scale} pareto or standard lets all count", r.Faint)
 	}
 	return list
 }
