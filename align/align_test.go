@@ -191,22 +191,6 @@ func TestAlignFollowsClusters(t *testing.T) {
 	}
 }
 
-// permuted is the graph of the columns in another order.
-func permuted(g *anchor.Graph, order []int) *anchor.Graph {
-	out := &anchor.Graph{Rows: g.Rows, M: g.M, D: len(order), Delta: g.Delta, S: g.S}
-	for _, j := range order {
-		for _, l := range order {
-			out.G = append(out.G, g.G[j*g.D+l])
-		}
-	}
-	for a := range g.M {
-		for _, j := range order {
-			out.C = append(out.C, g.C[a*g.D+j])
-		}
-	}
-	return out
-}
-
 // scaled is the graph of all columns times a factor.
 func scaled(g *anchor.Graph, factor float64) *anchor.Graph {
 	out := *g
@@ -240,7 +224,7 @@ func TestAlignLaws(t *testing.T) {
 		}
 	}
 	order := rand.New(rand.NewPCG(7, 7)).Perm(d)
-	_, got := choice(t, permuted(g, order), spectral.DefaultDiffusion, Options{K: 30})
+	_, got := choice(t, rowstest.Permuted(g, order), spectral.DefaultDiffusion, Options{K: 30})
 	for i, j := range got.Order {
 		if order[j] != want.Order[i] {
 			t.Errorf("rank %d: feature %d, permuted %d", i+1, want.Order[i], order[j])

@@ -168,17 +168,7 @@ func TestMCFSLaws(t *testing.T) {
 		}
 	}
 	order := rand.New(rand.NewPCG(4, 4)).Perm(x.d - 1) // without the repeated one, which goes by order
-	permuted := &anchor.Graph{Rows: g.Rows, M: g.M, D: x.d - 1, Delta: g.Delta, S: g.S}
-	for _, j := range order {
-		for _, l := range order {
-			permuted.G = append(permuted.G, g.G[j*g.D+l])
-		}
-	}
-	for a := range g.M {
-		for _, j := range order {
-			permuted.C = append(permuted.C, g.C[a*g.D+j])
-		}
-	}
+	permuted := rowstest.Permuted(g, order)
 	for to, v := range mustMCFS(t, permuted, MCFSOptions{K: 4, Clusters: 5}).Scores {
 		// The same features, in sums of other orders; the condition is below 10².
 		if math.Abs(v-want.Scores[order[to]]) > 1e-12 {

@@ -172,7 +172,7 @@ func TestLaws(t *testing.T) {
 	for _, opt := range both {
 		opt.Clusters, opt.Iterations, opt.Threads, opt.Seed = 4, 8, 1, 3
 		want := must.Get(Select(t.Context(), g, opt))(t)
-		moved := must.Get(Select(t.Context(), permuted(g, order), opt))(t)
+		moved := must.Get(Select(t.Context(), rowstest.Permuted(g, order), opt))(t)
 		for to, j := range order {
 			// Other orders of the same sums, magnified as in the twins.
 			if !(math.Abs(moved.Scores[to]-want.Scores[j]) <= 1e-7*want.Scores[want.Order[0]]) {

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"gonum.org/v1/gonum/mat"
 )
@@ -151,20 +150,4 @@ func denseNDFS(x, l, b, q0 [][]float64, opt Options, iterations int) (objective,
 			opt.Gamma/2*square(plus(product(f.T(), f), -1, eye(c))))
 	}
 	return objective, norm, f
-}
-
-// permuted is a Graph with its features in another order.
-func permuted(g *anchor.Graph, order []int) *anchor.Graph {
-	out := &anchor.Graph{Rows: g.Rows, M: g.M, D: g.D, Delta: g.Delta, S: g.S}
-	for _, j := range order {
-		for _, l := range order {
-			out.G = append(out.G, g.G[j*g.D+l])
-		}
-	}
-	for a := range g.M {
-		for _, j := range order {
-			out.C = append(out.C, g.C[a*g.D+j])
-		}
-	}
-	return out
 }

@@ -81,7 +81,7 @@ func TestLaws(t *testing.T) {
 		if got := must.Get(Select(&twice, opt))(t); !slices.Equal(got.Scores, want.Scores) { // powers of 2 are exact
 			t.Errorf("%v: features twice as long have other scores", score)
 		}
-		moved := must.Get(Select(permuted(g, order), opt))(t)
+		moved := must.Get(Select(rowstest.Permuted(g, order), opt))(t)
 		for to, j := range order {
 			// The same sums in panels of other widths.
 			if !(math.Abs(moved.Scores[to]-want.Scores[j]) <= 1e-13*max(1, want.Scores[j])) {

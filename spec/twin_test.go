@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -82,20 +81,4 @@ func dense(x [][]float64, values []float64, vectors [][]float64, score Score, po
 		}
 	}
 	return scores
-}
-
-// permuted is a Graph with its features in another order.
-func permuted(g *anchor.Graph, order []int) *anchor.Graph {
-	out := &anchor.Graph{Rows: g.Rows, M: g.M, D: g.D, Delta: g.Delta, S: g.S}
-	for _, j := range order {
-		for _, l := range order {
-			out.G = append(out.G, g.G[j*g.D+l])
-		}
-	}
-	for a := range g.M {
-		for _, j := range order {
-			out.C = append(out.C, g.C[a*g.D+j])
-		}
-	}
-	return out
 }

@@ -146,3 +146,19 @@ func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	}
 	return values, vectors
 }
+
+// Permuted is a graph of g's features in another order, or of some of them only.
+func Permuted(g *anchor.Graph, order []int) *anchor.Graph {
+	out := &anchor.Graph{Rows: g.Rows, M: g.M, D: len(order), Delta: g.Delta, S: g.S}
+	for _, j := range order {
+		for _, l := range order {
+			out.G = append(out.G, g.G[j*g.D+l])
+		}
+	}
+	for a := range g.M {
+		for _, j := range order {
+			out.C = append(out.C, g.C[a*g.D+j])
+		}
+	}
+	return out
+}
