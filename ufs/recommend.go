@@ -51,6 +51,8 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 		r, err := plain.settle(ctx)
 		if err == nil {
 			r.why = why
+		} else if why.String() == "" { // an option of neither
+			err = stream.Usagef("%w; name the {method} that it is for", err)
 		}
 		return r, err
 	}

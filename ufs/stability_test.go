@@ -232,6 +232,15 @@ func TestStabilityLaws(t *testing.T) {
 	}
 }
 
+// TestStabilityOfGraphFile: hash shards with graphs serve the methods on their Gram matrices too.
+func TestStabilityOfGraphFile(t *testing.T) {
+	in, stats := faces(300, 24, 1).write(t), filepath.Join(t.TempDir(), "graph.ufs")
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{in}, Method: "align", Stability: 4, Output: stats}}))(t)
+	want := selected(t, Request{Inputs: []string{in}, Method: "greedy", K: 4, Stability: 4})
+	want.Passes = 0
+	sameButRounding(t, "greedy", selected(t, Request{Stats: stats, Method: "greedy", K: 4, Stability: 4}), want)
+}
+
 // stopping is a context that ends when it was asked so many times whether it has.
 type stopping struct {
 	context.Context

@@ -24,7 +24,9 @@ func (g *gatherer) judgeGraph(e *gathered, s *stream.Selection) {
 		Measure: stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Features).Spell(nil),
 		Value:   stream.Number(t.Value), Chance: stream.Number(t.Chance), Trusted: t.Trusted(),
 	}
-	if !t.Structured() {
+	trustFew := s.K <= t.Few && t.Structured() // more is not chosen
+	chance.Trusted = chance.Trusted || trustFew
+	if !t.Structured() || trustFew {
 		chance.Measure = stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Few).Spell(nil)
 		chance.Value, chance.Chance = stream.Number(t.FewValue), stream.Number(t.FewChance)
 	}
@@ -33,7 +35,7 @@ func (g *gatherer) judgeGraph(e *gathered, s *stream.Selection) {
 		s.Warnings = append(s.Warnings, stream.Textf(format, args...).Spell(g.Spelling))
 	}
 	switch {
-	case t.Trusted():
+	case chance.Trusted:
 	case t.Structured():
 		warn("few rows for so many columns: on their graph %d features reach an alignment of %.2f, and %.2f on that of a copy with permuted columns; trust the first %d (%.2f against %.2f), and no order behind them, or choose {method} %s",
 			t.Features, t.Value, t.Chance, t.Few, t.FewValue, t.FewChance, methods.Fallback)

@@ -98,7 +98,7 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 
 // stability adds whether the statistics of hash shards are kept apart.
 func (f *requestFlags) stability(fs *pflag.FlagSet) {
-	fs.Var((*shardCount)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or those in --stats), and select from half-samples, their sums, too: how often each feature is chosen, and how well the choices agree. No row is read again; memory for H+1 times the statistics")
+	fs.Var((*shardCount)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or those in --stats), and select from half-samples, their sums, too: how often each feature is chosen, and how well the choices agree. No row is read again; memory for H+1 times the statistics, and time for 20 further selections from them")
 	fs.Lookup("stability").NoOptDefVal = anyShards
 }
 
@@ -126,7 +126,7 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		return q, stream.Usagef("--seed 0: want a number from 1 on")
 	case q.Stability == ufs.AnyShards:
 		if n := strayNumber(inputs); n != "" {
-			return q, stream.Usagef("there is no input named %s; for %[1]s shards write --stability=%[1]s", n)
+			return q, stream.Usagef("there is no input named %s; for a number of hash shards write --stability=8", n)
 		}
 	}
 	q.Inputs, q.Output, q.Stdin = inputs, output, c.in

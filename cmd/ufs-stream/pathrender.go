@@ -71,11 +71,18 @@ func settingFlags(t stream.GridSetting) string {
 	if t.Flags != "" {
 		return t.Flags
 	}
-	at := "--gamma " + exact(t.Gamma)
-	if a := exact(t.Alpha); a != "" {
-		at = "--alpha " + a + " " + at
+	var at []string
+	add := func(flag string, weight stream.Number) {
+		if w := exact(weight); w != "" {
+			at = append(at, flag, w)
+		}
 	}
-	return at
+	add("--alpha", t.Alpha)
+	if t.Beta != nil {
+		add("--beta", *t.Beta)
+	}
+	add("--gamma", t.Gamma)
+	return strings.Join(at, " ")
 }
 
 // gridParquet writes g as a Parquet table with the columns of csv.

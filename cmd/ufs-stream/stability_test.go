@@ -50,7 +50,7 @@ func TestStability(t *testing.T) {
 	for _, bad := range []string{"3", "many", "0"} {
 		ends(t, exit.Usage, "even number", "select", dir, "--stability="+bad)
 	}
-	ends(t, exit.Usage, "write --stability=6", "select", dir, "--stability", "6")
+	ends(t, exit.Usage, "write --stability=8", "select", dir, "--stability", "6")
 }
 
 // TestStabilityByPlan: the parts of a plan have the hash shards that the plan asks for, and their
