@@ -288,8 +288,9 @@ func sameFile(t *testing.T, a, b string) {
 // TestGraphForeignCheckpoint: a run neither uses nor overwrites the state of a run with
 // another graph; the state of a run with the same graph serves any method.
 func TestGraphForeignCheckpoint(t *testing.T) {
-	in, paths := plant(t, 6000, 3)
-	file := copied(t, paths[0])
+	in, _ := plant(t, 6000, 3)
+	_, points := plant(t, 600, 3)
+	file := copied(t, points[0])
 	state := t.TempDir()
 	interruptMidway(t, 60, 6, "select", in, "--method", "sfufs", "--anchors-file", file, "--checkpoint", state)
 	for _, args := range []string{
@@ -299,9 +300,9 @@ func TestGraphForeignCheckpoint(t *testing.T) {
 		ends(t, exit.Usage, "checkpoint of another run", append(strings.Fields(args), "select", in, "--checkpoint", state)...)
 	}
 	again := []string{"select", in, "--method", "mcfs", "--anchors-file", file, "--checkpoint", state, "-k", "3"}
-	write(t, file, read(t, paths[1])) // other rows under the same name
+	write(t, file, read(t, points[1])) // other rows under the same name
 	ends(t, exit.Usage, "other anchors", again...)
-	write(t, file, read(t, paths[0]))
+	write(t, file, read(t, points[0]))
 	must(t, again...)
 }
 

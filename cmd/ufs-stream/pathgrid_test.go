@@ -28,16 +28,16 @@ func gridOf(t *testing.T, args ...string) *stream.Grid {
 func TestGridIsSelect(t *testing.T) {
 	in, _ := plant(t, 300, 2)
 	stats := filepath.Join(t.TempDir(), "all.ufs")
-	must(t, "scan", in, "--method", "fufs", "-o", stats)
+	must(t, "scan", in, "--method", "fufs", "--anchors", "100", "-o", stats)
 	for _, c := range []struct {
 		args, grid string
 		weights    string // that a setting has
 		settings   int
 	}{
-		{"--method sfufs -k 6", "--alpha 100,0.1,1 --gamma 0.01..10", "alpha gamma", 12},
-		{"--method sfufs --constraint identity", "--alpha 1,10", "alpha gamma", 2},
-		{"--method sfufs -k 6 --max-iter 3 --clusters 4", "", "alpha gamma", 1},
-		{"--method fufs -k 6", "--gamma 0,1,100", "gamma", 3},
+		{"--method sfufs --anchors 100 -k 6", "--alpha 100,0.1,1 --gamma 0.01..10", "alpha gamma", 12},
+		{"--method sfufs --constraint identity --anchors 100", "--alpha 1,10", "alpha gamma", 2},
+		{"--method sfufs --anchors 100 -k 6 --max-iter 3 --clusters 4", "", "alpha gamma", 1},
+		{"--method fufs --anchors 100 -k 6", "--gamma 0,1,100", "gamma", 3},
 		{"--method eufs -k 6 --max-iter 4 --clusters 4", "--alpha 0.5x,0.01x,0.1x --beta 0,1e-3..0.1", "alpha beta", 12},
 		{"--method hufs -k 6 --max-iter 4 --tree correlation", "--alpha 0.01x --beta 0.1x,0.5", "alpha beta", 2},
 		{"--method eufs -k 6 --max-iter 4 --graph anchor --anchors 40 --mu 2", "--alpha 0.1", "alpha beta", 1},
@@ -111,7 +111,7 @@ func sameAsSelect(t *testing.T, g *stream.Grid, set stream.GridSetting, flags []
 func TestGridFormats(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	dir := t.TempDir()
-	for _, args := range []string{"--method sfufs --alpha 1,10 --gamma 1,10", "--method fufs --gamma 1..1000", "--method fufs"} {
+	for _, args := range []string{"--method sfufs --alpha 1,10 --gamma 1,10 --anchors 100", "--method fufs --gamma 1..1000 --anchors 100", "--method fufs --anchors 100"} {
 		flags := append(strings.Fields(args), in, "-k", "4")
 		g := gridOf(t, flags...)
 		if out := must(t, append([]string{"path", "--format", "json"}, flags...)...); !json.Valid([]byte(out)) || strings.Contains(out, "NaN") {

@@ -59,15 +59,15 @@ func TestPlanKeepsItsWord(t *testing.T) {
 		{"--method partgreedy", clean, fitsAlways},
 		{"--method variance", clean, fitsAlways},
 		{"--method random", clean, fitsAlways},
-		{"--method sfufs", clean, fitsAlways},
-		{"--method sfufs --constraint identity", clean, fitsAlways},
-		{"--method fufs", clean, fitsAlways},
-		{"--method laplacian", clean, fitsAlways},
+		{"--method sfufs --anchors 400", clean, fitsAlways},
+		{"--method sfufs --constraint identity --anchors 400", clean, fitsAlways},
+		{"--method fufs --anchors 400", clean, fitsAlways},
+		{"--method laplacian --anchors 400", clean, fitsAlways},
 		{"--method mcfs", clean, fitsAlways},
-		{"--method graphgreedy --missing mean", holes, fitsAlways},
-		{"--method graphgreedy --target spectral", clean, fitsAlways},
-		{"--method graphgreedy --target scatter", clean, fitsAlways},
-		{"--method graphgreedy --missing drop-row", holes, fitsAlways},
+		{"--method graphgreedy --missing mean --anchors 400", holes, fitsAlways},
+		{"--method graphgreedy --target spectral --anchors 400", clean, fitsAlways},
+		{"--method graphgreedy --target scatter --anchors 400", clean, fitsAlways},
+		{"--method graphgreedy --missing drop-row --anchors 400", holes, fitsAlways},
 		{"--method graphgreedy --anchor-method kmeans --anchors 100", clean, fitsAlways},
 		{"--method laplacian --anchors-file " + copied(t, paths[0]), clean, fitsAlways},
 		{"--method eufs --missing mean" + iterates, wideHoles, scratches},
@@ -163,7 +163,7 @@ func TestGraphSmallestLimits(t *testing.T) {
 	in, paths := plantHoled(t, 3000, 2)
 	at := folder(t)
 	for _, drawn := range []string{"random", "kmeans"} {
-		scan := []string{"scan", in, "--method", "sfufs", "--anchor-method", drawn, "--missing", "mean"}
+		scan := []string{"scan", in, "--method", "sfufs", "--anchor-method", drawn, "--missing", "mean", "--anchors", "300"}
 		for _, n := range []string{"1", "2"} {
 			smallestLimit(t, append(scan, "--profile-only", "--shard", n+"/2", "-o", at("p"+n+".ufs"))...)
 		}

@@ -179,12 +179,16 @@ func TestSkipFile(t *testing.T) {
 	whole := read(t, paths[1])
 	texts := map[string]string{"footer": whole[:len(whole)/2], "data": damaged(whole, 8, len(whole)/2, 11)} // the footer stays
 	for _, method := range []string{"greedy", "sfufs"} {
+		setting := []string{"--method", method}
+		if method == "sfufs" {
+			setting = append(setting, "--anchors", "200")
+		}
 		write(t, paths[1], whole)
-		want := selection(t, paths[0], paths[2], "-k", "9", "--method", method)
+		want := selection(t, append(setting, paths[0], paths[2], "-k", "9")...)
 		for part, text := range texts {
 			write(t, paths[1], text)
-			ends(t, exit.Data, paths[1], "select", in, "--method", method)
-			s := selection(t, in, "-k", "9", "--on-error", "skip-file", "--method", method)
+			ends(t, exit.Data, paths[1], append(setting, "select", in)...)
+			s := selection(t, append(setting, in, "-k", "9", "--on-error", "skip-file")...)
 			if fmt.Sprint(asJSON(t, s.Selected)) != fmt.Sprint(asJSON(t, want.Selected)) || fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) || s.Rows != 2000 {
 				t.Errorf("%s, %s: %v of %d rows, want %v of 2000", part, method, names(s), s.Rows, names(want))
 			}
@@ -196,7 +200,7 @@ func TestSkipFile(t *testing.T) {
 			continue
 		}
 		write(t, paths[1], texts["data"])
-		scan := func(args ...string) result { return invoke(append([]string{"scan", "--method", method}, args...)...) }
+		scan := func(args ...string) result { return invoke(slices.Concat([]string{"scan"}, setting, args)...) }
 		scan(paths[0], paths[2], "--profile-only", "-o", at("profile.ufs"))
 		r := scan(in, "--profile", at("profile.ufs"), "--on-error", "skip-file", "-o", at("stats.ufs"))
 		if r.code != exit.Done || strings.Contains(r.err, "made without") {
@@ -205,8 +209,8 @@ func TestSkipFile(t *testing.T) {
 		if s := selection(t, "--stats", at("stats.ufs"), "--method", method, "-k", "9"); fmt.Sprint(s.Scores) != fmt.Sprint(want.Scores) {
 			t.Errorf("by a profile: %v, want %v", names(s), names(want))
 		}
-		scan(paths[0], "--profile-only", "--shard", "1/2", "-o", at("part.ufs"))
-		r = scan(paths[0], paths[2], "--profile", at("part.ufs"), "-o", at("stats.ufs"))
+		scan(paths[0], "--profile-only", "--shard", "1/2", "--anchors", "100", "-o", at("part.ufs"))
+		r = scan(paths[0], paths[2], "--anchors", "100", "--profile", at("part.ufs"), "-o", at("stats.ufs"))
 		if r.code != exit.Done || !strings.Contains(r.err, "some shards are missing") || !strings.Contains(r.err, "made without "+paths[2]) {
 			t.Errorf("a profile of some rows: exit code %d: %s", r.code, r.err)
 		}

@@ -58,3 +58,8 @@ func belowAVX2(c *float32, slack *float32, norm float32, limit float32, from int
 //
 //go:noescape
 func lowestAVX2(c *float32, slack *float32, norm float32, n int, out *[16]float32)
+
+// rotateAVX2 is isa.rotate; n is at least 1.
+//
+//go:noescape
+func rotateAVX2(n int, c *float64, s *float64, panel *float64, step int)

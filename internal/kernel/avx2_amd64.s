@@ -890,3 +890,111 @@ done:
 	VMOVUPS Y3, 32(BX)
 	VZEROUPPER
 	RET
+
+// func rotateAVX2(n int, c *float64, s *float64, panel *float64, step int)
+// Requires: AVX, FMA3
+TEXT ·rotateAVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    s+16(FP), DX
+	MOVQ    panel+24(FP), BX
+	MOVQ    step+32(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    BX, DI
+	MOVQ    AX, R9
+	XORQ    R10, R10
+	VMOVUPD (DI), Y1
+	VMOVUPD 32(DI), Y3
+	VMOVUPD 64(DI), Y4
+	VMOVUPD 96(DI), Y5
+
+rotation0:
+	VBROADCASTSD (CX)(R10*8), Y6
+	VBROADCASTSD (DX)(R10*8), Y7
+	LEAQ         (DI)(SI*1), R8
+	VMOVUPD      (R8), Y0
+	VMULPD       Y0, Y7, Y2
+	VFMADD231PD  Y1, Y6, Y2
+	VMOVUPD      Y2, (DI)
+	VMULPD       Y1, Y7, Y2
+	VFMSUB132PD  Y6, Y2, Y0
+	VMOVAPD      Y0, Y1
+	VMOVUPD      32(R8), Y0
+	VMULPD       Y0, Y7, Y2
+	VFMADD231PD  Y3, Y6, Y2
+	VMOVUPD      Y2, 32(DI)
+	VMULPD       Y3, Y7, Y2
+	VFMSUB132PD  Y6, Y2, Y0
+	VMOVAPD      Y0, Y3
+	VMOVUPD      64(R8), Y0
+	VMULPD       Y0, Y7, Y2
+	VFMADD231PD  Y4, Y6, Y2
+	VMOVUPD      Y2, 64(DI)
+	VMULPD       Y4, Y7, Y2
+	VFMSUB132PD  Y6, Y2, Y0
+	VMOVAPD      Y0, Y4
+	VMOVUPD      96(R8), Y0
+	VMULPD       Y0, Y7, Y2
+	VFMADD231PD  Y5, Y6, Y2
+	VMOVUPD      Y2, 96(DI)
+	VMULPD       Y5, Y7, Y2
+	VFMSUB132PD  Y6, Y2, Y0
+	VMOVAPD      Y0, Y5
+	MOVQ         R8, DI
+	INCQ         R10
+	DECQ         R9
+	JNZ          rotation0
+	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y3, 32(DI)
+	VMOVUPD      Y4, 64(DI)
+	VMOVUPD      Y5, 96(DI)
+	MOVQ         BX, DI
+	MOVQ         AX, R9
+	XORQ         R10, R10
+	VMOVUPD      128(DI), Y1
+	VMOVUPD      160(DI), Y3
+	VMOVUPD      192(DI), Y4
+	VMOVUPD      224(DI), Y5
+
+rotation128:
+	VBROADCASTSD (CX)(R10*8), Y6
+	VBROADCASTSD (DX)(R10*8), Y7
+	LEAQ         (DI)(SI*1), R8
+	VMOVUPD      128(R8), Y0
+	VMULPD       Y0, Y7, Y2
+	VFMADD231PD  Y1, Y6, Y2
+	VMOVUPD      Y2, 128(DI)
+	VMULPD       Y1, Y7, Y2
+	VFMSUB132PD  Y6, Y2, Y0
+	VMOVAPD      Y0, Y1
+	VMOVUPD      160(R8), Y0
+	VMULPD       Y0, Y7, Y2
+	VFMADD231PD  Y3, Y6, Y2
+	VMOVUPD      Y2, 160(DI)
+	VMULPD       Y3, Y7, Y2
+	VFMSUB132PD  Y6, Y2, Y0
+	VMOVAPD      Y0, Y3
+	VMOVUPD      192(R8), Y0
+	VMULPD       Y0, Y7, Y2
+	VFMADD231PD  Y4, Y6, Y2
+	VMOVUPD      Y2, 192(DI)
+	VMULPD       Y4, Y7, Y2
+	VFMSUB132PD  Y6, Y2, Y0
+	VMOVAPD      Y0, Y4
+	VMOVUPD      224(R8), Y0
+	VMULPD       Y0, Y7, Y2
+	VFMADD231PD  Y5, Y6, Y2
+	VMOVUPD      Y2, 224(DI)
+	VMULPD       Y5, Y7, Y2
+	VFMSUB132PD  Y6, Y2, Y0
+	VMOVAPD      Y0, Y5
+	MOVQ         R8, DI
+	INCQ         R10
+	DECQ         R9
+	JNZ          rotation128
+	VMOVUPD      Y1, 128(DI)
+	VMOVUPD      Y3, 160(DI)
+	VMOVUPD      Y4, 192(DI)
+	VMOVUPD      Y5, 224(DI)
+	VZEROUPPER
+	RET

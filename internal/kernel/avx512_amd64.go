@@ -13,3 +13,8 @@ func mulF64AVX512(k int, alpha float64, a *float64, b *float64, c *float64, ldc 
 //
 //go:noescape
 func mulF32AVX512(k int, alpha float32, a *float32, b *float32, c *float32, ldc int)
+
+// rotateAVX512 is isa.rotate; n is at least 1.
+//
+//go:noescape
+func rotateAVX512(n int, c *float64, s *float64, panel *float64, step int)

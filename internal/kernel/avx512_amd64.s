@@ -647,3 +647,62 @@ add:
 	VMOVUPS      Z23, 128(BX)
 	VZEROUPPER
 	RET
+
+// func rotateAVX512(n int, c *float64, s *float64, panel *float64, step int)
+// Requires: AVX, AVX512F
+TEXT ·rotateAVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    s+16(FP), DX
+	MOVQ    panel+24(FP), BX
+	MOVQ    step+32(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    AX, DI
+	XORQ    R8, R8
+	VMOVUPD (BX), Z1
+	VMOVUPD 64(BX), Z3
+	VMOVUPD 128(BX), Z4
+	VMOVUPD 192(BX), Z5
+
+rotation0:
+	VBROADCASTSD (CX)(R8*8), Z6
+	VBROADCASTSD (DX)(R8*8), Z7
+	LEAQ         (BX)(SI*1), AX
+	VMOVUPD      (AX), Z0
+	VMULPD       Z0, Z7, Z2
+	VFMADD231PD  Z1, Z6, Z2
+	VMOVUPD      Z2, (BX)
+	VMULPD       Z1, Z7, Z2
+	VFMSUB132PD  Z6, Z2, Z0
+	VMOVAPD      Z0, Z1
+	VMOVUPD      64(AX), Z0
+	VMULPD       Z0, Z7, Z2
+	VFMADD231PD  Z3, Z6, Z2
+	VMOVUPD      Z2, 64(BX)
+	VMULPD       Z3, Z7, Z2
+	VFMSUB132PD  Z6, Z2, Z0
+	VMOVAPD      Z0, Z3
+	VMOVUPD      128(AX), Z0
+	VMULPD       Z0, Z7, Z2
+	VFMADD231PD  Z4, Z6, Z2
+	VMOVUPD      Z2, 128(BX)
+	VMULPD       Z4, Z7, Z2
+	VFMSUB132PD  Z6, Z2, Z0
+	VMOVAPD      Z0, Z4
+	VMOVUPD      192(AX), Z0
+	VMULPD       Z0, Z7, Z2
+	VFMADD231PD  Z5, Z6, Z2
+	VMOVUPD      Z2, 192(BX)
+	VMULPD       Z5, Z7, Z2
+	VFMSUB132PD  Z6, Z2, Z0
+	VMOVAPD      Z0, Z5
+	MOVQ         AX, BX
+	INCQ         R8
+	DECQ         DI
+	JNZ          rotation0
+	VMOVUPD      Z1, (BX)
+	VMOVUPD      Z3, 64(BX)
+	VMOVUPD      Z4, 128(BX)
+	VMOVUPD      Z5, 192(BX)
+	VZEROUPPER
+	RET

@@ -35,6 +35,8 @@ type isa struct {
 	// below returns the first j in [from, n) where not c[j] − norm·slack[j] > limit, or
 	// n. It may read readBeyond elements beyond n.
 	below func(c, slack []float32, norm, limit float32, from, n int) int
+	// rotate is [Rotate]: a row of the panel is step elements after the last one.
+	rotate func(n int, c, s, panel *float64, step int)
 }
 
 // paths are the instruction sets of this machine, the best first; the last is Go.

@@ -12,7 +12,7 @@ var neon = isa{
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64NEON, transpose: transposeF64NEON, copy: copyNEON},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32NEON, transpose: transposeF32NEON, copy: copyNEON},
 
-	dot: dotGo, axpy: axpyFMA, axpyRows: axpyRowsNEON, squares: squaresGo, below: belowGo,
+	dot: dotGo, axpy: axpyFMA, axpyRows: axpyRowsNEON, squares: squaresGo, below: belowGo, rotate: rotateGo,
 }
 
 func axpyFMA(alpha float64, x, y []float64) {

@@ -9,7 +9,7 @@ var goPath = isa{
 	f64:  micro[float64]{mr: 4, nr: 4, mul: mulGo[float64]},
 	f32:  micro[float32]{mr: 4, nr: 4, mul: mulGo[float32]},
 
-	dot: dotGo, axpy: axpyGo, axpyRows: axpyRowsGo, squares: squaresGo, below: belowGo,
+	dot: dotGo, axpy: axpyGo, axpyRows: axpyRowsGo, squares: squaresGo, below: belowGo, rotate: rotateGo,
 }
 
 // mulGo is micro.mul for 4×4 tiles. The conversions forbid the compiler to fuse.

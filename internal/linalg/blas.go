@@ -13,7 +13,7 @@ import (
 
 // Use lets gonum's blas64 and blas32, and so its lapack64 and mat, run on the products of
 // package kernel, on that many workers (0 means GOMAXPROCS), for the whole process: GEMM,
-// SYRK, and in float64 TRSM and SYR2K. Everything else stays gonum's, also small products
+// SYRK, and in float64 TRSM, SYR2K, GEMV and SYMV. Everything else stays gonum's, also small products
 // and arguments that gonum panics on. Callers may run concurrently; each product then has a
 // team of its own.
 //
@@ -29,7 +29,7 @@ func Use(workers int) error {
 	return nil
 }
 
-// backend is gonum's implementation with the products of level 3 replaced.
+// backend is gonum's implementation with most products of levels 2 and 3 replaced.
 type backend struct {
 	gonum.Implementation
 	desks sync.Pool
@@ -46,6 +46,7 @@ type desk struct {
 	team *kernel.Team
 	f64  [tile * tile]float64
 	f32  [tile * tile]float32
+	x, y []float64 // copies of vectors
 }
 
 // tile is the order of the diagonal blocks of a triangle, which are computed in full: that

@@ -175,6 +175,55 @@ func TestRankUpdates(t *testing.T) {
 	})
 }
 
+// Vectors are columns of operands, whose other elements are NaN or must stay.
+func TestVectorProducts(t *testing.T) {
+	ours := newBackend(2)
+	rnd := rand.New(rand.NewPCG(4, 4))
+	for _, s := range [][2]int{{0, 5}, {5, 0}, {1, 1}, {1, 90}, {90, 1}, {smallVector, smallVector}, {smallVector + 1, smallVector + 1}, {200, 33}, {33, 200}} {
+		m, n := s[0], s[1]
+		a, sym := newOperand[float64](m, n, rnd), newOperand[float64](n, n, rnd)
+		for _, inc := range []int{1, 4} {
+			vector := func(n int) operand[float64] {
+				if inc == 1 {
+					return newOperand[float64](1, n, rnd)
+				}
+				return newOperand[float64](n, 1, rnd) // three others between its elements
+			}
+			for _, alpha := range alphas {
+				for _, beta := range betas {
+					tol := float64(2*(m+n)*2*(m+n)+4) * 0x1p-52
+					for _, tA := range transposes {
+						rows, cols := shape(tA, m, n)
+						x, got := vector(cols), vector(rows)
+						if beta == 0 && rows > 0 {
+							got.data[0] = math.NaN()
+						}
+						want := got.clone()
+						ours.Dgemv(tA, m, n, alpha, a.data, a.ld, x.data, inc, beta, got.data, inc)
+						gonum.Implementation{}.Dgemv(tA, m, n, alpha, a.data, a.ld, x.data, inc, beta, want.data, inc)
+						same(t, got, want, tol)
+					}
+					for _, ul := range triangles {
+						masked := sym.clone()
+						for i := range n {
+							for j := range n {
+								if j != i && (j < i) == (ul == blas.Upper) {
+									masked.data[i*sym.ld+j] = math.NaN()
+								}
+							}
+						}
+						x, got := vector(n), vector(n)
+						want := got.clone()
+						ours.Dsymv(ul, n, alpha, masked.data, sym.ld, x.data, inc, beta, got.data, inc)
+						gonum.Implementation{}.Dsymv(ul, n, alpha, masked.data, sym.ld, x.data, inc, beta, want.data, inc)
+						same(t, got, want, tol)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestTrsm(t *testing.T) {
 	ours := newBackend(2)
 	rnd := rand.New(rand.NewPCG(3, 3))
@@ -242,6 +291,13 @@ func TestBadArguments(t *testing.T) {
 			func() { s.Ssyrk(blas.Upper, blas.Trans, n, n, 1, y[1:], n, 0, y, n) },
 			func() { b.Dsyr2k(blas.Upper, blas.Trans, n, n, 1, x, n, x, n-1, 0, x, n) },
 			func() { b.Dsyr2k('x', blas.Trans, n, n, 1, x, n, x, n, 0, x, n) },
+			func() { b.Dgemv('x', n, n, 1, x, n, x, 1, 0, x, 1) },
+			func() { b.Dgemv(blas.Trans, n, n, 1, x, n-1, x, 1, 0, x, 1) },
+			func() { b.Dgemv(blas.NoTrans, n, n, 1, x, n, x[:n-1], 1, 0, x, 1) },
+			func() { b.Dgemv(blas.NoTrans, n, n, 1, x, n, x, 0, 0, x, 1) },
+			func() { b.Dsymv('x', n, 1, x, n, x, 1, 0, x, 1) },
+			func() { b.Dsymv(blas.Upper, n, 1, x[1:], n, x, 1, 0, x, 1) },
+			func() { b.Dsymv(blas.Upper, n, 1, x, n, x, 1, 0, x[:n-1], 1) },
 			func() { b.Dtrsm('x', blas.Upper, blas.NoTrans, blas.Unit, n, n, 1, x, n, x, n) },
 			func() { b.Dtrsm(blas.Left, 'x', blas.NoTrans, blas.Unit, n, n, 1, x, n, x, n) },
 			func() { b.Dtrsm(blas.Left, blas.Upper, 'x', blas.Unit, n, n, 1, x, n, x, n) },

@@ -25,7 +25,7 @@ func decaying(n, rank int, power float64) (a []float64, values []float64) {
 	kernel.Mirror(1, m)
 	full := slices.Clone(a)
 	values = make([]float64, n)
-	if !symmetricEigen(full, n, values) {
+	if !symmetricEigen(2, full, n, values) {
 		panic("no eigenvalues")
 	}
 	slices.Reverse(values)

@@ -77,7 +77,7 @@ func (s *Smallest) foresee() bool {
 	g := make([]float64, p*p)
 	kernel.Syrk(s.team, 1, z, kernel.RowMajor(g, p, p, p))
 	values := make([]float64, p)
-	if !symmetricEigen(g, p, values) {
+	if !symmetricEigen(s.team.Threads(), g, p, values) {
 		return true
 	}
 	// An eigenvalue of A below μ − η·t gives one of G above 1 + η. This η is a few times

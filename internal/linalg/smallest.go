@@ -6,11 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/lapack64"
-
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
@@ -123,7 +118,7 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	p := int64(min(n, l+opt.withDefaults(l).Guard))
 	size, m := int64(n), int64(basisRows(n, int(p)))
-	return 8 * (2*size*size + (2*m+8*p)*size + 4*m*m + 64*(size+m))
+	return 8*(2*size*size+(2*m+8*p)*size+4*m*m+64*(size+m)) + symmetricEigenBytes(n)
 }
 
 // Solve returns the l smallest eigenpairs of A, n×n, from its upper triangle. The columns
@@ -265,7 +260,7 @@ func (s *Smallest) dense() (Eigen, error) {
 	n := s.n
 	copy(s.u, s.a)
 	values := make([]float64, n)
-	if !symmetricEigen(s.u, n, values) {
+	if !symmetricEigen(s.team.Threads(), s.u, n, values) {
 		return Eigen{}, ErrNoConvergence
 	}
 	e := s.result(s.p)
@@ -284,15 +279,6 @@ func (s *Smallest) dense() (Eigen, error) {
 		e.Residual = max(e.Residual, norm2(r.Data[i*n:][:n])/s.norm)
 	}
 	return e, nil
-}
-
-// symmetricEigen overwrites row-major a, n×n, by its eigenvectors in columns.
-func symmetricEigen(a []float64, n int, values []float64) bool {
-	sym := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: a}
-	var size [1]float64
-	lapack64.Syev(lapack.EVCompute, sym, values, size[:], -1)
-	work := make([]float64, int(size[0]))
-	return lapack64.Syev(lapack.EVCompute, sym, values, work, len(work))
 }
 
 // orient makes the entry of largest magnitude of each column positive.

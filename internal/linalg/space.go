@@ -219,7 +219,7 @@ func (s *Smallest) ritz() bool {
 	for i := range m {
 		copy(s.y[i*m:][:m], s.h[i*ld:])
 	}
-	if !symmetricEigen(s.y[:m*m], m, s.theta[:m]) {
+	if !symmetricEigen(s.team.Threads(), s.y[:m*m], m, s.theta[:m]) {
 		return false
 	}
 	s.combine(s.x, s.q, s.p)

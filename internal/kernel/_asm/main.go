@@ -34,9 +34,11 @@ func main() {
 		narrow()
 		below()
 		lowest()
+		rotate(ymm)
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)
+		rotate(zmm)
 	}
 	Generate()
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -202,6 +204,51 @@ func axpyRows() {
 	ADDQ(ldx, x)
 	DECQ(n)
 	JNZ(to("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// rotate writes isa.rotate. Four vectors at a time pass through all rotations: a rotation waits 4
+// cycles for the one before it, and its 16 operations on four vectors take 8.
+func rotate(w width) {
+	function("rotate"+w.name, "func(n int, c, s, panel *float64, step int)", "rotate"+w.name+" is isa.rotate; n is at least 1.")
+	total, cs, sn, panel, step := arg("n"), arg("c"), arg("s"), arg("panel"), arg("step")
+	SHLQ(Imm(3), step)
+	var old, carry, t [4]VecVirtual
+	for i := range old {
+		old[i], carry[i], t[i] = w.reg(), w.reg(), w.reg()
+	}
+	c, s := w.reg(), w.reg()
+	at, next, n, k := GP64(), GP64(), GP64(), GP64()
+	for first := 0; first < 8*32; first += 4 * w.bytes {
+		loop := fmt.Sprintf("rotation%d", first)
+		MOVQ(panel, at)
+		MOVQ(total, n)
+		XORQ(k, k)
+		for i, v := range carry {
+			VMOVUPD(Mem{Base: at, Disp: first + i*w.bytes}, v)
+		}
+		Label(loop)
+		VBROADCASTSD(Mem{Base: cs, Index: k, Scale: 8}, c)
+		VBROADCASTSD(Mem{Base: sn, Index: k, Scale: 8}, s)
+		LEAQ(Mem{Base: at, Index: step, Scale: 1}, next)
+		for i := range old {
+			VMOVUPD(Mem{Base: next, Disp: first + i*w.bytes}, old[i])
+			VMULPD(old[i], s, t[i])
+			VFMADD231PD(carry[i], c, t[i])
+			VMOVUPD(t[i], Mem{Base: at, Disp: first + i*w.bytes})
+			VMULPD(carry[i], s, t[i])
+			VFMSUB132PD(c, t[i], old[i]) // old·c − t
+			VMOVAPD(old[i], carry[i])
+		}
+		MOVQ(next, at)
+		INCQ(k)
+		DECQ(n)
+		JNZ(to(loop))
+		for i, v := range carry {
+			VMOVUPD(v, Mem{Base: at, Disp: first + i*w.bytes})
+		}
+	}
 	VZEROUPPER()
 	RET()
 }

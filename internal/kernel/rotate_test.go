@@ -1,0 +1,51 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Every path turns one row after the other as the formula says, and writes no other row.
+func TestRotate(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const rows = 40
+	for _, p := range paths {
+		for _, n := range []int{0, 1, 2, 7, 33} {
+			for _, back := range []bool{false, true} {
+				first, step := 3, 1
+				if back {
+					first, step = 36, -1
+				}
+				c, s := make([]float64, n), make([]float64, n)
+				for i := range c {
+					s[i], c[i] = math.Sincos(r.Float64() * 7)
+				}
+				got := make([]float64, rows*RotateWidth)
+				for i := range got {
+					got[i] = r.NormFloat64()
+				}
+				want := slices.Clone(got)
+				for i := range n {
+					x, y := want[(first+i*step)*RotateWidth:][:RotateWidth], want[(first+(i+1)*step)*RotateWidth:][:RotateWidth]
+					for j := range x {
+						x[j], y[j] = c[i]*x[j]+s[i]*y[j], c[i]*y[j]-s[i]*x[j]
+					}
+				}
+				before := best
+				best = p
+				Rotate(c, s, got, first, back)
+				best = before
+				for i, v := range got {
+					row := i / RotateWidth
+					touched := n > 0 && (row-first)*step >= 0 && (row-first)*step <= n
+					// A rotation rounds by three halves of 2⁻⁵² of a length that it keeps, below 30 here.
+					if math.Abs(v-want[i]) > float64(n)*2*30*0x1p-52 || !touched && v != want[i] {
+						t.Fatalf("%s, %d rotations, back %v, row %d: %v, want %v", p.name, n, back, row, v, want[i])
+					}
+				}
+			}
+		}
+	}
+}
