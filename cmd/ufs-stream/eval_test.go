@@ -52,7 +52,7 @@ func labelled(t *testing.T, n int) (path, sel string) {
 	}
 	path, sel = filepath.Join(dir, "g.parquet"), filepath.Join(dir, "sel.json")
 	writeSource(t, path, src, chunkio.WriteOptions{RowGroupRows: 50, Label: func(p int64) int32 { return int32(class[p]) }})
-	must(t, "select", path, "--label", "label", "--anchors", "100", "-k", "6", "-o", sel)
+	must(t, "select", path, "--label", "label", "--anchors", fmt.Sprint(min(n, 100)), "-k", "6", "-o", sel)
 	return path, sel
 }
 

@@ -19,7 +19,7 @@ import (
 func graphRequests() []string {
 	return []string{
 		"--method sfufs --anchors 150", "--method sfufs --constraint identity --alpha 10 --anchors 150", "--method fufs --gamma 0.5 --anchors 150", "--method graphgreedy --anchors 150", "--method graphgreedy --target spectral --clusters 4 --anchors 150", "--method graphgreedy --target scatter --anchors 150", "--method graphgreedy --smooth auto --anchors 150",
-		"--method align", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian --anchors 150", "--method mcfs --clusters 6 --anchors 150", "--method graphgreedy --anchor-method kmeans --anchors 40",
+		"--method align --anchors 200", "--method align --diffusion 3 --anchors 60 --keep x007", "--method laplacian --anchors 150", "--method mcfs --clusters 6 --anchors 150", "--method graphgreedy --anchor-method kmeans --anchors 40",
 		"--method sfufs --where x000>0 --anchors 150", "--method spec --power 2 --anchors 150", "--method spec --score phi3 --clusters 4 --anchors 150", "--method jelsr --clusters 4 --alpha 5 --anchors 150",
 		"--method ndfs --clusters 4 --anchors 150", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
 	}
@@ -243,7 +243,7 @@ func TestReportsAsGreedy(t *testing.T) {
 		if s.Options["scale"] == "none" {
 			scale = "center"
 		}
-		want := selection(t, in, "-k", "7", "--scale", scale, "--keep", strings.Join(names(s), ","))
+		want := selection(t, in, "--method", "greedy", "-k", "7", "--scale", scale, "--keep", strings.Join(names(s), ","))
 		for i, f := range s.Selected {
 			// 900 rows in 50 columns: roundings of about 2⁻⁵³·50 in each of 7 updates.
 			if w := want.Selected[i]; w.Name != f.Name || !near(float64(f.Error), float64(w.Error), 1e-11) {

@@ -126,7 +126,7 @@ func (q *ql) block(lo, hi int, turned bool) bool {
 		q.begin(m, m-l, lo, hi, turned)
 		for i := m - 1; i >= l; i-- {
 			f, b := s*e[i], c*e[i]
-			r := 0.0
+			var r float64
 			c, s, r = rotation(g, f)
 			if i < m-1 {
 				e[i+1] = r
