@@ -34,6 +34,9 @@ type Nearest struct {
 	widest [2]float64 // the largest slack, and of twice
 	twice  []float64  // m: upper bound less lower bound less 2·‖x‖·slack
 
+	lead     *leading // nil where it does not pay
+	searched int      // rows so far, until it is known whether it pays
+
 	rows    int // rows of a task
 	scratch []nearestScratch
 	body    func(worker int)
@@ -50,6 +53,9 @@ type nearestScratch struct {
 	norms      []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
 	half       []float32 // rows×wide: half ‖y‖² − xᵀy
 	raw        []float64 // rows×padded: unchanged rows, and zeros
+	coords     []float32 // rows×leading.wide: rows in the leading directions
+	points     []float32 // the same with their rests, in panels of mr
+	pair       [2]int32
 	candidates []candidate
 	least      [16]float32 // see isa.lowest
 	uppers     []float64   // the count lowest upper bounds so far
@@ -65,6 +71,10 @@ type candidate struct {
 type neighbour struct {
 	distance float64
 	index    int32
+}
+
+func (a neighbour) before(b neighbour) bool {
+	return a.distance < b.distance || a.distance == b.distance && a.index < b.index
 }
 
 const (
@@ -103,7 +113,8 @@ func NearestBytes(workers, m, d int) int64 {
 	wide := int64(m + widest)
 	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
 	worker := 4*rows*int64(d) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + 64*rows + 16*wide
-	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 16*wide + 16*int64(d) + int64(workers)*worker
+	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 16*wide + 16*int64(d) + int64(workers)*worker +
+		leadBytes(int64(workers), int64(m), int64(d), rows)
 }
 
 // maxNearestRows bounds the rows of a task where anchors are few.
@@ -132,10 +143,18 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 		n.scratch[w].reserve(n)
 	}
 	n.team.together(workers, n.body)
+	if n.searched < leadAfter {
+		if n.searched += x.Rows; n.searched >= leadAfter && n.mayLead() {
+			n.consider()
+		}
+	}
 	n.x, n.index, n.distance = Matrix[float64]{}, nil, nil
 }
 
 func (s *nearestScratch) reserve(n *Nearest) {
+	if a := n.lead; a != nil && (len(s.coords) < n.rows*a.wide || len(s.points) < n.rows*(a.p+1)) {
+		s.coords, s.points = aligned[float32](n.rows*a.wide), aligned[float32](n.rows*(a.p+1))
+	}
 	if len(s.norms) >= n.rows {
 		return
 	}
@@ -156,7 +175,11 @@ func (n *Nearest) search(worker int) {
 		rows := min(n.rows, n.x.Rows-from)
 		x := n.x.Sub(from, 0, rows, n.d)
 		n.narrow(s, x)
-		n.screenRows(s, rows)
+		if n.lead != nil {
+			n.leadRows(s, rows)
+		} else {
+			n.screenRows(s, rows)
+		}
 		for i := range rows {
 			n.settle(s, i, s.raw[i*n.padded:][:n.padded])
 			for k, b := range s.settled {
@@ -171,40 +194,53 @@ func (n *Nearest) settle(s *nearestScratch, i int, x []float64) {
 	s.settled = s.settled[:0]
 	// Beyond this norm float32 may overflow; nothing is excluded then, or for NaN.
 	const longest = 0x1p60
-	if norm := s.norms[i]; !n.plain && norm < longest {
-		n.exclude(s, norm*(1+0x1p-20), s.half[i*n.wide:])
-	} else {
+	switch norm := s.norms[i]; {
+	case n.plain || !(norm < longest):
 		s.candidates = s.candidates[:0]
 		for j := range n.m {
 			s.candidates = append(s.candidates, candidate{index: int32(j)})
 		}
+	case n.lead != nil:
+		n.settleLed(s, i, x)
+		return
+	default:
+		n.exclude(s, norm*(1+0x1p-20), s.half[i*n.wide:])
 	}
-	for k := 0; k < len(s.candidates); k += 2 { // in pairs; an odd last one with itself
-		a, b := s.candidates[k].index, s.candidates[min(k+1, len(s.candidates)-1)].index
-		da, db := n.team.isa.squares(n.padded/squaresBlock, x, n.point(a), n.point(b))
-		s.insert(da, a, n.count)
-		if b != a {
-			s.insert(db, b, n.count)
-		}
+	n.compare(s, x)
+}
+
+// compare settles the candidates by their distances to x, in pairs; an odd last one with itself.
+func (n *Nearest) compare(s *nearestScratch, x []float64) {
+	for k := 0; k < len(s.candidates); k += 2 {
+		n.compareTwo(s, x, s.candidates[k].index, s.candidates[min(k+1, len(s.candidates)-1)].index)
+	}
+}
+
+func (n *Nearest) compareTwo(s *nearestScratch, x []float64, a, b int32) {
+	da, db := n.team.isa.squares(n.padded/squaresBlock, x, n.point(a), n.point(b))
+	s.insert(da, a, n.count)
+	if b != a {
+		s.insert(db, b, n.count)
 	}
 }
 
 func (n *Nearest) point(i int32) []float64 { return n.points[int(i)*n.padded:][:n.padded] }
 
-// insert keeps the count nearest in order; indices arrive ascending.
+// insert keeps the count nearest in order, equal ones by index.
 func (s *nearestScratch) insert(distance float64, index int32, count int) {
 	if math.IsNaN(distance) {
 		distance = math.Inf(1)
 	}
-	if len(s.settled) == count && distance >= s.settled[count-1].distance {
-		return
-	}
+	b := neighbour{distance, index}
 	at := len(s.settled)
-	for at > 0 && s.settled[at-1].distance > distance {
+	for at > 0 && b.before(s.settled[at-1]) {
 		at--
+	}
+	if at == count {
+		return
 	}
 	s.settled = append(s.settled, neighbour{})
 	copy(s.settled[at+1:], s.settled[at:])
-	s.settled[at] = neighbour{distance, index}
+	s.settled[at] = b
 	s.settled = s.settled[:min(len(s.settled), count)]
 }

@@ -29,8 +29,7 @@ func allDistances(x, points Matrix[float64], i int) []float64 {
 func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int) {
 	t.Helper()
 	n := NewNearest(team, points, count)
-	index, distance := make([]int32, x.Rows*count), make([]float64, x.Rows*count)
-	n.To(index, distance, x)
+	want := make([][]neighbour, x.Rows)
 	order := make([]int32, points.Rows)
 	for i := range x.Rows {
 		all := allDistances(x, points, i)
@@ -38,10 +37,30 @@ func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int
 			order[j] = int32(j)
 		}
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(all[a], all[b]), cmp.Compare(a, b)) })
-		for k := range count {
-			if j := order[k]; index[i*count+k] != j || bits(distance[i*count+k]) != bits(all[j]) {
-				t.Fatalf("row %d of %d×%d, neighbour %d of %d among %d: %d at %g, want %d at %g", i, x.Rows, x.Cols, k, count,
-					points.Rows, index[i*count+k], distance[i*count+k], j, all[j])
+		for _, j := range order[:count] {
+			want[i] = append(want[i], neighbour{all[j], j})
+		}
+	}
+	search := func(what string) {
+		t.Helper()
+		index, distance := make([]int32, x.Rows*count), make([]float64, x.Rows*count)
+		n.To(index, distance, x)
+		for i := range x.Rows {
+			for k, w := range want[i] {
+				if j, at := index[i*count+k], distance[i*count+k]; j != w.index || bits(at) != bits(w.distance) {
+					t.Fatalf("%s: row %d of %d×%d, neighbour %d of %d among %d: %d at %g, want %d at %g", what, i, x.Rows, x.Cols, k, count,
+						points.Rows, j, at, w.index, w.distance)
+				}
+			}
+		}
+	}
+	search("all dimensions")
+	if !n.plain && n.d > 0 {
+		for _, p := range []int{1, n.d / 3, n.d} {
+			if v := n.directions(min(p, mostAxes)); len(v) > 0 {
+				y, lengths := n.coordinates(v)
+				n.lead = n.leadBy(len(v)/n.d, v, y, lengths)
+				search(fmt.Sprintf("%d leading directions", n.lead.p))
 			}
 		}
 	}
