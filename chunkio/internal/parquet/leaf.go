@@ -44,7 +44,7 @@ func newColumn(s *schema.Schema, i int) column {
 	return c
 }
 
-// decodes reports whether arrow v15 decodes the encoding for the column's type.
+// decodes reports whether arrow v15, or we, decode the encoding for the column's type.
 func (c *column) decodes(e parquet.Encoding) bool {
 	switch e {
 	case parquet.Encodings.Plain:
@@ -57,6 +57,8 @@ func (c *column) decodes(e parquet.Encoding) bool {
 		return c.physical == parquet.Types.Int32 || c.physical == parquet.Types.Int64
 	case parquet.Encodings.DeltaLengthByteArray, parquet.Encodings.DeltaByteArray:
 		return c.physical == parquet.Types.ByteArray
+	case byteStreamSplit:
+		return c.splits()
 	}
 	return false
 }

@@ -232,9 +232,9 @@ func TestRefused(t *testing.T) {
 	formattest.Must(t, err)
 	for name, damage := range map[string]func(c int){
 		"codec LZ4_RAW cannot be decoded": func(c int) { f.foot.meta.RowGroups[0].Columns[c].MetaData.Codec = 7 },
-		"encoding BYTE_STREAM_SPLIT cannot be decoded": func(c int) {
+		"encoding number 10 cannot be decoded": func(c int) {
 			m := f.foot.meta.RowGroups[0].Columns[c].MetaData
-			m.Codec, m.Encodings[0] = 0, 9
+			m.Codec, m.Encodings[0] = 0, 10
 		},
 	} {
 		for c := range 2 {

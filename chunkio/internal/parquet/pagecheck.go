@@ -56,7 +56,7 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 		return errors.New("the encoding cannot be decoded")
 	}
 	switch encoding {
-	case parquet.Encodings.Plain:
+	case parquet.Encodings.Plain, byteStreamSplit:
 		return checkPlain(col, b, n)
 	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
 		return checkIndices(b, n, dictSize)

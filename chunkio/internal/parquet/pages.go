@@ -235,6 +235,9 @@ func (p *pages) load() error {
 	if err = p.page.split(p.col); err == nil {
 		err = p.page.check(p.col, p.dictSize)
 	}
+	if err == nil && h.Encoding == byteStreamSplit {
+		p.page.join(p.col.size, &p.buf.joined)
+	}
 	if err != nil {
 		return fmt.Errorf("page at offset %d: %w", p.headerAt, err)
 	}

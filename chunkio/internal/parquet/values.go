@@ -23,6 +23,7 @@ type scratch struct {
 	read     []byte // compressed bytes
 	page     []byte
 	dict     []byte
+	joined   []byte
 	distinct []float64
 	levels   []uint8
 	reps     []uint8
@@ -40,8 +41,8 @@ type scratch struct {
 }
 
 // scratchBytes bounds what decoding one column chunk holds: the compressed bytes, the
-// page and the dictionary, the dictionary's values as float64, and the state of the
-// codec (0.4 MB for zstd).
+// page and the dictionary, the dictionary's values as float64 or a page of BYTE_STREAM_SPLIT
+// once more, and the state of the codec (0.4 MB for zstd).
 func scratchBytes(c ChunkInfo, col *column) int64 {
 	copies := int64(8) // a slice header of 24 bytes for a value of at least 4
 	if col.size > 0 {
