@@ -149,8 +149,9 @@ func blockRows(d, threads int) int {
 	return threads * min(max(blockBytes/8/max(d, 1), leastRows), mostBlockRows)
 }
 
-// Add adds the rows of c: 2·rows·m·D flops in float32 to find the nearest anchors,
-// 2·rows·K·D in float64. Sparse rows are made dense, a block at a time. It fails, with
+// Add adds the rows of c: up to 2·rows·m·D flops in float32 to find the nearest anchors, of which
+// leading directions spare most where the anchors have any (see kernel.Nearest), and 2·rows·K·D in
+// float64. Sparse rows are made dense, a block at a time. It fails, with
 // s unchanged, for other columns or row weights (a *stream.UsageError). Rows that the
 // profile of the anchors has not seen may have distances that overflow: Add then fails,
 // and so does every later call.

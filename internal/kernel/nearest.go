@@ -17,6 +17,9 @@ import (
 // result thus equals a search by float64 distances, to the last bit and on every
 // instruction set: ties go to the lower index, and NaN counts as +Inf.
 //
+// Once some thousand rows have been searched, leading directions of the anchors take the place of
+// all dimensions where they exclude enough (leading.go); no bit of the result shows which.
+//
 // A Nearest uses its team's workers and serves one caller at a time.
 type Nearest struct {
 	team        *Team
@@ -122,7 +125,8 @@ const maxNearestRows = 256
 
 // To writes the indices of the count anchors nearest to each row of x, nearest
 // first, to index, and their squared distances to distance (both rows×count). x is
-// rows×d; column-major is fastest. Costs 2·rows·d·m flops.
+// rows×d; column-major is fastest. Costs 2·rows·d·m flops, or 2·rows·p·(d+m) with p leading
+// directions and the float64 distances of the anchors that these leave.
 func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 	x.check("x")
 	if x.Cols != n.d || len(index) < x.Rows*n.count || len(distance) < x.Rows*n.count {
