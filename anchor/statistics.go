@@ -124,7 +124,7 @@ func Bytes(m, d, neighbors, threads int) int64 {
 	threads = kernel.NewTeam(threads).Threads()
 	rows := blockRows(d, threads)
 	block := int64(rows+pad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
-	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + block +
+	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + kernel.LeadBytes(threads, m, d) + block +
 		int64(threads)*sparseBytes + frameBytes*int64(d) + buffers
 }
 
@@ -189,6 +189,7 @@ func (s *Statistics) newScratch() scratch {
 		distance: make([]float64, rows*(s.k+1)),
 		weight:   make([]float64, rows*s.k),
 	}
+	w.near.Lead()
 	w.points = make([]float64, w.stride*d)
 	return w
 }

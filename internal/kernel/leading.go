@@ -31,61 +31,99 @@ type leading struct {
 }
 
 const (
-	// leadAfter is the number of rows after which it is considered to lead: finding the
-	// directions costs as much as searching about half as many.
-	leadAfter = 2048
 	// Below these dimensions, or with fewer anchors, there is nothing to gain.
 	leadDims, leadPoints = 128, 256
 	// mostAxes bounds p, so that p+1 terms are one chain.
 	mostAxes = 144
-	// axesFrom is the number of anchors that the directions are taken from, at most, and axesRounds
-	// the number of rounds of subspace iteration: bounds need no more than directions about right.
+	// axesFrom is the number of anchors that the directions are taken from and judged by, at most, and
+	// axesRounds the number of rounds of subspace iteration: bounds need no more than directions about
+	// right.
 	axesFrom, axesRounds = 512, 3
-	// leadSample is the number of rows on which p is chosen.
-	leadSample = 48
-	// squaresCost is what a term of squares costs, in multiplications of a product in float32:
-	// the anchors that are compared come from beyond the level-2 cache.
+	// leadSample is the number of rows on which p is chosen, and leastSample the least.
+	leadSample, leastSample = 48, 16
+	// What work costs beside products in float32, a term: products in float64, Dot and Axpy on one
+	// worker, and plain Go.
+	gemmCost, dotCost, plainCost = 3, 8, 30
+	// squaresCost is that of a term of squares: the anchors that are compared come from beyond the
+	// level-2 cache.
 	squaresCost = 24
+	// leadShare is how many times as much as finding directions costs must have been spent on searches
+	// before it is tried: where it is for nothing, a fifth is lost.
+	leadShare = 4
 )
 
-// leadBytes bounds what leading holds for m points in d dimensions, with rows of scratch on so many
-// workers, and while the directions are found.
-func leadBytes(workers, m, d, rows int64) int64 {
+// Lead lets later searches be led by directions of the anchors, once so many rows have come
+// that finding these may be worth while. It then holds [LeadBytes] beside [NearestBytes].
+func (n *Nearest) Lead() {
+	n.undecided = !n.plain && n.m >= leadPoints && n.d >= leadDims && n.count <= n.m/8
+}
+
+// LeadBytes bounds what a Nearest of m points in d dimensions holds after Lead on so many workers,
+// with what finding the directions takes for a while.
+func LeadBytes(workers, m, d int) int64 {
 	if m < leadPoints || d < leadDims {
 		return 0
 	}
 	const p, widest = mostAxes, 48
-	held := 4*d*(p+widest) + 4*(m+widest)*(p+1) + 16*(m+widest)
-	found := 8*(m*p+2*p*d+axesFrom*(d+p)+leadSample*(d+p)) + 16*workers*d
-	return held + found + workers*4*rows*(2*p+1+widest)
+	points, dims := int64(m), int64(d)
+	rows := min(max(nearestBytes/4/(points+widest), 8), maxNearestRows) + 8
+	held := 4*dims*(p+widest) + 4*(points+widest)*(p+1) + 16*(points+widest)
+	found := 8*(points*(p+1)+2*p*dims+axesFrom*(dims+2*p+1)+leadSample*(p+2)) + 16*int64(workers)*dims + TeamBytes(max(axesFrom, p), max(d, p))
+	return held + found + int64(workers)*4*rows*(2*p+1+widest)
 }
 
-// mayLead reports whether it can be worth while to look for leading directions.
-func (n *Nearest) mayLead() bool {
-	return !n.plain && n.m >= leadPoints && n.d >= leadDims && n.count <= n.m/8
+// leadRowsNeeded is the number of rows to search before directions are looked for.
+func (n *Nearest) leadRowsNeeded() int {
+	from, p, d := float64(min(n.m, axesFrom)), float64(n.mostAxes()), float64(n.d)
+	cost := gemmCost*axesRounds*2*from*p*d + dotCost*(axesRounds+1)*2*p*p*d + dotCost*from*p*d + plainCost*leadSample*from*p
+	return int(leadShare * cost / (float64(n.m) * d))
 }
+
+func (n *Nearest) mostAxes() int { return min(mostAxes, n.d/2, n.m/4) }
 
 // consider looks for leading directions and keeps them where they make a search cheaper, by
-// what they exclude for some of the rows of the search before, whose distances are known.
+// what they exclude for some of the rows of the search before, whose distances are known. With
+// too few of these it waits for another search.
 func (n *Nearest) consider() {
-	nr := n.team.isa.f32.nr
-	v := n.directions(min(mostAxes, n.d/2, n.m/4))
-	v = v[:len(v)/n.d/nr*nr*n.d]
-	y, lengths := n.coordinates(v)
-	if p := n.cheapest(v, y, lengths); p > 0 {
+	rows := n.sampleRows()
+	if len(rows) < leastSample {
+		return
+	}
+	n.undecided = false
+	v := n.directions(n.mostAxes())
+	if p := n.cheapest(v, rows); p > 0 {
+		v = v[:p*n.d]
+		y, lengths := n.coordinates(v, n.m)
 		n.lead = n.leadBy(p, v, y, lengths)
 	}
 }
 
-// coordinates are those of the anchors in the directions v, and the squares of their lengths.
-func (n *Nearest) coordinates(v []float64) (y, lengths []float64) {
+// sampleRows are some rows of the search before that are neither too long to screen nor NaN.
+func (n *Nearest) sampleRows() (rows []int) {
+	x := make([]float64, n.d)
+	for k := range min(leadSample, n.x.Rows) {
+		i := k * n.x.Rows / min(leadSample, n.x.Rows)
+		n.centre(x, n.x.Sub(i, 0, 1, n.d))
+		if Dot(x, x) < 1<<60 && n.reachOf(i) < 1<<60 {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// reachOf is the squared distance of row i to the last of its nearest anchors, scaled.
+func (n *Nearest) reachOf(i int) float64 { return n.distance[(i+1)*n.count-1] * n.scale * n.scale }
+
+// coordinates are those of count anchors, of all at even steps, in the directions v, and the squares
+// of their lengths.
+func (n *Nearest) coordinates(v []float64, count int) (y, lengths []float64) {
 	p := len(v) / n.d
-	y, lengths = make([]float64, n.m*p), make([]float64, n.m)
-	part := panels(n.m, n.team.workers)
+	y, lengths = make([]float64, count*p), make([]float64, count)
+	part := panels(count, n.team.workers)
 	Each(n.team.workers, n.team.workers, func(w int) {
 		centred := make([]float64, n.d)
-		for i := w * part; i < min((w+1)*part, n.m); i++ {
-			n.centre(centred, RowMajor(n.points[i*n.padded:], 1, n.d, n.d))
+		for i := w * part; i < min((w+1)*part, count); i++ {
+			n.centre(centred, RowMajor(n.points[i*n.m/count*n.padded:], 1, n.d, n.d))
 			lengths[i] = Dot(centred, centred)
 			project(y[i*p:][:p], v, centred)
 		}
@@ -149,70 +187,78 @@ func (n *Nearest) directions(p int) []float64 {
 	return v
 }
 
-// orthonormal makes the p rows of v, of length d, orthonormal one after the other, and returns how
-// many there are before one that depends on those before it.
-func orthonormal(v []float64, p, d int) int {
+// orthonormal makes the p rows of v, of length d, orthonormal one after the other, leaves out those
+// that depend on others before them, and returns how many are left, in front.
+func orthonormal(v []float64, p, d int) (left int) {
 	for k := range p {
-		x := v[k*d:][:d]
+		x := v[left*d:][:d]
+		copy(x, v[k*d:][:d])
 		before := Dot(x, x)
 		for range 2 { // what the first time leaves, of size rounding, goes the second time
-			for j := range k {
+			for j := range left {
 				y := v[j*d:][:d]
 				Axpy(-Dot(x, y), y, x)
 			}
 		}
 		after := Dot(x, x)
 		if !(after > 1e-20*before) || !(after > 0x1p-900) {
-			return k
+			continue
 		}
 		root := 1 / math.Sqrt(after)
 		for l := range x {
 			x[l] *= root
 		}
+		left++
 	}
-	return p
+	return left
 }
 
-// cheapest returns the number of directions with which a search costs least, 0 for none, given the
-// coordinates y of the anchors in all of them and their squared lengths.
-func (n *Nearest) cheapest(v, y, lengths []float64) int {
+// cheapest returns the number of the directions v with which a search costs least, 0 for none, by
+// how many of some anchors they leave for some rows of the search before.
+func (n *Nearest) cheapest(v []float64, rows []int) int {
 	held := len(v) / n.d
+	some := min(n.m, axesFrom)
+	y, lengths := n.coordinates(v, some)
 	step := n.team.isa.f32.nr
-	left := make([]int, held/step+1) // anchors left, by the number of steps
-	x, z := make([]float64, n.d), make([]float64, held)
-	sample := min(leadSample, n.x.Rows)
-	for k := range sample {
-		i := k * n.x.Rows / sample
-		n.centre(x, n.x.Sub(i, 0, 1, n.d))
-		project(z, v, x)
-		length := Dot(x, x)
-		reach := n.distance[(i+1)*n.count-1] * n.scale * n.scale
-		if !(length <= 1<<60) || !(reach <= 1<<60) {
-			continue
-		}
-		for j := range n.m {
-			other := y[j*held:][:held]
-			apart, restX, restY := 0.0, length, lengths[j]
-			for s := 1; s < len(left); s++ {
-				for l := (s - 1) * step; l < s*step; l++ {
-					apart += (z[l] - other[l]) * (z[l] - other[l])
-					restX -= z[l] * z[l]
-					restY -= other[l] * other[l]
-				}
-				rest := math.Sqrt(max(restX, 0)) - math.Sqrt(max(restY, 0))
-				if apart+rest*rest <= reach {
-					left[s]++
+	steps := panels(held, step)
+	left := make([][]int, len(rows)) // anchors left for a row, by the number of steps
+	part := panels(len(rows), n.team.workers)
+	Each(n.team.workers, n.team.workers, func(w int) {
+		x, z := make([]float64, n.d), make([]float64, held)
+		for k := w * part; k < min((w+1)*part, len(rows)); k++ {
+			left[k] = make([]int, steps)
+			n.centre(x, n.x.Sub(rows[k], 0, 1, n.d))
+			project(z, v, x)
+			length, reach := Dot(x, x), n.reachOf(rows[k])
+			for j := range some {
+				other := y[j*held:][:held]
+				apart, restX, restY := 0.0, length, lengths[j]
+				for s := range steps {
+					for l := s * step; l < min((s+1)*step, held); l++ {
+						apart += (z[l] - other[l]) * (z[l] - other[l])
+						restX -= z[l] * z[l]
+						restY -= other[l] * other[l]
+					}
+					rest := math.Sqrt(max(restX, 0)) - math.Sqrt(max(restY, 0))
+					if apart+rest*rest <= reach {
+						left[k][s]++
+					}
 				}
 			}
 		}
-	}
+	})
 	d, m := float64(n.d), float64(n.m)
-	least, p := 0.75*(m*d+1.5*float64(n.count)*squaresCost*d), 0 // directions that hardly pay are not worth their memory
-	for s := 1; s < len(left); s++ {
-		axes := float64(s * step)
-		cost := d*axes + m*(axes+1) + (float64(left[s])/float64(sample)+float64(n.count))*squaresCost*d
-		if cost < least {
-			least, p = cost, s*step
+	// Directions that hardly pay are not worth their memory.
+	least, p := 0.75*(m*d+1.5*float64(n.count)*squaresCost*d), 0
+	for s := range steps {
+		stay := 0.0
+		for _, l := range left {
+			stay += float64(l[s])
+		}
+		stay *= m / float64(some) / float64(len(rows))
+		axes := min((s+1)*step, held)
+		if cost := d*float64(axes) + m*float64(axes+1) + (stay+float64(n.count))*squaresCost*d; cost < least {
+			least, p = cost, axes
 		}
 	}
 	return p

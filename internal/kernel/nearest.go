@@ -17,7 +17,7 @@ import (
 // result thus equals a search by float64 distances, to the last bit and on every
 // instruction set: ties go to the lower index, and NaN counts as +Inf.
 //
-// Once some thousand rows have been searched, leading directions of the anchors take the place of
+// After [Nearest.Lead], and some thousand rows, leading directions of the anchors take the place of
 // all dimensions where they exclude enough (leading.go); no bit of the result shows which.
 //
 // A Nearest uses its team's workers and serves one caller at a time.
@@ -37,8 +37,9 @@ type Nearest struct {
 	widest [2]float64 // the largest slack, and of twice
 	twice  []float64  // m: upper bound less lower bound less 2·‖x‖·slack
 
-	lead     *leading // nil where it does not pay
-	searched int      // rows so far, until it is known whether it pays
+	lead      *leading // nil where it does not pay
+	undecided bool     // whether it does
+	searched  int      // rows so far, until that is decided
 
 	rows    int // rows of a task
 	scratch []nearestScratch
@@ -116,8 +117,7 @@ func NearestBytes(workers, m, d int) int64 {
 	wide := int64(m + widest)
 	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
 	worker := 4*rows*int64(d) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + 64*rows + 16*wide
-	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 16*wide + 16*int64(d) + int64(workers)*worker +
-		leadBytes(int64(workers), int64(m), int64(d), rows)
+	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 16*wide + 16*int64(d) + int64(workers)*worker
 }
 
 // maxNearestRows bounds the rows of a task where anchors are few.
@@ -147,8 +147,8 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 		n.scratch[w].reserve(n)
 	}
 	n.team.together(workers, n.body)
-	if n.searched < leadAfter {
-		if n.searched += x.Rows; n.searched >= leadAfter && n.mayLead() {
+	if n.undecided {
+		if n.searched += x.Rows; n.searched >= n.leadRowsNeeded() {
 			n.consider()
 		}
 	}

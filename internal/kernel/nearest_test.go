@@ -58,7 +58,7 @@ func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int
 	if !n.plain && n.d > 0 {
 		for _, p := range []int{1, n.d / 3, n.d} {
 			if v := n.directions(min(p, mostAxes)); len(v) > 0 {
-				y, lengths := n.coordinates(v)
+				y, lengths := n.coordinates(v, n.m)
 				n.lead = n.leadBy(len(v)/n.d, v, y, lengths)
 				search(fmt.Sprintf("%d leading directions", n.lead.p))
 			}

@@ -128,6 +128,7 @@ func (g *rowGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) 
 		}
 		buf := g.file.pool.Get().(*scratch)
 		defer g.file.pool.Put(buf)
+		defer func() { buf.joined = nil }() // few columns need it
 		return f(buf)
 	})
 	return g.file.place(err, g.number, lf.Name)

@@ -56,8 +56,13 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 		return errors.New("the encoding cannot be decoded")
 	}
 	switch encoding {
-	case parquet.Encodings.Plain, byteStreamSplit:
+	case parquet.Encodings.Plain:
 		return checkPlain(col, b, n)
+	case byteStreamSplit:
+		if len(b) != n*col.size { // what is too long does not tell how far apart the bytes of a value are
+			return fmt.Errorf("%d values need %d bytes where there are %d", n, n*col.size, len(b))
+		}
+		return nil
 	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
 		return checkIndices(b, n, dictSize)
 	case parquet.Encodings.RLE:

@@ -112,3 +112,14 @@ func TestByteStreamSplit(t *testing.T) {
 		t.Errorf("tried types %v", seen)
 	}
 }
+
+// TestByteStreamSplitLength: a page of another length than its values' is refused, as it does not
+// tell how far apart the bytes of a value are.
+func TestByteStreamSplitLength(t *testing.T) {
+	col := &column{physical: parquet.Types.Float, size: 4}
+	for size, fits := range map[int]bool{40: true, 39: false, 41: false, 44: false, 0: false} {
+		if err := checkValues(col, byteStreamSplit, make([]byte, size), 10, -1); (err == nil) != fits {
+			t.Errorf("%d bytes for 10 values: %v", size, err)
+		}
+	}
+}
