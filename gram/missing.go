@@ -48,6 +48,7 @@ func (m *Moments) admit(holes []int, pack bool) error {
 		m.team = kernel.NewTeam(m.opt.Threads)
 		m.packed = make([]float64, d*stripRows)
 		m.root = make([]float64, 0, stripRows)
+		m.wholes = newWholes(d)
 	}
 	if len(missing) > len(m.missing) {
 		m.grow(missing)

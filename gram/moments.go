@@ -48,8 +48,9 @@ type Moments struct {
 type scratch struct {
 	team   *kernel.Team
 	packed []float64 // √w·x̃, d columns
-	holes  []float64 // √w·m, dm columns
-	root   []float64 // √w
+	wholes
+	holes []float64 // √w·m, dm columns
+	root  []float64 // √w
 }
 
 // buffers bounds what encoding, decoding and bookkeeping hold beside the matrices.
@@ -60,14 +61,14 @@ const buffers = 256 << 10
 //
 //	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB
 //
-// and the packed panels of the products. The second term counts A and N twice: they
+// and the packed panels of the products, with 2.3 KiB·d for whole numbers. The second term counts A and N twice: they
 // grow by copying.
 func Bytes(d, missing int) int64 {
 	if d > maxColumns {
 		return math.MaxInt64
 	}
 	n, k := int64(d), int64(missing)
-	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + buffers
+	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + wholesBytes(d) + buffers
 }
 
 // SharedBytes bounds what so many Moments hold that share their scratch (see Another): [Bytes]
@@ -153,12 +154,13 @@ func (m *Moments) addStrip(s *strip, holes bool) {
 	d := len(m.Columns)
 	eachColumn(m.opt.Threads, d, func(j int) {
 		m.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
+		m.narrow(j, m.packed[j*stripRows:][:s.rows])
 		if k := m.slot[j]; holes && k >= 0 {
 			s.indicate(m.holes[k*stripRows:][:s.rows], j)
 		}
 	})
 	xt := kernel.RowMajor(m.packed, d, s.rows, stripRows)
-	kernel.Syrk(m.team, 1, xt, kernel.RowMajor(m.g, d, d, d))
+	m.addSquares(m.team, xt, kernel.RowMajor(m.g, d, d, d))
 	if holes {
 		dm := len(m.missing)
 		ot := kernel.RowMajor(m.holes, dm, s.rows, stripRows)

@@ -63,3 +63,13 @@ func lowestAVX2(c *float32, slack *float32, norm float32, n int, out *[16]float3
 //
 //go:noescape
 func rotateAVX2(n int, c *float64, s *float64, panel *float64, step int)
+
+// mulIntsAVX2 is integers.mul; pairs is at least 1.
+//
+//go:noescape
+func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
+
+// wholesAVX2 is integers.wholes; blocks is at least 1.
+//
+//go:noescape
+func wholesAVX2(blocks int, src *float64, dst *int16) (least int16, most int16, ok bool)

@@ -998,3 +998,204 @@ rotation128:
 	VMOVUPD      Y5, 224(DI)
 	VZEROUPPER
 	RET
+
+// func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·mulIntsAVX2(SB), NOSPLIT, $0-40
+	MOVQ  pairs+0(FP), AX
+	MOVQ  a+8(FP), CX
+	MOVQ  b+16(FP), DX
+	MOVQ  c+24(FP), BX
+	MOVQ  ldc+32(FP), SI
+	SHLQ  $0x03, SI
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+
+	// Fetch the tile of C while the sums are made.
+	MOVQ       BX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+
+pair:
+	VMOVDQU      (DX), Y8
+	VMOVDQU      32(DX), Y9
+	VPBROADCASTD (CX), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 4(CX), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y10, Y9, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(CX), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y11
+	VPADDD       Y11, Y5, Y5
+	VPBROADCASTD 12(CX), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y6, Y6
+	VPMADDWD     Y10, Y9, Y11
+	VPADDD       Y11, Y7, Y7
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          pair
+
+	// C += sums.
+	VEXTRACTI128 $0x01, Y0, X9
+	VCVTDQ2PD    X0, Y8
+	VCVTDQ2PD    X9, Y0
+	VADDPD       (BX), Y8, Y8
+	VMOVUPD      Y8, (BX)
+	VADDPD       32(BX), Y0, Y0
+	VMOVUPD      Y0, 32(BX)
+	VEXTRACTI128 $0x01, Y1, X8
+	VCVTDQ2PD    X1, Y0
+	VCVTDQ2PD    X8, Y1
+	VADDPD       64(BX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	VADDPD       96(BX), Y1, Y1
+	VMOVUPD      Y1, 96(BX)
+	ADDQ         SI, BX
+	VEXTRACTI128 $0x01, Y2, X1
+	VCVTDQ2PD    X2, Y0
+	VCVTDQ2PD    X1, Y2
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	VADDPD       32(BX), Y2, Y2
+	VMOVUPD      Y2, 32(BX)
+	VEXTRACTI128 $0x01, Y3, X1
+	VCVTDQ2PD    X3, Y0
+	VCVTDQ2PD    X1, Y3
+	VADDPD       64(BX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	VADDPD       96(BX), Y3, Y3
+	VMOVUPD      Y3, 96(BX)
+	ADDQ         SI, BX
+	VEXTRACTI128 $0x01, Y4, X1
+	VCVTDQ2PD    X4, Y0
+	VCVTDQ2PD    X1, Y4
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	VADDPD       32(BX), Y4, Y4
+	VMOVUPD      Y4, 32(BX)
+	VEXTRACTI128 $0x01, Y5, X1
+	VCVTDQ2PD    X5, Y0
+	VCVTDQ2PD    X1, Y5
+	VADDPD       64(BX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	VADDPD       96(BX), Y5, Y5
+	VMOVUPD      Y5, 96(BX)
+	ADDQ         SI, BX
+	VEXTRACTI128 $0x01, Y6, X1
+	VCVTDQ2PD    X6, Y0
+	VCVTDQ2PD    X1, Y6
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	VADDPD       32(BX), Y6, Y6
+	VMOVUPD      Y6, 32(BX)
+	VEXTRACTI128 $0x01, Y7, X1
+	VCVTDQ2PD    X7, Y0
+	VCVTDQ2PD    X1, Y7
+	VADDPD       64(BX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	VADDPD       96(BX), Y7, Y7
+	VMOVUPD      Y7, 96(BX)
+	VZEROUPPER
+	RET
+
+// func wholesAVX2(blocks int, src *float64, dst *int16) (least int16, most int16, ok bool)
+// Requires: AVX, AVX2
+TEXT ·wholesAVX2(SB), NOSPLIT, $0-29
+	MOVQ  blocks+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  dst+16(FP), DX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+block:
+	VMOVUPD      (CX), Y2
+	VCVTPD2DQY   Y2, X4
+	VCVTDQ2PD    X4, Y3
+	VCMPPD       $0x04, Y3, Y2, Y2
+	VMOVAPD      Y2, Y2
+	VMOVUPD      32(CX), Y5
+	VCVTPD2DQY   Y5, X6
+	VCVTDQ2PD    X6, Y3
+	VCMPPD       $0x04, Y3, Y5, Y5
+	VORPD        Y5, Y2, Y2
+	VMOVUPD      64(CX), Y5
+	VCVTPD2DQY   Y5, X7
+	VCVTDQ2PD    X7, Y3
+	VCMPPD       $0x04, Y3, Y5, Y5
+	VORPD        Y5, Y2, Y2
+	VMOVUPD      96(CX), Y5
+	VCVTPD2DQY   Y5, X8
+	VCVTDQ2PD    X8, Y3
+	VCMPPD       $0x04, Y3, Y5, Y5
+	VORPD        Y5, Y2, Y2
+	VMOVMSKPD    Y2, BX
+	TESTL        BX, BX
+	JNZ          differs
+	VPACKSSDW    X6, X4, X4
+	VPACKSSDW    X8, X7, X7
+	VINSERTI128  $0x01, X7, Y4, Y2
+	VMOVDQU      Y2, (DX)
+	VPMINSW      Y2, Y0, Y0
+	VPMAXSW      Y2, Y1, Y1
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, CX
+	ADDQ         $0x20, DX
+	DECQ         AX
+	JNZ          block
+	VEXTRACTI128 $0x01, Y0, X2
+	VPMINSW      X2, X0, X0
+	VPSRLDQ      $0x08, X0, X2
+	VPMINSW      X2, X0, X0
+	VPSRLDQ      $0x04, X0, X2
+	VPMINSW      X2, X0, X0
+	VPSRLDQ      $0x02, X0, X2
+	VPMINSW      X2, X0, X0
+	VPEXTRW      $0x00, X0, AX
+	MOVW         AX, least+24(FP)
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXSW      X0, X1, X1
+	VPSRLDQ      $0x08, X1, X0
+	VPMAXSW      X0, X1, X1
+	VPSRLDQ      $0x04, X1, X0
+	VPMAXSW      X0, X1, X1
+	VPSRLDQ      $0x02, X1, X0
+	VPMAXSW      X0, X1, X1
+	VPEXTRW      $0x00, X1, AX
+	MOVW         AX, most+26(FP)
+	MOVB         $0x01, AL
+	MOVB         AL, ok+28(FP)
+	VZEROUPPER
+	RET
+
+differs:
+	XORW AX, AX
+	MOVW AX, least+24(FP)
+	MOVW AX, most+26(FP)
+	XORB AL, AL
+	MOVB AL, ok+28(FP)
+	VZEROUPPER
+	RET

@@ -18,3 +18,13 @@ func mulF32AVX512(k int, alpha float32, a *float32, b *float32, c *float32, ldc 
 //
 //go:noescape
 func rotateAVX512(n int, c *float64, s *float64, panel *float64, step int)
+
+// mulIntsAVX512 is integers.mul; pairs is at least 1.
+//
+//go:noescape
+func mulIntsAVX512(pairs int, a *int16, b *int16, c *float64, ldc int)
+
+// mulIntsVNNI is integers.mul; pairs is at least 1.
+//
+//go:noescape
+func mulIntsVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)

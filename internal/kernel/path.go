@@ -15,6 +15,8 @@ type isa struct {
 	name string
 	f64  micro[float64]
 	f32  micro[float32]
+	// whole multiplies whole numbers.
+	whole integers
 
 	// dot is [Dot], axpy [Axpy], and axpyRows the loop of [SparseGemm]: for each of n
 	// rows of x (ldx apart, width long) and each of its count entries, c[index·ldc:] +=

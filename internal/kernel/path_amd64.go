@@ -8,12 +8,15 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// machinePaths asks the processor. AVX-512 needs no more than its foundation here;
+// machinePaths asks the processor. AVX-512 needs its foundation here, and BW for whole numbers;
 // x/sys/cpu has made sure that the system saves the registers.
 func machinePaths() []*isa {
 	var found []*isa
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		if cpu.X86.HasAVX512F {
+		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW {
+			if cpu.X86.HasAVX512VNNI {
+				found = append(found, &avx512VNNI)
+			}
 			found = append(found, &avx512)
 		}
 		found = append(found, &avx2)
@@ -28,13 +31,25 @@ var avx512 = isa{
 	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2},
 	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyAVX2},
 
+	whole: integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
+
 	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, rotate: rotateAVX512,
+}
+
+// avx512VNNI multiplies whole numbers by VPDPWSSD.
+var avx512VNNI = withVNNI(avx512)
+
+func withVNNI(i isa) isa {
+	i.name, i.whole.mul = "avx512vnni", mulIntsVNNI
+	return i
 }
 
 var avx2 = isa{
 	name: "avx2",
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyAVX2},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyAVX2},
+
+	whole: integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2},
 
 	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, rotate: rotateAVX2,
 }

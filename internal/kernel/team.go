@@ -19,6 +19,7 @@ type Team struct {
 	f64     products[float64]
 	f32     products[float32]
 	sparse  sparseProduct
+	whole   wholeProduct
 
 	// The current call: every worker runs body, and takes tasks of its steps.
 	body    func(worker int)
@@ -42,6 +43,7 @@ func newTeam(workers int, path *isa) *Team {
 	t.f64.init(t, &path.f64)
 	t.f32.init(t, &path.f32)
 	t.sparse.init(t)
+	t.whole.init(t)
 	return t
 }
 

@@ -9,6 +9,8 @@ var goPath = isa{
 	f64:  micro[float64]{mr: 4, nr: 4, mul: mulGo[float64]},
 	f32:  micro[float32]{mr: 4, nr: 4, mul: mulGo[float32]},
 
+	whole: integers{mr: 4, nr: 4, mul: mulIntsGo, wholes: wholesGo},
+
 	dot: dotGo, axpy: axpyGo, axpyRows: axpyRowsGo, squares: squaresGo, below: belowGo, rotate: rotateGo,
 }
 
@@ -106,4 +108,38 @@ func belowGo(c, slack []float32, norm, limit float32, from, n int) int {
 		}
 	}
 	return n
+}
+
+// mulIntsGo is integers.mul for 4×4 tiles.
+func mulIntsGo(pairs int, a, b *int16, c *float64, ldc int) {
+	as, bs := unsafe.Slice(a, 8*pairs), unsafe.Slice(b, 8*pairs)
+	cs := unsafe.Slice(c, 3*ldc+4)
+	for i := range 4 {
+		var s0, s1, s2, s3 int32
+		for l := 0; l+8 <= len(as) && l+8 <= len(bs); l += 8 {
+			x, y := int32(as[l+2*i]), int32(as[l+2*i+1])
+			b := bs[l : l+8]
+			s0 += x*int32(b[0]) + y*int32(b[1])
+			s1 += x*int32(b[2]) + y*int32(b[3])
+			s2 += x*int32(b[4]) + y*int32(b[5])
+			s3 += x*int32(b[6]) + y*int32(b[7])
+		}
+		row := cs[i*ldc:][:4]
+		row[0] += float64(s0)
+		row[1] += float64(s1)
+		row[2] += float64(s2)
+		row[3] += float64(s3)
+	}
+}
+
+func wholesGo(blocks int, src *float64, dst *int16) (least, most int16, ok bool) {
+	to := unsafe.Slice(dst, 16*blocks)
+	for i, x := range unsafe.Slice(src, 16*blocks) {
+		whole := int16(max(-32768, min(x, 32767))) // NaN becomes any number, which differs
+		if float64(whole) != x {
+			return 0, 0, false
+		}
+		to[i], least, most = whole, min(least, whole), max(most, whole)
+	}
+	return least, most, true
 }

@@ -35,10 +35,14 @@ func main() {
 		below()
 		lowest()
 		rotate(ymm)
+		mulInts("AVX2", ymm, 4, 2, false)
+		wholes()
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)
 		rotate(zmm)
+		mulInts("AVX512", zmm, 8, 3, false)
+		mulInts("VNNI", zmm, 8, 3, true)
 	}
 	Generate()
 }

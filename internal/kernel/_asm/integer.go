@@ -1,0 +1,171 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// mulInts writes an integer.mul for tiles of mr rows and nv vectors, shaped as mul: an element is a pair of
+// int16 of consecutive rows, and a sum an int32. VPDPWSSD multiplies and adds both numbers of
+// a pair to the sum; without VNNI that takes VPMADDWD and VPADDD.
+func mulInts(name string, w width, mr, nv int, vnni bool) {
+	function("mulInts"+name, "func(pairs int, a, b *int16, c *float64, ldc int)", "mulInts"+name+" is integers.mul; pairs is at least 1.")
+	pairs, a, b, c, ldc := arg("pairs"), arg("a"), arg("b"), arg("c"), arg("ldc")
+	SHLQ(Imm(3), ldc)
+	load, zero, add := func(m, v Op) { VMOVDQU(m, v) }, func(v VecVirtual) { VPXOR(v, v, v) }, func(m Mem, v VecVirtual) {
+		VADDPD(m, v, v)
+		VMOVUPD(v, m)
+	}
+	if w.bytes == 64 {
+		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v VecVirtual) { VPXORD(v, v, v) }
+	}
+	sums := make([]VecVirtual, mr*nv)
+	for i := range sums {
+		sums[i] = w.reg()
+		zero(sums[i])
+	}
+	bs := make([]VecVirtual, nv)
+	for j := range bs {
+		bs[j] = w.reg()
+	}
+	spread, product := w.reg(), w.reg()
+
+	Comment("Fetch the tile of C while the sums are made.")
+	at := GP64()
+	MOVQ(c, at)
+	for i := range mr {
+		for j := 0; j < 2*nv*w.bytes; j += 64 {
+			PREFETCHT0(Mem{Base: at, Disp: j})
+		}
+		if i < mr-1 {
+			ADDQ(ldc, at)
+		}
+	}
+	Label("pair")
+	for j := range bs {
+		load(Mem{Base: b, Disp: j * w.bytes}, bs[j])
+	}
+	for i := range mr {
+		VPBROADCASTD(Mem{Base: a, Disp: i * 4}, spread)
+		for j := range bs {
+			if vnni {
+				vpdpwssd(spread, bs[j], sums[i*nv+j])
+				continue
+			}
+			VPMADDWD(spread, bs[j], product)
+			VPADDD(product, sums[i*nv+j], sums[i*nv+j])
+		}
+	}
+	ADDQ(Imm(uint64(4*mr)), a)
+	ADDQ(U32(uint32(nv*w.bytes)), b)
+	DECQ(pairs)
+	JNZ(to("pair"))
+
+	Comment("C += sums.")
+	for i := range mr {
+		for j := range nv {
+			s := sums[i*nv+j]
+			var low, high VecVirtual
+			if w.bytes == 64 {
+				low, high = ZMM(), YMM()
+				VEXTRACTI64X4(Imm(1), s, high)
+				VCVTDQ2PD(s.AsY(), low)
+				VCVTDQ2PD(high, s)
+			} else {
+				low, high = YMM(), XMM()
+				VEXTRACTI128(Imm(1), s, high)
+				VCVTDQ2PD(s.AsX(), low)
+				VCVTDQ2PD(high, s)
+			}
+			add(Mem{Base: c, Disp: 2 * j * w.bytes}, low)
+			add(Mem{Base: c, Disp: (2*j + 1) * w.bytes}, s)
+		}
+		if i < mr-1 {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// vpdpwssd is an instruction that avo does not know, and Go's assembler does.
+func vpdpwssd(x, y, sum VecVirtual) {
+	Instruction(&ir.Instruction{
+		Opcode: "VPDPWSSD", Operands: []Op{x, y, sum}, Inputs: []Op{x, y, sum}, Outputs: []Op{sum},
+	})
+}
+
+// wholes writes integers.wholes: 16 numbers at a time become int16, and back, until one differs. What
+// saturates is beyond the limit.
+func wholes() {
+	function("wholesAVX2", "func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)", "wholesAVX2 is integers.wholes; blocks is at least 1.")
+	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
+	low, high, bad, back, packed := YMM(), YMM(), YMM(), YMM(), YMM()
+	VPXOR(low, low, low)
+	VPXOR(high, high, high)
+	mask := GP32()
+	var x [4]VecVirtual
+	var narrow [4]VecVirtual
+	for i := range x {
+		x[i], narrow[i] = YMM(), XMM()
+	}
+	Label("block")
+	for i := range x {
+		VMOVUPD(Mem{Base: src, Disp: 32 * i}, x[i])
+		VCVTPD2DQY(x[i], narrow[i])
+		VCVTDQ2PD(narrow[i], back)
+		VCMPPD(Imm(4), back, x[i], x[i]) // not equal: true for NaN
+		if i == 0 {
+			VMOVAPD(x[0], bad)
+		} else {
+			VORPD(x[i], bad, bad)
+		}
+	}
+	VMOVMSKPD(bad, mask)
+	TESTL(mask, mask)
+	JNZ(to("differs"))
+	VPACKSSDW(narrow[1], narrow[0], narrow[0])
+	VPACKSSDW(narrow[3], narrow[2], narrow[2])
+	VINSERTI128(Imm(1), narrow[2], narrow[0].AsY(), packed)
+	VMOVDQU(packed, Mem{Base: dst})
+	VPMINSW(packed, low, low)
+	VPMAXSW(packed, high, high)
+	ADDQ(Imm(64), src)
+	ADDQ(Imm(64), src)
+	ADDQ(Imm(32), dst)
+	DECQ(blocks)
+	JNZ(to("block"))
+	for i, v := range []VecVirtual{low, high} {
+		half, fold := XMM(), VPMINSW
+		if i == 1 {
+			fold = VPMAXSW
+		}
+		x := v.AsX()
+		VEXTRACTI128(Imm(1), v, half)
+		fold(half, x, x)
+		for _, bytes := range []uint64{8, 4, 2} {
+			VPSRLDQ(Imm(bytes), x, half)
+			fold(half, x, x)
+		}
+		r := GP32()
+		VPEXTRW(Imm(0), x, r)
+		Store(r.As16(), ReturnIndex(i))
+	}
+	ok := GP8()
+	MOVB(Imm(1), ok)
+	Store(ok, ReturnIndex(2))
+	VZEROUPPER()
+	RET()
+	Label("differs")
+	none := GP16()
+	XORW(none, none)
+	Store(none, ReturnIndex(0))
+	Store(none, ReturnIndex(1))
+	no := GP8()
+	XORB(no, no)
+	Store(no, ReturnIndex(2))
+	VZEROUPPER()
+	RET()
+}

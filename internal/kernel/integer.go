@@ -1,0 +1,157 @@
+package kernel
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// MostWhole is the largest magnitude of the whole numbers that [SyrkWhole] multiplies: sums of 256 products of
+// two such fit an int32, so that they are exact.
+const MostWhole = 2896
+
+// integers is the code that multiplies whole numbers, and how it packs: a panel holds the k-th and
+// the next number of its mr or nr rows side by side, before those of the next pair.
+type integers struct {
+	mr, nr int
+	// mul adds A·B to the mr×nr tile c (rows ldc apart), a packed pairs×mr and b pairs×nr: an exact sum
+	// of at most 128 pairs, then one rounded addition. Nil means that floating point is as fast.
+	mul func(pairs int, a, b *int16, c *float64, ldc int)
+	// wholes writes blocks·16 numbers as int16 and returns the least, at most 0, and the most, at
+	// least 0; not ok if one is not whole. Numbers beyond an int16 are written as its ends.
+	wholes func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
+}
+
+// Wholes writes src as int16 to dst, as long, and reports whether each is a whole number of
+// at most [MostWhole]. Where one is not, dst is undefined.
+func Wholes(src []float64, dst []int16) bool {
+	w := &best.whole
+	if w.mul == nil {
+		return false
+	}
+	dst = dst[:len(src)]
+	blocks := len(src) / 16
+	if blocks > 0 {
+		if least, most, ok := w.wholes(blocks, &src[0], &dst[0]); !ok || least < -MostWhole || most > MostWhole {
+			return false
+		}
+	}
+	for i, x := range src[16*blocks:] {
+		if !(x >= -MostWhole && x <= MostWhole) || x != float64(int16(x)) {
+			return false
+		}
+		dst[16*blocks+i] = int16(x)
+	}
+	return true
+}
+
+// SyrkWhole adds A·Aᵀ to the upper triangle of C, as [Syrk] does with alpha 1 and the same numbers as
+// float64, to the bit: A is n×k row-major, rows lda apart, of numbers that [Wholes] has made, and k at
+// most 256. Row i of A belongs to row and column at[i] of C; at is ascending, and nil means i. C
+// is row-major. Costs k·n² operations on integers: in float64's time 4 times as many
+// with VNNI.
+//
+// lda is even, and an odd k needs a 0 behind each row.
+func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
+	if k > depth || lda%2 != 0 || lda < k || n > 0 && len(a) < (n-1)*lda+(k+1)&^1 || c.ColStride != 1 || at != nil && len(at) != n {
+		panic(fmt.Sprintf("kernel: SyrkWhole of %d×%d, rows %d apart", n, k, lda))
+	}
+	if n == 0 || k == 0 {
+		return
+	}
+	p := &t.whole
+	p.n, p.pairs, p.at, p.c = n, (k+1)/2, at, c
+	p.a = RowMajor(unsafe.Slice((*float32)(unsafe.Pointer(&a[0])), len(a)/2), n, p.pairs, lda/2)
+	workers := t.workers
+	if n*n*k < 4*t.alone {
+		workers = 1
+	}
+	w := &t.isa.whole
+	if long := panels(n, w.mr) * w.mr * p.pairs; len(p.packedA) < long {
+		p.packedA = aligned[float32](long)
+	}
+	if long := panels(n, w.nr) * w.nr * p.pairs; len(p.packedB) < long {
+		p.packedB = aligned[float32](long)
+	}
+	if long := w.mr * w.nr * workers; len(p.edges) < long {
+		p.edges = aligned[float64](long)
+	}
+	t.together(workers, p.body)
+	p.a, p.c, p.at = Matrix[float32]{}, Matrix[float64]{}, nil
+}
+
+// WholeBytes is what a team of at most 64 workers holds for SyrkWhole of n rows.
+func WholeBytes(n int) int64 { return 2*2*depth*int64(n+48) + 64*8*8*48 }
+
+// wholeProduct is the current SyrkWhole, and the scratch kept between them. A pair of int16 is
+// moved as the float32 of the same bits.
+type wholeProduct struct {
+	team     *Team
+	n, pairs int
+	a        Matrix[float32]
+	at       []int
+	c        Matrix[float64]
+
+	packedA, packedB []float32
+	edges            []float64
+	body             func(worker int)
+}
+
+func (p *wholeProduct) init(t *Team) { p.team, p.body = t, p.work }
+
+// work is one worker's part: packing, then tasks of one panel of B and up to taskRows of A.
+func (p *wholeProduct) work(worker int) {
+	s, w, u := p.team.join(), &p.team.isa.whole, &p.team.isa.f32
+	panelsA, panelsB := panels(p.n, w.mr), panels(p.n, w.nr)
+	for task, ok := s.task(panelsA + panelsB); ok; task, ok = s.task(panelsA + panelsB) {
+		dst, width, first := p.packedB, w.nr, task*w.nr
+		if task >= panelsB {
+			dst, width, first = p.packedA, w.mr, (task-panelsB)*w.mr
+		}
+		u.pack(dst[first*p.pairs:][:width*p.pairs], width, p.a.Sub(first, 0, min(width, p.n-first), p.pairs))
+	}
+	rows := taskRows / w.mr * w.mr
+	high := panels(p.n, rows)
+	for task, ok := s.task(high * panelsB); ok; task, ok = s.task(high * panelsB) {
+		j := (panelsB - 1 - task/high) * w.nr // the highest first
+		p.multiply(worker, task%high*rows, min((task%high+1)*rows, p.n), j)
+	}
+}
+
+// multiply adds the tiles of rows i0 to i1 and the panel of columns from j on.
+func (p *wholeProduct) multiply(worker, i0, i1, j int) {
+	w := &p.team.isa.whole
+	edge := p.edges[worker*w.mr*w.nr:][:w.mr*w.nr]
+	wide := min(w.nr, p.n-j)
+	b := (*int16)(unsafe.Pointer(&p.packedB[j*p.pairs]))
+	for i := i0; i < i1; i += w.mr {
+		if i > j+wide-1 {
+			break // below the diagonal, like the panels after it
+		}
+		high := min(w.mr, p.n-i)
+		a := (*int16)(unsafe.Pointer(&p.packedA[i*p.pairs]))
+		if high == w.mr && wide == w.nr && i+high-1 <= j && p.together(i, high) && p.together(j, wide) {
+			w.mul(p.pairs, a, b, &p.c.Data[p.place(i)*p.c.RowStride+p.place(j)], p.c.RowStride)
+			continue
+		}
+		// Across an edge, the diagonal or other columns: the sums alone, which are exact.
+		clear(edge)
+		w.mul(p.pairs, a, b, &edge[0], w.nr)
+		for q := range high {
+			row := p.c.Data[p.place(i+q)*p.c.RowStride:]
+			for l := max(0, i+q-j); l < wide; l++ {
+				row[p.place(j+l)] += edge[q*w.nr+l]
+			}
+		}
+	}
+}
+
+// place is the row and column of C that row i of A belongs to.
+func (p *wholeProduct) place(i int) int {
+	if p.at == nil {
+		return i
+	}
+	return p.at[i]
+}
+
+// together reports whether n rows of A from i on belong to consecutive ones of C.
+func (p *wholeProduct) together(i, n int) bool { return p.at == nil || p.at[i+n-1]-p.at[i] == n-1 }

@@ -1,0 +1,142 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// SyrkWhole gives Syrk's bits on every path, wherever its rows belong, and leaves everything else alone.
+func TestSyrkWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 2))
+	for _, path := range paths {
+		if path.whole.mul == nil {
+			continue
+		}
+		before := best
+		best = path
+		for _, k := range []int{1, 2, 3, 16, 17, 255, 256} {
+			for _, n := range []int{1, 3, 8, 47, 48, 49, 145, 300} {
+				for _, spread := range []bool{false, true} {
+					rows := n
+					if spread {
+						rows = 2*n + 5
+					}
+					x := make([]float64, n*k)
+					for i := range x {
+						x[i] = float64(r.IntN(2*MostWhole+1) - MostWhole)
+						if n == 49 { // the largest sums
+							x[i] = MostWhole * float64(1-2*(i/k%2))
+						}
+					}
+					lda := (k + 3) &^ 1
+					whole := make([]int16, n*lda)
+					for i := range n {
+						if !Wholes(x[i*k:][:k], whole[i*lda:][:k]) {
+							t.Fatal("not whole")
+						}
+					}
+					var at []int
+					if spread {
+						for i := range n {
+							at = append(at, i+i/60*7)
+						}
+					}
+					big := make([]float64, rows*rows)
+					for i := range big {
+						big[i] = r.NormFloat64() * 1e9
+					}
+					want := slices.Clone(big)
+					sums := make([]float64, n*n)
+					Syrk(newTeam(1, path), 1, RowMajor(x, n, k, k), RowMajor(sums, n, n, n))
+					for i := range n {
+						for j := i; j < n; j++ {
+							p, q := i, j
+							if spread {
+								p, q = at[i], at[j]
+							}
+							want[p*rows+q] += sums[i*n+j]
+						}
+					}
+					SyrkWhole(newTeam(3, path), whole, n, k, lda, at, RowMajor(big, rows, rows, rows))
+					if !slices.Equal(big, want) {
+						t.Errorf("%s, %d×%d, spread %v: other bits", path.name, n, k, spread)
+					}
+				}
+			}
+		}
+		best = before
+	}
+}
+
+// Wholes takes whole numbers up to its limit and nothing else, wherever it stands.
+func TestWholes(t *testing.T) {
+	for _, path := range paths {
+		if path.whole.mul == nil {
+			continue
+		}
+		before := best
+		best = path
+		for _, n := range []int{1, 15, 16, 17, 64, 100} {
+			for _, c := range []struct {
+				x  float64
+				ok bool
+			}{
+				{0, true}, {math.Copysign(0, -1), true}, {MostWhole, true}, {-MostWhole, true}, {MostWhole + 1, false}, {-MostWhole - 1, false},
+				{0.5, false}, {-2.5, false}, {1e-300, false}, {32767, false}, {-32768, false}, {32768, false}, {65536, false}, {1 << 31, false}, {-(1 << 31), false},
+				{1 << 32, false}, {1e300, false}, {math.NaN(), false}, {math.Inf(1), false}, {math.Inf(-1), false},
+			} {
+				for at := range n {
+					x, dst := make([]float64, n), make([]int16, n)
+					for i := range x {
+						x[i] = float64(i - 7)
+					}
+					x[at] = c.x
+					if ok := Wholes(x, dst); ok != c.ok {
+						t.Fatalf("%s: %v at %d of %d: %v", path.name, c.x, at, n, ok)
+					}
+					for i := range x {
+						if c.ok && float64(dst[i]) != x[i] {
+							t.Fatalf("%s: %d is written for %v", path.name, dst[i], x[i])
+						}
+					}
+				}
+			}
+		}
+		best = before
+	}
+}
+
+// BenchmarkSyrkWhole beside Syrk: 256 rows of 896 columns.
+func BenchmarkSyrkWhole(b *testing.B) {
+	const n, k = 896, 256
+	x, whole := make([]float64, n*k), make([]int16, n*k)
+	for i := range x {
+		x[i] = float64(i % 251)
+	}
+	c := RowMajor(make([]float64, n*n), n, n, n)
+	for _, path := range paths {
+		if path.whole.mul == nil {
+			continue
+		}
+		team := newTeam(1, path)
+		b.Run(path.name+"/whole", func(b *testing.B) {
+			for b.Loop() {
+				SyrkWhole(team, whole, n, k, k, nil, c)
+			}
+		})
+		b.Run(path.name+"/float64", func(b *testing.B) {
+			for b.Loop() {
+				Syrk(team, 1, RowMajor(x, n, k, k), c)
+			}
+		})
+		b.Run(path.name+"/wholes", func(b *testing.B) {
+			for b.Loop() {
+				for j := range n {
+					Wholes(x[j*k:][:k], whole[j*k:][:k])
+				}
+			}
+		})
+	}
+}
