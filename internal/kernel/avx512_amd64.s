@@ -707,6 +707,70 @@ rotation0:
 	VZEROUPPER
 	RET
 
+// func squaresFourAVX512(blocks int, x *float64, y0 *float64, y1 *float64, y2 *float64, y3 *float64, sums *[4]float64)
+// Requires: AVX, AVX512F
+TEXT ·squaresFourAVX512(SB), NOSPLIT, $0-56
+	MOVQ   blocks+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   sums+48(FP), DX
+	MOVQ   y0+16(FP), BX
+	MOVQ   y1+24(FP), SI
+	MOVQ   y2+32(FP), DI
+	MOVQ   y3+40(FP), R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	XORQ   R9, R9
+
+block:
+	VMOVUPD       (CX)(R9*1), Z5
+	VSUBPD        (BX)(R9*1), Z5, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VSUBPD        (SI)(R9*1), Z5, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z1, Z1
+	VSUBPD        (DI)(R9*1), Z5, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z2, Z2
+	VSUBPD        (R8)(R9*1), Z5, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z3, Z3
+	ADDQ          $0x40, R9
+	DECQ          AX
+	JNZ           block
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPD        Y4, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X4
+	VADDPD        X4, X0, X0
+	VUNPCKHPD     X0, X0, X4
+	VADDSD        X4, X0, X0
+	VMOVSD        X0, (DX)
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X1
+	VMOVSD        X1, 8(DX)
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPD        X0, X2, X2
+	VUNPCKHPD     X2, X2, X0
+	VADDSD        X0, X2, X2
+	VMOVSD        X2, 16(DX)
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X0
+	VADDPD        X0, X3, X3
+	VUNPCKHPD     X3, X3, X0
+	VADDSD        X0, X3, X3
+	VMOVSD        X3, 24(DX)
+	VZEROUPPER
+	RET
+
 // func mulIntsAVX512(pairs int, a *int16, b *int16, c *float64, ldc int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·mulIntsAVX512(SB), NOSPLIT, $0-40
