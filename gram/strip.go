@@ -38,6 +38,9 @@ func (p *Profile) nextStrip(c *stream.Chunk, from int, root []float64) strip {
 // column returns the strip's entries of column j.
 func (s *strip) column(j int) []float64 { return s.chunk.Col(j)[s.from : s.from+s.rows] }
 
+// after returns the column that is likely to be asked for after j.
+func (s *strip) after(j int) []float64 { return s.column(min(j+1, s.chunk.Cols-1)) }
+
 // addColumn adds the strip's entries of column j, and writes √w·x̃ to dst: x less the
 // pilot, 0 where x is missing. Several columns may be added at once.
 //
@@ -58,7 +61,7 @@ func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 	if c.Observed == 0 {
 		c.Pilot, c.Min, c.Max = col[first], col[first], col[first]
 	}
-	center(dst, col, c.Pilot)
+	lo, hi := kernel.Shift(dst, col, c.Pilot, c.Min, c.Max, s.after(j))
 	if missing {
 		for i, x := range col {
 			if math.IsNaN(x) {
@@ -72,7 +75,6 @@ func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 		}
 	}
 	c.Rising = c.Rising && rises(col, c.Max, c.Observed > 0)
-	lo, hi := widen(c.Min, c.Max, col)
 	c.observe(int64(n), weight, kernel.Dot(dst, s.root), kernel.Dot(dst, dst), lo, hi)
 }
 
@@ -103,27 +105,6 @@ func (s *strip) observed(col []float64) (first, n int, weight float64) {
 		weight += rowWeight(s.chunk, s.from+i)
 	}
 	return first, n, weight
-}
-
-// center writes col - pilot.
-func center(dst, col []float64, pilot float64) {
-	dst = dst[:len(col)]
-	for i, x := range col {
-		dst[i] = x - pilot
-	}
-}
-
-// widen returns the smallest and the largest of lo, hi and the numbers in col. NaN is
-// neither. Starting from the bounds of earlier rows lets the processor predict the branches.
-func widen(lo, hi float64, col []float64) (float64, float64) {
-	for _, x := range col {
-		if x < lo {
-			lo = x
-		} else if x > hi {
-			hi = x
-		}
-	}
-	return lo, hi
 }
 
 // rises reports whether col holds whole numbers, each above the one before.

@@ -46,7 +46,9 @@ func TestWholeNumbersChangeNoBit(t *testing.T) {
 					n := min(stripRows, rows-from)
 					x := make([]float64, d*n)
 					for j := range d {
-						center(x[j*n:][:n], c.Col(j)[from:from+n], c.Data[j*rows])
+						for i, v := range c.Col(j)[from : from+n] {
+							x[j*n+i] = v - c.Data[j*rows]
+						}
 					}
 					kernel.Syrk(kernel.NewTeam(1), 1, kernel.RowMajor(x, d, n, n), kernel.RowMajor(want, d, d, d))
 				}

@@ -64,6 +64,11 @@ func lowestAVX2(c *float32, slack *float32, norm float32, n int, out *[16]float3
 //go:noescape
 func rotateAVX2(n int, c *float64, s *float64, panel *float64, step int)
 
+// shiftAVX2 is isa.shift.
+//
+//go:noescape
+func shiftAVX2(blocks int, dst *float64, x *float64, by float64, next *float64, ends *[8]float64)
+
 // mulIntsAVX2 is integers.mul; pairs is at least 1.
 //
 //go:noescape

@@ -999,6 +999,58 @@ rotation128:
 	VZEROUPPER
 	RET
 
+// func shiftAVX2(blocks int, dst *float64, x *float64, by float64, next *float64, ends *[8]float64)
+// Requires: AVX, MMX+
+TEXT ·shiftAVX2(SB), NOSPLIT, $0-48
+	MOVQ         blocks+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         next+32(FP), BX
+	MOVQ         ends+40(FP), SI
+	VBROADCASTSD by+24(FP), Y0
+	VMOVUPD      (SI), Y1
+	VMOVUPD      32(SI), Y2
+	TESTQ        AX, AX
+	JZ           done
+
+block:
+	PREFETCHT0 (BX)
+	PREFETCHT0 64(BX)
+	VMOVUPD    (DX), Y3
+	VSUBPD     Y0, Y3, Y4
+	VMOVUPD    Y4, (CX)
+	VMINPD     Y1, Y3, Y1
+	VMAXPD     Y2, Y3, Y2
+	VMOVUPD    32(DX), Y3
+	VSUBPD     Y0, Y3, Y4
+	VMOVUPD    Y4, 32(CX)
+	VMINPD     Y1, Y3, Y1
+	VMAXPD     Y2, Y3, Y2
+	VMOVUPD    64(DX), Y3
+	VSUBPD     Y0, Y3, Y4
+	VMOVUPD    Y4, 64(CX)
+	VMINPD     Y1, Y3, Y1
+	VMAXPD     Y2, Y3, Y2
+	VMOVUPD    96(DX), Y3
+	VSUBPD     Y0, Y3, Y4
+	VMOVUPD    Y4, 96(CX)
+	VMINPD     Y1, Y3, Y1
+	VMAXPD     Y2, Y3, Y2
+	ADDQ       $0x40, DX
+	ADDQ       $0x40, DX
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, BX
+	ADDQ       $0x40, BX
+	DECQ       AX
+	JNZ        block
+
+done:
+	VMOVUPD Y1, (SI)
+	VMOVUPD Y2, 32(SI)
+	VZEROUPPER
+	RET
+
 // func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
 // Requires: AVX, AVX2, MMX+
 TEXT ·mulIntsAVX2(SB), NOSPLIT, $0-40

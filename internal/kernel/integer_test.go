@@ -10,12 +10,10 @@ import (
 // SyrkWhole gives Syrk's bits on every path, wherever its rows belong, and leaves everything else alone.
 func TestSyrkWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 2))
-	for _, path := range paths {
-		if path.whole.mul == nil {
-			continue
+	asBest(t, func(t *testing.T) {
+		if best.whole.mul == nil {
+			return
 		}
-		before := best
-		best = path
 		for _, k := range []int{1, 2, 3, 16, 17, 255, 256} {
 			for _, n := range []int{1, 3, 8, 47, 48, 49, 145, 300} {
 				for _, spread := range []bool{false, true} {
@@ -49,7 +47,7 @@ func TestSyrkWhole(t *testing.T) {
 					}
 					want := slices.Clone(big)
 					sums := make([]float64, n*n)
-					Syrk(newTeam(1, path), 1, RowMajor(x, n, k, k), RowMajor(sums, n, n, n))
+					Syrk(NewTeam(1), 1, RowMajor(x, n, k, k), RowMajor(sums, n, n, n))
 					for i := range n {
 						for j := i; j < n; j++ {
 							p, q := i, j
@@ -59,25 +57,22 @@ func TestSyrkWhole(t *testing.T) {
 							want[p*rows+q] += sums[i*n+j]
 						}
 					}
-					SyrkWhole(newTeam(3, path), whole, n, k, lda, at, RowMajor(big, rows, rows, rows))
+					SyrkWhole(NewTeam(3), whole, n, k, lda, at, RowMajor(big, rows, rows, rows))
 					if !slices.Equal(big, want) {
-						t.Errorf("%s, %d×%d, spread %v: other bits", path.name, n, k, spread)
+						t.Errorf("%d×%d, spread %v: other bits", n, k, spread)
 					}
 				}
 			}
 		}
-		best = before
-	}
+	})
 }
 
 // Wholes takes whole numbers up to its limit and nothing else, wherever it stands.
 func TestWholes(t *testing.T) {
-	for _, path := range paths {
-		if path.whole.mul == nil {
-			continue
+	asBest(t, func(t *testing.T) {
+		if best.whole.mul == nil {
+			return
 		}
-		before := best
-		best = path
 		for _, n := range []int{1, 15, 16, 17, 64, 100} {
 			for _, c := range []struct {
 				x  float64
@@ -94,18 +89,17 @@ func TestWholes(t *testing.T) {
 					}
 					x[at] = c.x
 					if ok := Wholes(x, dst); ok != c.ok {
-						t.Fatalf("%s: %v at %d of %d: %v", path.name, c.x, at, n, ok)
+						t.Fatalf("%v at %d of %d: %v", c.x, at, n, ok)
 					}
 					for i := range x {
 						if c.ok && float64(dst[i]) != x[i] {
-							t.Fatalf("%s: %d is written for %v", path.name, dst[i], x[i])
+							t.Fatalf("%d is written for %v", dst[i], x[i])
 						}
 					}
 				}
 			}
 		}
-		best = before
-	}
+	})
 }
 
 // BenchmarkSyrkWhole beside Syrk: 256 rows of 896 columns.

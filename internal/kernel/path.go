@@ -39,6 +39,9 @@ type isa struct {
 	// below returns the first j in [from, n) where not c[j] − norm·slack[j] > limit, or
 	// n. It may read readBeyond elements beyond n.
 	below func(c, slack []float32, norm, limit float32, from, n int) int
+	// shift is [Shift] for blocks·16 elements: ends are four times the least so far, then the most. It
+	// fetches as many elements from next on. Nil means plain Go.
+	shift func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
 	// rotate is [Rotate]: a row of the panel is step elements after the last one.
 	rotate func(n int, c, s, panel *float64, step int)
 }

@@ -31,6 +31,42 @@ func Mirror(workers int, a Matrix[float64]) {
 	})
 }
 
+// Shift writes x − by to dst, and returns the least of lo and x, and the most of hi and x; NaN is
+// neither. next is a column that will be asked for soon, or x again.
+func Shift(dst, x []float64, by, lo, hi float64, next []float64) (least, most float64) {
+	dst = dst[:len(x)]
+	whole := 0
+	if best.shift != nil && len(x) >= 16 && len(next) >= len(x) {
+		ends := [8]float64{lo, lo, lo, lo, hi, hi, hi, hi}
+		best.shift(len(x)/16, &dst[0], &x[0], by, &next[0], &ends)
+		for i := range 4 {
+			lo, hi = lesser(lo, ends[i]), greater(hi, ends[4+i])
+		}
+		whole = len(x) / 16 * 16
+	}
+	for i, v := range x[whole:] {
+		dst[whole+i] = v - by
+		lo, hi = lesser(lo, v), greater(hi, v)
+	}
+	return lo, hi
+}
+
+// lesser is v where it is below lo. Starting from the bounds of earlier rows lets the processor
+// predict the branches.
+func lesser(lo, v float64) float64 {
+	if v < lo {
+		return v
+	}
+	return lo
+}
+
+func greater(hi, v float64) float64 {
+	if v > hi {
+		return v
+	}
+	return hi
+}
+
 // Dot returns Σ x[i]·y[i]; y is as long as x.
 func Dot(x, y []float64) float64 { return best.dot(x, y) }
 

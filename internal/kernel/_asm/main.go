@@ -35,6 +35,7 @@ func main() {
 		below()
 		lowest()
 		rotate(ymm)
+		shift()
 		mulInts("AVX2", ymm, 4, 2, false)
 		wholes()
 	case "avx512":

@@ -101,6 +101,40 @@ func squaresFour() {
 	RET()
 }
 
+// shift writes isa.shift. Columns of a chunk lie apart, and the processor does not foresee the next one.
+func shift() {
+	function("shiftAVX2", "func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)", "shiftAVX2 is isa.shift.")
+	blocks, dst, x, next, ends := arg("blocks"), arg("dst"), arg("x"), arg("next"), arg("ends")
+	by, low, high := YMM(), YMM(), YMM()
+	VBROADCASTSD(inMemory("by"), by)
+	VMOVUPD(Mem{Base: ends}, low)
+	VMOVUPD(Mem{Base: ends, Disp: 32}, high)
+	v, d := four(YMM), four(YMM)
+	TESTQ(blocks, blocks)
+	JZ(to("done"))
+	Label("block")
+	PREFETCHT0(Mem{Base: next})
+	PREFETCHT0(Mem{Base: next, Disp: 64})
+	for i := range v {
+		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
+		VSUBPD(by, v[i], d[i])
+		VMOVUPD(d[i], Mem{Base: dst, Disp: 32 * i})
+		VMINPD(low, v[i], low) // of NaN and a number, and of equal ones, the second: low stays
+		VMAXPD(high, v[i], high)
+	}
+	for _, p := range []Register{x, dst, next} {
+		ADDQ(Imm(64), p)
+		ADDQ(Imm(64), p)
+	}
+	DECQ(blocks)
+	JNZ(to("block"))
+	Label("done")
+	VMOVUPD(low, Mem{Base: ends})
+	VMOVUPD(high, Mem{Base: ends, Disp: 32})
+	VZEROUPPER()
+	RET()
+}
+
 // dot writes the sums of isa.dot: 16 of them, so that neither the latency of a
 // multiply-add nor the loads of a short vector wait for each other.
 func dot() {
