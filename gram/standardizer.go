@@ -3,6 +3,7 @@ package gram
 import (
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -87,17 +88,11 @@ func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 	}
 	for k, j := range s.Columns {
 		out := dst[k*ld : k*ld+c.Rows]
+		x, next := out, out
 		if c.Sparse == nil {
-			copy(out, c.Col(j))
+			x, next = c.Col(j), c.Col(s.Columns[min(k+1, len(s.Columns)-1)])
 		}
-		shift, factor, missing := s.Shift[k], s.Factor[k], (s.Fill[k]-s.Shift[k])*s.Factor[k]
-		for i, x := range out {
-			if math.IsNaN(x) {
-				out[i] = missing
-			} else {
-				out[i] = (x - shift) * factor
-			}
-		}
+		kernel.Standardize(out, x, s.Shift[k], s.Factor[k], (s.Fill[k]-s.Shift[k])*s.Factor[k], next)
 		for i, w := range root {
 			out[i] *= w
 		}

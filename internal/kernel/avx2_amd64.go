@@ -69,6 +69,11 @@ func rotateAVX2(n int, c *float64, s *float64, panel *float64, step int)
 //go:noescape
 func shiftAVX2(blocks int, dst *float64, x *float64, by float64, next *float64, ends *[8]float64)
 
+// standardizeAVX2 is isa.standardize.
+//
+//go:noescape
+func standardizeAVX2(blocks int, dst *float64, x *float64, shift float64, factor float64, missing float64, next *float64)
+
 // mulIntsAVX2 is integers.mul; pairs is at least 1.
 //
 //go:noescape

@@ -1051,6 +1051,59 @@ done:
 	VZEROUPPER
 	RET
 
+// func standardizeAVX2(blocks int, dst *float64, x *float64, shift float64, factor float64, missing float64, next *float64)
+// Requires: AVX, MMX+
+TEXT ·standardizeAVX2(SB), NOSPLIT, $0-56
+	MOVQ         blocks+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         next+48(FP), BX
+	VBROADCASTSD shift+24(FP), Y0
+	VBROADCASTSD factor+32(FP), Y1
+	VBROADCASTSD missing+40(FP), Y2
+	TESTQ        AX, AX
+	JZ           done
+
+block:
+	PREFETCHT0 (BX)
+	PREFETCHT0 64(BX)
+	VMOVUPD    (DX), Y3
+	VSUBPD     Y0, Y3, Y4
+	VMULPD     Y1, Y4, Y4
+	VCMPPD     $0x03, Y3, Y3, Y3
+	VBLENDVPD  Y3, Y2, Y4, Y4
+	VMOVUPD    Y4, (CX)
+	VMOVUPD    32(DX), Y3
+	VSUBPD     Y0, Y3, Y4
+	VMULPD     Y1, Y4, Y4
+	VCMPPD     $0x03, Y3, Y3, Y3
+	VBLENDVPD  Y3, Y2, Y4, Y4
+	VMOVUPD    Y4, 32(CX)
+	VMOVUPD    64(DX), Y3
+	VSUBPD     Y0, Y3, Y4
+	VMULPD     Y1, Y4, Y4
+	VCMPPD     $0x03, Y3, Y3, Y3
+	VBLENDVPD  Y3, Y2, Y4, Y4
+	VMOVUPD    Y4, 64(CX)
+	VMOVUPD    96(DX), Y3
+	VSUBPD     Y0, Y3, Y4
+	VMULPD     Y1, Y4, Y4
+	VCMPPD     $0x03, Y3, Y3, Y3
+	VBLENDVPD  Y3, Y2, Y4, Y4
+	VMOVUPD    Y4, 96(CX)
+	ADDQ       $0x40, DX
+	ADDQ       $0x40, DX
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, BX
+	ADDQ       $0x40, BX
+	DECQ       AX
+	JNZ        block
+
+done:
+	VZEROUPPER
+	RET
+
 // func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
 // Requires: AVX, AVX2, MMX+
 TEXT ·mulIntsAVX2(SB), NOSPLIT, $0-40

@@ -42,6 +42,8 @@ type isa struct {
 	// shift is [Shift] for blocks·16 elements: ends are four times the least so far, then the most. It
 	// fetches as many elements from next on. Nil means plain Go.
 	shift func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
+	// standardize is [Standardize] for blocks·16 elements, and fetches as many from next on. Nil means plain Go.
+	standardize func(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)
 	// rotate is [Rotate]: a row of the panel is step elements after the last one.
 	rotate func(n int, c, s, panel *float64, step int)
 }

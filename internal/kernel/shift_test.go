@@ -42,3 +42,26 @@ func TestShift(t *testing.T) {
 		}
 	})
 }
+
+// Every path gives the bits of the formula, in place too.
+func TestStandardize(t *testing.T) {
+	asBest(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(2, 16))
+		for n := range 70 {
+			x, want := make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i] = r.NormFloat64()
+				want[i] = float64(x[i]-0.1) * 3.7
+				if r.IntN(4) == 0 {
+					x[i], want[i] = math.NaN(), -7
+				}
+			}
+			got := make([]float64, n)
+			Standardize(got, x, 0.1, 3.7, -7, x)
+			Standardize(x, x, 0.1, 3.7, -7, nil)
+			if !slices.Equal(got, want) || !slices.Equal(x, want) {
+				t.Fatalf("%v and %v, want %v", got, x, want)
+			}
+		}
+	})
+}

@@ -51,6 +51,24 @@ func Shift(dst, x []float64, by, lo, hi float64, next []float64) (least, most fl
 	return lo, hi
 }
 
+// Standardize writes (x − shift)·factor to dst, and missing where x is NaN; dst may be x. next is a
+// column that will be asked for soon, or x again.
+func Standardize(dst, x []float64, shift, factor, missing float64, next []float64) {
+	dst = dst[:len(x)]
+	whole := 0
+	if best.standardize != nil && len(x) >= 16 && len(next) >= len(x) {
+		best.standardize(len(x)/16, &dst[0], &x[0], shift, factor, missing, &next[0])
+		whole = len(x) / 16 * 16
+	}
+	for i, v := range x[whole:] {
+		if v != v {
+			dst[whole+i] = missing
+		} else {
+			dst[whole+i] = float64((v - shift) * factor)
+		}
+	}
+}
+
 // lesser is v where it is below lo. Starting from the bounds of earlier rows lets the processor
 // predict the branches.
 func lesser(lo, v float64) float64 {

@@ -36,6 +36,7 @@ func main() {
 		lowest()
 		rotate(ymm)
 		shift()
+		standardize()
 		mulInts("AVX2", ymm, 4, 2, false)
 		wholes()
 	case "avx512":

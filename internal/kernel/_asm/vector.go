@@ -135,6 +135,39 @@ func shift() {
 	RET()
 }
 
+// standardize writes isa.standardize. It rounds the difference and the product, as Go does.
+func standardize() {
+	function("standardizeAVX2", "func(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)", "standardizeAVX2 is isa.standardize.")
+	blocks, dst, x, next := arg("blocks"), arg("dst"), arg("x"), arg("next")
+	shift, factor, missing := YMM(), YMM(), YMM()
+	VBROADCASTSD(inMemory("shift"), shift)
+	VBROADCASTSD(inMemory("factor"), factor)
+	VBROADCASTSD(inMemory("missing"), missing)
+	v, d := four(YMM), four(YMM)
+	TESTQ(blocks, blocks)
+	JZ(to("done"))
+	Label("block")
+	PREFETCHT0(Mem{Base: next})
+	PREFETCHT0(Mem{Base: next, Disp: 64})
+	for i := range v {
+		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
+		VSUBPD(shift, v[i], d[i])
+		VMULPD(factor, d[i], d[i])
+		VCMPPD(Imm(3), v[i], v[i], v[i]) // is NaN
+		VBLENDVPD(v[i], missing, d[i], d[i])
+		VMOVUPD(d[i], Mem{Base: dst, Disp: 32 * i})
+	}
+	for _, p := range []Register{x, dst, next} {
+		ADDQ(Imm(64), p)
+		ADDQ(Imm(64), p)
+	}
+	DECQ(blocks)
+	JNZ(to("block"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
 // dot writes the sums of isa.dot: 16 of them, so that neither the latency of a
 // multiply-add nor the loads of a short vector wait for each other.
 func dot() {
