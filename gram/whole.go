@@ -9,6 +9,7 @@ import "github.com/ufs-stream/ufs-stream/internal/kernel"
 type wholes struct {
 	numbers []int16 // d columns of stripRows, those that are small made so
 	small   []bool  // which of the columns are
+	zero    []bool  // which of these are 0 throughout, and change nothing
 	index   []int   // those that are, then those that are not
 	rows    []float64
 	product []float64
@@ -19,7 +20,7 @@ const wideRows = 32
 
 func newWholes(d int) wholes {
 	return wholes{
-		numbers: make([]int16, d*stripRows), small: make([]bool, d), index: make([]int, 0, d),
+		numbers: make([]int16, d*stripRows), small: make([]bool, d), zero: make([]bool, d), index: make([]int, 0, d),
 		rows: make([]float64, min(wideRows, d)*stripRows), product: make([]float64, min(wideRows, d)*d),
 	}
 }
@@ -27,27 +28,31 @@ func newWholes(d int) wholes {
 // wholesBytes is what wholes hold for d columns, with the packed panels of their product.
 func wholesBytes(d int) int64 {
 	n := int64(d)
-	return (2*stripRows+9+8*wideRows)*n + 8*wideRows*stripRows + kernel.WholeBytes(d)
+	return (2*stripRows+10+8*wideRows)*n + 8*wideRows*stripRows + kernel.WholeBytes(d)
 }
 
 // narrow notes column j of the strip. Several may be noted at once.
 func (w *wholes) narrow(j int, x []float64) {
 	to := w.numbers[j*stripRows:][:stripRows]
-	w.small[j] = kernel.Wholes(x, to[:len(x)])
+	w.small[j], w.zero[j] = kernel.Wholes(x, to[:len(x)])
 	if len(x) < stripRows {
 		to[len(x)] = 0 // numbers are multiplied in pairs
 	}
 }
 
 // addSquares adds xt·xtᵀ to the upper triangle of g, where xt are the strip's columns: those that are small whole
-// numbers in integers, and the others with all. Beyond a third of the columns
-// float64 alone is as fast.
+// numbers in integers, without those that are 0, and the others with all. Beyond a
+// third of the columns float64 alone is as fast.
 func (w *wholes) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
 	d := xt.Rows
 	w.index = w.index[:0]
+	zeros := 0
 	for j, small := range w.small {
-		if small {
-			// Where a strip has others, these move together.
+		switch {
+		case w.zero[j]:
+			zeros++
+		case small:
+			// Where others lie between, these move together.
 			if to := len(w.index); to < j {
 				copy(w.numbers[to*stripRows:][:stripRows], w.numbers[j*stripRows:][:stripRows])
 			}
@@ -55,7 +60,7 @@ func (w *wholes) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
 		}
 	}
 	n := len(w.index)
-	if 3*(d-n) > d {
+	if 3*(d-zeros-n) > d {
 		kernel.Syrk(team, 1, xt, g)
 		return
 	}
@@ -69,8 +74,8 @@ func (w *wholes) addSquares(team *kernel.Team, xt, g kernel.Matrix[float64]) {
 			w.index = append(w.index, j)
 		}
 	}
-	for from := n; from < d; from += wideRows {
-		w.addOthers(team, w.index[from:min(from+wideRows, d)], xt, g)
+	for others := w.index[n:]; len(others) > 0; others = others[min(wideRows, len(others)):] {
+		w.addOthers(team, others[:min(wideRows, len(others))], xt, g)
 	}
 }
 

@@ -26,6 +26,10 @@ func TestWholeNumbersChangeNoBit(t *testing.T) {
 		"some strips not": func(i, j, _ int) float64 {
 			return map[bool]float64{true: r.NormFloat64() + float64(j), false: float64(r.IntN(9))}[i/stripRows == 1 && j < 20]
 		},
+		"mostly zero": func(i, j, _ int) float64 { return map[bool]float64{true: float64(r.IntN(5))}[(i/stripRows+j)%4 == 0] },
+		"zero or not whole": func(i, j, _ int) float64 {
+			return map[bool]float64{true: r.NormFloat64() * map[bool]float64{true: 1}[j%3 > 0]}[(i/stripRows+j)%4 == 0]
+		},
 		"at the limit": func(i, j, _ int) float64 { return float64(min(i, 1) * kernel.MostWhole * (2*(j%2) - 1)) },
 		"beyond it":    func(i, j, _ int) float64 { return float64(min(i, 1) * (kernel.MostWhole + j%2)) },
 		"large pilots": func(_, j, _ int) float64 { return 1e12*float64(j) + float64(r.IntN(100)) },

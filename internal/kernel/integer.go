@@ -22,26 +22,30 @@ type integers struct {
 }
 
 // Wholes writes src as int16 to dst, as long, and reports whether each is a whole number of
-// at most [MostWhole]. Where one is not, dst is undefined.
-func Wholes(src []float64, dst []int16) bool {
+// at most [MostWhole], and whether all are 0. Where one is not whole, dst is undefined.
+func Wholes(src []float64, dst []int16) (whole, zero bool) {
 	w := &best.whole
 	if w.mul == nil {
-		return false
+		return false, false
 	}
+	zero = true
 	dst = dst[:len(src)]
 	blocks := len(src) / 16
 	if blocks > 0 {
-		if least, most, ok := w.wholes(blocks, &src[0], &dst[0]); !ok || least < -MostWhole || most > MostWhole {
-			return false
+		least, most, ok := w.wholes(blocks, &src[0], &dst[0])
+		if !ok || least < -MostWhole || most > MostWhole {
+			return false, false
 		}
+		zero = least == 0 && most == 0
 	}
 	for i, x := range src[16*blocks:] {
 		if !(x >= -MostWhole && x <= MostWhole) || x != float64(int16(x)) {
-			return false
+			return false, false
 		}
 		dst[16*blocks+i] = int16(x)
+		zero = zero && x == 0
 	}
-	return true
+	return true, zero
 }
 
 // SyrkWhole adds A·Aᵀ to the upper triangle of C, as [Syrk] does with alpha 1 and the same numbers as
@@ -137,9 +141,17 @@ func (p *wholeProduct) multiply(worker, i0, i1, j int) {
 		clear(edge)
 		w.mul(p.pairs, a, b, &edge[0], w.nr)
 		for q := range high {
-			row := p.c.Data[p.place(i+q)*p.c.RowStride:]
-			for l := max(0, i+q-j); l < wide; l++ {
-				row[p.place(j+l)] += edge[q*w.nr+l]
+			row, from := p.c.Data[p.place(i+q)*p.c.RowStride:], max(0, i+q-j)
+			sums := edge[q*w.nr:][from:wide]
+			if p.at == nil {
+				row = row[j+from:][:len(sums)]
+				for l, v := range sums {
+					row[l] += v
+				}
+				continue
+			}
+			for l, column := range p.at[j+from:][:len(sums)] {
+				row[column] += sums[l]
 			}
 		}
 	}

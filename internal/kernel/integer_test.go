@@ -31,7 +31,7 @@ func TestSyrkWhole(t *testing.T) {
 					lda := (k + 3) &^ 1
 					whole := make([]int16, n*lda)
 					for i := range n {
-						if !Wholes(x[i*k:][:k], whole[i*lda:][:k]) {
+						if ok, _ := Wholes(x[i*k:][:k], whole[i*lda:][:k]); !ok {
 							t.Fatal("not whole")
 						}
 					}
@@ -88,11 +88,16 @@ func TestWholes(t *testing.T) {
 						x[i] = float64(i - 7)
 					}
 					x[at] = c.x
-					if ok := Wholes(x, dst); ok != c.ok {
-						t.Fatalf("%v at %d of %d: %v", c.x, at, n, ok)
+					if ok, zero := Wholes(x, dst); ok != c.ok || zero != (ok && slices.Max(x) == 0 && slices.Min(x) == 0) {
+						t.Fatalf("%v at %d of %d: %v, zero %v", c.x, at, n, ok, zero)
 					}
-					for i := range x {
-						if c.ok && float64(dst[i]) != x[i] {
+					clear(x)
+					x[at] = c.x
+					if ok, zero := Wholes(x, dst); ok != c.ok || zero != (ok && c.x == 0) {
+						t.Fatalf("%v at %d of %d zeros: zero %v", c.x, at, n, zero)
+					}
+					for i, v := range x {
+						if c.ok && float64(dst[i]) != v {
 							t.Fatalf("%d is written for %v", dst[i], x[i])
 						}
 					}
