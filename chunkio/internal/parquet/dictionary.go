@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v15/parquet"
 )
@@ -43,8 +44,12 @@ func (d *dictionary) read(dst []float64) error {
 				return d.outside(uint64(h.value))
 			}
 			x := d.table[h.value]
-			for i := range run {
-				run[i] = x
+			if math.Float64bits(x) == 0 { // the common long run
+				clear(run)
+			} else {
+				for i := range run {
+					run[i] = x
+				}
 			}
 		} else if err := d.unpack(run); err != nil {
 			return err
