@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -75,18 +76,20 @@ func newPlacer(std *gram.Standardizer, f *frame) placer {
 	return p
 }
 
-// transform writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on.
-func (p *placer) transform(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) {
+// transform writes rows [from, from+rows) of c, column-major: kept column k from dst[k*ld] on. It
+// returns how long the workers were busy together.
+func (p *placer) transform(workers int, dst []float64, ld int, c *stream.Chunk, from, rows int) time.Duration {
 	part := stream.Chunk{Rows: rows, Cols: c.Cols}
 	if c.Sparse != nil {
 		csr := *c.Sparse
 		csr.RowPtr = csr.RowPtr[from : from+rows+1]
 		part.Sparse = &csr
+		start := time.Now()
 		p.all.To(dst, ld, &part) // every run would look at every entry
-		return
+		return time.Since(start)
 	}
 	part.Data, part.Stride = c.Data[from:], c.Stride
-	kernel.Each(workers, len(p.runs), func(t int) {
+	return kernel.Each(workers, len(p.runs), func(t int) {
 		p.runs[t].To(dst[t*runColumns*ld:], ld, &part)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -17,6 +18,10 @@ type Options struct {
 	Neighbors int   // K, anchors that a row has weights on; 0 means 5
 	Threads   int   // goroutines; 0 means GOMAXPROCS
 	Limit     int64 // bytes that Statistics may hold, see Bytes; 0 means 2 GiB
+
+	// Busy measures converting rows, the search of their anchors, and adding them to these. Nil
+	// measures nothing.
+	Busy *stream.Busy
 }
 
 func (o Options) withDefaults() Options {
@@ -196,7 +201,8 @@ func (s *Statistics) newScratch() scratch {
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	w := s.work
-	s.anchors.place.transform(w.team.Threads(), w.points, w.stride, c, from, rows)
+	placing := s.anchors.place.transform(w.team.Threads(), w.points, w.stride, c, from, rows)
+	s.opt.Busy.Add(stream.PartConvert, placing)
 	if i := s.addPoints(rows); i >= 0 {
 		return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(from+i))
 	}
@@ -208,13 +214,20 @@ func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 func (s *Statistics) addPoints(rows int) int {
 	w, d := s.work, len(s.frame.columns)
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
+	before := w.team.Busy()
 	w.near.To(w.index, w.distance, x)
+	found := w.team.Busy()
+	s.opt.Busy.Add(stream.PartSearch, found-before)
+	start := time.Now()
 	if i := w.weigh(rows, s.k); i >= 0 {
 		return i
 	}
+	alone := time.Since(start) // what the caller does without the team
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
 	kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
+	start = time.Now()
 	s.addPairs(z)
+	s.opt.Busy.Add(stream.PartScatter, alone+w.team.Busy()-found+time.Since(start))
 	return -1
 }
 

@@ -16,7 +16,7 @@ import (
 // open opens file i of the catalog for copying.
 func (a *applier) open(ctx context.Context, i int) (copier.Source, error) {
 	f := &a.catalog.files[i]
-	opened, _, err := a.catalog.reopen(ctx, i, a.opt.Memory, &a.opt.Meter.Bytes)
+	opened, _, err := a.catalog.reopen(ctx, i, a.opt.Memory, a.opt.Meter)
 	if err != nil {
 		return nil, err
 	}

@@ -30,17 +30,17 @@ func newAccess(opt Options) *access {
 }
 
 // opener opens one file, and returns its bytes too. A catalog opens its files with it
-// again at every pass. Bytes read through the file count in read once the footer has been
-// read. The context is that of all reading. Tests plant files in memory.
-type opener func(ctx context.Context, e fileEntry, memory int64, read *atomic.Int64) (format.File, Input, error)
+// again at every pass. What is read through the file counts in meter, where there is one, once
+// the footer has been read. The context is that of all reading. Tests plant files in memory.
+type opener func(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error)
 
 // open opens a file by what its magic words say it is.
-func (a *access) open(ctx context.Context, e fileEntry, memory int64, read *atomic.Int64) (format.File, Input, error) {
+func (a *access) open(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
 	in, err := a.input(ctx, e, memory)
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.openInput(in, memory, read)
+	return a.openInput(in, memory, meter)
 }
 
 func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, error) {
@@ -61,7 +61,7 @@ func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, e
 }
 
 // openInput opens in, which is closed where that fails.
-func (a *access) openInput(in Input, memory int64, read *atomic.Int64) (format.File, Input, error) {
+func (a *access) openInput(in Input, memory int64, meter *stream.Meter) (format.File, Input, error) {
 	counted := &countingInput{Input: in}
 	opened, err := openMagic(counted, memory)
 	if err == nil {
@@ -73,7 +73,7 @@ func (a *access) openInput(in Input, memory int64, read *atomic.Int64) (format.F
 		in.Close()
 		return nil, nil, err
 	}
-	counted.read.Store(read)
+	counted.meter.Store(meter)
 	return opened, in, nil
 }
 
@@ -94,7 +94,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 		err error
 	}
 	var queue []chan result
-	open := func(_ context.Context, _ fileEntry, memory int64, read *atomic.Int64) (format.File, Input, error) {
+	open := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
 		depth := int64(1)
 		if footer := a.footer.Load(); footer > 0 {
 			depth = min(max(memory/8/(footer+footer/8), 1), footersAhead)
@@ -121,7 +121,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 		if r.err != nil {
 			return nil, nil, r.err
 		}
-		return a.openInput(r.in, memory, read)
+		return a.openInput(r.in, memory, meter)
 	}
 	c, err := openCatalog(ctx, list, f, open, how)
 	cancel()

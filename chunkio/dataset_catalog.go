@@ -3,7 +3,6 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
@@ -325,8 +324,8 @@ func (b *catalogBuilder) finish() {
 
 // reopen opens a file of the catalog for a pass and refuses it if it is not the
 // one whose footer was read.
-func (c *catalog) reopen(ctx context.Context, i int, memory int64, read *atomic.Int64) (format.File, Input, error) {
-	opened, in, err := c.open(ctx, c.list.at(i), memory, read)
+func (c *catalog) reopen(ctx context.Context, i int, memory int64, meter *stream.Meter) (format.File, Input, error) {
+	opened, in, err := c.open(ctx, c.list.at(i), memory, meter)
 	if err != nil {
 		return nil, nil, err
 	}

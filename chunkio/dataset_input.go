@@ -119,18 +119,26 @@ func footerStart(in Input) (int64, error) {
 // formatPrint is the text form of a fingerprint.
 func formatPrint(fingerprint uint64) string { return fmt.Sprintf("%016x", fingerprint) }
 
-// countingInput counts the bytes read through it once it has been given a counter.
+// countingInput counts the bytes read through it once it has been given a meter.
 type countingInput struct {
 	Input
-	read atomic.Pointer[atomic.Int64]
+	meter atomic.Pointer[stream.Meter]
 }
 
 func (c *countingInput) ReadAt(p []byte, off int64) (int, error) {
 	n, err := c.Input.ReadAt(p, off)
-	if counter := c.read.Load(); counter != nil {
-		counter.Add(int64(n))
+	if m := c.meter.Load(); m != nil {
+		m.Bytes.Add(int64(n))
 	}
 	return n, err
+}
+
+// Busy implements format.Measured.
+func (c *countingInput) Busy() *stream.Busy {
+	if m := c.meter.Load(); m != nil {
+		return &m.Busy
+	}
+	return nil
 }
 
 // Far implements format.Far.

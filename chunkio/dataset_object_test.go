@@ -77,7 +77,7 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	for _, path := range ds.Paths() {
 		loc, err := store.Parse(path)
 		formattest.Must(t, err)
-		file, in, err := newAccess(Options{}.withDefaults()).open(t.Context(), fileEntry{path: filepath.Join(s.Dir, loc.Key), size: -1}, 1<<30, new(atomic.Int64))
+		file, in, err := newAccess(Options{}.withDefaults()).open(t.Context(), fileEntry{path: filepath.Join(s.Dir, loc.Key), size: -1}, 1<<30, new(stream.Meter))
 		formattest.Must(t, err)
 		for g := range file.GroupRows() {
 			group, err := file.Open(t.Context(), g, nil)

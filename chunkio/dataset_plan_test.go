@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -313,11 +312,11 @@ func opened(ds *Dataset) func() []string {
 	var paths []string
 	open := ds.catalog.open
 	watched := *ds.catalog
-	watched.open = func(ctx context.Context, e fileEntry, memory int64, read *atomic.Int64) (format.File, Input, error) {
+	watched.open = func(ctx context.Context, e fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
 		mu.Lock()
 		paths = append(paths, e.path)
 		mu.Unlock()
-		return open(ctx, e, memory, read)
+		return open(ctx, e, memory, meter)
 	}
 	ds.catalog = &watched
 	return func() []string { return paths }

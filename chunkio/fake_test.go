@@ -225,7 +225,7 @@ func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*
 	return newDataset(ctx, c, nil, opt)
 }
 
-func (d *fakeDisk) open(_ context.Context, e fileEntry, _ int64, read *atomic.Int64) (format.File, Input, error) {
+func (d *fakeDisk) open(_ context.Context, e fileEntry, _ int64, meter *stream.Meter) (format.File, Input, error) {
 	path := e.path
 	f, ok := d.byPath[path]
 	if !ok {
@@ -234,8 +234,8 @@ func (d *fakeDisk) open(_ context.Context, e fileEntry, _ int64, read *atomic.In
 	if n := d.files.Add(1); n > d.mostFiles.Load() {
 		d.mostFiles.Store(n)
 	}
-	if read != nil {
-		read.Add(1)
+	if meter != nil {
+		meter.Bytes.Add(1)
 	}
 	return f, fakeInput{bytes.NewReader([]byte("fake " + path)), path}, nil
 }

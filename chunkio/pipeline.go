@@ -175,7 +175,9 @@ func (p *pass) work(ctx context.Context) {
 		if ctx.Err() == nil {
 			start := time.Now()
 			t.span.decode(ctx, t.read, v)
+			settling := time.Now()
 			t.span.taskDone()
+			p.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling))
 			p.d.opt.Meter.Decode.Add(int64(time.Since(start)))
 		}
 	}

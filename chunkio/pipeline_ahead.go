@@ -169,7 +169,7 @@ func (a *ahead) reopen(ctx context.Context, index int) *openedFile {
 	})
 	a.run(func() {
 		defer close(f.ready)
-		f.opened, f.in, f.err = a.d.catalog.reopen(ctx, index, a.d.opt.Memory, &a.d.opt.Meter.Bytes)
+		f.opened, f.in, f.err = a.d.catalog.reopen(ctx, index, a.d.opt.Memory, a.d.opt.Meter)
 	})
 	return f
 }

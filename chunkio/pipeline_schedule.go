@@ -80,7 +80,7 @@ type scheduler struct {
 func (p *pass) schedule(ctx context.Context, r stream.Range) {
 	groups := p.d.catalog.groups(r)
 	if p.d.pipe != nil {
-		groups = p.d.pipe.groups(ctx, p.d.leaves(), &p.d.opt.Meter.Bytes)
+		groups = p.d.pipe.groups(ctx, p.d.leaves(), p.d.opt.Meter)
 	}
 	next, stop := iter.Pull2(groups)
 	defer stop()

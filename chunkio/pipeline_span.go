@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -135,11 +136,13 @@ func (s *span) decode(ctx context.Context, index int, v *views) {
 		s.failAt(first, err, s.d.features.columns[first].Name)
 		return
 	}
+	settling := time.Now()
 	for _, col := range r.cols {
 		if col >= 0 {
 			s.settle(col)
 		}
 	}
+	s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling))
 }
 
 // column is feature col of the span.

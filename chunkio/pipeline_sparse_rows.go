@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -44,6 +45,8 @@ func (s *span) decodeSparse(ctx context.Context, r *read) {
 			return
 		}
 	}
+	settling := time.Now()
+	defer func() { s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling)) }()
 	b.rowPtr, b.index, b.value = append(b.rowPtr[:0], 0), b.index[:0], b.value[:0]
 	b.first = append(b.first[:0], 0)
 	for i := range s.rows {

@@ -73,15 +73,16 @@ func (p *pipe) take(memory int64) error {
 	return nil
 }
 
-// groups lists the batches as they arrive, and adds their bytes to read.
-func (p *pipe) groups(ctx context.Context, leaves []int, read *atomic.Int64) iter.Seq2[rowGroup, error] {
+// groups lists the batches as they arrive, and counts their bytes and their decoding in meter.
+func (p *pipe) groups(ctx context.Context, leaves []int, meter *stream.Meter) iter.Seq2[rowGroup, error] {
 	return func(yield func(rowGroup, error) bool) {
 		g := rowGroup{path: ipc.StreamName}
 		counted := int64(0)
+		p.stream.Measure(&meter.Busy)
 		for ; ; g.index++ {
 			opened, rows, err := p.stream.Next(ctx, leaves)
 			bytes := p.input().Bytes
-			read.Add(bytes - counted)
+			meter.Bytes.Add(bytes - counted)
 			counted = bytes
 			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				if g.start == 0 {

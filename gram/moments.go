@@ -3,6 +3,7 @@ package gram
 import (
 	"cmp"
 	"math"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -12,6 +13,9 @@ import (
 type Options struct {
 	Threads int   // goroutines; 0 means GOMAXPROCS
 	Limit   int64 // bytes that Moments may hold, see Bytes; 0 means 2 GiB
+
+	// Busy measures converting rows for the products, and the products. Nil measures nothing.
+	Busy *stream.Busy
 }
 
 func (o Options) withDefaults() Options {
@@ -137,8 +141,10 @@ func (m *Moments) Add(c *stream.Chunk) error {
 	}
 	m.count(c)
 	if c.Sparse != nil {
+		start := time.Now()
 		m.addSparse(c)
-		m.addOuter(c)
+		m.opt.Busy.Add(stream.PartConvert, time.Since(start))
+		m.opt.Busy.Add(stream.PartGram, m.addOuter(c))
 		return nil
 	}
 	for from := 0; from < c.Rows; from += stripRows {
@@ -152,13 +158,15 @@ func (m *Moments) Add(c *stream.Chunk) error {
 // memory once: adding it to its sums also packs it for the products.
 func (m *Moments) addStrip(s *strip, holes bool) {
 	d := len(m.Columns)
-	eachColumn(m.opt.Threads, d, func(j int) {
+	packing := eachColumn(m.opt.Threads, d, func(j int) {
 		m.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
 		m.narrow(j, m.packed[j*stripRows:][:s.rows])
 		if k := m.slot[j]; holes && k >= 0 {
 			s.indicate(m.holes[k*stripRows:][:s.rows], j)
 		}
 	})
+	m.opt.Busy.Add(stream.PartConvert, packing)
+	before := m.team.Busy()
 	xt := kernel.RowMajor(m.packed, d, s.rows, stripRows)
 	m.addSquares(m.team, xt, kernel.RowMajor(m.g, d, d, d))
 	if holes {
@@ -167,4 +175,5 @@ func (m *Moments) addStrip(s *strip, holes bool) {
 		kernel.Gemm(m.team, 1, ot, xt.Trans(), kernel.RowMajor(m.cross, dm, d, d))
 		kernel.Syrk(m.team, 1, ot, kernel.RowMajor(m.both, dm, dm, dm))
 	}
+	m.opt.Busy.Add(stream.PartGram, m.team.Busy()-before)
 }

@@ -3,6 +3,7 @@ package gram
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -106,10 +107,11 @@ func (p *Profile) TakeCounts(o *Profile) {
 	}
 }
 
-// eachColumn calls fn for every column, from several goroutines in runs of columns.
-func eachColumn(workers, d int, fn func(j int)) {
+// eachColumn calls fn for every column, from several goroutines in runs of columns. It returns how
+// long they were busy together.
+func eachColumn(workers, d int, fn func(j int)) time.Duration {
 	const run = 16
-	kernel.Each(workers, (d+run-1)/run, func(t int) {
+	return kernel.Each(workers, (d+run-1)/run, func(t int) {
 		for j := t * run; j < min(d, (t+1)*run); j++ {
 			fn(j)
 		}

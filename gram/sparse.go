@@ -2,6 +2,7 @@ package gram
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -41,11 +42,12 @@ func rowWeight(c *stream.Chunk, i int) float64 {
 }
 
 // addOuter adds w·x·xᵀ for every sparse row. Tasks are blocks of rows of G; within
-// one, rows of the chunk come in order, so every sum has one order.
-func (m *Moments) addOuter(c *stream.Chunk) {
+// one, rows of the chunk come in order, so every sum has one order. It returns how long
+// the workers were busy together.
+func (m *Moments) addOuter(c *stream.Chunk) time.Duration {
 	const block = 32
 	d := len(m.Columns)
-	kernel.Each(m.opt.Threads, (d+block-1)/block, func(t int) {
+	return kernel.Each(m.opt.Threads, (d+block-1)/block, func(t int) {
 		first, end := int32(t*block), int32(min(d, (t+1)*block))
 		for i := range c.Rows {
 			index := c.Sparse.Index[c.Sparse.RowPtr[i]:c.Sparse.RowPtr[i+1]]

@@ -19,6 +19,7 @@ type Meter struct {
 	Bytes      atomic.Int64 // bytes read from the input
 	Decode     atomic.Int64 // busy nanoseconds of decoding, all workers together
 	Accumulate atomic.Int64 // busy nanoseconds inside Adders (wall time of the fold's steps)
+	Busy       Busy         // where the time of both went
 
 	// Of object stores.
 	Fetched  atomic.Int64 // bytes of answers' bodies, those of failed requests too

@@ -94,12 +94,13 @@ type TraceStep struct {
 }
 
 // Timing is in seconds. Read, accumulate and solve are busy times that overlap;
-// only wall is elapsed time.
+// only wall is elapsed time. Parts says where the first two went.
 type Timing struct {
-	Read       float64 `json:"read_s"`
-	Accumulate float64 `json:"accumulate_s"`
-	Solve      float64 `json:"solve_s"`
-	Wall       float64 `json:"wall_s"`
+	Read       float64     `json:"read_s"`
+	Accumulate float64     `json:"accumulate_s"`
+	Solve      float64     `json:"solve_s"`
+	Wall       float64     `json:"wall_s"`
+	Parts      TimingParts `json:"parts,omitzero"` // zero where nothing was measured
 }
 
 // Memory is in bytes.

@@ -87,5 +87,6 @@ func (e *evaluator) report() *stream.Evaluation {
 	}
 	r.Timing.Read += float64(e.q.Meter.Decode.Load()) / 1e9
 	r.Timing.Accumulate += float64(e.q.Meter.Accumulate.Load()) / 1e9
+	r.Timing.Parts = e.q.Meter.Busy.Parts()
 	return r
 }

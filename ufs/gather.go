@@ -320,7 +320,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 
 // prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.
 func (p *pass) prepare(e *gathered, graph *anchor.Statistics) (err error) {
-	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room()}
+	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room(), Busy: &p.g.Meter.Busy}
 	if p.g.spread && p.scores == nil { // those of scores are alike whatever the data
 		e.spread = gram.NewHistograms(d, p.opt.Threads)
 	}

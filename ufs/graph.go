@@ -172,7 +172,7 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 		}
 	}
 	p.count = best.M
-	s, err := anchor.NewStatistics(best.Anchors, anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors})
+	s, err := anchor.NewStatistics(best.Anchors, anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Busy: &r.Meter.Busy})
 	if err == nil {
 		s.SetTrust(best.trust)
 	}

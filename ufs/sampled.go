@@ -223,7 +223,7 @@ func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.
 	d := len(e.columns)
 	var err error
 	if plan.gram {
-		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.room()})
+		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.room(), Busy: &s.Meter.Busy})
 		e.profile = &e.moments.Profile
 		err = s.fold(ctx, rows, "statistics", stream.FoldOptions{}, e.moments)
 	} else {

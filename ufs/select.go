@@ -69,6 +69,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	}
 	defer end()
 	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
+	parts := r.Meter.Busy.Parts()
 	g, e, err := r.selecting(ctx)
 	if err != nil {
 		return nil, err
@@ -100,6 +101,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		Read:       time.Duration(r.Meter.Decode.Load() - read).Seconds(),
 		Accumulate: time.Duration(r.Meter.Accumulate.Load() - added).Seconds(),
 		Solve:      time.Since(solving).Seconds(), Wall: time.Since(begin).Seconds(),
+		Parts: r.Meter.Busy.Parts().Since(parts),
 	}
 	s.Memory.PeakRSS, s.Memory.Limit = peakMemory(), r.Memory
 	if e.source != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -130,13 +131,16 @@ func TestInterruptible(t *testing.T) {
 	}
 }
 
-// TestVerboseNote: -v tells the passes and the memory.
+// TestVerboseNote: -v tells the passes, the memory, and what the threads were busy with.
 func TestVerboseNote(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	r := invoke("select", in, "-k", "3", "--method", "greedy", "-v")
 	demo := invoke("demo", "-v")
 	for _, said := range []string{r.err, demo.err} {
 		if !strings.Contains(said, "1 pass, ") || !strings.Contains(said, "of 2.0 GiB") {
+			t.Errorf("standard error: %q", said)
+		}
+		if !regexp.MustCompile(`(?m)^busy, over all threads: read \S+ s, decode \S+ s, convert \S+ s, gram \S+ s$`).MatchString(said) {
 			t.Errorf("standard error: %q", said)
 		}
 	}

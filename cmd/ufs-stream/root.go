@@ -60,7 +60,7 @@ Exit codes:
 	program.Group(root, "verb")
 	pf := root.PersistentFlags()
 	pf.BoolVarP(&c.quiet, "quiet", "q", false, "no progress and no warnings on standard error")
-	pf.BoolVarP(&c.verbose, "verbose", "v", false, "say more: passes, memory, why features were dropped")
+	pf.BoolVarP(&c.verbose, "verbose", "v", false, "say more: passes, times, memory, why features were dropped")
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
 	root.AddCommand(
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),

@@ -130,7 +130,8 @@ func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
 	return nil
 }
 
-// noteRun says what a run took, with -v; 0 passes are left out.
+// noteRun says what a run took and with what its threads were busy, with -v; 0 passes are left out,
+// and so are parts of the time that took none.
 func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 	count := ""
 	switch passes {
@@ -141,4 +142,19 @@ func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 		count = humanize.Comma(int64(passes)) + " passes, "
 	}
 	c.note("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
+	var busy []string
+	for _, part := range []struct {
+		name    string
+		seconds float64
+	}{
+		{"read", t.Parts.Read}, {"decode", t.Parts.Decode}, {"convert", t.Parts.Convert},
+		{"gram", t.Parts.Gram}, {"search", t.Parts.Search}, {"scatter", t.Parts.Scatter},
+	} {
+		if part.seconds > 0 {
+			busy = append(busy, fmt.Sprintf("%s %.2f s", part.name, part.seconds))
+		}
+	}
+	if busy != nil {
+		c.note("busy, over all threads: %s", strings.Join(busy, ", "))
+	}
 }

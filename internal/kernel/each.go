@@ -4,27 +4,32 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Each calls fn(0) … fn(n-1) from up to workers goroutines (0 means GOMAXPROCS) and
 // returns when all calls have. Calls start in ascending order, so the costliest task
-// should come first; fn must not depend on the order.
-func Each(workers, n int, fn func(i int)) {
+// should come first; fn must not depend on the order. It returns how long the goroutines were
+// busy together.
+func Each(workers, n int, fn func(i int)) (busy time.Duration) {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	workers = min(workers, n)
 	if workers <= 1 {
+		start := time.Now()
 		for i := range n {
 			fn(i)
 		}
-		return
+		return time.Since(start)
 	}
-	var next atomic.Int64
+	var next, spent atomic.Int64
 	work := func() {
+		start := time.Now()
 		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 			fn(i)
 		}
+		spent.Add(int64(time.Since(start)))
 	}
 	var wg sync.WaitGroup
 	for range workers - 1 { // the caller is a worker too
@@ -32,4 +37,5 @@ func Each(workers, n int, fn func(i int)) {
 	}
 	work()
 	wg.Wait()
+	return time.Duration(spent.Load())
 }

@@ -100,9 +100,9 @@ func TestLeadingBound(t *testing.T) {
 					for j := range m {
 						half, slack := float64(s.half[i*n.wide+j]), norm*float64(n.lead.slack[j])
 						lower := 2*(half-slack) + norm*norm
-						real, _ := n.team.isa.squares(n.padded/squaresBlock, n.point(int32(from+i)), n.point(int32(j)), n.point(int32(j)))
-						if real *= n.scale * n.scale; lower > real {
-							t.Fatalf("%s: %d directions, %d to %d: at least %g, is %g", p.name, dims, from+i, j, lower, real)
+						is, _ := n.team.isa.squares(n.padded/squaresBlock, n.point(int32(from+i)), n.point(int32(j)), n.point(int32(j)))
+						if is *= n.scale * n.scale; lower > is {
+							t.Fatalf("%s: %d directions, %d to %d: at least %g, is %g", p.name, dims, from+i, j, lower, is)
 						}
 						if from+i == j && lower < -1e-2*norm*norm {
 							t.Errorf("%d directions, %d to itself: at least %g of %g", dims, j, lower, norm*norm)

@@ -28,6 +28,8 @@ type Team struct {
 	done    atomic.Int64 // tasks that are done, over all steps
 	wait    sync.WaitGroup
 	run     func() // t.help, bound once: `go t.run()` allocates nothing
+
+	busy atomic.Int64 // nanoseconds of all workers in all calls
 }
 
 // NewTeam returns a team of that many workers; 0 means GOMAXPROCS. From its first product
@@ -50,6 +52,10 @@ func newTeam(workers int, path *isa) *Team {
 // Threads is the number of workers the team was made with.
 func (t *Team) Threads() int { return t.workers }
 
+// Busy is how long the workers have been busy with all calls so far, together; waiting awake for
+// each other counts.
+func (t *Team) Busy() time.Duration { return time.Duration(t.busy.Load()) }
+
 // together calls body(worker) on that many goroutines with numbers from 0, and returns
 // when all calls have. The bodies share tasks through [Team.join].
 func (t *Team) together(workers int, body func(worker int)) {
@@ -61,14 +67,21 @@ func (t *Team) together(workers int, body func(worker int)) {
 	for range workers - 1 {
 		go t.run()
 	}
-	body(0) // the caller is a worker too
+	t.work(0) // the caller is a worker too
 	t.wait.Wait()
 	t.body = nil
 }
 
 func (t *Team) help() {
-	t.body(int(t.ids.Add(1)))
+	t.work(int(t.ids.Add(1)))
 	t.wait.Done()
+}
+
+// work is what a worker does of the current call.
+func (t *Team) work(worker int) {
+	start := time.Now()
+	t.body(worker)
+	t.busy.Add(int64(time.Since(start)))
 }
 
 // steps is a worker's way through a call: every worker goes through the same steps, each

@@ -33,6 +33,20 @@ func IsFar(in Input) bool {
 	return ok && f.Far()
 }
 
+// Measured is an Input that knows what measures reading and decoding.
+type Measured interface {
+	Input
+	Busy() *stream.Busy
+}
+
+// BusyOf is what measures reading and decoding the input, nil where nothing does.
+func BusyOf(in Input) *stream.Busy {
+	if m, ok := in.(Measured); ok {
+		return m.Busy()
+	}
+	return nil
+}
+
 // Extent is a range of a file's bytes.
 type Extent struct{ At, Size int64 }
 

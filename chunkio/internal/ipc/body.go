@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 const (
@@ -29,7 +31,11 @@ type bodyReader struct {
 	r      io.ReaderAt // position 0 is the body's first byte
 	codec  int         // plainCodec, lz4Codec or zstdCodec
 	codecs *codecs
+	busy   *stream.Busy // measures reading and decoding; nil measures nothing
 }
+
+// decoded measures decoding that began at start. What it took to read has been counted apart.
+func (b *bodyReader) decoded(start time.Time) { b.busy.Add(stream.PartDecode, time.Since(start)) }
 
 // codecs keeps decompressors between uses: a zstd one costs as much to make as to
 // decode some 10,000 values. None of them has a goroutine.
@@ -50,6 +56,7 @@ func codecScratch(codec int, n int64) int64 {
 type bufferReader struct {
 	r       io.Reader
 	release func()
+	busy    *stream.Busy
 }
 
 // open reads bytes [from, to) of a buffer's uncompressed content. Compressed ones
@@ -79,12 +86,13 @@ func (b *bodyReader) open(buf buffer, from, to int64) (*bufferReader, error) {
 		if length < to {
 			return nil, errShortBuffer
 		}
-		return &bufferReader{r: io.NewSectionReader(b.r, start+from, to-from)}, nil
+		return &bufferReader{r: io.NewSectionReader(b.r, start+from, to-from), busy: b.busy}, nil
 	}
 	r, err := b.codecs.open(codec, io.NewSectionReader(b.r, start, length))
 	if err != nil {
 		return nil, err
 	}
+	r.busy = b.busy
 	if _, err := io.CopyN(io.Discard, onlyReader{r}, from); err != nil {
 		r.close()
 		return nil, cutShort(err)
@@ -99,12 +107,17 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// Read implements io.Reader; a panic of a decompressor becomes an error.
+// Read implements io.Reader; a panic of a decompressor becomes an error. Its time is counted as
+// reading, and taken from the decoding that it is a part of.
 func (r *bufferReader) Read(p []byte) (n int, err error) {
+	start := time.Now()
 	defer func() {
 		if v := recover(); v != nil {
 			n, err = 0, fmt.Errorf("cannot be decompressed: %v", v)
 		}
+		reading := time.Since(start)
+		r.busy.Add(stream.PartRead, reading)
+		r.busy.Add(stream.PartDecode, -reading)
 	}()
 	return r.r.Read(p)
 }

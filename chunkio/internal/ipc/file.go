@@ -170,7 +170,7 @@ func (f *File) message(b block) (m message, body int64, err error) {
 
 // body is the bytes of a batch's body that begins at the position at.
 func (f *File) body(b *batch, at int64) *bodyReader {
-	return &bodyReader{r: io.NewSectionReader(f.in, at, b.body), codec: b.codec, codecs: f.codecs}
+	return &bodyReader{r: io.NewSectionReader(f.in, at, b.body), codec: b.codec, codecs: f.codecs, busy: format.BusyOf(f.in)}
 }
 
 func (f *File) loadDictionary(b block) error {

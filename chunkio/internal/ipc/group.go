@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -154,6 +155,7 @@ func (g *group) check(ctx context.Context, l int, from, to int64) (*column, erro
 
 // Decode implements format.Group.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
+	defer g.body.decoded(time.Now())
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {
 		return err

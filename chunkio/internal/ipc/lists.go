@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -151,6 +152,7 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 
 // DecodeLists implements format.Group.
 func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	defer g.body.decoded(time.Now())
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {
 		return err

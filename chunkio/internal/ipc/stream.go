@@ -30,6 +30,7 @@ type Stream struct {
 	labels map[int64]*textDictionary // the dictionaries of labels
 	values int64                     // values in the dictionaries
 	codecs *codecs
+	busy   *stream.Busy // of the batches
 
 	peeked []*group // batches read ahead: one for its codec, more for the lists' lengths
 	codec  int      // of the first batch, and of all others that are compressed
@@ -52,6 +53,14 @@ func NewStream(r io.Reader, memory int64, texts bool) (*Stream, error) {
 
 // Limit changes the memory for a single message.
 func (s *Stream) Limit(memory int64) { s.memory = memory }
+
+// Measure has the decoding of the batches to come measured, from before the first is asked for.
+func (s *Stream) Measure(b *stream.Busy) {
+	s.busy = b
+	for _, g := range s.peeked {
+		g.body.busy = b
+	}
+}
 
 func (s *Stream) begin() error {
 	m, err := s.message()
@@ -162,7 +171,7 @@ func (s *Stream) record(ctx context.Context, m message) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.body = &bodyReader{r: bytes.NewReader(body), codec: g.batch.codec, codecs: s.codecs}
+	g.body = &bodyReader{r: bytes.NewReader(body), codec: g.batch.codec, codecs: s.codecs, busy: s.busy}
 	g.dicts, g.texts = maps.Clone(s.dicts), maps.Clone(s.labels) // a later message may replace one
 	s.batch++
 	if s.rows += g.batch.rows; s.rows > maxLength {
@@ -186,7 +195,7 @@ func (s *Stream) dictionary(ctx context.Context, m message) error {
 		return err
 	}
 	if asText {
-		addTexts(s.labels, &d, &bodyReader{bytes.NewReader(body), d.codec, s.codecs})
+		addTexts(s.labels, &d, &bodyReader{r: bytes.NewReader(body), codec: d.codec, codecs: s.codecs})
 		if size := s.labels[d.id].size(); size > s.memory/8 {
 			return &stream.MemoryError{What: "a dictionary of the stream", Need: size, Limit: s.memory / 8}
 		}
@@ -194,7 +203,7 @@ func (s *Stream) dictionary(ctx context.Context, m message) error {
 	if old := s.dicts[d.id]; old != nil && !d.delta {
 		s.values -= int64(len(old.values))
 	}
-	n, err := s.schema.addDictionary(s.dicts, &d, &bodyReader{bytes.NewReader(body), d.codec, s.codecs}, s.memory/8-s.values)
+	n, err := s.schema.addDictionary(s.dicts, &d, &bodyReader{r: bytes.NewReader(body), codec: d.codec, codecs: s.codecs}, s.memory/8-s.values)
 	s.values += n
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
@@ -12,6 +13,7 @@ import (
 
 // DecodeTexts implements format.Group.
 func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
+	defer g.body.decoded(time.Now())
 	c := &g.schema.columns[l]
 	var err error
 	switch {

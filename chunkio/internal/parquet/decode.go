@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -117,7 +118,8 @@ func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *
 	})
 }
 
-// run calls f with scratch memory and gives its error, or the library's panic, a place.
+// run calls f with scratch memory and gives its error, or the library's panic, a place. Its
+// time is measured: that of reading, and the rest as decoding.
 func (g *rowGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) error {
 	err := format.Guard(func() error {
 		if from < 0 || from > to || to > g.file.rows[g.number] {
@@ -129,6 +131,12 @@ func (g *rowGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) 
 		buf := g.file.pool.Get().(*scratch)
 		defer g.file.pool.Put(buf)
 		defer func() { buf.joined = nil }() // few columns need it
+		start, busy := time.Now(), format.BusyOf(g.file.in)
+		buf.reading = 0
+		defer func() {
+			busy.Add(stream.PartRead, buf.reading)
+			busy.Add(stream.PartDecode, time.Since(start)-buf.reading)
+		}()
 		return f(buf)
 	})
 	return g.file.place(err, g.number, lf.Name)

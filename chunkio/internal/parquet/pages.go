@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"time"
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
@@ -34,6 +35,7 @@ type window struct {
 	unread  []byte  // bytes at position at, a part of *buf
 	at, end int64
 	ahead   int // bytes to read at least, where there are as many
+	reading *time.Duration
 }
 
 // peek returns the next n bytes, or as many as the range still has. They are lent
@@ -54,6 +56,8 @@ func (w *window) peek(n int) ([]byte, error) {
 	}
 	have := len(w.unread)
 	w.unread = (*w.buf)[:size]
+	start := time.Now()
+	defer func() { *w.reading += time.Since(start) }()
 	if err := format.ReadAt(w.in, w.unread[have:], w.at+int64(have)); err != nil {
 		w.unread = nil
 		return nil, err
@@ -98,7 +102,7 @@ type pages struct {
 
 func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) *pages {
 	p := &pages{info: info, col: col, buf: buf, dictSize: -1}
-	p.win = window{in: in, buf: &buf.read, at: info.at, end: info.at + info.Size, ahead: readAhead}
+	p.win = window{in: in, buf: &buf.read, at: info.at, end: info.at + info.Size, ahead: readAhead, reading: &buf.reading}
 	if info.Size <= wholeChunk {
 		p.win.ahead = int(info.Size)
 	}
@@ -180,6 +184,8 @@ func (p *pages) payload(into *[]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	start := time.Now()
+	defer func() { p.buf.reading += time.Since(start) }()
 	if h.HasCRC && crc32.ChecksumIEEE(packed) != h.CRC {
 		return nil, fmt.Errorf("page at offset %d: checksum does not match", p.headerAt)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
@@ -20,7 +21,8 @@ const batchValues = 2048
 // scratch is the memory of one decoding, kept between column chunks.
 type scratch struct {
 	codec    codec
-	read     []byte // compressed bytes
+	reading  time.Duration // spent on reading and decompressing so far, see rowGroup.run
+	read     []byte        // compressed bytes
 	page     []byte
 	dict     []byte
 	joined   []byte
