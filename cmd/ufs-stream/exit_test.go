@@ -119,7 +119,7 @@ func TestExitCodes(t *testing.T) {
 		{"select --memory-limit 10MiB " + good, exit.Memory, "--memory-limit"},
 		{"plan --memory-limit 10MiB " + good, exit.Memory, "--memory-limit"},
 		{"select --memory-limit 10MiB --stats " + stats, exit.Memory, "--memory-limit"},
-		{"merge --memory-limit 48MiB -o " + at("m.ufs") + " " + first + " " + second, exit.Memory, "--memory-limit 51MiB"},
+		{"merge --memory-limit 48MiB -o " + at("m.ufs") + " " + first + " " + second, exit.Memory, "--memory-limit 52MiB"},
 
 		{"select " + good + " -k 2 -o " + at("none/sel.json"), exit.Fault, "create the folder"},
 		{"select " + good + " -k 2 -o " + at("nofiles"), exit.Fault, "cannot write"},

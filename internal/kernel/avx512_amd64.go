@@ -19,11 +19,6 @@ func mulF32AVX512(k int, alpha float32, a *float32, b *float32, c *float32, ldc 
 //go:noescape
 func rotateAVX512(n int, c *float64, s *float64, panel *float64, step int)
 
-// squaresFourAVX512 is isa.squaresFour; blocks is at least 1.
-//
-//go:noescape
-func squaresFourAVX512(blocks int, x *float64, y0 *float64, y1 *float64, y2 *float64, y3 *float64, sums *[4]float64)
-
 // mulIntsAVX512 is integers.mul; pairs is at least 1.
 //
 //go:noescape

@@ -44,9 +44,9 @@ const (
 	// What work costs beside products in float32, a term: products in float64, Dot and Axpy on one
 	// worker, and plain Go.
 	gemmCost, dotCost, plainCost = 3, 8, 30
-	// squaresCost is that of a term of squares where anchors come from beyond the level-2 cache, and
-	// survivorCost where one serves several rows.
-	squaresCost, survivorCost = 24, 10
+	// squaresCost is that of a term of squares: the anchors that are compared come from beyond the
+	// level-2 cache.
+	squaresCost = 24
 	// leadShare is how many times as much as finding directions costs must have been spent on searches
 	// before it is tried: where it is for nothing, a fifth is lost.
 	leadShare = 4
@@ -69,8 +69,7 @@ func LeadBytes(workers, m, d int) int64 {
 	rows := min(max(nearestBytes/4/(points+widest), 8), maxNearestRows) + 8
 	held := 4*dims*(p+widest) + 4*(points+widest)*(p+1) + 16*(points+widest)
 	found := 8*(points*(p+1)+2*p*dims+axesFrom*(dims+2*p+1)+leadSample*(p+2)) + 16*int64(workers)*dims + TeamBytes(max(axesFrom, p), max(d, p))
-	worker := 4*rows*(2*p+1+widest) + rows*(12*survivorsOfRow+16) + 4*(points+1)
-	return held + found + int64(workers)*worker
+	return held + found + int64(workers)*4*rows*(2*p+1+widest)
 }
 
 // leadRowsNeeded is the number of rows to search before directions are looked for.
@@ -258,7 +257,7 @@ func (n *Nearest) cheapest(v []float64, rows []int) int {
 		}
 		stay *= m / float64(some) / float64(len(rows))
 		axes := min((s+1)*step, held)
-		if cost := d*float64(axes) + m*float64(axes+1) + (stay*survivorCost+float64(n.count)*squaresCost)*d; cost < least {
+		if cost := d*float64(axes) + m*float64(axes+1) + (stay+float64(n.count))*squaresCost*d; cost < least {
 			least, p = cost, axes
 		}
 	}
@@ -347,119 +346,34 @@ func (n *Nearest) leadRows(s *nearestScratch, rows int) {
 	}
 }
 
-// survivor is an anchor that lower bounds do not exclude for a row of the task.
-type survivor struct{ row, anchor int32 }
-
-// survivorsOfRow is the number of survivors a row that are gathered before they are compared.
-const survivorsOfRow = 64
-
-// settleLed finds the nearest anchors of the task's rows by lower bounds: first each row's of some
-// anchors that have low ones, then of all that these do not exclude. The latter go by anchor, not by row:
-// anchors come from far, and one serves several rows then.
-func (n *Nearest) settleLed(s *nearestScratch, from, rows int) {
+// settleLed finds the nearest anchors of row i, whose coordinates are x, by lower bounds: first
+// of some anchors that have low ones, then of all that these do not exclude.
+func (n *Nearest) settleLed(s *nearestScratch, i int, x []float64) {
 	a, below := n.lead, n.team.isa.below
-	for i := range rows {
-		x := s.raw[i*n.padded:][:n.padded]
-		s.settled = s.settled[:0]
-		if !(s.norms[i] < longestRow) {
-			n.compareAll(s, x)
-			n.write(s, from+i)
-			continue
+	half, norm := s.half[i*n.wide:], float32(s.norms[i]*(1+0x1p-20))
+	s.candidates = s.candidates[:0]
+	limit := n.lowBound(s, half, norm)
+	for j := below(half, a.slack, norm, limit, 0, n.m); j < n.m; j = below(half, a.slack, norm, limit, j+1, n.m) {
+		s.candidates = append(s.candidates, candidate{index: int32(j)})
+	}
+	n.compare(s, x)
+	limit = n.reach(s, s.norms[i])
+	pair, first := s.pair[:0], 0
+	for j := below(half, a.slack, norm, limit, 0, n.m); j < n.m; j = below(half, a.slack, norm, limit, j+1, n.m) {
+		for first < len(s.candidates) && int(s.candidates[first].index) < j {
+			first++
 		}
-		half, norm := s.half[i*n.wide:], leadNorm(s.norms[i])
-		s.candidates = s.candidates[:0]
-		limit := n.lowBound(s, half, norm)
-		for j := below(half, a.slack, norm, limit, 0, n.m); j < n.m; j = below(half, a.slack, norm, limit, j+1, n.m) {
-			s.candidates = append(s.candidates, candidate{index: int32(j)})
+		if first < len(s.candidates) && int(s.candidates[first].index) == j {
+			continue // is settled
 		}
-		n.compare(s, x)
-		n.write(s, from+i)
-		s.found[i], s.limit[i] = len(s.settled), n.reach(s, s.norms[i])
-		first := 0
-		for j := below(half, a.slack, norm, s.limit[i], 0, n.m); j < n.m; j = below(half, a.slack, norm, s.limit[i], j+1, n.m) {
-			for first < len(s.candidates) && int(s.candidates[first].index) < j {
-				first++
-			}
-			if first < len(s.candidates) && int(s.candidates[first].index) == j {
-				continue // is settled
-			}
-			if len(s.survivors) == cap(s.survivors) {
-				n.settleSurvivors(s, from)
-			}
-			s.survivors = append(s.survivors, survivor{int32(i), int32(j)})
+		if pair = append(pair, int32(j)); len(pair) == 2 {
+			n.compareTwo(s, x, pair[0], pair[1])
+			pair, limit = pair[:0], n.reach(s, s.norms[i])
 		}
 	}
-	n.settleSurvivors(s, from)
-}
-
-// leadNorm is the length of a row as slacks are multiplied by it.
-func leadNorm(norm float64) float32 { return float32(norm * (1 + 0x1p-20)) }
-
-// settleSurvivors compares the survivors, anchor by anchor, and forgets them. Those that what has been
-// settled meanwhile excludes are passed over.
-func (n *Nearest) settleSurvivors(s *nearestScratch, from int) {
-	clear(s.ends)
-	for _, v := range s.survivors {
-		s.ends[v.anchor+1]++
+	if len(pair) == 1 {
+		n.compareTwo(s, x, pair[0], pair[0])
 	}
-	for j := range n.m {
-		s.ends[j+1] += s.ends[j]
-	}
-	for _, v := range s.survivors {
-		s.byAnchor[s.ends[v.anchor]] = v.row
-		s.ends[v.anchor]++
-	}
-	at := int32(0)
-	for j := range n.m {
-		waiting := 0 // rows to compare the anchor with
-		for ; at < s.ends[j]; at++ {
-			i := int(s.byAnchor[at])
-			if s.half[i*n.wide+j]-float32(leadNorm(s.norms[i])*n.lead.slack[j]) > s.limit[i] {
-				continue
-			}
-			s.waiting[waiting] = i
-			if waiting++; waiting == len(s.waiting) {
-				n.compareRows(s, from, j, s.waiting[:])
-				waiting = 0
-			}
-		}
-		n.compareRows(s, from, j, s.waiting[:waiting])
-	}
-	s.survivors = s.survivors[:0]
-}
-
-// compareRows settles anchor j for up to four rows of the task.
-func (n *Nearest) compareRows(s *nearestScratch, from, j int, rows []int) {
-	if len(rows) == 0 {
-		return
-	}
-	y, blocks := n.point(int32(j)), n.padded/squaresBlock
-	raw := func(k int) []float64 { return s.raw[rows[min(k, len(rows)-1)]*n.padded:][:n.padded] }
-	if four := n.team.isa.squaresFour; four != nil && len(rows) > 2 {
-		four(blocks, &y[0], &raw(0)[0], &raw(1)[0], &raw(2)[0], &raw(3)[0], &s.apart)
-	} else {
-		for k := 0; k < len(rows); k += 2 {
-			s.apart[k], s.apart[k+1] = n.team.isa.squares(blocks, y, raw(k), raw(k+1))
-		}
-	}
-	for k, i := range rows {
-		n.resume(s, from, i, s.apart[k], int32(j))
-	}
-}
-
-// resume inserts an anchor among those that are settled for row i.
-func (n *Nearest) resume(s *nearestScratch, from, i int, distance float64, anchor int32) {
-	at := (from + i) * n.count
-	if s.found[i] == n.count && distance > n.distance[at+n.count-1] {
-		return
-	}
-	s.settled = s.settled[:0]
-	for k := range s.found[i] {
-		s.settled = append(s.settled, neighbour{n.distance[at+k], n.index[at+k]})
-	}
-	s.insert(distance, anchor, n.count)
-	n.write(s, from+i)
-	s.found[i], s.limit[i] = len(s.settled), n.reach(s, s.norms[i])
 }
 
 // lowBound returns a bound that about count anchors and some more have lower bounds below, or all.

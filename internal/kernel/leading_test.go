@@ -68,7 +68,7 @@ func TestNearestLeads(t *testing.T) {
 			if a := n.lead; a != nil {
 				held := 4 * (cap(a.axes) + cap(a.packed) + cap(a.half) + cap(a.slack))
 				for _, s := range n.scratch {
-					held += 4*(cap(s.coords)+cap(s.points)+cap(s.byAnchor)+cap(s.ends)+cap(s.limit)) + 8*(cap(s.survivors)+cap(s.found))
+					held += 4 * (cap(s.coords) + cap(s.points))
 				}
 				if most := LeadBytes(workers, m, d); int64(held) > most {
 					t.Errorf("holds %d bytes, LeadBytes says %d", held, most)

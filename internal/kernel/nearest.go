@@ -59,13 +59,7 @@ type nearestScratch struct {
 	raw        []float64 // rows×padded: unchanged rows, and zeros
 	coords     []float32 // rows×leading.wide: rows in the leading directions
 	points     []float32 // the same with their rests, in panels of mr
-	survivors  []survivor
-	byAnchor   []int32   // the survivors' rows in the order of their anchors
-	ends       []int32   // m+1: where those of an anchor end
-	found      []int     // rows: how many anchors of a row are written
-	limit      []float32 // rows: see reach
-	waiting    [4]int
-	apart      [4]float64
+	pair       [2]int32
 	candidates []candidate
 	least      [16]float32 // see isa.lowest
 	uppers     []float64   // the count lowest upper bounds so far
@@ -164,8 +158,6 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 func (s *nearestScratch) reserve(n *Nearest) {
 	if a := n.lead; a != nil && (len(s.coords) < n.rows*a.wide || len(s.points) < n.rows*(a.p+1)) {
 		s.coords, s.points = aligned[float32](n.rows*a.wide), aligned[float32](n.rows*(a.p+1))
-		s.survivors, s.byAnchor = make([]survivor, 0, n.rows*survivorsOfRow), make([]int32, n.rows*survivorsOfRow)
-		s.ends, s.found, s.limit = make([]int32, n.m+1), make([]int, n.rows), make([]float32, n.rows)
 	}
 	if len(s.norms) >= n.rows {
 		return
@@ -189,44 +181,34 @@ func (n *Nearest) search(worker int) {
 		n.narrow(s, x)
 		if n.lead != nil {
 			n.leadRows(s, rows)
-			n.settleLed(s, from, rows)
-			continue
+		} else {
+			n.screenRows(s, rows)
 		}
-		n.screenRows(s, rows)
 		for i := range rows {
 			n.settle(s, i, s.raw[i*n.padded:][:n.padded])
-			n.write(s, from+i)
+			for k, b := range s.settled {
+				n.index[(from+i)*n.count+k], n.distance[(from+i)*n.count+k] = b.index, b.distance
+			}
 		}
 	}
 }
-
-// longestRow is the length beyond which float32 may overflow: nothing is excluded then, or for NaN.
-const longestRow = 0x1p60
 
 // settle finds the nearest anchors of row i, whose coordinates are x.
 func (n *Nearest) settle(s *nearestScratch, i int, x []float64) {
 	s.settled = s.settled[:0]
-	norm := s.norms[i]
-	if n.plain || !(norm < longestRow) {
-		n.compareAll(s, x)
+	// Beyond this norm float32 may overflow; nothing is excluded then, or for NaN.
+	const longest = 0x1p60
+	switch norm := s.norms[i]; {
+	case n.plain || !(norm < longest):
+		s.candidates = s.candidates[:0]
+		for j := range n.m {
+			s.candidates = append(s.candidates, candidate{index: int32(j)})
+		}
+	case n.lead != nil:
+		n.settleLed(s, i, x)
 		return
-	}
-	n.exclude(s, norm*(1+0x1p-20), s.half[i*n.wide:])
-	n.compare(s, x)
-}
-
-// write stores what is settled as the answer for row i of the search.
-func (n *Nearest) write(s *nearestScratch, i int) {
-	for k, b := range s.settled {
-		n.index[i*n.count+k], n.distance[i*n.count+k] = b.index, b.distance
-	}
-}
-
-// compareAll settles all anchors.
-func (n *Nearest) compareAll(s *nearestScratch, x []float64) {
-	s.candidates = s.candidates[:0]
-	for j := range n.m {
-		s.candidates = append(s.candidates, candidate{index: int32(j)})
+	default:
+		n.exclude(s, norm*(1+0x1p-20), s.half[i*n.wide:])
 	}
 	n.compare(s, x)
 }

@@ -27,8 +27,6 @@ type isa struct {
 	// squares is Σ (x_i − y_i)² over blocks·8 elements, and the same for z: 8 sums, of
 	// every 8th term, each operation rounded, then added as ((0+4)+(2+6)) + ((1+5)+(3+7)).
 	squares func(blocks int, x, y, z []float64) (xy, xz float64)
-	// squaresFour is squares of x and four others, with the same bits. Nil means twice squares.
-	squaresFour func(blocks int, x, y0, y1, y2, y3 *float64, sums *[4]float64)
 	// narrow writes, for i < 4 and l < k, x = src[i+l*stride] to raw[i*long+l], and
 	// x′ = (x − shift[l])·scale as float32 to dst[l*width+i]; it adds x′² to squares[i].
 	// Nil means plain Go.

@@ -33,7 +33,7 @@ var avx512 = isa{
 
 	whole: integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
 
-	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, squaresFour: squaresFourAVX512, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX512,
+	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX512,
 }
 
 // avx512VNNI multiplies whole numbers by VPDPWSSD.

@@ -43,7 +43,6 @@ func main() {
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)
 		rotate(zmm)
-		squaresFour()
 		mulInts("AVX512", zmm, 8, 3, false)
 		mulInts("VNNI", zmm, 8, 3, true)
 	}

@@ -64,43 +64,6 @@ func transposeSingles(r, t [4]VecVirtual) {
 // label jumps are local to a function.
 func to(s string) LabelRef { return LabelRef(s) }
 
-// squaresFour writes isa.squaresFour: the 8 sums of a y are one vector, which waits 4 cycles for each block, and
-// four y keep the processor busy meanwhile.
-func squaresFour() {
-	function("squaresFourAVX512", "func(blocks int, x, y0, y1, y2, y3 *float64, sums *[4]float64)", "squaresFourAVX512 is isa.squaresFour; blocks is at least 1.")
-	blocks, x, sums := arg("blocks"), arg("x"), arg("sums")
-	ys := [4]Register{arg("y0"), arg("y1"), arg("y2"), arg("y3")}
-	s, d := four(ZMM), four(ZMM)
-	v := ZMM()
-	for _, sum := range s {
-		VPXORD(sum, sum, sum)
-	}
-	at := GP64()
-	XORQ(at, at)
-	Label("block")
-	VMOVUPD(Mem{Base: x, Index: at, Scale: 1}, v)
-	for i, y := range ys {
-		VSUBPD(Mem{Base: y, Index: at, Scale: 1}, v, d[i])
-		VMULPD(d[i], d[i], d[i])
-		VADDPD(d[i], s[i], s[i])
-	}
-	ADDQ(Imm(64), at)
-	DECQ(blocks)
-	JNZ(to("block"))
-	for i, sum := range s {
-		high := YMM()
-		VEXTRACTF64X4(Imm(1), sum, high)
-		VADDPD(high, sum.AsY(), sum.AsY()) // i + (i+4)
-		VEXTRACTF128(Imm(1), sum.AsY(), high.AsX())
-		VADDPD(high.AsX(), sum.AsX(), sum.AsX()) // … + 2
-		VUNPCKHPD(sum.AsX(), sum.AsX(), high.AsX())
-		VADDSD(high.AsX(), sum.AsX(), sum.AsX()) // … + 1
-		VMOVSD(sum.AsX(), Mem{Base: sums, Disp: 8 * i})
-	}
-	VZEROUPPER()
-	RET()
-}
-
 // shift writes isa.shift. Columns of a chunk lie apart, and the processor does not foresee the next one.
 func shift() {
 	function("shiftAVX2", "func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)", "shiftAVX2 is isa.shift.")
