@@ -126,9 +126,11 @@ func (o *scaleOptions) validate() (err error) {
 	return nil
 }
 
-// dataName is the name of the first path of --data, without its ending.
+// dataName is the name of the first path of --data, without its ending and its blanks, which
+// would end the name of a result.
 func (o *scaleOptions) dataName() string {
-	return strings.TrimSuffix(filepath.Base(o.data[0]), filepath.Ext(o.data[0]))
+	name := strings.TrimSuffix(filepath.Base(o.data[0]), filepath.Ext(o.data[0]))
+	return strings.Join(strings.Fields(name), "-")
 }
 
 // run measures all points, then writes the results.

@@ -186,7 +186,7 @@ func checkBenchFormat(t *testing.T, text string) map[string]map[string]float64 {
 	for _, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		key, _, isKey := strings.Cut(l, ": ")
 		switch {
-		case strings.HasPrefix(l, "# "), l == "Unit rows/s better=higher":
+		case strings.HasPrefix(l, "# "), l == "Unit rows/s better=higher", l == "Unit GFLOP/s better=higher":
 		case strings.HasPrefix(l, "Benchmark"):
 			if !resultLine.MatchString(l) {
 				t.Errorf("not a result: %q", l)
