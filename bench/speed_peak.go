@@ -12,8 +12,9 @@ import (
 
 const (
 	// Each rate is measured for 0.2 s in slices, of which the fastest counts, because other
-	// programs slow single slices down.
-	peakSlices, peakSlice = 10, 20 * time.Millisecond
+	// programs slow single slices down. A slice has some five products, and is short enough
+	// for some to run undisturbed on a busy machine.
+	peakSlices, peakSlice = 40, 5 * time.Millisecond
 	// A product is side × side with terms terms. Operands, panels and sum of a float64 product
 	// are 3.5 MB, which caches hold. On a busy machine sides of 192 to 960 gave rates that differ
 	// by its noise only, except that SyrkWhole loses 15 % at 192, to the tiles on the diagonal.
@@ -74,7 +75,7 @@ func rate(threads int, operations float64, prepare func() func()) (best float64)
 	for range peakSlices {
 		var done atomic.Int64
 		var running sync.WaitGroup
-		start := time.Now()
+		start := time.Now() // for all: a thread that waits for a core does nothing meanwhile
 		for _, product := range products {
 			running.Go(func() {
 				for time.Since(start) < peakSlice {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -104,6 +105,21 @@ func TestSpeedUsage(t *testing.T) {
 		refuses(t, exit.Usage, "", append([]string{"speed"}, args...)...)
 	}
 	refuses(t, exit.Usage, "--give-up", "speed", "--give-up", "-1s")
+}
+
+// Threads that share a core do not add up, and every thread's work counts.
+func TestRateIsOfAllThreadsTogether(t *testing.T) {
+	var core sync.Mutex
+	prepare := func() func() {
+		return func() {
+			core.Lock()
+			defer core.Unlock()
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if got := rate(3, 1, prepare); got <= 0 || got > 1000 {
+		t.Errorf("%g operations a second of at least a millisecond each, one at a time", got)
+	}
 }
 
 func TestImageShape(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 func (r *speedRun) summary(w io.Writer) {
 	r.heading(w, "Speed")
 	fmt.Fprintf(w, "- the peak is measured in the same run, before the turns: each thread multiplies blocks of its own that\n"+
-		"  caches hold, for 0.2 s a type in ten slices, of which the fastest counts\n")
+		"  caches hold, for 0.2 s a type in short slices, of which the fastest counts. Other programs that\n"+
+		"  have cores all that time lower it, and the load above tells of them\n")
 	fmt.Fprintf(w, "- GFLOP counts the large products in full, for n rows, d features, m = %d anchors, s = min(n, %d) sampled\n"+
 		"  rows and c = %d clusters: greedy n·d², sfufs and graphgreedy 2·n·m·d + n·d², eufs 2·s²·d + %d·8·s·d·c; variance\n"+
 		"  has none\n", r.anchors, eufsSample, eufsClusters, eufsIterations)
