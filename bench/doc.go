@@ -4,6 +4,7 @@
 //	go run ./bench paper --data DIR    the papers' tables, their figures beside ours
 //	go run ./bench quality DIR…        every method on every labelled set, ranked and tested
 //	go run ./bench scale               time, rows/s and peak memory over sizes
+//	go run ./bench speed               the methods beside bare reading and the arithmetic peak
 //
 // # Making data
 //
@@ -46,4 +47,28 @@
 //
 // A further method takes part once it is in methods.All, a further variant by a line in
 // namedVariants.
+//
+// # How near to the machine
+//
+// speed says how far each method is from the two floors of a run, reading the file and
+// multiplying:
+//
+//  1. measurePeak measures what the machine multiplies a second in float64, float32 and whole
+//     numbers, by package kernel on blocks that caches hold (speed_peak.go).
+//  2. measure takes turns, as in scale: a bare reading and each method, so that noise affects
+//     all of them alike (scale_run.go).
+//  3. summary writes each method's time as a multiple of the reading in the same turn, and its
+//     operations per second as shares of the peaks (speed_write.go).
+//
+// Counted are the large products in full, whatever a method spares of them. With n rows, d
+// features, m anchors, s = min(n, 10,000) sampled rows and c = 10 clusters:
+//
+//	variance            none
+//	greedy              n·d²                 the Gram matrix, by symmetry
+//	sfufs, graphgreedy  2·n·m·d + n·d²       the distances to the anchors, and the Gram matrix
+//	eufs                2·s²·d + 5·8·s·d·c   the neighbours, and 4 products in each of 5 iterations
+//
+// The time is that of the whole process. Whole numbers count for greedy where the columns hold
+// small ones, as pixels are, and float32 for distances, so that a share of the float64 peak may
+// be above 100 %.
 package main

@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The import paths of the programs that are measured. paper and scale start the same
+// The import paths of the programs that are measured. paper, scale and speed start the same
 // program as a user does, so nothing of its pipeline is written a second time here.
 const (
 	mainProgram = "github.com/ufs-stream/ufs-stream/cmd/ufs-stream"
@@ -92,7 +92,7 @@ func child(ctx context.Context, binary string, args ...string) ([]byte, cost, er
 type workshop struct {
 	dir     string
 	program string // ufs-stream
-	version string // what its verb version prints
+	version string // what its verb version prints, and the commit if it was built here
 	bare    string // bareread, the yardstick; "" until buildBare
 }
 
@@ -111,9 +111,11 @@ func newWorkshop(ctx context.Context, binary string) (*workshop, error) {
 }
 
 func (w *workshop) equip(ctx context.Context, binary string) (err error) {
+	commit := ""
 	if binary == "" {
 		w.program = w.path("ufs-stream")
 		err = goBuild(ctx, mainProgram, w.program, ", or give --binary")
+		commit = commitHere(ctx)
 	} else {
 		w.program, err = filepath.Abs(binary)
 	}
@@ -121,8 +123,19 @@ func (w *workshop) equip(ctx context.Context, binary string) (err error) {
 		return err
 	}
 	out, _, err := child(ctx, w.program, "version")
-	w.version = strings.TrimSpace(string(out))
+	w.version = strings.TrimSpace(string(out)) + commit
 	return err
+}
+
+// commitHere names the commit of the current folder, for the version of what is built of
+// it: Go itself records none where GOFLAGS has -buildvcs=false. It is "" where git tells
+// nothing.
+func commitHere(ctx context.Context) string {
+	out, _, err := child(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+	if err != nil {
+		return ""
+	}
+	return ", commit " + strings.TrimSpace(string(out))
 }
 
 // buildBare takes binary as the yardstick, or builds the yardstick if binary is "".

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -91,6 +92,26 @@ func TestFailedChildNamesCommandAndWhatItSaid(t *testing.T) {
 	}
 	if _, _, err := child(t.Context(), filepath.Join(t.TempDir(), "absent")); err == nil {
 		t.Error("a program that is not there ran")
+	}
+}
+
+func TestCommitIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+	if got := commitHere(t.Context()); got != "" {
+		t.Errorf("a folder without commits has %q", got)
+	}
+	for _, args := range [][]string{
+		{"init", "-q"},
+		{"-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "-q", "--no-gpg-sign", "--allow-empty", "-m", "first"},
+	} {
+		if _, _, err := child(t.Context(), "git", args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := commitHere(t.Context()); !regexp.MustCompile(`^, commit [0-9a-f]{12}$`).MatchString(got) {
+		t.Errorf("the commit is %q", got)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"path/filepath"
@@ -10,13 +9,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scaleOptions are the flags of scale.
+// scaleOptions are the flags of scale and speed.
 type scaleOptions struct {
+	verb                   string // scale or speed
 	rows, columns, threads []string
 	methods                []string
 	count                  int
@@ -33,12 +34,16 @@ type scaleOptions struct {
 	progress               io.Writer
 
 	rowCounts, columnCounts, threadCounts []int64                                        // rows, columns and threads, parsed
+	methodFlags                           map[string][]string                            // further flags of select, for one method
 	generate                              func(ctx context.Context, args []string) error // runs gen; startSelf but in tests
 	command                               string                                         // the command line, for the results
 }
 
 func newScale(c *cli) *cobra.Command {
-	o := &scaleOptions{maxBytes: 4 << 30, generate: startSelf}
+	o := &scaleOptions{
+		verb: "scale", rows: []string{"1e4", "1e5", "1e6", "1e7"}, columns: []string{"100", "1000", "10000"}, threads: threadCounts(),
+		methods: []string{"greedy", "sfufs"}, giveUp: 15 * time.Minute, generate: startSelf,
+	}
 	cmd := &cobra.Command{
 		Use:   "scale",
 		Short: "Time, rows/s and peak memory over rows, columns and threads",
@@ -57,26 +62,33 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.rows, "rows", []string{"1e4", "1e5", "1e6", "1e7"}, "numbers of rows, `N`,…")
-	f.StringSliceVar(&o.columns, "columns", []string{"100", "1000", "10000"}, "numbers of columns, `N`,…")
-	f.StringSliceVar(&o.threads, "threads", threadCounts(), "numbers of threads, `N`,…")
-	f.StringSliceVar(&o.methods, "methods", []string{"greedy", "sfufs"}, "`METHODS` of select")
-	f.IntVar(&o.count, "count", 6, "`N` turns at every point; benchstat wants 6 for an interval")
+	o.add(f)
 	f.DurationVar(&o.onceAbove, "once-above", time.Minute, "one turn is enough of points that take longer")
-	f.DurationVar(&o.giveUp, "give-up", 15*time.Minute, "leave out points that take longer")
-	f.StringVar(&o.dir, "dir", "", "folder `DIR` for planted data (default: a scratch folder)")
-	f.BoolVar(&o.keep, "keep", false, "leave planted data in --dir, for the next run")
-	f.StringVar(&o.folder, "results", "bench/results", "folder `DIR` of the results")
-	f.Var(&o.maxBytes, "max-bytes", "leave out sizes whose values take more, at 4 bytes each")
-	f.StringSliceVar(&o.data, "data", nil, "measure on `PATHS` in place of planted data")
 	f.StringVar(&o.name, "name", "", "`NAME` of the results (default: scale, or the name of the first path)")
-	f.StringVar(&o.label, "label", "", "class column `COL` of --data: never a feature")
 	f.StringVarP(&o.k, "k", "k", "", "select `N` features (default: as select has it)")
 	f.IntVar(&o.anchors, "anchors", 0, "`M` anchors for the methods that have them (default: as select has it)")
+	return cmd
+}
+
+// add declares the flags that scale and speed share. What o holds is the default of those
+// whose defaults differ.
+func (o *scaleOptions) add(f *pflag.FlagSet) {
+	o.maxBytes = 4 << 30
+	f.StringSliceVar(&o.rows, "rows", o.rows, "numbers of rows, `N`,…")
+	f.StringSliceVar(&o.columns, "columns", o.columns, "numbers of columns, `N`,…")
+	f.StringSliceVar(&o.threads, "threads", o.threads, "numbers of threads, `N`,…")
+	f.StringSliceVar(&o.methods, "methods", o.methods, "`METHODS` of select")
+	f.IntVar(&o.count, "count", 6, "`N` turns at every point; benchstat wants 6 for an interval")
+	f.DurationVar(&o.giveUp, "give-up", o.giveUp, "leave out points that take longer")
+	f.StringVar(&o.dir, "dir", "", "folder `DIR` for the data it makes (default: a scratch folder)")
+	f.BoolVar(&o.keep, "keep", false, "leave the data in --dir, for the next run")
+	f.StringVar(&o.folder, "results", "bench/results", "folder `DIR` of the results")
+	f.Var(&o.maxBytes, "max-bytes", "leave out sizes whose values take more, at 4 bytes each")
+	f.StringSliceVar(&o.data, "data", nil, "measure on `PATHS` in place of made data")
+	f.StringVar(&o.label, "label", "", "class column `COL` of --data: never a feature")
 	f.StringVar(&o.memoryLimit, "memory-limit", "", "`size` for select (default: as select has it)")
 	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of the data and of select")
-	return cmd
 }
 
 // validate parses the lists and refuses flags that cannot be right.
@@ -92,24 +104,33 @@ func (o *scaleOptions) validate() (err error) {
 	}
 	switch {
 	case o.count < 1:
-		return stream.Usagef("scale: --count %d: want 1 or more", o.count)
-	case o.onceAbove <= 0 || o.giveUp <= 0:
-		return stream.Usagef("scale: --once-above %s, --give-up %s: want times above 0", o.onceAbove, o.giveUp)
+		return stream.Usagef("%s: --count %d: want 1 or more", o.verb, o.count)
+	case o.giveUp <= 0:
+		return stream.Usagef("%s: --give-up %s: want a time above 0", o.verb, o.giveUp)
+	case o.onceAbove <= 0:
+		return stream.Usagef("%s: --once-above %s: want a time above 0", o.verb, o.onceAbove)
 	case o.keep && o.dir == "":
-		return stream.Usagef("scale: --keep needs --dir, the folder to keep the data in")
+		return stream.Usagef("%s: --keep needs --dir, the folder to keep the data in", o.verb)
 	case len(o.methods) == 0:
-		return stream.Usagef("scale: --methods names none")
+		return stream.Usagef("%s: --methods names none", o.verb)
 	}
 	if o.name == "" {
-		o.name = "scale"
+		o.name = o.verb
 		if len(o.data) > 0 {
-			o.name = strings.TrimSuffix(filepath.Base(o.data[0]), filepath.Ext(o.data[0]))
+			o.name = o.dataName()
 		}
 	}
 	if strings.ContainsAny(o.name, "/\\ \t") {
-		return stream.Usagef("scale: --name %q: want a name without slashes and blanks", o.name)
+		return stream.Usagef("%s: --name %q: want a name without slashes and blanks", o.verb, o.name)
 	}
 	return nil
+}
+
+// dataName is the name of the first path of --data, without its ending and its blanks, which
+// would end the name of a result.
+func (o *scaleOptions) dataName() string {
+	name := strings.TrimSuffix(filepath.Base(o.data[0]), filepath.Ext(o.data[0]))
+	return strings.Join(strings.Fields(name), "-")
 }
 
 // run measures all points, then writes the results.
@@ -117,34 +138,45 @@ func (o *scaleOptions) run(ctx context.Context, out io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	host, err := thisMachine()
+	r, err := o.begin(ctx, out)
 	if err != nil {
 		return err
+	}
+	defer r.shop.Close()
+	if len(o.data) > 0 {
+		err = r.measureInputs(ctx, o.name)
+	} else {
+		err = r.measureMade(ctx, "planted", "", plantedArgs)
+	}
+	if err != nil {
+		return err
+	}
+	return r.write(ctx)
+}
+
+// begin equips a workshop, which the caller closes, and writes the head of the benchmark
+// lines.
+func (o *scaleOptions) begin(ctx context.Context, out io.Writer) (*scaleRun, error) {
+	host, err := thisMachine()
+	if err != nil {
+		return nil, err
 	}
 	shop, err := newWorkshop(ctx, o.binary)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer shop.Close()
 	if err := shop.buildBare(ctx, o.bare); err != nil {
-		return err
+		shop.Close()
+		return nil, err
 	}
-	var lines bytes.Buffer
-	r := &scaleRun{scaleOptions: o, shop: shop, out: io.MultiWriter(out, &lines)}
+	r := &scaleRun{scaleOptions: o, host: host, shop: shop}
+	r.out = io.MultiWriter(out, &r.lines)
 	writeConfig(r.out, host, shop.version, o.command)
-	if len(o.data) > 0 {
-		err = r.measureInputs(ctx)
-	} else {
-		err = r.measurePlanted(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return r.write(ctx, host, lines.Bytes())
+	return r, nil
 }
 
-// measureInputs measures on the data that --data names.
-func (r *scaleRun) measureInputs(ctx context.Context) error {
+// measureInputs measures on what --data names, as results of that name.
+func (r *scaleRun) measureInputs(ctx context.Context, name string) error {
 	var plan struct {
 		Rows     int64
 		Features int
@@ -152,5 +184,5 @@ func (r *scaleRun) measureInputs(ctx context.Context) error {
 	if _, err := r.shop.runJSON(ctx, &plan, "plan", append(slices.Clone(r.data), r.selectFlags(r.methods[0])...)...); err != nil {
 		return err
 	}
-	return r.measure(ctx, r.name, size{plan.Rows, plan.Features}, r.data)
+	return r.measure(ctx, name, size{plan.Rows, plan.Features}, r.data)
 }

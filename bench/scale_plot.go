@@ -103,7 +103,7 @@ func lines(points []measured, label func(measured) string, x func(measured) floa
 }
 
 // write writes the results: the benchmark lines, the summary and the plots.
-func (r *scaleRun) write(ctx context.Context, host machine, lines []byte) error {
+func (r *scaleRun) write(ctx context.Context) error {
 	plots := r.plots()
 	for _, p := range plots {
 		var svg bytes.Buffer
@@ -114,10 +114,15 @@ func (r *scaleRun) write(ctx context.Context, host machine, lines []byte) error 
 			return err
 		}
 	}
-	if err := writeResult(ctx, filepath.Join(r.folder, r.name+".txt"), nil, lines); err != nil {
+	var text bytes.Buffer
+	r.summary(&text, plots)
+	return r.writeLinesAnd(ctx, text.Bytes())
+}
+
+// writeLinesAnd writes the benchmark lines and the summary of them.
+func (r *scaleRun) writeLinesAnd(ctx context.Context, summary []byte) error {
+	if err := writeResult(ctx, filepath.Join(r.folder, r.name+".txt"), nil, r.lines.Bytes()); err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	r.summary(&text, host, plots)
-	return writeResult(ctx, filepath.Join(r.folder, r.name+".md"), nil, text.Bytes())
+	return writeResult(ctx, filepath.Join(r.folder, r.name+".md"), nil, summary)
 }

@@ -69,6 +69,11 @@ func (m measured) spread(value func(turn) float64) spread {
 	return spread{(x[(n-1)/2] + x[n/2]) / 2, x[0], x[n-1]}
 }
 
+// format writes the three values as a cell of a table.
+func (s spread) format(value func(float64) string) string {
+	return fmt.Sprintf("%s (%s–%s)", value(s.median), value(s.low), value(s.high))
+}
+
 func wallSeconds(t turn) float64 { return t.cost.Wall.Seconds() }
 func peakMemory(t turn) float64  { return float64(t.cost.Peak) }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,23 +17,29 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// scaleRun is a run of scale under way.
+// scaleRun is a run of scale or speed under way.
 type scaleRun struct {
 	*scaleOptions
+	host    machine
 	shop    *workshop
-	out     io.Writer // takes the benchmark lines as they come
+	out     io.Writer    // takes the benchmark lines as they come
+	lines   bytes.Buffer // all of them
 	results []measured
 	skipped []string // sentences that say what was left out, and why
 }
 
-// measurePlanted measures every size on planted data.
-func (r *scaleRun) measurePlanted(ctx context.Context) error {
+// genArgs are the arguments of this program that make data of a size. The first two are gen
+// and the kind of data.
+type genArgs func(path string, s size, seed uint64) []string
+
+// measureMade measures every size on data that gen makes, as results of that name.
+func (r *scaleRun) measureMade(ctx context.Context, kind, name string, args genArgs) error {
 	kept, tooLarge := sizes(r.rowCounts, r.columnCounts, int64(r.maxBytes))
 	for _, s := range tooLarge {
 		r.skip("%s: their values take more than --max-bytes %s", s, r.maxBytes.String())
 	}
 	for _, s := range kept {
-		if err := r.measureSize(ctx, s); err != nil {
+		if err := r.measureSize(ctx, kind, name, s, args); err != nil {
 			return err
 		}
 	}
@@ -41,13 +48,13 @@ func (r *scaleRun) measurePlanted(ctx context.Context) error {
 
 // measureSize measures on the data in --dir if it is there. Otherwise it makes the data and
 // removes it again, with --keep only if it is incomplete.
-func (r *scaleRun) measureSize(ctx context.Context, s size) (err error) {
+func (r *scaleRun) measureSize(ctx context.Context, kind, name string, s size, args genArgs) (err error) {
 	dir := r.dir
 	if dir == "" {
 		dir = r.shop.dir
 	}
-	dir = filepath.Join(dir, fmt.Sprintf("planted-%d-%d-%d", s.rows, s.columns, r.seed))
-	path := filepath.Join(dir, "planted.parquet")
+	dir = filepath.Join(dir, fmt.Sprintf("%s-%d-%d-%d", kind, s.rows, s.columns, r.seed))
+	path := filepath.Join(dir, kind+".parquet")
 	if _, err := os.Stat(path); err != nil {
 		complete := false
 		defer func() {
@@ -59,12 +66,12 @@ func (r *scaleRun) measureSize(ctx context.Context, s size) (err error) {
 			return &stream.OutputError{Path: dir, Err: err}
 		}
 		r.say("%s: making the data", s)
-		if err := r.generate(ctx, plantedArgs(path, s, r.seed)); err != nil {
+		if err := r.generate(ctx, args(path, s, r.seed)); err != nil {
 			return err
 		}
 		complete = true
 	}
-	return r.measure(ctx, "", s, []string{path})
+	return r.measure(ctx, name, s, []string{path})
 }
 
 // plantedArgs are the arguments of this program that make the data of a size.
@@ -165,17 +172,17 @@ func (r *scaleRun) bare(ctx context.Context, threads int, inputs []string) (turn
 }
 
 // selectFlags are the flags of a method except --threads.
-func (r *scaleOptions) selectFlags(method string) []string {
-	flags := []string{"--method", method, "--seed", strconv.FormatUint(r.seed, 10)}
-	for _, f := range [][2]string{{"-k", r.k}, {"--label", r.label}, {"--memory-limit", r.memoryLimit}} {
+func (o *scaleOptions) selectFlags(method string) []string {
+	flags := []string{"--method", method, "--seed", strconv.FormatUint(o.seed, 10)}
+	for _, f := range [][2]string{{"-k", o.k}, {"--label", o.label}, {"--memory-limit", o.memoryLimit}} {
 		if f[1] != "" {
 			flags = append(flags, f[0], f[1])
 		}
 	}
-	if r.anchors > 0 && !slices.Contains([]string{"greedy", "partgreedy", "variance", "random"}, method) {
-		flags = append(flags, "--anchors", strconv.Itoa(r.anchors))
+	if o.anchors > 0 && !slices.Contains([]string{"greedy", "partgreedy", "variance", "random"}, method) {
+		flags = append(flags, "--anchors", strconv.Itoa(o.anchors))
 	}
-	return flags
+	return append(flags, o.methodFlags[method]...)
 }
 
 func (r *scaleRun) skip(format string, args ...any) {
@@ -184,6 +191,6 @@ func (r *scaleRun) skip(format string, args ...any) {
 	r.say("skipped: %s", text)
 }
 
-func (r *scaleOptions) say(format string, args ...any) {
-	fmt.Fprintf(r.progress, "scale: "+format+"\n", args...)
+func (o *scaleOptions) say(format string, args ...any) {
+	fmt.Fprintf(o.progress, o.verb+": "+format+"\n", args...)
 }

@@ -24,6 +24,7 @@ func tinyScale(t *testing.T) *scaleOptions {
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	return &scaleOptions{
+		verb:   "scale",
 		binary: w.program, bare: w.bare,
 		rows: []string{"300", "600", "1e9"}, columns: []string{"10", "20"}, threads: []string{"1", "2"},
 		methods: []string{"greedy", "sfufs"}, k: "5", anchors: 20, count: 2, seed: 1, maxBytes: 1 << 20,
@@ -185,7 +186,7 @@ func checkBenchFormat(t *testing.T, text string) map[string]map[string]float64 {
 	for _, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		key, _, isKey := strings.Cut(l, ": ")
 		switch {
-		case strings.HasPrefix(l, "# "), l == "Unit rows/s better=higher":
+		case strings.HasPrefix(l, "# "), l == "Unit rows/s better=higher", l == "Unit GFLOP/s better=higher":
 		case strings.HasPrefix(l, "Benchmark"):
 			if !resultLine.MatchString(l) {
 				t.Errorf("not a result: %q", l)

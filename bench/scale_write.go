@@ -10,16 +10,12 @@ import (
 )
 
 // summary writes the results as Markdown.
-func (r *scaleRun) summary(w io.Writer, host machine, plots []plot) {
+func (r *scaleRun) summary(w io.Writer, plots []plot) {
 	title := "Scaling"
 	if len(r.data) > 0 {
 		title = "Scaling on " + r.name
 	}
-	fmt.Fprintf(w, "# %s\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", title, r.command, host, r.shop.version)
-	fmt.Fprintf(w, "- a row is %d processes, if nothing else is said below: median (least–most); the lines behind it are in [%s.txt](%[2]s.txt), for benchstat\n", r.count, r.name)
-	fmt.Fprintf(w, "- the yardstick, bare reading, decodes every column through arrow v15's own column readers (`bench/_bareread`)\n"+
-		"  and throws the values away; it runs in turn with the methods, on as many threads, and × reading is the ratio\n"+
-		"  within a turn. The first reading is not counted, so files come from the page cache where memory allows\n")
+	r.heading(w, title)
 	fmt.Fprintf(w, "- wall and cpu are of the whole process; read, accumulate and solve are busy times that overlap (medians).\n"+
 		"  Cpu far below wall times threads means that other programs had the cores, or that the method waits\n")
 	references := r.references()
@@ -43,14 +39,28 @@ func (r *scaleRun) summary(w io.Writer, host machine, plots []plot) {
 	if len(references) > 0 {
 		fmt.Fprintf(w, "\nThe paper's times are those it prints, on its machine and its E-MNIST of the same size.\n")
 	}
+	r.leftOut(w)
+	for _, p := range plots {
+		fmt.Fprintf(w, "\n![%s](%s)\n", p.chart.Title, p.file)
+	}
+}
+
+// heading writes what a reader of the table must know of its making.
+func (r *scaleRun) heading(w io.Writer, title string) {
+	fmt.Fprintf(w, "# %s\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", title, r.command, r.host, r.shop.version)
+	fmt.Fprintf(w, "- a row is %d processes, if nothing else is said below: median (least–most); the lines behind it are in [%s.txt](%[2]s.txt), for benchstat\n", r.count, r.name)
+	fmt.Fprintf(w, "- the yardstick, bare reading, decodes every column through arrow v15's own column readers (`bench/_bareread`)\n"+
+		"  and throws the values away; it runs in turn with the methods, on as many threads, and × reading is the ratio\n"+
+		"  within a turn. The first reading is not counted, so files come from the page cache where memory allows\n")
+}
+
+// leftOut lists what was not measured.
+func (r *scaleRun) leftOut(w io.Writer) {
 	if len(r.skipped) > 0 {
 		fmt.Fprintf(w, "\nLeft out:\n\n")
 		for _, s := range r.skipped {
 			fmt.Fprintf(w, "- %s\n", s)
 		}
-	}
-	for _, p := range plots {
-		fmt.Fprintf(w, "\n![%s](%s)\n", p.chart.Title, p.file)
 	}
 }
 
@@ -58,7 +68,6 @@ func (r *scaleRun) summary(w io.Writer, host machine, plots []plot) {
 func (m measured) cells() []string {
 	wall := m.spread(wallSeconds)
 	median := func(value func(turn) float64) string { return seconds(m.spread(value).median) }
-	peak := m.spread(peakMemory)
 	times, read, accumulate, solve := noFigure, noFigure, noFigure, noFigure
 	if m.method != bareReading {
 		if x := m.spread(timesReading).median; !math.IsInf(x, 1) {
@@ -69,12 +78,12 @@ func (m measured) cells() []string {
 		solve = median(func(t turn) float64 { return t.timing.Solve })
 	}
 	return []string{
-		fmt.Sprintf("%s (%s–%s)", seconds(wall.median), seconds(wall.low), seconds(wall.high)),
+		wall.format(seconds),
 		times,
 		humanize.SIWithDigits(float64(m.size.rows)/wall.median, 1, ""),
 		read, accumulate, solve,
 		median(func(t turn) float64 { return t.cost.CPU.Seconds() }),
-		fmt.Sprintf("%.0f (%.0f–%.0f)", peak.median/(1<<20), peak.low/(1<<20), peak.high/(1<<20)),
+		m.spread(peakMemory).format(func(bytes float64) string { return fmt.Sprintf("%.0f", bytes/(1<<20)) }),
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command bareread decodes every column of Parquet files through arrow v15's own column
 // readers and throws the values away: the least that reading them costs with that
-// library, the yardstick that `bench scale` runs in turn with the program.
+// library, the yardstick that `bench scale` and `bench speed` run in turn with the program.
 //
 //	bareread THREADS FILE…
 //

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+)
+
+// summary writes the results as Markdown.
+func (r *speedRun) summary(w io.Writer) {
+	r.heading(w, "Speed")
+	fmt.Fprintf(w, "- the peak is measured in the same run, before the turns: each thread multiplies blocks of its own that\n"+
+		"  caches hold, for 0.2 s a type in short slices, of which the fastest counts. Other programs that\n"+
+		"  have cores all that time lower it, and the load above tells of them\n")
+	fmt.Fprintf(w, "- GFLOP counts the large products in full, for n rows, d features, m = %d anchors, s = min(n, %d) sampled\n"+
+		"  rows and c = %d clusters: greedy n·d², sfufs and graphgreedy 2·n·m·d + n·d², eufs 2·s²·d + %d·8·s·d·c; variance\n"+
+		"  has none\n", r.anchors, eufsSample, eufsClusters, eufsIterations)
+	fmt.Fprintf(w, "- GFLOP/s divides them by the wall time of the whole process, reading and solving included; the shares divide\n"+
+		"  this by the peak on as many threads. A share above 100 %% means that products were done in a faster type, or\n"+
+		"  in part spared\n")
+	tableHead(w, []string{"threads", "peak of float64, GFLOP/s", "of float32", "of whole numbers"}, 0)
+	for _, threads := range r.threadCounts {
+		p := r.peaks[int(threads)]
+		tableRow(w, []string{fmt.Sprint(threads), giga(p.double), giga(p.single), giga(p.whole)})
+	}
+	head := []string{"data", "rows", "columns", "method", "threads", "wall s", "× reading", "cpu s", "GFLOP", "GFLOP/s", "of float64", "of float32", "of whole"}
+	tableHead(w, head, 1)
+	for _, m := range r.results {
+		tableRow(w, m.speedCells(r.peaks[m.threads], operations(m.method, m.size, r.anchors)))
+	}
+	r.leftOut(w)
+}
+
+// speedCells are the measurements at a point that does so many operations, as a row of the
+// table.
+func (m measured) speedCells(p peak, operations float64) []string {
+	perSecond := m.spread(func(t turn) float64 { return operations / t.cost.Wall.Seconds() }).median
+	times := noFigure
+	if x := m.spread(timesReading); m.method != bareReading && !math.IsInf(x.high, 1) {
+		times = x.format(func(v float64) string { return fmt.Sprintf("%.2f", v) })
+	}
+	return []string{
+		m.data, short(m.size.rows), short(int64(m.size.columns)), m.title(), fmt.Sprint(m.threads),
+		m.spread(wallSeconds).format(seconds), times,
+		seconds(m.spread(func(t turn) float64 { return t.cost.CPU.Seconds() }).median),
+		giga(operations), giga(perSecond), share(perSecond, p.double), share(perSecond, p.single), share(perSecond, p.whole),
+	}
+}
+
+// giga writes a number of operations in thousands of millions, with the digits of seconds;
+// there is no figure for 0.
+func giga(operations float64) string {
+	if operations == 0 {
+		return noFigure
+	}
+	return seconds(operations / 1e9)
+}
+
+// share writes part as a percentage of whole; there is no figure if one of them is 0.
+func share(part, whole float64) string {
+	if part == 0 || whole == 0 {
+		return noFigure
+	}
+	return fmt.Sprintf("%.1f %%", 100*part/whole)
+}
