@@ -57,7 +57,7 @@ func wholeProduct() func() {
 	for i := range x {
 		x[i] = float64(i%17) - 8
 	}
-	if !kernel.Wholes(x, whole) {
+	if ok, _ := kernel.Wholes(x, whole); !ok {
 		return nil
 	}
 	c := kernel.RowMajor(make([]float64, peakSide*peakSide), peakSide, peakSide, peakSide)
