@@ -19,7 +19,8 @@ import (
 //
 // A row of MNIST among 2,000 anchors takes 12 µs instead of 28: 4.6 for the products with 144 directions and in them,
 // 3.7 for the distances of 16 anchors, 1.7 for narrowing. One of COIL20's among 720 takes 6.8 instead of 13.9,
-// of USPS's among 2,000 5.7 instead of 9.7; on Isolet and BASEHOCK too many anchors are left, and it stays as it was.
+// of USPS's among 2,000 5.7 instead of 9.7; on Isolet and BASEHOCK too many anchors are left, and it stays as it was,
+// as on E-MNIST's standardized pixels: of 2,000 anchors 144 directions leave 59, which take as long as all do.
 type leading struct {
 	p      int
 	wide   int       // p rounded up to whole panels
