@@ -35,7 +35,7 @@ func (m *declared) Options(o *method.Options) {
 	o.PlainWeights(&m.alpha, "alpha", "weight of the projection onto the clusters (default 1)", "rufs").
 		Bound(func() bool { return m.alpha.First() > 0 }, "want a number above 0")
 	o.PlainWeights(&m.beta, "beta", "weight of the row sparsity (default 1)", "rufs")
-	o.Float(&m.nu, "nu", defaultWeight, "weight of the prediction of a row's clusters by its neighbours").
+	o.Float(&m.nu, "nu", defaultWeight, "weight of the prediction of a row's clusters by its neighbours (default 1)").
 		Bound(func() bool { return m.nu >= 0 && m.nu-m.nu == 0 }, "want a number of at least 0")
 	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows that predict a row's clusters").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -194,6 +195,18 @@ func (r *run) graphScales() []gram.Scale {
 		}
 	}
 	return list
+}
+
+// otherScales names the scales to try where the graph in one shows nothing.
+func otherScales(scale gram.Scale) string {
+	var names []string
+	for _, s := range []gram.Scale{gram.ScalePareto, gram.ScaleNone, gram.ScaleStandard} {
+		if s != scale {
+			names = append(names, s.String())
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // scaleOpen says that the run may choose the scale.

@@ -192,7 +192,7 @@ func (g *gatherer) distrust(e *gathered) error {
 	g.trust = known
 	g.why = stream.Textf("the graph of the rows shows no structure, so that method %s has nothing to go by", from.Name)
 	if from.Stats != "" {
-		g.why = stream.Textf("the graph of the rows in the statistics, which is of {scale} %s, shows no structure, so that method %s has nothing to go by; from the data other scales are tried, as scan {method} %[2]s {scale} none or standard makes them", from.Scale, from.Name)
+		g.why = stream.Textf("the graph of the rows in the statistics, which is of {scale} %s, shows no structure, so that method %s has nothing to go by; from the data other scales are tried, as scan {method} %[2]s {scale} %[3]s makes them", from.Scale, from.Name, otherScales(from.scale))
 	}
 	e.graph = nil
 	if g.Stats == "" {

@@ -72,7 +72,7 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	}
 	if e.graph != nil {
 		if t := e.graph.Trust(); t != (anchor.Trust{}) && !t.Structured() {
-			e.warnings = append(e.warnings, stream.Textf("the graph of the rows in {scale} %s shows no more structure than that of a copy with permuted columns; of the other scales a scan tries none: name {scale} none or standard", r.Scale))
+			e.warnings = append(e.warnings, stream.Textf("the graph of the rows in {scale} %s shows no more structure than that of a copy with permuted columns; of the other scales a scan tries none: name {scale} %s", r.Scale, otherScales(r.scale)))
 		}
 	}
 	if err := e.writeStats(ctx, r.Output, r.Spelling); err != nil {

@@ -24,7 +24,7 @@ profile of the whole, which has the scaling and the anchors. INPUT is as in sele
   ufs-stream scan data --profile profile.ufs --method sfufs --shard 1/8 -o 1.ufs
 
 With --sample-rows a profile keeps a seeded sample of rows, from which methods that iterate
-over rows (eufs, hufs, cpufs, cpufsnn) select as from all the data with --sample. Parts keep
+over rows (eufs, hufs, cpufs, cpufsnn, udfs, rufs) select as from all the data with --sample. Parts keep
 theirs, and merge adds them up to the sample of the whole.
 
   ufs-stream scan data --profile-only --sample-rows 10000 --method eufs -o rows.ufs
