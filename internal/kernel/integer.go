@@ -51,8 +51,8 @@ func Wholes(src []float64, dst []int16) (whole, zero bool) {
 // SyrkWhole adds A·Aᵀ to the upper triangle of C, as [Syrk] does with alpha 1 and the same numbers as
 // float64, to the bit: A is n×k row-major, rows lda apart, of numbers that [Wholes] has made, and k at
 // most 256. Row i of A belongs to row and column at[i] of C; at is ascending, and nil means i. C
-// is row-major. Costs k·n² operations on integers: in float64's time 4 times as many
-// with VNNI.
+// is row-major. Costs k·n² operations on integers: 256 rows of 896 columns take 0.31
+// of float64's time with VNNI, 0.46 with AVX-512BW, 0.36 with AVX2.
 //
 // lda is even, and an odd k needs a 0 behind each row.
 func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
