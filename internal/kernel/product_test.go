@@ -28,16 +28,6 @@ func onPaths(t *testing.T, test func(t *testing.T, p *isa)) {
 	}
 }
 
-// asBest runs a test with each path in its turn as the one that is in use.
-func asBest(t *testing.T, test func(t *testing.T)) {
-	onPaths(t, func(t *testing.T, p *isa) {
-		before := best
-		best = p
-		defer func() { best = before }()
-		test(t)
-	})
-}
-
 // crossing are the sizes about an edge b: 0, 1, b-1, b, b+1, 2b+5.
 func crossing(b int) []int { return []int{0, 1, b - 1, b, b + 1, 2*b + 5} }
 

@@ -64,6 +64,26 @@ func transposeSingles(r, t [4]VecVirtual) {
 // label jumps are local to a function.
 func to(s string) LabelRef { return LabelRef(s) }
 
+// eachBlock writes a loop over blocks of 16 numbers of x and dst: step(i) writes what becomes of the
+// i-th four of a block. It fetches as many from next on.
+func eachBlock(blocks, dst, x, next Register, step func(i int)) {
+	TESTQ(blocks, blocks)
+	JZ(to("done"))
+	Label("block")
+	PREFETCHT0(Mem{Base: next})
+	PREFETCHT0(Mem{Base: next, Disp: 64})
+	for i := range 4 {
+		step(i)
+	}
+	for _, p := range []Register{x, dst, next} {
+		ADDQ(Imm(64), p)
+		ADDQ(Imm(64), p)
+	}
+	DECQ(blocks)
+	JNZ(to("block"))
+	Label("done")
+}
+
 // shift writes isa.shift. Columns of a chunk lie apart, and the processor does not foresee the next one.
 func shift() {
 	function("shiftAVX2", "func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)", "shiftAVX2 is isa.shift.")
@@ -73,25 +93,13 @@ func shift() {
 	VMOVUPD(Mem{Base: ends}, low)
 	VMOVUPD(Mem{Base: ends, Disp: 32}, high)
 	v, d := four(YMM), four(YMM)
-	TESTQ(blocks, blocks)
-	JZ(to("done"))
-	Label("block")
-	PREFETCHT0(Mem{Base: next})
-	PREFETCHT0(Mem{Base: next, Disp: 64})
-	for i := range v {
+	eachBlock(blocks, dst, x, next, func(i int) {
 		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
 		VSUBPD(by, v[i], d[i])
 		VMOVUPD(d[i], Mem{Base: dst, Disp: 32 * i})
 		VMINPD(low, v[i], low) // of NaN and a number, and of equal ones, the second: low stays
 		VMAXPD(high, v[i], high)
-	}
-	for _, p := range []Register{x, dst, next} {
-		ADDQ(Imm(64), p)
-		ADDQ(Imm(64), p)
-	}
-	DECQ(blocks)
-	JNZ(to("block"))
-	Label("done")
+	})
 	VMOVUPD(low, Mem{Base: ends})
 	VMOVUPD(high, Mem{Base: ends, Disp: 32})
 	VZEROUPPER()
@@ -107,26 +115,14 @@ func standardize() {
 	VBROADCASTSD(inMemory("factor"), factor)
 	VBROADCASTSD(inMemory("missing"), missing)
 	v, d := four(YMM), four(YMM)
-	TESTQ(blocks, blocks)
-	JZ(to("done"))
-	Label("block")
-	PREFETCHT0(Mem{Base: next})
-	PREFETCHT0(Mem{Base: next, Disp: 64})
-	for i := range v {
+	eachBlock(blocks, dst, x, next, func(i int) {
 		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v[i])
 		VSUBPD(shift, v[i], d[i])
 		VMULPD(factor, d[i], d[i])
 		VCMPPD(Imm(3), v[i], v[i], v[i]) // is NaN
 		VBLENDVPD(v[i], missing, d[i], d[i])
 		VMOVUPD(d[i], Mem{Base: dst, Disp: 32 * i})
-	}
-	for _, p := range []Register{x, dst, next} {
-		ADDQ(Imm(64), p)
-		ADDQ(Imm(64), p)
-	}
-	DECQ(blocks)
-	JNZ(to("block"))
-	Label("done")
+	})
 	VZEROUPPER()
 	RET()
 }
