@@ -14,24 +14,16 @@ const smallVector = 24
 // strided reports whether BLAS allows the vector, and its elements lie in ascending order.
 func strided(n int, x []float64, inc int) bool { return inc > 0 && len(x) > (n-1)*inc }
 
-// packed copies a vector of n elements, which in LAPACK mostly is a column of a matrix.
-func packed(dst []float64, n int, x []float64, inc int) []float64 {
+// scaled copies factor times a vector of n elements, which in LAPACK mostly is a column of a matrix,
+// to dst. A factor of 0 clears NaN too.
+func scaled(dst []float64, n int, factor float64, x []float64, inc int) []float64 {
 	dst = slices.Grow(dst[:0], n)[:n]
-	for i := range dst {
-		dst[i] = x[i*inc]
-	}
-	return dst
-}
-
-// scaled is packed(beta·y), where a beta of 0 clears NaN too.
-func scaled(dst []float64, n int, beta float64, y []float64, inc int) []float64 {
-	dst = slices.Grow(dst[:0], n)[:n]
-	if beta == 0 {
+	if factor == 0 {
 		clear(dst)
 		return dst
 	}
 	for i := range dst {
-		dst[i] = beta * y[i*inc]
+		dst[i] = factor * x[i*inc]
 	}
 	return dst
 }
@@ -55,13 +47,12 @@ func (b *backend) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64,
 		return
 	}
 	d := b.desks.Get().(*desk)
-	d.x, d.y = packed(d.x, longX, x, incX), scaled(d.y, longY, beta, y, incY)
-	for i := range m {
-		row := a[i*lda:][:n]
-		if tA == blas.NoTrans {
-			d.y[i] += alpha * kernel.Dot(row, d.x)
-		} else {
-			kernel.Axpy(alpha*d.x[i], row, d.y)
+	d.x, d.y = scaled(d.x, longX, alpha, x, incX), scaled(d.y, longY, beta, y, incY)
+	if tA == blas.NoTrans {
+		kernel.Gemv(1, m, n, a, lda, d.x, d.y)
+	} else {
+		for i, v := range d.x {
+			kernel.Axpy(v, a[i*lda:][:n], d.y)
 		}
 	}
 	unpack(y, incY, d.y)
@@ -76,7 +67,7 @@ func (b *backend) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int
 		return
 	}
 	d := b.desks.Get().(*desk)
-	d.x, d.y = packed(d.x, n, x, incX), scaled(d.y, n, beta, y, incY)
+	d.x, d.y = scaled(d.x, n, alpha, x, incX), scaled(d.y, n, beta, y, incY)
 	for i := range n {
 		from, to := i+1, n
 		if ul == blas.Lower {
@@ -84,8 +75,8 @@ func (b *backend) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int
 		}
 		row := a[i*lda:][from:to]
 		sum := a[i*lda+i]*d.x[i] + kernel.Dot(row, d.x[from:to])
-		kernel.Axpy(alpha*d.x[i], row, d.y[from:to])
-		d.y[i] += alpha * sum
+		kernel.Axpy(d.x[i], row, d.y[from:to])
+		d.y[i] += sum
 	}
 	unpack(y, incY, d.y)
 	b.desks.Put(d)

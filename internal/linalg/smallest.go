@@ -255,7 +255,7 @@ func (s *Smallest) result(w int) Eigen {
 	return Eigen{Values: make([]float64, s.l), Vectors: basis.Sub(0, 0, s.n, s.l), Basis: basis}
 }
 
-// dense finds the pairs by LAPACK's DSYEV: some 9·n³ flops, half of them in level 2.
+// dense finds the pairs by symmetricEigen: some 8·n³ flops.
 func (s *Smallest) dense() (Eigen, error) {
 	n := s.n
 	copy(s.u, s.a)
