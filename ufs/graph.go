@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -188,22 +189,20 @@ func (r *run) graphScales() []gram.Scale {
 	if !r.scaleOpen() {
 		return []gram.Scale{r.scale}
 	}
-	list := []gram.Scale{r.Spec.Scale}
-	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
-		if scale != r.Spec.Scale {
-			list = append(list, scale)
-		}
-	}
-	return list
+	return append([]gram.Scale{r.Spec.Scale}, scalesBeside(r.Spec.Scale)...)
 }
 
-// otherScales names the scales to try where the graph in one shows nothing.
+// scalesBeside are the scales to try where the graph in one shows nothing.
+func scalesBeside(scale gram.Scale) []gram.Scale {
+	all := []gram.Scale{gram.ScalePareto, gram.ScaleNone, gram.ScaleStandard}
+	return slices.DeleteFunc(all, func(s gram.Scale) bool { return s == scale })
+}
+
+// otherScales names scalesBeside in a sentence.
 func otherScales(scale gram.Scale) string {
 	var names []string
-	for _, s := range []gram.Scale{gram.ScalePareto, gram.ScaleNone, gram.ScaleStandard} {
-		if s != scale {
-			names = append(names, s.String())
-		}
+	for _, s := range scalesBeside(scale) {
+		names = append(names, s.String())
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
