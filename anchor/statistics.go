@@ -129,7 +129,7 @@ func Bytes(m, d, neighbors, threads int) int64 {
 	threads = kernel.NewTeam(threads).Threads()
 	rows := blockRows(d, threads)
 	block := int64(rows+pad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
-	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + kernel.LeadBytes(threads, m, d) + block +
+	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + block +
 		int64(threads)*sparseBytes + frameBytes*int64(d) + buffers
 }
 
@@ -154,8 +154,8 @@ func blockRows(d, threads int) int {
 	return threads * min(max(blockBytes/8/max(d, 1), leastRows), mostBlockRows)
 }
 
-// Add adds the rows of c: up to 2·rows·m·D flops in float32 to find the nearest anchors, of which
-// leading directions spare most where the anchors have any (see kernel.Nearest), and 2·rows·K·D in
+// Add adds the rows of c: 2·rows·m·D operations on bytes or in float32 to find the nearest anchors
+// (see kernel.Nearest), and 2·rows·K·D in
 // float64. Sparse rows are made dense, a block at a time. It fails, with
 // s unchanged, for other columns or row weights (a *stream.UsageError). Rows that the
 // profile of the anchors has not seen may have distances that overflow: Add then fails,
@@ -194,7 +194,6 @@ func (s *Statistics) newScratch() scratch {
 		distance: make([]float64, rows*(s.k+1)),
 		weight:   make([]float64, rows*s.k),
 	}
-	w.near.Lead()
 	w.points = make([]float64, w.stride*d)
 	return w
 }

@@ -37,7 +37,7 @@ func dotAVX2(blocks int, x *float64, y *float64, sums *[16]float64)
 // squaresAVX2 is isa.squares.
 //
 //go:noescape
-func squaresAVX2(blocks int, x *float64, y *float64, z *float64) (xy float64, xz float64)
+func squaresAVX2(blocks int, x *float64, y *float64, z *float64, nextY *float64, nextZ *float64) (xy float64, xz float64)
 
 // axpyRowsAVX2 is isa.axpyRows.
 //
@@ -83,3 +83,28 @@ func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
 //
 //go:noescape
 func wholesAVX2(blocks int, src *float64, dst *int16) (least int16, most int16, ok bool)
+
+// mulBytesAVX2 is coarseCode.mul; quads is at least 1.
+//
+//go:noescape
+func mulBytesAVX2(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
+
+// flipAVX2 is coarseCode.flip; n is at least 1.
+//
+//go:noescape
+func flipAVX2(n int, x *float32, signs *uint32)
+
+// mixAVX2 is coarseCode.mix.
+//
+//go:noescape
+func mixAVX2(n int, h int, radix int, x *float32, by float32)
+
+// widestAVX2 is coarseCode.widest; n is at least 1.
+//
+//go:noescape
+func widestAVX2(n int, x *float32, most *[8]float32)
+
+// quantiseAVX2 is coarseCode.quantise; quads is at least 1.
+//
+//go:noescape
+func quantiseAVX2(quads int, x *float32, inverse *[8]float32, step *[8]float32, dst *byte, rest *[8]float32, sums *[8]int32)

@@ -559,9 +559,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func squaresAVX2(blocks int, x *float64, y *float64, z *float64) (xy float64, xz float64)
+// func squaresAVX2(blocks int, x *float64, y *float64, z *float64, nextY *float64, nextZ *float64) (xy float64, xz float64)
 // Requires: AVX, MMX+, SSE2
-TEXT ·squaresAVX2(SB), NOSPLIT, $0-48
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-64
 	MOVQ   blocks+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   y+16(FP), DX
@@ -570,8 +570,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-48
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
-	TESTQ  AX, AX
-	JZ     sum
+
+	// The blocks of which one is fetched that comes ahead blocks later, and the others.
+	MOVQ AX, SI
+	SUBQ $0x30, SI
+	JLE  others
+	SUBQ SI, AX
 
 block:
 	PREFETCHT0 3072(DX)
@@ -593,8 +597,39 @@ block:
 	ADDQ       $0x40, CX
 	ADDQ       $0x40, DX
 	ADDQ       $0x40, BX
-	DECQ       AX
+	DECQ       SI
 	JNZ        block
+
+others:
+	TESTQ AX, AX
+	JZ    sum
+	MOVQ  nextY+32(FP), SI
+	MOVQ  nextZ+40(FP), DI
+
+other:
+	PREFETCHT0 (SI)
+	PREFETCHT0 (DI)
+	VMOVUPD    (CX), Y4
+	VSUBPD     (DX), Y4, Y5
+	VMULPD     Y5, Y5, Y5
+	VADDPD     Y5, Y0, Y0
+	VSUBPD     (BX), Y4, Y5
+	VMULPD     Y5, Y5, Y5
+	VADDPD     Y5, Y2, Y2
+	VMOVUPD    32(CX), Y4
+	VSUBPD     32(DX), Y4, Y5
+	VMULPD     Y5, Y5, Y5
+	VADDPD     Y5, Y1, Y1
+	VSUBPD     32(BX), Y4, Y5
+	VMULPD     Y5, Y5, Y5
+	VADDPD     Y5, Y3, Y3
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, DX
+	ADDQ       $0x40, BX
+	ADDQ       $0x40, SI
+	ADDQ       $0x40, DI
+	DECQ       AX
+	JNZ        other
 
 sum:
 	VADDPD       Y1, Y0, Y0
@@ -602,89 +637,103 @@ sum:
 	VADDPD       X1, X0, X0
 	VUNPCKHPD    X0, X0, X1
 	VADDSD       X1, X0, X0
-	MOVSD        X0, xy+32(FP)
+	MOVSD        X0, xy+48(FP)
 	VADDPD       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X0
 	VADDPD       X0, X2, X2
 	VUNPCKHPD    X2, X2, X0
 	VADDSD       X0, X2, X2
-	MOVSD        X2, xz+40(FP)
+	MOVSD        X2, xz+56(FP)
 	VZEROUPPER
 	RET
 
 // func axpyRowsAVX2(n int, count int, index *int32, weight *float64, x *float64, ldx int, width int, c *float64, ldc int)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·axpyRowsAVX2(SB), NOSPLIT, $0-72
-	MOVQ n+0(FP), AX
-	MOVQ index+16(FP), CX
-	MOVQ weight+24(FP), DX
-	MOVQ x+32(FP), BX
-	MOVQ ldx+40(FP), SI
-	MOVQ ldc+64(FP), DI
-	SHLQ $0x03, SI
-	SHLQ $0x03, DI
+	MOVQ  n+0(FP), AX
+	MOVQ  index+16(FP), CX
+	MOVQ  weight+24(FP), DX
+	MOVQ  x+32(FP), BX
+	MOVQ  ldx+40(FP), SI
+	MOVQ  ldc+64(FP), DI
+	SHLQ  $0x03, SI
+	SHLQ  $0x03, DI
+	MOVQ  AX, R8
+	IMULQ count+8(FP), R8
+	LEAQ  -4(CX)(R8*4), R8
 
 row:
-	MOVQ count+8(FP), R8
+	MOVQ count+8(FP), R10
 
 entry:
+	// Fetch what the entry after some others adds to.
+	LEAQ         32(CX), R9
+	CMPQ         R9, R8
+	CMOVQGT      R8, R9
+	MOVLQSX      (R9), R9
+	IMULQ        DI, R9
+	ADDQ         c+56(FP), R9
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   128(R9)
+	PREFETCHT0   192(R9)
 	MOVLQSX      (CX), R9
 	IMULQ        DI, R9
 	ADDQ         c+56(FP), R9
 	VBROADCASTSD (DX), Y0
-	MOVQ         width+48(FP), R11
-	MOVQ         BX, R10
-	SUBQ         $0x10, R11
+	MOVQ         width+48(FP), R12
+	MOVQ         BX, R11
+	SUBQ         $0x10, R12
 	JL           fours
 
 sixteen:
 	VMOVUPD     (R9), Y1
-	VFMADD231PD (R10), Y0, Y1
+	VFMADD231PD (R11), Y0, Y1
 	VMOVUPD     Y1, (R9)
 	VMOVUPD     32(R9), Y1
-	VFMADD231PD 32(R10), Y0, Y1
+	VFMADD231PD 32(R11), Y0, Y1
 	VMOVUPD     Y1, 32(R9)
 	VMOVUPD     64(R9), Y1
-	VFMADD231PD 64(R10), Y0, Y1
+	VFMADD231PD 64(R11), Y0, Y1
 	VMOVUPD     Y1, 64(R9)
 	VMOVUPD     96(R9), Y1
-	VFMADD231PD 96(R10), Y0, Y1
+	VFMADD231PD 96(R11), Y0, Y1
 	VMOVUPD     Y1, 96(R9)
 	SUBQ        $-128, R9
-	SUBQ        $-128, R10
-	SUBQ        $0x10, R11
+	SUBQ        $-128, R11
+	SUBQ        $0x10, R12
 	JGE         sixteen
 
 fours:
-	ADDQ $0x0c, R11
+	ADDQ $0x0c, R12
 	JL   ones
 
 four:
 	VMOVUPD     (R9), Y1
-	VFMADD231PD (R10), Y0, Y1
+	VFMADD231PD (R11), Y0, Y1
 	VMOVUPD     Y1, (R9)
 	ADDQ        $0x20, R9
-	ADDQ        $0x20, R10
-	SUBQ        $0x04, R11
+	ADDQ        $0x20, R11
+	SUBQ        $0x04, R12
 	JGE         four
 
 ones:
-	ADDQ $0x04, R11
+	ADDQ $0x04, R12
 	JZ   next
 
 one:
 	VMOVSD      (R9), X1
-	VFMADD231SD (R10), X0, X1
+	VFMADD231SD (R11), X0, X1
 	VMOVSD      X1, (R9)
 	ADDQ        $0x08, R9
-	ADDQ        $0x08, R10
-	DECQ        R11
+	ADDQ        $0x08, R11
+	DECQ        R12
 	JNZ         one
 
 next:
 	ADDQ $0x04, CX
 	ADDQ $0x08, DX
-	DECQ R8
+	DECQ R10
 	JNZ  entry
 	ADDQ SI, BX
 	DECQ AX
@@ -1302,5 +1351,414 @@ differs:
 	MOVW AX, most+26(FP)
 	XORB AL, AL
 	MOVB AL, ok+28(FP)
+	VZEROUPPER
+	RET
+
+// func mulBytesAVX2(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·mulBytesAVX2(SB), NOSPLIT, $0-72
+	MOVQ         quads+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	VPXOR        Y0, Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	MOVL         $0x00010001, BX
+	VMOVD        BX, X11
+	VPBROADCASTD X11, Y11
+
+quad:
+	VMOVDQU      (DX), Y8
+	VPBROADCASTD (CX), Y9
+	VPMADDUBSW   Y9, Y8, Y10
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 4(CX), Y9
+	VPMADDUBSW   Y9, Y8, Y10
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(CX), Y9
+	VPMADDUBSW   Y9, Y8, Y10
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y2, Y2
+	VPBROADCASTD 12(CX), Y9
+	VPMADDUBSW   Y9, Y8, Y10
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y3, Y3
+	VPBROADCASTD 16(CX), Y9
+	VPMADDUBSW   Y9, Y8, Y10
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y4, Y4
+	VPBROADCASTD 20(CX), Y9
+	VPMADDUBSW   Y9, Y8, Y10
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD 24(CX), Y9
+	VPMADDUBSW   Y9, Y8, Y10
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	VPBROADCASTD 28(CX), Y9
+	VPMADDUBSW   Y9, Y8, Y10
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y7, Y7
+	ADDQ         $0x20, CX
+	ADDQ         $0x00000020, DX
+	DECQ         AX
+	JNZ          quad
+
+	// C = half − factor·(step·(sums − shift)).
+	MOVQ         step+24(FP), AX
+	MOVQ         shift+32(FP), CX
+	MOVQ         half+40(FP), DX
+	MOVQ         factor+48(FP), BX
+	MOVQ         c+56(FP), SI
+	MOVQ         ldc+64(FP), DI
+	SHLQ         $0x02, DI
+	VMOVUPS      (DX), Y8
+	VMOVUPS      (BX), Y9
+	MOVQ         SI, DX
+	VPBROADCASTD (CX), Y10
+	VPSUBD       Y10, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VBROADCASTSS (AX), Y10
+	VMULPS       Y10, Y0, Y0
+	VFNMADD213PS Y8, Y9, Y0
+	VMOVUPS      Y0, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 4(CX), Y10
+	VPSUBD       Y10, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VBROADCASTSS 4(AX), Y10
+	VMULPS       Y10, Y1, Y1
+	VFNMADD213PS Y8, Y9, Y1
+	VMOVUPS      Y1, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 8(CX), Y10
+	VPSUBD       Y10, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VBROADCASTSS 8(AX), Y10
+	VMULPS       Y10, Y2, Y2
+	VFNMADD213PS Y8, Y9, Y2
+	VMOVUPS      Y2, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 12(CX), Y10
+	VPSUBD       Y10, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VBROADCASTSS 12(AX), Y10
+	VMULPS       Y10, Y3, Y3
+	VFNMADD213PS Y8, Y9, Y3
+	VMOVUPS      Y3, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 16(CX), Y10
+	VPSUBD       Y10, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VBROADCASTSS 16(AX), Y10
+	VMULPS       Y10, Y4, Y4
+	VFNMADD213PS Y8, Y9, Y4
+	VMOVUPS      Y4, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 20(CX), Y10
+	VPSUBD       Y10, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VBROADCASTSS 20(AX), Y10
+	VMULPS       Y10, Y5, Y5
+	VFNMADD213PS Y8, Y9, Y5
+	VMOVUPS      Y5, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 24(CX), Y10
+	VPSUBD       Y10, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VBROADCASTSS 24(AX), Y10
+	VMULPS       Y10, Y6, Y6
+	VFNMADD213PS Y8, Y9, Y6
+	VMOVUPS      Y6, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 28(CX), Y10
+	VPSUBD       Y10, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VBROADCASTSS 28(AX), Y10
+	VMULPS       Y10, Y7, Y7
+	VFNMADD213PS Y8, Y9, Y7
+	VMOVUPS      Y7, (DX)
+	VZEROUPPER
+	RET
+
+// func flipAVX2(n int, x *float32, signs *uint32)
+// Requires: AVX, AVX2
+TEXT ·flipAVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ signs+16(FP), DX
+
+one:
+	VPBROADCASTD (DX), Y0
+	VXORPS       (CX), Y0, Y0
+	VMOVUPS      Y0, (CX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x04, DX
+	DECQ         AX
+	JNZ          one
+	VZEROUPPER
+	RET
+
+// func mixAVX2(n int, h int, radix int, x *float32, by float32)
+// Requires: AVX
+TEXT ·mixAVX2(SB), NOSPLIT, $0-36
+	MOVQ         n+0(FP), AX
+	MOVQ         h+8(FP), CX
+	MOVQ         radix+16(FP), DX
+	MOVQ         x+24(FP), BX
+	VBROADCASTSS by+32(FP), Y0
+	SHLQ         $0x05, CX
+	SHLQ         $0x05, AX
+	LEAQ         (BX)(AX*1), AX
+	CMPQ         DX, $0x04
+	JEQ          group4
+	JLT          group2
+
+group8:
+	MOVQ CX, DX
+
+next8:
+	MOVQ    BX, SI
+	VMOVUPS (SI), Y1
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y2
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y3
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y4
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y5
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y6
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y7
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y8
+	VADDPS  Y2, Y1, Y9
+	VSUBPS  Y2, Y1, Y2
+	VADDPS  Y4, Y3, Y1
+	VSUBPS  Y4, Y3, Y4
+	VADDPS  Y6, Y5, Y3
+	VSUBPS  Y6, Y5, Y6
+	VADDPS  Y8, Y7, Y5
+	VSUBPS  Y8, Y7, Y8
+	VADDPS  Y1, Y9, Y7
+	VSUBPS  Y1, Y9, Y1
+	VADDPS  Y4, Y2, Y9
+	VSUBPS  Y4, Y2, Y4
+	VADDPS  Y5, Y3, Y2
+	VSUBPS  Y5, Y3, Y5
+	VADDPS  Y8, Y6, Y3
+	VSUBPS  Y8, Y6, Y8
+	VADDPS  Y2, Y7, Y6
+	VSUBPS  Y2, Y7, Y2
+	VADDPS  Y3, Y9, Y7
+	VSUBPS  Y3, Y9, Y3
+	VADDPS  Y5, Y1, Y9
+	VSUBPS  Y5, Y1, Y5
+	VADDPS  Y8, Y4, Y1
+	VSUBPS  Y8, Y4, Y8
+	MOVQ    BX, SI
+	VMULPS  Y0, Y6, Y6
+	VMOVUPS Y6, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y7, Y7
+	VMOVUPS Y7, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y9, Y9
+	VMOVUPS Y9, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y5, Y5
+	VMOVUPS Y5, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y8, Y8
+	VMOVUPS Y8, (SI)
+	ADDQ    $0x20, BX
+	SUBQ    $0x20, DX
+	JNZ     next8
+	ADDQ    CX, BX
+	ADDQ    CX, BX
+	ADDQ    CX, BX
+	ADDQ    CX, BX
+	ADDQ    CX, BX
+	ADDQ    CX, BX
+	ADDQ    CX, BX
+	CMPQ    BX, AX
+	JLT     group8
+	VZEROUPPER
+	RET
+
+group4:
+	MOVQ CX, DX
+
+next4:
+	MOVQ    BX, SI
+	VMOVUPS (SI), Y1
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y2
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y3
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y4
+	VADDPS  Y2, Y1, Y5
+	VSUBPS  Y2, Y1, Y2
+	VADDPS  Y4, Y3, Y1
+	VSUBPS  Y4, Y3, Y4
+	VADDPS  Y1, Y5, Y3
+	VSUBPS  Y1, Y5, Y1
+	VADDPS  Y4, Y2, Y5
+	VSUBPS  Y4, Y2, Y4
+	MOVQ    BX, SI
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y5, Y5
+	VMOVUPS Y5, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y4, Y4
+	VMOVUPS Y4, (SI)
+	ADDQ    $0x20, BX
+	SUBQ    $0x20, DX
+	JNZ     next4
+	ADDQ    CX, BX
+	ADDQ    CX, BX
+	ADDQ    CX, BX
+	CMPQ    BX, AX
+	JLT     group4
+	VZEROUPPER
+	RET
+
+group2:
+	MOVQ CX, DX
+
+next2:
+	MOVQ    BX, SI
+	VMOVUPS (SI), Y1
+	ADDQ    CX, SI
+	VMOVUPS (SI), Y2
+	VADDPS  Y2, Y1, Y3
+	VSUBPS  Y2, Y1, Y2
+	MOVQ    BX, SI
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, (SI)
+	ADDQ    CX, SI
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, (SI)
+	ADDQ    $0x20, BX
+	SUBQ    $0x20, DX
+	JNZ     next2
+	ADDQ    CX, BX
+	CMPQ    BX, AX
+	JLT     group2
+	VZEROUPPER
+	RET
+
+// func widestAVX2(n int, x *float32, most *[8]float32)
+// Requires: AVX, AVX2
+TEXT ·widestAVX2(SB), NOSPLIT, $0-24
+	MOVQ     n+0(FP), AX
+	MOVQ     x+8(FP), CX
+	MOVQ     most+16(FP), DX
+	VPCMPEQD Y1, Y1, Y1
+	VPSRLD   $0x01, Y1, Y1
+	VPXOR    Y2, Y2, Y2
+
+one:
+	VANDPS  (CX), Y1, Y0
+	VMAXPS  Y0, Y2, Y2
+	ADDQ    $0x20, CX
+	DECQ    AX
+	JNZ     one
+	VMOVUPS Y2, (DX)
+	VZEROUPPER
+	RET
+
+// func quantiseAVX2(quads int, x *float32, inverse *[8]float32, step *[8]float32, dst *byte, rest *[8]float32, sums *[8]int32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·quantiseAVX2(SB), NOSPLIT, $0-56
+	MOVQ     quads+0(FP), AX
+	MOVQ     x+8(FP), CX
+	MOVQ     dst+32(FP), DX
+	MOVQ     inverse+16(FP), BX
+	MOVQ     rest+40(FP), SI
+	MOVQ     sums+48(FP), DI
+	VMOVUPS  (BX), Y0
+	MOVQ     step+24(FP), BX
+	VMOVUPS  (BX), Y1
+	VPCMPEQD Y2, Y2, Y2
+	VPSRLD   $0x18, Y2, Y2
+	VXORPS   Y3, Y3, Y3
+	VXORPS   Y4, Y4, Y4
+	VXORPS   Y5, Y5, Y5
+	VXORPS   Y6, Y6, Y6
+	VPXOR    Y7, Y7, Y7
+
+quad:
+	VMOVUPS      (CX), Y9
+	VMULPS       Y0, Y9, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y10, Y7, Y7
+	VCVTDQ2PS    Y10, Y8
+	VFNMADD231PS Y1, Y8, Y9
+	VFMADD231PS  Y9, Y9, Y3
+	VPAND        Y2, Y10, Y8
+	VMOVUPS      32(CX), Y9
+	VMULPS       Y0, Y9, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y10, Y7, Y7
+	VCVTDQ2PS    Y10, Y11
+	VFNMADD231PS Y1, Y11, Y9
+	VFMADD231PS  Y9, Y9, Y4
+	VPAND        Y2, Y10, Y10
+	VPSLLD       $0x08, Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VMOVUPS      64(CX), Y9
+	VMULPS       Y0, Y9, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y10, Y7, Y7
+	VCVTDQ2PS    Y10, Y11
+	VFNMADD231PS Y1, Y11, Y9
+	VFMADD231PS  Y9, Y9, Y5
+	VPAND        Y2, Y10, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VMOVUPS      96(CX), Y9
+	VMULPS       Y0, Y9, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y10, Y7, Y7
+	VCVTDQ2PS    Y10, Y11
+	VFNMADD231PS Y1, Y11, Y9
+	VFMADD231PS  Y9, Y9, Y6
+	VPSLLD       $0x18, Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VMOVDQU      Y8, (DX)
+	SUBQ         $-128, CX
+	ADDQ         $0x20, DX
+	DECQ         AX
+	JNZ          quad
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y6, Y5, Y5
+	VADDPS       Y5, Y3, Y3
+	VMOVUPS      Y3, (SI)
+	VMOVDQU      Y7, (DI)
 	VZEROUPPER
 	RET

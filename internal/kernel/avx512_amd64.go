@@ -28,3 +28,13 @@ func mulIntsAVX512(pairs int, a *int16, b *int16, c *float64, ldc int)
 //
 //go:noescape
 func mulIntsVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)
+
+// mulBytesAVX512 is coarseCode.mul; quads is at least 1.
+//
+//go:noescape
+func mulBytesAVX512(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
+
+// mulBytesVNNI is coarseCode.mul; quads is at least 1.
+//
+//go:noescape
+func mulBytesVNNI(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)

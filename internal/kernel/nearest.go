@@ -17,29 +17,28 @@ import (
 // result thus equals a search by float64 distances, to the last bit and on every
 // instruction set: ties go to the lower index, and NaN counts as +Inf.
 //
-// After [Nearest.Lead], and some thousand rows, leading directions of the anchors take the place of
-// all dimensions where they exclude enough (leading.go); no bit of the result shows which.
+// Many anchors in many dimensions are screened in bytes first (coarse.go), until rows show
+// that this excludes too few; no bit of the result shows which.
 //
 // A Nearest uses its team's workers and serves one caller at a time.
 type Nearest struct {
 	team        *Team
 	m, d, count int
 
-	points []float64  // m×padded, each anchor's d coordinates and zeros
-	padded int        // d rounded up to whole blocks of squares
-	center []float64  // d: the anchors' mean
-	scale  float64    // power of 2 that makes the longest centred anchor about 1 long
-	plain  bool       // nothing is screened: the longest anchor is too long, too short or NaN
-	packed []float32  // centred and scaled anchors, m×d in panels of nr, depth by depth
-	wide   int        // m rounded up to whole panels
-	half   []float32  // wide: (1 − h)·‖y‖²/2, +Inf beyond m
-	slack  []float32  // wide: g·‖y‖
-	widest [2]float64 // the largest slack, and of twice
-	twice  []float64  // m: upper bound less lower bound less 2·‖x‖·slack
-
-	lead      *leading // nil where it does not pay
-	undecided bool     // whether it does
-	searched  int      // rows so far, until that is decided
+	points []float64 // m×padded, each anchor's d coordinates and zeros
+	padded int       // d rounded up to whole blocks of squares
+	center []float64 // d: the anchors' mean
+	scale  float64   // power of 2 that makes the longest centred anchor about 1 long
+	plain  bool      // nothing is screened: the longest anchor is too long, too short or NaN
+	packed []float32 // centred and scaled anchors, m×d in panels of nr, depth by depth; none with coarse
+	off    float64   // how far off a product in float32 may be, of ‖x‖‖y‖
+	coarse *coarse   // nil where it does not pay
+	tall   int       // rows of a panel
+	wide   int       // m rounded up to whole panels
+	half   []float32 // wide: ‖y‖²/2 and what it may be too much, +Inf beyond m
+	slack  []float32 // wide: about ‖y‖; the lower bound of a row is half − xᵀy − loose·slack
+	twice  []float64 // m: upper bound less lower bound less 2·loose·slack
+	widest float64   // the largest of twice
 
 	rows    int // rows of a task
 	scratch []nearestScratch
@@ -53,13 +52,16 @@ type Nearest struct {
 
 // nearestScratch is one worker's.
 type nearestScratch struct {
-	panels     []float32 // rows×d in panels of mr, depth by depth
+	panels     []float32 // rows×d in panels, depth by depth
 	norms      []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
+	loose      []float64 // rows: the part of a bound that is the row's
 	half       []float32 // rows×wide: half ‖y‖² − xᵀy
 	raw        []float64 // rows×padded: unchanged rows, and zeros
-	coords     []float32 // rows×leading.wide: rows in the leading directions
-	points     []float32 // the same with their rests, in panels of mr
-	pair       [2]int32
+	numbers    []byte    // rows×coarse.dims in panels, quad by quad
+	steps      [][lanes]float32
+	shifts     [][lanes]int32
+	lanes      laneScales
+	left, seen int // anchors left for so many rows
 	candidates []candidate
 	least      [16]float32 // see isa.lowest
 	uppers     []float64   // the count lowest upper bounds so far
@@ -97,16 +99,20 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	if points.check("points"); count < 1 || count > m {
 		panic(fmt.Sprintf("kernel: %d nearest of %d points", count, m))
 	}
-	u := &t.isa.f32
 	n := &Nearest{team: t, m: m, d: d, count: count,
-		padded: panels(d, squaresBlock) * squaresBlock, wide: panels(m, u.nr) * u.nr, center: make([]float64, d)}
+		padded: panels(d, squaresBlock) * squaresBlock, center: make([]float64, d)}
 	n.body = n.search
 	n.points = make([]float64, m*n.padded)
 	Copy(RowMajor(n.points, m, d, n.padded), points)
 	for i := range m {
 		Axpy(1/float64(m), n.points[i*n.padded:][:d], n.center)
 	}
-	n.screen(u)
+	norms := n.lengths()
+	if t.isa.coarse.mul != nil && !n.plain && m >= coarsePoints && d >= coarseDims && d <= mostCoarseDims && count <= m/8 {
+		n.coarsen(norms)
+	} else {
+		n.screen(norms)
+	}
 	return n
 }
 
@@ -116,8 +122,8 @@ func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
 	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
-	worker := 4*rows*int64(d) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + 64*rows + 16*wide
-	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 16*wide + 16*int64(d) + int64(workers)*worker
+	worker := 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + 64*rows + 16*wide
+	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 24*wide + 64*int64(d) + int64(workers)*worker
 }
 
 // maxNearestRows bounds the rows of a task where anchors are few.
@@ -125,8 +131,8 @@ const maxNearestRows = 256
 
 // To writes the indices of the count anchors nearest to each row of x, nearest
 // first, to index, and their squared distances to distance (both rows×count). x is
-// rows×d; column-major is fastest. Costs 2·rows·d·m flops, or 2·rows·p·(d+m) with p leading
-// directions and the float64 distances of the anchors that these leave.
+// rows×d; column-major is fastest. Costs 2·rows·d·m operations on bytes or float32, and the float64
+// distances of the anchors that these leave.
 func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 	x.check("x")
 	if x.Cols != n.d || len(index) < x.Rows*n.count || len(distance) < x.Rows*n.count {
@@ -136,10 +142,12 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 		return
 	}
 	n.x, n.index, n.distance = x, index, distance
-	workers := min(n.team.workers, x.Rows)
-	mr := n.team.isa.f32.mr
-	share := panels(panels(x.Rows, workers), mr) * mr
-	n.rows = min(max(nearestBytes/4/n.wide/mr*mr, mr), maxNearestRows, share)
+	workers, held := min(n.team.workers, x.Rows), nearestBytes
+	if n.coarse != nil {
+		held = coarseBytes
+	}
+	share := panels(panels(x.Rows, workers), n.tall) * n.tall
+	n.rows = min(max(held/4/n.wide/n.tall*n.tall, n.tall), maxNearestRows, share)
 	for len(n.scratch) < workers {
 		n.scratch = append(n.scratch, nearestScratch{})
 	}
@@ -147,24 +155,27 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 		n.scratch[w].reserve(n)
 	}
 	n.team.together(workers, n.body)
-	if n.undecided {
-		if n.searched += x.Rows; n.searched >= n.leadRowsNeeded() {
-			n.consider()
-		}
+	if n.coarse != nil {
+		n.judge()
 	}
 	n.x, n.index, n.distance = Matrix[float64]{}, nil, nil
 }
 
 func (s *nearestScratch) reserve(n *Nearest) {
-	if a := n.lead; a != nil && (len(s.coords) < n.rows*a.wide || len(s.points) < n.rows*(a.p+1)) {
-		s.coords, s.points = aligned[float32](n.rows*a.wide), aligned[float32](n.rows*(a.p+1))
+	if c := n.coarse; c != nil && len(s.numbers) < n.rows*c.dims {
+		s.panels, s.numbers = aligned[float32](n.rows*c.dims), make([]byte, n.rows*c.dims)
+		s.steps, s.shifts = make([][lanes]float32, n.rows/lanes), make([][lanes]int32, n.rows/lanes)
+	}
+	if len(s.half) < n.rows*n.wide+readBeyond {
+		s.half = aligned[float32](n.rows*n.wide + readBeyond)
 	}
 	if len(s.norms) >= n.rows {
 		return
 	}
-	s.panels = aligned[float32](n.rows * n.d)
-	s.norms = make([]float64, n.rows)
-	s.half = aligned[float32](n.rows*n.wide + readBeyond)
+	if len(s.panels) < n.rows*n.d {
+		s.panels = aligned[float32](n.rows * n.d)
+	}
+	s.norms, s.loose = make([]float64, n.rows), make([]float64, n.rows)
 	s.raw = make([]float64, n.rows*n.padded)
 	s.candidates = make([]candidate, 0, n.m)
 	s.uppers = make([]float64, 0, n.count)
@@ -179,8 +190,8 @@ func (n *Nearest) search(worker int) {
 		rows := min(n.rows, n.x.Rows-from)
 		x := n.x.Sub(from, 0, rows, n.d)
 		n.narrow(s, x)
-		if n.lead != nil {
-			n.leadRows(s, rows)
+		if n.coarse != nil {
+			n.coarseRows(s, rows)
 		} else {
 			n.screenRows(s, rows)
 		}
@@ -198,34 +209,40 @@ func (n *Nearest) settle(s *nearestScratch, i int, x []float64) {
 	s.settled = s.settled[:0]
 	// Beyond this norm float32 may overflow; nothing is excluded then, or for NaN.
 	const longest = 0x1p60
-	switch norm := s.norms[i]; {
-	case n.plain || !(norm < longest):
+	if norm := s.norms[i]; n.plain || !(norm < longest) {
 		s.candidates = s.candidates[:0]
 		for j := range n.m {
-			s.candidates = append(s.candidates, candidate{index: int32(j)})
+			s.candidates = append(s.candidates, candidate{int32(j), math.Inf(-1)})
 		}
-	case n.lead != nil:
-		n.settleLed(s, i, x)
-		return
-	default:
-		n.exclude(s, norm*(1+0x1p-20), s.half[i*n.wide:])
+	} else {
+		n.exclude(s, i)
+		s.left, s.seen = s.left+len(s.candidates), s.seen+1
 	}
-	n.compare(s, x)
-}
-
-// compare settles the candidates by their distances to x, in pairs; an odd last one with itself.
-func (n *Nearest) compare(s *nearestScratch, x []float64) {
-	for k := 0; k < len(s.candidates); k += 2 {
-		n.compareTwo(s, x, s.candidates[k].index, s.candidates[min(k+1, len(s.candidates)-1)].index)
+	limit, last := math.Inf(1), len(s.candidates)-1
+	for k := 0; k <= last && !(s.candidates[k].lower > limit); k += 2 {
+		n.compareTwo(s, x, k, min(k+1, last), min(k+2, last), min(k+3, last))
+		if len(s.settled) == n.count {
+			limit = n.reach(s, s.norms[i])
+		}
 	}
 }
 
-func (n *Nearest) compareTwo(s *nearestScratch, x []float64, a, b int32) {
-	da, db := n.team.isa.squares(n.padded/squaresBlock, x, n.point(a), n.point(b))
+// compareTwo settles two candidates, or one, and says which two are next.
+func (n *Nearest) compareTwo(s *nearestScratch, x []float64, i, j, nextI, nextJ int) {
+	c := s.candidates
+	a, b := c[i].index, c[j].index
+	da, db := n.team.isa.squares(n.padded/squaresBlock, x, n.point(a), n.point(b), n.point(c[nextI].index), n.point(c[nextJ].index))
 	s.insert(da, a, n.count)
-	if b != a {
+	if j != i {
 		s.insert(db, b, n.count)
 	}
+}
+
+// reach is a bound such that an anchor whose lower bound is above it is farther away than the
+// last of the settled, by more than settling may round (see exclude) and than the row's length is off.
+func (n *Nearest) reach(s *nearestScratch, norm float64) float64 {
+	epsilon := (float64(n.padded/squaresBlock)+8)*0x1p-53 + float64(n.d+8)*0x1p-52
+	return (s.settled[n.count-1].distance*n.scale*n.scale-norm*norm)/2 + 2*epsilon*(norm*norm+1)
 }
 
 func (n *Nearest) point(i int32) []float64 { return n.points[int(i)*n.padded:][:n.padded] }

@@ -54,22 +54,27 @@ func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int
 			}
 		}
 	}
-	search("all dimensions")
-	if !n.plain && n.d > 0 {
-		for _, p := range []int{1, n.d / 3, n.d} {
-			if v := n.directions(min(p, mostAxes)); len(v) > 0 {
-				y, lengths := n.coordinates(v, n.m)
-				n.lead = n.leadBy(len(v)/n.d, v, y, lengths)
-				search(fmt.Sprintf("%d leading directions", n.lead.p))
-			}
+	within := func() {
+		t.Helper()
+		size := 8*(cap(n.points)+cap(n.center)+cap(n.twice)) + 4*(cap(n.packed)+cap(n.half)+cap(n.slack))
+		if c := n.coarse; c != nil {
+			size += cap(c.packed) + 4*(cap(c.factor)+cap(c.signs))
+		}
+		for _, s := range n.scratch {
+			size += 4*(cap(s.panels)+cap(s.half)) + 8*(cap(s.norms)+cap(s.loose)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.settled)) +
+				cap(s.numbers) + 4*lanes*(cap(s.steps)+cap(s.shifts))
+		}
+		if most := NearestBytes(team.workers, points.Rows, points.Cols); int64(size) > most {
+			t.Fatalf("%d points in %d dimensions: holds %d bytes, NearestBytes says %d", points.Rows, points.Cols, size, most)
 		}
 	}
-	size := 8*cap(n.points) + 8*cap(n.center) + 4*cap(n.packed) + 4*cap(n.half) + 4*cap(n.slack) + 8*cap(n.twice)
-	for _, s := range n.scratch {
-		size += 4*cap(s.panels) + 8*cap(s.norms) + 4*cap(s.half) + 8*cap(s.raw) + 16*cap(s.candidates) + 8*cap(s.uppers) + 16*cap(s.settled)
-	}
-	if most := NearestBytes(team.workers, points.Rows, points.Cols); int64(size) > most {
-		t.Fatalf("%d points in %d dimensions: holds %d bytes, NearestBytes says %d", points.Rows, points.Cols, size, most)
+	search("first")
+	within()
+	if n.coarse != nil {
+		n.coarse = nil
+		n.screen(n.lengths())
+		search("float32")
+		within()
 	}
 }
 
@@ -91,6 +96,15 @@ func TestNearest(t *testing.T) {
 				x, points := newGuarded[float64](r, maxNearestRows+9, d, true), newGuarded[float64](r, 61, d, false)
 				checkNearest(t, team, x.Matrix, points.Matrix, 6)
 			}
+			// Sizes that are screened in bytes.
+			for i, m := range crossing(3 * 48)[2:] {
+				for _, d := range slices.Concat(crossing(64)[3:], crossing(128), []int{70, 200}) {
+					if layout++; m >= coarsePoints && d >= coarseDims {
+						x, points := newGuarded[float64](r, 1+7*i, d, layout&1 != 0), newGuarded[float64](r, m, d, layout&2 != 0)
+						checkNearest(t, team, x.Matrix, points.Matrix, 1+layout%7)
+					}
+				}
+			}
 			// So many anchors that a task has the fewest rows, and more sought than isa.lowest serves.
 			x, points := newGuarded[float64](r, 20, 3, true), newGuarded[float64](r, nearestBytes/4/8+3, 3, false)
 			checkNearest(t, team, x.Matrix, points.Matrix, 6)
@@ -103,7 +117,7 @@ func TestNearest(t *testing.T) {
 // Where float32 alone would be wrong or overflow: ties, duplicates, rows and anchors
 // far away, values of any size, NaN and infinities.
 func TestNearestHardCases(t *testing.T) {
-	const rows, m, d, count = 50, 120, 30, 6
+	const rows, count = 50, 6
 	each := func(x Matrix[float64], f func(i, l int, v float64) float64) {
 		for i := range x.Rows {
 			for l := range x.Cols {
@@ -164,9 +178,11 @@ func TestNearestHardCases(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(8, 8))
 				for _, team := range teams(p) {
-					x, y := newGuarded[float64](r, rows, d, true), newGuarded[float64](r, m, d, false)
-					change(x.Matrix, y.Matrix)
-					checkNearest(t, team, x.Matrix, y.Matrix, count)
+					for _, size := range [][2]int{{120, 30}, {coarsePoints + 3, coarseDims + 7}} {
+						x, y := newGuarded[float64](r, rows, size[1], true), newGuarded[float64](r, size[0], size[1], false)
+						change(x.Matrix, y.Matrix)
+						checkNearest(t, team, x.Matrix, y.Matrix, count)
+					}
 				}
 			})
 		}
@@ -181,16 +197,24 @@ func TestNearestExcludes(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 9))
 		x, y := newGuarded[float64](r, rows, d, true), newGuarded[float64](r, m, d, false)
 		n := NewNearest(newTeam(1, p), y.Matrix, count)
-		n.To(make([]int32, rows*count), make([]float64, rows*count), x.Matrix)
-		s, candidates := &n.scratch[0], 0
-		n.narrow(s, x.Matrix)
-		n.screenRows(s, rows)
-		for i := range rows {
-			n.exclude(s, s.norms[i], s.half[i*n.wide:])
-			candidates += len(s.candidates)
+		left := func() float64 {
+			n.To(make([]int32, rows*count), make([]float64, rows*count), x.Matrix)
+			s, candidates := &n.scratch[0], 0
+			for i := range rows { // the last task's
+				n.exclude(s, i)
+				candidates += len(s.candidates)
+			}
+			return float64(candidates) / rows
 		}
-		if candidates > rows*(count+1) {
-			t.Errorf("%.2f of %d anchors are left a row for %d neighbours", float64(candidates)/rows, m, count)
+		if n.coarse != nil {
+			if l := left(); l > 3*count || n.coarse == nil {
+				t.Errorf("bytes leave %.2f of %d anchors a row for %d neighbours", l, m, count)
+			}
+			n.coarse = nil
+			n.screen(n.lengths())
+		}
+		if l := left(); l > count+1 {
+			t.Errorf("%.2f of %d anchors are left a row for %d neighbours", l, m, count)
 		}
 	})
 }
@@ -287,15 +311,11 @@ func TestVectors(t *testing.T) {
 func BenchmarkNearest(b *testing.B) {
 	const n, d, m, k = 8192, 896, 2048, 6
 	r := rand.New(rand.NewPCG(14, 14))
-	x, points := make([]float64, n*d), make([]float64, m*d)
-	for _, v := range [][]float64{x, points} {
-		for i := range v {
-			v[i] = r.Float64()
-		}
-	}
+	x, points := make([]float64, n*d), clustered(r, m, d, 0.5)
+	Copy(ColMajor(x, n, d, n), clustered(r, n, d, 0.5))
 	index, distance := make([]int32, n*k), make([]float64, n*k)
 	onTeams(b, fmt.Sprintf("n=%d/d=%d/m=%d/k=%d", n, d, m, k), 2*n*d*m, func(t *Team) func() {
-		s := NewNearest(t, RowMajor(points, m, d, d), k)
+		s := NewNearest(t, points, k)
 		return func() { s.To(index, distance, ColMajor(x, n, d, n)) }
 	})
 }

@@ -17,6 +17,8 @@ type isa struct {
 	f32  micro[float32]
 	// whole multiplies whole numbers.
 	whole integers
+	// coarse screens anchors in bytes.
+	coarse coarseCode
 
 	// dot is [Dot], axpy [Axpy], and axpyRows the loop of [SparseGemm]: for each of n
 	// rows of x (ldx apart, width long) and each of its count entries, c[index·ldc:] +=
@@ -25,8 +27,9 @@ type isa struct {
 	axpy     func(alpha float64, x, y []float64)
 	axpyRows func(n, count int, index *int32, weight, x *float64, ldx, width int, c *float64, ldc int)
 	// squares is Σ (x_i − y_i)² over blocks·8 elements, and the same for z: 8 sums, of
-	// every 8th term, each operation rounded, then added as ((0+4)+(2+6)) + ((1+5)+(3+7)).
-	squares func(blocks int, x, y, z []float64) (xy, xz float64)
+	// every 8th term, each operation rounded, then added as ((0+4)+(2+6)) + ((1+5)+(3+7)). It may fetch
+	// nextY and nextZ, the next to be compared, as far as the processor should not find them itself.
+	squares func(blocks int, x, y, z, nextY, nextZ []float64) (xy, xz float64)
 	// narrow writes, for i < 4 and l < k, x = src[i+l*stride] to raw[i*long+l], and
 	// x′ = (x − shift[l])·scale as float32 to dst[l*width+i]; it adds x′² to squares[i].
 	// Nil means plain Go.

@@ -31,16 +31,25 @@ var avx512 = isa{
 	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2},
 	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyAVX2},
 
-	whole: integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
+	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
+	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512),
 
 	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX512,
 }
 
-// avx512VNNI multiplies whole numbers by VPDPWSSD.
+// coarseMost is the largest magnitude of a row's numbers where pairs of products must fit an int16: 2·255·64.
+const coarseMost = 64
+
+func coarseAVX2(nr, most int, mul func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)) coarseCode {
+	return coarseCode{nr: nr, most: most, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2}
+}
+
+// avx512VNNI multiplies whole numbers by VPDPWSSD, and bytes by VPDPBUSD.
 var avx512VNNI = withVNNI(avx512)
 
 func withVNNI(i isa) isa {
 	i.name, i.whole.mul = "avx512vnni", mulIntsVNNI
+	i.coarse.most, i.coarse.mul = 127, mulBytesVNNI
 	return i
 }
 
@@ -49,7 +58,8 @@ var avx2 = isa{
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyAVX2},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyAVX2},
 
-	whole: integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2},
+	whole:  integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2},
+	coarse: coarseAVX2(8, coarseMost, mulBytesAVX2),
 
 	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX2,
 }
@@ -81,11 +91,11 @@ func axpyFMA(alpha float64, x, y []float64) {
 	}
 }
 
-func squaresVector(blocks int, x, y, z []float64) (xy, xz float64) {
+func squaresVector(blocks int, x, y, z, nextY, nextZ []float64) (xy, xz float64) {
 	if blocks == 0 {
 		return 0, 0
 	}
-	return squaresAVX2(blocks, &x[0], &y[0], &z[0])
+	return squaresAVX2(blocks, &x[0], &y[0], &z[0], &nextY[0], &nextZ[0])
 }
 
 func belowVector(c, slack []float32, norm, limit float32, from, n int) int {

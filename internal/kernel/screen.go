@@ -1,23 +1,13 @@
 package kernel
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
-// screen packs the anchors and derives the bounds. With u = 2⁻²⁴, rounding to
-// float32 changes each coordinate by a factor of 1 ± u, a chain of k multiply-adds
-// its sum by k·u·Σ|x_i y_i| ≤ k·u·‖x‖‖y‖ (Cauchy-Schwarz), and adding the c chains
-// of a row to ‖y‖²/2 by c·u of the largest partial result. Hence the error of
-// ‖y‖²/2 − xᵀy is at most
-//
-//	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 5)·u,  h = (c + 5)·u,
-//
-// where 5 counts 2 roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one
-// unit for terms of second order, which stay below it while d < 2²⁰. Where float32 is
-// subnormal a rounding is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1; for longer x it vanishes in the
-// margin of settling, which grows with ‖x‖².
-func (n *Nearest) screen(u *micro[float32]) {
+// lengths returns the squared lengths of the centred anchors, and decides the scale.
+func (n *Nearest) lengths() []float64 {
 	norms := make([]float64, n.m)
 	longest := 0.0
 	for i := range norms {
@@ -35,21 +25,32 @@ func (n *Nearest) screen(u *micro[float32]) {
 		_, e := math.Frexp(math.Sqrt(longest))
 		n.scale = math.Ldexp(1, -e)
 	}
+	return norms
+}
+
+// screen packs the anchors, of squared lengths norms, and derives the bounds. With u = 2⁻²⁴, rounding to
+// float32 changes each coordinate by a factor of 1 ± u, a chain of k multiply-adds
+// its sum by k·u·Σ|x_i y_i| ≤ k·u·‖x‖‖y‖ (Cauchy-Schwarz), and adding the c chains
+// of a row to ‖y‖²/2 by c·u of the largest partial result. Hence the error of
+// ‖y‖²/2 − xᵀy is at most
+//
+//	g·‖x‖‖y‖ + h·‖y‖²/2,  g = (min(d, depth) + c + 5)·u,  h = (c + 5)·u,
+//
+// where 5 counts 2 roundings of coordinates, one of ‖y‖²/2, one of the comparison, and one
+// unit for terms of second order, which stay below it while d < 2²⁰. Where float32 is
+// subnormal a rounding is absolute: d·2⁻¹²⁰ for ‖x‖ ≤ 1; for longer x it vanishes in the
+// margin of settling, which grows with ‖x‖².
+func (n *Nearest) screen(norms []float64) {
+	u := &n.team.isa.f32
 	const unit = 0x1p-24
 	chains := float64(panels(n.d, depth))
-	g := (float64(min(n.d, depth)) + chains + 5) * unit
+	n.off = (float64(min(n.d, depth)) + chains + 5) * unit
 	h := (chains + 5) * unit
-	n.half, n.slack, n.twice = make([]float32, n.wide+readBeyond), make([]float32, n.wide+readBeyond), make([]float64, n.m)
-	for i := range n.half {
-		n.half[i] = float32(math.Inf(1))
-	}
+	n.wide, n.tall = panels(n.m, u.nr)*u.nr, u.mr
+	n.limits()
 	for i, sq := range norms {
 		sq *= n.scale * n.scale
-		add := h*sq/2 + float64(n.d)*0x1p-120
-		n.half[i] = float32(sq/2 - add)
-		n.slack[i] = float32(g * math.Sqrt(sq) * (1 + 0x1p-20))
-		n.twice[i] = 2 * add
-		n.widest[0], n.widest[1] = max(n.widest[0], float64(n.slack[i])), max(n.widest[1], n.twice[i])
+		n.bound(i, sq, h*sq/2+float64(n.d)*0x1p-120, math.Sqrt(sq))
 	}
 	n.packed = aligned[float32](n.wide * n.d)
 	for l := 0; l < n.d; l += depth {
@@ -63,28 +64,48 @@ func (n *Nearest) screen(u *micro[float32]) {
 	}
 }
 
+// limits makes the anchors' part of the bounds, for wide of them.
+func (n *Nearest) limits() {
+	n.half, n.slack, n.twice = make([]float32, n.wide+readBeyond), make([]float32, n.wide+readBeyond), make([]float64, n.m)
+	n.widest = 0
+	for i := range n.half {
+		n.half[i] = float32(math.Inf(1))
+	}
+}
+
+// bound sets that of anchor j, of squared length sq, half of which may be add too much.
+func (n *Nearest) bound(j int, sq, add, slack float64) {
+	n.half[j] = float32(sq/2 - add)
+	n.slack[j] = float32(slack * (1 + 0x1p-20))
+	n.twice[j] = 2 * add
+	n.widest = max(n.widest, n.twice[j])
+}
+
 // readBeyond is how far isa.below reads beyond its last element.
 const readBeyond = 16
 
 // narrow packs rows, centred and scaled, as float32 panels, takes their norms, and copies
 // the rows themselves.
 func (n *Nearest) narrow(s *nearestScratch, x Matrix[float64]) {
-	mr := n.team.isa.f32.mr
+	mr, deep, dims := n.tall, depth, n.d
+	if n.coarse != nil {
+		deep, dims = n.coarse.dims, n.coarse.dims
+	}
 	high := panels(x.Rows, mr) * mr
 	if x.Rows < high {
-		clear(s.panels[:high*n.d])
+		clear(s.panels[:high*dims])
 	}
 	clear(s.norms)
-	for l := 0; l < n.d; l += depth {
+	for l := 0; l < n.d; l += deep {
 		block := s.panels[l*high:]
-		k := min(depth, n.d-l)
+		k, long := min(deep, n.d-l), min(deep, dims-l)
 		// Columns may lie pages apart: a few at a time stay in the translation buffer.
 		const together = 32
 		for q := 0; q < k; q += together {
 			width := min(together, k-q)
 			for at := 0; at < x.Rows; at += mr {
 				rows := min(mr, x.Rows-at)
-				n.narrowPanel(block[at*k+q*mr:][:width*mr], s.raw[at*n.padded+l+q:], s.norms[at:], x.Sub(at, l+q, rows, width), l+q)
+				n.narrowPanel(block[at*long+q*mr:][:width*mr], s.raw[at*n.padded+l+q:], s.norms[at:], x.Sub(at, l+q, rows, width), l+q)
 			}
 		}
 	}
@@ -96,7 +117,7 @@ func (n *Nearest) narrow(s *nearestScratch, x Matrix[float64]) {
 // narrowPanel is narrow for some rows and columns, the first of them column l.
 func (n *Nearest) narrowPanel(panel []float32, raw, norms []float64, x Matrix[float64], l int) {
 	p := n.team.isa
-	mr, i := p.f32.mr, 0
+	mr, i := n.tall, 0
 	if p.narrow != nil && x.RowStride == 1 {
 		for ; i+4 <= x.Rows; i += 4 {
 			p.narrow(x.Cols, &x.Data[i], x.ColStride, &n.center[l], n.scale, &panel[i], mr,
@@ -114,11 +135,12 @@ func (n *Nearest) narrowPanel(panel []float32, raw, norms []float64, x Matrix[fl
 	}
 }
 
-// screenRows sets s.half to half the squared distances less ‖x‖²/2.
+// screenRows sets s.half to half the squared distances less ‖x‖²/2, and s.loose.
 func (n *Nearest) screenRows(s *nearestScratch, rows int) {
 	u := &n.team.isa.f32
 	high := panels(rows, u.mr) * u.mr
 	for i := range high {
+		s.loose[i] = n.off * s.norms[i] * (1 + 0x1p-20)
 		copy(s.half[i*n.wide:][:n.wide], n.half)
 	}
 	for l := 0; l < n.d; l += depth {
@@ -131,39 +153,42 @@ func (n *Nearest) screenRows(s *nearestScratch, rows int) {
 	}
 }
 
-// exclude leaves in s.candidates, ascending, the anchors that may be among the nearest: an
+// exclude leaves in s.candidates, by their lower bounds, the anchors that may be among the nearest of row i: an
 // anchor is out when count others have an upper bound below its lower bound, by more
 // than settling may round. With ε for the relative error of a settled distance,
 // that is 2ε(‖x‖² + ‖y‖²) on the scale of half distances, and ‖y‖ ≤ 1 here.
-func (n *Nearest) exclude(s *nearestScratch, norm float64, half []float32) {
+func (n *Nearest) exclude(s *nearestScratch, i int) {
+	norm, loose, half := s.norms[i]*(1+0x1p-20), s.loose[i], s.half[i*n.wide:]
 	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
 	margin := 2 * epsilon * (norm*norm + 1)
 	limit := float32(math.MaxFloat32)
 	if p := n.team.isa; p.lowest != nil && n.count <= len(s.least) {
-		// The lowest lower bounds of 16 sets of anchors: count anchors have an upper bound
-		// no higher than the count-th of these plus the widest interval. Starting from it,
+		// The lowest upper bounds of 16 sets of anchors: count anchors have one
+		// no higher than the count-th of these. Starting from it,
 		// 8 of 2,000 anchors are looked at; without, 41.
 		for i := range s.least {
 			s.least[i] = math.MaxFloat32
 		}
-		p.lowest(&half[0], &n.slack[0], float32(norm), n.wide, &s.least)
+		p.lowest(&half[0], &n.slack[0], -float32(loose), n.wide, &s.least)
 		slices.Sort(s.least[:])
-		limit = above(float64(s.least[n.count-1]) + 2*norm*n.widest[0] + n.widest[1] + margin)
+		limit = above(float64(s.least[n.count-1]) + n.widest + margin)
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
 	for j := 0; ; j++ {
-		j = n.team.isa.below(half, n.slack, float32(norm), limit, j, n.m)
+		j = n.team.isa.below(half, n.slack, float32(loose), limit, j, n.m)
 		if j == n.m {
 			break
 		}
-		lower := float64(half[j]) - norm*float64(n.slack[j])
+		lower := float64(half[j]) - loose*float64(n.slack[j])
 		s.candidates = append(s.candidates, candidate{int32(j), lower})
-		upper := lower + 2*norm*float64(n.slack[j]) + n.twice[j]
+		upper := lower + 2*loose*float64(n.slack[j]) + n.twice[j]
 		if s.lowest(upper, n.count) && len(s.uppers) == n.count {
 			limit = min(limit, above(s.uppers[n.count-1]+margin))
 		}
 	}
 	s.candidates = slices.DeleteFunc(s.candidates, func(c candidate) bool { return c.lower > float64(limit) })
+	// The lowest bounds first: their distances exclude some of the others.
+	slices.SortFunc(s.candidates, func(a, b candidate) int { return cmp.Compare(a.lower, b.lower) })
 }
 
 // above is the least float32 that is not below v.

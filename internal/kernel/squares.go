@@ -9,5 +9,5 @@ func Squares(x, y, z []float64) (xy, xz float64) {
 	if len(x)%squaresBlock != 0 || len(y) < len(x) || len(z) < len(x) {
 		panic("kernel: Squares of vectors that are not whole blocks")
 	}
-	return best.squares(len(x)/squaresBlock, x, y, z)
+	return best.squares(len(x)/squaresBlock, x, y, z, y, z)
 }

@@ -9,7 +9,8 @@ var goPath = isa{
 	f64:  micro[float64]{mr: 4, nr: 4, mul: mulGo[float64]},
 	f32:  micro[float32]{mr: 4, nr: 4, mul: mulGo[float32]},
 
-	whole: integers{mr: 4, nr: 4, mul: mulIntsGo, wholes: wholesGo},
+	whole:  integers{mr: 4, nr: 4, mul: mulIntsGo, wholes: wholesGo},
+	coarse: coarseGo,
 
 	dot: dotGo, axpy: axpyGo, axpyRows: axpyRowsGo, squares: squaresGo, below: belowGo, rotate: rotateGo,
 }
@@ -78,7 +79,7 @@ func axpyRowsGo(n, count int, index *int32, weight, x *float64, ldx, width int, 
 	}
 }
 
-func squaresGo(blocks int, x, y, z []float64) (xy, xz float64) {
+func squaresGo(blocks int, x, y, z, _, _ []float64) (xy, xz float64) {
 	return squareGo(blocks, x, y), squareGo(blocks, x, z)
 }
 

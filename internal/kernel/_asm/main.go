@@ -39,12 +39,19 @@ func main() {
 		standardize()
 		mulInts("AVX2", ymm, 4, 2, false)
 		wholes()
+		mulBytes("AVX2", ymm, 1, false)
+		flip()
+		mix()
+		widest()
+		quantise()
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)
 		rotate(zmm)
 		mulInts("AVX512", zmm, 8, 3, false)
 		mulInts("VNNI", zmm, 8, 3, true)
+		mulBytes("AVX512", zmm, 3, false)
+		mulBytes("VNNI", zmm, 3, true)
 	}
 	Generate()
 }

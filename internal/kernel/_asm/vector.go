@@ -162,7 +162,7 @@ func dot() {
 // and anchors come from far. It does not fuse, so that Go and every instruction set
 // settle neighbours with the same bits.
 func squares() {
-	function("squaresAVX2", "func(blocks int, x, y, z *float64) (xy, xz float64)", "squaresAVX2 is isa.squares.")
+	function("squaresAVX2", "func(blocks int, x, y, z, nextY, nextZ *float64) (xy, xz float64)", "squaresAVX2 is isa.squares.")
 	blocks, x, y, z := arg("blocks"), arg("x"), arg("y"), arg("z")
 	var s [4]VecVirtual
 	for i := range s {
@@ -170,24 +170,41 @@ func squares() {
 		VXORPD(s[i], s[i], s[i])
 	}
 	v, d := YMM(), YMM()
+	Comment("The blocks of which one is fetched that comes ahead blocks later, and the others.")
+	const ahead = 3072
+	first := GP64()
+	MOVQ(blocks, first)
+	SUBQ(Imm(ahead/64), first)
+	JLE(to("others"))
+	SUBQ(first, blocks)
+	loop := func(name string, count Register, fetch [2]Mem, step func()) {
+		Label(name)
+		PREFETCHT0(fetch[0])
+		PREFETCHT0(fetch[1])
+		for i := range 2 {
+			VMOVUPD(Mem{Base: x, Disp: 32 * i}, v)
+			for k, other := range []Register{y, z} {
+				VSUBPD(Mem{Base: other, Disp: 32 * i}, v, d)
+				VMULPD(d, d, d)
+				VADDPD(d, s[2*k+i], s[2*k+i])
+			}
+		}
+		ADDQ(Imm(64), x)
+		ADDQ(Imm(64), y)
+		ADDQ(Imm(64), z)
+		step()
+		DECQ(count)
+		JNZ(to(name))
+	}
+	loop("block", first, [2]Mem{{Base: y, Disp: ahead}, {Base: z, Disp: ahead}}, func() {})
+	Label("others")
 	TESTQ(blocks, blocks)
 	JZ(to("sum"))
-	Label("block")
-	PREFETCHT0(Mem{Base: y, Disp: 3072})
-	PREFETCHT0(Mem{Base: z, Disp: 3072})
-	for i := range 2 {
-		VMOVUPD(Mem{Base: x, Disp: 32 * i}, v)
-		for k, other := range []Register{y, z} {
-			VSUBPD(Mem{Base: other, Disp: 32 * i}, v, d)
-			VMULPD(d, d, d)
-			VADDPD(d, s[2*k+i], s[2*k+i])
-		}
-	}
-	ADDQ(Imm(64), x)
-	ADDQ(Imm(64), y)
-	ADDQ(Imm(64), z)
-	DECQ(blocks)
-	JNZ(to("block"))
+	nextY, nextZ := arg("nextY"), arg("nextZ")
+	loop("other", blocks, [2]Mem{{Base: nextY}, {Base: nextZ}}, func() {
+		ADDQ(Imm(64), nextY)
+		ADDQ(Imm(64), nextZ)
+	})
 	Label("sum")
 	for k := range 2 {
 		sum := s[2*k]
@@ -203,6 +220,8 @@ func squares() {
 	RET()
 }
 
+const axpyAhead = 8
+
 // axpyRows writes isa.axpyRows: for each of n rows of X, count rows of C get their
 // share of it.
 func axpyRows() {
@@ -212,11 +231,25 @@ func axpyRows() {
 	SHLQ(Imm(3), ldx)
 	SHLQ(Imm(3), ldc)
 	w, v := YMM(), four(YMM)
+	last, ahead := GP64(), GP64()
+	MOVQ(n, last)
+	IMULQ(inMemory("count"), last)
+	LEAQ(Mem{Base: index, Index: last, Scale: 4, Disp: -4}, last)
 
 	Label("row")
 	count := Load(Param("count"), GP64())
 	Label("entry")
 	at := GP64()
+	Comment("Fetch what the entry after some others adds to.")
+	LEAQ(Mem{Base: index, Disp: 4 * axpyAhead}, ahead)
+	CMPQ(ahead, last)
+	CMOVQGT(last, ahead)
+	MOVLQSX(Mem{Base: ahead}, at)
+	IMULQ(ldc, at)
+	ADDQ(inMemory("c"), at)
+	for line := range 4 {
+		PREFETCHT0(Mem{Base: at, Disp: 64 * line})
+	}
 	MOVLQSX(Mem{Base: index}, at)
 	IMULQ(ldc, at)
 	ADDQ(inMemory("c"), at)

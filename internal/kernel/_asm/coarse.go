@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A lane of 8 is 32 bytes, also where the registers are wider: panels are the same everywhere.
+const lanes = 8
+
+// mulBytes writes a coarseCode.mul for tiles of 8 rows and nv vectors, shaped as mul: an element is
+// four bytes of consecutive dimensions, and a sum an int32. VPDPBUSD multiplies and adds all four to the
+// sum; without VNNI that takes VPMADDUBSW, whose pairs must fit an int16, VPMADDWD by ones, and VPADDD.
+func mulBytes(name string, w width, nv int, vnni bool) {
+	function("mulBytes"+name, "func(quads int, a, b *byte, step *[8]float32, shift *[8]int32, half, factor, c *float32, ldc int)", "mulBytes"+name+" is coarseCode.mul; quads is at least 1.")
+	quads, a, b := arg("quads"), arg("a"), arg("b")
+	load, zero := func(m, v Op) { VMOVDQU(m, v) }, func(v VecVirtual) { VPXOR(v, v, v) }
+	sub, add := VPSUBD, VPADDD
+	if w.bytes == 64 {
+		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v VecVirtual) { VPXORD(v, v, v) }
+	}
+	sums := make([]VecVirtual, lanes*nv)
+	for i := range sums {
+		sums[i] = w.reg()
+		zero(sums[i])
+	}
+	bs := make([]VecVirtual, nv)
+	for j := range bs {
+		bs[j] = w.reg()
+	}
+	spread, product, ones := w.reg(), w.reg(), w.reg()
+	if !vnni {
+		one := GP32()
+		MOVL(U32(0x00010001), one)
+		VMOVD(one, ones.AsX())
+		VPBROADCASTD(ones.AsX(), ones)
+	}
+	Label("quad")
+	for j := range bs {
+		load(Mem{Base: b, Disp: j * w.bytes}, bs[j])
+	}
+	for i := range lanes {
+		VPBROADCASTD(Mem{Base: a, Disp: i * 4}, spread)
+		for j := range bs {
+			if vnni {
+				vpdpbusd(spread, bs[j], sums[i*nv+j])
+				continue
+			}
+			VPMADDUBSW(spread, bs[j], product)
+			VPMADDWD(ones, product, product)
+			add(product, sums[i*nv+j], sums[i*nv+j])
+		}
+	}
+	ADDQ(Imm(4*lanes), a)
+	ADDQ(U32(uint32(nv*w.bytes)), b)
+	DECQ(quads)
+	JNZ(to("quad"))
+
+	Comment("C = half − factor·(step·(sums − shift)).")
+	step, shift, half, factor, c, ldc := arg("step"), arg("shift"), arg("half"), arg("factor"), arg("c"), arg("ldc")
+	SHLQ(Imm(2), ldc)
+	at := GP64()
+	for j := range nv {
+		VMOVUPS(Mem{Base: half, Disp: j * w.bytes}, bs[0])
+		f := spread
+		VMOVUPS(Mem{Base: factor, Disp: j * w.bytes}, f)
+		MOVQ(c, at)
+		for i := range lanes {
+			s := sums[i*nv+j]
+			VPBROADCASTD(Mem{Base: shift, Disp: 4 * i}, product)
+			sub(product, s, s)
+			VCVTDQ2PS(s, s)
+			VBROADCASTSS(Mem{Base: step, Disp: 4 * i}, product)
+			VMULPS(product, s, s)
+			VFNMADD213PS(bs[0], f, s)
+			VMOVUPS(s, Mem{Base: at, Disp: j * w.bytes})
+			if i < lanes-1 {
+				ADDQ(ldc, at)
+			}
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// vpdpbusd is an instruction that avo does not know, and Go's assembler does.
+func vpdpbusd(signed, unsigned, sum VecVirtual) {
+	Instruction(&ir.Instruction{
+		Opcode: "VPDPBUSD", Operands: []Op{signed, unsigned, sum}, Inputs: []Op{signed, unsigned, sum}, Outputs: []Op{sum},
+	})
+}
+
+// mix writes coarseCode.mix: a pass takes each of its vectors once.
+func mix() {
+	function("mixAVX2", "func(n, h, radix int, x *float32, by float32)", "mixAVX2 is coarseCode.mix.")
+	n, h, radix, x := arg("n"), arg("h"), arg("radix"), arg("x")
+	by := YMM()
+	VBROADCASTSS(inMemory("by"), by)
+	SHLQ(Imm(5), h) // bytes
+	SHLQ(Imm(5), n)
+	end := GP64()
+	LEAQ(Mem{Base: x, Index: n, Scale: 1}, end)
+	CMPQ(radix, Imm(4))
+	JEQ(to("group4"))
+	JLT(to("group2"))
+	for _, r := range []int{8, 4, 2} {
+		group, next := fmt.Sprintf("group%d", r), fmt.Sprintf("next%d", r)
+		Label(group)
+		left := GP64()
+		MOVQ(h, left)
+		Label(next)
+		v := make([]VecVirtual, r)
+		at := GP64()
+		MOVQ(x, at)
+		for i := range v {
+			v[i] = YMM()
+			VMOVUPS(Mem{Base: at}, v[i])
+			if i < r-1 {
+				ADDQ(h, at)
+			}
+		}
+		for step := 1; step < r; step *= 2 {
+			for i := range v {
+				if i&step == 0 {
+					sum := YMM()
+					VADDPS(v[i+step], v[i], sum)
+					VSUBPS(v[i+step], v[i], v[i+step])
+					v[i] = sum
+				}
+			}
+		}
+		MOVQ(x, at)
+		for i := range v {
+			VMULPS(by, v[i], v[i])
+			VMOVUPS(v[i], Mem{Base: at})
+			if i < r-1 {
+				ADDQ(h, at)
+			}
+		}
+		ADDQ(Imm(32), x)
+		SUBQ(Imm(32), left)
+		JNZ(to(next))
+		for range r - 1 {
+			ADDQ(h, x)
+		}
+		CMPQ(x, end)
+		JLT(to(group))
+		VZEROUPPER()
+		RET()
+	}
+}
+
+// flip writes coarseCode.flip.
+func flip() {
+	function("flipAVX2", "func(n int, x *float32, signs *uint32)", "flipAVX2 is coarseCode.flip; n is at least 1.")
+	n, x, signs := arg("n"), arg("x"), arg("signs")
+	v := YMM()
+	Label("one")
+	VPBROADCASTD(Mem{Base: signs}, v)
+	VXORPS(Mem{Base: x}, v, v)
+	VMOVUPS(v, Mem{Base: x})
+	ADDQ(Imm(32), x)
+	ADDQ(Imm(4), signs)
+	DECQ(n)
+	JNZ(to("one"))
+	VZEROUPPER()
+	RET()
+}
+
+// widest writes coarseCode.widest.
+func widest() {
+	function("widestAVX2", "func(n int, x *float32, most *[8]float32)", "widestAVX2 is coarseCode.widest; n is at least 1.")
+	n, x, most := arg("n"), arg("x"), arg("most")
+	v, mask, top := YMM(), YMM(), YMM()
+	VPCMPEQD(mask, mask, mask)
+	VPSRLD(Imm(1), mask, mask)
+	VPXOR(top, top, top)
+	Label("one")
+	VANDPS(Mem{Base: x}, mask, v)
+	VMAXPS(v, top, top)
+	ADDQ(Imm(32), x)
+	DECQ(n)
+	JNZ(to("one"))
+	VMOVUPS(top, Mem{Base: most})
+	VZEROUPPER()
+	RET()
+}
+
+// quantise writes coarseCode.quantise.
+func quantise() {
+	function("quantiseAVX2", "func(quads int, x *float32, inverse, step *[8]float32, dst *byte, rest *[8]float32, sums *[8]int32)", "quantiseAVX2 is coarseCode.quantise; quads is at least 1.")
+	quads, x, dst := arg("quads"), arg("x"), arg("dst")
+	from, rest, sums := arg("inverse"), arg("rest"), arg("sums")
+	inverse, step, low := YMM(), YMM(), YMM()
+	VMOVUPS(Mem{Base: from}, inverse)
+	other := arg("step")
+	VMOVUPS(Mem{Base: other}, step)
+	VPCMPEQD(low, low, low)
+	VPSRLD(Imm(24), low, low)
+	squares, total := four(YMM), YMM()
+	for _, v := range squares {
+		VXORPS(v, v, v)
+	}
+	VPXOR(total, total, total)
+	Label("quad")
+	packed, v, number := YMM(), YMM(), YMM()
+	for i := range 4 {
+		VMOVUPS(Mem{Base: x, Disp: 32 * i}, v)
+		VMULPS(inverse, v, number)
+		VCVTPS2DQ(number, number)
+		VPADDD(number, total, total)
+		back := YMM()
+		VCVTDQ2PS(number, back)
+		VFNMADD231PS(step, back, v) // v − step·number
+		VFMADD231PS(v, v, squares[i])
+		switch i {
+		case 0:
+			VPAND(low, number, packed)
+		case 3:
+			VPSLLD(Imm(24), number, number)
+			VPOR(number, packed, packed)
+		default:
+			VPAND(low, number, number)
+			VPSLLD(Imm(uint64(8*i)), number, number)
+			VPOR(number, packed, packed)
+		}
+	}
+	VMOVDQU(packed, Mem{Base: dst})
+	SUBQ(I8(-128), x)
+	ADDQ(Imm(32), dst)
+	DECQ(quads)
+	JNZ(to("quad"))
+	VADDPS(squares[1], squares[0], squares[0])
+	VADDPS(squares[3], squares[2], squares[2])
+	VADDPS(squares[2], squares[0], squares[0])
+	VMOVUPS(squares[0], Mem{Base: rest})
+	VMOVDQU(total, Mem{Base: sums})
+	VZEROUPPER()
+	RET()
+}

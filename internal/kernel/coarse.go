@@ -1,0 +1,228 @@
+package kernel
+
+import (
+	"math"
+	mathbits "math/bits"
+	"slices"
+)
+
+// coarse screens rows in numbers of 8 bits, four of which are multiplied in the time of one float32.
+//
+// A point x is turned by an orthogonal matrix R that spreads what is in single coordinates over all: random
+// signs, then Hadamard matrices on the first and on the last of its dimensions. Then Rx ≈ s·q with a step s and
+// whole numbers q of at most 127, whatever the columns' scales, and what is lost is known: δ = Rx − s·q.
+// With the same of an anchor y, t·p and ε = Ry − t·p,
+//
+//	|xᵀy − s·t·qᵀp| = |δᵀRy + s·qᵀε| ≤ ‖δ‖·‖y‖ + (‖x‖ + ‖δ‖)·‖ε‖.
+//
+// ‖δ‖ is about 0.0075·‖x‖. On standardized E-MNIST, where single pixels at the border are a hundred deviations
+// large, 9 of 2,000 anchors are left for 6 nearest, on unscaled images 8.7. What the bounds leave is
+// compared in float64 as ever, so that the answer has the same bits.
+//
+// (Spreading by signs and Hadamard matrices: Ailon and Chazelle, SIAM J. Comput. 39, 2009.)
+type coarse struct {
+	code   *coarseCode
+	dims   int      // d rounded up to whole quads
+	window int      // the order of the Hadamard matrices
+	signs  []uint32 // dims: a sign bit or 0
+	packed []byte   // numbers of the anchors and 128, in panels of nr, quad by quad
+	factor []float32
+	loss   float64 // ρ, see quantise
+
+	left, seen int // anchors that were left for so many rows
+}
+
+// coarseCode is the code of an instruction set. A panel has [lanes] rows, dimension by dimension.
+type coarseCode struct {
+	nr   int // anchors of a tile
+	most int // largest magnitude of a row's numbers
+	// mul sets the lanes×nr tile c (rows ldc apart) to half − factor·(step·(A·B − shift)): A·B is a
+	// sum of 4·quads products of a signed byte and an unsigned one, exact, half and factor are a
+	// column's, step and shift a lane's. Nil means that float32 is as fast.
+	mul func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
+	// flip changes the sign of dimension l where signs[l] is 1<<31.
+	flip func(n int, x *float32, signs *uint32)
+	// mix multiplies, in a panel of n dimensions, every radix of them that are h apart by the Hadamard
+	// matrix of order radix, 2, 4 or 8, times by.
+	mix func(n, h, radix int, x *float32, by float32)
+	// widest is the largest magnitude of each lane.
+	widest func(n int, x *float32, most *[lanes]float32)
+	// quantise writes q = x·inverse, rounded to whole numbers, as bytes to dst, four dimensions of
+	// each lane side by side, and each lane's sums of (x − step·q)² and q.
+	quantise func(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest *[lanes]float32, sums *[lanes]int32)
+}
+
+const (
+	// lanes is the number of rows that are turned together, and of a tile.
+	lanes = 8
+	// Below these dimensions, or with fewer anchors, turning costs more than narrow numbers spare; beyond the last, sums
+	// would not fit an int32.
+	coarseDims, coarsePoints, mostCoarseDims = 64, 128, 1 << 15
+	// anchorMost is the largest magnitude of an anchor's numbers: with 128 they fit an unsigned byte.
+	anchorMost = 127
+	// coarseBytes bounds the float32 distances that a worker holds at a time, and few rows more than these suffice
+	// as the anchors' bytes are near.
+	coarseBytes = 1 << 20
+	// nothing is a length below which a point's numbers are all 0: float32 would be subnormal.
+	nothing = 0x1p-40
+	// A row that leaves more than this share of the anchors, beside the nearest, takes longer than in float32: an anchor compared
+	// in float64 costs as much as 24 screened ones, which come from the level-2 cache, and screening in bytes spares 0.6.
+	coarseShare = 0.6 / 24
+	// coarseTrial is the number of rows before that is judged.
+	coarseTrial = 64
+)
+
+// coarsen prepares screening in bytes; norms are the squared lengths of the anchors.
+//
+// With u = 2⁻²⁴, turning in float32 is off by η·‖x‖: a unit for each of the log₂(window) sums and
+// two for the factor, in each of two windows, and one for rounding x. An anchor's ρ is ‖ε‖/‖y‖; with ρ
+// for the usual ones, and slack ‖y‖, or more where an anchor loses more, the bound above is
+// (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
+func (n *Nearest) coarsen(norms []float64) {
+	const unit = 0x1p-24
+	c := &coarse{code: &n.team.isa.coarse, dims: panels(n.d, 4) * 4}
+	c.window = 1 << (mathbits.Len(uint(c.dims)) - 1)
+	c.signs = make([]uint32, c.dims)
+	state := uint64(1)
+	for l := range c.signs {
+		state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX generator
+		c.signs[l] = uint32(state>>63) << 31
+	}
+	nr := c.code.nr
+	n.wide, n.tall = panels(n.m, nr)*nr, lanes
+	n.limits()
+	c.packed = make([]byte, n.wide*c.dims)
+	c.factor = make([]float32, n.wide)
+	losses := make([]float64, n.m)
+	panel, numbers := aligned[float32](lanes*c.dims), make([]byte, lanes*c.dims)
+	var l laneScales
+	for first := 0; first < n.m; first += lanes {
+		clear(panel)
+		in := min(lanes, n.m-first)
+		for i := range in {
+			for k, y := range n.point(int32(first + i))[:n.d] {
+				panel[k*lanes+i] = float32((y - n.center[k]) * n.scale)
+			}
+		}
+		var sq [lanes]float64
+		for i := range in {
+			sq[i] = norms[first+i] * n.scale * n.scale
+		}
+		c.quantise(panel, &sq, anchorMost, numbers, &l)
+		for i := range in {
+			j := first + i
+			c.factor[j] = l.step[i]
+			if sq[i] > 0 {
+				losses[j] = l.lost[i] / math.Sqrt(sq[i])
+			}
+			to := c.packed[j/nr*nr*c.dims+j%nr*4:]
+			for k := 0; k < c.dims; k += 4 {
+				for q, v := range numbers[k*lanes+4*i:][:4] {
+					to[k*nr+q] = v ^ 0x80
+				}
+			}
+		}
+	}
+	order := slices.Sorted(slices.Values(losses))
+	c.loss = max(1.25*order[len(order)/2], unit)
+	for j, sq := range norms {
+		sq *= n.scale * n.scale
+		add := 4*unit*sq + float64(n.d)*0x1p-120
+		n.bound(j, sq, add, math.Sqrt(sq)*max(1, losses[j]/c.loss))
+	}
+	n.coarse = c
+}
+
+// laneScales are the scales of a panel's rows.
+type laneScales struct {
+	inverse, step, rest [lanes]float32
+	sums                [lanes]int32
+	lost                [lanes]float64 // ‖δ‖ at most
+}
+
+// quantise turns the rows of a panel, of squared lengths sq, and writes their numbers.
+func (c *coarse) quantise(panel []float32, sq *[lanes]float64, most int, numbers []byte, l *laneScales) {
+	c.code.flip(c.dims, &panel[0], &c.signs[0])
+	c.mix(panel[:c.window*lanes])
+	if c.dims > c.window {
+		c.mix(panel[(c.dims-c.window)*lanes:])
+	}
+	c.code.widest(c.dims, &panel[0], &l.step)
+	for i, top := range l.step {
+		l.inverse[i], l.step[i] = 0, 0
+		if sq[i] >= nothing*nothing && top > 0 { // and not NaN
+			l.step[i] = top / float32(most)
+			l.inverse[i] = float32(most) / top
+		}
+	}
+	c.code.quantise(c.dims/4, &panel[0], &l.inverse, &l.step, &numbers[0], &l.rest, &l.sums)
+	const unit = 0x1p-24
+	off := float64(2*mathbits.Len(uint(c.window))+6) * unit
+	for i, rest := range l.rest {
+		length := math.Sqrt(sq[i])
+		l.lost[i] = math.Sqrt(float64(rest)*(1+float64(c.dims+8)*unit)) + off*length
+		if l.step[i] == 0 {
+			l.lost[i] = length
+		}
+	}
+}
+
+// mix multiplies the dimensions of a panel, a power of 2, by the Hadamard matrix over the root of its order.
+func (c *coarse) mix(panel []float32) {
+	n := len(panel) / lanes
+	by := float32(1 / math.Sqrt(float64(n)))
+	for h := 1; h < n; {
+		radix := min(8, n/h)
+		if h*radix < n {
+			c.code.mix(n, h, radix, &panel[0], 1)
+		} else {
+			c.code.mix(n, h, radix, &panel[0], by)
+		}
+		h *= radix
+	}
+}
+
+// coarseRows sets s.half to half the squared distances less ‖x‖²/2, and s.loose to what is
+// multiplied with slack: beside the bound of coarsen 10 units of ‖x‖ for the roundings of mul and of comparing.
+func (n *Nearest) coarseRows(s *nearestScratch, rows int) {
+	c, l := n.coarse, &s.lanes
+	high := panels(rows, lanes)
+	for p := range high {
+		panel := s.panels[p*lanes*c.dims:][:lanes*c.dims]
+		clear(panel[n.d*lanes:])
+		var sq [lanes]float64
+		for i := range lanes {
+			sq[i] = s.norms[p*lanes+i] * s.norms[p*lanes+i]
+		}
+		c.quantise(panel, &sq, c.code.most, s.numbers[p*lanes*c.dims:][:lanes*c.dims], l)
+		s.steps[p] = l.step
+		for i, norm := range s.norms[p*lanes:][:lanes] {
+			s.shifts[p][i] = 128 * l.sums[i]
+			s.loose[p*lanes+i] = (l.lost[i]*(1+c.loss) + norm*(c.loss+10*0x1p-24)) * (1 + 0x1p-20)
+		}
+	}
+	for j := 0; j < n.wide; j += c.code.nr {
+		for p := range high {
+			c.code.mul(c.dims/4, &s.numbers[p*lanes*c.dims], &c.packed[j*c.dims], &s.steps[p], &s.shifts[p], &n.half[j], &c.factor[j], &s.half[p*lanes*n.wide+j], n.wide)
+		}
+	}
+}
+
+// judge returns to float32 for good where bytes leave too many anchors.
+func (n *Nearest) judge() {
+	c := n.coarse
+	for i := range n.scratch {
+		s := &n.scratch[i]
+		c.left, c.seen = c.left+s.left, c.seen+s.seen
+		s.left, s.seen = 0, 0
+	}
+	if c.seen < coarseTrial {
+		return
+	}
+	if over := float64(c.left)/float64(c.seen) - float64(n.count); over > coarseShare*float64(n.m) {
+		n.coarse = nil
+		n.screen(n.lengths())
+		return
+	}
+	c.left, c.seen = 0, 0
+}
