@@ -43,7 +43,7 @@ type Options struct {
 // blocks and panels.
 func Bytes(n, k, clusters, restarts int) int64 {
 	rows, cols, c := int64(n), int64(k), int64(clusters)
-	under := rows*(64+4*min(c, maxGroups)) + 8*(6*c+256)*cols + 4<<20
+	under := rows*(64+4*min(c, maxGroups)) + 8*(6*c+256)*cols + 5<<20
 	return 4*rows*(cols+16) + int64(restarts)*(under+seedBytes(n, k, clusters))
 }
 

@@ -137,7 +137,7 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	bytes += int64(o.Threads+1) * kernel.NearestBytes(1, o.Clusters, d+1)
 	if m := int64(anchors); m > 0 {
 		bytes += 8*(m*wide+2*m*c+2*m) + kernel.NearestBytes(o.Threads, anchors, d) // BᵀX, S and the anchors
-		bytes += h * int64(o.Neighbors+1) * (12 + 12)
+		bytes += h*int64(o.Neighbors+1)*(12+12) + kernel.SparseBytes(o.Threads, most, anchors, o.Neighbors)
 	}
 	return bytes + 1<<20
 }

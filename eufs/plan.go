@@ -114,7 +114,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 		m, _ = anchor.Count(s.Anchors, n, s.Neighbors) // valid
 		entry := int64(s.Neighbors) * rows.EntryBytes
 		add(entry, 3)
-		c.solve += 2 * 8 * int64(m) * k
+		c.solve += 2*8*int64(m)*k + kernel.SparseBytes(s.Threads, int(block), m, s.Neighbors)
 	}
 	sample := int64(sampleSize(n, l.d, l.k, m))
 	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, l.d) + team }
@@ -138,5 +138,5 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	return c
 }
 
-// clusterBytes is what a cluster.Pass has for a worker: rows, indices and distances.
-const clusterBytes = 2 << 20
+// clusterBytes is what a cluster.Pass has for a worker: rows, indices, distances, and sums under way.
+const clusterBytes = 3 << 20

@@ -39,10 +39,10 @@ func dotAVX2(blocks int, x *float64, y *float64, sums *[16]float64)
 //go:noescape
 func squaresAVX2(blocks int, x *float64, y *float64, z *float64, nextY *float64, nextZ *float64) (xy float64, xz float64)
 
-// axpyRowsAVX2 is isa.axpyRows.
+// gatherAVX2 is isa.gather; columns and width are at least 1.
 //
 //go:noescape
-func axpyRowsAVX2(n int, count int, index *int32, weight *float64, x *float64, ldx int, width int, c *float64, ldc int)
+func gatherAVX2(columns int, starts *int32, rows *int32, weights *float64, x *float64, ldx int, width int, c *float64, ldc int)
 
 // narrowAVX2 is isa.narrow.
 //

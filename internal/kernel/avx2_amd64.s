@@ -647,99 +647,128 @@ sum:
 	VZEROUPPER
 	RET
 
-// func axpyRowsAVX2(n int, count int, index *int32, weight *float64, x *float64, ldx int, width int, c *float64, ldc int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·axpyRowsAVX2(SB), NOSPLIT, $0-72
-	MOVQ  n+0(FP), AX
-	MOVQ  index+16(FP), CX
-	MOVQ  weight+24(FP), DX
-	MOVQ  x+32(FP), BX
-	MOVQ  ldx+40(FP), SI
-	MOVQ  ldc+64(FP), DI
-	SHLQ  $0x03, SI
-	SHLQ  $0x03, DI
-	MOVQ  AX, R8
-	IMULQ count+8(FP), R8
-	LEAQ  -4(CX)(R8*4), R8
+// func gatherAVX2(columns int, starts *int32, rows *int32, weights *float64, x *float64, ldx int, width int, c *float64, ldc int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gatherAVX2(SB), NOSPLIT, $0-72
+	MOVQ columns+0(FP), AX
+	MOVQ starts+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ weights+24(FP), BX
+	MOVQ ldx+40(FP), SI
+	MOVQ c+56(FP), DI
+	MOVQ ldc+64(FP), R8
+	SHLQ $0x03, SI
+	SHLQ $0x03, R8
 
-row:
-	MOVQ count+8(FP), R10
+column:
+	MOVLQSX    4(CX), R9
+	MOVLQSX    (CX), R10
+	SUBQ       R10, R9
+	JZ         next
+	MOVQ       DI, R13
+	LEAQ       (DI)(R8*8), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	MOVQ       x+32(FP), R12
+	MOVQ       width+48(FP), R14
 
-entry:
-	// Fetch what the entry after some others adds to.
-	LEAQ         32(CX), R9
-	CMPQ         R9, R8
-	CMOVQGT      R8, R9
-	MOVLQSX      (R9), R9
-	IMULQ        DI, R9
-	ADDQ         c+56(FP), R9
-	PREFETCHT0   (R9)
-	PREFETCHT0   64(R9)
-	PREFETCHT0   128(R9)
-	PREFETCHT0   192(R9)
-	MOVLQSX      (CX), R9
-	IMULQ        DI, R9
-	ADDQ         c+56(FP), R9
-	VBROADCASTSD (DX), Y0
-	MOVQ         width+48(FP), R12
-	MOVQ         BX, R11
-	SUBQ         $0x10, R12
-	JL           fours
-
-sixteen:
-	VMOVUPD     (R9), Y1
-	VFMADD231PD (R11), Y0, Y1
-	VMOVUPD     Y1, (R9)
-	VMOVUPD     32(R9), Y1
-	VFMADD231PD 32(R11), Y0, Y1
-	VMOVUPD     Y1, 32(R9)
-	VMOVUPD     64(R9), Y1
-	VFMADD231PD 64(R11), Y0, Y1
-	VMOVUPD     Y1, 64(R9)
-	VMOVUPD     96(R9), Y1
-	VFMADD231PD 96(R11), Y0, Y1
-	VMOVUPD     Y1, 96(R9)
-	SUBQ        $-128, R9
-	SUBQ        $-128, R11
-	SUBQ        $0x10, R12
-	JGE         sixteen
-
-fours:
-	ADDQ $0x0c, R12
-	JL   ones
-
-four:
-	VMOVUPD     (R9), Y1
-	VFMADD231PD (R11), Y0, Y1
-	VMOVUPD     Y1, (R9)
-	ADDQ        $0x20, R9
-	ADDQ        $0x20, R11
-	SUBQ        $0x04, R12
-	JGE         four
-
-ones:
-	ADDQ $0x04, R12
-	JZ   next
-
-one:
-	VMOVSD      (R9), X1
-	VFMADD231SD (R11), X0, X1
-	VMOVSD      X1, (R9)
-	ADDQ        $0x08, R9
-	ADDQ        $0x08, R11
-	DECQ        R12
-	JNZ         one
+columns:
+	CMPQ  R14, $0x20
+	JGE   thirtytwo
+	CMPQ  R14, $0x04
+	JGE   four
+	TESTQ R14, R14
+	JNZ   one
+	LEAQ  (DX)(R9*4), DX
+	LEAQ  (BX)(R9*8), BX
 
 next:
 	ADDQ $0x04, CX
-	ADDQ $0x08, DX
-	DECQ R10
-	JNZ  entry
-	ADDQ SI, BX
+	ADDQ R8, DI
 	DECQ AX
-	JNZ  row
+	JNZ  column
 	VZEROUPPER
 	RET
+
+thirtytwo:
+	VMOVUPD (R13), Y1
+	VMOVUPD 32(R13), Y2
+	VMOVUPD 64(R13), Y3
+	VMOVUPD 96(R13), Y4
+	VMOVUPD 128(R13), Y5
+	VMOVUPD 160(R13), Y6
+	VMOVUPD 192(R13), Y7
+	VMOVUPD 224(R13), Y8
+	XORQ    R10, R10
+
+thirtytwoentry:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         R12, R11
+	VBROADCASTSD (BX)(R10*8), Y0
+	VFMADD231PD  (R11), Y0, Y1
+	VFMADD231PD  32(R11), Y0, Y2
+	VFMADD231PD  64(R11), Y0, Y3
+	VFMADD231PD  96(R11), Y0, Y4
+	VFMADD231PD  128(R11), Y0, Y5
+	VFMADD231PD  160(R11), Y0, Y6
+	VFMADD231PD  192(R11), Y0, Y7
+	VFMADD231PD  224(R11), Y0, Y8
+	INCQ         R10
+	CMPQ         R10, R9
+	JLT          thirtytwoentry
+	VMOVUPD      Y1, (R13)
+	VMOVUPD      Y2, 32(R13)
+	VMOVUPD      Y3, 64(R13)
+	VMOVUPD      Y4, 96(R13)
+	VMOVUPD      Y5, 128(R13)
+	VMOVUPD      Y6, 160(R13)
+	VMOVUPD      Y7, 192(R13)
+	VMOVUPD      Y8, 224(R13)
+	ADDQ         $0x00000100, R13
+	ADDQ         $0x00000100, R12
+	SUBQ         $0x00000020, R14
+	JMP          columns
+
+four:
+	VMOVUPD (R13), Y1
+	XORQ    R10, R10
+
+fourentry:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         R12, R11
+	VBROADCASTSD (BX)(R10*8), Y0
+	VFMADD231PD  (R11), Y0, Y1
+	INCQ         R10
+	CMPQ         R10, R9
+	JLT          fourentry
+	VMOVUPD      Y1, (R13)
+	ADDQ         $0x00000020, R13
+	ADDQ         $0x00000020, R12
+	SUBQ         $0x00000004, R14
+	JMP          columns
+
+one:
+	VMOVSD (R13), X1
+	XORQ   R10, R10
+
+oneentry:
+	MOVLQSX     (DX)(R10*4), R11
+	IMULQ       SI, R11
+	ADDQ        R12, R11
+	VMOVSD      (BX)(R10*8), X0
+	VFMADD231SD (R11), X0, X1
+	INCQ        R10
+	CMPQ        R10, R9
+	JLT         oneentry
+	VMOVSD      X1, (R13)
+	ADDQ        $0x00000008, R13
+	ADDQ        $0x00000008, R12
+	SUBQ        $0x00000001, R14
+	JMP         columns
 
 // func narrowAVX2(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
 // Requires: AVX, FMA3, MMX+

@@ -27,7 +27,8 @@ func transposeF32NEON(k int, src *float32, stride int, dst *float32, width int)
 //go:noescape
 func copyNEON(k int, src *byte, stride int, dst *byte, units int)
 
-// axpyRowsNEON is isa.axpyRows; n and count are at least 1.
+// axpyRowsNEON adds to rows of c (ldc apart), for each of n rows of x (ldx apart, width long) and each of its
+// count entries, weight·x: c[index·ldc:]. n and count are at least 1.
 //
 //go:noescape
 func axpyRowsNEON(n, count int, index *int32, weight, x *float64, ldx, width int, c *float64, ldc int)

@@ -20,12 +20,11 @@ type isa struct {
 	// coarse screens anchors in bytes.
 	coarse coarseCode
 
-	// dot is [Dot], axpy [Axpy], and axpyRows the loop of [SparseGemm]: for each of n
-	// rows of x (ldx apart, width long) and each of its count entries, c[index·ldc:] +=
-	// weight·x.
-	dot      func(x, y []float64) float64
-	axpy     func(alpha float64, x, y []float64)
-	axpyRows func(n, count int, index *int32, weight, x *float64, ldx, width int, c *float64, ldc int)
+	// dot is [Dot], axpy [Axpy], and gather the loop of [SparseGemm]: to each of so many rows of c (ldc
+	// apart, width long) it adds weights[e]·x[rows[e]·ldx:] for e from starts[j] up to starts[j+1], in order.
+	dot    func(x, y []float64) float64
+	axpy   func(alpha float64, x, y []float64)
+	gather func(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)
 	// squares is Σ (x_i − y_i)² over blocks·8 elements, and the same for z: 8 sums, of
 	// every 8th term, each operation rounded, then added as ((0+4)+(2+6)) + ((1+5)+(3+7)). It may fetch
 	// nextY and nextZ, the next to be compared, as far as the processor should not find them itself.

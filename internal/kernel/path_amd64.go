@@ -34,7 +34,7 @@ var avx512 = isa{
 	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
 	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512),
 
-	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX512,
+	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX512,
 }
 
 // coarseMost is the largest magnitude of a row's numbers where pairs of products must fit an int16: 2·255·64.
@@ -61,7 +61,7 @@ var avx2 = isa{
 	whole:  integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2},
 	coarse: coarseAVX2(8, coarseMost, mulBytesAVX2),
 
-	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX2,
+	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX2,
 }
 
 // dotFMA adds the 16 sums by halves; the remaining terms join the first.
@@ -86,8 +86,8 @@ func dotFMA(x, y []float64) float64 {
 func axpyFMA(alpha float64, x, y []float64) {
 	y = y[:len(x)]
 	if len(x) > 0 {
-		var first int32
-		axpyRowsAVX2(1, 1, &first, &alpha, &x[0], 0, len(x), &y[0], 0)
+		one, row := [2]int32{0, 1}, int32(0)
+		gatherAVX2(1, &one[0], &row, &alpha, &x[0], 0, len(x), &y[0], 0)
 	}
 }
 

@@ -266,7 +266,7 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 
 // TeamBytes bounds what a team of at most 64 workers holds after products of float64
 // into m×n matrices: packed panels, and a tile a worker (1.5 KiB for each further one).
-// float32 takes as much again, and SparseGemm 16 KiB a worker.
+// float32 takes as much again; see also [SparseBytes].
 func TeamBytes(m, n int) int64 {
 	return 8 * int64(depth*(min(super, m+48)+min(super, n+48))+64*8*24)
 }

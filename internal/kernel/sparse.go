@@ -12,7 +12,7 @@ type Sparse struct {
 }
 
 // SparseGemm adds Zᵀ·X to C: Z n×m, X n×d in any layout (column-major is fastest),
-// C m×d row-major. Costs 2·n·count·d flops. The terms of an element are added one by
+// C m×d row-major. Costs 2·n·count·d flops, and holds [SparseBytes]. The terms of an element are added one by
 // one in the order of the rows: bits do not depend on the team, and cutting the rows
 // into several calls does not change them either.
 func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
@@ -32,48 +32,85 @@ func SparseGemm(t *Team, z Sparse, x, c Matrix[float64]) {
 		return
 	}
 	p := &t.sparse
-	p.z, p.x, p.c = z, x, c
-	workers := min(t.workers, panels(x.Cols, strip))
-	if z.Rows*z.Count*x.Cols < t.alone {
-		workers = 1
+	for i := 0; i < x.Rows; i += stripRows {
+		n := min(stripRows, x.Rows-i)
+		e := i * z.Count
+		p.multiply(Sparse{n, z.Cols, z.Count, z.Index[e:], z.Value[e:]}, x.Sub(i, 0, n, x.Cols), c)
 	}
-	if n := workers * strip * stripRows; len(p.rows) < n {
-		p.rows = aligned[float64](n)
-	}
-	t.together(workers, p.body)
-	p.z, p.x, p.c = Sparse{}, Matrix[float64]{}, Matrix[float64]{}
 }
 
 const (
-	// strip is the number of columns of C that a worker fills at a time: for 2,000
-	// anchors they are 512 KB and stay in a level-2 cache while all rows pass by.
+	// strip is the number of columns of C that a worker fills at a time: their sums fit registers, and the
+	// rows that are added, 512 KB, a level-2 cache.
 	strip = 32
-	// stripRows is the number of rows brought into row-major order at a time.
-	stripRows = 64
+	// stripRows is the number of rows that are sorted by their columns of Z at a time. A row of C is
+	// then read and written once for all of them.
+	stripRows = 2048
 )
+
+// SparseBytes is what a team of so many workers holds for SparseGemm of Z with m columns and count entries in a
+// row, of which rows come at a time.
+func SparseBytes(workers, rows, m, count int) int64 {
+	n := int64(min(rows, stripRows))
+	return int64(workers)*8*strip*n + 12*n*int64(count) + 4*int64(m+1)
+}
 
 // sparseProduct is a SparseGemm under way, and its scratch: strip×stripRows a worker.
 type sparseProduct struct {
-	team *Team
-	z    Sparse
-	x, c Matrix[float64]
-	rows []float64
-	body func(worker int)
+	team    *Team
+	x, c    Matrix[float64]
+	starts  []int32 // of the entries of each column of Z, and their end
+	at      []int32 // rows of the entries, by column and then as they came
+	weights []float64
+	rows    []float64
+	body    func(worker int)
 }
 
 func (p *sparseProduct) init(t *Team) { p.team, p.body = t, p.work }
 
+// multiply sorts the entries by counting and adds them.
+func (p *sparseProduct) multiply(z Sparse, x, c Matrix[float64]) {
+	t, entries := p.team, z.Rows*z.Count
+	if len(p.starts) < z.Cols+1 {
+		p.starts = make([]int32, z.Cols+1)
+	}
+	if len(p.at) < entries {
+		p.at, p.weights = make([]int32, entries), make([]float64, entries)
+	}
+	starts := p.starts[:z.Cols+1]
+	clear(starts)
+	for _, j := range z.Index[:entries] {
+		starts[j]++
+	}
+	end := int32(0)
+	for j, n := range starts {
+		end += n
+		starts[j] = end // of the column, until its entries are placed from behind
+	}
+	for e := entries - 1; e >= 0; e-- {
+		j := z.Index[e]
+		starts[j]--
+		p.at[starts[j]], p.weights[starts[j]] = int32(e/z.Count), z.Value[e]
+	}
+	p.x, p.c = x, c
+	workers := min(t.workers, panels(x.Cols, strip))
+	if entries*x.Cols < t.alone {
+		workers = 1
+	}
+	if n := workers * strip * x.Rows; len(p.rows) < n {
+		p.rows = aligned[float64](n)
+	}
+	t.together(workers, p.body)
+	p.x, p.c = Matrix[float64]{}, Matrix[float64]{}
+}
+
 func (p *sparseProduct) work(worker int) {
-	s, tasks := p.team.join(), panels(p.x.Cols, strip)
-	rows := p.rows[worker*strip*stripRows:][:strip*stripRows]
+	s, n, tasks := p.team.join(), p.x.Rows, panels(p.x.Cols, strip)
+	rows := p.rows[worker*strip*n:][:strip*n]
 	for task, ok := s.task(tasks); ok; task, ok = s.task(tasks) {
 		j := task * strip
 		w := min(strip, p.x.Cols-j)
-		for i := 0; i < p.x.Rows; i += stripRows {
-			n := min(stripRows, p.x.Rows-i)
-			p.team.isa.f64.pack(rows[:w*n], w, p.x.Sub(i, j, n, w).Trans())
-			e := i * p.z.Count
-			p.team.isa.axpyRows(n, p.z.Count, &p.z.Index[e], &p.z.Value[e], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
-		}
+		p.team.isa.f64.pack(rows[:w*n], w, p.x.Sub(0, j, n, w).Trans())
+		p.team.isa.gather(p.c.Rows, &p.starts[0], &p.at[0], &p.weights[0], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
 	}
 }

@@ -12,7 +12,7 @@ var goPath = isa{
 	whole:  integers{mr: 4, nr: 4, mul: mulIntsGo, wholes: wholesGo},
 	coarse: coarseGo,
 
-	dot: dotGo, axpy: axpyGo, axpyRows: axpyRowsGo, squares: squaresGo, below: belowGo, rotate: rotateGo,
+	dot: dotGo, axpy: axpyGo, gather: gatherGo, squares: squaresGo, below: belowGo, rotate: rotateGo,
 }
 
 // mulGo is micro.mul for 4×4 tiles. The conversions forbid the compiler to fuse.
@@ -69,12 +69,13 @@ func axpyGo(alpha float64, x, y []float64) {
 	}
 }
 
-func axpyRowsGo(n, count int, index *int32, weight, x *float64, ldx, width int, c *float64, ldc int) {
-	indices, weights := unsafe.Slice(index, n*count), unsafe.Slice(weight, n*count)
-	for i := range n {
-		row := unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(x), 8*i*ldx)), width)
-		for e := i * count; e < (i+1)*count; e++ {
-			axpyGo(weights[e], row, unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(c), 8*int(indices[e])*ldc)), width))
+func gatherGo(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int) {
+	from := unsafe.Slice(starts, columns+1)
+	row, weight := unsafe.Slice(rows, from[columns]), unsafe.Slice(weights, from[columns])
+	for j := range columns {
+		to := unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(c), 8*j*ldc)), width)
+		for e := from[j]; e < from[j+1]; e++ {
+			axpyGo(weight[e], unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(x), 8*int(row[e])*ldx)), width), to)
 		}
 	}
 }

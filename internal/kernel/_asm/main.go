@@ -30,7 +30,7 @@ func main() {
 		copyPanel()
 		dot()
 		squares()
-		axpyRows()
+		gather()
 		narrow()
 		below()
 		lowest()

@@ -220,88 +220,81 @@ func squares() {
 	RET()
 }
 
-const axpyAhead = 8
-
-// axpyRows writes isa.axpyRows: for each of n rows of X, count rows of C get their
-// share of it.
-func axpyRows() {
-	function("axpyRowsAVX2", "func(n, count int, index *int32, weight *float64, x *float64, ldx int, width int, c *float64, ldc int)", "axpyRowsAVX2 is isa.axpyRows.")
-	n, index, weight := arg("n"), arg("index"), arg("weight")
-	x, ldx, ldc := arg("x"), arg("ldx"), arg("ldc")
+// gather writes isa.gather. The sums of a row of C stay in registers while the rows of X pass by.
+func gather() {
+	function("gatherAVX2", "func(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)", "gatherAVX2 is isa.gather; columns and width are at least 1.")
+	columns, starts, rows, weights := arg("columns"), arg("starts"), arg("rows"), arg("weights")
+	ldx, c, ldc := arg("ldx"), arg("c"), arg("ldc")
 	SHLQ(Imm(3), ldx)
 	SHLQ(Imm(3), ldc)
-	w, v := YMM(), four(YMM)
-	last, ahead := GP64(), GP64()
-	MOVQ(n, last)
-	IMULQ(inMemory("count"), last)
-	LEAQ(Mem{Base: index, Index: last, Scale: 4, Disp: -4}, last)
-
-	Label("row")
-	count := Load(Param("count"), GP64())
-	Label("entry")
-	at := GP64()
-	Comment("Fetch what the entry after some others adds to.")
-	LEAQ(Mem{Base: index, Disp: 4 * axpyAhead}, ahead)
-	CMPQ(ahead, last)
-	CMOVQGT(last, ahead)
-	MOVLQSX(Mem{Base: ahead}, at)
-	IMULQ(ldc, at)
-	ADDQ(inMemory("c"), at)
+	n, e, at, from, to0, left := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	w := YMM()
+	var sums [8]VecVirtual
+	for i := range sums {
+		sums[i] = YMM()
+	}
+	part := func(name string, count int, next string) {
+		wide, load, fma, spread := 32, VMOVUPD, VFMADD231PD, VBROADCASTSD
+		reg := func(v VecVirtual) Op { return v }
+		if name == "one" {
+			wide, load, fma, spread = 8, VMOVSD, VFMADD231SD, VMOVSD
+			reg = func(v VecVirtual) Op { return v.AsX() }
+		}
+		Label(name)
+		for i := range count {
+			load(Mem{Base: to0, Disp: wide * i}, reg(sums[i]))
+		}
+		XORQ(e, e)
+		Label(name + "entry")
+		MOVLQSX(Mem{Base: rows, Index: e, Scale: 4}, at)
+		IMULQ(ldx, at)
+		ADDQ(from, at)
+		spread(Mem{Base: weights, Index: e, Scale: 8}, reg(w))
+		for i := range count {
+			fma(Mem{Base: at, Disp: wide * i}, reg(w), reg(sums[i]))
+		}
+		INCQ(e)
+		CMPQ(e, n)
+		JLT(to(name + "entry"))
+		for i := range count {
+			load(reg(sums[i]), Mem{Base: to0, Disp: wide * i})
+		}
+		ADDQ(U32(uint32(wide*count)), to0)
+		ADDQ(U32(uint32(wide*count)), from)
+		SUBQ(U32(uint32(wide*count/8)), left)
+		JMP(to(next))
+	}
+	Label("column")
+	MOVLQSX(Mem{Base: starts, Disp: 4}, n)
+	MOVLQSX(Mem{Base: starts}, e)
+	SUBQ(e, n)
+	JZ(to("next"))
+	MOVQ(c, to0)
+	LEAQ(Mem{Base: c, Index: ldc, Scale: 8}, at) // some rows of C ahead
 	for line := range 4 {
 		PREFETCHT0(Mem{Base: at, Disp: 64 * line})
 	}
-	MOVLQSX(Mem{Base: index}, at)
-	IMULQ(ldc, at)
-	ADDQ(inMemory("c"), at)
-	VBROADCASTSD(Mem{Base: weight}, w)
-	from, left := GP64(), Load(Param("width"), GP64())
-	MOVQ(x, from)
-
-	SUBQ(Imm(16), left)
-	JL(to("fours"))
-	Label("sixteen")
-	for i := range v {
-		VMOVUPD(Mem{Base: at, Disp: 32 * i}, v[i])
-		VFMADD231PD(Mem{Base: from, Disp: 32 * i}, w, v[i])
-		VMOVUPD(v[i], Mem{Base: at, Disp: 32 * i})
-	}
-	SUBQ(I8(-128), at)
-	SUBQ(I8(-128), from)
-	SUBQ(Imm(16), left)
-	JGE(to("sixteen"))
-	Label("fours")
-	ADDQ(Imm(12), left)
-	JL(to("ones"))
-	Label("four")
-	VMOVUPD(Mem{Base: at}, v[0])
-	VFMADD231PD(Mem{Base: from}, w, v[0])
-	VMOVUPD(v[0], Mem{Base: at})
-	ADDQ(Imm(32), at)
-	ADDQ(Imm(32), from)
-	SUBQ(Imm(4), left)
+	MOVQ(inMemory("x"), from)
+	MOVQ(inMemory("width"), left)
+	Label("columns")
+	CMPQ(left, Imm(32))
+	JGE(to("thirtytwo"))
+	CMPQ(left, Imm(4))
 	JGE(to("four"))
-	Label("ones")
-	ADDQ(Imm(4), left)
-	JZ(to("next"))
-	Label("one")
-	VMOVSD(Mem{Base: at}, v[0].AsX())
-	VFMADD231SD(Mem{Base: from}, w.AsX(), v[0].AsX())
-	VMOVSD(v[0].AsX(), Mem{Base: at})
-	ADDQ(Imm(8), at)
-	ADDQ(Imm(8), from)
-	DECQ(left)
+	TESTQ(left, left)
 	JNZ(to("one"))
-
+	LEAQ(Mem{Base: rows, Index: n, Scale: 4}, rows)
+	LEAQ(Mem{Base: weights, Index: n, Scale: 8}, weights)
 	Label("next")
-	ADDQ(Imm(4), index)
-	ADDQ(Imm(8), weight)
-	DECQ(count)
-	JNZ(to("entry"))
-	ADDQ(ldx, x)
-	DECQ(n)
-	JNZ(to("row"))
+	ADDQ(Imm(4), starts)
+	ADDQ(ldc, c)
+	DECQ(columns)
+	JNZ(to("column"))
 	VZEROUPPER()
 	RET()
+	part("thirtytwo", 8, "columns")
+	part("four", 1, "columns")
+	part("one", 1, "columns")
 }
 
 // rotate writes isa.rotate. Four vectors at a time pass through all rotations: a rotation waits 4
