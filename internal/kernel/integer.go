@@ -48,6 +48,9 @@ func Wholes(src []float64, dst []int16) (whole, zero bool) {
 	return true, zero
 }
 
+// mostInts is the largest integers.nr.
+const mostInts = 48
+
 // SyrkWhole adds A·Aᵀ to the upper triangle of C, as [Syrk] does with alpha 1 and the same numbers as
 // float64, to the bit: A is n×k row-major, rows lda apart, of numbers that [Wholes] has made, and k at
 // most 256. Row i of A belongs to row and column at[i] of C; at is ascending, and nil means i. C
@@ -127,6 +130,13 @@ func (p *wholeProduct) multiply(worker, i0, i1, j int) {
 	edge := p.edges[worker*w.mr*w.nr:][:w.mr*w.nr]
 	wide := min(w.nr, p.n-j)
 	b := (*int16)(unsafe.Pointer(&p.packedB[j*p.pairs]))
+	var ends [mostInts]int // of the columns from j on that are consecutive in C, one after the other
+	runs := ends[:0]
+	for l := 1; l <= wide; l++ {
+		if l == wide || p.place(j+l) != p.place(j+l-1)+1 {
+			runs = append(runs, l)
+		}
+	}
 	for i := i0; i < i1; i += w.mr {
 		if i > j+wide-1 {
 			break // below the diagonal, like the panels after it
@@ -142,16 +152,16 @@ func (p *wholeProduct) multiply(worker, i0, i1, j int) {
 		w.mul(p.pairs, a, b, &edge[0], w.nr)
 		for q := range high {
 			row, from := p.c.Data[p.place(i+q)*p.c.RowStride:], max(0, i+q-j)
-			sums := edge[q*w.nr:][from:wide]
-			if p.at == nil {
-				row = row[j+from:][:len(sums)]
-				for l, v := range sums {
-					row[l] += v
+			for _, end := range runs {
+				if from >= end {
+					continue
 				}
-				continue
-			}
-			for l, column := range p.at[j+from:][:len(sums)] {
-				row[column] += sums[l]
+				sums := edge[q*w.nr:][from:end]
+				to := row[p.place(j+from):][:len(sums)]
+				for l, v := range sums {
+					to[l] += v
+				}
+				from = end
 			}
 		}
 	}
