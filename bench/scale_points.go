@@ -15,8 +15,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// bareReading stands for a method at the points of the yardstick.
-const bareReading = "read"
+// These stand for a method at points where a program only reads: the yardstick, and decoding
+// as ufs-stream does.
+const (
+	bareReading = "read"
+	decoding    = "decode"
+)
 
 // size is the size of a dataset.
 type size struct {
@@ -38,9 +42,12 @@ func (s size) bytes() int64 { return s.rows * int64(s.columns) * valueBytes }
 type point struct {
 	data    string // name of the data; "" for planted data, which the size describes
 	size    size
-	method  string // bareReading for the yardstick
+	method  string // or bareReading, or decoding
 	threads int
 }
+
+// selects reports whether the process at the point is ufs-stream select.
+func (p point) selects() bool { return p.method != bareReading && p.method != decoding }
 
 // turn is what one process took.
 type turn struct {

@@ -41,16 +41,17 @@ func newSpeed(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "speed",
 		Short: "Methods at the size of E-MNIST, beside bare reading and the arithmetic peak",
-		Long: `Runs ufs-stream select with each method in turn with a bare reading of the same file, each a
-process of its own, on generated images or on --data. Before the turns it measures how fast
-this machine multiplies; a method's share of that peak rests on the operations of its large
-products, which go doc ./bench and the summary state. Standard output has one line a process
-in Go's benchmark format, as it comes; the folder --results gets them all (NAME.txt, for
-benchstat) and a summary (NAME.md).
+		Long: `Runs ufs-stream select with each method in turn with a bare reading of the same file, and with
+one that decodes it as ufs-stream does and does nothing else, each a process of its own, on
+generated images or on --data. Before the turns it measures how fast this machine multiplies; a
+method's share of that peak rests on the operations of its large products, which go doc ./bench
+and the summary state. Standard output has one line a process in Go's benchmark format, as it
+comes; the folder --results gets them all (NAME.txt, for benchstat) and a summary (NAME.md).
 
   go run ./bench speed
   go run ./bench speed --rows 20000 --count 3 --results /tmp/results
-  go run ./bench speed --data emnist --label label --name speed-emnist`,
+  go run ./bench speed --data emnist --label label --name speed-emnist
+  go run ./bench speed --data emnist-float64 --label label --name speed-float64`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.remarks(), c.commandLine()
@@ -86,6 +87,10 @@ func (o *scaleOptions) runSpeed(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer base.shop.Close()
+	if err := base.shop.buildDecode(ctx, o.decode); err != nil {
+		return err
+	}
+	base.readers = append(base.readers, decoding)
 	r := &speedRun{base, map[int]peak{}}
 	fmt.Fprintf(r.out, "Unit GFLOP/s better=higher\n")
 	for _, threads := range o.threadCounts {
