@@ -90,6 +90,19 @@ func (h *hybrid) next() uint32 {
 	return v
 }
 
+// some returns the next packed values, the first of them lowest, and how many they are: as many as
+// one load of 8 bytes holds, but at most n.
+func (h *hybrid) some(n int) (word uint64, count int) {
+	at := h.bit >> 3
+	if at+8 > len(h.packed) {
+		return uint64(h.next()), 1
+	}
+	word = binary.LittleEndian.Uint64(h.packed[at:]) >> (h.bit & 7)
+	count = min(n, 57/max(h.width, 1))
+	h.bit += count * h.width
+	return word, count
+}
+
 // skip passes over n values in time proportional to the number of runs.
 func (h *hybrid) skip(n int) error {
 	for n > 0 {
@@ -122,13 +135,18 @@ func (h *hybrid) scan(n int, limit, value uint32) (found int, err error) {
 			}
 			continue
 		}
-		for range k {
-			v := h.next()
-			if v > limit {
-				return 0, fmt.Errorf("value %d where at most %d is possible", v, limit)
-			}
-			if v == value {
-				found++
+		for k > 0 {
+			word, count := h.some(k)
+			k -= count
+			for range count {
+				v := uint32(word & (1<<h.width - 1))
+				if v > limit {
+					return 0, fmt.Errorf("value %d where at most %d is possible", v, limit)
+				}
+				if v == value {
+					found++
+				}
+				word >>= h.width
 			}
 		}
 	}
@@ -148,8 +166,13 @@ func (h *hybrid) levels(dst []uint8) error {
 				dst[i] = uint8(h.value)
 			}
 		} else {
-			for i := range dst[:k] {
-				dst[i] = uint8(h.next())
+			for packed := dst[:k]; len(packed) > 0; {
+				word, count := h.some(len(packed))
+				for i := range packed[:count] {
+					packed[i] = uint8(word & (1<<h.width - 1))
+					word >>= h.width
+				}
+				packed = packed[count:]
 			}
 		}
 		dst = dst[k:]
