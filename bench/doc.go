@@ -57,7 +57,8 @@
 //  1. measurePeak measures what the machine multiplies a second in float64, float32 and whole
 //     numbers, by package kernel on blocks that caches hold (speed_peak.go).
 //  2. measure takes turns, as in scale: a bare reading, our own decoding without statistics
-//     (bench/_decode) and each method, so that noise affects all of them alike (scale_run.go).
+//     (bench/_decode), with --duckdb DuckDB's sum of all columns (speed_duckdb.go), and each
+//     method, so that noise affects all of them alike (scale_run.go).
 //  3. summary writes each method's time as a multiple of the reading in the same turn, and its
 //     operations per second as shares of the peaks (speed_write.go).
 //

@@ -30,6 +30,7 @@ type scaleOptions struct {
 	memoryLimit            string
 	anchors                int
 	binary, bare, decode   string
+	duckDB                 string
 	seed                   uint64
 	progress               io.Writer
 

@@ -27,6 +27,8 @@ func (p point) name() string {
 		b.WriteString("BenchmarkRead")
 	case decoding:
 		b.WriteString("BenchmarkDecode")
+	case duckDBSum:
+		b.WriteString("BenchmarkDuckDB")
 	default:
 		b.WriteString("BenchmarkSelect")
 	}

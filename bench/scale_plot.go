@@ -81,6 +81,8 @@ func (m measured) title() string {
 		return "bare reading"
 	case decoding:
 		return "our decoding"
+	case duckDBSum:
+		return "DuckDB's sum"
 	}
 	return m.method
 }

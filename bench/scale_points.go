@@ -15,11 +15,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// These stand for a method at points where a program only reads: the yardstick, and decoding
-// as ufs-stream does.
+// These stand for a method at points where another program runs: the yardstick, decoding as
+// ufs-stream does, and DuckDB.
 const (
 	bareReading = "read"
 	decoding    = "decode"
+	duckDBSum   = "duckdb"
 )
 
 // size is the size of a dataset.
@@ -42,12 +43,14 @@ func (s size) bytes() int64 { return s.rows * int64(s.columns) * valueBytes }
 type point struct {
 	data    string // name of the data; "" for planted data, which the size describes
 	size    size
-	method  string // or bareReading, or decoding
+	method  string // or bareReading, decoding, duckDBSum
 	threads int
 }
 
 // selects reports whether the process at the point is ufs-stream select.
-func (p point) selects() bool { return p.method != bareReading && p.method != decoding }
+func (p point) selects() bool {
+	return p.method != bareReading && p.method != decoding && p.method != duckDBSum
+}
 
 // turn is what one process took.
 type turn struct {

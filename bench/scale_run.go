@@ -24,7 +24,7 @@ type scaleRun struct {
 	shop    *workshop
 	out     io.Writer    // takes the benchmark lines as they come
 	lines   bytes.Buffer // all of them
-	readers []string     // what is measured before the methods: bareReading, and perhaps decoding
+	readers []string     // what is measured before the methods: bareReading, and perhaps decoding and duckDBSum
 	results []measured
 	skipped []string // sentences that say what was left out, and why
 }
@@ -165,6 +165,9 @@ func (r *scaleRun) turn(ctx context.Context, p point, inputs []string) (turn, er
 		return r.read(ctx, r.shop.bare, p.threads, inputs)
 	case decoding:
 		return r.read(ctx, r.shop.decode, p.threads, inputs)
+	case duckDBSum:
+		_, took, err := child(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
+		return turn{cost: took}, err
 	}
 	sel, took, err := r.shop.runSelect(ctx, slices.Concat(inputs, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
 	return turn{cost: took, timing: sel.Timing}, err

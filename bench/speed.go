@@ -22,7 +22,8 @@ const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
 // speedRun is a run of speed under way.
 type speedRun struct {
 	*scaleRun
-	peaks map[int]peak // by number of threads
+	peaks         map[int]peak // by number of threads
+	duckDBVersion string       // "" where DuckDB is not measured
 }
 
 // speedDefaults are what speed measures if its flags do not say otherwise.
@@ -51,7 +52,8 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
   go run ./bench speed
   go run ./bench speed --rows 20000 --count 3 --results /tmp/results
   go run ./bench speed --data emnist --label label --name speed-emnist
-  go run ./bench speed --data emnist-float64 --label label --name speed-float64`,
+  go run ./bench speed --data emnist-float64 --label label --name speed-float64
+  npm ci --prefix bench/_duckdb && go run ./bench speed --duckdb bench/_duckdb/duckdb.mjs`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.remarks(), c.commandLine()
@@ -61,6 +63,7 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
 	f := cmd.Flags()
 	o.add(f)
 	f.StringVar(&o.name, "name", "speed", "`NAME` of the results")
+	f.StringVar(&o.duckDB, "duckdb", "", "also sum all columns by DuckDB, of which this `FILE` is the program, or bench/_duckdb/duckdb.mjs")
 	f.IntVar(&o.anchors, "anchors", 2000, "`M` anchors for sfufs and graphgreedy")
 	return cmd
 }
@@ -91,7 +94,10 @@ func (o *scaleOptions) runSpeed(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	base.readers = append(base.readers, decoding)
-	r := &speedRun{base, map[int]peak{}}
+	r := &speedRun{scaleRun: base, peaks: map[int]peak{}}
+	if err := r.findDuckDB(ctx); err != nil {
+		return err
+	}
 	fmt.Fprintf(r.out, "Unit GFLOP/s better=higher\n")
 	for _, threads := range o.threadCounts {
 		o.say("measuring the arithmetic peak of %d threads", threads)
