@@ -12,6 +12,7 @@
 //	gen grid --shape 28x28 --classes 10 -o grid.parquet
 //	gen sparse --columns 5000 -o texts.parquet
 //	gen emnist --from mnist70k.parquet -o emnist
+//	gen emnist --from mnist70k.parquet --float64 -o emnist-float64
 //
 // A table is a stream.Source, which chunkio.WriteParquet reads:
 //
@@ -55,8 +56,9 @@
 //
 //  1. measurePeak measures what the machine multiplies a second in float64, float32 and whole
 //     numbers, by package kernel on blocks that caches hold (speed_peak.go).
-//  2. measure takes turns, as in scale: a bare reading and each method, so that noise affects
-//     all of them alike (scale_run.go).
+//  2. measure takes turns, as in scale: a bare reading, our own decoding without statistics
+//     (bench/_decode), with --duckdb DuckDB's sum of all columns (speed_duckdb.go), and each
+//     method, so that noise affects all of them alike (scale_run.go).
 //  3. summary writes each method's time as a multiple of the reading in the same turn, and its
 //     operations per second as shares of the peaks (speed_write.go).
 //

@@ -16,13 +16,17 @@ import (
 func newGenEmnist(c *cli) *cobra.Command {
 	var from, path, label string
 	var threads int
+	var fractions bool
 	cmd := &cobra.Command{
 		Use:   "emnist --from mnist70k.parquet -o DIR",
 		Short: "Copies of images, shifted by -1, 0 and 1 pixels in both directions, in nine files",
 		Long: `Read images of columns px_R_C and a whole-number label, and write them nine times, one file
 each, shifted by -1, 0, 1 rows and columns in a frame of one pixel more on every side.
 The file names tell the shift: 2_dy-1_dx+0.parquet is one row up. From the 70,000 digits
-of MNIST this makes 630,000 rows of 900 columns.`,
+of MNIST this makes 630,000 rows of 900 columns.
+
+With --float64 each pixel p becomes (p + 1/2) / 255 of type double: no value is a whole number,
+so that what is fast for whole numbers does not apply.`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -33,17 +37,18 @@ of MNIST this makes 630,000 rows of 900 columns.`,
 			case threads < 0:
 				return stream.Usagef("--threads %d: want a number from 1 on, or 0 for all", threads)
 			}
-			return c.emnist(cmd.Context(), from, path, label, threads)
+			return c.emnist(cmd.Context(), from, path, label, fractions, threads)
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "read the images of `FILE`")
 	cmd.Flags().StringVarP(&path, "output", "o", "", "make the folder `DIR`")
 	cmd.Flags().StringVar(&label, "label", labelName, "`COLUMN` of the classes")
+	cmd.Flags().BoolVar(&fractions, "float64", false, "pixels as double, none a whole number")
 	cmd.Flags().IntVar(&threads, "threads", 0, "threads (default: all)")
 	return cmd
 }
 
-func (c *cli) emnist(ctx context.Context, from, path, label string, threads int) error {
+func (c *cli) emnist(ctx context.Context, from, path, label string, fractions bool, threads int) error {
 	// The label travels as one more column of whole numbers, so each row keeps its own.
 	src, err := chunkio.Open(ctx, []string{from}, chunkio.Options{Columns: []string{"px_*", label}, Threads: threads, Memory: 256 << 20})
 	var usage *stream.UsageError
@@ -64,6 +69,9 @@ func (c *cli) emnist(ctx context.Context, from, path, label string, threads int)
 			if err != nil {
 				return err
 			}
+			if fractions {
+				s.makeFractions()
+			}
 			parts = append(parts, part{fmt.Sprintf("%d_dy%+d_dx%+d.parquet", len(parts)+1, dy, dx), s})
 		}
 	}
@@ -83,6 +91,8 @@ type shifted struct {
 	stream.Source
 	columns []stream.Column
 	from    []int // for each column the source's column, or -1 for the frame, which is 0
+
+	fractions bool // a pixel p becomes (p + 1/2) / 255
 }
 
 // newShifted finds the pixels of src by name. A pixel at (r, c) goes to (r+1+dy, c+1+dx).
@@ -126,6 +136,14 @@ func newShifted(src stream.Source, label string, dy, dx int) (*shifted, error) {
 	return s, nil
 }
 
+// makeFractions makes all pixels numbers of type double that are not whole.
+func (s *shifted) makeFractions() {
+	s.fractions = true
+	for j := range s.columns[:len(s.columns)-1] {
+		s.columns[j].Type = "double"
+	}
+}
+
 // Columns implements stream.Source.
 func (s *shifted) Columns() []stream.Column { return s.columns }
 
@@ -147,6 +165,11 @@ func (s *shifted) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.
 					clear(out.Col(j))
 				} else {
 					copy(out.Col(j), c.Col(from))
+				}
+				if s.fractions && j < len(s.from)-1 {
+					for i, p := range out.Col(j) {
+						out.Col(j)[i] = (p + 0.5) / 255
+					}
 				}
 			}
 			if !yield(out, nil) {

@@ -162,7 +162,7 @@ type memoryColumns struct {
 func (h memoryColumns) Columns() []stream.Column              { return h.columns }
 func (h memoryColumns) Fill(j int, from int64, out []float64) { copy(out, h.data[j][from:]) }
 
-// Every file has every image, shifted as its name tells.
+// Every file has every image, shifted as its name tells, and with --float64 as fractions.
 func TestGenEmnist(t *testing.T) {
 	p := pixels{height: 3, width: 4}
 	for i := range 8 {
@@ -174,11 +174,29 @@ func TestGenEmnist(t *testing.T) {
 	}
 	source := filepath.Join(t.TempDir(), "small.parquet")
 	p.write(t, source, "digit")
-	for _, threads := range []string{"1", "8"} {
-		dir := gen(t, "e", "emnist", "--from", source, "--label", "digit", "--threads", threads)
+	for _, c := range []struct {
+		flags []string
+		value func(pixel float64) float64
+		typ   string
+	}{
+		{[]string{"--threads", "1"}, func(p float64) float64 { return p }, "uint8"},
+		{[]string{"--threads", "8"}, func(p float64) float64 { return p }, "uint8"},
+		{[]string{"--threads", "2", "--float64"}, func(p float64) float64 { return (p + 0.5) / 255 }, "double"},
+	} {
+		dir := gen(t, "e", append([]string{"emnist", "--from", source, "--label", "digit"}, c.flags...)...)
 		if left, _ := os.ReadDir(dir); len(left) != 9 {
 			t.Fatalf("files %v", left)
 		}
+		ds, err := chunkio.Open(t.Context(), []string{dir}, chunkio.Options{Label: "digit"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, col := range ds.Columns() {
+			if col.Type != c.typ {
+				t.Errorf("%v: %s is %s, want %s", c.flags, col.Name, col.Type, c.typ)
+			}
+		}
+		ds.Close()
 		n := 0
 		for dy := -1; dy <= 1; dy++ {
 			for dx := -1; dx <= 1; dx++ {
@@ -195,8 +213,8 @@ func TestGenEmnist(t *testing.T) {
 						}
 					}
 					for j := range want {
-						if columns[j][i] != want[j] {
-							t.Fatalf("shift %d, %d: row %d, %s is %v, want %v", dy, dx, i, names[j], columns[j][i], want[j])
+						if want := c.value(want[j]); columns[j][i] != want {
+							t.Fatalf("%v, shift %d, %d: row %d, %s is %v, want %v", c.flags, dy, dx, i, names[j], columns[j][i], want)
 						}
 					}
 				}

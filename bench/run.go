@@ -20,8 +20,9 @@ import (
 // The import paths of the programs that are measured. paper, scale and speed start the same
 // program as a user does, so nothing of its pipeline is written a second time here.
 const (
-	mainProgram = "github.com/ufs-stream/ufs-stream/cmd/ufs-stream"
-	bareProgram = "github.com/ufs-stream/ufs-stream/bench/_bareread"
+	mainProgram   = "github.com/ufs-stream/ufs-stream/cmd/ufs-stream"
+	bareProgram   = "github.com/ufs-stream/ufs-stream/bench/_bareread"
+	decodeProgram = "github.com/ufs-stream/ufs-stream/bench/_decode"
 )
 
 // killAfter is how long an interrupted child may take to tidy up behind itself.
@@ -94,6 +95,7 @@ type workshop struct {
 	program string // ufs-stream
 	version string // what its verb version prints, and the commit if it was built here
 	bare    string // bareread, the yardstick; "" until buildBare
+	decode  string // decode; "" until buildDecode
 }
 
 // newWorkshop takes the binary, or builds it into a scratch folder if binary is "".
@@ -145,6 +147,15 @@ func (w *workshop) buildBare(ctx context.Context, binary string) error {
 	}
 	w.bare = w.path("bareread")
 	return goBuild(ctx, bareProgram, w.bare, "")
+}
+
+// buildDecode takes binary as the program that only decodes, or builds it if binary is "".
+func (w *workshop) buildDecode(ctx context.Context, binary string) error {
+	if w.decode = binary; binary != "" {
+		return nil
+	}
+	w.decode = w.path("decode")
+	return goBuild(ctx, decodeProgram, w.decode, "")
 }
 
 // Close removes the scratch folder.

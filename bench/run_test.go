@@ -22,7 +22,10 @@ var (
 		if builtHere, err = newWorkshop(context.Background(), ""); err != nil {
 			return nil, err
 		}
-		return builtHere, builtHere.buildBare(context.Background(), "")
+		if err := builtHere.buildBare(context.Background(), ""); err != nil {
+			return nil, err
+		}
+		return builtHere, builtHere.buildDecode(context.Background(), "")
 	})
 	builtHere *workshop
 )
@@ -124,28 +127,32 @@ func TestInterruptEndsChild(t *testing.T) {
 	}
 }
 
-// The yardstick reads every value there is, on any number of threads, from files and
-// folders alike.
-func TestBareReadingReadsAll(t *testing.T) {
+// The yardstick and our own decoding read every value there is, on any number of threads, from
+// files and folders alike.
+func TestReadersReadAll(t *testing.T) {
 	dir := t.TempDir()
 	s := size{700, 30}
 	if err := inProcess(t.Context(), plantedArgs(filepath.Join(dir, "planted.parquet"), s, 1)); err != nil {
 		t.Fatal(err)
 	}
-	shop := &workshop{dir: t.TempDir()}
-	if err := shop.buildBare(t.Context(), ""); err != nil {
+	shop, err := built()
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, threads := range []string{"1", "3"} {
-		for _, input := range []string{dir, filepath.Join(dir, "planted.parquet")} {
-			out, _, err := child(t.Context(), shop.bare, threads, input)
-			if got, want := strings.TrimSpace(string(out)), strconv.Itoa(700*30); err != nil || got != want {
-				t.Errorf("%s threads, %s: %s values, %v; want %s", threads, input, got, err, want)
+	for _, program := range []string{shop.bare, shop.decode} {
+		for _, threads := range []string{"1", "3"} {
+			for _, input := range []string{dir, filepath.Join(dir, "planted.parquet")} {
+				out, _, err := child(t.Context(), program, threads, input)
+				if got, want := strings.TrimSpace(string(out)), strconv.Itoa(700*30); err != nil || got != want {
+					t.Errorf("%s: %s threads, %s: %s values, %v; want %s", program, threads, input, got, err, want)
+				}
 			}
 		}
-	}
-	if _, _, err := child(t.Context(), shop.bare, "1", filepath.Join(dir, "planted.json")); err == nil {
-		t.Error("read what is no Parquet file")
+		for _, args := range [][]string{{"1", filepath.Join(dir, "planted.json")}, {"0", dir}, {"1"}} {
+			if _, _, err := child(t.Context(), program, args...); err == nil {
+				t.Errorf("%s read %q", program, args)
+			}
+		}
 	}
 }
 

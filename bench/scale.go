@@ -29,7 +29,8 @@ type scaleOptions struct {
 	name, label, k         string
 	memoryLimit            string
 	anchors                int
-	binary, bare           string
+	binary, bare, decode   string
+	duckDB                 string
 	seed                   uint64
 	progress               io.Writer
 
@@ -169,7 +170,7 @@ func (o *scaleOptions) begin(ctx context.Context, out io.Writer) (*scaleRun, err
 		shop.Close()
 		return nil, err
 	}
-	r := &scaleRun{scaleOptions: o, host: host, shop: shop}
+	r := &scaleRun{scaleOptions: o, host: host, shop: shop, readers: []string{bareReading}}
 	r.out = io.MultiWriter(out, &r.lines)
 	writeConfig(r.out, host, shop.version, o.command)
 	return r, nil

@@ -22,15 +22,20 @@ func writeConfig(w io.Writer, host machine, version, command string) {
 // which --threads sets.
 func (p point) name() string {
 	var b strings.Builder
-	b.WriteString("BenchmarkSelect")
-	if p.method == bareReading {
-		b.Reset()
+	switch p.method {
+	case bareReading:
 		b.WriteString("BenchmarkRead")
+	case decoding:
+		b.WriteString("BenchmarkDecode")
+	case duckDBSum:
+		b.WriteString("BenchmarkDuckDB")
+	default:
+		b.WriteString("BenchmarkSelect")
 	}
 	if p.data != "" {
 		fmt.Fprintf(&b, "/data=%s", p.data)
 	}
-	if p.method != bareReading {
+	if p.selects() {
 		fmt.Fprintf(&b, "/method=%s", p.method)
 	}
 	fmt.Fprintf(&b, "/rows=%s/cols=%s/threads=%d-%d", short(p.size.rows), short(int64(p.size.columns)), p.threads, p.threads)
@@ -42,10 +47,10 @@ func writeTurn(w io.Writer, p point, t turn) {
 	wall := t.cost.Wall
 	fmt.Fprintf(w, "%s 1 %d ns/op %.6g rows/s %d peak-B %d cpu-ns/op", p.name(),
 		wall.Nanoseconds(), float64(p.size.rows)/wall.Seconds(), t.cost.Peak, t.cost.CPU.Nanoseconds())
-	if p.method != bareReading {
-		if t.read > 0 { // 0 if the bare reading was given up
-			fmt.Fprintf(w, " %.4g x-read", timesReading(t))
-		}
+	if p.method != bareReading && t.read > 0 { // 0 if the bare reading was given up
+		fmt.Fprintf(w, " %.4g x-read", timesReading(t))
+	}
+	if p.selects() {
 		fmt.Fprintf(w, " %.0f read-ns/op %.0f accumulate-ns/op %.0f solve-ns/op", 1e9*t.timing.Read, 1e9*t.timing.Accumulate, 1e9*t.timing.Solve)
 	}
 	fmt.Fprintln(w)

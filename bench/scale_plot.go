@@ -76,8 +76,13 @@ func (r *scaleRun) speedUp() plot {
 }
 
 func (m measured) title() string {
-	if m.method == bareReading {
+	switch m.method {
+	case bareReading:
 		return "bare reading"
+	case decoding:
+		return "our decoding"
+	case duckDBSum:
+		return "DuckDB's sum"
 	}
 	return m.method
 }

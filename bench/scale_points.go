@@ -15,8 +15,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// bareReading stands for a method at the points of the yardstick.
-const bareReading = "read"
+// These stand for a method at points where another program runs: the yardstick, decoding as
+// ufs-stream does, and DuckDB.
+const (
+	bareReading = "read"
+	decoding    = "decode"
+	duckDBSum   = "duckdb"
+)
 
 // size is the size of a dataset.
 type size struct {
@@ -38,8 +43,13 @@ func (s size) bytes() int64 { return s.rows * int64(s.columns) * valueBytes }
 type point struct {
 	data    string // name of the data; "" for planted data, which the size describes
 	size    size
-	method  string // bareReading for the yardstick
+	method  string // or bareReading, decoding, duckDBSum
 	threads int
+}
+
+// selects reports whether the process at the point is ufs-stream select.
+func (p point) selects() bool {
+	return p.method != bareReading && p.method != decoding && p.method != duckDBSum
 }
 
 // turn is what one process took.

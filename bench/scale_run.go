@@ -24,6 +24,7 @@ type scaleRun struct {
 	shop    *workshop
 	out     io.Writer    // takes the benchmark lines as they come
 	lines   bytes.Buffer // all of them
+	readers []string     // what is measured before the methods: bareReading, and perhaps decoding and duckDBSum
 	results []measured
 	skipped []string // sentences that say what was left out, and why
 }
@@ -93,16 +94,16 @@ func startSelf(ctx context.Context, args []string) error {
 }
 
 // measure takes turns on one dataset. In each turn it runs, for every number of threads,
-// the bare reading and then every method, so that changes in the machine's speed affect
+// the readers and then every method, so that changes in the machine's speed affect
 // all of them alike. A bare reading before all turns is not counted: it brings the file
 // into memory, if it fits.
 func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs []string) error {
-	if _, err := r.bare(ctx, 1, inputs); err != nil {
+	if _, err := r.read(ctx, r.shop.bare, 1, inputs); err != nil {
 		return err
 	}
 	var points []measured
 	for _, threads := range r.threadCounts {
-		for _, method := range append([]string{bareReading}, r.methods...) {
+		for _, method := range slices.Concat(r.readers, r.methods) {
 			points = append(points, measured{point: point{data, s, method, int(threads)}})
 		}
 	}
@@ -159,15 +160,22 @@ func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
 func (r *scaleRun) turn(ctx context.Context, p point, inputs []string) (turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
-	if p.method == bareReading {
-		return r.bare(ctx, p.threads, inputs)
+	switch p.method {
+	case bareReading:
+		return r.read(ctx, r.shop.bare, p.threads, inputs)
+	case decoding:
+		return r.read(ctx, r.shop.decode, p.threads, inputs)
+	case duckDBSum:
+		_, took, err := child(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
+		return turn{cost: took}, err
 	}
 	sel, took, err := r.shop.runSelect(ctx, slices.Concat(inputs, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
 	return turn{cost: took, timing: sel.Timing}, err
 }
 
-func (r *scaleRun) bare(ctx context.Context, threads int, inputs []string) (turn, error) {
-	_, took, err := child(ctx, r.shop.bare, append([]string{strconv.Itoa(threads)}, inputs...)...)
+// read runs a program that only reads.
+func (r *scaleRun) read(ctx context.Context, program string, threads int, inputs []string) (turn, error) {
+	_, took, err := child(ctx, program, append([]string{strconv.Itoa(threads)}, inputs...)...)
 	return turn{cost: took}, err
 }
 

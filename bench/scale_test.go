@@ -25,7 +25,7 @@ func tinyScale(t *testing.T) *scaleOptions {
 	t.Setenv("TMPDIR", t.TempDir())
 	return &scaleOptions{
 		verb:   "scale",
-		binary: w.program, bare: w.bare,
+		binary: w.program, bare: w.bare, decode: w.decode,
 		rows: []string{"300", "600", "1e9"}, columns: []string{"10", "20"}, threads: []string{"1", "2"},
 		methods: []string{"greedy", "sfufs"}, k: "5", anchors: 20, count: 2, seed: 1, maxBytes: 1 << 20,
 		folder: t.TempDir(), progress: io.Discard, generate: inProcess,

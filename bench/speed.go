@@ -22,7 +22,8 @@ const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
 // speedRun is a run of speed under way.
 type speedRun struct {
 	*scaleRun
-	peaks map[int]peak // by number of threads
+	peaks         map[int]peak // by number of threads
+	duckDBVersion string       // "" where DuckDB is not measured
 }
 
 // speedDefaults are what speed measures if its flags do not say otherwise.
@@ -41,16 +42,18 @@ func newSpeed(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "speed",
 		Short: "Methods at the size of E-MNIST, beside bare reading and the arithmetic peak",
-		Long: `Runs ufs-stream select with each method in turn with a bare reading of the same file, each a
-process of its own, on generated images or on --data. Before the turns it measures how fast
-this machine multiplies; a method's share of that peak rests on the operations of its large
-products, which go doc ./bench and the summary state. Standard output has one line a process
-in Go's benchmark format, as it comes; the folder --results gets them all (NAME.txt, for
-benchstat) and a summary (NAME.md).
+		Long: `Runs ufs-stream select with each method in turn with a bare reading of the same file, and with
+one that decodes it as ufs-stream does and does nothing else, each a process of its own, on
+generated images or on --data. Before the turns it measures how fast this machine multiplies; a
+method's share of that peak rests on the operations of its large products, which go doc ./bench
+and the summary state. Standard output has one line a process in Go's benchmark format, as it
+comes; the folder --results gets them all (NAME.txt, for benchstat) and a summary (NAME.md).
 
   go run ./bench speed
   go run ./bench speed --rows 20000 --count 3 --results /tmp/results
-  go run ./bench speed --data emnist --label label --name speed-emnist`,
+  go run ./bench speed --data emnist --label label --name speed-emnist
+  go run ./bench speed --data emnist-float64 --label label --name speed-float64
+  npm ci --prefix bench/_duckdb && go run ./bench speed --duckdb bench/_duckdb/duckdb.mjs`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.remarks(), c.commandLine()
@@ -60,6 +63,7 @@ benchstat) and a summary (NAME.md).
 	f := cmd.Flags()
 	o.add(f)
 	f.StringVar(&o.name, "name", "speed", "`NAME` of the results")
+	f.StringVar(&o.duckDB, "duckdb", "", "also sum all columns by DuckDB, of which this `FILE` is the program, or bench/_duckdb/duckdb.mjs")
 	f.IntVar(&o.anchors, "anchors", 2000, "`M` anchors for sfufs and graphgreedy")
 	return cmd
 }
@@ -86,7 +90,14 @@ func (o *scaleOptions) runSpeed(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer base.shop.Close()
-	r := &speedRun{base, map[int]peak{}}
+	if err := base.shop.buildDecode(ctx, o.decode); err != nil {
+		return err
+	}
+	base.readers = append(base.readers, decoding)
+	r := &speedRun{scaleRun: base, peaks: map[int]peak{}}
+	if err := r.findDuckDB(ctx); err != nil {
+		return err
+	}
 	fmt.Fprintf(r.out, "Unit GFLOP/s better=higher\n")
 	for _, threads := range o.threadCounts {
 		o.say("measuring the arithmetic peak of %d threads", threads)

@@ -15,7 +15,7 @@ import (
 // tinySpeed returns options for tiny images, and sets up a scratch folder for the test.
 func tinySpeed(t *testing.T) *scaleOptions {
 	tiny, o := tinyScale(t), speedDefaults()
-	o.binary, o.bare, o.folder, o.progress, o.generate = tiny.binary, tiny.bare, tiny.folder, tiny.progress, tiny.generate
+	o.binary, o.bare, o.decode, o.folder, o.progress, o.generate = tiny.binary, tiny.bare, tiny.decode, tiny.folder, tiny.progress, tiny.generate
 	o.name, o.count, o.seed, o.maxBytes, o.anchors = "speed", 2, 1, tiny.maxBytes, 20
 	o.rows, o.columns, o.threads = []string{"300"}, []string{"80"}, []string{"1"}
 	return o
@@ -38,24 +38,24 @@ func TestSpeed(t *testing.T) {
 			}
 		case strings.Contains(name, "/data=images/") && strings.Contains(name, "/rows=300/cols=80/"):
 			processes++
-			if strings.HasPrefix(name, "BenchmarkSelect/") && units["x-read"] <= 0 || units["ns/op"] <= 0 {
+			if !strings.HasPrefix(name, "BenchmarkRead/") && units["x-read"] <= 0 || units["ns/op"] <= 0 {
 				t.Errorf("%s: %v", name, units)
 			}
 		default:
 			t.Errorf("%s: what is that?", name)
 		}
 	}
-	// The reading and 5 methods, 2 numbers of threads, 2 turns; whole numbers have no peak of
-	// their own on some machines.
-	if processes != 24 || peaks != 4 && peaks != 6 {
-		t.Errorf("%d processes and %d peaks, want 24 and 4 or 6", processes, peaks)
+	// The reading, the decoding and 5 methods, 2 numbers of threads, 2 turns; whole numbers have
+	// no peak of their own on some machines.
+	if processes != 28 || peaks != 4 && peaks != 6 {
+		t.Errorf("%d processes and %d peaks, want 28 and 4 or 6", processes, peaks)
 	}
 	if readResult(t, o, "speed.txt") != out.String() {
 		t.Error("speed.txt is not what was printed")
 	}
 	summary := readResult(t, o, "speed.md")
 	for _, want := range []string{
-		"cores", "kernel", "m = 20 anchors", "| images | 300 | 80 | bare reading | 1 |", "| images | 300 | 80 | eufs | 2 |",
+		"cores", "kernel", "m = 20 anchors", "| images | 300 | 80 | bare reading | 1 |", "| images | 300 | 80 | our decoding | 2 |", "| images | 300 | 80 | eufs | 2 |",
 		"| 0.002 |", // greedy: 300·80² operations
 		"| 0.003 |", // sfufs: 2·300·20·80 more
 	} {
@@ -97,6 +97,49 @@ func TestSpeedSaysWhatItLeavesOut(t *testing.T) {
 	}
 }
 
+// DuckDB runs where --duckdb names it, and is left out, with a word, where it is not installed.
+func TestSpeedDuckDB(t *testing.T) {
+	o := tinySpeed(t)
+	o.methods, o.count = []string{"variance"}, 1
+	duckDB := filepath.Join(t.TempDir(), "duckdb")
+	if err := os.WriteFile(duckDB, []byte("#!/bin/sh\ntest \"$1 $2 $3\" = '-csv -noheader -c' && echo \"$4\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	o.duckDB = duckDB
+	if err := o.runSpeed(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if text := readResult(t, o, "speed.txt"); !strings.Contains(text, "BenchmarkDuckDB/data=images/rows=300/cols=80/threads=1-1 1 ") {
+		t.Errorf("no result of DuckDB:\n%s", text)
+	}
+	if text := readResult(t, o, "speed.md"); !strings.Contains(text, "| DuckDB's sum | 1 |") || !strings.Contains(text, "by DuckDB SELECT version()") {
+		t.Errorf("the summary does not tell of DuckDB:\n%s", text)
+	}
+	o.duckDB = duckDB + "-absent"
+	if err := o.runSpeed(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, left, _ := strings.Cut(readResult(t, o, "speed.md"), "Left out"); !strings.Contains(left, "absent is not installed") {
+		t.Errorf("it does not say that DuckDB was left out: %s", left)
+	}
+}
+
+func TestSumStatements(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a'b")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	quoted := strings.ReplaceAll(filepath.Join(dir, "**", "*.parquet"), "'", "''")
+	for _, c := range []struct{ label, want string }{
+		{"", "SET threads = 3; SELECT sum(COLUMNS(*)) FROM read_parquet(['x.parquet', '" + quoted + "'])"},
+		{`the "class"`, `SET threads = 3; SELECT sum(COLUMNS(* EXCLUDE ("the ""class"""))) FROM read_parquet(['x.parquet', '` + quoted + "'])"},
+	} {
+		if got := sumStatements(3, []string{"x.parquet", dir}, c.label); got != c.want {
+			t.Errorf("label %q: %s\nwant %s", c.label, got, c.want)
+		}
+	}
+}
+
 func TestSpeedUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"--rows", "0"}, {"--columns", "many"}, {"--columns", "97"}, {"--columns", "63"}, {"--threads", "-1"}, {"--count", "0"},
@@ -135,7 +178,7 @@ func TestOperations(t *testing.T) {
 	for method, want := range map[string]float64{
 		"greedy": 2e8, "sfufs": 8e9 + 2e8, "graphgreedy": 8e9 + 2e8,
 		"eufs":     2e10 + 4e8, // of 10,000 sampled rows
-		"variance": 0, "random": 0, bareReading: 0,
+		"variance": 0, "random": 0, bareReading: 0, decoding: 0, duckDBSum: 0,
 	} {
 		if got := operations(method, s, 2000); got != want {
 			t.Errorf("%s: %g operations, want %g", method, got, want)

@@ -9,6 +9,11 @@ import (
 // summary writes the results as Markdown.
 func (r *speedRun) summary(w io.Writer) {
 	r.heading(w, "Speed")
+	fmt.Fprintf(w, "- our decoding reads the same files as ufs-stream does (`bench/_decode`): every column of numbers as float64, in\n"+
+		"  chunks of rows, checked for values that are not finite, and throws them away\n")
+	if r.duckDBVersion != "" {
+		fmt.Fprintf(w, "- DuckDB's sum is SELECT sum(COLUMNS(*)) of all columns but the label by DuckDB %s, its start included\n", r.duckDBVersion)
+	}
 	fmt.Fprintf(w, "- the peak is measured in the same run, before the turns: each thread multiplies blocks of its own that\n"+
 		"  caches hold, for 0.2 s a type in short slices, of which the fastest counts. Other programs that\n"+
 		"  have cores all that time lower it, and the load above tells of them\n")

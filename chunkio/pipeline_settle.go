@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -21,7 +22,7 @@ func (s *span) settle(col int) {
 	x := s.column(col)
 	for b := range s.blocks() {
 		lo, hi := s.bounds(b)
-		if !allFinite(x[lo:hi]) {
+		if !kernel.Finite(x[lo:hi]) {
 			s.settleBlock(col, b, x[:hi], lo)
 		}
 	}
@@ -49,22 +50,6 @@ func (s *span) settleBlock(col, b int, x []float64, lo int) {
 	if count.Total() > 0 {
 		s.addMissing(b, col, count)
 	}
-}
-
-// allFinite reports whether x has neither NaN nor ±Inf: v−v is 0 for finite v and
-// NaN otherwise, so one sum without branches tells. Four sums keep the adders busy.
-func allFinite(x []float64) bool {
-	var a, b, c, d float64
-	for ; len(x) >= 4; x = x[4:] {
-		a += x[0] - x[0]
-		b += x[1] - x[1]
-		c += x[2] - x[2]
-		d += x[3] - x[3]
-	}
-	for _, v := range x {
-		a += v - v
-	}
-	return a+b+c+d == 0
 }
 
 func countMissing(count *stream.MissingCount, v float64) {

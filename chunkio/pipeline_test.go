@@ -380,13 +380,3 @@ func TestOnlySampledRowGroupsAreRead(t *testing.T) {
 		t.Errorf("%d row groups read for rows in %d", len(disk.touched), len(want))
 	}
 }
-
-func BenchmarkSettle(b *testing.B) {
-	x := make([]float64, 2048)
-	b.SetBytes(int64(8 * len(x)))
-	for b.Loop() {
-		if !allFinite(x) {
-			b.Fatal("zeros are finite")
-		}
-	}
-}

@@ -74,6 +74,16 @@ func shiftAVX2(blocks int, dst *float64, x *float64, by float64, next *float64, 
 //go:noescape
 func standardizeAVX2(blocks int, dst *float64, x *float64, shift float64, factor float64, missing float64, next *float64)
 
+// lookupAVX2 is isa.lookup.
+//
+//go:noescape
+func lookupAVX2(groups int, packed *byte, width int, how *[17]uint64, table *float64, size int, dst *float64) int
+
+// finiteAVX2 is isa.finite; blocks is at least 1.
+//
+//go:noescape
+func finiteAVX2(blocks int, x *float64) bool
+
 // mulIntsAVX2 is integers.mul; pairs is at least 1.
 //
 //go:noescape

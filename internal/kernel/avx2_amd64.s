@@ -1182,6 +1182,95 @@ done:
 	VZEROUPPER
 	RET
 
+// func lookupAVX2(groups int, packed *byte, width int, how *[17]uint64, table *float64, size int, dst *float64) int
+// Requires: AVX, AVX2
+TEXT ·lookupAVX2(SB), NOSPLIT, $0-64
+	MOVQ         groups+0(FP), AX
+	MOVQ         packed+8(FP), CX
+	MOVQ         width+16(FP), DX
+	MOVQ         how+24(FP), BX
+	MOVQ         table+32(FP), SI
+	MOVQ         dst+48(FP), DI
+	VPBROADCASTQ size+40(FP), Y0
+	VPBROADCASTQ 128(BX), Y1
+	VMOVDQU      (BX), Y4
+	VMOVDQU      64(BX), Y5
+	VMOVDQU      32(BX), Y7
+	VMOVDQU      96(BX), Y8
+	MOVQ         DX, BX
+	SHRQ         $0x01, BX
+	XORQ         R8, R8
+
+group:
+	VBROADCASTI128 (CX), Y6
+	VPSHUFB        Y4, Y6, Y6
+	VPSRLVQ        Y5, Y6, Y6
+	VPAND          Y1, Y6, Y6
+	VBROADCASTI128 (CX)(BX*1), Y9
+	VPSHUFB        Y7, Y9, Y9
+	VPSRLVQ        Y8, Y9, Y9
+	VPAND          Y1, Y9, Y9
+	VPCMPGTQ       Y6, Y0, Y2
+	VPCMPGTQ       Y9, Y0, Y3
+	VPAND          Y3, Y2, Y2
+	VPCMPEQD       Y3, Y3, Y3
+	VPTEST         Y3, Y2
+	JCC            stop
+	VPCMPEQD       Y3, Y3, Y3
+	VXORPD         Y2, Y2, Y2
+	VGATHERQPD     Y3, (SI)(Y6*8), Y2
+	VMOVUPD        Y2, (DI)
+	VPCMPEQD       Y3, Y3, Y3
+	VXORPD         Y2, Y2, Y2
+	VGATHERQPD     Y3, (SI)(Y9*8), Y2
+	VMOVUPD        Y2, 32(DI)
+	ADDQ           DX, CX
+	ADDQ           $0x40, DI
+	INCQ           R8
+	CMPQ           R8, AX
+	JLT            group
+
+stop:
+	MOVQ R8, ret+56(FP)
+	VZEROUPPER
+	RET
+
+// func finiteAVX2(blocks int, x *float64) bool
+// Requires: AVX
+TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
+	MOVQ   blocks+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+
+block:
+	VMOVUPD (CX), Y0
+	VSUBPD  Y0, Y0, Y0
+	VORPD   Y0, Y1, Y1
+	VMOVUPD 32(CX), Y0
+	VSUBPD  Y0, Y0, Y0
+	VORPD   Y0, Y2, Y2
+	VMOVUPD 64(CX), Y0
+	VSUBPD  Y0, Y0, Y0
+	VORPD   Y0, Y3, Y3
+	VMOVUPD 96(CX), Y0
+	VSUBPD  Y0, Y0, Y0
+	VORPD   Y0, Y4, Y4
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, CX
+	DECQ    AX
+	JNZ     block
+	VORPD   Y2, Y1, Y1
+	VORPD   Y3, Y1, Y1
+	VORPD   Y4, Y1, Y1
+	VPTEST  Y1, Y1
+	SETEQ   AL
+	MOVB    AL, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
 // Requires: AVX, AVX2, MMX+
 TEXT ·mulIntsAVX2(SB), NOSPLIT, $0-40

@@ -1,7 +1,7 @@
 // Package kernel holds the products that every statistic and selector runs on, at the
 // speed of the machine: C += αA·B and G += αA·Aᵀ in float64 and float32 ([Gemm],
 // [Syrk]), the anchors nearest to rows ([Nearest]), a sparse matrix times a dense one
-// ([SparseGemm]), and a few vector loops.
+// ([SparseGemm]), the look-up of packed indices ([Lookup]), and a few vector loops.
 //
 //  1. A product is cut into blocks; blocks of A and B are packed into panels, as in
 //     BLIS (Van Zee and van de Geijn, ACM TOMS 41:3, 2015; Goto and van de Geijn, ACM

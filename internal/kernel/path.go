@@ -44,6 +44,12 @@ type isa struct {
 	shift func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
 	// standardize is [Standardize] for blocks·16 elements, and fetches as many from next on. Nil means plain Go.
 	standardize func(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)
+	// lookup is [Lookup] for groups of 8 numbers that begin at packed, of which each may be loaded with
+	// width/2 + 16 bytes. It returns how many groups are before the first that has a number of size or
+	// more. Nil means plain Go.
+	lookup func(groups int, packed *byte, width int, how *[17]uint64, table *float64, size int, dst *float64) int
+	// finite is [Finite] for blocks·16 elements. Nil means plain Go.
+	finite func(blocks int, x *float64) bool
 	// rotate is [Rotate]: a row of the panel is step elements after the last one.
 	rotate func(n int, c, s, panel *float64, step int)
 }

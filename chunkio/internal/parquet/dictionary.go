@@ -1,17 +1,21 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // dictionary decodes dictionary-encoded pages: each distinct value is converted to
 // float64 once, and the indices are looked up here. The library's own look-up makes
 // garbage for every batch of indices; without it decoding mnist70k takes three fifths
 // of the time and allocates a tenth.
+//
+// Decoding E-MNIST spends a quarter of its time on zstd, an eighth on runs of zeros and a tenth on
+// packed indices, both held up by writing to memory, and a fifth on footers and page headers.
 type dictionary struct {
 	plain []byte    // the dictionary page
 	size  int       // distinct values; -1 where there is no dictionary
@@ -60,34 +64,13 @@ func (d *dictionary) read(dst []float64) error {
 	return nil
 }
 
-// unpack looks up the next indices of a bit-packed run, as many at a time as one load
-// of 8 bytes holds: after up to 7 bits of the index before, 57 bits are left, or all 64
-// where indices are of whole bytes.
+// unpack looks up the next indices of a bit-packed run.
 func (d *dictionary) unpack(dst []float64) error {
-	h, table := &d.index, d.table
-	width, mask, atOnce := h.width, uint64(1)<<h.width-1, 8
-	if width > 8 {
-		atOnce = 57 / width
-	}
-	for len(dst) >= atOnce && h.bit>>3+8 <= len(h.packed) {
-		word := binary.LittleEndian.Uint64(h.packed[h.bit>>3:]) >> (h.bit & 7)
-		for i := range dst[:atOnce] {
-			v := word & mask
-			if v >= uint64(len(table)) {
-				return d.outside(v)
-			}
-			dst[i] = table[v]
-			word >>= width
-		}
-		h.bit += atOnce * width
-		dst = dst[atOnce:]
-	}
-	for i := range dst {
-		v := h.next()
-		if uint64(v) >= uint64(len(table)) {
-			return d.outside(uint64(v))
-		}
-		dst[i] = table[v]
+	h := &d.index
+	n := kernel.Lookup(dst, d.table, h.packed, h.bit, h.width)
+	h.bit += n * h.width
+	if n < len(dst) {
+		return d.outside(uint64(h.next()))
 	}
 	return nil
 }

@@ -1,9 +1,11 @@
 package parquet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v15/parquet"
 
@@ -122,27 +124,39 @@ func (e *entries) batch(dst []float64) error {
 	if err := e.def.levels(levels); err != nil {
 		return err
 	}
-	present := 0
-	for i, d := range levels {
-		if d == e.col.def {
-			present++
-		} else if e.width > 0 && d < e.col.exists && (e.width > 1 || d+1 == e.col.exists) {
-			return &unevenError{e.pos + int64(i), "it is null or empty"}
+	if e.width > 0 {
+		for i, d := range levels {
+			if d < e.col.exists && (e.width > 1 || d+1 == e.col.exists) {
+				return &unevenError{e.pos + int64(i), "it is null or empty"}
+			}
 		}
 	}
+	present := bytes.Count(levels, []byte{e.col.def})
 	if err := e.values.read(dst[:present]); err != nil {
 		return err
 	}
-	// Spread the values from the back, so that none is overwritten before it has moved.
-	for i := len(dst) - 1; i >= 0; i-- {
-		if levels[i] == e.col.def {
-			present--
-			dst[i] = dst[present]
-		} else {
-			dst[i] = format.Null
-		}
-	}
+	spread(dst, levels, e.col.def, present)
 	return nil
+}
+
+// spread moves the values at the beginning of dst, as many as levels are def, to where these are,
+// and puts format.Null elsewhere. It goes from the back, so that none is overwritten before it has
+// moved, and without branches, which nobody foresees where nulls are random: columns of which a
+// tenth is null took a seventh more of all decoding with them.
+func spread(dst []float64, levels []uint8, def uint8, present int) {
+	null := math.Float64bits(format.Null)
+	for i := len(dst) - 1; i >= 0; i-- {
+		here := 0
+		if levels[i] == def {
+			here = 1
+		}
+		present -= here
+		x := math.Float64bits(dst[present]) // of a null: the next value to move, or one that has; at most i
+		if here == 0 {
+			x = null
+		}
+		dst[i] = math.Float64frombits(x)
+	}
 }
 
 // checkWidth verifies that lists begin exactly at the multiples of width.
@@ -178,12 +192,7 @@ func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *forma
 		if err := errors.Join(e.rep.levels(reps), e.def.levels(levels)); err != nil {
 			return err
 		}
-		present := 0
-		for _, d := range levels {
-			if d == e.col.def {
-				present++
-			}
-		}
+		present := bytes.Count(levels, []byte{e.col.def})
 		found := grow(&e.buf.table, present)
 		if err := e.values.read(found); err != nil {
 			return err

@@ -37,6 +37,8 @@ func main() {
 		rotate(ymm)
 		shift()
 		standardize()
+		lookup()
+		finite()
 		mulInts("AVX2", ymm, 4, 2, false)
 		wholes()
 		mulBytes("AVX2", ymm, 1, false)

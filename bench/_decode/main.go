@@ -1,0 +1,54 @@
+// Command decode decodes every column of its input as ufs-stream does, in one pass of package
+// chunkio, and throws the values away: what reading costs ufs-stream before any statistics.
+// `bench speed` runs it in turn with the bare reading of bench/_bareread.
+//
+//	decode THREADS PATH…
+//
+// It prints the number of values. Columns that are no numbers are left out, as features of
+// ufs-stream are.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func main() {
+	values, err := run(context.Background(), os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "decode:", err)
+		os.Exit(1)
+	}
+	fmt.Println(values)
+}
+
+// run reads the inputs once. Missing values are kept, so that they end nothing.
+func run(ctx context.Context, args []string) (values int64, err error) {
+	if len(args) < 2 {
+		return 0, errors.New("usage: decode THREADS PATH…")
+	}
+	threads, err := strconv.Atoi(args[0])
+	if err != nil || threads < 1 {
+		return 0, fmt.Errorf("%q is no number of threads", args[0])
+	}
+	runtime.GOMAXPROCS(threads) // as ufs-stream's --threads does
+	rows, err := chunkio.Open(ctx, args[1:], chunkio.Options{Threads: threads, Missing: stream.MissingKeep})
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for c, err := range rows.Chunks(ctx, stream.Range{}) {
+		if err != nil {
+			return 0, err
+		}
+		values += int64(c.Rows) * int64(c.Cols)
+	}
+	return values, nil
+}

@@ -1,0 +1,124 @@
+package kernel
+
+import "encoding/binary"
+
+// Lookup writes table[v] to dst for the numbers v that stand in packed one behind the other, from
+// position bit on: width bits each, at most 32, the least significant first, as dictionaries of
+// Parquet have their indices. It returns how many it has written: fewer than dst has only where a
+// number is no index of table, or packed ends; the next number is then the one that is not.
+// Every path gives the same values; AVX2 takes a quarter to a third of plain Go's time.
+func Lookup(dst, table []float64, packed []byte, bit, width int) (written int) {
+	if best.lookup == nil || width == 0 || len(table) == 0 {
+		return lookupGo(dst, table, packed, bit, width)
+	}
+	for bit&7 != 0 && written < len(dst) { // up to 7 numbers; then 8 at a time begin with a byte
+		if lookupGo(dst[written:written+1], table, packed, bit, width) == 0 {
+			return written
+		}
+		written++
+		bit += width
+	}
+	rest := packed[min(bit>>3, len(packed)):]
+	groups := (len(dst) - written) / 8
+	// Of a group's bytes, those of the last four numbers are loaded by 16.
+	if fit := len(rest) - (width/2 + 16); fit < 0 {
+		groups = 0
+	} else {
+		groups = min(groups, fit/width+1)
+	}
+	if groups > 0 {
+		n := best.lookup(groups, &rest[0], width, &spreads[width], &table[0], len(table), &dst[written])
+		written += 8 * n
+		bit += 8 * n * width
+	}
+	return written + lookupGo(dst[written:], table, packed, bit, width)
+}
+
+// lookupGo takes as many numbers at a time as one load of 8 bytes holds: after up to 7 bits of the
+// number before, 57 bits are left, or all 64 where each number is one byte.
+func lookupGo(dst, table []float64, packed []byte, bit, width int) (written int) {
+	mask, atOnce := uint64(1)<<width-1, 8
+	if width > 8 || width == 8 && bit&7 != 0 {
+		atOnce = 57 / width
+	}
+	for len(dst)-written >= atOnce && bit>>3+8 <= len(packed) {
+		word := binary.LittleEndian.Uint64(packed[bit>>3:]) >> (bit & 7)
+		for range atOnce {
+			v := word & mask
+			if v >= uint64(len(table)) {
+				return written
+			}
+			dst[written] = table[v]
+			written++
+			word >>= width
+		}
+		bit += atOnce * width
+	}
+	for written < len(dst) && bit+width <= 8*len(packed) {
+		var word uint64
+		for i, b := range packed[bit>>3 : (bit+width+7)>>3] {
+			word |= uint64(b) << (8 * i)
+		}
+		v := word >> (bit & 7) & mask
+		if v >= uint64(len(table)) {
+			return written
+		}
+		dst[written] = table[v]
+		written++
+		bit += width
+	}
+	return written
+}
+
+// spreads tells, for each width, how the bytes of 8 numbers become 8 words. The first four numbers
+// come from 16 bytes at the beginning, the others from 16 bytes at half of the width, in bytes: 8
+// words name the bytes to take for each word, 8 say by how many bits to shift each, and the last
+// is the mask of a number.
+var spreads = func() (s [33][17]uint64) {
+	for width := range s {
+		s[width][16] = 1<<width - 1
+		for i := range 8 {
+			bit := i * width
+			if i >= 4 {
+				bit -= width / 2 * 8
+			}
+			s[width][8+i] = uint64(bit & 7)
+			for k := range 8 {
+				take := uint64(0x80) // a zero
+				if 8*k < bit&7+width {
+					take = uint64(bit>>3 + k)
+				}
+				s[width][i] |= take << (8 * k)
+			}
+		}
+	}
+	return s
+}()
+
+// Finite reports whether x has neither NaN nor ±Inf.
+func Finite(x []float64) bool {
+	whole := 0
+	if best.finite != nil && len(x) >= 16 {
+		if !best.finite(len(x)/16, &x[0]) {
+			return false
+		}
+		whole = len(x) / 16 * 16
+	}
+	return finiteGo(x[whole:])
+}
+
+// finiteGo needs no branches: v−v is 0 for finite v and NaN otherwise, so that one sum tells. Four
+// sums keep the adders busy.
+func finiteGo(x []float64) bool {
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a += x[0] - x[0]
+		b += x[1] - x[1]
+		c += x[2] - x[2]
+		d += x[3] - x[3]
+	}
+	for _, v := range x {
+		a += v - v
+	}
+	return a+b+c+d == 0
+}
