@@ -80,7 +80,7 @@ func TestScaling(t *testing.T) {
 		g := must.Get(NewGrid([]string{"a", "b", "c"}, []int{3, 1}))(t)
 		r := &reader{Source: rows.Source{Source: src}, columns: src.Columns(), grid: g, workers: 1, scaling: MinMax(p, fill)}
 		x := make([]float64, 9)
-		must.Do(t, r.place(x, src.Chunk(0, 3)))
+		must.Do(t, r.place(kernel.ColMajor(x, 3, 3, 3), src.Chunk(0, 3)))
 		if off := rowstest.Distance(x, want); off != 0 {
 			t.Errorf("%v: %v, want %v", fill, x, want)
 		}

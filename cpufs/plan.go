@@ -102,7 +102,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 			p.Scratch = state
 		}
 	}
-	p.RowsInMemory = !o.rowsOnDisk && take(8*n*int64(d), 0)
+	p.RowsInMemory = !o.rowsOnDisk && take(8*(n+int64(pad*blocks))*int64(d), 0)
 	p.room = o.Memory - p.Bytes + rows.LeastBytes(d)
 	if p.RowsInMemory {
 		p.SetupPasses, p.IterationPasses = 1, 0
@@ -127,7 +127,7 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	most, blocks := heights(src, d)
 	h := int64(most)
 	wide := int64(d)
-	bytes := 8*h*(wide+12*c) + linalg.PolarBytes(o.Clusters, pieces*blocks, most)
+	bytes := 8*h*(wide+12*c) + 8*pad*wide + linalg.PolarBytes(o.Clusters, pieces*blocks, most)
 	bytes += int64(o.Threads) * 8 * 4 * h * c             // procrustes
 	bytes += 8 * (18*wide*c + 2*c*c)                      // model, descent, sums
 	bytes += kernel.TeamBytes(max(d, most), max(d, most)) // products

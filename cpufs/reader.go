@@ -38,15 +38,16 @@ type block struct {
 func (r *reader) pass(ctx context.Context, what string, do func(*block) error) error {
 	if r.kept == nil {
 		return r.Pass(ctx, what, func(number int, c *stream.Chunk) error {
-			r.buf = rows.Room(r.buf, c.Rows*len(r.columns))
+			r.buf = rows.Room(r.buf, (c.Rows+pad)*len(r.columns))
 			data := r.buf
-			if err := r.place(data, c); err != nil {
+			b := r.block(number, data, c)
+			if err := r.place(b.x, c); err != nil {
 				return err
 			}
 			if r.keep {
 				r.kept, r.buf = append(r.kept, data), nil
 			}
-			return do(r.block(number, data, c))
+			return do(b)
 		})
 	}
 	for number, data := range r.kept {
@@ -69,15 +70,19 @@ func (r *reader) nearest(ctx context.Context, team *kernel.Team, k int, room int
 
 func (r *reader) block(number int, data []float64, c *stream.Chunk) *block {
 	h := r.Height[number]
-	return &block{number: number, first: r.First[number], x: kernel.ColMajor(data, h, len(r.columns), h), chunk: c}
+	return &block{number: number, first: r.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+pad), chunk: c}
 }
 
 // runColumns is the number of columns that a worker scales at a time.
 const runColumns = 16
 
-// place writes the rows of c, scaled and in the order of the cells. The error is a
+// pad keeps the columns of a block, whose height is a power of 2, from falling on the same lines of the cache: without,
+// a run on mnist70k takes a fifth longer.
+const pad = 8
+
+// place writes the rows of c, scaled and in the order of the cells, to x, column-major. The error is a
 // *stream.DataError that names the place of a value that the model cannot take.
-func (r *reader) place(dst []float64, c *stream.Chunk) error {
+func (r *reader) place(x kernel.Matrix[float64], c *stream.Chunk) error {
 	d, h := len(r.columns), c.Rows
 	if c.Cols != d {
 		return fmt.Errorf("cpufs: chunk of %d columns, want %d", c.Cols, d)
@@ -85,18 +90,19 @@ func (r *reader) place(dst []float64, c *stream.Chunk) error {
 	if err := rows.RefuseWeights(c); err != nil {
 		return err
 	}
+	dst, ld := x.Data, x.ColStride
 	if c.Sparse != nil {
 		clear(dst)
 		for i := range h {
 			for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-				dst[r.grid.Cell[c.Sparse.Index[e]]*h+i] = c.Sparse.Value[e]
+				dst[r.grid.Cell[c.Sparse.Index[e]]*ld+i] = c.Sparse.Value[e]
 			}
 		}
 	}
 	errs := make([]error, (d+runColumns-1)/runColumns)
 	kernel.Each(r.workers, len(errs), func(t int) {
 		for j := t * runColumns; j < min(d, (t+1)*runColumns); j++ {
-			out := dst[r.grid.Cell[j]*h:][:h]
+			out := dst[r.grid.Cell[j]*ld:][:h]
 			if c.Sparse == nil {
 				copy(out, c.Col(j))
 			}

@@ -30,9 +30,8 @@ func sampleRows(d, clusters, anchors int) int {
 
 // placed returns rows of the source as rows of X.
 func (s *solver) placed(c *stream.Chunk) (kernel.Matrix[float64], error) {
-	x := make([]float64, c.Rows*s.d)
-	err := s.rows.place(x, c)
-	return kernel.ColMajor(x, c.Rows, s.d, c.Rows), err
+	x := kernel.ColMajor(make([]float64, c.Rows*s.d), c.Rows, s.d, c.Rows)
+	return x, s.rows.place(x, c)
 }
 
 // clusters finds the centres of the start in a sample, c×d.
