@@ -99,6 +99,16 @@ func wholesAVX2(blocks int, src *float64, dst *int16) (least int16, most int16, 
 //go:noescape
 func mulBytesAVX2(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 
+// mulIntsAVXVNNI is integers.mul; pairs is at least 1.
+//
+//go:noescape
+func mulIntsAVXVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)
+
+// mulBytesAVXVNNI is coarseCode.mul; quads is at least 1.
+//
+//go:noescape
+func mulBytesAVXVNNI(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
+
 // flipAVX2 is coarseCode.flip; n is at least 1.
 //
 //go:noescape

@@ -1606,6 +1606,332 @@ quad:
 	VZEROUPPER
 	RET
 
+// func mulIntsAVXVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·mulIntsAVXVNNI(SB), NOSPLIT, $0-40
+	MOVQ  pairs+0(FP), AX
+	MOVQ  a+8(FP), CX
+	MOVQ  b+16(FP), DX
+	MOVQ  c+24(FP), BX
+	MOVQ  ldc+32(FP), SI
+	SHLQ  $0x03, SI
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+
+	// Fetch the tile of C while the sums are made.
+	MOVQ       BX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+
+pair:
+	VMOVDQU      (DX), Y8
+	VMOVDQU      32(DX), Y9
+	VPBROADCASTD (CX), Y10
+
+	// VPDPWSSD
+	BYTE $0xc4
+	BYTE $0xc2
+	BYTE $0x3d
+	BYTE $0x52
+	BYTE $0xc2
+
+	// VPDPWSSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x35
+	BYTE         $0x52
+	BYTE         $0xca
+	VPBROADCASTD 4(CX), Y10
+
+	// VPDPWSSD
+	BYTE $0xc4
+	BYTE $0xc2
+	BYTE $0x3d
+	BYTE $0x52
+	BYTE $0xd2
+
+	// VPDPWSSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x35
+	BYTE         $0x52
+	BYTE         $0xda
+	VPBROADCASTD 8(CX), Y10
+
+	// VPDPWSSD
+	BYTE $0xc4
+	BYTE $0xc2
+	BYTE $0x3d
+	BYTE $0x52
+	BYTE $0xe2
+
+	// VPDPWSSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x35
+	BYTE         $0x52
+	BYTE         $0xea
+	VPBROADCASTD 12(CX), Y10
+
+	// VPDPWSSD
+	BYTE $0xc4
+	BYTE $0xc2
+	BYTE $0x3d
+	BYTE $0x52
+	BYTE $0xf2
+
+	// VPDPWSSD
+	BYTE $0xc4
+	BYTE $0xc2
+	BYTE $0x35
+	BYTE $0x52
+	BYTE $0xfa
+	ADDQ $0x10, CX
+	ADDQ $0x00000040, DX
+	DECQ AX
+	JNZ  pair
+
+	// C += sums.
+	VEXTRACTI128 $0x01, Y0, X9
+	VCVTDQ2PD    X0, Y8
+	VCVTDQ2PD    X9, Y0
+	VADDPD       (BX), Y8, Y8
+	VMOVUPD      Y8, (BX)
+	VADDPD       32(BX), Y0, Y0
+	VMOVUPD      Y0, 32(BX)
+	VEXTRACTI128 $0x01, Y1, X8
+	VCVTDQ2PD    X1, Y0
+	VCVTDQ2PD    X8, Y1
+	VADDPD       64(BX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	VADDPD       96(BX), Y1, Y1
+	VMOVUPD      Y1, 96(BX)
+	ADDQ         SI, BX
+	VEXTRACTI128 $0x01, Y2, X1
+	VCVTDQ2PD    X2, Y0
+	VCVTDQ2PD    X1, Y2
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	VADDPD       32(BX), Y2, Y2
+	VMOVUPD      Y2, 32(BX)
+	VEXTRACTI128 $0x01, Y3, X1
+	VCVTDQ2PD    X3, Y0
+	VCVTDQ2PD    X1, Y3
+	VADDPD       64(BX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	VADDPD       96(BX), Y3, Y3
+	VMOVUPD      Y3, 96(BX)
+	ADDQ         SI, BX
+	VEXTRACTI128 $0x01, Y4, X1
+	VCVTDQ2PD    X4, Y0
+	VCVTDQ2PD    X1, Y4
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	VADDPD       32(BX), Y4, Y4
+	VMOVUPD      Y4, 32(BX)
+	VEXTRACTI128 $0x01, Y5, X1
+	VCVTDQ2PD    X5, Y0
+	VCVTDQ2PD    X1, Y5
+	VADDPD       64(BX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	VADDPD       96(BX), Y5, Y5
+	VMOVUPD      Y5, 96(BX)
+	ADDQ         SI, BX
+	VEXTRACTI128 $0x01, Y6, X1
+	VCVTDQ2PD    X6, Y0
+	VCVTDQ2PD    X1, Y6
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	VADDPD       32(BX), Y6, Y6
+	VMOVUPD      Y6, 32(BX)
+	VEXTRACTI128 $0x01, Y7, X1
+	VCVTDQ2PD    X7, Y0
+	VCVTDQ2PD    X1, Y7
+	VADDPD       64(BX), Y0, Y0
+	VMOVUPD      Y0, 64(BX)
+	VADDPD       96(BX), Y7, Y7
+	VMOVUPD      Y7, 96(BX)
+	VZEROUPPER
+	RET
+
+// func mulBytesAVXVNNI(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·mulBytesAVXVNNI(SB), NOSPLIT, $0-72
+	MOVQ  quads+0(FP), AX
+	MOVQ  a+8(FP), CX
+	MOVQ  b+16(FP), DX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+
+quad:
+	VMOVDQU      (DX), Y8
+	VPBROADCASTD (CX), Y9
+
+	// VPDPBUSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x3d
+	BYTE         $0x50
+	BYTE         $0xc1
+	VPBROADCASTD 4(CX), Y9
+
+	// VPDPBUSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x3d
+	BYTE         $0x50
+	BYTE         $0xc9
+	VPBROADCASTD 8(CX), Y9
+
+	// VPDPBUSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x3d
+	BYTE         $0x50
+	BYTE         $0xd1
+	VPBROADCASTD 12(CX), Y9
+
+	// VPDPBUSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x3d
+	BYTE         $0x50
+	BYTE         $0xd9
+	VPBROADCASTD 16(CX), Y9
+
+	// VPDPBUSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x3d
+	BYTE         $0x50
+	BYTE         $0xe1
+	VPBROADCASTD 20(CX), Y9
+
+	// VPDPBUSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x3d
+	BYTE         $0x50
+	BYTE         $0xe9
+	VPBROADCASTD 24(CX), Y9
+
+	// VPDPBUSD
+	BYTE         $0xc4
+	BYTE         $0xc2
+	BYTE         $0x3d
+	BYTE         $0x50
+	BYTE         $0xf1
+	VPBROADCASTD 28(CX), Y9
+
+	// VPDPBUSD
+	BYTE $0xc4
+	BYTE $0xc2
+	BYTE $0x3d
+	BYTE $0x50
+	BYTE $0xf9
+	ADDQ $0x20, CX
+	ADDQ $0x00000020, DX
+	DECQ AX
+	JNZ  quad
+
+	// C = half − factor·(step·(sums − shift)).
+	MOVQ         step+24(FP), AX
+	MOVQ         shift+32(FP), CX
+	MOVQ         half+40(FP), DX
+	MOVQ         factor+48(FP), BX
+	MOVQ         c+56(FP), SI
+	MOVQ         ldc+64(FP), DI
+	SHLQ         $0x02, DI
+	VMOVUPS      (DX), Y8
+	VMOVUPS      (BX), Y9
+	MOVQ         SI, DX
+	VPBROADCASTD (CX), Y10
+	VPSUBD       Y10, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VBROADCASTSS (AX), Y10
+	VMULPS       Y10, Y0, Y0
+	VFNMADD213PS Y8, Y9, Y0
+	VMOVUPS      Y0, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 4(CX), Y10
+	VPSUBD       Y10, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VBROADCASTSS 4(AX), Y10
+	VMULPS       Y10, Y1, Y1
+	VFNMADD213PS Y8, Y9, Y1
+	VMOVUPS      Y1, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 8(CX), Y10
+	VPSUBD       Y10, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VBROADCASTSS 8(AX), Y10
+	VMULPS       Y10, Y2, Y2
+	VFNMADD213PS Y8, Y9, Y2
+	VMOVUPS      Y2, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 12(CX), Y10
+	VPSUBD       Y10, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VBROADCASTSS 12(AX), Y10
+	VMULPS       Y10, Y3, Y3
+	VFNMADD213PS Y8, Y9, Y3
+	VMOVUPS      Y3, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 16(CX), Y10
+	VPSUBD       Y10, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VBROADCASTSS 16(AX), Y10
+	VMULPS       Y10, Y4, Y4
+	VFNMADD213PS Y8, Y9, Y4
+	VMOVUPS      Y4, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 20(CX), Y10
+	VPSUBD       Y10, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VBROADCASTSS 20(AX), Y10
+	VMULPS       Y10, Y5, Y5
+	VFNMADD213PS Y8, Y9, Y5
+	VMOVUPS      Y5, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 24(CX), Y10
+	VPSUBD       Y10, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VBROADCASTSS 24(AX), Y10
+	VMULPS       Y10, Y6, Y6
+	VFNMADD213PS Y8, Y9, Y6
+	VMOVUPS      Y6, (DX)
+	ADDQ         DI, DX
+	VPBROADCASTD 28(CX), Y10
+	VPSUBD       Y10, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VBROADCASTSS 28(AX), Y10
+	VMULPS       Y10, Y7, Y7
+	VFNMADD213PS Y8, Y9, Y7
+	VMOVUPS      Y7, (DX)
+	VZEROUPPER
+	RET
+
 // func flipAVX2(n int, x *float32, signs *uint32)
 // Requires: AVX, AVX2
 TEXT ·flipAVX2(SB), NOSPLIT, $0-24

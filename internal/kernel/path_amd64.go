@@ -19,6 +19,9 @@ func machinePaths() []*isa {
 			}
 			found = append(found, &avx512)
 		}
+		if cpu.X86.HasAVXVNNI {
+			found = append(found, &avxVNNI)
+		}
 		found = append(found, &avx2)
 	}
 	return found
@@ -40,18 +43,23 @@ var avx512 = isa{
 // coarseMost is the largest magnitude of a row's numbers where pairs of products must fit an int16: 2·255·64.
 const coarseMost = 64
 
-func coarseAVX2(nr, most int, mul func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)) coarseCode {
+func coarseAVX2(nr, most int, mul bytesMul) coarseCode {
 	return coarseCode{nr: nr, most: most, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2}
 }
 
 // avx512VNNI multiplies whole numbers by VPDPWSSD, and bytes by VPDPBUSD.
-var avx512VNNI = withVNNI(avx512)
+var avx512VNNI = withVNNI(avx512, "avx512vnni", mulIntsVNNI, mulBytesVNNI)
 
-func withVNNI(i isa) isa {
-	i.name, i.whole.mul = "avx512vnni", mulIntsVNNI
-	i.coarse.most, i.coarse.mul = 127, mulBytesVNNI
+// avxVNNI has these instructions on 32 bytes.
+var avxVNNI = withVNNI(avx2, "avxvnni", mulIntsAVXVNNI, mulBytesAVXVNNI)
+
+func withVNNI(i isa, name string, ints func(pairs int, a, b *int16, c *float64, ldc int), bytes bytesMul) isa {
+	i.name, i.whole.mul, i.coarse.mul, i.coarse.most = name, ints, bytes, 127
 	return i
 }
+
+// bytesMul is coarseCode.mul.
+type bytesMul = func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 
 var avx2 = isa{
 	name: "avx2",

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
@@ -18,21 +17,22 @@ const lanes = 8
 func mulBytes(name string, w width, nv int, vnni bool) {
 	function("mulBytes"+name, "func(quads int, a, b *byte, step *[8]float32, shift *[8]int32, half, factor, c *float32, ldc int)", "mulBytes"+name+" is coarseCode.mul; quads is at least 1.")
 	quads, a, b := arg("quads"), arg("a"), arg("b")
-	load, zero := func(m, v Op) { VMOVDQU(m, v) }, func(v VecVirtual) { VPXOR(v, v, v) }
+	load, zero := func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }
 	sub, add := VPSUBD, VPADDD
 	if w.bytes == 64 {
-		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v VecVirtual) { VPXORD(v, v, v) }
+		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v vector) { VPXORD(v, v, v) }
 	}
-	sums := make([]VecVirtual, lanes*nv)
+	reg := w.registers(vnni)
+	sums := make([]vector, lanes*nv)
 	for i := range sums {
-		sums[i] = w.reg()
+		sums[i] = reg()
 		zero(sums[i])
 	}
-	bs := make([]VecVirtual, nv)
+	bs := make([]vector, nv)
 	for j := range bs {
-		bs[j] = w.reg()
+		bs[j] = reg()
 	}
-	spread, product, ones := w.reg(), w.reg(), w.reg()
+	spread, product, ones := reg(), reg(), reg()
 	if !vnni {
 		one := GP32()
 		MOVL(U32(0x00010001), one)
@@ -47,7 +47,7 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 		VPBROADCASTD(Mem{Base: a, Disp: i * 4}, spread)
 		for j := range bs {
 			if vnni {
-				vpdpbusd(spread, bs[j], sums[i*nv+j])
+				vnniProduct("VPDPBUSD", 0x50, w, spread, bs[j], sums[i*nv+j])
 				continue
 			}
 			VPMADDUBSW(spread, bs[j], product)
@@ -85,13 +85,6 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 	}
 	VZEROUPPER()
 	RET()
-}
-
-// vpdpbusd is an instruction that avo does not know, and Go's assembler does.
-func vpdpbusd(signed, unsigned, sum VecVirtual) {
-	Instruction(&ir.Instruction{
-		Opcode: "VPDPBUSD", Operands: []Op{signed, unsigned, sum}, Inputs: []Op{signed, unsigned, sum}, Outputs: []Op{sum},
-	})
 }
 
 // mix writes coarseCode.mix: a pass takes each of its vectors once.

@@ -14,23 +14,24 @@ func mulInts(name string, w width, mr, nv int, vnni bool) {
 	function("mulInts"+name, "func(pairs int, a, b *int16, c *float64, ldc int)", "mulInts"+name+" is integers.mul; pairs is at least 1.")
 	pairs, a, b, c, ldc := arg("pairs"), arg("a"), arg("b"), arg("c"), arg("ldc")
 	SHLQ(Imm(3), ldc)
-	load, zero, add := func(m, v Op) { VMOVDQU(m, v) }, func(v VecVirtual) { VPXOR(v, v, v) }, func(m Mem, v VecVirtual) {
+	load, zero, add := func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }, func(m Mem, v vector) {
 		VADDPD(m, v, v)
 		VMOVUPD(v, m)
 	}
 	if w.bytes == 64 {
-		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v VecVirtual) { VPXORD(v, v, v) }
+		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v vector) { VPXORD(v, v, v) }
 	}
-	sums := make([]VecVirtual, mr*nv)
+	reg := w.registers(vnni)
+	sums := make([]vector, mr*nv)
 	for i := range sums {
-		sums[i] = w.reg()
+		sums[i] = reg()
 		zero(sums[i])
 	}
-	bs := make([]VecVirtual, nv)
+	bs := make([]vector, nv)
 	for j := range bs {
-		bs[j] = w.reg()
+		bs[j] = reg()
 	}
-	spread, product := w.reg(), w.reg()
+	spread, product := reg(), reg()
 
 	Comment("Fetch the tile of C while the sums are made.")
 	at := GP64()
@@ -51,7 +52,7 @@ func mulInts(name string, w width, mr, nv int, vnni bool) {
 		VPBROADCASTD(Mem{Base: a, Disp: i * 4}, spread)
 		for j := range bs {
 			if vnni {
-				vpdpwssd(spread, bs[j], sums[i*nv+j])
+				vnniProduct("VPDPWSSD", 0x52, w, spread, bs[j], sums[i*nv+j])
 				continue
 			}
 			VPMADDWD(spread, bs[j], product)
@@ -67,7 +68,7 @@ func mulInts(name string, w width, mr, nv int, vnni bool) {
 	for i := range mr {
 		for j := range nv {
 			s := sums[i*nv+j]
-			var low, high VecVirtual
+			var low, high vector
 			if w.bytes == 64 {
 				low, high = ZMM(), YMM()
 				VEXTRACTI64X4(Imm(1), s, high)
@@ -90,11 +91,38 @@ func mulInts(name string, w width, mr, nv int, vnni bool) {
 	RET()
 }
 
-// vpdpwssd is an instruction that avo does not know, and Go's assembler does.
-func vpdpwssd(x, y, sum VecVirtual) {
-	Instruction(&ir.Instruction{
-		Opcode: "VPDPWSSD", Operands: []Op{x, y, sum}, Inputs: []Op{x, y, sum}, Outputs: []Op{sum},
-	})
+// vector is a vector register, real or to be found.
+type vector interface {
+	Register
+	Vec
+}
+
+// registers names vector registers one after the other: for [vnniProduct] of 32 bytes real ones.
+func (w width) registers(vnni bool) func() vector {
+	if !vnni || w.bytes == 64 {
+		return func() vector { return w.reg() }
+	}
+	real, next := []vector{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15}, 0
+	return func() vector {
+		next++
+		return real[next-1]
+	}
+}
+
+// vnniProduct is an instruction that avo does not know. Go's assembler knows it for 64 bytes, AVX512_VNNI; that of
+// 32 bytes, AVX-VNNI, is written in bytes: VEX.256.66.0F38.W0 opcode /r.
+func vnniProduct(name string, opcode uint64, w width, x, y, sum vector) {
+	if w.bytes == 64 {
+		Instruction(&ir.Instruction{Opcode: name, Operands: []Op{x, y, sum}, Inputs: []Op{x, y, sum}, Outputs: []Op{sum}})
+		return
+	}
+	number := func(v vector) uint64 { return uint64(v.(Physical).PhysicalIndex()) }
+	rm, vvvv, r := number(x), number(y), number(sum)
+	bytes := []uint64{0xc4, (r>>3^1)<<7 | 1<<6 | (rm>>3^1)<<5 | 2, (vvvv^15)<<3 | 1<<2 | 1, opcode, 3<<6 | (r&7)<<3 | rm&7}
+	Comment(name)
+	for _, b := range bytes {
+		Instruction(&ir.Instruction{Opcode: "BYTE", Operands: []Op{Imm(b)}, Inputs: []Op{x, y, sum}, Outputs: []Op{sum}})
+	}
 }
 
 // wholes writes integers.wholes: 16 numbers at a time become int16, and back, until one differs. What

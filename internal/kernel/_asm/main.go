@@ -42,6 +42,8 @@ func main() {
 		mulInts("AVX2", ymm, 4, 2, false)
 		wholes()
 		mulBytes("AVX2", ymm, 1, false)
+		mulInts("AVXVNNI", ymm, 4, 2, true)
+		mulBytes("AVXVNNI", ymm, 1, true)
 		flip()
 		mix()
 		widest()
