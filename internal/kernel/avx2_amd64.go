@@ -83,3 +83,23 @@ func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
 //
 //go:noescape
 func wholesAVX2(blocks int, src *float64, dst *int16) (least int16, most int16, ok bool)
+
+// wholeRangeAVX2 is isa.wholeRange; blocks is at least 1.
+//
+//go:noescape
+func wholeRangeAVX2(blocks int, x *float64) (least int32, most int32, ok bool)
+
+// lowBytesAVX2 is isa.lowBytes; blocks is at least 1.
+//
+//go:noescape
+func lowBytesAVX2(blocks int, src *float64, dst *byte)
+
+// allSinglesAVX2 is isa.allSingles; blocks is at least 1.
+//
+//go:noescape
+func allSinglesAVX2(blocks int, x *float64) bool
+
+// singlesAVX2 is isa.singles; blocks is at least 1.
+//
+//go:noescape
+func singlesAVX2(blocks int, src *float64, dst *float32)

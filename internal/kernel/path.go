@@ -42,6 +42,11 @@ type isa struct {
 	shift func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
 	// standardize is [Standardize] for blocks·16 elements, and fetches as many from next on. Nil means plain Go.
 	standardize func(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)
+	// wholeRange is [WholeRange] of blocks·16 numbers, and so on. Nil means plain Go.
+	wholeRange func(blocks int, x *float64) (least, most int32, ok bool)
+	lowBytes   func(blocks int, src *float64, dst *byte)
+	allSingles func(blocks int, x *float64) bool
+	singles    func(blocks int, src *float64, dst *float32)
 	// rotate is [Rotate]: a row of the panel is step elements after the last one.
 	rotate func(n int, c, s, panel *float64, step int)
 }

@@ -33,7 +33,7 @@ var avx512 = isa{
 
 	whole: integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
 
-	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX512,
+	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX512,
 }
 
 // avx512VNNI multiplies whole numbers by VPDPWSSD.
@@ -51,7 +51,7 @@ var avx2 = isa{
 
 	whole: integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2},
 
-	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, rotate: rotateAVX2,
+	dot: dotFMA, axpy: axpyFMA, axpyRows: axpyRowsAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX2,
 }
 
 // dotFMA adds the 16 sums by halves; the remaining terms join the first.

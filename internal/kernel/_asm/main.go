@@ -39,6 +39,10 @@ func main() {
 		standardize()
 		mulInts("AVX2", ymm, 4, 2, false)
 		wholes()
+		wholeRange()
+		lowBytes()
+		allSingles()
+		singles()
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)
