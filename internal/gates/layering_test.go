@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"internal/planted":         {"stream", "internal/splitmix"},
 	"internal/scalemodel":      {},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/kernel", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
