@@ -63,6 +63,8 @@ type Options struct {
 
 	Spool ScratchOptions // where a row group of an object goes that does not fit into Memory
 
+	Keep *Keep // holds what passes decode for later ones, beside Memory; nil holds nothing
+
 	Meter *stream.Meter // counts bytes, decoding time, and requests to stores; nil counts nothing
 	Stdin io.Reader     // what the input "-" reads
 }
@@ -277,10 +279,11 @@ func (d *Dataset) Fields() []Field { return describe(d.catalog, d.opt, d.sparse)
 // Replayable reports whether Chunks can be called more than once.
 func (d *Dataset) Replayable() bool { return d.pipe == nil }
 
-// Close frees the buffers of the last pass; a further pass makes new ones. It must
-// not be called during a pass. The error is always nil.
+// Close frees the buffers of the last pass, and what Options.Keep holds; a further pass makes
+// new buffers. It must not be called during a pass. The error is always nil.
 func (d *Dataset) Close() error {
 	d.buffers.drop()
+	d.opt.Keep.Drop()
 	return nil
 }
 

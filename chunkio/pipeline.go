@@ -26,6 +26,8 @@ type pass struct {
 	free   chan *span
 	files  chan struct{} // a token for every open file
 	fetch  *fetcher      // of objects in a store
+	places keptPlaces    // where columns are in Options.Keep
+	adds   bool          // what is decoded goes there
 
 	running *sync.WaitGroup // the goroutines of the pass
 	matched int64           // rows that Options.Where leaves so far; of the scheduler until it ends
@@ -75,6 +77,9 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 		free:   make(chan *span, l.buffers),
 		files:  make(chan struct{}, l.openFiles()),
 		fetch:  newFetcher(l.piece, d.spool()),
+	}
+	if p.places, p.adds = d.opt.Keep.join(d); p.adds {
+		defer d.opt.Keep.leave()
 	}
 	p.height.Store(l.rows)
 	if d.sparse != nil {

@@ -76,7 +76,7 @@ func (a *ahead) take(ctx context.Context) (*openedGroup, error) {
 
 // takesPart reports whether a row of the group may be in the sample.
 func (a *ahead) takesPart(g rowGroup) bool {
-	if a.d.never(g) || !a.d.undecided(g) && !a.d.features.reading() {
+	if a.d.never(g) || a.inKeep(g) != nil || !a.d.undecided(g) && !a.d.features.reading() {
 		return false
 	}
 	if a.sample.all() {

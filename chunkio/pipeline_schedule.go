@@ -102,6 +102,10 @@ func (p *pass) schedule(ctx context.Context, r stream.Range) {
 // sendGroup cuts one row group into spans. It returns false when the pass is over.
 func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 	defer g.release()
+	kept, adding := s.inKeep(g.at), (*keptGroup)(nil)
+	if kept == nil && s.adds {
+		adding = s.d.opt.Keep.begin(g.at)
+	}
 	for from := int64(0); from < g.at.rows; {
 		sp := s.takeFree(ctx)
 		if sp == nil {
@@ -109,6 +113,7 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 		}
 		to := min(from+s.height.Load(), g.at.rows)
 		sp.reset(g.at, from, to)
+		sp.held, sp.adding = kept, adding.piece(from, int(to-from))
 		err := s.prepare(ctx, g, sp)
 		if err != nil {
 			sp.fail(failure{row: sp.start, column: -1, err: err})
@@ -133,15 +138,18 @@ func (s *scheduler) prepare(ctx context.Context, g *openedGroup, sp *span) error
 		return nil
 	}
 	if undecided := s.d.undecided(g.at); undecided || s.d.features.reading() {
-		if err := s.ready(ctx, g); err != nil {
-			return sp.place(err, "")
+		if sp.held == nil {
+			if err := s.ready(ctx, g); err != nil {
+				return sp.place(err, "")
+			}
+			sp.group, sp.groupUp = g.group, g.up.retain()
 		}
-		sp.group, sp.groupUp = g.group, g.up.retain()
 		if undecided {
 			if err := s.filter.apply(ctx, g, sp); err != nil {
 				return err
 			}
 		}
+		sp.adding.prepare()
 	}
 	gone := countBits(sp.skip, 0, sp.rows, sp.skip)
 	if s.matched += int64(sp.rows - gone); gone == sp.rows {

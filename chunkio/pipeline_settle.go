@@ -124,7 +124,7 @@ func (s *span) applyWeights(ctx context.Context) error {
 		}
 	}
 	name := s.d.opt.Weight
-	if err := s.decodeRead(ctx, r, dst); err != nil {
+	if err := s.decodeRead(ctx, r, s.places.weight, dst); err != nil {
 		return s.place(err, name)
 	}
 	for i, w := range s.weight {

@@ -23,7 +23,9 @@ type span struct {
 	rows    int
 	height  int // of a block
 	group   format.Group
-	groupUp *shared // keeps group open; nil if nothing is read
+	groupUp *shared    // keeps group open; nil if nothing is read
+	held    *keptGroup // in place of group; nil where it is read
+	adding  *keptPiece // takes what is decoded; nil where it is not kept
 
 	data      []float64   // features × rows; nothing for sparse rows
 	weight    []float64   // by row; empty without weights
@@ -55,7 +57,7 @@ type failure struct {
 func (s *span) reset(at rowGroup, from, to int64) {
 	s.at, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
 	s.height = stream.BlockRows(len(s.d.features.columns))
-	s.group, s.groupUp = nil, nil
+	s.group, s.groupUp, s.held, s.adding = nil, nil, nil, nil
 	s.done = make(chan struct{})
 	s.failure = failure{}
 	s.weight, s.class, s.names = s.weight[:0], s.class[:0], nil
@@ -81,14 +83,14 @@ func (s *span) bounds(b int) (lo, hi int) { return b * s.height, min((b+1)*s.hei
 func (s *span) release() {
 	if s != nil {
 		s.groupUp.release()
-		s.group, s.groupUp = nil, nil
+		s.group, s.groupUp, s.held, s.adding = nil, nil, nil, nil
 	}
 }
 
 // tasks is the number of reads that the span needs.
 func (s *span) tasks() int {
 	switch {
-	case s.group == nil || s.failure.err != nil || allSet(s.skip, s.rows):
+	case s.group == nil && s.held == nil || s.failure.err != nil || allSet(s.skip, s.rows):
 		return 0
 	case s.d.sparse == nil:
 		s.growData()
@@ -132,7 +134,7 @@ func (s *span) decode(ctx context.Context, index int, v *views) {
 			}
 		}
 	}
-	if err := s.decodeRead(ctx, r, v.dst); err != nil {
+	if err := s.decodeRead(ctx, r, s.places.read(index), v.dst); err != nil {
 		s.failAt(first, err, s.d.features.columns[first].Name)
 		return
 	}
@@ -150,10 +152,27 @@ func (s *span) column(col int) []float64 {
 	return s.data[col*s.rows : (col+1)*s.rows : (col+1)*s.rows]
 }
 
-// decodeRead fills the elements of one read that are wanted.
-func (s *span) decodeRead(ctx context.Context, r *read, dst [][]float64) error {
+// decodeRead fills the elements of one read that are wanted, from what is kept where it is;
+// else they are kept as far as there is room. places are the elements' places there.
+func (s *span) decodeRead(ctx context.Context, r *read, places []int, dst [][]float64) error {
 	if r.leaf >= 0 {
-		return s.group.Decode(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), dst)
+		if s.held == nil {
+			if err := s.group.Decode(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), dst); err != nil || s.adding == nil {
+				return err
+			}
+		}
+		start := time.Now()
+		for e, x := range dst {
+			switch {
+			case x == nil:
+			case s.held != nil:
+				s.held.to(places[e], s.from, x)
+			default:
+				s.adding.add(places[e], x)
+			}
+		}
+		s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(start))
+		return nil
 	}
 	value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
 	for i := range dst[0] {
@@ -224,6 +243,7 @@ func (s *span) finish() {
 			s.compact(b)
 		}
 	}
+	s.adding.done(s.failure.err == nil)
 	close(s.done)
 }
 

@@ -125,6 +125,10 @@ func newRowFilter(d *Dataset) rowFilter {
 
 // apply marks the rows of the span for which the condition is not true.
 func (f *rowFilter) apply(ctx context.Context, g *openedGroup, s *span) error {
+	if s.held != nil {
+		s.held.skipTo(s.from, s.rows, s.skip)
+		return nil
+	}
 	f.rows.Reset(g.where.state, s.rows)
 	for i := range g.where.columns {
 		c := &g.where.columns[i]
@@ -132,7 +136,15 @@ func (f *rowFilter) apply(ctx context.Context, g *openedGroup, s *span) error {
 			return s.place(err, c.name)
 		}
 	}
-	f.rows.Skip(s.skip)
+	own := s.adding.skips() // without the rows outside the sample
+	if own == nil {
+		f.rows.Skip(s.skip)
+		return nil
+	}
+	f.rows.Skip(own)
+	for w, bits := range own {
+		s.skip[w] |= bits
+	}
 	return nil
 }
 

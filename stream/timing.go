@@ -42,8 +42,8 @@ func (b *Busy) Parts() TimingParts {
 // TimingParts is where the busy time of a run went, in seconds by the clock, added up over its threads: a
 // thread that waits for a processor counts as busy.
 //
-// Read, Decode and the settling of missing values, which is the first part of Convert, make up
-// [Timing].Read. Weights, labels and conditions are read and decoded beside that: Timing.Read leaves
+// Read, Decode and the first part of Convert, which settles missing values and keeps what is decoded
+// for the next pass, or has it from the one before, make up [Timing].Read. Weights, labels and conditions are read and decoded beside that: Timing.Read leaves
 // them out, and these parts do not. Decoders that wait for an object's bytes are busy reading;
 // waiting for a pipe, and the footers, are in neither.
 //
@@ -53,7 +53,7 @@ func (b *Busy) Parts() TimingParts {
 type TimingParts struct {
 	Read    float64 `json:"read_s,omitempty"`    // reading from files, checksums, decompression
 	Decode  float64 `json:"decode_s,omitempty"`  // from pages and buffers to values
-	Convert float64 `json:"convert_s,omitempty"` // settling missing values; scaling and packing for the products
+	Convert float64 `json:"convert_s,omitempty"` // settling missing values, keeping what is decoded; scaling and packing for the products
 	Gram    float64 `json:"gram_s,omitempty"`    // products of the Gram matrix
 	Search  float64 `json:"search_s,omitempty"`  // for the nearest anchors of rows
 	Scatter float64 `json:"scatter_s,omitempty"` // adding rows to the sums of their anchors

@@ -41,7 +41,7 @@ func (r *run) countAnchors(ctx context.Context) error {
 func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) (*anchor.Anchors, error) {
 	f := &p.g.Anchors
 	opt := p.opt
-	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut = nil, nil, "", 0, nil
+	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut, opt.Keep = nil, nil, "", 0, nil, nil
 	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf = "", chunkio.Shard{}, nil, time.Time{} // these are the input's
 	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1)                              // the input is not being read now
 	src, err := openDataset(ctx, []string{f.File}, opt)

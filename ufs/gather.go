@@ -107,6 +107,9 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	}
 	p.opt.Memory = p.plan.Reading
 	p.plan.enforce(policy == stream.MissingKeep)
+	if p.plan.Kept > 0 { // for the passes of the method
+		p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
+	}
 	if p.rows, p.first, err = g.rowsOf(ds); err != nil {
 		return nil, err
 	}
@@ -119,6 +122,9 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 			return nil, err
 		}
 		if g.from != method.FromGraph {
+			if g.from != method.FromRows {
+				p.settleKept(ds, p.raw)
+			}
 			g.expect(1, p.plan)
 			return p.accumulate(ctx, ds, saved, nil)
 		}
@@ -152,9 +158,11 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 		fallthrough
 	default:
 		saved = nil
+		p.keep(ds)
 		if p.opt.LeaveOut, err = p.useless(ctx, ds, 1); err != nil {
 			return nil, err
 		}
+		p.settleKept(ds, nil)
 		p.opt.Missing = policy
 	}
 	p.settled = true
@@ -289,6 +297,11 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	}
 	if err != nil {
 		return nil, p.plan.explain(err)
+	}
+	if g.from == method.FromRows {
+		p.settleKept(ds, nil)
+	} else {
+		p.opt.Keep.Drop()
 	}
 	e.passes = g.passes
 	e.leftOut = ds.LeftOut()

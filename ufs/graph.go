@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset, saved *s
 	if err != nil {
 		return nil, err
 	}
+	p.settleKept(ds, cmp.Or(p.raw, d.profile))
 	p.settled = true
 	input := &gathered{inputs: ds.Inputs()}
 	graph, err := p.anchors(ctx, d)
@@ -53,6 +55,7 @@ func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
 	if p.g.profile != nil {
 		return p.drawnBefore(ds)
 	}
+	p.keep(ds)
 	p.g.expect(2, p.plan)
 	var d *drawn
 	err := p.spareUseless(ctx, ds, func() (err error) {

@@ -32,6 +32,10 @@ type Budget struct {
 	Statistics int64 `json:"statistics_bytes"`
 	Anchors    int64 `json:"anchors_bytes"` // of the statistics: what the anchor graph takes
 	Solver     int64 `json:"solver_bytes"`
+	Kept       int64 `json:"kept_bytes"`               // of what a pass decodes, for the next ones, at most
+	KeptGroups int   `json:"kept_row_groups"`          // that fit there whatever they hold
+	Groups     int   `json:"row_groups"`               // in all
+	Slack      int64 `json:"slack_bytes"`              // for garbage beside Kept
 	Peak       int64 `json:"peak_bytes"`               // of the parts that live at one time
 	Smallest   int64 `json:"smallest_bytes"`           // the smallest limit that works
 	InMemory   int64 `json:"smallest_in_memory_bytes"` // the smallest that needs no further passes

@@ -82,6 +82,10 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
 	b.spool = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + b.Statistics + max(b.Reading+b.Solver, alone)
+	// The statistics may outgrow the plan while the rows are kept, but for these policies.
+	if input, ok := ds.(*chunkio.Dataset); ok && b.method.Least > 0 && (!b.gram || r.policy() != stream.MissingKeep) {
+		b = b.keeping(input, b.Solver)
+	}
 	if b.scratch > 0 {
 		if err := chunkio.NewScratch(r.scratch()).Reserve(b.scratch); err != nil {
 			return b, stream.Errorf("%w; or keep all in memory: {memory-limit} %dMiB", err, (b.InMemory+1<<20-1)>>20)

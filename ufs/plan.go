@@ -78,6 +78,9 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.From != method.FromRows && r.gatherPasses(ds).Least > 1 {
+		b = b.keeping(ds, 0)
+	}
 	d := len(ds.Columns())
 	why, job := r.why, r.job(ds)
 	if r.plain != nil {

@@ -40,6 +40,7 @@ func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) 
 	case p.g.profile != nil:
 		err = p.ranksBefore(ds)
 	default:
+		p.keep(ds)
 		err = p.spareUseless(ctx, ds, func() error { return p.countRanks(ctx, ds) })
 	}
 	if err != nil {

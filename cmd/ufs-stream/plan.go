@@ -148,6 +148,10 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		{"scratch space", scratch},
 		{"smallest limit", smallest},
 	}
+	if m.Kept > 0 {
+		kept := fmt.Sprintf("up to %s of a pass for the next: at least %d of %s", humanize.IBytes(uint64(m.Kept)), m.KeptGroups, plural(m.Groups, "row group"))
+		lines = slices.Insert(lines, 8, []string{"  kept", kept})
+	}
 	if f.Why != "" {
 		lines = slices.Insert(lines, 1, []string{"", f.Why})
 	}

@@ -102,7 +102,7 @@ func TestPlanKeepsItsWord(t *testing.T) {
 				ends(t, exit.Memory, mebibytes(m.Smallest), append([]string{verb, "--memory-limit", fmt.Sprint(m.Smallest - 1<<20)}, flags...)...)
 			}
 			if m.Anchors > 0 && c.outOfCore == fitsAlways { // its statistics can be scanned
-				if m.Anchors > m.Statistics || m.Peak != m.Program+m.Statistics+max(m.Reading, m.Solver) {
+				if m.Anchors > m.Statistics || m.Peak != m.Program+m.Statistics+max(m.Reading+m.Kept+m.Slack, m.Solver) {
 					t.Errorf("%+v", m)
 				}
 				stats := filepath.Join(t.TempDir(), "stats.ufs")

@@ -128,3 +128,23 @@ func widestAVX2(n int, x *float32, most *[8]float32)
 //
 //go:noescape
 func quantiseAVX2(quads int, x *float32, inverse *[8]float32, step *[8]float32, dst *byte, rest *[8]float32, sums *[8]int32)
+
+// wholeRangeAVX2 is isa.wholeRange; blocks is at least 1.
+//
+//go:noescape
+func wholeRangeAVX2(blocks int, x *float64) (least int32, most int32, ok bool)
+
+// lowBytesAVX2 is isa.lowBytes; blocks is at least 1.
+//
+//go:noescape
+func lowBytesAVX2(blocks int, src *float64, dst *byte)
+
+// allSinglesAVX2 is isa.allSingles; blocks is at least 1.
+//
+//go:noescape
+func allSinglesAVX2(blocks int, x *float64) bool
+
+// singlesAVX2 is isa.singles; blocks is at least 1.
+//
+//go:noescape
+func singlesAVX2(blocks int, src *float64, dst *float32)

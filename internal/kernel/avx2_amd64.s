@@ -2206,3 +2206,172 @@ quad:
 	VMOVDQU      Y7, (DI)
 	VZEROUPPER
 	RET
+
+// func wholeRangeAVX2(blocks int, x *float64) (least int32, most int32, ok bool)
+// Requires: AVX, AVX2
+TEXT ·wholeRangeAVX2(SB), NOSPLIT, $0-25
+	MOVQ       blocks+0(FP), AX
+	MOVQ       x+8(FP), CX
+	VCVTPD2DQY (CX), X0
+	VMOVDQA    X0, X1
+
+block:
+	VPXOR      Y2, Y2, Y2
+	VCVTPD2DQY (CX), X4
+	VCVTDQ2PD  X4, Y3
+	VPXOR      (CX), Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPMINSD    X4, X0, X0
+	VPMAXSD    X4, X1, X1
+	VCVTPD2DQY 32(CX), X4
+	VCVTDQ2PD  X4, Y3
+	VPXOR      32(CX), Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPMINSD    X4, X0, X0
+	VPMAXSD    X4, X1, X1
+	VCVTPD2DQY 64(CX), X4
+	VCVTDQ2PD  X4, Y3
+	VPXOR      64(CX), Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPMINSD    X4, X0, X0
+	VPMAXSD    X4, X1, X1
+	VCVTPD2DQY 96(CX), X4
+	VCVTDQ2PD  X4, Y3
+	VPXOR      96(CX), Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPMINSD    X4, X0, X0
+	VPMAXSD    X4, X1, X1
+	VPTEST     Y2, Y2
+	JNZ        differs
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, CX
+	DECQ       AX
+	JNZ        block
+	VPSRLDQ    $0x08, X0, X2
+	VPMINSD    X2, X0, X0
+	VPSRLDQ    $0x04, X0, X2
+	VPMINSD    X2, X0, X0
+	VMOVD      X0, AX
+	MOVL       AX, least+16(FP)
+	VPSRLDQ    $0x08, X1, X0
+	VPMAXSD    X0, X1, X1
+	VPSRLDQ    $0x04, X1, X0
+	VPMAXSD    X0, X1, X1
+	VMOVD      X1, AX
+	MOVL       AX, most+20(FP)
+	MOVB       $0x01, AL
+	MOVB       AL, ok+24(FP)
+	VZEROUPPER
+	RET
+
+differs:
+	XORL AX, AX
+	MOVL AX, least+16(FP)
+	MOVL AX, most+20(FP)
+	MOVB AL, ok+24(FP)
+	VZEROUPPER
+	RET
+
+// func lowBytesAVX2(blocks int, src *float64, dst *byte)
+// Requires: AVX
+TEXT ·lowBytesAVX2(SB), NOSPLIT, $0-24
+	MOVQ     blocks+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     dst+16(FP), DX
+	VPCMPEQD X0, X0, X0
+	VPSRLD   $0x18, X0, X0
+
+block:
+	VCVTPD2DQY (CX), X1
+	VPAND      X0, X1, X1
+	VCVTPD2DQY 32(CX), X2
+	VPAND      X0, X2, X2
+	VCVTPD2DQY 64(CX), X3
+	VPAND      X0, X3, X3
+	VCVTPD2DQY 96(CX), X4
+	VPAND      X0, X4, X4
+	VPACKSSDW  X2, X1, X1
+	VPACKSSDW  X4, X3, X3
+	VPACKUSWB  X3, X1, X1
+	VMOVDQU    X1, (DX)
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, CX
+	ADDQ       $0x10, DX
+	DECQ       AX
+	JNZ        block
+	VZEROUPPER
+	RET
+
+// func allSinglesAVX2(blocks int, x *float64) bool
+// Requires: AVX, AVX2
+TEXT ·allSinglesAVX2(SB), NOSPLIT, $0-17
+	MOVQ blocks+0(FP), AX
+	MOVQ x+8(FP), CX
+	XORB DL, DL
+
+block:
+	VPXOR      Y0, Y0, Y0
+	VMOVUPD    (CX), Y2
+	VCVTPD2PSY Y2, X1
+	VCVTPS2PD  X1, Y1
+	VPXOR      Y2, Y1, Y1
+	VPOR       Y1, Y0, Y0
+	VCMPPD     $0x03, Y2, Y2, Y2
+	VPOR       Y2, Y0, Y0
+	VMOVUPD    32(CX), Y2
+	VCVTPD2PSY Y2, X1
+	VCVTPS2PD  X1, Y1
+	VPXOR      Y2, Y1, Y1
+	VPOR       Y1, Y0, Y0
+	VCMPPD     $0x03, Y2, Y2, Y2
+	VPOR       Y2, Y0, Y0
+	VMOVUPD    64(CX), Y2
+	VCVTPD2PSY Y2, X1
+	VCVTPS2PD  X1, Y1
+	VPXOR      Y2, Y1, Y1
+	VPOR       Y1, Y0, Y0
+	VCMPPD     $0x03, Y2, Y2, Y2
+	VPOR       Y2, Y0, Y0
+	VMOVUPD    96(CX), Y2
+	VCVTPD2PSY Y2, X1
+	VCVTPS2PD  X1, Y1
+	VPXOR      Y2, Y1, Y1
+	VPOR       Y1, Y0, Y0
+	VCMPPD     $0x03, Y2, Y2, Y2
+	VPOR       Y2, Y0, Y0
+	VPTEST     Y0, Y0
+	JNZ        differs
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, CX
+	DECQ       AX
+	JNZ        block
+	MOVB       $0x01, DL
+
+differs:
+	MOVB DL, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func singlesAVX2(blocks int, src *float64, dst *float32)
+// Requires: AVX
+TEXT ·singlesAVX2(SB), NOSPLIT, $0-24
+	MOVQ blocks+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+block:
+	VCVTPD2PSY (CX), X0
+	VMOVUPS    X0, (DX)
+	VCVTPD2PSY 32(CX), X0
+	VMOVUPS    X0, 16(DX)
+	VCVTPD2PSY 64(CX), X0
+	VMOVUPS    X0, 32(DX)
+	VCVTPD2PSY 96(CX), X0
+	VMOVUPS    X0, 48(DX)
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, DX
+	DECQ       AX
+	JNZ        block
+	VZEROUPPER
+	RET

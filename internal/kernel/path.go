@@ -50,6 +50,11 @@ type isa struct {
 	lookup func(groups int, packed *byte, width int, how *[17]uint64, table *float64, size int, dst *float64) int
 	// finite is [Finite] for blocks·16 elements. Nil means plain Go.
 	finite func(blocks int, x *float64) bool
+	// wholeRange is [WholeRange] of blocks·16 numbers, and so on. Nil means plain Go.
+	wholeRange func(blocks int, x *float64) (least, most int32, ok bool)
+	lowBytes   func(blocks int, src *float64, dst *byte)
+	allSingles func(blocks int, x *float64) bool
+	singles    func(blocks int, src *float64, dst *float32)
 	// rotate is [Rotate]: a row of the panel is step elements after the last one.
 	rotate func(n int, c, s, panel *float64, step int)
 }

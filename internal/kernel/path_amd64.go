@@ -37,7 +37,8 @@ var avx512 = isa{
 	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
 	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512),
 
-	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2, rotate: rotateAVX512,
+	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
+	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX512,
 }
 
 // coarseMost is the largest magnitude of a row's numbers where pairs of products must fit an int16: 2·255·64.
@@ -69,7 +70,8 @@ var avx2 = isa{
 	whole:  integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2},
 	coarse: coarseAVX2(8, coarseMost, mulBytesAVX2),
 
-	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2, rotate: rotateAVX2,
+	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
+	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX2,
 }
 
 // dotFMA adds the 16 sums by halves; the remaining terms join the first.

@@ -48,6 +48,10 @@ func main() {
 		mix()
 		widest()
 		quantise()
+		wholeRange()
+		lowBytes()
+		allSingles()
+		singles()
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)

@@ -1,0 +1,398 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// hardValues are numbers that no narrow form may change, by what they are.
+var hardValues = map[string][]float64{
+	"byte":   {0, 1, 255},
+	"signed": {-128, 127},
+	"below":  {-129, 0},
+	"int16":  {-32768, 32767, 256},
+	"int32":  {math.MinInt32, math.MaxInt32},
+	"beyond": {math.MaxInt32 + 1, 1 << 53, 1 << 62, 1 << 63, 1 << 32},
+	"zeros":  {0, math.Copysign(0, -1)},
+	"minus":  {math.Copysign(0, -1), 1},
+	"single": {0.5, float64(float32(0.1)), math.SmallestNonzeroFloat32, math.MaxFloat32, format.Null},
+	"double": {0.1, math.SmallestNonzeroFloat64, math.MaxFloat64, math.Nextafter(1, 2)},
+	"inf":    {1, math.Inf(1), math.Inf(-1)},
+	"nan": {
+		math.NaN(), math.Float64frombits(0x7FF8_0000_0000_0000), math.Float64frombits(0xFFF8_0000_0000_0000),
+		math.Float64frombits(0x7FF0_0000_0000_0001), math.Float64frombits(0xFFFF_FFFF_FFFF_FFFF), math.Float64frombits(stream.InfBits),
+		float64(math.Float32frombits(nullSingle)), format.Null,
+	},
+	"nulls": {format.Null, 0, 255},
+}
+
+// Every form converts back to the same bits, wherever a value stands and wherever one begins.
+func TestNarrowFormsChangeNoBit(t *testing.T) {
+	found := map[form]bool{}
+	check := func(x []float64) {
+		t.Helper()
+		f, _ := narrowest(x)
+		found[f] = true
+		held := f.hold(x)
+		for _, from := range []int{0, 1, len(x) / 2, len(x) - 1} {
+			got := make([]float64, len(x)-from)
+			held.to(got, from)
+			for i, v := range got {
+				if math.Float64bits(v) != math.Float64bits(x[from+i]) {
+					t.Fatalf("form %d: %x is %x", f, math.Float64bits(x[from+i]), math.Float64bits(v))
+				}
+			}
+		}
+	}
+	for _, n := range []int{1, 2, 15, 16, 17, 64, 100} {
+		for _, base := range hardValues {
+			for _, hard := range hardValues {
+				for _, v := range hard {
+					for _, at := range []int{0, n / 2, n - 1} {
+						x := make([]float64, n)
+						for i := range x {
+							x[i] = base[i%len(base)]
+						}
+						x[at] = v
+						check(x)
+					}
+				}
+			}
+		}
+	}
+	if len(found) != int(asDoubles)+1 {
+		t.Errorf("forms %v came up", found)
+	}
+}
+
+// keptTable has a column of each kind of hard values, beside those of whereTable. Most rows hold
+// the first value alone where rare.
+func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *table {
+	tab := whereTable(rng, rows, share)
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range hardValues {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		pool := slices.DeleteFunc(slices.Clone(hardValues[name]), func(v float64) bool { return !missing && v-v != 0 })
+		if len(pool) == 0 {
+			pool = []float64{7}
+		}
+		x := make([]float64, rows)
+		for i := range x {
+			x[i] = pool[rng.IntN(len(pool))]
+		}
+		tab.addScalar(name, x)
+	}
+	return tab
+}
+
+// A pass delivers the same whatever is kept for it: of every type, policy, condition, sample and
+// weight, for any limit, memory and number of threads, and after a pass that failed.
+func TestKeepChangesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(16, 3))
+	whole, part := 0, 0
+	for round := range 300 {
+		rows := []int{1, 255, 257, 3000, 9000}[rng.IntN(5)]
+		tab := keptTable(rng, rows, []float64{0, 0.0002, 0.1}[rng.IntN(3)], rng.IntN(3) > 0)
+		opt := Options{
+			Missing: stream.MissingPolicy(rng.IntN(3)), Seed: rng.Uint64(), Threads: 1 + rng.IntN(4),
+			Sample: []int64{0, 0, 1, int64(rows) / 3}[rng.IntN(4)], Exclude: []string{"emb[1]"},
+		}
+		if rng.IntN(2) == 0 {
+			cases := filterCases()
+			opt.Where = cases[rng.IntN(len(cases))].text
+		}
+		if rng.IntN(2) == 0 {
+			opt.Weight = "w"
+		}
+		disk, paths := plant(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
+		if rng.IntN(2) == 0 {
+			plantStats(disk, tab)
+		}
+		plain := disk.dataset(t, paths, opt)
+		limit := []int64{0, 5000, 1 << 16, 1 << 18, 1 << 30}[rng.IntN(5)]
+		keep := NewKeep(limit)
+		failed := false
+		for pass := range 4 {
+			if pass == 3 {
+				keep.Settle(limit / 2)
+			}
+			want, wantErr := collect(must.Get(plain.With(opt))(t), stream.Range{})
+			opt.Keep = keep
+			ds := must.Get(plain.With(opt))(t)
+			if rng.IntN(2) == 0 {
+				opt.Memory = ds.MinMemory()
+				ds = must.Get(ds.With(opt))(t)
+			}
+			clear(disk.touched)
+			got, err := collect(ds, stream.Range{})
+			disk.checkClosed(t)
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Fatalf("round %d, pass %d, %+v: error %v, want %v", round, pass, opt, err, wantErr)
+			}
+			if d := diff(got, want); err == nil && (d != "" || !slices.Equal(got.blocks, want.blocks)) {
+				t.Fatalf("round %d, pass %d, %+v: other blocks: %s", round, pass, opt, d)
+			}
+			groups, bytes := keep.Held()
+			if bytes > limit || groups == 0 && bytes > 0 || pass == 3 && bytes > limit/2 {
+				t.Fatalf("round %d: %d bytes of %d are held in %d groups", round, bytes, limit, groups)
+			}
+			if pass > 0 && pass < 3 && !failed && limit == 1<<30 && len(disk.touched) > 0 {
+				t.Fatalf("round %d, pass %d, %+v: %d row groups are read again", round, pass, opt, len(disk.touched))
+			}
+			if pass > 0 && groups > 0 {
+				if len(disk.touched) == 0 {
+					whole++
+				} else {
+					part++
+				}
+			}
+			failed = failed || err != nil
+			opt.Keep, opt.Memory, opt.Threads = nil, 0, 1+rng.IntN(4)
+			opt.Missing = stream.MissingPolicy(rng.IntN(3))
+			if failed {
+				opt.Missing = stream.MissingKeep
+			}
+			if rng.IntN(2) == 0 {
+				opt.LeaveOut = []stream.LeftOut{{Name: "byte"}, {Name: "a1"}}
+			}
+		}
+	}
+	if whole < 100 || part < 30 {
+		t.Errorf("%d passes read nothing, %d something", whole, part)
+	}
+}
+
+// What is kept takes the bytes that the types promise at most, and row groups are kept in order.
+func TestKeepHoldsWhatIsPredicted(t *testing.T) {
+	const rows, groupRows = 40_000, 1_500
+	tab := newTable(rows)
+	for typ, most := range map[string]float64{"bool": 1, "uint8": 255, "int16": -300, "int32": 1 << 20, "float": 0.5, "double": 0.1} {
+		x := make([]float64, rows)
+		for i := range x {
+			x[i] = most*float64(i%2+i%3) + 0 // not -0
+		}
+		if typ == "uint8" || typ == "bool" {
+			for i := range x {
+				x[i] = min(x[i], most)
+			}
+		}
+		tab.addScalar(typ, x)
+		l := &tab.leaves[len(tab.leaves)-1]
+		l.Type, l.Nulls = typ, 0
+	}
+	disk, paths := plant(tab, 1, groupRows, 5)
+	plain := disk.dataset(t, paths, Options{Threads: 1})
+	_, of, all := plain.Keeps(1<<30, math.MaxInt64)
+	if of != (rows+groupRows-1)/groupRows || all < rows*(1+1+2+4+4+8) || all > rows*(1+1+2+4+4+8)*5/4+int64(of)*8*1024 {
+		t.Errorf("%d bytes in %d groups", all, of)
+	}
+	for _, limit := range []int64{0, all / 7, all / 2, all - 1, all} {
+		promised, _, most := plain.Keeps(1<<30, limit)
+		keep := NewKeep(limit)
+		ds := must.Get(plain.With(Options{Threads: 1, Keep: keep}))(t)
+		must.Get(collect(ds, stream.Range{}))(t)
+		groups, bytes := keep.Held()
+		if groups < promised || most > limit || bytes > limit || limit == all && (groups != of || bytes > most) {
+			t.Errorf("limit %d: %d bytes in %d groups, predicted %d in %d", limit, bytes, groups, most, promised)
+		}
+		clear(disk.touched)
+		must.Get(collect(ds, stream.Range{}))(t)
+		for g := range of {
+			if disk.touched[[2]int{0, g}] != (g >= groups) {
+				t.Errorf("limit %d: row group %d of %d kept: read again %v", limit, g, groups, g >= groups)
+			}
+		}
+	}
+}
+
+// Row groups of mostly doubles are not kept of local files.
+func TestKeepOfDoubles(t *testing.T) {
+	tab := randomTable(rand.New(rand.NewPCG(16, 7)), 3000, 2, 0)
+	for name, c := range map[string]struct{ whole, kept int }{"half": {5, 3}, "more": {4, 0}} {
+		tab := *tab
+		tab.scalar = maps.Clone(tab.scalar)
+		tab.leaves = slices.Clone(tab.leaves)
+		for i := range c.whole {
+			tab.addScalar(fmt.Sprintf("w%d", i), slices.Repeat([]float64{1, 2, 3}, 1000))
+		}
+		disk, paths := plant(&tab, 1, 1000, 5)
+		keep := NewKeep(1 << 30)
+		ds := disk.dataset(t, paths, Options{Threads: 2, Keep: keep})
+		must.Get(collect(ds, stream.Range{}))(t)
+		promised, _, _ := ds.Keeps(1<<30, 1<<30)
+		if groups, bytes := keep.Held(); groups != c.kept || c.kept == 0 && bytes != 0 || promised > groups {
+			t.Errorf("%s: %d row groups, %d bytes, promised %d", name, groups, bytes, promised)
+		}
+	}
+}
+
+// Passes that end early, by a cancellation or an error keep the row groups that were complete; others
+// of another sample, of more columns or of other files read everything themselves.
+func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
+	tab := keptTable(rand.New(rand.NewPCG(16, 4)), 9000, 0, false)
+	disk, paths := plant(tab, 2, 1000, 5)
+	plain := disk.dataset(t, paths, Options{Threads: 3, Exclude: []string{"byte"}})
+	want := must.Get(collect(plain, stream.Range{}))(t)
+	for stop := range 12 {
+		for _, how := range []string{"leave", "cancel", "fault"} {
+			keep := NewKeep(1 << 30)
+			opt := plain.opt
+			opt.Keep = keep
+			ds := must.Get(plain.With(opt))(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			broken := errors.New("broken")
+			if how == "fault" {
+				disk.byPath[paths[0]].fault = func(group int, _ string, _, _ int64) error {
+					if group == stop {
+						return broken
+					}
+					return nil
+				}
+			}
+			seen := 0
+			var err error
+			for _, err = range ds.Chunks(ctx, stream.Range{}) {
+				if seen++; err != nil || how == "leave" && seen > stop {
+					break
+				}
+				if how == "cancel" && seen > stop {
+					cancel()
+				}
+			}
+			cancel()
+			disk.byPath[paths[0]].fault = nil
+			disk.checkClosed(t)
+			before, _ := keep.Held()
+			if how == "fault" && stop < 5 && (!errors.Is(err, broken) || before < stop || before > stop+2) {
+				t.Errorf("a fault in row group %d: %v, %d are kept", stop, err, before)
+			}
+			for range 2 {
+				got := must.Get(collect(ds, stream.Range{}))(t)
+				if d := diff(got, want); d != "" {
+					t.Errorf("%s after %d: %s", how, stop, d)
+				}
+			}
+			if after, _ := keep.Held(); after != 10 {
+				t.Errorf("%s after %d: %d row groups are kept of 10", how, stop, after)
+			}
+		}
+	}
+	keep := NewKeep(1 << 30)
+	opt := plain.opt
+	opt.Keep = keep
+	must.Get(collect(must.Get(plain.With(opt))(t), stream.Range{}))(t)
+	sampled, more := opt, opt
+	sampled.Sample, more.Exclude = 100, nil
+	other, otherPaths := plant(keptTable(rand.New(rand.NewPCG(16, 5)), 9000, 0, false), 2, 1000, 5)
+	for name, c := range map[string]struct {
+		disk  *fakeDisk
+		ds    *Dataset
+		plain Options
+	}{
+		"sample": {disk, must.Get(plain.With(sampled))(t), sampled},
+		"more":   {disk, must.Get(plain.With(more))(t), more},
+		"other":  {other, other.dataset(t, otherPaths, opt), opt},
+	} {
+		clear(c.disk.touched)
+		got := must.Get(collect(c.ds, stream.Range{}))(t)
+		c.plain.Keep = nil
+		if len(c.disk.touched) != 10 {
+			t.Errorf("%s: %d row groups are read", name, len(c.disk.touched))
+		}
+		if d := diff(got, must.Get(collect(must.Get(c.ds.With(c.plain))(t), stream.Range{}))(t)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// Several passes at a time have the same from a Keep, whichever of them adds to it.
+func TestKeepOfPassesAtATime(t *testing.T) {
+	tab := keptTable(rand.New(rand.NewPCG(16, 6)), 9000, 0.01, true)
+	disk, paths := plant(tab, 1, 700, 5)
+	plain := disk.dataset(t, paths, Options{Missing: stream.MissingKeep, Threads: 2})
+	want := must.Get(collect(plain, stream.Range{}))(t)
+	for _, limit := range []int64{1 << 18, 1 << 30} {
+		opt := plain.opt
+		opt.Keep = NewKeep(limit)
+		var passes sync.WaitGroup
+		for range 4 {
+			ds := must.Get(plain.With(opt))(t)
+			passes.Go(func() {
+				for range 3 {
+					got, err := collect(ds, stream.Range{})
+					if d := diff(got, want); err != nil || d != "" {
+						t.Errorf("limit %d: %v; %s", limit, err, d)
+					}
+				}
+			})
+		}
+		passes.Wait()
+		if _, bytes := opt.Keep.Held(); bytes > limit || bytes == 0 {
+			t.Errorf("%d bytes of %d are held", bytes, limit)
+		}
+	}
+}
+
+// Row groups of objects in a store that are kept are not asked for again.
+func TestKeepSparesRequests(t *testing.T) {
+	for _, ending := range []string{".parquet", ".arrow"} {
+		s, inputs := plantWeb(t, ending)
+		for _, where := range []string{"", `site == "a" and rank >= 1400`} {
+			opt := Options{Missing: stream.MissingKeep, Where: where, Weight: "weight", Keep: NewKeep(1 << 30)}
+			ds := must.Get(Open(t.Context(), inputs, opt))(t)
+			want := must.Get(collect(ds, stream.Range{}))(t)
+			s.requests = 0
+			got := must.Get(collect(ds, stream.Range{}))(t)
+			if d := diff(got, want); d != "" || s.requests != 0 {
+				t.Errorf("%s, %q: %d requests; %s", ending, where, s.requests, d)
+			}
+		}
+	}
+}
+
+// BenchmarkKeep converts a column of a span, from the form and back.
+func BenchmarkKeep(b *testing.B) {
+	const n = 8192
+	rng := rand.New(rand.NewPCG(1, 1))
+	for name, value := range map[string]func() float64{
+		"uint8":  func() float64 { return float64(rng.IntN(256)) },
+		"int16":  func() float64 { return float64(rng.IntN(5000) - 2500) },
+		"single": func() float64 { return float64(rng.Float32()) },
+		"double": rng.Float64,
+	} {
+		x, dst := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = value()
+		}
+		b.Run(name+"/hold", func(b *testing.B) {
+			b.SetBytes(8 * n)
+			for b.Loop() {
+				f, _ := narrowest(x)
+				f.hold(x)
+			}
+		})
+		f, _ := narrowest(x)
+		held := f.hold(x)
+		b.Run(name+"/to", func(b *testing.B) {
+			b.SetBytes(8 * n)
+			for b.Loop() {
+				held.to(dst, 0)
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package kernel
+
+import "math"
+
+// WholeRange returns the least and the most of x where all are whole numbers that an int32 holds,
+// to the bit: -0 is none. It costs one pass over x, to the first that is none; x is not empty.
+func WholeRange(x []float64) (least, most int32, ok bool) {
+	least, most = math.MaxInt32, math.MinInt32
+	if blocks := len(x) / 16; best.wholeRange != nil && blocks > 0 {
+		if least, most, ok = best.wholeRange(blocks, &x[0]); !ok {
+			return 0, 0, false
+		}
+		x = x[16*blocks:]
+	}
+	for _, v := range x {
+		i := int32(v)
+		if math.Float64bits(float64(i)) != math.Float64bits(v) {
+			return 0, 0, false
+		}
+		least, most = min(least, i), max(most, i)
+	}
+	return least, most, true
+}
+
+// LowBytes writes the lowest byte of whole numbers that an int32 holds to dst, as long.
+func LowBytes(src []float64, dst []byte) {
+	dst = dst[:len(src)]
+	if blocks := len(src) / 16; best.lowBytes != nil && blocks > 0 {
+		best.lowBytes(blocks, &src[0], &dst[0])
+		src, dst = src[16*blocks:], dst[16*blocks:]
+	}
+	for i, v := range src {
+		dst[i] = byte(int32(v))
+	}
+}
+
+// AllSingles reports whether a float32 holds each of x, to the bit, and none is NaN. It costs one
+// pass over x, to the first that is not held.
+func AllSingles(x []float64) bool {
+	if blocks := len(x) / 16; best.allSingles != nil && blocks > 0 {
+		if !best.allSingles(blocks, &x[0]) {
+			return false
+		}
+		x = x[16*blocks:]
+	}
+	for _, v := range x {
+		if float64(float32(v)) != v { // -0 stays -0
+			return false
+		}
+	}
+	return true
+}
+
+// Singles writes src, none of which is NaN, as float32 to dst, as long.
+func Singles(src []float64, dst []float32) {
+	dst = dst[:len(src)]
+	if blocks := len(src) / 16; best.singles != nil && blocks > 0 {
+		best.singles(blocks, &src[0], &dst[0])
+		src, dst = src[16*blocks:], dst[16*blocks:]
+	}
+	for i, v := range src {
+		dst[i] = float32(v)
+	}
+}
