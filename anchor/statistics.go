@@ -220,10 +220,16 @@ func (s *Statistics) addPoints(rows int) int {
 	}
 	alone := time.Since(start) // what the caller does without the team
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
-	kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
-	start = time.Now()
-	s.addPairs(z)
-	s.opt.Busy.Add(stream.PartScatter, alone+w.team.Busy()-found+time.Since(start))
+	kernel.Each(min(2, w.team.Threads()), 2, func(i int) { // one worker does the pairs while the others begin with the rows
+		if i == 0 {
+			start := time.Now()
+			s.addPairs(z)
+			alone += time.Since(start)
+			return
+		}
+		kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
+	})
+	s.opt.Busy.Add(stream.PartScatter, alone+w.team.Busy()-found)
 	return -1
 }
 

@@ -240,7 +240,7 @@ func (p *pass) place(ctx context.Context, d *drawn, scale gram.Scale) (*placemen
 		return nil, err
 	}
 	p.g.note("comparing the graph of the %d anchors, {scale} %v, with that of a permuted copy", one.M, scale)
-	one.trust, err = trust.Graph(ctx, one.Anchors, f.Neighbors, r.Threads)
+	one.trust, err = trust.Graph(ctx, one.Anchors, f.Neighbors, r.Threads, p.plan.atOnce)
 	return one, err
 }
 

@@ -41,15 +41,18 @@ type Budget struct {
 	InMemory   int64 `json:"smallest_in_memory_bytes"` // the smallest that needs no further passes
 	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
 
-	scratch    int64         // bytes in files
-	sizes      bool          // there is room for the rules of the number of features
-	spool      int64         // and of row groups of objects that do not fit into Reading
-	iterations int           // of one setting, at most; 0 where the method does not iterate
-	solves     int           // settings of a path that are solved at a time
-	gram       bool          // FromRows: moments are gathered before the rows are read
-	packing    int64         // of the solver: a block of drawn rows
-	spread     int64         // of the statistics: histograms
-	method     method.Passes // over the input, once there are statistics
+	scratch    int64 // bytes in files
+	atOnce     bool  // there is room to judge the anchors' graph and that of a permuted copy at once
+	sizes      bool  // there is room for the rules of the number of features
+	spool      int64 // and of row groups of objects that do not fit into Reading
+	iterations int   // of one setting, at most; 0 where the method does not iterate
+	solves     int   // settings of a path that are solved at a time
+	gram       bool  // FromRows: moments are gathered before the rows are read
+	packing    int64 // of the solver: a block of drawn rows
+	spread     int64 // of the statistics: histograms
+
+	atOnceBytes int64         // what then takes the place of the statistics
+	method      method.Passes // over the input, once there are statistics
 }
 
 // shapeOf is what a method is asked the cost of.
@@ -156,7 +159,8 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
 	// Their graph among themselves is there before the statistics, beside sample and anchors.
-	trusting := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 8*int64(m)*int64(d) + trust.GraphBytes(m, d, f.Neighbors, r.Threads)
+	judging := trust.GraphBytes(m, d, f.Neighbors, r.Threads)
+	trusting := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 8*int64(m)*int64(d) + judging
 	if len(r.graphScales()) > 1 { // the anchors of the first scale stay while others are tried
 		trusting += 8 * int64(m) * int64(d)
 		placing += 8 * int64(m) * int64(d)
@@ -182,6 +186,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 	if err == nil {
 		b = r.withRules(ds, b, cost)
 	}
+	b.atOnceBytes = r.sampleBytes + placing + judging
 	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
 	return b, err
 }

@@ -29,6 +29,9 @@ func (b Budget) keeping(ds *chunkio.Dataset, others int64) Budget {
 		b.Slack = keptSlack
 	}
 	b.Peak = max(b.Peak, used+b.Kept+b.Slack)
+	if judging := used - b.Statistics + b.atOnceBytes + b.Kept + b.Slack; b.atOnceBytes > 0 && judging+keptMargin <= b.Limit {
+		b.atOnce, b.Peak = true, max(b.Peak, judging)
+	}
 	return b
 }
 

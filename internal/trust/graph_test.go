@@ -34,7 +34,11 @@ func table(seed uint64, n, d, clusters, informative int) *anchor.Anchors {
 
 func judged(t *testing.T, a *anchor.Anchors, threads int) anchor.Trust {
 	t.Helper()
-	return must.Get(Graph(context.Background(), a, anchor.DefaultNeighbors, threads))(t)
+	got := must.Get(Graph(context.Background(), a, anchor.DefaultNeighbors, threads, false))(t)
+	if atOnce := must.Get(Graph(context.Background(), a, anchor.DefaultNeighbors, threads, true))(t); atOnce != got {
+		t.Errorf("%+v, both at once %+v", got, atOnce)
+	}
+	return got
 }
 
 // Clusters in some of the columns are structure, and noise of any shape is none.
