@@ -23,8 +23,13 @@ func (e equal) to(dst []float64, _ int) {
 	}
 }
 
-// whole are whole numbers that a T holds; -0 is none.
-type whole[T uint8 | int16 | int32] []T
+// unsigned are whole numbers that a byte holds; -0 is none, here and below.
+type unsigned []byte
+
+func (u unsigned) to(dst []float64, from int) { kernel.OfBytes(u[from:][:len(dst)], dst) }
+
+// whole are whole numbers that a T holds.
+type whole[T int16 | int32] []T
 
 func (w whole[T]) to(dst []float64, from int) {
 	for i, v := range w[from:][:len(dst)] {
@@ -109,7 +114,7 @@ func (f form) hold(x []float64) values {
 	case asInt8:
 		return signed(lowBytes(x))
 	case asUint8:
-		return whole[uint8](lowBytes(x))
+		return unsigned(lowBytes(x))
 	case asInt16:
 		return wholeOf[int16](x)
 	case asInt32:

@@ -139,6 +139,11 @@ func wholeRangeAVX2(blocks int, x *float64) (least int32, most int32, ok bool)
 //go:noescape
 func lowBytesAVX2(blocks int, src *float64, dst *byte)
 
+// ofBytesAVX2 is isa.ofBytes; blocks is at least 1.
+//
+//go:noescape
+func ofBytesAVX2(blocks int, src *byte, dst *float64)
+
 // allSinglesAVX2 is isa.allSingles; blocks is at least 1.
 //
 //go:noescape

@@ -2302,6 +2302,34 @@ block:
 	VZEROUPPER
 	RET
 
+// func ofBytesAVX2(blocks int, src *byte, dst *float64)
+// Requires: AVX
+TEXT ·ofBytesAVX2(SB), NOSPLIT, $0-24
+	MOVQ blocks+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+block:
+	VPMOVZXBD (CX), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (DX)
+	VPMOVZXBD 4(CX), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, 32(DX)
+	VPMOVZXBD 8(CX), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, 64(DX)
+	VPMOVZXBD 12(CX), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, 96(DX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, DX
+	DECQ      AX
+	JNZ       block
+	VZEROUPPER
+	RET
+
 // func allSinglesAVX2(blocks int, x *float64) bool
 // Requires: AVX, AVX2
 TEXT ·allSinglesAVX2(SB), NOSPLIT, $0-17

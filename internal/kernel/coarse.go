@@ -27,7 +27,7 @@ type coarse struct {
 	signs  []uint32 // dims: a sign bit or 0
 	packed []byte   // numbers of the anchors and 128, in panels of nr, quad by quad
 	factor []float32
-	loss   float64 // ρ, see quantise
+	loss   float64 // ρ, see coarsen
 
 	left, seen int // anchors that were left for so many rows
 }
@@ -55,18 +55,19 @@ type coarseCode struct {
 const (
 	// lanes is the number of rows that are turned together, and of a tile.
 	lanes = 8
-	// Below these dimensions, or with fewer anchors, turning costs more than narrow numbers spare; beyond the last, sums
-	// would not fit an int32.
+	// Below these dimensions, or with fewer anchors, turning costs more than narrow numbers spare; beyond the
+	// last, sums would not fit an int32.
 	coarseDims, coarsePoints, mostCoarseDims = 64, 128, 1 << 15
 	// anchorMost is the largest magnitude of an anchor's numbers: with 128 they fit an unsigned byte.
 	anchorMost = 127
-	// coarseBytes bounds the float32 distances that a worker holds at a time, and few rows more than these suffice
-	// as the anchors' bytes are near.
+	// coarseBytes bounds the float32 distances that a worker holds at a time. Twice as many are no faster, as the
+	// anchors' bytes are near.
 	coarseBytes = 1 << 20
 	// nothing is a length below which a point's numbers are all 0: float32 would be subnormal.
 	nothing = 0x1p-40
-	// A row that leaves more than this share of the anchors, beside the nearest, takes longer than in float32: an anchor compared
-	// in float64 costs as much as 24 screened ones, which come from the level-2 cache, and screening in bytes spares 0.6.
+	// A row that leaves more than this share of the anchors, beside the nearest, takes longer than in float32: an
+	// anchor compared in float64 comes from beyond the level-2 cache and costs as much as 24 screened ones, of
+	// which bytes spare 0.6.
 	coarseShare = 0.6 / 24
 	// coarseTrial is the number of rows before that is judged.
 	coarseTrial = 64
@@ -203,7 +204,8 @@ func (n *Nearest) coarseRows(s *nearestScratch, rows int) {
 	}
 	for j := 0; j < n.wide; j += c.code.nr {
 		for p := range high {
-			c.code.mul(c.dims/4, &s.numbers[p*lanes*c.dims], &c.packed[j*c.dims], &s.steps[p], &s.shifts[p], &n.half[j], &c.factor[j], &s.half[p*lanes*n.wide+j], n.wide)
+			c.code.mul(c.dims/4, &s.numbers[p*lanes*c.dims], &c.packed[j*c.dims], &s.steps[p], &s.shifts[p],
+				&n.half[j], &c.factor[j], &s.half[p*lanes*n.wide+j], n.wide)
 		}
 	}
 }

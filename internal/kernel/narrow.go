@@ -34,6 +34,18 @@ func LowBytes(src []float64, dst []byte) {
 	}
 }
 
+// OfBytes writes src as numbers to dst, as long.
+func OfBytes(src []byte, dst []float64) {
+	dst = dst[:len(src)]
+	if blocks := len(src) / 16; best.ofBytes != nil && blocks > 0 {
+		best.ofBytes(blocks, &src[0], &dst[0])
+		src, dst = src[16*blocks:], dst[16*blocks:]
+	}
+	for i, v := range src {
+		dst[i] = float64(v)
+	}
+}
+
 // AllSingles reports whether a float32 holds each of x, to the bit, and none is NaN. It costs one
 // pass over x, to the first that is not held.
 func AllSingles(x []float64) bool {

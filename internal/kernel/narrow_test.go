@@ -54,6 +54,22 @@ func TestLowBytes(t *testing.T) {
 	})
 }
 
+// OfBytes is the conversion of each byte, and writes nothing else.
+func TestOfBytes(t *testing.T) {
+	asBest(t, func(t *testing.T) {
+		for n := range 300 {
+			x, got, want := make([]byte, n), make([]float64, n+1), make([]float64, n+1)
+			for i := range x {
+				x[i] = byte(7*i + n)
+				want[i] = float64(x[i])
+			}
+			if OfBytes(x, got[:n]); !slices.Equal(got, want) {
+				t.Fatalf("%d: %v, want %v", n, got, want)
+			}
+		}
+	})
+}
+
 // AllSingles takes what a float32 holds and nothing else, wherever it stands, and Singles writes it.
 func TestSingles(t *testing.T) {
 	asBest(t, func(t *testing.T) {

@@ -53,6 +53,7 @@ type isa struct {
 	// wholeRange is [WholeRange] of blocks·16 numbers, and so on. Nil means plain Go.
 	wholeRange func(blocks int, x *float64) (least, most int32, ok bool)
 	lowBytes   func(blocks int, src *float64, dst *byte)
+	ofBytes    func(blocks int, src *byte, dst *float64)
 	allSingles func(blocks int, x *float64) bool
 	singles    func(blocks int, src *float64, dst *float32)
 	// rotate is [Rotate]: a row of the panel is step elements after the last one.

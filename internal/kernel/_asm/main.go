@@ -50,6 +50,7 @@ func main() {
 		quantise()
 		wholeRange()
 		lowBytes()
+		ofBytes()
 		allSingles()
 		singles()
 	case "avx512":

@@ -86,6 +86,26 @@ func lowBytes() {
 	RET()
 }
 
+// ofBytes writes isa.ofBytes.
+func ofBytes() {
+	function("ofBytesAVX2", "func(blocks int, src *byte, dst *float64)", "ofBytesAVX2 is isa.ofBytes; blocks is at least 1.")
+	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
+	n, x := four(XMM), four(YMM)
+	Label("block")
+	for i := range n {
+		VPMOVZXBD(Mem{Base: src, Disp: 4 * i}, n[i])
+		VCVTDQ2PD(n[i], x[i])
+		VMOVUPD(x[i], Mem{Base: dst, Disp: 32 * i})
+	}
+	ADDQ(Imm(16), src)
+	ADDQ(Imm(64), dst)
+	ADDQ(Imm(64), dst)
+	DECQ(blocks)
+	JNZ(to("block"))
+	VZEROUPPER()
+	RET()
+}
+
 // allSingles writes isa.allSingles: 16 numbers at a time become float32, and back, until a bit differs.
 func allSingles() {
 	function("allSinglesAVX2", "func(blocks int, x *float64) bool", "allSinglesAVX2 is isa.allSingles; blocks is at least 1.")
