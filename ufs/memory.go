@@ -51,7 +51,7 @@ type Budget struct {
 	packing    int64 // of the solver: a block of drawn rows
 	spread     int64 // of the statistics: histograms
 
-	atOnceBytes int64         // what then takes the place of the statistics
+	atOnceBytes int64         // what statistics then have, before they are there
 	method      method.Passes // over the input, once there are statistics
 }
 
