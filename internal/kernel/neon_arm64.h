@@ -1,0 +1,31 @@
+// Vector instructions that Go's assembler has no name for, by the numbers of their registers, which are
+// in its order: the result is the last, and a difference is n − m.
+
+#define VVV(code, m, n, d) WORD $(code | (m)<<16 | (n)<<5 | (d))
+#define VV(code, n, d) WORD $(code | (n)<<5 | (d))
+
+// Two float64.
+#define FADD_D2(m, n, d) VVV(0x4E60D400, m, n, d)
+#define FSUB_D2(m, n, d) VVV(0x4EE0D400, m, n, d)
+#define FMUL_D2(m, n, d) VVV(0x6E60DC00, m, n, d)
+#define FCMEQ_D2(m, n, d) VVV(0x4E60E400, m, n, d)
+#define FCMGT_D2(m, n, d) VVV(0x6EE0E400, m, n, d) // n > m
+#define FADDP_D2(m, n, d) VVV(0x6E60D400, m, n, d) // n₀+n₁, m₀+m₁
+#define FADDP_D(n, d) VV(0x7E70D800, n, d) // n₀+n₁
+#define FNEG_D2(n, d) VV(0x6EE0F800, n, d)
+
+// Four float32.
+#define FADD_S4(m, n, d) VVV(0x4E20D400, m, n, d)
+#define FSUB_S4(m, n, d) VVV(0x4EA0D400, m, n, d)
+#define FMUL_S4(m, n, d) VVV(0x6E20DC00, m, n, d)
+#define FCMGT_S4(m, n, d) VVV(0x6EA0E400, m, n, d) // n > m
+#define FMINNM_S4(m, n, d) VVV(0x4EA0C400, m, n, d) // a number rather than NaN
+#define FMAXNM_S4(m, n, d) VVV(0x4E20C400, m, n, d)
+#define FABS_S4(n, d) VV(0x4EA0F800, n, d)
+#define FCVTN_S4(n, d) VV(0x0E616800, n, d) // float64 to the low half of d
+#define FCVTN2_S4(n, d) VV(0x4E616800, n, d) // float64 to the high half of d
+
+// Unsigned: the least of four.
+#define UMINV_S4(n, d) VV(0x6EB1A800, n, d)
+// The middle of each of eight int16, as 8 bytes.
+#define SHRN4_B8(n, d) VV(0x0F0C8400, n, d)
