@@ -56,3 +56,13 @@ func lowestNEON(c, slack *float32, norm float32, n int, out *[16]float32)
 //
 //go:noescape
 func belowNEON(c, slack *float32, norm, limit float32, from, n int) int
+
+// mulIntsNEON is integers.mul for 4×16 tiles; pairs is at least 1.
+//
+//go:noescape
+func mulIntsNEON(pairs int, a, b *int16, c *float64, ldc int)
+
+// wholesNEON is integers.wholes; blocks is at least 1.
+//
+//go:noescape
+func wholesNEON(blocks int, src *float64, dst *int16) (least, most int16, ok bool)

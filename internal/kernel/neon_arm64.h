@@ -29,3 +29,27 @@
 #define UMINV_S4(n, d) VV(0x6EB1A800, n, d)
 // The middle of each of eight int16, as 8 bytes.
 #define SHRN4_B8(n, d) VV(0x0F0C8400, n, d)
+
+// Between whole numbers and float64; the nearest, of two the even one. What is too large becomes the
+// largest, and NaN 0.
+#define FCVTNS_D2(n, d) VV(0x4E61A800, n, d)
+#define SCVTF_D2(n, d) VV(0x4E61D800, n, d)
+
+// Twice as wide, of the low or high half of n; half as wide, to the low or high half of d, and what is too
+// large becomes the largest.
+#define SXTL_D2(n, d) VV(0x0F20A400, n, d)
+#define SXTL2_D2(n, d) VV(0x4F20A400, n, d)
+#define SQXTN_S2(n, d) VV(0x0EA14800, n, d)
+#define SQXTN2_S4(n, d) VV(0x4EA14800, n, d)
+#define SQXTN_H4(n, d) VV(0x0E614800, n, d)
+#define SQXTN2_H8(n, d) VV(0x4E614800, n, d)
+
+// Eight int16.
+#define SMIN_H8(m, n, d) VVV(0x4E606C00, m, n, d)
+#define SMAX_H8(m, n, d) VVV(0x4E606400, m, n, d)
+#define SMINV_H8(n, d) VV(0x4E71A800, n, d)
+#define SMAXV_H8(n, d) VV(0x4E70A800, n, d)
+
+// Four products of int16 are added to d: those of the low or high half of n and element i of m, below 16.
+#define SMLAL_S4(m, i, n, d) WORD $(0x0F402000 | ((i)&3)<<20 | (m)<<16 | ((i)>>2)<<11 | (n)<<5 | (d))
+#define SMLAL2_S4(m, i, n, d) WORD $(0x4F402000 | ((i)&3)<<20 | (m)<<16 | ((i)>>2)<<11 | (n)<<5 | (d))

@@ -12,6 +12,8 @@ var neon = isa{
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64NEON, transpose: transposeF64NEON, copy: copyNEON},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32NEON, transpose: transposeF32NEON, copy: copyNEON},
 
+	whole: integers{mr: 4, nr: 16, mul: mulIntsNEON, wholes: wholesNEON},
+
 	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, rotate: rotateGo,
 }
 
