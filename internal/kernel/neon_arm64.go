@@ -66,3 +66,29 @@ func mulIntsNEON(pairs int, a, b *int16, c *float64, ldc int)
 //
 //go:noescape
 func wholesNEON(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
+
+// mulBytesNEON is coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
+// dot products, which are no part of NEON at first.
+//
+//go:noescape
+func mulBytesNEON(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
+
+// flipNEON is coarseCode.flip; n is at least 1.
+//
+//go:noescape
+func flipNEON(n int, x *float32, signs *uint32)
+
+// mixNEON is coarseCode.mix.
+//
+//go:noescape
+func mixNEON(n, h, radix int, x *float32, by float32)
+
+// widestNEON is coarseCode.widest; n is at least 1.
+//
+//go:noescape
+func widestNEON(n int, x *float32, most *[lanes]float32)
+
+// quantiseNEON is coarseCode.quantise; quads is at least 1.
+//
+//go:noescape
+func quantiseNEON(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest *[lanes]float32, sums *[lanes]int32)

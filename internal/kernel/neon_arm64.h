@@ -4,6 +4,12 @@
 #define VVV(code, m, n, d) WORD $(code | (m)<<16 | (n)<<5 | (d))
 #define VV(code, n, d) WORD $(code | (n)<<5 | (d))
 
+#define ZERO4(s0, s1, s2, s3) \
+	VEOR	s0.B16, s0.B16, s0.B16; \
+	VEOR	s1.B16, s1.B16, s1.B16; \
+	VEOR	s2.B16, s2.B16, s2.B16; \
+	VEOR	s3.B16, s3.B16, s3.B16
+
 // Two float64.
 #define FADD_D2(m, n, d) VVV(0x4E60D400, m, n, d)
 #define FSUB_D2(m, n, d) VVV(0x4EE0D400, m, n, d)
@@ -53,3 +59,11 @@
 // Four products of int16 are added to d: those of the low or high half of n and element i of m, below 16.
 #define SMLAL_S4(m, i, n, d) WORD $(0x0F402000 | ((i)&3)<<20 | (m)<<16 | ((i)>>2)<<11 | (n)<<5 | (d))
 #define SMLAL2_S4(m, i, n, d) WORD $(0x4F402000 | ((i)&3)<<20 | (m)<<16 | ((i)>>2)<<11 | (n)<<5 | (d))
+
+// Between int32 and float32, as above.
+#define FCVTNS_S4(n, d) VV(0x4E21A800, n, d)
+#define SCVTF_S4(n, d) VV(0x4E21D800, n, d)
+
+// Four sums of four products of signed bytes are added to d: those of n and the i-th four of m. Not all
+// processors have it.
+#define SDOT_S4(m, i, n, d) WORD $(0x4F80E000 | ((i)&1)<<21 | (m)<<16 | ((i)>>1)<<11 | (n)<<5 | (d))

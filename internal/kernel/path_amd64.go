@@ -41,7 +41,7 @@ var avx512 = isa{
 const coarseMost = 64
 
 func coarseAVX2(nr, most int, mul func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)) coarseCode {
-	return coarseCode{nr: nr, most: most, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2}
+	return coarseCode{nr: nr, most: most, offset: 128, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2}
 }
 
 // avx512VNNI multiplies whole numbers by VPDPWSSD, and bytes by VPDPBUSD.

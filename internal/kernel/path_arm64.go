@@ -2,8 +2,15 @@
 
 package kernel
 
-// machinePaths asks nobody: every arm64 processor has NEON.
-func machinePaths() []*isa { return []*isa{&neon} }
+import "golang.org/x/sys/cpu"
+
+// machinePaths asks the processor for dot products of bytes; every arm64 processor has NEON.
+func machinePaths() []*isa {
+	if cpu.ARM64.HasASIMDDP {
+		return []*isa{&neonDot, &neon}
+	}
+	return []*isa{&neon}
+}
 
 // Tiles are 4×6 vectors: 24 sums and their factors fill the 32 registers, and both panels
 // are multiples of 4.
@@ -15,6 +22,15 @@ var neon = isa{
 	whole: integers{mr: 4, nr: 16, mul: mulIntsNEON, wholes: wholesNEON},
 
 	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, rotate: rotateGo,
+}
+
+// neonDot multiplies bytes by SDOT. Without it anchors are screened in float32.
+var neonDot = withDot(neon)
+
+func withDot(i isa) isa {
+	i.name = "neondot"
+	i.coarse = coarseCode{nr: 8, most: 127, mul: mulBytesNEON, flip: flipNEON, mix: mixNEON, widest: widestNEON, quantise: quantiseNEON}
+	return i
 }
 
 func dotVector(x, y []float64) float64 {
