@@ -25,7 +25,7 @@ type coarse struct {
 	dims   int      // d rounded up to whole quads
 	window int      // the order of the Hadamard matrices
 	signs  []uint32 // dims: a sign bit or 0
-	packed []byte   // numbers of the anchors and 128, in panels of nr, quad by quad
+	packed []byte   // numbers of the anchors and code.offset, in panels of nr, quad by quad
 	factor []float32
 	loss   float64 // ρ, see coarsen
 
@@ -36,8 +36,10 @@ type coarse struct {
 type coarseCode struct {
 	nr   int // anchors of a tile
 	most int // largest magnitude of a row's numbers
+	// offset is added to the anchors' numbers: 128 for a mul whose second byte is unsigned, 0 where it is signed.
+	offset byte
 	// mul sets the lanes×nr tile c (rows ldc apart) to half − factor·(step·(A·B − shift)): A·B is a
-	// sum of 4·quads products of a signed byte and an unsigned one, exact, half and factor are a
+	// sum of 4·quads products of a row's number and an anchor's with its offset, exact, half and factor are a
 	// column's, step and shift a lane's. Nil means that float32 is as fast.
 	mul func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 	// flip changes the sign of dimension l where signs[l] is 1<<31.
@@ -119,7 +121,7 @@ func (n *Nearest) coarsen(norms []float64) {
 			to := c.packed[j/nr*nr*c.dims+j%nr*4:]
 			for k := 0; k < c.dims; k += 4 {
 				for q, v := range numbers[k*lanes+4*i:][:4] {
-					to[k*nr+q] = v ^ 0x80
+					to[k*nr+q] = v + c.code.offset
 				}
 			}
 		}
@@ -198,7 +200,7 @@ func (n *Nearest) coarseRows(s *nearestScratch, rows int) {
 		c.quantise(panel, &sq, c.code.most, s.numbers[p*lanes*c.dims:][:lanes*c.dims], l)
 		s.steps[p] = l.step
 		for i, norm := range s.norms[p*lanes:][:lanes] {
-			s.shifts[p][i] = 128 * l.sums[i]
+			s.shifts[p][i] = int32(c.code.offset) * l.sums[i]
 			s.loose[p*lanes+i] = (l.lost[i]*(1+c.loss) + norm*(c.loss+10*0x1p-24)) * (1 + 0x1p-20)
 		}
 	}

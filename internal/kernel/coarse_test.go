@@ -35,9 +35,10 @@ func TestCoarseMul(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
 		for _, quads := range []int{1, 2, 3, 33} {
 			for _, number := range []func() (int, int){
-				func() (int, int) { return r.IntN(2*u.most+1) - u.most, r.IntN(2*anchorMost+1) + 1 },
-				func() (int, int) { return u.most, 255 },
-				func() (int, int) { return -u.most, 255 },
+				func() (int, int) { return r.IntN(2*u.most+1) - u.most, r.IntN(2*anchorMost+1) - anchorMost },
+				func() (int, int) { return u.most, anchorMost },
+				func() (int, int) { return -u.most, anchorMost },
+				func() (int, int) { return u.most, -anchorMost },
 			} {
 				a, b := make([]byte, 4*lanes*quads), make([]byte, 4*u.nr*quads)
 				for i := range a {
@@ -46,7 +47,7 @@ func TestCoarseMul(t *testing.T) {
 				}
 				for i := range b {
 					_, y := number()
-					b[i] = byte(y)
+					b[i] = byte(int8(y)) + u.offset
 				}
 				half, factor := make([]float32, u.nr), make([]float32, u.nr)
 				for j := range half {
@@ -66,7 +67,7 @@ func TestCoarseMul(t *testing.T) {
 						if j < u.nr {
 							sum := int32(0)
 							for l := range 4 * quads {
-								sum += int32(int8(a[l/4*4*lanes+4*i+l%4])) * int32(b[l/4*4*u.nr+4*j+l%4])
+								sum += int32(int8(a[l/4*4*lanes+4*i+l%4])) * (int32(int8(b[l/4*4*u.nr+4*j+l%4]-u.offset)) + int32(u.offset))
 							}
 							product := float64(factor[j]) * float64(step[i]) * float64(sum-shift[i])
 							want, off = float64(half[j])-product, 0x1p-22*(math.Abs(product)+1)

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-var coarseGo = coarseCode{nr: 4, most: 127, mul: mulBytesGo, flip: flipGo, mix: mixGo, widest: widestGo, quantise: quantiseGo}
+var coarseGo = coarseCode{nr: 4, most: 127, offset: 128, mul: mulBytesGo, flip: flipGo, mix: mixGo, widest: widestGo, quantise: quantiseGo}
 
 func mulBytesGo(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int) {
 	const nr = 4

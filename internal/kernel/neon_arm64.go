@@ -27,8 +27,68 @@ func transposeF32NEON(k int, src *float32, stride int, dst *float32, width int)
 //go:noescape
 func copyNEON(k int, src *byte, stride int, dst *byte, units int)
 
-// axpyRowsNEON adds to rows of c (ldc apart), for each of n rows of x (ldx apart, width long) and each of its
-// count entries, weight·x: c[index·ldc:]. n and count are at least 1.
+// dotNEON is isa.dot of 16·blocks elements and rest more.
 //
 //go:noescape
-func axpyRowsNEON(n, count int, index *int32, weight, x *float64, ldx, width int, c *float64, ldc int)
+func dotNEON(blocks int, x, y *float64, rest int) float64
+
+// squaresNEON is isa.squares.
+//
+//go:noescape
+func squaresNEON(blocks int, x, y, z, nextY, nextZ *float64) (xy, xz float64)
+
+// gatherNEON is isa.gather; columns and width are at least 1.
+//
+//go:noescape
+func gatherNEON(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)
+
+// narrowNEON is isa.narrow.
+//
+//go:noescape
+func narrowNEON(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
+
+// lowestNEON is isa.lowest; n is a multiple of 8.
+//
+//go:noescape
+func lowestNEON(c, slack *float32, norm float32, n int, out *[16]float32)
+
+// belowNEON is isa.below; it reads up to 15 elements beyond n.
+//
+//go:noescape
+func belowNEON(c, slack *float32, norm, limit float32, from, n int) int
+
+// mulIntsNEON is integers.mul for 4×16 tiles; pairs is at least 1.
+//
+//go:noescape
+func mulIntsNEON(pairs int, a, b *int16, c *float64, ldc int)
+
+// wholesNEON is integers.wholes; blocks is at least 1.
+//
+//go:noescape
+func wholesNEON(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
+
+// mulBytesNEON is coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
+// dot products, which are no part of NEON at first.
+//
+//go:noescape
+func mulBytesNEON(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
+
+// flipNEON is coarseCode.flip; n is at least 1.
+//
+//go:noescape
+func flipNEON(n int, x *float32, signs *uint32)
+
+// mixNEON is coarseCode.mix.
+//
+//go:noescape
+func mixNEON(n, h, radix int, x *float32, by float32)
+
+// widestNEON is coarseCode.widest; n is at least 1.
+//
+//go:noescape
+func widestNEON(n int, x *float32, most *[lanes]float32)
+
+// quantiseNEON is coarseCode.quantise; quads is at least 1.
+//
+//go:noescape
+func quantiseNEON(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest *[lanes]float32, sums *[lanes]int32)

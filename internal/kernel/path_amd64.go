@@ -45,7 +45,7 @@ var avx512 = isa{
 const coarseMost = 64
 
 func coarseAVX2(nr, most int, mul bytesMul) coarseCode {
-	return coarseCode{nr: nr, most: most, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2}
+	return coarseCode{nr: nr, most: most, offset: 128, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2}
 }
 
 // avx512VNNI multiplies whole numbers by VPDPWSSD, and bytes by VPDPBUSD.

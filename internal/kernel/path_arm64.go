@@ -2,10 +2,15 @@
 
 package kernel
 
-import "unsafe"
+import "golang.org/x/sys/cpu"
 
-// machinePaths asks nobody: every arm64 processor has NEON.
-func machinePaths() []*isa { return []*isa{&neon} }
+// machinePaths asks the processor for dot products of bytes; every arm64 processor has NEON.
+func machinePaths() []*isa {
+	if cpu.ARM64.HasASIMDDP {
+		return []*isa{&neonDot, &neon}
+	}
+	return []*isa{&neon}
+}
 
 // Tiles are 4×6 vectors: 24 sums and their factors fill the 32 registers, and both panels
 // are multiples of 4.
@@ -14,25 +19,43 @@ var neon = isa{
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64NEON, transpose: transposeF64NEON, copy: copyNEON},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32NEON, transpose: transposeF32NEON, copy: copyNEON},
 
-	dot: dotGo, axpy: axpyFMA, gather: gatherNEON, squares: squaresGo, below: belowGo, rotate: rotateGo,
+	whole: integers{mr: 4, nr: 16, mul: mulIntsNEON, wholes: wholesNEON},
+
+	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, rotate: rotateGo,
+}
+
+// neonDot multiplies bytes by SDOT. Without it anchors are screened in float32.
+var neonDot = withDot(neon)
+
+func withDot(i isa) isa {
+	i.name = "neondot"
+	i.coarse = coarseCode{nr: 8, most: 127, mul: mulBytesNEON, flip: flipNEON, mix: mixNEON, widest: widestNEON, quantise: quantiseNEON}
+	return i
+}
+
+func dotVector(x, y []float64) float64 {
+	y = y[:len(x)]
+	if len(x) == 0 {
+		return 0
+	}
+	return dotNEON(len(x)/16, &x[0], &y[0], len(x)%16)
 }
 
 func axpyFMA(alpha float64, x, y []float64) {
 	y = y[:len(x)]
 	if len(x) > 0 {
-		var first int32
-		axpyRowsNEON(1, 1, &first, &alpha, &x[0], 0, len(x), &y[0], 0)
+		one, row := [2]int32{0, 1}, int32(0)
+		gatherNEON(1, &one[0], &row, &alpha, &x[0], 0, len(x), &y[0], 0)
 	}
 }
 
-func gatherNEON(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int) {
-	from := unsafe.Slice(starts, columns+1)
-	row, weight := unsafe.Slice(rows, from[columns]), unsafe.Slice(weights, from[columns])
-	for j := range columns {
-		var first int32
-		for e := from[j]; e < from[j+1]; e++ {
-			axpyRowsNEON(1, 1, &first, &weight[e], (*float64)(unsafe.Add(unsafe.Pointer(x), 8*int(row[e])*ldx)), 0, width,
-				(*float64)(unsafe.Add(unsafe.Pointer(c), 8*j*ldc)), 0)
-		}
+func squaresVector(blocks int, x, y, z, nextY, nextZ []float64) (xy, xz float64) {
+	if blocks == 0 {
+		return 0, 0
 	}
+	return squaresNEON(blocks, &x[0], &y[0], &z[0], &nextY[0], &nextZ[0])
+}
+
+func belowVector(c, slack []float32, norm, limit float32, from, n int) int {
+	return belowNEON(&c[0], &slack[0], norm, limit, from, n)
 }
