@@ -57,6 +57,21 @@ func lowestNEON(c, slack *float32, norm float32, n int, out *[16]float32)
 //go:noescape
 func belowNEON(c, slack *float32, norm, limit float32, from, n int) int
 
+// shiftNEON is isa.shift.
+//
+//go:noescape
+func shiftNEON(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
+
+// standardizeNEON is isa.standardize.
+//
+//go:noescape
+func standardizeNEON(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)
+
+// rotateNEON is isa.rotate; n is at least 1.
+//
+//go:noescape
+func rotateNEON(n int, c, s, panel *float64, step int)
+
 // mulIntsNEON is integers.mul for 4×16 tiles; pairs is at least 1.
 //
 //go:noescape

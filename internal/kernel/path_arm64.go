@@ -21,7 +21,7 @@ var neon = isa{
 
 	whole: integers{mr: 4, nr: 16, mul: mulIntsNEON, wholes: wholesNEON},
 
-	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, rotate: rotateGo,
+	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, shift: shiftNEON, standardize: standardizeNEON, rotate: rotateNEON,
 }
 
 // neonDot multiplies bytes by SDOT. Without it anchors are screened in float32.
