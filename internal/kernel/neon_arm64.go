@@ -77,16 +77,21 @@ func rotateNEON(n int, c, s, panel *float64, step int)
 //go:noescape
 func mulIntsNEON(pairs int, a, b *int16, c *float64, ldc int)
 
+// mulIntsDot is integers.mul for 4×8 tiles; pairs is at least 1. It needs dot products.
+//
+//go:noescape
+func mulIntsDot(pairs int, a, b *int16, c *float64, ldc int)
+
 // wholesNEON is integers.wholes; blocks is at least 1.
 //
 //go:noescape
 func wholesNEON(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
 
-// mulBytesNEON is coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
+// mulBytesDot is coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
 // dot products, which are no part of NEON at first.
 //
 //go:noescape
-func mulBytesNEON(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
+func mulBytesDot(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 
 // flipNEON is coarseCode.flip; n is at least 1.
 //
