@@ -8,7 +8,8 @@
 //     TOMS 34:3, 2008). Packing reads any layout.
 //  2. One micro-kernel per element type and instruction set (AVX-512, AVX2 with FMA,
 //     NEON, and plain Go) multiplies panels; everything else is common. go generate makes
-//     the kernels for amd64 from _asm.
+//     the kernels for amd64 from _asm; those for arm64 are written by hand, with the instructions that
+//     Go's assembler does not name in neon_arm64.h.
 //  3. Threads of a [Team] share the tasks of packing and multiplying. A part of the
 //     output has one owner at a time and gets its terms in one order.
 //
@@ -33,7 +34,8 @@
 //
 // # Choosing an instruction set
 //
-// The default is the best that the processor has (golang.org/x/sys/cpu). The environment
+// The default is the best that the processor has (golang.org/x/sys/cpu): avx512vnni, avx512 or avx2, neondot
+// (NEON with dot products of bytes) or neon, else go. The environment
 // variable UFS_STREAM_KERNEL names another, for tests and comparisons; the build tag
 // purego leaves only plain Go.
 package kernel

@@ -57,21 +57,41 @@ func lowestNEON(c, slack *float32, norm float32, n int, out *[16]float32)
 //go:noescape
 func belowNEON(c, slack *float32, norm, limit float32, from, n int) int
 
+// shiftNEON is isa.shift.
+//
+//go:noescape
+func shiftNEON(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
+
+// standardizeNEON is isa.standardize.
+//
+//go:noescape
+func standardizeNEON(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)
+
+// rotateNEON is isa.rotate; n is at least 1.
+//
+//go:noescape
+func rotateNEON(n int, c, s, panel *float64, step int)
+
 // mulIntsNEON is integers.mul for 4×16 tiles; pairs is at least 1.
 //
 //go:noescape
 func mulIntsNEON(pairs int, a, b *int16, c *float64, ldc int)
+
+// mulIntsDot is integers.mul for 4×8 tiles; pairs is at least 1. It needs dot products.
+//
+//go:noescape
+func mulIntsDot(pairs int, a, b *int16, c *float64, ldc int)
 
 // wholesNEON is integers.wholes; blocks is at least 1.
 //
 //go:noescape
 func wholesNEON(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
 
-// mulBytesNEON is coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
+// mulBytesDot is coarseCode.mul for 8 anchors, of signed bytes; quads is at least 1. It needs
 // dot products, which are no part of NEON at first.
 //
 //go:noescape
-func mulBytesNEON(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
+func mulBytesDot(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 
 // flipNEON is coarseCode.flip; n is at least 1.
 //

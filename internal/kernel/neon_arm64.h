@@ -4,6 +4,7 @@
 #define VVV(code, m, n, d) WORD $(code | (m)<<16 | (n)<<5 | (d))
 #define VV(code, n, d) WORD $(code | (n)<<5 | (d))
 
+// ZERO4 sets four registers to 0.
 #define ZERO4(s0, s1, s2, s3) \
 	VEOR	s0.B16, s0.B16, s0.B16; \
 	VEOR	s1.B16, s1.B16, s1.B16; \
@@ -16,7 +17,6 @@
 #define FMUL_D2(m, n, d) VVV(0x6E60DC00, m, n, d)
 #define FCMEQ_D2(m, n, d) VVV(0x4E60E400, m, n, d)
 #define FCMGT_D2(m, n, d) VVV(0x6EE0E400, m, n, d) // n > m
-#define FADDP_D2(m, n, d) VVV(0x6E60D400, m, n, d) // n₀+n₁, m₀+m₁
 #define FADDP_D(n, d) VV(0x7E70D800, n, d) // n₀+n₁
 #define FNEG_D2(n, d) VV(0x6EE0F800, n, d)
 
@@ -30,6 +30,10 @@
 #define FABS_S4(n, d) VV(0x4EA0F800, n, d)
 #define FCVTN_S4(n, d) VV(0x0E616800, n, d) // float64 to the low half of d
 #define FCVTN2_S4(n, d) VV(0x4E616800, n, d) // float64 to the high half of d
+
+// d + n times element i of m, rounded once.
+#define FMLA_D2(m, i, n, d) WORD $(0x4FC01000 | (i)<<11 | (m)<<16 | (n)<<5 | (d))
+#define FMLA_S4(m, i, n, d) WORD $(0x4F801000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))
 
 // Unsigned: the least of four.
 #define UMINV_S4(n, d) VV(0x6EB1A800, n, d)

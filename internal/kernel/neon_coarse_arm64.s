@@ -32,11 +32,11 @@
 	VFMLS	v1.S4, V7.S4, V3.S4; \
 	VST1.P	[V2.S4, V3.S4], (R5)(R6)
 
-// func mulBytesNEON(quads int, a, b *byte, step *[8]float32, shift *[8]int32, half, factor, c *float32, ldc int)
+// func mulBytesDot(quads int, a, b *byte, step *[8]float32, shift *[8]int32, half, factor, c *float32, ldc int)
 //
 // The tile is 8 rows of 8, V16 to V31: sums enough for a latency of 3 cycles and four units, and 4 loads for 16
 // multiplications.
-TEXT ·mulBytesNEON(SB), NOSPLIT, $0-72
+TEXT ·mulBytesDot(SB), NOSPLIT, $0-72
 	MOVD	quads+0(FP), R0
 	MOVD	a+8(FP), R1
 	MOVD	b+16(FP), R2

@@ -408,3 +408,152 @@ none:
 hit:
 	MOVD	R2, ret+40(FP)
 	RET
+
+// SHIFT writes two elements less V20, and lowers and raises ends to them; NaN, and a zero of the other sign, are
+// neither lower nor higher.
+#define SHIFT(x, v, d, low, high, vlow, vhigh) \
+	FSUB_D2(20, x, d); \
+	FCMGT_D2(x, low, 21); \
+	FCMGT_D2(high, x, 22); \
+	VBIT	V21.B16, v.B16, vlow.B16; \
+	VBIT	V22.B16, v.B16, vhigh.B16
+
+// func shiftNEON(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)
+//
+// V16 and V17 are the least so far, V18 and V19 the most. Columns of a chunk lie apart, and the processor does not
+// foresee the next one.
+TEXT ·shiftNEON(SB), NOSPLIT, $0-48
+	MOVD	blocks+0(FP), R0
+	MOVD	dst+8(FP), R1
+	MOVD	x+16(FP), R2
+	FMOVD	by+24(FP), F20
+	MOVD	next+32(FP), R3
+	MOVD	ends+40(FP), R4
+	VDUP	V20.D[0], V20.D2
+	VLD1	(R4), [V16.D2, V17.D2, V18.D2, V19.D2]
+	CBZ	R0, done
+
+block:
+	PRFM	(R3), PLDL1KEEP
+	PRFM	64(R3), PLDL1KEEP
+	VLD1.P	64(R2), [V0.D2, V1.D2, V2.D2, V3.D2]
+	VLD1.P	64(R2), [V4.D2, V5.D2, V6.D2, V7.D2]
+	SHIFT(0, V0, 24, 16, 18, V16, V18)
+	SHIFT(1, V1, 25, 17, 19, V17, V19)
+	SHIFT(2, V2, 26, 16, 18, V16, V18)
+	SHIFT(3, V3, 27, 17, 19, V17, V19)
+	SHIFT(4, V4, 28, 16, 18, V16, V18)
+	SHIFT(5, V5, 29, 17, 19, V17, V19)
+	SHIFT(6, V6, 30, 16, 18, V16, V18)
+	SHIFT(7, V7, 31, 17, 19, V17, V19)
+	VST1.P	[V24.D2, V25.D2, V26.D2, V27.D2], 64(R1)
+	VST1.P	[V28.D2, V29.D2, V30.D2, V31.D2], 64(R1)
+	ADD	$128, R3
+	SUB	$1, R0
+	CBNZ	R0, block
+
+done:
+	VST1	[V16.D2, V17.D2, V18.D2, V19.D2], (R4)
+	RET
+
+// STANDARDIZE sets d to two elements less V16, times V17, or V18 for NaN. It rounds the difference and the
+// product, as Go does.
+#define STANDARDIZE(x, d, vx, vd) \
+	FSUB_D2(16, x, d); \
+	FCMEQ_D2(x, x, x); \
+	FMUL_D2(17, d, d); \
+	VBIF	vx.B16, V18.B16, vd.B16
+
+// func standardizeNEON(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)
+TEXT ·standardizeNEON(SB), NOSPLIT, $0-56
+	MOVD	blocks+0(FP), R0
+	MOVD	dst+8(FP), R1
+	MOVD	x+16(FP), R2
+	FMOVD	shift+24(FP), F16
+	FMOVD	factor+32(FP), F17
+	FMOVD	missing+40(FP), F18
+	MOVD	next+48(FP), R3
+	VDUP	V16.D[0], V16.D2
+	VDUP	V17.D[0], V17.D2
+	VDUP	V18.D[0], V18.D2
+	CBZ	R0, done
+
+block:
+	PRFM	(R3), PLDL1KEEP
+	PRFM	64(R3), PLDL1KEEP
+	VLD1.P	64(R2), [V0.D2, V1.D2, V2.D2, V3.D2]
+	VLD1.P	64(R2), [V4.D2, V5.D2, V6.D2, V7.D2]
+	STANDARDIZE(0, 24, V0, V24)
+	STANDARDIZE(1, 25, V1, V25)
+	STANDARDIZE(2, 26, V2, V26)
+	STANDARDIZE(3, 27, V3, V27)
+	STANDARDIZE(4, 28, V4, V28)
+	STANDARDIZE(5, 29, V5, V29)
+	STANDARDIZE(6, 30, V6, V30)
+	STANDARDIZE(7, 31, V7, V31)
+	VST1.P	[V24.D2, V25.D2, V26.D2, V27.D2], 64(R1)
+	VST1.P	[V28.D2, V29.D2, V30.D2, V31.D2], 64(R1)
+	ADD	$128, R3
+	SUB	$1, R0
+	CBNZ	R0, block
+
+done:
+	RET
+
+// ROTATION turns two columns: carry, of the last row, and old, of the next, become the last row's (sum)
+// and what is carried on. V24 is c, V25 s, V26 −s.
+#define ROTATION(carry, old, sum, vcarry, vold, vsum) \
+	FMUL_D2(25, old, sum); \
+	VFMLA	V24.D2, vcarry.D2, vsum.D2; \
+	FMUL_D2(26, carry, carry); \
+	VFMLA	V24.D2, vold.D2, vcarry.D2
+
+// func rotateNEON(n int, c, s, panel *float64, step int)
+//
+// Eight vectors at a time, V0 to V7, pass through all rotations: a rotation waits 8 cycles for the one before
+// it, and its 32 operations take as many on four units. R5 is the row at hand, R6 and R7 c and s,
+// R8 what is left of the rotations, R9 of the columns.
+TEXT ·rotateNEON(SB), NOSPLIT, $0-40
+	MOVD	n+0(FP), R0
+	MOVD	c+8(FP), R1
+	MOVD	s+16(FP), R2
+	MOVD	panel+24(FP), R3
+	MOVD	step+32(FP), R4
+	LSL	$3, R4
+	SUB	$64, R4, R10 // from the second half of a row's 16 columns to the next row
+	MOVD	$2, R9
+
+columns:
+	MOVD	R3, R5
+	MOVD	R1, R6
+	MOVD	R2, R7
+	MOVD	R0, R8
+	VLD1.P	64(R5), [V0.D2, V1.D2, V2.D2, V3.D2]
+	VLD1	(R5), [V4.D2, V5.D2, V6.D2, V7.D2]
+	SUB	$64, R5
+
+rotation:
+	VLD1R.P	8(R6), [V24.D2]
+	VLD1R.P	8(R7), [V25.D2]
+	ADD	R4, R5, R11
+	FNEG_D2(25, 26)
+	VLD1.P	64(R11), [V8.D2, V9.D2, V10.D2, V11.D2]
+	VLD1	(R11), [V12.D2, V13.D2, V14.D2, V15.D2]
+	ROTATION(0, 8, 16, V0, V8, V16)
+	ROTATION(1, 9, 17, V1, V9, V17)
+	ROTATION(2, 10, 18, V2, V10, V18)
+	ROTATION(3, 11, 19, V3, V11, V19)
+	ROTATION(4, 12, 20, V4, V12, V20)
+	ROTATION(5, 13, 21, V5, V13, V21)
+	ROTATION(6, 14, 22, V6, V14, V22)
+	ROTATION(7, 15, 23, V7, V15, V23)
+	VST1.P	[V16.D2, V17.D2, V18.D2, V19.D2], 64(R5)
+	VST1.P	[V20.D2, V21.D2, V22.D2, V23.D2], (R5)(R10)
+	SUB	$1, R8
+	CBNZ	R8, rotation
+	VST1.P	[V0.D2, V1.D2, V2.D2, V3.D2], 64(R5)
+	VST1	[V4.D2, V5.D2, V6.D2, V7.D2], (R5)
+	ADD	$128, R3
+	SUB	$1, R9
+	CBNZ	R9, columns
+	RET

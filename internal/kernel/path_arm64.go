@@ -21,15 +21,16 @@ var neon = isa{
 
 	whole: integers{mr: 4, nr: 16, mul: mulIntsNEON, wholes: wholesNEON},
 
-	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, rotate: rotateGo,
+	dot: dotVector, axpy: axpyFMA, gather: gatherNEON, squares: squaresVector, narrow: narrowNEON, below: belowVector, lowest: lowestNEON, shift: shiftNEON, standardize: standardizeNEON, rotate: rotateNEON,
 }
 
-// neonDot multiplies bytes by SDOT. Without it anchors are screened in float32.
+// neonDot multiplies bytes by SDOT, and whole numbers as two bytes. Without it anchors are screened in float32.
 var neonDot = withDot(neon)
 
 func withDot(i isa) isa {
 	i.name = "neondot"
-	i.coarse = coarseCode{nr: 8, most: 127, mul: mulBytesNEON, flip: flipNEON, mix: mixNEON, widest: widestNEON, quantise: quantiseNEON}
+	i.whole.nr, i.whole.mul = 8, mulIntsDot
+	i.coarse = coarseCode{nr: 8, most: 127, mul: mulBytesDot, flip: flipNEON, mix: mixNEON, widest: widestNEON, quantise: quantiseNEON}
 	return i
 }
 
