@@ -34,7 +34,8 @@
 //
 // # Choosing an instruction set
 //
-// The default is the best that the processor has (golang.org/x/sys/cpu): avx512vnni, avx512 or avx2, neondot
+// The default is the best that the processor has (golang.org/x/sys/cpu): avx512vnni, avx512, avxvnni
+// or avx2, neondot
 // (NEON with dot products of bytes) or neon, else go. The environment
 // variable UFS_STREAM_KERNEL names another, for tests and comparisons; the build tag
 // purego leaves only plain Go.
