@@ -264,6 +264,42 @@ func TestSparseGemm(t *testing.T) {
 	})
 }
 
+// TestCompressed: rows without entries, many and few, products in the order of the entries on any number of workers.
+func TestCompressed(t *testing.T) {
+	asBest(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(13, 13))
+		for _, n := range []int{1, 255, 256, 257, 600} {
+			for _, w := range []int{1, 4, 31, 32, 37, 64} {
+				const m = 40
+				x, c := newGuarded[float64](r, m, w, false), newGuarded[float64](r, n, w, false)
+				a, want := Compressed{Cols: m}, c.clone()
+				for i := range n {
+					entries := r.IntN(8)
+					if i/256 == 1 {
+						entries = 0 // a whole task without any
+					}
+					for range entries {
+						j, v := r.IntN(m), r.NormFloat64()
+						a.Add(j, v)
+						for l := range w {
+							at := i*c.RowStride + l
+							want.Data[at] = fma(best, v, x.at(j, l), want.Data[at])
+						}
+					}
+					a.End()
+				}
+				for _, workers := range []int{1, 3} {
+					got := c.clone()
+					a.AddProduct(workers, x.Matrix, got.Matrix)
+					if !sameBits(got.buf, want.buf) {
+						t.Fatalf("%d×%d, %d columns, %d workers: not the specified bits", n, m, w, workers)
+					}
+				}
+			}
+		}
+	})
+}
+
 // Dot, Axpy and Gemv against compensated sums, and nothing outside.
 func TestVectors(t *testing.T) {
 	onPaths(t, func(t *testing.T, p *isa) {

@@ -21,7 +21,8 @@ type isa struct {
 	coarse coarseCode
 
 	// dot is [Dot], axpy [Axpy], and gather the loop of [SparseGemm]: to each of so many rows of c (ldc
-	// apart, width long) it adds weights[e]·x[rows[e]·ldx:] for e from starts[j] up to starts[j+1], in order.
+	// apart, width long) it adds weights[e]·x[rows[e]·ldx:] for e from starts[j] up to starts[j+1], in order; rows and weights
+	// begin with entry starts[0].
 	dot    func(x, y []float64) float64
 	axpy   func(alpha float64, x, y []float64)
 	gather func(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)

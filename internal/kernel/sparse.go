@@ -114,3 +114,48 @@ func (p *sparseProduct) work(worker int) {
 		p.team.isa.gather(p.c.Rows, &p.starts[0], &p.at[0], &p.weights[0], &rows[0], w, w, &p.c.Data[j], p.c.RowStride)
 	}
 }
+
+// Compressed is a sparse matrix by its rows: the entries of row i are Value[e] in column Index[e], for e from
+// Starts[i] up to Starts[i+1].
+type Compressed struct {
+	Rows, Cols    int
+	Starts, Index []int32
+	Value         []float64
+}
+
+// Add appends an entry to the last row.
+func (a *Compressed) Add(column int, value float64) {
+	a.Index, a.Value = append(a.Index, int32(column)), append(a.Value, value)
+}
+
+// End ends the last row.
+func (a *Compressed) End() {
+	if a.Rows == 0 {
+		a.Starts = append(a.Starts[:0], 0)
+	}
+	a.Starts = append(a.Starts, int32(len(a.Index)))
+	a.Rows++
+}
+
+// AddProduct adds A·X to C, X and C row-major. Costs 2·w flops an entry for w columns of X. The terms of an element
+// are added one by one in the order of the entries, for any number of workers.
+func (a Compressed) AddProduct(workers int, x, c Matrix[float64]) {
+	x.check("X")
+	c.check("C")
+	if x.Rows != a.Cols || c.Rows != a.Rows || c.Cols != x.Cols || x.ColStride != 1 || c.ColStride != 1 {
+		panic(fmt.Sprintf("kernel: %d×%d by its rows times %d×%d into %d×%d", a.Rows, a.Cols, x.Rows, x.Cols, c.Rows, c.Cols))
+	}
+	if len(a.Index) == 0 || x.Cols == 0 {
+		return
+	}
+	const rows = 256
+	high := panels(a.Rows, rows)
+	Each(workers, high*panels(x.Cols, strip), func(task int) {
+		i, j := task%high*rows, task/high*strip
+		high, e := min(rows, a.Rows-i), a.Starts[i]
+		if a.Starts[i+high] > e {
+			best.gather(high, &a.Starts[i], &a.Index[e], &a.Value[e], &x.Data[j], x.RowStride, min(strip, x.Cols-j),
+				&c.Data[i*c.RowStride+j], c.RowStride)
+		}
+	})
+}

@@ -71,10 +71,11 @@ func axpyGo(alpha float64, x, y []float64) {
 
 func gatherGo(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int) {
 	from := unsafe.Slice(starts, columns+1)
-	row, weight := unsafe.Slice(rows, from[columns]), unsafe.Slice(weights, from[columns])
+	first := from[0]
+	row, weight := unsafe.Slice(rows, from[columns]-first), unsafe.Slice(weights, from[columns]-first)
 	for j := range columns {
 		to := unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(c), 8*j*ldc)), width)
-		for e := from[j]; e < from[j+1]; e++ {
+		for e := from[j] - first; e < from[j+1]-first; e++ {
 			axpyGo(weight[e], unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(x), 8*int(row[e])*ldx)), width), to)
 		}
 	}

@@ -13,7 +13,7 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 	s.begin(warm)
 	failed := func(step int) (Eigen, bool) { return Eigen{Steps: step, Factors: s.factors}, false }
 	limit := s.tol() * s.norm
-	best := math.Inf(1)
+	best, sifts := math.Inf(1), s.opt.Filter != nil
 	for step := range s.opt.Steps {
 		if !s.ritz() {
 			return failed(step)
@@ -41,8 +41,12 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 			}
 			continue
 		}
-		s.reshift(step, warm.Cols > 0)
 		worst := slices.Max(s.rnorm[:s.l])
+		if sifts = sifts && worst <= best/2 && s.sift(); sifts {
+			best = worst
+			continue
+		}
+		s.reshift(step, warm.Cols > 0)
 		if s.factored && worst > best/2 && worst < mixing*s.norm {
 			s.invert(s.x, s.p)
 			s.m = 0

@@ -26,6 +26,8 @@ type EigenOptions struct {
 	// Steps is the number of extensions of the subspace after which the dense solver
 	// takes over: by default 60.
 	Steps int
+	// Filter is what a sparse matrix offers; nil is none.
+	Filter *Filter
 }
 
 func (o EigenOptions) withDefaults(l int) EigenOptions {
@@ -59,7 +61,8 @@ type Eigen struct {
 // The method is block Davidson with a shifted Cholesky factor as preconditioner, which
 // for a fixed shift is shift-and-invert block Lanczos with full orthogonalization: from
 // QᵀAQ, for an orthonormal basis Q of the space, come the Ritz pairs (θ, x); (A − σI)⁻¹
-// times their residuals r = Ax − θx, for a σ below the spectrum, joins Q. A pair is
+// times their residuals r = Ax − θx, for a σ below the spectrum, joins Q. Where A has a
+// [Filter], that comes first, as long as it halves the residuals. A pair is
 // accepted when ‖r‖ ≤ tol·‖A‖, tol = √n·2⁻⁴⁹, a few times the rounding, with A times the
 // final, orthonormal vectors computed anew.
 //
@@ -98,6 +101,8 @@ type Smallest struct {
 	u []float64 // A − σI or the matrix of the proof, factored; or the dense solver's
 	// A lower bound on the norm of the scaled matrix, and a bound on its spectrum.
 	norm, bound float64
+	exp         int                       // A is 2^exp times the scaled one
+	sifted      [3]kernel.Matrix[float64] // n×p and more, of the last filter
 
 	space
 	shift
@@ -114,11 +119,11 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 }
 
 // SmallestBytes is what a [Smallest] holds and Solve allocates beside the team's
-// panels: two matrices, the basis and its product with A, and some blocks.
+// panels: two matrices, the basis and its product with A, and some blocks, with those of a filter.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	p := int64(min(n, l+opt.withDefaults(l).Guard))
 	size, m := int64(n), int64(basisRows(n, int(p)))
-	return 8*(2*size*size+(2*m+8*p)*size+4*m*m+64*(size+m)) + symmetricEigenBytes(n)
+	return 8*(2*size*size+(2*m+11*p+3*siftColumns)*size+4*m*m+64*(size+m)) + symmetricEigenBytes(n)
 }
 
 // Solve returns the l smallest eigenpairs of A, n×n, from its upper triangle. The columns
@@ -132,8 +137,8 @@ func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	if s.l == 0 {
 		return Eigen{}, nil
 	}
-	exp, err := s.load(a)
-	if err != nil {
+	var err error
+	if s.exp, err = s.load(a); err != nil {
 		return Eigen{}, err
 	}
 	var e Eigen
@@ -157,7 +162,7 @@ func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 		return Eigen{}, err
 	}
 	for i := range e.Values {
-		e.Values[i] = math.Ldexp(e.Values[i], exp)
+		e.Values[i] = math.Ldexp(e.Values[i], s.exp)
 	}
 	orient(e.Basis)
 	return e, nil

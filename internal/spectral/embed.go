@@ -60,7 +60,8 @@ func embed(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding,
 	// more, to see whether the last eigenvalue repeats.
 	if wanted := min(c-len(vectors)+1, g.M); wanted > 1 {
 		n := laplacian(g, parts)
-		found, err := linalg.NewSmallest(team, g.M, wanted, linalg.EigenOptions{}).Solve(n, kernel.Matrix[float64]{})
+		opt := linalg.EigenOptions{Filter: sparse(team, g, parts)}
+		found, err := linalg.NewSmallest(team, g.M, wanted, opt).Solve(n, kernel.Matrix[float64]{})
 		if err != nil {
 			return nil, fmt.Errorf("eigenvectors of the anchor graph: %w", err)
 		}
