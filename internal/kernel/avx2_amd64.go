@@ -14,6 +14,11 @@ func mulF64AVX2(k int, alpha float64, a *float64, b *float64, c *float64, ldc in
 //go:noescape
 func mulF32AVX2(k int, alpha float32, a *float32, b *float32, c *float32, ldc int)
 
+// thinAVX2 is micro.thin for 4×12 tiles.
+//
+//go:noescape
+func thinAVX2(k int, alpha float64, a *float64, rows int, columns int, b *float64, c *float64, ldc int)
+
 // transposeF64AVX2 is micro.transpose.
 //
 //go:noescape

@@ -14,6 +14,11 @@ func mulF64AVX512(k int, alpha float64, a *float64, b *float64, c *float64, ldc 
 //go:noescape
 func mulF32AVX512(k int, alpha float32, a *float32, b *float32, c *float32, ldc int)
 
+// thinAVX512 is micro.thin for 8×16 tiles.
+//
+//go:noescape
+func thinAVX512(k int, alpha float64, a *float64, rows int, columns int, b *float64, c *float64, ldc int)
+
 // rotateAVX512 is isa.rotate; n is at least 1.
 //
 //go:noescape

@@ -99,3 +99,27 @@ func filled[T Float](n int) []T {
 	}
 	return x
 }
+
+// BenchmarkThin multiplies by few columns, as cpufs does (rows and columns of X side by side), and few rows, as
+// the search for eigenvectors.
+func BenchmarkThin(b *testing.B) {
+	const n, d, c = 10000, 784, 10
+	x, v, y := make([]float64, n*d), make([]float64, n*c), make([]float64, n*c)
+	for _, bench := range []struct {
+		name    string
+		a, b, c Matrix[float64]
+	}{
+		{"rows", RowMajor(x, n, d, d), RowMajor(v, d, c, c), RowMajor(y, n, c, c)},
+		{"columns", ColMajor(x, n, d, n), RowMajor(v, d, c, c), RowMajor(y, n, c, c)},
+		{"transposed", RowMajor(x, n, d, d).Trans(), RowMajor(v, n, c, c), RowMajor(y, d, c, c)},
+		{"eigenvectors", RowMajor(v, c, d, d), RowMajor(x, d, d, d), RowMajor(y, c, d, d)},
+	} {
+		t := NewTeam(1)
+		b.Run(bench.name, func(b *testing.B) {
+			b.SetBytes(int64(8 * bench.a.Rows * bench.a.Cols))
+			for b.Loop() {
+				Gemm(t, 1, bench.a, bench.b, bench.c)
+			}
+		})
+	}
+}

@@ -31,7 +31,7 @@ func machinePaths() []*isa {
 // whose panels are multiples of 4, these load the fewest bytes for a multiplication.
 var avx512 = isa{
 	name: "avx512",
-	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2},
+	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2, thin: thinAVX512, thinCols: 16},
 	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyAVX2},
 
 	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
@@ -64,7 +64,7 @@ type bytesMul = func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]
 
 var avx2 = isa{
 	name: "avx2",
-	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyAVX2},
+	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyAVX2, thin: thinAVX2, thinCols: 12},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyAVX2},
 
 	whole:  integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2},

@@ -38,6 +38,10 @@ type micro[T Float] struct {
 	// copy copies k runs of 16·units bytes, stride bytes apart, one after the other: the
 	// same code for both types. Nil means plain Go.
 	copy func(k int, src *byte, stride int, dst *byte, units int)
+	// thin is mul for tiles of mr×thinCols, of an A that is not packed: its rows and columns are so
+	// many elements apart; b is packed k×thinCols. Nil means that it is packed.
+	thin     func(k int, alpha T, a *T, rows, columns int, b, c *T, ldc int)
+	thinCols int
 }
 
 // Gemm adds alpha·A·B to C: A m×k, B k×n, C m×n, all in any layout (pass views
@@ -50,10 +54,11 @@ func Gemm[T Float](t *Team, alpha T, a, b, c Matrix[T]) {
 	if a.Rows != c.Rows || a.Cols != b.Rows || b.Cols != c.Cols {
 		panic(fmt.Sprintf("kernel: Gemm of %d×%d and %d×%d into %d×%d", a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols))
 	}
-	if c.ColStride != 1 {
+	p := work[T](t)
+	if few := min(c.Rows, c.Cols) <= p.thinCols && max(c.Rows, c.Cols) >= p.mr; few && c.Rows < c.Cols || !few && c.ColStride != 1 {
 		a, b, c = b.Trans(), a.Trans(), c.Trans()
 	}
-	work[T](t).multiply(alpha, a, b, c, false)
+	p.multiply(alpha, a, b, c, false)
 }
 
 // Syrk adds alpha·A·Aᵀ to the upper triangle of C: A d×k, C d×d row-major. The strict
@@ -83,6 +88,7 @@ type products[T Float] struct {
 	alpha   T
 	a, b, c Matrix[T]
 	upper   bool
+	few     bool // C has at most thinCols columns
 
 	taskRows, taskCols int // the constants in whole panels
 
@@ -103,10 +109,11 @@ func (p *products[T]) multiply(alpha T, a, b, c Matrix[T], upper bool) {
 	if c.Rows == 0 || c.Cols == 0 || a.Cols == 0 {
 		return
 	}
-	if c.ColStride != 1 {
+	p.alpha, p.a, p.b, p.c, p.upper = alpha, a, b, c, upper
+	p.few = !upper && c.Cols <= p.thinCols && c.Rows >= p.mr
+	if c.ColStride != 1 && !p.few {
 		panic("kernel: C is neither row- nor column-major")
 	}
-	p.alpha, p.a, p.b, p.c, p.upper = alpha, a, b, c, upper
 	workers := p.team.workers
 	if c.Rows*c.Cols*a.Cols < p.team.alone {
 		workers = 1
@@ -119,11 +126,15 @@ func (p *products[T]) multiply(alpha T, a, b, c Matrix[T], upper bool) {
 // reserve makes room for the packed panels of the current product.
 func (p *products[T]) reserve(workers int) {
 	k := min(depth, p.a.Cols)
-	if n := panels(min(super, p.c.Rows), p.mr) * p.mr * k; len(p.packedA) < n {
-		p.packedA = aligned[T](n)
+	inA, inB := panels(min(super, p.c.Rows), p.mr)*p.mr*k, panels(min(super, p.c.Cols), p.nr)*p.nr*k
+	if p.few {
+		inA, inB = 0, p.thinCols*min(thinDepths*depth, p.a.Cols)
 	}
-	if n := panels(min(super, p.c.Cols), p.nr) * p.nr * k; len(p.packedB) < n {
-		p.packedB = aligned[T](n)
+	if len(p.packedA) < inA {
+		p.packedA = aligned[T](inA)
+	}
+	if len(p.packedB) < inB {
+		p.packedB = aligned[T](inB)
 	}
 	if n := p.mr * p.nr * workers; len(p.edges) < n {
 		p.edges = aligned[T](n)
@@ -137,6 +148,10 @@ type block struct{ i, m, j, n, l, k int }
 // share the tasks of packing and multiplying each.
 func (p *products[T]) work(worker int) {
 	s := p.team.join()
+	if p.few {
+		p.workThin(worker, &s)
+		return
+	}
 	high, wide := even(p.c.Rows), even(p.c.Cols)
 	for j := 0; j < p.c.Cols; j += wide {
 		n, rows := min(wide, p.c.Cols-j), p.c.Rows
@@ -259,6 +274,46 @@ func (p *products[T]) multiplyBlock(worker int, blk block, i0, j0 int) {
 					from = min(max(0, r+q-s), w)
 				}
 				copy(c[q*p.c.RowStride:][from:w], edge[q*p.nr:][from:w])
+			}
+		}
+	}
+}
+
+// thinDepths is the number of times depth of rows of B that are packed for a thin product at a time: a
+// level-2 cache has them, and some rows of A as long.
+const thinDepths = 4
+
+// workThin is work for a C of few columns. To pack A for them would take as long as to multiply it:
+// cpufs, which multiplies 10,000×784 by 784×10 a thousand times, took a third of its time for that.
+func (p *products[T]) workThin(worker int, s *steps) {
+	n := p.c.Cols
+	edge := p.edges[worker*p.mr*p.nr:][:p.mr*p.thinCols]
+	for l := 0; l < p.a.Cols; l += thinDepths * depth {
+		long := min(thinDepths*depth, p.a.Cols-l)
+		blocks := panels(long, depth)
+		for task, ok := s.task(blocks); ok; task, ok = s.task(blocks) {
+			at := task * depth
+			k := min(depth, long-at)
+			p.pack(p.packedB[at*p.thinCols:][:k*p.thinCols], p.thinCols, p.b.Sub(l+at, 0, k, n).Trans())
+		}
+		tasks := panels(p.c.Rows, p.taskRows)
+		for task, ok := s.task(tasks); ok; task, ok = s.task(tasks) {
+			for i := task * p.taskRows; i < min((task+1)*p.taskRows, p.c.Rows); i += p.mr {
+				first := min(i, p.c.Rows-p.mr) // the last tile has rows of the one before, which are not stored
+				for q := i - first; q < p.mr; q++ {
+					for j := range n {
+						edge[q*p.thinCols+j] = p.c.Data[(first+q)*p.c.RowStride+j*p.c.ColStride]
+					}
+				}
+				for at := 0; at < long; at += depth {
+					p.thin(min(depth, long-at), p.alpha, &p.a.Data[first*p.a.RowStride+(l+at)*p.a.ColStride], p.a.RowStride, p.a.ColStride,
+						&p.packedB[at*p.thinCols], &edge[0], p.thinCols)
+				}
+				for q := i - first; q < p.mr; q++ {
+					for j := range n {
+						p.c.Data[(first+q)*p.c.RowStride+j*p.c.ColStride] = edge[q*p.thinCols+j]
+					}
+				}
 			}
 		}
 	}

@@ -214,6 +214,11 @@ func testGemm[T Float](t *testing.T, p *isa, u *micro[T]) {
 	checkGemm[T](t, p, all, r, super+3, 7, 9, 1, 1)
 	checkGemm[T](t, p, all, r, 7, super+3, depth+1, 2, 1)
 	checkGemm[T](t, p, all, r, super+3, super+3, 2, 5, 1)
+	// Few rows or columns, in several tasks and packings.
+	for layout, k := range slices.Concat(crossing(thinDepths*depth), crossing(2*thinDepths*depth)) {
+		checkGemm[T](t, p, all, r, taskRows+u.mr+1, 3+layout, k, layout, 0.7)
+		checkGemm[T](t, p, all, r, 3+layout, taskRows+u.mr+1, k, layout, 0.7)
+	}
 }
 
 func TestSyrk(t *testing.T) {

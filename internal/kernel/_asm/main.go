@@ -25,6 +25,7 @@ func main() {
 	case "avx2":
 		mul(f64, ymm, 4, 3)
 		mul(f32, ymm, 4, 3)
+		thin(ymm, 4, 3)
 		transpose(f64)
 		transpose(f32)
 		copyPanel()
@@ -56,6 +57,7 @@ func main() {
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)
+		thin(zmm, 8, 2)
 		rotate(zmm)
 		mulInts("AVX512", zmm, 8, 3, false)
 		mulInts("VNNI", zmm, 8, 3, true)
@@ -171,6 +173,64 @@ func mul(e elem, w width, mr, nv int) {
 		if i < mr-1 {
 			ADDQ(ldc, c)
 		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// thin writes micro.thin: like mul, with an A that lies where it is.
+func thin(w width, mr, nv int) {
+	name := "thin" + w.name
+	function(name, "func(k int, alpha float64, a *float64, rows, columns int, b, c *float64, ldc int)", fmt.Sprintf("%s is micro.thin for %d×%d tiles.", name, mr, nv*w.bytes/8))
+	k, a, rows, columns, b, c, ldc := arg("k"), arg("a"), arg("rows"), arg("columns"), arg("b"), arg("c"), arg("ldc")
+	for _, stride := range []Register{rows, columns, ldc} {
+		SHLQ(U8(3), stride)
+	}
+	sums := make([]VecVirtual, mr*nv)
+	for i := range sums {
+		sums[i] = w.reg()
+		w.zero(sums[i])
+	}
+	bs := make([]VecVirtual, nv)
+	for j := range bs {
+		bs[j] = w.reg()
+	}
+	spread, third, half := w.reg(), GP64(), a
+	LEAQ(Mem{Base: rows, Index: rows, Scale: 2}, third)
+	if mr == 8 {
+		half = GP64() // rows 4 to 7
+		LEAQ(Mem{Base: a, Index: rows, Scale: 4}, half)
+	}
+	Label("term")
+	for j := range bs {
+		VMOVUPD(Mem{Base: b, Disp: j * w.bytes}, bs[j])
+	}
+	for i := range mr {
+		base := a
+		if i >= 4 {
+			base = half
+		}
+		VBROADCASTSD(fourRows(base, rows, third)[i%4], spread)
+		for j := range bs {
+			VFMADD231PD(spread, bs[j], sums[i*nv+j])
+		}
+	}
+	ADDQ(columns, a)
+	if mr == 8 {
+		ADDQ(columns, half)
+	}
+	ADDQ(U32(nv*w.bytes), b)
+	DECQ(k)
+	JNZ(to("term"))
+	Comment("C = alpha·sum + C, rounded once.")
+	VBROADCASTSD(inMemory("alpha"), spread)
+	for i := range mr {
+		for j := range nv {
+			m := Mem{Base: c, Disp: j * w.bytes}
+			VFMADD213PD(m, spread, sums[i*nv+j])
+			VMOVUPD(sums[i*nv+j], m)
+		}
+		ADDQ(ldc, c)
 	}
 	VZEROUPPER()
 	RET()
