@@ -170,8 +170,7 @@ func (n *Nearest) exclude(s *nearestScratch, i int) {
 			s.least[i] = math.MaxFloat32
 		}
 		p.lowest(&half[0], &n.slack[0], -float32(loose), n.wide, &s.least)
-		slices.Sort(s.least[:])
-		limit = above(float64(s.least[n.count-1]) + n.widest + margin)
+		limit = above(float64(lowestOf(&s.least, n.count)) + n.widest + margin)
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
 	for j := 0; ; j++ {
@@ -187,8 +186,35 @@ func (n *Nearest) exclude(s *nearestScratch, i int) {
 		}
 	}
 	s.candidates = slices.DeleteFunc(s.candidates, func(c candidate) bool { return c.lower > float64(limit) })
-	// The lowest bounds first: their distances exclude some of the others.
-	slices.SortFunc(s.candidates, func(a, b candidate) int { return cmp.Compare(a.lower, b.lower) })
+	// The lowest bounds first: their distances exclude some of the others. There are few, mostly.
+	if len(s.candidates) > 2*len(s.least) {
+		slices.SortFunc(s.candidates, func(a, b candidate) int { return cmp.Compare(a.lower, b.lower) })
+		return
+	}
+	for i, c := range s.candidates {
+		for ; i > 0 && s.candidates[i-1].lower > c.lower; i-- {
+			s.candidates[i] = s.candidates[i-1]
+		}
+		s.candidates[i] = c
+	}
+}
+
+// lowestOf returns the count-th lowest of all, none of which is NaN, without a branch that could be guessed wrong:
+// sorting them takes five times as long.
+func lowestOf(all *[16]float32, count int) float32 {
+	var low [16]int32 // the bits of the lowest so far, such that they have the order of the numbers
+	for i := range low {
+		low[i] = math.MaxInt32
+	}
+	for _, v := range all {
+		bits := int32(math.Float32bits(v))
+		bits ^= bits >> 31 & math.MaxInt32
+		for i := range low[:count] {
+			low[i], bits = min(low[i], bits), max(low[i], bits)
+		}
+	}
+	bits := low[count-1]
+	return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32))
 }
 
 // above is the least float32 that is not below v.

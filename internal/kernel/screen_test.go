@@ -115,3 +115,22 @@ func TestSquares(t *testing.T) {
 		}
 	})
 }
+
+func TestLowestOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(20, 1))
+	some := []float32{0, float32(math.Copysign(0, -1)), -1, 1, math.MaxFloat32, -math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), 0x1p-140, -0x1p-140}
+	for range 1000 {
+		var all [16]float32
+		for i := range all {
+			if all[i] = float32(r.NormFloat64()); r.IntN(2) == 0 {
+				all[i] = some[r.IntN(len(some))]
+			}
+		}
+		sorted := slices.Sorted(slices.Values(all[:]))
+		for count := 1; count <= len(all); count++ {
+			if got := lowestOf(&all, count); got != sorted[count-1] {
+				t.Fatalf("lowest %d of %v is %v, want %v", count, all, got, sorted[count-1])
+			}
+		}
+	}
+}
