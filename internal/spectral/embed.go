@@ -180,5 +180,5 @@ func laplacian(g *anchor.Graph, parts []part) kernel.Matrix[float64] {
 // Bytes is what Embed holds at most for c eigenpairs of m anchors, its result included.
 func Bytes(m, c int) int64 {
 	c = min(c, m)
-	return 8*int64(m)*(int64(m)+int64(c)) + linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{})
+	return 8*int64(m)*(int64(m)+int64(c)) + sparseBytes(m) + linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{})
 }

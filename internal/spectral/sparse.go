@@ -12,6 +12,9 @@ import (
 // with 5 neighbours have 0.009.
 const sparseShare = 1. / 16
 
+// sparseBytes is what sparse holds at most, whose slices grow by a quarter.
+func sparseBytes(m int) int64 { return int64(1.25*12*sparseShare*float64(m)*float64(m)) + 60*int64(m) }
+
 // sparse is the product with what laplacian returns, by the entries of S that are not 0; nil where these are many.
 func sparse(team *kernel.Team, g *anchor.Graph, parts []part) *linalg.Filter {
 	m := g.M
