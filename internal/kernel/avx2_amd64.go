@@ -99,6 +99,11 @@ func mulIntsAVX2(pairs int, a *int16, b *int16, c *float64, ldc int)
 //go:noescape
 func wholesAVX2(blocks int, src *float64, dst *int16) (least int16, most int16, ok bool)
 
+// fetchAVX2 is integers.fetch; lines is at least 1.
+//
+//go:noescape
+func fetchAVX2(lines int, x *float64)
+
 // mulBytesAVX2 is coarseCode.mul; quads is at least 1.
 //
 //go:noescape

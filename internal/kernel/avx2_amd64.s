@@ -1557,6 +1557,19 @@ differs:
 	VZEROUPPER
 	RET
 
+// func fetchAVX2(lines int, x *float64)
+// Requires: MMX+
+TEXT ·fetchAVX2(SB), NOSPLIT, $0-16
+	MOVQ lines+0(FP), AX
+	MOVQ x+8(FP), CX
+
+line:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       AX
+	JNZ        line
+	RET
+
 // func mulBytesAVX2(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·mulBytesAVX2(SB), NOSPLIT, $0-72

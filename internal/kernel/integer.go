@@ -19,6 +19,8 @@ type integers struct {
 	// wholes writes blocks·16 numbers as int16 and returns the least, at most 0, and the most, at
 	// least 0; not ok if one is not whole. Numbers beyond an int16 are written as its ends.
 	wholes func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)
+	// fetch asks for so many cache lines, from that of x on, which are needed soon. Nil does nothing.
+	fetch func(lines int, x *float64)
 }
 
 // Wholes writes src as int16 to dst, as long, and reports whether each is a whole number of
@@ -137,6 +139,10 @@ func (p *wholeProduct) multiply(worker, i0, i1, j int) {
 			runs = append(runs, l)
 		}
 	}
+	lines := 0 // of a row of C from the panel's first column to its last, where these are not far apart
+	if span := p.place(j+wide-1) - p.place(j) + 1; w.fetch != nil && span <= 4*w.nr {
+		lines = panels(span+7, 8)
+	}
 	for i := i0; i < i1; i += w.mr {
 		if i > j+wide-1 {
 			break // below the diagonal, like the panels after it
@@ -147,7 +153,13 @@ func (p *wholeProduct) multiply(worker, i0, i1, j int) {
 			w.mul(p.pairs, a, b, &p.c.Data[p.place(i)*p.c.RowStride+p.place(j)], p.c.RowStride)
 			continue
 		}
-		// Across an edge, the diagonal or other columns: the sums alone, which are exact.
+		// Across an edge, the diagonal or other columns: the sums alone, which are exact. The rows
+		// of C arrive from farther caches while they are made.
+		if lines > 0 {
+			for q := range high {
+				w.fetch(lines, &p.c.Data[p.place(i+q)*p.c.RowStride+p.place(j)])
+			}
+		}
 		clear(edge)
 		w.mul(p.pairs, a, b, &edge[0], w.nr)
 		for q := range high {

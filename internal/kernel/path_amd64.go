@@ -34,7 +34,7 @@ var avx512 = isa{
 	f64:  micro[float64]{mr: 8, nr: 24, mul: mulF64AVX512, transpose: transposeF64AVX2, copy: copyAVX2, thin: thinAVX512, thinCols: 16},
 	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyAVX2},
 
-	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2},
+	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2, fetch: fetchAVX2},
 	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512),
 
 	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
@@ -67,7 +67,7 @@ var avx2 = isa{
 	f64:  micro[float64]{mr: 4, nr: 12, mul: mulF64AVX2, transpose: transposeF64AVX2, copy: copyAVX2, thin: thinAVX2, thinCols: 12},
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyAVX2},
 
-	whole:  integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2},
+	whole:  integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2, fetch: fetchAVX2},
 	coarse: coarseAVX2(8, coarseMost, mulBytesAVX2),
 
 	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,

@@ -91,6 +91,18 @@ func mulInts(name string, w width, mr, nv int, vnni bool) {
 	RET()
 }
 
+// fetch writes integers.fetch.
+func fetch() {
+	function("fetchAVX2", "func(lines int, x *float64)", "fetchAVX2 is integers.fetch; lines is at least 1.")
+	lines, x := arg("lines"), arg("x")
+	Label("line")
+	PREFETCHT0(Mem{Base: x})
+	ADDQ(Imm(64), x)
+	DECQ(lines)
+	JNZ(to("line"))
+	RET()
+}
+
 // vector is a vector register, real or to be found.
 type vector interface {
 	Register

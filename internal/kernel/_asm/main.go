@@ -42,6 +42,7 @@ func main() {
 		finite()
 		mulInts("AVX2", ymm, 4, 2, false)
 		wholes()
+		fetch()
 		mulBytes("AVX2", ymm, 1, false)
 		mulInts("AVXVNNI", ymm, 4, 2, true)
 		mulBytes("AVXVNNI", ymm, 1, true)
