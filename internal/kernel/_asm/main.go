@@ -33,7 +33,7 @@ func main() {
 		gather()
 		narrow()
 		below()
-		lowest()
+		lowest(ymm)
 		rotate(ymm)
 		shift()
 		standardize()
@@ -56,6 +56,8 @@ func main() {
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)
+		lowest(zmm)
+		within()
 		rotate(zmm)
 		mulInts("AVX512", zmm, 8, 3, false)
 		mulInts("VNNI", zmm, 8, 3, true)
