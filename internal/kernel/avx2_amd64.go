@@ -62,7 +62,7 @@ func belowAVX2(c *float32, slack *float32, norm float32, limit float32, from int
 // lowestAVX2 is isa.lowest; n is a multiple of 8.
 //
 //go:noescape
-func lowestAVX2(c *float32, slack *float32, norm float32, n int, out *[16]float32)
+func lowestAVX2(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
 
 // rotateAVX2 is isa.rotate; n is at least 1.
 //

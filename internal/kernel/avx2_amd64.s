@@ -1013,44 +1013,77 @@ hit:
 	VZEROUPPER
 	RET
 
-// func lowestAVX2(c *float32, slack *float32, norm float32, n int, out *[16]float32)
-// Requires: AVX, FMA3
-TEXT ·lowestAVX2(SB), NOSPLIT, $0-40
-	MOVQ         c+0(FP), AX
-	MOVQ         slack+8(FP), CX
-	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), BX
-	VBROADCASTSS norm+16(FP), Y0
-	VMOVUPS      (BX), Y2
-	VMOVUPS      32(BX), Y3
-	SUBQ         $0x10, DX
+// func lowestAVX2(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
+// Requires: AVX, AVX2
+TEXT ·lowestAVX2(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ ldc+16(FP), DX
+	MOVQ slack+24(FP), BX
+	MOVQ loose+40(FP), SI
+	MOVQ uppers+48(FP), DI
+	MOVQ lowers+56(FP), R8
+	MOVQ groups+64(FP), R9
+	SHLQ $0x02, DX
+	SHLQ $0x02, R9
+	MOVL $0x7f7fffff, R10
+
+row:
+	VBROADCASTSS (SI), Y0
+	VMOVD        R10, X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      (DI), Y4
+	VMOVUPS      32(DI), Y5
+	MOVQ         n+32(FP), R13
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	SUBQ         $0x10, R13
 	JL           rest
 
 sixteen:
-	VMOVUPS      (AX), Y4
-	VMOVUPS      (CX), Y1
-	VFNMADD231PS Y1, Y0, Y4
-	VMINPS       Y4, Y2, Y2
-	VMOVUPS      32(AX), Y4
-	VMOVUPS      32(CX), Y1
-	VFNMADD231PS Y1, Y0, Y4
-	VMINPS       Y4, Y3, Y3
-	ADDQ         $0x40, AX
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JGE          sixteen
+	VMULPS  (R12), Y0, Y2
+	VMOVUPS (R11), Y3
+	VSUBPS  Y2, Y3, Y3
+	VADDPS  (R11), Y2, Y2
+	VMINPS  Y3, Y1, Y1
+	VMINPS  Y2, Y4, Y4
+	VMULPS  32(R12), Y0, Y2
+	VMOVUPS 32(R11), Y3
+	VSUBPS  Y2, Y3, Y3
+	VADDPS  32(R11), Y2, Y2
+	VMINPS  Y3, Y1, Y1
+	VMINPS  Y2, Y5, Y5
+	ADDQ    $0x40, R11
+	ADDQ    $0x40, R12
+	SUBQ    $0x10, R13
+	JGE     sixteen
 
 rest:
-	ADDQ         $0x10, DX
-	JZ           done
-	VMOVUPS      (AX), Y4
-	VMOVUPS      (CX), Y1
-	VFNMADD231PS Y1, Y0, Y4
-	VMINPS       Y4, Y2, Y2
+	ADDQ    $0x10, R13
+	JZ      fold
+	VMULPS  (R12), Y0, Y2
+	VMOVUPS (R11), Y3
+	VSUBPS  Y2, Y3, Y3
+	VADDPS  (R11), Y2, Y2
+	VMINPS  Y3, Y1, Y1
+	VMINPS  Y2, Y4, Y4
 
-done:
-	VMOVUPS Y2, (BX)
-	VMOVUPS Y3, 32(BX)
+fold:
+	VMOVUPS      Y4, (DI)
+	VMOVUPS      Y5, 32(DI)
+	VEXTRACTF128 $0x01, Y1, X0
+	VMINPS       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VMINPS       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VMINPS       X0, X1, X1
+	VMOVSS       X1, (R8)
+	ADDQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x40, DI
+	ADDQ         R9, R8
+	DECQ         AX
+	JNZ          row
 	VZEROUPPER
 	RET
 

@@ -19,6 +19,16 @@ func mulF32AVX512(k int, alpha float32, a *float32, b *float32, c *float32, ldc 
 //go:noescape
 func thinAVX512(k int, alpha float64, a *float64, rows int, columns int, b *float64, c *float64, ldc int)
 
+// lowestAVX512 is isa.lowest; n is 48.
+//
+//go:noescape
+func lowestAVX512(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
+
+// withinAVX512 is isa.within; n is a multiple of 48.
+//
+//go:noescape
+func withinAVX512(n int, c *float32, slack *float32, lowers *float32, room float32, limit float32, found *[784]int32) int
+
 // rotateAVX512 is isa.rotate; n is at least 1.
 //
 //go:noescape

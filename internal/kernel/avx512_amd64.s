@@ -758,6 +758,160 @@ term:
 	VZEROUPPER
 	RET
 
+// func lowestAVX512(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
+// Requires: AVX, AVX512F
+TEXT ·lowestAVX512(SB), NOSPLIT, $0-72
+	MOVQ    rows+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    ldc+16(FP), DX
+	MOVQ    slack+24(FP), BX
+	MOVQ    loose+40(FP), SI
+	MOVQ    uppers+48(FP), DI
+	MOVQ    lowers+56(FP), R8
+	MOVQ    groups+64(FP), R9
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R9
+	MOVL    $0x7f7fffff, R10
+	VMOVUPS (BX), Z5
+	VMOVUPS 64(BX), Z6
+	VMOVUPS 128(BX), Z7
+
+row:
+	VBROADCASTSS  (SI), Z0
+	VMOVD         R10, X1
+	VBROADCASTSS  X1, Z1
+	VMOVUPS       (DI), Z4
+	VMULPS        Z5, Z0, Z2
+	VMOVUPS       (CX), Z3
+	VSUBPS        Z2, Z3, Z3
+	VADDPS        (CX), Z2, Z2
+	VMINPS        Z3, Z1, Z1
+	VMINPS        Z2, Z4, Z4
+	VMULPS        Z6, Z0, Z2
+	VMOVUPS       64(CX), Z3
+	VSUBPS        Z2, Z3, Z3
+	VADDPS        64(CX), Z2, Z2
+	VMINPS        Z3, Z1, Z1
+	VMINPS        Z2, Z4, Z4
+	VMULPS        Z7, Z0, Z2
+	VMOVUPS       128(CX), Z3
+	VSUBPS        Z2, Z3, Z3
+	VADDPS        128(CX), Z2, Z2
+	VMINPS        Z3, Z1, Z1
+	VMINPS        Z2, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VMINPS        Y0, Y1, Y1
+	VMOVUPS       Z4, (DI)
+	VEXTRACTF128  $0x01, Y1, X0
+	VMINPS        X0, X1, X1
+	VPERMILPS     $0x4e, X1, X0
+	VMINPS        X0, X1, X1
+	VPERMILPS     $0xb1, X1, X0
+	VMINPS        X0, X1, X1
+	VMOVSS        X1, (R8)
+	ADDQ          DX, CX
+	ADDQ          $0x04, SI
+	ADDQ          $0x40, DI
+	ADDQ          R9, R8
+	DECQ          AX
+	JNZ           row
+	VZEROUPPER
+	RET
+
+// func withinAVX512(n int, c *float32, slack *float32, lowers *float32, room float32, limit float32, found *[784]int32) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·withinAVX512(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         slack+16(FP), DX
+	MOVQ         lowers+24(FP), BX
+	MOVQ         found+40(FP), SI
+	VBROADCASTSS room+32(FP), Z0
+	VBROADCASTSS limit+36(FP), Z1
+	MOVQ         SI, DI
+	VMOVDQU32    iota<>+0(SB), Z3
+
+	// The groups that there are, and of them those that are not above the limit.
+	VPBROADCASTD AX, Z2
+	MOVL         $0x00000030, AX
+	VPBROADCASTD AX, Z4
+	VPMULLD      Z3, Z4, Z4
+	VPCMPGTD     Z4, Z2, K1
+	VMOVUPS.Z    (BX), K1, Z2
+	VCMPPS       $0x0a, Z1, Z2, K1, K1
+	KMOVW        K1, AX
+
+group:
+	TESTL         AX, AX
+	JZ            done
+	BSFL          AX, R8
+	LEAL          -1(AX), BX
+	ANDL          BX, AX
+	LEAQ          (R8)(R8*2), R8
+	SHLQ          $0x04, R8
+	LEAQ          (R8), BX
+	VPBROADCASTD  BX, Z2
+	VPADDD        Z3, Z2, Z2
+	VMULPS        (DX)(R8*4), Z0, Z5
+	VMOVUPS       (CX)(R8*4), Z4
+	VSUBPS        Z5, Z4, Z4
+	VCMPPS        $0x0a, Z1, Z4, K1
+	VPCOMPRESSD.Z Z2, K1, Z2
+	VMOVDQU32     Z2, (SI)
+	KMOVW         K1, BX
+	POPCNTL       BX, BX
+	LEAQ          (SI)(BX*4), SI
+	LEAQ          16(R8), BX
+	VPBROADCASTD  BX, Z2
+	VPADDD        Z3, Z2, Z2
+	VMULPS        64(DX)(R8*4), Z0, Z5
+	VMOVUPS       64(CX)(R8*4), Z4
+	VSUBPS        Z5, Z4, Z4
+	VCMPPS        $0x0a, Z1, Z4, K1
+	VPCOMPRESSD.Z Z2, K1, Z2
+	VMOVDQU32     Z2, (SI)
+	KMOVW         K1, BX
+	POPCNTL       BX, BX
+	LEAQ          (SI)(BX*4), SI
+	LEAQ          32(R8), BX
+	VPBROADCASTD  BX, Z2
+	VPADDD        Z3, Z2, Z2
+	VMULPS        128(DX)(R8*4), Z0, Z5
+	VMOVUPS       128(CX)(R8*4), Z4
+	VSUBPS        Z5, Z4, Z4
+	VCMPPS        $0x0a, Z1, Z4, K1
+	VPCOMPRESSD.Z Z2, K1, Z2
+	VMOVDQU32     Z2, (SI)
+	KMOVW         K1, BX
+	POPCNTL       BX, BX
+	LEAQ          (SI)(BX*4), SI
+	JMP           group
+
+done:
+	SUBQ DI, SI
+	SHRQ $0x02, SI
+	MOVQ SI, ret+48(FP)
+	VZEROUPPER
+	RET
+
+DATA iota<>+0(SB)/4, $0x00000000
+DATA iota<>+4(SB)/4, $0x00000001
+DATA iota<>+8(SB)/4, $0x00000002
+DATA iota<>+12(SB)/4, $0x00000003
+DATA iota<>+16(SB)/4, $0x00000004
+DATA iota<>+20(SB)/4, $0x00000005
+DATA iota<>+24(SB)/4, $0x00000006
+DATA iota<>+28(SB)/4, $0x00000007
+DATA iota<>+32(SB)/4, $0x00000008
+DATA iota<>+36(SB)/4, $0x00000009
+DATA iota<>+40(SB)/4, $0x0000000a
+DATA iota<>+44(SB)/4, $0x0000000b
+DATA iota<>+48(SB)/4, $0x0000000c
+DATA iota<>+52(SB)/4, $0x0000000d
+DATA iota<>+56(SB)/4, $0x0000000e
+DATA iota<>+60(SB)/4, $0x0000000f
+GLOBL iota<>(SB), RODATA|NOPTR, $64
+
 // func rotateAVX512(n int, c *float64, s *float64, panel *float64, step int)
 // Requires: AVX, AVX512F
 TEXT ·rotateAVX512(SB), NOSPLIT, $0-40

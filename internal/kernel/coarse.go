@@ -201,7 +201,7 @@ func (n *Nearest) coarseRows(s *nearestScratch, rows int) {
 		s.steps[p] = l.step
 		for i, norm := range s.norms[p*lanes:][:lanes] {
 			s.shifts[p][i] = int32(c.code.offset) * l.sums[i]
-			s.loose[p*lanes+i] = (l.lost[i]*(1+c.loss) + norm*(c.loss+10*0x1p-24)) * (1 + 0x1p-20)
+			s.loose[p*lanes+i] = float32((l.lost[i]*(1+c.loss) + norm*(c.loss+10*0x1p-24)) * (1 + 0x1p-20))
 		}
 	}
 	for j := 0; j < n.wide; j += c.code.nr {
@@ -209,6 +209,7 @@ func (n *Nearest) coarseRows(s *nearestScratch, rows int) {
 			c.code.mul(c.dims/4, &s.numbers[p*lanes*c.dims], &c.packed[j*c.dims], &s.steps[p], &s.shifts[p],
 				&n.half[j], &c.factor[j], &s.half[p*lanes*n.wide+j], n.wide)
 		}
+		n.outline(s, high*lanes, j+c.code.nr)
 	}
 }
 

@@ -150,7 +150,7 @@ func TestCoarseBound(t *testing.T) {
 			for i := range m {
 				n.narrow(s, y.Sub(i, 0, 1, d))
 				n.coarseRows(s, 1)
-				norm, loose := s.norms[0], s.loose[0]
+				norm, loose := s.norms[0], float64(s.loose[0])
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(n.slack[j])) + norm*norm
 					upper := lower + 4*loose*float64(n.slack[j]) + 2*n.twice[j]

@@ -35,6 +35,7 @@ type Nearest struct {
 	coarse *coarse   // nil where it does not pay
 	tall   int       // rows of a panel
 	wide   int       // m rounded up to whole panels
+	groups int       // wide in groups, the last of them shorter
 	half   []float32 // wide: ‖y‖²/2 and what it may be too much, +Inf beyond m
 	slack  []float32 // wide: about ‖y‖; the lower bound of a row is half − xᵀy − loose·slack
 	twice  []float64 // m: upper bound less lower bound less 2·loose·slack
@@ -54,16 +55,18 @@ type Nearest struct {
 type nearestScratch struct {
 	panels     []float32 // rows×d in panels, depth by depth
 	norms      []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
-	loose      []float64 // rows: the part of a bound that is the row's
+	loose      []float32 // rows: the part of a bound that is the row's
 	half       []float32 // rows×wide: half ‖y‖² − xᵀy
+	least      [][upperSets]float32
+	lower      []float32 // rows×groups: for both see isa.lowest
 	raw        []float64 // rows×padded: unchanged rows, and zeros
 	numbers    []byte    // rows×coarse.dims in panels, quad by quad
 	steps      [][lanes]float32
 	shifts     [][lanes]int32
 	lanes      laneScales
 	left, seen int // anchors left for so many rows
+	found      foundAnchors
 	candidates []candidate
-	least      [16]float32 // see isa.lowest
 	uppers     []float64   // the count lowest upper bounds so far
 	settled    []neighbour // the count nearest so far
 }
@@ -122,7 +125,7 @@ func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
 	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
-	worker := 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + 64*rows + 16*wide
+	worker := 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + (128+4*(wide/group+1))*rows + 16*wide
 	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 24*wide + 64*int64(d) + int64(workers)*worker
 }
 
@@ -169,13 +172,16 @@ func (s *nearestScratch) reserve(n *Nearest) {
 	if len(s.half) < n.rows*n.wide+readBeyond {
 		s.half = aligned[float32](n.rows*n.wide + readBeyond)
 	}
+	if len(s.lower) < n.rows*n.groups {
+		s.lower = make([]float32, n.rows*n.groups)
+	}
 	if len(s.norms) >= n.rows {
 		return
 	}
 	if len(s.panels) < n.rows*n.d {
 		s.panels = aligned[float32](n.rows * n.d)
 	}
-	s.norms, s.loose = make([]float64, n.rows), make([]float64, n.rows)
+	s.norms, s.loose, s.least = make([]float64, n.rows), make([]float32, n.rows), make([][upperSets]float32, n.rows)
 	s.raw = make([]float64, n.rows*n.padded)
 	s.candidates = make([]candidate, 0, n.m)
 	s.uppers = make([]float64, 0, n.count)
@@ -190,6 +196,9 @@ func (n *Nearest) search(worker int) {
 		rows := min(n.rows, n.x.Rows-from)
 		x := n.x.Sub(from, 0, rows, n.d)
 		n.narrow(s, x)
+		for i := range s.least {
+			s.least[i] = noUppers
+		}
 		if n.coarse != nil {
 			n.coarseRows(s, rows)
 		} else {

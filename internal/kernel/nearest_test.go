@@ -61,7 +61,7 @@ func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int
 			size += cap(c.packed) + 4*(cap(c.factor)+cap(c.signs))
 		}
 		for _, s := range n.scratch {
-			size += 4*(cap(s.panels)+cap(s.half)) + 8*(cap(s.norms)+cap(s.loose)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.settled)) +
+			size += 4*(cap(s.panels)+cap(s.half)+cap(s.loose)+upperSets*cap(s.least)+cap(s.lower)) + 8*(cap(s.norms)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.settled)) +
 				cap(s.numbers) + 4*lanes*(cap(s.steps)+cap(s.shifts))
 		}
 		if most := NearestBytes(team.workers, points.Rows, points.Cols); int64(size) > most {

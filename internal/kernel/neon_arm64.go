@@ -50,7 +50,7 @@ func narrowNEON(k int, src *float64, stride int, shift *float64, scale float64, 
 // lowestNEON is isa.lowest; n is a multiple of 8.
 //
 //go:noescape
-func lowestNEON(c, slack *float32, norm float32, n int, out *[16]float32)
+func lowestNEON(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
 
 // belowNEON is isa.below; it reads up to 15 elements beyond n.
 //

@@ -27,6 +27,7 @@
 #define FCMGT_S4(m, n, d) VVV(0x6EA0E400, m, n, d) // n > m
 #define FMINNM_S4(m, n, d) VVV(0x4EA0C400, m, n, d) // a number rather than NaN
 #define FMAXNM_S4(m, n, d) VVV(0x4E20C400, m, n, d)
+#define FMINNMV_S4(n, d) VV(0x6EB0C800, n, d) // the least of four
 #define FABS_S4(n, d) VV(0x4EA0F800, n, d)
 #define FCVTN_S4(n, d) VV(0x0E616800, n, d) // float64 to the low half of d
 #define FCVTN2_S4(n, d) VV(0x4E616800, n, d) // float64 to the high half of d

@@ -312,44 +312,66 @@ done:
 	VST1	[V24.D2, V25.D2], (R11)
 	RET
 
-// func lowestNEON(c, slack *float32, norm float32, n int, out *[16]float32)
-TEXT ·lowestNEON(SB), NOSPLIT, $0-40
-	MOVD	c+0(FP), R0
-	MOVD	slack+8(FP), R1
-	FMOVS	norm+16(FP), F16
-	MOVD	n+24(FP), R2
-	MOVD	out+32(FP), R3
-	VDUP	V16.S[0], V16.S4
-	VLD1	(R3), [V0.S4, V1.S4, V2.S4, V3.S4]
-	SUBS	$16, R2
+// BOUNDS lowers V17 to the lower bounds of four anchors c, and upper to their upper bounds; s is their slack.
+#define BOUNDS(c, s, upper) \
+	FMUL_S4(16, s, s); \
+	FSUB_S4(s, c, 24); \
+	FADD_S4(s, c, c); \
+	FMINNM_S4(24, 17, 17); \
+	FMINNM_S4(c, upper, upper)
+
+// func lowestNEON(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)
+//
+// R9 and R10 are c and slack at hand, R11 what is left of n, R12 the largest float32.
+TEXT ·lowestNEON(SB), NOSPLIT, $0-72
+	MOVD	rows+0(FP), R0
+	MOVD	c+8(FP), R1
+	MOVD	ldc+16(FP), R2
+	MOVD	slack+24(FP), R3
+	MOVD	n+32(FP), R4
+	MOVD	loose+40(FP), R5
+	MOVD	uppers+48(FP), R6
+	MOVD	lowers+56(FP), R7
+	MOVD	groups+64(FP), R8
+	LSL	$2, R2
+	LSL	$2, R8
+	MOVW	$0x7F7FFFFF, R12
+
+row:
+	VLD1R.P	4(R5), [V16.S4]
+	VLD1	(R6), [V0.S4, V1.S4, V2.S4, V3.S4]
+	VDUP	R12, V17.S4
+	MOVD	R1, R9
+	MOVD	R3, R10
+	SUBS	$16, R4, R11
 	BLT	rest
 
 sixteen:
-	VLD1.P	64(R0), [V4.S4, V5.S4, V6.S4, V7.S4]
-	VLD1.P	64(R1), [V20.S4, V21.S4, V22.S4, V23.S4]
-	VFMLS	V16.S4, V20.S4, V4.S4
-	VFMLS	V16.S4, V21.S4, V5.S4
-	VFMLS	V16.S4, V22.S4, V6.S4
-	VFMLS	V16.S4, V23.S4, V7.S4
-	FMINNM_S4(4, 0, 0)
-	FMINNM_S4(5, 1, 1)
-	FMINNM_S4(6, 2, 2)
-	FMINNM_S4(7, 3, 3)
-	SUBS	$16, R2
+	VLD1.P	64(R9), [V4.S4, V5.S4, V6.S4, V7.S4]
+	VLD1.P	64(R10), [V20.S4, V21.S4, V22.S4, V23.S4]
+	BOUNDS(4, 20, 0)
+	BOUNDS(5, 21, 1)
+	BOUNDS(6, 22, 2)
+	BOUNDS(7, 23, 3)
+	SUBS	$16, R11
 	BGE	sixteen
 
 rest:
-	ADDS	$16, R2
-	BEQ	done
-	VLD1	(R0), [V4.S4, V5.S4]
-	VLD1	(R1), [V20.S4, V21.S4]
-	VFMLS	V16.S4, V20.S4, V4.S4
-	VFMLS	V16.S4, V21.S4, V5.S4
-	FMINNM_S4(4, 0, 0)
-	FMINNM_S4(5, 1, 1)
+	ADDS	$16, R11
+	BEQ	fold
+	VLD1	(R9), [V4.S4, V5.S4]
+	VLD1	(R10), [V20.S4, V21.S4]
+	BOUNDS(4, 20, 0)
+	BOUNDS(5, 21, 1)
 
-done:
-	VST1	[V0.S4, V1.S4, V2.S4, V3.S4], (R3)
+fold:
+	FMINNMV_S4(17, 17)
+	FMOVS	F17, (R7)
+	VST1.P	[V0.S4, V1.S4, V2.S4, V3.S4], 64(R6)
+	ADD	R2, R1
+	ADD	R8, R7
+	SUB	$1, R0
+	CBNZ	R0, row
 	RET
 
 // func belowNEON(c, slack *float32, norm, limit float32, from, n int) int

@@ -34,12 +34,15 @@ type isa struct {
 	// x′ = (x − shift[l])·scale as float32 to dst[l*width+i]; it adds x′² to squares[i].
 	// Nil means plain Go.
 	narrow func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
-	// lowest lowers out[j mod 16] to c[j] − norm·slack[j] for j < n, a multiple of 8. Nil
-	// means that it is left out.
-	lowest func(c, slack *float32, norm float32, n int, out *[16]float32)
+	// lowest takes the lowest bounds of a group or less of anchors, n of whole tiles, for each of so many rows of c,
+	// ldc apart. With b = loose[i]·slack[j] it lowers uppers[i][j mod upperSets] to c[i,j] + b, and sets
+	// lowers[i*groups] to the least c[i,j] − b. None is NaN; each operation is rounded.
+	lowest func(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[upperSets]float32, lowers *float32, groups int)
 	// below returns the first j in [from, n) where not c[j] − norm·slack[j] > limit, or
 	// n. It may read readBeyond elements beyond n.
 	below func(c, slack []float32, norm, limit float32, from, n int) int
+	// within is isa.find for n anchors, a multiple of group. Nil means that it is made of below.
+	within func(n int, c, slack, lowers *float32, room, limit float32, found *foundAnchors) int
 	// shift is [Shift] for blocks·16 elements: ends are four times the least so far, then the most. It
 	// fetches as many elements from next on. Nil means plain Go.
 	shift func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)

@@ -37,7 +37,7 @@ var avx512 = isa{
 	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2, fetch: fetchAVX2},
 	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512),
 
-	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
+	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX512, within: withinAVX512, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
 	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX512,
 }
 

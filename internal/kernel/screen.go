@@ -67,7 +67,7 @@ func (n *Nearest) screen(norms []float64) {
 // limits makes the anchors' part of the bounds, for wide of them.
 func (n *Nearest) limits() {
 	n.half, n.slack, n.twice = make([]float32, n.wide+readBeyond), make([]float32, n.wide+readBeyond), make([]float64, n.m)
-	n.widest = 0
+	n.widest, n.groups = 0, panels(n.wide, group)
 	for i := range n.half {
 		n.half[i] = float32(math.Inf(1))
 	}
@@ -80,6 +80,52 @@ func (n *Nearest) bound(j int, sq, add, slack float64) {
 	n.twice[j] = 2 * add
 	n.widest = max(n.widest, n.twice[j])
 }
+
+const (
+	// group is the number of anchors that have one lowest lower bound. Tiles of every path fill it.
+	group = 48
+	// upperSets is the number of sets of anchors that have one lowest upper bound.
+	upperSets = 16
+)
+
+const (
+	// foundGroups is the number of groups that isa.find looks at.
+	foundGroups = 16
+	// foundBeyond is how far it writes beyond what it has found.
+	foundBeyond = 16
+)
+
+// foundAnchors are the numbers of anchors that isa.find has found, counted from the first of its groups.
+type foundAnchors = [foundGroups*group + foundBeyond]int32
+
+// find finds those of n anchors, in up to foundGroups groups, for which not c[j] − room·slack[j] > limit, if the
+// lowest such bound of their group is not above the limit either. It returns how many, found in order. It may read
+// readBeyond elements beyond n.
+func (p *isa) find(n int, c, slack, lowers []float32, room, limit float32, found *foundAnchors) int {
+	if p.within != nil {
+		return p.within(n, &c[0], &slack[0], &lowers[0], room, limit, found)
+	}
+	count := 0
+	for from := 0; from < n; from += group {
+		if lowers[from/group] > limit {
+			continue
+		}
+		end := min(from+group, n)
+		for j := p.below(c, slack, room, limit, from, end); j < end; j = p.below(c, slack, room, limit, j+1, end) {
+			found[count] = int32(j)
+			count++
+		}
+	}
+	return count
+}
+
+// noUppers are the upper bounds before there are anchors.
+var noUppers = func() (none [upperSets]float32) {
+	for i := range none {
+		none[i] = math.MaxFloat32
+	}
+	return none
+}()
 
 // readBeyond is how far isa.below reads beyond its last element.
 const readBeyond = 16
@@ -140,7 +186,7 @@ func (n *Nearest) screenRows(s *nearestScratch, rows int) {
 	u := &n.team.isa.f32
 	high := panels(rows, u.mr) * u.mr
 	for i := range high {
-		s.loose[i] = n.off * s.norms[i] * (1 + 0x1p-20)
+		s.loose[i] = float32(n.off * s.norms[i] * (1 + 0x1p-20))
 		copy(s.half[i*n.wide:][:n.wide], n.half)
 	}
 	for l := 0; l < n.d; l += depth {
@@ -149,8 +195,22 @@ func (n *Nearest) screenRows(s *nearestScratch, rows int) {
 			for i := 0; i < high; i += u.mr {
 				u.mul(k, -1, &s.panels[l*high+i*k], &n.packed[l*n.wide+j*k], &s.half[i*n.wide+j], n.wide)
 			}
+			if l+k == n.d {
+				n.outline(s, high, j+u.nr)
+			}
 		}
 	}
+}
+
+// outline takes the lowest bounds of the rows when the anchors before end fill a group or are all:
+// their tiles are near then.
+func (n *Nearest) outline(s *nearestScratch, rows, end int) {
+	if end%group != 0 && end != n.wide {
+		return
+	}
+	g := (end - 1) / group
+	from := g * group
+	n.team.isa.lowest(rows, &s.half[from], n.wide, &n.slack[from], end-from, &s.loose[0], &s.least[0], &s.lower[g], n.groups)
 }
 
 // exclude leaves in s.candidates, by their lower bounds, the anchors that may be among the nearest of row i: an
@@ -158,51 +218,64 @@ func (n *Nearest) screenRows(s *nearestScratch, rows int) {
 // than settling may round. With ε for the relative error of a settled distance,
 // that is 2ε(‖x‖² + ‖y‖²) on the scale of half distances, and ‖y‖ ≤ 1 here.
 func (n *Nearest) exclude(s *nearestScratch, i int) {
-	norm, loose, half := s.norms[i]*(1+0x1p-20), s.loose[i], s.half[i*n.wide:]
+	norm, loose, half := s.norms[i]*(1+0x1p-20), float64(s.loose[i]), s.half[i*n.wide:]
 	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
 	margin := 2 * epsilon * (norm*norm + 1)
-	limit := float32(math.MaxFloat32)
-	if p := n.team.isa; p.lowest != nil && n.count <= len(s.least) {
-		// The lowest upper bounds of 16 sets of anchors: count anchors have one
-		// no higher than the count-th of these. Starting from it,
-		// 8 of 2,000 anchors are looked at; without, 41.
-		for i := range s.least {
-			s.least[i] = math.MaxFloat32
-		}
-		p.lowest(&half[0], &n.slack[0], -float32(loose), n.wide, &s.least)
-		limit = above(float64(lowestOf(&s.least, n.count)) + n.widest + margin)
+	limit := math.MaxFloat64
+	if n.count <= upperSets {
+		// Of so many sets of anchors, count anchors have an upper bound no higher than the
+		// count-th lowest. Starting from it, 14 of 2,000 anchors are looked at in bytes, 8 in float32.
+		limit = float64(lowestOf(&s.least[i], n.count)) + n.widest + margin
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
-	for j := 0; ; j++ {
-		j = n.team.isa.below(half, n.slack, float32(loose), limit, j, n.m)
-		if j == n.m {
-			break
-		}
-		lower := float64(half[j]) - loose*float64(n.slack[j])
-		s.candidates = append(s.candidates, candidate{int32(j), lower})
-		upper := lower + 2*loose*float64(n.slack[j]) + n.twice[j]
-		if s.lowest(upper, n.count) && len(s.uppers) == n.count {
-			limit = min(limit, above(s.uppers[n.count-1]+margin))
+	lowers := s.lower[i*n.groups:][:n.groups]
+	for g := 0; g < n.groups; g += foundGroups {
+		from := g * group
+		found := n.team.isa.find(min(foundGroups*group, n.wide-from), half[from:], n.slack[from:], lowers[g:], s.loose[i], above(limit), &s.found)
+		for _, j := range s.found[:found] {
+			j += int32(from)
+			room := loose * float64(n.slack[j])
+			lower := float64(half[j]) - room
+			if lower > limit {
+				continue
+			}
+			s.candidates = append(s.candidates, candidate{j, lower})
+			if upper := lower + 2*room + n.twice[j]; s.lowest(upper, n.count) && len(s.uppers) == n.count {
+				limit = min(limit, s.uppers[n.count-1]+margin)
+			}
 		}
 	}
-	s.candidates = slices.DeleteFunc(s.candidates, func(c candidate) bool { return c.lower > float64(limit) })
-	// The lowest bounds first: their distances exclude some of the others. There are few, mostly.
-	if len(s.candidates) > 2*len(s.least) {
-		slices.SortFunc(s.candidates, func(a, b candidate) int { return cmp.Compare(a.lower, b.lower) })
-		return
-	}
-	for i, c := range s.candidates {
-		for ; i > 0 && s.candidates[i-1].lower > c.lower; i-- {
-			s.candidates[i] = s.candidates[i-1]
+	s.sort(limit)
+}
+
+// sort leaves the candidates up to the limit, the lowest bounds first: their distances exclude some of the others.
+func (s *nearestScratch) sort(limit float64) {
+	// Inserting one costs up to as many moves as there are others.
+	const few = 32
+	kept := s.candidates[:0]
+	for _, c := range s.candidates {
+		if c.lower > limit {
+			continue
 		}
-		s.candidates[i] = c
+		at := len(kept)
+		kept = append(kept, c)
+		if at < few {
+			for ; at > 0 && kept[at-1].lower > c.lower; at-- {
+				kept[at] = kept[at-1]
+			}
+			kept[at] = c
+		}
 	}
+	if len(kept) > few {
+		slices.SortFunc(kept, func(a, b candidate) int { return cmp.Compare(a.lower, b.lower) })
+	}
+	s.candidates = kept
 }
 
 // lowestOf returns the count-th lowest of all, none of which is NaN, without a branch that could be guessed wrong:
 // sorting them takes five times as long.
-func lowestOf(all *[16]float32, count int) float32 {
-	var low [16]int32 // the bits of the lowest so far, such that they have the order of the numbers
+func lowestOf(all *[upperSets]float32, count int) float32 {
+	var low [upperSets]int32 // the bits of the lowest so far, such that they have the order of the numbers
 	for i := range low {
 		low[i] = math.MaxInt32
 	}

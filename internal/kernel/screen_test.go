@@ -35,32 +35,102 @@ func TestBelow(t *testing.T) {
 	})
 }
 
-// Every path lowers each of 16 to the least of its set, and leaves what is lower.
+// Every path has Go's bits of the lowest bounds, keeps upper bounds that are lower, and writes nothing else.
 func TestLowest(t *testing.T) {
 	onPaths(t, func(t *testing.T, p *isa) {
-		if p.lowest == nil {
-			t.Skip("this path has none")
-		}
 		r := rand.New(rand.NewPCG(19, 1))
-		for n := 0; n <= 72; n += 8 {
-			c, slack := make([]float32, n+1), make([]float32, n+1)
-			for j := range c {
-				c[j], slack[j] = float32(r.IntN(1000)), float32(r.IntN(1000))
-			}
-			var got, want [16]float32
-			for i := range got {
-				got[i] = float32(500 * (r.IntN(3) - 1))
-			}
-			want = got
-			for j := range n {
-				want[j%16] = min(want[j%16], c[j]-3*slack[j])
-			}
-			p.lowest(&c[0], &slack[0], 3, n, &got)
-			if got != want {
-				t.Fatalf("%d: %v, want %v", n, got, want)
+		tile := p.f32.nr
+		if p.coarse.mul != nil {
+			tile = min(tile, p.coarse.nr)
+		}
+		for n := tile; n <= group; n += tile {
+			for rows := 1; rows <= 9; rows++ {
+				const groups = 3
+				c, slack := newGuarded[float32](r, rows, n, false), newGuarded[float32](r, n, 1, true)
+				loose, uppers := make([]float32, rows), make([][upperSets]float32, rows+1)
+				for i := range loose {
+					loose[i] = r.Float32()
+					c.Data[i*c.RowStride+r.IntN(n)] = float32(math.Inf(1))
+					for j := range uppers[i] {
+						uppers[i][j] = float32(2 * r.NormFloat64())
+					}
+				}
+				lowers := make([]float32, rows*groups)
+				wantUppers, wantLowers := slices.Clone(uppers), slices.Clone(lowers)
+				lowestGo(rows, &c.Data[0], c.RowStride, &slack.Data[0], n, &loose[0], &wantUppers[0], &wantLowers[0], groups)
+				for i := range rows {
+					low := float32(math.MaxFloat32)
+					for j := range n {
+						low = min(low, c.at(i, j)-float32(loose[i]*slack.Data[j]))
+					}
+					if wantLowers[i*groups] != low {
+						t.Fatalf("%d anchors, row %d: %v, want %v", n, i, wantLowers[i*groups], low)
+					}
+				}
+				p.lowest(rows, &c.Data[0], c.RowStride, &slack.Data[0], n, &loose[0], &uppers[0], &lowers[0], groups)
+				if !slices.Equal(uppers, wantUppers) || !slices.Equal(lowers, wantLowers) {
+					t.Fatalf("%d anchors, %d rows: %v and %v, want %v and %v", n, rows, uppers, lowers, wantUppers, wantLowers)
+				}
 			}
 		}
 	})
+}
+
+// Every path finds all that are not above the limit, in order, in groups of which that holds too.
+func TestFind(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		r := rand.New(rand.NewPCG(19, 6))
+		tile := p.f32.nr
+		for _, groups := range []int{1, 2, foundGroups - 1, foundGroups} {
+			for _, n := range []int{groups * group, groups*group - group + tile} {
+				for _, share := range []float64{0, 0.01, 0.5, 1} {
+					c, slack := make([]float32, n+readBeyond), make([]float32, n+readBeyond)
+					lowers := make([]float32, groups)
+					var want []int32
+					for g := range lowers {
+						lowers[g] = float32(r.IntN(3))
+					}
+					for j := range c {
+						slack[j] = float32(r.IntN(9))
+						c[j] = 3*slack[j] + 2
+						if r.Float64() < share {
+							c[j] -= float32(1 + r.IntN(2))
+							if j < n && lowers[j/group] <= 1 {
+								want = append(want, int32(j))
+							}
+						}
+					}
+					var found foundAnchors
+					if got := p.find(n, c, slack, lowers, 3, 1, &found); !slices.Equal(found[:got], want) {
+						t.Fatalf("%d anchors: %v, want %v", n, found[:got], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The candidates that are kept are those up to the limit, in order, however many there are.
+func TestSortCandidates(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 5))
+	for n := range 70 {
+		var s nearestScratch
+		var want []float64
+		for j := range n {
+			lower := float64(r.IntN(40))
+			if s.candidates = append(s.candidates, candidate{int32(j), lower}); lower <= 35 {
+				want = append(want, lower)
+			}
+		}
+		all := slices.Clone(s.candidates)
+		s.sort(35)
+		slices.Sort(want)
+		for k, c := range s.candidates {
+			if len(s.candidates) != len(want) || c.lower != want[k] || all[c.index] != c {
+				t.Fatalf("of %v: %v, want %v", all, s.candidates, want)
+			}
+		}
+	}
 }
 
 // Every path copies and narrows 4 rows to the bit, adds their squares, and writes nothing else.

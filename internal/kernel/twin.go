@@ -1,6 +1,9 @@
 package kernel
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // goPath is plain Go: the specification of the assembly, and the code for processors
 // without any. It rounds each product and each sum, where assembly fuses the two.
@@ -12,7 +15,7 @@ var goPath = isa{
 	whole:  integers{mr: 4, nr: 4, mul: mulIntsGo, wholes: wholesGo},
 	coarse: coarseGo,
 
-	dot: dotGo, axpy: axpyGo, gather: gatherGo, squares: squaresGo, below: belowGo, rotate: rotateGo,
+	dot: dotGo, axpy: axpyGo, gather: gatherGo, squares: squaresGo, below: belowGo, lowest: lowestGo, rotate: rotateGo,
 }
 
 // mulGo is micro.mul for 4×4 tiles. The conversions forbid the compiler to fuse.
@@ -102,6 +105,20 @@ func squareGo(blocks int, x, y []float64) float64 {
 		x, y = x[8:], y[8:]
 	}
 	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+}
+
+func lowestGo(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[upperSets]float32, lowers *float32, groups int) {
+	cs, slacks, rooms := unsafe.Slice(c, (rows-1)*ldc+n), unsafe.Slice(slack, n), unsafe.Slice(loose, rows)
+	least, lowest := unsafe.Slice(uppers, rows), unsafe.Slice(lowers, (rows-1)*groups+1)
+	for i, room := range rooms {
+		low := float32(math.MaxFloat32)
+		for j, v := range cs[i*ldc:][:n] {
+			b := float32(room * slacks[j])
+			upper := &least[i][j%upperSets]
+			*upper, low = min(*upper, v+b), min(low, v-b)
+		}
+		lowest[i*groups] = low
+	}
 }
 
 func belowGo(c, slack []float32, norm, limit float32, from, n int) int {

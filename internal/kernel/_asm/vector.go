@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -405,40 +406,158 @@ func narrow() {
 	RET()
 }
 
-// lowest writes isa.lowest.
-func lowest() {
-	function("lowestAVX2", "func(c, slack *float32, norm float32, n int, out *[16]float32)", "lowestAVX2 is isa.lowest; n is a multiple of 8.")
-	c, slack, n, out := arg("c"), arg("slack"), arg("n"), arg("out")
-	norm, s := YMM(), YMM()
-	VBROADCASTSS(inMemory("norm"), norm)
-	least := [2]VecVirtual{YMM(), YMM()}
-	for i, v := range least {
-		VMOVUPS(Mem{Base: out, Disp: 32 * i}, v)
+// lowest writes isa.lowest: for each row the upper bounds stay in registers, and the lower ones are
+// folded to one. Registers of 64 bytes hold the slack of a whole group, of 48 anchors.
+func lowest(w width) {
+	const signature = "func(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)"
+	doc := "is isa.lowest; n is a multiple of 8."
+	if w.bytes == 64 {
+		doc = "is isa.lowest; n is 48."
 	}
-	v := YMM()
-	eight := func(i int) {
-		VMOVUPS(Mem{Base: c, Disp: 32 * i}, v)
-		VMOVUPS(Mem{Base: slack, Disp: 32 * i}, s)
-		VFNMADD231PS(s, norm, v)
-		VMINPS(v, least[i], least[i])
+	function("lowest"+w.name, signature, fmt.Sprintf("lowest%s %s", w.name, doc))
+	rows, c, ldc, slack, loose := arg("rows"), arg("c"), arg("ldc"), arg("slack"), arg("loose")
+	uppers, lowers, groups := arg("uppers"), arg("lowers"), arg("groups")
+	SHLQ(Imm(2), ldc)
+	SHLQ(Imm(2), groups)
+	room, low, b, v := w.reg(), w.reg(), w.reg(), w.reg()
+	upper := make([]VecVirtual, 64/w.bytes)
+	for i := range upper {
+		upper[i] = w.reg()
 	}
-	SUBQ(Imm(16), n)
-	JL(to("rest"))
-	Label("sixteen")
-	eight(0)
-	eight(1)
-	ADDQ(Imm(64), c)
-	ADDQ(Imm(64), slack)
-	SUBQ(Imm(16), n)
-	JGE(to("sixteen"))
-	Label("rest")
-	ADDQ(Imm(16), n)
+	most := GP32()
+	MOVL(U32(math.Float32bits(math.MaxFloat32)), most)
+	// part takes a vector of anchors, whose slack is given.
+	part := func(at Mem, slack Op, upper VecVirtual) {
+		VMULPS(slack, room, b)
+		VMOVUPS(at, v)
+		VSUBPS(b, v, v)
+		VADDPS(at, b, b)
+		VMINPS(v, low, low)
+		VMINPS(b, upper, upper)
+	}
+	var slacks [3]VecVirtual
+	if w.bytes == 64 {
+		for i := range slacks {
+			slacks[i] = w.reg()
+			VMOVUPS(Mem{Base: slack, Disp: 64 * i}, slacks[i])
+		}
+	}
+	Label("row")
+	VBROADCASTSS(Mem{Base: loose}, room)
+	VMOVD(most, low.AsX())
+	VBROADCASTSS(low.AsX(), low)
+	for i, u := range upper {
+		VMOVUPS(Mem{Base: uppers, Disp: w.bytes * i}, u)
+	}
+	if w.bytes == 64 {
+		for i, s := range slacks {
+			part(Mem{Base: c, Disp: 64 * i}, s, upper[0])
+		}
+		half := YMM()
+		VEXTRACTF64X4(Imm(1), low, half)
+		VMINPS(half, low.AsY(), low.AsY())
+	} else {
+		at, from, left := GP64(), GP64(), arg("n")
+		MOVQ(c, at)
+		MOVQ(slack, from)
+		eight := func(i int) { part(Mem{Base: at, Disp: 32 * i}, Mem{Base: from, Disp: 32 * i}, upper[i]) }
+		SUBQ(Imm(16), left)
+		JL(to("rest"))
+		Label("sixteen")
+		eight(0)
+		eight(1)
+		ADDQ(Imm(64), at)
+		ADDQ(Imm(64), from)
+		SUBQ(Imm(16), left)
+		JGE(to("sixteen"))
+		Label("rest")
+		ADDQ(Imm(16), left)
+		JZ(to("fold"))
+		eight(0)
+		Label("fold")
+	}
+	for i, u := range upper {
+		VMOVUPS(u, Mem{Base: uppers, Disp: w.bytes * i})
+	}
+	x, y := low.AsX(), XMM()
+	VEXTRACTF128(Imm(1), low.AsY(), y)
+	VMINPS(y, x, x)
+	VPERMILPS(Imm(0x4E), x, y)
+	VMINPS(y, x, x)
+	VPERMILPS(Imm(0xB1), x, y)
+	VMINPS(y, x, x)
+	VMOVSS(x, Mem{Base: lowers})
+	ADDQ(ldc, c)
+	ADDQ(Imm(4), loose)
+	ADDQ(Imm(64), uppers)
+	ADDQ(groups, lowers)
+	DECQ(rows)
+	JNZ(to("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// within writes isa.within. Groups are few that have an anchor to be found, and in these
+// few vectors: each is compressed and written whole, which takes no branch.
+func within() {
+	function("withinAVX512", "func(n int, c, slack, lowers *float32, room, limit float32, found *[784]int32) int", "withinAVX512 is isa.within; n is a multiple of 48.")
+	n, c, slack, lowers, found := arg("n"), arg("c"), arg("slack"), arg("lowers"), arg("found")
+	room, limit, low := ZMM(), ZMM(), ZMM()
+	VBROADCASTSS(inMemory("room"), room)
+	VBROADCASTSS(inMemory("limit"), limit)
+	first := GP64()
+	MOVQ(found, first)
+	iota := ZMM()
+	counts := GLOBL("iota", RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(uint32(i)))
+	}
+	VMOVDQU32(counts, iota)
+	Comment("The groups that there are, and of them those that are not above the limit.")
+	columns := ZMM()
+	some, hit := K(), K()
+	VPBROADCASTD(n.(GPVirtual).As32(), columns)
+	times := GP32()
+	MOVL(U32(48), times)
+	starts := ZMM()
+	VPBROADCASTD(times, starts)
+	VPMULLD(iota, starts, starts)
+	VPCMPGTD(starts, columns, some)
+	VMOVUPS_Z(Mem{Base: lowers}, some, low)
+	VCMPPS(Imm(10), limit, low, some, hit) // not greater
+	groups, g, next := GP32(), GP64(), GP64()
+	KMOVW(hit, groups)
+	Label("group")
+	TESTL(groups, groups)
 	JZ(to("done"))
-	eight(0)
-	Label("done")
-	for i, v := range least {
-		VMOVUPS(v, Mem{Base: out, Disp: 32 * i})
+	BSFL(groups, g.As32())
+	LEAL(Mem{Base: groups, Disp: -1}, next.As32())
+	ANDL(next.As32(), groups)
+	LEAQ(Mem{Base: g, Index: g, Scale: 2}, g)
+	SHLQ(Imm(4), g) // its first anchor
+	for i := range 3 {
+		index, v, b := ZMM(), ZMM(), ZMM()
+		at := GP64()
+		LEAQ(Mem{Base: g, Disp: 16 * i}, at)
+		VPBROADCASTD(at.As32(), index)
+		VPADDD(iota, index, index)
+		VMULPS(Mem{Base: slack, Index: g, Scale: 4, Disp: 64 * i}, room, b)
+		VMOVUPS(Mem{Base: c, Index: g, Scale: 4, Disp: 64 * i}, v)
+		VSUBPS(b, v, v)
+		k := K()
+		VCMPPS(Imm(10), limit, v, k)
+		VPCOMPRESSD_Z(index, k, index)
+		VMOVDQU32(index, Mem{Base: found})
+		count := GP32()
+		KMOVW(k, count)
+		POPCNTL(count, count)
+		LEAQ(Mem{Base: found, Index: count.As64(), Scale: 4}, found)
 	}
+	JMP(to("group"))
+	Label("done")
+	SUBQ(first, found)
+	SHRQ(Imm(2), found)
+	Store(found, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
