@@ -187,11 +187,13 @@ func (c *coarse) mix(panel []float32) {
 
 // coarseRows sets s.half to half the squared distances less ‖x‖²/2, and s.loose to what is
 // multiplied with slack: beside the bound of coarsen 10 units of ‖x‖ for the roundings of mul and of comparing.
-func (n *Nearest) coarseRows(s *nearestScratch, rows int) {
+func (n *Nearest) coarseRows(s *nearestScratch, x Matrix[float64]) {
 	c, l := n.coarse, &s.lanes
-	high := panels(rows, lanes)
+	high := panels(x.Rows, lanes)
 	for p := range high {
-		panel := s.panels[p*lanes*c.dims:][:lanes*c.dims]
+		// One panel serves all rows, so that it stays near.
+		panel, at := s.panels[:lanes*c.dims], p*lanes
+		n.narrow(panel, s.raw[at*n.padded:], s.norms[at:], x.Sub(at, 0, min(lanes, x.Rows-at), n.d), n.d)
 		clear(panel[n.d*lanes:])
 		var sq [lanes]float64
 		for i := range lanes {

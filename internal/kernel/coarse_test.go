@@ -148,8 +148,7 @@ func TestCoarseBound(t *testing.T) {
 			}
 			s := &n.scratch[0]
 			for i := range m {
-				n.narrow(s, y.Sub(i, 0, 1, d))
-				n.coarseRows(s, 1)
+				n.coarseRows(s, y.Sub(i, 0, 1, d))
 				norm, loose := s.norms[0], float64(s.loose[0])
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(n.slack[j])) + norm*norm

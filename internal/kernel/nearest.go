@@ -53,7 +53,7 @@ type Nearest struct {
 
 // nearestScratch is one worker's.
 type nearestScratch struct {
-	panels     []float32 // rows×d in panels, depth by depth
+	panels     []float32 // rows×d in panels, depth by depth; one of coarse.dims with coarse
 	norms      []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
 	loose      []float32 // rows: the part of a bound that is the row's
 	half       []float32 // rows×wide: half ‖y‖² − xᵀy
@@ -166,8 +166,11 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 
 func (s *nearestScratch) reserve(n *Nearest) {
 	if c := n.coarse; c != nil && len(s.numbers) < n.rows*c.dims {
-		s.panels, s.numbers = aligned[float32](n.rows*c.dims), make([]byte, n.rows*c.dims)
+		s.panels, s.numbers = aligned[float32](lanes*c.dims), make([]byte, n.rows*c.dims)
 		s.steps, s.shifts = make([][lanes]float32, n.rows/lanes), make([][lanes]int32, n.rows/lanes)
+	}
+	if n.coarse == nil && len(s.panels) < n.rows*n.d {
+		s.panels = aligned[float32](n.rows * n.d)
 	}
 	if len(s.half) < n.rows*n.wide+readBeyond {
 		s.half = aligned[float32](n.rows*n.wide + readBeyond)
@@ -177,9 +180,6 @@ func (s *nearestScratch) reserve(n *Nearest) {
 	}
 	if len(s.norms) >= n.rows {
 		return
-	}
-	if len(s.panels) < n.rows*n.d {
-		s.panels = aligned[float32](n.rows * n.d)
 	}
 	s.norms, s.loose, s.least = make([]float64, n.rows), make([]float32, n.rows), make([][upperSets]float32, n.rows)
 	s.raw = make([]float64, n.rows*n.padded)
@@ -195,14 +195,13 @@ func (n *Nearest) search(worker int) {
 		from := task * n.rows
 		rows := min(n.rows, n.x.Rows-from)
 		x := n.x.Sub(from, 0, rows, n.d)
-		n.narrow(s, x)
 		for i := range s.least {
 			s.least[i] = noUppers
 		}
 		if n.coarse != nil {
-			n.coarseRows(s, rows)
+			n.coarseRows(s, x)
 		} else {
-			n.screenRows(s, rows)
+			n.screenRows(s, x)
 		}
 		for i := range rows {
 			n.settle(s, i, s.raw[i*n.padded:][:n.padded])

@@ -130,33 +130,30 @@ var noUppers = func() (none [upperSets]float32) {
 // readBeyond is how far isa.below reads beyond its last element.
 const readBeyond = 16
 
-// narrow packs rows, centred and scaled, as float32 panels, takes their norms, and copies
-// the rows themselves.
-func (n *Nearest) narrow(s *nearestScratch, x Matrix[float64]) {
-	mr, deep, dims := n.tall, depth, n.d
-	if n.coarse != nil {
-		deep, dims = n.coarse.dims, n.coarse.dims
-	}
+// narrow packs rows, centred and scaled, as float32 panels of at most deep dimensions, takes their norms, 0 for what
+// is beyond them in a panel, and copies the rows themselves.
+func (n *Nearest) narrow(packed []float32, raw, norms []float64, x Matrix[float64], deep int) {
+	mr := n.tall
 	high := panels(x.Rows, mr) * mr
 	if x.Rows < high {
-		clear(s.panels[:high*dims])
+		clear(packed[:high*n.d])
 	}
-	clear(s.norms)
+	norms = norms[:high]
+	clear(norms)
 	for l := 0; l < n.d; l += deep {
-		block := s.panels[l*high:]
-		k, long := min(deep, n.d-l), min(deep, dims-l)
+		block, k := packed[l*high:], min(deep, n.d-l)
 		// Columns may lie pages apart: a few at a time stay in the translation buffer.
 		const together = 32
 		for q := 0; q < k; q += together {
 			width := min(together, k-q)
 			for at := 0; at < x.Rows; at += mr {
 				rows := min(mr, x.Rows-at)
-				n.narrowPanel(block[at*long+q*mr:][:width*mr], s.raw[at*n.padded+l+q:], s.norms[at:], x.Sub(at, l+q, rows, width), l+q)
+				n.narrowPanel(block[at*k+q*mr:][:width*mr], raw[at*n.padded+l+q:], norms[at:], x.Sub(at, l+q, rows, width), l+q)
 			}
 		}
 	}
-	for i, sq := range s.norms {
-		s.norms[i] = math.Sqrt(sq)
+	for i, sq := range norms {
+		norms[i] = math.Sqrt(sq)
 	}
 }
 
@@ -182,9 +179,10 @@ func (n *Nearest) narrowPanel(panel []float32, raw, norms []float64, x Matrix[fl
 }
 
 // screenRows sets s.half to half the squared distances less ‖x‖²/2, and s.loose.
-func (n *Nearest) screenRows(s *nearestScratch, rows int) {
+func (n *Nearest) screenRows(s *nearestScratch, x Matrix[float64]) {
 	u := &n.team.isa.f32
-	high := panels(rows, u.mr) * u.mr
+	high := panels(x.Rows, u.mr) * u.mr
+	n.narrow(s.panels, s.raw, s.norms, x, depth)
 	for i := range high {
 		s.loose[i] = float32(n.off * s.norms[i] * (1 + 0x1p-20))
 		copy(s.half[i*n.wide:][:n.wide], n.half)
