@@ -109,6 +109,11 @@ func fetchAVX2(lines int, x *float64)
 //go:noescape
 func mulBytesAVX2(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 
+// dotsAVX2 is coarseCode.dots; blocks and count are at least 1.
+//
+//go:noescape
+func dotsAVX2(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
+
 // mulIntsAVXVNNI is integers.mul; pairs is at least 1.
 //
 //go:noescape
@@ -118,6 +123,11 @@ func mulIntsAVXVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)
 //
 //go:noescape
 func mulBytesAVXVNNI(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
+
+// dotsAVXVNNI is coarseCode.dots; blocks and count are at least 1.
+//
+//go:noescape
+func dotsAVXVNNI(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
 
 // flipAVX2 is coarseCode.flip; n is at least 1.
 //
@@ -137,7 +147,7 @@ func widestAVX2(n int, x *float32, most *[8]float32)
 // quantiseAVX2 is coarseCode.quantise; quads is at least 1.
 //
 //go:noescape
-func quantiseAVX2(quads int, x *float32, inverse *[8]float32, step *[8]float32, dst *byte, rest *[8]float32, sums *[8]int32)
+func quantiseAVX2(quads int, x *float32, inverse *[8]float32, step *[8]float32, dst *byte, rest *[8]float32, squares *[8]float32, sums *[8]int32)
 
 // wholeRangeAVX2 is isa.wholeRange; blocks is at least 1.
 //

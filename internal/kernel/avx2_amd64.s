@@ -1737,6 +1737,56 @@ quad:
 	VZEROUPPER
 	RET
 
+// func dotsAVX2(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
+// Requires: AVX, AVX2
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
+	MOVQ         blocks+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         which+32(FP), SI
+	MOVQ         count+40(FP), DI
+	MOVQ         sums+48(FP), R8
+	MOVL         $0x00010001, R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Y3
+	SHLQ         $0x06, AX
+
+next:
+	MOVLQSX (SI), R9
+	IMULQ   BX, R9
+	ADDQ    DX, R9
+	XORQ    R10, R10
+	VPXOR   Y0, Y0, Y0
+
+block:
+	VMOVDQU      (CX)(R10*1), Y1
+	VMOVDQU      (R9)(R10*1), Y2
+	VPMADDUBSW   Y1, Y2, Y2
+	VPMADDWD     Y3, Y2, Y2
+	VPADDD       Y2, Y0, Y0
+	VMOVDQU      32(CX)(R10*1), Y1
+	VMOVDQU      32(R9)(R10*1), Y2
+	VPMADDUBSW   Y1, Y2, Y2
+	VPMADDWD     Y3, Y2, Y2
+	VPADDD       Y2, Y0, Y0
+	ADDQ         $0x40, R10
+	CMPQ         R10, AX
+	JLT          block
+	VEXTRACTI128 $0x01, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, (R8)
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, R8
+	DECQ         DI
+	JNZ          next
+	VZEROUPPER
+	RET
+
 // func mulIntsAVXVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)
 // Requires: AVX, AVX2, MMX+
 TEXT ·mulIntsAVXVNNI(SB), NOSPLIT, $0-40
@@ -2063,6 +2113,61 @@ quad:
 	VZEROUPPER
 	RET
 
+// func dotsAVXVNNI(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
+// Requires: AVX, AVX2
+TEXT ·dotsAVXVNNI(SB), NOSPLIT, $0-56
+	MOVQ blocks+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ which+32(FP), SI
+	MOVQ count+40(FP), DI
+	MOVQ sums+48(FP), R8
+	SHLQ $0x06, AX
+
+next:
+	MOVLQSX (SI), R9
+	IMULQ   BX, R9
+	ADDQ    DX, R9
+	XORQ    R10, R10
+	VPXOR   Y0, Y0, Y0
+
+block:
+	VMOVDQU (CX)(R10*1), Y1
+	VMOVDQU (R9)(R10*1), Y2
+
+	// VPDPBUSD
+	BYTE    $0xc4
+	BYTE    $0xe2
+	BYTE    $0x6d
+	BYTE    $0x50
+	BYTE    $0xc1
+	VMOVDQU 32(CX)(R10*1), Y1
+	VMOVDQU 32(R9)(R10*1), Y2
+
+	// VPDPBUSD
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x6d
+	BYTE         $0x50
+	BYTE         $0xc1
+	ADDQ         $0x40, R10
+	CMPQ         R10, AX
+	JLT          block
+	VEXTRACTI128 $0x01, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, (R8)
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, R8
+	DECQ         DI
+	JNZ          next
+	VZEROUPPER
+	RET
+
 // func flipAVX2(n int, x *float32, signs *uint32)
 // Requires: AVX, AVX2
 TEXT ·flipAVX2(SB), NOSPLIT, $0-24
@@ -2267,15 +2372,16 @@ one:
 	VZEROUPPER
 	RET
 
-// func quantiseAVX2(quads int, x *float32, inverse *[8]float32, step *[8]float32, dst *byte, rest *[8]float32, sums *[8]int32)
+// func quantiseAVX2(quads int, x *float32, inverse *[8]float32, step *[8]float32, dst *byte, rest *[8]float32, squares *[8]float32, sums *[8]int32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·quantiseAVX2(SB), NOSPLIT, $0-56
+TEXT ·quantiseAVX2(SB), NOSPLIT, $0-64
 	MOVQ     quads+0(FP), AX
 	MOVQ     x+8(FP), CX
 	MOVQ     dst+32(FP), DX
 	MOVQ     inverse+16(FP), BX
 	MOVQ     rest+40(FP), SI
-	MOVQ     sums+48(FP), DI
+	MOVQ     squares+48(FP), DI
+	MOVQ     sums+56(FP), R8
 	VMOVUPS  (BX), Y0
 	MOVQ     step+24(FP), BX
 	VMOVUPS  (BX), Y1
@@ -2285,47 +2391,52 @@ TEXT ·quantiseAVX2(SB), NOSPLIT, $0-56
 	VXORPS   Y4, Y4, Y4
 	VXORPS   Y5, Y5, Y5
 	VXORPS   Y6, Y6, Y6
+	VXORPS   Y8, Y8, Y8
 	VPXOR    Y7, Y7, Y7
 
 quad:
-	VMOVUPS      (CX), Y9
-	VMULPS       Y0, Y9, Y10
-	VCVTPS2DQ    Y10, Y10
-	VPADDD       Y10, Y7, Y7
-	VCVTDQ2PS    Y10, Y8
-	VFNMADD231PS Y1, Y8, Y9
-	VFMADD231PS  Y9, Y9, Y3
-	VPAND        Y2, Y10, Y8
-	VMOVUPS      32(CX), Y9
-	VMULPS       Y0, Y9, Y10
-	VCVTPS2DQ    Y10, Y10
-	VPADDD       Y10, Y7, Y7
-	VCVTDQ2PS    Y10, Y11
-	VFNMADD231PS Y1, Y11, Y9
-	VFMADD231PS  Y9, Y9, Y4
-	VPAND        Y2, Y10, Y10
-	VPSLLD       $0x08, Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VMOVUPS      64(CX), Y9
-	VMULPS       Y0, Y9, Y10
-	VCVTPS2DQ    Y10, Y10
-	VPADDD       Y10, Y7, Y7
-	VCVTDQ2PS    Y10, Y11
-	VFNMADD231PS Y1, Y11, Y9
-	VFMADD231PS  Y9, Y9, Y5
-	VPAND        Y2, Y10, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VMOVUPS      96(CX), Y9
-	VMULPS       Y0, Y9, Y10
-	VCVTPS2DQ    Y10, Y10
-	VPADDD       Y10, Y7, Y7
-	VCVTDQ2PS    Y10, Y11
-	VFNMADD231PS Y1, Y11, Y9
-	VFMADD231PS  Y9, Y9, Y6
-	VPSLLD       $0x18, Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VMOVDQU      Y8, (DX)
+	VMOVUPS      (CX), Y10
+	VMULPS       Y0, Y10, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y11, Y7, Y7
+	VCVTDQ2PS    Y11, Y9
+	VFNMADD231PS Y1, Y9, Y10
+	VFMADD231PS  Y10, Y10, Y3
+	VFMADD231PS  Y9, Y9, Y8
+	VPAND        Y2, Y11, Y9
+	VMOVUPS      32(CX), Y10
+	VMULPS       Y0, Y10, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y11, Y7, Y7
+	VCVTDQ2PS    Y11, Y12
+	VFNMADD231PS Y1, Y12, Y10
+	VFMADD231PS  Y10, Y10, Y4
+	VFMADD231PS  Y12, Y12, Y8
+	VPAND        Y2, Y11, Y11
+	VPSLLD       $0x08, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VMOVUPS      64(CX), Y10
+	VMULPS       Y0, Y10, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y11, Y7, Y7
+	VCVTDQ2PS    Y11, Y12
+	VFNMADD231PS Y1, Y12, Y10
+	VFMADD231PS  Y10, Y10, Y5
+	VFMADD231PS  Y12, Y12, Y8
+	VPAND        Y2, Y11, Y11
+	VPSLLD       $0x10, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VMOVUPS      96(CX), Y10
+	VMULPS       Y0, Y10, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y11, Y7, Y7
+	VCVTDQ2PS    Y11, Y12
+	VFNMADD231PS Y1, Y12, Y10
+	VFMADD231PS  Y10, Y10, Y6
+	VFMADD231PS  Y12, Y12, Y8
+	VPSLLD       $0x18, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VMOVDQU      Y9, (DX)
 	SUBQ         $-128, CX
 	ADDQ         $0x20, DX
 	DECQ         AX
@@ -2334,7 +2445,8 @@ quad:
 	VADDPS       Y6, Y5, Y5
 	VADDPS       Y5, Y3, Y3
 	VMOVUPS      Y3, (SI)
-	VMOVDQU      Y7, (DI)
+	VMOVUPS      Y8, (DI)
+	VMOVDQU      Y7, (R8)
 	VZEROUPPER
 	RET
 

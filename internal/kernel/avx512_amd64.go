@@ -49,7 +49,17 @@ func mulIntsVNNI(pairs int, a *int16, b *int16, c *float64, ldc int)
 //go:noescape
 func mulBytesAVX512(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 
+// dotsAVX512 is coarseCode.dots; blocks and count are at least 1.
+//
+//go:noescape
+func dotsAVX512(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
+
 // mulBytesVNNI is coarseCode.mul; quads is at least 1.
 //
 //go:noescape
 func mulBytesVNNI(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
+
+// dotsVNNI is coarseCode.dots; blocks and count are at least 1.
+//
+//go:noescape
+func dotsVNNI(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)

@@ -1951,6 +1951,53 @@ quad:
 	VZEROUPPER
 	RET
 
+// func dotsAVX512(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
+// Requires: AVX, AVX2, AVX512BW, AVX512F
+TEXT ·dotsAVX512(SB), NOSPLIT, $0-56
+	MOVQ         blocks+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         which+32(FP), SI
+	MOVQ         count+40(FP), DI
+	MOVQ         sums+48(FP), R8
+	MOVL         $0x00010001, R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Z3
+	SHLQ         $0x06, AX
+
+next:
+	MOVLQSX (SI), R9
+	IMULQ   BX, R9
+	ADDQ    DX, R9
+	XORQ    R10, R10
+	VPXORD  Z0, Z0, Z0
+
+block:
+	VMOVDQU32     (CX)(R10*1), Z1
+	VMOVDQU32     (R9)(R10*1), Z2
+	VPMADDUBSW    Z1, Z2, Z2
+	VPMADDWD      Z3, Z2, Z2
+	VPADDD        Z2, Z0, Z0
+	ADDQ          $0x40, R10
+	CMPQ          R10, AX
+	JLT           block
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VPADDD        X1, X0, X0
+	VMOVD         X0, (R8)
+	ADDQ          $0x04, SI
+	ADDQ          $0x04, R8
+	DECQ          DI
+	JNZ           next
+	VZEROUPPER
+	RET
+
 // func mulBytesVNNI(quads int, a *byte, b *byte, step *[8]float32, shift *[8]int32, half *float32, factor *float32, c *float32, ldc int)
 // Requires: AVX, AVX512F
 TEXT ·mulBytesVNNI(SB), NOSPLIT, $0-72
@@ -2229,5 +2276,47 @@ quad:
 	VMULPS       Z25, Z23, Z23
 	VFNMADD213PS Z24, Z27, Z23
 	VMOVUPS      Z23, 128(R8)
+	VZEROUPPER
+	RET
+
+// func dotsVNNI(blocks int, x *byte, y *byte, stride int, which *int32, count int, sums *int32)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·dotsVNNI(SB), NOSPLIT, $0-56
+	MOVQ blocks+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ which+32(FP), SI
+	MOVQ count+40(FP), DI
+	MOVQ sums+48(FP), R8
+	SHLQ $0x06, AX
+
+next:
+	MOVLQSX (SI), R9
+	IMULQ   BX, R9
+	ADDQ    DX, R9
+	XORQ    R10, R10
+	VPXORD  Z0, Z0, Z0
+
+block:
+	VMOVDQU32     (CX)(R10*1), Z1
+	VMOVDQU32     (R9)(R10*1), Z2
+	VPDPBUSD      Z1, Z2, Z0
+	ADDQ          $0x40, R10
+	CMPQ          R10, AX
+	JLT           block
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VPADDD        X1, X0, X0
+	VMOVD         X0, (R8)
+	ADDQ          $0x04, SI
+	ADDQ          $0x04, R8
+	DECQ          DI
+	JNZ           next
 	VZEROUPPER
 	RET

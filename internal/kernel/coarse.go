@@ -30,6 +30,10 @@ type coarse struct {
 	loss   float64 // ρ, see coarsen
 
 	left, seen int // anchors that were left for so many rows
+
+	rows  int   // searched so far
+	lead  *lead // nil where there is none
+	alone bool  // no lead is to be taken, any more
 }
 
 // coarseCode is the code of an instruction set. A panel has [lanes] rows, dimension by dimension.
@@ -50,8 +54,11 @@ type coarseCode struct {
 	// widest is the largest magnitude of each lane.
 	widest func(n int, x *float32, most *[lanes]float32)
 	// quantise writes q = x·inverse, rounded to whole numbers, as bytes to dst, four dimensions of
-	// each lane side by side, and each lane's sums of (x − step·q)² and q.
-	quantise func(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest *[lanes]float32, sums *[lanes]int32)
+	// each lane side by side, and each lane's sums of (x − step·q)², q² and q.
+	quantise func(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest, squares *[lanes]float32, sums *[lanes]int32)
+	// dots sets sums[k] to the product of dotsBlock·blocks numbers of a row and of an anchor with its offset, which begin at
+	// x and at y[which[k]·stride], for k below count.
+	dots func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
 }
 
 const (
@@ -99,48 +106,61 @@ func (n *Nearest) coarsen(norms []float64) {
 	losses := make([]float64, n.m)
 	panel, numbers := aligned[float32](lanes*c.dims), make([]byte, lanes*c.dims)
 	var l laneScales
+	n.coarse = c
 	for first := 0; first < n.m; first += lanes {
-		clear(panel)
-		in := min(lanes, n.m-first)
-		for i := range in {
-			for k, y := range n.point(int32(first + i))[:n.d] {
-				panel[k*lanes+i] = float32((y - n.center[k]) * n.scale)
-			}
-		}
-		var sq [lanes]float64
-		for i := range in {
-			sq[i] = norms[first+i] * n.scale * n.scale
-		}
-		c.quantise(panel, &sq, anchorMost, numbers, &l)
-		for i := range in {
+		n.turnAnchors(first, norms, panel, numbers, &l)
+		for i := range min(lanes, n.m-first) {
 			j := first + i
 			c.factor[j] = l.step[i]
-			if sq[i] > 0 {
-				losses[j] = l.lost[i] / math.Sqrt(sq[i])
+			if sq := norms[j] * n.scale * n.scale; sq > 0 {
+				losses[j] = l.lost[i] / math.Sqrt(sq)
 			}
-			to := c.packed[j/nr*nr*c.dims+j%nr*4:]
-			for k := 0; k < c.dims; k += 4 {
-				for q, v := range numbers[k*lanes+4*i:][:4] {
-					to[k*nr+q] = v + c.code.offset
-				}
-			}
+			c.pack(c.packed, c.dims, j, numbers, i)
 		}
 	}
-	order := slices.Sorted(slices.Values(losses))
-	c.loss = max(1.25*order[len(order)/2], unit)
+	c.loss = usualLoss(losses)
 	for j, sq := range norms {
 		sq *= n.scale * n.scale
 		add := 4*unit*sq + float64(n.d)*0x1p-120
 		n.bound(j, sq, add, math.Sqrt(sq)*max(1, losses[j]/c.loss))
 	}
-	n.coarse = c
+}
+
+// usualLoss is what most points lose less than, of their lengths.
+func usualLoss(losses []float64) float64 {
+	order := slices.Sorted(slices.Values(losses))
+	return max(1.25*order[len(order)/2], 0x1p-24)
+}
+
+// turnAnchors turns the anchors from first on, a panel of them, of squared lengths norms, and writes their numbers.
+func (n *Nearest) turnAnchors(first int, norms []float64, panel []float32, numbers []byte, l *laneScales) {
+	clear(panel)
+	var sq [lanes]float64
+	for i := range min(lanes, n.m-first) {
+		for k, y := range n.point(int32(first + i))[:n.d] {
+			panel[k*lanes+i] = float32((y - n.center[k]) * n.scale)
+		}
+		sq[i] = norms[first+i] * n.scale * n.scale
+	}
+	n.coarse.quantise(panel, &sq, anchorMost, numbers, l)
+}
+
+// pack puts the numbers of lane i of a panel of so many dimensions to packed, as point j.
+func (c *coarse) pack(packed []byte, dims, j int, numbers []byte, i int) {
+	nr := c.code.nr
+	to := packed[j/nr*nr*dims+j%nr*4:]
+	for k := 0; k < dims; k += 4 {
+		for q, v := range numbers[k*lanes+4*i:][:4] {
+			to[k*nr+q] = v + c.code.offset
+		}
+	}
 }
 
 // laneScales are the scales of a panel's rows.
 type laneScales struct {
-	inverse, step, rest [lanes]float32
-	sums                [lanes]int32
-	lost                [lanes]float64 // ‖δ‖ at most
+	inverse, step, rest, squares [lanes]float32
+	sums                         [lanes]int32
+	lost                         [lanes]float64 // ‖δ‖ at most
 }
 
 // quantise turns the rows of a panel, of squared lengths sq, and writes their numbers.
@@ -150,7 +170,20 @@ func (c *coarse) quantise(panel []float32, sq *[lanes]float64, most int, numbers
 	if c.dims > c.window {
 		c.mix(panel[(c.dims-c.window)*lanes:])
 	}
-	c.code.widest(c.dims, &panel[0], &l.step)
+	c.number(c.dims, panel, sq, most, numbers, l)
+	for i := range l.lost {
+		if l.step[i] > 0 {
+			l.lost[i] += c.turning() * math.Sqrt(sq[i])
+		}
+	}
+}
+
+// turning is how far off a turned point of length 1 may be.
+func (c *coarse) turning() float64 { return float64(2*mathbits.Len(uint(c.window))+2) * 0x1p-24 }
+
+// number writes the numbers of the rows of a panel of so many dimensions, of squared lengths sq.
+func (c *coarse) number(dims int, panel []float32, sq *[lanes]float64, most int, numbers []byte, l *laneScales) {
+	c.code.widest(dims, &panel[0], &l.step)
 	for i, top := range l.step {
 		l.inverse[i], l.step[i] = 0, 0
 		if sq[i] >= nothing*nothing && top > 0 { // and not NaN
@@ -158,12 +191,11 @@ func (c *coarse) quantise(panel []float32, sq *[lanes]float64, most int, numbers
 			l.inverse[i] = float32(most) / top
 		}
 	}
-	c.code.quantise(c.dims/4, &panel[0], &l.inverse, &l.step, &numbers[0], &l.rest, &l.sums)
+	c.code.quantise(dims/4, &panel[0], &l.inverse, &l.step, &numbers[0], &l.rest, &l.squares, &l.sums)
 	const unit = 0x1p-24
-	off := float64(2*mathbits.Len(uint(c.window))+6) * unit
 	for i, rest := range l.rest {
 		length := math.Sqrt(sq[i])
-		l.lost[i] = math.Sqrt(float64(rest)*(1+float64(c.dims+8)*unit)) + off*length
+		l.lost[i] = math.Sqrt(float64(rest)*(1+float64(dims+8)*unit)) + 4*unit*length
 		if l.step[i] == 0 {
 			l.lost[i] = length
 		}
@@ -203,25 +235,38 @@ func (n *Nearest) coarseRows(s *nearestScratch, x Matrix[float64]) {
 		s.steps[p] = l.step
 		for i, norm := range s.norms[p*lanes:][:lanes] {
 			s.shifts[p][i] = int32(c.code.offset) * l.sums[i]
+			s.lost[p*lanes+i] = l.lost[i]
 			s.loose[p*lanes+i] = float32((l.lost[i]*(1+c.loss) + norm*(c.loss+10*0x1p-24)) * (1 + 0x1p-20))
 		}
+		if c.lead != nil {
+			n.project(s, p, &l.squares)
+		}
+	}
+	dims, numbers, steps, shifts := c.dims, s.numbers, s.steps, s.shifts
+	packed, factor, slack, loose := c.packed, c.factor, n.slack, s.loose
+	if f := c.lead; f != nil {
+		dims, numbers, steps, shifts = f.size, s.lead.codes, s.lead.steps, s.lead.shifts
+		packed, factor, slack, loose = f.packed, f.factor, f.slack, s.lead.loose
 	}
 	for j := 0; j < n.wide; j += c.code.nr {
 		for p := range high {
-			c.code.mul(c.dims/4, &s.numbers[p*lanes*c.dims], &c.packed[j*c.dims], &s.steps[p], &s.shifts[p],
-				&n.half[j], &c.factor[j], &s.half[p*lanes*n.wide+j], n.wide)
+			c.code.mul(dims/4, &numbers[p*lanes*dims], &packed[j*dims], &steps[p], &shifts[p],
+				&n.half[j], &factor[j], &s.half[p*lanes*n.wide+j], n.wide)
 		}
-		n.outline(s, high*lanes, j+c.code.nr)
+		n.outline(s, high*lanes, j+c.code.nr, slack, loose)
 	}
 }
 
-// judge returns to float32 for good where bytes leave too many anchors.
+// judge returns to float32 for good where bytes leave too many anchors, and takes a lead after some rows.
 func (n *Nearest) judge() {
 	c := n.coarse
 	for i := range n.scratch {
 		s := &n.scratch[i]
 		c.left, c.seen = c.left+s.left, c.seen+s.seen
-		s.left, s.seen = 0, 0
+		if f := c.lead; f != nil {
+			f.tried, f.seen = f.tried+s.lead.tried, f.seen+s.seen
+		}
+		s.left, s.seen, s.lead.tried = 0, 0, 0
 	}
 	if c.seen < coarseTrial {
 		return
@@ -231,5 +276,19 @@ func (n *Nearest) judge() {
 		n.screen(n.lengths())
 		return
 	}
+	c.rows += c.seen
 	c.left, c.seen = 0, 0
+	switch f := c.lead; {
+	case f != nil:
+		cost := leadCost(n.m, n.d, f.size, float64(f.tried)/float64(f.seen))
+		if f.tried, f.seen = 0, 0; cost > float64(n.m) {
+			n.coarsen(n.lengths())
+			n.coarse.alone = true
+		}
+	case !c.alone && c.rows >= leadAfter:
+		if c.lead = n.takeLead(mostLead(n.m, n.d), leadLeast); c.lead != nil {
+			c.packed = nil
+		}
+		c.alone = c.lead == nil
+	}
 }

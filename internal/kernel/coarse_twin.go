@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-var coarseGo = coarseCode{nr: 4, most: 127, offset: 128, mul: mulBytesGo, flip: flipGo, mix: mixGo, widest: widestGo, quantise: quantiseGo}
+var coarseGo = coarseCode{nr: 4, most: 127, offset: 128, mul: mulBytesGo, flip: flipGo, mix: mixGo, widest: widestGo, quantise: quantiseGo, dots: dotsGo}
 
 func mulBytesGo(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int) {
 	const nr = 4
@@ -64,8 +64,8 @@ func widestGo(n int, x *float32, most *[lanes]float32) {
 	}
 }
 
-func quantiseGo(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest *[lanes]float32, sums *[lanes]int32) {
-	*rest, *sums = [lanes]float32{}, [lanes]int32{}
+func quantiseGo(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest, squares *[lanes]float32, sums *[lanes]int32) {
+	*rest, *squares, *sums = [lanes]float32{}, [lanes]float32{}, [lanes]int32{}
 	to := unsafe.Slice(dst, 4*lanes*quads)
 	for k, v := range unsafe.Slice(x, 4*lanes*quads) {
 		l, i := k/lanes, k%lanes
@@ -75,7 +75,20 @@ func quantiseGo(quads int, x *float32, inverse, step *[lanes]float32, dst *byte,
 		}
 		v -= float32(step[i] * float32(number))
 		rest[i] += float32(v * v)
+		squares[i] += float32(number * number)
 		sums[i] += int32(number)
 		to[4*(lanes*(l/4)+i)+l%4] = byte(int8(number))
+	}
+}
+
+func dotsGo(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32) {
+	size := dotsBlock * blocks
+	xs, to := unsafe.Slice((*int8)(unsafe.Pointer(x)), size), unsafe.Slice(sums, count)
+	for k, j := range unsafe.Slice(which, count) {
+		sum := int32(0)
+		for l, v := range unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(y), int(j)*stride)), size) {
+			sum += int32(xs[l]) * int32(v)
+		}
+		to[k] = sum
 	}
 }

@@ -18,7 +18,8 @@ import (
 // instruction set: ties go to the lower index, and NaN counts as +Inf.
 //
 // Many anchors in many dimensions are screened in bytes first (coarse.go), until rows show
-// that this excludes too few; no bit of the result shows which.
+// that this excludes too few, and after many rows along their leading directions before (lead.go); no bit of the
+// result shows which.
 //
 // A Nearest uses its team's workers and serves one caller at a time.
 type Nearest struct {
@@ -64,6 +65,8 @@ type nearestScratch struct {
 	steps      [][lanes]float32
 	shifts     [][lanes]int32
 	lanes      laneScales
+	lost       []float64 // rows: what bytes lose of them
+	lead       leadScratch
 	left, seen int // anchors left for so many rows
 	found      foundAnchors
 	candidates []candidate
@@ -125,8 +128,8 @@ func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
 	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
-	worker := 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + (128+4*(wide/group+1))*rows + 16*wide
-	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 24*wide + 64*int64(d) + int64(workers)*worker
+	worker := 8*rows + 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + (128+4*(wide/group+1))*rows + 16*wide
+	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 24*wide + 64*int64(d) + int64(workers)*worker + leadBytes(workers, m, d, int(rows))
 }
 
 // maxNearestRows bounds the rows of a task where anchors are few.
@@ -168,6 +171,10 @@ func (s *nearestScratch) reserve(n *Nearest) {
 	if c := n.coarse; c != nil && len(s.numbers) < n.rows*c.dims {
 		s.panels, s.numbers = aligned[float32](lanes*c.dims), make([]byte, n.rows*c.dims)
 		s.steps, s.shifts = make([][lanes]float32, n.rows/lanes), make([][lanes]int32, n.rows/lanes)
+		s.lost = make([]float64, n.rows)
+	}
+	if n.coarse != nil && n.coarse.lead != nil {
+		s.lead.reserve(n.coarse.lead, n.rows)
 	}
 	if n.coarse == nil && len(s.panels) < n.rows*n.d {
 		s.panels = aligned[float32](n.rows * n.d)
@@ -223,7 +230,11 @@ func (n *Nearest) settle(s *nearestScratch, i int, x []float64) {
 			s.candidates = append(s.candidates, candidate{int32(j), math.Inf(-1)})
 		}
 	} else {
-		n.exclude(s, i)
+		if n.coarse != nil && n.coarse.lead != nil {
+			n.excludeLed(s, i)
+		} else {
+			n.exclude(s, i)
+		}
 		s.left, s.seen = s.left+len(s.candidates), s.seen+1
 	}
 	limit, last := math.Inf(1), len(s.candidates)-1

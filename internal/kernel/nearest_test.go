@@ -56,26 +56,41 @@ func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int
 	}
 	within := func() {
 		t.Helper()
-		size := 8*(cap(n.points)+cap(n.center)+cap(n.twice)) + 4*(cap(n.packed)+cap(n.half)+cap(n.slack))
-		if c := n.coarse; c != nil {
-			size += cap(c.packed) + 4*(cap(c.factor)+cap(c.signs))
-		}
-		for _, s := range n.scratch {
-			size += 4*(cap(s.panels)+cap(s.half)+cap(s.loose)+upperSets*cap(s.least)+cap(s.lower)) + 8*(cap(s.norms)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.settled)) +
-				cap(s.numbers) + 4*lanes*(cap(s.steps)+cap(s.shifts))
-		}
-		if most := NearestBytes(team.workers, points.Rows, points.Cols); int64(size) > most {
+		if size, most := nearestSize(n), NearestBytes(team.workers, points.Rows, points.Cols); size > most {
 			t.Fatalf("%d points in %d dimensions: holds %d bytes, NearestBytes says %d", points.Rows, points.Cols, size, most)
 		}
 	}
 	search("first")
 	within()
 	if n.coarse != nil {
+		if n.coarse.lead = n.takeLead(leadStep, 0); n.coarse.lead != nil {
+			n.coarse.packed, n.coarse.alone = nil, true
+			search("with a lead")
+		}
+	}
+	if n.coarse != nil {
 		n.coarse = nil
 		n.screen(n.lengths())
 		search("float32")
 		within()
 	}
+}
+
+// nearestSize is what n holds.
+func nearestSize(n *Nearest) int64 {
+	size := 8*(cap(n.points)+cap(n.center)+cap(n.twice)) + 4*(cap(n.packed)+cap(n.half)+cap(n.slack))
+	if c := n.coarse; c != nil {
+		size += cap(c.packed) + 4*(cap(c.factor)+cap(c.signs))
+		if f := c.lead; f != nil {
+			size += cap(f.packed) + cap(f.along) + cap(f.numbers) + 4*(cap(f.factor)+cap(f.slack)+cap(f.scales)+cap(f.zeros))
+		}
+	}
+	for _, s := range n.scratch {
+		size += 4*(cap(s.panels)+cap(s.half)+cap(s.loose)+upperSets*cap(s.least)+cap(s.lower)) + 8*(cap(s.norms)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.settled)) +
+			cap(s.numbers) + 4*lanes*(cap(s.steps)+cap(s.shifts)) + 8*cap(s.lost) + cap(s.lead.numbers) + cap(s.lead.codes) +
+			4*lanes*(cap(s.lead.steps)+cap(s.lead.shifts)) + 4*(cap(s.lead.loose)+cap(s.lead.along)+cap(s.lead.first)+len(s.lead.which)+len(s.lead.sums))
+	}
+	return int64(size)
 }
 
 // Exactly the float64 neighbours, for every size about an edge and any layout.

@@ -93,6 +93,12 @@ func wholesNEON(blocks int, src *float64, dst *int16) (least, most int16, ok boo
 //go:noescape
 func mulBytesDot(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
 
+// dotsDot is coarseCode.dots, of signed bytes; blocks and count are at least 1. It needs
+// the dot products of bytes.
+//
+//go:noescape
+func dotsDot(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
+
 // flipNEON is coarseCode.flip; n is at least 1.
 //
 //go:noescape
@@ -111,4 +117,4 @@ func widestNEON(n int, x *float32, most *[lanes]float32)
 // quantiseNEON is coarseCode.quantise; quads is at least 1.
 //
 //go:noescape
-func quantiseNEON(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest *[lanes]float32, sums *[lanes]int32)
+func quantiseNEON(quads int, x *float32, inverse, step *[lanes]float32, dst *byte, rest, squares *[lanes]float32, sums *[lanes]int32)

@@ -72,3 +72,5 @@
 // Four sums of four products of signed bytes are added to d: those of n and the i-th four of m. Not all
 // processors have it.
 #define SDOT_S4(m, i, n, d) WORD $(0x4F80E000 | ((i)&1)<<21 | (m)<<16 | ((i)>>1)<<11 | (n)<<5 | (d))
+// The same of n and m, four by four.
+#define SDOT_V4(m, n, d) VVV(0x4E809400, m, n, d)

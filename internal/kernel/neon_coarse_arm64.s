@@ -222,8 +222,8 @@ one:
 	VST1	[V2.S4, V3.S4], (R2)
 	RET
 
-// DIMENSION makes the next dimension of the rows whole numbers, n0 and n1, and adds these to V28 and V29 and the
-// squares of what is left to q0 and q1.
+// DIMENSION makes the next dimension of the rows whole numbers, n0 and n1, and adds these to V28 and V29, their
+// squares to V30 and V31, and those of what is left to q0 and q1.
 #define DIMENSION(n0, n1, v0, v1, q0, q1) \
 	VLD1.P	32(R1), [V0.S4, V1.S4]; \
 	FMUL_S4(24, 0, n0); \
@@ -234,28 +234,30 @@ one:
 	VADD	v1.S4, V29.S4, V29.S4; \
 	SCVTF_S4(n0, 4); \
 	SCVTF_S4(n1, 5); \
+	VFMLA	V4.S4, V4.S4, V30.S4; \
+	VFMLA	V5.S4, V5.S4, V31.S4; \
 	VFMLS	V26.S4, V4.S4, V0.S4; \
 	VFMLS	V27.S4, V5.S4, V1.S4; \
 	VFMLA	V0.S4, V0.S4, q0.S4; \
 	VFMLA	V1.S4, V1.S4, q1.S4
 
-// func quantiseNEON(quads int, x *float32, inverse, step *[8]float32, dst *byte, rest *[8]float32, sums *[8]int32)
+// func quantiseNEON(quads int, x *float32, inverse, step *[8]float32, dst *byte, rest, squares *[8]float32, sums *[8]int32)
 //
 // V6 and V7 are the bytes of four dimensions, V16 to V23 their squares.
-TEXT ·quantiseNEON(SB), NOSPLIT, $0-56
+TEXT ·quantiseNEON(SB), NOSPLIT, $0-64
 	MOVD	quads+0(FP), R0
 	MOVD	x+8(FP), R1
 	MOVD	inverse+16(FP), R2
 	MOVD	step+24(FP), R3
 	MOVD	dst+32(FP), R4
 	MOVD	rest+40(FP), R5
-	MOVD	sums+48(FP), R6
+	MOVD	squares+48(FP), R7
+	MOVD	sums+56(FP), R6
 	VLD1	(R2), [V24.S4, V25.S4]
 	VLD1	(R3), [V26.S4, V27.S4]
 	ZERO4(V16, V17, V18, V19)
 	ZERO4(V20, V21, V22, V23)
-	VEOR	V28.B16, V28.B16, V28.B16
-	VEOR	V29.B16, V29.B16, V29.B16
+	ZERO4(V28, V29, V30, V31)
 
 quad:
 	DIMENSION(6, 7, V6, V7, V16, V17)
@@ -278,5 +280,42 @@ quad:
 	FADD_S4(20, 16, 16)
 	FADD_S4(21, 17, 17)
 	VST1	[V16.S4, V17.S4], (R5)
+	VST1	[V30.S4, V31.S4], (R7)
 	VST1	[V28.S4, V29.S4], (R6)
+	RET
+
+// func dotsDot(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
+TEXT ·dotsDot(SB), NOSPLIT, $0-56
+	MOVD	blocks+0(FP), R0
+	MOVD	x+8(FP), R1
+	MOVD	y+16(FP), R2
+	MOVD	stride+24(FP), R3
+	MOVD	which+32(FP), R4
+	MOVD	count+40(FP), R5
+	MOVD	sums+48(FP), R6
+
+next:
+	MOVW.P	4(R4), R7
+	MADD	R3, R2, R7, R7
+	MOVD	R1, R8
+	MOVD	R0, R9
+	ZERO4(V16, V17, V18, V19)
+
+block:
+	VLD1.P	64(R8), [V0.B16, V1.B16, V2.B16, V3.B16]
+	VLD1.P	64(R7), [V4.B16, V5.B16, V6.B16, V7.B16]
+	SDOT_V4(4, 0, 16)
+	SDOT_V4(5, 1, 17)
+	SDOT_V4(6, 2, 18)
+	SDOT_V4(7, 3, 19)
+	SUB	$1, R9
+	CBNZ	R9, block
+	VADD	V17.S4, V16.S4, V16.S4
+	VADD	V19.S4, V18.S4, V18.S4
+	VADD	V18.S4, V16.S4, V16.S4
+	VADDV	V16.S4, V16
+	VMOV	V16.S[0], R7
+	MOVW.P	R7, 4(R6)
+	SUB	$1, R5
+	CBNZ	R5, next
 	RET

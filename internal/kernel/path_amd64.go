@@ -35,7 +35,7 @@ var avx512 = isa{
 	f32:  micro[float32]{mr: 8, nr: 48, mul: mulF32AVX512, transpose: transposeF32AVX2, copy: copyAVX2},
 
 	whole:  integers{mr: 8, nr: 48, mul: mulIntsAVX512, wholes: wholesAVX2, fetch: fetchAVX2},
-	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512),
+	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512, dotsAVX512),
 
 	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX512, within: withinAVX512, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
 	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX512,
@@ -44,23 +44,26 @@ var avx512 = isa{
 // coarseMost is the largest magnitude of a row's numbers where pairs of products must fit an int16: 2·255·64.
 const coarseMost = 64
 
-func coarseAVX2(nr, most int, mul bytesMul) coarseCode {
-	return coarseCode{nr: nr, most: most, offset: 128, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2}
+func coarseAVX2(nr, most int, mul bytesMul, dots bytesDots) coarseCode {
+	return coarseCode{nr: nr, most: most, offset: 128, mul: mul, flip: flipAVX2, mix: mixAVX2, widest: widestAVX2, quantise: quantiseAVX2, dots: dots}
 }
 
 // avx512VNNI multiplies whole numbers by VPDPWSSD, and bytes by VPDPBUSD.
-var avx512VNNI = withVNNI(avx512, "avx512vnni", mulIntsVNNI, mulBytesVNNI)
+var avx512VNNI = withVNNI(avx512, "avx512vnni", mulIntsVNNI, mulBytesVNNI, dotsVNNI)
 
 // avxVNNI has these instructions on 32 bytes.
-var avxVNNI = withVNNI(avx2, "avxvnni", mulIntsAVXVNNI, mulBytesAVXVNNI)
+var avxVNNI = withVNNI(avx2, "avxvnni", mulIntsAVXVNNI, mulBytesAVXVNNI, dotsAVXVNNI)
 
-func withVNNI(i isa, name string, ints func(pairs int, a, b *int16, c *float64, ldc int), bytes bytesMul) isa {
-	i.name, i.whole.mul, i.coarse.mul, i.coarse.most = name, ints, bytes, 127
+func withVNNI(i isa, name string, ints func(pairs int, a, b *int16, c *float64, ldc int), bytes bytesMul, dots bytesDots) isa {
+	i.name, i.whole.mul, i.coarse.mul, i.coarse.dots, i.coarse.most = name, ints, bytes, dots, 127
 	return i
 }
 
 // bytesMul is coarseCode.mul.
 type bytesMul = func(quads int, a, b *byte, step *[lanes]float32, shift *[lanes]int32, half, factor, c *float32, ldc int)
+
+// bytesDots is coarseCode.dots.
+type bytesDots = func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)
 
 var avx2 = isa{
 	name: "avx2",
@@ -68,7 +71,7 @@ var avx2 = isa{
 	f32:  micro[float32]{mr: 4, nr: 24, mul: mulF32AVX2, transpose: transposeF32AVX2, copy: copyAVX2},
 
 	whole:  integers{mr: 4, nr: 16, mul: mulIntsAVX2, wholes: wholesAVX2, fetch: fetchAVX2},
-	coarse: coarseAVX2(8, coarseMost, mulBytesAVX2),
+	coarse: coarseAVX2(8, coarseMost, mulBytesAVX2, dotsAVX2),
 
 	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
 	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX2,

@@ -30,7 +30,7 @@ var neonDot = withDot(neon)
 func withDot(i isa) isa {
 	i.name = "neondot"
 	i.whole.nr, i.whole.mul = 8, mulIntsDot
-	i.coarse = coarseCode{nr: 8, most: 127, mul: mulBytesDot, flip: flipNEON, mix: mixNEON, widest: widestNEON, quantise: quantiseNEON}
+	i.coarse = coarseCode{nr: 8, most: 127, mul: mulBytesDot, flip: flipNEON, mix: mixNEON, widest: widestNEON, quantise: quantiseNEON, dots: dotsDot}
 	return i
 }
 

@@ -194,7 +194,7 @@ func (n *Nearest) screenRows(s *nearestScratch, x Matrix[float64]) {
 				u.mul(k, -1, &s.panels[l*high+i*k], &n.packed[l*n.wide+j*k], &s.half[i*n.wide+j], n.wide)
 			}
 			if l+k == n.d {
-				n.outline(s, high, j+u.nr)
+				n.outline(s, high, j+u.nr, n.slack, s.loose)
 			}
 		}
 	}
@@ -202,13 +202,13 @@ func (n *Nearest) screenRows(s *nearestScratch, x Matrix[float64]) {
 
 // outline takes the lowest bounds of the rows when the anchors before end fill a group or are all:
 // their tiles are near then.
-func (n *Nearest) outline(s *nearestScratch, rows, end int) {
+func (n *Nearest) outline(s *nearestScratch, rows, end int, slack, loose []float32) {
 	if end%group != 0 && end != n.wide {
 		return
 	}
 	g := (end - 1) / group
 	from := g * group
-	n.team.isa.lowest(rows, &s.half[from], n.wide, &n.slack[from], end-from, &s.loose[0], &s.least[0], &s.lower[g], n.groups)
+	n.team.isa.lowest(rows, &s.half[from], n.wide, &slack[from], end-from, &loose[0], &s.least[0], &s.lower[g], n.groups)
 }
 
 // exclude leaves in s.candidates, by their lower bounds, the anchors that may be among the nearest of row i: an
@@ -216,9 +216,7 @@ func (n *Nearest) outline(s *nearestScratch, rows, end int) {
 // than settling may round. With ε for the relative error of a settled distance,
 // that is 2ε(‖x‖² + ‖y‖²) on the scale of half distances, and ‖y‖ ≤ 1 here.
 func (n *Nearest) exclude(s *nearestScratch, i int) {
-	norm, loose, half := s.norms[i]*(1+0x1p-20), float64(s.loose[i]), s.half[i*n.wide:]
-	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
-	margin := 2 * epsilon * (norm*norm + 1)
+	loose, half, margin := float64(s.loose[i]), s.half[i*n.wide:], n.margin(s.norms[i])
 	limit := math.MaxFloat64
 	if n.count <= upperSets {
 		// Of so many sets of anchors, count anchors have an upper bound no higher than the
@@ -232,18 +230,30 @@ func (n *Nearest) exclude(s *nearestScratch, i int) {
 		found := n.team.isa.find(min(foundGroups*group, n.wide-from), half[from:], n.slack[from:], lowers[g:], s.loose[i], above(limit), &s.found)
 		for _, j := range s.found[:found] {
 			j += int32(from)
-			room := loose * float64(n.slack[j])
-			lower := float64(half[j]) - room
-			if lower > limit {
-				continue
-			}
-			s.candidates = append(s.candidates, candidate{j, lower})
-			if upper := lower + 2*room + n.twice[j]; s.lowest(upper, n.count) && len(s.uppers) == n.count {
-				limit = min(limit, s.uppers[n.count-1]+margin)
-			}
+			limit = n.consider(s, j, half[j], loose, limit, margin)
 		}
 	}
 	s.sort(limit)
+}
+
+func (n *Nearest) margin(norm float64) float64 {
+	norm *= 1 + 0x1p-20
+	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53
+	return 2 * epsilon * (norm*norm + 1)
+}
+
+// consider makes anchor j a candidate, if its lower bound is not above the limit, and returns the limit.
+func (n *Nearest) consider(s *nearestScratch, j int32, half float32, loose, limit, margin float64) float64 {
+	room := loose * float64(n.slack[j])
+	lower := float64(half) - room
+	if lower > limit {
+		return limit
+	}
+	s.candidates = append(s.candidates, candidate{j, lower})
+	if upper := lower + 2*room + n.twice[j]; s.lowest(upper, n.count) && len(s.uppers) == n.count {
+		limit = min(limit, s.uppers[n.count-1]+margin)
+	}
+	return limit
 }
 
 // sort leaves the candidates up to the limit, the lowest bounds first: their distances exclude some of the others.

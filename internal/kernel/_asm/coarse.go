@@ -87,6 +87,66 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 	RET()
 }
 
+// dots writes a coarseCode.dots: a sum of products at a time. Fetching the bytes of the next makes nothing faster.
+func dots(name string, w width, vnni bool) {
+	function("dots"+name, "func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)", "dots"+name+" is coarseCode.dots; blocks and count are at least 1.")
+	blocks, x, y, stride := arg("blocks"), arg("x"), arg("y"), arg("stride")
+	which, count, out := arg("which"), arg("count"), arg("sums")
+	reg := w.registers(vnni)
+	sum, row, product, ones := reg(), reg(), reg(), reg()
+	load, zero := func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }
+	if w.bytes == 64 {
+		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v vector) { VPXORD(v, v, v) }
+	}
+	if !vnni {
+		one := GP32()
+		MOVL(U32(0x00010001), one)
+		VMOVD(one, ones.AsX())
+		VPBROADCASTD(ones.AsX(), ones)
+	}
+	SHLQ(Imm(6), blocks)
+	Label("next")
+	at, l := GP64(), GP64()
+	MOVLQSX(Mem{Base: which}, at)
+	IMULQ(stride, at)
+	ADDQ(y, at)
+	XORQ(l, l)
+	zero(sum)
+	Label("block")
+	for part := 0; part < 64; part += w.bytes {
+		load(Mem{Base: x, Index: l, Scale: 1, Disp: part}, row)
+		load(Mem{Base: at, Index: l, Scale: 1, Disp: part}, product)
+		if vnni {
+			vnniProduct("VPDPBUSD", 0x50, w, row, product, sum)
+			continue
+		}
+		VPMADDUBSW(row, product, product)
+		VPMADDWD(ones, product, product)
+		VPADDD(product, sum, sum)
+	}
+	ADDQ(Imm(64), l)
+	CMPQ(l, blocks)
+	JLT(to("block"))
+	if w.bytes == 64 {
+		VEXTRACTI64X4(Imm(1), sum, row.AsY())
+		VPADDD(row.AsY(), sum.AsY(), sum.AsY())
+	}
+	low, high := sum.AsX(), row.AsX()
+	VEXTRACTI128(Imm(1), sum.AsY(), high)
+	VPADDD(high, low, low)
+	VPSHUFD(Imm(0b01001110), low, high)
+	VPADDD(high, low, low)
+	VPSHUFD(Imm(0b10110001), low, high)
+	VPADDD(high, low, low)
+	VMOVD(low, Mem{Base: out})
+	ADDQ(Imm(4), which)
+	ADDQ(Imm(4), out)
+	DECQ(count)
+	JNZ(to("next"))
+	VZEROUPPER()
+	RET()
+}
+
 // mix writes coarseCode.mix: a pass takes each of its vectors once.
 func mix() {
 	function("mixAVX2", "func(n, h, radix int, x *float32, by float32)", "mixAVX2 is coarseCode.mix.")
@@ -185,17 +245,17 @@ func widest() {
 
 // quantise writes coarseCode.quantise.
 func quantise() {
-	function("quantiseAVX2", "func(quads int, x *float32, inverse, step *[8]float32, dst *byte, rest *[8]float32, sums *[8]int32)", "quantiseAVX2 is coarseCode.quantise; quads is at least 1.")
+	function("quantiseAVX2", "func(quads int, x *float32, inverse, step *[8]float32, dst *byte, rest, squares *[8]float32, sums *[8]int32)", "quantiseAVX2 is coarseCode.quantise; quads is at least 1.")
 	quads, x, dst := arg("quads"), arg("x"), arg("dst")
-	from, rest, sums := arg("inverse"), arg("rest"), arg("sums")
+	from, rest, squares, sums := arg("inverse"), arg("rest"), arg("squares"), arg("sums")
 	inverse, step, low := YMM(), YMM(), YMM()
 	VMOVUPS(Mem{Base: from}, inverse)
 	other := arg("step")
 	VMOVUPS(Mem{Base: other}, step)
 	VPCMPEQD(low, low, low)
 	VPSRLD(Imm(24), low, low)
-	squares, total := four(YMM), YMM()
-	for _, v := range squares {
+	lost, total, length := four(YMM), YMM(), YMM()
+	for _, v := range append(lost[:], length) {
 		VXORPS(v, v, v)
 	}
 	VPXOR(total, total, total)
@@ -209,7 +269,8 @@ func quantise() {
 		back := YMM()
 		VCVTDQ2PS(number, back)
 		VFNMADD231PS(step, back, v) // v − step·number
-		VFMADD231PS(v, v, squares[i])
+		VFMADD231PS(v, v, lost[i])
+		VFMADD231PS(back, back, length)
 		switch i {
 		case 0:
 			VPAND(low, number, packed)
@@ -227,10 +288,11 @@ func quantise() {
 	ADDQ(Imm(32), dst)
 	DECQ(quads)
 	JNZ(to("quad"))
-	VADDPS(squares[1], squares[0], squares[0])
-	VADDPS(squares[3], squares[2], squares[2])
-	VADDPS(squares[2], squares[0], squares[0])
-	VMOVUPS(squares[0], Mem{Base: rest})
+	VADDPS(lost[1], lost[0], lost[0])
+	VADDPS(lost[3], lost[2], lost[2])
+	VADDPS(lost[2], lost[0], lost[0])
+	VMOVUPS(lost[0], Mem{Base: rest})
+	VMOVUPS(length, Mem{Base: squares})
 	VMOVDQU(total, Mem{Base: sums})
 	VZEROUPPER()
 	RET()

@@ -44,8 +44,10 @@ func main() {
 		wholes()
 		fetch()
 		mulBytes("AVX2", ymm, 1, false)
+		dots("AVX2", ymm, false)
 		mulInts("AVXVNNI", ymm, 4, 2, true)
 		mulBytes("AVXVNNI", ymm, 1, true)
+		dots("AVXVNNI", ymm, true)
 		flip()
 		mix()
 		widest()
@@ -65,7 +67,9 @@ func main() {
 		mulInts("AVX512", zmm, 8, 3, false)
 		mulInts("VNNI", zmm, 8, 3, true)
 		mulBytes("AVX512", zmm, 3, false)
+		dots("AVX512", zmm, false)
 		mulBytes("VNNI", zmm, 3, true)
+		dots("VNNI", zmm, true)
 	}
 	Generate()
 }
