@@ -102,7 +102,7 @@ func leadBytes(workers, m, d, rows int) int64 {
 	held := int64(m)*stride + (size+12)*wide + size*(dims+8)
 	directions := 8 * size * (2*dims + int64(m) + size)
 	anchors := 8*size*(dims+3*size) + 8*leadBatch*(dims+3*size) + 5*lanes*(dims+size) + 24*wide
-	worker := (stride+size+4)*int64(rows) + 8*int64(rows) + 4*lanes*size + 3*4*foundGroups*group
+	worker := (stride+size+4)*int64(rows) + 8*int64(rows) + 4*lanes*size + 4*(int64(m)+3*foundGroups*group)
 	return held + max(directions, anchors) + int64(workers)*worker
 }
 
