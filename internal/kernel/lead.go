@@ -92,7 +92,8 @@ func mostLead(m, d int) int {
 	return min((m-2*leadRow)*d/(2*(m+d)), leadMost) / leadStep * leadStep
 }
 
-// leadBytes is what a lead holds while it is made, or later, and the scratch of so many workers with so many rows each.
+// leadBytes is what a lead holds while it is made, or later, and the scratch of so many workers with so many rows each,
+// with what the team holds for products.
 func leadBytes(workers, m, d, rows int) int64 {
 	size := int64(mostLead(m, d))
 	if size == 0 {
@@ -103,7 +104,7 @@ func leadBytes(workers, m, d, rows int) int64 {
 	directions := 8 * size * (2*dims + int64(m) + size)
 	anchors := 8*size*(dims+3*size) + 8*leadBatch*(dims+3*size) + 5*lanes*(dims+size) + 24*wide
 	worker := (stride+size+4)*int64(rows) + 8*int64(rows) + 4*lanes*size + 4*(int64(m)+3*foundGroups*group)
-	return held + max(directions, anchors) + int64(workers)*worker
+	return held + max(directions, anchors) + int64(workers)*worker + TeamBytes(m, d)
 }
 
 // takeLead seeks directions for up to so many coordinates. Nil means that they hold less than that share of the variance.
