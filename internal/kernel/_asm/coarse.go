@@ -12,16 +12,11 @@ import (
 const lanes = 8
 
 // mulBytes writes a coarseCode.mul for tiles of 8 rows and nv vectors, shaped as mul: an element is
-// four bytes of consecutive dimensions, and a sum an int32. VPDPBUSD multiplies and adds all four to the
-// sum; without VNNI that takes VPMADDUBSW, whose pairs must fit an int16, VPMADDWD by ones, and VPADDD.
+// four bytes of consecutive dimensions, and a sum an int32.
 func mulBytes(name string, w width, nv int, vnni bool) {
 	function("mulBytes"+name, "func(quads int, a, b *byte, step *[8]float32, shift *[8]int32, half, factor, c *float32, ldc int)", "mulBytes"+name+" is coarseCode.mul; quads is at least 1.")
 	quads, a, b := arg("quads"), arg("a"), arg("b")
-	load, zero := func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }
-	sub, add := VPSUBD, VPADDD
-	if w.bytes == 64 {
-		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v vector) { VPXORD(v, v, v) }
-	}
+	load, zero := w.whole()
 	reg := w.registers(vnni)
 	sums := make([]vector, lanes*nv)
 	for i := range sums {
@@ -33,12 +28,7 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 		bs[j] = reg()
 	}
 	spread, product, ones := reg(), reg(), reg()
-	if !vnni {
-		one := GP32()
-		MOVL(U32(0x00010001), one)
-		VMOVD(one, ones.AsX())
-		VPBROADCASTD(ones.AsX(), ones)
-	}
+	add := byteProducts(w, vnni, ones)
 	Label("quad")
 	for j := range bs {
 		load(Mem{Base: b, Disp: j * w.bytes}, bs[j])
@@ -46,13 +36,7 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 	for i := range lanes {
 		VPBROADCASTD(Mem{Base: a, Disp: i * 4}, spread)
 		for j := range bs {
-			if vnni {
-				vnniProduct("VPDPBUSD", 0x50, w, spread, bs[j], sums[i*nv+j])
-				continue
-			}
-			VPMADDUBSW(spread, bs[j], product)
-			VPMADDWD(ones, product, product)
-			add(product, sums[i*nv+j], sums[i*nv+j])
+			add(spread, bs[j], product, sums[i*nv+j])
 		}
 	}
 	ADDQ(Imm(4*lanes), a)
@@ -72,7 +56,7 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 		for i := range lanes {
 			s := sums[i*nv+j]
 			VPBROADCASTD(Mem{Base: shift, Disp: 4 * i}, product)
-			sub(product, s, s)
+			VPSUBD(product, s, s)
 			VCVTDQ2PS(s, s)
 			VBROADCASTSS(Mem{Base: step, Disp: 4 * i}, product)
 			VMULPS(product, s, s)
@@ -87,6 +71,23 @@ func mulBytes(name string, w width, nv int, vnni bool) {
 	RET()
 }
 
+// byteProducts returns what adds the products of four bytes of x, signed, and of y, unsigned, to each sum. VPDPBUSD does;
+// without VNNI that takes VPMADDUBSW, whose pairs must fit an int16, VPMADDWD by ones, and VPADDD.
+func byteProducts(w width, vnni bool, ones vector) func(x, y, product, sum vector) {
+	if vnni {
+		return func(x, y, _, sum vector) { vnniProduct("VPDPBUSD", 0x50, w, x, y, sum) }
+	}
+	one := GP32()
+	MOVL(U32(0x00010001), one)
+	VMOVD(one, ones.AsX())
+	VPBROADCASTD(ones.AsX(), ones)
+	return func(x, y, product, sum vector) {
+		VPMADDUBSW(x, y, product)
+		VPMADDWD(ones, product, product)
+		VPADDD(product, sum, sum)
+	}
+}
+
 // dots writes a coarseCode.dots: a sum of products at a time. Fetching the bytes of the next makes nothing faster.
 func dots(name string, w width, vnni bool) {
 	function("dots"+name, "func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)", "dots"+name+" is coarseCode.dots; blocks and count are at least 1.")
@@ -94,16 +95,8 @@ func dots(name string, w width, vnni bool) {
 	which, count, out := arg("which"), arg("count"), arg("sums")
 	reg := w.registers(vnni)
 	sum, row, product, ones := reg(), reg(), reg(), reg()
-	load, zero := func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }
-	if w.bytes == 64 {
-		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v vector) { VPXORD(v, v, v) }
-	}
-	if !vnni {
-		one := GP32()
-		MOVL(U32(0x00010001), one)
-		VMOVD(one, ones.AsX())
-		VPBROADCASTD(ones.AsX(), ones)
-	}
+	load, zero := w.whole()
+	add := byteProducts(w, vnni, ones)
 	SHLQ(Imm(6), blocks)
 	Label("next")
 	at, l := GP64(), GP64()
@@ -116,13 +109,7 @@ func dots(name string, w width, vnni bool) {
 	for part := 0; part < 64; part += w.bytes {
 		load(Mem{Base: x, Index: l, Scale: 1, Disp: part}, row)
 		load(Mem{Base: at, Index: l, Scale: 1, Disp: part}, product)
-		if vnni {
-			vnniProduct("VPDPBUSD", 0x50, w, row, product, sum)
-			continue
-		}
-		VPMADDUBSW(row, product, product)
-		VPMADDWD(ones, product, product)
-		VPADDD(product, sum, sum)
+		add(row, product, product, sum)
 	}
 	ADDQ(Imm(64), l)
 	CMPQ(l, blocks)

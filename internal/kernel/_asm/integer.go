@@ -14,12 +14,10 @@ func mulInts(name string, w width, mr, nv int, vnni bool) {
 	function("mulInts"+name, "func(pairs int, a, b *int16, c *float64, ldc int)", "mulInts"+name+" is integers.mul; pairs is at least 1.")
 	pairs, a, b, c, ldc := arg("pairs"), arg("a"), arg("b"), arg("c"), arg("ldc")
 	SHLQ(Imm(3), ldc)
-	load, zero, add := func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }, func(m Mem, v vector) {
+	load, zero := w.whole()
+	add := func(m Mem, v vector) {
 		VADDPD(m, v, v)
 		VMOVUPD(v, m)
-	}
-	if w.bytes == 64 {
-		load, zero = func(m, v Op) { VMOVDQU32(m, v) }, func(v vector) { VPXORD(v, v, v) }
 	}
 	reg := w.registers(vnni)
 	sums := make([]vector, mr*nv)
@@ -107,6 +105,14 @@ func fetch() {
 type vector interface {
 	Register
 	Vec
+}
+
+// whole returns what loads a vector of whole numbers, and what sets one to 0.
+func (w width) whole() (load func(m, v Op), zero func(v vector)) {
+	if w.bytes == 64 {
+		return func(m, v Op) { VMOVDQU32(m, v) }, func(v vector) { VPXORD(v, v, v) }
+	}
+	return func(m, v Op) { VMOVDQU(m, v) }, func(v vector) { VPXOR(v, v, v) }
 }
 
 // registers names vector registers one after the other: for [vnniProduct] of 32 bytes real ones.
