@@ -25,13 +25,20 @@ func clustered(r *rand.Rand, rows, d int, spread float64) Matrix[float64] {
 	return RowMajor(x, rows, d, d)
 }
 
+// onBytePaths runs a test on the paths that screen in bytes.
+func onBytePaths(t *testing.T, test func(t *testing.T, p *isa)) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		if p.coarse.mul == nil {
+			t.Skip("this path screens in float32 alone")
+		}
+		test(t, p)
+	})
+}
+
 // The products of bytes are exact, also of the largest numbers, and only the tile is written.
 func TestCoarseMul(t *testing.T) {
-	onPaths(t, func(t *testing.T, p *isa) {
+	onBytePaths(t, func(t *testing.T, p *isa) {
 		u := p.coarse
-		if u.mul == nil {
-			t.Skip("this path has none")
-		}
 		r := rand.New(rand.NewPCG(1, 1))
 		for _, quads := range []int{1, 2, 3, 33} {
 			for _, number := range []func() (int, int){
@@ -84,10 +91,7 @@ func TestCoarseMul(t *testing.T) {
 
 // Turning keeps products, up to rounding, and every path turns and quantises as Go does.
 func TestCoarseTurns(t *testing.T) {
-	onPaths(t, func(t *testing.T, p *isa) {
-		if p.coarse.mul == nil {
-			t.Skip("this path has none")
-		}
+	onBytePaths(t, func(t *testing.T, p *isa) {
 		r := rand.New(rand.NewPCG(2, 2))
 		for _, d := range []int{64, 67, 100, 127, 128, 129, 255, 256, 300, 512, 790, 1025} {
 			y := clustered(r, coarsePoints, d, 1)
@@ -131,10 +135,7 @@ func TestCoarseTurns(t *testing.T) {
 
 // The bound is one: no anchor is nearer than it says, nor farther than its upper one; of equal points it says next to nothing.
 func TestCoarseBound(t *testing.T) {
-	onPaths(t, func(t *testing.T, p *isa) {
-		if p.coarse.mul == nil {
-			t.Skip("this path has none")
-		}
+	onBytePaths(t, func(t *testing.T, p *isa) {
 		const m, d = 150, 170
 		for _, spread := range []float64{1e-6, 0.3, 30} {
 			y := clustered(rand.New(rand.NewPCG(3, 3)), m, d, spread)
@@ -168,10 +169,7 @@ func TestCoarseBound(t *testing.T) {
 // Bytes serve as long as they exclude enough; what comes after has the same neighbours, costs no more memory than
 // was said, and a steady search allocates nothing.
 func TestCoarseServes(t *testing.T) {
-	onPaths(t, func(t *testing.T, p *isa) {
-		if p.coarse.mul == nil {
-			t.Skip("this path has none")
-		}
+	onBytePaths(t, func(t *testing.T, p *isa) {
 		const rows, m, count, workers = 100, 1000, 6, 2
 		for _, c := range []struct {
 			d      int

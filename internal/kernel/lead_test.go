@@ -7,11 +7,8 @@ import (
 
 // The products of one row with many anchors are exact, also of the largest numbers.
 func TestDots(t *testing.T) {
-	onPaths(t, func(t *testing.T, p *isa) {
+	onBytePaths(t, func(t *testing.T, p *isa) {
 		u := p.coarse
-		if u.mul == nil {
-			t.Skip("this path has none")
-		}
 		r := rand.New(rand.NewPCG(1, 2))
 		for _, blocks := range []int{1, 2, 5} {
 			for _, count := range []int{1, 2, 7} {
@@ -78,10 +75,7 @@ func ledPoints(r *rand.Rand, rows, d, rank int, noise float64) Matrix[float64] {
 
 // No anchor is nearer than a lead says, and where the rest is small, it is hardly farther.
 func TestLeadBound(t *testing.T) {
-	onPaths(t, func(t *testing.T, p *isa) {
-		if p.coarse.mul == nil {
-			t.Skip("this path has none")
-		}
+	onBytePaths(t, func(t *testing.T, p *isa) {
 		for _, c := range []struct {
 			d, rank     int
 			noise, lose float64
@@ -124,10 +118,7 @@ func TestLeadBound(t *testing.T) {
 // A lead is taken after some rows, where there are leading directions, and dropped when rows have none; neighbours
 // stay the same, memory within what was said, and a steady search allocates nothing.
 func TestLeadServes(t *testing.T) {
-	onPaths(t, func(t *testing.T, p *isa) {
-		if p.coarse.mul == nil {
-			t.Skip("this path has none")
-		}
+	onBytePaths(t, func(t *testing.T, p *isa) {
 		const m, d, rank, rows, count, workers = 1200, 300, 12, 70, 5, 2
 		r := rand.New(rand.NewPCG(8, 8))
 		y, x := ledPoints(r, m, d, rank, 5), ledPoints(r, rows, d, rank, 0.1)
