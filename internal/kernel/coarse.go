@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"math"
 	mathbits "math/bits"
 	"slices"
@@ -22,18 +23,74 @@ import (
 // (Spreading by signs and Hadamard matrices: Ailon and Chazelle, SIAM J. Comput. 39, 2009.)
 type coarse struct {
 	code   *coarseCode
-	dims   int      // d rounded up to whole quads
 	window int      // the order of the Hadamard matrices
 	signs  []uint32 // dims: a sign bit or 0
-	packed []byte   // numbers of the anchors and code.offset, in panels of nr, quad by quad
-	factor []float32
-	loss   float64 // ρ, see coarsen
 
-	left, seen int // anchors that were left for so many rows
+	codedAnchors         // of d dimensions, rounded up to whole quads; none packed with a lead
+	loss         float64 // ρ, see coarsen
+
+	left, tried, seen int // anchors that were left, and with a lead compared in all dimensions, for so many rows
 
 	rows  int   // searched so far
 	lead  *lead // nil where there is none
 	alone bool  // no lead is to be taken, any more
+}
+
+// codedAnchors are points in numbers of 8 bits, for the columns of tiles.
+type codedAnchors struct {
+	dims   int       // whole quads
+	packed []byte    // numbers and code.offset, in panels of nr, quad by quad
+	factor []float32 // of each point, for coarseCode.mul
+}
+
+func newCodedAnchors(count, dims int) codedAnchors {
+	return codedAnchors{dims, make([]byte, count*dims), make([]float32, count)}
+}
+
+// pack makes the numbers of lane i of a panel those of point j.
+func (a *codedAnchors) pack(code *coarseCode, j int, factor float32, numbers []byte, i int) {
+	a.factor[j] = factor
+	to := a.packed[j/code.nr*code.nr*a.dims+j%code.nr*4:]
+	for k := 0; k < a.dims; k += 4 {
+		for q, v := range numbers[k*lanes+4*i:][:4] {
+			to[k*code.nr+q] = v + code.offset
+		}
+	}
+}
+
+// codedRows are rows in numbers of 8 bits, for the rows of tiles.
+type codedRows struct {
+	numbers []byte // rows×dims in panels, quad by quad
+	steps   [][lanes]float32
+	shifts  [][lanes]int32
+}
+
+func newCodedRows(count, dims int) codedRows {
+	return codedRows{make([]byte, count*dims), make([][lanes]float32, count/lanes), make([][lanes]int32, count/lanes)}
+}
+
+// panel is where the numbers of panel p are.
+func (r *codedRows) panel(p, dims int) []byte { return r.numbers[p*lanes*dims:][:lanes*dims] }
+
+// scale takes the scales of panel p.
+func (r *codedRows) scale(code *coarseCode, p int, l *laneScales) {
+	r.steps[p] = l.step
+	for i, sum := range l.sums {
+		r.shifts[p][i] = int32(code.offset) * sum
+	}
+}
+
+// mul is code.mul for panel p of the rows and the panel of a that begins at point j.
+func (r *codedRows) mul(code *coarseCode, a *codedAnchors, p, j int, half, c []float32, ldc int) {
+	code.mul(a.dims/4, &r.numbers[p*lanes*a.dims], &a.packed[j*a.dims], &r.steps[p], &r.shifts[p],
+		&half[j], &a.factor[j], &c[0], ldc)
+}
+
+// takeLane copies the numbers of lane i of a panel to a row of them.
+func takeLane(to, numbers []byte, i int) {
+	for k := 0; k+4 <= len(to); k += 4 {
+		binary.NativeEndian.PutUint32(to[k:], binary.NativeEndian.Uint32(numbers[k*lanes+4*i:]))
+	}
 }
 
 // coarseCode is the code of an instruction set. A panel has [lanes] rows, dimension by dimension.
@@ -90,19 +147,17 @@ const (
 // (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
 func (n *Nearest) coarsen(norms []float64) {
 	const unit = 0x1p-24
-	c := &coarse{code: &n.team.isa.coarse, dims: panels(n.d, 4) * 4}
-	c.window = 1 << (mathbits.Len(uint(c.dims)) - 1)
-	c.signs = make([]uint32, c.dims)
-	state := uint64(1)
-	for l := range c.signs {
-		state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX generator
-		c.signs[l] = uint32(state>>63) << 31
-	}
+	c := &coarse{code: &n.team.isa.coarse}
 	nr := c.code.nr
 	n.wide, n.tall = panels(n.m, nr)*nr, lanes
 	n.limits()
-	c.packed = make([]byte, n.wide*c.dims)
-	c.factor = make([]float32, n.wide)
+	c.codedAnchors = newCodedAnchors(n.wide, panels(n.d, 4)*4)
+	c.window = 1 << (mathbits.Len(uint(c.dims)) - 1)
+	c.signs = make([]uint32, c.dims)
+	random := bitSource(1)
+	for l := range c.signs {
+		c.signs[l] = uint32(random.next()) << 31
+	}
 	losses := make([]float64, n.m)
 	panel, numbers := aligned[float32](lanes*c.dims), make([]byte, lanes*c.dims)
 	var l laneScales
@@ -111,11 +166,10 @@ func (n *Nearest) coarsen(norms []float64) {
 		n.turnAnchors(first, norms, panel, numbers, &l)
 		for i := range min(lanes, n.m-first) {
 			j := first + i
-			c.factor[j] = l.step[i]
+			c.pack(c.code, j, l.step[i], numbers, i)
 			if sq := norms[j] * n.scale * n.scale; sq > 0 {
 				losses[j] = l.lost[i] / math.Sqrt(sq)
 			}
-			c.pack(c.packed, c.dims, j, numbers, i)
 		}
 	}
 	c.loss = usualLoss(losses)
@@ -127,9 +181,16 @@ func (n *Nearest) coarsen(norms []float64) {
 }
 
 // usualLoss is what most points lose less than, of their lengths.
-func usualLoss(losses []float64) float64 {
-	order := slices.Sorted(slices.Values(losses))
-	return max(1.25*order[len(order)/2], 0x1p-24)
+func usualLoss(losses []float64) float64 { return max(1.25*median(losses), 0x1p-24) }
+
+func median[T Float](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
+
+// bitSource makes random bits, the same ones every time: Knuth's MMIX generator.
+type bitSource uint64
+
+func (b *bitSource) next() uint64 {
+	*b = *b*6364136223846793005 + 1442695040888963407
+	return uint64(*b >> 63)
 }
 
 // turnAnchors turns the anchors from first on, a panel of them, of squared lengths norms, and writes their numbers.
@@ -143,17 +204,6 @@ func (n *Nearest) turnAnchors(first int, norms []float64, panel []float32, numbe
 		sq[i] = norms[first+i] * n.scale * n.scale
 	}
 	n.coarse.quantise(panel, &sq, anchorMost, numbers, l)
-}
-
-// pack puts the numbers of lane i of a panel of so many dimensions to packed, as point j.
-func (c *coarse) pack(packed []byte, dims, j int, numbers []byte, i int) {
-	nr := c.code.nr
-	to := packed[j/nr*nr*dims+j%nr*4:]
-	for k := 0; k < dims; k += 4 {
-		for q, v := range numbers[k*lanes+4*i:][:4] {
-			to[k*nr+q] = v + c.code.offset
-		}
-	}
 }
 
 // laneScales are the scales of a panel's rows.
@@ -231,27 +281,22 @@ func (n *Nearest) coarseRows(s *nearestScratch, x Matrix[float64]) {
 		for i := range lanes {
 			sq[i] = s.norms[p*lanes+i] * s.norms[p*lanes+i]
 		}
-		c.quantise(panel, &sq, c.code.most, s.numbers[p*lanes*c.dims:][:lanes*c.dims], l)
-		s.steps[p] = l.step
+		c.quantise(panel, &sq, c.code.most, s.panel(p, c.dims), l)
+		s.scale(c.code, p, l)
 		for i, norm := range s.norms[p*lanes:][:lanes] {
-			s.shifts[p][i] = int32(c.code.offset) * l.sums[i]
-			s.lost[p*lanes+i] = l.lost[i]
 			s.loose[p*lanes+i] = float32((l.lost[i]*(1+c.loss) + norm*(c.loss+10*0x1p-24)) * (1 + 0x1p-20))
 		}
 		if c.lead != nil {
-			n.project(s, p, &l.squares)
+			n.project(s, p)
 		}
 	}
-	dims, numbers, steps, shifts := c.dims, s.numbers, s.steps, s.shifts
-	packed, factor, slack, loose := c.packed, c.factor, n.slack, s.loose
+	rows, anchors, slack, loose := &s.codedRows, &c.codedAnchors, n.slack, s.loose
 	if f := c.lead; f != nil {
-		dims, numbers, steps, shifts = f.size, s.lead.codes, s.lead.steps, s.lead.shifts
-		packed, factor, slack, loose = f.packed, f.factor, f.slack, s.lead.loose
+		rows, anchors, slack, loose = &s.lead.codedRows, &f.codedAnchors, f.slack, s.lead.loose
 	}
 	for j := 0; j < n.wide; j += c.code.nr {
 		for p := range high {
-			c.code.mul(dims/4, &numbers[p*lanes*dims], &packed[j*dims], &steps[p], &shifts[p],
-				&n.half[j], &factor[j], &s.half[p*lanes*n.wide+j], n.wide)
+			rows.mul(c.code, anchors, p, j, n.half, s.half[p*lanes*n.wide+j:], n.wide)
 		}
 		n.outline(s, high*lanes, j+c.code.nr, slack, loose)
 	}
@@ -262,26 +307,23 @@ func (n *Nearest) judge() {
 	c := n.coarse
 	for i := range n.scratch {
 		s := &n.scratch[i]
-		c.left, c.seen = c.left+s.left, c.seen+s.seen
-		if f := c.lead; f != nil {
-			f.tried, f.seen = f.tried+s.lead.tried, f.seen+s.seen
-		}
-		s.left, s.seen, s.lead.tried = 0, 0, 0
+		c.left, c.tried, c.seen = c.left+s.left, c.tried+s.tried, c.seen+s.seen
+		s.left, s.tried, s.seen = 0, 0, 0
 	}
 	if c.seen < coarseTrial {
 		return
 	}
-	if over := float64(c.left)/float64(c.seen) - float64(n.count); over > coarseShare*float64(n.m) {
+	left, tried := float64(c.left)/float64(c.seen), float64(c.tried)/float64(c.seen)
+	if over := left - float64(n.count); over > coarseShare*float64(n.m) {
 		n.coarse = nil
 		n.screen(n.lengths())
 		return
 	}
 	c.rows += c.seen
-	c.left, c.seen = 0, 0
-	switch f := c.lead; {
-	case f != nil:
-		cost := leadCost(n.m, n.d, f.size, float64(f.tried)/float64(f.seen))
-		if f.tried, f.seen = 0, 0; cost > float64(n.m) {
+	c.left, c.tried, c.seen = 0, 0, 0
+	switch {
+	case c.lead != nil:
+		if leadCost(n.m, n.d, c.lead.dims, tried) > float64(n.m) {
 			n.coarsen(n.lengths())
 			n.coarse.alone = true
 		}

@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"encoding/binary"
-	"math"
-	"slices"
-)
+import "math"
 
 // lead screens anchors by their products along few directions before those in all dimensions.
 //
@@ -24,36 +20,28 @@ import (
 // On standardized E-MNIST 188 of 900 directions hold 93 % of the variance of 2,000 anchors, of which 91 are compared
 // in all dimensions for 6 nearest. Search takes a fifth less time with VNNI, a third without.
 type lead struct {
-	size   int       // coordinates: directions and spare ones
-	packed []byte    // as coarse.packed, of the anchors' v
-	factor []float32 // wide
-	slack  []float32 // wide, as Nearest.slack
-	loss   float64   // as coarse.loss
-	usual  float64   // the median of slack
-	most   float64   // 1 + ε
+	codedAnchors           // the anchors' v, of directions and spare dimensions
+	slack        []float32 // wide, as Nearest.slack
+	loss         float64   // as coarse.loss
+	usual        float64   // the median of slack
+	most         float64   // 1 + ε
 
-	along  []byte    // P's numbers, as coarse.packed
-	scales []float32 // size: less the steps of P's rows
-	zeros  []float32 // size
+	along codedAnchors // −P, a row of it in place of an anchor
+	zeros []float32    // dims
 
-	numbers []byte // m×stride: the anchors' numbers in all dimensions, with code.offset
-	stride  int    // dims rounded up to whole blocks of dots
-
-	tried, seen int // anchors that were compared for so many rows
+	whole  []byte // m×stride: the anchors' numbers in all dimensions, with code.offset
+	stride int    // coarse.dims rounded up to whole blocks of dots
 }
 
 // leadScratch is a worker's.
 type leadScratch struct {
-	numbers     []byte // rows×stride: the rows' numbers in all dimensions
-	codes       []byte // rows×size in panels, quad by quad: the numbers of w
-	steps       [][lanes]float32
-	shifts      [][lanes]int32
-	loose       []float32 // rows: as nearestScratch.loose
-	along       []float32 // lanes×size: w
-	lanes       laneScales
-	first       []int32
-	which, sums [foundGroups * group]int32
-	tried       int
+	codedRows           // w
+	whole     []byte    // rows×stride: the rows' numbers in all dimensions
+	loose     []float32 // rows: as nearestScratch.loose
+	along     []float32 // lanes×dims: w of a panel
+	lanes     laneScales
+	first     []int32 // the anchors that are compared first
+	sums      [foundGroups * group]int32
 }
 
 const (
@@ -103,24 +91,24 @@ func leadBytes(workers, m, d, rows int) int64 {
 	held := int64(m)*stride + (size+12)*wide + size*(dims+8)
 	directions := 8 * size * (2*dims + int64(m) + size)
 	anchors := 8*size*(dims+3*size) + 8*leadBatch*(dims+3*size) + 5*lanes*(dims+size) + 24*wide
-	worker := (stride+size+4)*int64(rows) + 8*int64(rows) + 4*lanes*size + 4*(int64(m)+3*foundGroups*group)
+	worker := (stride+size+4)*int64(rows) + 8*int64(rows) + 4*lanes*size + 4*(int64(m)+foundGroups*group)
 	return held + max(directions, anchors) + int64(workers)*worker + TeamBytes(m, d)
 }
 
 // takeLead seeks directions for up to so many coordinates. Nil means that they hold less than that share of the variance.
 func (n *Nearest) takeLead(most int, least float64) *lead {
-	c := n.coarse
-	basis := n.directions(most, least)
+	c, norms := n.coarse, n.lengths()
+	basis := n.directions(norms, most, least)
 	if basis.Rows == 0 {
 		return nil
 	}
-	f := &lead{size: panels(basis.Rows+leadSpare, leadStep) * leadStep, stride: panels(c.dims, dotsBlock) * dotsBlock}
-	f.zeros, f.scales = make([]float32, f.size), make([]float32, f.size)
-	f.along = make([]byte, f.size*c.dims)
-	p := RowMajor(make([]float64, f.size*c.dims), f.size, c.dims, c.dims)
-	panel, numbers := aligned[float32](lanes*c.dims), make([]byte, lanes*c.dims)
+	size := panels(basis.Rows+leadSpare, leadStep) * leadStep
+	f := &lead{codedAnchors: newCodedAnchors(n.wide, size), along: newCodedAnchors(size, c.dims), zeros: make([]float32, size),
+		stride: panels(c.dims, dotsBlock) * dotsBlock}
+	p := RowMajor(make([]float64, size*c.dims), size, c.dims, c.dims)
+	panel, numbers, line := aligned[float32](lanes*c.dims), make([]byte, lanes*c.dims), make([]byte, c.dims)
 	var l laneScales
-	for first := 0; first < f.size; first += lanes {
+	for first := 0; first < size; first += lanes {
 		clear(panel)
 		var sq [lanes]float64
 		for i := range min(lanes, basis.Rows-first) {
@@ -131,19 +119,19 @@ func (n *Nearest) takeLead(most int, least float64) *lead {
 		}
 		c.quantise(panel, &sq, anchorMost, numbers, &l)
 		for i := range lanes {
-			f.scales[first+i] = -l.step[i]
-			c.pack(f.along, c.dims, first+i, numbers, i)
-			for k := range c.dims {
-				p.Data[(first+i)*c.dims+k] = float64(l.step[i]) * float64(int8(numbers[k/4*4*lanes+4*i+k%4]))
+			f.along.pack(c.code, first+i, -l.step[i], numbers, i)
+			takeLane(line, numbers, i)
+			for k, v := range line {
+				p.Data[(first+i)*c.dims+k] = float64(l.step[i]) * float64(int8(v))
 			}
 		}
 	}
-	square := func() Matrix[float64] { return RowMajor(make([]float64, f.size*f.size), f.size, f.size, f.size) }
+	square := func() Matrix[float64] { return RowMajor(make([]float64, size*size), size, size, size) }
 	gram, power, next := square(), square(), square()
 	Gemm(n.team, 1, p, p.Trans(), gram)
 	Copy(power, gram)
 	for k := range basis.Rows {
-		power.Data[k*f.size+k]--
+		power.Data[k*size+k]--
 	}
 	// ‖E‖⁸ is at most the trace of E⁸, ‖E⁴‖² by Frobenius.
 	for range 2 {
@@ -156,36 +144,36 @@ func (n *Nearest) takeLead(most int, least float64) *lead {
 		return nil
 	}
 	f.most = 1 + epsilon
-	n.follow(f, p, gram, math.Sqrt(1-epsilon))
+	n.follow(f, norms, p, gram, math.Sqrt(1-epsilon))
 	return f
 }
 
 // leadBatch is the number of anchors whose coordinates are taken at a time.
 const leadBatch = 64
 
-// follow prepares the anchors, for directions p, size×dims, whose products with each other are gram, of eigenvalues not below
-// the square of least.
-func (n *Nearest) follow(f *lead, p, gram Matrix[float64], least float64) {
-	c, norms := n.coarse, n.lengths()
-	f.packed, f.factor = make([]byte, n.wide*f.size), make([]float32, n.wide)
-	f.slack, f.numbers = make([]float32, n.wide+readBeyond), make([]byte, n.m*f.stride)
+// follow prepares the anchors, of squared lengths norms, for directions p, in rows, whose products with each other are
+// gram, of eigenvalues not below the square of least.
+func (n *Nearest) follow(f *lead, norms []float64, p, gram Matrix[float64], least float64) {
+	c, size := n.coarse, f.dims
+	f.slack, f.whole = make([]float32, n.wide+readBeyond), make([]byte, n.m*f.stride)
 	losses, lengths := make([]float64, n.m), make([]float64, n.m)
 	turned := RowMajor(make([]float64, leadBatch*c.dims), leadBatch, c.dims, c.dims)
-	batch := func() Matrix[float64] { return RowMajor(make([]float64, leadBatch*f.size), leadBatch, f.size, f.size) }
+	batch := func() Matrix[float64] { return RowMajor(make([]float64, leadBatch*size), leadBatch, size, size) }
 	u, v, r := batch(), batch(), batch()
 	panel, numbers := aligned[float32](lanes*c.dims), make([]byte, lanes*c.dims)
-	codes, code := aligned[float32](lanes*f.size), make([]byte, lanes*f.size)
+	codes, code := aligned[float32](lanes*size), make([]byte, lanes*size)
 	var l laneScales
 	for from := 0; from < n.m; from += leadBatch {
 		in := min(leadBatch, n.m-from)
 		for first := from; first < from+in; first += lanes {
 			n.turnAnchors(first, norms, panel, numbers, &l)
 			for i := range min(lanes, n.m-first) {
-				to := f.numbers[(first+i)*f.stride:][:c.dims]
+				to := f.whole[(first+i)*f.stride:][:c.dims]
+				takeLane(to, numbers, i)
 				at := turned.Data[(first-from+i)*c.dims:][:c.dims]
 				for k := range at {
 					at[k] = float64(panel[k*lanes+i])
-					to[k] = numbers[k/4*4*lanes+4*i+k%4] + c.code.offset
+					to[k] += c.code.offset
 				}
 			}
 		}
@@ -203,8 +191,8 @@ func (n *Nearest) follow(f *lead, p, gram Matrix[float64], least float64) {
 			for i := range min(lanes, n.m-first) {
 				j := first + i
 				row := turned.Data[(j-from)*c.dims:][:c.dims]
-				at := (j - from) * f.size
-				uj, vj, rj := u.Data[at:][:f.size], v.Data[at:][:f.size], r.Data[at:][:f.size]
+				at := (j - from) * size
+				uj, vj, rj := u.Data[at:][:size], v.Data[at:][:size], r.Data[at:][:size]
 				length := math.Sqrt(norms[j]) * n.scale
 				own := Dot(row, row)
 				left := math.Sqrt(max(0, own-Dot(uj, vj)-Dot(vj, rj))+1e-12*own) + c.turning()*length
@@ -212,14 +200,13 @@ func (n *Nearest) follow(f *lead, p, gram Matrix[float64], least float64) {
 				for k, w := range vj {
 					codes[k*lanes+i] = float32(w)
 				}
-				sq[i] = Dot(vj, vj) + spare(codes, f.size, i, left)
+				sq[i] = Dot(vj, vj) + spare(codes, size, i, left)
+				lengths[j] = max(length, math.Sqrt(sq[i]))
 			}
-			c.number(f.size, codes, &sq, anchorMost, code, &l)
+			c.number(size, codes, &sq, anchorMost, code, &l)
 			for i := range min(lanes, n.m-first) {
 				j := first + i
-				c.pack(f.packed, f.size, j, code, i)
-				f.factor[j] = l.step[i]
-				lengths[j] = max(math.Sqrt(norms[j])*n.scale, math.Sqrt(sq[i]))
+				f.pack(c.code, j, l.step[i], code, i)
 				if lengths[j] > 0 {
 					losses[j] = (l.lost[i] + beside[i]) / lengths[j]
 				}
@@ -230,7 +217,7 @@ func (n *Nearest) follow(f *lead, p, gram Matrix[float64], least float64) {
 	for j, length := range lengths {
 		f.slack[j] = float32(length * max(1, losses[j]/f.loss) * (1 + 0x1p-20))
 	}
-	f.usual = float64(slices.Sorted(slices.Values(f.slack[:n.m]))[n.m/2])
+	f.usual = float64(median(f.slack[:n.m]))
 }
 
 // spare writes left to the spare coordinates of lane i, such that the product of two such is that of what is left; it returns
@@ -243,139 +230,27 @@ func spare(panel []float32, size, i int, left float64) float64 {
 	return leadSpare * float64(part) * float64(part)
 }
 
-// directions are up to so many less leadSpare that hold leadShare of the anchors' variance, in no order and about as long
-// each; none where they hold less than the least share. They come from block power iteration, which need not be exact:
-// whatever they are, the bounds hold.
-func (n *Nearest) directions(most int, least float64) Matrix[float64] {
-	none := Matrix[float64]{}
-	if most -= leadSpare; most <= 0 {
-		return none
-	}
-	m, d := n.m, n.d
-	points := RowMajor(n.points, m, d, n.padded)
-	z := RowMajor(make([]float64, most*d), most, d, d)
-	y := RowMajor(make([]float64, m*most), m, most, most)
-	random := uint64(1)
-	signs := func(to []float64) {
-		for i := range to {
-			random = random*6364136223846793005 + 1442695040888963407 // Knuth's MMIX generator
-			to[i] = float64(int64(random>>63)*2 - 1)
-		}
-	}
-	off := make([]float64, most)
-	count := most
-	along := func() { // Y = (points − center)·Zᵀ
-		clear(y.Data)
-		Gemm(n.team, 1, points, z.Trans(), y)
-		for k := range off {
-			off[k] = Dot(n.center, z.Data[k*d:][:d])
-		}
-		for i := range m {
-			Axpy(-1, off, y.Data[i*most:][:most])
-		}
-	}
-	signs(z.Data)
-	for range 2 {
-		along()
-		clear(off)
-		for i := range m {
-			Axpy(1, y.Data[i*most:][:most], off)
-		}
-		clear(z.Data)
-		Gemm(n.team, 1, y.Trans(), points, z)
-		for k, sum := range off {
-			Axpy(-sum, n.center, z.Data[k*d:][:d])
-		}
-		count = n.orthonormalize(z)
-		clear(z.Data[count*d:])
-	}
-	along()
-	total, held := 0.0, 0.0
-	for _, sq := range n.lengths() {
-		total += sq
-	}
-	for k := range count {
-		for i := range m {
-			held += y.Data[i*most+k] * y.Data[i*most+k]
-		}
-		if held >= leadShare*total && (k+1+leadSpare)%leadStep == 0 {
-			count = k + 1
-			break
-		}
-	}
-	if !(held >= least*total) { // or NaN
-		return none
-	}
-	// The first of them hold most: mixed, all coordinates are about as large, as bytes want them.
-	mixed := RowMajor(make([]float64, count*d), count, d, d)
-	by := RowMajor(make([]float64, count*count), count, count, count)
-	signs(by.Data)
-	Gemm(n.team, 1, by, z.Sub(0, 0, count, d), mixed)
-	return mixed.Sub(0, 0, n.orthonormalize(mixed), d)
-}
-
-// orthonormalize makes the rows of z so by Gram and Schmidt's process, blocks of rows at a time, and returns how many
-// there are: rows that depend on others are left out.
-func (n *Nearest) orthonormalize(z Matrix[float64]) int {
-	const block = 32
-	// dependent is the share of a row's length beside the others below which it is taken for rounding.
-	const dependent = 1e-8
-	row := func(k int) []float64 { return z.Data[k*z.RowStride:][:z.Cols] }
-	lengths := make([]float64, z.Rows)
-	for k := range lengths {
-		lengths[k] = math.Sqrt(Dot(row(k), row(k)))
-	}
-	count := 0
-	for from := 0; from < z.Rows; from += block {
-		rows, before := min(block, z.Rows-from), count
-		if count > 0 {
-			part, others := z.Sub(from, 0, rows, z.Cols), z.Sub(0, 0, count, z.Cols)
-			on := RowMajor(make([]float64, rows*count), rows, count, count)
-			Gemm(n.team, 1, part, others.Trans(), on)
-			Gemm(n.team, -1, on, others, part)
-		}
-		for k := from; k < from+rows; k++ {
-			for j := before; j < count; j++ {
-				Axpy(-Dot(row(j), row(k)), row(j), row(k))
-			}
-			if length := math.Sqrt(Dot(row(k), row(k))); length > dependent*lengths[k] {
-				for l, v := range row(k) {
-					row(count)[l] = v / length
-				}
-				count++
-			}
-		}
-	}
-	return count
-}
-
-func (s *leadScratch) reserve(f *lead, rows int) {
-	if len(s.numbers) >= rows*f.stride {
+func (s *leadScratch) reserve(n *Nearest, f *lead) {
+	if len(s.whole) >= n.rows*f.stride {
 		return
 	}
-	*s = leadScratch{numbers: make([]byte, rows*f.stride), codes: make([]byte, rows*f.size),
-		steps: make([][lanes]float32, rows/lanes), shifts: make([][lanes]int32, rows/lanes), loose: make([]float32, rows),
-		along: aligned[float32](lanes * f.size), first: make([]int32, 0, foundGroups*group)}
+	*s = leadScratch{codedRows: newCodedRows(n.rows, f.dims), whole: make([]byte, n.rows*f.stride), loose: make([]float32, n.rows),
+		along: aligned[float32](lanes * f.dims), first: make([]int32, 0, n.m)}
 }
 
-// project makes the codes of panel p and the bounds of its rows, whose numbers, squares of which are summed, and scales
-// are there.
-func (n *Nearest) project(s *nearestScratch, p int, squares *[lanes]float32) {
+// project makes w of panel p, whose numbers and scales s has, and the bounds of its rows.
+func (n *Nearest) project(s *nearestScratch, p int) {
 	c, f, at := n.coarse, n.coarse.lead, p*lanes
-	numbers, l := s.numbers[at*c.dims:][:lanes*c.dims], &s.lead.lanes
-	for j := 0; j < f.size; j += c.code.nr {
-		c.code.mul(c.dims/4, &numbers[0], &f.along[j*c.dims], &s.steps[p], &s.shifts[p],
-			&f.zeros[j], &f.scales[j], &s.lead.along[j], f.size)
+	turned, l := &s.lanes, &s.lead.lanes
+	for j := 0; j < f.dims; j += c.code.nr {
+		s.mul(c.code, &f.along, p, j, f.zeros, s.lead.along[j:], f.dims)
 	}
-	panel := s.panels[:lanes*f.size]
+	panel, numbers := s.panels[:lanes*f.dims], s.panel(p, c.dims)
 	var sq, lengths [lanes]float64
 	for i := range lanes {
-		to := s.lead.numbers[(at+i)*f.stride:][:c.dims]
-		for k := 0; k+4 <= len(to); k += 4 {
-			binary.NativeEndian.PutUint32(to[k:], binary.NativeEndian.Uint32(numbers[k*lanes+4*i:]))
-		}
+		takeLane(s.lead.whole[(at+i)*f.stride:][:c.dims], numbers, i)
 		var w [4]float64
-		row := s.lead.along[i*f.size:][:f.size]
+		row := s.lead.along[i*f.dims:][:f.dims]
 		for k := 0; k+4 <= len(row); k += 4 {
 			four, to := row[k:k+4], panel[k*lanes+i:][:3*lanes+1]
 			a, b, c, d := four[0], four[1], four[2], four[3]
@@ -385,15 +260,14 @@ func (n *Nearest) project(s *nearestScratch, p int, squares *[lanes]float32) {
 			w[2] += float64(c) * float64(c)
 			w[3] += float64(d) * float64(d)
 		}
-		length, along := c.length(s.steps[p][i], squares[i]), w[0]+w[1]+w[2]+w[3]
+		length, along := c.length(turned.step[i], turned.squares[i]), w[0]+w[1]+w[2]+w[3]
 		lengths[i] = math.Sqrt(length)
-		sq[i] = along + spare(panel, f.size, i, math.Sqrt(max(0, length-along*(1-0x1p-20)/f.most)))
+		sq[i] = along + spare(panel, f.dims, i, math.Sqrt(max(0, length-along*(1-0x1p-20)/f.most)))
 	}
-	c.number(f.size, panel, &sq, c.code.most, s.lead.codes[at*f.size:][:lanes*f.size], l)
-	s.lead.steps[p] = l.step
+	c.number(f.dims, panel, &sq, c.code.most, s.lead.panel(p, f.dims), l)
+	s.lead.scale(c.code, p, l)
 	for i := range lanes {
-		s.lead.shifts[p][i] = int32(c.code.offset) * l.sums[i]
-		lost := s.lost[at+i] + l.lost[i]
+		lost := turned.lost[i] + l.lost[i]
 		longest := max(math.Sqrt(sq[i]), lengths[i]) + lost
 		s.lead.loose[at+i] = float32((lost + longest*(f.loss+20*0x1p-24)) * (1 + 0x1p-20))
 	}
@@ -406,38 +280,28 @@ func (c *coarse) length(step, squares float32) float64 {
 
 // excludeLed is exclude where there is a lead.
 func (n *Nearest) excludeLed(s *nearestScratch, i int) {
-	f, loose, half, lowers := n.coarse.lead, s.lead.loose[i], s.half[i*n.wide:], s.lower[i*n.groups:][:n.groups]
+	f, loose := n.coarse.lead, s.lead.loose[i]
 	margin, limit := n.margin(s.norms[i]), math.MaxFloat64
 	s.candidates, s.uppers, s.lead.first = s.candidates[:0], s.uppers[:0], s.lead.first[:0]
 	start := lowestOf(&s.least[i], min(n.count+leadFirst, upperSets)) - float32(2*f.usual)*loose
 	for g := 0; g < n.groups; g += foundGroups {
-		from := g * group
-		found := n.team.isa.find(min(foundGroups*group, n.wide-from), half[from:], f.slack[from:], lowers[g:], loose, start, &s.found)
-		for _, j := range s.found[:found] {
-			s.lead.first = append(s.lead.first, j+int32(from))
-		}
+		found := n.lowBounds(s, i, g, f.slack, loose, start)
+		s.lead.first = append(s.lead.first, found...)
+		limit = n.compareBytes(s, i, found, limit, margin)
 	}
 	first := s.lead.first
-	for k := 0; k < len(first); k += len(s.lead.which) {
-		part := first[k:min(k+len(s.lead.which), len(first))]
-		limit = n.compareBytes(s, i, part, limit, margin)
-	}
 	for g := 0; g < n.groups; g += foundGroups {
-		from := g * group
-		found := n.team.isa.find(min(foundGroups*group, n.wide-from), half[from:], f.slack[from:], lowers[g:], loose, above(limit), &s.found)
-		others := 0
-		for _, j := range s.found[:found] {
-			j += int32(from)
+		found := n.lowBounds(s, i, g, f.slack, loose, above(limit))
+		others := found[:0]
+		for _, j := range found {
 			for len(first) > 0 && first[0] < j {
 				first = first[1:]
 			}
-			if len(first) > 0 && first[0] == j {
-				continue
+			if len(first) == 0 || first[0] != j {
+				others = append(others, j)
 			}
-			s.lead.which[others] = j
-			others++
 		}
-		limit = n.compareBytes(s, i, s.lead.which[:others], limit, margin)
+		limit = n.compareBytes(s, i, others, limit, margin)
 	}
 	s.sort(limit)
 }
@@ -449,8 +313,8 @@ func (n *Nearest) compareBytes(s *nearestScratch, i int, which []int32, limit, m
 		return limit
 	}
 	c, f, loose := n.coarse, n.coarse.lead, float64(s.loose[i])
-	s.lead.tried += len(which)
-	c.code.dots(f.stride/dotsBlock, &s.lead.numbers[i*f.stride], &f.numbers[0], f.stride, &which[0], len(which), &s.lead.sums[0])
+	s.tried += len(which)
+	c.code.dots(f.stride/dotsBlock, &s.lead.whole[i*f.stride], &f.whole[0], f.stride, &which[0], len(which), &s.lead.sums[0])
 	step, shift := s.steps[i/lanes][i%lanes], s.shifts[i/lanes][i%lanes]
 	for k, j := range which {
 		half := n.half[j] - float32(c.factor[j]*float32(step*float32(s.lead.sums[k]-shift)))

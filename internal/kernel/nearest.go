@@ -54,21 +54,20 @@ type Nearest struct {
 
 // nearestScratch is one worker's.
 type nearestScratch struct {
-	panels     []float32 // rows×d in panels, depth by depth; one of coarse.dims with coarse
-	norms      []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
-	loose      []float32 // rows: the part of a bound that is the row's
-	half       []float32 // rows×wide: half ‖y‖² − xᵀy
-	least      [][upperSets]float32
-	lower      []float32 // rows×groups: for both see isa.lowest
-	raw        []float64 // rows×padded: unchanged rows, and zeros
-	numbers    []byte    // rows×coarse.dims in panels, quad by quad
-	steps      [][lanes]float32
-	shifts     [][lanes]int32
-	lanes      laneScales
-	lost       []float64 // rows: what bytes lose of them
-	lead       leadScratch
-	left, seen int // anchors left for so many rows
-	found      foundAnchors
+	panels    []float32 // rows×d in panels, depth by depth; one of coarse.dims with coarse
+	norms     []float64 // rows: ‖x‖² of the rows in panels, later ‖x‖
+	loose     []float32 // rows: the part of a bound that is the row's
+	half      []float32 // rows×wide: half ‖y‖² − xᵀy
+	least     [][upperSets]float32
+	lower     []float32 // rows×groups: for both see isa.lowest
+	raw       []float64 // rows×padded: unchanged rows, and zeros
+	codedRows           // in all dimensions
+	lanes     laneScales
+	lead      leadScratch
+	found     foundAnchors
+
+	left, tried, seen int // as in coarse
+
 	candidates []candidate
 	uppers     []float64   // the count lowest upper bounds so far
 	settled    []neighbour // the count nearest so far
@@ -128,7 +127,7 @@ func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
 	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
-	worker := 8*rows + 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + (128+4*(wide/group+1))*rows + 16*wide
+	worker := 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + (128+4*(wide/group+1))*rows + 16*wide
 	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 24*wide + 64*int64(d) + int64(workers)*worker + leadBytes(workers, m, d, int(rows))
 }
 
@@ -169,12 +168,10 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 
 func (s *nearestScratch) reserve(n *Nearest) {
 	if c := n.coarse; c != nil && len(s.numbers) < n.rows*c.dims {
-		s.panels, s.numbers = aligned[float32](lanes*c.dims), make([]byte, n.rows*c.dims)
-		s.steps, s.shifts = make([][lanes]float32, n.rows/lanes), make([][lanes]int32, n.rows/lanes)
-		s.lost = make([]float64, n.rows)
+		s.panels, s.codedRows = aligned[float32](lanes*c.dims), newCodedRows(n.rows, c.dims)
 	}
 	if n.coarse != nil && n.coarse.lead != nil {
-		s.lead.reserve(n.coarse.lead, n.rows)
+		s.lead.reserve(n, n.coarse.lead)
 	}
 	if n.coarse == nil && len(s.panels) < n.rows*n.d {
 		s.panels = aligned[float32](n.rows * n.d)
@@ -258,7 +255,7 @@ func (n *Nearest) compareTwo(s *nearestScratch, x []float64, i, j, nextI, nextJ 
 }
 
 // reach is a bound such that an anchor whose lower bound is above it is farther away than the
-// last of the settled, by more than settling may round (see exclude) and than the row's length is off.
+// last of the settled, by more than settling may round (see margin) and than the row's length is off.
 func (n *Nearest) reach(s *nearestScratch, norm float64) float64 {
 	epsilon := (float64(n.padded/squaresBlock)+8)*0x1p-53 + float64(n.d+8)*0x1p-52
 	return (s.settled[n.count-1].distance*n.scale*n.scale-norm*norm)/2 + 2*epsilon*(norm*norm+1)

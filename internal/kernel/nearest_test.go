@@ -78,17 +78,18 @@ func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int
 
 // nearestSize is what n holds.
 func nearestSize(n *Nearest) int64 {
+	coded := func(a codedAnchors) int { return cap(a.packed) + 4*cap(a.factor) }
+	rows := func(r codedRows) int { return cap(r.numbers) + 4*lanes*(cap(r.steps)+cap(r.shifts)) }
 	size := 8*(cap(n.points)+cap(n.center)+cap(n.twice)) + 4*(cap(n.packed)+cap(n.half)+cap(n.slack))
 	if c := n.coarse; c != nil {
-		size += cap(c.packed) + 4*(cap(c.factor)+cap(c.signs))
+		size += coded(c.codedAnchors) + 4*cap(c.signs)
 		if f := c.lead; f != nil {
-			size += cap(f.packed) + cap(f.along) + cap(f.numbers) + 4*(cap(f.factor)+cap(f.slack)+cap(f.scales)+cap(f.zeros))
+			size += coded(f.codedAnchors) + coded(f.along) + cap(f.whole) + 4*(cap(f.slack)+cap(f.zeros))
 		}
 	}
 	for _, s := range n.scratch {
 		size += 4*(cap(s.panels)+cap(s.half)+cap(s.loose)+upperSets*cap(s.least)+cap(s.lower)) + 8*(cap(s.norms)+cap(s.raw)+cap(s.uppers)) + 16*(cap(s.candidates)+cap(s.settled)) +
-			cap(s.numbers) + 4*lanes*(cap(s.steps)+cap(s.shifts)) + 8*cap(s.lost) + cap(s.lead.numbers) + cap(s.lead.codes) +
-			4*lanes*(cap(s.lead.steps)+cap(s.lead.shifts)) + 4*(cap(s.lead.loose)+cap(s.lead.along)+cap(s.lead.first)+len(s.lead.which)+len(s.lead.sums))
+			rows(s.codedRows) + rows(s.lead.codedRows) + cap(s.lead.whole) + 4*(cap(s.lead.loose)+cap(s.lead.along)+cap(s.lead.first)+len(s.lead.sums))
 	}
 	return int64(size)
 }

@@ -213,8 +213,7 @@ func (n *Nearest) outline(s *nearestScratch, rows, end int, slack, loose []float
 
 // exclude leaves in s.candidates, by their lower bounds, the anchors that may be among the nearest of row i: an
 // anchor is out when count others have an upper bound below its lower bound, by more
-// than settling may round. With ε for the relative error of a settled distance,
-// that is 2ε(‖x‖² + ‖y‖²) on the scale of half distances, and ‖y‖ ≤ 1 here.
+// than the margin.
 func (n *Nearest) exclude(s *nearestScratch, i int) {
 	loose, half, margin := float64(s.loose[i]), s.half[i*n.wide:], n.margin(s.norms[i])
 	limit := math.MaxFloat64
@@ -224,18 +223,28 @@ func (n *Nearest) exclude(s *nearestScratch, i int) {
 		limit = float64(lowestOf(&s.least[i], n.count)) + n.widest + margin
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
-	lowers := s.lower[i*n.groups:][:n.groups]
 	for g := 0; g < n.groups; g += foundGroups {
-		from := g * group
-		found := n.team.isa.find(min(foundGroups*group, n.wide-from), half[from:], n.slack[from:], lowers[g:], s.loose[i], above(limit), &s.found)
-		for _, j := range s.found[:found] {
-			j += int32(from)
+		for _, j := range n.lowBounds(s, i, g, n.slack, s.loose[i], above(limit)) {
 			limit = n.consider(s, j, half[j], loose, limit, margin)
 		}
 	}
 	s.sort(limit)
 }
 
+// lowBounds finds the anchors of foundGroups groups from g on, or of all that are left, whose lower bounds for row i
+// are not above the limit. They are overwritten by the next.
+func (n *Nearest) lowBounds(s *nearestScratch, i, g int, slack []float32, loose, limit float32) []int32 {
+	from := g * group
+	found := s.found[:n.team.isa.find(min(foundGroups*group, n.wide-from), s.half[i*n.wide+from:], slack[from:],
+		s.lower[i*n.groups+g:], loose, limit, &s.found)]
+	for k := range found {
+		found[k] += int32(from)
+	}
+	return found
+}
+
+// margin is what settling may round, for a row of that length: with ε for the relative error of a settled distance
+// 2ε(‖x‖² + ‖y‖²) on the scale of half distances, and ‖y‖ ≤ 1 here.
 func (n *Nearest) margin(norm float64) float64 {
 	norm *= 1 + 0x1p-20
 	epsilon := (float64(n.padded/squaresBlock) + 8) * 0x1p-53

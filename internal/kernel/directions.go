@@ -1,0 +1,108 @@
+package kernel
+
+import "math"
+
+// directions are up to so many less leadSpare that hold leadShare of the anchors' variance, in no order and about as long
+// each; none where they hold less than the least share. They come from block power iteration, which need not be exact:
+// whatever they are, the bounds hold. norms are the anchors' squared lengths.
+func (n *Nearest) directions(norms []float64, most int, least float64) Matrix[float64] {
+	none := Matrix[float64]{}
+	if most -= leadSpare; most <= 0 {
+		return none
+	}
+	m, d := n.m, n.d
+	points := RowMajor(n.points, m, d, n.padded)
+	z := RowMajor(make([]float64, most*d), most, d, d)
+	y := RowMajor(make([]float64, m*most), m, most, most)
+	random := bitSource(1)
+	signs := func(to []float64) {
+		for i := range to {
+			to[i] = 2*float64(random.next()) - 1
+		}
+	}
+	off := make([]float64, most)
+	var count int
+	along := func() { // Y = (points − center)·Zᵀ
+		clear(y.Data)
+		Gemm(n.team, 1, points, z.Trans(), y)
+		for k := range off {
+			off[k] = Dot(n.center, z.Data[k*d:][:d])
+		}
+		for i := range m {
+			Axpy(-1, off, y.Data[i*most:][:most])
+		}
+	}
+	signs(z.Data)
+	for range 2 {
+		along()
+		clear(off)
+		for i := range m {
+			Axpy(1, y.Data[i*most:][:most], off)
+		}
+		clear(z.Data)
+		Gemm(n.team, 1, y.Trans(), points, z)
+		for k, sum := range off {
+			Axpy(-sum, n.center, z.Data[k*d:][:d])
+		}
+		count = n.orthonormalize(z)
+		clear(z.Data[count*d:])
+	}
+	along()
+	total, held := 0.0, 0.0
+	for _, sq := range norms {
+		total += sq
+	}
+	for k := range count {
+		for i := range m {
+			held += y.Data[i*most+k] * y.Data[i*most+k]
+		}
+		if held >= leadShare*total && (k+1+leadSpare)%leadStep == 0 {
+			count = k + 1
+			break
+		}
+	}
+	if !(held >= least*total) { // or NaN
+		return none
+	}
+	// The first of them hold most: mixed, all coordinates are about as large, as bytes want them.
+	mixed := RowMajor(make([]float64, count*d), count, d, d)
+	by := RowMajor(make([]float64, count*count), count, count, count)
+	signs(by.Data)
+	Gemm(n.team, 1, by, z.Sub(0, 0, count, d), mixed)
+	return mixed.Sub(0, 0, n.orthonormalize(mixed), d)
+}
+
+// orthonormalize makes the rows of z so by Gram and Schmidt's process, blocks of rows at a time, and returns how many
+// there are: rows that depend on others are left out.
+func (n *Nearest) orthonormalize(z Matrix[float64]) int {
+	const block = 32
+	// dependent is the share of a row's length beside the others below which it is taken for rounding.
+	const dependent = 1e-8
+	row := func(k int) []float64 { return z.Data[k*z.RowStride:][:z.Cols] }
+	lengths := make([]float64, z.Rows)
+	for k := range lengths {
+		lengths[k] = math.Sqrt(Dot(row(k), row(k)))
+	}
+	count := 0
+	for from := 0; from < z.Rows; from += block {
+		rows, before := min(block, z.Rows-from), count
+		if count > 0 {
+			part, others := z.Sub(from, 0, rows, z.Cols), z.Sub(0, 0, count, z.Cols)
+			on := RowMajor(make([]float64, rows*count), rows, count, count)
+			Gemm(n.team, 1, part, others.Trans(), on)
+			Gemm(n.team, -1, on, others, part)
+		}
+		for k := from; k < from+rows; k++ {
+			for j := before; j < count; j++ {
+				Axpy(-Dot(row(j), row(k)), row(j), row(k))
+			}
+			if length := math.Sqrt(Dot(row(k), row(k))); length > dependent*lengths[k] {
+				for l, v := range row(k) {
+					row(count)[l] = v / length
+				}
+				count++
+			}
+		}
+	}
+	return count
+}
