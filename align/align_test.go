@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -194,9 +195,9 @@ func TestAlignFollowsClusters(t *testing.T) {
 // scaled is the graph of all columns times a factor.
 func scaled(g *anchor.Graph, factor float64) *anchor.Graph {
 	out := *g
-	out.G, out.C = slices.Clone(g.G), slices.Clone(g.C)
-	for i := range out.G {
-		out.G[i] = out.G[i] * factor * factor
+	out.G, out.C = gram.Full(slices.Clone(g.G.Sym), g.D), slices.Clone(g.C)
+	for i := range out.G.Sym {
+		out.G.Sym[i] = out.G.Sym[i] * factor * factor
 	}
 	for i := range out.C {
 		out.C[i] *= factor

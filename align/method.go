@@ -56,9 +56,9 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 
 // problem is the alignment of a graph's diffusion kernel with columns of its G.
 func problem(k *spectral.Diffusion, g *anchor.Graph) Problem {
-	p := Problem{A: k.A, Norm: k.Norm, Squares: make([]float64, g.D), Column: func(j int) []float64 { return g.G[j*g.D:][:g.D] }}
+	p := Problem{A: k.A, Norm: k.Norm, Squares: make([]float64, g.D), Column: func(j int) []float64 { return g.G.Sym[j*g.D:][:g.D] }}
 	for j := range p.Squares {
-		p.Squares[j] = g.G[j*g.D+j]
+		p.Squares[j] = g.G.Sym[j*g.D+j]
 	}
 	return p
 }

@@ -13,9 +13,9 @@ import (
 // under gram.FinishOptions{Scale: gram.ScaleCenter} and the fill of the anchors. Graph
 // scales G as the anchors scaled the distances. The features are the columns of g that
 // took part in the distances: g is reduced to them, so that its slices stay parallel to
-// the Graph. Cost O(m² + m·D + D²).
+// the Graph. Cost O(m² + m·D), and O(D²), or O(n·D) for a factor.
 //
-// Both are consumed, even on error: the Graph lives in their memory, and g.Sym is its
+// Both are consumed, even on error: the Graph lives in their memory, and g.Matrix is its
 // G. It fails for broken statistics, and for a g of other rows, of columns that are not
 // centred, or without any that took part.
 func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
@@ -42,16 +42,33 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		at[k] = wanted[j]
 		factor[k] = s.frame.factor[at[k]]
 	}
-	threads := s.opt.Threads
-	kernel.Each(threads, g.D, func(i int) {
-		for j, v := range g.Sym[i*g.D:][:g.D] {
-			// One factor after the other: their product may leave float64's range.
-			g.Sym[i*g.D+j] = v * min(factor[i], factor[j]) * max(factor[i], factor[j])
+	g.Scale(s.opt.Threads, factor)
+	if g.IsFactor() != (s.zx == nil) {
+		return nil, fmt.Errorf("anchor: a factor asks for statistics that keep their rows, and only a factor")
+	}
+	if g.IsFactor() {
+		if s.rows.Rows != g.Rank {
+			return nil, fmt.Errorf("anchor: weights of %d rows, and a factor of %d", s.rows.Rows, g.Rank)
 		}
-	})
+		s.place(g)
+		at = at[:0]
+		for k := range g.D {
+			at = append(at, k)
+		}
+	}
 	graph := s.become(at, g.Weight)
-	graph.G = g.Sym
+	graph.G = &g.Matrix
 	return graph, nil
+}
+
+// place makes ZᵀX̃ of the weights kept and the rows of the factor, which are centred and in the
+// frame's scale: 2·K·n·D flops.
+func (s *Statistics) place(g *gram.Gram) {
+	s.work = nil // its room is wanted
+	s.anchors = nil
+	s.zx = make([]float64, s.m*g.D)
+	team := kernel.NewTeam(s.opt.Threads)
+	kernel.SparseGemm(team, s.rows, g.Factor().Trans(), kernel.RowMajor(s.zx, s.m, g.D, g.D))
 }
 
 // become turns the sums of so much weight into the graph of the features whose places in the
@@ -64,7 +81,17 @@ func (s *Statistics) become(at []int, weight float64) *Graph {
 			root[j] = 1 / math.Sqrt(v)
 		}
 	}
-	graph := &Graph{Rows: s.Rows, M: s.m, D: len(at), Delta: s.delta, C: s.centre(at, root, weight), S: s.zz}
+	graph := &Graph{Rows: s.Rows, M: s.m, D: len(at), Delta: s.delta, S: s.zz, Z: s.rows}
+	if s.rows.Rows > 0 {
+		graph.C = s.zx // of centred features already
+		for j, r := range root {
+			for i := range graph.C[j*graph.D:][:graph.D] {
+				graph.C[j*graph.D+i] *= r
+			}
+		}
+	} else {
+		graph.C = s.centre(at, root, weight)
+	}
 	kernel.Each(threads, s.m, func(i int) {
 		for j := i; j < s.m; j++ {
 			graph.S[i*s.m+j] *= root[i] * root[j]
@@ -94,7 +121,7 @@ func keepKnown(g *gram.Gram, known map[int]int) {
 func centred(g *gram.Gram) error {
 	for i := range g.D {
 		want := g.Weight * g.Std[i] * g.Std[i]
-		if got := g.Sym[i*g.D+i]; !(math.Abs(got-want) <= 1e-6*want) {
+		if got := g.At(i, i); !(math.Abs(got-want) <= 1e-6*want) {
 			return fmt.Errorf("anchor: the Gram matrix has %g for a column's centred sum of squares %g: finish it with gram.ScaleCenter", got, want)
 		}
 	}

@@ -34,7 +34,7 @@ func TestDiscountIsWeight(t *testing.T) {
 		got, want []float64
 		factor    float64
 	}{
-		"Delta": {half.Delta, twice.Delta, 2}, "G": {half.G, twice.G, 2},
+		"Delta": {half.Delta, twice.Delta, 2}, "G": {half.G.Sym, twice.G.Sym, 2},
 		"C": {half.C, twice.C, math.Sqrt2}, "S": {half.S, twice.S, 1},
 	} {
 		got := slices.Clone(c.got)

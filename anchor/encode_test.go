@@ -121,8 +121,8 @@ func FuzzStatistics(f *testing.F) {
 			wordstest.Reread(t, again, o)
 			must.Do(t, s.Merge(o))
 			if d := len(s.frame.columns); d > 0 {
-				g := &gram.Gram{D: 1, Columns: s.frame.columns[:1:1], Rows: s.Rows, Weight: float64(s.Rows),
-					Std: []float64{1}, Mean: []float64{0}, Filled: []int64{0}, Missing: make([]stream.MissingCount, 1), Sym: []float64{float64(s.Rows)}}
+				g := &gram.Gram{Matrix: gram.Matrix{D: 1, Sym: []float64{float64(s.Rows)}}, Columns: s.frame.columns[:1:1], Rows: s.Rows, Weight: float64(s.Rows),
+					Std: []float64{1}, Mean: []float64{0}, Filled: []int64{0}, Missing: make([]stream.MissingCount, 1)}
 				must.Get(s.Graph(g))(t)
 			}
 		}

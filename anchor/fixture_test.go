@@ -123,7 +123,7 @@ func TestFixtureSfufsStatistics(t *testing.T) {
 
 		g := must.Get(s.Graph(tab.gram(t, gram.ScaleCenter)))(t)
 		stats := fix.Stats
-		checkNear(t, "G", g.G, matrix(d, d, func(i, j int) float64 { return stats.G[i][j] - stats.Sum[i]*stats.Sum[j]/n }), 1e-12)
+		checkNear(t, "G", g.G.Sym, matrix(d, d, func(i, j int) float64 { return stats.G[i][j] - stats.Sum[i]*stats.Sum[j]/n }), 1e-12)
 		c := matrix(m, d, func(i, j int) float64 {
 			return (stats.ZtX[i][j] - stats.Delta[i]*stats.Sum[j]/n) / math.Sqrt(stats.Delta[i])
 		})

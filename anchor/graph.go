@@ -1,5 +1,12 @@
 package anchor
 
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
 // Graph is the anchor graph of n rows and d scaled features, in the small matrices
 // that selectors work from. With Z the n×m weights of rows on anchors (each row sums
 // to 1), Δ = diag(Zᵀ1), B = ZΔ^(−1/2), A = BBᵀ the n×n affinity and L = I − A its
@@ -12,10 +19,25 @@ package anchor
 //
 // A Graph is read-only to selectors, who may run at the same time.
 type Graph struct {
-	Rows  int64     // n
-	M, D  int       // anchors, features
-	Delta []float64 // m
-	G     []float64 // d×d, symmetric, stored in full
-	C     []float64 // m×d row-major
-	S     []float64 // m×m, symmetric, stored in full
+	Rows  int64        // n
+	M, D  int          // anchors, features
+	Delta []float64    // m
+	G     *gram.Matrix // d×d
+	C     []float64    // m×d row-major
+	S     []float64    // m×m, symmetric, stored in full
+	// Z is there beside a G that is a factor, whose rows are those of X̃ then. B = ZΔ^(−1/2).
+	Z kernel.Sparse
+}
+
+// B is the n×m matrix ZΔ^(−1/2), row-major, of a Graph that has Z.
+func (g *Graph) B() kernel.Matrix[float64] {
+	b := kernel.RowMajor(make([]float64, g.Z.Rows*g.M), g.Z.Rows, g.M, g.M)
+	for i := range g.Z.Rows {
+		for e := i * g.Z.Count; e < (i+1)*g.Z.Count; e++ {
+			if j := int(g.Z.Index[e]); g.Delta[j] > 0 { // an anchor may be named twice
+				b.Data[i*g.M+j] += g.Z.Value[e] / math.Sqrt(g.Delta[j])
+			}
+		}
+	}
+	return b
 }

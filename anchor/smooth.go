@@ -23,18 +23,21 @@ func SmoothBytes(m, d int) int64 {
 // Smooth returns the target T = AᵗX̃, the centred data smoothed t times on the anchor graph:
 // H = CᵀS^(t−1)C, D×D, symmetric to the last bit and stored in full, and ‖T‖² = tr(CᵀS^(2t−1)C).
 // See the package documentation. It takes t ≥ 0 rounds of smoothing: t products of S and m×D, and
-// one of D×m and m×D, 2t·m²D + 2mD² flops. With t = 0 it is H = G, in g's own memory.
+// one of D×m and m×D, 2t·m²D + 2mD² flops. With t = 0 it is H = G, in g's own memory. It panics where G is a factor: see [Graph.Smoothing].
 // 0 threads means GOMAXPROCS; the bits do not depend on them.
 func (g *Graph) Smooth(threads, t int) Target {
 	m, d := g.M, g.D
 	out := Target{Rows: d}
+	if g.G.IsFactor() {
+		panic("anchor: a factor has no H")
+	}
 	if t < 0 {
 		panic(fmt.Sprintf("anchor: %d rounds of smoothing", t))
 	}
 	if t == 0 {
-		out.H = g.G
-		for i := range d {
-			out.Total += g.G[i*d+i]
+		out.H = g.G.Sym
+		for _, v := range g.G.Diagonal(threads) {
+			out.Total += v
 		}
 		return out
 	}
@@ -61,6 +64,27 @@ func (g *Graph) Smooth(threads, t int) Target {
 	kernel.Gemm(team, 1, c.Trans(), u, kernel.RowMajor(out.H, d, d, d))
 	symmetrize(threads, d, out.H)
 	return out
+}
+
+// Smoothing is what the target T = AᵗX̃, t ≥ 1, is made of where nothing d×d may be: H = CᵀPC and
+// TᵀT = CᵀQC with P = S^(t−1) and Q = S^(2t−1), M×M. It takes 2t products of M×M matrices.
+func (g *Graph) Smoothing(threads, t int) (p, q []float64) {
+	m, team := g.M, kernel.NewTeam(threads)
+	s := kernel.RowMajor(g.S, m, m, m)
+	times := func(a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
+		c := kernel.RowMajor(make([]float64, m*m), m, m, m)
+		kernel.Gemm(team, 1, a, b, c)
+		symmetrize(threads, m, c.Data)
+		return c
+	}
+	power := kernel.RowMajor(make([]float64, m*m), m, m, m)
+	for i := range m {
+		power.Data[i*m+i] = 1
+	}
+	for range t - 1 {
+		power = times(power, s)
+	}
+	return power.Data, times(power, times(s, power)).Data
 }
 
 // symmetrize gives both triangles their mean, which, unlike a copy of one, does not depend

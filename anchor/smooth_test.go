@@ -34,7 +34,7 @@ func TestSmoothTwin(t *testing.T) {
 			if !(math.Abs(s.Total-total) <= 1e-11*total) {
 				t.Errorf("‖T‖² = %v, want %v", s.Total, total)
 			}
-			chosen, scores, _ := GreedyChoice(t, g.G, s.H, d, 5)
+			chosen, scores, _ := GreedyChoice(t, g.G.Sym, s.H, d, 5)
 			order, left := bestColumns(w.x, target, 5)
 			if !slices.Equal(chosen, order) {
 				t.Fatalf("order %v, want %v", chosen, order)
@@ -101,13 +101,13 @@ func TestNoSmoothingIsGreedy(t *testing.T) {
 	tab := clusters(120, 12, 2).shifted(1000)
 	g := tab.graph(t, tab.random(t, 20, gram.ScaleStandard), Options{})
 	s := g.Smooth(1, 0)
-	got, scores, _ := GreedyChoice(t, g.G, s.H, g.D, 8)
+	got, scores, _ := GreedyChoice(t, g.G.Sym, s.H, g.D, 8)
 	centred := tab.gram(t, gram.ScaleStandard)
 	want, _, left := GreedyChoice(t, centred.Sym, centred.Sym, centred.D, 8)
 	if !slices.Equal(got, want) {
 		t.Fatalf("order %v, want %v", got, want)
 	}
-	same, sameScores, _ := GreedyChoice(t, g.G, g.G, g.D, 8)
+	same, sameScores, _ := GreedyChoice(t, g.G.Sym, g.G.Sym, g.D, 8)
 	if !slices.Equal(got, same) || !slices.Equal(scores, sameScores) {
 		t.Errorf("choices %v of scores %v differ from %v of %v", got, scores, same, sameScores)
 	}
@@ -123,7 +123,7 @@ func TestSmoothBits(t *testing.T) {
 	tab := clusters(200, 70, 3)
 	g := tab.graph(t, tab.random(t, 30, gram.ScaleStandard), Options{})
 	order := rand.New(rand.NewPCG(1, 1)).Perm(g.D)
-	permuted := &Graph{Rows: g.Rows, M: g.M, D: g.D, Delta: g.Delta, S: g.S, C: make([]float64, g.M*g.D)}
+	permuted := &Graph{Rows: g.Rows, M: g.M, D: g.D, G: g.G, Delta: g.Delta, S: g.S, C: make([]float64, g.M*g.D)}
 	for i := range g.M {
 		for j, to := range order {
 			permuted.C[i*g.D+to] = g.C[i*g.D+j]

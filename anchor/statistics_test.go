@@ -45,7 +45,7 @@ func TestGraphIsTheTwins(t *testing.T) {
 				b := matrix(n, m, func(i, j int) float64 { return w.z[i][j] / math.Sqrt(w.delta[j]) })
 				bt := transposed(b)
 				checkNear(t, "Delta", g.Delta, [][]float64{w.delta}, 1e-11)
-				checkNear(t, "G", g.G, times(transposed(w.x), w.x), 1e-12)
+				checkNear(t, "G", g.G.Sym, times(transposed(w.x), w.x), 1e-12)
 				checkNear(t, "C", g.C, times(bt, w.x), 1e-11)
 				checkNear(t, "S", g.S, times(bt, b), 1e-11)
 			})
@@ -214,7 +214,7 @@ func TestShift(t *testing.T) {
 			for _, x := range []struct {
 				name      string
 				got, want []float64
-			}{{"Delta", got.Delta, want.Delta}, {"S", got.S, want.S}, {"C", got.C, want.C}, {"G", got.G, want.G}} {
+			}{{"Delta", got.Delta, want.Delta}, {"S", got.S, want.S}, {"C", got.C, want.C}, {"G", got.G.Sym, want.G.Sym}} {
 				checkNear(t, fmt.Sprintf("%v%+g: %s", scale, shift, x.name), x.got, [][]float64{x.want}, 1e-11)
 			}
 		}
@@ -244,7 +244,7 @@ func TestConstantVector(t *testing.T) {
 		for j, v := range root {
 			sum += g.C[j*g.D+k] * v
 		}
-		if norm := math.Sqrt(g.G[k*g.D+k] * float64(g.Rows)); math.Abs(sum) > 1e-14*norm {
+		if norm := math.Sqrt(g.G.Sym[k*g.D+k] * float64(g.Rows)); math.Abs(sum) > 1e-14*norm {
 			t.Errorf("CᵀΔ^½ is %v at %d, %v of the column", sum, k, sum/norm)
 		}
 	}
@@ -279,7 +279,7 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 			}
 		}
 		for l, i := range []int{0, 2, 3, 5} {
-			if g.G[k*g.D+l] != all.G[j*all.D+i] {
+			if g.G.Sym[k*g.D+l] != all.G.Sym[j*all.D+i] {
 				t.Fatalf("G[%d,%d] differs", k, l)
 			}
 		}

@@ -24,8 +24,9 @@ func LaplacianScore(g *anchor.Graph) []float64 {
 			scores[j] += c * c
 		}
 	}
+	squares := g.G.Diagonal(0)
 	for j, smooth := range scores {
-		total := g.G[j*g.D+j]
+		total := squares[j]
 		if !(total > 0) {
 			scores[j] = math.Inf(1)
 			continue

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
@@ -25,9 +26,11 @@ import (
 // Each segment is computed from A, s and b alone, so that rounding does not accumulate. A
 // feature joins where its |q + λa| meets λ, and leaves where its coefficient meets 0.
 type lasso struct {
-	d int
-	g []float64 // d×d
-	b []float64
+	d       int
+	g       *gram.Matrix
+	squares []float64 // d: the diagonal of G
+	b       []float64
+	columns map[int][]float64 // of G, a factor, at the active features
 
 	lambda float64
 	end    float64
@@ -55,10 +58,10 @@ const (
 	perturbation = 1e-7
 )
 
-// newLasso takes G, d×d, and b for a u of length 1.
-func newLasso(g, b []float64) *lasso {
+// newLasso takes G and b for a u of length 1.
+func newLasso(g *gram.Matrix, b []float64) *lasso {
 	d := len(b)
-	l := &lasso{d: d, g: g, b: slices.Clone(b), q: make([]float64, d), a: make([]float64, d), barred: make([]bool, d)}
+	l := &lasso{d: d, g: g, squares: g.Diagonal(1), columns: make(map[int][]float64), b: slices.Clone(b), q: make([]float64, d), a: make([]float64, d), barred: make([]bool, d)}
 	l.start(0)
 	return l
 }
@@ -69,17 +72,21 @@ func newLasso(g, b []float64) *lasso {
 func (l *lasso) start(share float64) {
 	l.lambda, l.end, l.left = 0, 0, -1
 	l.active, l.sign, l.chol = nil, nil, nil
-	for j := range l.b {
-		square := l.g[j*l.d+j]
+	clear(l.columns)
+	move := make([]float64, l.d)
+	for j, square := range l.squares {
 		if l.barred[j] = !(square > 0); !l.barred[j] && share > 0 {
 			random := float64(splitmix.Mix(uint64(j))>>11)*0x1p-52 - 1
-			kernel.Axpy(share*random/math.Sqrt(square*float64(l.d)), l.g[j*l.d:][:l.d], l.b)
+			move[j] = share * random / math.Sqrt(square*float64(l.d))
 		}
+	}
+	if share > 0 {
+		l.g.AddProduct(kernel.NewTeam(1), kernel.RowMajor(move, 1, l.d, l.d), kernel.RowMajor(l.b, 1, l.d, l.d))
 	}
 	for j, v := range l.b {
 		if !l.barred[j] {
 			l.lambda = max(l.lambda, math.Abs(v))
-			l.end = max(l.end, pathEnd*math.Sqrt(l.g[j*l.d+j]))
+			l.end = max(l.end, pathEnd*math.Sqrt(l.squares[j]))
 		}
 	}
 	l.solve()
@@ -187,11 +194,12 @@ func (l *lasso) nextLeaving() (lambda float64, place int) {
 // be independent.
 func (l *lasso) remove(i int) {
 	l.left, l.leftSign = l.active[i], l.sign[i]
+	delete(l.columns, l.left)
 	l.active = slices.Delete(l.active, i, i+1)
 	l.sign = slices.Delete(l.sign, i, i+1)
 	l.chol = l.chol[:i]
 	for j := range l.barred {
-		l.barred[j] = !(l.g[j*l.d+j] > 0)
+		l.barred[j] = !(l.squares[j] > 0)
 	}
 	for at, j := range l.active {
 		l.barred[j] = true
@@ -208,17 +216,29 @@ func (l *lasso) remove(i int) {
 func (l *lasso) extend(j int, share float64) bool {
 	n := len(l.chol)
 	row := make([]float64, n+1)
-	g := l.g[j*l.d:][:l.d]
 	for i, r := range l.chol {
-		row[i] = (g[l.active[i]] - kernel.Dot(r[:i], row[:i])) / r[i]
+		row[i] = (l.g.At(l.active[i], j) - kernel.Dot(r[:i], row[:i])) / r[i]
 	}
-	left := g[j] - kernel.Dot(row[:n], row[:n])
-	if !(left > share*g[j]) {
+	left := l.squares[j] - kernel.Dot(row[:n], row[:n])
+	if !(left > share*l.squares[j]) {
 		return false
 	}
 	row[n] = math.Sqrt(left)
 	l.chol = append(l.chol, row)
 	return true
+}
+
+// column is column j of G, kept while its feature is active where G is a factor.
+func (l *lasso) column(j int) []float64 {
+	if !l.g.IsFactor() {
+		return l.g.Row(1, nil, j)
+	}
+	c, there := l.columns[j]
+	if !there {
+		c = l.g.Row(1, make([]float64, l.d), j)
+		l.columns[j] = c
+	}
+	return c
 }
 
 // solve computes the segment of the active set.
@@ -240,7 +260,7 @@ func (l *lasso) solve() {
 		}
 	}
 	for i, j := range l.active {
-		row := l.g[j*l.d:][:l.d]
+		row := l.column(j)
 		kernel.Axpy(-l.p[i], row, l.q)
 		kernel.Axpy(l.w[i], row, l.a)
 	}

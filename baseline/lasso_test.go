@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -109,7 +110,7 @@ func TestLassoPath(t *testing.T) {
 		g, b := problem(seed, n, d)
 		last := math.Inf(1)
 		for k := 1; k <= d; k++ {
-			l := newLasso(g, b)
+			l := newLasso(gram.Full(g, len(b)), b)
 			beta, settled := l.run(k)
 			if !settled {
 				t.Fatalf("seed %d, k = %d: gave up", seed, k)
@@ -155,7 +156,7 @@ func TestLassoPathOfManyDrops(t *testing.T) {
 			u[i] = r.NormFloat64() / math.Sqrt(n)
 		}
 		g, b := products(x, u)
-		l := newLasso(g, b)
+		l := newLasso(gram.Full(g, len(b)), b)
 		for l.step(d) {
 			if l.left >= 0 {
 				removed++
@@ -204,7 +205,7 @@ func TestLassoTies(t *testing.T) {
 		}
 		g, b := products(x, u)
 		for _, k := range []int{1, d/2 + 1, d} {
-			l := newLasso(g, b)
+			l := newLasso(gram.Full(g, len(b)), b)
 			beta, settled := l.run(k)
 			if !settled {
 				t.Fatalf("seed %d, k = %d: gave up", seed, k)
@@ -232,8 +233,8 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 			wide[j*d+l] = sign[j] * sign[l] * g[from[j]*6+from[l]]
 		}
 	}
-	want, _ := newLasso(g, b).run(6)
-	got, settled := newLasso(wide, target).run(d)
+	want, _ := newLasso(gram.Full(g, len(b)), b).run(6)
+	got, settled := newLasso(gram.Full(wide, d), target).run(d)
 	if !settled || got[6] != 0 || got[7] != 0 || !slices.Equal(got[:6], want) {
 		t.Errorf("%v, want %v and zeros", got, want)
 	}
@@ -242,11 +243,11 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 func TestLassoOfConstants(t *testing.T) {
 	g, _ := problem(2, 30, 4)
 	for name, b := range map[string][]float64{"zeros": make([]float64, 4), "rounding": {1e-17, -1e-16, 0, 3e-17}} {
-		if beta, settled := newLasso(g, b).run(4); !settled || nonzero(beta) != 0 {
+		if beta, settled := newLasso(gram.Full(g, len(b)), b).run(4); !settled || nonzero(beta) != 0 {
 			t.Errorf("%s: %v", name, beta)
 		}
 	}
-	if beta, settled := newLasso(make([]float64, 4), []float64{0, 0}).run(2); !settled || nonzero(beta) != 0 {
+	if beta, settled := newLasso(gram.Full(make([]float64, 4), 2), []float64{0, 0}).run(2); !settled || nonzero(beta) != 0 {
 		t.Errorf("constant features: %v", beta)
 	}
 }

@@ -43,7 +43,7 @@ func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 func MCFSBytes(m, d int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
 	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
-	paths := int64(opt.Threads) * 8 * (5*int64(d) + 2*k*k)
+	paths := int64(opt.Threads) * 8 * ((8+k)*int64(d) + 2*k*k) // with columns of a factor
 	return spectral.Bytes(m, int(c)) + 16*int64(m)*c + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
 }
 

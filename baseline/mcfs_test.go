@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
@@ -155,9 +156,9 @@ func TestMCFSLaws(t *testing.T) {
 		}
 	}
 	twice := *g
-	twice.G, twice.C = slices.Clone(g.G), slices.Clone(g.C)
-	for i := range twice.G {
-		twice.G[i] *= 4
+	twice.G, twice.C = gram.Full(slices.Clone(g.G.Sym), g.D), slices.Clone(g.C)
+	for i := range twice.G.Sym {
+		twice.G.Sym[i] *= 4
 	}
 	for i := range twice.C {
 		twice.C[i] *= 2
@@ -200,12 +201,12 @@ func TestMCFSEdges(t *testing.T) {
 		}
 	}
 	// A ring of four equal anchors: its second and third eigenvalue are one.
-	ring := &anchor.Graph{Rows: 8, M: 4, D: 1, Delta: []float64{2, 2, 2, 2}, G: []float64{1}, C: []float64{0.5, 0, -0.5, 0},
+	ring := &anchor.Graph{Rows: 8, M: 4, D: 1, Delta: []float64{2, 2, 2, 2}, G: gram.Full([]float64{1}, 1), C: []float64{0.5, 0, -0.5, 0},
 		S: []float64{.5, .25, 0, .25, .25, .5, .25, 0, 0, .25, .5, .25, .25, 0, .25, .5}}
 	if r := mustMCFS(t, ring, MCFSOptions{Clusters: 2}); !strings.Contains(strings.Join(r.Warnings, "; "), "arbitrary") {
 		t.Errorf("warnings %q, want one for the double eigenvalue", r.Warnings)
 	}
-	single := &anchor.Graph{Rows: 3, M: 1, D: 1, Delta: []float64{3}, G: []float64{2}, C: []float64{0}, S: []float64{1}}
+	single := &anchor.Graph{Rows: 3, M: 1, D: 1, Delta: []float64{3}, G: gram.Full([]float64{2}, 1), C: []float64{0}, S: []float64{1}}
 	if r := mustMCFS(t, single, MCFSOptions{}); r.Scores[0] != 0 || len(r.Warnings) != 1 {
 		t.Errorf("one anchor: scores %v, warnings %q", r.Scores, r.Warnings)
 	}

@@ -17,8 +17,7 @@ type FinishOptions struct {
 // Gram is AᵀA for the n×D matrix A of the usable columns, filled and scaled; the
 // slices have one element for each of the D columns kept.
 type Gram struct {
-	D       int
-	Sym     []float64 // AᵀA, D×D row-major, both triangles
+	Matrix            // AᵀA
 	Columns []int     // index among the source's columns, ascending
 	Mean    []float64 // of the filled column, before scaling
 	Std     []float64 // of the filled column, before scaling; divisor Σw
@@ -54,16 +53,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	if err != nil {
 		return nil, err
 	}
-	g := &Gram{
-		D: len(s.Columns), Columns: s.Columns, Mean: s.Mean, Std: s.Std, Filled: s.Filled,
-		LeftOut: s.LeftOut, Rows: s.Rows, Weight: s.Weight, Warnings: s.Warnings,
-	}
-	for _, j := range s.Columns {
-		g.Missing = append(g.Missing, m.Columns[j].Missing)
-	}
-	for k, c := range s.offset {
-		g.Offset = append(g.Offset, c*s.Factor[k])
-	}
+	g := newGram(s, &m.Profile)
 	g.Sym = m.compact(s.Columns)
 	if opt.Fill == FillPairwise {
 		if n := m.finishPairs(g.Sym, s); n > 0 {
@@ -75,6 +65,21 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	kernel.Mirror(m.opt.Threads, kernel.RowMajor(g.Sym, g.D, g.D, g.D))
 	m.g, m.cross, m.both = nil, nil, nil
 	return g, nil
+}
+
+// newGram is the Gram matrix of the columns of s, without its numbers.
+func newGram(s *Standardizer, p *Profile) *Gram {
+	g := &Gram{
+		Matrix: Matrix{D: len(s.Columns)}, Columns: s.Columns, Mean: s.Mean, Std: s.Std, Filled: s.Filled,
+		LeftOut: s.LeftOut, Rows: s.Rows, Weight: s.Weight, Warnings: s.Warnings,
+	}
+	for _, j := range s.Columns {
+		g.Missing = append(g.Missing, p.Columns[j].Missing)
+	}
+	for k, c := range s.offset {
+		g.Offset = append(g.Offset, c*s.Factor[k])
+	}
+	return g
 }
 
 // compact moves the upper triangle of the kept rows and columns to the front of m.g.

@@ -1,20 +1,13 @@
 package gram
 
 // Keep reduces g in place to the features whose source column is wanted; wanted has
-// one element for each column of the source. Cost O(D²).
+// one element for each column of the source. Costs the moving of what is kept.
 func (g *Gram) Keep(wanted []bool) {
 	kept := places(g.Columns, wanted)
-	n := len(kept)
-	if n == g.D {
+	if len(kept) == g.D {
 		return
 	}
-	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
-	for a, i := range kept {
-		for b, j := range kept {
-			g.Sym[a*n+b] = g.Sym[i*g.D+j]
-		}
-	}
-	g.D, g.Sym = n, g.Sym[:n*n]
+	g.keep(kept)
 	g.Columns, g.Mean, g.Std = take(g.Columns, kept), take(g.Mean, kept), take(g.Std, kept)
 	g.Offset = take(g.Offset, kept)
 	g.Filled, g.Missing = take(g.Filled, kept), take(g.Missing, kept)

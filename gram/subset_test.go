@@ -12,7 +12,7 @@ import (
 func TestKeep(t *testing.T) {
 	const d = 5
 	of := func(mask int) (g *Gram, wanted []bool) {
-		g = &Gram{Sym: []float64{}, Columns: []int{}, Mean: []float64{}, Std: []float64{}, Offset: []float64{}, Filled: []int64{}, Missing: []stream.MissingCount{}}
+		g = &Gram{Matrix: Matrix{Sym: []float64{}}, Columns: []int{}, Mean: []float64{}, Std: []float64{}, Offset: []float64{}, Filled: []int64{}, Missing: []stream.MissingCount{}}
 		wanted = make([]bool, d)
 		for i := range d {
 			if wanted[i] = mask>>i&1 == 1; !wanted[i] {

@@ -72,7 +72,7 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 
 func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	g, team := e.Graph, kernel.NewTeam(e.Threads)
-	var target anchor.Target
+	var target *aimedTarget
 	var warnings []string
 	var err error
 	switch m.target {
@@ -86,27 +86,27 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 				return nil, err
 			}
 		}
-		target = g.Smooth(e.Threads, m.rounds)
+		target, err = smoothTarget(team, g, m.rounds)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if target.Rows == 0 {
+	if target.rows == 0 {
 		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds nothing but one constant; choose {target} smooth", m.target)
 	}
 	opt := options(e)
 	opt.Refine = m.on()
-	res, err := SelectTarget(ctx, g.G, g.D, Target{Rows: target.Rows, H: target.H, Own: m.target == targetSmooth}, opt)
+	res, err := selectTarget(ctx, g.G, target.target, opt)
 	if err != nil {
 		return nil, err
 	}
-	res.Error = target.Error(res.gains())
+	res.Error = target.error(res.gains())
 	out := res.ranking(e)
 	switch m.target {
 	case targetSmooth:
 		out.Least = leastOfSmooth(team, g, target, res)
 	case targetSpectral:
-		out.Least = leastOfOrthonormal(target.Rows, res.Error)
+		out.Least = leastOfOrthonormal(target.rows, res.Error)
 	}
 	out.Used["target"] = m.target
 	if m.target == targetSmooth {

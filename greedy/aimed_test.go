@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
@@ -20,6 +21,7 @@ import (
 // A n×n by definition, and the same as statistics.
 type graphed struct {
 	x, a  *mat.Dense
+	z     *mat.Dense
 	graph *anchor.Graph
 }
 
@@ -46,17 +48,18 @@ func newGraphed(n, d, m int, seed uint64) graphed {
 			x.Set(i, j, x.At(i, j)-mean)
 		}
 	}
-	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: make([]float64, m)}
+	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: make([]float64, m), G: gram.Full(nil, d)}
+	z := mat.DenseCopyOf(b)
 	for k := range m {
 		g.Delta[k] = mat.Sum(b.ColView(k))
 		for i := range n {
 			b.Set(i, k, b.At(i, k)/math.Sqrt(g.Delta[k]))
 		}
 	}
-	for statistic, m := range map[*[]float64]*mat.Dense{&g.G: times(x.T(), x), &g.C: times(b.T(), x), &g.S: times(b.T(), b)} {
+	for statistic, m := range map[*[]float64]*mat.Dense{&g.G.Sym: times(x.T(), x), &g.C: times(b.T(), x), &g.S: times(b.T(), b)} {
 		*statistic = m.RawMatrix().Data
 	}
-	return graphed{x, times(b, b.T()), g}
+	return graphed{x, times(b, b.T()), z, g}
 }
 
 // spectral is the target by definition: the l leading eigenvectors of A after the constant one.
@@ -71,7 +74,7 @@ func (g graphed) spectral(t *testing.T, l int) *mat.Dense {
 // scatter is the target by definition: XW, W the leading generalised eigenvectors.
 func (g graphed) scatter(t *testing.T, l int) *mat.Dense {
 	d := g.graph.D
-	gm := mat.NewDense(d, d, slices.Clone(g.graph.G))
+	gm := mat.NewDense(d, d, slices.Clone(g.graph.G.Sym))
 	ridge := scatterRidge * mat.Trace(gm) / float64(d)
 	for i := range d {
 		gm.Set(i, i, gm.At(i, i)+ridge)
@@ -161,7 +164,7 @@ func TestTargets(t *testing.T) {
 		for name, want := range map[string]*mat.Dense{targetSpectral: spectral, targetScatter: scatter} {
 			order, left := bruteForce(g.x, want, shape.k)
 			total := mat.Norm(want, 2) * mat.Norm(want, 2)
-			build := func(threads int) anchor.Target {
+			build := func(threads int) *aimedTarget {
 				team := kernel.NewTeam(threads)
 				if name == targetScatter {
 					return must.Get(scatterTarget(team, g.graph, shape.l))(t)
@@ -173,18 +176,18 @@ func TestTargets(t *testing.T) {
 				return target
 			}
 			target := build(1)
-			if eight := build(8); !slices.Equal(eight.H, target.H) || eight.Total != target.Total {
+			if eight := build(8); !slices.Equal(eight.u.Data, target.u.Data) || eight.total != target.total {
 				t.Errorf("%s: 8 workers differ from 1", name)
 			}
 			// The eigenvectors are exact to some 1e-14 over a gap of 1e-2 or more.
-			if math.Abs(target.Total-total) > 1e-9*total {
-				t.Errorf("%s %v: ‖T‖² = %v, want %v", name, shape, target.Total, total)
+			if math.Abs(target.total-total) > 1e-9*total {
+				t.Errorf("%s %v: ‖T‖² = %v, want %v", name, shape, target.total, total)
 			}
-			got := must.Get(SelectTarget(t.Context(), g.graph.G, shape.d, Target{Rows: target.Rows, H: target.H}, Options{K: shape.k}))(t)
+			got := must.Get(selectTarget(t.Context(), g.graph.G, target.target, Options{K: shape.k}))(t)
 			if !slices.Equal(got.Order, order) {
 				t.Fatalf("%s %v: chose %v, want %v", name, shape, got.Order, order)
 			}
-			for i, e := range target.Error(got.Scores) {
+			for i, e := range target.error(got.Scores) {
 				if math.Abs(e-left[i]/total) > 1e-9 {
 					t.Errorf("%s %v: error %v after %d, want %v", name, shape, e, i+1, left[i]/total)
 				}
@@ -199,9 +202,9 @@ func TestTargetScales(t *testing.T) {
 	for _, name := range []string{targetSpectral, targetScatter} {
 		choose := func(unit float64) []int {
 			scaled := *g.graph
-			scaled.G, scaled.C = slices.Clone(scaled.G), slices.Clone(scaled.C)
-			for i := range scaled.G {
-				scaled.G[i] *= unit * unit
+			scaled.G, scaled.C = gram.Full(slices.Clone(scaled.G.Sym), scaled.D), slices.Clone(scaled.C)
+			for i := range scaled.G.Sym {
+				scaled.G.Sym[i] *= unit * unit
 			}
 			for i := range scaled.C {
 				scaled.C[i] *= unit
@@ -232,7 +235,7 @@ func TestBestRounds(t *testing.T) {
 	best, top := 0, 0.0
 	for _, rounds := range candidateRounds() {
 		target := g.graph.Smooth(1, rounds)
-		res := must.Get(SelectTarget(t.Context(), g.graph.G, g.graph.D, Target{Rows: target.Rows, H: target.H}, Options{K: k}))(t)
+		res := must.Get(SelectTarget(t.Context(), g.graph.G, Target{Rows: target.Rows, H: target.H}, Options{K: k}))(t)
 		x := mat.NewDense(150, k, nil)
 		for i, j := range res.Order {
 			x.SetCol(i, mat.Col(nil, j, g.x))
@@ -252,9 +255,9 @@ func TestBestRounds(t *testing.T) {
 // TestNoDirection: a graph in which all rows are alike has no target but one constant, and is refused.
 func TestNoDirection(t *testing.T) {
 	const d, m = 6, 5
-	g := &anchor.Graph{Rows: 40, M: m, D: d, Delta: make([]float64, m), C: make([]float64, m*d), G: make([]float64, d*d), S: make([]float64, m*m)}
+	g := &anchor.Graph{Rows: 40, M: m, D: d, Delta: make([]float64, m), C: make([]float64, m*d), G: gram.Full(make([]float64, d*d), d), S: make([]float64, m*m)}
 	for i := range d {
-		g.G[i*d+i] = 40
+		g.G.Sym[i*d+i] = 40
 	}
 	for i := range g.C { // 0 but for rounding
 		g.C[i] = 1e-14 * math.Sin(float64(i))

@@ -3,6 +3,8 @@ package greedy
 import (
 	"fmt"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
 )
 
 // BenchmarkSelect measures the turns of a selection from G in memory; "turns" past
@@ -17,7 +19,7 @@ func BenchmarkSelect(b *testing.B) {
 		for _, partitioned := range []bool{false, true} {
 			b.Run(fmt.Sprintf("d=%d/k=%d/partitioned=%v", size.d, size.k, partitioned), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Select(b.Context(), sym, size.d, Options{K: size.k, Partitioned: partitioned}); err != nil {
+					if _, err := Select(b.Context(), gram.Full(sym, size.d), Options{K: size.k, Partitioned: partitioned}); err != nil {
 						b.Fatal(err)
 					}
 				}

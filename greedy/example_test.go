@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
 )
 
@@ -11,13 +12,13 @@ import (
 // two: the sum stands for both best, and three columns explain everything. The fourth is
 // chosen as if they were not there.
 func ExampleSelect() {
-	gram := []float64{
+	g := []float64{
 		4, 0, 0, 4,
 		0, 5, 0, 5,
 		0, 0, 3, 0,
 		4, 5, 0, 9,
 	}
-	r, err := greedy.Select(context.Background(), gram, 4, greedy.Options{K: 4})
+	r, err := greedy.Select(context.Background(), gram.Full(g, 4), greedy.Options{K: 4})
 	if err != nil {
 		panic(err)
 	}

@@ -61,11 +61,11 @@ func (x *exchanger) make(e trade) bool {
 	x.joined(delta, square, g)
 	x.shift(x.u, k, term{ratio, -1, ua}, term{t, -1 / g, delta})
 	x.shift(x.w, k, term{ratio, -1, wa}, term{cross, inverse, ua}, term{t, -1 / g, x.h}, term{overlap, -1 / g, delta}, term{t, square / g / g, delta})
-	if x.target != nil {
+	if !x.target.same {
 		x.shift(x.v, k, term{ratio, -1, va}, term{t, -1 / g, gamma})
 	}
 	floats.ScaleTo(x.rowU(a), 1/g, delta)
-	if x.target != nil {
+	if !x.target.same {
 		floats.ScaleTo(x.rowV(a), 1/g, gamma)
 	}
 	floats.ScaleTo(x.rowW(a), 1/g, x.h)
@@ -109,10 +109,10 @@ func (x *exchanger) joining(p, a int, ua, va []float64, inverse float64) (delta,
 			delta[i] = 0
 		}
 	}
-	if x.target == nil {
+	if x.target.same {
 		return delta, delta
 	}
-	gamma = x.targetColumn(make([]float64, x.height()), p)
+	gamma = x.targetColumn(p)
 	x.takeOut(gamma, x.rowV, p)
 	kernel.Axpy(ua[p]*inverse, va, gamma)
 	return delta, gamma

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
@@ -34,27 +35,30 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 			x := fromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
 			must.Do(t, opt.Validate(x.d))
-			sym := x.gram()
-			var target *Target
-			if partitioned {
-				target = partitionTarget(sym, x.d, fix.Groups, 2)
-			}
-			fix.validate(t, sym)
-			var turn int
-			watch := func(c *criterion) {
-				if turn < len(fix.F) {
-					fix.compare(t, turn, c, sym, target)
+			for form, g := range x.forms() {
+				groups := fix.Groups
+				if !partitioned {
+					groups = nil
 				}
-				turn++
+				target := targetOf(t, g, groups)
+				fix.validate(t, g)
+				m := must.Get(newMemory(g, g.Diagonal(2), target, 2))(t)
+				var turn int
+				watch := func(c *criterion) {
+					if turn < len(fix.F) {
+						fix.compare(t, form, turn, c, m)
+					}
+					turn++
+				}
+				m.groups = opt.Groups
+				fix.compareResult(t, must.Get(run(t.Context(), m, m.criterion, opt.withDefaults(x.d), watch))(t))
 			}
-			r := must.Get(selectMemory(t.Context(), sym, x.d, target, opt, watch))(t)
-			fix.compareResult(t, r)
 		})
 	}
 }
 
 // validate wants a number for every turn: what is missing would go unchecked.
-func (fix *fixture) validate(t *testing.T, sym []float64) {
+func (fix *fixture) validate(t *testing.T, m *gram.Matrix) {
 	t.Helper()
 	n := len(fix.Order)
 	if len(fix.F) != n || len(fix.G) != n || len(fix.Score) != n || len(fix.Gap) != n || len(fix.Errors) != n+1 {
@@ -62,7 +66,7 @@ func (fix *fixture) validate(t *testing.T, sym []float64) {
 			len(fix.F), len(fix.G), len(fix.Score), len(fix.Gap), len(fix.Errors))
 	}
 	total := 0.0
-	for _, g := range diagonal(sym, len(fix.X[0])) {
+	for _, g := range m.Diagonal(1) {
 		total += g
 	}
 	if !(math.Abs(fix.Errors[0]-total) <= 1e-9*total) {
@@ -89,22 +93,18 @@ func (fix *fixture) compareGap(t *testing.T, turn int, alive []bool, f, g []floa
 }
 
 // compare checks f and g of one turn; c is in units of powers of 4.
-func (fix *fixture) compare(t *testing.T, turn int, c *criterion, sym []float64, target *Target) {
+func (fix *fixture) compare(t *testing.T, form string, turn int, c *criterion, m *memory) {
 	t.Helper()
-	gUnit := unitOf(diagonal(sym, c.d))
-	hUnit := gUnit
-	if target != nil {
-		hUnit = unitOf(target.H)
-	}
+	gUnit, hUnit := m.gUnit, m.hUnit
 	fTol, gTol := 1e-9*slices.Max(fix.F[0]), 1e-9*slices.Max(fix.G[0])
 	f, g := make([]float64, c.d), make([]float64, c.d)
 	for i := range c.d {
 		f[i], g[i] = c.f[i]/hUnit/hUnit, c.g[i]/gUnit
 		if got, want := f[i], fix.F[turn][i]; !(math.Abs(got-want) <= fTol) {
-			t.Errorf("turn %d: f[%d] = %v, want %v", turn, i, got, want)
+			t.Errorf("%s: turn %d: f[%d] = %v, want %v", form, turn, i, got, want)
 		}
 		if got, want := g[i], fix.G[turn][i]; !(math.Abs(got-want) <= gTol) {
-			t.Errorf("turn %d: g[%d] = %v, want %v", turn, i, got, want)
+			t.Errorf("%s: turn %d: g[%d] = %v, want %v", form, turn, i, got, want)
 		}
 	}
 	fix.compareGap(t, turn, c.alive, f, g, fTol, gTol)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -14,32 +16,45 @@ import (
 // down to its rank or nearly so.
 func illConditioned() matrix { return smooth(20, 300, 200, 150, 0.9).noisy(21, 1e-6) }
 
-// targetOf is the target of c groups; nil for none.
-func targetOf(sym []float64, d, c int) *Target {
+// drawn are c groups of d features; nil for none.
+func drawn(d, c int) []int {
 	if c == 0 {
 		return nil
 	}
-	return partitionTarget(sym, d, Partition(d, c, 1), 2)
+	return Partition(d, c, 1)
+}
+
+// targetOf is the target of groups, or G itself for none.
+func targetOf(tb testing.TB, g *gram.Matrix, groups []int) *target {
+	tb.Helper()
+	team := kernel.NewTeam(2)
+	switch {
+	case groups != nil:
+		return must.Get(partitionTarget(team, g, groups))(tb)
+	case g.IsFactor():
+		return must.Get(factoredTarget(team, g))(tb)
+	}
+	return fullTarget(g)
 }
 
 // watched runs Algorithm 1 or 2 (c > 0) to the rank of sym.
-func watched(t *testing.T, sym []float64, d, c int, watch watcher) *Result {
+func watched(t *testing.T, g *gram.Matrix, c int, watch watcher) *Result {
 	t.Helper()
-	return must.Get(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: d, Threads: 2}, watch))(t)
+	return must.Get(selectMemory(t.Context(), g, targetOf(t, g, drawn(g.D, c)), Options{K: g.D, Threads: 2}, watch))(t)
 }
 
 // The recursion with its guard chooses as if every f were recomputed at every turn,
 // which is what a bound of ∞ asks for, to the last bit of the scores.
 func TestGuardEqualsRecomputing(t *testing.T) {
 	x := illConditioned()
-	sym := x.gram()
+	g := gram.Full(x.gram(), x.d)
 	for _, c := range []int{0, 1, 5} {
-		want := watched(t, sym, x.d, c, func(c *criterion) {
+		want := watched(t, g, c, func(c *criterion) {
 			for i := range c.err {
 				c.err[i] = math.Inf(1)
 			}
 		})
-		got := watched(t, sym, x.d, c, nil)
+		got := watched(t, g, c, nil)
 		if len(got.Order) < 100 {
 			t.Fatalf("c = %d: only %d features", c, len(got.Order))
 		}
@@ -52,9 +67,9 @@ func TestGuardEqualsRecomputing(t *testing.T) {
 // The bound holds: at every turn the recursion's f lies within err of the exact one.
 func TestGuardBound(t *testing.T) {
 	x := illConditioned()
-	sym := x.gram()
+	g := gram.Full(x.gram(), x.d)
 	for _, height := range []int{0, 5} {
-		m := must.Get(newMemory(sym, diagonal(sym, x.d), targetOf(sym, x.d, height), 2))(t)
+		m := must.Get(newMemory(g, g.Diagonal(2), targetOf(t, g, drawn(x.d, height)), 2))(t)
 		worst := 0.0
 		must.Get(run(t.Context(), m, m.criterion, Options{K: x.d, Threads: 2}, func(c *criterion) {
 			saved := *c
@@ -87,11 +102,11 @@ func TestGuardBound(t *testing.T) {
 // Whatever the drift within the bounds, the choice is the same.
 func TestGuardAgainstDrift(t *testing.T) {
 	x := illConditioned()
-	sym := x.gram()
+	g := gram.Full(x.gram(), x.d)
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []int{0, 5} {
-		want := watched(t, sym, x.d, c, nil)
-		got := watched(t, sym, x.d, c, func(c *criterion) {
+		want := watched(t, g, c, nil)
+		got := watched(t, g, c, func(c *criterion) {
 			for i := range c.f {
 				drift := 1e-3 * math.Abs(c.f[i])
 				c.f[i] += drift * (2*r.Float64() - 1)

@@ -115,7 +115,7 @@ func TestLayersOfTarget(t *testing.T) {
 	}
 	// A target that is made of no features stays whole: one direction takes one feature a layer.
 	target := Target{Rows: 1, H: slices.Clone(x.gram()[:x.d])} // column 0
-	r = must.Get(SelectTarget(t.Context(), x.gram(), x.d, target, Options{K: 3}))(t)
+	r = must.Get(SelectTarget(t.Context(), gram.Full(x.gram(), x.d), target, Options{K: 3}))(t)
 	if !slices.Equal(r.Layers, []int{1, 2, 2}) && r.Order[0] != 0 {
 		t.Errorf("order %v of layers %v", r.Order, r.Layers)
 	}
@@ -123,12 +123,12 @@ func TestLayersOfTarget(t *testing.T) {
 		t.Errorf("warnings %v, want %q", r.Warnings, want)
 	}
 	// One that is made of them, feature by feature, is G itself.
-	same := must.Get(SelectTarget(t.Context(), x.gram(), x.d, Target{Rows: x.d, H: x.gram(), Own: true}, Options{K: x.d}))(t)
+	same := must.Get(SelectTarget(t.Context(), gram.Full(x.gram(), x.d), Target{Rows: x.d, H: x.gram(), Own: true}, Options{K: x.d}))(t)
 	if want := mustSelect(t, x, Options{K: x.d}); !slices.Equal(same.Order, want.Order) {
 		t.Errorf("order %v, want %v", same.Order, want.Order)
 	}
 	wide := random(63, 6, 20, 0)
-	same = must.Get(SelectTarget(t.Context(), wide.gram(), 20, Target{Rows: 20, H: wide.gram(), Own: true}, Options{K: 15}))(t)
+	same = must.Get(SelectTarget(t.Context(), gram.Full(wide.gram(), 20), Target{Rows: 20, H: wide.gram(), Own: true}, Options{K: 15}))(t)
 	if want := mustSelect(t, wide, Options{K: 15}); !slices.Equal(same.Order, want.Order) || !slices.Equal(same.Layers, want.Layers) {
 		t.Errorf("order %v of layers %v, want %v of %v", same.Order, same.Layers, want.Order, want.Layers)
 	}

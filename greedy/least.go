@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
@@ -37,44 +38,53 @@ const leastRows = 16
 // target that the errors are of: X itself for partitions too, whose errors count all features.
 // Product adds Y·TᵀT to its first argument. It is nil for more than an eighth of many features,
 // and where the eigenvalues fall too slowly to be told in a few k products.
-func leastOf(team *kernel.Team, sym []float64, d int, order []int, left []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
+func leastOf(team *kernel.Team, g *gram.Matrix, order []int, left []float64, trace float64, product func(dst, y kernel.Matrix[float64])) []float64 {
+	d := g.D
 	if !leastWorth(d, len(order)) || !(trace > 0 && trace <= math.MaxFloat64) {
 		return nil
 	}
 	rows := min(len(order), leastRows)
 	start := kernel.RowMajor(make([]float64, rows*d), rows, d, d)
-	for i, p := range order[:rows] {
-		copy(start.Data[i*d:(i+1)*d], sym[p*d:(p+1)*d])
-	}
-	least := linalg.Tails(team, d, len(order), trace, start, product)
+	g.ColumnsTo(team, start, order[:rows])
+	return tails(team, d, order, left, trace, start, product)
+}
+
+func tails(team *kernel.Team, n int, order []int, left []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
+	least := linalg.Tails(team, n, len(order), trace, start, product)
 	for i := range least {
 		least[i] = min(least[i]/trace, left[i])
 	}
 	return least
 }
 
-// leastOfData is leastOf for X itself.
-func leastOfData(team *kernel.Team, sym []float64, d int, r *Result) []float64 {
+// leastOfData is leastOf for X itself. The eigenvalues of a factor's G are those of RRᵀ.
+func leastOfData(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 	trace := 0.0
-	for i := range d {
-		trace += sym[i*d+i]
+	for _, v := range g.Diagonal(team.Threads()) {
+		trace += v
 	}
-	g := kernel.RowMajor(sym, d, d, d)
-	return leastOf(team, sym, d, r.Order, r.Error, trace, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, g, dst) })
+	if !g.IsFactor() {
+		return leastOf(team, g, r.Order, r.Error, trace, func(dst, y kernel.Matrix[float64]) { g.AddProduct(team, y, dst) })
+	}
+	n := g.Rank
+	if !leastWorth(g.D, len(r.Order)) || !(trace > 0 && trace <= math.MaxFloat64) {
+		return nil
+	}
+	rows := min(len(r.Order), leastRows)
+	start := kernel.RowMajor(make([]float64, rows*n), rows, n, n)
+	for i, p := range r.Order[:rows] {
+		copy(start.Data[i*n:], g.R[p*n:(p+1)*n])
+	}
+	dual := kernel.RowMajor(g.Dual(team), n, n, n)
+	return tails(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
 }
 
 // leastOfSmooth is leastOf for AᵗX.
-func leastOfSmooth(team *kernel.Team, g *anchor.Graph, target anchor.Target, r *Result) []float64 {
-	if target.U == nil { // no rounds
-		return leastOfData(team, g.G, g.D, r)
+func leastOfSmooth(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) []float64 {
+	if t.product == nil { // no rounds
+		return leastOfData(team, g.G, r)
 	}
-	m, d := g.M, g.D
-	u, su := kernel.RowMajor(target.U, m, d, d), kernel.RowMajor(target.SU, m, d, d)
-	return leastOf(team, g.G, d, r.Order, r.Error, target.Total, func(dst, y kernel.Matrix[float64]) {
-		half := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)
-		kernel.Gemm(team, 1, y, su.Trans(), half)
-		kernel.Gemm(team, 1, half, u, dst)
-	})
+	return leastOf(team, g.G, r.Order, r.Error, t.total, t.product)
 }
 
 // leastOfOrthonormal is leastOf for l directions of length 1, of which k leave l−k.

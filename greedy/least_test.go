@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -65,26 +66,26 @@ func TestLeast(t *testing.T) {
 // The tails do not depend on the order of the columns, and refined selections have them.
 func TestLeastLaws(t *testing.T) {
 	x := smooth(80, 200, 60, 30, 0.9).noisy(81, 0.05)
-	sym, team := x.gram(), kernel.NewTeam(2)
+	g, team := gram.Full(x.gram(), x.d), kernel.NewTeam(2)
 	r := mustSelect(t, x, Options{K: 7, Refine: true})
 	dense := mat.NewDense(x.n, x.d, nil)
 	for j, col := range x.col {
 		dense.SetCol(j, col)
 	}
-	got := leastOfData(team, sym, x.d, r)
+	got := leastOfData(team, g, r)
 	compareLeast(t, got, tailsOf(t, dense, 7), r.Error)
 	p := make([]int, x.d)
 	for j := range p {
 		p[j] = x.d - 1 - j
 	}
 	moved := x.permuted(p)
-	again := leastOfData(team, moved.gram(), x.d, mustSelect(t, moved, Options{K: 7, Refine: true}))
+	again := leastOfData(team, gram.Full(moved.gram(), x.d), mustSelect(t, moved, Options{K: 7, Refine: true}))
 	for i, least := range got {
 		if math.Abs(again[i]-least) > 1e-9 {
 			t.Errorf("columns permuted, %v is left at least, want %v", again[i], least)
 		}
 	}
-	if one := leastOfData(kernel.NewTeam(1), sym, x.d, r); !slices.Equal(one, got) {
+	if one := leastOfData(kernel.NewTeam(1), g, r); !slices.Equal(one, got) {
 		t.Error("workers change bits")
 	}
 	// Of many features, more than an eighth are not asked for.

@@ -3,6 +3,9 @@ package greedy
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/gram"
 )
 
 // matrix is n×d data of the tests, column by column.
@@ -27,6 +30,14 @@ func fromRows(rows [][]float64) matrix {
 		}
 	}
 	return x
+}
+
+// forms are G = XᵀX in full, and the rows as its factor.
+func (x matrix) forms() map[string]*gram.Matrix {
+	return map[string]*gram.Matrix{
+		"full":   gram.Full(x.gram(), x.d),
+		"factor": gram.Factored(slices.Concat(x.col...), x.d, x.n),
+	}
 }
 
 // random has independent normal entries about the given mean.

@@ -6,7 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,7 +19,7 @@ const (
 	colsPerTask = 512
 )
 
-// memory is the engine over a G that fits in memory.
+// memory is the engine over a G that fits in memory, in full or as a factor.
 //
 // G is used in units in which its largest diagonal entry lies in [1/2, 2), H in
 // units of its own, so that f, of fourth degree in the data, neither overflows nor
@@ -25,48 +27,49 @@ const (
 type memory struct {
 	*criterion
 	d       int
-	sym     []float64 // d×d
-	target  *Target   // nil: H = G
-	groups  []int     // of Algorithm 2, whose target it sums up again for each layer
-	without []bool    // rows of H that belong to features of earlier layers; nil for none
-	gUnit   float64   // G in the engine's units is gUnit·G
+	gram    *gram.Matrix
+	target  *target
+	groups  []int   // of Algorithm 2, whose target it sums up again for each layer
+	gUnit   float64 // G in the engine's units is gUnit·G
 	hUnit   float64
 	workers int
+	team    *kernel.Team
 
 	omegas   [][]float64 // ω_r of each choice
-	upsilons [][]float64 // υ_r; the same slices where H = G
+	upsilons [][]float64 // υ_r; the same slices where H = G in full
 	scaled   []float64   // υ in units that keep products with the raw H in range
 	coef     []float64   // υ_rᵀυ
 	step     step
-	scratch  [][]float64 // one a settler: settleTogether columns each of δ or γ
+	rows     []float64 // residualColumns×c: columns of the target
+	base     *rebase   // of a factored H = G; nil of others
+	some     []float64 // together×c: some of υ_r
 }
 
-// newMemory checks G and H and computes f⁰; g0 is the diagonal of G. With a target
-// sym may be nil: g0 is then taken to be in the engine's units, and take must not be
-// called. Cost d² or c·d.
-func newMemory(sym, g0 []float64, target *Target, workers int) (*memory, error) {
+const (
+	// residualColumns of the residual target are computed at a time.
+	residualColumns = 128
+	// together υ_r are taken out of them at a time.
+	together = 32
+)
+
+// newMemory checks G and H and computes f⁰; g0 is the diagonal of G. G may be nil: g0 is then taken
+// to be in the engine's units, and take must not be called. Cost d² or c·d, c²·d where H has a root.
+func newMemory(g *gram.Matrix, g0 []float64, t *target, workers int) (*memory, error) {
 	d := len(g0)
-	m := &memory{d: d, sym: sym, target: target, workers: workers}
+	m := &memory{d: d, gram: g, target: t, workers: workers, team: kernel.NewTeam(workers)}
 	m.gUnit = 1
-	if sym != nil {
+	if g != nil {
 		m.gUnit = unitOf(g0)
 	}
 	scaled := make([]float64, d)
-	for i, g := range g0 {
-		if scaled[i] = g * m.gUnit; !(g >= 0 && g <= math.MaxFloat64) {
-			return nil, badEntry("G", i, i, g)
+	for i, v := range g0 {
+		if scaled[i] = v * m.gUnit; !(v >= 0 && v <= math.MaxFloat64) {
+			return nil, badEntry("G", i, i, v)
 		}
 	}
-	height := d
-	if target == nil {
-		m.hUnit = m.gUnit
-	} else {
-		height = target.Rows
-		m.hUnit = unitOf(target.H)
-	}
-	m.scaled = make([]float64, height)
-	for range min(workers, maxSettlers) {
-		m.scratch = append(m.scratch, make([]float64, settleTogether*height))
+	m.hUnit = m.gUnit
+	if t.dual == nil && !t.self {
+		m.hUnit = unitOf(t.u.Data)
 	}
 	m.step.h = make([]float64, d)
 	return m, m.begin(scaled, nil)
@@ -76,33 +79,51 @@ func newMemory(sym, g0 []float64, target *Target, workers int) (*memory, error) 
 // engine's units.
 func (m *memory) begin(g0 []float64, out []bool) error {
 	f0 := make([]float64, m.d)
-	m.settlers(m.d, func(scratch []float64, i int) {
-		if out == nil || !out[i] {
-			col := m.targetColumn(scratch[:m.height()], i)
-			f0[i] = kernel.Dot(col, col)
-		}
-	})
+	if need := min(residualColumns, m.d) * m.target.rows; len(m.rows) < need {
+		m.rows, m.some = make([]float64, need), nil
+	}
+	m.scaled = make([]float64, m.target.rows)
+	for from := 0; from < m.d; from += residualColumns {
+		n := min(residualColumns, m.d-from)
+		rows := m.block(n)
+		m.target.rowsTo(m.team, rows, m.hUnit, nil, from)
+		kernel.Each(m.workers, n, func(i int) {
+			if row := rows.Data[i*m.target.rows:][:m.target.rows]; out == nil || !out[from+i] {
+				f0[from+i] = kernel.Dot(row, row)
+			}
+		})
+	}
 	for i, f := range f0 {
 		if !(f <= math.MaxFloat64) {
 			return m.notFinite(i)
 		}
 	}
-	m.criterion = newCriterion(f0, g0, m.target == nil, out)
+	m.criterion = newCriterion(f0, g0, m.target.self, out)
+	if m.target.self && !m.target.same {
+		m.base = &rebase{left: m.remaining(), out: out}
+	}
 	m.omegas, m.upsilons = nil, nil
 	return nil
 }
 
+// block is room for n columns of the target.
+func (m *memory) block(n int) kernel.Matrix[float64] {
+	return kernel.RowMajor(m.rows, n, m.target.rows, m.target.rows)
+}
+
 // next starts another layer.
 func (m *memory) next(_ context.Context, out []bool) (*criterion, error) {
-	g0 := diagonal(m.sym, m.d)
+	g0 := m.gram.Diagonal(m.workers)
 	floats.Scale(m.gUnit, g0)
-	switch {
-	case m.groups != nil:
-		m.target = partitionTarget(m.sym, m.d, without(m.groups, out), m.workers)
-	case m.target == nil || m.target.Own:
-		m.without = out
+	var err error
+	if m.groups != nil {
+		m.target, err = partitionTarget(m.team, m.gram, without(m.groups, out))
+	} else {
+		err = m.target.begin(m.team, out)
 	}
-	err := m.begin(g0, out)
+	if err == nil {
+		err = m.begin(g0, out)
+	}
 	return m.criterion, err
 }
 
@@ -125,12 +146,12 @@ func badEntry(matrix string, i, j int, x float64) error {
 
 // notFinite names the first bad entry of column i of H.
 func (m *memory) notFinite(i int) error {
-	matrix, at := "G", func(r int) float64 { return m.sym[i*m.d+r] }
-	if m.target != nil {
-		matrix, at = "H", func(r int) float64 { return m.target.H[r*m.d+i] }
+	matrix, u := "H", m.target.u
+	if m.target.self {
+		matrix = "G"
 	}
-	for r := range m.scaled {
-		if x := at(r); !(math.Abs(x) <= math.MaxFloat64) {
+	for r := range u.Cols {
+		if x := u.Data[i*u.RowStride+r*u.ColStride]; !(math.Abs(x) <= math.MaxFloat64) {
 			return badEntry(matrix, r, i, x)
 		}
 	}
@@ -138,36 +159,37 @@ func (m *memory) notFinite(i int) error {
 }
 
 // height is the number of rows of H.
-func (m *memory) height() int {
-	if m.target == nil {
-		return m.d
-	}
-	return m.target.Rows
-}
+func (m *memory) height() int { return m.target.rows }
 
 // scoreUnit: f is in units of hUnit², g in units of gUnit.
 func (m *memory) scoreUnit() float64 { return m.gUnit / m.hUnit / m.hUnit }
 
-// targetColumn writes H₍:,i₎ in the engine's units.
-func (m *memory) targetColumn(dst []float64, i int) []float64 {
-	if m.target == nil {
-		floats.ScaleTo(dst, m.hUnit, m.sym[i*m.d:(i+1)*m.d])
-	} else {
-		for r := range dst {
-			dst[r] = m.hUnit * m.target.H[r*m.d+i]
-		}
-	}
-	for r, gone := range m.without {
-		if gone {
-			dst[r] = 0
-		}
-	}
+// targetColumn is H₍:,i₎ in the engine's units.
+func (m *memory) targetColumn(i int) []float64 {
+	dst := make([]float64, m.target.rows)
+	m.target.rowsTo(m.team, kernel.RowMajor(dst, 1, len(dst), len(dst)), m.hUnit, []int{i}, 0)
 	return dst
+}
+
+// columnTo writes G₍:,i₎ in the engine's units.
+func (m *memory) columnTo(dst []float64, i int) []float64 {
+	m.gram.ColumnTo(m.workers, dst, i)
+	floats.Scale(m.gUnit, dst)
+	return dst
+}
+
+// columnsTo writes the columns of G listed to the rows of dst.
+func (m *memory) columnsTo(dst kernel.Matrix[float64], list []int) {
+	m.gram.ColumnsTo(m.team, dst, list)
+	floats.Scale(m.gUnit, dst.Data[:len(list)*m.d])
 }
 
 // take computes the step of p from its column of G.
 func (m *memory) take(_ context.Context, p int) (*step, error) {
-	column := floats.ScaleTo(make([]float64, m.d), m.gUnit, m.sym[p*m.d:(p+1)*m.d])
+	if err := m.base.renew(m); err != nil {
+		return nil, err
+	}
+	column := m.columnTo(make([]float64, m.d), p)
 	delta := append([]float64(nil), column...)
 	m.deflate(delta, m.omegas, p)
 	// The chosen columns have no residual; rounding would leave one of their own
@@ -187,12 +209,13 @@ func (m *memory) stepFrom(p int, column, delta []float64) *step {
 	omega := delta
 	floats.Scale(1/root, omega)
 	upsilon := omega
-	if m.target != nil {
-		upsilon = m.targetColumn(make([]float64, m.height()), p)
+	if !m.target.same {
+		upsilon = m.targetColumn(p)
 		m.deflate(upsilon, m.upsilons, p)
 		floats.Scale(1/root, upsilon)
 	}
 	m.productTo(m.step.h, upsilon)
+	m.base.add(m, p)
 	m.omegas, m.upsilons = append(m.omegas, omega), append(m.upsilons, upsilon)
 
 	s := &m.step
@@ -243,35 +266,35 @@ func (m *memory) productTo(h, upsilon []float64) {
 
 // timesTarget writes h = Hᵀx.
 func (m *memory) timesTarget(h, x []float64) {
-	d := m.d
 	// √hUnit before and after, so that neither x nor the products leave the range.
 	half := math.Sqrt(m.hUnit)
 	floats.ScaleTo(m.scaled, half, x)
 	clear(h)
-	if m.target == nil {
-		kernel.Gemv(m.workers, d, d, m.sym, d, m.scaled, h)
-	}
-	kernel.Each(m.workers, tasks(d, colsPerTask), func(task int) {
-		from, to := span(task, colsPerTask, d)
-		out := h[from:to]
-		if m.target != nil {
-			for r, u := range m.scaled {
-				kernel.Axpy(u, m.target.H[r*d+from:r*d+to], out)
-			}
-		}
-		floats.Scale(half, out)
-	})
+	m.target.addTimes(m.workers, h, m.scaled)
+	floats.Scale(half, h)
 }
 
-// Bytes is the memory Select needs beside G to choose k of d features, with c groups
+// Bytes is the memory Select needs beside G in full to choose k of d features, with c groups
 // (0 for Algorithm 1).
 func Bytes(d, k, c int) int64 {
 	numbers := int64(d) * int64(k+24)
+	height := c
 	if c > 0 {
 		// The target of another layer, υ_r, and ω_r of the layers before for what they leave.
-		numbers += int64(c)*int64(2*d+k+maxSettlers*settleTogether) + int64(d)*int64(k)
+		numbers += int64(c)*int64(2*d+k) + int64(d)*int64(k)
 	} else {
-		numbers += int64(d) * maxSettlers * settleTogether
+		height = d
 	}
-	return 8 * numbers
+	return 8*(numbers+blockRows*int64(height)) + kernel.TeamBytes(d, height)
+}
+
+// blockRows is how many vectors as long as the target is high an engine holds beside those of turns.
+const blockRows = residualColumns + together + 4
+
+// FactorBytes is what Select needs beside a factor of so many rows to choose k of d features for a
+// target whose own factor has so many: RRᵀ, the target's and its root, the vectors of turns, and
+// what a block of columns takes.
+func FactorBytes(d, k, rank, rows int) int64 {
+	numbers := int64(d)*int64(2*k+24) + int64(rank)*int64(rank) + int64(rows)*int64(rows) + 2*int64(rows)*int64(k)
+	return 8*(numbers+(blockRows+residualColumns)*int64(rows)) + linalg.RootBytes(rows) + kernel.TeamBytes(d, max(rank, rows))
 }

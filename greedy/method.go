@@ -120,14 +120,14 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 	opt := options(e)
 	opt.Partitioned, opt.Partitions, opt.Refine = m.partitioned, m.partitions, m.on()
 	if e.Gram != nil {
-		res, err := Select(ctx, e.Gram.Sym, e.Gram.D, opt)
+		res, err := Select(ctx, &e.Gram.Matrix, opt)
 		if err != nil {
 			return nil, err
 		}
 		out := res.ranking(e)
 		// Under a share to explain, the plan has room for all features and not for this.
 		if d := e.Gram.D; e.Variance == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0) {
-			out.Least = leastOfData(kernel.NewTeam(e.Threads), e.Gram.Sym, d, res)
+			out.Least = leastOfData(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
 		}
 		return out, nil
 	}

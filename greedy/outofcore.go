@@ -207,7 +207,7 @@ func (s *streamed) startGroups(ctx context.Context, c int, out []bool) error {
 	s.rows.finishGroups(h, groups, c)
 	s.rows.finishSquares(g0)
 	s.sketch.finish(s.rows)
-	if s.target, err = newMemory(nil, g0, &Target{Rows: c, H: h}, s.rows.workers); err == nil && out != nil {
+	if s.target, err = newMemory(nil, g0, (&Target{Rows: c, H: h}).target(d), s.rows.workers); err == nil && out != nil {
 		err = s.target.begin(g0, out)
 	}
 	if err != nil {

@@ -5,24 +5,29 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // partitionTarget is H = BᵀX where column j of B is the sum of the columns of group
-// j: the sums of the rows of G in each group; columns of group -1 are in none. Cost d².
-func partitionTarget(g []float64, d int, groups []int, workers int) *Target {
-	c := groupCount(groups)
-	t := &Target{Rows: c, H: make([]float64, c*d)}
-	kernel.Each(workers, tasks(d, colsPerTask), func(task int) {
+// j: the sums of the rows of G in each group; columns of group -1 are in none. Cost d², of a factor
+// rd + cr².
+func partitionTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, error) {
+	if g.IsFactor() {
+		return groupTarget(team, g, groups)
+	}
+	d, c := g.D, groupCount(groups)
+	t := Target{Rows: c, H: make([]float64, c*d)}
+	kernel.Each(team.Threads(), tasks(d, colsPerTask), func(task int) {
 		from, to := span(task, colsPerTask, d)
 		for i, j := range groups {
 			if j < 0 {
 				continue
 			}
-			floats.Add(t.H[j*d+from:j*d+to], g[i*d+from:i*d+to])
+			floats.Add(t.H[j*d+from:j*d+to], g.Sym[i*d+from:i*d+to])
 		}
 	})
-	return t
+	return t.target(d), nil
 }
 
 // without takes the columns that are out from their groups.

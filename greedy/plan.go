@@ -65,7 +65,7 @@ func layerPasses(d, k, c int, memory int64) int {
 func fixedBytes(d, k, c int) int64 {
 	numbers := kernel.TeamBytes(d, d)/8 + int64(d)*int64(stream.BlockRows(d)+k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
 	if c > 0 {
-		numbers += int64(c)*(maxSettlers*settleTogether+int64(d)) + int64(d)*int64(k) // other layers
+		numbers += int64(c)*(blockRows+int64(d)) + int64(d)*int64(k) // other layers
 	}
 	return 8 * numbers
 }

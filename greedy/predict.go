@@ -124,9 +124,9 @@ func (p *predictor) play(i int, h []float64) {
 func (p *predictor) playSelf(omega, h []float64) {
 	buckets := p.s.buckets
 	v := make([]float64, buckets)
-	const together = 64
-	kernel.Each(p.workers, tasks(buckets, together), func(task int) {
-		from, to := span(task, together, buckets)
+	const wide = 64
+	kernel.Each(p.workers, tasks(buckets, wide), func(task int) {
+		from, to := span(task, wide, buckets)
 		for j, w := range omega {
 			if w != 0 {
 				kernel.Axpy(w*p.scale[j], p.s.row(j)[from:to], v[from:to])
@@ -144,7 +144,7 @@ func (p *predictor) playSelf(omega, h []float64) {
 // ω of the turns played are estimates here.
 func (p *predictor) playTarget(i int, root float64, h []float64) []float64 {
 	m := p.target
-	upsilon := m.targetColumn(make([]float64, m.height()), i)
+	upsilon := m.targetColumn(i)
 	m.deflate(upsilon, m.upsilons, i)
 	for r, w := range p.omegas {
 		kernel.Axpy(-w[i], p.upsilon[r], upsilon)

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
@@ -58,26 +59,18 @@ func (m *memory) arrange(ctx context.Context, set, first []int, opt Options) (*R
 	slices.Sort(set) // ties go to the lowest column
 	k, c := len(set), m.height()
 	sym := make([]float64, k*k)
-	target := Target{Rows: c, H: make([]float64, c*k)}
 	for a, i := range set {
 		for b, j := range set {
-			sym[a*k+b] = m.sym[i*m.d+j]
+			sym[a*k+b] = m.gram.At(i, j)
 		}
 	}
-	from := m.sym
-	if m.target != nil {
-		from = m.target.H
-	}
-	for r := range c {
-		for a, i := range set {
-			target.H[r*k+a] = from[r*m.d+i]
-		}
-	}
+	rows := kernel.RowMajor(make([]float64, k*c), k, c, c)
+	m.target.rowsTo(m.team, rows, 1, set, 0)
 	inner := Options{K: k, Threads: opt.Threads}
 	for _, p := range first {
 		inner.Keep = append(inner.Keep, slices.Index(set, p))
 	}
-	r, err := selectMemory(ctx, sym, k, &target, inner, nil)
+	r, err := selectMemory(ctx, gram.Full(sym, k), &target{rows: c, full: m.target.full, u: rows, own: m.target.own}, inner, nil)
 	if err != nil || len(r.Order) != k || r.Layers != nil || r.Redundant != nil {
 		return nil, err
 	}
@@ -97,10 +90,10 @@ func (m *memory) arrange(ctx context.Context, set, first []int, opt Options) (*R
 func (m *memory) replay(team *kernel.Team, within, old *Result, opt Options) (*Result, bool) {
 	k, d := len(within.Order), m.d
 	sub, omega := make([]float64, k*k), kernel.RowMajor(make([]float64, k*d), k, d, d)
-	for a, i := range within.Order {
-		floats.ScaleTo(omega.Data[a*d:(a+1)*d], m.gUnit, m.sym[i*d:(i+1)*d])
+	m.columnsTo(omega, within.Order)
+	for a := range within.Order {
 		for b, j := range within.Order {
-			sub[a*k+b] = m.gUnit * m.sym[i*d+j]
+			sub[a*k+b] = omega.Data[a*d+j]
 		}
 	}
 	var chol linalg.Cholesky
@@ -108,9 +101,9 @@ func (m *memory) replay(team *kernel.Team, within, old *Result, opt Options) (*R
 		return nil, false
 	}
 	chol.HalfSolveTo(team, omega, omega) // row r is ω_r
-	g0 := diagonal(m.sym, d)
+	g0 := m.gram.Diagonal(m.workers)
 	floats.Scale(m.gUnit, g0)
-	c := newCriterion(make([]float64, d), g0, m.target == nil, nil)
+	c := newCriterion(make([]float64, d), g0, m.target.self, nil)
 	r := newRecorder(c)
 	column := make([]float64, d)
 	next := 0
@@ -126,7 +119,7 @@ func (m *memory) replay(team *kernel.Team, within, old *Result, opt Options) (*R
 			c.g[i] = max(c.g[i]-v*v, 0)
 		}
 		c.retire(p)
-		floats.ScaleTo(column, m.gUnit, m.sym[p*d:(p+1)*d])
+		m.columnTo(column, p)
 		r.add(p, within.Scores[next], column, c)
 		for _, tie := range within.Ties {
 			if tie.Turn == next {

@@ -37,8 +37,11 @@ func (m *aimed) bestRounds(ctx context.Context, team *kernel.Team, e *method.Evi
 	}
 	best, top := 0, -1.0
 	for _, t := range candidateRounds() {
-		target := e.Graph.Smooth(e.Threads, t)
-		res, err := SelectTarget(ctx, e.Graph.G, e.Graph.D, Target{Rows: target.Rows, H: target.H, Own: true}, options(e))
+		target, err := smoothTarget(team, e.Graph, t)
+		if err != nil {
+			return 0, err
+		}
+		res, err := selectTarget(ctx, e.Graph.G, target.target, options(e))
 		if err != nil {
 			return 0, err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -22,65 +24,59 @@ type engine interface {
 	scoreUnit() float64
 }
 
-// Target is the matrix B to be reconstructed from the chosen columns, seen from the
-// features: H = BᵀX.
-type Target struct {
-	Rows int       // c, the columns of B
-	H    []float64 // c×d row-major; Hᵢ column i is Bᵀxᵢ
-	// Own says that column j of B is made of feature j alone: it leaves the target of a second
-	// layer with the feature. Other targets stay whole.
-	Own bool
-}
-
-// Select chooses features from sym, the d×d symmetric matrix G = XᵀX of the n×d
-// data (row-major, both triangles), which it only reads. Time 2kd² + 2k²d, and
-// Bytes(d, k, c) of memory beside sym.
+// Select chooses features from the d×d matrix G = XᵀX of the n×d data, which it only reads. Time
+// 2kd² + 2k²d and [Bytes] of memory for G in full; of a factor of r rows r²d once more, 6krd, and
+// [FactorBytes]. The choices are the same.
 //
 // It fails with a *stream.UsageError for options that do not fit d, and with a
-// *stream.DataError where sym is not finite.
-func Select(ctx context.Context, sym []float64, d int, opt Options) (*Result, error) {
-	if err := opt.Validate(d); err != nil {
+// *stream.DataError where G is not finite.
+func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
+	if err := opt.Validate(g.D); err != nil {
 		return nil, err
 	}
-	opt = opt.withDefaults(d)
-	if err := sizes(sym, d, nil); err != nil {
+	opt = opt.withDefaults(g.D)
+	if err := g.Check(); err != nil {
 		return nil, err
 	}
-	var target *Target
-	if opt.Partitioned {
-		target = partitionTarget(sym, d, opt.Groups, opt.Threads)
+	team := kernel.NewTeam(opt.Threads)
+	t, err := fullTarget(g), error(nil)
+	switch {
+	case opt.Partitioned:
+		t, err = partitionTarget(team, g, opt.Groups)
+	case g.IsFactor():
+		t, err = factoredTarget(team, g)
 	}
-	return selectMemory(ctx, sym, d, target, opt, nil)
+	if err != nil {
+		return nil, err
+	}
+	return selectMemory(ctx, g, t, opt, nil)
 }
 
 // SelectTarget is Select for any target; opt must not be Partitioned. The partition-
 // based Algorithm 2 is the one with B = the sums of each group's columns, Select
 // the one with B = X.
-func SelectTarget(ctx context.Context, sym []float64, d int, target Target, opt Options) (*Result, error) {
-	if err := opt.Validate(d); err != nil {
+func SelectTarget(ctx context.Context, g *gram.Matrix, t Target, opt Options) (*Result, error) {
+	if t.Rows < 1 || len(t.H) != t.Rows*g.D {
+		return nil, fmt.Errorf("greedy: H has %d entries, want %d×%d", len(t.H), t.Rows, g.D)
+	}
+	return selectTarget(ctx, g, t.target(g.D), opt)
+}
+
+func selectTarget(ctx context.Context, g *gram.Matrix, t *target, opt Options) (*Result, error) {
+	if err := opt.Validate(g.D); err != nil {
 		return nil, err
 	}
 	if opt.Partitioned {
 		return nil, stream.Usagef("a target of one's own excludes the partition-based one")
 	}
-	if err := sizes(sym, d, &target); err != nil {
+	if err := g.Check(); err != nil {
 		return nil, err
 	}
-	return selectMemory(ctx, sym, d, &target, opt.withDefaults(d), nil)
+	return selectMemory(ctx, g, t, opt.withDefaults(g.D), nil)
 }
 
-func sizes(sym []float64, d int, target *Target) error {
-	if len(sym) != d*d {
-		return fmt.Errorf("greedy: G has %d entries, want %d×%d", len(sym), d, d)
-	}
-	if target != nil && (target.Rows < 1 || len(target.H) != target.Rows*d) {
-		return fmt.Errorf("greedy: H has %d entries, want %d×%d", len(target.H), target.Rows, d)
-	}
-	return nil
-}
-
-func selectMemory(ctx context.Context, sym []float64, d int, target *Target, opt Options, watch watcher) (*Result, error) {
-	m, err := newMemory(sym, diagonal(sym, d), target, opt.Threads)
+func selectMemory(ctx context.Context, g *gram.Matrix, t *target, opt Options, watch watcher) (*Result, error) {
+	m, err := newMemory(g, g.Diagonal(opt.Threads), t, opt.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -90,14 +86,6 @@ func selectMemory(ctx context.Context, sym []float64, d int, target *Target, opt
 		return r, err
 	}
 	return m.refine(ctx, r, opt)
-}
-
-func diagonal(sym []float64, d int) []float64 {
-	diag := make([]float64, d)
-	for i := range diag {
-		diag[i] = sym[i*d+i]
-	}
-	return diag
 }
 
 // watcher sees the criterion at the start of each turn, and after the last; tests

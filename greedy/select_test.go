@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -17,7 +18,7 @@ import (
 
 func mustSelect(t testing.TB, x matrix, opt Options) *Result {
 	t.Helper()
-	return must.Get(Select(t.Context(), x.gram(), x.d, opt))(t)
+	return must.Get(Select(t.Context(), gram.Full(x.gram(), x.d), opt))(t)
 }
 
 func TestEqualsDefinition(t *testing.T) {
@@ -88,9 +89,9 @@ func TestAnyWorkers(t *testing.T) {
 	sym := x.gram()
 	for _, partitioned := range []bool{false, true} {
 		opt := Options{K: 300, Partitioned: partitioned, Threads: 1}
-		want := must.Get(Select(t.Context(), sym, x.d, opt))(t)
+		want := must.Get(Select(t.Context(), gram.Full(sym, x.d), opt))(t)
 		for _, opt.Threads = range []int{2, 3, 8} {
-			if r := must.Get(Select(t.Context(), sym, x.d, opt))(t); !reflect.DeepEqual(r, want) {
+			if r := must.Get(Select(t.Context(), gram.Full(sym, x.d), opt))(t); !reflect.DeepEqual(r, want) {
 				t.Errorf("partitioned %v: %d workers differ from one", partitioned, opt.Threads)
 			}
 		}
@@ -130,7 +131,7 @@ func TestScaling(t *testing.T) {
 		for i := range sym {
 			sym[i] *= factor * factor
 		}
-		got := must.Get(Select(t.Context(), sym, x.d, Options{K: 23}))(t)
+		got := must.Get(Select(t.Context(), gram.Full(sym, x.d), Options{K: 23}))(t)
 		if !slices.Equal(got.Order, want.Order) {
 			t.Errorf("factor %g: order %v, want %v", factor, got.Order, want.Order)
 		}
@@ -273,7 +274,7 @@ func TestSelectTarget(t *testing.T) {
 	for i := range h {
 		h[i] *= 1e100
 	}
-	r := must.Get(SelectTarget(t.Context(), sym, x.d, Target{Rows: x.d, H: h}, Options{K: 12}))(t)
+	r := must.Get(SelectTarget(t.Context(), gram.Full(sym, x.d), Target{Rows: x.d, H: h}, Options{K: 12}))(t)
 	if want := mustSelect(t, x, Options{K: 12}); !slices.Equal(r.Order, want.Order) {
 		t.Errorf("order %v, want %v", r.Order, want.Order)
 	}
@@ -301,27 +302,27 @@ func TestPartition(t *testing.T) {
 func TestValidate(t *testing.T) {
 	bad := Options{K: -1, Variance: 2, Keep: []int{9, 1, 1}, Groups: []int{0}, Threads: -1}
 	rowstest.Refused(t, bad.Validate(3), "k = -1", "variance = 2", "column 9", "twice", "groups", "threads")
-	_, err := Select(t.Context(), make([]float64, 4), 2, Options{K: 3})
+	_, err := Select(t.Context(), gram.Full(make([]float64, 4), 2), Options{K: 3})
 	rowstest.Refused(t, err, "k = 3")
 }
 
 func TestBadGram(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		var data *stream.DataError
-		if _, err := Select(t.Context(), []float64{1, x, x, 1}, 2, Options{}); !errors.As(err, &data) {
+		if _, err := Select(t.Context(), gram.Full([]float64{1, x, x, 1}, 2), Options{}); !errors.As(err, &data) {
 			t.Errorf("%v: %v", x, err)
 		}
-		if _, err := Select(t.Context(), []float64{x, 0, 0, 1}, 2, Options{}); !errors.As(err, &data) {
+		if _, err := Select(t.Context(), gram.Full([]float64{x, 0, 0, 1}, 2), Options{}); !errors.As(err, &data) {
 			t.Errorf("%v on the diagonal: %v", x, err)
 		}
-		if _, err := SelectTarget(t.Context(), []float64{1, 0, 0, 1}, 2, Target{Rows: 1, H: []float64{x, 1}}, Options{}); !errors.As(err, &data) {
+		if _, err := SelectTarget(t.Context(), gram.Full([]float64{1, 0, 0, 1}, 2), Target{Rows: 1, H: []float64{x, 1}}, Options{}); !errors.As(err, &data) {
 			t.Errorf("%v in H: %v", x, err)
 		}
 	}
-	if _, err := Select(t.Context(), []float64{-1, 0, 0, 1}, 2, Options{}); err == nil {
+	if _, err := Select(t.Context(), gram.Full([]float64{-1, 0, 0, 1}, 2), Options{}); err == nil {
 		t.Error("negative diagonal")
 	}
-	if _, err := Select(t.Context(), make([]float64, 3), 2, Options{}); err == nil {
+	if _, err := Select(t.Context(), gram.Full(make([]float64, 3), 2), Options{}); err == nil {
 		t.Error("wrong size")
 	}
 }
@@ -330,11 +331,11 @@ func TestBadGram(t *testing.T) {
 func TestBytes(t *testing.T) {
 	const d, k = 300, 60
 	x := random(19, 100, d, 0)
-	sym := x.gram()
+	g := gram.Full(x.gram(), d)
 	for _, c := range []int{0, 10} {
 		var peak int64
 		before := rowstest.Heap()
-		must.Get(selectMemory(t.Context(), sym, d, targetOf(sym, d, c), Options{K: k, Threads: 2}, func(c *criterion) {
+		must.Get(selectMemory(t.Context(), g, targetOf(t, g, drawn(d, c)), Options{K: k, Threads: 2}, func(c *criterion) {
 			if c.turn%10 == 9 {
 				peak = max(peak, rowstest.Heap())
 			}
@@ -349,7 +350,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	x := random(1, 10, 5, 0)
-	if _, err := Select(ctx, x.gram(), x.d, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Select(ctx, gram.Full(x.gram(), x.d), Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -8,13 +8,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-const (
-	// settleTogether features share each υ while it is in the cache.
-	settleTogether = 4
-	// maxSettlers bounds the scratch of settling, whatever the number of workers.
-	maxSettlers = 16
-)
-
 // settle recomputes f of the listed features from G and H, as the squared norms of
 // columns of the residual target. Cost 2·c·turn a feature.
 func (m *memory) settle(ctx context.Context, features []int) error {
@@ -27,44 +20,55 @@ func (m *memory) settle(ctx context.Context, features []int) error {
 		}
 		m.respend()
 	}
-	c := m.height()
-	f := make([]float64, len(features))
-	reach := make([]float64, len(features))
-	m.settlers(tasks(len(features), settleTogether), func(scratch []float64, task int) {
-		from, to := span(task, settleTogether, len(features))
-		columns := make([][]float64, to-from)
-		for j := range columns {
-			columns[j] = m.targetColumn(scratch[j*c:(j+1)*c], features[from+j])
-			if m.target == nil {
-				m.clearChosen(columns[j])
-			}
-			reach[from+j] = floats.Norm(columns[j], 2)
-		}
-		for r, v := range m.upsilons {
-			for j, col := range columns {
-				kernel.Axpy(-m.omegas[r][features[from+j]], v, col)
-			}
-		}
-		for j, col := range columns {
-			if m.target == nil {
-				m.clearChosen(col)
-			}
-			f[from+j] = kernel.Dot(col, col)
-		}
-	})
-	for j, i := range features {
-		m.criterion.settle(i, f[j], reach[j])
+	if err := m.base.renew(m); err != nil {
+		return err
 	}
-	return ctx.Err()
+	f, reach := make([]float64, residualColumns), make([]float64, residualColumns)
+	for len(features) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		some := features[:min(len(features), residualColumns)]
+		features = features[len(some):]
+		c := m.height()
+		rows := m.block(len(some))
+		m.target.rowsTo(m.team, rows, m.hUnit, some, 0)
+		each := func(do func(i int, column []float64)) {
+			kernel.Each(m.workers, len(some), func(i int) {
+				column := rows.Data[i*c:][:c]
+				if m.target.same {
+					m.clearChosen(column)
+				}
+				do(i, column)
+			})
+		}
+		each(func(i int, column []float64) { reach[i] = floats.Norm(column, 2) })
+		m.deflateRows(rows, some)
+		each(func(i int, column []float64) { f[i] = kernel.Dot(column, column) })
+		for i, j := range some {
+			m.criterion.settle(j, f[i], reach[i])
+		}
+	}
+	return nil
 }
 
-// settlers shares n tasks among the workers that have scratch.
-func (m *memory) settlers(n int, do func(scratch []float64, task int)) {
-	kernel.Each(m.workers, len(m.scratch), func(worker int) {
-		for task := worker; task < n; task += len(m.scratch) {
-			do(m.scratch[worker], task)
+// deflateRows subtracts Σ υ_r ω_r[i] from the rows, one for each feature i listed.
+func (m *memory) deflateRows(rows kernel.Matrix[float64], features []int) {
+	c, n := m.height(), len(features)
+	if len(m.some) == 0 {
+		m.some = make([]float64, together*c)
+	}
+	var coef [residualColumns * together]float64
+	for first := 0; first < len(m.upsilons); first += together {
+		turns := min(together, len(m.upsilons)-first)
+		for r := range turns {
+			copy(m.some[r*c:], m.upsilons[first+r])
+			for i, j := range features {
+				coef[i*turns+r] = m.omegas[first+r][j]
+			}
 		}
-	})
+		kernel.Gemm(m.team, -1, kernel.RowMajor(coef[:], n, turns, turns), kernel.RowMajor(m.some, turns, c, c), rows)
+	}
 }
 
 // tasks is the number of tasks of the given size that cover n items; span is the
@@ -76,7 +80,7 @@ func span(task, size, n int) (from, to int) { return task * size, min((task+1)*s
 // respend takes the chosen rows out of Σ ‖υ_r‖²: they no longer count, and may
 // have been most of it.
 func (m *memory) respend() {
-	if m.target != nil {
+	if !m.target.same {
 		return
 	}
 	m.spent = 0

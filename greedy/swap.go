@@ -20,8 +20,6 @@ const (
 	leastExchanges = 2
 	// fewNumbers of U are worth no second worker: waking one took longer than the work.
 	fewNumbers = 1 << 16
-	// residualColumns of the residual target are computed at a time.
-	residualColumns = 128
 )
 
 // exchanger improves a set S of features by exchanges of one at a time, each the one of all pairs
@@ -42,7 +40,6 @@ const (
 // All numbers are in the units of the engine.
 type exchanger struct {
 	*memory
-	team *kernel.Team
 	set  []int  // S
 	keep []bool // parallel to set: never leaves
 
@@ -52,7 +49,6 @@ type exchanger struct {
 	diag    []float64 // of G
 	f, g    []float64
 	worth   []float64 // ‖v_a‖²/P_aa
-	rows    []float64 // residualColumns×c
 	h       []float64 // products of the residual target with that of the feature that joins
 	ranking []trade   // the best of each place, when it was last judged
 	left    []float64 // scratch of shift
@@ -72,19 +68,18 @@ func newExchanger(m *memory, set []int, keep []bool) (*exchanger, bool) {
 	k, d, c := len(set), m.d, m.height()
 	m.omegas, m.upsilons = nil, nil
 	if k*d < fewNumbers {
-		m.workers = 1
+		m.workers, m.team = 1, kernel.NewTeam(1)
 	}
-	x := &exchanger{memory: m, team: kernel.NewTeam(m.workers), set: slices.Clone(set), keep: keep}
+	x := &exchanger{memory: m, set: slices.Clone(set), keep: keep}
 	x.p, x.gs = make([]float64, k*k), make([]float64, k*d)
 	x.u, x.w = make([]float64, k*d), make([]float64, k*d)
 	x.v = x.u
-	if m.target != nil {
+	if !m.target.same {
 		x.v = make([]float64, k*c)
 	}
 	x.f, x.g, x.worth, x.h = make([]float64, d), make([]float64, d), make([]float64, k), make([]float64, d)
-	x.rows = make([]float64, min(residualColumns, d)*c)
 	x.ranking = make([]trade, k)
-	x.diag = diagonal(m.sym, d)
+	x.diag = m.gram.Diagonal(m.workers)
 	for i := range x.diag {
 		x.diag[i] *= m.gUnit
 	}
@@ -98,7 +93,7 @@ func exchangeBytes(d, k, c int) int64 {
 	if c == 0 {
 		height = d
 	}
-	numbers := 3*int64(k)*int64(d) + int64(k)*int64(c) + 4*int64(k)*int64(k) + int64(residualColumns+k)*int64(height) + 6*int64(d)
+	numbers := 3*int64(k)*int64(d) + int64(k)*int64(c) + 4*int64(k)*int64(k) + int64(k)*int64(height) + 6*int64(d)
 	return 8*numbers + kernel.TeamBytes(d, d) + Bytes(k, k, height)
 }
 
@@ -106,21 +101,14 @@ func (x *exchanger) rowU(a int) []float64 { return x.u[a*x.d : (a+1)*x.d] }
 func (x *exchanger) rowW(a int) []float64 { return x.w[a*x.d : (a+1)*x.d] }
 func (x *exchanger) rowV(a int) []float64 { c := x.height(); return x.v[a*c : (a+1)*c] }
 
-// column is G₍:,i₎.
-func (x *exchanger) columnTo(dst []float64, i int) {
-	for j, v := range x.sym[i*x.d : (i+1)*x.d] {
-		dst[j] = x.gUnit * v
-	}
-}
-
 // rebuild computes all from G and H: some 2k²d + 4kcd flops in matrix products. It reports
 // whether the columns of S are independent enough to go by.
 func (x *exchanger) rebuild() bool {
 	k, d, c := len(x.set), x.d, x.height()
 	gs, u := kernel.RowMajor(x.gs, k, d, d), kernel.RowMajor(x.u, k, d, d)
 	sub := make([]float64, k*k)
-	for a, i := range x.set {
-		x.columnTo(x.gs[a*d:(a+1)*d], i)
+	x.columnsTo(gs, x.set)
+	for a := range x.set {
 		for b, j := range x.set {
 			sub[a*k+b] = x.gs[a*d+j]
 		}
@@ -137,17 +125,15 @@ func (x *exchanger) rebuild() bool {
 	}
 	chol.SolveTo(x.team, p, p)
 	v := kernel.RowMajor(x.v, k, c, c)
-	if x.target != nil {
-		for a, i := range x.set {
-			x.targetColumn(x.rowV(a), i)
-		}
+	if !x.target.same {
+		x.target.rowsTo(x.team, v, x.hUnit, x.set, 0)
 		chol.SolveTo(x.team, v, v)
 	}
 	clear(x.w)
 	for from := 0; from < d; from += residualColumns {
 		n := min(residualColumns, d-from)
-		rows := kernel.RowMajor(x.rows, n, c, c)
-		kernel.Each(x.workers, n, func(i int) { x.targetColumn(x.rows[i*c:(i+1)*c], from+i) })
+		rows := x.block(n)
+		x.target.rowsTo(x.team, rows, x.hUnit, nil, from)
 		kernel.Gemm(x.team, -1, gs.Sub(0, from, k, n).Trans(), v, rows)
 		kernel.Each(x.workers, n, func(i int) { x.f[from+i] = kernel.Dot(x.rows[i*c:(i+1)*c], x.rows[i*c:(i+1)*c]) })
 		kernel.Gemm(x.team, 1, v, rows.Trans(), kernel.RowMajor(x.w, k, d, d).Sub(0, from, k, n))
@@ -208,7 +194,7 @@ func (x *exchanger) clearSet() {
 // On COIL20, ORL and Isolet about half an exchange a feature fits, which takes most of what there is
 // to win, as the best come first.
 func (x *exchanger) mostExchanges() int {
-	k, d, c := float64(len(x.set)), float64(x.d), float64(x.height())
+	k, d, c := float64(len(x.set)), float64(x.d), float64(x.target.full)
 	greedy := k*c*d + k*k*(d+c)/2 + 6*k*d
 	set := (2*k*c*d+k*k*d)/5 + k*k*c + k*k*d/2
 	one := c*d + 8*k*d + 3*k*c

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
@@ -65,12 +66,8 @@ func TestTradesAreTheBest(t *testing.T) {
 	for name, x := range swapCases() {
 		for _, groups := range [][]int{nil, Partition(x.d, 6, 3)} {
 			t.Run(fmt.Sprintf("%s/partitioned=%v", name, groups != nil), func(t *testing.T) {
-				sym := x.gram()
-				var target *Target
-				if groups != nil {
-					target = partitionTarget(sym, x.d, groups, 2)
-				}
-				m := must.Get(newMemory(sym, diagonal(sym, x.d), target, 2))(t)
+				g := gram.Full(x.gram(), x.d)
+				m := must.Get(newMemory(g, g.Diagonal(2), targetOf(t, g, groups), 2))(t)
 				keep := make([]bool, 5)
 				keep[2] = true
 				e, ok := newExchanger(m, rand.New(rand.NewPCG(3, 3)).Perm(x.d)[:5], keep)
@@ -224,7 +221,7 @@ func TestRefineLaws(t *testing.T) {
 		sum[i] += v
 	}
 	opt := Options{K: 30, Refine: true}
-	merged := must.Get(Select(t.Context(), sum, x.d, opt))(t)
+	merged := must.Get(Select(t.Context(), gram.Full(sum, x.d), opt))(t)
 	if want := mustSelect(t, x, opt); !slices.Equal(merged.Order, want.Order) {
 		t.Errorf("merged order %v, want %v", merged.Order, want.Order)
 	}

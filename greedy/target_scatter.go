@@ -27,17 +27,24 @@ const scatterRidge = 1e-3
 //	H = TᵀX̃ = WᵀG,  ‖T‖² = tr(WᵀGW) = tr(HW).
 //
 // Costs d³/3 + d²m + min(m, d)·md flops and the eigenpairs of a matrix of order min(m, d).
-func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, error) {
+//
+// Where G = RᵀR is a factor the pairs come from CB⁻¹Cᵀ, m×m, for the matrix B = G + ρ… in brackets:
+// with C = BᵀR in terms of the graph's own B, it is BᵀK(K + ρ…)⁻¹B for K = RRᵀ, and
+// w = Rᵀ(K + ρ…)⁻¹By/√μ.
+func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, error) {
 	d, m := g.D, g.M
 	unit := 0.0
-	for i := range d {
-		unit += g.G[i*d+i] / float64(d)
+	for _, v := range g.G.Diagonal(team.Threads()) {
+		unit += v / float64(d)
 	}
 	if !(unit > 0 && unit <= math.MaxFloat64) {
-		return anchor.Target{}, stream.Dataf("", "the mean sum of squares of the features is %v; scale the columns", unit)
+		return nil, stream.Dataf("", "the mean sum of squares of the features is %v; scale the columns", unit)
+	}
+	if g.G.IsFactor() {
+		return scatterOfFactor(team, g, l, unit)
 	}
 	scaled := make([]float64, d*d)
-	for i, v := range g.G {
+	for i, v := range g.G.Sym {
 		scaled[i] = v / unit
 	}
 	for i := range d {
@@ -45,7 +52,7 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, er
 	}
 	var chol linalg.Cholesky
 	if err := chol.Factor(team, kernel.RowMajor(scaled, d, d, d)); err != nil {
-		return anchor.Target{}, fmt.Errorf("scatter matrix of the target: %w", err)
+		return nil, fmt.Errorf("scatter matrix of the target: %w", err)
 	}
 	v := kernel.RowMajor(make([]float64, d*m), d, m, m) // in units of √unit
 	half := kernel.RowMajor(make([]float64, m*d), m, d, d)
@@ -55,7 +62,7 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, er
 	chol.HalfSolveTo(team, v, half.Trans())
 	y, mu, err := leading(team, v, min(l, m, d))
 	if err != nil {
-		return anchor.Target{}, fmt.Errorf("directions of the target: %w", err)
+		return nil, fmt.Errorf("directions of the target: %w", err)
 	}
 	l = len(mu)
 	// B⁻¹C̃ᵀ·(right singular vectors)/√μ = U⁻¹·V·…/√μ, as V = U⁻ᵀC̃ᵀ.
@@ -67,15 +74,60 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, er
 			w.Data[i*l+j] /= math.Sqrt(mu[j])
 		}
 	}
-	t := anchor.Target{Rows: l, H: make([]float64, l*d)}
+	t, total := Target{Rows: l, H: make([]float64, l*d)}, 0.0
 	h := kernel.RowMajor(t.H, l, d, d)
-	kernel.Gemm(team, 1/math.Sqrt(unit), w.Trans(), kernel.RowMajor(g.G, d, d, d), h)
+	kernel.Gemm(team, 1/math.Sqrt(unit), w.Trans(), kernel.RowMajor(g.G.Sym, d, d, d), h)
 	for j := range l {
 		for i := range d {
-			t.Total += t.H[j*d+i] * (w.Data[i*l+j] / math.Sqrt(unit))
+			total += t.H[j*d+i] * (w.Data[i*l+j] / math.Sqrt(unit))
 		}
 	}
-	return t, nil
+	return &aimedTarget{target: t.target(d), total: total}, nil
+}
+
+// scatterOfFactor is scatterTarget for a factor, in n²m + nm² flops and those of products with R.
+func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*aimedTarget, error) {
+	d, m, n := g.D, g.M, g.G.Rank
+	ridged := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	for i, v := range g.G.Dual(team) {
+		ridged.Data[i] = v / unit
+	}
+	for i := range n {
+		ridged.Data[i*n+i] += scatterRidge
+	}
+	var chol linalg.Cholesky
+	if err := chol.Factor(team, ridged); err != nil {
+		return nil, fmt.Errorf("scatter matrix of the target: %w", err)
+	}
+	b := g.B()
+	solved := kernel.RowMajor(make([]float64, n*m), n, m, m) // (K + ρ)⁻¹B
+	chol.SolveTo(team, solved, b)
+	// BᵀK(K + ρ)⁻¹B = S − ρ·Bᵀ(K + ρ)⁻¹B, with the opposite sign.
+	product := kernel.RowMajor(make([]float64, m*m), m, m, m)
+	for i, v := range g.S {
+		product.Data[i] = -v
+	}
+	kernel.Gemm(team, scatterRidge, b.Trans(), solved, product)
+	found, err := linalg.NewSmallest(team, m, min(l, m, d), linalg.EigenOptions{}).Solve(product, kernel.Matrix[float64]{})
+	if err != nil {
+		return nil, fmt.Errorf("directions of the target: %w", err)
+	}
+	l = 0
+	for l < len(found.Values) && -found.Values[l] > leastDirection {
+		l++
+	}
+	z := kernel.RowMajor(make([]float64, l*n), l, n, n) // W = RᵀZᵀ
+	kernel.Gemm(team, 1, found.Vectors.Sub(0, 0, m, l).Trans(), solved.Trans(), z)
+	for j := range l {
+		for i := range n {
+			z.Data[j*n+i] /= math.Sqrt(-found.Values[j]) * unit
+		}
+	}
+	kz := kernel.RowMajor(make([]float64, l*n), l, n, n)
+	kernel.Gemm(team, 1, z, kernel.RowMajor(g.G.Dual(team), n, n, n), kz)
+	t := Target{Rows: l, H: make([]float64, l*d)}
+	kernel.Gemm(team, 1, kz, g.G.Factor().Trans(), kernel.RowMajor(t.H, l, d, d)) // WᵀG
+	return &aimedTarget{target: t.target(d), total: kernel.Dot(kz.Data, kz.Data)}, nil
 }
 
 // leastDirection is the μ below which one is rounding: CᵀC ≤ G, so that none is above 1. A graph that

@@ -16,13 +16,13 @@ import (
 //	H = UᵀX̃ = Σ^(−1/2)VᵀC,  ‖U‖² = l.
 //
 // Fewer where the graph has fewer eigenvectors. Costs those of an m×m matrix and 2lmd flops.
-func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, []string, error) {
+func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, []string, error) {
 	e, err := spectral.Embed(team, g, l)
 	if err != nil {
-		return anchor.Target{}, nil, err
+		return nil, nil, err
 	}
 	l = len(e.Values)
-	t := anchor.Target{Rows: l, H: make([]float64, l*g.D), Total: float64(l)}
+	t := Target{Rows: l, H: make([]float64, l*g.D)}
 	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), kernel.RowMajor(t.H, l, g.D, g.D))
 	for i, sigma := range e.Values {
 		row := t.H[i*g.D:][:g.D]
@@ -30,5 +30,5 @@ func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (anchor.Target, [
 			row[j] /= math.Sqrt(sigma)
 		}
 	}
-	return t, e.Warnings, nil
+	return &aimedTarget{target: t.target(g.D), total: float64(l)}, e.Warnings, nil
 }

@@ -114,7 +114,7 @@ func (e *embedding) next() (*projected, error) {
 		}
 	}
 	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.C, m, d, d).Trans(), kernel.RowMajor(first, m, c, c), xy)
-	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.G, d, d, d), kernel.RowMajor(scaled, d, c, c), xy)
+	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.G.Sym, d, d, d), kernel.RowMajor(scaled, d, c, c), xy)
 	e.xy = p.xy
 	return p, nil
 }

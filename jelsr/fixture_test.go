@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -144,12 +145,12 @@ func lazy(x, w [][]float64) *anchor.Graph {
 			}
 		}
 	}
-	g := &anchor.Graph{Rows: int64(n), M: n, D: d, Delta: make([]float64, n), G: make([]float64, d*d), C: make([]float64, n*d), S: make([]float64, n*n)}
+	g := &anchor.Graph{Rows: int64(n), M: n, D: d, Delta: make([]float64, n), G: gram.Full(make([]float64, d*d), d), C: make([]float64, n*d), S: make([]float64, n*n)}
 	for i := range n {
 		copy(g.S[i*n:], half[i])
 		for j := range d {
 			for k := range d {
-				g.G[j*d+k] += x[i][j] * x[i][k]
+				g.G.Sym[j*d+k] += x[i][j] * x[i][k]
 			}
 			for a := range n {
 				g.C[a*d+j] += b[i][a] * x[i][j]

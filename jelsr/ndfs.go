@@ -23,7 +23,7 @@ type labelling struct {
 func onGraph(team *kernel.Team, g *anchor.Graph) *labelling {
 	return &labelling{
 		team: team, m: g.M, d: g.D,
-		k: kernel.RowMajor(g.S, g.M, g.M, g.M), c: kernel.RowMajor(g.C, g.M, g.D, g.D), gram: g.G,
+		k: kernel.RowMajor(g.S, g.M, g.M, g.M), c: kernel.RowMajor(g.C, g.M, g.D, g.D), gram: g.G.Sym,
 	}
 }
 

@@ -58,13 +58,13 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 // varies refuses a Graph without spread.
 func varies(g *anchor.Graph) error {
 	d, m := g.D, g.M
-	if len(g.G) != d*d || len(g.C) != m*d || len(g.S) != m*m || len(g.Delta) != m {
+	if len(g.G.Sym) != d*d || len(g.C) != m*d || len(g.S) != m*m || len(g.Delta) != m {
 		panic(fmt.Sprintf("jelsr: graph of %d features and %d anchors with %d, %d, %d and %d values",
-			d, m, len(g.G), len(g.C), len(g.S), len(g.Delta)))
+			d, m, len(g.G.Sym), len(g.C), len(g.S), len(g.Delta)))
 	}
 	var trace float64
 	for i := range d {
-		trace += g.G[i*(d+1)]
+		trace += g.G.Sym[i*(d+1)]
 	}
 	if math.IsNaN(trace) || math.IsInf(trace, 0) {
 		return fmt.Errorf("jelsr: sum of squares: %w", linalg.ErrNotFinite)
@@ -89,7 +89,7 @@ func Bytes(d, m int, opt Options) int64 {
 // embedAndRegress is JELSR: in turns Y for U, W for Y and U, and U for W, until the
 // objective settles.
 func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (*Result, error) {
-	reg := newRegression(team, g.G, g.D, opt)
+	reg := newRegression(team, g.G.Sym, g.D, opt)
 	emb := newEmbedding(team, g, reg, opt)
 	r := &Result{}
 	if emb.c < opt.Clusters {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -107,7 +108,7 @@ func TestWarnings(t *testing.T) {
 	}
 	// Two features alike in all but their sign, and nothing else: M has equal
 	// eigenvalues once the two stand alone.
-	g := &anchor.Graph{Rows: 9, M: 1, D: 2, Delta: []float64{9}, G: []float64{5, 0, 0, 5}, C: []float64{0, 0}, S: []float64{1}}
+	g := &anchor.Graph{Rows: 9, M: 1, D: 2, Delta: []float64{9}, G: gram.Full([]float64{5, 0, 0, 5}, 2), C: []float64{0, 0}, S: []float64{1}}
 	if r := mustSelect(t, g, Options{Constraint: Identity, Clusters: 1}); !warned(r, "equal to rounding") {
 		t.Errorf("equal eigenvalues: %q", r.Warnings)
 	}
@@ -143,7 +144,7 @@ func TestBadGraph(t *testing.T) {
 	x, z := sample(30, 4, 6, 3, 1)
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		g := rowstest.Graph(x, z)
-		g.G[0] = math.NaN()
+		g.G.Sym[0] = math.NaN()
 		if _, err := Select(t.Context(), g, Options{Constraint: constraint}); !errors.Is(err, linalg.ErrNotFinite) {
 			t.Errorf("%v: a NaN gives %v", constraint, err)
 		}

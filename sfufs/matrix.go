@@ -63,7 +63,7 @@ func (c *costs) laplacian() []float64 {
 	if c.base == nil {
 		d := c.graph.D
 		c.base = make([]float64, d*d)
-		copy(c.base, c.graph.G)
+		copy(c.base, c.graph.G.Sym)
 		kernel.Syrk(c.team, -1, c.c.Trans(), kernel.RowMajor(c.base, d, d, d))
 	}
 	return c.base

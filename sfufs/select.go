@@ -73,15 +73,15 @@ type engine struct {
 
 func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 	d, m := g.D, g.M
-	if len(g.G) != d*d || len(g.C) != m*d || len(g.S) != m*m {
-		panic(fmt.Sprintf("sfufs: graph of %d features and %d anchors with %d, %d and %d values",
-			d, m, len(g.G), len(g.C), len(g.S)))
+	if g.G.Check() != nil || g.G.D != d || len(g.C) != m*d || len(g.S) != m*m {
+		panic(fmt.Sprintf("sfufs: graph of %d features and %d anchors with %d and %d values",
+			d, m, len(g.C), len(g.S)))
 	}
 	team := kernel.NewTeam(opt.Threads)
 	e := &engine{opt: opt, costs: newCosts(g, team), solver: newSolver(team, d, opt.Clusters)}
 	if opt.Constraint == Scatter {
 		var err error
-		if e.solver.scatter, err = newScatter(e.solver, g.G); err != nil {
+		if e.solver.scatter, err = newScatter(e.solver, g.G.Sym); err != nil {
 			return nil, err
 		}
 	}

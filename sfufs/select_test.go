@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/agree"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -61,7 +62,7 @@ func TestMatrixBounds(t *testing.T) {
 		m := must.Get(Matrix(t.Context(), g, Options{Constraint: Identity, Alpha: alpha}))(t)
 		want := denseMatrix(x, z, FUFS, 0)
 		for i := range want {
-			high, rounding := want[i][i], 1e-14*g.G[i*5+i] // 40 terms and 6 anchors
+			high, rounding := want[i][i], 1e-14*g.G.Sym[i*5+i] // 40 terms and 6 anchors
 			if v := m[i*5+i]; v < alpha/(1+alpha)*high-rounding || v > high+rounding {
 				t.Errorf("α %v: M[%d][%d] = %v, outside %v to %v", alpha, i, i, v, alpha/(1+alpha)*high, high)
 			}
@@ -77,12 +78,12 @@ func TestScatterTwin(t *testing.T) {
 	g := rowstest.Graph(x, z)
 	var unit float64
 	for i := range d {
-		unit += g.G[i*d+i] / d
+		unit += g.G.Sym[i*d+i] / d
 	}
 	metric := rowstest.Zeros(d, d)
 	for i := range d {
 		for j := range d {
-			metric[i][j] = g.G[i*d+j] / unit
+			metric[i][j] = g.G.Sym[i*d+j] / unit
 		}
 		metric[i][i] += ridge
 	}
@@ -152,7 +153,7 @@ func equalResults(a, b *Result) bool {
 
 func TestWorkersDoNotMatter(t *testing.T) {
 	g := rowstest.Graph(sample(320, panel+3, 40, 3, 8))
-	before := slices.Concat(g.G, g.C, g.S, g.Delta)
+	before := slices.Concat(g.G.Sym, g.C, g.S, g.Delta)
 	for _, constraint := range []Constraint{Identity, Scatter} {
 		opt := Options{Constraint: constraint, Iterations: 3, Threads: 1}
 		want := mustSelect(t, g, opt)
@@ -162,7 +163,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(slices.Concat(g.G, g.C, g.S, g.Delta), before) {
+	if !slices.Equal(slices.Concat(g.G.Sym, g.C, g.S, g.Delta), before) {
 		t.Error("the Graph has changed")
 	}
 }
@@ -177,11 +178,11 @@ func TestRoundingOfStatistics(t *testing.T) {
 		g := rowstest.Graph(sample(n, d, 20, 3, 8))
 		rnd := rand.New(rand.NewPCG(3, 3))
 		other := *g
-		other.G, other.C = slices.Clone(g.G), slices.Clone(g.C)
+		other.G, other.C = gram.Full(slices.Clone(g.G.Sym), g.D), slices.Clone(g.C)
 		for i := range d {
 			for j := range i + 1 {
-				v := g.G[i*d+j] * (1 + 1e-13*rnd.NormFloat64())
-				other.G[i*d+j], other.G[j*d+i] = v, v
+				v := g.G.Sym[i*d+j] * (1 + 1e-13*rnd.NormFloat64())
+				other.G.Sym[i*d+j], other.G.Sym[j*d+i] = v, v
 			}
 		}
 		for i := range other.C {

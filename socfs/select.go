@@ -114,7 +114,7 @@ func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*s
 	s := &solver{team: team, g: g, d: d, c: c, weights: make([]float64, d), chol: new(linalg.Cholesky)}
 	var trace float64
 	for i := range d {
-		trace += g.G[i*d+i]
+		trace += g.G.Sym[i*d+i]
 	}
 	if d == 0 || trace == 0 {
 		return nil, stream.Dataf("", "every feature is constant")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -314,9 +315,9 @@ func TestLaws(t *testing.T) {
 	}
 	// Other units of X change nothing.
 	twice := *g
-	twice.G, twice.C = slices.Clone(g.G), slices.Clone(g.C)
-	for i := range twice.G {
-		twice.G[i] *= 4
+	twice.G, twice.C = gram.Full(slices.Clone(g.G.Sym), g.D), slices.Clone(g.C)
+	for i := range twice.G.Sym {
+		twice.G.Sym[i] *= 4
 	}
 	for i := range twice.C {
 		twice.C[i] *= 2

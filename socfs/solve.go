@@ -92,7 +92,7 @@ func (s *solver) solve(lambda float64) error {
 	if s.a == nil {
 		s.a = make([]float64, d*d)
 	}
-	for i, v := range s.g.G {
+	for i, v := range s.g.G.Sym {
 		s.a[i] = v / s.unit
 	}
 	for i, q := range s.weights {
@@ -119,7 +119,7 @@ func (s *solver) norms() []float64 {
 // objective is ‖XW − EBᵀ‖² + λΣ√(‖wᵢ‖² + ε) + γ‖SA − F‖², with ‖EBᵀ‖² = c.
 func (s *solver) objective(lambda, gamma float64) float64 {
 	gw := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
-	kernel.Gemm(s.team, 1/s.unit, kernel.RowMajor(s.g.G, s.d, s.d, s.d), s.w, gw)
+	kernel.Gemm(s.team, 1/s.unit, kernel.RowMajor(s.g.G.Sym, s.d, s.d, s.d), s.w, gw)
 	wb := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
 	kernel.Gemm(s.team, 1, s.w, s.b, wb)
 	value := float64(s.c) + kernel.Dot(s.w.Data, gw.Data) - 2*kernel.Dot(wb.Data, s.xe.Data)

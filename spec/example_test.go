@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/spec"
 )
 
@@ -13,7 +14,7 @@ func Example() {
 	g := &anchor.Graph{
 		Rows: 4, M: 2, D: 2,
 		Delta: []float64{2, 2},
-		G:     []float64{4, 0, 0, 4},
+		G:     gram.Full([]float64{4, 0, 0, 4}, 2),
 		C:     []float64{1.414, 0, -1.414, 0},
 		S:     []float64{1, 0, 0, 1},
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -79,13 +80,13 @@ func lazy(x, w [][]float64) (g *anchor.Graph, mean []float64) {
 		mean[j] = along / math.Sqrt(float64(n))
 	}
 	g = &anchor.Graph{Rows: int64(n), M: n, D: d, Delta: make([]float64, n),
-		G: make([]float64, d*d), C: make([]float64, n*d), S: make([]float64, n*n)}
+		G: gram.Full(make([]float64, d*d), d), C: make([]float64, n*d), S: make([]float64, n*n)}
 	for i := range n {
 		g.Delta[i] = degree[i] / total * float64(n)
 		copy(g.S[i*n:], half[i])
 		for j := range d {
 			for k := range d {
-				g.G[j*d+k] += f[i][j] * f[i][k]
+				g.G.Sym[j*d+k] += f[i][j] * f[i][k]
 			}
 			for a := range n {
 				g.C[a*d+j] += b[i][a] * f[i][j]

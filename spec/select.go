@@ -40,7 +40,7 @@ func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 	squares := make([]float64, g.D) // ‖x̃‖²
 	var trace float64
 	for j := range squares {
-		squares[j] = g.G[j*(g.D+1)]
+		squares[j] = g.G.Sym[j*(g.D+1)]
 		trace += squares[j]
 	}
 	if math.IsNaN(trace) || math.IsInf(trace, 0) {
@@ -105,7 +105,7 @@ func (r *Result) quadratic(team *kernel.Team, g *anchor.Graph, opt Options, unit
 			}
 		}
 		for j, v := range smooth {
-			total := g.G[(from+j)*(g.D+1)]
+			total := g.G.Sym[(from+j)*(g.D+1)]
 			// Below 0 is rounding: L and all its powers are positive semidefinite.
 			r.Scores[from+j] = math.Pow(unit, float64(opt.Power)) * max(total-v, 0)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -65,9 +66,9 @@ func TestLaws(t *testing.T) {
 	g := rowstest.Graph(x, z)
 	order := rand.New(rand.NewPCG(4, 4)).Perm(g.D)
 	twice := *g
-	twice.G, twice.C = slices.Clone(g.G), slices.Clone(g.C)
-	for i := range twice.G {
-		twice.G[i] *= 4
+	twice.G, twice.C = gram.Full(slices.Clone(g.G.Sym), g.D), slices.Clone(g.C)
+	for i := range twice.G.Sym {
+		twice.G.Sym[i] *= 4
 	}
 	for i := range twice.C {
 		twice.C[i] *= 2
@@ -136,7 +137,7 @@ func TestEdges(t *testing.T) {
 	if data := (*stream.DataError)(nil); !errors.As(err, &data) {
 		t.Errorf("constant features: %v", err)
 	}
-	g.G[0] = math.NaN()
+	g.G.Sym[0] = math.NaN()
 	if _, err := Select(g, Options{}); !errors.Is(err, linalg.ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
 	}

@@ -105,7 +105,7 @@ func (x *elimination) renew() error {
 	a := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	for i, f := range x.left {
 		for j, h := range x.left {
-			a.Data[i*n+j] = x.g.G[f*d+h]
+			a.Data[i*n+j] = x.g.G.Sym[f*d+h]
 		}
 		a.Data[i*n+i] += x.lambda
 	}

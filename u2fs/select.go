@@ -37,7 +37,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	}
 	var trace float64
 	for i := range g.D {
-		trace += g.G[i*g.D+i]
+		trace += g.G.Sym[i*g.D+i]
 	}
 	if trace == 0 || g.D == 0 {
 		return nil, stream.Dataf("", "every feature is constant")

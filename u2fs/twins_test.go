@@ -34,8 +34,8 @@ func TestTwinsGoLast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range d {
 		for j := i; j < d; j++ {
-			v := g.G[i*d+j] * (1 + float64(r.IntN(3)-1)*0x1p-52)
-			g.G[i*d+j], g.G[j*d+i] = v, v
+			v := g.G.Sym[i*d+j] * (1 + float64(r.IntN(3)-1)*0x1p-52)
+			g.G.Sym[i*d+j], g.G.Sym[j*d+i] = v, v
 		}
 	}
 	if got := must.Get(Select(t.Context(), g, Options{Clusters: 3}))(t); !slices.Equal(got.Order, want.Order) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
@@ -35,11 +36,11 @@ func explained(g *anchor.Graph, xu [][]float64, features []int) (sum float64) {
 	a := rowstest.Zeros(len(features), len(features))
 	var trace float64
 	for i := range g.D {
-		trace += g.G[i*g.D+i]
+		trace += g.G.Sym[i*g.D+i]
 	}
 	for i, f := range features {
 		for j, h := range features {
-			a[i][j] = g.G[f*g.D+h]
+			a[i][j] = g.G.Sym[f*g.D+h]
 		}
 		a[i][i] += ridge * trace / float64(g.D)
 	}
@@ -172,9 +173,9 @@ func TestLaws(t *testing.T) {
 	}
 	// Features of twice the length are as useful.
 	twice := *g
-	twice.G, twice.C = slices.Clone(g.G), slices.Clone(g.C)
-	for i := range twice.G {
-		twice.G[i] *= 4
+	twice.G, twice.C = gram.Full(slices.Clone(g.G.Sym), g.D), slices.Clone(g.C)
+	for i := range twice.G.Sym {
+		twice.G.Sym[i] *= 4
 	}
 	for i := range twice.C {
 		twice.C[i] *= 2

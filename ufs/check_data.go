@@ -37,7 +37,7 @@ func (d *checked) lost() float64 {
 }
 
 // release gives the matrices back.
-func (d *checked) release() { d.t.Gram, d.t.sym, d.e.moments = nil, nil, nil }
+func (d *checked) release() { d.t.Gram, d.t.whole, d.e.moments = nil, nil, nil }
 
 // load reads the statistics at path as a greedy selection with the selection's settings would.
 func (c *checker) load(ctx context.Context, path string) (*checked, error) {
@@ -114,7 +114,7 @@ func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
 	}
 	d.left = 1
 	if len(own) > 0 {
-		explained, err := judge.Explain(ctx, g.Sym, g.D, own, c.q.Threads)
+		explained, err := judge.Explain(ctx, &g.Matrix, own, c.q.Threads)
 		if err != nil {
 			return placed(err, d.e)
 		}
@@ -137,7 +137,7 @@ func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
 		}
 	}
 	k := min(len(c.Selection.Selected), g.D)
-	fresh, err := judge.Choose(ctx, g.Sym, g.D, k, keep[:min(len(keep), k)], c.q.Threads)
+	fresh, err := judge.Choose(ctx, &g.Matrix, k, keep[:min(len(keep), k)], c.q.Threads)
 	if err != nil {
 		return placed(err, d.e)
 	}

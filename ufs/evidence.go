@@ -29,8 +29,8 @@ type trial struct {
 	mean, std []float64
 	filled    []int64
 
-	sym     []float64 // the Gram matrix by which a ranking is explained, or nil
-	among   []int     // the features it is of; nil for all
+	whole   *gram.Matrix // the Gram matrix by which a ranking is explained, or nil
+	among   []int        // the features it is of; nil for all
 	scratch *chunkio.Scratch
 }
 
@@ -161,7 +161,7 @@ func (t *trial) takeGraph() error {
 			t.s.LeftOut = append(t.s.LeftOut, stream.LeftOut{Name: t.from.columns[j].Name, Why: "no feature in the profile that the anchors were made with"})
 		}
 	}
-	t.Graph, t.sym = g, g.G
+	t.Graph, t.whole = g, g.G
 	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	t.s.Options["anchors"], t.s.Options["neighbors"] = g.M, t.Anchors.Neighbors
 	return nil
@@ -185,7 +185,7 @@ func (t *trial) takeRows() error {
 		return err
 	}
 	if t.Gram != nil && len(e.columns) <= mostExplained {
-		t.sym = t.Gram.Sym
+		t.whole = &t.Gram.Matrix
 	} else {
 		t.note("%d features are too many to say what the selection explains: that takes a Gram matrix, up to %d", len(t.Columns), mostExplained)
 	}

@@ -42,11 +42,11 @@ func (t *trial) sizeUp(ctx context.Context) error {
 func (t *trial) centredGram() *subset.Gram {
 	switch {
 	case t.Graph != nil:
-		return &subset.Gram{Sym: t.Graph.G, D: t.Graph.D, Rows: t.Graph.Rows, Threads: t.Threads}
+		return &subset.Gram{Matrix: t.Graph.G, Rows: t.Graph.Rows, Threads: t.Threads}
 	case t.Gram == nil || t.From != method.FromGram:
 		return nil
 	}
-	g := &subset.Gram{Sym: t.Gram.Sym, D: t.Gram.D, Rows: t.Gram.Rows, Threads: t.Threads}
+	g := &subset.Gram{Matrix: &t.Gram.Matrix, Rows: t.Gram.Rows, Threads: t.Threads}
 	if mean := t.offset(); mean != nil {
 		// What is left of a column that is all but constant is rounding: it counts as constant.
 		constant := make([]bool, g.D)
@@ -54,7 +54,7 @@ func (t *trial) centredGram() *subset.Gram {
 			whole := g.Sym[i*g.D+i]
 			constant[i] = whole-t.Gram.Weight*(m*m) <= 1e-10*whole
 		}
-		g.Sym = slices.Clone(g.Sym)
+		g.Matrix = gram.Full(slices.Clone(g.Sym), g.D)
 		kernel.Each(t.Threads, g.D, func(i int) {
 			row := g.Sym[i*g.D:][:g.D]
 			for j := range row { // symmetric in i and j, to the last bit

@@ -23,7 +23,7 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 		return nil
 	}
 	c := subset.Choice{
-		Sym: t.Gram.Sym, D: t.Gram.D, Rows: t.Gram.Rows, Chosen: order, Keep: len(t.Keep),
+		Matrix: &t.Gram.Matrix, Rows: t.Gram.Rows, Chosen: order, Keep: len(t.Keep),
 		Mean: t.offset(), Weight: t.Gram.Weight, Seed: t.Seed, Threads: t.Threads,
 	}
 	for _, column := range t.Columns {

@@ -120,7 +120,7 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, order []int) err
 		}
 		return nil
 	}
-	if t.sym == nil {
+	if t.whole == nil {
 		return nil
 	}
 	// Where the matrix is of some of the features only, the others are constant, and
@@ -141,7 +141,7 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, order []int) err
 	if len(chosen) == 0 {
 		return nil
 	}
-	x, err := judge.Explain(ctx, t.sym, len(among), chosen, t.Threads)
+	x, err := judge.Explain(ctx, t.whole, chosen, t.Threads)
 	if err != nil {
 		return err
 	}

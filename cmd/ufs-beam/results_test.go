@@ -173,7 +173,7 @@ func sameGraph(t *testing.T, a, b string) {
 		t.Fatalf("%d rows, %d anchors, %d features; of one run %d, %d, %d", x.Rows, x.M, x.D, y.Rows, y.M, y.D)
 	}
 	near(t, "Delta", x.Delta, y.Delta)
-	near(t, "G", x.G, y.G)
+	near(t, "G", x.G.Sym, y.G.Sym)
 	near(t, "C", x.C, y.C)
 	near(t, "S", x.S, y.S)
 }

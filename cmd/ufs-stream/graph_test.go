@@ -95,7 +95,7 @@ func sameGraph(t *testing.T, a, b string) {
 	if x.Rows != y.Rows || x.M != y.M || x.D != y.D {
 		t.Fatalf("%d rows, %d anchors, %d features; want %d, %d, %d", x.Rows, x.M, x.D, y.Rows, y.M, y.D)
 	}
-	for i, pair := range [][2][]float64{{x.Delta, y.Delta}, {x.G, y.G}, {x.C, y.C}, {x.S, y.S}} {
+	for i, pair := range [][2][]float64{{x.Delta, y.Delta}, {x.G.Sym, y.G.Sym}, {x.C, y.C}, {x.S, y.S}} {
 		largest, off := 0.0, 0.0
 		for j, v := range pair[0] {
 			largest, off = max(largest, math.Abs(v)), max(off, math.Abs(v-pair[1][j]))

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -84,7 +85,7 @@ func TestReconstructionErrorGreedy(t *testing.T) {
 	g := make([]float64, d*d)
 	gm := kernel.RowMajor(g, d, d, d)
 	kernel.Gemm(kernel.NewTeam(1), 1, x.Trans(), x, gm)
-	res := must.Get(greedy.Select(t.Context(), g, d, greedy.Options{K: d}))(t)
+	res := must.Get(greedy.Select(t.Context(), gram.Full(g, d), greedy.Options{K: d}))(t)
 	equal(t, "curve", ReconstructionError(kernel.NewTeam(1), x, res.Order), res.Error, 1e-12*d)
 }
 

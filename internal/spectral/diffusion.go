@@ -82,7 +82,7 @@ func (k *Diffusion) Alignment(g *anchor.Graph, chosen []int) float64 {
 	for _, i := range chosen {
 		sum += k.A[i]
 		for _, j := range chosen {
-			norm = math.Hypot(norm, g.G[i*g.D+j])
+			norm = math.Hypot(norm, g.G.At(i, j))
 		}
 	}
 	if norm == 0 || k.Norm == 0 {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
@@ -14,11 +15,10 @@ import (
 
 // Choice is a choice of columns that reconstruct all, and the Gram matrix they are of.
 type Choice struct {
-	Sym    []float64 // d×d, both triangles; only read
-	D      int
-	Rows   int64
-	Chosen []int // in order; the first Keep were given
-	Keep   int
+	*gram.Matrix // only read
+	Rows         int64
+	Chosen       []int // in order; the first Keep were given
+	Keep         int
 	// Mean and Weight say how far the columns are from centred: G has Weight·Mean·Meanᵀ that
 	// permuting entries does not take away. Nil means centred.
 	Mean   []float64
@@ -78,7 +78,7 @@ func Compare(ctx context.Context, c Choice) (*Chance, error) {
 	if k == 0 || k >= c.D || c.Rows < 3 || k < c.Keep {
 		return nil, ctx.Err()
 	}
-	out := &Chance{K: k, Value: Explained(c.Sym, c.D, c.Chosen[:k], c.Threads)}
+	out := &Chance{K: k, Value: Explained(c.Matrix, c.Chosen[:k], c.Threads)}
 	// Of few features any few explain the others, and of what is explained whole any choice may be.
 	if c.D < fewestCompared || out.Value >= saturated {
 		return nil, ctx.Err()
@@ -89,7 +89,7 @@ func Compare(ctx context.Context, c Choice) (*Chance, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		shares[r] = Explained(c.Sym, c.D, c.random(uint64(r), k), c.Threads)
+		shares[r] = Explained(c.Matrix, c.random(uint64(r), k), c.Threads)
 		most = max(most, shares[r])
 	}
 	out.Random, out.Spread = moments(shares)
@@ -138,7 +138,7 @@ func (c *Choice) permuted(ctx context.Context, out *Chance) error {
 	squares, keys := make([]float64, c.D), make([]uint64, c.D)
 	offset := 0.0 // of the total: what the means explain in any copy
 	for i := range squares {
-		keys[i], squares[i] = c.key(i), c.Sym[i*c.D+i]
+		keys[i], squares[i] = c.key(i), c.At(i, i)
 		if c.Mean != nil {
 			about := c.Weight * c.Mean[i] * c.Mean[i]
 			squares[i] = max(squares[i]-about, 0)
@@ -168,7 +168,7 @@ func (c *Choice) permuted(ctx context.Context, out *Chance) error {
 				kernel.Axpy(c.Weight*c.Mean[i], c.Mean, g[i*c.D:][:c.D])
 			}
 		}
-		res, err := greedy.Select(ctx, g, c.D, greedy.Options{K: out.K, Keep: c.Chosen[:c.Keep], Threads: c.Threads})
+		res, err := greedy.Select(ctx, gram.Full(g, c.D), greedy.Options{K: out.K, Keep: c.Chosen[:c.Keep], Threads: c.Threads})
 		if err != nil {
 			return err
 		}

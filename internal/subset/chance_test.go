@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -17,8 +18,8 @@ import (
 func compared(t *testing.T, s set, k int) *Chance {
 	t.Helper()
 	g := s.gram()
-	order := must.Get(greedy.Select(t.Context(), g.Sym, g.D, greedy.Options{K: k}))(t).Order
-	return must.Get(Compare(t.Context(), Choice{Sym: g.Sym, D: g.D, Rows: g.Rows, Chosen: order, Seed: s.seed, Threads: 2}))(t)
+	order := must.Get(greedy.Select(t.Context(), g.Matrix, greedy.Options{K: k}))(t).Order
+	return must.Get(Compare(t.Context(), Choice{Matrix: g.Matrix, Rows: g.Rows, Chosen: order, Seed: s.seed, Threads: 2}))(t)
 }
 
 // TestCompareNoise: over 20 seeds of pure noise greedy's choice is no better than its choice
@@ -63,7 +64,7 @@ func TestReachedTwin(t *testing.T) {
 		var shares []float64
 		for range 20 {
 			g := permuted(team, squares, keys, size.dims, random)
-			order := must.Get(greedy.Select(t.Context(), g, size.d, greedy.Options{K: size.k}))(t)
+			order := must.Get(greedy.Select(t.Context(), gram.Full(g, size.d), greedy.Options{K: size.k}))(t)
 			shares = append(shares, 1-order.Error[size.k-1])
 		}
 		want, _ := moments(shares)
@@ -82,7 +83,7 @@ func TestCompareLaws(t *testing.T) {
 	s := set{"mixtures", 120, 90, 4, 0.5, 3}
 	x := s.data()
 	random := rand.New(rand.NewPCG(7, 7))
-	c := Choice{Sym: gramOf(x), D: s.d, Rows: int64(s.n), Chosen: random.Perm(s.d)[:9], Seed: 1, Threads: 1}
+	c := Choice{Matrix: gram.Full(gramOf(x), s.d), Rows: int64(s.n), Chosen: random.Perm(s.d)[:9], Seed: 1, Threads: 1}
 	for range s.d {
 		c.Keys = append(c.Keys, random.Uint64())
 	}
@@ -97,7 +98,7 @@ func TestCompareLaws(t *testing.T) {
 		moved.SetCol(to, mat.Col(nil, from, x))
 		keys[to], place[from] = c.Keys[from], to
 	}
-	c.Sym, c.Keys = gramOf(moved), keys
+	c.Matrix, c.Keys = gram.Full(gramOf(moved), s.d), keys
 	for i, j := range c.Chosen {
 		c.Chosen[i] = place[j]
 	}
@@ -117,11 +118,11 @@ func TestCompareUncentred(t *testing.T) {
 	x := s.data()
 	const mean = 3
 	x.Apply(func(_, _ int, v float64) float64 { return v + mean }, x)
-	c := Choice{Sym: gramOf(x), D: s.d, Rows: int64(s.n), Weight: float64(s.n), Seed: 1, Threads: 2}
+	c := Choice{Matrix: gram.Full(gramOf(x), s.d), Rows: int64(s.n), Weight: float64(s.n), Seed: 1, Threads: 2}
 	for range s.d {
 		c.Mean = append(c.Mean, mean)
 	}
-	c.Chosen = must.Get(greedy.Select(t.Context(), c.Sym, s.d, greedy.Options{K: 4}))(t).Order
+	c.Chosen = must.Get(greedy.Select(t.Context(), c.Matrix, greedy.Options{K: 4}))(t).Order
 	if got := must.Get(Compare(t.Context(), c))(t); got.Related || math.Abs(got.Value-got.Permuted) > 0.01 {
 		t.Errorf("a common mean counts as a relation: %+v", *got)
 	}
@@ -131,17 +132,17 @@ func TestCompareUncentred(t *testing.T) {
 func TestCompareEdges(t *testing.T) {
 	g, few := set{"noise", 40, 12, 0, 1, 1}.gram(), set{"noise", 40, 9, 0, 1, 1}.gram()
 	for _, c := range []Choice{
-		{Sym: g.Sym, D: 12, Rows: 40},
-		{Sym: g.Sym, D: 12, Rows: 2, Chosen: []int{1, 2}},
-		{Sym: g.Sym, D: 12, Rows: 40, Chosen: []int{0, 1, 2, 3, 4, 5, 6}, Keep: 7},
-		{Sym: few.Sym, D: 9, Rows: 40, Chosen: []int{0, 1}},
-		{Sym: []float64{5}, D: 1, Rows: 10, Chosen: []int{0}},
+		{Matrix: gram.Full(g.Sym, 12), Rows: 40},
+		{Matrix: gram.Full(g.Sym, 12), Rows: 2, Chosen: []int{1, 2}},
+		{Matrix: gram.Full(g.Sym, 12), Rows: 40, Chosen: []int{0, 1, 2, 3, 4, 5, 6}, Keep: 7},
+		{Matrix: gram.Full(few.Sym, 9), Rows: 40, Chosen: []int{0, 1}},
+		{Matrix: gram.Full([]float64{5}, 1), Rows: 10, Chosen: []int{0}},
 	} {
 		if got := must.Get(Compare(t.Context(), c))(t); got != nil {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}
-	if got := must.Get(Compare(t.Context(), Choice{Sym: g.Sym, D: 12, Rows: 40, Chosen: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}))(t); got == nil || got.K != 6 {
+	if got := must.Get(Compare(t.Context(), Choice{Matrix: gram.Full(g.Sym, 12), Rows: 40, Chosen: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}))(t); got == nil || got.K != 6 {
 		t.Errorf("all columns: %+v", got)
 	}
 }

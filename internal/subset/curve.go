@@ -3,7 +3,9 @@ package subset
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
@@ -19,7 +21,8 @@ type Curve struct {
 	Left  []float64 // ‖X − P_S X‖² after each
 
 	// walk, while the columns are taken
-	sym     []float64
+	g       *gram.Matrix
+	column  []float64 // room for one of a factor
 	d, most int
 	factor  []float64 // d×most, row-major: G ≈ LLᵀ, L lower where the order is followed
 	rest    []float64 // d: what is left of each column
@@ -28,23 +31,25 @@ type Curve struct {
 	threads int
 }
 
-// NewCurve begins a curve of at most so many columns of G, d×d with both triangles, which it
-// only reads. It holds [CurveBytes].
-func NewCurve(sym []float64, d, most, threads int) *Curve {
-	if len(sym) != d*d || most < 0 || most > d {
-		panic(fmt.Sprintf("subset: a curve of %d of %d columns from %d numbers", most, d, len(sym)))
+// NewCurve begins a curve of at most so many columns of G, which it only reads. It holds
+// [CurveBytes].
+func NewCurve(g *gram.Matrix, most, threads int) *Curve {
+	d := g.D
+	if g.Check() != nil || most < 0 || most > d {
+		panic(fmt.Sprintf("subset: a curve of %d of %d columns: %v", most, d, g.Check()))
 	}
-	c := &Curve{sym: sym, d: d, most: most, threads: threads, factor: make([]float64, d*most), rest: make([]float64, d), full: make([]float64, d), taken: make([]bool, d)}
-	for i := range d {
-		c.full[i] = sym[i*d+i]
+	c := &Curve{g: g, d: d, most: most, threads: threads, factor: make([]float64, d*most), rest: make([]float64, d), taken: make([]bool, d)}
+	if g.IsFactor() {
+		c.column = make([]float64, d)
 	}
+	c.full = g.Diagonal(threads)
 	copy(c.rest, c.full)
 	c.Total = sum(c.rest)
 	return c
 }
 
 // CurveBytes is what a [Curve] of k of d columns holds.
-func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 3*int64(d) + 2*int64(k)) }
+func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 4*int64(d) + 2*int64(k)) }
 
 // block is the number of columns in a task. It is fixed, and no sum crosses tasks.
 const block = 256
@@ -64,14 +69,14 @@ func (c *Curve) Take(p int) {
 		return
 	}
 	root := math.Sqrt(pivot)
-	own := c.factor[p*c.most:][:t]
+	own, column := c.factor[p*c.most:][:t], c.g.Row(c.threads, c.column, p)
 	kernel.Each(c.threads, (c.d+block-1)/block, func(b int) {
 		for i := b * block; i < min(c.d, (b+1)*block); i++ {
 			if i == p { // its row is read by all others
 				continue
 			}
 			row := c.factor[i*c.most:][:t+1]
-			row[t] = (c.sym[p*c.d+i] - kernel.Dot(row[:t], own)) / root
+			row[t] = (column[i] - kernel.Dot(row[:t], own)) / root
 			c.rest[i] = max(c.rest[i]-row[t]*row[t], 0)
 		}
 	})
@@ -92,14 +97,53 @@ func (c *Curve) Explained() float64 {
 	}
 }
 
-// Explained is the share of the trace of G, d×d, that its chosen columns explain. Costs
-// d·k² flops, and holds [CurveBytes].
-func Explained(sym []float64, d int, chosen []int, threads int) float64 {
-	c := NewCurve(sym, d, len(chosen), threads)
+// Explained is the share of the trace of G that its chosen columns explain. Costs d·k² flops, and
+// holds [CurveBytes]; of a factor of r rows r·k² + r²·k, once its dual is there.
+func Explained(g *gram.Matrix, chosen []int, threads int) float64 {
+	if g.IsFactor() {
+		return explainedByDual(g, chosen, threads)
+	}
+	c := NewCurve(g, len(chosen), threads)
 	for _, p := range chosen {
 		c.Take(p)
 	}
 	return c.Explained()
+}
+
+// explainedByDual is Σ qᵀRRᵀq/tr(RRᵀ) for an orthonormal basis q of the chosen columns of R.
+func explainedByDual(g *gram.Matrix, chosen []int, threads int) float64 {
+	r := g.Rank
+	dual := g.Dual(kernel.NewTeam(threads))
+	total, share := 0.0, 0.0
+	for i := range r {
+		total += dual[i*r+i]
+	}
+	if total <= 0 {
+		return 1
+	}
+	var basis [][]float64
+	times := make([]float64, r)
+	for _, p := range chosen {
+		q := slices.Clone(g.R[p*r : (p+1)*r])
+		whole := kernel.Dot(q, q)
+		for range 2 {
+			for _, v := range basis {
+				kernel.Axpy(-kernel.Dot(v, q), v, q)
+			}
+		}
+		left := kernel.Dot(q, q)
+		if left <= dependent*whole {
+			continue
+		}
+		clear(times)
+		kernel.Gemv(threads, r, r, dual, r, q, times)
+		share += kernel.Dot(q, times) / left
+		for i := range q {
+			q[i] /= math.Sqrt(left)
+		}
+		basis = append(basis, q)
+	}
+	return min(max(share/total, 0), 1)
 }
 
 func sum(x []float64) float64 {

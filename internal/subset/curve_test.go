@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/ufs-stream/ufs-stream/gram"
 )
 
 // leftByLeastSquares is ‖X − P_S X‖² of the data.
@@ -38,14 +40,14 @@ func TestCurveTwin(t *testing.T) {
 		x := s.data()
 		g := gramOf(x)
 		order := rand.New(rand.NewPCG(1, 1)).Perm(s.d)[:min(s.d, s.n-2, 12)]
-		c := NewCurve(g, s.d, len(order), 2)
+		c := NewCurve(gram.Full(g, s.d), len(order), 2)
 		for k, p := range order {
 			c.Take(p)
 			want := leftByLeastSquares(x, order[:k+1])
 			if math.Abs(c.Left[k]-want) > 1e-9*c.Total {
 				t.Errorf("%+v: %d columns leave %v, want %v", s, k+1, c.Left[k], want)
 			}
-			if got := Explained(g, s.d, order[:k+1], 1); math.Abs(got-(1-want/c.Total)) > 1e-9 {
+			if got := Explained(gram.Full(g, s.d), order[:k+1], 1); math.Abs(got-(1-want/c.Total)) > 1e-9 {
 				t.Errorf("%+v: %d columns explain %v", s, k+1, got)
 			}
 		}
@@ -59,7 +61,7 @@ func TestCurveEdges(t *testing.T) {
 	x.SetCol(9, make([]float64, 50))
 	g := gramOf(x)
 	order := []int{3, 7, 9, 11}
-	one, many := NewCurve(g, 600, 4, 1), NewCurve(g, 600, 4, 8)
+	one, many := NewCurve(gram.Full(g, 600), 4, 1), NewCurve(gram.Full(g, 600), 4, 8)
 	for _, p := range order {
 		one.Take(p)
 		many.Take(p)
@@ -70,10 +72,10 @@ func TestCurveEdges(t *testing.T) {
 	if one.Pivot[1] != 0 || one.Pivot[2] != 0 || !(one.Pivot[3] > 0) || one.Left[2] != one.Left[0] && math.Abs(one.Left[2]-one.Left[0]) > 1e-6*one.Total {
 		t.Errorf("a copy and zeros: pivots %v, left %v", one.Pivot, one.Left)
 	}
-	if got := Explained(make([]float64, 4), 2, []int{1}, 1); got != 1 {
+	if got := Explained(gram.Full(make([]float64, 4), 2), []int{1}, 1); got != 1 {
 		t.Errorf("of nothing, a column explains %v", got)
 	}
-	if got := Explained(g, 600, nil, 1); got != 0 {
+	if got := Explained(gram.Full(g, 600), nil, 1); got != 0 {
 		t.Errorf("no column explains %v", got)
 	}
 }

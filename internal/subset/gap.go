@@ -3,6 +3,7 @@ package subset
 import (
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 )
@@ -10,14 +11,19 @@ import (
 // mostEigenvalues bounds the leading eigenvalues among which a gap is sought.
 const mostEigenvalues = 64
 
-// leading returns the count largest eigenvalues of the d×d matrix sym, descending. For the
-// time of the call sym has the opposite sign, which spares a copy. Holds
-// linalg.SmallestBytes.
-func leading(sym []float64, d, count, threads int) ([]float64, error) {
+// leading returns the count largest eigenvalues of G, descending: of a factor those of its dual, which
+// are as many as it has rows. For the time of the call the matrix has the opposite sign, which spares a
+// copy. Holds linalg.SmallestBytes.
+func leading(g *gram.Matrix, count, threads int) ([]float64, error) {
+	team := kernel.NewTeam(threads)
+	sym, n := g.Sym, g.D
+	if g.IsFactor() {
+		sym, n = g.Dual(team), g.Rank
+	}
 	negate(sym, threads)
 	defer negate(sym, threads)
-	found, err := linalg.NewSmallest(kernel.NewTeam(threads), d, count, linalg.EigenOptions{}).
-		Solve(kernel.RowMajor(sym, d, d, d), kernel.Matrix[float64]{})
+	found, err := linalg.NewSmallest(team, n, min(count, n), linalg.EigenOptions{}).
+		Solve(kernel.RowMajor(sym, n, n, n), kernel.Matrix[float64]{})
 	if err != nil {
 		return nil, err
 	}

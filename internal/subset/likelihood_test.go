@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/ufs-stream/ufs-stream/gram"
 )
 
 // twoLogLikelihood is −2 log L of the model of Sood and Hastie at its maximum, from the
@@ -68,7 +70,7 @@ func TestCriterionTwin(t *testing.T) {
 	s := set{"mixtures", 80, 10, 3, 0.5, 4}
 	x := s.data()
 	n, g := float64(s.n), gramOf(x)
-	c := NewCurve(g, s.d, 6, 1)
+	c := NewCurve(gram.Full(g, s.d), 6, 1)
 	order := []int{4, 0, 9, 2, 7, 5}
 	at := func(k int, pivots float64) float64 { return criterion(n, s.d, k, pivots, c.logLeft(n)) }
 	none, pivots := at(0, 0), 0.0

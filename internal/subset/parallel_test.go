@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
@@ -38,8 +39,8 @@ func TestParallelTwin(t *testing.T) {
 			var taken [turns]int
 			for range copies {
 				g := gramOf(shuffled(x, random))
-				order := must.Get(greedy.Select(t.Context(), g, s.d, greedy.Options{K: turns}))(t).Order
-				c := NewCurve(g, s.d, turns, 1)
+				order := must.Get(greedy.Select(t.Context(), gram.Full(g, s.d), greedy.Options{K: turns}))(t).Order
+				c := NewCurve(gram.Full(g, s.d), turns, 1)
 				lengths := newNull(c.full, float64(s.n-1))
 				before := c.Total
 				for turn, p := range order {

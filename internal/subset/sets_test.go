@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/ufs-stream/ufs-stream/gram"
 )
 
 // set is a generated set whose right number of features is known: the number of its factors.
@@ -74,5 +76,5 @@ func gramOf(x *mat.Dense) []float64 {
 }
 
 func (s set) gram() *Gram {
-	return &Gram{Sym: gramOf(s.data()), D: s.d, Rows: int64(s.n), Threads: 2}
+	return &Gram{Matrix: gram.Full(gramOf(s.data()), s.d), Rows: int64(s.n), Threads: 2}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/elbow"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -15,8 +16,7 @@ import (
 
 // Gram is the Gram matrix of centred columns.
 type Gram struct {
-	Sym     []float64 // d×d, both triangles
-	D       int
+	*gram.Matrix
 	Rows    int64
 	Threads int
 }
@@ -60,7 +60,7 @@ func Choose(ctx context.Context, g *Gram) (*stream.Size, error) {
 	s := &sizes{g: g, most: Most(g.D), silent: make(map[string]bool)}
 	// Past the rank nothing can be told.
 	s.most = min(s.most, g.dims())
-	order, err := greedy.Select(ctx, g.Sym, g.D, greedy.Options{K: s.most, Threads: g.Threads})
+	order, err := greedy.Select(ctx, g.Matrix, greedy.Options{K: s.most, Threads: g.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (s *sizes) half() int { return min(s.most, s.g.dims()/2) }
 // it is better than chance, and returns what the information criterion says.
 func (s *sizes) walk(order []int) stream.SizeRule {
 	d, rows := s.g.D, float64(s.g.Rows)
-	c := NewCurve(s.g.Sym, d, len(order), s.g.Threads)
+	c := NewCurve(s.g.Matrix, len(order), s.g.Threads)
 	s.curve = c
 	lengths := newNull(c.full, float64(s.g.dims()))
 	pivots, best, bestAt, rose := 0.0, criterion(rows, d, 0, 0, c.logLeft(rows)), 0, false
@@ -145,7 +145,7 @@ func (c *Curve) logLeft(rows float64) float64 {
 func (s *sizes) gap() error {
 	rule := stream.SizeRule{Name: "eigenvalue gap", Why: "there are too few eigenvalues"}
 	if count := min(s.half()+1, s.g.D, mostEigenvalues+1); count > 1 {
-		values, err := leading(s.g.Sym, s.g.D, count, s.g.Threads)
+		values, err := leading(s.g.Matrix, count, s.g.Threads)
 		if err != nil {
 			return fmt.Errorf("eigenvalues of the Gram matrix: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -71,7 +72,7 @@ func TestChooseLaws(t *testing.T) {
 	g := gramOf(x)
 	before := slices.Clone(g)
 	ask := func(sym []float64, threads int) *stream.Size {
-		return must.Get(Choose(t.Context(), &Gram{Sym: sym, D: s.d, Rows: int64(s.n), Threads: threads}))(t)
+		return must.Get(Choose(t.Context(), &Gram{Matrix: gram.Full(sym, s.d), Rows: int64(s.n), Threads: threads}))(t)
 	}
 	want := ask(g, 1)
 	if !slices.Equal(g, before) {
@@ -100,7 +101,7 @@ func TestGapTwin(t *testing.T) {
 	for _, s := range []set{{"groups", 100, 30, 3, 0.3, 1}, {"mixtures", 300, 200, 6, 0.3, 1}} {
 		g := s.gram()
 		before := slices.Clone(g.Sym)
-		got := must.Get(leading(g.Sym, s.d, 9, 2))(t)
+		got := must.Get(leading(g.Matrix, 9, 2))(t)
 		var e mat.EigenSym
 		e.Factorize(mat.NewSymDense(s.d, before), false)
 		want := e.Values(nil)
@@ -146,7 +147,7 @@ func TestChooseEdges(t *testing.T) {
 		if size.d > 2 {
 			x.SetCol(1, mat.Col(nil, 0, x)) // a copy
 		}
-		got := must.Get(Choose(t.Context(), &Gram{Sym: gramOf(x), D: size.d, Rows: int64(size.n), Threads: 1}))(t)
+		got := must.Get(Choose(t.Context(), &Gram{Matrix: gram.Full(gramOf(x), size.d), Rows: int64(size.n), Threads: 1}))(t)
 		if got.Recommended < 1 || got.Recommended > size.d || len(got.Rules) != 4 || got.Why == "" {
 			t.Errorf("%+v: %+v", size, got)
 		}
@@ -162,7 +163,7 @@ func TestChooseEdges(t *testing.T) {
 // one is worth keeping, as the others say.
 func TestSilentRules(t *testing.T) {
 	const n, r = 20, 0.7
-	size := must.Get(Choose(t.Context(), &Gram{Sym: []float64{n, n * r, n * r, n}, D: 2, Rows: n, Threads: 1}))(t)
+	size := must.Get(Choose(t.Context(), &Gram{Matrix: gram.Full([]float64{n, n * r, n * r, n}, 2), Rows: n, Threads: 1}))(t)
 	if size.Recommended != 1 || strings.Contains(size.Why, "no number") {
 		t.Errorf("%d: %s, by %+v", size.Recommended, size.Why, size.Rules)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // Zeros is an n×d matrix in rows.
@@ -83,12 +85,13 @@ func Laplacian(z [][]float64) [][]float64 {
 func Graph(x, z [][]float64) *anchor.Graph {
 	x, b := Centred(x), Factor(z)
 	n, d, m := len(x), len(x[0]), len(z[0])
+	sym := make([]float64, d*d)
 	g := &anchor.Graph{Rows: int64(n), M: m, D: d, Delta: columnSums(z),
-		G: make([]float64, d*d), C: make([]float64, m*d), S: make([]float64, m*m)}
+		G: gram.Full(sym, d), C: make([]float64, m*d), S: make([]float64, m*m)}
 	for i, row := range x {
 		for j, v := range row {
 			for k, w := range row {
-				g.G[j*d+k] += v * w
+				sym[j*d+k] += v * w
 			}
 		}
 		for a, v := range b[i] {
@@ -147,14 +150,36 @@ func Jacobi(symmetric [][]float64) (values []float64, vectors [][]float64) {
 	return values, vectors
 }
 
+// Factored is Graph with the rows themselves as G's factor, and Z.
+func Factored(x, z [][]float64) *anchor.Graph {
+	g := Graph(x, z)
+	x = Centred(x)
+	var r []float64
+	for j := range g.D {
+		for i := range x {
+			r = append(r, x[i][j])
+		}
+	}
+	g.G = gram.Factored(r, g.D, len(x))
+	g.Z = kernel.Sparse{Rows: len(x), Cols: g.M, Count: g.M}
+	for _, row := range z {
+		for j, v := range row {
+			g.Z.Index, g.Z.Value = append(g.Z.Index, int32(j)), append(g.Z.Value, v)
+		}
+	}
+	return g
+}
+
 // Permuted is a graph of g's features in another order, or of some of them only.
 func Permuted(g *anchor.Graph, order []int) *anchor.Graph {
 	out := &anchor.Graph{Rows: g.Rows, M: g.M, D: len(order), Delta: g.Delta, S: g.S}
+	var sym []float64
 	for _, j := range order {
 		for _, l := range order {
-			out.G = append(out.G, g.G[j*g.D+l])
+			sym = append(sym, g.G.At(j, l))
 		}
 	}
+	out.G = gram.Full(sym, len(order))
 	for a := range g.M {
 		for _, j := range order {
 			out.C = append(out.C, g.C[a*g.D+j])

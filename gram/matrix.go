@@ -1,0 +1,179 @@
+package gram
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Matrix is a positive semidefinite matrix G of order D in one of two forms: in full, D² numbers,
+// or as a factor R, r×D with G = RᵀR, which is exact where R are the rows of A themselves, and
+// cheap where they are few. Selectors ask for what they need, columns, products, the diagonal,
+// and get the same numbers from both forms, to rounding.
+//
+// A Matrix must not be copied once it is in use. Methods may be called at the same time.
+type Matrix struct {
+	D   int
+	Sym []float64 // D×D row-major, both triangles; nil where there is a factor
+
+	// R is the factor by features: column j of R, the entries of feature j, is R[j*Rank:(j+1)*Rank].
+	R    []float64
+	Rank int // rows of R
+
+	dual     []float64
+	makeDual sync.Once
+}
+
+// Full is the matrix of d×d numbers, row-major with both triangles, which it keeps.
+func Full(sym []float64, d int) *Matrix { return &Matrix{D: d, Sym: sym} }
+
+// Factored is the matrix RᵀR of d features for a factor of so many rows, by features, which it
+// keeps.
+func Factored(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Rank: rank} }
+
+// IsFactor says that G is a factor.
+func (m *Matrix) IsFactor() bool { return m.R != nil }
+
+// Check fails where the numbers are not those of a matrix of order D.
+func (m *Matrix) Check() error {
+	if m.IsFactor() {
+		if len(m.R) != m.D*m.Rank || m.Sym != nil {
+			return fmt.Errorf("gram: a factor of %d numbers, want %d×%d", len(m.R), m.D, m.Rank)
+		}
+		return nil
+	}
+	if len(m.Sym) != m.D*m.D {
+		return fmt.Errorf("gram: a matrix of %d numbers, want %d×%d", len(m.Sym), m.D, m.D)
+	}
+	return nil
+}
+
+// Factor is Rᵀ, D×r: the features as rows. It panics where G is in full.
+func (m *Matrix) Factor() kernel.Matrix[float64] {
+	if !m.IsFactor() {
+		panic("gram: no factor")
+	}
+	return kernel.RowMajor(m.R, m.D, m.Rank, m.Rank)
+}
+
+// feature is column j of R.
+func (m *Matrix) feature(j int) []float64 { return m.R[j*m.Rank : (j+1)*m.Rank] }
+
+// At is Gᵢⱼ, 2r flops of a factor.
+func (m *Matrix) At(i, j int) float64 {
+	if m.IsFactor() {
+		return kernel.Dot(m.feature(i), m.feature(j))
+	}
+	return m.Sym[i*m.D+j]
+}
+
+// Diagonal is the diagonal of G, in O(rD) of a factor.
+func (m *Matrix) Diagonal(workers int) []float64 {
+	diag := make([]float64, m.D)
+	eachColumn(workers, m.D, func(j int) { diag[j] = m.At(j, j) })
+	return diag
+}
+
+// ColumnTo writes column j of G to dst, in 2rD flops of a factor.
+func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
+	if !m.IsFactor() {
+		copy(dst, m.Sym[j*m.D:][:m.D])
+		return
+	}
+	clear(dst)
+	m.AddUp(workers, m.feature(j), dst)
+}
+
+// AddUp adds Rᵀz to the D numbers of y, for a z of r numbers: 2rD flops. It panics where G is in
+// full.
+func (m *Matrix) AddUp(workers int, z, y []float64) {
+	kernel.Gemv(workers, m.D, m.Rank, m.Factor().Data, m.Rank, z, y)
+}
+
+// Row is column j of G: in full it is lent, else written to room, which has D numbers.
+func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
+	if !m.IsFactor() {
+		return m.Sym[j*m.D:][:m.D]
+	}
+	m.ColumnTo(workers, room, j)
+	return room
+}
+
+// ColumnsTo writes the columns listed to the rows of dst, len(list)×D: of a factor in one product
+// of 2rD flops a column.
+func (m *Matrix) ColumnsTo(team *kernel.Team, dst kernel.Matrix[float64], list []int) {
+	if !m.IsFactor() {
+		for i, j := range list {
+			copy(dst.Data[i*dst.RowStride:][:m.D], m.Sym[j*m.D:][:m.D])
+		}
+		return
+	}
+	some := make([]float64, len(list)*m.Rank)
+	for i, j := range list {
+		copy(some[i*m.Rank:], m.feature(j))
+		clear(dst.Data[i*dst.RowStride:][:m.D])
+	}
+	kernel.Gemm(team, 1, kernel.RowMajor(some, len(list), m.Rank, m.Rank), m.Factor().Trans(), dst)
+}
+
+// AddProduct adds X·G to Y, both k×D: 2kD² flops in full, 4krD of a factor, with k·r numbers of
+// scratch.
+func (m *Matrix) AddProduct(team *kernel.Team, x, y kernel.Matrix[float64]) {
+	if !m.IsFactor() {
+		kernel.Gemm(team, 1, x, kernel.RowMajor(m.Sym, m.D, m.D, m.D), y)
+		return
+	}
+	down := kernel.RowMajor(make([]float64, x.Rows*m.Rank), x.Rows, m.Rank, m.Rank)
+	kernel.Gemm(team, 1, x, m.Factor(), down)
+	kernel.Gemm(team, 1, down, m.Factor().Trans(), y)
+}
+
+// Dual is RRᵀ, r×r row-major with both triangles, whose eigenvalues other than 0 are those of G. It
+// is made once, in r²D flops, and kept: it must not be changed. It panics where G is in full.
+func (m *Matrix) Dual(team *kernel.Team) []float64 {
+	m.makeDual.Do(func() {
+		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
+		kernel.Syrk(team, 1, m.Factor().Trans(), dual)
+		kernel.Mirror(team.Threads(), dual)
+		m.dual = dual.Data
+	})
+	return m.dual
+}
+
+// Scale multiplies row and column j of G by factor[j].
+func (m *Matrix) Scale(workers int, factor []float64) {
+	if m.IsFactor() {
+		eachColumn(workers, m.D, func(j int) {
+			for i := range m.feature(j) {
+				m.R[j*m.Rank+i] *= factor[j]
+			}
+		})
+		return
+	}
+	kernel.Each(workers, m.D, func(i int) {
+		for j, v := range m.Sym[i*m.D:][:m.D] {
+			// One factor after the other: their product may leave float64's range.
+			m.Sym[i*m.D+j] = v * min(factor[i], factor[j]) * max(factor[i], factor[j])
+		}
+	})
+}
+
+// keep reduces the matrix to the features at the places kept, which ascend.
+func (m *Matrix) keep(kept []int) {
+	n := len(kept)
+	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
+	if m.IsFactor() {
+		for k, j := range kept {
+			copy(m.R[k*m.Rank:][:m.Rank], m.feature(j))
+		}
+		m.D, m.R = n, m.R[:n*m.Rank]
+		return
+	}
+	for a, i := range kept {
+		for b, j := range kept {
+			m.Sym[a*n+b] = m.Sym[i*m.D+j]
+		}
+	}
+	m.D, m.Sym = n, m.Sym[:n*n]
+}

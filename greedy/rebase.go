@@ -1,0 +1,96 @@
+package greedy
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// rebase keeps f of a factored H = G exact once little of the data is left. With E = R − QQᵀR, for an
+// orthonormal basis Q of the chosen columns of R, f = ‖Eᵀe‖² = eᵀEEᵀe: but what K = RRᵀ has of
+// the chosen directions cancels in eᵀKe, which may be all its digits where some columns are far larger
+// than others. Every time that a ten thousandth is left, K is made of E instead, in r²d flops.
+//
+// A nil *rebase does nothing.
+type rebase struct {
+	basis [][]float64 // q_r, of r numbers each
+	left  float64     // Σ g when K was made
+	out   []bool      // features of earlier layers
+}
+
+// rebaseShare is what is left of Σ g from which on K is made anew: fewer digits than that are spare.
+const rebaseShare = 1e-4
+
+// add takes in the direction of feature p.
+func (b *rebase) add(m *memory, p int) {
+	if b == nil {
+		return
+	}
+	q := append([]float64(nil), m.gram.R[p*m.gram.Rank:(p+1)*m.gram.Rank]...)
+	for range 2 {
+		for _, v := range b.basis {
+			kernel.Axpy(-kernel.Dot(v, q), v, q)
+		}
+	}
+	if norm := floats.Norm(q, 2); norm > 0 {
+		floats.Scale(1/norm, q)
+	}
+	b.basis = append(b.basis, q)
+}
+
+// renew makes K of what is left, where that is little.
+func (b *rebase) renew(m *memory) error {
+	if b == nil || m.remaining() > rebaseShare*b.left || len(b.basis) != len(m.omegas) {
+		return nil
+	}
+	b.left = m.remaining()
+	r, turns := m.gram.Rank, len(b.basis)
+	k := kernel.RowMajor(make([]float64, r*r), r, r, r)
+	q := kernel.RowMajor(make([]float64, turns*r), turns, r, r)
+	for t, v := range b.basis {
+		copy(q.Data[t*r:], v)
+	}
+	rows, coef := make([]float64, residualColumns*r), make([]float64, residualColumns*turns)
+	for from := 0; from < m.d; from += residualColumns {
+		n := min(residualColumns, m.d-from)
+		e := kernel.RowMajor(rows, n, r, r)
+		copy(rows, m.gram.R[from*r:(from+n)*r])
+		for range 2 {
+			c := kernel.RowMajor(coef, n, turns, turns)
+			clear(coef)
+			kernel.Gemm(m.team, 1, e, q.Trans(), c)
+			kernel.Gemm(m.team, -1, c, q, e)
+		}
+		for i := range n {
+			if m.chosen[from+i] {
+				clear(rows[i*r : (i+1)*r])
+			}
+		}
+		kernel.Syrk(m.team, 1, e.Trans(), k)
+	}
+	kernel.Mirror(m.workers, k)
+	unit := unitOf(k.Data)
+	floats.Scale(unit, k.Data)
+	root, err := linalg.Root(m.team, k)
+	if err != nil {
+		return stream.Dataf("", "the products of what is left of the rows are not finite; scale the columns")
+	}
+	floats.Scale(1/math.Sqrt(unit), root.Data)
+	m.target.root, m.target.rows = root, root.Rows
+	m.scaled, m.rows, m.some = make([]float64, root.Rows), make([]float64, min(residualColumns, m.d)*root.Rows), nil
+	m.spent = 0
+	for t, v := range b.basis {
+		y := make([]float64, root.Rows)
+		kernel.Gemv(m.workers, root.Rows, r, root.Data, r, v, y)
+		floats.Scale(m.hUnit, y)
+		// γ = H₍:,i₎ − Σ υ_r ω_r[i] with υ_r = Lq_r, as r_i = e_i + Σ q_r ω_r[i]; ω is in units of √gUnit.
+		floats.Scale(1/math.Sqrt(m.gUnit), y)
+		m.upsilons[t] = y
+		m.spent += kernel.Dot(y, y)
+	}
+	return nil
+}

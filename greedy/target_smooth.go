@@ -1,0 +1,76 @@
+package greedy
+
+import (
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// aimedTarget is a target made of the anchor graph.
+type aimedTarget struct {
+	*target
+	total float64 // ‖T‖²
+	// product adds Y·TᵀT to its first argument; nil where it is not known so.
+	product func(dst, y kernel.Matrix[float64])
+}
+
+// error is F(S)/F(∅) after each choice, from the scores of the choices.
+func (t *aimedTarget) error(scores []float64) []float64 {
+	return anchor.Target{Total: t.total}.Error(scores)
+}
+
+// smoothTarget is the data after so many rounds of smoothing, T = AᵗX̃: see [anchor.Graph.Smooth].
+// Where G is a factor it is H = CᵀPC with P = S^(t−1), as products of its columns UᵀKU with U = C
+// and K = P·CCᵀ·P: m²d flops, and none of d².
+func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*aimedTarget, error) {
+	m, d := g.M, g.D
+	if !g.G.IsFactor() {
+		made := g.Smooth(team.Threads(), t)
+		whole := Target{Rows: made.Rows, H: made.H, Own: true}
+		out := &aimedTarget{target: whole.target(d), total: made.Total}
+		if u, su := kernel.RowMajor(made.U, m, d, d), kernel.RowMajor(made.SU, m, d, d); made.U != nil {
+			out.product = func(dst, y kernel.Matrix[float64]) {
+				half := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)
+				kernel.Gemm(team, 1, y, su.Trans(), half)
+				kernel.Gemm(team, 1, half, u, dst)
+			}
+		}
+		return out, nil
+	}
+	if t == 0 {
+		whole, err := factoredTarget(team, g.G)
+		if err != nil {
+			return nil, err
+		}
+		out := &aimedTarget{target: whole}
+		for _, v := range g.G.Diagonal(team.Threads()) {
+			out.total += v
+		}
+		return out, nil
+	}
+	power, between := g.Smoothing(team.Threads(), t)
+	p, q := kernel.RowMajor(power, m, m, m), kernel.RowMajor(between, m, m, m)
+	c := kernel.RowMajor(g.C, m, d, d)
+	own := &target{full: d, u: c.Trans(), own: true}
+	out := &aimedTarget{target: own}
+	own.dual = func(gone []bool) kernel.Matrix[float64] {
+		k := dualOf(team, own.u, gone)
+		if gone == nil {
+			out.total = kernel.Dot(between, k.Data)
+		}
+		half, whole := kernel.RowMajor(make([]float64, m*m), m, m, m), kernel.RowMajor(make([]float64, m*m), m, m, m)
+		kernel.Gemm(team, 1, p, k, half)
+		kernel.Gemm(team, 1, half, p, whole)
+		return whole
+	}
+	out.product = func(dst, y kernel.Matrix[float64]) {
+		down := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)
+		across := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)
+		kernel.Gemm(team, 1, y, c.Trans(), down)
+		kernel.Gemm(team, 1, down, q, across)
+		kernel.Gemm(team, 1, across, c, dst)
+	}
+	return out, own.begin(team, nil)
+}
+
+// smoothBytes is what smoothTarget holds beside a graph of m anchors whose G is a factor.
+func smoothBytes(m, d int) int64 { return 8*6*int64(m)*int64(m) + kernel.TeamBytes(m, d) }

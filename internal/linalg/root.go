@@ -1,0 +1,70 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// rootBlock rows of a root are found between two products that take them out of the matrix.
+const rootBlock = 32
+
+// Root returns a U, r×n row-major, with UᵀU = A for a positive semidefinite n×n matrix A, row-major
+// with both triangles, which it uses up. It is Cholesky's factorization with the largest pivot first,
+// columns left in their places, up to the first pivot that is rounding, n·2⁻⁵² of the largest: r is
+// the rank of A, to rounding, and what is left of A has no entry above that. The first columns win
+// among equal pivots. Costs 2rn² flops. The error wraps [ErrNotFinite].
+func Root(team *kernel.Team, a kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+	n := a.Rows
+	left, taken := make([]float64, n), make([]bool, n)
+	largest := 0.0
+	for i := range n {
+		left[i] = a.Data[i*a.RowStride+i]
+		if left[i]-left[i] != 0 {
+			return kernel.Matrix[float64]{}, fmt.Errorf("diagonal entry %d: %w", i+1, ErrNotFinite)
+		}
+		largest = max(largest, left[i])
+	}
+	if i, _ := notFinite(a); i >= 0 {
+		return kernel.Matrix[float64]{}, fmt.Errorf("row %d: %w", i+1, ErrNotFinite)
+	}
+	var u []float64
+	for rank := 0; ; {
+		first := rank
+		for rank < min(first+rootBlock, n) {
+			at := -1
+			for i, v := range left {
+				if !taken[i] && v > float64(n)*0x1p-52*largest && (at < 0 || v > left[at]) {
+					at = i
+				}
+			}
+			if at < 0 {
+				return kernel.RowMajor(u, rank, n, n), nil
+			}
+			u = append(u, a.Data[at*a.RowStride:][:n]...)
+			row := u[rank*n:]
+			for t := first; t < rank; t++ {
+				kernel.Axpy(-u[t*n+at], u[t*n:(t+1)*n], row)
+			}
+			taken[at] = true
+			pivot := math.Sqrt(left[at])
+			for i := range row {
+				row[i] /= pivot
+				if left[i] -= row[i] * row[i]; taken[i] {
+					row[i] = 0
+				}
+			}
+			row[at] = pivot
+			rank++
+		}
+		if rank == first {
+			return kernel.RowMajor(u, rank, n, n), nil
+		}
+		block := kernel.RowMajor(u[first*n:], rank-first, n, n)
+		kernel.Gemm(team, -1, block.Trans(), block, a)
+	}
+}
+
+// RootBytes is what [Root] holds beside the matrix, its result included, which grows by copying.
+func RootBytes(n int) int64 { return 8 * (9*int64(n)*int64(n)/4 + 2*int64(n)) }
