@@ -16,7 +16,7 @@ func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "align", About: "the features whose similarities follow long walks on the anchor graph (ours)",
 		From: method.FromGraph, Scale: gram.ScalePareto,
-		Takes: method.Takes{Keep: true, Nested: true, WhyNotVariance: "counts what is explained of the data, and this method follows their graph"},
+		Takes: method.Takes{Factor: true, Keep: true, Nested: true, WhyNotVariance: "counts what is explained of the data, and this method follows their graph"},
 		New:   func() method.Method { return new(declared) },
 	}}
 }
@@ -56,11 +56,8 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 
 // problem is the alignment of a graph's diffusion kernel with columns of its G.
 func problem(k *spectral.Diffusion, g *anchor.Graph) Problem {
-	p := Problem{A: k.A, Norm: k.Norm, Squares: make([]float64, g.D), Column: func(j int) []float64 { return g.G.Sym[j*g.D:][:g.D] }}
-	for j := range p.Squares {
-		p.Squares[j] = g.G.Sym[j*g.D+j]
-	}
-	return p
+	room := make([]float64, g.D)
+	return Problem{A: k.A, Norm: k.Norm, Squares: g.G.Diagonal(0), Column: func(j int) []float64 { return g.G.Row(0, room, j) }}
 }
 
 // mostTies are told one by one.

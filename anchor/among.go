@@ -8,16 +8,27 @@ import (
 // Among returns the graph of points on themselves, m×d row-major: every point is a row and an
 // anchor, and its own nearest one. It has no G. The points are as they are: neither scaled nor
 // centred by this, though C is that of centred columns. Costs 2·m²·d flops for the distances and holds
-// Bytes(m, d, …) beside the points. It fails unless there are more than K points, or where
+// AmongBytes beside the points. It fails unless there are more than K points, or where
 // distances overflow.
 func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	plain := frame{columns: make([]int, d), center: make([]float64, d), factor: make([]float64, d), fill: make([]float64, d)}
 	for j := range d {
 		plain.columns[j], plain.factor[j] = j, 1
 	}
+	opt.Later = d >= wideColumns
 	s, err := NewStatistics(&Anchors{M: m, D: d, Points: points, frame: plain}, opt)
 	if err != nil {
 		return nil, err
+	}
+	if d >= wideColumns {
+		x := kernel.RowMajor(points, m, d, d)
+		if err := s.search(x, x, make([]float64, d)); err != nil {
+			return nil, err
+		}
+		s.zx = make([]float64, m*d)
+		kernel.SparseGemm(kernel.NewTeam(opt.Threads), s.rows, x, kernel.RowMajor(s.zx, m, d, d))
+		s.rows = kernel.Sparse{} // C is to be centred
+		return s.become(plain.columns, float64(m)), nil
 	}
 	*s.work = s.newScratch()
 	w := s.work
@@ -30,4 +41,12 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 		s.Rows += int64(rows)
 	}
 	return s.become(plain.columns, float64(m)), nil
+}
+
+// AmongBytes bounds what Among holds beside the points, its result included.
+func AmongBytes(m, d, neighbors, threads int) int64 {
+	if d >= wideColumns {
+		return LaterBytes(m, d, m, neighbors)
+	}
+	return Bytes(m, d, neighbors, threads)
 }

@@ -1,14 +1,17 @@
 package anchor
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,17 +28,74 @@ type Anchors struct {
 // Digest tells sets of points apart: SHA-256 of their number and exact coordinates.
 type Digest [sha256.Size]byte
 
+// Drawn are rows to make anchors of, in the order in which they were drawn: more of them only adds
+// rows at the end.
+type Drawn interface {
+	Len() int
+	// first returns what writes the entries of column j in the first m rows.
+	first(m int) func(dst []float64, j int)
+}
+
+// first implements [Drawn].
+func (s *Sampler) first(m int) func([]float64, int) {
+	rows := s.sorted()[:m]
+	return func(dst []float64, j int) {
+		for i := range rows {
+			dst[i] = rows[i].values[j]
+		}
+	}
+}
+
+// kept are rows that are kept for a factor.
+type kept struct {
+	rows  *gram.Rows
+	order []int
+}
+
+// DrawnOf are the rows that a [Sampler] of so many rows would keep of these: it holds their numbers.
+func DrawnOf(rows *gram.Rows, most int, seed uint64) Drawn {
+	k := kept{rows: rows, order: make([]int, rows.Len())}
+	key := func(i int) uint64 { return splitmix.Hash(seed, uint64(rows.Position(i))) }
+	for i := range k.order {
+		k.order[i] = i
+	}
+	slices.SortFunc(k.order, func(a, b int) int { return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a, b)) })
+	k.order = k.order[:min(most, len(k.order))]
+	return k
+}
+
+func (k kept) Len() int { return len(k.order) }
+
+func (k kept) first(m int) func([]float64, int) {
+	return func(dst []float64, j int) { k.rows.Entries(dst, j, k.order[:m]) }
+}
+
 // Random makes anchors of the first m rows of s, the same m for any shards of the
 // table. Fewer rows than m are a *stream.UsageError.
-func Random(s *Sampler, m int, std *gram.Standardizer) (*Anchors, error) {
+func Random(s Drawn, m int, std *gram.Standardizer) (*Anchors, error) {
 	if m > s.Len() {
 		return nil, stream.Usagef("{anchors} %d: there are %d rows to draw them from", m, s.Len())
 	}
 	a := newAnchors(m, std)
-	x := make([]float64, m*a.D)
-	a.place.transform(1, x, m, s.Draw(m), 0, m)
-	a.put(0, kernel.ColMajor(x, m, a.D, m))
+	a.placed(1, s.first(m), m, func(k int, column []float64) {
+		for i, v := range column {
+			a.Points[i*a.D+k] = v
+		}
+	})
 	return a, a.seal(std)
+}
+
+// placed calls do for each column of the frame with its m coordinates, which it lends.
+func (a *Anchors) placed(workers int, entries func(dst []float64, j int), m int, do func(k int, column []float64)) {
+	const run = 64 // columns, so that a row's neighbours share lines
+	kernel.Each(workers, (a.D+run-1)/run, func(t int) {
+		column := make([]float64, m)
+		for k := t * run; k < min(a.D, (t+1)*run); k++ {
+			entries(column, a.columns[k])
+			kernel.Standardize(column, column, a.center[k], a.factor[k], (a.fill[k]-a.center[k])*a.factor[k], column)
+			do(k, column)
+		}
+	})
 }
 
 // KMeansOptions says how centres are found; the zero value is ready for use.
@@ -51,17 +111,16 @@ const (
 )
 
 // KMeans makes anchors of the centres of m clusters of the rows of s, by greedy k-means++ and
-// Lloyd's iteration in the frame (SFUFS-K). It holds 16·D bytes a row of s beside s, and
+// Lloyd's iteration in the frame (SFUFS-K). It holds 8·D bytes a row of s beside s, and
 // what cluster.Bytes says.
-func KMeans(ctx context.Context, s *Sampler, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
+func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
 	n := s.Len()
 	if m > n {
 		return nil, stream.Usagef("{anchors} %d: there are %d rows to place them among", m, n)
 	}
 	a := newAnchors(m, std)
 	x := make([]float64, n*a.D)
-	c := s.Draw(n)
-	a.place.transform(opt.Threads, x, n, c, 0, n)
+	a.placed(opt.Threads, s.first(n), n, func(k int, column []float64) { copy(x[k*n:], column) })
 	r, err := cluster.KMeans(ctx, cluster.Matrix(kernel.ColMajor(x, n, a.D, n)), cluster.Options{
 		Clusters: m, MaxIter: kmeansMaxIter, Tol: kmeansTolerance, Seed: opt.Seed, Threads: opt.Threads,
 	})

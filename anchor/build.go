@@ -22,7 +22,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	if s.broken != nil {
 		return nil, s.broken
 	}
-	if g.Rows != s.Rows {
+	if g.Rows != s.Rows && !s.opt.Later {
 		return nil, fmt.Errorf("anchor: the graph has %d rows, the Gram matrix %d", s.Rows, g.Rows)
 	}
 	wanted := make(map[int]int, len(s.frame.columns)) // from column to place in the frame
@@ -43,32 +43,17 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		factor[k] = s.frame.factor[at[k]]
 	}
 	g.Scale(s.opt.Threads, factor)
-	if g.IsFactor() != (s.zx == nil) {
-		return nil, fmt.Errorf("anchor: a factor asks for statistics that keep their rows, and only a factor")
+	if g.IsFactor() != s.opt.Later {
+		return nil, fmt.Errorf("anchor: a factor asks for statistics that take their rows later, and only a factor")
 	}
-	if g.IsFactor() {
-		if s.rows.Rows != g.Rank {
-			return nil, fmt.Errorf("anchor: weights of %d rows, and a factor of %d", s.rows.Rows, g.Rank)
-		}
-		s.place(g)
-		at = at[:0]
-		for k := range g.D {
-			at = append(at, k)
+	if s.opt.Later {
+		if err := s.take(g, at); err != nil {
+			return nil, err
 		}
 	}
 	graph := s.become(at, g.Weight)
 	graph.G = &g.Matrix
 	return graph, nil
-}
-
-// place makes ZᵀX̃ of the weights kept and the rows of the factor, which are centred and in the
-// frame's scale: 2·K·n·D flops.
-func (s *Statistics) place(g *gram.Gram) {
-	s.work = nil // its room is wanted
-	s.anchors = nil
-	s.zx = make([]float64, s.m*g.D)
-	team := kernel.NewTeam(s.opt.Threads)
-	kernel.SparseGemm(team, s.rows, g.Factor().Trans(), kernel.RowMajor(s.zx, s.m, g.D, g.D))
 }
 
 // become turns the sums of so much weight into the graph of the features whose places in the

@@ -18,9 +18,9 @@ type Options struct {
 	Neighbors int   // K, anchors that a row has weights on; 0 means 5
 	Threads   int   // goroutines; 0 means GOMAXPROCS
 	Limit     int64 // bytes that Statistics may hold, see Bytes; 0 means 2 GiB
-	// Rows keeps Z itself, of at most so many rows, in place of ZᵀX, for a Gram matrix that is a
-	// factor: see [Statistics.Graph]. Such statistics are neither merged nor written. 0 keeps nothing.
-	Rows int64
+	// Later leaves the rows to [Statistics.Graph], where the Gram matrix is a factor, which has them all:
+	// such statistics take none before. They are neither merged nor written.
+	Later bool
 
 	// Busy measures converting rows, the search of their anchors, and adding them to these. Nil
 	// measures nothing.
@@ -54,7 +54,7 @@ type Statistics struct {
 	delta []float64     // m
 	zx    []float64     // m×D row-major; nil where the rows are kept
 	zz    []float64     // m×m row-major, upper triangle
-	rows  kernel.Sparse // Z, where it is kept
+	rows  kernel.Sparse // Z, where the rows come later
 
 	anchors *Anchors // nil where they are unknown: no rows can be added
 	work    *scratch // empty until rows arrive
@@ -117,9 +117,7 @@ func (s *Statistics) reserve() error {
 			Need: need, Limit: s.opt.Limit}
 	}
 	s.delta = make([]float64, s.m)
-	if s.opt.Rows > 0 {
-		s.rows = kernel.Sparse{Cols: s.m, Count: s.k, Index: make([]int32, 0, s.opt.Rows*int64(s.k)), Value: make([]float64, 0, s.opt.Rows*int64(s.k))}
-	} else {
+	if !s.opt.Later {
 		s.zx = make([]float64, s.m*d)
 	}
 	s.zz = make([]float64, s.m*s.m)
@@ -127,21 +125,11 @@ func (s *Statistics) reserve() error {
 }
 
 func (s *Statistics) bytes() int64 {
-	if d := len(s.frame.columns); s.opt.Rows == 0 {
-		return Bytes(s.m, d, s.k, s.opt.Threads)
-	} else {
-		return RowsBytes(s.opt.Rows, s.m, d, s.k, s.opt.Threads)
+	d := len(s.frame.columns)
+	if s.opt.Later {
+		return LaterBytes(s.m, d, s.m, s.k)
 	}
-}
-
-// RowsBytes is [Bytes] for statistics that keep the weights of at most so many rows, and none of the
-// sums of m·d numbers.
-func RowsBytes(rows int64, m, d, neighbors, threads int) int64 {
-	all := Bytes(m, d, neighbors, threads)
-	if all == math.MaxInt64 {
-		return all
-	}
-	return all - 8*int64(m)*int64(d) + 12*rows*int64(neighbors)
+	return Bytes(s.m, d, s.k, s.opt.Threads)
 }
 
 // Bytes bounds what Statistics of m anchors and d features hold on so many threads (0 means
@@ -188,6 +176,8 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 		return s.broken
 	}
 	switch {
+	case s.opt.Later:
+		return fmt.Errorf("anchor: these statistics take their rows from a factor")
 	case s.anchors == nil:
 		return fmt.Errorf("anchor: statistics without their anchors take no rows")
 	case c.Cols != s.anchors.place.columns:
@@ -253,15 +243,8 @@ func (s *Statistics) addPoints(rows int) int {
 			alone += time.Since(start)
 			return
 		}
-		if s.zx != nil {
-			kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
-		}
+		kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
 	})
-	if s.zx == nil {
-		s.rows.Rows += rows
-		s.rows.Index = append(s.rows.Index, w.index[:rows*s.k]...)
-		s.rows.Value = append(s.rows.Value, w.weight[:rows*s.k]...)
-	}
 	s.opt.Busy.Add(stream.PartScatter, alone+w.team.Busy()-found)
 	return -1
 }

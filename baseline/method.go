@@ -11,7 +11,7 @@ import (
 // Specs declares the yardsticks.
 func Specs() []method.Spec {
 	spec := func(name, about string, from method.From, scale gram.Scale, m method.Method) method.Spec {
-		return method.Spec{Name: name, About: about, From: from, Scale: scale, New: func() method.Method { return m }}
+		return method.Spec{Name: name, About: about, From: from, Scale: scale, Takes: method.Takes{Factor: true}, New: func() method.Method { return m }}
 	}
 	list := []method.Spec{
 		spec("variance", "the features that vary most", method.FromProfile, gram.ScaleNone, scored{score: func(e *method.Evidence) []float64 { return Variance(e.Std) }}),

@@ -25,6 +25,9 @@ type Gram struct {
 	Filled  []int64   // missing entries of used rows
 	Missing []stream.MissingCount
 
+	// Root is √w of each row of a factor; nil where rows do not weigh.
+	Root []float64
+
 	LeftOut  []stream.LeftOut
 	Rows     int64   // rows used
 	Weight   float64 // Σw

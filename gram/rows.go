@@ -3,6 +3,7 @@ package gram
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -18,6 +19,7 @@ type Rows struct {
 	n       int       // rows kept
 	x       []float64 // by columns: column j is x[j*room:][:n]; missing entries are NaN
 	root    []float64 // √w of each row; nil where none has a weight
+	at      []int64   // global position of each row
 }
 
 // NewRows returns no rows of d columns, with room for so many.
@@ -25,9 +27,9 @@ func NewRows(d int, rows int64, threads int) *Rows {
 	return &Rows{Profile: *NewProfile(d), threads: threads, room: int(rows), x: make([]float64, int64(d)*rows)}
 }
 
-// RowsBytes is what Rows of d columns hold: 8·rows·d, a weight a row, and 512·d.
+// RowsBytes is what Rows of d columns hold: 8·rows·d, weight and position of each row, and 512·d.
 func RowsBytes(d int, rows int64) int64 {
-	return 8*rows*int64(d) + 8*rows + columnBytes*int64(d)
+	return 8*rows*int64(d) + 16*rows + columnBytes*int64(d)
 }
 
 // Add adds the rows of c. It fails, with r unchanged, where the columns differ, sparse rows follow
@@ -65,8 +67,25 @@ func (r *Rows) Add(c *stream.Chunk) error {
 	} else {
 		eachColumn(r.threads, c.Cols, func(j int) { copy(r.x[j*r.room+r.n:][:c.Rows], c.Col(j)) })
 	}
+	for i := range c.Rows {
+		r.at = append(r.at, c.Position(i))
+	}
 	r.n += c.Rows
 	return nil
+}
+
+// Len is the number of rows kept.
+func (r *Rows) Len() int { return r.n }
+
+// Position is the global position of row i.
+func (r *Rows) Position(i int) int64 { return r.at[i] }
+
+// Entries writes the entries of column j in the rows listed to dst; NaN is missing.
+func (r *Rows) Entries(dst []float64, j int, rows []int) {
+	column := r.x[j*r.room:][:r.n]
+	for k, i := range rows {
+		dst[k] = column[i]
+	}
 }
 
 // Finish turns r into the Gram matrix of the filled and scaled columns as a factor, in place and
@@ -97,6 +116,21 @@ func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 			column[i] *= w
 		}
 	})
-	g.R, g.Rank = x, n
+	g.R, g.Rank, g.Root = x, n, root
 	return g, nil
+}
+
+// Centred is a copy of a factor with its columns centred: G less Σw·Offset·Offsetᵀ.
+func (g *Gram) Centred(workers int) *Matrix {
+	r := slices.Clone(g.R)
+	eachColumn(workers, g.D, func(j int) {
+		for i := range r[j*g.Rank : (j+1)*g.Rank] {
+			root := 1.0
+			if g.Root != nil {
+				root = g.Root[i]
+			}
+			r[j*g.Rank+i] -= root * g.Offset[j]
+		}
+	})
+	return Factored(r, g.D, g.Rank)
 }

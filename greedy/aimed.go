@@ -61,13 +61,26 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 		building = spectral.Bytes(s.Anchors, m.clusters) + 8*int64(m.clusters)*int64(d) + kernel.TeamBytes(s.Anchors, d)
 	case targetScatter:
 		building = scatterBytes(s.Anchors, d, m.clusters)
-	default:
+		if s.Rank > 0 {
+			building = scatterFactorBytes(s.Rank, s.Anchors, d, m.clusters)
+		}
+	case targetSmooth:
 		building, rows = anchor.SmoothBytes(s.Anchors, d), d
+		if s.Rank > 0 {
+			building, rows = smoothBytes(s.Anchors, d), s.Anchors
+			if m.rounds == 0 {
+				building, rows = 0, s.Rank
+			}
+		}
 		if m.rounds == unsettled {
 			building = max(building, spectral.DiffusionBytes(s.Anchors, d)) + 8*int64(d)
 		}
 	}
-	return method.Cost{Bytes: building + max(Bytes(d, s.K, rows)+m.bytes(d, s.K, rows), leastBytes(d, s.K)+8*int64(s.Anchors)*leastRows)}, nil
+	solving := Bytes(d, s.K, rows)
+	if s.Rank > 0 {
+		solving = FactorBytes(d, s.K, s.Rank, rows)
+	}
+	return method.Cost{Bytes: building + max(solving+m.bytes(d, s.K, rows), leastBytes(d, s.K)+8*int64(s.Anchors)*leastRows)}, nil
 }
 
 func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

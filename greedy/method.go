@@ -13,7 +13,7 @@ import (
 // Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor
 // graph.
 func Specs() []method.Spec {
-	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true, Reconstructs: true}
+	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
 	return []method.Spec{
 		{
 			Name: "greedy", About: "the features that best reconstruct all others (Farahat et al. 2013)",
@@ -28,7 +28,7 @@ func Specs() []method.Spec {
 		{
 			Name: "graphgreedy", About: "the features that best reconstruct what the anchor graph says of the rows: the smoothed data, or other targets (ours)",
 			From: method.FromGraph, Scale: gram.ScaleStandard,
-			Takes: method.Takes{Keep: true, Nested: true, WhyNotVariance: "counts what is explained of the data, and this method explains another target"},
+			Takes: method.Takes{Keep: true, Nested: true, Factor: true, WhyNotVariance: "counts what is explained of the data, and this method explains another target"},
 			New:   func() method.Method { return &aimed{} },
 		},
 	}
@@ -93,6 +93,14 @@ func (m *declared) groups(d int) int {
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	c := m.groups(d)
+	if s.Rank > 0 {
+		rows := s.Rank
+		bytes := FactorBytes(d, s.K, s.Rank, rows) + m.bytes(d, s.K, rows)
+		if c > 0 && c <= rows {
+			bytes = FactorBytes(d, s.K, s.Rank, c) + 8*int64(c)*int64(d+rows) + m.bytes(d, s.K, c)
+		}
+		return method.Cost{Bytes: max(bytes, leastBytes(min(d, s.Rank), min(s.K, s.Rank)))}, nil
+	}
 	if !s.OutOfCore {
 		return method.Cost{Bytes: max(Bytes(d, s.K, c)+m.bytes(d, s.K, c), leastBytes(d, s.K))}, nil
 	}

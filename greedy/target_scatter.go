@@ -174,3 +174,9 @@ func scatterBytes(m, d, l int) int64 {
 	return 8*(2*int64(d)*int64(d)+2*int64(m)*int64(d)+int64(n)*int64(n)+int64(l)*int64(2*d+m)) +
 		linalg.SmallestBytes(n, min(l, n), linalg.EigenOptions{}) + kernel.TeamBytes(m, d)
 }
+
+// scatterFactorBytes is the same where G is a factor of n rows.
+func scatterFactorBytes(n, m, d, l int) int64 {
+	return 8*(4*int64(n)*int64(n)+2*int64(n)*int64(m)+int64(m)*int64(m)+int64(l)*int64(2*n+2*m+d)) +
+		linalg.SmallestBytes(m, min(l, m), linalg.EigenOptions{}) + kernel.TeamBytes(max(n, m), d)
+}

@@ -16,6 +16,8 @@ type Shape struct {
 	FillMean bool // missing entries become means
 	Drops    bool // rows with missing entries are dropped
 
+	// Rank is the number of rows of a Gram matrix that is a factor; 0 where it is in full.
+	Rank int
 	// OutOfCore asks about FromGram methods without the matrix: they read the rows.
 	OutOfCore bool
 	// Memory is what the method may hold; 0 means all it wants.

@@ -33,6 +33,8 @@ type Takes struct {
 	Nested bool
 	// Iterates says that the method may stop before it converged.
 	Iterates bool
+	// Factor says that a Gram matrix may be a factor, which is cheap where features outnumber rows.
+	Factor bool
 	// Cells says that features are the cells of a grid: all take part, constant ones too.
 	Cells bool
 	// Scales are those that make sense; nil means all. WhyScales says why not others.

@@ -37,11 +37,10 @@ func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 		return nil, err
 	}
 	opt = opt.withDefaults()
-	squares := make([]float64, g.D) // ‖x̃‖²
+	squares := g.G.Diagonal(opt.Threads) // ‖x̃‖²
 	var trace float64
-	for j := range squares {
-		squares[j] = g.G.Sym[j*(g.D+1)]
-		trace += squares[j]
+	for _, square := range squares {
+		trace += square
 	}
 	if math.IsNaN(trace) || math.IsInf(trace, 0) {
 		return nil, fmt.Errorf("spec: sum of squares: %w", linalg.ErrNotFinite)
@@ -56,7 +55,7 @@ func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 			return nil, err
 		}
 	} else {
-		r.quadratic(team, g, opt, unit)
+		r.quadratic(team, g, squares, opt, unit)
 	}
 	for j, square := range squares {
 		whole := square
@@ -80,7 +79,7 @@ func selectScaled(g *anchor.Graph, opt Options, unit float64) (*Result, error) {
 const panel = 256
 
 // quadratic writes x̃ᵀγ(L)x̃ of every feature to the scores.
-func (r *Result) quadratic(team *kernel.Team, g *anchor.Graph, opt Options, unit float64) {
+func (r *Result) quadratic(team *kernel.Team, g *anchor.Graph, squares []float64, opt Options, unit float64) {
 	r.Scores = make([]float64, g.D)
 	wide := min(panel, g.D)
 	now, next := make([]float64, g.M*wide), make([]float64, g.M*wide)
@@ -105,9 +104,8 @@ func (r *Result) quadratic(team *kernel.Team, g *anchor.Graph, opt Options, unit
 			}
 		}
 		for j, v := range smooth {
-			total := g.G.Sym[(from+j)*(g.D+1)]
 			// Below 0 is rounding: L and all its powers are positive semidefinite.
-			r.Scores[from+j] = math.Pow(unit, float64(opt.Power)) * max(total-v, 0)
+			r.Scores[from+j] = math.Pow(unit, float64(opt.Power)) * max(squares[from+j]-v, 0)
 		}
 	}
 }

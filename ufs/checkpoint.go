@@ -108,7 +108,7 @@ func (k *checkpoint) load(ctx context.Context, p *pass, ds *chunkio.Dataset) (*s
 // state now and then, and when it is interrupted.
 func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt stream.FoldOptions, e *gathered, saved *savedPass) error {
 	const what = "statistics"
-	if k == nil {
+	if k == nil || e.wide != nil {
 		return p.g.fold(ctx, p.source(ds), what, opt, e.adders()...)
 	}
 	adders := e.adders()
@@ -148,10 +148,12 @@ func (e *gathered) adders() []stream.Adder {
 	var adders []stream.Adder
 	if e.hashed != nil {
 		adders = append(adders, e.profile, e.hashed.split)
+	} else if e.wide != nil {
+		adders = append(adders, e.wide)
 	} else {
 		adders = append(adders, e.moments)
 	}
-	if e.graph != nil {
+	if e.graph != nil && e.wide == nil { // which takes its rows later
 		adders = append(adders, e.graph)
 	}
 	if e.spread != nil {

@@ -69,7 +69,7 @@ func (g *gatherer) take(e *gathered, s *stream.Selection) (*trial, error) {
 		err = t.takeGraph()
 	case g.From == method.FromRows:
 		err = t.takeRows()
-	case e.moments != nil:
+	case e.moments != nil || e.wide != nil:
 		err = t.takeGram()
 	default:
 		err = t.takeProfile()
@@ -106,7 +106,7 @@ func (t *trial) features(index []int, mean, std []float64, filled []int64, leftO
 }
 
 func (t *trial) takeGram() error {
-	m, err := t.from.moments.Finish(t.from.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
+	m, err := t.from.finish(gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (t *trial) takeProfile() error {
 
 func (t *trial) takeGraph() error {
 	// The graph applies the scaling of its distances; XᵀLX does not depend on a shift.
-	m, err := t.from.moments.Finish(t.from.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill})
+	m, err := t.from.finish(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill})
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 		return nil, err
 	}
 	d := len(seen.columns)
-	if more := max(cost.Bytes, r.sizeBytes(d)); r.sizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
+	if more := max(cost.Bytes, r.sizeBytes(d, 0)); r.sizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
 		cost.Bytes, sizes = more, true
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}

@@ -196,6 +196,8 @@ type pass struct {
 	ranks  *gram.Histograms
 	scores *gram.Scores
 	sample *anchor.Sampler // of the values, for anchors
+
+	drawn *gram.Rows // of a factor, where the pass that the anchors came from has left them
 }
 
 // useless makes a profile pass over the whole input, before as many others, and returns
@@ -285,14 +287,20 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		}
 		err = g.fold(ctx, p.source(ds), "profile", fold, adders...)
 		if g.check != nil {
-			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves Gram statistics only, which this run does not make: nothing was saved"))
+			e.warnings = append(e.warnings, nothingSaved())
 		}
 	} else {
 		if err := p.prepare(e, graph); err != nil {
 			return nil, err
 		}
-		if err = g.check.fold(ctx, p, ds, fold, e, saved); err == nil && e.hashed != nil {
+		if p.drawn == nil {
+			err = g.check.fold(ctx, p, ds, fold, e, saved)
+		}
+		if err == nil && e.hashed != nil {
 			err = e.settle()
+		}
+		if g.check != nil && e.wide != nil {
+			e.warnings = append(e.warnings, nothingSaved())
 		}
 	}
 	if err != nil {
@@ -331,11 +339,23 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	return e, nil
 }
 
+// nothingSaved says so where a checkpoint was asked for.
+func nothingSaved() stream.Text {
+	return stream.Textf("{checkpoint} saves Gram statistics only, which this run does not make: nothing was saved")
+}
+
 // prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.
 func (p *pass) prepare(e *gathered, graph *anchor.Statistics) (err error) {
 	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room(), Busy: &p.g.Meter.Busy}
 	if p.g.spread && p.scores == nil { // those of scores are alike whatever the data
 		e.spread = gram.NewHistograms(d, p.opt.Threads)
+	}
+	if p.plan.Factor > 0 {
+		if e.wide, e.graph = p.drawn, graph; e.wide == nil {
+			e.wide = gram.NewRows(d, p.plan.Factor, p.opt.Threads)
+		}
+		e.profile = &e.wide.Profile
+		return nil
 	}
 	if p.g.Stability == 0 {
 		e.moments, e.graph = gram.NewMoments(d, opt), graph

@@ -17,6 +17,7 @@ type gathered struct {
 	columns  []stream.Column // features, those that turn out constant included
 	profile  *gram.Profile
 	moments  *gram.Moments      // nil where only a profile was asked for
+	wide     *gram.Rows         // in place of moments, where the Gram matrix will be a factor
 	graph    *anchor.Statistics // beside moments, for the graph methods
 	hashed   *hashed            // beside moments, and while rows come in their place: of hash shards; or nil
 	sample   *anchor.Sampler    // beside a profile, to take anchors from
@@ -58,3 +59,11 @@ func (e *gathered) dropped() stream.Text {
 
 // isDropped reports whether a warning that a file recorded is that of dropped.
 func isDropped(warning string) bool { return strings.HasSuffix(warning, droppedRows) }
+
+// finish is the Gram matrix that was gathered, which is used up.
+func (e *gathered) finish(opt gram.FinishOptions) (*gram.Gram, error) {
+	if e.wide != nil {
+		return e.wide.Finish(e.columns, opt)
+	}
+	return e.moments.Finish(e.columns, opt)
+}

@@ -34,6 +34,7 @@ func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset, saved *s
 		return nil, placed(err, input)
 	}
 	p.g.expect(1, p.plan)
+	p.drawn = d.rows
 	e, err := p.accumulate(ctx, ds, saved, graph)
 	return e, placed(err, input)
 }
@@ -43,6 +44,16 @@ type drawn struct {
 	columns []stream.Column
 	profile *gram.Profile
 	sample  *anchor.Sampler
+	rows    *gram.Rows   // all of them in place of a sample, where the Gram matrix will be a factor
+	order   anchor.Drawn // of the rows
+}
+
+// from is what anchors are made of.
+func (d *drawn) from() anchor.Drawn {
+	if d.rows != nil {
+		return d.order
+	}
+	return d.sample
 }
 
 // draw makes the profile pass, or takes Scan's profile in its place, and settles how the next
@@ -95,6 +106,14 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 	}
 	if err := ds.Check(); err != nil {
 		return nil, err
+	}
+	if n := p.plan.Factor; n > 0 {
+		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads)
+		if err := p.g.fold(ctx, ds, "rows", stream.FoldOptions{}, rows); err != nil {
+			return nil, err
+		}
+		most := p.g.anchorSample(p.g.expectedAnchors(ds.Rows()), len(ds.Columns()))
+		return &drawn{columns: ds.Columns(), profile: &rows.Profile, rows: rows, order: anchor.DrawnOf(rows, most, p.g.Seed)}, nil
 	}
 	d := &drawn{columns: ds.Columns(), profile: gram.NewProfile(len(ds.Columns()))}
 	d.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noBound)
@@ -177,7 +196,9 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 		}
 	}
 	p.count = best.M
-	s, err := anchor.NewStatistics(best.Anchors, anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Busy: &r.Meter.Busy})
+	s, err := anchor.NewStatistics(best.Anchors, anchor.Options{
+		Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Later: p.plan.Factor > 0, Busy: &r.Meter.Busy,
+	})
 	if err == nil {
 		s.SetTrust(best.trust)
 	}
@@ -230,10 +251,10 @@ func (p *pass) place(ctx context.Context, d *drawn, scale gram.Scale) (*placemen
 			return nil, err
 		}
 		if f.KMeans() {
-			p.g.note("placing %d anchors by k-means on %d rows", m, d.sample.Len())
-			one.Anchors, err = anchor.KMeans(ctx, d.sample, m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
+			p.g.note("placing %d anchors by k-means on %d rows", m, d.from().Len())
+			one.Anchors, err = anchor.KMeans(ctx, d.from(), m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
 		} else {
-			one.Anchors, err = anchor.Random(d.sample, m, std)
+			one.Anchors, err = anchor.Random(d.from(), m, std)
 		}
 	}
 	if err != nil {

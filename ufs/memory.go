@@ -39,6 +39,7 @@ type Budget struct {
 	Peak       int64 `json:"peak_bytes"`               // of the parts that live at one time
 	Smallest   int64 `json:"smallest_bytes"`           // the smallest limit that works
 	InMemory   int64 `json:"smallest_in_memory_bytes"` // the smallest that needs no further passes
+	Factor     int64 `json:"factor_rows"`              // the rows of G as a factor; 0 where G is in full, or is not made
 	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
 
 	scratch    int64 // bytes in files
@@ -69,26 +70,17 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	shape := r.shapeOf(ds)
 	switch r.From {
 	case method.FromGraph:
-		return r.planGraph(ds, true)
+		return r.planForms(ds, func(rank int) (Budget, error) { return r.planGraph(ds, true, rank) })
 	case method.FromRows:
 		return r.planRows(ds, shape, r.expectedMissing(ds))
-	}
-	cost, err := r.gramCost(shape)
-	if err != nil {
-		return Budget{}, err
-	}
-	if r.From == method.FromProfile {
+	case method.FromProfile:
+		cost, err := r.gramCost(shape)
+		if err != nil {
+			return Budget{}, err
+		}
 		return r.planPass(ds, profileColumn*int64(d)+r.rankBytes(ds, d), cost.Bytes)
 	}
-	if r.Missing == missingPairwise { // the matrix is mended before the method has it
-		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
-	}
-	beside := r.splitBytes(d) + r.rankBytes(ds, d)
-	in, err := r.planPass(ds, r.gramBytes(ds)+beside, cost.Bytes)
-	if err == nil {
-		in = r.withRules(ds, in, cost)
-	}
-	in.spread = beside
+	in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGram(ds, rank) })
 	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
 	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
@@ -107,6 +99,66 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	return out, outErr
 }
 
+// planGram plans a method on the Gram matrix in memory, in full or, where rank is not 0, as a factor
+// of so many rows.
+func (r *run) planGram(ds *chunkio.Dataset, rank int) (Budget, error) {
+	d, shape := len(ds.Columns()), r.shapeOf(ds)
+	shape.Rank = rank
+	cost, err := r.gramCost(shape)
+	if err != nil {
+		return Budget{}, err
+	}
+	if r.Missing == missingPairwise { // the matrix is mended before the method has it
+		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
+	}
+	beside := r.splitBytes(d) + r.rankBytes(ds, d)
+	b, err := r.planPass(ds, r.formBytes(ds, rank)+beside, cost.Bytes)
+	if err == nil {
+		b = r.withRules(ds, b, cost, rank)
+	}
+	b.spread = beside
+	return b, err
+}
+
+// planForms plans with the Gram matrix in the form that pays for the shape of ds, a factor from two
+// features a row on: there reading takes less arithmetic, 0 for nd², and a method's own takes
+// no more. Where that form does not fit the memory, it is the other one.
+func (r *run) planForms(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
+	forms := []int{0}
+	if n, d := r.factorRows(ds), len(ds.Columns()); n > 0 && n < int64(d) {
+		if forms = []int{0, int(n)}; 2*n <= int64(d) {
+			forms = []int{int(n), 0}
+		}
+	}
+	best, err := plan(forms[0])
+	best.Factor = int64(forms[0])
+	if len(forms) == 1 || !(err == nil || errors.As(err, new(*stream.MemoryError))) {
+		return best, err
+	}
+	other, otherErr := plan(forms[1])
+	other.Factor = int64(forms[1])
+	if err == nil || other.Smallest == 0 || otherErr != nil && best.Smallest <= other.Smallest {
+		if other.Smallest > 0 {
+			best.Smallest, best.InMemory = min(best.Smallest, other.Smallest), min(best.InMemory, other.InMemory)
+		}
+		return best, err
+	}
+	return other, otherErr
+}
+
+// factorRows is the number of rows, at most, of a Gram matrix that may be a factor; 0 where it may
+// not, or where the number is not known.
+func (r *run) factorRows(ds *chunkio.Dataset) int64 {
+	if !r.Takes.Factor || r.plain != nil && !r.plain.Takes.Factor || r.Stability > 0 || r.Missing == missingPairwise || r.Stats != "" {
+		return 0
+	}
+	n := ds.Rows()
+	if r.SampleRows > 0 {
+		n = min(n, r.SampleRows)
+	}
+	return max(n, 0)
+}
+
 // planScan plans gathering statistics without selecting from them. sample says whether a
 // profile takes a sample of rows along.
 func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Budget, error) {
@@ -123,7 +175,7 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		case method.FromProfile:
 			return r.planPass(ds, profileColumn*int64(d)+sampled+r.rankBytes(ds, d), 0)
 		case method.FromGraph:
-			return r.planGraph(ds, false)
+			return r.planGraph(ds, false, 0)
 		}
 		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d)
 		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
@@ -134,8 +186,8 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 
 // planGraph plans the two passes of the graph methods: a profile with a sample of rows,
 // from which the anchors come, and then the statistics, followed by a solver if one is
-// asked for.
-func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
+// asked for. rank is the number of rows of a Gram matrix that is a factor, 0 in full.
+func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int) (Budget, error) {
 	d, total := len(ds.Columns()), ds.Rows()
 	f := &r.Anchors
 	if r.SampleRows > 0 {
@@ -151,16 +203,28 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 	}
 	m := r.expectedAnchors(total)
 	anchors := graphBytes(m, d, f.Neighbors, r.Threads, r.Stability)
+	if rank > 0 {
+		anchors = anchor.LaterBytes(m, d, rank, f.Neighbors)
+	}
 	// While anchors are placed there are the sample and its rows as points.
 	anchors += r.sampleBytes // it stays for another attempt
 	rows := int(min(int64(r.anchorSample(m, d)), total))
 	placing := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 2*8*int64(rows)*int64(d) + 8*int64(m)*int64(d)
+	if rank > 0 { // the rows themselves are the sample, and stay
+		placing = profileColumn*int64(d) + 8*int64(m)*int64(d)
+		if f.KMeans() {
+			placing += 8 * int64(rows) * int64(d)
+		}
+	}
 	if f.File == "" && f.KMeans() {
 		placing += cluster.Bytes(rows, d, m, 1)
 	}
 	// Their graph among themselves is there before the statistics, beside sample and anchors.
 	judging := trust.GraphBytes(m, d, f.Neighbors, r.Threads)
 	trusting := profileColumn*int64(d) + anchor.SamplerBytes(rows, d) + 8*int64(m)*int64(d) + judging
+	if rank > 0 {
+		trusting -= anchor.SamplerBytes(rows, d)
+	}
 	if len(r.graphScales()) > 1 { // the anchors of the first scale stay while others are tried
 		trusting += 8 * int64(m) * int64(d)
 		placing += 8 * int64(m) * int64(d)
@@ -172,7 +236,9 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		spread += gram.HistogramsBytes(d)
 	} else {
 		var err error
-		if cost, err = r.graphCost(r.shapeOf(ds), m); err != nil {
+		shape := r.shapeOf(ds)
+		shape.Rank = rank
+		if cost, err = r.graphCost(shape, m); err != nil {
 			return Budget{}, err
 		}
 	}
@@ -182,25 +248,29 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool) (Budget, error) {
 		spread += anchor.SamplerBytes(rows, d)
 	}
 	spread += ranks
-	b, err := r.planPass(ds, max(r.sampleBytes+placing, r.gramBytes(ds)+anchors+spread), cost.Bytes)
-	if err == nil {
-		b = r.withRules(ds, b, cost)
+	var beside int64
+	if rank > 0 {
+		beside = r.formBytes(ds, rank)
 	}
-	b.atOnceBytes = r.sampleBytes + placing + judging
+	b, err := r.planPass(ds, max(r.sampleBytes+placing+beside, r.formBytes(ds, rank)+anchors+spread), cost.Bytes)
+	if err == nil {
+		b = r.withRules(ds, b, cost, rank)
+	}
+	b.atOnceBytes = r.sampleBytes + placing + beside + judging
 	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
 	return b, err
 }
 
 // withRules is the plan b with the rules of how many features there are worth keeping, where they
 // are asked for and fit.
-func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost) Budget {
+func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost, rank int) Budget {
 	if !r.sizes {
 		return b
 	}
 	d := len(ds.Columns())
-	rules := r.sizeBytes(d)
+	rules := r.sizeBytes(d, rank)
 	if r.plain != nil {
-		rules = max(rules, r.plain.sizeBytes(d))
+		rules = max(rules, r.plain.sizeBytes(d, rank))
 	}
 	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, rules))
 	if err != nil {
@@ -213,6 +283,14 @@ func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost) Budget 
 // gramBytes is what the Gram statistics take: with those of the hash shards one more, their sum.
 func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
 	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
+}
+
+// formBytes is what the Gram statistics take in full, or as so many rows.
+func (r *run) formBytes(ds *chunkio.Dataset, rank int) int64 {
+	if rank > 0 {
+		return gram.RowsBytes(len(ds.Columns()), int64(rank))
+	}
+	return r.gramBytes(ds)
 }
 
 // splitBytes is what telling the rows of hash shards apart takes, with a profile of all of them.
@@ -233,7 +311,7 @@ func graphBytes(m, d, neighbors, threads, shards int) int64 {
 func (r *run) graphCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Anchors = m
 	cost, err := r.gramCost(shape)
-	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K))
+	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K, shape.Rank))
 	if err == nil && r.plain != nil { // which may select from the same moments
 		var other method.Cost
 		other, err = r.plain.gramCost(shape)
@@ -248,7 +326,7 @@ func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	cost, err := r.Solver.Cost(shape)
 	d := len(shape.Columns)
 	if r.AutoK {
-		cost.Bytes = max(cost.Bytes, r.sizeBytes(d))
+		cost.Bytes = max(cost.Bytes, r.sizeBytes(d, shape.Rank))
 	}
 	if r.judged() {
 		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))

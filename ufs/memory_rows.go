@@ -46,7 +46,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	var alone int64 // beside neither reading nor rows
 	if b.gram {
 		b.Statistics = max(b.Statistics, gram.Bytes(d, missing))
-		alone = judge.ExplainBytes(d, shape.K)
+		alone = judge.ExplainBytes(d, shape.K, 0)
 	}
 	b.Statistics += r.rankBytes(ds, d)
 	total := func(solver int64) int64 {

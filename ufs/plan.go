@@ -78,7 +78,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.From != method.FromRows && r.gatherPasses(ds).Least > 1 {
+	if r.From != method.FromRows && r.gatherPasses(ds, b).Least > 1 {
 		b = b.keeping(ds, 0)
 	}
 	d := len(ds.Columns())
@@ -107,7 +107,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 
 // expectedPasses is how often gather and the method will read the input.
 func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
-	p := r.gatherPasses(ds)
+	p := r.gatherPasses(ds, b)
 	if b.method.Why != "" {
 		p.Why += "; " + b.method.Why
 	}
@@ -117,12 +117,12 @@ func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 }
 
 // gatherPasses is how often gather reads the input: missing values show only on the way.
-func (r *run) gatherPasses(ds *chunkio.Dataset) method.Passes {
+func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	kept := r.policy() == stream.MissingKeep
 	if r.scale == gram.ScaleRank {
 		return r.rankPasses(ds)
 	}
-	switch graph := r.From == method.FromGraph; {
+	switch graph := r.From == method.FromGraph && b.Factor == 0; {
 	case graph && (kept || r.Sparse != ""):
 		return method.Passes{Least: 2, Most: 2, Why: "a profile that draws the anchors, then the statistics"}
 	case graph && promisesMissing(ds):

@@ -51,8 +51,17 @@ func (t *trial) centredGram() *subset.Gram {
 		// What is left of a column that is all but constant is rounding: it counts as constant.
 		constant := make([]bool, g.D)
 		for i, m := range mean {
-			whole := g.Sym[i*g.D+i]
+			whole := g.At(i, i)
 			constant[i] = whole-t.Gram.Weight*(m*m) <= 1e-10*whole
+		}
+		if g.IsFactor() {
+			g.Matrix = t.Gram.Centred(t.Threads)
+			for i, gone := range constant {
+				if gone {
+					clear(g.R[i*g.Rank : (i+1)*g.Rank])
+				}
+			}
+			return g
 		}
 		g.Matrix = gram.Full(slices.Clone(g.Sym), g.D)
 		kernel.Each(t.Threads, g.D, func(i int) {
@@ -75,10 +84,13 @@ func (t *trial) offset() []float64 {
 	return nil
 }
 
-// sizeBytes is what sizeUp holds beside the Gram matrix.
-func (r *run) sizeBytes(d int) int64 {
-	bytes := subset.SizeBytes(d)
+// sizeBytes is what sizeUp holds beside the Gram matrix, in full or a factor of so many rows.
+func (r *run) sizeBytes(d, rank int) int64 {
+	bytes := subset.SizeBytes(d, rank)
 	if r.From == method.FromGram && slices.Contains([]gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit}, r.scale) { // a centred copy
+		if rank > 0 {
+			return bytes + 8*int64(rank)*int64(d)
+		}
 		bytes += 8 * int64(d) * int64(d)
 	}
 	return bytes

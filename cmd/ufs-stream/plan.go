@@ -119,8 +119,11 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		count += fmt.Sprintf(" to %d", f.Passes.Most)
 	}
 	where := "in memory"
-	if f.Memory.OutOfCore {
+	switch m := f.Memory; {
+	case m.OutOfCore:
 		where = "out of core"
+	case m.Factor > 0:
+		where = fmt.Sprintf("in memory, the Gram matrix as a factor of %s rows", humanize.Comma(m.Factor))
 	}
 	scratch := "none"
 	if f.Scratch > 0 {

@@ -14,8 +14,14 @@ func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*g
 	return greedy.Select(ctx, g, greedy.Options{K: len(chosen), Keep: chosen, Threads: threads})
 }
 
-// ExplainBytes is what Explain holds beside the matrix.
-func ExplainBytes(d, k int) int64 { return greedy.Bytes(d, k, 0) }
+// ExplainBytes is what Explain holds beside the matrix, in full or, where rank is not 0, a factor of
+// so many rows.
+func ExplainBytes(d, k, rank int) int64 {
+	if rank > 0 {
+		return greedy.FactorBytes(d, k, rank, rank)
+	}
+	return greedy.Bytes(d, k, 0)
+}
 
 // Choose is greedy's choice of k features from the d×d Gram matrix, those of keep first: what
 // any other choice of as many is compared with. Time and memory are those of Explain.

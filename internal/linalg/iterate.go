@@ -83,13 +83,9 @@ const mixing = 1e-7
 // invert multiplies the first rows of b by the inverse of the factored matrix, into w.
 func (s *Smallest) invert(b []float64, rows int) {
 	copy(s.w, b[:rows*s.n])
-	if !s.factored {
-		return
+	if s.factored {
+		s.form.solve(kernel.RowMajor(s.w, rows, s.n, s.n))
 	}
-	block := kernel.RowMajor(s.w, rows, s.n, s.n).Trans()
-	u := kernel.RowMajor(s.u, s.n, s.n, s.n)
-	solveTrans(s.team, u, false, block)
-	solve(s.team, u, false, block)
 }
 
 // found returns the Ritz pairs as the answer.
@@ -117,7 +113,7 @@ func (s *Smallest) polish() (residual float64, ok bool) {
 	}
 	solveTrans(s.team, g, false, x)
 	clear(s.ax)
-	kernel.Gemm(s.team, 1, x, s.matrix(), kernel.RowMajor(s.ax, s.p, n, n))
+	s.form.times(kernel.RowMajor(s.ax, s.p, n, n), x)
 	for i := range s.l {
 		r := s.r[i*n:][:n]
 		copy(r, s.ax[i*n:])

@@ -49,14 +49,11 @@ func (s *Smallest) prove() bool {
 // deflate factors B = A + V·T·Vᵀ − μI, V the first rows Ritz vectors. It fails where B
 // has no factor. The rows of √T·Vᵀ are left in w.
 func (s *Smallest) deflate(mu float64, rows int) bool {
-	n := s.n
 	root := math.Sqrt(s.weight())
-	for i, v := range s.x[:rows*n] {
+	for i, v := range s.x[:rows*s.n] {
 		s.w[i] = root * v
 	}
-	s.diagonal(mu)
-	kernel.Syrk(s.team, 1, kernel.RowMajor(s.w, rows, n, n).Trans(), kernel.RowMajor(s.u, n, n, n))
-	return s.factor()
+	return s.factor(mu, rows)
 }
 
 // weight is t of T = t·I. A deflated eigenvalue becomes μ + ‖A‖ or a little more: far
@@ -71,11 +68,8 @@ func (s *Smallest) foresee() bool {
 		return false
 	}
 	p := s.p
-	z := kernel.RowMajor(s.w, p, s.n, s.n)
-	u := kernel.RowMajor(s.u, s.n, s.n, s.n)
-	solveTrans(s.team, u, false, z.Trans())
 	g := make([]float64, p*p)
-	kernel.Syrk(s.team, 1, z, kernel.RowMajor(g, p, p, p))
+	s.form.inner(kernel.RowMajor(g, p, p, p), kernel.RowMajor(s.w, p, s.n, s.n))
 	values := make([]float64, p)
 	if !symmetricEigen(s.team.Threads(), g, p, values) {
 		return true
@@ -93,25 +87,15 @@ func (s *Smallest) foresee() bool {
 	return true
 }
 
-// diagonal copies A − σI to u, the upper triangle.
-func (s *Smallest) diagonal(sigma float64) {
-	n := s.n
-	for i := range n {
-		copy(s.u[i*n+i:(i+1)*n], s.a[i*n+i:])
-		s.u[i*n+i] -= sigma
-	}
-}
-
-func (s *Smallest) factor() bool {
+// factor factors A − σI and the products of the first rows of w with themselves.
+func (s *Smallest) factor(sigma float64, rows int) bool {
 	s.factors++
-	at, _ := factor(s.team, kernel.RowMajor(s.u, s.n, s.n, s.n))
-	return at < 0
+	return s.form.factor(sigma, kernel.RowMajor(s.w, rows, s.n, s.n))
 }
 
 // try factors A − σI; it fails where that is not positive definite.
 func (s *Smallest) try(sigma float64) bool {
-	s.diagonal(sigma)
-	s.factored = s.factor()
+	s.factored = s.factor(sigma, 0)
 	s.sigma = sigma
 	return s.factored
 }

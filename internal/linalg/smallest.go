@@ -97,8 +97,8 @@ type Smallest struct {
 	opt     EigenOptions
 	team    *kernel.Team
 
-	a []float64 // the matrix, symmetric in full, scaled; n×n
-	u []float64 // A − σI or the matrix of the proof, factored; or the dense solver's
+	form  form
+	whole // in which a matrix in full is loaded
 	// A lower bound on the norm of the scaled matrix, and a bound on its spectrum.
 	norm, bound float64
 	exp         int                       // A is 2^exp times the scaled one
@@ -121,9 +121,14 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 // SmallestBytes is what a [Smallest] holds and Solve allocates beside the team's
 // panels: two matrices, the basis and its product with A, and some blocks, with those of a filter.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
+	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + symmetricEigenBytes(n)
+}
+
+// SmallestFormBytes is the same for a matrix that is not in full, beside what that holds itself.
+func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
 	p := int64(min(n, l+opt.withDefaults(l).Guard))
 	size, m := int64(n), int64(basisRows(n, int(p)))
-	return 8*(2*size*size+(2*m+11*p+3*siftColumns)*size+4*m*m+64*(size+m)) + symmetricEigenBytes(n)
+	return 8 * ((2*m+11*p+3*siftColumns)*size + 4*m*m + 64*(size+m))
 }
 
 // Solve returns the l smallest eigenpairs of A, n×n, from its upper triangle. The columns
@@ -141,7 +146,11 @@ func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	if s.exp, err = s.load(a); err != nil {
 		return Eigen{}, err
 	}
-	var e Eigen
+	return s.find(warm)
+}
+
+// find returns the pairs of the matrix that is loaded in full.
+func (s *Smallest) find(warm kernel.Matrix[float64]) (e Eigen, err error) {
 	switch {
 	case s.norm == 0:
 		e = s.unit()
@@ -168,6 +177,42 @@ func (s *Smallest) Solve(a, warm kernel.Matrix[float64]) (Eigen, error) {
 	return e, nil
 }
 
+// mostMade is the order up to which a matrix that is not in full is made so where iterations fail.
+const mostMade = 2048
+
+// SolveForm returns the l smallest eigenpairs of a matrix that is not in full. It is made so where so
+// many of the pairs are wanted that the dense solver finds them, and where the iterations fail, up to an
+// order of 2,048; beyond, the error wraps [ErrNoConvergence].
+func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, error) {
+	if a.Order() != s.n || (warm.Cols > 0 && warm.Rows != s.n) {
+		panic(fmt.Sprintf("linalg: eigenpairs of order %d from %d, started from %d×%d", s.n, a.Order(), warm.Rows, warm.Cols))
+	}
+	if s.p*4 > s.n {
+		return s.Solve(a.Full(), warm)
+	}
+	if err := finite("start", warm); err != nil {
+		return Eigen{}, err
+	}
+	s.form, s.exp = a, 0
+	s.norm = a.Norm()
+	if s.norm-s.norm != 0 {
+		return Eigen{}, fmt.Errorf("matrix: %w", ErrNotFinite)
+	}
+	if s.norm == 0 {
+		return s.unit(), nil
+	}
+	s.bound = s.norm // none is negative
+	e, ok := s.iterate(warm)
+	switch {
+	case !ok && s.n <= mostMade:
+		return s.Solve(a.Full(), warm)
+	case !ok:
+		return Eigen{}, fmt.Errorf("%d eigenpairs of a matrix of order %d after %d steps: %w", s.l, s.n, e.Steps, ErrNoConvergence)
+	}
+	orient(e.Basis)
+	return e, nil
+}
+
 // smallOrder is the order below which the dense solver is as fast: 2 ms at 100.
 const smallOrder = 100
 
@@ -178,6 +223,7 @@ func (s *Smallest) tol() float64 { return math.Sqrt(float64(s.n)) * 0x1p-49 }
 // square overflows or vanishes, and sets the norms.
 func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 	n := s.n
+	s.form, s.whole.n, s.whole.team = &s.whole, n, s.team
 	if s.a == nil {
 		s.a, s.u = make([]float64, n*n), make([]float64, n*n)
 	}

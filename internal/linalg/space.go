@@ -40,8 +40,6 @@ func (s *Smallest) reset() {
 	s.shift = shift{}
 }
 
-func (s *Smallest) matrix() kernel.Matrix[float64] { return kernel.RowMajor(s.a, s.n, s.n, s.n) }
-
 // begin spans the space by the columns of warm, as many as fit, and random vectors.
 func (s *Smallest) begin(warm kernel.Matrix[float64]) {
 	cols := min(warm.Cols, s.p)
@@ -86,7 +84,7 @@ func (s *Smallest) extend(rows int) int {
 	copy(q.Data[s.m*n:], s.w[:rows*n])
 	aw := aq.Sub(s.m, 0, rows, n)
 	clear(aw.Data[:rows*n])
-	kernel.Gemm(s.team, 1, w, s.matrix(), aw)
+	s.form.times(aw, w)
 	h := kernel.RowMajor(s.h, ld, ld, ld).Sub(s.m, 0, rows, s.m+rows)
 	for i := range rows {
 		clear(h.Data[i*ld:][:s.m+rows])

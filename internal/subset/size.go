@@ -35,10 +35,14 @@ const (
 // Most is the largest number of features that the rules look at, of d.
 func Most(d int) int { return min(d, max(fewest, min(d/4, mostSizes))) }
 
-// SizeBytes is what [Choose] holds beside G.
-func SizeBytes(d int) int64 {
+// SizeBytes is what [Choose] holds beside G in full, or, where rank is not 0, a factor of so many rows.
+func SizeBytes(d, rank int) int64 {
 	k := Most(d)
 	// The curve outlives greedy, whose memory the collector may free late.
+	if rank > 0 {
+		k = min(k, rank)
+		return greedy.FactorBytes(d, k, rank, rank) + CurveBytes(d, k) + 8*4*int64(d) + linalg.SmallestBytes(rank, min(rank, mostEigenvalues+1), linalg.EigenOptions{})
+	}
 	return greedy.Bytes(d, k, 0) + CurveBytes(d, k) + 8*4*int64(d) + 8*2*int64(k) + linalg.SmallestBytes(d, min(d, mostEigenvalues+1), linalg.EigenOptions{}) + kernel.TeamBytes(d, d)
 }
 

@@ -72,6 +72,37 @@ func (p *points) permuted() *points {
 	return &q
 }
 
+// permute permutes the columns of the points themselves, and returns what puts them back.
+func (p *points) permute() (undo func()) {
+	seeds := p.seeds()
+	p.blocks(func(from, to int) {
+		rows, column := make([]int, p.m), make([]float64, p.m)
+		for j := from; j < to; j++ {
+			shuffle(rows, seeds[j])
+			for i := range column {
+				column[i] = p.x[i*p.d+j]
+			}
+			for i, r := range rows {
+				p.x[i*p.d+j] = column[r]
+			}
+		}
+	})
+	return func() {
+		p.blocks(func(from, to int) {
+			rows, column := make([]int, p.m), make([]float64, p.m)
+			for j := from; j < to; j++ {
+				shuffle(rows, seeds[j])
+				for i, r := range rows {
+					column[r] = p.x[i*p.d+j]
+				}
+				for i, v := range column {
+					p.x[i*p.d+j] = v
+				}
+			}
+		})
+	}
+}
+
 // seeds has one seed a column, a hash of its values, so that the columns' order changes nothing.
 // Equal columns are told apart by a count: their permutations must differ.
 func (p *points) seeds() []uint64 {

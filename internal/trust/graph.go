@@ -11,23 +11,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// Graph compares the anchors' graph with that of permuted copies, with K neighbours. Beside the anchors it
+// Graph compares the anchors' graph with that of permuted copies, with K neighbours; large anchors it
+// permutes in their place, for a while. Beside the anchors it
 // holds GraphBytes, or twice that if it does both at once, half of the threads each: with two that takes two
 // thirds of the time, as eigenvectors do not keep two busy. The answer depends on the anchors alone, not on threads or the columns' order.
 func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
 	p := some(a)
 	p.neighbors = neighbors
 	workers, each := 1, kernel.NewTeam(threads).Threads()
-	if atOnce && each > 1 {
+	if atOnce && each > 1 && !p.large() {
 		workers, each = 2, (each+1)/2
 	}
-	t := anchor.Trust{Few: few(a.D), Features: chosen(a.D)}
+	t := anchor.Trust{Few: few(a.D), Features: chosen(p.m, a.D)}
 	var alignments [2][]float64
 	var errs [2]error
 	kernel.Each(workers, 2, func(i int) {
 		q := *p
 		q.team = kernel.NewTeam(each)
-		if i == 1 {
+		if i == 1 && p.large() {
+			defer q.permute()()
+		} else if i == 1 {
 			q = *q.permuted()
 		}
 		alignments[i], errs[i] = q.alignment(ctx, t.Features)
@@ -50,6 +53,11 @@ const (
 	mostPoints = 2000
 )
 
+// large says that a copy of the points would be more than can be spared.
+func large(m, d int) bool { return m*d >= 1<<24 }
+
+func (p *points) large() bool { return large(p.m, p.d) }
+
 // some are the anchors, or so many of them, evenly spread.
 func some(a *anchor.Anchors) *points {
 	p := &points{m: min(a.M, mostPoints), d: a.D, x: a.Points}
@@ -66,17 +74,30 @@ func some(a *anchor.Anchors) *points {
 // chance follows the graph as well. Half of them at most, as all of them are no choice.
 func few(d int) int { return min(mostFew, (d+1)/2) }
 
-// chosen is the number of features that are chosen of d.
-func chosen(d int) int { return max(int(math.Round(share*float64(d))), few(d)) }
+// mostFeatures are chosen, and no more than cost mostWork: each takes a column of XᵀX, 2md flops. Of
+// thousands of columns people select hundreds at most; no set on which the verdict was measured has more.
+const (
+	mostFeatures = 300
+	mostWork     = 2.5e9
+)
+
+// chosen is the number of features that are chosen of d, for m points.
+func chosen(m, d int) int {
+	most := min(mostFeatures, int(mostWork/float64(m)/float64(d)))
+	return max(min(int(math.Round(share*float64(d))), most), few(d))
+}
 
 // GraphBytes is what Graph holds for m anchors of d features, beside these.
 func GraphBytes(m, d, neighbors, threads int) int64 {
-	copied := 8 * int64(min(m, mostPoints)) * int64(d)
+	var copied int64
+	if !large(min(m, mostPoints), d) {
+		copied += 8 * int64(min(m, mostPoints)) * int64(d)
+	}
 	if m > mostPoints {
-		copied *= 2
+		copied += 8 * int64(mostPoints) * int64(d)
 	}
 	m = min(m, mostPoints)
-	return copied + anchor.Bytes(m, d, neighbors, threads) + align.Bytes(m, d, chosen(d)) + 8*int64(m+4*d)
+	return copied + anchor.AmongBytes(m, d, neighbors, threads) + align.Bytes(m, d, chosen(m, d)) + 8*int64(m+4*d)
 }
 
 // points are m points in d dimensions, row-major.

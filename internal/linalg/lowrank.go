@@ -1,0 +1,516 @@
+package linalg
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// LowRank is a positive semidefinite d×d matrix of a diagonal and few rows, in place of d² numbers:
+//
+//	A = D + UᵀTU,
+//
+// U n×d, or, with a metric M = ρI + UᵀU, the A′ = M^(−1/2)AM^(−1/2) whose eigenvectors x give those of
+// Aw = λMw as w = M^(−1/2)x. Roots of M act on the space of U alone: with K = UUᵀ and H = (ρI + K)^(1/2),
+//
+//	M^(−1/2) = ρ^(−1/2)·(I − UᵀJU),  J = (H² + √ρ·H)⁻¹,
+//	M^(1/2) = ρ^(1/2)·(I + UᵀGU),  G = (√ρ·H + ρI)⁻¹.
+//
+// What a [Smallest] factors is F = A − σM + VᵀV, a diagonal E = D − σρI and rows with a middle
+// S = diag(T − σI, I) again. With W = Σ uuᵀ/E Woodbury's identity is
+//
+//	F⁻¹ = E⁻¹ − E⁻¹UᵀZUE⁻¹,  Z = (S⁻¹ + W)⁻¹,
+//
+// which must not be a difference of large terms. The eigenvectors of T split S = S₊ − S₋, S₊ = HᵀH, into
+// what adds to E, with Z₊ = Hᵀ(I + HWHᵀ)⁻¹H, and the few directions Y, S₋ = YΣYᵀ, that take from it:
+//
+//	Z = Z₊ − XᵀN⁻¹X,  X = Yᵀ(I − WZ₊),  N = Σ⁻¹ − Yᵀ(W − WZ₊W)Y,
+//
+// and F is positive definite where N is, as long as E is positive. Features where it is not, or next
+// to nothing, are few, and go by their Schur complement E_N + U_NᵀZU_N in place of it.
+//
+// A product takes 4nd flops a vector, 8nd with a metric; a factor n²d.
+type LowRank struct {
+	team   *kernel.Team
+	d, n   int
+	u      kernel.Matrix[float64] // the features as rows, d×n; U is scale·uᵀ
+	scale  float64
+	rho    float64
+	metric bool
+
+	dual    kernel.Matrix[float64] // K
+	less    kernel.Matrix[float64] // J
+	more    kernel.Matrix[float64] // G
+	within  kernel.Matrix[float64] // UM⁻¹Uᵀ, or K without a metric
+	squares []float64              // diagonal of UᵀU
+	middle  kernel.Matrix[float64] // T
+	tau     []float64              // eigenvalues of T, ascending
+	axes    kernel.Matrix[float64] // its eigenvectors, as rows
+	top     float64                // the largest eigenvalue of A′ for D = 0, from below
+	diag    []float64              // D
+
+	// of F
+	e      []float64
+	v      kernel.Matrix[float64] // V in the coordinates of A
+	z      kernel.Matrix[float64] // Z
+	near   []int                  // N, ascending
+	un, zn kernel.Matrix[float64] // U_Nᵀ and U_NᵀZ, |N|×(n + rows of V)
+	schur  Cholesky
+}
+
+// NewLowRank takes U as scale times the transpose of u, d×n, which it keeps, and UUᵀ. rho is that of
+// the metric; 0 is none. Costs the eigenpairs of a matrix of order n with a metric.
+func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, dual []float64, rho float64) (*LowRank, error) {
+	a := &LowRank{team: team, d: u.Rows, n: u.Cols, u: u, scale: scale, rho: 1, metric: rho > 0}
+	n := a.n
+	a.dual = kernel.RowMajor(dual, n, n, n)
+	a.within = a.dual
+	a.squares = make([]float64, a.d)
+	kernel.Each(team.Threads(), a.d, func(j int) {
+		row := u.Data[j*u.RowStride:][:n]
+		a.squares[j] = kernel.Dot(row, row) * scale * scale
+	})
+	if !a.metric {
+		return a, nil
+	}
+	a.rho = rho
+	if i, _ := notFinite(a.dual); i >= 0 {
+		return nil, fmt.Errorf("products of the rows: %w", ErrNotFinite)
+	}
+	vectors, values := slices.Clone(dual), make([]float64, n)
+	if !symmetricEigen(team.Threads(), vectors, n, values) {
+		return nil, ErrNoConvergence
+	}
+	v := kernel.RowMajor(vectors, n, n, n)
+	of := func(f func(lambda float64) float64) kernel.Matrix[float64] {
+		scaled := kernel.RowMajor(make([]float64, n*n), n, n, n)
+		for i := range n {
+			for j, x := range vectors[i*n : (i+1)*n] {
+				scaled.Data[i*n+j] = x * f(max(values[j], 0))
+			}
+		}
+		out := kernel.RowMajor(make([]float64, n*n), n, n, n)
+		kernel.Gemm(team, 1, scaled, v.Trans(), out)
+		return out
+	}
+	root := math.Sqrt(rho)
+	a.less = of(func(x float64) float64 { return 1 / (rho + x + root*math.Sqrt(rho+x)) })
+	a.more = of(func(x float64) float64 { return 1 / (root*math.Sqrt(rho+x) + rho) })
+	a.within = of(func(x float64) float64 { return x / (rho + x) })
+	return a, nil
+}
+
+// LowRankBytes is what a LowRank of n rows and d columns holds beside U and UUᵀ, while so many vectors
+// are in work: nine matrices of n + vectors with a root's own, and five blocks.
+func LowRankBytes(n, d, vectors int) int64 {
+	size := int64(n + vectors)
+	return 8*(12*size*size+6*int64(vectors)*int64(d)+4*int64(d)+lowRankBlock*int64(n)) + RootBytes(n+vectors) + CholeskyBytes(mostNear)
+}
+
+const (
+	// lowRankBlock features are scaled at a time.
+	lowRankBlock = 256
+	// nearShare of the largest of E is next to nothing, for up to mostNear features.
+	nearShare = 1e-4
+	mostNear  = 1024
+)
+
+// Order is d.
+func (a *LowRank) Order() int { return a.d }
+
+// SetMiddle sets T, n×n, symmetric and positive semidefinite, which it keeps. Costs its eigenpairs.
+func (a *LowRank) SetMiddle(t kernel.Matrix[float64]) error {
+	a.middle = t
+	if i, _ := notFinite(t); i >= 0 {
+		return fmt.Errorf("middle of the matrix: %w", ErrNotFinite)
+	}
+	vectors := slices.Clone(t.Data)
+	a.tau = make([]float64, a.n)
+	if !symmetricEigen(a.team.Threads(), vectors, a.n, a.tau) {
+		return ErrNoConvergence
+	}
+	a.axes = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
+	kernel.Copy(a.axes, kernel.RowMajor(vectors, a.n, a.n, a.n).Trans())
+	x, y := make([]float64, a.n), make([]float64, a.n)
+	for i := range x {
+		x[i] = 1 + float64(i%7)/7
+	}
+	const steps = 40 // of power iteration, on the matrix of A's own eigenvalues
+	a.top = 0
+	for range steps {
+		clear(y)
+		kernel.Gemv(a.team.Threads(), a.n, a.n, t.Data, a.n, x, y)
+		clear(x)
+		kernel.Gemv(a.team.Threads(), a.n, a.n, a.within.Data, a.n, y, x)
+		norm := norm2(x)
+		if a.top = norm; norm == 0 {
+			break
+		}
+		for i := range x {
+			x[i] /= norm
+		}
+	}
+	return nil
+}
+
+// SetDiagonal sets D, which it keeps; nil is 0.
+func (a *LowRank) SetDiagonal(d []float64) {
+	if a.diag = d; d == nil {
+		a.diag = make([]float64, a.d)
+	}
+}
+
+// Norm is a lower bound of the norm of the matrix, which it reaches but for a small factor: the norms of
+// the columns with the largest of D.
+func (a *LowRank) Norm() float64 {
+	const columns = 4
+	largest := make([]int, 0, columns+1)
+	for i, v := range a.diag {
+		if len(largest) < columns || v > a.diag[largest[columns-1]] {
+			at, _ := slices.BinarySearchFunc(largest, v, func(j int, v float64) int { return cmp.Compare(v, a.diag[j]) })
+			largest = slices.Insert(largest, at, i)[:min(len(largest)+1, columns)]
+		}
+	}
+	x, y := kernel.RowMajor(make([]float64, len(largest)*a.d), len(largest), a.d, a.d), kernel.RowMajor(make([]float64, len(largest)*a.d), len(largest), a.d, a.d)
+	for i, j := range largest {
+		x.Data[i*a.d+j] = 1
+	}
+	a.times(y, x)
+	norm := a.top
+	for i := range largest {
+		norm = max(norm, norm2(y.Data[i*a.d:(i+1)*a.d]))
+	}
+	return norm
+}
+
+// Top is the largest eigenvalue for D = 0, from below.
+func (a *LowRank) Top() float64 { return a.top }
+
+// Full is the matrix in full.
+func (a *LowRank) Full() kernel.Matrix[float64] {
+	unit, out := kernel.RowMajor(make([]float64, a.d*a.d), a.d, a.d, a.d), kernel.RowMajor(make([]float64, a.d*a.d), a.d, a.d, a.d)
+	for i := range a.d {
+		unit.Data[i*a.d+i] = 1
+	}
+	a.times(out, unit)
+	return out
+}
+
+// Down is X·Uᵀ, k×n, of k rows of d numbers.
+func (a *LowRank) Down(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+	y := kernel.RowMajor(make([]float64, x.Rows*a.n), x.Rows, a.n, a.n)
+	kernel.Gemm(a.team, a.scale, x, a.u, y)
+	return y
+}
+
+// up adds factor·Y·U to X.
+func (a *LowRank) up(factor float64, y, x kernel.Matrix[float64]) {
+	kernel.Gemm(a.team, factor*a.scale, y, a.u.Trans(), x)
+}
+
+// small is X·C of small matrices.
+func (a *LowRank) small(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
+	y := kernel.RowMajor(make([]float64, x.Rows*c.Cols), x.Rows, c.Cols, c.Cols)
+	kernel.Gemm(a.team, 1, x, c, y)
+	return y
+}
+
+// Unroot overwrites the rows of X with those of X·M^(−1/2).
+func (a *LowRank) Unroot(x kernel.Matrix[float64]) {
+	if a.metric {
+		a.up(-1, a.small(a.Down(x), a.less), x)
+		scaleRows(x, 1/math.Sqrt(a.rho))
+	}
+}
+
+// root overwrites the rows of X with those of X·M^(1/2).
+func (a *LowRank) root(x kernel.Matrix[float64]) {
+	if a.metric {
+		a.up(1, a.small(a.Down(x), a.more), x)
+		scaleRows(x, math.Sqrt(a.rho))
+	}
+}
+
+func scaleRows(x kernel.Matrix[float64], by float64) {
+	for i := range x.Rows {
+		row := x.Data[i*x.RowStride:][:x.Cols]
+		for j := range row {
+			row[j] *= by
+		}
+	}
+}
+
+func copyRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+	y := kernel.RowMajor(make([]float64, x.Rows*x.Cols), x.Rows, x.Cols, x.Cols)
+	for i := range x.Rows {
+		copy(y.Data[i*x.Cols:(i+1)*x.Cols], x.Data[i*x.RowStride:])
+	}
+	return y
+}
+
+// times implements form.
+func (a *LowRank) times(y, x kernel.Matrix[float64]) {
+	x = copyRows(x)
+	a.Unroot(x)
+	half := a.Down(x)
+	for i := range x.Rows { // A·x, but for Uᵀ
+		row := x.Data[i*a.d : (i+1)*a.d]
+		for j := range row {
+			row[j] *= a.diag[j]
+		}
+	}
+	own := a.small(half, a.middle)
+	factor := 1.0
+	if a.metric {
+		down := a.Down(x)
+		kernel.Gemm(a.team, 1, own, a.dual, down)
+		kernel.Gemm(a.team, -1, down, a.less, own)
+		factor = 1 / math.Sqrt(a.rho)
+	}
+	a.up(1, own, x)
+	for i := range x.Rows {
+		kernel.Axpy(factor, x.Data[i*a.d:(i+1)*a.d], y.Data[i*y.RowStride:][:a.d])
+	}
+}
+
+// factor implements form.
+func (a *LowRank) factor(sigma float64, v kernel.Matrix[float64]) bool {
+	a.v = copyRows(v)
+	a.root(a.v)
+	a.e = slices.Clone(a.diag)
+	largest, negative := 0.0, 0
+	for i := range a.e {
+		a.e[i] -= sigma * a.rho
+		largest = max(largest, a.e[i])
+		if a.e[i] <= 0 {
+			negative++
+		}
+	}
+	k := v.Rows
+	size := a.n + k
+	if negative > size { // rows cannot lift so many
+		return false
+	}
+	for share := nearShare; ; share /= 10 {
+		a.near = a.near[:0]
+		for i, e := range a.e {
+			if e <= share*largest {
+				a.near = append(a.near, i)
+			}
+		}
+		if len(a.near) <= max(mostNear, negative) {
+			break
+		}
+		if share < 1e-15 {
+			share = 0
+		}
+	}
+	if !a.middleInverse(sigma, k) {
+		return false
+	}
+	if len(a.near) == 0 {
+		return true
+	}
+	q := len(a.near)
+	a.un = kernel.RowMajor(make([]float64, q*size), q, size, size)
+	for i, j := range a.near {
+		row := a.un.Data[i*size:]
+		for t, x := range a.u.Data[j*a.u.RowStride:][:a.n] {
+			row[t] = a.scale * x
+		}
+		for t := range k {
+			row[a.n+t] = a.v.Data[t*a.d+j]
+		}
+	}
+	a.zn = a.small(a.un, a.z)
+	complement := a.small(a.zn, a.un.Trans())
+	for i, j := range a.near {
+		complement.Data[i*q+i] += a.e[j]
+	}
+	return a.schur.Factor(a.team, complement) == nil
+}
+
+// middleInverse makes Z, and reports whether F is positive definite but for the features that are near.
+func (a *LowRank) middleInverse(sigma float64, k int) bool {
+	size := a.n + k
+	if !a.metric {
+		sigma = 0
+	}
+	var plus, minus []int
+	for i, tau := range a.tau {
+		if tau = max(tau, 0) - sigma; tau > 0 {
+			plus = append(plus, i)
+		} else if tau < 0 {
+			minus = append(minus, i)
+		}
+	}
+	h := kernel.RowMajor(make([]float64, (len(plus)+k)*size), len(plus)+k, size, size)
+	for r, i := range plus {
+		root := math.Sqrt(max(a.tau[i], 0) - sigma)
+		for j, v := range a.axes.Data[i*a.n : (i+1)*a.n] {
+			h.Data[r*size+j] = root * v
+		}
+	}
+	for r := range k {
+		h.Data[(len(plus)+r)*size+a.n+r] = 1
+	}
+	w := a.products(k)
+	inner := a.small(a.small(h, w), h.Trans())
+	for i := range inner.Rows {
+		inner.Data[i*inner.Cols+i]++
+	}
+	var c Cholesky
+	if c.Factor(a.team, inner) != nil {
+		return false
+	}
+	c.HalfSolveTo(a.team, h, h)
+	a.z = kernel.RowMajor(make([]float64, size*size), size, size, size)
+	kernel.Syrk(a.team, 1, h.Trans(), a.z)
+	kernel.Mirror(a.team.Threads(), a.z)
+	if len(minus) == 0 {
+		return true
+	}
+	y := kernel.RowMajor(make([]float64, len(minus)*size), len(minus), size, size) // Yᵀ
+	for r, i := range minus {
+		copy(y.Data[r*size:], a.axes.Data[i*a.n:(i+1)*a.n])
+	}
+	yw := a.small(y, w)
+	x := copyRows(y)
+	kernel.Gemm(a.team, -1, yw, a.z, x)
+	inner = a.small(x, yw.Trans()) // Yᵀ(I − WZ₊)WY
+	for i := range inner.Data {
+		inner.Data[i] = -inner.Data[i]
+	}
+	for r, i := range minus {
+		inner.Data[r*len(minus)+r] += 1 / (sigma - max(a.tau[i], 0))
+	}
+	if c.Factor(a.team, inner) != nil {
+		return false
+	}
+	c.HalfSolveTo(a.team, x, x)
+	kernel.Gemm(a.team, -1, x.Trans(), x, a.z)
+	return true
+}
+
+// products is W of U and V: Σ uuᵀ/E over the features that are not near.
+func (a *LowRank) products(k int) kernel.Matrix[float64] {
+	size := a.n + k
+	w := kernel.RowMajor(make([]float64, size*size), size, size, size)
+	weights := make([]float64, a.d)
+	for i, e := range a.e {
+		weights[i] = 1 / e
+	}
+	for _, j := range a.near {
+		weights[j] = 0
+	}
+	rows := make([]float64, lowRankBlock*a.n)
+	for from := 0; from < a.d; from += lowRankBlock {
+		h := min(lowRankBlock, a.d-from)
+		block := kernel.RowMajor(rows, h, a.n, a.n)
+		kernel.Each(a.team.Threads(), h, func(i int) {
+			by := a.scale * math.Sqrt(weights[from+i])
+			out := rows[i*a.n : (i+1)*a.n]
+			for t, x := range a.u.Data[(from+i)*a.u.RowStride:][:a.n] {
+				out[t] = by * x
+			}
+		})
+		kernel.Syrk(a.team, 1, block.Trans(), w.Sub(0, 0, a.n, a.n))
+	}
+	if k > 0 {
+		scaled := copyRows(a.v)
+		for t := range k {
+			row := scaled.Data[t*a.d : (t+1)*a.d]
+			for j := range row {
+				row[j] *= weights[j]
+			}
+		}
+		kernel.Gemm(a.team, a.scale, a.u.Trans(), scaled.Trans(), w.Sub(0, a.n, a.n, k))
+		kernel.Gemm(a.team, 1, scaled, a.v.Trans(), w.Sub(a.n, a.n, k, k))
+	}
+	kernel.Mirror(a.team.Threads(), w)
+	return w
+}
+
+// solve implements form.
+func (a *LowRank) solve(x kernel.Matrix[float64]) {
+	a.root(x)
+	size, k, q := a.n+a.v.Rows, x.Rows, len(a.near)
+	over := copyRows(x)
+	apart := kernel.RowMajor(make([]float64, q*k), q, k, k) // b_N, then x_N
+	for i := range k {
+		row := over.Data[i*a.d : (i+1)*a.d]
+		for j := range row {
+			row[j] /= a.e[j]
+		}
+		for t, j := range a.near {
+			row[j] = 0
+			apart.Data[t*k+i] = x.Data[i*x.RowStride+j]
+		}
+	}
+	c := kernel.RowMajor(make([]float64, k*size), k, size, size)
+	kernel.Gemm(a.team, a.scale, over, a.u, c.Sub(0, 0, k, a.n))
+	kernel.Gemm(a.team, 1, over, a.v.Trans(), c.Sub(0, a.n, k, a.v.Rows))
+	if q > 0 {
+		kernel.Gemm(a.team, -1, a.zn, c.Trans(), apart)
+		a.schur.SolveTo(a.team, apart, apart)
+		kernel.Gemm(a.team, 1, apart.Trans(), a.un, c)
+	}
+	z := a.small(c, a.z)
+	a.up(-1, z.Sub(0, 0, k, a.n), x)
+	kernel.Gemm(a.team, -1, z.Sub(0, a.n, k, a.v.Rows), a.v, x)
+	for i := range k {
+		row := x.Data[i*x.RowStride:][:a.d]
+		for j := range row {
+			row[j] /= a.e[j]
+		}
+		for t, j := range a.near {
+			row[j] = apart.Data[t*k+i]
+		}
+	}
+	a.root(x)
+}
+
+// inner implements form.
+func (a *LowRank) inner(g, z kernel.Matrix[float64]) {
+	solved := copyRows(z)
+	a.solve(solved)
+	kernel.Gemm(a.team, 1, z, solved.Trans(), g)
+}
+
+// DiagonalInverse is the diagonal of (A + τI)⁻¹ for D = 0 and no metric, τ > 0: 2n²d flops.
+func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
+	if a.metric {
+		return nil, errors.New("linalg: no diagonal under a metric")
+	}
+	diag := a.diag
+	defer func() { a.diag = diag }()
+	a.SetDiagonal(nil)
+	if !a.factor(-tau, kernel.RowMajor[float64](nil, 0, a.d, a.d)) {
+		return nil, ErrNotPositiveDefinite
+	}
+	out := a.Quadratic(a.z)
+	for i := range out {
+		out[i] = (1 - out[i]/tau) / tau
+	}
+	return out, nil
+}
+
+// Quadratic is uᵀCu of every feature u, for a symmetric n×n matrix C: 2n²d flops.
+func (a *LowRank) Quadratic(c kernel.Matrix[float64]) []float64 {
+	out := make([]float64, a.d)
+	times := make([]float64, lowRankBlock*a.n)
+	for from := 0; from < a.d; from += lowRankBlock {
+		h := min(lowRankBlock, a.d-from)
+		rows, product := a.u.Sub(from, 0, h, a.n), kernel.RowMajor(times, h, a.n, a.n)
+		clear(times)
+		kernel.Gemm(a.team, a.scale*a.scale, rows, c, product)
+		kernel.Each(a.team.Threads(), h, func(i int) {
+			out[from+i] = kernel.Dot(rows.Data[i*rows.RowStride:][:a.n], times[i*a.n:(i+1)*a.n])
+		})
+	}
+	return out
+}

@@ -1,0 +1,232 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+// lowRankCase is a LowRank with a T between 0 and 1, and what it is in full by definition.
+func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.Rand) float64) (*LowRank, kernel.Matrix[float64]) {
+	t.Helper()
+	r, team := rand.New(rand.NewPCG(uint64(n), uint64(d))), kernel.NewTeam(2)
+	const scale = 0.5
+	u := kernel.RowMajor(make([]float64, d*n), d, n, n)
+	for i := range u.Data {
+		u.Data[i] = r.NormFloat64()
+	}
+	dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	kernel.Gemm(team, scale*scale, u.Trans(), u, dual)
+	half, middle := kernel.RowMajor(make([]float64, n*n), n, n, n), kernel.RowMajor(make([]float64, n*n), n, n, n)
+	for i := range half.Data {
+		half.Data[i] = r.NormFloat64() / math.Sqrt(4*float64(n))
+	}
+	for i := range n { // three directions cost nothing
+		copy(half.Data[i*n:], []float64{0, 0, 0})
+	}
+	kernel.Gemm(team, 1, half.Trans(), half, middle)
+	a := must.Get(NewLowRank(team, u, scale, dual.Data, rho))(t)
+	must.Do(t, a.SetMiddle(middle))
+	d0 := make([]float64, d)
+	for i := range d0 {
+		d0[i] = diag(i, r)
+	}
+	a.SetDiagonal(d0)
+
+	full := kernel.RowMajor(make([]float64, d*d), d, d, d)
+	kernel.Gemm(team, scale*scale, a.small(u, middle), u.Trans(), full)
+	for i, v := range d0 {
+		full.Data[i*d+i] += v
+	}
+	if rho > 0 {
+		metric := kernel.RowMajor(make([]float64, d*d), d, d, d)
+		kernel.Gemm(team, scale*scale, u, u.Trans(), metric)
+		for i := range d {
+			metric.Data[i*d+i] += rho
+		}
+		values := make([]float64, d)
+		if !symmetricEigen(2, metric.Data, d, values) {
+			t.Fatal("no eigenpairs")
+		}
+		scaled := copyRows(metric)
+		for i := range scaled.Data {
+			scaled.Data[i] /= math.Sqrt(values[i%d])
+		}
+		root := a.small(scaled, metric.Trans())
+		full = a.small(a.small(root, full), root)
+	}
+	return a, full
+}
+
+// Products, factors and eigenpairs are those of the matrix in full.
+func TestLowRankIsTheMatrix(t *testing.T) {
+	for name, diag := range map[string]func(int, *rand.Rand) float64{
+		"even": func(int, *rand.Rand) float64 { return 1 },
+		"none": func(int, *rand.Rand) float64 { return 0 },
+		"few": func(i int, r *rand.Rand) float64 {
+			if i%29 == 0 {
+				return 0.3 * (1 + r.Float64())
+			}
+			return 2000 * (1 + r.Float64())
+		},
+		"mixed": func(_ int, r *rand.Rand) float64 { return math.Pow(10, 4*r.Float64()-2) },
+	} {
+		for _, rho := range []float64{0, 1e-3} {
+			for _, shape := range [][2]int{{20, 150}, {40, 260}, {3, 120}} {
+				n, d := shape[0], shape[1]
+				t.Run(fmt.Sprint(name, rho, shape), func(t *testing.T) {
+					a, want := lowRankCase(t, n, d, rho, diag)
+					scale := 0.0
+					for _, v := range want.Data {
+						scale = max(scale, math.Abs(v))
+					}
+					tol := 1e-12 * scale
+					if rho > 0 { // here M is made of numbers that are known no better
+						tol *= 1 / rho
+					}
+					for i, v := range a.Full().Data {
+						if math.Abs(v-want.Data[i]) > tol {
+							t.Fatalf("entry %d is %v, want %v", i, v, want.Data[i])
+						}
+					}
+					if norm := a.Norm(); norm > 4*float64(d)*scale || norm < scale/100 {
+						t.Errorf("norm %v of a matrix with the entry %v", norm, scale)
+					}
+					if scale > 0 {
+						checkFactors(t, a, want, scale)
+					}
+					if name == "none" && rho > 0 {
+						return // all of the null space is of equal use
+					}
+					const l = 5
+					dense := must.Get(NewSmallest(a.team, d, l, EigenOptions{}).Solve(want, kernel.Matrix[float64]{}))(t)
+					got := must.Get(NewSmallest(a.team, d, l, EigenOptions{}).SolveForm(a, kernel.Matrix[float64]{}))(t)
+					for i := range l {
+						if math.Abs(got.Values[i]-dense.Values[i]) > tol {
+							t.Errorf("eigenvalues %v, want %v", got.Values, dense.Values)
+						}
+					}
+					again := must.Get(NewSmallest(kernel.NewTeam(5), d, l, EigenOptions{}).SolveForm(a, got.Basis))(t)
+					for i := range l {
+						if math.Abs(again.Values[i]-dense.Values[i]) > tol {
+							t.Errorf("warm, eigenvalues %v, want %v", again.Values, dense.Values)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// checkFactors compares F⁻¹x for shifts below the spectrum and between its values, and with a V.
+func checkFactors(t *testing.T, a *LowRank, want kernel.Matrix[float64], scale float64) {
+	t.Helper()
+	d := a.d
+	values, vectors := make([]float64, d), slices.Clone(want.Data)
+	if !symmetricEigen(2, vectors, d, values) {
+		t.Fatal("no eigenpairs")
+	}
+	const k = 4 // V lifts the lowest
+	v := kernel.RowMajor(make([]float64, k*d), k, d, d)
+	for i := range k {
+		for j := range d {
+			v.Data[i*d+j] = vectors[j*d+i] * math.Sqrt(scale)
+		}
+	}
+	none := kernel.RowMajor[float64](nil, 0, d, d)
+	below := values[0] - 1e-3*scale
+	for _, c := range []struct {
+		sigma    float64
+		v        kernel.Matrix[float64]
+		definite bool
+	}{
+		{below, none, true},
+		{(values[k-1] + values[k]) / 2, v, values[k]-values[k-1] > 1e-9*scale},
+		{values[k] + 1e-3*scale, v, false},
+		{values[0] + 1e-3*scale, none, false},
+	} {
+		if !c.definite && c.v.Rows > 0 && c.sigma < values[k] {
+			continue // at a repeated value rounding decides
+		}
+		if got := a.factor(c.sigma, c.v); got != c.definite {
+			t.Errorf("at %v, with %d rows, definite is %v; values %v", c.sigma, c.v.Rows, got, values[:k+2])
+			continue
+		}
+		if !c.definite {
+			continue
+		}
+		x := kernel.RowMajor(make([]float64, 2*d), 2, d, d)
+		for i := range x.Data {
+			x.Data[i] = math.Sin(float64(i * i))
+		}
+		y := copyRows(x)
+		a.solve(y)
+		back := kernel.RowMajor(make([]float64, 2*d), 2, d, d) // y·F
+		kernel.Gemm(a.team, 1, y, want, back)
+		kernel.Gemm(a.team, 1, a.small(y, c.v.Trans()), c.v, back)
+		for i := range back.Data {
+			back.Data[i] -= c.sigma * y.Data[i]
+			if math.Abs(back.Data[i]-x.Data[i]) > 1e-9*(scale+math.Abs(c.sigma))*slices.Max(y.Data) {
+				t.Fatalf("at %v, F·F⁻¹x is off by %v", c.sigma, back.Data[i]-x.Data[i])
+			}
+		}
+	}
+}
+
+func TestLowRankDiagonalInverse(t *testing.T) {
+	a, want := lowRankCase(t, 30, 130, 0, func(int, *rand.Rand) float64 { return 0 })
+	const tau = 1e-6
+	got := must.Get(a.DiagonalInverse(tau))(t)
+	for i := range a.d {
+		want.Data[i*a.d+i] += tau
+	}
+	var c Cholesky
+	must.Do(t, c.Factor(a.team, want))
+	unit := kernel.RowMajor(make([]float64, a.d*a.d), a.d, a.d, a.d)
+	for i := range a.d {
+		unit.Data[i*a.d+i] = 1
+	}
+	c.SolveTo(a.team, unit, unit)
+	for i, v := range got {
+		if w := unit.Data[i*a.d+i]; math.Abs(v-w) > 1e-7*w {
+			t.Errorf("entry %d is %v, want %v", i, v, w)
+		}
+	}
+}
+
+// Root is that of a semidefinite matrix, of its rank.
+func TestRoot(t *testing.T) {
+	team := kernel.NewTeam(2)
+	for _, shape := range [][2]int{{1, 1}, {5, 3}, {40, 40}, {70, 45}, {33, 0}} {
+		n, rank := shape[0], shape[1]
+		r := rand.New(rand.NewPCG(1, uint64(n)))
+		b := kernel.RowMajor(make([]float64, rank*n), rank, n, max(n, 1))
+		for i := range b.Data {
+			b.Data[i] = r.NormFloat64() * math.Pow(10, float64(i%n%5))
+		}
+		a := kernel.RowMajor(make([]float64, n*n), n, n, n)
+		kernel.Gemm(team, 1, b.Trans(), b, a)
+		want := copyRows(a)
+		u := must.Get(Root(team, a))(t)
+		if u.Rows != rank {
+			t.Errorf("rank %d, want %d", u.Rows, rank)
+		}
+		got := kernel.RowMajor(make([]float64, n*n), n, n, n)
+		kernel.Gemm(team, 1, u.Trans(), u, got)
+		for i := range n {
+			for j := range n {
+				if tol := 1e-12 * math.Sqrt(want.Data[i*n+i]*want.Data[j*n+j]); math.Abs(got.Data[i*n+j]-want.Data[i*n+j]) > tol {
+					t.Fatalf("%d of rank %d: entry %d, %d is %v, want %v", n, rank, i, j, got.Data[i*n+j], want.Data[i*n+j])
+				}
+			}
+		}
+	}
+	if _, err := Root(team, kernel.RowMajor([]float64{1, math.NaN(), math.NaN(), 1}, 2, 2, 2)); err == nil {
+		t.Error("a NaN has a root")
+	}
+}
