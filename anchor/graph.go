@@ -29,8 +29,8 @@ type Graph struct {
 	Z kernel.Sparse
 }
 
-// B is the n×m matrix ZΔ^(−1/2), row-major, of a Graph that has Z.
-func (g *Graph) B() kernel.Matrix[float64] {
+// B is the n×m matrix ZΔ^(−1/2), row-major, of a Graph that has Z, for the rows of the factor as they are.
+func (g *Graph) B(team *kernel.Team) kernel.Matrix[float64] {
 	b := kernel.RowMajor(make([]float64, g.Z.Rows*g.M), g.Z.Rows, g.M, g.M)
 	for i := range g.Z.Rows {
 		for e := i * g.Z.Count; e < (i+1)*g.Z.Count; e++ {
@@ -39,5 +39,5 @@ func (g *Graph) B() kernel.Matrix[float64] {
 			}
 		}
 	}
-	return b
+	return g.G.Turned(team, b)
 }

@@ -23,6 +23,8 @@ type Matrix struct {
 
 	dual     []float64
 	makeDual sync.Once
+
+	axes kernel.Matrix[float64] // what Rotate has turned the rows by; none at first
 }
 
 // Full is the matrix of d×d numbers, row-major with both triangles, which it keeps.
@@ -139,6 +141,39 @@ func (m *Matrix) Dual(team *kernel.Team) []float64 {
 		m.dual = dual.Data
 	})
 	return m.dual
+}
+
+// Rotate turns the rows of a factor, R ← VᵀR for an orthogonal V, r×r, in place: G stays what it is, to
+// rounding. Costs 2r²D flops. It must not be called while others work with the matrix.
+func (m *Matrix) Rotate(team *kernel.Team, v kernel.Matrix[float64]) {
+	const block = 512 // features
+	room := make([]float64, min(block, m.D)*m.Rank)
+	for from := 0; from < m.D; from += block {
+		n := min(block, m.D-from)
+		rows := m.Factor().Sub(from, 0, n, m.Rank)
+		turned := kernel.RowMajor(room, n, m.Rank, m.Rank)
+		clear(room)
+		kernel.Gemm(team, 1, rows, v, turned)
+		copy(m.R[from*m.Rank:], room[:n*m.Rank])
+	}
+	axes := v
+	if m.axes.Rows > 0 { // V₁V₂
+		axes = kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
+		kernel.Gemm(team, 1, m.axes, v, axes)
+	}
+	m.axes = axes
+	m.makeDual, m.dual = sync.Once{}, nil
+}
+
+// Turned is VᵀB for a B of the rows that the factor had at first, r×m: what belongs to the rows it has
+// now. Without a rotation it is B itself.
+func (m *Matrix) Turned(team *kernel.Team, b kernel.Matrix[float64]) kernel.Matrix[float64] {
+	if m.axes.Rows == 0 {
+		return b
+	}
+	out := kernel.RowMajor(make([]float64, b.Rows*b.Cols), b.Rows, b.Cols, b.Cols)
+	kernel.Gemm(team, 1, m.axes.Trans(), b, out)
+	return out
 }
 
 // Scale multiplies row and column j of G by factor[j].

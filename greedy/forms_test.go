@@ -110,7 +110,7 @@ func TestFormsAimAlike(t *testing.T) {
 	for _, shape := range []struct{ n, d, m, k int }{{40, 90, 12, 9}, {90, 24, 20, 6}, {60, 90, 12, 40}} {
 		g := newGraphed(shape.n, shape.d, shape.m, 7)
 		whole, factored, team := g.graph, g.factored(), kernel.NewTeam(2)
-		if b := factored.B(); math.Abs(kernel.Dot(b.Data, b.Data)-trace(whole.S, whole.M)) > 1e-12 {
+		if b := factored.B(team); math.Abs(kernel.Dot(b.Data, b.Data)-trace(whole.S, whole.M)) > 1e-12 {
 			t.Fatal("B is not the graph's")
 		}
 		targets := map[string]func(*anchor.Graph) *aimedTarget{

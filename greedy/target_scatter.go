@@ -99,7 +99,7 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	if err := chol.Factor(team, ridged); err != nil {
 		return nil, fmt.Errorf("scatter matrix of the target: %w", err)
 	}
-	b := g.B()
+	b := g.B(team)
 	solved := kernel.RowMajor(make([]float64, n*m), n, m, m) // (K + ρ)⁻¹B
 	chol.SolveTo(team, solved, b)
 	// BᵀK(K + ρ)⁻¹B = S − ρ·Bᵀ(K + ρ)⁻¹B, with the opposite sign.

@@ -177,7 +177,7 @@ func TestBytes(t *testing.T) {
 		if _, err := e.solve(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
-		size, bound := rowstest.Heap()-before, Bytes(g.D, g.M, opt)
+		size, bound := rowstest.Heap()-before, Bytes(g.D, g.M, 0, opt)
 		runtime.KeepAlive(e)
 		if size > bound || size < bound/4 {
 			t.Errorf("%+v: it takes %d bytes, the bound is %d", opt, size, bound)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -49,7 +50,13 @@ func (fix *fixtureCase) check(t *testing.T, file *fixtureFile, opt Options) {
 	if len(fix.Objective) != file.Iterations || len(fix.RowNorms) != len(file.X[0]) || len(fix.Ranking) != len(file.X[0]) {
 		t.Fatalf("%d objectives, %d norms, %d ranks", len(fix.Objective), len(fix.RowNorms), len(fix.Ranking))
 	}
-	g := rowstest.Graph(file.X, file.Z)
+	for _, g := range []*anchor.Graph{rowstest.Graph(file.X, file.Z), rowstest.Factored(file.X, file.Z)} {
+		fix.checkGraph(t, file, g, opt)
+	}
+}
+
+func (fix *fixtureCase) checkGraph(t *testing.T, file *fixtureFile, g *anchor.Graph, opt Options) {
+	t.Helper()
 	m := must.Get(Matrix(t.Context(), g, opt))(t)
 	if off := rowstest.Distance(m, fix.M0.flat()); !(off <= 1e-9) {
 		t.Errorf("M is off by %.2g", off)

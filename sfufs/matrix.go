@@ -133,6 +133,18 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 		return nil, err
 	}
 	opt = opt.WithDefaults(g.D)
+	if g.G.IsFactor() {
+		opt.Constraint = Identity
+		f, err := newFactored(g, kernel.NewTeam(opt.Threads), opt)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := f.load(ctx, opt.Method, opt.Alpha); err != nil {
+			return nil, err
+		}
+		f.a.SetDiagonal(nil)
+		return f.a.Full().Data, nil
+	}
 	m := make([]float64, g.D*g.D)
 	if err := newCosts(g, kernel.NewTeam(opt.Threads)).matrixTo(ctx, m, opt.Method, opt.Alpha); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 func Specs() []method.Spec {
 	spec := func(m Method, about string) method.Spec {
 		return method.Spec{
-			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleStandard,
+			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true}, Scale: gram.ScaleStandard,
 			New: func() method.Method { return &declared{kind: m} },
 		}
 	}
@@ -76,7 +76,7 @@ func (m *declared) options(d, threads int) Options {
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	opt := m.options(max(d, 1), s.Threads)
-	return method.Cost{Bytes: Bytes(d, s.Anchors, opt), Iterations: opt.WithDefaults(max(d, 1)).MaxIter}, nil
+	return method.Cost{Bytes: Bytes(d, s.Anchors, s.Rank, opt), Iterations: opt.WithDefaults(max(d, 1)).MaxIter}, nil
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

@@ -14,7 +14,7 @@ type Result struct {
 	Objective []float64
 	Converged bool         // whether the relative change fell to Tol
 	Rose      *method.Rise // nil where the objective fell as it must
-	Costless  []int        // features whose own cost M_ii is next to nothing
+	Costless  []int        // features whose own cost M_ii is next to nothing, under WᵀW = I
 	Gap       float64      // (λ_{l+1} − λ_l)/‖A‖ of the last eigenproblem; +Inf for l = d
 	Warnings  []string     // for the user
 

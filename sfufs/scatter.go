@@ -22,7 +22,7 @@ type scatter struct {
 const ridge = 1e-3
 
 // newScatter factors the scatter matrix; s.a is scratch.
-func newScatter(s *solver, g []float64) (*scatter, error) {
+func newScatter(s *inFull, g []float64) (*scatter, error) {
 	d := s.d
 	var trace float64
 	for i := range d {
@@ -54,7 +54,7 @@ func newScatter(s *solver, g []float64) (*scatter, error) {
 const strip = 128
 
 // load divides s.m by unit and reduces it.
-func (c *scatter) load(s *solver) {
+func (c *scatter) load(s *inFull) {
 	for i := range s.m {
 		s.m[i] /= c.unit
 	}
@@ -78,7 +78,7 @@ func (c *scatter) load(s *solver) {
 }
 
 // update writes the upper triangle of X(M + γQ)Xᵀ to s.a.
-func (c *scatter) update(s *solver, gamma float64, q []float64) {
+func (c *scatter) update(s *inFull, gamma float64, q []float64) {
 	d := s.d
 	copy(s.a, c.reduce)
 	if q == nil {

@@ -40,8 +40,16 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 // the eigenproblem, the eigensolver's two, and G − CᵀC, 5·d²; three more and their
 // scratch under Scatter, or two for a while at the start; unless for FUFS, N and its
 // factor, 2·m², and two panels; and the packed panels of products.
-func Bytes(d, m int, opt Options) int64 {
+//
+// Where G is a factor of so many rows, and rank not 0: what a [linalg.LowRank] and the eigensolver
+// hold, B and T and some more of n×n and n×m numbers, and the W's.
+func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
+	if rank > 0 {
+		n, p := int64(rank), 2*opt.Clusters+4
+		return 8*(6*n*n+3*n*int64(m)+int64(m)*int64(m)) + 8*int64(d)*int64(8*opt.Clusters+64) +
+			linalg.LowRankBytes(rank, d, p) + linalg.SmallestFormBytes(d, opt.Clusters, linalg.EigenOptions{}) + linalg.CholeskyBytes(m) + kernel.TeamBytes(d, max(rank, m))
+	}
 	size := int64(d) * int64(d)
 	extra := int64(2)
 	if opt.Constraint == Scatter {
@@ -60,7 +68,6 @@ func Bytes(d, m int, opt Options) int64 {
 // engine solves settings of one Graph, one after the other.
 type engine struct {
 	opt    Options // with defaults
-	costs  *costs
 	solver *solver
 	// Under WᵀW = I, for the current α: W(1), whether other W cost as little, and the Q to
 	// start from where more than l directions cost nothing.
@@ -77,34 +84,30 @@ func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 		panic(fmt.Sprintf("sfufs: graph of %d features and %d anchors with %d and %d values",
 			d, m, len(g.C), len(g.S)))
 	}
-	team := kernel.NewTeam(opt.Threads)
-	e := &engine{opt: opt, costs: newCosts(g, team), solver: newSolver(team, d, opt.Clusters)}
-	if opt.Constraint == Scatter {
-		var err error
-		if e.solver.scatter, err = newScatter(e.solver, g.G.Sym); err != nil {
-			return nil, err
-		}
+	f, err := newForm(g, kernel.NewTeam(opt.Threads), opt)
+	if err != nil {
+		return nil, err
 	}
-	return e, nil
+	return &engine{opt: opt, solver: &solver{d: d, l: opt.Clusters, form: f}}, nil
 }
 
 // load makes M(α) and what depends on it alone.
 func (e *engine) load(ctx context.Context, alpha float64) error {
 	s := e.solver
-	if err := e.costs.matrixTo(ctx, s.m, e.opt.Method, alpha); err != nil {
+	var err error
+	if s.loaded, err = s.form.load(ctx, e.opt.Method, alpha); err != nil {
 		return err
 	}
 	e.first, e.many, e.spread, e.costless = nil, false, nil, nil
 	var sum float64
-	for i := range s.d {
-		sum += s.m[i*s.d+i]
+	for _, v := range s.diagonal {
+		sum += v
 	}
-	for i := range s.d {
-		if s.m[i*s.d+i] <= costlessShare*sum/float64(s.d) {
+	for i, v := range s.diagonal {
+		if v <= costlessShare*sum/float64(s.d) {
 			e.costless = append(e.costless, i)
 		}
 	}
-	s.loaded()
 	return nil
 }
 
@@ -137,13 +140,13 @@ func (e *engine) solve(ctx context.Context, gamma float64) (*Result, error) {
 func (e *engine) start(gamma float64) (*update, error) {
 	s := e.solver
 	cold := kernel.Matrix[float64]{}
-	if s.scatter != nil {
-		return s.minimize(gamma, slices.Repeat([]float64{1}, s.d), cold)
+	if e.opt.Constraint == Scatter {
+		return s.form.minimize(gamma, slices.Repeat([]float64{1}, s.d), cold)
 	}
 	if e.first == nil {
 		// γI moves all eigenvalues alike, and costs digits of M.
 		var err error
-		if e.first, err = s.minimize(0, nil, cold); err != nil {
+		if e.first, err = s.form.minimize(0, nil, cold); err != nil {
 			return nil, err
 		}
 		e.spread = nil
@@ -158,7 +161,7 @@ func (e *engine) start(gamma float64) (*update, error) {
 		}
 	}
 	if e.spread != nil && gamma > 0 {
-		return s.minimize(gamma, e.spread, cold)
+		return s.form.minimize(gamma, e.spread, cold)
 	}
 	return e.first, nil
 }
@@ -171,7 +174,7 @@ const costlessShare = 1e-6
 func (e *engine) warn(r *Result, last *update, gamma float64) {
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	l := e.solver.l
-	if n := len(r.Costless); n > 0 && e.solver.scatter == nil {
+	if n := len(r.Costless); n > 0 {
 		warn("%d features hardly vary beyond what the graph explains (%s): they cost next to nothing and rank high for that",
 			n, e.names(r.Costless))
 	}

@@ -136,7 +136,7 @@ func TestRiseIsReported(t *testing.T) {
 	for i, s := range settled.Scores {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
-	first := must.Get(e.solver.minimize(opt.Gamma, q, e.first.basis))(t)
+	first := must.Get(e.solver.form.minimize(opt.Gamma, q, e.first.basis))(t)
 	good := slices.Clone(first.norm)
 	slices.Reverse(first.norm)
 	r, last, err := e.solver.run(t.Context(), first, opt.Gamma, opt)

@@ -40,38 +40,13 @@ func (u *update) determined(normM float64) bool {
 
 // solver minimizes Tr(WᵀAW), A = M + γQ, under one constraint, in memory that it keeps.
 type solver struct {
-	d, l    int
-	team    *kernel.Team
-	m       []float64 // M, d×d, symmetric in full
-	a       []float64 // d×d; the solver reads the upper triangle
-	norm    float64   // the largest norm of a column of M, in the coordinates of the eigenproblem
-	noise   float64   // what rounding of M may add to Tr(WᵀMW)
-	eig     *linalg.Smallest
-	scatter *scatter // nil under WᵀW = I
-}
-
-func newSolver(team *kernel.Team, d, l int) *solver {
-	return &solver{
-		d: d, l: l, team: team,
-		m: make([]float64, d*d), a: make([]float64, d*d),
-		eig: linalg.NewSmallest(team, d, l, linalg.EigenOptions{}),
-	}
-}
-
-// loaded updates what depends on a new M.
-func (s *solver) loaded() {
-	s.noise = float64(s.l) * math.Sqrt(float64(s.d)) * 0x1p-52 * columnNorm(s.m, s.d)
-	if s.scatter == nil {
-		s.norm = columnNorm(s.m, s.d)
-		return
-	}
-	s.scatter.load(s)
-	s.norm = columnNorm(s.scatter.reduce, s.d)
-	s.noise /= s.scatter.unit * ridge // M/u, and columns of W as long as √(1/ρ)
+	d, l int
+	form form
+	loaded
 }
 
 // minimize finds W for the diagonal γ·q; a nil q stands for 0.
-func (s *solver) minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
+func (s *inFull) minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
 	d, l := s.d, s.l
 	if s.scatter != nil {
 		s.scatter.update(s, gamma, q)
@@ -86,7 +61,7 @@ func (s *solver) minimize(gamma float64, q []float64, warm kernel.Matrix[float64
 	if err != nil {
 		return nil, fmt.Errorf("sfufs: %w", err)
 	}
-	u := &update{w: make([]float64, d*l), basis: e.Basis, next: math.Inf(1)}
+	u := &update{w: make([]float64, d*l), basis: e.Basis}
 	w := kernel.RowMajor(u.w, d, l, l)
 	if s.scatter != nil {
 		kernel.Gemm(s.team, 1, s.scatter.x.Trans(), e.Vectors, w)
@@ -95,8 +70,13 @@ func (s *solver) minimize(gamma float64, q []float64, warm kernel.Matrix[float64
 			copy(u.w[i*l:(i+1)*l], e.Vectors.Data[i*e.Vectors.RowStride:])
 		}
 	}
-	u.norm = rowNorms(u.w, d, l)
-	s.judge(u, e)
+	kernel.Mirror(s.team.Threads(), a)
+	u.size = columnNorm(s.a, d)
+	u.judge(e, d, l, func(x []float64) []float64 {
+		ax := make([]float64, d)
+		kernel.Gemv(s.team.Threads(), d, d, s.a, d, x, ax)
+		return ax
+	})
 	return u, nil
 }
 
@@ -110,30 +90,27 @@ func columnNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// judge fills in how well the pairs of s.a are known. It reads the upper triangle of s.a.
+// judge fills in how well the pairs of A are known, whose size is there, and the norms of W's rows.
 // The Rayleigh quotients of the solver's extra vectors bound the gap after the l-th
 // eigenvalue. linalg.Smallest is off by no more than 4·tol + residual, tol = √d·2⁻⁴⁹,
 // relative to the norm; twice that is allowed.
-func (s *solver) judge(u *update, e linalg.Eigen) {
-	d, l := s.d, s.l
-	kernel.Mirror(s.team.Threads(), kernel.RowMajor(s.a, d, d, d))
-	u.size = columnNorm(s.a, d)
+func (u *update) judge(e linalg.Eigen, d, l int, times func(x []float64) []float64) {
+	u.norm = rowNorms(u.w, d, l)
 	u.slack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.size
+	u.next = math.Inf(1)
 	for j := l; j < e.Basis.Cols; j++ {
-		x, ax := make([]float64, d), make([]float64, d)
+		x := make([]float64, d)
 		for i := range d {
 			x[i] = e.Basis.Data[i*e.Basis.RowStride+j*e.Basis.ColStride]
 		}
-		kernel.Gemv(s.team.Threads(), d, d, s.a, d, x, ax)
 		if xx := kernel.Dot(x, x); xx > 0 {
-			u.next = min(u.next, kernel.Dot(x, ax)/xx)
+			u.next = min(u.next, kernel.Dot(x, times(x))/xx)
 		}
 	}
 	u.gap = max(u.next-e.Values[l-1], 0)
 }
 
-// cost is Tr(WᵀMW).
-func (s *solver) cost(w []float64) float64 {
+func (s *inFull) cost(w []float64) float64 {
 	d, l := s.d, s.l
 	mw := make([]float64, d*l)
 	kernel.Gemm(s.team, 1, kernel.RowMajor(s.m, d, d, d), kernel.RowMajor(w, d, l, l), kernel.RowMajor(mw, d, l, l))
@@ -160,11 +137,11 @@ func (s *solver) run(ctx context.Context, first *update, gamma float64, opt Opti
 		if t > 0 {
 			qOf(q, best.norm)
 			var err error
-			if u, err = s.minimize(gamma, q, best.basis); err != nil {
+			if u, err = s.form.minimize(gamma, q, best.basis); err != nil {
 				return nil, nil, err
 			}
 		}
-		value := s.cost(u.w)
+		value := s.form.cost(u.w)
 		for _, norm := range u.norm {
 			value += gamma * math.Sqrt(norm*norm+epsilon)
 		}

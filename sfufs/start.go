@@ -20,30 +20,37 @@ const nullShare = 1e-8
 //	P ≈ τ·(M + τI)⁻¹,   τ = nullShare·‖M‖,
 //
 // is smooth in M: rounding, some 1e-14·‖M‖, moves it by 1e-14/nullShare. It costs some
-// 4·d³/3 flops. s.m must be the matrix of the eigenproblem: WᵀW = I.
+// 4·d³/3 flops, or 2n²d of a factor. M must be the matrix of the eigenproblem: WᵀW = I.
 func (s *solver) spread() ([]float64, error) {
+	diagonal, err := s.form.spread(nullShare * s.norm)
+	if err != nil {
+		return nil, fmt.Errorf("sfufs: start: %w", err)
+	}
+	var trace float64
+	for _, v := range diagonal {
+		trace += v
+	}
+	for i, v := range diagonal {
+		diagonal[i] = math.Sqrt(float64(s.l) * v / trace)
+	}
+	return diagonal, nil
+}
+
+func (s *inFull) spread(tau float64) ([]float64, error) {
 	d := s.d
-	tau := nullShare * s.norm
 	copy(s.a, s.m)
 	for i := range d {
 		s.a[i*d+i] += tau
 	}
 	x := make([]float64, d*d)
 	if err := inverseFactor(s.team, kernel.RowMajor(s.a, d, d, d), kernel.RowMajor(x, d, d, d)); err != nil {
-		return nil, fmt.Errorf("sfufs: start: %w", err)
+		return nil, err
 	}
-	norm := make([]float64, d)
-	var trace float64
+	diagonal := make([]float64, d)
 	for i := range d { // (M + τI)⁻¹ = XᵀX
 		for j, v := range x[i*d : i*d+i+1] {
-			norm[j] += v * v
+			diagonal[j] += v * v
 		}
 	}
-	for _, v := range norm {
-		trace += v
-	}
-	for i, v := range norm {
-		norm[i] = math.Sqrt(float64(s.l) * v / trace)
-	}
-	return norm, nil
+	return diagonal, nil
 }

@@ -14,11 +14,15 @@ import (
 //
 //	A = D + UᵀTU,
 //
-// U n×d, or, with a metric M = ρI + UᵀU, the A′ = M^(−1/2)AM^(−1/2) whose eigenvectors x give those of
-// Aw = λMw as w = M^(−1/2)x. Roots of M act on the space of U alone: with K = UUᵀ and H = (ρI + K)^(1/2),
+// U n×d with orthogonal rows, or, with a metric M = ρI + UᵀU, the A′ = M^(−1/2)AM^(−1/2) whose eigenvectors x
+// give those of Aw = λMw as w = M^(−1/2)x. Roots of M act on the space of U alone: with UUᵀ = Λ and
+// H = (ρI + Λ)^(1/2),
 //
 //	M^(−1/2) = ρ^(−1/2)·(I − UᵀJU),  J = (H² + √ρ·H)⁻¹,
 //	M^(1/2) = ρ^(1/2)·(I + UᵀGU),  G = (√ρ·H + ρI)⁻¹.
+//
+// Were the rows not orthogonal, what rounds in long directions would drown the short ones, which J
+// enlarges.
 //
 // What a [Smallest] factors is F = A − σM + VᵀV, a diagonal E = D − σρI and rows with a middle
 // S = diag(T − σI, I) again. With W = Σ uuᵀ/E Woodbury's identity is
@@ -42,16 +46,18 @@ type LowRank struct {
 	rho    float64
 	metric bool
 
-	dual    kernel.Matrix[float64] // K
-	less    kernel.Matrix[float64] // J
-	more    kernel.Matrix[float64] // G
-	within  kernel.Matrix[float64] // UM⁻¹Uᵀ, or K without a metric
-	squares []float64              // diagonal of UᵀU
+	lambda  []float64              // Λ
+	less    []float64              // J
+	more    []float64              // G
+	inverse []float64              // H⁻¹
+	within  []float64              // UM⁻¹Uᵀ, or Λ without a metric
 	middle  kernel.Matrix[float64] // T
 	tau     []float64              // eigenvalues of T, ascending
 	axes    kernel.Matrix[float64] // its eigenvectors, as rows
 	top     float64                // the largest eigenvalue of A′ for D = 0, from below
+	plain   float64                // and of A
 	diag    []float64              // D
+	norm    float64                // of A′, once it is known; else below 0
 
 	// of F
 	e      []float64
@@ -62,50 +68,31 @@ type LowRank struct {
 	schur  Cholesky
 }
 
-// NewLowRank takes U as scale times the transpose of u, d×n, which it keeps, and UUᵀ. rho is that of
-// the metric; 0 is none. Costs the eigenpairs of a matrix of order n with a metric.
-func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, dual []float64, rho float64) (*LowRank, error) {
-	a := &LowRank{team: team, d: u.Rows, n: u.Cols, u: u, scale: scale, rho: 1, metric: rho > 0}
-	n := a.n
-	a.dual = kernel.RowMajor(dual, n, n, n)
-	a.within = a.dual
-	a.squares = make([]float64, a.d)
-	kernel.Each(team.Threads(), a.d, func(j int) {
-		row := u.Data[j*u.RowStride:][:n]
-		a.squares[j] = kernel.Dot(row, row) * scale * scale
-	})
+// NewLowRank takes U as scale times the transpose of u, d×n, which it keeps, and Λ, n squares of lengths.
+// rho is that of the metric; 0 is none.
+func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64, rho float64) *LowRank {
+	a := &LowRank{team: team, d: u.Rows, n: u.Cols, u: u, scale: scale, rho: 1, metric: rho > 0, lambda: lambda, within: lambda}
 	if !a.metric {
-		return a, nil
+		return a
 	}
 	a.rho = rho
-	if i, _ := notFinite(a.dual); i >= 0 {
-		return nil, fmt.Errorf("products of the rows: %w", ErrNotFinite)
-	}
-	vectors, values := slices.Clone(dual), make([]float64, n)
-	if !symmetricEigen(team.Threads(), vectors, n, values) {
-		return nil, ErrNoConvergence
-	}
-	v := kernel.RowMajor(vectors, n, n, n)
-	of := func(f func(lambda float64) float64) kernel.Matrix[float64] {
-		scaled := kernel.RowMajor(make([]float64, n*n), n, n, n)
-		for i := range n {
-			for j, x := range vectors[i*n : (i+1)*n] {
-				scaled.Data[i*n+j] = x * f(max(values[j], 0))
-			}
+	root := math.Sqrt(rho)
+	of := func(f func(lambda float64) float64) []float64 {
+		out := make([]float64, a.n)
+		for i, v := range lambda {
+			out[i] = f(v)
 		}
-		out := kernel.RowMajor(make([]float64, n*n), n, n, n)
-		kernel.Gemm(team, 1, scaled, v.Trans(), out)
 		return out
 	}
-	root := math.Sqrt(rho)
 	a.less = of(func(x float64) float64 { return 1 / (rho + x + root*math.Sqrt(rho+x)) })
 	a.more = of(func(x float64) float64 { return 1 / (root*math.Sqrt(rho+x) + rho) })
+	a.inverse = of(func(x float64) float64 { return 1 / math.Sqrt(rho+x) })
 	a.within = of(func(x float64) float64 { return x / (rho + x) })
-	return a, nil
+	return a
 }
 
 // LowRankBytes is what a LowRank of n rows and d columns holds beside U and UUᵀ, while so many vectors
-// are in work: nine matrices of n + vectors with a root's own, and five blocks.
+// are in work: some matrices of n + vectors with a root's own, and five blocks.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
 	return 8*(12*size*size+6*int64(vectors)*int64(d)+4*int64(d)+lowRankBlock*int64(n)) + RootBytes(n+vectors) + CholeskyBytes(mostNear)
@@ -135,26 +122,38 @@ func (a *LowRank) SetMiddle(t kernel.Matrix[float64]) error {
 	}
 	a.axes = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
 	kernel.Copy(a.axes, kernel.RowMajor(vectors, a.n, a.n, a.n).Trans())
-	x, y := make([]float64, a.n), make([]float64, a.n)
+	a.top, a.plain = a.largest(a.within), a.largest(a.lambda)
+	return nil
+}
+
+// largest is the largest eigenvalue of P^½TP^½ for a diagonal P, from below, by power iteration.
+func (a *LowRank) largest(p []float64) (value float64) {
+	const steps = 40
+	x, y, before := make([]float64, a.n), make([]float64, a.n), make([]float64, a.n)
 	for i := range x {
 		x[i] = 1 + float64(i%7)/7
 	}
-	const steps = 40 // of power iteration, on the matrix of A's own eigenvalues
-	a.top = 0
 	for range steps {
-		clear(y)
-		kernel.Gemv(a.team.Threads(), a.n, a.n, t.Data, a.n, x, y)
+		copy(before, x)
+		for i, v := range p {
+			y[i] = v * x[i]
+		}
+		weight := kernel.Dot(before, y)
 		clear(x)
-		kernel.Gemv(a.team.Threads(), a.n, a.n, a.within.Data, a.n, y, x)
+		kernel.Gemv(a.team.Threads(), a.n, a.n, a.middle.Data, a.n, y, x)
+		if weight <= 0 {
+			return value
+		}
+		value = max(value, kernel.Dot(x, y)/weight) // Rayleigh's quotient in the product of P
 		norm := norm2(x)
-		if a.top = norm; norm == 0 {
-			break
+		if norm == 0 {
+			return value
 		}
 		for i := range x {
 			x[i] /= norm
 		}
 	}
-	return nil
+	return value
 }
 
 // SetDiagonal sets D, which it keeps; nil is 0.
@@ -162,11 +161,15 @@ func (a *LowRank) SetDiagonal(d []float64) {
 	if a.diag = d; d == nil {
 		a.diag = make([]float64, a.d)
 	}
+	a.norm = -1
 }
 
 // Norm is a lower bound of the norm of the matrix, which it reaches but for a small factor: the norms of
 // the columns with the largest of D.
 func (a *LowRank) Norm() float64 {
+	if a.norm >= 0 {
+		return a.norm
+	}
 	const columns = 4
 	largest := make([]int, 0, columns+1)
 	for i, v := range a.diag {
@@ -184,11 +187,26 @@ func (a *LowRank) Norm() float64 {
 	for i := range largest {
 		norm = max(norm, norm2(y.Data[i*a.d:(i+1)*a.d]))
 	}
+	a.norm = norm
 	return norm
 }
 
-// Top is the largest eigenvalue for D = 0, from below.
-func (a *LowRank) Top() float64 { return a.top }
+// Top is the largest eigenvalue for D = 0, from below, and Plain that without the metric.
+func (a *LowRank) Top() float64   { return a.top }
+func (a *LowRank) Plain() float64 { return a.plain }
+
+// Trace is Σ xUᵀTUxᵀ over the rows x of X.
+func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
+	down := a.Down(x)
+	return kernel.Dot(down.Data, a.small(down, a.middle).Data)
+}
+
+// Times is X·A of the rows of X.
+func (a *LowRank) Times(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+	y := kernel.RowMajor(make([]float64, x.Rows*a.d), x.Rows, a.d, a.d)
+	a.times(y, x)
+	return y
+}
 
 // Full is the matrix in full.
 func (a *LowRank) Full() kernel.Matrix[float64] {
@@ -222,7 +240,7 @@ func (a *LowRank) small(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
 // Unroot overwrites the rows of X with those of X·M^(−1/2).
 func (a *LowRank) Unroot(x kernel.Matrix[float64]) {
 	if a.metric {
-		a.up(-1, a.small(a.Down(x), a.less), x)
+		a.up(-1, weighted(a.Down(x), a.less), x)
 		scaleRows(x, 1/math.Sqrt(a.rho))
 	}
 }
@@ -230,9 +248,17 @@ func (a *LowRank) Unroot(x kernel.Matrix[float64]) {
 // root overwrites the rows of X with those of X·M^(1/2).
 func (a *LowRank) root(x kernel.Matrix[float64]) {
 	if a.metric {
-		a.up(1, a.small(a.Down(x), a.more), x)
+		a.up(1, weighted(a.Down(x), a.more), x)
 		scaleRows(x, math.Sqrt(a.rho))
 	}
+}
+
+// weighted multiplies the columns of X, contiguous, by w, and returns it.
+func weighted(x kernel.Matrix[float64], w []float64) kernel.Matrix[float64] {
+	for i := range x.Data {
+		x.Data[i] *= w[i%len(w)]
+	}
+	return x
 }
 
 func scaleRows(x kernel.Matrix[float64], by float64) {
@@ -254,9 +280,15 @@ func copyRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 
 // times implements form.
 func (a *LowRank) times(y, x kernel.Matrix[float64]) {
+	// Of UM^(−1/2)x = (ρI + Λ)^(−1/2)Ux the digits must not come from a difference, as those of M^(−1/2)x do.
+	half, factor := a.Down(x), 1.0
 	x = copyRows(x)
-	a.Unroot(x)
-	half := a.Down(x)
+	if a.metric {
+		a.up(-1, weighted(copyRows(half), a.less), x)
+		factor = 1 / math.Sqrt(a.rho)
+		scaleRows(x, factor)
+		weighted(half, a.inverse)
+	}
 	for i := range x.Rows { // A·x, but for Uᵀ
 		row := x.Data[i*a.d : (i+1)*a.d]
 		for j := range row {
@@ -264,14 +296,13 @@ func (a *LowRank) times(y, x kernel.Matrix[float64]) {
 		}
 	}
 	own := a.small(half, a.middle)
-	factor := 1.0
 	if a.metric {
-		down := a.Down(x)
-		kernel.Gemm(a.team, 1, own, a.dual, down)
-		kernel.Gemm(a.team, -1, down, a.less, own)
-		factor = 1 / math.Sqrt(a.rho)
+		weighted(own, a.inverse)
+		for i, v := range weighted(a.Down(x), a.less).Data {
+			own.Data[i] -= factor * v
+		}
 	}
-	a.up(1, own, x)
+	a.up(1, own, y)
 	for i := range x.Rows {
 		kernel.Axpy(factor, x.Data[i*a.d:(i+1)*a.d], y.Data[i*y.RowStride:][:a.d])
 	}
@@ -497,6 +528,12 @@ func (a *LowRank) DiagonalInverse(tau float64) ([]float64, error) {
 		out[i] = (1 - out[i]/tau) / tau
 	}
 	return out, nil
+}
+
+// Between is C·UUᵀ·C for a symmetric n×n matrix C: with it [LowRank.Quadratic] is the square of the length
+// of each feature's column of UᵀCU.
+func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
+	return a.small(weighted(copyRows(c), a.lambda), c)
 }
 
 // Quadratic is uᵀCu of every feature u, for a symmetric n×n matrix C: 2n²d flops.

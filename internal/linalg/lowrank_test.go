@@ -22,6 +22,10 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 	}
 	dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	kernel.Gemm(team, scale*scale, u.Trans(), u, dual)
+	lambda := must.Get(SymmetricEigen(team, dual))(t)
+	turned := kernel.RowMajor(make([]float64, d*n), d, n, n)
+	kernel.Gemm(team, 1, u, dual, turned)
+	u = turned
 	half, middle := kernel.RowMajor(make([]float64, n*n), n, n, n), kernel.RowMajor(make([]float64, n*n), n, n, n)
 	for i := range half.Data {
 		half.Data[i] = r.NormFloat64() / math.Sqrt(4*float64(n))
@@ -30,7 +34,7 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 		copy(half.Data[i*n:], []float64{0, 0, 0})
 	}
 	kernel.Gemm(team, 1, half.Trans(), half, middle)
-	a := must.Get(NewLowRank(team, u, scale, dual.Data, rho))(t)
+	a := NewLowRank(team, u, scale, lambda, rho)
 	must.Do(t, a.SetMiddle(middle))
 	d0 := make([]float64, d)
 	for i := range d0 {

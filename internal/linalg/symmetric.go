@@ -217,3 +217,33 @@ func (q *ql) flush(order []int) {
 	})
 	q.c, q.s, q.sweeps = q.c[:0], q.s[:0], q.sweeps[:0]
 }
+
+// SymmetricEigen overwrites row-major a, n×n and symmetric, by its eigenvectors in columns, and returns the
+// eigenvalues, ascending. Costs some 7·n³ flops. The error is [ErrNoConvergence] or wraps [ErrNotFinite].
+func SymmetricEigen(team *kernel.Team, a kernel.Matrix[float64]) ([]float64, error) {
+	if err := finite("matrix", a); err != nil {
+		return nil, err
+	}
+	n, largest := a.Rows, 0.0
+	for _, v := range a.Data[:n*n] {
+		largest = max(largest, math.Abs(v))
+	}
+	if largest == 0 {
+		for i := range n {
+			a.Data[i*n+i] = 1
+		}
+		return make([]float64, n), nil
+	}
+	_, exp := math.Frexp(largest)
+	for i := range a.Data[:n*n] {
+		a.Data[i] = math.Ldexp(a.Data[i], -exp)
+	}
+	values := make([]float64, n)
+	if !symmetricEigen(team.Threads(), a.Data[:n*n], n, values) {
+		return nil, ErrNoConvergence
+	}
+	for i := range values {
+		values[i] = math.Ldexp(values[i], exp)
+	}
+	return values, nil
+}

@@ -1,0 +1,157 @@
+package sfufs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// factored is M where features outnumber the n rows and G = RᵀR is a factor, R = X̃ the rows themselves:
+//
+//	M(α) = RᵀTR,  T = αL(L + αI)⁻¹ = α/(1+α)·[I − αB(αI + N)⁻¹Bᵀ],
+//
+// by Woodbury's identity for L = I − BBᵀ and N = I − BᵀB as in matrix.go, and XᵀLX = RᵀLR. With γQ it is
+// a diagonal and few rows, and G/u + ρI is one too: see [linalg.LowRank], which wants orthogonal rows. R is
+// turned to its principal axes for that, which leaves G alone.
+type factored struct {
+	d, l    int
+	team    *kernel.Team
+	graph   *anchor.Graph
+	b       kernel.Matrix[float64] // B, n×m
+	a       *linalg.LowRank
+	eig     *linalg.Smallest
+	scatter bool
+}
+
+func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, error) {
+	f := &factored{
+		d: g.D, l: opt.Clusters, team: team, graph: g, scatter: opt.Constraint == Scatter,
+		eig: linalg.NewSmallest(team, g.D, opt.Clusters, linalg.EigenOptions{}),
+	}
+	n := g.G.Rank
+	axes := kernel.RowMajor(slices.Clone(g.G.Dual(team)), n, n, n)
+	lambda, err := linalg.SymmetricEigen(team, axes)
+	if err != nil {
+		return nil, fmt.Errorf("sfufs: products of the rows: %w", err)
+	}
+	g.G.Rotate(team, axes)
+	f.b = g.B(team)
+	scale, rho, trace := 1.0, 0.0, 0.0
+	for i, v := range lambda {
+		lambda[i] = max(v, 0)
+		trace += lambda[i]
+	}
+	if f.scatter {
+		unit := trace / float64(g.D)
+		if !(unit > 0 && unit <= math.MaxFloat64) {
+			return nil, constant(trace)
+		}
+		scale, rho = 1/math.Sqrt(unit), ridge
+		for i := range lambda {
+			lambda[i] /= unit
+		}
+	}
+	f.a = linalg.NewLowRank(team, g.G.Factor(), scale, lambda, rho)
+	return f, nil
+}
+
+// middle is T.
+func (f *factored) middle(method Method, alpha float64) (kernel.Matrix[float64], error) {
+	n, m := f.b.Rows, f.b.Cols
+	t := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	if method == FUFS {
+		kernel.Gemm(f.team, -1, f.b, f.b.Trans(), t)
+	} else {
+		shifted := kernel.RowMajor(make([]float64, m*m), m, m, m) // αI + N
+		for i, s := range f.graph.S {
+			shifted.Data[i] = -s
+		}
+		for i := range m {
+			shifted.Data[i*m+i] = alpha + (1 - f.graph.S[i*m+i])
+		}
+		var chol linalg.Cholesky
+		if err := chol.Factor(f.team, shifted); err != nil {
+			return t, fmt.Errorf("sfufs: alpha = %v on top of the anchor graph's Laplacian: %w", alpha, err)
+		}
+		half := kernel.RowMajor(make([]float64, m*n), m, n, n)
+		chol.HalfSolveTo(f.team, half, f.b.Trans())
+		kernel.Syrk(f.team, -alpha, half.Trans(), t)
+		kernel.Mirror(f.team.Threads(), t)
+	}
+	share := 1.0
+	if method == SFUFS {
+		share = alpha / (1 + alpha)
+	}
+	for i := range n {
+		t.Data[i*n+i]++
+		for j := range n {
+			t.Data[i*n+j] *= share
+		}
+	}
+	return t, nil
+}
+
+func (f *factored) load(ctx context.Context, method Method, alpha float64) (k loaded, err error) {
+	if err := ctx.Err(); err != nil {
+		return k, err
+	}
+	t, err := f.middle(method, alpha)
+	if err != nil {
+		return k, err
+	}
+	if err := f.a.SetMiddle(t); err != nil {
+		return k, fmt.Errorf("sfufs: %w", err)
+	}
+	if f.scatter {
+		k.norm, k.noise = f.a.Top(), noise(f.l, f.d, f.a.Plain())/ridge
+		return k, nil
+	}
+	k.diagonal = f.a.Quadratic(t)
+	for _, square := range f.a.Quadratic(f.a.Between(t)) {
+		k.norm = max(k.norm, math.Sqrt(max(square, 0)))
+	}
+	k.noise = noise(f.l, f.d, k.norm)
+	return k, nil
+}
+
+func (f *factored) minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error) {
+	d, l := f.d, f.l
+	var diagonal []float64
+	if q != nil {
+		diagonal = make([]float64, d)
+		for i, v := range q {
+			diagonal[i] = gamma * v
+		}
+	}
+	f.a.SetDiagonal(diagonal)
+	e, err := f.eig.SolveForm(f.a, warm)
+	if err != nil {
+		return nil, fmt.Errorf("sfufs: %w", err)
+	}
+	rows := kernel.RowMajor(make([]float64, l*d), l, d, d)
+	kernel.Copy(rows, e.Vectors.Trans())
+	f.a.Unroot(rows)
+	u := &update{w: make([]float64, d*l), basis: e.Basis, size: f.a.Norm()}
+	kernel.Copy(kernel.RowMajor(u.w, d, l, l), rows.Trans())
+	u.judge(e, d, l, func(x []float64) []float64 { return f.a.Times(kernel.RowMajor(x, 1, d, d)).Data })
+	return u, nil
+}
+
+func (f *factored) cost(w []float64) float64 {
+	rows := kernel.RowMajor(make([]float64, f.l*f.d), f.l, f.d, f.d)
+	kernel.Copy(rows, kernel.RowMajor(w, f.d, f.l, f.l).Trans())
+	return f.a.Trace(rows)
+}
+
+func (f *factored) spread(tau float64) ([]float64, error) {
+	diagonal, err := f.a.DiagonalInverse(tau)
+	for i, v := range diagonal {
+		diagonal[i] = max(v*tau, 0)
+	}
+	return diagonal, err
+}

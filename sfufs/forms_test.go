@@ -1,0 +1,68 @@
+package sfufs
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+)
+
+// wide are n rows in three clusters, d features of which every third tells them apart, and weights on m
+// anchors.
+func wide(n, d, m int, seed uint64) (x, z [][]float64) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for i := range n {
+		row, weights := make([]float64, d), make([]float64, m)
+		for j := range row {
+			row[j] = r.NormFloat64() * (1 + float64(j%5))
+			if j%3 == 0 {
+				row[j] += 4 * math.Sin(float64((i%3+1)*(j+2)))
+			}
+		}
+		at := i % m
+		weights[at], weights[(at+3)%m], weights[(at+6)%m] = 0.5, 0.3, 0.2
+		x, z = append(x, row), append(z, weights)
+	}
+	return x, z
+}
+
+// G in full and as a factor give the same norms, and so the same ranking.
+func TestFormsRankAlike(t *testing.T) {
+	for _, shape := range [][3]int{{30, 150, 12}, {40, 400, 40}, {60, 90, 15}} {
+		x, z := wide(shape[0], shape[1], shape[2], 5)
+		for _, opt := range []Options{
+			{}, {Alpha: 10, Gamma: 0.01}, {Gamma: 1}, {Method: FUFS}, {Clusters: 3, Iterations: 4},
+			{Constraint: Identity}, {Constraint: Identity, Gamma: 0.1, Clusters: 4}, {Constraint: Identity, Method: FUFS, Iterations: 6},
+		} {
+			opt.Threads = 2
+			name := fmt.Sprintf("%v %v %v α %v γ %v l %d", shape, opt.Method, opt.Constraint, opt.Alpha, opt.Gamma, opt.Clusters)
+			want := must.Get(Select(t.Context(), rowstest.Graph(x, z), opt))(t)
+			got := must.Get(Select(t.Context(), rowstest.Factored(x, z), opt))(t)
+			if got.Rose != nil || want.Rose != nil {
+				t.Fatalf("%s: rose %v, %v", name, got.Rose, want.Rose)
+			}
+			if len(got.Objective) != len(want.Objective) || fmt.Sprint(got.Warnings) != fmt.Sprint(want.Warnings) || !slices.Equal(got.Costless, want.Costless) {
+				t.Errorf("%s: %d updates, warnings %q; want %d, %q", name, len(got.Objective), got.Warnings, len(want.Objective), want.Warnings)
+				continue
+			}
+			for i, v := range got.Objective {
+				if math.Abs(v-want.Objective[i]) > 1e-7*math.Abs(want.Objective[i]) {
+					t.Errorf("%s: objective %d is %v, want %v", name, i, v, want.Objective[i])
+				}
+			}
+			for i, v := range got.Scores {
+				if math.Abs(v-want.Scores[i]) > 1e-6*(1+want.Scores[i]) {
+					t.Errorf("%s: norm %d is %v, want %v", name, i, v, want.Scores[i])
+				}
+			}
+			opt.Threads = 5
+			if again := must.Get(Select(t.Context(), rowstest.Factored(x, z), opt))(t); !slices.Equal(again.Scores, got.Scores) {
+				t.Errorf("%s: workers change bits", name)
+			}
+		}
+	}
+}
