@@ -26,8 +26,8 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 			return nil, err
 		}
 		s.zx = make([]float64, m*d)
-		kernel.SparseGemm(kernel.NewTeam(opt.Threads), s.rows, x, kernel.RowMajor(s.zx, m, d, d))
-		s.rows = kernel.Sparse{} // C is to be centred
+		kernel.SparseGemm(kernel.NewTeam(opt.Threads), s.rows.sparse(m), x, kernel.RowMajor(s.zx, m, d, d))
+		s.rows = RowWeights{} // C is to be centred
 		return s.become(plain.columns, float64(m)), nil
 	}
 	*s.work = s.newScratch()

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // Graph is the anchor graph of n rows and d scaled features, in the small matrices
@@ -26,18 +25,26 @@ type Graph struct {
 	C     []float64    // m×d row-major
 	S     []float64    // m×m, symmetric, stored in full
 	// Z is there beside a G that is a factor, whose rows are those of X̃ then. B = ZΔ^(−1/2).
-	Z kernel.Sparse
+	Z RowWeights
+}
+
+// RowWeights are the weights of rows on anchors, as many for each: row i has Value[i·Count+e] on anchor
+// Index[i·Count+e].
+type RowWeights struct {
+	Rows, Count int
+	Index       []int32
+	Value       []float64
 }
 
 // B is the n×m matrix ZΔ^(−1/2), row-major, of a Graph that has Z, for the rows of the factor as they are.
-func (g *Graph) B(team *kernel.Team) kernel.Matrix[float64] {
-	b := kernel.RowMajor(make([]float64, g.Z.Rows*g.M), g.Z.Rows, g.M, g.M)
+func (g *Graph) B(threads int) []float64 {
+	b := make([]float64, g.Z.Rows*g.M)
 	for i := range g.Z.Rows {
 		for e := i * g.Z.Count; e < (i+1)*g.Z.Count; e++ {
 			if j := int(g.Z.Index[e]); g.Delta[j] > 0 { // an anchor may be named twice
-				b.Data[i*g.M+j] += g.Z.Value[e] / math.Sqrt(g.Delta[j])
+				b[i*g.M+j] += g.Z.Value[e] / math.Sqrt(g.Delta[j])
 			}
 		}
 	}
-	return g.G.Turned(team, b)
+	return g.G.Turned(threads, g.M, b)
 }

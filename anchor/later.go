@@ -38,16 +38,21 @@ func (s *Statistics) take(g *gram.Gram, at []int) error {
 	for k, j := range at {
 		shift[k] = (g.Mean[k] - s.frame.center[j]) * s.frame.factor[j]
 	}
-	if err := s.search(g.Factor().Trans(), points, shift); err != nil {
+	rows := kernel.RowMajor(g.R, d, g.Rank, g.Rank).Trans()
+	if err := s.search(rows, points, shift); err != nil {
 		return err
 	}
 	s.anchors, s.work, points.Data = nil, nil, nil
 	s.zx = make([]float64, m*d)
-	kernel.SparseGemm(kernel.NewTeam(s.opt.Threads), s.rows, g.Factor().Trans(), kernel.RowMajor(s.zx, m, d, d))
+	kernel.SparseGemm(kernel.NewTeam(s.opt.Threads), s.rows.sparse(m), rows, kernel.RowMajor(s.zx, m, d, d))
 	for k := range at {
 		at[k] = k
 	}
 	return nil
+}
+
+func (z RowWeights) sparse(m int) kernel.Sparse {
+	return kernel.Sparse{Rows: z.Rows, Cols: m, Count: z.Count, Index: z.Index, Value: z.Value}
 }
 
 // search finds the weights of the n rows of X + 1·shiftᵀ, n×d, on the points, m×d row-major, and adds
@@ -56,7 +61,7 @@ func (s *Statistics) take(g *gram.Gram, at []int) error {
 func (s *Statistics) search(x, points kernel.Matrix[float64], shift []float64) error {
 	n, m, d, k := x.Rows, s.m, x.Cols, s.k
 	team := kernel.NewTeam(s.opt.Threads)
-	s.rows = kernel.Sparse{Rows: n, Cols: m, Count: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
+	s.rows = RowWeights{Rows: n, Count: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
 	length := make([]float64, m)
 	kernel.Each(team.Threads(), m, func(j int) {
 		row := points.Data[j*points.RowStride:][:d]
@@ -96,7 +101,7 @@ func (s *Statistics) search(x, points kernel.Matrix[float64], shift []float64) e
 		return stream.Dataf("", "the squared distance of row %d from the anchors overflows; scale the columns", i)
 	}
 	s.Rows = int64(n)
-	s.addPairs(s.rows)
+	s.addPairs(s.rows.sparse(m))
 	return nil
 }
 

@@ -51,10 +51,10 @@ type Statistics struct {
 	trust  Trust
 	opt    Options
 
-	delta []float64     // m
-	zx    []float64     // m×D row-major; nil where the rows are kept
-	zz    []float64     // m×m row-major, upper triangle
-	rows  kernel.Sparse // Z, where the rows come later
+	delta []float64  // m
+	zx    []float64  // m×D row-major; nil where the rows are kept
+	zz    []float64  // m×m row-major, upper triangle
+	rows  RowWeights // Z, where the rows come later
 
 	anchors *Anchors // nil where they are unknown: no rows can be added
 	work    *scratch // empty until rows arrive

@@ -81,7 +81,7 @@ func (l *lasso) start(share float64) {
 		}
 	}
 	if share > 0 {
-		l.g.AddProduct(kernel.NewTeam(1), kernel.RowMajor(move, 1, l.d, l.d), kernel.RowMajor(l.b, 1, l.d, l.d))
+		l.g.AddProduct(1, 1, move, l.b)
 	}
 	for j, v := range l.b {
 		if !l.barred[j] {

@@ -24,7 +24,7 @@ type Matrix struct {
 	dual     []float64
 	makeDual sync.Once
 
-	axes kernel.Matrix[float64] // what Rotate has turned the rows by; none at first
+	axes []float64 // what Rotate has turned the rows by, r×r; nil at first
 }
 
 // Full is the matrix of d×d numbers, row-major with both triangles, which it keeps.
@@ -51,8 +51,8 @@ func (m *Matrix) Check() error {
 	return nil
 }
 
-// Factor is Rᵀ, D×r: the features as rows. It panics where G is in full.
-func (m *Matrix) Factor() kernel.Matrix[float64] {
+// factor is Rᵀ, D×r: the features as rows.
+func (m *Matrix) factor() kernel.Matrix[float64] {
 	if !m.IsFactor() {
 		panic("gram: no factor")
 	}
@@ -90,7 +90,7 @@ func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 // AddUp adds Rᵀz to the D numbers of y, for a z of r numbers: 2rD flops. It panics where G is in
 // full.
 func (m *Matrix) AddUp(workers int, z, y []float64) {
-	kernel.Gemv(workers, m.D, m.Rank, m.Factor().Data, m.Rank, z, y)
+	kernel.Gemv(workers, m.D, m.Rank, m.factor().Data, m.Rank, z, y)
 }
 
 // Row is column j of G: in full it is lent, else written to room, which has D numbers.
@@ -104,75 +104,75 @@ func (m *Matrix) Row(workers int, room []float64, j int) []float64 {
 
 // ColumnsTo writes the columns listed to the rows of dst, len(list)×D: of a factor in one product
 // of 2rD flops a column.
-func (m *Matrix) ColumnsTo(team *kernel.Team, dst kernel.Matrix[float64], list []int) {
+func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	if !m.IsFactor() {
 		for i, j := range list {
-			copy(dst.Data[i*dst.RowStride:][:m.D], m.Sym[j*m.D:][:m.D])
+			copy(dst[i*m.D:], m.Sym[j*m.D:][:m.D])
 		}
 		return
 	}
 	some := make([]float64, len(list)*m.Rank)
 	for i, j := range list {
 		copy(some[i*m.Rank:], m.feature(j))
-		clear(dst.Data[i*dst.RowStride:][:m.D])
 	}
-	kernel.Gemm(team, 1, kernel.RowMajor(some, len(list), m.Rank, m.Rank), m.Factor().Trans(), dst)
+	clear(dst[:len(list)*m.D])
+	kernel.Gemm(kernel.NewTeam(threads), 1, kernel.RowMajor(some, len(list), m.Rank, m.Rank), m.factor().Trans(), kernel.RowMajor(dst, len(list), m.D, m.D))
 }
 
-// AddProduct adds X·G to Y, both k×D: 2kD² flops in full, 4krD of a factor, with k·r numbers of
-// scratch.
-func (m *Matrix) AddProduct(team *kernel.Team, x, y kernel.Matrix[float64]) {
+// AddProduct adds X·G to Y, both of so many rows of D numbers: 2kD² flops in full, 4krD of a factor,
+// with k·r numbers of scratch.
+func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
+	team, to, from := kernel.NewTeam(threads), kernel.RowMajor(y, k, m.D, m.D), kernel.RowMajor(x, k, m.D, m.D)
 	if !m.IsFactor() {
-		kernel.Gemm(team, 1, x, kernel.RowMajor(m.Sym, m.D, m.D, m.D), y)
+		kernel.Gemm(team, 1, from, kernel.RowMajor(m.Sym, m.D, m.D, m.D), to)
 		return
 	}
-	down := kernel.RowMajor(make([]float64, x.Rows*m.Rank), x.Rows, m.Rank, m.Rank)
-	kernel.Gemm(team, 1, x, m.Factor(), down)
-	kernel.Gemm(team, 1, down, m.Factor().Trans(), y)
+	down := kernel.RowMajor(make([]float64, k*m.Rank), k, m.Rank, m.Rank)
+	kernel.Gemm(team, 1, from, m.factor(), down)
+	kernel.Gemm(team, 1, down, m.factor().Trans(), to)
 }
 
 // Dual is RRᵀ, r×r row-major with both triangles, whose eigenvalues other than 0 are those of G. It
 // is made once, in r²D flops, and kept: it must not be changed. It panics where G is in full.
-func (m *Matrix) Dual(team *kernel.Team) []float64 {
+func (m *Matrix) Dual(threads int) []float64 {
 	m.makeDual.Do(func() {
 		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
-		kernel.Syrk(team, 1, m.Factor().Trans(), dual)
-		kernel.Mirror(team.Threads(), dual)
+		kernel.Syrk(kernel.NewTeam(threads), 1, m.factor().Trans(), dual)
+		kernel.Mirror(threads, dual)
 		m.dual = dual.Data
 	})
 	return m.dual
 }
 
-// Rotate turns the rows of a factor, R ← VᵀR for an orthogonal V, r×r, in place: G stays what it is, to
-// rounding. Costs 2r²D flops. It must not be called while others work with the matrix.
-func (m *Matrix) Rotate(team *kernel.Team, v kernel.Matrix[float64]) {
+// Rotate turns the rows of a factor, R ← VᵀR for an orthogonal V, r×r row-major, in place: G stays what
+// it is, to rounding. Costs 2r²D flops. It must not be called while others work with the matrix.
+func (m *Matrix) Rotate(threads int, v []float64) {
 	const block = 512 // features
+	team, by := kernel.NewTeam(threads), kernel.RowMajor(v, m.Rank, m.Rank, m.Rank)
 	room := make([]float64, min(block, m.D)*m.Rank)
 	for from := 0; from < m.D; from += block {
 		n := min(block, m.D-from)
-		rows := m.Factor().Sub(from, 0, n, m.Rank)
-		turned := kernel.RowMajor(room, n, m.Rank, m.Rank)
 		clear(room)
-		kernel.Gemm(team, 1, rows, v, turned)
+		kernel.Gemm(team, 1, m.factor().Sub(from, 0, n, m.Rank), by, kernel.RowMajor(room, n, m.Rank, m.Rank))
 		copy(m.R[from*m.Rank:], room[:n*m.Rank])
 	}
-	axes := v
-	if m.axes.Rows > 0 { // V₁V₂
-		axes = kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
-		kernel.Gemm(team, 1, m.axes, v, axes)
+	if m.axes != nil { // V₁V₂
+		both := make([]float64, m.Rank*m.Rank)
+		kernel.Gemm(team, 1, kernel.RowMajor(m.axes, m.Rank, m.Rank, m.Rank), by, kernel.RowMajor(both, m.Rank, m.Rank, m.Rank))
+		v = both
 	}
-	m.axes = axes
+	m.axes = v
 	m.makeDual, m.dual = sync.Once{}, nil
 }
 
-// Turned is VᵀB for a B of the rows that the factor had at first, r×m: what belongs to the rows it has
-// now. Without a rotation it is B itself.
-func (m *Matrix) Turned(team *kernel.Team, b kernel.Matrix[float64]) kernel.Matrix[float64] {
-	if m.axes.Rows == 0 {
+// Turned is VᵀB for a B of the rows that the factor had at first, r×cols row-major: what belongs to the
+// rows it has now. Without a rotation it is B itself.
+func (m *Matrix) Turned(threads, cols int, b []float64) []float64 {
+	if m.axes == nil {
 		return b
 	}
-	out := kernel.RowMajor(make([]float64, b.Rows*b.Cols), b.Rows, b.Cols, b.Cols)
-	kernel.Gemm(team, 1, m.axes.Trans(), b, out)
+	out := make([]float64, len(b))
+	kernel.Gemm(kernel.NewTeam(threads), 1, kernel.RowMajor(m.axes, m.Rank, m.Rank, m.Rank).Trans(), kernel.RowMajor(b, m.Rank, cols, cols), kernel.RowMajor(out, m.Rank, cols, cols))
 	return out
 }
 

@@ -96,7 +96,7 @@ func (g graphed) factored() *anchor.Graph {
 		}
 	}
 	out.G = gram.Factored(r, d, n)
-	out.Z = kernel.Sparse{Rows: n, Cols: g.graph.M, Count: g.graph.M}
+	out.Z = anchor.RowWeights{Rows: n, Count: g.graph.M}
 	for i := range n {
 		for k := range g.graph.M {
 			out.Z.Index, out.Z.Value = append(out.Z.Index, int32(k)), append(out.Z.Value, g.z.At(i, k))
@@ -110,7 +110,7 @@ func TestFormsAimAlike(t *testing.T) {
 	for _, shape := range []struct{ n, d, m, k int }{{40, 90, 12, 9}, {90, 24, 20, 6}, {60, 90, 12, 40}} {
 		g := newGraphed(shape.n, shape.d, shape.m, 7)
 		whole, factored, team := g.graph, g.factored(), kernel.NewTeam(2)
-		if b := factored.B(team); math.Abs(kernel.Dot(b.Data, b.Data)-trace(whole.S, whole.M)) > 1e-12 {
+		if b := factored.B(2); math.Abs(kernel.Dot(b, b)-trace(whole.S, whole.M)) > 1e-12 {
 			t.Fatal("B is not the graph's")
 		}
 		targets := map[string]func(*anchor.Graph) *aimedTarget{

@@ -45,7 +45,7 @@ func leastOf(team *kernel.Team, g *gram.Matrix, order []int, left []float64, tra
 	}
 	rows := min(len(order), leastRows)
 	start := kernel.RowMajor(make([]float64, rows*d), rows, d, d)
-	g.ColumnsTo(team, start, order[:rows])
+	g.ColumnsTo(team.Threads(), start.Data, order[:rows])
 	return tails(team, d, order, left, trace, start, product)
 }
 
@@ -64,7 +64,7 @@ func leastOfData(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 		trace += v
 	}
 	if !g.IsFactor() {
-		return leastOf(team, g, r.Order, r.Error, trace, func(dst, y kernel.Matrix[float64]) { g.AddProduct(team, y, dst) })
+		return leastOf(team, g, r.Order, r.Error, trace, func(dst, y kernel.Matrix[float64]) { g.AddProduct(team.Threads(), y.Rows, y.Data, dst.Data) })
 	}
 	n := g.Rank
 	if !leastWorth(g.D, len(r.Order)) || !(trace > 0 && trace <= math.MaxFloat64) {
@@ -75,7 +75,7 @@ func leastOfData(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 	for i, p := range r.Order[:rows] {
 		copy(start.Data[i*n:], g.R[p*n:(p+1)*n])
 	}
-	dual := kernel.RowMajor(g.Dual(team), n, n, n)
+	dual := kernel.RowMajor(g.Dual(team.Threads()), n, n, n)
 	return tails(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
 }
 

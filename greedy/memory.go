@@ -180,7 +180,7 @@ func (m *memory) columnTo(dst []float64, i int) []float64 {
 
 // columnsTo writes the columns of G listed to the rows of dst.
 func (m *memory) columnsTo(dst kernel.Matrix[float64], list []int) {
-	m.gram.ColumnsTo(m.team, dst, list)
+	m.gram.ColumnsTo(m.workers, dst.Data, list)
 	floats.Scale(m.gUnit, dst.Data[:len(list)*m.d])
 }
 

@@ -46,6 +46,11 @@ type target struct {
 	scratch []float64
 }
 
+// factorOf is Rᵀ, d×r: the features as rows.
+func factorOf(g *gram.Matrix) kernel.Matrix[float64] {
+	return kernel.RowMajor(g.R, g.D, g.Rank, g.Rank)
+}
+
 // fullTarget is H = G in full.
 func fullTarget(g *gram.Matrix) *target {
 	return &target{rows: g.D, full: g.D, u: kernel.RowMajor(g.Sym, g.D, g.D, g.D), same: true, self: true, own: true}
@@ -58,10 +63,10 @@ func (t *Target) target(d int) *target {
 
 // factoredTarget is H = G where G is a factor.
 func factoredTarget(team *kernel.Team, g *gram.Matrix) (*target, error) {
-	t := &target{full: g.D, u: g.Factor(), self: true, own: true}
+	t := &target{full: g.D, u: factorOf(g), self: true, own: true}
 	t.dual = func(out []bool) kernel.Matrix[float64] {
 		if out == nil {
-			return kernel.RowMajor(slices.Clone(g.Dual(team)), g.Rank, g.Rank, g.Rank)
+			return kernel.RowMajor(slices.Clone(g.Dual(team.Threads())), g.Rank, g.Rank, g.Rank)
 		}
 		return dualOf(team, t.u, out)
 	}
@@ -80,10 +85,10 @@ func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, erro
 	}
 	if c <= r {
 		t := Target{Rows: c, H: make([]float64, c*g.D)}
-		kernel.Gemm(team, 1, sums, g.Factor().Trans(), kernel.RowMajor(t.H, c, g.D, g.D))
+		kernel.Gemm(team, 1, sums, factorOf(g).Trans(), kernel.RowMajor(t.H, c, g.D, g.D))
 		return t.target(g.D), nil
 	}
-	t := &target{full: c, u: g.Factor(), dual: func([]bool) kernel.Matrix[float64] { return dualOf(team, sums, nil) }}
+	t := &target{full: c, u: factorOf(g), dual: func([]bool) kernel.Matrix[float64] { return dualOf(team, sums, nil) }}
 	return t, t.begin(team, nil)
 }
 

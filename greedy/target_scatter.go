@@ -89,7 +89,7 @@ func scatterTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, err
 func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*aimedTarget, error) {
 	d, m, n := g.D, g.M, g.G.Rank
 	ridged := kernel.RowMajor(make([]float64, n*n), n, n, n)
-	for i, v := range g.G.Dual(team) {
+	for i, v := range g.G.Dual(team.Threads()) {
 		ridged.Data[i] = v / unit
 	}
 	for i := range n {
@@ -99,7 +99,7 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	if err := chol.Factor(team, ridged); err != nil {
 		return nil, fmt.Errorf("scatter matrix of the target: %w", err)
 	}
-	b := g.B(team)
+	b := kernel.RowMajor(g.B(team.Threads()), n, m, m)
 	solved := kernel.RowMajor(make([]float64, n*m), n, m, m) // (K + ρ)⁻¹B
 	chol.SolveTo(team, solved, b)
 	// BᵀK(K + ρ)⁻¹B = S − ρ·Bᵀ(K + ρ)⁻¹B, with the opposite sign.
@@ -124,9 +124,9 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 		}
 	}
 	kz := kernel.RowMajor(make([]float64, l*n), l, n, n)
-	kernel.Gemm(team, 1, z, kernel.RowMajor(g.G.Dual(team), n, n, n), kz)
+	kernel.Gemm(team, 1, z, kernel.RowMajor(g.G.Dual(team.Threads()), n, n, n), kz)
 	t := Target{Rows: l, H: make([]float64, l*d)}
-	kernel.Gemm(team, 1, kz, g.G.Factor().Trans(), kernel.RowMajor(t.H, l, d, d)) // WᵀG
+	kernel.Gemm(team, 1, kz, factorOf(g.G).Trans(), kernel.RowMajor(t.H, l, d, d)) // WᵀG
 	return &aimedTarget{target: t.target(d), total: kernel.Dot(kz.Data, kz.Data)}, nil
 }
 

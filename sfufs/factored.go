@@ -34,13 +34,13 @@ func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, er
 		eig: linalg.NewSmallest(team, g.D, opt.Clusters, linalg.EigenOptions{}),
 	}
 	n := g.G.Rank
-	axes := kernel.RowMajor(slices.Clone(g.G.Dual(team)), n, n, n)
+	axes := kernel.RowMajor(slices.Clone(g.G.Dual(team.Threads())), n, n, n)
 	lambda, err := linalg.SymmetricEigen(team, axes)
 	if err != nil {
 		return nil, fmt.Errorf("sfufs: products of the rows: %w", err)
 	}
-	g.G.Rotate(team, axes)
-	f.b = g.B(team)
+	g.G.Rotate(team.Threads(), axes.Data)
+	f.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
 	scale, rho, trace := 1.0, 0.0, 0.0
 	for i, v := range lambda {
 		lambda[i] = max(v, 0)
@@ -56,7 +56,7 @@ func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, er
 			lambda[i] /= unit
 		}
 	}
-	f.a = linalg.NewLowRank(team, g.G.Factor(), scale, lambda, rho)
+	f.a = linalg.NewLowRank(team, kernel.RowMajor(g.G.R, g.D, n, n), scale, lambda, rho)
 	return f, nil
 }
 
@@ -138,7 +138,7 @@ func (f *factored) minimize(gamma float64, q []float64, warm kernel.Matrix[float
 	f.a.Unroot(rows)
 	u := &update{w: make([]float64, d*l), basis: e.Basis, size: f.a.Norm()}
 	kernel.Copy(kernel.RowMajor(u.w, d, l, l), rows.Trans())
-	u.judge(e, d, l, func(x []float64) []float64 { return f.a.Times(kernel.RowMajor(x, 1, d, d)).Data })
+	u.judge(e, d, l, f.a.Times)
 	return u, nil
 }
 

@@ -72,9 +72,9 @@ func (s *inFull) minimize(gamma float64, q []float64, warm kernel.Matrix[float64
 	}
 	kernel.Mirror(s.team.Threads(), a)
 	u.size = columnNorm(s.a, d)
-	u.judge(e, d, l, func(x []float64) []float64 {
-		ax := make([]float64, d)
-		kernel.Gemv(s.team.Threads(), d, d, s.a, d, x, ax)
+	u.judge(e, d, l, func(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+		ax := kernel.RowMajor(make([]float64, x.Rows*d), x.Rows, d, d)
+		kernel.Gemm(s.team, 1, x, a, ax)
 		return ax
 	})
 	return u, nil
@@ -94,17 +94,17 @@ func columnNorm(a []float64, n int) float64 {
 // The Rayleigh quotients of the solver's extra vectors bound the gap after the l-th
 // eigenvalue. linalg.Smallest is off by no more than 4·tol + residual, tol = √d·2⁻⁴⁹,
 // relative to the norm; twice that is allowed.
-func (u *update) judge(e linalg.Eigen, d, l int, times func(x []float64) []float64) {
+func (u *update) judge(e linalg.Eigen, d, l int, times func(x kernel.Matrix[float64]) kernel.Matrix[float64]) {
 	u.norm = rowNorms(u.w, d, l)
 	u.slack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.size
 	u.next = math.Inf(1)
-	for j := l; j < e.Basis.Cols; j++ {
-		x := make([]float64, d)
-		for i := range d {
-			x[i] = e.Basis.Data[i*e.Basis.RowStride+j*e.Basis.ColStride]
-		}
+	guards := kernel.RowMajor(make([]float64, (e.Basis.Cols-l)*d), e.Basis.Cols-l, d, d)
+	kernel.Copy(guards, e.Basis.Sub(0, l, d, guards.Rows).Trans())
+	product := times(guards)
+	for j := range guards.Rows {
+		x, ax := guards.Data[j*d:(j+1)*d], product.Data[j*d:(j+1)*d]
 		if xx := kernel.Dot(x, x); xx > 0 {
-			u.next = min(u.next, kernel.Dot(x, times(x))/xx)
+			u.next = min(u.next, kernel.Dot(x, ax)/xx)
 		}
 	}
 	u.gap = max(u.next-e.Values[l-1], 0)

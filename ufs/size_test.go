@@ -106,7 +106,7 @@ func TestAutoKRefused(t *testing.T) {
 			t.Errorf("%+v: error %v", q, err)
 		}
 	}
-	wide := noiseFile(t, 4, 1500, 1)
+	wide := noiseFile(t, 1600, 1500, 1)
 	q := Request{Inputs: []string{wide}, Method: "greedy", K: 3}
 	plan := must.Get(Plan(t.Context(), q))(t)
 	q.Memory = plan.Memory.InMemory - 1

@@ -113,11 +113,11 @@ func TestCutsAndThreads(t *testing.T) {
 
 // TestOutOfCore: the selection is the same where the Gram matrix G does not fit.
 func TestOutOfCore(t *testing.T) {
-	path := fixtures.Dataset(t, "warppie10p.parquet")
+	path := fixtures.Dataset(t, "basehock.parquet")
 	for _, method := range []string{"greedy", "partgreedy"} {
 		args := []string{path, "-k", "8", "--label", "label", "--method", method}
 		in := selection(t, args...)
-		out := selection(t, append(args, "--memory-limit", "96MiB")...)
+		out := selection(t, append(args, "--memory-limit", "130MiB")...)
 		if out.Passes <= in.Passes {
 			t.Fatalf("%s: %d passes: the limit did not make it go out of core", method, out.Passes)
 		}

@@ -180,7 +180,7 @@ func TestGraphSmallestLimits(t *testing.T) {
 // TestPlanSmallestOutOfCore: plan names the limit for going out of core as the smallest, if
 // it is the lower one, also where the planned run stays in memory.
 func TestPlanSmallestOutOfCore(t *testing.T) {
-	path := fixtures.Dataset(t, "warppie10p.parquet")
+	path := fixtures.Dataset(t, "basehock.parquet")
 	flags := []string{path, "--method", "greedy", "-k", "4", "--label", "label", "--memory-limit"}
 	in := forecastOf(t, append(flags, "2GiB")...).Memory
 	if in.OutOfCore || in.Smallest >= in.InMemory {

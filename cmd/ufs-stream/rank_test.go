@@ -169,7 +169,7 @@ func TestRankRefusals(t *testing.T) {
 
 // TestRankWithoutRoom: greedy out of core, threads and limits have the selection of memory.
 func TestRankWithoutRoom(t *testing.T) {
-	const n, d = 300, 2400
+	const n, d = 1500, 2400
 	r := rand.New(rand.NewPCG(2, 15))
 	names, columns := make([]string, d), make([][]float64, d)
 	for j := range d {
@@ -181,7 +181,7 @@ func TestRankWithoutRoom(t *testing.T) {
 	in := columnsFile(t, filepath.Join(t.TempDir(), "wide.parquet"), names, columns...)
 	args := []string{"--method", "greedy", "-k", "12", "--scale", "rank", in}
 	want := selection(t, append(slices.Clone(args), "--threads", "1")...)
-	for _, more := range []string{"--threads 3", "--memory-limit 130MiB"} {
+	for _, more := range []string{"--threads 3", "--memory-limit 260MiB"} {
 		got := selection(t, append(slices.Clone(args), strings.Fields(more)...)...)
 		if x, y := rankingOf(want), rankingOf(got); x != y {
 			t.Errorf("%s: %s, want %s", more, y, x)

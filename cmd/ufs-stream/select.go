@@ -36,6 +36,7 @@ func (o *selectFlags) add(cmd *cobra.Command, formats ...string) {
 
 func newSelect(c *cli) *cobra.Command {
 	var o selectFlags
+	var d details
 	cmd := &cobra.Command{
 		Use:   "select INPUT… | --stats ALL.ufs",
 		Short: "Rank and select features: the main job",
@@ -60,10 +61,11 @@ secret into a URL. Results (-o) go to such places as well.
 
 Methods:
 ` + methodList(),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o, &d) },
 	}
 	o.add(cmd, selectionFormats()...)
 	o.stability(cmd.Flags())
+	d.add(cmd.Flags())
 	return cmd
 }
 
@@ -76,7 +78,10 @@ func methodList() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) error {
+func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, d *details) error {
+	if err := d.check(); err != nil {
+		return err
+	}
 	q, err := o.request(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
@@ -94,6 +99,9 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags) 
 	unconverged := err
 	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
+	if err := d.settle(cmd.Context(), c, s, o.output.format); err != nil {
+		return err
+	}
 	// The result is written even where the iteration did not end as it must.
 	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) }); err != nil {
 		return err

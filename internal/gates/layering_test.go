@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
-	"internal/subset": {"stream", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
+	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/atomicfile", "internal/halves", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},

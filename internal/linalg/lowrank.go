@@ -57,12 +57,13 @@ type LowRank struct {
 	top     float64                // the largest eigenvalue of A′ for D = 0, from below
 	plain   float64                // and of A
 	diag    []float64              // D
+	between kernel.Matrix[float64] // UDUᵀ, once it is known
 	norm    float64                // of A′, once it is known; else below 0
 
 	// of F
 	e      []float64
 	v      kernel.Matrix[float64] // V in the coordinates of A
-	z      kernel.Matrix[float64] // Z
+	w, z   kernel.Matrix[float64] // W and Z
 	near   []int                  // N, ascending
 	un, zn kernel.Matrix[float64] // U_Nᵀ and U_NᵀZ, |N|×(n + rows of V)
 	schur  Cholesky
@@ -161,7 +162,7 @@ func (a *LowRank) SetDiagonal(d []float64) {
 	if a.diag = d; d == nil {
 		a.diag = make([]float64, a.d)
 	}
-	a.norm = -1
+	a.norm, a.between = -1, kernel.Matrix[float64]{}
 }
 
 // Norm is a lower bound of the norm of the matrix, which it reaches but for a small factor: the norms of
@@ -278,34 +279,68 @@ func copyRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return y
 }
 
-// times implements form.
+// times implements form. U passes by once on the way down, for x and Dx, and once on the way up.
 func (a *LowRank) times(y, x kernel.Matrix[float64]) {
-	// Of UM^(−1/2)x = (ρI + Λ)^(−1/2)Ux the digits must not come from a difference, as those of M^(−1/2)x do.
-	half, factor := a.Down(x), 1.0
-	x = copyRows(x)
-	if a.metric {
-		a.up(-1, weighted(copyRows(half), a.less), x)
-		factor = 1 / math.Sqrt(a.rho)
-		scaleRows(x, factor)
-		weighted(half, a.inverse)
+	k := x.Rows
+	if !a.metric {
+		own := a.small(a.Down(x), a.middle)
+		a.up(1, own, y)
+		for i := range k {
+			to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
+			for j, v := range a.diag {
+				to[j] += v * row[j]
+			}
+		}
+		return
 	}
-	for i := range x.Rows { // A·x, but for Uᵀ
-		row := x.Data[i*a.d : (i+1)*a.d]
-		for j := range row {
-			row[j] *= a.diag[j]
+	// With S = M^(−1/2) and σ = ρ^(−1/2): Sx = σ(x − UᵀJUx), and of USx = H⁻¹Ux the digits must not come
+	// from a difference. S(D·Sx) = σD·Sx − σUᵀJ·UD·Sx.
+	both := kernel.RowMajor(make([]float64, 2*k*a.d), 2*k, a.d, a.d)
+	for i := range k {
+		row := both.Data[i*a.d : (i+1)*a.d]
+		copy(row, x.Data[i*x.RowStride:])
+		weigh(both.Data[(k+i)*a.d:(k+i+1)*a.d], row, a.diag)
+	}
+	down := a.Down(both)
+	half, sigma := down.Sub(0, 0, k, a.n), 1/math.Sqrt(a.rho)
+	less := weighted(copyRows(half), a.less)                      // JUx
+	within := down.Sub(k, 0, k, a.n)                              // UDx, then UD(x − UᵀJUx)
+	kernel.Gemm(a.team, -1, less, a.loaded(), within)             //
+	own := a.small(weighted(copyRows(half), a.inverse), a.middle) // T·USx
+	weighted(own, a.inverse)
+	pair := kernel.RowMajor(make([]float64, 2*k*a.n), 2*k, a.n, a.n)
+	for i := range k {
+		for t := range a.n {
+			pair.Data[i*a.n+t] = less.Data[i*a.n+t]
+			pair.Data[(k+i)*a.n+t] = own.Data[i*a.n+t] - sigma*sigma*a.less[t]*within.Data[i*within.RowStride+t]
 		}
 	}
-	own := a.small(half, a.middle)
-	if a.metric {
-		weighted(own, a.inverse)
-		for i, v := range weighted(a.Down(x), a.less).Data {
-			own.Data[i] -= factor * v
+	clear(both.Data)
+	a.up(1, pair, both)
+	for i := range k {
+		to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
+		gone, more := both.Data[i*a.d:(i+1)*a.d], both.Data[(k+i)*a.d:(k+i+1)*a.d]
+		for j, v := range a.diag {
+			to[j] += sigma*sigma*v*(row[j]-gone[j]) + more[j]
 		}
 	}
-	a.up(1, own, y)
-	for i := range x.Rows {
-		kernel.Axpy(factor, x.Data[i*a.d:(i+1)*a.d], y.Data[i*y.RowStride:][:a.d])
+}
+
+// weigh writes x∘w to dst.
+func weigh(dst, x, w []float64) {
+	for j, v := range w {
+		dst[j] = v * x[j]
 	}
+}
+
+// loaded is UDUᵀ, made once for each D: n²d flops.
+func (a *LowRank) loaded() kernel.Matrix[float64] {
+	if a.between.Rows == 0 {
+		a.between = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
+		a.addProducts(a.between, a.diag)
+		kernel.Mirror(a.team.Threads(), a.between)
+	}
+	return a.between
 }
 
 // factor implements form.
@@ -389,7 +424,8 @@ func (a *LowRank) middleInverse(sigma float64, k int) bool {
 	for r := range k {
 		h.Data[(len(plus)+r)*size+a.n+r] = 1
 	}
-	w := a.products(k)
+	a.w = a.products(k)
+	w := a.w
 	inner := a.small(a.small(h, w), h.Trans())
 	for i := range inner.Rows {
 		inner.Data[i*inner.Cols+i]++
@@ -438,19 +474,7 @@ func (a *LowRank) products(k int) kernel.Matrix[float64] {
 	for _, j := range a.near {
 		weights[j] = 0
 	}
-	rows := make([]float64, lowRankBlock*a.n)
-	for from := 0; from < a.d; from += lowRankBlock {
-		h := min(lowRankBlock, a.d-from)
-		block := kernel.RowMajor(rows, h, a.n, a.n)
-		kernel.Each(a.team.Threads(), h, func(i int) {
-			by := a.scale * math.Sqrt(weights[from+i])
-			out := rows[i*a.n : (i+1)*a.n]
-			for t, x := range a.u.Data[(from+i)*a.u.RowStride:][:a.n] {
-				out[t] = by * x
-			}
-		})
-		kernel.Syrk(a.team, 1, block.Trans(), w.Sub(0, 0, a.n, a.n))
-	}
+	a.addProducts(w.Sub(0, 0, a.n, a.n), weights)
 	if k > 0 {
 		scaled := copyRows(a.v)
 		for t := range k {
@@ -466,43 +490,114 @@ func (a *LowRank) products(k int) kernel.Matrix[float64] {
 	return w
 }
 
-// solve implements form.
+// addProducts adds the upper triangle of Σ w·uuᵀ to c, for weights w ≥ 0 of the features.
+func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
+	rows := make([]float64, lowRankBlock*a.n)
+	for from := 0; from < a.d; from += lowRankBlock {
+		h := min(lowRankBlock, a.d-from)
+		block := kernel.RowMajor(rows, h, a.n, a.n)
+		kernel.Each(a.team.Threads(), h, func(i int) {
+			by := a.scale * math.Sqrt(weights[from+i])
+			out := rows[i*a.n : (i+1)*a.n]
+			for t, x := range a.u.Data[(from+i)*a.u.RowStride:][:a.n] {
+				out[t] = by * x
+			}
+		})
+		kernel.Syrk(a.team, 1, block.Trans(), c)
+	}
+}
+
+// solve implements form, with one U on the way down and one on the way up. With b = M^(1/2)x =
+// √ρ(x + UᵀGUx),
+//
+//	F⁻¹b = E⁻¹(b − Uᵀz − Vᵀz_V),  z = Z(UE⁻¹b + U_N x_N),
+//
+// where UE⁻¹b = √ρ(UE⁻¹x + WGUx), and U times the result is W's too.
 func (a *LowRank) solve(x kernel.Matrix[float64]) {
-	a.root(x)
-	size, k, q := a.n+a.v.Rows, x.Rows, len(a.near)
-	over := copyRows(x)
-	apart := kernel.RowMajor(make([]float64, q*k), q, k, k) // b_N, then x_N
+	size, k, q, kv := a.n+a.v.Rows, x.Rows, len(a.near), a.v.Rows
+	root := math.Sqrt(a.rho)
+	over := make([]float64, a.d) // 1/E, 0 at N
+	for j, e := range a.e {
+		over[j] = 1 / e
+	}
+	for _, j := range a.near {
+		over[j] = 0
+	}
+	both := kernel.RowMajor(make([]float64, 2*k*a.d), 2*k, a.d, a.d)
 	for i := range k {
-		row := over.Data[i*a.d : (i+1)*a.d]
-		for j := range row {
-			row[j] /= a.e[j]
-		}
-		for t, j := range a.near {
-			row[j] = 0
-			apart.Data[t*k+i] = x.Data[i*x.RowStride+j]
+		row := both.Data[i*a.d : (i+1)*a.d]
+		copy(row, x.Data[i*x.RowStride:])
+		weigh(both.Data[(k+i)*a.d:(k+i+1)*a.d], row, over)
+	}
+	down := a.Down(both)
+	lift := kernel.RowMajor(make([]float64, k*size), k, size, size) // √ρGUx, and nothing for V
+	c := kernel.RowMajor(make([]float64, k*size), k, size, size)
+	for i := range k {
+		for t := range a.n {
+			if a.metric {
+				lift.Data[i*size+t] = root * a.more[t] * down.Data[i*a.n+t]
+			}
+			c.Data[i*size+t] = root * down.Data[(k+i)*a.n+t]
 		}
 	}
-	c := kernel.RowMajor(make([]float64, k*size), k, size, size)
-	kernel.Gemm(a.team, a.scale, over, a.u, c.Sub(0, 0, k, a.n))
-	kernel.Gemm(a.team, 1, over, a.v.Trans(), c.Sub(0, a.n, k, a.v.Rows))
+	kernel.Gemm(a.team, root, both.Sub(k, 0, k, a.d), a.v.Trans(), c.Sub(0, a.n, k, kv))
+	kernel.Gemm(a.team, 1, lift, a.w, c)
+	apart := kernel.RowMajor(make([]float64, q*k), q, k, k) // b_N, then x_N
+	whole := copyRows(c)
 	if q > 0 {
+		for t, j := range a.near {
+			for i := range k {
+				apart.Data[t*k+i] = root * x.Data[i*x.RowStride+j]
+			}
+		}
+		kernel.Gemm(a.team, 1, a.un, lift.Trans(), apart)
 		kernel.Gemm(a.team, -1, a.zn, c.Trans(), apart)
 		a.schur.SolveTo(a.team, apart, apart)
-		kernel.Gemm(a.team, 1, apart.Trans(), a.un, c)
+		kernel.Gemm(a.team, 1, apart.Trans(), a.un, whole)
 	}
-	z := a.small(c, a.z)
-	a.up(-1, z.Sub(0, 0, k, a.n), x)
-	kernel.Gemm(a.team, -1, z.Sub(0, a.n, k, a.v.Rows), a.v, x)
+	z := a.small(whole, a.z)
+	for i, v := range z.Data { // what U and V add to √ρx
+		lift.Data[i] -= v
+	}
+	wide := k
+	if a.metric { // of the result's own root
+		for i := range k {
+			for t := range a.n {
+				c.Data[i*size+t] = root * down.Data[(k+i)*a.n+t]
+			}
+		}
+		kernel.Gemm(a.team, 1, lift, a.w, c)
+		if q > 0 {
+			kernel.Gemm(a.team, 1, apart.Trans(), a.un, c)
+		}
+		wide = 2 * k
+	}
+	pair := kernel.RowMajor(make([]float64, wide*a.n), wide, a.n, a.n)
 	for i := range k {
-		row := x.Data[i*x.RowStride:][:a.d]
+		for t := range a.n {
+			pair.Data[i*a.n+t] = lift.Data[i*size+t]
+			if a.metric {
+				pair.Data[(k+i)*a.n+t] = a.more[t] * c.Data[i*size+t]
+			}
+		}
+	}
+	clear(both.Data)
+	a.up(1, pair, both.Sub(0, 0, wide, a.d))
+	kernel.Gemm(a.team, 1, lift.Sub(0, a.n, k, kv), a.v, both.Sub(0, 0, k, a.d))
+	for i := range k {
+		row, added, more := x.Data[i*x.RowStride:][:a.d], both.Data[i*a.d:(i+1)*a.d], both.Data[(k+i)*a.d:(k+i+1)*a.d]
 		for j := range row {
-			row[j] /= a.e[j]
+			row[j] = (root*row[j] + added[j]) * over[j]
 		}
 		for t, j := range a.near {
 			row[j] = apart.Data[t*k+i]
 		}
+		if a.metric {
+			for j := range row {
+				row[j] = root * (row[j] + more[j])
+			}
+		}
 	}
-	a.root(x)
 }
 
 // inner implements form.

@@ -113,7 +113,7 @@ func Explained(g *gram.Matrix, chosen []int, threads int) float64 {
 // explainedByDual is Σ qᵀRRᵀq/tr(RRᵀ) for an orthonormal basis q of the chosen columns of R.
 func explainedByDual(g *gram.Matrix, chosen []int, threads int) float64 {
 	r := g.Rank
-	dual := g.Dual(kernel.NewTeam(threads))
+	dual := g.Dual(threads)
 	total, share := 0.0, 0.0
 	for i := range r {
 		total += dual[i*r+i]

@@ -18,7 +18,7 @@ func leading(g *gram.Matrix, count, threads int) ([]float64, error) {
 	team := kernel.NewTeam(threads)
 	sym, n := g.Sym, g.D
 	if g.IsFactor() {
-		sym, n = g.Dual(team), g.Rank
+		sym, n = g.Dual(threads), g.Rank
 	}
 	negate(sym, threads)
 	defer negate(sym, threads)

@@ -133,8 +133,8 @@ func TestSizeBytes(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		must.Get(Choose(t.Context(), g))(t)
 		runtime.ReadMemStats(&after)
-		if used := int64(after.TotalAlloc - before.TotalAlloc); used > SizeBytes(s.d) {
-			t.Errorf("%+v: %d bytes, want %d at most", s, used, SizeBytes(s.d))
+		if used := int64(after.TotalAlloc - before.TotalAlloc); used > SizeBytes(s.d, 0) {
+			t.Errorf("%+v: %d bytes, want %d at most", s, used, SizeBytes(s.d, 0))
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // Zeros is an n×d matrix in rows.
@@ -161,7 +160,7 @@ func Factored(x, z [][]float64) *anchor.Graph {
 		}
 	}
 	g.G = gram.Factored(r, g.D, len(x))
-	g.Z = kernel.Sparse{Rows: len(x), Cols: g.M, Count: g.M}
+	g.Z = anchor.RowWeights{Rows: len(x), Count: g.M}
 	for _, row := range z {
 		for j, v := range row {
 			g.Z.Index, g.Z.Value = append(g.Z.Index, int32(j)), append(g.Z.Value, v)
