@@ -120,9 +120,9 @@ func TestFormsAimAlike(t *testing.T) {
 		for rounds := range 4 {
 			targets[fmt.Sprint("smooth ", rounds)] = func(g *anchor.Graph) *aimedTarget { return must.Get(smoothTarget(team, g, rounds))(t) }
 		}
-		for name, make := range targets {
+		for name, build := range targets {
 			for _, refine := range []bool{false, true} {
-				a, b := make(whole), make(factored)
+				a, b := build(whole), build(factored)
 				if math.Abs(a.total-b.total) > 1e-10*a.total {
 					t.Errorf("%s: ‖T‖² = %v, want %v", name, b.total, a.total)
 				}

@@ -146,11 +146,12 @@ func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt
 // adders are the states that take the rows of a Gram pass.
 func (e *gathered) adders() []stream.Adder {
 	var adders []stream.Adder
-	if e.hashed != nil {
+	switch {
+	case e.hashed != nil:
 		adders = append(adders, e.profile, e.hashed.split)
-	} else if e.wide != nil {
+	case e.wide != nil:
 		adders = append(adders, e.wide)
-	} else {
+	default:
 		adders = append(adders, e.moments)
 	}
 	if e.graph != nil && e.wide == nil { // which takes its rows later

@@ -132,7 +132,7 @@ func (r *run) planForms(ds *chunkio.Dataset, plan func(rank int) (Budget, error)
 	}
 	best, err := plan(forms[0])
 	best.Factor = int64(forms[0])
-	if len(forms) == 1 || !(err == nil || errors.As(err, new(*stream.MemoryError))) {
+	if len(forms) == 1 || err != nil && !errors.As(err, new(*stream.MemoryError)) {
 		return best, err
 	}
 	other, otherErr := plan(forms[1])

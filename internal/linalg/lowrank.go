@@ -192,8 +192,10 @@ func (a *LowRank) Norm() float64 {
 	return norm
 }
 
-// Top is the largest eigenvalue for D = 0, from below, and Plain that without the metric.
-func (a *LowRank) Top() float64   { return a.top }
+// Top is the largest eigenvalue for D = 0, from below.
+func (a *LowRank) Top() float64 { return a.top }
+
+// Plain is the largest eigenvalue for D = 0 and no metric, from below.
 func (a *LowRank) Plain() float64 { return a.plain }
 
 // Trace is Σ xUᵀTUxᵀ over the rows x of X.
