@@ -45,8 +45,9 @@ func (r *Rows) Add(c *stream.Chunk) error {
 		return err
 	}
 	if c.Weight != nil && r.root == nil {
-		for range r.n {
-			r.root = append(r.root, 1)
+		r.root = make([]float64, r.n, r.room)
+		for i := range r.root {
+			r.root[i] = 1
 		}
 	}
 	if r.root != nil {
