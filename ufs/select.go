@@ -78,8 +78,16 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	if r.why.Format != "" {
 		r.note("method %s: %v", r.Name, r.why)
 	}
+	var spooled int64
 	if e.source != nil {
 		defer e.source.Close()
+		if r.From != method.FromRows && !e.plan.OutOfCore { // not read again: its footers make room
+			spooled = e.source.Spooled()
+			if err := e.source.Close(); err != nil {
+				return nil, err
+			}
+			e.source = nil
+		}
 	}
 	s := &stream.Selection{
 		Method: r.Name, Why: r.why.Spell(r.Spelling), Seed: r.Seed, Version: Release,
@@ -105,8 +113,9 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	}
 	s.Memory.PeakRSS, s.Memory.Limit = peakMemory(), r.Memory
 	if e.source != nil {
-		s.Memory.Scratch += e.source.Spooled()
+		spooled = e.source.Spooled()
 	}
+	s.Memory.Scratch += spooled
 	s.Transfer = r.Meter.Transfer().Since(fetched)
 	return s, err
 }
