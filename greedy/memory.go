@@ -189,13 +189,41 @@ func (m *memory) take(_ context.Context, p int) (*step, error) {
 	if err := m.base.renew(m); err != nil {
 		return nil, err
 	}
-	column := m.columnTo(make([]float64, m.d), p)
+	column, upsilon, times := make([]float64, m.d), []float64(nil), []float64(nil)
+	if m.base != nil {
+		upsilon, times = m.ahead(p, column)
+	} else {
+		m.columnTo(column, p)
+	}
 	delta := append([]float64(nil), column...)
 	m.deflate(delta, m.omegas, p)
 	// The chosen columns have no residual; rounding would leave one of their own
 	// magnitude, which may be far above the others.
 	m.clearChosen(delta)
-	return m.stepFrom(p, column, delta), nil
+	return m.stepFrom(p, column, delta, upsilon, times), nil
+}
+
+// ahead is υ of p and Hᵀυ for a factored H = G, where they do not wait for δ: R passes by once for
+// them and for the column of G, which it writes.
+func (m *memory) ahead(p int, column []float64) (upsilon, times []float64) {
+	upsilon = m.residualTarget(p)
+	half, r := math.Sqrt(m.hUnit), m.gram.Rank
+	pair := make([]float64, 2*r)
+	floats.ScaleTo(pair[:r], m.gUnit, m.gram.R[p*r:(p+1)*r])
+	m.target.downTo(m.workers, pair[r:], floats.ScaleTo(m.scaled, half, upsilon))
+	floats.Scale(half, pair[r:])
+	out := kernel.RowMajor(make([]float64, 2*m.d), 2, m.d, m.d)
+	kernel.Gemm(m.team, 1, kernel.RowMajor(pair, 2, r, r), factorOf(m.gram).Trans(), out)
+	copy(column, out.Data)
+	return upsilon, out.Data[m.d:]
+}
+
+// residualTarget is υ of p: what is left of its column of H, over √g_p.
+func (m *memory) residualTarget(p int) []float64 {
+	upsilon := m.targetColumn(p)
+	m.deflate(upsilon, m.upsilons, p)
+	floats.Scale(1/math.Sqrt(m.g[p]), upsilon)
+	return upsilon
 }
 
 // stepFrom computes the step of p from its column of G and the residual of that, δ,
@@ -204,17 +232,18 @@ func (m *memory) take(_ context.Context, p int) (*step, error) {
 //	δ = G₍:,p₎ − Σ ω_r ω_r[p],  ω = δ/√δ_p
 //	γ = H₍:,p₎ − Σ υ_r ω_r[p],  υ = γ/√δ_p
 //	h = Hᵀυ − Σ (υ_rᵀυ) ω_r
-func (m *memory) stepFrom(p int, column, delta []float64) *step {
-	root := math.Sqrt(m.g[p])
+//
+// given υ and times = Hᵀυ where they are known; else nil.
+func (m *memory) stepFrom(p int, column, delta, upsilon, times []float64) *step {
 	omega := delta
-	floats.Scale(1/root, omega)
-	upsilon := omega
-	if !m.target.same {
-		upsilon = m.targetColumn(p)
-		m.deflate(upsilon, m.upsilons, p)
-		floats.Scale(1/root, upsilon)
+	floats.Scale(1/math.Sqrt(m.g[p]), omega)
+	switch {
+	case m.target.same:
+		upsilon = omega
+	case upsilon == nil:
+		upsilon = m.residualTarget(p)
 	}
-	m.productTo(m.step.h, upsilon)
+	m.productTo(m.step.h, upsilon, times)
 	m.base.add(m, p)
 	m.omegas, m.upsilons = append(m.omegas, omega), append(m.upsilons, upsilon)
 
@@ -245,8 +274,8 @@ func (m *memory) clearChosen(x []float64) {
 	}
 }
 
-// productTo writes h = Hᵀυ − Σ (υ_rᵀυ) ω_r, each element by one worker.
-func (m *memory) productTo(h, upsilon []float64) {
+// productTo writes h = Hᵀυ − Σ (υ_rᵀυ) ω_r, each element by one worker; times is Hᵀυ, or nil.
+func (m *memory) productTo(h, upsilon, times []float64) {
 	d := m.d
 	m.coef = append(m.coef[:0], make([]float64, len(m.upsilons))...)
 	kernel.Each(m.workers, tasks(len(m.upsilons), rowsPerTask), func(task int) {
@@ -255,7 +284,11 @@ func (m *memory) productTo(h, upsilon []float64) {
 			m.coef[r] = kernel.Dot(m.upsilons[r], upsilon)
 		}
 	})
-	m.timesTarget(h, upsilon)
+	if times != nil {
+		copy(h, times)
+	} else {
+		m.timesTarget(h, upsilon)
+	}
 	kernel.Each(m.workers, tasks(d, colsPerTask), func(task int) {
 		from, to := span(task, colsPerTask, d)
 		for r, v := range m.omegas {

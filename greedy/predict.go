@@ -150,6 +150,6 @@ func (p *predictor) playTarget(i int, root float64, h []float64) []float64 {
 		kernel.Axpy(-w[i], p.upsilon[r], upsilon)
 	}
 	floats.Scale(1/root, upsilon)
-	m.productTo(h, upsilon)
+	m.productTo(h, upsilon, nil)
 	return upsilon
 }

@@ -61,7 +61,7 @@ func (s *streamed) take(ctx context.Context, p int) (*step, error) {
 	delta := append([]float64(nil), s.deltaOf(slot)...)
 	var st *step
 	if s.target != nil {
-		st = s.target.stepFrom(p, column, delta)
+		st = s.target.stepFrom(p, column, delta, nil, nil)
 	} else {
 		st = s.stepFrom(slot, root, column, delta)
 	}

@@ -176,16 +176,22 @@ func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit floa
 	kernel.Gemm(team, 1, to, t.root.Trans(), dst)
 }
 
+// downTo writes Lᵀx to z, as long as U is high.
+func (t *target) downTo(workers int, z, x []float64) {
+	clear(z)
+	kernel.Each(workers, tasks(len(z), colsPerTask), func(task int) {
+		from, to := span(task, colsPerTask, len(z))
+		for i, v := range x {
+			kernel.Axpy(v, t.root.Data[i*len(z)+from:i*len(z)+to], z[from:to])
+		}
+	})
+}
+
 // addTimes adds Hᵀx to h, d numbers.
 func (t *target) addTimes(workers int, h, x []float64) {
 	if t.dual != nil {
 		z := make([]float64, t.u.Cols)
-		kernel.Each(workers, tasks(len(z), colsPerTask), func(task int) {
-			from, to := span(task, colsPerTask, len(z))
-			for i, v := range x {
-				kernel.Axpy(v, t.root.Data[i*len(z)+from:i*len(z)+to], z[from:to])
-			}
-		})
+		t.downTo(workers, z, x)
 		x = z
 	}
 	if t.u.ColStride == 1 {
