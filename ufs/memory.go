@@ -43,6 +43,7 @@ type Budget struct {
 	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
 
 	scratch    int64 // bytes in files
+	gone       int64 // of the statistics, before the solver begins
 	atOnce     bool  // there is room to judge the anchors' graph and that of a permuted copy at once
 	sizes      bool  // there is room for the rules of the number of features
 	spool      int64 // and of row groups of objects that do not fit into Reading
@@ -248,11 +249,15 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int) (Budget, erro
 		spread += anchor.SamplerBytes(rows, d)
 	}
 	spread += ranks
-	var beside int64
+	var beside, gone int64
+	gathering := r.formBytes(ds, rank) + anchors + spread
 	if rank > 0 {
 		beside = r.formBytes(ds, rank)
+		gathering = max(r.sampleBytes+placing+beside, gathering)
+		gone = gathering - beside - 8*int64(m)*int64(m+d) // points and what judged them: the solver has their room
 	}
-	b, err := r.planPass(ds, max(r.sampleBytes+placing+beside, r.formBytes(ds, rank)+anchors+spread), cost.Bytes)
+	b, err := r.planPass(ds, max(r.sampleBytes+placing+beside, gathering), cost.Bytes-gone)
+	b.Solver, b.gone = cost.Bytes, gone
 	if err == nil {
 		b = r.withRules(ds, b, cost, rank)
 	}
@@ -272,7 +277,8 @@ func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost, rank in
 	if r.plain != nil {
 		rules = max(rules, r.plain.sizeBytes(d, rank))
 	}
-	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, rules))
+	more, err := r.planPass(ds, b.Statistics, max(cost.Bytes, rules)-b.gone)
+	more.Solver, more.gone = max(cost.Bytes, rules), b.gone
 	if err != nil {
 		return b
 	}

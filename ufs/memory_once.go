@@ -28,10 +28,10 @@ func (b Budget) keeping(ds *chunkio.Dataset, others int64) Budget {
 	if b.KeptGroups, b.Groups, b.Kept = ds.Keeps(b.Reading, b.Limit-used-keptMargin-keptSlack); b.Kept > 0 {
 		b.Slack = keptSlack
 	}
-	if b.atOnceBytes > 0 && b.Program+b.atOnceBytes+max(b.Reading+others+b.Kept+b.Slack+keptMargin, b.Solver) <= b.Limit {
+	if b.atOnceBytes > 0 && b.Program+b.atOnceBytes+max(b.Reading+others+b.Kept+b.Slack+keptMargin, b.Solver-b.gone) <= b.Limit {
 		b.atOnce, b.Statistics = true, max(b.Statistics, b.atOnceBytes)
 	}
-	b.Peak = max(b.Peak, b.Program+b.Statistics+max(b.Reading+others+b.Kept+b.Slack, b.Solver))
+	b.Peak = max(b.Peak, b.Program+b.Statistics+max(b.Reading+others+b.Kept+b.Slack, b.Solver-b.gone))
 	return b
 }
 

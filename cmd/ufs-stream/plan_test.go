@@ -177,6 +177,22 @@ func TestGraphSmallestLimits(t *testing.T) {
 	smallestLimit(t, "select", in, "--method", "laplacian", "--missing", "zero", "--anchors-file", paths[0])
 }
 
+// TestPlanSmallestOfFactors: where features outnumber rows the Gram matrix is a factor, which plan says
+// and bounds, and select keeps to.
+func TestPlanSmallestOfFactors(t *testing.T) {
+	wide := fixtures.Dataset(t, "prostate_ge.parquet")
+	for _, method := range []string{"greedy", "partgreedy", "graphgreedy", "graphgreedy --target scatter", "laplacian", "mcfs", "align", "spec", "sfufs --max-iter 3"} {
+		args := append([]string{wide, "-k", "20", "--label", "label", "--method"}, strings.Fields(method)...)
+		if f := forecastOf(t, args...).Memory; f.Factor != 102 || f.OutOfCore {
+			t.Errorf("%s: %+v, want a factor of 102 rows", method, f)
+		}
+		smallestLimit(t, append([]string{"select"}, args...)...)
+	}
+	if out := must(t, "plan", wide, "--method", "greedy"); !strings.Contains(out, "a factor of 102 rows") {
+		t.Errorf("plan says\n%s", out)
+	}
+}
+
 // TestPlanSmallestOutOfCore: plan names the limit for going out of core as the smallest, if
 // it is the lower one, also where the planned run stays in memory.
 func TestPlanSmallestOutOfCore(t *testing.T) {

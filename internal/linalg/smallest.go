@@ -121,14 +121,14 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 // SmallestBytes is what a [Smallest] holds and Solve allocates beside the team's
 // panels: two matrices, the basis and its product with A, and some blocks, with those of a filter.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
-	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + symmetricEigenBytes(n)
+	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*siftColumns*int64(n) + symmetricEigenBytes(n)
 }
 
 // SmallestFormBytes is the same for a matrix that is not in full, beside what that holds itself.
 func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
 	p := int64(min(n, l+opt.withDefaults(l).Guard))
 	size, m := int64(n), int64(basisRows(n, int(p)))
-	return 8 * ((2*m+11*p+3*siftColumns)*size + 4*m*m + 64*(size+m))
+	return 8 * ((2*m+11*p)*size + 4*m*m + 64*(size+m))
 }
 
 // Solve returns the l smallest eigenpairs of A, n×n, from its upper triangle. The columns
