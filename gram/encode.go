@@ -2,6 +2,7 @@ package gram
 
 import (
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -9,10 +10,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The words that open the two forms; the last character is the version.
+// The words that open the forms; the last character is the version.
 const (
 	profileMagic = "ufsprof1"
 	momentsMagic = "ufsgram1"
+	sketchMagic  = "ufssket1"
 )
 
 // The binary forms, all 8-byte little-endian words; equal states give equal bytes.
@@ -22,6 +24,9 @@ const (
 //	Moments  "ufsgram1", Profile, dm, the dm columns with missing entries (ascending),
 //	         and, if there are rows, the upper triangle of G̃ by rows, A, and the
 //	         upper triangle of N by rows
+//	Sketch   "ufssket1", d, r, seed, 1 if there are rows, dm, and then for ones, each
+//	         of dm columns with missing entries (behind its number) and each of d
+//	         columns: top, r sums of the higher digit and r of the lower one
 
 // Words of a profile's head behind its magic, and of one column's record.
 const (
@@ -173,6 +178,97 @@ func (m *Moments) decode(r *words.Reader) *Moments {
 	r.Floats(got.cross)
 	for k := range dm {
 		r.Floats(got.both[k*dm+k : (k+1)*dm])
+	}
+	return got
+}
+
+// WriteTo writes the binary form of s. It implements io.WriterTo.
+func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
+	e := words.NewWriter(w)
+	e.Word(words.Magic(sketchMagic))
+	filled := int64(0)
+	if s.sums != nil {
+		filled = 1
+	}
+	for _, n := range [...]int64{int64(s.d), int64(s.opt.Rows), int64(s.opt.Seed), filled, int64(len(s.gaps))} {
+		e.Int(n)
+	}
+	put := func(top int8, sums []int64) {
+		e.Int(int64(top) - lowestTop)
+		for _, v := range sums {
+			e.Int(v)
+		}
+	}
+	if filled == 0 {
+		return e.Finish()
+	}
+	put(s.ones.top, s.ones.sums)
+	for _, j := range slices.Sorted(maps.Keys(s.gaps)) {
+		e.Int(int64(j))
+		put(s.gaps[j].top, s.gaps[j].sums)
+	}
+	for j, top := range s.top {
+		put(top, s.of(j))
+	}
+	return e.Finish()
+}
+
+// ReadFrom replaces s's state by what WriteTo wrote and reads no further; it keeps its threads and
+// limit, beyond which it fails with a *stream.MemoryError. Where s has columns, the number must agree.
+// s is unchanged on error.
+func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
+	return words.Replace(s, r, s.decode)
+}
+
+func (s *Sketch) decode(r *words.Reader) *Sketch {
+	r.Magic(sketchMagic, "sketch")
+	r.Expect(5)
+	d := r.Count("number of columns", maxColumns)
+	if s.d > 0 && d != int64(s.d) {
+		r.Fail("%d columns, want %d", d, s.d)
+	}
+	opt := s.opt
+	rows := r.Count("rows of a sketch", mostSketchRows)
+	if opt.Rows = int(rows); rows != int64(SketchRows(opt.Rows)) {
+		r.Fail("%d rows of a sketch", rows)
+	}
+	opt.Seed = r.Word()
+	filled := r.Count("the flag of a sketch with rows", 1)
+	gaps := r.Count("columns with missing entries", d*filled)
+	got := NewSketch(int(d), opt)
+	if r.Err() != nil || filled == 0 {
+		return got
+	}
+	r.Stop(got.room(make([]int, 0)))
+	get := func(top *int8, sums []int64) {
+		*top = int8(r.Count("digit", highestTop-lowestTop) + lowestTop)
+		for i := range sums {
+			sums[i] = int64(r.Word())
+		}
+	}
+	one := 1 + 2*rows
+	r.Expect(one*(1+d+gaps) + gaps)
+	if r.Err() != nil {
+		return nil
+	}
+	get(&got.ones.top, got.ones.sums)
+	last := int64(-1)
+	for range gaps {
+		j := r.Count("column", d-1)
+		if j <= last {
+			r.Fail("columns with missing entries do not ascend")
+		}
+		if r.Stop(got.room([]int{int(j)})); r.Err() != nil {
+			return nil
+		}
+		get(&got.gaps[int(j)].top, got.gaps[int(j)].sums)
+		last = j
+	}
+	for j := range got.top {
+		if r.Err() != nil {
+			return nil
+		}
+		get(&got.top[j], got.of(j))
 	}
 	return got
 }

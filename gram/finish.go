@@ -27,6 +27,9 @@ type Gram struct {
 
 	// Root is √w of each row of a factor; nil where rows do not weigh.
 	Root []float64
+	// Held is a factor of rows that are not in the matrix, where that is an estimate by a [Sketch]:
+	// what is fitted to the matrix is judged by them. Nil where the matrix is exact.
+	Held *Matrix
 
 	LeftOut  []stream.LeftOut
 	Rows     int64   // rows used

@@ -8,6 +8,9 @@ func (g *Gram) Keep(wanted []bool) {
 		return
 	}
 	g.keep(kept)
+	if g.Held != nil {
+		g.Held.keep(kept)
+	}
 	g.Columns, g.Mean, g.Std = take(g.Columns, kept), take(g.Mean, kept), take(g.Std, kept)
 	g.Offset = take(g.Offset, kept)
 	g.Filled, g.Missing = take(g.Filled, kept), take(g.Missing, kept)

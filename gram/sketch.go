@@ -1,0 +1,294 @@
+package gram
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Sketch is a count sketch of the rows of a table (Clarkson and Woodruff 2013; Charikar, Chen and
+// Farach-Colton 2002): S·X, where every row of X is added with a random sign to one of a few
+// thousand rows. (SX)ᵀ(SX) estimates XᵀX without bias, an entry with a standard deviation of about
+// ‖xᵢ‖‖xⱼ‖/√r. As with [Moments] one pass serves any scaling and filling.
+//
+// Row and sign follow from seed and global position, and its sums are exact: sketches of parts add
+// up to that of the whole, to the bit, in any order.
+type Sketch struct {
+	d      int
+	opt    SketchOptions
+	groups int // of groupRows rows
+
+	sums []int64         // of column j at 2·j·r: see exactSums
+	top  []int8          // of each column
+	ones column          // of a column of ones, which shifts are taken out by
+	gaps map[int]*column // of columns with missing entries: ones where an entry is missing
+	row  []int           // of each row of the chunk
+	sign []float64       // ±√w
+}
+
+// SketchOptions tunes a Sketch.
+type SketchOptions struct {
+	Rows    int    // r, see [SketchRows]
+	Seed    uint64 // of rows and signs
+	Threads int
+	Limit   int64 // bytes to hold at most, see [SketchBytes]; 0 means no bound
+}
+
+// column is the exact sums of one column.
+type column struct {
+	top  int8
+	sums []int64
+}
+
+const (
+	// groupRows rows of the table that follow one another go to rows of the sketch that do: a
+	// block of the table meets a few hundred rows of the sketch, and these stay in the cache.
+	groupRows = 64
+	// heldShare: one group of so many is held back, at least one, to judge by what the others say.
+	heldShare = 8
+	// mostSketchRows bounds them: more are as good as the rows themselves.
+	mostSketchRows = 1 << 20
+)
+
+// SketchRows is the number of rows of a Sketch that is asked to have so many: at least twice 64, a
+// multiple of that.
+func SketchRows(rows int) int {
+	return max(2, (min(rows, mostSketchRows)+groupRows-1)/groupRows) * groupRows
+}
+
+// SketchBytes is what a Sketch of so many rows holds for d columns, missing of them with missing
+// entries.
+func SketchBytes(d, missing, rows int) int64 {
+	return 16*int64(SketchRows(rows))*int64(d+missing+2) + int64(d)
+}
+
+// NewSketch is the sketch of no rows of d columns.
+func NewSketch(d int, opt SketchOptions) *Sketch {
+	opt.Rows = SketchRows(opt.Rows)
+	return &Sketch{d: d, opt: opt, groups: opt.Rows / groupRows, gaps: make(map[int]*column)}
+}
+
+// Rows is the number of rows of the sketch.
+func (s *Sketch) Rows() int { return s.opt.Rows }
+
+// SetLimit changes SketchOptions.Limit from here on.
+func (s *Sketch) SetLimit(limit int64) { s.opt.Limit = limit }
+
+// Bytes is what s holds.
+func (s *Sketch) Bytes() int64 { return SketchBytes(s.d, len(s.gaps), s.opt.Rows) }
+
+// MergedBytes is what s holds once o is merged, where it is not nil.
+func (s *Sketch) MergedBytes(o *Sketch) int64 {
+	missing := len(s.gaps)
+	if o != nil {
+		for j := range o.gaps {
+			if s.gaps[j] == nil {
+				missing++
+			}
+		}
+	}
+	return SketchBytes(s.d, missing, s.opt.Rows)
+}
+
+// room makes room for the columns and for those of the list to have missing entries.
+func (s *Sketch) room(holes []int) error {
+	missing := len(s.gaps)
+	for _, j := range holes {
+		if s.gaps[j] == nil {
+			missing++
+		}
+	}
+	if need := SketchBytes(s.d, missing, s.opt.Rows); s.opt.Limit > 0 && need > s.opt.Limit {
+		what := fmt.Sprintf("a sketch of %d rows of %d features", s.opt.Rows, s.d)
+		if missing > 0 {
+			what += fmt.Sprintf(", %d of them with missing values,", missing)
+		}
+		return &stream.MemoryError{What: what, Need: need, Limit: s.opt.Limit}
+	}
+	if s.sums == nil {
+		s.sums, s.top = make([]int64, 2*s.opt.Rows*s.d), slices.Repeat([]int8{lowestTop}, s.d)
+		s.ones = s.newColumn()
+	}
+	for _, j := range holes {
+		if s.gaps[j] == nil {
+			s.gaps[j] = new(s.newColumn())
+		}
+	}
+	return nil
+}
+
+func (s *Sketch) newColumn() column {
+	return column{lowestTop, make([]int64, 2*s.opt.Rows)}
+}
+
+// of is the sums of column j of the table.
+func (s *Sketch) of(j int) []int64 { return s.sums[2*s.opt.Rows*j:][:2*s.opt.Rows] }
+
+// Add adds the rows of c, in time that does not depend on the rows of the sketch: one addition an
+// entry, of sparse rows one an entry present.
+func (s *Sketch) Add(c *stream.Chunk) error {
+	if c.Cols != s.d {
+		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, s.d)
+	}
+	if err := s.room(s.columnsWithHoles(c)); err != nil {
+		return err
+	}
+	s.place(c)
+	r := s.opt.Rows
+	addTo(&s.ones.top, s.ones.sums, r, s.row, s.sign, nil, nil)
+	if c.Sparse != nil {
+		s.addSparse(c)
+		return nil
+	}
+	eachColumn(s.opt.Threads, s.d, func(j int) {
+		gap := s.gaps[j]
+		if addTo(&s.top[j], s.of(j), r, s.row, s.sign, c.Col(j), nil) > 0 {
+			addTo(&gap.top, gap.sums, r, s.row, s.sign, nil, c.Col(j))
+		}
+	})
+	return nil
+}
+
+// columnsWithHoles lists the columns with a missing entry among the rows of c.
+func (s *Sketch) columnsWithHoles(c *stream.Chunk) (holes []int) {
+	if c.Sparse != nil || c.Missing == nil {
+		return nil
+	}
+	for j := range c.Cols {
+		if mayMiss(c, j) && s.gaps[j] == nil && slices.ContainsFunc(c.Col(j), math.IsNaN) {
+			holes = append(holes, j)
+		}
+	}
+	return holes
+}
+
+// place finds row and sign of the rows of c. Two rows of the table far apart meet with a chance of
+// one in r: their groups do with that of one in r/64, and are turned at random against each other.
+// Rows of one group do not meet.
+func (s *Sketch) place(c *stream.Chunk) {
+	s.row, s.sign = s.row[:0], s.sign[:0]
+	for i := range c.Rows {
+		at := uint64(c.Position(i))
+		group := splitmix.Hash(s.opt.Seed, at/groupRows)
+		turned := (at + group>>32) % groupRows
+		sign := math.Sqrt(rowWeight(c, i))
+		if short := float64(float32(sign)); short > 0 && short <= math.MaxFloat32 {
+			sign = short // 24 bits: the sums of ones, which means far from 0 multiply, then lose none
+		}
+		if splitmix.Hash(s.opt.Seed, ^at)&1 != 0 {
+			sign = -sign
+		}
+		s.row = append(s.row, int(group%uint64(s.groups))*groupRows+int(turned))
+		s.sign = append(s.sign, sign)
+	}
+}
+
+// addSparse adds the entries present: every column has one worker.
+func (s *Sketch) addSparse(c *stream.Chunk) {
+	tasks := 4 * s.opt.Threads
+	each := (s.d + tasks - 1) / tasks
+	r := s.opt.Rows
+	kernel.Each(s.opt.Threads, tasks, func(t int) {
+		first, end := int32(t*each), int32(min(s.d, (t+1)*each))
+		for i := range c.Rows {
+			index := c.Sparse.Index[c.Sparse.RowPtr[i]:c.Sparse.RowPtr[i+1]]
+			value := c.Sparse.Value[c.Sparse.RowPtr[i]:]
+			e, _ := slices.BinarySearch(index, first)
+			for ; e < len(index) && index[e] < end; e++ {
+				j := int(index[e])
+				addTo(&s.top[j], s.of(j), r, s.row[i:i+1], s.sign[i:i+1], value[e:e+1], nil)
+			}
+		}
+	})
+}
+
+// Merge adds the rows of o, which have other positions than those of s: sketches of the same rows,
+// seed and columns. o is unchanged, and so is s on error.
+func (s *Sketch) Merge(o *Sketch) error {
+	switch {
+	case s.d != o.d:
+		return fmt.Errorf("gram: cannot merge %d columns with %d", s.d, o.d)
+	case s.opt.Rows != o.opt.Rows || s.opt.Seed != o.opt.Seed:
+		return fmt.Errorf("gram: cannot merge a sketch of %d rows, seed %d, with one of %d, seed %d", s.opt.Rows, s.opt.Seed, o.opt.Rows, o.opt.Seed)
+	case o.sums == nil:
+		return nil
+	}
+	var holes []int
+	for j := range o.gaps {
+		holes = append(holes, j)
+	}
+	if err := s.room(holes); err != nil {
+		return err
+	}
+	mergeSums(&s.ones.top, s.ones.sums, o.ones.top, o.ones.sums)
+	for j, gap := range o.gaps {
+		mergeSums(&s.gaps[j].top, s.gaps[j].sums, gap.top, gap.sums)
+	}
+	eachColumn(s.opt.Threads, s.d, func(j int) { mergeSums(&s.top[j], s.of(j), o.top[j], o.of(j)) })
+	return nil
+}
+
+// Finish turns s, a sketch of all rows of the profile p, into an estimate of the Gram matrix of the
+// filled and scaled columns: a factor of most of its rows, whose columns are scaled so that the
+// diagonal is exact, but for columns of a few entries that the held rows have. The other rows are [Gram.Held]. s is consumed: the factor takes half its place. cols are the
+// profile's columns. No rows or no usable column is a *stream.DataError.
+func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*Gram, error) {
+	if opt.Fill == FillPairwise {
+		return nil, fmt.Errorf("gram: a sketch has no pairwise products")
+	}
+	std, err := NewStandardizer(p, cols, opt.Scale, opt.Fill)
+	if err != nil {
+		return nil, err
+	}
+	g := newGram(std, p)
+	r, held := s.opt.Rows, max(1, s.groups/heldShare)*groupRows
+	rank := r - held
+	all, ones := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.sums))), len(s.sums)), s.ones.floats(r, nil)
+	kept := make([]float64, g.D*held)
+	column, gap := make([]float64, r), make([]float64, r)
+	// Column k of the factor ends before the sums of the next column begin, in ascending order.
+	for k, j := range std.Columns {
+		floatsOf(column, s.top[j], s.of(j))
+		if m := s.gaps[j]; m != nil {
+			m.floats(r, gap)
+			kernel.Axpy(std.Fill[k], gap, column)
+		}
+		kernel.Axpy(-std.Shift[k], ones, column)
+		f := std.Factor[k]
+		for i := range column {
+			column[i] *= f
+		}
+		main := column[:rank]
+		norm := math.Hypot(std.Std[k], std.offset[k]) * math.Sqrt(std.Weight) * math.Abs(f)
+		if had := math.Sqrt(kernel.Dot(main, main)); had > 0 {
+			mend := min(max(norm/had, 0.5), 2)
+			for i := range column {
+				column[i] *= mend
+			}
+		}
+		copy(all[k*rank:], main)
+		copy(kept[k*held:], column[rank:])
+	}
+	g.R, g.Rank = all[:g.D*rank:g.D*rank], rank
+	g.Held = Factored(kept, g.D, held)
+	s.sums, s.gaps = nil, nil
+	return g, nil
+}
+
+// floats is the sums of c as numbers, in dst if it is not nil.
+func (c *column) floats(r int, dst []float64) []float64 {
+	if dst == nil {
+		dst = make([]float64, r)
+	}
+	if c.sums == nil {
+		clear(dst)
+		return dst
+	}
+	floatsOf(dst, c.top, c.sums)
+	return dst
+}
