@@ -20,8 +20,8 @@ type Options struct {
 	// matches / too. A pattern that matches no column is a usage error.
 	Columns, Exclude []string
 	Label, Weight    string // columns that are never features; Weight weighs the rows
-	// Sparse names two list columns and, if known, the number of features,
-	// "indices,values" or "indices,values,4862": rows are then sparse.
+	// Sparse names two list columns, or a map of integers to numbers, and, if known, the number
+	// of features, "indices,values", "indices,values,4862" or "map,4862": rows are then sparse.
 	Sparse string
 	// Classes delivers the values of the Label column as Chunk.Class: integers,
 	// booleans, strings, floats, decimals, dates, times or a partition key. Null and
