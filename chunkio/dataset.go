@@ -187,7 +187,7 @@ func newDataset(ctx context.Context, c *catalog, p *pipe, opt Options) (*Dataset
 
 func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, error) {
 	if sparse != nil && opt.Missing == stream.MissingKeep {
-		return nil, stream.Usagef("sparse rows support {missing} error and drop-row only: there is no column to take a mean over")
+		return nil, stream.Usagef("sparse rows support {missing} error, drop-row and zero only: a missing entry is not filled from its column")
 	}
 	if p != nil && opt.Sample > 0 {
 		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")

@@ -112,7 +112,7 @@ func (s *span) readRow(i int) error {
 }
 
 // settleRow writes b.row as the next CSR row, without zeros and what is no feature,
-// unless something is missing and the policy drops the row or fails (false).
+// nor what is missing, for which the policy may drop the row or fail (false).
 func (s *span) settleRow(i int, r *read) bool {
 	b := &s.sparse
 	begin := len(b.index)
@@ -131,7 +131,7 @@ func (s *span) settleRow(i int, r *read) bool {
 			var count stream.MissingCount
 			countMissing(&count, e.value)
 			s.addMissing(i/s.height, col, count)
-			dropped = true
+			dropped = dropped || s.d.opt.Missing == stream.MissingDropRow
 		}
 	}
 	if dropped {

@@ -40,9 +40,9 @@ func TestSparseRowsEqualDenseRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for round := range 20 {
 		rows := 1 + rng.IntN(20_000)
-		sparse, dense := sparseTable(rng, rows, 1+rng.IntN(9), []float64{0, 0.001}[rng.IntN(2)])
+		sparse, dense := sparseTable(rng, rows, 1+rng.IntN(9), []float64{0, 0.001, 0.2}[rng.IntN(2+round/2%2)])
 		opt := Options{
-			Missing: stream.MissingDropRow, Sample: []int64{0, 1 + int64(rows)/3}[rng.IntN(2)],
+			Missing: []stream.MissingPolicy{stream.MissingDropRow, stream.MissingZero}[round/2%2], Sample: []int64{0, 1 + int64(rows)/3}[rng.IntN(2)],
 			Threads: 1 + rng.IntN(3), Exclude: []string{"values[0]"}, LeaveOut: []stream.LeftOut{{Name: "other"}},
 		}
 		if len(dense.list["values"][0]) == 1 {

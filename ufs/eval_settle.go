@@ -198,7 +198,7 @@ func (e *evaluator) recorded() error {
 
 // policy is what reading does with missing entries, and what fills them later.
 func (e *evaluator) policy() (stream.MissingPolicy, gram.Fill) {
-	q := Request{Missing: e.policyName}
+	q := Request{Missing: e.policyName, Sparse: e.sparse}
 	fill := q.fill()
 	if fill == gram.FillPairwise { // rows to cluster have no pairs
 		fill = gram.FillMean

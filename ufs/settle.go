@@ -238,7 +238,12 @@ func (q *Request) policy() stream.MissingPolicy {
 	switch q.Missing {
 	case missingDropRow:
 		return stream.MissingDropRow
-	case missingMean, missingZero, missingPairwise:
+	case missingZero:
+		if q.Sparse != "" { // what is absent is 0
+			return stream.MissingZero
+		}
+		return stream.MissingKeep
+	case missingMean, missingPairwise:
 		return stream.MissingKeep
 	}
 	return stream.MissingError

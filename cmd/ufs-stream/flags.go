@@ -42,7 +42,7 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
 	fs.StringVar(&q.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]`, or a map column, MAP[,D], hold zero-based feature numbers and their values; absent is 0; D is the number of features")
 	fs.StringVar(&q.Where, "where", "", whereUsage)
-	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (fill with the column's mean over the whole input), zero, pairwise (greedy family: each covariance over the rows that have both columns)")
+	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (fill with the column's mean over the whole input; not of sparse rows), zero, pairwise (greedy family: each covariance over the rows that have both columns)")
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
 	f.lake(fs)
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
