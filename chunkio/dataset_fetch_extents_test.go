@@ -78,7 +78,7 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 		local, err := openFile(path)
 		formattest.Must(t, err)
 		in := &recorded{Input: local}
-		file, err := openMagic(in, 1<<30)
+		file, err := new(access).openMagic(t.Context(), in, 1<<30)
 		formattest.Must(t, err)
 		decoded := 0
 		for g, rows := range file.GroupRows() {

@@ -82,6 +82,9 @@ func (q *Request) input() error {
 	if q.SampleRows < 0 {
 		return stream.Usagef("{rows} %d: want 0 (all) or more", q.SampleRows)
 	}
+	if q.Sparse == "" {
+		q.Sparse = chunkio.DefaultSparse(q.Inputs)
+	}
 	if q.Sparse != "" && len(q.Columns)+len(q.Exclude) > 0 {
 		return stream.Usagef("{sparse} takes all features of the lists; {columns} and {exclude} do not go with it")
 	}
