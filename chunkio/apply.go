@@ -72,7 +72,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse}.withDefaults())
+	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse, Memory: opt.Memory, Spool: opt.Spool}.withDefaults())
 	if err != nil {
 		return ApplyReport{}, err
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // mapRecords are rows of entries as a map m, as lists ix and v, and as a map in a struct s.
-func mapRecords(t *testing.T, seed uint64, key, value arrow.DataType, heights ...int) []arrow.Record {
+func mapRecords(t testing.TB, seed uint64, key, value arrow.DataType, heights ...int) []arrow.Record {
 	typ := arrow.MapOf(key, value)
 	fields := arrow.NewSchema([]arrow.Field{
 		{Name: "x", Type: arrow.PrimitiveTypes.Int8}, {Name: "m", Type: typ, Nullable: true},
@@ -61,7 +61,7 @@ func mapRecords(t *testing.T, seed uint64, key, value arrow.DataType, heights ..
 }
 
 // mapFiles writes records as Parquet and as Arrow IPC.
-func mapFiles(t *testing.T, records []arrow.Record) []string {
+func mapFiles(t testing.TB, records []arrow.Record) []string {
 	t.Helper()
 	dir := t.TempDir()
 	paths := []string{filepath.Join(dir, "m.parquet"), filepath.Join(dir, "m.arrow")}
@@ -114,7 +114,7 @@ func mapFiles(t *testing.T, records []arrow.Record) []string {
 }
 
 // shred writes rows of a column, or of the lists around it.
-func shred(t *testing.T, w pqfile.ColumnChunkWriter, rows int, of, in arrow.Array) (err error) {
+func shred(t testing.TB, w pqfile.ColumnChunkWriter, rows int, of, in arrow.Array) (err error) {
 	var def, rep []int16
 	var at []int
 	most := w.Descr().MaxDefinitionLevel()

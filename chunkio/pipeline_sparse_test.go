@@ -121,6 +121,10 @@ func TestBadSparseOptions(t *testing.T) {
 	if err := passError(maps.dataset(t, mapPaths, Options{Sparse: "m"})); err == nil || !strings.Contains(err.Error(), "null map") || !strings.Contains(err.Error(), "row 1") {
 		t.Errorf("a null map: error %v", err)
 	}
+	wide := Options{Sparse: "ix,values,16777216", Memory: 1 << 30}
+	if _, err := ds.With(wide); !errors.As(err, new(*stream.MemoryError)) {
+		t.Errorf("more features than fit: error %v", err)
+	}
 	if _, err := ds.With(Options{Sparse: "ix,values", Missing: stream.MissingKeep}); !isUsage(err) {
 		t.Errorf("keeping missing values of sparse rows: error %v", err)
 	}
