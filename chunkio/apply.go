@@ -57,7 +57,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf})
+	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool})
 	list, err := access.expand(ctx, inputs)
 	if err != nil {
 		return ApplyReport{}, err
@@ -72,7 +72,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse}.withDefaults())
+	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse, Memory: opt.Memory, Spool: opt.Spool}.withDefaults())
 	if err != nil {
 		return ApplyReport{}, err
 	}

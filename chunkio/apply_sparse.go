@@ -21,8 +21,11 @@ func (a *applier) sparseNumber() writer.Number {
 	return writer.NumberOf(elementType(a.catalog.leaves[a.sparse.values]))
 }
 
-// elementType is the type of a list's elements, of "list<float>".
+// elementType is the type of a list's elements, of "list<float>", or of a map's values.
 func elementType(l format.Leaf) string {
+	if l.Entries != "" {
+		return l.Entries
+	}
 	t, _ := strings.CutPrefix(l.Type, "list<")
 	return strings.TrimSuffix(t, ">")
 }
@@ -47,7 +50,7 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 	var index, value format.Lists
 	for from, rows := int64(0), src.GroupRows()[g]; from < rows; from += sparseBatch {
 		to := min(rows, from+sparseBatch)
-		if err := group.DecodeLists(ctx, indices, from, to, &index); err != nil {
+		if err := a.sparse.decodeIndices(ctx, group, indices, from, to, &index); err != nil {
 			return err
 		}
 		if err := group.DecodeLists(ctx, values, from, to, &value); err != nil {

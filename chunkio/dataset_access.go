@@ -19,6 +19,7 @@ type access struct {
 	client *store.Client
 	footer atomic.Int64 // bytes of the footer of the object opened last: others are much alike
 	tails  tailCache
+	texts  textTables
 	looked map[string]bool // folders in stores where a table was looked for
 }
 
@@ -40,7 +41,7 @@ func (a *access) open(ctx context.Context, e fileEntry, memory int64, meter *str
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.openInput(in, memory, meter)
+	return a.openInput(ctx, in, memory, meter)
 }
 
 func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, error) {
@@ -61,9 +62,9 @@ func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, e
 }
 
 // openInput opens in, which is closed where that fails.
-func (a *access) openInput(in Input, memory int64, meter *stream.Meter) (format.File, Input, error) {
+func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *stream.Meter) (format.File, Input, error) {
 	counted := &countingInput{Input: in}
-	opened, err := openMagic(counted, memory)
+	opened, err := a.openMagic(ctx, counted, memory)
 	if err == nil {
 		if o, ok := in.(*object); ok {
 			err = a.keepFooter(o)
@@ -121,7 +122,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 		if r.err != nil {
 			return nil, nil, r.err
 		}
-		return a.openInput(r.in, memory, meter)
+		return a.openInput(within, r.in, memory, meter)
 	}
 	c, err := openCatalog(ctx, list, f, open, how)
 	cancel()
@@ -136,7 +137,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 	return c, err
 }
 
-func openMagic(in Input, memory int64) (format.File, error) {
+func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.File, error) {
 	magic, err := readMagic(in)
 	if err != nil {
 		return nil, err
@@ -147,7 +148,10 @@ func openMagic(in Input, memory int64) (format.File, error) {
 	case ipc.Magic:
 		return ipc.Open(in, memory)
 	}
-	return nil, stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file (ARROW1); a stream is read from standard input with -")
+	if isText(in.Name()) {
+		return a.openText(ctx, in, memory)
+	}
+	return nil, stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file (ARROW1), nor libsvm text by its name (.svm, .libsvm); a stream is read from standard input with -")
 }
 
 // readMagic returns the magic word that a file begins with, "" if it has none; of an object

@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
@@ -301,6 +302,14 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf) 
 		}
 		if d.NoClass == "" {
 			d.NoClass = l.NoClass
+		}
+		switch {
+		case d.NoEntries != "":
+		case l.NoEntries != "":
+			d.Entries, d.NoEntries = "", fmt.Sprintf("in %s, %s", path, l.NoEntries)
+		case d.Entries != l.Entries:
+			d.NoEntries = fmt.Sprintf("the values are %s in %s but %s in files before it", l.Entries, path, d.Entries)
+			d.Entries = ""
 		}
 		d.Nulls = addNulls(d.Nulls, l.Nulls)
 		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN

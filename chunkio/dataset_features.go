@@ -115,12 +115,15 @@ func flatten(c *catalog, sparse *sparseSpec) ([]entry, error) {
 	var entries []entry
 	for i, l := range c.leaves {
 		e := entry{columnName: columnName{flat: l.Name}, leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
-		width := l.Width
+		width, list := l.Width, l.List
 		if sparse != nil && i == sparse.values {
-			width = sparse.features
+			width, list = sparse.features, true
 			e.why, e.refused = "", l.Refused
+			if width == 0 {
+				e.why = "no row has an entry"
+			}
 		}
-		if !l.List || e.why != "" || width == 0 {
+		if !list || e.why != "" || width == 0 {
 			entries = append(entries, e)
 			continue
 		}
@@ -197,7 +200,7 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			why[i] = "label"
 		case e.matches(opt.Weight):
 			why[i] = "weight"
-		case sparse != nil && e.leaf == sparse.indices:
+		case sparse != nil && e.leaf == sparse.indices && !sparse.isMap():
 			why[i] = "indices of the sparse rows"
 		case e.why != "" && !e.refused:
 			why[i] = e.why

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -74,11 +75,12 @@ func plantEveryType(t *testing.T, dir string) (paths []string) {
 // nothing of an object is asked for by itself.
 func TestExtentsAreWhatDecodingReads(t *testing.T) {
 	ctx := t.Context()
-	for _, path := range plantEveryType(t, t.TempDir()) {
+	maps := mapFiles(t, mapRecords(t, 4, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32, 400, 700))
+	for _, path := range append(maps, plantEveryType(t, t.TempDir())...) {
 		local, err := openFile(path)
 		formattest.Must(t, err)
 		in := &recorded{Input: local}
-		file, err := openMagic(in, 1<<30)
+		file, err := new(access).openMagic(t.Context(), in, 1<<30)
 		formattest.Must(t, err)
 		decoded := 0
 		for g, rows := range file.GroupRows() {
@@ -96,10 +98,15 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 				for e := range dst {
 					dst[e] = make([]float64, rows-7)
 				}
+				err = errors.New("of any lengths")
+				if !leaf.List || leaf.Width > 0 {
+					err = group.Decode(ctx, l, 7, rows, dst)
+				}
 				for _, err := range []error{
-					group.Decode(ctx, l, 7, rows, dst),
+					err,
 					group.DecodeTexts(ctx, l, 7, rows, func([]int32, *text.List) error { return nil }),
 					group.DecodeLists(ctx, l, 7, rows, new(format.Lists)),
+					group.DecodeKeys(ctx, l, 7, rows, new(format.Lists)),
 				} { // not every leaf is all of these
 					if err == nil {
 						decoded++

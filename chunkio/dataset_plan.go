@@ -71,6 +71,9 @@ func (d *Dataset) SparseColumns() string {
 	if d.sparse == nil {
 		return ""
 	}
+	if d.sparse.isMap() {
+		return fmt.Sprintf("%s,%d", d.catalog.leaves[d.sparse.values].Name, d.sparse.features)
+	}
 	return fmt.Sprintf("%s,%s,%d", d.catalog.leaves[d.sparse.indices].Name, d.catalog.leaves[d.sparse.values].Name, d.sparse.features)
 }
 

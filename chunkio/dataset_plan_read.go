@@ -81,7 +81,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	for i, l := range h.Catalog.Leaves {
 		single := l.List || l.Why != "" || l.Width == 1
-		if !single || l.Width < 0 || l.Width > maxSparseFeatures || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerSecond) < 0 {
+		if !single || l.Width < 0 || l.Width > maxListWidth || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerSecond) < 0 {
 			return nil, fmt.Errorf("column %q is of a kind that none can be", l.Name)
 		}
 		c.leaves = append(c.leaves, thawLeaf(l))
@@ -206,6 +206,9 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 	t.files = append(t.files, f)
 	return t.addParts(p)
 }
+
+// maxListWidth is the longest list whose elements are features, in any format.
+const maxListWidth = 1 << 20
 
 // order is an order of columns of the plan; nil where it is not one of so many leaves.
 func (t *thaw) order(number, leaves int) []int32 {

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
@@ -110,6 +113,11 @@ func planCases(t *testing.T) map[string]planCase {
 	cases["messy"] = planCase{[]string{fixtures.Dataset(t, "messy.parquet")}, Options{Missing: stream.MissingKeep, Label: "label"}}
 	cases["messy, complete rows"] = planCase{[]string{fixtures.Dataset(t, "messy.parquet")}, Options{Missing: stream.MissingDropRow, Exclude: []string{"null_col", "late_f"}}}
 	cases["sparse"] = planCase{[]string{fixtures.Dataset(t, "basehock_sparse.parquet")}, Options{Label: "label", Sparse: "indices,values,4862"}}
+	maps := mapFiles(t, mapRecords(t, 3, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32, 900, 20, 3000))
+	cases["maps"], cases["maps in Arrow"] = planCase{maps[:1], Options{Sparse: "m,7"}}, planCase{maps[1:], Options{Sparse: "s.m,7"}}
+	text := filepath.Join(t.TempDir(), "rows.svm")
+	must.Do(t, os.WriteFile(text, bytes.Repeat([]byte("1 1:2 3:4\n-1 2:0.5\n"), 70_000), 0o600))
+	cases["text"] = planCase{[]string{text}, Options{Sparse: "x,4", Label: "label"}}
 	cases["classes"] = planCase{[]string{fixtures.Dataset(t, "messy.parquet")}, Options{Missing: stream.MissingKeep, Label: "category", Classes: true}}
 	return cases
 }

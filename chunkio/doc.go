@@ -1,7 +1,7 @@
 // Package chunkio turns files into chunks of float64 features, and back.
 //
-// It is the only package that knows file formats: it reads Parquet and Arrow IPC,
-// and writes Parquet and the statistics container (.ufs). Reading goes in steps:
+// It is the only package that knows file formats: it reads Parquet, Arrow IPC
+// and text of libsvm, and writes Parquet and the statistics container (.ufs). Reading goes in steps:
 //
 //  1. expand: arguments (files, globs, directories, @lists, - for standard input)
 //     become files in byte order of their paths;
@@ -18,7 +18,7 @@
 // Files here are named for their part: dataset_ is steps 1 to 3 and pipeline_ step 4;
 // write_, apply_ (the typed copy behind the verb) and stats_ (.ufs) make files; scratch_
 // keeps what a method that iterates over rows cannot hold (stream.Scratch). Formats are
-// internal packages: parquet and ipc read behind the interfaces of format, text writes
+// internal packages: parquet, ipc and svm read behind the interfaces of format, text writes
 // the values of classes, writer encodes Parquet and copier copies columns to it.
 //
 // Blocks start at the starts of row groups and have stream.BlockRows(d) rows. They
@@ -61,10 +61,12 @@
 //
 // # Sparse rows
 //
-// With Options.Sparse two list columns, indices and values, make sparse rows. An
-// absent index is 0 and an explicit 0 is dropped. Indices may come in any order,
-// once a row each. A value that is null, NaN or ±Inf is missing; only the policies
-// error and drop-row serve sparse rows.
+// With Options.Sparse two list columns, indices and values, or a map of integers to
+// numbers, make sparse rows. An absent index is 0 and an explicit 0 is dropped. Indices
+// may come in any order, once a row each. A value that is null, NaN or ±Inf is missing;
+// only the policies error, drop-row and zero serve sparse rows. Text of libsvm, which
+// DefaultSparse tells by its name, is rows of such a map and their labels; its first
+// opening writes them to a scratch file, because text has no row groups.
 //
 // # Classes
 //

@@ -22,12 +22,13 @@ type table struct {
 	leaves []format.Leaf
 	scalar map[string][]float64
 	list   map[string][][]float64
-	text   map[string][]string // hiveNull for a null
+	keys   map[string][][]float64 // of maps, whose values are lists
+	text   map[string][]string    // hiveNull for a null
 	rows   int
 }
 
 func newTable(rows int) *table {
-	return &table{scalar: map[string][]float64{}, list: map[string][][]float64{}, rows: rows}
+	return &table{scalar: map[string][]float64{}, list: map[string][][]float64{}, keys: map[string][][]float64{}, rows: rows}
 }
 
 func (t *table) addScalar(name string, x []float64) *table {
@@ -44,6 +45,12 @@ func (t *table) addList(name string, width int, x [][]float64) *table {
 	}
 	t.leaves = append(t.leaves, l)
 	t.list[name] = x
+	return t
+}
+
+func (t *table) addMap(name string, keys, values [][]float64) *table {
+	t.leaves = append(t.leaves, format.Leaf{Name: name, Type: "map", Why: "maps", Nulls: -1, MaybeNaN: true, Scratch: 1000, Entries: "double"})
+	t.keys[name], t.list[name] = keys, values
 	return t
 }
 
@@ -174,18 +181,26 @@ func (g *fakeGroup) DecodeTexts(_ context.Context, l int, from, to int64, emit f
 }
 
 func (g *fakeGroup) DecodeLists(_ context.Context, l int, from, to int64, dst *format.Lists) error {
+	return g.decodeLists(g.f.table.list, l, from, to, dst)
+}
+
+func (g *fakeGroup) decodeLists(lists map[string][][]float64, l int, from, to int64, dst *format.Lists) error {
 	leaf, err := g.begin(l, from, to)
 	if err != nil {
 		return err
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	for row := g.start + from; row < g.start+to; row++ {
-		x := g.f.table.list[leaf.Name][row]
+		x := lists[leaf.Name][row]
 		dst.Values = append(dst.Values, x...)
 		dst.Ptr = append(dst.Ptr, len(dst.Values))
 		dst.Null = append(dst.Null, x == nil)
 	}
 	return nil
+}
+
+func (g *fakeGroup) DecodeKeys(_ context.Context, l int, from, to int64, dst *format.Lists) error {
+	return g.decodeLists(g.f.table.keys, l, from, to, dst)
 }
 
 // fakeDisk holds planted files and counts what is open.

@@ -45,6 +45,8 @@ func (s *span) settleBlock(col, b int, x []float64, lo int) {
 			setBit(s.drop, i)
 		case stream.MissingKeep:
 			x[i] = stream.Missed(v)
+		case stream.MissingZero:
+			x[i] = 0
 		}
 	}
 	if count.Total() > 0 {

@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,11 @@ import (
 
 // maxSparseFeatures bounds the number of features of sparse rows: beyond it the
 // column of indices is more likely a wrong one.
-const maxSparseFeatures = 1 << 20
+const maxSparseFeatures = 1 << 24
+
+// sparseFeatureBytes is what naming and choosing a feature takes while a Dataset is opened, before
+// anything else can be planned: 450 MB were measured for a million.
+const sparseFeatureBytes = 450
 
 // sparseRowGuess is the bytes a sparse row is planned with, before any is decoded:
 // 100 entries of an index and a value in their lists and as CSR. The first block tells
@@ -22,11 +27,21 @@ const sparseRowGuess = 100 * sparseEntryBytes
 // sparseEntryBytes is what an entry takes: in both lists, and in the CSR form.
 const sparseEntryBytes = 8 + 8 + 4 + 8
 
-// sparseSpec says which two list leaves make sparse rows of how many features. The
-// features are named by the values column, values[0], values[1], ….
+// sparseSpec says which two list leaves, or which map, make sparse rows of how many features.
+// The features are named by the values column, values[0], values[1], …, or by the map.
 type sparseSpec struct {
-	indices, values int // dataset leaves
+	indices, values int // dataset leaves; a map is both
 	features        int
+}
+
+func (s *sparseSpec) isMap() bool { return s.indices == s.values }
+
+// decodeIndices reads the indices of rows [from, to) of a row group, from the leaf of its file.
+func (s *sparseSpec) decodeIndices(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
+	if s.isMap() {
+		return g.DecodeKeys(ctx, leaf, from, to, dst)
+	}
+	return g.DecodeLists(ctx, leaf, from, to, dst)
 }
 
 // findSparse reads Options.Sparse; nil without it. Where the number of features is
@@ -36,20 +51,30 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		return nil, nil
 	}
 	parts := strings.Split(opt.Sparse, ",")
-	if len(parts) != 2 && len(parts) != 3 || parts[0] == parts[1] {
-		return nil, stream.Usagef("{sparse} %s: want INDICES,VALUES or INDICES,VALUES,FEATURES", opt.Sparse)
-	}
 	var spec sparseSpec
-	var err error
-	if spec.indices, err = c.listLeaf(parts[0]); err != nil {
+	leaf, err := c.mapLeaf(parts[0])
+	columns := 2
+	switch {
+	case err != nil:
 		return nil, err
+	case leaf >= 0:
+		columns = 1
+		spec.indices, spec.values = leaf, leaf
 	}
-	if spec.values, err = c.listLeaf(parts[1]); err != nil {
-		return nil, err
+	if len(parts) != columns && len(parts) != columns+1 || columns == 2 && parts[0] == parts[1] {
+		return nil, stream.Usagef("{sparse} %s: want INDICES,VALUES[,FEATURES] of two list columns, or MAP[,FEATURES] of a map", opt.Sparse)
+	}
+	if columns == 2 {
+		if spec.indices, err = c.listLeaf(parts[0]); err != nil {
+			return nil, err
+		}
+		if spec.values, err = c.listLeaf(parts[1]); err != nil {
+			return nil, err
+		}
 	}
 	switch {
-	case len(parts) == 3:
-		spec.features, err = strconv.Atoi(parts[2])
+	case len(parts) > columns:
+		spec.features, err = strconv.Atoi(parts[columns])
 		if err != nil || spec.features < 1 || spec.features > maxSparseFeatures {
 			return nil, stream.Usagef("{sparse} %s: the number of features must be between 1 and %d", opt.Sparse, maxSparseFeatures)
 		}
@@ -58,11 +83,28 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	case c.frozen != nil && c.frozen.shard.Of > 0: // whose rows may not have the last feature
 		return nil, stream.Usagef("{sparse} %s: a shard of a plan needs the number of features too: %[1]s,FEATURES", opt.Sparse)
 	default:
-		if spec.features, err = c.countFeatures(ctx, spec.indices, opt); err != nil {
+		if spec.features, err = c.countFeatures(ctx, &spec, opt); err != nil {
 			return nil, err
 		}
 	}
+	if need := sparseFeatureBytes * int64(spec.features); need > opt.Memory {
+		return nil, &stream.MemoryError{What: fmt.Sprintf("naming %d features of sparse rows", spec.features), Need: need, Limit: opt.Memory}
+	}
 	return &spec, nil
+}
+
+// mapLeaf finds a map of integers to numbers by name; -1 where no map has it.
+func (c *catalog) mapLeaf(name string) (int, error) {
+	for i, l := range c.leaves {
+		switch {
+		case l.Name != name:
+		case l.NoEntries != "":
+			return 0, stream.Usagef("{sparse}: column %s cannot be sparse rows: %s", name, l.NoEntries)
+		case l.Entries != "":
+			return i, nil
+		}
+	}
+	return -1, nil
 }
 
 // listLeaf finds a column of numeric lists by name.
@@ -89,7 +131,7 @@ func (c *catalog) listLeaf(name string) (int, error) {
 
 // countFeatures is one more than the largest index in any row. Values that are no
 // indices are left to the pass that uses them, which names their place.
-func (c *catalog) countFeatures(ctx context.Context, leaf int, opt Options) (int, error) {
+func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Options) (int, error) {
 	const rowsAtOnce = 8192
 	largest := -1.0
 	var rows format.Lists
@@ -105,9 +147,9 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, opt Options) (int
 			if n == 0 {
 				continue
 			}
-			group, release, err := ahead.open(ctx, opened, in, g, []int{f.at(leaf)})
+			group, release, err := ahead.open(ctx, opened, in, g, []int{f.at(spec.indices)})
 			for from := int64(0); from < n && err == nil; from += rowsAtOnce {
-				err = group.DecodeLists(ctx, f.at(leaf), from, min(from+rowsAtOnce, n), &rows)
+				err = spec.decodeIndices(ctx, group, f.at(spec.indices), from, min(from+rowsAtOnce, n), &rows)
 				for _, x := range rows.Values {
 					largest = max(largest, finiteOr(x, -1))
 				}
@@ -129,7 +171,7 @@ func (c *catalog) countFeatures(ctx context.Context, leaf int, opt Options) (int
 	}
 	if largest >= maxSparseFeatures {
 		err := stream.Dataf(c.name(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
-		err.Column = c.leaves[leaf].Name
+		err.Column = c.leaves[spec.indices].Name
 		return 0, err
 	}
 	return int(largest) + 1, nil

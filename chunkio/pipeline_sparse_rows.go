@@ -36,14 +36,13 @@ type sparseEntry struct {
 func (s *span) decodeSparse(ctx context.Context, r *read) {
 	b, spec := &s.sparse, s.d.sparse
 	to := s.from + int64(s.rows)
-	for _, list := range []struct {
-		leaf int
-		dst  *format.Lists
-	}{{spec.indices, &b.indices}, {spec.values, &b.values}} {
-		if err := s.group.DecodeLists(ctx, s.leafAt(list.leaf), s.from, to, list.dst); err != nil {
-			s.failAt(-1, err, s.d.catalog.leaves[list.leaf].Name)
-			return
-		}
+	if err := spec.decodeIndices(ctx, s.group, s.leafAt(spec.indices), s.from, to, &b.indices); err != nil {
+		s.failAt(-1, err, s.d.catalog.leaves[spec.indices].Name)
+		return
+	}
+	if err := s.group.DecodeLists(ctx, s.leafAt(spec.values), s.from, to, &b.values); err != nil {
+		s.failAt(-1, err, s.d.catalog.leaves[spec.values].Name)
+		return
 	}
 	settling := time.Now()
 	defer func() { s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling)) }()
@@ -73,9 +72,13 @@ func (s *span) decodeSparse(ctx context.Context, r *read) {
 func (s *span) readRow(i int) error {
 	b := &s.sparse
 	names := [2]string{s.d.catalog.leaves[s.d.sparse.indices].Name, s.d.catalog.leaves[s.d.sparse.values].Name}
+	kind := "list"
+	if s.d.sparse.isMap() {
+		kind = "map"
+	}
 	for side, l := range []*format.Lists{&b.indices, &b.values} {
-		if len(l.Null) > i && l.Null[i] {
-			return s.faultAt(i, names[side], "write an empty list for a row without entries", fmt.Errorf("null list in sparse rows"))
+		if isNullRow(l, i) {
+			return s.faultAt(i, names[side], fmt.Sprintf("write an empty %s for a row without entries", kind), fmt.Errorf("null %s in sparse rows", kind))
 		}
 	}
 	indices := b.indices.Values[b.indices.Ptr[i]:b.indices.Ptr[i+1]]
@@ -109,7 +112,7 @@ func (s *span) readRow(i int) error {
 }
 
 // settleRow writes b.row as the next CSR row, without zeros and what is no feature,
-// unless something is missing and the policy drops the row or fails (false).
+// nor what is missing, for which the policy may drop the row or fail (false).
 func (s *span) settleRow(i int, r *read) bool {
 	b := &s.sparse
 	begin := len(b.index)
@@ -128,7 +131,7 @@ func (s *span) settleRow(i int, r *read) bool {
 			var count stream.MissingCount
 			countMissing(&count, e.value)
 			s.addMissing(i/s.height, col, count)
-			dropped = true
+			dropped = dropped || s.d.opt.Missing == stream.MissingDropRow
 		}
 	}
 	if dropped {

@@ -40,9 +40,9 @@ func TestSparseRowsEqualDenseRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for round := range 20 {
 		rows := 1 + rng.IntN(20_000)
-		sparse, dense := sparseTable(rng, rows, 1+rng.IntN(9), []float64{0, 0.001}[rng.IntN(2)])
+		sparse, dense := sparseTable(rng, rows, 1+rng.IntN(9), []float64{0, 0.001, 0.2}[rng.IntN(2+round/2%2)])
 		opt := Options{
-			Missing: stream.MissingDropRow, Sample: []int64{0, 1 + int64(rows)/3}[rng.IntN(2)],
+			Missing: []stream.MissingPolicy{stream.MissingDropRow, stream.MissingZero}[round/2%2], Sample: []int64{0, 1 + int64(rows)/3}[rng.IntN(2)],
 			Threads: 1 + rng.IntN(3), Exclude: []string{"values[0]"}, LeaveOut: []stream.LeftOut{{Name: "other"}},
 		}
 		if len(dense.list["values"][0]) == 1 {
@@ -52,6 +52,10 @@ func TestSparseRowsEqualDenseRows(t *testing.T) {
 		want, err := collect(disk.dataset(t, paths, opt), stream.Range{})
 		formattest.Must(t, err)
 		opt.Sparse = "ix,values"
+		if round%2 == 1 {
+			opt.Sparse = "values"
+			sparse = newTable(rows).addScalar("other", make([]float64, rows)).addMap("values", sparse.list["ix"], sparse.list["values"])
+		}
 		disk, paths = plant(sparse, 3, 1+rng.Int64N(9000), 1)
 		ds := disk.dataset(t, paths, opt)
 		for _, memory := range []int64{ds.MinMemory(), 1 << 30} {
@@ -105,6 +109,21 @@ func TestBadSparseOptions(t *testing.T) {
 		if _, err := ds.With(Options{Sparse: spec}); !isUsage(err) || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: error %v, want %q", spec, err, words)
 		}
+	}
+	maps, mapPaths := plant(newTable(2).addMap("m", [][]float64{{1}, nil}, [][]float64{{2}, nil}), 1, 10, 1)
+	for spec, words := range map[string]string{
+		"m,m": "number of features", "m,2,3": "MAP[,FEATURES]", "m,0": "number of features", "mm": "want INDICES",
+	} {
+		if _, err := maps.dataset(t, mapPaths, Options{}).With(Options{Sparse: spec}); !isUsage(err) || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: error %v, want %q", spec, err, words)
+		}
+	}
+	if err := passError(maps.dataset(t, mapPaths, Options{Sparse: "m"})); err == nil || !strings.Contains(err.Error(), "null map") || !strings.Contains(err.Error(), "row 1") {
+		t.Errorf("a null map: error %v", err)
+	}
+	wide := Options{Sparse: "ix,values,16777216", Memory: 1 << 30}
+	if _, err := ds.With(wide); !errors.As(err, new(*stream.MemoryError)) {
+		t.Errorf("more features than fit: error %v", err)
 	}
 	if _, err := ds.With(Options{Sparse: "ix,values", Missing: stream.MissingKeep}); !isUsage(err) {
 		t.Errorf("keeping missing values of sparse rows: error %v", err)

@@ -70,6 +70,8 @@ const (
 	MissingDropRow
 	// MissingKeep delivers NaN: the statistics settle it (mean, zero).
 	MissingKeep
+	// MissingZero delivers 0, which in sparse rows is an absent entry.
+	MissingZero
 )
 
 // Input describes one input of a run, for the record.

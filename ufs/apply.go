@@ -56,6 +56,9 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	if recorded, ok := a.Selection.Options["sparse"].(string); ok && a.Sparse == "" {
 		a.Sparse = recorded
 	}
+	if a.Sparse == "" {
+		a.Sparse = chunkio.DefaultSparse(q.Inputs)
+	}
 	columns := make([]string, len(a.Selection.Selected))
 	for i, f := range a.Selection.Selected {
 		columns[i] = f.Name

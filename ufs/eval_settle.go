@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
@@ -151,7 +152,7 @@ func (e *evaluator) recorded() error {
 	for _, f := range []struct {
 		option, otherwise, asked string
 		to                       *string
-	}{{"missing", missingError, e.Missing, &e.policyName}, {"sparse", "", e.Sparse, &e.sparse}} {
+	}{{"missing", missingError, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(e.q.Inputs), e.Sparse, &e.sparse}} {
 		value, same := option(f.option, f.otherwise)
 		switch {
 		case f.asked != "":
@@ -198,7 +199,7 @@ func (e *evaluator) recorded() error {
 
 // policy is what reading does with missing entries, and what fills them later.
 func (e *evaluator) policy() (stream.MissingPolicy, gram.Fill) {
-	q := Request{Missing: e.policyName}
+	q := Request{Missing: e.policyName, Sparse: e.sparse}
 	fill := q.fill()
 	if fill == gram.FillPairwise { // rows to cluster have no pairs
 		fill = gram.FillMean

@@ -177,7 +177,8 @@ func (r *run) recordedMissing(e *gathered) error {
 		return stream.Usagef("{missing} %s: the ranks of %s were taken under {missing} %s; scan again with {missing} %[1]s", asked, r.Stats, recorded)
 	}
 	kept := func(policy string) bool { return slices.Contains(keptMissing(), policy) }
-	if asked == recorded || !e.hasMissing() || kept(asked) && kept(recorded) {
+	keeps := e.options["sparse"] == "" && kept(asked) && kept(recorded)
+	if asked == recorded || !e.hasMissing() || keeps {
 		return nil
 	}
 	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", asked, r.Stats, recorded)

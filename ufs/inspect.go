@@ -92,8 +92,9 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 	}
 	if scan {
 		opt.LeaveOut = undecoded // one that cannot be decoded must not stop the others
-		if opt.Sparse == "" {
-			opt.Missing = stream.MissingKeep
+		opt.Missing = stream.MissingKeep
+		if opt.Sparse != "" {
+			opt.Missing = stream.MissingZero
 		}
 		if ds, err = ds.With(opt); err != nil {
 			return nil, err

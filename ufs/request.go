@@ -32,7 +32,7 @@ type Request struct {
 	Columns, Exclude []string // names or globs of columns: only these, not these
 	Label            string   // the class column: never a feature
 	Weight           string   // column of row weights: never a feature
-	Sparse           string   // list columns of sparse rows: "indices,values[,features]"
+	Sparse           string   // list columns of sparse rows, or a map: "indices,values[,features]" or "map[,features]"
 	Missing          string   // error (default), drop-row, mean, zero, pairwise (methods on the Gram matrix)
 	Where            string   // a condition; only rows for which it is true take part: see chunkio.Options
 	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned

@@ -43,7 +43,7 @@ func (r *run) keepSample(q ScanRequest) error {
 	case r.Weight != "":
 		return stream.Usagef("{sample-rows} keeps rows for methods that take no {weight}; leave one of them out")
 	case r.Missing == missingDropRow && r.Sparse != "":
-		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and {missing} drop-row drops sparse ones as they are read; use {missing} error")
+		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and {missing} drop-row drops sparse ones as they are read; use {missing} error or zero")
 	case r.Missing == missingDropRow && r.From == method.FromGraph:
 		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and anchors of method %s come from those that {missing} drop-row leaves; make two profiles, or use {missing} mean or zero", r.Name)
 	}

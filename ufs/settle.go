@@ -82,6 +82,9 @@ func (q *Request) input() error {
 	if q.SampleRows < 0 {
 		return stream.Usagef("{rows} %d: want 0 (all) or more", q.SampleRows)
 	}
+	if q.Sparse == "" {
+		q.Sparse = chunkio.DefaultSparse(q.Inputs)
+	}
 	if q.Sparse != "" && len(q.Columns)+len(q.Exclude) > 0 {
 		return stream.Usagef("{sparse} takes all features of the lists; {columns} and {exclude} do not go with it")
 	}
@@ -238,7 +241,12 @@ func (q *Request) policy() stream.MissingPolicy {
 	switch q.Missing {
 	case missingDropRow:
 		return stream.MissingDropRow
-	case missingMean, missingZero, missingPairwise:
+	case missingZero:
+		if q.Sparse != "" { // what is absent is 0
+			return stream.MissingZero
+		}
+		return stream.MissingKeep
+	case missingMean, missingPairwise:
 		return stream.MissingKeep
 	}
 	return stream.MissingError

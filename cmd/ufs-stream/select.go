@@ -42,7 +42,8 @@ func newSelect(c *cli) *cobra.Command {
 		Short: "Rank and select features: the main job",
 		Long: `Select the features that explain the rest best. INPUT is Parquet or Arrow IPC files,
 globs, directories (with key=value partitions), Delta tables (their folder, or delta://
-before it), @list.txt, or - for an Arrow IPC stream.
+before it), @list.txt, or - for an Arrow IPC stream; and libsvm text, in local files named
+.svm or .libsvm (also .gz), whose rows are sparse and whose features are x[INDEX].
 
 INPUT may lie in object stores: s3://BUCKET/KEY, gs://, azblob://CONTAINER/KEY, with
 globs (quoted) and folders; https:// for single files. Credentials, endpoint and region

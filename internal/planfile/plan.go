@@ -59,6 +59,8 @@ type Leaf struct {
 	PerSecond   int64  `json:"per_second,omitempty"`
 	UTC         bool   `json:"utc,omitempty"`
 	Packed      int64  `json:"packed,omitempty"`
+	Entries     string `json:"entries,omitempty"` // of a map
+	NoEntries   string `json:"no_entries,omitempty"`
 }
 
 // Partition is a column whose values stand in File.Keys. They are not taken from the paths, which

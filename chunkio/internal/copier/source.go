@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	ownipc "github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -41,6 +42,8 @@ func Open(opened format.File, leafAt func(leaf int) int) (Source, error) {
 		return &parquetSource{f, leafAt}, nil
 	case *ownipc.File:
 		return newIPCSource(f, leafAt)
+	case *svm.File:
+		return &textSource{f}, nil
 	}
 	return nil, errors.New("columns of this kind of file cannot be copied")
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -99,6 +100,9 @@ type Leaf struct {
 	// lists, 0 for other lists and for what cannot be decoded. List tells emb (width 1) from emb[0].
 	Width int
 	List  bool
+	// Entries is the type of the values of a map of integers to numbers, which sparse rows can
+	// be read from; NoEntries says of another map why they cannot.
+	Entries, NoEntries string
 	// Nulls is what the metadata promises about missing entries: the number of nulls,
 	// or -1 where unknown. Only non-float types are free of NaN; MaybeNaN says so.
 	Nulls    int64
@@ -161,7 +165,10 @@ type Group interface {
 	Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error
 	// DecodeLists reads rows [from, to) of a list leaf of any lengths into dst, reusing its
 	// memory. A null list is an empty one with its row flagged in dst.Null; a null element is Null.
+	// Of a map with Entries it reads the values.
 	DecodeLists(ctx context.Context, l int, from, to int64, dst *Lists) error
+	// DecodeKeys reads the keys of a map with Entries like DecodeLists.
+	DecodeKeys(ctx context.Context, l int, from, to int64, dst *Lists) error
 	// DecodeTexts reads rows [from, to) of leaf l, whose NoClass is empty, as text: it
 	// calls emit for some rows at a time, in order, with the number of each row's value
 	// in values, or -1 for a null. Both are lent until emit returns.
@@ -178,6 +185,14 @@ type Lists struct {
 
 // Null is the mark of a null, so that nulls and NaNs are counted apart.
 var Null = math.Float64frombits(stream.NullBits)
+
+// NotEntries says why a map of such types cannot be sparse rows; empty where it can.
+func NotEntries(key, value, whyNoValue string) string {
+	if whyNoValue == "" && (strings.HasPrefix(key, "int") || strings.HasPrefix(key, "uint")) {
+		return ""
+	}
+	return fmt.Sprintf("a map of %s to %s, not of integers to numbers", key, value)
+}
 
 // IsNull tells the mark of a null from the file's own NaN.
 func IsNull(x float64) bool { return math.Float64bits(x) == stream.NullBits }

@@ -14,6 +14,7 @@ type column struct {
 	list    *field   // the list whose elements it holds; nil for scalars
 	value   *field   // its numbers; nil where they cannot be decoded
 	text    *field   // its values for DecodeTexts; nil where NoClass says why
+	entries *[2]int  // of a map of integers to numbers: its keys and values as lists, behind the leaves
 }
 
 // addColumns flattens one field into columns.
@@ -61,10 +62,56 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 	if c.NoClass = f.asClass(); c.NoClass == "" {
 		c.text = f
 	}
+	if f.kind == arrowMap {
+		s.maps[len(s.columns)] = f
+	}
 	if f.kind == arrowTimestamp || f.kind == arrowTime {
 		c.PerSecond, c.UTC = f.perSecond, f.utc
 	}
 	s.columns = append(s.columns, c)
+}
+
+// addEntries adds the keys and values of maps as lists, behind the leaves.
+func (s *schema) addEntries() {
+	s.visible = len(s.columns)
+	for i := range s.visible {
+		c, f := &s.columns[i], s.maps[i]
+		if f == nil {
+			continue
+		}
+		if c.NoEntries = f.noEntries(); c.NoEntries != "" {
+			continue
+		}
+		pair := f.children[0].children
+		c.Entries, _, _ = pair[1].describe(true)
+		c.entries = &[2]int{len(s.columns), len(s.columns) + 1}
+		name, structs := c.Name, c.structs
+		for _, side := range pair {
+			s.columns = append(s.columns, column{
+				Leaf:    format.Leaf{Name: name, List: true, Why: format.WhyVarying, NoClass: "a map", Nulls: -1},
+				structs: structs, list: f, value: side,
+			})
+		}
+	}
+}
+
+// noEntries says why a map cannot be sparse rows; empty where it can.
+func (f *field) noEntries() string {
+	pair := f.children[0]
+	if f.index != nil || pair.kind != arrowStruct || pair.index != nil || len(pair.children) != 2 {
+		return "a malformed map, or one in a dictionary"
+	}
+	var types [2]string
+	var whys string
+	for i, side := range pair.children {
+		typ, why, refused := side.describe(true)
+		if refused {
+			return why
+		}
+		types[i] = typ
+		whys += why
+	}
+	return format.NotEntries(types[0], types[1], whys)
 }
 
 // number is the field whose array holds the numbers of f: f itself, or the values of
@@ -192,9 +239,13 @@ func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary) {
 }
 
 func (s *schema) leaves() []format.Leaf {
-	list := make([]format.Leaf, len(s.columns))
-	for i, c := range s.columns {
+	list := make([]format.Leaf, s.visible)
+	for i, c := range s.columns[:s.visible] {
 		list[i] = c.Leaf
+		if c.entries != nil {
+			key, value := s.columns[c.entries[0]], s.columns[c.entries[1]]
+			list[i].Scratch, list[i].Packed = max(key.Scratch, value.Scratch), key.Packed+value.Packed
+		}
 	}
 	return list
 }

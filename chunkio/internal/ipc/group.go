@@ -83,7 +83,13 @@ func (g *group) buffer(f *field, i int) buffer {
 func (g *group) Extents(leaves []int) []format.Extent {
 	var all []format.Extent
 	for _, l := range leaves {
-		all = append(all, g.extents(&g.schema.columns[l])...)
+		c := &g.schema.columns[l]
+		all = append(all, g.extents(c)...)
+		if c.entries != nil {
+			for _, side := range c.entries {
+				all = append(all, g.extents(&g.schema.columns[side])...)
+			}
+		}
 	}
 	return all
 }
@@ -209,7 +215,7 @@ func (c *column) scratchFor(b *batch) int64 {
 		switch {
 		case f.index != nil:
 			bits = f.index.bits
-		case f.kind == arrowList || f.kind == arrowLargeList:
+		case f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowMap:
 			bits = 64
 		}
 		n := b.nodes[f.node].length

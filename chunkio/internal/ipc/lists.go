@@ -152,6 +152,21 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 
 // DecodeLists implements format.Group.
 func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	if pair := g.schema.columns[l].entries; pair != nil {
+		l = pair[1]
+	}
+	return g.decodeLists(ctx, l, from, to, dst)
+}
+
+// DecodeKeys implements format.Group.
+func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	if pair := g.schema.columns[l].entries; pair != nil {
+		l = pair[0]
+	}
+	return g.decodeLists(ctx, l, from, to, dst)
+}
+
+func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	defer g.body.decoded(time.Now())
 	c, err := g.check(ctx, l, from, to)
 	if err != nil {
@@ -159,6 +174,9 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 	}
 	if !c.List {
 		return g.fail(c, -1, errors.New("not a list"), stream.Text{})
+	}
+	if n := g.batch.nodes[c.list.children[0].node].nulls; c.list.kind == arrowMap && n > 0 {
+		return g.fail(c, -1, fmt.Errorf("%d entries of maps are null", n), remedyDamaged)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	var values *listValues

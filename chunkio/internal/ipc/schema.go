@@ -77,14 +77,16 @@ func (f *field) values() *field {
 type schema struct {
 	fields  []*field // top level
 	columns []column
-	nodes   int // arrays in a batch
+	visible int            // columns that are leaves; the keys and values of maps follow
+	maps    map[int]*field // by column
+	nodes   int            // arrays in a batch
 }
 
 func parseSchema(t flat) (*schema, error) {
 	if t.int16(0) != 0 {
 		return nil, refuse("big-endian data; write it again on a little-endian machine")
 	}
-	s := &schema{}
+	s := &schema{maps: map[int]*field{}}
 	budget := len(t.Bytes) / 8 // a field takes more bytes than that: shared tables cannot multiply
 	for _, f := range t.tables(1) {
 		field, err := parseField(f, 0, &budget)
@@ -101,6 +103,7 @@ func parseSchema(t flat) (*schema, error) {
 	for _, f := range s.fields {
 		s.addColumns(f, f.name, nil)
 	}
+	s.addEntries()
 	return s, nil
 }
 

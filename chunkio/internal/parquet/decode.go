@@ -25,9 +25,15 @@ func (g *rowGroup) Close() {}
 
 // Extents implements format.Ranged.
 func (g *rowGroup) Extents(leaves []int) []format.Extent {
-	extents := make([]format.Extent, len(leaves))
-	for i, l := range leaves {
-		extents[i] = g.file.Extent(g.number, g.file.columns[l].index)
+	extents := make([]format.Extent, 0, len(leaves))
+	for _, l := range leaves {
+		columns := g.file.columns[l : l+1]
+		if at, ok := g.file.entries[l]; ok {
+			columns = g.file.columns[at : at+2]
+		}
+		for _, c := range columns {
+			extents = append(extents, g.file.Extent(g.number, c.index))
+		}
 	}
 	return extents
 }
@@ -89,6 +95,21 @@ func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf,
 // DecodeLists implements format.Group. A row range that does not begin with the group costs
 // counting the rows of all its pages once.
 func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	if at, ok := g.file.entries[l]; ok {
+		l = at + 1
+	}
+	return g.decodeLists(ctx, l, from, to, dst)
+}
+
+// DecodeKeys implements format.Group.
+func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	if at, ok := g.file.entries[l]; ok {
+		l = at
+	}
+	return g.decodeLists(ctx, l, from, to, dst)
+}
+
+func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	lf, col := &g.file.leaf[l], &g.file.columns[l]
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	return g.run(lf, from, to, func(buf *scratch) error {

@@ -25,9 +25,11 @@ type File struct {
 	in      format.Input
 	foot    *footer
 	leaf    []format.Leaf
-	columns []column   // of the leaves, by leaf
-	rows    []int64    // of the row groups
-	pool    *sync.Pool // of *scratch
+	visible int         // leaves; the keys and values of maps follow
+	columns []column    // of the leaves, by leaf
+	entries map[int]int // of maps: where their keys stand behind the leaves, and then their values
+	rows    []int64     // of the row groups
+	pool    *sync.Pool  // of *scratch
 }
 
 // Open reads the footer of in, in at most memory bytes, and checks it. in is closed with
@@ -43,9 +45,20 @@ func Open(in format.Input, memory int64) (*File, error) {
 		if err := f.checkGroups(); err != nil {
 			return err
 		}
-		f.leaf, f.columns = flattenSchema(foot.meta.Schema)
+		flat := flattenSchema(foot.meta.Schema)
+		f.leaf, f.columns = flat.leaves, flat.columns
+		f.visible, f.entries = len(f.leaf), map[int]int{}
+		for i := range f.visible {
+			if inner := flat.entries[i]; inner != nil {
+				f.entries[i] = len(f.leaf)
+				f.leaf, f.columns = append(f.leaf, inner.leaves...), append(f.columns, inner.columns...)
+			}
+		}
 		for i := range f.leaf {
 			f.complete(&f.leaf[i], &f.columns[i])
+		}
+		for i, at := range f.entries {
+			f.completeMap(&f.leaf[i], f.leaf[at:at+2])
 		}
 		return nil
 	})
@@ -56,7 +69,7 @@ func Open(in format.Input, memory int64) (*File, error) {
 }
 
 // Leaves implements format.File.
-func (f *File) Leaves() []format.Leaf { return f.leaf }
+func (f *File) Leaves() []format.Leaf { return f.leaf[:f.visible] }
 
 // GroupRows implements format.File.
 func (f *File) GroupRows() []int64 { return f.rows }
@@ -229,6 +242,18 @@ func (f *File) complete(l *format.Leaf, c *column) {
 			l.Why = fmt.Sprintf("lists of %d values, more than %d", width, maxWidth)
 		default:
 			l.Width = int(width)
+		}
+	}
+}
+
+// completeMap adds to a map what its keys and values tell.
+func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
+	l.Scratch, l.Packed = 0, 0
+	for _, side := range pair {
+		l.Scratch = max(l.Scratch, side.Scratch)
+		l.Packed += side.Packed
+		if side.Refused && l.NoEntries == "" {
+			l.Entries, l.NoEntries = "", side.Why
 		}
 	}
 }

@@ -84,17 +84,18 @@ type flattener struct {
 	next    int // physical column
 	leaves  []format.Leaf
 	columns []column
+	entries map[int]*flattener // by leaf, of a map of integers to numbers: its keys and values as lists
 }
 
 // flattenSchema lists the leaves of a file. Facts that need the column chunks (width
 // of lists, nulls, scratch) are not filled in yet.
-func flattenSchema(s *schema.Schema) ([]format.Leaf, []column) {
-	f := flattener{schema: s}
+func flattenSchema(s *schema.Schema) *flattener {
+	f := &flattener{schema: s, entries: map[int]*flattener{}}
 	root := s.Root()
 	for i := range root.NumFields() {
 		f.visit(root.Field(i), root.Field(i).Name())
 	}
-	return f.leaves, f.columns
+	return f
 }
 
 func (f *flattener) visit(n schema.Node, name string) {
@@ -108,7 +109,7 @@ func (f *flattener) visit(n schema.Node, name string) {
 	case repeated:
 		f.leaveOut(n, name, "list<struct>", "lists of structs")
 	case isMap(n):
-		f.leaveOut(n, name, "map", "maps")
+		f.visitMap(n, name)
 	case isList(n):
 		f.visitList(n.(*schema.GroupNode), name)
 	default:
@@ -154,6 +155,44 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 	}
 }
 
+// visitMap leaves a map out as a feature, and notes its keys and values where they can be
+// sparse rows.
+func (f *flattener) visitMap(n schema.Node, name string) {
+	inner := &flattener{schema: f.schema, next: f.next}
+	f.leaveOut(n, name, "map", "maps")
+	if inner.next == f.next {
+		return
+	}
+	l := &f.leaves[len(f.leaves)-1]
+	l.NoEntries = "a malformed map, or one of nested keys or values"
+	g, ok := n.(*schema.GroupNode)
+	if !ok || g.NumFields() != 1 {
+		return
+	}
+	pair, ok := g.Field(0).(*schema.GroupNode)
+	if !ok || pair.RepetitionType() != parquet.Repetitions.Repeated || pair.NumFields() != 2 {
+		return
+	}
+	var types, whys [2]string
+	for i := range types {
+		p, ok := pair.Field(i).(*schema.PrimitiveNode)
+		if !ok || p.RepetitionType() == parquet.Repetitions.Repeated {
+			return
+		}
+		inner.list(p, name)
+		types[i], whys[i] = elementType(inner.leaves[i]), inner.leaves[i].Why
+	}
+	if l.NoEntries = format.NotEntries(types[0], types[1], whys[0]+whys[1]); l.NoEntries == "" {
+		l.Entries = types[1]
+		f.entries[len(f.leaves)-1] = inner
+	}
+}
+
+// elementType is the type of a list's elements.
+func elementType(l format.Leaf) string {
+	return strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
+}
+
 func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
 	c := newColumn(f.schema, f.next)
 	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
@@ -179,7 +218,7 @@ func (f *flattener) list(e *schema.PrimitiveNode, name string) {
 	l, c := &f.leaves[len(f.leaves)-1], &f.columns[len(f.columns)-1]
 	l.List, l.Width, l.Type = true, 0, "list<"+l.Type+">"
 	if l.Why != "" {
-		l.Why = "lists of " + strings.TrimSuffix(l.Type[len("list<"):], ">")
+		l.Why = "lists of " + elementType(*l)
 	}
 	l.NoClass = "a list"
 	c.exists = c.def

@@ -95,7 +95,8 @@ dec decimal(10,2)
 last int32
 `
 	s := schema.NewSchema(schema.MustGroup(schema.NewGroupNode("schema", required, fields, -1)))
-	leaves, columns := flattenSchema(s)
+	flat := flattenSchema(s)
+	leaves, columns := flat.leaves, flat.columns
 	var got strings.Builder
 	for _, l := range leaves {
 		fmt.Fprintf(&got, "%s %s", l.Name, l.Type)
@@ -112,6 +113,14 @@ last int32
 	}
 	if c := columns[len(columns)-1]; c.index != s.NumColumns()-1 || c.desc.Name() != "last" {
 		t.Errorf("the last leaf is physical column %d (%s) of %d", c.index, c.desc.Name(), s.NumColumns())
+	}
+	for i, l := range leaves {
+		if inner := flat.entries[i]; (l.Name == "m") != (inner != nil) {
+			t.Errorf("%s: keys and values %v", l.Name, inner)
+		} else if inner != nil && (l.Entries != "int32" || inner.columns[0].index != columns[i].index || inner.columns[1].index != columns[i].index+1 ||
+			inner.columns[0].exists != 2 || inner.columns[1].exists != 2) {
+			t.Errorf("%s is a map to %s: %+v", l.Name, l.Entries, inner.columns)
+		}
 	}
 	for i, exists := range map[int]uint8{4: 2, 5: 2, 6: 1, 14: 1} {
 		if columns[i].exists != exists {

@@ -1,0 +1,99 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// isText reports whether a file is libsvm text, which only its name can tell.
+func isText(name string) bool {
+	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
+	return strings.HasSuffix(name, ".svm") || strings.HasSuffix(name, ".libsvm")
+}
+
+// DefaultSparse is the Options.Sparse that inputs ask for by their names: libsvm text has no
+// columns but its rows and their labels. It is empty for others.
+func DefaultSparse(inputs []string) string {
+	if slices.ContainsFunc(inputs, isText) {
+		return svm.Entries
+	}
+	return ""
+}
+
+// textTables holds the rows of the libsvm texts that were opened, in scratch files without a name, for as
+// long as something can open them again. A text that changes later changes nothing.
+type textTables struct {
+	mu     sync.Mutex
+	tables map[string]*svm.Table
+	bytes  int64 // in the scratch files
+}
+
+// openText opens libsvm text. The first time its rows are written to a scratch file.
+func (a *access) openText(ctx context.Context, in Input, memory int64) (format.File, error) {
+	t, name := &a.texts, in.Name()
+	if format.IsFar(in) {
+		return nil, stream.Usagef("%s: libsvm text is read from a local file; copy it there first", name)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known := t.tables[name]; known != nil {
+		return known.Open(in), nil
+	}
+	spool := &textSpool{in: t, scratch: NewScratch(a.opt.Spool)}
+	var err error
+	if spool.Spool, err = atomicfile.NewSpool(spool.scratch.opt.Dir, "ufs-text"); err != nil {
+		return nil, err
+	}
+	table, err := parseText(ctx, in, spool, memory)
+	if err != nil {
+		return nil, errors.Join(err, spool.Close())
+	}
+	if t.tables == nil {
+		t.tables = map[string]*svm.Table{}
+	}
+	t.tables[name] = table
+	return table.Open(in), nil
+}
+
+func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*svm.Table, error) {
+	var from io.Reader = io.NewSectionReader(in, 0, in.Size())
+	if strings.HasSuffix(strings.ToLower(in.Name()), ".gz") {
+		unzip, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, stream.Dataf(in.Name(), "%w", err)
+		}
+		defer unzip.Close()
+		from = unzip
+	}
+	return svm.Parse(ctx, in.Name(), from, spool, memory)
+}
+
+// textSpool is a scratch file that grows within the limit of all.
+type textSpool struct {
+	*atomicfile.Spool
+	in      *textTables
+	scratch *Scratch
+}
+
+func (s *textSpool) Write(p []byte) (int, error) {
+	s.in.bytes += int64(len(p))
+	if limit := s.scratch.opt.Limit; limit > 0 && s.in.bytes > limit {
+		return 0, &stream.MemoryError{What: "scratch for rows of text", Need: s.in.bytes, Limit: limit, Option: stream.ScratchSize}
+	}
+	n, err := s.Spool.Write(p)
+	if err != nil {
+		err = s.scratch.full(err)
+	}
+	return n, err
+}

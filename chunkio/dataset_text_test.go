@@ -1,0 +1,136 @@
+package chunkio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// textRows is libsvm text of some rows, and the same as two lists.
+func textRows(rng *rand.Rand, rows int) (text []byte, label []float64, indices, values [][]float64) {
+	var b bytes.Buffer
+	for range rows {
+		x := float64(rng.IntN(3))
+		fmt.Fprint(&b, x)
+		index, value := []float64{}, []float64{}
+		for j := range 6 {
+			if rng.IntN(3) == 0 {
+				v := float64(rng.IntN(5)) / 4
+				index, value = append(index, float64(j+1)), append(value, v)
+				fmt.Fprintf(&b, " %d:%v", j+1, v)
+			}
+		}
+		b.WriteByte('\n')
+		label, indices, values = append(label, x), append(indices, index), append(values, value)
+	}
+	return b.Bytes(), label, indices, values
+}
+
+func zipped(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(text)
+	formattest.Must(t, errors.Join(err, w.Close()))
+	return b.Bytes()
+}
+
+// Text gives the rows of the same lists, zipped or not, in several files, in any memory.
+func TestTextEqualsLists(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, sizes := range [][]int{{1}, {300, 70_000}} {
+		dir := t.TempDir()
+		var paths []string
+		var label []float64
+		var indices, values [][]float64
+		for i, n := range sizes {
+			text, y, ix, v := textRows(rng, n)
+			label, indices, values = append(label, y...), append(indices, ix...), append(values, v...)
+			paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.%s", i, []string{"libsvm", "SVM.gz"}[i])))
+			if i == 1 {
+				text = zipped(t, text)
+			}
+			formattest.Must(t, os.WriteFile(paths[i], text, 0o644))
+		}
+		tab := newTable(len(label)).addScalar("label", label).addList("ix", 0, indices).addList("x", 0, values)
+		disk, planted := plant(tab, 1, 1<<16, 1)
+		opt := Options{Sparse: "ix,x,8", Weight: "label"}
+		want, err := collect(disk.dataset(t, planted, opt), stream.Range{})
+		formattest.Must(t, err)
+		opt.Sparse = DefaultSparse(paths[:1]) + ",8"
+		ds, err := Open(t.Context(), paths, opt)
+		formattest.Must(t, err)
+		for _, opt.Memory = range []int64{ds.MinMemory(), 1 << 30} {
+			ds, err := ds.With(opt)
+			formattest.Must(t, err)
+			got, err := collect(ds, stream.Range{})
+			formattest.Must(t, err)
+			if d := diff(got, want); d != "" {
+				t.Error(d)
+			}
+		}
+		// Features of text, and its labels, are written as doubles.
+		out := filepath.Join(dir, "out.parquet")
+		mustApply(t, paths, out, ApplyOptions{Columns: []string{"x[2]"}, Also: []string{"label"}, Sparse: "x,8", Where: "label > 0"})
+		var second []float64
+		for i := range label {
+			if at := slices.Index(indices[i], 2); label[i] > 0 && at >= 0 {
+				second = append(second, values[i][at])
+			} else if label[i] > 0 {
+				second = append(second, 0)
+			}
+		}
+		d := formattest.Read(t, out)
+		if got := d.Column("x[2]").Numbers(t); fmt.Sprint(got) != fmt.Sprint(second) || len(d.Column("label").Rows()) != len(second) {
+			t.Error("apply writes other rows")
+		}
+	}
+}
+
+func TestBadTextFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		formattest.Must(t, os.WriteFile(path, data, 0o644))
+		return path
+	}
+	text, _, _, _ := textRows(rand.New(rand.NewPCG(1, 1)), 2000)
+	whole := zipped(t, text)
+	for _, c := range []struct {
+		path, want string
+		opt        Options
+	}{
+		{write("a.svm", []byte("1 2:3\n1 x\n")), "a.svm: line 2", Options{}},
+		{write("b.svm.gz", text), "b.svm.gz: gzip", Options{}},
+		{write("c.svm.gz", whole[:len(whole)/2]), "unexpected EOF", Options{}},
+		{write("d.svm", []byte("# nothing\n")), "no row has an entry", Options{}},
+		{write("e.svm", []byte("1\n1\n")), "no row has an entry", Options{}},
+		{write("f.txt", text), "by its name", Options{}},
+		{write("g.svm", text), "scratch", Options{Spool: ScratchOptions{Limit: 1000}}},
+		{write("h.svm", []byte("1 2:nan\n")), "missing value", Options{}},
+	} {
+		c.opt.Sparse = "x"
+		ds, err := Open(t.Context(), []string{c.path}, c.opt)
+		if err == nil {
+			err = passError(ds)
+		}
+		_, short := errors.AsType[*stream.MemoryError](err)
+		if !isData(err) && !short || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %s", filepath.Base(c.path), err, c.want)
+		}
+	}
+	if DefaultSparse([]string{"a.parquet", "b.SVM.GZ"}) != "x" || DefaultSparse([]string{"a.parquet", "svm"}) != "" {
+		t.Error("names of text are not told")
+	}
+}

@@ -1,0 +1,60 @@
+package copier
+
+import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// textSource copies the labels of libsvm text, its one flat column.
+type textSource struct{ *svm.File }
+
+var labelNumber = writer.NumberOf("double")
+
+// Field implements Source.
+func (s *textSource) Field(c Column) (Field, error) {
+	if c.Kind != FromLeaf {
+		return Field{}, stream.Usagef("{also} %s: rows of libsvm text are not copied as a whole; name features of them, as %[1]s[1]", c.Name)
+	}
+	return Field{labelNumber.Node(c.Name, false), []bool{true}}, nil
+}
+
+// Tasks implements Source.
+func (s *textSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
+	tasks := make([]Task, len(targets))
+	for i, c := range targets {
+		tasks[i] = Task{c.Name, func(ctx context.Context) error { return s.copy(ctx, g, c) }}
+	}
+	return tasks, nil
+}
+
+func (s *textSource) copy(ctx context.Context, g int, c Target) error {
+	group, err := s.Open(ctx, g, nil)
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	labels := make([]float64, s.GroupRows()[g])
+	if err := group.Decode(ctx, 0, 0, int64(len(labels)), [][]float64{labels}); err != nil {
+		return err
+	}
+	kept := labels[:0]
+	for r, x := range labels {
+		if !Skips(c.Skip, r) {
+			kept = append(kept, x)
+		}
+	}
+	return labelNumber.Encode(c.Chunks[0], kept, format.IsNull)
+}
+
+// Need implements Source.
+func (s *textSource) Need(g int, _ Column) int64 { return OpenColumnBytes + 24*s.GroupRows()[g] }
+
+// Scratch implements Source.
+func (s *textSource) Scratch(int, []Column, int) (int64, error) { return 0, nil }
+
+// Extents implements Source: a text is read once, in order.
+func (s *textSource) Extents(int, []Column) []format.Extent { return nil }

@@ -1,0 +1,90 @@
+// Package svm reads libsvm text, "label index:value index:value …", one row a line. Text has no
+// footer to find rows by, so that the first reading writes them to a spool, in binary and in row
+// groups (parse.go), and all further ones read that (group.go).
+package svm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// The names of the two columns, and where they stand: the class, and the entries as a map.
+const (
+	Label   = "label"
+	Entries = "x"
+
+	labelLeaf   = 0
+	entriesLeaf = 1
+)
+
+// Table is what one reading of a text made of it: rows in a spool, which stay as they are
+// whatever happens to the text.
+type Table struct {
+	spool  Spool
+	groups []extent
+	rows   []int64 // of the groups
+	digest uint64  // of the text
+}
+
+// Spool is the file that rows are kept in.
+type Spool interface {
+	Write(p []byte) (int, error)
+	ReadAt(p []byte, at int64) (int, error)
+}
+
+// extent is where a group lies in the spool: its labels (float64), where the entries of each row
+// end (uint32, counted within the group), all indices (uint32) and all values (float64).
+type extent struct {
+	at      int64
+	entries int64
+}
+
+// scratchBytes bounds what a decoding call holds beside its destination.
+const scratchBytes = pieceBytes + 8*groupRows
+
+// File is a Table as a format.File. It holds the text's input open, as others do.
+type File struct {
+	*Table
+	in format.Input
+}
+
+// Open makes a File of the table of in, which is closed with it.
+func (t *Table) Open(in format.Input) *File { return &File{t, in} }
+
+// Input is the text.
+func (f *File) Input() format.Input { return f.in }
+
+// Leaves implements format.File.
+func (f *File) Leaves() []format.Leaf {
+	return []format.Leaf{
+		{Name: Label, Type: "double", Width: 1, Nulls: 0, MaybeNaN: true, Scratch: scratchBytes, TextScratch: scratchBytes},
+		{Name: Entries, Type: "map", Why: "maps", NoClass: "a map", Nulls: -1, MaybeNaN: true, Scratch: scratchBytes, Entries: "double"},
+	}
+}
+
+// GroupRows implements format.File.
+func (f *File) GroupRows() []int64 { return f.rows }
+
+// GroupBytes implements format.Weighed.
+func (f *File) GroupBytes(g int) int64 { return f.groups[g].bytes(f.rows[g]) }
+
+func (e extent) bytes(rows int64) int64 { return 12*rows + 12*e.entries }
+
+// HeldBytes implements format.File.
+func (f *File) HeldBytes() int64 { return 24 * int64(len(f.groups)) }
+
+// FooterDigest implements format.File: the text has none, so that it is of all of it.
+func (f *File) FooterDigest() uint64 { return f.digest }
+
+// Close implements format.File.
+func (f *File) Close() error { return f.in.Close() }
+
+// Open implements format.File.
+func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
+	if g < 0 || g >= len(f.groups) {
+		return nil, format.Place(f.in.Name(), -1, "", fmt.Errorf("there is no row group %d", g))
+	}
+	return &group{file: f, number: g}, nil
+}

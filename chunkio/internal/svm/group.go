@@ -1,0 +1,143 @@
+package svm
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// pieceBytes is how much of the spool is read at a time.
+const pieceBytes = 256 << 10
+
+// group is one row group of a File.
+type group struct {
+	file   *File
+	number int
+}
+
+// Close implements format.Group.
+func (g *group) Close() {}
+
+// run calls f with the group's place in the spool, and places and measures it.
+func (g *group) run(column string, from, to int64, f func(e extent, rows int64) error) error {
+	start := time.Now()
+	defer func() { format.BusyOf(g.file.in).Add(stream.PartDecode, time.Since(start)) }()
+	rows := g.file.rows[g.number]
+	err := fmt.Errorf("rows %d to %d of a row group of %d", from, to, rows)
+	if 0 <= from && from <= to && to <= rows {
+		err = f(g.file.groups[g.number], rows)
+	}
+	return format.Place(g.file.in.Name(), g.number, column, err)
+}
+
+// each reads count numbers of size bytes from the spool, and calls f with some of them at a time.
+func (g *group) each(ctx context.Context, at, count int64, size int, f func(raw []byte)) error {
+	buf := make([]byte, min(count*int64(size), pieceBytes))
+	for left := count * int64(size); left > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		buf = buf[:min(left, int64(len(buf)))]
+		if err := format.ReadAt(g.file.spool, buf, at); err != nil {
+			return fmt.Errorf("the scratch file of its rows: %w", err)
+		}
+		f(buf)
+		at, left = at+int64(len(buf)), left-int64(len(buf))
+	}
+	return nil
+}
+
+// Decode implements format.Group.
+func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
+	return g.run(Label, from, to, func(e extent, _ int64) error {
+		if l != labelLeaf || len(dst) != 1 {
+			return errors.New("the entries of rows are no column of numbers")
+		}
+		if dst[0] == nil {
+			return nil
+		}
+		labels := dst[0][:0]
+		return g.each(ctx, e.at+8*from, to-from, 8, func(raw []byte) { labels = appendFloats(labels, raw) })
+	})
+}
+
+// DecodeTexts implements format.Group.
+func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func(ids []int32, values *text.List) error) error {
+	labels := [][]float64{make([]float64, max(to-from, 0))}
+	if err := g.Decode(ctx, l, from, to, labels); err != nil {
+		return err
+	}
+	ids, values, known := []int32{}, &text.List{}, map[float64]int32{}
+	for _, x := range labels[0] {
+		id, ok := known[x]
+		if !ok {
+			values.Text = text.AppendFloat(values.Text, x, 64)
+			id = int32(values.End())
+			known[x] = id
+		}
+		ids = append(ids, id)
+	}
+	return emit(ids, values)
+}
+
+// DecodeKeys implements format.Group.
+func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	return g.decodeEntries(ctx, l, from, to, dst, func(e extent, rows, first int64) (int64, int) { return e.at + 12*rows + 4*first, 4 })
+}
+
+// DecodeLists implements format.Group.
+func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
+	return g.decodeEntries(ctx, l, from, to, dst, func(e extent, rows, first int64) (int64, int) {
+		return e.at + 12*rows + 4*e.entries + 8*first, 8
+	})
+}
+
+// decodeEntries reads one side of the entries; place says where those from first on lie, and how
+// many bytes each takes.
+func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *format.Lists, place func(e extent, rows, first int64) (at int64, size int)) error {
+	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
+	return g.run(Entries, from, to, func(e extent, rows int64) error {
+		if l != entriesLeaf {
+			return errors.New("the label is no list")
+		}
+		first, last := int64(0), int64(0)
+		begin := max(from-1, 0) // whose end is the first row's beginning
+		row := begin
+		err := g.each(ctx, e.at+8*rows+4*begin, to-begin, 4, func(raw []byte) {
+			for ; len(raw) > 0; raw, row = raw[4:], row+1 {
+				if last = int64(binary.LittleEndian.Uint32(raw)); row < from {
+					first = last
+				} else {
+					dst.Ptr = append(dst.Ptr, int(last-first))
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		at, size := place(e, rows, first)
+		return g.each(ctx, at, last-first, size, func(raw []byte) {
+			if size == 8 {
+				dst.Values = appendFloats(dst.Values, raw)
+				return
+			}
+			for ; len(raw) > 0; raw = raw[4:] {
+				dst.Values = append(dst.Values, float64(binary.LittleEndian.Uint32(raw)))
+			}
+		})
+	})
+}
+
+func appendFloats(dst []float64, raw []byte) []float64 {
+	for ; len(raw) > 0; raw = raw[8:] {
+		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(raw)))
+	}
+	return dst
+}

@@ -1,0 +1,93 @@
+package svm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// words cuts a text into lines of words. It holds one buffer, however long a line is.
+type words struct {
+	from io.Reader
+	buf  []byte // what is read; the words come from buf[at:]
+	at   int
+	done bool // the text ends with buf
+	line int64
+}
+
+// fill reads more behind what is left of the buffer.
+func (w *words) fill() error {
+	n := copy(w.buf[:cap(w.buf)], w.buf[w.at:])
+	w.buf, w.at = w.buf[:n], 0
+	for tries := 0; tries < 100; tries++ {
+		read, err := w.from.Read(w.buf[n:cap(w.buf)])
+		w.buf = w.buf[:n+read]
+		switch {
+		case errors.Is(err, io.EOF):
+			w.done = true
+			return nil
+		case err != nil:
+			return err
+		case read > 0:
+			return nil
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// next returns the next word of the line, lent until the next call; nil at the line's end, which
+// a # begins.
+func (w *words) next() ([]byte, error) {
+	for {
+		for w.at < len(w.buf) && isSpace(w.buf[w.at]) {
+			w.at++
+		}
+		if w.at < len(w.buf) {
+			break
+		}
+		if w.done {
+			return nil, nil
+		}
+		if err := w.fill(); err != nil {
+			return nil, err
+		}
+	}
+	for n := 0; ; {
+		rest := w.buf[w.at:]
+		for n < len(rest) && n <= maxWord && !isSpace(rest[n]) && rest[n] != '\n' && rest[n] != '#' {
+			n++
+		}
+		switch {
+		case n > maxWord:
+			return nil, fmt.Errorf("%q… is no label and no index:value", rest[:20])
+		case n < len(rest) || w.done:
+			if w.at += n; n == 0 {
+				return nil, nil
+			}
+			return rest[:n:n], nil
+		}
+		if err := w.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// nextLine goes behind the end of the line; false where the text ends.
+func (w *words) nextLine() (bool, error) {
+	for {
+		if i := bytes.IndexByte(w.buf[w.at:], '\n'); i >= 0 {
+			w.at += i + 1
+			w.line++
+			return true, nil
+		}
+		if w.at = len(w.buf); w.done {
+			return false, nil
+		}
+		if err := w.fill(); err != nil {
+			return false, err
+		}
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }

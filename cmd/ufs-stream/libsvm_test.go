@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+)
+
+// TestLibsvm: text of libsvm goes where Parquet goes, and gives the answer of the same rows as lists.
+func TestLibsvm(t *testing.T) {
+	dir := t.TempDir()
+	src := sparseCounts(300, true).(memory)
+	lists, text := filepath.Join(dir, "lists.parquet"), filepath.Join(dir, "rows.svm")
+	writeSource(t, lists, src, chunkio.WriteOptions{Sparse: true})
+	var b strings.Builder
+	for i := range src.rows {
+		fmt.Fprint(&b, i%2)
+		for j := range src.columns {
+			if x := src.data[j*src.rows+i]; x != 0 {
+				fmt.Fprintf(&b, " %d:%v", j+1, x)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	if err := os.WriteFile(text, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"greedy", "laplacian", "eufs --clusters 2 --max-iter 2"} {
+		args := append([]string{"-k", "5", "--method"}, strings.Fields(method)...)
+		want := selection(t, append(args, lists, "--sparse", "indices,values,12")...)
+		for i, f := range selection(t, append(args, text, "--label", "label")...).Selected {
+			var number int
+			if _, err := fmt.Sscanf(want.Selected[i].Name, "values[%d]", &number); err != nil || f.Name != fmt.Sprintf("x[%d]", number+1) {
+				t.Errorf("%s: feature %d is %s, and %s of lists", method, i, f.Name, want.Selected[i].Name)
+			}
+		}
+	}
+	sel := filepath.Join(dir, "s.json")
+	must(t, "select", text, "-k", "3", "-o", sel)
+	must(t, "apply", text, "--selection", sel, "--also", "label", "-o", filepath.Join(dir, "small.parquet"))
+	must(t, "eval", text, "--selection", sel, "--label", "label", "--resamples", "2")
+	must(t, "inspect", text, "--scan")
+	stats := filepath.Join(dir, "rows.ufs")
+	must(t, "scan", text, "-o", stats)
+	selection(t, "--stats", stats, "-k", "3", "--method", "greedy")
+	ends(t, exit.Usage, "whole", "apply", text, "--selection", sel, "--also", "x", "-o", filepath.Join(dir, "x.parquet"))
+	ends(t, exit.Usage, "number of features", "plan", text, "--sparse", "x,0", "-o", filepath.Join(dir, "x.plan.json"))
+}
