@@ -50,12 +50,18 @@ func (s *streamed) residuals(ctx context.Context, what string, numbers int64, al
 			diag[i] = acc[(i-from)*(d-from)+i-from]
 		}
 		s.squareTo(reach, acc, from, to)
+		if len(s.omegas) == 0 { // nothing is taken out yet: f is the same numbers
+			continue
+		}
 		kernel.Each(s.rows.workers, to-from, func(i int) {
 			for _, w := range s.omegas {
 				kernel.Axpy(-w[from+i], w[from:], acc[i*(d-from):(i+1)*(d-from)])
 			}
 		})
 		s.squareTo(f, acc, from, to)
+	}
+	if len(s.omegas) == 0 {
+		copy(f, reach)
 	}
 	return f, reach, diag, nil
 }
