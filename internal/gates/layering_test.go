@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/where":      {"stream", "internal/condition", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 
-	"gram":               {"stream", "internal/kernel", "internal/words"},
+	"gram":               {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
 	"cluster":            {"stream", "internal/kernel"},
 	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/words", "internal/splitmix"},
 	"internal/rows":      {"stream", "internal/kernel"},
