@@ -34,9 +34,11 @@ func wide(n, d, m int, seed uint64) (x, z [][]float64) {
 func TestFormsRankAlike(t *testing.T) {
 	for _, shape := range [][3]int{{30, 150, 12}, {40, 400, 40}, {60, 90, 15}} {
 		x, z := wide(shape[0], shape[1], shape[2], 5)
+		// Four clusters of 40 rows pass a saddle of the objective from update 15 on, which magnifies the
+		// rounding of either form: 12 updates are compared.
 		for _, opt := range []Options{
 			{}, {Alpha: 10, Gamma: 0.01}, {Gamma: 1}, {Method: FUFS}, {Clusters: 3, Iterations: 4},
-			{Constraint: Identity}, {Constraint: Identity, Gamma: 0.1, Clusters: 4}, {Constraint: Identity, Method: FUFS, Iterations: 6},
+			{Constraint: Identity}, {Constraint: Identity, Gamma: 0.1, Clusters: 4, Iterations: 12}, {Constraint: Identity, Method: FUFS, Iterations: 6},
 		} {
 			opt.Threads = 2
 			name := fmt.Sprintf("%v %v %v α %v γ %v l %d", shape, opt.Method, opt.Constraint, opt.Alpha, opt.Gamma, opt.Clusters)
