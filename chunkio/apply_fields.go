@@ -116,7 +116,7 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 		for r := range x {
 			x[r] = values[i]
 		}
-		return a.partitionNumber(c.Part).Encode(chunk, x, nil, math.IsNaN)
+		return a.partitionNumber(c.Part).Encode(chunk, x, math.IsNaN)
 	}
 	text, err := a.catalog.partText(i, c.Part)
 	if err != nil {

@@ -70,7 +70,7 @@ func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, c
 					x = append(x, dense[k][r])
 				}
 			}
-			if err := n.Encode(c.Chunks[0], x, nil, format.IsNull); err != nil {
+			if err := n.Encode(c.Chunks[0], x, format.IsNull); err != nil {
 				return err
 			}
 		}

@@ -84,7 +84,7 @@ func (l *listWriter) flush() error {
 	for i, p := range l.positions {
 		row := l.values[i*l.d:][:l.d]
 		var bad *writer.ValueError
-		if err := l.typ.Encode(chunks[0], row, rep, math.IsNaN); errors.As(err, &bad) {
+		if err := l.typ.EncodeLists(chunks[0], row, rep, math.IsNaN); errors.As(err, &bad) {
 			return &stream.DataError{RowGroup: -1, Column: l.opt.List, Row: p, Err: err, Remedy: stream.Textf("write this column as double and OPTIONAL")}
 		} else if err != nil {
 			return err

@@ -232,7 +232,7 @@ func (t *tableWriter) encode(c *writer.Chunk, j int) error {
 	if j == t.d {
 		err = t.opt.writeLabels(c, t.positions)
 	} else {
-		err = t.types[j].Encode(c, t.column(j)[:len(t.positions)], nil, math.IsNaN)
+		err = t.types[j].Encode(c, t.column(j)[:len(t.positions)], math.IsNaN)
 	}
 	var bad *writer.ValueError
 	if errors.As(err, &bad) {

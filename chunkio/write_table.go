@@ -44,7 +44,7 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			double := writer.NumberOf("double")
 			node = double.Node(c.Name, false)
 			writes[i] = func(chunk *writer.Chunk) error {
-				return double.Encode(chunk, v, nil, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+				return double.Encode(chunk, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 			}
 		default:
 			return fmt.Errorf("column %s: values of type %T", c.Name, c.Values)

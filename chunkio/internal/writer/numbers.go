@@ -62,9 +62,14 @@ func (n Number) Node(name string, required bool) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, Repetition(required), logical, n.Physical, -1, -1))
 }
 
-// Encode writes the values x to c; null tells which are null. rep is nil for a flat column, and
-// else has the values' repetition levels in lists that are not empty.
-func (n Number) Encode(c *Chunk, x []float64, rep []int16, null func(float64) bool) error {
+// Encode writes column x to c; null tells which values are null.
+func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
+	return n.EncodeLists(c, x, nil, null)
+}
+
+// EncodeLists is Encode of the elements of lists, none of them empty; rep has their repetition
+// levels.
+func (n Number) EncodeLists(c *Chunk, x []float64, rep []int16, null func(float64) bool) error {
 	return format.Guard(func() error {
 		switch n.Physical {
 		case parquet.Types.Boolean:
