@@ -123,7 +123,12 @@ func (c *cli) generate(ctx context.Context, o genOptions, src stream.Source, w c
 		}
 	}
 	w.Threads = o.threads
-	if w.RowGroupRows == 0 {
+	switch {
+	case w.Sparse:
+		w.RowGroupRows = listRows
+	case w.List != "":
+		w.RowGroupRows = min(groupRows(len(src.Columns()), 1), listRows)
+	default:
 		w.RowGroupRows = groupRows(len(src.Columns()), o.rowsPerFile())
 	}
 	if err := checkFooter(o, len(src.Columns()), w); err != nil {
@@ -135,6 +140,9 @@ func (c *cli) generate(ctx context.Context, o genOptions, src stream.Source, w c
 	return answerFile.Commit()
 }
 
+// listRows is the rows of a row group of lists: chunkio says what taller ones cost.
+const listRows = 512
+
 // maxColumnChunks bounds the footer of one file. The writer holds it in memory and reads it
 // back in the end, which takes 1.6 KB a column chunk (measured at 10,000 columns), so that
 // the largest footer takes 0.8 GB.
@@ -142,8 +150,11 @@ const maxColumnChunks = 500000
 
 // checkFooter refuses files of more than maxColumnChunks.
 func checkFooter(o genOptions, features int, w chunkio.WriteOptions) error {
-	if w.Sparse {
+	switch {
+	case w.Sparse:
 		features = 2
+	case w.List != "":
+		features = 1
 	}
 	groups := (o.rowsPerFile()-1)/int64(w.RowGroupRows) + 1
 	if groups*int64(features) <= maxColumnChunks {

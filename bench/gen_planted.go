@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -45,6 +47,7 @@ func newGenPlanted(c *cli) *cobra.Command {
 	var o genOptions
 	var p planted.Options
 	var label bool
+	var list string
 	types := []string{"double", "float"}
 	cmd := &cobra.Command{
 		Use:   "planted -o FILE.parquet",
@@ -54,7 +57,10 @@ redundant columns, among mixtures of two factors, noise and constants, under nam
 an order that tell nothing. The answer beside it names the columns of each.
 
 With --label there are classes of rows that the factors follow, so that eval has
-something to find; the right selection stays the same.`,
+something to find; the right selection stays the same.
+
+With --list NAME the features are one column of lists, NAME[0], NAME[1], …: of hundreds of
+thousands of columns the footer alone takes gigabytes.`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(types...); err != nil {
@@ -73,13 +79,13 @@ something to find; the right selection stays the same.`,
 			if err != nil {
 				return err
 			}
-			w := chunkio.WriteOptions{Type: o.typ}
+			w := chunkio.WriteOptions{Type: o.typ, List: list}
 			if label {
 				w.LabelName = labelName
 				w.Label = func(row int64) int32 { return int32(table.Class(row)) }
 			}
 			src := filledTable{table, o.rows, o.nulls, o.seed, o.threads}
-			return c.generate(cmd.Context(), o, src, w, plantedParts(o, table))
+			return c.generate(cmd.Context(), o, src, w, plantedParts(o, table, list))
 		},
 	}
 	fs := cmd.Flags()
@@ -87,6 +93,7 @@ something to find; the right selection stays the same.`,
 	o.addNulls(fs)
 	fs.IntVar(&p.Columns, "columns", 100, "columns, the label not counted")
 	fs.IntVar(&p.Factors, "factors", 0, "hidden factors (default: as many as fill half of the columns)")
+	fs.StringVar(&list, "list", "", "write the features as one column `NAME` of lists")
 	fs.BoolVar(&label, "label", false, "add a column "+labelName+" of classes that the factors follow")
 	fs.IntVar(&p.Classes, "classes", 0, "number of classes, a power of two (default: as many as the factors tell apart, at most 16)")
 	return cmd
@@ -108,11 +115,14 @@ func newPlanted(p planted.Options, label bool) (*planted.Table, error) {
 	return t, nil
 }
 
-func plantedParts(o genOptions, t *planted.Table) plantedAnswer {
+func plantedParts(o genOptions, t *planted.Table, list string) plantedAnswer {
 	name := func(columns []int) []string {
 		names := make([]string, len(columns))
 		for i, j := range columns {
 			names[i] = t.Columns()[j].Name
+			if list != "" {
+				names[i] = fmt.Sprintf("%s[%d]", list, j)
+			}
 		}
 		return names
 	}

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
@@ -16,11 +17,14 @@ func (a *applier) choose() ([]copier.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[string]*entry, len(entries))
-	names := make([]columnName, len(entries))
-	for i := range entries {
-		known[entries[i].flat] = &entries[i]
-		names[i] = entries[i].columnName
+	known := make(map[string]*entry)
+	for _, name := range slices.Concat(a.opt.Columns, a.opt.Also) {
+		known[name] = nil
+	}
+	for i, e := range entries {
+		if _, wanted := known[e.flat]; wanted {
+			known[e.flat] = &entries[i]
+		}
 	}
 	var columns []copier.Column
 	taken := map[string]bool{}
@@ -39,7 +43,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, known[name].typ)
 		}
 		if !ok {
-			e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(names)))
+			e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(namesOf(entries))))
 			e.Column = name
 			return nil, e
 		}
@@ -52,7 +56,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 		}
 		if !ok {
 			if !a.hasField(name) {
-				return nil, stream.Usagef("{also} %s: no column has this name%s", name, suggest.DidYouMean(name, flatNames(names)))
+				return nil, stream.Usagef("{also} %s: no column has this name%s", name, suggest.DidYouMean(name, flatNames(namesOf(entries))))
 			}
 			c = copier.Column{Name: name, Kind: copier.FromField, Element: -1}
 		}

@@ -276,6 +276,9 @@ func (d *Dataset) Warnings() []stream.Text {
 // Fields lists every column, feature or not.
 func (d *Dataset) Fields() []Field { return describe(d.catalog, d.opt, d.sparse) }
 
+// WithNulls is the number of features of which the metadata tells that values are null.
+func (d *Dataset) WithNulls() int { return d.features.withNulls }
+
 // Replayable reports whether Chunks can be called more than once.
 func (d *Dataset) Replayable() bool { return d.pipe == nil }
 

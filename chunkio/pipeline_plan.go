@@ -52,7 +52,7 @@ func (d *Dataset) needs(memory int64) needs {
 		height:    int64(stream.BlockRows(int(cols))),
 		tallest:   d.catalog.maxGroup,
 		openBytes: d.catalog.openBytes,
-		base:      d.catalog.bytes(),
+		base:      d.catalog.bytes() + featureBytes*int64(countEntries(d.catalog, d.sparse)),
 		files:     len(d.catalog.files),
 		single:    d.pipe == nil && d.catalog.rows == d.catalog.maxGroup,
 		row:       8 * cols,

@@ -40,6 +40,9 @@ type WriteOptions struct {
 	// behind the last one that occurs: read them with Options.Sparse "indices,values,D". Row groups
 	// are of 512 rows by default.
 	Sparse bool
+	// List, if set, writes all features as one column of that name, of lists of Type: features
+	// keep their numbers, not their names. Not with Sparse chunks.
+	List string
 	// Threads is the number of columns encoded at once; 0 means GOMAXPROCS. The file
 	// does not depend on it.
 	Threads int
@@ -88,6 +91,9 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	opt = opt.withDefaults(len(columns))
 	if opt.Sparse {
 		return writeSparse(ctx, out, src, opt)
+	}
+	if opt.List != "" {
+		return writeList(ctx, out, src, opt)
 	}
 	t := &tableWriter{opt: opt, d: len(columns)}
 	var fields schema.FieldList
@@ -222,16 +228,11 @@ func (t *tableWriter) flush() error {
 
 // encode writes column j of the rows gathered, a feature or the label.
 func (t *tableWriter) encode(c *writer.Chunk, j int) error {
-	rows := len(t.positions)
 	var err error
 	if j == t.d {
-		labels := make([]int32, rows)
-		for i, p := range t.positions {
-			labels[i] = t.opt.Label(p)
-		}
-		err = format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
+		err = t.opt.writeLabels(c, t.positions)
 	} else {
-		err = t.types[j].Encode(c, t.column(j)[:rows], math.IsNaN)
+		err = t.types[j].Encode(c, t.column(j)[:len(t.positions)], math.IsNaN)
 	}
 	var bad *writer.ValueError
 	if errors.As(err, &bad) {
@@ -242,6 +243,15 @@ func (t *tableWriter) encode(c *writer.Chunk, j int) error {
 		return fmt.Errorf("column %q: %w", c.Descr().Name(), err)
 	}
 	return c.Finish()
+}
+
+// writeLabels writes the labels of the rows at positions.
+func (o WriteOptions) writeLabels(c *writer.Chunk, positions []int64) error {
+	labels := make([]int32, len(positions))
+	for i, p := range positions {
+		labels[i] = o.Label(p)
+	}
+	return format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 }
 
 // verifyWritten reads back the footer of a finished file, before it gets its name.

@@ -150,7 +150,7 @@ func (s *sparseWriter) flush() error {
 			return format.Guard(func() error { return writer.Put(c, s.index, def, rep) })
 		},
 		func(c *writer.Chunk) error { return s.writeValues(c, slices.Clone(def), rep) },
-		func(c *writer.Chunk) error { return s.writeLabels(c) },
+		func(c *writer.Chunk) error { return s.opt.writeLabels(c, s.positions) },
 	}[:len(chunks)] {
 		work.Go(func() error {
 			if err := write(chunks[i]); err != nil {
@@ -167,14 +167,6 @@ func (s *sparseWriter) flush() error {
 	}
 	s.positions, s.counts, s.index, s.value = s.positions[:0], s.counts[:0], s.index[:0], s.value[:0]
 	return g.End()
-}
-
-func (s *sparseWriter) writeLabels(c *writer.Chunk) error {
-	labels := make([]int32, len(s.positions))
-	for i, p := range s.positions {
-		labels[i] = s.opt.Label(p)
-	}
-	return format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 }
 
 // writeValues writes the values, NaN as null, and changes def to their levels.

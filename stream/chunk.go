@@ -77,20 +77,23 @@ func (m MissingCount) Plus(o MissingCount) MissingCount {
 
 // Block heights are bounded so that narrow tables do not pay a fold step every few
 // rows and wide ones still do enough arithmetic for each pass over the d×d sums
-// (a block of h rows does h/16 multiplications for every byte of the sums it moves).
+// (a block of h rows does h/16 multiplications for every byte of the sums it moves). Above
+// 65,536 features, where d×d sums are larger than memories are, 256 rows alone would be.
 const (
 	minBlockRows   = 256
 	maxBlockRows   = 8192
 	blockByteGoal  = 16 << 20
+	blockByteMost  = 128 << 20
 	bytesPerNumber = 8
 )
 
 // BlockRows is the height of the blocks a Source of d features is cut into: the
-// largest power of two whose block stays within 16 MiB, kept between 256 and 8192.
+// largest power of two whose block stays within 16 MiB, kept between 256 and 8192, but
+// above 65,536 features within 128 MiB.
 // It depends on d alone, so sums are rounded alike whatever the threads and limits.
 func BlockRows(d int) int {
-	h := maxBlockRows
-	for h > minBlockRows && h*max(d, 1)*bytesPerNumber > blockByteGoal {
+	h, row := maxBlockRows, max(d, 1)*bytesPerNumber
+	for h > minBlockRows && h*row > blockByteGoal || h > 1 && h*row > blockByteMost {
 		h /= 2
 	}
 	return h

@@ -75,23 +75,14 @@ func openDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*ch
 }
 
 // promisesMissing reports whether the metadata already tells that a feature has nulls.
-func promisesMissing(ds *chunkio.Dataset) bool { return columnsWithNulls(ds) > 0 }
-
-// columnsWithNulls counts the features that have nulls by the metadata.
-func columnsWithNulls(ds *chunkio.Dataset) (n int) {
-	for _, f := range ds.Fields() {
-		if f.Used && f.Nulls > 0 {
-			n++
-		}
-	}
-	return n
-}
+func promisesMissing(ds *chunkio.Dataset) bool { return ds.WithNulls() > 0 }
 
 // matchFeatures returns the positions of the features that match the patterns of an
 // option, in the order of the patterns; one that matches none is a usage error.
 func matchFeatures(option string, patterns []string, cols []stream.Column, leftOut []stream.LeftOut) ([]int, error) {
 	names := columnNames(cols)
 	var found []int
+	taken := make([]bool, len(names))
 	for _, p := range patterns {
 		matched, err := chunkio.Match(option, []string{p}, names)
 		if err != nil {
@@ -103,8 +94,8 @@ func matchFeatures(option string, patterns []string, cols []stream.Column, leftO
 			return nil, err
 		}
 		for j, ok := range matched {
-			if ok && !slices.Contains(found, j) {
-				found = append(found, j)
+			if ok && !taken[j] {
+				found, taken[j] = append(found, j), true
 			}
 		}
 	}

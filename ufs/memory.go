@@ -469,5 +469,5 @@ func (r *run) expectedMissing(ds *chunkio.Dataset) int {
 	if r.policy() != stream.MissingKeep {
 		return 0
 	}
-	return columnsWithNulls(ds)
+	return ds.WithNulls()
 }

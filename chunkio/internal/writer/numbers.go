@@ -3,6 +3,7 @@ package writer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,39 +64,46 @@ func (n Number) Node(name string, required bool) schema.Node {
 
 // Encode writes column x to c; null tells which values are null.
 func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
+	return n.EncodeLists(c, x, nil, null)
+}
+
+// EncodeLists is Encode of the elements of lists, none of them empty; rep has their repetition
+// levels.
+func (n Number) EncodeLists(c *Chunk, x []float64, rep []int16, null func(float64) bool) error {
 	return format.Guard(func() error {
 		switch n.Physical {
 		case parquet.Types.Boolean:
-			return writeNumbers(c, n, x, null, func(v float64) bool { return v != 0 })
+			return writeNumbers(c, n, x, rep, null, func(v float64) bool { return v != 0 })
 		case parquet.Types.Int32:
-			return writeNumbers(c, n, x, null, func(v float64) int32 { return int32(int64(v)) }) // uint32 wraps, as the format wants
+			return writeNumbers(c, n, x, rep, null, func(v float64) int32 { return int32(int64(v)) }) // uint32 wraps, as the format wants
 		case parquet.Types.Int64:
-			return writeNumbers(c, n, x, null, func(v float64) int64 { return int64(v) })
+			return writeNumbers(c, n, x, rep, null, func(v float64) int64 { return int64(v) })
 		case parquet.Types.Float:
-			return writeNumbers(c, n, x, null, func(v float64) float32 { return float32(v) })
+			return writeNumbers(c, n, x, rep, null, func(v float64) float32 { return float32(v) })
 		}
-		return writeNumbers(c, n, x, null, func(v float64) float64 { return v })
+		return writeNumbers(c, n, x, rep, null, func(v float64) float64 { return v })
 	})
 }
 
-func writeNumbers[T any](c *Chunk, n Number, x []float64, null func(float64) bool, convert func(float64) T) error {
+func writeNumbers[T any](c *Chunk, n Number, x []float64, rep []int16, null func(float64) bool, convert func(float64) T) error {
 	values := make([]T, 0, len(x))
+	present := c.Descr().MaxDefinitionLevel()
+	optional := present > c.Descr().MaxRepetitionLevel() // a list's own level is one more
 	var def []int16
-	if c.Optional() {
-		def = make([]int16, len(x))
+	if present > 0 {
+		def = slices.Repeat([]int16{present}, len(x))
 	}
 	for i, v := range x {
 		switch {
 		case !null(v) && n.Holds(v):
 			values = append(values, convert(v))
-			if def != nil {
-				def[i] = 1
-			}
-		case !null(v) || def == nil:
+		case !null(v) || !optional:
 			return &ValueError{i, v, n.Name}
+		default:
+			def[i]--
 		}
 	}
-	return Put(c, values, def, nil)
+	return Put(c, values, def, rep)
 }
 
 // Holds reports whether the type has the value v; float may round it.
