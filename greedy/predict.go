@@ -2,6 +2,7 @@ package greedy
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
@@ -69,20 +70,25 @@ func (p *predictor) next(n int, isCandidate func(int) bool) []int {
 
 // leaders returns the features of the best predicted scores, best first.
 func (p *predictor) leaders(gone []bool) []int {
-	var lead []int
-	score := func(i int) float64 { return p.f[i] / p.g[i] }
-	for i, ok := range p.c.alive {
-		if !ok || gone[i] || p.g[i] <= exhaustedShare*p.c.g0[i] {
+	return best(rivals, p.c.d, func(i int) float64 {
+		if !p.c.alive[i] || gone[i] || p.g[i] <= exhaustedShare*p.c.g0[i] {
+			return 0
+		}
+		return p.f[i] / p.g[i]
+	})
+}
+
+// best are the n of d features that score best, best first; a score of 0 is none.
+func best(n, d int, score func(int) float64) (lead []int) {
+	scores := make([]float64, 0, n+1)
+	for i := range d {
+		x := score(i)
+		at := sort.Search(len(lead), func(k int) bool { return scores[k] < x })
+		if at == n || !(x > 0) {
 			continue
 		}
-		at := sort.Search(len(lead), func(k int) bool { return score(lead[k]) < score(i) })
-		if at == rivals {
-			continue
-		}
-		lead = append(lead, 0)
-		copy(lead[at+1:], lead[at:])
-		lead[at] = i
-		lead = lead[:min(len(lead), rivals)]
+		lead, scores = slices.Insert(lead, at, i), slices.Insert(scores, at, x)
+		lead, scores = lead[:min(len(lead), n)], scores[:min(len(lead), n)]
 	}
 	return lead
 }

@@ -31,7 +31,9 @@ type Result struct {
 	Groups    []int         // Algorithm 2: the group of each column
 	Refined   bool          // exchanges were tried
 	Exchanges int           // that were made
-	Passes    int           // over the rows, by SelectStream; 0 otherwise
+	Passes    int           // over the rows, by SelectStream and SelectSketched; 0 otherwise
+	// Estimate says what rests on a sketch; nil where all is exact.
+	Estimate *stream.Estimate
 }
 
 // Tie is a turn at which other columns scored the same as the chosen one.

@@ -16,7 +16,10 @@ type twin struct {
 }
 
 // naive selects k columns of x; groups nil is Algorithm 1 with B = X.
-func naive(x matrix, groups []int, k int) twin {
+func naive(x matrix, groups []int, k int) twin { return naiveAmong(x, groups, k, nil) }
+
+// naiveAmong is naive where some columns are out: they are to be explained, and not to be chosen.
+func naiveAmong(x matrix, groups []int, k int, out []bool) twin {
 	e := x.clone() // X − P_S X
 	b := x.clone() // B − P_S B
 	if groups != nil {
@@ -40,7 +43,7 @@ func naive(x matrix, groups []int, k int) twin {
 		best, second, at := -1.0, -1.0, -1
 		for i, col := range e.col {
 			g := dot(col, col)
-			if chosen[i] || g <= exhaustedShare*start[i] {
+			if chosen[i] || out != nil && out[i] || g <= exhaustedShare*start[i] {
 				continue
 			}
 			f := 0.0

@@ -44,8 +44,27 @@ type Selection struct {
 	Size *Size `json:"size,omitempty"`
 	// Stability is how well selections from half-samples agree; nil where it was not asked for.
 	Stability *Agreement `json:"stability,omitempty"`
+	// Estimate says what rests on a sketch of the rows; nil where everything is exact.
+	Estimate *Estimate `json:"estimate,omitempty"`
 	// Transfer is what was fetched from object stores; nil where nothing was.
 	Transfer *Transfer `json:"transfer,omitempty"`
+}
+
+// Estimate says what of a selection rests on a sketch of the rows, and how far that can be trusted.
+type Estimate struct {
+	SketchRows int `json:"sketch_rows"` // that the estimate is made of
+	HeldRows   int `json:"held_rows"`   // of the sketch, held back from it
+	// Candidates is the number of features among which the selection is exact, with its scores, errors
+	// and explained shares. 0 means all numbers are estimates.
+	Candidates int `json:"candidates"`
+	// Deviation is the root mean square of how far the scores by the sketch are from the exact ones, as
+	// shares of these, over the candidates that came close to being chosen; NaN where no score is exact.
+	Deviation Number `json:"score_deviation"`
+	// Outside is the largest score by the sketch of a feature that was no candidate, as a share of the
+	// score of the one chosen in that turn: above 1 it may have been the better choice; NaN where no score is exact.
+	Outside Number `json:"best_outside"`
+	// HeldError is F(S)/F(∅) after each feature by the rows held back; where scores are exact there is none.
+	HeldError []Number `json:"held_error,omitempty"`
 }
 
 // Selected is one chosen feature. Column is its zero-based index among the features used.
