@@ -239,7 +239,6 @@ func (s *Sketch) decode(r *words.Reader) *Sketch {
 	if r.Err() != nil || filled == 0 {
 		return got
 	}
-	r.Stop(got.room(make([]int, 0)))
 	get := func(top *int8, sums []int64) {
 		*top = int8(r.Count("digit", highestTop-lowestTop) + lowestTop)
 		for i := range sums {
@@ -248,6 +247,9 @@ func (s *Sketch) decode(r *words.Reader) *Sketch {
 	}
 	one := 1 + 2*rows
 	r.Expect(one*(1+d+gaps) + gaps)
+	if r.Stop(got.fits(int(gaps))); r.Err() == nil {
+		r.Stop(got.room(nil))
+	}
 	if r.Err() != nil {
 		return nil
 	}

@@ -103,12 +103,8 @@ func (s *Sketch) room(holes []int) error {
 			missing++
 		}
 	}
-	if need := SketchBytes(s.d, missing, s.opt.Rows); s.opt.Limit > 0 && need > s.opt.Limit {
-		what := fmt.Sprintf("a sketch of %d rows of %d features", s.opt.Rows, s.d)
-		if missing > 0 {
-			what += fmt.Sprintf(", %d of them with missing values,", missing)
-		}
-		return &stream.MemoryError{What: what, Need: need, Limit: s.opt.Limit}
+	if err := s.fits(missing); err != nil {
+		return err
 	}
 	if s.sums == nil {
 		s.sums, s.top = make([]int64, 2*s.opt.Rows*s.d), slices.Repeat([]int8{lowestTop}, s.d)
@@ -120,6 +116,19 @@ func (s *Sketch) room(holes []int) error {
 		}
 	}
 	return nil
+}
+
+// fits fails where so many columns with missing entries are too many.
+func (s *Sketch) fits(missing int) error {
+	need := SketchBytes(s.d, missing, s.opt.Rows)
+	if s.opt.Limit == 0 || need <= s.opt.Limit {
+		return nil
+	}
+	what := fmt.Sprintf("a sketch of %d rows of %d features", s.opt.Rows, s.d)
+	if missing > 0 {
+		what += fmt.Sprintf(", %d of them with missing values,", missing)
+	}
+	return &stream.MemoryError{What: what, Need: need, Limit: s.opt.Limit}
 }
 
 func (s *Sketch) newColumn() column {

@@ -14,10 +14,12 @@ import (
 // graph.
 func Specs() []method.Spec {
 	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
+	sketched := reconstructs
+	sketched.Sketch = true
 	return []method.Spec{
 		{
 			Name: "greedy", About: "the features that best reconstruct all others (Farahat et al. 2013)",
-			From: method.FromGram, Takes: reconstructs, Scale: gram.ScaleStandard,
+			From: method.FromGram, Takes: sketched, Scale: gram.ScaleStandard,
 			New: func() method.Method { return &declared{} },
 		},
 		{
@@ -93,6 +95,16 @@ func (m *declared) groups(d int) int {
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
 	c := m.groups(d)
+	if s.Sketch > 0 {
+		if m.on() {
+			return method.Cost{}, refuseSketching()
+		}
+		cost := method.Cost{Bytes: SketchedBytes(d, s.K, s.Sketch, s.Reads)}
+		if s.Reads > 1 {
+			cost.Passes = method.Passes{Least: 1, Most: s.Reads - 1, Why: "a sketch names candidates, whose exact columns of the Gram matrix take the others"}
+		}
+		return cost, nil
+	}
 	if s.Rank > 0 {
 		rows := s.Rank
 		bytes := FactorBytes(d, s.K, s.Rank, rows) + m.bytes(d, s.K, rows)
@@ -127,6 +139,9 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	opt := options(e)
 	opt.Partitioned, opt.Partitions, opt.Refine = m.partitioned, m.partitions, m.on()
+	if e.Gram != nil && e.Gram.Held != nil {
+		return m.selectSketched(ctx, e, opt)
+	}
 	if e.Gram != nil {
 		res, err := Select(ctx, &e.Gram.Matrix, opt)
 		if err != nil {
@@ -149,6 +164,16 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		return nil, err
 	}
 	return res.ranking(e), nil
+}
+
+func (m *declared) selectSketched(ctx context.Context, e *method.Evidence, opt Options) (*method.Ranking, error) {
+	res, err := SelectSketched(ctx, e.Gram, e.Source, e.Std, e.Reads, StreamOptions{Options: opt, Scale: e.Scale, Fill: e.Fill, Meter: e.Meter, Pass: e.Pass})
+	if err != nil {
+		return nil, err
+	}
+	out := res.ranking(e)
+	out.Estimate = res.Estimate
+	return out, nil
 }
 
 func options(e *method.Evidence) Options {

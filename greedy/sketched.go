@@ -30,7 +30,7 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 	case opt.Partitioned:
 		return nil, stream.Usagef("the partition-based algorithm has its target in one pass, and no use of a sketch")
 	case opt.Refine:
-		return nil, stream.Usagef("{refine} swap works on the exact Gram matrix; leave it or {sketch} out")
+		return nil, refuseSketching()
 	case opt.Variance > 0:
 		return nil, stream.Usagef("{variance} wants an exact share, and {sketch} estimates it on the way; use {k}")
 	}
@@ -48,21 +48,25 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 			SketchRows: g.Rank, HeldRows: g.Held.Rank, HeldError: heldErrors(opt.Threads, &g.Matrix, g.Held, res.Order),
 			Deviation: stream.Number(math.NaN()), Outside: stream.Number(math.NaN()),
 		}
-		res.Warnings = append(res.Warnings, stream.Textf("all numbers are estimates, by a sketch of %d rows: rows held back from it say that %.3g of the sum of squares is left, and not %.3g; {passes} 2 makes them exact",
+		res.Warnings = append(res.Warnings, stream.Textf("all numbers are estimates, by a sketch of %d rows: rows held back from it say that %.3g of the sum of squares is left, and not %.3g; {passes} 2, from the data, makes them exact",
 			g.Rank, float64(last(res.Estimate.HeldError)), last(res.Error)))
 		return res, nil
 	}
 	return s.exact(ctx, newReader(src, std, &opt), passes)
 }
 
+func refuseSketching() error {
+	return stream.Usagef("{refine} swap works on the exact Gram matrix; leave it or {sketch} out")
+}
+
 func last[T any](x []T) T { return x[len(x)-1] }
 
-// SketchedBytes is what SelectSketched holds beside a factor of so many rows, of which held were held
-// back, for d features of which k are chosen, in at most so many passes.
-func SketchedBytes(d, k, rank, held, passes int) int64 {
-	selecting := FactorBytes(d, k, rank, rank)
+// SketchedBytes is what SelectSketched holds beside a sketch of so many rows of d features, of which k are
+// chosen, in at most so many passes.
+func SketchedBytes(d, k, rows, passes int) int64 {
+	selecting := FactorBytes(d, k, rows, rows) + int64(d)*int64(rows) // an eighth of it is held back
 	if passes < 2 {
-		return selecting + 8*int64(k)*int64(rank)
+		return selecting + 8*int64(k)*int64(rows)
 	}
 	n := int64(candidateRoom(d, k, passes))
 	numbers := kernel.TeamBytes(d, d)/8 + (n+int64(k)+24)*int64(d) + (n+int64(d))*int64(stream.BlockRows(d)) + n*int64(k)
@@ -212,8 +216,12 @@ func (s *sketched) estimate(candidates int, order []int, exact [][]float64) *str
 // say puts what rests on the sketch into words.
 func (s *sketched) say(r *Result) {
 	e := r.Estimate
-	r.Warnings = append(r.Warnings, stream.Textf("chosen among %d candidates that a sketch of %d rows named: their scores and shares are exact; a feature outside came to %.0f %% of a chosen one's score at most, by the sketch, whose scores are off by %.1f %%",
-		e.Candidates, e.SketchRows, 100*float64(e.Outside), 100*float64(e.Deviation)))
+	outside := stream.Textf("a feature outside came to %.0f %% of a chosen one's score at most, by the sketch", 100*float64(e.Outside))
+	if e.Outside == 0 {
+		outside = stream.Textf("no feature outside came near, by the sketch")
+	}
+	r.Warnings = append(r.Warnings, stream.Textf("chosen among %d candidates that a sketch of %d rows named: their scores and shares are exact; %v, whose scores are off by %.1f %%",
+		e.Candidates, e.SketchRows, outside, 100*float64(e.Deviation)))
 	if r.Exhausted {
 		r.Warnings = append(r.Warnings, stream.Textf("the candidates are used up: {passes} %d finds others", r.Passes+2))
 	}

@@ -18,6 +18,9 @@ type Shape struct {
 
 	// Rank is the number of rows of a Gram matrix that is a factor; 0 where it is in full.
 	Rank int
+	// Sketch is the number of rows of a sketch that the Gram matrix is estimated by, those held back
+	// included; 0 where it is exact. Reads is how often the input may be read, for that once.
+	Sketch, Reads int
 	// OutOfCore asks about FromGram methods without the matrix: they read the rows.
 	OutOfCore bool
 	// Memory is what the method may hold; 0 means all it wants.

@@ -23,12 +23,15 @@ type Evidence struct {
 	Threads  int
 
 	Gram  *gram.Gram         // of the scaled columns; for FromRows of the centred ones, or nil
+	// Reads is how often the input may be read where Gram is an estimate by a sketch, for which it
+	// was read once; Source is nil where there are no rows.
+	Reads int
 	Graph *anchor.Graph      // of the scaled columns
 	Std   *gram.Standardizer // from the source's columns to the features
 	// Profile is of the source's columns, which are more than Columns where some are left out.
 	Profile *gram.Profile
 
-	Source   stream.Source  // the rows: for FromRows, and FromGram where Gram is nil
+	Source   stream.Source  // the rows: for FromRows, and FromGram where Gram is nil or an estimate
 	Rows     int64          // of the source that are used, none dropped
 	Scratch  stream.Scratch // nil: memory
 	Memory   int64          // bytes to hold beside the source's chunks

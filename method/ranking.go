@@ -35,6 +35,9 @@ type Ranking struct {
 	// has left once nothing of the target was left to explain. Nil means all are of the first.
 	Layers []int
 
+	// Estimate says what rests on a sketch of the rows; nil where all is exact.
+	Estimate *stream.Estimate
+
 	Objective []float64          // where there is a Trace, its objective is taken
 	Trace     []stream.TraceStep // a step for each iteration
 	Unsettled bool               // the iteration ended before it converged

@@ -35,6 +35,8 @@ type Takes struct {
 	Iterates bool
 	// Factor says that a Gram matrix may be a factor, which is cheap where features outnumber rows.
 	Factor bool
+	// Sketch says that the method selects from an estimate of the Gram matrix, by a sketch of the rows.
+	Sketch bool
 	// Cells says that features are the cells of a grid: all take part, constant ones too.
 	Cells bool
 	// Scales are those that make sense; nil means all. WhyScales says why not others.

@@ -69,6 +69,8 @@ func (g *gatherer) take(e *gathered, s *stream.Selection) (*trial, error) {
 		err = t.takeGraph()
 	case g.From == method.FromRows:
 		err = t.takeRows()
+	case e.sketch != nil:
+		err = t.takeSketch()
 	case e.moments != nil || e.wide != nil:
 		err = t.takeGram()
 	default:

@@ -37,6 +37,12 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, K: r.expectedK(len(seen.columns)), Threads: r.Threads}
 	var cost method.Cost
 	sizes, m := false, 0
+	if seen.kind == kindSketch && r.Takes.Sketch {
+		return r.fromSketch(file, seen, shape)
+	}
+	if r.Reads > 0 {
+		return nil, stream.Usagef("{sketch} and {passes}: %s holds no sketch; leave them out, or scan with {sketch}", r.Stats)
+	}
 	switch {
 	case r.From == method.FromGram:
 		cost, err = r.gramCost(shape)

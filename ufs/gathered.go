@@ -18,6 +18,7 @@ type gathered struct {
 	profile  *gram.Profile
 	moments  *gram.Moments      // nil where only a profile was asked for
 	wide     *gram.Rows         // in place of moments, where the Gram matrix will be a factor
+	sketch   *gram.Sketch       // beside a profile, to estimate the Gram matrix by
 	graph    *anchor.Statistics // beside moments, for the graph methods
 	hashed   *hashed            // beside moments, and while rows come in their place: of hash shards; or nil
 	sample   *anchor.Sampler    // beside a profile, to take anchors from

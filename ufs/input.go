@@ -34,6 +34,10 @@ func (q *Request) shape() map[string]string {
 		s["rows"] = strconv.FormatInt(q.SampleRows, 10)
 		s["seed"] = strconv.FormatUint(q.Seed, 10)
 	}
+	if q.Sketch != "" {
+		s[optionSketch] = q.Sketch
+		s["seed"] = strconv.FormatUint(q.Seed, 10)
+	}
 	if q.Stability > 0 {
 		s[optionStability] = strconv.Itoa(q.Stability)
 	}

@@ -39,6 +39,7 @@ type Budget struct {
 	Peak       int64 `json:"peak_bytes"`               // of the parts that live at one time
 	Smallest   int64 `json:"smallest_bytes"`           // the smallest limit that works
 	InMemory   int64 `json:"smallest_in_memory_bytes"` // the smallest that needs no further passes
+	Sketch     int64 `json:"sketch_rows"`              // of the sketch that G is estimated by; 0 where it is exact
 	Factor     int64 `json:"factor_rows"`              // the rows of G as a factor; 0 where G is in full, or is not made
 	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
 
@@ -80,6 +81,9 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 			return Budget{}, err
 		}
 		return r.planPass(ds, profileColumn*int64(d)+r.rankBytes(ds, d), cost.Bytes)
+	}
+	if r.sketchRows > 0 {
+		return r.planSketched(ds, shape)
 	}
 	in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGram(ds, rank) })
 	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
@@ -172,10 +176,14 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		if r.keepRows > 0 {
 			sampled += rowsample.Bytes(atMostRows(r.keepRows, ds), d)
 		}
-		switch from {
-		case method.FromProfile:
+		switch {
+		case r.sketchRows > 0:
+			b, err := r.planPass(ds, r.sketchBytes(ds), 0)
+			b.Sketch = int64(r.sketchRows)
+			return b, err
+		case from == method.FromProfile:
 			return r.planPass(ds, profileColumn*int64(d)+sampled+r.rankBytes(ds, d), 0)
-		case method.FromGraph:
+		case from == method.FromGraph:
 			return r.planGraph(ds, false, 0)
 		}
 		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d)

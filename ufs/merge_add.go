@@ -20,6 +20,11 @@ func (e *gathered) add(o *gathered) error {
 	} else {
 		e.spread = nil // without those of one part there are none of the whole
 	}
+	if e.sketch != nil {
+		if err := e.sketch.Merge(o.sketch); err != nil {
+			return err
+		}
+	}
 	if err := e.addRows(o); err != nil {
 		return err
 	}
@@ -73,6 +78,9 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 		n += profileColumn * int64(len(e.columns))
 	} else {
 		n += e.moments.MergedBytes(o.moments)
+	}
+	if e.sketch != nil {
+		n += e.sketch.MergedBytes(o.sketch)
 	}
 	if e.sample != nil {
 		n += e.sample.MergedBytes(o.sample)

@@ -90,6 +90,9 @@ func (r *partsReader) next(ctx context.Context) (*sum, error) {
 			s.e.hashed.setLimit(t.limit())
 		}
 	}
+	if s.e.sketch != nil {
+		s.e.sketch.SetLimit(t.limit())
+	}
 	if s.e.sample != nil {
 		s.e.sample.SetLimit(t.limit())
 	}
@@ -195,7 +198,7 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		return nil, err
 	}
 	m := t.m
-	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile}[m.kind]
+	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile, kindSketch: method.FromProfile}[m.kind]
 	opt := gram.Options{Threads: m.q.Threads, Limit: max(limit-t.beside(), 1)}
 	shards, err := shardsIn(file)
 	if err != nil {
@@ -209,6 +212,9 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		if err == nil {
 			err = e.readRanks(file, opt.Threads)
 		}
+		if err == nil && m.kind == kindSketch {
+			err = e.readSketch(file, opt)
+		}
 	} else if err == nil {
 		err = e.readSpread(file, opt.Threads)
 	}
@@ -216,7 +222,7 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		return nil, err
 	}
 	s := &sum{e: e, files: 1, name: m.files[i].name}
-	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil, raw: e.raw != nil, ranks: e.ranks != nil}
+	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sketch: e.sketch != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil, raw: e.raw != nil, ranks: e.ranks != nil}
 	if e.hashed != nil {
 		s.has.shards = shards
 	}

@@ -178,7 +178,9 @@ func (m *merger) order(lowest int) {
 // cover adds up what the files cover, and refuses rows that two of them have.
 func (m *merger) cover() error {
 	m.coverage.paths = m.head.Part != nil
-	m.warnApart()
+	if err := m.warnApart(); err != nil {
+		return err
+	}
 	for i := range m.files {
 		f := &m.files[i]
 		m.coverage.add(i, f.inputs, f.ranges)

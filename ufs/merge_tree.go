@@ -50,7 +50,7 @@ type sum struct {
 
 // states is which states a sum has.
 type states struct {
-	moments, graph, sample, rows, spread, raw, ranks bool
+	moments, graph, sketch, sample, rows, spread, raw, ranks bool
 	shards                                           int // that are apart; 0 for none
 }
 
@@ -252,6 +252,9 @@ func (t *tree) load(s *sum) (err error) {
 			return err
 		}
 	}
+	if s.has.sketch {
+		e.sketch = gram.NewSketch(d, gram.SketchOptions{Threads: t.m.q.Threads, Limit: t.limit()})
+	}
 	if s.has.sample {
 		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.limit()})
 	}
@@ -296,6 +299,9 @@ func (e *gathered) states(has states) (list []state) {
 	if has.graph {
 		list = append(list, e.graph)
 	}
+	if has.sketch {
+		list = append(list, e.sketch)
+	}
 	if has.sample {
 		list = append(list, e.sample)
 	}
@@ -326,7 +332,7 @@ func (t *tree) beside() int64 {
 	switch {
 	case t.m.kind == kindProfile && ranked:
 		return profileColumn*int64(d) + gram.RankHistogramsBytes(d, -1, t.m.q.Threads)
-	case t.m.kind == kindProfile:
+	case t.m.kind == kindProfile || t.m.kind == kindSketch:
 		return profileColumn * int64(d)
 	case ranked:
 		return gram.HistogramsBytes(d) + profileColumn*int64(d)

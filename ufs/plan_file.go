@@ -233,6 +233,7 @@ func (q *Request) fillFrom(p Request) {
 	q.Where = cmp.Or(q.Where, p.Where)
 	q.Seed = cmp.Or(q.Seed, p.Seed)
 	q.Stability = cmp.Or(q.Stability, p.Stability)
+	q.Sketch = cmp.Or(q.Sketch, p.Sketch)
 	if len(q.Columns)+len(q.Exclude) == 0 {
 		q.Columns, q.Exclude = p.Columns, p.Exclude
 	}

@@ -91,6 +91,8 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 		}
 	}
 	switch {
+	case (q.Sketch != "" || q.Reads > 0) && !best.Takes.Sketch:
+		return because("{sketch} is not for method %s", best.Name)
 	case slices.Contains(q.Inputs, "-"):
 		return because("a stream is there once, and method %s reads its input twice", best.Name)
 	case q.Missing == missingPairwise && best.From == method.FromGraph:

@@ -18,6 +18,7 @@ func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 	}
 	q, err := fromRecord(s.Method, s.Options, list)
 	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // which shapes no answer
+	q.Sketch, q.Reads = "", 0                              // who judges the selection has the matrix itself
 	return q, err
 }
 
@@ -58,6 +59,10 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 			_, err = fmt.Sscan(text, &q.SampleRows)
 		case optionStability:
 			_, err = fmt.Sscan(text, &q.Stability)
+		case optionSketch:
+			q.Sketch = text
+		case "passes":
+			_, err = fmt.Sscan(text, &q.Reads)
 		case "seed":
 			_, err = fmt.Sscan(text, &q.Seed)
 		default:

@@ -15,7 +15,7 @@ const Release = "0.1.0"
 // means its default.
 //
 // Errors name options as the command does: {rows} stands for SampleRows, {on-error} for
-// SkipBad, {memory-limit} for Memory, {temp-dir} and {max-temp-size} for TempDir and
+// SkipBad, {passes} for Reads, {memory-limit} for Memory, {temp-dir} and {max-temp-size} for TempDir and
 // MaxScratch, {o} for Output; the others are called like their fields.
 type Request struct {
 	// Inputs are Parquet or Arrow IPC files, globs, directories (with key=value
@@ -49,6 +49,12 @@ type Request struct {
 	// number, so that Select can select from half-samples without reading rows again: Select says
 	// how often each feature is chosen, and how well the choices agree. 0 does without.
 	Stability int
+	// Sketch selects from an estimate of the Gram matrix by a sketch of the rows, where that itself
+	// is too large: the number of rows of the sketch; how far an entry may be off, as "2%" of its
+	// columns' norms; or "auto" for 2,048 rows. Reads is how often the input may be read then: 1 leaves
+	// estimates, 2, the default, makes scores exact, and more may find a better choice.
+	Sketch string
+	Reads  int
 	// Methods are those to choose from; nil means methods.All().
 	Methods []method.Spec
 

@@ -133,6 +133,12 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 		return stream.Usagef("{scale} rank is of the rows that a method draws, which {sample-rows} does not know; select from the data, or leave {scale} out")
 	case r.scale == gram.ScaleRank && !q.ProfileOnly && q.Profile == "" && (piece.count > 0 || r.shard.Of > 1):
 		return stream.Usagef("{scale} rank: a shard does not know the ranks of all rows; scan all shards with {profile-only} {scale} rank, merge those, and scan with that {profile}")
+	case r.sketchRows > 0 && q.ProfileOnly:
+		return stream.Usagef("{sketch} comes with a profile of its own; leave {profile-only} out")
+	case r.sketchRows > 0 && r.scale == gram.ScaleRank:
+		return stream.Usagef("{scale} rank: a sketch in a file is of the values; select from the data, or leave {scale} out")
+	case q.Reads > 0:
+		return stream.Usagef("{passes}: a scan reads once; select from the data reads again")
 	case r.plan != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
 		return stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)
 	}

@@ -105,6 +105,9 @@ func (r *run) partThere(ctx context.Context, path string, from method.From) (*Ga
 		return nil, err
 	}
 	kind := map[method.From]string{method.FromGram: kindGram, method.FromGraph: kindGraph, method.FromProfile: kindProfile}[from]
+	if r.sketchRows > 0 {
+		kind = kindSketch
+	}
 	var other stream.Text
 	switch p := h.Part; {
 	case p == nil:
@@ -117,6 +120,8 @@ func (r *run) partThere(ctx context.Context, path string, from method.From) (*Ga
 		other = stream.Textf("is of kind %s, not %s", h.Kind, kind)
 	case h.Options[optionSampleRows] != r.sampleRows():
 		other = stream.Textf("was scanned with another number of {sample-rows}")
+	case h.Options[optionSketch] != r.Sketch:
+		other = stream.Textf("was scanned with another {sketch}")
 	case p.Round != r.round():
 		other = stream.Textf("was scanned with another {profile}")
 	default:

@@ -103,20 +103,27 @@ func (r *run) sampleShape(s map[string]string) {
 	s[optionSampleMissing] = r.keepMissing
 }
 
-// warnApart warns where files keep rows of other inputs, so that theirs may have the same positions.
-func (m *merger) warnApart() {
-	if m.head.Options[optionSampleRows] == "" || m.head.Part != nil { // shards of a plan are numbered alike
-		return
+// warnApart warns where files keep rows of other inputs, so that theirs may have the same positions,
+// and refuses sketches of such: rows of the same position would always be added with the same sign.
+func (m *merger) warnApart() error {
+	keeps, sketched := m.head.Options[optionSampleRows] != "", m.kind == kindSketch
+	if !keeps && !sketched || m.head.Part != nil { // shards of a plan are numbered alike
+		return nil
 	}
 	for i := range m.files {
 		alike := slices.EqualFunc(m.files[0].inputs, m.files[i].inputs, func(a, b stream.Input) bool {
 			return a.Fingerprint == b.Fingerprint && a.Rows == b.Rows
 		})
-		if !alike {
+		switch {
+		case alike:
+		case sketched:
+			return stream.Usagef("%s and %s are sketches of other inputs, which number their rows apart, and sketches add up by these numbers; scan all inputs together in shards ({shard} I/N, or a plan)", m.files[0].name, m.files[i].name)
+		default:
 			m.warnings.add(stream.Textf("its rows were kept by scans of other inputs, which number theirs apart: they are a random sample, but not the one that select draws from all inputs together"))
-			return
+			return nil
 		}
 	}
+	return nil
 }
 
 // addRows merges the rows that profiles keep.

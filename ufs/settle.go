@@ -32,6 +32,7 @@ type run struct {
 	profile     *gathered // --profile: what the whole input holds; or nil
 	sampleBytes int64     // of the rows sampled in it
 	anchorRows  int       // of the file of anchors, found by countAnchors
+	sketchRows  int       // of the sketch that the Gram matrix is estimated by; 0 where it is exact
 	keepRows    int       // that a scan keeps for methods that iterate over rows
 	keepMissing string    // the policy for missing values that will act on these
 
@@ -167,6 +168,9 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		return nil, err
 	}
 	if err := r.settleStability(); err != nil {
+		return nil, err
+	}
+	if err := r.settleSketch(); err != nil {
 		return nil, err
 	}
 	return r, r.settleScale()

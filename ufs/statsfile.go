@@ -17,7 +17,8 @@ import (
 )
 
 // The sections of a statistics file: every one has the profile, files of kind "gram"
-// the moments too, and of kind "graph" the anchor graph as well. A profile may have a
+// the moments too, and of kind "graph" the anchor graph as well; files of kind "sketch" have a sketch
+// of the rows. A profile may have a
 // sample of rows for anchors, and one of rows for methods that iterate over them, which is drawn
 // before rows are dropped and knows row groups and kinds of missing values. Files of scan and merge have histograms beside moments, those of
 // earlier versions have none; programs of earlier versions pass over that section. Statistics of
@@ -31,12 +32,14 @@ const (
 	spreadSection  = "histograms"
 	valuesSection  = "values" // of a checkpoint under scale rank: the profile of the values themselves
 	ranksSection   = "ranks"  // beside a profile: histograms for ranks
+	sketchSection  = "sketch"
 	hashedSection  = "hash-shards"
 	waitingSection = "waiting" // of a checkpoint
 
 	kindGraph   = "graph"
 	kindGram    = "gram"
 	kindProfile = "profile"
+	kindSketch  = "sketch"
 )
 
 // sections are the states of e that grow with the rows, by name.
@@ -47,6 +50,9 @@ func (e *gathered) sections() []chunkio.Section {
 	}
 	if e.graph != nil {
 		s = append(s, chunkio.Section{Name: graphSection, Body: e.graph})
+	}
+	if e.sketch != nil {
+		s = append(s, chunkio.Section{Name: sketchSection, Body: e.sketch})
 	}
 	if e.sample != nil {
 		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
@@ -81,6 +87,8 @@ func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spell
 		h.Kind = kindGraph
 	case e.moments != nil:
 		h.Kind = kindGram
+	case e.sketch != nil:
+		h.Kind = kindSketch
 	}
 	profile := e.profile
 	if e.raw != nil { // the moments have that of the scores
@@ -107,7 +115,7 @@ func kindOf(r *chunkio.StatsReader) (string, error) {
 
 // isKind refuses a file at path of a kind that no statistics have.
 func isKind(path, kind string) error {
-	if !slices.Contains([]string{kindGraph, kindGram, kindProfile}, kind) {
+	if !slices.Contains([]string{kindGraph, kindGram, kindProfile, kindSketch}, kind) {
 		return stream.Usagef("%s holds a %s, not statistics to select from", path, kind)
 	}
 	return nil
@@ -131,6 +139,8 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	h, path := r.Header, r.Path()
 	e := recordedIn(h)
 	switch {
+	case n == method.FromGram && h.Kind == kindSketch:
+		return nil, stream.Usagef("%s holds a sketch of the rows, which method greedy selects from, and nothing else; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGram && h.Kind == kindProfile:
 		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGraph && h.Kind != kindGraph:

@@ -19,7 +19,7 @@ func (r *run) judged() bool {
 
 // trustChoice compares the choice with chance, and warns where it is no better.
 func (t *trial) trustChoice(ctx context.Context, order []int) error {
-	if !t.judged() || t.Gram == nil {
+	if !t.judged() || t.Gram == nil || t.Gram.Held != nil {
 		return nil
 	}
 	c := subset.Choice{

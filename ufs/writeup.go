@@ -81,6 +81,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		s.Objective = append(s.Objective, step.Objective)
 	}
 	s.Warnings = append(s.Warnings, spelled(r.Warnings, t.Spelling)...)
+	s.Estimate = r.Estimate
 	if from, to := r.Ties.At(s.K); from < to {
 		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
 	}

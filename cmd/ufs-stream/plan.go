@@ -45,6 +45,8 @@ merge, and then scan --profile.`,
 	fs := cmd.Flags()
 	o.method(fs)
 	o.stability(fs)
+	o.sketch(fs)
+	o.reads(fs)
 	o.input(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
@@ -120,6 +122,8 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 	}
 	where := "in memory"
 	switch m := f.Memory; {
+	case m.Sketch > 0:
+		where = fmt.Sprintf("by a sketch of %s rows", humanize.Comma(m.Sketch))
 	case m.OutOfCore:
 		where = "out of core"
 	case m.Factor > 0:

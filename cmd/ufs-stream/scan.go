@@ -65,6 +65,7 @@ there already is not scanned again, so that what failed is simply run again:
 	o.input(fs)
 	o.method(fs)
 	o.stability(fs)
+	o.sketch(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
 	o.checkpoint(fs)

@@ -66,6 +66,8 @@ Methods:
 	}
 	o.add(cmd, selectionFormats()...)
 	o.stability(cmd.Flags())
+	o.sketch(cmd.Flags())
+	o.reads(cmd.Flags())
 	d.add(cmd.Flags())
 	return cmd
 }

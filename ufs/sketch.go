@@ -1,0 +1,187 @@
+package ufs
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Where neither the Gram matrix nor the rows fit, a method may select from an estimate: a sketch of the
+// rows, which is gathered beside a profile in one pass, and adds up over shards as moments do. Methods
+// read the rows again for what they want exactly.
+
+// optionSketch is the number of rows of a sketch, as a statistics file records it.
+const optionSketch = "sketch"
+
+const (
+	sketchAuto = "auto"
+	// autoSketch rows estimate correlations to about 1/√2048 = 2.2 %. The number does not follow from
+	// the memory limit, which never changes a result.
+	autoSketch = 2048
+	// defaultReads: one for the sketch, one for exact scores.
+	defaultReads = 2
+)
+
+// settleSketch settles the number of rows of the sketch, and refuses what it is not for.
+func (r *run) settleSketch() error {
+	switch {
+	case r.Reads < 0:
+		return stream.Usagef("{passes} %d: want 1 or more", r.Reads)
+	case r.Sketch == "" && r.Reads == 0:
+		return nil
+	case !r.Takes.Sketch:
+		return stream.Usagef("{sketch} and {passes} are not for method %s; leave them out, or choose {method} greedy", r.Name)
+	case r.Stability > 0:
+		return stream.Usagef("{sketch} has no halves of the rows to compare; leave {stability} or {sketch} out")
+	case r.Missing == missingPairwise:
+		return stream.Usagef("{missing} pairwise: a sketch knows no pairs of columns; use {missing} mean")
+	case r.AutoK:
+		return stream.Usagef("{k} auto rests on the exact Gram matrix; give a number, or leave {sketch} out")
+	case r.Variance > 0:
+		return stream.Usagef("{variance} wants an exact share, and {sketch} estimates it on the way; use {k}")
+	}
+	once := r.Stats != "" || slices.Contains(r.Inputs, "-")
+	switch {
+	case !once:
+		r.Reads = cmp.Or(r.Reads, defaultReads)
+	case r.Reads > 1 && r.Stats == "":
+		return stream.Usagef("{passes} %d: a stream is there once; save it to a file first, or take the estimates of {passes} 1", r.Reads)
+	case r.Reads > 1:
+		return stream.Usagef("{passes} %d: %s has no rows to read again; select from the data with {sketch}, or take the estimates of {passes} 1", r.Reads, r.Stats)
+	default:
+		r.Reads = 1
+	}
+	if r.Sketch == "" && r.Stats != "" { // the file knows
+		return nil
+	}
+	var err error
+	if r.sketchRows, err = sketchRows(cmp.Or(r.Sketch, sketchAuto)); err == nil {
+		r.Sketch = strconv.Itoa(r.sketchRows)
+	}
+	return err
+}
+
+// sketchRows reads the value of the option.
+func sketchRows(text string) (int, error) {
+	share, isShare := strings.CutSuffix(text, "%")
+	if text == sketchAuto {
+		return autoSketch, nil
+	}
+	if isShare {
+		if off, err := strconv.ParseFloat(share, 64); err == nil && off >= 0.1 && off < 100 {
+			return gram.SketchRows(int(math.Ceil(1e4 / (off * off)))), nil
+		}
+		return 0, stream.Usagef("{sketch} %s: want a share from 0.1%% up to below 100%%", text)
+	}
+	if n, err := strconv.Atoi(text); err == nil && n >= 1 && gram.SketchRows(n) >= n {
+		return gram.SketchRows(n), nil
+	}
+	return 0, stream.Usagef("{sketch} %s: want a number of rows up to %d, how far an entry may be off, as 2%%, or %s", text, gram.SketchRows(math.MaxInt32), sketchAuto)
+}
+
+// sketchBytes is what a sketch takes, with the profile beside it.
+func (r *run) sketchBytes(ds *chunkio.Dataset) int64 {
+	d := len(ds.Columns())
+	return profileColumn*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + r.rankBytes(ds, d)
+}
+
+// planSketched plans a method on an estimate of the Gram matrix, which may read the rows again.
+func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
+	shape.Sketch, shape.Reads = r.sketchRows, r.Reads
+	cost, err := r.Solver.Cost(shape)
+	if err != nil {
+		return Budget{}, err
+	}
+	if r.Reads < 2 {
+		b, err := r.planPass(ds, r.sketchBytes(ds), cost.Bytes)
+		b.Sketch = int64(r.sketchRows)
+		return b, err
+	}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: r.sketchBytes(ds), Solver: cost.Bytes, OutOfCore: true, Sketch: int64(r.sketchRows), method: cost.Passes}
+	b.Smallest = b.Program + b.Statistics + b.Solver + ds.MinMemory()
+	if b.InMemory = b.Smallest; b.Smallest > b.Limit {
+		return b, b.refusal()
+	}
+	b.Reading = ds.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
+	b.spool = ds.ScratchFor(b.Reading)
+	b.Peak = b.Program + b.Statistics + b.Solver + b.Reading
+	return b, nil
+}
+
+// newSketch is the sketch of no rows of d columns.
+func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
+	beside := b.Program + profileColumn*int64(d) + max(b.Reading, b.Solver)
+	if b.OutOfCore {
+		beside = b.Program + profileColumn*int64(d) + b.Reading + b.Solver
+	}
+	return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: max(b.Limit-beside, 1)})
+}
+
+// readSketch reads the sketch of a file.
+func (e *gathered) readSketch(r *chunkio.StatsReader, opt gram.Options) error {
+	e.sketch = gram.NewSketch(len(e.columns), gram.SketchOptions{Threads: opt.Threads, Limit: opt.Limit})
+	return readSection(r, sketchSection, e.sketch)
+}
+
+// fromSketch is fromFile for a method on an estimate of the Gram matrix. seen is the profile.
+func (r *run) fromSketch(file *chunkio.StatsReader, seen *gathered, shape method.Shape) (*gathered, error) {
+	rows, err := strconv.Atoi(seen.options[optionSketch])
+	if err != nil || gram.SketchRows(rows) != rows {
+		return nil, stream.Dataf(r.Stats, "no number of rows of a sketch: %q", seen.options[optionSketch])
+	}
+	if r.sketchRows > 0 && r.sketchRows != rows {
+		return nil, stream.Usagef("{sketch} %s: %s has a sketch of %d rows; leave it out, or scan again with the one you want", r.Sketch, r.Stats, rows)
+	}
+	r.Sketch, r.sketchRows = strconv.Itoa(rows), rows
+	if err := r.settleSketch(); err != nil {
+		return nil, err
+	}
+	shape.Sketch, shape.Reads = rows, 1
+	cost, err := r.Solver.Cost(shape)
+	if err != nil {
+		return nil, err
+	}
+	err = seen.readSketch(file, gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-profileColumn*int64(len(seen.columns))-cost.Bytes, 1)})
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
+		return nil, Budget{Limit: r.Memory, Smallest: programBytes + profileColumn*int64(len(seen.columns)) + cost.Bytes + m.Need}.refusal()
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen.plan.Sketch = int64(rows)
+	if err := r.recorded(seen); err != nil {
+		return nil, err
+	}
+	seen.warnings = append(slices.Clone(seen.warnings), seen.gaps(r.Stats)...)
+	return seen, r.restrict(seen)
+}
+
+// takeSketch makes the evidence of an estimate of the Gram matrix, with the rows where they may be
+// read again.
+func (t *trial) takeSketch() error {
+	m, err := t.from.sketch.Finish(t.from.profile, t.from.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
+	if err != nil {
+		return err
+	}
+	if t.Std, err = gram.NewStandardizer(t.from.profile, t.from.columns, t.scale, t.Fill); err != nil {
+		return err
+	}
+	if t.from.wanted != nil {
+		m.Keep(t.from.wanted)
+		t.Std.Keep(t.from.wanted)
+	}
+	t.Gram, t.Reads = m, t.gatherer.Reads
+	if t.Reads > 1 {
+		t.Source, t.Memory = t.from.source, t.from.plan.Solver
+	}
+	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
+	return nil
+}
