@@ -15,6 +15,8 @@ import (
 // took part in the distances: g is reduced to them, so that its slices stay parallel to
 // the Graph. Cost O(m² + m·D), and O(D²), or O(n·D) for a factor.
 //
+// g may be absent, known by its columns alone (see [gram.Profile.Gram]): then so is G.
+//
 // Both are consumed, even on error: the Graph lives in their memory, and g.Matrix is its
 // G. It fails for broken statistics, and for a g of other rows, of columns that are not
 // centred, or without any that took part.
@@ -33,8 +35,10 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	if g.D == 0 {
 		return nil, fmt.Errorf("anchor: no column of the Gram matrix took part in the distances")
 	}
-	if err := centred(g); err != nil {
-		return nil, err
+	if !g.Absent() {
+		if err := centred(g); err != nil {
+			return nil, err
+		}
 	}
 	at := make([]int, g.D) // place in the frame of each feature
 	factor := make([]float64, g.D)
@@ -42,7 +46,9 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		at[k] = wanted[j]
 		factor[k] = s.frame.factor[at[k]]
 	}
-	g.Scale(s.opt.Threads, factor)
+	if !g.Absent() {
+		g.Scale(s.opt.Threads, factor)
+	}
 	if g.IsFactor() != s.opt.Later {
 		return nil, fmt.Errorf("anchor: a factor asks for statistics that take their rows later, and only a factor")
 	}
@@ -52,7 +58,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		}
 	}
 	graph := s.become(at, g.Weight)
-	graph.G = &g.Matrix
+	graph.G, graph.Scale = &g.Matrix, factor
 	return graph, nil
 }
 
@@ -83,7 +89,7 @@ func (s *Statistics) become(at []int, weight float64) *Graph {
 		}
 	})
 	kernel.Mirror(threads, kernel.RowMajor(graph.S, s.m, s.m, s.m))
-	s.delta, s.zx, s.zz, s.work = nil, nil, nil, nil
+	s.delta, s.zx, s.zz, s.work, s.anchors = nil, nil, nil, nil, nil
 	s.broken = fmt.Errorf("anchor: the statistics have become a graph")
 	return graph
 }

@@ -21,9 +21,10 @@ type Graph struct {
 	Rows  int64        // n
 	M, D  int          // anchors, features
 	Delta []float64    // m
-	G     *gram.Matrix // d×d
+	G     *gram.Matrix // d×d; absent where the statistics were of the graph alone
 	C     []float64    // m×d row-major
 	S     []float64    // m×m, symmetric, stored in full
+	Scale []float64    // d: what the features were multiplied by, once centred
 	// Z is there beside a G that is a factor, whose rows are those of X̃ then. B = ZΔ^(−1/2).
 	Z RowWeights
 }

@@ -284,6 +284,21 @@ func TestGraphFollowsTheGramMatrix(t *testing.T) {
 			}
 		}
 	}
+	// One that is absent leaves the rest as it is, with the scale that its rows have.
+	p := gram.NewProfile(6)
+	must.Do(t, p.Add(tab.Chunk(0, tab.N())))
+	absent := must.Get(p.Gram(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleCenter}))(t)
+	absent.Keep([]bool{true, false, true, true, false, true})
+	alone := must.Get(tab.statistics(t, a, Options{}, 80).Graph(absent))(t)
+	if !alone.G.Absent() || !slices.Equal(alone.C, g.C) || !slices.Equal(alone.S, g.S) {
+		t.Error("C and S are others without G")
+	}
+	std := tab.standardizer(t, gram.ScaleStandard)
+	for k, j := range []int{0, 2, 3, 5} {
+		if alone.Scale[k] != std.Factor[j] {
+			t.Errorf("feature %d is scaled by %v, want %v", j, alone.Scale[k], std.Factor[j])
+		}
+	}
 	raw := tab.gram(t, gram.ScaleStandard)
 	if _, err := tab.statistics(t, a, Options{}, 80).Graph(raw); err == nil {
 		t.Error("a scaled Gram matrix is taken")

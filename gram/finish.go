@@ -73,6 +73,16 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	return g, nil
 }
 
+// Gram is what a profile alone tells of a Gram matrix: its features, with their means and scaling; the
+// matrix itself is absent. No rows or no usable column is a *stream.DataError.
+func (p *Profile) Gram(cols []stream.Column, opt FinishOptions) (*Gram, error) {
+	s, err := NewStandardizer(p, cols, opt.Scale, opt.Fill)
+	if err != nil {
+		return nil, err
+	}
+	return newGram(s, p), nil
+}
+
 // newGram is the Gram matrix of the columns of s, without its numbers.
 func newGram(s *Standardizer, p *Profile) *Gram {
 	g := &Gram{

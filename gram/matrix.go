@@ -37,6 +37,9 @@ func Factored(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Ran
 // IsFactor says that G is a factor.
 func (m *Matrix) IsFactor() bool { return m.R != nil }
 
+// Absent says that G has no numbers: it is known by its order alone.
+func (m *Matrix) Absent() bool { return m.R == nil && m.Sym == nil }
+
 // Check fails where the numbers are not those of a matrix of order D.
 func (m *Matrix) Check() error {
 	if m.IsFactor() {
@@ -197,6 +200,10 @@ func (m *Matrix) Scale(workers int, factor []float64) {
 // keep reduces the matrix to the features at the places kept, which ascend.
 func (m *Matrix) keep(kept []int) {
 	n := len(kept)
+	if m.Absent() {
+		m.D = n
+		return
+	}
 	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
 	if m.IsFactor() {
 		for k, j := range kept {

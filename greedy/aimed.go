@@ -54,6 +54,9 @@ func (m *aimed) Options(o *method.Options) {
 }
 
 func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
+	if s.OutOfCore {
+		return m.costOutOfCore(s)
+	}
 	d, rows := len(s.Columns), m.clusters
 	var building int64
 	switch m.target {
@@ -83,6 +86,26 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 	return method.Cost{Bytes: building + max(solving+m.bytes(d, s.K, rows), leastBytes(d, s.K)+8*int64(s.Anchors)*leastRows)}, nil
 }
 
+// costOutOfCore is the cost where the Gram matrix is not there, for targets that do without.
+func (m *aimed) costOutOfCore(s method.Shape) (method.Cost, error) {
+	d, rows, building := len(s.Columns), s.Anchors, smoothBytes(s.Anchors, len(s.Columns))
+	switch {
+	case m.on():
+		return method.Cost{}, refuseRefining(d)
+	case m.target == targetSpectral:
+		rows, building = m.clusters, spectral.Bytes(s.Anchors, m.clusters)+8*int64(m.clusters)*int64(d)+kernel.TeamBytes(s.Anchors, d)
+	case m.target != targetSmooth || m.rounds == unsettled || m.rounds == 0:
+		return method.Cost{}, stream.Usagef("{target} scatter and {smooth} auto and 0 work on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or give {smooth} a number", d)
+	}
+	least := building + aimedStreamBytes(d, s.K, rows)
+	most := 2*s.K + 1
+	if s.Rows > 0 { // see declared.Cost
+		most += int((int64(s.K) - 1) / s.Rows)
+	}
+	return method.Cost{Bytes: max(s.Memory, least), Least: least, Passes: method.Passes{Least: 2, Most: most,
+		Why: "the Gram matrix does not fit, so the selector reads the rows again for every few features"}}, nil
+}
+
 func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
 	g, team := e.Graph, kernel.NewTeam(e.Threads)
 	var target *aimedTarget
@@ -109,16 +132,22 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	}
 	opt := options(e)
 	opt.Refine = m.on()
-	res, err := selectTarget(ctx, g.G, target.target, opt)
+	var res *Result
+	if g.G.Absent() {
+		res, err = selectTargetStream(ctx, e.Source, e.Std, target.target, StreamOptions{Options: opt, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass})
+	} else {
+		res, err = selectTarget(ctx, g.G, target.target, opt)
+	}
 	if err != nil {
 		return nil, err
 	}
 	res.Error = target.error(res.gains())
 	out := res.ranking(e)
-	switch m.target {
-	case targetSmooth:
+	switch {
+	case g.G.Absent():
+	case m.target == targetSmooth:
 		out.Least = leastOfSmooth(team, g, target, res)
-	case targetSpectral:
+	case m.target == targetSpectral:
 		out.Least = leastOfOrthonormal(target.rows, res.Error)
 	}
 	out.Used["target"] = m.target

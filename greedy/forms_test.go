@@ -1,15 +1,21 @@
 package greedy
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // sameChoice wants one selection from both forms of G, to rounding.
@@ -130,6 +136,49 @@ func TestFormsAimAlike(t *testing.T) {
 				want := must.Get(selectTarget(t.Context(), whole.G, a.target, opt))(t)
 				got := must.Get(selectTarget(t.Context(), factored.G, b.target, opt))(t)
 				sameChoice(t, name, got, want)
+			}
+		}
+	}
+}
+
+// Without G its columns come from passes over the rows: the choice and its numbers are the same, whatever
+// the memory, in layers too.
+func TestStreamsAimAlike(t *testing.T) {
+	for _, shape := range []struct{ n, d, m, k int }{{40, 90, 12, 9}, {90, 24, 20, 6}, {60, 90, 12, 40}} {
+		for _, unit := range []float64{1, 1e-60, 1e60} {
+			g := newGraphed(shape.n, shape.d, shape.m, 7)
+			x := newMatrix(shape.n, shape.d)
+			for j := range x.col {
+				mat.Col(x.col[j], j, g.x)
+				floats.Scale(unit, x.col[j])
+			}
+			floats.Scale(unit, g.graph.C)
+			floats.Scale(unit*unit, g.graph.G.Sym)
+			src, team := serve(x, 16), kernel.NewTeam(2)
+			std := rowstest.Standardizer(t, src, gram.ScaleCenter, gram.FillMean)
+			absent := *g.graph
+			absent.G = gram.Full(nil, shape.d)
+			targets := map[string]func(*anchor.Graph) *aimedTarget{
+				"spectral": func(g *anchor.Graph) *aimedTarget { s, _, err := spectralTarget(team, g, 4); must.Do(t, err); return s },
+			}
+			for rounds := range 3 {
+				targets[fmt.Sprint("smooth ", rounds+1)] = func(g *anchor.Graph) *aimedTarget { return must.Get(smoothTarget(team, g, rounds+1))(t) }
+			}
+			for name, build := range targets {
+				opt := Options{K: shape.k, Threads: 2, Keep: []int{5}}
+				want := must.Get(selectTarget(t.Context(), g.graph.G, build(g.graph).target, opt))(t)
+				least := aimedStreamBytes(shape.d, shape.k, build(&absent).rows)
+				for _, memory := range []int64{least, 1 << 30} {
+					got := must.Get(selectTargetStream(t.Context(), src, std, build(&absent).target, StreamOptions{Options: opt, Memory: memory}))(t)
+					if got.Passes < 2 {
+						t.Errorf("%s: %d passes", name, got.Passes)
+					}
+					sameChoice(t, fmt.Sprintf("%s in units of %g", name, unit), got, want)
+				}
+				_, err := selectTargetStream(t.Context(), src, std, build(&absent).target, StreamOptions{Options: opt, Memory: least - 1})
+				if tight := (*stream.MemoryError)(nil); !errors.As(err, &tight) || tight.Need != least {
+					t.Errorf("%s: a byte less: %v", name, err)
+				}
 			}
 		}
 	}

@@ -68,8 +68,11 @@ func newMemory(g *gram.Matrix, g0 []float64, t *target, workers int) (*memory, e
 		}
 	}
 	m.hUnit = m.gUnit
-	if t.dual == nil && !t.self {
+	switch {
+	case t.dual == nil && !t.self:
 		m.hUnit = unitOf(t.u.Data)
+	case g == nil && t.unit > 0:
+		m.hUnit = t.unit
 	}
 	m.step.h = make([]float64, d)
 	return m, m.begin(scaled, nil)

@@ -156,9 +156,12 @@ func (s *streamed) next(ctx context.Context, out []bool) (*criterion, error) {
 	s.omegas = nil
 	s.sketch.reset()
 	var err error
-	if s.target != nil {
+	switch {
+	case s.aim != nil:
+		err = s.startAimed(ctx, out)
+	case s.target != nil:
 		err = s.startGroups(ctx, s.target.height(), out)
-	} else {
+	default:
 		s.criterion = &criterion{chosen: out} // what the sums leave out
 		err = s.start(ctx, s.run, out)
 	}

@@ -32,8 +32,12 @@ type streamPlan struct {
 // StreamBytes is the smallest StreamOptions.Memory that works for d features of
 // which k are chosen, and c groups (0 for Algorithm 1). More saves passes.
 func StreamBytes(d, k, c int) int64 {
-	smallest := int64(minBuckets)*int64(d) + minBatch*batchNumbers(d, c) + minRun*int64(d)
-	return fixedBytes(d, k, c) + 8*smallest
+	return fixedBytes(d, k, c) + leastBeside(d, c)
+}
+
+// leastBeside is the least that may be left beside what does not shrink.
+func leastBeside(d, c int) int64 {
+	return 8 * (int64(minBuckets)*int64(d) + minBatch*batchNumbers(d, c) + minRun*int64(d))
 }
 
 // StreamPasses is the number of passes for f⁰ under a memory of the given bytes, 1
@@ -70,6 +74,16 @@ func fixedBytes(d, k, c int) int64 {
 	return 8 * numbers
 }
 
+// aimedFixedBytes is the same for a target of so many rows, in the form LU, that is there.
+func aimedFixedBytes(d, k, rows int) int64 {
+	return 8*int64(d)*int64(stream.BlockRows(d)+24) + FactorBytes(d, k, 0, rows) + kernel.TeamBytes(d, d)
+}
+
+// aimedStreamBytes is StreamBytes for a target of so many rows.
+func aimedStreamBytes(d, k, rows int) int64 {
+	return aimedFixedBytes(d, k, rows) + leastBeside(d, rows)
+}
+
 // batchNumbers is the float64s for each candidate of a batch: what the candidates
 // kept hold (δ, Rδ and a column of a block), and a turn played by the predictor.
 func batchNumbers(d, c int) int64 {
@@ -81,11 +95,16 @@ func batchNumbers(d, c int) int64 {
 }
 
 func planStream(d, k, c int, memory int64) (streamPlan, error) {
-	if need := StreamBytes(d, k, c); memory < need {
+	return planBeside(d, c, fixedBytes(d, k, c), memory)
+}
+
+// planBeside is the plan beside so many bytes that do not shrink.
+func planBeside(d, c int, fixed, memory int64) (streamPlan, error) {
+	if need := fixed + leastBeside(d, c); memory < need {
 		return streamPlan{}, &stream.MemoryError{What: "selecting from rows that are read again and again",
 			Need: need, Limit: memory}
 	}
-	left := (memory - fixedBytes(d, k, c)) / 8
+	left := (memory - fixed) / 8
 	var p streamPlan
 	p.buckets = int(min(max(left/8/int64(d), minBuckets), maxBuckets))
 	left -= int64(p.buckets) * int64(d)

@@ -24,6 +24,7 @@ type streamed struct {
 	sketch *sketch
 	target *memory // nil: Algorithm 1; else it has H = BᵀA and γ, and needs only δ
 	groups []int   // of Algorithm 2
+	aim    *target // a target that is there; nil for others
 	omegas [][]float64
 
 	slot    []int     // candidate in each slot; -1 free
@@ -39,7 +40,10 @@ type streamed struct {
 }
 
 func (s *streamed) scoreUnit() float64 {
-	if s.target != nil {
+	switch {
+	case s.aim != nil: // H is in the data's units
+		return s.target.scoreUnit() * s.rows.unit
+	case s.target != nil:
 		return s.target.scoreUnit() / s.rows.unit
 	}
 	return 1 / s.rows.unit

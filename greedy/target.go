@@ -42,7 +42,8 @@ type target struct {
 	// dual is K of the features that are not out, where there is a root and a layer changes it.
 	dual func(out []bool) kernel.Matrix[float64]
 
-	without []bool // rows of H that belong to features of earlier layers, where it is in full; nil for none
+	unit    float64 // of H in the form LU where G is not there: that of the rows
+	without []bool  // rows of H that belong to features of earlier layers, where it is in full; nil for none
 	scratch []float64
 }
 

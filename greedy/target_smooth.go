@@ -23,7 +23,7 @@ func (t *aimedTarget) error(scores []float64) []float64 {
 // and K = P·CCᵀ·P: m²d flops, and none of d².
 func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*aimedTarget, error) {
 	m, d := g.M, g.D
-	if !g.G.IsFactor() {
+	if g.G.Sym != nil {
 		made := g.Smooth(team.Threads(), t)
 		whole := Target{Rows: made.Rows, H: made.H, Own: true}
 		out := &aimedTarget{target: whole.target(d), total: made.Total}

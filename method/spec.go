@@ -35,6 +35,9 @@ type Takes struct {
 	Iterates bool
 	// Factor says that a Gram matrix may be a factor, which is cheap where features outnumber rows.
 	Factor bool
+	// Streams says of a FromGraph method that it may read the rows again in place of a Gram matrix that
+	// does not fit.
+	Streams bool
 	// Sketch says that the method selects from an estimate of the Gram matrix, by a sketch of the rows.
 	Sketch bool
 	// Cells says that features are the cells of a grid: all take part, constant ones too.

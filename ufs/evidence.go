@@ -163,10 +163,30 @@ func (t *trial) takeGraph() error {
 			t.s.LeftOut = append(t.s.LeftOut, stream.LeftOut{Name: t.from.columns[j].Name, Why: "no feature in the profile that the anchors were made with"})
 		}
 	}
-	t.Graph, t.whole = g, g.G
+	if t.Graph, t.whole = g, g.G; g.G.Absent() {
+		if t.Std, err = t.centredRows(m, g.Scale); err != nil {
+			return err
+		}
+		t.whole, t.Source, t.Memory = nil, t.from.source, t.from.plan.Solver
+	}
 	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	t.s.Options["anchors"], t.s.Options["neighbors"] = g.M, t.Anchors.Neighbors
 	return nil
+}
+
+// centredRows makes the rows of X̃, the features of m centred and scaled by so much.
+func (t *trial) centredRows(m *gram.Gram, scale []float64) (*gram.Standardizer, error) {
+	std, err := gram.NewStandardizer(t.from.profile, t.from.columns, gram.ScaleCenter, t.Fill)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make([]bool, len(t.from.columns))
+	for _, j := range m.Columns {
+		wanted[j] = true
+	}
+	std.Keep(wanted)
+	std.Factor = scale
+	return std, nil
 }
 
 func (t *trial) takeRows() error {

@@ -270,9 +270,13 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	g := p.g
 	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: p.source(ds), plan: p.plan, raw: p.raw}
 	fold := stream.FoldOptions{Range: p.rows}
-	if g.from == method.FromProfile || (p.plan.OutOfCore || p.plan.Sketch > 0) && g.from == method.FromGram || g.from == method.FromRows && !p.plan.gram {
+	if g.from == method.FromProfile || (p.plan.OutOfCore || p.plan.Sketch > 0) && g.from != method.FromRows || g.from == method.FromRows && !p.plan.gram {
 		e.profile = gram.NewProfile(len(e.columns))
 		adders := []stream.Adder{e.profile}
+		if graph != nil {
+			e.graph = graph
+			adders = append(adders, graph)
+		}
 		if p.plan.Sketch > 0 {
 			e.sketch = g.newSketch(len(e.columns), p.plan)
 			adders = append(adders, e.sketch)

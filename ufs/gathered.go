@@ -61,10 +61,13 @@ func (e *gathered) dropped() stream.Text {
 // isDropped reports whether a warning that a file recorded is that of dropped.
 func isDropped(warning string) bool { return strings.HasSuffix(warning, droppedRows) }
 
-// finish is the Gram matrix that was gathered, which is used up.
+// finish is the Gram matrix that was gathered, which is used up; absent where none was.
 func (e *gathered) finish(opt gram.FinishOptions) (*gram.Gram, error) {
-	if e.wide != nil {
+	switch {
+	case e.wide != nil:
 		return e.wide.Finish(e.columns, opt)
+	case e.moments == nil: // it does not fit
+		return e.profile.Gram(e.columns, opt)
 	}
 	return e.moments.Finish(e.columns, opt)
 }

@@ -72,7 +72,11 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	shape := r.shapeOf(ds)
 	switch r.From {
 	case method.FromGraph:
-		return r.planForms(ds, func(rank int) (Budget, error) { return r.planGraph(ds, true, rank) })
+		in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGraph(ds, true, rank, false) })
+		if !r.Takes.Streams || r.plain != nil {
+			return in, err
+		}
+		return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planGraph(ds, true, 0, true) })
 	case method.FromRows:
 		return r.planRows(ds, shape, r.expectedMissing(ds))
 	case method.FromProfile:
@@ -86,11 +90,16 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 		return r.planSketched(ds, shape)
 	}
 	in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGram(ds, rank) })
+	return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
+}
+
+// orOutOfCore is the plan in, in memory, or where that does not fit the one without the Gram matrix.
+func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without func() (Budget, error)) (Budget, error) {
 	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
 	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
 	}
-	out, outErr := r.planOutOfCore(ds, shape)
+	out, outErr := without()
 	switch {
 	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
 		return in, err
@@ -184,7 +193,7 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		case from == method.FromProfile:
 			return r.planPass(ds, profileColumn*int64(d)+sampled+r.rankBytes(ds, d), 0)
 		case from == method.FromGraph:
-			return r.planGraph(ds, false, 0)
+			return r.planGraph(ds, false, 0, false)
 		}
 		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d)
 		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
@@ -195,8 +204,9 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 
 // planGraph plans the two passes of the graph methods: a profile with a sample of rows,
 // from which the anchors come, and then the statistics, followed by a solver if one is
-// asked for. rank is the number of rows of a Gram matrix that is a factor, 0 in full.
-func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int) (Budget, error) {
+// asked for. rank is the number of rows of a Gram matrix that is a factor, 0 in full. outOfCore says
+// that there is none, so that reading and solver live together.
+func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore bool) (Budget, error) {
 	d, total := len(ds.Columns()), ds.Rows()
 	f := &r.Anchors
 	if r.SampleRows > 0 {
@@ -246,7 +256,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int) (Budget, erro
 	} else {
 		var err error
 		shape := r.shapeOf(ds)
-		shape.Rank = rank
+		shape.Rank, shape.OutOfCore = rank, outOfCore
 		if cost, err = r.graphCost(shape, m); err != nil {
 			return Budget{}, err
 		}
@@ -257,6 +267,9 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int) (Budget, erro
 		spread += anchor.SamplerBytes(rows, d)
 	}
 	spread += ranks
+	if outOfCore {
+		return r.planGraphOutOfCore(ds, m, anchors, max(r.sampleBytes+placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
+	}
 	var beside, gone int64
 	gathering := r.formBytes(ds, rank) + anchors + spread
 	if rank > 0 {
@@ -271,6 +284,34 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int) (Budget, erro
 	}
 	b.atOnceBytes = r.sampleBytes + placing + beside + judging
 	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
+	return b, err
+}
+
+// planGraphOutOfCore plans a graph method without the Gram matrix, where the passes before the method
+// hold so many bytes of statistics, of which C, S and the profile stay.
+func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, m int, anchors, statistics int64) (Budget, error) {
+	d := int64(len(ds.Columns()))
+	stays := profileColumn*d + 8*int64(m)*(int64(m)+d)
+	shape := r.shapeOf(ds)
+	shape.Anchors, shape.OutOfCore = m, true
+	cost, err := r.Solver.Cost(shape)
+	if err != nil {
+		return Budget{}, err
+	}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: statistics, Anchors: anchors, OutOfCore: true}
+	total := func(solver int64) int64 { return b.Program + ds.MinMemory() + max(statistics, stays+solver) }
+	if b.Smallest = total(cost.Least); b.Smallest > b.Limit {
+		return b, b.refusal()
+	}
+	room := b.Limit - b.Program - max(statistics, stays+cost.Least)
+	b.Reading = ds.MemoryFor(min(max(b.Limit/4, ds.MinMemory()), room))
+	b.spool = ds.ScratchFor(b.Reading)
+	b.Solver = b.Limit - b.Program - b.Reading - stays
+	b.gone = statistics - stays
+	b.Peak = b.Limit
+	shape.Memory = b.Solver
+	cost, err = r.Solver.Cost(shape)
+	b.method = cost.Passes
 	return b, err
 }
 

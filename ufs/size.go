@@ -41,6 +41,8 @@ func (t *trial) sizeUp(ctx context.Context) error {
 // where that is centred, else a copy; nil where there is none in memory.
 func (t *trial) centredGram() *subset.Gram {
 	switch {
+	case t.Graph != nil && t.Graph.G.Absent():
+		return nil
 	case t.Graph != nil:
 		return &subset.Gram{Matrix: t.Graph.G, Rows: t.Graph.Rows, Threads: t.Threads}
 	case t.Gram == nil || t.From != method.FromGram:

@@ -114,10 +114,10 @@ func TestCutsAndThreads(t *testing.T) {
 // TestOutOfCore: the selection is the same where the Gram matrix G does not fit.
 func TestOutOfCore(t *testing.T) {
 	path := fixtures.Dataset(t, "basehock.parquet")
-	for _, method := range []string{"greedy", "partgreedy"} {
-		args := []string{path, "-k", "8", "--label", "label", "--method", method}
+	for method, limit := range map[string]string{"greedy": "130MiB", "partgreedy": "130MiB", "graphgreedy --anchors 50 --scale none": "170MiB", "graphgreedy --anchors 50 --target spectral": "170MiB"} {
+		args := slices.Concat([]string{path, "-k", "8", "--label", "label", "--method"}, strings.Fields(method))
 		in := selection(t, args...)
-		out := selection(t, append(args, "--memory-limit", "130MiB")...)
+		out := selection(t, append(args, "--memory-limit", limit)...)
 		if out.Passes <= in.Passes {
 			t.Fatalf("%s: %d passes: the limit did not make it go out of core", method, out.Passes)
 		}

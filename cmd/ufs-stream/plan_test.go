@@ -197,34 +197,36 @@ func TestPlanSmallestOfFactors(t *testing.T) {
 // it is the lower one, also where the planned run stays in memory.
 func TestPlanSmallestOutOfCore(t *testing.T) {
 	path := fixtures.Dataset(t, "basehock.parquet")
-	flags := []string{path, "--method", "greedy", "-k", "4", "--label", "label", "--memory-limit"}
-	in := forecastOf(t, append(flags, "2GiB")...).Memory
-	if in.OutOfCore || in.Smallest >= in.InMemory {
-		t.Fatalf("%+v: want the smallest limit below the one for staying in memory", in)
-	}
-	if m := forecastOf(t, append(flags, fmt.Sprint(in.InMemory))...).Memory; m.OutOfCore {
-		t.Errorf("at %d bytes: %+v", in.InMemory, m)
-	}
-	if m := forecastOf(t, append(flags, fmt.Sprint(in.InMemory-1))...).Memory; !m.OutOfCore || m.Smallest != in.Smallest || m.InMemory != in.InMemory {
-		t.Errorf("below: %+v, want the limits of %+v", m, in)
-	}
-	want := names(selection(t, path, "--method", "greedy", "-k", "4", "--label", "label"))
-	r := invoke(append([]string{"select", "--format", "names", "--progress", "json"}, append(flags, fmt.Sprint(in.Smallest))...)...)
-	if got := strings.Fields(r.out); r.code != exit.Done || !slices.Equal(got, want) {
-		t.Fatalf("exit code %d, %v, want %v\n%s", r.code, got, want, r.err)
-	}
-	ends(t, exit.Memory, "", append([]string{"select"}, append(flags, fmt.Sprint(in.Smallest-1))...)...)
-	// Every line of the progress says how many passes are to come.
-	for line := range strings.Lines(r.err) {
-		var s snapshot
-		if strings.HasPrefix(line, "warning:") {
-			continue
+	for _, method := range []string{"greedy", "graphgreedy --anchors 50 --scale none"} {
+		flags := slices.Concat([]string{path, "-k", "4", "--label", "label", "--method"}, strings.Fields(method), []string{"--memory-limit"})
+		in := forecastOf(t, append(flags, "2GiB")...).Memory
+		if in.OutOfCore || in.Smallest >= in.InMemory {
+			t.Fatalf("%+v: want the smallest limit below the one for staying in memory", in)
 		}
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			t.Fatalf("%q: %v", line, err)
+		if m := forecastOf(t, append(flags, fmt.Sprint(in.InMemory))...).Memory; m.OutOfCore {
+			t.Errorf("at %d bytes: %+v", in.InMemory, m)
 		}
-		if s.Passes < max(s.Pass, 2) || s.Most < s.Passes {
-			t.Errorf("pass %d of %d to %d", s.Pass, s.Passes, s.Most)
+		if m := forecastOf(t, append(flags, fmt.Sprint(in.InMemory-1))...).Memory; !m.OutOfCore || m.Smallest != in.Smallest || m.InMemory != in.InMemory {
+			t.Errorf("below: %+v, want the limits of %+v", m, in)
+		}
+		want := names(selection(t, flags[:len(flags)-1]...))
+		r := invoke(append([]string{"select", "--format", "names", "--progress", "json"}, append(flags, fmt.Sprint(in.Smallest))...)...)
+		if got := strings.Fields(r.out); r.code != exit.Done || !slices.Equal(got, want) {
+			t.Fatalf("exit code %d, %v, want %v\n%s", r.code, got, want, r.err)
+		}
+		ends(t, exit.Memory, "", append([]string{"select"}, append(flags, fmt.Sprint(in.Smallest-1))...)...)
+		// Every line of the progress says how many passes are to come.
+		for line := range strings.Lines(r.err) {
+			var s snapshot
+			if strings.HasPrefix(line, "warning:") {
+				continue
+			}
+			if err := json.Unmarshal([]byte(line), &s); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			if s.Passes < max(s.Pass, 2) || s.Most < s.Passes {
+				t.Errorf("pass %d of %d to %d", s.Pass, s.Passes, s.Most)
+			}
 		}
 	}
 }
