@@ -130,6 +130,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		if s.Rows > 0 {
 			more = int((int64(s.K) - 1) / s.Rows)
 		}
+		cost.Cramped = start > 2
 		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes),
 			Why: "the Gram matrix does not fit, so the selector reads the rows again for every few features"}
 	}

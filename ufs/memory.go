@@ -425,13 +425,18 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 	if b.Smallest > b.Limit {
 		return b, b.refusal()
 	}
-	b.Reading = ds.MemoryFor(min(max(b.Limit/4, ds.MinMemory()), b.Limit-b.Program-b.Statistics-cost.Least))
+	// Reading may have a quarter, as far as that drives out nothing that saves passes: of basehock
+	// within 130 MiB 50 features took 22 passes with a quarter, and 18 with what reading needs.
+	room, least := b.Limit-b.Program-b.Statistics, cost.Least
+	for _, reading := range []int64{b.Limit / 4, b.Limit / 8, 0} {
+		b.Reading = ds.MemoryFor(min(max(reading, ds.MinMemory()), room-least))
+		shape.Memory = room - b.Reading
+		if cost, err = r.Solver.Cost(shape); err != nil || !cost.Cramped {
+			break
+		}
+	}
 	b.spool = ds.ScratchFor(b.Reading)
-	b.Solver = b.Limit - b.Program - b.Statistics - b.Reading
-	b.Peak = b.Limit
-	shape.Memory = b.Solver
-	cost, err = r.Solver.Cost(shape)
-	b.method = cost.Passes
+	b.Solver, b.Peak, b.method = shape.Memory, b.Limit, cost.Passes
 	return b, err
 }
 
