@@ -16,5 +16,6 @@
 // Histograms can be discounted, so that rows weigh less the older they are.
 //
 // [Profile] is the O(d) part alone, and [Standardizer] applies the same filling and
-// scaling to rows where d² does not fit.
+// scaling to rows where d² does not fit. Of few rows [Rows] are a factor of G, exactly; of many a
+// [Sketch] is one of an estimate, whose sums add up to the bit in any order.
 package gram

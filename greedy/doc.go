@@ -17,9 +17,10 @@
 // columns B instead, with H = BᵀX (Theorem 3): c·d numbers for d². [SelectTarget]
 // takes any other H.
 //
-// [Select] works on a G in memory, [SelectStream] on rows where d² does not fit; it
-// makes the same choices in a number of passes far below k. Results have the same
-// bits for any number of workers and any memory.
+// [Select] works on a G in memory, in full or as a factor, [SelectStream] on rows where d² does not
+// fit; it makes the same choices in a number of passes far below k. [SelectSketched] needs no f⁰, which
+// costs n·d²: a sketch of the rows names candidates, among which its choice is exact. Results have the
+// same bits for any number of workers and any memory.
 //
 // Deviations from the paper: f, which drifts in the recursion, is recomputed from G
 // and H whenever its rounding error could change a choice; at the rank of the data, where the
