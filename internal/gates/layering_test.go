@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
 	"cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"fsfs":           {"stream", "gram", "method", "internal/kernel"},
-	"socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"u2fs":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
 	"udfs":           {"stream", "gram", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"rufs":           {"stream", "gram", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
