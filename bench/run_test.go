@@ -132,7 +132,7 @@ func TestInterruptEndsChild(t *testing.T) {
 func TestReadersReadAll(t *testing.T) {
 	dir := t.TempDir()
 	s := size{700, 30}
-	if err := inProcess(t.Context(), plantedArgs(filepath.Join(dir, "planted.parquet"), s, 1)); err != nil {
+	if err := inProcess(t.Context(), plantedData.genArgs(filepath.Join(dir, "planted.parquet"), s, 1)); err != nil {
 		t.Fatal(err)
 	}
 	shop, err := built()

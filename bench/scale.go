@@ -19,6 +19,7 @@ import (
 type scaleOptions struct {
 	verb                   string // scale or speed
 	rows, columns, threads []string
+	sparse                 []string // numbers of rows of sparse data
 	methods                []string
 	count                  int
 	onceAbove, giveUp      time.Duration
@@ -35,6 +36,7 @@ type scaleOptions struct {
 	progress               io.Writer
 
 	rowCounts, columnCounts, threadCounts []int64                                        // rows, columns and threads, parsed
+	sparseCounts                          []int64                                        // sparse, parsed
 	methodFlags                           map[string][]string                            // further flags of select, for one method
 	generate                              func(ctx context.Context, args []string) error // runs gen; startSelf but in tests
 	command                               string                                         // the command line, for the results
@@ -55,6 +57,7 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 
   go run ./bench scale
   go run ./bench scale --rows 1e4,1e5 --columns 100 --count 3 --results /tmp/results
+  go run ./bench scale --name wide --rows 200 --sparse 2e4 --columns 1e2,1e3,1e4,1e5,1e6
   go run ./bench scale --data emnist --name emnist --label label --methods sfufs,fufs --anchors 2000`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,6 +69,7 @@ process in Go's benchmark format, as it comes; the folder --results gets them al
 	o.add(f)
 	f.DurationVar(&o.onceAbove, "once-above", time.Minute, "one turn is enough of points that take longer")
 	f.StringVar(&o.name, "name", "", "`NAME` of the results (default: scale, or the name of the first path)")
+	f.StringSliceVar(&o.sparse, "sparse", nil, "also measure on word counts, in sparse rows: numbers of those rows, `N`,…")
 	f.StringVarP(&o.k, "k", "k", "", "select `N` features (default: as select has it)")
 	f.IntVar(&o.anchors, "anchors", 0, "`M` anchors for the methods that have them (default: as select has it)")
 	return cmd
@@ -103,6 +107,9 @@ func (o *scaleOptions) validate() (err error) {
 	if o.threadCounts, err = wholeNumbers("threads", o.threads); err != nil {
 		return err
 	}
+	if o.sparseCounts, err = wholeNumbers("sparse", o.sparse); err != nil {
+		return err
+	}
 	switch {
 	case o.count < 1:
 		return stream.Usagef("%s: --count %d: want 1 or more", o.verb, o.count)
@@ -114,6 +121,10 @@ func (o *scaleOptions) validate() (err error) {
 		return stream.Usagef("%s: --keep needs --dir, the folder to keep the data in", o.verb)
 	case len(o.methods) == 0:
 		return stream.Usagef("%s: --methods names none", o.verb)
+	case len(o.sparse) > 0 && len(o.data) > 0:
+		return stream.Usagef("%s: --sparse asks for made data, and --data for its own", o.verb)
+	case len(o.sparse) > 0 && o.columnCounts[0] < leastWords:
+		return stream.Usagef("%s: --columns %d: sparse data has from %d on", o.verb, o.columnCounts[0], leastWords)
 	}
 	if o.name == "" {
 		o.name = o.verb
@@ -147,7 +158,10 @@ func (o *scaleOptions) run(ctx context.Context, out io.Writer) error {
 	if len(o.data) > 0 {
 		err = r.measureInputs(ctx, o.name)
 	} else {
-		err = r.measureMade(ctx, "planted", "", plantedArgs)
+		err = r.measureMade(ctx, plantedData, r.rowCounts)
+		if err == nil {
+			err = r.measureMade(ctx, sparseData, r.sparseCounts)
+		}
 	}
 	if err != nil {
 		return err
@@ -185,5 +199,5 @@ func (r *scaleRun) measureInputs(ctx context.Context, name string) error {
 	if _, err := r.shop.runJSON(ctx, &plan, "plan", append(slices.Clone(r.data), r.selectFlags(r.methods[0])...)...); err != nil {
 		return err
 	}
-	return r.measure(ctx, name, size{plan.Rows, plan.Features}, r.data)
+	return r.measure(ctx, name, size{plan.Rows, plan.Features}, r.data, nil)
 }

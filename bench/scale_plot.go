@@ -34,6 +34,7 @@ func (r *scaleRun) plots() []plot {
 		{"time-rows", report.Chart{Title: "Time over rows, " + onThreads, XLabel: "rows", YLabel: "seconds", Series: lines(results, columnsLabel, rowsOf, wall)}},
 		{"memory-rows", report.Chart{Title: "Peak memory over rows, " + onThreads, XLabel: "rows", YLabel: "MiB", Series: lines(results, columnsLabel, rowsOf, memory)}},
 		{"time-columns", report.Chart{Title: "Time over columns, " + onThreads, XLabel: "columns", YLabel: "seconds", Series: lines(results, rowsLabel, columnsOf, wall)}},
+		{"memory-columns", report.Chart{Title: "Peak memory over columns, " + onThreads, XLabel: "columns", YLabel: "MiB", Series: lines(results, rowsLabel, columnsOf, memory)}},
 		r.speedUp(),
 	}
 	all = slices.DeleteFunc(all, func(p plot) bool { return len(p.chart.Series) == 0 })
@@ -76,15 +77,19 @@ func (r *scaleRun) speedUp() plot {
 }
 
 func (m measured) title() string {
+	title := m.method
 	switch m.method {
 	case bareReading:
-		return "bare reading"
+		title = "bare reading"
 	case decoding:
-		return "our decoding"
+		title = "our decoding"
 	case duckDBSum:
-		return "DuckDB's sum"
+		title = "DuckDB's sum"
 	}
-	return m.method
+	if m.data == sparseName {
+		title += " (sparse)"
+	}
+	return title
 }
 
 // lines makes a line of the points with the same label, in the order of x. Lines of one

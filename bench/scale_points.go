@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -32,11 +31,6 @@ type size struct {
 func (s size) String() string {
 	return fmt.Sprintf("%s rows × %s columns", humanize.Comma(s.rows), humanize.Comma(int64(s.columns)))
 }
-
-// valueBytes is the size of a value of `gen planted` before compression.
-const valueBytes = 4
-
-func (s size) bytes() int64 { return s.rows * int64(s.columns) * valueBytes }
 
 // point is what is measured: a method on some data with a number of threads. Every turn
 // at a point runs a process.
@@ -90,23 +84,6 @@ func peakMemory(t turn) float64  { return float64(t.cost.Peak) }
 // timesReading is the time as a multiple of the bare reading in the same turn and on as
 // many threads; +Inf where there was none.
 func timesReading(t turn) float64 { return t.cost.Wall.Seconds() / t.read.Seconds() }
-
-// sizes returns all pairs of rows and columns of at most limit bytes, the smallest first,
-// and the larger ones.
-func sizes(rows, columns []int64, limit int64) (kept, tooLarge []size) {
-	for _, r := range rows {
-		for _, c := range columns {
-			s := size{r, int(c)}
-			if c > limit/valueBytes/r {
-				tooLarge = append(tooLarge, s)
-			} else {
-				kept = append(kept, s)
-			}
-		}
-	}
-	slices.SortStableFunc(kept, func(a, b size) int { return cmp.Compare(a.bytes(), b.bytes()) })
-	return kept, tooLarge
-}
 
 // wholeNumbers reads numbers such as 1000 and 1e4.
 func wholeNumbers(flag string, words []string) ([]int64, error) {

@@ -29,18 +29,14 @@ type scaleRun struct {
 	skipped []string // sentences that say what was left out, and why
 }
 
-// genArgs are the arguments of this program that make data of a size. The first two are gen
-// and the kind of data.
-type genArgs func(path string, s size, seed uint64) []string
-
-// measureMade measures every size on data that gen makes, as results of that name.
-func (r *scaleRun) measureMade(ctx context.Context, kind, name string, args genArgs) error {
-	kept, tooLarge := sizes(r.rowCounts, r.columnCounts, int64(r.maxBytes))
+// measureMade measures on data that gen makes, of every number of columns and of rows.
+func (r *scaleRun) measureMade(ctx context.Context, m madeData, rows []int64) error {
+	kept, tooLarge := m.sizes(rows, r.columnCounts, int64(r.maxBytes))
 	for _, s := range tooLarge {
 		r.skip("%s: their values take more than --max-bytes %s", s, r.maxBytes.String())
 	}
 	for _, s := range kept {
-		if err := r.measureSize(ctx, kind, name, s, args); err != nil {
+		if err := r.measureSize(ctx, m, s); err != nil {
 			return err
 		}
 	}
@@ -49,13 +45,13 @@ func (r *scaleRun) measureMade(ctx context.Context, kind, name string, args genA
 
 // measureSize measures on the data in --dir if it is there. Otherwise it makes the data and
 // removes it again, with --keep only if it is incomplete.
-func (r *scaleRun) measureSize(ctx context.Context, kind, name string, s size, args genArgs) (err error) {
+func (r *scaleRun) measureSize(ctx context.Context, m madeData, s size) error {
 	dir := r.dir
 	if dir == "" {
 		dir = r.shop.dir
 	}
-	dir = filepath.Join(dir, fmt.Sprintf("%s-%d-%d-%d", kind, s.rows, s.columns, r.seed))
-	path := filepath.Join(dir, kind+".parquet")
+	dir = filepath.Join(dir, fmt.Sprintf("%s-%d-%d-%d", m.kind, s.rows, s.columns, r.seed))
+	path := filepath.Join(dir, m.kind+".parquet")
 	if _, err := os.Stat(path); err != nil {
 		complete := false
 		defer func() {
@@ -67,20 +63,16 @@ func (r *scaleRun) measureSize(ctx context.Context, kind, name string, s size, a
 			return &stream.OutputError{Path: dir, Err: err}
 		}
 		r.say("%s: making the data", s)
-		if err := r.generate(ctx, args(path, s, r.seed)); err != nil {
+		if err := r.generate(ctx, m.genArgs(path, s, r.seed)); err != nil {
 			return err
 		}
 		complete = true
 	}
-	return r.measure(ctx, name, s, []string{path})
-}
-
-// plantedArgs are the arguments of this program that make the data of a size.
-func plantedArgs(path string, s size, seed uint64) []string {
-	return []string{
-		"gen", "planted", "--type", "float", "--rows", strconv.FormatInt(s.rows, 10), "--columns", strconv.Itoa(s.columns),
-		"--seed", strconv.FormatUint(seed, 10), "-o", path, "-q",
+	var flags []string
+	if m.read != nil {
+		flags = m.read(s)
 	}
+	return r.measure(ctx, m.name, s, []string{path}, flags)
 }
 
 // startSelf starts this very program as a child, so that its memory does not add to ours.
@@ -96,8 +88,8 @@ func startSelf(ctx context.Context, args []string) error {
 // measure takes turns on one dataset. In each turn it runs, for every number of threads,
 // the readers and then every method, so that changes in the machine's speed affect
 // all of them alike. A bare reading before all turns is not counted: it brings the file
-// into memory, if it fits.
-func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs []string) error {
+// into memory, if it fits. flags are those of select that belong to the data.
+func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs, flags []string) error {
 	if _, err := r.read(ctx, r.shop.bare, 1, inputs); err != nil {
 		return err
 	}
@@ -115,7 +107,7 @@ func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs []st
 			if p.stopped {
 				continue
 			}
-			t, err := r.turn(ctx, p.point, inputs)
+			t, err := r.turn(ctx, p.point, inputs, flags)
 			if p.method == bareReading {
 				read = t.cost.Wall
 			}
@@ -157,7 +149,7 @@ func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
 }
 
 // turn runs one process at a point.
-func (r *scaleRun) turn(ctx context.Context, p point, inputs []string) (turn, error) {
+func (r *scaleRun) turn(ctx context.Context, p point, inputs, flags []string) (turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
 	defer cancel()
 	switch p.method {
@@ -169,7 +161,7 @@ func (r *scaleRun) turn(ctx context.Context, p point, inputs []string) (turn, er
 		_, took, err := child(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
 		return turn{cost: took}, err
 	}
-	sel, took, err := r.shop.runSelect(ctx, slices.Concat(inputs, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
+	sel, took, err := r.shop.runSelect(ctx, slices.Concat(inputs, flags, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
 	return turn{cost: took, timing: sel.Timing}, err
 }
 

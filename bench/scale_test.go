@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,17 +64,43 @@ func TestScale(t *testing.T) {
 			t.Errorf("%s: %v", plot, err)
 		}
 	}
-	if n := strings.Count(summary, ".svg"); n != 4 {
-		t.Errorf("%d plots, want 4", n)
+	if n := strings.Count(summary, ".svg"); n != 5 {
+		t.Errorf("%d plots, want 5", n)
 	}
 	noScratch(t)
+}
+
+// Sparse rows are measured beside dense ones, under their own name.
+func TestScaleSparse(t *testing.T) {
+	o := tinyScale(t)
+	o.rows, o.columns, o.sparse, o.threads, o.methods, o.count = []string{"300"}, []string{"40", "60"}, []string{"200"}, []string{"1"}, []string{"greedy"}, 1
+	if err := o.run(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	lines := checkBenchFormat(t, readResult(t, o, "scale.txt"))
+	// 2 widths, dense and sparse, the reading and 1 method.
+	if _, ok := lines["BenchmarkSelect/data=sparse/method=greedy/rows=200/cols=60/threads=1-1"]; !ok || len(lines) != 8 {
+		t.Errorf("%d results, want 8: %v", len(lines), lines)
+	}
+	if summary := readResult(t, o, "scale.md"); !strings.Contains(summary, "| 200 | 60 | greedy (sparse) | 1 |") {
+		t.Errorf("the summary has no sparse rows:\n%s", summary)
+	}
+}
+
+// Planted data is lists where a footer of all columns would outgrow the values.
+func TestWideDataIsLists(t *testing.T) {
+	for columns, want := range map[int]bool{listColumns - 1: false, listColumns: true} {
+		if args := plantedData.args(size{200, columns}); slices.Contains(args, "--list") != want {
+			t.Errorf("%d columns are made by %v", columns, args)
+		}
+	}
 }
 
 // Data of --data is measured under its name, and never removed.
 func TestScaleRealData(t *testing.T) {
 	o := tinyScale(t)
 	path := filepath.Join(t.TempDir(), "e.parquet")
-	if err := inProcess(t.Context(), append(plantedArgs(path, size{400, 12}, 1), "--label")); err != nil {
+	if err := inProcess(t.Context(), append(plantedData.genArgs(path, size{400, 12}, 1), "--label")); err != nil {
 		t.Fatal(err)
 	}
 	o.data, o.label, o.name, o.methods, o.count = []string{path}, "label", "emnist", []string{"sfufs", "variance"}, 1
@@ -167,7 +194,7 @@ func TestScaleSaysWhatItLeavesOut(t *testing.T) {
 func TestScaleUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"--rows", "0"}, {"--rows", "1.5"}, {"--columns", "many"}, {"--threads", "-1"}, {"--count", "0"},
-		{"--keep"}, {"--max-bytes", "many"}, {"--name", "a/b"}, {"more"},
+		{"--keep"}, {"--max-bytes", "many"}, {"--sparse", "0"}, {"--sparse", "10", "--columns", "20"}, {"--sparse", "10", "--data", "a"}, {"--name", "a/b"}, {"more"},
 	} {
 		refuses(t, exit.Usage, "", append([]string{"scale"}, args...)...)
 	}

@@ -108,7 +108,7 @@ func (o *scaleOptions) runSpeed(ctx context.Context, out io.Writer) error {
 	if len(o.data) > 0 {
 		err = r.measureInputs(ctx, o.dataName())
 	} else {
-		err = r.measureMade(ctx, "grid", "images", imageArgs)
+		err = r.measureMade(ctx, imageData, r.rowCounts)
 	}
 	if err != nil {
 		return err
@@ -118,13 +118,10 @@ func (o *scaleOptions) runSpeed(ctx context.Context, out io.Writer) error {
 	return r.writeLinesAnd(ctx, text.Bytes())
 }
 
-// imageArgs are the arguments of this program that make images of a size: whole numbers
-// from 0 to 255, as E-MNIST has them.
-func imageArgs(path string, s size, seed uint64) []string {
-	return []string{
-		"gen", "grid", "--rows", strconv.FormatInt(s.rows, 10), "--shape", imageShape(s.columns),
-		"--seed", strconv.FormatUint(seed, 10), "-o", path, "-q",
-	}
+// imageData are images: whole numbers from 0 to 255, as E-MNIST has them.
+var imageData = madeData{
+	kind: "grid", name: "images", bytes: denseBytes,
+	args: func(s size) []string { return []string{"--shape", imageShape(s.columns)} },
 }
 
 // imageShape is the squarest shape of images of so many pixels; "" if gen grid has none.

@@ -70,7 +70,7 @@ func TestSpeed(t *testing.T) {
 func TestSpeedRealData(t *testing.T) {
 	o := tinySpeed(t)
 	path := filepath.Join(t.TempDir(), "my data.parquet")
-	if err := inProcess(t.Context(), append(plantedArgs(path, size{400, 12}, 1), "--label")); err != nil {
+	if err := inProcess(t.Context(), append(plantedData.genArgs(path, size{400, 12}, 1), "--label")); err != nil {
 		t.Fatal(err)
 	}
 	o.data, o.label, o.methods, o.count, o.columns = []string{path}, "label", []string{"variance"}, 1, []string{"7"}

@@ -83,7 +83,7 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 	if s.Rank > 0 {
 		solving = FactorBytes(d, s.K, s.Rank, rows)
 	}
-	return method.Cost{Bytes: building + max(solving+m.bytes(d, s.K, rows), leastBytes(d, s.K)+8*int64(s.Anchors)*leastRows)}, nil
+	return method.Cost{Bytes: building + max(solving+m.bytes(d, s.K, rows), m.leastBytes(s))}, nil
 }
 
 // costOutOfCore is the cost where the Gram matrix is not there, for targets that do without.

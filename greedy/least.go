@@ -2,11 +2,13 @@ package greedy
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/method"
 )
 
 const (
@@ -23,6 +25,19 @@ func leastBytes(d, k int) int64 {
 		return 0
 	}
 	return linalg.TailsBytes(d, k) + 8*leastRows*int64(d)
+}
+
+// leastBytes is the same for the target of m.
+func (m *aimed) leastBytes(s method.Shape) int64 {
+	d := len(s.Columns)
+	if s.Rank == 0 || m.target != targetSmooth {
+		return leastBytes(d, s.K) + 8*int64(s.Anchors)*leastRows
+	}
+	if !leastWorth(d, s.K) {
+		return 0
+	}
+	n := max(s.Rank, s.Anchors)
+	return linalg.TailsBytes(n, s.K) + linalg.RootBytes(n) + 8*int64(n)*int64(3*n+2*leastRows)
 }
 
 func leastWorth(d, k int) bool {
@@ -81,10 +96,39 @@ func leastOfData(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 
 // leastOfSmooth is leastOf for AᵗX.
 func leastOfSmooth(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) []float64 {
-	if t.product == nil { // no rounds
+	switch {
+	case t.k.Rows > 0:
+		return leastOfRows(team, g, t, r)
+	case t.product == nil: // no rounds
 		return leastOfData(team, g.G, r)
 	}
 	return leastOf(team, g.G, r.Order, r.Error, t.total, t.product)
+}
+
+// leastOfRows is leastOfSmooth where TᵀT = CᵀQC: with Q = UᵀU its eigenvalues other than 0 are those of UKUᵀ,
+// K = CCᵀ, of the order of the anchors. It costs nothing of d.
+func leastOfRows(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) []float64 {
+	if !leastWorth(g.D, len(r.Order)) || !(t.total > 0 && t.total <= math.MaxFloat64) {
+		return nil
+	}
+	m := g.M
+	u, err := linalg.Root(team, kernel.RowMajor(slices.Clone(t.q.Data), m, m, m))
+	if err != nil {
+		return nil
+	}
+	n := u.Rows
+	half, small := kernel.RowMajor(make([]float64, n*m), n, m, m), kernel.RowMajor(make([]float64, n*n), n, n, n)
+	kernel.Gemm(team, 1, u, t.k, half)
+	kernel.Gemm(team, 1, half, u.Trans(), small)
+	rows := min(len(r.Order), leastRows)
+	chosen, start := kernel.RowMajor(make([]float64, rows*m), rows, m, m), kernel.RowMajor(make([]float64, rows*n), rows, n, n)
+	for i, j := range r.Order[:rows] {
+		for a := range m {
+			chosen.Data[i*m+a] = g.C[a*g.D+j]
+		}
+	}
+	kernel.Gemm(team, 1, chosen, u.Trans(), start)
+	return tails(team, n, r.Order, r.Error, t.total, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
 }
 
 // leastOfOrthonormal is leastOf for l directions of length 1, of which k leave l−k.

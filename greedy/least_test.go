@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // tailsOf are the tails of the eigenvalues of TᵀT in units of its trace, by their definition.
@@ -57,6 +58,23 @@ func TestLeast(t *testing.T) {
 		e := &method.Evidence{Graph: g.graph, K: 10, Threads: 2}
 		r := must.Get(m.Select(t.Context(), e))(t)
 		compareLeast(t, r.Least, tailsOf(t, target, 10), r.Error)
+	}
+	// A factor's, also beyond the rank of the target, which is at most that of the anchors.
+	for _, k := range []int{1, 9, 40} {
+		wide := newGraphed(40, 90, 12, 7)
+		for _, rounds := range []int{0, 1, 3} {
+			target := mat.DenseCopyOf(wide.x)
+			for range rounds {
+				target = times(wide.a, target)
+			}
+			m := &aimed{target: targetSmooth, rounds: rounds}
+			e := &method.Evidence{Graph: wide.factored(), Columns: make([]stream.Column, 90), K: k, Threads: 2}
+			r := must.Get(m.Select(t.Context(), e))(t)
+			if len(r.Least) == 0 {
+				t.Errorf("%d rounds: no least of %d features", rounds, k)
+			}
+			compareLeast(t, r.Least, tailsOf(t, target, len(r.Least)), r.Error)
+		}
 	}
 	spectral := &aimed{target: targetSpectral, clusters: 6}
 	r := must.Get(spectral.Select(t.Context(), &method.Evidence{Graph: g.graph, K: 10, Threads: 2}))(t)

@@ -11,6 +11,8 @@ type aimedTarget struct {
 	total float64 // ‖T‖²
 	// product adds Y·TᵀT to its first argument; nil where it is not known so.
 	product func(dst, y kernel.Matrix[float64])
+	// TᵀT = CᵀQC of few rows C: m×m, with K = CCᵀ; empty where it is not made so.
+	q, k kernel.Matrix[float64]
 }
 
 // error is F(S)/F(∅) after each choice, from the scores of the choices.
@@ -51,23 +53,16 @@ func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*aimedTarget, erro
 	p, q := kernel.RowMajor(power, m, m, m), kernel.RowMajor(between, m, m, m)
 	c := kernel.RowMajor(g.C, m, d, d)
 	own := &target{full: d, u: c.Trans(), own: true}
-	out := &aimedTarget{target: own}
+	out := &aimedTarget{target: own, q: q}
 	own.dual = func(gone []bool) kernel.Matrix[float64] {
 		k := dualOf(team, own.u, gone)
 		if gone == nil {
-			out.total = kernel.Dot(between, k.Data)
+			out.total, out.k = kernel.Dot(between, k.Data), k
 		}
 		half, whole := kernel.RowMajor(make([]float64, m*m), m, m, m), kernel.RowMajor(make([]float64, m*m), m, m, m)
 		kernel.Gemm(team, 1, p, k, half)
 		kernel.Gemm(team, 1, half, p, whole)
 		return whole
-	}
-	out.product = func(dst, y kernel.Matrix[float64]) {
-		down := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)
-		across := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)
-		kernel.Gemm(team, 1, y, c.Trans(), down)
-		kernel.Gemm(team, 1, down, q, across)
-		kernel.Gemm(team, 1, across, c, dst)
 	}
 	return out, own.begin(team, nil)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
 // embedding finds JELSR's Y for a given U: the c orthonormal columns with the least
@@ -23,6 +24,9 @@ import (
 //	TᵀT = ⎡ S               √β·CRV⁻¹        ⎤
 //	      ⎣ √β·V⁻ᵀRCᵀ       β(I − αV⁻ᵀV⁻¹)  ⎦   as RGR = P − αI.
 //
+// Where G is a factor, with rows fewer than features, they are those of the n×n matrix itself, see
+// embedding_rows.go.
+//
 // Every eigenvector of the n×n matrix beyond these has the cost 1 + β, the largest there is.
 type embedding struct {
 	graph       *anchor.Graph
@@ -30,35 +34,43 @@ type embedding struct {
 	r           *regression
 	alpha, beta float64
 	c           int
-	t           kernel.Matrix[float64] // −TᵀT, of order m+d: its upper triangle
+	b           kernel.Matrix[float64] // B, n×m, where G is a factor
+	t           kernel.Matrix[float64] // −TᵀT, of order m+d, or −TTᵀ: its upper triangle
 	eig         *linalg.Smallest
 
 	// Of the last Y: √κ·q's first m rows, BᵀY, and XᵀY; nil before the first.
 	by, xy []float64
+	last   kernel.Matrix[float64] // Y's basis, where G is a factor
 }
 
 func newEmbedding(team *kernel.Team, g *anchor.Graph, r *regression, opt Options) *embedding {
 	n := g.M + g.D
-	c := min(opt.Clusters, n)
-	return &embedding{
-		graph: g, team: team, r: r, alpha: opt.Alpha, beta: opt.Beta, c: c,
-		t: kernel.RowMajor(make([]float64, n*n), n, n, n),
-		// One pair more shows whether the last is determined.
-		eig: linalg.NewSmallest(team, n, min(c+1, n), linalg.EigenOptions{}),
+	e := &embedding{graph: g, team: team, r: r, alpha: opt.Alpha, beta: opt.Beta, c: min(opt.Clusters, n)}
+	if g.G.IsFactor() {
+		n = g.G.Rank
+		e.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
 	}
+	e.t = kernel.RowMajor(make([]float64, n*n), n, n, n)
+	// One pair more shows whether the last is determined.
+	e.eig = linalg.NewSmallest(team, n, min(e.c+1, n), linalg.EigenOptions{})
+	return e
 }
 
 // embeddingBytes is what an embedding of c columns holds, the regression apart.
-func embeddingBytes(d, m, c int) int64 {
+func embeddingBytes(d, m, rank, c int) int64 {
 	n := m + d
 	c = min(c, n)
+	if rank > 0 {
+		n = rank
+		return 8*int64(n)*int64(n+m+2*c) + linalg.SmallestBytes(n, min(c+1, n), linalg.EigenOptions{}) + 8*int64(d)*int64(2*c)
+	}
 	return 8*int64(n)*int64(n) + linalg.SmallestBytes(n, min(c+1, n), linalg.EigenOptions{}) + 8*int64(n)*int64(4*c)
 }
 
 // projected is an embedding Y as the regression sees it.
 type projected struct {
-	xy   []float64 // XᵀY, d×c
-	cost float64   // Tr Yᵀ(L + βI − βXHXᵀ)Y
+	ridge.Target
+	cost float64 // Tr Yᵀ(L + βI − βXHXᵀ)Y
 	// free is how many columns of Y lie outside the span of graph and features, where W has
 	// nothing to fit.
 	free int
@@ -75,6 +87,9 @@ const tolerance = 1e-9
 // next finds Y after the regression was reweighed. It uses up the regression's scratch, and
 // costs d³ + m·d² flops beside the c eigenpairs of order m+d.
 func (e *embedding) next() (*projected, error) {
+	if e.b.Rows > 0 {
+		return e.nextOfRows()
+	}
 	d, m, n, c := e.graph.D, e.graph.M, e.t.Rows, e.c
 	inverse := e.fill()
 	found, err := e.eig.Solve(e.t, e.warm())
@@ -105,8 +120,8 @@ func (e *embedding) next() (*projected, error) {
 	}
 	p.tied = c < n && p.free == 0 && found.Values[c]-found.Values[c-1] <= tolerance*whole
 	// XᵀY = Cᵀ·first + G·R·V⁻¹·second
-	p.xy = make([]float64, d*c)
-	xy, scaled := kernel.RowMajor(p.xy, d, c, c), make([]float64, d*c)
+	p.XY = make([]float64, d*c)
+	xy, scaled := kernel.RowMajor(p.XY, d, c, c), make([]float64, d*c)
 	kernel.Gemm(e.team, 1, inverse.Trans(), kernel.RowMajor(second, d, c, c), kernel.RowMajor(scaled, d, c, c))
 	for i, root := range e.r.root {
 		for j := range c {
@@ -115,7 +130,7 @@ func (e *embedding) next() (*projected, error) {
 	}
 	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.C, m, d, d).Trans(), kernel.RowMajor(first, m, c, c), xy)
 	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.G.Sym, d, d, d), kernel.RowMajor(scaled, d, c, c), xy)
-	e.xy = p.xy
+	e.xy = p.XY
 	return p, nil
 }
 
@@ -133,15 +148,15 @@ func (e *embedding) fill() (inverse kernel.Matrix[float64]) {
 		}
 	}
 	corner := e.t.Sub(0, m, m, d).Trans()
-	e.r.chol.HalfSolveTo(e.team, corner, corner)
-	inverse = e.r.p
+	e.r.Chol.HalfSolveTo(e.team, corner, corner)
+	inverse = e.r.P
 	clear(inverse.Data)
 	for i := range d {
 		inverse.Data[i*(d+1)] = 1
 		clear(e.t.Data[(m+i)*n:][:n])
 		e.t.Data[(m+i)*(n+1)] = -e.beta
 	}
-	e.r.chol.HalfSolveTo(e.team, inverse, inverse)
+	e.r.Chol.HalfSolveTo(e.team, inverse, inverse)
 	kernel.Syrk(e.team, e.alpha*e.beta, inverse, e.t.Sub(m, m, d, d))
 	return inverse
 }
@@ -161,6 +176,6 @@ func (e *embedding) warm() kernel.Matrix[float64] {
 		}
 	}
 	below := start.Sub(m, 0, d, c)
-	e.r.chol.HalfSolveTo(e.team, below, below)
+	e.r.Chol.HalfSolveTo(e.team, below, below)
 	return start
 }

@@ -112,11 +112,11 @@ func onRows(x, w [][]float64) *labelling {
 		one[i][i] = 1
 		l[i][i]++
 	}
-	p := &labelling{team: kernel.NewTeam(2), m: n, d: d, k: matrixOf(one), l: matrixOf(l), c: matrixOf(x), gram: make([]float64, d*d)}
+	p := &labelling{team: kernel.NewTeam(2), m: n, d: d, k: matrixOf(one), l: matrixOf(l), c: matrixOf(x), gram: gram.Full(make([]float64, d*d), d)}
 	for i := range x {
 		for j := range d {
 			for k := range d {
-				p.gram[j*d+k] += x[i][j] * x[i][k]
+				p.gram.Sym[j*d+k] += x[i][j] * x[i][k]
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func Specs() []method.Spec {
 	spec := func(m Method, about string) method.Spec {
 		return method.Spec{
-			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleStandard,
+			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true}, Scale: gram.ScaleStandard,
 			New: func() method.Method { return &declared{kind: m} },
 		}
 	}
@@ -72,7 +72,7 @@ func (m *declared) options(seed uint64, threads int) Options {
 
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	opt := m.options(0, s.Threads).withDefaults()
-	return method.Cost{Bytes: Bytes(len(s.Columns), s.Anchors, opt), Iterations: opt.MaxIter}, nil
+	return method.Cost{Bytes: Bytes(len(s.Columns), s.Anchors, s.Rank, opt), Iterations: opt.MaxIter}, nil
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

@@ -74,7 +74,7 @@ func TestCost(t *testing.T) {
 		if name == "ndfs" {
 			opt.Method = NDFS
 		}
-		if cost.Bytes != Bytes(40, 30, opt) || cost.Iterations != 7 {
+		if cost.Bytes != Bytes(40, 30, 0, opt) || cost.Iterations != 7 {
 			t.Errorf("%s: %+v", name, cost)
 		}
 	}

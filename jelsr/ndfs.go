@@ -5,7 +5,9 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
 // labelling is NDFS's problem for labels F = BQ, Q ≥ 0, of which only products with B are
@@ -17,23 +19,28 @@ type labelling struct {
 	k    kernel.Matrix[float64] // K, m×m
 	l    kernel.Matrix[float64] // BᵀLB, m×m; empty for K − K²
 	c    kernel.Matrix[float64] // BᵀX, m×d
-	gram []float64              // XᵀX, d×d
+	gram *gram.Matrix           // XᵀX
+	b    kernel.Matrix[float64] // B, n×m, where XᵀX is a factor of n rows
 }
 
 func onGraph(team *kernel.Team, g *anchor.Graph) *labelling {
-	return &labelling{
+	p := &labelling{
 		team: team, m: g.M, d: g.D,
-		k: kernel.RowMajor(g.S, g.M, g.M, g.M), c: kernel.RowMajor(g.C, g.M, g.D, g.D), gram: g.G.Sym,
+		k: kernel.RowMajor(g.S, g.M, g.M, g.M), c: kernel.RowMajor(g.C, g.M, g.D, g.D), gram: g.G,
 	}
+	if g.G.IsFactor() {
+		p.b = kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M)
+	}
+	return p
 }
 
 // labels is F = BQ with what follows from it alone.
 type labels struct {
-	q  kernel.Matrix[float64] // m×c
-	kq kernel.Matrix[float64] // KQ = BᵀF
-	lq kernel.Matrix[float64] // BᵀLF
-	ff kernel.Matrix[float64] // FᵀF, c×c
-	xf []float64              // XᵀF, d×c
+	q            kernel.Matrix[float64] // m×c
+	kq           kernel.Matrix[float64] // KQ = BᵀF
+	lq           kernel.Matrix[float64] // BᵀLF
+	ff           kernel.Matrix[float64] // FᵀF, c×c
+	ridge.Target                        // F, and XᵀF
 }
 
 // times returns a·b.
@@ -53,7 +60,10 @@ func (p *labelling) of(q kernel.Matrix[float64]) *labels {
 		kernel.Gemm(p.team, -1, p.k, f.kq, f.lq)
 	}
 	f.ff = p.times(q.Trans(), f.kq)
-	f.xf = p.times(p.c.Trans(), q).Data
+	f.XY = p.times(p.c.Trans(), q).Data
+	if p.b.Rows > 0 {
+		f.Y = p.times(p.b, q)
+	}
 	return f
 }
 
@@ -66,7 +76,7 @@ type candidate struct {
 
 // run iterates from F = BQ until the objective settles, and returns the last labels too.
 func (p *labelling) run(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labels, error) {
-	reg := newRegression(p.team, p.gram, p.d, opt)
+	reg := newRegression(p.team, p.gram, opt)
 	r := &Result{}
 	best := &candidate{labels: p.of(start)}
 	shortened := 0
@@ -123,7 +133,7 @@ const shortestStep = 1.0 / 256
 // would break F ≥ 0: there, −MF moves to the numerator, which has the same fixed points.
 func (p *labelling) ratios(f *labels, reg *regression, opt Options) []float64 {
 	c := f.q.Cols
-	v, _ := reg.solve(f.xf, c)
+	v, _ := reg.Solve(f.Target, c)
 	cv := p.times(p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
 	cubic := p.times(f.kq, f.ff)
 	ratio := make([]float64, len(f.q.Data))
@@ -163,7 +173,7 @@ func (p *labelling) try(from *candidate, ratio []float64, power float64, reg *re
 		}
 	}
 	n := &candidate{labels: p.of(q)}
-	w, penalty := reg.solve(n.xf, c)
+	w, penalty := reg.Solve(n.Target, c)
 	var sum, squares, orthogonal float64
 	n.norm, sum = rowNorms(w, c)
 	for i := range c {
@@ -177,7 +187,7 @@ func (p *labelling) try(from *candidate, ratio []float64, power float64, reg *re
 		}
 	}
 	// With W = HXᵀF, ‖XW − F‖² + β·Tr(WᵀUW) is Tr(FᵀF) − Tr(WᵀXᵀF).
-	fit := squares - kernel.Dot(w, n.xf) + opt.Beta*(sum-penalty)
+	fit := squares - kernel.Dot(w, n.XY) + opt.Beta*(sum-penalty)
 	smooth := kernel.Dot(q.Data, n.lq.Data)
 	n.value = smooth + opt.Alpha*fit + opt.Gamma/2*orthogonal
 	parts := squares + opt.Alpha*(squares+opt.Beta*(sum+penalty)) + opt.Gamma*orthogonal

@@ -27,8 +27,8 @@ type Result struct {
 func (r *Result) Iterations() int { return len(r.Objective) }
 
 // Select ranks the features of a Graph, which is not modified. An iteration costs the
-// Cholesky factor of order d, and for JELSR the c leading eigenpairs of order m+d; [Bytes]
-// says what it holds. The error is a *stream.UsageError, a *stream.DataError where nothing
+// Cholesky factor of order d, and for JELSR the c leading eigenpairs of order m+d, or both of order n
+// where G is a factor of n rows; [Bytes] says what it holds. The error is a *stream.UsageError, a *stream.DataError where nothing
 // varies, of the factors or eigenpairs, or the context's.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
 	if err := opt.Validate(g.D); err != nil {
@@ -58,13 +58,13 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 // varies refuses a Graph without spread.
 func varies(g *anchor.Graph) error {
 	d, m := g.D, g.M
-	if len(g.G.Sym) != d*d || len(g.C) != m*d || len(g.S) != m*m || len(g.Delta) != m {
-		panic(fmt.Sprintf("jelsr: graph of %d features and %d anchors with %d, %d, %d and %d values",
-			d, m, len(g.G.Sym), len(g.C), len(g.S), len(g.Delta)))
+	if g.G.Check() != nil || g.G.D != d || len(g.C) != m*d || len(g.S) != m*m || len(g.Delta) != m {
+		panic(fmt.Sprintf("jelsr: graph of %d features and %d anchors with %d, %d and %d values",
+			d, m, len(g.C), len(g.S), len(g.Delta)))
 	}
 	var trace float64
-	for i := range d {
-		trace += g.G.Sym[i*(d+1)]
+	for _, v := range g.G.Diagonal(1) {
+		trace += v
 	}
 	if math.IsNaN(trace) || math.IsInf(trace, 0) {
 		return fmt.Errorf("jelsr: sum of squares: %w", linalg.ErrNotFinite)
@@ -75,21 +75,22 @@ func varies(g *anchor.Graph) error {
 	return nil
 }
 
-// Bytes is what Select holds beside the Graph of m anchors and d features.
-func Bytes(d, m int, opt Options) int64 {
+// Bytes is what Select holds beside the Graph of m anchors and d features; rank is that of its G as a
+// factor, or 0.
+func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.withDefaults()
 	c := opt.Clusters
-	size := regressionBytes(d, min(c, m+d)) + kernel.TeamBytes(m+d, m+d) + 64*int64(d)
+	size := regressionBytes(d, rank, min(c, m+d)) + kernel.TeamBytes(m+d, m+d) + 64*int64(d)
 	if opt.Method == JELSR {
-		return size + embeddingBytes(d, m, c)
+		return size + embeddingBytes(d, m, rank, c)
 	}
-	return size + labelsBytes(d, m, c)
+	return size + labelsBytes(d, m, rank, c)
 }
 
 // embedAndRegress is JELSR: in turns Y for U, W for Y and U, and U for W, until the
 // objective settles.
 func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (*Result, error) {
-	reg := newRegression(team, g.G.Sym, g.D, opt)
+	reg := newRegression(team, g.G, opt)
 	emb := newEmbedding(team, g, reg, opt)
 	r := &Result{}
 	if emb.c < opt.Clusters {
@@ -107,7 +108,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		if err != nil {
 			return nil, err
 		}
-		w, penalty := reg.solve(y.xy, emb.c)
+		w, penalty := reg.Solve(y.Target, emb.c)
 		norm, sum := rowNorms(w, emb.c)
 		// With W = HXᵀY, ‖XW − Y‖² + α·Tr(WᵀUW) is Tr Yᵀ(I − XHXᵀ)Y.
 		value := y.cost + opt.Alpha*opt.Beta*(sum-penalty)

@@ -12,7 +12,7 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "socfs", About: "a sparse projection onto orthogonal clusters that it finds along the way (Han, Kim 2015)",
-		From: method.FromGraph, Takes: method.Takes{Iterates: true}, Scale: gram.ScaleStandard,
+		From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true}, Scale: gram.ScaleStandard,
 		New: func() method.Method { return new(declared) },
 	}}
 }
@@ -49,7 +49,7 @@ func (m *declared) weight() method.Weight {
 
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	opt := m.options(s.Threads)
-	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), opt), Iterations: opt.WithDefaults().MaxIter}, nil
+	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), s.Rank, opt), Iterations: opt.WithDefaults().MaxIter}, nil
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

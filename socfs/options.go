@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/ridge"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -66,13 +67,14 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Bytes bounds what Select holds beside the Graph of m anchors and d features.
-func Bytes(m, d int, opt Options) int64 {
+// Bytes bounds what Select holds beside the Graph of m anchors and d features; rank is that of its G as
+// a factor, or 0.
+func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
 	c := min(opt.Clusters, m)
 	wide := max(m, d)
 	start := spectral.Bytes(m, c) + cluster.Bytes(m, c, c, restarts)
 	encode := 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) // S + τI and its factor
-	project := 8*int64(d)*int64(d) + linalg.CholeskyBytes(d)
+	project := ridge.Bytes(d, rank, c) + 8*int64(rank)*int64(m+2*c) + 8*int64(d)
 	return max(start, encode+project) + 8*12*int64(wide)*int64(c) + linalg.PolarBytes(c, 1, m) + kernel.TeamBytes(wide, wide)
 }

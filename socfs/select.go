@@ -8,7 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/ridge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -27,7 +27,8 @@ type Result struct {
 }
 
 // Select ranks the features of g, which it does not modify. It holds [Bytes] and costs, a
-// round, a Cholesky factor of order d and some 6·m²·c flops a turn of E. Errors are a
+// round, a Cholesky factor of order d, or n where G is a factor of n rows, and some 6·m²·c flops a turn
+// of E. Errors are a
 // *stream.UsageError for wrong options, a *stream.DataError for features that are all constant
 // or a graph without clusters, the context's, or wrap one of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
@@ -111,15 +112,19 @@ func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
 // newSolver starts from E near the indicators f, m×c.
 func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*solver, error) {
 	d, c := g.D, f.Cols
-	s := &solver{team: team, g: g, d: d, c: c, weights: make([]float64, d), chol: new(linalg.Cholesky)}
+	s := &solver{team: team, g: g, d: d, c: c, root: make([]float64, d)}
 	var trace float64
-	for i := range d {
-		trace += g.G.Sym[i*d+i]
+	for _, v := range g.G.Diagonal(1) {
+		trace += v
 	}
 	if d == 0 || trace == 0 {
 		return nil, stream.Dataf("", "every feature is constant")
 	}
 	s.unit = trace / float64(d)
+	s.ridge = ridge.New(team, g.G)
+	if g.G.IsFactor() {
+		s.rows = kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M)
+	}
 	var err error
 	if s.encode, err = newEncoding(team, g.S, g.M, c); err != nil {
 		return nil, err

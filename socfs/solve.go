@@ -6,7 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/ridge"
 )
 
 const (
@@ -21,17 +21,17 @@ const (
 
 // solver is the state of the iteration. Products with X are of X/√unit.
 type solver struct {
-	team    *kernel.Team
-	g       *anchor.Graph
-	d, c    int
-	unit    float64 // Tr(G)/d
-	encode  *encoding
-	b       kernel.Matrix[float64] // B, c×c
-	w       kernel.Matrix[float64] // W, d×c
-	xe      kernel.Matrix[float64] // XᵀE = CᵀA, d×c
-	weights []float64              // D
-	a       []float64              // G + λD, d×d; nil until needed
-	chol    *linalg.Cholesky
+	team   *kernel.Team
+	g      *anchor.Graph
+	d, c   int
+	unit   float64 // Tr(G)/d
+	encode *encoding
+	b      kernel.Matrix[float64] // B, c×c
+	w      kernel.Matrix[float64] // W, d×c
+	xe     kernel.Matrix[float64] // XᵀE = CᵀA, d×c
+	rows   kernel.Matrix[float64] // B_g, n×m, where G is a factor of n rows
+	root   []float64              // D^(−1/2)
+	ridge  *ridge.Solver
 }
 
 // meet updates XᵀE.
@@ -51,8 +51,8 @@ func (s *solver) most() (most float64) {
 
 // begin finds the first W, for D = I/2, as where all rows have norm 1.
 func (s *solver) begin(lambda float64) error {
-	for i := range s.weights {
-		s.weights[i] = 0.5
+	for i := range s.root {
+		s.root[i] = math.Sqrt2
 	}
 	return s.solve(lambda)
 }
@@ -81,29 +81,30 @@ func (s *solver) rotate() error {
 // project finds W for the D of the W before.
 func (s *solver) project(lambda float64) error {
 	for i, norm := range s.norms() {
-		s.weights[i] = 0.5 / math.Sqrt(norm*norm+epsilon)
+		s.root[i] = math.Sqrt(2 * math.Sqrt(norm*norm+epsilon))
 	}
 	return s.solve(lambda)
 }
 
-// solve finds W = (G + λD)⁻¹XᵀEBᵀ.
+// solve finds W = (G + λD)⁻¹XᵀEBᵀ, which for the X as it is and λ·unit is W/√unit.
 func (s *solver) solve(lambda float64) error {
-	d := s.d
-	if s.a == nil {
-		s.a = make([]float64, d*d)
-	}
-	for i, v := range s.g.G.Sym {
-		s.a[i] = v / s.unit
-	}
-	for i, q := range s.weights {
-		s.a[i*d+i] += lambda * q
-	}
-	if err := s.chol.Factor(s.team, kernel.RowMajor(s.a, d, d, d)); err != nil {
+	if err := s.ridge.Set(s.root, lambda*s.unit); err != nil {
 		return fmt.Errorf("socfs: regression with lambda = %v: %w", lambda, err)
 	}
-	clear(s.w.Data)
-	kernel.Gemm(s.team, 1, s.xe, s.b.Trans(), s.w)
-	s.chol.SolveTo(s.team, s.w, s.w)
+	unit := math.Sqrt(s.unit)
+	y := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
+	kernel.Gemm(s.team, unit, s.xe, s.b.Trans(), y)
+	target := ridge.Target{XY: y.Data}
+	if s.rows.Rows > 0 {
+		ab := kernel.RowMajor(make([]float64, s.g.M*s.c), s.g.M, s.c, s.c)
+		kernel.Gemm(s.team, 1, s.encode.a, s.b.Trans(), ab)
+		target.Y = kernel.RowMajor(make([]float64, s.rows.Rows*s.c), s.rows.Rows, s.c, s.c)
+		kernel.Gemm(s.team, 1, s.rows, ab, target.Y)
+	}
+	s.w.Data, _ = s.ridge.Solve(target, s.c)
+	for i := range s.w.Data {
+		s.w.Data[i] *= unit
+	}
 	return nil
 }
 
@@ -118,11 +119,12 @@ func (s *solver) norms() []float64 {
 
 // objective is ‖XW − EBᵀ‖² + λΣ√(‖wᵢ‖² + ε) + γ‖SA − F‖², with ‖EBᵀ‖² = c.
 func (s *solver) objective(lambda, gamma float64) float64 {
-	gw := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
-	kernel.Gemm(s.team, 1/s.unit, kernel.RowMajor(s.g.G.Sym, s.d, s.d, s.d), s.w, gw)
+	wt, wg := make([]float64, s.c*s.d), make([]float64, s.c*s.d)
+	kernel.Copy(kernel.RowMajor(wt, s.c, s.d, s.d), s.w.Trans())
+	s.g.G.AddProduct(s.team.Threads(), s.c, wt, wg)
 	wb := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
 	kernel.Gemm(s.team, 1, s.w, s.b, wb)
-	value := float64(s.c) + kernel.Dot(s.w.Data, gw.Data) - 2*kernel.Dot(wb.Data, s.xe.Data)
+	value := float64(s.c) + kernel.Dot(wt, wg)/s.unit - 2*kernel.Dot(wb.Data, s.xe.Data)
 	for _, norm := range s.norms() {
 		value += lambda * math.Sqrt(norm*norm+epsilon)
 	}

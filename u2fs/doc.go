@@ -8,6 +8,9 @@
 //     error rises by without it, ‖wᵢ‖²/P_ii with P = (XᵀX + λI)⁻¹ (eliminate.go);
 //  4. P and W of the features that are left follow from those before; on to 3, until one is left.
 //
+// Where G is a factor of n rows, P goes by the inverse of an n×n matrix until 2n features are left
+// (inverse.go).
+//
 // The ranking is the order of elimination, the last first, so that any k shares the run. Features
 // that stand in for each other have no utility while both are there: of two alike one goes early
 // and the other stays, which tells this from ranking by weights.

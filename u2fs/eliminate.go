@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
 const (
@@ -35,12 +36,11 @@ const (
 type elimination struct {
 	team    *kernel.Team
 	g       *anchor.Graph
-	lambda  float64
-	targets []float64 // XᵀU, d×c
+	inverse inverse
+	full    *inFull // what inverse is, or will be once few features are left
 	c       int
 
 	left  []int     // features, ascending
-	p     []float64 // of those left when it was brought up to date, n×n
 	diag  []float64 // P_ii now
 	w     []float64 // n×c now
 	v     []float64 // block×n
@@ -53,9 +53,14 @@ type elimination struct {
 	utilities []float64
 }
 
-func newElimination(team *kernel.Team, g *anchor.Graph, mean float64, targets []float64) *elimination {
-	x := &elimination{team: team, g: g, lambda: ridge * mean, targets: targets, c: len(targets) / g.D,
-		v: make([]float64, block*g.D), now: make([]float64, g.D), p: make([]float64, g.D*g.D)}
+func newElimination(team *kernel.Team, g *anchor.Graph, mean float64, e *spectral.Embedding) *elimination {
+	to := targets(team, g, e)
+	x := &elimination{team: team, g: g, c: to.Cols, v: make([]float64, block*g.D), now: make([]float64, g.D)}
+	x.full = &inFull{team: team, g: g.G, lambda: ridge * mean, targets: to}
+	x.inverse = x.full
+	if isWide(g.G, g.D) {
+		x.inverse = &byRows{team: team, g: g.G, lambda: ridge * mean, u: vectors(team, g, e)}
+	}
 	for i := range g.D {
 		x.left = append(x.left, i)
 	}
@@ -71,7 +76,8 @@ func (x *elimination) run(ctx context.Context, progress func(int, float64)) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for x.count < min(block, len(x.left)) {
+		size := x.size()
+		for x.count < size {
 			at, utility := x.least()
 			if !x.remove(at) {
 				break
@@ -81,10 +87,16 @@ func (x *elimination) run(ctx context.Context, progress func(int, float64)) erro
 		if x.count == 0 {
 			return fmt.Errorf("u2fs: regression on %d features: %w", len(x.left), linalg.ErrNotPositiveDefinite)
 		}
-		stuck := x.count < min(block, len(x.left))
-		x.settle()
+		stuck := x.count < size
+		if err := x.settle(); err != nil {
+			return err
+		}
+		narrow := x.inverse != inverse(x.full) && !isWide(x.g.G, len(x.left))
+		if narrow {
+			x.inverse = x.full
+		}
 		// Updates of P lose digits slowly: it is made anew from G for every half.
-		if len(x.left) > 0 && (stuck || 2*len(x.left) <= x.since) {
+		if len(x.left) > 0 && (stuck || narrow || 2*len(x.left) <= x.since) {
 			if err := x.renew(); err != nil {
 				return err
 			}
@@ -98,49 +110,24 @@ func (x *elimination) run(ctx context.Context, progress func(int, float64)) erro
 	return nil
 }
 
+// size is how many features go in the next block: by rows no more than leave twice as many as rows.
+func (x *elimination) size() int {
+	if x.inverse == inverse(x.full) {
+		return min(block, len(x.left))
+	}
+	return min(block, len(x.left)-2*x.g.G.Rank)
+}
+
 // renew makes P and W of the features left from G.
-func (x *elimination) renew() error {
-	n, d := len(x.left), x.g.D
-	x.since = n
-	a := kernel.RowMajor(make([]float64, n*n), n, n, n)
-	for i, f := range x.left {
-		for j, h := range x.left {
-			a.Data[i*n+j] = x.g.G.Sym[f*d+h]
-		}
-		a.Data[i*n+i] += x.lambda
-	}
-	var chol linalg.Cholesky
-	if err := chol.Factor(x.team, a); err != nil {
-		return fmt.Errorf("u2fs: regression on %d features: %w", n, err)
-	}
-	clear(a.Data)
-	for i := range n {
-		a.Data[i*n+i] = 1
-	}
-	chol.HalfSolveTo(x.team, a, a)
-	x.p = x.p[:n*n]
-	clear(x.p)
-	p := kernel.RowMajor(x.p, n, n, n)
-	kernel.Syrk(x.team, 1, a.Trans(), p)
-	kernel.Mirror(x.team.Threads(), p)
-	x.w = make([]float64, n*x.c)
-	for i, f := range x.left {
-		copy(x.w[i*x.c:][:x.c], x.targets[f*x.c:][:x.c])
-	}
-	w := kernel.RowMajor(x.w, n, x.c, x.c)
-	chol.SolveTo(x.team, w, w)
+func (x *elimination) renew() (err error) {
+	x.since = len(x.left)
+	x.diag, x.w, err = x.inverse.renew(x.left)
 	x.begin()
-	return nil
+	return err
 }
 
 // begin starts a block.
-func (x *elimination) begin() {
-	n := len(x.left)
-	x.diag, x.gone, x.count = make([]float64, n), make([]bool, n), 0
-	for i := range n {
-		x.diag[i] = x.p[i*n+i]
-	}
-}
+func (x *elimination) begin() { x.gone, x.count = make([]bool, len(x.left)), 0 }
 
 // least returns the feature of least utility; of equal ones the last.
 func (x *elimination) least() (at int, utility float64) {
@@ -168,7 +155,7 @@ func (x *elimination) least() (at int, utility float64) {
 func (x *elimination) remove(at int) bool {
 	n := len(x.left)
 	v := x.v[x.count*n:][:n]
-	copy(v, x.p[at*n:][:n])
+	x.inverse.columnTo(v, at)
 	for s := range x.count {
 		earlier := x.v[s*n:][:n]
 		kernel.Axpy(-earlier[at], earlier, v)
@@ -189,27 +176,21 @@ func (x *elimination) remove(at int) bool {
 	return true
 }
 
-// settle ends a block: P of the features left, in the same memory.
-func (x *elimination) settle() {
-	n := len(x.left)
-	v := kernel.RowMajor(x.v, x.count, n, n)
-	kernel.Syrk(x.team, -1, v.Trans(), kernel.RowMajor(x.p, n, n, n))
+// settle ends a block.
+func (x *elimination) settle() (err error) {
 	var stay []int
-	for i := range n {
-		if !x.gone[i] {
+	for i, gone := range x.gone {
+		if !gone {
 			stay = append(stay, i)
 		}
 	}
-	most := len(stay)
-	left, w := make([]int, most), make([]float64, most*x.c)
-	for a, i := range stay { // places only move towards the front
+	x.diag, err = x.inverse.settle(kernel.RowMajor(x.v, x.count, len(x.left), len(x.left)), stay, x.diag)
+	left, w := make([]int, len(stay)), make([]float64, len(stay)*x.c)
+	for a, i := range stay {
 		left[a] = x.left[i]
 		copy(w[a*x.c:][:x.c], x.w[i*x.c:][:x.c])
-		for b, j := range stay[a:] {
-			x.p[a*most+a+b] = x.p[i*n+j]
-		}
 	}
-	x.left, x.w, x.p = left, w, x.p[:most*most]
-	kernel.Mirror(x.team.Threads(), kernel.RowMajor(x.p, most, most, most))
+	x.left, x.w = left, w
 	x.begin()
+	return err
 }

@@ -12,7 +12,7 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "u2fs", About: "the features without which the clusters of the graph are regressed worst (Villa et al. 2021)",
-		From: method.FromGraph, Scale: gram.ScaleStandard, New: func() method.Method { return new(declared) },
+		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true}, New: func() method.Method { return new(declared) },
 	}}
 }
 
@@ -22,7 +22,7 @@ type declared struct{ clusters int }
 func (m *declared) Options(o *method.Options) { o.Clusters(&m.clusters) }
 
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
-	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), Options{Clusters: m.clusters, Threads: s.Threads})}, nil
+	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), s.Rank, Options{Clusters: m.clusters, Threads: s.Threads})}, nil
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

@@ -35,12 +35,20 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Bytes bounds what Select holds beside the Graph of m anchors and d features.
-func Bytes(m, d int, opt Options) int64 {
+// Bytes bounds what Select holds beside the Graph of m anchors and d features; rank is that of its G as a
+// factor, or 0.
+func Bytes(m, d, rank int, opt Options) int64 {
 	opt = opt.WithDefaults()
-	size, c := int64(d)*int64(d), int64(opt.Clusters)
+	order := d // of P in full
+	if rank > 0 {
+		order = min(d, 2*rank)
+	}
+	size, c := int64(order)*int64(order), int64(opt.Clusters)
 	embed := spectral.Bytes(m, opt.Clusters)
 	// P, its inverse factor's two, a copy while P shrinks, and the rows of a block.
-	eliminate := 8*3*size + linalg.CholeskyBytes(d) + 8*int64(d)*(block+8)
+	eliminate := 8*3*size + linalg.CholeskyBytes(order) + 8*int64(d)*(block+8)
+	if n := int64(rank); n > 0 { // X twice as it is renewed, and K, its factors and a block
+		eliminate += 8*n*(2*int64(d)+3*n+2*block+int64(m)+2*c) + linalg.CholeskyBytes(rank)
+	}
 	return max(embed, eliminate) + 3*8*int64(d)*c + kernel.TeamBytes(max(m, d), max(m, d))
 }

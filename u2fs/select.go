@@ -19,7 +19,7 @@ type Result struct {
 }
 
 // Select ranks the features of g, which it does not modify. It holds [Bytes] and costs the
-// eigenpairs of an m×m matrix and some 4·d³ flops. Errors are a *stream.UsageError for wrong
+// eigenpairs of an m×m matrix and some 4·d³ flops, or n·d² where G is a factor of n rows. Errors are a *stream.UsageError for wrong
 // options, a *stream.DataError for features that are all constant or a graph without clusters,
 // the context's, or wrap one of package linalg.
 func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) {
@@ -36,26 +36,36 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 		return nil, stream.Dataf("", "the anchor graph has no eigenvector but the constant one: there are no clusters to explain")
 	}
 	var trace float64
-	for i := range g.D {
-		trace += g.G.Sym[i*g.D+i]
+	for _, v := range g.G.Diagonal(1) {
+		trace += v
 	}
 	if trace == 0 || g.D == 0 {
 		return nil, stream.Dataf("", "every feature is constant")
 	}
-	x := newElimination(team, g, trace/float64(g.D), targets(team, g, e))
+	x := newElimination(team, g, trace/float64(g.D), e)
 	if err := x.run(ctx, opt.Progress); err != nil {
 		return nil, err
 	}
 	return &Result{Order: x.order, Utilities: x.utilities, Eigenvalues: e.Values, Warnings: e.Warnings}, nil
 }
 
-// targets returns XᵀU = CᵀVΣ^(−1/2), d×c row-major.
-func targets(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) []float64 {
+// targets returns XᵀU = CᵀVΣ^(−1/2), d×c.
+func targets(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
+	return lifted(team, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e)
+}
+
+// vectors returns U = BVΣ^(−1/2), n×c, of a graph with rows.
+func vectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
+	return lifted(team, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
+}
+
+// lifted is AVΣ^(−1/2) of an A with a column for each anchor.
+func lifted(team *kernel.Team, a kernel.Matrix[float64], e *spectral.Embedding) kernel.Matrix[float64] {
 	c := len(e.Values)
-	r := make([]float64, g.D*c)
-	kernel.Gemm(team, 1, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e.Vectors.Trans(), kernel.RowMajor(r, g.D, c, c))
-	for i := range r {
-		r[i] /= math.Sqrt(e.Values[i%c])
+	r := kernel.RowMajor(make([]float64, a.Rows*c), a.Rows, c, c)
+	kernel.Gemm(team, 1, a, e.Vectors.Trans(), r)
+	for i := range r.Data {
+		r.Data[i] /= math.Sqrt(e.Values[i%c])
 	}
 	return r
 }

@@ -11,7 +11,8 @@
 // and ranks by the norms of W's rows:
 //
 //  1. the k nearest rows of each (select.go);
-//  2. M, d×d, patch by patch (patches.go): M = XᵀLX, where the n×n L has few entries;
+//  2. M, d×d, patch by patch (patches.go): M = XᵀLX, where the n×n L has few entries; where features
+//     outnumber rows by two to one, M stays that product (form.go);
 //  3. W = the c eigenvectors of M + γD with the smallest eigenvalues, from D = I;
 //     D_ii = 1/(2√(‖wᵢ‖² + ε)); again until the objective settles (solve.go).
 //

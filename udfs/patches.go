@@ -164,16 +164,33 @@ func (p *patches) scatter(ctx context.Context, team *kernel.Team, x kernel.Matri
 		})
 		kernel.Gemm(team, 1, x.Sub(first, 0, h, d).Trans(), kernel.RowMajor(lx, h, d, d), kernel.RowMajor(m, d, d, d))
 	}
-	for i := range d { // symmetric but for rounding
-		for j := range i {
-			v := (m[i*d+j] + m[j*d+i]) / 2
-			m[i*d+j], m[j*d+i] = v, v
-		}
-	}
+	symmetrize(m, d)
 	for _, v := range m {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("udfs: the scatter of the patches: %w", linalg.ErrNotFinite)
 		}
 	}
 	return m, nil
+}
+
+// laplacian is L, n×n: for few rows.
+func (p *patches) laplacian(n int) kernel.Matrix[float64] {
+	l, s := kernel.RowMajor(make([]float64, n*n), n, n, n), p.size
+	for e, r := range p.member {
+		patch, place := e/s, e%s
+		for q, c := range p.member[patch*s:][:s] {
+			l.Data[int(r)*n+int(c)] += p.local[(patch*s+place)*s+q]
+		}
+	}
+	return l
+}
+
+// symmetrize takes the mean of the two triangles of A, n×n, which rounding has set apart.
+func symmetrize(a []float64, n int) {
+	for i := range n {
+		for j := range i {
+			v := (a[i*n+j] + a[j*n+i]) / 2
+			a[i*n+j], a[j*n+i] = v, v
+		}
+	}
 }

@@ -31,13 +31,17 @@ func Bytes(n int64, d int, opt Options) int64 {
 	patches := n * (8*size*size + 8*size + 24)
 	near := rows.PointBytes(d)*n + n*size*rows.NeighbourBytes + kernel.NearestBytes(opt.Threads, int(n), d) + kernel.TeamBytes(1024, int(n))
 	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // garbage of a worker's last included
+	if isWide(n, d) {
+		return patches + max(near, balls, solverBytes(n, d, opt.Clusters))
+	}
 	matrix := 8 * int64(d) * int64(d)
 	build := 8*panel*int64(d) + kernel.TeamBytes(d, d)
-	return matrix + max(patches+max(near, balls+build), solverBytes(d, opt.Clusters))
+	return matrix + max(patches+max(near, balls+build), solverBytes(n, d, opt.Clusters))
 }
 
 // Select ranks the features of the n×d rows of x, row-major, which it centres. Neighbours
-// cost 2·n²·d flops in float32, M 2·n·d², an update of W some d³.
+// cost 2·n²·d flops in float32, M 2·n·d², an update of W some d³; where features outnumber rows
+// by two to one, M stays a product of rows, and an update costs some n²·d.
 //
 // Errors are a *[stream.UsageError] for wrong options, a *[stream.DataError] for rows that have
 // no neighbours or no spread, the context's, or wrap one of package linalg.
@@ -49,20 +53,19 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	if n < 2 || d < 1 {
 		return nil, stream.Dataf("", "%d rows of %d features: neighbourhoods take two rows", n, d)
 	}
-	team := kernel.NewTeam(opt.Threads)
-	m, err := scatterOf(ctx, team, kernel.RowMajor(x[:n*d], n, d, d), opt)
+	f, err := newForm(ctx, kernel.NewTeam(opt.Threads), kernel.RowMajor(x[:n*d], n, d, d), opt, isWide(int64(n), d))
 	if err != nil {
 		return nil, err
 	}
-	s := newSolver(team, m, d, opt.Clusters, opt.Gamma)
+	s := newSolver(f, d, opt.Clusters, opt.Gamma)
 	if s.norm == 0 {
 		return nil, stream.Dataf("", "every row equals its nearest ones: no feature tells them apart; raise {neighbors}")
 	}
 	return s.run(ctx, opt)
 }
 
-// scatterOf returns M.
-func scatterOf(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options) ([]float64, error) {
+// newForm makes M of the rows of x, which it centres.
+func newForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (form, error) {
 	centreColumns(x)
 	n, d := x.Rows, x.Cols
 	near, err := rows.Nearest(ctx, team, n, d, opt.Neighbors, rows.PointBytes(d)*int64(n), rows.Within(x))
@@ -73,7 +76,14 @@ func scatterOf(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64],
 	if err != nil {
 		return nil, err
 	}
-	return p.scatter(ctx, team, x)
+	if wide {
+		return newByRows(ctx, team, x, p, opt.Clusters)
+	}
+	m, err := p.scatter(ctx, team, x)
+	if err != nil {
+		return nil, err
+	}
+	return newInFull(team, m, d, opt.Clusters), nil
 }
 
 // centreColumns subtracts the means of the columns. M does not depend on them, but its digits

@@ -24,29 +24,26 @@ const (
 // solver minimizes Tr(WᵀMW) + γΣ√(‖wᵢ‖² + ε) over WᵀW = I.
 type solver struct {
 	d, c  int
-	team  *kernel.Team
 	gamma float64
-	m, a  []float64 // d×d: M, symmetric in full, and M + γD
-	norm  float64   // the largest norm of a column of M
-	eig   *linalg.Smallest
+	form  form
+	norm  float64 // the largest norm of a column of M
 	warm  kernel.Matrix[float64]
 }
 
-func newSolver(team *kernel.Team, m []float64, d, c int, gamma float64) *solver {
-	s := &solver{d: d, c: c, team: team, gamma: gamma, m: m, a: make([]float64, d*d)}
-	for i := range d {
-		row := m[i*d:][:d]
-		s.norm = max(s.norm, math.Sqrt(kernel.Dot(row, row)))
-	}
-	// One pair more than W has columns shows whether W is one of many.
-	s.eig = linalg.NewSmallest(team, d, min(c+1, d), linalg.EigenOptions{})
-	return s
+func newSolver(f form, d, c int, gamma float64) *solver {
+	return &solver{d: d, c: c, gamma: gamma, form: f, norm: f.norm()}
 }
 
-// solverBytes is what a solver holds beside M.
-func solverBytes(d, c int) int64 {
-	return 16*int64(d)*int64(d) + 8*int64(d)*int64(8*c+64) + // A and at the start a factor; W's, their bases and products
-		linalg.SmallestBytes(d, min(c+1, d), linalg.EigenOptions{}) + linalg.CholeskyBytes(d) + kernel.TeamBytes(d, d)
+// solverBytes is what a solver holds beside M, or X.
+func solverBytes(n int64, d, c int) int64 {
+	vectors := 8 * int64(d) * int64(8*c+64) // W's, their bases and products
+	if isWide(n, d) {
+		rows := int(n)
+		return vectors + 8*(4*n*n+n*int64(d)) + linalg.LowRankBytes(rows, d, 2*c+4) + // U, its axes, L, LV and T
+			linalg.SmallestFormBytes(d, pairs(d, c), linalg.EigenOptions{}) + kernel.TeamBytes(d, rows)
+	}
+	return vectors + 16*int64(d)*int64(d) + // A and at the start a factor
+		linalg.SmallestBytes(d, pairs(d, c), linalg.EigenOptions{}) + linalg.CholeskyBytes(d) + kernel.TeamBytes(d, d)
 }
 
 // update is one W.
@@ -61,24 +58,20 @@ type update struct {
 // minimize finds W for the diagonal D = diag(q).
 func (s *solver) minimize(q []float64) (*update, error) {
 	d, c := s.d, s.c
-	copy(s.a, s.m)
+	weights := make([]float64, d)
 	var size float64
-	for i := range d {
-		s.a[i*d+i] += s.gamma * q[i]
-		size = max(size, s.gamma*q[i])
+	for i, v := range q {
+		weights[i] = s.gamma * v
+		size = max(size, weights[i])
 	}
-	e, err := s.eig.Solve(kernel.RowMajor(s.a, d, d, d), s.warm)
+	e, err := s.form.smallest(weights, s.warm)
 	if err != nil {
 		return nil, fmt.Errorf("udfs: %w", err)
 	}
 	s.warm = e.Basis
 	w := kernel.RowMajor(make([]float64, d*c), d, c, c)
-	for i := range d {
-		copy(w.Data[i*c:][:c], e.Vectors.Data[i*e.Vectors.RowStride:])
-	}
-	mw := kernel.RowMajor(make([]float64, d*c), d, c, c)
-	kernel.Gemm(s.team, 1, kernel.RowMajor(s.m, d, d, d), w, mw)
-	u := &update{norms: make([]float64, d), objective: kernel.Dot(w.Data, mw.Data), gap: math.Inf(1), next: math.Inf(1)}
+	kernel.Copy(w, e.Vectors.Sub(0, 0, d, c))
+	u := &update{norms: make([]float64, d), objective: s.form.cost(w), gap: math.Inf(1), next: math.Inf(1)}
 	for i := range d {
 		row := w.Data[i*c:][:c]
 		square := kernel.Dot(row, row)
@@ -105,28 +98,11 @@ func (s *solver) determined(u *update) bool {
 // for the projection P on them, which is P ≈ τ(M + τI)⁻¹ with τ = nullShare·‖M‖: smooth in M,
 // where the eigenvectors themselves are rounding.
 func (s *solver) spread(q []float64) error {
-	d := s.d
-	tau := nullShare * s.norm
-	copy(s.a, s.m)
-	for i := range d {
-		s.a[i*d+i] += tau
-	}
-	var f linalg.Cholesky
-	if err := f.Factor(s.team, kernel.RowMajor(s.a, d, d, d)); err != nil {
+	squares, err := s.form.free(nullShare * s.norm)
+	if err != nil {
 		return fmt.Errorf("udfs: start: %w", err)
 	}
-	x := kernel.RowMajor(s.a, d, d, d)
-	clear(s.a)
-	for i := range d {
-		s.a[i*d+i] = 1
-	}
-	f.HalfSolveTo(s.team, x, x) // (M + τI)⁻¹ = XᵀX
-	squares, trace := make([]float64, d), 0.0
-	for i := range d {
-		for j, v := range s.a[i*d:][:d] {
-			squares[j] += v * v
-		}
-	}
+	var trace float64
 	for _, v := range squares {
 		trace += v
 	}

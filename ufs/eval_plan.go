@@ -44,7 +44,7 @@ func (e *evaluator) room(ds *chunkio.Dataset, n int) (table int64, err error) {
 	if e.table != nil { // it has grown by steps where the rows were not known
 		table = e.table.Bytes()
 	}
-	measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(d))
+	measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, mostPaired)))+8*int64(d))
 	for e.workers = e.q.Threads; ; e.workers-- {
 		need := max(measure, ds.MinMemory())
 		if e.Label != "" {

@@ -26,7 +26,9 @@ func newInspect(c *cli) *cobra.Command {
 		Long: `Show rows, row groups and bytes of the input, and for each column its type, its
 nulls as the metadata tells them, and whether it is used as a feature, and if not why.
 Reads footers only; with --scan it reads the features too and adds missing values by
-kind and the range. Shows statistics files (FILE.ufs) as well. INPUT is as in select.`,
+kind and the range. Shows statistics files (FILE.ufs) as well. INPUT is as in select.
+In a table of more than 1,000 columns those of one type and use are one line; -v, csv and json
+have every column.`,
 		Args: o.inputs,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.inspect(cmd, args, &o, scan) },
 	}
@@ -65,13 +67,17 @@ func renderInspection(w io.Writer, s *ufs.Inspection, format string, verbose boo
 	if format == "json" {
 		return writeJSON(w, s)
 	}
+	columns, folded := s.Columns, false
+	if format == "table" && !verbose && len(columns) > wideTable {
+		columns, folded = foldColumns(columns), true
+	}
 	head := []string{"column", "type", ">nulls"}
 	if s.Scanned {
 		head = append(head, ">nan", ">inf", ">min", ">max")
 	}
 	head = append(head, "feature", "why not")
 	var rows [][]string
-	for _, col := range s.Columns {
+	for _, col := range columns {
 		r := []string{col.Name, col.Type, count(col.Nulls)}
 		if s.Scanned {
 			r = append(r, count(col.NaNs), count(col.Infs), number(col.Min), number(col.Max))
@@ -89,6 +95,9 @@ func renderInspection(w io.Writer, s *ufs.Inspection, format string, verbose boo
 		return writeCSV(w, head, rows)
 	}
 	inspectionHead(w, s, verbose)
+	if folded {
+		fmt.Fprint(w, "a line is all columns of one type and use, with sums of their counts and the ends of their ranges; -v lists each\n\n")
+	}
 	return writeTable(w, head, rows)
 }
 

@@ -64,6 +64,7 @@ var mayImport = map[string][]string{
 	"internal/rows":      {"stream", "internal/kernel"},
 	"internal/spectral":  {"stream", "anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
+	"internal/ridge":     {"gram", "internal/kernel", "internal/linalg"},
 	"method":             {"stream", "gram", "anchor", "internal/suggest"},
 	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral"},
 
@@ -74,12 +75,12 @@ var mayImport = map[string][]string{
 	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
 	"cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"fsfs":           {"stream", "gram", "method", "internal/kernel"},
-	"socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"u2fs":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
 	"udfs":           {"stream", "gram", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"rufs":           {"stream", "gram", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"spec":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
-	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/spectral"},
+	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"methods":        {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},
 	"internal/trust": {"align", "anchor", "internal/kernel", "internal/spectral", "internal/splitmix"},
 

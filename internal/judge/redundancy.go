@@ -2,6 +2,8 @@ package judge
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
@@ -42,6 +44,25 @@ func Redundancy(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	}
 	return curve
 }
+
+// Overall returns the mean of |ρ| over all pairs of the columns of x, as [Redundancy] does, which its n·k²
+// flops are too many for where columns are: of more than most it is the mean over so many of them, drawn by
+// the seed, and drawn says so. It overwrites x.
+func Overall(team *kernel.Team, x kernel.Matrix[float64], most int, seed uint64) (mean float64, drawn bool) {
+	if drawn = x.Cols > most; drawn {
+		some := rand.New(rand.NewPCG(seed, overallStream)).Perm(x.Cols)[:most]
+		slices.Sort(some)
+		for to, from := range some { // columns only move towards the front
+			copy(x.Data[to*x.ColStride:][:x.Rows], x.Data[from*x.ColStride:][:x.Rows])
+		}
+		x = x.Sub(0, 0, x.Rows, most)
+	}
+	curve := Redundancy(team, x)
+	return curve[len(curve)-1], drawn
+}
+
+// overallStream sets these random numbers apart from those of the runs.
+const overallStream = 0x616c6c
 
 // direction centres col and gives it length 1. A column whose spread is rounding becomes
 // zeros, and the answer is false.

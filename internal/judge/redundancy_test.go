@@ -83,3 +83,40 @@ func TestRedundancyEdges(t *testing.T) {
 	}
 	equal(t, "no column", Redundancy(team, kernel.ColMajor([]float64{}, 3, 0, 3)), nil, 0)
 }
+
+// TestOverall: of few columns it is the mean over all pairs, of many that over some, which is near it, the
+// same for any threads, and another of another seed.
+func TestOverall(t *testing.T) {
+	const n, k = 60, 700
+	fill := func() kernel.Matrix[float64] {
+		r := rand.New(rand.NewPCG(4, 4))
+		x := kernel.ColMajor(make([]float64, k*n), n, k, n)
+		common := make([]float64, n)
+		for i := range common {
+			common[i] = r.NormFloat64()
+		}
+		for j := range k {
+			share := r.Float64()
+			for i := range n {
+				x.Data[j*n+i] = share*common[i] + r.NormFloat64()
+			}
+		}
+		return x
+	}
+	curve := Redundancy(kernel.NewTeam(2), fill())
+	want := curve[k-1]
+	if got, drawn := Overall(kernel.NewTeam(2), fill(), k, 1); got != want || drawn {
+		t.Errorf("of all columns %v, drawn %t; want %v", got, drawn, want)
+	}
+	one, drawn := Overall(kernel.NewTeam(1), fill(), k/2, 1)
+	// |ρ| of a pair spreads by 0.1 at most from column to column: 0.1/√350, times 2 for the two of a pair, three times.
+	if !drawn || math.Abs(one-want) > 0.035 {
+		t.Errorf("of half of the columns %v, drawn %t; of all %v", one, drawn, want)
+	}
+	if again, _ := Overall(kernel.NewTeam(8), fill(), k/2, 1); again != one {
+		t.Errorf("eight threads: %v, one: %v", again, one)
+	}
+	if other, _ := Overall(kernel.NewTeam(1), fill(), k/2, 2); other == one {
+		t.Error("another seed draws the same columns")
+	}
+}
