@@ -30,7 +30,7 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 		s.rows = RowWeights{} // C is to be centred
 		return s.become(plain.columns, float64(m)), nil
 	}
-	*s.work = s.newScratch()
+	*s.work = s.newScratch(false)
 	w := s.work
 	for from := 0; from < m; from += w.rows {
 		rows := min(w.rows, m-from)

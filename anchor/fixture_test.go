@@ -33,7 +33,7 @@ func rawAnchors(t *testing.T, tab table, anchors [][]float64) *Anchors {
 func denseZ(t *testing.T, tab table, a *Anchors, k int) (z, nearest [][]float64) {
 	t.Helper()
 	s := must.Get(NewStatistics(a, Options{Neighbors: k}))(t)
-	w := s.newScratch()
+	w := s.newScratch(false)
 	z, nearest = zeros(tab.N(), a.M), zeros(tab.N(), k+1)
 	for i := range tab.N() {
 		a.place.transform(1, w.points, w.stride, tab.Chunk(i, i+1), 0, 1)

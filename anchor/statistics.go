@@ -64,7 +64,8 @@ type Statistics struct {
 // scratch is the memory for a block of rows.
 type scratch struct {
 	team     *kernel.Team
-	near     *kernel.Nearest
+	near     *kernel.Nearest // nil for sparse rows, where thin is there
+	thin     *thin
 	rows     int
 	stride   int       // of points
 	points   []float64 // D columns of rows values
@@ -167,7 +168,8 @@ func blockRows(d, threads int) int {
 
 // Add adds the rows of c: 2·rows·m·D operations on bytes or in float32 to find the nearest anchors
 // (see kernel.Nearest), and 2·rows·K·D in
-// float64. Sparse rows are made dense, a block at a time. It fails, with
+// float64. Sparse rows among thin anchors (see thin) cost their entries times the anchors that share
+// them; others are made dense, a block at a time. It fails, with
 // s unchanged, for other columns or row weights (a *stream.UsageError). Rows that the
 // profile of the anchors has not seen may have distances that overflow: Add then fails,
 // and so does every later call.
@@ -185,8 +187,22 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	case c.Weight != nil:
 		return stream.Usagef("{weight}: the anchor graph has no row weights; leave it out, or choose {method} greedy")
 	}
-	if s.work.near == nil && c.Rows > 0 {
-		*s.work = s.newScratch()
+	if s.work.team == nil && c.Rows > 0 {
+		*s.work = s.newScratch(c.Sparse != nil)
+	}
+	if c.Sparse != nil && s.work.thin != nil {
+		for from := 0; from < c.Rows; {
+			rows, err := s.addThin(c, from)
+			if s.broken = err; err != nil {
+				return err
+			}
+			from += rows
+		}
+		s.Rows += int64(c.Rows)
+		return nil
+	}
+	if s.work.near == nil && c.Rows > 0 { // dense rows after sparse ones
+		*s.work = s.newScratch(false)
 	}
 	for from := 0; from < c.Rows; from += s.work.rows {
 		if s.broken = s.addBlock(c, from, min(s.work.rows, c.Rows-from)); s.broken != nil {
@@ -197,9 +213,17 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func (s *Statistics) newScratch() scratch {
+// newScratch is for dense rows, and for sparse ones where the anchors are thin.
+func (s *Statistics) newScratch(sparse bool) scratch {
 	team := kernel.NewTeam(s.opt.Threads)
 	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
+	if sparse {
+		// A coordinate takes 12 bytes of lists that grow by halves.
+		if t := newThin(s.anchors, s.k+1, team.Threads(), rows*d/3); t != nil {
+			return scratch{team: team, thin: t, index: make([]int32, mostBlockRows*(s.k+1)),
+				distance: make([]float64, mostBlockRows*(s.k+1)), weight: make([]float64, mostBlockRows*s.k)}
+		}
+	}
 	w := scratch{
 		team: team, rows: rows, stride: rows + pad,
 		near:     kernel.NewNearest(team, kernel.RowMajor(s.anchors.Points, s.m, d, d), s.k+1),
@@ -216,7 +240,7 @@ func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	placing := s.anchors.place.transform(w.team.Threads(), w.points, w.stride, c, from, rows)
 	s.opt.Busy.Add(stream.PartConvert, placing)
 	if i := s.addPoints(rows); i >= 0 {
-		return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(from+i))
+		return overflows(c, from+i)
 	}
 	return nil
 }

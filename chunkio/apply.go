@@ -57,7 +57,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool})
+	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool, Sparse: opt.Sparse})
 	list, err := access.expand(ctx, inputs)
 	if err != nil {
 		return ApplyReport{}, err

@@ -20,7 +20,7 @@ type Options struct {
 	// matches / too. A pattern that matches no column is a usage error.
 	Columns, Exclude []string
 	Label, Weight    string // columns that are never features; Weight weighs the rows
-	// Sparse names two list columns, or a map of integers to numbers, and, if known, the number
+	// Sparse names two list columns, or a map of integers to numbers, or three columns of triples, and, if known, the number
 	// of features, "indices,values", "indices,values,4862" or "map,4862": rows are then sparse.
 	Sparse string
 	// Classes delivers the values of the Label column as Chunk.Class: integers,
@@ -186,9 +186,6 @@ func newDataset(ctx context.Context, c *catalog, p *pipe, opt Options) (*Dataset
 }
 
 func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, error) {
-	if sparse != nil && opt.Missing == stream.MissingKeep {
-		return nil, stream.Usagef("sparse rows support {missing} error, drop-row and zero only: a missing entry is not filled from its column")
-	}
 	if p != nil && opt.Sample > 0 {
 		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")
 	}

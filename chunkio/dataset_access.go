@@ -65,6 +65,9 @@ func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, e
 func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *stream.Meter) (format.File, Input, error) {
 	counted := &countingInput{Input: in}
 	opened, err := a.openMagic(ctx, counted, memory)
+	if names := triplesOf(a.opt.Sparse); err == nil && names != nil && !isText(in.Name()) {
+		opened, err = a.openTriples(ctx, opened, counted, names, memory)
+	}
 	if err == nil {
 		if o, ok := in.(*object); ok {
 			err = a.keepFooter(o)

@@ -31,12 +31,14 @@ func DefaultSparse(inputs []string) string {
 	return ""
 }
 
-// textTables holds the rows of the libsvm texts that were opened, in scratch files without a name, for as
+// textTables holds the rows of the libsvm texts and triples that were opened, in scratch files without a name, for as
 // long as something can open them again. A text that changes later changes nothing.
 type textTables struct {
 	mu     sync.Mutex
 	tables map[string]*svm.Table
 	bytes  int64 // in the scratch files
+
+	triples tripleTables
 }
 
 // openText opens libsvm text. The first time its rows are written to a scratch file.

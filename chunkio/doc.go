@@ -63,10 +63,12 @@
 //
 // With Options.Sparse two list columns, indices and values, or a map of integers to
 // numbers, make sparse rows. An absent index is 0 and an explicit 0 is dropped. Indices
-// may come in any order, once a row each. A value that is null, NaN or ±Inf is missing;
-// only the policies error, drop-row and zero serve sparse rows. Text of libsvm, which
+// may come in any order, once a row each. A value that is null, NaN or ±Inf is missing.
+// Text of libsvm, which
 // DefaultSparse tells by its name, is rows of such a map and their labels; its first
-// opening writes them to a scratch file, because text has no row groups.
+// opening writes them to a scratch file, because text has no row groups. So does that of
+// a file of triples, three columns row, index and value sorted by row: the rows of one
+// file go on where those of the one before end, and those without a triple are zeros.
 //
 // # Classes
 //

@@ -313,7 +313,7 @@ func collect(ds *Dataset, r stream.Range) (delivered, error) {
 		if err != nil {
 			return out, err
 		}
-		if c.Start != next || c.Cols != cols || c.Rows > c.Block || c.Block > stream.BlockRows(cols) {
+		if c.Start != next || c.Cols != cols || c.Rows > c.Block || c.Block > stream.SparseBlockRows(cols) || c.Sparse == nil && c.Block > stream.BlockRows(cols) {
 			return out, fmt.Errorf("chunk at %d, %d×%d in a block of %d, want it at %d", c.Start, c.Rows, c.Cols, c.Block, next)
 		}
 		next += int64(c.Block)

@@ -83,7 +83,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 	}
 	p.height.Store(l.rows)
 	if d.sparse != nil {
-		p.height.Store(int64(stream.BlockRows(len(d.features.columns))))
+		p.height.Store(int64(d.blockRows()))
 	}
 	for _, s := range d.buffers.take(l.buffers) {
 		s.pass = p

@@ -45,11 +45,19 @@ type needs struct {
 	fetch      int64 // then: bytes that a row group's leaves take in its file, at most
 }
 
+// blockRows is the height of the blocks.
+func (d *Dataset) blockRows() int {
+	if d.sparse != nil {
+		return stream.SparseBlockRows(len(d.features.columns))
+	}
+	return stream.BlockRows(len(d.features.columns))
+}
+
 // needs describes a pass under the Dataset's options, with the given memory in all.
 func (d *Dataset) needs(memory int64) needs {
 	cols := int64(len(d.features.columns))
 	n := needs{
-		height:    int64(stream.BlockRows(int(cols))),
+		height:    int64(d.blockRows()),
 		tallest:   d.catalog.maxGroup,
 		openBytes: d.catalog.openBytes,
 		base:      d.catalog.bytes() + featureBytes*int64(countEntries(d.catalog, d.sparse)),

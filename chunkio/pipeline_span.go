@@ -56,7 +56,7 @@ type failure struct {
 // reset makes s the rows [from, to) of a row group.
 func (s *span) reset(at rowGroup, from, to int64) {
 	s.at, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
-	s.height = stream.BlockRows(len(s.d.features.columns))
+	s.height = s.d.blockRows()
 	s.group, s.groupUp, s.held, s.adding = nil, nil, nil, nil
 	s.done = make(chan struct{})
 	s.failure = failure{}

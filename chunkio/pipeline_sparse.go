@@ -51,6 +51,12 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		return nil, nil
 	}
 	parts := strings.Split(opt.Sparse, ",")
+	if names := triplesOf(opt.Sparse); names != nil {
+		if p != nil {
+			return nil, stream.Usagef("{sparse} %s: triples are read from files, not from a stream; save it to a file first", opt.Sparse)
+		}
+		parts = parts[2:] // opening made a map of them
+	}
 	var spec sparseSpec
 	leaf, err := c.mapLeaf(parts[0])
 	columns := 2
@@ -62,7 +68,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		spec.indices, spec.values = leaf, leaf
 	}
 	if len(parts) != columns && len(parts) != columns+1 || columns == 2 && parts[0] == parts[1] {
-		return nil, stream.Usagef("{sparse} %s: want INDICES,VALUES[,FEATURES] of two list columns, or MAP[,FEATURES] of a map", opt.Sparse)
+		return nil, stream.Usagef("{sparse} %s: want INDICES,VALUES[,FEATURES] of two list columns, MAP[,FEATURES] of a map, or ROW,INDEX,VALUE[,FEATURES] of triples", opt.Sparse)
 	}
 	if columns == 2 {
 		if spec.indices, err = c.listLeaf(parts[0]); err != nil {

@@ -112,7 +112,7 @@ func (s *span) readRow(i int) error {
 }
 
 // settleRow writes b.row as the next CSR row, without zeros and what is no feature,
-// nor what is missing, for which the policy may drop the row or fail (false).
+// nor what is missing, unless it is kept; the policy may drop the row or fail (false).
 func (s *span) settleRow(i int, r *read) bool {
 	b := &s.sparse
 	begin := len(b.index)
@@ -131,6 +131,10 @@ func (s *span) settleRow(i int, r *read) bool {
 			var count stream.MissingCount
 			countMissing(&count, e.value)
 			s.addMissing(i/s.height, col, count)
+			if s.d.opt.Missing == stream.MissingKeep {
+				b.index = append(b.index, int32(col))
+				b.value = append(b.value, stream.Missed(e.value))
+			}
 			dropped = dropped || s.d.opt.Missing == stream.MissingDropRow
 		}
 	}

@@ -176,8 +176,12 @@ func (c *histogram) coarsen(s uint) {
 
 // addValue adds one value.
 func (c *histogram) addValue(x, weight float64, most int) {
-	if x == 0 {
+	switch {
+	case x == 0:
 		c.zero += weight
+		return
+	case x != x:
+		c.missing += weight
 		return
 	}
 	key := orderOf(math.Float64bits(x)) >> c.shift

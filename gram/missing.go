@@ -11,7 +11,10 @@ import (
 
 // columnsWithHoles lists the columns with a missing entry among the rows of c, ascending.
 func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
-	if c.Sparse != nil || c.Missing == nil {
+	if c.Sparse != nil {
+		return sparseHoles(c)
+	}
+	if c.Missing == nil {
 		return nil
 	}
 	found := make([]bool, c.Cols)

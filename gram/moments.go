@@ -143,8 +143,12 @@ func (m *Moments) Add(c *stream.Chunk) error {
 	if c.Sparse != nil {
 		start := time.Now()
 		m.addSparse(c)
+		observed := c.Sparse
+		if len(holes) > 0 {
+			observed = m.addHoles(c)
+		}
 		m.opt.Busy.Add(stream.PartConvert, time.Since(start))
-		m.opt.Busy.Add(stream.PartGram, m.addOuter(c))
+		m.opt.Busy.Add(stream.PartGram, m.addOuter(c, observed))
 		return nil
 	}
 	for from := 0; from < c.Rows; from += stripRows {

@@ -19,6 +19,11 @@ type Profile struct {
 	Seen    int64   // rows before any was dropped
 	Weight  float64 // Σw over the rows used; Rows where the source has no weights
 	Columns []ColumnProfile
+
+	// Entries counts those of the sparse rows added; what is read from a file does not tell.
+	Entries int64
+
+	block []sparseSums // of a sparse block; zeros between blocks
 }
 
 // ColumnProfile is one column of a Profile. An entry is observed if it is not
@@ -142,6 +147,7 @@ func (p *Profile) Merge(o *Profile) error {
 	p.Rows += o.Rows
 	p.Seen += o.Seen
 	p.Weight += o.Weight
+	p.Entries += o.Entries
 	for j := range p.Columns {
 		p.Columns[j].merge(&o.Columns[j])
 	}

@@ -224,6 +224,10 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 	if c.Sparse != nil {
 		values := make([]float64, len(c.Sparse.Value))
 		for e, x := range c.Sparse.Value {
+			if x != x {
+				values[e] = x
+				continue
+			}
 			column := &s.columns[c.Sparse.Index[e]]
 			values[e] = column.score(x)
 			if !column.plain {

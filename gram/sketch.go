@@ -165,7 +165,10 @@ func (s *Sketch) Add(c *stream.Chunk) error {
 
 // columnsWithHoles lists the columns with a missing entry among the rows of c.
 func (s *Sketch) columnsWithHoles(c *stream.Chunk) (holes []int) {
-	if c.Sparse != nil || c.Missing == nil {
+	if c.Sparse != nil {
+		return slices.DeleteFunc(sparseHoles(c), func(j int) bool { return s.gaps[j] != nil })
+	}
+	if c.Missing == nil {
 		return nil
 	}
 	for j := range c.Cols {
@@ -210,7 +213,10 @@ func (s *Sketch) addSparse(c *stream.Chunk) {
 			e, _ := slices.BinarySearch(index, first)
 			for ; e < len(index) && index[e] < end; e++ {
 				j := int(index[e])
-				addTo(&s.top[j], s.of(j), r, s.row[i:i+1], s.sign[i:i+1], value[e:e+1], nil)
+				if addTo(&s.top[j], s.of(j), r, s.row[i:i+1], s.sign[i:i+1], value[e:e+1], nil) > 0 {
+					gap := s.gaps[j]
+					addTo(&gap.top, gap.sums, r, s.row[i:i+1], s.sign[i:i+1], nil, value[e:e+1])
+				}
 			}
 		}
 	})

@@ -8,30 +8,101 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addSparse adds sparse rows about the pilot 0, for which absent entries cost nothing.
+// addSparse adds sparse rows about the pilot 0, for which absent entries cost nothing: the entries
+// of a column are summed in the order of the rows, and then every column takes in its sums.
 func (p *Profile) addSparse(c *stream.Chunk) {
 	if c.Rows == 0 {
 		return
 	}
-	block := make([]ColumnProfile, c.Cols)
+	if p.block == nil {
+		p.block = make([]sparseSums, c.Cols)
+	}
 	var weight float64
 	for i := range c.Rows {
 		w := rowWeight(c, i)
 		weight += w
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-			x := c.Sparse.Value[e]
-			block[c.Sparse.Index[e]].observe(1, w, w*x, w*x*x, x, x)
+			x, b := c.Sparse.Value[e], &p.block[c.Sparse.Index[e]]
+			if x != x {
+				b.holes++
+				b.lost += w
+				continue
+			}
+			if b.entries == 0 {
+				b.min, b.max = x, x
+			}
+			b.entries++
+			b.sum += w * x
+			b.squares += w * x * x
+			b.min, b.max = min(b.min, x), max(b.max, x)
 		}
 	}
 	p.Weight += weight
-	for j := range block {
-		b := &block[j]
-		if b.Observed < int64(c.Rows) { // some entry is an absent 0
-			b.observe(1, 0, 0, 0, 0, 0)
+	p.Entries += int64(c.Sparse.RowPtr[c.Rows] - c.Sparse.RowPtr[0])
+	for j := range p.block {
+		b := &p.block[j]
+		observed := c.Rows - int(b.holes)
+		if int(b.entries) < observed { // some entry is an absent 0
+			b.min, b.max = min(b.min, 0), max(b.max, 0)
 		}
 		p.Columns[j].Rising = false
-		p.Columns[j].observe(int64(c.Rows), weight, b.Sum, b.Squares, b.Min, b.Max)
+		p.Columns[j].observe(int64(observed), weight-b.lost, b.sum, b.squares, b.min, b.max)
+		if b.entries > 0 || b.holes > 0 {
+			*b = sparseSums{}
+		}
 	}
+}
+
+// sparseSums are the sums of the entries of one column of a block.
+type sparseSums struct {
+	sum, squares, min, max float64
+	lost                   float64 // Σw of the missing entries
+	entries, holes         int32   // observed and missing
+}
+
+// sparseHoles lists the columns with a missing entry among sparse rows, ascending.
+func sparseHoles(c *stream.Chunk) []int {
+	if c.Missing == nil {
+		return nil
+	}
+	var holes []int
+	for e := c.Sparse.RowPtr[0]; e < c.Sparse.RowPtr[c.Rows]; e++ {
+		if x := c.Sparse.Value[e]; x != x {
+			holes = append(holes, int(c.Sparse.Index[e]))
+		}
+	}
+	slices.Sort(holes)
+	return slices.Compact(holes)
+}
+
+// addHoles adds what the missing entries of sparse rows add to A and N, and returns the entries observed.
+func (m *Moments) addHoles(c *stream.Chunk) *stream.CSR {
+	d := len(m.Columns)
+	seen := &stream.CSR{RowPtr: make([]int, 1, c.Rows+1)}
+	var holes []int // places of the row's columns among those with missing entries, ascending
+	for i := range c.Rows {
+		holes = holes[:0]
+		first := len(seen.Index)
+		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
+			j, x := c.Sparse.Index[e], c.Sparse.Value[e]
+			if x != x {
+				holes = append(holes, m.slot[j])
+				continue
+			}
+			seen.Index, seen.Value = append(seen.Index, j), append(seen.Value, x)
+		}
+		seen.RowPtr = append(seen.RowPtr, len(seen.Index))
+		w := rowWeight(c, i)
+		for a, k := range holes {
+			for e := first; e < len(seen.Index); e++ {
+				m.cross[k*d+int(seen.Index[e])] += float64(w * seen.Value[e])
+			}
+			for _, l := range holes[a:] {
+				m.both[k*len(m.missing)+l] += w
+			}
+		}
+	}
+	return seen
 }
 
 func rowWeight(c *stream.Chunk, i int) float64 {
@@ -41,17 +112,17 @@ func rowWeight(c *stream.Chunk, i int) float64 {
 	return c.Weight[i]
 }
 
-// addOuter adds w·x·xᵀ for every sparse row. Tasks are blocks of rows of G; within
+// addOuter adds w·x·xᵀ for every row of c, whose observed entries are given. Tasks are blocks of rows of G; within
 // one, rows of the chunk come in order, so every sum has one order. It returns how long
 // the workers were busy together.
-func (m *Moments) addOuter(c *stream.Chunk) time.Duration {
+func (m *Moments) addOuter(c *stream.Chunk, rows *stream.CSR) time.Duration {
 	const block = 32
 	d := len(m.Columns)
 	return kernel.Each(m.opt.Threads, (d+block-1)/block, func(t int) {
 		first, end := int32(t*block), int32(min(d, (t+1)*block))
 		for i := range c.Rows {
-			index := c.Sparse.Index[c.Sparse.RowPtr[i]:c.Sparse.RowPtr[i+1]]
-			value := c.Sparse.Value[c.Sparse.RowPtr[i]:c.Sparse.RowPtr[i+1]]
+			index := rows.Index[rows.RowPtr[i]:rows.RowPtr[i+1]]
+			value := rows.Value[rows.RowPtr[i]:rows.RowPtr[i+1]]
 			w := rowWeight(c, i)
 			e, _ := slices.BinarySearch(index, first)
 			for ; e < len(index) && index[e] < end; e++ {

@@ -2,61 +2,72 @@ package gram
 
 import (
 	"bytes"
-	"reflect"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
-	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/internal/words/wordstest"
 )
 
-func TestSparse(t *testing.T) {
-	for _, weighted := range []bool{false, true} {
-		tab := wide(11, 50, false)
-		if !weighted {
-			tab.Weight = nil
+// withHoles has entries missing alone, together, and in a whole row.
+func withHoles(d, n int) table {
+	tab := wide(d, n, true)
+	for j, col := range tab.Cols {
+		col[17] = math.NaN()
+		if j%3 == 0 {
+			col[90] = math.NaN()
 		}
-		sparse := NewMoments(len(tab.Cols), Options{})
-		profile := NewProfile(len(tab.Cols))
-		rows := tab.Table
-		rows.Sparse = true
-		rows.Add(t, sparse, 0, 50, 20)
-		rows.Add(t, profile, 0, 50, 20)
-		if !reflect.DeepEqual(&sparse.Profile, profile) {
-			t.Fatal("the profile alone is another than in the moments")
-		}
-		both := tab.moments(t, Options{}, 50) // dense rows and sparse rows together
-		var twice table
-		for _, col := range tab.Cols {
-			twice.Cols = append(twice.Cols, slices.Repeat(col, 2))
-		}
-		if weighted {
-			twice.Weight = slices.Repeat(tab.Weight, 2)
-		}
-		must.Do(t, both.Merge(sparse))
-		for _, scale := range scales {
-			// The pilot of sparse rows is 0, so only columns whose mean is not much
-			// larger than their spread have the twin's condition: all of these, two
-			// thirds of whose entries are 0.
-			ref := twice.reference(scale, FillMean)
-			again := NewMoments(len(tab.Cols), Options{})
-			must.Do(t, again.Merge(both))
-			ref.near(t, 1600, finish(t, again, tab, scale, FillMean).Sym)
-			again = NewMoments(len(tab.Cols), Options{})
-			must.Do(t, again.Merge(sparse))
-			tab.reference(scale, FillMean).near(t, 800, finish(t, again, tab, scale, FillMean).Sym)
+	}
+	return tab
+}
+
+// Missing entries of sparse rows count as those of the same rows when dense: the mean that fills them
+// is over the zeros too, and the matrices are the same whatever the chunks, and merged.
+func TestSparseMissing(t *testing.T) {
+	const d, n = 40, 300
+	tab := withHoles(d, n)
+	thin := tab
+	thin.Sparse = true
+	for _, scale := range []Scale{ScaleNone, ScaleStandard, ScaleMinMax} {
+		for _, fill := range []Fill{FillMean, FillPairwise} {
+			want := finish(t, tab.moments(t, Options{}, 100), tab, scale, fill)
+			for _, height := range []int{1, 33, n} {
+				first, last := NewMoments(d, Options{Threads: 2}), NewMoments(d, Options{})
+				thin.Add(t, first, 0, 150, height)
+				thin.Add(t, last, 150, n, height)
+				must.Do(t, first.Merge(last))
+				for _, m := range []*Moments{thin.moments(t, Options{}, height), first} {
+					got := finish(t, m, tab, scale, fill)
+					if !slices.Equal(got.Columns, want.Columns) || !slices.Equal(got.Filled, want.Filled) {
+						t.Fatalf("%v, %v: columns %v with %v filled, want %v with %v", scale, fill, got.Columns, got.Filled, want.Columns, want.Filled)
+					}
+					for i := range want.D {
+						// Two thirds are zeros, so that sums about 0 and about another value lose no more than
+						// a few of their digits, in n roundings.
+						if !(math.Abs(got.Mean[i]-want.Mean[i]) <= n*0x1p-50*(want.Std[i]+math.Abs(want.Mean[i]))) {
+							t.Fatalf("column %d: mean %v, want %v", i, got.Mean[i], want.Mean[i])
+						}
+						for j := range want.D {
+							size := math.Sqrt(want.At(i, i) * want.At(j, j))
+							if x, y := got.At(i, j), want.At(i, j); !(math.Abs(x-y) <= n*0x1p-50*size) {
+								t.Fatalf("%v, %v, chunks of %d: [%d,%d] = %v, want %v", scale, fill, height, i, j, x, y)
+							}
+						}
+					}
+				}
+			}
 		}
 	}
 }
 
-func TestSparseAfterDense(t *testing.T) {
-	tab := wide(5, 10, false)
-	tab.Cols[0][0] = 3 // a pilot that is not 0
-	m := tab.moments(t, Options{}, 10)
-	before := encode(t, m)
-	for i, err := range []error{m.Add(tab.sparse(0, 10)), m.Add(&stream.Chunk{Cols: 4}), m.Merge(NewMoments(4, Options{}))} {
-		if err == nil || !bytes.Equal(before, encode(t, m)) {
-			t.Errorf("%d: err = %v, or state changed", i, err)
-		}
+// Sums of a sketch are exact: those of sparse rows with missing entries have the bits of the dense ones.
+func TestSparseMissingSketch(t *testing.T) {
+	tab := withHoles(11, 200)
+	opt := SketchOptions{Rows: 128, Seed: 9, Threads: 3}
+	want := tab.sketch(t, opt, 0, 200, 70)
+	tab.Sparse = true
+	if !bytes.Equal(wordstest.Bytes(t, tab.sketch(t, opt, 0, 200, 9)), wordstest.Bytes(t, want)) {
+		t.Error("other bytes")
 	}
 }

@@ -134,7 +134,7 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	opt.Refine = m.on()
 	var res *Result
 	if g.G.Absent() {
-		res, err = selectTargetStream(ctx, e.Source, e.Std, target.target, StreamOptions{Options: opt, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass})
+		res, err = selectTargetStream(ctx, e.Source, e.Std, target.target, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass})
 	} else {
 		res, err = selectTarget(ctx, g.G, target.target, opt)
 	}

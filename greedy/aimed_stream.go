@@ -25,7 +25,15 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 	}
 	s := &streamed{rows: newReader(src, std, &opt), aim: t}
 	t.unit = s.rows.unit
-	s.sketch = newSketch(d, plan.buckets, opt.Seed, s.rows.Rows())
+	if opt.Profile != nil {
+		s.entries = opt.Profile.Entries
+	}
+	if whole, ok := planWhole(d, t.rows, aimedFixedBytes(d, opt.K, t.rows), opt.Memory, s.entries, s.rows.std.Rows); ok {
+		plan = whole
+		s.rows.hold(s.entries)
+	} else {
+		s.sketch = newSketch(d, plan.buckets, opt.Seed, s.rows.Rows())
+	}
 	if err := s.startAimed(ctx, nil); err != nil {
 		return nil, err
 	}

@@ -47,9 +47,12 @@ func (s *streamed) fetch(ctx context.Context, must []int) error {
 			want = append(want, i)
 		}
 	}
-	want = s.fill(want)
+	if s.sketch != nil {
+		want = s.fill(want)
+	}
 	oldCount := len(s.slot) - s.place(want, keep)
-	pending := s.arrange(oldCount)
+	// A product costs as much as a pass over rows in memory, and is made when it is wanted.
+	pending := s.arrange(oldCount, func(q int) bool { return s.sketch != nil || keep[q] })
 	fresh := s.slot[oldCount:]
 	delta, product := s.delta[oldCount*d:], s.product
 	if s.target == nil {
@@ -60,7 +63,9 @@ func (s *streamed) fetch(ctx context.Context, must []int) error {
 	sums := make([]float64, oldCount-pending)
 	what := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
 	err := s.rows.pass(ctx, what, func(b *block) {
-		s.scratch = rows.Room(s.scratch, max(len(fresh), len(sums))*b.rows)
+		if b.sparse == nil {
+			s.scratch = rows.Room(s.scratch, max(len(fresh), len(sums))*b.rows)
+		}
 		s.rows.addColumns(b, delta, fresh, s.scratch)
 		s.rows.addProducts(b, product, s.delta[pending*d:oldCount*d], len(sums), s.scratch, sums)
 	})
@@ -182,16 +187,16 @@ func (s *streamed) place(want []int, keep map[int]bool) int {
 	return len(want)
 }
 
-// arrange moves the live candidates without a product to the end of the slots below
+// arrange moves the live candidates whose product is due and not there to the end of the slots below
 // oldCount, and returns the first of theirs: a product over the rows is fastest for
 // neighbouring slots.
-func (s *streamed) arrange(oldCount int) (pending int) {
+func (s *streamed) arrange(oldCount int, isDue func(q int) bool) (pending int) {
 	pending = oldCount
 	if s.target != nil {
 		return pending
 	}
 	for k := oldCount - 1; k >= 0; k-- {
-		if q := s.slot[k]; q >= 0 && !s.ready[k] && s.alive[q] {
+		if q := s.slot[k]; q >= 0 && !s.ready[k] && s.alive[q] && isDue(q) {
 			pending--
 			s.swap(k, pending)
 		}

@@ -123,7 +123,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
 	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature;
 	// the profile of StreamPasses is there already.
-	if start, err := StreamPasses(d, s.K, c, cost.Bytes); err == nil {
+	if start, err := StreamPasses(d, s.K, c, cost.Bytes, s.Sparse); err == nil {
 		// A layer has no more features than there are rows; copies of features may make more layers
 		// than this counts.
 		more := 0

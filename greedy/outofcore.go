@@ -34,7 +34,9 @@ const defaultMemory = 1 << 30
 // fetch columns of G of the features that a sketch of the rows predicts to be chosen
 // soon, many at a time. What is chosen depends on neither sketch nor Memory.
 //
-// Cost: nd² flops for f⁰, then up to 6nd for each candidate (2nd with Options.
+// Sparse rows that fit into Memory are read once more and stay there.
+//
+// Cost: nd² flops for f⁰ (of sparse rows 2·Σ entries² of a row, and d² for the squares), then up to 6nd for each candidate (2nd with Options.
 // Partitioned, where f⁰ costs 2ncd), and 2(k + candidates held)·d a turn.
 //
 // The Result numbers columns as the returned Standardizer does. It fails with a
@@ -75,6 +77,7 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	}
 	s := &streamed{rows: newReader(src, std, &opt)}
 	s.rows.Passes = passes
+	s.entries = profile.Entries
 	r, err := s.selectAll(ctx, opt)
 	if err != nil {
 		return nil, nil, err
@@ -136,7 +139,12 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed, s.rows.Rows())
+	if whole, ok := planWhole(s.rows.d, c, fixedBytes(s.rows.d, opt.K, c), opt.Memory, s.entries, s.rows.std.Rows); ok {
+		plan = whole
+		s.rows.hold(s.entries)
+	} else {
+		s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed, s.rows.Rows())
+	}
 	if opt.Partitioned {
 		s.groups = opt.Groups
 		err = s.startGroups(ctx, c, nil)
@@ -199,7 +207,9 @@ func (s *streamed) startGroups(ctx context.Context, c int, out []bool) error {
 	groups := without(s.groups, out)
 	h, g0 := make([]float64, c*d), make([]float64, d)
 	err := s.rows.pass(ctx, "sums of the groups", func(b *block) {
-		s.scratch = rows.Room(s.scratch, c*b.rows)
+		if b.sparse == nil {
+			s.scratch = rows.Room(s.scratch, c*b.rows)
+		}
 		s.rows.addGroups(b, h, groups, c, s.scratch)
 		s.rows.addSquares(b, g0)
 		s.sketch.add(s.rows, b)
@@ -228,9 +238,9 @@ func (r *reader) addSquares(b *block, g []float64) {
 			g[j] += kernel.Dot(col, col)
 			return
 		}
-		for at := b.sparse.colPtr[j]; at < b.sparse.colPtr[j+1]; at++ {
-			x := b.sparse.colVal[at]
-			g[j] += b.sparse.weight[b.sparse.row[at]] * x * x
+		for k := b.sparse.colPtr[j]; k < b.sparse.colPtr[j+1]; k++ {
+			x := b.sparse.value[b.sparse.at[k]]
+			g[j] += b.sparse.weight[b.sparse.row[k]] * x * x
 		}
 	})
 }

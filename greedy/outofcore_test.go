@@ -113,7 +113,7 @@ func checkStream(t *testing.T, src *source, scale gram.Scale, fill gram.Fill, pa
 		if got.Passes != src.Passes || got.Passes != seen {
 			t.Errorf("%d passes reported, %d announced, %d made", got.Passes, seen, src.Passes)
 		}
-		if lower, err := StreamPasses(a.d, opt.K, c, memory); err != nil || got.Passes < lower {
+		if lower, err := StreamPasses(a.d, opt.K, c, memory, src.Sparse); err != nil || got.Passes < lower {
 			t.Errorf("%d passes, fewer than the lower bound %d (%v)", got.Passes, lower, err)
 		}
 		compareResults(t, got, want)

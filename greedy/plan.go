@@ -43,13 +43,13 @@ func leastBeside(d, c int) int64 {
 // StreamPasses is the number of passes for f⁰ under a memory of the given bytes, 1
 // for the profile included: a lower bound of what SelectStream needs. Two come for
 // every few features chosen: 100 features of COIL20, ORL and USPS took 15, 7 and 17
-// passes in all with f⁰ in one (Algorithm 2: 14, 5 and 12).
-func StreamPasses(d, k, c int, memory int64) (int, error) {
+// passes in all with f⁰ in one (Algorithm 2: 14, 5 and 12). Sparse rows may stay in memory, in one.
+func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	plan, err := planStream(d, k, c, memory)
 	if err != nil {
 		return 0, err
 	}
-	if c > 0 {
+	if c > 0 || sparse {
 		return 2, nil
 	}
 	return 1 + len(spans(d, plan.start)), nil
@@ -92,6 +92,17 @@ func batchNumbers(d, c int) int64 {
 		columns = 1
 	}
 	return candidatesKept*int64(columns*d+stream.BlockRows(d)) + int64(d+c)
+}
+
+// planWhole is the plan for sparse rows that stay in memory, where so many entries and rows do. Then
+// passes cost no reading, so that runs of rows of G are short, to stay in a cache, and candidates are
+// few: what is not foreseen is fetched.
+func planWhole(d, c int, fixed, memory, entries, rows int64) (streamPlan, bool) {
+	const few = 8
+	p := streamPlan{batch: min(few, d), start: minRun * int64(d), refresh: minRun * int64(d)}
+	p.slots = min(candidatesKept*p.batch, d)
+	need := fixed + wholeBytes(entries, rows, d) + 8*(few*batchNumbers(d, c)+p.start)
+	return p, entries > 0 && max(entries, rows) <= mostWhole && need <= memory
 }
 
 func planStream(d, k, c int, memory int64) (streamPlan, error) {

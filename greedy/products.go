@@ -19,7 +19,7 @@ func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
 	ld := r.d - from
 	if b.sparse != nil {
 		kernel.Each(r.workers, to-from, func(i int) {
-			b.sparse.addColumn(acc[i*ld:(i+1)*ld], from+i, from)
+			b.sparse.addFrom(acc[i*ld:(i+1)*ld], from+i, from)
 		})
 		return
 	}
@@ -35,12 +35,24 @@ func (r *reader) finishTriangle(acc []float64, from, to int) {
 	})
 }
 
+// triangle writes what addTriangle and finishTriangle make of all rows, where they are in memory: a
+// row of acc is done with while it is in a cache.
+func (r *reader) triangle(acc []float64, from, to int) {
+	ld := r.d - from
+	kernel.Each(r.workers, to-from, func(i int) {
+		row := acc[i*ld : (i+1)*ld]
+		clear(row)
+		r.sparse.addFrom(row, from+i, from)
+		r.unshiftRow(row, from, r.shift[from+i], r.sum[from+i])
+	})
+}
+
 // addColumns adds AᵀA₍:,p₎ to row i of acc for each features[i] = p. Cost 2nd flops a
 // feature; scratch holds len(features)·rows.
 func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []float64) {
 	if b.sparse != nil {
 		kernel.Each(r.workers, len(features), func(i int) {
-			b.sparse.addColumn(acc[i*r.d:(i+1)*r.d], features[i], 0)
+			b.sparse.addColumn(acc[i*r.d:(i+1)*r.d], features[i])
 		})
 		return
 	}
@@ -60,14 +72,14 @@ func (r *reader) finishColumns(acc []float64, features []int) {
 // addProducts adds Aᵀ(Avᵢ) to row i of acc for each of the count rows vᵢ of v. Cost
 // 4nd flops a row; scratch holds count·rows. sums[i] collects Σ w·Avᵢ of sparse rows.
 func (r *reader) addProducts(b *block, acc, v []float64, count int, scratch, sums []float64) {
-	n := b.rows
-	y := scratch[:count*n]
 	if b.sparse != nil {
 		kernel.Each(r.workers, count, func(i int) {
-			sums[i] += b.sparse.addProduct(acc[i*r.d:(i+1)*r.d], v[i*r.d:(i+1)*r.d], r.shift)
+			sums[i] = b.sparse.addProduct(acc[i*r.d:(i+1)*r.d], v[i*r.d:(i+1)*r.d], r.shift, sums[i])
 		})
 		return
 	}
+	n := b.rows
+	y := scratch[:count*n]
 	clear(y)
 	kernel.Gemm(r.team, 1, kernel.RowMajor(v, count, r.d, r.d), b.features(0, r.d), kernel.RowMajor(y, count, n, n))
 	r.addGemm(b, acc, y, count)
@@ -90,13 +102,11 @@ func (r *reader) finishProducts(acc, sums []float64) {
 // addGroups adds BᵀA to acc, B the sums of the columns of each group; row j of acc
 // belongs to group j. Cost 2ncd flops; scratch holds count·rows.
 func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scratch []float64) {
-	n := b.rows
 	if b.sparse != nil {
-		kernel.Each(r.workers, count, func(j int) {
-			b.sparse.addGroup(acc[j*r.d:(j+1)*r.d], groups, j)
-		})
+		b.sparse.addGroups(r.workers, acc, groups, count)
 		return
 	}
+	n := b.rows
 	sums := scratch[:count*n]
 	clear(sums)
 	for i, j := range groups {
@@ -130,56 +140,13 @@ func (r *reader) unshift(count int, at func(i int) (row []float64, first int, s,
 	}
 	kernel.Each(r.workers, count, func(i int) {
 		row, first, s, m := at(i)
-		for j := range row {
-			row[j] -= s*r.sum[first+j] + r.shift[first+j]*(m-r.weight*s)
-		}
+		r.unshiftRow(row, first, s, m)
 	})
 }
 
-// addColumn adds Σ w x′_p x′ to acc, which starts at feature first.
-func (s *sparseBlock) addColumn(acc []float64, p, first int) {
-	for at := s.colPtr[p]; at < s.colPtr[p+1]; at++ {
-		i := s.row[at]
-		x := s.colVal[at] * s.weight[i]
-		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
-			if j := int(s.feature[e]) - first; j >= 0 {
-				acc[j] += x * s.value[e]
-			}
-		}
-	}
-}
-
-// addProduct adds Σ w y x′ to acc, y = (x′ − shift)ᵀv, and returns Σ w y.
-func (s *sparseBlock) addProduct(acc, v, shift []float64) (sum float64) {
-	fixed := kernel.Dot(shift, v)
-	for i, w := range s.weight {
-		y := -fixed
-		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
-			y += s.value[e] * v[s.feature[e]]
-		}
-		y *= w
-		sum += y
-		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
-			acc[s.feature[e]] += y * s.value[e]
-		}
-	}
-	return sum
-}
-
-// addGroup adds Σ w z x′ to acc, z the sum of the row's x′ in group j.
-func (s *sparseBlock) addGroup(acc []float64, groups []int, j int) {
-	for i, w := range s.weight {
-		z := 0.0
-		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
-			if groups[s.feature[e]] == j {
-				z += s.value[e]
-			}
-		}
-		if z *= w; z == 0 {
-			continue
-		}
-		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
-			acc[s.feature[e]] += z * s.value[e]
-		}
+func (r *reader) unshiftRow(row []float64, first int, s, m float64) {
+	sum, shift, t := r.sum[first:][:len(row)], r.shift[first:][:len(row)], m-r.weight*s
+	for j := range row {
+		row[j] -= s*sum[j] + shift[j]*t
 	}
 }

@@ -31,6 +31,8 @@ type reader struct {
 
 	dense  []float64
 	sparse sparseBlock
+	blocks int  // entries and rows of a sparse block at most; 0: all that there are
+	whole  bool // sparse holds all rows: passes read nothing any more
 }
 
 // block is one block of A, lent until the next.
@@ -46,15 +48,12 @@ func (b *block) features(from, to int) kernel.Matrix[float64] {
 	return kernel.RowMajor(b.dense[from*b.rows:], to-from, b.rows, b.rows)
 }
 
-// sparseBlock holds x′ of the entries present, by rows and by features.
-type sparseBlock struct {
-	rowPtr  []int
-	feature []int32
-	value   []float64
-	colPtr  []int
-	row     []int32
-	colVal  []float64
-	weight  []float64 // w of each row
+// position is the global position of row i.
+func (b *block) position(i int) int64 {
+	if b.sparse != nil {
+		return b.sparse.position[i]
+	}
+	return b.chunk.Position(i)
 }
 
 // newReader scales std so that Σw a² of the largest feature is near 1: with powers of
@@ -83,74 +82,80 @@ func newReader(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *r
 		r.kept[j] = int32(k + 1)
 	}
 	r.sum = make([]float64, d)
+	r.blocks = sparseBlockSize(d)
+	r.sparse.d = d
 	return r
 }
 
-// pass goes through all blocks once.
+// hold makes the first pass over sparse rows of so many entries the last: they stay in memory.
+func (r *reader) hold(entries int64) {
+	r.blocks = 0
+	r.sparse.reserve(entries, r.std.Rows)
+}
+
+// pass goes through all blocks once. Sums over sparse rows have one order however those are cut
+// into blocks, so blocks need not be those of the source.
 func (r *reader) pass(ctx context.Context, what string, do func(*block)) error {
+	if r.whole {
+		do(r.sparse.block())
+		return ctx.Err()
+	}
+	r.sparse.reset()
 	err := r.Pass(ctx, what, func(_ int, c *stream.Chunk) error {
-		do(r.block(c))
+		if c.Sparse == nil {
+			do(r.block(c))
+			return nil
+		}
+		for i := range c.Rows {
+			r.addRow(c, i)
+			if r.blocks > 0 && r.sparse.size() >= r.blocks {
+				do(r.sparse.block())
+				r.sparse.reset()
+			}
+		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	r.whole = r.blocks == 0 && r.sparse.size() > 0
+	if r.sparse.size() > 0 {
+		do(r.sparse.block())
+	}
 	r.counted = true
-	return err
+	return nil
 }
 
-// block standardizes a chunk.
+// block standardizes a dense chunk.
 func (r *reader) block(c *stream.Chunk) *block {
-	b := &block{rows: c.Rows, chunk: c}
-	if c.Sparse != nil {
-		b.sparse = r.sparsed(c)
-		return b
-	}
 	r.dense = rows.Room(r.dense, r.d*c.Rows)
-	b.dense = r.dense
-	r.std.To(b.dense, c.Rows, c)
-	return b
+	r.std.To(r.dense, c.Rows, c)
+	return &block{rows: c.Rows, chunk: c, dense: r.dense}
 }
 
-// sparsed takes the kept entries of sparse rows, times factor, by rows and by
-// features.
-func (r *reader) sparsed(c *stream.Chunk) *sparseBlock {
-	s := &r.sparse
-	s.rowPtr, s.feature, s.value = append(s.rowPtr[:0], 0), s.feature[:0], s.value[:0]
-	s.colPtr = append(s.colPtr[:0], make([]int, r.d+1)...)
-	s.weight = s.weight[:0]
-	for i := range c.Rows {
-		w := 1.0
-		if c.Weight != nil {
-			w = c.Weight[i]
+// addRow adds the kept entries of a sparse row, times factor, to the block at work.
+func (r *reader) addRow(c *stream.Chunk, i int) {
+	s, w := &r.sparse, 1.0
+	if c.Weight != nil {
+		w = c.Weight[i]
+	}
+	if !r.counted {
+		r.weight += w
+	}
+	for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
+		k := int(r.kept[c.Sparse.Index[e]]) - 1
+		if k < 0 {
+			continue
 		}
-		s.weight = append(s.weight, w)
+		x := c.Sparse.Value[e]
+		if x != x {
+			x = r.std.Fill[k]
+		}
+		x *= r.std.Factor[k]
+		s.add(k, x)
 		if !r.counted {
-			r.weight += w
-		}
-		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-			k := int(r.kept[c.Sparse.Index[e]]) - 1
-			if k < 0 {
-				continue
-			}
-			x := c.Sparse.Value[e] * r.std.Factor[k]
-			s.feature, s.value = append(s.feature, int32(k)), append(s.value, x)
-			s.colPtr[k+1]++
-			if !r.counted {
-				r.sum[k] += w * x
-			}
-		}
-		s.rowPtr = append(s.rowPtr, len(s.value))
-	}
-	for k := range r.d {
-		s.colPtr[k+1] += s.colPtr[k]
-	}
-	s.row = append(s.row[:0], make([]int32, len(s.value))...)
-	s.colVal = append(s.colVal[:0], make([]float64, len(s.value))...)
-	next := slices.Clone(s.colPtr[:r.d])
-	for i := range c.Rows {
-		for e := s.rowPtr[i]; e < s.rowPtr[i+1]; e++ {
-			at := next[s.feature[e]]
-			next[s.feature[e]]++
-			s.row[at], s.colVal[at] = int32(i), s.value[e]
+			r.sum[k] += w * x
 		}
 	}
-	return s
+	s.end(w, c.Position(i))
 }

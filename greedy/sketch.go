@@ -14,7 +14,7 @@ import (
 // chosen next. The choice itself never rests on it.
 //
 // Where there are no more rows than buckets, each row has its own, and the sketch is
-// the residual itself.
+// the residual itself. A nil *sketch does nothing: rows in memory need no foresight.
 type sketch struct {
 	buckets int
 	seed    uint64
@@ -33,6 +33,9 @@ func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 
 // reset makes it that of no rows.
 func (s *sketch) reset() {
+	if s == nil {
+		return
+	}
 	clear(s.e)
 	clear(s.signs)
 }
@@ -40,16 +43,19 @@ func (s *sketch) reset() {
 // add adds the rows of b. Bucket and sign follow from the row's global position, so
 // that the sketch does not depend on how the rows are cut.
 func (s *sketch) add(r *reader, b *block) {
+	if s == nil {
+		return
+	}
 	s.bucket, s.sign = s.bucket[:0], s.sign[:0]
 	for i := range b.rows {
-		h := splitmix.Mix(s.seed ^ splitmix.Mix(uint64(b.chunk.Position(i))))
+		h := splitmix.Mix(s.seed ^ splitmix.Mix(uint64(b.position(i))))
 		sign := 1.0
 		if h&1 != 0 {
 			sign = -1
 		}
 		k := int32((h >> 1) % uint64(s.buckets))
 		if s.exact {
-			k = int32(b.chunk.Position(i))
+			k = int32(b.position(i))
 		}
 		if b.sparse != nil {
 			sign *= math.Sqrt(b.sparse.weight[i])
@@ -60,9 +66,9 @@ func (s *sketch) add(r *reader, b *block) {
 	kernel.Each(r.workers, r.d, func(j int) {
 		e := s.e[j*s.buckets : (j+1)*s.buckets]
 		if b.sparse != nil {
-			for at := b.sparse.colPtr[j]; at < b.sparse.colPtr[j+1]; at++ {
-				i := b.sparse.row[at]
-				e[s.bucket[i]] += s.sign[i] * b.sparse.colVal[at]
+			for k := b.sparse.colPtr[j]; k < b.sparse.colPtr[j+1]; k++ {
+				i := b.sparse.row[k]
+				e[s.bucket[i]] += s.sign[i] * b.sparse.value[b.sparse.at[k]]
 			}
 			return
 		}
@@ -74,7 +80,7 @@ func (s *sketch) add(r *reader, b *block) {
 
 // finish takes the shift out of sparse rows, after the last block.
 func (s *sketch) finish(r *reader) {
-	if r.weight == 0 {
+	if s == nil || r.weight == 0 {
 		return
 	}
 	kernel.Each(r.workers, r.d, func(j int) {
@@ -86,6 +92,9 @@ func (s *sketch) finish(r *reader) {
 // (ωᵢ/√g_p)·residual of p, and so does its sketch. The coefficients are exact, so
 // the sketch stays one of the true residual however many features are chosen.
 func (s *sketch) project(workers, p int, omega []float64, root float64) {
+	if s == nil {
+		return
+	}
 	q := make([]float64, s.buckets)
 	copy(q, s.row(p))
 	kernel.Each(workers, len(omega), func(i int) {

@@ -253,7 +253,7 @@ func (a *among) fetch(ctx context.Context, list []int) error {
 	columns := a.delta[old*d:]
 	var scratch []float64
 	err := a.rows.pass(ctx, fmt.Sprintf("columns of %d candidates", len(fresh)), func(b *block) {
-		if need := len(fresh) * b.rows; len(scratch) < need {
+		if need := len(fresh) * b.rows; b.sparse == nil && len(scratch) < need {
 			scratch = make([]float64, need)
 		}
 		a.rows.addColumns(b, columns, fresh, scratch)

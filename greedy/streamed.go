@@ -20,12 +20,13 @@ import (
 // Algorithm 2 needs only δ, because H fits in memory.
 type streamed struct {
 	*criterion
-	rows   *reader
-	sketch *sketch
-	target *memory // nil: Algorithm 1; else it has H = BᵀA and γ, and needs only δ
-	groups []int   // of Algorithm 2
-	aim    *target // a target that is there; nil for others
-	omegas [][]float64
+	rows    *reader
+	entries int64   // of sparse rows, at most; 0 where the rows are dense or nobody knows
+	sketch  *sketch // nil where all rows are in memory
+	target  *memory // nil: Algorithm 1; else it has H = BᵀA and γ, and needs only δ
+	groups  []int   // of Algorithm 2
+	aim     *target // a target that is there; nil for others
+	omegas  [][]float64
 
 	slot    []int     // candidate in each slot; -1 free
 	at      []int     // slot of each feature; -1 not held

@@ -12,6 +12,7 @@ type Shape struct {
 	Anchors int              // m, for FromGraph
 	Threads int
 
+	Sparse   bool // rows are lists of their entries
 	HasNulls bool // the metadata tells of missing entries
 	FillMean bool // missing entries become means
 	Drops    bool // rows with missing entries are dropped

@@ -22,7 +22,7 @@ type Evidence struct {
 	Seed     uint64
 	Threads  int
 
-	Gram  *gram.Gram         // of the scaled columns; for FromRows of the centred ones, or nil
+	Gram *gram.Gram // of the scaled columns; for FromRows of the centred ones, or nil
 	// Reads is how often the input may be read where Gram is an estimate by a sketch, for which it
 	// was read once; Source is nil where there are no rows.
 	Reads int

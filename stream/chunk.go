@@ -13,7 +13,7 @@ type Column struct {
 // writes one contiguous run; products pack what they need.
 //
 // A chunk is dense (Data) or sparse (Sparse), never both. Missing entries of a
-// dense chunk (null, NaN, ±Inf in the file) are NaN, as [Missed] makes them, and only
+// chunk (null, NaN, ±Inf in the file) are NaN, as [Missed] makes them, and only
 // there: every other value is finite. They occur only under [MissingKeep], and only in
 // columns whose Missing count is not zero.
 type Chunk struct {
@@ -57,7 +57,8 @@ func (c *Chunk) Position(i int) int64 {
 }
 
 // CSR holds sparse rows: row i has the entries RowPtr[i]..RowPtr[i+1] of Index
-// (strictly ascending columns) and Value (finite); absent entries are 0.
+// (strictly ascending columns) and Value (finite, or NaN for a missing entry under [MissingKeep]);
+// absent entries are 0.
 type CSR struct {
 	RowPtr []int
 	Index  []int32
@@ -85,6 +86,10 @@ const (
 	blockByteGoal  = 16 << 20
 	blockByteMost  = 128 << 20
 	bytesPerNumber = 8
+	// sparseBlockRows is the height of blocks of sparse rows, which hold their entries and not
+	// d numbers a row: 2^18 entries, where a row has 64. Profiling 100,000 × 100,000 with 50 entries a row
+	// spent 2.5 s going through all columns once for each block of 128 rows, and 0.9 s with blocks of 512.
+	sparseBlockRows = 4096
 )
 
 // BlockRows is the height of the blocks a Source of d features is cut into: the
@@ -98,3 +103,7 @@ func BlockRows(d int) int {
 	}
 	return h
 }
+
+// SparseBlockRows is BlockRows for a Source of sparse rows: wide ones have taller blocks. It
+// depends on d alone too.
+func SparseBlockRows(d int) int { return max(BlockRows(d), sparseBlockRows) }

@@ -62,7 +62,7 @@ type Budget struct {
 func (r *run) shapeOf(ds *chunkio.Dataset) method.Shape {
 	return method.Shape{
 		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), K: r.expectedK(len(ds.Columns())), Threads: r.Threads,
-		HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
+		Sparse: r.Sparse != "", HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
 	}
 }
 

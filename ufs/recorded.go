@@ -18,7 +18,7 @@ func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 	}
 	q, err := fromRecord(s.Method, s.Options, list)
 	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // which shapes no answer
-	q.Sketch, q.Reads = "", 0                              // who judges the selection has the matrix itself
+	q.Sketch, q.Reads = "", 0                             // who judges the selection has the matrix itself
 	return q, err
 }
 

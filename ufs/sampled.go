@@ -92,9 +92,6 @@ func (r *run) recordedSample(e *gathered) (err error) {
 			return stream.Dataf(r.Stats, "it records the missing policy %q, which is none", recorded)
 		}
 	}
-	if r.Missing == missingMean && e.options["sparse"] != "" {
-		return stream.Usagef("sparse rows support {missing} error, drop-row and zero only: a missing entry is not filled from its column")
-	}
 	if rows := e.options["rows"]; rows != "" {
 		if r.SampleRows, err = strconv.ParseInt(rows, 10, 64); err != nil {
 			return stream.Dataf(r.Stats, "no number of rows: %w", err)

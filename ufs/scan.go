@@ -157,7 +157,9 @@ func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
 		g.table = r.scale == gram.ScaleRank
 		// A profile finds out what the policy will meet, so the policy must not act. But
 		// scaling and anchors come from the rows that it keeps.
-		if drops := r.From == method.FromGraph && r.Missing == missingDropRow; r.Sparse == "" && !drops {
+		// Of sparse rows zero and drop-row act as they are read.
+		acts := (r.From == method.FromGraph || r.Sparse != "") && r.Missing == missingDropRow || r.Sparse != "" && r.Missing == missingZero
+		if !acts {
 			r.Missing = missingMean
 		}
 	case r.From == method.FromGraph:

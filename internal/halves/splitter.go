@@ -174,6 +174,9 @@ func (s *Splitter) addSparse(c *stream.Chunk) error {
 	for i := range c.Rows {
 		p := &parts[Of(s.seed, c.Position(i), len(parts))]
 		from, to := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
+		if c.Missing != nil {
+			p.Missing = countHoles(p.Missing, c, from, to)
+		}
 		p.Sparse.Index = append(p.Sparse.Index, c.Sparse.Index[from:to]...)
 		p.Sparse.Value = append(p.Sparse.Value, c.Sparse.Value[from:to]...)
 		p.Sparse.RowPtr = append(p.Sparse.RowPtr, len(p.Sparse.Index))
@@ -193,4 +196,18 @@ func (s *Splitter) addSparse(c *stream.Chunk) error {
 		}
 	}
 	return nil
+}
+
+// countHoles adds the missing entries [from, to) of c to the counts of a part, which are made for the
+// first. What is missing is told as NaN, whatever it was in the file.
+func countHoles(counts []stream.MissingCount, c *stream.Chunk, from, to int) []stream.MissingCount {
+	for e := from; e < to; e++ {
+		if x := c.Sparse.Value[e]; x != x {
+			if counts == nil {
+				counts = make([]stream.MissingCount, c.Cols)
+			}
+			counts[c.Sparse.Index[e]].NaNs++
+		}
+	}
+	return counts
 }

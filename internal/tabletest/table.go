@@ -83,6 +83,12 @@ func (t Table) Chunk(from, to int) *stream.Chunk {
 		c.Sparse = &stream.CSR{RowPtr: []int{0}}
 		for i := from; i < to; i++ {
 			for j, col := range t.Cols {
+				if col[i] != col[i] {
+					if c.Missing == nil {
+						c.Missing = make([]stream.MissingCount, c.Cols)
+					}
+					c.Missing[j].Nulls++
+				}
 				if col[i] != 0 {
 					c.Sparse.Index, c.Sparse.Value = append(c.Sparse.Index, int32(j)), append(c.Sparse.Value, col[i])
 				}

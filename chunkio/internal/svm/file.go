@@ -1,6 +1,7 @@
 // Package svm reads libsvm text, "label index:value index:value …", one row a line. Text has no
 // footer to find rows by, so that the first reading writes them to a spool, in binary and in row
-// groups (parse.go), and all further ones read that (group.go).
+// groups (parse.go), and all further ones read that (group.go). Rows of other origin go the same way
+// (build.go).
 package svm
 
 import (
@@ -26,6 +27,15 @@ type Table struct {
 	groups []extent
 	rows   []int64 // of the groups
 	digest uint64  // of the text
+	name   string  // of the entries, where they are no text's: then there are no labels
+}
+
+// entries is the leaf of the entries.
+func (t *Table) entries() int {
+	if t.name != "" {
+		return 0
+	}
+	return entriesLeaf
 }
 
 // Spool is the file that rows are kept in.
@@ -58,9 +68,14 @@ func (f *File) Input() format.Input { return f.in }
 
 // Leaves implements format.File.
 func (f *File) Leaves() []format.Leaf {
+	entries := format.Leaf{Name: Entries, Type: "map", Why: "maps", NoClass: "a map", Nulls: -1, MaybeNaN: true, Scratch: scratchBytes, Entries: "double"}
+	if f.name != "" {
+		entries.Name = f.name
+		return []format.Leaf{entries}
+	}
 	return []format.Leaf{
 		{Name: Label, Type: "double", Width: 1, Nulls: 0, MaybeNaN: true, Scratch: scratchBytes, TextScratch: scratchBytes},
-		{Name: Entries, Type: "map", Why: "maps", NoClass: "a map", Nulls: -1, MaybeNaN: true, Scratch: scratchBytes, Entries: "double"},
+		entries,
 	}
 }
 

@@ -57,7 +57,7 @@ func (g *group) each(ctx context.Context, at, count int64, size int, f func(raw 
 // Decode implements format.Group.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	return g.run(Label, from, to, func(e extent, _ int64) error {
-		if l != labelLeaf || len(dst) != 1 {
+		if l != labelLeaf || g.file.name != "" || len(dst) != 1 {
 			return errors.New("the entries of rows are no column of numbers")
 		}
 		if dst[0] == nil {
@@ -103,8 +103,12 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 // many bytes each takes.
 func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *format.Lists, place func(e extent, rows, first int64) (at int64, size int)) error {
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
-	return g.run(Entries, from, to, func(e extent, rows int64) error {
-		if l != entriesLeaf {
+	name := Entries
+	if g.file.name != "" {
+		name = g.file.name
+	}
+	return g.run(name, from, to, func(e extent, rows int64) error {
+		if l != g.file.entries() {
 			return errors.New("the label is no list")
 		}
 		first, last := int64(0), int64(0)

@@ -60,10 +60,8 @@ func Parse(ctx context.Context, path string, text io.Reader, spool Spool, limit 
 				return nil, err
 			}
 		}
-		if len(p.label) == groupRows || len(p.index) >= groupEntries {
-			if err := p.flush(); err != nil {
-				return nil, err
-			}
+		if err := p.flushFull(); err != nil {
+			return nil, err
 		}
 	}
 	if err := p.flush(); err != nil {
@@ -132,15 +130,36 @@ func (p *parser) row() (bool, error) {
 		if !ok {
 			return false, fmt.Errorf("the value of %q is no number", word)
 		}
-		if len(p.index) == cap(p.index) {
-			if err := p.room(); err != nil {
-				return false, err
-			}
+		if err := p.entry(uint32(index), value); err != nil {
+			return false, err
 		}
-		p.index, p.value = append(p.index, uint32(index)), append(p.value, value)
 	}
-	p.label, p.end = append(p.label, label), append(p.end, uint32(len(p.index)))
+	p.endRow(label)
 	return true, nil
+}
+
+// entry adds an entry to the row at work.
+func (p *parser) entry(index uint32, value float64) error {
+	if len(p.index) == cap(p.index) {
+		if err := p.room(); err != nil {
+			return err
+		}
+	}
+	p.index, p.value = append(p.index, index), append(p.value, value)
+	return nil
+}
+
+// endRow ends the row at work.
+func (p *parser) endRow(label float64) {
+	p.label, p.end = append(p.label, label), append(p.end, uint32(len(p.index)))
+}
+
+// flushFull writes the group where it is tall or full.
+func (p *parser) flushFull() error {
+	if len(p.label) < groupRows && len(p.index) < groupEntries {
+		return nil
+	}
+	return p.flush()
 }
 
 // room checks that twice the entries fit.

@@ -1,0 +1,194 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// sparseNames splits Options.Sparse into the names of columns and the number of features, which is
+// the last of several parts where that is a number.
+func sparseNames(sparse string) (names []string, features string) {
+	parts := strings.Split(sparse, ",")
+	if n := len(parts); n > 1 {
+		if _, err := strconv.Atoi(parts[n-1]); err == nil {
+			return parts[:n-1], parts[n-1]
+		}
+	}
+	return parts, ""
+}
+
+// triplesOf are the columns row, index and value of Options.Sparse; nil where it speaks of others.
+func triplesOf(sparse string) []string {
+	if names, _ := sparseNames(sparse); len(names) == 3 {
+		return names
+	}
+	return nil
+}
+
+// tripleTables holds the rows that the triples of each file made, in scratch files as those of text.
+type tripleTables struct {
+	next int64  // the first row that the next file may have
+	last string // the file before
+}
+
+// mostRows bounds the numbers of rows: a larger one is no number of a row but a key, and the rows between
+// would be made.
+const mostRows = 1 << 31
+
+// openTriples opens a file of triples as rows of one map. The first time its rows are written to a
+// scratch file. Files are opened in their order, and the rows of one follow those of the one before.
+func (a *access) openTriples(ctx context.Context, opened format.File, in Input, names []string, memory int64) (format.File, error) {
+	t, name := &a.texts, in.Name()
+	if format.IsFar(in) {
+		return nil, stream.Usagef("{sparse} %s: %s: triples are read from a local file; copy it there first", a.opt.Sparse, name)
+	}
+	if a.opt.Plan != "" || a.opt.ForPlan {
+		return nil, stream.Usagef("{sparse} %s: rows of triples go from file to file, which a plan does not know; read them without one", a.opt.Sparse)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known := t.tables[name]; known != nil {
+		return known.Open(in), nil
+	}
+	r := tripleReader{path: name, next: t.triples.next, last: t.triples.last}
+	leaves := opened.Leaves()
+	for k, column := range names {
+		i := slices.IndexFunc(leaves, func(l format.Leaf) bool { return l.Name == column })
+		switch {
+		case i < 0:
+			var others []string
+			for _, l := range leaves {
+				others = append(others, l.Name)
+			}
+			return nil, stream.Usagef("{sparse} %s: no column is named %s%s", a.opt.Sparse, column, suggest.DidYouMean(column, others))
+		case leaves[i].Width != 1 || leaves[i].List || leaves[i].Why != "":
+			return nil, stream.Usagef("{sparse} %s: column %s is %s, not numbers; triples are three columns of numbers", a.opt.Sparse, column, leaves[i].Type)
+		}
+		r.names[k], r.leaves[k] = column, i
+	}
+	spool := &textSpool{in: t, scratch: NewScratch(a.opt.Spool)}
+	var err error
+	if spool.Spool, err = atomicfile.NewSpool(spool.scratch.opt.Dir, "ufs-triples"); err != nil {
+		return nil, err
+	}
+	r.to = svm.NewBuilder(names[2], spool, memory)
+	table, err := r.read(ctx, opened)
+	if err != nil {
+		return nil, errors.Join(err, spool.Close())
+	}
+	if t.tables == nil {
+		t.tables = map[string]*svm.Table{}
+	}
+	t.tables[name] = table
+	t.triples.next, t.triples.last = r.next, name
+	return table.Open(in), nil
+}
+
+// tripleReader makes rows of the triples of a file, which are sorted by row.
+type tripleReader struct {
+	path   string
+	names  [3]string
+	leaves [3]int
+	to     *svm.Builder
+	next   int64  // rows ended so far, of all files
+	last   string // the file before; empty in the first
+	open   bool   // row next has entries already
+}
+
+func (r *tripleReader) read(ctx context.Context, f format.File) (*svm.Table, error) {
+	const rowsAtOnce = 1 << 16
+	var columns [3][]float64
+	first := int64(0) // row of the file
+	for g, n := range f.GroupRows() {
+		if n == 0 {
+			continue
+		}
+		group, err := f.Open(ctx, g, r.leaves[:])
+		if err != nil {
+			return nil, err
+		}
+		for from := int64(0); from < n; from += rowsAtOnce {
+			to := min(from+rowsAtOnce, n)
+			for k, l := range r.leaves {
+				columns[k] = format.Sized(columns[k], int(to-from))
+				if err := group.Decode(ctx, l, from, to, [][]float64{columns[k]}); err != nil {
+					group.Close()
+					return nil, err
+				}
+			}
+			if at, column, err := r.add(columns); err != nil {
+				group.Close()
+				if errors.As(err, new(*stream.MemoryError)) {
+					return nil, err
+				}
+				return nil, &stream.DataError{Path: r.path, RowGroup: g, Row: first + from + int64(at), Column: column, Err: err,
+					Remedy: stream.Textf("{sparse} ROW,INDEX,VALUE wants whole numbers from 0 in ROW and INDEX, sorted by ROW from file to file")}
+			}
+		}
+		group.Close()
+		first += n
+	}
+	if r.open {
+		if err := r.end(); err != nil {
+			return nil, err
+		}
+	}
+	return r.to.Table(f.FooterDigest())
+}
+
+// add adds triples. Of an error it tells the triple and the column.
+func (r *tripleReader) add(columns [3][]float64) (at int, column string, err error) {
+	for i, row := range columns[0] {
+		if fault := notNumber(row, mostRows-1); fault != nil {
+			return i, r.names[0], fault
+		}
+		if fault := notNumber(columns[1][i], svm.MaxIndex); fault != nil {
+			return i, r.names[1], fault
+		}
+		to := int64(row)
+		switch {
+		case to < r.next && !r.open && r.last != "":
+			return i, r.names[0], fmt.Errorf("row %d after row %d of %s", to, r.next-1, r.last)
+		case to < r.next:
+			return i, r.names[0], fmt.Errorf("row %d after row %d", to, r.next)
+		}
+		for r.next < to {
+			if err := r.end(); err != nil {
+				return i, "", err
+			}
+		}
+		r.open = true
+		if err := r.to.Entry(uint32(columns[1][i]), columns[2][i]); err != nil {
+			return i, "", err
+		}
+	}
+	return 0, "", nil
+}
+
+// end ends row next.
+func (r *tripleReader) end() error {
+	r.next, r.open = r.next+1, false
+	return r.to.EndRow()
+}
+
+// notNumber says why x is no number of a row or column.
+func notNumber(x, most float64) error {
+	switch {
+	case format.IsNull(x):
+		return errors.New("a null, not a number from 0")
+	case !(x >= 0 && x <= most) || x != math.Trunc(x):
+		return fmt.Errorf("%v is no whole number from 0 to %v", x, int64(most))
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package greedy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// sparseSums are all products of a pass over sparse rows.
+type sparseSums struct{ triangle, columns, products, groups, squares, sketch []float64 }
+
+// sumsOf makes them of blocks of so many entries and rows; 0 is all rows in memory, whose triangle is then
+// made without a pass.
+func sumsOf(t *testing.T, src *source, scale gram.Scale, blocks, workers int, features, groups []int, v []float64) sparseSums {
+	std, profile := rowstest.Standardizer(t, src, scale, gram.FillMean), gram.NewProfile(src.d)
+	must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, profile))
+	r := newReader(src, std, &StreamOptions{Options: Options{Threads: workers}})
+	if r.blocks = blocks; blocks == 0 {
+		r.hold(profile.Entries)
+	}
+	d, count, c := r.d, len(v)/r.d, slices.Max(groups)+1
+	s := sparseSums{make([]float64, d*d), make([]float64, len(features)*d), make([]float64, len(v)), make([]float64, c*d), make([]float64, d), nil}
+	sketched := newSketch(d, 16, 1, -1)
+	sums := make([]float64, count)
+	must.Do(t, r.pass(t.Context(), "", func(b *block) {
+		r.addTriangle(b, s.triangle, 0, d)
+		r.addColumns(b, s.columns, features, nil)
+		r.addProducts(b, s.products, v, count, nil, sums)
+		r.addGroups(b, s.groups, groups, c, nil)
+		r.addSquares(b, s.squares)
+		sketched.add(r, b)
+	}))
+	r.finishTriangle(s.triangle, 0, d)
+	r.finishColumns(s.columns, features)
+	r.finishProducts(s.products, sums)
+	r.finishGroups(s.groups, groups, c)
+	r.finishSquares(s.squares)
+	sketched.finish(r)
+	s.sketch = sketched.e
+	if r.whole != (blocks == 0) {
+		t.Errorf("blocks of %d: all rows in memory: %v", blocks, r.whole)
+	}
+	if r.whole {
+		r.triangle(s.triangle, 0, d)
+	}
+	for i := range d {
+		clear(s.triangle[i*d:][:i])
+	}
+	for _, sums := range [][]float64{s.triangle, s.columns, s.products, s.groups, s.squares} {
+		for i := range sums {
+			sums[i] /= r.unit
+		}
+	}
+	return s
+}
+
+// Products of sparse rows are those of the dense rows, and have the same bits however the rows are cut
+// into blocks, in memory or not, for any number of workers.
+func TestSparseProducts(t *testing.T) {
+	x := counts(50, 90, 70)
+	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
+		for _, weight := range [][]float64{nil, weights(90)} {
+			t.Run(fmt.Sprint(scale, weight != nil), func(t *testing.T) {
+				src := serve(x, 32)
+				src.Sparse, src.Weight = true, weight
+				a := src.standardized(t, scale, gram.FillMean)
+				d := a.d
+				features, groups := []int{0, d - 1, 7, 7}, make([]int, d)
+				for i := range groups {
+					groups[i] = i * i % 67
+				}
+				v := random(51, d, 3, 1)
+				vs := slices.Concat(v.col...)
+				want := sumsOf(t, src, scale, 1, 1, features, groups, vs)
+				for _, blocks := range []int{2, 50, 1000, 1 << 18, 0} {
+					for _, workers := range []int{1, 3} {
+						got := sumsOf(t, src, scale, blocks, workers, features, groups, vs)
+						for i, pair := range [][2][]float64{{got.triangle, want.triangle}, {got.columns, want.columns}, {got.products, want.products},
+							{got.groups, want.groups}, {got.squares, want.squares}, {got.sketch, want.sketch}} {
+							if !slices.Equal(pair[0], pair[1]) {
+								t.Errorf("blocks of %d, %d workers: product %d has other bits", blocks, workers, i)
+							}
+						}
+					}
+				}
+				g := a.gram()
+				near := func(what string, got, want, size float64) {
+					t.Helper()
+					// n additions of numbers below size, shifted and not, each rounded by 2^-53.
+					if math.Abs(got-want) > 200*0x1p-53*size {
+						t.Errorf("%s: %v, want %v", what, got, want)
+					}
+				}
+				size := 0.0 // of sums before their shift is taken out
+				for j := range d {
+					for i, y := range src.col[j] {
+						w := 1.0
+						if weight != nil {
+							w = weight[i]
+						}
+						size = max(size, float64(a.n)*w*(y*y+1))
+					}
+				}
+				for i := range d {
+					for j := i; j < d; j++ {
+						near("triangle", want.triangle[i*d+j], g[i*d+j], size)
+					}
+					near("squares", want.squares[i], g[i*d+i], size)
+					for k, p := range features {
+						near("columns", want.columns[k*d+i], g[p*d+i], size)
+					}
+					for k := range v.col {
+						sum := 0.0
+						for j, y := range v.col[k] {
+							sum += g[i*d+j] * y
+						}
+						near("products", want.products[k*d+i], sum, size*float64(d))
+					}
+					sums := make([]float64, slices.Max(groups)+1)
+					for j, k := range groups {
+						sums[k] += g[i*d+j]
+					}
+					for k, sum := range sums {
+						near("groups", want.groups[k*d+i], sum, size*float64(d))
+					}
+				}
+			})
+		}
+	}
+}
