@@ -27,8 +27,7 @@ const (
 // anchors by ‖y‖² − 2xᵀy, whose error is bounded, and the others are compared by Σ(x_i − y_i)².
 type thin struct {
 	m, d, count int
-	kept        []int32 // source column → feature + 1; 0: left out
-	filled      []float64
+	kept        []int32   // source column → feature + 1; 0: left out
 	common      []int32   // features whose centre is not 0
 	absent      []float64 // coordinates of absent entries there
 	std         gram.Standardizer
@@ -38,11 +37,10 @@ type thin struct {
 	longest             int       // coordinates of an anchor
 	widest              float64   // the largest of norm
 
-	rows   lists // the block's
-	most   int   // coordinates of a block, but for the last row
-	byZ    lists // rows and weights of the block, by anchor
-	starts []int
-	work   []thinWork
+	rows lists // the block's
+	most int   // coordinates of a block, but for the last row
+	byZ  lists // rows and weights of the block, by anchor
+	work []thinWork
 }
 
 // thinWork is one worker's.
@@ -73,7 +71,7 @@ func (l *lists) end() { l.starts = append(l.starts, len(l.at)) }
 
 // newThin is nil where the anchors are not thin. It depends on them alone, and so do the bits of sums.
 func newThin(a *Anchors, count, workers, most int) *thin {
-	d := len(a.frame.columns)
+	d := len(a.columns)
 	if d < thinLeast {
 		return nil
 	}
@@ -88,11 +86,11 @@ func newThin(a *Anchors, count, workers, most int) *thin {
 	}
 	t := &thin{m: a.M, d: d, count: count, most: most, std: a.place.all, kept: make([]int32, a.place.columns),
 		norm: make([]float64, a.M), work: make([]thinWork, workers)}
-	for k, j := range a.frame.columns {
+	for k, j := range a.columns {
 		t.kept[j] = int32(k + 1)
-		if a.frame.center[k] != 0 {
+		if a.center[k] != 0 {
 			t.common = append(t.common, int32(k))
-			t.absent = append(t.absent, (0-a.frame.center[k])*a.frame.factor[k])
+			t.absent = append(t.absent, (0-a.center[k])*a.factor[k])
 		}
 	}
 	t.byAnchor = lists{at: make([]int32, 0, entries), value: make([]float64, 0, entries)}

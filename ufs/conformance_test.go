@@ -185,9 +185,16 @@ func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 		t.Run(fmt.Sprintf("%dx%d", shape[0], shape[1]), func(t *testing.T) {
 			each(t, func(t *testing.T, _ method.Spec, q Request) {
 				q.Inputs, q.Threads = []string{path}, 2
-				declared, held := heldBySelect(t, q)
 				// Small objects, stacks of goroutines and the ranking itself are in no plan.
-				if slack := int64(1 << 20); held > declared+slack {
+				slack := int64(1 << 20)
+				declared, held := heldBySelect(t, q)
+				// What is held is the same each time; garbage that a busy machine has not swept yet
+				// is not, so that the lowest of a few peaks is the nearest to it.
+				for try := 1; try < 4 && held > declared+slack; try++ {
+					_, again := heldBySelect(t, q)
+					held = min(held, again)
+				}
+				if held > declared+slack {
 					t.Errorf("held %d KiB, declared %d KiB", held>>10, declared>>10)
 				}
 			})
