@@ -276,6 +276,11 @@ func (d *Dataset) Fields() []Field { return describe(d.catalog, d.opt, d.sparse)
 // WithNulls is the number of features of which the metadata tells that values are null.
 func (d *Dataset) WithNulls() int { return d.features.withNulls }
 
+// Singles reports whether a float32 holds every value of every feature, by their types.
+func (d *Dataset) Singles() bool {
+	return !slices.ContainsFunc(d.features.columns, func(c stream.Column) bool { return keptWidth(c.Type, true) > 4 })
+}
+
 // Replayable reports whether Chunks can be called more than once.
 func (d *Dataset) Replayable() bool { return d.pipe == nil }
 

@@ -17,9 +17,12 @@ type Matrix struct {
 	D   int
 	Sym []float64 // D×D row-major, both triangles; nil where there is a factor
 
-	// R is the factor by features: column j of R, the entries of feature j, is R[j*Rank:(j+1)*Rank].
+	// R is the factor by features: column j of R, the entries of feature j, is R[j*Rank:(j+1)*Rank]. It is
+	// nil where the rows are kept as float32, which Feature and Panels turn into such columns.
 	R    []float64
 	Rank int // rows of R
+
+	narrow *narrow // in place of R
 
 	dual     []float64
 	makeDual sync.Once
@@ -35,16 +38,20 @@ func Full(sym []float64, d int) *Matrix { return &Matrix{D: d, Sym: sym} }
 func Factored(r []float64, d, rank int) *Matrix { return &Matrix{D: d, R: r, Rank: rank} }
 
 // IsFactor says that G is a factor.
-func (m *Matrix) IsFactor() bool { return m.R != nil }
+func (m *Matrix) IsFactor() bool { return m.R != nil || m.narrow != nil }
 
 // Absent says that G has no numbers: it is known by its order alone.
-func (m *Matrix) Absent() bool { return m.R == nil && m.Sym == nil }
+func (m *Matrix) Absent() bool { return !m.IsFactor() && m.Sym == nil }
 
 // Check fails where the numbers are not those of a matrix of order D.
 func (m *Matrix) Check() error {
 	if m.IsFactor() {
-		if len(m.R) != m.D*m.Rank || m.Sym != nil {
-			return fmt.Errorf("gram: a factor of %d numbers, want %d×%d", len(m.R), m.D, m.Rank)
+		size := len(m.R)
+		if m.narrow != nil {
+			size = len(m.narrow.x)
+		}
+		if size != m.D*m.Rank || m.Sym != nil {
+			return fmt.Errorf("gram: a factor of %d numbers, want %d×%d", size, m.D, m.Rank)
 		}
 		return nil
 	}
@@ -54,29 +61,43 @@ func (m *Matrix) Check() error {
 	return nil
 }
 
-// factor is Rᵀ, D×r: the features as rows.
+// factor is Rᵀ, D×r, the features as rows, of a factor of float64.
 func (m *Matrix) factor() kernel.Matrix[float64] {
-	if !m.IsFactor() {
-		panic("gram: no factor")
+	if m.R == nil {
+		panic("gram: no factor of float64")
 	}
 	return kernel.RowMajor(m.R, m.D, m.Rank, m.Rank)
 }
 
-// feature is column j of R.
-func (m *Matrix) feature(j int) []float64 { return m.R[j*m.Rank : (j+1)*m.Rank] }
-
 // At is Gᵢⱼ, 2r flops of a factor.
 func (m *Matrix) At(i, j int) float64 {
-	if m.IsFactor() {
-		return kernel.Dot(m.feature(i), m.feature(j))
+	if !m.IsFactor() {
+		return m.Sym[i*m.D+j]
 	}
-	return m.Sym[i*m.D+j]
+	var room []float64
+	if m.narrow != nil {
+		room = make([]float64, 2*m.Rank)
+	}
+	a := m.Feature(room, i)
+	if i == j {
+		return kernel.Dot(a, a)
+	}
+	return kernel.Dot(a, m.Feature(room[len(room)/2:], j))
 }
 
 // Diagonal is the diagonal of G, in O(rD) of a factor.
 func (m *Matrix) Diagonal(workers int) []float64 {
 	diag := make([]float64, m.D)
-	eachColumn(workers, m.D, func(j int) { diag[j] = m.At(j, j) })
+	if !m.IsFactor() {
+		eachColumn(workers, m.D, func(j int) { diag[j] = m.At(j, j) })
+		return diag
+	}
+	m.Panels(workers, func(from int, rows kernel.Matrix[float64]) {
+		eachColumn(workers, rows.Rows, func(j int) {
+			a := rows.Data[j*m.Rank:][:m.Rank]
+			diag[from+j] = kernel.Dot(a, a)
+		})
+	})
 	return diag
 }
 
@@ -87,13 +108,30 @@ func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 		return
 	}
 	clear(dst)
-	m.AddUp(workers, m.feature(j), dst)
+	m.AddUp(workers, m.Feature(make([]float64, m.Rank), j), dst)
 }
 
 // AddUp adds Rᵀz to the D numbers of y, for a z of r numbers: 2rD flops. It panics where G is in
 // full.
 func (m *Matrix) AddUp(workers int, z, y []float64) {
+	if m.narrow != nil {
+		m.addThin(kernel.NewTeam(workers).Threads(), 1, z, y)
+		return
+	}
 	kernel.Gemv(workers, m.D, m.Rank, m.factor().Data, m.Rank, z, y)
+}
+
+// AddUps adds ZR to Y, for a Z of k×r and a Y of k×D numbers, row-major: 2krD flops. It panics where G is
+// in full.
+func (m *Matrix) AddUps(team *kernel.Team, k int, z, y []float64) {
+	if m.narrow != nil && k <= thin {
+		m.addThin(team.Threads(), k, z, y)
+		return
+	}
+	from, to := kernel.RowMajor(z, k, m.Rank, m.Rank), kernel.RowMajor(y, k, m.D, m.D)
+	m.Panels(team.Threads(), func(at int, rows kernel.Matrix[float64]) {
+		kernel.Gemm(team, 1, from, rows.Trans(), to.Sub(0, at, k, rows.Rows))
+	})
 }
 
 // Row is column j of G: in full it is lent, else written to room, which has D numbers.
@@ -116,10 +154,10 @@ func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	}
 	some := make([]float64, len(list)*m.Rank)
 	for i, j := range list {
-		copy(some[i*m.Rank:], m.feature(j))
+		copy(some[i*m.Rank:], m.Feature(some[i*m.Rank:], j))
 	}
 	clear(dst[:len(list)*m.D])
-	kernel.Gemm(kernel.NewTeam(threads), 1, kernel.RowMajor(some, len(list), m.Rank, m.Rank), m.factor().Trans(), kernel.RowMajor(dst, len(list), m.D, m.D))
+	m.AddUps(kernel.NewTeam(threads), len(list), some, dst)
 }
 
 // AddProduct adds X·G to Y, both of so many rows of D numbers: 2kD² flops in full, 4krD of a factor,
@@ -131,8 +169,10 @@ func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 		return
 	}
 	down := kernel.RowMajor(make([]float64, k*m.Rank), k, m.Rank, m.Rank)
-	kernel.Gemm(team, 1, from, m.factor(), down)
-	kernel.Gemm(team, 1, down, m.factor().Trans(), to)
+	m.Panels(threads, func(at int, rows kernel.Matrix[float64]) {
+		kernel.Gemm(team, 1, from.Sub(0, at, k, rows.Rows), rows, down)
+	})
+	m.AddUps(team, k, down.Data, y)
 }
 
 // Dual is RRᵀ, r×r row-major with both triangles, whose eigenvalues other than 0 are those of G. It
@@ -140,7 +180,8 @@ func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 func (m *Matrix) Dual(threads int) []float64 {
 	m.makeDual.Do(func() {
 		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
-		kernel.Syrk(kernel.NewTeam(threads), 1, m.factor().Trans(), dual)
+		team := kernel.NewTeam(threads)
+		m.Panels(threads, func(_ int, rows kernel.Matrix[float64]) { kernel.Syrk(team, 1, rows.Trans(), dual) })
 		kernel.Mirror(threads, dual)
 		m.dual = dual.Data
 	})
@@ -148,7 +189,8 @@ func (m *Matrix) Dual(threads int) []float64 {
 }
 
 // Rotate turns the rows of a factor, R ← VᵀR for an orthogonal V, r×r row-major, in place: G stays what
-// it is, to rounding. Costs 2r²D flops. It must not be called while others work with the matrix.
+// it is, to rounding. Costs 2r²D flops. It must not be called while others work with the matrix, and panics
+// where its rows are kept as float32.
 func (m *Matrix) Rotate(threads int, v []float64) {
 	const block = 512 // features
 	team, by := kernel.NewTeam(threads), kernel.RowMajor(v, m.Rank, m.Rank, m.Rank)
@@ -181,9 +223,15 @@ func (m *Matrix) Turned(threads, cols int, b []float64) []float64 {
 
 // Scale multiplies row and column j of G by factor[j].
 func (m *Matrix) Scale(workers int, factor []float64) {
+	if m.narrow != nil {
+		for j, by := range factor {
+			m.narrow.scale(j, by)
+		}
+		return
+	}
 	if m.IsFactor() {
 		eachColumn(workers, m.D, func(j int) {
-			for i := range m.feature(j) {
+			for i := range m.Rank {
 				m.R[j*m.Rank+i] *= factor[j]
 			}
 		})
@@ -205,9 +253,14 @@ func (m *Matrix) keep(kept []int) {
 		return
 	}
 	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
+	if m.narrow != nil {
+		m.narrow.keep(m.Rank, kept)
+		m.D = n
+		return
+	}
 	if m.IsFactor() {
 		for k, j := range kept {
-			copy(m.R[k*m.Rank:][:m.Rank], m.feature(j))
+			copy(m.R[k*m.Rank:][:m.Rank], m.R[j*m.Rank:])
 		}
 		m.D, m.R = n, m.R[:n*m.Rank]
 		return

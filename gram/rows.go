@@ -1,9 +1,11 @@
 package gram
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -18,22 +20,36 @@ type Rows struct {
 	room    int       // rows that there is room for
 	n       int       // rows kept
 	x       []float64 // by columns: column j is x[j*room:][:n]; missing entries are NaN
+	single  []float32 // in place of x, where all values are float32
 	root    []float64 // √w of each row; nil where none has a weight
 	at      []int64   // global position of each row
 }
 
-// NewRows returns no rows of d columns, with room for so many.
-func NewRows(d int, rows int64, threads int) *Rows {
-	return &Rows{Profile: *NewProfile(d), threads: threads, room: int(rows), x: make([]float64, int64(d)*rows)}
+// NewRows returns no rows of d columns, with room for so many. Narrow says that all values are such that a
+// float32 holds them, and are to be kept so; a matrix made of them has no R of float64.
+func NewRows(d int, rows int64, threads int, narrow bool) *Rows {
+	r := &Rows{Profile: *NewProfile(d), threads: threads, room: int(rows)}
+	if narrow {
+		r.single = make([]float32, int64(d)*rows)
+	} else {
+		r.x = make([]float64, int64(d)*rows)
+	}
+	return r
 }
 
-// RowsBytes is what Rows of d columns hold: 8·rows·d, weight and position of each row, and 512·d.
-func RowsBytes(d int, rows int64) int64 {
-	return 8*rows*int64(d) + 16*rows + columnBytes*int64(d)
+// RowsBytes is what Rows of d columns hold: 8·rows·d, or 4·rows·d where they are narrow, weight and position
+// of each row, and 512·d.
+func RowsBytes(d int, rows int64, narrow bool) int64 {
+	size := int64(8)
+	if narrow {
+		size = 4
+	}
+	return size*rows*int64(d) + 16*rows + columnBytes*int64(d)
 }
 
 // Add adds the rows of c. It fails, with r unchanged, where the columns differ, sparse rows follow
-// dense ones, or there is no room.
+// dense ones, or there is no room; and where narrow rows get a value that no float32 holds, after
+// which r must not be used.
 func (r *Rows) Add(c *stream.Chunk) error {
 	if err := r.accepts(c); err != nil {
 		return err
@@ -59,19 +75,42 @@ func (r *Rows) Add(c *stream.Chunk) error {
 			r.root = append(r.root, math.Sqrt(w))
 		}
 	}
-	if s := c.Sparse; s != nil { // the room is zeros
-		for i := range c.Rows {
-			for e := s.RowPtr[i]; e < s.RowPtr[i+1]; e++ {
-				r.x[int(s.Index[e])*r.room+r.n+i] = s.Value[e]
-			}
-		}
-	} else {
-		eachColumn(r.threads, c.Cols, func(j int) { copy(r.x[j*r.room+r.n:][:c.Rows], c.Col(j)) })
+	if err := r.copy(c); err != nil {
+		return err
 	}
 	for i := range c.Rows {
 		r.at = append(r.at, c.Position(i))
 	}
 	r.n += c.Rows
+	return nil
+}
+
+// copy takes over the values of c; the room is zeros, and absent entries stay so.
+func (r *Rows) copy(c *stream.Chunk) error {
+	var broken atomic.Bool
+	if s := c.Sparse; s != nil {
+		for i := range c.Rows {
+			for e := s.RowPtr[i]; e < s.RowPtr[i+1]; e++ {
+				at := int(s.Index[e])*r.room + r.n + i
+				if r.single == nil {
+					r.x[at] = s.Value[e]
+				} else if !singles(s.Value[e:e+1], r.single[at:at+1]) {
+					broken.Store(true)
+				}
+			}
+		}
+	} else {
+		eachColumn(r.threads, c.Cols, func(j int) {
+			if at := j*r.room + r.n; r.single == nil {
+				copy(r.x[at:][:c.Rows], c.Col(j))
+			} else if !singles(c.Col(j), r.single[at:][:c.Rows]) {
+				broken.Store(true)
+			}
+		})
+	}
+	if broken.Load() {
+		return errors.New("gram: a value that no float32 holds among narrow rows")
+	}
 	return nil
 }
 
@@ -83,9 +122,12 @@ func (r *Rows) Position(i int) int64 { return r.at[i] }
 
 // Entries writes the entries of column j in the rows listed to dst; NaN is missing.
 func (r *Rows) Entries(dst []float64, j int, rows []int) {
-	column := r.x[j*r.room:][:r.n]
 	for k, i := range rows {
-		dst[k] = column[i]
+		if at := j*r.room + i; r.single == nil {
+			dst[k] = r.x[at]
+		} else {
+			dst[k] = float64(r.single[at])
+		}
 	}
 }
 
@@ -103,11 +145,12 @@ func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	}
 	g := newGram(s, &r.Profile)
 	n := r.n
-	if n < r.room || g.D < len(r.Columns) {
-		for k, j := range s.Columns {
-			copy(r.x[k*n:][:n], r.x[j*r.room:][:n])
-		}
+	g.Rank, g.Root = n, r.root
+	if r.single != nil {
+		g.narrow = r.finishNarrow(s)
+		return g, nil
 	}
+	front(r.x, s.Columns, r.room, n)
 	x, root := r.x[:g.D*n], r.root
 	r.x, r.root = nil, nil
 	eachColumn(r.threads, g.D, func(k int) {
@@ -117,12 +160,37 @@ func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 			column[i] *= w
 		}
 	})
-	g.R, g.Rank, g.Root = x, n, root
+	g.R = x
 	return g, nil
 }
 
-// Centred is a copy of a factor with its columns centred: G less Σw·Offset·Offsetᵀ.
+// finishNarrow hands the rows over.
+func (r *Rows) finishNarrow(s *Standardizer) *narrow {
+	d, n := len(s.Columns), r.n
+	front(r.single, s.Columns, r.room, n)
+	out := &narrow{x: r.single[:d*n], shift: slices.Clone(s.Shift), factor: slices.Clone(s.Factor), missing: make([]float64, d), root: r.root}
+	for k, fill := range s.Fill {
+		out.missing[k] = (fill - s.Shift[k]) * s.Factor[k]
+	}
+	r.single, r.root = nil, nil
+	return out
+}
+
+// front moves the n numbers of each column kept, of the room that it has, to the front of x.
+func front[T float32 | float64](x []T, kept []int, room, n int) {
+	for k, j := range kept {
+		if k*n != j*room {
+			copy(x[k*n:][:n], x[j*room:][:n])
+		}
+	}
+}
+
+// Centred is a factor with its columns centred: G less Σw·Offset·Offsetᵀ. It is a copy, but of float32 rows,
+// which it shares with g.
 func (g *Gram) Centred(workers int) *Matrix {
+	if g.narrow != nil {
+		return &Matrix{D: g.D, Rank: g.Rank, narrow: g.narrow.centred(g.Offset)}
+	}
 	r := slices.Clone(g.R)
 	eachColumn(workers, g.D, func(j int) {
 		for i := range r[j*g.Rank : (j+1)*g.Rank] {

@@ -11,7 +11,7 @@ import (
 
 // kept are the rows of a table, added in blocks of the given height.
 func (t table) kept(tb testing.TB, height, room int) *Rows {
-	r := NewRows(len(t.Cols), int64(room), 3)
+	r := NewRows(len(t.Cols), int64(room), 3, false)
 	t.add(tb, r, height)
 	return r
 }
@@ -167,7 +167,7 @@ func TestFactorLaws(t *testing.T) {
 // Sparse rows are the same rows; positions and entries are those of the table.
 func TestRowsOfTheTable(t *testing.T) {
 	tab := wide(11, 30, false)
-	dense, sparse := tab.kept(t, 30, 30), NewRows(11, 30, 2)
+	dense, sparse := tab.kept(t, 30, 30), NewRows(11, 30, 2, false)
 	must.Do(t, sparse.Add(tab.sparse(0, 12)))
 	must.Do(t, sparse.Add(tab.sparse(12, 30)))
 	rows, a, b := []int{29, 0, 13}, make([]float64, 3), make([]float64, 3)
@@ -192,7 +192,7 @@ func TestRowsOfTheTable(t *testing.T) {
 	if _, err := dense.Finish(tab.Columns(), FinishOptions{Fill: FillPairwise}); err == nil {
 		t.Error("a factor was filled pair by pair")
 	}
-	if _, err := NewRows(3, 5, 1).Finish(make([]stream.Column, 3), FinishOptions{}); err == nil {
+	if _, err := NewRows(3, 5, 1, false).Finish(make([]stream.Column, 3), FinishOptions{}); err == nil {
 		t.Error("no rows are a factor")
 	}
 }

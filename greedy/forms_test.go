@@ -91,6 +91,38 @@ func TestFormsChooseAlike(t *testing.T) {
 	}
 }
 
+// Rows kept as float32 give the choice of the same rows in float64.
+func TestNarrowChoosesAlike(t *testing.T) {
+	for name, x := range map[string]matrix{
+		"wide":   random(90, 30, 700, 0), // three panels
+		"tall":   random(91, 200, 30, 3),
+		"smooth": smooth(94, 40, 300, 20, 0.8).noisy(95, 0.05),
+	} {
+		for _, col := range x.col {
+			for i, v := range col {
+				col[i] = float64(float32(v))
+			}
+		}
+		for option, opt := range map[string]Options{
+			"k":           {K: 20},
+			"layers":      {K: min(x.d, 2*x.n+10, 70)},
+			"keep":        {K: 12, Keep: []int{7, 3, 20}},
+			"partitioned": {K: 15, Partitioned: true, Partitions: 6},
+			"groups":      {K: 25, Partitioned: true, Partitions: 2},
+			"sums":        {K: 25, Partitioned: true, Partitions: min(x.d, x.n+5)}, // more groups than rows
+			"refine":      {K: 10, Refine: true},
+		} {
+			opt.Threads = 2
+			narrow := must.Get(Select(t.Context(), x.narrow(t), opt))(t)
+			sameChoice(t, name+", "+option, narrow, must.Get(Select(t.Context(), x.forms()["factor"], opt))(t))
+			opt.Threads = 5
+			if again := must.Get(Select(t.Context(), x.narrow(t), opt))(t); !slices.Equal(again.Scores, narrow.Scores) || !slices.Equal(again.Error, narrow.Error) {
+				t.Errorf("%s, %s: workers change bits", name, option)
+			}
+		}
+	}
+}
+
 // factoredGraph is a graph of g whose G is a factor.
 func (g graphed) factored() *anchor.Graph {
 	out := *g.graph

@@ -88,7 +88,8 @@ func leastOfData(team *kernel.Team, g *gram.Matrix, r *Result) []float64 {
 	rows := min(len(r.Order), leastRows)
 	start := kernel.RowMajor(make([]float64, rows*n), rows, n, n)
 	for i, p := range r.Order[:rows] {
-		copy(start.Data[i*n:], g.R[p*n:(p+1)*n])
+		row := start.Data[i*n:][:n]
+		copy(row, g.Feature(row, p))
 	}
 	dual := kernel.RowMajor(g.Dual(team.Threads()), n, n, n)
 	return tails(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
@@ -112,7 +113,7 @@ func leastOfRows(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) 
 		return nil
 	}
 	m := g.M
-	u, err := linalg.Root(team, kernel.RowMajor(slices.Clone(t.q.Data), m, m, m))
+	u, _, err := linalg.Root(team, kernel.RowMajor(slices.Clone(t.q.Data), m, m, m))
 	if err != nil {
 		return nil
 	}

@@ -4,8 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // matrix is n×d data of the tests, column by column.
@@ -38,6 +41,14 @@ func (x matrix) forms() map[string]*gram.Matrix {
 		"full":   gram.Full(x.gram(), x.d),
 		"factor": gram.Factored(slices.Concat(x.col...), x.d, x.n),
 	}
+}
+
+// narrow is the factor as float32, which must hold the values.
+func (x matrix) narrow(tb testing.TB) *gram.Matrix {
+	tb.Helper()
+	rows := gram.NewRows(x.d, int64(x.n), 2, true)
+	must.Do(tb, rows.Add(&stream.Chunk{Block: x.n, Rows: x.n, Cols: x.d, Data: slices.Concat(x.col...), Stride: x.n}))
+	return &must.Get(rows.Finish(make([]stream.Column, x.d), gram.FinishOptions{Scale: gram.ScaleNone}))(tb).Matrix
 }
 
 // random has independent normal entries about the given mean.

@@ -149,12 +149,14 @@ func badEntry(matrix string, i, j int, x float64) error {
 
 // notFinite names the first bad entry of column i of H.
 func (m *memory) notFinite(i int) error {
-	matrix, u := "H", m.target.u
+	matrix := "H"
 	if m.target.self {
 		matrix = "G"
 	}
-	for r := range u.Cols {
-		if x := u.Data[i*u.RowStride+r*u.ColStride]; !(math.Abs(x) <= math.MaxFloat64) {
+	row := make([]float64, m.target.width())
+	m.target.featureTo(row, 1, i)
+	for r, x := range row {
+		if !(math.Abs(x) <= math.MaxFloat64) {
 			return badEntry(matrix, r, i, x)
 		}
 	}
@@ -212,13 +214,13 @@ func (m *memory) ahead(p int, column []float64) (upsilon, times []float64) {
 	upsilon = m.residualTarget(p)
 	half, r := math.Sqrt(m.hUnit), m.gram.Rank
 	pair := make([]float64, 2*r)
-	floats.ScaleTo(pair[:r], m.gUnit, m.gram.R[p*r:(p+1)*r])
+	floats.ScaleTo(pair[:r], m.gUnit, m.gram.Feature(pair, p))
 	m.target.downTo(m.workers, pair[r:], floats.ScaleTo(m.scaled, half, upsilon))
 	floats.Scale(half, pair[r:])
-	out := kernel.RowMajor(make([]float64, 2*m.d), 2, m.d, m.d)
-	kernel.Gemm(m.team, 1, kernel.RowMajor(pair, 2, r, r), factorOf(m.gram).Trans(), out)
-	copy(column, out.Data)
-	return upsilon, out.Data[m.d:]
+	out := make([]float64, 2*m.d)
+	m.gram.AddUps(m.team, 2, pair, out)
+	copy(column, out)
+	return upsilon, out[m.d:]
 }
 
 // residualTarget is υ of p: what is left of its column of H, over √g_p.
@@ -332,5 +334,5 @@ const blockRows = residualColumns + together + 4
 // what a block of columns takes.
 func FactorBytes(d, k, rank, rows int) int64 {
 	numbers := int64(d)*int64(2*k+24) + int64(rank)*int64(rank) + int64(rows)*int64(rows) + 2*int64(rows)*int64(k)
-	return 8*(numbers+(blockRows+residualColumns)*int64(rows)) + linalg.RootBytes(rows) + kernel.TeamBytes(d, max(rank, rows))
+	return 8*(numbers+(blockRows+residualColumns)*int64(rows)) + linalg.RootBytes(rows) + kernel.TeamBytes(d, max(rank, rows)) + gram.PanelBytes(rank)
 }

@@ -6,8 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/linalg"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // rebase keeps f of a factored H = G exact once little of the data is left. With E = R − QQᵀR, for an
@@ -30,7 +28,8 @@ func (b *rebase) add(m *memory, p int) {
 	if b == nil {
 		return
 	}
-	q := append([]float64(nil), m.gram.R[p*m.gram.Rank:(p+1)*m.gram.Rank]...)
+	q := make([]float64, m.gram.Rank)
+	copy(q, m.gram.Feature(q, p))
 	for range 2 {
 		for _, v := range b.basis {
 			kernel.Axpy(-kernel.Dot(v, q), v, q)
@@ -58,7 +57,7 @@ func (b *rebase) renew(m *memory) error {
 	for from := 0; from < m.d; from += residualColumns {
 		n := min(residualColumns, m.d-from)
 		e := kernel.RowMajor(rows, n, r, r)
-		copy(rows, m.gram.R[from*r:(from+n)*r])
+		m.gram.FeaturesTo(m.workers, rows, from, n)
 		for range 2 {
 			c := kernel.RowMajor(coef, n, turns, turns)
 			clear(coef)
@@ -73,19 +72,17 @@ func (b *rebase) renew(m *memory) error {
 		kernel.Syrk(m.team, 1, e.Trans(), k)
 	}
 	kernel.Mirror(m.workers, k)
-	unit := unitOf(k.Data)
-	floats.Scale(unit, k.Data)
-	root, err := linalg.Root(m.team, k)
-	if err != nil {
-		return stream.Dataf("", "the products of what is left of the rows are not finite; scale the columns")
+	if err := m.target.rootOf(m.team, k); err != nil {
+		return err
 	}
-	floats.Scale(1/math.Sqrt(unit), root.Data)
-	m.target.root, m.target.rows = root, root.Rows
+	root := m.target.root
 	m.scaled, m.rows, m.some = make([]float64, root.Rows), make([]float64, min(residualColumns, m.d)*root.Rows), nil
 	m.spent = 0
+	room := make([]float64, r)
 	for t, v := range b.basis {
 		y := make([]float64, root.Rows)
-		kernel.Gemv(m.workers, root.Rows, r, root.Data, r, v, y)
+		m.target.ordered(room, 1, v)
+		kernel.Gemv(m.workers, root.Rows, r, root.Data, r, room, y)
 		floats.Scale(m.hUnit, y)
 		// γ = H₍:,i₎ − Σ υ_r ω_r[i] with υ_r = Lq_r, as r_i = e_i + Σ q_r ω_r[i]; ω is in units of √gUnit.
 		floats.Scale(1/math.Sqrt(m.gUnit), y)

@@ -34,22 +34,21 @@ type Target struct {
 type target struct {
 	rows int                    // c: of L
 	full int                    // rows of H in full: what is made of them must not depend on the form
+	r    *gram.Matrix           // whose R is U; nil where u is there
 	u    kernel.Matrix[float64] // Uᵀ, its rows are features
 	root kernel.Matrix[float64] // L; without a dual it is the identity
-	same bool                   // H = G in full: υ = ω
-	self bool                   // H = G, in full or as factors
-	own  bool                   // of features, which leave it with a layer
+	// order has the row of U that each column of root is for: in the order of pivots, so that root is 0 below
+	// its diagonal, and a product with many columns half the work.
+	order []int
+	same  bool // H = G in full: υ = ω
+	self  bool // H = G, in full or as factors
+	own   bool // of features, which leave it with a layer
 	// dual is K of the features that are not out, where there is a root and a layer changes it.
 	dual func(out []bool) kernel.Matrix[float64]
 
 	unit    float64 // of H in the form LU where G is not there: that of the rows
 	without []bool  // rows of H that belong to features of earlier layers, where it is in full; nil for none
 	scratch []float64
-}
-
-// factorOf is Rᵀ, d×r: the features as rows.
-func factorOf(g *gram.Matrix) kernel.Matrix[float64] {
-	return kernel.RowMajor(g.R, g.D, g.Rank, g.Rank)
 }
 
 // fullTarget is H = G in full.
@@ -64,12 +63,15 @@ func (t *Target) target(d int) *target {
 
 // factoredTarget is H = G where G is a factor.
 func factoredTarget(team *kernel.Team, g *gram.Matrix) (*target, error) {
-	t := &target{full: g.D, u: factorOf(g), self: true, own: true}
+	t := &target{full: g.D, r: g, self: true, own: true}
 	t.dual = func(out []bool) kernel.Matrix[float64] {
 		if out == nil {
 			return kernel.RowMajor(slices.Clone(g.Dual(team.Threads())), g.Rank, g.Rank, g.Rank)
 		}
-		return dualOf(team, t.u, out)
+		k := kernel.RowMajor(make([]float64, g.Rank*g.Rank), g.Rank, g.Rank, g.Rank)
+		g.Panels(team.Threads(), func(from int, rows kernel.Matrix[float64]) { addDual(team, k, rows, out[from:]) })
+		kernel.Mirror(team.Threads(), k)
+		return k
 	}
 	return t, t.begin(team, nil)
 }
@@ -79,23 +81,31 @@ func factoredTarget(team *kernel.Team, g *gram.Matrix) (*target, error) {
 func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, error) {
 	c, r := groupCount(groups), g.Rank
 	sums := kernel.RowMajor(make([]float64, c*r), c, r, r)
+	room := make([]float64, r)
 	for i, j := range groups {
 		if j >= 0 {
-			floats.Add(sums.Data[j*r:(j+1)*r], g.R[i*r:(i+1)*r])
+			floats.Add(sums.Data[j*r:(j+1)*r], g.Feature(room, i))
 		}
 	}
 	if c <= r {
 		t := Target{Rows: c, H: make([]float64, c*g.D)}
-		kernel.Gemm(team, 1, sums, factorOf(g).Trans(), kernel.RowMajor(t.H, c, g.D, g.D))
+		g.AddUps(team, c, sums.Data, t.H)
 		return t.target(g.D), nil
 	}
-	t := &target{full: c, u: factorOf(g), dual: func([]bool) kernel.Matrix[float64] { return dualOf(team, sums, nil) }}
+	t := &target{full: c, r: g, dual: func([]bool) kernel.Matrix[float64] { return dualOf(team, sums, nil) }}
 	return t, t.begin(team, nil)
 }
 
 // dualOf is Σ uuᵀ over the rows u of U that are not out.
 func dualOf(team *kernel.Team, u kernel.Matrix[float64], out []bool) kernel.Matrix[float64] {
 	k := kernel.RowMajor(make([]float64, u.Cols*u.Cols), u.Cols, u.Cols, u.Cols)
+	addDual(team, k, u, out)
+	kernel.Mirror(team.Threads(), k)
+	return k
+}
+
+// addDual adds to the upper triangle of k.
+func addDual(team *kernel.Team, k, u kernel.Matrix[float64], out []bool) {
 	for from := 0; from < u.Rows; {
 		for from < u.Rows && out != nil && out[from] {
 			from++
@@ -109,8 +119,30 @@ func dualOf(team *kernel.Team, u kernel.Matrix[float64], out []bool) kernel.Matr
 		}
 		from = to
 	}
-	kernel.Mirror(team.Threads(), k)
-	return k
+}
+
+// width is the number of rows of U.
+func (t *target) width() int {
+	if t.r != nil {
+		return t.r.Rank
+	}
+	return t.u.Cols
+}
+
+// featureTo writes column j of unit·U to row.
+func (t *target) featureTo(row []float64, unit float64, j int) {
+	if t.r != nil {
+		floats.ScaleTo(row, unit, t.r.Feature(row, j))
+		return
+	}
+	feature := t.u.Data[j*t.u.RowStride:]
+	if t.u.ColStride == 1 {
+		floats.ScaleTo(row, unit, feature[:len(row)])
+		return
+	}
+	for r := range row {
+		row[r] = unit * feature[r*t.u.ColStride]
+	}
 }
 
 // begin makes the root for a layer without the features that are out.
@@ -125,44 +157,78 @@ func (t *target) begin(team *kernel.Team, out []bool) error {
 	if t.rows > 0 && !t.own {
 		return nil // as it was
 	}
-	k := t.dual(out)
+	return t.rootOf(team, t.dual(out))
+}
+
+// rootOf makes the root of K, which it uses up.
+func (t *target) rootOf(team *kernel.Team, k kernel.Matrix[float64]) error {
 	unit := unitOf(k.Data)
 	floats.Scale(unit, k.Data)
-	root, err := linalg.Root(team, k)
+	root, pivots, err := linalg.Root(team, k)
 	if err != nil {
 		return stream.Dataf("", "the products of the rows are not finite; scale the columns")
 	}
-	floats.Scale(1/math.Sqrt(unit), root.Data)
-	t.root, t.rows = root, root.Rows
+	n, taken := root.Cols, make([]bool, root.Cols)
+	for _, j := range pivots {
+		taken[j] = true
+	}
+	for j := range n {
+		if !taken[j] {
+			pivots = append(pivots, j)
+		}
+	}
+	back := 1 / math.Sqrt(unit)
+	kernel.Each(team.Threads(), tasks(root.Rows, rowsPerTask), func(task int) {
+		from, to := span(task, rowsPerTask, root.Rows)
+		room := make([]float64, n)
+		for i := from; i < to; i++ {
+			row := root.Data[i*n:][:n]
+			for c, j := range pivots {
+				room[c] = back * row[j]
+			}
+			copy(row, room)
+		}
+	})
+	t.root, t.order, t.rows = root, pivots, root.Rows
 	return nil
+}
+
+// ordered writes unit·u, one number for each row of U, to dst in the order of root's columns.
+func (t *target) ordered(dst []float64, unit float64, u []float64) {
+	for c, j := range t.order {
+		dst[c] = unit * u[j]
+	}
 }
 
 // rowsTo writes columns of unit·H as the rows of dst, n×c: those of the features listed, or from
 // `from` on where the list is nil.
 func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
-	to, width := dst, t.u.Cols
+	to, width := dst, t.width()
 	if t.dual != nil {
 		if need := dst.Rows * width; len(t.scratch) < need {
 			t.scratch = make([]float64, need)
 		}
 		to = kernel.RowMajor(t.scratch, dst.Rows, width, width)
 	}
-	kernel.Each(team.Threads(), dst.Rows, func(i int) {
-		j := from + i
-		if list != nil {
-			j = list[i]
-		}
-		row, feature := to.Data[i*to.RowStride:][:width], t.u.Data[j*t.u.RowStride:]
-		if t.u.ColStride == 1 {
-			floats.ScaleTo(row, unit, feature[:width])
-		} else {
-			for r := range row {
-				row[r] = unit * feature[r*t.u.ColStride]
+	kernel.Each(team.Threads(), tasks(dst.Rows, rowsPerTask), func(task int) {
+		first, end := span(task, rowsPerTask, dst.Rows)
+		room := make([]float64, width)
+		for i := first; i < end; i++ {
+			j := from + i
+			if list != nil {
+				j = list[i]
 			}
-		}
-		for r, gone := range t.without {
-			if gone {
-				row[r] = 0
+			row := to.Data[i*to.RowStride:][:width]
+			if t.dual != nil {
+				t.featureTo(room, 1, j)
+				t.ordered(row, unit, room)
+				continue
+			}
+			t.featureTo(row, unit, j)
+			for r, gone := range t.without {
+				if gone {
+					row[r] = 0
+				}
 			}
 		}
 	})
@@ -174,16 +240,25 @@ func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit floa
 		kernel.Gemv(team.Threads(), t.rows, width, t.root.Data, width, to.Data, dst.Data)
 		return
 	}
-	kernel.Gemm(team, 1, to, t.root.Trans(), dst)
+	for at := 0; at < t.rows; at += rootRows {
+		n := min(rootRows, t.rows-at)
+		kernel.Gemm(team, 1, to.Sub(0, at, dst.Rows, width-at), t.root.Sub(at, at, n, width-at).Trans(), dst.Sub(0, at, dst.Rows, n))
+	}
 }
+
+// rootRows of L are multiplied at a time, by what is not 0 in them.
+const rootRows = 256
 
 // downTo writes Lᵀx to z, as long as U is high.
 func (t *target) downTo(workers int, z, x []float64) {
-	clear(z)
+	ordered := make([]float64, len(z))
 	kernel.Each(workers, tasks(len(z), colsPerTask), func(task int) {
 		from, to := span(task, colsPerTask, len(z))
-		for i, v := range x {
-			kernel.Axpy(v, t.root.Data[i*len(z)+from:i*len(z)+to], z[from:to])
+		for i, v := range x[:min(to, len(x))] { // further rows are 0 there
+			kernel.Axpy(v, t.root.Data[i*len(z)+from:i*len(z)+to], ordered[from:to])
+		}
+		for c := from; c < to; c++ {
+			z[t.order[c]] = ordered[c]
 		}
 	})
 }
@@ -191,9 +266,13 @@ func (t *target) downTo(workers int, z, x []float64) {
 // addTimes adds Hᵀx to h, d numbers.
 func (t *target) addTimes(workers int, h, x []float64) {
 	if t.dual != nil {
-		z := make([]float64, t.u.Cols)
+		z := make([]float64, t.width())
 		t.downTo(workers, z, x)
 		x = z
+	}
+	if t.r != nil {
+		t.r.AddUp(workers, x, h)
+		return
 	}
 	if t.u.ColStride == 1 {
 		kernel.Gemv(workers, t.u.Rows, t.u.Cols, t.u.Data, t.u.RowStride, x, h)

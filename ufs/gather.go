@@ -298,7 +298,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 			e.warnings = append(e.warnings, nothingSaved())
 		}
 	} else {
-		if err := p.prepare(e, graph); err != nil {
+		if err := p.prepare(ds, e, graph); err != nil {
 			return nil, err
 		}
 		if p.drawn == nil {
@@ -353,14 +353,14 @@ func nothingSaved() stream.Text {
 }
 
 // prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.
-func (p *pass) prepare(e *gathered, graph *anchor.Statistics) (err error) {
+func (p *pass) prepare(ds *chunkio.Dataset, e *gathered, graph *anchor.Statistics) (err error) {
 	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room(), Busy: &p.g.Meter.Busy}
 	if p.g.spread && p.scores == nil { // those of scores are alike whatever the data
 		e.spread = gram.NewHistograms(d, p.opt.Threads)
 	}
 	if p.plan.Factor > 0 {
 		if e.wide, e.graph = p.drawn, graph; e.wide == nil {
-			e.wide = gram.NewRows(d, p.plan.Factor, p.opt.Threads)
+			e.wide = gram.NewRows(d, p.plan.Factor, p.opt.Threads, p.g.narrowRows(ds))
 		}
 		e.profile = &e.wide.Profile
 		return nil

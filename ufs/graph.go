@@ -108,7 +108,7 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 		return nil, err
 	}
 	if n := p.plan.Factor; n > 0 {
-		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads)
+		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads, false)
 		if err := p.g.fold(ctx, ds, "rows", stream.FoldOptions{}, rows); err != nil {
 			return nil, err
 		}

@@ -340,10 +340,17 @@ func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
 	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
 }
 
+// narrowRows says that the rows of a factor are kept as float32: their types fit, nothing makes other numbers
+// of them, and methods on a Gram matrix take them as they come. Those on a graph turn the rows in place, or
+// multiply them too often to widen them each time.
+func (r *run) narrowRows(ds *chunkio.Dataset) bool {
+	return r.From == method.FromGram && r.scale != gram.ScaleRank && ds.Singles()
+}
+
 // formBytes is what the Gram statistics take in full, or as so many rows.
 func (r *run) formBytes(ds *chunkio.Dataset, rank int) int64 {
 	if rank > 0 {
-		return gram.RowsBytes(len(ds.Columns()), int64(rank))
+		return gram.RowsBytes(len(ds.Columns()), int64(rank), r.narrowRows(ds))
 	}
 	return r.gramBytes(ds)
 }

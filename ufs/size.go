@@ -60,7 +60,7 @@ func (t *trial) centredGram() *subset.Gram {
 			g.Matrix = t.Gram.Centred(t.Threads)
 			for i, gone := range constant {
 				if gone {
-					clear(g.R[i*g.Rank : (i+1)*g.Rank])
+					g.Clear(i)
 				}
 			}
 			return g

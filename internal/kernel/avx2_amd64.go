@@ -173,3 +173,8 @@ func allSinglesAVX2(blocks int, x *float64) bool
 //
 //go:noescape
 func singlesAVX2(blocks int, src *float64, dst *float32)
+
+// ofSinglesAVX2 is isa.ofSingles; blocks is at least 1.
+//
+//go:noescape
+func ofSinglesAVX2(blocks int, src *float32, dst *float64)

@@ -2646,3 +2646,27 @@ block:
 	JNZ        block
 	VZEROUPPER
 	RET
+
+// func ofSinglesAVX2(blocks int, src *float32, dst *float64)
+// Requires: AVX
+TEXT ·ofSinglesAVX2(SB), NOSPLIT, $0-24
+	MOVQ blocks+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+block:
+	VCVTPS2PD (CX), Y0
+	VMOVUPD   Y0, (DX)
+	VCVTPS2PD 16(CX), Y0
+	VMOVUPD   Y0, 32(DX)
+	VCVTPS2PD 32(CX), Y0
+	VMOVUPD   Y0, 64(DX)
+	VCVTPS2PD 48(CX), Y0
+	VMOVUPD   Y0, 96(DX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, DX
+	DECQ      AX
+	JNZ       block
+	VZEROUPPER
+	RET

@@ -74,3 +74,15 @@ func Singles(src []float64, dst []float32) {
 		dst[i] = float32(v)
 	}
 }
+
+// OfSingles writes src as float64 to dst, as long. NaN stays NaN.
+func OfSingles(src []float32, dst []float64) {
+	dst = dst[:len(src)]
+	if blocks := len(src) / 16; best.ofSingles != nil && blocks > 0 {
+		best.ofSingles(blocks, &src[0], &dst[0])
+		src, dst = src[16*blocks:], dst[16*blocks:]
+	}
+	for i, v := range src {
+		dst[i] = float64(v)
+	}
+}

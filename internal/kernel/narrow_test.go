@@ -70,7 +70,22 @@ func TestOfBytes(t *testing.T) {
 	})
 }
 
-// AllSingles takes what a float32 holds and nothing else, wherever it stands, and Singles writes it.
+// OfSingles keeps NaN, in blocks and after them.
+func TestOfSinglesKeepsNaN(t *testing.T) {
+	asBest(t, func(t *testing.T) {
+		x, got := make([]float32, 37), make([]float64, 37)
+		x[3], x[36] = float32(math.NaN()), float32(math.NaN())
+		OfSingles(x, got)
+		for i, v := range got {
+			if math.IsNaN(v) != (i == 3 || i == 36) {
+				t.Errorf("%d is %v", i, v)
+			}
+		}
+	})
+}
+
+// AllSingles takes what a float32 holds and nothing else, wherever it stands, Singles writes it, and OfSingles
+// reads it.
 func TestSingles(t *testing.T) {
 	asBest(t, func(t *testing.T) {
 		for _, n := range []int{1, 2, 15, 16, 17, 32, 33, 100} {
@@ -94,7 +109,12 @@ func TestSingles(t *testing.T) {
 						continue
 					}
 					Singles(x, got[:n])
+					back := make([]float64, n+1)
+					OfSingles(got[:n], back[:n])
 					for i, v := range x {
+						if math.Float64bits(back[i]) != math.Float64bits(v) || back[n] != 0 {
+							t.Fatalf("%v comes back as %v", v, back[i])
+						}
 						if math.Float64bits(float64(got[i])) != math.Float64bits(v) || got[n] != 0 {
 							t.Fatalf("%v is written for %v", got[i], v)
 						}
@@ -117,7 +137,7 @@ func BenchmarkNarrow(b *testing.B) {
 	for _, path := range paths {
 		best = path
 		for name, do := range map[string]func(){"range": func() { WholeRange(x) }, "bytes": func() { LowBytes(x, dst) },
-			"all": func() { AllSingles(x) }, "singles": func() { Singles(x, singles) }} {
+			"all": func() { AllSingles(x) }, "singles": func() { Singles(x, singles) }, "ofsingles": func() { OfSingles(singles, x) }} {
 			b.Run(fmt.Sprintf("%s/%s", path.name, name), func(b *testing.B) {
 				b.SetBytes(8 * n)
 				for b.Loop() {

@@ -60,6 +60,7 @@ type isa struct {
 	ofBytes    func(blocks int, src *byte, dst *float64)
 	allSingles func(blocks int, x *float64) bool
 	singles    func(blocks int, src *float64, dst *float32)
+	ofSingles  func(blocks int, src *float32, dst *float64)
 	// rotate is [Rotate]: a row of the panel is step elements after the last one.
 	rotate func(n int, c, s, panel *float64, step int)
 }

@@ -38,7 +38,7 @@ var avx512 = isa{
 	coarse: coarseAVX2(48, coarseMost, mulBytesAVX512, dotsAVX512),
 
 	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX512, within: withinAVX512, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
-	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX512,
+	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, ofSingles: ofSinglesAVX2, rotate: rotateAVX512,
 }
 
 // coarseMost is the largest magnitude of a row's numbers where pairs of products must fit an int16: 2·255·64.
@@ -74,7 +74,7 @@ var avx2 = isa{
 	coarse: coarseAVX2(8, coarseMost, mulBytesAVX2, dotsAVX2),
 
 	dot: dotFMA, axpy: axpyFMA, gather: gatherAVX2, squares: squaresVector, narrow: narrowAVX2, below: belowVector, lowest: lowestAVX2, shift: shiftAVX2, standardize: standardizeAVX2, lookup: lookupAVX2, finite: finiteAVX2,
-	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, rotate: rotateAVX2,
+	wholeRange: wholeRangeAVX2, lowBytes: lowBytesAVX2, ofBytes: ofBytesAVX2, allSingles: allSinglesAVX2, singles: singlesAVX2, ofSingles: ofSinglesAVX2, rotate: rotateAVX2,
 }
 
 // dotFMA adds the 16 sums by halves; the remaining terms join the first.

@@ -216,7 +216,17 @@ func TestRoot(t *testing.T) {
 		a := kernel.RowMajor(make([]float64, n*n), n, n, n)
 		kernel.Gemm(team, 1, b.Trans(), b, a)
 		want := copyRows(a)
-		u := must.Get(Root(team, a))(t)
+		u, pivots, err := Root(team, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range u.Rows {
+			for _, j := range pivots[:row] {
+				if u.Data[row*u.RowStride+j] != 0 {
+					t.Errorf("%d of rank %d: row %d is not 0 in column %d, of an earlier pivot", n, rank, row, j)
+				}
+			}
+		}
 		if u.Rows != rank {
 			t.Errorf("rank %d, want %d", u.Rows, rank)
 		}
@@ -230,7 +240,7 @@ func TestRoot(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Root(team, kernel.RowMajor([]float64{1, math.NaN(), math.NaN(), 1}, 2, 2, 2)); err == nil {
+	if _, _, err := Root(team, kernel.RowMajor([]float64{1, math.NaN(), math.NaN(), 1}, 2, 2, 2)); err == nil {
 		t.Error("a NaN has a root")
 	}
 }

@@ -14,20 +14,21 @@ const rootBlock = 32
 // with both triangles, which it uses up. It is Cholesky's factorization with the largest pivot first,
 // columns left in their places, up to the first pivot that is rounding, n·2⁻⁵² of the largest: r is
 // the rank of A, to rounding, and what is left of A has no entry above that. The first columns win
-// among equal pivots. Costs 2rn² flops. The error wraps [ErrNotFinite].
-func Root(team *kernel.Team, a kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+// among equal pivots. pivots are the columns of the r pivots in order: a row of U is 0 in those before its
+// own. Costs 2rn² flops. The error wraps [ErrNotFinite].
+func Root(team *kernel.Team, a kernel.Matrix[float64]) (root kernel.Matrix[float64], pivots []int, err error) {
 	n := a.Rows
 	left, taken := make([]float64, n), make([]bool, n)
 	largest := 0.0
 	for i := range n {
 		left[i] = a.Data[i*a.RowStride+i]
 		if left[i]-left[i] != 0 {
-			return kernel.Matrix[float64]{}, fmt.Errorf("diagonal entry %d: %w", i+1, ErrNotFinite)
+			return root, nil, fmt.Errorf("diagonal entry %d: %w", i+1, ErrNotFinite)
 		}
 		largest = max(largest, left[i])
 	}
 	if i, _ := notFinite(a); i >= 0 {
-		return kernel.Matrix[float64]{}, fmt.Errorf("row %d: %w", i+1, ErrNotFinite)
+		return root, nil, fmt.Errorf("row %d: %w", i+1, ErrNotFinite)
 	}
 	var u []float64
 	for rank := 0; ; {
@@ -40,8 +41,9 @@ func Root(team *kernel.Team, a kernel.Matrix[float64]) (kernel.Matrix[float64], 
 				}
 			}
 			if at < 0 {
-				return kernel.RowMajor(u, rank, n, n), nil
+				return kernel.RowMajor(u, rank, n, n), pivots, nil
 			}
+			pivots = append(pivots, at)
 			u = append(u, a.Data[at*a.RowStride:][:n]...)
 			row := u[rank*n:]
 			for t := first; t < rank; t++ {
@@ -59,7 +61,7 @@ func Root(team *kernel.Team, a kernel.Matrix[float64]) (kernel.Matrix[float64], 
 			rank++
 		}
 		if rank == first {
-			return kernel.RowMajor(u, rank, n, n), nil
+			return kernel.RowMajor(u, rank, n, n), pivots, nil
 		}
 		block := kernel.RowMajor(u[first*n:], rank-first, n, n)
 		kernel.Gemm(team, -1, block.Trans(), block, a)

@@ -3,7 +3,6 @@ package subset
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -124,7 +123,8 @@ func explainedByDual(g *gram.Matrix, chosen []int, threads int) float64 {
 	var basis [][]float64
 	times := make([]float64, r)
 	for _, p := range chosen {
-		q := slices.Clone(g.R[p*r : (p+1)*r])
+		q := make([]float64, r)
+		copy(q, g.Feature(q, p))
 		whole := kernel.Dot(q, q)
 		for range 2 {
 			for _, v := range basis {

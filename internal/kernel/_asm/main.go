@@ -57,6 +57,7 @@ func main() {
 		ofBytes()
 		allSingles()
 		singles()
+		ofSingles()
 	case "avx512":
 		mul(f64, zmm, 8, 3)
 		mul(f32, zmm, 8, 3)

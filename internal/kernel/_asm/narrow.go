@@ -155,3 +155,22 @@ func singles() {
 	VZEROUPPER()
 	RET()
 }
+
+// ofSingles writes isa.ofSingles.
+func ofSingles() {
+	function("ofSinglesAVX2", "func(blocks int, src *float32, dst *float64)", "ofSinglesAVX2 is isa.ofSingles; blocks is at least 1.")
+	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
+	x := four(YMM)
+	Label("block")
+	for i := range x {
+		VCVTPS2PD(Mem{Base: src, Disp: 16 * i}, x[i])
+		VMOVUPD(x[i], Mem{Base: dst, Disp: 32 * i})
+	}
+	ADDQ(Imm(64), src)
+	ADDQ(Imm(64), dst)
+	ADDQ(Imm(64), dst)
+	DECQ(blocks)
+	JNZ(to("block"))
+	VZEROUPPER()
+	RET()
+}
