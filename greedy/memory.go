@@ -153,7 +153,7 @@ func (m *memory) notFinite(i int) error {
 	if m.target.self {
 		matrix = "G"
 	}
-	for r := range u.Cols {
+	for r := range u.Cols { // none of a thin U, which is finite
 		if x := u.Data[i*u.RowStride+r*u.ColStride]; !(math.Abs(x) <= math.MaxFloat64) {
 			return badEntry(matrix, r, i, x)
 		}

@@ -119,7 +119,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	if m.on() {
 		return method.Cost{}, refuseRefining(d)
 	}
-	least := StreamBytes(d, s.K, c)
+	least := StreamBytes(d, s.K, c, s.Sparse)
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
 	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature;
 	// the profile of StreamPasses is there already.
@@ -131,7 +131,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 			more = int((int64(s.K) - 1) / s.Rows)
 		}
 		cost.Cramped = start > 2
-		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes),
+		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes, s.Sparse),
 			Why: "the Gram matrix does not fit, so the selector reads the rows again for every few features"}
 	}
 	return cost, nil

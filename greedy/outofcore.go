@@ -135,11 +135,11 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	if opt.Partitioned {
 		c = groupCount(opt.Groups)
 	}
-	plan, err := planStream(s.rows.d, opt.K, c, opt.Memory)
+	plan, err := planStream(s.rows.d, opt.K, c, opt.Memory, s.entries > 0)
 	if err != nil {
 		return nil, err
 	}
-	if whole, ok := planWhole(s.rows.d, c, fixedBytes(s.rows.d, opt.K, c), opt.Memory, s.entries, s.rows.std.Rows); ok {
+	if whole, ok := planWhole(s.rows.d, c, fixedBytes(s.rows.d, opt.K, c, s.entries > 0), opt.Memory, s.entries, s.rows.std.Rows); ok {
 		plan = whole
 		s.rows.hold(s.entries)
 	} else {

@@ -31,8 +31,8 @@ type streamPlan struct {
 
 // StreamBytes is the smallest StreamOptions.Memory that works for d features of
 // which k are chosen, and c groups (0 for Algorithm 1). More saves passes.
-func StreamBytes(d, k, c int) int64 {
-	return fixedBytes(d, k, c) + leastBeside(d, c)
+func StreamBytes(d, k, c int, sparse bool) int64 {
+	return fixedBytes(d, k, c, sparse) + leastBeside(d, c)
 }
 
 // leastBeside is the least that may be left beside what does not shrink.
@@ -45,7 +45,7 @@ func leastBeside(d, c int) int64 {
 // every few features chosen: 100 features of COIL20, ORL and USPS took 15, 7 and 17
 // passes in all with f⁰ in one (Algorithm 2: 14, 5 and 12). Sparse rows may stay in memory, in one.
 func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
-	plan, err := planStream(d, k, c, memory)
+	plan, err := planStream(d, k, c, memory, sparse)
 	if err != nil {
 		return 0, err
 	}
@@ -56,8 +56,8 @@ func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 }
 
 // layerPasses is the number of passes in which another layer starts: 1 for Algorithm 2.
-func layerPasses(d, k, c int, memory int64) int {
-	plan, err := planStream(d, k, c, memory)
+func layerPasses(d, k, c int, memory int64, sparse bool) int {
+	plan, err := planStream(d, k, c, memory, sparse)
 	if err != nil || c > 0 {
 		return 1
 	}
@@ -65,23 +65,31 @@ func layerPasses(d, k, c int, memory int64) int {
 }
 
 // fixedBytes is what does not shrink: the profile and other vectors, a standardized
-// block, the packed panels of products, ω_r, H and υ_r. A block of sparse rows takes 24 bytes an entry instead.
-func fixedBytes(d, k, c int) int64 {
-	numbers := kernel.TeamBytes(d, d)/8 + int64(d)*int64(stream.BlockRows(d)+k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
+// block, the packed panels of products, ω_r, H and υ_r.
+func fixedBytes(d, k, c int, sparse bool) int64 {
+	numbers := kernel.TeamBytes(d, d)/8 + blockBytes(d, sparse)/8 + int64(d)*int64(k+48) + int64(c)*int64(d+k+stream.BlockRows(d))
 	if c > 0 {
 		numbers += int64(c)*(blockRows+int64(d)) + int64(d)*int64(k) // other layers
 	}
 	return 8 * numbers
 }
 
+// blockBytes is what a standardized block takes, or one of sparse rows with its places by features.
+func blockBytes(d int, sparse bool) int64 {
+	if sparse {
+		return int64(sparseBlockSize(d))*(sparseEntryBytes+sparseRowBytes) + 16*int64(d)
+	}
+	return 8 * int64(d) * int64(stream.BlockRows(d))
+}
+
 // aimedFixedBytes is the same for a target of so many rows, in the form LU, that is there.
-func aimedFixedBytes(d, k, rows int) int64 {
-	return 8*int64(d)*int64(stream.BlockRows(d)+24) + FactorBytes(d, k, 0, rows) + kernel.TeamBytes(d, d)
+func aimedFixedBytes(d, k, rows int, sparse bool) int64 {
+	return blockBytes(d, sparse) + 8*24*int64(d) + FactorBytes(d, k, 0, rows) + kernel.TeamBytes(d, d)
 }
 
 // aimedStreamBytes is StreamBytes for a target of so many rows.
-func aimedStreamBytes(d, k, rows int) int64 {
-	return aimedFixedBytes(d, k, rows) + leastBeside(d, rows)
+func aimedStreamBytes(d, k, rows int, sparse bool) int64 {
+	return aimedFixedBytes(d, k, rows, sparse) + leastBeside(d, rows)
 }
 
 // batchNumbers is the float64s for each candidate of a batch: what the candidates
@@ -105,8 +113,8 @@ func planWhole(d, c int, fixed, memory, entries, rows int64) (streamPlan, bool) 
 	return p, entries > 0 && max(entries, rows) <= mostWhole && need <= memory
 }
 
-func planStream(d, k, c int, memory int64) (streamPlan, error) {
-	return planBeside(d, c, fixedBytes(d, k, c), memory)
+func planStream(d, k, c int, memory int64, sparse bool) (streamPlan, error) {
+	return planBeside(d, c, fixedBytes(d, k, c, sparse), memory)
 }
 
 // planBeside is the plan beside so many bytes that do not shrink.

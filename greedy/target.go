@@ -35,6 +35,7 @@ type target struct {
 	rows int                    // c: of L
 	full int                    // rows of H in full: what is made of them must not depend on the form
 	u    kernel.Matrix[float64] // Uᵀ, its rows are features
+	thin *thinColumns           // U by its columns in place of u; nil of others
 	root kernel.Matrix[float64] // L; without a dual it is the identity
 	same bool                   // H = G in full: υ = ω
 	self bool                   // H = G, in full or as factors
@@ -134,12 +135,19 @@ func (t *target) begin(team *kernel.Team, out []bool) error {
 	}
 	floats.Scale(1/math.Sqrt(unit), root.Data)
 	t.root, t.rows = root, root.Rows
+	if t.thin != nil {
+		t.thin.turn(root)
+	}
 	return nil
 }
 
 // rowsTo writes columns of unit·H as the rows of dst, n×c: those of the features listed, or from
 // `from` on where the list is nil.
 func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
+	if t.thin != nil {
+		t.thin.rowsTo(team, dst, unit, list, from)
+		return
+	}
 	to, width := dst, t.u.Cols
 	if t.dual != nil {
 		if need := dst.Rows * width; len(t.scratch) < need {
@@ -191,9 +199,13 @@ func (t *target) downTo(workers int, z, x []float64) {
 // addTimes adds Hᵀx to h, d numbers.
 func (t *target) addTimes(workers int, h, x []float64) {
 	if t.dual != nil {
-		z := make([]float64, t.u.Cols)
+		z := make([]float64, t.root.Cols)
 		t.downTo(workers, z, x)
 		x = z
+	}
+	if t.thin != nil {
+		t.thin.AddProduct(workers, x, h)
+		return
 	}
 	if t.u.ColStride == 1 {
 		kernel.Gemv(workers, t.u.Rows, t.u.Cols, t.u.Data, t.u.RowStride, x, h)

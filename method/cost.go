@@ -13,6 +13,7 @@ type Shape struct {
 	Threads int
 
 	Sparse   bool // rows are lists of their entries
+	Thin     bool // and the graph has C by its columns: see anchor.Columns
 	HasNulls bool // the metadata tells of missing entries
 	FillMean bool // missing entries become means
 	Drops    bool // rows with missing entries are dropped

@@ -53,6 +53,7 @@ type Budget struct {
 	gram       bool  // FromRows: moments are gathered before the rows are read
 	packing    int64 // of the solver: a block of drawn rows
 	spread     int64 // of the statistics: histograms
+	thin       int64 // what the graph's C by its columns is planned to take; 0 where it is a matrix
 
 	atOnceBytes int64         // what statistics then have, before they are there
 	method      method.Passes // over the input, once there are statistics
@@ -221,6 +222,9 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 		}
 	}
 	m := r.expectedAnchors(total)
+	if outOfCore && r.thinGraph(d) {
+		return r.planThin(ds, m, total)
+	}
 	anchors := graphBytes(m, d, f.Neighbors, r.Threads, r.Stability)
 	if rank > 0 {
 		anchors = anchor.LaterBytes(m, d, rank, f.Neighbors)
@@ -268,7 +272,8 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 	}
 	spread += ranks
 	if outOfCore {
-		return r.planGraphOutOfCore(ds, m, anchors, max(r.sampleBytes+placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
+		c := 8 * int64(m) * int64(d)
+		return r.planGraphOutOfCore(ds, m, anchors, c, max(r.sampleBytes+placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
 	}
 	var beside, gone int64
 	gathering := r.formBytes(ds, rank) + anchors + spread
@@ -288,12 +293,12 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 }
 
 // planGraphOutOfCore plans a graph method without the Gram matrix, where the passes before the method
-// hold so many bytes of statistics, of which C, S and the profile stay.
-func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, m int, anchors, statistics int64) (Budget, error) {
-	d := int64(len(ds.Columns()))
-	stays := profileColumn*d + 8*int64(m)*(int64(m)+d)
+// hold so many bytes of statistics, of which C, of c bytes, S and the profile stay.
+func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, m int, anchors, c, statistics int64) (Budget, error) {
+	d := len(ds.Columns())
+	stays := profileColumn*int64(d) + 8*int64(m)*int64(m) + c
 	shape := r.shapeOf(ds)
-	shape.Anchors, shape.OutOfCore = m, true
+	shape.Anchors, shape.OutOfCore, shape.Thin = m, true, r.thinGraph(d)
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {
 		return Budget{}, err

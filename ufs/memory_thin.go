@@ -1,0 +1,46 @@
+package ufs
+
+import (
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/trust"
+)
+
+const (
+	// entriesGuess is the number of entries that a sparse row is planned with, before any is read: that of
+	// reading. Rows of more take more than planned, as far as the limit allows.
+	entriesGuess = 100
+	// commonShare: columns whose centre is not 0, so that absent entries have a coordinate, are there in a
+	// seventeenth of the rows at least: else their mean were below a quarter of their deviation.
+	commonShare = 17
+	// thinColumns is the number of columns from which on that pays.
+	thinColumns = 1024
+)
+
+// thinGraph says that a graph without the Gram matrix, of sparse rows of d columns, has its anchors and C
+// by their entries.
+func (r *run) thinGraph(d int) bool {
+	return r.Sparse != "" && d >= thinColumns && r.Anchors.File == "" && !r.Anchors.KMeans() && r.profile == nil && r.scale != gram.ScaleRank
+}
+
+// planThin is [run.planGraph] for such a graph of m anchors, of so many rows.
+func (r *run) planThin(ds *chunkio.Dataset, m int, rows int64) (Budget, error) {
+	d, k := len(ds.Columns()), r.Anchors.Neighbors
+	entries := entriesGuess * rows
+	sampled := entriesGuess * int64(m)
+	coordinates := min((1+commonShare)*sampled, int64(m)*int64(d))
+	statistics := anchor.ThinBytes(m, d, k, r.Threads, coordinates, entries)
+	sampler := profileColumn*int64(d) + anchor.EntriesBytes(m, sampled)
+	// The lists of anchors grow by a quarter.
+	placing := sampler + 2*12*coordinates + trust.ThinGraphBytes(m, d, k, r.Threads, coordinates)
+	c := anchor.ColumnsBytes(m, d, k, entries)
+	b, err := r.planGraphOutOfCore(ds, m, statistics, c, max(placing, profileColumn*int64(d)+statistics))
+	b.thin = c
+	return b, err
+}
+
+// thinRoom is what statistics of a thin graph may grow to.
+func (b Budget) thinRoom(d int) int64 {
+	return b.Limit - b.Program - b.Reading - profileColumn*int64(d)
+}
