@@ -60,7 +60,7 @@ func AmongThin(points kernel.Compressed, opt Options) (*Graph, error) {
 	for from := 0; from < m; from += mostBlockRows {
 		rows := min(mostBlockRows, m-from)
 		s.work.thin.rows = kernel.Compressed{Rows: rows, Cols: d, Starts: points.Starts[from : from+rows+1], Index: points.Index, Value: points.Value}
-		if i := s.addThinRows(rows); i >= 0 {
+		if i, _ := s.addThinRows(rows); i >= 0 { // their entries are counted
 			return nil, stream.Dataf("", "the squared distance of anchor %d from others overflows; scale the columns", from+i)
 		}
 		s.Rows += int64(rows)

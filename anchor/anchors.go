@@ -94,7 +94,7 @@ func Random(s Drawn, m int, std *gram.Standardizer) (*Anchors, error) {
 // randomThin makes thin anchors of rows kept by their entries: O(entries + D).
 func randomThin(rows []sampled, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
-	a.M, a.Thin.Cols = len(rows), a.D
+	a.M, a.Points, a.Thin.Cols = len(rows), nil, a.D
 	f := newThinFrame(&a.frame, &a.place)
 	for i := range rows {
 		f.add(&a.Thin, rows[i].entries.index, rows[i].entries.value)

@@ -1,7 +1,6 @@
 package anchor
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -72,10 +71,11 @@ func (c *Columns) room(j int) int {
 }
 
 // add adds ZᵀX of sparse rows, and returns how long the workers were busy together. The terms of an
-// entry are in the order of the rows. It panics where a feature has more entries than there is room for.
-func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) time.Duration {
+// entry are in the order of the rows. It reports whether there was room for all.
+func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) (busy time.Duration, ok bool) {
 	const run = 64 // features, so that workers share no lines
-	return kernel.Each(workers, workers, func(worker int) {
+	full := make([]bool, workers)
+	busy = kernel.Each(workers, workers, func(worker int) {
 		for i := range x.Rows {
 			columns, values := x.Row(i)
 			index, weight := z.Index[i*z.Count:][:z.Count], z.Value[i*z.Count:][:z.Count]
@@ -92,7 +92,8 @@ func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) time.D
 				}
 				end := c.ends[k]
 				if end+z.Count > c.room(int(k)) {
-					panic(fmt.Sprintf("anchor: feature %d has more entries than were counted", k))
+					full[worker] = true
+					return
 				}
 				for q, a := range index {
 					c.at[end+q], c.value[end+q] = a, float64(weight[q]*values[e])
@@ -101,6 +102,7 @@ func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) time.D
 			}
 		}
 	})
+	return busy, !slices.Contains(full, true)
 }
 
 // finish turns ZᵀX into C, for rows of so much weight in all: entries of the same anchor become one, in

@@ -264,14 +264,15 @@ func (s *Statistics) addThin(c *stream.Chunk, from int) (rows int, err error) {
 	start := time.Now()
 	rows = t.place(w.thinFrame, c, from, mostBlockRows)
 	s.opt.Busy.Add(stream.PartConvert, time.Since(start))
-	if i := s.addThinRows(rows); i >= 0 {
-		return rows, overflows(c, from+i)
+	i, err := s.addThinRows(rows)
+	if i >= 0 {
+		err = overflows(c, from+i)
 	}
-	return rows, nil
+	return rows, err
 }
 
 // addThinRows adds the rows that are in work. It returns the first whose distances overflow, or -1.
-func (s *Statistics) addThinRows(rows int) int {
+func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 	w, t := s.work, s.work.thin
 	workers := w.team.Threads()
 	const run = 32
@@ -287,18 +288,21 @@ func (s *Statistics) addThinRows(rows int) int {
 	s.opt.Busy.Add(stream.PartSearch, busy)
 	start := time.Now()
 	if i := w.weigh(rows, s.k); i >= 0 {
-		return i
+		return i, nil
 	}
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
 	s.addPairs(z)
 	busy = time.Since(start)
 	if s.columns != nil {
-		busy += s.columns.add(workers, z, &t.rows)
+		more, ok := s.columns.add(workers, z, &t.rows)
+		if busy += more; !ok {
+			err = stream.Dataf("", "a column has more entries than when they were counted: the input has changed meanwhile; run again")
+		}
 	} else {
 		busy += s.addThinProducts(rows)
 	}
 	s.opt.Busy.Add(stream.PartScatter, busy)
-	return -1
+	return -1, err
 }
 
 // addThinProducts adds ZᵀX.
