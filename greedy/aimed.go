@@ -100,7 +100,7 @@ func (m *aimed) costOutOfCore(s method.Shape) (method.Cost, error) {
 	if s.Thin && m.target == targetSmooth {
 		building += thinBytes(s.Anchors)
 	}
-	least := building + aimedStreamBytes(d, s.K, rows, s.Sparse)
+	least := building + aimedStreamBytes(d, s.K, rows, entriesOf(s), s.Rows)
 	most := 2*s.K + 1
 	if s.Rows > 0 { // see declared.Cost
 		most += int((int64(s.K) - 1) / s.Rows)

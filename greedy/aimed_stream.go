@@ -25,16 +25,11 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 		s.entries = opt.Profile.Entries
 	}
 	fixed := aimedFixedBytes(d, opt.K, t.rows, s.entries > 0)
-	plan, err := planBeside(d, t.rows, fixed, opt.Memory)
+	plan, err := planBeside(d, t.rows, fixed, opt.Memory, s.entries, s.rows.std.Rows)
 	if err != nil {
 		return nil, err
 	}
-	if whole, ok := planWhole(d, t.rows, fixed, opt.Memory, s.entries, s.rows.std.Rows); ok {
-		plan = whole
-		s.rows.hold(s.entries)
-	} else {
-		s.sketch = newSketch(d, plan.buckets, opt.Seed, s.rows.Rows())
-	}
+	s.begin(plan, opt.Seed)
 	if err := s.startAimed(ctx, nil); err != nil {
 		return nil, err
 	}

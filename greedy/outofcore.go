@@ -135,16 +135,11 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	if opt.Partitioned {
 		c = groupCount(opt.Groups)
 	}
-	plan, err := planStream(s.rows.d, opt.K, c, opt.Memory, s.entries > 0)
+	plan, err := planStream(s.rows.d, opt.K, c, opt.Memory, s.entries, s.rows.std.Rows)
 	if err != nil {
 		return nil, err
 	}
-	if whole, ok := planWhole(s.rows.d, c, fixedBytes(s.rows.d, opt.K, c, s.entries > 0), opt.Memory, s.entries, s.rows.std.Rows); ok {
-		plan = whole
-		s.rows.hold(s.entries)
-	} else {
-		s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed, s.rows.Rows())
-	}
+	s.begin(plan, opt.Seed)
 	if opt.Partitioned {
 		s.groups = opt.Groups
 		err = s.startGroups(ctx, c, nil)
@@ -157,6 +152,15 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	s.hold(plan.slots, plan.batch)
 	s.run = plan.refresh
 	return run(ctx, s, s.criterion, opt.Options, nil)
+}
+
+// begin makes the sketch, or room for all rows.
+func (s *streamed) begin(plan streamPlan, seed uint64) {
+	if plan.whole {
+		s.rows.hold(s.entries)
+		return
+	}
+	s.sketch = newSketch(s.rows.d, plan.buckets, seed, s.rows.Rows())
 }
 
 // next starts another layer, while the room of the candidates stays.

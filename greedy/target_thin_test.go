@@ -79,7 +79,7 @@ func TestThinTargets(t *testing.T) {
 				sameChoice(t, name, got, want)
 				for _, threads := range []int{1, 3} {
 					again := build(thin, threads)
-					for _, memory := range []int64{aimedStreamBytes(d, 20, again.rows, sparse), 1 << 30} {
+					for _, memory := range []int64{aimedStreamBytes(d, 20, again.rows, profile.Entries, n), 1 << 30} {
 						if other := choose(build(thin, threads), threads, memory); !slices.Equal(other.Order, got.Order) || !slices.Equal(other.Scores, got.Scores) {
 							t.Errorf("%s, %d threads, %d bytes: other bits", name, threads, memory)
 						}
