@@ -191,7 +191,16 @@ func (s *streamed) next(ctx context.Context, out []bool) (*criterion, error) {
 
 // start computes f⁰, g⁰ and the sketch, G in runs of the given number of float64s.
 func (s *streamed) start(ctx context.Context, numbers int64, out []bool) error {
-	f, _, diag, err := s.residuals(ctx, "start of the criterion", numbers, func(b *block) { s.sketch.add(s.rows, b) })
+	d := s.rows.d
+	const what = "start of the criterion"
+	var f, diag, size []float64
+	var err error
+	add := func(b *block) { s.sketch.add(s.rows, b) }
+	if s.byEntries() {
+		f, diag, size, err = s.startByEntries(ctx, what, numbers, add)
+	} else {
+		f, _, diag, err = s.residuals(ctx, what, numbers, add)
+	}
 	if err != nil {
 		return err
 	}
@@ -202,6 +211,9 @@ func (s *streamed) start(ctx context.Context, numbers int64, out []bool) error {
 		}
 	}
 	s.criterion = newCriterion(f, diag, true, out)
+	for i, v := range size {
+		s.err[i] = rounding(d) * v
+	}
 	return nil
 }
 
