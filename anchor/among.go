@@ -43,10 +43,10 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	return s.become(plain.columns, float64(m)), nil
 }
 
-// AmongThin is Among for points by their coordinates that are not 0. Costs the coordinates that points share,
-// and has C by its columns.
-func AmongThin(points kernel.Compressed, opt Options) (*Graph, error) {
-	m, d := points.Rows, points.Cols
+// AmongThin is Among for points of d features by their coordinates that are not 0. Costs the coordinates that
+// points share, and has C by its columns.
+func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
+	points, m := compressed(p, d), len(p.RowPtr)-1
 	s := &Statistics{opt: opt.withDefaults(), m: m, k: opt.withDefaults().Neighbors, delta: make([]float64, m), zz: make([]float64, m*m), work: new(scratch)}
 	if err := enough(m, s.k); err != nil {
 		return nil, err

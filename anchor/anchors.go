@@ -21,7 +21,7 @@ type Anchors struct {
 	Points []float64 // M×D row-major: (x - center)·factor, the center near the mean
 	// Thin has the coordinates that are not 0 in place of Points, where the anchors were drawn from
 	// entries (see [SamplerOptions]).
-	Thin   kernel.Compressed
+	Thin   *stream.CSR
 	Digest Digest
 
 	frame
@@ -94,16 +94,26 @@ func Random(s Drawn, m int, std *gram.Standardizer) (*Anchors, error) {
 // randomThin makes thin anchors of rows kept by their entries: O(entries + D).
 func randomThin(rows []sampled, std *gram.Standardizer) (*Anchors, error) {
 	a := newAnchors(0, std)
-	a.M, a.Points, a.Thin.Cols = len(rows), nil, a.D
+	points := kernel.Compressed{Cols: a.D}
 	f := newThinFrame(&a.frame, &a.place)
 	for i := range rows {
-		f.add(&a.Thin, rows[i].entries.index, rows[i].entries.value)
+		f.add(&points, rows[i].entries.index, rows[i].entries.value)
+	}
+	a.M, a.Points, a.Thin = len(rows), nil, &stream.CSR{RowPtr: make([]int, len(rows)+1), Index: points.Index, Value: points.Value}
+	for i, start := range points.Starts {
+		a.Thin.RowPtr[i] = int(start)
 	}
 	return a, a.seal(std)
 }
 
 // thin reports whether the anchors are there by their coordinates that are not 0.
-func (a *Anchors) thin() bool { return a.Thin.Rows > 0 }
+func (a *Anchors) thin() bool { return a.Thin != nil }
+
+// thinRow is point i by its features and coordinates.
+func (a *Anchors) thinRow(i int) ([]int32, []float64) {
+	from, to := a.Thin.RowPtr[i], a.Thin.RowPtr[i+1]
+	return a.Thin.Index[from:to], a.Thin.Value[from:to]
+}
 
 // placed calls do for each column of the frame with its m coordinates, which it lends.
 func (a *Anchors) placed(workers int, entries func(dst []float64, j int), m int, do func(k int, column []float64)) {
@@ -207,7 +217,7 @@ func (a *Anchors) seal(std *gram.Standardizer) error {
 	buf := binary.LittleEndian.AppendUint64(nil, uint64(a.M))
 	for i := range a.M {
 		if a.thin() {
-			at, _ := a.Thin.Row(i)
+			at, _ := a.thinRow(i)
 			for _, k := range at {
 				buf = binary.LittleEndian.AppendUint32(buf, uint32(k))
 			}
@@ -225,7 +235,7 @@ func (a *Anchors) seal(std *gram.Standardizer) error {
 // coordinates are those of point i, or those that are not 0.
 func (a *Anchors) coordinates(i int) []float64 {
 	if a.thin() {
-		_, value := a.Thin.Row(i)
+		_, value := a.thinRow(i)
 		return value
 	}
 	return a.Points[i*a.D:][:a.D]

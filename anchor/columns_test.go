@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // entriesOf is a sample of the table's rows by their entries, in chunks of so many rows.
@@ -55,7 +56,7 @@ func TestThinAnchors(t *testing.T) {
 			}
 			points := make([]float64, got.M*got.D)
 			for j := range got.M {
-				at, value := got.Thin.Row(j)
+				at, value := got.thinRow(j)
 				for e, k := range at {
 					points[j*got.D+int(k)] = value[e]
 				}
@@ -159,7 +160,7 @@ func TestColumns(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			y, vc := make([]float64, c.D), make([]float64, 3*c.D)
 			c.AddProduct(threads, x, y)
-			c.Map(threads, v, func(j int, out []float64) {
+			c.Map(threads, v.Rows, v.Data, func(j int, out []float64) {
 				for i, z := range out {
 					vc[i*c.D+j] = z
 				}
@@ -187,25 +188,25 @@ func TestColumns(t *testing.T) {
 func TestAmongThin(t *testing.T) {
 	const n, d = 90, 700
 	tab := thinRows(n, d)
-	points := kernel.Compressed{Cols: d}
+	points := &stream.CSR{RowPtr: []int{0}}
 	dense := make([]float64, n*d)
 	for i := range n {
 		for j := range d {
 			if x := tab.Cols[j][i]; x != 0 && x == x {
 				dense[i*d+j] = x
-				points.Add(j, x)
+				points.Index, points.Value = append(points.Index, int32(j)), append(points.Value, x)
 			}
 		}
-		points.End()
+		points.RowPtr = append(points.RowPtr, len(points.Index))
 	}
 	want := must.Get(Among(dense, n, d, Options{}))(t)
-	got := must.Get(AmongThin(points, Options{Threads: 2}))(t)
+	got := must.Get(AmongThin(points, d, Options{Threads: 2}))(t)
 	checkNear(t, "C", got.Columns.matrix(), matrix(n, d, func(a, j int) float64 { return want.C[a*d+j] }), 1e-12)
 	checkNear(t, "S", got.S, matrix(n, n, func(a, b int) float64 { return want.S[a*n+b] }), 1e-12)
 	if got.Rows != n || got.D != d {
 		t.Errorf("%d rows of %d features", got.Rows, got.D)
 	}
-	if _, err := AmongThin(kernel.Compressed{Rows: 3, Cols: d, Starts: make([]int32, 4)}, Options{}); err == nil {
+	if _, err := AmongThin(&stream.CSR{RowPtr: make([]int, 4)}, d, Options{}); err == nil {
 		t.Error("a graph of three points")
 	}
 }

@@ -255,8 +255,11 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 	team := kernel.NewTeam(s.opt.Threads)
 	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
 	if sparse {
-		y, ok := s.anchors.Thin, s.anchors.thin()
-		if !ok {
+		var y kernel.Compressed
+		ok := s.anchors.thin()
+		if ok {
+			y = compressed(s.anchors.Thin, d)
+		} else {
 			y, ok = compressedPoints(s.anchors.Points, s.m, d)
 		}
 		if ok { // a coordinate takes 12 bytes of lists that grow by halves

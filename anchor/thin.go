@@ -124,6 +124,15 @@ func compressedPoints(points []float64, m, d int) (kernel.Compressed, bool) {
 	return out, true
 }
 
+// compressed views rows of d features.
+func compressed(c *stream.CSR, d int) kernel.Compressed {
+	out := kernel.Compressed{Rows: len(c.RowPtr) - 1, Cols: d, Starts: make([]int32, len(c.RowPtr)), Index: c.Index, Value: c.Value}
+	for i, start := range c.RowPtr {
+		out.Starts[i] = int32(start)
+	}
+	return out
+}
+
 // newThin searches among the rows of y. Its rows have most coordinates in a block.
 func newThin(y kernel.Compressed, count, workers, most int) *thin {
 	t := &thin{m: y.Rows, d: y.Cols, count: count, most: most, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinWork, workers)}

@@ -96,9 +96,10 @@ func blockBytes(d int, sparse bool) int64 {
 	return 8 * int64(d) * int64(stream.BlockRows(d))
 }
 
-// aimedFixedBytes is the same for a target of so many rows, in the form LU, that is there.
+// aimedFixedBytes is the same for a target of so many rows, in the form LU, that is there. Of the two vectors
+// of a turn that a factor takes, υ is as long as the target is high.
 func aimedFixedBytes(d, k, rows int, sparse bool) int64 {
-	return blockBytes(d, sparse) + 8*24*int64(d) + FactorBytes(d, k, 0, rows) + kernel.TeamBytes(d, d)
+	return blockBytes(d, sparse) + 8*24*int64(d) + FactorBytes(d, k, 0, rows) - 8*int64(d)*int64(k) + kernel.TeamBytes(d, d)
 }
 
 // aimedStreamBytes is StreamBytes for a target of so many rows.

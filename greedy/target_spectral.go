@@ -24,7 +24,7 @@ func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, []
 	l = len(e.Values)
 	t := Target{Rows: l, H: make([]float64, l*g.D)}
 	if g.Columns != nil {
-		g.Columns.Map(team.Threads(), e.Vectors, func(j int, y []float64) {
+		g.Columns.Map(team.Threads(), l, e.Vectors.Data, func(j int, y []float64) {
 			for i, v := range y {
 				t.H[i*g.D+j] = v
 			}

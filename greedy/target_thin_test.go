@@ -29,17 +29,17 @@ func thinGraphs(t *testing.T, n, d int, seed uint64) (dense, thin *anchor.Graph,
 	for j, column := range x.col {
 		column[j%n]++
 	}
-	full, points := make([]float64, 0, n*d), kernel.Compressed{Cols: d}
+	full, points := make([]float64, 0, n*d), &stream.CSR{RowPtr: []int{0}}
 	for i := range n {
 		for j, column := range x.col {
 			if full = append(full, column[i]); column[i] != 0 {
-				points.Add(j, column[i])
+				points.Index, points.Value = append(points.Index, int32(j)), append(points.Value, column[i])
 			}
 		}
-		points.End()
+		points.RowPtr = append(points.RowPtr, len(points.Index))
 	}
 	dense = must.Get(anchor.Among(full, n, d, anchor.Options{}))(t)
-	thin = must.Get(anchor.AmongThin(points, anchor.Options{}))(t)
+	thin = must.Get(anchor.AmongThin(points, d, anchor.Options{}))(t)
 	dense.G, thin.G = gram.Full(nil, d), gram.Full(nil, d)
 	return dense, thin, x
 }

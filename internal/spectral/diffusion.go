@@ -65,7 +65,7 @@ func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) 
 		roots[i] = math.Sqrt(w / lambda)
 	}
 	if g.Columns != nil {
-		g.Columns.Map(team.Threads(), e.Vectors, func(j int, y []float64) {
+		g.Columns.Map(team.Threads(), c, e.Vectors.Data, func(j int, y []float64) {
 			for i, root := range roots {
 				k.A[j] += (root * y[i]) * (root * y[i])
 			}

@@ -39,7 +39,7 @@ func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnc
 
 // judging returns what finds the alignment of so many features of the anchors, or of their permuted copy.
 func judging(a *anchor.Anchors, neighbors int) func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
-	if a.Thin.Rows > 0 {
+	if a.Thin != nil {
 		p := someThin(a)
 		p.neighbors = neighbors
 		return func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {

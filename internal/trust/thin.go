@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // thinPoints are points by their coordinates that are not 0. All that is done with them costs those.
@@ -20,20 +21,22 @@ type thinPoints struct {
 
 // someThin are what some are of thin anchors.
 func someThin(a *anchor.Anchors) *thinPoints {
-	p := &thinPoints{Compressed: a.Thin}
-	if m := min(a.M, mostPoints); m < a.M {
-		p.Compressed = kernel.Compressed{Cols: a.D}
-		for i := range m {
-			at, value := a.Thin.Row(i * a.M / m)
-			p.Index, p.Value = append(p.Index, at...), append(p.Value, value...)
-			p.End()
-		}
+	p := &thinPoints{Compressed: kernel.Compressed{Cols: a.D}}
+	m := min(a.M, mostPoints)
+	for i := range m {
+		from, to := a.Thin.RowPtr[i*a.M/m], a.Thin.RowPtr[i*a.M/m+1]
+		p.Index, p.Value = append(p.Index, a.Thin.Index[from:to]...), append(p.Value, a.Thin.Value[from:to]...)
+		p.End()
 	}
 	return p
 }
 
 func (p *thinPoints) alignment(ctx context.Context, k int) ([]float64, error) {
-	g, err := anchor.AmongThin(p.Compressed, anchor.Options{Neighbors: p.neighbors, Threads: p.team.Threads()})
+	points := &stream.CSR{RowPtr: make([]int, len(p.Starts)), Index: p.Index, Value: p.Value}
+	for i, start := range p.Starts {
+		points.RowPtr[i] = int(start)
+	}
+	g, err := anchor.AmongThin(points, p.Cols, anchor.Options{Neighbors: p.neighbors, Threads: p.team.Threads()})
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +139,7 @@ func (p *thinPoints) columns(do func(j int, column []float64), own *kernel.Compr
 
 // ThinGraphBytes is what Graph holds for m thin anchors of d features and so many coordinates in all, beside these.
 func ThinGraphBytes(m, d, neighbors, threads int, coordinates int64) int64 {
-	var copied int64
-	if m > mostPoints {
-		copied = 12 * coordinates
-	}
 	m = min(m, mostPoints)
-	return copied + 4*12*coordinates + anchor.AmongThinBytes(m, d, neighbors, threads, coordinates) +
+	return 6*12*coordinates + anchor.AmongThinBytes(m, d, neighbors, threads, coordinates) +
 		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosen(m, d))) + 80*int64(d) + 16*int64(m)*int64(threads)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // sparse makes n points of few words of d, those of a topic; the first columns are in every point.
@@ -33,14 +34,14 @@ func sparse(seed uint64, n, d, topics int) *anchor.Anchors {
 
 // thinOf is the same by the coordinates that are not 0.
 func thinOf(a *anchor.Anchors) *anchor.Anchors {
-	b := &anchor.Anchors{M: a.M, D: a.D, Thin: kernel.Compressed{Cols: a.D}}
+	b := &anchor.Anchors{M: a.M, D: a.D, Thin: &stream.CSR{RowPtr: []int{0}}}
 	for i := range a.M {
 		for j, v := range a.Points[i*a.D:][:a.D] {
 			if v != 0 {
-				b.Thin.Add(j, v)
+				b.Thin.Index, b.Thin.Value = append(b.Thin.Index, int32(j)), append(b.Thin.Value, v)
 			}
 		}
-		b.Thin.End()
+		b.Thin.RowPtr = append(b.Thin.RowPtr, len(b.Thin.Index))
 	}
 	return b
 }
