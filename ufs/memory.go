@@ -104,6 +104,9 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 	switch {
 	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
 		return in, err
+	case err == nil && outErr == nil && r.sparserThanFactor(in.Factor, len(ds.Columns())):
+		out.InMemory = out.Smallest // more memory would not be used
+		return out, nil
 	case err == nil:
 		in.Smallest = min(in.Smallest, out.Smallest)
 		return in, nil

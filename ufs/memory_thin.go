@@ -16,7 +16,17 @@ const (
 	commonShare = 17
 	// thinColumns is the number of columns from which on that pays.
 	thinColumns = 1024
+	// sparserColumns is the number of columns from which on sparse rows do not become a factor, which has them in
+	// full: 64 times the bytes of 100 entries of 20. 20,000 × 100,000 are 16 GB so. A gibibyte is not minded, as
+	// there are more reports with a factor.
+	sparserColumns = 16_000
+	largeFactor    = 1 << 30
 )
+
+// sparserThanFactor says that the rows, n×d, are better read again than made a factor.
+func (r *run) sparserThanFactor(n int64, d int) bool {
+	return r.Sparse != "" && d >= sparserColumns && 8*n*int64(d) >= largeFactor
+}
 
 // thinGraph says that a graph without the Gram matrix, of sparse rows of d columns, has its anchors and C
 // by their entries.
