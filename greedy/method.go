@@ -138,9 +138,6 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	return cost, nil
 }
 
-// entriesGuess is the number of entries that a sparse row is planned with, as reading plans.
-const entriesGuess = 100
-
 // entriesOf is the number of entries of sparse rows that is planned with; 0 for dense rows, and for an unknown
 // number of rows all that may not stay in memory.
 func entriesOf(s method.Shape) int64 {
@@ -150,7 +147,7 @@ func entriesOf(s method.Shape) int64 {
 	case s.Rows < 0:
 		return math.MaxInt32
 	}
-	return max(entriesGuess*s.Rows, 1)
+	return max(s.RowEntries*s.Rows, 1)
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

@@ -18,6 +18,8 @@ type Shape struct {
 	FillMean bool // missing entries become means
 	Drops    bool // rows with missing entries are dropped
 
+	RowEntries int64 // that a sparse row is planned with
+
 	// Rank is the number of rows of a Gram matrix that is a factor; 0 where it is in full.
 	Rank int
 	// Sketch is the number of rows of a sketch that the Gram matrix is estimated by, those held back

@@ -262,6 +262,11 @@ func (p *pass) place(ctx context.Context, d *drawn, scale gram.Scale) (*placemen
 	if err != nil {
 		return nil, err
 	}
+	if p.plan.thin > 0 {
+		if err := r.thinFits(p.plan, one.Anchors); err != nil {
+			return nil, err
+		}
+	}
 	p.g.note("comparing the graph of the %d anchors, {scale} %v, with that of a permuted copy", one.M, scale)
 	one.trust, err = trust.Graph(ctx, one.Anchors, f.Neighbors, r.Threads, p.plan.atOnce)
 	return one, err
