@@ -43,6 +43,37 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	return s.become(plain.columns, float64(m)), nil
 }
 
+// AmongThin is Among for points of d features by their coordinates that are not 0. Costs the coordinates that
+// points share, and has C by its columns.
+func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
+	points, m := compressed(p, d), len(p.RowPtr)-1
+	s := &Statistics{opt: opt.withDefaults(), m: m, k: opt.withDefaults().Neighbors, delta: make([]float64, m), zz: make([]float64, m*m), work: new(scratch)}
+	if err := enough(m, s.k); err != nil {
+		return nil, err
+	}
+	*s.work = s.thinScratch(kernel.NewTeam(opt.Threads), points, 0)
+	entries, all := make([]int64, d), make([]int, d)
+	for k := range d {
+		entries[k], all[k] = int64(s.work.thin.byFeature.Starts[k+1]-s.work.thin.byFeature.Starts[k]), k
+	}
+	s.columns = newColumns(m, s.k, entries)
+	for from := 0; from < m; from += mostBlockRows {
+		rows := min(mostBlockRows, m-from)
+		s.work.thin.rows = kernel.Compressed{Rows: rows, Cols: d, Starts: points.Starts[from : from+rows+1], Index: points.Index, Value: points.Value}
+		if i, _ := s.addThinRows(rows); i >= 0 { // their entries are counted
+			return nil, stream.Dataf("", "the squared distance of anchor %d from others overflows; scale the columns", from+i)
+		}
+		s.Rows += int64(rows)
+	}
+	return s.become(all, float64(m)), nil
+}
+
+// AmongThinBytes bounds what AmongThin holds beside points of so many coordinates in all, its result included.
+func AmongThinBytes(m, d, neighbors, threads int, coordinates int64) int64 {
+	return 8*int64(m)*int64(m+1) + ColumnsBytes(m, d, neighbors, coordinates) +
+		thinBytes(m, d, int(coordinates), neighbors+1, kernel.NewTeam(threads).Threads()) + mostBlockRows*int64(24*neighbors+16) + 16*int64(d)
+}
+
 // AmongBytes bounds what Among holds beside the points, its result included.
 func AmongBytes(m, d, neighbors, threads int) int64 {
 	if d >= wideColumns {

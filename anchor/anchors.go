@@ -19,6 +19,9 @@ import (
 type Anchors struct {
 	M, D   int
 	Points []float64 // M×D row-major: (x - center)·factor, the center near the mean
+	// Thin has the coordinates that are not 0 in place of Points, where the anchors were drawn from
+	// entries (see [SamplerOptions]).
+	Thin   *stream.CSR
 	Digest Digest
 
 	frame
@@ -76,6 +79,9 @@ func Random(s Drawn, m int, std *gram.Standardizer) (*Anchors, error) {
 	if m > s.Len() {
 		return nil, stream.Usagef("{anchors} %d: there are %d rows to draw them from", m, s.Len())
 	}
+	if sampled, ok := s.(*Sampler); ok && sampled.opt.Entries {
+		return randomThin(sampled.sorted()[:m], std)
+	}
 	a := newAnchors(m, std)
 	a.placed(1, s.first(m), m, func(k int, column []float64) {
 		for i, v := range column {
@@ -83,6 +89,30 @@ func Random(s Drawn, m int, std *gram.Standardizer) (*Anchors, error) {
 		}
 	})
 	return a, a.seal(std)
+}
+
+// randomThin makes thin anchors of rows kept by their entries: O(entries + D).
+func randomThin(rows []sampled, std *gram.Standardizer) (*Anchors, error) {
+	a := newAnchors(0, std)
+	points := kernel.Compressed{Cols: a.D}
+	f := newThinFrame(&a.frame, &a.place)
+	for i := range rows {
+		f.add(&points, rows[i].entries.index, rows[i].entries.value)
+	}
+	a.M, a.Points, a.Thin = len(rows), nil, &stream.CSR{RowPtr: make([]int, len(rows)+1), Index: points.Index, Value: points.Value}
+	for i, start := range points.Starts {
+		a.Thin.RowPtr[i] = int(start)
+	}
+	return a, a.seal(std)
+}
+
+// thin reports whether the anchors are there by their coordinates that are not 0.
+func (a *Anchors) thin() bool { return a.Thin != nil }
+
+// thinRow is point i by its features and coordinates.
+func (a *Anchors) thinRow(i int) ([]int32, []float64) {
+	from, to := a.Thin.RowPtr[i], a.Thin.RowPtr[i+1]
+	return a.Thin.Index[from:to], a.Thin.Value[from:to]
 }
 
 // placed calls do for each column of the frame with its m coordinates, which it lends.
@@ -176,7 +206,7 @@ func (a *Anchors) seal(std *gram.Standardizer) error {
 		longest += 1.25 * float64(std.Rows) * sd * sd
 	}
 	for i := range a.M {
-		row := a.Points[i*a.D:][:a.D]
+		row := a.coordinates(i)
 		longest = max(longest, kernel.Dot(row, row)) // NaN stays
 	}
 	// ‖x−y‖² ≤ 2‖x‖² + 2‖y‖², and weights add up as many as there are anchors.
@@ -186,7 +216,13 @@ func (a *Anchors) seal(std *gram.Standardizer) error {
 	h := sha256.New()
 	buf := binary.LittleEndian.AppendUint64(nil, uint64(a.M))
 	for i := range a.M {
-		for _, v := range a.Points[i*a.D:][:a.D] {
+		if a.thin() {
+			at, _ := a.thinRow(i)
+			for _, k := range at {
+				buf = binary.LittleEndian.AppendUint32(buf, uint32(k))
+			}
+		}
+		for _, v := range a.coordinates(i) {
 			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
 		}
 		h.Write(buf)
@@ -194,4 +230,13 @@ func (a *Anchors) seal(std *gram.Standardizer) error {
 	}
 	h.Sum(a.Digest[:0])
 	return nil
+}
+
+// coordinates are those of point i, or those that are not 0.
+func (a *Anchors) coordinates(i int) []float64 {
+	if a.thin() {
+		_, value := a.thinRow(i)
+		return value
+	}
+	return a.Points[i*a.D:][:a.D]
 }

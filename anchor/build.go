@@ -73,14 +73,19 @@ func (s *Statistics) become(at []int, weight float64) *Graph {
 		}
 	}
 	graph := &Graph{Rows: s.Rows, M: s.m, D: len(at), Delta: s.delta, S: s.zz, Z: s.rows}
-	if s.rows.Rows > 0 {
+	switch {
+	case s.columns != nil:
+		s.columns.finish(threads, s.delta, weight)
+		s.columns.keep(at)
+		graph.Columns = s.columns
+	case s.rows.Rows > 0:
 		graph.C = s.zx // of centred features already
 		for j, r := range root {
 			for i := range graph.C[j*graph.D:][:graph.D] {
 				graph.C[j*graph.D+i] *= r
 			}
 		}
-	} else {
+	default:
 		graph.C = s.centre(at, root, weight)
 	}
 	kernel.Each(threads, s.m, func(i int) {
@@ -89,7 +94,7 @@ func (s *Statistics) become(at []int, weight float64) *Graph {
 		}
 	})
 	kernel.Mirror(threads, kernel.RowMajor(graph.S, s.m, s.m, s.m))
-	s.delta, s.zx, s.zz, s.work, s.anchors = nil, nil, nil, nil, nil
+	s.delta, s.zx, s.zz, s.columns, s.work, s.anchors = nil, nil, nil, nil, nil, nil
 	s.broken = fmt.Errorf("anchor: the statistics have become a graph")
 	return graph
 }

@@ -18,13 +18,14 @@ import (
 //
 // A Graph is read-only to selectors, who may run at the same time.
 type Graph struct {
-	Rows  int64        // n
-	M, D  int          // anchors, features
-	Delta []float64    // m
-	G     *gram.Matrix // d×d; absent where the statistics were of the graph alone
-	C     []float64    // m×d row-major
-	S     []float64    // m×m, symmetric, stored in full
-	Scale []float64    // d: what the features were multiplied by, once centred
+	Rows    int64        // n
+	M, D    int          // anchors, features
+	Delta   []float64    // m
+	G       *gram.Matrix // d×d; absent where the statistics were of the graph alone
+	C       []float64    // m×d row-major
+	Columns *Columns     // C in place of the matrix, of statistics that keep it so; else nil
+	S       []float64    // m×m, symmetric, stored in full
+	Scale   []float64    // d: what the features were multiplied by, once centred
 	// Z is there beside a G that is a factor, whose rows are those of X̃ then. B = ZΔ^(−1/2).
 	Z RowWeights
 }

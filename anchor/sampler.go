@@ -22,6 +22,9 @@ type SamplerOptions struct {
 	// Starts are the positions at which row groups start, in order: the one that a row is in is
 	// noted with it. Without any it is 0.
 	Starts []int64
+	// Entries keeps sparse rows by their entries, for [Random] alone: such a sample is neither merged,
+	// written nor listed.
+	Entries bool
 }
 
 func (o SamplerOptions) withDefaults() SamplerOptions {
@@ -46,6 +49,7 @@ type Sampler struct {
 	opt  SamplerOptions
 	rows highest
 	free []float64 // room for further rows
+	size int64     // bytes of entries kept
 }
 
 // sampled is one row.
@@ -54,8 +58,17 @@ type sampled struct {
 	position int64
 	start    int64     // of its row group
 	values   []float64 // d
+	entries  entries   // in place of values, where rows are kept so
 	from     int       // its row in the chunk being added, or settled
 }
+
+// entries are those of a sparse row, by column.
+type entries struct {
+	index []int32
+	value []float64
+}
+
+func (e *entries) bytes() int64 { return 4*int64(cap(e.index)) + 8*int64(cap(e.value)) }
 
 // settled marks a row that has its values.
 const settled = -1
@@ -72,6 +85,11 @@ func (h *highest) Pop() any          { panic("anchor: rows are replaced, never p
 // SamplerBytes bounds what a Sampler of so many rows and columns holds, with the buffers of
 // encoding and decoding.
 func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + buffers }
+
+// EntriesBytes bounds what a Sampler of so many sparse rows holds that keeps so many entries in all.
+func EntriesBytes(rows int, kept int64) int64 {
+	return int64(rows)*128 + 2*(4+8)*kept + buffers // twice, as rows take the room of longer ones
+}
 
 func sampleBytes(rows, d int) int64 {
 	if d > maxColumns {
@@ -102,6 +120,9 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	if c.Cols != s.d {
 		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.d)
 	}
+	if s.opt.Entries && c.Sparse == nil {
+		return fmt.Errorf("anchor: a sample of entries takes no dense rows")
+	}
 	left := s.below(c)
 	if err := s.fits(min(len(s.rows)+left, s.opt.Rows)); err != nil {
 		return err
@@ -117,12 +138,14 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 			if r.key >= s.rows[0].key {
 				continue
 			}
-			r.values = s.rows[0].values
+			r.values, r.entries = s.rows[0].values, s.rows[0].entries
 			r.start = s.start(r.position)
 			s.rows[0] = r
 			heap.Fix(&s.rows, 0)
 		} else {
-			r.values = s.room(left + 1)
+			if !s.opt.Entries {
+				r.values = s.room(left + 1)
+			}
 			r.start = s.start(r.position)
 			heap.Push(&s.rows, r)
 		}
@@ -131,7 +154,7 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	if taken {
 		s.fetch(c)
 	}
-	return nil
+	return s.fits(len(s.rows))
 }
 
 func (s *Sampler) key(position int64) uint64 { return splitmix.Hash(s.opt.Seed, uint64(position)) }
@@ -171,7 +194,11 @@ func (s *Sampler) start(position int64) int64 {
 
 // fits fails where so many rows are beyond the limit.
 func (s *Sampler) fits(rows int) error {
-	if need := SamplerBytes(rows, s.d); need > s.opt.Limit {
+	need := SamplerBytes(rows, s.d)
+	if s.opt.Entries {
+		need = EntriesBytes(rows, 0) + s.size
+	}
+	if need > s.opt.Limit {
 		return &stream.MemoryError{What: fmt.Sprintf("a sample of %d rows of %d columns", rows, s.d),
 			Need: need, Limit: s.opt.Limit}
 	}
@@ -196,14 +223,23 @@ func (s *Sampler) fetch(c *stream.Chunk) {
 			taken = append(taken, r)
 		}
 	}
-	if c.Sparse != nil {
+	switch {
+	case s.opt.Entries:
+		for _, r := range taken {
+			from, to := c.Sparse.RowPtr[r.from], c.Sparse.RowPtr[r.from+1]
+			s.size -= r.entries.bytes()
+			r.entries.index = append(r.entries.index[:0], c.Sparse.Index[from:to]...)
+			r.entries.value = append(r.entries.value[:0], c.Sparse.Value[from:to]...)
+			s.size += r.entries.bytes()
+		}
+	case c.Sparse != nil:
 		for _, r := range taken {
 			clear(r.values)
 			for e := c.Sparse.RowPtr[r.from]; e < c.Sparse.RowPtr[r.from+1]; e++ {
 				r.values[c.Sparse.Index[e]] = c.Sparse.Value[e]
 			}
 		}
-	} else {
+	default:
 		for j := range s.d {
 			col := c.Col(j)
 			for _, r := range taken {

@@ -22,6 +22,10 @@ type Options struct {
 	// such statistics take none before. They are neither merged nor written.
 	Later bool
 
+	// Entries has the number of entries of each column of sparse rows. Then only sparse rows are taken,
+	// and C is kept by its columns: see [Columns]. Such statistics are neither merged nor written.
+	Entries []int64
+
 	// Busy measures converting rows, the search of their anchors, and adding them to these. Nil
 	// measures nothing.
 	Busy *stream.Busy
@@ -51,10 +55,11 @@ type Statistics struct {
 	trust  Trust
 	opt    Options
 
-	delta []float64  // m
-	zx    []float64  // m×D row-major; nil where the rows are kept
-	zz    []float64  // m×m row-major, upper triangle
-	rows  RowWeights // Z, where the rows come later
+	delta   []float64  // m
+	zx      []float64  // m×D row-major; nil where the rows are kept
+	zz      []float64  // m×m row-major, upper triangle
+	rows    RowWeights // Z, where the rows come later
+	columns *Columns   // ZᵀX by its columns, in place of zx; nil without Options.Entries
 
 	anchors *Anchors // nil where they are unknown: no rows can be added
 	work    *scratch // empty until rows arrive
@@ -63,15 +68,16 @@ type Statistics struct {
 
 // scratch is the memory for a block of rows.
 type scratch struct {
-	team     *kernel.Team
-	near     *kernel.Nearest // nil for sparse rows, where thin is there
-	thin     *thin
-	rows     int
-	stride   int       // of points
-	points   []float64 // D columns of rows values
-	index    []int32   // rows×(K+1), then rows×K
-	distance []float64 // rows×(K+1)
-	weight   []float64 // rows×K
+	team      *kernel.Team
+	near      *kernel.Nearest // nil for sparse rows, where thin is there
+	thin      *thin
+	thinFrame *thinFrame
+	rows      int
+	stride    int       // of points
+	points    []float64 // D columns of rows values
+	index     []int32   // rows×(K+1), then rows×K
+	distance  []float64 // rows×(K+1)
+	weight    []float64 // rows×K
 }
 
 // NewStatistics returns empty statistics. With nil anchors they can be read into, merged
@@ -118,7 +124,20 @@ func (s *Statistics) reserve() error {
 			Need: need, Limit: s.opt.Limit}
 	}
 	s.delta = make([]float64, s.m)
-	if !s.opt.Later {
+	switch {
+	case s.opt.Entries != nil:
+		own := make([]int64, d)
+		for k, j := range s.frame.columns {
+			own[k] = s.opt.Entries[j]
+			if s.frame.center[k] != 0 {
+				own[k] = math.MaxInt64 // every row has a coordinate
+			}
+		}
+		s.columns = newColumns(s.m, s.k, own)
+		if need := s.columns.Bytes() + s.bytes(); need > s.opt.Limit {
+			return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d), Need: need, Limit: s.opt.Limit}
+		}
+	case !s.opt.Later:
 		s.zx = make([]float64, s.m*d)
 	}
 	s.zz = make([]float64, s.m*s.m)
@@ -127,7 +146,10 @@ func (s *Statistics) reserve() error {
 
 func (s *Statistics) bytes() int64 {
 	d := len(s.frame.columns)
-	if s.opt.Later {
+	switch {
+	case s.opt.Entries != nil:
+		return ThinBytes(s.m, d, s.k, s.opt.Threads, int64(len(s.anchors.Thin.Index)), 0)
+	case s.opt.Later:
 		return LaterBytes(s.m, d, s.m, s.k)
 	}
 	return Bytes(s.m, d, s.k, s.opt.Threads)
@@ -146,6 +168,19 @@ func Bytes(m, d, neighbors, threads int) int64 {
 	block := int64(rows+pad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
 	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + block +
 		kernel.SparseBytes(threads, rows, m, neighbors) + frameBytes*int64(d) + buffers
+}
+
+// ThinBytes bounds what Statistics of m thin anchors with so many coordinates in all hold that keep C by
+// its columns (see Options.Entries), for rows of so many entries in all, with the anchors themselves.
+func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
+	if m > maxRows || d > maxColumns {
+		return math.MaxInt64
+	}
+	threads = kernel.NewTeam(threads).Threads()
+	block := int64(mostCoordinates + d)
+	return 8*int64(m)*int64(m+1) + ColumnsBytes(m, d, neighbors, entries) + 12*coordinates +
+		thinBytes(m, d, int(coordinates), neighbors+1, threads) + 12*(block+block/2) +
+		mostBlockRows*int64(24*neighbors+16) + frameBytes*int64(d) + buffers
 }
 
 const (
@@ -184,6 +219,8 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 		return fmt.Errorf("anchor: statistics without their anchors take no rows")
 	case c.Cols != s.anchors.place.columns:
 		return fmt.Errorf("anchor: chunk of %d columns, want %d", c.Cols, s.anchors.place.columns)
+	case s.opt.Entries != nil && c.Sparse == nil:
+		return fmt.Errorf("anchor: statistics of entries take no dense rows")
 	case c.Weight != nil:
 		return stream.Usagef("{weight}: the anchor graph has no row weights; leave it out, or choose {method} greedy")
 	}
@@ -218,10 +255,17 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 	team := kernel.NewTeam(s.opt.Threads)
 	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
 	if sparse {
-		// A coordinate takes 12 bytes of lists that grow by halves.
-		if t := newThin(s.anchors, s.k+1, team.Threads(), rows*d/3); t != nil {
-			return scratch{team: team, thin: t, index: make([]int32, mostBlockRows*(s.k+1)),
-				distance: make([]float64, mostBlockRows*(s.k+1)), weight: make([]float64, mostBlockRows*s.k)}
+		var y kernel.Compressed
+		ok := s.anchors.thin()
+		if ok {
+			y = compressed(s.anchors.Thin, d)
+		} else {
+			y, ok = compressedPoints(s.anchors.Points, s.m, d)
+		}
+		if ok { // a coordinate takes 12 bytes of lists that grow by halves
+			w := s.thinScratch(team, y, min(rows*d/3, mostCoordinates))
+			w.thinFrame = newThinFrame(&s.anchors.frame, &s.anchors.place)
+			return w
 		}
 	}
 	w := scratch{
@@ -233,6 +277,12 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 	}
 	w.points = make([]float64, w.stride*d)
 	return w
+}
+
+// thinScratch is for sparse rows among the rows of y, with most coordinates in a block.
+func (s *Statistics) thinScratch(team *kernel.Team, y kernel.Compressed, most int) scratch {
+	return scratch{team: team, thin: newThin(y, s.k+1, team.Threads(), most), index: make([]int32, mostBlockRows*(s.k+1)),
+		distance: make([]float64, mostBlockRows*(s.k+1)), weight: make([]float64, mostBlockRows*s.k)}
 }
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {

@@ -314,7 +314,7 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf) 
 		d.Nulls = addNulls(d.Nulls, l.Nulls)
 		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
-		d.Packed = max(d.Packed, l.Packed)
+		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
 	}
 }
 

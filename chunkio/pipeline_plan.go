@@ -71,7 +71,7 @@ func (d *Dataset) needs(memory int64) needs {
 		n.base += batchesHeld * batchMemory(memory)
 	}
 	if d.sparse != nil {
-		n.row = sparseRowGuess
+		n.row = sparseEntryBytes * d.RowEntries()
 		n.scratch = max(d.catalog.leaves[d.sparse.indices].Scratch, d.catalog.leaves[d.sparse.values].Scratch)
 	}
 	for _, r := range d.features.reads {

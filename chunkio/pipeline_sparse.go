@@ -19,10 +19,9 @@ const maxSparseFeatures = 1 << 24
 // anything else can be planned: 450 MB were measured for a million.
 const sparseFeatureBytes = 450
 
-// sparseRowGuess is the bytes a sparse row is planned with, before any is decoded:
-// 100 entries of an index and a value in their lists and as CSR. The first block tells
-// what rows really take.
-const sparseRowGuess = 100 * sparseEntryBytes
+// sparseRowGuess is the number of entries that a sparse row is planned with at least, before any is decoded.
+// The first block tells what rows really take.
+const sparseRowGuess = 100
 
 // sparseEntryBytes is what an entry takes: in both lists, and in the CSR form.
 const sparseEntryBytes = 8 + 8 + 4 + 8
@@ -32,6 +31,16 @@ const sparseEntryBytes = 8 + 8 + 4 + 8
 type sparseSpec struct {
 	indices, values int // dataset leaves; a map is both
 	features        int
+}
+
+// RowEntries is the number of entries that a sparse row is planned with: half as many again as where the
+// metadata tells of most, as the rows of a block may have more than those of a row group; 0 for dense rows.
+func (d *Dataset) RowEntries() int64 {
+	if d.sparse == nil {
+		return 0
+	}
+	most := max(d.catalog.leaves[d.sparse.indices].PerRow, d.catalog.leaves[d.sparse.values].PerRow)
+	return max(sparseRowGuess, most+most/2)
 }
 
 func (s *sparseSpec) isMap() bool { return s.indices == s.values }

@@ -156,7 +156,7 @@ func (s *span) adaptHeight() error {
 	entries := int64(max(len(b.indices.Values), len(b.values.Values), 1))
 	used := entries * sparseEntryBytes
 	buffers := int64(s.plan.buffers)
-	share := (s.d.opt.Memory-s.plan.bytes)/buffers + s.plan.rows*sparseRowGuess
+	share := (s.d.opt.Memory-s.plan.bytes)/buffers + s.plan.rows*sparseEntryBytes*s.d.RowEntries()
 	if s.blocks() == 1 && used > share {
 		n := s.d.needs(s.d.opt.Memory)
 		return &stream.MemoryError{

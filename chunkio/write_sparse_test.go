@@ -165,3 +165,32 @@ func TestWriteSparseBasehock(t *testing.T) {
 		t.Errorf("classes %q", from.Classes())
 	}
 }
+
+// Rows of more entries than a guess are planned with those that the file's footer tells of: they are read within
+// the least memory that is named.
+func TestSparseRowsAreAsDenseAsTheFooterSays(t *testing.T) {
+	for _, d := range []int{400, 2400} { // a sixth of these are entries, on average
+		src := countTable(2000, d, 500, "float")
+		path := filepath.Join(t.TempDir(), "x.parquet")
+		formattest.Must(t, WriteParquet(t.Context(), path, src, WriteOptions{Sparse: true, RowGroupRows: 1000}))
+		opt := Options{Sparse: fmt.Sprint("indices,values,", d)}
+		ds, err := Open(t.Context(), []string{path}, opt)
+		formattest.Must(t, err)
+		defer ds.Close()
+		entries := 0
+		for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
+			formattest.Must(t, err)
+			entries += len(c.Sparse.Value)
+		}
+		mean := int64(entries) / 2000
+		if got := ds.RowEntries(); got < max(mean, 100) || got > max(2*mean, 100) {
+			t.Errorf("%d columns: %d entries a row are planned with, %d are there", d, got, mean)
+		}
+		opt.Memory = ds.MinMemory()
+		tight, err := ds.With(opt)
+		formattest.Must(t, err)
+		if err := passError(tight); err != nil {
+			t.Errorf("%d columns, within %d bytes: %v", d, opt.Memory, err)
+		}
+	}
+}

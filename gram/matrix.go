@@ -92,7 +92,7 @@ func (m *Matrix) Diagonal(workers int) []float64 {
 		eachColumn(workers, m.D, func(j int) { diag[j] = m.At(j, j) })
 		return diag
 	}
-	m.Panels(workers, func(from int, rows kernel.Matrix[float64]) {
+	m.panels(workers, func(from int, rows kernel.Matrix[float64]) {
 		eachColumn(workers, rows.Rows, func(j int) {
 			a := rows.Data[j*m.Rank:][:m.Rank]
 			diag[from+j] = kernel.Dot(a, a)
@@ -123,13 +123,14 @@ func (m *Matrix) AddUp(workers int, z, y []float64) {
 
 // AddUps adds ZR to Y, for a Z of k×r and a Y of k×D numbers, row-major: 2krD flops. It panics where G is
 // in full.
-func (m *Matrix) AddUps(team *kernel.Team, k int, z, y []float64) {
+func (m *Matrix) AddUps(threads, k int, z, y []float64) {
+	team := kernel.NewTeam(threads)
 	if m.narrow != nil && k <= thin {
 		m.addThin(team.Threads(), k, z, y)
 		return
 	}
 	from, to := kernel.RowMajor(z, k, m.Rank, m.Rank), kernel.RowMajor(y, k, m.D, m.D)
-	m.Panels(team.Threads(), func(at int, rows kernel.Matrix[float64]) {
+	m.panels(team.Threads(), func(at int, rows kernel.Matrix[float64]) {
 		kernel.Gemm(team, 1, from, rows.Trans(), to.Sub(0, at, k, rows.Rows))
 	})
 }
@@ -157,7 +158,7 @@ func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 		copy(some[i*m.Rank:], m.Feature(some[i*m.Rank:], j))
 	}
 	clear(dst[:len(list)*m.D])
-	m.AddUps(kernel.NewTeam(threads), len(list), some, dst)
+	m.AddUps(threads, len(list), some, dst)
 }
 
 // AddProduct adds X·G to Y, both of so many rows of D numbers: 2kD² flops in full, 4krD of a factor,
@@ -169,10 +170,10 @@ func (m *Matrix) AddProduct(threads, k int, x, y []float64) {
 		return
 	}
 	down := kernel.RowMajor(make([]float64, k*m.Rank), k, m.Rank, m.Rank)
-	m.Panels(threads, func(at int, rows kernel.Matrix[float64]) {
+	m.panels(threads, func(at int, rows kernel.Matrix[float64]) {
 		kernel.Gemm(team, 1, from.Sub(0, at, k, rows.Rows), rows, down)
 	})
-	m.AddUps(team, k, down.Data, y)
+	m.AddUps(threads, k, down.Data, y)
 }
 
 // Dual is RRᵀ, r×r row-major with both triangles, whose eigenvalues other than 0 are those of G. It
@@ -181,7 +182,7 @@ func (m *Matrix) Dual(threads int) []float64 {
 	m.makeDual.Do(func() {
 		dual := kernel.RowMajor(make([]float64, m.Rank*m.Rank), m.Rank, m.Rank, m.Rank)
 		team := kernel.NewTeam(threads)
-		m.Panels(threads, func(_ int, rows kernel.Matrix[float64]) { kernel.Syrk(team, 1, rows.Trans(), dual) })
+		m.panels(threads, func(_ int, rows kernel.Matrix[float64]) { kernel.Syrk(team, 1, rows.Trans(), dual) })
 		kernel.Mirror(threads, dual)
 		m.dual = dual.Data
 	})

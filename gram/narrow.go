@@ -106,9 +106,14 @@ func panelFeatures(r int) int { return max(panelNumbers/max(r, 1)/panelLeast, 1)
 // PanelBytes is what a pass over a factor of r rows holds beside it where it is kept as float32.
 func PanelBytes(r int) int64 { return 8 * int64(panelFeatures(r)) * int64(r) }
 
-// Panels calls f for all features in turn, some at a time: those from `from` on, as the rows of an n×r
-// matrix that is lent until f returns. A factor of float64 is one panel. It panics where G is in full.
-func (m *Matrix) Panels(threads int, f func(from int, rows kernel.Matrix[float64])) {
+// Panels calls f for all features in turn, some at a time: the n from `from` on, r numbers each, which are lent
+// until f returns. A factor of float64 is one panel. It panics where G is in full.
+func (m *Matrix) Panels(threads int, f func(from, n int, features []float64)) {
+	m.panels(threads, func(from int, rows kernel.Matrix[float64]) { f(from, rows.Rows, rows.Data) })
+}
+
+// panels is Panels by matrices.
+func (m *Matrix) panels(threads int, f func(from int, rows kernel.Matrix[float64])) {
 	if m.narrow == nil {
 		f(0, m.factor())
 		return

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -153,21 +152,21 @@ func TestNarrowPanels(t *testing.T) {
 	g := must.Get(rows.Finish(tab.Columns(), FinishOptions{Scale: ScaleNone}))(t)
 	next := 0
 	dual := make([]float64, n*n)
-	g.Panels(3, func(from int, rows kernel.Matrix[float64]) {
-		if from != next || rows.Cols != n {
+	g.Panels(3, func(from, count int, features []float64) {
+		if from != next || len(features) < count*n {
 			t.Fatalf("a panel from %d on, want %d", from, next)
 		}
-		for j := range rows.Rows {
-			for i, v := range rows.Data[j*n:][:n] {
+		for j := range count {
+			for i, v := range features[j*n:][:n] {
 				if want := tab.Cols[g.Columns[from+j]][i]; v != want {
 					t.Fatalf("feature %d, row %d is %v, want %v", from+j, i, v, want)
 				}
-				for l, w := range rows.Data[j*n:][:n] {
+				for l, w := range features[j*n:][:n] {
 					dual[i*n+l] += v * w
 				}
 			}
 		}
-		next += rows.Rows
+		next += count
 	})
 	if next != g.D {
 		t.Fatalf("%d features in panels, want %d", next, g.D)

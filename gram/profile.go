@@ -22,6 +22,8 @@ type Profile struct {
 
 	// Entries counts those of the sparse rows added; what is read from a file does not tell.
 	Entries int64
+	// Present counts them by column, missing ones included; nil before there are any.
+	Present []int64
 
 	block []sparseSums // of a sparse block; zeros between blocks
 }
@@ -148,6 +150,12 @@ func (p *Profile) Merge(o *Profile) error {
 	p.Seen += o.Seen
 	p.Weight += o.Weight
 	p.Entries += o.Entries
+	if p.Present == nil && o.Present != nil {
+		p.Present = make([]int64, len(p.Columns))
+	}
+	for j, n := range o.Present {
+		p.Present[j] += n
+	}
 	for j := range p.Columns {
 		p.Columns[j].merge(&o.Columns[j])
 	}

@@ -17,6 +17,9 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 	if p.block == nil {
 		p.block = make([]sparseSums, c.Cols)
 	}
+	if p.Present == nil {
+		p.Present = make([]int64, c.Cols)
+	}
 	var weight float64
 	for i := range c.Rows {
 		w := rowWeight(c, i)
@@ -48,6 +51,7 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 		p.Columns[j].Rising = false
 		p.Columns[j].observe(int64(observed), weight-b.lost, b.sum, b.squares, b.min, b.max)
 		if b.entries > 0 || b.holes > 0 {
+			p.Present[j] += int64(b.entries + b.holes)
 			*b = sparseSums{}
 		}
 	}

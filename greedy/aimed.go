@@ -97,7 +97,10 @@ func (m *aimed) costOutOfCore(s method.Shape) (method.Cost, error) {
 	case m.target != targetSmooth || m.rounds == unsettled || m.rounds == 0:
 		return method.Cost{}, stream.Usagef("{target} scatter and {smooth} auto and 0 work on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or give {smooth} a number", d)
 	}
-	least := building + aimedStreamBytes(d, s.K, rows)
+	if s.Thin && m.target == targetSmooth {
+		building += thinBytes(s.Anchors)
+	}
+	least := building + aimedStreamBytes(d, s.K, rows, entriesOf(s), s.Rows)
 	most := 2*s.K + 1
 	if s.Rows > 0 { // see declared.Cost
 		most += int((int64(s.K) - 1) / s.Rows)

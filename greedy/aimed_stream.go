@@ -19,21 +19,17 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 		return nil, refuseRefining(d)
 	}
 	opt.Options = opt.withDefaults(d)
-	plan, err := planBeside(d, t.rows, aimedFixedBytes(d, opt.K, t.rows), opt.Memory)
-	if err != nil {
-		return nil, err
-	}
 	s := &streamed{rows: newReader(src, std, &opt), aim: t}
 	t.unit = s.rows.unit
 	if opt.Profile != nil {
 		s.entries = opt.Profile.Entries
 	}
-	if whole, ok := planWhole(d, t.rows, aimedFixedBytes(d, opt.K, t.rows), opt.Memory, s.entries, s.rows.std.Rows); ok {
-		plan = whole
-		s.rows.hold(s.entries)
-	} else {
-		s.sketch = newSketch(d, plan.buckets, opt.Seed, s.rows.Rows())
+	fixed := aimedFixedBytes(d, opt.K, t.rows, s.entries > 0)
+	plan, err := planBeside(d, t.rows, fixed, opt.Memory, s.entries, s.rows.std.Rows)
+	if err != nil {
+		return nil, err
 	}
+	s.begin(plan, opt.Seed)
 	if err := s.startAimed(ctx, nil); err != nil {
 		return nil, err
 	}

@@ -199,7 +199,7 @@ func TestStreamsAimAlike(t *testing.T) {
 			for name, build := range targets {
 				opt := Options{K: shape.k, Threads: 2, Keep: []int{5}}
 				want := must.Get(selectTarget(t.Context(), g.graph.G, build(g.graph).target, opt))(t)
-				least := aimedStreamBytes(shape.d, shape.k, build(&absent).rows)
+				least := aimedStreamBytes(shape.d, shape.k, build(&absent).rows, 0, 0)
 				for _, memory := range []int64{least, 1 << 30} {
 					got := must.Get(selectTargetStream(t.Context(), src, std, build(&absent).target, StreamOptions{Options: opt, Memory: memory}))(t)
 					if got.Passes < 2 {

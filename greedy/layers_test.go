@@ -94,7 +94,7 @@ func TestLayersEqualDefinition(t *testing.T) {
 						t.Errorf("error after %d is %v, want %v", i+1, got.Error[i], want)
 					}
 				}
-				streamed := mustStream(t, serve(c.x, 16), StreamOptions{Options: opt, Scale: gram.ScaleNone, Memory: StreamBytes(c.x.d, opt.K, min(len(groups), 5))})
+				streamed := mustStream(t, serve(c.x, 16), StreamOptions{Options: opt, Scale: gram.ScaleNone, Memory: StreamBytes(c.x.d, opt.K, min(len(groups), 5), 0, 0)})
 				compareResults(t, streamed, got)
 			})
 		}

@@ -124,6 +124,10 @@ func leastOfRows(team *kernel.Team, g *anchor.Graph, t *aimedTarget, r *Result) 
 	rows := min(len(r.Order), leastRows)
 	chosen, start := kernel.RowMajor(make([]float64, rows*m), rows, m, m), kernel.RowMajor(make([]float64, rows*n), rows, n, n)
 	for i, j := range r.Order[:rows] {
+		if g.Columns != nil {
+			g.Columns.ColumnTo(chosen.Data[i*m:][:m], j)
+			continue
+		}
 		for a := range m {
 			chosen.Data[i*m+a] = g.C[a*g.D+j]
 		}

@@ -155,7 +155,7 @@ func (m *memory) notFinite(i int) error {
 	}
 	row := make([]float64, m.target.width())
 	m.target.featureTo(row, 1, i)
-	for r, x := range row {
+	for r, x := range row { // none of a thin U, which is finite
 		if !(math.Abs(x) <= math.MaxFloat64) {
 			return badEntry(matrix, r, i, x)
 		}
@@ -218,7 +218,7 @@ func (m *memory) ahead(p int, column []float64) (upsilon, times []float64) {
 	m.target.downTo(m.workers, pair[r:], floats.ScaleTo(m.scaled, half, upsilon))
 	floats.Scale(half, pair[r:])
 	out := make([]float64, 2*m.d)
-	m.gram.AddUps(m.team, 2, pair, out)
+	m.gram.AddUps(m.workers, 2, pair, out)
 	copy(column, out)
 	return upsilon, out[m.d:]
 }

@@ -2,6 +2,7 @@ package greedy
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -119,7 +120,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	if m.on() {
 		return method.Cost{}, refuseRefining(d)
 	}
-	least := StreamBytes(d, s.K, c)
+	least := StreamBytes(d, s.K, c, entriesOf(s), s.Rows)
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
 	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature;
 	// the profile of StreamPasses is there already.
@@ -131,10 +132,22 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 			more = int((int64(s.K) - 1) / s.Rows)
 		}
 		cost.Cramped = start > 2
-		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes),
+		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes, s.Sparse),
 			Why: "the Gram matrix does not fit, so the selector reads the rows again for every few features"}
 	}
 	return cost, nil
+}
+
+// entriesOf is the number of entries of sparse rows that is planned with; 0 for dense rows, and for an unknown
+// number of rows all that may not stay in memory.
+func entriesOf(s method.Shape) int64 {
+	switch {
+	case !s.Sparse:
+		return 0
+	case s.Rows < 0:
+		return math.MaxInt32
+	}
+	return max(s.RowEntries*s.Rows, 1)
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

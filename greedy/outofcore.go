@@ -135,16 +135,11 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	if opt.Partitioned {
 		c = groupCount(opt.Groups)
 	}
-	plan, err := planStream(s.rows.d, opt.K, c, opt.Memory)
+	plan, err := planStream(s.rows.d, opt.K, c, opt.Memory, s.entries, s.rows.std.Rows)
 	if err != nil {
 		return nil, err
 	}
-	if whole, ok := planWhole(s.rows.d, c, fixedBytes(s.rows.d, opt.K, c), opt.Memory, s.entries, s.rows.std.Rows); ok {
-		plan = whole
-		s.rows.hold(s.entries)
-	} else {
-		s.sketch = newSketch(s.rows.d, plan.buckets, opt.Seed, s.rows.Rows())
-	}
+	s.begin(plan, opt.Seed)
 	if opt.Partitioned {
 		s.groups = opt.Groups
 		err = s.startGroups(ctx, c, nil)
@@ -157,6 +152,15 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	s.hold(plan.slots, plan.batch)
 	s.run = plan.refresh
 	return run(ctx, s, s.criterion, opt.Options, nil)
+}
+
+// begin makes the sketch, or room for all rows.
+func (s *streamed) begin(plan streamPlan, seed uint64) {
+	if plan.whole {
+		s.rows.hold(s.entries)
+		return
+	}
+	s.sketch = newSketch(s.rows.d, plan.buckets, seed, s.rows.Rows())
 }
 
 // next starts another layer, while the room of the candidates stays.
@@ -187,7 +191,16 @@ func (s *streamed) next(ctx context.Context, out []bool) (*criterion, error) {
 
 // start computes f⁰, g⁰ and the sketch, G in runs of the given number of float64s.
 func (s *streamed) start(ctx context.Context, numbers int64, out []bool) error {
-	f, _, diag, err := s.residuals(ctx, "start of the criterion", numbers, func(b *block) { s.sketch.add(s.rows, b) })
+	d := s.rows.d
+	const what = "start of the criterion"
+	var f, diag, size []float64
+	var err error
+	add := func(b *block) { s.sketch.add(s.rows, b) }
+	if s.byEntries() {
+		f, diag, size, err = s.startByEntries(ctx, what, numbers, add)
+	} else {
+		f, _, diag, err = s.residuals(ctx, what, numbers, add)
+	}
 	if err != nil {
 		return err
 	}
@@ -198,6 +211,9 @@ func (s *streamed) start(ctx context.Context, numbers int64, out []bool) error {
 		}
 	}
 	s.criterion = newCriterion(f, diag, true, out)
+	for i, v := range size {
+		s.err[i] = rounding(d) * v
+	}
 	return nil
 }
 

@@ -104,7 +104,7 @@ func checkStream(t *testing.T, src *source, scale gram.Scale, fill gram.Fill, pa
 	c := opt.Partitions
 	want := mustSelect(t, a, opt)
 	var first *Result
-	least := StreamBytes(a.d, opt.K, c)
+	least := StreamBytes(a.d, opt.K, c, 0, 0)
 	for _, memory := range []int64{least, least * 5 / 4, 1 << 30} {
 		src.Passes = 0
 		seen := 0
@@ -180,7 +180,7 @@ func TestStreamTies(t *testing.T) {
 	}
 	for seed := range uint64(3) {
 		got := mustStream(t, src, StreamOptions{
-			Options: Options{K: 40, Keep: []int{7, 30, 29}, Seed: seed}, Memory: StreamBytes(40, 40, 0)})
+			Options: Options{K: 40, Keep: []int{7, 30, 29}, Seed: seed}, Memory: StreamBytes(40, 40, 0, 0, 0)})
 		compareResults(t, got, want)
 	}
 }
@@ -194,7 +194,7 @@ func TestStreamManyTies(t *testing.T) {
 	src := serve(x, 32)
 	renewed := 0
 	got := mustStream(t, src, StreamOptions{
-		Options: Options{K: 10}, Memory: StreamBytes(600, 10, 0),
+		Options: Options{K: 10}, Memory: StreamBytes(600, 10, 0, 0, 0),
 		Pass: func(_ int, what string) {
 			if strings.HasPrefix(what, "renewing") {
 				renewed++
@@ -309,7 +309,7 @@ func TestStreamProfile(t *testing.T) {
 func TestStreamMemory(t *testing.T) {
 	src := serve(random(46, 40, 30, 0), 16)
 	var memory *stream.MemoryError
-	least := StreamBytes(30, 5, 0)
+	least := StreamBytes(30, 5, 0, 0, 0)
 	_, _, err := SelectStream(t.Context(), src, StreamOptions{Options: Options{K: 5}, Memory: least - 1})
 	if !errors.As(err, &memory) || memory.Need != least {
 		t.Errorf("%v, want the need of %d", err, least)
@@ -321,7 +321,7 @@ func TestStreamHolds(t *testing.T) {
 	const d, k = 300, 20
 	x := smooth(48, 100, d, 50, 0.9).noisy(49, 0.05)
 	for _, c := range []int{0, 6} {
-		for _, memory := range []int64{StreamBytes(d, k, c), 2 * StreamBytes(d, k, c)} {
+		for _, memory := range []int64{StreamBytes(d, k, c, 0, 0), 2 * StreamBytes(d, k, c, 0, 0)} {
 			src, peak, before := serve(x, 100), int64(0), rowstest.Heap()
 			src.Block = func(_, _ int) error { peak = max(peak, rowstest.Heap()); return nil }
 			mustStream(t, src, StreamOptions{Options: Options{K: k, Partitioned: c > 0, Partitions: c}, Memory: memory})

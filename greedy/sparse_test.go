@@ -134,3 +134,102 @@ func TestSparseProducts(t *testing.T) {
 		}
 	}
 }
+
+// f⁰ by the entries of sparse rows is Σⱼ Gᵢⱼ² to the rounding that is said, and has the same bits in passes of any
+// number of rows of G, with rows in memory, and for any workers; without features of earlier layers too.
+func TestStartByEntries(t *testing.T) {
+	wide := counts(52, 60, 9000) // of which a row of g is a list
+	for i := range wide.n {
+		for j := range wide.col {
+			if (i*31+j*17)%97 > 1 {
+				wide.col[j][i] = 0
+			}
+		}
+	}
+	for _, x := range []matrix{counts(50, 90, 70), wide} {
+		for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
+			for _, weight := range [][]float64{nil, weights(x.n)} {
+				src := serve(x, 32)
+				src.Sparse, src.Weight = true, weight
+				profile := gram.NewProfile(src.d)
+				must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, profile))
+				std := rowstest.Standardizer(t, src, scale, gram.FillMean)
+				a := src.standardized(t, scale, gram.FillMean)
+				out := make([]bool, a.d)
+				for i := range out {
+					out[i] = i%7 == 3
+				}
+				for _, chosen := range [][]bool{nil, out} {
+					start := func(whole bool, numbers int64, workers int) (f, diag, size []float64) {
+						s := &streamed{rows: newReader(src, std, &StreamOptions{Options: Options{Threads: workers}}), entries: profile.Entries}
+						if whole {
+							s.rows.hold(profile.Entries)
+						}
+						if chosen != nil {
+							s.criterion = &criterion{chosen: chosen}
+						}
+						if !s.byEntries() {
+							t.Fatal("not by entries")
+						}
+						f, diag, size, err := s.startByEntries(t.Context(), "", numbers, func(*block) {})
+						must.Do(t, err)
+						for i := range f {
+							f[i], diag[i], size[i] = f[i]/s.rows.unit/s.rows.unit, diag[i]/s.rows.unit, size[i]/s.rows.unit/s.rows.unit
+						}
+						return f, diag, size
+					}
+					f, diag, size := start(true, 0, 1)
+					for _, numbers := range []int64{int64(a.d), 100 * int64(a.d), int64(a.d * a.d)} {
+						for _, workers := range []int{1, 3} {
+							for _, whole := range []bool{false, true} {
+								if numbers < 100*int64(a.d) && a.d > 1000 && !whole {
+									continue // thousands of passes
+								}
+								again, squares, _ := start(whole, numbers, workers)
+								if !slices.Equal(again, f) || !slices.Equal(squares, diag) {
+									t.Errorf("%d features, %v: %d numbers, %d workers, in memory %v: other bits", a.d, scale, numbers, workers, whole)
+								}
+							}
+						}
+					}
+					some := []int{0, 1, 3, 10, a.d / 2, a.d - 1}
+					for _, i := range some {
+						want := 0.0
+						for j := range a.d {
+							if chosen == nil || !chosen[i] && !chosen[j] {
+								g := 0.0
+								for row, v := range a.col[i] {
+									g += v * a.col[j][row]
+								}
+								want += g * g
+								if i == j && math.Abs(diag[i]-g) > 1e-12*g {
+									t.Errorf("G of feature %d is %v, want %v", i, diag[i], g)
+								}
+							}
+						}
+						// The naive sum is of products of n rows.
+						if bound := rounding(a.d)*size[i] + 8*rounding(a.n)*want; math.Abs(f[i]-want) > bound {
+							t.Errorf("%d features, %v: f of %d is %v, want %v: off by more than %v", a.d, scale, i, f[i], want, bound)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Columns whose means are far above their deviations leave no digits to a sum by entries.
+func TestFarMeansAreNotByEntries(t *testing.T) {
+	x := counts(50, 90, 70)
+	for i := range x.n {
+		x.col[3][i] = 1e6 + float64(i%2)
+	}
+	src := serve(x, 32)
+	src.Sparse = true
+	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
+		s := &streamed{rows: newReader(src, rowstest.Standardizer(t, src, scale, gram.FillMean), &StreamOptions{}), entries: 1}
+		if got := s.byEntries(); got != (scale == gram.ScaleNone) { // which takes nothing off
+			t.Errorf("%v: by entries %v", scale, got)
+		}
+	}
+}

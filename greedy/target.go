@@ -36,6 +36,7 @@ type target struct {
 	full int                    // rows of H in full: what is made of them must not depend on the form
 	r    *gram.Matrix           // whose R is U; nil where u is there
 	u    kernel.Matrix[float64] // Uᵀ, its rows are features
+	thin *thinColumns           // U by its columns in place of u; nil of others
 	root kernel.Matrix[float64] // L; without a dual it is the identity
 	// order has the row of U that each column of root is for: in the order of pivots, so that root is 0 below
 	// its diagonal, and a product with many columns half the work.
@@ -69,7 +70,9 @@ func factoredTarget(team *kernel.Team, g *gram.Matrix) (*target, error) {
 			return kernel.RowMajor(slices.Clone(g.Dual(team.Threads())), g.Rank, g.Rank, g.Rank)
 		}
 		k := kernel.RowMajor(make([]float64, g.Rank*g.Rank), g.Rank, g.Rank, g.Rank)
-		g.Panels(team.Threads(), func(from int, rows kernel.Matrix[float64]) { addDual(team, k, rows, out[from:]) })
+		g.Panels(team.Threads(), func(from, n int, features []float64) {
+			addDual(team, k, kernel.RowMajor(features, n, g.Rank, g.Rank), out[from:])
+		})
 		kernel.Mirror(team.Threads(), k)
 		return k
 	}
@@ -89,7 +92,7 @@ func groupTarget(team *kernel.Team, g *gram.Matrix, groups []int) (*target, erro
 	}
 	if c <= r {
 		t := Target{Rows: c, H: make([]float64, c*g.D)}
-		g.AddUps(team, c, sums.Data, t.H)
+		g.AddUps(team.Threads(), c, sums.Data, t.H)
 		return t.target(g.D), nil
 	}
 	t := &target{full: c, r: g, dual: func([]bool) kernel.Matrix[float64] { return dualOf(team, sums, nil) }}
@@ -123,7 +126,10 @@ func addDual(team *kernel.Team, k, u kernel.Matrix[float64], out []bool) {
 
 // width is the number of rows of U.
 func (t *target) width() int {
-	if t.r != nil {
+	switch {
+	case t.thin != nil:
+		return t.thin.M
+	case t.r != nil:
 		return t.r.Rank
 	}
 	return t.u.Cols
@@ -168,6 +174,10 @@ func (t *target) rootOf(team *kernel.Team, k kernel.Matrix[float64]) error {
 	if err != nil {
 		return stream.Dataf("", "the products of the rows are not finite; scale the columns")
 	}
+	floats.Scale(1/math.Sqrt(unit), root.Data)
+	if t.thin != nil {
+		t.thin.turn(root)
+	}
 	n, taken := root.Cols, make([]bool, root.Cols)
 	for _, j := range pivots {
 		taken[j] = true
@@ -177,14 +187,13 @@ func (t *target) rootOf(team *kernel.Team, k kernel.Matrix[float64]) error {
 			pivots = append(pivots, j)
 		}
 	}
-	back := 1 / math.Sqrt(unit)
 	kernel.Each(team.Threads(), tasks(root.Rows, rowsPerTask), func(task int) {
 		from, to := span(task, rowsPerTask, root.Rows)
 		room := make([]float64, n)
 		for i := from; i < to; i++ {
 			row := root.Data[i*n:][:n]
 			for c, j := range pivots {
-				room[c] = back * row[j]
+				room[c] = row[j]
 			}
 			copy(row, room)
 		}
@@ -203,6 +212,10 @@ func (t *target) ordered(dst []float64, unit float64, u []float64) {
 // rowsTo writes columns of unit·H as the rows of dst, n×c: those of the features listed, or from
 // `from` on where the list is nil.
 func (t *target) rowsTo(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
+	if t.thin != nil {
+		t.thin.rowsTo(team, dst, unit, list, from)
+		return
+	}
 	to, width := dst, t.width()
 	if t.dual != nil {
 		if need := dst.Rows * width; len(t.scratch) < need {
@@ -270,7 +283,11 @@ func (t *target) addTimes(workers int, h, x []float64) {
 		t.downTo(workers, z, x)
 		x = z
 	}
-	if t.r != nil {
+	switch {
+	case t.thin != nil:
+		t.thin.AddProduct(workers, x, h)
+		return
+	case t.r != nil:
 		t.r.AddUp(workers, x, h)
 		return
 	}

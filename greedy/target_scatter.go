@@ -126,7 +126,7 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	kz := kernel.RowMajor(make([]float64, l*n), l, n, n)
 	kernel.Gemm(team, 1, z, kernel.RowMajor(g.G.Dual(team.Threads()), n, n, n), kz)
 	t := Target{Rows: l, H: make([]float64, l*d)}
-	g.G.AddUps(team, l, kz.Data, t.H) // WᵀG
+	g.G.AddUps(team.Threads(), l, kz.Data, t.H) // WᵀG
 	return &aimedTarget{target: t.target(d), total: kernel.Dot(kz.Data, kz.Data)}, nil
 }
 

@@ -51,11 +51,20 @@ func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*aimedTarget, erro
 	}
 	power, between := g.Smoothing(team.Threads(), t)
 	p, q := kernel.RowMajor(power, m, m, m), kernel.RowMajor(between, m, m, m)
-	c := kernel.RowMajor(g.C, m, d, d)
-	own := &target{full: d, u: c.Trans(), own: true}
+	own := &target{full: d, own: true}
+	if g.Columns != nil {
+		own.thin = &thinColumns{Columns: g.Columns}
+	} else {
+		own.u = kernel.RowMajor(g.C, m, d, d).Trans()
+	}
 	out := &aimedTarget{target: own, q: q}
 	own.dual = func(gone []bool) kernel.Matrix[float64] {
-		k := dualOf(team, own.u, gone)
+		var k kernel.Matrix[float64]
+		if own.thin != nil {
+			k = own.thin.dual(team, gone)
+		} else {
+			k = dualOf(team, own.u, gone)
+		}
 		if gone == nil {
 			out.total, out.k = kernel.Dot(between, k.Data), k
 		}

@@ -23,7 +23,15 @@ func spectralTarget(team *kernel.Team, g *anchor.Graph, l int) (*aimedTarget, []
 	}
 	l = len(e.Values)
 	t := Target{Rows: l, H: make([]float64, l*g.D)}
-	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), kernel.RowMajor(t.H, l, g.D, g.D))
+	if g.Columns != nil {
+		g.Columns.Map(team.Threads(), l, e.Vectors.Data, func(j int, y []float64) {
+			for i, v := range y {
+				t.H[i*g.D+j] = v
+			}
+		})
+	} else {
+		kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), kernel.RowMajor(t.H, l, g.D, g.D))
+	}
 	for i, sigma := range e.Values {
 		row := t.H[i*g.D:][:g.D]
 		for j := range row {

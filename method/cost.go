@@ -13,9 +13,12 @@ type Shape struct {
 	Threads int
 
 	Sparse   bool // rows are lists of their entries
+	Thin     bool // and the graph has C by its columns: see anchor.Columns
 	HasNulls bool // the metadata tells of missing entries
 	FillMean bool // missing entries become means
 	Drops    bool // rows with missing entries are dropped
+
+	RowEntries int64 // that a sparse row is planned with
 
 	// Rank is the number of rows of a Gram matrix that is a factor; 0 where it is in full.
 	Rank int

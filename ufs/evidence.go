@@ -168,6 +168,9 @@ func (t *trial) takeGraph() error {
 			return err
 		}
 		t.whole, t.Source, t.Memory = nil, t.from.source, t.from.plan.Solver
+		if g.Columns != nil { // what the plan did not know
+			t.Memory += t.from.plan.thin - g.Columns.Bytes()
+		}
 	}
 	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	t.s.Options["anchors"], t.s.Options["neighbors"] = g.M, t.Anchors.Neighbors

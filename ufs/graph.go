@@ -125,7 +125,7 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 func (r *run) sampler(m, d int, plan Budget, bound func(rows int) uint64) *anchor.Sampler {
 	rows := r.anchorSample(m, d)
 	return anchor.NewSampler(d, anchor.SamplerOptions{
-		Rows: rows, Seed: r.Seed, Limit: plan.Limit - plan.Program - plan.Reading, Bound: bound(rows),
+		Rows: rows, Seed: r.Seed, Limit: plan.Limit - plan.Program - plan.Reading, Bound: bound(rows), Entries: plan.thin > 0,
 	})
 }
 
@@ -196,13 +196,15 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 		}
 	}
 	p.count = best.M
-	s, err := anchor.NewStatistics(best.Anchors, anchor.Options{
-		Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Later: p.plan.Factor > 0, Busy: &r.Meter.Busy,
-	})
+	opt := anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Later: p.plan.Factor > 0, Busy: &r.Meter.Busy}
+	if p.plan.thin > 0 {
+		opt.Entries, opt.Limit = d.profile.Present, p.plan.thinRoom(len(d.columns))
+	}
+	s, err := anchor.NewStatistics(best.Anchors, opt)
 	if err == nil {
 		s.SetTrust(best.trust)
 	}
-	return s, err
+	return s, p.plan.explain(err)
 }
 
 // graphScales are the scales to try for the graph, the method's own first. The run may choose where
@@ -259,6 +261,11 @@ func (p *pass) place(ctx context.Context, d *drawn, scale gram.Scale) (*placemen
 	}
 	if err != nil {
 		return nil, err
+	}
+	if p.plan.thin > 0 {
+		if err := r.thinFits(p.plan, one.Anchors); err != nil {
+			return nil, err
+		}
 	}
 	p.g.note("comparing the graph of the %d anchors, {scale} %v, with that of a permuted copy", one.M, scale)
 	one.trust, err = trust.Graph(ctx, one.Anchors, f.Neighbors, r.Threads, p.plan.atOnce)

@@ -90,7 +90,7 @@ func (f *Forecast) OnMachines(m Machines) error {
 	if f.OnRows {
 		f.Machines.warn("method %s then iterates over the rows that the profile took along, on one machine: that is not in these times", f.Method)
 	}
-	if f.Memory.OutOfCore {
+	if f.Memory.OutOfCore && f.Memory.InMemory > f.Memory.Limit {
 		f.Machines.warn("the statistics do not fit into the memory limit, so shards cannot be scanned within it: raise it to the %d MiB that work in memory", (f.Memory.InMemory+1<<20-1)>>20)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -53,6 +54,7 @@ type Budget struct {
 	gram       bool  // FromRows: moments are gathered before the rows are read
 	packing    int64 // of the solver: a block of drawn rows
 	spread     int64 // of the statistics: histograms
+	thin       int64 // what the graph's C by its columns is planned to take; 0 where it is a matrix
 
 	atOnceBytes int64         // what statistics then have, before they are there
 	method      method.Passes // over the input, once there are statistics
@@ -62,7 +64,7 @@ type Budget struct {
 func (r *run) shapeOf(ds *chunkio.Dataset) method.Shape {
 	return method.Shape{
 		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), K: r.expectedK(len(ds.Columns())), Threads: r.Threads,
-		Sparse: r.Sparse != "", HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
+		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
 	}
 }
 
@@ -103,6 +105,9 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 	switch {
 	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
 		return in, err
+	case err == nil && outErr == nil && r.sparserThanFactor(in.Factor, len(ds.Columns())):
+		out.InMemory = out.Smallest // more memory would not be used
+		return out, nil
 	case err == nil:
 		in.Smallest = min(in.Smallest, out.Smallest)
 		return in, nil
@@ -268,7 +273,15 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 	}
 	spread += ranks
 	if outOfCore {
-		return r.planGraphOutOfCore(ds, m, anchors, max(r.sampleBytes+placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
+		full, err := r.planGraphOutOfCore(ds, m, anchors, 0, max(r.sampleBytes+placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
+		if !r.thinGraph(d) {
+			return full, err
+		}
+		// Which of them it is must not depend on the limit.
+		if thin, thinErr := r.planThin(ds, m, total); thin.Smallest <= full.Smallest {
+			return thin, thinErr
+		}
+		return full, err
 	}
 	var beside, gone int64
 	gathering := r.formBytes(ds, rank) + anchors + spread
@@ -288,17 +301,18 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 }
 
 // planGraphOutOfCore plans a graph method without the Gram matrix, where the passes before the method
-// hold so many bytes of statistics, of which C, S and the profile stay.
-func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, m int, anchors, statistics int64) (Budget, error) {
-	d := int64(len(ds.Columns()))
-	stays := profileColumn*d + 8*int64(m)*(int64(m)+d)
+// hold so many bytes of statistics, of which C, S and the profile stay. C takes so many bytes by its columns, 0
+// in full.
+func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, m int, anchors, thin, statistics int64) (Budget, error) {
+	d := len(ds.Columns())
+	stays := profileColumn*int64(d) + 8*int64(m)*int64(m) + cmp.Or(thin, 8*int64(m)*int64(d))
 	shape := r.shapeOf(ds)
-	shape.Anchors, shape.OutOfCore = m, true
+	shape.Anchors, shape.OutOfCore, shape.Thin = m, true, thin > 0
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {
 		return Budget{}, err
 	}
-	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: statistics, Anchors: anchors, OutOfCore: true}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: statistics, Anchors: anchors, OutOfCore: true, thin: thin}
 	total := func(solver int64) int64 { return b.Program + ds.MinMemory() + max(statistics, stays+solver) }
 	if b.Smallest = total(cost.Least); b.Smallest > b.Limit {
 		return b, b.refusal()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -254,6 +255,35 @@ func TestReportsAsGreedy(t *testing.T) {
 			if w := want.Columns[j]; c.Nearest != w.Nearest || !near(float64(c.Explained), float64(w.Explained), tolerance) {
 				t.Errorf("%s: %s is explained %v by %q, greedy says %v by %q", args, c.Name, c.Explained, c.Nearest, w.Explained, w.Nearest)
 			}
+		}
+	}
+}
+
+// TestSparseGraphOutOfCore: where the Gram matrix of sparse rows does not fit, graphgreedy holds what their
+// entries make of the graph, within the smallest limit that plan names, and selects the same, whatever the
+// threads and the policy for missing values.
+func TestSparseGraphOutOfCore(t *testing.T) {
+	path := fixtures.Dataset(t, "basehock_sparse.parquet")
+	for _, method := range []string{"", "--scale none --missing mean --threads 1", "--scale none --smooth 1 --neighbors 3 --missing zero", "--target spectral --threads 3 --missing drop-row"} {
+		args := append([]string{path, "--sparse", "indices,values,4862", "-k", "8", "--label", "label", "--method", "graphgreedy", "--anchors", "150"}, strings.Fields(method)...)
+		smallest := forecastOf(t, args...).Memory.Smallest
+		in := selection(t, args...)
+		out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, args...)...).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", method, err)
+		}
+		got, err := stream.DecodeSelection(bytes.NewReader(out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Passes <= in.Passes || got.Memory.PeakRSS > smallest {
+			t.Fatalf("%s: %d passes, in memory %d; %d of %d bytes", method, got.Passes, in.Passes, got.Memory.PeakRSS, smallest)
+		}
+		if a, b := names(in), names(got); !slices.Equal(a, b) {
+			t.Errorf("%s: in memory %v, out of core %v", method, a, b)
+		}
+		if in.Trust == nil || got.Trust == nil || !near(float64(in.Trust.Graph.Value), float64(got.Trust.Graph.Value), 1e-6) || in.Trust.Graph.Trusted != got.Trust.Graph.Trusted {
+			t.Errorf("%s: trust %+v, in memory %+v", method, got.Trust, in.Trust)
 		}
 	}
 }

@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"spec":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
 	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"methods":        {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},
-	"internal/trust": {"align", "anchor", "internal/kernel", "internal/spectral", "internal/splitmix"},
+	"internal/trust": {"align", "anchor", "internal/kernel", "internal/spectral", "internal/splitmix", "stream"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},

@@ -159,3 +159,32 @@ func (a Compressed) AddProduct(workers int, x, c Matrix[float64]) {
 		}
 	})
 }
+
+// Row views row i: its columns and values.
+func (a *Compressed) Row(i int) (columns []int32, values []float64) {
+	from, to := a.Starts[i], a.Starts[i+1]
+	return a.Index[from:to], a.Value[from:to]
+}
+
+// Reset takes all rows out, and keeps their memory.
+func (a *Compressed) Reset() { a.Rows, a.Index, a.Value = 0, a.Index[:0], a.Value[:0] }
+
+// Transposed is Aᵀ by its rows, each in the order of the rows of A.
+func (a *Compressed) Transposed() Compressed {
+	t := Compressed{Rows: a.Cols, Cols: a.Rows, Starts: make([]int32, a.Cols+1), Index: make([]int32, len(a.Index)), Value: make([]float64, len(a.Value))}
+	for _, j := range a.Index {
+		t.Starts[j+1]++
+	}
+	for j := range a.Cols {
+		t.Starts[j+1] += t.Starts[j]
+	}
+	next := append([]int32(nil), t.Starts[:a.Cols]...)
+	for i := range a.Rows {
+		columns, values := a.Row(i)
+		for e, j := range columns {
+			t.Index[next[j]], t.Value[next[j]] = int32(i), values[e]
+			next[j]++
+		}
+	}
+	return t
+}

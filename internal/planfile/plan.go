@@ -59,6 +59,7 @@ type Leaf struct {
 	PerSecond   int64  `json:"per_second,omitempty"`
 	UTC         bool   `json:"utc,omitempty"`
 	Packed      int64  `json:"packed,omitempty"`
+	PerRow      int64  `json:"per_row,omitempty"`
 	Entries     string `json:"entries,omitempty"` // of a map
 	NoEntries   string `json:"no_entries,omitempty"`
 }

@@ -58,12 +58,23 @@ func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) 
 		k.warn("the anchor graph has no eigenvector but the constant one, so that it tells nothing of the features: column order decides; lower {neighbors}, or take {method} greedy")
 		return k, nil
 	}
-	y := kernel.RowMajor(make([]float64, c*g.D), c, g.D, g.D)
-	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), y)
+	roots := make([]float64, c)
 	for i, lambda := range e.Values {
 		w := math.Pow(lambda/e.Values[0], 2*t)
 		k.Norm = math.Hypot(k.Norm, w)
-		root := math.Sqrt(w / lambda)
+		roots[i] = math.Sqrt(w / lambda)
+	}
+	if g.Columns != nil {
+		g.Columns.Map(team.Threads(), c, e.Vectors.Data, func(j int, y []float64) {
+			for i, root := range roots {
+				k.A[j] += (root * y[i]) * (root * y[i])
+			}
+		})
+		return k, nil
+	}
+	y := kernel.RowMajor(make([]float64, c*g.D), c, g.D, g.D)
+	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), y)
+	for i, root := range roots {
 		for j, v := range y.Data[i*g.D:][:g.D] {
 			k.A[j] += (root * v) * (root * v)
 		}
@@ -95,4 +106,9 @@ func (k *Diffusion) Alignment(g *anchor.Graph, chosen []int) float64 {
 func DiffusionBytes(m, d int) int64 {
 	c := min(pairs, m)
 	return Bytes(m, pairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
+}
+
+// ThinDiffusionBytes is the same for a graph that has C by its columns.
+func ThinDiffusionBytes(m, d int) int64 {
+	return Bytes(m, pairs) + 16*int64(m)*int64(min(pairs, m)) + 8*int64(d)
 }

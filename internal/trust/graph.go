@@ -16,24 +16,17 @@ import (
 // holds GraphBytes, or twice that if it does both at once, half of the threads each: with two that takes two
 // thirds of the time, as eigenvectors do not keep two busy. The answer depends on the anchors alone, not on threads or the columns' order.
 func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
-	p := some(a)
-	p.neighbors = neighbors
 	workers, each := 1, kernel.NewTeam(threads).Threads()
-	if atOnce && each > 1 && !p.large() {
+	m := min(a.M, mostPoints)
+	if atOnce && each > 1 && !large(m, a.D) {
 		workers, each = 2, (each+1)/2
 	}
-	t := anchor.Trust{Few: few(a.D), Features: chosen(p.m, a.D)}
+	t := anchor.Trust{Few: few(a.D), Features: chosen(m, a.D)}
+	judge := judging(a, neighbors)
 	var alignments [2][]float64
 	var errs [2]error
 	kernel.Each(workers, 2, func(i int) {
-		q := *p
-		q.team = kernel.NewTeam(each)
-		if i == 1 && p.large() {
-			defer q.permute()()
-		} else if i == 1 {
-			q = *q.permuted()
-		}
-		alignments[i], errs[i] = q.alignment(ctx, t.Features)
+		alignments[i], errs[i] = judge(ctx, kernel.NewTeam(each), i == 1, t.Features)
 	})
 	if err := cmp.Or(errs[:]...); err != nil {
 		return t, err
@@ -42,6 +35,33 @@ func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnc
 	t.Value, t.Chance = own[t.Features-1], chance[t.Features-1]
 	t.FewValue, t.FewChance = own[t.Few-1], chance[t.Few-1]
 	return t, nil
+}
+
+// judging returns what finds the alignment of so many features of the anchors, or of their permuted copy.
+func judging(a *anchor.Anchors, neighbors int) func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
+	if a.Thin != nil {
+		p := someThin(a)
+		p.neighbors = neighbors
+		return func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
+			q := &thinPoints{p.Compressed, neighbors, team}
+			if permuted {
+				q = q.permuted()
+			}
+			return q.alignment(ctx, k)
+		}
+	}
+	p := some(a)
+	p.neighbors = neighbors
+	return func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
+		q := *p
+		q.team = team
+		if permuted && p.large() {
+			defer q.permute()()
+		} else if permuted {
+			q = *q.permuted()
+		}
+		return q.alignment(ctx, k)
+	}
 }
 
 const (
@@ -114,13 +134,18 @@ func (p *points) alignment(ctx context.Context, k int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	diffusion, err := spectral.Diffuse(p.team, g, spectral.DefaultDiffusion)
+	c := p.centred()
+	return alignment(ctx, p.team, g, c.squares, c.column, k)
+}
+
+// alignment is that of 1, 2, … k features with the graph, given the squares and the columns of XᵀX.
+func alignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, squares []float64, column func(j int) []float64, k int) ([]float64, error) {
+	diffusion, err := spectral.Diffuse(team, g, spectral.DefaultDiffusion)
 	if err != nil {
 		return nil, err
 	}
-	c := p.centred()
-	problem := align.Problem{A: diffusion.A, Norm: diffusion.Norm, Squares: c.squares, Column: c.column}
-	r, err := align.Choose(ctx, problem, align.Options{K: k, Threads: p.team.Threads()})
+	problem := align.Problem{A: diffusion.A, Norm: diffusion.Norm, Squares: squares, Column: column}
+	r, err := align.Choose(ctx, problem, align.Options{K: k, Threads: team.Threads()})
 	if err != nil {
 		return nil, err
 	}

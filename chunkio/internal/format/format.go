@@ -117,6 +117,9 @@ type Leaf struct {
 	// in that time zone, not in one that nobody knows.
 	PerSecond int64
 	UTC       bool
+	// PerRow is the number of values in a row of a list or map, on average over the group where it is
+	// largest; 0 where that is unknown.
+	PerRow int64
 	// Packed is the bytes that the leaf takes in the file, in the group where it takes most.
 	Packed int64
 }

@@ -214,6 +214,9 @@ func (f *File) complete(l *format.Leaf, c *column) {
 		if rows == 0 {
 			continue
 		}
+		if c.rep > 0 {
+			l.PerRow = max(l.PerRow, (info.Values+rows-1)/rows)
+		}
 		if s := f.foot.meta.RowGroups[g].Columns[c.index].MetaData.Statistics; s != nil && s.NullCount != nil &&
 			*s.NullCount >= 0 && *s.NullCount <= info.Values {
 			nulls += *s.NullCount
@@ -252,6 +255,7 @@ func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 	for _, side := range pair {
 		l.Scratch = max(l.Scratch, side.Scratch)
 		l.Packed += side.Packed
+		l.PerRow = max(l.PerRow, side.PerRow)
 		if side.Refused && l.NoEntries == "" {
 			l.Entries, l.NoEntries = "", side.Why
 		}

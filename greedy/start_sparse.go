@@ -1,0 +1,301 @@
+package greedy
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// offset is what the means of sparse rows put into G. With g = Σwx′x′ᵀ, which has entries only where features
+// share rows, G = g − C where C has rank 2, cᵢⱼ = sᵢmⱼ + tᵢsⱼ with the shift s, m = Σwx′ and t = m − Σw·s. So
+//
+//	Σⱼ Gᵢⱼ² = Σⱼ gᵢⱼ(gᵢⱼ − 2cᵢⱼ) + Σⱼ cᵢⱼ²,
+//
+// of which the first sum costs the entries of g, and the second is sᵢ²Σm² + 2sᵢtᵢΣms + tᵢ²Σs². Sums leave out
+// the features of earlier layers.
+type offset struct {
+	s, m, t    []float64
+	mm, ms, ss float64
+}
+
+// mostOffset is how far Σⱼ cᵢⱼ² may be above Gᵢᵢ² where the sum is made so: ten bits of what is left.
+const mostOffset = 1 << 10
+
+func newOffset(shift, sum []float64, weight float64, chosen []bool) *offset {
+	o := &offset{s: shift, m: sum, t: make([]float64, len(shift))}
+	for j, s := range shift {
+		o.t[j] = sum[j] - weight*s
+		if chosen == nil || !chosen[j] {
+			o.mm += float64(sum[j] * sum[j])
+			o.ms += float64(sum[j] * s)
+			o.ss += float64(s * s)
+		}
+	}
+	return o
+}
+
+// at is cᵢⱼ.
+func (o *offset) at(i, j int) float64 { return float64(o.s[i]*o.m[j]) + float64(o.t[i]*o.s[j]) }
+
+// squares is Σⱼ cᵢⱼ², and what its terms come to.
+func (o *offset) squares(i int) (sum, size float64) {
+	a, b, c := o.s[i]*o.s[i]*o.mm, 2*o.s[i]*o.t[i]*o.ms, o.t[i]*o.t[i]*o.ss
+	return float64(a) + float64(b) + float64(c), math.Abs(a) + math.Abs(b) + math.Abs(c)
+}
+
+// byEntries says that f⁰ is made by the entries of sparse rows: their means are not far above the deviations,
+// as far as the profile tells.
+func (s *streamed) byEntries() bool {
+	if s.entries == 0 {
+		return false
+	}
+	std, d := &s.rows.std, s.rows.d
+	sum := make([]float64, d)
+	for k := range sum {
+		sum[k] = std.Weight * std.Mean[k] * std.Factor[k]
+	}
+	o := newOffset(s.rows.shift, sum, std.Weight, nil)
+	for i := range d {
+		deviation, mean := std.Std[i]*std.Factor[i], (std.Mean[i]-std.Shift[i])*std.Factor[i]
+		own := std.Weight * (deviation*deviation + mean*mean)
+		if _, size := o.squares(i); !(size <= mostOffset*own*own) {
+			return false
+		}
+	}
+	return true
+}
+
+// startByEntries is [streamed.residuals] before anything is chosen, where byEntries. size bounds what the terms of f
+// come to. The terms of a feature have one order, whatever the runs and however rows of g are held.
+func (s *streamed) startByEntries(ctx context.Context, what string, numbers int64, also func(*block)) (f, diag, size []float64, err error) {
+	d, r := s.rows.d, s.rows
+	f, diag, size = make([]float64, d), make([]float64, d), make([]float64, d)
+	var chosen []bool
+	if s.criterion != nil {
+		chosen = s.chosen
+	}
+	var o *offset
+	if r.blocks == 0 { // rows come to stay
+		if err := r.pass(ctx, what, also); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if r.whole {
+		o = newOffset(r.shift, r.sum, r.weight, chosen)
+		err = s.addLists(ctx, o, chosen, f, diag)
+	} else {
+		o, err = s.addRuns(ctx, what, numbers, also, chosen, f, diag)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for i := range d {
+		squares, terms := o.squares(i)
+		f[i] += squares
+		size[i] = f[i] + 2*terms
+		if chosen != nil && chosen[i] {
+			f[i] = 0
+		}
+	}
+	return f, diag, size, nil
+}
+
+// addRuns adds the terms of passes over the rows, each of which makes some rows of g.
+func (s *streamed) addRuns(ctx context.Context, what string, numbers int64, also func(*block), chosen []bool, f, diag []float64) (*offset, error) {
+	d, r := s.rows.d, s.rows
+	runs := spans(d, numbers)
+	largest := 0
+	for _, run := range runs {
+		largest = max(largest, (run[1]-run[0])*(d-run[0]))
+	}
+	acc := make([]float64, largest)
+	var o *offset
+	for _, run := range runs {
+		from, to := run[0], run[1]
+		ld := d - from
+		clear(acc[:(to-from)*ld])
+		err := r.pass(ctx, fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d), func(b *block) {
+			r.addTriangle(b, acc, from, to)
+			if also != nil {
+				also(b)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		if also = nil; o == nil {
+			o = newOffset(r.shift, r.sum, r.weight, chosen)
+		}
+		kernel.Each(r.workers, to-from, func(i int) {
+			row := acc[i*ld : (i+1)*ld]
+			diag[from+i] = row[i] - o.at(from+i, from+i)
+			for j := i; j < ld; j++ {
+				if g := row[j]; g != 0 {
+					row[j] = float64(g * (g - 2*o.at(from+i, from+j)))
+				}
+			}
+		})
+		s.dropChosen(acc, from, to)
+		kernel.Each(r.workers, tasks(ld, colsPerTask), func(task int) {
+			lo, hi := span(task, colsPerTask, ld)
+			for i := range to - from {
+				row := acc[i*ld : (i+1)*ld]
+				for j := max(lo, i+1); j < hi; j++ {
+					f[from+j] += row[j]
+				}
+			}
+		})
+		kernel.Each(r.workers, to-from, func(i int) {
+			for _, q := range acc[i*ld+i : (i+1)*ld] {
+				f[from+i] += q
+			}
+		})
+	}
+	return o, nil
+}
+
+const (
+	// Rows of g are lists of so many entries a feature together.
+	listsShare = 4
+	// listWorkers make lists, each with a row of d numbers.
+	listWorkers = 8
+	// denseShare: a row of g with more products than this share of the features is looked through from end to end.
+	denseShare = 4
+	// strips of features that lists are added to side by side.
+	strips = 64
+)
+
+// gramRow is row i of g from the diagonal on, without zeros.
+type gramRow struct {
+	at    []int32
+	value []float64
+}
+
+// addLists adds the terms of rows in memory. It holds no more than the numbers of minRun rows of G.
+func (s *streamed) addLists(ctx context.Context, o *offset, chosen []bool, f, diag []float64) error {
+	d, r := s.rows.d, s.rows
+	at, value := make([]int32, listsShare*d), make([]float64, listsShare*d)
+	var lists []gramRow
+	var products []int
+	workers := min(r.workers, listWorkers)
+	scratch := make([]*rowScratch, workers)
+	for w := range scratch {
+		scratch[w] = newRowScratch(d)
+	}
+	for from := 0; from < d; {
+		// As many features as have so many products together, and one at least.
+		to, used := from, 0
+		for products, lists = products[:0], lists[:0]; to < d; to++ {
+			n := r.sparse.products(to)
+			end := used + min(n, d-to)
+			if end > len(at) {
+				break
+			}
+			products, lists = append(products, n), append(lists, gramRow{at[used:used:end], value[used:used:end]})
+			used = end
+		}
+		var next atomic.Int64
+		kernel.Each(workers, workers, func(w int) {
+			for i := int(next.Add(1)) - 1; i < to-from; i = int(next.Add(1)) - 1 {
+				row := &lists[i]
+				r.sparse.rowFrom(scratch[w], from+i, products[i] > d/denseShare, row)
+				diag[from+i] = -o.at(from+i, from+i)
+				if len(row.at) > 0 && int(row.at[0]) == from+i {
+					diag[from+i] += row.value[0]
+				}
+				for e, j := range row.at {
+					g := row.value[e]
+					row.value[e] = float64(g * (g - 2*o.at(from+i, int(j))))
+					if chosen != nil && (chosen[j] || chosen[from+i]) {
+						row.value[e] = 0
+					}
+				}
+			}
+		})
+		wide := (d - from + strips - 1) / strips
+		kernel.Each(r.workers, strips, func(task int) {
+			lo, hi := from+task*wide, min(d, from+(task+1)*wide)
+			for i := range to - from {
+				row := &lists[i]
+				first := max(lo, from+i+1)
+				e, _ := slices.BinarySearch(row.at, int32(first))
+				for ; e < len(row.at) && int(row.at[e]) < hi; e++ {
+					f[row.at[e]] += row.value[e]
+				}
+			}
+		})
+		kernel.Each(r.workers, to-from, func(i int) {
+			for _, q := range lists[i].value {
+				f[from+i] += q
+			}
+		})
+		if from = to; ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// products is the number of products of entries in row p of g, from the diagonal on.
+func (s *sparseBlock) products(p int) (n int) {
+	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
+		n += s.rowEnd[s.row[k]] - int(s.at[k])
+	}
+	return n
+}
+
+// rowScratch is d numbers, 0 between rows, and which of them are not: a bit for each, and a bit for
+// each 64 of these.
+type rowScratch struct {
+	acc        []float64
+	bits, over []uint64
+}
+
+func newRowScratch(d int) *rowScratch {
+	words := (d + 63) / 64
+	return &rowScratch{make([]float64, d), make([]uint64, words), make([]uint64, (words+63)/64)}
+}
+
+// rowFrom makes row p of g from the diagonal on, by entries or, where they are many, in full.
+func (s *sparseBlock) rowFrom(w *rowScratch, p int, full bool, out *gramRow) {
+	out.at, out.value = out.at[:0], out.value[:0]
+	if full {
+		s.addFrom(w.acc, p, 0)
+		for j, g := range w.acc[p:] {
+			if g != 0 {
+				out.at, out.value = append(out.at, int32(p+j)), append(out.value, g)
+			}
+		}
+		clear(w.acc[p:])
+		return
+	}
+	for k := s.colPtr[p]; k < s.colPtr[p+1]; k++ {
+		i := s.row[k]
+		feature, value := s.entries(i, int(s.at[k]))
+		x := value[0] * s.weight[i]
+		for e, j := range feature {
+			w.acc[j] += x * value[e]
+			w.bits[j>>6] |= 1 << (j & 63)
+			w.over[j>>12] |= 1 << (j >> 6 & 63)
+		}
+	}
+	for o := p >> 12; o < len(w.over); o++ {
+		for over := w.over[o]; over != 0; over &= over - 1 {
+			b := o<<6 + bits.TrailingZeros64(over)
+			for word := w.bits[b]; word != 0; word &= word - 1 {
+				j := b<<6 + bits.TrailingZeros64(word)
+				if g := w.acc[j]; g != 0 {
+					out.at, out.value = append(out.at, int32(j)), append(out.value, g)
+				}
+				w.acc[j] = 0
+			}
+			w.bits[b] = 0
+		}
+		w.over[o] = 0
+	}
+}
