@@ -54,7 +54,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	bytes := rows.DenseBytes(s.Rows, d) + Bytes(s.Rows, d, opt)
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
-		Passes:     method.Passes{Least: 1, Most: 1, Why: "then the rows are loaded; all must fit into memory, of which {sample} says how many"},
+		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all must fit into memory, of which {sample} says how many")},
 		Iterations: opt.WithDefaults(s.Rows, d).MaxIter,
 	}, nil
 }
