@@ -93,6 +93,11 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
 }
 
+// worthPasses is the share of the memory, one in so many, that going out of core must save where the Gram
+// matrix may be a factor. That holds little more than the profile and the blocks that further passes hold
+// too: of 200 rows of 10⁶ features these would take 2.8 GiB for 2.9, and 9,000 passes for one.
+const worthPasses = 4
+
 // orOutOfCore is the plan in, in memory, or where that does not fit the one without the Gram matrix.
 func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without func() (Budget, error)) (Budget, error) {
 	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
@@ -100,8 +105,9 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 		return in, err
 	}
 	out, outErr := without()
+	pays := in.Factor == 0 || out.Smallest <= in.Smallest-in.Smallest/worthPasses
 	switch {
-	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
+	case errors.As(outErr, new(*stream.UsageError)) || !pays: // its settings are for memory alone
 		return in, err
 	case err == nil:
 		in.Smallest = min(in.Smallest, out.Smallest)
