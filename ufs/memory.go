@@ -204,8 +204,21 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d)
 		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
 		b.spread = beside
-		return b, err
+		return b, r.smallerScan(ds, b, err)
 	}
+}
+
+// smallerScan adds to the refusal of d² numbers, far above the limit, what a scan can gather instead.
+func (r *run) smallerScan(ds *chunkio.Dataset, b Budget, err error) error {
+	if !errors.As(err, new(*stream.MemoryError)) || b.Smallest < 4*b.Limit || r.plan != nil {
+		return err
+	}
+	for _, rows := range []int{autoSketch, autoSketch / 4, autoSketch / 8} {
+		if d := len(ds.Columns()); b.Program+profileColumn*int64(d)+gram.SketchBytes(d, r.expectedMissing(ds), rows)+ds.MinMemory() <= b.Limit {
+			return stream.Errorf("%w; or a sketch of the rows, {sketch} %d, from which {method} greedy selects; or {profile-only}", err, gram.SketchRows(rows))
+		}
+	}
+	return stream.Errorf("%w; or {profile-only}, for method variance", err)
 }
 
 // planGraph plans the two passes of the graph methods: a profile with a sample of rows,
