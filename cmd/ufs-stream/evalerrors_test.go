@@ -26,7 +26,7 @@ func TestEvalMemory(t *testing.T) {
 	if _, err := fmt.Sscanf(enough, "%dMiB", &least); err != nil {
 		t.Fatal(err)
 	}
-	little := append(args, "--memory-limit", fmt.Sprintf("%dMiB", least-1))
+	little := append(slices.Clone(args), "--memory-limit", fmt.Sprintf("%dMiB", least-1))
 	few := regexp.MustCompile(`--sample (\d+)`).FindStringSubmatch(invoke(little...).err)
 	if few == nil {
 		t.Fatalf("no number of rows that fit: %q", invoke(little...).err)
