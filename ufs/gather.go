@@ -284,11 +284,11 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		if g.table {
 			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
 		}
-		if check := g.check; check == nil || p.profiles() {
-			err = check.fold(ctx, p, ds, "profile", fold, e, saved)
+		if g.check == nil || p.profiles() {
+			err = g.check.fold(ctx, p, ds, "profile", fold, e, saved)
 		} else {
 			err = g.fold(ctx, p.source(ds), "profile", fold, e.adders()...)
-			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves statistics, which this run does not make: it reads the rows again and again; nothing was saved"))
+			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves the statistics of one pass, and this run reads the rows again and again: nothing was saved"))
 		}
 	} else {
 		if err := p.prepare(e, graph); err != nil {
@@ -342,7 +342,9 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 
 // profiles says that a profile, with what is gathered beside it, is all that the run reads the whole input
 // for: a checkpoint can save that. Else it is the least of many passes.
-func (p *pass) profiles() bool { return p.g.from == method.FromProfile || p.plan.Sketch > 0 }
+func (p *pass) profiles() bool {
+	return p.g.from == method.FromProfile || p.plan.Sketch > 0 && p.g.from != method.FromGraph
+}
 
 // prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.
 func (p *pass) prepare(e *gathered, graph *anchor.Statistics) (err error) {
