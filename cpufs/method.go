@@ -19,9 +19,9 @@ func Specs() []method.Spec {
 			Name: name, About: about, From: method.FromRows, Scale: gram.ScaleMinMax,
 			Takes: method.Takes{
 				Iterates: true, Cells: true, Scales: []gram.Scale{gram.ScaleMinMax, gram.ScaleNone},
-				WhyScales: "the tensor model of " + name + " takes no negative values and keeps the picture's proportions; want minmax, or none where no value is negative",
+				WhyScales: stream.Textf("the tensor model of %s takes no negative values and keeps the picture's proportions; want minmax, or none where no value is negative", name),
 			},
-			PathAdvice: "goes through the rows anew for each setting, which path has nothing to save on; select with each {nu}, {alpha} and {beta}",
+			PathAdvice: stream.Textf("goes through the rows anew for each setting, which path has nothing to save on; select with each {nu}, {alpha} and {beta}"),
 			New:        func() method.Method { return &declared{name: name, nonnegative: nonnegative} },
 		}
 	}
@@ -141,17 +141,17 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 // passes is how often a run of at most opt.MaxIter iterations reads the input.
 func (p Plan) passes(opt Options) method.Passes {
 	if p.RowsInMemory {
-		return method.Passes{Least: p.SetupPasses, Most: p.SetupPasses, Why: "then the rows are loaded"}
+		return method.Passes{Least: p.SetupPasses, Most: p.SetupPasses, Why: stream.Textf("then the rows are loaded")}
 	}
 	each := p.IterationPasses + 1 // C that rounding would blur takes one more
-	why := fmt.Sprintf("then %d to set up, and %d or %d an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, each, opt.MaxIter)
+	why := stream.Textf("then %d to set up, and %d or %d an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, each, opt.MaxIter)
 	most := p.SetupPasses + each*opt.MaxIter
 	if !p.Gram {
 		// The first steps of U and of V look for their length with a pass of their own;
 		// projected ones take a pass for every trial, at most 60.
 		if most += 2; opt.Nonnegative {
 			most += 2 * opt.Steps * 59 * opt.MaxIter
-			why = fmt.Sprintf("then %d to set up, and %d or more an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, opt.MaxIter)
+			why = stream.Textf("then %d to set up, and %d or more an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, opt.MaxIter)
 		}
 	}
 	return method.Passes{Least: p.SetupPasses + p.IterationPasses, Most: most, Why: why}

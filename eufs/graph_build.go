@@ -15,7 +15,7 @@ import (
 // its nearest. All rows are held, in the scale of X. Costs 2n²d flops in float32.
 func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
 	n := int(t.n)
-	near, err := rows.Nearest(ctx, team, n, t.d, min(count, n-1), math.MaxInt64,
+	near, err := rows.Nearest(ctx, team, n, t.d, min(count, n-1), rows.PartBytes(t.n, t.d),
 		func(ctx context.Context, _ string, do func(int, kernel.Matrix[float64]) error) error {
 			return t.columns(ctx, func(b int, x kernel.Matrix[float64], _ [][]byte) error { return do(b*t.block, x) })
 		})

@@ -151,7 +151,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	}
 	c := method.Cost{
 		Bytes: memory.Memory, Least: min(memory.Memory, files.Memory), Shared: n * int64(d) * int64(bytes), Gram: m.NeedsGram(),
-		Passes:     method.Passes{Least: 1, Most: mostLoads, Why: "then the rows are loaded, once unless their values turn out not to fit a narrow type"},
+		Passes:     method.Passes{Least: 1, Most: mostLoads, Why: stream.Textf("then the rows are loaded, once unless their values turn out not to fit a narrow type")},
 		Iterations: opt.WithDefaults().MaxIter,
 	}
 	if s.Memory > 0 && s.Memory < memory.Memory {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -119,13 +120,13 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	sample := int64(sampleSize(n, l.d, l.k, m))
 	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, l.d) + team }
 	// The start, the graph and the fit come one after the other, beside the sample.
-	start := 8*block*d + near(l.k) + 24*sample + clusterBytes*int64(s.Threads)
+	start := 8*block*d + max(cluster.Bytes(int(sample), l.d, l.k, min(s.Restarts, s.Threads)), near(l.k)+clusterBytes*int64(s.Threads)) + 24*sample
 	fit := 2*8*d*k*lanes + pool
 	var graph int64
 	switch s.Graph {
 	case GraphKNN:
 		count := min(int64(s.Neighbors), n-1)
-		graph = 8*n*d + 8*block*d + near(int(n)) + rows.NeighbourBytes*n*(count+1) + 24*n
+		graph = 8*block*d + rows.SearchBytes(n, l.d, int(count), s.Threads) + team + 24*n
 		c.kept += 8*(n+1) + 2*12*n*count
 		c.solve += 2 * 8 * n * k
 	case GraphAnchor:

@@ -15,7 +15,7 @@ func Specs() []method.Spec {
 		Name: "fsfs", About: "one feature of each group of alike ones (Mitra, Murthy, Pal 2002)", From: method.FromGram,
 		Takes: method.Takes{
 			Weight: true, Scales: []gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto},
-			WhyScales: "it compares covariances: the columns must be centred",
+			WhyScales: stream.Textf("it compares covariances: the columns must be centred"),
 		},
 		Scale: gram.ScaleCenter, New: func() method.Method { return new(declared) },
 	}}

@@ -106,7 +106,7 @@ func (m *aimed) costOutOfCore(s method.Shape) (method.Cost, error) {
 		most += int((int64(s.K) - 1) / s.Rows)
 	}
 	return method.Cost{Bytes: max(s.Memory, least), Least: least, Passes: method.Passes{Least: 2, Most: most,
-		Why: "the Gram matrix does not fit, so the selector reads the rows again for every few features"}}, nil
+		Why: stream.Textf("the Gram matrix does not fit, so the selector reads the rows again for every few features")}}, nil
 }
 
 func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
@@ -164,9 +164,9 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 }
 
 // Unnested implements method.Unnested: the rounds that auto finds are those of one number of features.
-func (m *aimed) Unnested() string {
+func (m *aimed) Unnested() stream.Text {
 	if m.target == targetSmooth && m.rounds == unsettled {
-		return "finds {smooth} auto for one number of features; give {smooth} a number, or select with each {k}"
+		return stream.Textf("finds {smooth} auto for one number of features; give {smooth} a number, or select with each {k}")
 	}
 	return m.refining.Unnested()
 }

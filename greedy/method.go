@@ -31,7 +31,7 @@ func Specs() []method.Spec {
 		{
 			Name: "graphgreedy", About: "the features that best reconstruct what the anchor graph says of the rows: the smoothed data, or other targets (ours)",
 			From: method.FromGraph, Scale: gram.ScaleStandard,
-			Takes: method.Takes{Keep: true, Nested: true, Factor: true, Streams: true, WhyNotVariance: "counts what is explained of the data, and this method explains another target"},
+			Takes: method.Takes{Keep: true, Nested: true, Factor: true, Streams: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
 			New:   func() method.Method { return &aimed{} },
 		},
 	}
@@ -59,11 +59,11 @@ func (m *refining) declare(o *method.Options) {
 func (m *refining) on() bool { return m.how == refineSwap }
 
 // Unnested implements method.Unnested: fewer features are another search.
-func (m *refining) Unnested() string {
+func (m *refining) Unnested() stream.Text {
 	if !m.on() {
-		return ""
+		return stream.Text{}
 	}
-	return "exchanges features for one number of them, and the first of these are not the best fewer; leave {refine} out, or select with each {k}"
+	return stream.Textf("exchanges features for one number of them, and the first of these are not the best fewer; leave {refine} out, or select with each {k}")
 }
 
 // bytes is what exchanges take beside greedy itself.
@@ -102,7 +102,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		}
 		cost := method.Cost{Bytes: SketchedBytes(d, s.K, s.Sketch, s.Reads)}
 		if s.Reads > 1 {
-			cost.Passes = method.Passes{Least: 1, Most: s.Reads - 1, Why: "a sketch names candidates, whose exact columns of the Gram matrix take the others"}
+			cost.Passes = method.Passes{Least: 1, Most: s.Reads - 1, Why: stream.Textf("a sketch names candidates, whose exact columns of the Gram matrix take the others")}
 		}
 		return cost, nil
 	}
@@ -133,7 +133,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		}
 		cost.Cramped = start > 2
 		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes, s.Sparse),
-			Why: "the Gram matrix does not fit, so the selector reads the rows again for every few features"}
+			Why: stream.Textf("the Gram matrix does not fit, so the selector reads the rows again for every few features")}
 	}
 	return cost, nil
 }

@@ -49,7 +49,6 @@ type Cost struct {
 
 // Passes is the range in which the number of passes over the input will be.
 type Passes struct {
-	Least int    `json:"least"`
-	Most  int    `json:"most"`
-	Why   string `json:"why"`
+	Least, Most int
+	Why         stream.Text // the zero Text says nothing
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // From is what a method works from. It decides which passes over the input come before it.
@@ -22,7 +23,7 @@ type Takes struct {
 	Keep     bool // features that are in from the start
 	Variance bool // a share to explain, in place of a number of features
 	// WhyNotVariance says why a method that keeps features takes no share; empty says nothing.
-	WhyNotVariance string
+	WhyNotVariance stream.Text
 	Weight         bool // rows that weigh differently
 	// Reconstructs says that features are chosen to explain the data's sum of squares, so that
 	// the share they explain tells whether the choice is better than chance. For a method that
@@ -44,7 +45,7 @@ type Takes struct {
 	Cells bool
 	// Scales are those that make sense; nil means all. WhyScales says why not others.
 	Scales    []gram.Scale
-	WhyScales string
+	WhyScales stream.Text
 }
 
 // Spec declares a method: plain data, and how to make one.
@@ -56,7 +57,7 @@ type Spec struct {
 	Scale gram.Scale // where the request names none
 	// PathAdvice says what to do in place of a path over settings, where the method has
 	// none and no curve; empty says nothing.
-	PathAdvice string
+	PathAdvice stream.Text
 	New        func() Method
 }
 
@@ -81,7 +82,7 @@ type Varied interface {
 
 // Unnested is a method that some of its settings keep from Takes.Nested: it says what to do in
 // place of a curve over k, or nothing where its selections are nested.
-type Unnested interface{ Unnested() string }
+type Unnested interface{ Unnested() stream.Text }
 
 // Grouped is a method that works with a tree of groups over the features.
 type Grouped interface {

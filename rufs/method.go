@@ -16,7 +16,7 @@ func Specs() []method.Spec {
 		From: method.FromRows, Scale: gram.ScaleMinMax,
 		Takes: method.Takes{
 			Iterates: true, Scales: []gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit},
-			WhyScales: "clusters and their centres are not negative in the model of rufs; want minmax, or none or unit where no value is negative",
+			WhyScales: stream.Textf("clusters and their centres are not negative in the model of rufs; want minmax, or none or unit where no value is negative"),
 		},
 		New: func() method.Method { return new(declared) },
 	}}
@@ -61,10 +61,10 @@ func (m *declared) options(seed uint64, threads int) Options {
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	d := max(len(s.Columns), 1)
 	opt := m.options(0, s.Threads)
-	bytes := rows.DenseBytes(s.Rows, d) + Bytes(s.Rows, d, opt)
+	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // loaded, then solved
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
-		Passes:     method.Passes{Least: 1, Most: 1, Why: "then the rows are loaded; all must fit into memory, of which {sample} says how many"},
+		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all must fit into memory, of which {sample} says how many")},
 		Iterations: opt.WithDefaults(s.Rows).MaxIter,
 	}, nil
 }

@@ -52,12 +52,12 @@ func Bytes(n int64, d int, opt Options) int64 {
 	opt = opt.WithDefaults(n)
 	k, c, size := int64(opt.Neighbors), int64(opt.Clusters), min(n, int64(d))
 	near := n * (20*k + 16)
-	search := rows.PointBytes(d)*n + n*(k+1)*rows.NeighbourBytes + kernel.NearestBytes(opt.Threads, int(n), d) + kernel.TeamBytes(1024, int(n))
+	search := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
 	regress := int64(opt.Threads+1) * (8*k*int64(d) + 32*k*k + 64<<10)
-	start := cluster.Bytes(int(n), d, opt.Clusters, restarts)
+	start := cluster.Bytes(int(n), d, opt.Clusters, min(restarts, opt.Threads))
 	state := 8*c*(14*n+8*int64(d)+8*c) + 24*(n+int64(d))
 	wide := int(max(n, int64(d)))
-	solve := 8*size*size + linalg.CholeskyBytes(int(size)) + 8*panel*max(n, int64(d)) + kernel.TeamBytes(wide, max(d, opt.Clusters))
+	solve := 8*size*size + linalg.CholeskyBytes(int(size)) + 8*panel*size + kernel.TeamBytes(wide, max(d, opt.Clusters))
 	return near + max(search, regress, start, state+solve)
 }
 
@@ -77,7 +77,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	}
 	p := &problem{n: n, d: d, workers: opt.Threads, team: kernel.NewTeam(opt.Threads),
 		nu: opt.Nu, alpha: opt.Alpha, beta: max(opt.Beta, leastBeta*opt.Alpha), x: kernel.RowMajor(x[:n*d], n, d, d)}
-	near, err := rows.Nearest(ctx, p.team, n, d, opt.Neighbors, rows.PointBytes(d)*int64(n), rows.Within(p.x))
+	near, err := rows.Nearest(ctx, p.team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.Within(p.x))
 	if err != nil {
 		return nil, err
 	}

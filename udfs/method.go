@@ -51,10 +51,10 @@ func (m *declared) options(threads int) Options {
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	d := max(len(s.Columns), 1)
 	opt := m.options(s.Threads)
-	bytes := rows.DenseBytes(s.Rows, d) + Bytes(s.Rows, d, opt)
+	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // loaded, then solved
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
-		Passes:     method.Passes{Least: 1, Most: 1, Why: "then the rows are loaded; all must fit into memory, of which {sample} says how many"},
+		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all must fit into memory, of which {sample} says how many")},
 		Iterations: opt.WithDefaults(s.Rows, d).MaxIter,
 	}, nil
 }

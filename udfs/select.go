@@ -29,7 +29,7 @@ func Bytes(n int64, d int, opt Options) int64 {
 	opt = opt.WithDefaults(n, d)
 	size := int64(opt.Neighbors + 1)
 	patches := n * (8*size*size + 8*size + 24)
-	near := rows.PointBytes(d)*n + n*size*rows.NeighbourBytes + kernel.NearestBytes(opt.Threads, int(n), d) + kernel.TeamBytes(1024, int(n))
+	near := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
 	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // garbage of a worker's last included
 	if isWide(n, d) {
 		return patches + max(near, balls, solverBytes(n, d, opt.Clusters))
@@ -68,7 +68,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 func newForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (form, error) {
 	centreColumns(x)
 	n, d := x.Rows, x.Cols
-	near, err := rows.Nearest(ctx, team, n, d, opt.Neighbors, rows.PointBytes(d)*int64(n), rows.Within(x))
+	near, err := rows.Nearest(ctx, team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.Within(x))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,10 @@ type spreadOf struct{ mean, std float64 }
 // report of the selection.
 func (c *checker) findMoved(before, now *checked) {
 	old, rows := make(map[string]spreadOf), c.Selection.RowsUsed
+	if before == nil && unreported(c.Selection) {
+		c.v.Warnings = append(c.v.Warnings, stream.Textf("the selection has no reports on its features, so that nobody knows which have moved or are new: select with {details} all, or give {baseline}, statistics of the data that it was made from").Spell(c.Spelling))
+		return
+	}
 	if before == nil {
 		for _, r := range c.Selection.Columns {
 			old[r.Name] = spreadOf{float64(r.Mean), float64(r.Std)}

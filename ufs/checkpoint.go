@@ -35,7 +35,7 @@ func (q *Request) openCheckpoint() (*checkpoint, error) {
 	return &checkpoint{dir: q.Checkpoint, every: every}, nil
 }
 
-// checkpoint keeps the Gram statistics of a pass under way in one file, a statistics
+// checkpoint keeps the statistics of a pass under way in one file, a statistics
 // container that is replaced atomically. Sums are saved bit by bit and go on in the
 // same order, so that a resumed run equals an uninterrupted one to the last bit. A
 // nil checkpoint saves nothing.
@@ -74,7 +74,8 @@ func (k *checkpoint) load(ctx context.Context, p *pass, ds *chunkio.Dataset) (*s
 		Profile []stream.LeftOut
 		Spread  bool   `json:",omitempty"`
 		Hash    uint64 `json:",omitempty"` // seed of the hash shards
-	}{options, ds.Inputs(), ds.Columns(), p.rows, p.g.decidedBefore(), p.g.spread, p.g.hashSeed()})
+		Alone   bool   `json:",omitempty"` // a profile without moments
+	}{options, ds.Inputs(), ds.Columns(), p.rows, p.g.decidedBefore(), p.g.spread, p.g.hashSeed(), p.profiles()})
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +105,11 @@ func (k *checkpoint) load(ctx context.Context, p *pass, ds *chunkio.Dataset) (*s
 	return &savedPass{next: next, settled: h.Options["settled"] == "true", decided: h.Decided, path: k.path()}, nil
 }
 
-// fold makes the Gram pass into e.moments, from where saved left off, and saves its
-// state now and then, and when it is interrupted.
-func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt stream.FoldOptions, e *gathered, saved *savedPass) error {
-	const what = "statistics"
+// fold makes the pass called what into the states of e, from where saved left off, and saves them now
+// and then, and when it is interrupted. The rows of a factor are not saved: they are larger than the
+// data that they come from (200 MB for 113 MB of Parquet), fit into memory, and are there again in less
+// time than lies between two saves (500×50,000 columns: 1.3 s; lists of 200×10⁶ floats: 5 s).
+func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, what string, opt stream.FoldOptions, e *gathered, saved *savedPass) error {
 	if k == nil || e.wide != nil {
 		return p.g.fold(ctx, p.source(ds), what, opt, e.adders()...)
 	}
@@ -143,7 +145,7 @@ func (k *checkpoint) fold(ctx context.Context, p *pass, ds *chunkio.Dataset, opt
 	return err
 }
 
-// adders are the states that take the rows of a Gram pass.
+// adders are the states that take the rows of a pass.
 func (e *gathered) adders() []stream.Adder {
 	var adders []stream.Adder
 	switch {
@@ -151,14 +153,28 @@ func (e *gathered) adders() []stream.Adder {
 		adders = append(adders, e.profile, e.hashed.split)
 	case e.wide != nil:
 		adders = append(adders, e.wide)
-	default:
+	case e.moments != nil:
 		adders = append(adders, e.moments)
+	default:
+		adders = append(adders, e.profile)
 	}
 	if e.graph != nil && e.wide == nil { // which takes its rows later
 		adders = append(adders, e.graph)
 	}
 	if e.spread != nil {
 		adders = append(adders, e.spread)
+	}
+	if e.sketch != nil {
+		adders = append(adders, e.sketch)
+	}
+	if e.sample != nil {
+		adders = append(adders, e.sample)
+	}
+	if e.rows != nil {
+		adders = append(adders, e.rows)
+	}
+	if e.ranks != nil {
+		adders = append(adders, e.ranks)
 	}
 	return adders
 }
@@ -197,7 +213,7 @@ func (k *checkpoint) save(ctx context.Context, p *pass, ds *chunkio.Dataset, e *
 			"digest": k.digest, "next": strconv.FormatInt(next, 10), "settled": strconv.FormatBool(p.settled),
 		},
 	}
-	if err := chunkio.WriteStats(ctx, k.path(), h, append(e.sections(), p.table()...)...); err != nil {
+	if err := chunkio.WriteStats(ctx, k.path(), h, append(e.progress(), p.table()...)...); err != nil {
 		return stream.Errorf("checkpoint: %w", err)
 	}
 	k.own = true

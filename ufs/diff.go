@@ -107,6 +107,8 @@ func only(s, other *stream.Selection) []Change {
 		c := Change{Name: f.Name, Rank: f.Rank, Explained: stream.Number(math.NaN()), Why: why[f.Name]}
 		if report, known := reports[f.Name]; known {
 			c.Explained, c.Nearest = report.Explained, report.Nearest
+		} else if c.Why == "" && unreported(other) {
+			c.Why = "reports left out"
 		} else if c.Why == "" {
 			c.Why = "no column of this name"
 		}
@@ -114,6 +116,9 @@ func only(s, other *stream.Selection) []Change {
 	}
 	return list
 }
+
+// unreported says that a selection has been written without the reports on its features.
+func unreported(s *stream.Selection) bool { return len(s.Columns) == 0 && s.Features > 0 }
 
 // differing lists the settings that are not the same, by option.
 func differing(before, after *stream.Selection) []Setting {

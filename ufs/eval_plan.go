@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
@@ -40,23 +41,41 @@ func (e *evaluator) room(ds *chunkio.Dataset, n int) (table int64, err error) {
 	if slices.Contains(e.Baselines, "all") {
 		widest = d
 	}
+	need := func(n, workers int) int64 { // beside the table
+		measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, mostPaired)))+8*int64(d), ds.MinMemory())
+		if e.Label != "" {
+			measure = max(measure, judge.TrialsBytes(n, widest, k, max(e.Clusters, usualClusters), workers))
+		}
+		return programBytes + measure
+	}
 	table = judge.TableBytes(n, d)
 	if e.table != nil { // it has grown by steps where the rows were not known
 		table = e.table.Bytes()
 	}
-	measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, mostPaired)))+8*int64(d))
-	for e.workers = e.q.Threads; ; e.workers-- {
-		need := max(measure, ds.MinMemory())
-		if e.Label != "" {
-			need = max(need, judge.TrialsBytes(n, widest, k, max(e.Clusters, usualClusters), e.workers))
-		}
-		if need += programBytes + table; need <= e.q.Memory {
-			return table, nil
-		} else if e.workers == 1 {
-			return 0, stream.Errorf("%w; or judge by fewer rows, {sample} below %s, or by fewer columns, {label} with {baselines} none", &stream.MemoryError{
-				What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: need, Limit: e.q.Memory}, comma(int64(n)))
-		}
+	for e.workers = e.q.Threads; e.workers > 1 && need(n, e.workers)+table > e.q.Memory; {
+		e.workers--
 	}
+	if all := need(n, e.workers) + table; all > e.q.Memory {
+		few := sort.Search(n, func(rows int) bool { return need(rows+1, 1)+judge.TableBytes(rows+1, d) > e.q.Memory })
+		return 0, e.tooMany(&stream.MemoryError{
+			What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: all, Limit: e.q.Memory}, few)
+	}
+	return table, nil
+}
+
+// tooMany adds to a refusal what else helps: few rows would fit, or the features selected alone.
+func (e *evaluator) tooMany(refusal error, few int) error {
+	var fewer, alone stream.Text
+	if few >= max(e.Clusters, usualClusters) {
+		fewer = stream.Textf("; or judge by fewer rows, {sample} %d", few)
+	}
+	switch {
+	case e.Label == "":
+		alone = stream.Textf("; or judge by the features selected alone, {label} with {baselines} none")
+	case len(e.Baselines) > 0:
+		alone = stream.Textf("; or judge by the features selected alone, {baselines} none")
+	}
+	return stream.Errorf("%w%v%v", refusal, fewer, alone)
 }
 
 // larger is the refusal that names the larger limit: err, which judging gives, or the one

@@ -271,44 +271,37 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: p.source(ds), plan: p.plan, raw: p.raw}
 	fold := stream.FoldOptions{Range: p.rows}
 	if g.from == method.FromProfile || (p.plan.OutOfCore || p.plan.Sketch > 0) && g.from != method.FromRows || g.from == method.FromRows && !p.plan.gram {
-		e.profile = gram.NewProfile(len(e.columns))
-		adders := []stream.Adder{e.profile}
-		if graph != nil {
-			e.graph = graph
-			adders = append(adders, graph)
-		}
+		e.profile, e.graph = gram.NewProfile(len(e.columns)), graph
 		if p.plan.Sketch > 0 {
 			e.sketch = g.newSketch(len(e.columns), p.plan)
-			adders = append(adders, e.sketch)
 		}
 		if g.sample {
 			e.sample = g.sampler(g.mostAnchors(), len(e.columns), p.plan, p.bound(ds))
-			adders = append(adders, e.sample)
 		}
 		if g.keepRows > 0 {
 			e.rows = p.keeper(ds)
-			adders = append(adders, e.rows)
 		}
 		if g.table {
 			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
-			adders = append(adders, e.ranks)
 		}
-		err = g.fold(ctx, p.source(ds), "profile", fold, adders...)
-		if g.check != nil {
-			e.warnings = append(e.warnings, nothingSaved())
+		if g.check == nil || p.profiles() {
+			err = g.check.fold(ctx, p, ds, "profile", fold, e, saved)
+		} else {
+			err = g.fold(ctx, p.source(ds), "profile", fold, e.adders()...)
+			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves the statistics of one pass, and this run reads the rows again and again: nothing was saved"))
 		}
 	} else {
 		if err := p.prepare(ds, e, graph); err != nil {
 			return nil, err
 		}
 		if p.drawn == nil {
-			err = g.check.fold(ctx, p, ds, fold, e, saved)
+			err = g.check.fold(ctx, p, ds, "statistics", fold, e, saved)
 		}
 		if err == nil && e.hashed != nil {
 			err = e.settle()
 		}
 		if g.check != nil && e.wide != nil {
-			e.warnings = append(e.warnings, nothingSaved())
+			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves statistics that are smaller than the data; features outnumber rows here, and the rows themselves are kept: nothing was saved, and an interrupted run reads them again"))
 		}
 	}
 	if err != nil {
@@ -347,9 +340,10 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	return e, nil
 }
 
-// nothingSaved says so where a checkpoint was asked for.
-func nothingSaved() stream.Text {
-	return stream.Textf("{checkpoint} saves Gram statistics only, which this run does not make: nothing was saved")
+// profiles says that a profile, with what is gathered beside it, is all that the run reads the whole input
+// for: a checkpoint can save that. Else it is the least of many passes.
+func (p *pass) profiles() bool {
+	return p.g.from == method.FromProfile || p.plan.Sketch > 0 && p.g.from != method.FromGraph
 }
 
 // prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.

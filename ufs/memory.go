@@ -95,6 +95,11 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
 }
 
+// worthPasses is the share of the memory, one in so many, that going out of core must save where the Gram
+// matrix may be a factor. That holds little more than the profile and the blocks that further passes hold
+// too: of 200 rows of 10⁶ features these would take 2.8 GiB for 2.9, and 9,000 passes for one.
+const worthPasses = 4
+
 // orOutOfCore is the plan in, in memory, or where that does not fit the one without the Gram matrix.
 func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without func() (Budget, error)) (Budget, error) {
 	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
@@ -102,8 +107,9 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 		return in, err
 	}
 	out, outErr := without()
+	pays := in.Factor == 0 || out.Smallest <= in.Smallest-in.Smallest/worthPasses
 	switch {
-	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
+	case errors.As(outErr, new(*stream.UsageError)) || !pays: // its settings are for memory alone
 		return in, err
 	case err == nil && outErr == nil && r.sparserThanFactor(in.Factor, len(ds.Columns())):
 		out.InMemory = out.Smallest // more memory would not be used
@@ -203,8 +209,21 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d)
 		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
 		b.spread = beside
-		return b, err
+		return b, r.smallerScan(ds, b, err)
 	}
+}
+
+// smallerScan adds to the refusal of d² numbers, far above the limit, what a scan can gather instead.
+func (r *run) smallerScan(ds *chunkio.Dataset, b Budget, err error) error {
+	if !errors.As(err, new(*stream.MemoryError)) || b.Smallest < 4*b.Limit || r.plan != nil {
+		return err
+	}
+	for _, rows := range []int{autoSketch, autoSketch / 4, autoSketch / 8} {
+		if d := len(ds.Columns()); b.Program+profileColumn*int64(d)+gram.SketchBytes(d, r.expectedMissing(ds), rows)+ds.MinMemory() <= b.Limit {
+			return stream.Errorf("%w; or a sketch of the rows, {sketch} %d, from which {method} greedy selects; or {profile-only}", err, gram.SketchRows(rows))
+		}
+	}
+	return stream.Errorf("%w; or {profile-only}, for method variance", err)
 }
 
 // planGraph plans the two passes of the graph methods: a profile with a sample of rows,

@@ -32,12 +32,12 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	case ok:
 		return r.grid(ctx, varied)
 	case r.Takes.Nested:
-		if one, ok := r.Solver.(method.Unnested); ok && one.Unnested() != "" {
-			return nil, stream.Usagef("path: method %s "+one.Unnested(), r.Name)
+		if one, ok := r.Solver.(method.Unnested); ok && one.Unnested().Format != "" {
+			return nil, stream.Usagef("path: method %s %s", r.Name, one.Unnested())
 		}
 		return r.curve(ctx)
-	case r.PathAdvice != "":
-		return nil, stream.Usagef("path: method %s "+r.PathAdvice, r.Name)
+	case r.PathAdvice.Format != "":
+		return nil, stream.Usagef("path: method %s %s", r.Name, r.PathAdvice)
 	}
 	var able []method.Spec
 	for _, spec := range r.Methods {

@@ -14,18 +14,18 @@ import (
 
 // Forecast is what Select would do with a request.
 type Forecast struct {
-	Method   string        `json:"method"`
-	Why      string        `json:"why,omitempty"` // this method, where the request names none
-	K        int           `json:"k"`             // at most
-	Scale    string        `json:"scale"`
-	Features int           `json:"features"` // before constant columns leave
-	Rows     int64         `json:"rows"`     // -1 unknown
-	Files    int           `json:"files"`
-	Passes   method.Passes `json:"passes"`
-	Bytes    int64         `json:"bytes"` // of the input; a pass reads the columns it needs of them
-	Memory   Budget        `json:"memory"`
-	Scratch  int64         `json:"scratch_bytes"`
-	Warnings []string      `json:"warnings"`
+	Method   string   `json:"method"`
+	Why      string   `json:"why,omitempty"` // this method, where the request names none
+	K        int      `json:"k"`             // at most
+	Scale    string   `json:"scale"`
+	Features int      `json:"features"` // before constant columns leave
+	Rows     int64    `json:"rows"`     // -1 unknown
+	Files    int      `json:"files"`
+	Passes   Passes   `json:"passes"`
+	Bytes    int64    `json:"bytes"` // of the input; a pass reads the columns it needs of them
+	Memory   Budget   `json:"memory"`
+	Scratch  int64    `json:"scratch_bytes"`
+	Warnings []string `json:"warnings"`
 	// OnRows says that the method iterates over rows, which are in scratch files where they
 	// do not fit; others make more passes then.
 	OnRows bool `json:"-"`
@@ -33,6 +33,13 @@ type Forecast struct {
 	Machines *MachinesForecast `json:"machines,omitempty"`
 
 	job scalemodel.Job
+}
+
+// Passes is the range in which the number of passes over the input will be, and why.
+type Passes struct {
+	Least int    `json:"least"`
+	Most  int    `json:"most"`
+	Why   string `json:"why"`
 }
 
 // Plan says what Select would do and cost. It reads footers only. Its errors are those
@@ -81,7 +88,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	if r.From != method.FromRows && r.gatherPasses(ds, b).Least > 1 {
 		b = b.keeping(ds, 0)
 	}
-	d := len(ds.Columns())
+	d, passes := len(ds.Columns()), r.expectedPasses(ds, b)
 	why, job := r.why, r.job(ds)
 	if r.plain != nil {
 		why = stream.Textf("the recommended one; %s where the graph of the rows shows no structure", r.plain.Name)
@@ -92,7 +99,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	}
 	f := &Forecast{
 		Method: r.Name, Why: why.Spell(r.Spelling), K: r.expectedK(d), Scale: r.Scale, Features: d, Rows: ds.Rows(),
-		Files: len(ds.Inputs()), Passes: r.expectedPasses(ds, b), Memory: b, Scratch: b.scratch + b.spool,
+		Files: len(ds.Inputs()), Passes: Passes{passes.Least, passes.Most, passes.Why.Spell(r.Spelling)}, Memory: b, Scratch: b.scratch + b.spool,
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
 		job: job,
 	}
@@ -108,8 +115,8 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 // expectedPasses is how often gather and the method will read the input.
 func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	p := r.gatherPasses(ds, b)
-	if b.method.Why != "" {
-		p.Why += "; " + b.method.Why
+	if b.method.Why.Format != "" {
+		p.Why = stream.Textf("%s; %s", p.Why, b.method.Why)
 	}
 	p.Least += b.method.Least
 	p.Most += b.method.Most
@@ -124,17 +131,17 @@ func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	}
 	switch graph := r.From == method.FromGraph && b.Factor == 0; {
 	case graph && (kept || r.Sparse != ""):
-		return method.Passes{Least: 2, Most: 2, Why: "a profile that draws the anchors, then the statistics"}
+		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that draws the anchors, then the statistics")}
 	case graph && promisesMissing(ds):
-		return method.Passes{Least: 3, Most: 3, Why: "a profile of the columns, because values are missing, one that draws the anchors, then the statistics"}
+		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile of the columns, because values are missing, one that draws the anchors, then the statistics")}
 	case graph:
-		return method.Passes{Least: 2, Most: 4, Why: "a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles"}
+		return method.Passes{Least: 2, Most: 4, Why: stream.Textf("a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles")}
 	case !ds.Replayable() || r.Sparse != "" || r.Takes.Cells:
-		return method.Passes{Least: 1, Most: 1, Why: "one pass"}
+		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass")}
 	case kept:
-		return method.Passes{Least: 1, Most: 1, Why: "one pass; the statistics fill what is missing"}
+		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass; the statistics fill what is missing")}
 	case promisesMissing(ds):
-		return method.Passes{Least: 2, Most: 2, Why: "a profile of the columns, because values are missing, then the statistics"}
+		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile of the columns, because values are missing, then the statistics")}
 	}
-	return method.Passes{Least: 1, Most: 3, Why: "one if nothing is missing, else a profile and another"}
+	return method.Passes{Least: 1, Most: 3, Why: stream.Textf("one if nothing is missing, else a profile and another")}
 }

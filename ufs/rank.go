@@ -199,11 +199,11 @@ func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 	}
 	switch {
 	case r.policy() == stream.MissingKeep || r.Sparse != "":
-		return method.Passes{Least: 2, Most: 2, Why: then}
+		return method.Passes{Least: 2, Most: 2, Why: stream.PlainText(then)}
 	case promisesMissing(ds):
-		return method.Passes{Least: 3, Most: 3, Why: "a profile of the columns, because values are missing, " + then}
+		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile of the columns, because values are missing, %s", then)}
 	}
-	return method.Passes{Least: 2, Most: 4, Why: then + ", if nothing is missing; else two more"}
+	return method.Passes{Least: 2, Most: 4, Why: stream.Textf("%s, if nothing is missing; else two more", then)}
 }
 
 // takeRanks reads the ranks of the profile of all shards.

@@ -201,7 +201,7 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("{variance} %v: want a share above 0 and up to 1", q.Variance)
 	case q.Variance > 0 && q.K > 0:
 		return stream.Usagef("{variance} stops by itself; give it or {k}, not both")
-	case q.Variance > 0 && takes.WhyNotVariance != "":
+	case q.Variance > 0 && takes.WhyNotVariance.Format != "":
 		return stream.Usagef("{variance} %s; use {k}", takes.WhyNotVariance)
 	case q.Variance > 0 && !takes.Variance:
 		return stream.Usagef("{variance} is not for method %s; use {k}", spec.Name)

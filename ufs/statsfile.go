@@ -75,6 +75,15 @@ func (e *gathered) sections() []chunkio.Section {
 	return s
 }
 
+// progress are the sections of a checkpoint: the profile too, where nothing else holds it.
+func (e *gathered) progress() []chunkio.Section {
+	s := e.sections()
+	if e.moments == nil && e.hashed == nil {
+		s = append(s, chunkio.Section{Name: profileSection, Body: e.profile})
+	}
+	return s
+}
+
 // writeStats writes e as a statistics file. Its warnings keep the spelling of who gathers:
 // to a reader they are plain text.
 func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
@@ -294,7 +303,7 @@ func (e *gathered) restore(ctx context.Context, path string) error {
 		return err
 	}
 	defer r.Close()
-	for _, s := range e.sections() {
+	for _, s := range e.progress() {
 		if err := readSection(r, s.Name, s.Body.(io.ReaderFrom)); err != nil {
 			return err
 		}

@@ -51,5 +51,16 @@ func TestDetails(t *testing.T) {
 	if judged := must(t, "eval", in, "--selection", sel, "--label", "label", "--runs", "1"); !strings.Contains(judged, "all 256 features") {
 		t.Errorf("eval says\n%s", judged)
 	}
+	// Nor is anything said of what it does not tell.
+	other, stats := filepath.Join(dir, "other.json"), filepath.Join(dir, "now.ufs")
+	must(t, "select", in, "-k", "4", "--method", "greedy", "--label", "label", "-o", other)
+	must(t, "scan", in, "--method", "greedy", "--label", "label", "-o", stats)
+	if said := must(t, "diff", sel, other); strings.Contains(said, "no column of this name") || !strings.Contains(said, "reports left out") {
+		t.Errorf("diff says\n%s", said)
+	}
+	r := invoke("check", "--selection", sel, "--stats", stats)
+	if strings.Contains(r.err, "new column") || !strings.Contains(r.err, "no reports on its features") || strings.Contains(r.out, "no column of this name") {
+		t.Errorf("check says\n%s\n%s", r.out, r.err)
+	}
 	ends(t, exit.Usage, "--details", append(args, "some")...)
 }

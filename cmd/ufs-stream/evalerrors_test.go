@@ -21,10 +21,18 @@ func TestEvalMemory(t *testing.T) {
 	path, sel := labelled(t, 2000)
 	args := quick("eval", path, "--selection", sel, "--label", "label")
 	r := invoke(append(args, "--memory-limit", "10MiB")...)
-	if !strings.Contains(r.err, "--sample") {
-		t.Fatalf("exit code %d, %q", r.code, r.err)
+	enough := namedLimit(t, r)
+	var least int
+	if _, err := fmt.Sscanf(enough, "%dMiB", &least); err != nil {
+		t.Fatal(err)
 	}
-	a := must(t, append(args, "--memory-limit", namedLimit(t, r), "--threads", "4")...)
+	little := append(slices.Clone(args), "--memory-limit", fmt.Sprintf("%dMiB", least-1))
+	few := regexp.MustCompile(`--sample (\d+)`).FindStringSubmatch(invoke(little...).err)
+	if few == nil {
+		t.Fatalf("no number of rows that fit: %q", invoke(little...).err)
+	}
+	must(t, append(little, "--sample", few[1])...)
+	a := must(t, append(args, "--memory-limit", enough, "--threads", "4")...)
 	if b := must(t, append(args, "--threads", "1")...); a != b {
 		t.Errorf("the limit changes the result:\n%s\n%s", a, b)
 	}

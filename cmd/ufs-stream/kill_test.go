@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -151,6 +152,7 @@ func TestResume(t *testing.T) {
 	}{
 		{"--missing error", 3, 5}, {"--missing mean", 3, 5}, {"--missing drop-row", 3, 5},
 		{"--scale rank --method greedy --missing mean", 20, 9}, {"--scale rank --method sfufs --anchors 50 --missing error", 60, 25},
+		{"--method greedy --sketch 40 --missing error", 3, 5}, {"--method greedy --sketch 40 --missing mean", 3, 5},
 		{"--method sfufs --anchors 50 --missing error", 20, 15}, {"--method sfufs --anchors 50 --missing mean", 20, 15},
 		{"--method sfufs --anchors 50 --missing drop-row --shard 2/2", 20, 15}, // with a profile of all shards
 	} {
@@ -266,6 +268,19 @@ func interruptMidway(t *testing.T, first, step int64, args ...string) {
 		if strings.Contains(r.err, "go on with") {
 			return
 		}
+	}
+}
+
+// TestResumeProfile: so does a method on a profile alone, and its state is another run's than that of moments.
+func TestResumeProfile(t *testing.T) {
+	in, _ := plantHoled(t, 6000, 3)
+	state := t.TempDir()
+	args := []string{in, "--method", "variance", "-k", "7", "--missing", "mean"}
+	interruptMidway(t, 3, 2, append([]string{"select", "--checkpoint", state}, args...)...)
+	ends(t, exit.Usage, "checkpoint of another run", "select", in, "--method", "greedy", "--missing", "mean", "--checkpoint", state)
+	want, got := selection(t, args...), selection(t, append(args, "--checkpoint", state)...)
+	if fmt.Sprint(got.Selected, got.Scores, got.Warnings) != fmt.Sprint(want.Selected, want.Scores, want.Warnings) {
+		t.Errorf("resumed %v, %v, want %v, %v", got.Selected, got.Warnings, want.Selected, want.Warnings)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,10 +43,18 @@ func invoke(args ...string) result {
 	return invokeWith(context.Background(), nil, args...)
 }
 
+// optionMark is what stands for an option in a [stream.Text]: nobody should see it.
+var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
+
 // invokeWith is invoke with a context and a standard input.
 func invokeWith(ctx context.Context, in []byte, args ...string) result {
 	var out, errw bytes.Buffer
 	code := run(ctx, args, bytes.NewReader(in), &out, &errw)
+	for _, said := range []string{out.String(), errw.String()} {
+		if mark := optionMark.FindString(said); mark != "" {
+			panic(fmt.Sprintf("ufs-stream %s says %s where a flag should stand:\n%s", strings.Join(args, " "), mark, said))
+		}
+	}
 	return result{code, out.String(), errw.String()}
 }
 

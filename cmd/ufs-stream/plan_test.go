@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -175,6 +176,23 @@ func TestGraphSmallestLimits(t *testing.T) {
 		smallestLimit(t, "path", "--method", "sfufs", "--stats", at("s.ufs"), "--gamma", "1,10")
 	}
 	smallestLimit(t, "select", in, "--method", "laplacian", "--missing", "zero", "--anchors-file", paths[0])
+}
+
+// TestOptionsSpelled: whatever a method says of itself in a plan, a path or a refusal names options as
+// flags; invoke looks for marks that do not.
+func TestOptionsSpelled(t *testing.T) {
+	pixels := wideOf(t, planted.New(planted.Options{Rows: 200, Columns: 12}))
+	for _, m := range methods.All() {
+		args := []string{pixels, "-k", "3", "--method", m.Name}
+		if m.Takes.Cells {
+			args = append(args, "--shape", "3x4")
+		}
+		for _, more := range []string{"", "--memory-limit 1MiB", "--format json", "--scale rank", "--variance 0.5", "--refine swap", "--smooth auto", "--keep x00000", "--sketch 40", "--sample 0", "--missing pairwise"} {
+			for _, verb := range []string{"plan", "path"} {
+				invoke(slices.Concat([]string{verb}, args, strings.Fields(more))...)
+			}
+		}
+	}
 }
 
 // TestPlanSmallestOfFactors: where features outnumber rows the Gram matrix is a factor, which plan says

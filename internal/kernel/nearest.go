@@ -126,13 +126,21 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 func NearestBytes(workers, m, d int) int64 {
 	const widest = 48
 	wide := int64(m + widest)
-	rows := min(max(nearestBytes/4/wide, 8), maxNearestRows) + 8
+	rows := min(max(min(nearestBytes/4/wide, int64(mostRows(d))), 8), maxNearestRows) + 8
 	worker := 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + (128+4*(wide/group+1))*rows + 16*wide
 	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 24*wide + 64*int64(d) + int64(workers)*worker + leadBytes(workers, m, d, int(rows))
 }
 
-// maxNearestRows bounds the rows of a task where anchors are few.
-const maxNearestRows = 256
+const (
+	// maxNearestRows bounds the rows of a task where anchors are few.
+	maxNearestRows = 256
+	// unpackedBytes bounds the rows of a task where dimensions are many: a worker has each as it
+	// is and packed.
+	unpackedBytes = 32 << 20
+)
+
+// mostRows is the number of rows of a task that a worker has room for.
+func mostRows(d int) int { return unpackedBytes / 13 / max(d, 1) }
 
 // To writes the indices of the count anchors nearest to each row of x, nearest
 // first, to index, and their squared distances to distance (both rows×count). x is
@@ -152,7 +160,7 @@ func (n *Nearest) To(index []int32, distance []float64, x Matrix[float64]) {
 		held = coarseBytes
 	}
 	share := panels(panels(x.Rows, workers), n.tall) * n.tall
-	n.rows = min(max(held/4/n.wide/n.tall*n.tall, n.tall), maxNearestRows, share)
+	n.rows = min(max(min(held/4/n.wide, mostRows(n.d))/n.tall*n.tall, n.tall), maxNearestRows, share)
 	for len(n.scratch) < workers {
 		n.scratch = append(n.scratch, nearestScratch{})
 	}

@@ -126,6 +126,9 @@ func TestNearest(t *testing.T) {
 			checkNearest(t, team, x.Matrix, points.Matrix, 6)
 			x, points = newGuarded[float64](r, 30, 5, true), newGuarded[float64](r, 100, 5, false)
 			checkNearest(t, team, x.Matrix, points.Matrix, 20)
+			// Rows so long that a task has fewer of them.
+			x, points = newGuarded[float64](r, 45, unpackedBytes/13/20, false), newGuarded[float64](r, 7, unpackedBytes/13/20, false)
+			checkNearest(t, team, x.Matrix, points.Matrix, 3)
 		}
 	})
 }

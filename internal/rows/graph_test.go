@@ -111,3 +111,22 @@ func TestWeigh(t *testing.T) {
 		return nil
 	}, rows.Write(g.File)))
 }
+
+// Parts of rows in memory find the same neighbours as all at once.
+func TestNearestInParts(t *testing.T) {
+	const n, d, k = 150, 310, 4
+	rnd := rand.New(rand.NewPCG(3, 4))
+	x := make([]float64, n*d)
+	for i := range x {
+		x[i] = rnd.NormFloat64()
+	}
+	if most := n * rows.PointBytes(d); rows.PartBytes(n, d) >= most || rows.PartBytes(n, 2*n-1) != n*rows.PointBytes(2*n-1) {
+		t.Fatalf("parts of %d of %d bytes where rows are long, %d where not", rows.PartBytes(n, d), most, rows.PartBytes(n, 2*n-1))
+	}
+	find := func(room int64) []rows.Neighbour {
+		return must.Get(rows.Nearest(t.Context(), kernel.NewTeam(2), n, d, k, room, rows.Within(kernel.RowMajor(x, n, d, d))))(t)
+	}
+	if !slices.Equal(find(rows.PartBytes(n, d)), find(math.MaxInt64)) {
+		t.Error("parts find other neighbours than the whole")
+	}
+}

@@ -17,6 +17,8 @@ type Neighbour struct {
 const (
 	// leastPoints is the number of rows that [LeastBytes] gathers at a time.
 	leastPoints = 1024
+	// widePoints is the number of points of a part where rows are long.
+	widePoints = 64
 	// NeighbourBytes is what [Nearest] and [Join] take for a neighbour of a row: lists,
 	// edges both ways, and the graph.
 	NeighbourBytes = 2*16 + 2*16 + 2*12
@@ -28,6 +30,28 @@ func PointBytes(d int) int64 { return 20*int64(d) + 128 }
 
 // LeastBytes is the least room to give [Nearest]: less works, in too many passes.
 func LeastBytes(d int) int64 { return leastPoints * PointBytes(d) }
+
+// PartBytes is the room to give [Nearest] for n rows that are in memory already: for all of them at
+// once or, where features outnumber rows, for parts, which cost no passes over anything else.
+func PartBytes(n int64, d int) int64 { return partPoints(n, d) * PointBytes(d) }
+
+func partPoints(n int64, d int) int64 {
+	if 2*n <= int64(d) {
+		n = min(n, widePoints)
+	}
+	return n
+}
+
+// SearchBytes bounds what [Nearest] holds on so many workers for the k nearest of n rows, with PartBytes
+// of room.
+func SearchBytes(n int64, d, k, workers int) int64 {
+	points := partPoints(n, d)
+	held := 8*points*int64(d) + kernel.NearestBytes(workers, int(points), d) + kernel.TeamBytes(1024, int(points)) + n*int64(k+1)*NeighbourBytes
+	if points < n {
+		held += PartBytes(n, d) // the part before may not be swept yet
+	}
+	return held
+}
 
 // PassFunc makes a pass over n×d rows: do gets block after block, each an h×d matrix
 // (column-major is fastest) that is lent until the next, and the number of rows before it.
