@@ -62,13 +62,13 @@ func (m *Matrix) factor() kernel.Matrix[float64] {
 	return kernel.RowMajor(m.R, m.D, m.Rank, m.Rank)
 }
 
-// feature is column j of R.
-func (m *Matrix) feature(j int) []float64 { return m.R[j*m.Rank : (j+1)*m.Rank] }
+// Feature is column j of R, lent.
+func (m *Matrix) Feature(j int) []float64 { return m.R[j*m.Rank : (j+1)*m.Rank] }
 
 // At is Gᵢⱼ, 2r flops of a factor.
 func (m *Matrix) At(i, j int) float64 {
 	if m.IsFactor() {
-		return kernel.Dot(m.feature(i), m.feature(j))
+		return kernel.Dot(m.Feature(i), m.Feature(j))
 	}
 	return m.Sym[i*m.D+j]
 }
@@ -87,13 +87,26 @@ func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 		return
 	}
 	clear(dst)
-	m.AddUp(workers, m.feature(j), dst)
+	m.AddUp(workers, m.Feature(j), dst)
 }
 
 // AddUp adds Rᵀz to the D numbers of y, for a z of r numbers: 2rD flops. It panics where G is in
 // full.
 func (m *Matrix) AddUp(workers int, z, y []float64) {
 	kernel.Gemv(workers, m.D, m.Rank, m.factor().Data, m.Rank, z, y)
+}
+
+// thinRows go through R at a time: so few that kernel.Gemm does not pack it.
+const thinRows = 16
+
+// AddUps adds Z·R to Y, for k rows of r numbers and of D: 2krD flops, and one reading of R for each 16
+// rows. It panics where G is in full.
+func (m *Matrix) AddUps(threads, k int, z, y []float64) {
+	team := kernel.NewTeam(threads)
+	for i := 0; i < k; i += thinRows {
+		h := min(thinRows, k-i)
+		kernel.Gemm(team, 1, kernel.RowMajor(z[i*m.Rank:], h, m.Rank, m.Rank), m.factor().Trans(), kernel.RowMajor(y[i*m.D:], h, m.D, m.D))
+	}
 }
 
 // Row is column j of G: in full it is lent, else written to room, which has D numbers.
@@ -116,7 +129,7 @@ func (m *Matrix) ColumnsTo(threads int, dst []float64, list []int) {
 	}
 	some := make([]float64, len(list)*m.Rank)
 	for i, j := range list {
-		copy(some[i*m.Rank:], m.feature(j))
+		copy(some[i*m.Rank:], m.Feature(j))
 	}
 	clear(dst[:len(list)*m.D])
 	kernel.Gemm(kernel.NewTeam(threads), 1, kernel.RowMajor(some, len(list), m.Rank, m.Rank), m.factor().Trans(), kernel.RowMajor(dst, len(list), m.D, m.D))
@@ -183,7 +196,7 @@ func (m *Matrix) Turned(threads, cols int, b []float64) []float64 {
 func (m *Matrix) Scale(workers int, factor []float64) {
 	if m.IsFactor() {
 		eachColumn(workers, m.D, func(j int) {
-			for i := range m.feature(j) {
+			for i := range m.Feature(j) {
 				m.R[j*m.Rank+i] *= factor[j]
 			}
 		})
@@ -207,7 +220,7 @@ func (m *Matrix) keep(kept []int) {
 	// An entry never moves to a higher index, so ascending order overwrites nothing unread.
 	if m.IsFactor() {
 		for k, j := range kept {
-			copy(m.R[k*m.Rank:][:m.Rank], m.feature(j))
+			copy(m.R[k*m.Rank:][:m.Rank], m.Feature(j))
 		}
 		m.D, m.R = n, m.R[:n*m.Rank]
 		return

@@ -59,7 +59,7 @@ func TestSketchIsOfTheScaledRows(t *testing.T) {
 				all += x * x
 			}
 			mend := min(max(math.Sqrt(all/norm), 0.5), 2)
-			got := slices.Concat(g.feature(k), g.Held.feature(k))
+			got := slices.Concat(g.Feature(k), g.Held.Feature(k))
 			for i, x := range want[k*r:][:r] {
 				// A mean of 1e8 beside a deviation of 1 costs 27 of the 64 bits that sums have.
 				if math.Abs(got[i]-mend*x) > 1e-6*math.Sqrt(all) {
