@@ -97,7 +97,7 @@ func GraphBytes(m, d, neighbors, threads int) int64 {
 		copied += 8 * int64(mostPoints) * int64(d)
 	}
 	m = min(m, mostPoints)
-	return copied + anchor.AmongBytes(m, d, neighbors, threads) + align.Bytes(m, d, chosen(m, d)) + 8*int64(m+4*d)
+	return copied + anchor.AmongBytes(m, d, neighbors, threads) + align.Bytes(m, d, chosen(m, d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
 }
 
 // points are m points in d dimensions, row-major.
@@ -119,7 +119,7 @@ func (p *points) alignment(ctx context.Context, k int) ([]float64, error) {
 		return nil, err
 	}
 	c := p.centred()
-	problem := align.Problem{A: diffusion.A, Norm: diffusion.Norm, Squares: c.squares, Column: c.column}
+	problem := align.Problem{A: diffusion.A, Norm: diffusion.Norm, Squares: c.squares, Column: c.column, Ahead: c.ahead}
 	r, err := align.Choose(ctx, problem, align.Options{K: k, Threads: p.team.Threads()})
 	if err != nil {
 		return nil, err
