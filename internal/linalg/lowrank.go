@@ -14,7 +14,7 @@ import (
 //
 //	A = D + UᵀTU,
 //
-// U n×d, or, with a metric M = ρI + UᵀU, the pencil Aw = λMw, see pencil.go.
+// U n×d with orthogonal rows, or, with a metric M = ρI + UᵀU and any rows, the pencil Aw = λMw, see [NewPencil].
 //
 // What a [Smallest] factors is F = A − σM + VᵀV, a diagonal E = D − σρI and rows with a middle
 // S = diag(T − σI, I) again. With W = Σ uuᵀ/E Woodbury's identity is
@@ -29,8 +29,8 @@ import (
 // and F is positive definite where N is, as long as E is positive. Features where it is not, or next
 // to nothing, are few, and go by their Schur complement E_N + U_NᵀZU_N in place of it.
 //
-// A product takes 4nd flops a vector, with a metric none; a factor n²d, and a product with its inverse 4nd,
-// or 8nd with a metric.
+// A product takes 4nd flops a vector, with a metric none, but 4nd for a residual; a factor n²d, and a product with
+// its inverse 4nd, or 6nd with a metric, unless that has to be refined.
 type LowRank struct {
 	team   *kernel.Team
 	d, n   int
@@ -67,7 +67,7 @@ func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lamb
 }
 
 // LowRankBytes is what a LowRank of n rows and d columns holds beside U and UUᵀ, while so many vectors
-// are in work: some matrices of n + vectors with a root's own, and five blocks.
+// are in work: some matrices of n + vectors, those of a start the most, and six blocks.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
 	return 8*(16*size*size+6*int64(vectors)*int64(d)+4*int64(d)+lowRankBlock*int64(n)) + RootBytes(n+vectors) + CholeskyBytes(mostNear)
