@@ -241,6 +241,40 @@ func TestAlignLaws(t *testing.T) {
 	}
 }
 
+// TestAlignAhead: what is told ahead is the next choice and features that are left, most of the next choices among
+// them, and changes nothing.
+func TestAlignAhead(t *testing.T) {
+	tab := clustered(7, 40, 20, 300, 4, true)
+	k, want := choice(t, tab.graph(), spectral.DefaultDiffusion, Options{K: 30})
+	p := problem(k, tab.graph())
+	var told []int
+	var known []int
+	hits := 0
+	p.Ahead = func(j int, likely []int) {
+		told = append(told, j)
+		if len(likely) != mostLikely || slices.Contains(likely, j) {
+			t.Errorf("turn %d: %d, then %v", len(told), j, likely)
+		}
+		for _, i := range likely {
+			if slices.Contains(told, i) {
+				t.Errorf("turn %d: %d is chosen already", len(told), i)
+			}
+		}
+		if slices.Contains(known, j) {
+			hits++
+		} else {
+			known = likely
+		}
+	}
+	got := must.Get(Choose(t.Context(), p, Options{K: 30}))(t)
+	if !slices.Equal(got.Order, want.Order) || !slices.Equal(told, want.Order) || !slices.Equal(got.Alignment, want.Alignment) {
+		t.Errorf("chosen %v, told %v, want %v", got.Order, told, want.Order)
+	}
+	if hits < 10 {
+		t.Errorf("only %d of 30 were known ahead", hits)
+	}
+}
+
 // TestAlignCopies: multiples of a feature come after all that are none, and the choice among
 // these is that without them. Equal features go by column order, and are told.
 func TestAlignCopies(t *testing.T) {

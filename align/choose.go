@@ -15,6 +15,9 @@ type Problem struct {
 	Norm    float64               // ‖K‖, for the alignment that is reported; 0 reports 0
 	Squares []float64             // d: Gᵢᵢ
 	Column  func(j int) []float64 // G₍:,j₎, d numbers, read before the next call
+	// Ahead is told, before Column is asked for one, which it will be and which others are the likeliest to come after,
+	// in that order; nil if there is nothing to gain.
+	Ahead func(j int, likely []int)
 }
 
 // Result is a choice. Its first k features are the choice of k features.
@@ -94,7 +97,11 @@ func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 			s.take(opt.Keep[turn])
 			continue
 		}
-		s.take(s.best())
+		p := s.best()
+		if s.Ahead != nil {
+			s.Ahead(p, s.likely(p))
+		}
+		s.take(p)
 	}
 	return &s.Result, nil
 }
@@ -164,6 +171,25 @@ func (s *search) best() int {
 		s.Ties = append(s.Ties, tie)
 	}
 	return first
+}
+
+// mostLikely features are told ahead.
+const mostLikely = 7
+
+// likely are the features with the largest gains after the one that is about to be taken.
+func (s *search) likely(p int) []int {
+	list := make([]int, 0, mostLikely+1)
+	for i, t := range s.tier {
+		if t != s.tier[p] || i == p || len(list) == mostLikely && !(s.gain[i] > s.gain[list[mostLikely-1]]) {
+			continue
+		}
+		at := len(list)
+		for at > 0 && s.gain[i] > s.gain[list[at-1]] {
+			at--
+		}
+		list = slices.Insert(list, at, i)[:min(len(list)+1, mostLikely)]
+	}
+	return list
 }
 
 // blocks calls do for every feature.

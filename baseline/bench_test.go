@@ -2,7 +2,11 @@ package baseline
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
 )
 
 // BenchmarkMCFS includes the eigenpairs of an m×m matrix.
@@ -19,4 +23,28 @@ func BenchmarkMCFS(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkFollow takes the lasso paths of ten targets through a factor of few rows.
+func BenchmarkFollow(b *testing.B) {
+	const rows, d, targets, k = 200, 20000, 10, 50
+	random := rand.New(rand.NewPCG(1, 1))
+	r, u := make([]float64, d*rows), make([]float64, targets*rows)
+	for i := range r {
+		r[i] = random.NormFloat64() / math.Sqrt(rows)
+	}
+	for i := range u {
+		u[i] = random.NormFloat64() / math.Sqrt(rows)
+	}
+	g, products := gram.Factored(r, d, rows), make([]float64, targets*d)
+	g.AddUps(0, targets, u, products)
+	squares := g.Diagonal(0)
+	for b.Loop() {
+		paths := make([]*lasso, targets)
+		for i := range paths {
+			paths[i] = newLasso(g, squares, products[i*d:(i+1)*d])
+		}
+		follow(g, 0, k, paths)
+	}
+	b.ReportMetric(4*targets*k*rows*d*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -55,6 +55,13 @@ func optimal(g, b, beta []float64, lambda float64) (miss float64) {
 	return miss
 }
 
+// path is that of one target, to k features.
+func path(g *gram.Matrix, b []float64, k int) *lasso {
+	l := newLasso(g, g.Diagonal(1), b)
+	follow(g, 1, k, []*lasso{l})
+	return l
+}
+
 func nonzero(beta []float64) (n int) {
 	for _, v := range beta {
 		if v != 0 {
@@ -110,9 +117,9 @@ func TestLassoPath(t *testing.T) {
 		g, b := problem(seed, n, d)
 		last := math.Inf(1)
 		for k := 1; k <= d; k++ {
-			l := newLasso(gram.Full(g, len(b)), b)
-			beta, settled := l.run(k)
-			if !settled {
+			l := path(gram.Full(g, len(b)), b, k)
+			beta := l.beta()
+			if !l.settled {
 				t.Fatalf("seed %d, k = %d: gave up", seed, k)
 			}
 			if nonzero(beta) != k {
@@ -156,8 +163,10 @@ func TestLassoPathOfManyDrops(t *testing.T) {
 			u[i] = r.NormFloat64() / math.Sqrt(n)
 		}
 		g, b := products(x, u)
-		l := newLasso(gram.Full(g, len(b)), b)
-		for l.step(d) {
+		full := gram.Full(g, len(b))
+		l := newLasso(full, full.Diagonal(1), b)
+		var room directions
+		for room.aim(full, 1, []*lasso{l}); l.step(d); room.aim(full, 1, []*lasso{l}) {
 			if l.left >= 0 {
 				removed++
 			}
@@ -205,9 +214,9 @@ func TestLassoTies(t *testing.T) {
 		}
 		g, b := products(x, u)
 		for _, k := range []int{1, d/2 + 1, d} {
-			l := newLasso(gram.Full(g, len(b)), b)
-			beta, settled := l.run(k)
-			if !settled {
+			l := path(gram.Full(g, len(b)), b, k)
+			beta := l.beta()
+			if !l.settled {
 				t.Fatalf("seed %d, k = %d: gave up", seed, k)
 			}
 			if nonzero(beta) > k {
@@ -233,9 +242,9 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 			wide[j*d+l] = sign[j] * sign[l] * g[from[j]*6+from[l]]
 		}
 	}
-	want, _ := newLasso(gram.Full(g, len(b)), b).run(6)
-	got, settled := newLasso(gram.Full(wide, d), target).run(d)
-	if !settled || got[6] != 0 || got[7] != 0 || !slices.Equal(got[:6], want) {
+	want := path(gram.Full(g, len(b)), b, 6).beta()
+	l := path(gram.Full(wide, d), target, d)
+	if got := l.beta(); !l.settled || got[6] != 0 || got[7] != 0 || !slices.Equal(got[:6], want) {
 		t.Errorf("%v, want %v and zeros", got, want)
 	}
 }
@@ -243,11 +252,11 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 func TestLassoOfConstants(t *testing.T) {
 	g, _ := problem(2, 30, 4)
 	for name, b := range map[string][]float64{"zeros": make([]float64, 4), "rounding": {1e-17, -1e-16, 0, 3e-17}} {
-		if beta, settled := newLasso(gram.Full(g, len(b)), b).run(4); !settled || nonzero(beta) != 0 {
-			t.Errorf("%s: %v", name, beta)
+		if l := path(gram.Full(g, len(b)), b, 4); !l.settled || nonzero(l.beta()) != 0 {
+			t.Errorf("%s: %v", name, l.beta())
 		}
 	}
-	if beta, settled := newLasso(gram.Full(make([]float64, 4), 2), []float64{0, 0}).run(2); !settled || nonzero(beta) != 0 {
-		t.Errorf("constant features: %v", beta)
+	if l := path(gram.Full(make([]float64, 4), 2), []float64{0, 0}, 2); !l.settled || nonzero(l.beta()) != 0 {
+		t.Errorf("constant features: %v", l.beta())
 	}
 }

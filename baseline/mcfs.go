@@ -38,12 +38,13 @@ func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 	return o
 }
 
-// MCFSBytes is what MCFS holds beside the Graph of m anchors and d features: I − S and
-// its eigenpairs, the targets and coefficients, and a lasso path a worker.
-func MCFSBytes(m, d int, opt MCFSOptions) int64 {
+// MCFSBytes is what MCFS holds beside the Graph of m anchors and d features, and where G is a
+// factor of so many rows: I − S and
+// its eigenpairs, the targets and coefficients, and a lasso path a target.
+func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
 	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
-	paths := int64(opt.Threads) * 8 * ((8+k)*int64(d) + 2*k*k) // with columns of a factor
+	paths := 8 * (c*(5*int64(d)+2*int64(rank)+2*k*k) + 2*int64(d))
 	return spectral.Bytes(m, int(c)) + 16*int64(m)*c + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
 }
 
@@ -72,8 +73,8 @@ type MCFSResult struct {
 //
 // Where the graph falls into several components, [spectral.Embed] says which u are taken.
 //
-// Costs the eigenpairs of an m×m matrix and O(K²·d) flops a target, and holds O(m² + c·d)
-// and O(d + K²) for each worker. The error is a *stream.UsageError or of the eigenpairs.
+// Costs the eigenpairs of an m×m matrix and O(K²·d) flops a target, O(K·r·d) of a factor of r rows,
+// and holds O(m² + c·(d + K²)). The error is a *stream.UsageError or of the eigenpairs.
 func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -93,20 +94,21 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 			b.Data[i*g.D+j] /= math.Sqrt(sigma)
 		}
 	}
-	betas, settled := make([][]float64, targets), make([]bool, targets)
-	kernel.Each(opt.Threads, targets, func(i int) {
-		betas[i], settled[i] = newLasso(g.G, b.Data[i*g.D:][:g.D]).run(opt.K)
-	})
+	paths, squares := make([]*lasso, targets), g.G.Diagonal(opt.Threads)
+	for i := range paths {
+		paths[i] = newLasso(g.G, squares, b.Data[i*g.D:][:g.D])
+	}
+	follow(g.G, opt.Threads, opt.K, paths)
 	short := 0
-	for i, beta := range betas {
+	for i, l := range paths {
 		features := 0
-		for j, v := range beta {
+		for j, v := range l.beta() {
 			r.Scores[j] = max(r.Scores[j], math.Abs(v))
 			if v != 0 {
 				features++
 			}
 		}
-		if !settled[i] {
+		if !l.settled {
 			r.warn("target %d: ties among features kept its lasso path from ending", i+1)
 		} else if features < opt.K {
 			short++

@@ -56,7 +56,7 @@ func (m *mcfs) options(k, threads int) MCFSOptions {
 }
 
 func (m *mcfs) Cost(s method.Shape) (method.Cost, error) {
-	return method.Cost{Bytes: MCFSBytes(s.Anchors, len(s.Columns), m.options(s.K, s.Threads))}, nil
+	return method.Cost{Bytes: MCFSBytes(s.Anchors, len(s.Columns), s.Rank, m.options(s.K, s.Threads))}, nil
 }
 
 func (m *mcfs) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {

@@ -121,6 +121,10 @@ func (m *Matrix) AddUp(workers int, z, y []float64) {
 	kernel.Gemv(workers, m.D, m.Rank, m.factor().Data, m.Rank, z, y)
 }
 
+// thinRows go through R at a time where rows are few: so few that kernel.Gemm does not pack it. More
+// than a few times as many are worth the packing.
+const thinRows = 16
+
 // AddUps adds ZR to Y, for a Z of k×r and a Y of k×D numbers, row-major: 2krD flops. It panics where G is
 // in full.
 func (m *Matrix) AddUps(threads, k int, z, y []float64) {
@@ -129,9 +133,15 @@ func (m *Matrix) AddUps(threads, k int, z, y []float64) {
 		m.addThin(team.Threads(), k, z, y)
 		return
 	}
-	from, to := kernel.RowMajor(z, k, m.Rank, m.Rank), kernel.RowMajor(y, k, m.D, m.D)
+	together := k
+	if k <= 4*thinRows {
+		together = thinRows
+	}
 	m.panels(team.Threads(), func(at int, rows kernel.Matrix[float64]) {
-		kernel.Gemm(team, 1, from, rows.Trans(), to.Sub(0, at, k, rows.Rows))
+		for i := 0; i < k; i += together {
+			h := min(together, k-i)
+			kernel.Gemm(team, 1, kernel.RowMajor(z[i*m.Rank:], h, m.Rank, m.Rank), rows.Trans(), kernel.RowMajor(y[i*m.D:], h, m.D, m.D).Sub(0, at, h, rows.Rows))
+		}
 	})
 }
 

@@ -66,6 +66,17 @@ func TestRowsAreAFactor(t *testing.T) {
 				t.Fatalf("other chunks: entry %d is %v, want %v", i, v, w)
 			}
 		}
+		for _, some := range []int{1, thinRows, thinRows + 1} {
+			var z []float64
+			for i := range some {
+				z = append(z, g.Feature(nil, i%d)...)
+			}
+			up := make([]float64, some*d)
+			g.AddUps(2, some, z, up)
+			for i := range up {
+				near("rows up", i/d%d, i%d, up[i])
+			}
+		}
 		if trace(g.Dual(2), g.Rank)-sum(g.Diagonal(1)) > 1e-9*trace(g.Dual(2), g.Rank) {
 			t.Error("the dual has another trace")
 		}

@@ -16,8 +16,8 @@ import (
 //	M(α) = RᵀTR,  T = αL(L + αI)⁻¹ = α/(1+α)·[I − αB(αI + N)⁻¹Bᵀ],
 //
 // by Woodbury's identity for L = I − BBᵀ and N = I − BᵀB as in matrix.go, and XᵀLX = RᵀLR. With γQ it is
-// a diagonal and few rows, and G/u + ρI is one too: see [linalg.LowRank], which wants orthogonal rows. R is
-// turned to its principal axes for that, which leaves G alone.
+// a diagonal and few rows, and G/u + ρI is one too: see [linalg.LowRank]. Without that metric it wants
+// orthogonal rows, and R is turned to its principal axes, which leaves G alone.
 type factored struct {
 	d, l    int
 	team    *kernel.Team
@@ -29,34 +29,35 @@ type factored struct {
 }
 
 func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, error) {
-	f := &factored{
-		d: g.D, l: opt.Clusters, team: team, graph: g, scatter: opt.Constraint == Scatter,
-		eig: linalg.NewSmallest(team, g.D, opt.Clusters, linalg.EigenOptions{}),
-	}
+	f := &factored{d: g.D, l: opt.Clusters, team: team, graph: g, scatter: opt.Constraint == Scatter}
 	n := g.G.Rank
-	axes := kernel.RowMajor(slices.Clone(g.G.Dual(team.Threads())), n, n, n)
-	lambda, err := linalg.SymmetricEigen(team, axes)
-	if err != nil {
-		return nil, fmt.Errorf("sfufs: products of the rows: %w", err)
-	}
-	g.G.Rotate(team.Threads(), axes.Data)
-	f.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
-	scale, rho, trace := 1.0, 0.0, 0.0
-	for i, v := range lambda {
-		lambda[i] = max(v, 0)
-		trace += lambda[i]
-	}
 	if f.scatter {
+		trace := 0.0
+		for _, v := range g.G.Diagonal(team.Threads()) {
+			trace += v
+		}
 		unit := trace / float64(g.D)
 		if !(unit > 0 && unit <= math.MaxFloat64) {
 			return nil, constant(trace)
 		}
-		scale, rho = 1/math.Sqrt(unit), ridge
-		for i := range lambda {
-			lambda[i] /= unit
+		var err error
+		if f.a, err = linalg.NewPencil(team, kernel.RowMajor(g.G.R, g.D, n, n), 1/math.Sqrt(unit), g.G.Dual(team.Threads()), ridge); err != nil {
+			return nil, fmt.Errorf("sfufs: %w", err)
 		}
+	} else {
+		axes := kernel.RowMajor(slices.Clone(g.G.Dual(team.Threads())), n, n, n)
+		lambda, err := linalg.SymmetricEigen(team, axes)
+		if err != nil {
+			return nil, fmt.Errorf("sfufs: products of the rows: %w", err)
+		}
+		for i, v := range lambda {
+			lambda[i] = max(v, 0)
+		}
+		g.G.Rotate(team.Threads(), axes.Data)
+		f.a = linalg.NewLowRank(team, kernel.RowMajor(g.G.R, g.D, n, n), 1, lambda)
 	}
-	f.a = linalg.NewLowRank(team, kernel.RowMajor(g.G.R, g.D, n, n), scale, lambda, rho)
+	f.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
+	f.eig = linalg.NewSmallest(team, f.a.Length(), opt.Clusters, linalg.EigenOptions{})
 	return f, nil
 }
 
@@ -133,18 +134,16 @@ func (f *factored) minimize(gamma float64, q []float64, warm kernel.Matrix[float
 	if err != nil {
 		return nil, fmt.Errorf("sfufs: %w", err)
 	}
-	rows := kernel.RowMajor(make([]float64, l*d), l, d, d)
-	kernel.Copy(rows, e.Vectors.Trans())
-	f.a.Unroot(rows)
 	u := &update{w: make([]float64, d*l), basis: e.Basis, size: f.a.Norm()}
-	kernel.Copy(kernel.RowMajor(u.w, d, l, l), rows.Trans())
+	kernel.Copy(kernel.RowMajor(u.w, d, l, l), f.a.Vectors(e.Vectors).Trans())
 	u.judge(e, d, l, f.a.Times)
 	return u, nil
 }
 
-func (f *factored) cost(w []float64) float64 {
-	rows := kernel.RowMajor(make([]float64, f.l*f.d), f.l, f.d, f.d)
-	kernel.Copy(rows, kernel.RowMajor(w, f.d, f.l, f.l).Trans())
+func (f *factored) cost(u *update) float64 {
+	length := u.basis.Rows
+	rows := kernel.RowMajor(make([]float64, f.l*length), f.l, length, length)
+	kernel.Copy(rows, u.basis.Sub(0, 0, length, f.l).Trans())
 	return f.a.Trace(rows)
 }
 

@@ -15,8 +15,8 @@ type form interface {
 	load(ctx context.Context, method Method, alpha float64) (loaded, error)
 	// minimize finds the W that minimizes Tr(Wᵀ(M + γ·diag(q))W); a nil q stands for 0.
 	minimize(gamma float64, q []float64, warm kernel.Matrix[float64]) (*update, error)
-	// cost is Tr(WᵀMW), W d×l row-major.
-	cost(w []float64) float64
+	// cost is Tr(WᵀMW).
+	cost(u *update) float64
 	// spread is the diagonal of (M + τI)⁻¹ up to a factor, under WᵀW = I.
 	spread(tau float64) ([]float64, error)
 }

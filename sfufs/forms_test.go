@@ -68,3 +68,19 @@ func TestFormsRankAlike(t *testing.T) {
 		}
 	}
 }
+
+// Where γ is so small that more directions cost next to nothing than W has columns, the null space of the rows
+// among them, both forms still find as little to pay: their Tr(WᵀMW) is that of the lowest eigenvalues.
+func TestFormsOfNoPenalty(t *testing.T) {
+	x, z := wide(30, 150, 12, 5)
+	for _, opt := range []Options{{Gamma: 1e-9}, {Gamma: 1e-6}, {NoPenalty: true}} {
+		opt.Threads, opt.Iterations = 2, 1
+		want := must.Get(Select(t.Context(), rowstest.Graph(x, z), opt))(t)
+		got := must.Get(Select(t.Context(), rowstest.Factored(x, z), opt))(t)
+		// A column of W is no longer than √(1/ρ), and the sum of its rows' norms at most √d times that.
+		most := opt.Gamma * 10 * math.Sqrt(150/ridge)
+		if a, b := got.Objective[0], want.Objective[0]; math.Abs(a-b) > most+1e-9 {
+			t.Errorf("γ = %v: the objective is %v, in full %v", opt.Gamma, a, b)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func Bytes(d, m, rank int, opt Options) int64 {
 	if rank > 0 {
 		n, p := int64(rank), 2*opt.Clusters+4
 		return 8*(6*n*n+3*n*int64(m)+int64(m)*int64(m)) + 8*int64(d)*int64(8*opt.Clusters+64) +
-			linalg.LowRankBytes(rank, d, p) + linalg.SmallestFormBytes(d, opt.Clusters, linalg.EigenOptions{}) + linalg.CholeskyBytes(m) + kernel.TeamBytes(d, max(rank, m))
+			linalg.LowRankBytes(rank, d, p) + linalg.SmallestFormBytes(d+rank, opt.Clusters, linalg.EigenOptions{}) + linalg.CholeskyBytes(m) + kernel.TeamBytes(d, max(rank, m))
 	}
 	size := int64(d) * int64(d)
 	extra := int64(2)

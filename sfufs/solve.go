@@ -98,11 +98,12 @@ func (u *update) judge(e linalg.Eigen, d, l int, times func(x kernel.Matrix[floa
 	u.norm = rowNorms(u.w, d, l)
 	u.slack = float64(l) * 8 * math.Sqrt(float64(d)) * 0x1p-49 * u.size
 	u.next = math.Inf(1)
-	guards := kernel.RowMajor(make([]float64, (e.Basis.Cols-l)*d), e.Basis.Cols-l, d, d)
-	kernel.Copy(guards, e.Basis.Sub(0, l, d, guards.Rows).Trans())
+	length := e.Basis.Rows
+	guards := kernel.RowMajor(make([]float64, (e.Basis.Cols-l)*length), e.Basis.Cols-l, length, length)
+	kernel.Copy(guards, e.Basis.Sub(0, l, length, guards.Rows).Trans())
 	product := times(guards)
 	for j := range guards.Rows {
-		x, ax := guards.Data[j*d:(j+1)*d], product.Data[j*d:(j+1)*d]
+		x, ax := guards.Data[j*length:(j+1)*length], product.Data[j*length:(j+1)*length]
 		if xx := kernel.Dot(x, x); xx > 0 {
 			u.next = min(u.next, kernel.Dot(x, ax)/xx)
 		}
@@ -110,8 +111,8 @@ func (u *update) judge(e linalg.Eigen, d, l int, times func(x kernel.Matrix[floa
 	u.gap = max(u.next-e.Values[l-1], 0)
 }
 
-func (s *inFull) cost(w []float64) float64 {
-	d, l := s.d, s.l
+func (s *inFull) cost(u *update) float64 {
+	d, l, w := s.d, s.l, u.w
 	mw := make([]float64, d*l)
 	kernel.Gemm(s.team, 1, kernel.RowMajor(s.m, d, d, d), kernel.RowMajor(w, d, l, l), kernel.RowMajor(mw, d, l, l))
 	return kernel.Dot(w, mw)
@@ -141,7 +142,7 @@ func (s *solver) run(ctx context.Context, first *update, gamma float64, opt Opti
 				return nil, nil, err
 			}
 		}
-		value := s.form.cost(u.w)
+		value := s.form.cost(u)
 		for _, norm := range u.norm {
 			value += gamma * math.Sqrt(norm*norm+epsilon)
 		}

@@ -118,7 +118,7 @@ func newByRows(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64],
 	kernel.Gemm(team, 1, p.laplacian(n), axes, lv)
 	kernel.Gemm(team, 1, axes.Trans(), lv, t)
 	symmetrize(t.Data, n)
-	f := &byRows{a: linalg.NewLowRank(team, u, 1, lambda, 0), t: t, eig: linalg.NewSmallest(team, d, pairs(d, c), linalg.EigenOptions{})}
+	f := &byRows{a: linalg.NewLowRank(team, u, 1, lambda), t: t, eig: linalg.NewSmallest(team, d, pairs(d, c), linalg.EigenOptions{})}
 	if err := f.a.SetMiddle(t); err != nil {
 		return nil, fmt.Errorf("udfs: the scatter of the patches: %w", err)
 	}

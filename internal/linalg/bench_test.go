@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -106,4 +107,31 @@ func BenchmarkPolar(b *testing.B) {
 		}
 		b.ReportMetric(h*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 	})
+}
+
+// BenchmarkPencil finds ten pairs where features outnumber rows, for a diagonal like those of a sparse
+// projection: most features cost a lot.
+func BenchmarkPencil(b *testing.B) {
+	const n, d, l = 200, 10000, 10
+	r, team := rand.New(rand.NewPCG(1, 1)), kernel.NewTeam(0)
+	u := random(kernel.RowMajor(make([]float64, d*n), d, n, n), r)
+	dual, middle := kernel.RowMajor(make([]float64, n*n), n, n, n), kernel.RowMajor(make([]float64, n*n), n, n, n)
+	kernel.Gemm(team, 1, u.Trans(), u, dual)
+	for i := range n {
+		middle.Data[i*n+i] = r.Float64() / 2
+	}
+	a := must.Get(NewPencil(team, u, 1/math.Sqrt(n), dual.Data, 1e-3))(b)
+	must.Do(b, a.SetMiddle(middle))
+	diagonal := make([]float64, d)
+	for i := range diagonal {
+		diagonal[i] = 0.1 * math.Pow(10, 3*r.Float64())
+	}
+	a.SetDiagonal(diagonal)
+	s := NewSmallest(team, a.Length(), l, EigenOptions{})
+	var e Eigen
+	for b.Loop() {
+		e = must.Get(s.SolveForm(a, kernel.Matrix[float64]{}))(b)
+	}
+	b.ReportMetric(float64(e.Steps), "steps")
+	b.ReportMetric(float64(e.Factors), "factors")
 }

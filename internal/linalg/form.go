@@ -11,8 +11,18 @@ type form interface {
 	factor(sigma float64, v kernel.Matrix[float64]) bool
 	// solve overwrites the rows of X with X·B⁻¹.
 	solve(x kernel.Matrix[float64])
-	// inner writes Z·B⁻¹·Zᵀ to the upper triangle of g; it may use Z up.
-	inner(g, z kernel.Matrix[float64])
+	// inner writes V·B⁻¹·Vᵀ to the upper triangle of g; it may use V up, which is factor's.
+	inner(g, v kernel.Matrix[float64])
+	// leads says that start may know vectors.
+	leads() bool
+	// start writes vectors near the lowest eigenvalues of the matrix whose B is ready, without a V and for a
+	// σ below 0, to the rows of X, or reports that it knows none.
+	start(x kernel.Matrix[float64]) bool
+	// settle makes rows vectors of the form: it may hold more numbers than a vector has coordinates, which
+	// then follow from the first.
+	settle(x kernel.Matrix[float64])
+	// residuals puts rows in place of residuals that stand for the same, and writes their lengths.
+	residuals(r kernel.Matrix[float64], lengths []float64)
 }
 
 // whole is a matrix of n×n numbers.
@@ -46,7 +56,22 @@ func (f *whole) solve(x kernel.Matrix[float64]) {
 	solve(f.team, f.root(), false, x.Trans())
 }
 
-func (f *whole) inner(g, z kernel.Matrix[float64]) {
-	solveTrans(f.team, f.root(), false, z.Trans())
-	kernel.Syrk(f.team, 1, z, g)
+func (f *whole) inner(g, v kernel.Matrix[float64]) {
+	solveTrans(f.team, f.root(), false, v.Trans())
+	kernel.Syrk(f.team, 1, v, g)
+}
+
+func (f *whole) leads() bool                       { return false }
+func (f *whole) start(kernel.Matrix[float64]) bool { return false }
+
+func (f *whole) settle(kernel.Matrix[float64]) {}
+func (f *whole) residuals(r kernel.Matrix[float64], lengths []float64) {
+	rowLengths(r, lengths)
+}
+
+// rowLengths writes the lengths of the rows.
+func rowLengths(r kernel.Matrix[float64], lengths []float64) {
+	for i := range r.Rows {
+		lengths[i] = norm2(r.Data[i*r.RowStride:][:r.Cols])
+	}
 }

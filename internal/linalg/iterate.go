@@ -10,7 +10,9 @@ import (
 // iterate finds the pairs in a growing space, or reports that it could not.
 func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 	s.reset()
-	s.begin(warm)
+	if !s.lead() {
+		s.begin(warm)
+	}
 	failed := func(step int) (Eigen, bool) { return Eigen{Steps: step, Factors: s.factors}, false }
 	limit := s.tol() * s.norm
 	best, sifts := math.Inf(1), s.opt.Filter != nil
@@ -74,6 +76,16 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 	return failed(s.opt.Steps)
 }
 
+// lead starts from what the form knows of its lowest vectors, and reports whether it knows any.
+func (s *Smallest) lead() bool {
+	if s.form.leads() && s.try(-s.least()) && s.form.start(kernel.RowMajor(s.w, s.p, s.n, s.n)) {
+		s.extend(s.p)
+		s.fill()
+		s.led = true
+	}
+	return s.led
+}
+
 // mixing is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue
 // mix: the error of a Ritz value is the square of the residual, so that residuals below
 // √2⁻⁵³ do not show in it, and good vectors are combined with new bad ones. Where
@@ -83,8 +95,10 @@ const mixing = 1e-7
 // invert multiplies the first rows of b by the inverse of the factored matrix, into w.
 func (s *Smallest) invert(b []float64, rows int) {
 	copy(s.w, b[:rows*s.n])
-	if s.factored {
-		s.form.solve(kernel.RowMajor(s.w, rows, s.n, s.n))
+	if w := kernel.RowMajor(s.w, rows, s.n, s.n); s.factored {
+		s.form.solve(w)
+	} else {
+		s.form.settle(w)
 	}
 }
 
@@ -106,6 +120,7 @@ func (s *Smallest) found(step int, residual float64) Eigen {
 func (s *Smallest) polish() (residual float64, ok bool) {
 	n := s.n
 	x := kernel.RowMajor(s.x, s.p, n, n)
+	s.form.settle(x)
 	g := kernel.RowMajor(make([]float64, s.p*s.p), s.p, s.p, s.p)
 	kernel.Syrk(s.team, 1, x, g)
 	if at, _ := factor(s.team, g); at >= 0 {
@@ -114,12 +129,7 @@ func (s *Smallest) polish() (residual float64, ok bool) {
 	solveTrans(s.team, g, false, x)
 	clear(s.ax)
 	s.form.times(kernel.RowMajor(s.ax, s.p, n, n), x)
-	for i := range s.l {
-		r := s.r[i*n:][:n]
-		copy(r, s.ax[i*n:])
-		kernel.Axpy(-s.theta[i], s.x[i*n:][:n], r)
-		s.rnorm[i] = norm2(r)
-		residual = max(residual, s.rnorm[i])
-	}
+	s.residuals(s.l)
+	residual = slices.Max(s.rnorm[:s.l])
 	return residual, residual <= s.tol()*s.norm
 }

@@ -14,15 +14,7 @@ import (
 //
 //	A = D + UᵀTU,
 //
-// U n×d with orthogonal rows, or, with a metric M = ρI + UᵀU, the A′ = M^(−1/2)AM^(−1/2) whose eigenvectors x
-// give those of Aw = λMw as w = M^(−1/2)x. Roots of M act on the space of U alone: with UUᵀ = Λ and
-// H = (ρI + Λ)^(1/2),
-//
-//	M^(−1/2) = ρ^(−1/2)·(I − UᵀJU),  J = (H² + √ρ·H)⁻¹,
-//	M^(1/2) = ρ^(1/2)·(I + UᵀGU),  G = (√ρ·H + ρI)⁻¹.
-//
-// Were the rows not orthogonal, what rounds in long directions would drown the short ones, which J
-// enlarges.
+// U n×d with orthogonal rows, or, with a metric M = ρI + UᵀU and any rows, the pencil Aw = λMw, see [NewPencil].
 //
 // What a [Smallest] factors is F = A − σM + VᵀV, a diagonal E = D − σρI and rows with a middle
 // S = diag(T − σI, I) again. With W = Σ uuᵀ/E Woodbury's identity is
@@ -37,7 +29,8 @@ import (
 // and F is positive definite where N is, as long as E is positive. Features where it is not, or next
 // to nothing, are few, and go by their Schur complement E_N + U_NᵀZU_N in place of it.
 //
-// A product takes 4nd flops a vector, 8nd with a metric; a factor n²d.
+// A product takes 4nd flops a vector, with a metric none, but 4nd for a residual; a factor n²d, and a product with
+// its inverse 4nd, or 6nd with a metric, unless that has to be refined.
 type LowRank struct {
 	team   *kernel.Team
 	d, n   int
@@ -46,21 +39,19 @@ type LowRank struct {
 	rho    float64
 	metric bool
 
-	lambda  []float64              // Λ
-	less    []float64              // J
-	more    []float64              // G
-	inverse []float64              // H⁻¹
-	within  []float64              // UM⁻¹Uᵀ, or Λ without a metric
-	middle  kernel.Matrix[float64] // T
-	tau     []float64              // eigenvalues of T, ascending
-	axes    kernel.Matrix[float64] // its eigenvectors, as rows
-	top     float64                // the largest eigenvalue of A′ for D = 0, from below
-	plain   float64                // and of A
-	diag    []float64              // D
-	between kernel.Matrix[float64] // UDUᵀ, once it is known
-	norm    float64                // of A′, once it is known; else below 0
+	lambda []float64              // Λ, without a metric
+	uu     kernel.Matrix[float64] // UUᵀ, and the factor of ρI + UUᵀ, with one
+	within Cholesky
+	middle kernel.Matrix[float64] // T
+	tau    []float64              // eigenvalues of T, ascending
+	axes   kernel.Matrix[float64] // its eigenvectors, as rows
+	top    float64                // the largest eigenvalue for D = 0, from below
+	plain  float64                // the same without the metric
+	diag   []float64              // D
+	norm   float64                // once it is known; else below 0
 
 	// of F
+	sigma  float64
 	e      []float64
 	v      kernel.Matrix[float64] // V in the coordinates of A
 	w, z   kernel.Matrix[float64] // W and Z
@@ -69,34 +60,17 @@ type LowRank struct {
 	schur  Cholesky
 }
 
-// NewLowRank takes U as scale times the transpose of u, d×n, which it keeps, and Λ, n squares of lengths.
-// rho is that of the metric; 0 is none.
-func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64, rho float64) *LowRank {
-	a := &LowRank{team: team, d: u.Rows, n: u.Cols, u: u, scale: scale, rho: 1, metric: rho > 0, lambda: lambda, within: lambda}
-	if !a.metric {
-		return a
-	}
-	a.rho = rho
-	root := math.Sqrt(rho)
-	of := func(f func(lambda float64) float64) []float64 {
-		out := make([]float64, a.n)
-		for i, v := range lambda {
-			out[i] = f(v)
-		}
-		return out
-	}
-	a.less = of(func(x float64) float64 { return 1 / (rho + x + root*math.Sqrt(rho+x)) })
-	a.more = of(func(x float64) float64 { return 1 / (root*math.Sqrt(rho+x) + rho) })
-	a.inverse = of(func(x float64) float64 { return 1 / math.Sqrt(rho+x) })
-	a.within = of(func(x float64) float64 { return x / (rho + x) })
-	return a
+// NewLowRank takes U as scale times the transpose of u, d×n, which it keeps. Its rows are orthogonal, and
+// lambda the squares of their lengths.
+func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64) *LowRank {
+	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: u, scale: scale, rho: 1, lambda: lambda}
 }
 
 // LowRankBytes is what a LowRank of n rows and d columns holds beside U and UUᵀ, while so many vectors
-// are in work: some matrices of n + vectors with a root's own, and five blocks.
+// are in work: some matrices of n + vectors, those of a start the most, and six blocks.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
-	return 8*(12*size*size+6*int64(vectors)*int64(d)+4*int64(d)+lowRankBlock*int64(n)) + RootBytes(n+vectors) + CholeskyBytes(mostNear)
+	return 8*(16*size*size+6*int64(vectors)*int64(d)+4*int64(d)+lowRankBlock*int64(n)) + RootBytes(n+vectors) + CholeskyBytes(mostNear)
 }
 
 const (
@@ -107,8 +81,13 @@ const (
 	mostNear  = 1024
 )
 
-// Order is d.
-func (a *LowRank) Order() int { return a.d }
+// Length is the order of the matrix that a [Smallest] sees, d, or d + n with a metric.
+func (a *LowRank) Length() int {
+	if a.metric {
+		return a.d + a.n
+	}
+	return a.d
+}
 
 // SetMiddle sets T, n×n, symmetric and positive semidefinite, which it keeps. Costs its eigenpairs.
 func (a *LowRank) SetMiddle(t kernel.Matrix[float64]) error {
@@ -123,7 +102,12 @@ func (a *LowRank) SetMiddle(t kernel.Matrix[float64]) error {
 	}
 	a.axes = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
 	kernel.Copy(a.axes, kernel.RowMajor(vectors, a.n, a.n, a.n).Trans())
-	a.top, a.plain = a.largest(a.within), a.largest(a.lambda)
+	if a.metric {
+		a.top, a.plain = a.tops()
+	} else {
+		a.plain = a.largest(a.lambda)
+		a.top = a.plain
+	}
 	return nil
 }
 
@@ -162,13 +146,17 @@ func (a *LowRank) SetDiagonal(d []float64) {
 	if a.diag = d; d == nil {
 		a.diag = make([]float64, a.d)
 	}
-	a.norm, a.between = -1, kernel.Matrix[float64]{}
+	a.norm = -1
 }
 
 // Norm is a lower bound of the norm of the matrix, which it reaches but for a small factor: the norms of
 // the columns with the largest of D.
 func (a *LowRank) Norm() float64 {
 	if a.norm >= 0 {
+		return a.norm
+	}
+	if a.metric {
+		a.norm = max(a.top, a.heights())
 		return a.norm
 	}
 	const columns = 4
@@ -198,15 +186,20 @@ func (a *LowRank) Top() float64 { return a.top }
 // Plain is the largest eigenvalue for D = 0 and no metric, from below.
 func (a *LowRank) Plain() float64 { return a.plain }
 
-// Trace is Σ xUᵀTUxᵀ over the rows x of X.
+// Trace is Σ xUᵀTUxᵀ over the rows x of X, or of the w of vectors as rows.
 func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
-	down := a.Down(x)
+	var down kernel.Matrix[float64]
+	if a.metric {
+		down = copyRows(x.Sub(0, a.d, x.Rows, a.n))
+	} else {
+		down = a.Down(x)
+	}
 	return kernel.Dot(down.Data, a.small(down, a.middle).Data)
 }
 
 // Times is X·A of the rows of X.
 func (a *LowRank) Times(x kernel.Matrix[float64]) kernel.Matrix[float64] {
-	y := kernel.RowMajor(make([]float64, x.Rows*a.d), x.Rows, a.d, a.d)
+	y := kernel.RowMajor(make([]float64, x.Rows*x.Cols), x.Rows, x.Cols, x.Cols)
 	a.times(y, x)
 	return y
 }
@@ -254,22 +247,6 @@ func (a *LowRank) small(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return y
 }
 
-// Unroot overwrites the rows of X with those of X·M^(−1/2).
-func (a *LowRank) Unroot(x kernel.Matrix[float64]) {
-	if a.metric {
-		a.up(-1, weighted(a.Down(x), a.less), x)
-		scaleRows(x, 1/math.Sqrt(a.rho))
-	}
-}
-
-// root overwrites the rows of X with those of X·M^(1/2).
-func (a *LowRank) root(x kernel.Matrix[float64]) {
-	if a.metric {
-		a.up(1, weighted(a.Down(x), a.more), x)
-		scaleRows(x, math.Sqrt(a.rho))
-	}
-}
-
 // weighted multiplies the columns of X, contiguous, by w, and returns it.
 func weighted(x kernel.Matrix[float64], w []float64) kernel.Matrix[float64] {
 	for i := range x.Data {
@@ -295,49 +272,17 @@ func copyRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return y
 }
 
-// times implements form. U passes by once on the way down, for x and Dx, and once on the way up.
+// times implements form.
 func (a *LowRank) times(y, x kernel.Matrix[float64]) {
-	k := x.Rows
-	if !a.metric {
-		own := a.small(a.Down(x), a.middle)
-		a.up(1, own, y)
-		for i := range k {
-			to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
-			for j, v := range a.diag {
-				to[j] += v * row[j]
-			}
-		}
+	if a.metric {
+		a.bothTimes(y, x)
 		return
 	}
-	// With S = M^(−1/2) and σ = ρ^(−1/2): Sx = σ(x − UᵀJUx), and of USx = H⁻¹Ux the digits must not come
-	// from a difference. S(D·Sx) = σD·Sx − σUᵀJ·UD·Sx.
-	both := kernel.RowMajor(make([]float64, 2*k*a.d), 2*k, a.d, a.d)
-	for i := range k {
-		row := both.Data[i*a.d : (i+1)*a.d]
-		copy(row, x.Data[i*x.RowStride:])
-		weigh(both.Data[(k+i)*a.d:(k+i+1)*a.d], row, a.diag)
-	}
-	down := a.Down(both)
-	half, sigma := down.Sub(0, 0, k, a.n), 1/math.Sqrt(a.rho)
-	less := weighted(copyRows(half), a.less)                      // JUx
-	within := down.Sub(k, 0, k, a.n)                              // UDx, then UD(x − UᵀJUx)
-	kernel.Gemm(a.team, -1, less, a.loaded(), within)             //
-	own := a.small(weighted(copyRows(half), a.inverse), a.middle) // T·USx
-	weighted(own, a.inverse)
-	pair := kernel.RowMajor(make([]float64, 2*k*a.n), 2*k, a.n, a.n)
-	for i := range k {
-		for t := range a.n {
-			pair.Data[i*a.n+t] = less.Data[i*a.n+t]
-			pair.Data[(k+i)*a.n+t] = own.Data[i*a.n+t] - sigma*sigma*a.less[t]*within.Data[i*within.RowStride+t]
-		}
-	}
-	clear(both.Data)
-	a.up(1, pair, both)
-	for i := range k {
+	a.up(1, a.small(a.Down(x), a.middle), y)
+	for i := range x.Rows {
 		to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
-		gone, more := both.Data[i*a.d:(i+1)*a.d], both.Data[(k+i)*a.d:(k+i+1)*a.d]
 		for j, v := range a.diag {
-			to[j] += sigma*sigma*v*(row[j]-gone[j]) + more[j]
+			to[j] += v * row[j]
 		}
 	}
 }
@@ -349,20 +294,9 @@ func weigh(dst, x, w []float64) {
 	}
 }
 
-// loaded is UDUᵀ, made once for each D: n²d flops.
-func (a *LowRank) loaded() kernel.Matrix[float64] {
-	if a.between.Rows == 0 {
-		a.between = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
-		a.addProducts(a.between, a.diag)
-		kernel.Mirror(a.team.Threads(), a.between)
-	}
-	return a.between
-}
-
 // factor implements form.
 func (a *LowRank) factor(sigma float64, v kernel.Matrix[float64]) bool {
-	a.v = copyRows(v)
-	a.root(a.v)
+	a.sigma, a.v = sigma, a.dual(v)
 	a.e = slices.Clone(a.diag)
 	largest, negative := 0.0, 0
 	for i := range a.e {
@@ -483,13 +417,7 @@ func (a *LowRank) middleInverse(sigma float64, k int) bool {
 func (a *LowRank) products(k int) kernel.Matrix[float64] {
 	size := a.n + k
 	w := kernel.RowMajor(make([]float64, size*size), size, size, size)
-	weights := make([]float64, a.d)
-	for i, e := range a.e {
-		weights[i] = 1 / e
-	}
-	for _, j := range a.near {
-		weights[j] = 0
-	}
+	weights := a.weights()
 	a.addProducts(w.Sub(0, 0, a.n, a.n), weights)
 	if k > 0 {
 		scaled := copyRows(a.v)
@@ -523,104 +451,93 @@ func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
 	}
 }
 
-// solve implements form, with one U on the way down and one on the way up. With b = M^(1/2)x =
-// √ρ(x + UᵀGUx),
-//
-//	F⁻¹b = E⁻¹(b − Uᵀz − Vᵀz_V),  z = Z(UE⁻¹b + U_N x_N),
-//
-// where UE⁻¹b = √ρ(UE⁻¹x + WGUx), and U times the result is W's too.
+// solve implements form, with one U on the way down and one on the way up, and refines what a pencil rounds.
 func (a *LowRank) solve(x kernel.Matrix[float64]) {
-	size, k, q, kv := a.n+a.v.Rows, x.Rows, len(a.near), a.v.Rows
-	root := math.Sqrt(a.rho)
-	over := make([]float64, a.d) // 1/E, 0 at N
-	for j, e := range a.e {
-		over[j] = 1 / e
+	b := a.dual(x)
+	c := kernel.RowMajor(make([]float64, x.Rows*(a.n+a.v.Rows)), x.Rows, a.n+a.v.Rows, a.n+a.v.Rows)
+	scaled := a.overE(b)
+	a.down(1, scaled, c.Sub(0, 0, x.Rows, a.n))
+	kernel.Gemm(a.team, 1, scaled, a.v.Trans(), c.Sub(0, a.n, x.Rows, a.v.Rows))
+	z := a.solveDual(b, c, kernel.Matrix[float64]{})
+	if a.metric {
+		a.refine(b, z)
+		scaleRows(b, math.Sqrt(a.rho))
+	}
+	for i := range x.Rows {
+		copy(x.Data[i*x.RowStride:], b.Data[i*a.d:(i+1)*a.d])
+	}
+	a.settle(x)
+}
+
+// overE is a copy of rows of d numbers over E, 0 at N.
+func (a *LowRank) overE(b kernel.Matrix[float64]) kernel.Matrix[float64] {
+	b = copyRows(b)
+	over := a.weights()
+	for i := range b.Rows {
+		row := b.Data[i*a.d : (i+1)*a.d]
+		weigh(row, row, over)
+	}
+	return b
+}
+
+// weights are 1/E, 0 at N.
+func (a *LowRank) weights() []float64 {
+	over := make([]float64, a.d)
+	for i, e := range a.e {
+		over[i] = 1 / e
 	}
 	for _, j := range a.near {
 		over[j] = 0
 	}
-	both := kernel.RowMajor(make([]float64, 2*k*a.d), 2*k, a.d, a.d)
-	for i := range k {
-		row := both.Data[i*a.d : (i+1)*a.d]
-		copy(row, x.Data[i*x.RowStride:])
-		weigh(both.Data[(k+i)*a.d:(k+i+1)*a.d], row, over)
-	}
-	down := a.Down(both)
-	lift := kernel.RowMajor(make([]float64, k*size), k, size, size) // √ρGUx, and nothing for V
-	c := kernel.RowMajor(make([]float64, k*size), k, size, size)
-	for i := range k {
-		for t := range a.n {
-			if a.metric {
-				lift.Data[i*size+t] = root * a.more[t] * down.Data[i*a.n+t]
-			}
-			c.Data[i*size+t] = root * down.Data[(k+i)*a.n+t]
-		}
-	}
-	kernel.Gemm(a.team, root, both.Sub(k, 0, k, a.d), a.v.Trans(), c.Sub(0, a.n, k, kv))
-	kernel.Gemm(a.team, 1, lift, a.w, c)
+	return over
+}
+
+// solveDual overwrites rows b of d numbers, with c = (U and V)E⁻¹b, which it uses up, and returns the z:
+//
+//	F⁻¹b = E⁻¹(b − Uᵀz − Vᵀz_V),  z = Z(UE⁻¹b + U_N x_N).
+//
+// Where there is a y, b is 0 and stands for Uᵀy_U + Vᵀy_V, and c is Wy.
+func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[float64]) {
+	k, q, kv := b.Rows, len(a.near), a.v.Rows
 	apart := kernel.RowMajor(make([]float64, q*k), q, k, k) // b_N, then x_N
-	whole := copyRows(c)
 	if q > 0 {
 		for t, j := range a.near {
 			for i := range k {
-				apart.Data[t*k+i] = root * x.Data[i*x.RowStride+j]
+				apart.Data[t*k+i] = b.Data[i*a.d+j]
 			}
 		}
-		kernel.Gemm(a.team, 1, a.un, lift.Trans(), apart)
+		if y.Rows > 0 {
+			kernel.Gemm(a.team, 1, a.un, y.Trans(), apart)
+		}
 		kernel.Gemm(a.team, -1, a.zn, c.Trans(), apart)
 		a.schur.SolveTo(a.team, apart, apart)
-		kernel.Gemm(a.team, 1, apart.Trans(), a.un, whole)
+		kernel.Gemm(a.team, 1, apart.Trans(), a.un, c)
 	}
-	z := a.small(whole, a.z)
-	for i, v := range z.Data { // what U and V add to √ρx
-		lift.Data[i] -= v
+	z = a.small(c, a.z)
+	for i, v := range y.Data {
+		z.Data[i] -= v
 	}
-	wide := k
-	if a.metric { // of the result's own root
-		for i := range k {
-			for t := range a.n {
-				c.Data[i*size+t] = root * down.Data[(k+i)*a.n+t]
-			}
-		}
-		kernel.Gemm(a.team, 1, lift, a.w, c)
-		if q > 0 {
-			kernel.Gemm(a.team, 1, apart.Trans(), a.un, c)
-		}
-		wide = 2 * k
-	}
-	pair := kernel.RowMajor(make([]float64, wide*a.n), wide, a.n, a.n)
+	a.up(-1, z.Sub(0, 0, k, a.n), b)
+	kernel.Gemm(a.team, -1, z.Sub(0, a.n, k, kv), a.v, b)
+	over := a.weights()
 	for i := range k {
-		for t := range a.n {
-			pair.Data[i*a.n+t] = lift.Data[i*size+t]
-			if a.metric {
-				pair.Data[(k+i)*a.n+t] = a.more[t] * c.Data[i*size+t]
-			}
-		}
-	}
-	clear(both.Data)
-	a.up(1, pair, both.Sub(0, 0, wide, a.d))
-	kernel.Gemm(a.team, 1, lift.Sub(0, a.n, k, kv), a.v, both.Sub(0, 0, k, a.d))
-	for i := range k {
-		row, added, more := x.Data[i*x.RowStride:][:a.d], both.Data[i*a.d:(i+1)*a.d], both.Data[(k+i)*a.d:(k+i+1)*a.d]
-		for j := range row {
-			row[j] = (root*row[j] + added[j]) * over[j]
-		}
+		row := b.Data[i*a.d : (i+1)*a.d]
+		weigh(row, row, over)
 		for t, j := range a.near {
 			row[j] = apart.Data[t*k+i]
 		}
-		if a.metric {
-			for j := range row {
-				row[j] = root * (row[j] + more[j])
-			}
-		}
 	}
+	return z
 }
 
-// inner implements form.
-func (a *LowRank) inner(g, z kernel.Matrix[float64]) {
-	solved := copyRows(z)
-	a.solve(solved)
-	kernel.Gemm(a.team, 1, z, solved.Trans(), g)
+// inner implements form: what U and V make of V is in W.
+func (a *LowRank) inner(g, _ kernel.Matrix[float64]) {
+	solved := copyRows(a.v)
+	z := a.solveDual(solved, copyRows(a.w.Sub(a.n, 0, a.v.Rows, a.w.Cols)), kernel.Matrix[float64]{})
+	if a.metric {
+		a.refine(solved, z)
+	}
+	kernel.Gemm(a.team, 1, a.v, solved.Trans(), g)
 }
 
 // DiagonalInverse is the diagonal of (A + τI)⁻¹ for D = 0 and no metric, τ > 0: 2n²d flops.

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// lowRankCase is a LowRank with a T between 0 and 1, and what it is in full by definition.
-func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.Rand) float64) (*LowRank, kernel.Matrix[float64]) {
+// lowRankCase is a LowRank with a T between 0 and 1, and A and M in full by definition, M = I without a metric.
+func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.Rand) float64) (a *LowRank, full, metric kernel.Matrix[float64]) {
 	t.Helper()
 	r, team := rand.New(rand.NewPCG(uint64(n), uint64(d))), kernel.NewTeam(2)
 	const scale = 0.5
@@ -20,12 +20,6 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 	for i := range u.Data {
 		u.Data[i] = r.NormFloat64()
 	}
-	dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
-	kernel.Gemm(team, scale*scale, u.Trans(), u, dual)
-	lambda := must.Get(SymmetricEigen(team, dual))(t)
-	turned := kernel.RowMajor(make([]float64, d*n), d, n, n)
-	kernel.Gemm(team, 1, u, dual, turned)
-	u = turned
 	half, middle := kernel.RowMajor(make([]float64, n*n), n, n, n), kernel.RowMajor(make([]float64, n*n), n, n, n)
 	for i := range half.Data {
 		half.Data[i] = r.NormFloat64() / math.Sqrt(4*float64(n))
@@ -34,7 +28,29 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 		copy(half.Data[i*n:], []float64{0, 0, 0})
 	}
 	kernel.Gemm(team, 1, half.Trans(), half, middle)
-	a := NewLowRank(team, u, scale, lambda, rho)
+	if rho > 0 {
+		for i := range d { // as of centred rows
+			row := u.Data[i*n : (i+1)*n]
+			mean := 0.0
+			for _, v := range row {
+				mean += v / float64(n)
+			}
+			for j := range row {
+				row[j] -= mean
+			}
+		}
+		dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
+		kernel.Gemm(team, 1, u.Trans(), u, dual)
+		a = must.Get(NewPencil(team, u, scale, dual.Data, rho))(t)
+	} else {
+		dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
+		kernel.Gemm(team, scale*scale, u.Trans(), u, dual)
+		lambda := must.Get(SymmetricEigen(team, dual))(t)
+		turned := kernel.RowMajor(make([]float64, d*n), d, n, n)
+		kernel.Gemm(team, 1, u, dual, turned)
+		u = turned
+		a = NewLowRank(team, u, scale, lambda)
+	}
 	must.Do(t, a.SetMiddle(middle))
 	d0 := make([]float64, d)
 	for i := range d0 {
@@ -42,29 +58,61 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 	}
 	a.SetDiagonal(d0)
 
-	full := kernel.RowMajor(make([]float64, d*d), d, d, d)
+	full, metric = kernel.RowMajor(make([]float64, d*d), d, d, d), kernel.RowMajor(make([]float64, d*d), d, d, d)
 	kernel.Gemm(team, scale*scale, a.small(u, middle), u.Trans(), full)
+	if rho > 0 {
+		kernel.Gemm(team, scale*scale, u, u.Trans(), metric)
+	} else {
+		rho = 1
+	}
 	for i, v := range d0 {
 		full.Data[i*d+i] += v
+		metric.Data[i*d+i] += rho
 	}
-	if rho > 0 {
-		metric := kernel.RowMajor(make([]float64, d*d), d, d, d)
-		kernel.Gemm(team, scale*scale, u, u.Trans(), metric)
-		for i := range d {
-			metric.Data[i*d+i] += rho
-		}
-		values := make([]float64, d)
-		if !symmetricEigen(2, metric.Data, d, values) {
-			t.Fatal("no eigenpairs")
-		}
-		scaled := copyRows(metric)
-		for i := range scaled.Data {
-			scaled.Data[i] /= math.Sqrt(values[i%d])
-		}
-		root := a.small(scaled, metric.Trans())
-		full = a.small(a.small(root, full), root)
+	return a, full, metric
+}
+
+// reduced is M^(−1/2)AM^(−1/2).
+func reduced(t *testing.T, full, metric kernel.Matrix[float64]) kernel.Matrix[float64] {
+	t.Helper()
+	vectors, d := slices.Clone(metric.Data), metric.Rows
+	values := make([]float64, d)
+	if !symmetricEigen(2, vectors, d, values) {
+		t.Fatal("no eigenpairs")
 	}
-	return a, full
+	root := kernel.RowMajor(vectors, d, d, d)
+	scaled := copyRows(root)
+	for i := range scaled.Data {
+		scaled.Data[i] /= math.Sqrt(values[i%d])
+	}
+	product := func(x, y kernel.Matrix[float64]) kernel.Matrix[float64] {
+		z := kernel.RowMajor(make([]float64, d*d), d, d, d)
+		kernel.Gemm(kernel.NewTeam(2), 1, x, y, z)
+		return z
+	}
+	inverse := product(scaled, root.Trans())
+	return product(product(inverse, full), inverse)
+}
+
+// vectorsOf are so many vectors of a form and their w, d numbers each.
+func vectorsOf(a *LowRank, k int) (x, w kernel.Matrix[float64]) {
+	length := a.Length()
+	x = kernel.RowMajor(make([]float64, k*length), k, length, length)
+	for i := range x.Data {
+		x.Data[i] = math.Sin(float64(i * i))
+	}
+	a.settle(x)
+	return x, a.Vectors(x.Trans())
+}
+
+// near fails where |aᵢ − bᵢ| > tol.
+func near(t *testing.T, what string, a, b []float64, tol float64) {
+	t.Helper()
+	for i, v := range a {
+		if !(math.Abs(v-b[i]) <= tol) {
+			t.Fatalf("%s: %v, want %v ± %v", what, v, b[i], tol)
+		}
+	}
 }
 
 // Products, factors and eigenpairs are those of the matrix in full.
@@ -84,7 +132,8 @@ func TestLowRankIsTheMatrix(t *testing.T) {
 			for _, shape := range [][2]int{{20, 150}, {40, 260}, {3, 120}} {
 				n, d := shape[0], shape[1]
 				t.Run(fmt.Sprint(name, rho, shape), func(t *testing.T) {
-					a, want := lowRankCase(t, n, d, rho, diag)
+					a, full, metric := lowRankCase(t, n, d, rho, diag)
+					want := reduced(t, full, metric)
 					scale := 0.0
 					for _, v := range want.Data {
 						scale = max(scale, math.Abs(v))
@@ -93,29 +142,29 @@ func TestLowRankIsTheMatrix(t *testing.T) {
 					if rho > 0 { // here M is made of numbers that are known no better
 						tol *= 1 / rho
 					}
-					for i, v := range a.Full().Data {
-						if math.Abs(v-want.Data[i]) > tol {
-							t.Fatalf("entry %d is %v, want %v", i, v, want.Data[i])
-						}
-					}
+					const k = 3
+					x, w := vectorsOf(a, k)
+					longest := kernel.Dot(x.Data, x.Data)
+					near(t, "products", a.small(a.Times(x), x.Trans()).Data, a.small(a.small(w, full), w.Trans()).Data, 1e-12*longest*(scale+1))
+					near(t, "metric", a.small(x, x.Trans()).Data, a.small(a.small(w, metric), w.Trans()).Data, 1e-12*longest)
 					if norm := a.Norm(); norm > 4*float64(d)*scale || norm < scale/100 {
 						t.Errorf("norm %v of a matrix with the entry %v", norm, scale)
 					}
 					if scale > 0 {
-						checkFactors(t, a, want, scale)
+						checkFactors(t, a, full, metric, want, scale)
 					}
 					if name == "none" && rho > 0 {
 						return // all of the null space is of equal use
 					}
 					const l = 5
 					dense := must.Get(NewSmallest(a.team, d, l, EigenOptions{}).Solve(want, kernel.Matrix[float64]{}))(t)
-					got := must.Get(NewSmallest(a.team, d, l, EigenOptions{}).SolveForm(a, kernel.Matrix[float64]{}))(t)
+					got := must.Get(NewSmallest(a.team, a.Length(), l, EigenOptions{}).SolveForm(a, kernel.Matrix[float64]{}))(t)
 					for i := range l {
 						if math.Abs(got.Values[i]-dense.Values[i]) > tol {
 							t.Errorf("eigenvalues %v, want %v", got.Values, dense.Values)
 						}
 					}
-					again := must.Get(NewSmallest(kernel.NewTeam(5), d, l, EigenOptions{}).SolveForm(a, got.Basis))(t)
+					again := must.Get(NewSmallest(kernel.NewTeam(5), a.Length(), l, EigenOptions{}).SolveForm(a, got.Basis))(t)
 					for i := range l {
 						if math.Abs(again.Values[i]-dense.Values[i]) > tol {
 							t.Errorf("warm, eigenvalues %v, want %v", again.Values, dense.Values)
@@ -128,21 +177,19 @@ func TestLowRankIsTheMatrix(t *testing.T) {
 }
 
 // checkFactors compares F⁻¹x for shifts below the spectrum and between its values, and with a V.
-func checkFactors(t *testing.T, a *LowRank, want kernel.Matrix[float64], scale float64) {
+func checkFactors(t *testing.T, a *LowRank, full, metric, want kernel.Matrix[float64], scale float64) {
 	t.Helper()
 	d := a.d
-	values, vectors := make([]float64, d), slices.Clone(want.Data)
-	if !symmetricEigen(2, vectors, d, values) {
+	values := make([]float64, d)
+	if !symmetricEigen(2, slices.Clone(want.Data), d, values) {
 		t.Fatal("no eigenpairs")
 	}
 	const k = 4 // V lifts the lowest
-	v := kernel.RowMajor(make([]float64, k*d), k, d, d)
-	for i := range k {
-		for j := range d {
-			v.Data[i*d+j] = vectors[j*d+i] * math.Sqrt(scale)
-		}
-	}
-	none := kernel.RowMajor[float64](nil, 0, d, d)
+	e := must.Get(a.lowest(k))(t)
+	v := kernel.RowMajor(make([]float64, k*a.Length()), k, a.Length(), a.Length())
+	kernel.Copy(v, e.Vectors.Trans())
+	scaleRows(v, math.Sqrt(scale))
+	none := kernel.RowMajor[float64](nil, 0, a.Length(), a.Length())
 	below := values[0] - 1e-3*scale
 	for _, c := range []struct {
 		sigma    float64
@@ -162,28 +209,37 @@ func checkFactors(t *testing.T, a *LowRank, want kernel.Matrix[float64], scale f
 			continue
 		}
 		if !c.definite {
+			// Without a D E is ρσ alone, and b − Uᵀz what is left of numbers 1/E times as large: enough for a
+			// preconditioner, and no more.
 			continue
 		}
-		x := kernel.RowMajor(make([]float64, 2*d), 2, d, d)
-		for i := range x.Data {
-			x.Data[i] = math.Sin(float64(i * i))
-		}
-		y := copyRows(x)
-		a.solve(y)
-		back := kernel.RowMajor(make([]float64, 2*d), 2, d, d) // y·F
-		kernel.Gemm(a.team, 1, y, want, back)
-		kernel.Gemm(a.team, 1, a.small(y, c.v.Trans()), c.v, back)
-		for i := range back.Data {
-			back.Data[i] -= c.sigma * y.Data[i]
-			if math.Abs(back.Data[i]-x.Data[i]) > 1e-9*(scale+math.Abs(c.sigma))*slices.Max(y.Data) {
-				t.Fatalf("at %v, F·F⁻¹x is off by %v", c.sigma, back.Data[i]-x.Data[i])
-			}
+		x, _ := vectorsOf(a, 2)
+		b, lift := a.dual(x), a.dual(c.v)
+		a.solve(x)
+		w := a.Vectors(x.Trans())
+		back := a.small(w, full) // w·F
+		kernel.Gemm(a.team, -c.sigma, w, metric, back)
+		kernel.Gemm(a.team, 1, a.small(w, lift.Trans()), lift, back)
+		largest := max(slices.Max(w.Data), -slices.Min(w.Data))
+		near(t, fmt.Sprintf("F·F⁻¹x at %v", c.sigma), back.Data, b.Data, 1e-9*(slices.Max(full.Data)+math.Abs(c.sigma)*slices.Max(metric.Data))*largest)
+		if c.v.Rows > 0 {
+			inner := kernel.RowMajor(make([]float64, k*k), k, k, k)
+			a.inner(inner, c.v)
+			v := copyRows(c.v)
+			a.solve(v)
+			near(t, "inner", inner.Data, a.small(c.v, v.Trans()).Data, 1e-9*scale/(values[k]-c.sigma))
 		}
 	}
 }
 
+// lowest are l eigenpairs, by the dense solver.
+func (a *LowRank) lowest(l int) (Eigen, error) {
+	s := NewSmallest(a.team, a.Length(), l, EigenOptions{})
+	return s.made(a, kernel.Matrix[float64]{})
+}
+
 func TestLowRankDiagonalInverse(t *testing.T) {
-	a, want := lowRankCase(t, 30, 130, 0, func(int, *rand.Rand) float64 { return 0 })
+	a, want, _ := lowRankCase(t, 30, 130, 0, func(int, *rand.Rand) float64 { return 0 })
 	const tau = 1e-6
 	got := must.Get(a.DiagonalInverse(tau))(t)
 	for i := range a.d {

@@ -64,6 +64,7 @@ func (s *Smallest) randomize(rows int) int {
 	for i := range s.w[:rows*s.n] {
 		s.w[i] = s.rand.NormFloat64()
 	}
+	s.form.settle(kernel.RowMajor(s.w, rows, s.n, s.n))
 	return s.extend(rows)
 }
 
@@ -213,7 +214,7 @@ func (s *Smallest) ritz() bool {
 	if s.m < s.p {
 		return false
 	}
-	m, n, ld := s.m, s.n, basisRows(s.n, s.p)
+	m, ld := s.m, basisRows(s.n, s.p)
 	for i := range m {
 		copy(s.y[i*m:][:m], s.h[i*ld:])
 	}
@@ -222,13 +223,19 @@ func (s *Smallest) ritz() bool {
 	}
 	s.combine(s.x, s.q, s.p)
 	s.combine(s.ax, s.aq, s.p)
-	for i := range s.p {
+	s.residuals(s.p)
+	return true
+}
+
+// residuals are those of the first rows Ritz pairs, and their lengths.
+func (s *Smallest) residuals(rows int) {
+	n := s.n
+	for i := range rows {
 		r := s.r[i*n:][:n]
 		copy(r, s.ax[i*n:])
 		kernel.Axpy(-s.theta[i], s.x[i*n:][:n], r)
-		s.rnorm[i] = norm2(r)
 	}
-	return true
+	s.form.residuals(kernel.RowMajor(s.r, rows, n, n), s.rnorm)
 }
 
 // combine writes the first rows of Yᵀ·B to dst, B being q or aq.

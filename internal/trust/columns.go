@@ -2,6 +2,7 @@ package trust
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
@@ -15,15 +16,20 @@ func (p *points) blocks(do func(from, to int)) {
 	kernel.Each(p.team.Threads(), (p.d+block-1)/block, func(b int) { do(b*block, min((b+1)*block, p.d)) })
 }
 
-// centred is XᵀX of the centred points, a column at a time: it is never all there.
+// centred is XᵀX of the centred points, a few columns at a time: it is never all there.
 type centred struct {
 	*points
-	mean, squares []float64 // d
-	own, with     []float64 // m: the column asked for; d: the column of XᵀX
+	mean, squares []float64   // d
+	there         []int       // columns of XᵀX that are there
+	own, with     [][]float64 // of each, m: the points' column; d: that of XᵀX
 }
 
+// aheadColumns are made at a time, as the next that are asked for are often among them and the points pass by
+// once for all: of 500 points in 50,000 dimensions that is most of the time.
+const aheadColumns = 8
+
 func (p *points) centred() *centred {
-	c := &centred{points: p, mean: make([]float64, p.d), squares: make([]float64, p.d), own: make([]float64, p.m), with: make([]float64, p.d)}
+	c := &centred{points: p, mean: make([]float64, p.d), squares: make([]float64, p.d)}
 	p.blocks(func(from, to int) {
 		mean, squares := c.mean[from:to], c.squares[from:to]
 		for i := range p.m {
@@ -42,17 +48,35 @@ func (p *points) centred() *centred {
 // column is column j of XᵀX, until the next call. What is left of the mean in the other columns
 // meets a column that sums to 0.
 func (c *centred) column(j int) []float64 {
-	for i := range c.own {
-		c.own[i] = c.x[i*c.d+j] - c.mean[j]
+	c.ahead(j, nil)
+	return c.with[slices.Index(c.there, j)]
+}
+
+// ahead makes column j, if it is not there, and some of those that are likely to be asked for after it.
+func (c *centred) ahead(j int, likely []int) {
+	if slices.Contains(c.there, j) {
+		return
+	}
+	c.there = append(append(c.there[:0], j), likely[:min(len(likely), aheadColumns-1)]...)
+	for k, j := range c.there {
+		if k == len(c.with) {
+			c.own, c.with = append(c.own, make([]float64, c.m)), append(c.with, make([]float64, c.d))
+		}
+		for i := range c.own[k] {
+			c.own[k][i] = c.x[i*c.d+j] - c.mean[j]
+		}
 	}
 	c.blocks(func(from, to int) {
-		with := c.with[from:to]
-		clear(with)
-		for i, v := range c.own {
-			kernel.Axpy(v, c.x[i*c.d+from:][:to-from], with)
+		for k := range c.there {
+			clear(c.with[k][from:to])
+		}
+		for i := range c.m {
+			row := c.x[i*c.d+from:][:to-from]
+			for k := range c.there {
+				kernel.Axpy(c.own[k][i], row, c.with[k][from:to])
+			}
 		}
 	})
-	return c.with
 }
 
 // permuted is a copy of the points whose columns are permuted each by itself.

@@ -22,3 +22,18 @@ func TestPermuteInPlace(t *testing.T) {
 		t.Error("they were not put back")
 	}
 }
+
+// Columns that are made ahead are those that are made when they are asked for.
+func TestColumnsAhead(t *testing.T) {
+	p := some(table(3, 40, 700, 3, 9))
+	p.team = kernel.NewTeam(2)
+	ahead := p.centred()
+	for _, likely := range [][]int{nil, {8}, {699, 0, 8, 513, 512, 6, 7}, {1, 2, 3, 4, 5, 6, 9, 10, 11}} {
+		ahead.ahead(511, likely)
+		for _, j := range append(slices.Clone(likely), 511, 333) {
+			if !slices.Equal(ahead.column(j), p.centred().column(j)) {
+				t.Errorf("after %v, column %d is another", likely, j)
+			}
+		}
+	}
+}

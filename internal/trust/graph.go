@@ -117,7 +117,7 @@ func GraphBytes(m, d, neighbors, threads int) int64 {
 		copied += 8 * int64(mostPoints) * int64(d)
 	}
 	m = min(m, mostPoints)
-	return copied + anchor.AmongBytes(m, d, neighbors, threads) + align.Bytes(m, d, chosen(m, d)) + 8*int64(m+4*d)
+	return copied + anchor.AmongBytes(m, d, neighbors, threads) + align.Bytes(m, d, chosen(m, d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
 }
 
 // points are m points in d dimensions, row-major.
@@ -135,16 +135,16 @@ func (p *points) alignment(ctx context.Context, k int) ([]float64, error) {
 		return nil, err
 	}
 	c := p.centred()
-	return alignment(ctx, p.team, g, c.squares, c.column, k)
+	return alignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.column, Ahead: c.ahead}, k)
 }
 
-// alignment is that of 1, 2, … k features with the graph, given the squares and the columns of XᵀX.
-func alignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, squares []float64, column func(j int) []float64, k int) ([]float64, error) {
+// alignment is that of 1, 2, … k features with the graph; the problem has the squares and the columns of XᵀX.
+func alignment(ctx context.Context, team *kernel.Team, g *anchor.Graph, problem align.Problem, k int) ([]float64, error) {
 	diffusion, err := spectral.Diffuse(team, g, spectral.DefaultDiffusion)
 	if err != nil {
 		return nil, err
 	}
-	problem := align.Problem{A: diffusion.A, Norm: diffusion.Norm, Squares: squares, Column: column}
+	problem.A, problem.Norm = diffusion.A, diffusion.Norm
 	r, err := align.Choose(ctx, problem, align.Options{K: k, Threads: team.Threads()})
 	if err != nil {
 		return nil, err

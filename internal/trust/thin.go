@@ -41,7 +41,7 @@ func (p *thinPoints) alignment(ctx context.Context, k int) ([]float64, error) {
 		return nil, err
 	}
 	c := p.centred()
-	return alignment(ctx, p.team, g, c.squares, c.column, k)
+	return alignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.column}, k)
 }
 
 // thinCentred is [centred] of thin points.

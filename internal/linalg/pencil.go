@@ -1,0 +1,297 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// NewPencil is the LowRank with the metric M = ρI + UᵀU, ρ > 0, of a U that is scale times the transpose of
+// u, d×n, which it keeps; dual is uᵀu, n×n. Its eigenvectors w, Aw = λMw, have wᵀMw = 1.
+//
+// A vector is the d + n numbers x = (√ρ·w, Uw) of a w. Their product is that of the metric, xᵀy = wᵀMv, and
+// with P the projection on such vectors the matrix is PĜP of a diagonal of blocks,
+//
+//	Ĝ = D/ρ ⊕ T,  xᵀĜy = wᵀAv,
+//
+// so that products cost nothing and U is needed only to make vectors. What Ĝ makes of x, and residuals, are
+// right but for what P takes away: a row of d + n numbers stands for the b = √ρ·b₁ + Uᵀb₂ that it makes with
+// every w. M^(−1/2)AM^(−1/2) in its place took twice as many readings of U for a product, and rows turned to
+// orthogonal ones, 3n²d flops, for its roots to have their digits.
+func NewPencil(team *kernel.Team, u kernel.Matrix[float64], scale float64, dual []float64, rho float64) (*LowRank, error) {
+	a := &LowRank{team: team, d: u.Rows, n: u.Cols, u: u, scale: scale, rho: rho, metric: true}
+	a.uu = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
+	for i, v := range dual {
+		a.uu.Data[i] = scale * scale * v
+	}
+	metric := copyRows(a.uu)
+	for i := range a.n {
+		metric.Data[i*a.n+i] += rho
+	}
+	if err := a.within.Factor(team, metric); err != nil {
+		return nil, fmt.Errorf("metric: %w", err)
+	}
+	return a, nil
+}
+
+// Vectors are the w of eigenvectors, d + n numbers each as columns, as rows of d.
+func (a *LowRank) Vectors(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+	w := kernel.RowMajor(make([]float64, x.Cols*a.d), x.Cols, a.d, a.d)
+	kernel.Copy(w, x.Sub(0, 0, a.d, x.Cols).Trans())
+	if a.metric {
+		scaleRows(w, 1/math.Sqrt(a.rho))
+	}
+	return w
+}
+
+// settle implements form: Uw of w.
+func (a *LowRank) settle(x kernel.Matrix[float64]) {
+	if !a.metric {
+		return
+	}
+	down := x.Sub(0, a.d, x.Rows, a.n)
+	for i := range x.Rows {
+		clear(down.Data[i*down.RowStride:][:a.n])
+	}
+	a.down(1/math.Sqrt(a.rho), x.Sub(0, 0, x.Rows, a.d), down)
+}
+
+// dual are the b of rows, new.
+func (a *LowRank) dual(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+	b := copyRows(x.Sub(0, 0, x.Rows, a.d))
+	if !a.metric {
+		return b
+	}
+	scaleRows(b, math.Sqrt(a.rho))
+	rest := copyRows(x.Sub(0, a.d, x.Rows, a.n))
+	if maxAbs(rest.Data) > 0 {
+		a.up(1, rest, b)
+	}
+	return b
+}
+
+// residuals implements form: (b/√ρ, 0) stands for b too, and M⁻¹ = (I − Uᵀ(ρI + UUᵀ)⁻¹U)/ρ tells its length.
+func (a *LowRank) residuals(r kernel.Matrix[float64], lengths []float64) {
+	if !a.metric {
+		rowLengths(r, lengths)
+		return
+	}
+	b := a.dual(r)
+	scaleRows(b, 1/math.Sqrt(a.rho))
+	c := a.Down(b)
+	a.within.HalfSolveTo(a.team, c.Trans(), c.Trans())
+	for i := range r.Rows {
+		row, own := r.Data[i*r.RowStride:][:a.d+a.n], b.Data[i*a.d:(i+1)*a.d]
+		copy(row, own)
+		clear(row[a.d:])
+		// A difference: right to 2⁻²⁶ of the length of b/√ρ.
+		gone := c.Data[i*a.n : (i+1)*a.n]
+		lengths[i] = math.Sqrt(max(kernel.Dot(own, own)-kernel.Dot(gone, gone), 0))
+	}
+}
+
+// refine corrects solutions w for their z where that is rough: z = S·Uw, and z_V = Vw, must hold. What is left,
+// y, stands for the right-hand side Uᵀy_U + Vᵀy_V of a correction. z is right to some 2⁻⁵³·|SW| of it, and w, where it is
+// multiplied by SW again, to the square of that: a correction gains the first.
+func (a *LowRank) refine(w, z kernel.Matrix[float64]) {
+	size, k := a.n+a.v.Rows, w.Rows
+	largest := 0.0
+	for i := range a.n {
+		largest = max(largest, a.w.Data[i*size+i])
+	}
+	z = copyRows(z)
+	for rough := largest * max(a.tau[a.n-1], math.Abs(a.sigma)); rough > 1e3; rough /= 1e3 {
+		down := a.Down(w)
+		y := copyRows(z)
+		kernel.Gemm(a.team, -1, down, a.middle, y.Sub(0, 0, k, a.n))
+		for i := range k {
+			kernel.Axpy(a.sigma, down.Data[i*a.n:(i+1)*a.n], y.Data[i*size:][:a.n])
+		}
+		kernel.Gemm(a.team, -1, w, a.v.Trans(), y.Sub(0, a.n, k, a.v.Rows))
+		more := kernel.RowMajor(make([]float64, k*a.d), k, a.d, a.d)
+		for i, v := range a.solveDual(more, a.small(y, a.w), y).Data {
+			z.Data[i] += v
+		}
+		for i, v := range more.Data {
+			w.Data[i] += v
+		}
+	}
+}
+
+// leastShift is the least distance of a shift from a pencil's spectrum, as a share of T's largest eigenvalue: E is ρ
+// times that where there is no D to speak of.
+const leastShift = 1e-4
+
+// bothTimes adds X·Ĝ to Y.
+func (a *LowRank) bothTimes(y, x kernel.Matrix[float64]) {
+	for i := range x.Rows {
+		to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
+		for j, v := range a.diag {
+			to[j] += v * row[j] / a.rho
+		}
+	}
+	kernel.Gemm(a.team, 1, x.Sub(0, a.d, x.Rows, a.n), a.middle, y.Sub(0, a.d, x.Rows, a.n))
+}
+
+// leads implements form.
+func (a *LowRank) leads() bool { return a.metric }
+
+// start implements form. But for the ρ of M in E, which is small beside D where features outnumber rows
+// by far, z = Uw of an eigenvector is one of W⁻¹ + S, of n×n numbers, and w = E⁻¹Uᵀ(λ − S)z. With W = LLᵀ
+// the lowest of that are the first of L(I + LᵀSL)⁻¹Lᵀ.
+func (a *LowRank) start(x kernel.Matrix[float64]) bool {
+	n, w := a.n, copyRows(a.w)
+	if x.Rows >= n || slices.Min(a.e) <= 0 {
+		return false
+	}
+	if q := len(a.near); q > 0 { // W is without them
+		few := kernel.RowMajor(make([]float64, q*n), q, n, n)
+		for i, j := range a.near {
+			for t, v := range a.un.Data[i*n : (i+1)*n] {
+				few.Data[i*n+t] = v / math.Sqrt(a.e[j])
+			}
+		}
+		kernel.Syrk(a.team, 1, few.Trans(), w)
+		kernel.Mirror(a.team.Threads(), w)
+	}
+	top := 0.0
+	for i := range n {
+		top = max(top, w.Data[i*n+i])
+	}
+	for i := range n { // rows depend on each other, as centred ones do
+		w.Data[i*n+i] += startShare * top
+	}
+	var c Cholesky
+	if c.Factor(a.team, w) != nil {
+		return false
+	}
+	s := copyRows(a.middle)
+	for i := range n {
+		s.Data[i*n+i] -= a.sigma
+	}
+	inner := a.small(a.small(c.u, s), c.u.Trans())
+	for i := range n {
+		inner.Data[i*n+i]++
+	}
+	half := copyRows(c.u)
+	if c.Factor(a.team, inner) != nil {
+		return false
+	}
+	c.HalfSolveTo(a.team, half, half)
+	p := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	kernel.Syrk(a.team, -1, half.Trans(), p)
+	e, err := NewSmallest(a.team, n, x.Rows, EigenOptions{}).Solve(p, kernel.Matrix[float64]{})
+	if err != nil || !(e.Values[x.Rows-1] < 0) {
+		return false
+	}
+	z := kernel.RowMajor(make([]float64, x.Rows*n), x.Rows, n, n)
+	kernel.Copy(z, e.Vectors.Trans())
+	y := a.small(z, s)
+	for i := range y.Data {
+		y.Data[i] = -z.Data[i]/e.Values[i/n] - y.Data[i]
+	}
+	wide := x.Sub(0, 0, x.Rows, a.d)
+	for i := range x.Rows {
+		clear(wide.Data[i*wide.RowStride:][:a.d])
+	}
+	a.up(1, y, wide)
+	for i := range x.Rows {
+		row := wide.Data[i*wide.RowStride:][:a.d]
+		for j, v := range a.e {
+			row[j] /= v
+		}
+	}
+	a.settle(x)
+	return true
+}
+
+// startShare of W's largest diagonal element is added for a start: enough for a factor.
+const startShare = 1e-12
+
+// heights is a lower bound of the norm for T = 0: some w of any n + 1 features has Uw = 0.
+func (a *LowRank) heights() float64 {
+	if a.d <= a.n {
+		return 0
+	}
+	sorted := slices.Clone(a.diag)
+	slices.Sort(sorted)
+	return sorted[a.d-a.n-1] / a.rho
+}
+
+// rounding is the size of what rounds in a residual. Uw has an error of some 2⁻⁵³·|U|·|w|, |U|² ≤ d for features of
+// length 1 and |w| ≤ 1/√ρ; tolerances are 16√d·2⁻⁵³ of this.
+func (a *LowRank) rounding() float64 {
+	if !a.metric {
+		return a.Norm()
+	}
+	return max(a.Norm(), a.top/(4*math.Sqrt(a.rho)))
+}
+
+// tops are the largest eigenvalues for D = 0 with the metric and without, from below, by power iteration: with
+// w = Uᵀy, z = Uw = UUᵀy.
+func (a *LowRank) tops() (top, plain float64) {
+	const steps, columns = 20, 8
+	z := kernel.RowMajor(make([]float64, columns*a.n), columns, a.n, a.n)
+	for i := range z.Data {
+		z.Data[i] = math.Sin(float64(i + 1))
+	}
+	for range steps {
+		y := a.small(z, a.middle)
+		z = a.small(y, a.uu)
+		tz := a.small(z, a.middle)
+		for i := range columns {
+			row := z.Data[i*a.n : (i+1)*a.n]
+			value, square := kernel.Dot(row, tz.Data[i*a.n:(i+1)*a.n]), kernel.Dot(row, y.Data[i*a.n:(i+1)*a.n])
+			if !(square > 0) {
+				continue
+			}
+			plain, top = max(plain, value/square), max(top, value/(a.rho*square+kernel.Dot(row, row)))
+			length := norm2(row)
+			for j := range row {
+				row[j] /= length
+			}
+		}
+	}
+	return top, plain
+}
+
+// inFull finds the pairs of a pencil as a matrix of d×d numbers, by the factor of M.
+func (a *LowRank) inFull(l int, opt EigenOptions) (Eigen, error) {
+	d := a.d
+	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, d*d), d, d, d) }
+	metric, full := square(), square()
+	kernel.Gemm(a.team, a.scale*a.scale, a.u, a.u.Trans(), metric)
+	a.up(1, a.small(scaledRows(a.u, a.scale), a.middle), full)
+	for i := range d {
+		metric.Data[i*d+i] += a.rho
+		full.Data[i*d+i] += a.diag[i]
+	}
+	var c Cholesky
+	if err := c.Factor(a.team, metric); err != nil {
+		return Eigen{}, fmt.Errorf("metric: %w", err)
+	}
+	c.HalfSolveTo(a.team, full, full)
+	c.HalfSolveTo(a.team, full.Trans(), full.Trans())
+	e, err := NewSmallest(a.team, d, l, opt).Solve(full, kernel.Matrix[float64]{})
+	if err != nil {
+		return e, err
+	}
+	c.BackSolveTo(a.team, e.Basis, e.Basis)
+	basis := kernel.RowMajor(make([]float64, e.Basis.Cols*(d+a.n)), e.Basis.Cols, d+a.n, d+a.n)
+	kernel.Copy(basis.Sub(0, 0, basis.Rows, d), e.Basis.Trans())
+	scaleRows(basis.Sub(0, 0, basis.Rows, d), math.Sqrt(a.rho))
+	a.settle(basis)
+	e.Basis = kernel.RowMajor(make([]float64, len(basis.Data)), d+a.n, basis.Rows, basis.Rows)
+	kernel.Copy(e.Basis, basis.Trans())
+	e.Vectors = e.Basis.Sub(0, 0, d+a.n, l)
+	return e, nil
+}
+
+// scaledRows is a copy of the rows of x times a number.
+func scaledRows(x kernel.Matrix[float64], by float64) kernel.Matrix[float64] {
+	y := copyRows(x)
+	scaleRows(y, by)
+	return y
+}
