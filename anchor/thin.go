@@ -291,7 +291,7 @@ func (s *Statistics) addThin(c *stream.Chunk, from int) (rows int, err error) {
 		}
 	})
 	s.opt.Busy.Add(stream.PartScatter, busy)
-	return rows, nil
+	return rows, s.sketchRows(c, from, rows)
 }
 
 // overflows is the error of a row that is too far from the anchors.
