@@ -220,5 +220,5 @@ func EstimateBytes(m, d, rows int) (most, stays int64) {
 	if rank > 2*r {
 		most += 8 * rank * int64(d)
 	}
-	return most + buffers, stays
+	return most + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, int(r)) + buffers, stays
 }

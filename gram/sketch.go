@@ -35,8 +35,8 @@ type Sketch struct {
 type SketchOptions struct {
 	Rows    int    // r, see [SketchRows]
 	Seed    uint64 // of rows and signs
-	Threads int
-	Limit   int64 // bytes to hold at most, see [SketchBytes]; 0 means no bound
+	Threads int    // 0 means GOMAXPROCS
+	Limit   int64  // bytes to hold at most, see [SketchBytes]; 0 means no bound
 }
 
 // column is the exact sums of one column.
@@ -69,7 +69,7 @@ func SketchBytes(d, missing, rows int) int64 {
 
 // NewSketch is the sketch of no rows of d columns.
 func NewSketch(d int, opt SketchOptions) *Sketch {
-	opt.Rows = SketchRows(opt.Rows)
+	opt.Rows, opt.Threads = SketchRows(opt.Rows), kernel.NewTeam(opt.Threads).Threads()
 	return &Sketch{d: d, opt: opt, groups: opt.Rows / groupRows, gaps: make(map[int]*column)}
 }
 

@@ -53,7 +53,7 @@ func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 		return
 	}
 	var more int64
-	if profile != nil && p.opt.Missing == stream.MissingKeep && !p.plan.OutOfCore && p.plan.Factor == 0 && p.g.from != method.FromProfile {
+	if profile != nil && p.opt.Missing == stream.MissingKeep && !p.plan.OutOfCore && p.plan.Factor == 0 && p.plan.Sketch == 0 && p.g.from != method.FromProfile {
 		missing := 0
 		for _, c := range profile.Columns {
 			if c.Missing.Total() > 0 {
