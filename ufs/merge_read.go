@@ -214,6 +214,9 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		}
 		if err == nil && (m.kind == kindSketch || m.kind == kindSketchedGraph) {
 			err = e.readSketch(file, gram.Options{Threads: opt.Threads, Limit: max(opt.Limit-t.graph, 1)})
+			if short := (*stream.MemoryError)(nil); errors.As(err, &short) {
+				err = &stream.MemoryError{What: short.What, Need: short.Need + t.graph, Limit: opt.Limit}
+			}
 		}
 		if err == nil && m.kind == kindSketchedGraph {
 			err = e.readSketchedGraph(file, opt.Threads)

@@ -149,7 +149,7 @@ func TestSketchRefuses(t *testing.T) {
 		"sketch 0.01%: want a share":                func(q *Request) { q.Sketch = "0.01%" },
 		"sketch 2000000: want":                      func(q *Request) { q.Sketch = "2000000" },
 		"passes -1: want":                           func(q *Request) { q.Reads = -1 },
-		"not for method sfufs":                      func(q *Request) { q.Method = "sfufs" },
+		"not for method eufs":                       func(q *Request) { q.Method = "eufs" },
 		"not for method partgreedy":                 func(q *Request) { q.Method, q.Sketch, q.Reads = "partgreedy", "", 2 },
 		"no halves of the rows":                     func(q *Request) { q.Stability = 4 },
 		"missing pairwise":                          func(q *Request) { q.Missing = "pairwise" },
@@ -160,7 +160,7 @@ func TestSketchRefuses(t *testing.T) {
 		"has no rows to read again":                 func(q *Request) { q.Inputs, q.Stats, q.Reads = nil, file, 2 },
 		"has a sketch of 128 rows":                  func(q *Request) { q.Inputs, q.Stats, q.Sketch = nil, file, "256" },
 		"holds no sketch":                           func(q *Request) { q.Inputs, q.Stats = nil, gramFile },
-		"holds a sketch of the rows, which method ": func(q *Request) { q.Inputs, q.Stats, q.Sketch, q.Method = nil, file, "", "partgreedy" },
+		"holds a sketch of the rows, which other ": func(q *Request) { q.Inputs, q.Stats, q.Sketch, q.Method = nil, file, "", "partgreedy" },
 	} {
 		q := base
 		change(&q)
