@@ -51,7 +51,7 @@ type sum struct {
 // states is which states a sum has.
 type states struct {
 	moments, graph, sketch, weights, sample, rows, spread, raw, ranks bool
-	shards                                                   int // that are apart; 0 for none
+	shards                                                            int // that are apart; 0 for none
 }
 
 func newTree(m *merger) (*tree, error) {

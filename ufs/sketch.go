@@ -336,7 +336,7 @@ func (t *trial) sayEstimated(chosen []int) *stream.Estimate {
 	if t.Takes.Diagonal {
 		rests = "the scores and the choice are exact, and only what the features explain rests on it"
 	}
-	if off == off {
+	if !math.IsNaN(float64(off)) {
 		by = " (those of the chosen ones by " + share(float64(off)) + ")"
 	}
 	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s", t.sketchRows-t.Graph.Held.Rank, by, rests)
