@@ -260,10 +260,11 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 		var err error
 		shape := r.shapeOf(ds)
 		shape.Rank, shape.OutOfCore = rank, outOfCore
+		of := r.graphCost
 		if r.sketchRows > 0 {
-			shape.Rank = estimateRank(r.sketchRows, m)
+			of = r.estimateCost
 		}
-		if cost, err = r.graphCost(shape, m); err != nil {
+		if cost, err = of(shape, m); err != nil {
 			return Budget{}, err
 		}
 	}

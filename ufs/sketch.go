@@ -239,8 +239,7 @@ func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *gathered, shape
 		return nil, err
 	}
 	d, m := len(seen.columns), seen.anchorCount()
-	shape.Rank = estimateRank(rows, m)
-	cost, err := r.graphCost(shape, m)
+	cost, err := r.estimateCost(shape, m)
 	if err != nil {
 		return nil, err
 	}
@@ -326,19 +325,38 @@ func (t *trial) takeSketch() error {
 }
 
 // sayEstimated says what of a graph method's choice rests on a sketch, if any does: nil where all is
-// exact.
-func (t *trial) sayEstimated(chosen []int) *stream.Estimate {
+// exact. explained says that what the features leave unexplained, as the selection has it, is of the estimate.
+func (t *trial) sayEstimated(chosen []int, explained bool) *stream.Estimate {
 	if t.Graph == nil || t.Graph.Held == nil {
 		return nil
 	}
 	off, nan := stream.Number(t.Graph.Deviation(t.Threads, chosen)), stream.Number(math.NaN())
-	rests, by := "the choice rests on it", ""
+	e := &stream.Estimate{
+		SketchRows: t.sketchRows - t.Graph.Held.Rank, HeldRows: t.Graph.Held.Rank, Deviation: nan, Outside: nan, CosineDeviation: &off,
+	}
+	rests, by, left := "the choice rests on it", "", ""
 	if t.Takes.Diagonal {
-		rests = "the scores and the choice are exact, and only what the features explain rests on it"
+		rests = "the scores and the choice are exact"
 	}
 	if !math.IsNaN(float64(off)) {
 		by = " (those of the chosen ones by " + share(float64(off)) + ")"
 	}
-	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s", t.sketchRows-t.Graph.Held.Rank, by, rests)
-	return &stream.Estimate{SketchRows: t.sketchRows - t.Graph.Held.Rank, HeldRows: t.Graph.Held.Rank, Deviation: nan, Outside: nan, CosineDeviation: &off}
+	if explained {
+		for _, v := range t.Graph.HeldErrors(t.Threads, chosen) {
+			e.HeldError = append(e.HeldError, stream.Number(v))
+		}
+		if n := len(e.HeldError); n > 0 {
+			left = "; rows held back from it say that " + share(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + share(float64(t.s.Selected[n-1].Error))
+		}
+	}
+	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, by, rests, left)
+	return e
+}
+
+// estimateCost is graphCost on an estimate of the Gram matrix, with what judges it.
+func (r *run) estimateCost(shape method.Shape, m int) (method.Cost, error) {
+	shape.Rank = estimateRank(r.sketchRows, m)
+	cost, err := r.graphCost(shape, m)
+	cost.Bytes = max(cost.Bytes, anchor.HeldBytes(m, shape.K, r.sketchRows))
+	return cost, err
 }

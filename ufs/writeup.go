@@ -70,10 +70,10 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		s.Columns = append(s.Columns, t.report(j))
 	}
 	s.LowerIsBetter = r.LowerIsBetter
-	estimate := t.sayEstimated(order)
 	if err := t.explain(ctx, r, order); err != nil {
 		return err
 	}
+	estimate := t.sayEstimated(order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)
 	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
 	for _, v := range r.Objective {
