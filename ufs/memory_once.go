@@ -53,7 +53,7 @@ func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 		return
 	}
 	var more int64
-	if profile != nil && p.opt.Missing == stream.MissingKeep && !p.plan.OutOfCore && p.plan.Factor == 0 && p.plan.Sketch == 0 && p.g.from != method.FromProfile {
+	if profile != nil && p.opt.Missing == stream.MissingKeep && !p.plan.OutOfCore && p.plan.Factor == 0 && p.g.from != method.FromProfile {
 		missing := 0
 		for _, c := range profile.Columns {
 			if c.Missing.Total() > 0 {
@@ -61,6 +61,9 @@ func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 			}
 		}
 		more = gram.SharedBytes(len(profile.Columns), missing, p.g.Stability+1) - p.g.gramBytes(ds)
+		if rows := p.g.sketchRows; rows > 0 {
+			more = gram.SketchBytes(len(profile.Columns), missing, rows) - gram.SketchBytes(len(profile.Columns), p.g.expectedMissing(ds), rows)
+		}
 	}
 	p.opt.Keep.Settle(p.plan.Kept - max(more, 0))
 	if groups, bytes := p.opt.Keep.Held(); groups > 0 {
