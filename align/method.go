@@ -16,7 +16,7 @@ func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "align", About: "the features whose similarities follow long walks on the anchor graph (ours)",
 		From: method.FromGraph, Scale: gram.ScalePareto,
-		Takes: method.Takes{Factor: true, Keep: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
+		Takes: method.Takes{Factor: true, Sketch: true, Keep: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
 		New:   func() method.Method { return new(declared) },
 	}}
 }

@@ -10,6 +10,8 @@
 //     read back and continued without a change in any bit.
 //  4. With the Gram matrix of package gram they become a [Graph], and [Graph.Smooth]
 //     makes the target of graphgreedy from it.
+//  5. Where that matrix does not fit, [Graph.Estimate] makes it of what the graph knows of it, and of sketches
+//     of the rows and of Z for the rest.
 //
 // Source: Hu, Wang, Nie et al., "Scalable and flexible unsupervised feature selection"
 // (SFUFS); Z by its eq. (2.13), the graph by eq. (2.6).

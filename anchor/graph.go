@@ -28,6 +28,11 @@ type Graph struct {
 	Scale   []float64    // d: what the features were multiplied by, once centred
 	// Z is there beside a G that is a factor, whose rows are those of X̃ then. B = ZΔ^(−1/2).
 	Z RowWeights
+	// Held is there where G is an estimate by a sketch of the rows (see [Graph.Estimate]): a factor of what
+	// the rows held back say of the part of G that is estimated.
+	Held *gram.Matrix
+
+	lower []float64 // of an estimate: the last rows of B, M numbers each
 }
 
 // RowWeights are the weights of rows on anchors, as many for each: row i has Value[i·Count+e] on anchor
@@ -38,8 +43,14 @@ type RowWeights struct {
 	Value       []float64
 }
 
-// B is the n×m matrix ZΔ^(−1/2), row-major, of a Graph that has Z, for the rows of the factor as they are.
+// B is the n×m matrix ZΔ^(−1/2), row-major, of a Graph whose G is a factor, for its rows as they are.
+// Where G is an estimate, these are the rows of [Graph.Estimate], which are fewer than n.
 func (g *Graph) B(threads int) []float64 {
+	if g.Held != nil {
+		b := make([]float64, g.G.Rank*g.M)
+		copy(b[len(b)-len(g.lower):], g.lower)
+		return g.G.Turned(threads, g.M, b)
+	}
 	b := make([]float64, g.Z.Rows*g.M)
 	for i := range g.Z.Rows {
 		for e := i * g.Z.Count; e < (i+1)*g.Z.Count; e++ {

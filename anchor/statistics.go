@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -60,6 +61,8 @@ type Statistics struct {
 	zz      []float64  // m×m row-major, upper triangle
 	rows    RowWeights // Z, where the rows come later
 	columns *Columns   // ZᵀX by its columns, in place of zx; nil without Options.Entries
+
+	weights *gram.Sketch // of Z; or nil
 
 	anchors *Anchors // nil where they are unknown: no rows can be added
 	work    *scratch // empty until rows arrive
@@ -292,7 +295,7 @@ func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
 	if i := s.addPoints(rows); i >= 0 {
 		return overflows(c, from+i)
 	}
-	return nil
+	return s.sketchRows(c, from, rows)
 }
 
 // addPoints adds the rows that are in work, in the frame. It returns the first whose distances

@@ -277,7 +277,10 @@ func (s *Statistics) addThin(c *stream.Chunk, from int) (rows int, err error) {
 	if i >= 0 {
 		err = overflows(c, from+i)
 	}
-	return rows, err
+	if err != nil {
+		return rows, err
+	}
+	return rows, s.sketchRows(c, from, rows)
 }
 
 // addThinRows adds the rows that are in work. It returns the first whose distances overflow, or -1.

@@ -20,6 +20,8 @@ func Specs() []method.Spec {
 			scored{score: func(e *method.Evidence) []float64 { return LaplacianScore(e.Graph) }, lowest: true}),
 		spec("mcfs", "the features that explain the clusters of the graph (Cai, Zhang, He 2010)", method.FromGraph, gram.ScaleStandard, nil),
 	}
+	list[2].Takes.Sketch, list[2].Takes.Diagonal = true, true
+	list[3].Takes.Sketch = true
 	list[3].New = func() method.Method { return &mcfs{} }
 	return list
 }

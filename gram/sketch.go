@@ -35,8 +35,8 @@ type Sketch struct {
 type SketchOptions struct {
 	Rows    int    // r, see [SketchRows]
 	Seed    uint64 // of rows and signs
-	Threads int
-	Limit   int64 // bytes to hold at most, see [SketchBytes]; 0 means no bound
+	Threads int    // 0 means GOMAXPROCS
+	Limit   int64  // bytes to hold at most, see [SketchBytes]; 0 means no bound
 }
 
 // column is the exact sums of one column.
@@ -69,7 +69,7 @@ func SketchBytes(d, missing, rows int) int64 {
 
 // NewSketch is the sketch of no rows of d columns.
 func NewSketch(d int, opt SketchOptions) *Sketch {
-	opt.Rows = SketchRows(opt.Rows)
+	opt.Rows, opt.Threads = SketchRows(opt.Rows), kernel.NewTeam(opt.Threads).Threads()
 	return &Sketch{d: d, opt: opt, groups: opt.Rows / groupRows, gaps: make(map[int]*column)}
 }
 
@@ -261,25 +261,16 @@ func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*G
 		return nil, err
 	}
 	g := newGram(std, p)
-	r, held := s.opt.Rows, max(1, s.groups/heldShare)*groupRows
-	rank := r - held
-	all, ones := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.sums))), len(s.sums)), s.ones.floats(r, nil)
+	r, rank := s.opt.Rows, s.Main()
+	held := r - rank
+	all, from := s.Room(), s.Reader()
 	kept := make([]float64, g.D*held)
-	column, gap := make([]float64, r), make([]float64, r)
+	column := make([]float64, r)
 	// Column k of the factor ends before the sums of the next column begin, in ascending order.
 	for k, j := range std.Columns {
-		floatsOf(column, s.top[j], s.of(j))
-		if m := s.gaps[j]; m != nil {
-			m.floats(r, gap)
-			kernel.Axpy(std.Fill[k], gap, column)
-		}
-		kernel.Axpy(-std.Shift[k], ones, column)
-		f := std.Factor[k]
-		for i := range column {
-			column[i] *= f
-		}
+		from.ColumnTo(column, j, std.Shift[k], std.Factor[k], std.Fill[k])
 		main := column[:rank]
-		norm := math.Hypot(std.Std[k], std.offset[k]) * math.Sqrt(std.Weight) * math.Abs(f)
+		norm := math.Hypot(std.Std[k], std.offset[k]) * math.Sqrt(std.Weight) * math.Abs(std.Factor[k])
 		if had := math.Sqrt(kernel.Dot(main, main)); had > 0 {
 			mend := min(max(norm/had, 0.5), 2)
 			for i := range column {
@@ -291,19 +282,62 @@ func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*G
 	}
 	g.R, g.Rank = all[:g.D*rank:g.D*rank], rank
 	g.Held = Factored(kept, g.D, held)
-	s.sums, s.gaps = nil, nil
+	s.Drop()
 	return g, nil
 }
 
-// floats is the sums of c as numbers, in dst if it is not nil.
-func (c *column) floats(r int, dst []float64) []float64 {
-	if dst == nil {
-		dst = make([]float64, r)
+// Main is the number of rows that estimates are made of; those behind them are held back, to judge by.
+func (s *Sketch) Main() int { return s.opt.Rows - SketchHeld(s.opt.Rows) }
+
+// SketchHeld is how many of the rows of a Sketch that is asked to have so many are held back.
+func SketchHeld(rows int) int { return max(1, SketchRows(rows)/groupRows/heldShare) * groupRows }
+
+// Drop gives up the sums.
+func (s *Sketch) Drop() { s.sums, s.gaps = nil, nil }
+
+// Room is the memory of the sums as numbers, 2·r·d of them. What is written there destroys the columns
+// whose sums are there: column j has the numbers from 2·r·j on.
+func (s *Sketch) Room() []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.sums))), len(s.sums))
+}
+
+// SketchReader reads the columns of a Sketch. It is for one goroutine at a time.
+type SketchReader struct {
+	s         *Sketch
+	ones, gap []float64
+}
+
+// Reader is a new reader of s.
+func (s *Sketch) Reader() *SketchReader {
+	r := &SketchReader{s, make([]float64, s.opt.Rows), make([]float64, s.opt.Rows)}
+	s.ones.floats(r.ones)
+	return r
+}
+
+// ColumnTo writes the sketch of (x − shift)·factor to the r numbers of dst, x column j of the table with
+// its missing entries filled. Columns of no rows are 0.
+func (r *SketchReader) ColumnTo(dst []float64, j int, shift, factor, fill float64) {
+	s := r.s
+	if s.sums == nil {
+		clear(dst)
+		return
 	}
+	floatsOf(dst, s.top[j], s.of(j))
+	if m := s.gaps[j]; m != nil {
+		m.floats(r.gap)
+		kernel.Axpy(fill, r.gap, dst)
+	}
+	kernel.Axpy(-shift, r.ones, dst)
+	for i := range dst {
+		dst[i] *= factor
+	}
+}
+
+// floats writes the sums of c as numbers.
+func (c *column) floats(dst []float64) {
 	if c.sums == nil {
 		clear(dst)
-		return dst
+		return
 	}
 	floatsOf(dst, c.top, c.sums)
-	return dst
 }

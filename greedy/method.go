@@ -31,7 +31,7 @@ func Specs() []method.Spec {
 		{
 			Name: "graphgreedy", About: "the features that best reconstruct what the anchor graph says of the rows: the smoothed data, or other targets (ours)",
 			From: method.FromGraph, Scale: gram.ScaleStandard,
-			Takes: method.Takes{Keep: true, Nested: true, Factor: true, Streams: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
+			Takes: method.Takes{Keep: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
 			New:   func() method.Method { return &aimed{} },
 		},
 	}

@@ -16,7 +16,7 @@ import (
 func Specs() []method.Spec {
 	spec := func(m Method, about string) method.Spec {
 		return method.Spec{
-			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true}, Scale: gram.ScaleStandard,
+			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true}, Scale: gram.ScaleStandard,
 			New: func() method.Method { return &declared{kind: m} },
 		}
 	}

@@ -41,6 +41,9 @@ type Takes struct {
 	Streams bool
 	// Sketch says that the method selects from an estimate of the Gram matrix, by a sketch of the rows.
 	Sketch bool
+	// Diagonal says of a FromGraph method that of the Gram matrix it uses the diagonal alone, which an
+	// estimate has exactly.
+	Diagonal bool
 	// Cells says that features are the cells of a grid: all take part, constant ones too.
 	Cells bool
 	// Scales are those that make sense; nil means all. WhyScales says why not others.

@@ -12,7 +12,7 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "socfs", About: "a sparse projection onto orthogonal clusters that it finds along the way (Han, Kim 2015)",
-		From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true}, Scale: gram.ScaleStandard,
+		From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true}, Scale: gram.ScaleStandard,
 		New: func() method.Method { return new(declared) },
 	}}
 }

@@ -13,7 +13,7 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "spec", About: "the features that follow the smooth eigenvectors of the graph (Zhao, Liu 2007)",
-		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true},
+		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true, Sketch: true, Diagonal: true},
 		New: func() method.Method { return &declared{} },
 	}}
 }

@@ -123,6 +123,7 @@ type MemoryError struct {
 	What        string // what needs the memory or scratch space
 	Need, Limit int64  // bytes
 	Option      string // that sets the limit: MemoryLimit where empty, or ScratchSize
+	Or          Text   // what else helps; empty says nothing
 }
 
 func (e *MemoryError) Error() string { return e.Spell(nil) }
@@ -132,8 +133,12 @@ func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == 
 
 // Spell is Error with options spelled by say.
 func (e *MemoryError) Spell(say Spelling) string {
-	return Textf("%s needs %s but the limit is %s; raise it: %v %dMiB",
+	text := Textf("%s needs %s but the limit is %s; raise it: %v %dMiB",
 		e.What, mib(e.Need), mib(e.Limit), Option(cmp.Or(e.Option, MemoryLimit)), (e.Need+1<<20-1)>>20).Spell(say)
+	if e.Or.Format != "" {
+		text += "; or " + e.Or.Spell(say)
+	}
+	return text
 }
 
 func mib(n int64) string {

@@ -65,6 +65,10 @@ type Estimate struct {
 	Outside Number `json:"best_outside"`
 	// HeldError is F(S)/F(∅) after each feature by the rows held back; where scores are exact there is none.
 	HeldError []Number `json:"held_error,omitempty"`
+	// CosineDeviation is, for a method on the anchor graph, the root mean square of how far the estimated
+	// cosines of the chosen features are from the true ones, by the rows held back. What the graph says
+	// of features, and their sums of squares, are exact.
+	CosineDeviation *Number `json:"cosine_deviation,omitempty"`
 }
 
 // Selected is one chosen feature. Column is its zero-based index among the features used.

@@ -12,7 +12,7 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "u2fs", About: "the features without which the clusters of the graph are regressed worst (Villa et al. 2021)",
-		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true}, New: func() method.Method { return new(declared) },
+		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true, Sketch: true}, New: func() method.Method { return new(declared) },
 	}}
 }
 

@@ -223,7 +223,9 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	defer v.close(s)
 	shape := method.Shape{Columns: v.Columns, Rows: v.Rows, Source: v.Source, K: v.K, Threads: r.Threads}
 	if v.Graph != nil {
-		shape.Anchors = v.Graph.M
+		if shape.Anchors = v.Graph.M; v.Graph.Held != nil {
+			shape.Rank = v.Graph.G.Rank
+		}
 	}
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {

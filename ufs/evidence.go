@@ -167,6 +167,14 @@ func (t *trial) takeGraph() error {
 		if t.Std, err = t.centredRows(m, g.Scale); err != nil {
 			return err
 		}
+		if t.from.sketch != nil {
+			err = g.Estimate(t.Threads, t.from.sketch, t.from.weights, t.Std)
+			if t.Std = nil; err != nil {
+				return err
+			}
+		}
+	}
+	if g.G.Absent() {
 		t.whole, t.Source, t.Memory = nil, t.from.source, t.from.plan.Solver
 		if g.Columns != nil { // what the plan did not know
 			t.Memory += t.from.plan.thin - g.Columns.Bytes()

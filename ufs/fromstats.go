@@ -37,10 +37,13 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, K: r.expectedK(len(seen.columns)), Threads: r.Threads}
 	var cost method.Cost
 	sizes, m := false, 0
-	if seen.kind == kindSketch && r.Takes.Sketch {
+	switch sketched := seen.kind == kindSketch || seen.kind == kindSketchedGraph; {
+	case sketched && r.From == method.FromGram && r.Takes.Sketch:
 		return r.fromSketch(file, seen, shape)
+	case seen.kind == kindSketchedGraph && r.Takes.Sketch:
+		return r.fromSketchedGraph(file, seen, shape)
 	}
-	if r.Reads > 0 {
+	if r.Reads > 0 || r.Sketch != "" {
 		return nil, stream.Usagef("{sketch} and {passes}: %s holds no sketch; leave them out, or scan with {sketch}", r.Stats)
 	}
 	switch {

@@ -274,6 +274,10 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		e.profile, e.graph = gram.NewProfile(len(e.columns)), graph
 		if p.plan.Sketch > 0 {
 			e.sketch = g.newSketch(len(e.columns), p.plan)
+			if graph != nil {
+				e.weights = g.newWeights(p.count)
+				graph.SketchWeights(e.weights)
+			}
 		}
 		if g.sample {
 			e.sample = g.sampler(g.mostAnchors(), len(e.columns), p.plan, p.bound(ds))

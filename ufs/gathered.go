@@ -19,7 +19,8 @@ type gathered struct {
 	moments  *gram.Moments      // nil where only a profile was asked for
 	wide     *gram.Rows         // in place of moments, where the Gram matrix will be a factor
 	sketch   *gram.Sketch       // beside a profile, to estimate the Gram matrix by
-	graph    *anchor.Statistics // beside moments, for the graph methods
+	graph    *anchor.Statistics // beside moments or a sketch, for the graph methods
+	weights  *gram.Sketch       // beside sketch and graph: of the rows' weights on the anchors
 	hashed   *hashed            // beside moments, and while rows come in their place: of hash shards; or nil
 	sample   *anchor.Sampler    // beside a profile, to take anchors from
 	rows     *rowsample.Sample  // beside a profile, for methods that iterate over rows

@@ -74,9 +74,12 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 	shape := r.shapeOf(ds)
 	switch r.From {
 	case method.FromGraph:
+		if r.sketchRows > 0 {
+			return r.planGraph(ds, true, 0, false)
+		}
 		in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGraph(ds, true, rank, false) })
 		if !r.Takes.Streams || r.plain != nil {
-			return in, err
+			return in, r.orSketched(ds, in, err)
 		}
 		return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planGraph(ds, true, 0, true) })
 	case method.FromRows:
@@ -197,14 +200,14 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 			sampled += rowsample.Bytes(atMostRows(r.keepRows, ds), d)
 		}
 		switch {
+		case from == method.FromGraph:
+			return r.planGraph(ds, false, 0, false)
 		case r.sketchRows > 0:
 			b, err := r.planPass(ds, r.sketchBytes(ds), 0)
 			b.Sketch = int64(r.sketchRows)
 			return b, err
 		case from == method.FromProfile:
 			return r.planPass(ds, profileColumn*int64(d)+sampled+r.rankBytes(ds, d), 0)
-		case from == method.FromGraph:
-			return r.planGraph(ds, false, 0, false)
 		}
 		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d)
 		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
@@ -281,7 +284,11 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 		var err error
 		shape := r.shapeOf(ds)
 		shape.Rank, shape.OutOfCore = rank, outOfCore
-		if cost, err = r.graphCost(shape, m); err != nil {
+		of := r.graphCost
+		if r.sketchRows > 0 {
+			of = r.estimateCost
+		}
+		if cost, err = of(shape, m); err != nil {
 			return Budget{}, err
 		}
 	}
@@ -301,6 +308,12 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 			return thin, thinErr
 		}
 		return full, err
+	}
+	if r.sketchRows > 0 {
+		b, err := r.planGraphSketched(ds, m, anchors+spread, r.sampleBytes+placing, cost, solve)
+		b.atOnceBytes = r.sampleBytes + placing + judging
+		b.Anchors, b.spread = anchors, spread
+		return b, err
 	}
 	var beside, gone int64
 	gathering := r.formBytes(ds, rank) + anchors + spread

@@ -61,6 +61,9 @@ func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 			}
 		}
 		more = gram.SharedBytes(len(profile.Columns), missing, p.g.Stability+1) - p.g.gramBytes(ds)
+		if rows := p.g.sketchRows; rows > 0 {
+			more = gram.SketchBytes(len(profile.Columns), missing, rows) - gram.SketchBytes(len(profile.Columns), p.g.expectedMissing(ds), rows)
+		}
 	}
 	p.opt.Keep.Settle(p.plan.Kept - max(more, 0))
 	if groups, bytes := p.opt.Keep.Held(); groups > 0 {

@@ -25,6 +25,11 @@ func (e *gathered) add(o *gathered) error {
 			return err
 		}
 	}
+	if e.weights != nil {
+		if err := e.weights.Merge(o.weights); err != nil {
+			return err
+		}
+	}
 	if err := e.addRows(o); err != nil {
 		return err
 	}
@@ -42,6 +47,9 @@ func (e *gathered) add(o *gathered) error {
 	case e.graph != nil:
 		if err := e.graph.Merge(o.graph); err != nil {
 			return err
+		}
+		if e.moments == nil {
+			return e.profile.Merge(o.profile)
 		}
 		return e.moments.Merge(o.moments)
 	case e.moments != nil:
@@ -81,6 +89,9 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	}
 	if e.sketch != nil {
 		n += e.sketch.MergedBytes(o.sketch)
+	}
+	if e.weights != nil {
+		n += e.weights.MergedBytes(o.weights)
 	}
 	if e.sample != nil {
 		n += e.sample.MergedBytes(o.sample)

@@ -45,7 +45,7 @@ func (m *merger) accepts(first, f *mergedFile, isFirst bool) error {
 	switch recorded, _ := strconv.ParseFloat(f.decay, 64); {
 	case f.kind != first.kind:
 		return stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", first.name, first.kind, f.name, f.kind)
-	case m.Decay > 0 && (f.kind == kindProfile || f.kind == kindSketch):
+	case m.Decay > 0 && (f.kind == kindProfile || f.kind == kindSketch || f.kind == kindSketchedGraph):
 		return stream.Usagef("{decay} is for statistics to select from, and %s holds a profile only", f.name)
 	case m.Window == 0 && m.Decay == 0:
 		return alikeTotals(first, f)

@@ -198,7 +198,7 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		return nil, err
 	}
 	m := t.m
-	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile, kindSketch: method.FromProfile}[m.kind]
+	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile, kindSketch: method.FromProfile, kindSketchedGraph: method.FromProfile}[m.kind]
 	opt := gram.Options{Threads: m.q.Threads, Limit: max(limit-t.beside(), 1)}
 	shards, err := shardsIn(file)
 	if err != nil {
@@ -212,8 +212,14 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		if err == nil {
 			err = e.readRanks(file, opt.Threads)
 		}
-		if err == nil && m.kind == kindSketch {
-			err = e.readSketch(file, opt)
+		if err == nil && (m.kind == kindSketch || m.kind == kindSketchedGraph) {
+			err = e.readSketch(file, gram.Options{Threads: opt.Threads, Limit: max(opt.Limit-t.graph, 1)})
+			if short := (*stream.MemoryError)(nil); errors.As(err, &short) {
+				err = &stream.MemoryError{What: short.What, Need: short.Need + t.graph, Limit: opt.Limit}
+			}
+		}
+		if err == nil && m.kind == kindSketchedGraph {
+			err = e.readSketchedGraph(file, opt.Threads)
 		}
 	} else if err == nil {
 		err = e.readSpread(file, opt.Threads)
@@ -222,7 +228,7 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 		return nil, err
 	}
 	s := &sum{e: e, files: 1, name: m.files[i].name}
-	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sketch: e.sketch != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil, raw: e.raw != nil, ranks: e.ranks != nil}
+	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sketch: e.sketch != nil, weights: e.weights != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil, raw: e.raw != nil, ranks: e.ranks != nil}
 	if e.hashed != nil {
 		s.has.shards = shards
 	}

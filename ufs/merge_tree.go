@@ -50,8 +50,8 @@ type sum struct {
 
 // states is which states a sum has.
 type states struct {
-	moments, graph, sketch, sample, rows, spread, raw, ranks bool
-	shards                                                   int // that are apart; 0 for none
+	moments, graph, sketch, weights, sample, rows, spread, raw, ranks bool
+	shards                                                            int // that are apart; 0 for none
 }
 
 func newTree(m *merger) (*tree, error) {
@@ -59,7 +59,7 @@ func newTree(m *merger) (*tree, error) {
 	if m.kind != kindProfile {
 		t.shards, _ = strconv.Atoi(m.head.Options[optionStability]) // which reading checks
 	}
-	if m.kind == kindGraph {
+	if m.kind == kindGraph || m.kind == kindSketchedGraph {
 		var err error
 		if t.graph, err = recordedIn(m.head).graphBytes(m.files[0].name, m.q.Threads, t.shards); err != nil {
 			return nil, err
@@ -255,6 +255,9 @@ func (t *tree) load(s *sum) (err error) {
 	if s.has.sketch {
 		e.sketch = gram.NewSketch(d, gram.SketchOptions{Threads: t.m.q.Threads, Limit: t.limit()})
 	}
+	if s.has.weights {
+		e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: t.m.q.Threads, Limit: t.limit()})
+	}
 	if s.has.sample {
 		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.limit()})
 	}
@@ -302,6 +305,9 @@ func (e *gathered) states(has states) (list []state) {
 	if has.sketch {
 		list = append(list, e.sketch)
 	}
+	if has.weights {
+		list = append(list, e.weights)
+	}
 	if has.sample {
 		list = append(list, e.sample)
 	}
@@ -332,6 +338,9 @@ func (t *tree) beside() int64 {
 	switch {
 	case t.m.kind == kindProfile && ranked:
 		return profileColumn*int64(d) + gram.RankHistogramsBytes(d, -1, t.m.q.Threads)
+	case t.m.kind == kindSketchedGraph:
+		e := recordedIn(t.m.head)
+		return profileColumn*int64(d) + gram.SketchBytes(e.anchorCount(), 0, e.sketchRows())
 	case t.m.kind == kindProfile || t.m.kind == kindSketch:
 		return profileColumn * int64(d)
 	case ranked:

@@ -122,6 +122,10 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 	}
 	out.Recommended, out.Why = found.Recommended, found.Why
 	s.Warnings = append(s.Warnings, spelled(found.Warnings, t.Spelling)...)
+	if len(found.Settings) > 0 {
+		order := found.Settings[max(found.Recommended, 0)].Ranking.Order
+		t.sayEstimated(order[:min(t.K, len(order))], false)
+	}
 	var first error
 	short := 0
 	for _, set := range found.Settings {

@@ -91,8 +91,8 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 		}
 	}
 	switch {
-	case (q.Sketch != "" || q.Reads > 0) && !best.Takes.Sketch:
-		return because("{sketch} is not for method %s", best.Name)
+	case q.Sketch != "" || q.Reads > 0:
+		return because("of what a {sketch} estimates another pass makes its scores exact")
 	case slices.Contains(q.Inputs, "-"):
 		return because("a stream is there once, and method %s reads its input twice", best.Name)
 	case q.Missing == missingPairwise && best.From == method.FromGraph:
@@ -162,7 +162,7 @@ func (r *run) selectingFrom(ctx context.Context) (*gatherer, *gathered, error) {
 	defer file.Close()
 	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
 	var e *gathered
-	if file.Header.Kind != kindGraph {
+	if file.Header.Kind != kindGraph && file.Header.Kind != kindSketchedGraph {
 		err = stream.Usagef("the statistics hold no anchor graph, which scan {method} %s makes", r.Name)
 	} else {
 		e, err = r.fromFile(file)

@@ -52,7 +52,8 @@ type Request struct {
 	// Sketch selects from an estimate of the Gram matrix by a sketch of the rows, where that itself
 	// is too large: the number of rows of the sketch; how far an entry may be off, as "2%" of its
 	// columns' norms; or "auto" for 2,048 rows. Reads is how often the input may be read then: 1 leaves
-	// estimates, 2, the default, makes scores exact, and more may find a better choice.
+	// estimates, 2, the default, makes scores exact, and more may find a better choice. Methods on the
+	// anchor graph take a Sketch and no Reads.
 	Sketch string
 	Reads  int
 	// Methods are those to choose from; nil means methods.All().

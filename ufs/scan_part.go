@@ -106,7 +106,9 @@ func (r *run) partThere(ctx context.Context, path string, from method.From) (*Ga
 	}
 	kind := map[method.From]string{method.FromGram: kindGram, method.FromGraph: kindGraph, method.FromProfile: kindProfile}[from]
 	if r.sketchRows > 0 {
-		kind = kindSketch
+		if kind = kindSketch; from == method.FromGraph {
+			kind = kindSketchedGraph
+		}
 	}
 	var other stream.Text
 	switch p := h.Part; {

@@ -106,7 +106,7 @@ func (r *run) sampleShape(s map[string]string) {
 // warnApart warns where files keep rows of other inputs, so that theirs may have the same positions,
 // and refuses sketches of such: rows of the same position would always be added with the same sign.
 func (m *merger) warnApart() error {
-	keeps, sketched := m.head.Options[optionSampleRows] != "", m.kind == kindSketch
+	keeps, sketched := m.head.Options[optionSampleRows] != "", (m.kind == kindSketch || m.kind == kindSketchedGraph)
 	if !keeps && !sketched || m.head.Part != nil { // shards of a plan are numbered alike
 		return nil
 	}

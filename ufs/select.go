@@ -150,7 +150,9 @@ func (r *run) record(e *gathered) map[string]any {
 	}
 	o["missing"], o["scale"] = r.Missing, r.Scale
 	if e.sketch != nil {
-		o[optionSketch], o["passes"] = e.sketch.Rows(), r.Reads
+		if o[optionSketch] = e.sketch.Rows(); r.Reads > 0 {
+			o["passes"] = r.Reads
+		}
 	}
 	if delete(o, optionStability); r.Stability > 0 { // statistics may have shards that nobody asked for
 		o[optionStability] = r.Stability

@@ -16,7 +16,7 @@ import (
 // its evidence up.
 func (t *trial) sizeUp(ctx context.Context) error {
 	switch {
-	case !t.AutoK && !t.sizes:
+	case !t.AutoK && (!t.sizes || t.from.sketch != nil): // of an estimate there are no rules
 		return nil
 	case !t.AutoK && !t.from.plan.sizes:
 		t.note("what the rules say of the number of features takes more memory than there is; {memory-limit} raises it")

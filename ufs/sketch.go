@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -39,6 +40,8 @@ func (r *run) settleSketch() error {
 		return nil
 	case !r.Takes.Sketch:
 		return stream.Usagef("{sketch} and {passes} are not for method %s; leave them out, or choose {method} greedy", r.Name)
+	case r.From == method.FromGraph && r.Reads > 0:
+		return stream.Usagef("{passes} is not for method %s, which has its sketch from the pass that makes the graph; leave it out, or choose {method} greedy", r.Name)
 	case r.Stability > 0:
 		return stream.Usagef("{sketch} has no halves of the rows to compare; leave {stability} or {sketch} out")
 	case r.Missing == missingPairwise:
@@ -50,6 +53,7 @@ func (r *run) settleSketch() error {
 	}
 	once := r.Stats != "" || slices.Contains(r.Inputs, "-")
 	switch {
+	case r.From == method.FromGraph:
 	case !once:
 		r.Reads = cmp.Or(r.Reads, defaultReads)
 	case r.Reads > 1 && r.Stats == "":
@@ -116,8 +120,58 @@ func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, err
 	return b, nil
 }
 
+// estimateRank is the number of rows, at most, of a Gram matrix that a sketch of so many rows and the
+// graph of m anchors estimate.
+func estimateRank(rows, m int) int { return rows - gram.SketchHeld(rows) + m }
+
+// planGraphSketched plans a graph method on an estimate of the Gram matrix, whose graph of m anchors takes
+// so many bytes while it is gathered, and placing them others before. Sketches and graph become the
+// estimate before the solver begins.
+func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64, cost method.Cost, solve bool) (Budget, error) {
+	d := len(ds.Columns())
+	sketches := profileColumn*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + gram.SketchBytes(m, 0, r.sketchRows)
+	statistics := max(placing, sketches+graph)
+	var gone int64
+	if solve {
+		making, stays := anchor.EstimateBytes(m, d, r.sketchRows)
+		made := 8 * int64(m) * int64(m+d)
+		statistics = max(statistics, sketches+made+making)
+		gone = statistics - profileColumn*int64(d) - made - stays
+	}
+	b, err := r.planPass(ds, statistics, cost.Bytes-gone)
+	b.Solver, b.gone, b.iterations, b.Sketch = cost.Bytes, gone, cost.Iterations, int64(r.sketchRows)
+	return b, err
+}
+
+// orSketched adds to the refusal of the plan in, for memory, what an estimate by a sketch would need, where
+// that is less.
+func (r *run) orSketched(ds *chunkio.Dataset, in Budget, err error) error {
+	var short *stream.MemoryError
+	if !errors.As(err, &short) || !r.Takes.Sketch || r.Stability > 0 || r.AutoK || r.Variance > 0 {
+		return err
+	}
+	sketched := *r
+	sketched.sketchRows = autoSketch
+	b, _ := sketched.planGraph(ds, true, 0, false)
+	if b.Smallest == 0 || b.Smallest >= in.Smallest {
+		return err
+	}
+	also := *short
+	also.Or = stream.Textf("estimate the Gram matrix with {sketch} auto, {memory-limit} %dMiB", (b.Smallest+1<<20-1)>>20)
+	return &also
+}
+
+// newWeights is the sketch of no rows of their weights on m anchors, which goes with newSketch.
+func (g *gatherer) newWeights(m int) *gram.Sketch {
+	return gram.NewSketch(m, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads})
+}
+
 // newSketch is the sketch of no rows of d columns.
 func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
+	if g.from == method.FromGraph { // all that the plan leaves
+		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.gone), 0)
+		return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: gram.SketchBytes(d, 0, g.sketchRows) + free})
+	}
 	beside := b.Program + profileColumn*int64(d) + max(b.Reading, b.Solver)
 	if b.OutOfCore {
 		beside = b.Program + profileColumn*int64(d) + b.Reading + b.Solver
@@ -131,17 +185,101 @@ func (e *gathered) readSketch(r *chunkio.StatsReader, opt gram.Options) error {
 	return readSection(r, sketchSection, e.sketch)
 }
 
-// fromSketch is fromFile for a method on an estimate of the Gram matrix. seen is the profile.
-func (r *run) fromSketch(file *chunkio.StatsReader, seen *gathered, shape method.Shape) (*gathered, error) {
-	rows, err := strconv.Atoi(seen.options[optionSketch])
+// sketchRows is the number of rows of the sketch in a file; 0 where it says none.
+func (e *gathered) sketchRows() int {
+	rows, err := strconv.Atoi(e.options[optionSketch])
 	if err != nil || gram.SketchRows(rows) != rows {
-		return nil, stream.Dataf(r.Stats, "no number of rows of a sketch: %q", seen.options[optionSketch])
+		return 0
+	}
+	return rows
+}
+
+// anchorCount is the number of anchors of the graph in a file; 0 where it says none.
+func (e *gathered) anchorCount() int {
+	m, err := strconv.Atoi(e.options["anchors"])
+	if err != nil {
+		return 0
+	}
+	return max(m, 0)
+}
+
+// recordedSketch settles the rows of the sketch by the file's.
+func (r *run) recordedSketch(seen *gathered) (int, error) {
+	rows := seen.sketchRows()
+	if rows == 0 {
+		return 0, stream.Dataf(r.Stats, "no number of rows of a sketch: %q", seen.options[optionSketch])
 	}
 	if r.sketchRows > 0 && r.sketchRows != rows {
-		return nil, stream.Usagef("{sketch} %s: %s has a sketch of %d rows; leave it out, or scan again with the one you want", r.Sketch, r.Stats, rows)
+		return 0, stream.Usagef("{sketch} %s: %s has a sketch of %d rows; leave it out, or scan again with the one you want", r.Sketch, r.Stats, rows)
 	}
 	r.Sketch, r.sketchRows = strconv.Itoa(rows), rows
-	if err := r.settleSketch(); err != nil {
+	return rows, r.settleSketch()
+}
+
+// readSketchedGraph reads the graph of a file, with the sketch of the weights.
+func (e *gathered) readSketchedGraph(file *chunkio.StatsReader, threads int) error {
+	beside, err := e.graphBytes(file.Path(), threads, 0)
+	if err != nil {
+		return err
+	}
+	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: beside}); err != nil {
+		return err
+	}
+	if err := readSection(file, graphSection, e.graph); err != nil {
+		return err
+	}
+	e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: threads})
+	return readSection(file, weightsSection, e.weights)
+}
+
+// fromSketchedGraph is fromFile for a graph method on an estimate of the Gram matrix. seen is the profile.
+func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *gathered, shape method.Shape) (*gathered, error) {
+	rows, err := r.recordedSketch(seen)
+	if err != nil {
+		return nil, err
+	}
+	d, m := len(seen.columns), seen.anchorCount()
+	cost, err := r.estimateCost(shape, m)
+	if err != nil {
+		return nil, err
+	}
+	graph, err := seen.graphBytes(r.Stats, r.Threads, 0)
+	if err != nil {
+		return nil, err
+	}
+	missing := 0
+	for _, c := range seen.profile.Columns {
+		if c.Missing.Total() > 0 {
+			missing++
+		}
+	}
+	making, stays := anchor.EstimateBytes(m, d, rows)
+	made, own := 8*int64(m)*int64(m+d), gram.SketchBytes(d, missing, rows)
+	need := programBytes + profileColumn*int64(d) + max(own+gram.SketchBytes(m, 0, rows)+max(graph, made+making), made+stays+cost.Bytes)
+	if need > r.Memory {
+		return nil, Budget{Limit: r.Memory, Smallest: need}.refusal()
+	}
+	if err := seen.readSketch(file, gram.Options{Threads: r.Threads, Limit: own}); err != nil {
+		return nil, err
+	}
+	if err := seen.readSketchedGraph(file, r.Threads); err != nil {
+		return nil, err
+	}
+	seen.plan.Sketch, seen.plan.iterations = int64(rows), cost.Iterations
+	if err := r.recorded(seen); err != nil {
+		return nil, err
+	}
+	if err := r.recordedGraph(seen); err != nil {
+		return nil, err
+	}
+	seen.warnings = append(slices.Clone(seen.warnings), seen.gaps(r.Stats)...)
+	return seen, nil
+}
+
+// fromSketch is fromFile for a method on an estimate of the Gram matrix. seen is the profile.
+func (r *run) fromSketch(file *chunkio.StatsReader, seen *gathered, shape method.Shape) (*gathered, error) {
+	rows, err := r.recordedSketch(seen)
+	if err != nil {
 		return nil, err
 	}
 	shape.Sketch, shape.Reads = rows, 1
@@ -184,4 +322,41 @@ func (t *trial) takeSketch() error {
 	}
 	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	return nil
+}
+
+// sayEstimated says what of a graph method's choice rests on a sketch, if any does: nil where all is
+// exact. explained says that what the features leave unexplained, as the selection has it, is of the estimate.
+func (t *trial) sayEstimated(chosen []int, explained bool) *stream.Estimate {
+	if t.Graph == nil || t.Graph.Held == nil {
+		return nil
+	}
+	off, nan := stream.Number(t.Graph.Deviation(t.Threads, chosen)), stream.Number(math.NaN())
+	e := &stream.Estimate{
+		SketchRows: t.sketchRows - t.Graph.Held.Rank, HeldRows: t.Graph.Held.Rank, Deviation: nan, Outside: nan, CosineDeviation: &off,
+	}
+	rests, by, left := "the choice rests on it", "", ""
+	if t.Takes.Diagonal {
+		rests = "the scores and the choice are exact"
+	}
+	if !math.IsNaN(float64(off)) {
+		by = " (those of the chosen ones by " + share(float64(off)) + ")"
+	}
+	if explained {
+		for _, v := range t.Graph.HeldErrors(t.Threads, chosen) {
+			e.HeldError = append(e.HeldError, stream.Number(v))
+		}
+		if n := len(e.HeldError); n > 0 {
+			left = "; rows held back from it say that " + share(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + share(float64(t.s.Selected[n-1].Error))
+		}
+	}
+	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, by, rests, left)
+	return e
+}
+
+// estimateCost is graphCost on an estimate of the Gram matrix, with what judges it.
+func (r *run) estimateCost(shape method.Shape, m int) (method.Cost, error) {
+	shape.Rank = estimateRank(r.sketchRows, m)
+	cost, err := r.graphCost(shape, m)
+	cost.Bytes = max(cost.Bytes, anchor.HeldBytes(m, shape.K, r.sketchRows))
+	return cost, err
 }

@@ -18,7 +18,7 @@ import (
 
 // The sections of a statistics file: every one has the profile, files of kind "gram"
 // the moments too, and of kind "graph" the anchor graph as well; files of kind "sketch" have a sketch
-// of the rows. A profile may have a
+// of the rows, of kind "graph-sketch" the graph and a sketch of the rows' weights on its anchors too. A profile may have a
 // sample of rows for anchors, and one of rows for methods that iterate over them, which is drawn
 // before rows are dropped and knows row groups and kinds of missing values. Files of scan and merge have histograms beside moments, those of
 // earlier versions have none; programs of earlier versions pass over that section. Statistics of
@@ -33,6 +33,7 @@ const (
 	valuesSection  = "values" // of a checkpoint under scale rank: the profile of the values themselves
 	ranksSection   = "ranks"  // beside a profile: histograms for ranks
 	sketchSection  = "sketch"
+	weightsSection = "sketch-weights"
 	hashedSection  = "hash-shards"
 	waitingSection = "waiting" // of a checkpoint
 
@@ -40,6 +41,8 @@ const (
 	kindGram    = "gram"
 	kindProfile = "profile"
 	kindSketch  = "sketch"
+
+	kindSketchedGraph = "graph-sketch"
 )
 
 // sections are the states of e that grow with the rows, by name.
@@ -53,6 +56,9 @@ func (e *gathered) sections() []chunkio.Section {
 	}
 	if e.sketch != nil {
 		s = append(s, chunkio.Section{Name: sketchSection, Body: e.sketch})
+	}
+	if e.weights != nil {
+		s = append(s, chunkio.Section{Name: weightsSection, Body: e.weights})
 	}
 	if e.sample != nil {
 		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
@@ -92,6 +98,8 @@ func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spell
 		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
 	}
 	switch {
+	case e.graph != nil && e.sketch != nil:
+		h.Kind = kindSketchedGraph
 	case e.graph != nil:
 		h.Kind = kindGraph
 	case e.moments != nil:
@@ -124,7 +132,7 @@ func kindOf(r *chunkio.StatsReader) (string, error) {
 
 // isKind refuses a file at path of a kind that no statistics have.
 func isKind(path, kind string) error {
-	if !slices.Contains([]string{kindGraph, kindGram, kindProfile, kindSketch}, kind) {
+	if !slices.Contains([]string{kindGraph, kindGram, kindProfile, kindSketch, kindSketchedGraph}, kind) {
 		return stream.Usagef("%s holds a %s, not statistics to select from", path, kind)
 	}
 	return nil
@@ -148,8 +156,8 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	h, path := r.Header, r.Path()
 	e := recordedIn(h)
 	switch {
-	case n == method.FromGram && h.Kind == kindSketch:
-		return nil, stream.Usagef("%s holds a sketch of the rows, which method greedy selects from, and nothing else; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
+	case n == method.FromGram && (h.Kind == kindSketch || h.Kind == kindSketchedGraph):
+		return nil, stream.Usagef("%s holds a sketch of the rows, which other methods select from; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGram && h.Kind == kindProfile:
 		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGraph && h.Kind != kindGraph:

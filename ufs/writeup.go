@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -72,6 +73,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	if err := t.explain(ctx, r, order); err != nil {
 		return err
 	}
+	estimate := t.sayEstimated(order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)
 	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
 	for _, v := range r.Objective {
@@ -81,7 +83,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		s.Objective = append(s.Objective, step.Objective)
 	}
 	s.Warnings = append(s.Warnings, spelled(r.Warnings, t.Spelling)...)
-	s.Estimate = r.Estimate
+	s.Estimate = cmp.Or(r.Estimate, estimate)
 	if from, to := r.Ties.At(s.K); from < to {
 		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
 	}

@@ -104,12 +104,12 @@ func (f *requestFlags) stability(fs *pflag.FlagSet) {
 
 // sketch adds whether the Gram matrix is estimated.
 func (f *requestFlags) sketch(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Sketch, "sketch", "", "greedy, where the Gram matrix is too large: estimate it by a sketch of `ROWS` rows, of as many as put an entry off by a share (as 2%), or auto (2,048 rows); what is estimated is said")
+	fs.StringVar(&f.req.Sketch, "sketch", "", "greedy and methods on the anchor graph, where the Gram matrix is too large: estimate it by a sketch of `ROWS` rows, of as many as put an entry off by a share (as 2%), or auto (2,048 rows); what is estimated is said")
 }
 
 // reads adds how often the input may be read beside a sketch.
 func (f *requestFlags) reads(fs *pflag.FlagSet) {
-	fs.IntVar(&f.req.Reads, "passes", 0, "with --sketch: read the input at most `N` times. 1 leaves estimates, 2 (default) makes the scores exact, more may find a better choice")
+	fs.IntVar(&f.req.Reads, "passes", 0, "greedy with --sketch: read the input at most `N` times. 1 leaves estimates, 2 (default) makes the scores exact, more may find a better choice")
 	fs.Lookup("passes").DefValue = "0" // which help does not show
 }
 

@@ -36,6 +36,7 @@ the selection is stable, and a setting amid that region is recommended.
 		RunE: func(cmd *cobra.Command, args []string) error { return c.path(cmd, args, &o) },
 	}
 	o.add(cmd, gridFormats()...)
+	o.sketch(cmd.Flags())
 	return cmd
 }
 

@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 
 	"gram":               {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
 	"cluster":            {"stream", "internal/kernel"},
-	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/words", "internal/splitmix"},
+	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/linalg", "internal/words", "internal/splitmix"},
 	"internal/rows":      {"stream", "internal/kernel"},
 	"internal/spectral":  {"stream", "anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},

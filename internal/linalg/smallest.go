@@ -126,7 +126,7 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 // SmallestBytes is what a [Smallest] holds and Solve allocates beside the team's
 // panels: two matrices, the basis and its product with A, and some blocks, with those of a filter.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
-	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*siftColumns*int64(n) + symmetricEigenBytes(n)
+	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*siftColumns*int64(n) + SymmetricEigenBytes(n)
 }
 
 // SmallestFormBytes is the same for a matrix that is not in full, beside what that holds itself.

@@ -42,8 +42,8 @@ func symmetricEigen(workers int, a []float64, n int, values []float64) bool {
 	return q.solve()
 }
 
-// symmetricEigenBytes is what symmetricEigen allocates beside the team's panels.
-func symmetricEigenBytes(n int) int64 {
+// SymmetricEigenBytes is what SymmetricEigen allocates beside the team's panels.
+func SymmetricEigenBytes(n int) int64 {
 	return 8 * (70*int64(n) + 3*rotations + mostPanels*kernel.RotateWidth*int64(n))
 }
 

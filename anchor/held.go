@@ -1,0 +1,166 @@
+package anchor
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+)
+
+// Of an estimate of G the rows held back make another one, of the part that is estimated: with what is
+// known they tell how far the first is off.
+
+// knownRoot is Λ^(−½)Uᵀ, q×M, and q: times C it is what the graph knows of features, which a rotation of
+// the rows of G does not turn.
+func (g *Graph) knownRoot() (up kernel.Matrix[float64], q int) {
+	q = len(g.lower) / g.M
+	up = kernel.RowMajor(slices.Clone(g.lower), q, g.M, g.M) // Λ^½Uᵀ, whose rows have the squares Λ
+	for i := range q {
+		row := up.Data[i*g.M:][:g.M]
+		square := kernel.Dot(row, row)
+		for j := range row {
+			row[j] /= square
+		}
+	}
+	return up, q
+}
+
+// knownTo writes the q known numbers of each of the features listed to the rows of dst.
+func (g *Graph) knownTo(team *kernel.Team, up kernel.Matrix[float64], list []int, dst kernel.Matrix[float64]) {
+	c := kernel.RowMajor(make([]float64, len(list)*g.M), len(list), g.M, g.M)
+	for a, j := range list {
+		for l := range g.M {
+			c.Data[a*g.M+l] = g.C[l*g.D+j]
+		}
+	}
+	kernel.Gemm(team, 1, c, up.Trans(), dst)
+}
+
+// Deviation is the root mean square of how far the estimated cosines of the features listed are from the
+// true ones, as the rows held back tell. NaN where G is no estimate, or of fewer than two features.
+func (g *Graph) Deviation(threads int, list []int) float64 {
+	if g.Held == nil || len(list) < 2 {
+		return math.NaN()
+	}
+	up, q := g.knownRoot()
+	known := kernel.RowMajor(make([]float64, len(list)*q), len(list), q, q)
+	g.knownTo(kernel.NewTeam(threads), up, list, known)
+	total, pairs := 0.0, 0
+	for a, i := range list {
+		for b, j := range list[:a] {
+			size := math.Sqrt(g.G.At(i, i) * g.G.At(j, j))
+			if !(size > 0) {
+				continue
+			}
+			off := (g.G.At(i, j) - kernel.Dot(known.Data[a*q:][:q], known.Data[b*q:][:q]) - g.Held.At(i, j)) / size
+			total += off * off
+			pairs++
+		}
+	}
+	// Two estimates differ by the squares of both deviations, which are as 1 to the number of rows.
+	main, held := float64(g.G.Rank-q), float64(g.Held.Rank)
+	return math.Sqrt(total / float64(pairs) * held / (held + main))
+}
+
+// exhausted is the share of a feature's sum of squares below which what others leave of it is rounding.
+const exhausted = 1e-12
+
+// HeldErrors is F(S)/F(∅) after each feature of the order, by what the graph knows and, for the rest, the rows
+// held back: the weights by which the features of S explain the others are those of G, which has not
+// seen these rows, so that nothing makes it too small. Nil where G is no estimate. Cost 2m²D and
+// 2k(2r + m)D flops, and [HeldBytes].
+func (g *Graph) HeldErrors(threads int, order []int) []float64 {
+	if g.Held == nil {
+		return nil
+	}
+	team := kernel.NewTeam(threads)
+	up, q := g.knownRoot()
+	rank, held := g.G.Rank, g.Held.Rank
+	width := held + q
+	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
+	rows := make([]float64, sketchBlock*width)
+	read := func(list []int) { // the features as the rows held back and the graph have them
+		clear(known.Data)
+		g.knownTo(team, up, list, known.Sub(0, 0, len(list), q))
+		for i, j := range list {
+			copy(rows[i*width:], g.Held.R[j*held:][:held])
+			copy(rows[i*width+held:], known.Data[i*q:][:q])
+		}
+	}
+	// Each feature of the order less those before it, by the weights of G, and of length 1 there.
+	basis, same := make([]float64, len(order)*rank), make([]float64, len(order)*width)
+	for a, p := range order {
+		read(order[a : a+1])
+		v, w := basis[a*rank:][:rank], same[a*width:][:width]
+		copy(v, g.G.R[p*rank:][:rank])
+		copy(w, rows[:width])
+		for range 2 { // twice is enough (Kahan)
+			for b := range a {
+				x := -kernel.Dot(basis[b*rank:][:rank], v)
+				kernel.Axpy(x, basis[b*rank:][:rank], v)
+				kernel.Axpy(x, same[b*width:][:width], w)
+			}
+		}
+		square, f := kernel.Dot(v, v), 0.0
+		if square > exhausted*g.G.At(p, p) {
+			f = 1 / math.Sqrt(square)
+		}
+		for i := range v {
+			v[i] *= f
+		}
+		for i := range w {
+			w[i] *= f
+		}
+	}
+	steps := len(order) + 1
+	left, total := make([]float64, sketchBlock*steps), make([]float64, steps)
+	var list []int
+	for from := 0; from < g.D; from += sketchBlock {
+		list = list[:0]
+		for j := from; j < min(from+sketchBlock, g.D); j++ {
+			list = append(list, j)
+		}
+		read(list)
+		kernel.Each(team.Threads(), len(list), func(i int) {
+			w, x, of := rows[i*width:][:width], g.G.R[list[i]*rank:][:rank], left[i*steps:][:steps]
+			of[0] = kernel.Dot(w, w)
+			for a := range order {
+				kernel.Axpy(-kernel.Dot(basis[a*rank:][:rank], x), same[a*width:][:width], w)
+				of[a+1] = kernel.Dot(w, w)
+			}
+		})
+		for i := range list {
+			kernel.Axpy(1, left[i*steps:][:steps], total)
+		}
+	}
+	for a := range order {
+		total[a+1] /= total[0]
+	}
+	return total[1:]
+}
+
+// HeldBytes is what HeldErrors of k features holds beside a Graph of m anchors that a sketch of so many rows
+// has estimated.
+func HeldBytes(m, k, rows int) int64 {
+	held := int64(gram.SketchHeld(rows))
+	rank, width := int64(gram.SketchRows(rows))-held+int64(m), held+int64(m)
+	return 8*(int64(m)*int64(m)+sketchBlock*(2*int64(m)+width+int64(k)+2)+int64(k)*(rank+width)) + kernel.TeamBytes(m, sketchBlock) + buffers
+}
+
+// EstimateBytes is what Estimate holds at most for features d and anchors m beside the Graph without G and two
+// sketches of so many rows, its result included; stays is what is left in their place once
+// they are gone.
+func EstimateBytes(m, d, rows int) (most, stays int64) {
+	r := int64(gram.SketchRows(rows))
+	held := int64(gram.SketchHeld(rows))
+	rank := r - held + int64(m)
+	beside := 8 * (held*int64(d) + int64(m)*int64(m))
+	stays = 8*max(2*r, rank)*int64(d) + beside
+	most = beside + 8*(3*int64(m)*int64(m)+2*int64(m)*r+sketchBlock*(r+int64(m))+2*r*8) + linalg.SymmetricEigenBytes(m)
+	if rank > 2*r {
+		most += 8 * rank * int64(d)
+	}
+	return most + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, int(r)) + buffers, stays
+}

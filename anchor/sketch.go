@@ -1,0 +1,170 @@
+package anchor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Where neither G nor the n rows fit, G is estimated, and only as far as the graph does not say what it is.
+// With the projection P = BS⁺Bᵀ on the columns of B,
+//
+//	G = X̃ᵀPX̃ + X̃ᵀ(I − P)X̃ = CᵀS⁺C + X̃ᵀ(I − P)X̃,
+//
+// the first of which is known. Of the second the diagonal is known, as that of G is, and a sketch ΠX̃
+// of the rows, beside the sketch ΠB of their weights by the same rows and signs, has a factor:
+// Π(I − P)X̃ = ΠX̃ − (ΠB)S⁺C. With S⁺ = UΛ⁻¹Uᵀ the rows
+//
+//	R = [Π(I − P)X̃ ; Λ^(−½)UᵀC],   B = [0 ; Λ^½Uᵀ]
+//
+// are those of a graph with BᵀR = C and BᵀB = S, whose RᵀR is that estimate: positive semidefinite, and so is
+// RᵀLR. The columns of the first block are scaled to the length that they must have, which makes the
+// diagonal of G, and of XᵀLX, what it is.
+
+// SketchWeights adds the weights Z of every row added from here on to z too, a sketch of m columns, with
+// the row's position.
+func (s *Statistics) SketchWeights(z *gram.Sketch) { s.weights = z }
+
+// sketchRows adds the weights in work of so many rows of c to their sketch.
+func (s *Statistics) sketchRows(c *stream.Chunk, from, rows int) error {
+	if s.weights == nil {
+		return nil
+	}
+	w := s.work
+	list := &stream.CSR{RowPtr: make([]int, 0, rows+1), Index: make([]int32, 0, rows*s.k), Value: make([]float64, 0, rows*s.k)}
+	positions := make([]int64, rows)
+	for i := range rows {
+		list.RowPtr = append(list.RowPtr, i*s.k)
+		positions[i] = c.Position(from + i)
+		for e := i * s.k; e < (i+1)*s.k; e++ { // ascending, as they are few
+			list.Index, list.Value = append(list.Index, w.index[e]), append(list.Value, w.weight[e])
+			for q := e; q > i*s.k && list.Index[q] < list.Index[q-1]; q-- {
+				list.Index[q], list.Index[q-1] = list.Index[q-1], list.Index[q]
+				list.Value[q], list.Value[q-1] = list.Value[q-1], list.Value[q]
+			}
+		}
+	}
+	list.RowPtr = append(list.RowPtr, rows*s.k)
+	return s.weights.Add(&stream.Chunk{Start: c.Start, Block: rows, Rows: rows, Cols: s.m, Positions: positions, Sparse: list})
+}
+
+const (
+	// sketchBlock is the number of features whose columns are made at a time.
+	sketchBlock = 256
+	// sketchSeed is of the rows that columns of a few entries have, all of which are held back.
+	sketchSeed = 0x5b1d
+)
+
+// Estimate gives g, whose G is absent, an estimate of it: a factor of the main rows of the sketch x of the
+// table's rows, and of one row for each direction of the graph. z is the sketch of the weights of
+// the same rows (see [Statistics.SketchWeights]), of as many rows and the same seed; std makes the rows
+// of X̃. Both sketches are consumed. g.Held is what the rows held back say of X̃ᵀ(I − P)X̃.
+// Costs 2(r + m)mD flops and holds EstimateBytes.
+//
+// Directions in which S is no more than the rounding of a sum of n numbers are left to the sketch.
+func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer) error {
+	if !g.G.Absent() || len(std.Columns) != g.D || x.Rows() != z.Rows() {
+		return fmt.Errorf("anchor: sketches of %d and %d rows, of %d features, for a graph of %d", x.Rows(), z.Rows(), len(std.Columns), g.D)
+	}
+	team := kernel.NewTeam(threads)
+	m, d, r, main := g.M, g.D, x.Rows(), x.Main()
+	axes := kernel.RowMajor(slices.Clone(g.S), m, m, m)
+	values, err := linalg.SymmetricEigen(team, axes)
+	if err != nil {
+		return fmt.Errorf("anchor: directions of the graph: %w", err)
+	}
+	// A sum of n numbers of one sign is off by a share of n/2⁵³ at most.
+	rounding := float64(g.Rows+int64(m)) * 0x1p-53
+	first, _ := slices.BinarySearch(values, rounding*values[m-1])
+	q := m - first
+	up := kernel.RowMajor(make([]float64, q*m), q, m, m) // Λ^(−½)Uᵀ
+	g.lower = make([]float64, q*m)
+	for i, v := range values[first:] {
+		for j := range m {
+			u := axes.Data[j*m+first+i]
+			up.Data[i*m+j] = u / math.Sqrt(v)
+			g.lower[i*m+j] = u * math.Sqrt(v)
+		}
+	}
+	across := g.directions(team, z, up) // (ΠBUΛ^(−½))ᵀ, q×r
+	rank, held := main+q, r-main
+	out := x.Room()
+	if rank*d > len(out) {
+		out = make([]float64, rank*d)
+	}
+	apart := make([]float64, held*d)
+	sketched := kernel.RowMajor(make([]float64, sketchBlock*r), sketchBlock, r, r)
+	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
+	c := kernel.RowMajor(g.C, m, d, d)
+	const readers = 8
+	for from := 0; from < d; from += sketchBlock {
+		n := min(sketchBlock, d-from)
+		kernel.Each(team.Threads(), readers, func(t int) {
+			reader := x.Reader()
+			for i := t; i < n; i += readers {
+				k := from + i
+				reader.ColumnTo(sketched.Data[i*r:][:r], std.Columns[k], std.Shift[k], std.Factor[k], std.Fill[k])
+			}
+		})
+		clear(known.Data)
+		kernel.Gemm(team, 1, c.Sub(0, from, m, n).Trans(), up.Trans(), known.Sub(0, 0, n, q))
+		kernel.Gemm(team, -1, known.Sub(0, 0, n, q), across, sketched.Sub(0, 0, n, r))
+		// What is written takes no sums of columns to come: each has 2r numbers, and rank is no more.
+		kernel.Each(team.Threads(), n, func(i int) {
+			k := from + i
+			row, exact := sketched.Data[i*r:][:r], known.Data[i*q:][:q]
+			deviation := std.Std[k] * std.Factor[k]
+			whole := std.Weight * deviation * deviation
+			left := whole - kernel.Dot(exact, exact)
+			if !(left > rounding*whole) {
+				left = 0
+			}
+			if !scaleTo(row[:main], left) {
+				row[splitmix.Hash(sketchSeed, uint64(std.Columns[k]))%uint64(main)] = math.Sqrt(left)
+			}
+			scaleTo(row[main:], left)
+			copy(out[k*rank:], row[:main])
+			copy(out[k*rank+main:], exact)
+			copy(apart[k*held:], row[main:])
+		})
+	}
+	x.Drop()
+	z.Drop()
+	g.G.R, g.G.Rank = out[:rank*d:rank*d], rank
+	g.Held = gram.Factored(apart, d, held)
+	return nil
+}
+
+// directions is (ΠB·upᵀ)ᵀ for the sketch z of Z.
+func (g *Graph) directions(team *kernel.Team, z *gram.Sketch, up kernel.Matrix[float64]) kernel.Matrix[float64] {
+	m, r := g.M, z.Rows()
+	b, reader := make([]float64, m*r), z.Reader()
+	for j, v := range g.Delta {
+		if v > 0 {
+			reader.ColumnTo(b[j*r:][:r], j, 0, 1/math.Sqrt(v), 0)
+		}
+	}
+	across := kernel.RowMajor(make([]float64, up.Rows*r), up.Rows, r, r)
+	kernel.Gemm(team, 1, up, kernel.RowMajor(b, m, r, r), across)
+	return across
+}
+
+// scaleTo scales x to the given square of its length, unless it is 0.
+func scaleTo(x []float64, square float64) bool {
+	had := kernel.Dot(x, x)
+	if !(had > 0) {
+		clear(x)
+		return square == 0
+	}
+	f := math.Sqrt(square / had)
+	for i := range x {
+		x[i] *= f
+	}
+	return true
+}
