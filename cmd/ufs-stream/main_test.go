@@ -43,8 +43,9 @@ func invoke(args ...string) result {
 	return invokeWith(context.Background(), nil, args...)
 }
 
-// optionMark is what stands for an option in a [stream.Text]: nobody should see it.
-var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
+// optionMark is what stands for an option in a [stream.Text]: nobody should see it. A $ before it makes it
+// a variable of a completion script.
+var optionMark = regexp.MustCompile(`(^|[^$])\{[a-z][a-z-]*\}`)
 
 // invokeWith is invoke with a context and a standard input.
 func invokeWith(ctx context.Context, in []byte, args ...string) result {
