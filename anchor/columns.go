@@ -215,10 +215,9 @@ func (c *Columns) AddProduct(workers int, x, y []float64) {
 	})
 }
 
-// Map calls do for every feature j with V·c_j, of rows×m numbers V, row-major, r = rows: 2r flops an entry held. The vector is lent;
-// calls of a run of features come one by one, and those of different ones may at the same time.
-func (c *Columns) Map(workers, rows int, v []float64, do func(j int, vc []float64)) {
-	r := rows
+// Map calls do for every feature j with V·c_j, V of r×m numbers, row-major: 2r flops an entry held. The vector is
+// lent; calls of a run of features come one by one, and those of different ones may at the same time.
+func (c *Columns) Map(workers, r int, v []float64, do func(j int, vc []float64)) {
 	turned := make([]float64, c.M*r) // Vᵀ, so that an entry takes in a row
 	kernel.Copy(kernel.RowMajor(turned, c.M, r, r), kernel.RowMajor(v, r, c.M, c.M).Trans())
 	own := make([]float64, r) // V·Root

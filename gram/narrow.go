@@ -51,14 +51,9 @@ func (s *narrow) keep(r int, kept []int) {
 		copy(s.x[k*r:][:r], s.x[j*r:][:r])
 	}
 	s.x = s.x[:len(kept)*r]
-	for _, list := range []*[]float64{&s.shift, &s.factor, &s.missing, &s.less} {
-		if *list == nil {
-			continue
-		}
-		for k, j := range kept {
-			(*list)[k] = (*list)[j]
-		}
-		*list = (*list)[:len(kept)]
+	s.shift, s.factor, s.missing = take(s.shift, kept), take(s.factor, kept), take(s.missing, kept)
+	if s.less != nil {
+		s.less = take(s.less, kept)
 	}
 }
 

@@ -83,7 +83,12 @@ func (c columns) write(t *testing.T) string {
 
 // each runs a test for every method, with a request that asks for it.
 func each(t *testing.T, test func(t *testing.T, spec method.Spec, q Request)) {
-	for _, spec := range methods.All() {
+	eachOf(t, methods.All(), test)
+}
+
+// eachOf is each for some methods.
+func eachOf(t *testing.T, specs []method.Spec, test func(t *testing.T, spec method.Spec, q Request)) {
+	for _, spec := range specs {
 		t.Run(spec.Name, func(t *testing.T) {
 			q := Request{Method: spec.Name, K: 4, Options: method.Settings{}}
 			known := spec.Declare().Options

@@ -112,7 +112,9 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 	out, outErr := without()
 	pays := in.Factor == 0 || out.Smallest <= in.Smallest-in.Smallest/worthPasses
 	switch {
-	case errors.As(outErr, new(*stream.UsageError)) || !pays: // its settings are for memory alone
+	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
+		return in, err
+	case !pays:
 		return in, err
 	case err == nil && outErr == nil && r.sparserThanFactor(in.Factor, len(ds.Columns())):
 		out.InMemory = out.Smallest // more memory would not be used

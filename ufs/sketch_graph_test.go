@@ -3,8 +3,8 @@ package ufs
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,17 +12,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // eachOnGraph runs a test for every method on the graph.
 func eachOnGraph(t *testing.T, test func(t *testing.T, spec method.Spec, q Request)) {
-	each(t, func(t *testing.T, spec method.Spec, q Request) {
-		if spec.From != method.FromGraph {
-			t.Skip()
-		}
-		test(t, spec, q)
-	})
+	eachOf(t, slices.DeleteFunc(methods.All(), func(s method.Spec) bool { return s.From != method.FromGraph }), test)
 }
 
 // Every method on the graph selects by a sketch, in any number of threads and the least memory, the same to the
@@ -111,22 +107,7 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 			for i := range 8 {
 				parts = append(parts, scanned(fmt.Sprintf("%d/8", i+1)))
 			}
-			random := rand.New(rand.NewPCG(7, 1))
-			for try := range 3 {
-				m := MergeRequest{Files: parts, Output: filepath.Join(t.TempDir(), "all.ufs")}
-				if try == 2 { // as little as works: sums wait in files
-					m.Memory = leastToMerge(t, m)
-				}
-				must.Get(Merge(t.Context(), m))(t)
-				if weightsOf(t, m.Output) != want {
-					t.Errorf("order %d: other sketches than of the whole", try)
-				}
-				from.Stats = m.Output
-				merged := selected(t, from)
-				merged.Passes = fromFile.Passes
-				sameButRounding(t, "merged", merged, fromFile)
-				random.Shuffle(8, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-			}
+			mergedInAnyOrder(t, 3, parts, weightsOf, want, from, fromFile)
 			// Greedy selects from the same file, by the sketch alone.
 			if s := selected(t, Request{Stats: whole, Method: "greedy", K: 3}); s.Estimate == nil {
 				t.Error("greedy has no estimate")

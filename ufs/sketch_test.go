@@ -67,23 +67,30 @@ func TestSketchesOfShardsAddUp(t *testing.T) {
 			for i := range 8 {
 				parts = append(parts, scannedTo(t, q, fmt.Sprintf("%d/8", i+1)))
 			}
-			random := rand.New(rand.NewPCG(7, 1))
-			for try := range 4 {
-				m := MergeRequest{Files: parts, Output: filepath.Join(t.TempDir(), "all.ufs")}
-				if try == 3 { // as little as works: sums wait in files
-					m.Memory = leastToMerge(t, m)
-				}
-				must.Get(Merge(t.Context(), m))(t)
-				if sketchOf(t, m.Output) != want {
-					t.Errorf("order %d: another sketch than of the whole", try)
-				}
-				from.Stats = m.Output
-				merged := selected(t, from)
-				merged.Passes = fromFile.Passes
-				sameButRounding(t, "merged", merged, fromFile)
-				random.Shuffle(8, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-			}
+			mergedInAnyOrder(t, 4, parts, sketchOf, want, from, fromFile)
 		})
+	}
+}
+
+// mergedInAnyOrder merges the parts in so many orders, the last in as little memory as works. Each time the
+// sketches in the file are to be those wanted, and from to select from it what was selected before.
+func mergedInAnyOrder(t *testing.T, tries int, parts []string, sketches func(t *testing.T, path string) string, want string, from Request, before *stream.Selection) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(7, 1))
+	for try := range tries {
+		m := MergeRequest{Files: parts, Output: filepath.Join(t.TempDir(), "all.ufs")}
+		if try == tries-1 { // sums wait in files
+			m.Memory = leastToMerge(t, m)
+		}
+		must.Get(Merge(t.Context(), m))(t)
+		if sketches(t, m.Output) != want {
+			t.Errorf("order %d: other sketches than of the whole", try)
+		}
+		from.Stats = m.Output
+		merged := selected(t, from)
+		merged.Passes = before.Passes
+		sameButRounding(t, "merged", merged, before)
+		random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	}
 }
 
