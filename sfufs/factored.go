@@ -41,7 +41,7 @@ func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, er
 			return nil, constant(trace)
 		}
 		var err error
-		if f.a, err = linalg.NewPencil(team, kernel.RowMajor(g.G.R, g.D, n, n), 1/math.Sqrt(unit), g.G.Dual(team.Threads()), ridge); err != nil {
+		if f.a, err = linalg.NewPencil(team, g.G, g.D, n, 1/math.Sqrt(unit), g.G.Dual(team.Threads()), ridge); err != nil {
 			return nil, fmt.Errorf("sfufs: %w", err)
 		}
 	} else {
@@ -61,56 +61,58 @@ func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, er
 	return f, nil
 }
 
-// middle is T.
-func (f *factored) middle(method Method, alpha float64) (kernel.Matrix[float64], error) {
+// smooth is T as share·(I − HᵀH), H m×n: m²n flops.
+func (f *factored) smooth(method Method, alpha float64) (share float64, h kernel.Matrix[float64], err error) {
 	n, m := f.b.Rows, f.b.Cols
-	t := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	if method == FUFS {
-		kernel.Gemm(f.team, -1, f.b, f.b.Trans(), t)
-	} else {
-		shifted := kernel.RowMajor(make([]float64, m*m), m, m, m) // αI + N
-		for i, s := range f.graph.S {
-			shifted.Data[i] = -s
-		}
-		for i := range m {
-			shifted.Data[i*m+i] = alpha + (1 - f.graph.S[i*m+i])
-		}
-		var chol linalg.Cholesky
-		if err := chol.Factor(f.team, shifted); err != nil {
-			return t, fmt.Errorf("sfufs: alpha = %v on top of the anchor graph's Laplacian: %w", alpha, err)
-		}
-		half := kernel.RowMajor(make([]float64, m*n), m, n, n)
-		chol.HalfSolveTo(f.team, half, f.b.Trans())
-		kernel.Syrk(f.team, -alpha, half.Trans(), t)
-		kernel.Mirror(f.team.Threads(), t)
+		return 1, f.b.Trans(), nil
 	}
-	share := 1.0
-	if method == SFUFS {
-		share = alpha / (1 + alpha)
+	shifted := kernel.RowMajor(make([]float64, m*m), m, m, m) // (αI + N)/α
+	for i, s := range f.graph.S {
+		shifted.Data[i] = -s / alpha
 	}
+	for i := range m {
+		shifted.Data[i*m+i] = 1 + (1-f.graph.S[i*m+i])/alpha
+	}
+	var chol linalg.Cholesky
+	if err := chol.Factor(f.team, shifted); err != nil {
+		return 0, h, fmt.Errorf("sfufs: alpha = %v on top of the anchor graph's Laplacian: %w", alpha, err)
+	}
+	h = kernel.RowMajor(make([]float64, m*n), m, n, n)
+	chol.HalfSolveTo(f.team, h, f.b.Trans())
+	return alpha / (1 + alpha), h, nil
+}
+
+// middle is T in full.
+func (f *factored) middle(share float64, h kernel.Matrix[float64]) kernel.Matrix[float64] {
+	n := f.b.Rows
+	t := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	kernel.Syrk(f.team, -share, h.Trans(), t)
+	kernel.Mirror(f.team.Threads(), t)
 	for i := range n {
-		t.Data[i*n+i]++
-		for j := range n {
-			t.Data[i*n+j] *= share
-		}
+		t.Data[i*n+i] += share
 	}
-	return t, nil
+	return t
 }
 
 func (f *factored) load(ctx context.Context, method Method, alpha float64) (k loaded, err error) {
 	if err := ctx.Err(); err != nil {
 		return k, err
 	}
-	t, err := f.middle(method, alpha)
+	share, h, err := f.smooth(method, alpha)
 	if err != nil {
 		return k, err
 	}
-	if err := f.a.SetMiddle(t); err != nil {
-		return k, fmt.Errorf("sfufs: %w", err)
-	}
 	if f.scatter {
+		if err := f.a.SetSmooth(share, h); err != nil {
+			return k, fmt.Errorf("sfufs: %w", err)
+		}
 		k.norm, k.noise = f.a.Top(), noise(f.l, f.d, f.a.Plain())/ridge
 		return k, nil
+	}
+	t := f.middle(share, h)
+	if err := f.a.SetMiddle(t); err != nil {
+		return k, fmt.Errorf("sfufs: %w", err)
 	}
 	k.diagonal = f.a.Quadratic(t)
 	for _, square := range f.a.Quadratic(f.a.Between(t)) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -42,13 +43,16 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 // factor, 2·m², and two panels; and the packed panels of products.
 //
 // Where G is a factor of so many rows, and rank not 0: what a [linalg.LowRank] and the eigensolver
-// hold, B and T and some more of n×n and n×m numbers, and the W's.
+// hold, RRᵀ, B and H, and the W's.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
 	if rank > 0 {
-		n, p := int64(rank), 2*opt.Clusters+4
-		return 8*(6*n*n+3*n*int64(m)+int64(m)*int64(m)) + 8*int64(d)*int64(8*opt.Clusters+64) +
-			linalg.LowRankBytes(rank, d, p) + linalg.SmallestFormBytes(d+rank, opt.Clusters, linalg.EigenOptions{}) + linalg.CholeskyBytes(m) + kernel.TeamBytes(d, max(rank, m))
+		n, p, squares := int64(rank), 2*opt.Clusters+4, int64(1) // RRᵀ, and with it axes and their T
+		if opt.Constraint == Identity {
+			squares = 6
+		}
+		return 8*(squares*n*n+2*n*int64(m)+int64(m)*int64(m)) + 8*int64(d)*int64(8*opt.Clusters+64) +
+			linalg.LowRankBytes(rank, d, p) + linalg.SmallestFormBytes(d+rank, opt.Clusters, linalg.EigenOptions{}) + linalg.CholeskyBytes(m) + gram.PanelBytes(rank) + kernel.TeamBytes(d, max(rank, m))
 	}
 	size := int64(d) * int64(d)
 	extra := int64(2)

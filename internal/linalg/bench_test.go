@@ -115,13 +115,13 @@ func BenchmarkPencil(b *testing.B) {
 	const n, d, l = 200, 10000, 10
 	r, team := rand.New(rand.NewPCG(1, 1)), kernel.NewTeam(0)
 	u := random(kernel.RowMajor(make([]float64, d*n), d, n, n), r)
-	dual, middle := kernel.RowMajor(make([]float64, n*n), n, n, n), kernel.RowMajor(make([]float64, n*n), n, n, n)
+	dual, h := kernel.RowMajor(make([]float64, n*n), n, n, n), kernel.RowMajor(make([]float64, n*n), n, n, n)
 	kernel.Gemm(team, 1, u.Trans(), u, dual)
 	for i := range n {
-		middle.Data[i*n+i] = r.Float64() / 2
+		h.Data[i*n+i] = math.Sqrt(r.Float64())
 	}
-	a := must.Get(NewPencil(team, u, 1/math.Sqrt(n), dual.Data, 1e-3))(b)
-	must.Do(b, a.SetMiddle(middle))
+	a := must.Get(NewPencil(team, inMemory(u), d, n, 1/math.Sqrt(n), dual.Data, 1e-3))(b)
+	must.Do(b, a.SetSmooth(0.5, h))
 	diagonal := make([]float64, d)
 	for i := range diagonal {
 		diagonal[i] = 0.1 * math.Pow(10, 3*r.Float64())

@@ -13,11 +13,6 @@ type form interface {
 	solve(x kernel.Matrix[float64])
 	// inner writes V·B⁻¹·Vᵀ to the upper triangle of g; it may use V up, which is factor's.
 	inner(g, v kernel.Matrix[float64])
-	// leads says that start may know vectors.
-	leads() bool
-	// start writes vectors near the lowest eigenvalues of the matrix whose B is ready, without a V and for a
-	// σ below 0, to the rows of X, or reports that it knows none.
-	start(x kernel.Matrix[float64]) bool
 	// settle makes rows vectors of the form: it may hold more numbers than a vector has coordinates, which
 	// then follow from the first.
 	settle(x kernel.Matrix[float64])
@@ -60,9 +55,6 @@ func (f *whole) inner(g, v kernel.Matrix[float64]) {
 	solveTrans(f.team, f.root(), false, v.Trans())
 	kernel.Syrk(f.team, 1, v, g)
 }
-
-func (f *whole) leads() bool                       { return false }
-func (f *whole) start(kernel.Matrix[float64]) bool { return false }
 
 func (f *whole) settle(kernel.Matrix[float64]) {}
 func (f *whole) residuals(r kernel.Matrix[float64], lengths []float64) {

@@ -10,9 +10,7 @@ import (
 // iterate finds the pairs in a growing space, or reports that it could not.
 func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 	s.reset()
-	if !s.lead() {
-		s.begin(warm)
-	}
+	s.begin(warm)
 	failed := func(step int) (Eigen, bool) { return Eigen{Steps: step, Factors: s.factors}, false }
 	limit := s.tol() * s.norm
 	best, sifts := math.Inf(1), s.opt.Filter != nil
@@ -74,16 +72,6 @@ func (s *Smallest) iterate(warm kernel.Matrix[float64]) (Eigen, bool) {
 		}
 	}
 	return failed(s.opt.Steps)
-}
-
-// lead starts from what the form knows of its lowest vectors, and reports whether it knows any.
-func (s *Smallest) lead() bool {
-	if s.form.leads() && s.try(-s.least()) && s.form.start(kernel.RowMajor(s.w, s.p, s.n, s.n)) {
-		s.extend(s.p)
-		s.fill()
-		s.led = true
-	}
-	return s.led
 }
 
 // mixing is the residual, relative to ‖A‖, below which vectors of a repeated eigenvalue

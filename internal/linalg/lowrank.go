@@ -34,21 +34,24 @@ import (
 type LowRank struct {
 	team   *kernel.Team
 	d, n   int
-	u      kernel.Matrix[float64] // the features as rows, d×n; U is scale·uᵀ
+	u      Columns // U is scale times the matrix of these
 	scale  float64
 	rho    float64
 	metric bool
 
-	lambda []float64              // Λ, without a metric
-	uu     kernel.Matrix[float64] // UUᵀ, and the factor of ρI + UUᵀ, with one
-	within Cholesky
-	middle kernel.Matrix[float64] // T
-	tau    []float64              // eigenvalues of T, ascending
-	axes   kernel.Matrix[float64] // its eigenvectors, as rows
-	top    float64                // the largest eigenvalue for D = 0, from below
-	plain  float64                // the same without the metric
-	diag   []float64              // D
-	norm   float64                // once it is known; else below 0
+	lambda  []float64              // Λ, without a metric
+	uu      kernel.Matrix[float64] // UUᵀ, and the factor of ρI + UUᵀ, with one
+	within  Cholesky
+	middle  kernel.Matrix[float64] // T
+	share   float64                // T = share·(I − HᵀH), with a metric
+	smooth  kernel.Matrix[float64] // H, m×n
+	tau     []float64              // eigenvalues of T, ascending; nil until they are asked for
+	axes    kernel.Matrix[float64] // its eigenvectors, as rows
+	top     float64                // the largest eigenvalue for D = 0, from below
+	plain   float64                // the same without the metric
+	diag    []float64              // D
+	reduced *reduced
+	norm    float64 // once it is known; else below 0
 
 	// of F
 	sigma  float64
@@ -63,14 +66,37 @@ type LowRank struct {
 // NewLowRank takes U as scale times the transpose of u, d×n, which it keeps. Its rows are orthogonal, and
 // lambda the squares of their lengths.
 func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lambda []float64) *LowRank {
-	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: u, scale: scale, rho: 1, lambda: lambda}
+	return &LowRank{team: team, d: u.Rows, n: u.Cols, u: inMemory(u), scale: scale, rho: 1, lambda: lambda}
+}
+
+// Columns are the d columns of a matrix of n rows, n numbers each.
+type Columns interface {
+	// Panels calls f for all columns in turn, some at a time: those from `from` on, one after the other, which
+	// are lent until f returns.
+	Panels(threads int, f func(from, count int, columns []float64))
+	// Feature is column j, lent or written to room, of n numbers.
+	Feature(room []float64, j int) []float64
+}
+
+// inMemory are columns as the rows of a matrix, which are contiguous.
+type inMemory kernel.Matrix[float64]
+
+func (m inMemory) Panels(_ int, f func(from, count int, columns []float64)) { f(0, m.Rows, m.Data) }
+func (m inMemory) Feature(_ []float64, j int) []float64                     { return m.Data[j*m.RowStride:][:m.Cols] }
+
+// panels calls f for panels of U's columns as rows, before they are scaled.
+func (a *LowRank) panels(f func(from int, u kernel.Matrix[float64])) {
+	a.u.Panels(a.team.Threads(), func(from, count int, columns []float64) {
+		f(from, kernel.RowMajor(columns, count, a.n, a.n))
+	})
 }
 
 // LowRankBytes is what a LowRank of n rows and d columns holds beside U and UUᵀ, while so many vectors
-// are in work: some matrices of n + vectors, those of a start the most, and six blocks.
+// are in work: some matrices of n + vectors, of which a factor makes the most, and six blocks. What a pencil is reduced
+// to is less than a factor of it, and gone where that is made.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
-	return 8*(16*size*size+6*int64(vectors)*int64(d)+4*int64(d)+lowRankBlock*int64(n)) + RootBytes(n+vectors) + CholeskyBytes(mostNear)
+	return 8*(13*size*size+2*mostNear*size+6*int64(vectors)*int64(d)+4*int64(d)+lowRankBlock*int64(n)) + CholeskyBytes(mostNear)
 }
 
 const (
@@ -89,26 +115,33 @@ func (a *LowRank) Length() int {
 	return a.d
 }
 
-// SetMiddle sets T, n×n, symmetric and positive semidefinite, which it keeps. Costs its eigenpairs.
+// SetMiddle sets T, n×n, symmetric and positive semidefinite, which it keeps, where there is no metric. Costs its
+// eigenpairs.
 func (a *LowRank) SetMiddle(t kernel.Matrix[float64]) error {
-	a.middle = t
+	a.middle, a.tau = t, nil
 	if i, _ := notFinite(t); i >= 0 {
 		return fmt.Errorf("middle of the matrix: %w", ErrNotFinite)
 	}
-	vectors := slices.Clone(t.Data)
-	a.tau = make([]float64, a.n)
-	if !symmetricEigen(a.team.Threads(), vectors, a.n, a.tau) {
+	if !a.spectrum() {
 		return ErrNoConvergence
 	}
-	a.axes = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
-	kernel.Copy(a.axes, kernel.RowMajor(vectors, a.n, a.n, a.n).Trans())
-	if a.metric {
-		a.top, a.plain = a.tops()
-	} else {
-		a.plain = a.largest(a.lambda)
-		a.top = a.plain
-	}
+	a.plain = a.largest(a.lambda)
+	a.top = a.plain
 	return nil
+}
+
+// spectrum makes the eigenpairs of T, once.
+func (a *LowRank) spectrum() bool {
+	if a.tau != nil {
+		return true
+	}
+	vectors, tau := slices.Clone(a.middle.Data), make([]float64, a.n)
+	if !symmetricEigen(a.team.Threads(), vectors, a.n, tau) {
+		return false
+	}
+	a.tau, a.axes = tau, kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
+	kernel.Copy(a.axes, kernel.RowMajor(vectors, a.n, a.n, a.n).Trans())
+	return true
 }
 
 // largest is the largest eigenvalue of P^½TP^½ for a diagonal P, from below, by power iteration.
@@ -226,18 +259,22 @@ func (a *LowRank) Down(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 const thinRows = 16
 
 func (a *LowRank) down(factor float64, x, y kernel.Matrix[float64]) {
-	for i := 0; i < x.Rows; i += thinRows {
-		h := min(thinRows, x.Rows-i)
-		kernel.Gemm(a.team, factor*a.scale, x.Sub(i, 0, h, a.d), a.u, y.Sub(i, 0, h, a.n))
-	}
+	a.panels(func(from int, u kernel.Matrix[float64]) {
+		for i := 0; i < x.Rows; i += thinRows {
+			h := min(thinRows, x.Rows-i)
+			kernel.Gemm(a.team, factor*a.scale, x.Sub(i, from, h, u.Rows), u, y.Sub(i, 0, h, a.n))
+		}
+	})
 }
 
 // up adds factor·Y·U to X.
 func (a *LowRank) up(factor float64, y, x kernel.Matrix[float64]) {
-	for i := 0; i < x.Rows; i += thinRows {
-		h := min(thinRows, x.Rows-i)
-		kernel.Gemm(a.team, factor*a.scale, y.Sub(i, 0, h, a.n), a.u.Trans(), x.Sub(i, 0, h, a.d))
-	}
+	a.panels(func(from int, u kernel.Matrix[float64]) {
+		for i := 0; i < x.Rows; i += thinRows {
+			h := min(thinRows, x.Rows-i)
+			kernel.Gemm(a.team, factor*a.scale, y.Sub(i, 0, h, a.n), u.Trans(), x.Sub(i, from, h, u.Rows))
+		}
+	})
 }
 
 // small is X·C of small matrices.
@@ -333,9 +370,10 @@ func (a *LowRank) factor(sigma float64, v kernel.Matrix[float64]) bool {
 	}
 	q := len(a.near)
 	a.un = kernel.RowMajor(make([]float64, q*size), q, size, size)
+	room := make([]float64, a.n)
 	for i, j := range a.near {
 		row := a.un.Data[i*size:]
-		for t, x := range a.u.Data[j*a.u.RowStride:][:a.n] {
+		for t, x := range a.u.Feature(room, j) {
 			row[t] = a.scale * x
 		}
 		for t := range k {
@@ -355,6 +393,9 @@ func (a *LowRank) middleInverse(sigma float64, k int) bool {
 	size := a.n + k
 	if !a.metric {
 		sigma = 0
+	}
+	if !a.spectrum() {
+		return false
 	}
 	var plus, minus []int
 	for i, tau := range a.tau {
@@ -427,7 +468,9 @@ func (a *LowRank) products(k int) kernel.Matrix[float64] {
 				row[j] *= weights[j]
 			}
 		}
-		kernel.Gemm(a.team, a.scale, a.u.Trans(), scaled.Trans(), w.Sub(0, a.n, a.n, k))
+		a.panels(func(from int, u kernel.Matrix[float64]) {
+			kernel.Gemm(a.team, a.scale, u.Trans(), scaled.Sub(0, from, k, u.Rows).Trans(), w.Sub(0, a.n, a.n, k))
+		})
 		kernel.Gemm(a.team, 1, scaled, a.v.Trans(), w.Sub(a.n, a.n, k, k))
 	}
 	kernel.Mirror(a.team.Threads(), w)
@@ -437,18 +480,20 @@ func (a *LowRank) products(k int) kernel.Matrix[float64] {
 // addProducts adds the upper triangle of Σ w·uuᵀ to c, for weights w ≥ 0 of the features.
 func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
 	rows := make([]float64, lowRankBlock*a.n)
-	for from := 0; from < a.d; from += lowRankBlock {
-		h := min(lowRankBlock, a.d-from)
-		block := kernel.RowMajor(rows, h, a.n, a.n)
-		kernel.Each(a.team.Threads(), h, func(i int) {
-			by := a.scale * math.Sqrt(weights[from+i])
-			out := rows[i*a.n : (i+1)*a.n]
-			for t, x := range a.u.Data[(from+i)*a.u.RowStride:][:a.n] {
-				out[t] = by * x
-			}
-		})
-		kernel.Syrk(a.team, 1, block.Trans(), c)
-	}
+	a.panels(func(first int, u kernel.Matrix[float64]) {
+		for from := 0; from < u.Rows; from += lowRankBlock {
+			h := min(lowRankBlock, u.Rows-from)
+			block := kernel.RowMajor(rows, h, a.n, a.n)
+			kernel.Each(a.team.Threads(), h, func(i int) {
+				by := a.scale * math.Sqrt(weights[first+from+i])
+				out := rows[i*a.n : (i+1)*a.n]
+				for t, x := range u.Data[(from+i)*a.n:][:a.n] {
+					out[t] = by * x
+				}
+			})
+			kernel.Syrk(a.team, 1, block.Trans(), c)
+		}
+	})
 }
 
 // solve implements form, with one U on the way down and one on the way up, and refines what a pencil rounds.
@@ -568,14 +613,16 @@ func (a *LowRank) Between(c kernel.Matrix[float64]) kernel.Matrix[float64] {
 func (a *LowRank) Quadratic(c kernel.Matrix[float64]) []float64 {
 	out := make([]float64, a.d)
 	times := make([]float64, lowRankBlock*a.n)
-	for from := 0; from < a.d; from += lowRankBlock {
-		h := min(lowRankBlock, a.d-from)
-		rows, product := a.u.Sub(from, 0, h, a.n), kernel.RowMajor(times, h, a.n, a.n)
-		clear(times)
-		kernel.Gemm(a.team, a.scale*a.scale, rows, c, product)
-		kernel.Each(a.team.Threads(), h, func(i int) {
-			out[from+i] = kernel.Dot(rows.Data[i*rows.RowStride:][:a.n], times[i*a.n:(i+1)*a.n])
-		})
-	}
+	a.panels(func(first int, u kernel.Matrix[float64]) {
+		for from := 0; from < u.Rows; from += lowRankBlock {
+			h := min(lowRankBlock, u.Rows-from)
+			rows, product := u.Sub(from, 0, h, a.n), kernel.RowMajor(times, h, a.n, a.n)
+			clear(times)
+			kernel.Gemm(a.team, a.scale*a.scale, rows, c, product)
+			kernel.Each(a.team.Threads(), h, func(i int) {
+				out[first+from+i] = kernel.Dot(rows.Data[i*a.n:][:a.n], times[i*a.n:(i+1)*a.n])
+			})
+		}
+	})
 	return out
 }

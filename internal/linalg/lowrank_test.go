@@ -41,7 +41,8 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 		}
 		dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
 		kernel.Gemm(team, 1, u.Trans(), u, dual)
-		a = must.Get(NewPencil(team, u, scale, dual.Data, rho))(t)
+		a = must.Get(NewPencil(team, inMemory(u), d, n, scale, dual.Data, rho))(t)
+		must.Do(t, a.SetSmooth(smoothOf(t, team, middle)))
 	} else {
 		dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
 		kernel.Gemm(team, scale*scale, u.Trans(), u, dual)
@@ -50,8 +51,9 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 		kernel.Gemm(team, 1, u, dual, turned)
 		u = turned
 		a = NewLowRank(team, u, scale, lambda)
+		// U is turned, and T stays as it is: any T will do
+		must.Do(t, a.SetMiddle(middle))
 	}
-	must.Do(t, a.SetMiddle(middle))
 	d0 := make([]float64, d)
 	for i := range d0 {
 		d0[i] = diag(i, r)
@@ -72,8 +74,26 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 	return a, full, metric
 }
 
-// reduced is M^(−1/2)AM^(−1/2).
-func reduced(t *testing.T, full, metric kernel.Matrix[float64]) kernel.Matrix[float64] {
+// smoothOf writes T as share·(I − HᵀH).
+func smoothOf(t *testing.T, team *kernel.Team, middle kernel.Matrix[float64]) (share float64, h kernel.Matrix[float64]) {
+	t.Helper()
+	h, axes := copyRows(middle), copyRows(middle)
+	n, tau := h.Rows, must.Get(SymmetricEigen(team, axes))(t)
+	if share = tau[n-1]; share <= 0 {
+		share = 1
+	}
+	for i, v := range tau { // H = Σ √(1 − τ/share)·vvᵀ
+		for j := range n {
+			axes.Data[j*n+i] *= math.Pow(max(1-v/share, 0), 0.25)
+		}
+	}
+	clear(h.Data)
+	kernel.Gemm(team, 1, axes, axes.Trans(), h)
+	return share, h
+}
+
+// ordinary is M^(−1/2)AM^(−1/2).
+func ordinary(t *testing.T, full, metric kernel.Matrix[float64]) kernel.Matrix[float64] {
 	t.Helper()
 	vectors, d := slices.Clone(metric.Data), metric.Rows
 	values := make([]float64, d)
@@ -133,7 +153,7 @@ func TestLowRankIsTheMatrix(t *testing.T) {
 				n, d := shape[0], shape[1]
 				t.Run(fmt.Sprint(name, rho, shape), func(t *testing.T) {
 					a, full, metric := lowRankCase(t, n, d, rho, diag)
-					want := reduced(t, full, metric)
+					want := ordinary(t, full, metric)
 					scale := 0.0
 					for _, v := range want.Data {
 						scale = max(scale, math.Abs(v))

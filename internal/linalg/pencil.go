@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// NewPencil is the LowRank with the metric M = ρI + UᵀU, ρ > 0, of a U that is scale times the transpose of
-// u, d×n, which it keeps; dual is uᵀu, n×n. Its eigenvectors w, Aw = λMw, have wᵀMw = 1.
+// NewPencil is the LowRank with the metric M = ρI + UᵀU, ρ > 0, of a U that is scale times the d columns u, of n
+// numbers each, which it keeps; dual is Σ uuᵀ, n×n. Its eigenvectors w, Aw = λMw, have wᵀMw = 1.
 //
 // A vector is the d + n numbers x = (√ρ·w, Uw) of a w. Their product is that of the metric, xᵀy = wᵀMv, and
 // with P the projection on such vectors the matrix is PĜP of a diagonal of blocks,
@@ -20,8 +20,8 @@ import (
 // right but for what P takes away: a row of d + n numbers stands for the b = √ρ·b₁ + Uᵀb₂ that it makes with
 // every w. M^(−1/2)AM^(−1/2) in its place took twice as many readings of U for a product, and rows turned to
 // orthogonal ones, 3n²d flops, for its roots to have their digits.
-func NewPencil(team *kernel.Team, u kernel.Matrix[float64], scale float64, dual []float64, rho float64) (*LowRank, error) {
-	a := &LowRank{team: team, d: u.Rows, n: u.Cols, u: u, scale: scale, rho: rho, metric: true}
+func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, dual []float64, rho float64) (*LowRank, error) {
+	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true}
 	a.uu = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
 	for i, v := range dual {
 		a.uu.Data[i] = scale * scale * v
@@ -34,6 +34,22 @@ func NewPencil(team *kernel.Team, u kernel.Matrix[float64], scale float64, dual 
 		return nil, fmt.Errorf("metric: %w", err)
 	}
 	return a, nil
+}
+
+// SetSmooth sets T = share·(I − HᵀH), positive semidefinite, of a pencil: H is m×n, and kept. Costs n²m flops.
+func (a *LowRank) SetSmooth(share float64, h kernel.Matrix[float64]) error {
+	if i, _ := notFinite(h); i >= 0 || share-share != 0 {
+		return fmt.Errorf("middle of the matrix: %w", ErrNotFinite)
+	}
+	a.share, a.smooth, a.tau = share, h, nil
+	a.middle = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
+	kernel.Syrk(a.team, -share, h.Trans(), a.middle)
+	kernel.Mirror(a.team.Threads(), a.middle)
+	for i := range a.n {
+		a.middle.Data[i*a.n+i] += share
+	}
+	a.top, a.plain = a.tops()
+	return nil
 }
 
 // Vectors are the w of eigenvectors, d + n numbers each as columns, as rows of d.
@@ -135,81 +151,6 @@ func (a *LowRank) bothTimes(y, x kernel.Matrix[float64]) {
 	kernel.Gemm(a.team, 1, x.Sub(0, a.d, x.Rows, a.n), a.middle, y.Sub(0, a.d, x.Rows, a.n))
 }
 
-// leads implements form.
-func (a *LowRank) leads() bool { return a.metric }
-
-// start implements form. But for the ρ of M in E, which is small beside D where features outnumber rows
-// by far, z = Uw of an eigenvector is one of W⁻¹ + S, of n×n numbers, and w = E⁻¹Uᵀ(λ − S)z. With W = LLᵀ
-// the lowest of that are the first of L(I + LᵀSL)⁻¹Lᵀ.
-func (a *LowRank) start(x kernel.Matrix[float64]) bool {
-	n, w := a.n, copyRows(a.w)
-	if x.Rows >= n || slices.Min(a.e) <= 0 {
-		return false
-	}
-	if q := len(a.near); q > 0 { // W is without them
-		few := kernel.RowMajor(make([]float64, q*n), q, n, n)
-		for i, j := range a.near {
-			for t, v := range a.un.Data[i*n : (i+1)*n] {
-				few.Data[i*n+t] = v / math.Sqrt(a.e[j])
-			}
-		}
-		kernel.Syrk(a.team, 1, few.Trans(), w)
-		kernel.Mirror(a.team.Threads(), w)
-	}
-	top := 0.0
-	for i := range n {
-		top = max(top, w.Data[i*n+i])
-	}
-	for i := range n { // rows depend on each other, as centred ones do
-		w.Data[i*n+i] += startShare * top
-	}
-	var c Cholesky
-	if c.Factor(a.team, w) != nil {
-		return false
-	}
-	s := copyRows(a.middle)
-	for i := range n {
-		s.Data[i*n+i] -= a.sigma
-	}
-	inner := a.small(a.small(c.u, s), c.u.Trans())
-	for i := range n {
-		inner.Data[i*n+i]++
-	}
-	half := copyRows(c.u)
-	if c.Factor(a.team, inner) != nil {
-		return false
-	}
-	c.HalfSolveTo(a.team, half, half)
-	p := kernel.RowMajor(make([]float64, n*n), n, n, n)
-	kernel.Syrk(a.team, -1, half.Trans(), p)
-	e, err := NewSmallest(a.team, n, x.Rows, EigenOptions{}).Solve(p, kernel.Matrix[float64]{})
-	if err != nil || !(e.Values[x.Rows-1] < 0) {
-		return false
-	}
-	z := kernel.RowMajor(make([]float64, x.Rows*n), x.Rows, n, n)
-	kernel.Copy(z, e.Vectors.Trans())
-	y := a.small(z, s)
-	for i := range y.Data {
-		y.Data[i] = -z.Data[i]/e.Values[i/n] - y.Data[i]
-	}
-	wide := x.Sub(0, 0, x.Rows, a.d)
-	for i := range x.Rows {
-		clear(wide.Data[i*wide.RowStride:][:a.d])
-	}
-	a.up(1, y, wide)
-	for i := range x.Rows {
-		row := wide.Data[i*wide.RowStride:][:a.d]
-		for j, v := range a.e {
-			row[j] /= v
-		}
-	}
-	a.settle(x)
-	return true
-}
-
-// startShare of W's largest diagonal element is added for a start: enough for a factor.
-const startShare = 1e-12
-
 // heights is a lower bound of the norm for T = 0: some w of any n + 1 features has Uw = 0.
 func (a *LowRank) heights() float64 {
 	if a.d <= a.n {
@@ -262,8 +203,10 @@ func (a *LowRank) inFull(l int, opt EigenOptions) (Eigen, error) {
 	d := a.d
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, d*d), d, d, d) }
 	metric, full := square(), square()
-	kernel.Gemm(a.team, a.scale*a.scale, a.u, a.u.Trans(), metric)
-	a.up(1, a.small(scaledRows(a.u, a.scale), a.middle), full)
+	u := kernel.RowMajor(make([]float64, d*a.n), d, a.n, a.n)
+	a.panels(func(from int, some kernel.Matrix[float64]) { copy(u.Data[from*a.n:], some.Data[:some.Rows*a.n]) })
+	kernel.Gemm(a.team, a.scale*a.scale, u, u.Trans(), metric)
+	a.up(1, a.small(scaledRows(u, a.scale), a.middle), full)
 	for i := range d {
 		metric.Data[i*d+i] += a.rho
 		full.Data[i*d+i] += a.diag[i]

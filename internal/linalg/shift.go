@@ -14,11 +14,10 @@ type shift struct {
 	deflated bool // of a deflated matrix
 	sigma    float64
 	counts   []count
-	factors  int  // factorizations tried
-	plain    int  // steps still to take without a factor
-	misses   int  // deflated matrices that had no factor
-	led      bool // the form knew the start
-	proofs   int  // proofs that failed
+	factors  int // factorizations tried
+	plain    int // steps still to take without a factor
+	misses   int // deflated matrices that had no factor
+	proofs   int // proofs that failed
 }
 
 // count is the fact that A has at most below eigenvalues under nu.
@@ -65,9 +64,6 @@ func (s *Smallest) weight() float64 { return s.norm + s.theta[s.l-1] - s.theta[0
 // fails where B has no factor.
 func (s *Smallest) foresee() bool {
 	mu := s.theta[s.l-1]
-	if s.led { // values so near that none of the wanted may end above it
-		mu += (s.theta[s.l] - mu) / 8
-	}
 	if s.factored = s.deflate(mu, s.p); !s.factored {
 		return false
 	}

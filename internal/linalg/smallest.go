@@ -80,10 +80,6 @@ type Eigen struct {
 // Where this equals the number of accepted θ_i below μ, which each have an eigenvalue
 // within ‖R‖, nothing below μ has been missed.
 //
-// A pencil of few rows knows better than a start: its lowest vectors but for the ridge of its metric, from a matrix of
-// so many rows. They take its place, and μ is an eighth of the gap above their θ_l, which is near enough to the last
-// one: of the first four updates of sfufs for 500 × 50,000, 45 steps with 18 factors became 14 with 8.
-//
 // This is proved up to the rounding of factor and products: some √n·2⁻⁵³·‖A‖ in practice,
 // n times as much at worst. Of eigenvalues closer together than 4·tol·‖A‖, also around the
 // l-th, any may have been taken, and the vectors are as well determined as the gaps allow.
@@ -215,6 +211,13 @@ func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, er
 	s.bound = s.norm // none is negative
 	if a.metric {
 		s.apart = leastShift * a.top
+	}
+	if a.metric && (warm.Cols == 0 || a.reduced != nil) {
+		if e, ok := s.reducedTo(a, warm); ok {
+			orient(e.Basis)
+			return e, nil
+		}
+		a.reduced = nil // until the next cold start
 	}
 	e, ok := s.iterate(warm)
 	switch {
