@@ -94,16 +94,18 @@ func (s *Solver) products() {
 	d, n := s.g.D, s.g.Rank
 	clear(s.P.Data)
 	room := make([]float64, min(blockFeatures, d)*n)
-	for from := 0; from < d; from += blockFeatures {
-		h := min(blockFeatures, d-from)
-		kernel.Each(s.team.Threads(), h, func(k int) {
-			to, root := room[k*n:][:n], s.root[from+k]
-			for i, x := range s.g.R[(from+k)*n:][:n] {
-				to[i] = root * x
-			}
-		})
-		kernel.Syrk(s.team, 1, kernel.RowMajor(room, h, n, n).Trans(), s.P)
-	}
+	s.g.Panels(s.team.Threads(), func(first, count int, features []float64) {
+		for from := 0; from < count; from += blockFeatures {
+			h := min(blockFeatures, count-from)
+			kernel.Each(s.team.Threads(), h, func(k int) {
+				to, root := room[k*n:][:n], s.root[first+from+k]
+				for i, x := range features[(from+k)*n:][:n] {
+					to[i] = root * x
+				}
+			})
+			kernel.Syrk(s.team, 1, kernel.RowMajor(room, h, n, n).Trans(), s.P)
+		}
+	})
 }
 
 // Solve returns W for a target of c columns, d×c row-major, and Tr(WᵀR⁻²W), to which a row with an R
@@ -128,7 +130,10 @@ func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
 
 // Up adds XᵀY to the d×c matrix xy, of a factor.
 func (s *Solver) Up(y, xy kernel.Matrix[float64]) {
-	kernel.Gemm(s.team, 1, kernel.RowMajor(s.g.R, s.g.D, s.g.Rank, s.g.Rank), y, xy)
+	r := s.g.Rank
+	s.g.Panels(s.team.Threads(), func(from, count int, features []float64) {
+		kernel.Gemm(s.team, 1, kernel.RowMajor(features, count, r, r), y, xy.Sub(from, 0, count, xy.Cols))
+	})
 }
 
 // times writes R times from, d×c, to dst, which may be from.

@@ -1,0 +1,61 @@
+package greedy
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+// Explain says what Select says of features that it is told to keep, of both forms of G, to the bit.
+func TestExplainIsSelect(t *testing.T) {
+	for _, shape := range [][2]int{{40, 90}, {30, 12}, {200, 70}} {
+		rows, d := shape[0], shape[1]
+		table := random(uint64(d), rows, d, 0)
+		for i := range table.col[5] { // the sum of two others, and a column of zeros
+			table.col[5][i] = table.col[2][i] + table.col[9][i]
+			table.col[7][i] = 0
+		}
+		full := gram.Full(table.gram(), d)
+		factor := gram.Factored(slices.Concat(table.col...), d, rows)
+		var order []int
+		for i := range d {
+			order = append(order, (i*11+2)%d)
+		}
+		slices.Sort(order[:10])
+		for _, k := range []int{1, 10, min(d, 34)} {
+			chosen := slices.Compact(slices.Clone(order[:k]))
+			if slices.Contains(chosen, 2) && !slices.Contains(chosen, 5) && k > 1 { // which the two before it explain
+				chosen = append(slices.DeleteFunc(chosen, func(j int) bool { return j == 9 }), 9, 5)
+			}
+			for name, g := range map[string]*gram.Matrix{"in full": full, "factor": factor} {
+				want := must.Get(Select(t.Context(), g, Options{K: len(chosen), Keep: chosen, Threads: 1}))(t)
+				want.Scores = nil
+				for _, threads := range []int{1, 3} {
+					got := must.Get(Explain(t.Context(), g, chosen, threads))(t)
+					same := func(a, b []float64) bool {
+						return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) <= 1e-12 })
+					}
+					if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Nearest, want.Nearest) || !slices.Equal(got.Redundant, want.Redundant) ||
+						!same(got.Error, want.Error) || !same(got.Explained, want.Explained) || len(got.Warnings) != len(want.Warnings) || got.Scores != nil {
+						t.Errorf("%v, %s, %v: %+v, want %+v", shape, name, chosen, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestExplainRefuses(t *testing.T) {
+	g := gram.Full([]float64{1, 0, 0, 1}, 2)
+	if _, err := Explain(t.Context(), g, []int{0, 2}, 1); err == nil {
+		t.Error("there is no feature 2")
+	}
+	for _, bad := range [][]float64{{1, math.NaN(), math.NaN(), 1}, {1, 0, 0, math.Inf(1)}} {
+		if _, err := Explain(t.Context(), gram.Full(bad, 2), []int{0}, 1); err == nil {
+			t.Errorf("explained by %v", bad)
+		}
+	}
+}
