@@ -491,7 +491,7 @@ func (r *reduced) read(y kernel.Matrix[float64], theta []float64) (b pairs, ok b
 // correction is u of every pair: (K − θI)u = −g in the complement of their z, where conjugate gradients solve
 // (I − θK⁻¹)u = −K⁻¹g. g is in it already, as that of a Ritz pair.
 func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
-	n, p, g, theta := r.n, r.p, b.g, b.theta
+	n, p, g := r.n, r.p, b.g
 	rows := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*n), p, n, n) }
 	apart, products := rows(), kernel.RowMajor(make([]float64, p*p), p, p, p)
 	kernel.Syrk(r.team, 1, b.z, products)
@@ -517,7 +517,8 @@ func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
 		times := copyRows(along)
 		minus := rows()
 		r.inverseTimes(1, along, minus)
-		for i, v := range theta {
+		for i, v := range b.theta {
+			v = min(v, b.theta[r.l-1]) // of guards nothing says that the complement is above their own
 			kernel.Axpy(-v, minus.Data[i*n:(i+1)*n], times.Data[i*n:(i+1)*n])
 		}
 		project(times)
@@ -562,14 +563,9 @@ const (
 // is the widest. Those beyond the l-th among them must be known well enough to be no less than it.
 func (r *reduced) prove(s *Smallest, b pairs) bool {
 	n, k := r.n, r.l
-	for i := r.l; i < r.p-1; i++ {
+	for i := r.l; i < r.p-1 && b.theta[i]-b.bounds[i] >= b.theta[r.l-1]-4*s.tol()*s.norm; i++ {
 		if b.theta[i+1]-b.theta[i] > b.theta[k]-b.theta[k-1] {
 			k = i + 1
-		}
-	}
-	for i := r.l; i < k; i++ {
-		if b.theta[i]-b.bounds[i] < b.theta[r.l-1]-4*s.tol()*s.norm {
-			return false
 		}
 	}
 	mu, eta := b.theta[k-1], 0.0
