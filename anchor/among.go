@@ -6,7 +6,8 @@ import (
 )
 
 // Among returns the graph of points on themselves, m×d row-major: every point is a row and an
-// anchor, and its own nearest one. It has no G. The points are as they are: neither scaled nor
+// anchor, and its own nearest one. It has no G, and of many features no C, but [Graph.AddCross] all the same:
+// it refers to the points then. The points are as they are: neither scaled nor
 // centred by this, though C is that of centred columns. Costs 2·m²·d flops for the distances and holds
 // AmongBytes beside the points. It fails unless there are more than K points, or where
 // distances overflow.
@@ -22,13 +23,14 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	}
 	if d >= wideColumns {
 		x := kernel.RowMajor(points, m, d, d)
-		if err := s.search(x, x, make([]float64, d)); err != nil {
+		if err := s.search(panelsOfRows(x), m, x, make([]float64, d)); err != nil {
 			return nil, err
 		}
-		s.zx = make([]float64, m*d)
-		kernel.SparseGemm(kernel.NewTeam(opt.Threads), s.rows.sparse(m), x, kernel.RowMajor(s.zx, m, d, d))
-		s.rows = RowWeights{} // C is to be centred
-		return s.become(plain.columns, float64(m)), nil
+		z := s.rows
+		s.rows = RowWeights{} // there is no G
+		g := s.become(plain.columns, float64(m))
+		g.through = &through{rows: panelsOfRows(x), weights: z}
+		return g, nil
 	}
 	*s.work = s.newScratch(false)
 	w := s.work
@@ -77,7 +79,7 @@ func AmongThinBytes(m, d, neighbors, threads int, coordinates int64) int64 {
 // AmongBytes bounds what Among holds beside the points, its result included.
 func AmongBytes(m, d, neighbors, threads int) int64 {
 	if d >= wideColumns {
-		return LaterBytes(m, d, m, neighbors)
+		return throughBytes(m, d, m, neighbors)
 	}
 	return Bytes(m, d, neighbors, threads)
 }

@@ -78,6 +78,7 @@ func (s *Statistics) become(at []int, weight float64) *Graph {
 		s.columns.finish(threads, s.delta, weight)
 		s.columns.keep(at)
 		graph.Columns = s.columns
+	case s.opt.Later && s.zx == nil:
 	case s.rows.Rows > 0:
 		graph.C = s.zx // of centred features already
 		for j, r := range root {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
 // Graph is the anchor graph of n rows and d scaled features, in the small matrices
@@ -22,7 +23,7 @@ type Graph struct {
 	M, D    int          // anchors, features
 	Delta   []float64    // m
 	G       *gram.Matrix // d×d; absent where the statistics were of the graph alone
-	C       []float64    // m×d row-major
+	C       []float64    // m×d row-major; nil where nobody reads it of a G that is a factor
 	Columns *Columns     // C in place of the matrix, of statistics that keep it so; else nil
 	S       []float64    // m×m, symmetric, stored in full
 	Scale   []float64    // d: what the features were multiplied by, once centred
@@ -32,7 +33,49 @@ type Graph struct {
 	// the rows held back say of the part of G that is estimated.
 	Held *gram.Matrix
 
-	lower []float64 // of an estimate: the last rows of B, M numbers each
+	lower   []float64 // of an estimate: the last rows of B, M numbers each
+	through *through  // in place of C
+}
+
+// through is what C is made of.
+type through struct {
+	rows    panels
+	weights RowWeights
+}
+
+// AddCross adds E·C to Y, for an E of k×m and a Y of k×d: 2kmd flops, or 2knd and the columns' means where the
+// graph is [Among] points of many features, whose C would be more than all else.
+func (g *Graph) AddCross(team *kernel.Team, e, y kernel.Matrix[float64]) {
+	if g.through == nil {
+		kernel.Gemm(team, 1, e, kernel.RowMajor(g.C, g.M, g.D, g.D), y)
+		return
+	}
+	z := g.through.weights
+	eb := kernel.RowMajor(make([]float64, e.Rows*z.Rows), e.Rows, z.Rows, z.Rows) // EBᵀ
+	sums := make([]float64, e.Rows)
+	for i := range e.Rows {
+		for at, j := range z.Index {
+			if g.Delta[j] > 0 {
+				v := e.Data[i*e.RowStride+int(j)*e.ColStride] * z.Value[at] / math.Sqrt(g.Delta[j])
+				eb.Data[i*z.Rows+at/z.Count] += v
+				sums[i] += v
+			}
+		}
+	}
+	g.through.rows(func(from int, x kernel.Matrix[float64]) {
+		some := y.Sub(0, from, y.Rows, x.Cols)
+		kernel.Gemm(team, 1, eb, x, some)
+		kernel.Each(team.Threads(), x.Cols, func(c int) {
+			mean := 0.0
+			for i := range x.Rows {
+				mean += x.Data[i*x.RowStride+c*x.ColStride]
+			}
+			mean /= float64(x.Rows)
+			for i, sum := range sums {
+				some.Data[i*some.RowStride+c*some.ColStride] -= sum * mean
+			}
+		})
+	})
 }
 
 // RowWeights are the weights of rows on anchors, as many for each: row i has Value[i·Count+e] on anchor

@@ -10,14 +10,39 @@ import (
 )
 
 // Where rows are few and wide, the tables of a [kernel.Nearest] would take more than rows and anchors
-// themselves, to save arithmetic of which there is little. All distances come from products here.
+// themselves, to save arithmetic of which there is little. All distances come from products here, some
+// features at a time.
 
 const (
-	// laterRows are in work at a time.
-	laterRows = 32
+	// laterColumns are in work at a time.
+	laterColumns = 256
 	// wideColumns is the number of features from which on the anchors' own graph is made so too.
 	wideColumns = 1 << 14
 )
+
+// panels calls do for all columns of n rows in turn, those from `from` on as n×h.
+type panels func(do func(from int, x kernel.Matrix[float64]))
+
+// panelsOf are the rows of a factor.
+func panelsOf(g *gram.Matrix, threads int) panels {
+	return func(do func(int, kernel.Matrix[float64])) {
+		g.Panels(threads, func(first, count int, features []float64) {
+			for from := 0; from < count; from += laterColumns {
+				h := min(laterColumns, count-from)
+				do(first+from, kernel.RowMajor(features[from*g.Rank:], h, g.Rank, g.Rank).Trans())
+			}
+		})
+	}
+}
+
+// panelsOfRows are those of a matrix by rows.
+func panelsOfRows(x kernel.Matrix[float64]) panels {
+	return func(do func(int, kernel.Matrix[float64])) {
+		for from := 0; from < x.Cols; from += laterColumns {
+			do(from, x.Sub(0, from, x.Rows, min(laterColumns, x.Cols-from)))
+		}
+	}
+}
 
 // take makes Z, ΔᵀZ and ZᵀX̃ of the rows of a factor, which are centred and in the frame's scale. at has
 // the place in the frame of each feature.
@@ -38,13 +63,18 @@ func (s *Statistics) take(g *gram.Gram, at []int) error {
 	for k, j := range at {
 		shift[k] = (g.Mean[k] - s.frame.center[j]) * s.frame.factor[j]
 	}
-	rows := kernel.RowMajor(g.R, d, g.Rank, g.Rank).Trans()
-	if err := s.search(rows, points, shift); err != nil {
+	rows := panelsOf(&g.Matrix, s.opt.Threads)
+	if err := s.search(rows, g.Rank, points, shift); err != nil {
 		return err
 	}
 	s.anchors, s.work, points.Data = nil, nil, nil
-	s.zx = make([]float64, m*d)
-	kernel.SparseGemm(kernel.NewTeam(s.opt.Threads), s.rows.sparse(m), rows, kernel.RowMajor(s.zx, m, d, d))
+	if !s.opt.NoCross {
+		s.zx = make([]float64, m*d)
+		team, z := kernel.NewTeam(s.opt.Threads), s.rows.sparse(m)
+		rows(func(from int, x kernel.Matrix[float64]) {
+			kernel.SparseGemm(team, z, x, kernel.RowMajor(s.zx, m, d, d).Sub(0, from, m, x.Cols))
+		})
+	}
 	for k := range at {
 		at[k] = k
 	}
@@ -58,45 +88,69 @@ func (z RowWeights) sparse(m int) kernel.Sparse {
 // search finds the weights of the n rows of X + 1·shiftᵀ, n×d, on the points, m×d row-major, and adds
 // Δ and ZᵀZ: 2nmd flops. Candidates are found by ‖x‖² − 2xᵀp + ‖p‖², and those that rounding lets be
 // among the nearest are measured by their differences.
-func (s *Statistics) search(x, points kernel.Matrix[float64], shift []float64) error {
-	n, m, d, k := x.Rows, s.m, x.Cols, s.k
+func (s *Statistics) search(rows panels, n int, points kernel.Matrix[float64], shift []float64) error {
+	m, k := s.m, s.k
 	team := kernel.NewTeam(s.opt.Threads)
 	s.rows = RowWeights{Rows: n, Count: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
 	length := make([]float64, m)
 	kernel.Each(team.Threads(), m, func(j int) {
-		row := points.Data[j*points.RowStride:][:d]
-		for c, v := range row {
+		for c, v := range points.Data[j*points.RowStride:][:points.Cols] {
 			v -= shift[c]
 			length[j] += float64(v * v)
 		}
 	})
-	block := kernel.RowMajor(make([]float64, laterRows*d), laterRows, d, d)
-	products := make([]float64, laterRows*m)
-	overflow := make([]bool, n)
-	for from := 0; from < n; from += laterRows {
-		h := min(laterRows, n-from)
-		rows := block.Sub(0, 0, h, d)
-		const run = 256
-		kernel.Each(team.Threads(), (d+run-1)/run, func(t int) {
-			wide := min(run, d-t*run)
-			kernel.Copy(rows.Sub(0, t*run, h, wide), x.Sub(from, t*run, h, wide))
-		})
-		near := kernel.RowMajor(products, h, m, m)
-		clear(products)
-		kernel.Gemm(team, -2, rows, points.Trans(), near)
-		kernel.Each(team.Threads(), h, func(i int) {
-			row, out := rows.Data[i*d:][:d], near.Data[i*m:][:m]
-			own := kernel.Dot(row, row)
-			turn := 2 * kernel.Dot(row, shift)
-			for j := range out { // −2xᵀ(p − s)
-				out[j] += own + turn + length[j]
+	near := kernel.RowMajor(make([]float64, n*m), n, m, m)
+	own, turn := make([]float64, n), make([]float64, n)
+	rows(func(from int, x kernel.Matrix[float64]) {
+		kernel.Gemm(team, -2, x, points.Sub(0, from, m, x.Cols).Trans(), near)
+		eachRun(team.Threads(), n, func(at, to int) {
+			for c := range x.Cols {
+				by := shift[from+c]
+				for i := at; i < to; i++ {
+					v := x.Data[i*x.RowStride+c*x.ColStride]
+					own[i] += float64(v * v)
+					turn[i] += float64(v * by)
+				}
 			}
-			index, distance := nearestOf(row, out, points, shift, own, slices.Max(length), k+1)
-			at := (from + i) * k
-			overflow[from+i] = !Weights(s.rows.Value[at:at+k], distance)
-			copy(s.rows.Index[at:at+k], index)
 		})
-	}
+	})
+	longest := slices.Max(length)
+	lists := make([][]candidate, n)
+	kernel.Each(team.Threads(), n, func(i int) {
+		row := near.Data[i*m:][:m]
+		for j := range row { // −2xᵀ(p − s)
+			row[j] += own[i] + 2*turn[i] + length[j]
+		}
+		lists[i] = candidates(row, own[i]+longest, len(shift), k+1)
+	})
+	near.Data = nil
+	block := make([]float64, n*laterColumns)
+	rows(func(from int, x kernel.Matrix[float64]) {
+		h := x.Cols
+		eachRun(team.Threads(), n, func(at, to int) {
+			some := kernel.RowMajor(block[at*laterColumns:], to-at, h, laterColumns)
+			kernel.Copy(some, x.Sub(at, 0, to-at, h))
+			for i := at; i < to; i++ {
+				row := some.Data[(i-at)*laterColumns:][:h]
+				for e := range lists[i] {
+					c := &lists[i][e]
+					p, by := points.Data[c.j*points.RowStride+from:][:h], shift[from:][:h]
+					var sum float64
+					for t, v := range row {
+						v -= p[t] - by[t]
+						sum += float64(v * v)
+					}
+					c.distance += sum
+				}
+			}
+		})
+	})
+	overflow := make([]bool, n)
+	kernel.Each(team.Threads(), n, func(i int) {
+		index, distance := nearestOf(lists[i], k+1)
+		overflow[i] = !Weights(s.rows.Value[i*k:][:k], distance)
+		copy(s.rows.Index[i*k:][:k], index)
+	})
 	if i := slices.Index(overflow, true); i >= 0 {
 		return stream.Dataf("", "the squared distance of row %d from the anchors overflows; scale the columns", i)
 	}
@@ -105,29 +159,35 @@ func (s *Statistics) search(x, points kernel.Matrix[float64], shift []float64) e
 	return nil
 }
 
-// nearestOf returns the count nearest points to a row, nearest first, the lowest of equal ones, with
-// their squared distances, given those to rounding.
-func nearestOf(row, near []float64, points kernel.Matrix[float64], shift []float64, own, longest float64, count int) (index []int32, distance []float64) {
-	d := len(row)
+// eachRun calls do for runs of n rows, [at, to).
+func eachRun(threads, n int, do func(at, to int)) {
+	const run = 32
+	kernel.Each(threads, (n+run-1)/run, func(t int) { do(t*run, min((t+1)*run, n)) })
+}
+
+// candidate is a point that may be among the nearest of a row.
+type candidate struct {
+	j        int
+	distance float64
+}
+
+// candidates are the points that rounding lets be among the count nearest, given all distances to rounding of
+// products of d numbers whose squares add up to so much.
+func candidates(near []float64, squares float64, d, count int) (list []candidate) {
 	sorted := slices.Clone(near)
 	slices.Sort(sorted)
-	bar := sorted[count-1] + 32*math.Sqrt(float64(d))*0x1p-53*(own+longest)
-	type candidate struct {
-		j        int32
-		distance float64
-	}
-	var list []candidate
+	bar := sorted[count-1] + 32*math.Sqrt(float64(d))*0x1p-53*squares
 	for j, v := range near {
-		if v > bar {
-			continue
+		if !(v > bar) {
+			list = append(list, candidate{j: j})
 		}
-		p, sum := points.Data[j*points.RowStride:][:d], 0.0
-		for c, v := range row {
-			v -= p[c] - shift[c]
-			sum += float64(v * v)
-		}
-		list = append(list, candidate{int32(j), sum})
 	}
+	return list
+}
+
+// nearestOf returns the count nearest of candidates, nearest first, the lowest of equal ones, with
+// their squared distances.
+func nearestOf(list []candidate, count int) (index []int32, distance []float64) {
 	slices.SortStableFunc(list, func(a, b candidate) int {
 		switch {
 		case a.distance < b.distance:
@@ -141,7 +201,7 @@ func nearestOf(row, near []float64, points kernel.Matrix[float64], shift []float
 		list = append(list, candidate{0, math.NaN()})
 	}
 	for _, c := range list[:count] {
-		index, distance = append(index, c.j), append(distance, c.distance)
+		index, distance = append(index, int32(c.j)), append(distance, c.distance)
 	}
 	return index, distance
 }
@@ -149,5 +209,10 @@ func nearestOf(row, near []float64, points kernel.Matrix[float64], shift []float
 // LaterBytes bounds what Statistics of m anchors of d features hold that take n rows later, with the
 // anchors themselves, and what they become.
 func LaterBytes(m, d, n, neighbors int) int64 {
-	return 8*int64(m)*int64(m+d+1) + 12*int64(n)*int64(neighbors) + 8*laterRows*int64(2*d+2*m) + frameBytes*int64(d) + buffers
+	return 8*int64(m)*int64(d) + throughBytes(m, d, n, neighbors)
+}
+
+// throughBytes is the same without anchors and C.
+func throughBytes(m, d, n, neighbors int) int64 {
+	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+laterColumns+40) + frameBytes*int64(d) + buffers
 }

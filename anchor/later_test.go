@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -143,10 +144,21 @@ func TestAmongWidePoints(t *testing.T) {
 			t.Fatalf("S %d is %v, want %v", i, v, want.S[i])
 		}
 	}
-	for i := range m {
+	// There is no C of the wide ones, but what it gives.
+	team, e := kernel.NewTeam(2), kernel.RowMajor(make([]float64, 4*m), 4, m, m)
+	for i := range e.Data {
+		e.Data[i] = math.Sin(float64(i))
+	}
+	product := func(g *Graph, d int) kernel.Matrix[float64] {
+		y := kernel.RowMajor(make([]float64, 4*d), 4, d, d)
+		g.AddCross(team, e, y)
+		return y
+	}
+	a, b := product(got, wideColumns), product(want, d)
+	for i := range 4 {
 		for j := range d {
-			if v, w := got.C[i*wideColumns+j], want.C[i*d+j]; math.Abs(v-w) > 1e-9 {
-				t.Fatalf("C %d, %d is %v, want %v", i, j, v, w)
+			if v, w := a.Data[i*wideColumns+j], b.Data[i*d+j]; got.C != nil || math.Abs(v-w) > 1e-9 {
+				t.Fatalf("row %d of EC, column %d is %v, want %v", i, j, v, w)
 			}
 		}
 	}

@@ -22,6 +22,8 @@ type Options struct {
 	// Later leaves the rows to [Statistics.Graph], where the Gram matrix is a factor, which has them all:
 	// such statistics take none before. They are neither merged nor written.
 	Later bool
+	// NoCross leaves C out of the Graph of such statistics, for those who do not read it.
+	NoCross bool
 
 	// Entries has the number of entries of each column of sparse rows. Then only sparse rows are taken,
 	// and C is kept by its columns: see [Columns]. Such statistics are neither merged nor written.

@@ -44,6 +44,8 @@ type Takes struct {
 	// Diagonal says of a FromGraph method that of the Gram matrix it uses the diagonal alone, which an
 	// estimate has exactly.
 	Diagonal bool
+	// NoCross says of a FromGraph method that it does not read C where the Gram matrix is a factor.
+	NoCross bool
 	// Cells says that features are the cells of a grid: all take part, constant ones too.
 	Cells bool
 	// Scales are those that make sense; nil means all. WhyScales says why not others.
@@ -86,6 +88,10 @@ type Varied interface {
 // Unnested is a method that some of its settings keep from Takes.Nested: it says what to do in
 // place of a curve over k, or nothing where its selections are nested.
 type Unnested interface{ Unnested() stream.Text }
+
+// ByPanels is a FromGraph method that reads the rows of a factor by panels, and not often, as long as some of its
+// settings do not keep it from that: they may stay float32 then, which is half as much.
+type ByPanels interface{ ByPanels() bool }
 
 // Grouped is a method that works with a tree of groups over the features.
 type Grouped interface {

@@ -14,7 +14,7 @@ import (
 func Specs() []method.Spec {
 	spec := func(m Method, about string) method.Spec {
 		return method.Spec{
-			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true}, Scale: gram.ScaleStandard,
+			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true, NoCross: true}, Scale: gram.ScaleStandard,
 			New: func() method.Method { return &declared{kind: m} },
 		}
 	}
@@ -125,6 +125,9 @@ func (m *declared) record(e *method.Evidence, opt Options) (map[string]any, []st
 	}
 	return used, warnings
 }
+
+// ByPanels implements method.ByPanels: under WᵀW = I the rows are turned in place.
+func (m *declared) ByPanels() bool { return m.constraint != "identity" }
 
 // Settings implements method.Varied.
 func (m *declared) Settings() int { return max(len(m.alpha), 1) * max(len(m.gamma), 1) }

@@ -84,7 +84,7 @@ type engine struct {
 
 func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 	d, m := g.D, g.M
-	if g.G.Check() != nil || g.G.D != d || len(g.C) != m*d || len(g.S) != m*m {
+	if g.G.Check() != nil || g.G.D != d || len(g.C) != m*d && !(g.C == nil && g.G.IsFactor()) || len(g.S) != m*m {
 		panic(fmt.Sprintf("sfufs: graph of %d features and %d anchors with %d and %d values",
 			d, m, len(g.C), len(g.S)))
 	}

@@ -108,7 +108,7 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 		return nil, err
 	}
 	if n := p.plan.Factor; n > 0 {
-		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads, false)
+		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads, p.g.narrowRows(ds))
 		if err := p.g.fold(ctx, ds, "rows", stream.FoldOptions{}, rows); err != nil {
 			return nil, err
 		}
@@ -196,7 +196,7 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 		}
 	}
 	p.count = best.M
-	opt := anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Later: p.plan.Factor > 0, Busy: &r.Meter.Busy}
+	opt := anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Later: p.plan.Factor > 0, NoCross: r.Takes.NoCross, Busy: &r.Meter.Busy}
 	if p.plan.thin > 0 {
 		opt.Entries, opt.Limit = d.profile.Present, p.plan.thinRoom(len(d.columns))
 	}

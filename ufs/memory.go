@@ -322,7 +322,10 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 	if rank > 0 {
 		beside = r.formBytes(ds, rank)
 		gathering = max(r.sampleBytes+placing+beside, gathering)
-		gone = gathering - beside - 8*int64(m)*int64(m+d) // points and what judged them: the solver has their room
+		gone = gathering - beside - 8*int64(m)*int64(m) // points and what judged them: the solver has their room
+		if !r.Takes.NoCross {
+			gone -= 8 * int64(m) * int64(d)
+		}
 	}
 	b, err := r.planPass(ds, max(r.sampleBytes+placing+beside, gathering), cost.Bytes-gone)
 	b.Solver, b.gone = cost.Bytes, gone
@@ -389,10 +392,14 @@ func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
 }
 
 // narrowRows says that the rows of a factor are kept as float32: their types fit, nothing makes other numbers
-// of them, and methods on a Gram matrix take them as they come. Those on a graph turn the rows in place, or
-// multiply them too often to widen them each time.
+// of them, and methods on a Gram matrix take them as they come. Those on a graph that do not say so turn the
+// rows in place, or multiply them too often to widen them each time.
 func (r *run) narrowRows(ds *chunkio.Dataset) bool {
-	return r.From == method.FromGram && r.scale != gram.ScaleRank && ds.Singles()
+	few := r.From == method.FromGram
+	if by, ok := r.Solver.(method.ByPanels); ok {
+		few = by.ByPanels()
+	}
+	return few && r.scale != gram.ScaleRank && ds.Singles()
 }
 
 // formBytes is what the Gram statistics take in full, or as so many rows.

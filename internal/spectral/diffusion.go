@@ -73,7 +73,7 @@ func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) 
 		return k, nil
 	}
 	y := kernel.RowMajor(make([]float64, c*g.D), c, g.D, g.D)
-	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), y)
+	g.AddCross(team, e.Vectors, y)
 	for i, root := range roots {
 		for j, v := range y.Data[i*g.D:][:g.D] {
 			k.A[j] += (root * v) * (root * v)

@@ -19,9 +19,9 @@ func (p *points) blocks(do func(from, to int)) {
 // centred is XᵀX of the centred points, a few columns at a time: it is never all there.
 type centred struct {
 	*points
-	mean, squares []float64   // d
-	there         []int       // columns of XᵀX that are there
-	own, with     [][]float64 // of each, m: the points' column; d: that of XᵀX
+	mean, squares []float64              // d
+	there         []int                  // columns of XᵀX that are there
+	own, with     kernel.Matrix[float64] // of each, m: the points' column; d: that of XᵀX
 }
 
 // aheadColumns are made at a time, as the next that are asked for are often among them and the points pass by
@@ -29,7 +29,11 @@ type centred struct {
 const aheadColumns = 8
 
 func (p *points) centred() *centred {
-	c := &centred{points: p, mean: make([]float64, p.d), squares: make([]float64, p.d)}
+	c := &centred{
+		points: p, mean: make([]float64, p.d), squares: make([]float64, p.d),
+		own:  kernel.RowMajor(make([]float64, aheadColumns*p.m), aheadColumns, p.m, p.m),
+		with: kernel.RowMajor(make([]float64, aheadColumns*p.d), aheadColumns, p.d, p.d),
+	}
 	p.blocks(func(from, to int) {
 		mean, squares := c.mean[from:to], c.squares[from:to]
 		for i := range p.m {
@@ -49,7 +53,7 @@ func (p *points) centred() *centred {
 // meets a column that sums to 0.
 func (c *centred) column(j int) []float64 {
 	c.ahead(j, nil)
-	return c.with[slices.Index(c.there, j)]
+	return c.with.Data[slices.Index(c.there, j)*c.d:][:c.d]
 }
 
 // ahead makes column j, if it is not there, and some of those that are likely to be asked for after it.
@@ -59,24 +63,13 @@ func (c *centred) ahead(j int, likely []int) {
 	}
 	c.there = append(append(c.there[:0], j), likely[:min(len(likely), aheadColumns-1)]...)
 	for k, j := range c.there {
-		if k == len(c.with) {
-			c.own, c.with = append(c.own, make([]float64, c.m)), append(c.with, make([]float64, c.d))
-		}
-		for i := range c.own[k] {
-			c.own[k][i] = c.x[i*c.d+j] - c.mean[j]
+		for i := range c.m {
+			c.own.Data[k*c.m+i] = c.x[i*c.d+j] - c.mean[j]
 		}
 	}
-	c.blocks(func(from, to int) {
-		for k := range c.there {
-			clear(c.with[k][from:to])
-		}
-		for i := range c.m {
-			row := c.x[i*c.d+from:][:to-from]
-			for k := range c.there {
-				kernel.Axpy(c.own[k][i], row, c.with[k][from:to])
-			}
-		}
-	})
+	clear(c.with.Data)
+	n := len(c.there)
+	kernel.Gemm(c.team, 1, c.own.Sub(0, 0, n, c.m), kernel.RowMajor(c.x, c.m, c.d, c.d), c.with.Sub(0, 0, n, c.d))
 }
 
 // permuted is a copy of the points whose columns are permuted each by itself.
