@@ -32,18 +32,15 @@ func newFactored(g *anchor.Graph, team *kernel.Team, opt Options) (*factored, er
 	f := &factored{d: g.D, l: opt.Clusters, team: team, graph: g, scatter: opt.Constraint == Scatter}
 	n := g.G.Rank
 	if f.scatter {
-		trace := 0.0
-		for _, v := range g.G.Diagonal(team.Threads()) {
+		squares, trace := g.G.Diagonal(team.Threads()), 0.0
+		for _, v := range squares {
 			trace += v
 		}
 		unit := trace / float64(g.D)
 		if !(unit > 0 && unit <= math.MaxFloat64) {
 			return nil, constant(trace)
 		}
-		var err error
-		if f.a, err = linalg.NewPencil(team, g.G, g.D, n, 1/math.Sqrt(unit), g.G.Dual(team.Threads()), ridge); err != nil {
-			return nil, fmt.Errorf("sfufs: %w", err)
-		}
+		f.a = linalg.NewPencil(team, g.G, g.D, n, 1/math.Sqrt(unit), squares, func() []float64 { return g.G.Dual(team.Threads()) }, ridge)
 	} else {
 		axes := kernel.RowMajor(slices.Clone(g.G.Dual(team.Threads())), n, n, n)
 		lambda, err := linalg.SymmetricEigen(team, axes)

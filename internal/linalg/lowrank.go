@@ -40,8 +40,10 @@ type LowRank struct {
 	metric bool
 
 	lambda  []float64              // Λ, without a metric
-	uu      kernel.Matrix[float64] // UUᵀ, and the factor of ρI + UUᵀ, with one
-	within  Cholesky
+	squares []float64              // with one, ‖u‖²
+	uu      kernel.Matrix[float64] // with one, UUᵀ to what float32 knows
+	within  Cholesky               // with one, of ρI + UUᵀ; made once it is needed
+	dual    func() []float64       // UUᵀ over scale²
 	middle  kernel.Matrix[float64] // T
 	share   float64                // T = share·(I − HᵀH), with a metric
 	smooth  kernel.Matrix[float64] // H, m×n
@@ -333,7 +335,7 @@ func weigh(dst, x, w []float64) {
 
 // factor implements form.
 func (a *LowRank) factor(sigma float64, v kernel.Matrix[float64]) bool {
-	a.sigma, a.v = sigma, a.dual(v)
+	a.sigma, a.v = sigma, a.rightSides(v)
 	a.e = slices.Clone(a.diag)
 	largest, negative := 0.0, 0
 	for i := range a.e {
@@ -498,7 +500,7 @@ func (a *LowRank) addProducts(c kernel.Matrix[float64], weights []float64) {
 
 // solve implements form, with one U on the way down and one on the way up, and refines what a pencil rounds.
 func (a *LowRank) solve(x kernel.Matrix[float64]) {
-	b := a.dual(x)
+	b := a.rightSides(x)
 	c := kernel.RowMajor(make([]float64, x.Rows*(a.n+a.v.Rows)), x.Rows, a.n+a.v.Rows, a.n+a.v.Rows)
 	scaled := a.overE(b)
 	a.down(1, scaled, c.Sub(0, 0, x.Rows, a.n))

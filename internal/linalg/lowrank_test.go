@@ -41,7 +41,7 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 		}
 		dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
 		kernel.Gemm(team, 1, u.Trans(), u, dual)
-		a = must.Get(NewPencil(team, inMemory(u), d, n, scale, dual.Data, rho))(t)
+		a = NewPencil(team, inMemory(u), d, n, scale, squaresOf(u), func() []float64 { return dual.Data }, rho)
 		must.Do(t, a.SetSmooth(smoothOf(t, team, middle)))
 	} else {
 		dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
@@ -72,6 +72,16 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 		metric.Data[i*d+i] += rho
 	}
 	return a, full, metric
+}
+
+// squaresOf are those of rows.
+func squaresOf(u kernel.Matrix[float64]) []float64 {
+	out := make([]float64, u.Rows)
+	for i := range out {
+		row := u.Data[i*u.RowStride:][:u.Cols]
+		out[i] = kernel.Dot(row, row)
+	}
+	return out
 }
 
 // smoothOf writes T as share·(I − HᵀH).
@@ -234,7 +244,7 @@ func checkFactors(t *testing.T, a *LowRank, full, metric, want kernel.Matrix[flo
 			continue
 		}
 		x, _ := vectorsOf(a, 2)
-		b, lift := a.dual(x), a.dual(c.v)
+		b, lift := a.rightSides(x), a.rightSides(c.v)
 		a.solve(x)
 		w := a.Vectors(x.Trans())
 		back := a.small(w, full) // w·F

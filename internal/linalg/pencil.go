@@ -9,7 +9,7 @@ import (
 )
 
 // NewPencil is the LowRank with the metric M = ρI + UᵀU, ρ > 0, of a U that is scale times the d columns u, of n
-// numbers each, which it keeps; dual is Σ uuᵀ, n×n. Its eigenvectors w, Aw = λMw, have wᵀMw = 1.
+// numbers each, which it keeps. Its eigenvectors w, Aw = λMw, have wᵀMw = 1.
 //
 // A vector is the d + n numbers x = (√ρ·w, Uw) of a w. Their product is that of the metric, xᵀy = wᵀMv, and
 // with P the projection on such vectors the matrix is PĜP of a diagonal of blocks,
@@ -20,20 +20,36 @@ import (
 // right but for what P takes away: a row of d + n numbers stands for the b = √ρ·b₁ + Uᵀb₂ that it makes with
 // every w. M^(−1/2)AM^(−1/2) in its place took twice as many readings of U for a product, and rows turned to
 // orthogonal ones, 3n²d flops, for its roots to have their digits.
-func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, dual []float64, rho float64) (*LowRank, error) {
-	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true}
-	a.uu = kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
-	for i, v := range dual {
-		a.uu.Data[i] = scale * scale * v
+//
+// squares are the u's own, d, and UUᵀ is summed in float32, n²d flops; dual, Σ uuᵀ without loss, is asked for where a
+// search in all coordinates needs it, which it seldom does: see [reduced].
+func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []float64, dual func() []float64, rho float64) *LowRank {
+	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true, dual: dual, squares: make([]float64, d)}
+	for i, v := range squares {
+		a.squares[i] = scale * scale * v
 	}
-	metric := copyRows(a.uu)
+	a.uu = kernel.RowMajor(make([]float64, n*n), n, n, n)
+	a.addSingles(a.uu, 1, nil, slices.Repeat([]float64{1}, d))
+	kernel.Mirror(team.Threads(), a.uu)
+	return a
+}
+
+// measure makes what lengths in the norm of M⁻¹ need, once.
+func (a *LowRank) measure() error {
+	if a.within.Order() > 0 {
+		return nil
+	}
+	metric := kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
+	for i, v := range a.dual() {
+		metric.Data[i] = a.scale * a.scale * v
+	}
 	for i := range a.n {
-		metric.Data[i*a.n+i] += rho
+		metric.Data[i*a.n+i] += a.rho
 	}
-	if err := a.within.Factor(team, metric); err != nil {
-		return nil, fmt.Errorf("metric: %w", err)
+	if err := a.within.Factor(a.team, metric); err != nil {
+		return fmt.Errorf("metric: %w", err)
 	}
-	return a, nil
+	return nil
 }
 
 // SetSmooth sets T = share·(I − HᵀH), positive semidefinite, of a pencil: H is m×n, and kept. Costs n²m flops.
@@ -74,8 +90,8 @@ func (a *LowRank) settle(x kernel.Matrix[float64]) {
 	a.down(1/math.Sqrt(a.rho), x.Sub(0, 0, x.Rows, a.d), down)
 }
 
-// dual are the b of rows, new.
-func (a *LowRank) dual(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+// rightSides are the b of rows, new.
+func (a *LowRank) rightSides(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	b := copyRows(x.Sub(0, 0, x.Rows, a.d))
 	if !a.metric {
 		return b
@@ -94,7 +110,7 @@ func (a *LowRank) residuals(r kernel.Matrix[float64], lengths []float64) {
 		rowLengths(r, lengths)
 		return
 	}
-	b := a.dual(r)
+	b := a.rightSides(r)
 	scaleRows(b, 1/math.Sqrt(a.rho))
 	c := a.Down(b)
 	a.within.HalfSolveTo(a.team, c.Trans(), c.Trans())

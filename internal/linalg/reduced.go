@@ -36,7 +36,6 @@ type reduced struct {
 	*LowRank
 	l, p int
 
-	squares []float64              // ‖u‖²
 	weights []float64              // of W; nil at first
 	w       kernel.Matrix[float64] // W, upper triangle
 	ridge   float64                // what is added to its diagonal, as a share of the largest there
@@ -125,7 +124,7 @@ func (r *reduced) even() bool {
 	for i, v := range r.uu.Data {
 		r.w.Data[i] = v / left
 	}
-	r.weights, r.ridge = slices.Repeat([]float64{1 / left}, r.d), exactRidge
+	r.weights, r.ridge = slices.Repeat([]float64{1 / left}, r.d), singleRidge
 	return true
 }
 
@@ -139,15 +138,6 @@ func (r *reduced) weigh(exact bool) bool {
 		}
 		weights[i] = 1 / (v - sigma)
 	}
-	if r.squares == nil {
-		r.squares = make([]float64, r.d)
-		r.panels(func(from int, u kernel.Matrix[float64]) {
-			kernel.Each(r.team.Threads(), u.Rows, func(i int) {
-				row := u.Data[i*r.n : (i+1)*r.n]
-				r.squares[from+i] = r.scale * r.scale * kernel.Dot(row, row)
-			})
-		})
-	}
 	more, less := r.changes(weights)
 	if r.weights == nil || len(more)+len(less) > r.d/4*3 {
 		r.weights = weights
@@ -158,7 +148,7 @@ func (r *reduced) weigh(exact bool) bool {
 			return true
 		}
 		r.ridge = singleRidge
-		r.addSingles(1, nil, weights)
+		r.addSingles(r.w, 1, nil, weights)
 		return true
 	}
 	for i, list := range [][]int{more, less} {
@@ -167,7 +157,7 @@ func (r *reduced) weigh(exact bool) bool {
 			by[j] = math.Abs(weights[j] - r.weights[j])
 			r.weights[j] = weights[j]
 		}
-		r.addSingles(float64(1-2*i), list, by)
+		r.addSingles(r.w, float64(1-2*i), list, by)
 	}
 	r.ridge = singleRidge
 	return true
@@ -204,23 +194,23 @@ func (r *reduced) changes(weights []float64) (more, less []int) {
 	return more, less
 }
 
-// addSingles adds sign·Σ w·uuᵀ over the features listed, or all for nil, to W, summed in float32.
-func (r *reduced) addSingles(sign float64, list []int, weights []float64) {
+// addSingles adds sign·Σ w·uuᵀ over the features listed, or all for nil, to the upper triangle of c, summed in float32.
+func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int, weights []float64) {
 	largest := 0.0
 	for i, v := range weights {
-		largest = max(largest, v*r.squares[i])
+		largest = max(largest, v*a.squares[i])
 	}
 	if largest == 0 {
 		return
 	}
 	_, exp := math.Frexp(largest)
-	n, unit := r.n, math.Ldexp(1, exp&^1) // an even power of two: float32 has no room for any units
+	n, unit := a.n, math.Ldexp(1, exp&^1) // an even power of two: float32 has no room for any units
 	sum, rows := kernel.RowMajor(make([]float32, n*n), n, n, n), make([]float32, lowRankBlock*n)
 	pending := 0
 	flush := func() {
-		kernel.Each(r.team.Threads(), n, func(i int) {
+		kernel.Each(a.team.Threads(), n, func(i int) {
 			for j := i; j < n; j++ {
-				r.w.Data[i*n+j] += sign * unit * float64(sum.Data[i*n+j])
+				c.Data[i*n+j] += sign * unit * float64(sum.Data[i*n+j])
 				sum.Data[i*n+j] = 0
 			}
 		})
@@ -228,20 +218,20 @@ func (r *reduced) addSingles(sign float64, list []int, weights []float64) {
 	}
 	add := func(h int, column func(i int) (int, []float64)) {
 		block := kernel.RowMajor(rows, h, n, n)
-		kernel.Each(r.team.Threads(), h, func(i int) {
+		kernel.Each(a.team.Threads(), h, func(i int) {
 			j, u := column(i)
-			by, row := r.scale*math.Sqrt(weights[j]/unit), rows[i*n:(i+1)*n]
+			by, row := a.scale*math.Sqrt(weights[j]/unit), rows[i*n:(i+1)*n]
 			for t, x := range u {
 				row[t] = float32(by * x)
 			}
 		})
-		kernel.Syrk(r.team, 1, block.Trans(), sum)
+		kernel.Syrk(a.team, 1, block.Trans(), sum)
 		if pending += h; pending >= singleSum {
 			flush()
 		}
 	}
 	if list == nil {
-		r.panels(func(first int, u kernel.Matrix[float64]) {
+		a.panels(func(first int, u kernel.Matrix[float64]) {
 			for from := 0; from < u.Rows; from += lowRankBlock {
 				add(min(lowRankBlock, u.Rows-from), func(i int) (int, []float64) { return first + from + i, u.Data[(from+i)*n:][:n] })
 			}
@@ -249,7 +239,7 @@ func (r *reduced) addSingles(sign float64, list []int, weights []float64) {
 	}
 	for from := 0; from < len(list); from += lowRankBlock {
 		some := list[from:min(from+lowRankBlock, len(list))]
-		add(len(some), func(i int) (int, []float64) { return some[i], r.u.Feature(make([]float64, n), some[i]) })
+		add(len(some), func(i int) (int, []float64) { return some[i], a.u.Feature(make([]float64, n), some[i]) })
 	}
 	flush()
 }
@@ -404,7 +394,7 @@ func (r *reduced) find(s *Smallest, z kernel.Matrix[float64], theta []float64) (
 }
 
 // turned is the residual of the pairs as a share of the gap after them: by so much their vectors are turned.
-const turned = 1e-8
+const turned = 1e-7
 
 // rightOf is y = (θ − T)z of rows z.
 func (r *reduced) rightOf(z kernel.Matrix[float64], theta []float64) kernel.Matrix[float64] {
@@ -444,19 +434,15 @@ func (r *reduced) read(y kernel.Matrix[float64], theta []float64) (b pairs, ok b
 			r.thin(r.scale, some, u, z)
 		}
 	})
-	heavy := copyRows(w)
-	for i := range p {
-		row := heavy.Data[i*d : (i+1)*d]
-		weigh(row, row, r.diag)
-	}
 	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*p), p, p, p) }
 	zt := kernel.RowMajor(make([]float64, p*n), p, n, n)
 	r.thin(1, z, r.middle, zt)
 	ww, metric, full := square(), square(), square()
-	kernel.Gemm(r.team, 1, w, w.Trans(), ww)
-	kernel.Gemm(r.team, r.rho, w, w.Trans(), metric)
+	r.grams(w, ww, full)
+	for i, v := range ww.Data {
+		metric.Data[i] = r.rho * v
+	}
 	kernel.Gemm(r.team, 1, z, z.Trans(), metric)
-	kernel.Gemm(r.team, 1, heavy, w.Trans(), full)
 	kernel.Gemm(r.team, 1, zt, z.Trans(), full)
 	var c Cholesky
 	if c.Factor(r.team, metric) != nil {
@@ -486,6 +472,31 @@ func (r *reduced) read(y kernel.Matrix[float64], theta []float64) (b pairs, ok b
 		b.bounds[i] = norm2(g) + math.Sqrt(r.rho*max(kernel.Dot(rest, times), 0))
 	}
 	return b, true
+}
+
+// grams writes wwᵀ and wDwᵀ of rows w, a task a pair of them: these are few, and long.
+func (r *reduced) grams(w, plain, heavy kernel.Matrix[float64]) {
+	p, d := w.Rows, w.Cols
+	kernel.Each(r.team.Threads(), p, func(i int) {
+		row, times := w.Data[i*d:(i+1)*d], make([]float64, d)
+		weigh(times, row, r.diag)
+		for j := range p {
+			other := w.Data[j*d : (j+1)*d]
+			plain.Data[i*p+j], heavy.Data[i*p+j] = kernel.Dot(row, other), kernel.Dot(times, other)
+		}
+	})
+	symmetrize(plain)
+	symmetrize(heavy)
+}
+
+// symmetrize takes the mean of a square matrix and its transpose.
+func symmetrize(x kernel.Matrix[float64]) {
+	for i := range x.Rows {
+		for j := range i {
+			mean := (x.Data[i*x.RowStride+j] + x.Data[j*x.RowStride+i]) / 2
+			x.Data[i*x.RowStride+j], x.Data[j*x.RowStride+i] = mean, mean
+		}
+	}
 }
 
 // correction is u of every pair: (K − θI)u = −g in the complement of their z, where conjugate gradients solve
@@ -552,7 +563,7 @@ func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
 
 const (
 	steps  = 40   // of conjugate gradients
-	solved = 1e-4 // of what is left to them
+	solved = 1e-3 // of what is left to them
 )
 
 // prove reports whether no value below θ_l is missing.

@@ -219,6 +219,11 @@ func (s *Smallest) SolveForm(a *LowRank, warm kernel.Matrix[float64]) (Eigen, er
 		}
 		a.reduced = nil // until the next cold start
 	}
+	if a.metric {
+		if err := a.measure(); err != nil {
+			return Eigen{}, err
+		}
+	}
 	e, ok := s.iterate(warm)
 	switch {
 	case !ok && a.d <= mostMade:
