@@ -43,27 +43,28 @@ type through struct {
 	weights RowWeights
 }
 
-// AddCross adds E·C to Y, for an E of k×m and a Y of k×d: 2kmd flops, or 2knd and the columns' means where the
-// graph is [Among] points of many features, whose C would be more than all else.
-func (g *Graph) AddCross(team *kernel.Team, e, y kernel.Matrix[float64]) {
+// AddCross adds E·C to Y, for an E of k×m and a Y of k×d numbers, row-major: 2kmd flops, or 2knd and the columns'
+// means where the graph is [Among] points of many features, whose C would be more than all else.
+func (g *Graph) AddCross(threads, k int, e, y []float64) {
+	team, from, to := kernel.NewTeam(threads), kernel.RowMajor(e, k, g.M, g.M), kernel.RowMajor(y, k, g.D, g.D)
 	if g.through == nil {
-		kernel.Gemm(team, 1, e, kernel.RowMajor(g.C, g.M, g.D, g.D), y)
+		kernel.Gemm(team, 1, from, kernel.RowMajor(g.C, g.M, g.D, g.D), to)
 		return
 	}
 	z := g.through.weights
-	eb := kernel.RowMajor(make([]float64, e.Rows*z.Rows), e.Rows, z.Rows, z.Rows) // EBᵀ
-	sums := make([]float64, e.Rows)
-	for i := range e.Rows {
+	eb := kernel.RowMajor(make([]float64, k*z.Rows), k, z.Rows, z.Rows) // EBᵀ
+	sums := make([]float64, k)
+	for i := range k {
 		for at, j := range z.Index {
 			if g.Delta[j] > 0 {
-				v := e.Data[i*e.RowStride+int(j)*e.ColStride] * z.Value[at] / math.Sqrt(g.Delta[j])
+				v := e[i*g.M+int(j)] * z.Value[at] / math.Sqrt(g.Delta[j])
 				eb.Data[i*z.Rows+at/z.Count] += v
 				sums[i] += v
 			}
 		}
 	}
 	g.through.rows(func(from int, x kernel.Matrix[float64]) {
-		some := y.Sub(0, from, y.Rows, x.Cols)
+		some := to.Sub(0, from, k, x.Cols)
 		kernel.Gemm(team, 1, eb, x, some)
 		kernel.Each(team.Threads(), x.Cols, func(c int) {
 			mean := 0.0

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -145,19 +144,19 @@ func TestAmongWidePoints(t *testing.T) {
 		}
 	}
 	// There is no C of the wide ones, but what it gives.
-	team, e := kernel.NewTeam(2), kernel.RowMajor(make([]float64, 4*m), 4, m, m)
-	for i := range e.Data {
-		e.Data[i] = math.Sin(float64(i))
+	e := make([]float64, 4*m)
+	for i := range e {
+		e[i] = math.Sin(float64(i))
 	}
-	product := func(g *Graph, d int) kernel.Matrix[float64] {
-		y := kernel.RowMajor(make([]float64, 4*d), 4, d, d)
-		g.AddCross(team, e, y)
+	product := func(g *Graph, d int) []float64 {
+		y := make([]float64, 4*d)
+		g.AddCross(2, 4, e, y)
 		return y
 	}
 	a, b := product(got, wideColumns), product(want, d)
 	for i := range 4 {
 		for j := range d {
-			if v, w := a.Data[i*wideColumns+j], b.Data[i*d+j]; got.C != nil || math.Abs(v-w) > 1e-9 {
+			if v, w := a[i*wideColumns+j], b[i*d+j]; got.C != nil || math.Abs(v-w) > 1e-9 {
 				t.Fatalf("row %d of EC, column %d is %v, want %v", i, j, v, w)
 			}
 		}

@@ -84,7 +84,11 @@ type engine struct {
 
 func newEngine(g *anchor.Graph, opt Options) (*engine, error) {
 	d, m := g.D, g.M
-	if g.G.Check() != nil || g.G.D != d || len(g.C) != m*d && !(g.C == nil && g.G.IsFactor()) || len(g.S) != m*m {
+	cross := m * d
+	if g.G.IsFactor() && g.C == nil {
+		cross = 0
+	}
+	if g.G.Check() != nil || g.G.D != d || len(g.C) != cross || len(g.S) != m*m {
 		panic(fmt.Sprintf("sfufs: graph of %d features and %d anchors with %d and %d values",
 			d, m, len(g.C), len(g.S)))
 	}

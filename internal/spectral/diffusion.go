@@ -73,7 +73,7 @@ func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) 
 		return k, nil
 	}
 	y := kernel.RowMajor(make([]float64, c*g.D), c, g.D, g.D)
-	g.AddCross(team, e.Vectors, y)
+	g.AddCross(team.Threads(), c, e.Vectors.Data, y.Data)
 	for i, root := range roots {
 		for j, v := range y.Data[i*g.D:][:g.D] {
 			k.A[j] += (root * v) * (root * v)
