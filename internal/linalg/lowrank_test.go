@@ -43,6 +43,7 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 		kernel.Gemm(team, 1, u.Trans(), u, dual)
 		a = NewPencil(team, inMemory(u), d, n, scale, squaresOf(u), func() []float64 { return dual.Data }, rho)
 		must.Do(t, a.SetSmooth(smoothOf(t, team, middle)))
+		middle = a.middle // to the last digit, which F without a D multiplies
 	} else {
 		dual := kernel.RowMajor(make([]float64, n*n), n, n, n)
 		kernel.Gemm(team, scale*scale, u.Trans(), u, dual)
@@ -84,22 +85,30 @@ func squaresOf(u kernel.Matrix[float64]) []float64 {
 	return out
 }
 
-// smoothOf writes T as share·(I − HᵀH).
+// smoothOf writes T as share·(I − HᵀH). Directions that cost nothing, the first, do so to the last digit.
 func smoothOf(t *testing.T, team *kernel.Team, middle kernel.Matrix[float64]) (share float64, h kernel.Matrix[float64]) {
 	t.Helper()
-	h, axes := copyRows(middle), copyRows(middle)
-	n, tau := h.Rows, must.Get(SymmetricEigen(team, axes))(t)
-	if share = tau[n-1]; share <= 0 {
-		share = 1
+	n, free := middle.Rows, 0
+	for free < n && middle.Data[free*n+free] == 0 {
+		free++
 	}
+	m := n - free
+	axes := copyRows(middle.Sub(free, free, m, m))
+	h = kernel.RowMajor(make([]float64, n*n), n, n, n)
+	for i := range free {
+		h.Data[i*n+i] = 1
+	}
+	if m == 0 {
+		return 1, h
+	}
+	tau := must.Get(SymmetricEigen(team, axes))(t)
 	for i, v := range tau { // H = Σ √(1 − τ/share)·vvᵀ
-		for j := range n {
-			axes.Data[j*n+i] *= math.Pow(max(1-v/share, 0), 0.25)
+		for j := range m {
+			axes.Data[j*m+i] *= math.Pow(max(1-v/tau[m-1], 0), 0.25)
 		}
 	}
-	clear(h.Data)
-	kernel.Gemm(team, 1, axes, axes.Trans(), h)
-	return share, h
+	kernel.Gemm(team, 1, axes, axes.Trans(), h.Sub(free, free, m, m))
+	return tau[m-1], h
 }
 
 // ordinary is M^(−1/2)AM^(−1/2).
