@@ -116,7 +116,7 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 		return in, err
 	case !pays:
 		return in, err
-	case err == nil && outErr == nil && r.sparserThanFactor(in.Factor, len(ds.Columns())):
+	case err == nil && outErr == nil && r.sparserThanMatrix(in.Factor, len(ds.Columns())):
 		out.InMemory = out.Smallest // more memory would not be used
 		return out, nil
 	case err == nil:

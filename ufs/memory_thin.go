@@ -5,6 +5,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/trust"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,15 +18,20 @@ const (
 	thinColumns = 1024
 	// sparserColumns is the number of columns from which on sparse rows do not become a factor, which has them in
 	// full: 64 times the bytes of 100 entries of 20. 20,000 × 100,000 are 16 GB so. Little is not minded, as
-	// there are more reports with a factor. Of 5,000 × 20,000 with 500 entries a row greedy took 48 s of cpu with a
-	// factor, and 2.3 s without.
+	// there are more reports with a factor, or with the matrix in full. Of 5,000 × 20,000 with 500 entries a row greedy
+	// took 48 s of cpu with a factor, and 2.3 s without.
 	sparserColumns = 16_000
-	largeFactor    = 256 << 20
+	largeMatrix    = 256 << 20
 )
 
-// sparserThanFactor says that the rows, n×d, are better read again than made a factor.
-func (r *run) sparserThanFactor(n int64, d int) bool {
-	return r.Sparse != "" && d >= sparserColumns && 8*n*int64(d) >= largeFactor
+// sparserThanMatrix says that the rows are better read again than made a Gram matrix of order d, in full or for n > 0 as
+// so many rows. A graph, which has as many reports either way, is so from fewer columns on: of 20,000 × 10,000 with 50
+// entries a row graphgreedy took 27 s of cpu and 2.4 GB with the matrix, and 5.3 s and 0.4 GB without.
+func (r *run) sparserThanMatrix(n int64, d int) bool {
+	if n == 0 {
+		n = int64(d)
+	}
+	return r.Sparse != "" && 8*n*int64(d) >= largeMatrix && (d >= sparserColumns || r.From == method.FromGraph && r.thinGraph(d))
 }
 
 // thinGraph says that a graph without the Gram matrix, of sparse rows of d columns, has its anchors and C

@@ -1,9 +1,12 @@
 package ufs
 
 import (
+	"path/filepath"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // Sparse rows that would be a large factor are read again in its place, however large the
@@ -19,6 +22,25 @@ func TestSparseRowsAreNoLargeFactor(t *testing.T) {
 			if got := f.Memory.Factor > 0; got != factor || f.Memory.OutOfCore == factor {
 				t.Errorf("%s of %s features: %+v", method, features, f.Memory)
 			}
+		}
+	}
+}
+
+// Nor do they become a large matrix in full: a graph method reads them again from fewer columns on than one that
+// would have fewer reports then.
+func TestSparseRowsAreNoLargeMatrix(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sparse.parquet")
+	must.Do(t, chunkio.WriteParquet(t.Context(), path, faces(12000, 3, 1), chunkio.WriteOptions{Sparse: true}))
+	for _, c := range []struct {
+		method, features string
+		again            bool
+	}{
+		{"graphgreedy", "5000", false}, {"graphgreedy", "6000", true}, {"graphgreedy", "16000", true},
+		{"greedy", "6000", false}, {"greedy", "15999", false}, {"greedy", "16000", true},
+	} {
+		f := must.Get(Plan(t.Context(), Request{Inputs: []string{path}, Method: c.method, Sparse: "indices,values," + c.features, K: 3, Memory: 1 << 40}))(t)
+		if f.Memory.OutOfCore != c.again {
+			t.Errorf("%s of %s features: %+v", c.method, c.features, f.Memory)
 		}
 	}
 }
