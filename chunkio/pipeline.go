@@ -37,11 +37,20 @@ type pass struct {
 	height atomic.Int64
 }
 
-// task is the decoding of one read of a span.
+// task is the decoding of some reads of a span, one behind the other.
 type task struct {
-	span *span
-	read int
+	span     *span
+	from, to int
 }
+
+// A task has as many reads as make taskValues, so that what they decode to is still in the
+// second-level cache when it is settled, but no more than taskReads, nor so many that a worker
+// could wait for the others' last ones. With 128 rows × 100,000 columns in a span, handing
+// them out one by one took a tenth of the time of decoding; and see format.Batched.
+const (
+	taskValues = 32 << 10
+	taskReads  = 64
+)
 
 // pass delivers the blocks of a range to deliver, until that returns false. When it
 // returns, its goroutines have ended and its files are closed.
@@ -179,7 +188,7 @@ func (p *pass) work(ctx context.Context) {
 	for t := range p.tasks {
 		if ctx.Err() == nil {
 			start := time.Now()
-			t.span.decode(ctx, t.read, v)
+			t.span.decode(ctx, t, v)
 			settling := time.Now()
 			t.span.taskDone()
 			p.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling))

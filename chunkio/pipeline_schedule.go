@@ -168,15 +168,15 @@ func (s *scheduler) prepare(ctx context.Context, g *openedGroup, sp *span) error
 
 // send passes a span on to the consumer and its tasks to the workers.
 func (s *scheduler) send(ctx context.Context, sp *span) bool {
-	tasks := sp.tasks()
-	sp.pending.Store(int32(tasks))
-	if tasks == 0 {
+	reads, each := sp.reads()
+	sp.pending.Store(int32((reads + each - 1) / each))
+	if reads == 0 {
 		sp.finish()
 	}
 	s.out <- sp
-	for i := range tasks {
+	for i := 0; i < reads; i += each {
 		select {
-		case s.tasks <- task{sp, i}:
+		case s.tasks <- task{sp, i, min(i+each, reads)}:
 		case <-ctx.Done():
 			return false
 		}

@@ -126,9 +126,11 @@ func (s *span) applyWeights(ctx context.Context) error {
 		}
 	}
 	name := s.d.opt.Weight
-	if err := s.decodeRead(ctx, r, s.places.weight, dst); err != nil {
-		return s.place(err, name)
+	leaves := []format.Decoding{{Leaf: s.leafOf(r), Dst: dst}}
+	if s.decodeLeaves(ctx, leaves); leaves[0].Err != nil {
+		return s.place(leaves[0].Err, name)
 	}
+	s.take(r, s.places.weight, dst)
 	for i, w := range s.weight {
 		switch {
 		case isSet(s.skip, i):

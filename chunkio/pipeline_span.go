@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,15 +88,16 @@ func (s *span) release() {
 	}
 }
 
-// tasks is the number of reads that the span needs.
-func (s *span) tasks() int {
+// reads is the number of reads that the span needs, and how many of them make a task.
+func (s *span) reads() (n, each int) {
 	switch {
 	case s.group == nil && s.held == nil || s.failure.err != nil || allSet(s.skip, s.rows):
-		return 0
+		return 0, 1
 	case s.d.sparse == nil:
 		s.growData()
 	}
-	return len(s.d.features.reads)
+	n = len(s.d.features.reads)
+	return n, max(1, min(taskReads, taskValues/s.rows, n/(8*s.plan.workers)))
 }
 
 // growData makes room for the span's values. Where row groups are known beforehand
@@ -113,35 +115,49 @@ func (s *span) growData() {
 	s.data = s.data[:n]
 }
 
-// views is a worker's memory for the destinations of one read.
-type views struct{ dst [][]float64 }
+// views is a worker's memory for the destinations of a task.
+type views struct {
+	dst    [][]float64 // by element, of all reads
+	leaves []format.Decoding
+}
 
-// decode does one task: it decodes a read's values and settles what is missing.
-func (s *span) decode(ctx context.Context, index int, v *views) {
-	r := &s.d.features.reads[index]
+// decode does one task: it decodes the values of its reads and settles what is missing.
+func (s *span) decode(ctx context.Context, t task, v *views) {
+	reads := s.d.features.reads[t.from:t.to]
 	if s.d.sparse != nil {
-		s.decodeSparse(ctx, r)
+		s.decodeSparse(ctx, &reads[0])
 		return
 	}
-	v.dst = format.Sized(v.dst, len(r.cols))
-	first := -1
-	for e, col := range r.cols {
-		v.dst[e] = nil
-		if col >= 0 {
-			v.dst[e] = s.column(col)
-			if first < 0 {
-				first = col
+	v.dst, v.leaves = v.dst[:0], v.leaves[:0]
+	for i := range reads {
+		for _, col := range reads[i].cols {
+			var dst []float64
+			if col >= 0 {
+				dst = s.column(col)
 			}
+			v.dst = append(v.dst, dst)
 		}
 	}
-	if err := s.decodeRead(ctx, r, s.places.read(index), v.dst); err != nil {
-		s.failAt(first, err, s.d.features.columns[first].Name)
-		return
+	rest := v.dst // grown: views of it are cut now
+	for i := range reads {
+		n := len(reads[i].cols)
+		v.leaves = append(v.leaves, format.Decoding{Leaf: s.leafOf(&reads[i]), Dst: rest[:n:n]})
+		rest = rest[n:]
 	}
+	s.decodeLeaves(ctx, v.leaves)
 	settling := time.Now()
-	for _, col := range r.cols {
-		if col >= 0 {
-			s.settle(col)
+	for i := range reads {
+		r, d := &reads[i], &v.leaves[i]
+		if d.Err != nil {
+			first := r.cols[slices.IndexFunc(r.cols, func(col int) bool { return col >= 0 })]
+			s.failAt(first, d.Err, s.d.features.columns[first].Name)
+			continue
+		}
+		s.take(r, s.places.read(t.from+i), d.Dst)
+		for _, col := range r.cols {
+			if col >= 0 {
+				s.settle(col)
+			}
 		}
 	}
 	s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(settling))
@@ -152,16 +168,30 @@ func (s *span) column(col int) []float64 {
 	return s.data[col*s.rows : (col+1)*s.rows : (col+1)*s.rows]
 }
 
-// decodeRead fills the elements of one read that are wanted, from what is kept where it is;
-// else they are kept as far as there is room. places are the elements' places there.
-func (s *span) decodeRead(ctx context.Context, r *read, places []int, dst [][]float64) error {
-	if r.leaf >= 0 {
-		if s.held == nil {
-			if err := s.group.Decode(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), dst); err != nil || s.adding == nil {
-				return err
-			}
+// decodeLeaves decodes what is read of the row group: not what is kept, nor partition columns.
+func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
+	if s.held != nil {
+		return
+	}
+	for i := 0; i < len(leaves); i++ {
+		from := i
+		for i < len(leaves) && leaves[i].Leaf >= 0 {
+			i++
 		}
-		start := time.Now()
+		format.DecodeAll(ctx, s.group, leaves[from:i], s.from, s.from+int64(s.rows))
+	}
+}
+
+// take fills the elements of one read that are wanted from what is kept, where it is; else what was
+// decoded is kept as far as there is room. places are the elements' places there.
+func (s *span) take(r *read, places []int, dst [][]float64) {
+	switch {
+	case r.leaf < 0:
+		value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
+		for i := range dst[0] {
+			dst[0][i] = value
+		}
+	case s.held != nil || s.adding != nil:
 		for e, x := range dst {
 			switch {
 			case x == nil:
@@ -171,14 +201,15 @@ func (s *span) decodeRead(ctx context.Context, r *read, places []int, dst [][]fl
 				s.adding.add(places[e], x)
 			}
 		}
-		s.d.opt.Meter.Busy.Add(stream.PartConvert, time.Since(start))
-		return nil
 	}
-	value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
-	for i := range dst[0] {
-		dst[0][i] = value
+}
+
+// leafOf returns where a read's leaf stands in the span's file; -1 for a partition column.
+func (s *span) leafOf(r *read) int {
+	if r.leaf < 0 {
+		return -1
 	}
-	return nil
+	return s.leafAt(r.leaf)
 }
 
 // leafAt returns where a dataset leaf stands in the span's file.

@@ -66,6 +66,33 @@ type Ranged interface {
 	Extents(leaves []int) []Extent
 }
 
+// Decoding is one of many leaves that a Batched group decodes together.
+type Decoding struct {
+	Leaf int
+	Dst  [][]float64 // as Decode has it
+	Err  error       // what came of it
+}
+
+// Batched is a Group that decodes many leaves at less cost than one by one.
+type Batched interface {
+	Group
+	// DecodeAll calls Decode, in order, for rows [from, to) of each of the leaves, and notes
+	// their errors.
+	DecodeAll(ctx context.Context, leaves []Decoding, from, to int64)
+}
+
+// DecodeAll decodes leaves of a group as Batched does.
+func DecodeAll(ctx context.Context, g Group, leaves []Decoding, from, to int64) {
+	if b, ok := g.(Batched); ok {
+		b.DecodeAll(ctx, leaves, from, to)
+		return
+	}
+	for i := range leaves {
+		d := &leaves[i]
+		d.Err = g.Decode(ctx, d.Leaf, from, to, d.Dst)
+	}
+}
+
 // Weighed is a File that tells how many bytes each group takes.
 type Weighed interface {
 	File

@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"github.com/apache/arrow/go/v15/parquet"
 
@@ -11,10 +12,69 @@ import (
 
 // Conversions of physical values to float64. dst and src have the same length.
 
+// plainNumbers reports whether plain values of the column are numbers of 4 or 8 bytes, for plainFloats.
+func (c *column) plainNumbers() bool {
+	if c.texts != nil {
+		return false
+	}
+	switch c.kind {
+	case asSigned, asUint8, asUint16, asUint32, asUint64, asFloat, asDouble:
+		return true
+	}
+	return false
+}
+
+// plainFloats converts plain numbers of the column, the bytes of len(dst) of them. A reader of
+// the library's takes 0.7 µs to make, as long as converting 1,000 values. These loops wait for the memory that they write: with four
+// values at a time (AVX2) columns of float32 took 3 % less time to decode, which is not worth
+// a kernel.
+func plainFloats(c *column, dst []float64, b []byte) {
+	switch c.kind {
+	case asFloat:
+		for i := range dst {
+			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+			b = b[4:]
+		}
+	case asDouble:
+		for i := range dst {
+			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
+			b = b[8:]
+		}
+	case asUint8:
+		plainInts[uint8](dst, b, 4)
+	case asUint16:
+		plainInts[uint16](dst, b, 4)
+	case asUint32:
+		plainInts[uint32](dst, b, 4)
+	case asUint64:
+		plainInts[uint64](dst, b, 8)
+	default:
+		if c.size == 4 {
+			plainInts[int32](dst, b, 4)
+		} else {
+			plainInts[int64](dst, b, 8)
+		}
+	}
+}
+
+// plainInts converts integers of 4 or 8 bytes, of which those of T count: see cast.
+func plainInts[T int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []float64, b []byte, size int) {
+	if size == 4 {
+		for i := range dst {
+			dst[i] = float64(T(binary.LittleEndian.Uint32(b)))
+			b = b[4:]
+		}
+		return
+	}
+	for i := range dst {
+		dst[i] = float64(T(binary.LittleEndian.Uint64(b)))
+		b = b[8:]
+	}
+}
+
 // cast reads T as U: an unsigned type stands in a signed one, and a writer may have
-// extended its sign. These loops wait for the memory that they write: with four values at a time
-// (AVX2) columns of float32 took 3 % less time to decode, which is not worth a kernel.
-func cast[T, U int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32](dst []float64, src []T) error {
+// extended its sign.
+func cast[T, U int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []float64, src []T) error {
 	for i, x := range src {
 		dst[i] = float64(U(x))
 	}

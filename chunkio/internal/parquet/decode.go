@@ -41,8 +41,29 @@ func (g *rowGroup) Extents(leaves []int) []format.Extent {
 // Decode implements format.Group. A row range that does not begin with the group costs a walk
 // over the headers of the pages once; pages outside the range are not decompressed.
 func (g *rowGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
+	buf := g.file.pool.Get().(*scratch)
+	defer g.file.pool.Put(buf)
+	return g.decode(ctx, l, from, to, dst, buf)
+}
+
+// DecodeAll implements format.Batched. Column chunks that are small and stand side by side are
+// read together.
+func (g *rowGroup) DecodeAll(ctx context.Context, leaves []format.Decoding, from, to int64) {
+	buf := g.file.pool.Get().(*scratch)
+	defer g.file.pool.Put(buf)
+	defer func() { buf.stretch = stretch{} }()
+	for i := range leaves {
+		d := &leaves[i]
+		if buf.stretch.of(g.file.Chunk(g.number, g.file.columns[d.Leaf].index)) == nil {
+			g.readStretch(leaves[i:], buf)
+		}
+		d.Err = g.decode(ctx, d.Leaf, from, to, d.Dst, buf)
+	}
+}
+
+func (g *rowGroup) decode(ctx context.Context, l int, from, to int64, dst [][]float64, buf *scratch) error {
 	lf, col := &g.file.leaf[l], &g.file.columns[l]
-	return g.run(lf, from, to, func(buf *scratch) error {
+	return g.guard(lf, from, to, buf, func() error {
 		if lf.Why != "" || len(dst) != lf.Width {
 			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(dst), lf.Width, lf.Why)
 		}
@@ -139,9 +160,16 @@ func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 	})
 }
 
-// run calls f with scratch memory and gives its error, or the library's panic, a place. Its
-// time is measured: that of reading, and the rest as decoding.
+// run calls f with scratch memory, guarded.
 func (g *rowGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) error {
+	buf := g.file.pool.Get().(*scratch)
+	defer g.file.pool.Put(buf)
+	return g.guard(lf, from, to, buf, func() error { return f(buf) })
+}
+
+// guard calls f, which uses buf, and gives its error, or the library's panic, a place. Its
+// time is measured: that of reading, and the rest as decoding.
+func (g *rowGroup) guard(lf *format.Leaf, from, to int64, buf *scratch, f func() error) error {
 	err := format.Guard(func() error {
 		if from < 0 || from > to || to > g.file.rows[g.number] {
 			return fmt.Errorf("rows %d to %d of a row group of %d", from, to, g.file.rows[g.number])
@@ -149,8 +177,6 @@ func (g *rowGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) 
 		if from == to {
 			return nil
 		}
-		buf := g.file.pool.Get().(*scratch)
-		defer g.file.pool.Put(buf)
 		defer func() { buf.joined = nil }() // few columns need it
 		start, busy := time.Now(), format.BusyOf(g.file.in)
 		buf.reading = 0
@@ -158,19 +184,23 @@ func (g *rowGroup) run(lf *format.Leaf, from, to int64, f func(*scratch) error) 
 			busy.Add(stream.PartRead, buf.reading)
 			busy.Add(stream.PartDecode, time.Since(start)-buf.reading)
 		}()
-		return f(buf)
+		return f()
 	})
 	return g.file.place(err, g.number, lf.Name)
 }
 
+// entries starts with a column chunk, in the memory of the one before.
 func (g *rowGroup) entries(col *column, buf *scratch) *entries {
-	return &entries{pages: newPages(g.file.in, g.file.Chunk(g.number, col.index), col, buf), col: col, buf: buf}
+	buf.pages = newPages(g.file.in, g.file.Chunk(g.number, col.index), col, buf)
+	buf.entries = entries{pages: &buf.pages, col: col, buf: buf}
+	return &buf.entries
 }
 
 // seek prepares e to read the entries [from, to).
 func (g *rowGroup) seek(e *entries, l int, from, to int64) error {
 	e.pos, e.end = from, to
-	if from == 0 && to == e.pages.info.Values || e.col.chained() {
+	whole := from == 0 && to == e.pages.info.Values
+	if whole || e.col.chained() || e.pages.info.Size <= readAhead { // a read brings all of it: passing over pages costs nothing
 		return nil
 	}
 	marks, err := g.pageMarks(markKey{l, false}, e.col, e.buf)

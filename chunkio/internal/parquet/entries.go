@@ -64,10 +64,8 @@ func (e *entries) nextPage(ctx context.Context) error {
 // begin starts with page p at entry pos.
 func (e *entries) begin(p *page) (err error) {
 	if e.values == nil {
-		e.values, err = newValues(e.col, e.pages.dict, e.pages.dictSize, e.buf)
-		if err != nil {
-			return err
-		}
+		e.values = &e.buf.values
+		*e.values = values{col: e.col, buf: e.buf, dict: dictionary{plain: e.pages.dict, size: e.pages.dictSize}}
 	}
 	if p.header.Encoding == parquet.Encodings.DeltaByteArray && e.col.single {
 		return errors.New("the page is encoded DELTA_BYTE_ARRAY, which the footer does not tell")

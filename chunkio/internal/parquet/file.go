@@ -305,7 +305,7 @@ func (f *File) ColumnReader(g, i int) (reader pqfile.ColumnChunkReader, done fun
 	buf := f.pool.Get().(*scratch)
 	p := newPages(f.in, f.Chunk(g, i), &c, buf)
 	p.fresh = true
-	raw := &rawPages{pages: p}
+	raw := &rawPages{pages: &p}
 	done = func() { f.pool.Put(buf) }
 	return pqfile.NewColumnReader(c.desc, raw, memory.DefaultAllocator, &sync.Pool{
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },

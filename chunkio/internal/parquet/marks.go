@@ -22,7 +22,8 @@ func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, er
 	if marks != nil {
 		return marks, nil
 	}
-	marks, err := walkMarks(newPages(g.file.in, g.file.Chunk(g.number, col.index), col, buf), key.rows)
+	walk := newPages(g.file.in, g.file.Chunk(g.number, col.index), col, buf)
+	marks, err := walkMarks(&walk, key.rows)
 	if err != nil {
 		return nil, err
 	}

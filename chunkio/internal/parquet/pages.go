@@ -100,12 +100,13 @@ type pages struct {
 	page     page
 }
 
-func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) *pages {
-	p := &pages{info: info, col: col, buf: buf, dictSize: -1}
+func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) pages {
+	p := pages{info: info, col: col, buf: buf, dictSize: -1}
 	p.win = window{in: in, buf: &buf.read, at: info.at, end: info.at + info.Size, ahead: readAhead, reading: &buf.reading}
 	if info.Size <= wholeChunk {
 		p.win.ahead = int(info.Size)
 	}
+	p.win.unread = buf.stretch.of(info)
 	return p
 }
 

@@ -23,6 +23,8 @@ type scratch struct {
 	codec    codec
 	reading  time.Duration // spent on reading and decompressing so far, see rowGroup.run
 	read     []byte        // compressed bytes
+	near     []byte        // those of several column chunks
+	stretch  stretch       // which ones
 	page     []byte
 	dict     []byte
 	joined   []byte
@@ -40,11 +42,16 @@ type scratch struct {
 	f64s   []float64
 	fixed  []parquet.FixedLenByteArray
 	bytes  []parquet.ByteArray
+	// the column chunk under way
+	pages   pages
+	entries entries
+	values  values
 }
 
 // scratchBytes bounds what decoding one column chunk holds: the compressed bytes, the
 // page and the dictionary, the dictionary's values as float64 or a page of BYTE_STREAM_SPLIT
-// once more, and the state of the codec (0.4 MB for zstd).
+// once more; and in a MiB the state of the codec (0.4 MB for zstd), batches of values and
+// what is read together, see stretchMost.
 func scratchBytes(c ChunkInfo, col *column) int64 {
 	copies := int64(8) // a slice header of 24 bytes for a value of at least 4
 	if col.size > 0 {
@@ -59,50 +66,21 @@ func grow[T any](buf *[]T, n int) []T {
 	return *buf
 }
 
-// values decodes the present values of a column chunk, page by page, to float64.
-// Levels are none of its business. Dictionaries and pages without one are decoded by
-// the library, see valuePages.
+// values decodes the present values of a column chunk, page by page, to float64. Levels are
+// none of its business. Dictionaries and plain numbers are decoded here, see dictionary and
+// plainFloats; other values by the library, see valuePages.
 type values struct {
-	from    valuePages
 	col     *column
-	plain   func(dst []float64) error // of the pages handed to the library
+	buf     *scratch
 	dict    dictionary
 	ready   bool // the dictionary has been converted
 	indexed bool // the page under way is of indices
-	buf     *scratch
-}
 
-func newValues(col *column, dict []byte, dictSize int, buf *scratch) (*values, error) {
-	v := &values{col: col, buf: buf, dict: dictionary{plain: dict, size: dictSize}}
-	required := schema.NewColumn(col.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
-	reader := pqfile.NewColumnReader(required, &v.from, memory.DefaultAllocator, &sync.Pool{
-		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
-	})
-	switch r := reader.(type) {
-	case *pqfile.BooleanColumnChunkReader:
-		v.plain = pull(r, &buf.bools, boolFloats)
-	case *pqfile.Int32ColumnChunkReader:
-		v.plain = pull(r, &buf.int32s, int32Floats(col))
-	case *pqfile.Int64ColumnChunkReader:
-		v.plain = pull(r, &buf.int64s, int64Floats(col))
-	case *pqfile.Float32ColumnChunkReader:
-		v.plain = pull(r, &buf.f32s, cast[float32, float32])
-	case *pqfile.Float64ColumnChunkReader:
-		v.plain = func(dst []float64) error { return readBatch(r, dst) }
-	case *pqfile.FixedLenByteArrayColumnChunkReader:
-		v.plain = pull(r, &buf.fixed, fixedFloats(col))
-	case *pqfile.ByteArrayColumnChunkReader:
-		v.plain = pull(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
-			return decimals(dst, src, col.scale)
-		})
-	}
-	if col.texts != nil {
-		v.plain = textValues(reader, col, buf)
-	}
-	if v.plain == nil || col.kind == notNumber && col.texts == nil {
-		return nil, fmt.Errorf("values of type %s are no numbers", col.physical)
-	}
-	return v, nil
+	numbers []byte // what is left of plain numbers
+	plain   bool   // the page under way is of such
+
+	from    valuePages                // of the library
+	library func(dst []float64) error // reads from; nil before a page needs it
 }
 
 // startPage goes to the values of the next page and passes over the first skip of them.
@@ -117,7 +95,9 @@ func (v *values) startPage(p *page, skip int) error {
 	switch {
 	case !v.indexed:
 		b, count, rest := skipValues(v.col, p.header.Encoding, p.values, p.present, skip)
-		v.from.set(b, count, p.header.Encoding)
+		if err := v.set(b, count, p.header.Encoding); err != nil {
+			return err
+		}
 		return v.discard(rest)
 	case p.present == skip: // nothing to read, and perhaps no dictionary
 		return nil
@@ -129,11 +109,30 @@ func (v *values) startPage(p *page, skip int) error {
 	return v.dict.startPage(p.values, skip)
 }
 
+// set makes count encoded values the next to be decoded.
+func (v *values) set(b []byte, count int, e parquet.Encoding) (err error) {
+	v.plain = e == parquet.Encodings.Plain && v.col.plainNumbers()
+	if v.plain {
+		v.numbers = b
+		return nil
+	}
+	if v.library == nil {
+		if v.library, err = libraryValues(v.col, &v.from, v.buf); err != nil {
+			return err
+		}
+	}
+	v.from.set(b, count, e)
+	return nil
+}
+
 // loadDictionary converts the distinct values.
 func (v *values) loadDictionary() error {
-	v.from.set(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
 	v.dict.table = grow(&v.buf.distinct, v.dict.size)
-	if err := v.plain(v.dict.table); err != nil {
+	err := v.set(v.dict.plain, v.dict.size, parquet.Encodings.Plain)
+	if err == nil {
+		err = v.decode(v.dict.table)
+	}
+	if err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
 	v.ready = true
@@ -145,14 +144,28 @@ func (v *values) read(dst []float64) error {
 	if v.indexed {
 		return v.dict.read(dst)
 	}
-	return v.plain(dst)
+	return v.decode(dst)
+}
+
+// decode fills dst with the next values that are no indices.
+func (v *values) decode(dst []float64) error {
+	if !v.plain {
+		return v.library(dst)
+	}
+	n := len(dst) * v.col.size
+	if n > len(v.numbers) {
+		return errors.New("page ends before its last value")
+	}
+	plainFloats(v.col, dst, v.numbers[:n])
+	v.numbers = v.numbers[n:]
+	return nil
 }
 
 // discard decodes n values for nothing.
 func (v *values) discard(n int) error {
 	for n > 0 {
 		dst := grow(&v.buf.floats, min(n, batchValues))
-		if err := v.plain(dst); err != nil {
+		if err := v.decode(dst); err != nil {
 			return err
 		}
 		if t := v.col.texts; t != nil {
@@ -161,6 +174,36 @@ func (v *values) discard(n int) error {
 		n -= len(dst)
 	}
 	return nil
+}
+
+// libraryValues makes a reader of the library's, of the values that from has.
+func libraryValues(col *column, from *valuePages, buf *scratch) (read func([]float64) error, err error) {
+	required := schema.NewColumn(col.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
+	reader := pqfile.NewColumnReader(required, from, memory.DefaultAllocator, &sync.Pool{
+		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
+	})
+	if col.texts != nil {
+		read = textValues(reader, col, buf)
+	} else if col.kind != notNumber {
+		switch r := reader.(type) {
+		case *pqfile.BooleanColumnChunkReader:
+			read = pull(r, &buf.bools, boolFloats)
+		case *pqfile.Int32ColumnChunkReader:
+			read = pull(r, &buf.int32s, int32Floats(col))
+		case *pqfile.Int64ColumnChunkReader:
+			read = pull(r, &buf.int64s, int64Floats(col))
+		case *pqfile.FixedLenByteArrayColumnChunkReader:
+			read = pull(r, &buf.fixed, fixedFloats(col))
+		case *pqfile.ByteArrayColumnChunkReader:
+			read = pull(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
+				return decimals(dst, src, col.scale)
+			})
+		}
+	}
+	if read == nil {
+		return nil, fmt.Errorf("values of type %s are no numbers", col.physical)
+	}
+	return read, nil
 }
 
 // skipValues cuts the first skip of count encoded values off, as far as that can be
