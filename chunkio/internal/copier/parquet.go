@@ -42,7 +42,7 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 }
 
 func (s *parquetSource) topLevel(name string) schema.Node {
-	root := s.Metadata().Schema.Root()
+	root := s.Schema().Root()
 	if i := root.FieldIndexByName(name); i >= 0 {
 		return root.Field(i)
 	}
@@ -55,7 +55,7 @@ func (s *parquetSource) columnsOf(c Column) []int {
 		return []int{s.Physical(s.leafAt(c.Leaf))}
 	}
 	var columns []int
-	for i := range s.Metadata().Schema.NumColumns() {
+	for i := range s.Schema().NumColumns() {
 		if s.describe(i).ColumnPath()[0] == c.Name {
 			columns = append(columns, i)
 		}
@@ -63,7 +63,7 @@ func (s *parquetSource) columnsOf(c Column) []int {
 	return columns
 }
 
-func (s *parquetSource) describe(col int) *schema.Column { return s.Metadata().Schema.Column(col) }
+func (s *parquetSource) describe(col int) *schema.Column { return s.Schema().Column(col) }
 
 // hasDictionary reports whether the input's writer found that a dictionary pays: the
 // first row group has one, and did not fall back to plain pages.
@@ -72,18 +72,7 @@ func (s *parquetSource) hasDictionary(col int) bool {
 		if rows == 0 {
 			continue
 		}
-		m := s.Metadata().RowGroups[g].Columns[col].MetaData
-		for _, e := range m.EncodingStats {
-			if e.PageType != pq.DictionaryPage && parquet.Encoding(e.Encoding) == parquet.Encodings.Plain {
-				return false
-			}
-		}
-		for _, e := range m.Encodings {
-			if e := parquet.Encoding(e); e == parquet.Encodings.PlainDict || e == parquet.Encodings.RLEDict {
-				return true
-			}
-		}
-		return false
+		return s.UsesDictionary(g, col)
 	}
 	return false
 }

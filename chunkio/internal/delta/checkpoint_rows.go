@@ -56,7 +56,7 @@ func (r *checkpointReader) columns(ctx context.Context, f logFile, in format.Inp
 		return err
 	}
 	defer r.budget.free(held)
-	at, err := findColumns(file.Metadata().Schema, r.state.all)
+	at, err := findColumns(file.Schema(), r.state.all)
 	if err != nil {
 		return format.Place(place, -1, "", fmt.Errorf("is no checkpoint: %w", err))
 	}
@@ -111,11 +111,7 @@ func columnBytes(file *pq.File, g, i int) int64 {
 	const readAtOnce, codec, header = 8 << 20, 1 << 20, 24
 	c := file.Chunk(g, i)
 	n := min(c.Size, readAtOnce) + 2*c.Uncompressed + codec + batchEntries*2*header
-	m := file.Metadata().RowGroups[g].Columns[i].MetaData
-	if d := m.DictionaryPageOffset; d != nil && 0 < *d && *d < m.DataPageOffset {
-		n += header / 4 * min(c.Uncompressed, 8*(m.DataPageOffset-*d))
-	}
-	return n
+	return n + header/4*min(c.Uncompressed, 8*file.Dictionary(g, i))
 }
 
 // atRow places an error at a row of a file, unless it is no fault of the data.

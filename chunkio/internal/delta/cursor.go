@@ -76,7 +76,7 @@ const batchEntries = 512
 
 // openCursor opens column i of row group g. The caller calls done.
 func openCursor(f *pq.File, g, i int) (*cursor, error) {
-	s := f.Metadata().Schema
+	s := f.Schema()
 	c := &cursor{path: s.Column(i).Path(), levels: levelsOf(s, i), left: f.Chunk(g, i).Values}
 	if s.Column(i).MaxRepetitionLevel() > 1 {
 		return nil, fmt.Errorf("column %s has lists of lists, where checkpoints have none", c.path)

@@ -15,23 +15,23 @@ import (
 // Bounds implements format.Bounded by the statistics of a column chunk.
 func (f *File) Bounds(g, l int) (b format.Bounds) {
 	col := &f.columns[l]
-	m := f.foot.meta.RowGroups[g].Columns[col.index].MetaData
+	m := &f.foot.groups[g].chunks[col.index]
 	b = format.Bounds{Rows: f.rows[g], Nulls: -1}
 	if col.def == 0 {
 		b.Nulls = 0
 	}
-	s := m.Statistics
-	if s == nil {
+	if m.statistics == 0 {
 		return b
 	}
-	if n := s.NullCount; n != nil && 0 <= *n && *n <= m.NumValues && (col.rep == 0 || *n == 0) {
-		b.Nulls = *n // of a list, a null may be the whole list or an entry
+	if n := m.nulls; 0 <= n && n <= m.Values && (col.rep == 0 || n == 0) {
+		b.Nulls = n // of a list, a null may be the whole list or an entry
 	}
-	low, high := s.MinValue, s.MaxValue
+	s := parseStatistics(f.foot.raw, m.statistics)
+	low, high := s.low, s.high
 	if !f.ordered(col) {
 		// Without a word on the order these fields mean nothing. Their predecessors were
 		// written in the order of signed numbers, whatever the type.
-		low, high = s.Min, s.Max
+		low, high = s.oldLow, s.oldHigh
 		if !col.signed() {
 			return b
 		}

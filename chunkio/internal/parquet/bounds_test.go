@@ -135,14 +135,13 @@ func TestBoundsNeedAnOrder(t *testing.T) {
 	if b := f.Bounds(0, 2); string(b.Min.Text) != "a" || string(b.Max.Text) != "ž" {
 		t.Errorf("s: %+v", b)
 	}
-	f.Metadata().ColumnOrders = nil
+	f.DropOrders()
 	for l, known := range []bool{false, true, false} {
-		s := f.Metadata().RowGroups[0].Columns[l].MetaData.Statistics
-		s.Min, s.Max = s.MinValue, s.MaxValue
+		f.SetOldBounds(l, true)
 		if b := f.Bounds(0, l); b.Min.Known != known || b.Max.Known != known {
 			t.Errorf("%s without orders: %+v", f.Leaves()[l].Name, b)
 		}
-		if s.Min, s.Max = nil, nil; f.Bounds(0, l).Min.Known {
+		if f.SetOldBounds(l, false); f.Bounds(0, l).Min.Known {
 			t.Errorf("%s: what has no order is believed", f.Leaves()[l].Name)
 		}
 	}

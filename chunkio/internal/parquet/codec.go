@@ -32,6 +32,14 @@ func codecName(c compress.Compression) string {
 	return c.String()
 }
 
+// codecOf is the codec of a number in the footer.
+func codecOf(n int64) compress.Compression {
+	if n != int64(int32(n)) {
+		n = -1
+	}
+	return compress.Compression(n)
+}
+
 // decodable are the codecs whose pages can be read: those of arrow v15.
 var decodable = []compress.Compression{
 	compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,

@@ -8,14 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/compress"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/metadata"
+	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
@@ -76,8 +76,8 @@ func (f *File) GroupRows() []int64 { return f.rows }
 
 // GroupBytes implements format.Weighed.
 func (f *File) GroupBytes(g int) (n int64) {
-	for _, c := range f.foot.meta.RowGroups[g].Columns {
-		n += c.MetaData.TotalCompressedSize
+	for i := range f.foot.groups[g].chunks {
+		n += f.foot.groups[g].chunks[i].Size
 	}
 	return n
 }
@@ -91,9 +91,9 @@ func (f *File) FooterDigest() uint64 { return f.foot.digest }
 // Close implements format.File.
 func (f *File) Close() error { return f.in.Close() }
 
-// Metadata is the checked footer as the library sees it. The leaves of its schema,
-// counted depth first, are the physical columns of ColumnReader.
-func (f *File) Metadata() *metadata.FileMetaData { return f.foot.meta }
+// Schema is that of the footer. Its leaves, counted depth first, are the physical columns of
+// ColumnReader.
+func (f *File) Schema() *schema.Schema { return f.foot.meta.Schema }
 
 // Physical is the first physical column of a leaf.
 func (f *File) Physical(leaf int) int { return f.columns[leaf].index }
@@ -119,17 +119,16 @@ func (f *File) place(err error, group int, column string) error {
 }
 
 // Chunk is where column i of group g stands. The footer was checked.
-func (f *File) Chunk(g, i int) ChunkInfo {
-	m := f.foot.meta.RowGroups[g].Columns[i].MetaData
-	c := ChunkInfo{
-		at: m.DataPageOffset, Size: m.TotalCompressedSize, Uncompressed: m.TotalUncompressedSize,
-		Values: m.NumValues, codec: compress.Compression(m.Codec),
-	}
-	// Some writers store 0 for "no dictionary".
-	if d := m.DictionaryPageOffset; d != nil && *d > 0 && *d < c.at {
-		c.at = *d
-	}
-	return c
+func (f *File) Chunk(g, i int) ChunkInfo { return f.foot.groups[g].chunks[i].ChunkInfo }
+
+// Dictionary is the bytes of the chunk's dictionary page, header included; 0 without one.
+func (f *File) Dictionary(g, i int) int64 { return f.foot.groups[g].chunks[i].dictionary }
+
+// UsesDictionary reports whether the chunk's pages are encoded with a dictionary, and its writer
+// did not fall back to plain pages.
+func (f *File) UsesDictionary(g, i int) bool {
+	m := &f.foot.groups[g].chunks[i]
+	return !m.plainPages && (m.encodings.has(parquet.Encodings.PlainDict) || m.encodings.has(parquet.Encodings.RLEDict))
 }
 
 // checkGroups verifies the footer against itself and the file's size, and notes the
@@ -137,16 +136,17 @@ func (f *File) Chunk(g, i int) ChunkInfo {
 func (f *File) checkGroups() error {
 	meta := f.foot.meta
 	var total int64
-	for g, group := range meta.RowGroups {
+	for g := range f.foot.groups {
+		group := &f.foot.groups[g]
 		switch n := meta.Schema.NumColumns(); {
-		case group.NumRows < 0 || group.NumRows > meta.NumRows-total:
-			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.NumRows, meta.NumRows)
-		case len(group.Columns) != n:
-			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.Columns), n)
+		case group.rows < 0 || group.rows > meta.NumRows-total:
+			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.rows, meta.NumRows)
+		case len(group.chunks) != n:
+			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.chunks), n)
 		}
-		total += group.NumRows
-		f.rows = append(f.rows, group.NumRows)
-		for i := range group.Columns {
+		total += group.rows
+		f.rows = append(f.rows, group.rows)
+		for i := range group.chunks {
 			if err := f.checkChunk(g, i); err != nil {
 				return f.place(fmt.Errorf("damaged footer: %w", err), g, meta.Schema.Column(i).Path())
 			}
@@ -163,15 +163,16 @@ func (f *File) checkGroups() error {
 const maxChunk = 1 << 42
 
 func (f *File) checkChunk(g, i int) error {
-	column := f.foot.meta.RowGroups[g].Columns[i]
+	m := &f.foot.groups[g].chunks[i]
 	desc := f.foot.meta.Schema.Column(i)
+	name, foreign := f.foot.groups[g].foreign[i]
 	switch {
-	case column.MetaData == nil:
+	case !m.described:
 		return errors.New("the column chunk is not described")
-	case column.FilePath != nil && *column.FilePath != "":
-		return fmt.Errorf("the column chunk stands in another file (%s)", *column.FilePath)
-	case parquet.Type(column.MetaData.Type) != desc.PhysicalType():
-		return fmt.Errorf("the column chunk is of type %s where the schema says %s", column.MetaData.Type, desc.PhysicalType())
+	case foreign:
+		return fmt.Errorf("the column chunk stands in another file (%s)", name)
+	case m.physical != desc.PhysicalType():
+		return fmt.Errorf("the column chunk is of type %s where the schema says %s", m.physical, desc.PhysicalType())
 	}
 	rows, c := f.rows[g], f.Chunk(g, i)
 	switch {
@@ -217,9 +218,8 @@ func (f *File) complete(l *format.Leaf, c *column) {
 		if c.rep > 0 {
 			l.PerRow = max(l.PerRow, (info.Values+rows-1)/rows)
 		}
-		if s := f.foot.meta.RowGroups[g].Columns[c.index].MetaData.Statistics; s != nil && s.NullCount != nil &&
-			*s.NullCount >= 0 && *s.NullCount <= info.Values {
-			nulls += *s.NullCount
+		if n := f.foot.groups[g].chunks[c.index].nulls; n >= 0 && n <= info.Values {
+			nulls += n
 		} else {
 			known = false
 		}
@@ -264,14 +264,14 @@ func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 
 // undecodable says why column c of group g cannot be decoded; "" if it can.
 func (f *File) undecodable(g int, c *column) string {
-	m := f.foot.meta.RowGroups[g].Columns[c.index].MetaData
-	if codec := compress.Compression(m.Codec); !slices.Contains(decodable, codec) {
-		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(codec), remedyRewrite)
+	m := &f.foot.groups[g].chunks[c.index]
+	if !slices.Contains(decodable, m.codec) {
+		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(m.codec), remedyRewrite)
 	}
-	for _, e := range m.Encodings {
-		// The list also names the encoding of the levels, for which pages speak themselves.
-		levels := []parquet.Encoding{parquet.Encodings.RLE, parquet.Encodings.BitPacked}
-		if e := parquet.Encoding(e); !c.decodes(e) && !slices.Contains(levels, e) {
+	for left := m.encodings; left != 0; left &= left - 1 {
+		// The set also has the encoding of the levels, for which pages speak themselves.
+		e := parquet.Encoding(bits.TrailingZeros64(uint64(left)))
+		if !c.decodes(e) && e != parquet.Encodings.RLE && e != parquet.Encodings.BitPacked {
 			return fmt.Sprintf("encoding %s cannot be decoded; %s", encodingName(e), remedyRewrite)
 		}
 	}
@@ -294,11 +294,11 @@ func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 // Err after every batch. Batches end early only at the chunk's end or with an error:
 // the caller compares the number of values to the footer's.
 func (f *File) ColumnReader(g, i int) (reader pqfile.ColumnChunkReader, done func(), err error) {
-	meta := f.foot.meta
-	if g < 0 || g >= len(f.rows) || i < 0 || i >= meta.Schema.NumColumns() {
+	columns := f.Schema().NumColumns()
+	if g < 0 || g >= len(f.rows) || i < 0 || i >= columns {
 		return nil, nil, f.place(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
 	}
-	c := newColumn(meta.Schema, i)
+	c := newColumn(f.Schema(), i)
 	if why := f.undecodable(g, &c); why != "" {
 		return nil, nil, f.place(errors.New(why), g, c.desc.Path())
 	}

@@ -240,10 +240,10 @@ func TestRefused(t *testing.T) {
 	f, err := Open(formattest.NewMemory(file), 1<<20)
 	formattest.Must(t, err)
 	for name, damage := range map[string]func(c int){
-		"codec LZ4_RAW cannot be decoded": func(c int) { f.foot.meta.RowGroups[0].Columns[c].MetaData.Codec = 7 },
+		"codec LZ4_RAW cannot be decoded": func(c int) { f.foot.groups[0].chunks[c].codec = 7 },
 		"encoding number 10 cannot be decoded": func(c int) {
-			m := f.foot.meta.RowGroups[0].Columns[c].MetaData
-			m.Codec, m.Encodings[0] = 0, 10
+			m := &f.foot.groups[0].chunks[c]
+			m.codec, m.encodings = 0, 1<<10
 		},
 	} {
 		for c := range 2 {

@@ -32,7 +32,7 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 			return errors.New(why)
 		}
 		t := new(text.List)
-		col.texts, col.single = t, !g.file.lists(g.number, col.index, parquet.Encodings.DeltaByteArray)
+		col.texts, col.single = t, !g.file.foot.groups[g.number].chunks[col.index].encodings.has(parquet.Encodings.DeltaByteArray)
 		e := g.entries(&col, buf)
 		if err := g.seek(e, l, from, to); err != nil {
 			return err
@@ -56,16 +56,6 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 		}
 		return nil
 	})
-}
-
-// lists reports whether the footer names the encoding for column i of group g.
-func (f *File) lists(g, i int, e parquet.Encoding) bool {
-	for _, listed := range f.foot.meta.RowGroups[g].Columns[i].MetaData.Encodings {
-		if parquet.Encoding(listed) == e {
-			return true
-		}
-	}
-	return false
 }
 
 // noClass says why the values of a primitive are no classes; "" if they can be.

@@ -42,15 +42,6 @@ type compact struct {
 	err error
 }
 
-// validateStruct walks one whole struct at the start of b and returns its length.
-// What it accepts, generated Thrift code can parse without allocating more than a
-// small multiple of len(b): no count exceeds the elements that follow.
-func validateStruct(b []byte) (int, error) {
-	c := compact{b: b}
-	c.skip(thriftStruct, 0)
-	return c.pos, c.err
-}
-
 func (c *compact) fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -86,6 +77,16 @@ func (c *compact) uvarint() uint64 {
 func (c *compact) integer() int64 {
 	u := c.uvarint()
 	return int64(u>>1) ^ -int64(u&1)
+}
+
+// binary reads bytes, which are lent: not nil even where there are none.
+func (c *compact) binary() []byte {
+	n := c.uvarint()
+	from := c.pos
+	if c.advance(n); c.err != nil {
+		return nil
+	}
+	return c.b[from:c.pos:c.pos]
 }
 
 // advance skips n bytes.

@@ -1,0 +1,176 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/parquet"
+)
+
+// groupMeta is what the footer tells of a row group.
+type groupMeta struct {
+	rows    int64
+	chunks  []chunkMeta
+	foreign map[int]string // of chunks that stand in another file, its name
+}
+
+// chunkMeta is what the footer tells of a column chunk, checked by checkChunk.
+type chunkMeta struct {
+	ChunkInfo
+	dictionary int64       // bytes between the dictionary page and the first data page; 0 without
+	nulls      int64       // as the statistics count them; -1 unless they do
+	statistics int         // where these stand in the raw footer; 0 for nowhere
+	encodings  encodingSet // of the pages, and of levels
+	physical   parquet.Type
+	described  bool // there is a ColumnMetaData
+	plainPages bool // the encodings are counted, and some data page is plain
+}
+
+// encodingSet has the bit of each encoding's number; the highest stands for numbers that have none.
+type encodingSet uint64
+
+const lastEncoding = 63
+
+func (s *encodingSet) add(e int64) {
+	if e < 0 || e > lastEncoding {
+		e = lastEncoding
+	}
+	*s |= 1 << e
+}
+
+func (s encodingSet) has(e parquet.Encoding) bool {
+	return e >= 0 && e <= lastEncoding && s>>e&1 != 0
+}
+
+// parseGroups parses the row groups of a footer that was measured.
+func parseGroups(raw []byte, shape footerShape) ([]groupMeta, error) {
+	if shape.to == 0 {
+		return nil, nil
+	}
+	c := compact{b: raw[:shape.to], pos: shape.from}
+	groups, chunks := make([]groupMeta, 0, shape.groups), make([]chunkMeta, 0, shape.chunks)
+	_, n := c.list()
+	for range n {
+		var g groupMeta
+		var fields [4]int64
+		first := len(chunks)
+		set := c.record(fields[:], func(id int64, typ byte) bool {
+			if id != 1 || typ != thriftList {
+				return false
+			}
+			elem, n := c.list()
+			if elem != thriftStruct {
+				c.fail(fmt.Errorf("column chunks are of type %d", elem))
+				return true
+			}
+			for i := range n {
+				if c.err != nil {
+					return true
+				}
+				m, name := c.columnChunk()
+				if name != "" {
+					if g.foreign == nil {
+						g.foreign = map[int]string{}
+					}
+					g.foreign[i] = name
+				}
+				chunks = append(chunks, m)
+			}
+			return true
+		})
+		if set&(1<<3) == 0 {
+			c.fail(errors.New("a row group does not tell its rows"))
+		}
+		g.rows, g.chunks = fields[3], chunks[first:len(chunks):len(chunks)]
+		groups = append(groups, g)
+	}
+	return groups, c.err
+}
+
+// columnChunk parses a ColumnChunk; name is that of the file that it stands in, if not in this one.
+func (c *compact) columnChunk() (m chunkMeta, name string) {
+	c.record(nil, func(id int64, typ byte) bool {
+		switch {
+		case id == 1 && typ == thriftBinary:
+			name = string(c.binary())
+		case id == 3 && typ == thriftStruct:
+			m = c.columnMeta()
+		default:
+			return false
+		}
+		return true
+	})
+	return m, name
+}
+
+// columnMeta parses a ColumnMetaData.
+func (c *compact) columnMeta() chunkMeta {
+	m := chunkMeta{nulls: -1, described: true}
+	var fields [12]int64
+	set := c.record(fields[:], func(id int64, typ byte) bool {
+		switch {
+		case id == 2 && typ == thriftList:
+			elem, n := c.list()
+			if n > 0 && elem != thriftI32 {
+				c.fail(fmt.Errorf("encodings are of type %d", elem))
+				return true
+			}
+			for range n {
+				m.encodings.add(c.integer())
+			}
+		case id == 12 && typ == thriftStruct:
+			m.statistics = c.pos
+			var s [4]int64
+			if c.record(s[:], nil)&(1<<3) != 0 {
+				m.nulls = s[3]
+			}
+		case id == 13 && typ == thriftList:
+			elem, n := c.list()
+			if elem != thriftStruct {
+				c.skipElements(elem, n, 1)
+				return true
+			}
+			for range n {
+				if c.err != nil {
+					return true
+				}
+				var s [3]int64 // page type and encoding
+				c.record(s[:], nil)
+				m.plainPages = m.plainPages || s[1] != DictionaryPage && parquet.Encoding(s[2]) == parquet.Encodings.Plain
+			}
+		default:
+			return false
+		}
+		return true
+	})
+	if want := uint64(1<<1 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<9); set&want != want {
+		c.fail(errors.New("a required field of a column chunk is absent"))
+	}
+	m.physical, m.codec = parquet.Type(fields[1]), codecOf(fields[4])
+	m.Values, m.Uncompressed, m.Size, m.at = fields[5], fields[6], fields[7], fields[9]
+	// Some writers store 0 for "no dictionary".
+	if d := fields[11]; set&(1<<11) != 0 && d > 0 && d < m.at {
+		m.at, m.dictionary = d, m.at-d
+	}
+	return m
+}
+
+// statistics are what the footer tells of the values of a column chunk.
+type statistics struct {
+	low, high       []byte // in the order of the column's type
+	oldLow, oldHigh []byte // in that of signed numbers
+}
+
+// parseStatistics parses the Statistics at an offset of the raw footer.
+func parseStatistics(raw []byte, at int) (s statistics) {
+	c := compact{b: raw, pos: at}
+	c.record(nil, func(id int64, typ byte) bool {
+		to := map[int64]*[]byte{1: &s.oldHigh, 2: &s.oldLow, 5: &s.high, 6: &s.low}[id]
+		if to == nil || typ != thriftBinary {
+			return false
+		}
+		*to = c.binary()
+		return true
+	})
+	return s
+}
