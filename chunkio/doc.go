@@ -32,7 +32,7 @@
 // (their parsed footers), the scratch of every worker, and one or two spans. The
 // least is one of each and a span of one block (MinMemory). Where there is less
 // than wished for, threads go first, then decoding ahead. Spans stop growing at 64
-// MiB, and nothing grows with the number of rows. Spans are kept for the next pass
+// MiB, or at four blocks of wide rows, and nothing grows with the number of rows. Spans are kept for the next pass
 // until the Dataset is closed. Options.Keep is beside that: it holds what passes have
 // decoded, up to a limit of its own, so that later passes open those row groups no more.
 //

@@ -7,7 +7,7 @@ import (
 )
 
 // ahead opens the row groups of a pass in their order: those of local files when they are
-// needed, those of objects in a store some ahead, so that their bytes are on their way while
+// needed, or, where footers are long, while the spans before are decoded; those of objects in a store some ahead, so that their bytes are on their way while
 // others are decoded. It belongs to the scheduler's goroutine.
 type ahead struct {
 	*pass
@@ -62,7 +62,7 @@ func (a *ahead) take(ctx context.Context) (*openedGroup, error) {
 		a.queue = append(a.queue, g)
 	}
 	for _, g := range a.queue {
-		if a.plan.ahead > 0 && g.up == nil && a.takesPart(g.at) && !a.begin(ctx, g, false) {
+		if (a.plan.ahead > 0 || a.early()) && g.up == nil && a.takesPart(g.at) && !a.begin(ctx, g, false) {
 			break // in order: a later one must not hold what an earlier one waits for
 		}
 	}
@@ -88,6 +88,16 @@ func (a *ahead) takesPart(g rowGroup) bool {
 		}
 	}
 	return false
+}
+
+// longFooter is the size in memory from which on a local file's footer is parsed beside the
+// decoding of the file before: half a second for the 141 MB of 100,000 columns.
+const longFooter = 4 << 20
+
+// early reports whether local files are opened before there is a span for them. With a single span
+// only one file is planned to be open at a time.
+func (a *ahead) early() bool {
+	return a.d.pipe == nil && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
 }
 
 // ready waits until the row group is open, beginning if nobody has.
@@ -174,9 +184,9 @@ func (a *ahead) reopen(ctx context.Context, index int) *openedFile {
 	return f
 }
 
-// run does what may wait for a store beside the scheduler, and anything else at once.
+// run does what may wait for a store, or takes long, beside the scheduler, and anything else at once.
 func (a *ahead) run(do func()) {
-	if a.d.catalog.far {
+	if a.d.catalog.far || a.early() {
 		a.running.Go(do)
 	} else {
 		do()
