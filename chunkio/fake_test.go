@@ -69,6 +69,7 @@ type fakeFile struct {
 	digest uint64
 	fault  func(group int, leaf string, from, to int64) error // of decoding
 	stats  func(group int, leaf string) format.Bounds         // nil knows nothing
+	held   int64                                              // beside 5,000 bytes
 	disk   *fakeDisk
 	file   int
 }
@@ -82,7 +83,7 @@ func (f *fakeFile) Bounds(g, l int) format.Bounds {
 
 func (f *fakeFile) Leaves() []format.Leaf { return f.order }
 func (f *fakeFile) GroupRows() []int64    { return f.groups }
-func (f *fakeFile) HeldBytes() int64      { return 5000 }
+func (f *fakeFile) HeldBytes() int64      { return 5000 + f.held }
 func (f *fakeFile) FooterDigest() uint64  { return f.digest }
 func (f *fakeFile) Close() error {
 	f.disk.files.Add(-1)

@@ -94,10 +94,10 @@ func (a *ahead) takesPart(g rowGroup) bool {
 // decoding of the file before: half a second for the 141 MB of 100,000 columns.
 const longFooter = 4 << 20
 
-// early reports whether local files are opened before there is a span for them. With a single span
-// only one file is planned to be open at a time.
+// early reports whether files, all of them local, are opened before there is a span for them. With a
+// single span only one is planned to be open at a time.
 func (a *ahead) early() bool {
-	return a.d.pipe == nil && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
+	return a.d.pipe == nil && !a.d.catalog.far && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
 }
 
 // ready waits until the row group is open, beginning if nobody has.

@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -70,4 +71,40 @@ func TestPassesEnd(t *testing.T) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}
 	}
+}
+
+// Files whose footers are long are opened ahead, two at a time at most; what a pass delivers is the
+// same, and it ends as early as before.
+func TestLongFootersAreParsedAhead(t *testing.T) {
+	tab := randomTable(rand.New(rand.NewPCG(4, 4)), 20_000, 3, 0.01)
+	disk, paths := plant(tab, 7, 500, 1)
+	opt := Options{Missing: stream.MissingKeep, Threads: 2}
+	want, err := collect(disk.dataset(t, paths, opt), stream.Range{})
+	formattest.Must(t, err)
+	for _, path := range paths {
+		disk.byPath[path].held = longFooter
+	}
+	ds := disk.dataset(t, paths, opt)
+	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + longFooter, 1 << 30} {
+		opt.Memory = memory
+		ds, err := ds.With(opt)
+		formattest.Must(t, err)
+		got, err := collect(ds, stream.Range{})
+		formattest.Must(t, err)
+		if d := diff(got, want); d != "" {
+			t.Errorf("%d bytes: %s", memory, d)
+		}
+		seen := 0
+		for range ds.Chunks(t.Context(), stream.Range{}) {
+			if seen++; seen == 4 {
+				break
+			}
+		}
+		disk.checkClosed(t)
+	}
+	disk.byPath[paths[3]].digest++
+	if _, err := collect(ds, stream.Range{}); !isData(err) {
+		t.Errorf("a file that changed: %v", err)
+	}
+	disk.checkClosed(t)
 }

@@ -342,6 +342,34 @@ func TestPassFitsItsMemory(t *testing.T) {
 	}
 }
 
+// Spans of wide dense rows grow to four blocks where there is memory, those of sparse rows do not;
+// one row group that they cover needs no second span.
+func TestSpansOfWideRows(t *testing.T) {
+	wide := needs{row: 8e5, block: 24e5, height: 128, tallest: 1000, files: 3, dense: true}
+	sparse, single := wide, wide
+	sparse.dense = false
+	single.tallest, single.single = 500, true
+	for _, c := range []struct {
+		name    string
+		needs   needs
+		memory  int64
+		rows    int64
+		buffers int
+	}{
+		{"plenty", wide, 1 << 40, 512, 2},
+		{"for two blocks and a half", wide, 2*25e5 + 2*8e5*320, 256, 2},
+		{"for one block", wide, 2 * (128*8e5 + 24e5), 128, 2},
+		{"sparse", sparse, 1 << 40, 128, 2},
+		{"one row group", single, 1 << 40, 500, 1},
+	} {
+		p, err := c.needs.plan(c.memory, 2)
+		formattest.Must(t, err)
+		if p.rows != c.rows || p.buffers != c.buffers || p.bytes > c.memory {
+			t.Errorf("%s: %+v", c.name, p)
+		}
+	}
+}
+
 func TestFileThatChangedIsRefused(t *testing.T) {
 	disk, paths := plant(newTable(10).addScalar("a", make([]float64, 10)), 2, 10, 1)
 	ds := disk.dataset(t, paths, Options{})
