@@ -85,7 +85,8 @@ func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *s
 // than an eighth of the memory: one by one, 1,000 files at 50 ms would take a minute.
 const footersAhead = 16
 
-// catalog is openCatalog of what access finds. The ends of objects are fetched ahead.
+// catalog is openCatalog of what access finds. The ends of objects are fetched ahead, and long
+// footers of local files are parsed side by side.
 func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
 	within, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -94,14 +95,17 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 	next, stop := iter.Pull2(list.all())
 	defer stop()
 	type result struct {
-		in  Input
-		err error
+		in     Input
+		opened format.File // nil where the footer is still to be parsed
+		err    error
 	}
 	var queue []chan result
+	held := int64(0) // by the file opened last: others are much alike
 	open := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
-		depth := int64(1)
+		depth := a.footersBeside(held, memory)
+		parse := depth > 1
 		if footer := a.footer.Load(); footer > 0 {
-			depth = min(max(memory/8/(footer+footer/8), 1), footersAhead)
+			depth, parse = min(max(memory/8/(footer+footer/8), 1), footersAhead), false
 		}
 		for int64(len(queue)) < depth {
 			_, e, more := next()
@@ -110,11 +114,16 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 			}
 			r := make(chan result, 1)
 			queue = append(queue, r)
+			far, text := store.IsURL(e.path), isText(e.path)
 			load := func() {
 				in, err := a.input(within, e, memory)
-				r <- result{in, err}
+				var opened format.File
+				if err == nil && parse && !far && !text {
+					opened, in, err = a.openInput(within, in, memory, meter)
+				}
+				r <- result{in, opened, err}
 			}
-			if store.IsURL(e.path) {
+			if far || parse && !text {
 				running.Go(load)
 			} else {
 				load()
@@ -122,15 +131,22 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 		}
 		r := <-queue[0]
 		queue = queue[1:]
+		if r.err == nil && r.opened == nil {
+			r.opened, r.in, r.err = a.openInput(within, r.in, memory, meter)
+		}
 		if r.err != nil {
 			return nil, nil, r.err
 		}
-		return a.openInput(within, r.in, memory, meter)
+		held = r.opened.HeldBytes()
+		return r.opened, r.in, nil
 	}
 	c, err := openCatalog(ctx, list, f, open, how)
 	cancel()
 	for _, q := range queue { // after an error, what was opened for nothing
-		if r := <-q; r.err == nil {
+		switch r := <-q; {
+		case r.opened != nil:
+			r.opened.Close()
+		case r.err == nil:
 			r.in.Close()
 		}
 	}
@@ -138,6 +154,16 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 		c.open, c.tails = a.open, &a.tails
 	}
 	return c, err
+}
+
+// footersBeside is how many footers of local files are parsed at a time, where the last one holds so
+// many bytes: short ones one by one, long ones on all threads, as far as they and their raw bytes take
+// no more than half of the memory. Triples are read while a file is opened, one file's after the other's.
+func (a *access) footersBeside(held, memory int64) int64 {
+	if held < longFooter || triplesOf(a.opt.Sparse) != nil {
+		return 1
+	}
+	return max(min(memory/2/(held+held/2), int64(a.opt.Threads)), 1)
 }
 
 func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.File, error) {

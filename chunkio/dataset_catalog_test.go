@@ -2,10 +2,15 @@ package chunkio
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -88,5 +93,39 @@ func TestSkippingAllFilesIsAnError(t *testing.T) {
 	_, err := openPaths(t.Context(), []string{"gone", "lost"}, disk.open, Options{SkipBad: true})
 	if e, ok := errors.AsType[*stream.DataError](err); !ok || e.Path != "gone" {
 		t.Errorf("error %v, want the first file's", err)
+	}
+}
+
+// Long footers are parsed side by side: the catalog is the same as of one after the other, and so
+// are the faults, whichever file has them; nothing stays open.
+func TestLongFootersSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	tab := randomTable(rand.New(rand.NewPCG(6, 6)), 10, 4000, 0.1)
+	disk, planted := plant(tab, 5, 2, 1)
+	for _, path := range planted {
+		one := disk.dataset(t, []string{path}, Options{Missing: stream.MissingKeep})
+		formattest.Must(t, WriteParquet(t.Context(), filepath.Join(dir, path+".parquet"), one, WriteOptions{}))
+	}
+	opened := func(threads int, skip bool) string {
+		ds, err := Open(t.Context(), []string{dir}, Options{Missing: stream.MissingKeep, Threads: threads, SkipBad: skip})
+		if err != nil {
+			return err.Error()
+		}
+		got, err := collect(ds, stream.Range{})
+		formattest.Must(t, err)
+		return fmt.Sprint(ds.Warnings(), ds.Columns()[:9], got.rows, got.positions)
+	}
+	whole, err := os.ReadFile(filepath.Join(dir, planted[3]+".parquet"))
+	formattest.Must(t, err)
+	for damaged := -1; damaged < 5; damaged += 2 { // none, the second, the fourth
+		if damaged >= 0 {
+			formattest.Must(t, os.WriteFile(filepath.Join(dir, planted[damaged]+".parquet"), whole[:len(whole)-9], 0o600))
+		}
+		for _, skip := range []bool{false, true} {
+			want := opened(1, skip)
+			if got := opened(4, skip); got != want {
+				t.Fatalf("file %d damaged, skipped %t: %.300s, one by one %.300s", damaged, skip, got, want)
+			}
+		}
 	}
 }
