@@ -23,5 +23,6 @@ func (f *File) SetOldBounds(l int, known bool) {
 			b, last = append(b, field.raw...), field.id
 		}
 	}
-	f.foot.raw = append(b, thriftStop)
+	b = append(b, thriftStop)
+	f.foot.raw = b
 }
