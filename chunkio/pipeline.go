@@ -45,12 +45,7 @@ type task struct {
 
 // A task has as many reads as make taskValues, so that what they decode to is still in the
 // second-level cache when it is settled, but no more than taskReads, nor so many that a worker
-<<<<<<< HEAD
-// could wait for the others' last ones. With 128 rows × 100,000 columns in a span, handing
-// them out one by one took a tenth of the time of decoding; and see format.Batched.
-=======
 // could wait for the others' last ones. What many gain is told at format.Batched.
->>>>>>> wider
 const (
 	taskValues = 32 << 10
 	taskReads  = 64

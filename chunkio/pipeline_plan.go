@@ -15,13 +15,8 @@ const spanGoal = 64 << 20
 
 // spanBlocks is how many blocks spans may grow to where that is more than spanGoal, which wide dense
 // rows fill with less than two: of 100,000 columns a block is 128 rows, and every span of a
-<<<<<<< HEAD
-// row group of 1,000 takes its pages apart again. A pass over 3 such files took 3.3 s of user time
-// decoding by one block, and 1.8 by four.
-=======
 // row group takes its pages apart again. A pass over 3,000 rows in row groups of 256 took 3.3 s of
 // user time decoding them in halves, and 1.8 whole; taller row groups were not measured.
->>>>>>> wider
 const spanBlocks = 4
 
 // Of objects in a store, row groups are fetched ahead of those that are decoded: as many as

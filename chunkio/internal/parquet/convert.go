@@ -25,11 +25,7 @@ func (c *column) plainNumbers() bool {
 }
 
 // plainFloats converts plain numbers of the column, the bytes of len(dst) of them. A reader of
-<<<<<<< HEAD
-// the library's takes 0.7 µs to make, as long as converting 1,000 values. These loops wait for the memory that they write: with four
-=======
 // the library's takes 0.7 µs to make, as long as converting 500 values. These loops wait for the memory that they write: with four
->>>>>>> wider
 // values at a time (AVX2) columns of float32 took 3 % less time to decode, which is not worth
 // a kernel.
 func plainFloats(c *column, dst []float64, b []byte) {

@@ -24,11 +24,7 @@ const (
 )
 
 // footer is the parsed footer of a Parquet file. The library parses all but the row groups: a
-<<<<<<< HEAD
-// column chunk of its is ten objects, 700 bytes, and a µs and a half; here it is a chunkMeta.
-=======
 // column chunk of its is ten objects, 700 bytes, and a µs; here it is a chunkMeta.
->>>>>>> wider
 type footer struct {
 	meta   *metadata.FileMetaData // without row groups
 	raw    []byte                 // for statistics, which few ask for

@@ -8,15 +8,9 @@ import (
 )
 
 // stretchMost bounds what is read together of column chunks that stand side by side, each of at
-<<<<<<< HEAD
-// most readAhead. Of 100,000 columns × 1,000 rows of float32, 4 KB a chunk, reading them one by
-// one took a third of the time of decoding; what it took shrinks with the number read together,
-// and this many bytes stay in the second-level cache. scratchBytes has room for them.
-=======
 // most readAhead. Of 100,000 columns in row groups of 256 rows of float32, 1 KB a chunk, reading
 // them one by one took a fourth of the time of decoding; what it took shrinks with the number read
 // together, and this many bytes stay in the second-level cache. scratchBytes has room for them.
->>>>>>> wider
 const stretchMost = 256 << 10
 
 // stretch is bytes of a file that belong to column chunks side by side.
