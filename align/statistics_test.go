@@ -23,7 +23,7 @@ func gathered(t *testing.T, tab tabletest.Table, height int, ends ...int) *ancho
 	tab.Add(t, profile, 0, n, 64)
 	tab.Add(t, sample, 0, n, 64)
 	std := must.Get(gram.NewStandardizer(profile, tab.Columns(), gram.ScalePareto, gram.FillMean))(t)
-	anchors := must.Get(anchor.Random(sample, n, std))(t)
+	anchors := must.Get(anchor.Random(sample, n, std, 1))(t)
 	var all *anchor.Statistics
 	var moments *gram.Moments
 	from := 0

@@ -74,8 +74,8 @@ func (k kept) first(m int) func([]float64, int) {
 }
 
 // Random makes anchors of the first m rows of s, the same m for any shards of the
-// table. Fewer rows than m are a *stream.UsageError.
-func Random(s Drawn, m int, std *gram.Standardizer) (*Anchors, error) {
+// table and any threads, of which 0 means GOMAXPROCS. Fewer rows than m are a *stream.UsageError.
+func Random(s Drawn, m int, std *gram.Standardizer, threads int) (*Anchors, error) {
 	if m > s.Len() {
 		return nil, stream.Usagef("{anchors} %d: there are %d rows to draw them from", m, s.Len())
 	}
@@ -83,7 +83,7 @@ func Random(s Drawn, m int, std *gram.Standardizer) (*Anchors, error) {
 		return randomThin(sampled.sorted()[:m], std)
 	}
 	a := newAnchors(m, std)
-	a.placed(1, s.first(m), m, func(k int, column []float64) {
+	a.placed(threads, s.first(m), m, func(k int, column []float64) {
 		for i, v := range column {
 			a.Points[i*a.D+k] = v
 		}

@@ -19,7 +19,7 @@ func BenchmarkAdd(b *testing.B) {
 	c := tab.Chunk(0, n)
 	c.Missing = nil
 	for _, m := range []int{1000, 2000} {
-		a := must.Get(Random(tab.sampler(b, m), m, tab.standardizer(b, gram.ScaleStandard)))(b)
+		a := must.Get(Random(tab.sampler(b, m), m, tab.standardizer(b, gram.ScaleStandard), 2))(b)
 		for _, workers := range []int{1, 2} {
 			run := func(name string, fn func(b *testing.B)) {
 				b.Run(fmt.Sprintf("%s/m=%d/workers=%d", name, m, workers), func(b *testing.B) {

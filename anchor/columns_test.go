@@ -50,7 +50,7 @@ func TestThinAnchors(t *testing.T) {
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
 		want := tab.random(t, 60, scale)
 		for _, height := range []int{1, 7, 200} {
-			got := must.Get(Random(sparse.entriesOf(t, 60, height), 60, tab.standardizer(t, scale)))(t)
+			got := must.Get(Random(sparse.entriesOf(t, 60, height), 60, tab.standardizer(t, scale), 2))(t)
 			if got.M != 60 || got.D != want.D || got.Points != nil || got.thin() != true {
 				t.Fatalf("%d×%d anchors", got.M, got.D)
 			}
@@ -102,7 +102,7 @@ func TestColumns(t *testing.T) {
 	sparse.Sparse = true
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
 		want := tab.graph(t, tab.random(t, m, scale), Options{})
-		a := must.Get(Random(sparse.entriesOf(t, m, 64), m, tab.standardizer(t, scale)))(t)
+		a := must.Get(Random(sparse.entriesOf(t, m, 64), m, tab.standardizer(t, scale), 2))(t)
 		first := sparse.byColumns(t, a, 1, n)
 		c := first.Columns
 		lists, full := 0, 0
@@ -217,7 +217,7 @@ func TestColumnsBytes(t *testing.T) {
 	tab := thinRows(n, 4*thinLeast)
 	sparse := tab
 	sparse.Sparse = true
-	a := must.Get(Random(sparse.entriesOf(t, m, 64), m, tab.standardizer(t, gram.ScaleStandard)))(t)
+	a := must.Get(Random(sparse.entriesOf(t, m, 64), m, tab.standardizer(t, gram.ScaleStandard), 2))(t)
 	p := gram.NewProfile(len(tab.Cols))
 	sparse.Add(t, p, 0, n, 64)
 	limit := ThinBytes(m, a.D, DefaultNeighbors, 2, int64(len(a.Thin.Index)), p.Entries)

@@ -93,16 +93,16 @@ func (s *Statistics) search(rows panels, n int, points kernel.Matrix[float64], s
 	team := kernel.NewTeam(s.opt.Threads)
 	s.rows = RowWeights{Rows: n, Count: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
 	length := make([]float64, m)
-	kernel.Each(team.Threads(), m, func(j int) {
-		for c, v := range points.Data[j*points.RowStride:][:points.Cols] {
-			v -= shift[c]
-			length[j] += float64(v * v)
+	eachRun(team.Threads(), m, func(at, to int) {
+		for j := at; j < to; j++ {
+			for c := 0; c < points.Cols; c += laterColumns {
+				h := min(laterColumns, points.Cols-c)
+				length[j] += apart(points.Data[j*points.RowStride+c:][:h], shift[c:], nil)
+			}
 		}
 	})
-	near := kernel.RowMajor(make([]float64, n*m), n, m, m)
 	own, turn := make([]float64, n), make([]float64, n)
 	rows(func(from int, x kernel.Matrix[float64]) {
-		kernel.Gemm(team, -2, x, points.Sub(0, from, m, x.Cols).Trans(), near)
 		eachRun(team.Threads(), n, func(at, to int) {
 			for c := range x.Cols {
 				by := shift[from+c]
@@ -115,15 +115,19 @@ func (s *Statistics) search(rows panels, n int, points kernel.Matrix[float64], s
 		})
 	})
 	longest := slices.Max(length)
+	near := nearness(team, rows, points, own, longest)
 	lists := make([][]candidate, n)
-	kernel.Each(team.Threads(), n, func(i int) {
-		row := near.Data[i*m:][:m]
-		for j := range row { // −2xᵀ(p − s)
-			row[j] += own[i] + 2*turn[i] + length[j]
+	eachRun(team.Threads(), n, func(at, to int) {
+		row := make([]float64, m)
+		for i := at; i < to; i++ {
+			by := 2 * math.Sqrt(own[i]) * math.Sqrt(longest)
+			for j, v := range near[i*m:][:m] { // −2xᵀ(p − s)
+				row[j] = own[i] + 2*turn[i] + length[j] - by*float64(v)
+			}
+			lists[i] = candidates(row, own[i]+longest, len(shift), k+1)
 		}
-		lists[i] = candidates(row, own[i]+longest, len(shift), k+1)
 	})
-	near.Data = nil
+	near = nil
 	block := make([]float64, n*laterColumns)
 	rows(func(from int, x kernel.Matrix[float64]) {
 		h := x.Cols
@@ -134,13 +138,7 @@ func (s *Statistics) search(rows panels, n int, points kernel.Matrix[float64], s
 				row := some.Data[(i-at)*laterColumns:][:h]
 				for e := range lists[i] {
 					c := &lists[i][e]
-					p, by := points.Data[c.j*points.RowStride+from:][:h], shift[from:][:h]
-					var sum float64
-					for t, v := range row {
-						v -= p[t] - by[t]
-						sum += float64(v * v)
-					}
-					c.distance += sum
+					c.distance += apart(points.Data[c.j*points.RowStride+from:][:h], shift[from:], row)
 				}
 			}
 		})
@@ -159,6 +157,73 @@ func (s *Statistics) search(rows panels, n int, points kernel.Matrix[float64], s
 	return nil
 }
 
+// apart is ‖p − by − x‖² of at most laterColumns numbers, for x = 0 where it is nil.
+func apart(p, by, x []float64) float64 {
+	var room [laterColumns]float64
+	left := room[:len(p)]
+	by = by[:len(p)]
+	for t, v := range p {
+		left[t] = v - by[t]
+	}
+	for t, v := range x[:min(len(x), len(p))] {
+		left[t] -= v
+	}
+	return kernel.Dot(left, left)
+}
+
+// nearness is xᵀp of all rows and points in float32, for rows of unit length and points of which the longest is.
+func nearness(team *kernel.Team, rows panels, points kernel.Matrix[float64], squares []float64, longest float64) []float32 {
+	n, m := len(squares), points.Rows
+	unit := func(square float64) float64 {
+		if square > 0 {
+			return 1 / math.Sqrt(square)
+		}
+		return 0
+	}
+	by, all := make([]float64, n), unit(longest)
+	for i, v := range squares {
+		by[i] = unit(v)
+	}
+	near := kernel.RowMajor(make([]float32, n*m), n, m, m)
+	few, some := make([]float32, n*laterColumns), make([]float32, m*laterColumns)
+	rows(func(from int, x kernel.Matrix[float64]) {
+		h := x.Cols
+		left := kernel.Matrix[float32]{Rows: n, Cols: h, RowStride: h, ColStride: 1, Data: few}
+		if x.RowStride == 1 {
+			left.RowStride, left.ColStride = 1, n
+		}
+		eachRun(team.Threads(), n, func(at, to int) { toSingles(left.Sub(at, 0, to-at, h), x.Sub(at, 0, to-at, h), by[at:to]) })
+		right := kernel.RowMajor(some, m, h, h)
+		eachRun(team.Threads(), m, func(at, to int) {
+			for j := at; j < to; j++ {
+				for c, v := range points.Data[j*points.RowStride+from:][:h] {
+					some[j*h+c] = float32(v * all)
+				}
+			}
+		})
+		kernel.Gemm(team, 1, left, right.Trans(), near)
+	})
+	return near.Data
+}
+
+// toSingles writes x to y, of the same layout, row i times by[i].
+func toSingles(y kernel.Matrix[float32], x kernel.Matrix[float64], by []float64) {
+	if x.RowStride != 1 {
+		for i, f := range by {
+			for c, v := range x.Data[i*x.RowStride:][:x.Cols] {
+				y.Data[i*y.RowStride+c] = float32(v * f)
+			}
+		}
+		return
+	}
+	for c := range x.Cols {
+		column, to := x.Data[c*x.ColStride:][:x.Rows], y.Data[c*y.ColStride:][:x.Rows]
+		for i, v := range column {
+			to[i] = float32(v * by[i])
+		}
+	}
+}
+
 // eachRun calls do for runs of n rows, [at, to).
 func eachRun(threads, n int, do func(at, to int)) {
 	const run = 32
@@ -172,11 +237,11 @@ type candidate struct {
 }
 
 // candidates are the points that rounding lets be among the count nearest, given all distances to rounding of
-// products of d numbers whose squares add up to so much.
+// float32 products of d numbers whose squares add up to so much, summed laterColumns at a time.
 func candidates(near []float64, squares float64, d, count int) (list []candidate) {
 	sorted := slices.Clone(near)
 	slices.Sort(sorted)
-	bar := sorted[count-1] + 32*math.Sqrt(float64(d))*0x1p-53*squares
+	bar := sorted[count-1] + 32*(math.Sqrt(laterColumns)+math.Sqrt(float64(d)/laterColumns))*0x1p-24*squares
 	for j, v := range near {
 		if !(v > bar) {
 			list = append(list, candidate{j: j})
@@ -214,5 +279,5 @@ func LaterBytes(m, d, n, neighbors int) int64 {
 
 // throughBytes is the same without anchors and C.
 func throughBytes(m, d, n, neighbors int) int64 {
-	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+laterColumns+40) + frameBytes*int64(d) + buffers
+	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+laterColumns+40) + 4*laterColumns*int64(m) + frameBytes*int64(d) + buffers
 }

@@ -83,7 +83,7 @@ func TestAnchorsOfKeptRows(t *testing.T) {
 	drawn := DrawnOf(rows, 40, 1)
 	for _, scale := range scales {
 		std := tab.standardizer(t, scale)
-		a, b := must.Get(Random(sampler, 30, std))(t), must.Get(Random(drawn, 30, std))(t)
+		a, b := must.Get(Random(sampler, 30, std, 2))(t), must.Get(Random(drawn, 30, std, 2))(t)
 		if a.Digest != b.Digest || !slices.Equal(a.Points, b.Points) {
 			t.Errorf("%v: other anchors", scale)
 		}
@@ -96,7 +96,7 @@ func TestAnchorsOfKeptRows(t *testing.T) {
 	if drawn.Len() != 40 || DrawnOf(rows, 1000, 1).Len() != 90 {
 		t.Errorf("%d rows drawn", drawn.Len())
 	}
-	if _, err := Random(drawn, 41, tab.standardizer(t, gram.ScaleNone)); err == nil {
+	if _, err := Random(drawn, 41, tab.standardizer(t, gram.ScaleNone), 2); err == nil {
 		t.Error("more anchors than rows")
 	}
 }

@@ -174,7 +174,7 @@ func TestRefuses(t *testing.T) {
 	if err := emptyStatistics(t, Options{}).Add(tab.Chunk(0, 5)); err == nil {
 		t.Error("rows are added without anchors")
 	}
-	if _, err := Random(tab.sampler(t, 5), 6, tab.standardizer(t, gram.ScaleNone)); !errors.As(err, &usage) {
+	if _, err := Random(tab.sampler(t, 5), 6, tab.standardizer(t, gram.ScaleNone), 2); !errors.As(err, &usage) {
 		t.Errorf("more anchors than rows: %v", err)
 	}
 }
@@ -193,10 +193,10 @@ func TestOverflow(t *testing.T) {
 		t.Errorf("written: %v", err)
 	}
 	large := table{tab.With(func(i, j int, _ float64) float64 { return 2e152 * float64(i%(2+j)) })}
-	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleNone)); !errors.As(err, &bad) {
+	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleNone), 2); !errors.As(err, &bad) {
 		t.Errorf("distances that overflow: %v", err)
 	}
-	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleStandard)); err != nil {
+	if _, err := Random(large.sampler(t, 39), 39, large.standardizer(t, gram.ScaleStandard), 2); err != nil {
 		t.Errorf("scaled: %v", err)
 	}
 }

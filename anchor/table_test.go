@@ -75,7 +75,7 @@ func (t table) sampler(tb testing.TB, rows int) *Sampler {
 // random makes m anchors of the table's own rows.
 func (t table) random(tb testing.TB, m int, scale gram.Scale) *Anchors {
 	tb.Helper()
-	return must.Get(Random(t.sampler(tb, m), m, t.standardizer(tb, scale)))(tb)
+	return must.Get(Random(t.sampler(tb, m), m, t.standardizer(tb, scale), 2))(tb)
 }
 
 func (t table) statistics(tb testing.TB, a *Anchors, opt Options, height int) *Statistics {

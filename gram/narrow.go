@@ -161,6 +161,17 @@ func (m *Matrix) Feature(room []float64, j int) []float64 {
 	return room[:m.Rank]
 }
 
+// Some are so many columns of R, from `from` on, r numbers each: lent, or written to room.
+func (m *Matrix) Some(room []float64, from, count int) []float64 {
+	if m.narrow == nil {
+		return m.factor().Data[from*m.Rank:][:count*m.Rank]
+	}
+	for j := range count {
+		m.narrow.to(room[j*m.Rank:][:m.Rank], from+j)
+	}
+	return room[:count*m.Rank]
+}
+
 // Clear makes feature j of a factor 0.
 func (m *Matrix) Clear(j int) {
 	if m.narrow != nil {

@@ -256,7 +256,7 @@ func (p *pass) place(ctx context.Context, d *drawn, scale gram.Scale) (*placemen
 			p.g.note("placing %d anchors by k-means on %d rows", m, d.from().Len())
 			one.Anchors, err = anchor.KMeans(ctx, d.from(), m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
 		} else {
-			one.Anchors, err = anchor.Random(d.from(), m, std)
+			one.Anchors, err = anchor.Random(d.from(), m, std, r.Threads)
 		}
 	}
 	if err != nil {

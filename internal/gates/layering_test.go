@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"internal/words/wordstest": {"internal/words"},
 	"internal/rows/rowstest":   {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
-	"internal/linalg":          {"internal/kernel"},
+	"internal/linalg":          {"internal/kernel", "internal/splitmix"},
 	"internal/halves":          {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
 	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},

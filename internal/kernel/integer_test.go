@@ -14,7 +14,8 @@ func TestSyrkWhole(t *testing.T) {
 		if best.whole.mul == nil {
 			return
 		}
-		for _, k := range []int{1, 2, 3, 16, 17, 255, 256} {
+		for _, k := range []int{1, 2, 3, 16, 17, 255, 256, 257, 1023, DeepestWhole} {
+			most := min(MostWholeOf(k), MostWhole)
 			for _, n := range []int{1, 3, 8, 47, 48, 49, 145, 300} {
 				for _, spread := range []bool{false, true} {
 					rows := n
@@ -23,9 +24,9 @@ func TestSyrkWhole(t *testing.T) {
 					}
 					x := make([]float64, n*k)
 					for i := range x {
-						x[i] = float64(r.IntN(2*MostWhole+1) - MostWhole)
+						x[i] = float64(r.IntN(2*most+1) - most)
 						if n == 49 { // the largest sums
-							x[i] = MostWhole * float64(1-2*(i/k%2))
+							x[i] = float64(most * (1 - 2*(i/k%2)))
 						}
 					}
 					lda := (k + 3) &^ 1
@@ -105,6 +106,18 @@ func TestWholes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Sums of k products of the largest numbers fit an int32, and of larger ones do not.
+func TestMostWholeOf(t *testing.T) {
+	if MostWholeOf(depth) != MostWhole {
+		t.Errorf("%d, want %d", MostWholeOf(depth), MostWhole)
+	}
+	for k := 1; k <= DeepestWhole; k++ {
+		if v := MostWholeOf(k); k*v*v > math.MaxInt32 || k*(v+1)*(v+1) <= math.MaxInt32 {
+			t.Errorf("%d products of %d", k, v)
+		}
+	}
 }
 
 // BenchmarkSyrkWhole beside Syrk: 256 rows of 896 columns.

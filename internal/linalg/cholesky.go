@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
-
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
@@ -21,7 +17,6 @@ var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 // one Factor to the next of the same or a smaller order.
 type Cholesky struct {
 	u    kernel.Matrix[float64] // n×n row-major, upper triangle
-	norm float64                // the 1-norm of A
 	data []float64
 }
 
@@ -41,8 +36,7 @@ func (c *Cholesky) Factor(team *kernel.Team, a kernel.Matrix[float64]) error {
 		c.data = make([]float64, n*n)
 	}
 	c.u = kernel.RowMajor(c.data[:n*n], n, n, n)
-	copyUpper(c.u, a)
-	c.norm = upperNorm(c.u)
+	copyUpper(team.Threads(), c.u, a)
 	if at, pivot := factor(team, c.u); at >= 0 {
 		c.u = kernel.Matrix[float64]{}
 		return fmt.Errorf("pivot %d of %d is %.3g: %w", at+1, n, pivot, ErrNotPositiveDefinite)
@@ -83,52 +77,24 @@ func (c *Cholesky) BackSolveTo(team *kernel.Team, dst, b kernel.Matrix[float64])
 	solve(team, c.u, false, dst)
 }
 
-// Cond estimates the condition of A in the 1-norm in a few solves of O(n²): LAPACK's
-// DPOCON, a lower bound that is rarely more than three times too low. It is 0 for n = 0.
-func (c *Cholesky) Cond() float64 {
-	n := c.u.Rows
-	if n == 0 {
-		return 0
-	}
-	sym := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: c.u.Data}
-	return 1 / lapack64.Pocon(sym, c.norm, make([]float64, 3*n), make([]int, n))
-}
-
 // CholeskyBytes is what a [Cholesky] of order n holds, without the team's panels.
 func CholeskyBytes(n int) int64 { return 8 * int64(n) * int64(n) }
 
 // copyUpper copies the upper triangle of a to row-major dst.
-func copyUpper(dst, a kernel.Matrix[float64]) {
-	for i := range dst.Rows {
-		row := dst.Data[i*dst.RowStride:][:dst.Cols]
-		if a.ColStride == 1 {
-			copy(row[i:], a.Data[i*a.RowStride+i:])
-			continue
-		}
-		for j := i; j < dst.Cols; j++ {
-			row[j] = a.Data[i*a.RowStride+j*a.ColStride]
-		}
-	}
-}
-
-// upperNorm is the largest sum of absolute values in a column of a symmetric matrix, from
-// its upper triangle, row-major.
-func upperNorm(a kernel.Matrix[float64]) float64 {
-	sums := make([]float64, a.Rows)
-	for i := range a.Rows {
-		for j := i; j < a.Cols; j++ {
-			v := math.Abs(a.Data[i*a.RowStride+j])
-			sums[i] += v
-			if j > i {
-				sums[j] += v
+func copyUpper(threads int, dst, a kernel.Matrix[float64]) {
+	const run = 64 // rows
+	kernel.Each(threads, (dst.Rows+run-1)/run, func(t int) {
+		for i := t * run; i < min((t+1)*run, dst.Rows); i++ {
+			row := dst.Data[i*dst.RowStride:][:dst.Cols]
+			if a.ColStride == 1 {
+				copy(row[i:], a.Data[i*a.RowStride+i:])
+				continue
+			}
+			for j := i; j < dst.Cols; j++ {
+				row[j] = a.Data[i*a.RowStride+j*a.ColStride]
 			}
 		}
-	}
-	var norm float64
-	for _, s := range sums {
-		norm = max(norm, s)
-	}
-	return norm
+	})
 }
 
 // unblocked is the order up to which factor runs in plain loops: some 10 µs.

@@ -173,23 +173,6 @@ func TestCholeskyNamesThePivot(t *testing.T) {
 	}
 }
 
-func TestCholeskyCond(t *testing.T) {
-	for _, n := range orders[1:] {
-		a := positive(n, rand.New(rand.NewPCG(3, uint64(n))))
-		var c Cholesky
-		must.Do(t, c.Factor(kernel.NewTeam(1), square(a, n)))
-		var ref mat.Cholesky
-		ref.Factorize(mat.NewSymDense(n, a))
-		// One estimator on factors that differ by rounding, of a matrix of condition n.
-		if got, want := c.Cond(), ref.Cond(); math.Abs(got-want) > 1e-10*want {
-			t.Errorf("n=%d: condition %g, by gonum %g", n, got, want)
-		}
-	}
-	if got := new(Cholesky).Cond(); got != 0 {
-		t.Errorf("condition of nothing: %g", got)
-	}
-}
-
 // Half a solve of I is L⁻¹, lower triangular: L⁻¹AL⁻ᵀ = I, to an error that grows with
 // the condition, here below 10.
 func TestCholeskyHalfSolve(t *testing.T) {

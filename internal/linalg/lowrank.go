@@ -39,7 +39,9 @@ type LowRank struct {
 
 	lambda  []float64              // Λ, without a metric
 	squares []float64              // with one, ‖u‖²
-	uu      kernel.Matrix[float64] // with one, UUᵀ to what float32 knows
+	peak    []float64              // with one, largest entries; nil until they are asked for
+	uu      kernel.Matrix[float64] // with one, UUᵀ, but for what is wrong with it
+	uuWrong wrong
 	within  Cholesky               // with one, of ρI + UUᵀ; made once it is needed
 	dual    func() []float64       // UUᵀ over scale²
 	middle  kernel.Matrix[float64] // T
@@ -76,6 +78,8 @@ type Columns interface {
 	Panels(threads int, f func(from, count int, columns []float64))
 	// Feature is column j, lent or written to room, of n numbers.
 	Feature(room []float64, j int) []float64
+	// Some are so many columns, from `from` on, one after the other, lent or written to room.
+	Some(room []float64, from, count int) []float64
 }
 
 // inMemory are columns as the rows of a matrix, which are contiguous.
@@ -83,6 +87,9 @@ type inMemory kernel.Matrix[float64]
 
 func (m inMemory) Panels(_ int, f func(from, count int, columns []float64)) { f(0, m.Rows, m.Data) }
 func (m inMemory) Feature(_ []float64, j int) []float64                     { return m.Data[j*m.RowStride:][:m.Cols] }
+func (m inMemory) Some(_ []float64, from, count int) []float64 {
+	return m.Data[from*m.RowStride:][:count*m.Cols]
+}
 
 // panels calls f for panels of U's columns as rows, before they are scaled.
 func (a *LowRank) panels(f func(from int, u kernel.Matrix[float64])) {
@@ -93,10 +100,11 @@ func (a *LowRank) panels(f func(from int, u kernel.Matrix[float64])) {
 
 // LowRankBytes is what a LowRank of n rows and d columns holds beside U and UUᵀ, while so many vectors
 // are in work: some matrices of n + vectors, of which a factor makes the most, and six blocks. What a pencil is reduced
-// to is less than a factor of it, and gone where that is made.
+// to is gone where a factor is made, and more only where rows are few.
 func LowRankBytes(n, d, vectors int) int64 {
 	size := int64(n + vectors)
-	return 8*(13*size*size+2*mostNear*size+6*int64(vectors)*int64(d)+4*int64(d)+lowRankBlock*int64(n)) + CholeskyBytes(mostNear)
+	squares := max(13*size*size, 10*size*size+int64(2*kernel.DeepestWhole+stretches(n, vectors)*stretchBlock)*int64(n))
+	return 8*(squares+2*mostNear*size+6*int64(vectors)*int64(d)+5*int64(d)+lowRankBlock*int64(n)) + CholeskyBytes(mostNear)
 }
 
 const (

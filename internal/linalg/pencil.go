@@ -21,7 +21,7 @@ import (
 // every w. M^(−1/2)AM^(−1/2) in its place took twice as many readings of U for a product, and rows turned to
 // orthogonal ones, 3n²d flops, for its roots to have their digits.
 //
-// squares are the u's own, d, and UUᵀ is summed in float32, n²d flops; dual, Σ uuᵀ without loss, is asked for where a
+// squares are the u's own, d, and UUᵀ is a rough sum, n²d flops; dual, Σ uuᵀ without loss, is asked for where a
 // search in all coordinates needs it, which it seldom does: see [reduced].
 func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []float64, dual func() []float64, rho float64) *LowRank {
 	a := &LowRank{team: team, d: d, n: n, u: u, scale: scale, rho: rho, metric: true, dual: dual, squares: make([]float64, d)}
@@ -29,7 +29,8 @@ func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []
 		a.squares[i] = scale * scale * v
 	}
 	a.uu = kernel.RowMajor(make([]float64, n*n), n, n, n)
-	a.addSingles(a.uu, 1, nil, slices.Repeat([]float64{1}, d))
+	ones := slices.Repeat([]float64{1}, d)
+	a.uuWrong = a.addRough(a.uu, ones, a.trace(ones)/float64(n))
 	kernel.Mirror(team.Threads(), a.uu)
 	return a
 }

@@ -17,7 +17,8 @@ func (r *reduced) even() bool {
 	for i, v := range r.uu.Data {
 		r.w.Data[i] = v / left
 	}
-	r.weights, r.ridge = slices.Repeat([]float64{1 / left}, r.d), singleRidge
+	r.weights = slices.Repeat([]float64{1 / left}, r.d)
+	r.made, r.wrong = r.weights, wrong{r.uuWrong.turn, r.uuWrong.ridge / left}
 	return true
 }
 
@@ -31,48 +32,93 @@ func (r *reduced) weigh(exact bool) bool {
 		}
 		weights[i] = 1 / (v - sigma)
 	}
-	more, less := r.changes(weights)
-	if r.weights == nil || len(more)+len(less) > r.d/4*3 {
-		r.weights = weights
+	if exact {
+		r.weights, r.made, r.wrong = weights, weights, wrong{}
 		clear(r.w.Data)
-		if exact {
-			r.ridge = exactRidge
-			r.addProducts(r.w, weights)
-			return true
-		}
-		r.ridge = singleRidge
-		r.addSingles(r.w, 1, nil, weights)
+		r.addProducts(r.w, weights)
+		r.wrong.ridge = exactRidge * largest(r.w)
 		return true
+	}
+	if r.weights == nil || !r.mend(weights) {
+		r.weights, r.made = weights, weights
+		clear(r.w.Data)
+		r.wrong = r.addRough(r.w, weights, r.size(weights))
+	}
+	return true
+}
+
+// mend makes those weights right that have changed much, or reports that W is better made anew.
+func (r *reduced) mend(weights []float64) bool {
+	more, less := r.changes(weights)
+	if len(more)+len(less) > r.d/4*3 {
+		return false
+	}
+	now := slices.Clone(r.weights)
+	for _, j := range slices.Concat(more, less) {
+		now[j] = weights[j]
+	}
+	if r.lost(now) > r.stale()*r.size(now) {
+		return false
 	}
 	for i, list := range [][]int{more, less} {
 		by := make([]float64, r.d)
 		for _, j := range list {
-			by[j] = math.Abs(weights[j] - r.weights[j])
-			r.weights[j] = weights[j]
+			by[j] = math.Abs(now[j] - r.weights[j])
 		}
 		r.addSingles(r.w, float64(1-2*i), list, by)
 	}
-	r.ridge = singleRidge
+	r.weights, r.wrong.ridge = now, max(r.wrong.ridge, singleRidge*largest(r.w))
 	return true
+}
+
+// size is what W makes of the wanted z at least, but no more than its mean eigenvalue: zᵀWz ≥ 1/zᵀW⁻¹z ≥ 1/θ, for the θ
+// of before.
+func (r *reduced) size(weights []float64) float64 {
+	return min(r.trace(weights)/float64(r.n), 1/r.last)
+}
+
+// lost is the ridge that makes W no less than what it stands for, but for turn. Where weights are lower than when W was
+// made, Q ≤ κ·Q_now, what was wrong then is turn of Q_now too: it is turn/κ of Q, with κ times the ridge.
+func (r *reduced) lost(weights []float64) float64 {
+	shrunk := 1.0
+	for i, v := range weights {
+		shrunk = max(shrunk, r.made[i]/v)
+	}
+	return shrunk * r.wrong.ridge
+}
+
+// stale is the share of W that may be wrong.
+func (r *reduced) stale() float64 { return min(max(r.gap/8, leastStale), mostStale) }
+
+// remember keeps (uᵀy)²/yᵀWy of the features, the mean of the pairs, by which W changes where it is wanted: w = W's
+// weight times uᵀy.
+func (r *reduced) remember(b pairs) {
+	r.wanted = make([]float64, r.d)
+	for i := range r.l {
+		row, sum := b.w.Data[i*r.d:(i+1)*r.d], 0.0
+		for j, v := range row {
+			sum += v * v / r.weights[j]
+		}
+		for j, v := range row {
+			v /= r.weights[j]
+			r.wanted[j] += v * v / sum / float64(r.l)
+		}
+	}
 }
 
 // changes lists the features whose weights W should have, ascending: those of more weight than it has, and of less.
 func (r *reduced) changes(weights []float64) (more, less []int) {
-	if r.weights == nil {
-		return nil, nil
-	}
-	stale := min(max(r.gap/8, leastStale), mostStale)
+	stale, sum := r.stale(), r.trace(weights)
 	by, order := make([]float64, r.d), make([]int, r.d)
-	var sum, left float64
+	var left float64
 	for i, v := range weights {
 		order[i] = i
-		by[i] = math.Abs(v-r.weights[i]) * r.squares[i]
-		sum += v * r.squares[i]
+		by[i] = math.Abs(v-r.weights[i]) * (r.squares[i]/sum + wantedShare*r.wanted[i])
 		left += by[i]
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(by[j], by[i]), i-j) })
 	for _, i := range order {
-		if left <= stale*sum && weights[i] <= (1+stale)*r.weights[i] {
+		if left <= stale && weights[i] <= (1+stale)*r.weights[i] {
 			continue
 		}
 		left -= by[i]
@@ -87,18 +133,87 @@ func (r *reduced) changes(weights []float64) (more, less []int) {
 	return more, less
 }
 
-// addSingles adds sign·Σ w·uuᵀ over the features listed, or all for nil, to the upper triangle of c, summed in float32.
+// wrong says how far a sum Q̃ may be from the Q = Σ w·uuᵀ that it stands for: (1 − turn)Q ≤ Q̃ + ridge·I.
+type wrong struct{ turn, ridge float64 }
+
+// addRough adds Σ w·uuᵀ over all features to the upper triangle of c, zero before, wrong by less than leastStale of itself
+// and of size.
+//
+// The rows a = √w·u of most features are rounded at random to multiples e of a unit, which makes A the sum A + E of
+// independent errors, 0 on average. With A = VS, V orthonormal,
+//
+//	|xᵀAEᵀx| ≤ ‖Sx‖·‖VᵀE‖·‖x‖,  ‖VᵀE‖ ≤ ½unit·(2√n + 8)
+//
+// but once in e³² times (the norm of a random n×n matrix), so that (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) + ‖VᵀE‖²/turn. Whole numbers of
+// 12 bits are multiplied in two thirds of the time of float32, and those of 11 in half. The features of larger entries are
+// summed in float32.
+func (a *LowRank) addRough(c kernel.Matrix[float64], weights []float64, size float64) (r wrong) {
+	r.turn = leastStale / 2
+	unit := a.unit(r.turn, size)
+	loss := unit * (math.Sqrt(float64(a.n)) + 4)
+	r.ridge = loss * loss / r.turn
+	wholes, singles := a.sizes(weights, unit)
+	if !kernel.HasWholes() || len(singles) > a.d/4*3 {
+		wholes, singles, r = nil, a.all(), wrong{}
+	}
+	for i, list := range wholes {
+		a.addWholes(c, list, weights, unit, wholeBlocks[i])
+	}
+	if len(wholes) > 0 {
+		kernel.Each(a.team.Threads(), a.n, func(i int) {
+			for j := i; j < a.n; j++ {
+				c.Data[i*a.n+j] *= unit * unit
+			}
+		})
+	}
+	a.addSingles(c, 1, singles, weights)
+	r.ridge += singleRidge * largest(c)
+	return r
+}
+
+// unit is that with which the ridge is turn·size.
+func (a *LowRank) unit(turn, size float64) float64 {
+	return turn * math.Sqrt(size) / (math.Sqrt(float64(a.n)) + 4)
+}
+
+// sizes are the features whose √w·u are whole numbers of units that fit each of wholeBlocks, and the others.
+func (a *LowRank) sizes(weights []float64, unit float64) (wholes [][]int, singles []int) {
+	wholes = make([][]int, len(wholeBlocks))
+	peaks := a.peaks()
+	for j, v := range weights {
+		at := 0
+		for at < len(wholeBlocks) && !(math.Sqrt(v)*peaks[j] <= unit*float64(kernel.MostWholeOf(wholeBlocks[at])-1)) {
+			at++
+		}
+		if at == len(wholeBlocks) {
+			singles = append(singles, j)
+			continue
+		}
+		wholes[at] = append(wholes[at], j)
+	}
+	return wholes, singles
+}
+
+// trace is that of Σ w·uuᵀ.
+func (a *LowRank) trace(weights []float64) (sum float64) {
+	for i, v := range weights {
+		sum += v * a.squares[i]
+	}
+	return sum
+}
+
+// addSingles adds sign·Σ w·uuᵀ over the features listed to the upper triangle of c, summed in float32.
 func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int, weights []float64) {
 	largest := 0.0
-	for i, v := range weights {
-		largest = max(largest, v*a.squares[i])
+	for _, j := range list {
+		largest = max(largest, weights[j]*a.squares[j])
 	}
 	if largest == 0 {
 		return
 	}
 	_, exp := math.Frexp(largest)
 	n, unit := a.n, math.Ldexp(1, exp&^1) // an even power of two: float32 has no room for any units
-	sum, rows := kernel.RowMajor(make([]float32, n*n), n, n, n), make([]float32, lowRankBlock*n)
+	sum, rows := kernel.RowMajor(make([]float32, n*n), n, n, n), make([]float32, min(singleBlock, len(list))*n)
 	pending := 0
 	flush := func() {
 		kernel.Each(a.team.Threads(), n, func(i int) {
@@ -109,30 +224,91 @@ func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int,
 		})
 		pending = 0
 	}
-	add := func(h int, column func(i int) (int, []float64)) {
-		block := kernel.RowMajor(rows, h, n, n)
-		kernel.Each(a.team.Threads(), h, func(i int) {
-			j, u := column(i)
-			by, row := a.scale*math.Sqrt(weights[j]/unit), rows[i*n:(i+1)*n]
-			for t, x := range u {
-				row[t] = float32(by * x)
+	for some := range slices.Chunk(list, singleBlock) {
+		a.some(some, func(at int, features []int) {
+			room := make([]float64, n)
+			for i, j := range features {
+				by, row := a.scale*math.Sqrt(weights[j]/unit), rows[(at+i)*n:][:n]
+				for t, x := range a.u.Feature(room, j) {
+					row[t] = float32(by * x)
+				}
 			}
 		})
-		kernel.Syrk(a.team, 1, block.Trans(), sum)
-		if pending += h; pending >= singleSum {
+		kernel.Syrk(a.team, 1, kernel.RowMajor(rows, len(some), n, n).Trans(), sum)
+		if pending += len(some); pending >= singleSum {
 			flush()
 		}
 	}
-	if list == nil {
-		a.panels(func(first int, u kernel.Matrix[float64]) {
-			for from := 0; from < u.Rows; from += lowRankBlock {
-				add(min(lowRankBlock, u.Rows-from), func(i int) (int, []float64) { return first + from + i, u.Data[(from+i)*n:][:n] })
+	flush()
+}
+
+// addWholes adds Σ w·uuᵀ over unit², over the features listed, to the upper triangle of c, of entries that are rounded at
+// random to multiples of a unit, and at most [kernel.MostWholeOf] so many less one of them, as are multiplied at a time.
+func (a *LowRank) addWholes(c kernel.Matrix[float64], list []int, weights []float64, unit float64, together int) {
+	n := a.n
+	block := make([]int16, n*min(together, len(list)+1))
+	if len(list) == 0 {
+		return
+	}
+	for some := range slices.Chunk(list, together) {
+		width := (len(some) + 1) &^ 1
+		a.some(some, func(at int, features []int) {
+			room, numbers := make([]float64, n), make([]int16, len(features)*n)
+			for i, j := range features {
+				roundAtRandom(numbers[i*n:][:n], a.u.Feature(room, j), a.scale*math.Sqrt(weights[j])/unit, uint64(j))
+			}
+			for t := range n {
+				to := block[t*width+at:][:len(features)]
+				for i := range to {
+					to[i] = numbers[i*n+t]
+				}
+			}
+		})
+		if width > len(some) {
+			for t := range n {
+				block[t*width+len(some)] = 0
+			}
+		}
+		kernel.SyrkWhole(a.team, block, n, len(some), width, nil, c)
+	}
+}
+
+const (
+	// singleBlock features are multiplied in float32 at a time.
+	singleBlock = 1024
+	// together are those of a task.
+	together = 16
+)
+
+// wholeBlocks are how many features are multiplied in whole numbers at a time, of small entries and of larger ones.
+var wholeBlocks = [...]int{kernel.DeepestWhole, kernel.DeepestWhole / 2, kernel.DeepestWhole / 4}
+
+// some calls do for all of a list side by side, a few features at a time: those from place at on.
+func (a *LowRank) some(list []int, do func(at int, features []int)) {
+	kernel.Each(a.team.Threads(), (len(list)+together-1)/together, func(task int) {
+		do(task*together, list[task*together:min((task+1)*together, len(list))])
+	})
+}
+
+// peaks are the largest entries of the u.
+func (a *LowRank) peaks() []float64 {
+	if a.peak == nil {
+		a.peak = make([]float64, a.d)
+		a.some(a.all(), func(_ int, features []int) {
+			room := make([]float64, a.n)
+			for _, j := range features {
+				a.peak[j] = a.scale * maxAbs(a.u.Feature(room, j))
 			}
 		})
 	}
-	for from := 0; from < len(list); from += lowRankBlock {
-		some := list[from:min(from+lowRankBlock, len(list))]
-		add(len(some), func(i int) (int, []float64) { return some[i], a.u.Feature(make([]float64, n), some[i]) })
+	return a.peak
+}
+
+// all are the features.
+func (a *LowRank) all() []int {
+	list := make([]int, a.d)
+	for j := range list {
+		list[j] = j
 	}
-	flush()
+	return list
 }

@@ -258,7 +258,7 @@ func (s *Smallest) load(a kernel.Matrix[float64]) (exp int, err error) {
 		s.a, s.u = make([]float64, n*n), make([]float64, n*n)
 	}
 	full := kernel.RowMajor(s.a, n, n, n)
-	copyUpper(full, a)
+	copyUpper(s.team.Threads(), full, a)
 	largest := make([]float64, n) // of each row; NaN if the row has one
 	kernel.Each(s.team.Threads(), n, func(i int) {
 		var most, zero float64

@@ -1,0 +1,244 @@
+package linalg
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// find goes from K's lowest vectors to the pencil's.
+func (r *reduced) find(s *Smallest, z kernel.Matrix[float64], theta []float64) (b pairs, ok bool) {
+	y := r.rightOf(z, theta)
+	least := slices.Min(r.diag)
+	for range readings {
+		if !(least > reach*theta[r.p-1]*r.rho) {
+			return b, false
+		}
+		if b, ok = r.read(y, theta); !ok {
+			return b, false
+		}
+		theta = b.theta
+		limit := max(turned*(theta[min(r.l, r.p-1)]-theta[r.l-1]), s.tol()*max(r.top, theta[r.l-1]))
+		if slices.Max(b.bounds[:r.l]) <= limit {
+			return b, true
+		}
+		if y, ok = r.correction(b); !ok {
+			return b, false
+		}
+		r.root.SolveTo(r.team, y.Trans(), y.Trans())
+		kernel.Axpy(1, b.y.Data, y.Data)
+	}
+	return b, false
+}
+
+const (
+	// stretchBlock features are read at a time by a worker: of 3,000 rows in float32, 100 to 256 took two thirds of the
+	// time of 24 and of 1,024, and of panels which all workers share.
+	stretchBlock  = 128
+	mostStretches = 32
+)
+
+// turned is the residual of the pairs as a share of the gap after them: by so much their vectors are turned.
+const turned = 1e-7
+
+// rightOf is y = (θ − T)z of rows z.
+func (r *reduced) rightOf(z kernel.Matrix[float64], theta []float64) kernel.Matrix[float64] {
+	y := kernel.RowMajor(make([]float64, len(z.Data)), z.Rows, r.n, r.n)
+	r.thin(-1, z, r.middle, y)
+	for i, v := range theta {
+		kernel.Axpy(v, z.Data[i*r.n:(i+1)*r.n], y.Data[i*r.n:(i+1)*r.n])
+	}
+	return y
+}
+
+// pairs are Ritz pairs of the pencil.
+type pairs struct {
+	theta  []float64
+	w      kernel.Matrix[float64] // p×d, wᵀMw = 1
+	z, y   kernel.Matrix[float64] // p×n
+	g      kernel.Matrix[float64] // p×n
+	bounds []float64              // of the residuals, in the norm of M⁻¹
+}
+
+// read makes w = (D − θρ)⁻¹Uᵀy and z = Uw in one reading of U, and their Ritz pairs.
+func (r *reduced) read(y kernel.Matrix[float64], theta []float64) (b pairs, ok bool) {
+	n, d, p := r.n, r.d, y.Rows
+	w, z := kernel.RowMajor(make([]float64, p*d), p, d, d), kernel.RowMajor(make([]float64, p*n), p, n, n)
+	r.downAndUp(y, theta, w, z)
+	square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*p), p, p, p) }
+	zt := kernel.RowMajor(make([]float64, p*n), p, n, n)
+	r.thin(1, z, r.middle, zt)
+	ww, metric, full := square(), square(), square()
+	r.grams(w, ww, full)
+	for i, v := range ww.Data {
+		metric.Data[i] = r.rho * v
+	}
+	kernel.Gemm(r.team, 1, z, z.Trans(), metric)
+	kernel.Gemm(r.team, 1, zt, z.Trans(), full)
+	var c Cholesky
+	if c.Factor(r.team, metric) != nil {
+		return b, false
+	}
+	c.HalfSolveTo(r.team, full, full)
+	c.HalfSolveTo(r.team, full.Trans(), full.Trans())
+	b.theta = make([]float64, p)
+	if !symmetricEigen(1, full.Data, p, b.theta) {
+		return b, false
+	}
+	c.BackSolveTo(r.team, full, full) // the pairs in the w
+	b.w, b.z = r.small(full.Trans(), w), r.small(full.Trans(), z)
+	b.y = r.small(full.Trans(), y)
+	b.g = copyRows(b.y)
+	kernel.Gemm(r.team, 1, full.Trans(), zt, b.g)
+	b.bounds = make([]float64, p)
+	rest, times := make([]float64, p), make([]float64, p)
+	for i, v := range b.theta {
+		g := b.g.Data[i*n : (i+1)*n]
+		kernel.Axpy(-v, b.z.Data[i*n:(i+1)*n], g)
+		for j := range rest {
+			rest[j] = full.Data[j*p+i] * (theta[j] - v)
+		}
+		clear(times)
+		kernel.Gemv(1, p, p, ww.Data, p, rest, times)
+		b.bounds[i] = norm2(g) + math.Sqrt(r.rho*max(kernel.Dot(rest, times), 0))
+	}
+	return b, true
+}
+
+// downAndUp writes w = (D − θρ)⁻¹Uᵀy and z = Uw, both 0 before. A stretch of features is one worker's, and has its own
+// sum.
+func (r *reduced) downAndUp(y kernel.Matrix[float64], theta []float64, w, z kernel.Matrix[float64]) {
+	n, d, p := r.n, r.d, y.Rows
+	count := stretches(n, p)
+	size := (d + count - 1) / count
+	if r.readers == nil {
+		r.readers = make(chan *reader, min(r.team.Threads(), count))
+		for range cap(r.readers) {
+			r.readers <- &reader{kernel.NewTeam(1), make([]float64, stretchBlock*n)}
+		}
+	}
+	sums := make([]kernel.Matrix[float64], count)
+	kernel.Each(cap(r.readers), count, func(t int) {
+		by := <-r.readers
+		defer func() { r.readers <- by }()
+		sum, last := kernel.RowMajor(make([]float64, p*n), p, n, n), min((t+1)*size, d)
+		for from := t * size; from < last; from += stretchBlock {
+			h := min(stretchBlock, last-from)
+			u, some := kernel.RowMajor(r.u.Some(by.room, from, h), h, n, n), w.Sub(0, from, p, h)
+			thin(by.team, r.scale, y, u.Trans(), some)
+			for i, v := range theta {
+				row, diag := some.Data[i*d:][:h], r.diag[from:]
+				for j := range row {
+					row[j] /= diag[j] - v*r.rho
+				}
+			}
+			thin(by.team, r.scale, some, u, sum)
+		}
+		sums[t] = sum
+	})
+	for _, sum := range sums {
+		kernel.Axpy(1, sum.Data, z.Data)
+	}
+}
+
+// reader is what a worker reads features with.
+type reader struct {
+	team *kernel.Team
+	room []float64
+}
+
+// stretches is how many of the features are read side by side: their sums are no more than n² numbers.
+func stretches(n, vectors int) int { return max(min(mostStretches, n/(2*vectors)), 1) }
+
+// grams writes wwᵀ and wDwᵀ of rows w, a task a pair of them: these are few, and long.
+func (r *reduced) grams(w, plain, heavy kernel.Matrix[float64]) {
+	p, d := w.Rows, w.Cols
+	kernel.Each(r.team.Threads(), p, func(i int) {
+		row, times := w.Data[i*d:(i+1)*d], make([]float64, d)
+		weigh(times, row, r.diag)
+		for j := range p {
+			other := w.Data[j*d : (j+1)*d]
+			plain.Data[i*p+j], heavy.Data[i*p+j] = kernel.Dot(row, other), kernel.Dot(times, other)
+		}
+	})
+	symmetrize(plain)
+	symmetrize(heavy)
+}
+
+// symmetrize takes the mean of a square matrix and its transpose.
+func symmetrize(x kernel.Matrix[float64]) {
+	for i := range x.Rows {
+		for j := range i {
+			mean := (x.Data[i*x.RowStride+j] + x.Data[j*x.RowStride+i]) / 2
+			x.Data[i*x.RowStride+j], x.Data[j*x.RowStride+i] = mean, mean
+		}
+	}
+}
+
+// correction is u of every pair: (K − θI)u = −g in the complement of their z, where conjugate gradients solve
+// (I − θK⁻¹)u = −K⁻¹g. g is in it already, as that of a Ritz pair.
+func (r *reduced) correction(b pairs) (kernel.Matrix[float64], bool) {
+	n, p, g := r.n, r.p, b.g
+	rows := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, p*n), p, n, n) }
+	apart, products := rows(), kernel.RowMajor(make([]float64, p*p), p, p, p)
+	kernel.Syrk(r.team, 1, b.z, products)
+	var c Cholesky
+	if c.Factor(r.team, products) != nil {
+		return apart, false
+	}
+	c.HalfSolveTo(r.team, apart, b.z) // orthonormal
+	project := func(x kernel.Matrix[float64]) {
+		kernel.Gemm(r.team, -1, r.small(x, apart.Trans()), apart, x)
+	}
+	u, left := rows(), rows()
+	r.inverseTimes(-1, g, left)
+	project(left)
+	along := copyRows(left)
+	square, first := make([]float64, p), make([]float64, p)
+	for i := range p {
+		row := left.Data[i*n : (i+1)*n]
+		square[i] = kernel.Dot(row, row)
+		first[i] = square[i]
+	}
+	for range steps {
+		times := copyRows(along)
+		minus := rows()
+		r.inverseTimes(1, along, minus)
+		for i, v := range b.theta {
+			v = min(v, b.theta[r.l-1]) // of guards nothing says that the complement is above their own
+			kernel.Axpy(-v, minus.Data[i*n:(i+1)*n], times.Data[i*n:(i+1)*n])
+		}
+		project(times)
+		busy := false
+		for i := range p {
+			if !(square[i] > solved*solved*first[i]) {
+				continue
+			}
+			a, ta, x := along.Data[i*n:(i+1)*n], times.Data[i*n:(i+1)*n], left.Data[i*n:(i+1)*n]
+			curve := kernel.Dot(a, ta)
+			if !(curve > 0) {
+				square[i] = 0
+				continue
+			}
+			step := square[i] / curve
+			kernel.Axpy(step, a, u.Data[i*n:(i+1)*n])
+			kernel.Axpy(-step, ta, x)
+			next := kernel.Dot(x, x)
+			for j := range a {
+				a[j] = x[j] + next/square[i]*a[j]
+			}
+			square[i] = next
+			busy = busy || i < r.l && next > solved*solved*first[i]
+		}
+		if !busy {
+			break
+		}
+	}
+	return u, true
+}
+
+const (
+	steps  = 80   // of conjugate gradients
+	solved = 1e-5 // of what is left to them
+)

@@ -1,0 +1,34 @@
+package linalg
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+)
+
+// roundAtRandom writes by·src, rounded to whole numbers, to dst, as long: up with the fraction as probability, to a
+// 2¹⁶th, so that what is lost is independent from number to number and 0 on average. The same seed gives the same
+// numbers. All are at most 2¹⁴ in magnitude.
+//
+// (Stochastic rounding: Croci et al., Royal Society Open Science 9, 2022.)
+func roundAtRandom(dst []int16, src []float64, by float64, seed uint64) {
+	const (
+		offset = 1 << 15 // makes all positive, so that rounding is towards −∞
+		one    = 0x3ff0_0000_8000_0000
+	)
+	// round adds 16 bits b as (b + ½)/2¹⁶, by the float64 of 1 and as much.
+	round := func(x float64, bits uint64) int16 {
+		return int16(int32(by*x+(math.Float64frombits(bits<<48>>12|one)+(offset-1))) - offset)
+	}
+	dst, seed = dst[:len(src)], splitmix.Mix(seed)
+	i := 0
+	for ; i+4 <= len(src); i += 4 {
+		bits, x, to := splitmix.Mix(seed+uint64(i)), (*[4]float64)(src[i:]), (*[4]int16)(dst[i:])
+		to[0], to[1], to[2], to[3] = round(x[0], bits), round(x[1], bits>>16), round(x[2], bits>>32), round(x[3], bits>>48)
+	}
+	bits := splitmix.Mix(seed + uint64(i))
+	for ; i < len(src); i++ {
+		dst[i] = round(src[i], bits)
+		bits >>= 16
+	}
+}
