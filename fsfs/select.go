@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -31,37 +33,58 @@ type Result struct {
 	Neighbors int       // the first k; 0 keeps all
 }
 
-// Bytes is what Select holds beside G, with the lists of the features kept.
-func Bytes(d, threads int) int64 {
-	return 4*int64(d)*int64(d) + 8*int64(d)*int64(max(threads, 64)) + 64*int64(d)
+// Bytes is what Select holds at most beside G of d features, which is a factor of so many rows, or in full where rank
+// is 0: the pairs of its graph, blocks of products, and rows of λ₂.
+func Bytes(d, rank int) int64 {
+	edges := int64(pairs(d))
+	block := int64(min(side, d))
+	found := 16 * 5 / 4 * block * block // as they grow
+	blocks := 8*block*block + found + 2*8*block*int64(rank) + kernel.TeamBytes(int(block), int(block))
+	return (16+2*4)*edges + blocks + 8*together*int64(d) + (8*headSize+256)*int64(d)
 }
 
-// Select chooses among d features by the Gram matrix of their centred columns, d×d, which it
-// does not modify. Costs d²·log d comparisons, and for each first k that it
-// tries up to d² for every feature kept, d³/k in all. The error
-// is a *stream.UsageError or the context's.
-func Select(ctx context.Context, g []float64, d int, opt Options) (*Result, error) {
-	if err := opt.Validate(d); err != nil {
+// Select chooses among d features by the Gram matrix of their centred columns, which it does not
+// modify. It holds [Bytes], and costs n·d² flops for a factor of n rows and a test of all pairs, then for each first k
+// that it tries what the graph of the nearest pairs has. Where a first k reaches beyond that graph, pairs are looked for again, up to
+// some 2n·d² flops for each such k. The error is a *stream.UsageError or the context's.
+func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
+	if err := opt.Validate(m.D); err != nil {
 		return nil, err
 	}
-	if len(g) != d*d {
-		panic(fmt.Sprintf("fsfs: %d values of a matrix of order %d", len(g), d))
+	if err := m.Check(); err != nil {
+		panic(fmt.Sprintf("fsfs: %v", err))
 	}
-	s := newSimilar(opt.Threads, g, d)
+	s, err := newSimilar(ctx, opt.Threads, m)
+	if err != nil {
+		return nil, err
+	}
 	k := opt.Neighbors
 	if k == 0 {
-		most := d - 1 // which leaves one feature
+		want := max(opt.K, 1)
+		most := m.D - 1 // which leaves one feature
 		for k < most {
-			if err := ctx.Err(); err != nil {
+			middle := (k + most + 1) / 2
+			if m.D-middle < want { // the first turn alone discards too many
+				most = middle - 1
+				continue
+			}
+			left, err := s.eliminate(ctx, middle, want)
+			if err != nil {
 				return nil, err
 			}
-			if middle := (k + most + 1) / 2; len(s.eliminate(middle).order) >= max(opt.K, 1) {
+			if left.leaves() >= want {
 				k = middle
 			} else {
 				most = middle - 1
 			}
 		}
 	}
-	left := s.eliminate(k)
-	return &Result{Order: left.order, Turns: left.turns, Neighbors: k}, ctx.Err()
+	left, err := s.eliminate(ctx, k, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := left.rest(ctx); err != nil {
+		return nil, err
+	}
+	return &Result{Order: left.order, Turns: left.turns, Neighbors: k}, nil
 }
