@@ -3,6 +3,7 @@ package fsfs
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 )
 
@@ -12,10 +13,12 @@ const samples = 64
 // crowd runs the turns of a k for which no feature has that many neighbours in the graph: pairs are looked for again at every
 // turn, until the graph has room for those of the open features.
 func (e *elimination) crowd(ctx context.Context) error {
-	first, err := e.densest(ctx)
-	if err != nil {
-		return err
+	if e.densest[e.k] == nil {
+		if err := e.census(ctx, []int{e.k}); err != nil {
+			return err
+		}
 	}
+	first := e.densest[e.k]
 	if err := e.sort(ctx, first); err != nil {
 		return err
 	}
@@ -58,39 +61,84 @@ func (e *elimination) crowd(ctx context.Context) error {
 	return nil
 }
 
-// densest are the features whose k-th nearest is nearest, before the first turn.
-func (e *elimination) densest(ctx context.Context) (first []ranked, err error) {
+// ahead is the number of the bisection's steps that a census serves.
+const ahead = 4
+
+// census finds, for each of the numbers k, the features whose k-th nearest is nearest: a pass over all pairs for as many numbers
+// as there are, and a few rows for each. samples bound it: for some d/64 features must then be looked up.
+func (s *similar) census(ctx context.Context, numbers []int) error {
 	var some []int32
-	for x := range min(samples, e.d) {
-		some = append(some, int32(x*e.d/min(samples, e.d)))
+	for x := range min(samples, s.d) {
+		some = append(some, int32(x*s.d/min(samples, s.d)))
 	}
-	radii := make([]float64, len(some))
-	radius := func(x int, row []float64) { radii[x] = nth(row, e.k) } // place 0 is the feature itself
-	if err := e.rows(ctx, some, radius); err != nil {
-		return nil, err
-	}
-	t := slices.Min(radii)
-	count := make([]int32, e.d)
-	err = e.search(ctx, e.all, nil, &t, func(_ *block, found [][]edge) { tally(count, found) })
+	// The bounds ascend with the numbers.
+	slices.Sort(numbers)
+	radii := make([]float64, len(numbers)*len(some))
+	err := s.rows(ctx, some, func(x int, row []float64) {
+		for y, k := range numbers {
+			radii[y*len(some)+x] = nth(row, k) // place 0 is the feature itself
+		}
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	list := slices.DeleteFunc(slices.Clone(e.all), func(i int32) bool { return count[i] < int32(e.k) })
-	slices.SortStableFunc(list, func(i, j int32) int { return cmp.Compare(count[j], count[i]) })
-	for len(list) > 0 {
-		some = list[:min(together, len(list))]
-		list = list[len(some):]
-		radii = make([]float64, len(some))
-		if err := e.rows(ctx, some, radius); err != nil {
-			return nil, err
-		}
-		for x, i := range some {
-			first = append(first, ranked{i, radii[x]})
-			t = min(t, radii[x])
-		}
-		first = slices.DeleteFunc(first, func(c ranked) bool { return c.index > t })
+	bounds := make([]float64, len(numbers))
+	for y := range bounds {
+		bounds[y] = slices.Min(radii[y*len(some):][:len(some)])
 	}
-	return first, nil
+	count := make([]int32, s.d*len(numbers)) // of each feature, those within a bound and beyond the one before
+	err = s.search(ctx, s.all, nil, &bounds[len(bounds)-1], func(_ *block, found [][]edge) {
+		for _, edges := range found {
+			for _, e := range edges {
+				y, _ := slices.BinarySearch(bounds, e.index)
+				count[int(e.i)*len(numbers)+y]++
+				count[int(e.j)*len(numbers)+y]++
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i := range s.d {
+		for y := 1; y < len(numbers); y++ {
+			count[i*len(numbers)+y] += count[i*len(numbers)+y-1]
+		}
+	}
+	var list []int32
+	for _, i := range s.all {
+		for y, k := range numbers {
+			if count[int(i)*len(numbers)+y] >= int32(k) {
+				list = append(list, i)
+				break
+			}
+		}
+	}
+	radii = make([]float64, len(list)*len(numbers))
+	err = s.rows(ctx, list, func(x int, row []float64) {
+		for y, k := range numbers {
+			radii[x*len(numbers)+y] = math.Inf(1)
+			if count[int(list[x])*len(numbers)+y] >= int32(k) {
+				radii[x*len(numbers)+y] = nth(row, k)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for y, k := range numbers {
+		var first []ranked
+		for x, i := range list {
+			c := ranked{i, radii[x*len(numbers)+y]}
+			if len(first) > 0 && c.index < first[0].index {
+				first = first[:0]
+			}
+			if len(first) == 0 || c.index == first[0].index {
+				first = append(first, c)
+			}
+		}
+		s.densest[k] = first
+	}
+	return nil
 }
 
 func tally(count []int32, found [][]edge) {

@@ -40,9 +40,6 @@ func (s *similar) eliminate(ctx context.Context, k, want int) (*elimination, err
 	return e, e.levels(ctx)
 }
 
-// leaves is the number of features that are kept, or a bound on the same side of the number wanted.
-func (e *elimination) leaves() int { return len(e.order) + e.count }
-
 // known says that the number wanted is kept already, or cannot be.
 func (e *elimination) known() bool {
 	return e.want > 0 && (len(e.order) >= e.want || len(e.order)+e.count < e.want)

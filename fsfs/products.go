@@ -70,12 +70,15 @@ func (s *similar) products(ctx context.Context, rows, cols []int32, visit func(*
 	return nil
 }
 
-// features are the columns of the factor listed, as rows, in room.
+// features are the columns of the factor listed, as rows, in room or where they are.
 func (s *similar) features(room []float64, list []int32) kernel.Matrix[float64] {
 	if !s.m.IsFactor() {
 		return kernel.Matrix[float64]{}
 	}
 	r := s.m.Rank
+	if s.m.R != nil && isRun(list) {
+		return kernel.RowMajor(s.m.R[int(list[0])*r:], len(list), r, r)
+	}
 	kernel.Each(s.team.Threads(), (len(list)+strip-1)/strip, func(task int) {
 		for x := task * strip; x < min((task+1)*strip, len(list)); x++ {
 			to := room[x*r:][:r]
@@ -87,17 +90,27 @@ func (s *similar) features(room []float64, list []int32) kernel.Matrix[float64] 
 
 // gather fills a block from the matrix in full.
 func (s *similar) gather(b *block) {
-	first, last := b.cols[0], b.cols[len(b.cols)-1]
+	run := isRun(b.cols)
 	s.each(b, func(x int) {
 		row, to := s.m.Sym[int(b.rows[x])*s.d:][:s.d], b.row(x)
-		if int(last-first) == len(b.cols)-1 {
-			copy(to, row[first:])
+		if run {
+			copy(to, row[b.cols[0]:])
 			return
 		}
 		for y, j := range b.cols {
 			to[y] = row[j]
 		}
 	})
+}
+
+// isRun says that the features listed are neighbouring columns.
+func isRun(list []int32) bool {
+	for x, i := range list {
+		if i != list[0]+int32(x) {
+			return false
+		}
+	}
+	return true
 }
 
 // each calls f for the rows of a block, from several threads.

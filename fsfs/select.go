@@ -60,23 +60,8 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	}
 	k := opt.Neighbors
 	if k == 0 {
-		want := max(opt.K, 1)
-		most := m.D - 1 // which leaves one feature
-		for k < most {
-			middle := (k + most + 1) / 2
-			if m.D-middle < want { // the first turn alone discards too many
-				most = middle - 1
-				continue
-			}
-			left, err := s.eliminate(ctx, middle, want)
-			if err != nil {
-				return nil, err
-			}
-			if left.leaves() >= want {
-				k = middle
-			} else {
-				most = middle - 1
-			}
+		if k, err = s.largest(ctx, max(opt.K, 1)); err != nil {
+			return nil, err
 		}
 	}
 	left, err := s.eliminate(ctx, k, 0)
@@ -87,4 +72,50 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 		return nil, err
 	}
 	return &Result{Order: left.order, Turns: left.turns, Neighbors: k}, nil
+}
+
+// largest looks by bisection for the largest first k that leaves so many features.
+func (s *similar) largest(ctx context.Context, want int) (k int, err error) {
+	most := s.d - 1 // which leaves one feature
+	for k < most {
+		middle := (k + most + 1) / 2
+		if s.leaves(middle) < want {
+			most = middle - 1
+			continue
+		}
+		if middle > s.most && s.densest[middle] == nil {
+			if err := s.census(ctx, s.steps(k, most, want, ahead)); err != nil {
+				return 0, err
+			}
+		}
+		left, err := s.eliminate(ctx, middle, want)
+		if err != nil {
+			return 0, err
+		}
+		if len(left.order)+left.count >= want {
+			k = middle
+		} else {
+			most = middle - 1
+		}
+	}
+	return k, nil
+}
+
+// leaves is the number of features that the first turn leaves, with the one that it keeps.
+func (s *similar) leaves(k int) int { return s.d - k }
+
+// steps are the numbers that the bisection from k to most may come to in so many steps and that want a census.
+func (s *similar) steps(k, most, want, n int) (numbers []int) {
+	if k >= most || n == 0 {
+		return nil
+	}
+	middle := (k + most + 1) / 2
+	numbers = s.steps(k, middle-1, want, n-1)
+	if s.leaves(middle) < want {
+		return numbers
+	}
+	if middle > s.most {
+		numbers = append(numbers, middle)
+	}
+	return append(numbers, s.steps(middle, most, want, n-1)...)
 }

@@ -21,10 +21,11 @@ type similar struct {
 	graph    graph
 	whole    bool // the graph is of all features
 	heads    map[int32]*head
+	densest  map[int][]ranked // of numbers k above most, the features whose k-th nearest is nearest
 }
 
 func newSimilar(ctx context.Context, threads int, m *gram.Matrix) (*similar, error) {
-	s := &similar{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*head)}
+	s := &similar{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*head), densest: make(map[int][]ranked)}
 	for i := range s.all {
 		s.all[i] = int32(i)
 	}
