@@ -169,7 +169,7 @@ func (e *elimination) survey(ctx context.Context) (fits bool, err error) {
 	err = e.search(ctx, e.list(), nil, &e.epsilon, func(_ *block, found [][]edge) {
 		tally(e.within, found)
 		for _, edges := range found {
-			if fits = fits && len(edges) <= g.most-len(g.edges); fits {
+			if fits = fits && len(edges) <= g.room-len(g.edges); fits {
 				g.edges = append(g.edges, edges...)
 			}
 		}
@@ -188,7 +188,7 @@ func (e *elimination) fits() bool {
 			sum += int(e.within[i])
 		}
 	}
-	return sum/2 <= e.graph.most
+	return sum/2 <= e.graph.room
 }
 
 // radii finds λ₂ of each to its k-th nearest open feature.

@@ -16,7 +16,7 @@ type edge struct {
 
 // graph is all pairs of some features within a λ₂, each of them with its neighbours, nearest first.
 type graph struct {
-	most  int     // pairs that there is room for
+	room  int     // pairs that there is room for
 	edges []edge  // by λ₂, then i, then j
 	from  []int32 // of each feature in near
 	near  []int32 // by λ₂, then column
@@ -100,15 +100,12 @@ func (s *similar) connect(ctx context.Context) error {
 	t := s.farthest
 	err := s.search(ctx, s.all, nil, &t, func(_ *block, found [][]edge) {
 		for _, edges := range found {
-			for len(edges) > 0 {
-				n := min(len(edges), s.graph.most-len(s.graph.edges))
-				for _, e := range edges[:n] {
-					if e.index <= t {
-						s.graph.edges = append(s.graph.edges, e)
-					}
-				}
-				if edges = edges[n:]; len(edges) > 0 {
+			for _, e := range edges {
+				if e.index <= t && len(s.graph.edges) == s.graph.room {
 					t = s.graph.shrink()
+				}
+				if e.index <= t {
+					s.graph.edges = append(s.graph.edges, e)
 				}
 			}
 		}

@@ -54,7 +54,12 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	if err := m.Check(); err != nil {
 		panic(fmt.Sprintf("fsfs: %v", err))
 	}
-	s, err := newSimilar(ctx, opt.Threads, m)
+	return choose(ctx, m, opt, pairs(m.D))
+}
+
+// choose is Select with a graph of so many pairs, on which the answer does not depend.
+func choose(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
+	s, err := newSimilar(ctx, opt.Threads, m, pairs)
 	if err != nil {
 		return nil, err
 	}

@@ -24,12 +24,12 @@ type similar struct {
 	densest  map[int][]ranked // of numbers k above most, the features whose k-th nearest is nearest
 }
 
-func newSimilar(ctx context.Context, threads int, m *gram.Matrix) (*similar, error) {
+func newSimilar(ctx context.Context, threads int, m *gram.Matrix, pairs int) (*similar, error) {
 	s := &similar{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*head), densest: make(map[int][]ranked)}
 	for i := range s.all {
 		s.all[i] = int32(i)
 	}
-	s.graph.most = pairs(s.d)
+	s.graph.room = pairs
 	s.diagonal()
 	// λ₂ is at most the smaller variance: the feature that varies least is near to all others, and for
 	// every k some feature's k-th nearest is as near as the farthest of that one.
