@@ -191,11 +191,14 @@ func (e *elimination) fits() bool {
 	return sum/2 <= e.graph.room
 }
 
-// radii finds λ₂ of each to its k-th nearest open feature.
+// radii finds λ₂ of each to its k-th nearest open feature. Of those that have more within ε it is ε.
 func (e *elimination) radii(ctx context.Context, list []ranked) error {
-	features := make([]int32, len(list))
+	var features []int32
+	var places []int
 	for x, c := range list {
-		features[x] = c.feature
+		if list[x].index = e.epsilon; e.within[c.feature] == int32(e.k) {
+			features, places = append(features, c.feature), append(places, x)
+		}
 	}
 	return e.rows(ctx, features, func(x int, row []float64) {
 		n := 0
@@ -205,7 +208,7 @@ func (e *elimination) radii(ctx context.Context, list []ranked) error {
 				n++
 			}
 		}
-		list[x].index = nth(row[:n], e.k)
+		list[places[x]].index = nth(row[:n], e.k) // place 0 is the feature itself
 	})
 }
 

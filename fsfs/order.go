@@ -51,17 +51,41 @@ func (s *similar) sort(ctx context.Context, list []ranked) error {
 	if err := s.addDigests(ctx, tied); err != nil {
 		return err
 	}
-	var err error
-	split(tied, func(a, b ranked) int {
-		if *s.heads[a.feature].digest == *s.heads[b.feature].digest || err != nil {
+	for _, run := range tied {
+		if err := s.sortWhole(ctx, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sortWhole sorts a run by whole lists, of which those with one digest are equal.
+func (s *similar) sortWhole(ctx context.Context, run []ranked) (err error) {
+	places := make(map[[sha256.Size]byte]int)
+	var distinct []int32
+	for _, c := range run {
+		digest := *s.heads[c.feature].digest
+		if _, found := places[digest]; !found {
+			places[digest] = 0
+			distinct = append(distinct, c.feature)
+		}
+	}
+	slices.SortFunc(distinct, func(i, j int32) int {
+		if i == j || err != nil {
 			return 0
 		}
 		var lists [2][]float64
-		err = s.rows(ctx, []int32{a.feature, b.feature}, func(x int, row []float64) {
+		err = s.rows(ctx, []int32{i, j}, func(x int, row []float64) {
 			lists[x] = slices.Clone(row)
 			slices.Sort(lists[x])
 		})
 		return slices.Compare(lists[0], lists[1])
+	})
+	for place, i := range distinct {
+		places[*s.heads[i].digest] = place
+	}
+	slices.SortStableFunc(run, func(a, b ranked) int {
+		return cmp.Compare(places[*s.heads[a.feature].digest], places[*s.heads[b.feature].digest])
 	})
 	return err
 }
