@@ -26,11 +26,15 @@ func (e *elimination) crowd(ctx context.Context) error {
 	if _, err := e.turn(ctx, first[0]); err != nil {
 		return err
 	}
+	counted := false // within is that of the open features
 	for !e.known() {
-		if fits, err := e.survey(ctx); err != nil {
-			return err
-		} else if fits {
-			return e.levels(ctx)
+		if !counted || e.fits() {
+			if fits, err := e.survey(ctx); err != nil {
+				return err
+			} else if fits {
+				return e.levels(ctx)
+			}
+			counted = true
 		}
 		if !e.lower() {
 			return nil
@@ -50,7 +54,8 @@ func (e *elimination) crowd(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if e.known() || e.fits() || len(gone) > e.count/2 {
+			// Products of those that are gone with the open ones, or of these with each other, whichever are fewer.
+			if counted = len(gone) <= e.count/2; e.known() || !counted {
 				break
 			}
 			if err := e.forget(ctx, gone); err != nil {

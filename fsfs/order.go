@@ -112,8 +112,7 @@ func split(runs [][]ranked, compare func(a, b ranked) int) (equal [][]ranked) {
 func (s *similar) compareNear(a, b ranked) int {
 	x, y := s.graph.of(a.feature), s.graph.of(b.feature)
 	for p := range steps {
-		switch {
-		case p == len(x) || p == len(y):
+		if p == len(x) || p == len(y) {
 			return cmp.Compare(len(y), len(x))
 		}
 		if c := cmp.Compare(s.index(a.feature, x[p]), s.index(b.feature, y[p])); c != 0 {
