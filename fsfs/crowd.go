@@ -10,8 +10,8 @@ import (
 // samples is the number of features whose k-th nearest bounds that of the densest one.
 const samples = 64
 
-// crowd runs the turns of a k for which no feature has that many neighbours in the graph: pairs are looked for again at every
-// turn, until the graph has room for those of the open features.
+// crowd runs the turns of a k for which no feature has that many neighbours in the graph: pairs are looked for again
+// at every turn, until the graph has room for those of the open features.
 func (e *elimination) crowd(ctx context.Context) error {
 	if e.densest[e.k] == nil {
 		if err := e.census(ctx, []int{e.k}); err != nil {
@@ -54,7 +54,7 @@ func (e *elimination) crowd(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			// Products of those that are gone with the open ones, or of these with each other, whichever are fewer.
+			// Fewer products tell what is gone, or count what is open anew.
 			if counted = len(gone) <= e.count/2; e.known() || !counted {
 				break
 			}
@@ -69,8 +69,9 @@ func (e *elimination) crowd(ctx context.Context) error {
 // ahead is the number of the bisection's steps that a census serves.
 const ahead = 4
 
-// census finds, for each of the numbers k, the features whose k-th nearest is nearest: a pass over all pairs for as many numbers
-// as there are, and a few rows for each. samples bound it: for some d/64 features must then be looked up.
+// census finds, for each of the numbers k, the features whose k-th nearest is nearest. The k-th nearest of some features
+// bound how near that is; a pass over all pairs counts those within each bound, and the features with at least k are
+// looked at, some d/64 of them.
 func (s *similar) census(ctx context.Context, numbers []int) error {
 	var some []int32
 	for x := range min(samples, s.d) {

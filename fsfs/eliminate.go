@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// elimination is the paper's algorithm for one first k. After the first turn a feature's k-th nearest is within ε
-// or k is lowered, and from the second on no feature has more than k within ε but those whose k-th nearest is ε away itself: so
-// the next feature is the one with the most open ones within ε, and it discards them.
+// elimination is the paper's algorithm for one first k. From the second turn on a feature's k-th nearest is within ε, or
+// k is lowered. No feature has more than k open ones within ε, unless its k-th nearest is ε away itself: so the next feature
+// is one of those with the most, and it discards them.
 type elimination struct {
 	*similar
 	k       int // that the next turn starts from
-	want    int // features that are asked for: it ends when it is known whether they are left
+	want    int // features to leave; 0 asks for no number
 	epsilon float64
 	open    []bool  // neither kept nor discarded
 	count   int     // of them
@@ -21,8 +21,8 @@ type elimination struct {
 	turns   []float64 // λ₂ to the k-th nearest at the feature's turn, in units of G
 }
 
-// eliminate runs the turns for a first k; 0 keeps all. Where features are wanted it ends as soon as it is known
-// whether it leaves them.
+// eliminate runs the turns for a first k; 0 keeps all. Where a number is wanted it ends as soon as it is known
+// whether so many are left.
 func (s *similar) eliminate(ctx context.Context, k, want int) (*elimination, error) {
 	e := &elimination{similar: s, k: min(k, s.d-1), want: want, open: slices.Repeat([]bool{true}, s.d), count: s.d, within: make([]int32, s.d)}
 	if e.k < 1 || e.known() {
@@ -71,8 +71,8 @@ func (e *elimination) ready() (list []ranked) {
 	return list
 }
 
-// levels goes on by the graph, which has the open features' pairs within ε. What is ready for a k keeps its place while others
-// take their turns, or is ready no more.
+// levels goes on by the graph, which has the open features' pairs within ε. What is ready for a k keeps its place
+// while others take their turns, or is ready no more.
 func (e *elimination) levels(ctx context.Context) error {
 	end := make([]int32, e.d) // of the neighbours within ε, in near
 	copy(end, e.graph.from)

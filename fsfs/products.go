@@ -25,9 +25,10 @@ type block struct {
 
 func (b *block) row(x int) []float64 { return b.cov[x*b.stride:][:len(b.cols)] }
 
-// products calls visit for the covariances of the rows with the columns, a block at a time; without columns for those of
-// the rows with each other, where a block beside the diagonal comes once. Both lists ascend. Costs 2r flops an entry of a factor of r rows. An entry has the
-// same bits in any block, and is that of the features in the other order: so [kernel.Gemm] promises.
+// products calls visit for the covariances of the rows with the columns, a block at a time; without columns for
+// those of the rows with each other, where a block beside the diagonal comes once. Costs 2r flops an entry of a factor
+// of r rows. An entry has the same bits in any block, and for the two features in the other order: so [kernel.Gemm]
+// promises.
 func (s *similar) products(ctx context.Context, rows, cols []int32, visit func(*block)) error {
 	square := cols == nil
 	if square {
@@ -157,8 +158,8 @@ func (s *similar) index(i, j int32) float64 {
 	return index(s.variance[i], s.variance[j], cov[0])
 }
 
-// rows calls visit for λ₂ of each feature listed to all features, from several threads; of the feature to itself it is 0.
-// x is its place in the list, which may be in any order.
+// rows calls visit for λ₂ of each feature listed, the one at place x, to all features, from several threads; of
+// the feature to itself it is 0. A row is lent, and may be changed.
 func (s *similar) rows(ctx context.Context, list []int32, visit func(x int, row []float64)) error {
 	room := make([]float64, min(together, len(list))*s.d)
 	for from := 0; from < len(list); from += together {

@@ -44,9 +44,9 @@ func Bytes(d, rank int) int64 {
 }
 
 // Select chooses among d features by the Gram matrix of their centred columns, which it does not
-// modify. It holds [Bytes], and costs n·d² flops for a factor of n rows and a test of all pairs, then for each first k
-// that it tries what the graph of the nearest pairs has. Where a first k reaches beyond that graph, pairs are looked for again, up to
-// some 2n·d² flops for each such k. The error is a *stream.UsageError or the context's.
+// modify. It holds [Bytes], and costs n·d² flops for a factor of n rows and a test of all pairs, then for each
+// first k that it tries a look at the graph of the nearest pairs. Where a first k reaches beyond that graph, pairs are
+// looked for again, up to some 2n·d² flops for each such k. The error is a *stream.UsageError or the context's.
 func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	if err := opt.Validate(m.D); err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ type similar struct {
 	variance []float64 // of each feature, in units of G
 	all      []int32   // 0, 1, …, d−1
 
-	farthest float64 // no first k has its densest feature's k-th nearest farther away
-	most     int     // pairs that a feature has in the graph of all features
+	farthest float64 // ε is no larger for any first k
+	most     int     // neighbours that a feature has at most in the graph of all features
 	graph    graph
 	whole    bool // the graph is of all features
 	heads    map[int32]*head
@@ -72,8 +72,8 @@ func index(a, b, cov float64) float64 {
 // slack is more than rounding moves λ₂ by, as a share of the smaller variance.
 const slack = 1e-13
 
-// thresholds writes to dst, for each of the features listed, a number such that λ₂ ≤ t only where the product of
-// those of two is at most cov²: where t is below both variances, λ₂ ≤ t is (v_x − t)(v_y − t) ≤ cov².
+// thresholds writes to dst a number for each of the features listed. λ₂ ≤ t only where the product of those of two is
+// at most cov²: where t is below both variances, λ₂ ≤ t is (v_x − t)(v_y − t) ≤ cov².
 func (s *similar) thresholds(dst []float64, list []int32, t float64) {
 	for x, i := range list {
 		// Products below the normal numbers have no relative precision.
