@@ -1,11 +1,13 @@
 package fsfs
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
@@ -41,44 +43,36 @@ func gramOf(x [][]float64) []float64 {
 	return g
 }
 
-// naive is the algorithm by its words: λ₂ as the smaller eigenvalue by rotation, and the k-th
-// nearest by sorting anew at every step.
-func naive(g []float64, d, k int) (order []int) {
+// naive is the algorithm by its words: the k-th nearest by counting anew at every step. of is λ₂ of two features.
+func naive(d, k int, of func(i, j int) float64) (order []int) {
 	index := rowstest.Zeros(d, d)
+	lists, sorted := make([][]int, d), make([][]float64, d)
 	for i := range d {
 		for j := range i {
-			values, _ := rowstest.Jacobi([][]float64{{g[i*d+i], g[i*d+j]}, {g[i*d+j], g[j*d+j]}})
-			index[i][j], index[j][i] = values[0], values[0]
+			index[i][j] = of(i, j)
+			index[j][i] = index[i][j]
+		}
+	}
+	for i := range d {
+		lists[i] = slices.DeleteFunc(rowstest.Ints(d), func(j int) bool { return j == i })
+		slices.SortStableFunc(lists[i], func(a, b int) int { return cmp.Compare(index[i][a], index[i][b]) })
+		for _, j := range lists[i] {
+			sorted[i] = append(sorted[i], index[i][j])
 		}
 	}
 	// denser tells features apart that are each other's nearest.
-	denser := func(i, j int) bool {
-		var a, b []float64
-		for f := range d {
-			if f != i {
-				a = append(a, index[i][f])
+	denser := func(i, j int) bool { return slices.Compare(sorted[i], sorted[j]) < 0 }
+	left := rowstest.Ints(d)
+	nearest := func(i int) (open []int) {
+		for _, j := range lists[i] {
+			if slices.Contains(left, j) {
+				open = append(open, j)
 			}
-			if f != j {
-				b = append(b, index[j][f])
+			if len(open) == k {
+				break
 			}
 		}
-		slices.Sort(a)
-		slices.Sort(b)
-		return slices.Compare(a, b) < 0
-	}
-	left := rowstest.Ints(d)
-	nearest := func(i int) []int {
-		others := slices.DeleteFunc(slices.Clone(left), func(j int) bool { return j == i })
-		slices.SortStableFunc(others, func(a, b int) int {
-			switch {
-			case index[i][a] < index[i][b]:
-				return -1
-			case index[i][a] > index[i][b]:
-				return 1
-			}
-			return 0
-		})
-		return others
+		return open
 	}
 	densest := func() (int, float64) {
 		at, r := -1, math.Inf(1)
@@ -103,19 +97,21 @@ func naive(g []float64, d, k int) (order []int) {
 			break
 		}
 		order = append(order, at)
-		drop := append([]int{at}, nearest(at)[:k]...)
+		drop := append(nearest(at), at)
 		left = slices.DeleteFunc(left, func(i int) bool { return slices.Contains(drop, i) })
 		k = min(k, len(left)-1)
 	}
 	rest := slices.Clone(left)
-	left = rowstest.Ints(d)
-	slices.SortStableFunc(rest, func(i, j int) int {
-		if denser(i, j) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(rest, func(i, j int) int { return slices.Compare(sorted[i], sorted[j]) })
 	return append(order, rest...)
+}
+
+// smaller is λ₂ as the smaller eigenvalue, by rotation.
+func smaller(g []float64, d int) func(i, j int) float64 {
+	return func(i, j int) float64 {
+		values, _ := rowstest.Jacobi([][]float64{{g[i*d+i], g[i*d+j]}, {g[i*d+j], g[j*d+j]}})
+		return values[0]
+	}
 }
 
 func TestEliminationIsTheNaiveForm(t *testing.T) {
@@ -123,8 +119,8 @@ func TestEliminationIsTheNaiveForm(t *testing.T) {
 		const d = 21
 		_, g := groups(80, d, seed)
 		for k := range d {
-			r := must.Get(Select(t.Context(), g, d, Options{Neighbors: k, K: d}))(t)
-			if want := naive(g, d, k); !slices.Equal(r.Order, want) {
+			r := must.Get(Select(t.Context(), gram.Full(g, d), Options{Neighbors: k, K: d}))(t)
+			if want := naive(d, k, smaller(g, d)); !slices.Equal(r.Order, want) {
 				t.Fatalf("seed %d, first k %d: %v, want %v", seed, k, r.Order, want)
 			}
 		}
@@ -135,12 +131,11 @@ func TestEliminationIsTheNaiveForm(t *testing.T) {
 // for multiples.
 func TestIndex(t *testing.T) {
 	x, g := groups(50, 8, 9)
-	s := similar{d: 8, g: g}
 	for i := range 8 {
 		for j := range 8 {
 			a, b, c := g[i*8+i], g[j*8+j], g[i*8+j]
 			want := (a + b - math.Sqrt((a-b)*(a-b)+4*c*c)) / 2
-			if got := s.index(i, j); math.Abs(got-want) > 1e-14*(a+b) || i == j && got > 1e-14*a {
+			if got := index(a, b, c); math.Abs(got-want) > 1e-14*(a+b) || i == j && got > 1e-14*a {
 				t.Errorf("%d, %d: %v, want %v", i, j, got, want)
 			}
 		}
@@ -150,11 +145,12 @@ func TestIndex(t *testing.T) {
 		x[i][0], x[i][5] = cos*x[i][0]-sin*x[i][5], sin*x[i][0]+cos*x[i][5]
 		x[i][7] = -1e8 * x[i][6]
 	}
-	turned := similar{d: 8, g: gramOf(x)}
-	if a, b := s.index(0, 5), turned.index(0, 5); math.Abs(a-b) > 1e-12*a {
+	turned := gramOf(x)
+	of := func(g []float64, i, j int) float64 { return index(g[i*8+i], g[j*8+j], g[i*8+j]) }
+	if a, b := of(g, 0, 5), of(turned, 0, 5); math.Abs(a-b) > 1e-12*a {
 		t.Errorf("rotated from %v to %v", a, b)
 	}
-	if v := turned.index(6, 7); v > 1e-12*g[6*8+6] {
+	if v := of(turned, 6, 7); v > 1e-12*g[6*8+6] {
 		t.Errorf("a multiple is %v away", v)
 	}
 }
@@ -163,7 +159,7 @@ func TestIndex(t *testing.T) {
 func TestGroups(t *testing.T) {
 	const d = 40
 	_, g := groups(400, d, 5)
-	r := must.Get(Select(t.Context(), g, d, Options{K: d / 4}))(t)
+	r := must.Get(Select(t.Context(), gram.Full(g, d), Options{K: d / 4}))(t)
 	seen := make(map[int]bool)
 	for _, i := range r.Order[:d/4] {
 		seen[i/4] = true
@@ -177,11 +173,11 @@ func TestLaws(t *testing.T) {
 	const d = 60
 	x, g := groups(200, d, 6)
 	for _, k := range []int{1, 2, 7, 30, 59, 60} {
-		want := must.Get(Select(t.Context(), g, d, Options{K: k, Threads: 1}))(t)
+		want := must.Get(Select(t.Context(), gram.Full(g, d), Options{K: k, Threads: 1}))(t)
 		if len(want.Order) < k || len(want.Turns) != len(want.Order) {
 			t.Errorf("k = %d: %d features, %d turns", k, len(want.Order), len(want.Turns))
 		}
-		got := must.Get(Select(t.Context(), g, d, Options{K: k, Threads: 8}))(t)
+		got := must.Get(Select(t.Context(), gram.Full(g, d), Options{K: k, Threads: 8}))(t)
 		if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Turns, want.Turns) || got.Neighbors != want.Neighbors {
 			t.Errorf("k = %d: 8 threads choose %v, one %v", k, got.Order, want.Order)
 		}
@@ -192,7 +188,7 @@ func TestLaws(t *testing.T) {
 				turned[i][j] = x[i][f]
 			}
 		}
-		got = must.Get(Select(t.Context(), gramOf(turned), d, Options{K: k}))(t)
+		got = must.Get(Select(t.Context(), gram.Full(gramOf(turned), d), Options{K: k}))(t)
 		for i, j := range got.Order {
 			if i >= len(want.Order) || columns[j] != want.Order[i] {
 				t.Errorf("k = %d, rank %d: permuted columns choose %d", k, i+1, columns[j])
@@ -205,7 +201,7 @@ func TestLaws(t *testing.T) {
 	for i := range twice {
 		twice[i] *= 4
 	}
-	a, b := must.Get(Select(t.Context(), g, d, Options{K: 9}))(t), must.Get(Select(t.Context(), twice, d, Options{K: 9}))(t)
+	a, b := must.Get(Select(t.Context(), gram.Full(g, d), Options{K: 9}))(t), must.Get(Select(t.Context(), gram.Full(twice, d), Options{K: 9}))(t)
 	for i := range a.Turns {
 		a.Turns[i] *= 4
 	}
@@ -215,18 +211,18 @@ func TestLaws(t *testing.T) {
 }
 
 func TestEdges(t *testing.T) {
-	if r := must.Get(Select(t.Context(), []float64{4}, 1, Options{K: 1}))(t); !slices.Equal(r.Order, []int{0}) {
+	if r := must.Get(Select(t.Context(), gram.Full([]float64{4}, 1), Options{K: 1}))(t); !slices.Equal(r.Order, []int{0}) {
 		t.Errorf("one feature: %v", r.Order)
 	}
 	// All alike, constant ones too: column order decides.
 	for _, v := range []float64{0, 3} {
 		g := slices.Repeat([]float64{v}, 25)
 		for k := 1; k <= 5; k++ {
-			if r := must.Get(Select(t.Context(), g, 5, Options{K: k}))(t); len(r.Order) < k || r.Order[0] != 0 {
+			if r := must.Get(Select(t.Context(), gram.Full(g, 5), Options{K: k}))(t); len(r.Order) < k || r.Order[0] != 0 {
 				t.Errorf("equal features, k = %d: %v", k, r.Order)
 			}
 		}
 	}
-	_, err := Select(t.Context(), nil, 0, Options{K: 3, Neighbors: -1, Threads: -1})
+	_, err := Select(t.Context(), gram.Full(nil, 0), Options{K: 3, Neighbors: -1, Threads: -1})
 	rowstest.Refused(t, err, "no features", "k = 3", "neighbors = -1", "threads = -1")
 }

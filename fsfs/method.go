@@ -14,7 +14,7 @@ func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "fsfs", About: "one feature of each group of alike ones (Mitra, Murthy, Pal 2002)", From: method.FromGram,
 		Takes: method.Takes{
-			Weight: true, Scales: []gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto},
+			Weight: true, Factor: true, Scales: []gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto},
 			WhyScales: stream.Textf("it compares covariances: the columns must be centred"),
 		},
 		Scale: gram.ScaleCenter, New: func() method.Method { return new(declared) },
@@ -29,20 +29,18 @@ func (m *declared) Options(o *method.Options) {
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 }
 
-// outOfCore is more than any limit: the indices of all pairs are compared again and again, so
-// that the method has no form without the Gram matrix.
+// outOfCore is more than any limit: the method has no form that reads the rows again.
 const outOfCore = math.MaxInt64 / 4
 
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	if s.OutOfCore {
 		return method.Cost{Bytes: outOfCore, Least: outOfCore}, nil
 	}
-	return method.Cost{Bytes: Bytes(len(s.Columns), s.Threads)}, nil
+	return method.Cost{Bytes: Bytes(len(s.Columns), s.Rank)}, nil
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	d := len(e.Columns)
-	res, err := Select(ctx, e.Gram.Sym, d, Options{K: e.K, Neighbors: m.neighbors, Threads: e.Threads})
+	res, err := Select(ctx, &e.Gram.Matrix, Options{K: e.K, Neighbors: m.neighbors, Threads: e.Threads})
 	if err != nil {
 		return nil, err
 	}

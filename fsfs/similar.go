@@ -1,65 +1,84 @@
 package fsfs
 
 import (
-	"cmp"
+	"context"
 	"math"
-	"slices"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// similar are d features, each with all others in the order of λ₂.
+// similar are d features with λ₂ of all pairs, of which those nearest to each other are held.
 type similar struct {
-	d    int
-	g    []float64 // centred Gram matrix, d×d
-	near []int32   // d×(d−1)
+	m        *gram.Matrix
+	team     *kernel.Team
+	d        int
+	variance []float64 // of each feature, in units of G
+	all      []int32   // 0, 1, …, d−1
+
+	farthest float64 // ε is no larger for any first k
+	most     int     // neighbours that a feature has at most in the graph of all features
+	graph    graph
+	whole    bool // the graph is of all features
+	heads    map[int32]*head
+	densest  map[int][]ranked // of numbers k above most, the features whose k-th nearest is nearest
 }
 
-// index is λ₂ of two features in units of G, without the cancellation of its definition:
-// λ₁λ₂ is the determinant.
-func (s *similar) index(i, j int) float64 {
-	a, b, c := s.g[i*s.d+i], s.g[j*s.d+j], s.g[i*s.d+j]
+func newSimilar(ctx context.Context, threads int, m *gram.Matrix, pairs int) (*similar, error) {
+	s := &similar{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*head), densest: make(map[int][]ranked)}
+	for i := range s.all {
+		s.all[i] = int32(i)
+	}
+	s.graph.room = pairs
+	s.diagonal()
+	// λ₂ is at most the smaller variance: the feature that varies least is near to all others, and for
+	// every k some feature's k-th nearest is as near as the farthest of that one.
+	least := s.all[:0:0]
+	for _, i := range s.all {
+		if len(least) == 0 || s.variance[i] < s.variance[least[0]] {
+			least = s.all[i : i+1]
+		}
+	}
+	err := s.rows(ctx, least, func(_ int, row []float64) {
+		for _, v := range row {
+			s.farthest = max(s.farthest, v)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.connect(ctx); err != nil {
+		return nil, err
+	}
+	for i := range s.d {
+		s.most = max(s.most, len(s.graph.of(int32(i))))
+	}
+	return s, nil
+}
+
+// index is λ₂ of two features of variances a and b, in units of G, without the cancellation of its
+// definition: λ₁λ₂ is the determinant. It is the same for b and a.
+func index(a, b, cov float64) float64 {
 	// Squares are of shares of the larger of the two, so that none overflows.
 	size := max(a, b)
 	if size == 0 {
 		return 0
 	}
-	a, b, c = a/size, b/size, c/size
-	largest := (a + b + math.Sqrt((a-b)*(a-b)+4*c*c)) / 2
-	return size * max(a*b-c*c, 0) / largest
+	a, b, cov = a/size, b/size, cov/size
+	largest := (a + b + math.Sqrt((a-b)*(a-b)+4*cov*cov)) / 2
+	return size * max(a*b-cov*cov, 0) / largest
 }
 
-// newSimilar sorts all pairs: d²·log d comparisons, a feature at a time.
-func newSimilar(threads int, g []float64, d int) *similar {
-	s := &similar{d: d, g: g, near: make([]int32, d*max(d-1, 0))}
-	const run = 32 // features that share the room for their indices
-	kernel.Each(threads, (d+run-1)/run, func(t int) {
-		index := make([]float64, d)
-		for i := t * run; i < min(d, (t+1)*run); i++ {
-			list := s.near[i*(d-1):][:0]
-			for j := range d {
-				if index[j] = s.index(i, j); j != i {
-					list = append(list, int32(j))
-				}
-			}
-			slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(index[a], index[b]), cmp.Compare(a, b)) })
-		}
-	})
-	return s
-}
+// slack is more than rounding moves λ₂ by, as a share of the smaller variance.
+const slack = 1e-13
 
-// of are the other features, nearest first.
-func (s *similar) of(i int) []int32 { return s.near[i*(s.d-1):][:s.d-1] }
-
-// denser compares the nearest features of two, then the second nearest and so on, among all: it
-// is below 0 where i has the nearer ones. It tells features apart that are each other's nearest,
-// where their column order would be the alternative.
-func (s *similar) denser(i, j int) int {
-	a, b := s.of(i), s.of(j)
-	for p := range a {
-		if c := cmp.Compare(s.index(i, int(a[p])), s.index(j, int(b[p]))); c != 0 {
-			return c
+// thresholds writes to dst a number for each of the features listed. λ₂ ≤ t only where the product of those of two is
+// at most cov²: where t is below both variances, λ₂ ≤ t is (v_x − t)(v_y − t) ≤ cov².
+func (s *similar) thresholds(dst []float64, list []int32, t float64) {
+	for x, i := range list {
+		// Products below the normal numbers have no relative precision.
+		if dst[x] = (s.variance[i]*(1-slack) - t) * (1 - slack); dst[x] < 1e-145 {
+			dst[x] = 0
 		}
 	}
-	return 0
 }
