@@ -46,7 +46,7 @@ func (g *graph) link(d int) {
 	for i := range d {
 		g.from[i+2] += g.from[i+1]
 	}
-	g.near = slices.Grow(g.near[:0], 2*len(g.edges))[:2*len(g.edges)]
+	g.near = g.near[:2*len(g.edges)]
 	for _, e := range g.edges { // from[i+1] goes from the start of i to that of the next
 		g.near[g.from[e.i+1]] = e.j
 		g.near[g.from[e.j+1]] = e.i

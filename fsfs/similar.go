@@ -29,7 +29,8 @@ func newSimilar(ctx context.Context, threads int, m *gram.Matrix, pairs int) (*s
 	for i := range s.all {
 		s.all[i] = int32(i)
 	}
-	s.graph.room = pairs
+	// Room that grew would be there twice for a while.
+	s.graph = graph{room: pairs, edges: make([]edge, 0, pairs), near: make([]int32, 2*pairs)}
 	s.diagonal()
 	// λ₂ is at most the smaller variance: the feature that varies least is near to all others, and for
 	// every k some feature's k-th nearest is as near as the farthest of that one.
