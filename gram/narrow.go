@@ -154,11 +154,7 @@ func (m *Matrix) addThin(threads, k int, z, y []float64) {
 
 // Feature is column j of R: a factor of float64 lends it, and else it is written to room, of r numbers.
 func (m *Matrix) Feature(room []float64, j int) []float64 {
-	if m.narrow == nil {
-		return m.factor().Data[j*m.Rank:][:m.Rank]
-	}
-	m.narrow.to(room[:m.Rank], j)
-	return room[:m.Rank]
+	return m.Some(room, j, 1)
 }
 
 // Some are so many columns of R, from `from` on, r numbers each: lent, or written to room.

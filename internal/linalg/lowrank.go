@@ -76,8 +76,6 @@ type Columns interface {
 	// Panels calls f for all columns in turn, some at a time: those from `from` on, one after the other, which
 	// are lent until f returns.
 	Panels(threads int, f func(from, count int, columns []float64))
-	// Feature is column j, lent or written to room, of n numbers.
-	Feature(room []float64, j int) []float64
 	// Some are so many columns, from `from` on, one after the other, lent or written to room.
 	Some(room []float64, from, count int) []float64
 }
@@ -86,7 +84,6 @@ type Columns interface {
 type inMemory kernel.Matrix[float64]
 
 func (m inMemory) Panels(_ int, f func(from, count int, columns []float64)) { f(0, m.Rows, m.Data) }
-func (m inMemory) Feature(_ []float64, j int) []float64                     { return m.Data[j*m.RowStride:][:m.Cols] }
 func (m inMemory) Some(_ []float64, from, count int) []float64 {
 	return m.Data[from*m.RowStride:][:count*m.Cols]
 }

@@ -229,7 +229,7 @@ func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int,
 			room := make([]float64, n)
 			for i, j := range features {
 				by, row := a.scale*math.Sqrt(weights[j]/unit), rows[(at+i)*n:][:n]
-				for t, x := range a.u.Feature(room, j) {
+				for t, x := range a.u.Some(room, j, 1) {
 					row[t] = float32(by * x)
 				}
 			}
@@ -247,15 +247,12 @@ func (a *LowRank) addSingles(c kernel.Matrix[float64], sign float64, list []int,
 func (a *LowRank) addWholes(c kernel.Matrix[float64], list []int, weights []float64, unit float64, together int) {
 	n := a.n
 	block := make([]int16, n*min(together, len(list)+1))
-	if len(list) == 0 {
-		return
-	}
 	for some := range slices.Chunk(list, together) {
 		width := (len(some) + 1) &^ 1
 		a.some(some, func(at int, features []int) {
 			room, numbers := make([]float64, n), make([]int16, len(features)*n)
 			for i, j := range features {
-				roundAtRandom(numbers[i*n:][:n], a.u.Feature(room, j), a.scale*math.Sqrt(weights[j])/unit, uint64(j))
+				roundAtRandom(numbers[i*n:][:n], a.u.Some(room, j, 1), a.scale*math.Sqrt(weights[j])/unit, uint64(j))
 			}
 			for t := range n {
 				to := block[t*width+at:][:len(features)]
@@ -297,7 +294,7 @@ func (a *LowRank) peaks() []float64 {
 		a.some(a.all(), func(_ int, features []int) {
 			room := make([]float64, a.n)
 			for _, j := range features {
-				a.peak[j] = a.scale * maxAbs(a.u.Feature(room, j))
+				a.peak[j] = a.scale * maxAbs(a.u.Some(room, j, 1))
 			}
 		})
 	}

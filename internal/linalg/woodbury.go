@@ -50,7 +50,7 @@ func (a *LowRank) factor(sigma float64, v kernel.Matrix[float64]) bool {
 	room := make([]float64, a.n)
 	for i, j := range a.near {
 		row := a.un.Data[i*size:]
-		for t, x := range a.u.Feature(room, j) {
+		for t, x := range a.u.Some(room, j, 1) {
 			row[t] = a.scale * x
 		}
 		for t := range k {
