@@ -92,37 +92,28 @@ func (s *Statistics) search(rows panels, n int, points kernel.Matrix[float64], s
 	m, k := s.m, s.k
 	team := kernel.NewTeam(s.opt.Threads)
 	s.rows = RowWeights{Rows: n, Count: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
-	length := make([]float64, m)
-	eachRun(team.Threads(), m, func(at, to int) {
-		for j := at; j < to; j++ {
-			for c := 0; c < points.Cols; c += laterColumns {
-				h := min(laterColumns, points.Cols-c)
-				length[j] += apart(points.Data[j*points.RowStride+c:][:h], shift[c:], nil)
-			}
-		}
-	})
-	own, turn := make([]float64, n), make([]float64, n)
+	shifted := &shifted{team, points, shift, make([]float64, m*laterColumns)}
+	own, length := make([]float64, n), make([]float64, m)
 	rows(func(from int, x kernel.Matrix[float64]) {
 		eachRun(team.Threads(), n, func(at, to int) {
 			for c := range x.Cols {
-				by := shift[from+c]
 				for i := at; i < to; i++ {
 					v := x.Data[i*x.RowStride+c*x.ColStride]
 					own[i] += float64(v * v)
-					turn[i] += float64(v * by)
 				}
 			}
 		})
+		shifted.columns(from, x.Cols, func(j int, p []float64) { length[j] += kernel.Dot(p, p) })
 	})
 	longest := slices.Max(length)
-	near := nearness(team, rows, points, own, longest)
+	near := nearness(rows, shifted, own, longest)
 	lists := make([][]candidate, n)
 	eachRun(team.Threads(), n, func(at, to int) {
 		row := make([]float64, m)
 		for i := at; i < to; i++ {
 			by := 2 * math.Sqrt(own[i]) * math.Sqrt(longest)
-			for j, v := range near[i*m:][:m] { // −2xᵀ(p − s)
-				row[j] = own[i] + 2*turn[i] + length[j] - by*float64(v)
+			for j, v := range near[i*m:][:m] {
+				row[j] = own[i] + length[j] - by*float64(v)
 			}
 			lists[i] = candidates(row, own[i]+longest, len(shift), k+1)
 		}
@@ -131,14 +122,18 @@ func (s *Statistics) search(rows panels, n int, points kernel.Matrix[float64], s
 	block := make([]float64, n*laterColumns)
 	rows(func(from int, x kernel.Matrix[float64]) {
 		h := x.Cols
+		shifted.columns(from, h, func(int, []float64) {})
 		eachRun(team.Threads(), n, func(at, to int) {
-			some := kernel.RowMajor(block[at*laterColumns:], to-at, h, laterColumns)
-			kernel.Copy(some, x.Sub(at, 0, to-at, h))
+			kernel.Copy(kernel.RowMajor(block[at*laterColumns:], to-at, h, laterColumns), x.Sub(at, 0, to-at, h))
 			for i := at; i < to; i++ {
-				row := some.Data[(i-at)*laterColumns:][:h]
-				for e := range lists[i] {
-					c := &lists[i][e]
-					c.distance += apart(points.Data[c.j*points.RowStride+from:][:h], shift[from:], row)
+				row := block[i*laterColumns:][:wholeSquares(h)]
+				clear(row[h:])
+				for list := range slices.Chunk(lists[i], 2) {
+					a, b := &list[0], &list[len(list)-1]
+					da, db := kernel.Squares(row, shifted.point(a.j), shifted.point(b.j))
+					if a.distance += da; a != b {
+						b.distance += db
+					}
 				}
 			}
 		})
@@ -157,23 +152,39 @@ func (s *Statistics) search(rows panels, n int, points kernel.Matrix[float64], s
 	return nil
 }
 
-// apart is ‖p − by − x‖² of at most laterColumns numbers, for x = 0 where it is nil.
-func apart(p, by, x []float64) float64 {
-	var room [laterColumns]float64
-	left := room[:len(p)]
-	by = by[:len(p)]
-	for t, v := range p {
-		left[t] = v - by[t]
-	}
-	for t, v := range x[:min(len(x), len(p))] {
-		left[t] -= v
-	}
-	return kernel.Dot(left, left)
+// shifted are P − 1·shiftᵀ, at most laterColumns columns at a time, those after them 0.
+type shifted struct {
+	team   *kernel.Team
+	points kernel.Matrix[float64]
+	shift  []float64
+	some   []float64
+}
+
+// columns makes h columns from `from` on, and calls do for those of each point.
+func (s *shifted) columns(from, h int, do func(j int, p []float64)) {
+	by := s.shift[from:][:h]
+	eachRun(s.team.Threads(), s.points.Rows, func(at, to int) {
+		for j := at; j < to; j++ {
+			p := s.point(j)
+			for c, v := range s.points.Data[j*s.points.RowStride+from:][:h] {
+				p[c] = v - by[c]
+			}
+			clear(p[h:])
+			do(j, p[:h])
+		}
+	})
+}
+
+func (s *shifted) point(j int) []float64 { return s.some[j*laterColumns:][:laterColumns] }
+
+// wholeSquares is the length of the blocks of [kernel.Squares] that n numbers take.
+func wholeSquares(n int) int {
+	return (n + kernel.SquaresBlock - 1) / kernel.SquaresBlock * kernel.SquaresBlock
 }
 
 // nearness is xᵀp of all rows and points in float32, for rows of unit length and points of which the longest is.
-func nearness(team *kernel.Team, rows panels, points kernel.Matrix[float64], squares []float64, longest float64) []float32 {
-	n, m := len(squares), points.Rows
+func nearness(rows panels, points *shifted, squares []float64, longest float64) []float32 {
+	n, m, team := len(squares), points.points.Rows, points.team
 	unit := func(square float64) float64 {
 		if square > 0 {
 			return 1 / math.Sqrt(square)
@@ -193,15 +204,12 @@ func nearness(team *kernel.Team, rows panels, points kernel.Matrix[float64], squ
 			left.RowStride, left.ColStride = 1, n
 		}
 		eachRun(team.Threads(), n, func(at, to int) { toSingles(left.Sub(at, 0, to-at, h), x.Sub(at, 0, to-at, h), by[at:to]) })
-		right := kernel.RowMajor(some, m, h, h)
-		eachRun(team.Threads(), m, func(at, to int) {
-			for j := at; j < to; j++ {
-				for c, v := range points.Data[j*points.RowStride+from:][:h] {
-					some[j*h+c] = float32(v * all)
-				}
+		points.columns(from, h, func(j int, p []float64) {
+			for c, v := range p {
+				some[j*h+c] = float32(v * all)
 			}
 		})
-		kernel.Gemm(team, 1, left, right.Trans(), near)
+		kernel.Gemm(team, 1, left, kernel.RowMajor(some, m, h, h).Trans(), near)
 	})
 	return near.Data
 }
@@ -279,5 +287,5 @@ func LaterBytes(m, d, n, neighbors int) int64 {
 
 // throughBytes is the same without anchors and C.
 func throughBytes(m, d, n, neighbors int) int64 {
-	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+laterColumns+40) + 4*laterColumns*int64(m) + frameBytes*int64(d) + buffers
+	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+laterColumns+40) + 12*laterColumns*int64(m) + frameBytes*int64(d) + buffers
 }

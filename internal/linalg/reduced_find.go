@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -107,45 +108,57 @@ func (r *reduced) read(y kernel.Matrix[float64], theta []float64) (b pairs, ok b
 }
 
 // downAndUp writes w = (D − θρ)⁻¹Uᵀy and z = Uw, both 0 before. A stretch of features is one worker's, and has its own
-// sum.
+// sum. As many vectors are multiplied at a time as products take without a copy, some of them 0.
 func (r *reduced) downAndUp(y kernel.Matrix[float64], theta []float64, w, z kernel.Matrix[float64]) {
 	n, d, p := r.n, r.d, y.Rows
 	count := stretches(n, p)
 	size := (d + count - 1) / count
+	few := cmp.Or(kernel.Thin(), p)
+	groups := (p + few - 1) / few
+	padded := kernel.RowMajor(make([]float64, groups*few*n), groups*few, n, n)
+	copy(padded.Data, y.Data)
 	if r.readers == nil {
 		r.readers = make(chan *reader, min(r.team.Threads(), count))
 		for range cap(r.readers) {
-			r.readers <- &reader{kernel.NewTeam(1), make([]float64, stretchBlock*n)}
+			r.readers <- &reader{kernel.NewTeam(1), make([]float64, stretchBlock*n), make([]float64, stretchBlock*few)}
 		}
 	}
-	sums := make([]kernel.Matrix[float64], count)
+	sums := make([][]float64, count) // n×few each group
 	kernel.Each(cap(r.readers), count, func(t int) {
 		by := <-r.readers
 		defer func() { r.readers <- by }()
-		sum, last := kernel.RowMajor(make([]float64, p*n), p, n, n), min((t+1)*size, d)
+		sum, last := make([]float64, groups*n*few), min((t+1)*size, d)
 		for from := t * size; from < last; from += stretchBlock {
 			h := min(stretchBlock, last-from)
-			u, some := kernel.RowMajor(r.u.Some(by.room, from, h), h, n, n), w.Sub(0, from, p, h)
-			thin(by.team, r.scale, y, u.Trans(), some)
-			for i, v := range theta {
-				row, diag := some.Data[i*d:][:h], r.diag[from:]
-				for j := range row {
-					row[j] /= diag[j] - v*r.rho
+			u, some := kernel.RowMajor(r.u.Some(by.room, from, h), h, n, n), kernel.RowMajor(by.some, h, few, few)
+			for g := range groups {
+				clear(some.Data[:h*few])
+				kernel.Gemm(by.team, r.scale, u, padded.Sub(g*few, 0, few, n).Trans(), some)
+				for i, v := range theta[g*few : min((g+1)*few, p)] {
+					row := w.Data[(g*few+i)*d+from:][:h]
+					for j, diag := range r.diag[from:][:h] {
+						row[j] = some.Data[j*few+i] / (diag - v*r.rho)
+						some.Data[j*few+i] = row[j]
+					}
 				}
+				kernel.Gemm(by.team, r.scale, u.Trans(), some, kernel.RowMajor(sum[g*n*few:], n, few, few))
 			}
-			thin(by.team, r.scale, some, u, sum)
 		}
 		sums[t] = sum
 	})
 	for _, sum := range sums {
-		kernel.Axpy(1, sum.Data, z.Data)
+		for i := range p {
+			for j, row := 0, z.Data[i*n:(i+1)*n]; j < n; j++ {
+				row[j] += sum[(i/few*n+j)*few+i%few]
+			}
+		}
 	}
 }
 
 // reader is what a worker reads features with.
 type reader struct {
-	team *kernel.Team
-	room []float64
+	team       *kernel.Team
+	room, some []float64
 }
 
 // stretches is how many of the features are read side by side: their sums are no more than n² numbers.
