@@ -30,7 +30,7 @@ func NewPencil(team *kernel.Team, u Columns, d, n int, scale float64, squares []
 	}
 	a.uu = kernel.RowMajor(make([]float64, n*n), n, n, n)
 	ones := slices.Repeat([]float64{1}, d)
-	a.uuWrong = a.addRough(a.uu, ones, a.trace(ones)/float64(n))
+	a.uuWrong = a.addRough(a.uu, 1, a.all(), ones, a.trace(ones)/float64(n))
 	kernel.Mirror(team.Threads(), a.uu)
 	return a
 }

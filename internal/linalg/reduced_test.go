@@ -130,8 +130,8 @@ func TestReducedMissesNothing(t *testing.T) {
 func TestReducedWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 17))
 	team := kernel.NewTeam(2)
-	whole := 0
-	for _, c := range [][2]int{{20, 150}, {60, 300}, {40, 4000}, {100, 3000}} {
+	whole, mended := 0, 0
+	for _, c := range [][2]int{{20, 150}, {60, 300}, {90, 110}, {40, 4000}, {100, 3000}} {
 		n, d := c[0], c[1]
 		u := kernel.RowMajor(make([]float64, d*n), d, n, n)
 		for i := range u.Data {
@@ -153,9 +153,12 @@ func TestReducedWrong(t *testing.T) {
 					if step == 0 && !r.even() || step > 0 && !r.weigh(false) {
 						t.Fatal("no W")
 					}
-					wholes, _ := a.sizes(r.weights, a.unit(r.wrong.turn, r.size(r.weights)))
+					wholes, _ := a.sizes(a.all(), r.weights, a.unit(roughTurn, r.size(r.weights)))
 					for _, list := range wholes {
 						whole += len(list)
+					}
+					if r.wrong.turn > roughTurn {
+						mended++
 					}
 					exact := square()
 					a.addProducts(exact, r.weights)
@@ -180,7 +183,7 @@ func TestReducedWrong(t *testing.T) {
 						case 0:
 							diagonal[i] *= math.Pow(10, 2*rng.Float64())
 						case 1, 2:
-							if i%10 == 0 {
+							if i%(12-5*step) == 0 {
 								diagonal[i] *= 0.5 + 3*rng.Float64()
 							}
 						case 3:
@@ -194,6 +197,9 @@ func TestReducedWrong(t *testing.T) {
 	}
 	if whole == 0 && kernel.HasWholes() {
 		t.Error("nothing was in whole numbers")
+	}
+	if mended == 0 && kernel.HasWholes() {
+		t.Error("nothing was mended in whole numbers")
 	}
 }
 

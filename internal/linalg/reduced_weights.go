@@ -42,32 +42,42 @@ func (r *reduced) weigh(exact bool) bool {
 	if r.weights == nil || !r.mend(weights) {
 		r.weights, r.made = weights, weights
 		clear(r.w.Data)
-		r.wrong = r.addRough(r.w, weights, r.size(weights))
+		r.wrong = r.addRough(r.w, 1, r.all(), weights, r.size(weights))
 	}
 	return true
 }
 
-// mend makes those weights right that have changed much, or reports that W is better made anew.
+// mend makes those weights right that have changed much, or reports that W is better made anew. It does so in whole numbers
+// where that may be wrong by as much again, twice.
 func (r *reduced) mend(weights []float64) bool {
 	more, less := r.changes(weights)
-	if len(more)+len(less) > r.d/4*3 {
-		return false
-	}
-	now := slices.Clone(r.weights)
+	now, made := slices.Clone(r.weights), slices.Clone(r.made)
 	for _, j := range slices.Concat(more, less) {
 		now[j] = weights[j]
+		made[j] = max(made[j], now[j])
 	}
-	if r.lost(now) > r.stale()*r.size(now) {
+	size, stale := r.size(now), r.stale()
+	again := wrong{r.wrong.turn + 2*roughTurn, r.wrong.ridge + 2*roughTurn*size}
+	rough := kernel.HasWholes() && again.turn <= stale && shrunk(made, now)*again.ridge <= stale*size
+	if most := r.d / 4 * 3; len(more)+len(less) > most || !rough && (kernel.HasWholes() && len(more)+len(less) > r.d/2 || r.lost(now) > stale*size) {
 		return false
 	}
 	for i, list := range [][]int{more, less} {
-		by := make([]float64, r.d)
+		sign, by := float64(1-2*i), make([]float64, r.d)
 		for _, j := range list {
 			by[j] = math.Abs(now[j] - r.weights[j])
 		}
-		r.addSingles(r.w, float64(1-2*i), list, by)
+		if rough && len(list) > r.d/roughShare {
+			w := r.addRough(r.w, sign, list, by, size)
+			r.wrong.turn += w.turn
+			r.wrong.ridge += w.ridge
+			r.made = made
+			continue
+		}
+		r.addSingles(r.w, sign, list, by)
 	}
-	r.weights, r.wrong.ridge = now, max(r.wrong.ridge, singleRidge*largest(r.w))
+	r.weights = now
+	r.wrong.ridge = max(r.wrong.ridge, singleRidge*largest(r.w))
 	return true
 }
 
@@ -77,14 +87,17 @@ func (r *reduced) size(weights []float64) float64 {
 	return min(r.trace(weights)/float64(r.n), 1/r.last)
 }
 
-// lost is the ridge that makes W no less than what it stands for, but for turn. Where weights are lower than when W was
-// made, Q ≤ κ·Q_now, what was wrong then is turn of Q_now too: it is turn/κ of Q, with κ times the ridge.
-func (r *reduced) lost(weights []float64) float64 {
-	shrunk := 1.0
-	for i, v := range weights {
-		shrunk = max(shrunk, r.made[i]/v)
+// lost is the ridge that makes W no less than what it stands for, but for turn. Where weights are lower than those of which W
+// was made, or mended, Q ≤ κ·Q_now, what was wrong then is turn of Q_now too: it is turn/κ of Q, with κ times the ridge.
+func (r *reduced) lost(weights []float64) float64 { return shrunk(r.made, weights) * r.wrong.ridge }
+
+// shrunk is κ, by how much weights are lower than they were, at most, and 1 at least.
+func shrunk(before, now []float64) float64 {
+	most := 1.0
+	for i, v := range now {
+		most = max(most, before[i]/v)
 	}
-	return shrunk * r.wrong.ridge
+	return most
 }
 
 // stale is the share of W that may be wrong.
@@ -136,39 +149,57 @@ func (r *reduced) changes(weights []float64) (more, less []int) {
 // wrong says how far a sum Q̃ may be from the Q = Σ w·uuᵀ that it stands for: (1 − turn)Q ≤ Q̃ + ridge·I.
 type wrong struct{ turn, ridge float64 }
 
-// addRough adds Σ w·uuᵀ over all features to the upper triangle of c, zero before, wrong by less than leastStale of itself
-// and of size.
+// roughTurn is what addRough may be wrong by, as a share of what it adds and of size, and lists shorter than a share of all
+// features are not worth that.
+const (
+	roughTurn  = leastStale / 2
+	roughShare = 8
+)
+
+// addRough adds sign·Σ w·uuᵀ over the features listed to the upper triangle of c, wrong by about roughTurn of that sum and
+// of size.
 //
 // The rows a = √w·u of most features are rounded at random to multiples e of a unit, which makes A the sum A + E of
 // independent errors, 0 on average. With A = VS, V orthonormal,
 //
 //	|xᵀAEᵀx| ≤ ‖Sx‖·‖VᵀE‖·‖x‖,  ‖VᵀE‖ ≤ ½unit·(2√n + 8)
 //
-// but once in e³² times (the norm of a random n×n matrix), so that (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) + ‖VᵀE‖²/turn. Whole numbers of
+// but once in e³² times (the norm of a random n×n matrix), so that (1 − turn)AᵀA ≤ (A + E)ᵀ(A + E) + ‖VᵀE‖²/turn. Taken away
+// is (1 + turn)AᵀA + ‖VᵀE‖²/turn + EᵀE at most, the last as that of a random matrix of k rows. Whole numbers of
 // 12 bits are multiplied in two thirds of the time of float32, and those of 11 in half. The features of larger entries are
 // summed in float32.
-func (a *LowRank) addRough(c kernel.Matrix[float64], weights []float64, size float64) (r wrong) {
-	r.turn = leastStale / 2
+func (a *LowRank) addRough(c kernel.Matrix[float64], sign float64, list []int, weights []float64, size float64) (r wrong) {
+	r.turn = roughTurn
 	unit := a.unit(r.turn, size)
 	loss := unit * (math.Sqrt(float64(a.n)) + 4)
 	r.ridge = loss * loss / r.turn
-	wholes, singles := a.sizes(weights, unit)
-	if !kernel.HasWholes() || len(singles) > a.d/4*3 {
-		wholes, singles, r = nil, a.all(), wrong{}
+	if sign < 0 {
+		loss = unit / 2 * (math.Sqrt(float64(len(list))) + math.Sqrt(float64(a.n)) + 8)
+		r.ridge += loss * loss
 	}
-	for i, list := range wholes {
-		a.addWholes(c, list, weights, unit, wholeBlocks[i])
+	wholes, singles := a.sizes(list, weights, unit)
+	if !kernel.HasWholes() || len(singles) > len(list)/4*3 {
+		wholes, singles, r = nil, list, wrong{}
 	}
 	if len(wholes) > 0 {
-		kernel.Each(a.team.Threads(), a.n, func(i int) {
-			for j := i; j < a.n; j++ {
-				c.Data[i*a.n+j] *= unit * unit
-			}
-		})
+		a.scaleUpper(c, sign/unit/unit)
+		for i, list := range wholes {
+			a.addWholes(c, list, weights, unit, wholeBlocks[i])
+		}
+		a.scaleUpper(c, sign*unit*unit)
 	}
-	a.addSingles(c, 1, singles, weights)
+	a.addSingles(c, sign, singles, weights)
 	r.ridge += singleRidge * largest(c)
 	return r
+}
+
+// scaleUpper multiplies the upper triangle of c.
+func (a *LowRank) scaleUpper(c kernel.Matrix[float64], by float64) {
+	kernel.Each(a.team.Threads(), a.n, func(i int) {
+		for j := i; j < a.n; j++ {
+			c.Data[i*a.n+j] *= by
+		}
+	})
 }
 
 // unit is that with which the ridge is turn·size.
@@ -176,13 +207,13 @@ func (a *LowRank) unit(turn, size float64) float64 {
 	return turn * math.Sqrt(size) / (math.Sqrt(float64(a.n)) + 4)
 }
 
-// sizes are the features whose √w·u are whole numbers of units that fit each of wholeBlocks, and the others.
-func (a *LowRank) sizes(weights []float64, unit float64) (wholes [][]int, singles []int) {
+// sizes are those of the features listed whose √w·u are whole numbers of units that fit each of wholeBlocks, and the others.
+func (a *LowRank) sizes(list []int, weights []float64, unit float64) (wholes [][]int, singles []int) {
 	wholes = make([][]int, len(wholeBlocks))
 	peaks := a.peaks()
-	for j, v := range weights {
+	for _, j := range list {
 		at := 0
-		for at < len(wholeBlocks) && !(math.Sqrt(v)*peaks[j] <= unit*float64(kernel.MostWholeOf(wholeBlocks[at])-1)) {
+		for at < len(wholeBlocks) && !(math.Sqrt(weights[j])*peaks[j] <= unit*float64(kernel.MostWholeOf(wholeBlocks[at])-1)) {
 			at++
 		}
 		if at == len(wholeBlocks) {
