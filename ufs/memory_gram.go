@@ -1,0 +1,147 @@
+package ufs
+
+import (
+	"errors"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/subset"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// planGram plans a method on the Gram matrix in memory, in full or, where rank is not 0, as a factor
+// of so many rows.
+func (r *run) planGram(ds *chunkio.Dataset, rank int) (Budget, error) {
+	d, shape := len(ds.Columns()), r.shapeOf(ds)
+	shape.Rank = rank
+	cost, err := r.gramCost(shape)
+	if err != nil {
+		return Budget{}, err
+	}
+	if r.Missing == missingPairwise { // the matrix is mended before the method has it
+		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
+	}
+	beside := r.splitBytes(d) + r.rankBytes(ds, d)
+	b, err := r.planPass(ds, r.formBytes(ds, rank)+beside, cost.Bytes)
+	if err == nil {
+		b = r.withRules(ds, b, cost, rank)
+	}
+	b.spread = beside
+	return b, err
+}
+
+// planForms plans with the Gram matrix in the form that pays for the shape of ds, a factor from two
+// features a row on: there reading takes less arithmetic, 0 for nd², and a method's own takes
+// no more. Where that form does not fit the memory, it is the other one.
+func (r *run) planForms(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
+	forms := []int{0}
+	if n, d := r.factorRows(ds), len(ds.Columns()); n > 0 && n < int64(d) {
+		if forms = []int{0, int(n)}; 2*n <= int64(d) {
+			forms = []int{int(n), 0}
+		}
+	}
+	best, err := plan(forms[0])
+	best.Factor = int64(forms[0])
+	if len(forms) == 1 || err != nil && !errors.As(err, new(*stream.MemoryError)) {
+		return best, err
+	}
+	other, otherErr := plan(forms[1])
+	other.Factor = int64(forms[1])
+	if err == nil || other.Smallest == 0 || otherErr != nil && best.Smallest <= other.Smallest {
+		if other.Smallest > 0 {
+			best.Smallest, best.InMemory = min(best.Smallest, other.Smallest), min(best.InMemory, other.InMemory)
+		}
+		return best, err
+	}
+	return other, otherErr
+}
+
+// factorRows is the number of rows, at most, of a Gram matrix that may be a factor; 0 where it may
+// not, or where the number is not known.
+func (r *run) factorRows(ds *chunkio.Dataset) int64 {
+	if !r.Takes.Factor || r.plain != nil && !r.plain.Takes.Factor || r.Stability > 0 || r.Missing == missingPairwise || r.Stats != "" {
+		return 0
+	}
+	n := ds.Rows()
+	if r.SampleRows > 0 {
+		n = min(n, r.SampleRows)
+	}
+	return max(n, 0)
+}
+
+// gramBytes is what the Gram statistics take: with those of the hash shards one more, their sum.
+func (r *run) gramBytes(ds *chunkio.Dataset) int64 {
+	return gram.SharedBytes(len(ds.Columns()), r.expectedMissing(ds), r.Stability+1)
+}
+
+// narrowRows says that the rows of a factor are kept as float32: their types fit, nothing makes other numbers
+// of them, and methods on a Gram matrix take them as they come. Those on a graph that do not say so turn the
+// rows in place, or multiply them too often to widen them each time.
+func (r *run) narrowRows(ds *chunkio.Dataset) bool {
+	few := r.From == method.FromGram
+	if by, ok := r.Solver.(method.ByPanels); ok {
+		few = by.ByPanels()
+	}
+	return few && r.scale != gram.ScaleRank && ds.Singles()
+}
+
+// formBytes is what the Gram statistics take in full, or as so many rows.
+func (r *run) formBytes(ds *chunkio.Dataset, rank int) int64 {
+	if rank > 0 {
+		return gram.RowsBytes(len(ds.Columns()), int64(rank), r.narrowRows(ds))
+	}
+	return r.gramBytes(ds)
+}
+
+// gramCost is what a method, and then what judges its choice, take beside the statistics in
+// memory.
+func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
+	cost, err := r.Solver.Cost(shape)
+	d := len(shape.Columns)
+	if r.AutoK {
+		cost.Bytes = max(cost.Bytes, r.sizeBytes(d, shape.Rank))
+	}
+	if r.judged() {
+		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
+	}
+	return cost, err
+}
+
+// planOutOfCore plans a method on the Gram matrix without it: reading and solver live
+// together.
+func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
+	shape.OutOfCore = true
+	cost, err := r.Solver.Cost(shape)
+	if err != nil {
+		return Budget{}, err
+	}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumn*int64(len(shape.Columns)) + r.rankBytes(ds, len(shape.Columns)), OutOfCore: true}
+	b.Smallest = b.Program + b.Statistics + ds.MinMemory() + cost.Least
+	if b.Smallest > b.Limit {
+		return b, b.refusal()
+	}
+	// Reading may have a quarter, as far as that drives out nothing that saves passes: of basehock
+	// within 130 MiB 50 features took 22 passes with a quarter, and 18 with what reading needs.
+	room, least := b.Limit-b.Program-b.Statistics, cost.Least
+	for _, reading := range []int64{b.Limit / 4, b.Limit / 8, 0} {
+		b.Reading = ds.MemoryFor(min(max(reading, ds.MinMemory()), room-least))
+		shape.Memory = room - b.Reading
+		if cost, err = r.Solver.Cost(shape); err != nil || !cost.Cramped {
+			break
+		}
+	}
+	b.spool = ds.ScratchFor(b.Reading)
+	b.Solver, b.Peak, b.method = shape.Memory, b.Limit, cost.Passes
+	return b, err
+}
+
+// expectedMissing is the number of features whose missing values the statistics
+// will have to carry, as far as the metadata tells.
+func (r *run) expectedMissing(ds *chunkio.Dataset) int {
+	if r.policy() != stream.MissingKeep {
+		return 0
+	}
+	return ds.WithNulls()
+}
