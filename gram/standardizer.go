@@ -82,15 +82,28 @@ func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 	if c.Sparse != nil {
 		s.scatter(dst, ld, c)
 	}
+	s.some(dst, ld, c, 0, len(s.Columns))
+}
+
+// Some is To for the kept columns [from, to) of a dense chunk: column k goes to dst[(k-from)*ld:].
+func (s *Standardizer) Some(dst []float64, ld int, c *stream.Chunk, from, to int) {
+	if c.Cols != s.all || c.Sparse != nil {
+		panic("gram: Standardizer.Some: chunk of other columns, or a sparse one")
+	}
+	s.some(dst, ld, c, from, to)
+}
+
+// some makes A of the raw entries of a dense chunk, or of what scatter wrote of a sparse one.
+func (s *Standardizer) some(dst []float64, ld int, c *stream.Chunk, from, to int) {
 	var root []float64 // √w
 	for _, w := range c.Weight {
 		root = append(root, math.Sqrt(w))
 	}
-	for k, j := range s.Columns {
-		out := dst[k*ld : k*ld+c.Rows]
+	for k := from; k < to; k++ {
+		out := dst[(k-from)*ld : (k-from)*ld+c.Rows]
 		x, next := out, out
 		if c.Sparse == nil {
-			x, next = c.Col(j), c.Col(s.Columns[min(k+1, len(s.Columns)-1)])
+			x, next = c.Col(s.Columns[k]), c.Col(s.Columns[min(k+1, to-1)])
 		}
 		kernel.Standardize(out, x, s.Shift[k], s.Factor[k], (s.Fill[k]-s.Shift[k])*s.Factor[k], next)
 		for i, w := range root {

@@ -248,12 +248,16 @@ func (s *streamed) startGroups(ctx context.Context, c int, out []bool) error {
 
 // addSquares adds the squared norms of the features to g.
 func (r *reader) addSquares(b *block, g []float64) {
+	if b.sparse == nil {
+		r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+			kernel.Each(r.workers, x.Rows, func(j int) {
+				col := x.Data[j*b.rows : (j+1)*b.rows]
+				g[at+j] += kernel.Dot(col, col)
+			})
+		})
+		return
+	}
 	kernel.Each(r.workers, r.d, func(j int) {
-		if b.sparse == nil {
-			col := b.dense[j*b.rows : (j+1)*b.rows]
-			g[j] += kernel.Dot(col, col)
-			return
-		}
 		for k := b.sparse.colPtr[j]; k < b.sparse.colPtr[j+1]; k++ {
 			x := b.sparse.value[b.sparse.at[k]]
 			g[j] += b.sparse.weight[b.sparse.row[k]] * x * x

@@ -67,6 +67,7 @@ func TestStreamEqualsMemory(t *testing.T) {
 		{"images", images, 64, nil},
 		{"row by row", random(34, 30, 12, 1), 1, nil},
 		{"wide", random(35, 20, 600, 1), 8, nil},
+		{"strips", random(37, 20, 1100, 1), 8, nil},
 		{"weights", images, 64, weights(150)},
 		{"missing", images.holed(0.1), 64, weights(150)},
 		{"sparse", counts(36, 200, 60), 64, nil},
@@ -83,6 +84,43 @@ func TestStreamEqualsMemory(t *testing.T) {
 					src.Weight, src.Sparse = c.weight, strings.HasPrefix(c.name, "sparse")
 					t.Run(name, func(t *testing.T) { checkStream(t, src, scale, fill, partitioned) })
 				}
+			}
+		}
+	}
+}
+
+// Products of dense rows have the same bits in whatever strips the features are standardized, by any number of workers, and
+// the triangle is that of AᵀA.
+func TestStripProducts(t *testing.T) {
+	x := random(53, 300, 700, 1).holed(0.05)
+	for i := range x.col[30] { // left out
+		x.col[30][i] = 1
+	}
+	for _, weight := range [][]float64{nil, weights(300)} {
+		src := serve(x, 280)
+		src.Weight = weight
+		a, std := src.standardized(t, gram.ScaleStandard, gram.FillMean), rowstest.Standardizer(t, src, gram.ScaleStandard, gram.FillMean)
+		d := a.d
+		features, groups, vs := []int{0, d - 1, 600, 7}, make([]int, d), slices.Concat(random(54, d, 3, 1).col...)
+		for i := range groups {
+			groups[i] = i%6 - 1
+		}
+		sums := func(strip, workers int) passSums {
+			r := newReader(src, std, &StreamOptions{Options: Options{Threads: workers}})
+			r.strip = strip
+			return sumsOf(t, r, features, groups, vs)
+		}
+		want := sums(0, 1)
+		for _, strip := range []int{256, 512, 768} {
+			for _, workers := range []int{1, 3} {
+				if names := sums(strip, workers).differ(want); names != nil {
+					t.Errorf("strips of %d, %d workers: other bits: %v", strip, workers, names)
+				}
+			}
+		}
+		for k, g := range a.gram() {
+			if i, j := k/d, k%d; i <= j && math.Abs(want.triangle[k]-g) > 1e-12*float64(a.n)*4 {
+				t.Fatalf("entry %d, %d: %v, want %v", i, j, want.triangle[k], g)
 			}
 		}
 	}

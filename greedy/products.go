@@ -1,6 +1,8 @@
 package greedy
 
 import (
+	"cmp"
+
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
@@ -23,9 +25,15 @@ func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
 		})
 		return
 	}
-	m, at, out := to-from, b.features(from, to), kernel.RowMajor(acc, to-from, ld, ld)
-	kernel.Syrk(r.team, 1, at, out.Sub(0, 0, m, m))
-	kernel.Gemm(r.team, 1, at, b.features(to, r.d).Trans(), out.Sub(0, m, m, r.d-to))
+	wide, out := cmp.Or(r.strip, r.d), kernel.RowMajor(acc, to-from, ld, ld)
+	for at := from; at < to; at += wide {
+		m, place := min(wide, to-at), at-from
+		a := r.features(b, at, at+m, 0)
+		kernel.Syrk(r.team, 1, a, out.Sub(place, place, m, m))
+		r.strips(b, at+m, func(j int, x kernel.Matrix[float64]) {
+			kernel.Gemm(r.team, 1, a, x.Trans(), out.Sub(place, j-from, m, x.Rows))
+		})
+	}
 }
 
 func (r *reader) finishTriangle(acc []float64, from, to int) {
@@ -58,7 +66,7 @@ func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []f
 	}
 	n := b.rows
 	for i, p := range features {
-		copy(scratch[i*n:(i+1)*n], b.dense[p*n:(p+1)*n])
+		copy(scratch[i*n:(i+1)*n], r.features(b, p, p+1, 0).Data)
 	}
 	r.addGemm(b, acc, scratch, len(features))
 }
@@ -81,13 +89,18 @@ func (r *reader) addProducts(b *block, acc, v []float64, count int, scratch, sum
 	n := b.rows
 	y := scratch[:count*n]
 	clear(y)
-	kernel.Gemm(r.team, 1, kernel.RowMajor(v, count, r.d, r.d), b.features(0, r.d), kernel.RowMajor(y, count, n, n))
+	r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+		kernel.Gemm(r.team, 1, kernel.RowMajor(v, count, r.d, r.d).Sub(0, at, count, x.Rows), x, kernel.RowMajor(y, count, n, n))
+	})
 	r.addGemm(b, acc, y, count)
 }
 
 // addGemm adds Y·A to the count rows of acc, Y count×rows.
 func (r *reader) addGemm(b *block, acc, y []float64, count int) {
-	kernel.Gemm(r.team, 1, kernel.RowMajor(y, count, b.rows, b.rows), b.features(0, r.d).Trans(), kernel.RowMajor(acc, count, r.d, r.d))
+	of, out := kernel.RowMajor(y, count, b.rows, b.rows), kernel.RowMajor(acc, count, r.d, r.d)
+	r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+		kernel.Gemm(r.team, 1, of, x.Trans(), out.Sub(0, at, count, x.Rows))
+	})
 }
 
 func (r *reader) finishProducts(acc, sums []float64) {
@@ -109,12 +122,13 @@ func (r *reader) addGroups(b *block, acc []float64, groups []int, count int, scr
 	n := b.rows
 	sums := scratch[:count*n]
 	clear(sums)
-	for i, j := range groups {
-		if j < 0 { // chosen by an earlier layer
-			continue
+	r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+		for i, j := range groups[at:][:x.Rows] {
+			if j >= 0 { // not chosen by an earlier layer
+				kernel.Axpy(1, x.Data[i*n:(i+1)*n], sums[j*n:(j+1)*n])
+			}
 		}
-		kernel.Axpy(1, b.dense[i*n:(i+1)*n], sums[j*n:(j+1)*n])
-	}
+	})
 	r.addGemm(b, acc, sums, count)
 }
 

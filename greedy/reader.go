@@ -1,6 +1,7 @@
 package greedy
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -29,7 +30,8 @@ type reader struct {
 	sum     []float64 // Σ w x′
 	weight  float64   // Σ w
 
-	dense  []float64
+	strip  int       // features of a dense block that are standardized at a time; 0: all
+	dense  []float64 // all of them, or two strips
 	sparse sparseBlock
 	blocks int  // entries and rows of a sparse block at most; 0: all that there are
 	whole  bool // sparse holds all rows: passes read nothing any more
@@ -39,13 +41,37 @@ type reader struct {
 type block struct {
 	rows   int
 	chunk  *stream.Chunk
-	dense  []float64    // d×rows: feature j is dense[j*rows : (j+1)*rows]; nil for sparse rows
+	dense  []float64    // d×rows: feature j is dense[j*rows : (j+1)*rows]; nil for sparse rows, and in strips
 	sparse *sparseBlock // nil for dense rows
 }
 
-// features views the features [from, to) of a dense block, each a row.
-func (b *block) features(from, to int) kernel.Matrix[float64] {
-	return kernel.RowMajor(b.dense[from*b.rows:], to-from, b.rows, b.rows)
+// features are the features [from, to) of a dense block, each a row. In strips they are no more than strip, and stay
+// until others are asked for in the same place, 0 or 1.
+func (r *reader) features(b *block, from, to, place int) kernel.Matrix[float64] {
+	if b.dense != nil {
+		return kernel.RowMajor(b.dense[from*b.rows:], to-from, b.rows, b.rows)
+	}
+	return r.standardize(r.dense[place*r.strip*b.rows:], b.chunk, from, to)
+}
+
+// featuresPerTask is the number of features that a worker standardizes at a time.
+const featuresPerTask = 64
+
+// standardize writes the features [from, to) of a dense chunk to dst.
+func (r *reader) standardize(dst []float64, c *stream.Chunk, from, to int) kernel.Matrix[float64] {
+	kernel.Each(r.workers, tasks(to-from, featuresPerTask), func(task int) {
+		lo, hi := span(task, featuresPerTask, to-from)
+		r.std.Some(dst[lo*c.Rows:], c.Rows, c, from+lo, from+hi)
+	})
+	return kernel.RowMajor(dst, to-from, c.Rows, c.Rows)
+}
+
+// strips calls do for all features of a dense block: in strips, or all at once.
+func (r *reader) strips(b *block, from int, do func(at int, x kernel.Matrix[float64])) {
+	wide := cmp.Or(r.strip, r.d)
+	for at := from; at < r.d; at += wide {
+		do(at, r.features(b, at, min(at+wide, r.d), 1))
+	}
 }
 
 // position is the global position of row i.
@@ -80,6 +106,9 @@ func newReader(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *r
 	r.kept = make([]int32, len(src.Columns()))
 	for k, j := range std.Columns {
 		r.kept[j] = int32(k + 1)
+	}
+	if d > 2*stripFeatures {
+		r.strip = stripFeatures
 	}
 	r.sum = make([]float64, d)
 	r.blocks = sparseBlockSize(d)
@@ -126,10 +155,14 @@ func (r *reader) pass(ctx context.Context, what string, do func(*block)) error {
 	return nil
 }
 
-// block standardizes a dense chunk.
+// block standardizes a dense chunk, or leaves that to features.
 func (r *reader) block(c *stream.Chunk) *block {
+	if r.strip > 0 {
+		r.dense = rows.Room(r.dense, 2*r.strip*c.Rows)
+		return &block{rows: c.Rows, chunk: c}
+	}
 	r.dense = rows.Room(r.dense, r.d*c.Rows)
-	r.std.To(r.dense, c.Rows, c)
+	r.standardize(r.dense, c, 0, r.d)
 	return &block{rows: c.Rows, chunk: c, dense: r.dense}
 }
 

@@ -63,17 +63,22 @@ func (s *sketch) add(r *reader, b *block) {
 		}
 		s.bucket, s.sign = append(s.bucket, k), append(s.sign, sign)
 	}
+	if b.sparse == nil {
+		r.strips(b, 0, func(at int, x kernel.Matrix[float64]) {
+			kernel.Each(r.workers, x.Rows, func(j int) {
+				e := s.row(at + j)
+				for i, a := range x.Data[j*b.rows : (j+1)*b.rows] {
+					e[s.bucket[i]] += s.sign[i] * a
+				}
+			})
+		})
+		return
+	}
 	kernel.Each(r.workers, r.d, func(j int) {
-		e := s.e[j*s.buckets : (j+1)*s.buckets]
-		if b.sparse != nil {
-			for k := b.sparse.colPtr[j]; k < b.sparse.colPtr[j+1]; k++ {
-				i := b.sparse.row[k]
-				e[s.bucket[i]] += s.sign[i] * b.sparse.value[b.sparse.at[k]]
-			}
-			return
-		}
-		for i, a := range b.dense[j*b.rows : (j+1)*b.rows] {
-			e[s.bucket[i]] += s.sign[i] * a
+		e := s.row(j)
+		for k := b.sparse.colPtr[j]; k < b.sparse.colPtr[j+1]; k++ {
+			i := b.sparse.row[k]
+			e[s.bucket[i]] += s.sign[i] * b.sparse.value[b.sparse.at[k]]
 		}
 	})
 }

@@ -12,47 +12,70 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sparseSums are all products of a pass over sparse rows.
-type sparseSums struct{ triangle, columns, products, groups, squares, sketch []float64 }
+// passSums are all products of a pass, run those of a third of the triangle.
+type passSums struct{ triangle, run, columns, products, groups, squares, sketch []float64 }
 
-// sumsOf makes them of blocks of so many entries and rows; 0 is all rows in memory, whose triangle is then
+// differ lists the products that have other bits.
+func (s passSums) differ(o passSums) (names []string) {
+	for name, pair := range map[string][2][]float64{"triangle": {s.triangle, o.triangle}, "run": {s.run, o.run}, "columns": {s.columns, o.columns},
+		"products": {s.products, o.products}, "groups": {s.groups, o.groups}, "squares": {s.squares, o.squares}, "sketch": {s.sketch, o.sketch}} {
+		if !slices.Equal(pair[0], pair[1]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// sparseSums makes them of blocks of so many entries and rows; 0 is all rows in memory, whose triangle is then
 // made without a pass.
-func sumsOf(t *testing.T, src *source, scale gram.Scale, blocks, workers int, features, groups []int, v []float64) sparseSums {
+func sparseSums(t *testing.T, src *source, scale gram.Scale, blocks, workers int, features, groups []int, v []float64) passSums {
 	std, profile := rowstest.Standardizer(t, src, scale, gram.FillMean), gram.NewProfile(src.d)
 	must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, profile))
 	r := newReader(src, std, &StreamOptions{Options: Options{Threads: workers}})
 	if r.blocks = blocks; blocks == 0 {
 		r.hold(profile.Entries)
 	}
+	s := sumsOf(t, r, features, groups, v)
+	if r.whole != (blocks == 0) {
+		t.Errorf("blocks of %d: all rows in memory: %v", blocks, r.whole)
+	}
+	return s
+}
+
+func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSums {
 	d, count, c := r.d, len(v)/r.d, slices.Max(groups)+1
-	s := sparseSums{make([]float64, d*d), make([]float64, len(features)*d), make([]float64, len(v)), make([]float64, c*d), make([]float64, d), nil}
+	from, to := d/3, d/3*2
+	s := passSums{make([]float64, d*d), make([]float64, (to-from)*(d-from)), make([]float64, len(features)*d), make([]float64, len(v)), make([]float64, c*d), make([]float64, d), nil}
 	sketched := newSketch(d, 16, 1, -1)
 	sums := make([]float64, count)
 	must.Do(t, r.pass(t.Context(), "", func(b *block) {
+		scratch := make([]float64, (len(features)+count+c)*b.rows)
 		r.addTriangle(b, s.triangle, 0, d)
-		r.addColumns(b, s.columns, features, nil)
-		r.addProducts(b, s.products, v, count, nil, sums)
-		r.addGroups(b, s.groups, groups, c, nil)
+		r.addTriangle(b, s.run, from, to)
+		r.addColumns(b, s.columns, features, scratch)
+		r.addProducts(b, s.products, v, count, scratch, sums)
+		r.addGroups(b, s.groups, groups, c, scratch)
 		r.addSquares(b, s.squares)
 		sketched.add(r, b)
 	}))
 	r.finishTriangle(s.triangle, 0, d)
+	r.finishTriangle(s.run, from, to)
 	r.finishColumns(s.columns, features)
 	r.finishProducts(s.products, sums)
 	r.finishGroups(s.groups, groups, c)
 	r.finishSquares(s.squares)
 	sketched.finish(r)
 	s.sketch = sketched.e
-	if r.whole != (blocks == 0) {
-		t.Errorf("blocks of %d: all rows in memory: %v", blocks, r.whole)
-	}
 	if r.whole {
 		r.triangle(s.triangle, 0, d)
 	}
 	for i := range d {
 		clear(s.triangle[i*d:][:i])
 	}
-	for _, sums := range [][]float64{s.triangle, s.columns, s.products, s.groups, s.squares} {
+	for i := range to - from {
+		clear(s.run[i*(d-from):][:i])
+	}
+	for _, sums := range [][]float64{s.triangle, s.run, s.columns, s.products, s.groups, s.squares} {
 		for i := range sums {
 			sums[i] /= r.unit
 		}
@@ -77,15 +100,12 @@ func TestSparseProducts(t *testing.T) {
 				}
 				v := random(51, d, 3, 1)
 				vs := slices.Concat(v.col...)
-				want := sumsOf(t, src, scale, 1, 1, features, groups, vs)
+				want := sparseSums(t, src, scale, 1, 1, features, groups, vs)
 				for _, blocks := range []int{2, 50, 1000, 1 << 18, 0} {
 					for _, workers := range []int{1, 3} {
-						got := sumsOf(t, src, scale, blocks, workers, features, groups, vs)
-						for i, pair := range [][2][]float64{{got.triangle, want.triangle}, {got.columns, want.columns}, {got.products, want.products},
-							{got.groups, want.groups}, {got.squares, want.squares}, {got.sketch, want.sketch}} {
-							if !slices.Equal(pair[0], pair[1]) {
-								t.Errorf("blocks of %d, %d workers: product %d has other bits", blocks, workers, i)
-							}
+						got := sparseSums(t, src, scale, blocks, workers, features, groups, vs)
+						if names := got.differ(want); names != nil {
+							t.Errorf("blocks of %d, %d workers: other bits: %v", blocks, workers, names)
 						}
 					}
 				}
