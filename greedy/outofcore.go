@@ -156,6 +156,7 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 
 // begin makes the sketch, or room for all rows.
 func (s *streamed) begin(plan streamPlan, seed uint64) {
+	s.rows.strip = plan.strip
 	if plan.whole {
 		s.rows.hold(s.entries)
 		return

@@ -67,7 +67,7 @@ func TestStreamEqualsMemory(t *testing.T) {
 		{"images", images, 64, nil},
 		{"row by row", random(34, 30, 12, 1), 1, nil},
 		{"wide", random(35, 20, 600, 1), 8, nil},
-		{"strips", random(37, 20, 1100, 1), 8, nil},
+		{"strips", random(37, 20, 1500, 1), 8, nil},
 		{"weights", images, 64, weights(150)},
 		{"missing", images.holed(0.1), 64, weights(150)},
 		{"sparse", counts(36, 200, 60), 64, nil},
@@ -110,7 +110,7 @@ func TestStripProducts(t *testing.T) {
 			r.strip = strip
 			return sumsOf(t, r, features, groups, vs)
 		}
-		want := sums(0, 1)
+		want := sums(d, 1)
 		for _, strip := range []int{256, 512, 768} {
 			for _, workers := range []int{1, 3} {
 				if names := sums(strip, workers).differ(want); names != nil {
@@ -122,6 +122,19 @@ func TestStripProducts(t *testing.T) {
 			if i, j := k/d, k%d; i <= j && math.Abs(want.triangle[k]-g) > 1e-12*float64(a.n)*4 {
 				t.Fatalf("entry %d, %d: %v, want %v", i, j, want.triangle[k], g)
 			}
+		}
+	}
+}
+
+// Blocks are standardized in strips near the smallest memory, and whole where it is plenty.
+func TestStripPlan(t *testing.T) {
+	for _, d := range []int{1500, 4863, 100_000} {
+		least := StreamBytes(d, 20, 0, 0, 1000)
+		if p := must.Get(planStream(d, 20, 0, least, 0, 1000))(t); p.strip != stripFeatures {
+			t.Errorf("%d features in %d bytes: %d at a time", d, least, p.strip)
+		}
+		if p := must.Get(planStream(d, 20, 0, 10*least, 0, 1000))(t); p.strip != d {
+			t.Errorf("%d features in %d bytes: %d at a time", d, 10*least, p.strip)
 		}
 	}
 }

@@ -18,10 +18,11 @@ const (
 	// candidatesKept batches of candidates are held: a guess that came too early is
 	// often right a few batches later.
 	candidatesKept = 4
-	// Of a dense block of more than two strips so many features are standardized at a time: all of basehock's took 10 of
-	// the 21 MiB that its smallest limit left the selector, and in 89 MiB it made 90 passes, with strips 38, each in the same
-	// time. A multiple of the terms that products round together, so that the bits are the same.
-	stripFeatures = 512
+	// Where all features of a dense block take more than a share of what can be shared out, so many are standardized at a
+	// time: all of basehock's took 10 of the 21 MiB that its smallest limit left the selector, which made 90 passes, and 38
+	// in strips. Strips are made again for each product: in 200 MiB they took an eighth more time, and no pass less. A
+	// multiple of the terms that products round together, so that the bits are the same.
+	stripFeatures, blockShare = 512, 4
 )
 
 // streamPlan says how SelectStream uses its memory.
@@ -30,6 +31,7 @@ type streamPlan struct {
 	batch   int
 	slots   int
 	whole   bool  // sparse rows stay in memory, and there is no sketch
+	strip   int   // features of a dense block that are standardized at a time; d is all
 	start   int64 // float64s for a run of rows of G while f⁰ is computed
 	refresh int64 // the same once candidates are held
 }
@@ -92,7 +94,7 @@ func fixedBytes(d, k, c int, sparse bool) int64 {
 	return 8 * numbers
 }
 
-// blockBytes is what a standardized block takes, two strips of it, or one of sparse rows with its places by features.
+// blockBytes is what a standardized block takes in two strips, or one of sparse rows with its places by features.
 func blockBytes(d int, sparse bool) int64 {
 	if sparse {
 		return int64(sparseBlockSize(d))*(sparseEntryBytes+sparseRowBytes) + 16*int64(d)
@@ -125,7 +127,7 @@ func batchNumbers(d, c int) int64 {
 // passes cost no reading, so that runs of rows of G are short, to stay in a cache, and candidates are
 // few, down to one: what is not foreseen is fetched.
 func planWhole(d, c int, fixed, memory, entries, rows int64) (streamPlan, bool) {
-	p := streamPlan{whole: true, batch: 8, start: minRun * int64(d), refresh: minRun * int64(d)}
+	p := streamPlan{whole: true, strip: d, batch: 8, start: minRun * int64(d), refresh: minRun * int64(d)}
 	for p.batch > 1 && fixed+wholeBeside(d, c, p.batch, entries, rows) > memory {
 		p.batch /= 2
 	}
@@ -153,7 +155,12 @@ func planBeside(d, c int, fixed, memory, entries, rows int64) (streamPlan, error
 			Need: need, Limit: memory}
 	}
 	left := (memory - fixed) / 8
-	var p streamPlan
+	p := streamPlan{strip: d}
+	if more := int64(max(d-2*stripFeatures, 0)) * int64(stream.BlockRows(d)); entries == 0 && more <= left/blockShare {
+		left -= more
+	} else if entries == 0 {
+		p.strip = stripFeatures
+	}
 	p.buckets = int(min(max(left/8/int64(d), minBuckets), maxBuckets))
 	left -= int64(p.buckets) * int64(d)
 	p.start = left

@@ -1,8 +1,6 @@
 package greedy
 
 import (
-	"cmp"
-
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
@@ -25,9 +23,9 @@ func (r *reader) addTriangle(b *block, acc []float64, from, to int) {
 		})
 		return
 	}
-	wide, out := cmp.Or(r.strip, r.d), kernel.RowMajor(acc, to-from, ld, ld)
-	for at := from; at < to; at += wide {
-		m, place := min(wide, to-at), at-from
+	out := kernel.RowMajor(acc, to-from, ld, ld)
+	for at := from; at < to; at += r.strip {
+		m, place := min(r.strip, to-at), at-from
 		a := r.features(b, at, at+m, 0)
 		kernel.Syrk(r.team, 1, a, out.Sub(place, place, m, m))
 		r.strips(b, at+m, func(j int, x kernel.Matrix[float64]) {
@@ -66,7 +64,7 @@ func (r *reader) addColumns(b *block, acc []float64, features []int, scratch []f
 	}
 	n := b.rows
 	for i, p := range features {
-		copy(scratch[i*n:(i+1)*n], r.features(b, p, p+1, 0).Data)
+		r.std.Some(scratch[i*n:(i+1)*n], n, b.chunk, p, p+1)
 	}
 	r.addGemm(b, acc, scratch, len(features))
 }

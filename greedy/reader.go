@@ -1,7 +1,6 @@
 package greedy
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -30,7 +29,7 @@ type reader struct {
 	sum     []float64 // Σ w x′
 	weight  float64   // Σ w
 
-	strip  int       // features of a dense block that are standardized at a time; 0: all
+	strip  int       // features of a dense block that are standardized at a time; d is all
 	dense  []float64 // all of them, or two strips
 	sparse sparseBlock
 	blocks int  // entries and rows of a sparse block at most; 0: all that there are
@@ -66,11 +65,10 @@ func (r *reader) standardize(dst []float64, c *stream.Chunk, from, to int) kerne
 	return kernel.RowMajor(dst, to-from, c.Rows, c.Rows)
 }
 
-// strips calls do for all features of a dense block: in strips, or all at once.
+// strips calls do for the features of a dense block, a strip at a time, from one on.
 func (r *reader) strips(b *block, from int, do func(at int, x kernel.Matrix[float64])) {
-	wide := cmp.Or(r.strip, r.d)
-	for at := from; at < r.d; at += wide {
-		do(at, r.features(b, at, min(at+wide, r.d), 1))
+	for at := from; at < r.d; at += r.strip {
+		do(at, r.features(b, at, min(at+r.strip, r.d), 1))
 	}
 }
 
@@ -107,9 +105,7 @@ func newReader(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *r
 	for k, j := range std.Columns {
 		r.kept[j] = int32(k + 1)
 	}
-	if d > 2*stripFeatures {
-		r.strip = stripFeatures
-	}
+	r.strip = d
 	r.sum = make([]float64, d)
 	r.blocks = sparseBlockSize(d)
 	r.sparse.d = d
@@ -157,7 +153,7 @@ func (r *reader) pass(ctx context.Context, what string, do func(*block)) error {
 
 // block standardizes a dense chunk, or leaves that to features.
 func (r *reader) block(c *stream.Chunk) *block {
-	if r.strip > 0 {
+	if r.strip < r.d {
 		r.dense = rows.Room(r.dense, 2*r.strip*c.Rows)
 		return &block{rows: c.Rows, chunk: c}
 	}

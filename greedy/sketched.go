@@ -69,8 +69,8 @@ func SketchedBytes(d, k, rows, passes int) int64 {
 		return selecting + 8*int64(k)*int64(rows)
 	}
 	n := int64(candidateRoom(d, k, passes))
-	numbers := kernel.TeamBytes(d, d)/8 + (n+int64(k)+24)*int64(d) + n*int64(stream.BlockRows(d)) + n*int64(k)
-	return selecting + 8*numbers + max(blockBytes(d, false), blockBytes(d, true))
+	numbers := kernel.TeamBytes(d, d)/8 + (n+int64(k)+24)*int64(d) + (n+int64(d))*int64(stream.BlockRows(d)) + n*int64(k)
+	return selecting + 8*numbers
 }
 
 // candidateRoom bounds the candidates: those of the first pass for them, and as many again for others.
