@@ -61,7 +61,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 	}
 	spread += ranks
 	if outOfCore {
-		full, err := r.planGraphOutOfCore(ds, m, anchors, 0, max(r.sampleBytes+placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
+		full, err := r.planGraphOutOfCore(ds, m, anchors, 0, max(placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
 		if !r.thinGraph(d) {
 			return full, err
 		}
@@ -72,8 +72,8 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 		return full, err
 	}
 	if r.sketchRows > 0 {
-		b, err := r.planGraphSketched(ds, m, anchors+spread, r.sampleBytes+placing, cost, solve)
-		b.atOnceBytes = r.sampleBytes + placing + judging
+		b, err := r.planGraphSketched(ds, m, anchors+spread, placing, cost, solve)
+		b.atOnceBytes = placing + judging
 		b.Anchors, b.spread = anchors, spread
 		return b, err
 	}
@@ -81,24 +81,24 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 	gathering := r.formBytes(ds, rank) + anchors + spread
 	if rank > 0 {
 		beside = r.formBytes(ds, rank)
-		gathering = max(r.sampleBytes+placing+beside, gathering)
+		gathering = max(placing+beside, gathering)
 		gone = gathering - beside - 8*int64(m)*int64(m) // points and what judged them: the solver has their room
 		if !r.Takes.NoCross {
 			gone -= 8 * int64(m) * int64(d)
 		}
 	}
-	b, err := r.planPass(ds, max(r.sampleBytes+placing+beside, gathering), cost.Bytes-gone)
+	b, err := r.planPass(ds, max(placing+beside, gathering), cost.Bytes-gone)
 	b.Solver, b.gone = cost.Bytes, gone
 	if err == nil {
 		b = r.withRules(ds, b, cost, rank)
 	}
-	b.atOnceBytes = r.sampleBytes + placing + beside + judging
+	b.atOnceBytes = placing + beside + judging
 	b.Anchors, b.spread, b.iterations = anchors, spread, cost.Iterations
 	return b, err
 }
 
-// placingBytes is what placing m anchors by so many sampled rows holds at most, and judging what their graph among
-// themselves takes of that. rank is that of planGraph.
+// placingBytes is what placing m anchors by so many sampled rows holds at most, beside the sample of an earlier attempt, and
+// judging what their graph among themselves takes of that. rank is that of planGraph.
 func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 	f, points, sample := &r.Anchors, 8*int64(m)*int64(d), anchor.SamplerBytes(rows, d)
 	// While anchors are placed there are the sample and its rows as points.
@@ -117,7 +117,7 @@ func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 	if len(r.graphScales()) > 1 { // the anchors of the first scale stay while others are tried
 		both += points
 	}
-	return both + max(placing, sample+judging), judging
+	return r.sampleBytes + both + max(placing, sample+judging), judging
 }
 
 // planGraphOutOfCore plans a graph method without the Gram matrix, where the passes before the method

@@ -1,0 +1,166 @@
+package ufs
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// pass is one attempt's way of reading.
+type pass struct {
+	g       *gatherer
+	opt     chunkio.Options
+	plan    Budget
+	rows    stream.Range
+	first   int64 // global position of the first row of the inputs
+	settled bool  // opt is what the result is of; else it is the hopeful first try
+	count   int   // of anchors, once they are there
+
+	// Of scale rank, once the ranks are there.
+	raw    *gram.Profile
+	ranks  *gram.Histograms
+	scores *gram.Scores
+	sample *anchor.Sampler // of the values, for anchors
+
+	drawn *gram.Rows // of a factor, where the pass that the anchors came from has left them
+}
+
+// useless makes a profile pass over the whole input, before as many others, and returns
+// the columns with missing entries that can be no features, whatever fills them.
+func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset, others int) ([]stream.LeftOut, error) {
+	opt := p.opt
+	opt.Missing, opt.LeaveOut = stream.MissingKeep, nil
+	ds, err := ds.With(opt)
+	if err != nil {
+		return nil, err
+	}
+	profile := gram.NewProfile(len(ds.Columns()))
+	p.g.expect(1+others, p.plan)
+	if err := p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, profile); err != nil {
+		return nil, err
+	}
+	return p.g.uselessWithMissing(profile, ds.Columns()), nil
+}
+
+// accumulate makes the pass that counts, from where saved left off if it is not nil.
+// Statistics of a graph, if any, are of no rows yet.
+func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *savedPass, graph *anchor.Statistics) (*gathered, error) {
+	ds, err := ds.With(p.opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := ds.Check(); err != nil {
+		return nil, err
+	}
+	g := p.g
+	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: p.source(ds), plan: p.plan, raw: p.raw}
+	fold := stream.FoldOptions{Range: p.rows}
+	if g.from == method.FromProfile || (p.plan.OutOfCore || p.plan.Sketch > 0) && g.from != method.FromRows || g.from == method.FromRows && !p.plan.gram {
+		e.profile, e.graph = gram.NewProfile(len(e.columns)), graph
+		if p.plan.Sketch > 0 {
+			e.sketch = g.newSketch(len(e.columns), p.plan)
+			if graph != nil {
+				e.weights = g.newWeights(p.count)
+				graph.SketchWeights(e.weights)
+			}
+		}
+		if g.sample {
+			e.sample = g.sampler(g.mostAnchors(), len(e.columns), p.plan, p.bound(ds))
+		}
+		if g.keepRows > 0 {
+			e.rows = p.keeper(ds)
+		}
+		if g.table {
+			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
+		}
+		if g.check == nil || p.profiles() {
+			err = g.check.fold(ctx, p, ds, "profile", fold, e, saved)
+		} else {
+			err = g.fold(ctx, p.source(ds), "profile", fold, e.adders()...)
+			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves the statistics of one pass, and this run reads the rows again and again: nothing was saved"))
+		}
+	} else {
+		if err := p.prepare(ds, e, graph); err != nil {
+			return nil, err
+		}
+		if p.drawn == nil {
+			err = g.check.fold(ctx, p, ds, "statistics", fold, e, saved)
+		}
+		if err == nil && e.hashed != nil {
+			err = e.settle()
+		}
+		if g.check != nil && e.wide != nil {
+			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves statistics that are smaller than the data; features outnumber rows here, and the rows themselves are kept: nothing was saved, and an interrupted run reads them again"))
+		}
+	}
+	if err != nil {
+		return nil, p.plan.explain(err)
+	}
+	if g.from == method.FromRows {
+		p.settleKept(ds, nil)
+	} else {
+		p.opt.Keep.Drop()
+	}
+	e.passes = g.passes
+	e.leftOut = ds.LeftOut()
+	e.inputs, e.table = ds.Inputs(), ds.Table()
+	e.covered = []stream.Range{{From: p.rows.From - p.first, To: p.rows.To - p.first}}
+	if p.rows.All() {
+		e.covered[0].To = e.profile.Seen
+	}
+	e.part = g.partOf(ds)
+	e.options = g.shape()
+	if e.graph != nil {
+		g.graphShape(e.options)
+		e.options["anchors"] = strconv.Itoa(p.count)
+	}
+	if e.rows != nil {
+		g.sampleShape(e.options)
+	}
+	if p.ranks != nil {
+		if e.options[optionRanks], err = digestOf(p.ranks); err != nil {
+			return nil, err
+		}
+	}
+	e.warnings = append(e.warnings, ds.Warnings()...)
+	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
+		e.warnings = append(e.warnings, e.dropped())
+	}
+	return e, nil
+}
+
+// profiles says that a profile, with what is gathered beside it, is all that the run reads the whole input
+// for: a checkpoint can save that. Else it is the least of many passes.
+func (p *pass) profiles() bool {
+	return p.g.from == method.FromProfile || p.plan.Sketch > 0 && p.g.from != method.FromGraph
+}
+
+// prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.
+func (p *pass) prepare(ds *chunkio.Dataset, e *gathered, graph *anchor.Statistics) (err error) {
+	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room(), Busy: &p.g.Meter.Busy}
+	if p.g.spread && p.scores == nil { // those of scores are alike whatever the data
+		e.spread = gram.NewHistograms(d, p.opt.Threads)
+	}
+	if p.plan.Factor > 0 {
+		if e.wide, e.graph = p.drawn, graph; e.wide == nil {
+			e.wide = gram.NewRows(d, p.plan.Factor, p.opt.Threads, p.g.narrowRows(ds))
+		}
+		e.profile = &e.wide.Profile
+		return nil
+	}
+	if p.g.Stability == 0 {
+		e.moments, e.graph = gram.NewMoments(d, opt), graph
+		e.profile = &e.moments.Profile
+		return nil
+	}
+	e.profile = gram.NewProfile(d)
+	if e.hashed, err = newHashed(p.g.Stability, d, opt, graph); err == nil {
+		e.hashed.open(d, p.opt.Threads, p.g.Seed)
+	}
+	return err
+}
