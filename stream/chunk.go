@@ -4,6 +4,10 @@ package stream
 type Column struct {
 	Name string // flattened: "a.b" for struct fields, "emb[3]" for list elements
 	Type string // the file's own type, for reports: "uint8", "decimal(10,2)", "float"
+	// Block is the input's column that this one was made of, together with others, such as the
+	// indicators of a column of categories: they are chosen together and reported as that one.
+	// Empty for a column that stands for itself.
+	Block string
 }
 
 // Chunk is a block of consecutive rows, lent by a Source until its next step:
