@@ -7,7 +7,7 @@ type Column struct {
 	// Block is the input's column that this one was made of, together with others, such as the
 	// indicators of a column of categories: they are chosen together and reported as that one.
 	// Empty for a column that stands for itself.
-	Block string
+	Block string `json:",omitempty"`
 }
 
 // Chunk is a block of consecutive rows, lent by a Source until its next step:
