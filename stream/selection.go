@@ -40,8 +40,14 @@ type Selection struct {
 	Why string `json:"why,omitempty"`
 	// Trust says whether the choice is better than chance; nil where nothing tells.
 	Trust *Trust `json:"trust,omitempty"`
-	// Size is what {k} auto rests on; nil where k was given.
+	// WhyK says why so many features are selected where the request named no number, and nothing
+	// tells how many are worth keeping.
+	WhyK string `json:"why_k,omitempty"`
+	// Size says how many features are worth keeping, which {k} auto takes; nil where k was given and
+	// finding out would take long.
 	Size *Size `json:"size,omitempty"`
+	// Worth says what the chosen features are worth beside noise; nil where no Gram matrix tells.
+	Worth *Worth `json:"worth,omitempty"`
 	// Stability is how well selections from half-samples agree; nil where it was not asked for.
 	Stability *Agreement `json:"stability,omitempty"`
 	// Estimate says what rests on a sketch of the rows; nil where everything is exact.

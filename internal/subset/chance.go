@@ -195,14 +195,7 @@ func (n *null) reached(k int) (explained float64) {
 				hi += 0.1 * at
 			}
 		}
-		for hi-lo > 1e-4*hi {
-			if at = (lo + hi) / 2; u.above(at) > want {
-				lo = at
-			} else {
-				hi = at
-			}
-		}
-		at = (lo + hi) / 2
+		at = u.level(want, lo, hi)
 		explained += at
 	}
 	return explained

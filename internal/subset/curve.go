@@ -12,6 +12,9 @@ import (
 // rounding: such a column explains nothing more. It is greedy's own bound.
 const dependent = 1e-8
 
+// constantShare is the share of a column's sum of squares up to which what centring leaves of it is rounding.
+const constantShare = 1e-10
+
 // Curve is what the columns of an order explain, one after the other. Slices that are
 // parallel to the order have one entry a column of it.
 type Curve struct {
@@ -27,21 +30,33 @@ type Curve struct {
 	rest    []float64 // d: what is left of each column
 	full    []float64 // d: the diagonal of G
 	taken   []bool    // d
+	mean    []float64 // what centring takes off G is weight·mean·meanᵀ; nil where it is centred
+	weight  float64
 	threads int
 }
 
 // NewCurve begins a curve of at most so many columns of G, which it only reads. It holds
 // [CurveBytes].
-func NewCurve(g *gram.Matrix, most, threads int) *Curve {
+func NewCurve(g *gram.Matrix, most, threads int) *Curve { return newCurve(g, most, threads, nil, 0) }
+
+// newCurve is the curve of the centred columns, where G − weight·mean·meanᵀ is their Gram matrix. What
+// centring leaves of a column that is all but constant is rounding: it counts as constant.
+func newCurve(g *gram.Matrix, most, threads int, mean []float64, weight float64) *Curve {
 	d := g.D
 	if g.Check() != nil || most < 0 || most > d {
 		panic(fmt.Sprintf("subset: a curve of %d of %d columns: %v", most, d, g.Check()))
 	}
-	c := &Curve{g: g, d: d, most: most, threads: threads, factor: make([]float64, d*most), rest: make([]float64, d), taken: make([]bool, d)}
+	c := &Curve{g: g, d: d, most: most, threads: threads, factor: make([]float64, d*most), rest: make([]float64, d), taken: make([]bool, d), mean: mean, weight: weight}
 	if g.IsFactor() {
 		c.column = make([]float64, d)
 	}
 	c.full = g.Diagonal(threads)
+	for i, m := range mean {
+		whole := c.full[i]
+		if c.full[i] -= weight * (m * m); c.full[i] <= constantShare*whole {
+			c.full[i] = 0
+		}
+	}
 	copy(c.rest, c.full)
 	c.Total = sum(c.rest)
 	return c
@@ -74,8 +89,11 @@ func (c *Curve) Take(p int) {
 			if i == p { // its row is read by all others
 				continue
 			}
-			row := c.factor[i*c.most:][:t+1]
-			row[t] = (column[i] - kernel.Dot(row[:t], own)) / root
+			row, entry := c.factor[i*c.most:][:t+1], column[i]
+			if c.mean != nil {
+				entry -= c.weight * (c.mean[i] * c.mean[p])
+			}
+			row[t] = (entry - kernel.Dot(row[:t], own)) / root
 			c.rest[i] = max(c.rest[i]-row[t]*row[t], 0)
 		}
 	})

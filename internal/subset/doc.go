@@ -7,7 +7,8 @@
 //  2. [Choose] asks four rules for a number of columns, and recommends one: the gap of G's
 //     eigenvalues, the elbow of the curve, parallel analysis, and the Bayesian information
 //     criterion of the model of Sood and Hastie.
-//  3. [Compare] sets what a choice explains beside random choices of as many columns, and
+//  3. [Appraise] asks of every chosen column whether it adds more than noise does at its turn.
+//  4. [Compare] sets what a choice explains beside random choices of as many columns, and
 //     beside what the same method reaches on columns that have nothing to do with each other.
 //
 // The null hypothesis is that of permuted columns: X with the entries of each column

@@ -48,9 +48,10 @@ func SizeBytes(d, rank int) int64 {
 
 // sizes collects what the rules say.
 type sizes struct {
-	g     *Gram
-	most  int
-	curve *Curve
+	g       *Gram
+	most    int
+	curve   *Curve
+	lengths *null
 	stream.Size
 	parallel int // what parallel analysis says
 	whole    bool
@@ -95,16 +96,13 @@ func (s *sizes) walk(order []int) stream.SizeRule {
 	c := NewCurve(s.g.Matrix, len(order), s.g.Threads)
 	s.curve = c
 	lengths := newNull(c.full, float64(s.g.dims()))
+	s.lengths = lengths
 	pivots, best, bestAt, rose := 0.0, criterion(rows, d, 0, 0, c.logLeft(rows)), 0, false
 	none := best
 	s.whole = true
 	for t, p := range order {
-		before := c.Total
-		if t > 0 {
-			before = c.Left[t-1]
-		}
 		c.Take(p)
-		if s.whole && lengths.chance(before-c.Left[t], t) > significance {
+		if s.whole && lengths.chance(c.Gain(t), t) > significance {
 			s.whole = false
 			s.parallel = t
 		}
@@ -217,6 +215,7 @@ func (s *sizes) recommend() {
 		}
 	}
 	s.Recommended = max(k, 1)
+	s.beyond()
 	switch {
 	case k == 0:
 		s.Why = "no number of features explains more than chance would; 1 is the least"
@@ -226,5 +225,21 @@ func (s *sizes) recommend() {
 		s.Why = fmt.Sprintf("at least so many explain more than chance would; more than %d were not looked at", k)
 	default:
 		s.Why = "so many features explain more than chance would, by parallel analysis; no two rules agree"
+	}
+}
+
+// beyond says what greedy's features explain as far as recommended, and what those after them add.
+func (s *sizes) beyond() {
+	nan, k := stream.Number(math.NaN()), s.Recommended
+	if s.Explained, s.Next, s.Noise = nan, nan, nan; s.curve.Total <= 0 || k > len(s.curve.Left) {
+		return
+	}
+	s.Explained = stream.Number(1 - s.curve.Left[k-1]/s.curve.Total)
+	if k == len(s.curve.Left) { // none was looked at
+		return
+	}
+	s.Next, s.Noise = 0, stream.Number(s.lengths.best(k)/s.curve.Total)
+	for t := k; t < len(s.curve.Left); t++ {
+		s.Next = max(s.Next, stream.Number(s.curve.Gain(t)/s.curve.Total))
 	}
 }
