@@ -134,7 +134,7 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds nothing but one constant; choose {target} smooth", m.target)
 	}
 	opt := options(e)
-	opt.Refine = m.on()
+	opt.Refine, opt.whole = m.on(), target.total
 	var res *Result
 	if g.G.Absent() {
 		res, err = selectTargetStream(ctx, e.Source, e.Std, target.target, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass})

@@ -14,7 +14,7 @@ import (
 // Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor
 // graph.
 func Specs() []method.Spec {
-	reconstructs := method.Takes{Keep: true, Variance: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
+	reconstructs := method.Takes{Keep: true, Variance: true, MinGain: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
 	sketched := reconstructs
 	sketched.Sketch = true
 	return []method.Spec{
@@ -31,7 +31,7 @@ func Specs() []method.Spec {
 		{
 			Name: "graphgreedy", About: "the features that best reconstruct what the anchor graph says of the rows: the smoothed data, or other targets (ours)",
 			From: method.FromGraph, Scale: gram.ScaleStandard,
-			Takes: method.Takes{Keep: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
+			Takes: method.Takes{Keep: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
 			New:   func() method.Method { return &aimed{} },
 		},
 	}
@@ -163,7 +163,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		}
 		out := res.ranking(e)
 		// Under a share to explain, the plan has room for all features and not for this.
-		if d := e.Gram.D; e.Variance == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0) {
+		if d := e.Gram.D; e.Variance == 0 && e.MinGain == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0) {
 			out.Least = leastOfData(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
 		}
 		return out, nil
@@ -191,7 +191,7 @@ func (m *declared) selectSketched(ctx context.Context, e *method.Evidence, opt O
 }
 
 func options(e *method.Evidence) Options {
-	return Options{K: e.K, Variance: e.Variance, Keep: slices.Clone(e.Keep), Seed: e.Seed, Threads: e.Threads}
+	return Options{K: e.K, Variance: e.Variance, MinGain: e.MinGain, Keep: slices.Clone(e.Keep), Seed: e.Seed, Threads: e.Threads}
 }
 
 // ranking is the result in the form of all methods.

@@ -17,11 +17,16 @@ const defaultK = 50
 // The zero value chooses min(50, d) features by Algorithm 1.
 type Options struct {
 	// K is the number of features to choose, Keep included. 0 means min(50, d), or
-	// d where Variance is set.
+	// d where Variance is set, and what MinGain allows where that is.
 	K int
 	// Variance ends the selection as soon as this share of ‖X‖² is explained, a
 	// number in (0, 1]; K then only caps it. 0 means to go on until K.
 	Variance float64
+	// MinGain ends the selection before the first feature, not to be kept, that takes less than this
+	// share off ‖X‖² (of another target, off its square norm), a number in (0, 1); K then only caps it.
+	// At most 1/MinGain features can do so. 0 means to go on until K.
+	MinGain float64
+	whole   float64 // ‖T‖² of a target T that scores are of; 0 where the features themselves are it
 	// Keep lists columns that are chosen first, in this order, whatever their score.
 	Keep []int
 
@@ -52,6 +57,9 @@ func (o Options) Validate(d int) error {
 	if !(o.Variance >= 0 && o.Variance <= 1) {
 		faults.Addf("{variance} = %v is not a share between 0 and 1", o.Variance)
 	}
+	if !(o.MinGain >= 0 && o.MinGain < 1) {
+		faults.Addf("{min-gain} = %v is not a share from 0 to below 1", o.MinGain)
+	}
 	method.RefuseKept(&faults, o.Keep, o.K, d)
 	if o.Partitions < 0 || o.Partitions > d {
 		faults.Addf("{partitions} = %d is not between 1 and the %d features", o.Partitions, d)
@@ -77,8 +85,10 @@ func (o Options) Validate(d int) error {
 // withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults(d int) Options {
 	if o.K == 0 {
-		o.K = d
-		if o.Variance == 0 {
+		switch o.K = d; {
+		case o.MinGain > 0:
+			o.K = method.MostGaining(d, len(o.Keep), o.MinGain)
+		case o.Variance == 0:
 			o.K = max(min(defaultK, d), len(o.Keep))
 		}
 	}

@@ -1,12 +1,18 @@
 package greedy
 
-import "context"
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
 
 // run is the selection itself, the same for all targets and both engines: layers of turns.
 //
 // A layer ends where nothing is left to explain. As long as fewer than K are chosen, another
 // follows, of the features not chosen yet, as if those before were not there: what it chooses
-// first is the best stand-in for the first layer. A share to explain ends with the first.
+// first is the best stand-in for the first layer. A share to explain, or to gain, ends with the first.
 func run(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (*Result, error) {
 	r := newRecorder(c)
 	for {
@@ -19,7 +25,7 @@ func run(ctx context.Context, e engine, c *criterion, opt Options, watch watcher
 			break // k is reached, or nothing is left that another layer could choose
 		}
 		r.ends = append(r.ends, layerEnd{end, len(r.Order)})
-		if opt.Variance > 0 || len(r.Order) == opt.K || len(r.Order) == before {
+		if opt.Variance > 0 || opt.MinGain > 0 || len(r.Order) == opt.K || len(r.Order) == before {
 			break
 		}
 		out := make([]bool, c.d)
@@ -70,6 +76,13 @@ func (r *recorder) layer(ctx context.Context, e engine, c *criterion, opt Option
 		if err != nil {
 			return notEnded, err
 		}
+		if turn >= len(opt.Keep) && opt.MinGain > 0 {
+			if gain := r.gain(s, e, opt); gain < opt.MinGain && turn == 0 {
+				return notEnded, stream.Usagef("{min-gain} %v: no feature gains as much; the first gains %.2g", opt.MinGain, gain)
+			} else if gain < opt.MinGain {
+				break
+			}
+		}
 		c.advance(p, s)
 		if len(r.ends) == 0 {
 			r.omegas = append(r.omegas, s.omega)
@@ -77,4 +90,16 @@ func (r *recorder) layer(ctx context.Context, e engine, c *criterion, opt Option
 		r.add(p, s.score*e.scoreUnit(), s.column, c)
 	}
 	return notEnded, nil
+}
+
+// gain is the share that a step takes off the whole: Σω² of ‖X‖², or its score of another target.
+func (r *recorder) gain(s *step, e engine, opt Options) float64 {
+	gained, whole := floats.Dot(s.omega, s.omega), r.total
+	if opt.whole > 0 {
+		gained, whole = s.score*e.scoreUnit(), opt.whole
+	}
+	if whole <= 0 {
+		return 0
+	}
+	return gained / whole
 }

@@ -16,6 +16,7 @@ type Evidence struct {
 	K        int     // features wanted; 0 where Variance or the method's own default says
 	Keep     []int   // features that are in from the start
 	Variance float64 // share to explain; 0 for K
+	MinGain  float64 // share that each feature must add; 0 for any
 	Scale    gram.Scale
 	Fill     gram.Fill // of missing entries
 	Missing  bool      // the source delivers missing entries, to be filled

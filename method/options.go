@@ -176,6 +176,9 @@ func RefuseNumber(faults *stream.Faults, k, d int) {
 	}
 }
 
+// MostGaining is the most of d features, beside those to keep, that can each add such a share to what is explained.
+func MostGaining(d, keep int, share float64) int { return int(min(float64(d), float64(keep)+1/share)) }
+
 // RefuseKept adds faults for columns to keep among k of d features, 0 for any number: too many, none
 // of the features, or named twice.
 func RefuseKept(faults *stream.Faults, keep []int, k, d int) {

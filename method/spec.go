@@ -22,6 +22,8 @@ const (
 type Takes struct {
 	Keep     bool // features that are in from the start
 	Variance bool // a share to explain, in place of a number of features
+	// MinGain says that the method stops by itself where the next feature adds less than a share.
+	MinGain bool
 	// WhyNotVariance says why a method that keeps features takes no share; empty says nothing.
 	WhyNotVariance stream.Text
 	Weight         bool // rows that weigh differently
