@@ -40,11 +40,12 @@ func errorsOf(s *stream.Selection) *shown {
 	if len(x) == 0 {
 		return nil
 	}
-	return errorCurve(s.Method, x, y)
+	return errorCurve(s.Method, x, y, s.Size)
 }
 
-// errorCurve begins with the error without any feature, which is 1 by definition.
-func errorCurve(method string, x, y []float64) *shown {
+// errorCurve begins with the error without any feature, which is 1 by definition. Where the document says how
+// many features are worth keeping, that is marked in place of an elbow: select and path show the same number.
+func errorCurve(method string, x, y []float64, size *stream.Size) *shown {
 	if x[0] > 0 {
 		x, y = append([]float64{0}, x...), append([]float64{1}, y...)
 	}
@@ -54,8 +55,18 @@ func errorCurve(method string, x, y []float64) *shown {
 		Series: []Series{{Name: "error", X: x, Y: y}},
 	}}
 	c.label = fmt.Sprintf("Line chart: the share of error left falls from %s with %s features to %s with %s.", number(y[0]), number(x[0]), number(y[last]), number(x[last]))
-	c.elbow(x, y, "features")
-	if e := elbow.Of(x, y); e != last {
+	marked := elbow.Of(x, y)
+	if size != nil {
+		marked = slices.Index(x, float64(size.Recommended))
+		if marked >= 0 {
+			c.Marks = append(c.Marks, Mark{x[marked], y[marked], "recommended " + number(x[marked])})
+		}
+		c.notes = append(c.notes, fmt.Sprintf("Worth keeping: %s: %s.", plural(size.Recommended, "feature"), size.Why))
+		c.label += fmt.Sprintf(" Worth keeping are %s.", plural(size.Recommended, "feature"))
+	} else {
+		c.elbow(x, y, "features")
+	}
+	if marked != last {
 		c.Marks = append(c.Marks, Mark{x[last], y[last], "chosen k = " + number(x[last])})
 	}
 	c.notes = append(c.notes, fmt.Sprintf("The %s chosen leave %s of the error.", plural(int(x[last]), "feature"), share(y[last])))

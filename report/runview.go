@@ -86,6 +86,8 @@ func (v *sectionView) selection(s *stream.Selection) (err error) {
 	}
 	errors, scores := errorsOf(s), scoresOf(s)
 	switch {
+	case s.Size != nil:
+		v.sizeFact(s.Size)
 	case errors != nil:
 		v.elbowFact(errors)
 	case scores != nil:
@@ -102,6 +104,11 @@ func (v *sectionView) selection(s *stream.Selection) (err error) {
 	v.Ranking, v.Groups = rankingOf(s, groups), groupsViewOf(groups)
 	v.Mask, err = maskOf(s)
 	return err
+}
+
+// sizeFact says how many features are worth keeping, as select and path do.
+func (v *sectionView) sizeFact(z *stream.Size) {
+	v.Facts = append(v.Facts, fact{"Worth keeping", count(int64(z.Recommended)), z.Why})
 }
 
 // elbowFact puts the elbow among the facts.
@@ -122,7 +129,10 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 	if finite(last.Error) {
 		v.Facts = append(v.Facts, fact{"Explained", share(1 - float64(last.Error)), "by all of them"})
 	}
-	if curve != nil {
+	switch {
+	case c.Size != nil:
+		v.sizeFact(c.Size)
+	case curve != nil:
 		v.elbowFact(curve)
 	}
 	v.Facts = append(v.Facts, fact{"Rows", count(c.RowsUsed), ""}, fact{"Elapsed", seconds(c.Timing.Wall), ""})

@@ -1,8 +1,10 @@
 package ufs
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -14,6 +16,7 @@ import (
 type ApplyRequest struct {
 	Inputs    []string
 	Selection *stream.Selection // whose features, in the order of their ranks, are written
+	K         int               // only the first so many of these; 0 means all
 	Also      []string          // further columns, of any type, behind them
 	Output    string            // a Parquet file, or a folder where the input is one; also in a store
 	Where     string            // as in Request: only such rows are written
@@ -40,6 +43,10 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 		return report, stream.Usagef("apply: no selection given; add {selection} SEL.json")
 	case a.Output == "":
 		return report, stream.Usagef("apply: no output given; add {o} OUT")
+	case a.K < 0:
+		return report, stream.Usagef("{k} %d: want 1 or more", a.K)
+	case a.K > len(a.Selection.Selected):
+		return report, stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, plural(len(a.Selection.Selected), "feature"))
 	}
 	switch place.Ext(a.Output) {
 	case ".csv", ".tsv", ".json", ".txt", ".arrow", ".feather", ".ipc", ".ufs":
@@ -59,9 +66,11 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	if a.Sparse == "" {
 		a.Sparse = chunkio.DefaultSparse(q.Inputs)
 	}
-	columns := make([]string, len(a.Selection.Selected))
-	for i, f := range a.Selection.Selected {
-		columns[i] = f.Name
+	chosen := slices.Clone(a.Selection.Selected)
+	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })
+	var columns []string
+	for _, f := range chosen[:cmp.Or(a.K, len(chosen))] {
+		columns = append(columns, f.Name)
 	}
 	err = q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
 		report, err = chunkio.Apply(ctx, a.Inputs, a.Output, chunkio.ApplyOptions{

@@ -58,7 +58,7 @@ func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
 // take is evidence without what is asked of the method.
 func (g *gatherer) take(e *gathered, s *stream.Selection) (*trial, error) {
 	t := &trial{gatherer: g, from: e, s: s, Evidence: &method.Evidence{
-		Variance: g.Variance, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
+		Variance: g.Variance, MinGain: g.MinGain, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
 		Seed: g.Seed, Threads: g.Threads, Meter: g.Meter,
 		Profile: e.profile, Rows: e.profile.Rows, Parallel: e.plan.solves,
 		Release: func() error { return nil }, Pass: func(int, string) {}, Iteration: func(int, float64) {},

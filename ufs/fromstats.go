@@ -24,8 +24,25 @@ func (r *run) fromStats(ctx context.Context) (*gathered, error) {
 	return r.fromFile(file)
 }
 
-// fromFile is fromStats from the file that was opened.
+// fromFile is fromStats from the file that was opened. Where the number of features is open, and
+// finding out takes more memory than there is, it becomes the default.
 func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
+	e, err := r.readFile(file)
+	var short *stream.MemoryError
+	if !r.autoSize || !errors.As(err, &short) || !short.OfMemory() {
+		return e, err
+	}
+	restore := r.withDefaultSize(shortOfMemory(short.Need))
+	e, without := r.readFile(file)
+	if without != nil {
+		restore()
+		return nil, without
+	}
+	r.note("%d features: %v", DefaultK, r.whyK)
+	return e, nil
+}
+
+func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	r.Stats = file.Path() // from here on for people
 	seen, err := readStats(file, method.FromProfile, gram.Options{}, 0)
 	if err != nil {
@@ -34,10 +51,14 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 	if err := r.recordedShards(file); err != nil {
 		return nil, err
 	}
+	sketched := seen.kind == kindSketch || seen.kind == kindSketchedGraph
+	if sketched && r.autoSize {
+		r.defaultSize(sketchedSize())
+	}
 	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, K: r.expectedK(len(seen.columns)), Threads: r.Threads}
 	var cost method.Cost
-	sizes, m := false, 0
-	switch sketched := seen.kind == kindSketch || seen.kind == kindSketchedGraph; {
+	m := 0
+	switch {
 	case sketched && r.From == method.FromGram && r.Takes.Sketch:
 		return r.fromSketch(file, seen, shape)
 	case seen.kind == kindSketchedGraph && r.Takes.Sketch:
@@ -59,6 +80,7 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 		return nil, err
 	}
 	d := len(seen.columns)
+	sizes := r.sizedAnyway(d) && (r.From == method.FromGram || r.From == method.FromGraph && seen.kind == kindGraph)
 	if more := max(cost.Bytes, r.sizeBytes(d, 0)); r.sizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
 		cost.Bytes, sizes = more, true
 	}

@@ -28,16 +28,17 @@ type Budget struct {
 	Statistics int64 `json:"statistics_bytes"`
 	Anchors    int64 `json:"anchors_bytes"` // of the statistics: what the anchor graph takes
 	Solver     int64 `json:"solver_bytes"`
-	Kept       int64 `json:"kept_bytes"`               // of what a pass decodes, for the next ones, at most
-	KeptGroups int   `json:"kept_row_groups"`          // that fit there whatever they hold
-	Groups     int   `json:"row_groups"`               // in all
-	Slack      int64 `json:"slack_bytes"`              // for garbage beside Kept
-	Peak       int64 `json:"peak_bytes"`               // of the parts that live at one time
-	Smallest   int64 `json:"smallest_bytes"`           // the smallest limit that works
-	InMemory   int64 `json:"smallest_in_memory_bytes"` // the smallest that needs no further passes
-	Sketch     int64 `json:"sketch_rows"`              // of the sketch that G is estimated by; 0 where it is exact
-	Factor     int64 `json:"factor_rows"`              // the rows of G as a factor; 0 where G is in full, or is not made
-	OutOfCore  bool  `json:"out_of_core"`              // G does not fit: passes over the rows instead; or rows are in scratch files
+	Kept       int64 `json:"kept_bytes"`                      // of what a pass decodes, for the next ones, at most
+	KeptGroups int   `json:"kept_row_groups"`                 // that fit there whatever they hold
+	Groups     int   `json:"row_groups"`                      // in all
+	Slack      int64 `json:"slack_bytes"`                     // for garbage beside Kept
+	Peak       int64 `json:"peak_bytes"`                      // of the parts that live at one time
+	Smallest   int64 `json:"smallest_bytes"`                  // the smallest limit that works
+	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest that needs no further passes
+	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest that tells how many features are worth keeping, where the request leaves that open
+	Sketch     int64 `json:"sketch_rows"`                     // of the sketch that G is estimated by; 0 where it is exact
+	Factor     int64 `json:"factor_rows"`                     // the rows of G as a factor; 0 where G is in full, or is not made
+	OutOfCore  bool  `json:"out_of_core"`                     // G does not fit: passes over the rows instead; or rows are in scratch files
 
 	scratch    int64 // bytes in files
 	gone       int64 // of the statistics, before the solver begins
@@ -63,8 +64,8 @@ func (r *run) shapeOf(ds *chunkio.Dataset) method.Shape {
 	}
 }
 
-// planSelection plans selecting from ds.
-func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
+// planMethod plans selecting from ds.
+func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 	d := len(ds.Columns())
 	shape := r.shapeOf(ds)
 	switch r.From {
@@ -169,10 +170,10 @@ func (r *run) smallerScan(ds *chunkio.Dataset, b Budget, err error) error {
 // withRules is the plan b with the rules of how many features there are worth keeping, where they
 // are asked for and fit.
 func (r *run) withRules(ds *chunkio.Dataset, b Budget, cost method.Cost, rank int) Budget {
-	if !r.sizes {
+	d := len(ds.Columns())
+	if b.sizes = r.sizedAnyway(d); !r.sizes || b.sizes {
 		return b
 	}
-	d := len(ds.Columns())
 	rules := r.sizeBytes(d, rank)
 	if r.plain != nil {
 		rules = max(rules, r.plain.sizeBytes(d, rank))
@@ -290,6 +291,8 @@ func (r *run) expectedK(d int) int {
 		return max(subset.Most(d), min(len(r.Keep), d))
 	case r.Variance > 0:
 		return d
+	case r.MinGain > 0 && r.Takes.MinGain:
+		return method.MostGaining(d, len(r.Keep), r.MinGain)
 	}
 	return min(max(DefaultK, len(r.Keep)), d)
 }

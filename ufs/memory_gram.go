@@ -100,9 +100,10 @@ func (r *run) formBytes(ds *chunkio.Dataset, rank int) int64 {
 func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	cost, err := r.Solver.Cost(shape)
 	d := len(shape.Columns)
-	if r.AutoK {
+	if r.AutoK || r.From != method.FromProfile && r.sizedAnyway(d) {
 		cost.Bytes = max(cost.Bytes, r.sizeBytes(d, shape.Rank))
 	}
+	cost.Bytes = max(cost.Bytes, subset.CurveBytes(d, min(shape.K, subset.Appraised(d))))
 	if r.judged() {
 		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
 	}

@@ -29,6 +29,8 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 	switch {
 	case q.Stability != 0:
 		return nil, stream.Usagef("{stability} is of one selection; path shows many, so leave it out")
+	case ok && q.MinGain > 0:
+		return nil, stream.Usagef("path: {min-gain} is for one selection, and method %s shows a grid of them; use {k}", r.Name)
 	case ok:
 		return r.grid(ctx, varied)
 	case r.Takes.Nested:

@@ -15,8 +15,10 @@ import (
 // Forecast is what Select would do with a request.
 type Forecast struct {
 	Method   string   `json:"method"`
-	Why      string   `json:"why,omitempty"` // this method, where the request names none
-	K        int      `json:"k"`             // at most
+	Why      string   `json:"why,omitempty"`   // this method, where the request names none
+	K        int      `json:"k"`               // at most
+	AutoK    bool     `json:"k_auto"`          // the data will tell how many, up to K
+	WhyK     string   `json:"why_k,omitempty"` // as in Selection
 	Scale    string   `json:"scale"`
 	Features int      `json:"features"` // before constant columns leave
 	Rows     int64    `json:"rows"`     // -1 unknown
@@ -49,6 +51,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.settleSize()
 	if q.Stats != "" {
 		return nil, stream.Usagef("%s: selecting from statistics reads no data, so there is nothing to plan", place.Name(q.Stats))
 	}
@@ -98,7 +101,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 		job = r.plain.job(ds) // scan gathers for that unless it is told a method
 	}
 	f := &Forecast{
-		Method: r.Name, Why: why.Spell(r.Spelling), K: r.expectedK(d), Scale: r.Scale, Features: d, Rows: ds.Rows(),
+		Method: r.Name, Why: why.Spell(r.Spelling), K: r.expectedK(d), AutoK: r.AutoK, WhyK: r.whyK.Spell(r.Spelling), Scale: r.Scale, Features: d, Rows: ds.Rows(),
 		Files: len(ds.Inputs()), Passes: Passes{passes.Least, passes.Most, passes.Why.Spell(r.Spelling)}, Memory: b, Scratch: b.scratch + b.spool,
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
 		job: job,

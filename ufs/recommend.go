@@ -99,6 +99,8 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 		return because("{missing} pairwise is for methods on the Gram matrix, and method %s needs every entry of a row", best.Name)
 	case q.Weight != "" && !best.Takes.Weight:
 		return because("{weight} is not for method %s", best.Name)
+	case q.MinGain != 0 && !best.Takes.MinGain:
+		return because("{min-gain} goes by what features explain, and method %s does not choose by that", best.Name)
 	case q.Variance != 0 && !best.Takes.Variance:
 		return because("{variance} is not for method %s", best.Name)
 	}

@@ -38,13 +38,20 @@ type Request struct {
 	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
 	SkipBad          bool     // leave out files that cannot be read, with a warning
 
-	Method   string          // default: methods.Recommended where it can be served, else methods.Fallback; Scan gathers for the latter
-	Options  method.Settings // of the method, by name
-	K        int             // features to select; default 50, or all if there are fewer
-	AutoK    bool            // in place of K: as many as package subset recommends; needs the Gram matrix in memory
-	Variance float64         // in place of K: stop when this share is explained
-	Keep     []string        // names or globs of features that are in from the start
-	Scale    string          // none, center, minmax, unit, standard, pareto, rank (normal scores of ranks: one more pass); default: the method's
+	Method  string          // default: methods.Recommended where it can be served, else methods.Fallback; Scan gathers for the latter
+	Options method.Settings // of the method, by name
+	// K is the number of features to select. Where neither that nor Variance nor MinGain is named,
+	// Select acts as for AutoK where that can be served, and takes DefaultK where not: see
+	// Selection.WhyK. Path takes DefaultK.
+	K        int
+	AutoK    bool    // in place of K: as many as package subset recommends; needs the Gram matrix in memory
+	Variance float64 // in place of K: stop when this share is explained
+	// MinGain stops where the next feature adds less than this share to what is explained; K is then
+	// the most that are selected. Methods that take it as they choose stop at the first that adds less;
+	// of others' first K (default DefaultK) those after the last that adds as much are cut off.
+	MinGain float64
+	Keep    []string // names or globs of features that are in from the start
+	Scale   string   // none, center, minmax, unit, standard, pareto, rank (normal scores of ranks: one more pass); default: the method's
 	// Stability keeps the statistics of so many hash shards of the rows apart, AnyShards a default
 	// number, so that Select can select from half-samples without reading rows again: Select says
 	// how often each feature is chosen, and how well the choices agree. 0 does without.
@@ -121,6 +128,6 @@ func keptMissing() []string { return []string{missingMean, missingZero, missingP
 // defaultMemory is Request.Memory where nothing is said.
 const defaultMemory = 2 << 30
 
-// DefaultK is the number of features selected where a request names neither that nor a
-// share to explain.
+// DefaultK is the number of features selected, if there are as many, where a request names none and
+// nothing tells how many are worth keeping.
 const DefaultK = 50

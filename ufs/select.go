@@ -24,6 +24,7 @@ func Select(ctx context.Context, q Request) (*stream.Selection, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.settleSize()
 	return r.selectFeatures(ctx)
 }
 
@@ -101,6 +102,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
 		return nil, err
 	}
+	s.WhyK = r.whyK.Spell(r.Spelling)
 	s.Passes = e.passes
 	if s.Iterations == 0 {
 		s.Iterations = len(s.Selected)
@@ -164,6 +166,9 @@ func (r *run) record(e *gathered) map[string]any {
 	}
 	if r.Variance > 0 {
 		o["variance"] = r.Variance
+	}
+	if r.MinGain > 0 {
+		o["min-gain"] = r.MinGain
 	}
 	if r.From == method.FromRows {
 		o["sample"] = r.Sample

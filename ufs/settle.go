@@ -26,15 +26,17 @@ type run struct {
 	scale         gram.Scale
 	asked         Request // before defaults were filled in: what a statistics file must agree with
 
-	many        bool      // path: several settings, in place of one selection
-	unjudged    bool      // the choice need not be compared with chance
-	sizes       bool      // path: what the rules say of the number of features, where that fits
-	profile     *gathered // --profile: what the whole input holds; or nil
-	sampleBytes int64     // of the rows sampled in it
-	anchorRows  int       // of the file of anchors, found by countAnchors
-	sketchRows  int       // of the sketch that the Gram matrix is estimated by; 0 where it is exact
-	keepRows    int       // that a scan keeps for methods that iterate over rows
-	keepMissing string    // the policy for missing values that will act on these
+	many        bool        // path: several settings, in place of one selection
+	unjudged    bool        // the choice need not be compared with chance
+	sizes       bool        // path: what the rules say of the number of features, where that fits
+	autoSize    bool        // AutoK was not asked for: it holds as long as nothing is in its way
+	whyK        stream.Text // the default number is taken, where the request names none
+	profile     *gathered   // --profile: what the whole input holds; or nil
+	sampleBytes int64       // of the rows sampled in it
+	anchorRows  int         // of the file of anchors, found by countAnchors
+	sketchRows  int         // of the sketch that the Gram matrix is estimated by; 0 where it is exact
+	keepRows    int         // that a scan keeps for methods that iterate over rows
+	keepMissing string      // the policy for missing values that will act on these
 
 	why   stream.Text  // this method runs, where the request named none
 	plain *run         // of methods.Fallback, where this is of the recommended method for a request that named none
@@ -205,6 +207,12 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("{variance} %s; use {k}", takes.WhyNotVariance)
 	case q.Variance > 0 && !takes.Variance:
 		return stream.Usagef("{variance} is not for method %s; use {k}", spec.Name)
+	case q.MinGain != 0 && !(q.MinGain > 0 && q.MinGain < 1):
+		return stream.Usagef("{min-gain} %v: want a share above 0 and below 1, as 0.01", q.MinGain)
+	case q.MinGain > 0 && (q.AutoK || q.Variance > 0):
+		return stream.Usagef("{min-gain} stops by itself, and so do {k} auto and {variance}; give one of them")
+	case q.MinGain > 0 && !takes.MinGain && spec.From != method.FromGraph:
+		return stream.Usagef("{min-gain} rests on the Gram matrix, which method %s makes none of or uses up; use {k}, or {method} greedy", spec.Name)
 	case len(q.Keep) > 0 && !takes.Keep:
 		return stream.Usagef("{keep} is not for method %s, which ranks every feature by itself", spec.Name)
 	case q.Weight != "" && !takes.Weight:

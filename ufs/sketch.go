@@ -48,6 +48,8 @@ func (r *run) settleSketch() error {
 		return stream.Usagef("{missing} pairwise: a sketch knows no pairs of columns; use {missing} mean")
 	case r.AutoK:
 		return stream.Usagef("{k} auto rests on the exact Gram matrix; give a number, or leave {sketch} out")
+	case r.MinGain > 0:
+		return stream.Usagef("{min-gain} wants exact shares, and {sketch} estimates them on the way; use {k}")
 	case r.Variance > 0:
 		return stream.Usagef("{variance} wants an exact share, and {sketch} estimates it on the way; use {k}")
 	}
@@ -147,7 +149,7 @@ func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64
 // that is less.
 func (r *run) orSketched(ds *chunkio.Dataset, in Budget, err error) error {
 	var short *stream.MemoryError
-	if !errors.As(err, &short) || !r.Takes.Sketch || r.Stability > 0 || r.AutoK || r.Variance > 0 {
+	if !errors.As(err, &short) || !r.Takes.Sketch || r.Stability > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 {
 		return err
 	}
 	sketched := *r

@@ -82,6 +82,7 @@ func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int
 		return half{}, err
 	}
 	// What is constant in the half is no feature of it.
+	t.MinGain = 0 // as many as of the whole
 	if t.K = min(k, len(t.Columns)); g.Variance > 0 {
 		t.K = 0
 	}

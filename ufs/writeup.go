@@ -47,6 +47,15 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		s.K = len(order)
 	}
 	order = order[:min(s.K, len(order))]
+	if t.MinGain > 0 {
+		if !t.Takes.MinGain {
+			var err error
+			if order, err = t.gaining(order); err != nil {
+				return err
+			}
+		}
+		s.K = len(order)
+	}
 	for i, j := range order {
 		f := stream.Selected{Rank: i + 1, Name: t.Columns[j].Name, Column: j, Error: stream.Number(math.NaN())}
 		if r.Turns != nil {
@@ -87,6 +96,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	if from, to := r.Ties.At(s.K); from < to {
 		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
 	}
+	t.appraise(order)
 	if err := t.trustChoice(ctx, order); err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ input is a directory, OUT is one too and keeps its file layout; it appears whole
 at all. OUT may lie in an object store: the files of a folder appear there one by one, an
 empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in select.
 
-  ufs-stream apply data --selection sel.json --also id,class -o small`,
+  ufs-stream apply data --selection sel.json --also id,class -o small
+  ufs-stream apply data --selection sel.json -k 12 -o small`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := o.request(c, cmd, args, a.Output)
@@ -44,6 +45,8 @@ empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in sele
 	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`")
+	fs.IntVarP(&a.K, "k", "k", 0, "only the first `N` of the selected columns, by rank (default: all)")
+	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.StringVar(&a.Where, "where", "", whereUsage)
 	fs.StringVar(&a.Sparse, "sparse", "", "sparse rows, as in select; written dense (default: as the selection records)")
 	return cmd
@@ -55,6 +58,8 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest) (e
 		return stream.Usagef("apply: no selection given; add --selection SEL.json (made by: ufs-stream select … -o SEL.json)")
 	case a.Output == "":
 		return stream.Usagef("apply: no output given; add -o OUT")
+	case cmd.Flags().Changed("k") && a.K < 1:
+		return stream.Usagef("-k %d: want 1 or more", a.K)
 	}
 	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, chunkio.FetchOptions{Anonymous: a.Anonymous, Meter: a.Meter}); err != nil {
 		return err

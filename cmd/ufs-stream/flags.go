@@ -75,7 +75,7 @@ func (f *requestFlags) limits(fs *pflag.FlagSet) {
 	f.memory = 2 << 30
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of everything random, from 1 on")
 	fs.IntVar(&f.req.Threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
-	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes what a method selects (without --method, too little for the recommended one means greedy, and the output says so)")
+	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes what a method selects (without --method, too little for the recommended one means greedy, and without -k, too little to tell how many are worth keeping means 50; the output says so)")
 }
 
 // method adds what is selected and how: the options that the methods declare. Options
@@ -87,9 +87,10 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 	}
 	q := &f.req
 	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s where it can be served, else %s; scan gathers for the latter)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
-	fs.VarP((*howMany)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than chance, for methods on a Gram matrix (default: %d, or all if there are fewer)", ufs.DefaultK))
+	fs.VarP((*howMany)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto where it can be had, else %d, or all if there are fewer, and the output says why; path: %[1]d)", ufs.DefaultK))
 	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
+	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop where the next feature adds less than `SHARE` to what is explained, as 0.01; with -k N at most N ("+taking(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", those after the last that adds as much are cut off)")
 	fs.StringSliceVar(&q.Keep, "keep", nil, taking(func(t method.Takes) bool { return t.Keep })+": features that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScales(all)+")")
 	q.Options = method.Settings{}
@@ -133,6 +134,8 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		return q, stream.Usagef("-k %d: want 1 or more", q.K)
 	case isSet("variance") && !(q.Variance > 0 && q.Variance <= 1):
 		return q, stream.Usagef("--variance %v: want a share above 0 and up to 1", q.Variance)
+	case isSet("min-gain") && !(q.MinGain > 0 && q.MinGain < 1):
+		return q, stream.Usagef("--min-gain %v: want a share above 0 and below 1", q.MinGain)
 	case isSet("seed") && f.seed == 0:
 		return q, stream.Usagef("--seed 0: want a number from 1 on")
 	case q.Stability == ufs.AnyShards:

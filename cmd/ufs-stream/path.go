@@ -136,5 +136,6 @@ func sizeTable(w io.Writer, s *stream.Size) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nrecommended: -k %d: %s\n", s.Recommended, s.Why)
-	return nil
+	_, err := fmt.Fprintf(w, "%s\n", beyondSize(s, false))
+	return err
 }

@@ -92,10 +92,10 @@ func recordedFlags() []string {
 	return []string{"scale", "missing", "anchors", "neighbors", "constraint", "clusters", "max-iter", "tol"}
 }
 
-// sameAsSelect wants a setting of a grid to be what select gives with some flags.
+// sameAsSelect wants a setting of a grid to be what select gives with some flags, of as many features.
 func sameAsSelect(t *testing.T, g *stream.Grid, set stream.GridSetting, flags []string) {
 	t.Helper()
-	s := selection(t, flags...)
+	s := selection(t, append(slices.Clone(flags), "-k", fmt.Sprint(g.K))...)
 	if !slices.Equal(names(s), set.Selected) || s.Objective[len(s.Objective)-1] != set.Objective ||
 		s.Iterations != set.Iterations || s.Converged != set.Converged {
 		t.Errorf("%v: %v, %d iterations to %v; the grid has %+v", flags, names(s), s.Iterations, s.Objective, set)

@@ -142,8 +142,15 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		}
 		smallest += fmt.Sprintf(" (out of core, %s; %dMiB works in memory)", way, inMiB(m.InMemory))
 	}
+	number := ""
+	if f.AutoK {
+		number = "k auto: "
+	}
+	if inMiB(m.Smallest) < inMiB(m.AutoK) {
+		smallest += fmt.Sprintf(" (%dMiB to tell how many features are worth keeping)", inMiB(m.AutoK))
+	}
 	lines := [][]string{
-		{"method", fmt.Sprintf("%s, scale %s, up to %d of %s features, %s", f.Method, f.Scale, f.K, humanize.Comma(int64(f.Features)), where)},
+		{"method", fmt.Sprintf("%s, scale %s, %sup to %d of %s features, %s", f.Method, f.Scale, number, f.K, humanize.Comma(int64(f.Features)), where)},
 		{"input", fmt.Sprintf("%s, %s, %s", plural(f.Files, "file"), rows, humanize.IBytes(uint64(f.Bytes)))},
 		{"bytes read", "up to " + humanize.IBytes(uint64(f.Bytes)) + " a pass: the columns it needs"},
 		{"passes", count + " (" + f.Passes.Why + ")"},
@@ -158,6 +165,9 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 	if m.Kept > 0 {
 		kept := fmt.Sprintf("up to %s of a pass for the next: at least %d of %s", humanize.IBytes(uint64(m.Kept)), m.KeptGroups, plural(m.Groups, "row group"))
 		lines = slices.Insert(lines, 8, []string{"  kept", kept})
+	}
+	if f.WhyK != "" {
+		lines = slices.Insert(lines, 1, []string{"", fmt.Sprintf("k %d: %s", f.K, f.WhyK)})
 	}
 	if f.Why != "" {
 		lines = slices.Insert(lines, 1, []string{"", f.Why})

@@ -113,6 +113,9 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if s.Size != nil && s.Options["k"] == "auto" {
 		fmt.Fprintf(w, "k = %d: %s\n", s.Size.Recommended, s.Size.Why)
 	}
+	if s.WhyK != "" {
+		fmt.Fprintf(w, "k = %d: %s\n", len(s.Selected), s.WhyK)
+	}
 	fmt.Fprintln(w)
 	errors := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return !math.IsNaN(float64(f.Error)) })
 	head := []string{">rank", "feature", ">column", ">score"}
@@ -151,6 +154,9 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	}
 	c.droppedTable(w, s)
 	c.leftOutTable(w, s.LeftOut)
+	if line := worthLine(s); line != "" {
+		fmt.Fprintf(w, "\n%s\n", line)
+	}
 	return transferFoot(w, s.Transfer)
 }
 

@@ -26,10 +26,10 @@ func newReport(c *cli) *cobra.Command {
 		Use:   "report SEL.json… -o report.html",
 		Short: "Show selections as one HTML page, or as charts",
 		Long: `Write one HTML page on selections: what was run, the error or score curve with its
-elbow, the ranking, which features each chosen one stands for, convergence, and for
-features named px_R_C the mask of chosen pixels over the mean image. The page loads
-nothing and can be sent as it is. The JSON of path and of eval is shown too; several
-selections are compared.
+elbow, or the number of features worth keeping, the ranking, which features each chosen
+one stands for, convergence, and for features named px_R_C the mask of chosen pixels over
+the mean image. The page loads nothing and can be sent as it is. The JSON of path and of
+eval is shown too; several selections are compared.
 
   ufs-stream select data -k 50 -o sel.json && ufs-stream report sel.json -o report.html
   ufs-stream report a.json b.json grid.json eval.json -o report.html

@@ -57,7 +57,8 @@ secret into a URL. Results (-o) go to such places as well.
   ufs-stream select s3://bucket/table --as-of 2026-01-31 --where "site in ('a', 'b')"
   ufs-stream select data --label class --missing mean --variance 0.95 -o sel.json
   ufs-stream select --stats all.ufs -k 50 --format names
-  ufs-stream select --stats all.ufs -k auto                (as many as path recommends)
+  ufs-stream select --stats all.ufs                        (as many as are worth keeping)
+  ufs-stream select --stats all.ufs --min-gain 0.01        (until the next adds less than 1 %)
   ufs-stream select --stats rows.ufs -k 50 --method eufs   (rows kept by scan --sample-rows)
 
 Methods:
@@ -108,6 +109,9 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	// The result is written even where the iteration did not end as it must.
 	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) }); err != nil {
 		return err
+	}
+	if line := worthLine(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
+		c.say("%s", line)
 	}
 	if err := ufs.Forget(q.Checkpoint); err != nil {
 		return err

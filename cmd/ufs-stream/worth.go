@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// worthLine says in a sentence what the selection explains, and from which feature on no more is
+// gained than from noise; empty where nothing tells.
+func worthLine(s *stream.Selection) string {
+	k := len(s.Selected)
+	if k == 0 {
+		return ""
+	}
+	explained, of := 1-s.Selected[k-1].Error, "sum of squares"
+	if s.Worth != nil {
+		explained, of = s.Worth.Explained, "variance"
+	}
+	if math.IsNaN(float64(explained)) {
+		return ""
+	}
+	verb := "explain"
+	if k == 1 {
+		verb = "explains"
+	}
+	line := fmt.Sprintf("%s %s %s of the %s", plural(k, "feature"), verb, percent(float64(explained)), of)
+	auto := s.Size != nil && s.Options["k"] == "auto"
+	switch w := s.Worth; {
+	case auto && s.Size.Recommended < k: // more features were to be kept
+	case auto:
+		line += "; " + beyondSize(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
+	case w == nil:
+	case w.Faint > 0:
+		line += "; " + faintOnes(w, k)
+	case k > 1:
+		line += ", each more than noise would"
+	}
+	if !auto && s.Size != nil && s.Size.Recommended != k {
+		line += fmt.Sprintf("; -k auto keeps %d", s.Size.Recommended)
+	}
+	return line
+}
+
+// beyondSize says what features beyond the recommended number add. own says that it is known that greedy's
+// features, by which the rules go, are those that are spoken of.
+func beyondSize(z *stream.Size, own bool) string {
+	next := humanize.Ordinal(z.Recommended + 1)
+	from := fmt.Sprintf("from the %s on each", next)
+	if !own {
+		from = fmt.Sprintf("greedy's first %d explain %s, and from its %s on each", z.Recommended, percent(float64(z.Explained)), next)
+	}
+	switch {
+	case math.IsNaN(float64(z.Next)) && own:
+		return "more were not looked at"
+	case math.IsNaN(float64(z.Next)):
+		return fmt.Sprintf("greedy's first %d explain %s, and more were not looked at", z.Recommended, percent(float64(z.Explained)))
+	case z.Next > z.Noise:
+		return fmt.Sprintf("%s adds less than %s, where noise adds up to %s", from, upTo(z.Next), upTo(z.Noise))
+	}
+	return fmt.Sprintf("%s adds less than %s, no more than noise does (up to %s)", from, upTo(z.Next), upTo(z.Noise))
+}
+
+// faintOnes says which of k features add no more than noise.
+func faintOnes(w *stream.Worth, k int) string {
+	which, verb, each := fmt.Sprintf("%d of these", w.Faint), "add", "each "
+	switch {
+	case w.Faint == k:
+		which = "all of these"
+	case w.Last < w.Faint:
+	case w.Last == 1:
+		which = "of these, the last"
+	default:
+		which = fmt.Sprintf("of these, the last %d", w.Last)
+	}
+	if w.Faint == 1 {
+		verb, each = "adds", ""
+	}
+	return fmt.Sprintf("%s %s no more than noise (%sless than %s, and noise up to %s)", which, verb, each, upTo(w.Most), upTo(w.Noise))
+}
+
+// upTo is a share that n is below, in percent with two digits.
+func upTo(n stream.Number) string {
+	x := 100 * max(float64(n), 0)
+	step := math.Pow(10, max(math.Floor(math.Log10(x))-1, -3))
+	text := strconv.FormatFloat((math.Floor(x/step)+1)*step, 'g', 3, 64)
+	if strings.Contains(text, "e") {
+		text = "0.001"
+	}
+	return text + "%"
+}

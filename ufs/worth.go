@@ -1,0 +1,43 @@
+package ufs
+
+import (
+	"github.com/ufs-stream/ufs-stream/internal/subset"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// appraise says what the chosen features are worth beside noise, where the Gram matrix of their
+// columns is still there and exact.
+func (t *trial) appraise(order []int) {
+	if t.unjudged || t.many || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
+		return
+	}
+	c := subset.Choice{Chosen: order, Keep: min(len(t.Keep), len(order)), Threads: t.Threads}
+	switch {
+	case t.From == method.FromGraph && t.whole != nil && t.Graph.Held == nil:
+		c.Matrix, c.Rows = t.whole, t.Graph.Rows
+	case t.From == method.FromGram && t.Takes.Reconstructs && t.Gram != nil && t.Gram.Held == nil: // others may have used it up
+		c.Matrix, c.Rows, c.Mean, c.Weight = &t.Gram.Matrix, t.Gram.Rows, t.offset(), t.Gram.Weight
+	default:
+		return
+	}
+	t.s.Worth = subset.Appraise(c)
+}
+
+// gaining is the order up to the last feature that adds the share {min-gain} to what those before it explain
+// of the centred columns, for methods that do not stop by themselves.
+func (t *trial) gaining(order []int) ([]int, error) {
+	c := subset.NewCurve(t.whole, len(order), t.Threads)
+	least, most, keep := t.MinGain*c.Total, 0.0, 0
+	for i, p := range order {
+		c.Take(p)
+		gain := c.Gain(i)
+		if most = max(most, gain); gain >= least {
+			keep = i + 1
+		}
+	}
+	if keep = max(keep, len(t.Keep)); keep == 0 {
+		return nil, stream.Usagef("{min-gain} %v: none of the first %s gains as much; the most is %.2g", t.MinGain, plural(len(order), "feature"), most/c.Total)
+	}
+	return order[:keep], nil
+}
