@@ -17,7 +17,8 @@ import (
 type Options struct {
 	// Columns and Exclude restrict the features by globs over the flattened names; an
 	// exact name wins over a glob, a list's own name means all its elements, and *
-	// matches / too. A pattern that matches no column is a usage error.
+	// matches / too. A pattern that matches no column is a usage error. Partition keys are features only
+	// where Columns names them.
 	Columns, Exclude []string
 	Label, Weight    string // columns that are never features; Weight weighs the rows
 	// Sparse names two list columns, or a map of integers to numbers, or three columns of triples, and, if known, the number
@@ -27,6 +28,9 @@ type Options struct {
 	// booleans, strings, floats, decimals, dates, times or a partition key. Null and
 	// NaN are no class, the empty string is. More than 65,536 classes are an error.
 	Classes bool
+	// Target delivers the values of the Label column as Chunk.Target, where it is a column of numbers
+	// or booleans; null and NaN are none. No other label is an error.
+	Target bool
 	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows
 	// for which it is not true take no part, as rows outside the sample: what they hold is
 	// neither counted nor complained about. Its columns need not be features, and stay

@@ -34,6 +34,7 @@ type features struct {
 	columns  []stream.Column
 	reads    []read // in column order; for sparse input the one read of the values
 	weight   *read  // to column 0 of its own buffer; nil without weights
+	target   *read  // the column of the label as numbers, as weight; nil where they are not asked for, or are none
 	label    *read  // the column of the classes; nil where they are not asked for
 	leftOut  []stream.LeftOut
 	warnings []stream.Text
@@ -45,6 +46,10 @@ type features struct {
 // featureBytes is what naming and choosing a column takes while it lasts, or two Datasets' names
 // after that: 190 MB were measured for a million.
 const featureBytes = 200
+
+// partitionKey is why a key of the folders is no feature: it says where rows are kept, and is one
+// only where Options.Columns name it, exactly or by a glob.
+const partitionKey = "a partition key: to use it, name it among the columns"
 
 // entry is one flattened column of the catalog, with what becomes of it.
 type entry struct {
@@ -92,6 +97,9 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 		if f.weight, err = weightRead(c, entries, opt.Weight); err != nil {
 			return nil, err
 		}
+	}
+	if opt.Target {
+		f.target = targetRead(c, entries, opt.Label)
 	}
 	if opt.Classes {
 		if f.label, err = labelRead(c, entries, opt.Label); err != nil {
@@ -278,6 +286,8 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			why[i] = "excluded"
 		case len(opt.Columns) > 0 && !included[i]:
 			why[i] = "not among the columns asked for"
+		case e.leaf < 0 && len(opt.Columns) == 0:
+			why[i] = partitionKey
 		default:
 			why[i] = decided[e.flat]
 		}
@@ -343,6 +353,18 @@ func weightRead(c *catalog, entries []entry, name string) (*read, error) {
 		}
 	}
 	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", name)
+}
+
+// targetRead finds the column of the label where that is one of numbers, else nil.
+func targetRead(c *catalog, entries []entry, name string) *read {
+	for _, e := range entries {
+		if e.flat == name && !e.refused && e.why == "" {
+			r := newRead(e, widthOf(c, e, nil))
+			r.cols[e.element] = 0
+			return &r
+		}
+	}
+	return nil
 }
 
 // undecodable is the error of selecting a column that cannot be decoded.

@@ -22,11 +22,52 @@ func plantAt(rows int, paths ...string) *fakeDisk {
 	return disk
 }
 
+// TestPartitionKeysAreAskedFor: they are features where Columns name them, exactly or by a glob, and serve
+// as weight and label all the same.
+func TestPartitionKeysAreAskedFor(t *testing.T) {
+	paths := []string{"data/year=2020/kind=x/x", "data/year=2021/kind=y/x"}
+	disk := plantAt(2, paths...)
+	for _, c := range []struct {
+		opt  Options
+		want []string
+		why  string // of year
+	}{
+		{Options{}, []string{"a"}, partitionKey},
+		{Options{Exclude: []string{"kind"}}, []string{"a"}, partitionKey},
+		{Options{Exclude: []string{"year"}}, []string{"a"}, "excluded"},
+		{Options{Label: "year"}, []string{"a"}, "label"},
+		{Options{Weight: "year"}, []string{"a"}, "weight"},
+		{Options{Columns: []string{"year"}}, []string{"year"}, ""},
+		{Options{Columns: []string{"y*", "a"}}, []string{"a", "year"}, ""},
+		{Options{Columns: []string{"*"}}, []string{"a", "year"}, ""},
+		{Options{Columns: []string{"*"}, Exclude: []string{"year"}}, []string{"a"}, "excluded"},
+	} {
+		ds := disk.dataset(t, paths, c.opt)
+		if names := columnNames(ds); !slices.Equal(names, c.want) {
+			t.Errorf("%+v: columns %v, want %v", c.opt, names, c.want)
+		}
+		why := ""
+		for _, l := range ds.LeftOut() {
+			if l.Name == "year" {
+				why = l.Why
+			}
+		}
+		for _, f := range ds.Fields() { // inspect says the same
+			if f.Name == "year" && (f.Why != c.why || f.Used != (c.why == "")) {
+				t.Errorf("%+v: inspect says %+v", c.opt, f)
+			}
+		}
+		if why != c.why {
+			t.Errorf("%+v: year is left out: %q, want %q", c.opt, why, c.why)
+		}
+	}
+}
+
 func TestPartitionKeysBecomeColumns(t *testing.T) {
 	paths := []string{
 		"data/year=2020/kind=a%20b/x", "data/year=2021/kind=nan/x", "data/year=" + hiveNull + "/kind=7/x",
 	}
-	ds := plantAt(2, paths...).dataset(t, paths, Options{Missing: stream.MissingKeep})
+	ds := plantAt(2, paths...).dataset(t, paths, Options{Columns: []string{"*"}, Missing: stream.MissingKeep})
 	if names := columnNames(ds); !slices.Equal(names, []string{"a", "year"}) {
 		t.Fatalf("columns %v", names)
 	}

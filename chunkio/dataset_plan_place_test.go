@@ -33,7 +33,7 @@ func TestPlanIsReadFromAnywhere(t *testing.T) {
 	put(t, home, "list.txt", []byte("in/day=0/*.parquet\n# of a list\nin/day=1\nin/day=2/x.parquet\nin/day=3\n"))
 	for _, input := range []string{"in", "./in/", "in/*/x.parquet", "@list.txt"} {
 		t.Chdir(home)
-		c := planCase{inputs: []string{input}, opt: Options{Where: "day >= 1"}}
+		c := planCase{inputs: []string{input}, opt: Options{Columns: []string{"*"}, Where: "day >= 1"}}
 		_, whole := collectFrom(t, c.opt, input)
 		plan, _ := planned(t, c)
 		t.Chdir(root)
@@ -202,7 +202,7 @@ func TestPlanWithoutFooters(t *testing.T) {
 		files[i].Keys = []string{fmt.Sprint(9 - i)}
 	}
 	table := writeOwn(t, planfile.Header{Keys: []string{"k"}, Table: &stream.Table{Path: "/t", Format: "iceberg", Version: 3}}, files)
-	ds, _ = collectFrom(t, Options{Plan: table})
+	ds, _ = collectFrom(t, Options{Columns: []string{"*"}, Plan: table})
 	if !slices.Equal(columnNames(ds), []string{"a", "b", "k"}) || ds.Table().Format != "iceberg" {
 		t.Errorf("columns %v of %v", columnNames(ds), ds.Table())
 	}

@@ -80,7 +80,7 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 		formattest.Must(t, err)
 		put(t, plain, key, content)
 	}
-	keep := Options{Missing: stream.MissingKeep}
+	keep := Options{Columns: []string{"*"}, Missing: stream.MissingKeep}
 	for version, live := range history.live {
 		paths := make([]string, len(live))
 		for i, key := range live {

@@ -119,10 +119,13 @@ func (k *Keep) join(d *Dataset) (at keptPlaces, adds bool) {
 			places[e] = place
 			columns++
 		}
-		if i < len(f.reads) {
+		switch {
+		case i < len(f.reads):
 			at.reads = append(at.reads, places)
-		} else {
+		case r == f.weight:
 			at.weight = places
+		default:
+			at.target = places
 		}
 	}
 	at.joined = true
@@ -137,6 +140,7 @@ type keptPlaces struct {
 	joined bool
 	reads  [][]int // by read and element
 	weight []int
+	target []int
 }
 
 // read are the places of a read's elements.
@@ -158,7 +162,7 @@ func (p *pass) inKeep(at rowGroup) *keptGroup {
 	return k.groups[keptKey{at.fileIndex, at.index}]
 }
 
-// kept lists the reads whose values are held: those of the features, then the weights.
+// kept lists the reads whose values are held: those of the features, then the weights and the targets.
 func (f *features) kept() []*read {
 	var reads []*read
 	for i := range f.reads {
@@ -166,6 +170,9 @@ func (f *features) kept() []*read {
 	}
 	if f.weight != nil {
 		reads = append(reads, f.weight)
+	}
+	if f.target != nil {
+		reads = append(reads, f.target)
 	}
 	return reads
 }

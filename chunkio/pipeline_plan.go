@@ -87,10 +87,13 @@ func (d *Dataset) needs(memory int64) needs {
 			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].Scratch)
 		}
 	}
-	if w := d.features.weight; w != nil {
+	for _, w := range []*read{d.features.weight, d.features.target} {
+		if w == nil {
+			continue
+		}
 		n.row += 8 * int64(len(w.cols)+1)
 		if w.leaf >= 0 {
-			// The scheduler decodes weights itself, beside the workers.
+			// The scheduler decodes weights and targets itself, beside the workers.
 			n.base += d.catalog.leaves[w.leaf].Scratch
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // poison overwrites what s lent out, so that a consumer that still holds a block of
 // it computes nonsense and fails its tests: go test -tags poison.
 func (s *span) poison() {
-	for _, lent := range [][]float64{s.data, s.weight, s.sparse.value} {
+	for _, lent := range [][]float64{s.data, s.weight, s.target, s.sparse.value} {
 		lent = lent[:cap(lent)]
 		for i := range lent {
 			lent[i] = math.NaN()

@@ -160,6 +160,11 @@ func (s *scheduler) prepare(ctx context.Context, g *openedGroup, sp *span) error
 			return err
 		}
 	}
+	if s.d.features.target != nil {
+		if err := sp.applyTargets(ctx); err != nil {
+			return err
+		}
+	}
 	if s.d.features.label == nil {
 		return nil
 	}
@@ -227,6 +232,9 @@ func (f *features) leaves(sparse *sparseSpec) (leaves []int) {
 	}
 	if w := f.weight; w != nil && w.leaf >= 0 {
 		leaves = append(leaves, w.leaf)
+	}
+	if t := f.target; t != nil && t.leaf >= 0 {
+		leaves = append(leaves, t.leaf)
 	}
 	if l := f.label; l != nil && l.leaf >= 0 {
 		leaves = append(leaves, l.leaf)

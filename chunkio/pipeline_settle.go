@@ -145,6 +145,24 @@ func (s *span) applyWeights(ctx context.Context) error {
 	return nil
 }
 
+// applyTargets decodes the span's targets.
+func (s *span) applyTargets(ctx context.Context) error {
+	r := s.d.features.target
+	s.target = format.Sized(s.target, s.rows)
+	dst := make([][]float64, len(r.cols))
+	for e, col := range r.cols {
+		if col == 0 {
+			dst[e] = s.target
+		}
+	}
+	leaves := []format.Decoding{{Leaf: s.leafOf(r), Dst: dst}}
+	if s.decodeLeaves(ctx, leaves); leaves[0].Err != nil {
+		return s.place(leaves[0].Err, s.d.opt.Label)
+	}
+	s.take(r, s.places.target, dst)
+	return nil
+}
+
 // compact moves the rows of block b that stay to its start, in place, and notes
 // their positions. Sparse rows were written without the others to begin with.
 func (s *span) compact(b int) {
@@ -168,6 +186,9 @@ func (s *span) compact(b int) {
 	}
 	if len(s.weight) > 0 {
 		moveUp(s.weight[lo:hi], kept, lo)
+	}
+	if len(s.target) > 0 {
+		moveUp(s.target[lo:hi], kept, lo)
 	}
 	if len(s.class) > 0 {
 		moveUp(s.class[lo:hi], kept, lo)

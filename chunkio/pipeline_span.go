@@ -30,6 +30,7 @@ type span struct {
 
 	data      []float64   // features × rows; nothing for sparse rows
 	weight    []float64   // by row; empty without weights
+	target    []float64   // by row; empty where no targets are asked for
 	class     []int32     // by row; empty without classes. Until code: the value's number in names
 	names     []string    // of the label's values, a view of the scheduler's
 	skip      []uint64    // bit set: the row takes no part (sample, weight 0) and is not counted
@@ -61,7 +62,7 @@ func (s *span) reset(at rowGroup, from, to int64) {
 	s.group, s.groupUp, s.held, s.adding = nil, nil, nil, nil
 	s.done = make(chan struct{})
 	s.failure = failure{}
-	s.weight, s.class, s.names = s.weight[:0], s.class[:0], nil
+	s.weight, s.target, s.class, s.names = s.weight[:0], s.target[:0], s.class[:0], nil
 	words := (s.rows + 63) / 64
 	s.skip, s.drop = zeroed(s.skip, words), zeroed(s.drop, words)
 	s.missing = zeroed(s.missing, s.blocks())
@@ -295,6 +296,9 @@ func (s *span) chunk(b int) *stream.Chunk {
 	}
 	if len(s.weight) > 0 {
 		c.Weight = s.weight[lo : lo+kept : lo+kept]
+	}
+	if len(s.target) > 0 {
+		c.Target = s.target[lo : lo+kept : lo+kept]
 	}
 	if s.d.features.label != nil {
 		c.Class = []int32{}

@@ -37,7 +37,9 @@ func (d *Dataset) undecided(g rowGroup) bool {
 }
 
 // reading reports whether rows have anything to decode.
-func (f *features) reading() bool { return len(f.reads) > 0 || f.weight != nil || f.label != nil }
+func (f *features) reading() bool {
+	return len(f.reads) > 0 || f.weight != nil || f.target != nil || f.label != nil
+}
 
 // filterOf is what the condition wants of a row group of an open file.
 func (c *catalog) filterOf(g rowGroup, opened format.File) (groupFilter, error) {

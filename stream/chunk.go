@@ -37,6 +37,9 @@ type Chunk struct {
 	// Source (chunkio's Dataset.Classes); -1 where the label is null. Nil unless the
 	// Source was asked for classes.
 	Class []int32
+	// Target holds the number that the label has in every row present, NaN or ±Inf where it has
+	// none. Nil unless the Source was asked for it, and its label is a number.
+	Target []float64
 	// Missing counts what the block's rows held before any policy acted, dropped
 	// rows included, by column; nil means nothing was missing.
 	Missing []MissingCount

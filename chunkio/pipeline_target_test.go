@@ -1,0 +1,57 @@
+package chunkio
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestTargetsComeWithTheirRows: of the rows that stay, also from what an earlier pass keeps, in one element
+// of a list as in a column; a label that is no number has none.
+func TestTargetsComeWithTheirRows(t *testing.T) {
+	const n = 900
+	a, y := make([]float64, n), make([]float64, n)
+	lists := make([][]float64, n)
+	for i := range n {
+		a[i], y[i] = float64(i), float64(i%7)
+		if i%5 == 0 {
+			a[i] = format.Null
+		}
+		if i%11 == 0 {
+			y[i] = format.Null
+		}
+		lists[i] = []float64{-1, y[i]}
+	}
+	disk, paths := plant(newTable(n).addScalar("a", a).addScalar("y", y).addList("l", 2, lists).addText("name"), 3, 100, 1)
+	for _, c := range []struct {
+		label string
+		some  bool
+	}{{"y", true}, {"l[1]", true}, {"l", false}, {"name", false}} {
+		for _, missing := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow} {
+			opt := Options{Columns: []string{"a"}, Label: c.label, Target: true, Missing: missing, Keep: NewKeep(1 << 20)}
+			ds := disk.dataset(t, paths, opt)
+			for pass := range 2 {
+				var got, rows []float64
+				for chunk, err := range ds.Chunks(t.Context(), stream.Range{}) {
+					must.Do(t, err)
+					if (chunk.Target != nil) != c.some {
+						t.Fatalf("%s: targets %v", c.label, chunk.Target)
+					}
+					got = append(got, chunk.Target...)
+					for i := range chunk.Rows {
+						rows = append(rows, y[chunk.Position(i)])
+					}
+				}
+				if c.some && !slices.EqualFunc(got, rows, func(x, z float64) bool { return x == z || x != x && z != z }) {
+					t.Errorf("%s, pass %d: targets %v of rows with %v", c.label, pass, got[:9], rows[:9])
+				}
+			}
+			if groups, _ := opt.Keep.Held(); groups == 0 {
+				t.Errorf("%s: nothing was kept", c.label)
+			}
+		}
+	}
+}
