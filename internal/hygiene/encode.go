@@ -1,0 +1,153 @@
+package hygiene
+
+import (
+	"io"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/words"
+)
+
+// The binary form, 8-byte little-endian words:
+//
+//	"ufsfact1", d, rows, crowded, whether there is a label
+//	d times: hash, alone + 2·plain + 4·units, number of hashes kept plus 1 or 0 without a sketch;
+//	         of a sketch: values seen, then hashes (ascending) and counts in turn
+//	of a label: 1 if it has more classes than kept, classes kept, the value of each; d times n, pilots of x
+//	         and y, Σw, Σwx, Σwy, Σwxx, Σwyy, Σwxy about them; for each class d times n, Σw, Σwx, min, max
+const magic = "ufsfact1"
+
+const mostColumns = 1 << 31
+
+// WriteTo writes the binary form of f. It implements io.WriterTo.
+func (f *Facts) WriteTo(w io.Writer) (int64, error) {
+	e := words.NewWriter(w)
+	e.Word(words.Magic(magic))
+	e.Int(int64(len(f.columns)))
+	e.Int(f.rows)
+	e.Int(flag(f.crowded))
+	e.Int(flag(f.label != nil))
+	for j := range f.columns {
+		c := &f.columns[j]
+		e.Word(c.hash)
+		e.Int(flag(c.alone) + 2*flag(c.plain) + 4*int64(c.clock))
+		if c.kept == nil {
+			e.Int(0)
+			continue
+		}
+		e.Int(int64(len(c.kept.hash)) + 1)
+		e.Int(c.kept.seen)
+		for i, h := range c.kept.hash {
+			e.Word(h)
+			e.Int(int64(c.kept.count[i]))
+		}
+	}
+	if f.label != nil {
+		f.label.encode(e)
+	}
+	return e.Finish()
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (l *label) encode(e *words.Writer) {
+	e.Int(flag(l.many))
+	e.Int(int64(len(l.values)))
+	e.Floats(l.values)
+	for j := range l.pairs {
+		p := &l.pairs[j]
+		e.Int(p.n)
+		e.Floats([]float64{p.px, p.py, p.weight, p.sx, p.sy, p.sxx, p.syy, p.sxy})
+	}
+	for _, cells := range l.classes {
+		for j := range cells {
+			e.Int(cells[j].n)
+			e.Floats([]float64{cells[j].weight, cells[j].sum, cells[j].lo, cells[j].hi})
+		}
+	}
+}
+
+// ReadFrom replaces f by what WriteTo wrote and reads no further. The number of columns must agree. f is unchanged on error.
+func (f *Facts) ReadFrom(r io.Reader) (int64, error) { return words.Replace(f, r, f.decode) }
+
+func (f *Facts) decode(r *words.Reader) *Facts {
+	r.Magic(magic, "facts about columns")
+	r.Expect(4)
+	d := r.Count("number of columns", mostColumns)
+	if d != int64(len(f.columns)) {
+		r.Fail("%d columns, want %d", d, len(f.columns))
+	}
+	got := &Facts{rows: r.Count("rows", math.MaxInt64), crowded: r.Count("a flag", 1) == 1}
+	labelled := r.Count("a flag", 1) == 1
+	r.Expect(3 * d)
+	for j := int64(0); j < d && r.Err() == nil; j++ {
+		c := column{hash: r.Word()}
+		flags := r.Count("flags", 4*int64(anyClock)+3)
+		c.alone, c.plain, c.clock = flags&1 == 1, flags&2 == 2, clock(flags>>2)
+		if n := r.Count("hashes kept", sketched+1); n > 0 {
+			got.candidates++
+			c.kept = decodeSketch(r, n-1)
+		}
+		if c.kept != nil && (c.plain || got.crowded) || got.candidates > mostSketched {
+			r.Fail("a sketch that is not wanted")
+		}
+		got.columns = append(got.columns, c)
+	}
+	if labelled && r.Err() == nil {
+		got.label = decodeLabel(r, int(d))
+		if f.label != nil && got.label != nil {
+			got.label.threads = f.label.threads
+		}
+	}
+	return got
+}
+
+func decodeSketch(r *words.Reader, n int64) *sketch {
+	r.Expect(1 + 2*n)
+	s := &sketch{seen: r.Count("values", math.MaxInt64)}
+	for i := int64(0); i < n && r.Err() == nil; i++ {
+		h := r.Word()
+		if i > 0 && h <= s.hash[i-1] {
+			r.Fail("hashes do not ascend")
+		}
+		s.put(int(i), h, uint32(r.Count("times", math.MaxUint32)))
+	}
+	return s
+}
+
+func decodeLabel(r *words.Reader, d int) *label {
+	l := newLabel(d, 0)
+	r.Expect(2)
+	l.many = r.Count("a flag", 1) == 1
+	n := r.Count("classes", mostClasses)
+	if l.many && n > 0 || n*int64(d) > mostCells {
+		r.Fail("%d classes have sums", n)
+	}
+	if r.Err() != nil {
+		return nil
+	}
+	r.Expect(n)
+	l.values = make([]float64, n)
+	r.Floats(l.values)
+	r.Expect(9 * int64(d))
+	for j := 0; j < d && r.Err() == nil; j++ {
+		p := &l.pairs[j]
+		p.n = r.Count("rows", math.MaxInt64)
+		for _, x := range []*float64{&p.px, &p.py, &p.weight, &p.sx, &p.sy, &p.sxx, &p.syy, &p.sxy} {
+			*x = r.Float()
+		}
+	}
+	r.Expect(5 * n * int64(d))
+	for k := int64(0); k < n && r.Err() == nil; k++ {
+		cells := make([]cell, d)
+		for j := range cells {
+			cells[j] = cell{r.Count("rows", math.MaxInt64), r.Float(), r.Float(), r.Float(), r.Float()}
+		}
+		l.classes = append(l.classes, cells)
+	}
+	return l
+}

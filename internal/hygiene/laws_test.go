@@ -1,0 +1,419 @@
+package hygiene
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// table is columns by name, in order, and a label.
+type table struct {
+	names []string
+	cols  [][]float64
+	label []float64
+}
+
+func (t *table) add(name string, at func(i int) float64) {
+	col := make([]float64, len(t.label))
+	for i := range col {
+		col[i] = at(i)
+	}
+	t.names, t.cols = append(t.names, name), append(t.cols, col)
+}
+
+// lake has a column of every kind, n rows and a label of classes.
+func lake(n, classes int, seed uint64) *table {
+	r := rand.New(rand.NewPCG(seed, 1))
+	t := &table{label: make([]float64, n)}
+	for i := range t.label {
+		t.label[i] = float64(r.IntN(classes))
+	}
+	order := r.Perm(n)
+	t.add("plain", func(int) float64 { return r.NormFloat64() })
+	t.add("customer", func(i int) float64 { return float64(1000 + order[i]) })
+	t.add("hash", func(int) float64 { return float64(r.Uint64() >> 11) })
+	t.add("visitor", func(i int) float64 { return float64(5e9 + 7777*float64(order[i]-order[i]%50/49)) })
+	t.add("rising", func(i int) float64 { return float64(3 * i) })
+	t.add("seconds", func(i int) float64 { return float64(1.7e9) + float64(r.IntN(1e6)) })
+	t.add("day", func(i int) float64 { return 20240000 + float64(100*(1+r.IntN(12))+1+r.IntN(28)) })
+	t.add("count", func(int) float64 { return float64(r.IntN(40)) })
+	t.add("sensor", func(int) float64 { return math.Round(30000 * r.NormFloat64()) })
+	t.add("copy", func(i int) float64 { return t.cols[0][i] })
+	t.add("almost", func(i int) float64 {
+		if i == n-1 {
+			return math.Nextafter(t.cols[0][i], 9)
+		}
+		return t.cols[0][i]
+	})
+	t.add("permuted", func(i int) float64 { return t.cols[0][order[i]] })
+	t.add("empty", func(i int) float64 {
+		if i%5 < 3 {
+			return math.NaN()
+		}
+		return r.NormFloat64()
+	})
+	t.add("constant", func(i int) float64 {
+		if i%3 == 0 {
+			return math.NaN()
+		}
+		return 7
+	})
+	t.add("score", func(i int) float64 { return t.label[i] + 0.05*r.NormFloat64() })
+	t.add("rounded", func(i int) float64 { return t.label[i]*t.label[i]*t.label[i] + 0.4*r.Float64() })
+	t.add("weak", func(i int) float64 { return t.label[i] + r.NormFloat64() })
+	t.add("zeros", func(i int) float64 { return max(0, math.Floor(r.NormFloat64())) })
+	t.add("zeros copy", func(i int) float64 { return t.cols[len(t.cols)-1][i] })
+	return t
+}
+
+func (t *table) chunk(from, to int) *stream.Chunk {
+	n := to - from
+	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.cols), Stride: n, Target: t.label[from:to], Missing: make([]stream.MissingCount, len(t.cols))}
+	for j, col := range t.cols {
+		c.Data = append(c.Data, col[from:to]...)
+		for _, x := range col[from:to] {
+			if x != x {
+				c.Missing[j].Nulls++
+			}
+		}
+	}
+	return c
+}
+
+// gathered is facts and profile of rows.
+type gathered struct {
+	facts   *Facts
+	profile *gram.Profile
+}
+
+func (t *table) empty() gathered {
+	return gathered{New(len(t.cols), 2, true), gram.NewProfile(len(t.cols))}
+}
+
+func (t *table) gather(tb testing.TB, from, to, height int) gathered {
+	tb.Helper()
+	g := t.empty()
+	for ; from < to; from += height {
+		c := t.chunk(from, min(from+height, to))
+		must.Do(tb, g.facts.Add(c))
+		must.Do(tb, g.profile.Add(c))
+	}
+	return g
+}
+
+func (g gathered) merge(tb testing.TB, o gathered) {
+	tb.Helper()
+	must.Do(tb, g.facts.Merge(o.facts))
+	must.Do(tb, g.profile.Merge(o.profile))
+}
+
+// say lists the suspects as text, leaks without how far.
+func (t *table) say(g gathered) []string {
+	kinds := []string{"sparse", "time", "id", "leak", "copy"}
+	var list []string
+	for _, s := range g.facts.Suspects(g.profile, nil, 0.5) {
+		text := t.names[s.Column] + " " + kinds[s.Kind]
+		switch s.Kind {
+		case Copy:
+			text += " of " + t.names[s.Of]
+		case Time:
+			text += " " + s.How
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+var lakeSuspects = []string{
+	"customer id", "hash id", "visitor id", "rising id", "seconds time seconds since 1970", "day time dates as YYYYMMDD",
+	"copy copy of plain", "empty sparse", "score leak", "rounded leak", "zeros copy copy of zeros",
+}
+
+// TestSuspectsOfALake: any chunks and any shards, merged in any order, tell the same.
+func TestSuspectsOfALake(t *testing.T) {
+	const n = 6000
+	tab := lake(n, 3, 1)
+	for _, height := range []int{1, 63, 64, 65, 1000, n} {
+		if got := tab.say(tab.gather(t, 0, n, height)); !slices.Equal(got, lakeSuspects) {
+			t.Errorf("chunks of %d rows: %q", height, got)
+		}
+	}
+	for _, cuts := range [][]int{{0, 3000, n}, {0, 1, 700, 5000, n}, {0, 500, 500, n - 1, n}} {
+		var parts []gathered
+		for k := range cuts[1:] {
+			parts = append(parts, tab.gather(t, cuts[k], cuts[k+1], 256))
+		}
+		all := tab.empty()
+		for _, p := range parts {
+			all.merge(t, p)
+		}
+		if got := tab.say(all); !slices.Equal(got, lakeSuspects) {
+			t.Errorf("shards %v: %q", cuts, got)
+		}
+		back := tab.empty()
+		for k := range parts {
+			must.Do(t, back.facts.Merge(parts[len(parts)-1-k].facts))
+		}
+		if got := tab.say(gathered{back.facts, all.profile}); !slices.Equal(got, lakeSuspects) {
+			t.Errorf("shards %v from the end: %q", cuts, got)
+		}
+	}
+}
+
+// TestCopiesAreThoseThatAreEqual: against columns in memory, among many that nearly agree.
+func TestCopiesAreThoseThatAreEqual(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for trial := range 30 {
+		n := 1 + r.IntN(400)
+		tab := &table{label: make([]float64, n)}
+		for j := range 40 {
+			from := r.IntN(j + 1)
+			change := r.IntN(3 * n)
+			tab.add(fmt.Sprint(j), func(i int) float64 {
+				switch {
+				case j == 0 || from == j:
+					return float64(r.IntN(3)) * math.Pow(2, float64(r.IntN(60)-30))
+				case i == change && r.IntN(2) == 0:
+					return math.NaN()
+				case i == change:
+					return tab.cols[from][i] + 1
+				case tab.cols[from][i] == 0 && r.IntN(2) == 0:
+					return math.Copysign(0, -1)
+				}
+				return tab.cols[from][i]
+			})
+		}
+		same := func(a, b []float64) bool {
+			return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || x != x && y != y })
+		}
+		want := make([]int, len(tab.cols))
+		for j := range want {
+			for want[j] = 0; !same(tab.cols[want[j]], tab.cols[j]); {
+				want[j]++
+			}
+		}
+		whole := tab.gather(t, 0, n, 1+r.IntN(n))
+		cut := r.IntN(n + 1)
+		parts := tab.gather(t, 0, cut, 50)
+		parts.merge(t, tab.gather(t, cut, n, 33))
+		for _, g := range []gathered{whole, parts} {
+			if got := g.facts.originals(nil); !slices.Equal(got, want) {
+				t.Fatalf("trial %d: %v, want %v", trial, got, want)
+			}
+		}
+	}
+}
+
+// TestSparseRowsHaveTheSameHashes as dense ones.
+func TestSparseRowsHaveTheSameHashes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	tab := &table{label: make([]float64, 100)}
+	for j := range 5 {
+		tab.add(fmt.Sprint(j), func(i int) float64 {
+			if j == 4 {
+				return tab.cols[1][i]
+			}
+			return float64(max(0, r.IntN(8)-5))
+		})
+	}
+	dense, sparse := New(5, 1, false), New(5, 1, false)
+	c := tab.chunk(0, 100)
+	csr := &stream.CSR{RowPtr: []int{0}}
+	for i := range 100 {
+		for j := range 5 {
+			if x := tab.cols[j][i]; x != 0 {
+				csr.Index, csr.Value = append(csr.Index, int32(j)), append(csr.Value, x)
+			}
+		}
+		csr.RowPtr = append(csr.RowPtr, len(csr.Index))
+	}
+	must.Do(t, dense.Add(c))
+	must.Do(t, sparse.Add(&stream.Chunk{Block: 100, Rows: 100, Cols: 5, Sparse: csr}))
+	if want := []int{0, 1, 2, 3, 1}; !slices.Equal(sparse.originals(nil), want) || !slices.Equal(dense.originals(nil), want) {
+		t.Errorf("copies %v of sparse rows, %v of dense ones", sparse.originals(nil), dense.originals(nil))
+	}
+}
+
+// TestSketchIsTheLeastHashes against all values in memory.
+func TestSketchIsTheLeastHashes(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, n := range []int{1, sketched - 1, sketched, sketched + 1, 5000} {
+		values, count := make([]float64, n), map[float64]uint32{}
+		var parts [3]sketch
+		for i := range values {
+			values[i] = float64(r.IntN(2 * n))
+			count[values[i]]++
+			parts[r.IntN(3)].add(values[i])
+		}
+		var whole sketch
+		for _, x := range values {
+			whole.add(x)
+		}
+		var sum sketch
+		for i := range parts {
+			sum.merge(&parts[i])
+		}
+		if !reflect.DeepEqual(sum.hash, whole.hash) || !reflect.DeepEqual(sum.count, whole.count) || sum.seen != whole.seen {
+			t.Errorf("%d values: parts differ from the whole", n)
+		}
+		for x, times := range count {
+			var one sketch
+			one.add(x)
+			at, kept := slices.BinarySearch(whole.hash, one.hash[0])
+			if kept != (at < sketched && (kept || one.hash[0] < whole.hash[len(whole.hash)-1])) || kept && whole.count[at] != times {
+				t.Fatalf("%d values: %v is kept %v", n, x, kept)
+			}
+		}
+		if want := min(len(count), sketched); len(whole.hash) != want {
+			t.Errorf("%d values: %d hashes, want %d", n, len(whole.hash), want)
+		}
+		// The share of 256 of the distinct values is off by 2 of the standard errors, which are at most
+		// 0.5/√256 of it.
+		if got, want := whole.share(), float64(len(count))/float64(n); math.Abs(got-want) > want/16 {
+			t.Errorf("%d values: share %v, want %v", n, got, want)
+		}
+	}
+}
+
+// TestLabelIsThatOfTheRows: η² and the correlation against the columns in memory, from shards about other
+// pilots. Up to 2,048 rows all count.
+func TestLabelIsThatOfTheRows(t *testing.T) {
+	const n = 2000
+	for _, classes := range []int{2, 5, mostClasses, mostClasses + 1, 700} {
+		tab := lake(n, classes, 5)
+		g := tab.gather(t, 0, 900, 128)
+		g.merge(t, tab.gather(t, 900, n, 77))
+		for j, col := range tab.cols {
+			var c corr
+			by := map[float64]*corr{}
+			for i, x := range col {
+				if x == x {
+					c.add(x, tab.label[i])
+					if by[tab.label[i]] == nil {
+						by[tab.label[i]] = new(corr)
+					}
+					by[tab.label[i]].add(x, 0)
+				}
+			}
+			if c.spread(c.xx, c.x, c.x) == 0 {
+				continue
+			}
+			var within float64
+			for _, one := range by {
+				within += one.spread(one.xx, one.x, one.x)
+			}
+			eta := 1 - within/c.spread(c.xx, c.x, c.x)*(c.n-1)/(c.n-float64(len(by)))
+			r := c.spread(c.xy, c.x, c.y) / math.Sqrt(c.spread(c.xx, c.x, c.x)*c.spread(c.yy, c.y, c.y))
+			got := g.facts.label.tells(j)
+			want := eta >= leak
+			if classes > mostClasses {
+				want = r*r >= leak
+			}
+			// Few rows of a class, and ranges apart, are other tests'.
+			if apart := got == "thresholds tell its classes apart"; !apart && c.n >= leastOfClass*float64(len(by)) && want != (got != "") {
+				t.Errorf("%d classes, %s: %q, η² %v, r %v", classes, tab.names[j], got, eta, r)
+			}
+		}
+	}
+}
+
+type corr struct{ n, x, y, xx, yy, xy float64 }
+
+func (c *corr) add(x, y float64) {
+	c.n, c.x, c.y, c.xx, c.yy, c.xy = c.n+1, c.x+x, c.y+y, c.xx+x*x, c.yy+y*y, c.xy+x*y
+}
+func (c *corr) spread(xy, x, y float64) float64 { return xy - x*y/c.n }
+
+// TestFactsAreReadAsTheyWereWritten, and go on from there.
+func TestFactsAreReadAsTheyWereWritten(t *testing.T) {
+	for _, classes := range []int{2, mostClasses + 1} {
+		tab := lake(900, classes, 6)
+		var form, again bytes.Buffer
+		half := tab.gather(t, 0, 450, 90)
+		must.Get(half.facts.WriteTo(&form))(t)
+		got := New(len(tab.cols), 2, true)
+		must.Get(got.ReadFrom(bytes.NewReader(form.Bytes())))(t)
+		must.Get(got.WriteTo(&again))(t)
+		if !bytes.Equal(form.Bytes(), again.Bytes()) {
+			t.Fatal("written again, facts have other bytes")
+		}
+		c := tab.chunk(450, 900)
+		must.Do(t, got.Add(c))
+		must.Do(t, half.facts.Add(c))
+		must.Do(t, half.profile.Add(c))
+		if a, b := tab.say(half), tab.say(gathered{got, half.profile}); !slices.Equal(a, b) {
+			t.Errorf("%q, read back %q", a, b)
+		}
+		short := New(len(tab.cols), 2, true)
+		for n := range form.Len() - 1 {
+			if n%17 == 0 {
+				if _, err := short.ReadFrom(bytes.NewReader(form.Bytes()[:n])); err == nil || short.rows != 0 {
+					t.Fatalf("%d bytes: %v, %d rows", n, err, short.rows)
+				}
+			}
+		}
+	}
+}
+
+func FuzzReadFrom(f *testing.F) {
+	tab := lake(300, 3, 7)
+	for _, to := range []int{0, 5, 300} {
+		var form bytes.Buffer
+		must.Get(tab.gather(f, 0, to, 64).facts.WriteTo(&form))(f)
+		f.Add(form.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, form []byte) {
+		g := New(len(tab.cols), 1, true)
+		if _, err := g.ReadFrom(bytes.NewReader(form)); err != nil {
+			return
+		}
+		var again bytes.Buffer
+		must.Get(g.WriteTo(&again))(t)
+		must.Do(t, g.Merge(g))
+		g.Suspects(gram.NewProfile(len(tab.cols)), nil, 0.5)
+	})
+}
+
+// TestManyIdentifiersAreMeasurements: in one read as in parts.
+func TestManyIdentifiersAreMeasurements(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for _, d := range []int{mostSketched, mostSketched + 1} {
+		tab := &table{label: make([]float64, 200)}
+		for j := range d {
+			tab.add(fmt.Sprint(j), func(int) float64 { return float64(r.Uint32()) })
+		}
+		for _, parts := range []int{1, 2} {
+			g := tab.gather(t, 0, 200/parts, 100)
+			if parts == 2 {
+				g.merge(t, tab.gather(t, 100, 200, 100))
+			}
+			if got, want := len(g.facts.Suspects(g.profile, nil, 0.5)), d; (got == want) != (d == mostSketched) || got != want && got != 0 {
+				t.Errorf("%d columns, %d parts: %d suspects", d, parts, got)
+			}
+		}
+	}
+}
+
+// TestMeasurementsAreNoIdentifiers: whole numbers that differ as chance has them differ.
+func TestMeasurementsAreNoIdentifiers(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, n := range []int{120, 1000, 20000} {
+		tab := &table{label: make([]float64, n)}
+		for _, sd := range []float64{1, 100, 1e4, 1e5} {
+			tab.add(fmt.Sprint("normal ", sd), func(int) float64 { return math.Round(sd * r.NormFloat64()) })
+			tab.add(fmt.Sprint("uniform ", sd), func(int) float64 { return math.Floor(sd * r.Float64()) })
+			tab.add(fmt.Sprint("skewed ", sd), func(int) float64 { return math.Floor(sd * r.ExpFloat64()) })
+		}
+		if got := tab.say(tab.gather(t, 0, n, 999)); got != nil {
+			t.Errorf("%d rows: %q", n, got)
+		}
+	}
+}
