@@ -40,21 +40,6 @@ func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOu
 	return stream.LeftOut{Name: cols[j].Name, Why: why}
 }
 
-// leastIdentifier is the number of rows from which a strictly rising column of whole
-// numbers is suspected to be an identifier: by chance 10 rows rise once in 10! times.
-const leastIdentifier = 10
-
-// warnings names the suspicious columns among those kept.
-func (p *Profile) warnings(cols []stream.Column, kept []int) []string {
-	var out []string
-	for _, j := range kept {
-		if c := &p.Columns[j]; c.Rising && c.Observed >= leastIdentifier {
-			out = append(out, fmt.Sprintf("column %q rises by whole numbers from row to row: exclude it if it is an identifier", cols[j].Name))
-		}
-	}
-	return out
-}
-
 const (
 	// trust is the share of the pilot's sum of squares below which the centred one is
 	// rounding: reached only if the pilot's row has next to no weight and lies far off.

@@ -79,7 +79,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-func TestIdentifierWarning(t *testing.T) {
+func TestRising(t *testing.T) {
 	tab := table{tabletest.Table{Cols: [][]float64{make([]float64, 30), make([]float64, 30), make([]float64, 30)}}}
 	for i := range 30 {
 		tab.Cols[0][i] = float64(3*i - 7)
@@ -90,9 +90,10 @@ func TestIdentifierWarning(t *testing.T) {
 		m := tab.moments(t, Options{}, height)
 		later := table{tab.With(func(_, j int, x float64) float64 { return x + [3]float64{100, 0, 0}[j] })}
 		must.Do(t, m.Merge(later.moments(t, Options{}, height)))
-		g := finish(t, m, tab, ScaleNone, FillMean)
-		if len(g.Warnings) != 1 || g.Warnings[0] != `column "c0" rises by whole numbers from row to row: exclude it if it is an identifier` {
-			t.Errorf("warnings %q", g.Warnings)
+		for j, want := range []bool{true, false, false} {
+			if m.Columns[j].Rising != want {
+				t.Errorf("height %d, column %d: rising %v", height, j, !want)
+			}
 		}
 	}
 }

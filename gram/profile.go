@@ -183,9 +183,6 @@ func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {
 	return c.Pilot + c.Sum/c.Weight, math.Sqrt(max(c.Squares-c.Sum*c.Sum/c.Weight, 0) / c.Weight)
 }
 
-// Warnings names the suspicious columns among those kept, by their index.
-func (p *Profile) Warnings(cols []stream.Column, kept []int) []string { return p.warnings(cols, kept) }
-
 // Empty lists the columns that tell rows apart by no scale, ranks included: without an observed value, or
 // with a single one.
 func (p *Profile) Empty(cols []stream.Column) []stream.LeftOut {

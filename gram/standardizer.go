@@ -67,7 +67,6 @@ func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (
 		return nil, stream.Dataf("", "no usable feature: of %d left out the first is %q: %s",
 			len(s.LeftOut), s.LeftOut[0].Name, s.LeftOut[0].Why)
 	}
-	s.Warnings = p.warnings(cols, s.Columns)
 	return s, nil
 }
 

@@ -33,6 +33,7 @@ type Selection struct {
 	Columns       []ColumnReport `json:"columns"`
 	Trace         []TraceStep    `json:"trace,omitempty"`
 	LeftOut       []LeftOut      `json:"left_out"`
+	Suspects      []LeftOut      `json:"suspects,omitempty"` // features that had better be none, as identifiers, and why
 	Warnings      []string       `json:"warnings"`
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`

@@ -86,6 +86,9 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 		return nil, err
 	}
 	s := &stream.Selection{Options: map[string]any{}, LeftOut: e.leftOut}
+	if err := c.tidy(g, e, s); err != nil {
+		return nil, err
+	}
 	t, err := g.evidence(e, s)
 	if err != nil {
 		return nil, placed(err, e)
@@ -100,6 +103,23 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 		d.at[name] = k
 	}
 	return d, nil
+}
+
+// tidy leaves out the suspicious columns where the selection was made without such, but for what it has.
+func (c *checker) tidy(g *gatherer, e *gathered, s *stream.Selection) error {
+	if !g.excludes() {
+		return nil
+	}
+	if err := g.tidy(e, s); err != nil {
+		return err
+	}
+	for _, f := range c.Selection.Selected {
+		j := slices.IndexFunc(e.columns, func(col stream.Column) bool { return col.Name == f.Name })
+		if j >= 0 && e.wanted != nil {
+			e.wanted[j] = true
+		}
+	}
+	return nil
 }
 
 // measure finds the errors of the selection and of a fresh one, and with weights those of the

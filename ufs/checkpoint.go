@@ -176,6 +176,9 @@ func (e *gathered) adders() []stream.Adder {
 	if e.ranks != nil {
 		adders = append(adders, e.ranks)
 	}
+	if e.facts != nil && !e.counted {
+		adders = append(adders, e.facts)
+	}
 	return adders
 }
 

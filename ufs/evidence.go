@@ -93,7 +93,6 @@ func (t *trial) features(index []int, mean, std []float64, filled []int64, leftO
 				filled[k] = raw.Rows - raw.Columns[j].Observed
 			}
 		}
-		warnings = raw.Warnings(t.from.columns, index)
 	}
 	t.index, t.mean, t.std, t.filled = index, mean, std, filled
 	for _, j := range index {

@@ -138,6 +138,14 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 		if p.opt.LeaveOut, err = g.decisions(ds); err != nil {
 			return nil, err
 		}
+	case g.from == method.FromRows && g.excludes():
+		saved = nil
+		p.keep(ds)
+		if p.opt.LeaveOut, err = p.useless(ctx, ds, 1); err != nil {
+			return nil, err
+		}
+		p.settleKept(ds, nil)
+		p.opt.Missing = policy
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):
 		return nil, g.needsRound(stream.ErrMissing)

@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/hygiene"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -27,11 +28,14 @@ type pass struct {
 	scores *gram.Scores
 	sample *anchor.Sampler // of the values, for anchors
 
+	facts *hygiene.Facts // of all rows, where an earlier pass has counted them; or nil
+
 	drawn *gram.Rows // of a factor, where the pass that the anchors came from has left them
 }
 
 // useless makes a profile pass over the whole input, before as many others, and returns
-// the columns with missing entries that can be no features, whatever fills them.
+// the columns with missing entries that can be no features, whatever fills them, and the suspicious ones
+// that are to be left out.
 func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset, others int) ([]stream.LeftOut, error) {
 	opt := p.opt
 	opt.Missing, opt.LeaveOut = stream.MissingKeep, nil
@@ -39,12 +43,8 @@ func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset, others int) ([]
 	if err != nil {
 		return nil, err
 	}
-	profile := gram.NewProfile(len(ds.Columns()))
 	p.g.expect(1+others, p.plan)
-	if err := p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, profile); err != nil {
-		return nil, err
-	}
-	return p.g.uselessWithMissing(profile, ds.Columns()), nil
+	return p.suspicious(ctx, ds)
 }
 
 // accumulate makes the pass that counts, from where saved left off if it is not nil.
@@ -59,6 +59,9 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	}
 	g := p.g
 	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: p.source(ds), plan: p.plan, raw: p.raw}
+	if e.facts, e.counted = p.facts, p.facts != nil; !e.counted && p.scores == nil { // what scores tell is of ranks
+		e.facts = g.newFacts(len(e.columns))
+	}
 	fold := stream.FoldOptions{Range: p.rows}
 	if g.from == method.FromProfile || (p.plan.OutOfCore || p.plan.Sketch > 0) && g.from != method.FromRows || g.from == method.FromRows && !p.plan.gram {
 		e.profile, e.graph = gram.NewProfile(len(e.columns)), graph

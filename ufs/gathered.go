@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/hygiene"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -27,6 +28,8 @@ type gathered struct {
 	spread   *gram.Histograms   // beside moments, of a scan; nil where a file has none
 	raw      *gram.Profile      // under scale rank: of the values of all rows that the ranks are of, where profile is of scores
 	ranks    *gram.Histograms   // beside a profile, to take ranks from
+	facts    *hygiene.Facts     // beside any of these: of the values of the same rows; nil in files of earlier versions
+	counted  bool               // facts has all rows already, of an earlier pass
 	leftOut  []stream.LeftOut   // columns that are no features
 	decided  []stream.LeftOut   // those among them that a profile pass found useless
 	table    *stream.Table      // that the inputs are of; nil for bare files

@@ -81,10 +81,10 @@ func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
 // and if something is, once more without the columns that a profile finds useless.
 func (p *pass) spareUseless(ctx context.Context, ds *chunkio.Dataset, read func() error) error {
 	policy := p.opt.Missing
-	if policy == stream.MissingKeep || p.opt.Sparse != "" {
+	if (policy == stream.MissingKeep || p.opt.Sparse != "") && !p.g.excludes() {
 		return read()
 	}
-	if !promisesMissing(ds) {
+	if !promisesMissing(ds) && !p.g.excludes() {
 		p.opt.Missing = stream.MissingError
 		err := read()
 		if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
@@ -109,7 +109,8 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 	}
 	if n := p.plan.Factor; n > 0 {
 		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads, p.g.narrowRows(ds))
-		if err := p.g.fold(ctx, ds, "rows", stream.FoldOptions{}, rows); err != nil {
+		p.facts = p.g.newFacts(len(ds.Columns()))
+		if err := p.g.fold(ctx, ds, "rows", stream.FoldOptions{}, rows, p.facts); err != nil {
 			return nil, err
 		}
 		most := p.g.anchorSample(p.g.expectedAnchors(ds.Rows()), len(ds.Columns()))

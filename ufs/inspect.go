@@ -131,16 +131,17 @@ func (s *Inspection) count() {
 
 // inspectValues reads all features, adds what it finds to s and returns the number of rows.
 func (r *run) inspectValues(ctx context.Context, ds *chunkio.Dataset, s *Inspection) (rows int64, err error) {
-	profile := gram.NewProfile(len(ds.Columns()))
+	profile, facts := gram.NewProfile(len(ds.Columns())), r.newFacts(len(ds.Columns()))
 	if len(ds.Columns()) > 0 && ds.Rows() != 0 {
 		err := r.track(Progress{What: "scan", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
-			return stream.Fold(ctx, ds, stream.FoldOptions{Meter: r.Meter}, profile)
+			return stream.Fold(ctx, ds, stream.FoldOptions{Meter: r.Meter}, profile, facts)
 		})
 		if err != nil {
 			return 0, err
 		}
 	}
 	s.addProfile(profile, ds.Columns())
+	s.Warnings = append(s.Warnings, spelled(suspicions(facts.Suspects(profile, nil, warnMissing), ds.Columns(), r.Label), r.Spelling)...)
 	return profile.Seen, nil
 }
 
@@ -188,6 +189,7 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		s.Columns = append(s.Columns, InspectedColumn{Name: col.Name, Type: col.Type, Used: true})
 	}
 	s.addProfile(e.profile, e.columns)
+	s.Warnings = append(s.Warnings, spelled(suspicions(e.facts.Suspects(e.profile, nil, warnMissing), e.columns, e.options["label"]), q.Spelling)...)
 	for _, l := range e.leftOut {
 		s.Columns = append(s.Columns, InspectedColumn{Name: l.Name, Why: l.Why})
 	}

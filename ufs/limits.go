@@ -18,7 +18,7 @@ const (
 	outsideHeap = 30 << 20
 	// programBytes is what the plan keeps free for everything that is not in it: the
 	// program, the runtime, and garbage between two collections.
-	programBytes = 48 << 20
+	programBytes = 48 << 20 // 2 MiB of it for hygiene.Facts beyond what they take for each column, which profileColumn has
 	// collectPercent makes the collector run at 1.5 times the live heap instead of
 	// twice: what lives is few large buffers, which cost it nothing to pass over.
 	collectPercent = 50

@@ -20,6 +20,13 @@ func (e *gathered) add(o *gathered) error {
 	} else {
 		e.spread = nil // without those of one part there are none of the whole
 	}
+	if e.facts != nil && o.facts != nil {
+		if err := e.facts.Merge(o.facts); err != nil {
+			return err
+		}
+	} else {
+		e.facts = nil // likewise
+	}
 	if e.sketch != nil {
 		if err := e.sketch.Merge(o.sketch); err != nil {
 			return err
@@ -70,6 +77,9 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	var n int64
 	if e.spread != nil {
 		n += gram.HistogramsBytes(len(e.columns))
+	}
+	if e.facts != nil {
+		n += e.facts.Bytes()
 	}
 	shards := 0
 	if e.hashed != nil {

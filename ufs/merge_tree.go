@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/hygiene"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -50,8 +51,8 @@ type sum struct {
 
 // states is which states a sum has.
 type states struct {
-	moments, graph, sketch, weights, sample, rows, spread, raw, ranks bool
-	shards                                                            int // that are apart; 0 for none
+	moments, graph, sketch, weights, sample, rows, spread, raw, ranks, facts bool
+	shards                                                                   int // that are apart; 0 for none
 }
 
 func newTree(m *merger) (*tree, error) {
@@ -177,6 +178,7 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 	if err := s.e.add(next.e); err != nil {
 		return t.tooLittle(stream.Errorf("cannot merge %s with %s: %w", s.name, next.name, err), t.graph)
 	}
+	s.has.facts = s.has.facts && next.has.facts
 	if s.has.spread != next.has.spread {
 		s.has.spread = false
 		t.m.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again where check is to say how far columns moved"))
@@ -273,6 +275,9 @@ func (t *tree) load(s *sum) (err error) {
 	if s.has.ranks {
 		e.ranks = gram.NewRankHistograms(d, t.m.q.Threads)
 	}
+	if s.has.facts {
+		e.facts = hygiene.New(d, t.m.q.Threads, false)
+	}
 	var states []io.ReaderFrom
 	for _, state := range e.states(s.has) {
 		states = append(states, state)
@@ -326,6 +331,9 @@ func (e *gathered) states(has states) (list []state) {
 	if has.ranks {
 		list = append(list, e.ranks)
 	}
+	if has.facts {
+		list = append(list, e.facts)
+	}
 	return list
 }
 
@@ -333,6 +341,10 @@ func (e *gathered) states(has states) (list []state) {
 // is theirs. Whether there are histograms may differ from file to file, so that there is always
 // room for them.
 func (t *tree) beside() int64 {
+	return t.besideFacts() + hygiene.Bytes(len(t.m.head.Columns), t.m.head.Options["label"] != "")
+}
+
+func (t *tree) besideFacts() int64 {
 	d := len(t.m.head.Columns)
 	ranked := t.m.head.Options["scale"] == scaleRank
 	switch {

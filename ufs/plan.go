@@ -132,6 +132,12 @@ func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	if r.scale == gram.ScaleRank {
 		return r.rankPasses(ds)
 	}
+	if r.excludes() && b.Factor == 0 && r.From == method.FromGraph {
+		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile that finds what to leave out, one that draws the anchors, then the statistics")}
+	}
+	if r.excludes() && (r.From == method.FromGraph || r.From == method.FromRows) {
+		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds what to leave out, then the statistics")}
+	}
 	switch graph := r.From == method.FromGraph && b.Factor == 0; {
 	case graph && (kept || r.Sparse != ""):
 		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that draws the anchors, then the statistics")}

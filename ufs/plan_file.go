@@ -40,6 +40,9 @@ type Planned struct {
 // their sizes and versions, row groups, columns, and the options that shape statistics. It
 // reads footers only. Many machines then Scan their shards of it, each on its own.
 func WritePlan(ctx context.Context, q Request) (*Planned, error) {
+	if err := q.keepsAll("plan"); err != nil {
+		return nil, err
+	}
 	r, err := q.settle(ctx)
 	if err != nil {
 		return nil, err

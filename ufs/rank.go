@@ -62,7 +62,8 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	}
 	d := len(ds.Columns())
 	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
-	adders := []stream.Adder{p.raw, p.ranks}
+	p.facts = p.g.newFacts(d)
+	adders := []stream.Adder{p.raw, p.ranks, p.facts}
 	if p.g.from == method.FromGraph {
 		p.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
 		adders = append(adders, p.sample)
@@ -105,6 +106,12 @@ func (p *pass) ranksSaved(ctx context.Context, ds *chunkio.Dataset, path string)
 	defer r.Close()
 	d := len(ds.Columns())
 	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
+	if r.Has(factsSection) {
+		p.facts = p.g.newFacts(d)
+		if err := readSection(r, factsSection, p.facts); err != nil {
+			return err
+		}
+	}
 	if err := errors.Join(readSection(r, valuesSection, p.raw), readSection(r, ranksSection, p.ranks)); err != nil || !r.Has(sampleSection) {
 		return err
 	}

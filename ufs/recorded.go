@@ -51,6 +51,10 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 			q.Sparse = text
 		case "where":
 			q.Where = text
+		case "auto-exclude":
+			_, err = fmt.Sscan(text, &q.AutoExclude)
+		case "max-missing":
+			_, err = fmt.Sscan(text, &q.MaxMissing)
 		case "missing":
 			q.Missing = text
 		case "scale":

@@ -29,14 +29,19 @@ type Request struct {
 	// Stats is a statistics file (see Scan) to select from in place of Inputs.
 	Stats string
 
-	Columns, Exclude []string // names or globs of columns: only these, not these
+	Columns, Exclude []string // names or globs of columns: only these (partition keys only so), not these
 	Label            string   // the class column: never a feature
 	Weight           string   // column of row weights: never a feature
 	Sparse           string   // list columns of sparse rows, or a map: "indices,values[,features]" or "map[,features]"
 	Missing          string   // error (default), drop-row, mean, zero, pairwise (methods on the Gram matrix)
 	Where            string   // a condition; only rows for which it is true take part: see chunkio.Options
-	SampleRows       int64    // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
-	SkipBad          bool     // leave out files that cannot be read, with a warning
+	// MaxMissing leaves out columns of which more than this share of the rows is missing; 0 warns above 0.5.
+	MaxMissing float64
+	// AutoExclude leaves out the columns that are otherwise warned of: identifiers, times as numbers,
+	// mostly missing ones, copies of others, and those that nearly determine Label, if that is a number.
+	AutoExclude bool
+	SampleRows  int64 // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
+	SkipBad     bool  // leave out files that cannot be read, with a warning
 
 	Method  string          // default: methods.Recommended where it can be served, else methods.Fallback; Scan gathers for the latter
 	Options method.Settings // of the method, by name

@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/hygiene"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -218,14 +219,15 @@ func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.
 		warnings: slices.Concat(whole.warnings, whole.gaps(s.Stats)),
 	}
 	d := len(e.columns)
+	e.facts = hygiene.New(d, s.Threads, false)
 	var err error
 	if plan.gram {
 		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.room(), Busy: &s.Meter.Busy})
 		e.profile = &e.moments.Profile
-		err = s.fold(ctx, rows, "statistics", stream.FoldOptions{}, e.moments)
+		err = s.fold(ctx, rows, "statistics", stream.FoldOptions{}, e.moments, e.facts)
 	} else {
 		e.profile = gram.NewProfile(d)
-		err = s.fold(ctx, rows, "profile", stream.FoldOptions{}, e.profile)
+		err = s.fold(ctx, rows, "profile", stream.FoldOptions{}, e.profile, e.facts)
 	}
 	if err != nil {
 		return nil, plan.explain(err)

@@ -88,6 +88,9 @@ func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err e
 	if err := q.noStats(ctx, "add statistics files with merge"); err != nil {
 		return nil, piece, err
 	}
+	if err := q.keepsAll("scan"); err != nil {
+		return nil, piece, err
+	}
 	if r, err = q.settle(ctx); err != nil {
 		return nil, piece, err
 	}

@@ -96,6 +96,9 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		Options: r.record(e), Inputs: e.inputs, Table: e.table, Converged: true,
 		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
 	}
+	if err := r.tidy(e, s); err != nil {
+		return nil, err
+	}
 	g.judgeGraph(e, s)
 	solving := time.Now()
 	err = solve(g, e, s)
@@ -163,6 +166,12 @@ func (r *run) record(e *gathered) map[string]any {
 		if len(globs) > 0 {
 			o[option] = joinNames(globs)
 		}
+	}
+	if r.AutoExclude {
+		o["auto-exclude"] = true
+	}
+	if r.MaxMissing > 0 {
+		o["max-missing"] = r.MaxMissing
 	}
 	if r.Variance > 0 {
 		o["variance"] = r.Variance

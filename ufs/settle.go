@@ -175,6 +175,9 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if err := r.settleSketch(); err != nil {
 		return nil, err
 	}
+	if err := r.settleHygiene(); err != nil {
+		return nil, err
+	}
 	return r, r.settleScale()
 }
 
@@ -295,6 +298,7 @@ func (r *run) reading() chunkio.Options {
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
+		Target:       r.readsTarget(),
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
 }

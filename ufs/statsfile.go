@@ -36,6 +36,7 @@ const (
 	weightsSection = "sketch-weights"
 	hashedSection  = "hash-shards"
 	waitingSection = "waiting" // of a checkpoint
+	factsSection   = "facts"   // beside any of these
 
 	kindGraph   = "graph"
 	kindGram    = "gram"
@@ -77,6 +78,9 @@ func (e *gathered) sections() []chunkio.Section {
 	}
 	if e.ranks != nil {
 		s = append(s, chunkio.Section{Name: ranksSection, Body: e.ranks})
+	}
+	if e.facts != nil {
+		s = append(s, chunkio.Section{Name: factsSection, Body: e.facts})
 	}
 	return s
 }
@@ -155,6 +159,9 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	}
 	h, path := r.Header, r.Path()
 	e := recordedIn(h)
+	if err := e.readFacts(r); err != nil {
+		return nil, err
+	}
 	switch {
 	case n == method.FromGram && (h.Kind == kindSketch || h.Kind == kindSketchedGraph):
 		return nil, stream.Usagef("%s holds a sketch of the rows, which other methods select from; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
@@ -312,6 +319,10 @@ func (e *gathered) restore(ctx context.Context, path string) error {
 	}
 	defer r.Close()
 	for _, s := range e.progress() {
+		if s.Name == factsSection && !r.Has(factsSection) { // of an earlier version
+			e.facts = nil
+			continue
+		}
 		if err := readSection(r, s.Name, s.Body.(io.ReaderFrom)); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	f.onError = newChoice("fail", "fail", "skip-file")
 	q := &f.req
 	fs.StringVar(&q.Plan, "plan", "", "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)")
-	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated)")
+	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys are features only where they are named so")
 	fs.StringSliceVar(&q.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
@@ -136,6 +136,8 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		return q, stream.Usagef("--variance %v: want a share above 0 and up to 1", q.Variance)
 	case isSet("min-gain") && !(q.MinGain > 0 && q.MinGain < 1):
 		return q, stream.Usagef("--min-gain %v: want a share above 0 and below 1", q.MinGain)
+	case isSet("max-missing") && !(q.MaxMissing > 0 && q.MaxMissing < 1):
+		return q, stream.Usagef("--max-missing %v: want a share above 0 and below 1, as 0.5", q.MaxMissing)
 	case isSet("seed") && f.seed == 0:
 		return q, stream.Usagef("--seed 0: want a number from 1 on")
 	case q.Stability == ufs.AnyShards:

@@ -48,6 +48,7 @@ merge, and then scan --profile.`,
 	o.sketch(fs)
 	o.reads(fs)
 	o.input(fs)
+	o.hygiene(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
 	m.add(fs)

@@ -28,6 +28,7 @@ func (o *selectFlags) add(cmd *cobra.Command, formats ...string) {
 	fs.StringVar(&o.req.Stats, "stats", "", "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
 	o.method(fs)
 	o.input(fs)
+	o.hygiene(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
 	o.checkpoint(fs)

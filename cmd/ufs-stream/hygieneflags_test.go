@@ -1,0 +1,59 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestSuspectsOnTheCommandLine: what is warned of names the flag that leaves it out, and with that the
+// output lists the columns with the reason. A partition key is a feature where it is named.
+func TestSuspectsOnTheCommandLine(t *testing.T) {
+	var cols [3][]float64
+	for i := range 200 {
+		cols[0] = append(cols[0], float64((i*77)%200+5000))
+		cols[1] = append(cols[1], math.Sin(float64(i)))
+		cols[2] = append(cols[2], math.Cos(float64(i*i)))
+	}
+	at := folder(t)
+	src := memory{rows: 200, data: slices.Concat(cols[:]...)}
+	for _, name := range []string{"ticket", "a", "b"} {
+		src.columns = append(src.columns, stream.Column{Name: name, Type: "double"})
+	}
+	for _, key := range []string{"site=3", "site=4"} {
+		if err := os.Mkdir(at(key), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 200 { // the tickets of another site
+			src.data[i] += 300
+		}
+		writeSource(t, filepath.Join(at(key), "x.parquet"), src, chunkio.WriteOptions{})
+	}
+	path := at("")
+	const key = "site: a partition key: to use it, name it among the columns"
+	for _, c := range []struct {
+		args []string
+		says []string // on standard output, or error
+	}{
+		{nil, []string{key, "warning: 1 column looks like an identifier: ticket; --exclude ticket or --auto-exclude leaves it out"}},
+		{[]string{"--auto-exclude"}, []string{key, "ticket: looks like an identifier: whole numbers that hardly repeat", "2 features"}},
+		{[]string{"--columns", "*"}, []string{"4 features"}},
+		{[]string{"--columns", "a,site"}, []string{"2 features"}},
+	} {
+		r := invoke(append([]string{"select", path, "--method", "greedy"}, c.args...)...)
+		for _, want := range c.says {
+			if !strings.Contains(r.out+r.err, want) || r.code != exit.Done {
+				t.Errorf("%v: exit code %d, no %q in %s%s", c.args, r.code, want, r.out, r.err)
+			}
+		}
+	}
+	ends(t, exit.Usage, "--max-missing 0", "select", path, "--max-missing", "0")
+	ends(t, exit.Usage, "keeps all columns", "plan", path, "--auto-exclude", "-o", at("job.plan.json"))
+}

@@ -1,0 +1,229 @@
+package ufs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/hygiene"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Columns that had better be no features, identifiers and the like, are told from facts that every pass
+// gathers beside its statistics. Methods on the Gram matrix or a profile leave them out of what was
+// gathered; the distances of a graph, and methods over rows, need it known before: there a profile pass
+// over the whole input decides.
+
+// warnMissing is the share of missing values above which a column is warned of.
+const warnMissing = 0.5
+
+// excludes says that suspicious columns are left out.
+func (q *Request) excludes() bool { return q.AutoExclude || q.MaxMissing > 0 }
+
+// settleHygiene refuses what does not go with leaving columns out.
+func (r *run) settleHygiene() error {
+	switch {
+	case !(r.MaxMissing >= 0 && r.MaxMissing < 1):
+		return stream.Usagef("{max-missing} %v: want a share above 0 and below 1, as 0.5", r.MaxMissing)
+	case !r.excludes():
+	case r.From == method.FromRows && r.Takes.Cells:
+		return stream.Usagef("{auto-exclude} and {max-missing}: method %s takes all cells of a grid; leave columns out by name, {exclude}", r.Name)
+	case r.From == method.FromGraph && r.Sparse != "":
+		return stream.Usagef("{auto-exclude} and {max-missing}: method %s measures distances between whole sparse rows; choose {method} greedy, or leave them out", r.Name)
+	case r.Stats != "" && (r.From == method.FromGraph || r.From == method.FromRows):
+		return stream.Usagef("{auto-exclude} and {max-missing}: what %s holds for method %s is of whole rows; leave columns out by name and scan again, {exclude}, or choose {method} greedy", r.Stats, r.Name)
+	}
+	return nil
+}
+
+// keepsAll refuses to leave columns out of statistics, which keep all, with what tells which to leave out.
+func (q *Request) keepsAll(verb string) error {
+	if q.excludes() {
+		return stream.Usagef("{auto-exclude} and {max-missing}: a %s keeps all columns, and what tells which to leave out; ask it of select with {stats}", verb)
+	}
+	return nil
+}
+
+// newFacts is facts of no rows of d columns.
+func (r *run) newFacts(d int) *hygiene.Facts { return hygiene.New(d, r.Threads, r.readsTarget()) }
+
+// readsTarget says that the label is read, where it is a number.
+func (r *run) readsTarget() bool { return r.Label != "" && r.Sparse == "" }
+
+// mostMissing is the share of missing values above which a column is suspicious.
+func (q *Request) mostMissing() float64 {
+	if q.MaxMissing > 0 {
+		return q.MaxMissing
+	}
+	return warnMissing
+}
+
+// leaves says that a suspicious column is left out.
+func (q *Request) leaves(s hygiene.Suspect) bool {
+	return q.AutoExclude || q.MaxMissing > 0 && s.Kind == hygiene.Sparse
+}
+
+// decideBefore lists the suspicious columns to leave out, before a pass that counts.
+func (r *run) decideBefore(p *gram.Profile, f *hygiene.Facts, cols []stream.Column) (out []stream.LeftOut) {
+	if !r.excludes() {
+		return nil
+	}
+	for _, s := range f.Suspects(p, nil, r.mostMissing()) {
+		if r.leaves(s) {
+			out = append(out, stream.LeftOut{Name: cols[s.Column].Name, Why: reason(s, cols, r.Label)})
+		}
+	}
+	return out
+}
+
+// reason is why a suspicious column is left out.
+func reason(s hygiene.Suspect, cols []stream.Column, label string) string {
+	switch s.Kind {
+	case hygiene.Sparse:
+		return fmt.Sprintf("mostly missing (%s of the rows)", share(s.Share))
+	case hygiene.Time:
+		return "counts time (" + s.How + ")"
+	case hygiene.ID:
+		return "looks like an identifier: whole numbers that hardly repeat"
+	case hygiene.Leak:
+		return fmt.Sprintf("nearly determines the label %s (%s)", label, s.How)
+	}
+	return fmt.Sprintf("a copy of %s", cols[s.Of].Name)
+}
+
+// tidy leaves the suspicious columns of e out, or warns of them in s.
+func (r *run) tidy(e *gathered, s *stream.Selection) error {
+	profile, raw := e.profile, e.raw
+	if raw != nil { // the values, not their scores
+		profile = raw
+	}
+	label := r.Label
+	if label == "" {
+		label = e.options["label"]
+	}
+	var warned []hygiene.Suspect
+	for _, one := range e.facts.Suspects(profile, e.wanted, r.mostMissing()) {
+		name := e.columns[one.Column].Name
+		why := reason(one, e.columns, label)
+		if !r.leaves(one) || e.graph != nil || r.From == method.FromRows {
+			warned = append(warned, one)
+			s.Suspects = append(s.Suspects, stream.LeftOut{Name: name, Why: why})
+			continue
+		}
+		if e.wanted == nil {
+			e.wanted = slices.Repeat([]bool{true}, len(e.columns))
+		}
+		e.wanted[one.Column] = false
+		s.LeftOut = append(s.LeftOut, stream.LeftOut{Name: name, Why: why})
+	}
+	if e.wanted != nil && !slices.Contains(e.wanted, true) {
+		return stream.Usagef("{auto-exclude} and {max-missing} leave no feature; the first of %s left out, %q: %s", plural(len(s.LeftOut), "column"), s.LeftOut[0].Name, s.LeftOut[0].Why)
+	}
+	s.Warnings = append(s.Warnings, spelled(suspicions(warned, e.columns, label), r.Spelling)...)
+	if r.AutoExclude && e.facts == nil {
+		s.Warnings = append(s.Warnings, stream.Textf("{auto-exclude}: %s was made by an earlier version, which cannot tell copies, leaks, times and identifiers that do not rise; scan again", r.Stats).Spell(r.Spelling))
+	}
+	return nil
+}
+
+// suspicions are the warnings of suspicious columns, one for each kind.
+func suspicions(list []hygiene.Suspect, cols []stream.Column, label string) (texts []stream.Text) {
+	for kind := hygiene.Sparse; kind <= hygiene.Copy; kind++ {
+		var of []hygiene.Suspect
+		for _, s := range list {
+			if s.Kind == kind {
+				of = append(of, s)
+			}
+		}
+		if len(of) > 0 {
+			texts = append(texts, suspicion(kind, of, cols, label))
+		}
+	}
+	return texts
+}
+
+// namedSuspects of a kind are named in a warning; the selection lists all.
+const namedSuspects = 4
+
+// suspicion is the warning of suspicious columns of one kind.
+func suspicion(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Column, label string) stream.Text {
+	var names []string
+	for i, s := range list {
+		if i == namedSuspects && len(list) > namedSuspects+1 {
+			names = append(names, fmt.Sprintf("and %d more", len(list)-i))
+			break
+		}
+		name := cols[s.Column].Name
+		switch kind {
+		case hygiene.Sparse:
+			name += " (" + share(s.Share) + ")"
+		case hygiene.Time, hygiene.Leak:
+			name += " (" + s.How + ")"
+		case hygiene.Copy:
+			name += " (of " + cols[s.Of].Name + ")"
+		}
+		names = append(names, name)
+	}
+	one := len(list) == 1
+	says := map[hygiene.Kind][2]string{
+		hygiene.Sparse: {"column is mostly missing", "columns are mostly missing"},
+		hygiene.Time:   {"column counts time", "columns count time"},
+		hygiene.ID:     {"column looks like an identifier", "columns look like identifiers"},
+		hygiene.Leak:   {"column nearly determines the label " + label, "columns nearly determine the label " + label},
+		hygiene.Copy:   {"column is a copy", "columns are copies"},
+	}[kind]
+	what := fmt.Sprintf("%s %s: %s", comma(int64(len(list))), says[1], strings.Join(names, ", "))
+	if one {
+		what = fmt.Sprintf("1 %s: %s", says[0], names[0])
+	}
+	remedy := stream.Textf("{auto-exclude} leaves %s out", pronoun(one))
+	switch {
+	case kind == hygiene.Sparse:
+		remedy = stream.Textf("{max-missing} %v leaves %s out", warnMissing, pronoun(one))
+	case one:
+		remedy = stream.Textf("{exclude} %s or {auto-exclude} leaves it out", cols[list[0].Column].Name)
+	}
+	return stream.Textf("%s; %v", what, remedy)
+}
+
+func pronoun(one bool) string {
+	if one {
+		return "it"
+	}
+	return "them"
+}
+
+// readFacts reads the facts in a file, if it has any.
+func (e *gathered) readFacts(r *chunkio.StatsReader) error {
+	if !r.Has(factsSection) {
+		return nil
+	}
+	e.facts = hygiene.New(len(e.columns), 0, false)
+	return readSection(r, factsSection, e.facts)
+}
+
+// suspicious makes a profile pass over the whole input that counts nothing, and returns the columns with missing entries
+// that can be no features, and the suspicious ones that are to be left out.
+func (p *pass) suspicious(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftOut, error) {
+	profile := gram.NewProfile(len(ds.Columns()))
+	adders := []stream.Adder{profile}
+	var facts *hygiene.Facts
+	if p.g.excludes() {
+		facts = p.g.newFacts(len(ds.Columns()))
+		adders = append(adders, facts)
+	}
+	if err := p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, adders...); err != nil {
+		return nil, err
+	}
+	left := p.g.uselessWithMissing(profile, ds.Columns())
+	for _, l := range p.g.decideBefore(profile, facts, ds.Columns()) {
+		if !slices.ContainsFunc(left, func(known stream.LeftOut) bool { return known.Name == l.Name }) {
+			left = append(left, l)
+		}
+	}
+	return left, nil
+}
