@@ -88,7 +88,8 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
-	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
+	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/splitmix"}, // of correlations alone
+	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
 	"report":           {"stream", "internal/elbow"},

@@ -8,6 +8,7 @@
 //	           factor as preconditioner and a count of the eigenvalues as proof
 //	Polar      the orthonormal factor U·Vᵀ of a tall matrix in chunks: TSQR, two passes
 //	Cholesky   factor and solves, with an error that names the pivot
+//	Pivoted    the factor of a singular matrix, largest pivot first, and its rank
 //	Use        kernel's GEMM, SYRK, TRSM and SYR2K for gonum's blas64 and blas32
 //
 // Errors are for unsuitable matrices (not finite, not positive definite, not tall); shapes

@@ -1,0 +1,34 @@
+// Package alike says which columns of a table are alike, and by which others a column is explained,
+// from the correlation matrix R of its d columns alone:
+//
+//  1. [New] makes R of the Gram matrix of centred columns, in the order of their names, so
+//     that no answer depends on the order in which the columns came.
+//  2. [Matrix.Regress] explains columns by chosen ones: R_SS·w = R_Sj, R² = wᵀR_Sj.
+//  3. [Matrix.Dependence] finds copies and exact linear combinations by a Cholesky factor with
+//     pivots, and each column's variance inflation VIF = 1/(1 − R²) = (R⁻¹)ⱼⱼ.
+//  4. [Matrix.Clusters] divides the columns into clusters that one component explains.
+//  5. [Matrix.Apart] keeps columns no two of which are correlated above a threshold.
+//
+// # What is exact
+//
+// An entry of the Gram matrix of n rows is a sum of n/256 chains of 256 multiply-adds about a pilot, and
+// Cholesky's factor adds d more terms. So the correlation of columns i and j is off by at most
+//
+//	ε·aᵢ·aⱼ,  ε = (256 + n/256 + d)·2⁻⁵²,  aⱼ² = 1 + ((mean − pilot)/sd)²,
+//
+// where aⱼ is the length of column j about its pilot over that about its mean. The share of column j
+// that the combination w of others leaves is the quadratic form of R in (1, −w), and so off by at most
+//
+//	ε·(aⱼ + Σᵢ aᵢ|wᵢ|)².
+//
+// What is left below this bound is rounding, and the combination is called exact: the column is within
+// the root of that, about a millionth of its standard deviation, of the combination. The Gram
+// matrix in float64 cannot tell more.
+//
+// References: Sarle, The VARCLUS procedure, SAS/STAT User's Guide (1990), for the clusters and the ratio
+// (1 − R²_own)/(1 − R²_next); Harris and Kaiser, Oblique factor analytic solutions by orthogonal
+// transformations, Psychometrika 29 (1964), for the rotation; Belsley, Kuh, Welsch, Regression
+// Diagnostics (1980), for variance inflation; Kuhn, Building predictive models in R using the caret
+// package, J. Stat. Softw. 28 (2008), for findCorrelation; Higham, Analysis of the Cholesky
+// decomposition of a semi-definite matrix (1990), for its rank.
+package alike
