@@ -51,22 +51,9 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 		return nil, err
 	}
 	q := c.q
-	q.Stats, q.Keep, q.Missing = path, nil, ""
+	q.Stats, q.Keep = path, nil
+	q.fitTo(head)
 	names := columnNames(head.columns)
-	known := func(option string, patterns []string) []string {
-		return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
-			_, err := chunkio.Match(option, []string{p}, names)
-			return err != nil
-		})
-	}
-	q.Columns, q.Exclude = known("columns", q.Columns), known("exclude", q.Exclude)
-	if !slices.Contains(names, q.Label) {
-		q.Label = ""
-	}
-	// What statistics keep can be settled afterwards; what else a scan did is done.
-	if kept := keptMissing(); slices.Contains(kept, c.q.Missing) && slices.Contains(kept, head.options["missing"]) {
-		q.Missing = c.q.Missing
-	}
 	beside := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(c.Selection.Selected))
 	limit := q.Memory
 	q.Memory = max(limit-beside, 1)
@@ -120,6 +107,25 @@ func (c *checker) tidy(g *gatherer, e *gathered, s *stream.Selection) error {
 		}
 	}
 	return nil
+}
+
+// fitTo leaves out of a recorded request what statistics with that header do not know or have done.
+func (q *Request) fitTo(head *gathered) {
+	names := columnNames(head.columns)
+	known := func(option string, patterns []string) []string {
+		return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
+			_, err := chunkio.Match(option, []string{p}, names)
+			return err != nil
+		})
+	}
+	q.Columns, q.Exclude = known("columns", q.Columns), known("exclude", q.Exclude)
+	if !slices.Contains(names, q.Label) {
+		q.Label = ""
+	}
+	// What statistics keep can be settled afterwards; what else a scan did is done.
+	if kept := keptMissing(); !slices.Contains(kept, q.Missing) || !slices.Contains(kept, head.options["missing"]) {
+		q.Missing = ""
+	}
 }
 
 // measure finds the errors of the selection and of a fresh one, and with weights those of the

@@ -26,6 +26,11 @@ const (
 	DefaultProportion = 0.75
 )
 
+// WithDefaults fills in what is 0.
+func (o ClusterOptions) WithDefaults() ClusterOptions {
+	return ClusterOptions{MaxEigen: cmp.Or(o.MaxEigen, DefaultMaxEigen), Proportion: cmp.Or(o.Proportion, DefaultProportion)}
+}
+
 // Cluster is some columns and their component, the first principal component of their correlations.
 type Cluster struct {
 	Members        []Member // by R2Own, the representative first
@@ -60,12 +65,10 @@ const clusterRounds = 10
 // A division costs 2m² flops for each of some 50 to 500 vectors, for a cluster of m columns. It holds one matrix of
 // d×d.
 func (m *Matrix) Clusters(ctx context.Context, opt ClusterOptions) ([]Cluster, error) {
-	opt.MaxEigen = cmp.Or(opt.MaxEigen, DefaultMaxEigen)
-	opt.Proportion = cmp.Or(opt.Proportion, DefaultProportion)
 	if m.D == 0 {
 		return nil, nil
 	}
-	d := &division{Matrix: m, ClusterOptions: opt, room: make([]float64, m.D*m.D)}
+	d := &division{Matrix: m, ClusterOptions: opt.WithDefaults(), room: make([]float64, m.D*m.D)}
 	if err := d.divideAll(ctx, [][]int{places(m.D)}); err != nil {
 		return nil, err
 	}

@@ -11,21 +11,20 @@ type Regression struct {
 	Basis     []int // the chosen columns, in order, without those that are combinations of ones before
 	Redundant []int // these
 
-	m     *Matrix
-	l     [][]float64 // Cholesky's factor of R_SS, L·Lᵀ, by rows
-	place map[int]int // of the columns of Basis there
+	m *Matrix
+	l [][]float64 // Cholesky's factor of R_SS, L·Lᵀ, by rows
 }
 
 // Explanation is how one column is explained.
 type Explanation struct {
-	Weights []float64 // of the columns of the basis, all in standard deviations; 0 of the column itself
+	Weights []float64 // of the columns of the basis, all in standard deviations
 	R2      float64   // share of the column's variance that they explain
 	Exact   bool      // what they leave is rounding: R2 is 1
 }
 
 // Regress factors the correlations of the chosen columns, in k³/3 flops for k of them.
 func (m *Matrix) Regress(chosen []int) *Regression {
-	r := &Regression{m: m, place: make(map[int]int)}
+	r := &Regression{m: m}
 	for _, j := range chosen {
 		row := r.forward(j)
 		left := 1 - kernel.Dot(row, row)
@@ -33,7 +32,6 @@ func (m *Matrix) Regress(chosen []int) *Regression {
 			r.Redundant = append(r.Redundant, j)
 			continue
 		}
-		r.place[j] = len(r.Basis)
 		r.l, r.Basis = append(r.l, append(row, math.Sqrt(left))), append(r.Basis, j)
 	}
 	return r
@@ -58,28 +56,11 @@ func (r *Regression) back(x []float64) []float64 {
 	return w
 }
 
-// Explain explains column j by the basis, or by the others of the basis if it is one of them. Costs 2k² flops.
+// Explain explains column j, which is not in the basis, by it. Costs 2k² flops.
 func (r *Regression) Explain(j int) Explanation {
-	at, inside := r.place[j]
-	var e Explanation
-	left := 0.0
-	if inside { // by column j of the inverse P: w = −Pᵢⱼ/Pⱼⱼ, 1 − R² = 1/Pⱼⱼ
-		unit := make([]float64, len(r.Basis))
-		unit[at] = 1
-		for t := range unit {
-			unit[t] = (unit[t] - kernel.Dot(r.l[t][:t], unit[:t])) / r.l[t][t]
-		}
-		e.Weights = r.back(unit)
-		left = 1 / e.Weights[at]
-		for t := range e.Weights {
-			e.Weights[t] *= -left
-		}
-		e.Weights[at] = 0
-	} else {
-		x := r.forward(j)
-		left = 1 - kernel.Dot(x, x)
-		e.Weights = r.back(x)
-	}
+	x := r.forward(j)
+	e := Explanation{Weights: r.back(x)}
+	left := 1 - kernel.Dot(x, x)
 	e.Exact = left <= r.m.Bound(j, r.Basis, e.Weights)
 	if e.R2 = min(max(1-left, 0), 1); e.Exact {
 		e.R2 = 1

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// explainFlags are the flags of explain.
+type explainFlags struct {
+	requestFlags
+	selection string
+	output    outputFlags
+}
+
+func newExplain(c *cli) *cobra.Command {
+	var o explainFlags
+	cmd := &cobra.Command{
+		Use:   "explain COL… --selection SEL.json [--stats ALL.ufs | INPUT…]",
+		Short: "Say why columns were kept or dropped, and what they have to do with the others",
+		Long: `Say of each column whether the selection kept it (rank, score, what it added), dropped it or
+left it out and why, and which dropped columns it stands for.
+
+With the statistics of the data, or the data itself, it also says by which chosen features and
+weights the column is explained, in its own units and in standard deviations, with R²; which
+columns it is most correlated with; its variance inflation VIF = 1/(1 − R²) on all other
+columns, and among the chosen ones; and the exact linear combinations it takes part in, as
+total = a + b + c. Correlations are of columns less their means, whatever the scale of the
+selection. What the selection records about the data (missing, where, …) is done again.
+
+A name that the selection knows is a column; any other file, glob, URL or - is INPUT. For a file
+that is called like a column write ./NAME.
+
+  ufs-stream explain temperature_7 --selection sel.json
+  ufs-stream explain temperature_7 total --selection sel.json --stats all.ufs
+  ufs-stream explain total data/*.parquet --selection sel.json --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.explain(cmd, args, &o) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.selection, "selection", "", "the selection that the columns are of, `SEL.json`")
+	fs.StringVar(&o.req.Stats, "stats", "", "the statistics of its data, `ALL.ufs` (see scan and merge)")
+	o.limits(fs)
+	hideSeed(fs)
+	o.scratchSpace(fs)
+	o.lake(fs)
+	o.output.add(fs, verdictFormats()...)
+	return cmd
+}
+
+// hideSeed takes --seed out of the help of a verb with nothing random.
+func hideSeed(fs *pflag.FlagSet) { fs.Lookup("seed").Hidden = true }
+
+func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error {
+	ctx := cmd.Context()
+	if err := o.output.resolve(ctx, verdictFormats()...); err != nil {
+		return err
+	}
+	if o.selection == "" {
+		return stream.Usagef("explain: no selection given; add --selection SEL.json")
+	}
+	if err := atomicfile.NotInput(o.output.path, o.selection); err != nil {
+		return err
+	}
+	q, err := o.request(c, cmd, nil, o.output.path)
+	if err != nil {
+		return err
+	}
+	s, err := ufs.ReadSelection(ctx, o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter})
+	if err != nil {
+		return err
+	}
+	r := ufs.ExplainRequest{Request: q, Selection: s}
+	r.Names, r.Inputs = columnsAndInputs(s, args)
+	x, err := ufs.Explain(ctx, r)
+	if err != nil {
+		return err
+	}
+	if x.Data != nil {
+		c.noteRun(x.Data.Passes, x.Timing, x.Memory)
+	}
+	c.warn(x.Warnings)
+	return c.write(ctx, o.output.path, func(w io.Writer) error {
+		if o.output.format == "json" {
+			return writeJSON(w, x)
+		}
+		return c.explainTable(w, x)
+	})
+}
+
+// columnsAndInputs tells the columns of the selection among the arguments from inputs.
+func columnsAndInputs(s *stream.Selection, args []string) (columns, inputs []string) {
+	known := make(map[string]bool)
+	for _, f := range s.Selected {
+		known[f.Name] = true
+	}
+	for _, col := range s.Columns {
+		known[col.Name] = true
+	}
+	for _, l := range s.LeftOut {
+		known[l.Name] = true
+	}
+	for _, arg := range args {
+		_, err := os.Stat(arg)
+		input := err == nil || arg == "-" || place.IsURL(arg) || strings.HasPrefix(arg, "@") ||
+			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != "" // emb[3] is a column
+		if known[arg] || !input {
+			columns = append(columns, arg)
+		} else {
+			inputs = append(inputs, arg)
+		}
+	}
+	return columns, inputs
+}
+
+// explainTable is the form for people: a paragraph a column.
+func (c *cli) explainTable(w io.Writer, x *ufs.Explanation) error {
+	fmt.Fprintf(w, "%s of %s (scale %s)", plural(x.K, "feature"), x.Method, x.Scale)
+	if d := x.Data; d != nil {
+		fmt.Fprintf(w, "; correlations of %s features over %s rows", humanize.Comma(int64(d.Features)), humanize.Comma(d.RowsUsed))
+		if d.Scale == "rank" {
+			fmt.Fprint(w, ", of the normal scores of their ranks")
+		}
+	}
+	fmt.Fprintln(w)
+	for _, col := range x.Columns {
+		fmt.Fprintf(w, "\n%s: %s\n", col.Name, verdictOn(col))
+		c.standsFor(w, col)
+		if col.Relations == nil {
+			continue
+		}
+		if err := c.relations(w, col); err != nil {
+			return err
+		}
+	}
+	if x.More != "" {
+		fmt.Fprintf(w, "\n%s\n", x.More)
+	}
+	return transferFoot(w, x.Transfer)
+}
+
+// verdictOn says what became of a column.
+func verdictOn(col ufs.ExplainedColumn) string {
+	switch col.State {
+	case ufs.StateKept:
+		text := fmt.Sprintf("kept, rank %d, score %s", col.Rank, rough(*col.Score))
+		if col.Added != nil {
+			text += ", added " + percent(float64(*col.Added)) + " to what is explained"
+		}
+		return text
+	case ufs.StateLeftOut:
+		return "left out: " + strings.TrimSpace(col.Why)
+	case ufs.StateDropped:
+		text := "dropped"
+		if col.Explained != nil {
+			text += ": the selection explains " + percent(float64(*col.Explained)) + " of it"
+		}
+		if col.Nearest != "" {
+			text += ", mostly by " + col.Nearest
+		}
+		return text
+	}
+	return col.State
+}
+
+func (c *cli) standsFor(w io.Writer, col ufs.ExplainedColumn) {
+	if col.State != ufs.StateKept {
+		return
+	}
+	if len(col.StandsFor) == 0 {
+		fmt.Fprintln(w, "  stands for no dropped column")
+		return
+	}
+	var names []string
+	for _, s := range c.firstOf(len(col.StandsFor)) {
+		names = append(names, fmt.Sprintf("%s (%s)", col.StandsFor[s].Name, percent(float64(col.StandsFor[s].Explained))))
+	}
+	fmt.Fprintf(w, "  stands for %s: %s%s\n", plural(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMore(len(col.StandsFor)-len(names)))
+}
+
+// fewShown is how many of a list a line shows without -v.
+const fewShown = 5
+
+// firstOf numbers those of a list that are shown.
+func (c *cli) firstOf(n int) []int {
+	if !c.verbose {
+		n = min(n, fewShown)
+	}
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+func andMore(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %s more", humanize.Comma(int64(n)))
+}
+
+// relations says what a column has to do with the others.
+func (c *cli) relations(w io.Writer, col ufs.ExplainedColumn) error {
+	r := col.Relations
+	of := "the chosen features"
+	if col.State == ufs.StateKept {
+		of = "the other chosen features"
+	}
+	exactly := ""
+	if r.Exact {
+		exactly = ", exactly"
+	}
+	fmt.Fprintf(w, "  mean %s, standard deviation %s; %s explain R² = %s of its variance%s, and leave a standard deviation of %s\n",
+		rough(r.Mean), rough(r.Std), of, rough(r.R2), exactly, rough(r.Residual))
+	fmt.Fprintf(w, "  VIF %s on all other columns", inflated(r.VIF, r.Determined))
+	if r.VIFSelected != nil {
+		fmt.Fprintf(w, ", %s among the chosen ones", inflated(*r.VIFSelected, r.Exact))
+	}
+	fmt.Fprintln(w)
+	for _, l := range r.Combinations {
+		fmt.Fprintf(w, "  exactly: %s\n", equation(l))
+	}
+	if r.LongCombinations {
+		fmt.Fprintln(w, "  the other columns determine it together; no combination of 20 or fewer of them does")
+	}
+	var rows [][]string
+	for _, i := range c.firstOf(len(r.Terms)) {
+		t := r.Terms[i]
+		rows = append(rows, []string{"  " + t.Name, rough(t.Weight), rough(t.Standardized)})
+	}
+	if rows != nil {
+		rows = append(rows, []string{"  (constant)", rough(r.Constant), ""})
+		if err := writeTable(w, []string{"  explained by", ">weight", ">in standard deviations"}, rows); err != nil {
+			return err
+		}
+		if n := andMore(len(r.Terms) - len(rows) + 1); n != "" {
+			fmt.Fprintf(w, " %s; -v shows them\n", n)
+		}
+	}
+	rows = nil
+	for _, n := range r.Nearest {
+		rows = append(rows, []string{"  " + n.Name, rough(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
+	}
+	if rows == nil {
+		return nil
+	}
+	return writeTable(w, []string{"  nearest", ">correlation", "selected"}, rows)
+}
+
+func inflated(vif stream.Number, infinite bool) string {
+	if infinite {
+		return "infinite"
+	}
+	return rough(vif)
+}
+
+// equation writes a combination for people: total = a + 2·b − c + 3.
+func equation(l ufs.LinearCombination) string {
+	var b strings.Builder
+	b.WriteString(l.Name + " =")
+	signed := func(value stream.Number, name string) {
+		sign, size := " +", value
+		if value < 0 {
+			sign, size = " −", -value
+		}
+		if b.Len() == len(l.Name)+2 && sign == " +" {
+			sign = ""
+		}
+		text := rough(size)
+		switch {
+		case name != "" && text == "1":
+			text = name
+		case name != "":
+			text += "·" + name
+		}
+		b.WriteString(sign + " " + text)
+	}
+	ranks := slices.ContainsFunc(l.Terms, func(t ufs.Term) bool { return t.Weight != t.Weight })
+	for _, t := range l.Terms {
+		if ranks {
+			signed(t.Standardized, t.Name)
+		} else {
+			signed(t.Weight, t.Name)
+		}
+	}
+	if !ranks && (l.Constant != 0 || len(l.Terms) == 0) {
+		signed(l.Constant, "")
+	}
+	if ranks {
+		b.WriteString(" (normal scores, in standard deviations)")
+	}
+	return b.String()
+}

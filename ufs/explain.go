@@ -1,0 +1,383 @@
+package ufs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/alike"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ExplainSchema names the version of the JSON form of Explanation.
+const ExplainSchema = "ufs-stream/explain/v1"
+
+// ExplainRequest says which columns to explain, of which selection. Inputs or Stats, where given, are the
+// data: with them the explanation has Relations. What shapes the data is what the selection
+// records; of the request count Inputs, Stats, and the bounds of the run.
+type ExplainRequest struct {
+	Request
+	Selection *stream.Selection
+	Names     []string // columns of the selection; one made into several stands for all of them
+}
+
+// Explanation says why columns were kept or not, and what they have to do with the others. It is plain
+// data.
+type Explanation struct {
+	Schema   string            `json:"schema"`
+	Version  string            `json:"version"`
+	Method   string            `json:"method"`
+	K        int               `json:"k"`
+	Scale    string            `json:"scale"` // of the selection: of its scores and explained shares
+	Columns  []ExplainedColumn `json:"columns"`
+	More     string            `json:"more,omitempty"`         // how to get what is not there
+	Data     *ExplainedData    `json:"correlations,omitempty"` // nil where there are none
+	Warnings []string          `json:"warnings"`
+	Timing   stream.Timing     `json:"timing,omitzero"`
+	Memory   stream.Memory     `json:"memory,omitzero"`
+	Transfer *stream.Transfer  `json:"transfer,omitempty"`
+}
+
+// ExplainedData is what the correlations are of.
+type ExplainedData struct {
+	Rows     int64          `json:"rows"`
+	RowsUsed int64          `json:"rows_used"`
+	Features int            `json:"features"`
+	Scale    string         `json:"scale"` // "rank" where they are of normal scores
+	Missing  string         `json:"missing"`
+	Inputs   []stream.Input `json:"inputs"`
+	Passes   int            `json:"passes"`
+}
+
+// The states of a column.
+const (
+	StateKept    = "kept"
+	StateDropped = "dropped"
+	StateLeftOut = "left out"
+	StateUnknown = "not in the selection"
+)
+
+// ExplainedColumn is one column: first what the selection says of it, then what the data say.
+type ExplainedColumn struct {
+	Name  string         `json:"name"`
+	State string         `json:"state"`
+	Why   string         `json:"why,omitempty"` // it was left out
+	Rank  int            `json:"rank,omitempty"`
+	Score *stream.Number `json:"score,omitempty"`
+	// Added is the share of the data's sum of squares that this feature explained beyond those before it;
+	// nil where the selection does not say.
+	Added     *stream.Number `json:"added,omitempty"`
+	Explained *stream.Number `json:"explained,omitempty"`        // share of its sum of squares that the selection explains
+	Nearest   string         `json:"nearest_selected,omitempty"` // as the selection has it
+	// StandsFor are the dropped features that this one is the nearest to, the most explained first.
+	StandsFor []StandsFor `json:"stands_for,omitempty"`
+	Relations *Relations  `json:"relations,omitempty"`
+}
+
+// StandsFor is a dropped feature that a chosen one is the nearest to.
+type StandsFor struct {
+	Name      string        `json:"name"`
+	Explained stream.Number `json:"explained"`
+}
+
+// Relations are what a column has to do with the others, each less its mean.
+type Relations struct {
+	Mean stream.Number `json:"mean"`
+	Std  stream.Number `json:"std"`
+	// R2 is the share of its variance that the chosen features explain, without itself; what is left has
+	// the standard deviation Residual.
+	R2       stream.Number `json:"r2"`
+	Exact    bool          `json:"exact,omitempty"` // what is left is rounding
+	Residual stream.Number `json:"residual_std"`
+	Constant stream.Number `json:"constant"`
+	Terms    []Term        `json:"weights"` // the largest standardized weight first
+	Nearest  []NearColumn  `json:"nearest"` // among all features, by the size of the correlation
+	// VIF is 1/(1 − R²) on all other features, null where these determine it; VIFSelected, of a chosen
+	// one, on the other chosen ones.
+	VIF              stream.Number       `json:"vif"`
+	Determined       bool                `json:"determined,omitempty"`
+	VIFSelected      *stream.Number      `json:"vif_selected,omitempty"`
+	Combinations     []LinearCombination `json:"combinations"`
+	LongCombinations bool                `json:"longer_combinations,omitempty"` // it is determined by more than 20 others
+}
+
+// NearColumn is a feature and its correlation.
+type NearColumn struct {
+	Name        string        `json:"name"`
+	Correlation stream.Number `json:"correlation"`
+	Selected    bool          `json:"selected,omitempty"`
+}
+
+// nearestShown is how many near features an explanation lists.
+const nearestShown = 5
+
+// Explain explains columns of a selection: from the selection alone, or with Inputs or Stats from the
+// correlations of all its features too, which take what Redundancy takes. The errors are those
+// of Select.
+func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
+	s := o.Selection
+	switch {
+	case s == nil:
+		return nil, stream.Usagef("explain: no selection given; add {selection} SEL.json")
+	case len(o.Names) == 0:
+		return nil, stream.Usagef("explain: no column given; name those to explain, as explain COL {selection} SEL.json")
+	}
+	scale, _ := s.Options["scale"].(string)
+	x := &explainer{s: s, out: &Explanation{Schema: ExplainSchema, Version: Release, Method: s.Method, K: len(s.Selected), Scale: scale, Columns: []ExplainedColumn{}, Warnings: []string{}}}
+	x.index()
+	if len(o.Inputs) == 0 && o.Stats == "" {
+		x.out.More = stream.Textf("by which chosen features and weights a column is explained, its nearest columns, VIF and exact combinations: add {stats} ALL.ufs, or the INPUT").Spell(o.Spelling)
+		return x.out, x.explain(o.Names, nil)
+	}
+	q, err := Recorded(s, o.Methods)
+	if err != nil {
+		return nil, err
+	}
+	q.Inputs, q.Stats, q.Stdin, q.SkipBad, q.Version, q.AsOf, q.Anonymous = o.Inputs, o.Stats, o.Stdin, o.SkipBad, o.Version, o.AsOf, o.Anonymous
+	q.Threads, q.Memory, q.TempDir, q.MaxScratch, q.Output = o.Threads, o.Memory, o.TempDir, o.MaxScratch, o.Output
+	q.Meter, q.Progress, q.Note, q.Spelling = o.Meter, o.Progress, o.Note, o.Spelling
+	var record *correlations
+	k := int64(len(s.Selected))
+	err = q.correlateAs(ctx, true, func(d int) int64 { return alike.Bytes(d) + 16*k*k }, func(c *correlations) error {
+		record = c
+		return x.explain(o.Names, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	x.out.Timing, x.out.Memory, x.out.Transfer = record.timing, record.memory, record.transfer
+	return x.out, nil
+}
+
+// explainer is an explanation under way.
+type explainer struct {
+	s       *stream.Selection
+	out     *Explanation
+	chosen  map[string]int // place in Selected
+	reports map[string]stream.ColumnReport
+	leftOut map[string]string
+	stands  map[string][]StandsFor
+}
+
+func (x *explainer) index() {
+	x.chosen, x.reports, x.leftOut, x.stands = make(map[string]int), make(map[string]stream.ColumnReport), make(map[string]string), make(map[string][]StandsFor)
+	for i, f := range x.s.Selected {
+		x.chosen[f.Name] = i
+	}
+	for _, l := range x.s.LeftOut {
+		x.leftOut[l.Name] = l.Why
+	}
+	for _, c := range x.s.Columns {
+		x.reports[c.Name] = c
+		if _, kept := x.chosen[c.Name]; !kept && c.Nearest != "" {
+			x.stands[c.Nearest] = append(x.stands[c.Nearest], StandsFor{c.Name, c.Explained})
+		}
+	}
+	for _, list := range x.stands {
+		slices.SortFunc(list, func(a, b StandsFor) int {
+			return cmp.Or(cmp.Compare(b.Explained, a.Explained), cmp.Compare(a.Name, b.Name))
+		})
+	}
+}
+
+// explain explains the columns of these names; c is nil without data.
+func (x *explainer) explain(names []string, c *correlations) error {
+	var of *relations
+	for _, name := range names {
+		columns, err := x.resolve(name, c)
+		if err != nil {
+			return err
+		}
+		for _, own := range columns {
+			if slices.ContainsFunc(x.out.Columns, func(o ExplainedColumn) bool { return o.Name == own.Name }) {
+				continue
+			}
+			if c != nil {
+				if of == nil {
+					if of, err = x.relate(c); err != nil {
+						return err
+					}
+				}
+				if j, there := c.at[own.Name]; there {
+					own.Relations = of.column(j)
+				}
+			}
+			x.out.Columns = append(x.out.Columns, own)
+		}
+	}
+	return nil
+}
+
+// resolve finds the columns of a name: one, or those that the input's column of that name was made into.
+func (x *explainer) resolve(name string, c *correlations) ([]ExplainedColumn, error) {
+	_, kept := x.chosen[name]
+	_, reported := x.reports[name]
+	_, out := x.leftOut[name]
+	if !kept && !reported && !out && c == nil && unreported(x.s) {
+		return nil, stream.Usagef("%q is not chosen, and the selection was written without the reports on its features; add {stats} ALL.ufs or the INPUT, or select with {details} all", name)
+	}
+	var made []ExplainedColumn
+	if c != nil {
+		if _, there := c.at[name]; there {
+			return []ExplainedColumn{x.recorded(name, name)}, nil
+		}
+		for _, col := range c.columns {
+			if col.Block == name {
+				made = append(made, x.recorded(col.Name, name))
+			}
+		}
+	}
+	switch {
+	case made != nil:
+		return made, nil
+	case kept || reported || out:
+		return []ExplainedColumn{x.recorded(name, name)}, nil
+	}
+	known := slices.Concat(sortedKeys(x.chosen), sortedKeys(x.reports), sortedKeys(x.leftOut))
+	if c != nil {
+		known = append(known, c.Names...)
+		for _, l := range c.leftOut {
+			if l.Name == name {
+				return []ExplainedColumn{{Name: name, State: StateLeftOut, Why: l.Why}}, nil
+			}
+		}
+	}
+	return nil, stream.Usagef("the selection knows no column %q%s", name, suggest.DidYouMean(name, known))
+}
+
+// recorded is what the selection says of a column that it knows by the name of its block.
+func (x *explainer) recorded(name, block string) ExplainedColumn {
+	own := ExplainedColumn{Name: name, State: StateDropped}
+	known := name
+	if _, there := x.reports[name]; !there {
+		if _, there = x.chosen[name]; !there {
+			known = block
+		}
+	}
+	report, reported := x.reports[known]
+	if reported && !math.IsNaN(float64(report.Explained)) {
+		own.Explained = &report.Explained
+	}
+	own.Nearest = report.Nearest
+	at, kept := x.chosen[known]
+	if !kept {
+		at, kept = x.chosen[block]
+	}
+	why, out := x.leftOut[known]
+	switch {
+	case kept:
+		f := x.s.Selected[at]
+		own.State, own.Rank, own.Score, own.StandsFor = StateKept, f.Rank, &f.Score, x.stands[f.Name]
+		before := stream.Number(1)
+		if at > 0 {
+			before = x.s.Selected[at-1].Error
+		}
+		if added := before - f.Error; !math.IsNaN(float64(added)) {
+			own.Added = &added
+		}
+	case out:
+		own.State, own.Why = StateLeftOut, why
+	case !reported && !unreported(x.s):
+		own.State = StateUnknown
+	}
+	return own
+}
+
+// relations are what the columns of c have to do with each other and with the chosen ones.
+type relations struct {
+	*correlations
+	dependence *alike.Dependence
+	chosen     []int // by rank
+	isChosen   map[int]bool
+	by         *alike.Regression // of all of them
+}
+
+func (x *explainer) relate(c *correlations) (*relations, error) {
+	r := &relations{correlations: c, isChosen: make(map[int]bool)}
+	x.out.Data = &ExplainedData{Rows: c.rows, RowsUsed: c.rowsUsed, Features: c.D, Scale: c.scale, Missing: c.missing, Inputs: c.inputs, Passes: c.passes}
+	x.out.Warnings = append(x.out.Warnings, c.warnings...)
+	var gone []string
+	for _, f := range x.s.Selected {
+		before := len(r.chosen)
+		if j, there := c.at[f.Name]; there {
+			r.chosen = append(r.chosen, j)
+		} else {
+			for j, col := range c.columns {
+				if col.Block == f.Name {
+					r.chosen = append(r.chosen, j)
+				}
+			}
+		}
+		if len(r.chosen) == before {
+			gone = append(gone, f.Name)
+		}
+	}
+	if gone != nil {
+		x.out.Warnings = append(x.out.Warnings, fmt.Sprintf("%s of the selection, the first %q: no feature of these data, which explain without", plural(len(gone), "feature"), gone[0]))
+	}
+	for _, j := range r.chosen {
+		r.isChosen[j] = true
+	}
+	r.by = c.Regress(r.chosen)
+	var err error
+	r.dependence, err = c.Dependence()
+	return r, err
+}
+
+// column is what column j has to do with the others.
+func (r *relations) column(j int) *Relations {
+	by := r.by
+	if r.isChosen[j] {
+		by = r.Regress(slices.DeleteFunc(slices.Clone(r.chosen), func(i int) bool { return i == j }))
+	}
+	e := by.Explain(j)
+	out := &Relations{
+		Mean: stream.Number(r.mean[j]), Std: stream.Number(r.std[j]), R2: stream.Number(e.R2), Exact: e.Exact,
+		Residual: stream.Number(r.std[j] * math.Sqrt(1-e.R2)), Terms: []Term{}, Nearest: []NearColumn{}, Combinations: []LinearCombination{},
+	}
+	for k, i := range by.Basis {
+		out.Terms = append(out.Terms, r.term(j, i, e.Weights[k]))
+	}
+	out.Constant = r.constant(j, out.Terms, r.Bound(j, by.Basis, e.Weights))
+	slices.SortStableFunc(out.Terms, func(a, b Term) int {
+		return cmp.Or(cmp.Compare(math.Abs(float64(b.Standardized)), math.Abs(float64(a.Standardized))), cmp.Compare(a.Name, b.Name))
+	})
+	for _, n := range r.Matrix.Nearest(j, nearestShown) {
+		out.Nearest = append(out.Nearest, NearColumn{r.Names[n.Column], stream.Number(n.Correlation), r.isChosen[n.Column]})
+	}
+	out.VIF, out.Determined = inflation(r.dependence.VIF[j])
+	if r.isChosen[j] {
+		vif, _ := inflation(1 / (1 - e.R2))
+		out.VIFSelected = &vif
+	}
+	r.combinations(j, out)
+	return out
+}
+
+// combinations lists the copies and combinations that column j takes part in, itself or by the first of its copies.
+func (r *relations) combinations(j int, out *Relations) {
+	first := j
+	for _, group := range r.dependence.Copies {
+		for _, n := range group.Of {
+			if n.Column != j && group.Column != j {
+				continue
+			}
+			first = group.Column
+			copied := r.copyOf(group.Column, n)
+			bound := r.Bound(n.Column, []int{group.Column}, []float64{n.Correlation})
+			out.Combinations = append(out.Combinations, LinearCombination{
+				Name: copied.Name, Constant: copied.Constant, Terms: []Term{r.term(n.Column, group.Column, n.Correlation)},
+				Left: stream.Number(1 - n.Correlation*n.Correlation), Bound: stream.Number(bound),
+			})
+		}
+	}
+	for _, found := range r.dependence.Combinations {
+		if found.Has(first) {
+			out.Combinations = append(out.Combinations, r.combination(found))
+		}
+	}
+	out.LongCombinations = out.Determined && len(out.Combinations) == 0
+}
