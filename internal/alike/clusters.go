@@ -31,6 +31,10 @@ func (o ClusterOptions) WithDefaults() ClusterOptions {
 	return ClusterOptions{MaxEigen: cmp.Or(o.MaxEigen, DefaultMaxEigen), Proportion: cmp.Or(o.Proportion, DefaultProportion)}
 }
 
+// leastOwn is the share of each of its columns that a cluster's component explains. The second eigenvalue lets
+// any one column into a cluster of many.
+const leastOwn = 0.5
+
 // Cluster is some columns and their component, the first principal component of their correlations.
 type Cluster struct {
 	Members        []Member // by R2Own, the representative first
@@ -52,15 +56,16 @@ type Member struct {
 const clusterRounds = 10
 
 // Clusters divides the columns, a variant of VARCLUS: a cluster whose second eigenvalue is above MaxEigen,
-// or whose component explains less than Proportion of it, is divided by its two first components, turned
-// by the quartimax criterion. Each column goes to the one it is the more correlated with by size,
+// or whose component explains less than Proportion of it, or less than half of one of its columns, is
+// divided by its two first components, turned by the quartimax criterion. Each column goes to the one it is the more correlated with by size,
 // and then to the new cluster whose component it is nearest to, until none moves. When nothing
 // is left to divide, columns move to the nearest component among all clusters, which are divided
 // again where they must be, and two clusters whose union need not be divided become one.
 //
-// VARCLUS moves columns among all clusters after each division, tries to move them one by one, and
-// divides the cluster of the largest second eigenvalue first. Here each is divided by itself, so
-// that the order does not matter, and none is tried.
+// VARCLUS has one of the two bounds, and none on single columns. It moves columns among all clusters after
+// each division, tries to move them one by one, and divides the cluster of the largest second
+// eigenvalue first. Here each is divided by itself, so that the order does not matter, and no
+// column is tried.
 //
 // A division costs 2m² flops for each of some 50 to 500 vectors, for a cluster of m columns. It holds one matrix of
 // d×d.
@@ -104,16 +109,11 @@ type part struct {
 	second  float64
 }
 
-// fits says that a cluster of so many columns need not be divided.
+// fits says that a cluster of so many columns need not be divided. The component explains λ₁v² of a column with the
+// entry v.
 func (d *division) fits(c components, size int) bool {
-	return size == 1 || c.values[1] <= d.MaxEigen*(1+moves) && c.values[0] >= d.Proportion*float64(size)*(1-moves)
-}
-
-// components of the columns listed; their correlations are in room afterwards.
-func (d *division) components(columns []int) (kernel.Matrix[float64], components, error) {
-	a := d.gather(d.room, columns)
-	c, err := leading(d.team, a, places(len(columns)), 2)
-	return a, c, err
+	return size == 1 || c.values[1] <= d.MaxEigen*(1+moves) && c.values[0] >= d.Proportion*float64(size)*(1-moves) &&
+		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < leastOwn })
 }
 
 func places(n int) []int {
@@ -143,16 +143,12 @@ func (d *division) divideAll(ctx context.Context, open [][]int) error {
 
 // divide returns the two parts of a cluster, or keeps it.
 func (d *division) divide(columns []int) ([][]int, error) {
-	a, c, err := d.components(columns)
-	if err != nil {
+	a, c, kept, err := d.tryKeep(columns)
+	if err != nil || kept {
 		return nil, err
 	}
-	if d.fits(c, len(columns)) {
-		d.keep(columns, c)
-		return nil, nil
-	}
-	side := turned(c)
-	if err := d.sort(a, side); err != nil {
+	side, near := turned(c)
+	if err := d.sort(a, side, near); err != nil {
 		return nil, err
 	}
 	var parts [2][]int
@@ -162,18 +158,30 @@ func (d *division) divide(columns []int) ([][]int, error) {
 	return parts[:], nil
 }
 
-func (d *division) keep(columns []int, c components) {
-	p := part{columns: columns, vector: c.vectors[0], value: c.values[0]}
+// tryKeep keeps a cluster that need not be divided. The correlations of the columns are in room afterwards.
+func (d *division) tryKeep(columns []int) (a kernel.Matrix[float64], c components, kept bool, err error) {
+	a = d.gather(d.room, columns)
+	all := places(len(columns))
+	if c, err = leading(d.team, a, all, nil, two()); err != nil || !d.fits(c, len(columns)) {
+		return a, c, false, err
+	}
+	p := part{columns: columns}
 	if len(c.values) > 1 {
 		p.second = c.values[1]
 	}
+	if c, err = leading(d.team, a, all, c.vectors, fine()); err != nil {
+		return a, c, false, err
+	}
+	p.vector, p.value = c.vectors[0], c.values[0]
 	d.done = append(d.done, p)
+	return a, c, true, nil
 }
 
 // turned says for each column which of the two first eigenvectors, turned by raw quartimax, makes the
 // component it is more correlated with. Quartimax makes Σ(x⁴ + y⁴) over the rows (x, y) of the vectors largest: with
 // u = x² − y², v = 2xy the angle is ¼·atan2(2Σuv, Σ(u² − v²)).
-func turned(c components) []int {
+// The two turned vectors come with it.
+func turned(c components) (side []int, vectors [2][]float64) {
 	var uv, squares float64
 	for i, x := range c.vectors[0] {
 		y := c.vectors[1][i]
@@ -185,20 +193,21 @@ func turned(c components) []int {
 	// covariances λ₁x·cos + λ₂y·sin and −λ₁x·sin + λ₂y·cos with them.
 	p, q := c.values[0], max(c.values[1], 0)
 	first, second := p*cos*cos+q*sin*sin, p*sin*sin+q*cos*cos
-	side := make([]int, len(c.vectors[0]))
+	side = make([]int, len(c.vectors[0]))
 	for i, x := range c.vectors[0] {
 		y := c.vectors[1][i]
 		a, b := p*x*cos+q*y*sin, -p*x*sin+q*y*cos
 		if b*b*first > a*a*second {
 			side[i] = 1
 		}
+		vectors[0], vectors[1] = append(vectors[0], x*cos+y*sin), append(vectors[1], -x*sin+y*cos)
 	}
-	return side
+	return side, vectors
 }
 
 // sort moves columns between the two sides until each is on that whose component it is nearest to. Neither becomes
-// empty.
-func (d *division) sort(a kernel.Matrix[float64], side []int) error {
+// empty. last are vectors near these components.
+func (d *division) sort(a kernel.Matrix[float64], side []int, last [2][]float64) error {
 	n := len(side)
 	split := func() (in [2][]int) {
 		for i, s := range side {
@@ -209,7 +218,7 @@ func (d *division) sort(a kernel.Matrix[float64], side []int) error {
 	in := split()
 	for s := range in { // where one has all, the column that has least in common with the others goes by itself
 		if len(in[s]) == n {
-			c, err := leading(d.team, a, in[s], 1)
+			c, err := leading(d.team, a, in[s], nil, fine())
 			if err != nil {
 				return err
 			}
@@ -226,7 +235,11 @@ func (d *division) sort(a kernel.Matrix[float64], side []int) error {
 	for range clusterRounds {
 		var near [2][]float64
 		for s := range in {
-			c, err := leading(d.team, a, in[s], 1)
+			start := make([]float64, len(in[s]))
+			for i, at := range in[s] {
+				start[i] = last[s][at]
+			}
+			c, err := leading(d.team, a, in[s], [][]float64{start}, sorting())
 			if err != nil {
 				return err
 			}
@@ -234,6 +247,7 @@ func (d *division) sort(a kernel.Matrix[float64], side []int) error {
 			for i, at := range in[s] {
 				full[at] = c.vectors[0][i]
 			}
+			last[s] = full
 			near[s] = make([]float64, n)
 			kernel.Gemv(d.team.Threads(), n, n, a.Data, a.RowStride, full, near[s])
 			for i, v := range near[s] {

@@ -12,16 +12,26 @@ import (
 const (
 	// denseOrder is up to where all eigenpairs are as quick as a search.
 	denseOrder = 64
-	// searchBlock vectors join the space at a time, up to searchRoom, which then starts again from twice
-	// as many of the best.
+	// searchBlock vectors join the space at a time, up to searchRoom at most, which then starts again from
+	// twice as many of the best.
 	searchBlock = 4
 	searchRoom  = 48
-	// searchTol is the residual of an eigenpair, as a share of the largest eigenvalue, and searchRounds how
-	// often the search starts again at most: eigenvalues of noise are so close together that no split
-	// by their vectors is better than another.
-	searchTol    = 1e-8
-	searchRounds = 30
 )
+
+// goal says how far a search goes.
+type goal struct {
+	count  int
+	tol    float64 // residual of an eigenpair as a share of the largest eigenvalue; its own error is the square at best
+	room   int     // vectors of the space
+	rounds int     // that begin, at most
+}
+
+// The goals: a component that is kept; the two that say whether a cluster is divided, and how; and one that columns
+// are sorted by while it is, where the start is near. Eigenvalues of noise are so close together that
+// rounds must end: no division by their vectors is better than another.
+func fine() goal    { return goal{1, 1e-9, searchRoom, 30} }
+func two() goal     { return goal{2, 1e-4, searchRoom, 30} }
+func sorting() goal { return goal{1, 1e-3, 4 * searchBlock, 4} }
 
 // components are eigenpairs of a correlation matrix, the largest first.
 type components struct {
@@ -29,17 +39,20 @@ type components struct {
 	vectors [][]float64 // of length 1, the entry of the largest size positive
 }
 
-// leading finds the count largest eigenpairs of the matrix of the n columns listed within the m×m matrix
-// a: a block Lanczos process with full orthogonalization and restarts, 2m² flops a vector. in is
-// ascending.
-func leading(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (components, error) {
+// leading finds the largest eigenpairs of the matrix of the n columns listed within the m×m matrix a: a
+// block Lanczos process with full orthogonalization and restarts, 2m² flops a vector. in is ascending;
+// start, vectors of n entries, is where it begins.
+func leading(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to goal) (components, error) {
 	n := len(in)
-	count = min(count, n)
+	count := min(to.count, n)
 	if n <= denseOrder {
 		return dense(team, a, in, count)
 	}
 	s := &search{team: team, a: a, in: in, n: n}
-	for k := range searchBlock {
+	for _, v := range start {
+		s.pending = append(s.pending, slices.Clone(v))
+	}
+	for k := len(start); k < searchBlock; k++ {
 		v := make([]float64, n)
 		for i := range v {
 			v[i] = float64(int64(splitmix.Hash(uint64(k), uint64(i)))) / (1 << 63)
@@ -47,8 +60,8 @@ func leading(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (
 		s.pending = append(s.pending, v)
 	}
 	newest := s.join()
-	for round := 0; ; round++ {
-		for room := min(searchRoom, n); len(s.q) < room && len(newest) > 0; {
+	for round := 1; ; round++ {
+		for room := min(to.room, n); len(s.q) < room && len(newest) > 0; {
 			for _, k := range newest[:min(len(newest), room-len(s.q))] {
 				s.pending = append(s.pending, slices.Clone(s.aq[k]))
 			}
@@ -58,7 +71,7 @@ func leading(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (
 		if err != nil {
 			return components{}, err
 		}
-		if slices.Max(residual[:count]) <= searchTol*found.values[0] || round == searchRounds {
+		if slices.Max(residual[:count]) <= to.tol*found.values[0] || round == to.rounds {
 			found.values, found.vectors = found.values[:count], found.vectors[:count]
 			return found.oriented(), nil
 		}

@@ -2,6 +2,7 @@ package alike
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -58,7 +59,8 @@ type Term struct {
 // Costs d³ flops, nearly all in products, and d²·t² of one core for combinations that have t terms.
 func (m *Matrix) Dependence() (*Dependence, error) {
 	out := &Dependence{VIF: make([]float64, m.D)}
-	rest := m.findCopies(out)
+	rest, copied := m.findCopies(out)
+	listed := make(map[string]bool) // combinations, by their columns
 	n := len(rest)
 	u := m.gather(make([]float64, n*n), rest)
 	pivots, rank, err := linalg.Pivoted(u, m.eps)
@@ -101,7 +103,18 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 		for t := range weights {
 			weights[t] = others.Data[t*n+k]
 		}
-		m.combine(out, order[rank+k], order[:rank], weights, inverse, left)
+		c := m.combination(order[rank+k], order[:rank], weights, inverse, left)
+		out.note(c)
+		if fewer, found := m.shorten(c, copied); found && !listed[fewer.key()] {
+			c = fewer
+			out.note(c)
+		}
+		if len(c.Terms) > MostTerms {
+			out.Longer++
+			continue
+		}
+		listed[c.key()] = true
+		out.Combinations = append(out.Combinations, c.solved())
 	}
 	out.settle()
 	return out, nil
@@ -134,9 +147,9 @@ func (m *Matrix) gather(room []float64, list []int) kernel.Matrix[float64] {
 	return kernel.RowMajor(room[:n*n], n, n, n)
 }
 
-// findCopies returns the columns without those that are copies of one before.
-func (m *Matrix) findCopies(out *Dependence) (rest []int) {
-	copied := make([]bool, m.D)
+// findCopies returns the columns that are no copies of one before, and which are.
+func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
+	copied = make([]bool, m.D)
 	for i := range m.D {
 		if copied[i] {
 			continue
@@ -155,41 +168,33 @@ func (m *Matrix) findCopies(out *Dependence) (rest []int) {
 			out.Copies = append(out.Copies, Copies{i, of})
 		}
 	}
-	return rest
+	return rest, copied
 }
 
-// combine notes that the weights on the basis determine column j.
-func (m *Matrix) combine(out *Dependence, j int, basis []int, weights, inverse []float64, left float64) {
-	bound := m.Bound(j, basis, weights)
+// combination is how the weights on the basis determine column j, without those that are rounding.
+func (m *Matrix) combination(j int, basis []int, weights, inverse []float64, left float64) Combination {
+	c := Combination{Column: j, Left: left, Bound: m.Bound(j, basis, weights)}
 	var terms []int
 	for i, w := range weights {
-		if w*w/inverse[i] > bound {
+		if w*w/inverse[i] > c.Bound {
 			terms = append(terms, basis[i])
 		}
 	}
-	c := Combination{Column: j, Left: left, Bound: bound}
 	if fitted, exact := m.fit(j, terms); exact {
-		c = fitted
-	} else {
-		for i, w := range weights {
-			c.Terms = append(c.Terms, Term{basis[i], w})
-		}
+		return fitted
 	}
+	for i, w := range weights {
+		c.Terms = append(c.Terms, Term{basis[i], w})
+	}
+	return c
+}
+
+// note marks the columns of a combination as determined.
+func (d *Dependence) note(c Combination) {
+	d.VIF[c.Column] = math.Inf(1)
 	for _, t := range c.Terms {
-		out.VIF[t.Column] = math.Inf(1)
+		d.VIF[t.Column] = math.Inf(1)
 	}
-	out.VIF[j] = math.Inf(1)
-	if fewer, found := m.shorten(j, len(c.Terms)); found && !out.has(fewer) {
-		c = fewer
-		for _, t := range c.Terms {
-			out.VIF[t.Column] = math.Inf(1)
-		}
-	}
-	if len(c.Terms) > MostTerms {
-		out.Longer++
-		return
-	}
-	out.Combinations = append(out.Combinations, c.solved())
 }
 
 // fit is the combination of exactly these columns for column j, if there is one.
@@ -214,9 +219,10 @@ func (m *Matrix) fit(j int, terms []int) (Combination, bool) {
 // shortTerms is how many columns a forward selection takes.
 const shortTerms = 6
 
-// shorten looks for a combination for column j of fewer than so many terms: it takes the column that explains
-// most of what is left of j, and then leaves out what is not needed.
-func (m *Matrix) shorten(j, than int) (best Combination, found bool) {
+// shorten looks for a combination of fewer terms for the same column, among all columns but copies: it takes
+// the one that explains most of what is left of it, turn by turn, and then leaves out what is not needed.
+func (m *Matrix) shorten(c Combination, copied []bool) (best Combination, found bool) {
+	j, than := c.Column, len(c.Terms)
 	if than < 3 {
 		return best, false
 	}
@@ -230,7 +236,7 @@ func (m *Matrix) shorten(j, than int) (best Combination, found bool) {
 	for len(taken) < min(than-1, shortTerms) {
 		at, gain := -1, 0.0
 		for i, r := range rest {
-			if i == j || left[i] <= 16*m.bound(2*m.lever[i]) || slices.Contains(taken, i) {
+			if i == j || copied[i] || left[i] <= 16*m.bound(2*m.lever[i]) || slices.Contains(taken, i) {
 				continue
 			}
 			if g := r * r / left[i]; g > gain {
@@ -323,11 +329,8 @@ func (c Combination) columns() []int {
 	return list
 }
 
-// has says whether the combination is there already, solved for whichever column.
-func (d *Dependence) has(c Combination) bool {
-	own := c.columns()
-	return slices.ContainsFunc(d.Combinations, func(o Combination) bool { return slices.Equal(o.columns(), own) })
-}
+// key tells combinations of other columns apart.
+func (c Combination) key() string { return fmt.Sprint(c.columns()) }
 
 // settle puts the combinations in order: few terms first, then by name.
 func (d *Dependence) settle() {

@@ -130,13 +130,12 @@ func (d *division) merge(ctx context.Context) (merged bool, err error) {
 			return merged, err
 		}
 		union := slices.Sorted(slices.Values(slices.Concat(d.done[p.a].columns, d.done[p.b].columns)))
-		_, c, err := d.components(union)
+		_, _, kept, err := d.tryKeep(union)
 		if err != nil {
 			return merged, err
 		}
-		if d.fits(c, len(union)) {
+		if kept {
 			gone[p.a], gone[p.b], merged = true, true, true
-			d.keep(union, c)
 		}
 	}
 	kept := d.done[:0]
