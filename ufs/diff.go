@@ -1,7 +1,9 @@
 package ufs
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/method"
@@ -21,6 +23,17 @@ type Difference struct {
 	Went     []Change  `json:"went"`     // by rank in the old one
 	Moved    []Move    `json:"moved"`    // in both, at other ranks; by the new one
 	Settings []Setting `json:"settings"` // that differ
+	Data     DataShift `json:"data"`
+}
+
+// DataShift is what changed in the data from one selection to the other. Columns are those that they know,
+// features or left out; without the reports on the features of both none are listed.
+type DataShift struct {
+	SameInputs bool     `json:"same_inputs"` // both name the same files, with the same contents
+	Rows       int64    `json:"rows_more"`   // used, than before; below 0 fewer
+	Features   int      `json:"features_more"`
+	New        []string `json:"new_columns"`
+	Gone       []string `json:"gone_columns"`
 }
 
 // Side is one of the selections.
@@ -38,7 +51,7 @@ type Change struct {
 	Rank      int           `json:"rank"`
 	Explained stream.Number `json:"explained"`         // share that the other one explains of it
 	Nearest   string        `json:"nearest,omitempty"` // the feature that the other one has in its place
-	Why       string        `json:"why,omitempty"`     // why the other one could not have it
+	Why       string        `json:"why,omitempty"`     // why the other one does not have it
 }
 
 // Move is a feature of both selections at two ranks.
@@ -59,7 +72,8 @@ type Setting struct {
 func Diff(before, after *stream.Selection) *Difference {
 	d := &Difference{
 		Schema: DifferenceSchema, Old: sideOf(before), New: sideOf(after),
-		Came: only(after, before), Went: only(before, after), Moved: []Move{}, Settings: differing(before, after),
+		Came: only(after, before, reasons{"not in the old data", "takes the place of"}), Went: only(before, after, reasons{"gone from the data", "replaced by"}), Moved: []Move{}, Settings: differing(before, after),
+		Data: dataShift(before, after),
 	}
 	ranks := make(map[string]int)
 	for _, f := range before.Selected {
@@ -85,11 +99,70 @@ func sideOf(s *stream.Selection) Side {
 	return side
 }
 
+// dataShift compares what the selections know of their data.
+func dataShift(before, after *stream.Selection) DataShift {
+	d := DataShift{Rows: after.RowsUsed - before.RowsUsed, Features: after.Features - before.Features, New: []string{}, Gone: []string{}}
+	contents := func(s *stream.Selection) (list []string) {
+		for _, in := range s.Inputs {
+			list = append(list, in.Fingerprint)
+		}
+		slices.Sort(list)
+		return list
+	}
+	d.SameInputs = len(before.Inputs) > 0 && slices.Equal(contents(before), contents(after)) && !slices.Contains(contents(before), "")
+	if unreported(before) || unreported(after) {
+		return d
+	}
+	known := func(s *stream.Selection) map[string]string {
+		all := make(map[string]string)
+		for _, c := range s.Columns {
+			all[c.Name] = ""
+		}
+		for _, l := range s.LeftOut {
+			all[l.Name] = l.Why
+		}
+		return all
+	}
+	x, y := known(before), known(after)
+	absent := func(from, in map[string]string) []string {
+		list := []string{}
+		for _, name := range sortedKeys(from) {
+			if _, there := in[name]; !there {
+				list = append(list, name)
+			}
+		}
+		return list
+	}
+	d.New, d.Gone = absent(y, x), absent(x, y)
+	return d
+}
+
+// reasons are words for why a selection does not have a feature of the other one.
+type reasons struct{ absent, place string }
+
+// instead says which feature the other selection has in place of c; kept says that c's own has it too.
+func (r reasons) instead(c Change, kept bool) string {
+	if c.Nearest == "" {
+		return ""
+	}
+	why := r.place + " " + c.Nearest
+	if kept {
+		why = "explained through " + c.Nearest
+	}
+	if v := float64(c.Explained); !math.IsNaN(v) {
+		why += fmt.Sprintf(", with which %.2g of it is explained", v)
+	}
+	return why
+}
+
 // only lists the features of s that other does not have.
-func only(s, other *stream.Selection) []Change {
-	chosen := make(map[string]bool)
+func only(s, other *stream.Selection, say reasons) []Change {
+	chosen, own := make(map[string]bool), make(map[string]bool)
 	for _, f := range other.Selected {
 		chosen[f.Name] = true
+	}
+	for _, f := range s.Selected {
+		own[f.Name] = true
 	}
 	reports := make(map[string]stream.ColumnReport)
 	for _, c := range other.Columns {
@@ -107,10 +180,11 @@ func only(s, other *stream.Selection) []Change {
 		c := Change{Name: f.Name, Rank: f.Rank, Explained: stream.Number(math.NaN()), Why: why[f.Name]}
 		if report, known := reports[f.Name]; known {
 			c.Explained, c.Nearest = report.Explained, report.Nearest
+			c.Why = say.instead(c, own[c.Nearest])
 		} else if c.Why == "" && unreported(other) {
 			c.Why = "reports left out"
 		} else if c.Why == "" {
-			c.Why = "no column of this name"
+			c.Why = say.absent
 		}
 		list = append(list, c)
 	}

@@ -279,7 +279,7 @@ func TestDiff(t *testing.T) {
 		t.Errorf("settings %q, want %q", settings, want)
 	}
 	out := must(t, "diff", sel, other)
-	for _, words := range []string{"came", "went", "(excluded)", "standard", "setting"} {
+	for _, words := range []string{"came", "went", "excluded", "standard", "setting"} {
 		if !strings.Contains(out, words) {
 			t.Errorf("no %q in\n%s", words, out)
 		}

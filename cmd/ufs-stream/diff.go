@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -26,9 +27,9 @@ func newDiff(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD.json NEW.json",
 		Short: "Say what changed from one selection to another",
-		Long: `Say which features came and which went from an old selection to a new one, what stands
-for those that went, which moved in rank, and which settings differ. Both may lie in object
-stores.
+		Long: `Say which features came and which went from an old selection to a new one and why (gone from
+the data, left out, replaced by another one), which moved in rank, what changed in the data,
+and which settings differ. Both may lie in object stores.
 
   ufs-stream diff yesterday.json today.json
   ufs-stream diff yesterday.json today.json --format json`,
@@ -80,13 +81,10 @@ func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
 		return fmt.Sprintf("%s, %d of %s features, %s rows, %s explained", s.Method, s.K, humanize.Comma(int64(s.Features)), humanize.Comma(s.RowsUsed), percent(1-float64(s.Error)))
 	}
 	fmt.Fprintf(w, "old: %s\nnew: %s\n\n%s in both, %d came, %d went\n", side(d.Old), side(d.New), plural(d.Both, "feature"), len(d.Came), len(d.Went))
+	dataLine(w, d.Data)
 	changes := func(list []ufs.Change) (rows [][]string) {
 		for _, f := range list {
-			nearest := f.Nearest
-			if f.Why != "" {
-				nearest = "(" + f.Why + ")"
-			}
-			rows = append(rows, []string{strconv.Itoa(f.Rank), f.Name, percent(float64(f.Explained)), nearest})
+			rows = append(rows, []string{strconv.Itoa(f.Rank), f.Name, percent(float64(f.Explained)), f.Why})
 		}
 		return rows
 	}
@@ -101,8 +99,8 @@ func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
 		head []string
 		rows [][]string
 	}{
-		{[]string{">rank", "came", ">explained by the old", "nearest there"}, changes(d.Came)},
-		{[]string{">rank", "went", ">explained by the new", "nearest there"}, changes(d.Went)},
+		{[]string{">rank", "came", ">explained by the old", "why"}, changes(d.Came)},
+		{[]string{">rank", "went", ">explained by the new", "why"}, changes(d.Went)},
 		{[]string{"moved", ">old rank", ">new rank"}, moved},
 		{[]string{"setting", "old", "new"}, settings},
 	} {
@@ -115,6 +113,30 @@ func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
 		}
 	}
 	return nil
+}
+
+// dataLine says what changed in the data, if anything has.
+func dataLine(w io.Writer, d ufs.DataShift) {
+	var said []string
+	counted := func(n int64, what string) {
+		if n > 0 {
+			said = append(said, humanize.Comma(n)+" more "+what)
+		} else if n < 0 {
+			said = append(said, humanize.Comma(-n)+" fewer "+what)
+		}
+	}
+	counted(d.Rows, "rows")
+	counted(int64(d.Features), "features")
+	listed := func(names []string, what string) {
+		if n := len(names); n > 0 {
+			said = append(said, what+" "+strings.Join(names[:min(n, fewShown)], ", ")+andMore(n-fewShown))
+		}
+	}
+	listed(d.New, "new")
+	listed(d.Gone, "gone")
+	if said != nil {
+		fmt.Fprintf(w, "the data: %s\n", strings.Join(said, "; "))
+	}
 }
 
 // orNone is a setting's value for people.
