@@ -13,7 +13,7 @@ const RedundancySchema = "ufs-stream/redundancy/v1"
 const (
 	// DefaultThreshold is the absolute correlation above which two columns are alike.
 	DefaultThreshold = 0.95
-	// DefaultProportion is the least share of a cluster's variance that its component explains.
+	// DefaultProportion is the least share of each of a cluster's columns that its component explains.
 	DefaultProportion = alike.DefaultProportion
 )
 
@@ -25,7 +25,7 @@ type RedundancyRequest struct {
 	// DefaultThreshold.
 	Threshold float64
 	// A cluster is divided where its second eigenvalue is above MaxEigen, default 1, or where its
-	// component explains less than Proportion of its variance, default 0.75.
+	// component explains less than Proportion, default 0.7, of one of its columns.
 	MaxEigen, Proportion float64
 }
 

@@ -266,40 +266,39 @@ func inflated(vif stream.Number, infinite bool) string {
 	return rough(vif)
 }
 
-// equation writes a combination for people: total = a + 2·b − c + 3.
+// equation writes a combination for people: total = a + 2·b − c + 3. Of ranks, which have no units, it is in
+// standard deviations.
 func equation(l ufs.LinearCombination) string {
 	var b strings.Builder
 	b.WriteString(l.Name + " =")
-	signed := func(value stream.Number, name string) {
-		sign, size := " +", value
-		if value < 0 {
-			sign, size = " −", -value
+	first := true
+	add := func(value stream.Number, name string) {
+		sign := map[bool]string{true: " − ", false: " + "}[value < 0]
+		if first {
+			sign = map[bool]string{true: " −", false: " "}[value < 0]
 		}
-		if b.Len() == len(l.Name)+2 && sign == " +" {
-			sign = ""
-		}
-		text := rough(size)
+		first = false
+		text := rough(max(value, -value))
 		switch {
 		case name != "" && text == "1":
 			text = name
 		case name != "":
 			text += "·" + name
 		}
-		b.WriteString(sign + " " + text)
+		b.WriteString(sign + text)
 	}
 	ranks := slices.ContainsFunc(l.Terms, func(t ufs.Term) bool { return t.Weight != t.Weight })
 	for _, t := range l.Terms {
 		if ranks {
-			signed(t.Standardized, t.Name)
+			add(t.Standardized, t.Name)
 		} else {
-			signed(t.Weight, t.Name)
+			add(t.Weight, t.Name)
 		}
-	}
-	if !ranks && (l.Constant != 0 || len(l.Terms) == 0) {
-		signed(l.Constant, "")
 	}
 	if ranks {
 		b.WriteString(" (normal scores, in standard deviations)")
+	} else if l.Constant != 0 || first {
+		add(l.Constant, "")
 	}
 	return b.String()
 }

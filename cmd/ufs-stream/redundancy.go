@@ -35,9 +35,9 @@ func newRedundancy(c *cli) *cobra.Command {
   duplicates    columns that are another one, times a weight and plus a constant
   combinations  columns that some others determine, as total = a + b + c
 
-with the variance inflation VIF of every column (json, csv). Correlations are of columns less their means, over
-statistics scanned with --scale rank of normal scores. Memory is for two matrices of all pairs:
-16 bytes × features².
+and the variance inflation VIF of every column (json, csv). Correlations are of columns less their
+means; from statistics scanned with --scale rank they are of normal scores. Memory is for two
+matrices of all pairs: 16 bytes × features².
 
   ufs-stream redundancy data/*.parquet
   ufs-stream redundancy --stats all.ufs --threshold 0.9 --format csv -o alike.csv`,
@@ -47,7 +47,7 @@ statistics scanned with --scale rank of normal scores. Memory is for two matrice
 	fs.StringVar(&o.req.Stats, "stats", "", "compare the columns of the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
 	fs.Float64Var(&o.redundancy.Threshold, "threshold", ufs.DefaultThreshold, "no pair of the columns kept is correlated above `R`, by size")
 	fs.Float64Var(&o.redundancy.MaxEigen, "max-eigen", 1, "divide a cluster whose second eigenvalue is above `E`")
-	fs.Float64Var(&o.redundancy.Proportion, "proportion", ufs.DefaultProportion, "divide a cluster of whose variance its component explains less than `SHARE`")
+	fs.Float64Var(&o.redundancy.Proportion, "proportion", ufs.DefaultProportion, "divide a cluster whose component explains less than `SHARE` of one of its columns")
 	o.input(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)

@@ -14,26 +14,22 @@ type ClusterOptions struct {
 	// MaxEigen is how large a cluster's second eigenvalue may be: default 1, what one further column
 	// by itself has.
 	MaxEigen float64
-	// Proportion is the least share of a cluster's variance that its component explains: default
+	// Proportion is the least share of each of a cluster's columns that its component explains: default
 	// DefaultProportion.
 	Proportion float64
 }
 
-// The defaults of ClusterOptions. The second eigenvalue alone would leave any two columns together, whose is
-// 1 − |r|.
+// The defaults of ClusterOptions. The second eigenvalue of two columns is 1 − |r|, which leaves any two together; the
+// share of each is then (1 + |r|)/2.
 const (
 	DefaultMaxEigen   = 1
-	DefaultProportion = 0.75
+	DefaultProportion = 0.7
 )
 
 // WithDefaults fills in what is 0.
 func (o ClusterOptions) WithDefaults() ClusterOptions {
 	return ClusterOptions{MaxEigen: cmp.Or(o.MaxEigen, DefaultMaxEigen), Proportion: cmp.Or(o.Proportion, DefaultProportion)}
 }
-
-// leastOwn is the share of each of its columns that a cluster's component explains. The second eigenvalue lets
-// any one column into a cluster of many.
-const leastOwn = 0.5
 
 // Cluster is some columns and their component, the first principal component of their correlations.
 type Cluster struct {
@@ -56,16 +52,16 @@ type Member struct {
 const clusterRounds = 10
 
 // Clusters divides the columns, a variant of VARCLUS: a cluster whose second eigenvalue is above MaxEigen,
-// or whose component explains less than Proportion of it, or less than half of one of its columns, is
-// divided by its two first components, turned by the quartimax criterion. Each column goes to the one it is the more correlated with by size,
+// or whose component explains less than Proportion of one of its columns, is divided by its two first
+// components, turned by the quartimax criterion. Each column goes to the one it is the more correlated with by size,
 // and then to the new cluster whose component it is nearest to, until none moves. When nothing
 // is left to divide, columns move to the nearest component among all clusters, which are divided
 // again where they must be, and two clusters whose union need not be divided become one.
 //
-// VARCLUS has one of the two bounds, and none on single columns. It moves columns among all clusters after
-// each division, tries to move them one by one, and divides the cluster of the largest second
-// eigenvalue first. Here each is divided by itself, so that the order does not matter, and no
-// column is tried.
+// VARCLUS bounds the second eigenvalue or the mean of the shares, which both let a column of noise into a
+// cluster of many. It moves columns among all clusters after each division, tries to move them
+// one by one, and divides the cluster of the largest second eigenvalue first. Here each is
+// divided by itself, so that the order does not matter, and no column is tried.
 //
 // A division costs 2m² flops for each of some 50 to 500 vectors, for a cluster of m columns. It holds one matrix of
 // d×d.
@@ -112,8 +108,8 @@ type part struct {
 // fits says that a cluster of so many columns need not be divided. The component explains λ₁v² of a column with the
 // entry v.
 func (d *division) fits(c components, size int) bool {
-	return size == 1 || c.values[1] <= d.MaxEigen*(1+moves) && c.values[0] >= d.Proportion*float64(size)*(1-moves) &&
-		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < leastOwn })
+	return size == 1 || c.values[1] <= d.MaxEigen*(1+moves) &&
+		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.Proportion*(1-moves) })
 }
 
 func places(n int) []int {
