@@ -8,8 +8,8 @@ import (
 )
 
 // sketched is a selection of these features, from data of others beside them.
-func sketched(rows int64, print string, chosen []string, nearest map[string]string, leftOut ...string) *stream.Selection {
-	s := &stream.Selection{Method: "greedy", RowsUsed: rows, Inputs: []stream.Input{{Path: "x", Fingerprint: print}}}
+func sketched(rows int64, contents string, chosen []string, nearest map[string]string, leftOut ...string) *stream.Selection {
+	s := &stream.Selection{Method: "greedy", RowsUsed: rows, Inputs: []stream.Input{{Path: "x", Fingerprint: contents}}}
 	for i, name := range chosen {
 		s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: name, Error: 0.5})
 		s.Columns = append(s.Columns, stream.ColumnReport{Name: name, Explained: 1, Nearest: name})

@@ -3,7 +3,6 @@ package ufs
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -284,100 +283,4 @@ func (x *explainer) recorded(name, block string) ExplainedColumn {
 		own.State = StateUnknown
 	}
 	return own
-}
-
-// relations are what the columns of c have to do with each other and with the chosen ones.
-type relations struct {
-	*correlations
-	dependence *alike.Dependence
-	chosen     []int // by rank
-	isChosen   map[int]bool
-	by         *alike.Regression // of all of them
-}
-
-func (x *explainer) relate(c *correlations) (*relations, error) {
-	r := &relations{correlations: c, isChosen: make(map[int]bool)}
-	x.out.Data = &ExplainedData{Rows: c.rows, RowsUsed: c.rowsUsed, Features: c.D, Scale: c.scale, Missing: c.missing, Inputs: c.inputs, Passes: c.passes}
-	x.out.Warnings = append(x.out.Warnings, c.warnings...)
-	var gone []string
-	for _, f := range x.s.Selected {
-		before := len(r.chosen)
-		if j, there := c.at[f.Name]; there {
-			r.chosen = append(r.chosen, j)
-		} else {
-			for j, col := range c.columns {
-				if col.Block == f.Name {
-					r.chosen = append(r.chosen, j)
-				}
-			}
-		}
-		if len(r.chosen) == before {
-			gone = append(gone, f.Name)
-		}
-	}
-	if gone != nil {
-		x.out.Warnings = append(x.out.Warnings, fmt.Sprintf("%s of the selection, the first %q: no feature of these data, which explain without", plural(len(gone), "feature"), gone[0]))
-	}
-	for _, j := range r.chosen {
-		r.isChosen[j] = true
-	}
-	r.by = c.Regress(r.chosen)
-	var err error
-	r.dependence, err = c.Dependence()
-	return r, err
-}
-
-// column is what column j has to do with the others.
-func (r *relations) column(j int) *Relations {
-	by := r.by
-	if r.isChosen[j] {
-		by = r.Regress(slices.DeleteFunc(slices.Clone(r.chosen), func(i int) bool { return i == j }))
-	}
-	e := by.Explain(j)
-	out := &Relations{
-		Mean: stream.Number(r.mean[j]), Std: stream.Number(r.std[j]), R2: stream.Number(e.R2), Exact: e.Exact,
-		Residual: stream.Number(r.std[j] * math.Sqrt(1-e.R2)), Terms: []Term{}, Nearest: []NearColumn{}, Combinations: []LinearCombination{},
-	}
-	for k, i := range by.Basis {
-		out.Terms = append(out.Terms, r.term(j, i, e.Weights[k]))
-	}
-	out.Constant = r.constant(j, out.Terms, r.Bound(j, by.Basis, e.Weights))
-	slices.SortStableFunc(out.Terms, func(a, b Term) int {
-		return cmp.Or(cmp.Compare(math.Abs(float64(b.Standardized)), math.Abs(float64(a.Standardized))), cmp.Compare(a.Name, b.Name))
-	})
-	for _, n := range r.Matrix.Nearest(j, nearestShown) {
-		out.Nearest = append(out.Nearest, NearColumn{r.Names[n.Column], stream.Number(n.Correlation), r.isChosen[n.Column]})
-	}
-	out.VIF, out.Determined = inflation(r.dependence.VIF[j])
-	if r.isChosen[j] {
-		vif, _ := inflation(1 / (1 - e.R2))
-		out.VIFSelected = &vif
-	}
-	r.combinations(j, out)
-	return out
-}
-
-// combinations lists the copies and combinations that column j takes part in, itself or by the first of its copies.
-func (r *relations) combinations(j int, out *Relations) {
-	first := j
-	for _, group := range r.dependence.Copies {
-		for _, n := range group.Of {
-			if n.Column != j && group.Column != j {
-				continue
-			}
-			first = group.Column
-			copied := r.copyOf(group.Column, n)
-			bound := r.Bound(n.Column, []int{group.Column}, []float64{n.Correlation})
-			out.Combinations = append(out.Combinations, LinearCombination{
-				Name: copied.Name, Constant: copied.Constant, Terms: []Term{r.term(n.Column, group.Column, n.Correlation)},
-				Left: stream.Number(1 - n.Correlation*n.Correlation), Bound: stream.Number(bound),
-			})
-		}
-	}
-	for _, found := range r.dependence.Combinations {
-		if found.Has(first) {
-			out.Combinations = append(out.Combinations, r.combination(found))
-		}
-	}
-	out.LongCombinations = out.Determined && len(out.Combinations) == 0
 }

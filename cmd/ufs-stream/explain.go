@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -264,41 +263,4 @@ func inflated(vif stream.Number, infinite bool) string {
 		return "infinite"
 	}
 	return rough(vif)
-}
-
-// equation writes a combination for people: total = a + 2·b − c + 3. Of ranks, which have no units, it is in
-// standard deviations.
-func equation(l ufs.LinearCombination) string {
-	var b strings.Builder
-	b.WriteString(l.Name + " =")
-	first := true
-	add := func(value stream.Number, name string) {
-		sign := map[bool]string{true: " − ", false: " + "}[value < 0]
-		if first {
-			sign = map[bool]string{true: " −", false: " "}[value < 0]
-		}
-		first = false
-		text := rough(max(value, -value))
-		switch {
-		case name != "" && text == "1":
-			text = name
-		case name != "":
-			text += "·" + name
-		}
-		b.WriteString(sign + text)
-	}
-	ranks := slices.ContainsFunc(l.Terms, func(t ufs.Term) bool { return t.Weight != t.Weight })
-	for _, t := range l.Terms {
-		if ranks {
-			add(t.Standardized, t.Name)
-		} else {
-			add(t.Weight, t.Name)
-		}
-	}
-	if ranks {
-		b.WriteString(" (normal scores, in standard deviations)")
-	} else if l.Constant != 0 || first {
-		add(l.Constant, "")
-	}
-	return b.String()
 }

@@ -3,6 +3,7 @@ package alike
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -281,7 +282,7 @@ func TestClustersFit(t *testing.T) {
 func TestClustersStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := factors(1, 50, []int{5}, 0.3, 3).matrix(1).Clusters(ctx, ClusterOptions{}); err != context.Canceled {
+	if _, err := factors(1, 50, []int{5}, 0.3, 3).matrix(1).Clusters(ctx, ClusterOptions{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

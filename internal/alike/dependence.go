@@ -2,7 +2,6 @@ package alike
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -171,24 +170,6 @@ func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 	return rest, copied
 }
 
-// combination is how the weights on the basis determine column j, without those that are rounding.
-func (m *Matrix) combination(j int, basis []int, weights, inverse []float64, left float64) Combination {
-	c := Combination{Column: j, Left: left, Bound: m.Bound(j, basis, weights)}
-	var terms []int
-	for i, w := range weights {
-		if w*w/inverse[i] > c.Bound {
-			terms = append(terms, basis[i])
-		}
-	}
-	if fitted, exact := m.fit(j, terms); exact {
-		return fitted
-	}
-	for i, w := range weights {
-		c.Terms = append(c.Terms, Term{basis[i], w})
-	}
-	return c
-}
-
 // note marks the columns of a combination as determined.
 func (d *Dependence) note(c Combination) {
 	d.VIF[c.Column] = math.Inf(1)
@@ -196,141 +177,6 @@ func (d *Dependence) note(c Combination) {
 		d.VIF[t.Column] = math.Inf(1)
 	}
 }
-
-// fit is the combination of exactly these columns for column j, if there is one.
-func (m *Matrix) fit(j int, terms []int) (Combination, bool) {
-	if len(terms) > MostTerms {
-		return Combination{}, false
-	}
-	r := m.Regress(terms)
-	if len(r.Redundant) > 0 {
-		return Combination{}, false
-	}
-	x := r.forward(j)
-	c := Combination{Column: j, Left: 1 - kernel.Dot(x, x)}
-	w := r.back(x)
-	for k, i := range terms {
-		c.Terms = append(c.Terms, Term{i, w[k]})
-	}
-	c.Bound = m.Bound(j, terms, w)
-	return c, c.Left <= c.Bound
-}
-
-// shortTerms is how many columns a forward selection takes.
-const shortTerms = 6
-
-// shorten looks for a combination of fewer terms for the same column, among all columns but copies: it takes
-// the one that explains most of what is left of it, turn by turn, and then leaves out what is not needed.
-func (m *Matrix) shorten(c Combination, copied []bool) (best Combination, found bool) {
-	j, than := c.Column, len(c.Terms)
-	if than < 3 {
-		return best, false
-	}
-	var rows [][]float64 // of Cholesky's factor of the taken columns: what they have in common with all
-	left := make([]float64, m.D)
-	for i := range left {
-		left[i] = 1
-	}
-	rest := slices.Clone(m.row(j)) // what is left of j, times each column
-	var taken []int
-	for len(taken) < min(than-1, shortTerms) {
-		at, gain := -1, 0.0
-		for i, r := range rest {
-			if i == j || copied[i] || left[i] <= 16*m.bound(2*m.lever[i]) || slices.Contains(taken, i) {
-				continue
-			}
-			if g := r * r / left[i]; g > gain {
-				at, gain = i, g
-			}
-		}
-		if at < 0 {
-			return best, false
-		}
-		row := slices.Clone(m.row(at))
-		for _, before := range rows {
-			kernel.Axpy(-before[at], before, row)
-		}
-		root := math.Sqrt(left[at])
-		for i := range row {
-			row[i] /= root
-			left[i] -= row[i] * row[i]
-		}
-		kernel.Axpy(-row[j], row, rest)
-		rows, taken = append(rows, row), append(taken, at)
-		if c, exact := m.fit(j, taken); exact {
-			return m.prune(c), true
-		}
-	}
-	return best, false
-}
-
-// prune leaves out terms without which the combination stays exact, the least weight first.
-func (m *Matrix) prune(c Combination) Combination {
-	for again := true; again; {
-		again = false
-		terms := slices.Clone(c.Terms)
-		slices.SortFunc(terms, func(a, b Term) int { return cmp.Compare(math.Abs(a.Weight), math.Abs(b.Weight)) })
-		for _, t := range terms {
-			var others []int
-			for _, o := range c.Terms {
-				if o.Column != t.Column {
-					others = append(others, o.Column)
-				}
-			}
-			if fewer, exact := m.fit(c.Column, others); exact && len(others) > 0 {
-				c, again = fewer, true
-				break
-			}
-		}
-	}
-	return c
-}
-
-// solved is the combination solved for the column of the largest weight, which is the total rather
-// than a part, the first by name where weights are equal; the terms are by weight, then by name.
-func (c Combination) solved() Combination {
-	all := append([]Term{{c.Column, -1}}, c.Terms...)
-	slices.SortFunc(all, func(a, b Term) int { return cmp.Compare(a.Column, b.Column) })
-	at := 0
-	for k, t := range all {
-		if math.Abs(t.Weight) > (1+1e-6)*math.Abs(all[at].Weight) {
-			at = k
-		}
-	}
-	first := all[at]
-	scale := first.Weight * first.Weight
-	c = Combination{Column: first.Column, Left: c.Left / scale, Bound: c.Bound / scale}
-	for k, t := range all {
-		if k != at {
-			c.Terms = append(c.Terms, Term{t.Column, -t.Weight / first.Weight})
-		}
-	}
-	slices.SortFunc(c.Terms, func(a, b Term) int {
-		if x, y := math.Abs(a.Weight), math.Abs(b.Weight); math.Abs(x-y) > 1e-6*max(x, y) {
-			return cmp.Compare(y, x)
-		}
-		return cmp.Compare(a.Column, b.Column)
-	})
-	return c
-}
-
-// Has says whether a column takes part in the combination.
-func (c Combination) Has(j int) bool {
-	return c.Column == j || slices.ContainsFunc(c.Terms, func(t Term) bool { return t.Column == j })
-}
-
-// columns of the combination, ascending.
-func (c Combination) columns() []int {
-	list := []int{c.Column}
-	for _, t := range c.Terms {
-		list = append(list, t.Column)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// key tells combinations of other columns apart.
-func (c Combination) key() string { return fmt.Sprint(c.columns()) }
 
 // settle puts the combinations in order: few terms first, then by name.
 func (d *Dependence) settle() {
