@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -234,17 +235,18 @@ func (c *cli) relations(w io.Writer, col ufs.ExplainedColumn) error {
 	if r.LongCombinations {
 		fmt.Fprintln(w, "  the other columns determine it together; no combination of 20 or fewer of them does")
 	}
+	terms := slices.DeleteFunc(slices.Clone(r.Terms), func(t ufs.Term) bool { return t.Standardized == 0 })
 	var rows [][]string
-	for _, i := range c.firstOf(len(r.Terms)) {
-		t := r.Terms[i]
-		rows = append(rows, []string{"  " + t.Name, rough(t.Weight), rough(t.Standardized)})
+	for _, i := range c.firstOf(len(terms)) {
+		rows = append(rows, []string{"  " + terms[i].Name, rough(terms[i].Weight), rough(terms[i].Standardized)})
 	}
 	if rows != nil {
+		shown := len(rows)
 		rows = append(rows, []string{"  (constant)", rough(r.Constant), ""})
 		if err := writeTable(w, []string{"  explained by", ">weight", ">in standard deviations"}, rows); err != nil {
 			return err
 		}
-		if n := andMore(len(r.Terms) - len(rows) + 1); n != "" {
+		if n := andMore(len(terms) - shown); n != "" {
 			fmt.Fprintf(w, " %s; -v shows them\n", n)
 		}
 	}

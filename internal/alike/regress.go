@@ -19,7 +19,7 @@ type Regression struct {
 type Explanation struct {
 	Weights []float64 // of the columns of the basis, all in standard deviations
 	R2      float64   // share of the column's variance that they explain
-	Exact   bool      // what they leave is rounding: R2 is 1
+	Exact   bool      // what they leave is rounding: R2 is 1, and weights that are rounding too are 0
 }
 
 // Regress factors the correlations of the chosen columns, in k³/3 flops for k of them.
@@ -61,9 +61,15 @@ func (r *Regression) Explain(j int) Explanation {
 	x := r.forward(j)
 	e := Explanation{Weights: r.back(x)}
 	left := 1 - kernel.Dot(x, x)
-	e.Exact = left <= r.m.Bound(j, r.Basis, e.Weights)
-	if e.R2 = min(max(1-left, 0), 1); e.Exact {
+	bound := r.m.Bound(j, r.Basis, e.Weights)
+	e.R2, e.Exact = min(max(1-left, 0), 1), left <= bound
+	if e.Exact {
 		e.R2 = 1
+		for k, w := range e.Weights {
+			if w*w <= bound {
+				e.Weights[k] = 0
+			}
+		}
 	}
 	return e
 }
