@@ -150,7 +150,7 @@ func (r reasons) instead(c Change, kept bool) string {
 		why = "explained through " + c.Nearest
 	}
 	if v := float64(c.Explained); !math.IsNaN(v) {
-		why += fmt.Sprintf(", with which %.2g of it is explained", v)
+		why += fmt.Sprintf(", with which %.2f%% of it is explained", 100*v)
 	}
 	return why
 }

@@ -34,8 +34,8 @@ func TestDiffSaysWhy(t *testing.T) {
 		why[c.Name] = c.Why
 	}
 	for name, want := range map[string]string{
-		"a": "replaced by x, with which 0.98 of it is explained", "c": "gone from the data", "d": "explained through e, with which 0.98 of it is explained",
-		"x": "takes the place of a, with which 0.98 of it is explained", "n": "not in the old data", "f": "explained through b, with which 0.98 of it is explained",
+		"a": "replaced by x, with which 98.00% of it is explained", "c": "gone from the data", "d": "explained through e, with which 98.00% of it is explained",
+		"x": "takes the place of a, with which 98.00% of it is explained", "n": "not in the old data", "f": "explained through b, with which 98.00% of it is explained",
 	} {
 		if why[name] != want {
 			t.Errorf("%s: %q, want %q", name, why[name], want)

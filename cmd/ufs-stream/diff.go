@@ -84,7 +84,7 @@ func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
 	dataLine(w, d.Data)
 	changes := func(list []ufs.Change) (rows [][]string) {
 		for _, f := range list {
-			rows = append(rows, []string{strconv.Itoa(f.Rank), f.Name, percent(float64(f.Explained)), f.Why})
+			rows = append(rows, []string{strconv.Itoa(f.Rank), f.Name, f.Why})
 		}
 		return rows
 	}
@@ -99,8 +99,8 @@ func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
 		head []string
 		rows [][]string
 	}{
-		{[]string{">rank", "came", ">explained by the old", "why"}, changes(d.Came)},
-		{[]string{">rank", "went", ">explained by the new", "why"}, changes(d.Went)},
+		{[]string{">rank", "came", "why"}, changes(d.Came)},
+		{[]string{">rank", "went", "why"}, changes(d.Went)},
 		{[]string{"moved", ">old rank", ">new rank"}, moved},
 		{[]string{"setting", "old", "new"}, settings},
 	} {
