@@ -15,6 +15,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/alike"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -354,5 +356,31 @@ func TestCorrelationsOfRanks(t *testing.T) {
 	r := x.Columns[0].Relations
 	if x.Data.Scale != "rank" || !r.Determined || !math.IsNaN(float64(r.Constant)) || !math.IsNaN(float64(r.Terms[0].Weight)) || math.Abs(float64(r.Nearest[0].Correlation)) < 1-1e-9 {
 		t.Errorf("%+v, scale %s", r, x.Data.Scale)
+	}
+}
+
+// TestExplainBlocks: an input's column that several were made of is explained by each of these, chosen as it is.
+func TestExplainBlocks(t *testing.T) {
+	columns := []stream.Column{{Name: "color=blue", Block: "color"}, {Name: "color=red", Block: "color"}, {Name: "n"}}
+	c := &correlations{
+		Matrix:  alike.New(kernel.NewTeam(1), alike.Data{Names: columnNames(columns), Gram: []float64{2, -1, 0.5, -1, 2, 0.25, 0.5, 0.25, 1}, Rows: 50}),
+		columns: columns, mean: make([]float64, 3), std: []float64{1, 1, 1}, at: map[string]int{"color=blue": 0, "color=red": 1, "n": 2},
+	}
+	x := &explainer{out: &Explanation{}, s: &stream.Selection{
+		Features: 3, Selected: []stream.Selected{{Rank: 1, Name: "color", Error: 0.4}},
+		Columns: []stream.ColumnReport{{Name: "color", Explained: 1, Nearest: "color"}, {Name: "n", Explained: 0.5, Nearest: "color"}},
+	}}
+	x.index()
+	must.Do(t, x.explain([]string{"color", "n"}, c))
+	if len(x.out.Columns) != 3 || len(x.out.Warnings) != 0 {
+		t.Fatalf("%+v, warnings %q", x.out.Columns, x.out.Warnings)
+	}
+	for k, col := range x.out.Columns[:2] {
+		if col.Name != columns[k].Name || col.State != StateKept || col.Rank != 1 || math.Abs(float64(*col.Added)-0.6) > 1e-15 || len(col.StandsFor) != 1 || len(col.Relations.Terms) != 1 {
+			t.Errorf("%+v", col)
+		}
+	}
+	if n := x.out.Columns[2]; n.State != StateDropped || len(n.Relations.Terms) != 2 {
+		t.Errorf("%+v", n)
 	}
 }
