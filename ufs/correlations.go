@@ -46,7 +46,7 @@ func (q Request) correlate(ctx context.Context, beside func(d int) int64, use fu
 // correlateAs is correlate; of a recorded request what its statistics do not know is left out.
 func (q Request) correlateAs(ctx context.Context, recorded bool, beside func(d int) int64, use func(*correlations) error) error {
 	begin := time.Now()
-	q.Method, q.Options, q.K, q.AutoK, q.Variance, q.Keep = methods.Fallback, nil, 1, false, 0, nil
+	q.Method, q.Options, q.K, q.AutoK, q.Variance, q.MinGain, q.Keep = methods.Fallback, nil, 1, false, 0, 0, nil
 	if q.Scale != scaleRank { // any other is settled afterwards
 		q.Scale = ""
 	}

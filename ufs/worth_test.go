@@ -187,7 +187,7 @@ func TestMinGain(t *testing.T) {
 			if got.K != cut || got.Options["min-gain"] != share {
 				t.Errorf("%+v: %d features, options %v, want %d", c.q, got.K, got.Options, cut)
 			}
-			alike(t, got, want)
+			sameChoice(t, got, want)
 		}
 		if q.K = 2; len(q.Keep) == 0 {
 			if got := selected(t, q); got.K > 2 {
@@ -203,8 +203,8 @@ func TestMinGain(t *testing.T) {
 	}
 }
 
-// alike checks that two selections have the same features, errors and explained shares.
-func alike(t *testing.T, got, want *stream.Selection) {
+// sameChoice checks that two selections have the same features, errors and explained shares.
+func sameChoice(t *testing.T, got, want *stream.Selection) {
 	t.Helper()
 	if len(got.Selected) != len(want.Selected) {
 		t.Errorf("%d features, want %d", len(got.Selected), len(want.Selected))
