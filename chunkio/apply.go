@@ -16,6 +16,7 @@ type ApplyOptions struct {
 	// Also are further columns of any type, behind the selected ones: a flattened name,
 	// or a whole list or struct by its own. A name that is in both is written once.
 	Also    []string
+	Form    Form   // of the files
 	Where   string // as Options.Where: only such rows are written
 	Sparse  string // as Options.Sparse: selected features "values[17]" are written dense
 	Threads int    // columns copied at once; 0 means GOMAXPROCS
@@ -36,12 +37,13 @@ type ApplyReport struct {
 	Bytes   int64
 }
 
-// Apply writes the input's rows reduced to some columns to out, as Parquet with zstd.
+// Apply writes the input's rows reduced to some columns to out, as Parquet with zstd or
+// as opt.Form says.
 // Types, logical types, nullability and values stay the same to the bit; rows and row
 // groups keep their order. Struct fields and list elements become flat
 // columns of their flattened names.
 //
-// Inputs that are directories, and several files where out does not end in .parquet,
+// Inputs that are directories, and several files where out's ending names no form,
 // are written to the new folder out in their own layout; everything else becomes the
 // one file out. Either appears whole or not at all. A partition key that the layout
 // does not keep in the path is written as a column.
@@ -52,39 +54,12 @@ type ApplyReport struct {
 // It holds the encoded columns of a row group, fewer at a time where Memory is
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
-	opt = opt.withDefaults()
-	filter, err := newFilter(opt.Where)
+	a, access, list, err := prepare(ctx, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool, Sparse: opt.Sparse})
-	list, err := access.expand(ctx, inputs)
+	layout, err := access.arrange(ctx, inputs, list.paths(), out, opt.Form)
 	if err != nil {
-		return ApplyReport{}, err
-	}
-	if list.isStdin() {
-		return ApplyReport{}, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
-	}
-	if list, err = filter.prune(list); err != nil {
-		return ApplyReport{}, err
-	}
-	c, err := access.catalog(ctx, list, filter, cataloging{memory: opt.Memory})
-	if err != nil {
-		return ApplyReport{}, err
-	}
-	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse, Memory: opt.Memory, Spool: opt.Spool}.withDefaults())
-	if err != nil {
-		return ApplyReport{}, err
-	}
-	if err := filter.check(c, sparse); err != nil {
-		return ApplyReport{}, err
-	}
-	layout, err := access.arrange(ctx, inputs, list.paths(), out)
-	if err != nil {
-		return ApplyReport{}, err
-	}
-	a := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
-	if a.columns, err = a.choose(); err != nil {
 		return ApplyReport{}, err
 	}
 	defer a.matchRows(ctx)()
@@ -97,6 +72,42 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 		return ApplyReport{}, err
 	}
 	return a.report, nil
+}
+
+// prepare reads the footers of the inputs and resolves the names of the options.
+func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, *access, *fileList, error) {
+	opt = opt.withDefaults()
+	filter, err := newFilter(opt.Where)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool, Sparse: opt.Sparse})
+	list, err := access.expand(ctx, inputs)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if list.isStdin() {
+		return nil, nil, nil, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
+	}
+	if list, err = filter.prune(list); err != nil {
+		return nil, nil, nil, err
+	}
+	c, err := access.catalog(ctx, list, filter, cataloging{memory: opt.Memory})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse, Memory: opt.Memory, Spool: opt.Spool}.withDefaults())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := filter.check(c, sparse); err != nil {
+		return nil, nil, nil, err
+	}
+	a := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
+	if a.columns, err = a.choose(); err != nil {
+		return nil, nil, nil, err
+	}
+	return a, access, list, nil
 }
 
 func (o ApplyOptions) withDefaults() ApplyOptions {

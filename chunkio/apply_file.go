@@ -112,22 +112,14 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 		nodes = append(nodes, f.Node)
 		dict = append(dict, f.Dict...)
 	}
-	w, err := writer.New(out, nodes, dict, a.opt.Threads)
+	var rows, bytes int64
+	var err error
+	if a.opt.Form == FormParquet {
+		rows, bytes, err = a.writeParquet(ctx, out, nodes, dict, columns, fields, files)
+	} else {
+		rows, bytes, err = a.writeForm(ctx, out, nodes, columns, fields, files)
+	}
 	if err != nil {
-		return err
-	}
-	var rows int64
-	for _, i := range files {
-		copied, err := a.copyFile(ctx, w, i, columns, fields)
-		if err != nil {
-			return err
-		}
-		rows += copied
-	}
-	if err := w.Finish(); err != nil {
-		return err
-	}
-	if err := verifyWritten(out, rows, len(dict)); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {
@@ -135,6 +127,27 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 	}
 	a.report.Files++
 	a.report.Rows += rows
-	a.report.Bytes += w.Offset
+	a.report.Bytes += bytes
 	return nil
+}
+
+func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, dict []bool, columns []copier.Column, fields []copier.Field, files []int) (rows, bytes int64, err error) {
+	w, err := writer.New(out, nodes, dict, a.opt.Threads)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := a.copyFiles(ctx, w, columns, fields, files); err != nil {
+		return 0, 0, err
+	}
+	return w.Rows, w.Offset, verifyWritten(out, w.Rows, len(dict))
+}
+
+// copyFiles copies the rows of files to w, and finishes it.
+func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, files []int) error {
+	for _, i := range files {
+		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
+			return err
+		}
+	}
+	return w.Finish()
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// copyFile appends the row groups of file i, and returns how many rows that are.
-func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) (copied int64, err error) {
+// copyFile appends the row groups of file i.
+func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
 	src, err := a.open(ctx, i)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer src.Close()
 	for g, rows := range src.GroupRows() {
@@ -25,9 +25,9 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		}
 		skip, kept, err := a.matches.group(rows)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		if copied += kept; kept == 0 {
+		if kept == 0 {
 			a.opt.Meter.Rows.Add(rows)
 			continue
 		}
@@ -35,7 +35,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		for lo := 0; lo < len(columns); {
 			n, workers, err := a.window(src, i, g, columns[lo:])
 			if err != nil {
-				return 0, format.Place(a.catalog.path(i), g, "", err)
+				return format.Place(a.catalog.path(i), g, "", err)
 			}
 			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
 			if err == nil {
@@ -43,16 +43,16 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			}
 			release()
 			if err != nil {
-				return 0, err
+				return err
 			}
 			lo += n
 		}
 		if err := group.End(); err != nil {
-			return 0, err
+			return err
 		}
 		a.opt.Meter.Rows.Add(rows)
 	}
-	return copied, nil
+	return nil
 }
 
 // fetchAhead fetches what copying the columns of row group g will read of an object, to a

@@ -19,11 +19,9 @@ type outputLayout struct {
 	place  map[string]string // else: input path → path below the output folder
 }
 
-const parquetEnding = ".parquet"
-
 // arrange chooses the layout of Apply's output from its arguments and the files that
 // they expand to.
-func (a *access) arrange(ctx context.Context, inputs, paths []string, out string) (outputLayout, error) {
+func (a *access) arrange(ctx context.Context, inputs, paths []string, out string, form Form) (outputLayout, error) {
 	if err := atomicfile.NotInput(out, paths...); err != nil {
 		return outputLayout{}, err
 	}
@@ -31,7 +29,7 @@ func (a *access) arrange(ctx context.Context, inputs, paths []string, out string
 	if err != nil {
 		return outputLayout{}, err
 	}
-	if len(roots) == 0 && (len(paths) == 1 || strings.EqualFold(place.Ext(out), parquetEnding)) {
+	if len(roots) == 0 && (len(paths) == 1 || namesForm(out)) {
 		return outputLayout{single: true}, nil
 	}
 	l := outputLayout{place: make(map[string]string, len(paths))}
@@ -57,12 +55,12 @@ func (a *access) arrange(ctx context.Context, inputs, paths []string, out string
 		if err != nil {
 			return outputLayout{}, stream.Dataf(place.Name(p), "cannot place it below %s: %w", place.Name(out), err)
 		}
-		if ext := filepath.Ext(rel); !strings.EqualFold(ext, parquetEnding) {
-			rel = strings.TrimSuffix(rel, ext) + parquetEnding
+		if ext := filepath.Ext(rel); !strings.EqualFold(ext, form.ending()) {
+			rel = strings.TrimSuffix(rel, ext) + form.ending()
 		}
 		if other, ok := taken[rel]; ok {
-			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE.parquet)",
-				place.Name(other), place.Name(p), place.Name(place.Below(out, rel)))
+			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE%s)",
+				place.Name(other), place.Name(p), place.Name(place.Below(out, rel)), form.ending())
 		}
 		taken[rel], l.place[p] = p, rel
 	}

@@ -18,7 +18,8 @@ type ApplyRequest struct {
 	Selection *stream.Selection // whose features, in the order of their ranks, are written
 	K         int               // only the first so many of these; 0 means all
 	Also      []string          // further columns, of any type, behind them
-	Output    string            // a Parquet file, or a folder where the input is one; also in a store
+	Output    string            // a file, or a folder where the input is one; also in a store
+	Format    string            // parquet, arrow or csv; default: as the ending of Output says, else parquet
 	Where     string            // as in Request: only such rows are written
 	Sparse    string            // as in Request; default: as the selection records
 	Threads   int
@@ -34,52 +35,71 @@ type ApplyRequest struct {
 // Apply writes the input reduced to the selected columns, with the types and values of the
 // original. The output appears whole or not at all.
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
-	q := Request{Threads: a.Threads, Memory: a.Memory, Meter: a.Meter, Progress: a.Progress}
 	var report chunkio.ApplyReport
-	switch {
-	case len(a.Inputs) == 0:
-		return report, stream.Usagef("apply: no INPUT given")
-	case a.Selection == nil:
-		return report, stream.Usagef("apply: no selection given; add {selection} SEL.json")
-	case a.Output == "":
+	if a.Output == "" {
 		return report, stream.Usagef("apply: no output given; add {o} OUT")
-	case a.K < 0:
-		return report, stream.Usagef("{k} %d: want 1 or more", a.K)
-	case a.K > len(a.Selection.Selected):
-		return report, stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, plural(len(a.Selection.Selected), "feature"))
 	}
-	switch place.Ext(a.Output) {
-	case ".csv", ".tsv", ".json", ".txt", ".arrow", ".feather", ".ipc", ".ufs":
-		return report, stream.Usagef("apply: {o} %s: OUT is Parquet; name it %s", place.Name(a.Output), place.WithExt(a.Output, ".parquet"))
-	}
-	if err := q.limits(); err != nil {
-		return report, err
-	}
-	end, err := q.begin()
+	form, err := chunkio.OutputForm(a.Output, a.Format)
 	if err != nil {
 		return report, err
 	}
-	defer end()
-	if recorded, ok := a.Selection.Options["sparse"].(string); ok && a.Sparse == "" {
-		a.Sparse = recorded
+	err = a.begun(func(q *Request, opt chunkio.ApplyOptions) error {
+		opt.Form = form
+		return q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
+			report, err = chunkio.Apply(ctx, a.Inputs, a.Output, opt)
+			return err
+		})
+	})
+	return report, err
+}
+
+// Locate finds where the columns that [Apply] would write lie in the input. It reads footers only.
+func Locate(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
+	err = a.begun(func(_ *Request, opt chunkio.ApplyOptions) error {
+		located, err = chunkio.Locate(ctx, a.Inputs, opt)
+		return err
+	})
+	return located, err
+}
+
+// begun checks the request and calls do within its limits.
+func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) error {
+	switch {
+	case len(a.Inputs) == 0:
+		return stream.Usagef("apply: no INPUT given")
+	case a.Selection == nil:
+		return stream.Usagef("apply: no selection given; add {selection} SEL.json")
+	case a.K < 0:
+		return stream.Usagef("{k} %d: want 1 or more", a.K)
+	case a.K > len(a.Selection.Selected):
+		return stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, plural(len(a.Selection.Selected), "feature"))
 	}
-	if a.Sparse == "" {
-		a.Sparse = chunkio.DefaultSparse(q.Inputs)
+	q := Request{Threads: a.Threads, Memory: a.Memory, Meter: a.Meter, Progress: a.Progress}
+	if err := q.limits(); err != nil {
+		return err
+	}
+	end, err := q.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
+	sparse := a.Sparse
+	if recorded, ok := a.Selection.Options["sparse"].(string); ok && sparse == "" {
+		sparse = recorded
+	}
+	if sparse == "" {
+		sparse = chunkio.DefaultSparse(a.Inputs)
+	}
+	opt := chunkio.ApplyOptions{
+		Also: a.Also, Where: a.Where, Sparse: sparse, Threads: q.Threads,
+		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
 	}
 	chosen := slices.Clone(a.Selection.Selected)
 	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })
-	var columns []string
 	for _, f := range chosen[:cmp.Or(a.K, len(chosen))] {
-		columns = append(columns, f.Name)
+		opt.Columns = append(opt.Columns, f.Name)
 	}
-	err = q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
-		report, err = chunkio.Apply(ctx, a.Inputs, a.Output, chunkio.ApplyOptions{
-			Columns: columns, Also: a.Also, Where: a.Where, Sparse: a.Sparse, Threads: q.Threads,
-			Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
-		})
-		return err
-	})
-	return report, q.wholeLimit(err)
+	return q.wholeLimit(do(&q, opt))
 }
 
 // ReadSelection reads a Selection from a JSON file or object.

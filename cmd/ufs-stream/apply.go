@@ -1,14 +1,19 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/recipe"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -17,26 +22,39 @@ func newApply(c *cli) *cobra.Command {
 	var o requestFlags
 	var a ufs.ApplyRequest
 	var selection string
+	var h handOnFlags
 	cmd := &cobra.Command{
 		Use:   "apply INPUT… --selection SEL.json -o OUT",
 		Short: "Write the dataset reduced to the selected columns",
 		Long: `Write the selected columns of the input, in the order of their ranks, and the --also
-columns behind them, as Parquet with zstd. Types and values stay as they are. Where the
+columns behind them, as Parquet with zstd. Types and values stay as they are. OUT.arrow is
+an Arrow IPC file, OUT.csv (also .csv.gz, .csv.zst) is CSV; so are the files of a folder with
+--format. In CSV an empty field is null and texts are as they are: one that begins with = is a
+formula to a spreadsheet, unless it is told to take the column as text. Where the
 input is a directory, OUT is one too and keeps its file layout; it appears whole or not
 at all. OUT may lie in an object store: the files of a folder appear there one by one, an
 empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in select.
 
+--format sql, py and yaml write no data but the text that reads it: a query, lines of Python,
+a list of names. Of the input they read footers only.
+
   ufs-stream apply data --selection sel.json --also id,class -o small
-  ufs-stream apply data --selection sel.json -k 12 -o small`,
+  ufs-stream apply data --selection sel.json -k 12 -o small
+  ufs-stream apply data --selection sel.json -o small.csv.gz
+  ufs-stream apply data --selection sel.json --format sql | duckdb
+  ufs-stream apply data --selection sel.json --format sql --dialect bigquery --table lake.events`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := o.request(c, cmd, args, a.Output)
 			if err != nil {
 				return err
 			}
+			if err := h.check(cmd.Flags(), applyFormat(a)); err != nil {
+				return err
+			}
 			a.Inputs, a.Threads, a.Memory, a.Meter, a.Progress = args, q.Threads, q.Memory, q.Meter, q.Progress
 			a.Anonymous, a.Version, a.AsOf = q.Anonymous, q.Version, q.AsOf
-			return c.apply(cmd, selection, a)
+			return c.apply(cmd, selection, a, h)
 		},
 	}
 	fs := cmd.Flags()
@@ -44,7 +62,9 @@ empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in sele
 	o.lake(fs)
 	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
-	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`")
+	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`; without it --format sql, py and yaml go to standard output")
+	fs.StringVar(&a.Format, "format", "", strings.Join(applyFormats(), ", ")+" (default: from the ending of -o, else parquet)")
+	h.add(fs)
 	fs.IntVarP(&a.K, "k", "k", 0, "only the first `N` of the selected columns, by rank (default: all)")
 	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.StringVar(&a.Where, "where", "", whereUsage)
@@ -52,17 +72,36 @@ empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in sele
 	return cmd
 }
 
-func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest) (err error) {
+// applyFormats are the forms of data, and those of the text that reads it.
+func applyFormats() []string { return append(chunkio.FormatNames(), recipe.Formats()...) }
+
+// applyFormat is the format that was asked for, or that the output's ending tells of a text.
+func applyFormat(a ufs.ApplyRequest) string {
+	if end := strings.TrimPrefix(place.Ext(a.Output), "."); a.Format == "" && handsOn(end) {
+		return end
+	}
+	return a.Format
+}
+
+func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h handOnFlags) (err error) {
+	a.Format = applyFormat(a)
 	switch {
+	case a.Format != "" && !slices.Contains(applyFormats(), a.Format):
+		return stream.Usagef("unknown format %q (want %s)%s", a.Format, strings.Join(applyFormats(), ", "), program.DidYouMean(a.Format, applyFormats()))
+	case handsOn(a.Format) && a.Where != "":
+		return stream.Usagef("apply: --where chooses rows, and --format %s writes none; put the condition into the query", a.Format)
 	case selection == "":
 		return stream.Usagef("apply: no selection given; add --selection SEL.json (made by: ufs-stream select … -o SEL.json)")
-	case a.Output == "":
+	case a.Output == "" && !handsOn(a.Format):
 		return stream.Usagef("apply: no output given; add -o OUT")
 	case cmd.Flags().Changed("k") && a.K < 1:
 		return stream.Usagef("-k %d: want 1 or more", a.K)
 	}
 	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, chunkio.FetchOptions{Anonymous: a.Anonymous, Meter: a.Meter}); err != nil {
 		return err
+	}
+	if handsOn(a.Format) {
+		return c.handOn(cmd.Context(), a, h)
 	}
 	done, err := ufs.Apply(cmd.Context(), a)
 	if err != nil {
@@ -72,4 +111,20 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest) (e
 	_, err = fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", place.Name(a.Output), plural(done.Files, "file"), humanize.Comma(done.Rows),
 		plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 	return err
+}
+
+// handOn writes the text that reads the selected columns.
+func (c *cli) handOn(ctx context.Context, a ufs.ApplyRequest, h handOnFlags) error {
+	if err := atomicfile.NotInput(a.Output, a.Inputs...); err != nil {
+		return err
+	}
+	at, err := ufs.Locate(ctx, a)
+	if err != nil {
+		return err
+	}
+	r, err := h.recipe(a.Selection, at, a.Inputs)
+	if err != nil {
+		return err
+	}
+	return c.writeRecipe(ctx, a.Output, a.Format, r)
 }

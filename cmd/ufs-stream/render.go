@@ -11,11 +11,14 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/recipe"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // selectionFormats are the forms of a selection.
-func selectionFormats() []string { return []string{"table", "json", "csv", "parquet", "names"} }
+func selectionFormats() []string {
+	return append([]string{"table", "json", "csv", "parquet", "names"}, recipe.Formats()...)
+}
 
 // renderSelection writes s in a format. Parquet has the columns of csv.
 func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) error {

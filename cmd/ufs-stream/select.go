@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -21,6 +22,7 @@ import (
 type selectFlags struct {
 	requestFlags
 	output outputFlags
+	handOn handOnFlags // of select
 }
 
 func (o *selectFlags) add(cmd *cobra.Command, formats ...string) {
@@ -71,6 +73,7 @@ Methods:
 	o.sketch(cmd.Flags())
 	o.reads(cmd.Flags())
 	d.add(cmd.Flags())
+	o.handOn.add(cmd.Flags())
 	return cmd
 }
 
@@ -94,6 +97,9 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	if err := o.output.resolve(cmd.Context(), selectionFormats()...); err != nil {
 		return err
 	}
+	if err := o.handOn.check(cmd.Flags(), o.output.format); err != nil {
+		return err
+	}
 	if err := agreesWithStats(cmd, q); err != nil {
 		return err
 	}
@@ -108,7 +114,12 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 		return err
 	}
 	// The result is written even where the iteration did not end as it must.
-	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) }); err != nil {
+	if handsOn(o.output.format) {
+		err = c.handSelectionOn(cmd.Context(), s, o, args)
+	} else {
+		err = c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
+	}
+	if err != nil {
 		return err
 	}
 	if line := worthLine(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
@@ -118,6 +129,19 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 		return err
 	}
 	return unconverged
+}
+
+// handSelectionOn writes a new selection for other tools.
+func (c *cli) handSelectionOn(ctx context.Context, s *stream.Selection, o *selectFlags, inputs []string) error {
+	at, err := located(ctx, s, o.req.Anonymous)
+	if err != nil {
+		return err
+	}
+	r, err := o.handOn.recipe(s, at, inputs)
+	if err != nil {
+		return err
+	}
+	return c.writeRecipe(ctx, o.output.path, o.output.format, r)
 }
 
 // agreesWithStats refuses flags that were given their defaults where the statistics file

@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/kernel", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
+	"chunkio/internal/export":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
@@ -92,11 +93,12 @@ var mayImport = map[string][]string{
 	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
+	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools
 	"report":           {"stream", "internal/elbow"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.
-	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/place", "internal/planted", "internal/program", "internal/shell"},
+	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/place", "internal/planted", "internal/program", "internal/recipe", "internal/shell"},
 	"bench":          {"stream", "chunkio", "method", "methods", "ufs", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/planted", "internal/program", "internal/shell", "internal/splitmix"},
 }
 
@@ -104,7 +106,7 @@ var mayImport = map[string][]string{
 // the design, which gives gonum to internal/linalg, greedy takes gonum's loops over
 // single rows (floats.Scale and the like), which are no products.
 var importers = map[string][]string{
-	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/delta", "chunkio/internal/formattest", "chunkio/internal/parquet", "chunkio/internal/writer"},
+	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},

@@ -116,6 +116,9 @@ func ReadAt(in io.ReaderAt, b []byte, at int64) error {
 // files of a dataset have the same leaves, by name, in any order.
 type Leaf struct {
 	Name string // flattened: "x", "a.b" for struct fields; a list has its column's name
+	// Path is the column and the fields inside its structs that lead to the leaf; nil for a column
+	// itself, whose name may have dots too.
+	Path []string
 	Type string // the file's own type, for reports and for comparing schemas: "uint8", "decimal(10,2)", "list<float>"
 	// Why says why the leaf cannot be a feature ("text", "timestamp", "lists of
 	// varying length", "encoding BYTE_STREAM_SPLIT cannot be decoded; rewrite …"); empty if it can.

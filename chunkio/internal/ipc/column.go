@@ -27,6 +27,12 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 		return
 	}
 	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, structs: structs}
+	if len(structs) > 0 {
+		for _, outer := range structs {
+			c.Path = append(c.Path, outer.name)
+		}
+		c.Path = append(c.Path, f.name)
+	}
 	value := f
 	switch f.kind {
 	case arrowList, arrowLargeList, arrowFixedList:

@@ -294,6 +294,16 @@ func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 // Err after every batch. Batches end early only at the chunk's end or with an error:
 // the caller compares the number of values to the footer's.
 func (f *File) ColumnReader(g, i int) (reader pqfile.ColumnChunkReader, done func(), err error) {
+	return f.columnReader(g, i, 0)
+}
+
+// LeanReader is ColumnReader for many columns at once: it reads so many bytes ahead and no more. It
+// holds these and two pages.
+func (f *File) LeanReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, done func(), err error) {
+	return f.columnReader(g, i, ahead)
+}
+
+func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	columns := f.Schema().NumColumns()
 	if g < 0 || g >= len(f.rows) || i < 0 || i >= columns {
 		return nil, nil, f.place(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
@@ -305,6 +315,9 @@ func (f *File) ColumnReader(g, i int) (reader pqfile.ColumnChunkReader, done fun
 	buf := f.pool.Get().(*scratch)
 	p := newPages(f.in, f.Chunk(g, i), &c, buf)
 	p.fresh = true
+	if ahead > 0 {
+		p.win.ahead = ahead
+	}
 	raw := &rawPages{pages: &p}
 	done = func() { f.pool.Put(buf) }
 	return pqfile.NewColumnReader(c.desc, raw, memory.DefaultAllocator, &sync.Pool{

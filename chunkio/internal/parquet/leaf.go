@@ -81,7 +81,8 @@ func encodingName(e parquet.Encoding) string {
 // first of its columns.
 type flattener struct {
 	schema  *schema.Schema
-	next    int // physical column
+	next    int      // physical column
+	path    []string // of the field that is visited
 	leaves  []format.Leaf
 	columns []column
 	entries map[int]*flattener // by leaf, of a map of integers to numbers: its keys and values as lists
@@ -93,6 +94,7 @@ func flattenSchema(s *schema.Schema) *flattener {
 	f := &flattener{schema: s, entries: map[int]*flattener{}}
 	root := s.Root()
 	for i := range root.NumFields() {
+		f.path = []string{root.Field(i).Name()}
 		f.visit(root.Field(i), root.Field(i).Name())
 	}
 	return f
@@ -114,9 +116,12 @@ func (f *flattener) visit(n schema.Node, name string) {
 		f.visitList(n.(*schema.GroupNode), name)
 	default:
 		g := n.(*schema.GroupNode)
+		path := f.path
 		for i := range g.NumFields() {
+			f.path = append(path[:len(path):len(path)], g.Field(i).Name())
 			f.visit(g.Field(i), name+"."+g.Field(i).Name())
 		}
+		f.path = path
 	}
 }
 
@@ -238,6 +243,9 @@ func (f *flattener) leaveOut(n schema.Node, name, typ, why string) {
 
 func (f *flattener) add(l format.Leaf, c column) {
 	f.next++
+	if len(f.path) > 1 {
+		l.Path = f.path
+	}
 	f.leaves, f.columns = append(f.leaves, l), append(f.columns, c)
 }
 

@@ -49,6 +49,20 @@ type File struct {
 // tell them apart. dict says for each leaf column whether to try a dictionary. workers
 // is the number of columns encoded at once.
 func New(out io.Writer, fields schema.FieldList, dict []bool, workers int) (*File, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(max(workers, 1)))
+	if err != nil {
+		return nil, err
+	}
+	return begin(out, fields, dict, enc, parquet.WithCompression(compress.Codecs.Zstd))
+}
+
+// NewPlain is New for a file that is read again at once, all columns of it together: without
+// compression or dictionaries, in pages of about so many bytes.
+func NewPlain(out io.Writer, fields schema.FieldList, page int64) (*File, error) {
+	return begin(out, fields, nil, nil, parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(page), parquet.WithBatchSize(max(page/64, 16)), parquet.WithStats(false))
+}
+
+func begin(out io.Writer, fields schema.FieldList, dict []bool, enc *zstd.Encoder, opts ...parquet.WriterProperty) (*File, error) {
 	seen := make(map[string]bool, len(fields))
 	for _, f := range fields {
 		if seen[f.Name()] {
@@ -60,14 +74,10 @@ func New(out io.Writer, fields schema.FieldList, dict []bool, workers int) (*Fil
 	if err != nil {
 		return nil, err
 	}
-	enc, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(max(workers, 1)))
-	if err != nil {
-		return nil, err
-	}
 	w := &File{out: out, zstd: enc}
 	err = format.Guard(func() error {
 		w.Schema = schema.NewSchema(root)
-		opts := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false)}
+		opts = append(opts, parquet.WithDictionaryDefault(false))
 		for i := range w.Schema.NumColumns() {
 			if i < len(dict) && dict[i] {
 				opts = append(opts, parquet.WithDictionaryFor(w.Schema.Column(i).Path(), true))

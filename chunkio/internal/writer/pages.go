@@ -23,7 +23,7 @@ type pageBuffer struct {
 	pqfile.PageWriter // never set: stands for Reset, whose signature is internal to arrow
 
 	meta *metadata.ColumnChunkMetaDataBuilder
-	zstd *zstd.Encoder // shared by all columns: EncodeAll may be called concurrently
+	zstd *zstd.Encoder // shared by all columns: EncodeAll may be called concurrently; nil: plain pages
 
 	buf          []byte // headers and bodies of all pages, in order
 	dict         int    // length of the dictionary page with its header; 0: none
@@ -42,7 +42,7 @@ func newPageBuffer(meta *metadata.ColumnChunkMetaDataBuilder, enc *zstd.Encoder)
 }
 
 // HasCompressor implements pqfile.PageWriter.
-func (b *pageBuffer) HasCompressor() bool { return true }
+func (b *pageBuffer) HasCompressor() bool { return b.zstd != nil }
 
 // Compress implements pqfile.PageWriter.
 func (b *pageBuffer) Compress(buf *bytes.Buffer, src []byte) []byte {

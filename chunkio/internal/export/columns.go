@@ -1,0 +1,241 @@
+package export
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/decimal128"
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+	"github.com/apache/arrow/go/v15/arrow/float16"
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// column is one column: its type, and how its values are read.
+type column struct {
+	name     string
+	typ      arrow.DataType
+	optional bool
+	uuid     bool // 16 bytes that are an identifier
+	read     func(pqfile.ColumnChunkReader, int, array.Builder) error
+}
+
+// metadata marks identifiers as Arrow's canonical extension, which readers that do not know it take for bytes.
+func (c column) metadata() arrow.Metadata {
+	if !c.uuid {
+		return arrow.Metadata{}
+	}
+	return arrow.NewMetadata([]string{"ARROW:extension:name", "ARROW:extension:metadata"}, []string{"arrow.uuid", ""})
+}
+
+func newColumn(n schema.Node) (column, error) {
+	p, ok := n.(*schema.PrimitiveNode)
+	if !ok || p.RepetitionType() == parquet.Repetitions.Repeated {
+		return column{}, stream.Usagef("{also} %s: whole lists, maps and structs are written as Parquet only; name their flat columns, as %[1]s[0] or %[1]s.field, or leave {format} out", n.Name())
+	}
+	c := column{name: p.Name(), optional: p.RepetitionType() == parquet.Repetitions.Optional}
+	switch t := p.LogicalType().(type) {
+	case *schema.DecimalLogicalType:
+		c.decimal(p.PhysicalType(), t)
+	case *schema.IntLogicalType:
+		c.integer(p.PhysicalType(), int(t.BitWidth()), t.IsSigned())
+	case schema.DateLogicalType:
+		c.typ, c.read = arrow.FixedWidthTypes.Date32, int32s(func(b *array.Date32Builder, x int32) { b.Append(arrow.Date32(x)) })
+	case *schema.TimeLogicalType:
+		unit := unitOf(t.TimeUnit())
+		if unit == arrow.Millisecond {
+			c.typ, c.read = &arrow.Time32Type{Unit: unit}, int32s(func(b *array.Time32Builder, x int32) { b.Append(arrow.Time32(x)) })
+		} else {
+			c.typ, c.read = &arrow.Time64Type{Unit: unit}, int64s(func(b *array.Time64Builder, x int64) { b.Append(arrow.Time64(x)) })
+		}
+	case *schema.TimestampLogicalType:
+		stamp := &arrow.TimestampType{Unit: unitOf(t.TimeUnit())}
+		if t.IsAdjustedToUTC() {
+			stamp.TimeZone = "UTC"
+		}
+		c.typ, c.read = stamp, int64s(func(b *array.TimestampBuilder, x int64) { b.Append(arrow.Timestamp(x)) })
+	case schema.Float16LogicalType:
+		c.typ, c.read = arrow.FixedWidthTypes.Float16, fixed(func(b *array.Float16Builder, x []byte) {
+			b.Append(float16.FromBits(binary.LittleEndian.Uint16(x)))
+		})
+	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
+		c.typ, c.read = arrow.BinaryTypes.String, byteArrays(func(b *array.StringBuilder, x []byte) { b.BinaryBuilder.Append(x) })
+	case schema.UUIDLogicalType:
+		c.uuid = true
+		c.plain(p)
+	default:
+		c.plain(p)
+	}
+	return c, nil
+}
+
+// plain is a column without a logical type, or with one that Arrow has no type for.
+func (c *column) plain(p *schema.PrimitiveNode) {
+	switch p.PhysicalType() {
+	case parquet.Types.Boolean:
+		c.typ = arrow.FixedWidthTypes.Boolean
+		c.read = values[*pqfile.BooleanColumnChunkReader](func(b *array.BooleanBuilder, x bool) { b.Append(x) })
+	case parquet.Types.Int32:
+		c.integer(p.PhysicalType(), 32, true)
+	case parquet.Types.Int64:
+		c.integer(p.PhysicalType(), 64, true)
+	case parquet.Types.Int96: // nanoseconds of the day, and a Julian day
+		c.typ = &arrow.TimestampType{Unit: arrow.Nanosecond}
+		c.read = values[*pqfile.Int96ColumnChunkReader](func(b *array.TimestampBuilder, x parquet.Int96) { b.Append(int96(x)) })
+	case parquet.Types.Float:
+		c.typ = arrow.PrimitiveTypes.Float32
+		c.read = values[*pqfile.Float32ColumnChunkReader](func(b *array.Float32Builder, x float32) { b.Append(x) })
+	case parquet.Types.Double:
+		c.typ = arrow.PrimitiveTypes.Float64
+		c.read = values[*pqfile.Float64ColumnChunkReader](func(b *array.Float64Builder, x float64) { b.Append(x) })
+	case parquet.Types.FixedLenByteArray:
+		c.typ = &arrow.FixedSizeBinaryType{ByteWidth: p.TypeLength()}
+		c.read = fixed(func(b *array.FixedSizeBinaryBuilder, x []byte) { b.Append(x) })
+	default:
+		c.typ = arrow.BinaryTypes.Binary
+		c.read = byteArrays(func(b *array.BinaryBuilder, x []byte) { b.Append(x) })
+	}
+}
+
+// int96 is a timestamp of old writers. One that 64 bits cannot hold is an error, as [format.Guard] makes of a panic.
+func int96(x parquet.Int96) arrow.Timestamp {
+	const epoch, most = 2440588, 106750 // 1970-01-01, and the days from there that 64 bits count
+	days := int64(binary.LittleEndian.Uint32(x[8:])) - epoch
+	if days < -most || days > most {
+		panic(fmt.Sprintf("a timestamp %d days from 1970 is beyond the years 1678 to 2262", days))
+	}
+	return arrow.Timestamp(days*86400*1e9 + int64(binary.LittleEndian.Uint64(x[:])))
+}
+
+func (c *column) integer(t parquet.Type, bits int, signed bool) {
+	switch {
+	case t == parquet.Types.Int64 && signed:
+		c.typ, c.read = arrow.PrimitiveTypes.Int64, int64s(func(b *array.Int64Builder, x int64) { b.Append(x) })
+	case t == parquet.Types.Int64:
+		c.typ, c.read = arrow.PrimitiveTypes.Uint64, int64s(func(b *array.Uint64Builder, x int64) { b.Append(uint64(x)) })
+	case bits == 8 && signed:
+		c.typ, c.read = arrow.PrimitiveTypes.Int8, int32s(func(b *array.Int8Builder, x int32) { b.Append(int8(x)) })
+	case bits == 8:
+		c.typ, c.read = arrow.PrimitiveTypes.Uint8, int32s(func(b *array.Uint8Builder, x int32) { b.Append(uint8(x)) })
+	case bits == 16 && signed:
+		c.typ, c.read = arrow.PrimitiveTypes.Int16, int32s(func(b *array.Int16Builder, x int32) { b.Append(int16(x)) })
+	case bits == 16:
+		c.typ, c.read = arrow.PrimitiveTypes.Uint16, int32s(func(b *array.Uint16Builder, x int32) { b.Append(uint16(x)) })
+	case signed:
+		c.typ, c.read = arrow.PrimitiveTypes.Int32, int32s(func(b *array.Int32Builder, x int32) { b.Append(x) })
+	default:
+		c.typ, c.read = arrow.PrimitiveTypes.Uint32, int32s(func(b *array.Uint32Builder, x int32) { b.Append(uint32(x)) })
+	}
+}
+
+// greatest128 is the number of digits that 128 bits hold.
+const greatest128 = 38
+
+func (c *column) decimal(physical parquet.Type, t *schema.DecimalLogicalType) {
+	precision, scale := t.Precision(), t.Scale()
+	if precision > greatest128 {
+		c.typ = &arrow.Decimal256Type{Precision: precision, Scale: scale}
+		add := func(b *array.Decimal256Builder, x []byte) { b.Append(decimal256.FromBigInt(text.BigInt(x))) }
+		if c.read = fixed(add); physical == parquet.Types.ByteArray {
+			c.read = byteArrays(add)
+		}
+		return
+	}
+	c.typ = &arrow.Decimal128Type{Precision: precision, Scale: scale}
+	add := func(b *array.Decimal128Builder, x *big.Int) { b.Append(decimal128.FromBigInt(x)) }
+	ofBytes := func(b *array.Decimal128Builder, x []byte) { add(b, text.BigInt(x)) }
+	switch physical {
+	case parquet.Types.Int32:
+		c.read = int32s(func(b *array.Decimal128Builder, x int32) { add(b, big.NewInt(int64(x))) })
+	case parquet.Types.Int64:
+		c.read = int64s(func(b *array.Decimal128Builder, x int64) { add(b, big.NewInt(x)) })
+	case parquet.Types.ByteArray:
+		c.read = byteArrays(ofBytes)
+	default:
+		c.read = fixed(ofBytes)
+	}
+}
+
+func unitOf(u schema.TimeUnitType) arrow.TimeUnit {
+	switch u {
+	case schema.TimeUnitMillis:
+		return arrow.Millisecond
+	case schema.TimeUnitMicros:
+		return arrow.Microsecond
+	}
+	return arrow.Nanosecond
+}
+
+// batched is one of v15's column readers, of one physical type.
+type batched[T any] interface {
+	pqfile.ColumnChunkReader
+	ReadBatch(batchSize int64, values []T, def, rep []int16) (total int64, read int, err error)
+}
+
+// values reads the next n entries of a column into a builder.
+func values[R batched[T], B array.Builder, T any](add func(B, T)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return func(reader pqfile.ColumnChunkReader, n int, to array.Builder) error {
+		r, okR := reader.(R)
+		b, okB := to.(B)
+		if !okR || !okB {
+			return fmt.Errorf("values of %T for %T", reader, to)
+		}
+		const batch = 1024
+		dst := make([]T, min(n, batch))
+		var def []int16
+		most := r.Descriptor().MaxDefinitionLevel()
+		if most > 0 {
+			def = make([]int16, len(dst))
+		}
+		b.Reserve(n)
+		for n > 0 {
+			got, read, err := r.ReadBatch(int64(min(n, batch)), dst, def, nil)
+			if err == nil {
+				err = r.Err()
+			}
+			switch {
+			case err != nil:
+				return err
+			case got == 0:
+				return fmt.Errorf("%d values are missing", n)
+			}
+			next := 0
+			for i := range int(got) {
+				if most > 0 && def[i] < most {
+					b.AppendNull()
+					continue
+				}
+				add(b, dst[next])
+				next++
+			}
+			if next != read {
+				return fmt.Errorf("%d values for %d levels", read, next)
+			}
+			n -= int(got)
+		}
+		return nil
+	}
+}
+
+func int32s[B array.Builder](add func(B, int32)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return values[*pqfile.Int32ColumnChunkReader](add)
+}
+
+func int64s[B array.Builder](add func(B, int64)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return values[*pqfile.Int64ColumnChunkReader](add)
+}
+
+func fixed[B array.Builder](add func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return values[*pqfile.FixedLenByteArrayColumnChunkReader](func(b B, x parquet.FixedLenByteArray) { add(b, x) })
+}
+
+func byteArrays[B array.Builder](add func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return values[*pqfile.ByteArrayColumnChunkReader](func(b B, x parquet.ByteArray) { add(b, x) })
+}

@@ -1,0 +1,148 @@
+// Package export writes a flat Parquet file that package writer has made as an Arrow IPC file or
+// as CSV: record batch by record batch, with all columns open at once and little of each in memory.
+package export
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+)
+
+// Sink takes the rows.
+type Sink interface {
+	Write(arrow.Record) error
+	Close() error
+}
+
+// Table is what is written: the columns of files that are alike.
+type Table struct {
+	Schema  *arrow.Schema
+	columns []column
+}
+
+// New finds the types of columns; whole lists and structs have none here.
+func New(fields schema.FieldList) (*Table, error) {
+	t := new(Table)
+	var list []arrow.Field
+	for _, f := range fields {
+		c, err := newColumn(f)
+		if err != nil {
+			return nil, err
+		}
+		t.columns = append(t.columns, c)
+		list = append(list, arrow.Field{Name: f.Name(), Type: c.typ, Nullable: c.optional, Metadata: c.metadata()})
+	}
+	t.Schema = arrow.NewSchema(list, nil)
+	return t, nil
+}
+
+const (
+	// cells are in a record batch, as far as its height allows: the same for any memory limit.
+	cells                       = 4 << 20
+	leastHeight, greatestHeight = 1024, 65536
+	// smallPage and largePage bound the pages that wait in a file.
+	smallPage, largePage = 4 << 10, 256 << 10
+	// openBytes is what a reader of a column holds beside its pages, and openPages how many these are:
+	// read ahead, and two decoded.
+	openBytes, openPages = 8 << 10, 3
+)
+
+// height is the number of rows of a record batch.
+func (t *Table) height() int {
+	return min(max(cells/max(len(t.columns), 1), leastHeight), greatestHeight)
+}
+
+// Page is the size of the pages that the file of the columns should have, to be read in so many bytes.
+func (t *Table) Page(limit int64) int64 {
+	return min(max(limit/4/openPages/int64(max(len(t.columns), 1)), smallPage), largePage)
+}
+
+// need is what reading group g of f in pages of the size holds: the pages, and a batch, whose bytes
+// are about those of as many rows in the file, in an array that has grown by doubling.
+func (t *Table) need(f *pq.File, g int, page int64) int64 {
+	total := int64(len(t.columns)) * (openBytes + openPages*page)
+	for i := range t.columns {
+		rows := max(f.GroupRows()[g], 1)
+		total += 3 * f.Chunk(g, i).Uncompressed / rows * min(int64(t.height()), rows)
+	}
+	return total
+}
+
+// Short says that the memory is too little.
+type Short struct{ Need int64 }
+
+func (e *Short) Error() string { return fmt.Sprintf("needs %d bytes", e.Need) }
+
+// Copy writes all rows of f, whose pages have the size, to the sink in at most limit bytes.
+func (t *Table) Copy(ctx context.Context, f *pq.File, page, limit int64, to Sink) error {
+	for g, rows := range f.GroupRows() {
+		if need := t.need(f, g, page); need > limit {
+			return &Short{need}
+		}
+		if err := t.copyGroup(ctx, f, g, rows, int(page), to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) copyGroup(ctx context.Context, f *pq.File, g int, rows int64, ahead int, to Sink) error {
+	readers := make([]pqfile.ColumnChunkReader, len(t.columns))
+	for i := range readers {
+		r, done, err := f.LeanReader(g, i, ahead)
+		if err != nil {
+			return err
+		}
+		defer done()
+		readers[i] = r
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, t.Schema)
+	defer b.Release()
+	for left := rows; left > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(left, int64(t.height()))
+		for i := range t.columns {
+			if err := format.Guard(func() error { return t.columns[i].read(readers[i], int(n), b.Field(i)) }); err != nil {
+				return fmt.Errorf("column %q: %w", t.columns[i].name, err)
+			}
+		}
+		record := b.NewRecord()
+		err := to.Write(record)
+		record.Release()
+		if err != nil {
+			return err
+		}
+		left -= n
+	}
+	return nil
+}
+
+// counted makes a WriteSeeker for the library, which asks once where it stands.
+type counted struct {
+	io.Writer
+	at int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.at += int64(n)
+	return n, err
+}
+
+func (c *counted) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekCurrent {
+		return 0, fmt.Errorf("seek to %d from %d", offset, whence)
+	}
+	return c.at, nil
+}

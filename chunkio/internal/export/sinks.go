@@ -1,0 +1,187 @@
+package export
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Arrow returns a sink of an Arrow IPC file, without compression: readers map it into memory.
+func (t *Table) Arrow(w io.Writer) (Sink, error) {
+	f, err := ipc.NewFileWriter(&counted{Writer: w}, ipc.WithSchema(t.Schema))
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// CSV returns a sink of CSV (RFC 4180) with a line of names: an empty field is null, and an empty
+// text is quoted. Numbers read back the same, times are ISO 8601, and texts are as they are: one
+// that begins with = stays so, and it is the spreadsheet's to take it as text.
+func (t *Table) CSV(w io.Writer) (Sink, error) {
+	c := &csvSink{w: w}
+	for i, col := range t.columns {
+		write, err := textOf(col)
+		if err != nil {
+			return nil, err
+		}
+		c.write = append(c.write, write)
+		c.separate(i)
+		c.text([]byte(col.name))
+	}
+	c.line = append(c.line, '\n')
+	return c, c.flush(0)
+}
+
+// csvSink writes lines through one buffer.
+type csvSink struct {
+	w     io.Writer
+	line  []byte
+	value []byte
+	write []func(b []byte, a arrow.Array, i int) (out []byte, isText bool)
+}
+
+// flushed bytes are written at a time.
+const flushed = 64 << 10
+
+func (c *csvSink) Write(r arrow.Record) error {
+	for row := range int(r.NumRows()) {
+		for i, a := range r.Columns() {
+			c.separate(i)
+			if a.IsNull(row) {
+				continue
+			}
+			var isText bool
+			if c.value, isText = c.write[i](c.value[:0], a, row); isText {
+				c.text(c.value)
+			} else {
+				c.line = append(c.line, c.value...)
+			}
+		}
+		c.line = append(c.line, '\n')
+		if err := c.flush(flushed); err != nil {
+			return err
+		}
+	}
+	return c.flush(0)
+}
+
+func (c *csvSink) Close() error { return c.flush(0) }
+
+func (c *csvSink) separate(column int) {
+	if column > 0 {
+		c.line = append(c.line, ',')
+	}
+}
+
+// text appends a field, in quotes where it would not come back without.
+func (c *csvSink) text(s []byte) {
+	if len(s) > 0 && !bytes.ContainsAny(s, ",\"\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
+		c.line = append(c.line, s...)
+		return
+	}
+	c.line = append(c.line, '"')
+	c.line = append(c.line, bytes.ReplaceAll(s, []byte{'"'}, []byte{'"', '"'})...)
+	c.line = append(c.line, '"')
+}
+
+// flush writes the lines once they are more than so many bytes.
+func (c *csvSink) flush(over int) error {
+	if len(c.line) <= over {
+		return nil
+	}
+	_, err := c.w.Write(c.line)
+	c.line = c.line[:0]
+	return err
+}
+
+// textOf says how the values of a column are written; bytes have no text.
+func textOf(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
+	number := func(write func([]byte, arrow.Array, int) []byte) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
+		return func(b []byte, a arrow.Array, i int) ([]byte, bool) { return write(b, a, i), false }, nil
+	}
+	switch t := c.typ.(type) {
+	case *arrow.StringType:
+		return func(b []byte, a arrow.Array, i int) ([]byte, bool) {
+			return append(b, a.(*array.String).Value(i)...), true
+		}, nil
+	case *arrow.BooleanType:
+		return number(func(b []byte, a arrow.Array, i int) []byte { return strconv.AppendBool(b, a.(*array.Boolean).Value(i)) })
+	case *arrow.Float16Type:
+		return number(func(b []byte, a arrow.Array, i int) []byte {
+			return appendFloat(b, format.Half(a.(*array.Float16).Value(i).Uint16()), 32)
+		})
+	case *arrow.Float32Type:
+		return number(func(b []byte, a arrow.Array, i int) []byte {
+			return appendFloat(b, float64(a.(*array.Float32).Value(i)), 32)
+		})
+	case *arrow.Float64Type:
+		return number(func(b []byte, a arrow.Array, i int) []byte { return appendFloat(b, a.(*array.Float64).Value(i), 64) })
+	case *arrow.Date32Type:
+		return number(func(b []byte, a arrow.Array, i int) []byte {
+			return text.AppendDate(b, int64(a.(*array.Date32).Value(i)))
+		})
+	case *arrow.TimestampType:
+		return number(func(b []byte, a arrow.Array, i int) []byte {
+			return text.AppendTime(b, int64(a.(*array.Timestamp).Value(i)), perSecond(t.Unit), t.TimeZone != "")
+		})
+	case *arrow.Time32Type:
+		return number(func(b []byte, a arrow.Array, i int) []byte {
+			return text.AppendClock(b, int64(a.(*array.Time32).Value(i)), perSecond(t.Unit))
+		})
+	case *arrow.Time64Type:
+		return number(func(b []byte, a arrow.Array, i int) []byte {
+			return text.AppendClock(b, int64(a.(*array.Time64).Value(i)), perSecond(t.Unit))
+		})
+	case *arrow.Decimal128Type:
+		return number(func(b []byte, a arrow.Array, i int) []byte {
+			return text.AppendDecimal(b, a.(*array.Decimal128).Value(i).BigInt(), int(t.Scale))
+		})
+	case *arrow.Decimal256Type:
+		return number(func(b []byte, a arrow.Array, i int) []byte {
+			return text.AppendDecimal(b, a.(*array.Decimal256).Value(i).BigInt(), int(t.Scale))
+		})
+	case *arrow.FixedSizeBinaryType:
+		if c.uuid {
+			return number(func(b []byte, a arrow.Array, i int) []byte {
+				return text.AppendUUID(b, a.(*array.FixedSizeBinary).Value(i))
+			})
+		}
+	}
+	if arrow.IsInteger(c.typ.ID()) {
+		return number(func(b []byte, a arrow.Array, i int) []byte { return append(b, a.ValueStr(i)...) })
+	}
+	return nil, stream.Usagef("column %s: bytes have no form in CSV; leave the column out, or choose {format} parquet or arrow", c.name)
+}
+
+// appendFloat writes the shortest decimal that reads back the same.
+func appendFloat(b []byte, x float64, bits int) []byte {
+	switch {
+	case math.IsInf(x, 1):
+		return append(b, "inf"...)
+	case math.IsInf(x, -1):
+		return append(b, "-inf"...)
+	case x == 0 && math.Signbit(x):
+		return append(b, "-0.0"...)
+	}
+	return text.AppendFloat(b, x, bits)
+}
+
+func perSecond(u arrow.TimeUnit) int64 {
+	switch u {
+	case arrow.Millisecond:
+		return 1e3
+	case arrow.Microsecond:
+		return 1e6
+	}
+	return 1e9
+}

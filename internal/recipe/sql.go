@@ -1,0 +1,188 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Dialects are those of SQL that queries are written in, the default first.
+func Dialects() []string { return []string{"duckdb", "spark", "bigquery"} }
+
+// CheckDialect refuses one that is unknown.
+func CheckDialect(name string) error {
+	if !slices.Contains(Dialects(), name) {
+		return stream.Usagef("{dialect} %s: want %s%s", name, strings.Join(Dialects(), ", "), suggest.DidYouMean(name, Dialects()))
+	}
+	return nil
+}
+
+// input is the table to select from that the user has to put in.
+const input = "input"
+
+// sql is a query of the columns.
+func (r *Recipe) sql() (string, error) {
+	if err := r.checkCase(); err != nil {
+		return "", err
+	}
+	quote, value := identifier(`"`), duckDBValue
+	switch r.Dialect {
+	case "spark":
+		quote, value = identifier("`"), sparkValue
+	case "bigquery":
+		quote, value = bigQueryIdentifier, bigQueryValue
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- %s\n", r.chosen())
+	from := r.Table
+	if from == "" && r.Dialect == Dialects()[0] {
+		from = r.duckDBSource()
+	}
+	if from == "" {
+		from = input
+		fmt.Fprintf(&b, "-- put the name of your table in place of %s\n", input)
+	}
+	b.WriteString("SELECT\n")
+	names := map[string]bool{}
+	for i, c := range r.Columns {
+		text := value(c, quote)
+		name := c.Name
+		if r.Dialect == "bigquery" {
+			name = bigQueryName(name, names)
+		}
+		if !c.plain() || name != c.Name {
+			text += " AS " + quote(name)
+		}
+		if i < len(r.Columns)-1 {
+			text += ","
+		}
+		fmt.Fprintf(&b, "  %s\n", text)
+	}
+	fmt.Fprintf(&b, "FROM %s;\n", from)
+	return b.String(), nil
+}
+
+// checkCase refuses a chosen column whose name differs from another one's by the case of its
+// letters only: SQL does not tell them apart.
+func (r *Recipe) checkCase() error {
+	spelled := make(map[string][]string)
+	add := func(name string) {
+		folded := strings.ToLower(name)
+		if !slices.Contains(spelled[folded], name) {
+			spelled[folded] = append(spelled[folded], name)
+		}
+	}
+	for _, c := range r.Columns {
+		add(c.Name)
+	}
+	for _, c := range r.Selection.Columns {
+		add(c.Name)
+	}
+	for _, l := range r.Selection.LeftOut {
+		add(l.Name)
+	}
+	for _, c := range r.Columns {
+		if names := spelled[strings.ToLower(c.Name)]; len(names) > 1 {
+			return stream.Usagef("{format} sql: the columns %q and %q differ in the case of letters only, which SQL does not tell apart; rename one, or write the columns with apply", names[0], names[1])
+		}
+	}
+	return nil
+}
+
+// identifier quotes a name; a quote inside it is written twice.
+func identifier(quote string) func(string) string {
+	return func(name string) string { return quote + strings.ReplaceAll(name, quote, quote+quote) + quote }
+}
+
+// duckDBValue is a column in DuckDB, whose lists begin at 1. A field is taken from its struct by a
+// function: "a"."b" may also be column b of a table a.
+func duckDBValue(c Column, quote func(string) string) string {
+	text := quote(c.Path[0])
+	for _, field := range c.Path[1:] {
+		text = fmt.Sprintf("struct_extract(%s, %s)", text, duckDBString(field))
+	}
+	if c.Element >= 0 {
+		text += fmt.Sprintf("[%d]", c.Element+1)
+	}
+	return text
+}
+
+// duckDBString is a string of DuckDB, which knows no escapes in it.
+func duckDBString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// duckDBSource is what the query reads; empty where DuckDB cannot.
+func (r *Recipe) duckDBSource() string {
+	if len(r.Sources) == 0 {
+		return ""
+	}
+	list := make([]string, len(r.Sources))
+	for i, s := range r.Sources {
+		list[i] = duckDBString(s)
+	}
+	files := list[0]
+	if len(list) > 1 {
+		files = "[\n  " + strings.Join(list, ",\n  ") + "\n]"
+	}
+	read := map[Form]string{Parquet: "read_parquet", CSV: "read_csv", NDJSON: "read_json", Delta: "delta_scan"}[r.Form]
+	switch {
+	case read == "":
+		return ""
+	case r.Hive && r.Form != Delta:
+		return fmt.Sprintf("%s(%s, hive_partitioning = true)", read, files)
+	}
+	return fmt.Sprintf("%s(%s)", read, files)
+}
+
+// sparkValue is a column in Spark, whose arrays begin at 0 in brackets.
+func sparkValue(c Column, quote func(string) string) string {
+	text := dotted(c, quote)
+	if c.Element >= 0 {
+		text += fmt.Sprintf("[%d]", c.Element)
+	}
+	return text
+}
+
+// bigQueryValue is a column in BigQuery.
+func bigQueryValue(c Column, quote func(string) string) string {
+	text := dotted(c, quote)
+	if c.Element >= 0 {
+		text += fmt.Sprintf("[OFFSET(%d)]", c.Element)
+	}
+	return text
+}
+
+func dotted(c Column, quote func(string) string) string {
+	parts := make([]string, len(c.Path))
+	for i, p := range c.Path {
+		parts[i] = quote(p)
+	}
+	return strings.Join(parts, ".")
+}
+
+// bigQueryIdentifier quotes a name as BigQuery does, with the escapes of its strings.
+func bigQueryIdentifier(name string) string {
+	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`", "\n", `\n`, "\r", `\r`).Replace(name) + "`"
+}
+
+// bigQueryName is the name of a column of a result, where BigQuery takes letters, digits and _ only.
+func bigQueryName(name string, taken map[string]bool) string {
+	clean := strings.TrimRight(strings.Map(func(r rune) rune {
+		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, strings.ReplaceAll(name, "]", "")), "_")
+	if clean == "" || unicode.IsDigit(rune(clean[0])) {
+		clean = "_" + clean
+	}
+	own := clean
+	for i := 2; taken[strings.ToLower(own)]; i++ {
+		own = fmt.Sprintf("%s_%d", clean, i)
+	}
+	taken[strings.ToLower(own)] = true
+	return own
+}
