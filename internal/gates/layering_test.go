@@ -30,6 +30,8 @@ var mayImport = map[string][]string{
 	"internal/browsertest":     {},
 	"internal/fixtures":        {},
 	"internal/freeport":        {"internal/must"},
+	"internal/testtool":        {"internal/must"},
+	"internal/duckdbtest":      {"internal/testtool"},
 	"internal/slurmtest":       {"internal/freeport", "internal/must"},
 	"internal/tabletest":       {"stream", "internal/must"},
 	"internal/words/wordstest": {"internal/words"},
@@ -39,7 +41,7 @@ var mayImport = map[string][]string{
 	"internal/halves":          {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
 	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},
-	"internal/store/storetest": {"internal/freeport", "internal/must"},
+	"internal/store/storetest": {"internal/freeport", "internal/must", "internal/testtool"},
 	"internal/place":           {"stream", "internal/store"}, // what an argument names
 	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
 	"internal/planfile":        {"stream"},

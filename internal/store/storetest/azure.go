@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/freeport"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
 // The account of the emulator and its key, which everybody knows.
@@ -37,7 +38,7 @@ func azureCredentials() map[string]string {
 
 func startAzure(t testing.TB) *Server {
 	t.Helper()
-	program := nodeTool(t, "azurite-blob", "azurite", "3.35.0")
+	program := testtool.Node(t, "azurite-blob", "azurite", "3.35.0")
 	port, dir := freeport.Get(t), t.TempDir()
 	s := launch(t, &Server{
 		Scheme: "azblob", Bucket: "lake", Endpoint: fmt.Sprintf("http://127.0.0.1:%d", port), Secrets: []string{azureKey},

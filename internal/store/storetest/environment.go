@@ -1,11 +1,13 @@
 package storetest
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
 // Alone is a test's environment without any store's configuration and credentials.
@@ -43,8 +45,8 @@ func alone(t testing.TB) map[string]string {
 	home := t.TempDir()
 	none := filepath.Join(home, "none")
 	must.Do(t, os.WriteFile(none, nil, 0o600))
-	return map[string]string{
-		cacheVariable: cacheDir(t), homeVariable: userHome(),
+	kept := testtool.Kept(t)
+	maps.Copy(kept, map[string]string{
 		"HOME": home, "AWS_CONFIG_FILE": none, "AWS_SHARED_CREDENTIALS_FILE": none, "AWS_EC2_METADATA_DISABLED": "true",
 		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "",
 		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "",
@@ -55,5 +57,6 @@ func alone(t testing.TB) map[string]string {
 		"AZURE_STORAGE_DOMAIN": "", "AZURE_STORAGE_PROTOCOL": "",
 		"AZURE_TENANT_ID": "", "AZURE_CLIENT_ID": "", "AZURE_CLIENT_SECRET": "", "AZURE_FEDERATED_TOKEN_FILE": "", "AZURE_CONFIG_DIR": home,
 		"NO_PROXY": "127.0.0.1,localhost",
-	}
+	})
+	return kept
 }

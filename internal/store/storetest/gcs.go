@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/freeport"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
 // GCS starts fake-gcs-server, which keeps everything in memory: what it stored is gone when
@@ -23,7 +24,7 @@ func GCS(t testing.TB) *Server {
 
 func startGCS(t testing.TB) *Server {
 	t.Helper()
-	program := goTool(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1")
+	program := testtool.Go(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1")
 	port := freeport.Get(t)
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	s := launch(t, &Server{

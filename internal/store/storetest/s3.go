@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/freeport"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
 // S3 starts versitygw over a folder, and sets the environment to credentials that it takes.
@@ -40,7 +41,7 @@ func s3Credentials() map[string]string {
 
 func startS3(t testing.TB) *Server {
 	t.Helper()
-	program := goTool(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
+	program := testtool.Go(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
 	root := t.TempDir()
 	bucket := filepath.Join(root, "lake")
 	must.Do(t, os.Mkdir(bucket, 0o755))

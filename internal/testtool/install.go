@@ -1,4 +1,6 @@
-package storetest
+// Package testtool finds the programs that tests need, and installs them from their registries into
+// the user's cache, in the versions that the tests name.
+package testtool
 
 import (
 	"cmp"
@@ -11,16 +13,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// Where this machine's user has his things, in an environment that Alone has changed.
+// Where this machine's user has his things, in an environment that a test has changed.
 const (
 	homeVariable  = "UFS_STREAM_TEST_HOME"
 	cacheVariable = "UFS_STREAM_TEST_CACHE"
 )
 
+// Kept is the environment by which a test that moves HOME away still finds the programs.
+func Kept(t testing.TB) map[string]string {
+	return map[string]string{cacheVariable: cacheDir(t), homeVariable: userHome()}
+}
+
 func userHome() string { return cmp.Or(os.Getenv(homeVariable), os.Getenv("HOME")) }
 
-// goTool finds a program that is a Go module in the user's cache, or builds it there.
-func goTool(t testing.TB, name, module, version string) string {
+// Go finds a program that is a Go module in the user's cache, or builds it there.
+func Go(t testing.TB, name, module, version string) string {
 	t.Helper()
 	return installed(t, name, version, name, func(dir string) *exec.Cmd {
 		cmd := exec.Command("go", "install", module+"@"+version) //nolint:noctx // of a test
@@ -29,15 +36,26 @@ func goTool(t testing.TB, name, module, version string) string {
 	})
 }
 
-// nodeTool finds a program of an npm package in the user's cache, or installs it there.
-func nodeTool(t testing.TB, name, module, version string) string {
+// Node finds a program of an npm package in the user's cache, or installs it there.
+func Node(t testing.TB, name, module, version string) string {
+	t.Helper()
+	return node(t, module, version, filepath.Join("node_modules", ".bin", name))
+}
+
+// NodeModule is the folder of an npm package in the user's cache, which is installed there where it is not.
+func NodeModule(t testing.TB, module, version string) string {
+	t.Helper()
+	return node(t, module, version, filepath.Join("node_modules", filepath.FromSlash(module)))
+}
+
+func node(t testing.TB, module, version, path string) string {
 	t.Helper()
 	for _, needed := range []string{"npm", "node"} {
 		if _, err := exec.LookPath(needed); err != nil {
-			t.Skipf("%s is not on PATH, and %s, which this test needs, is a Node program: install Node to run the test", needed, module)
+			t.Skipf("%s is not on PATH, and %s, which this test needs, is for Node: install Node to run the test", needed, module)
 		}
 	}
-	return installed(t, module, version, filepath.Join("node_modules", ".bin", name), func(dir string) *exec.Cmd {
+	return installed(t, filepath.Base(module), version, path, func(dir string) *exec.Cmd {
 		cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--prefix", dir, module+"@"+version) //nolint:noctx // of a test
 		cmd.Env = os.Environ()
 		return cmd

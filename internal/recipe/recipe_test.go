@@ -1,0 +1,109 @@
+package recipe
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// sample has a column of every kind of place, with names that want quoting.
+func sample(dialect string) *Recipe {
+	return &Recipe{
+		Selection: &stream.Selection{Method: "greedy", Features: 9},
+		Columns: []Column{
+			{"x", []string{"x"}, -1}, {"a`b\\", []string{"a`b\\"}, -1}, {`say "hi"`, []string{`say "hi"`}, -1},
+			{"geo.l'at", []string{"geo", "l'at"}, -1}, {"emb[3]", []string{"emb"}, 3}, {"s.v[0]", []string{"s", "v"}, 0},
+			{"emb_3", []string{"emb_3"}, -1}, {"9 lives", []string{"9 lives"}, -1},
+		},
+		Dialect: dialect, Sources: []string{"it's/**/*.parquet"}, Form: Parquet, Hive: true,
+	}
+}
+
+// TestDialects: names in each dialect's quotes, lists from each one's base, and results named as BigQuery takes them.
+func TestDialects(t *testing.T) {
+	for dialect, want := range map[string]string{
+		"duckdb": `-- the 8 columns that ufs-stream chose from 9 features, in the order of their ranks
+SELECT
+  "x",
+  "a` + "`" + `b\",
+  "say ""hi""",
+  struct_extract("geo", 'l''at') AS "geo.l'at",
+  "emb"[4] AS "emb[3]",
+  struct_extract("s", 'v')[1] AS "s.v[0]",
+  "emb_3",
+  "9 lives"
+FROM read_parquet('it''s/**/*.parquet', hive_partitioning = true);
+`,
+		"spark": `-- the 8 columns that ufs-stream chose from 9 features, in the order of their ranks
+-- put the name of your table in place of input
+SELECT
+  ~x~,
+  ~a~~b\~,
+  ~say "hi"~,
+  ~geo~.~l'at~ AS ~geo.l'at~,
+  ~emb~[3] AS ~emb[3]~,
+  ~s~.~v~[0] AS ~s.v[0]~,
+  ~emb_3~,
+  ~9 lives~
+FROM input;
+`,
+		"bigquery": `-- the 8 columns that ufs-stream chose from 9 features, in the order of their ranks
+-- put the name of your table in place of input
+SELECT
+  ~x~,
+  ~a\~b\\~ AS ~a_b~,
+  ~say "hi"~ AS ~say__hi~,
+  ~geo~.~l'at~ AS ~geo_l_at~,
+  ~emb~[OFFSET(3)] AS ~emb_3~,
+  ~s~.~v~[OFFSET(0)] AS ~s_v_0~,
+  ~emb_3~ AS ~emb_3_2~,
+  ~9 lives~ AS ~_9_lives~
+FROM input;
+`,
+	} {
+		var b strings.Builder
+		if err := sample(dialect).Write(&b, "sql"); err != nil || b.String() != strings.ReplaceAll(want, "~", "`") {
+			t.Errorf("%s: %v\n%s", dialect, err, b.String())
+		}
+	}
+}
+
+// TestRefusals: names that SQL cannot tell apart, or that no text can hold, are refused.
+func TestRefusals(t *testing.T) {
+	r := sample("duckdb")
+	r.Selection.LeftOut = []stream.LeftOut{{Name: "EMB_3"}}
+	if err := r.Write(new(strings.Builder), "sql"); err == nil || !strings.Contains(err.Error(), `"emb_3" and "EMB_3"`) {
+		t.Error(err)
+	}
+	if err := r.Write(new(strings.Builder), "yaml"); err != nil {
+		t.Error(err)
+	}
+	r.Columns[0].Name = "\xff"
+	for _, format := range Formats() {
+		if err := r.Write(new(strings.Builder), format); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+// TestYAMLNames: every name comes back from its line by Go's own rules for quotes, and stays on it.
+func TestYAMLNames(t *testing.T) {
+	names := []string{"plain", "a: b", "- c", "line\nbreak\u2028\u0085", "\x00\x7f\ufeff", "🙂", `"quoted" \ `}
+	r := sample("")
+	r.Columns = nil
+	for _, name := range names {
+		r.Columns = append(r.Columns, Column{name, []string{name}, -1})
+	}
+	var b strings.Builder
+	if err := r.Write(&b, "yaml"); err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(b.String(), "columns:\n")
+	for i, line := range strings.Split(strings.TrimSuffix(list, "\n"), "\n") {
+		if got, err := strconv.Unquote(strings.TrimPrefix(line, "  - ")); err != nil || got != names[i] {
+			t.Errorf("%q came back as %q, %v", names[i], got, err)
+		}
+	}
+}
