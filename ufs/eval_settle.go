@@ -172,7 +172,7 @@ func (e *evaluator) recorded() error {
 	var err error
 	if e.Scale != "" {
 		if e.cluster, err = gram.ParseScale(e.Scale); err != nil {
-			return stream.Errorf("%w%s", err, suggest.DidYouMean(e.Scale, scaleNames()))
+			return stream.Errorf("%w%s", err, suggest.DidYouMean(e.Scale, ScaleNames()))
 		}
 		if e.rebuilt = e.cluster; e.cluster == gram.ScaleRank {
 			return stream.Usagef("{scale} rank: eval scales by the rows that it judges, which need not be those that ranks were taken of; choose {scale} standard")

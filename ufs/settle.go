@@ -46,8 +46,8 @@ type run struct {
 	shard chunkio.Shard       // of the plan that is read; zero for all of it
 }
 
-// scaleNames are the values of Request.Scale.
-func scaleNames() []string {
+// ScaleNames are the values of Request.Scale.
+func ScaleNames() []string {
 	var names []string
 	for s := gram.ScaleNone; s <= gram.ScaleRank; s++ {
 		names = append(names, s.String())
@@ -238,8 +238,8 @@ func (r *run) settleScale() (err error) {
 	if r.Scale == "" {
 		r.Scale = r.Spec.Scale.String()
 	}
-	if !slices.Contains(scaleNames(), r.Scale) {
-		return stream.Usagef("unknown scale %q (want %s)%s", r.Scale, strings.Join(scaleNames(), ", "), suggest.DidYouMean(r.Scale, scaleNames()))
+	if !slices.Contains(ScaleNames(), r.Scale) {
+		return stream.Usagef("unknown scale %q (want %s)%s", r.Scale, strings.Join(ScaleNames(), ", "), suggest.DidYouMean(r.Scale, ScaleNames()))
 	}
 	if r.scale, err = gram.ParseScale(r.Scale); err != nil {
 		return err

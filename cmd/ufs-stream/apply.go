@@ -64,6 +64,7 @@ a list of names. Of the input they read footers only.
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`; without it --format sql, py and yaml go to standard output")
 	fs.StringVar(&a.Format, "format", "", strings.Join(applyFormats(), ", ")+" (default: from the ending of -o, else parquet)")
+	values(fs, "format", applyFormats()...)
 	h.add(fs)
 	fs.IntVarP(&a.K, "k", "k", 0, "only the first `N` of the selected columns, by rank (default: all)")
 	fs.Lookup("k").DefValue = "0" // which help does not show

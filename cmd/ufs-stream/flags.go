@@ -93,6 +93,7 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop where the next feature adds less than `SHARE` to what is explained, as 0.01; with -k N at most N ("+taking(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", those after the last that adds as much are cut off)")
 	fs.StringSliceVar(&q.Keep, "keep", nil, taking(func(t method.Takes) bool { return t.Keep })+": features that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScales(all)+")")
+	values(fs, "scale", ufs.ScaleNames()...)
 	q.Options = method.Settings{}
 	addOptions(fs, q.Options, all)
 }

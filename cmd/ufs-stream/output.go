@@ -26,6 +26,7 @@ type outputFlags struct {
 
 func (f *outputFlags) add(fs *pflag.FlagSet, formats ...string) {
 	fs.StringVar(&f.format, "format", "", strings.Join(formats, ", ")+" (default: from the ending of -o, else table)")
+	values(fs, "format", formats...)
 	fs.StringVarP(&f.path, "output", "o", "", "write the result to `FILE`, or an object (s3://, gs://, azblob://), at once and whole (default: standard output)")
 }
 

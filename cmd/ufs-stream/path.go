@@ -37,6 +37,7 @@ the selection is stable, and a setting amid that region is recommended.
 	}
 	o.add(cmd, gridFormats()...)
 	o.sketch(cmd.Flags())
+	inGroups(cmd)
 	return cmd
 }
 

@@ -53,6 +53,7 @@ merge, and then scan --profile.`,
 	o.scratchSpace(fs)
 	m.add(fs)
 	o.output.add(fs, planFormats()...)
+	inGroups(cmd)
 	return cmd
 }
 

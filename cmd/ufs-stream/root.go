@@ -58,14 +58,18 @@ Exit codes:
 ` + program.ExitCodes,
 	}
 	program.Group(root, "verb")
+	versionFlag(root, c)
 	pf := root.PersistentFlags()
 	pf.BoolVarP(&c.quiet, "quiet", "q", false, "no progress and no warnings on standard error")
 	pf.BoolVarP(&c.verbose, "verbose", "v", false, "say more: passes, times, memory, why features were dropped")
+	pf.String("config", "", "take defaults of flags from `FILE`, a line each: memory-limit: 4GiB; before it goes the environment, UFS_STREAM_MEMORY_LIMIT, and before that what is given")
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
 	root.AddCommand(
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
 		newApply(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c),
 	)
+	completeFlags(root)
+	c.takeDefaults(root)
 	return root
 }
 

@@ -74,5 +74,6 @@ there already is not scanned again, so that what failed is simply run again:
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
 	fs.Int64Var(&q.KeepRows, "sample-rows", 0, "with --profile-only: keep a seeded sample of `N` rows, for methods that iterate over rows")
 	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`: it decides which columns are left out, alike in every part")
+	inGroups(cmd)
 	return cmd
 }

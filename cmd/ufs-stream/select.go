@@ -74,6 +74,7 @@ Methods:
 	o.reads(cmd.Flags())
 	d.add(cmd.Flags())
 	o.handOn.add(cmd.Flags())
+	inGroups(cmd)
 	return cmd
 }
 

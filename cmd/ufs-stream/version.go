@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,31 +13,79 @@ import (
 )
 
 func newVersion(c *cli) *cobra.Command {
-	return &cobra.Command{
+	format := newChoice("text", "text", "json")
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print version, Go version and platform",
 		Args:  program.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(c.out, "ufs-stream %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			if format.value == "json" {
+				return writeJSON(c.out, thisBuild())
+			}
+			_, err := fmt.Fprintln(c.out, versionLine())
 			return err
 		},
 	}
+	cmd.Flags().Var(&format, "format", strings.Join(format.allowed, ", "))
+	return cmd
+}
+
+// versionFlag makes --version of the program itself: that of select and others is of a Delta table.
+func versionFlag(root *cobra.Command, c *cli) {
+	show := root.Flags().Bool("version", false, "print the version, as the verb does")
+	help := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if !*show || len(args) > 0 { // --version of a verb is that of a Delta table
+			return help(cmd, args)
+		}
+		_, err := fmt.Fprintln(c.out, versionLine())
+		return err
+	}
+}
+
+// build says what this program was built of.
+type build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`   // empty where Go recorded none
+	Date    string `json:"date"`     // of the commit
+	Changed bool   `json:"modified"` // after the commit
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+func thisBuild() build {
+	b := build{Version: ufs.Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			b.Changed = s.Value == "true"
+		}
+	}
+	return b
+}
+
+func versionLine() string {
+	return fmt.Sprintf("ufs-stream %s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the release, followed by the commit where Go recorded one.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ufs.Release
+	b := thisBuild()
+	text := b.Version
+	if len(b.Commit) >= 12 {
+		text += "+" + b.Commit[:12]
 	}
-	var commit, dirty string
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			commit = "+" + s.Value[:12]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "-dirty"
-		}
+	if b.Changed {
+		text += "-dirty"
 	}
-	return ufs.Release + commit + dirty
+	return text
 }

@@ -33,6 +33,15 @@ func flagError(cmd *cobra.Command, err error) error {
 	return stream.Usagef("%s%s", err, list)
 }
 
+// Wanted says what a flag takes that was set to something else.
+func Wanted(err error) string {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return wanted(invalid)
+	}
+	return err.Error()
+}
+
 // wanted says what a flag takes. The project's own flag types say it in their errors;
 // pflag's errors tell how the value was parsed.
 func wanted(invalid *pflag.InvalidValueError) string {

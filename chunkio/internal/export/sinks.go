@@ -166,10 +166,11 @@ func textOf(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 // appendFloat writes the shortest decimal that reads back the same.
 func appendFloat(b []byte, x float64, bits int) []byte {
 	switch {
-	case math.IsInf(x, 1):
+	case math.IsInf(x, 0):
+		if x < 0 {
+			b = append(b, '-')
+		}
 		return append(b, "inf"...)
-	case math.IsInf(x, -1):
-		return append(b, "-inf"...)
 	case x == 0 && math.Signbit(x):
 		return append(b, "-0.0"...)
 	}

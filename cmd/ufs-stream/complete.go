@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/internal/recipe"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// columnFlags take names of columns, several of them but for the first two.
+func columnFlags() []string {
+	return []string{"label", "weight", "columns", "exclude", "keep", "also", "forbid", "categorical"}
+}
+
+// values marks the flags of a set whose values are among some.
+func values(fs *pflag.FlagSet, flag string, allowed ...string) {
+	fs.Lookup(flag).Annotations = map[string][]string{valuesOf: allowed}
+}
+
+const valuesOf = "values" // annotation of a flag
+
+// completeFlags makes the shell complete values of flags, below cmd and in it.
+func completeFlags(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		completeFlags(sub)
+	}
+	complete := func(f *pflag.Flag, list ...string) {
+		if len(list) > 0 {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
+		}
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		complete(f, f.Annotations[valuesOf]...)
+		switch v := f.Value.(type) {
+		case *choice:
+			complete(f, v.allowed...)
+		case *optionFlag:
+			complete(f, v.option.Allowed...)
+		}
+		switch f.Name {
+		case "method":
+			var list []string
+			for _, s := range methods.All() {
+				list = append(list, cobra.CompletionWithDesc(s.Name, s.About))
+			}
+			complete(f, list...)
+		case "dialect":
+			complete(f, recipe.Dialects()...)
+		}
+	})
+	for i, name := range columnFlags() {
+		if cmd.LocalFlags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, completeColumns(i > 1))
+		}
+	}
+}
+
+const (
+	// patience bounds how long reading footers may keep a shell waiting, and manyNames what is offered.
+	patience  = 2 * time.Second
+	manyNames = 1000
+)
+
+// completeColumns completes names of columns of the inputs that were typed so far, or of --stats. What
+// cannot be read tells none.
+func completeColumns(several bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		directive := cobra.ShellCompDirectiveNoFileComp
+		before := ""
+		if several {
+			directive |= cobra.ShellCompDirectiveNoSpace
+			if at := strings.LastIndexByte(begun, ','); at >= 0 {
+				before, begun = begun[:at+1], begun[at+1:]
+			}
+		}
+		if stats := cmd.Flag("stats"); stats != nil && stats.Value.String() != "" {
+			args = []string{stats.Value.String()}
+		}
+		if len(args) == 0 || args[0] == "-" {
+			return nil, directive
+		}
+		ctx := cmd.Context()
+		if ctx == nil { // cobra completes without one
+			ctx = context.Background()
+		}
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		q := ufs.Request{Inputs: args, Stdin: strings.NewReader("")}
+		if a := cmd.Flag("anonymous"); a != nil {
+			q.Anonymous = a.Value.String() == "true"
+		}
+		seen, err := ufs.Inspect(ctx, q, false)
+		if err != nil {
+			return nil, directive
+		}
+		var names []string
+		for _, c := range seen.Columns {
+			if strings.HasPrefix(c.Name, begun) && !strings.ContainsAny(c.Name, "\t\r\n,") && len(names) < manyNames {
+				names = append(names, cobra.CompletionWithDesc(before+c.Name, c.Type))
+			}
+		}
+		return names, directive
+	}
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Where a flag is not given, the environment may have its value, and after it the file that --config
+// names. Both take what the flag takes.
+
+// environment is what the variables of flags begin with: UFS_STREAM_MEMORY_LIMIT is --memory-limit.
+const environment = "UFS_STREAM_"
+
+// variable is the name of a flag in the environment.
+func variable(flag string) string {
+	return environment + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// noDefault are flags that make no sense by default; UFS_STREAM_VERSION could only be meant otherwise.
+func noDefault(flag string) bool { return flag == "help" || flag == "version" || flag == "config" }
+
+// otherVariables are read elsewhere, or by tests.
+func otherVariable(name string) bool {
+	return name == environment+"KERNEL" || name == environment+"CONFIG" || strings.HasPrefix(name, environment+"TEST_")
+}
+
+// setting is a default and where it stands.
+type setting struct {
+	flag, value, place string
+}
+
+// takeDefaults has every verb below root take its defaults before it looks at its arguments.
+func (c *cli) takeDefaults(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		check := cmd.Args
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := c.applyDefaults(cmd); err != nil {
+				return err
+			}
+			if check == nil {
+				return nil
+			}
+			return check(cmd, args)
+		}
+	}
+}
+
+// applyDefaults sets the flags of cmd that were not given.
+func (c *cli) applyDefaults(cmd *cobra.Command) error {
+	known := knownFlags(cmd.Root())
+	list, warnings := fromEnvironment(os.Environ(), known)
+	config := cmd.Flag("config").Value.String()
+	if config == "" {
+		config = os.Getenv(variable("config"))
+	}
+	if config != "" {
+		more, err := fromConfig(config, known)
+		if err != nil {
+			return err
+		}
+		list = append(list, more...)
+	}
+	var said []string
+	for _, s := range list {
+		f := cmd.Flags().Lookup(s.flag)
+		if f == nil || f.Changed { // another verb's, or given by something that goes before
+			continue
+		}
+		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
+			return stream.Usagef("%s: %s %s: %s", s.place, program.FlagOf(s.flag), s.value, program.Wanted(err))
+		}
+		said = append(said, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), shownArg(s.value), s.place))
+	}
+	c.warn(warnings)
+	for _, s := range said {
+		c.note("%s", s)
+	}
+	return nil
+}
+
+// knownFlags are the flags of all verbs.
+func knownFlags(root *cobra.Command) (names []string) {
+	add := func(f *pflag.Flag) {
+		if !noDefault(f.Name) && !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	root.PersistentFlags().VisitAll(add)
+	for _, cmd := range root.Commands() {
+		cmd.LocalFlags().VisitAll(add)
+	}
+	return names
+}
+
+// fromEnvironment are the defaults in variables; one that is no flag's is warned of.
+func fromEnvironment(variables, known []string) (list []setting, warnings []string) {
+	flags := make(map[string]string, len(known))
+	var names []string
+	for _, flag := range known {
+		flags[variable(flag)] = flag
+		names = append(names, variable(flag))
+	}
+	for _, v := range variables {
+		name, value, _ := strings.Cut(v, "=")
+		switch flag := flags[name]; {
+		case !strings.HasPrefix(name, environment) || otherVariable(name):
+		case flag != "" && value != "":
+			list = append(list, setting{flag, value, name})
+		case flag == "":
+			warnings = append(warnings, fmt.Sprintf("%s in the environment is no flag's default%s", name, program.DidYouMean(name, names)))
+		}
+	}
+	return list, warnings
+}
+
+// fromConfig are the defaults in a file: a line is a flag and its value behind a colon or =, in quotes
+// or not, or a comment that begins with #.
+func fromConfig(path string, known []string) ([]setting, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, stream.Usagef("--config %s cannot be read: %v", path, bare(err))
+	}
+	var list []setting
+	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
+		at := fmt.Sprintf("%s:%d", path, i+1)
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line == "---" {
+			continue
+		}
+		end := strings.IndexAny(line, ":=")
+		if end < 1 {
+			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; several values stand behind one another with commas", at, line)
+		}
+		flag := strings.TrimSpace(line[:end])
+		value, err := configValue(strings.TrimSpace(line[end+1:]))
+		switch {
+		case err != nil:
+			return nil, stream.Usagef("%s: %s: %v", at, flag, err)
+		case !slices.Contains(known, flag):
+			return nil, stream.Usagef("%s: there is no flag --%s to have a default%s", at, flag, program.DidYouMean(flag, known))
+		case slices.ContainsFunc(list, func(s setting) bool { return s.flag == flag }):
+			return nil, stream.Usagef("%s: %s stands here for the second time", at, flag)
+		}
+		list = append(list, setting{flag, value, at})
+	}
+	return list, nil
+}
+
+// configValue is a value without its quotes and the comment behind it.
+func configValue(s string) (string, error) {
+	switch {
+	case s == "":
+		return "", fmt.Errorf("there is no value; to leave the flag alone put # before the line")
+	case s[0] == '[' || s[0] == '{' || s[0] == '|' || s[0] == '>':
+		return "", fmt.Errorf("%s: want the value as on the command line, several with commas; one that begins so in quotes", s)
+	case s[0] == '"' || s[0] == '\'':
+		quoted, rest, ok := cutQuoted(s)
+		if rest = strings.TrimSpace(rest); !ok || rest != "" && rest[0] != '#' {
+			return "", fmt.Errorf("%s: the quotes do not end as they begin", s)
+		}
+		return quoted, nil
+	}
+	if at := strings.Index(s, " #"); at >= 0 {
+		s = strings.TrimSpace(s[:at])
+	}
+	return s, nil
+}
+
+// cutQuoted takes a quoted value off the front of s: "…" with escapes, '…' without.
+func cutQuoted(s string) (value, rest string, ok bool) {
+	if s[0] == '"' {
+		prefix, err := strconv.QuotedPrefix(s)
+		if err != nil {
+			return "", "", false
+		}
+		value, err = strconv.Unquote(prefix)
+		return value, s[len(prefix):], err == nil
+	}
+	return strings.Cut(s[1:], "'")
+}
+
+// bare is an error of a file without the file's name.
+func bare(err error) error {
+	if p, ok := err.(*os.PathError); ok { //nolint:errorlint // os returns it itself
+		return p.Err
+	}
+	return err
+}
+
+// shownArg is an argument as people may see it.
+func shownArg(arg string) string {
+	shown, _ := shownArgs([]string{arg})
+	return shown[0]
+}

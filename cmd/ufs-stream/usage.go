@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+)
+
+// flagGroup is a part of the help of a verb with many flags.
+type flagGroup struct {
+	title string
+	flags []string
+}
+
+// flagGroups is the one table of which flag stands where in help. Options of methods that it does
+// not have stand behind it, by what their methods work from.
+func flagGroups() []flagGroup {
+	return []flagGroup{
+		{"Everyday", []string{"k", "label", "columns", "exclude", "missing", "method", "scale", "output", "format"}},
+		{"Input", []string{"stats", "plan", "where", "rows", "on-error", "union-by-name", "sparse", "as-of", "version", "anonymous",
+			"shard", "profile", "profile-only", "sample-rows"}},
+		{"Columns", []string{"weight", "max-missing", "auto-exclude", "categorical", "times", "missing-indicators"}},
+		{"How many, and which", []string{"variance", "min-gain", "keep", "forbid", "groups", "group-most", "costs", "budget", "stability"}},
+		{"Output", []string{"details", "dialect", "table", "machines", "cores", "rates"}},
+		{"Limits and resuming", []string{"memory-limit", "threads", "seed", "temp-dir", "max-temp-size", "sketch", "passes", "checkpoint", "checkpoint-every"}},
+		{"The graph of the rows", []string{"anchors", "anchor-method", "anchors-file", "neighbors", "clusters"}},
+		{"Iterations", []string{"max-iter", "tol", "require-converged", "sample"}},
+	}
+}
+
+// moreFlags is the title of flags that the table has no place for: a test wants none.
+const moreFlags = "More"
+
+// inTheirGroups are the flags of a verb by groups, each in the order of the table.
+func inTheirGroups(cmd *cobra.Command) (groups []flagGroup) {
+	placed := map[string]bool{"help": true}
+	own := func(name string) bool {
+		return cmd.LocalFlags().Lookup(name) != nil && cmd.InheritedFlags().Lookup(name) == nil
+	}
+	for _, g := range flagGroups() {
+		here := flagGroup{title: g.title}
+		for _, name := range g.flags {
+			if placed[name] = true; own(name) {
+				here.flags = append(here.flags, name)
+			}
+		}
+		groups = append(groups, here)
+	}
+	families := []string{"Methods on the Gram matrix", "Methods on the anchor graph", "Methods that iterate over rows", "Methods of several kinds"}
+	rest := make(map[string][]string)
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if placed[f.Name] || !own(f.Name) {
+			return
+		}
+		title := moreFlags
+		if _, ok := f.Value.(*optionFlag); ok {
+			title = families[familyOf(f.Name)]
+		}
+		rest[title] = append(rest[title], f.Name)
+	})
+	for _, title := range append(families, moreFlags) {
+		groups = append(groups, flagGroup{title, rest[title]})
+	}
+	return slices.DeleteFunc(groups, func(g flagGroup) bool { return len(g.flags) == 0 })
+}
+
+// familyOf numbers what the methods that have an option work from: the Gram matrix, the graph, rows, or
+// several of these.
+func familyOf(option string) int {
+	family := -1
+	for _, s := range methods.Knowing(methods.All(), option) {
+		own := map[method.From]int{method.FromGraph: 1, method.FromRows: 2}[s.From]
+		if family >= 0 && family != own {
+			return 3
+		}
+		family = own
+	}
+	return max(family, 0)
+}
+
+// helpWidth is the width of the texts of flags in help.
+const helpWidth = 110
+
+// inGroups has the help of a verb show its flags in groups.
+func inGroups(cmd *cobra.Command) {
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+		w := cmd.OutOrStderr()
+		fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
+		for _, g := range inTheirGroups(cmd) {
+			writeFlags(w, g.title, cmd.LocalFlags(), g.flags)
+		}
+		var global []string
+		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { global = append(global, f.Name) })
+		writeFlags(w, "Every verb", cmd.InheritedFlags(), append(global, "help"))
+		return nil
+	})
+}
+
+// writeFlags shows some flags under a title.
+func writeFlags(w io.Writer, title string, all *pflag.FlagSet, names []string) {
+	some := pflag.NewFlagSet("", pflag.ContinueOnError)
+	some.SortFlags = false
+	for _, name := range names {
+		if f := all.Lookup(name); f != nil {
+			some.AddFlag(f)
+		}
+	}
+	fmt.Fprintf(w, "\n%s:\n%s", title, strings.TrimLeft(some.FlagUsagesWrapped(helpWidth), "\n"))
+}
