@@ -104,10 +104,12 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 	if handsOn(a.Format) {
 		return c.handOn(cmd.Context(), a, h)
 	}
+	said := c.replacing(a.Output)
 	done, err := ufs.Apply(cmd.Context(), a)
 	if err != nil {
 		return err
 	}
+	said()
 	c.noteTransfer(a.Meter.Transfer())
 	_, err = fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", place.Name(a.Output), plural(done.Files, "file"), humanize.Comma(done.Rows),
 		plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))

@@ -54,10 +54,12 @@ days again.
 			}
 			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter, m.Progress = args, q.Threads, q.Memory, q.Anonymous, q.Meter, q.Progress
 			m.TempDir, m.MaxScratch = q.TempDir, q.MaxScratch
+			said := c.replacing(m.Output)
 			sum, err := ufs.Merge(cmd.Context(), m)
 			if err != nil {
 				return err
 			}
+			said()
 			c.warn(sum.Warnings)
 			for _, path := range sum.Outside {
 				c.note("outside the window of %d: %s", m.Window, path)

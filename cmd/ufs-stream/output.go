@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
@@ -49,9 +50,35 @@ func (f *outputFlags) resolve(ctx context.Context, formats ...string) error {
 	return atomicfile.CanWrite(ctx, f.path)
 }
 
-// write hands render the output: the file or object at path, which appears whole or not at
-// all; a device or pipe there; or standard output for "" and "-".
+// write is put for the output of a verb: it says what that has replaced.
 func (c *cli) write(ctx context.Context, path string, render func(io.Writer) error) error {
+	said := c.replacing(path)
+	err := c.put(ctx, path, render)
+	if err == nil {
+		said()
+	}
+	return err
+}
+
+// replacing looks at what stands at the place of an output, and returns what says that it was
+// replaced. Of objects it says nothing: their stores keep versions, and asking is a request.
+func (c *cli) replacing(path string) (said func()) {
+	local, err := place.Local(path)
+	if err != nil || path == "" || path == "-" || place.IsURL(path) {
+		return func() {}
+	}
+	fi, err := os.Stat(local)
+	if err != nil || !fi.Mode().IsRegular() {
+		return func() {}
+	}
+	return func() {
+		c.say("replaced %s, %s of %s", local, humanize.IBytes(uint64(fi.Size())), fi.ModTime().Format("2006-01-02 15:04"))
+	}
+}
+
+// put hands render the output: the file or object at path, which appears whole or not at
+// all; a device or pipe there; or standard output for "" and "-".
+func (c *cli) put(ctx context.Context, path string, render func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		if err := render(c.out); err != nil {
 			return err

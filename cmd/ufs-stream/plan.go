@@ -94,10 +94,12 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags, m *machine
 
 // writePlan writes a plan file, and says what to do with it.
 func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
+	said := c.replacing(q.Output)
 	p, err := ufs.WritePlan(ctx, q)
 	if err != nil {
 		return err
 	}
+	said()
 	c.warn(p.Warnings)
 	c.say("%s: plan %s of %s, %s, %s rows, %s to read; --memory-limit %dMiB is enough for a shard", p.Path, p.ID,
 		plural(p.Files, "file"), plural(p.Groups, "row group"), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), inMiB(p.Smallest))

@@ -106,7 +106,7 @@ func (c *cli) figures(ctx context.Context, p report.Page, o reportOptions) error
 			}
 		}
 		for _, f := range list {
-			if err := c.write(ctx, place.Below(dir, f.Name+form.end), func(w io.Writer) error { return form.write(f, w) }); err != nil {
+			if err := c.put(ctx, place.Below(dir, f.Name+form.end), func(w io.Writer) error { return form.write(f, w) }); err != nil {
 				return err
 			}
 		}

@@ -47,6 +47,7 @@ there already is not scanned again, so that what failed is simply run again:
 			if q.Request, err = o.request(c, cmd, args, out); err != nil {
 				return err
 			}
+			said := c.replacing(out)
 			done, err := ufs.Scan(cmd.Context(), q)
 			if err != nil {
 				return err
@@ -57,6 +58,7 @@ there already is not scanned again, so that what failed is simply run again:
 				c.say("%s is there already: %s rows", done.Path, humanize.Comma(done.Rows))
 				return nil
 			}
+			said()
 			c.note("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
 			return nil
 		},
