@@ -15,6 +15,11 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "align", About: "the features whose similarities follow long walks on the anchor graph (ours)",
+		Guide: method.Guide{
+			When:    "clusters that nobody has labelled: faces, objects, speech, genes, digits; the features go to k-means, a search for neighbours, a picture",
+			Time:    "walks on the m×m graph, then a column of G for each feature",
+			Caution: "where the loudest directions of all columns tell nothing it follows these; methods with a sparse regression on the graph find the classes there",
+		},
 		From: method.FromGraph, Scale: gram.ScalePareto,
 		Takes: method.Takes{Factor: true, Sketch: true, Keep: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
 		New:   func() method.Method { return new(declared) },

@@ -16,7 +16,12 @@ import (
 func Specs() []method.Spec {
 	spec := func(nonnegative bool, name, about string) method.Spec {
 		return method.Spec{
-			Name: name, About: about, From: method.FromRows, Scale: gram.ScaleMinMax,
+			Name: name, About: about,
+			Guide: method.Guide{
+				When:    "pictures, and other grids of cells; a table of the paper",
+				Time:    "a few products of n·d numbers with the clusters in each iteration",
+				Caution: "it wants a grid; for clusters random pixels did better on public sets, though it leaves little error",
+			}, From: method.FromRows, Scale: gram.ScaleMinMax,
 			Takes: method.Takes{
 				Iterates: true, Cells: true, Scales: []gram.Scale{gram.ScaleMinMax, gram.ScaleNone},
 				WhyScales: stream.Textf("the tensor model of %s takes no negative values and keeps the picture's proportions; want minmax, or none where no value is negative", name),

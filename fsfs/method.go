@@ -12,7 +12,12 @@ import (
 // Specs declares FSFS.
 func Specs() []method.Spec {
 	return []method.Spec{{
-		Name: "fsfs", About: "one feature of each group of alike ones (Mitra, Murthy, Pal 2002)", From: method.FromGram,
+		Name: "fsfs", About: "one feature of each group of alike ones (Mitra, Murthy, Pal 2002)",
+		Guide: method.Guide{
+			When:    "one column of each group of copies",
+			Time:    "a test of all d² pairs",
+			Caution: "one flat column stands for all that are flat: for clusters it was worse than random features",
+		}, From: method.FromGram,
 		Takes: method.Takes{
 			Weight: true, Factor: true, Scales: []gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto},
 			WhyScales: stream.Textf("it compares covariances: the columns must be centred"),

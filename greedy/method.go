@@ -20,16 +20,31 @@ func Specs() []method.Spec {
 	return []method.Spec{
 		{
 			Name: "greedy", About: "the features that best reconstruct all others (Farahat et al. 2013)",
+			Guide: method.Guide{
+				When:    "features that stand in for the whole table: sensors, factors, survey items; the least error that is left",
+				Time:    "d² to begin, and a reading of G with 4·d·t operations for the t-th feature",
+				Caution: "it follows clusters only as far as these are what varies most",
+			},
 			From: method.FromGram, Takes: sketched, Scale: gram.ScaleStandard,
 			New: func() method.Method { return &declared{} },
 		},
 		{
 			Name: "partgreedy", About: "the same for sums of random groups of features: faster where features are many",
+			Guide: method.Guide{
+				When:    "as greedy, where features are so many that greedy takes too long",
+				Time:    "d·c for each feature, of c random groups",
+				Caution: "it gives quality for speed: for clusters it was hardly better than random features",
+			},
 			From: method.FromGram, Takes: reconstructs, Scale: gram.ScaleStandard,
 			New: func() method.Method { return &declared{partitioned: true} },
 		},
 		{
 			Name: "graphgreedy", About: "the features that best reconstruct what the anchor graph says of the rows: the smoothed data, or other targets (ours)",
+			Guide: method.Guide{
+				When:    "features that stand in for what neighbouring rows have in common, with the noise of single rows left out",
+				Time:    "as greedy, and m·d² for the target",
+				Caution: "what it calls explained is of the smoothed data; of the data themselves greedy explains more",
+			},
 			From: method.FromGraph, Scale: gram.ScaleStandard,
 			Takes: method.Takes{Keep: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
 			New:   func() method.Method { return &aimed{} },

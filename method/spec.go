@@ -59,6 +59,7 @@ type Takes struct {
 type Spec struct {
 	Name  string
 	About string // a line for people
+	Guide Guide
 	From  From
 	Takes Takes
 	Scale gram.Scale // where the request names none
@@ -66,6 +67,14 @@ type Spec struct {
 	// none and no curve; empty says nothing.
 	PathAdvice stream.Text
 	New        func() Method
+}
+
+// Guide helps people choose: sentences without a dot, that name no options. What they say of choices was
+// measured, see bench/results/quality.md.
+type Guide struct {
+	When    string // the question that the method answers
+	Time    string // the order of its work once the statistics are there: n rows, d features, m anchors, k chosen
+	Caution string // what its choice does not do well, and whether random features do as well
 }
 
 // Method is a method with its settings, which Options binds to their values. It is used

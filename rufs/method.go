@@ -13,6 +13,11 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "rufs", About: "features that tell clusters which stray rows do not disturb (Qian, Zhai 2013)",
+		Guide: method.Guide{
+			When:    "clusters that few of many columns tell, the others being louder",
+			Time:    "n²·d for the neighbours of n rows in memory, then n·d·min(n, d) in each round",
+			Caution: "on public sets random features did better",
+		},
 		From: method.FromRows, Scale: gram.ScaleMinMax,
 		Takes: method.Takes{
 			Iterates: true, Scales: []gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit},

@@ -12,15 +12,22 @@ import (
 
 // Specs declares SFUFS and FUFS.
 func Specs() []method.Spec {
-	spec := func(m Method, about string) method.Spec {
+	spec := func(m Method, about, caution string) method.Spec {
 		return method.Spec{
-			Name: m.String(), About: about, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true, NoCross: true}, Scale: gram.ScaleStandard,
+			Name: m.String(), About: about,
+			Guide: method.Guide{
+				When:    "clusters that few of many columns tell, the others being louder; a table of the paper",
+				Time:    "m·d² once, then eigenvectors of a d×d matrix in each iteration",
+				Caution: caution,
+			}, From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true, NoCross: true}, Scale: gram.ScaleStandard,
 			New: func() method.Method { return &declared{kind: m} },
 		}
 	}
 	return []method.Spec{
-		spec(SFUFS, "a sparse projection that keeps neighbours together and fits a flexible embedding (Hu, Wang, Nie et al.)"),
-		spec(FUFS, "the same with the projection itself as embedding"),
+		spec(SFUFS, "a sparse projection that keeps neighbours together and fits a flexible embedding (Hu, Wang, Nie et al.)",
+			"on public sets hardly better than random features"),
+		spec(FUFS, "the same with the projection itself as embedding",
+			"on public sets about as good as random features; behind sfufs"),
 	}
 }
 

@@ -12,6 +12,11 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "socfs", About: "a sparse projection onto orthogonal clusters that it finds along the way (Han, Kim 2015)",
+		Guide: method.Guide{
+			When:    "clusters, from a tenth of the features on",
+			Time:    "a factor of a d×d matrix, or n×n of few rows, in each round",
+			Caution: "middling where few features are chosen",
+		},
 		From: method.FromGraph, Takes: method.Takes{Iterates: true, Factor: true, Sketch: true}, Scale: gram.ScaleStandard,
 		New: func() method.Method { return new(declared) },
 	}}

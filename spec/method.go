@@ -13,6 +13,11 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "spec", About: "the features that follow the smooth eigenvectors of the graph (Zhao, Liu 2007)",
+		Guide: method.Guide{
+			When:    "a score of how smooth each feature is on the graph, as laplacian, with the eigenvectors weighed",
+			Time:    "the eigenvectors of an m×m matrix, and m²·d",
+			Caution: "by default it chooses as laplacian does; on public sets random features did better",
+		},
 		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true, Sketch: true, Diagonal: true},
 		New: func() method.Method { return &declared{} },
 	}}

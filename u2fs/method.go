@@ -12,6 +12,11 @@ import (
 func Specs() []method.Spec {
 	return []method.Spec{{
 		Name: "u2fs", About: "the features without which the clusters of the graph are regressed worst (Villa et al. 2021)",
+		Guide: method.Guide{
+			When:    "clusters, with few features",
+			Time:    "the eigenvectors of an m×m matrix, and 4·d³ or n·d² operations",
+			Caution: "it falls behind as more features are chosen",
+		},
 		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true, Sketch: true}, New: func() method.Method { return new(declared) },
 	}}
 }

@@ -54,6 +54,8 @@ folders of partitions (day=2026-01-31) or Delta tables.
   ufs-stream select s3://bucket/events -k 50 --where "day >= '2026-01-01'"
   ufs-stream select data -k 50 -o sel.json && ufs-stream apply data --selection sel.json -o small.parquet
 
+ufs-stream help methods says which method when.
+
 Exit codes:
 ` + program.ExitCodes,
 	}
@@ -66,7 +68,7 @@ Exit codes:
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
 	root.AddCommand(
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
-		newApply(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c),
+		newApply(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
 	)
 	completeFlags(root)
 	c.takeDefaults(root)

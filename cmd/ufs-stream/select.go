@@ -64,7 +64,7 @@ secret into a URL. Results (-o) go to such places as well.
   ufs-stream select --stats all.ufs --min-gain 0.01        (until the next adds less than 1 %)
   ufs-stream select --stats rows.ufs -k 50 --method eufs   (rows kept by scan --sample-rows)
 
-Methods:
+Methods (help methods says which when):
 ` + methodList(),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o, &d) },
 	}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+)
+
+// newGuide is the topic of help on methods: what they say of themselves.
+func newGuide() *cobra.Command {
+	return &cobra.Command{
+		Use:   "methods",
+		Short: "Which method when: what each is for, its cost, and where random features do as well",
+		Long:  guideText(),
+	}
+}
+
+// kind is what methods of one kind take before they choose.
+type kind struct {
+	from  method.From
+	title string
+}
+
+func guideText() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `Which method when. Without --method the program takes %s where the graph of the rows
+can be trusted, else %s, and says why. For a few columns that stand in for a table choose
+%[2]s; path shows what each further feature is worth, and -k auto stops where chance begins.
+
+Below, n rows, d features, m anchors (all rows up to 2,000, else 2,000), k features chosen.
+plan says what a method takes on your data. What is said of random features and of
+public sets was measured on labelled ones with k-means, at 2, 5 and 10 %% of the features:
+bench/results/quality.md. Whether a choice on your data is better than chance, select
+compares where it can, and warns.
+`, methods.Recommended, methods.Fallback)
+	for _, k := range []kind{
+		{method.FromGram, "From the Gram matrix: one pass; d² numbers, or n·d of few rows"},
+		{method.FromGraph, "From the anchor graph of the rows: two passes; d² + m·d + m² numbers, or n·d for the first"},
+		{method.FromRows, "From the rows, again and again: a seeded sample of them (--sample) in memory, or scratch files"},
+		{method.FromProfile, "From the spread of each column: one pass; a few numbers a column"},
+	} {
+		fmt.Fprintf(&b, "\n%s\n", k.title)
+		for _, s := range methods.All() {
+			if s.From == k.from {
+				writeGuide(&b, s)
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// writeGuide says of a method what it is, when to take it, and what to know of it.
+func writeGuide(b *strings.Builder, s method.Spec) {
+	fmt.Fprintf(b, "\n  %s: %s\n", s.Name, s.About)
+	for _, part := range []struct{ what, text string }{{"when", s.Guide.When}, {"time", s.Guide.Time}, {"but", s.Guide.Caution}} {
+		const indent = "         "
+		line := fmt.Sprintf("    %-5s", part.what)
+		for _, word := range strings.Fields(part.text) {
+			if len([]rune(line))+1+len([]rune(word)) > 96 {
+				b.WriteString(line + "\n")
+				line = indent
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
+	}
+}

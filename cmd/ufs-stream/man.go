@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// newMan writes the manual pages, for packages: cobra's own writer of them would link three modules
+// more, to make of Markdown what is short in roff.
+func newMan(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:    "man DIR",
+		Short:  "Write the manual pages to a folder, for packages",
+		Hidden: true,
+		Args:   program.AtLeastOne("folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := place.Local(args[0])
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return &stream.OutputError{Path: dir, Err: err}
+			}
+			root := cmd.Root()
+			for _, page := range append([]*cobra.Command{root}, root.Commands()...) {
+				if page.Hidden || page.Name() == "help" {
+					continue
+				}
+				path := place.Below(dir, pageName(page)+".1")
+				if err := c.put(cmd.Context(), path, func(w io.Writer) error { return manPage(w, page) }); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// pageName is "ufs-stream-select".
+func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// manPage writes the page of a verb, or of the program, in roff. It has no date, so that a release can
+// be made again.
+func manPage(w io.Writer, cmd *cobra.Command) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %q 1 \"\" %q\n", strings.ToUpper(pageName(cmd)), "ufs-stream "+version())
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(pageName(cmd)), roff(cmd.Short))
+	if cmd.Runnable() {
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(cmd.UseLine()))
+	}
+	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(cmd.Long))
+	cmd.InitDefaultHelpFlag()
+	if groups := inTheirGroups(cmd); cmd.Runnable() && len(groups) > 0 {
+		b.WriteString(".SH OPTIONS\n")
+		for _, g := range groups {
+			if len(groups) > 1 {
+				fmt.Fprintf(&b, ".SS %s\n", g.title)
+			}
+			for _, name := range g.flags {
+				manFlag(&b, cmd.Flags().Lookup(name))
+			}
+		}
+	}
+	if cmd.HasParent() {
+		b.WriteString(".SH OPTIONS OF EVERY VERB\n")
+		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { manFlag(&b, f) })
+	}
+	b.WriteString(".SH SEE ALSO\n")
+	var others []string
+	for _, other := range append([]*cobra.Command{cmd.Root()}, cmd.Root().Commands()...) {
+		if other != cmd && !other.Hidden && other.Name() != "help" {
+			others = append(others, ".BR "+roff(pageName(other))+" (1)")
+		}
+	}
+	b.WriteString(strings.Join(others, " ,\n") + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// manFlag writes a flag, what it takes, and what it does.
+func manFlag(b *strings.Builder, f *pflag.Flag) {
+	if f == nil {
+		return
+	}
+	value, usage := pflag.UnquoteUsage(f)
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	fmt.Fprintf(b, ".TP\n.BR \"%s\" \" %s\"\n%s\n", roff(name), roff(value), roff(usage))
+}
+
+// roff is text without what troff would take for its own.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`).Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
