@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,10 +60,10 @@ func manPage(w io.Writer, cmd *cobra.Command) error {
 	}
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(cmd.Long))
 	cmd.InitDefaultHelpFlag()
-	if groups := inTheirGroups(cmd); cmd.Runnable() && len(groups) > 0 {
+	if cmd.Runnable() {
 		b.WriteString(".SH OPTIONS\n")
-		for _, g := range groups {
-			if len(groups) > 1 {
+		for _, g := range inTheirGroups(cmd) {
+			if isGrouped(cmd) {
 				fmt.Fprintf(&b, ".SS %s\n", g.title)
 			}
 			for _, name := range g.flags {
@@ -96,6 +97,9 @@ func manFlag(b *strings.Builder, f *pflag.Flag) {
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
+	if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" {
+		usage += " (default " + d + ")"
+	}
 	fmt.Fprintf(b, ".TP\n.BR \"%s\" \" %s\"\n%s\n", roff(name), roff(value), roff(usage))
 }
 
@@ -108,5 +112,13 @@ func roff(text string) string {
 			lines[i] = `\&` + line
 		}
 	}
-	return strings.Join(lines, "\n")
+	var b strings.Builder
+	for _, r := range strings.Join(lines, "\n") {
+		if r > unicode.MaxASCII {
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }

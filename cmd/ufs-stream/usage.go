@@ -90,6 +90,7 @@ const helpWidth = 110
 
 // inGroups has the help of a verb show its flags in groups.
 func inGroups(cmd *cobra.Command) {
+	cmd.Annotations = map[string]string{groupsOf: ""}
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
 		w := cmd.OutOrStderr()
 		fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
@@ -101,6 +102,14 @@ func inGroups(cmd *cobra.Command) {
 		writeFlags(w, "Every verb", cmd.InheritedFlags(), append(global, "help"))
 		return nil
 	})
+}
+
+const groupsOf = "groups" // annotation of a verb
+
+// isGrouped reports whether the help of a verb shows its flags in groups.
+func isGrouped(cmd *cobra.Command) bool {
+	_, grouped := cmd.Annotations[groupsOf]
+	return grouped
 }
 
 // writeFlags shows some flags under a title.
