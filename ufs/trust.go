@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/subset"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -54,10 +55,39 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	t.s.Trust.Choice = chance
 	switch {
 	case !found.Better:
-		t.warn("%s %s %s where random ones explain %s, and the best of these %s: the choice is no better than chance; do not rely on it", these, verb, share(found.Value), share(found.Random), share(found.Best))
+		instead := stream.Text{}
+		if t.Name != methods.Fallback {
+			instead = stream.Textf(", or choose {method} %s", methods.Fallback)
+		}
+		t.warn("%s %s %s where random ones explain %s, and the best of these %s: the choice is no better than chance; do not rely on it%v", these, verb, share(found.Value), share(found.Random), share(found.Best), instead)
 	case !found.Related:
 		t.warn("%s %s %s where the same method reaches %s on columns that have nothing to do with each other: nothing tells the features apart; do not rely on the choice", these, verb, share(found.Value), share(found.Permuted))
 	}
+	return nil
+}
+
+// warnWorse warns of a choice by a method that chooses for something else than reconstruction, where
+// random features explain more of all columns. The matrix has the columns names; chosen are of these.
+func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []int) error {
+	if t.Takes.Reconstructs || t.many || t.unjudged || t.from.sketch != nil {
+		return nil
+	}
+	c := subset.Choice{Matrix: t.whole, Rows: t.from.profile.Rows, Chosen: chosen, Seed: t.Seed, Threads: t.Threads}
+	for i := range t.whole.D {
+		hash := fnv.New64a()
+		hash.Write([]byte(names(i)))
+		c.Keys = append(c.Keys, hash.Sum64())
+	}
+	found, err := subset.CompareRandom(ctx, c)
+	if found == nil || err != nil || !found.Worse {
+		return err
+	}
+	these := "the chosen features"
+	if found.K < len(chosen) {
+		these = "the first " + plural(found.K, "chosen feature")
+	}
+	t.warn("%s explain %s of the sum of squares of all, and as many random ones %s (%s to %s): method %s chooses for something else; where features are to stand in for the table choose {method} %s",
+		these, share(found.Value), share(found.Random), share(found.Least), share(found.Best), t.Name, methods.Fallback)
 	return nil
 }
 

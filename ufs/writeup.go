@@ -158,6 +158,9 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, order []int) err
 	if err != nil {
 		return err
 	}
+	if err := t.warnWorse(ctx, func(k int) string { return t.Columns[among[k]].Name }, chosen); err != nil {
+		return err
+	}
 	for i, rank := range ranks {
 		s.Selected[rank].Error = stream.Number(x.Error[i])
 	}

@@ -35,10 +35,11 @@ type Chance struct {
 	K               int     // the first so many of the chosen columns are compared
 	Value           float64 // what they explain
 	Random, Spread  float64 // what random columns explain: mean and standard deviation
-	Best            float64 // and the most that some do
+	Least, Best     float64 // and the least and the most that some do
 	Permuted        float64 // what greedy's choice explains of permuted columns: the mean
 	PermutedSpread  float64 // and standard deviation
 	Better, Related bool    // than random columns; than greedy's choice of permuted ones
+	Worse           bool    // than all of the random choices, and clearly
 }
 
 const (
@@ -78,31 +79,49 @@ func Compare(ctx context.Context, c Choice) (*Chance, error) {
 	if k == 0 || k >= c.D || c.Rows < 3 || k < c.Keep {
 		return nil, ctx.Err()
 	}
-	out := &Chance{K: k, Value: Explained(c.Matrix, c.Chosen[:k], c.Threads)}
-	// Of few features any few explain the others, and of what is explained whole any choice may be.
-	if c.D < fewestCompared || out.Value >= saturated {
-		return nil, ctx.Err()
+	out, err := c.besideRandom(ctx, k)
+	if out == nil || err != nil {
+		return nil, err
 	}
-	most, number := 0.0, max(3, int(min(draws, mostWork/float64(k)/float64(k)/float64(c.D))))
-	shares := make([]float64, number)
-	for r := range shares {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		shares[r] = Explained(c.Matrix, c.random(uint64(r), k), c.Threads)
-		most = max(most, shares[r])
-	}
-	out.Random, out.Spread = moments(shares)
-	out.Best = most
-	// A choice that no random one reaches is better too: shares that are near 1 for some
-	// random choices spread widely.
-	out.Better = out.Value > out.Random+2*out.Spread || out.Value > most
 	if err := c.permuted(ctx, out); err != nil {
 		return nil, err
 	}
 	// Mean and deviation of few copies are rough themselves: with 5, a value of the same law
 	// is beyond three deviations once in 40 times.
 	out.Related = out.Value > out.Permuted+3*out.PermutedSpread
+	return out, nil
+}
+
+// CompareRandom sets the choice beside random ones only; nil as in [Compare]. Where G is a factor whose
+// products of rows with each other take long it says nothing. It holds [CurveBytes].
+func CompareRandom(ctx context.Context, c Choice) (*Chance, error) {
+	k := c.compared()
+	if k == 0 || k >= c.D || c.Rows < 3 || c.IsFactor() && float64(c.Rank)*float64(c.Rank)*float64(c.D) > mostWork {
+		return nil, ctx.Err()
+	}
+	return c.besideRandom(ctx, k)
+}
+
+// besideRandom compares the first k chosen columns with as many random ones.
+func (c *Choice) besideRandom(ctx context.Context, k int) (*Chance, error) {
+	out := &Chance{K: k, Value: Explained(c.Matrix, c.Chosen[:k], c.Threads), Least: 1}
+	// Of few features any few explain the others, and of what is explained whole any choice may be.
+	if c.D < fewestCompared || out.Value >= saturated {
+		return nil, ctx.Err()
+	}
+	shares := make([]float64, max(3, int(min(draws, mostWork/float64(k)/float64(k)/float64(c.D)))))
+	for r := range shares {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		shares[r] = Explained(c.Matrix, c.random(uint64(r), k), c.Threads)
+		out.Best, out.Least = max(out.Best, shares[r]), min(out.Least, shares[r])
+	}
+	out.Random, out.Spread = moments(shares)
+	// A choice that no random one reaches is better too: shares that are near 1 for some
+	// random choices spread widely.
+	out.Better = out.Value > out.Random+2*out.Spread || out.Value > out.Best
+	out.Worse = out.Value < out.Random-2*out.Spread && out.Value < out.Least
 	return out, nil
 }
 
