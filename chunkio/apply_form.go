@@ -103,7 +103,8 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	}
 	defer spool.Close()
 	buffered := bufio.NewWriterSize(spool, 1<<16)
-	page := table.Page(a.opt.Memory)
+	room := a.opt.Memory - a.catalog.bytes()
+	page := table.Page(room)
 	w, err := writer.NewPlain(buffered, nodes, page)
 	if err == nil {
 		err = a.copyFiles(ctx, w, columns, fields, files)
@@ -118,9 +119,9 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	if err != nil {
 		return 0, 0, err
 	}
-	err = table.Copy(ctx, f, page, a.opt.Memory-a.catalog.bytes()-f.HeldBytes(), sink)
+	err = table.Copy(ctx, f, page, room, sink)
 	if short, ok := errors.AsType[*export.Short](err); ok {
-		return 0, 0, &stream.MemoryError{What: "writing the rows of all chosen columns together", Need: short.Need + a.catalog.bytes() + f.HeldBytes(), Limit: a.opt.Memory}
+		return 0, 0, &stream.MemoryError{What: "writing the rows of all chosen columns together", Need: short.Need + a.catalog.bytes(), Limit: a.opt.Memory}
 	}
 	if err == nil {
 		err = sink.Close()

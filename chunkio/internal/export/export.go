@@ -47,8 +47,8 @@ func New(fields schema.FieldList) (*Table, error) {
 
 const (
 	// cells are in a record batch, as far as its height allows: the same for any memory limit.
-	cells                       = 4 << 20
-	leastHeight, greatestHeight = 1024, 65536
+	cells                       = 1 << 20
+	leastHeight, greatestHeight = 256, 65536
 	// smallPage and largePage bound the pages that wait in a file.
 	smallPage, largePage = 4 << 10, 256 << 10
 	// openBytes is what a reader of a column holds beside its pages, and openPages how many these are:
@@ -61,15 +61,16 @@ func (t *Table) height() int {
 	return min(max(cells/max(len(t.columns), 1), leastHeight), greatestHeight)
 }
 
-// Page is the size of the pages that the file of the columns should have, to be read in so many bytes.
+// Page is the size of the pages that the file of the columns should have, to be read in so many
+// bytes: all that are open take a quarter of these, if that is enough for small ones.
 func (t *Table) Page(limit int64) int64 {
 	return min(max(limit/4/openPages/int64(max(len(t.columns), 1)), smallPage), largePage)
 }
 
-// need is what reading group g of f in pages of the size holds: the pages, and a batch, whose bytes
-// are about those of as many rows in the file, in an array that has grown by doubling.
-func (t *Table) need(f *pq.File, g int, page int64) int64 {
-	total := int64(len(t.columns)) * (openBytes + openPages*page)
+// besidePages is what reading group g of f holds beside the pages: above all a batch, whose bytes
+// are about those of as many rows in the file, in arrays that have grown by doubling.
+func (t *Table) besidePages(f *pq.File, g int) int64 {
+	total := f.HeldBytes() + int64(len(t.columns))*openBytes
 	for i := range t.columns {
 		rows := max(f.GroupRows()[g], 1)
 		total += 3 * f.Chunk(g, i).Uncompressed / rows * min(int64(t.height()), rows)
@@ -77,7 +78,7 @@ func (t *Table) need(f *pq.File, g int, page int64) int64 {
 	return total
 }
 
-// Short says that the memory is too little.
+// Short says that the memory is too little, and how much does.
 type Short struct{ Need int64 }
 
 func (e *Short) Error() string { return fmt.Sprintf("needs %d bytes", e.Need) }
@@ -85,8 +86,9 @@ func (e *Short) Error() string { return fmt.Sprintf("needs %d bytes", e.Need) }
 // Copy writes all rows of f, whose pages have the size, to the sink in at most limit bytes.
 func (t *Table) Copy(ctx context.Context, f *pq.File, page, limit int64, to Sink) error {
 	for g, rows := range f.GroupRows() {
-		if need := t.need(f, g, page); need > limit {
-			return &Short{need}
+		beside, pages := t.besidePages(f, g), int64(len(t.columns))*openPages
+		if beside+pages*page > limit {
+			return &Short{max(beside+pages*smallPage, beside*4/3+1)}
 		}
 		if err := t.copyGroup(ctx, f, g, rows, int(page), to); err != nil {
 			return err

@@ -1,0 +1,110 @@
+package chunkio
+
+import (
+	"encoding/csv"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// wideTable writes 500 columns of 3,000 rows, of which one in 7 is null, in groups of 2,500 rows.
+func wideTable(t *testing.T) (path string, names []string) {
+	t.Helper()
+	const d = 500
+	path = filepath.Join(t.TempDir(), "wide.parquet")
+	table := tabletest.Table{Cols: make([][]float64, d)}
+	for j := range table.Cols {
+		table.Cols[j] = make([]float64, 3000)
+		for i := range table.Cols[j] {
+			if table.Cols[j][i] = float64(i*d+j) / 8; (i+j)%7 == 0 {
+				table.Cols[j][i] = math.NaN()
+			}
+		}
+	}
+	formattest.Must(t, WriteParquet(t.Context(), path, table, WriteOptions{RowGroupRows: 2500, Type: "double"}))
+	for _, c := range table.Columns() {
+		names = append(names, c.Name)
+	}
+	return path, names
+}
+
+// TestWideForms: many columns, in groups higher than a record batch, are the same as CSV, as Arrow
+// and as Parquet, in little memory; less than that is refused, and leaves nothing.
+func TestWideForms(t *testing.T) {
+	path, names := wideTable(t)
+	dir := t.TempDir()
+	const memory = 48 << 20
+	for form, name := range map[Form]string{FormCSV: "t.csv", FormArrow: "t.arrow"} {
+		report, err := Apply(t.Context(), []string{path}, filepath.Join(dir, name), ApplyOptions{Columns: names, Form: form, Memory: memory})
+		formattest.Must(t, err)
+		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Size() != report.Bytes || report.Rows != 3000 {
+			t.Errorf("%s: %+v, %v", name, report, err)
+		}
+	}
+	deliver := func(path string) delivered {
+		ds, err := Open(t.Context(), []string{path}, Options{Missing: stream.MissingKeep})
+		formattest.Must(t, err)
+		got, err := collect(ds, stream.Range{})
+		formattest.Must(t, err)
+		return got
+	}
+	if d := diff(deliver(filepath.Join(dir, "t.arrow")), deliver(path)); d != "" {
+		t.Error("Arrow:", d)
+	}
+	f, err := os.Open(filepath.Join(dir, "t.csv"))
+	formattest.Must(t, err)
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	formattest.Must(t, err)
+	if len(lines) != 3001 || strings.Join(lines[0], ",") != strings.Join(names, ",") {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for i, line := range lines[1:] {
+		for j, field := range line {
+			if (i+j)%7 == 0 {
+				if field != "" {
+					t.Fatalf("row %d, column %d: %q, want null", i, j, field)
+				}
+				continue
+			}
+			if x, err := strconv.ParseFloat(field, 64); err != nil || x != float64(i*len(names)+j)/8 {
+				t.Fatalf("row %d, column %d: %q", i, j, field)
+			}
+		}
+	}
+	out := filepath.Join(dir, "none.csv")
+	_, err = Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: 8 << 20})
+	if short := (*stream.MemoryError)(nil); !errors.As(err, &short) || short.Need <= 24<<20 {
+		t.Error(err)
+	} else if _, err := Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: short.Need}); err != nil {
+		t.Errorf("not in the %d bytes that are said to do: %v", short.Need, err)
+	}
+}
+
+// TestOutputForm: the ending and the format agree, or one of them is given.
+func TestOutputForm(t *testing.T) {
+	for _, c := range []struct {
+		out, format string
+		want        Form
+		says        string
+	}{
+		{"a", "", FormParquet, ""}, {"a.parquet", "", FormParquet, ""}, {"A.CSV", "", FormCSV, ""}, {"a.csv.gz", "", FormCSVGzip, ""},
+		{"a.csv.gz", "csv", FormCSVGzip, ""}, {"s3://b/a.csv.zst?region=x", "", FormCSVZstd, ""}, {"a.feather", "", FormArrow, ""},
+		{"dir", "csv", FormCSV, ""}, {"dir", "arrow", FormArrow, ""}, {"a.txt", "csv", FormCSV, ""},
+		{"a.txt", "", 0, "name it a.parquet"}, {"a.json.gz", "", 0, "OUT is Parquet"}, {"a.arrow", "csv", 0, "name it a.csv"},
+		{"a.csv.gz", "parquet", 0, "says otherwise"}, {"a", "arow", 0, "did you mean arrow?"},
+	} {
+		got, err := OutputForm(c.out, c.format)
+		if c.says == "" && (err != nil || got != c.want) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s, %q: %v, %v", c.out, c.format, got, err)
+		}
+	}
+}
