@@ -42,7 +42,7 @@ a list of names. Of the input they read footers only.
   ufs-stream apply data --selection sel.json -k 12 -o small
   ufs-stream apply data --selection sel.json -o small.csv.gz
   ufs-stream apply data --selection sel.json --format sql | duckdb
-  ufs-stream apply data --selection sel.json --format sql --dialect bigquery --table lake.events`,
+  ufs-stream apply data --selection sel.json --format sql --dialect bigquery --from lake.events`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := o.request(c, cmd, args, a.Output)

@@ -20,12 +20,12 @@ type handOnFlags struct{ dialect, table string }
 
 func (h *handOnFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&h.dialect, "dialect", recipe.Dialects()[0], "of --format sql: "+strings.Join(recipe.Dialects(), ", "))
-	fs.StringVar(&h.table, "table", "", "of --format sql: select FROM `TABLE`, as it stands (default: duckdb reads the files themselves; in others put it in)")
+	fs.StringVar(&h.table, "from", "", "of --format sql: select FROM `TABLE`, as it stands (default: duckdb reads the files themselves; in others put it in)")
 }
 
 // check refuses what does not go with the format.
 func (h *handOnFlags) check(fs *pflag.FlagSet, format string) error {
-	for _, flag := range []string{"dialect", "table"} {
+	for _, flag := range []string{"dialect", "from"} {
 		if fs.Changed(flag) && format != "sql" {
 			return stream.Usagef("--%s is for --format sql", flag)
 		}

@@ -121,7 +121,7 @@ func TestRecipesForPython(t *testing.T) {
 	dir := hostileData(t)
 	data := filepath.Join(dir, "data")
 	flags := []string{"select", data, "--missing", "mean", "-k", "12", "--exclude", "day"}
-	names := strings.Split(must(t, append(flags, "--format", "sql", "--table", "t")...), "\n")
+	names := strings.Split(must(t, append(flags, "--format", "sql", "--from", "t")...), "\n")
 	if names[len(names)-2] != "FROM t;" {
 		t.Errorf("the query ends with %q", names[len(names)-2])
 	}

@@ -56,6 +56,10 @@ folders of partitions (day=2026-01-31) or Delta tables.
 
 ufs-stream help methods says which method when.
 
+A flag that is not given has the value of its variable, UFS_STREAM_MEMORY_LIMIT for
+--memory-limit, else that of its line in --config FILE, else its default; -v says which.
+A file at the place of an output is replaced, at once and whole, and standard error says so.
+
 Exit codes:
 ` + program.ExitCodes,
 	}

@@ -62,6 +62,7 @@ secret into a URL. Results (-o) go to such places as well.
   ufs-stream select --stats all.ufs -k 50 --format names
   ufs-stream select --stats all.ufs                        (as many as are worth keeping)
   ufs-stream select --stats all.ufs --min-gain 0.01        (until the next adds less than 1 %)
+  ufs-stream select data -k 12 --format sql | duckdb       (also py, yaml; apply does so from SEL.json)
   ufs-stream select --stats rows.ufs -k 50 --method eufs   (rows kept by scan --sample-rows)
 
 Methods (help methods says which when):
