@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -51,6 +52,18 @@ func (c *cli) takeDefaults(root *cobra.Command) {
 			}
 			return check(cmd, args)
 		}
+		do := cmd.RunE
+		if do == nil {
+			continue
+		}
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			err := do(cmd, args)
+			// What is wrong with a value may show late: then it is not on the command line that people look at.
+			if errors.As(err, new(*stream.UsageError)) && len(c.taken) > 0 {
+				err = stream.Usagef("%w; not given but taken by default: %s", err, strings.Join(c.taken, ", "))
+			}
+			return err
+		}
 	}
 }
 
@@ -69,7 +82,6 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 		}
 		list = append(list, more...)
 	}
-	var said []string
 	for _, s := range list {
 		f := cmd.Flags().Lookup(s.flag)
 		if f == nil || f.Changed { // another verb's, or given by something that goes before
@@ -78,10 +90,10 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
 			return stream.Usagef("%s: %s %s: %s", s.place, program.FlagOf(s.flag), s.value, program.Wanted(err))
 		}
-		said = append(said, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), shownArg(s.value), s.place))
+		c.taken = append(c.taken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), shownArg(s.value), s.place))
 	}
 	c.warn(warnings)
-	for _, s := range said {
+	for _, s := range c.taken {
 		c.note("%s", s)
 	}
 	return nil

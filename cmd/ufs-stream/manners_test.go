@@ -184,7 +184,10 @@ func TestDefaults(t *testing.T) {
 	if n := names(); n != 4 {
 		t.Errorf("%d features by UFS_STREAM_CONFIG", n)
 	}
-	os.Unsetenv("UFS_STREAM_CONFIG")
+	t.Setenv("UFS_STREAM_CONFIG", "")
+	t.Setenv("UFS_STREAM_SCALE", "standart")
+	ends(t, exit.Usage, "did you mean standard?; not given but taken by default: --scale standart from UFS_STREAM_SCALE", "select", in[0])
+	t.Setenv("UFS_STREAM_SCALE", "")
 	t.Setenv("UFS_STREAM_MEMORY_LIMT", "1")
 	if r := invoke("select", in[0], "-k", "2"); r.code != exit.Done || !strings.Contains(r.err, "did you mean UFS_STREAM_MEMORY_LIMIT?") {
 		t.Error(r)

@@ -29,6 +29,7 @@ type cli struct {
 	quiet    bool
 	verbose  bool
 	progress choice
+	taken    []string // defaults from the environment or a file, as people may see them
 }
 
 // run is the whole program; it returns the exit code. The only goroutine that can outlive

@@ -15,7 +15,7 @@ func (r *Recipe) python() string {
 	}
 	b.WriteString("]\n")
 	form := map[Form]string{Parquet: "parquet", CSV: "csv", NDJSON: "json", Arrow: "ipc"}[r.Form]
-	if form == "" || len(r.Sources) == 0 {
+	if form == "" || len(r.Sources) == 0 || !pythonReads(r.Sources) {
 		return b.String()
 	}
 	globs := slices.ContainsFunc(r.Sources, func(s string) bool { return strings.ContainsAny(s, "*?[") })
@@ -51,6 +51,15 @@ func (r *Recipe) python() string {
 	}
 	fmt.Fprintf(&b, "frame = ds.dataset(%s, format=%q%s).to_table(columns=%s).to_pandas()\n", paths, form, partitioning, what)
 	return b.String()
+}
+
+// pythonReads reports whether pyarrow opens the sources by their names: local ones, or one object of a
+// store that it knows.
+func pythonReads(sources []string) bool {
+	if !slices.ContainsFunc(sources, func(s string) bool { return strings.Contains(s, "://") }) {
+		return true
+	}
+	return len(sources) == 1 && (strings.HasPrefix(sources[0], "s3://") || strings.HasPrefix(sources[0], "gs://"))
 }
 
 // pythonField is a column as an expression of pyarrow.

@@ -25,7 +25,7 @@ func TestCompareRandom(t *testing.T) {
 		t.Errorf("%+v", random)
 	}
 	// The columns nearest to the first one are its group.
-	c.Chosen = nearest(g.Matrix.At, s.d, order[0], 8)
+	c.Chosen = nearest(g.At, s.d, order[0], 8)
 	if worse := must.Get(CompareRandom(t.Context(), c))(t); !worse.Worse || worse.Better || worse.Value >= worse.Least {
 		t.Errorf("of one group: %+v", worse)
 	}

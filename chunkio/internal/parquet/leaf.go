@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -118,7 +119,7 @@ func (f *flattener) visit(n schema.Node, name string) {
 		g := n.(*schema.GroupNode)
 		path := f.path
 		for i := range g.NumFields() {
-			f.path = append(path[:len(path):len(path)], g.Field(i).Name())
+			f.path = slices.Concat(path, []string{g.Field(i).Name()})
 			f.visit(g.Field(i), name+"."+g.Field(i).Name())
 		}
 		f.path = path
