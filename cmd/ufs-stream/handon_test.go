@@ -106,6 +106,12 @@ func TestFormsHoldTheSameValues(t *testing.T) {
 	if read(t, at("c.csv")) != read(t, at("d.csv")) {
 		t.Error("another file within 128 MiB")
 	}
+	for _, out := range []string{"whole.csv", "whole.arrow"} {
+		ends(t, exit.Usage, "--also geo: whole lists, maps and structs are written as Parquet only", "apply", files, "--selection", chosen, "--also", "geo", "-o", at(out))
+		if left, err := filepath.Glob(at("*whole*")); err != nil || left != nil {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
 	r := duckdbtest.Query(t, dir, "SELECT count(*) FROM read_csv('days/day=*/*.csv')")
 	if r.Error != "" || *r.Rows[0][0] != "200" {
 		t.Errorf("%s %v", r.Error, r.Rows)
