@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"gonum.org/v1/plot"
 )
 
 // span is the range of an axis: it covers everything drawn, and is never empty. A linear
@@ -70,8 +68,14 @@ type ticks struct {
 	most       int // about as many labels fit
 }
 
-// Ticks implements plot.Ticker.
-func (t ticks) Ticks(lo, hi float64) []plot.Tick {
+// tick is a mark at a value; without a label it is a minor one.
+type tick struct {
+	value float64
+	label string
+}
+
+// of returns the marks of an axis from lo to hi.
+func (t ticks) of(lo, hi float64) []tick {
 	if t.log && hi/lo >= 10 {
 		return t.decades(lo, hi)
 	}
@@ -79,7 +83,7 @@ func (t ticks) Ticks(lo, hi float64) []plot.Tick {
 }
 
 // linear takes the steps 1, 2, 5 times a power of ten.
-func (t ticks) linear(lo, hi float64) []plot.Tick {
+func (t ticks) linear(lo, hi float64) []tick {
 	// Halves first: the width of a range over all numbers overflows.
 	rough := (hi/2 - lo/2) / float64(t.most) * 2
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
@@ -97,28 +101,28 @@ func (t ticks) linear(lo, hi float64) []plot.Tick {
 			break
 		}
 	}
-	var list []plot.Tick
+	var list []tick
 	for i := range min(int(last-first)+1, 50) {
 		v := (first + float64(i)) * step
-		list = append(list, plot.Tick{Value: v, Label: tickLabel(v, step)})
+		list = append(list, tick{value: v, label: tickLabel(v, step)})
 	}
 	return list
 }
 
 // decades labels the powers of ten, as many as fit.
-func (t ticks) decades(lo, hi float64) []plot.Tick {
+func (t ticks) decades(lo, hi float64) []tick {
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
 	every := max(1, (last-first)/t.most+1)
 	minor := last-first < 8
-	var list []plot.Tick
+	var list []tick
 	for e := first - 1; e <= last; e++ {
 		v := math.Pow(10, float64(e))
 		if e >= first && (e-first)%every == 0 {
-			list = append(list, plot.Tick{Value: v, Label: power(e, first >= -3 && last <= 4)})
+			list = append(list, tick{value: v, label: power(e, first >= -3 && last <= 4)})
 		}
 		for m := 2.0; minor && m < 10; m++ {
 			if m*v >= lo && m*v <= hi {
-				list = append(list, plot.Tick{Value: m * v})
+				list = append(list, tick{value: m * v})
 			}
 		}
 	}

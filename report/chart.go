@@ -4,11 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Chart is a line chart. Points that cannot be drawn (NaN, ±Inf, beyond ±1e300, not
@@ -77,38 +72,60 @@ func (c Chart) WriteSVG(w io.Writer) error { return writeSVG(w, c) }
 // WritePNG writes the chart as a PNG file in light colours, with its title and legend.
 func (c Chart) WritePNG(w io.Writer) error { return writePNG(w, c) }
 
-func (c Chart) size() (width, height vg.Length) { return fileWidth, fileHeight }
+func (c Chart) size() (width, height float64) { return fileWidth, fileHeight }
 
-func (c Chart) paint(canvas draw.Canvas) error {
+func (c Chart) paint(to canvas, body frame) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	c.plot(c.head(canvas))
+	c.plot(to, c.head(to, body))
 	return nil
+}
+
+// inlineSVG is the chart for the page: without title and legend, which the page has in
+// its own text.
+func (c Chart) inlineSVG(width, height float64, class, label string) (string, error) {
+	if err := c.validate(); err != nil {
+		return "", err
+	}
+	s := svgInline(width, height, class, label)
+	c.plot(s, frame{0, 0, width, height})
+	b, err := s.finish()
+	return string(b), err
 }
 
 // painter can be drawn to a file: a chart, a heat map, a mask.
 type painter interface {
-	size() (width, height vg.Length)
-	paint(draw.Canvas) error
+	size() (width, height float64)
+	paint(to canvas, body frame) error
 }
 
 func writeSVG(w io.Writer, p painter) error {
 	width, height := p.size()
-	canvas := vgsvg.New(width, height)
-	if err := p.paint(draw.New(canvas)); err != nil {
+	s := svgFile(width, height)
+	if err := paintOn(s, p); err != nil {
 		return err
 	}
-	return rewriteSVG(w, canvas, svgFile{})
+	b, err := s.finish()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
 }
 
-// writePNG draws at 192 dots per inch, twice a screen's usual density.
 func writePNG(w io.Writer, p painter) error {
-	width, height := p.size()
-	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(192))
-	if err := p.paint(draw.New(canvas)); err != nil {
+	r := newRaster(p.size())
+	if err := paintOn(r, p); err != nil {
 		return err
 	}
-	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
-	return err
+	return r.write(w)
+}
+
+// paintOn fills the canvas with paper and draws p inside of its margins.
+func paintOn(to canvas, p painter) error {
+	width, height := p.size()
+	page := frame{0, 0, width, height}
+	to.area(paper, 1, page.corners()...)
+	return p.paint(to, frame{12, 10, width - 12, height - 10})
 }

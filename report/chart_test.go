@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/vg"
-
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
@@ -35,7 +33,7 @@ func texts(t *testing.T, svg string) []string {
 		case xml.StartElement:
 			inside = x.Name.Local == "text"
 			switch x.Name.Local {
-			case "svg", "g", "path", "text", "image":
+			case "svg", "path", "circle", "text", "image":
 			default:
 				t.Errorf("element %s", x.Name.Local)
 			}
@@ -172,21 +170,21 @@ func TestTicks(t *testing.T) {
 			continue // span widens such a range
 		}
 		labels, n, last := map[string]bool{}, 0, math.Inf(-1)
-		for _, k := range tk.Ticks(lo, hi) {
+		for _, k := range tk.of(lo, hi) {
 			tolerance := 1e-6 * (hi - lo)
 			if tk.log {
-				tolerance = 1e-6 * k.Value
+				tolerance = 1e-6 * k.value
 			}
-			if k.Value < lo-tolerance || k.Value > hi+tolerance {
-				t.Fatalf("tick %v outside of [%v, %v]", k.Value, lo, hi)
+			if k.value < lo-tolerance || k.value > hi+tolerance {
+				t.Fatalf("tick %v outside of [%v, %v]", k.value, lo, hi)
 			}
-			if k.IsMinor() {
+			if k.label == "" {
 				continue
 			}
-			if k.Value <= last || labels[k.Label] {
-				t.Fatalf("[%v, %v], %+v: tick %v %q after %v", lo, hi, tk, k.Value, k.Label, last)
+			if k.value <= last || labels[k.label] {
+				t.Fatalf("[%v, %v], %+v: tick %v %q after %v", lo, hi, tk, k.value, k.label, last)
 			}
-			last, labels[k.Label] = k.Value, true
+			last, labels[k.label] = k.value, true
 			n++
 		}
 		if n > 2*tk.most+2 || n == 0 && !tk.log {
@@ -207,11 +205,11 @@ func TestTicks(t *testing.T) {
 func TestThin(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 3, 4, 5, 1000, 100000} {
-		line := make([]vg.Point, n)
-		lowest, highest := vg.Length(2), vg.Length(-2)
+		line := make([]point, n)
+		lowest, highest := float64(2), float64(-2)
 		for i := range line {
-			line[i] = vg.Point{X: vg.Length(i) / vg.Length(n) * 600, Y: vg.Length(r.Float64())}
-			lowest, highest = min(lowest, line[i].Y), max(highest, line[i].Y)
+			line[i] = point{x: float64(i) / float64(n) * 600, y: r.Float64()}
+			lowest, highest = min(lowest, line[i].y), max(highest, line[i].y)
 		}
 		out := thin(line)
 		if len(out) > 4*1201 || len(out) > n {
@@ -232,7 +230,7 @@ func TestThin(t *testing.T) {
 		if at == n {
 			t.Errorf("%d points: out of order, or not of the line", n)
 		}
-		if !slices.ContainsFunc(out, func(p vg.Point) bool { return p.Y == lowest }) || !slices.ContainsFunc(out, func(p vg.Point) bool { return p.Y == highest }) {
+		if !slices.ContainsFunc(out, func(p point) bool { return p.y == lowest }) || !slices.ContainsFunc(out, func(p point) bool { return p.y == highest }) {
 			t.Errorf("%d points: an extreme is lost", n)
 		}
 	}

@@ -174,7 +174,7 @@ func residuals(s *stream.Selection) *shown {
 		return nil
 	}
 	return &shown{slug: "residuals", label: "Line chart: the residuals of the constraints over the iterations.", Chart: Chart{
-		Title: s.Method + ": residuals", XLabel: "iteration", YLabel: "residual", WholeX: true, LogY: true,
-		Series: []Series{{Name: "‖Z − U‖", X: x, Y: zu}, {Name: "‖E‖", X: x, Y: e}},
+		Title: s.Method + ": residuals", XLabel: "iteration", YLabel: "residual (Frobenius norm)", WholeX: true, LogY: true,
+		Series: []Series{{Name: "Z − U", X: x, Y: zu}, {Name: "E", X: x, Y: e}},
 	}}
 }

@@ -11,7 +11,7 @@
 //	page := report.Page{Documents: []report.Document{*doc}}
 //	err = page.WriteHTML(w)
 //
-// [Chart] draws lines, spread bands and error bars through gonum/plot, as SVG, as PNG,
+// [Chart] draws lines, spread bands and error bars, as SVG, as PNG with the Go fonts,
 // and, in the page, as inline SVG whose colours follow light and dark.
 //
 // The elbow of a curve is the point furthest below the chord between its ends, after both

@@ -4,10 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // printable is user text for a chart: one line, no control or direction characters
@@ -39,46 +35,40 @@ func cut(s string, most int) string {
 	return s
 }
 
-// head fills the canvas with paper, writes title and legend at its top and returns the
-// rest of it.
-func (c Chart) head(canvas draw.Canvas) draw.Canvas {
-	body := title(canvas, c.Title)
+// head writes title and legend at the top of the frame and returns the rest of it.
+func (c Chart) head(to canvas, in frame) frame {
+	in = title(to, in, c.Title)
 	if len(c.Series) < 2 {
-		return body
+		return in
 	}
-	style := textStyle(ink, 10)
+	style := lettering{hue: ink, size: 10}
 	const swatch, gap, line = 18, 14, 15
-	at := vg.Point{X: body.Min.X, Y: body.Max.Y - line}
+	at := point{in.left, in.top + line}
 	for i, s := range c.Series {
 		name := printable(s.Name, 48)
-		width := swatch + style.Width(name) + gap
-		if at.X > body.Min.X && at.X+width > body.Max.X {
-			at = vg.Point{X: body.Min.X, Y: at.Y - line}
+		width := swatch + to.measure(style, name) + gap
+		if at.x > in.left && at.x+width > in.right {
+			at = point{in.left, at.y + line}
 		}
-		canvas.StrokeLine2(lineStyle(i), at.X, at.Y+4, at.X+swatch-5, at.Y+4)
-		canvas.FillText(style, vg.Point{X: at.X + swatch, Y: at.Y}, name)
-		at.X += width
+		to.line(seriesStroke(i), point{at.x, at.y - 4}, point{at.x + swatch - 5, at.y - 4})
+		to.text(style, point{at.x + swatch, at.y}, name)
+		at.x += width
 	}
-	body.Max.Y = at.Y - 6
-	return body
+	in.top = at.y + 8
+	return in
 }
 
-// title fills the canvas with paper and writes a title, if any, at its top.
-func title(canvas draw.Canvas, s string) draw.Canvas {
-	canvas.SetColor(paper)
-	canvas.Fill(canvas.Path())
-	body := draw.Crop(canvas, 12, -12, 10, -12)
+// title writes a title, if any, at the top of the frame and returns the rest of it.
+func title(to canvas, in frame, s string) frame {
 	if s == "" {
-		return body
+		return in
 	}
-	style := textStyle(ink, 13)
-	style.Font = sans(13, xfont.WeightBold)
-	body.Max.Y -= 16
+	style := lettering{hue: ink, size: 13, bold: true}
 	line := printable(s, 120)
-	for n := utf8.RuneCountInString(line); n > 1 && style.Width(line) > body.Size().X; n-- {
+	for n := utf8.RuneCountInString(line); n > 1 && to.measure(style, line) > in.width(); n-- {
 		line = cut(line, n-1)
 	}
-	canvas.FillText(style, vg.Point{X: body.Min.X, Y: body.Max.Y}, line)
-	body.Max.Y -= 8
-	return body
+	to.text(style, point{in.left, in.top + 13}, line)
+	in.top += 24
+	return in
 }

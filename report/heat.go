@@ -6,10 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,7 +21,7 @@ type heat struct {
 
 // agreementHeat is the agreement of each setting with its neighbours, over α × γ, or α × β.
 func agreementHeat(g *stream.Grid) *heat {
-	alpha, second := axes(g)
+	alpha, second := weights(g)
 	h := &heat{
 		title: fmt.Sprintf("%s: agreement with neighbouring settings, k = %d", g.Method, g.K), slug: "agreement",
 		rowHead: "α", head: letter(g), marked: [2]int{-1, -1}, markedAs: "recommended",
@@ -51,13 +47,13 @@ func agreementHeat(g *stream.Grid) *heat {
 const mostCells = 10000
 
 func gridCells(g *stream.Grid) int {
-	alpha, second := axes(g)
+	alpha, second := weights(g)
 	return len(alpha) * len(second)
 }
 
-// axes are the values of α (a single NaN for methods without) and of the second weight,
+// weights are the values of α (a single NaN for methods without) and of the second weight,
 // rising.
-func axes(g *stream.Grid) (alpha, second []float64) {
+func weights(g *stream.Grid) (alpha, second []float64) {
 	for _, s := range g.Settings {
 		alpha, second = append(alpha, float64(s.Alpha)), append(second, secondOf(s))
 	}
@@ -101,8 +97,8 @@ const (
 	heatLeft, heatBottom  = 150, 60
 )
 
-func (h *heat) size() (width, height vg.Length) {
-	return vg.Length(max(420, heatLeft+30+cellWidth*len(h.columns))), vg.Length(70 + heatBottom + cellHeight*len(h.rows))
+func (h *heat) size() (width, height float64) {
+	return float64(max(420, heatLeft+30+cellWidth*len(h.columns))), float64(70 + heatBottom + cellHeight*len(h.rows))
 }
 
 // mostPoints bounds the area of a heat map as a file, in square points: as PNG one takes
@@ -116,51 +112,41 @@ func (h *heat) fits() bool {
 }
 
 // paint draws the first row at the bottom, as an axis goes.
-func (h *heat) paint(canvas draw.Canvas) error {
-	p := newPlot(h.head, h.rowHead)
-	body := title(canvas, h.title)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(h.columns))-0.5, -0.5, float64(len(h.rows))-0.5
-	p.X.Tick.LineStyle = draw.LineStyle{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = named(h.columns), named(h.rows)
-	p.Add(plotter(func(d draw.Canvas, p *plot.Plot) {
-		x, y := p.Transforms(&d)
-		corner := func(r, c float64) vg.Point { return vg.Point{X: x(c), Y: y(r)} }
-		box := func(r, c int) []vg.Point {
-			i, j := float64(r), float64(c)
-			return []vg.Point{corner(i-.48, j-.48), corner(i-.48, j+.48), corner(i+.48, j+.48), corner(i+.48, j-.48)}
-		}
-		for r, row := range h.cell {
-			for c, v := range row {
-				text := textStyle(ink, 10)
-				text.XAlign, text.YAlign = draw.XCenter, draw.YCenter
-				if !math.IsNaN(v) {
-					d.FillPolygon(heatColour(min(max(v, 0), 1)), box(r, c))
-					if v > 0.5 {
-						text.Color = paper
-					}
-				}
-				d.FillText(text, corner(float64(r), float64(c)), fixed(v, 2))
-			}
-		}
-		if r, c := h.marked[0], h.marked[1]; r >= 0 {
-			b := box(r, c)
-			d.StrokeLines(draw.LineStyle{Color: chosen, Width: 2.5}, append(b, b[0], b[1]))
-		}
-	}))
-	p.Draw(body)
-	return nil
-}
-
-// named puts names at 0, 1, 2 …
-type named []string
-
-// Ticks implements plot.Ticker.
-func (n named) Ticks(_, _ float64) []plot.Tick {
-	var list []plot.Tick
-	for i, s := range n {
-		list = append(list, plot.Tick{Value: float64(i), Label: printable(s, 24)})
+func (h *heat) paint(to canvas, body frame) error {
+	body = title(to, body, h.title)
+	to.text(labelText(start), point{body.left, body.top + 10}, h.rowHead)
+	a := axes{
+		frame: frame{body.left + heatLeft - 10, body.top + 18, body.right, body.bottom - 32},
+		x:     scale{lo: -0.5, hi: float64(len(h.columns)) - 0.5}, y: scale{lo: -0.5, hi: float64(len(h.rows)) - 0.5},
 	}
-	return list
+	var names []tick
+	for i, name := range h.columns {
+		names = append(names, tick{float64(i), printable(name, 24)})
+	}
+	underneath(to, a, h.head, names, false)
+	box := func(r, c int) frame {
+		from, end := a.at(float64(c)-.48, float64(r)+.48), a.at(float64(c)+.48, float64(r)-.48)
+		return frame{from.x, from.y, end.x, end.y}
+	}
+	for r, row := range h.cell {
+		to.text(tickText(end), point{a.left - 8, a.at(0, float64(r)).y + 3.5}, printable(h.rows[r], 24))
+		for c, v := range row {
+			text := labelText(middle)
+			if !math.IsNaN(v) {
+				to.area(heatColour(min(max(v, 0), 1)), 1, box(r, c).corners()...)
+				if v > 0.5 {
+					text.hue = paper
+				}
+			}
+			centre := a.at(float64(c), float64(r))
+			to.text(text, point{centre.x, centre.y + 3.5}, fixed(v, 2))
+		}
+	}
+	if r, c := h.marked[0], h.marked[1]; r >= 0 {
+		b := box(r, c).corners()
+		to.line(stroke{hue: chosen, width: 2.5}, append(b, b[0], b[1])...)
+	}
+	return nil
 }
 
 // agreementCurve shows the mean agreement of neighbouring settings over k, for all settings
@@ -206,7 +192,7 @@ func agreementCurve(g *stream.Grid) *shown {
 
 // neighbours are the pairs of settings one step of the grid apart.
 func neighbours(g *stream.Grid) [][2]int {
-	alpha, second := axes(g)
+	alpha, second := weights(g)
 	at := make(map[[2]int]int, len(g.Settings))
 	for i, s := range g.Settings {
 		at[[2]int{place(alpha, float64(s.Alpha)), place(second, secondOf(s))}] = i

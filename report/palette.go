@@ -35,18 +35,21 @@ func (h hue) nrgba(alpha uint8) color.NRGBA {
 
 func (h hue) String() string { return fmt.Sprintf("#%06X", uint32(h)) }
 
-// classes maps the colours, as vgsvg writes them, to classes of the page.
-func classes() map[string]string {
-	m := map[string]string{ink.String(): "ink", soft.String(): "soft", rule.String(): "rule", mark.String(): "mark"}
+// classes maps the colours to classes of the page.
+func classes() map[hue]string {
+	m := map[hue]string{ink: "ink", soft: "soft", rule: "rule", mark: "mark"}
 	for i, h := range seriesHues() {
-		m[h.String()] = fmt.Sprintf("s%d", i)
+		m[h] = fmt.Sprintf("s%d", i)
 	}
 	return m
 }
 
 // heatColour shows a share from 0 to 1 as a blue, darker for more.
-func heatColour(share float64) color.NRGBA {
-	mix := func(a, b uint8) uint8 { return uint8(float64(a) + share*(float64(b)-float64(a)) + 0.5) }
-	from, to := hue(0xf1f5fa).nrgba(255), hue(0x1d4f8a).nrgba(255)
-	return color.NRGBA{R: mix(from.R, to.R), G: mix(from.G, to.G), B: mix(from.B, to.B), A: 255}
+func heatColour(share float64) hue {
+	mixed := hue(0)
+	for shift := 16; shift >= 0; shift -= 8 {
+		from, to := float64(hue(0xf1f5fa)>>shift&255), float64(hue(0x1d4f8a)>>shift&255)
+		mixed = mixed<<8 | hue(from+share*(to-from)+0.5)
+	}
+	return mixed
 }

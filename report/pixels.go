@@ -1,18 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
 	"regexp"
 	"strconv"
-
-	"gonum.org/v1/plot"
-	pl "gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -100,10 +93,10 @@ func (p *pixels) spread() (lo, hi float64) {
 	return lo, hi
 }
 
-// picture is the mean image, black at the lowest mean and white at the highest, each pixel
-// scale × scale; a pixel without a feature takes the colour none.
-func (p *pixels) picture(scale int, none color.NRGBA) *image.NRGBA {
-	img := image.NewNRGBA(image.Rect(0, 0, p.cols*scale, p.rows*scale))
+// picture is the mean image, black at the lowest mean and white at the highest; a pixel
+// without a feature takes the colour none.
+func (p *pixels) picture(none color.NRGBA) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, p.cols, p.rows))
 	lo, hi := p.spread()
 	for i, v := range p.mean {
 		c := none
@@ -114,24 +107,9 @@ func (p *pixels) picture(scale int, none color.NRGBA) *image.NRGBA {
 			}
 			c = color.NRGBA{R: g, G: g, B: g, A: 255}
 		}
-		p.fill(img, i/p.cols, i%p.cols, scale, c)
+		img.SetNRGBA(i%p.cols, i/p.cols, c)
 	}
 	return img
-}
-
-func (p *pixels) fill(img *image.NRGBA, row, col, scale int, c color.NRGBA) {
-	for y := row * scale; y < (row+1)*scale; y++ {
-		for x := col * scale; x < (col+1)*scale; x++ {
-			img.SetNRGBA(x, y, c)
-		}
-	}
-}
-
-// png is the mean image, one pixel each, transparent where no feature is.
-func (p *pixels) png() ([]byte, error) {
-	var b bytes.Buffer
-	err := png.Encode(&b, p.picture(1, color.NRGBA{}))
-	return b.Bytes(), err
 }
 
 // mask draws the pixels to a file.
@@ -140,18 +118,14 @@ type mask struct {
 	title string
 }
 
-// scale is the side of a pixel in dots, for an image of at least 480.
-func (m mask) scale() int { return max(1, (480+max(m.rows, m.cols)-1)/max(m.rows, m.cols)) }
-
-func (m mask) size() (width, height vg.Length) {
-	side := vg.Length(360) / vg.Length(max(m.rows, m.cols))
-	return max(300, side*vg.Length(m.cols)+60), side*vg.Length(m.rows) + 110
+func (m mask) size() (width, height float64) {
+	side := 360 / float64(max(m.rows, m.cols))
+	return max(300, side*float64(m.cols)+60), side*float64(m.rows) + 126
 }
 
-func (m mask) paint(canvas draw.Canvas) error {
-	body := title(canvas, m.title)
-	style := textStyle(ink, 10)
-	at := body.Min
+func (m mask) paint(to canvas, body frame) error {
+	body = title(to, body, m.title)
+	at := point{body.left, body.bottom}
 	for _, e := range []struct {
 		hue  hue
 		name string
@@ -159,33 +133,24 @@ func (m mask) paint(canvas draw.Canvas) error {
 		if e.hue == absent && m.leftOut == 0 {
 			continue
 		}
-		canvas.FillPolygon(e.hue, []vg.Point{at, {X: at.X + 9, Y: at.Y}, {X: at.X + 9, Y: at.Y + 9}, {X: at.X, Y: at.Y + 9}})
-		canvas.FillText(style, vg.Point{X: at.X + 14, Y: at.Y - 1}, e.name)
-		at.X += 28 + style.Width(e.name)
+		to.area(e.hue, 1, frame{at.x, at.y - 9, at.x + 9, at.y}.corners()...)
+		to.text(labelText(start), point{at.x + 14, at.y - 1}, e.name)
+		at.x += 28 + to.measure(labelText(start), e.name)
 	}
-	body.Min.Y += 20
-	p := newPlot("column", "row")
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(m.cols), 0, float64(m.rows)
-	p.X.Tick.Marker = ticks{whole: true, most: 6}
-	p.Y.Tick.Marker = downward{float64(m.rows)}
-	scale := m.scale()
-	img := m.picture(scale, absent.nrgba(255))
+	to.text(labelText(start), point{body.left, body.top + 10}, "row")
+	a := axes{
+		frame: frame{body.left + 34, body.top + 18, body.right, body.bottom - 52},
+		x:     scale{hi: float64(m.cols)}, y: scale{hi: float64(m.rows)},
+	}
+	a.right = a.left + a.height()*float64(m.cols)/float64(m.rows)
+	for _, t := range (ticks{whole: true, most: 6}).of(0, float64(m.rows)) { // the first row is on top
+		to.text(tickText(end), point{a.left - 8, a.at(0, float64(m.rows)-t.value).y + 3.5}, t.label)
+	}
+	underneath(to, a, "column", ticks{whole: true, most: 6}.of(0, float64(m.cols)), true)
+	img := m.picture(absent.nrgba(255))
 	for _, c := range m.chosen {
-		m.fill(img, c.row, c.col, scale, chosen.nrgba(255))
+		img.SetNRGBA(c.col, c.row, chosen.nrgba(255))
 	}
-	p.Add(pl.NewImage(img, 0, 0, float64(m.cols), float64(m.rows)))
-	p.Draw(body)
+	to.picture(img, a.frame)
 	return nil
-}
-
-// downward are ticks of rows, the first at the top.
-type downward struct{ rows float64 }
-
-// Ticks implements plot.Ticker.
-func (d downward) Ticks(lo, hi float64) []plot.Tick {
-	list := ticks{whole: true, most: 6}.linear(lo, hi)
-	for i := range list {
-		list[i].Value = d.rows - list[i].Value
-	}
-	return list
 }

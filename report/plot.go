@@ -1,117 +1,121 @@
 package report
 
-import (
-	"image/color"
-	"math"
+import "math"
 
-	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-)
-
-// sans is the face of all chart text.
-func sans(size vg.Length, weight xfont.Weight) font.Font {
-	return font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight, Size: size}
-}
-
-// textStyle is text of a colour and size, to the right of and above its point.
-func textStyle(c color.Color, size vg.Length) text.Style {
-	return text.Style{Color: c, Font: sans(size, xfont.WeightNormal), XAlign: draw.XLeft, YAlign: draw.YBottom, Handler: plot.DefaultTextHandler}
-}
-
-// newPlot is a plot in our style: no frame, pale grid lines, small text.
-func newPlot(xlabel, ylabel string) *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = nil
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.LineStyle = draw.LineStyle{}
-		a.Padding = 0
-		a.Label.TextStyle.Font, a.Label.TextStyle.Color = sans(10, xfont.WeightNormal), ink
-		a.Label.Padding = 3
-		a.Tick.Label.Font, a.Tick.Label.Color = sans(10, xfont.WeightNormal), soft
-		a.Tick.LineStyle = draw.LineStyle{Color: soft, Width: 0.5}
-		a.Tick.Length = 3
-	}
-	p.Y.Tick.LineStyle, p.Y.Tick.Length = draw.LineStyle{}, 6 // room for error bars, no marks
-	p.X.Label.Text, p.Y.Label.Text = printable(xlabel, 80), printable(ylabel, 80)
-	return p
-}
-
-// plotter lets a function draw in the plot.
-type plotter func(draw.Canvas, *plot.Plot)
-
-// Plot implements plot.Plotter.
-func (f plotter) Plot(c draw.Canvas, p *plot.Plot) { f(c, p) }
-
-// plot draws axes, series and marks.
-func (c Chart) plot(canvas draw.Canvas) {
-	p := newPlot(c.XLabel, c.YLabel)
-	p.X.Min, p.X.Max = c.span(true)
-	p.Y.Min, p.Y.Max = c.span(false)
-	size := canvas.Size()
-	p.X.Tick.Marker = ticks{log: c.LogX, whole: c.WholeX, most: max(2, int(size.X/70))}
-	p.Y.Tick.Marker = ticks{log: c.LogY, most: max(2, int(size.Y/45))}
-	if c.LogX {
-		p.X.Scale = plot.LogScale{}
-	}
-	if c.LogY {
-		p.Y.Scale = plot.LogScale{}
-	}
-	p.Add(plotter(gridLines))
+// plot draws axes, series and marks into the frame.
+func (c Chart) plot(to canvas, in frame) {
+	a := c.axes(to, in)
 	for i, s := range c.Series {
-		p.Add(plotter(func(d draw.Canvas, p *plot.Plot) { c.series(d, p, i, s) }))
+		c.series(to, a, i, s)
 	}
-	p.Add(plotter(c.marks))
-	// Half of the last tick label and of a ring would cross the edge.
-	p.Draw(draw.Crop(canvas, 2, -14, 2, -16))
+	c.marks(to, a)
 }
 
-// gridLines draws a pale line at each labelled tick of y, and the axis of x.
-func gridLines(c draw.Canvas, p *plot.Plot) {
-	_, y := p.Transforms(&c)
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		if !t.IsMinor() {
-			c.StrokeLine2(draw.LineStyle{Color: rule, Width: 0.75}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+// axes are the scales of a plot: from values to places.
+type axes struct {
+	frame
+	x, y scale
+}
+
+// scale takes the values from lo to hi to the places from 0 to 1.
+type scale struct {
+	lo, hi float64
+	log    bool
+}
+
+func (s scale) of(v float64) float64 {
+	if s.log {
+		return math.Log(v/s.lo) / math.Log(s.hi/s.lo)
+	}
+	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // halves: the range may overflow
+}
+
+func (a axes) at(x, y float64) point {
+	return point{a.left + a.width()*a.x.of(x), a.bottom - a.height()*a.y.of(y)}
+}
+
+// tickText is the lettering of ticks.
+func tickText(at anchor) lettering { return lettering{hue: soft, size: 10, anchor: at} }
+
+// labelText is the lettering of axes, rings and legends.
+func labelText(at anchor) lettering { return lettering{hue: ink, size: 10, anchor: at} }
+
+// axes draws the axes of the chart: the name of y above it, pale lines at its ticks, and x
+// with its name below.
+func (c Chart) axes(to canvas, in frame) axes {
+	a := axes{frame: in}
+	a.x.lo, a.x.hi = c.span(true)
+	a.y.lo, a.y.hi = c.span(false)
+	a.x.log, a.y.log = c.LogX, c.LogY
+	to.text(labelText(start), point{in.left, in.top + 10}, printable(c.YLabel, 80))
+	a.top += 24
+	a.bottom -= 32
+	ys := ticks{log: c.LogY, most: max(2, int(a.height()/45))}.of(a.y.lo, a.y.hi)
+	widest := 0.0
+	for _, t := range ys {
+		widest = max(widest, to.measure(tickText(end), t.label))
+	}
+	a.left += widest + 10
+	a.right -= 14 // half of the last label of x, and of a ring
+	for _, t := range ys {
+		if t.label != "" {
+			y := a.at(a.x.lo, t.value).y
+			to.line(stroke{hue: rule, width: 0.75}, point{a.left, y}, point{a.right, y})
+			to.text(tickText(end), point{a.left - 8, y + 3.5}, t.label)
 		}
 	}
-	c.StrokeLine2(draw.LineStyle{Color: soft, Width: 0.5}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
+	xs := ticks{log: c.LogX, whole: c.WholeX, most: max(2, int(a.width()/70))}.of(a.x.lo, a.x.hi)
+	underneath(to, a, c.XLabel, xs, true)
+	return a
 }
 
-// lineStyle is how the i-th series is drawn.
-func lineStyle(i int) draw.LineStyle {
+// underneath draws the axis of x, with ticks or only their labels.
+func underneath(to canvas, a axes, name string, list []tick, marked bool) {
+	if marked {
+		to.line(stroke{hue: soft, width: 0.5}, point{a.left, a.bottom}, point{a.right, a.bottom})
+	}
+	for _, t := range list {
+		x := a.at(t.value, a.y.lo).x
+		if marked {
+			length := 3.5
+			if t.label == "" {
+				length = 2
+			}
+			to.line(stroke{hue: soft, width: 0.5}, point{x, a.bottom}, point{x, a.bottom + length})
+		}
+		if t.label != "" {
+			to.text(tickText(middle), point{x, a.bottom + 14}, t.label)
+		}
+	}
+	to.text(labelText(middle), point{(a.left + a.right) / 2, a.bottom + 29}, printable(name, 80))
+}
+
+// seriesStroke is how the i-th series is drawn.
+func seriesStroke(i int) stroke {
 	hues := seriesHues()
-	style := draw.LineStyle{Color: hues[i%len(hues)], Width: 1.75}
+	s := stroke{hue: hues[i%len(hues)], width: 1.75}
 	switch i / len(hues) % 3 {
 	case 1:
-		style.Dashes = []vg.Length{6, 3}
+		s.dashes = []float64{6, 3}
 	case 2:
-		style.Dashes = []vg.Length{2, 2}
+		s.dashes = []float64{2, 2}
 	}
-	return style
+	return s
 }
 
 // fewPoints is the most points that a series shows singly, with error bars and no band.
 const fewPoints = 24
 
-func (c Chart) series(d draw.Canvas, p *plot.Plot, index int, s Series) {
-	x, y := p.Transforms(&d)
-	style := lineStyle(index)
-	var run []vg.Point
-	var low, high []vg.Point
+func (c Chart) series(to canvas, a axes, index int, s Series) {
+	style := seriesStroke(index)
+	var run, low, high []point
 	flush := func() {
 		if len(low) > 1 {
-			fill := style.Color.(hue).nrgba(46)
-			for i := len(high) - 1; i >= 0; i-- {
-				low = append(low, high[i])
-			}
-			d.FillPolygon(fill, low)
+			to.area(style.hue, 0.18, append(low, reversed(high)...)...)
 		}
-		d.StrokeLines(style, thin(run))
+		to.line(style, thin(run)...)
 		if len(run) == 1 && len(s.X) > fewPoints {
-			d.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: 1.5, Shape: draw.CircleGlyph{}}, run[0])
+			to.dot(style.hue, run[0], 1.5)
 		}
 		run, low, high = nil, nil, nil
 	}
@@ -120,22 +124,22 @@ func (c Chart) series(d draw.Canvas, p *plot.Plot, index int, s Series) {
 			flush()
 			continue
 		}
-		at := vg.Point{X: x(s.X[i]), Y: y(s.Y[i])}
+		at := a.at(s.X[i], s.Y[i])
 		run = append(run, at)
 		spread := s.Low != nil && drawable(s.Low[i], c.LogY) && drawable(s.High[i], c.LogY)
 		switch {
 		case spread && len(s.X) <= fewPoints:
-			bar := draw.LineStyle{Color: style.Color, Width: 1}
-			from, to := y(s.Low[i]), y(s.High[i])
-			d.StrokeLine2(bar, at.X, from, at.X, to)
-			d.StrokeLine2(bar, at.X-3, from, at.X+3, from)
-			d.StrokeLine2(bar, at.X-3, to, at.X+3, to)
+			bar := stroke{hue: style.hue, width: 1}
+			from, end := a.at(s.X[i], s.Low[i]), a.at(s.X[i], s.High[i])
+			to.line(bar, from, end)
+			for _, p := range []point{from, end} {
+				to.line(bar, point{p.x - 3, p.y}, point{p.x + 3, p.y})
+			}
 		case spread:
-			low = append(low, vg.Point{X: at.X, Y: y(s.Low[i])})
-			high = append(high, vg.Point{X: at.X, Y: y(s.High[i])})
+			low, high = append(low, a.at(s.X[i], s.Low[i])), append(high, a.at(s.X[i], s.High[i]))
 		}
 		if len(s.X) <= fewPoints {
-			d.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: 2.5, Shape: draw.CircleGlyph{}}, at)
+			to.dot(style.hue, at, 2.5)
 		}
 	}
 	flush()
@@ -143,20 +147,20 @@ func (c Chart) series(d draw.Canvas, p *plot.Plot, index int, s Series) {
 
 // thin keeps the visible points of a line: in each half point of width the first, the last,
 // the lowest and the highest (M4: U. Jugel et al., VLDB 2014).
-func thin(line []vg.Point) []vg.Point {
+func thin(line []point) []point {
 	const column = 0.5
 	if len(line) < 4 {
 		return line
 	}
-	var out []vg.Point
+	var out []point
 	for from := 0; from < len(line); {
-		at := math.Floor(float64(line[from].X / column))
+		at := math.Floor(line[from].x / column)
 		to, lowest, highest := from, from, from
-		for ; to < len(line) && math.Floor(float64(line[to].X/column)) == at; to++ {
-			if line[to].Y < line[lowest].Y {
+		for ; to < len(line) && math.Floor(line[to].x/column) == at; to++ {
+			if line[to].y < line[lowest].y {
 				lowest = to
 			}
-			if line[to].Y > line[highest].Y {
+			if line[to].y > line[highest].y {
 				highest = to
 			}
 		}
@@ -174,27 +178,26 @@ func thin(line []vg.Point) []vg.Point {
 
 // marks draws rings, and their labels above the first series, on its free side and inside
 // the plot.
-func (c Chart) marks(d draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&d)
-	style := textStyle(mark, 10)
+func (c Chart) marks(to canvas, a axes) {
+	style := lettering{hue: mark, size: 10}
 	rises := false
 	if len(c.Series) > 0 && len(c.Series[0].Y) > 0 {
 		line := c.Series[0].Y
 		rises = line[0] < line[len(line)-1]
 	}
 	for _, m := range c.Marks {
-		if !(m.X >= p.X.Min && m.X <= p.X.Max && m.Y >= p.Y.Min && m.Y <= p.Y.Max) {
+		if !(m.X >= a.x.lo && m.X <= a.x.hi && m.Y >= a.y.lo && m.Y <= a.y.hi) {
 			continue
 		}
-		at := vg.Point{X: x(m.X), Y: y(m.Y)}
-		d.StrokeLine2(draw.LineStyle{Color: mark, Width: 0.75, Dashes: []vg.Length{2, 2}}, at.X, d.Min.Y, at.X, at.Y-4)
-		d.DrawGlyph(draw.GlyphStyle{Color: mark, Radius: 4, Shape: draw.RingGlyph{}}, at)
+		at := a.at(m.X, m.Y)
+		to.line(stroke{hue: mark, width: 0.75, dashes: []float64{2, 2}}, point{at.x, a.bottom}, point{at.x, at.y + 4})
+		to.ring(stroke{hue: mark, width: 1}, at, 4)
 		label := printable(m.Label, 60)
-		width := style.Width(label)
+		width := to.measure(style, label)
 		if rises {
-			at.X -= width + 6
+			at.x -= width + 6
 		}
-		at.X = max(min(at.X+3, d.Max.X-width), d.Min.X)
-		d.FillText(style, vg.Point{X: at.X, Y: at.Y + 7}, label)
+		at.x = max(min(at.x+3, a.right-width), a.left)
+		to.text(style, point{at.x, at.y - 8}, label)
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // RankPlot shows the mean ranks of several methods on an axis, the best at its left, and joins
@@ -33,15 +30,15 @@ const (
 	rankBar    = 7   // between bars
 )
 
-func (r RankPlot) size() (width, height vg.Length) {
-	return rankWidth, vg.Length(rankAxis + 34 + rankBar*len(r.Alike) + rankLine*((len(r.Names)+1)/2))
+func (r RankPlot) size() (width, height float64) {
+	return rankWidth, float64(rankAxis + 34 + rankBar*len(r.Alike) + rankLine*((len(r.Names)+1)/2))
 }
 
-func (r RankPlot) paint(canvas draw.Canvas) error {
+func (r RankPlot) paint(to canvas, body frame) error {
 	if len(r.Names) != len(r.Ranks) {
 		return fmt.Errorf("report: %d names and %d ranks", len(r.Names), len(r.Ranks))
 	}
-	title(canvas, r.Title)
+	title(to, body, r.Title)
 	order := make([]int, len(r.Ranks))
 	for i := range order {
 		order[i] = i
@@ -56,57 +53,45 @@ func (r RankPlot) paint(canvas draw.Canvas) error {
 		return 0
 	})
 	last := max(len(r.Ranks), 2)
-	width := vg.Length(rankWidth - 2*rankMargin)
-	x := func(rank float64) vg.Length {
-		return canvas.Min.X + rankMargin + width*vg.Length(min(max(rank, 1), float64(last))-1)/vg.Length(last-1)
+	const left, right = rankMargin, rankWidth - rankMargin
+	x := func(rank float64) float64 {
+		return left + (right-left)*(min(max(rank, 1), float64(last))-1)/float64(last-1)
 	}
-	axis := canvas.Max.Y - rankAxis
-	line := draw.LineStyle{Color: ink, Width: 0.75}
-	text := textStyle(soft, 9)
-	text.XAlign = draw.XCenter
-	canvas.StrokeLine2(line, x(1), axis, x(float64(last)), axis)
+	line := stroke{hue: ink, width: 0.75}
+	to.line(line, point{left, rankAxis}, point{right, rankAxis})
 	for rank := 1; rank <= last; rank += (last + 29) / 30 {
 		at := x(float64(rank))
-		canvas.StrokeLine2(line, at, axis, at, axis+4)
-		canvas.FillText(text, vg.Point{X: at, Y: axis + 6}, fmt.Sprint(rank))
+		to.line(line, point{at, rankAxis}, point{at, rankAxis - 4})
+		to.text(lettering{hue: soft, size: 9, anchor: middle}, point{at, rankAxis - 8}, fmt.Sprint(rank))
 	}
 	if r.Critical > 0 && !math.IsInf(r.Critical, 1) {
-		y, to := axis+26, x(min(1+r.Critical, float64(last)))
-		bar := draw.LineStyle{Color: mark, Width: 1.5}
-		canvas.StrokeLine2(bar, x(1), y, to, y)
-		for _, end := range []vg.Length{x(1), to} {
-			canvas.StrokeLine2(bar, end, y-3, end, y+3)
+		y, far := rankAxis-26.0, x(min(1+r.Critical, float64(last)))
+		bar := stroke{hue: mark, width: 1.5}
+		to.line(bar, point{left, y}, point{far, y})
+		for _, edge := range []float64{left, far} {
+			to.line(bar, point{edge, y - 3}, point{edge, y + 3})
 		}
-		canvas.FillText(textStyle(ink, 9), vg.Point{X: to + 6, Y: y - 4}, fmt.Sprintf("critical difference %.2f", r.Critical))
+		to.text(lettering{hue: ink, size: 9}, point{far + 6, y + 3}, fmt.Sprintf("critical difference %.2f", r.Critical))
 	}
 	for i, set := range r.Alike {
 		if set[0] < 0 || set[1] >= len(order) {
 			return fmt.Errorf("report: set %v of %d ranks", set, len(order))
 		}
-		y := axis - vg.Length(6+rankBar*i)
-		canvas.StrokeLine2(draw.LineStyle{Color: chosen, Width: 3}, x(r.Ranks[order[set[0]]])-2, y, x(r.Ranks[order[set[1]]])+2, y)
+		y := rankAxis + float64(6+rankBar*i)
+		to.line(stroke{hue: chosen, width: 3}, point{x(r.Ranks[order[set[0]]]) - 2, y}, point{x(r.Ranks[order[set[1]]]) + 2, y})
 	}
 	half := (len(order) + 1) / 2
 	for i, j := range order {
 		// The better half is named at the left, the best on top, the other at the right, the worst
 		// on top, so that no two lines cross.
-		row, left := i, true
+		row, side, text, gap := i, left-14.0, labelText(end), -4.0
 		if i >= half {
-			row, left = len(order)-1-i, false
+			row, side, text, gap = len(order)-1-i, right+14.0, labelText(start), 4
 		}
-		y := axis - vg.Length(18+rankBar*len(r.Alike)+rankLine*row)
-		style, end := textStyle(ink, 10), canvas.Min.X+rankMargin-14
-		style.XAlign, style.YAlign = draw.XRight, draw.YCenter
-		if !left {
-			style.XAlign, end = draw.XLeft, canvas.Max.X-rankMargin+14
-		}
+		y := rankAxis + float64(18+rankBar*len(r.Alike)+rankLine*row)
 		at := x(r.Ranks[j])
-		canvas.StrokeLines(draw.LineStyle{Color: soft, Width: 0.75}, []vg.Point{{X: at, Y: axis}, {X: at, Y: y}, {X: end, Y: y}})
-		gap := vg.Length(4)
-		if left {
-			gap = -4
-		}
-		canvas.FillText(style, vg.Point{X: end + gap, Y: y}, printable(fmt.Sprintf("%s  %.2f", r.Names[j], r.Ranks[j]), 34))
+		to.line(stroke{hue: soft, width: 0.75}, point{at, rankAxis}, point{at, y}, point{side, y})
+		to.text(text, point{side + gap, y + 3.5}, printable(fmt.Sprintf("%s  %.2f", r.Names[j], r.Ranks[j]), 34))
 	}
 	return nil
 }

@@ -2,137 +2,142 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
+	"encoding/base64"
 	"fmt"
 	"html"
-	"io"
+	"image"
+	"image/png"
+	"math"
+	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// svgFile says how rewriteSVG writes: for a file of its own, or, with a label, for a place
-// in the page.
-type svgFile struct {
-	label string // describes the chart for readers who cannot see it
-	class string
-}
-
-func (f svgFile) inline() bool { return f.class != "" }
-
-// families are faces with the widths of Liberation Sans, by which vgsvg places text.
+// families are faces of nearly the widths that letters measures.
 const families = `Liberation Sans, Arial, Helvetica, Arimo, sans-serif`
 
-// rewriteSVG replaces style attributes, which the page's content security policy forbids,
-// by presentation attributes, or, in the page, by classes.
-func rewriteSVG(w io.Writer, canvas *vgsvg.Canvas, f svgFile) error {
-	var raw, b bytes.Buffer
-	if _, err := canvas.WriteTo(&raw); err != nil {
-		return err
-	}
-	class := classes()
-	for d := xml.NewDecoder(&raw); ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("report: gonum/plot drew no XML: %w", err)
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if t.Name.Local == "svg" {
-				f.root(&b, t)
-				continue
-			}
-			b.WriteString("<" + t.Name.Local)
-			for _, a := range t.Attr {
-				switch a.Name.Local {
-				case "style":
-					f.style(&b, a.Value, class)
-				case "href":
-					attribute(&b, "href", strings.Replace(a.Value, "data:image/jpg", "data:image/png", 1))
-				default:
-					attribute(&b, a.Name.Local, a.Value)
-				}
-			}
-			b.WriteString(">")
-		case xml.EndElement:
-			b.WriteString("</" + t.Name.Local + ">")
-		case xml.CharData:
-			if s := strings.Trim(string(t), "\n\t"); s != "" {
-				b.WriteString(html.EscapeString(s))
-			}
-		}
-	}
-	if !f.inline() {
-		b.WriteString("\n")
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+// svg is a canvas that writes SVG: for a file in light colours, or, with classes, for the
+// page, whose content security policy allows no style attribute.
+type svg struct {
+	letters
+	b       bytes.Buffer
+	classes map[hue]string
+	err     error
 }
 
-// root writes the svg element.
-func (f svgFile) root(b *bytes.Buffer, t xml.StartElement) {
-	b.WriteString("<svg")
-	if f.inline() {
-		attribute(b, "class", f.class)
-		attribute(b, "role", "img")
-		attribute(b, "aria-label", f.label)
-	} else {
-		attribute(b, "xmlns", "http://www.w3.org/2000/svg")
-		attribute(b, "font-family", families)
-	}
-	for _, a := range t.Attr {
-		switch a.Name.Local {
-		case "viewBox":
-			attribute(b, "viewBox", a.Value)
-		case "width", "height":
-			if !f.inline() {
-				attribute(b, a.Name.Local, a.Value)
-			}
-		}
-	}
-	b.WriteString(">")
+// svgFile begins an SVG file.
+func svgFile(width, height float64) *svg {
+	s := new(svg)
+	fmt.Fprintf(&s.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%[2]spt" viewBox="0 0 %[1]s %[2]s" font-family="%[3]s">`, decimal(width), decimal(height), families)
+	return s
 }
 
-// style writes the properties of a style attribute. Faces come from the root.
-func (f svgFile) style(b *bytes.Buffer, style string, class map[string]string) {
-	var list []string
-	for property := range strings.SplitSeq(style, ";") {
-		name, value, _ := strings.Cut(property, ":")
-		value = strings.TrimSpace(value)
-		switch name = strings.TrimSpace(name); {
-		case strings.HasPrefix(name, "font-") && name != "font-size" && (name != "font-weight" || value != "bold"):
-		case f.inline() && name == "fill" && class[value] != "":
-			list = append(list, "f-"+class[value])
-		case f.inline() && name == "stroke" && class[value] != "":
-			list = append(list, "l-"+class[value])
-		default:
-			attribute(b, name, value)
-		}
-	}
-	if list != nil {
-		attribute(b, "class", strings.Join(list, " "))
+// svgInline begins an SVG for the page; label describes it for readers who cannot see it.
+func svgInline(width, height float64, class, label string) *svg {
+	s := &svg{classes: classes()}
+	fmt.Fprintf(&s.b, `<svg class="%s" role="img" aria-label="%s" viewBox="0 0 %s %s">`, html.EscapeString(class), html.EscapeString(label), decimal(width), decimal(height))
+	return s
+}
+
+// finish returns the SVG.
+func (s *svg) finish() ([]byte, error) {
+	s.b.WriteString("</svg>")
+	return s.b.Bytes(), s.err
+}
+
+// decimal writes a length to a hundredth of a point.
+func decimal(x float64) string {
+	return strconv.FormatFloat(math.Round(100*x)/100, 'f', -1, 64)
+}
+
+func (s *svg) line(k stroke, through ...point) {
+	if len(through) > 1 {
+		s.path(through, "")
+		s.b.WriteString(` fill="none"`)
+		s.stroke(k)
+		s.b.WriteString("/>")
 	}
 }
 
-func attribute(b *bytes.Buffer, name, value string) {
-	fmt.Fprintf(b, ` %s="%s"`, name, html.EscapeString(value))
+func (s *svg) area(fill hue, opacity float64, around ...point) {
+	s.path(around, "Z")
+	s.colour("fill", "f-", fill)
+	if opacity < 1 {
+		fmt.Fprintf(&s.b, ` fill-opacity="%s"`, decimal(opacity))
+	}
+	s.b.WriteString("/>")
 }
 
-// inlineSVG is the chart for the page: without title and legend, which the page has in
-// its own text.
-func (c Chart) inlineSVG(width, height float64, class, label string) (string, error) {
-	if err := c.validate(); err != nil {
-		return "", err
+func (s *svg) path(points []point, close string) {
+	s.b.WriteString(`<path d="`)
+	for i, p := range points {
+		s.b.WriteByte("ML"[min(i, 1)])
+		s.b.WriteString(decimal(p.x) + " " + decimal(p.y))
 	}
-	canvas := vgsvg.New(vg.Length(width), vg.Length(height))
-	c.plot(draw.New(canvas))
+	s.b.WriteString(close + `"`)
+}
+
+func (s *svg) dot(fill hue, at point, radius float64) {
+	s.circle(at, radius)
+	s.colour("fill", "f-", fill)
+	s.b.WriteString("/>")
+}
+
+func (s *svg) ring(k stroke, at point, radius float64) {
+	s.circle(at, radius)
+	s.b.WriteString(` fill="none"`)
+	s.stroke(k)
+	s.b.WriteString("/>")
+}
+
+func (s *svg) circle(at point, radius float64) {
+	fmt.Fprintf(&s.b, `<circle cx="%s" cy="%s" r="%s"`, decimal(at.x), decimal(at.y), decimal(radius))
+}
+
+func (s *svg) text(l lettering, at point, text string) {
+	fmt.Fprintf(&s.b, `<text x="%s" y="%s" font-size="%s"`, decimal(at.x), decimal(at.y), decimal(l.size))
+	if l.bold {
+		s.b.WriteString(` font-weight="bold"`)
+	}
+	if l.anchor != start {
+		fmt.Fprintf(&s.b, ` text-anchor="%s"`, [...]string{"start", "middle", "end"}[l.anchor])
+	}
+	s.colour("fill", "f-", l.hue)
+	s.b.WriteString(">" + html.EscapeString(text) + "</text>")
+}
+
+func (s *svg) picture(img image.Image, in frame) {
+	data, err := dataURL(img)
+	if err != nil {
+		s.err = err
+	}
+	fmt.Fprintf(&s.b, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" image-rendering="pixelated" href="%s"/>`, decimal(in.left), decimal(in.top), decimal(in.width()), decimal(in.height()), data)
+}
+
+// dataURL is the image as a PNG in a URL.
+func dataURL(img image.Image) (string, error) {
 	var b bytes.Buffer
-	err := rewriteSVG(&b, canvas, svgFile{label: label, class: class})
-	return b.String(), err
+	err := png.Encode(&b, img)
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
+}
+
+// stroke writes how a line is drawn.
+func (s *svg) stroke(k stroke) {
+	s.colour("stroke", "l-", k.hue)
+	fmt.Fprintf(&s.b, ` stroke-width="%s"`, decimal(k.width))
+	if k.dashes != nil {
+		var list []string
+		for _, d := range k.dashes {
+			list = append(list, decimal(d))
+		}
+		fmt.Fprintf(&s.b, ` stroke-dasharray="%s"`, strings.Join(list, " "))
+	}
+}
+
+// colour writes a colour as a class of the page, or as it is.
+func (s *svg) colour(attribute, prefix string, h hue) {
+	if class := s.classes[h]; class != "" {
+		fmt.Fprintf(&s.b, ` class="%s%s"`, prefix, class)
+		return
+	}
+	fmt.Fprintf(&s.b, ` %s="%s"`, attribute, h)
 }

@@ -1,9 +1,9 @@
 package report
 
 import (
-	"encoding/base64"
 	"fmt"
 	"html/template"
+	"image/color"
 	"math"
 	"strconv"
 	"strings"
@@ -179,7 +179,7 @@ func maskOf(s *stream.Selection) (*maskView, error) {
 	if p == nil {
 		return nil, nil
 	}
-	png, err := p.png()
+	png, err := dataURL(p.picture(color.NRGBA{}))
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func maskOf(s *stream.Selection) (*maskView, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="mask" viewBox="0 0 %d %d" role="img" aria-label="%s over the mean image of %d rows by %d columns.">`, p.cols, p.rows, v.Chosen, p.rows, p.cols)
-	fmt.Fprintf(&b, `<image width="%d" height="%d" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`, p.cols, p.rows, base64.StdEncoding.EncodeToString(png))
+	fmt.Fprintf(&b, `<image width="%d" height="%d" preserveAspectRatio="none" href="%s"/>`, p.cols, p.rows, png)
 	for _, c := range p.chosen {
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="1" height="1"><title>px_%d_%d: rank %d</title></rect>`, c.col, c.row, c.row, c.col, c.rank)
 	}

@@ -114,7 +114,7 @@ var importers = map[string][]string{
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "internal/subset", "greedy"},
-	"gonum.org/v1/plot":                              {"report"},
+	"golang.org/x/image/":                            {"report"},
 	"github.com/chromedp/":                           {"internal/browsertest"},
 	"golang.org/x/sys/cpu":                           {"internal/kernel"},
 	"github.com/aws/":                                {"internal/store"},

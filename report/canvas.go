@@ -1,0 +1,90 @@
+package report
+
+import (
+	"image"
+	"math"
+)
+
+// point is a place on a canvas, in points from its upper left corner.
+type point struct{ x, y float64 }
+
+// frame is an upright rectangle.
+type frame struct{ left, top, right, bottom float64 }
+
+func (f frame) width() float64  { return f.right - f.left }
+func (f frame) height() float64 { return f.bottom - f.top }
+
+// corners of the frame, clockwise.
+func (f frame) corners() []point {
+	return []point{{f.left, f.top}, {f.right, f.top}, {f.right, f.bottom}, {f.left, f.bottom}}
+}
+
+// stroke is how a line is drawn.
+type stroke struct {
+	hue    hue
+	width  float64
+	dashes []float64 // lengths drawn and left out by turns; nil draws all
+}
+
+// anchor says which point of a text its place is.
+type anchor int
+
+const (
+	start anchor = iota
+	middle
+	end
+)
+
+// lettering is how text is set.
+type lettering struct {
+	hue    hue
+	size   float64
+	bold   bool
+	anchor anchor
+}
+
+// canvas takes what charts are made of: an SVG (svg.go), an image of dots (raster.go).
+type canvas interface {
+	line(s stroke, through ...point)
+	area(fill hue, opacity float64, around ...point)
+	dot(fill hue, at point, radius float64)
+	ring(s stroke, at point, radius float64)
+	text(l lettering, baseline point, s string)
+	picture(img image.Image, in frame)
+	measure(l lettering, s string) float64 // width of a text
+}
+
+// dashed cuts the line through the points into the pieces that the dashes draw.
+func dashed(dashes []float64, through []point) [][]point {
+	if len(dashes) == 0 {
+		return [][]point{through}
+	}
+	var pieces [][]point
+	n, left := 0, dashes[0]
+	piece := through[:min(1, len(through)):min(1, len(through))]
+	cut := func() {
+		if n%2 == 0 {
+			pieces = append(pieces, piece)
+		}
+		n++
+		left, piece = dashes[n%len(dashes)], nil
+	}
+	for i := 1; i < len(through); i++ {
+		from, to := through[i-1], through[i]
+		length := math.Hypot(to.x-from.x, to.y-from.y)
+		for at := 0.0; length-at > left; {
+			at += left
+			corner := point{from.x + (to.x-from.x)*at/length, from.y + (to.y-from.y)*at/length}
+			piece = append(piece, corner)
+			cut()
+			piece = append(piece, corner)
+			from, length, at = corner, length-at, 0
+		}
+		left -= length
+		piece = append(piece, to)
+	}
+	if n%2 == 0 && len(piece) > 1 {
+		pieces = append(pieces, piece)
+	}
+	return pieces
+}

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/opentype"
+)
+
+// letters measures text by the Go fonts, which the module golang.org/x/image
+// holds. The zero value is ready.
+type letters struct {
+	fonts [2]*opentype.Font // regular and bold
+	faces map[typeface]font.Face
+}
+
+type typeface struct {
+	size float64
+	bold bool
+}
+
+func (l *letters) font(bold bool) *opentype.Font {
+	which, data := 0, goregular.TTF
+	if bold {
+		which, data = 1, gobold.TTF
+	}
+	if l.fonts[which] == nil {
+		f, err := opentype.Parse(data)
+		if err != nil {
+			panic("report: the Go fonts do not parse: " + err.Error())
+		}
+		l.fonts[which] = f
+	}
+	return l.fonts[which]
+}
+
+// face is a font at a size in dots.
+func (l *letters) face(size float64, bold bool) font.Face {
+	want := typeface{size, bold}
+	if f, ok := l.faces[want]; ok {
+		return f
+	}
+	f, err := opentype.NewFace(l.font(bold), &opentype.FaceOptions{Size: size, DPI: 72})
+	if err != nil {
+		panic("report: a face of the Go fonts: " + err.Error())
+	}
+	if l.faces == nil {
+		l.faces = map[typeface]font.Face{}
+	}
+	l.faces[want] = f
+	return f
+}
+
+// measure is the width of a text.
+func (l *letters) measure(k lettering, s string) float64 {
+	// Ten times the size: advances are rounded to a 64th.
+	return float64(font.MeasureString(l.face(10*k.size, k.bold), s)) / 640
+}
