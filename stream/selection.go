@@ -37,6 +37,10 @@ type Selection struct {
 	Warnings      []string       `json:"warnings"`
 	Timing        Timing         `json:"timing"`
 	Memory        Memory         `json:"memory"`
+	// Correlations are those of the chosen features, the lower triangle: the i-th list has those of
+	// the i-th of Selected with the ones before it, to four decimals, null of a constant one. Nil
+	// where they are not known, or more than 100 features are chosen.
+	Correlations [][]Number `json:"correlations,omitempty"`
 	// Why says why this method ran where the request named none.
 	Why string `json:"why,omitempty"`
 	// Trust says whether the choice is better than chance; nil where nothing tells.

@@ -82,6 +82,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	if err := t.explain(ctx, r, order); err != nil {
 		return err
 	}
+	t.correlate(order)
 	estimate := t.sayEstimated(order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)
 	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
