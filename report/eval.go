@@ -13,6 +13,7 @@ import (
 // measure is one column of the table of an evaluation.
 type measure struct {
 	name, slug, about string
+	clustering        bool // a score of the clusterings
 	value             func(*stream.Evaluated) *stream.Spread
 }
 
@@ -25,7 +26,7 @@ func single(n stream.Number) *stream.Spread {
 func measures() []measure {
 	var all []measure
 	for i, score := range new(stream.Evaluated).ClusterScores() {
-		all = append(all, measure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About,
+		all = append(all, measure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About, true,
 			func(r *stream.Evaluated) *stream.Spread { return r.ClusterScores()[i].Spread }})
 	}
 	stability := func(index func(*stream.Stability) stream.Number) func(*stream.Evaluated) *stream.Spread {
@@ -37,10 +38,10 @@ func measures() []measure {
 		}
 	}
 	return append(all,
-		measure{"Reconstruction error", "reconstruction", "share of the sum of squares that the features leave unexplained", func(r *stream.Evaluated) *stream.Spread { return single(r.Reconstruction) }},
-		measure{"Redundancy", "redundancy", "mean absolute correlation between the features", func(r *stream.Evaluated) *stream.Spread { return single(r.Redundancy) }},
-		measure{"Stability (Jaccard)", "jaccard", "mean Jaccard index of the selections from resampled rows", stability(func(s *stream.Stability) stream.Number { return s.Jaccard })},
-		measure{"Stability (Nogueira)", "nogueira", "the same corrected for chance (Nogueira et al. 2018)", stability(func(s *stream.Stability) stream.Number { return s.Nogueira })},
+		measure{"Reconstruction error", "reconstruction", "share of the sum of squares that the features leave unexplained", false, func(r *stream.Evaluated) *stream.Spread { return single(r.Reconstruction) }},
+		measure{"Redundancy", "redundancy", "mean absolute correlation between the features", false, func(r *stream.Evaluated) *stream.Spread { return single(r.Redundancy) }},
+		measure{"Stability (Jaccard)", "jaccard", "mean Jaccard index of the selections from resampled rows", false, stability(func(s *stream.Stability) stream.Number { return s.Jaccard })},
+		measure{"Stability (Nogueira)", "nogueira", "the same corrected for chance (Nogueira et al. 2018)", false, stability(func(s *stream.Stability) stream.Number { return s.Nogueira })},
 	)
 }
 

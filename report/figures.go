@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Figure is a chart or mask of the page as a file.
@@ -31,9 +33,18 @@ func (p Page) Figures() []Figure {
 		taken[name] = true
 		list = append(list, Figure{name, of})
 	}
-	names := p.names()
-	if h, _ := overlap(p.Documents, names); h != nil && h.fits() {
-		add("selections", h.slug, h)
+	if list := p.selections(); len(list) > 1 {
+		var selections []*stream.Selection
+		var names []string
+		for _, s := range list {
+			selections, names = append(selections, s.Selection), append(names, s.name)
+		}
+		if c := errorsTogether(list); c != nil && c.Drawable() {
+			add("selections", c.slug, c.Chart)
+		}
+		if h, _ := overlap(selections, names); h.fits() {
+			add("selections", h.slug, h)
+		}
 	}
 	for i := range p.Documents {
 		d := &p.Documents[i]

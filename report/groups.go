@@ -66,20 +66,12 @@ func jaccard(a, b *stream.Selection) (index float64, both int) {
 	return float64(both) / float64(all), both
 }
 
-// overlap is the Jaccard matrix of several selections; nil for fewer than two.
-func overlap(docs []Document, names []string) (*heat, [][]int) {
-	h := &heat{title: "Overlap of the selections (Jaccard index)", slug: "overlap", rowHead: "selection", head: "selection", marked: [2]int{-1, -1}}
-	var list []*stream.Selection
-	for i, d := range docs {
-		if d.Selection != nil {
-			list = append(list, d.Selection)
-			h.rows = append(h.rows, names[i])
-		}
+// overlap is the Jaccard matrix of several selections, and how many features every two share.
+func overlap(list []*stream.Selection, names []string) (*heat, [][]int) {
+	h := &heat{
+		title: "Overlap of the selections (Jaccard index)", slug: "overlap", rowHead: "selection", head: "selection",
+		rows: names, columns: names, marked: [2]int{-1, -1},
 	}
-	if len(list) < 2 {
-		return nil, nil
-	}
-	h.columns = h.rows
 	var shared [][]int
 	for _, a := range list {
 		row, n := make([]float64, len(list)), make([]int, len(list))

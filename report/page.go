@@ -21,6 +21,9 @@ type Page struct {
 //go:embed page.html
 var pageHTML string
 
+//go:embed compare.html
+var compareHTML string
+
 //go:embed section.html
 var sectionHTML string
 
@@ -44,11 +47,12 @@ func (p Page) WriteHTML(w io.Writer) error {
 			}{r, of}
 		},
 		"long": func(s string) bool { return cut(s, briefName) != s },
+		"tag":  tag,
 	}).Parse(pageHTML)
 	if err != nil {
 		return err
 	}
-	for _, part := range []string{sectionHTML, tablesHTML} {
+	for _, part := range []string{compareHTML, sectionHTML, tablesHTML} {
 		if t, err = t.Parse(part); err != nil {
 			return err
 		}
@@ -68,6 +72,14 @@ func (p Page) WriteHTML(w io.Writer) error {
 	}
 	_, err = w.Write(b.Bytes())
 	return err
+}
+
+// tag is a name in the list of the chosen.
+func tag(name string) string {
+	if name == "" {
+		return "(no name)"
+	}
+	return cut(name, tagName)
 }
 
 // hash is the source expression of a content security policy for a text.

@@ -50,7 +50,7 @@ func (c Chart) axes(to canvas, in frame) axes {
 	to.text(labelText(start), point{in.left, in.top + 10}, printable(c.YLabel, 80))
 	a.top += 24
 	a.bottom -= 32
-	ys := ticks{log: c.LogY, most: max(2, int(a.height()/45))}.of(a.y.lo, a.y.hi)
+	ys := ticks{log: c.LogY, most: max(2, int(a.height()/36))}.of(a.y.lo, a.y.hi)
 	widest := 0.0
 	for _, t := range ys {
 		widest = max(widest, to.measure(tickText(end), t.label))
@@ -176,8 +176,8 @@ func thin(line []point) []point {
 	return out
 }
 
-// marks draws rings, and their labels above the first series, on its free side and inside
-// the plot.
+// marks draws rings, and their labels on the free side of the first series and inside the
+// plot.
 func (c Chart) marks(to canvas, a axes) {
 	style := lettering{hue: mark, size: 10}
 	rises := false
@@ -194,10 +194,14 @@ func (c Chart) marks(to canvas, a axes) {
 		to.ring(stroke{hue: mark, width: 1}, at, 4)
 		label := printable(m.Label, 60)
 		width := to.measure(style, label)
-		if rises {
+		y := at.y - 8
+		switch {
+		case rises:
 			at.x -= width + 6
+		case at.x+3+width > a.right && at.y+18 < a.bottom: // the falling line is above
+			at.x -= width + 9
+			y = at.y + 16
 		}
-		at.x = max(min(at.x+3, a.right-width), a.left)
-		to.text(style, point{at.x, at.y - 8}, label)
+		to.text(style, point{max(min(at.x+3, a.right-width), a.left), y}, label)
 	}
 }

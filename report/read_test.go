@@ -143,9 +143,9 @@ func TestFigures(t *testing.T) {
 			}
 		}
 	}
-	// Overlap, then error curve and mask of each selection, heat map and curve of the grid, the
+	// Errors together, overlap, then error curve and mask of each selection, heat map and curve of the grid, the
 	// curve, and the one measure that eval took at two k.
-	if len(seen) != 1+2*2+2+1+1 {
+	if len(seen) != 2+2*2+2+1+1 {
 		t.Errorf("figures %v", seen)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/elbow"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -13,7 +12,7 @@ import (
 // selection.
 func (v *sectionView) addRun(r *stream.Selection) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
-	add("Method", r.Method, "")
+	add("Method", r.Method, cut(r.Why, 400))
 	if r.Version != "" { // of older curves and grids
 		add("Version", r.Version, "")
 	}
@@ -70,7 +69,7 @@ func option(x any) string {
 	return cut(fmt.Sprint(x), 400)
 }
 
-func (v *sectionView) selection(s *stream.Selection) (err error) {
+func (v *sectionView) selection(s *stream.Selection, judged string) (err error) {
 	v.addRun(s)
 	state := "yes"
 	if !s.Converged {
@@ -80,21 +79,9 @@ func (v *sectionView) selection(s *stream.Selection) (err error) {
 	v.LeftOut = listOf(s.LeftOut, mostLeftOut, func(l stream.LeftOut) leftView { return leftView{l.Name, l.Why} })
 	k := len(s.Selected)
 	v.Lead = fmt.Sprintf("%s: %s of %s features from %s rows", s.Method, count(int64(k)), count(int64(s.Features)), count(s.RowsUsed))
-	v.Facts = []fact{{"Selected", count(int64(k)), "of " + plural(s.Features, "feature")}}
-	if last := s.Selected[k-1]; finite(last.Error) {
-		v.Facts = append(v.Facts, fact{"Explained", share(1 - float64(last.Error)), "of the sum of squares"})
-	}
-	errors, scores := errorsOf(s), scoresOf(s)
-	switch {
-	case s.Size != nil:
-		v.sizeFact(s.Size)
-	case errors != nil:
-		v.elbowFact(errors)
-	case scores != nil:
-		v.elbowFact(scores)
-	}
-	v.Facts = append(v.Facts, fact{"Rows", count(s.RowsUsed), ""}, fact{"Elapsed", seconds(s.Timing.Wall), ""}, fact{"Peak memory", bytesOf(s.Memory.PeakRSS), ""})
-	if v.Curves, err = charts(errors, scores); err != nil {
+	v.Opening, v.Chosen = openingOf(s, judged), chosenOf(s)
+	v.Facts = []fact{{"Method", cut(s.Method, 60), ""}, {"Rows", count(s.RowsUsed), ""}, {"Passes", count(int64(s.Passes)), ""}, {"Elapsed", seconds(s.Timing.Wall), ""}, {"Peak memory", bytesOf(s.Memory.PeakRSS), ""}}
+	if v.Curves, err = charts(errorsOf(s), scoresOf(s)); err != nil {
 		return err
 	}
 	if v.Progress, err = charts(convergence(s), residuals(s)); err != nil {
@@ -102,21 +89,12 @@ func (v *sectionView) selection(s *stream.Selection) (err error) {
 	}
 	groups := groupsOf(s)
 	v.Ranking, v.Groups = rankingOf(s, groups), groupsViewOf(groups)
+	if v.Alike, err = alikeOf(s); err != nil {
+		return err
+	}
+	v.Missing = missingOf(s)
 	v.Mask, err = maskOf(s)
 	return err
-}
-
-// sizeFact says how many features are worth keeping, as select and path do.
-func (v *sectionView) sizeFact(z *stream.Size) {
-	v.Facts = append(v.Facts, fact{"Worth keeping", count(int64(z.Recommended)), z.Why})
-}
-
-// elbowFact puts the elbow among the facts.
-func (v *sectionView) elbowFact(c *shown) {
-	s := c.Series[0]
-	if e := elbow.Of(s.X, s.Y); e >= 0 {
-		v.Facts = append(v.Facts, fact{"Elbow", number(s.X[e]), "features, of the range shown"})
-	}
 }
 
 func (v *sectionView) curve(c *stream.Curve) (err error) {
@@ -124,19 +102,9 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 	v.addRun(ranking)
 	last := c.Points[len(c.Points)-1]
 	v.Lead = fmt.Sprintf("%s: error over 1 to %s of %s features from %s rows", c.Method, count(int64(last.K)), count(int64(c.Features)), count(c.RowsUsed))
-	curve := errorsOf(ranking)
-	v.Facts = []fact{{"Features", count(int64(last.K)), "of " + count(int64(c.Features))}}
-	if finite(last.Error) {
-		v.Facts = append(v.Facts, fact{"Explained", share(1 - float64(last.Error)), "by all of them"})
-	}
-	switch {
-	case c.Size != nil:
-		v.sizeFact(c.Size)
-	case curve != nil:
-		v.elbowFact(curve)
-	}
-	v.Facts = append(v.Facts, fact{"Rows", count(c.RowsUsed), ""}, fact{"Elapsed", seconds(c.Timing.Wall), ""})
-	v.Curves, err = charts(curve)
+	v.Opening, v.Chosen = openingOf(ranking, ""), chosenOf(ranking)
+	v.Facts = []fact{{"Method", cut(c.Method, 60), ""}, {"Rows", count(c.RowsUsed), ""}, {"Elapsed", seconds(c.Timing.Wall), ""}}
+	v.Curves, err = charts(errorsOf(ranking))
 	v.Ranking = rankingOf(ranking, nil)
 	return err
 }

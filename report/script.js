@@ -31,6 +31,7 @@
   for (const table of document.querySelectorAll('table.sortable')) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
+      if (head.tagName !== 'TH') return;
       const button = document.createElement('button');
       button.type = 'button';
       button.append(...head.childNodes);
@@ -78,6 +79,66 @@
     }
     update();
   }
+
+  // The names of the chosen features, one a line.
+  const write = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // no permission, or no secure context
+      const area = document.createElement('textarea');
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      const done = document.execCommand('copy');
+      area.remove();
+      if (!done) throw new Error('the browser does not copy');
+    }
+  };
+  for (const button of document.querySelectorAll('.copy')) {
+    const label = button.textContent;
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      const items = document.querySelectorAll(`#${button.dataset.of} .chosen li`);
+      const names = [...items].map((li) => li.dataset.name ?? li.textContent);
+      try {
+        await write(names.join('\n') + '\n');
+        button.textContent = 'Copied';
+      } catch {
+        button.textContent = 'Not copied';
+      }
+      button.focus();
+      setTimeout(() => { button.textContent = label; }, 2000);
+    });
+  }
+
+  // The map of correlations says what is under the pointer.
+  for (const map of document.querySelectorAll('.map')) {
+    const k = Number(map.dataset.k);
+    const values = map.dataset.r.split(' ');
+    const note = map.parentElement.querySelector('.pointed');
+    const rest = note.textContent;
+    const names = [...map.closest('.document').querySelectorAll('.chosen li')].map((li) => li.textContent);
+    const image = map.querySelector('image');
+    image.addEventListener('pointermove', (event) => {
+      const box = image.getBoundingClientRect();
+      const at = (x) => Math.min(k - 1, Math.max(0, Math.floor(k * x)));
+      const row = at((event.clientY - box.top) / box.height);
+      const column = at((event.clientX - box.left) / box.width);
+      const [i, j] = [Math.max(row, column), Math.min(row, column)];
+      const r = i === j ? '1' : values[i * (i - 1) / 2 + j];
+      note.textContent = `${names[j]} and ${names[i]}: ${r}`;
+    });
+    image.addEventListener('pointerleave', () => { note.textContent = rest; });
+  }
+
+  // A link to a fold, or into one, opens it.
+  const unfold = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    for (let fold = target?.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
+    target?.scrollIntoView();
+  };
+  addEventListener('hashchange', unfold);
+  if (location.hash) unfold();
 
   // On paper every fold is open.
   let opened = [];

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ type rankingView struct {
 	Adds       bool   // bars show by how much a feature lowers the error, else its score
 	Explained  bool
 	Stands     bool
+	Missing    bool // some have missing values
 	Lower      bool
 }
 
@@ -34,6 +36,8 @@ type rankRow struct {
 	Stands        string
 	SortStandsFor int
 	SortBar       string
+	Missing       string
+	SortMissing   string
 }
 
 // rankingOf makes the ranking; bars show how much a feature lowers the error, or its score
@@ -55,11 +59,15 @@ func rankingOf(s *stream.Selection, groups []group) *rankingView {
 		}
 	}
 	score := column(s.Selected)
+	missing := map[string]float64{}
+	for _, c := range s.Columns {
+		missing[c.Name] = missingShare(c, s.Rows)
+	}
+	v.Missing = slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return missing[f.Name] > 0 })
 	for i, f := range s.Selected[:min(len(s.Selected), mostRows)] {
 		r := rankRow{Rank: f.Rank, Name: f.Name, Score: score(float64(f.Score)), SortScore: exact(float64(f.Score)), SortBar: exact(bars[i])}
-		if width := 100 * math.Abs(bars[i]) / largest; width >= 0 && width <= 100 {
-			r.Bar = fmt.Sprintf("%.1f", width)
-		}
+		r.Bar = barOf(math.Abs(bars[i]) / largest)
+		r.Missing, r.SortMissing = share(missing[f.Name]), exact(missing[f.Name])
 		if v.Adds {
 			r.BarValue = share(bars[i])
 		}
@@ -80,6 +88,15 @@ func rankingOf(s *stream.Selection, groups []group) *rankingView {
 		v.More = count(int64(n))
 	}
 	return v
+}
+
+// barOf is the width in percent of the bar of a share; empty for no number. Rounding may
+// leave a share just above 1.
+func barOf(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", 100*min(max(x, 0), 1))
 }
 
 // column formats the scores of a ranking with the same number of decimals, where five
@@ -144,11 +161,7 @@ func groupsViewOf(groups []group) *groupsView {
 		}
 		one := groupView{Rank: g.Rank, Name: g.Name, Count: count(int64(len(g.members)))}
 		list := listOf(g.members, mostMembers, func(c stream.ColumnReport) memberView {
-			m := memberView{Name: cut(c.Name, briefName), Explained: share(float64(c.Explained))}
-			if x := float64(c.Explained); x >= 0 && x <= 1 {
-				m.Bar = fmt.Sprintf("%.1f", 100*x)
-			}
-			return m
+			return memberView{Name: cut(c.Name, briefName), Explained: share(float64(c.Explained)), Bar: barOf(float64(c.Explained))}
 		})
 		one.Members, one.More = list.Shown, list.More
 		if len(v.Groups) < firstGroups {

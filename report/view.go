@@ -12,6 +12,9 @@ import (
 // briefName bounds the runes of a name in running text and summaries; the ranking has all.
 const briefName = 100
 
+// tagName bounds those in the list of the chosen.
+const tagName = 40
+
 // How much of a list the page shows, before it says how much more there is.
 const (
 	firstRows    = 50    // of a ranking, before the rest is unfolded
@@ -32,15 +35,19 @@ type pageView struct {
 	Script   template.JS
 	Version  string
 	Lead     string
-	Overlap  *heatView
+	Opening  openingView // of several selections
+	Compare  *compareView
 	Sections []sectionView
 }
 
 // sectionView is one document.
 type sectionView struct {
 	ID, Name, File, Kind, Lead string
+	Folded                     bool // one of several of its kind
 	spell                      stream.Spelling
 
+	Opening  openingView
+	Chosen   *chosenView
 	Facts    []fact
 	Warnings listView[string]
 	Run      []fact
@@ -51,6 +58,8 @@ type sectionView struct {
 	Curves   []chartView // the error, the scores, a measure over k
 	Ranking  *rankingView
 	Groups   *groupsView
+	Alike    *alikeView
+	Missing  *missingView
 	Progress []chartView // convergence
 	Heat     *heatView
 	Eval     *evalView
@@ -99,7 +108,7 @@ func (c *shown) chart() (chartView, error) {
 		to            *template.HTML
 		width, height float64
 		class         string
-	}{{&v.Wide, 680, 300, "chart wide"}, {&v.Narrow, 330, 250, "chart narrow"}} {
+	}{{&v.Wide, 460, 270, "chart wide"}, {&v.Narrow, 330, 250, "chart narrow"}} {
 		s, err := c.inlineSVG(f.width, f.height, f.class, c.label)
 		if err != nil {
 			return v, err
@@ -168,23 +177,27 @@ func (h *heat) view() *heatView {
 // view builds everything the page shows.
 func (p Page) view() (*pageView, error) {
 	v := &pageView{Title: "Feature selection report", Version: p.Version}
-	names := p.names()
 	kinds := map[string]int{}
 	for i := range p.Documents {
-		s, err := p.Documents[i].view(fmt.Sprintf("s%d", i+1), names[i], p.Spelling)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Documents[i].Name, err)
-		}
-		v.Sections = append(v.Sections, *s)
-		kinds[s.Kind]++
+		kinds[p.Documents[i].kind()]++
 	}
-	if h, shared := overlap(p.Documents, names); h != nil {
-		v.Overlap = h.view()
-		for r, row := range shared {
-			for c, n := range row {
-				v.Overlap.Rows[r].Cells[c].Title = plural(n, "feature") + " in common"
-			}
+	list := p.selections()
+	names := p.names()
+	for i := range p.Documents {
+		d := &p.Documents[i]
+		s, err := d.view(placeOf(i), names[i], p.judged(d), p.Spelling)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
+		s.Folded = kinds[s.Kind] > 1
+		v.Sections = append(v.Sections, *s)
+	}
+	var err error
+	if v.Compare, err = compare(list); err != nil {
+		return nil, err
+	}
+	if v.Compare != nil {
+		v.Opening = openingTogether(list, v.Compare)
 	}
 	var parts []string
 	for _, k := range []string{"selection", "curve", "grid", "evaluation"} {
@@ -199,11 +212,50 @@ func (p Page) view() (*pageView, error) {
 	return v, nil
 }
 
-func (d *Document) view(id, name string, spell stream.Spelling) (*sectionView, error) {
+// placeOf is the id of the i-th document in the page.
+func placeOf(i int) string { return fmt.Sprintf("s%d", i+1) }
+
+// selections are those of the documents that are selections.
+func (p Page) selections() []named {
+	var list []named
+	names := p.names()
+	for i, d := range p.Documents {
+		if d.Selection != nil {
+			list = append(list, named{d.Selection, placeOf(i), names[i]})
+		}
+	}
+	return list
+}
+
+// chosenView are the names of the chosen features, as many as the page has.
+type chosenView struct {
+	First, Rest []string
+	Button      string
+}
+
+// firstChosen names are shown before the rest is unfolded.
+const firstChosen = 60
+
+func chosenOf(s *stream.Selection) *chosenView {
+	v := &chosenView{Button: "Copy " + plural(len(s.Selected), "name")}
+	if len(s.Selected) > mostRows {
+		v.Button = fmt.Sprintf("Copy the first %s names", count(mostRows))
+	}
+	for i, f := range s.Selected[:min(len(s.Selected), mostRows)] {
+		if i < firstChosen {
+			v.First = append(v.First, f.Name)
+		} else {
+			v.Rest = append(v.Rest, f.Name)
+		}
+	}
+	return v
+}
+
+func (d *Document) view(id, name, judged string, spell stream.Spelling) (*sectionView, error) {
 	v := &sectionView{ID: id, Name: name, File: d.Name, Kind: d.kind(), spell: spell}
 	switch {
 	case d.Selection != nil:
-		return v, v.selection(d.Selection)
+		return v, v.selection(d.Selection, judged)
 	case d.Curve != nil:
 		return v, v.curve(d.Curve)
 	case d.Grid != nil:

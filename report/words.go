@@ -34,6 +34,14 @@ func share(x float64) string {
 	return fixed(100*x, 2) + " %"
 }
 
+// probability has three decimals, and none below them.
+func probability(p float64) string {
+	if p < 0.0005 {
+		return "< 0.001"
+	}
+	return fixed(p, 3)
+}
+
 func count(n int64) string { return minus(grouped(strconv.FormatInt(n, 10))) }
 
 func plural(n int, what string) string {

@@ -71,7 +71,7 @@ func TestReport(t *testing.T) {
 	}
 	slices.Sort(names[0]) // the folder has the endings sorted in
 	slices.Sort(names[1])
-	want := []string{"curve-error", "fufs-agreement", "greedy-error", "grid-agreement", "grid-agreement-over-k", "laplacian-error", "laplacian-scores", "selections-overlap"}
+	want := []string{"curve-error", "fufs-agreement", "greedy-error", "grid-agreement", "grid-agreement-over-k", "laplacian-error", "laplacian-scores", "selections-error", "selections-overlap"}
 	if !slices.Equal(names[0], want) || !slices.Equal(names[1], want) {
 		t.Errorf("charts %q and %q, want %q", names[0], names[1], want)
 	}

@@ -1,0 +1,98 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"image"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// alikeView is the map of the correlations of the chosen features.
+type alikeView struct {
+	SVG   template.HTML
+	Pairs []pairView
+	Note  string
+}
+
+type pairView struct{ A, B, R string }
+
+// mostPairs of the most alike are named.
+const mostPairs = 5
+
+// alikeOf makes the map; nil where the selection does not say how its features correlate.
+func alikeOf(s *stream.Selection) (*alikeView, error) {
+	k := len(s.Selected)
+	if k < 2 || len(s.Correlations) != k {
+		return nil, nil
+	}
+	type pair struct {
+		i, j int
+		r    float64
+	}
+	var pairs []pair
+	img := image.NewNRGBA(image.Rect(0, 0, k, k))
+	cell := func(i, j int, r float64) {
+		h := seriesHues()[0]
+		if r < 0 {
+			h = chosen
+		}
+		if !math.IsNaN(r) { // opacity shows the size, on light and on dark
+			img.SetNRGBA(j, i, h.nrgba(uint8(255*min(math.Abs(r), 1)+0.5)))
+		}
+	}
+	var text strings.Builder
+	sum := 0.0
+	for i, row := range s.Correlations {
+		if len(row) != i {
+			return nil, nil
+		}
+		cell(i, i, 1)
+		for j, number := range row {
+			r := float64(number)
+			cell(i, j, r)
+			cell(j, i, r)
+			fmt.Fprintf(&text, "%s ", fixed(r, 2))
+			if !math.IsNaN(r) {
+				pairs = append(pairs, pair{i, j, r})
+				sum += math.Abs(r)
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(math.Abs(b.r), math.Abs(a.r)) })
+	v := &alikeView{Note: fmt.Sprintf("Mean |r| %s, largest %s.", fixed(sum/float64(len(pairs)), 2), fixed(math.Abs(pairs[0].r), 2))}
+	for _, p := range pairs[:min(mostPairs, len(pairs))] {
+		v.Pairs = append(v.Pairs, pairView{s.Selected[p.j].Name, s.Selected[p.i].Name, fixed(p.r, 2)})
+	}
+	data, err := dataURL(img)
+	if err != nil {
+		return nil, err
+	}
+	v.SVG = correlationMap(k, data, text.String())
+	return v, nil
+}
+
+// correlationMap is the image with ranks at its top and left. The script reads data-r, the
+// lower triangle by rows, for the cell under the pointer.
+func correlationMap(k int, data, triangle string) template.HTML {
+	size := max(0.62, float64(k)/30)
+	margin := 1.8 * size
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="map" viewBox="%s %s %s %s" role="img" aria-label="Map of the correlations of the %d chosen features, by rank." data-k="%d" data-r="%s">`,
+		decimal(-margin), decimal(-margin), decimal(float64(k)+margin), decimal(float64(k)+margin), k, k, strings.TrimSpace(triangle))
+	fmt.Fprintf(&b, `<image width="%d" height="%[1]d" preserveAspectRatio="none" href="%s"/>`, k, data)
+	for i := 0; i < k; i += max(1, (k+19)/20) {
+		at := float64(i) + 0.5
+		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="middle" x="%s" y="%s">%d</text>`, decimal(size), decimal(at), decimal(-0.4*size), i+1)
+		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="end" x="%s" y="%s">%d</text>`, decimal(size), decimal(-0.4*size), decimal(at+0.35*size), i+1)
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String()) // numbers and base64 only
+}

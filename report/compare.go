@@ -1,0 +1,250 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// named is a selection with its name and place in the page.
+type named struct {
+	*stream.Selection
+	id, name string
+}
+
+// compareView shows several selections beside each other.
+type compareView struct {
+	Rows    []glanceRow
+	Curve   *chartView
+	Overlap *heatView
+	Masks   []smallMask
+	Key     *maskView // what the colours of the masks mean
+	Table   *crossView
+	Drift   []driftView
+}
+
+// glanceRow is a selection in a line. Of is what Explained is a share of.
+type glanceRow struct {
+	ID, Name, Method, K          string
+	Size, Rule, Explained, Of    string
+	Trust, Rows, Elapsed, Memory string
+	Spark                        template.HTML
+	Distrusted                   bool
+}
+
+type smallMask struct {
+	ID, Name string
+	SVG      template.HTML
+}
+
+// compare makes the comparison of the selections; nil for fewer than two.
+func compare(list []named) (*compareView, error) {
+	if len(list) < 2 {
+		return nil, nil
+	}
+	v := &compareView{Table: crossOf(list), Drift: driftOf(list)}
+	var selections []*stream.Selection
+	var names []string
+	for _, s := range list {
+		selections, names = append(selections, s.Selection), append(names, s.name)
+		v.Rows = append(v.Rows, glance(s))
+		mask, err := maskOf(s.Selection)
+		if err != nil {
+			return nil, err
+		}
+		if mask != nil {
+			v.Masks = append(v.Masks, smallMask{s.id, s.name, mask.SVG})
+			v.Key = cmp.Or(v.Key, mask)
+		}
+	}
+	if len(v.Masks) < 2 {
+		v.Masks = nil
+	}
+	curves, err := charts(errorsTogether(list))
+	if err != nil {
+		return nil, err
+	}
+	if len(curves) > 0 {
+		v.Curve = &curves[0]
+	}
+	h, shared := overlap(selections, names)
+	v.Overlap = h.view()
+	for r, row := range shared {
+		for c, n := range row {
+			v.Overlap.Rows[r].Cells[c].Title = plural(n, "feature") + " in common"
+		}
+	}
+	return v, nil
+}
+
+func glance(s named) glanceRow {
+	row := glanceRow{
+		ID: s.id, Name: s.name, Method: cut(s.Method, 60), K: count(int64(len(s.Selected))),
+		Explained: share(explained(s.Selection)), Of: measureBrief(s.Selection), Trust: verdict(s.Selection),
+		Rows: count(s.RowsUsed), Elapsed: seconds(s.Timing.Wall), Memory: bytesOf(s.Memory.PeakRSS), Spark: spark(s.Selection),
+	}
+	if z := sizeOf(s.Selection); z.k > 0 {
+		row.Size, row.Rule = count(int64(z.k)), z.rule
+	}
+	if math.IsNaN(explained(s.Selection)) {
+		row.Of = ""
+	}
+	row.Distrusted = strings.Contains(row.Trust, "no") && row.Trust != ""
+	return row
+}
+
+// spark is what is explained over k as a line in a table; empty where it is not known.
+func spark(s *stream.Selection) template.HTML {
+	const width, height = 72, 18
+	line := []point{{0, height}}
+	for _, f := range s.Selected {
+		if finite(f.Error) {
+			at := point{width * float64(f.Rank) / float64(len(s.Selected)), height * min(max(float64(f.Error), 0), 1)}
+			line = append(line, at)
+		}
+	}
+	if len(line) < 3 {
+		return ""
+	}
+	c := svgInline(width, height+1, "spark", "Explained over k")
+	c.line(stroke{hue: seriesHues()[0], width: 1.5}, thin(line)...)
+	b, _ := c.finish() // only pictures fail
+	return template.HTML(b)
+}
+
+// errorsTogether is the error over k of all selections that have one; nil for none.
+func errorsTogether(list []named) *shown {
+	c := &shown{slug: "error", Chart: Chart{
+		Title: "Error left after k features", XLabel: "features k", YLabel: "error left (share)", WholeX: true,
+	}}
+	measures := map[string][]string{}
+	for _, s := range list {
+		one := errorsOf(s.Selection)
+		if one == nil {
+			continue
+		}
+		line := one.Series[0]
+		line.Name = s.name
+		of := measureOf(s.Selection)
+		measures[of] = append(measures[of], s.name)
+		c.Series = append(c.Series, line)
+		if z := sizeOf(s.Selection); z.k > 0 && z.k <= len(line.Y)-1 {
+			c.Marks = append(c.Marks, Mark{X: float64(z.k), Y: line.Y[z.k]})
+		}
+	}
+	if len(c.Series) == 0 {
+		return nil
+	}
+	c.label = fmt.Sprintf("Line chart: the share of error left over the number of features, of %s. The table above has the shares at the end.", plural(len(c.Series), "selection"))
+	c.notes = append(c.notes, "Rings: the number of features that is recommended, or the elbow.")
+	if len(measures) > 1 {
+		var parts []string
+		for _, of := range sortedKeys(measures) {
+			var names []string
+			for _, n := range measures[of] {
+				names = append(names, cut(n, briefName))
+			}
+			parts = append(parts, of+" for "+strings.Join(names, ", "))
+		}
+		c.notes = append(c.notes, "These are shares of different things, and compare only within one: "+strings.Join(parts, "; ")+".")
+	}
+	return c
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// mostCrossed bounds the features of the table of selections and features.
+const mostCrossed = 400
+
+// crossView says which selection has which feature, and at which rank.
+type crossView struct {
+	Names []string
+	Rows  []crossRow
+	Note  string
+	More  string
+}
+
+type crossRow struct {
+	Name  string
+	Cells []crossCell // empty where it is not chosen
+	Count int
+}
+
+type crossCell struct{ Class, Rank string }
+
+// crossOf puts the features that most selections have first, of equals the better ranked.
+func crossOf(list []named) *crossView {
+	v := new(crossView)
+	type row struct {
+		name  string
+		ranks []int
+		in    int
+		score float64 // the sum of (1 − (rank − 1)/k)
+	}
+	at := map[string]int{}
+	var rows []row
+	for i, s := range list {
+		v.Names = append(v.Names, s.name)
+		for _, f := range s.Selected {
+			n, ok := at[f.Name]
+			if !ok {
+				n = len(rows)
+				at[f.Name] = n
+				rows = append(rows, row{name: f.Name, ranks: make([]int, len(list))})
+			}
+			r := &rows[n]
+			if r.ranks[i] == 0 { // a file may have a name twice
+				r.ranks[i] = f.Rank
+				r.in++
+				r.score += early(f.Rank, len(s.Selected))
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.in, a.in), cmp.Compare(b.score, a.score))
+	})
+	all, several := 0, 0
+	for _, r := range rows {
+		if r.in == len(list) {
+			all++
+		}
+		if r.in > 1 {
+			several++
+		}
+	}
+	v.Note = fmt.Sprintf("Together they chose %s: %s in every selection", plural(len(rows), "feature"), count(int64(all)))
+	if len(list) > 2 {
+		v.Note += fmt.Sprintf(", %s in more than one", count(int64(several)))
+	}
+	v.Note += "."
+	for _, r := range rows[:min(len(rows), mostCrossed)] {
+		line := crossRow{Name: r.name, Count: r.in}
+		for i, rank := range r.ranks {
+			var cell crossCell
+			if rank > 0 {
+				cell = crossCell{fmt.Sprintf("h%d", 1+int(4*early(rank, len(list[i].Selected)))), count(int64(rank))}
+			}
+			line.Cells = append(line.Cells, cell)
+		}
+		v.Rows = append(v.Rows, line)
+	}
+	if n := len(rows) - mostCrossed; n > 0 {
+		v.More = count(int64(n))
+	}
+	return v
+}
+
+// early is 1 for the first rank and falls towards 0 at the last of k.
+func early(rank, k int) float64 { return 1 - float64(rank-1)/float64(k) }

@@ -1,0 +1,258 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/elbow"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// measureOf says what the errors of a selection are shares of. Errors of one measure compare.
+func measureOf(s *stream.Selection) string {
+	if of := target(s); of != "" {
+		return of
+	}
+	if scale := word(s, "scale"); scale != "" {
+		return "the sum of squares (scale " + scale + ")"
+	}
+	return "the sum of squares"
+}
+
+// measureBrief is the measure in two words.
+func measureBrief(s *stream.Selection) string {
+	scale := word(s, "scale")
+	switch of := target(s); {
+	case strings.HasPrefix(of, "the data smoothed"):
+		return "smoothed data"
+	case of != "":
+		return "target " + word(s, "target")
+	case scale != "":
+		return "scale " + scale
+	}
+	return ""
+}
+
+// target is what a selection reconstructs that is not the data itself; empty for the data.
+func target(s *stream.Selection) string {
+	switch t := word(s, "target"); {
+	case t == "" || t == "smooth" && word(s, "smooth") == "0":
+		return ""
+	case t == "smooth":
+		return "the data smoothed on the graph of the rows"
+	case t == "spectral":
+		return "the spectral embedding of the graph of the rows"
+	case t == "scatter":
+		return "the smoothest directions of the graph of the rows"
+	default:
+		return "the target " + t
+	}
+}
+
+// word is the value of an option; empty where the document has none.
+func word(s *stream.Selection, option string) string {
+	v, ok := s.Options[option]
+	if !ok {
+		return ""
+	}
+	return cut(fmt.Sprint(v), 40)
+}
+
+// explained is the share that all chosen features explain; NaN where it is not known.
+func explained(s *stream.Selection) float64 { return 1 - float64(s.Selected[len(s.Selected)-1].Error) }
+
+// size is how many features to keep: what the run recommends, else the elbow of its errors,
+// else that of its scores.
+type size struct {
+	k    int // 0 where nothing tells
+	rule string
+	why  string
+}
+
+func sizeOf(s *stream.Selection) size {
+	if s.Size != nil {
+		return size{s.Size.Recommended, "recommended", s.Size.Why}
+	}
+	for _, c := range []*shown{errorsOf(s), scoresOf(s)} {
+		if c == nil {
+			continue
+		}
+		if e := elbow.Of(c.Series[0].X, c.Series[0].Y); e >= 0 {
+			return size{int(c.Series[0].X[e]), "elbow", ""}
+		}
+		return size{}
+	}
+	return size{}
+}
+
+// openingView is what a person reads first.
+type openingView struct {
+	First string   // what was chosen, and what it explains
+	Rest  []string // how many would do, and whether to trust it
+}
+
+// openingOf writes it for a selection; judged is what an evaluation in the page says of it.
+func openingOf(s *stream.Selection, judged string) openingView {
+	k := len(s.Selected)
+	v := openingView{First: fmt.Sprintf("%s of %s features", count(int64(k)), count(int64(s.Features)))}
+	x := explained(s)
+	verb := " explain "
+	if k == 1 {
+		verb = " explains "
+	}
+	switch {
+	case math.IsNaN(x):
+		v.First += ", chosen by " + cut(s.Method, 60) + "; what they explain is not known."
+	case s.Estimate != nil && s.Estimate.Candidates == 0:
+		v.First += verb + "about " + share(x) + " of " + measureOf(s) + ", by a sketch of the rows."
+	default:
+		v.First += verb + share(x) + " of " + measureOf(s) + "."
+	}
+	switch {
+	case judged != "":
+		v.Rest = append(v.Rest, judged)
+	case target(s) != "" && !math.IsNaN(x):
+		v.Rest = append(v.Rest, "That is not the share of the data itself, which eval measures.")
+	}
+	v.Rest = append(v.Rest, sizeSentence(s)...)
+	return openingView{v.First, append(v.Rest, trustSentences(s)...)}
+}
+
+// judged is what an evaluation among the documents says of the share of the data that all
+// features of a selection explain; empty where none does.
+func (p Page) judged(d *Document) string {
+	if d.Selection == nil {
+		return ""
+	}
+	for _, e := range p.Documents {
+		if e.Evaluation == nil {
+			continue
+		}
+		for _, r := range e.Evaluation.Results {
+			of := Document{Name: r.Path}
+			if r.Path != "" && of.short() == d.short() && r.K == len(d.Selection.Selected) && finite(r.Reconstruction) {
+				scale := ""
+				if e.Evaluation.ReconstructionScale != "" {
+					scale = " (scale " + cut(e.Evaluation.ReconstructionScale, 40) + ")"
+				}
+				return fmt.Sprintf("By eval they explain %s of the sum of squares of the data itself%s.", share(1-float64(r.Reconstruction)), scale)
+			}
+		}
+	}
+	return ""
+}
+
+// sizeSentence says how many features to keep, and what each one after them adds.
+func sizeSentence(s *stream.Selection) []string {
+	z := sizeOf(s)
+	switch {
+	case z.k == 0:
+		return nil
+	case z.why != "":
+		return []string{fmt.Sprintf("Recommended: %s, %s.", plural(z.k, "feature"), strings.TrimSuffix(cut(z.why, 400), "."))}
+	case z.k >= len(s.Selected) || !finite(s.Selected[z.k-1].Error):
+		return []string{fmt.Sprintf("The curve bends at %s.", plural(z.k, "feature"))}
+	}
+	most := 0.0
+	for i := z.k; i < len(s.Selected); i++ {
+		if gain := float64(s.Selected[i-1].Error - s.Selected[i].Error); gain > most {
+			most = gain
+		}
+	}
+	bends := "The curve bends at"
+	if z.rule == "recommended" {
+		bends = "Recommended:"
+	}
+	return []string{fmt.Sprintf("%s %s, which explain %s; from then on each adds at most %s.", bends, plural(z.k, "feature"), share(1-float64(s.Selected[z.k-1].Error)), share(most))}
+}
+
+// trustSentences say whether the choice, and the graph of the rows, are better than chance.
+func trustSentences(s *stream.Selection) []string {
+	var list []string
+	if t := s.Trust; t != nil && t.Choice != nil {
+		verdict := "Better than chance"
+		if !t.Choice.Trusted {
+			verdict = "No better than chance: do not rely on it"
+		}
+		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s).", verdict, cut(t.Choice.Measure, 200), share(float64(t.Choice.Value)), share(float64(t.Choice.Chance)), share(float64(t.Choice.Spread))))
+	}
+	if t := s.Trust; t != nil && t.Graph != nil {
+		verdict := "The graph of the rows can be trusted"
+		if !t.Graph.Trusted {
+			verdict = "The graph of the rows cannot be trusted"
+		}
+		list = append(list, fmt.Sprintf("%s (alignment %s, by chance %s).", verdict, fixed(float64(t.Graph.Value), 2), fixed(float64(t.Graph.Chance), 2)))
+	}
+	if a := s.Stability; a != nil && finite(a.Index) {
+		list = append(list, fmt.Sprintf("Selections from half-samples agree to %s (95 %% interval %s to %s; 1 is always the same features, 0 chance).", fixed(float64(a.Index), 2), fixed(float64(a.Low), 2), fixed(float64(a.High), 2)))
+	}
+	return list
+}
+
+// verdict is trust in a word: of the choice, else of the graph; empty where nothing tells.
+func verdict(s *stream.Selection) string {
+	switch t := s.Trust; {
+	case t == nil:
+		return ""
+	case t.Choice != nil && t.Choice.Trusted:
+		return "better than chance"
+	case t.Choice != nil:
+		return "no better than chance"
+	case t.Graph != nil && t.Graph.Trusted:
+		return "graph trusted"
+	case t.Graph != nil:
+		return "graph not trusted"
+	}
+	return ""
+}
+
+// openingTogether says of several selections what they share, and which explains the most.
+func openingTogether(list []named, v *compareView) openingView {
+	few, most := len(list[0].Selected), 0
+	features, alike := list[0].Features, true
+	measures := map[string][]named{}
+	for _, s := range list {
+		few, most = min(few, len(s.Selected)), max(most, len(s.Selected))
+		alike = alike && s.Features == features
+		if !math.IsNaN(explained(s.Selection)) {
+			of := measureOf(s.Selection)
+			measures[of] = append(measures[of], s)
+		}
+	}
+	o := openingView{First: fmt.Sprintf("%s of %s", plural(len(list), "selection"), count(int64(few)))}
+	if most > few {
+		o.First += " to " + count(int64(most))
+	}
+	if alike {
+		o.First += fmt.Sprintf(" of %s", count(int64(features)))
+	}
+	o.First += " features."
+	for _, of := range sortedKeys(measures) {
+		best := measures[of][0]
+		for _, s := range measures[of] {
+			if explained(s.Selection) > explained(best.Selection) {
+				best = s
+			}
+		}
+		if n := len(measures[of]); n > 1 {
+			name, x := cut(best.name, briefName), share(explained(best.Selection))
+			sentence := fmt.Sprintf("%s explains the most of %s: %s.", name, of, x)
+			if n < len(list) {
+				sentence = fmt.Sprintf("Of the %s that explain %s, %s explains the most: %s.", count(int64(n)), of, name, x)
+			}
+			o.Rest = append(o.Rest, sentence)
+		}
+	}
+	var doubtful []string
+	for _, r := range v.Rows {
+		if r.Distrusted {
+			doubtful = append(doubtful, cut(r.Name, briefName))
+		}
+	}
+	if doubtful != nil {
+		o.Rest = append(o.Rest, "Not to be relied on, being no better than chance: "+strings.Join(doubtful, ", ")+".")
+	}
+	o.Rest = append(o.Rest, v.Table.Note)
+	return o
+}
