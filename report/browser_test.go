@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/browsertest"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // open shows a page.
@@ -182,6 +183,94 @@ func TestBrowserPrint(t *testing.T) {
 	pdf, err := chromedp.Run(b.Context, chromedp.PrintToPDF())
 	if err != nil || len(pdf) < 10_000 || !strings.HasPrefix(string(pdf), "%PDF-") {
 		t.Errorf("PDF of %d bytes: %v", len(pdf), err)
+	}
+	b.Clean()
+}
+
+// TestBrowserCopies: the button copies all names, whole and in order, one a line; where the
+// clipboard is refused, by way of the selection, as from a file in some browsers.
+func TestBrowserCopies(t *testing.T) {
+	b := browsertest.New(t)
+	doc := hostileSelection()
+	var want strings.Builder
+	for _, f := range doc.Selection.Selected {
+		want.WriteString(f.Name + "\n")
+	}
+	open(t, b, pageOf(t, doc, Document{Name: "other.json", Selection: selectionOf("x", "y")}))
+	for _, way := range []string{
+		`navigator.clipboard.writeText = async (text) => { window.copied = text; }`,
+		`navigator.clipboard.writeText = async () => { throw new Error('refused'); };
+		 document.addEventListener('copy', () => { window.copied = document.activeElement.value; })`,
+	} {
+		browsertest.Ask[bool](b, way+`; window.copied = ''; true`)
+		b.Do(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(1) .copy`)))
+		if got := browsertest.Ask[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != want.String() {
+			t.Errorf("copied %q, want %q", cut(got, 300), cut(want.String(), 300))
+		}
+		if got := browsertest.Ask[string](b, `document.querySelector('.glance .copy').textContent`); got != "Copied" {
+			t.Errorf("the button says %q", got)
+		}
+	}
+	b.Do(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(2) .copy`)))
+	if got := browsertest.Ask[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != "x\ny\n" {
+		t.Errorf("of the other selection: %q", got)
+	}
+	b.Clean()
+}
+
+// TestBrowserUnfolds: a link to a folded selection opens it; the map of correlations says
+// what is under the pointer.
+func TestBrowserUnfolds(t *testing.T) {
+	b := browsertest.New(t)
+	b.Do(chromedp.EmulateViewport(1280, 800))
+	s := selectionOf("a", "b", "c")
+	s.Correlations = [][]stream.Number{{}, {0.25}, {-0.5, 0.75}}
+	open(t, b, pageOf(t, Document{Name: "one.json", Selection: selectionOf("x")}, Document{Name: "two.json", Selection: s}))
+	if browsertest.Ask[bool](b, `document.querySelector('#s2').open`) {
+		t.Error("the second is open at first")
+	}
+	b.Do(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(2) a`)))
+	if !browsertest.Ask[bool](b, `new Promise(done => setTimeout(() => done(document.querySelector('#s2').open), 100))`) {
+		t.Error("the link does not open it")
+	}
+	for cell, want := range map[string]string{"0.5, 2.5": "a and c: −0.50", "2.5, 0.5": "a and c: −0.50", "2.5, 1.5": "b and c: 0.75", "1.5, 1.5": "b and b: 1"} {
+		got := browsertest.Ask[string](b, `(() => {
+			const image = document.querySelector('#s2 .map image'), box = image.getBoundingClientRect(), [x, y] = [`+cell+`];
+			image.dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + x * box.width / 3, clientY: box.top + y * box.height / 3 }));
+			return document.querySelector('#s2 .pointed').textContent;
+		})()`)
+		if got != want {
+			t.Errorf("at %s: %q, want %q", cell, got, want)
+		}
+	}
+	b.Clean()
+}
+
+// TestBrowserWide: on a screen of 1280 no table hides columns, not those of an evaluation with
+// every measure either.
+func TestBrowserWide(t *testing.T) {
+	b := browsertest.New(t)
+	b.Do(chromedp.EmulateViewport(1280, 800))
+	spread := &stream.Spread{Mean: 0.123, Std: 0.012}
+	p, best := stream.Number(1.5e-9), true
+	e := &stream.Evaluation{Label: "class", Protocol: "greedy"}
+	for _, name := range []string{"graphgreedy_standard", "variance"} {
+		for k := range 3 {
+			e.Results = append(e.Results, stream.Evaluated{
+				Name: name, Method: "graphgreedy", K: 1000 * (k + 1), ACC: spread, NMISqrt: spread, NMIMax: spread, Purity: spread, ARI: spread,
+				PBest: &p, Best: &best, Reconstruction: 0.5, Redundancy: 0.25, Stability: &stream.Stability{Jaccard: 0.5, Nogueira: 0.5},
+			})
+		}
+	}
+	var docs []Document
+	for i := range 6 {
+		docs = append(docs, hostileSelection())
+		docs[i].Name = fmt.Sprintf("/data/selection_%d.json", i)
+	}
+	open(t, b, pageOf(t, append(docs, Document{Name: "eval.json", Evaluation: e})...))
+	hidden := browsertest.Ask[[]string](b, `[...document.querySelectorAll('.scroll')].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + ' ' + e.scrollWidth + ' of ' + e.clientWidth)`)
+	if len(hidden) > 0 {
+		t.Errorf("tables hide columns: %q", hidden)
 	}
 	b.Clean()
 }

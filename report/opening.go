@@ -62,8 +62,7 @@ func word(s *stream.Selection, option string) string {
 // explained is the share that all chosen features explain; NaN where it is not known.
 func explained(s *stream.Selection) float64 { return 1 - float64(s.Selected[len(s.Selected)-1].Error) }
 
-// size is how many features to keep: what the run recommends, else the elbow of its errors,
-// else that of its scores.
+// size is how many features to keep: what the run recommends, else the elbow of its errors.
 type size struct {
 	k    int // 0 where nothing tells
 	rule string
@@ -74,14 +73,10 @@ func sizeOf(s *stream.Selection) size {
 	if s.Size != nil {
 		return size{s.Size.Recommended, "recommended", s.Size.Why}
 	}
-	for _, c := range []*shown{errorsOf(s), scoresOf(s)} {
-		if c == nil {
-			continue
-		}
+	if c := errorsOf(s); c != nil {
 		if e := elbow.Of(c.Series[0].X, c.Series[0].Y); e >= 0 {
 			return size{int(c.Series[0].X[e]), "elbow", ""}
 		}
-		return size{}
 	}
 	return size{}
 }
@@ -164,7 +159,11 @@ func sizeSentence(s *stream.Selection) []string {
 	if z.rule == "recommended" {
 		bends = "Recommended:"
 	}
-	return []string{fmt.Sprintf("%s %s, which explain %s; from then on each adds at most %s.", bends, plural(z.k, "feature"), share(1-float64(s.Selected[z.k-1].Error)), share(most))}
+	verb := "explain"
+	if z.k == 1 {
+		verb = "explains"
+	}
+	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, plural(z.k, "feature"), verb, share(1-float64(s.Selected[z.k-1].Error)), share(most))}
 }
 
 // trustSentences say whether the choice, and the graph of the rows, are better than chance.

@@ -1,12 +1,19 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/ufs-stream/ufs-stream/internal/browsertest"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestReportInBrowser: the browser shows the mask of a selection from COIL20.
@@ -44,4 +51,139 @@ func TestReportInBrowser(t *testing.T) {
 		t.Errorf("the mean image: %+v", seen)
 	}
 	tab.Clean()
+}
+
+// percentOf is a share as the page writes it.
+func percentOf(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
+
+// TestReportFigures: six selections of COIL20 stand in four screens of 1280 × 800, and every
+// figure of the page is that of their JSON.
+func TestReportFigures(t *testing.T) {
+	in := fixtures.Dataset(t, "coil20.parquet")
+	at := folder(t)
+	methods := []string{"greedy", "partgreedy", "graphgreedy", "laplacian", "mcfs", "spec"}
+	args := []string{"report", "-o", at("report.html")}
+	var list []*stream.Selection
+	for _, m := range methods {
+		must(t, "select", in, "-k", "20", "--method", m, "--label", "label", "--scale", "standard", "-o", at(m+".json"))
+		args = append(args, at(m+".json"))
+		list = append(list, readSelection(t, at(m+".json")))
+	}
+	must(t, args...)
+	tab := browsertest.New(t)
+	tab.Do(chromedp.EmulateViewport(1280, 800))
+	tab.Open(at("report.html"))
+	if height := browsertest.Ask[int](tab, `document.documentElement.scrollHeight`); height > 4*800 {
+		t.Errorf("the page is %d high", height)
+	}
+
+	lines := browsertest.Ask[[][]string](tab, `[...document.querySelectorAll('.glance tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim().split('\n')[0]))`)
+	for i, s := range list {
+		last := s.Selected[len(s.Selected)-1]
+		want := []string{methods[i], methods[i], "20", percentOf(1 - float64(last.Error))}
+		if i >= len(lines) || !slices.Equal(lines[i][:4], want) {
+			t.Fatalf("at a glance %q, want %q", lines, want)
+		}
+	}
+
+	var first, ranked []string // by selection, what its fold has
+	for i, s := range list {
+		figuresOf(t, tab, fmt.Sprintf("#s%d", i+1), s)
+		first, ranked = append(first, s.Selected[0].Name), append(ranked, strconv.Itoa(i))
+	}
+	cross := browsertest.Ask[[][]string](tab, `[...document.querySelectorAll('.cross tbody tr')].map(r => [...r.cells].map(c => c.textContent))`)
+	shown := map[string][]string{}
+	for _, row := range cross {
+		shown[row[0]] = row[2:]
+	}
+	for i := range ranked {
+		if shown[first[i]] == nil || shown[first[i]][i] != "1" {
+			t.Errorf("%s is the first of %s, and the table says %q", first[i], methods[i], shown[first[i]])
+		}
+		chosen := 0
+		for _, ranks := range shown {
+			if ranks[i] != "" {
+				chosen++
+			}
+		}
+		for _, f := range list[i].Selected {
+			if r := shown[f.Name]; r == nil || r[i] != strconv.Itoa(f.Rank) {
+				t.Errorf("%s: %s has rank %q, want %d", methods[i], f.Name, r, f.Rank)
+			}
+		}
+		if chosen != 20 {
+			t.Errorf("%s has %d features in the table", methods[i], chosen)
+		}
+	}
+	tab.Clean()
+}
+
+// figuresOf compares what the fold of a selection shows with its JSON.
+func figuresOf(t *testing.T, tab *browsertest.Tab, id string, s *stream.Selection) {
+	t.Helper()
+	ask := func(selector string) []string {
+		return browsertest.Ask[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent)`, id+" "+selector))
+	}
+	of := "of the sum of squares (scale standard)."
+	if s.Method == "graphgreedy" {
+		of = "of the data smoothed on the graph of the rows."
+	}
+	last := s.Selected[len(s.Selected)-1]
+	if got, want := ask(".opening"), fmt.Sprintf("20 of 1,024 features explain %s %s", percentOf(1-float64(last.Error)), of); !slices.Equal(got, []string{want}) {
+		t.Errorf("%s: %q, want %q", s.Method, got, want)
+	}
+	more := strings.Join(ask(".more"), "")
+	if c := s.Trust; c != nil && c.Choice != nil && !strings.Contains(more, fmt.Sprintf("%s, of random features %s ± %s", percentOf(float64(c.Choice.Value)), percentOf(float64(c.Choice.Chance)), percentOf(float64(c.Choice.Spread)))) {
+		t.Errorf("%s: the chance is not in %q", s.Method, more)
+	}
+	var names, explained, stands []string
+	nearest := map[string]int{}
+	for _, c := range s.Columns {
+		nearest[c.Nearest]++
+	}
+	for _, f := range s.Selected {
+		names = append(names, f.Name)
+		explained = append(explained, percentOf(1-float64(f.Error)))
+		// A chosen feature may be the nearest of another chosen one, and stands for features that are not.
+		count := nearest[f.Name]
+		for _, g := range s.Selected {
+			if s.Columns[g.Column].Nearest == f.Name {
+				count--
+			}
+		}
+		stands = append(stands, strconv.Itoa(count))
+	}
+	for what, selector := range map[string]string{"the chosen": ".chosen li", "the ranking": ".ranking tbody th"} {
+		if got := ask(selector); !slices.Equal(got, names) {
+			t.Errorf("%s: %s: %q, want %q", s.Method, what, got, names)
+		}
+	}
+	if got := ask(".ranking tbody td:nth-child(5)"); !slices.Equal(got, explained) {
+		t.Errorf("%s: explained so far %q, want %q", s.Method, got, explained)
+	}
+	if got := ask(".ranking tbody td:nth-child(6)"); !slices.Equal(got, stands) {
+		t.Errorf("%s: stands for %q, want %q", s.Method, got, stands)
+	}
+	if n := browsertest.Ask[int](tab, fmt.Sprintf(`document.querySelectorAll(%q).length`, id+" .ranking .bar")); n != 20 {
+		t.Errorf("%s: %d bars of 20", s.Method, n)
+	}
+	triangle := browsertest.Ask[string](tab, fmt.Sprintf(`document.querySelector(%q).dataset.r`, id+" .map"))
+	var want []string
+	for _, row := range s.Correlations {
+		for _, r := range row {
+			want = append(want, fmt.Sprintf("%.2f", float64(r)))
+		}
+	}
+	if got := strings.ReplaceAll(triangle, "−", "-"); len(want) != 190 || got != strings.Join(want, " ") {
+		t.Errorf("%s: correlations %s, want %s", s.Method, got, want)
+	}
+	largest := 0.0
+	for _, row := range s.Correlations {
+		for _, r := range row {
+			largest = max(largest, math.Abs(float64(r)))
+		}
+	}
+	if got := strings.Join(ask(".pointed"), ""); !strings.HasSuffix(got, fmt.Sprintf("largest %.2f.", largest)) {
+		t.Errorf("%s: %q, want the largest of %v", s.Method, got, largest)
+	}
 }

@@ -1,0 +1,193 @@
+package report
+
+import (
+	"encoding/base64"
+	"fmt"
+	"image/png"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestCross: the table has every chosen feature once, with its rank in each selection, the
+// ones in most selections first.
+func TestCross(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var list []named
+	want := map[string][]string{}
+	for i := range 4 {
+		var names []string
+		for _, j := range r.Perm(30)[:8+i] {
+			names = append(names, fmt.Sprint("f", j))
+		}
+		list = append(list, named{selectionOf(names...), "", fmt.Sprint(i)})
+		for rank, name := range names {
+			if want[name] == nil {
+				want[name] = make([]string, 4)
+			}
+			want[name][i] = fmt.Sprint(rank + 1)
+		}
+	}
+	v := crossOf(list)
+	if len(v.Rows) != len(want) {
+		t.Errorf("%d rows, want %d", len(v.Rows), len(want))
+	}
+	for i, row := range v.Rows {
+		var ranks []string
+		in := 0
+		for _, c := range row.Cells {
+			ranks = append(ranks, c.Rank)
+			if c.Rank != "" {
+				in++
+			}
+		}
+		if !slices.Equal(ranks, want[row.Name]) || row.Count != in || i > 0 && in > v.Rows[i-1].Count {
+			t.Errorf("row %d: %+v, want %v", i, row, want[row.Name])
+		}
+	}
+}
+
+// TestDrift: moves are those of the definition, the largest first; the same data do not drift.
+func TestDrift(t *testing.T) {
+	a, b := selectionOf("x", "y"), selectionOf("y")
+	a.Rows, b.Rows = 100, 50
+	a.Inputs, b.Inputs = []stream.Input{{Fingerprint: "1"}}, []stream.Input{{Fingerprint: "2"}}
+	a.Columns = []stream.ColumnReport{{Name: "x", Mean: 1, Std: 2}, {Name: "y", Mean: 10, Std: 1, Nulls: 10}, {Name: "only a", Std: 1}, {Name: "const", Mean: 1}, {Name: "z", Std: 1}}
+	b.Columns = []stream.ColumnReport{{Name: "z", Std: 1}, {Name: "const", Mean: 1}, {Name: "y", Mean: 10.5, Std: 1, Nulls: 5, NaNs: 10, Infs: 5}, {Name: "x", Mean: 1.1, Std: 3}}
+	list := []named{{a, "s1", "a"}, {a, "s2", "twice"}, {b, "s3", "b"}, {b, "s4", "b again"}}
+	views := driftOf(list)
+	if len(views) != 1 || views[0].From != "a" || views[0].To != "b" {
+		t.Fatalf("%+v", views)
+	}
+	want := []driftRow{
+		// 30 points of missing values are 6 times what counts as moved.
+		{"y", "a, b", "+0.50", "1.00", "+30.0", true},
+		{"x", "a", "+0.05", "1.50", "+0.0", true},
+		{"z", "", "+0.00", "1.00", "+0.0", false},
+		{"const", "", "–", "–", "+0.0", false},
+	}
+	if !slices.Equal(views[0].Rows, want) {
+		t.Errorf("%+v\nwant %+v", views[0].Rows, want)
+	}
+	if !strings.HasPrefix(views[0].Note, "2 of 4 features") {
+		t.Error(views[0].Note)
+	}
+	if v := driftOf(list[:2]); v != nil {
+		t.Errorf("the same data: %+v", v)
+	}
+}
+
+// TestMissing: missing values are counted by kind, the most first, and stand in the ranking.
+func TestMissing(t *testing.T) {
+	s := selectionOf("a", "b")
+	s.Rows = 40
+	s.Columns = []stream.ColumnReport{{Name: "a", Nulls: 2, NaNs: 1, Infs: 1}, {Name: "b"}, {Name: "c", Nulls: 1200 / 30}}
+	want := []missingRow{{"c", "40", "0", "0", "100.00 %", "100.0", false}, {"a", "2", "1", "1", "10.00 %", "10.0", true}}
+	v := missingOf(s)
+	if !slices.Equal(v.Rows, want) || v.Note != "2 of 3 features have missing values, 1 of them chosen." {
+		t.Errorf("%+v", v)
+	}
+	if r := rankingOf(s, nil); !r.Missing || r.Rows[0].Missing != "10.00 %" || r.Rows[1].Missing != "0.00 %" {
+		t.Errorf("the ranking: %+v", r.Rows)
+	}
+	s.Columns = s.Columns[1:2]
+	if missingOf(s) != nil || rankingOf(s, nil).Missing {
+		t.Error("nothing is missing")
+	}
+}
+
+// TestAlike: the map shows each correlation at its two places, by opacity and by the colour of
+// its sign; the pairs named are the largest.
+func TestAlike(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	s := selectionOf("a", "b", "c", "d", "e", "f")
+	for i := range s.Selected {
+		row := make([]stream.Number, i)
+		for j := range row {
+			row[j] = stream.Number(2*r.Float64() - 1)
+		}
+		s.Correlations = append(s.Correlations, row)
+	}
+	s.Correlations[4][2] = stream.Number(math.NaN()) // of a constant
+	s.Correlations[5][1] = -1
+	v := must.Get(alikeOf(s))(t)
+	data := regexp.MustCompile(`base64,([^"]*)`).FindStringSubmatch(string(v.SVG))[1]
+	img := must.Get(png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))))(t)
+	for i := range 6 {
+		for j := range 6 {
+			want := 1.0
+			if i != j {
+				want = float64(s.Correlations[max(i, j)][min(i, j)])
+			}
+			_, g, b, alpha := img.At(j, i).RGBA()
+			if math.IsNaN(want) {
+				want = 0
+			}
+			if math.Abs(float64(alpha)/65535-math.Abs(want)) > 0.5/255+1e-9 || want != 0 && (b > g) != (want > 0) {
+				t.Errorf("cell %d, %d of %v: opacity %v, green %d, blue %d", i, j, want, float64(alpha)/65535, g, b)
+			}
+		}
+	}
+	if len(v.Pairs) != mostPairs || v.Pairs[0] != (pairView{"b", "f", "−1.00"}) {
+		t.Errorf("pairs %+v", v.Pairs)
+	}
+	s.Correlations = s.Correlations[:5]
+	if v := must.Get(alikeOf(s))(t); v != nil {
+		t.Error("a map of too few")
+	}
+}
+
+// TestBars: every finite score has a bar, the largest a full one, though rounding may put
+// 100 times its share above 100.
+func TestBars(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 1000 {
+		s := selectionOf("a", "b")
+		s.Selected[0].Score, s.Selected[1].Score = stream.Number(r.ExpFloat64()), 1e-3
+		s.Selected[0].Error, s.Selected[1].Error = stream.Number(math.NaN()), stream.Number(math.NaN())
+		rows := rankingOf(s, nil).Rows
+		if rows[0].Bar != "100.0" && rows[1].Bar != "100.0" || rows[0].Bar == "" || rows[1].Bar == "" {
+			t.Fatalf("scores %v and %v: bars %q and %q", s.Selected[0].Score, s.Selected[1].Score, rows[0].Bar, rows[1].Bar)
+		}
+	}
+	for x, want := range map[float64]string{1 + 1e-15: "100.0", -1e-18: "0.0", 0.5: "50.0"} {
+		if got := barOf(x); got != want {
+			t.Errorf("%v: %q, want %q", x, got, want)
+		}
+	}
+	if barOf(math.NaN()) != "" || barOf(math.Inf(1)) != "" {
+		t.Error("a bar of no number")
+	}
+}
+
+// TestEvaluationWithoutLabels: what was not done is not explained: no scale of a clustering,
+// no means over runs, no marks.
+func TestEvaluationWithoutLabels(t *testing.T) {
+	e := &stream.Evaluation{Scale: "none", ReconstructionScale: "pareto", Results: []stream.Evaluated{{Name: "sel", Method: "m", K: 3, Reconstruction: 0.25, Redundancy: 0.5}}}
+	html := pageOf(t, Document{Name: "e.json", Evaluation: e})
+	_, html, _ = strings.Cut(html, "<body>")
+	for _, unwanted := range []string{">none<", "★", "Means", "means over the runs", "is clustered", "clusterings"} {
+		if strings.Contains(html, unwanted) {
+			t.Errorf("the page has %q", unwanted)
+		}
+	}
+	for _, want := range []string{"1 result judged without labels", "pareto", "of what is reconstructed", "0.250", "0.500", "Redundancy: mean absolute correlation"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	best := true
+	e.Label, e.Scale, e.Results[0].Best, e.Results[0].ACC = "class", "none", &best, &stream.Spread{Mean: 0.5}
+	html = pageOf(t, Document{Name: "e.json", Evaluation: e})
+	for _, want := range []string{">none<", "of what is clustered", "★ is the best", "means over the runs"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("with labels the page lacks %q", want)
+		}
+	}
+}

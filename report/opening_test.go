@@ -1,0 +1,111 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// falling is a selection of features that leave these errors.
+func falling(errors ...float64) *stream.Selection {
+	s := &stream.Selection{Method: "m", Features: 100, Options: map[string]any{"scale": "standard"}}
+	for i, e := range errors {
+		s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: string(rune('a' + i)), Error: stream.Number(e)})
+	}
+	return s
+}
+
+func (v openingView) text() string { return v.First + " " + strings.Join(v.Rest, " ") }
+
+// TestOpening: the first sentences say what is explained of what, how many are enough and
+// whether to trust it, in all their cases.
+func TestOpening(t *testing.T) {
+	bent := []float64{0.6, 0.3, 0.28, 0.25, 0.24}
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		change func(s *stream.Selection)
+		want   string
+	}{
+		"elbow": {func(*stream.Selection) {},
+			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). The curve bends at 2 features, which explain 70.00 %; from then on each adds at most 3.00 %."},
+		"recommended": {func(s *stream.Selection) {
+			s.Size = &stream.Size{Recommended: 3, Why: "each later one adds what noise adds."}
+		},
+			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Recommended: 3 features, each later one adds what noise adds."},
+		"recommended without a reason": {func(s *stream.Selection) { s.Size = &stream.Size{Recommended: 1} },
+			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Recommended: 1 feature, which explains 40.00 %; from then on each adds at most 30.00 %."},
+		"smoothed": {func(s *stream.Selection) {
+			s.Options["target"], s.Options["smooth"], s.Selected = "smooth", 2.0, s.Selected[:1]
+		},
+			"1 of 100 features explains 40.00 % of the data smoothed on the graph of the rows. That is not the share of the data itself, which eval measures."},
+		"not smoothed": {func(s *stream.Selection) {
+			s.Options["target"], s.Options["smooth"], s.Selected = "smooth", 0.0, s.Selected[:1]
+		},
+			"1 of 100 features explains 40.00 % of the sum of squares (scale standard)."},
+		"unknown": {func(s *stream.Selection) { s.Selected[4].Error = stream.Number(nan); s.Selected = s.Selected[4:] },
+			"1 of 100 features, chosen by m; what they explain is not known."},
+		"sketch": {func(s *stream.Selection) { s.Estimate, s.Selected = &stream.Estimate{}, s.Selected[:1] },
+			"1 of 100 features explains about 40.00 % of the sum of squares (scale standard), by a sketch of the rows."},
+		"trusted": {func(s *stream.Selection) {
+			s.Selected = s.Selected[:1]
+			s.Trust = &stream.Trust{Choice: &stream.Chance{Measure: "share", Value: 0.4, Chance: 0.3, Spread: 0.01, Trusted: true}, Graph: &stream.Chance{Value: 0.5, Chance: 0.125}}
+			s.Stability = &stream.Agreement{Index: 0.5, Low: 0.25, High: 0.75}
+		}, "1 of 100 features explains 40.00 % of the sum of squares (scale standard). Better than chance (share: 40.00 %, of random features 30.00 % ± 1.00 %). The graph of the rows cannot be trusted (alignment 0.50, by chance 0.12). Selections from half-samples agree to 0.50 (95 % interval 0.25 to 0.75; 1 is always the same features, 0 chance)."},
+		"distrusted": {func(s *stream.Selection) {
+			s.Selected = s.Selected[:1]
+			s.Trust = &stream.Trust{Choice: &stream.Chance{Measure: "share", Value: 0.4, Chance: 0.39, Spread: 0.01}}
+		}, "1 of 100 features explains 40.00 % of the sum of squares (scale standard). No better than chance: do not rely on it (share: 40.00 %, of random features 39.00 % ± 1.00 %)."},
+	} {
+		s := falling(bent...)
+		c.change(s)
+		if got := strings.TrimSpace(openingOf(s, "").text()); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
+// TestJudged: what an evaluation in the page says of a selection stands with it: of its own
+// file and number of features, and of no other.
+func TestJudged(t *testing.T) {
+	s := falling(0.5, 0.25)
+	s.Options["target"] = "smooth"
+	eval := &stream.Evaluation{ReconstructionScale: "standard", Results: []stream.Evaluated{
+		{Name: "all", K: 2, Reconstruction: 0.9}, {Path: "x/other.json", K: 2, Reconstruction: 0.8},
+		{Path: "x/sel.json", K: 1, Reconstruction: 0.7}, {Path: "x/sel.json", K: 2, Reconstruction: 0.375},
+	}}
+	p := Page{Documents: []Document{{Name: "y/sel.json", Selection: s}, {Name: "eval.json", Evaluation: eval}}}
+	if got, want := p.judged(&p.Documents[0]), "By eval they explain 62.50 % of the sum of squares of the data itself (scale standard)."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	html := pageOf(t, p.Documents...)
+	if !strings.Contains(html, "75.00 % of the data smoothed on the graph of the rows") || !strings.Contains(html, "62.50 % of the sum of squares of the data itself") {
+		t.Error("the page does not have both shares")
+	}
+	p.Documents[0].Name = "third.json"
+	if got := p.judged(&p.Documents[0]); got != "" {
+		t.Errorf("of another file: %q", got)
+	}
+}
+
+// TestOpeningTogether: the best is named among those that explain the same thing only.
+func TestOpeningTogether(t *testing.T) {
+	a, b, c := falling(0.5), falling(0.25, 0.125), falling(0.1)
+	c.Options = map[string]any{"scale": "pareto"}
+	c.Selected[0].Name = "z"
+	b.Trust = &stream.Trust{Choice: &stream.Chance{}}
+	list := []named{{a, "s1", "a"}, {b, "s2", "b"}, {c, "s3", "c"}}
+	for n, want := range map[int]string{
+		2: "2 selections of 1 to 2 of 100 features. b explains the most of the sum of squares (scale standard): 87.50 %. Not to be relied on, being no better than chance: b. Together they chose 2 features: 1 in every selection.",
+		3: "3 selections of 1 to 2 of 100 features. Of the 2 that explain the sum of squares (scale standard), b explains the most: 87.50 %. Not to be relied on, being no better than chance: b. Together they chose 3 features: 0 in every selection, 1 in more than one.",
+	} {
+		v, err := compare(list[:n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := openingTogether(list[:n], v).text(); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+}
