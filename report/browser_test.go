@@ -173,8 +173,11 @@ func TestBrowserPrint(t *testing.T) {
 		t.Error("the button is printed")
 	}
 	browsertest.Ask[bool](b, `dispatchEvent(new Event('beforeprint'))`)
-	if n := browsertest.Ask[int](b, `document.querySelectorAll('details:not([open])').length`); n > 0 {
+	if n := browsertest.Ask[int](b, `document.querySelectorAll('details:not([open], .groups > li > details)').length`); n > 0 {
 		t.Errorf("%d folds are closed on paper", n)
+	}
+	if n := browsertest.Ask[int](b, `document.querySelectorAll('.groups > li > details[open]').length`); n > 0 {
+		t.Errorf("the members of %d groups are printed", n)
 	}
 	browsertest.Ask[bool](b, `dispatchEvent(new Event('afterprint'))`)
 	if n := browsertest.Ask[int](b, `document.querySelectorAll('details:not([open])').length`); n == 0 {
@@ -271,6 +274,12 @@ func TestBrowserWide(t *testing.T) {
 	hidden := browsertest.Ask[[]string](b, `[...document.querySelectorAll('.scroll')].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + ' ' + e.scrollWidth + ' of ' + e.clientWidth)`)
 	if len(hidden) > 0 {
 		t.Errorf("tables hide columns: %q", hidden)
+	}
+	b.Do(chromedp.EmulateViewport(720, 1000)) // A4 less its margins
+	scheme(t, b, "print", "light")
+	browsertest.Ask[bool](b, `dispatchEvent(new Event('beforeprint'))`)
+	if w := browsertest.Ask[int](b, `document.documentElement.scrollWidth`); w > 720 {
+		t.Errorf("%d wide on paper: %q", w, browsertest.Ask[[]string](b, `[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 720).map(e => e.localName + '.' + e.className + ' ' + e.getBoundingClientRect().right)`))
 	}
 	b.Clean()
 }

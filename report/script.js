@@ -140,10 +140,10 @@
   addEventListener('hashchange', unfold);
   if (location.hash) unfold();
 
-  // On paper every fold is open.
+  // On paper every fold is open, but for the members of the groups, which are very many.
   let opened = [];
   addEventListener('beforeprint', () => {
-    opened = [...document.querySelectorAll('details:not([open])')];
+    opened = [...document.querySelectorAll('details:not([open], .groups > li > details)')];
     for (const d of opened) d.open = true;
   });
   addEventListener('afterprint', () => {
