@@ -33,6 +33,7 @@ type glanceRow struct {
 	ID, Name, Method, K          string
 	Size, Rule, Explained, Of    string
 	Trust, Rows, Elapsed, Memory string
+	SortElapsed, SortMemory      string
 	Spark                        template.HTML
 	Distrusted                   bool
 }
@@ -87,6 +88,7 @@ func glance(s named) glanceRow {
 		ID: s.id, Name: s.name, Method: cut(s.Method, 60), K: count(int64(len(s.Selected))),
 		Explained: share(explained(s.Selection)), Of: measureBrief(s.Selection), Trust: verdict(s.Selection),
 		Rows: count(s.RowsUsed), Elapsed: seconds(s.Timing.Wall), Memory: bytesOf(s.Memory.PeakRSS), Spark: spark(s.Selection),
+		SortElapsed: exact(s.Timing.Wall), SortMemory: fmt.Sprint(s.Memory.PeakRSS),
 	}
 	if z := sizeOf(s.Selection); z.k > 0 {
 		row.Size, row.Rule = count(int64(z.k)), z.rule

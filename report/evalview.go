@@ -22,6 +22,7 @@ type headView struct{ Name, About string }
 
 type evalRow struct {
 	Name, Method, K, P string
+	SortP              string
 	Best               bool
 	Cells              []estimateView
 }
@@ -88,6 +89,7 @@ func (v *sectionView) evaluation(e *stream.Evaluation) (err error) {
 		row := evalRow{Name: r.Name, Method: cut(r.Method, 60), K: count(int64(r.K)), Best: r.Best != nil && *r.Best}
 		if r.PBest != nil {
 			row.P = probability(float64(*r.PBest))
+			row.SortP = exact(float64(*r.PBest))
 			t.P = true
 		}
 		for _, m := range taken {

@@ -145,7 +145,7 @@ func sizeSentence(s *stream.Selection) []string {
 	case z.k == 0:
 		return nil
 	case z.why != "":
-		return []string{fmt.Sprintf("Recommended: %s, %s.", plural(z.k, "feature"), strings.TrimSuffix(cut(z.why, 400), "."))}
+		return []string{fmt.Sprintf("Worth keeping: %s: %s.", plural(z.k, "feature"), strings.TrimSuffix(cut(z.why, 400), "."))}
 	case z.k >= len(s.Selected) || !finite(s.Selected[z.k-1].Error):
 		return []string{fmt.Sprintf("The curve bends at %s.", plural(z.k, "feature"))}
 	}
@@ -157,7 +157,7 @@ func sizeSentence(s *stream.Selection) []string {
 	}
 	bends := "The curve bends at"
 	if z.rule == "recommended" {
-		bends = "Recommended:"
+		bends = "Worth keeping:"
 	}
 	verb := "explain"
 	if z.k == 1 {

@@ -33,9 +33,9 @@ func TestOpening(t *testing.T) {
 		"recommended": {func(s *stream.Selection) {
 			s.Size = &stream.Size{Recommended: 3, Why: "each later one adds what noise adds."}
 		},
-			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Recommended: 3 features, each later one adds what noise adds."},
+			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Worth keeping: 3 features: each later one adds what noise adds."},
 		"recommended without a reason": {func(s *stream.Selection) { s.Size = &stream.Size{Recommended: 1} },
-			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Recommended: 1 feature, which explains 40.00 %; from then on each adds at most 30.00 %."},
+			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Worth keeping: 1 feature, which explains 40.00 %; from then on each adds at most 30.00 %."},
 		"smoothed": {func(s *stream.Selection) {
 			s.Options["target"], s.Options["smooth"], s.Selected = "smooth", 2.0, s.Selected[:1]
 		},

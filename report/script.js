@@ -19,7 +19,7 @@
   // Tables sort by the button in the head of a column; numbers stand in data-v.
   const key = (row, column) => {
     const cell = row.cells[column];
-    const text = cell.dataset.v ?? cell.textContent.trim().replaceAll(',', '').replace('−', '-');
+    const text = cell.dataset.v ?? cell.textContent.trim().replaceAll(',', '').replaceAll('−', '-');
     const n = parseFloat(text);
     return Number.isNaN(n) || cell.tagName === 'TH' ? (cell.tagName === 'TH' ? cell.textContent : text) : n;
   };
