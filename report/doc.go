@@ -3,8 +3,9 @@
 // A [Page] is made from the JSON files that the program writes ([Read]): selections,
 // curves and grids of path, results of eval. [Page.WriteHTML] writes them as a page
 // without any reference to the network, every value escaped, under a content security
-// policy that lets only the page's own style and script run. [Page.Figures] gives its
-// charts and masks as files.
+// policy that lets only the page's own style and script run: first what a person asks for,
+// several selections compared, each one's details folded. [Page.Figures] gives its charts
+// and masks as files.
 //
 //	doc, err := report.Read("sel.json", f)
 //	…

@@ -74,14 +74,6 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// tag is a name in the list of the chosen.
-func tag(name string) string {
-	if name == "" {
-		return "(no name)"
-	}
-	return cut(name, tagName)
-}
-
 // hash is the source expression of a content security policy for a text.
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))

@@ -67,13 +67,13 @@ func (s *svg) area(fill hue, opacity float64, around ...point) {
 	s.b.WriteString("/>")
 }
 
-func (s *svg) path(points []point, close string) {
+func (s *svg) path(points []point, ending string) {
 	s.b.WriteString(`<path d="`)
 	for i, p := range points {
 		s.b.WriteByte("ML"[min(i, 1)])
 		s.b.WriteString(decimal(p.x) + " " + decimal(p.y))
 	}
-	s.b.WriteString(close + `"`)
+	s.b.WriteString(ending + `"`)
 }
 
 func (s *svg) dot(fill hue, at point, radius float64) {

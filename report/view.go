@@ -12,9 +12,6 @@ import (
 // briefName bounds the runes of a name in running text and summaries; the ranking has all.
 const briefName = 100
 
-// tagName bounds those in the list of the chosen.
-const tagName = 40
-
 // How much of a list the page shows, before it says how much more there is.
 const (
 	firstRows    = 50    // of a ranking, before the rest is unfolded
@@ -225,30 +222,6 @@ func (p Page) selections() []named {
 		}
 	}
 	return list
-}
-
-// chosenView are the names of the chosen features, as many as the page has.
-type chosenView struct {
-	First, Rest []string
-	Button      string
-}
-
-// firstChosen names are shown before the rest is unfolded.
-const firstChosen = 60
-
-func chosenOf(s *stream.Selection) *chosenView {
-	v := &chosenView{Button: "Copy " + plural(len(s.Selected), "name")}
-	if len(s.Selected) > mostRows {
-		v.Button = fmt.Sprintf("Copy the first %s names", count(mostRows))
-	}
-	for i, f := range s.Selected[:min(len(s.Selected), mostRows)] {
-		if i < firstChosen {
-			v.First = append(v.First, f.Name)
-		} else {
-			v.Rest = append(v.Rest, f.Name)
-		}
-	}
-	return v
 }
 
 func (d *Document) view(id, name, judged string, spell stream.Spelling) (*sectionView, error) {

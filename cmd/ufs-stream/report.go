@@ -25,11 +25,16 @@ func newReport(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report SEL.json… -o report.html",
 		Short: "Show selections as one HTML page, or as charts",
-		Long: `Write one HTML page on selections: what was run, the error or score curve with its
-elbow, or the number of features worth keeping, the ranking, which features each chosen
-one stands for, convergence, and for features named px_R_C the mask of chosen pixels over
-the mean image. The page loads nothing and can be sent as it is. The JSON of path and of
-eval is shown too; several selections are compared.
+		Long: `Write one HTML page on selections. It opens with a sentence: what was chosen, what
+that explains, how many features are worth keeping, whether to trust it. Then come the
+names with a button that copies them, the curve, the ranking, which features each chosen
+one stands for, how the chosen ones correlate, missing values, and for features named
+px_R_C the mask of chosen pixels over the mean image. What was run is folded beneath.
+
+Several selections are compared: in one table, one plot, masks side by side, and who has
+which feature at which rank; where their inputs differ, by how far the columns drifted.
+The JSON of path and of eval is shown too. The page loads nothing, follows light and dark,
+prints, and can be sent as it is.
 
   ufs-stream select data -k 50 -o sel.json && ufs-stream report sel.json -o report.html
   ufs-stream report a.json b.json grid.json eval.json -o report.html

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// mostCrossed bounds the features of the table of selections and features.
+const mostCrossed = 400
+
+// crossView says which selection has which feature, and at which rank.
+type crossView struct {
+	Names []string
+	Rows  []crossRow
+	Note  string
+	More  string
+}
+
+type crossRow struct {
+	Name  string
+	Cells []crossCell // empty where it is not chosen
+	Count int
+}
+
+type crossCell struct{ Class, Rank string }
+
+// crossOf puts the features that most selections have first, of equals the better ranked.
+func crossOf(list []named) *crossView {
+	v := new(crossView)
+	type row struct {
+		name  string
+		ranks []int
+		in    int
+		score float64 // the sum of (1 − (rank − 1)/k)
+	}
+	at := map[string]int{}
+	var rows []row
+	for i, s := range list {
+		v.Names = append(v.Names, s.name)
+		for _, f := range s.Selected {
+			n, ok := at[f.Name]
+			if !ok {
+				n = len(rows)
+				at[f.Name] = n
+				rows = append(rows, row{name: f.Name, ranks: make([]int, len(list))})
+			}
+			r := &rows[n]
+			if r.ranks[i] == 0 { // a file may have a name twice
+				r.ranks[i] = f.Rank
+				r.in++
+				r.score += early(f.Rank, len(s.Selected))
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.in, a.in), cmp.Compare(b.score, a.score))
+	})
+	all, several := 0, 0
+	for _, r := range rows {
+		if r.in == len(list) {
+			all++
+		}
+		if r.in > 1 {
+			several++
+		}
+	}
+	v.Note = fmt.Sprintf("Together they chose %s: %s in every selection", plural(len(rows), "feature"), count(int64(all)))
+	if len(list) > 2 {
+		v.Note += fmt.Sprintf(", %s in more than one", count(int64(several)))
+	}
+	v.Note += "."
+	for _, r := range rows[:min(len(rows), mostCrossed)] {
+		line := crossRow{Name: r.name, Count: r.in}
+		for i, rank := range r.ranks {
+			var cell crossCell
+			if rank > 0 {
+				cell = crossCell{fmt.Sprintf("h%d", 1+int(4*early(rank, len(list[i].Selected)))), count(int64(rank))}
+			}
+			line.Cells = append(line.Cells, cell)
+		}
+		v.Rows = append(v.Rows, line)
+	}
+	if n := len(rows) - mostCrossed; n > 0 {
+		v.More = count(int64(n))
+	}
+	return v
+}
+
+// early is 1 for the first rank and falls towards 0 at the last of k.
+func early(rank, k int) float64 { return 1 - float64(rank-1)/float64(k) }
