@@ -82,7 +82,7 @@ func alikeOf(s *stream.Selection) (*alikeView, error) {
 // correlationMap is the image with ranks at its top and left. The script reads data-r, the
 // lower triangle by rows, for the cell under the pointer.
 func correlationMap(k int, data, triangle string) template.HTML {
-	size := max(0.62, float64(k)/30)
+	size := float64(k) / 34 // the same on the screen for any k
 	margin := 1.8 * size
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="map" viewBox="%s %s %s %s" role="img" aria-label="Map of the correlations of the %d chosen features, by rank." data-k="%d" data-r="%s">`,

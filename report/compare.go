@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -60,7 +59,7 @@ func compare(list []named) (*compareView, error) {
 		}
 		if mask != nil {
 			v.Masks = append(v.Masks, smallMask{s.id, s.name, mask.SVG})
-			v.Key = cmp.Or(v.Key, mask)
+			v.Key = mask.together(v.Key)
 		}
 	}
 	if len(v.Masks) < 2 {
@@ -144,6 +143,9 @@ func errorsTogether(list []named) *shown {
 	}
 	c.label = fmt.Sprintf("Line chart: the share of error left over the number of features, of %s. The table above has the shares at the end.", plural(len(c.Series), "selection"))
 	c.notes = append(c.notes, "Rings: the number of features that is recommended, or the elbow.")
+	if slices.ContainsFunc(list, func(s named) bool { return inputsOf(s.Selection) != inputsOf(list[0].Selection) }) {
+		c.notes = append(c.notes, "The selections are of different data: their shares do not compare.")
+	}
 	if len(measures) > 1 {
 		var parts []string
 		for _, of := range sortedKeys(measures) {

@@ -65,7 +65,11 @@ func crossOf(list []named) *crossView {
 			several++
 		}
 	}
-	v.Note = fmt.Sprintf("Together they chose %s: %s in every selection", plural(len(rows), "feature"), count(int64(all)))
+	every := "none"
+	if all > 0 {
+		every = count(int64(all))
+	}
+	v.Note = fmt.Sprintf("Together they chose %s: %s in every selection", plural(len(rows), "feature"), every)
 	if len(list) > 2 {
 		v.Note += fmt.Sprintf(", %s in more than one", count(int64(several)))
 	}

@@ -64,7 +64,7 @@ func errorCurve(method string, x, y []float64, size *stream.Size) *shown {
 		c.notes = append(c.notes, fmt.Sprintf("Worth keeping: %s: %s.", plural(size.Recommended, "feature"), size.Why))
 		c.label += fmt.Sprintf(" Worth keeping are %s.", plural(size.Recommended, "feature"))
 	} else {
-		c.elbow(x, y, "features")
+		c.elbow(x, y)
 	}
 	if marked != last {
 		c.Marks = append(c.Marks, Mark{x[last], y[last], "chosen k = " + number(x[last])})
@@ -74,7 +74,7 @@ func errorCurve(method string, x, y []float64, size *stream.Size) *shown {
 }
 
 // elbow marks the elbow and says so.
-func (c *shown) elbow(x, y []float64, what string) {
+func (c *shown) elbow(x, y []float64) {
 	e := elbow.Of(x, y)
 	if e < 0 {
 		c.notes = append(c.notes, "The curve has no elbow: it is nowhere below the chord between its ends.")
@@ -82,7 +82,7 @@ func (c *shown) elbow(x, y []float64, what string) {
 	}
 	c.Marks = append(c.Marks, Mark{x[e], y[e], "elbow " + number(x[e])})
 	c.label += fmt.Sprintf(" Its elbow is at %s.", number(x[e]))
-	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", number(x[e]), what))
+	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", plural(int(x[e]), "feature")))
 }
 
 // scoresOf shows the scores of all features from the best on; nil where there are none.
@@ -111,7 +111,7 @@ func scoresOf(s *stream.Selection) *shown {
 		Series: []Series{{Name: "score", X: x, Y: y}},
 	}}
 	c.label = fmt.Sprintf("Line chart: the scores of %s in the order of the ranking, from %s to %s.", plural(len(y), "feature"), number(y[0]), number(y[len(y)-1]))
-	c.elbow(x, y, "features")
+	c.elbow(x, y)
 	if k := len(s.Selected); k <= len(y) && (len(c.Marks) == 0 || c.Marks[0].X != x[k-1]) {
 		c.Marks = append(c.Marks, Mark{x[k-1], y[k-1], "chosen k = " + number(x[k-1])})
 	}

@@ -137,12 +137,12 @@ func verdict(s *stream.Selection) string {
 func openingTogether(list []named, v *compareView) openingView {
 	few, most := len(list[0].Selected), 0
 	features, alike := list[0].Features, true
-	measures := map[string][]named{}
+	measures := map[string][]named{} // by what the shares are of, and of which data
 	for _, s := range list {
 		few, most = min(few, len(s.Selected)), max(most, len(s.Selected))
 		alike = alike && s.Features == features
 		if !math.IsNaN(explained(s.Selection)) {
-			of := measureOf(s.Selection)
+			of := measureOf(s.Selection) + "\n" + inputsOf(s.Selection)
 			measures[of] = append(measures[of], s)
 		}
 	}
@@ -154,14 +154,15 @@ func openingTogether(list []named, v *compareView) openingView {
 		o.First += fmt.Sprintf(" of %s", count(int64(features)))
 	}
 	o.First += " features."
-	for _, of := range sortedKeys(measures) {
-		best := measures[of][0]
-		for _, s := range measures[of] {
+	for _, key := range sortedKeys(measures) {
+		same := measures[key]
+		best, of := same[0], measureOf(same[0].Selection)
+		for _, s := range same {
 			if explained(s.Selection) > explained(best.Selection) {
 				best = s
 			}
 		}
-		if n := len(measures[of]); n > 1 {
+		if n := len(same); n > 1 {
 			name, x := cut(best.name, briefName), share(explained(best.Selection))
 			sentence := fmt.Sprintf("%s explains the most of %s: %s.", name, of, x)
 			if n < len(list) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,7 +99,7 @@ func TestOpeningTogether(t *testing.T) {
 	list := []named{{a, "s1", "a"}, {b, "s2", "b"}, {c, "s3", "c"}}
 	for n, want := range map[int]string{
 		2: "2 selections of 1 to 2 of 100 features. b explains the most of the sum of squares (scale standard): 87.50 %. Not to be relied on, being no better than chance: b. Together they chose 2 features: 1 in every selection.",
-		3: "3 selections of 1 to 2 of 100 features. Of the 2 that explain the sum of squares (scale standard), b explains the most: 87.50 %. Not to be relied on, being no better than chance: b. Together they chose 3 features: 0 in every selection, 1 in more than one.",
+		3: "3 selections of 1 to 2 of 100 features. Of the 2 that explain the sum of squares (scale standard), b explains the most: 87.50 %. Not to be relied on, being no better than chance: b. Together they chose 3 features: none in every selection, 1 in more than one.",
 	} {
 		v, err := compare(list[:n])
 		if err != nil {
@@ -107,5 +108,16 @@ func TestOpeningTogether(t *testing.T) {
 		if got := openingTogether(list[:n], v).text(); got != want {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
+	}
+	b.Inputs = []stream.Input{{Path: "other data"}}
+	v, err := compare(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := openingTogether(list, v).text(); strings.Contains(got, "explains the most") {
+		t.Errorf("of different data one explains the most: %s", got)
+	}
+	if !slices.Contains(v.Curve.Notes, "The selections are of different data: their shares do not compare.") {
+		t.Errorf("the plot says nothing of different data: %q", v.Curve.Notes)
 	}
 }

@@ -69,6 +69,28 @@ func TestPixels(t *testing.T) {
 	}
 }
 
+// TestMaskKey: the key of several masks says of ranges and left out pixels what holds of all.
+func TestMaskKey(t *testing.T) {
+	a := &maskView{Chosen: "3 chosen pixels", Low: "0", High: "1"}
+	b := &maskView{Chosen: "4 chosen pixels", Low: "0", High: "9", LeftOut: "2 pixels without a feature"}
+	for _, c := range []struct {
+		masks []*maskView
+		want  maskView
+	}{
+		{[]*maskView{a, a}, maskView{Chosen: "chosen pixels", Low: "0", High: "1"}},
+		{[]*maskView{a, b}, maskView{Chosen: "chosen pixels", LeftOut: "without a feature: constant or left out"}},
+		{[]*maskView{b, a, a}, maskView{Chosen: "chosen pixels", LeftOut: "without a feature: constant or left out"}},
+	} {
+		var key *maskView
+		for _, m := range c.masks {
+			key = m.together(key)
+		}
+		if *key != c.want {
+			t.Errorf("%+v, want %+v", *key, c.want)
+		}
+	}
+}
+
 // TestGroups: every feature that is not chosen stands in the group of its nearest, once.
 func TestGroups(t *testing.T) {
 	s := hostileSelection().Selection

@@ -214,3 +214,16 @@ func maskOf(s *stream.Selection) (*maskView, error) {
 	v.SVG = template.HTML(b.String()) // numbers and base64 only
 	return v, nil
 }
+
+// together is the key of several masks, of which rest is that of the others, or nil: of their
+// ranges only what is the same in all.
+func (v *maskView) together(rest *maskView) *maskView {
+	key := &maskView{Chosen: "chosen pixels", Low: v.Low, High: v.High}
+	if v.LeftOut != "" || rest != nil && rest.LeftOut != "" {
+		key.LeftOut = "without a feature: constant or left out"
+	}
+	if rest != nil && (rest.Low != v.Low || rest.High != v.High) {
+		key.Low, key.High = "", ""
+	}
+	return key
+}
