@@ -50,9 +50,13 @@ func compare(list []named) (*compareView, error) {
 	v := &compareView{Table: crossOf(list), Drift: driftOf(list)}
 	var selections []*stream.Selection
 	var names []string
+	line := 0 // in the plot
 	for _, s := range list {
 		selections, names = append(selections, s.Selection), append(names, s.name)
-		v.Rows = append(v.Rows, glance(s))
+		v.Rows = append(v.Rows, glance(s, line))
+		if errorsOf(s.Selection) != nil {
+			line++
+		}
 		mask, err := maskOf(s.Selection)
 		if err != nil {
 			return nil, err
@@ -82,11 +86,12 @@ func compare(list []named) (*compareView, error) {
 	return v, nil
 }
 
-func glance(s named) glanceRow {
+// glance is the row of a selection whose errors are that line of the plot.
+func glance(s named, line int) glanceRow {
 	row := glanceRow{
 		ID: s.id, Name: s.name, Method: cut(s.Method, 60), K: count(int64(len(s.Selected))),
 		Explained: share(explained(s.Selection)), Of: measureBrief(s.Selection), Trust: verdict(s.Selection),
-		Rows: count(s.RowsUsed), Elapsed: seconds(s.Timing.Wall), Memory: bytesOf(s.Memory.PeakRSS), Spark: spark(s.Selection),
+		Rows: count(s.RowsUsed), Elapsed: seconds(s.Timing.Wall), Memory: bytesOf(s.Memory.PeakRSS), Spark: spark(s.Selection, line),
 		SortElapsed: exact(s.Timing.Wall), SortMemory: fmt.Sprint(s.Memory.PeakRSS),
 	}
 	if z := sizeOf(s.Selection); z.k > 0 {
@@ -99,8 +104,9 @@ func glance(s named) glanceRow {
 	return row
 }
 
-// spark is what is explained over k as a line in a table; empty where it is not known.
-func spark(s *stream.Selection) template.HTML {
+// spark is what is explained over k as a line in a table, in the colour that it has in the
+// plot; empty where it is not known.
+func spark(s *stream.Selection, index int) template.HTML {
 	const width, height = 72, 18
 	line := []point{{0, height}}
 	for _, f := range s.Selected {
@@ -113,7 +119,7 @@ func spark(s *stream.Selection) template.HTML {
 		return ""
 	}
 	c := svgInline(width, height+1, "spark", "Explained over k")
-	c.line(stroke{hue: seriesHues()[0], width: 1.5}, thin(line)...)
+	c.line(stroke{hue: seriesStroke(index).hue, width: 1.5}, thin(line)...)
 	b, _ := c.finish() // only pictures fail
 	return template.HTML(b)
 }
@@ -142,7 +148,7 @@ func errorsTogether(list []named) *shown {
 		return nil
 	}
 	c.label = fmt.Sprintf("Line chart: the share of error left over the number of features, of %s. The table above has the shares at the end.", plural(len(c.Series), "selection"))
-	c.notes = append(c.notes, "Rings: the number of features that is recommended, or the elbow.")
+	c.notes = append(c.notes, "Rings: the number of features worth keeping, or the elbow.")
 	if slices.ContainsFunc(list, func(s named) bool { return inputsOf(s.Selection) != inputsOf(list[0].Selection) }) {
 		c.notes = append(c.notes, "The selections are of different data: their shares do not compare.")
 	}

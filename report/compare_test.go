@@ -53,6 +53,24 @@ func TestCross(t *testing.T) {
 	}
 }
 
+// TestSparkColours: the line of a selection has its colour of the plot, also after one without.
+func TestSparkColours(t *testing.T) {
+	unknown := falling(math.NaN())
+	v := must.Get(compare([]named{{falling(0.5, 0.4), "s1", "a"}, {unknown, "s2", "b"}, {falling(0.6, 0.2), "s3", "c"}}))(t)
+	if len(v.Curve.Legend) != 2 {
+		t.Fatalf("legend %+v", v.Curve.Legend)
+	}
+	for i, row := range []int{0, 2} {
+		class := strings.Replace(v.Curve.Legend[i].Class, "f-", "l-", 1)
+		if v.Rows[row].Name != v.Curve.Legend[i].Name || !strings.Contains(string(v.Rows[row].Spark), `"`+class+`"`) {
+			t.Errorf("row %d of %s is not %s: %s", row, v.Rows[row].Name, class, v.Rows[row].Spark)
+		}
+	}
+	if v.Rows[1].Spark != "" {
+		t.Errorf("a line of nothing: %s", v.Rows[1].Spark)
+	}
+}
+
 // TestDrift: moves are those of the definition, the largest first; the same data do not drift.
 func TestDrift(t *testing.T) {
 	a, b := selectionOf("x", "y"), selectionOf("y")
