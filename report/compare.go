@@ -140,8 +140,8 @@ func errorsTogether(list []named) *shown {
 		of := measureOf(s.Selection)
 		measures[of] = append(measures[of], s.name)
 		c.Series = append(c.Series, line)
-		if z := sizeOf(s.Selection); z.k > 0 && z.k <= len(line.Y)-1 {
-			c.Marks = append(c.Marks, Mark{X: float64(z.k), Y: line.Y[z.k]})
+		if i := slices.Index(line.X, float64(sizeOf(s.Selection).k)); i > 0 {
+			c.Marks = append(c.Marks, Mark{X: line.X[i], Y: line.Y[i]})
 		}
 	}
 	if len(c.Series) == 0 {

@@ -69,7 +69,7 @@ func (p Page) judged(d *Document) string {
 func sizeSentence(s *stream.Selection) []string {
 	z := sizeOf(s)
 	switch {
-	case z.k == 0:
+	case z.k <= 0:
 		return nil
 	case z.why != "":
 		return []string{fmt.Sprintf("Worth keeping: %s: %s.", plural(z.k, "feature"), strings.TrimSuffix(cut(z.why, 400), "."))}

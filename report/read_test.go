@@ -107,6 +107,8 @@ func FuzzRead(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Add([]byte(`{"schema": "ufs-stream/selection/v1", "selected": [{"rank": 1, "name": "px_0_0", "score": null}], "columns": [{"name": "px_0_0", "mean": null}]}`))
+	f.Add([]byte(`{"schema": "ufs-stream/selection/v1", "rows": -3, "selected": [{"rank": 1, "name": "a", "error": 0.5}, {"rank": 2, "name": "a", "error": 0.2}], "size": {"recommended": -2}, "correlations": [[], [1e300]], "columns": [{"name": "a", "nulls": -5, "std": 0}]}`))
+	f.Add([]byte(`{"schema": "ufs-stream/selection/v1", "selected": [{"rank": 1, "name": "a", "error": null}, {"rank": 2, "name": "b", "error": 0.2}], "size": {"recommended": 1}, "trust": {"choice": {}, "graph": {}}, "stability": {}, "correlations": [null, []]}`))
 	f.Add([]byte(`{"schema": "ufs-stream/path-grid/v1", "settings": [{"alpha": 1, "gamma": 1, "selected": null}, {"alpha": 1, "gamma": 1e-300, "selected": ["a", "a"]}], "recommended": -1}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Read("f.json", bytes.NewReader(b))
