@@ -42,13 +42,13 @@ func openingOf(s *stream.Selection, judged string) openingView {
 }
 
 // judged is what an evaluation among the documents says of the share of the data that all
-// features of a selection explain; empty where none does.
+// features of a selection explain; empty where none does, or where the selection says the same.
 func (p Page) judged(d *Document) string {
 	if d.Selection == nil {
 		return ""
 	}
 	for _, e := range p.Documents {
-		if e.Evaluation == nil {
+		if e.Evaluation == nil || target(d.Selection) == "" && word(d.Selection, "scale") == e.Evaluation.ReconstructionScale {
 			continue
 		}
 		for _, r := range e.Evaluation.Results {

@@ -84,6 +84,11 @@ func TestJudged(t *testing.T) {
 	if !strings.Contains(html, "75.00 % of the data smoothed on the graph of the rows") || !strings.Contains(html, "62.50 % of the sum of squares of the data itself") {
 		t.Error("the page does not have both shares")
 	}
+	delete(s.Options, "target")
+	if got := p.judged(&p.Documents[0]); got != "" {
+		t.Errorf("of the same measure: %q", got)
+	}
+	s.Options["target"] = "smooth"
 	p.Documents[0].Name = "third.json"
 	if got := p.judged(&p.Documents[0]); got != "" {
 		t.Errorf("of another file: %q", got)
