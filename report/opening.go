@@ -38,6 +38,15 @@ func openingOf(s *stream.Selection, judged string) openingView {
 		v.Rest = append(v.Rest, "That is not the share of the data itself, which eval measures.")
 	}
 	v.Rest = append(v.Rest, sizeSentence(s)...)
+	if w := s.Worth; w != nil && w.Faint == 0 && k > 1 {
+		v.Rest = append(v.Rest, "Each of the chosen adds more than noise would.")
+	} else if w != nil && w.Faint > 0 {
+		which := count(int64(w.Faint)) + " of the chosen add"
+		if w.Faint == 1 {
+			which = "1 of the chosen adds"
+		}
+		v.Rest = append(v.Rest, fmt.Sprintf("%s no more than noise does (at most %s, and noise up to %s).", which, share(float64(w.Most)), share(float64(w.Noise))))
+	}
 	return openingView{v.First, append(v.Rest, trustSentences(s)...)}
 }
 
@@ -72,7 +81,11 @@ func sizeSentence(s *stream.Selection) []string {
 	case z.k <= 0:
 		return nil
 	case z.why != "":
-		return []string{fmt.Sprintf("Worth keeping: %s: %s.", plural(z.k, "feature"), strings.TrimSuffix(cut(z.why, 400), "."))}
+		sentence := fmt.Sprintf("Worth keeping: %s: %s", plural(z.k, "feature"), strings.TrimSuffix(cut(z.why, 400), "."))
+		if n := s.Size; finite(n.Next) && finite(n.Noise) && n.Noise > 0 {
+			sentence += fmt.Sprintf("; of greedy's features each one after these adds at most %s, and noise %s", share(float64(n.Next)), share(float64(n.Noise)))
+		}
+		return []string{sentence + "."}
 	case z.k >= len(s.Selected) || !finite(s.Selected[z.k-1].Error):
 		return []string{fmt.Sprintf("The curve bends at %s.", plural(z.k, "feature"))}
 	}

@@ -35,6 +35,14 @@ func TestOpening(t *testing.T) {
 			s.Size = &stream.Size{Recommended: 3, Why: "each later one adds what noise adds."}
 		},
 			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Worth keeping: 3 features: each later one adds what noise adds."},
+		"worth": {func(s *stream.Selection) {
+			s.Size = &stream.Size{Recommended: 3, Why: "two rules agree", Next: 0.01, Noise: 0.02}
+			s.Worth = &stream.Worth{Faint: 2, Most: 0.03, Noise: 0.04}
+		}, "5 of 100 features explain 76.00 % of the sum of squares (scale standard). Worth keeping: 3 features: two rules agree; of greedy's features each one after these adds at most 1.00 %, and noise 2.00 %. 2 of the chosen add no more than noise does (at most 3.00 %, and noise up to 4.00 %)."},
+		"all worth it": {func(s *stream.Selection) {
+			s.Size, s.Worth = &stream.Size{Recommended: 5, Why: "they agree"}, new(stream.Worth)
+		},
+			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Worth keeping: 5 features: they agree. Each of the chosen adds more than noise would."},
 		"recommended without a reason": {func(s *stream.Selection) { s.Size = &stream.Size{Recommended: 1} },
 			"5 of 100 features explain 76.00 % of the sum of squares (scale standard). Worth keeping: 1 feature, which explains 40.00 %; from then on each adds at most 30.00 %."},
 		"smoothed": {func(s *stream.Selection) {
