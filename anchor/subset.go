@@ -19,3 +19,16 @@ func (s *Sampler) Keep(wanted []bool) {
 	}
 	s.d, s.free = len(kept), nil
 }
+
+// Reorder makes column j of s what column order[j] was; order is a permutation. Which rows are
+// kept does not change. Cost O(rows·d).
+func (s *Sampler) Reorder(order []int) {
+	was := make([]float64, s.d)
+	for i := range s.rows {
+		row := s.rows[i].values
+		copy(was, row)
+		for j, from := range order {
+			row[j] = was[from]
+		}
+	}
+}

@@ -41,6 +41,9 @@ type Options struct {
 	Where    string
 	Missing  stream.MissingPolicy
 	LeaveOut []stream.LeftOut // features decided against before, by flattened name: not read
+	// Order are names of features that come first, in this order: those of statistics that others
+	// are to be added to. Without it features stand as in the first file.
+	Order []string
 	// Sample keeps only the N rows whose global positions have the smallest seeded
 	// hash; 0 keeps all.
 	Sample int64

@@ -244,8 +244,10 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) ([]int32
 		if !ok {
 			return nil, mismatch(path, l.Name, "%s has no such column", reference)
 		}
-		if want := b.leaves[at].Type; l.Type != want {
-			return nil, mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, want, reference)
+		if _, ok := format.Agree(l.Type, b.leaves[at].Type); !ok && !mixes(l, b.leaves[at]) {
+			e := mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.leaves[at].Type, reference)
+			e.Remedy = stream.Textf("numbers of any width are one column, and other types only with themselves: write the files with one type")
+			return nil, e
 		}
 		order[at] = int32(i)
 		sameOrder = sameOrder && at == i
@@ -261,7 +263,7 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) ([]int32
 	return b.shared(order), nil
 }
 
-func mismatch(path, column, format string, args ...any) error {
+func mismatch(path, column, format string, args ...any) *stream.DataError {
 	e := stream.Dataf(path, format, args...)
 	e.Column = column
 	e.Remedy = stream.Textf("all files of an input must have the same columns")
@@ -281,12 +283,40 @@ func (b *catalogBuilder) shared(order []int32) []int32 {
 	return order
 }
 
+// mixes reports whether two types that do not agree may be those of one column: it is a feature
+// with neither, as with text and timestamps.
+func mixes(a, b format.Leaf) bool {
+	never := func(l format.Leaf) bool { return l.Why != "" && !l.Refused && !l.List && l.Type != "map" }
+	return never(a) && never(b)
+}
+
+// mixedType is the type of a column for which files have types that do not agree.
+const mixedType = "mixed"
+
+// mergeTypes makes the type of d, a leaf of the dataset, that of l in a further file too, as
+// matchLeaves has found that it can be.
+func mergeTypes(path string, d, l *format.Leaf) {
+	if l.Type == d.Type {
+		return
+	}
+	typ, agree := format.Agree(d.Type, l.Type)
+	switch {
+	case !agree:
+		d.Why = fmt.Sprintf("%s in %s, and another type in files before it", l.Type, path)
+		d.NoClass, typ = d.Why, mixedType
+	case d.NoClass == "" && l.NoClass == "" && !format.SameText(d.Type, l.Type):
+		d.NoClass = fmt.Sprintf("it is %s in %s and %s in files before it, which write equal values differently", l.Type, path, d.Type)
+	}
+	d.Type = typ
+}
+
 // mergeFacts adds what a further file's leaves tell to the dataset's. Lists of a
 // file without rows have no length yet, so they do not count; nor do the lists of the
 // files before, if none of these had rows.
 func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf) {
 	for at := range b.leaves {
 		d, l := &b.leaves[at], &leaves[f.at(at)]
+		mergeTypes(path, d, l)
 		if _, known := b.refusing[at]; l.Refused && !known {
 			b.refusing[at] = path
 			d.Refused, d.Why = true, l.Why

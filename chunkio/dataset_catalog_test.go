@@ -33,7 +33,7 @@ func TestSchemasThatDiffer(t *testing.T) {
 	}{
 		{func(f *fakeFile) { f.order = f.order[:2] }, `"l"`},
 		{func(f *fakeFile) { f.order = append(f.order, format.Leaf{Name: "c", Type: "double"}) }, `"c"`},
-		{func(f *fakeFile) { f.order[1].Type = "int32" }, "int32 here but double"},
+		{func(f *fakeFile) { f.order[1].Type = "string" }, "string here but double"},
 	} {
 		disk, paths := twoFiles(c.change)
 		_, err := openPaths(t.Context(), paths, disk.open, Options{})
@@ -126,6 +126,97 @@ func TestLongFootersSideBySide(t *testing.T) {
 			if got := opened(4, skip); got != want {
 				t.Fatalf("file %d damaged, skipped %t: %.300s, one by one %.300s", damaged, skip, got, want)
 			}
+		}
+	}
+}
+
+// Columns that are numbers in every file are one column of the type that holds all, in whatever
+// order the files come; values are what each file has. Types of which none is a feature may differ.
+func TestTypesThatAgree(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, columns ...stream.Column) string {
+		table := newTable(30)
+		for _, c := range columns {
+			x := make([]float64, 30)
+			for i := range x {
+				x[i] = float64((i*7 + len(c.Name)) % 5)
+			}
+			table.addScalar(c.Name, x)
+		}
+		disk, planted := plant(table, 1, 10, 1)
+		ds := disk.dataset(t, planted, Options{})
+		for i, c := range columns {
+			ds.features.columns[i].Type = c.Type
+		}
+		path := filepath.Join(dir, name+".parquet")
+		formattest.Must(t, WriteParquet(t.Context(), path, ds, WriteOptions{RowGroupRows: 10}))
+		return path
+	}
+	a := write("a", stream.Column{Name: "x", Type: "int8"}, stream.Column{Name: "y", Type: "float"}, stream.Column{Name: "label", Type: "int32"})
+	b := write("b", stream.Column{Name: "label", Type: "double"}, stream.Column{Name: "y", Type: "double"}, stream.Column{Name: "x", Type: "uint8"})
+	plan := filepath.Join(dir, "job.plan.json")
+	for _, paths := range [][]string{{a, b}, {b, a}} {
+		ds, err := Open(t.Context(), paths, Options{Label: "label", Classes: true, ForPlan: true})
+		formattest.Must(t, err)
+		for _, c := range ds.Columns() {
+			if want := map[string]string{"x": "int16", "y": "double"}[c.Name]; c.Type != want {
+				t.Errorf("%s is %s, want %s", c.Name, c.Type, want)
+			}
+		}
+		_, err = ds.WritePlan(t.Context(), plan, PlanHeader{})
+		formattest.Must(t, err)
+		planned, err := Open(t.Context(), nil, Options{Plan: plan, Label: "label", Classes: true})
+		formattest.Must(t, err)
+		got, err := collect(ds, stream.Range{})
+		formattest.Must(t, err)
+		again, err := collect(planned, stream.Range{})
+		formattest.Must(t, err)
+		if d := diff(again, got); d != "" {
+			t.Errorf("by a plan: %s", d)
+		}
+		var want delivered
+		for _, path := range []string{a, b} { // as one read sorts them
+			one, err := Open(t.Context(), []string{path}, Options{Label: "label", Order: []string{ds.Columns()[0].Name, ds.Columns()[1].Name}})
+			formattest.Must(t, err)
+			part, err := collect(one, stream.Range{})
+			formattest.Must(t, err)
+			want.rows = append(want.rows, part.rows...)
+		}
+		for i, row := range got.rows {
+			if fmt.Sprint(row) != fmt.Sprint(want.rows[i]) {
+				t.Fatalf("row %d is %v, want %v", i, row, want.rows[i])
+			}
+		}
+		if classes := ds.Classes(); len(classes) != 5 { // 0 to 4, whole or not
+			t.Errorf("classes %q", classes)
+		}
+	}
+	_, err := Open(t.Context(), []string{a, b}, Options{Where: "y > 2"})
+	if !isData(err) || !strings.Contains(err.Error(), "values of one type") {
+		t.Errorf("a condition on float and double: %v", err)
+	}
+	if ds, err := Open(t.Context(), []string{a, b}, Options{Where: "x > 2"}); err != nil || ds.Rows() != 60 {
+		t.Errorf("a condition on integers of two widths: %v", err)
+	}
+
+	text := format.Leaf{Name: "s", Type: "string", Why: "text"}
+	for _, other := range []format.Leaf{{Name: "s", Type: "timestamp", Why: "timestamp"}, {Name: "s", Type: "double", Width: 1}} {
+		disk, paths := twoFiles(func(f *fakeFile) { f.order = append(f.order, other) })
+		first := disk.byPath[paths[0]]
+		first.order = append(first.order[:len(first.order):len(first.order)], text)
+		ds, err := openPaths(t.Context(), paths, disk.open, Options{})
+		if other.Why == "" {
+			if !isData(err) || !strings.Contains(err.Error(), "double here but string in "+paths[0]) {
+				t.Errorf("a number in one file and text in another: %v", err)
+			}
+			continue
+		}
+		formattest.Must(t, err)
+		if left := ds.LeftOut(); len(left) != 1 || left[0].Name != "s" || !strings.Contains(left[0].Why, "timestamp in "+paths[1]) {
+			t.Errorf("left out %v", left)
+		}
+		if _, err := openPaths(t.Context(), paths, disk.open, Options{Label: "s", Classes: true}); err == nil {
+			t.Error("classes of two types that do not agree")
 		}
 	}
 }

@@ -93,6 +93,9 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 			}
 		}
 	}
+	if sparse == nil {
+		f.order(opt.Order)
+	}
 	if opt.Weight != "" {
 		if f.weight, err = weightRead(c, entries, opt.Weight); err != nil {
 			return nil, err
@@ -321,6 +324,34 @@ func (f *features) add(e entry, width int) {
 	case "label", "class", "target", "y":
 		f.warnings = append(f.warnings, stream.Textf(
 			"column %q is used as a feature though its name suggests otherwise; if it is not one: {label} %[1]s or {exclude} %[1]s", e.flat))
+	}
+}
+
+// order moves the features of these names to the front, in this order.
+func (f *features) order(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	rank := make(map[string]int, len(names))
+	for i, name := range names {
+		rank[name] = i - len(names)
+	}
+	from := make([]int, len(f.columns)) // of each feature, where it was
+	for j := range from {
+		from[j] = j
+	}
+	slices.SortStableFunc(from, func(a, b int) int { return rank[f.columns[a].Name] - rank[f.columns[b].Name] })
+	to, columns := make([]int, len(from)), make([]stream.Column, len(from))
+	for j, was := range from {
+		to[was], columns[j] = j, f.columns[was]
+	}
+	f.columns = columns
+	for _, r := range f.reads {
+		for e, col := range r.cols {
+			if col >= 0 {
+				r.cols[e] = to[col]
+			}
+		}
 	}
 }
 

@@ -98,7 +98,9 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error
 		return false, nil
 	}
 	for i := range c.leaves {
-		if l := &leaves[planned.at(i)]; l.Name != c.leaves[i].Name || l.Type != c.leaves[i].Type {
+		l, want := &leaves[planned.at(i)], &c.leaves[i]
+		typ, ok := format.Agree(l.Type, want.Type)
+		if l.Name != want.Name || want.Type != mixedType && (!ok || typ != want.Type) {
 			return false, nil
 		}
 	}

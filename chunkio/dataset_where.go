@@ -204,7 +204,13 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
 	leaves := opened.Leaves()
 	for _, c := range f.columns {
-		if leaves[at(c.leaf)].UTC != c.utc {
+		here := leaves[at(c.leaf)]
+		if kind := kindOf(here); kind.Type != c.kind.Type && !kind.Alike(c.kind) {
+			err := mismatch(place.Name(e.path), c.name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.kind, f.first)
+			err.Remedy = stream.Textf("write the files with one type, or leave the column out of {where}")
+			return nil, err
+		}
+		if here.UTC != c.utc {
 			return nil, mismatch(place.Name(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.first)
 		}
 	}

@@ -51,6 +51,7 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 	defer src.Close()
 	if opt.Sparse == "" {
 		opt.Columns = columnNames(d.columns)
+		opt.Order = opt.Columns
 		known := make(map[string]bool)
 		for _, c := range src.Columns() {
 			known[c.Name] = true

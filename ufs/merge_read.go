@@ -227,6 +227,7 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 	if err != nil {
 		return nil, err
 	}
+	e.orderedAs(m.files[i].order)
 	s := &sum{e: e, files: 1, name: m.files[i].name}
 	s.has = states{moments: e.moments != nil, graph: e.graph != nil, sketch: e.sketch != nil, weights: e.weights != nil, sample: e.sample != nil, rows: e.rows != nil, spread: e.spread != nil, raw: e.raw != nil, ranks: e.ranks != nil, facts: e.facts != nil}
 	if e.hashed != nil {

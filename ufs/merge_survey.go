@@ -34,6 +34,7 @@ type mergedFile struct {
 	inputs   []stream.Input
 	ranges   []stream.Range
 	rows     int64 // that ranges cover
+	order    []int // of its columns: that of the sum is f's order[j]; nil where they stand alike
 	warnings []string
 	differs  error // from the file that was read first
 }
@@ -42,6 +43,7 @@ type mergedFile struct {
 // refuses what cannot be added up. No statistics are read for this.
 func (m *merger) survey(ctx context.Context, paths []string) error {
 	var first chunkio.StatsHeader
+	var columns sumColumns
 	lowest := 0 // the file whose header is that of the sum
 	for i, head := range m.heads(ctx, paths) {
 		if head.err != nil {
@@ -57,8 +59,11 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 		}
 		if i == 0 {
 			first, m.head = h, h
-		} else {
-			f.differs = alikeHeaders(first, h)
+		} else if f.order, f.differs = alikeHeaders(first, h); f.order != nil {
+			f.order = m.sharedOrder(f.order)
+		}
+		if f.differs == nil && h.Kind == first.Kind {
+			columns.add(h, f.order)
 		}
 		m.files = append(m.files, f)
 		if i > 0 && m.before(&f, &m.files[lowest]) {
@@ -80,10 +85,20 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 		}
 	}
 	m.kind = m.files[0].kind
+	m.settleColumns(&columns)
 	if err := m.settleParts(); err != nil {
 		return err
 	}
 	return m.cover()
+}
+
+// sharedOrder is the order of a file before this one that is the same.
+func (m *merger) sharedOrder(order []int) []int {
+	if n := len(m.files); n > 0 && order != nil && slices.Equal(m.files[n-1].order, order) {
+		return m.files[n-1].order
+	}
+	m.bookkept += 2 * 8 * int64(len(order)) // once more as settleColumns has it
+	return order
 }
 
 // headRead is a header, or why it cannot be read.
@@ -132,17 +147,21 @@ func (m *merger) heads(ctx context.Context, paths []string) iter.Seq2[int, headR
 	}
 }
 
-// alikeHeaders says in what two files differ that cannot be added up.
-func alikeHeaders(a, b chunkio.StatsHeader) error {
+// alikeHeaders says in what two files differ that cannot be added up, and else how the columns of a
+// stand in b: see matchColumns.
+func alikeHeaders(a, b chunkio.StatsHeader) (order []int, err error) {
 	if a.Kind != b.Kind {
-		return nil // which is told by accepts
+		return nil, nil // which is told by accepts
 	}
-	if err := sameColumns(a.Columns, b.Columns); err != nil {
-		hint := stream.Text{}
-		if len(a.Decided)+len(b.Decided) > 0 {
-			hint = stream.Textf("; each part left out what is useless in it: make one profile of all parts (scan {profile-only}, merge) and scan them with {profile}")
-		}
-		return stream.Usagef("their columns differ: %v%s", err, hint)
+	if order, err = matchColumns(a, b); err != nil {
+		return nil, err
+	}
+	return order, alikeOptions(a, b, order)
+}
+
+func alikeOptions(a, b chunkio.StatsHeader, order []int) error {
+	if order != nil && a.Kind != kindGram && a.Kind != kindProfile {
+		return stream.Usagef("their columns differ in order, and the anchors of a graph know one: scan both with one {profile}, which settles the order")
 	}
 	if !maps.Equal(a.Options, b.Options) {
 		if x, y := a.Options[optionStability], b.Options[optionStability]; x != y {

@@ -293,7 +293,12 @@ func (r *run) drawn() int64 {
 // reading are the options of reading that follow from the request; reading may use the
 // whole memory limit until the plan gives it a share.
 func (r *run) reading() chunkio.Options {
+	var order []string
+	if r.profile != nil { // whose statistics are by column
+		order = columnNames(r.profile.columns)
+	}
 	return chunkio.Options{
+		Order:   order,
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),

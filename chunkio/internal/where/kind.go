@@ -50,6 +50,12 @@ func (k Kind) Numeric() bool {
 // IsKey tells a key of paths from a column of files.
 func (k Kind) IsKey() bool { return k.Class == KeyNumber || k.Class == KeyTruth || k.Class == KeyText }
 
+// Alike tells whether what is bound for one kind compares values of the other: integers of any
+// size, and else the same type.
+func (k Kind) Alike(o Kind) bool {
+	return k.Class == o.Class && k.Bits == o.Bits && k.Precision == o.Precision && k.Scale == o.Scale
+}
+
 func (k Kind) String() string {
 	switch k.Class {
 	case KeyNumber:

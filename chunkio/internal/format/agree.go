@@ -1,0 +1,103 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Agree is the rule by which a column of two types in two files is one column: equal types
+// agree, and so do numbers and booleans of any width, and lists of them. The type that is
+// returned holds every value of both where a type of at most 64 bits does, and is double else:
+// values are delivered as float64 in any case. It depends neither on the order of a and b nor,
+// over several files, on theirs. Text, times and nested types agree with themselves alone.
+func Agree(a, b string) (typ string, ok bool) {
+	if a == b {
+		return a, true
+	}
+	x, listX := strings.CutPrefix(a, "list<")
+	y, listY := strings.CutPrefix(b, "list<")
+	if listX != listY {
+		return "", false
+	}
+	if listX {
+		typ, ok = Agree(strings.TrimSuffix(x, ">"), strings.TrimSuffix(y, ">"))
+		return "list<" + typ + ">", ok
+	}
+	p, okX := numberOf(x)
+	q, okY := numberOf(y)
+	if !okX || !okY {
+		return "", false
+	}
+	return p.with(q).String(), true
+}
+
+// SameText reports whether equal values of two types that agree are written as equal texts by
+// DecodeTexts, as classes must be: not booleans, nor decimals, whose zeros are written.
+func SameText(a, b string) bool {
+	own := func(typ string) bool { return typ == "bool" || strings.HasPrefix(typ, "decimal(") }
+	return a == b || !own(a) && !own(b)
+}
+
+// number is a numeric type: whether it has a sign and an exponent, and its bits of digits.
+type number struct {
+	signed, float bool
+	digits        int
+}
+
+// floats are the floating-point types, by the bits of their digits.
+var floats = []struct {
+	name   string
+	digits int
+}{{"float16", 11}, {"float", 24}, {"double", 53}}
+
+func numberOf(typ string) (n number, ok bool) {
+	for _, f := range floats {
+		if typ == f.name {
+			return number{signed: true, float: true, digits: f.digits}, true
+		}
+	}
+	if strings.HasPrefix(typ, "decimal(") { // exact in no type but its own
+		return number{signed: true, float: true, digits: 53}, true
+	}
+	for bits := 8; bits <= 64; bits *= 2 {
+		switch typ {
+		case fmt.Sprintf("int%d", bits):
+			return number{signed: true, digits: bits - 1}, true
+		case fmt.Sprintf("uint%d", bits):
+			return number{digits: bits}, true
+		}
+	}
+	return number{digits: 1}, typ == "bool"
+}
+
+// with is a type of the sign, the digits and the exponent of both. Of whole numbers and floats it
+// is a double.
+func (n number) with(o number) number {
+	if n.float != o.float {
+		return number{signed: true, float: true, digits: 53}
+	}
+	return number{signed: n.signed || o.signed, float: n.float, digits: max(n.digits, o.digits)}
+}
+
+// String is the smallest type that holds n, else double.
+func (n number) String() string {
+	if n.float {
+		for _, f := range floats {
+			if n.digits <= f.digits {
+				return f.name
+			}
+		}
+	}
+	if n.digits == 1 {
+		return "bool"
+	}
+	for bits := 8; bits <= 64; bits *= 2 {
+		switch {
+		case n.signed && n.digits < bits:
+			return fmt.Sprintf("int%d", bits)
+		case !n.signed && n.digits <= bits:
+			return fmt.Sprintf("uint%d", bits)
+		}
+	}
+	return "double"
+}

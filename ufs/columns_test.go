@@ -1,0 +1,222 @@
+package ufs_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// typedTable is a table whose columns have names and types.
+type typedTable struct {
+	tabletest.Table
+	columns []stream.Column
+}
+
+func (t typedTable) Columns() []stream.Column { return t.columns }
+
+// typedFile writes columns "name:type" of the named values to a Parquet file.
+func typedFile(t *testing.T, path string, values map[string][]float64, columns ...string) string {
+	t.Helper()
+	var table typedTable
+	for _, c := range columns {
+		name, typ, _ := strings.Cut(c, ":")
+		table.columns = append(table.columns, stream.Column{Name: name, Type: typ})
+		table.Cols = append(table.Cols, values[name])
+	}
+	must.Do(t, chunkio.WriteParquet(t.Context(), path, table, chunkio.WriteOptions{RowGroupRows: 40}))
+	return path
+}
+
+// randomColumns are whole numbers of few values, of which every type holds each.
+func randomColumns(rng *rand.Rand, rows int, names ...string) map[string][]float64 {
+	values := make(map[string][]float64)
+	shared := make([]float64, rows)
+	for i := range shared {
+		shared[i] = float64(rng.IntN(2))
+	}
+	for k, name := range names {
+		for i := range rows {
+			x := shared[i]*float64(k%3) + float64(rng.IntN(2+3*k))
+			if name == "bool" {
+				x = float64(rng.IntN(2))
+			}
+			values[name] = append(values[name], x)
+		}
+	}
+	return values
+}
+
+// mixedFiles are three files of the same columns, whose types and order differ.
+func mixedFiles(t *testing.T, dir string) (files []string, all map[string][]float64) {
+	rng := rand.New(rand.NewPCG(18, 3))
+	all = make(map[string][]float64)
+	for i, columns := range [][]string{
+		{"a:int8", "b:float", "bool:bool", "c:uint32", "d:double"},
+		{"d:float", "c:double", "b:double", "a:float", "bool:int32"},
+		{"b:int64", "a:bool", "d:int16", "bool:uint8", "c:int32"},
+	} {
+		values := randomColumns(rng, 100+30*i, "a", "b", "bool", "c", "d")
+		if i == 2 {
+			for r := range values["a"] {
+				values["a"][r] = float64(rng.IntN(2)) // as a bool holds
+			}
+		}
+		for name, x := range values {
+			all[name] = append(all[name], x...)
+		}
+		files = append(files, typedFile(t, filepath.Join(dir, fmt.Sprintf("%d.parquet", i)), values, columns...))
+	}
+	return files, all
+}
+
+func scan(t *testing.T, q ufs.ScanRequest, inputs ...string) string {
+	t.Helper()
+	q.Inputs, q.Output = inputs, filepath.Join(t.TempDir(), "s.ufs")
+	must.Get(ufs.Scan(t.Context(), q))(t)
+	return q.Output
+}
+
+// picked are the names of a selection, in order.
+func picked(s *stream.Selection) (names []string) {
+	for _, f := range s.Selected {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Numbers of any width and columns in any order are one column, in one read and over scan and
+// merge: both give what one file of doubles gives, in whatever order the files are named.
+func TestTypesOfOneColumn(t *testing.T) {
+	dir := t.TempDir()
+	files, all := mixedFiles(t, dir)
+	plain := typedFile(t, filepath.Join(t.TempDir(), "all.parquet"), all, "a:double", "b:double", "bool:double", "c:double", "d:double")
+	want := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{plain}, Method: "greedy", K: 5}))(t)
+	types := []stream.Column{{Name: "a", Type: "double"}, {Name: "b", Type: "double"}, {Name: "bool", Type: "int32"}, {Name: "c", Type: "double"}, {Name: "d", Type: "double"}}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+		var named, scans, rounds []string
+		for _, i := range order {
+			named = append(named, files[i])
+		}
+		one := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: named, Method: "greedy", K: 5}))(t)
+		profile := scan(t, ufs.ScanRequest{ProfileOnly: true, KeepRows: 50}, named...)
+		for _, path := range named {
+			scans = append(scans, scan(t, ufs.ScanRequest{}, path))
+			rounds = append(rounds, scan(t, ufs.ScanRequest{Profile: profile}, path))
+		}
+		sum := merged(t, ufs.MergeRequest{}, scans...)
+		whole := scan(t, ufs.ScanRequest{}, named...)
+		near(t, fmt.Sprint(order, " merged"), sum, whole)
+		near(t, fmt.Sprint(order, " by profile"), merged(t, ufs.MergeRequest{}, rounds...), profiled(t, profile, named))
+		for what, path := range map[string]string{"merged": sum, "scanned": whole} {
+			h := headerOf(t, path)
+			columns := slices.SortedFunc(slices.Values(h.Columns), func(a, b stream.Column) int { return strings.Compare(a.Name, b.Name) })
+			if !slices.Equal(columns, types) {
+				t.Errorf("%v %s: columns %v, want %v", order, what, columns, types)
+			}
+		}
+		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: sum, Method: "greedy", K: 5}))(t)
+		for what, s := range map[string]*stream.Selection{"read": one, "merged": from} {
+			if !slices.Equal(picked(s), picked(want)) {
+				t.Errorf("%v %s: %v, want %v", order, what, picked(s), picked(want))
+			}
+			for i := range s.Selected {
+				if a, b := float64(s.Selected[i].Error), float64(want.Selected[i].Error); math.Abs(a-b) > 1e-9 { // of a share of 1
+					t.Errorf("%v %s: error %v after %d, want %v", order, what, a, i+1, b)
+				}
+			}
+		}
+	}
+}
+
+func profiled(t *testing.T, profile string, files []string) string {
+	t.Helper()
+	return scan(t, ufs.ScanRequest{Profile: profile}, files...)
+}
+
+// Profiles with rows, ranks and hash shards of files whose columns stand in other orders add up
+// to those of one scan.
+func TestMergedOrders(t *testing.T) {
+	files, _ := mixedFiles(t, t.TempDir())
+	for what, q := range map[string]ufs.ScanRequest{
+		"profile":     {ProfileOnly: true, KeepRows: 400},
+		"hash shards": {Request: ufs.Request{Stability: 4}}, "ranks": {ProfileOnly: true, Request: ufs.Request{Scale: "rank"}},
+	} {
+		var scans []string
+		for _, path := range files {
+			scans = append(scans, scan(t, q, path))
+		}
+		sum := merged(t, ufs.MergeRequest{}, scans...)
+		sorted := headerOf(t, sum)
+		if columns := headerOf(t, scans[0]).Columns; len(sorted.Columns) != 5 || sorted.Columns[1].Name != columns[1].Name {
+			t.Errorf("%s: columns %v, want the order of %v", what, sorted.Columns, columns)
+		}
+		// The same files with their columns in the order of the first, of the same types.
+		var again []string
+		for _, path := range files {
+			again = append(again, scan(t, ufs.ScanRequest{Request: q.Request, ProfileOnly: q.ProfileOnly, KeepRows: q.KeepRows}, inOrder(t, path, files[0])))
+		}
+		same := merged(t, ufs.MergeRequest{}, again...)
+		for _, name := range []string{"profile", "moments", "rows", "sample", "histograms", "hash-shards", "ranks"} {
+			if !slices.Equal(sectionOrNil(t, sum, name), sectionOrNil(t, same, name)) {
+				t.Errorf("%s: section %s differs", what, name)
+			}
+		}
+	}
+}
+
+// inOrder is a copy of a file with its columns in the order of another's.
+func inOrder(t *testing.T, path, as string) string {
+	t.Helper()
+	columns := must.Get(chunkio.Open(t.Context(), []string{as}, chunkio.Options{}))(t).Columns()
+	var order []string
+	for _, c := range columns {
+		order = append(order, c.Name)
+	}
+	src := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Order: order}))(t)
+	defer src.Close()
+	out := filepath.Join(t.TempDir(), "ordered.parquet")
+	must.Do(t, chunkio.WriteParquet(t.Context(), out, src, chunkio.WriteOptions{RowGroupRows: 40}))
+	return out
+}
+
+// sectionOrNil is a section of a statistics file, where there is one.
+func sectionOrNil(t *testing.T, path, name string) []byte {
+	t.Helper()
+	r := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
+	defer r.Close()
+	if !r.Has(name) {
+		return nil
+	}
+	return section(t, path, name)
+}
+
+// A column that is a feature in one file and none in another is refused by name, however they meet.
+func TestTypesThatDiffer(t *testing.T) {
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(18, 4))
+	a := typedFile(t, filepath.Join(dir, "a.parquet"), randomColumns(rng, 50, "x", "y", "z"), "x:double", "y:int32", "z:float")
+	b := typedFile(t, filepath.Join(dir, "b.parquet"), randomColumns(rng, 50, "x", "y"), "y:int32", "x:float")
+	refused(t, exit.Usage, `has no "z"`, ufs.MergeRequest{}, scan(t, ufs.ScanRequest{}, a), scan(t, ufs.ScanRequest{}, b))
+	refused(t, exit.Usage, `has no "z"`, ufs.MergeRequest{}, scan(t, ufs.ScanRequest{}, b), scan(t, ufs.ScanRequest{}, a))
+	_, err := ufs.Select(t.Context(), ufs.Request{Inputs: []string{a, b}})
+	if exit.Code(err) != exit.Data || !strings.Contains(err.Error(), `"z"`) || !strings.Contains(err.Error(), "a.parquet") || !strings.Contains(err.Error(), "b.parquet") {
+		t.Errorf("one read: %v", err)
+	}
+	graph := func(path string) string {
+		return scan(t, ufs.ScanRequest{Request: ufs.Request{Method: "laplacian", Exclude: []string{"[z]"}}}, path)
+	}
+	c := typedFile(t, filepath.Join(dir, "c.parquet"), randomColumns(rng, 50, "x", "y", "z"), "x:double", "y:int32", "z:float")
+	d := typedFile(t, filepath.Join(dir, "d.parquet"), randomColumns(rng, 50, "x", "y", "z"), "y:int32", "z:double", "x:float")
+	refused(t, exit.Usage, "differ in order, and the anchors", ufs.MergeRequest{}, graph(c), graph(d))
+}

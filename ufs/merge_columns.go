@@ -1,0 +1,164 @@
+package ufs
+
+import (
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Columns of files that are merged are matched by name, by the rule that one read of all the data
+// has: numbers of any width are one column, and a column that is a feature in one file and not in
+// another is an error. The columns of the sum stand in the order of the file whose first input has
+// the lowest path, as one read has them, in whatever order the files are named.
+
+// matchColumns finds the features of a file's header in another: order[j] is where a's feature j
+// stands in b, and nil where all stand alike. An error says which column is not in both.
+func matchColumns(a, b chunkio.StatsHeader) (order []int, err error) {
+	if slices.Equal(a.Columns, b.Columns) {
+		return nil, nil
+	}
+	at := make(map[string]int, len(b.Columns))
+	for j, c := range b.Columns {
+		at[c.Name] = j
+	}
+	same := true
+	for j, c := range a.Columns {
+		k, ok := at[c.Name]
+		if !ok {
+			return nil, lacks("second", c, b)
+		}
+		if _, ok := chunkio.TypesAgree(c.Type, b.Columns[k].Type); !ok {
+			return nil, stream.Usagef("their columns differ: %q is %s in the first and %s in the second", c.Name, c.Type, b.Columns[k].Type)
+		}
+		delete(at, c.Name)
+		order, same = append(order, k), same && k == j
+	}
+	for _, c := range b.Columns {
+		if _, left := at[c.Name]; left {
+			return nil, lacks("first", c, a)
+		}
+	}
+	if same {
+		return nil, nil
+	}
+	return order, nil
+}
+
+// lacks is the error of a column that is a feature in one of two files only.
+func lacks(which string, c stream.Column, h chunkio.StatsHeader) error {
+	for _, l := range h.Decided {
+		if l.Name == c.Name {
+			return stream.Usagef("their columns differ: %q is useless in the %s (%s), and each part left out what is useless in it: make one profile of all parts (scan {profile-only}, merge) and scan them with {profile}", c.Name, which, l.Why)
+		}
+	}
+	for _, l := range h.LeftOut {
+		if l.Name == c.Name {
+			return stream.Usagef("their columns differ: %q is a feature, but not in the %s (%s); leave it out of both with {exclude}, or write it with one type", c.Name, which, l.Why)
+		}
+	}
+	return stream.Usagef("their columns differ: the %s has no %q", which, c.Name)
+}
+
+// sumColumns are the columns of a sum, as far as headers were read.
+type sumColumns struct {
+	types   []stream.Column // those of the file that all others are compared with, of types that hold all
+	lowest  string          // path of an input: the file that it is of gives the order
+	columns []stream.Column // of that file
+	order   []int           // and how the compared one's stand in it
+}
+
+// add adds the columns of a header, in which those of the first stand by order.
+func (s *sumColumns) add(h chunkio.StatsHeader, order []int) {
+	if s.types == nil {
+		s.types, s.columns = h.Columns, h.Columns
+		if len(h.Inputs) > 0 {
+			s.lowest = h.Inputs[0].Path
+		}
+		return
+	}
+	if len(h.Inputs) > 0 && (s.lowest == "" || h.Inputs[0].Path < s.lowest) {
+		s.lowest, s.columns, s.order = h.Inputs[0].Path, h.Columns, order
+	}
+	if slices.Equal(s.types, h.Columns) {
+		return
+	}
+	s.types = slices.Clone(s.types)
+	for j, c := range s.types {
+		s.types[j].Type, _ = chunkio.TypesAgree(c.Type, h.Columns[placeIn(order, j)].Type)
+	}
+}
+
+// placeIn is where column j stands in an order, which is nil for the same.
+func placeIn(order []int, j int) int {
+	if order == nil {
+		return j
+	}
+	return order[j]
+}
+
+// settleColumns gives the sum its columns. The order of every file, which was one from the columns of
+// the file that all were compared with, becomes one from those.
+func (m *merger) settleColumns(s *sumColumns) {
+	m.head.Columns = slices.Clone(s.columns)
+	for j, c := range s.types {
+		m.head.Columns[placeIn(s.order, j)].Type = c.Type
+	}
+	if s.order == nil {
+		return
+	}
+	known := make(map[*int][]int) // by the order before, nil too: many files share one
+	for i := range m.files {
+		f := &m.files[i]
+		var key *int
+		if f.order != nil {
+			key = &f.order[0]
+		}
+		order, ok := known[key]
+		if !ok {
+			order = make([]int, len(s.types))
+			same := true
+			for j := range s.types {
+				order[placeIn(s.order, j)] = placeIn(f.order, j)
+				same = same && placeIn(s.order, j) == placeIn(f.order, j)
+			}
+			if same {
+				order = nil
+			}
+			known[key] = order
+		}
+		f.order = order
+	}
+}
+
+// orderedAs makes the columns of e those of the sum: column j is what order[j] was in its file.
+func (e *gathered) orderedAs(order []int) {
+	if order == nil {
+		return
+	}
+	if e.moments != nil { // the profile among them
+		e.moments.Reorder(order)
+	} else {
+		e.profile.Reorder(order)
+	}
+	if e.raw != nil {
+		e.raw.Reorder(order)
+	}
+	if e.sample != nil {
+		e.sample.Reorder(order)
+	}
+	if e.rows != nil {
+		e.rows.Reorder(order)
+	}
+	if e.spread != nil {
+		e.spread.Reorder(order)
+	}
+	if e.ranks != nil {
+		e.ranks.Reorder(order)
+	}
+	if e.hashed != nil {
+		for _, m := range e.hashed.moments {
+			m.Reorder(order)
+		}
+	}
+}
