@@ -19,6 +19,7 @@ type ApplyOptions struct {
 	Form    Form   // of the files
 	Where   string // as Options.Where: only such rows are written
 	Sparse  string // as Options.Sparse: selected features "values[17]" are written dense
+	Union   bool   // as Options.Union: a file of a folder keeps lacking what it lacks, one file has nulls
 	Threads int    // columns copied at once; 0 means GOMAXPROCS
 	Memory  int64  // bytes that copying may hold; 0 means 1 GiB
 	Meter   *stream.Meter
@@ -92,7 +93,7 @@ func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, 
 	if list, err = filter.prune(list); err != nil {
 		return nil, nil, nil, err
 	}
-	c, err := access.catalog(ctx, list, filter, cataloging{memory: opt.Memory})
+	c, err := access.catalog(ctx, list, filter, cataloging{memory: opt.Memory, union: opt.Union})
 	if err != nil {
 		return nil, nil, nil, err
 	}

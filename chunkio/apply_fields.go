@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // fieldsOf makes the output fields of the given columns as file i has them.
@@ -30,6 +31,7 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 			fields[k] = copier.Field{Node: a.sparseNumber().Node(c.Name, false), Dict: []bool{true}} // mostly zeros
 		case copier.FromPartition:
 			fields[k] = a.partitionField(c)
+		case copier.Absent: // as the files have it that do
 		default:
 			if fields[k], err = src.Field(c); err != nil {
 				return nil, format.Place(a.catalog.path(i), -1, c.Name, err)
@@ -40,17 +42,33 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 }
 
 // mergeFields merges the fields of file i into those of the files before it: types must
-// be equal, and a column is OPTIONAL if it is in any file.
+// be equal, and a column is OPTIONAL if it is in any file, or absent from one.
 func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Field, error) {
 	if fields == nil {
-		return added, nil
+		fields = make([]copier.Field, len(added))
 	}
 	for k, m := range added {
-		merged, err := mergeNodes(fields[k].Node, m.Node)
-		if err != nil {
-			return nil, mismatch(a.catalog.path(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.path(0))
+		var err error
+		switch f := &fields[k]; {
+		case m.Node == nil && f.Node == nil:
+		case m.Node == nil:
+			f.Node, err = nullable(a.catalog.path(i), f.Node)
+		case f.Node == nil:
+			if *f = m; i > 0 { // files before it lack it
+				f.Node, err = nullable(a.catalog.path(i-1), f.Node)
+			}
+		default:
+			var merged schema.Node
+			if merged, err = mergeNodes(f.Node, m.Node); err != nil {
+				e := mismatch(a.catalog.path(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.path(0))
+				e.Remedy = stream.Textf("write the files to a folder, {o} DIR, where each keeps its types")
+				return nil, e
+			}
+			f.Node = merged
 		}
-		fields[k].Node = merged
+		if err != nil {
+			return nil, err
+		}
 	}
 	return fields, nil
 }

@@ -34,7 +34,7 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 	files := make([]int, len(a.catalog.files))
 	for i := range files {
 		files[i] = i
-		added, err := a.fieldsOf(ctx, i, a.columns)
+		added, err := a.fieldsOf(ctx, i, a.columnsIn(i, a.columns))
 		if err == nil {
 			fields, err = a.mergeFields(i, fields, added)
 		}
@@ -66,6 +66,9 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	for i := range a.catalog.files {
 		rel := l.place[a.catalog.list.at(i).path]
 		columns, err := a.columnsBelow(rel)
+		if err == nil {
+			columns, err = a.present(i, columns)
+		}
 		if err != nil {
 			return err
 		}

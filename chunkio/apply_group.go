@@ -19,6 +19,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		return err
 	}
 	defer src.Close()
+	columns = a.columnsIn(i, columns)
 	for g, rows := range src.GroupRows() {
 		if rows == 0 {
 			continue
@@ -137,6 +138,8 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			sparse = append(sparse, target)
 		case copier.FromPartition:
 			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartition(i, target) }})
+		case copier.Absent:
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return writeNulls(target) }})
 		default:
 			copied = append(copied, target)
 		}

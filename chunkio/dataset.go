@@ -41,6 +41,9 @@ type Options struct {
 	Where    string
 	Missing  stream.MissingPolicy
 	LeaveOut []stream.LeftOut // features decided against before, by flattened name: not read
+	// Union lets files lack columns that others have: these are null there, in all rows. Columns
+	// stand in the order in which the files bring them. It is said once, to Open.
+	Union bool
 	// Order are names of features that come first, in this order: those of statistics that others
 	// are to be added to. Without it features stand as in the first file.
 	Order []string
@@ -95,6 +98,9 @@ func (o Options) withDefaults() Options {
 func (o Options) validate() error {
 	if o.Label != "" && o.Label == o.Weight {
 		return stream.Usagef("{label} and {weight} both name %s", o.Label)
+	}
+	if o.Union && o.Sparse != "" {
+		return stream.Usagef("{union-by-name} is for columns; {sparse} rows number theirs, and go without it")
 	}
 	if o.Sample < 0 {
 		return stream.Usagef("{rows} %d: want a number of rows, 0 for all", o.Sample)
@@ -162,7 +168,7 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	if list, err = f.prune(list); err != nil {
 		return nil, err
 	}
-	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan})
+	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union})
 	if err != nil {
 		return nil, err
 	}

@@ -152,6 +152,9 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 	}
 	if err == nil {
 		c.open, c.tails = a.open, &a.tails
+		if how.union {
+			err = c.decideUnion(ctx, how.memory)
+		}
 	}
 	return c, err
 }

@@ -3,7 +3,6 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
@@ -39,7 +38,7 @@ type file struct {
 	size   int64
 	start  int64   // global position of its first row
 	groups []int64 // rows of each row group
-	order  []int32 // dataset leaf → the file's leaf; nil where they are the same
+	order  []int32 // dataset leaf → the file's leaf, -1 where it has none; nil where they are the same
 	digest uint64  // of its footer: the file is refused if it changed before it is read
 	print  uint64  // fingerprint of size, footer, and both ends of its data
 	bytes  []int64 // of each row group, for a plan file; nil where none is to be made
@@ -54,7 +53,8 @@ func (f *file) rows() (n int64) {
 	return n
 }
 
-// at returns where a leaf of the dataset stands in the file.
+// at returns where a leaf of the dataset stands in the file; negative where it is absent, and so
+// null in every row.
 func (f *file) at(leaf int) int {
 	if f.order == nil {
 		return leaf
@@ -68,6 +68,7 @@ func (f *file) at(leaf int) int {
 func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, how cataloging) (*catalog, error) {
 	b := catalogBuilder{
 		weigh:   how.weigh,
+		union:   how.union,
 		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
@@ -106,12 +107,15 @@ type cataloging struct {
 	memory  int64 // bounds one open footer
 	skipBad bool  // leave out files that cannot be used
 	weigh   bool  // note the bytes of row groups
+	union   bool  // columns that a file lacks are null there
 }
 
 // catalogBuilder holds what is only needed while footers are read.
 type catalogBuilder struct {
 	*catalog
 	weigh  bool
+	union  bool
+	counts []int              // of leaves, when each file was added: later ones are absent from it
 	index  map[string]int     // leaf name → dataset leaf
 	orders map[string][]int32 // column orders seen, so that files share them
 	keys   []string           // partition keys
@@ -130,6 +134,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if err := refuseDuplicates(path, leaves); err != nil {
 		return err
 	}
+	before := len(b.leaves)
 	f := file{size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
 	if f.print, err = fingerprint(in, f.digest); err != nil {
 		return err
@@ -138,7 +143,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if err != nil {
 		return err
 	}
-	if b.filter != nil && len(b.files) == 0 {
+	if b.filter != nil && !b.union && len(b.files) == 0 {
 		if err := b.filter.bind(path, leaves); err != nil {
 			return err
 		}
@@ -159,11 +164,13 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		if parts, err = alignParts(path, reference, b.keys, keys, parts); err != nil {
 			return err
 		}
-		if f.order, err = b.matchLeaves(path, leaves); err != nil {
+		var added []format.Leaf
+		if f.order, added, err = b.matchLeaves(path, leaves); err != nil {
 			return err
 		}
+		b.addLeaves(path, added)
 	}
-	if b.filter != nil {
+	if b.filter != nil && !b.union {
 		if f.outcomes, err = b.filter.outcomes(list, at, e, opened, f.at); err != nil {
 			return err
 		}
@@ -172,7 +179,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		f.bytes = weigh(opened, f.outcomes)
 	}
 	if len(b.files) > 0 {
-		b.mergeFacts(path, &f, leaves)
+		b.mergeFacts(path, &f, leaves, before)
 	}
 	for i, text := range parts {
 		b.texts[i] = append(b.texts[i], text)
@@ -181,6 +188,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		b.maxGroup = max(b.maxGroup, rows)
 	}
 	b.rows += f.rows()
+	b.counts = append(b.counts, len(b.leaves))
 	held := opened.HeldBytes()
 	b.files = append(b.files, f)
 	if o, ok := in.(*object); ok {
@@ -231,134 +239,11 @@ func refuseDuplicates(path string, leaves []format.Leaf) error {
 	return nil
 }
 
-// matchLeaves finds every leaf of the dataset in a further file, by name.
-func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) ([]int32, error) {
-	reference := b.path(0)
-	order := make([]int32, len(b.leaves))
-	for i := range order {
-		order[i] = -1
-	}
-	sameOrder := len(leaves) == len(b.leaves)
-	for i, l := range leaves {
-		at, ok := b.index[l.Name]
-		if !ok {
-			return nil, mismatch(path, l.Name, "%s has no such column", reference)
-		}
-		if _, ok := format.Agree(l.Type, b.leaves[at].Type); !ok && !mixes(l, b.leaves[at]) {
-			e := mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.leaves[at].Type, reference)
-			e.Remedy = stream.Textf("numbers of any width are one column, and other types only with themselves: write the files with one type")
-			return nil, e
-		}
-		order[at] = int32(i)
-		sameOrder = sameOrder && at == i
-	}
-	for at, i := range order {
-		if i < 0 {
-			return nil, mismatch(path, b.leaves[at].Name, "this file lacks the column, %s has it", reference)
-		}
-	}
-	if sameOrder {
-		return nil, nil
-	}
-	return b.shared(order), nil
-}
-
-func mismatch(path, column, format string, args ...any) *stream.DataError {
-	e := stream.Dataf(path, format, args...)
-	e.Column = column
-	e.Remedy = stream.Textf("all files of an input must have the same columns")
-	return e
-}
-
-// shared returns the order seen before that is equal to this one, if there is one.
-func (b *catalogBuilder) shared(order []int32) []int32 {
-	key := make([]byte, 0, 4*len(order))
-	for _, i := range order {
-		key = append(key, byte(i), byte(i>>8), byte(i>>16), byte(i>>24))
-	}
-	if known, ok := b.orders[string(key)]; ok {
-		return known
-	}
-	b.orders[string(key)] = order
-	return order
-}
-
-// mixes reports whether two types that do not agree may be those of one column: it is a feature
-// with neither, as with text and timestamps.
-func mixes(a, b format.Leaf) bool {
-	never := func(l format.Leaf) bool { return l.Why != "" && !l.Refused && !l.List && l.Type != "map" }
-	return never(a) && never(b)
-}
-
-// mixedType is the type of a column for which files have types that do not agree.
-const mixedType = "mixed"
-
-// mergeTypes makes the type of d, a leaf of the dataset, that of l in a further file too, as
-// matchLeaves has found that it can be.
-func mergeTypes(path string, d, l *format.Leaf) {
-	if l.Type == d.Type {
-		return
-	}
-	typ, agree := format.Agree(d.Type, l.Type)
-	switch {
-	case !agree:
-		d.Why = fmt.Sprintf("%s in %s, and another type in files before it", l.Type, path)
-		d.NoClass, typ = d.Why, mixedType
-	case d.NoClass == "" && l.NoClass == "" && !format.SameText(d.Type, l.Type):
-		d.NoClass = fmt.Sprintf("it is %s in %s and %s in files before it, which write equal values differently", l.Type, path, d.Type)
-	}
-	d.Type = typ
-}
-
-// mergeFacts adds what a further file's leaves tell to the dataset's. Lists of a
-// file without rows have no length yet, so they do not count; nor do the lists of the
-// files before, if none of these had rows.
-func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf) {
-	for at := range b.leaves {
-		d, l := &b.leaves[at], &leaves[f.at(at)]
-		mergeTypes(path, d, l)
-		if _, known := b.refusing[at]; l.Refused && !known {
-			b.refusing[at] = path
-			d.Refused, d.Why = true, l.Why
-		}
-		switch {
-		case !l.List || l.Refused || d.Refused || f.rows() == 0:
-		case b.rows == 0:
-			d.Width, d.Why = l.Width, l.Why
-		case d.Why == "" && l.Why != "":
-			d.Width, d.Why = 0, l.Why
-		case d.Why == "" && d.Width != l.Width:
-			d.Width, d.Why = 0, format.WhyVarying
-		}
-		if d.NoClass == "" {
-			d.NoClass = l.NoClass
-		}
-		switch {
-		case d.NoEntries != "":
-		case l.NoEntries != "":
-			d.Entries, d.NoEntries = "", fmt.Sprintf("in %s, %s", path, l.NoEntries)
-		case d.Entries != l.Entries:
-			d.NoEntries = fmt.Sprintf("the values are %s in %s but %s in files before it", l.Entries, path, d.Entries)
-			d.Entries = ""
-		}
-		d.Nulls = addNulls(d.Nulls, l.Nulls)
-		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN
-		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
-		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
-	}
-}
-
-func addNulls(a, b int64) int64 {
-	if a < 0 || b < 0 {
-		return -1
-	}
-	return a + b
-}
-
 func (b *catalogBuilder) finish() {
 	for i, key := range b.keys {
 		b.parts = append(b.parts, newPartition(key, b.texts[i]))
 	}
+	b.padOrders()
 }
 
 // reopen opens a file of the catalog for a pass and refuses it if it is not the

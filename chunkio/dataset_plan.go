@@ -93,16 +93,26 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error
 	if c.frozen == nil {
 		return true, nil
 	}
-	leaves := opened.Leaves()
-	if len(leaves) != len(c.leaves) || !slices.Equal(opened.GroupRows(), planned.groups) {
+	leaves, found := opened.Leaves(), 0
+	if !slices.Equal(opened.GroupRows(), planned.groups) {
 		return false, nil
 	}
 	for i := range c.leaves {
-		l, want := &leaves[planned.at(i)], &c.leaves[i]
+		here := planned.at(i)
+		if here < 0 {
+			continue
+		}
+		if found++; here >= len(leaves) {
+			return false, nil
+		}
+		l, want := &leaves[here], &c.leaves[i]
 		typ, ok := format.Agree(l.Type, want.Type)
 		if l.Name != want.Name || want.Type != mixedType && (!ok || typ != want.Type) {
 			return false, nil
 		}
+	}
+	if found != len(leaves) {
+		return false, nil
 	}
 	if _, far := in.(*object); far {
 		return true, nil

@@ -217,7 +217,7 @@ func (t *thaw) order(number, leaves int) []int32 {
 		return nil
 	}
 	order := orders[number-1]
-	if slices.ContainsFunc(order, func(i int32) bool { return i < 0 || int(i) >= leaves }) {
+	if slices.ContainsFunc(order, func(i int32) bool { return i < -1 || int(i) >= leaves }) {
 		return nil
 	}
 	return order

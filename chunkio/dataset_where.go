@@ -204,6 +204,9 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
 	leaves := opened.Leaves()
 	for _, c := range f.columns {
+		if at(c.leaf) < 0 {
+			continue // null in all rows
+		}
 		here := leaves[at(c.leaf)]
 		if kind := kindOf(here); kind.Type != c.kind.Type && !kind.Alike(c.kind) {
 			err := mismatch(place.Name(e.path), c.name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.kind, f.first)
@@ -227,9 +230,13 @@ func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File
 
 // within adds the statistics of a row group to a state.
 func (f *filter) within(state where.State, opened format.File, group int, at func(leaf int) int) where.State {
-	if known, ok := opened.(format.Bounded); ok {
-		for _, c := range f.columns {
-			f.bound.Bounds(state, c.name, known.Bounds(group, at(c.leaf)))
+	known, ok := opened.(format.Bounded)
+	for _, c := range f.columns {
+		switch here := at(c.leaf); {
+		case here < 0:
+			f.bound.Bounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // null in every row, which decides
+		case ok:
+			f.bound.Bounds(state, c.name, known.Bounds(group, here))
 		}
 	}
 	return state

@@ -234,7 +234,10 @@ func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*
 	if err != nil {
 		return nil, err
 	}
-	c, err := openCatalog(ctx, list, f, open, cataloging{memory: opt.Memory, skipBad: opt.SkipBad})
+	c, err := openCatalog(ctx, list, f, open, cataloging{memory: opt.Memory, skipBad: opt.SkipBad, union: opt.Union})
+	if err == nil && opt.Union {
+		err = c.decideUnion(ctx, opt.Memory)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -152,9 +152,11 @@ func (a *ahead) begin(ctx context.Context, g *openedGroup, wait bool) bool {
 			g.where, g.err = a.d.catalog.filterOf(g.at, f.opened)
 		}
 		if g.err == nil {
-			leaves := a.d.features.leaves(a.d.sparse)
-			for i, l := range leaves {
-				leaves[i] = g.at.file.at(l)
+			var leaves []int
+			for _, l := range a.d.features.leaves(a.d.sparse) {
+				if here := g.at.file.at(l); here >= 0 {
+					leaves = append(leaves, here)
+				}
 			}
 			if a.d.undecided(g.at) {
 				for _, c := range g.where.columns {

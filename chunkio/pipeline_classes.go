@@ -34,6 +34,12 @@ func (s *span) applyLabels(ctx context.Context, k *labels) error {
 	if r.leaf < 0 {
 		return s.labelPartition(k, r.part)
 	}
+	if s.leafAt(r.leaf) < 0 { // the file lacks it
+		for row := range s.class {
+			s.class[row] = -1
+		}
+		return nil
+	}
 	at := 0
 	err := s.group.DecodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
 		for len(k.memo) < values.Fixed {

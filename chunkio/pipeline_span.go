@@ -183,8 +183,8 @@ func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
 	}
 }
 
-// take fills the elements of one read that are wanted from what is kept, where it is; else what was
-// decoded is kept as far as there is room. places are the elements' places there.
+// take fills the elements of one read that are wanted from what is kept, where it is, and with nulls
+// where the file lacks the column; else what was decoded is kept as far as there is room. places are the elements' places there.
 func (s *span) take(r *read, places []int, dst [][]float64) {
 	switch {
 	case r.leaf < 0:
@@ -192,20 +192,28 @@ func (s *span) take(r *read, places []int, dst [][]float64) {
 		for i := range dst[0] {
 			dst[0][i] = value
 		}
-	case s.held != nil || s.adding != nil:
+	case s.held != nil || s.adding != nil || s.leafAt(r.leaf) < 0:
 		for e, x := range dst {
 			switch {
 			case x == nil:
 			case s.held != nil:
 				s.held.to(places[e], s.from, x)
 			default:
-				s.adding.add(places[e], x)
+				if s.leafAt(r.leaf) < 0 { // the file lacks it
+					for i := range x {
+						x[i] = format.Null
+					}
+				}
+				if s.adding != nil {
+					s.adding.add(places[e], x)
+				}
 			}
 		}
 	}
 }
 
-// leafOf returns where a read's leaf stands in the span's file; -1 for a partition column.
+// leafOf returns where a read's leaf stands in the span's file; -1 for a partition column, and where
+// the file lacks it.
 func (s *span) leafOf(r *read) int {
 	if r.leaf < 0 {
 		return -1

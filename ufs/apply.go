@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -90,8 +91,11 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	if sparse == "" {
 		sparse = chunkio.DefaultSparse(a.Inputs)
 	}
+	for _, option := range columnOptionNames() {
+		q.takeColumnOption(option, method.Settings(a.Selection.Options).Text(option))
+	}
 	opt := chunkio.ApplyOptions{
-		Also: a.Also, Where: a.Where, Sparse: sparse, Threads: q.Threads,
+		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Threads: q.Threads,
 		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
 	}
 	chosen := slices.Clone(a.Selection.Selected)

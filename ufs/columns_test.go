@@ -1,6 +1,7 @@
 package ufs_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -219,4 +220,78 @@ func TestTypesThatDiffer(t *testing.T) {
 	c := typedFile(t, filepath.Join(dir, "c.parquet"), randomColumns(rng, 50, "x", "y", "z"), "x:double", "y:int32", "z:float")
 	d := typedFile(t, filepath.Join(dir, "d.parquet"), randomColumns(rng, 50, "x", "y", "z"), "y:int32", "z:double", "x:float")
 	refused(t, exit.Usage, "differ in order, and the anchors", ufs.MergeRequest{}, graph(c), graph(d))
+}
+
+func asJSON(t *testing.T, x any) string { return string(must.Get(json.Marshal(x))(t)) }
+
+// unionFiles are files that lack columns of each other, and one file where these are null.
+func unionFiles(t *testing.T, dir string) (files []string, twin string) {
+	rng := rand.New(rand.NewPCG(18, 7))
+	names := []string{"a", "b", "c", "d", "y"}
+	all := make(map[string][]float64)
+	for i, columns := range [][]string{{"a:double", "b:int8", "y:int32"}, {"c:float", "b:double", "y:int32"}, {"d:float", "c:double", "y:int32", "a:int16"}} {
+		values := randomColumns(rng, 80, names...)
+		files = append(files, typedFile(t, filepath.Join(dir, fmt.Sprintf("%d.parquet", i)), values, columns...))
+		for _, name := range names {
+			if !slices.ContainsFunc(columns, func(c string) bool { return strings.HasPrefix(c, name+":") }) {
+				values[name] = slices.Repeat([]float64{math.NaN()}, 80)
+			}
+			all[name] = append(all[name], values[name]...)
+		}
+	}
+	return files, typedFile(t, filepath.Join(t.TempDir(), "twin.parquet"), all, "a:double", "b:double", "y:int32", "c:double", "d:double")
+}
+
+// Absent columns are nulls, in one read, in shards of the files and of a plan, which add up to it;
+// a selection of it is judged and applied as it was made.
+func TestUnionByName(t *testing.T) {
+	files, twin := unionFiles(t, t.TempDir())
+	for _, missing := range []string{"mean", "zero", "pairwise"} {
+		q := ufs.Request{Inputs: files, UnionByName: true, Missing: missing, Label: "y", Method: "greedy", K: 3}
+		s := must.Get(ufs.Select(t.Context(), q))(t)
+		same := q
+		same.Inputs, same.UnionByName = []string{twin}, false
+		want := must.Get(ufs.Select(t.Context(), same))(t)
+		if !slices.Equal(picked(s), picked(want)) || s.Options["union-by-name"] != "true" {
+			t.Errorf("%s: %v, options %v, want %v", missing, picked(s), s.Options, picked(want))
+		}
+		whole := scan(t, ufs.ScanRequest{Request: q}, files...)
+		var shards []string
+		for i := range 3 {
+			shards = append(shards, scan(t, ufs.ScanRequest{Request: q, Shard: fmt.Sprintf("%d/3", i+1)}, files...))
+		}
+		sum := merged(t, ufs.MergeRequest{}, shards...)
+		near(t, missing+" shards", sum, whole)
+		plan := q
+		plan.Output = filepath.Join(t.TempDir(), "job.plan.json")
+		planned := must.Get(ufs.WritePlan(t.Context(), plan))(t)
+		parts := merged(t, ufs.MergeRequest{}, scanned(t, planned.Path, t.TempDir()+"/", 3, nil))
+		near(t, missing+" plan", parts, whole)
+		if o := headerOf(t, parts).Options["union-by-name"]; o != "true" {
+			t.Errorf("%s: a plan's statistics record union-by-name %q", missing, o)
+		}
+		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: sum, Method: "greedy", K: 3}))(t)
+		if !slices.Equal(picked(from), picked(want)) {
+			t.Errorf("%s: from shards %v, want %v", missing, picked(from), picked(want))
+		}
+		judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Inputs: files, Label: "y", Runs: 2, Selections: []ufs.NamedSelection{{Selection: s}}}))(t)
+		expected := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Inputs: []string{twin}, Label: "y", Runs: 2, Selections: []ufs.NamedSelection{{Selection: want}}}))(t)
+		if got, want := asJSON(t, judged.Results), asJSON(t, expected.Results); got != want {
+			t.Errorf("%s: judged %s, want %s", missing, got, want)
+		}
+		out := filepath.Join(t.TempDir(), "out.parquet")
+		if _, err := ufs.Apply(t.Context(), ufs.ApplyRequest{Inputs: files[:1], Selection: s, Output: out}); err == nil {
+			t.Errorf("%s: applied to files without the columns", missing)
+		}
+	}
+	q := ufs.ScanRequest{Request: ufs.Request{Missing: "mean"}}
+	refused(t, exit.Usage, "union-by-name", ufs.MergeRequest{}, scan(t, q, files[0]), scan(t, q, files[1]))
+	_, err := ufs.Select(t.Context(), ufs.Request{Inputs: files, Missing: "mean"})
+	if exit.Code(err) != exit.Data || !strings.Contains(err.Error(), "union-by-name") || !strings.Contains(err.Error(), "0.parquet") || !strings.Contains(err.Error(), "1.parquet") {
+		t.Errorf("without a union: %v", err)
+	}
+	_, err = ufs.Select(t.Context(), ufs.Request{Stats: scan(t, q, files[0]), UnionByName: true})
+	if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "union-by-name") {
+		t.Errorf("statistics without a union: %v", err)
+	}
 }

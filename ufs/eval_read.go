@@ -19,6 +19,7 @@ func (e *evaluator) read(ctx context.Context) error {
 		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
 		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter, Stdin: e.Stdin,
 	}
+	e.q.readColumns(&opt)
 	ds, err := e.open(ctx, opt)
 	if err != nil {
 		return err

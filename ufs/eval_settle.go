@@ -72,6 +72,9 @@ func (e *evaluator) settle() error {
 	if err := e.prefixes(); err != nil {
 		return err
 	}
+	if err := e.recordedColumns(); err != nil {
+		return err
+	}
 	return e.recorded()
 }
 

@@ -172,7 +172,7 @@ func (r *run) recorded(e *gathered) error {
 		return stream.Usagef("{label} %s: %s records no such column%s", r.Label, r.Stats, suggest.DidYouMean(r.Label, slices.Concat(left, names)))
 	}
 	asked := r.shape()
-	for _, option := range []string{"weight", "sparse", "where", "rows"} {
+	for _, option := range append([]string{"weight", "sparse", "where", "rows"}, columnOptionNames()...) {
 		if asked[option] != "" && asked[option] != e.options[option] {
 			recorded := stream.PlainText("without it")
 			if e.options[option] != "" {

@@ -235,6 +235,7 @@ func (q *Request) fillFrom(p Request) {
 	q.Missing = cmp.Or(q.Missing, p.Missing)
 	q.Where = cmp.Or(q.Where, p.Where)
 	q.Seed = cmp.Or(q.Seed, p.Seed)
+	q.fillColumns(&p)
 	q.Stability = cmp.Or(q.Stability, p.Stability)
 	q.Sketch = cmp.Or(q.Sketch, p.Sketch)
 	if len(q.Columns)+len(q.Exclude) == 0 {

@@ -70,6 +70,9 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 		case "seed":
 			_, err = fmt.Sscan(text, &q.Seed)
 		default:
+			if q.takeColumnOption(option, text) {
+				continue
+			}
 			if declared.Find(option) != nil {
 				q.Options[option] = settings[option]
 			}

@@ -34,7 +34,7 @@ func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 			r.Missing, r.Name)
 	}
 	asked := r.shape()
-	for _, option := range []string{"rows", "sparse", "where"} {
+	for _, option := range append([]string{"rows", "sparse", "where"}, columnOptionNames()...) {
 		if asked[option] != whole.options[option] {
 			return nil, stream.Usagef("%v %q, but {profile} was made with %q; make both alike", stream.Option(option), asked[option], whole.options[option])
 		}

@@ -297,7 +297,7 @@ func (r *run) reading() chunkio.Options {
 	if r.profile != nil { // whose statistics are by column
 		order = columnNames(r.profile.columns)
 	}
-	return chunkio.Options{
+	opt := chunkio.Options{
 		Order:   order,
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
@@ -306,6 +306,8 @@ func (r *run) reading() chunkio.Options {
 		Target:       r.readsTarget(),
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
+	r.readColumns(&opt)
+	return opt
 }
 
 // note makes a remark.

@@ -110,7 +110,7 @@ func (s *parquetSource) Extents(g int, columns []Column) (extents []format.Exten
 func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, error) {
 	var largest int64
 	for _, c := range columns {
-		if c.Kind == FromSparse || c.Kind == FromPartition {
+		if c.Kind == FromSparse || c.Kind == FromPartition || c.Kind == Absent {
 			continue
 		}
 		for _, col := range s.columnsOf(c) {

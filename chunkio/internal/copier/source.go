@@ -79,6 +79,7 @@ const (
 	FromField                 // a whole top-level field with all its leaves
 	FromSparse                // one feature of sparse rows
 	FromPartition             // a partition key
+	Absent                    // nowhere: the file lacks it, and all its rows are null
 )
 
 // Column is one top-level column of the output.

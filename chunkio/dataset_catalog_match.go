@@ -1,0 +1,212 @@
+package chunkio
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Columns of several files are matched by name. Their types must agree (format.Agree); under
+// Options.Union a file may lack some, which are null in its rows.
+
+// matchLeaves finds every leaf of the dataset in a further file, by name. Under a union those that
+// the dataset has not seen yet are returned too, and come behind it.
+func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) (order []int32, added []format.Leaf, err error) {
+	reference := b.path(0)
+	order = make([]int32, len(b.leaves))
+	for i := range order {
+		order[i] = -1
+	}
+	sameOrder := len(leaves) == len(b.leaves)
+	for i, l := range leaves {
+		at, ok := b.index[l.Name]
+		if !ok && b.union {
+			order, added, sameOrder = append(order, int32(i)), append(added, l), false
+			continue
+		} else if !ok {
+			return nil, nil, lacking(mismatch(path, l.Name, "%s has no such column", reference))
+		}
+		if _, ok := format.Agree(l.Type, b.leaves[at].Type); !ok && !mixes(l, b.leaves[at]) {
+			e := mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.leaves[at].Type, reference)
+			e.Remedy = stream.Textf("numbers of any width are one column, and other types only with themselves: write the files with one type")
+			return nil, nil, e
+		}
+		order[at] = int32(i)
+		sameOrder = sameOrder && at == i
+	}
+	for at, i := range order {
+		if i < 0 && !b.union {
+			return nil, nil, lacking(mismatch(path, b.leaves[at].Name, "this file lacks the column, %s has it", reference))
+		}
+	}
+	if sameOrder {
+		return nil, nil, nil
+	}
+	return b.shared(order), added, nil
+}
+
+// lacking adds the remedy for a column that a file lacks.
+func lacking(e *stream.DataError) *stream.DataError {
+	e.Remedy = stream.Textf("all files of an input must have the same columns; with {union-by-name} a column is null where a file lacks it")
+	return e
+}
+
+// addLeaves makes leaves that no file before the one at path has leaves of the dataset.
+func (b *catalogBuilder) addLeaves(path string, added []format.Leaf) {
+	for _, l := range added {
+		at := len(b.leaves)
+		b.index[l.Name] = at
+		if l.Refused {
+			b.refusing[at] = path
+		}
+		l.Nulls = addNulls(l.Nulls, b.rows)
+		b.leaves = append(b.leaves, l)
+	}
+}
+
+// padOrders gives the files the leaves that were seen behind them, which they lack.
+func (b *catalogBuilder) padOrders() {
+	for i := range b.files {
+		f, n := &b.files[i], b.counts[i]
+		if n == len(b.leaves) {
+			continue
+		}
+		order := make([]int32, 0, len(b.leaves))
+		for at := range n {
+			order = append(order, int32(f.at(at)))
+		}
+		for len(order) < len(b.leaves) {
+			order = append(order, -1)
+		}
+		f.order = b.shared(order)
+	}
+}
+
+// decideUnion asks the condition of the row groups of all files of a union. Its columns are known
+// only when all footers were read, so that they are read twice.
+func (c *catalog) decideUnion(ctx context.Context, memory int64) error {
+	if c.filter == nil {
+		return nil
+	}
+	if err := c.filter.bind(c.path(0), c.leaves); err != nil {
+		return err
+	}
+	for i := range c.files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f := &c.files[i]
+		opened, _, err := c.reopen(ctx, i, memory, nil)
+		if err != nil {
+			return err
+		}
+		f.outcomes, err = c.filter.outcomes(c.list, i, c.list.at(i), opened, f.at)
+		if err == nil && f.bytes != nil {
+			f.bytes = weigh(opened, f.outcomes)
+		}
+		opened.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mismatch(path, column, format string, args ...any) *stream.DataError {
+	e := stream.Dataf(path, format, args...)
+	e.Column = column
+	e.Remedy = stream.Textf("all files of an input must have the same columns")
+	return e
+}
+
+// shared returns the order seen before that is equal to this one, if there is one.
+func (b *catalogBuilder) shared(order []int32) []int32 {
+	key := make([]byte, 0, 4*len(order))
+	for _, i := range order {
+		key = append(key, byte(i), byte(i>>8), byte(i>>16), byte(i>>24))
+	}
+	if known, ok := b.orders[string(key)]; ok {
+		return known
+	}
+	b.orders[string(key)] = order
+	return order
+}
+
+// mixes reports whether two types that do not agree may be those of one column: it is a feature
+// with neither, as with text and timestamps.
+func mixes(a, b format.Leaf) bool {
+	never := func(l format.Leaf) bool { return l.Why != "" && !l.Refused && !l.List && l.Type != "map" }
+	return never(a) && never(b)
+}
+
+// mixedType is the type of a column for which files have types that do not agree.
+const mixedType = "mixed"
+
+// mergeTypes makes the type of d, a leaf of the dataset, that of l in a further file too, as
+// matchLeaves has found that it can be.
+func mergeTypes(path string, d, l *format.Leaf) {
+	if l.Type == d.Type {
+		return
+	}
+	typ, agree := format.Agree(d.Type, l.Type)
+	switch {
+	case !agree:
+		d.Why = fmt.Sprintf("%s in %s, and another type in files before it", l.Type, path)
+		d.NoClass, typ = d.Why, mixedType
+	case d.NoClass == "" && l.NoClass == "" && !format.SameText(d.Type, l.Type):
+		d.NoClass = fmt.Sprintf("it is %s in %s and %s in files before it, which write equal values differently", l.Type, path, d.Type)
+	}
+	d.Type = typ
+}
+
+// mergeFacts adds what a further file's leaves tell to the dataset's that were there before it. Lists of a
+// file without rows have no length yet, so they do not count; nor do the lists of the
+// files before, if none of these had rows.
+func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, before int) {
+	for at := range before {
+		d, here := &b.leaves[at], f.at(at)
+		if here < 0 {
+			d.Nulls = addNulls(d.Nulls, f.rows())
+			continue
+		}
+		l := &leaves[here]
+		mergeTypes(path, d, l)
+		if _, known := b.refusing[at]; l.Refused && !known {
+			b.refusing[at] = path
+			d.Refused, d.Why = true, l.Why
+		}
+		switch {
+		case !l.List || l.Refused || d.Refused || f.rows() == 0:
+		case b.rows == 0:
+			d.Width, d.Why = l.Width, l.Why
+		case d.Why == "" && l.Why != "":
+			d.Width, d.Why = 0, l.Why
+		case d.Why == "" && d.Width != l.Width:
+			d.Width, d.Why = 0, format.WhyVarying
+		}
+		if d.NoClass == "" {
+			d.NoClass = l.NoClass
+		}
+		switch {
+		case d.NoEntries != "":
+		case l.NoEntries != "":
+			d.Entries, d.NoEntries = "", fmt.Sprintf("in %s, %s", path, l.NoEntries)
+		case d.Entries != l.Entries:
+			d.NoEntries = fmt.Sprintf("the values are %s in %s but %s in files before it", l.Entries, path, d.Entries)
+			d.Entries = ""
+		}
+		d.Nulls = addNulls(d.Nulls, l.Nulls)
+		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN
+		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
+		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
+	}
+}
+
+func addNulls(a, b int64) int64 {
+	if a < 0 || b < 0 {
+		return -1
+	}
+	return a + b
+}
