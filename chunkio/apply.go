@@ -15,14 +15,17 @@ type ApplyOptions struct {
 	Columns []string
 	// Also are further columns of any type, behind the selected ones: a flattened name,
 	// or a whole list or struct by its own. A name that is in both is written once.
-	Also    []string
-	Form    Form   // of the files
-	Where   string // as Options.Where: only such rows are written
-	Sparse  string // as Options.Sparse: selected features "values[17]" are written dense
-	Union   bool   // as Options.Union: a file of a folder keeps lacking what it lacks, one file has nulls
-	Threads int    // columns copied at once; 0 means GOMAXPROCS
-	Memory  int64  // bytes that copying may hold; 0 means 1 GiB
-	Meter   *stream.Meter
+	Also   []string
+	Form   Form   // of the files
+	Where  string // as Options.Where: only such rows are written
+	Sparse string // as Options.Sparse: selected features "values[17]" are written dense
+	Union  bool   // as Options.Union: a file of a folder keeps lacking what it lacks, one file has nulls
+	// Times and Indicators are as in Options, of which the selection was made: of what is made of
+	// a column the column itself is written, once.
+	Times, Indicators bool
+	Threads           int   // columns copied at once; 0 means GOMAXPROCS
+	Memory            int64 // bytes that copying may hold; 0 means 1 GiB
+	Meter             *stream.Meter
 
 	TableVersion *int64 // as in Options, and so are those below
 	TableAsOf    time.Time

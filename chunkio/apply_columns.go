@@ -13,7 +13,7 @@ import (
 // choose resolves the names of the options to output columns: the selected ones in
 // their order, then the others.
 func (a *applier) choose() ([]copier.Column, error) {
-	entries, err := flatten(a.catalog, a.sparse)
+	entries, err := flatten(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators}, a.sparse)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 		}
 	}
 	for _, name := range a.opt.Columns {
-		c, ok, err := a.flatColumn(name, known[name])
+		c, ok, err := a.flatColumn(originOf(entries, known[name], name), known[name])
 		if err != nil {
 			return nil, err
 		}
@@ -69,6 +69,18 @@ func (a *applier) choose() ([]copier.Column, error) {
 		a.report.Columns = append(a.report.Columns, c.Name)
 	}
 	return columns, nil
+}
+
+// originOf is the name of the column that an entry of this name is made of, or is.
+func originOf(entries []entry, e *entry, name string) string {
+	if e != nil && e.missing > 0 {
+		e = &entries[e.missing-1]
+		name = e.flat
+	}
+	if e != nil && e.block != "" {
+		return e.block
+	}
+	return name
 }
 
 // flatColumn makes a flat output column of an entry; ok is false where there is none

@@ -44,6 +44,12 @@ type Options struct {
 	// Union lets files lack columns that others have: these are null there, in all rows. Columns
 	// stand in the order in which the files bring them. It is said once, to Open.
 	Union bool
+	// Times makes features of dates, timestamps and times of day: a number (days since 1970, seconds
+	// since then, seconds since midnight), and its positions in the day, the week and the year as
+	// sines and cosines, "ts", "ts.hour.sin", …, all of one Block. Indicators adds to features with
+	// nulls, or of which the footers do not tell, features is_missing(NAME) that are 1 where the
+	// value is missing, by null, NaN or ±Inf, and else 0.
+	Times, Indicators bool
 	// Order are names of features that come first, in this order: those of statistics that others
 	// are to be added to. Without it features stand as in the first file.
 	Order []string
@@ -102,6 +108,11 @@ func (o Options) validate() error {
 	if o.Union && o.Sparse != "" {
 		return stream.Usagef("{union-by-name} is for columns; {sparse} rows number theirs, and go without it")
 	}
+	for option, asked := range map[string]bool{"times": o.Times, "missing-indicators": o.Indicators} {
+		if asked && o.Sparse != "" {
+			return stream.Usagef("%v makes features of columns; {sparse} rows have none", stream.Option(option))
+		}
+	}
 	if o.Sample < 0 {
 		return stream.Usagef("{rows} %d: want a number of rows, 0 for all", o.Sample)
 	}
@@ -156,7 +167,7 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 		return nil, err
 	}
 	if list.isStdin() {
-		pipe, err := openPipe(opt.Stdin, opt.Memory, opt.Classes)
+		pipe, err := openPipe(opt.Stdin, opt.Memory, opt.Classes || opt.Times)
 		if err != nil {
 			return nil, err
 		}
@@ -204,6 +215,9 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 	}
 	if p != nil && opt.Classes && !p.texts {
 		return nil, stream.Usagef("the classes of a stream must be asked for when it is opened; save it to a file first")
+	}
+	if p != nil && opt.Times && !p.texts {
+		return nil, stream.Usagef("the times of a stream must be asked for when it is opened; save it to a file first")
 	}
 	f, err := resolve(c, opt, sparse)
 	if err != nil {

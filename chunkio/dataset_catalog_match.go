@@ -161,6 +161,17 @@ func mergeTypes(path string, d, l *format.Leaf) {
 	d.Type = typ
 }
 
+// mergeUnits makes the unit of d's times that of l's in a further file too, or unknown.
+func mergeUnits(path string, d, l *format.Leaf) {
+	if d.UTC != l.UTC && d.NoClass == "" {
+		d.NoClass = fmt.Sprintf("its times are in UTC in %s and not in files before it, or the other way round", path)
+		d.Why = d.NoClass
+	}
+	if d.PerSecond != l.PerSecond {
+		d.PerSecond = 0
+	}
+}
+
 // mergeFacts adds what a further file's leaves tell to the dataset's that were there before it. Lists of a
 // file without rows have no length yet, so they do not count; nor do the lists of the
 // files before, if none of these had rows.
@@ -173,6 +184,7 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 		}
 		l := &leaves[here]
 		mergeTypes(path, d, l)
+		mergeUnits(path, d, l)
 		if _, known := b.refusing[at]; l.Refused && !known {
 			b.refusing[at] = path
 			d.Refused, d.Why = true, l.Why

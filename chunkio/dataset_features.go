@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -27,6 +28,9 @@ type read struct {
 	leaf int   // dataset leaf; -1 for a partition column
 	part int   // partition column where leaf is -1
 	cols []int // by element: the feature it becomes, or -1
+
+	missing []int    // by element: the feature that says whether it is missing, or -1; nil for none
+	circles []string // of times, whose elements are the number and two for each: see circles
 }
 
 // features is what a Dataset's options make of a catalog's columns.
@@ -38,6 +42,7 @@ type features struct {
 	label    *read  // the column of the classes; nil where they are not asked for
 	leftOut  []stream.LeftOut
 	warnings []stream.Text
+	byLeaf   map[int]int // the reads, while indicators are added
 
 	withNulls int   // features of which the metadata tells nulls
 	refusal   error // why these features cannot be read; Check returns it
@@ -59,16 +64,18 @@ type entry struct {
 	nulls               int64
 	why                 string // why it can be no feature whatever the options
 	refused             bool   // it would be a feature, but why says that it cannot be decoded
+	block               string // the leaf that it is made of, together with others: stream.Column.Block
+	missing             int    // 1 + the entry of which it says whether it is missing; 0 for others
 }
 
 // resolve chooses the features: leaves in the first file's order, list elements in
 // theirs, partition columns last. sparse is nil for dense input. It fails on wrong usage
 // and on a clash of names; what only matters for reading goes to refusal.
 func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
-	if n := countEntries(c, sparse); featureBytes*int64(n) > opt.Memory {
+	if n := countEntries(c, opt, sparse); featureBytes*int64(n) > opt.Memory {
 		return nil, &stream.MemoryError{What: fmt.Sprintf("naming %d columns", n), Need: featureBytes * int64(n), Limit: opt.Memory}
 	}
-	entries, err := flatten(c, sparse)
+	entries, err := flatten(c, opt, sparse)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +94,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 				f.refusal = undecodable(c, e)
 			}
 		default:
-			f.add(e, widthOf(c, e, sparse))
+			f.add(c, e, widthOf(c, e, sparse))
 			if e.nulls > 0 {
 				f.withNulls++
 			}
@@ -117,7 +124,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 
 // describe lists every column for inspect.
 func describe(c *catalog, opt Options, sparse *sparseSpec) []Field {
-	entries, err := flatten(c, sparse)
+	entries, err := flatten(c, opt, sparse)
 	if err != nil {
 		return nil // resolve has succeeded with these arguments
 	}
@@ -136,8 +143,8 @@ func describe(c *catalog, opt Options, sparse *sparseSpec) []Field {
 }
 
 // flatten lists the columns by the names users know them by, and refuses names that clash.
-func flatten(c *catalog, sparse *sparseSpec) ([]entry, error) {
-	entries := make([]entry, 0, countEntries(c, sparse))
+func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
+	entries := make([]entry, 0, countEntries(c, opt, sparse))
 	for i, l := range c.leaves {
 		e := entry{columnName: columnName{flat: l.Name}, leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
 		if sparse != nil && i == sparse.values {
@@ -145,6 +152,10 @@ func flatten(c *catalog, sparse *sparseSpec) ([]entry, error) {
 			if sparse.features == 0 {
 				e.why = "no row has an entry"
 			}
+		}
+		if parts := timeParts(l, opt); parts != nil {
+			entries = addParts(entries, e, parts)
+			continue
 		}
 		width := elements(c, i, sparse)
 		if width == 0 {
@@ -162,6 +173,9 @@ func flatten(c *catalog, sparse *sparseSpec) ([]entry, error) {
 	}
 	for i, p := range c.parts {
 		entries = append(entries, entry{columnName: columnName{flat: p.key}, leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why})
+	}
+	if opt.Indicators {
+		entries = addIndicators(entries, opt)
 	}
 	// Names of elements differ where those of their lists do.
 	seen := make(map[string]int, len(c.leaves)+len(c.parts))
@@ -197,12 +211,12 @@ func elements(c *catalog, leaf int, sparse *sparseSpec) int {
 }
 
 // countEntries is the number of columns once lists are flattened.
-func countEntries(c *catalog, sparse *sparseSpec) int {
+func countEntries(c *catalog, opt Options, sparse *sparseSpec) int {
 	n := len(c.leaves) + len(c.parts)
 	for i := range c.leaves {
 		n += max(elements(c, i, sparse)-1, 0)
 	}
-	return n
+	return n + countMade(c, opt, n)
 }
 
 // elementNames yields list[0], list[1], …, all cut from one string.
@@ -252,7 +266,7 @@ func (c *catalog) name() string {
 // for the features and for what would be one but is refused.
 func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error) {
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
-		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.matches(role.name) }) {
+		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.missing == 0 && e.matches(role.name) }) {
 			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(namesOf(entries))))
 		}
 	}
@@ -311,15 +325,33 @@ func (n columnName) matches(name string) bool {
 	return name != "" && (n.flat == name || n.list == name)
 }
 
-// add makes an entry the next feature.
-func (f *features) add(e entry, width int) {
-	last := len(f.reads) - 1
-	if last < 0 || f.reads[last].leaf != e.leaf || f.reads[last].part != e.part {
-		f.reads = append(f.reads, newRead(e, width))
-		last++
+// add makes an entry the next feature. Indicators come behind what they are of.
+func (f *features) add(c *catalog, e entry, width int) {
+	at := len(f.reads) - 1
+	if at < 0 || f.reads[at].leaf != e.leaf || f.reads[at].part != e.part {
+		at = -1
+		if e.missing > 0 {
+			at = f.readOf(e.leaf)
+		}
 	}
-	f.reads[last].cols[e.element] = len(f.columns)
-	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ})
+	if at < 0 {
+		at = len(f.reads)
+		f.reads = append(f.reads, newRead(e, width))
+		if names, ok := circles(leafOf(c, e)); ok {
+			f.reads[at].circles = names
+		}
+	}
+	r := &f.reads[at]
+	switch {
+	case e.missing == 0:
+		r.cols[e.element] = len(f.columns)
+	default:
+		if r.missing == nil {
+			r.missing = slices.Repeat([]int{-1}, width)
+		}
+		r.missing[e.element] = len(f.columns)
+	}
+	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block})
 	switch strings.ToLower(e.flat) {
 	case "label", "class", "target", "y":
 		f.warnings = append(f.warnings, stream.Textf(
@@ -352,6 +384,11 @@ func (f *features) order(names []string) {
 				r.cols[e] = to[col]
 			}
 		}
+		for e, col := range r.missing {
+			if col >= 0 {
+				r.missing[e] = to[col]
+			}
+		}
 	}
 }
 
@@ -359,10 +396,36 @@ func newRead(e entry, width int) read {
 	return read{leaf: e.leaf, part: e.part, cols: slices.Repeat([]int{-1}, width)}
 }
 
+// readOf is the read of a leaf, or -1.
+func (f *features) readOf(leaf int) int {
+	if f.byLeaf == nil {
+		f.byLeaf = make(map[int]int, len(f.reads))
+		for i, r := range f.reads {
+			f.byLeaf[r.leaf] = i
+		}
+	}
+	if at, ok := f.byLeaf[leaf]; ok {
+		return at
+	}
+	f.byLeaf[leaf] = len(f.reads) // which add makes
+	return -1
+}
+
+// leafOf is the leaf of an entry; the zero Leaf of a partition key.
+func leafOf(c *catalog, e entry) format.Leaf {
+	if e.leaf < 0 {
+		return format.Leaf{}
+	}
+	return c.leaves[e.leaf]
+}
+
 func widthOf(c *catalog, e entry, sparse *sparseSpec) int {
+	names, made := circles(leafOf(c, e))
 	switch {
 	case e.leaf < 0:
 		return 1
+	case made: // no feature without Options.Times
+		return 1 + 2*len(names)
 	case sparse != nil && e.leaf == sparse.values:
 		return sparse.features
 	}
@@ -377,6 +440,8 @@ func weightRead(c *catalog, entries []entry, name string) (*read, error) {
 			return nil, undecodable(c, e)
 		case e.why != "":
 			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", name, e.why)
+		case e.block != "":
+			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", name, c.leaves[e.leaf].Why)
 		default:
 			r := newRead(e, widthOf(c, e, nil))
 			r.cols[e.element] = 0

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPatternsMatchNames(t *testing.T) {
-	names := []columnName{{flat: "a"}, {flat: "a/b"}, {flat: "emb3"}, {"emb[3]", "emb"}, {"emb[4]", "emb"}, {flat: "px_1_2"}, {flat: "x*"}, {flat: "xy"}}
+	names := []columnName{{flat: "a"}, {flat: "a/b"}, {flat: "emb3"}, {flat: "emb[3]", list: "emb"}, {flat: "emb[4]", list: "emb"}, {flat: "px_1_2"}, {flat: "x*"}, {flat: "xy"}}
 	for _, c := range []struct{ patterns, want string }{
 		{"a", "a"},
 		{"a*", "a a/b"},

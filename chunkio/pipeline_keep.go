@@ -95,8 +95,8 @@ func (k *Keep) join(d *Dataset) (at keptPlaces, adds bool) {
 	if k.places == nil { // never again: passes under way know them
 		k.of, k.places = of, map[element]int{}
 		for _, r := range f.kept() {
-			for e, col := range r.cols {
-				if r.leaf >= 0 && col >= 0 {
+			for e := range r.cols {
+				if r.leaf >= 0 && r.host(e) >= 0 {
 					k.places[element{r.leaf, e}] = len(k.places)
 				}
 			}
@@ -108,8 +108,8 @@ func (k *Keep) join(d *Dataset) (at keptPlaces, adds bool) {
 	columns := 0
 	for i, r := range f.kept() {
 		places := make([]int, len(r.cols))
-		for e, col := range r.cols {
-			if r.leaf < 0 || col < 0 {
+		for e := range r.cols {
+			if r.leaf < 0 || r.host(e) < 0 {
 				continue
 			}
 			place, known := k.places[element{r.leaf, e}]
@@ -215,8 +215,8 @@ func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
 	var widths []int64
 	wide := 0
 	for _, r := range d.features.kept() {
-		for _, col := range r.cols {
-			if r.leaf >= 0 && col >= 0 {
+		for e := range r.cols {
+			if r.leaf >= 0 && r.host(e) >= 0 {
 				l := &d.catalog.leaves[r.leaf]
 				width := keptWidth(l.Type, l.Nulls != 0)
 				if widths = append(widths, width); width == 8 {

@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -52,6 +53,11 @@ type needs struct {
 	fetch      int64 // then: bytes that a row group's leaves take in its file, at most
 }
 
+// readsTexts reports whether texts of a stream are wanted.
+func (d *Dataset) readsTexts() bool {
+	return d.pipe != nil && (d.features.label != nil || slices.ContainsFunc(d.features.reads, func(r read) bool { return r.circles != nil }))
+}
+
 // blockRows is the height of the blocks.
 func (d *Dataset) blockRows() int {
 	if d.sparse != nil {
@@ -67,7 +73,7 @@ func (d *Dataset) needs(memory int64) needs {
 		height:    int64(d.blockRows()),
 		tallest:   d.catalog.maxGroup,
 		openBytes: d.catalog.openBytes,
-		base:      d.catalog.bytes() + featureBytes*int64(countEntries(d.catalog, d.sparse)),
+		base:      d.catalog.bytes() + featureBytes*int64(countEntries(d.catalog, d.opt, d.sparse)),
 		files:     len(d.catalog.files),
 		single:    d.pipe == nil && d.catalog.rows == d.catalog.maxGroup,
 		row:       8 * cols,
@@ -83,7 +89,11 @@ func (d *Dataset) needs(memory int64) needs {
 		n.scratch = max(d.catalog.leaves[d.sparse.indices].Scratch, d.catalog.leaves[d.sparse.values].Scratch)
 	}
 	for _, r := range d.features.reads {
-		if r.leaf >= 0 {
+		switch {
+		case r.leaf < 0:
+		case r.circles != nil:
+			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].TextScratch+timesBytes)
+		default:
 			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].Scratch)
 		}
 	}
@@ -104,12 +114,12 @@ func (d *Dataset) needs(memory int64) needs {
 		}
 		n.row += 4
 		n.base += classMemory(rows)
-		if d.pipe != nil { // its dictionaries, as they come and as text
-			n.base += batchMemory(memory) / 2
-		}
 		if r.leaf >= 0 { // decoded by the scheduler too
 			n.base += d.catalog.leaves[r.leaf].TextScratch
 		}
+	}
+	if d.readsTexts() { // of a stream: its dictionaries, as they come and as text
+		n.base += batchMemory(memory) / 2
 	}
 	d.catalog.filter.addTo(&n, d.catalog)
 	n.row += 8 + 1 // positions of the rows that stay, and two bits
@@ -223,7 +233,7 @@ func (d *Dataset) MinMemory() int64 {
 	least := n.total(l)
 	if d.pipe != nil {
 		least = 2*least + 2*batchesHeld // batchMemory rounds down
-		if d.features.label != nil {
+		if d.readsTexts() {
 			least += least / 2 // a twelfth of the memory for dictionaries
 		}
 	}

@@ -3,7 +3,6 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -131,9 +130,9 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 	}
 	v.dst, v.leaves = v.dst[:0], v.leaves[:0]
 	for i := range reads {
-		for _, col := range reads[i].cols {
+		for e := range reads[i].cols {
 			var dst []float64
-			if col >= 0 {
+			if col := reads[i].host(e); col >= 0 {
 				dst = s.column(col)
 			}
 			v.dst = append(v.dst, dst)
@@ -142,19 +141,25 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 	rest := v.dst // grown: views of it are cut now
 	for i := range reads {
 		n := len(reads[i].cols)
-		v.leaves = append(v.leaves, format.Decoding{Leaf: s.leafOf(&reads[i]), Dst: rest[:n:n]})
+		leaf := s.leafOf(&reads[i])
+		if reads[i].circles != nil {
+			leaf = -1 // by decodeMade
+		}
+		v.leaves = append(v.leaves, format.Decoding{Leaf: leaf, Dst: rest[:n:n]})
 		rest = rest[n:]
 	}
 	s.decodeLeaves(ctx, v.leaves)
+	s.decodeMade(ctx, reads, v.leaves)
 	settling := time.Now()
 	for i := range reads {
 		r, d := &reads[i], &v.leaves[i]
 		if d.Err != nil {
-			first := r.cols[slices.IndexFunc(r.cols, func(col int) bool { return col >= 0 })]
+			first := r.first()
 			s.failAt(first, d.Err, s.d.features.columns[first].Name)
 			continue
 		}
 		s.take(r, s.places.read(t.from+i), d.Dst)
+		s.indicate(r, d.Dst)
 		for _, col := range r.cols {
 			if col >= 0 {
 				s.settle(col)

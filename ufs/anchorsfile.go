@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -59,6 +60,11 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 		for _, name := range opt.Columns {
 			if !known[name] {
 				return nil, stream.Usagef("{anchors-file} %s: it has no numeric column %q, which is a feature of the input", place.Name(f.File), name)
+			}
+		}
+		for _, c := range src.Columns() { // which a column that is wanted may bring along
+			if !slices.Contains(opt.Columns, c.Name) {
+				opt.LeaveOut = append(opt.LeaveOut, stream.LeftOut{Name: c.Name, Why: "no feature of the input"})
 			}
 		}
 		if src, err = src.With(opt); err != nil {

@@ -95,7 +95,7 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 		q.takeColumnOption(option, method.Settings(a.Selection.Options).Text(option))
 	}
 	opt := chunkio.ApplyOptions{
-		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Threads: q.Threads,
+		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Threads: q.Threads,
 		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
 	}
 	chosen := slices.Clone(a.Selection.Selected)

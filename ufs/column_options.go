@@ -1,6 +1,8 @@
 package ufs
 
 import (
+	"slices"
+
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -13,6 +15,8 @@ var columnOptions = []struct {
 	of   func(q *Request) *bool
 }{
 	{"union-by-name", func(q *Request) *bool { return &q.UnionByName }},
+	{"missing-indicators", func(q *Request) *bool { return &q.MissingIndicators }},
+	{"times", func(q *Request) *bool { return &q.Times }},
 }
 
 const isTrue = "true" // of an option that is recorded
@@ -53,7 +57,49 @@ func columnOptionNames() (names []string) {
 
 // readColumns adds the column options of q to those of reading.
 func (q *Request) readColumns(opt *chunkio.Options) {
-	opt.Union = q.UnionByName
+	opt.Union, opt.Times, opt.Indicators = q.UnionByName, q.Times, q.MissingIndicators
+}
+
+// checkColumns refuses column options that do not go with others.
+func (q *Request) checkColumns() error {
+	if q.MissingIndicators && q.Stats == "" && !slices.Contains(keptMissing(), q.Missing) {
+		return stream.Usagef("{missing-indicators} is for missing values that are filled in, and {missing} %s leaves none; choose {missing} mean, zero or pairwise", q.Missing)
+	}
+	for _, o := range columnOptions {
+		if *o.of(q) && q.Sparse != "" {
+			return stream.Usagef("%v is for columns, and {sparse} rows number theirs", stream.Option(o.name))
+		}
+	}
+	return nil
+}
+
+// unmarked warns of features with missing values that have no indicator, as the footers promised
+// that nothing is null there.
+func (g *gatherer) unmarked(e *gathered) []stream.Text {
+	if !g.MissingIndicators {
+		return nil
+	}
+	names := make(map[string]bool, len(e.columns))
+	for _, c := range e.columns {
+		names[c.Name] = true
+	}
+	for _, l := range e.leftOut {
+		names[l.Name] = true
+	}
+	var without []string
+	for j, c := range e.columns {
+		if m := e.profile.Columns[j].Missing; m.NaNs+m.Infs > 0 && m.Nulls == 0 && c.Block == "" && !names[chunkio.IndicatorOf(c.Name)] {
+			without = append(without, c.Name)
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	text := joinNames(without[:min(len(without), fewNames)])
+	if len(without) > fewNames {
+		text += ", …"
+	}
+	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", plural(len(without), "feature"), text)}
 }
 
 // recordedColumns takes the column options that the selections record, which must be the same.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -293,5 +294,71 @@ func TestUnionByName(t *testing.T) {
 	_, err = ufs.Select(t.Context(), ufs.Request{Stats: scan(t, q, files[0]), UnionByName: true})
 	if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "union-by-name") {
 		t.Errorf("statistics without a union: %v", err)
+	}
+}
+
+// Times and indicators are features like others: statistics of one scan, of shards and of a plan
+// give the selection that the data gives, and what is made of a column is applied as the column.
+func TestMadeFeatures(t *testing.T) {
+	path := fixtures.Dataset(t, "messy.parquet")
+	q := ufs.Request{
+		Inputs: []string{path}, Times: true, MissingIndicators: true, Missing: "mean", Label: "label", Method: "greedy", K: 12,
+		Exclude: []string{"id", "huge", "u64_big", "d_messy", "vals"},
+	}
+	want := must.Get(ufs.Select(t.Context(), q))(t)
+	names := make(map[string]bool)
+	for _, c := range want.Columns {
+		names[c.Name] = true
+	}
+	for _, name := range []string{"ts", "ts.hour.sin", "day.yearday.cos", "is_missing(ts)", "is_missing(price)", "is_missing(late_f)"} {
+		if !names[name] {
+			t.Errorf("no feature %s among %v", name, want.Columns)
+		}
+	}
+	if names["is_missing(d_clean)"] || names["is_missing(label)"] {
+		t.Error("an indicator of what is never missing, or of the label")
+	}
+	if want.Options["times"] != "true" || want.Options["missing-indicators"] != "true" {
+		t.Errorf("options %v", want.Options)
+	}
+	var shards []string
+	for i := range 3 {
+		shards = append(shards, scan(t, ufs.ScanRequest{Request: q, Shard: fmt.Sprintf("%d/3", i+1)}, path))
+	}
+	plan := q
+	plan.Output = filepath.Join(t.TempDir(), "job.plan.json")
+	planned := must.Get(ufs.WritePlan(t.Context(), plan))(t)
+	for what, stats := range map[string]string{
+		"one scan": scan(t, ufs.ScanRequest{Request: q}, path), "shards": merged(t, ufs.MergeRequest{}, shards...),
+		"plan": merged(t, ufs.MergeRequest{}, scanned(t, planned.Path, t.TempDir()+"/", 3, nil)),
+	} {
+		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 12}))(t)
+		if !slices.Equal(picked(s), picked(want)) {
+			t.Errorf("%s: %v, want %v", what, picked(s), picked(want))
+		}
+		some := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 3, Exclude: []string{"ts", "price", "d_*"}}))(t)
+		less := q
+		less.K, less.Exclude = 3, append([]string{"ts", "price", "d_*"}, q.Exclude...)
+		if same := must.Get(ufs.Select(t.Context(), less))(t); !slices.Equal(picked(some), picked(same)) || len(some.Columns) != len(same.Columns) {
+			t.Errorf("%s: without some %v of %d, want %v of %d", what, picked(some), len(some.Columns), picked(same), len(same.Columns))
+		}
+	}
+	out := filepath.Join(t.TempDir(), "out.parquet")
+	report := must.Get(ufs.Apply(t.Context(), ufs.ApplyRequest{Inputs: []string{path}, Selection: want, Output: out}))(t)
+	for _, c := range report.Columns {
+		if strings.Contains(c, "is_missing") || strings.Contains(c, ".hour") {
+			t.Errorf("applied %v", report.Columns)
+		}
+	}
+	judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Inputs: []string{path}, Label: "label", Runs: 1, Restarts: 1, Selections: []ufs.NamedSelection{{Selection: want}}}))(t)
+	if len(judged.Results) == 0 {
+		t.Error("not judged")
+	}
+	for _, missing := range []string{"", "error", "drop-row"} {
+		bad := q
+		bad.Missing = missing
+		if _, err := ufs.Select(t.Context(), bad); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "mean, zero or pairwise") {
+			t.Errorf("missing %q: %v", missing, err)
+		}
 	}
 }

@@ -274,11 +274,11 @@ func (r *run) restrict(e *gathered) error {
 	for j := range e.wanted {
 		e.wanted[j] = len(r.Columns) == 0
 	}
-	included, err := chunkio.Match("columns", r.Columns, names)
+	included, err := chunkio.MatchColumns("columns", r.Columns, e.columns)
 	if err != nil {
 		return err
 	}
-	excluded, err := chunkio.Match("exclude", r.Exclude, names)
+	excluded, err := chunkio.MatchColumns("exclude", r.Exclude, e.columns)
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		}
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
+	e.warnings = append(e.warnings, g.unmarked(e)...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
 		e.warnings = append(e.warnings, e.dropped())
 	}

@@ -85,11 +85,10 @@ func promisesMissing(ds *chunkio.Dataset) bool { return ds.WithNulls() > 0 }
 // matchFeatures returns the positions of the features that match the patterns of an
 // option, in the order of the patterns; one that matches none is a usage error.
 func matchFeatures(option string, patterns []string, cols []stream.Column, leftOut []stream.LeftOut) ([]int, error) {
-	names := columnNames(cols)
 	var found []int
-	taken := make([]bool, len(names))
+	taken := make([]bool, len(cols))
 	for _, p := range patterns {
-		matched, err := chunkio.Match(option, []string{p}, names)
+		matched, err := chunkio.MatchColumns(option, []string{p}, cols)
 		if err != nil {
 			for _, l := range leftOut {
 				if l.Name == p {

@@ -41,8 +41,13 @@ type Request struct {
 	// mostly missing ones, copies of others, and those that nearly determine Label, if that is a number.
 	AutoExclude bool
 	SampleRows  int64 // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
-	UnionByName bool  // a column that a file lacks is null in its rows; otherwise all files have the same columns
-	SkipBad     bool  // leave out files that cannot be read, with a warning
+	// MissingIndicators adds a feature is_missing(NAME), 1 or 0, for each feature that has nulls, as
+	// the footers tell, or may have some; it goes with Missing mean, zero and pairwise. Times makes
+	// features of dates and times: see chunkio.Options.
+	MissingIndicators, Times bool
+
+	UnionByName bool // a column that a file lacks is null in its rows; otherwise all files have the same columns
+	SkipBad     bool // leave out files that cannot be read, with a warning
 
 	Method  string          // default: methods.Recommended where it can be served, else methods.Fallback; Scan gathers for the latter
 	Options method.Settings // of the method, by name

@@ -97,7 +97,7 @@ func (q *Request) input() error {
 	if !slices.Contains(MissingPolicies(), q.Missing) {
 		return stream.Usagef("{missing} %s: want %s%s", q.Missing, strings.Join(MissingPolicies(), ", "), suggest.DidYouMean(q.Missing, MissingPolicies()))
 	}
-	return nil
+	return q.checkColumns()
 }
 
 // noStats refuses statistics files among the inputs, and says what to do with them.

@@ -1,0 +1,153 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+)
+
+// decodeMade decodes the reads that are made of texts, which those before have passed over.
+func (s *span) decodeMade(ctx context.Context, reads []read, leaves []format.Decoding) {
+	if s.held != nil {
+		return
+	}
+	for i := range reads {
+		if r := &reads[i]; r.circles != nil && s.leafAt(r.leaf) >= 0 {
+			leaves[i].Err = s.decodeTimes(ctx, r, leaves[i].Dst)
+		}
+	}
+}
+
+// decodeTimes writes the number of each row's time, and its positions in circles, to dst: see
+// circles. A null is null in all of them. Times come as texts, which are the same in every format
+// and unit; those of a dictionary are understood once.
+func (s *span) decodeTimes(ctx context.Context, r *read, dst [][]float64) error {
+	l := &s.d.catalog.leaves[r.leaf]
+	memo := newTimeMemo(r)
+	at := 0
+	return s.group.DecodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
+		for _, id := range ids {
+			row := memo.nulls
+			if id >= 0 && !isSet(s.skip, at) {
+				var err error
+				if row, err = memo.of(l, values, int(id)); err != nil {
+					return s.faultAt(at, l.Name, "", err)
+				}
+			}
+			for k, x := range dst {
+				if x != nil {
+					x[at] = row[k]
+				}
+			}
+			at++
+		}
+		return nil
+	})
+}
+
+// memoTimes is how many entries of a dictionary are remembered, and timesBytes what that takes.
+const (
+	memoTimes  = 1 << 14
+	timesBytes = memoTimes * (1 + 8*7)
+)
+
+// timeMemo knows what the times of a dictionary are made to.
+type timeMemo struct {
+	circles []string
+	width   int
+	known   []bool    // by entry of the dictionary
+	values  []float64 // of each, width numbers
+	nulls   []float64
+	one     []float64 // of a time that is in no dictionary
+}
+
+func newTimeMemo(r *read) *timeMemo {
+	m := &timeMemo{circles: r.circles, width: len(r.cols), one: make([]float64, len(r.cols))}
+	for range m.width {
+		m.nulls = append(m.nulls, format.Null)
+	}
+	return m
+}
+
+// of is what the numbered time is made to, lent until the next.
+func (m *timeMemo) of(l *format.Leaf, values *text.List, id int) ([]float64, error) {
+	to := m.one
+	if id < min(values.Fixed, memoTimes) {
+		for len(m.known) <= id {
+			m.known, m.values = append(m.known, false), append(m.values, m.nulls...)
+		}
+		if to = m.values[id*m.width:][:m.width]; m.known[id] {
+			return to, nil
+		}
+		m.known[id] = true
+	}
+	at, ok := instantOf(l, values.Value(id))
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", errNoTime, values.Value(id))
+	}
+	makeTimes(to, m.circles, l.Type, at)
+	return to, nil
+}
+
+var errNoTime = errors.New("a value is no time that can be a number")
+
+// instantOf reads a time as DecodeTexts writes it. Beyond the years 0 to 9999 it is a number of the
+// file's units, which is understood where all files have the same.
+func instantOf(l *format.Leaf, value []byte) (text.Instant, bool) {
+	at, ok := text.ParseInstant(value, l.PerSecond)
+	if ok && l.PerSecond == 0 && l.Type != "date" && len(value) > 0 && value[len(value)-1] != 's' && !dated(value) {
+		return at, false
+	}
+	return at, ok
+}
+
+// dated tells a text of digits and signs from a number.
+func dated(value []byte) bool {
+	return len(value) >= 8 && (value[2] == ':' || len(value) >= 10 && value[4] == '-')
+}
+
+const daySeconds = 86400
+
+// makeTimes writes the number of a time and its positions in circles.
+func makeTimes(to []float64, circles []string, typ string, at text.Instant) {
+	seconds := float64(at.Second) + float64(at.Nano)/1e9
+	if to[0] = seconds; typ == "date" {
+		to[0] = seconds / daySeconds
+	}
+	clock := time.Unix(at.Second, 0).UTC()
+	for k, circle := range circles {
+		var position float64 // in [0, 1)
+		switch circle {
+		case inDay:
+			second := clock.Hour()*3600 + clock.Minute()*60 + clock.Second()
+			position = (float64(second) + float64(at.Nano)/1e9) / daySeconds
+		case inWeek:
+			position = float64((int(clock.Weekday())+6)%7) / 7
+		case inYear:
+			days := time.Date(clock.Year(), time.December, 31, 0, 0, 0, 0, time.UTC).YearDay()
+			position = float64(clock.YearDay()-1) / float64(days)
+		}
+		to[1+2*k], to[2+2*k] = math.Sincos(2 * math.Pi * position)
+	}
+}
+
+// indicate writes for the elements of a read that have an indicator whether they are missing. An
+// indicator without its feature has the decoded values in its own place.
+func (s *span) indicate(r *read, dst [][]float64) {
+	for e, col := range r.missing {
+		if col < 0 {
+			continue
+		}
+		to := s.column(col)
+		for i, x := range dst[e] {
+			if to[i] = 0; x-x != 0 {
+				to[i] = 1
+			}
+		}
+	}
+}
