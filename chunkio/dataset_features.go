@@ -342,15 +342,13 @@ func (f *features) add(c *catalog, e entry, width int) {
 		}
 	}
 	r := &f.reads[at]
-	switch {
-	case e.missing == 0:
-		r.cols[e.element] = len(f.columns)
-	default:
-		if r.missing == nil {
-			r.missing = slices.Repeat([]int{-1}, width)
+	to := &r.cols
+	if e.missing > 0 {
+		if to = &r.missing; *to == nil {
+			*to = slices.Repeat([]int{-1}, width)
 		}
-		r.missing[e.element] = len(f.columns)
 	}
+	(*to)[e.element] = len(f.columns)
 	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block})
 	switch strings.ToLower(e.flat) {
 	case "label", "class", "target", "y":
