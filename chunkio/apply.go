@@ -23,6 +23,7 @@ type ApplyOptions struct {
 	// Times and Indicators are as in Options, of which the selection was made: of what is made of
 	// a column the column itself is written, once.
 	Times, Indicators bool
+	Categories        []Category
 	Threads           int   // columns copied at once; 0 means GOMAXPROCS
 	Memory            int64 // bytes that copying may hold; 0 means 1 GiB
 	Meter             *stream.Meter

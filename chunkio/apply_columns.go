@@ -13,7 +13,7 @@ import (
 // choose resolves the names of the options to output columns: the selected ones in
 // their order, then the others.
 func (a *applier) choose() ([]copier.Column, error) {
-	entries, err := flatten(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators}, a.sparse)
+	entries, err := flatten(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,10 @@ type Options struct {
 	// nulls, or of which the footers do not tell, features is_missing(NAME) that are 1 where the
 	// value is missing, by null, NaN or ±Inf, and else 0.
 	Times, Indicators bool
+	// Categories are columns of categories, by name, as [Dataset.Categories] finds them. Each has a
+	// feature for every category, "city=Paris", that is 1 in its rows and else 0, all of one Block;
+	// in rows of null, and of a value that is none of them, all are 0. A column with a Why is left out.
+	Categories []Category
 	// Order are names of features that come first, in this order: those of statistics that others
 	// are to be added to. Without it features stand as in the first file.
 	Order []string
@@ -108,7 +112,7 @@ func (o Options) validate() error {
 	if o.Union && o.Sparse != "" {
 		return stream.Usagef("{union-by-name} is for columns; {sparse} rows number theirs, and go without it")
 	}
-	for option, asked := range map[string]bool{"times": o.Times, "missing-indicators": o.Indicators} {
+	for option, asked := range map[string]bool{"times": o.Times, "missing-indicators": o.Indicators, "categorical": o.Categories != nil} {
 		if asked && o.Sparse != "" {
 			return stream.Usagef("%v makes features of columns; {sparse} rows have none", stream.Option(option))
 		}
@@ -167,7 +171,7 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 		return nil, err
 	}
 	if list.isStdin() {
-		pipe, err := openPipe(opt.Stdin, opt.Memory, opt.Classes || opt.Times)
+		pipe, err := openPipe(opt.Stdin, opt.Memory, opt.Classes || opt.Times || opt.Categories != nil)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -29,8 +28,8 @@ type read struct {
 	part int   // partition column where leaf is -1
 	cols []int // by element: the feature it becomes, or -1
 
-	missing []int    // by element: the feature that says whether it is missing, or -1; nil for none
-	circles []string // of times, whose elements are the number and two for each: see circles
+	missing []int // by element: the feature that says whether it is missing, or -1; nil for none
+	made    *made // how the elements are made of texts; nil for others
 }
 
 // features is what a Dataset's options make of a catalog's columns.
@@ -64,6 +63,8 @@ type entry struct {
 	nulls               int64
 	why                 string // why it can be no feature whatever the options
 	refused             bool   // it would be a feature, but why says that it cannot be decoded
+	made                *made  // how it and others are made of the leaf's texts; nil for others
+	width               int    // then: how many are
 	block               string // the leaf that it is made of, together with others: stream.Column.Block
 	missing             int    // 1 + the entry of which it says whether it is missing; 0 for others
 }
@@ -94,7 +95,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 				f.refusal = undecodable(c, e)
 			}
 		default:
-			f.add(c, e, widthOf(c, e, sparse))
+			f.add(e, widthOf(c, e, sparse))
 			if e.nulls > 0 {
 				f.withNulls++
 			}
@@ -152,6 +153,10 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 			if sparse.features == 0 {
 				e.why = "no row has an entry"
 			}
+		}
+		if k, ok := slices.BinarySearchFunc(opt.Categories, l.Name, func(c Category, name string) int { return strings.Compare(c.Column, name) }); ok {
+			entries = addCategories(entries, e, &opt.Categories[k])
+			continue
 		}
 		if parts := timeParts(l, opt); parts != nil {
 			entries = addParts(entries, e, parts)
@@ -326,7 +331,7 @@ func (n columnName) matches(name string) bool {
 }
 
 // add makes an entry the next feature. Indicators come behind what they are of.
-func (f *features) add(c *catalog, e entry, width int) {
+func (f *features) add(e entry, width int) {
 	at := len(f.reads) - 1
 	if at < 0 || f.reads[at].leaf != e.leaf || f.reads[at].part != e.part {
 		at = -1
@@ -337,9 +342,7 @@ func (f *features) add(c *catalog, e entry, width int) {
 	if at < 0 {
 		at = len(f.reads)
 		f.reads = append(f.reads, newRead(e, width))
-		if names, ok := circles(leafOf(c, e)); ok {
-			f.reads[at].circles = names
-		}
+		f.reads[at].made = e.made
 	}
 	r := &f.reads[at]
 	to := &r.cols
@@ -409,21 +412,12 @@ func (f *features) readOf(leaf int) int {
 	return -1
 }
 
-// leafOf is the leaf of an entry; the zero Leaf of a partition key.
-func leafOf(c *catalog, e entry) format.Leaf {
-	if e.leaf < 0 {
-		return format.Leaf{}
-	}
-	return c.leaves[e.leaf]
-}
-
 func widthOf(c *catalog, e entry, sparse *sparseSpec) int {
-	names, made := circles(leafOf(c, e))
 	switch {
 	case e.leaf < 0:
 		return 1
-	case made: // no feature without Options.Times
-		return 1 + 2*len(names)
+	case e.made != nil:
+		return e.width
 	case sparse != nil && e.leaf == sparse.values:
 		return sparse.features
 	}
@@ -439,7 +433,7 @@ func weightRead(c *catalog, entries []entry, name string) (*read, error) {
 		case e.why != "":
 			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", name, e.why)
 		case e.block != "":
-			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", name, c.leaves[e.leaf].Why)
+			return nil, stream.Usagef("{weight} %s: cannot serve as weights: features are made of it", name)
 		default:
 			r := newRead(e, widthOf(c, e, nil))
 			r.cols[e.element] = 0

@@ -2,11 +2,19 @@ package chunkio
 
 import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Features may be made of a column. Times (Options.Times) become a number and its parts, which
 // stand in one block; and Options.Indicators adds for a feature that may be missing whether it is.
 // What is made follows from the footers of all files, so that shards agree.
+
+// made says how features are made of the texts of a leaf: of times a number and two for each
+// circle, of categories one for each, by their places.
+type made struct {
+	circles    []string
+	categories map[string]int32
+}
 
 // The parts of a date, a timestamp and a time of day, behind the column's own name. A position in
 // a circle, as that of the hour in the day, is two features, sine and cosine, so that its end is
@@ -51,7 +59,9 @@ func timeParts(l format.Leaf, opt Options) []string {
 
 // addParts adds the entries of a leaf's times; e is that of the leaf itself.
 func addParts(entries []entry, e entry, parts []string) []entry {
+	names, _ := circles(format.Leaf{Type: e.typ})
 	e.why, e.refused, e.list, e.block = "", false, e.flat, e.flat
+	e.made, e.width = &made{circles: names}, len(parts)
 	for k, name := range parts {
 		e.flat, e.element = name, k
 		if k > 0 {
@@ -77,13 +87,14 @@ func addIndicators(entries []entry, opt Options) []entry {
 		}
 		entries = append(entries, entry{
 			columnName: columnName{flat: IndicatorOf(e.flat), list: e.list, of: e.flat}, leaf: e.leaf, part: -1, element: e.element, typ: "bool", missing: i + 1,
+			made: e.made, width: e.width,
 		})
 	}
 	return entries
 }
 
 func (e *entry) mayMiss() bool {
-	return e.leaf >= 0 && e.why == "" && !e.refused && e.nulls != 0 && (e.block == "" || e.element == 0)
+	return e.leaf >= 0 && e.why == "" && !e.refused && e.nulls != 0 && (e.block == "" || e.element == 0 && e.typ != stream.CategoryType)
 }
 
 // countMade bounds the entries that are made of a catalog's leaves.
@@ -91,6 +102,9 @@ func countMade(c *catalog, opt Options, columns int) int {
 	n := 0
 	for _, l := range c.leaves {
 		n += len(timeParts(l, opt))
+	}
+	for _, c := range opt.Categories {
+		n += len(c.Values)
 	}
 	if opt.Indicators {
 		n += columns + n

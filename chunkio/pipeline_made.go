@@ -17,7 +17,11 @@ func (s *span) decodeMade(ctx context.Context, reads []read, leaves []format.Dec
 		return
 	}
 	for i := range reads {
-		if r := &reads[i]; r.circles != nil && s.leafAt(r.leaf) >= 0 {
+		switch r := &reads[i]; {
+		case r.made == nil || s.leafAt(r.leaf) < 0:
+		case r.made.categories != nil:
+			leaves[i].Err = s.decodeCategories(ctx, r, leaves[i].Dst)
+		default:
 			leaves[i].Err = s.decodeTimes(ctx, r, leaves[i].Dst)
 		}
 	}
@@ -67,7 +71,7 @@ type timeMemo struct {
 }
 
 func newTimeMemo(r *read) *timeMemo {
-	m := &timeMemo{circles: r.circles, width: len(r.cols), one: make([]float64, len(r.cols))}
+	m := &timeMemo{circles: r.made.circles, width: len(r.cols), one: make([]float64, len(r.cols))}
 	for range m.width {
 		m.nulls = append(m.nulls, format.Null)
 	}

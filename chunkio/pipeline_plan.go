@@ -55,7 +55,7 @@ type needs struct {
 
 // readsTexts reports whether texts of a stream are wanted.
 func (d *Dataset) readsTexts() bool {
-	return d.pipe != nil && (d.features.label != nil || slices.ContainsFunc(d.features.reads, func(r read) bool { return r.circles != nil }))
+	return d.pipe != nil && (d.features.label != nil || slices.ContainsFunc(d.features.reads, func(r read) bool { return r.made != nil }))
 }
 
 // blockRows is the height of the blocks.
@@ -91,7 +91,7 @@ func (d *Dataset) needs(memory int64) needs {
 	for _, r := range d.features.reads {
 		switch {
 		case r.leaf < 0:
-		case r.circles != nil:
+		case r.made != nil:
 			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].TextScratch+timesBytes)
 		default:
 			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].Scratch)

@@ -142,7 +142,7 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 	for i := range reads {
 		n := len(reads[i].cols)
 		leaf := s.leafOf(&reads[i])
-		if reads[i].circles != nil {
+		if reads[i].made != nil {
 			leaf = -1 // by decodeMade
 		}
 		v.leaves = append(v.leaves, format.Decoding{Leaf: leaf, Dst: rest[:n:n]})
@@ -205,8 +205,12 @@ func (s *span) take(r *read, places []int, dst [][]float64) {
 				s.held.to(places[e], s.from, x)
 			default:
 				if s.leafAt(r.leaf) < 0 { // the file lacks it
+					null := format.Null
+					if r.made != nil && r.made.categories != nil {
+						null = 0 // of no category
+					}
 					for i := range x {
-						x[i] = format.Null
+						x[i] = null
 					}
 				}
 				if s.adding != nil {

@@ -66,7 +66,7 @@ func TestLeftOut(t *testing.T) {
 				if got := m.LeftOut(names); !reflect.DeepEqual(got, want) {
 					t.Fatalf("left out %v, want %v", got, want)
 				}
-				got := must.Get(m.Finish(names, FinishOptions{scale, fill}))(t)
+				got := must.Get(m.Finish(names, FinishOptions{Scale: scale, Fill: fill}))(t)
 				if !reflect.DeepEqual(got.LeftOut, want) {
 					t.Fatalf("left out %v, want %v", got.LeftOut, want)
 				}

@@ -2,6 +2,7 @@ package gram
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -12,6 +13,29 @@ import (
 type FinishOptions struct {
 	Scale Scale
 	Fill  Fill
+	// Plain scales indicators of categories as numbers: who scales afterwards by a [Standardizer]'s
+	// factors, as a graph does, wants centred columns that are not scaled yet.
+	Plain bool
+}
+
+// of is the columns as the options see them.
+func (o FinishOptions) of(cols []stream.Column) []stream.Column {
+	if o.Plain {
+		return Plain(cols)
+	}
+	return cols
+}
+
+// Plain is columns of which none is the indicator of a category.
+func Plain(cols []stream.Column) []stream.Column {
+	if !slices.ContainsFunc(cols, func(c stream.Column) bool { return c.Type == stream.CategoryType }) {
+		return cols
+	}
+	cols = slices.Clone(cols)
+	for j := range cols {
+		cols[j].Type = ""
+	}
+	return cols
 }
 
 // Gram is AᵀA for the n×D matrix A of the usable columns, filled and scaled; the
@@ -55,7 +79,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 			m.Columns[j].Squares = m.g[j*d+j]
 		}
 	}
-	s, err := NewStandardizer(&m.Profile, cols, opt.Scale, opt.Fill)
+	s, err := NewStandardizer(&m.Profile, opt.of(cols), opt.Scale, opt.Fill)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +100,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 // Gram is what a profile alone tells of a Gram matrix: its features, with their means and scaling; the
 // matrix itself is absent. No rows or no usable column is a *stream.DataError.
 func (p *Profile) Gram(cols []stream.Column, opt FinishOptions) (*Gram, error) {
-	s, err := NewStandardizer(p, cols, opt.Scale, opt.Fill)
+	s, err := NewStandardizer(p, opt.of(cols), opt.Scale, opt.Fill)
 	if err != nil {
 		return nil, err
 	}

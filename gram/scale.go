@@ -33,6 +33,11 @@ var scaleNames = [...]string{"none", "center", "minmax", "unit", "standard", "pa
 // String is the name that [ParseScale] takes.
 func (s Scale) String() string { return scaleNames[s] }
 
+// centres reports whether values have a mean of 0 under the scale.
+func (s Scale) centres() bool {
+	return s == ScaleCenter || s == ScaleStandard || s == ScalePareto || s == ScaleRank
+}
+
 // ParseScale is the inverse of String; other names are a *stream.UsageError.
 func ParseScale(name string) (Scale, error) { return parse[Scale]("scale", name, scaleNames[:]) }
 

@@ -31,6 +31,12 @@ type Standardizer struct {
 
 // NewStandardizer derives scaling and filling from the profile of the whole table.
 // It fails with a *stream.DataError if there are no rows or no usable column.
+//
+// The indicator of a category that a share p of the rows has becomes (x − p)/√p under the scales
+// that centre, in place of the scale's own factor: so the squared distance of two rows by a column of
+// categories is that of multiple correspondence analysis, and the column's variance is the number
+// of its categories less one (Greenacre, Correspondence Analysis in Practice, 2017; beside numbers
+// Pagès, Analyse factorielle de données mixtes, Revue de statistique appliquée 52(4), 2004).
 func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (*Standardizer, error) {
 	s := &Standardizer{Rows: p.Rows, Weight: p.Weight, all: len(p.Columns)}
 	if p.Rows == 0 {
@@ -41,6 +47,9 @@ func NewStandardizer(p *Profile, cols []stream.Column, scale Scale, fill Fill) (
 		var shift, factor, c float64
 		if why == "" {
 			shift, factor, c, why = f.affine(scale, p.Weight)
+			if cols[j].Type == stream.CategoryType && scale.centres() && why == "" {
+				factor = 1 / math.Sqrt(f.mean)
+			}
 		}
 		if why != "" {
 			s.LeftOut = append(s.LeftOut, p.leftOut(cols, j, why))

@@ -10,6 +10,11 @@ type Column struct {
 	Block string `json:",omitempty"`
 }
 
+// CategoryType is the Type of a column that is 1 in rows of one category, and else 0. A block of them
+// is a column of categories, and their scaling under a centred scale is that of multiple
+// correspondence analysis, whatever the scale: see gram.NewStandardizer.
+const CategoryType = "category"
+
 // Chunk is a block of consecutive rows, lent by a Source until its next step:
 // an Adder that keeps anything copies it, and nobody but the Source writes to it.
 //

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/place"
-	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -91,11 +90,9 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	if sparse == "" {
 		sparse = chunkio.DefaultSparse(a.Inputs)
 	}
-	for _, option := range columnOptionNames() {
-		q.takeColumnOption(option, method.Settings(a.Selection.Options).Text(option))
-	}
+	q.takeColumnOptions(a.Selection.Options)
 	opt := chunkio.ApplyOptions{
-		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Threads: q.Threads,
+		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.readCategories(), Threads: q.Threads,
 		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
 	}
 	chosen := slices.Clone(a.Selection.Selected)

@@ -28,6 +28,11 @@ func (q *Request) shapeColumns(shape map[string]string) {
 			shape[o.name] = isTrue
 		}
 	}
+	for name, text := range map[string]string{optionCategorical: q.Categorical, optionCategories: q.categories} {
+		if text != "" {
+			shape[name] = text
+		}
+	}
 }
 
 // takeColumnOption sets a column option that was recorded; known is whether it is one.
@@ -37,13 +42,31 @@ func (q *Request) takeColumnOption(name, text string) (known bool) {
 			*o.of(q), known = text == isTrue, true
 		}
 	}
+	switch name {
+	case optionCategorical:
+		q.Categorical, known = text, true
+	case optionCategories:
+		q.categories, known = text, true
+	}
 	return known
+}
+
+// takeColumnOptions sets the column options that a selection records.
+func (q *Request) takeColumnOptions(recorded map[string]any) {
+	for _, name := range append(columnOptionNames(), optionCategories) {
+		if _, ok := recorded[name]; ok {
+			q.takeColumnOption(name, method.Settings(recorded).Text(name))
+		}
+	}
 }
 
 // fillColumns takes the column options that p has and q does not.
 func (q *Request) fillColumns(p *Request) {
 	for _, o := range columnOptions {
 		*o.of(q) = *o.of(q) || *o.of(p)
+	}
+	if q.Categorical == "" || q.Categorical == p.Categorical {
+		q.Categorical, q.categories = p.Categorical, p.categories
 	}
 }
 
@@ -52,18 +75,30 @@ func columnOptionNames() (names []string) {
 	for _, o := range columnOptions {
 		names = append(names, o.name)
 	}
-	return names
+	return append(names, optionCategorical)
 }
 
 // readColumns adds the column options of q to those of reading.
 func (q *Request) readColumns(opt *chunkio.Options) {
 	opt.Union, opt.Times, opt.Indicators = q.UnionByName, q.Times, q.MissingIndicators
+	opt.Categories = q.readCategories()
 }
 
 // checkColumns refuses column options that do not go with others.
 func (q *Request) checkColumns() error {
 	if q.MissingIndicators && q.Stats == "" && !slices.Contains(keptMissing(), q.Missing) {
 		return stream.Usagef("{missing-indicators} is for missing values that are filled in, and {missing} %s leaves none; choose {missing} mean, zero or pairwise", q.Missing)
+	}
+	if q.Categorical == categoricalNone {
+		q.Categorical = ""
+	}
+	if q.Categorical != "" && q.Sparse != "" {
+		return stream.Usagef("{categorical} is for columns, and {sparse} rows number theirs")
+	}
+	if q.categories != "" {
+		if err := checkCategories(q.categories); err != nil {
+			return stream.Errorf("{categorical}: %w", err)
+		}
 	}
 	for _, o := range columnOptions {
 		if *o.of(q) && q.Sparse != "" {
@@ -106,15 +141,17 @@ func (g *gatherer) unmarked(e *gathered) []stream.Text {
 func (e *evaluator) recordedColumns() error {
 	for i, s := range e.Selections {
 		var q Request
-		for _, name := range columnOptionNames() {
-			q.takeColumnOption(name, method.Settings(s.Options).Text(name))
-		}
+		q.takeColumnOptions(s.Options)
 		for _, o := range columnOptions {
 			if i > 0 && *o.of(&q) != *o.of(&e.q) {
 				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(o.name))
 			}
 			*o.of(&e.q) = *o.of(&q)
 		}
+		if i > 0 && q.categories != e.q.categories {
+			return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", e.Selections[0].Path, s.Path)
+		}
+		e.q.Categorical, e.q.categories = q.Categorical, q.categories
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func (t *trial) takeProfile() error {
 
 func (t *trial) takeGraph() error {
 	// The graph applies the scaling of its distances; XᵀLX does not depend on a shift.
-	m, err := t.from.finish(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill})
+	m, err := t.from.finish(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill, Plain: true})
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (t *trial) takeGraph() error {
 
 // centredRows makes the rows of X̃, the features of m centred and scaled by so much.
 func (t *trial) centredRows(m *gram.Gram, scale []float64) (*gram.Standardizer, error) {
-	std, err := gram.NewStandardizer(t.from.profile, t.from.columns, gram.ScaleCenter, t.Fill)
+	std, err := gram.NewStandardizer(t.from.profile, gram.Plain(t.from.columns), gram.ScaleCenter, t.Fill)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (t *trial) centred(std *gram.Standardizer) (*gram.Gram, error) {
 	if e.moments == nil {
 		return nil, nil
 	}
-	m, err := e.moments.Finish(e.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill})
+	m, err := e.moments.Finish(e.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill, Plain: true})
 	if err != nil {
 		return nil, err
 	}

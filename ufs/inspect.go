@@ -67,6 +67,9 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 		return nil, err
 	}
 	defer end()
+	if err := r.settleCategories(ctx); err != nil {
+		return nil, err
+	}
 	s, err := r.inspect(ctx, scan)
 	return s, r.wholeLimit(err)
 }

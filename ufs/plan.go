@@ -63,6 +63,9 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 		return nil, err
 	}
 	defer end()
+	if err := r.settleCategories(ctx); err != nil {
+		return nil, err
+	}
 	f, err := r.forecast(ctx)
 	if err != nil && r.plain != nil && r.unserved(err) {
 		return r.instead(err).forecast(ctx)

@@ -60,6 +60,9 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		return nil, err
 	}
 	defer end()
+	if err := r.settleCategories(ctx); err != nil {
+		return nil, err
+	}
 	if err := atomicfile.CanWrite(ctx, q.Output); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,12 @@ type Request struct {
 	// the footers tell, or may have some; it goes with Missing mean, zero and pairwise. Times makes
 	// features of dates and times: see chunkio.Options.
 	MissingIndicators, Times bool
+	// Categorical makes features of columns of categories: "auto" of text with at most 64 distinct
+	// values, or the names of columns, comma-separated; "" and "none" of none. Each category is a feature,
+	// 1 in its rows and else 0, and under the scales that centre (1 − p)/√p and −√p, p its share of the
+	// rows. The columns are read once before anything else.
+	Categorical string
+	categories  string // what was found of them
 
 	UnionByName bool // a column that a file lacks is null in its rows; otherwise all files have the same columns
 	SkipBad     bool // leave out files that cannot be read, with a warning

@@ -45,6 +45,11 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		return nil, err
 	}
 	defer end()
+	if q.Profile == "" { // which has them
+		if err := r.settleCategories(ctx); err != nil {
+			return nil, err
+		}
+	}
 	fetched := r.Meter.Transfer()
 	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
 		return nil, err
@@ -196,6 +201,9 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 		return err
 	}
 	r.profile.digest = file.Digest()
+	if r.categories == "" {
+		r.categories = r.profile.options[optionCategories]
+	}
 	if r.scale == gram.ScaleRank {
 		if err := r.takeRanks(file); err != nil {
 			return err

@@ -69,6 +69,9 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		return nil, err
 	}
 	defer end()
+	if err := r.settleCategories(ctx); err != nil {
+		return nil, err
+	}
 	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
 	parts := r.Meter.Busy.Parts()
 	g, e, err := r.selecting(ctx)

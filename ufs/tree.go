@@ -63,6 +63,9 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 		return nil, err
 	}
 	defer end()
+	if err := r.settleCategories(ctx); err != nil {
+		return nil, err
+	}
 	e := new(method.Evidence)
 	var warnings []stream.Text
 	if grouped.NeedsGram() {
@@ -105,7 +108,7 @@ func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Te
 	if err != nil {
 		return nil, err
 	}
-	if e.Gram, err = found.moments.Finish(found.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: r.fill()}); err != nil {
+	if e.Gram, err = found.moments.Finish(found.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: r.fill(), Plain: true}); err != nil {
 		return nil, placed(err, found)
 	}
 	for _, j := range e.Gram.Columns {

@@ -1,0 +1,248 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Category is a column of categories: its values as text, in the order of their bytes, or why it
+// has too many.
+type Category struct {
+	Column string
+	Values []string
+	Why    string
+}
+
+// mostCategoryBytes bounds the text of one category: what is longer is no category.
+const mostCategoryBytes = 256
+
+// addCategories adds the entries of a column of categories; e is that of its leaf.
+func addCategories(entries []entry, e entry, c *Category) []entry {
+	if c.Why != "" {
+		e.why, e.refused = c.Why, false
+		return append(entries, e)
+	}
+	e.why, e.refused, e.list, e.block, e.nulls = "", false, e.flat, e.flat, 0
+	e.typ = stream.CategoryType
+	e.made, e.width = &made{categories: make(map[string]int32, len(c.Values))}, len(c.Values)
+	for k, value := range c.Values {
+		e.made.categories[value] = int32(k)
+		e.flat, e.element = c.Column+"="+value, k
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// Categories reads the columns of these names, or with none all columns of text, and lists the
+// values that each has in any row, whether the row takes part or not. One with more than most has a
+// Why instead: reading it stops there. The answer is in the order of the names and depends on no
+// order of rows. It reads no other column.
+func (d *Dataset) Categories(ctx context.Context, columns []string, most int) ([]Category, error) {
+	if d.pipe != nil {
+		return nil, stream.Usagef("{categorical} reads the columns of text first, and a stream is there once; save it to a file first")
+	}
+	leaves, err := d.categoryLeaves(columns)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]*categoryCount, len(leaves))
+	scratch := int64(1)
+	for k, l := range leaves {
+		counts[k] = &categoryCount{leaf: l, most: most, seen: map[string]struct{}{}}
+		scratch = max(scratch, d.catalog.leaves[l].TextScratch)
+	}
+	used := d.catalog.bytes() + d.catalog.openBytes
+	if need := used + scratch; len(leaves) > 0 && need > d.opt.Memory {
+		return nil, &stream.MemoryError{What: "reading columns of text", Need: need, Limit: d.opt.Memory}
+	}
+	workers := max(1, min(d.opt.Threads, int((d.opt.Memory-used)/scratch)))
+	for i := range d.catalog.files {
+		if err := d.countFile(ctx, i, workers, counts); err != nil {
+			return nil, err
+		}
+	}
+	var found []Category
+	for _, c := range counts {
+		found = append(found, c.category(d.catalog.leaves[c.leaf]))
+	}
+	slices.SortFunc(found, func(a, b Category) int { return strings.Compare(a.Column, b.Column) })
+	return found, nil
+}
+
+// categoryLeaves are the leaves of the named columns, or all of text but the label.
+func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
+	var names []string
+	for i, l := range d.catalog.leaves {
+		names = append(names, l.Name)
+		if columns == nil && (l.Type == "string" || l.Type == "enum") && l.NoClass == "" && l.Name != d.opt.Label {
+			leaves = append(leaves, i)
+		}
+	}
+	for _, name := range columns {
+		at := slices.Index(names, name)
+		switch {
+		case at < 0 && slices.ContainsFunc(d.catalog.parts, func(p partition) bool { return p.key == name }):
+			return nil, stream.Usagef("{categorical} %s: it is a partition key, of which no categories are made", name)
+		case at < 0:
+			return nil, stream.Usagef("{categorical} %s: no column has this name%s", name, suggest.DidYouMean(name, names))
+		case name == d.opt.Label || name == d.opt.Weight:
+			return nil, stream.Usagef("{categorical} %s: it is the {label} or {weight}, and so no feature", name)
+		case d.catalog.leaves[at].List || d.catalog.leaves[at].NoClass != "":
+			return nil, stream.Usagef("{categorical} %s: it has no categories: it is %s", name, d.catalog.leaves[at].Type)
+		case !slices.Contains(leaves, at):
+			leaves = append(leaves, at)
+		}
+	}
+	return leaves, nil
+}
+
+// categoryCount is what is known of one column.
+type categoryCount struct {
+	leaf, most int
+	seen       map[string]struct{}
+	why        string // it has too many
+}
+
+var errTooMany = errors.New("too many categories")
+
+// countFile adds the values of a file, several columns at a time.
+func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categoryCount) error {
+	f := &d.catalog.files[i]
+	opened, in, err := d.catalog.reopen(ctx, i, d.opt.Memory, d.opt.Meter)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	fetch := newFetcher(spoolPart, d.spool())
+	for g, rows := range f.groups {
+		var alive []*categoryCount
+		var leaves []int
+		for _, c := range counts {
+			if here := f.at(c.leaf); c.why == "" && here >= 0 {
+				alive, leaves = append(alive, c), append(leaves, here)
+			}
+		}
+		if len(alive) == 0 || rows == 0 || f.outcomes != nil && f.outcomes[g].Never() {
+			continue
+		}
+		group, release, err := fetch.open(ctx, opened, in, g, leaves)
+		if err != nil {
+			return err
+		}
+		work, within := errgroup.WithContext(ctx)
+		work.SetLimit(workers)
+		for k, c := range alive {
+			work.Go(func() error {
+				err := c.count(within, group, leaves[k], rows)
+				return format.Place(d.catalog.path(i), g, d.catalog.leaves[c.leaf].Name, err)
+			})
+		}
+		err = work.Wait()
+		release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds the values of a leaf in a row group.
+func (c *categoryCount) count(ctx context.Context, group format.Group, leaf int, rows int64) error {
+	var known []bool // entries of the dictionary that were looked at
+	err := group.DecodeTexts(ctx, leaf, 0, rows, func(ids []int32, values *text.List) error {
+		for len(known) < values.Fixed {
+			known = append(known, false)
+		}
+		for _, id := range ids {
+			if id < 0 || int(id) < len(known) && known[id] {
+				continue
+			}
+			if int(id) < len(known) {
+				known[id] = true
+			}
+			value := values.Value(int(id))
+			if _, ok := c.seen[string(value)]; ok { // makes no string
+				continue
+			}
+			if c.why = c.tooMany(len(value)); c.why != "" {
+				return errTooMany
+			}
+			c.seen[string(value)] = struct{}{}
+		}
+		return nil
+	})
+	if errors.Is(err, errTooMany) {
+		c.seen = nil
+		return nil
+	}
+	return err
+}
+
+// tooMany says why a further value of so many bytes is no category; empty where it is.
+func (c *categoryCount) tooMany(size int) string {
+	switch {
+	case size > mostCategoryBytes:
+		return fmt.Sprintf("text longer than %d bytes", mostCategoryBytes)
+	case len(c.seen) == c.most:
+		return fmt.Sprintf("text of more than %d distinct values", c.most)
+	}
+	return ""
+}
+
+func (c *categoryCount) category(l format.Leaf) Category {
+	found := Category{Column: l.Name, Why: c.why}
+	for value := range c.seen {
+		found.Values = append(found.Values, value)
+	}
+	if slices.Sort(found.Values); len(found.Values) == 0 && c.why == "" {
+		found.Why = "text that is null in every row"
+	}
+	return found
+}
+
+// decodeCategories writes 1 where a row is of a category, and else 0: null is of none, nor is what
+// is not among them.
+func (s *span) decodeCategories(ctx context.Context, r *read, dst [][]float64) error {
+	for _, x := range dst {
+		clear(x)
+	}
+	var memo []int32 // by entry of the dictionary: its category and 2, 1 for none, 0 for not known yet
+	at := 0
+	return s.group.DecodeTexts(ctx, s.leafAt(r.leaf), s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
+		for len(memo) < min(values.Fixed, memoTimes) {
+			memo = append(memo, 0)
+		}
+		for _, id := range ids {
+			row := at
+			at++
+			if id < 0 {
+				continue
+			}
+			k, known := int32(-1), int(id) < len(memo)
+			if known && memo[id] != 0 {
+				k = memo[id] - 2
+			} else {
+				if found, ok := r.made.categories[string(values.Value(int(id)))]; ok { // makes no string
+					k = found
+				}
+				if known {
+					memo[id] = k + 2
+				}
+			}
+			if k >= 0 && dst[k] != nil {
+				dst[k][row] = 1
+			}
+		}
+		return nil
+	})
+}

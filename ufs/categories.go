@@ -1,0 +1,102 @@
+package ufs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Columns of categories (Request.Categorical) are read once before anything else, for their values:
+// these are features, and which there are must be known before the passes, alike in all parts. What
+// was found is recorded, in plans, statistics and selections, and not read again where it is.
+
+const (
+	optionCategorical = "categorical"
+	optionCategories  = "categories" // what was found, as JSON: the values by column, null where there are too many
+	categoricalAuto   = "auto"
+	categoricalNone   = "none"
+)
+
+// mostCategories is the number of values from which on text is no column of categories: each is a
+// feature, and G grows by the square.
+const mostCategories = 64
+
+// settleCategories finds the values of the columns of categories, unless they are recorded.
+func (r *run) settleCategories(ctx context.Context) error {
+	if r.Categorical == "" || r.categories != "" || r.Stats != "" {
+		return nil
+	}
+	if r.scale == gram.ScaleRank {
+		return stream.Usagef("{categorical}: categories have no ranks; choose {scale} standard")
+	}
+	columns, err := splitNames(r.Categorical)
+	if err != nil {
+		return stream.Usagef("{categorical} %s: %v", r.Categorical, err)
+	}
+	if r.Categorical == categoricalAuto {
+		columns = nil
+	}
+	if slices.Contains(r.Inputs, "-") {
+		return stream.Usagef("{categorical} reads columns of text before all others, and a stream is there once; save it to a file first")
+	}
+	ds, err := chunkio.Open(ctx, r.Inputs, r.reading())
+	if err != nil {
+		return r.wholeLimit(err)
+	}
+	defer ds.Close()
+	var found []chunkio.Category
+	err = r.track(Progress{What: "categories", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+		found, err = ds.Categories(ctx, columns, mostCategories)
+		return err
+	})
+	if err != nil {
+		return r.wholeLimit(err)
+	}
+	values := make(map[string][]string, len(found))
+	for _, c := range found {
+		values[c.Column] = c.Values
+		if c.Why != "" {
+			values[c.Column] = nil
+		}
+	}
+	text, err := json.Marshal(values)
+	r.categories = string(text)
+	return err
+}
+
+// readCategories are the columns of categories that were settled; nil without.
+func (q *Request) readCategories() (list []chunkio.Category) {
+	var values map[string][]string
+	if q.categories == "" || json.Unmarshal([]byte(q.categories), &values) != nil {
+		return nil
+	}
+	list = []chunkio.Category{}
+	for _, column := range sortedKeys(values) {
+		c := chunkio.Category{Column: column, Values: values[column]}
+		if c.Values == nil {
+			c.Why = fmt.Sprintf("text of no or more than %d distinct values, or of long ones", mostCategories)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// checkCategories refuses settled categories that are none: a file may have been edited.
+func checkCategories(text string) error {
+	var values map[string][]string
+	if err := json.Unmarshal([]byte(text), &values); err != nil {
+		return fmt.Errorf("no categories: %w", err)
+	}
+	for column, list := range values {
+		if !slices.IsSortedFunc(list, strings.Compare) || len(slices.Compact(slices.Clone(list))) != len(list) {
+			return fmt.Errorf("the categories of %q are not in order", column)
+		}
+	}
+	return nil
+}

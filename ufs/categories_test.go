@@ -1,0 +1,167 @@
+package ufs_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// byHand is a source whose indicators of categories are made by hand what multiple correspondence
+// analysis makes of them, as numbers like others.
+type byHand struct {
+	stream.Source
+	share []float64 // by column; 0 for those that are no indicators
+}
+
+func (s byHand) Columns() []stream.Column {
+	cols := slices.Clone(s.Source.Columns())
+	for j := range cols {
+		cols[j].Block = ""
+		if s.share[j] > 0 {
+			cols[j].Type = "double"
+		}
+	}
+	return cols
+}
+
+func (s byHand) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		for c, err := range s.Source.Chunks(ctx, r) {
+			if err == nil {
+				own := *c
+				own.Data = slices.Clone(c.Data)
+				for j, p := range s.share {
+					for i := range c.Rows {
+						if x := own.Data[j*c.Stride:]; p > 0 {
+							x[i] = (x[i] - p) / math.Sqrt(p)
+						}
+					}
+				}
+				c = &own
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// A column of categories gives the selection that its indicators give, made and scaled by hand; from
+// the data, from one scan, from shards and by a plan alike.
+func TestCategorical(t *testing.T) {
+	path := fixtures.Dataset(t, "messy.parquet")
+	q := ufs.Request{
+		Inputs: []string{path}, Categorical: "auto", Label: "label", Method: "greedy", K: 8, Scale: "center",
+		Columns: []string{"category", "d_clean", "u32", "emb", "geo.*", "day"},
+	}
+	s := must.Get(ufs.Select(t.Context(), q))(t)
+	opt := chunkio.Options{Columns: q.Columns}
+	ds := must.Get(chunkio.Open(t.Context(), q.Inputs, opt))(t)
+	opt.Categories = must.Get(ds.Categories(t.Context(), nil, 64))(t)
+	ds = must.Get(ds.With(opt))(t)
+	hand := byHand{ds, make([]float64, len(ds.Columns()))}
+	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
+		must.Do(t, err)
+		for j, col := range ds.Columns() {
+			for _, x := range c.Col(j) {
+				if col.Type == stream.CategoryType {
+					hand.share[j] += x / float64(ds.Rows())
+				}
+			}
+		}
+	}
+	made := filepath.Join(t.TempDir(), "hand.parquet")
+	must.Do(t, chunkio.WriteParquet(t.Context(), made, hand, chunkio.WriteOptions{RowGroupRows: 2048}))
+	numbers := q
+	numbers.Inputs, numbers.Categorical, numbers.Columns, numbers.Label = []string{made}, "", nil, ""
+	want := must.Get(ufs.Select(t.Context(), numbers))(t)
+	if !slices.Equal(picked(s), picked(want)) || len(s.Columns) != len(want.Columns) {
+		t.Errorf("%v of %d features, want %v of %d", picked(s), len(s.Columns), picked(want), len(want.Columns))
+	}
+	for i := range s.Selected {
+		if a, b := float64(s.Selected[i].Error), float64(want.Selected[i].Error); math.Abs(a-b) > 1e-9 { // shares of 1
+			t.Errorf("error %v after %d, want %v", a, i+1, b)
+		}
+	}
+	if text, _ := s.Options["categories"].(string); !strings.HasPrefix(text, `{"category":["`) || s.Options["categorical"] != "auto" {
+		t.Errorf("options %v", s.Options)
+	}
+	var shards []string
+	for i := range 3 {
+		shards = append(shards, scan(t, ufs.ScanRequest{Request: q, Shard: fmt.Sprintf("%d/3", i+1)}, path))
+	}
+	plan := q
+	plan.Output = filepath.Join(t.TempDir(), "job.plan.json")
+	planned := must.Get(ufs.WritePlan(t.Context(), plan))(t)
+	for what, stats := range map[string]string{
+		"one scan": scan(t, ufs.ScanRequest{Request: q}, path), "shards": merged(t, ufs.MergeRequest{}, shards...),
+		"plan": merged(t, ufs.MergeRequest{}, scanned(t, planned.Path, t.TempDir()+"/", 3, nil)),
+	} {
+		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 8, Scale: "center"}))(t)
+		if !slices.Equal(picked(from), picked(s)) || from.Options["categories"] != s.Options["categories"] {
+			t.Errorf("%s: %v, want %v", what, picked(from), picked(s))
+		}
+	}
+	out := filepath.Join(t.TempDir(), "out.parquet")
+	report := must.Get(ufs.Apply(t.Context(), ufs.ApplyRequest{Inputs: []string{path}, Selection: s, Output: out}))(t)
+	if slices.ContainsFunc(report.Columns, func(c string) bool { return strings.Contains(c, "=") }) {
+		t.Errorf("applied %v", report.Columns)
+	}
+	judged := must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Inputs: []string{path}, Label: "label", Runs: 1, Restarts: 1, Selections: []ufs.NamedSelection{{Selection: s}}}))(t)
+	if len(judged.Results) == 0 {
+		t.Error("not judged")
+	}
+	// Rows of a graph and its methods standardize alike.
+	graph := q
+	graph.Method, graph.Scale, graph.K = "laplacian", "", 4
+	byGraph := must.Get(ufs.Select(t.Context(), graph))(t)
+	graph.Inputs, graph.Categorical, graph.Columns, graph.Scale, graph.Label = []string{made}, "", nil, "center", ""
+	if len(byGraph.Columns) != len(must.Get(ufs.Select(t.Context(), graph))(t).Columns) {
+		t.Error("a graph of other features")
+	}
+}
+
+// What cannot be columns of categories is refused with the way out, and text with too many values is
+// left out with the reason.
+func TestCategoricalRefusals(t *testing.T) {
+	path := fixtures.Dataset(t, "messy.parquet")
+	for says, q := range map[string]ufs.Request{
+		"no ranks":             {Inputs: []string{path}, Categorical: "auto", Scale: "rank"},
+		"there once":           {Inputs: []string{"-"}, Categorical: "auto"},
+		"no column has this":   {Inputs: []string{path}, Categorical: "categry"},
+		"number theirs":        {Inputs: []string{path}, Categorical: "auto", Sparse: "a,b"},
+		"as {label} or weight": {Inputs: []string{path}, Categorical: "category", Label: "category"},
+	} {
+		if strings.HasPrefix(says, "as ") {
+			says = "it is the"
+		}
+		q.Method, q.Missing = "greedy", "mean"
+		if _, err := ufs.Select(t.Context(), q); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	plain := scan(t, ufs.ScanRequest{Request: ufs.Request{Missing: "mean"}}, path)
+	if _, err := ufs.Select(t.Context(), ufs.Request{Stats: plain, Method: "greedy", Categorical: "auto"}); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "categorical") {
+		t.Errorf("statistics without categories: %v", err)
+	}
+	s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Missing: "mean", Method: "greedy", K: 3, Categorical: "id,category"}))(t)
+	if !slices.ContainsFunc(s.LeftOut, func(l stream.LeftOut) bool { return l.Name == "id" && strings.Contains(l.Why, "64 distinct") }) {
+		t.Errorf("left out %v", s.LeftOut)
+	}
+	none := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Missing: "mean", Method: "greedy", K: 3, Categorical: "none"}))(t)
+	if none.Options["categorical"] != nil {
+		t.Errorf("options %v", none.Options)
+	}
+}
