@@ -1,6 +1,8 @@
 package chunkio
 
 import (
+	"strings"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -77,6 +79,11 @@ const indicatorPrefix = "is_missing("
 
 // IndicatorOf is the name of the feature that says whether another is missing.
 func IndicatorOf(name string) string { return indicatorPrefix + name + ")" }
+
+// IsIndicator reports whether a name is one that IndicatorOf makes.
+func IsIndicator(name string) bool {
+	return strings.HasPrefix(name, indicatorPrefix) && strings.HasSuffix(name, ")")
+}
 
 // addIndicators adds an entry for every one that may be a feature and has nulls, as the footers
 // tell, or may have some where they do not. Partition keys have none, nor have labels and weights.

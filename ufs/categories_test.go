@@ -165,3 +165,13 @@ func TestCategoricalRefusals(t *testing.T) {
 		t.Errorf("options %v", none.Options)
 	}
 }
+
+// Files that were scanned apart have what is made of their own data, and merge says so.
+func TestMadeApart(t *testing.T) {
+	path := fixtures.Dataset(t, "messy.parquet")
+	q := ufs.Request{Missing: "mean", MissingIndicators: true, Columns: []string{"price", "d_clean"}}
+	ds := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Columns: q.Columns, Where: "price is not null"}))(t)
+	whole := filepath.Join(t.TempDir(), "whole.parquet")
+	must.Do(t, chunkio.WriteParquet(t.Context(), whole, ds, chunkio.WriteOptions{Required: true}))
+	refused(t, exit.Usage, "made of what the data hold", ufs.MergeRequest{}, scan(t, ufs.ScanRequest{Request: q}, path), scan(t, ufs.ScanRequest{Request: q}, whole))
+}

@@ -57,6 +57,9 @@ func lacks(which string, c stream.Column, h chunkio.StatsHeader) error {
 			return stream.Usagef("their columns differ: %q is a feature, but not in the %s (%s); leave it out of both with {exclude}, or write it with one type", c.Name, which, l.Why)
 		}
 	}
+	if c.Block != "" || chunkio.IsIndicator(c.Name) {
+		return stream.Usagef("their columns differ: the %s has no %q, which is made of what the data hold; scan all data in shards ({shard}) or by a plan, which know all of it", which, c.Name)
+	}
 	return stream.Usagef("their columns differ: the %s has no %q, and products with what was not there cannot be added afterwards; scan the data again with {union-by-name}, all of it in shards ({shard}) or by a plan, which know all columns", which, c.Name)
 }
 
