@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
@@ -32,6 +33,8 @@ type ApplyOptions struct {
 	TableAsOf    time.Time
 	Anonymous    bool
 	Spool        ScratchOptions
+	Stdin        io.Reader
+	Note         func(stream.Text)
 }
 
 // ApplyReport says what Apply wrote.
@@ -59,11 +62,11 @@ type ApplyReport struct {
 // It holds the encoded columns of a row group, fewer at a time where Memory is
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
-	a, access, list, err := prepare(ctx, inputs, opt)
+	a, access, err := prepare(ctx, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	layout, err := access.arrange(ctx, inputs, list.paths(), out, opt.Form)
+	layout, err := access.arrange(ctx, inputs, a.catalog.list.paths(), out, opt.Form)
 	if err != nil {
 		return ApplyReport{}, err
 	}
@@ -80,39 +83,49 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 }
 
 // prepare reads the footers of the inputs and resolves the names of the options.
-func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, *access, *fileList, error) {
+func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, *access, error) {
 	opt = opt.withDefaults()
 	filter, err := newFilter(opt.Where)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	access := newAccess(Options{Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool, Sparse: opt.Sparse})
-	list, err := access.expand(ctx, inputs)
+	access := newAccess(Options{Threads: opt.Threads, Note: opt.Note, Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool, Sparse: opt.Sparse})
+	access.exact = true
+	c, err := access.openAll(ctx, inputs, filter, opt.Stdin, cataloging{memory: opt.Memory, union: opt.Union})
 	if err != nil {
-		return nil, nil, nil, err
-	}
-	if list.isStdin() {
-		return nil, nil, nil, stream.Usagef("apply reads files, not a stream on standard input: save the stream first")
-	}
-	if list, err = filter.prune(list); err != nil {
-		return nil, nil, nil, err
-	}
-	c, err := access.catalog(ctx, list, filter, cataloging{memory: opt.Memory, union: opt.Union})
-	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse, Memory: opt.Memory, Spool: opt.Spool}.withDefaults())
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if err := filter.check(c, sparse); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	a := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
 	if a.columns, err = a.choose(); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	return a, access, list, nil
+	return a, access, nil
+}
+
+// openAll finds and opens all inputs, or standard input.
+func (a *access) openAll(ctx context.Context, inputs []string, f *filter, stdin io.Reader, how cataloging) (*catalog, error) {
+	list, err := a.expand(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	if list.isStdin() {
+		s, err := sniffStdin(stdin)
+		if err != nil {
+			return nil, err
+		}
+		return a.openStdin(ctx, s, list, f, how)
+	}
+	if list, err = f.prune(list); err != nil {
+		return nil, err
+	}
+	return a.catalog(ctx, list, f, how)
 }
 
 func (o ApplyOptions) withDefaults() ApplyOptions {

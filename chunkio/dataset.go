@@ -85,8 +85,9 @@ type Options struct {
 
 	Keep *Keep // holds what passes decode for later ones, beside Memory; nil holds nothing
 
-	Meter *stream.Meter // counts bytes, decoding time, and requests to stores; nil counts nothing
-	Stdin io.Reader     // what the input "-" reads
+	Meter *stream.Meter     // counts bytes, decoding time, and requests to stores; nil counts nothing
+	Stdin io.Reader         // what the input "-" reads
+	Note  func(stream.Text) // hears what files of rows were taken as; nil drops it
 }
 
 const defaultMemory = 1 << 30
@@ -171,7 +172,18 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 		return nil, err
 	}
 	if list.isStdin() {
-		pipe, err := openPipe(opt.Stdin, opt.Memory, opt.Classes || opt.Times || opt.Categories != nil)
+		s, err := sniffStdin(opt.Stdin)
+		if err != nil {
+			return nil, err
+		}
+		if !s.stream {
+			c, err := a.openStdin(ctx, s, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union})
+			if err != nil {
+				return nil, err
+			}
+			return newDataset(ctx, c, nil, opt)
+		}
+		pipe, err := openPipe(s.from, opt.Memory, opt.Classes || opt.Times || opt.Categories != nil)
 		if err != nil {
 			return nil, err
 		}

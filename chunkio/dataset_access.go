@@ -3,10 +3,12 @@ package chunkio
 import (
 	"context"
 	"iter"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -21,6 +23,9 @@ type access struct {
 	tails  tailCache
 	texts  textTables
 	looked map[string]bool // folders in stores where a table was looked for
+
+	exact   bool // files of rows keep whole numbers whole, for copying
+	anyText bool // and any column of theirs may turn out as text
 }
 
 func newAccess(opt Options) *access {
@@ -114,7 +119,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 			}
 			r := make(chan result, 1)
 			queue = append(queue, r)
-			far, text := store.IsURL(e.path), isText(e.path)
+			far, text := store.IsURL(e.path), takesLong(e.path)
 			load := func() {
 				in, err := a.input(within, e, memory)
 				var opened format.File
@@ -183,7 +188,35 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	if isText(in.Name()) {
 		return a.openText(ctx, in, memory)
 	}
-	return nil, stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file (ARROW1), nor libsvm text by its name (.svm, .libsvm); a stream is read from standard input with -")
+	head, err := readHead(in)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(head, ipc.StreamMagic) {
+		return ipc.OpenStream(in, memory)
+	}
+	packing, kind := intake.Packing([]byte(head)), intake.Named(in.Name())
+	if magic := intake.Sniff([]byte(head)); magic == intake.NPY || magic == intake.Avro {
+		kind = magic
+	}
+	if kind != intake.None {
+		return a.openRows(ctx, in, kind, packing, memory)
+	}
+	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array or Avro by its first bytes, nor text by its name (.csv, .tsv, .jsonl, .ndjson, .svm, .libsvm)")
+	e.Remedy = stream.Textf("name a text so, or hand it over on standard input, where - finds out what it is")
+	return nil, e
+}
+
+// takesLong reports whether a file is read to its end where it is opened.
+func takesLong(name string) bool { return isText(name) || intake.Named(name) != intake.None }
+
+// readHead is what a file begins with.
+func readHead(in Input) (string, error) {
+	head := make([]byte, min(in.Size(), 16))
+	if err := format.ReadAt(in, head, 0); err != nil {
+		return "", stream.Dataf(in.Name(), "%w", err)
+	}
+	return string(head), nil
 }
 
 // readMagic returns the magic word that a file begins with, "" if it has none; of an object

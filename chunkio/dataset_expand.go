@@ -13,18 +13,25 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stdinName is the input that stands for an Arrow IPC stream on standard input.
+// stdinName is the input that stands for standard input.
 const stdinName = "-"
 
 // dataEndings are the files that a directory contributes. Only the choice goes by
 // the ending; what a file is, its first bytes say.
-var dataEndings = []string{".parquet", ".arrow", ".feather", ".ipc"}
+var dataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
+
+// isDataFile reports whether a directory contributes a file of the name, which may be compressed where
+// it is of rows.
+func isDataFile(name string) bool {
+	return slices.Contains(dataEndings, strings.ToLower(filepath.Ext(name))) || intake.Named(name) != intake.None
+}
 
 // expand turns arguments into the files to read, in byte order of their paths as
 // given (or as joined to a directory given). An argument is a file, a glob with
@@ -243,7 +250,7 @@ func walk(root string) ([]string, error) {
 				}
 			}
 			return nil
-		case entry.IsDir() || !slices.Contains(dataEndings, strings.ToLower(filepath.Ext(path))):
+		case entry.IsDir() || !isDataFile(path):
 			return nil
 		}
 		files = append(files, path)

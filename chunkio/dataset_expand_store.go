@@ -94,7 +94,7 @@ func (a *access) walkStore(ctx context.Context, loc store.Location) (*fileList, 
 
 // isDataKey reports whether walk would take a file of this path below the folder.
 func isDataKey(rel string) bool {
-	return !slices.ContainsFunc(strings.Split(rel, "/"), skipName) && slices.Contains(dataEndings, strings.ToLower(path.Ext(rel)))
+	return !slices.ContainsFunc(strings.Split(rel, "/"), skipName) && isDataFile(rel)
 }
 
 // globStore is glob for keys: those that match, or, where only folders match, the data

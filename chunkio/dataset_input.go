@@ -42,7 +42,7 @@ func openFile(path string) (Input, error) {
 		return nil, stream.Dataf(path, "is a directory, not a file")
 	case !info.Mode().IsRegular():
 		e := stream.Dataf(path, "is not a regular file")
-		e.Remedy = stream.Textf("pipe an Arrow IPC stream to standard input instead (-)")
+		e.Remedy = stream.Textf("hand it over on standard input instead (-)")
 		return nil, e
 	}
 	f, err := os.Open(path)
@@ -71,13 +71,16 @@ func withoutPath(err error) error {
 // the last one.
 const lengthBytes = 4
 
-// fingerprint tells a file from others without reading it all: a digest of its
+// fingerprint tells a file from others without reading it all (what came on standard input was read): a digest of its
 // size, its footer, and the first and last 4 KiB of what is before the footer; of an object
 // in a store its ETag or generation in their place.
 func fingerprint(in Input, footer uint64) (uint64, error) {
 	const sampled = 4 << 10
-	if o, ok := in.(*object); ok {
-		return o.fingerprint(footer), nil
+	switch in := in.(type) {
+	case *object:
+		return in.fingerprint(footer), nil
+	case *stdinInput:
+		return in.digest, nil
 	}
 	end, err := footerStart(in)
 	if err != nil {

@@ -38,6 +38,7 @@ type textTables struct {
 	tables map[string]*svm.Table
 	bytes  int64 // in the scratch files
 
+	rows    map[string]*takenIn // files of rows, by name
 	triples tripleTables
 }
 

@@ -25,10 +25,11 @@ type Place struct {
 
 // Locate finds the columns that [Apply] would write, with the same errors. It reads footers only.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
-	a, _, list, err := prepare(ctx, inputs, opt)
+	a, _, err := prepare(ctx, inputs, opt)
 	if err != nil {
 		return nil, err
 	}
+	list := a.catalog.list
 	out := &Located{Files: list.paths(), Table: list.table}
 	for _, c := range a.columns {
 		p := Place{Name: c.Name, Path: []string{c.Name}, Element: c.Element}

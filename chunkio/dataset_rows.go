@@ -1,0 +1,207 @@
+package chunkio
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// takenIn is a file of rows that was written to a scratch file, as Parquet.
+type takenIn struct {
+	spool *textSpool
+	size  int64
+}
+
+// Open makes a file of it. It holds the rows' own input open, as others do.
+func (t *takenIn) open(in Input, memory int64) (format.File, error) {
+	return parquet.Open(&takenInput{in, t}, memory)
+}
+
+// takenInput is the scratch file under the name of the file that its rows come from.
+type takenInput struct {
+	Input
+	rows *takenIn
+}
+
+// Size implements Input.
+func (t *takenInput) Size() int64 { return t.rows.size }
+
+// Far implements format.Far: scratch is on disk.
+func (t *takenInput) Far() bool { return false }
+
+// Busy implements format.Measured.
+func (t *takenInput) Busy() *stream.Busy { return format.BusyOf(t.Input) }
+
+// ReadAt implements Input.
+func (t *takenInput) ReadAt(p []byte, at int64) (int, error) {
+	n, err := t.rows.spool.ReadAt(p, at)
+	if c, ok := t.Input.(*countingInput); ok {
+		if m := c.meter.Load(); m != nil {
+			m.Bytes.Add(int64(n))
+		}
+	}
+	return n, err
+}
+
+// openRows opens a file of rows: CSV, NDJSON, an array, Avro. The first time its rows are written to
+// a scratch file, and a file that changes later changes nothing.
+func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, packing string, memory int64) (format.File, error) {
+	t := &a.texts
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := t.rows[in.Name()]
+	if known == nil {
+		from := intake.Input{Name: in.Name(), Format: kind, Open: func() (io.ReadCloser, error) {
+			return unpacked(in.Name(), sequential(in), packing)
+		}}
+		if packing == "" {
+			from.At = in
+		}
+		var err error
+		if known, _, err = a.takeIn(ctx, from, memory); err != nil {
+			return nil, err
+		}
+		if t.rows == nil {
+			t.rows = map[string]*takenIn{}
+		}
+		t.rows[in.Name()] = known
+	}
+	return known.open(in, memory)
+}
+
+// requestBytes is what a request for the bytes of an object of rows asks for.
+const requestBytes = 8 << 20
+
+// sequential reads an input from the front, an object by large requests.
+func sequential(in Input) io.Reader {
+	section := io.NewSectionReader(in, 0, in.Size())
+	if format.IsFar(in) {
+		return bufio.NewReaderSize(section, requestBytes)
+	}
+	return section
+}
+
+// unpacked reads what is compressed.
+func unpacked(name string, from io.Reader, packing string) (io.ReadCloser, error) {
+	r, err := intake.Unpack(from, packing)
+	if err != nil {
+		return nil, stream.Dataf(name, "the compressed data: %w", err)
+	}
+	return r, nil
+}
+
+// takeIn writes the rows of an input to a scratch file.
+func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*takenIn, *intake.Table, error) {
+	spool, err := a.texts.spool(a.opt.Spool, "ufs-rows")
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &rowsOutput{textSpool: spool}
+	table, err := intake.Write(ctx, from, out, intake.Options{
+		Exact: a.exact, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory,
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, spool.Close())
+	}
+	a.tell(from.Name, table, out.size)
+	return &takenIn{spool, out.size}, table, nil
+}
+
+// tell says what was taken in as what.
+func (a *access) tell(name string, t *intake.Table, size int64) {
+	if a.opt.Note == nil {
+		return
+	}
+	for _, n := range t.Notes {
+		a.opt.Note(n)
+	}
+	kinds := map[intake.Kind]int{}
+	for _, c := range t.Columns {
+		kinds[c.Kind]++
+	}
+	words := []string{}
+	for _, k := range []struct {
+		kind      intake.Kind
+		one, many string
+	}{
+		{intake.Float, "number", "numbers"}, {intake.Int, "whole number", "whole numbers"}, {intake.Bool, "boolean", "booleans"},
+		{intake.Date, "date", "dates"}, {intake.Local, "time", "times"}, {intake.UTC, "time in UTC", "times in UTC"}, {intake.Text, "text", "texts"},
+	} {
+		if n := kinds[k.kind]; n == 1 {
+			words = append(words, "1 "+k.one)
+		} else if n > 1 {
+			words = append(words, humanize.Comma(int64(n))+" "+k.many)
+		}
+	}
+	types := ""
+	if t.Sample > 0 {
+		types = fmt.Sprintf(", types from the first %s rows", humanize.Comma(t.Sample))
+	}
+	a.opt.Note(stream.Textf("%s: %s%s: %s; %s rows, %s of scratch", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(size))))
+}
+
+// mayBeText reports whether nobody asks for the numbers of a column, so that it may turn out as text.
+func (a *access) mayBeText(column string) bool {
+	if a.anyText {
+		return true
+	}
+	list, _, _ := strings.Cut(column, "[")
+	matches := func(patterns []string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool {
+			return p == column || p == list || doublestar.MatchUnvalidated(hideSlash(p), hideSlash(column))
+		})
+	}
+	o := &a.opt
+	return column == o.Label || matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
+}
+
+// rowsOutput is a scratch file that can begin again.
+type rowsOutput struct {
+	*textSpool
+	size int64
+}
+
+func (o *rowsOutput) Write(p []byte) (int, error) {
+	n, err := o.textSpool.Write(p)
+	o.size += int64(n)
+	return n, err
+}
+
+// Restart implements intake.Output.
+func (o *rowsOutput) Restart() error {
+	o.in.bytes -= o.size
+	o.size = 0
+	if err := o.Truncate(0); err != nil {
+		return err
+	}
+	_, err := o.Seek(0, io.SeekStart)
+	return err
+}
+
+// spool makes a scratch file that counts among those of all texts.
+func (t *textTables) spool(opt ScratchOptions, stem string) (*textSpool, error) {
+	s := &textSpool{in: t, scratch: NewScratch(opt)}
+	var err error
+	s.Spool, err = atomicfile.NewSpool(s.scratch.opt.Dir, stem)
+	return s, err
+}
+
+// scratchBytes is what the scratch files of rows take.
+func (t *textTables) scratchBytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes
+}

@@ -1,0 +1,257 @@
+package intake
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const avroMagic = "Obj\x01"
+
+// avroRows reads an Avro object container file, block by block. The reader of hamba/avro, the best
+// known, makes room for whatever size a damaged block tells, and counts to whatever number.
+type avroRows struct {
+	from   io.Reader
+	name   string
+	most   int // bytes of a block, compressed or not
+	schema *avroSchema
+	codec  string
+	sync   [16]byte
+	row    int64
+}
+
+func newAvro(c cutter) (*avroRows, error) {
+	r := &avroRows{from: c.from, name: c.name, most: c.most}
+	if err := r.readHeader(); err != nil {
+		if _, ok := errors.AsType[*stream.DataError](err); ok {
+			return nil, err
+		}
+		return nil, stream.Dataf(r.name, "the header of the Avro file: %w", early(err))
+	}
+	return r, nil
+}
+
+// early says that data end early, where err does.
+func early(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the data end early: is the file cut off?")
+	}
+	return err
+}
+
+// readHeader reads the magic, a map of metadata, and the mark behind every block.
+func (r *avroRows) readHeader() error {
+	magic := make([]byte, len(avroMagic))
+	if _, err := io.ReadFull(r.from, magic); err != nil {
+		return err
+	}
+	if string(magic) != avroMagic {
+		return errors.New("does not begin with Obj1")
+	}
+	meta := map[string][]byte{}
+	for {
+		n, err := readLong(r.from)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		if n < 0 { // and how many bytes they take
+			n = -n
+			if _, err := readLong(r.from); err != nil {
+				return err
+			}
+		}
+		for ; n != 0; n-- {
+			key, err := r.readBytes()
+			if err != nil {
+				return err
+			}
+			if meta[string(key)], err = r.readBytes(); err != nil {
+				return err
+			}
+			if len(meta) > 1<<10 {
+				return errors.New("more than 1,024 entries of metadata")
+			}
+		}
+	}
+	if _, err := io.ReadFull(r.from, r.sync[:]); err != nil {
+		return err
+	}
+	switch r.codec = string(meta["avro.codec"]); r.codec {
+	case "", "null", "deflate", "snappy", "zstandard":
+	default:
+		return fmt.Errorf("codec %q cannot be read: want null, deflate, snappy or zstandard", r.codec)
+	}
+	var err error
+	r.schema, err = parseAvroSchema(meta["avro.schema"])
+	return err
+}
+
+// readLong reads a number of the container.
+func readLong(from io.Reader) (int64, error) {
+	var b [1]byte
+	var x uint64
+	for shift := 0; shift < 64; shift += 7 {
+		if _, err := io.ReadFull(from, b[:]); err != nil {
+			return 0, err
+		}
+		if x |= uint64(b[0]&0x7F) << shift; b[0] < 0x80 {
+			return unzigzag(x), nil
+		}
+	}
+	return 0, errors.New("a number of more than 64 bits")
+}
+
+func unzigzag(x uint64) int64 { return int64(x>>1) ^ -int64(x&1) }
+
+func (r *avroRows) readBytes() ([]byte, error) {
+	n, err := readLong(r.from)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 || n > int64(r.most) {
+		return nil, fmt.Errorf("an entry of %d bytes", n)
+	}
+	b := make([]byte, n)
+	_, err = io.ReadFull(r.from, b)
+	return b, err
+}
+
+// next implements rows: a piece is a block.
+func (r *avroRows) next(room []byte) (piece, error) {
+	for {
+		count, err := readLong(r.from)
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return piece{}, io.EOF
+		}
+		size, err2 := readLong(r.from)
+		if err = errors.Join(err, err2); err != nil {
+			return piece{}, r.place(r.row, err)
+		}
+		if count < 0 || size < 0 {
+			return piece{}, r.place(r.row, fmt.Errorf("a block of %d rows in %d bytes", count, size))
+		}
+		if size > int64(r.most) {
+			return piece{}, r.tooLarge(r.row, size)
+		}
+		p := piece{data: format.Sized(room, int(size)), line: r.row, rows: int(count)}
+		var sync [16]byte
+		if _, err = io.ReadFull(r.from, p.data); err == nil {
+			_, err = io.ReadFull(r.from, sync[:])
+		}
+		if err == nil && sync != r.sync {
+			err = errors.New("the block does not end with the file's mark: the file is damaged")
+		}
+		if err != nil {
+			return piece{}, r.place(r.row, err)
+		}
+		if r.row += count; count > 0 {
+			return p, nil
+		}
+		room = p.data
+	}
+}
+
+func (r *avroRows) place(row int64, err error) error {
+	e := stream.Dataf(r.name, "%w", early(err))
+	e.Row = row
+	return e
+}
+
+func (r *avroRows) tooLarge(row, size int64) error {
+	e := stream.Dataf(r.name, "a block of %d bytes", size)
+	e.Row, e.Remedy = row, stream.Textf("write the file with smaller blocks, or raise {memory-limit}")
+	return e
+}
+
+// unpack decompresses a block.
+func (r *avroRows) unpack(p piece) ([]byte, error) {
+	var from io.Reader
+	switch r.codec {
+	case "", "null":
+		return p.data, nil
+	case "deflate":
+		from = flate.NewReader(bytes.NewReader(p.data))
+	case "snappy":
+		if len(p.data) < 4 {
+			return nil, errors.New("a block without its checksum")
+		}
+		body, sum := p.data[:len(p.data)-4], binary.BigEndian.Uint32(p.data[len(p.data)-4:])
+		if n, err := snappy.DecodedLen(body); err != nil || n > r.most {
+			return nil, errors.Join(err, errTooLarge)
+		}
+		b, err := snappy.Decode(nil, body)
+		if err == nil && crc32.ChecksumIEEE(b) != sum {
+			err = errors.New("the checksum of the block differs: the file is damaged")
+		}
+		return b, err
+	case "zstandard":
+		d, err := zstd.NewReader(bytes.NewReader(p.data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowMost))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		from = d
+	}
+	b, err := io.ReadAll(io.LimitReader(from, int64(r.most)+1))
+	if err == nil && len(b) > r.most {
+		err = errTooLarge
+	}
+	return b, err
+}
+
+var errTooLarge = errors.New("a block of too many bytes; write the file with smaller blocks, or raise the memory limit")
+
+// observe implements rows: the header has told all.
+func (r *avroRows) observe(piece, *observed) error { return nil }
+
+// parse implements rows.
+func (r *avroRows) parse(p piece, columns []Column, b *batch) error {
+	data, err := r.unpack(p)
+	if err != nil {
+		return r.place(p.line, err)
+	}
+	// A row takes a byte at least, unless all its fields are empty records or nulls; and a block of
+	// few bytes may tell of many rows.
+	if p.rows > max(len(data), 1) || p.rows*len(columns) > 64*mostCells && p.rows*len(columns) > 64*len(data) {
+		return r.place(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
+	}
+	b.reset(len(columns), p.rows)
+	v := avroValues{rest: data, batch: b, columns: columns}
+	for i := range p.rows {
+		v.row = i
+		if err := v.read(r.schema.root); err != nil {
+			e := r.place(p.line+int64(i), err)
+			if place, ok := errors.AsType[*stream.DataError](e); ok && v.column >= 0 && v.column < len(columns) {
+				place.Column = columns[v.column].Name
+			}
+			return e
+		}
+	}
+	if len(v.rest) > 0 {
+		return r.place(p.line, fmt.Errorf("%d bytes behind the last row of a block", len(v.rest)))
+	}
+	b.rows = p.rows
+	return nil
+}
+
+// about implements rows.
+func (r *avroRows) about() Table {
+	t := Table{Format: "Avro", Columns: r.schema.columns}
+	for _, s := range r.schema.skipped {
+		t.Notes = append(t.Notes, stream.Textf("%s: column %s is left out: %s", r.name, s.name, s.why))
+	}
+	return t
+}

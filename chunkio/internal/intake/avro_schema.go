@@ -1,0 +1,284 @@
+package intake
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// avroSchema is the schema of a file: a record, whose fields are columns.
+type avroSchema struct {
+	root    *avroNode
+	columns []Column
+	skipped []avroSkipped
+	named   map[string]*avroNode
+	count   int // of nodes
+}
+
+// avroSkipped is a column of values that are no column's.
+type avroSkipped struct{ name, why string }
+
+// avroNode is a type in the schema.
+type avroNode struct {
+	typ     string      // null, boolean, int, long, float, double, bytes, string, record, enum, array, map, union or fixed
+	logical string      // date, timestamp-millis, decimal, …
+	fields  []*avroNode // of a record; the branches of a union
+	names   []string    // of the fields; the symbols of an enum
+	items   *avroNode   // of an array or a map
+	size    int         // of a fixed
+	scale   int         // of a decimal
+	column  int         // -1: no column
+	kind    Kind        // of the column
+	done    bool        // the type is complete: it may be used by name
+}
+
+// mostNodes bounds a schema: named types within each other multiply.
+const mostNodes = 1 << 21
+
+// parseAvroSchema reads a schema, in JSON.
+func parseAvroSchema(text []byte) (*avroSchema, error) {
+	var raw any
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.UseNumber()
+	if err := d.Decode(&raw); err != nil {
+		return nil, fmt.Errorf("the schema is no JSON: %w", err)
+	}
+	s := &avroSchema{named: map[string]*avroNode{}}
+	root, err := s.parse(raw, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	if root.typ != "record" {
+		return nil, fmt.Errorf("the rows are of type %s, not records", root.typ)
+	}
+	if s.root, err = s.place(root, "", 0); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// parse reads a type: its name, an object, or the list of a union.
+func (s *avroSchema) parse(raw any, space string, depth int) (*avroNode, error) {
+	if depth > 64 {
+		return nil, errors.New("the schema is nested too deep")
+	}
+	switch t := raw.(type) {
+	case string:
+		switch t {
+		case "null", "boolean", "int", "long", "float", "double", "bytes", "string":
+			return &avroNode{typ: t, column: -1, done: true}, nil
+		}
+		for _, name := range []string{qualified(t, space), t} {
+			if n := s.named[name]; n != nil {
+				if !n.done {
+					return nil, fmt.Errorf("type %s contains itself", t)
+				}
+				return n, nil
+			}
+		}
+		return nil, fmt.Errorf("the schema has no type %q", t)
+	case []any:
+		n := &avroNode{typ: "union", column: -1, done: true}
+		for _, b := range t {
+			branch, err := s.parse(b, space, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.fields = append(n.fields, branch)
+		}
+		return n, nil
+	case map[string]any:
+		return s.parseObject(t, space, depth)
+	}
+	return nil, errors.New("the schema has something that is no type")
+}
+
+func qualified(name, space string) string {
+	if space == "" || strings.Contains(name, ".") {
+		return name
+	}
+	return space + "." + name
+}
+
+func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*avroNode, error) {
+	typ, ok := t["type"].(string)
+	if !ok {
+		return s.parse(t["type"], space, depth+1)
+	}
+	n := &avroNode{typ: typ, column: -1}
+	n.logical, _ = t["logicalType"].(string)
+	n.scale = whole(t["scale"])
+	if name, ok := t["name"].(string); ok && (typ == "record" || typ == "enum" || typ == "fixed" || typ == "error") {
+		if given, ok := t["namespace"].(string); ok {
+			space = given
+		}
+		name = qualified(name, space)
+		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+			space = name[:dot]
+		}
+		s.named[name] = n
+	}
+	var err error
+	switch typ {
+	case "record", "error":
+		n.typ = "record"
+		fields, _ := t["fields"].([]any)
+		for _, raw := range fields {
+			f, ok := raw.(map[string]any)
+			name, named := f["name"].(string)
+			if !ok || !named {
+				return nil, errors.New("a record's field has no name")
+			}
+			field, err := s.parse(f["type"], space, depth+1)
+			if err != nil {
+				return nil, fmt.Errorf("field %s: %w", name, err)
+			}
+			n.fields, n.names = append(n.fields, field), append(n.names, name)
+		}
+	case "enum":
+		symbols, _ := t["symbols"].([]any)
+		for _, x := range symbols {
+			name, _ := x.(string)
+			n.names = append(n.names, name)
+		}
+	case "fixed":
+		if n.size = whole(t["size"]); n.size < 0 || n.size > 1<<20 {
+			return nil, fmt.Errorf("a fixed type of %d bytes", n.size)
+		}
+	case "array":
+		n.items, err = s.parse(t["items"], space, depth+1)
+	case "map":
+		n.items, err = s.parse(t["values"], space, depth+1)
+	default:
+		var plain *avroNode
+		if plain, err = s.parse(typ, space, depth+1); err == nil {
+			n = &avroNode{typ: plain.typ, column: -1, logical: n.logical, fields: plain.fields, names: plain.names, items: plain.items, size: plain.size, scale: n.scale}
+		}
+	}
+	n.done = true
+	return n, err
+}
+
+// whole is a whole number of JSON; 0 where it is none.
+func whole(x any) int {
+	n, _ := x.(json.Number)
+	i, _ := n.Int64()
+	return int(max(min(i, 1<<30), -1))
+}
+
+// place copies a type for the place that it is used at, whose column has the name.
+func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, error) {
+	if s.count++; s.count > mostNodes || depth > 64 {
+		return nil, errors.New("the schema has too many columns, or is nested too deep")
+	}
+	at := *n
+	at.column = -1
+	switch n.typ {
+	case "record":
+		at.fields = make([]*avroNode, len(n.fields))
+		for i, f := range n.fields {
+			within := n.names[i]
+			if name != "" {
+				within = name + "." + within
+			}
+			var err error
+			if at.fields[i], err = s.place(f, within, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return &at, nil
+	case "union":
+		return s.placeUnion(&at, name, depth)
+	}
+	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
+		s.skipped = append(s.skipped, avroSkipped{name, at.whyNot()})
+		return &at, nil
+	}
+	at.column = s.add(name, at.kind)
+	return &at, nil
+}
+
+func (s *avroSchema) add(name string, k Kind) int {
+	s.columns = append(s.columns, Column{name, k})
+	return len(s.columns) - 1
+}
+
+// placeUnion places a union: one type that may be null, or several that one column holds.
+func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode, error) {
+	branches := at.fields
+	at.fields = make([]*avroNode, len(branches))
+	kind, only := Unknown, 0
+	for i, b := range branches {
+		if b.typ == "null" {
+			at.fields[i] = &avroNode{typ: "null", column: -1}
+			continue
+		}
+		k := b.columnKind()
+		if only++; only == 1 {
+			kind = k
+		} else if kind = join(kind, k); k == Unknown || kind == Text && k != Text {
+			kind = Unknown
+		}
+	}
+	if only == 1 {
+		for i, b := range branches {
+			if b.typ != "null" {
+				var err error
+				at.fields[i], err = s.place(b, name, depth+1)
+				return at, err
+			}
+		}
+	}
+	column := -1
+	if only > 0 && kind == Unknown {
+		s.skipped = append(s.skipped, avroSkipped{name, "a union of types that no column holds"})
+	} else {
+		column = s.add(name, kind)
+	}
+	for i, b := range branches {
+		if b.typ != "null" {
+			branch := *b
+			branch.column, branch.kind = column, kind
+			at.fields[i] = &branch
+		}
+	}
+	return at, nil
+}
+
+// columnKind is the kind of a column of the type; Unknown where it is none.
+func (n *avroNode) columnKind() Kind {
+	switch n.typ {
+	case "boolean":
+		return Bool
+	case "int", "long":
+		switch n.logical {
+		case "date":
+			return Date
+		case "timestamp-millis", "timestamp-micros":
+			return UTC
+		case "local-timestamp-millis", "local-timestamp-micros":
+			return Local
+		}
+		return Int
+	case "float", "double":
+		return Float
+	case "string", "enum":
+		return Text
+	case "bytes", "fixed":
+		if n.logical == "decimal" && n.scale >= 0 {
+			return Float
+		}
+	}
+	return Unknown
+}
+
+func (n *avroNode) whyNot() string {
+	switch n.typ {
+	case "array":
+		return "lists of varying length"
+	case "map":
+		return "a map"
+	}
+	return "bytes"
+}

@@ -1,0 +1,246 @@
+package intake
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// csvRows reads CSV as RFC 4180 has it, separated by any of the separators.
+type csvRows struct {
+	cutter
+	comma   rune
+	columns []Column
+	notes   []stream.Text
+	size    int64 // of the sample in rows
+}
+
+// separators are looked for in the first row; the most frequent one counts.
+var separators = []byte{',', '\t', ';', '|'}
+
+// byteOrderMark begins a text that some editors write.
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// newCSV reads the header and infers the types of the columns from the sample. A row of nothing but
+// numbers is no header, unless they count from 0, as those of pandas do.
+func newCSV(c cutter, tabs bool) (*csvRows, error) {
+	r := &csvRows{cutter: c}
+	r.quotes = true
+	first, err := r.sample(64 << 10)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(first.data, byteOrderMark) {
+		r.buf = r.buf[:copy(r.buf, r.buf[len(byteOrderMark):])]
+		first.data = first.data[:len(first.data)-len(byteOrderMark)]
+	}
+	if bytes.HasPrefix(first.data, []byte("\xFF\xFE")) || bytes.HasPrefix(first.data, []byte("\xFE\xFF")) {
+		e := stream.Dataf(r.name, "the text is UTF-16")
+		e.Remedy = stream.PlainText("convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8")
+		return nil, e
+	}
+	r.comma = '\t'
+	if !tabs {
+		r.comma = separator(first.data)
+	}
+	in := r.reader(first.data)
+	header, err := in.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, r.place(err, r.line)
+	}
+	if len(header) == 0 {
+		return nil, stream.Dataf(r.name, "the text has no row: want a header with the columns' names, and rows below it")
+	}
+	if names := namesOf(header); names != nil {
+		r.skip(int(in.InputOffset()))
+		err = r.named(names)
+	} else {
+		for j := range header {
+			r.columns = append(r.columns, Column{Name: "c" + strconv.Itoa(j)})
+		}
+		r.notes = append(r.notes, stream.Textf("%s: no header, as the first row is all numbers: the columns are called c0, c1, …", r.name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, r.infer()
+}
+
+// namesOf is the header as names; nil where it is a row of numbers.
+func namesOf(header []string) []string {
+	numbers, counts := true, true
+	for j, s := range header {
+		k := kindOf(s)
+		numbers = numbers && (k == Int || k == Float)
+		counts = counts && s == strconv.Itoa(j)
+	}
+	if numbers && (!counts || len(header) == 1) {
+		return nil
+	}
+	return append([]string(nil), header...)
+}
+
+// named checks the names of the columns.
+func (r *csvRows) named(names []string) error {
+	seen := make(map[string]bool, len(names))
+	for j, name := range names {
+		if !utf8.ValidString(name) {
+			return r.notUTF8(1, "")
+		}
+		if name = strings.TrimSpace(name); name == "" {
+			name = "c" + strconv.Itoa(j)
+			r.notes = append(r.notes, stream.Textf("%s: column %d has no name and is called %s", r.name, j+1, name))
+		}
+		if seen[name] {
+			e := stream.Dataf(r.name, "line 1: two columns have this name")
+			e.Column, e.Remedy = name, stream.PlainText("rename one of them")
+			return e
+		}
+		seen[name] = true
+		r.columns = append(r.columns, Column{Name: name})
+	}
+	return nil
+}
+
+// infer takes the kinds from the sample.
+func (r *csvRows) infer() error {
+	p, err := r.sample(sampleBytes)
+	if err != nil {
+		return err
+	}
+	o := newObserved(r.columns)
+	if err := r.observe(p, o); err != nil {
+		return err
+	}
+	r.columns, r.size = o.columns, o.rows
+	return nil
+}
+
+// separator is the most frequent separator in the first row, outside quotes.
+func separator(text []byte) rune {
+	var count [256]int
+	quoted := false
+	for _, c := range text {
+		if c == '"' {
+			quoted = !quoted
+		}
+		if c == '\n' && !quoted {
+			break
+		}
+		if !quoted {
+			count[c]++
+		}
+	}
+	best := separators[0]
+	for _, s := range separators {
+		if count[s] > count[best] {
+			best = s
+		}
+	}
+	return rune(best)
+}
+
+func (r *csvRows) reader(data []byte) *csv.Reader {
+	in := csv.NewReader(bufio.NewReaderSize(bytes.NewReader(data), 32<<10))
+	in.Comma, in.FieldsPerRecord, in.ReuseRecord = r.comma, -1, true
+	return in
+}
+
+// each calls f with every record of a piece, and its line.
+func (r *csvRows) each(p piece, f func(line int64, record []string) error) error {
+	in := r.reader(p.data)
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return r.place(err, p.line)
+		}
+		line, _ := in.FieldPos(0)
+		at := p.line + int64(line) - 1
+		if len(record) != len(r.columns) {
+			e := stream.Dataf(r.name, "line %d has %s, not %d as the lines before it", at, fields(len(record)), len(r.columns))
+			e.Remedy = stream.PlainText("quote fields that contain the separator, and give every row all fields")
+			return e
+		}
+		if err := f(at, record); err != nil {
+			return err
+		}
+	}
+}
+
+func fields(n int) string {
+	if n == 1 {
+		return "1 field"
+	}
+	return fmt.Sprintf("%d fields", n)
+}
+
+// place names the line of an error of the library.
+func (r *csvRows) place(err error, first int64) error {
+	if e, ok := errors.AsType[*csv.ParseError](err); ok {
+		d := stream.Dataf(r.name, "line %d: %w", first+int64(e.Line)-1, e.Err)
+		d.Remedy = stream.PlainText(`quote a field that contains a quote, and double the quote: "5"" pipe"`)
+		return d
+	}
+	return err
+}
+
+func (r *csvRows) notUTF8(line int64, column string) error {
+	e := stream.Dataf(r.name, "line %d: the text is not UTF-8", line)
+	e.Column, e.Remedy = column, stream.PlainText("convert it first, as by: iconv -f LATIN1 -t UTF-8")
+	return e
+}
+
+// observe implements rows.
+func (r *csvRows) observe(p piece, o *observed) error {
+	return r.each(p, func(_ int64, record []string) error {
+		for j, s := range record {
+			if c := &o.columns[j]; c.Kind != Text {
+				c.Kind = join(c.Kind, kindOf(s))
+			}
+		}
+		o.rows++
+		return nil
+	})
+}
+
+// parse implements rows.
+func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
+	b.reset(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
+	return r.each(p, func(line int64, record []string) error {
+		at := b.rows
+		for j, s := range record {
+			switch c := columns[j]; {
+			case c.Kind != Text:
+				v, null, ok := parse(c.Kind, s)
+				if !ok {
+					return &misfit{line: line, column: c.Name, kind: c.Kind, value: s}
+				}
+				b.cells[at], b.there[at] = v, !null
+			case !utf8.ValidString(s):
+				return r.notUTF8(line, c.Name)
+			case s != "":
+				b.setText(at, s)
+			}
+			at += b.stride
+		}
+		b.rows++
+		return nil
+	})
+}
+
+// about implements rows.
+func (r *csvRows) about() Table {
+	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.comma]
+	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes}
+}

@@ -1,0 +1,109 @@
+package intake
+
+import (
+	"bytes"
+	"compress/bzip2"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Format is a format of rows.
+type Format uint8
+
+// The formats; None is any other file.
+const (
+	None Format = iota
+	CSV
+	TSV
+	NDJSON
+	NPY
+	Avro
+)
+
+// Endings are the endings of the names of files of rows, which may have one of Packings behind
+// them.
+var Endings = []string{".csv", ".tsv", ".jsonl", ".ndjson", ".npy", ".avro"}
+
+// Packings are the endings of compressed files.
+var Packings = []string{".gz", ".zst", ".bz2"}
+
+// Named is the format that a file's name tells.
+func Named(name string) Format {
+	switch Ending(name) {
+	case ".csv":
+		return CSV
+	case ".tsv":
+		return TSV
+	case ".jsonl", ".ndjson":
+		return NDJSON
+	case ".npy":
+		return NPY
+	case ".avro":
+		return Avro
+	}
+	return None
+}
+
+// Ending is the ending of a name, lower case, without that of a compression.
+func Ending(name string) string {
+	name = strings.ToLower(name)
+	for _, p := range Packings {
+		name = strings.TrimSuffix(name, p)
+	}
+	return path.Ext(name)
+}
+
+// SniffBytes is how much Sniff wants to see.
+const SniffBytes = 4 << 10
+
+// Sniff is the format of text or bytes that begin so.
+func Sniff(head []byte) Format {
+	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n"); {
+	case bytes.HasPrefix(head, []byte(npyMagic)):
+		return NPY
+	case bytes.HasPrefix(head, []byte(avroMagic)):
+		return Avro
+	case len(text) == 0 || bytes.IndexByte(head, 0) >= 0:
+		return None
+	case text[0] == '{' || text[0] == '[':
+		return NDJSON
+	}
+	return CSV
+}
+
+// Packing is the compression that bytes begin with: "gz", "zst", "bz2", or "".
+func Packing(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1F\x8B")):
+		return "gz"
+	case bytes.HasPrefix(head, []byte("\x28\xB5\x2F\xFD")):
+		return "zst"
+	case bytes.HasPrefix(head, []byte("BZh")) && len(head) > 9 && bytes.HasPrefix(head[4:], []byte("\x31\x41\x59\x26\x53\x59")):
+		return "bz2"
+	}
+	return ""
+}
+
+// windowMost bounds the window of zstd, which is what reading it holds.
+const windowMost = 64 << 20
+
+// Unpack reads what is compressed as Packing has it.
+func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
+	switch packing {
+	case "gz":
+		return gzip.NewReader(from)
+	case "zst":
+		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowMost))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	case "bz2":
+		return io.NopCloser(bzip2.NewReader(from)), nil
+	}
+	return io.NopCloser(from), nil
+}

@@ -1,0 +1,169 @@
+package intake
+
+import (
+	"context"
+	"math"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// textMost is how many bytes of text end a row group early.
+const textMost = 32 << 20
+
+// gatherer makes row groups of batches.
+type gatherer struct {
+	columns []Column
+	file    *writer.File
+	threads int
+	height  int // of a row group
+	rows    int // gathered
+	cells   []cell
+	there   []bool
+	text    []byte
+}
+
+func newGatherer(out Output, columns []Column, opt Options) (*gatherer, error) {
+	var fields schema.FieldList
+	var dict []bool
+	for _, c := range columns {
+		fields = append(fields, node(c))
+		dict = append(dict, c.Kind != Local && c.Kind != UTC)
+	}
+	g := &gatherer{columns: columns, height: stream.BlockRows(len(columns)), threads: max(opt.Threads, 1)}
+	var err error
+	g.file, err = writer.New(out, fields, dict, g.threads)
+	return g, err
+}
+
+// node is a column of the scratch file.
+func node(c Column) schema.Node {
+	var logical schema.LogicalType = schema.NoLogicalType{}
+	physical := parquet.Types.Int64
+	switch c.Kind {
+	case Bool:
+		return writer.NumberOf("bool").Node(c.Name, false)
+	case Int:
+		return writer.NumberOf("int64").Node(c.Name, false)
+	case Float, Unknown:
+		return writer.NumberOf("double").Node(c.Name, false)
+	case Date:
+		logical, physical = schema.DateLogicalType{}, parquet.Types.Int32
+	case Local, UTC:
+		logical = schema.NewTimestampLogicalType(c.Kind == UTC, schema.TimeUnitMicros)
+	case Text:
+		logical, physical = schema.StringLogicalType{}, parquet.Types.ByteArray
+	}
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Optional, logical, physical, -1, -1))
+}
+
+// add appends a batch. Row groups end where they are high, whatever the batches are.
+func (g *gatherer) add(ctx context.Context, b *batch) error {
+	if g.cells == nil {
+		n := len(g.columns) * g.height
+		g.cells, g.there = make([]cell, n), make([]bool, n)
+	}
+	for from := 0; from < b.rows; {
+		n := min(b.rows-from, g.height-g.rows)
+		for j, c := range g.columns {
+			to, at := j*g.height+g.rows, j*b.stride+from
+			copy(g.there[to:to+n], b.there[at:])
+			if c.Kind != Text {
+				copy(g.cells[to:to+n], b.cells[at:])
+				continue
+			}
+			for i := range n {
+				if b.there[at+i] {
+					s := textAt(b.text, b.cells[at+i])
+					g.cells[to+i] = cell(len(g.text))<<32 | cell(len(s))
+					g.text = append(g.text, s...)
+				}
+			}
+		}
+		g.rows += n
+		from += n
+		if g.rows == g.height || len(g.text) >= textMost {
+			if err := g.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// columnsAtOnce is how many columns are open at once.
+const columnsAtOnce = 64
+
+// flush writes the rows gathered as a row group.
+func (g *gatherer) flush(ctx context.Context) error {
+	if g.rows == 0 {
+		return nil
+	}
+	group := g.file.Group(int64(g.rows))
+	for lo := 0; lo < len(g.columns); lo += columnsAtOnce {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		chunks, err := group.Columns(min(columnsAtOnce, len(g.columns)-lo))
+		if err != nil {
+			return err
+		}
+		var work errgroup.Group
+		work.SetLimit(g.threads)
+		for i, c := range chunks {
+			work.Go(func() error {
+				if err := g.encode(c, lo+i); err != nil {
+					return err
+				}
+				return c.Finish()
+			})
+		}
+		if err := work.Wait(); err != nil {
+			return err
+		}
+		if err := group.Place(chunks); err != nil {
+			return err
+		}
+	}
+	g.rows, g.text = 0, g.text[:0]
+	return group.End()
+}
+
+// encode writes column j of the rows gathered.
+func (g *gatherer) encode(c *writer.Chunk, j int) error {
+	cells, there := g.cells[j*g.height:][:g.rows], g.there[j*g.height:][:g.rows]
+	switch g.columns[j].Kind {
+	case Bool:
+		return put(c, cells, there, func(x cell) bool { return x != 0 })
+	case Int, Local, UTC:
+		return put(c, cells, there, func(x cell) int64 { return int64(x) })
+	case Date:
+		return put(c, cells, there, func(x cell) int32 { return int32(int64(x)) })
+	case Text:
+		return put(c, cells, there, func(x cell) parquet.ByteArray { return textAt(g.text, x) })
+	}
+	return put(c, cells, there, math.Float64frombits)
+}
+
+func put[T any](c *writer.Chunk, cells []cell, there []bool, value func(cell) T) error {
+	values, def := make([]T, 0, len(cells)), make([]int16, len(cells))
+	for i, x := range cells {
+		if there[i] {
+			values, def[i] = append(values, value(x)), 1
+		}
+	}
+	return format.Guard(func() error { return writer.Put(c, values, def, nil) })
+}
+
+// finish writes what is left, and the footer.
+func (g *gatherer) finish() error {
+	if err := g.flush(context.Background()); err != nil {
+		return err
+	}
+	return g.file.Finish()
+}

@@ -1,0 +1,238 @@
+package intake
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// sampleBytes is how much text the types are inferred from.
+const sampleBytes = 1 << 20
+
+// NullWords are the fields that are nulls beside empty ones, in columns that are not text.
+var NullWords = []string{"NA", "N/A", "n/a", "NaN", "nan", "NULL", "Null", "null", "None"}
+
+// isNull reports whether a field of a column that is not text is a null.
+func isNull(s string) bool {
+	switch s {
+	case "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "Null", "null", "None":
+		return true
+	}
+	return false
+}
+
+// trim takes blanks off both ends.
+func trim(s string) string {
+	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// kindOf is the narrowest kind that holds a field.
+func kindOf(s string) Kind {
+	s = trim(s)
+	if isNull(s) {
+		return Unknown
+	}
+	if _, ok := parseInt(s); ok {
+		return Int
+	}
+	if _, ok := parseFloat(s); ok {
+		return Float
+	}
+	if _, ok := parseBool(s); ok {
+		return Bool
+	}
+	return kindOfTime(s)
+}
+
+// kindOfTime is the kind of a text that is no number: a date, a time, or text.
+func kindOfTime(s string) Kind {
+	for _, k := range []Kind{Date, Local, UTC} {
+		if _, ok := parseTime(k, s); ok {
+			return k
+		}
+	}
+	return Text
+}
+
+// parse reads a field as a value of a kind that is not text; null says that it is none, ok is
+// false where it does not fit.
+func parse(k Kind, s string) (c cell, null, ok bool) {
+	switch k {
+	case Float:
+		if x, ok := parseFloat(s); ok {
+			return math.Float64bits(x), false, true
+		}
+	case Int:
+		if x, ok := parseInt(s); ok {
+			return cell(x), false, true
+		}
+	case Bool:
+		if x, ok := parseBool(s); ok {
+			return x, false, true
+		}
+	default:
+		if x, ok := parseTime(k, trim(s)); ok {
+			return cell(x), false, true
+		}
+	}
+	if t := trim(s); isNull(t) {
+		return 0, true, true
+	} else if t != s {
+		return parse(k, t)
+	}
+	return 0, false, false
+}
+
+func parseBool(s string) (cell, bool) {
+	switch s {
+	case "true", "True", "TRUE":
+		return 1, true
+	case "false", "False", "FALSE":
+		return 0, true
+	}
+	return 0, false
+}
+
+// parseInt reads a whole number of 64 bits.
+func parseInt(s string) (int64, bool) {
+	digits := s
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		digits = s[1:]
+	}
+	if len(digits) == 0 || len(digits) > 19 {
+		return 0, false
+	}
+	if len(digits) == 19 { // near the limit
+		x, err := strconv.ParseInt(s, 10, 64)
+		return x, err == nil
+	}
+	x := int64(0)
+	for i := range len(digits) {
+		d := digits[i] - '0'
+		if d > 9 {
+			return 0, false
+		}
+		x = 10*x + int64(d)
+	}
+	if s[0] == '-' {
+		x = -x
+	}
+	return x, true
+}
+
+// powers are the powers of ten that a float64 holds, as far as they are needed.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// parseFloat reads a decimal number, or an infinity. Up to 15 digits without an exponent are a
+// whole number divided by a power of ten, both exact, so that the quotient is rounded once, as
+// strconv does.
+func parseFloat(s string) (float64, bool) {
+	digits, negative := s, false
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		digits, negative = s[1:], s[0] == '-'
+	}
+	whole, point := int64(0), -1
+	for i := range len(digits) {
+		d := digits[i] - '0'
+		switch {
+		case d <= 9 && i < 16:
+			whole = 10*whole + int64(d)
+		case digits[i] == '.' && point < 0 && i < 16:
+			point = i
+		default:
+			return parseSlowly(s)
+		}
+	}
+	n := len(digits)
+	if point >= 0 {
+		n--
+	}
+	if n < 1 || n > 15 {
+		return parseSlowly(s)
+	}
+	x := float64(whole)
+	if point >= 0 {
+		x /= powers[len(digits)-1-point]
+	}
+	if negative {
+		x = -x
+	}
+	return x, true
+}
+
+// parseSlowly leaves numbers to strconv, but not what only Go calls one: 0x1p-2, 1_000, nan.
+func parseSlowly(s string) (float64, bool) {
+	if len(s) == 0 {
+		return 0, false
+	}
+	switch s {
+	case "inf", "Inf", "+inf", "+Inf", "Infinity", "INF":
+		return math.Inf(1), true
+	case "-inf", "-Inf", "-Infinity", "-INF":
+		return math.Inf(-1), true
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9', c == '.', c == '-', c == '+', c == 'e', c == 'E':
+		default:
+			return 0, false
+		}
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	return x, err == nil
+}
+
+// parseTime reads a date, or a date with a time behind a T or a blank, with at most six digits of a
+// second's fraction: UTC with a zone, Local without one.
+func parseTime(k Kind, s string) (int64, bool) {
+	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
+		return 0, false
+	}
+	if k == Date {
+		t, err := time.Parse(time.DateOnly, s)
+		return t.Unix() / 86_400, err == nil && t.Unix()%86_400 == 0
+	}
+	if len(s) < len("2006-01-02 15:04") || s[10] != 'T' && s[10] != ' ' {
+		return 0, false
+	}
+	end := len(s)
+	for i := 11; i < len(s); i++ {
+		if c := s[i]; c == 'Z' || c == '+' || c == '-' {
+			end = i
+			break
+		}
+	}
+	if zoned := end < len(s); zoned != (k == UTC) {
+		return 0, false
+	}
+	clock := s[11:end]
+	layout := "15:04:05"
+	switch {
+	case len(clock) == len("15:04"):
+		layout = "15:04"
+	case len(clock) > len("15:04:05.000000"):
+		return 0, false
+	}
+	layout = time.DateOnly + s[10:11] + layout
+	switch zone := s[end:]; {
+	case zone == "":
+	case zone == "Z":
+		layout += "Z07:00"
+	case len(zone) == len("+07:00"):
+		layout += "-07:00"
+	case len(zone) == len("+0700"):
+		layout += "-0700"
+	case len(zone) == len("+07"):
+		layout += "-07"
+	default:
+		return 0, false
+	}
+	t, err := time.Parse(layout, s)
+	return t.UnixMicro(), err == nil
+}

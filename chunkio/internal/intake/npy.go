@@ -1,0 +1,165 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const npyMagic = "\x93NUMPY"
+
+// npyRows reads a NumPy array (format versions 1 to 3). Rows of an array in C's order follow each
+// other; of one in Fortran's order, columns do, so that the rows of a piece are read from many places.
+type npyRows struct {
+	from    io.Reader
+	at      io.ReaderAt // of the same bytes; nil where they come once
+	name    string
+	goal    int
+	head    npyHeader
+	begin   int64 // where the data begin
+	row     int64 // the next
+	columns []Column
+}
+
+func newNPY(c cutter, at io.ReaderAt) (*npyRows, error) {
+	r := &npyRows{from: c.from, at: at, name: c.name, goal: c.goal}
+	if err := r.readHeader(c.most); err != nil {
+		if _, ok := errors.AsType[*stream.DataError](err); ok {
+			return nil, err
+		}
+		e := stream.Dataf(r.name, "%w", err)
+		e.Remedy = stream.PlainText("write the array again with numpy.save")
+		return nil, e
+	}
+	if r.head.fortran && at == nil {
+		e := stream.Dataf(r.name, "an array in Fortran's order cannot be read from a stream or a compressed file")
+		e.Remedy = stream.PlainText("save numpy.ascontiguousarray of it, or to a plain file")
+		return nil, e
+	}
+	return r, nil
+}
+
+// readHeader reads what is before the data.
+func (r *npyRows) readHeader(most int) error {
+	start := make([]byte, len(npyMagic)+2)
+	if _, err := io.ReadFull(r.from, start); err != nil {
+		return errors.New("the header ends early")
+	}
+	if string(start[:len(npyMagic)]) != npyMagic {
+		return errors.New("no NumPy array: it does not begin with \\x93NUMPY")
+	}
+	size := make([]byte, 2)
+	switch major := start[len(npyMagic)]; major {
+	case 1:
+	case 2, 3:
+		size = make([]byte, 4)
+	default:
+		return fmt.Errorf("version %d of the format cannot be read, only 1 to 3", major)
+	}
+	if _, err := io.ReadFull(r.from, size); err != nil {
+		return errors.New("the header ends early")
+	}
+	length := binary.LittleEndian.Uint32(append(bytes.Clone(size), 0, 0)[:4])
+	if int64(length) > int64(most) {
+		return fmt.Errorf("a header of %d bytes", length)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(r.from, text); err != nil {
+		return errors.New("the header ends early")
+	}
+	r.begin = int64(len(start) + len(size) + len(text))
+	var err error
+	if r.head, err = parseNPY(string(text)); err != nil {
+		return err
+	}
+	for _, f := range r.head.fields {
+		for e := range f.count {
+			name := f.name
+			if f.list {
+				name = fmt.Sprintf("%s[%d]", f.name, e)
+			}
+			r.columns = append(r.columns, Column{name, f.kind()})
+		}
+	}
+	return nil
+}
+
+// about implements rows.
+func (r *npyRows) about() Table {
+	return Table{Format: "a NumPy array", Columns: r.columns}
+}
+
+// observe implements rows: the header has told all.
+func (r *npyRows) observe(piece, *observed) error { return nil }
+
+// next implements rows.
+func (r *npyRows) next(room []byte) (piece, error) {
+	left := r.head.rows - r.row
+	if left == 0 {
+		return piece{}, io.EOF
+	}
+	rows := min(left, max(int64(r.goal)/max(r.head.size, 1), 1), max(mostCells/int64(len(r.columns)), 1))
+	p := piece{line: r.row, rows: int(rows), data: format.Sized(room, int(rows*r.head.size))}
+	if !r.head.fortran {
+		if n, err := io.ReadFull(r.from, p.data); err != nil {
+			return p, r.short(err, r.row+int64(n)/max(r.head.size, 1))
+		}
+	} else {
+		each := r.head.fields[0].size
+		for j := range r.columns {
+			at := r.begin + (int64(j)*r.head.rows+r.row)*each
+			if err := format.ReadAt(r.at, p.data[int64(j)*rows*each:][:rows*each], at); err != nil {
+				return p, r.short(err, r.row)
+			}
+		}
+	}
+	r.row += rows
+	return p, nil
+}
+
+// short says that the data end early.
+func (r *npyRows) short(err error, row int64) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		e := stream.Dataf(r.name, "the data end in row %d of the %d that the header tells: is the file cut off?", row, r.head.rows)
+		return e
+	}
+	return stream.Dataf(r.name, "row %d: %w", row, err)
+}
+
+// parse implements rows.
+func (r *npyRows) parse(p piece, columns []Column, b *batch) error {
+	b.reset(len(columns), p.rows)
+	b.rows = p.rows
+	j := 0
+	for _, f := range r.head.fields {
+		for e := range f.count {
+			at, step := f.offset+int64(e)*f.size, r.head.size
+			if r.head.fortran {
+				at, step = int64(j)*int64(p.rows)*f.size, f.size
+			}
+			for i := range p.rows {
+				to := j*b.stride + i
+				raw := p.data[at+int64(i)*step:][:f.size]
+				if columns[j].Kind == Text {
+					b.setText(to, f.text(raw))
+					continue
+				}
+				x, whole := f.number(raw)
+				b.there[to] = true
+				if columns[j].Kind == Float {
+					b.cells[to] = math.Float64bits(x)
+				} else {
+					b.cells[to] = cell(whole)
+				}
+			}
+			j++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package intake
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+)
+
+// npyHeader is what the header of an array says.
+type npyHeader struct {
+	fields  []npyField
+	fortran bool
+	rows    int64
+	size    int64 // bytes of a row
+}
+
+// npyField is one or more values of a type in every row.
+type npyField struct {
+	name   string
+	list   bool // its columns are name[0], …
+	count  int
+	typ    byte // b, i, u, f, S, U or V
+	big    bool // the most significant byte comes first
+	size   int64
+	offset int64 // in the row
+}
+
+// kind is the kind of the field's columns.
+func (f *npyField) kind() Kind {
+	switch f.typ {
+	case 'b':
+		return Bool
+	case 'i', 'u':
+		if f.typ == 'u' && f.size == 8 {
+			return Float // beyond int64
+		}
+		return Int
+	case 'S', 'U':
+		return Text
+	}
+	return Float
+}
+
+// number reads a value, as a float64 and, of integers, whole.
+func (f *npyField) number(raw []byte) (x float64, whole int64) {
+	var order binary.ByteOrder = binary.LittleEndian
+	if f.big {
+		order = binary.BigEndian
+	}
+	var bits uint64
+	switch f.size {
+	case 1:
+		bits = uint64(raw[0])
+	case 2:
+		bits = uint64(order.Uint16(raw))
+	case 4:
+		bits = uint64(order.Uint32(raw))
+	case 8:
+		bits = order.Uint64(raw)
+	}
+	switch f.typ {
+	case 'f':
+		switch f.size {
+		case 2:
+			return format.Half(uint16(bits)), 0
+		case 4:
+			return float64(math.Float32frombits(uint32(bits))), 0
+		}
+		return math.Float64frombits(bits), 0
+	case 'i':
+		shift := 64 - 8*f.size
+		whole = int64(bits<<shift) >> shift
+		return float64(whole), whole
+	case 'b':
+		whole = int64(min(bits, 1))
+		return float64(whole), whole
+	}
+	return float64(bits), int64(bits)
+}
+
+// text reads a text, which zeros fill up.
+func (f *npyField) text(raw []byte) string {
+	if f.typ == 'S' {
+		return strings.ToValidUTF8(strings.TrimRight(string(raw), "\x00"), "\uFFFD")
+	}
+	var b strings.Builder
+	for ; len(raw) >= 4; raw = raw[4:] {
+		c := binary.LittleEndian.Uint32(raw)
+		if f.big {
+			c = binary.BigEndian.Uint32(raw)
+		}
+		b.WriteRune(rune(min(c, math.MaxInt32)))
+	}
+	return strings.TrimRight(b.String(), "\x00")
+}
+
+// parseNPY reads the header, a literal of Python's: {'descr': '<f8', 'fortran_order': False,
+// 'shape': (3, 4), }.
+func parseNPY(text string) (h npyHeader, err error) {
+	p := literal{rest: text}
+	v, err := p.value(0)
+	if err != nil {
+		return h, fmt.Errorf("the header %.80q: %w", text, err)
+	}
+	dict, ok := v.(map[string]any)
+	if !ok {
+		return h, errors.New("the header is no dictionary")
+	}
+	if h.fortran, ok = dict["fortran_order"].(bool); !ok {
+		return h, errors.New("the header does not tell fortran_order")
+	}
+	shape, ok := dict["shape"].([]any)
+	if !ok {
+		return h, errors.New("the header does not tell a shape")
+	}
+	dims := make([]int64, len(shape))
+	for i, x := range shape {
+		if dims[i], ok = x.(int64); !ok || dims[i] < 0 {
+			return h, fmt.Errorf("a shape of %v", shape)
+		}
+	}
+	if len(dims) < 1 || len(dims) > 2 {
+		return h, fmt.Errorf("an array of %d dimensions: want rows and columns, or one column; reshape it to (rows, -1)", len(dims))
+	}
+	h.rows = dims[0]
+	if err := h.describe(dict["descr"]); err != nil {
+		return h, err
+	}
+	if len(dims) == 1 {
+		h.fortran = false // one column is the same either way
+	} else if err := h.widen(dims[1]); err != nil {
+		return h, err
+	}
+	if h.size > 1<<30 || h.size > 0 && h.rows > math.MaxInt64/h.size-1<<20 {
+		return h, fmt.Errorf("%d rows of %d bytes", h.rows, h.size)
+	}
+	if len(h.fields) == 0 || h.size == 0 {
+		return h, errors.New("the array has no column")
+	}
+	return h, nil
+}
+
+// describe reads the type of an element: one type, or those of its fields.
+func (h *npyHeader) describe(descr any) error {
+	switch d := descr.(type) {
+	case string:
+		f, err := parseType(d)
+		if err != nil {
+			return err
+		}
+		f.name, f.count = "x", 1
+		if f.typ == 'V' {
+			return fmt.Errorf("elements of type %s", d)
+		}
+		h.fields, h.size = []npyField{f}, f.size
+		return nil
+	case []any:
+		return h.structured(d)
+	}
+	return errors.New("the header does not tell a descr")
+}
+
+// structured reads the fields of a structured type: (name, type) or (name, type, shape).
+func (h *npyHeader) structured(fields []any) error {
+	seen := map[string]bool{}
+	for _, x := range fields {
+		t, ok := x.([]any)
+		if !ok || len(t) < 2 || len(t) > 3 {
+			return fmt.Errorf("a field %v", x)
+		}
+		name, ok := t[0].(string)
+		if !ok {
+			return fmt.Errorf("a field named %v", t[0])
+		}
+		typ, ok := t[1].(string)
+		if !ok {
+			return fmt.Errorf("field %s is a structure itself; flatten it", name)
+		}
+		f, err := parseType(typ)
+		if err != nil {
+			return fmt.Errorf("field %s: %w", name, err)
+		}
+		f.name, f.count, f.offset = name, 1, h.size
+		if len(t) == 3 {
+			dims, ok := t[2].([]any)
+			if !ok {
+				dims = []any{t[2]}
+			}
+			f.list = true
+			for _, d := range dims {
+				n, ok := d.(int64)
+				if !ok || n < 0 || n > mostColumns || int64(f.count)*n > mostColumns {
+					return fmt.Errorf("field %s of shape %v", name, t[2])
+				}
+				f.count *= int(n)
+			}
+		}
+		if f.size > 0 && int64(f.count) > (1<<30)/f.size {
+			return fmt.Errorf("field %s of %d values of %d bytes", name, f.count, f.size)
+		}
+		if h.size += f.size * int64(f.count); h.size > 1<<30 {
+			return errors.New("a row of more than a gigabyte")
+		}
+		if f.typ == 'V' { // padding
+			continue
+		}
+		if name == "" || seen[name] {
+			return fmt.Errorf("two fields are named %q, or one has no name", name)
+		}
+		seen[name] = true
+		h.fields = append(h.fields, f)
+	}
+	columns := 0
+	for _, f := range h.fields {
+		columns += f.count
+	}
+	if columns > mostColumns {
+		return fmt.Errorf("%d columns, more than %d", columns, mostColumns)
+	}
+	return nil
+}
+
+// widen makes a row of so many elements.
+func (h *npyHeader) widen(d int64) error {
+	if len(h.fields) != 1 || h.fields[0].name != "x" || h.fields[0].list {
+		return errors.New("a structured type in two dimensions: want one row of fields for each element")
+	}
+	f := &h.fields[0]
+	if d < 1 || d > 1<<24 || f.size*d > 1<<30 {
+		return fmt.Errorf("%d columns", d)
+	}
+	f.list, f.count = true, int(d)
+	h.size = f.size * d
+	return nil
+}
+
+// parseType reads a type as <f8.
+func parseType(s string) (f npyField, err error) {
+	refused := fmt.Errorf("values of type %q cannot be read: want numbers, booleans or texts", s)
+	if len(s) < 2 {
+		return f, refused
+	}
+	order, typ := s[0], s[1]
+	digits := s[2:]
+	if !strings.ContainsRune("<>|=", rune(order)) {
+		order, typ, digits = '<', s[0], s[1:]
+	}
+	size, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil {
+		if typ == 'O' {
+			refused = errors.New("Python objects cannot be read: save an array of numbers")
+		}
+		return f, refused
+	}
+	f.typ, f.big, f.size = typ, order == '>', int64(size)
+	sizes := map[byte][]int64{'b': {1}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'f': {2, 4, 8}}
+	switch allowed, number := sizes[typ]; {
+	case number && slices.Contains(allowed, f.size):
+	case typ == 'S' && f.size > 0, typ == 'V':
+	case typ == 'U' && f.size > 0 && f.size < 1<<28:
+		f.size *= 4
+	default:
+		return f, refused
+	}
+	return f, nil
+}
+
+// literal reads what Python's ast.literal_eval reads, as far as headers have it: dictionaries of
+// strings (map[string]any), tuples and lists ([]any), strings, whole numbers (int64), True and False.
+type literal struct{ rest string }
+
+func (p *literal) blanks() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
+
+// take reads a character.
+func (p *literal) take(c byte) bool {
+	if p.blanks(); len(p.rest) == 0 || p.rest[0] != c {
+		return false
+	}
+	p.rest = p.rest[1:]
+	return true
+}
+
+func (p *literal) value(depth int) (any, error) {
+	if depth > 8 {
+		return nil, errors.New("is nested too deep")
+	}
+	p.blanks()
+	switch {
+	case p.take('{'):
+		dict := map[string]any{}
+		for !p.take('}') {
+			key, err := p.string()
+			if err != nil {
+				return nil, err
+			}
+			if !p.take(':') {
+				return nil, errors.New("has a key without a value")
+			}
+			if dict[key], err = p.value(depth + 1); err != nil {
+				return nil, err
+			}
+			if !p.take(',') && !strings.HasPrefix(p.rest, "}") {
+				return nil, errors.New("lacks a comma")
+			}
+		}
+		return dict, nil
+	case p.take('('):
+		return p.list(')', depth)
+	case p.take('['):
+		return p.list(']', depth)
+	case strings.HasPrefix(p.rest, "'"), strings.HasPrefix(p.rest, `"`):
+		return p.string()
+	case strings.HasPrefix(p.rest, "True"):
+		p.rest = p.rest[4:]
+		return true, nil
+	case strings.HasPrefix(p.rest, "False"):
+		p.rest = p.rest[5:]
+		return false, nil
+	}
+	n := 0
+	for n < len(p.rest) && (p.rest[n] >= '0' && p.rest[n] <= '9' || n == 0 && p.rest[n] == '-') {
+		n++
+	}
+	x, err := strconv.ParseInt(p.rest[:n], 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("has %.20q where a value should be", p.rest)
+	}
+	p.rest = strings.TrimPrefix(p.rest[n:], "L") // of Python 2
+	return x, nil
+}
+
+// list reads values up to the end.
+func (p *literal) list(end byte, depth int) ([]any, error) {
+	list := []any{}
+	for !p.take(end) {
+		v, err := p.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+		if !p.take(',') && (len(p.rest) == 0 || p.rest[0] != end) {
+			return nil, errors.New("lacks a comma")
+		}
+	}
+	return list, nil
+}
+
+// string reads a string, whose backslashes mask a quote or a backslash.
+func (p *literal) string() (string, error) {
+	p.blanks()
+	if len(p.rest) == 0 || p.rest[0] != '\'' && p.rest[0] != '"' {
+		return "", errors.New("lacks a string")
+	}
+	quote := p.rest[0]
+	var b strings.Builder
+	for i := 1; i < len(p.rest); i++ {
+		switch c := p.rest[i]; {
+		case c == quote:
+			p.rest = p.rest[i+1:]
+			return b.String(), nil
+		case c == '\\' && i+1 < len(p.rest):
+			i++
+			b.WriteByte(p.rest[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", errors.New("has a string that does not end")
+}

@@ -1,0 +1,262 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// rows is a format at work on one input, from the front to the end.
+type rows interface {
+	// next cuts the next piece off, whose data may be in room; io.EOF at the end.
+	next(room []byte) (piece, error)
+	// observe adds what a piece tells of the columns. Many goroutines may call it at once.
+	observe(p piece, o *observed) error
+	// parse makes the cells of a piece. Many goroutines may call it at once.
+	parse(p piece, columns []Column, b *batch) error
+	// about tells what the beginning has told.
+	about() Table
+}
+
+// observed is what rows have told of the columns so far.
+type observed struct {
+	columns []Column
+	index   map[string]int
+	rows    int64
+}
+
+func newObserved(columns []Column) *observed {
+	o := &observed{columns: slices.Clone(columns), index: make(map[string]int, len(columns))}
+	for j, c := range columns {
+		o.index[c.Name] = j
+	}
+	return o
+}
+
+// see adds a value of a kind.
+func (o *observed) see(name string, k Kind) {
+	j, ok := o.index[name]
+	if !ok {
+		j = len(o.columns)
+		o.index[name] = j
+		o.columns = append(o.columns, Column{Name: name})
+	}
+	o.columns[j].Kind = join(o.columns[j].Kind, k)
+}
+
+// Output is where a Table is written to: Restart empties it.
+type Output interface {
+	io.Writer
+	Restart() error
+}
+
+// Write takes in an input and writes it as Parquet to out. Errors about the rows are
+// *stream.DataError that name the line.
+func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, error) {
+	t, columns, err := write(ctx, in, out, nil, opt)
+	wrong, ok := errors.AsType[*misfit](err)
+	if !ok {
+		return t, err
+	}
+	if in.Once {
+		return nil, wrong.error(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then"))
+	}
+	wider, err := lookThrough(ctx, in, columns, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := out.Restart(); err != nil {
+		return nil, err
+	}
+	t, _, err = write(ctx, in, out, wider, opt)
+	if wrong, ok := errors.AsType[*misfit](err); ok {
+		return nil, wrong.error(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or leave the column out with {exclude}"))
+	}
+	return t, err
+}
+
+func (m *misfit) error(path string, remedy stream.Text) error {
+	e := stream.Dataf(path, "line %d: %w", m.line, m)
+	e.Column, e.Remedy = m.column, remedy
+	return e
+}
+
+// lookThrough reads all of the input for the kinds of its columns. A column of the sample becomes
+// text only where the options let it.
+func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([]Column, error) {
+	seen := newObserved(sample)
+	err := withRows(in, opt, func(r rows, _ hash.Hash64) error {
+		for n := 0; ; n++ {
+			p, err := r.next(nil)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err == nil {
+				err = r.observe(p, seen)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+	for j := range sample {
+		was, is := sample[j].Kind, &seen.columns[j].Kind
+		if *is == Text && was != Text && was != Unknown && (opt.Text == nil || !opt.Text(sample[j].Name)) {
+			if *is = was; was == Int {
+				*is = Float
+			}
+		}
+	}
+	return seen.columns, err
+}
+
+// withRows opens an input and calls f with its rows and the digest of the bytes read.
+func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
+	from, err := in.Open()
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	digest := xxhash.New()
+	c := cutter{from: io.TeeReader(from, digest), name: in.Name, goal: int(min(pieceBytes, max(opt.Memory/128, 64<<10))), most: int(max(opt.Memory/32, 1<<20)), line: 1}
+	var r rows
+	switch in.Format {
+	case CSV, TSV:
+		r, err = newCSV(c, in.Format == TSV)
+	case NDJSON:
+		r, err = newNDJSON(c)
+	case NPY:
+		r, err = newNPY(c, in.At)
+	case Avro:
+		r, err = newAvro(c)
+	default:
+		err = fmt.Errorf("%s: no format of rows", in.Name)
+	}
+	if err != nil {
+		return err
+	}
+	return f(r, digest)
+}
+
+// pieceBytes is what a worker parses at a time.
+const pieceBytes = 1 << 20
+
+// write reads the input once and writes it with the given columns, nil for those of the sample,
+// which are returned.
+func write(ctx context.Context, in Input, out Output, columns []Column, opt Options) (t *Table, used []Column, err error) {
+	err = withRows(in, opt, func(r rows, digest hash.Hash64) error {
+		about := r.about()
+		t = &about
+		if columns == nil {
+			columns = about.Columns
+		}
+		used = columns
+		written := make([]Column, len(columns))
+		for j, c := range columns {
+			written[j] = Column{c.Name, opt.settled(c.Kind)}
+		}
+		t.Columns = written
+		if len(written) == 0 {
+			return stream.Dataf(in.Name, "the input has no column")
+		}
+		g, err := newGatherer(out, written, opt)
+		if err != nil {
+			return err
+		}
+		if err := g.run(ctx, r, opt.Threads); err != nil {
+			return err
+		}
+		if err := g.finish(); err != nil {
+			return err
+		}
+		t.Rows, t.Digest = g.file.Rows, digest.Sum64()
+		return nil
+	})
+	return t, used, err
+}
+
+// work is a piece on its way through a worker.
+type work struct {
+	piece piece
+	batch *batch
+	err   error
+	done  chan struct{}
+}
+
+// run parses all pieces, some at a time, and gathers their batches in order.
+func (g *gatherer) run(ctx context.Context, r rows, threads int) error {
+	ahead := threads + 1
+	queue := make(chan *work, ahead)
+	idle := make(chan *work, ahead+2)
+	for range cap(idle) {
+		idle <- &work{batch: new(batch)}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	workers := make(chan struct{}, threads)
+	group.Go(func() error {
+		defer close(queue)
+		for {
+			var w *work
+			select {
+			case w = <-idle:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			var err error
+			if w.piece, err = r.next(w.piece.data); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
+			} else if err != nil {
+				w.err, w.done = err, closed
+				select {
+				case queue <- w: // behind the pieces before it, whose errors count first
+				case <-ctx.Done():
+				}
+				return nil
+			}
+			w.done = make(chan struct{})
+			select {
+			case workers <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			group.Go(func() error {
+				w.err = r.parse(w.piece, g.columns, w.batch)
+				close(w.done)
+				<-workers
+				return nil
+			})
+			select {
+			case queue <- w:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	group.Go(func() error {
+		for w := range queue {
+			<-w.done
+			if w.err != nil {
+				return w.err
+			}
+			if err := g.add(ctx, w.batch); err != nil {
+				return err
+			}
+			idle <- w
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()

@@ -1,0 +1,117 @@
+package intake
+
+import (
+	"io"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Kind is the type of a column.
+type Kind uint8
+
+// The kinds, from none to the one that holds every value.
+const (
+	Unknown Kind = iota // only nulls so far
+	Bool
+	Int
+	Float
+	Date  // days since 1970
+	Local // microseconds since 1970, in a time zone that nobody knows
+	UTC   // microseconds since 1970
+	Text
+)
+
+// String is the kind as people call it.
+func (k Kind) String() string {
+	return [...]string{"nothing but nulls", "true or false", "a whole number", "a number", "a date", "a time", "a time with its zone", "text"}[k]
+}
+
+// join is the narrowest kind that holds the values of both.
+func join(a, b Kind) Kind {
+	switch {
+	case a == b || b == Unknown:
+		return a
+	case a == Unknown:
+		return b
+	case a == Int && b == Float || a == Float && b == Int:
+		return Float
+	}
+	return Text
+}
+
+// Column is one column of the table.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Table is what was taken in.
+type Table struct {
+	Format  string // "CSV, separated by tabs"
+	Columns []Column
+	Rows    int64
+	Sample  int64  // rows that the types come from; 0 where the file tells them
+	Digest  uint64 // of all bytes
+	Notes   []stream.Text
+}
+
+// Input is where rows come from.
+type Input struct {
+	Name   string
+	Format Format
+	// Open reads the bytes, uncompressed, from the beginning. It may be called again, unless Once.
+	Open func() (io.ReadCloser, error)
+	Once bool
+	// At reads the same bytes in any order; nil where that cannot be. Arrays in Fortran's order need it.
+	At io.ReaderAt
+}
+
+// Options say how to take in.
+type Options struct {
+	// Exact keeps whole numbers whole. Else they are numbers like others, which any file of the
+	// same input may continue with a fraction.
+	Exact bool
+	// Text tells the columns that may become text where a value is no number: nobody asks for
+	// their numbers. Nil means none.
+	Text    func(column string) bool
+	Threads int
+	Memory  int64 // bytes in all
+}
+
+// settled is the kind that a column is written as.
+func (o Options) settled(k Kind) Kind {
+	if k == Unknown || k == Int && !o.Exact {
+		return Float
+	}
+	return k
+}
+
+// cell is a value of a batch: bits of an int64 or a float64, or where a text lies.
+type cell = uint64
+
+// batch is the rows of a piece, column by column.
+type batch struct {
+	rows, stride int
+	cells        []cell // row i of column j is cells[j*stride+i]
+	there        []bool // false is a null
+	text         []byte // a cell of text is offset<<32 | length
+}
+
+// reset makes room for rows of d columns, all of nulls.
+func (b *batch) reset(d, rows int) {
+	n := d * rows
+	if cap(b.cells) < n {
+		b.cells, b.there = make([]cell, n), make([]bool, n)
+	}
+	b.rows, b.stride, b.cells, b.there, b.text = 0, rows, b.cells[:n], b.there[:n], b.text[:0]
+	clear(b.there)
+}
+
+// setText puts a text at a place.
+func (b *batch) setText(at int, s string) {
+	b.cells[at], b.there[at] = cell(len(b.text))<<32|cell(len(s)), true
+	b.text = append(b.text, s...)
+}
+
+// textAt is the text of a cell in an arena.
+func textAt(arena []byte, c cell) []byte { return arena[c>>32:][:c&0xFFFFFFFF] }

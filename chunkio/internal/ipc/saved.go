@@ -1,0 +1,172 @@
+package ipc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// StreamMagic begins a stream, since Arrow 0.15.
+const StreamMagic = "\xFF\xFF\xFF\xFF"
+
+// headBytes is what a file has before its messages: the magic, padded.
+const headBytes = 8
+
+// OpenStream is Open for a stream that was saved to a file: its messages are found one after the
+// other, and a footer is made of them, as a file has it.
+func OpenStream(in format.Input, memory int64) (*File, error) {
+	s := &saved{Input: in}
+	if err := s.index(memory); err != nil {
+		return nil, placeWhole(in.Name(), err)
+	}
+	return Open(s, memory)
+}
+
+// saved is a saved stream as a file: the magic, the stream, the footer.
+type saved struct {
+	format.Input
+	tail []byte // the footer, its length and the magic
+}
+
+// Size implements format.Input.
+func (s *saved) Size() int64 { return headBytes + s.Input.Size() + int64(len(s.tail)) }
+
+// Busy implements format.Measured.
+func (s *saved) Busy() *stream.Busy { return format.BusyOf(s.Input) }
+
+// Far implements format.Far.
+func (s *saved) Far() bool { return format.IsFar(s.Input) }
+
+// ReadAt implements format.Input.
+func (s *saved) ReadAt(p []byte, at int64) (n int, err error) {
+	head := [headBytes]byte{}
+	copy(head[:], Magic)
+	end := headBytes + s.Input.Size()
+	for n < len(p) {
+		var k int
+		switch here := at + int64(n); {
+		case here < 0:
+			return n, fmt.Errorf("offset %d", here)
+		case here < headBytes:
+			k = copy(p[n:], head[here:])
+		case here < end:
+			part := p[n:min(int64(len(p)), int64(n)+end-here)]
+			if err := format.ReadAt(s.Input, part, here-headBytes); err != nil {
+				return n, err
+			}
+			k = len(part)
+		case here < s.Size():
+			k = copy(p[n:], s.tail[here-end:])
+		default:
+			return n, errors.New("behind the end of the file")
+		}
+		n += k
+	}
+	return n, nil
+}
+
+// index finds the messages and makes the footer of them.
+func (s *saved) index(memory int64) error {
+	var dicts, batches []block
+	var schemaMeta []byte
+	var schemaAt uint32
+	defined := map[int64]bool{}
+	size := s.Input.Size()
+	var prefix [8]byte
+	for at := int64(0); ; {
+		if at+int64(len(prefix)) > size {
+			return errNoEnd
+		}
+		if err := format.ReadAt(s.Input, prefix[:], at); err != nil {
+			return err
+		}
+		length := int64(binary.LittleEndian.Uint32(prefix[4:]))
+		if binary.LittleEndian.Uint32(prefix[:]) != continuation {
+			return fmt.Errorf("no message of a stream at byte %d", at)
+		}
+		if length == 0 {
+			break
+		}
+		if length > size-at-int64(len(prefix)) {
+			return errNoEnd
+		}
+		if held := 5 * (length + 24*int64(len(dicts)+len(batches))); held > memory {
+			return &stream.MemoryError{What: "the messages of " + s.Name(), Need: held, Limit: memory}
+		}
+		meta := make([]byte, length)
+		if err := format.ReadAt(s.Input, meta, at+int64(len(prefix))); err != nil {
+			return err
+		}
+		m, err := parseMessage(meta)
+		if err != nil {
+			return fmt.Errorf("the message at byte %d: %w", at, err)
+		}
+		b := block{offset: headBytes + at, meta: int64(len(prefix)) + length, body: m.body}
+		if at += b.meta; m.body > size-at {
+			return errNoEnd
+		}
+		at += m.body
+		switch {
+		case schemaMeta == nil:
+			if m.kind != schemaMessage || m.body != 0 {
+				return fmt.Errorf("message of kind %d where a schema was expected", m.kind)
+			}
+			schemaMeta, schemaAt = meta, uint32(m.header.Pos)
+		case m.kind == dictionaryMessage:
+			d, err := parseDictionary(m)
+			if err != nil {
+				return err
+			}
+			if defined[d.id] && !d.delta {
+				return refuse("the stream replaces a dictionary on its way, which a file cannot; read it from standard input (-)")
+			}
+			defined[d.id] = true
+			dicts = append(dicts, b)
+		case m.kind == batchMessage:
+			batches = append(batches, b)
+		default:
+			return fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
+		}
+	}
+	footer := appendFooter(nil, schemaMeta, schemaAt, dicts, batches)
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
+	s.tail = append(footer, Magic...)
+	return nil
+}
+
+// appendFooter appends a Footer table (format/File.fbs) whose schema is the table at schemaAt of
+// the flatbuffer meta, which is copied as it is: offsets within it are relative.
+func appendFooter(to, meta []byte, schemaAt uint32, dicts, batches []block) []byte {
+	const vtable, table = 4, 16
+	const dictsAt = table + 20 // the vector's length; its blocks are 8 bytes aligned
+	batchesAt := dictsAt + 8 + 24*len(dicts)
+	schemaBase := uint32(batchesAt + 4 + 24*len(batches))
+	le := binary.LittleEndian
+	to = le.AppendUint32(to, table)
+	for _, v := range []uint16{12, 20, 4, 8, 12, 16} { // sizes of vtable and table, places of the fields
+		to = le.AppendUint16(to, v)
+	}
+	to = le.AppendUint32(to, table-vtable)
+	to = le.AppendUint32(to, metadataV5)
+	to = le.AppendUint32(to, schemaBase+schemaAt-(table+8))
+	to = le.AppendUint32(to, dictsAt-(table+12))
+	to = le.AppendUint32(to, uint32(batchesAt)-(table+16))
+	to = appendBlocks(to, dicts)
+	to = le.AppendUint32(to, 0)
+	to = appendBlocks(to, batches)
+	return append(to, meta...)
+}
+
+func appendBlocks(to []byte, blocks []block) []byte {
+	le := binary.LittleEndian
+	to = le.AppendUint32(to, uint32(len(blocks)))
+	for _, b := range blocks {
+		to = le.AppendUint64(to, uint64(b.offset))
+		to = le.AppendUint64(to, uint64(b.meta)) // an int32 and its padding
+		to = le.AppendUint64(to, uint64(b.body))
+	}
+	return to
+}
