@@ -14,6 +14,7 @@ type ApplyOptions struct {
 	// Columns are the selected features by flattened name, in the order of the output:
 	// "x", "geo.lat", "emb[3]", a partition key.
 	Columns []string
+	all     bool // every column of the input, in its order, in place of these: Convert
 	// Also are further columns of any type, behind the selected ones: a flattened name,
 	// or a whole list or struct by its own. A name that is in both is written once.
 	Also   []string
@@ -90,7 +91,7 @@ func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, 
 		return nil, nil, err
 	}
 	access := newAccess(Options{Threads: opt.Threads, Note: opt.Note, Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool, Sparse: opt.Sparse})
-	access.exact = true
+	access.exact, access.anyText = true, opt.all
 	c, err := access.openAll(ctx, inputs, filter, opt.Stdin, cataloging{memory: opt.Memory, union: opt.Union})
 	if err != nil {
 		return nil, nil, err
@@ -103,7 +104,12 @@ func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, 
 		return nil, nil, err
 	}
 	a := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
-	if a.columns, err = a.choose(); err != nil {
+	if opt.all {
+		a.columns, err = a.chooseAll(ctx)
+	} else {
+		a.columns, err = a.choose()
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	return a, access, nil

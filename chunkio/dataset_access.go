@@ -156,7 +156,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 		}
 	}
 	if err == nil {
-		c.open, c.tails = a.open, &a.tails
+		c.open, c.tails, c.texts = a.open, &a.tails, &a.texts
 		if how.union {
 			err = c.decideUnion(ctx, how.memory)
 		}

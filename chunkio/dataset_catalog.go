@@ -27,10 +27,11 @@ type catalog struct {
 	openBytes int64     // most bytes that one open file holds
 	warnings  []stream.Text
 	open      opener
-	tails     *tailCache // nil where no file can be in a store
-	far       bool       // some file is
-	filter    *filter    // Options.Where; nil without
-	frozen    *frozen    // of a plan file; nil without
+	tails     *tailCache  // nil where no file can be in a store
+	far       bool        // some file is
+	filter    *filter     // Options.Where; nil without
+	texts     *textTables // rows of files that are no tables; nil where there can be none
+	frozen    *frozen     // of a plan file; nil without
 }
 
 // file is what stays in memory of one input.

@@ -199,8 +199,13 @@ func (t *textTables) spool(opt ScratchOptions, stem string) (*textSpool, error) 
 	return s, err
 }
 
-// scratchBytes is what the scratch files of rows take.
-func (t *textTables) scratchBytes() int64 {
+// RowsScratch is what the scratch files take that rows of text, arrays, Avro and triples were written
+// to when they were opened.
+func (d *Dataset) RowsScratch() int64 {
+	t := d.catalog.texts
+	if t == nil {
+		return 0
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.bytes

@@ -107,7 +107,11 @@ func (a *access) openStdin(ctx context.Context, s stdinFormat, list *fileList, f
 		counted.meter.Store(meter)
 		return opened, in, nil
 	}
-	return openCatalog(ctx, list, f, open, how)
+	c, err := openCatalog(ctx, list, f, open, how)
+	if err == nil {
+		c.texts = &a.texts
+	}
+	return c, err
 }
 
 // saveStdin copies standard input as it is: it has to be read more than once.

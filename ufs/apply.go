@@ -27,9 +27,11 @@ type ApplyRequest struct {
 	Version   *int64 // as in Request, and so are the two below
 	AsOf      time.Time
 	Anonymous bool
+	Stdin     io.Reader
 
 	Meter    *stream.Meter
 	Progress func(Progress)
+	Note     func(stream.Text)
 }
 
 // Apply writes the input reduced to the selected columns, with the types and values of the
@@ -93,7 +95,7 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	q.takeColumnOptions(a.Selection.Options)
 	opt := chunkio.ApplyOptions{
 		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.readCategories(), Threads: q.Threads,
-		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
+		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf, Stdin: a.Stdin, Note: a.Note,
 	}
 	chosen := slices.Clone(a.Selection.Selected)
 	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })

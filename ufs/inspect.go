@@ -22,6 +22,7 @@ type Inspection struct {
 	Inputs   []stream.Input    `json:"inputs"`
 	Columns  []InspectedColumn `json:"columns"`
 	Warnings []string          `json:"warnings"`
+	Notes    []string          `json:"notes,omitempty"` // what files of rows were taken as
 }
 
 // InspectedColumn is a column of the input, feature or not.
@@ -76,12 +77,14 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 
 func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 	opt := r.reading()
+	var notes []string
+	opt.Note = func(t stream.Text) { notes = append(notes, t.Spell(r.Spelling)) }
 	ds, err := chunkio.Open(ctx, r.Inputs, opt)
 	if err != nil {
 		return nil, err
 	}
 	defer ds.Close()
-	s := &Inspection{Kind: "dataset", Scanned: scan, Columns: []InspectedColumn{}, Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...)}
+	s := &Inspection{Kind: "dataset", Scanned: scan, Columns: []InspectedColumn{}, Notes: notes, Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...)}
 	var undecoded []stream.LeftOut
 	for _, f := range ds.Fields() {
 		col := InspectedColumn{Name: f.Name, Type: f.Type, Used: f.Used, Why: f.Why}

@@ -105,7 +105,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	}
 	f := &Forecast{
 		Method: r.Name, Why: why.Spell(r.Spelling), K: r.expectedK(d), AutoK: r.AutoK, WhyK: r.whyK.Spell(r.Spelling), Scale: r.Scale, Features: d, Rows: ds.Rows(),
-		Files: len(ds.Inputs()), Passes: Passes{passes.Least, passes.Most, passes.Why.Spell(r.Spelling)}, Memory: b, Scratch: b.scratch + b.spool,
+		Files: len(ds.Inputs()), Passes: Passes{passes.Least, passes.Most, passes.Why.Spell(r.Spelling)}, Memory: b, Scratch: b.scratch + b.spool + ds.RowsScratch(),
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
 		job: job,
 	}

@@ -145,10 +145,8 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	case place.IsURL(q.Checkpoint):
 		return nil, stream.Usagef("{checkpoint} %s: want a local folder, which is saved to now and then", place.Name(q.Checkpoint))
 	}
-	if q.TempDir != "" {
-		if fi, err := os.Stat(q.TempDir); err != nil || !fi.IsDir() {
-			return nil, &stream.OutputError{Path: q.TempDir, Err: errors.New("no such folder"), Remedy: stream.Textf("create it, or choose another {temp-dir}")}
-		}
+	if err := q.tempFolder(); err != nil {
+		return nil, err
 	}
 	if len(r.Methods) == 0 {
 		r.Methods = methods.All()
@@ -179,6 +177,16 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		return nil, err
 	}
 	return r, r.settleScale()
+}
+
+// tempFolder checks the folder of scratch files.
+func (q *Request) tempFolder() error {
+	if q.TempDir != "" {
+		if fi, err := os.Stat(q.TempDir); err != nil || !fi.IsDir() {
+			return &stream.OutputError{Path: q.TempDir, Err: errors.New("no such folder"), Remedy: stream.Textf("create it, or choose another {temp-dir}")}
+		}
+	}
+	return nil
 }
 
 // localOptions refuses URLs as options of methods, which know local files only. Anchors are
@@ -303,7 +311,7 @@ func (r *run) reading() chunkio.Options {
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
-		Note: r.Note,
+		Note:         r.Note,
 		Target:       r.readsTarget(),
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}

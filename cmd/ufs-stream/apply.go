@@ -52,7 +52,7 @@ a list of names. Of the input they read footers only.
 			if err := h.check(cmd.Flags(), applyFormat(a)); err != nil {
 				return err
 			}
-			a.Inputs, a.Threads, a.Memory, a.Meter, a.Progress = args, q.Threads, q.Memory, q.Meter, q.Progress
+			a.Inputs, a.Stdin, a.Threads, a.Memory, a.Meter, a.Progress, a.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			a.Anonymous, a.Version, a.AsOf = q.Anonymous, q.Version, q.AsOf
 			return c.apply(cmd, selection, a, h)
 		},

@@ -138,6 +138,12 @@ func inspectionHead(w io.Writer, s *ufs.Inspection, verbose bool) {
 		}
 		fmt.Fprintf(w, "  %s: %s rows, %s\n", in.Path, humanize.Comma(in.Rows), humanize.IBytes(uint64(in.Bytes)))
 	}
+	for i, note := range s.Notes {
+		if i == shortList && !verbose {
+			break
+		}
+		fmt.Fprintf(w, "  %s\n", note)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
 		fmt.Fprintf(w, "  --%s %s\n", name, s.Options[name])
 	}

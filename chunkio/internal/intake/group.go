@@ -35,10 +35,27 @@ func newGatherer(out Output, columns []Column, opt Options) (*gatherer, error) {
 		fields = append(fields, node(c))
 		dict = append(dict, c.Kind != Local && c.Kind != UTC)
 	}
-	g := &gatherer{columns: columns, height: stream.BlockRows(len(columns)), threads: max(opt.Threads, 1)}
+	g := &gatherer{columns: columns, height: groupRows(len(columns)), threads: max(opt.Threads, 1)}
 	var err error
 	g.file, err = writer.New(out, fields, dict, g.threads)
 	return g, err
+}
+
+// groupCells bounds the cells of a row group, and tallest its rows.
+const (
+	groupCells  = 4 << 20
+	tallest     = 1 << 20
+	bytesOfCell = 9 // and of what is there
+)
+
+// groupRows is the height of row groups of d columns: that of the blocks that rows are read in, or a
+// multiple, so that blocks are cut as in a file of one row group. It depends on d alone.
+func groupRows(d int) int {
+	h := stream.BlockRows(d)
+	for 2*h*d <= groupCells && 2*h <= tallest {
+		h *= 2
+	}
+	return h
 }
 
 // node is a column of the scratch file.

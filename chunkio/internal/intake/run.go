@@ -129,7 +129,7 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	}
 	defer from.Close()
 	digest := xxhash.New()
-	c := cutter{from: io.TeeReader(from, digest), name: in.Name, goal: int(min(pieceBytes, max(opt.Memory/128, 64<<10))), most: int(max(opt.Memory/32, 1<<20)), line: 1}
+	c := cutter{from: io.TeeReader(from, digest), name: in.Name, goal: int(opt.pieceBytes()), most: int(opt.rowMost()), line: 1}
 	var r rows
 	switch in.Format {
 	case CSV, TSV:
@@ -149,9 +149,6 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	return f(r, digest)
 }
 
-// pieceBytes is what a worker parses at a time.
-const pieceBytes = 1 << 20
-
 // write reads the input once and writes it with the given columns, nil for those of the sample,
 // which are returned.
 func write(ctx context.Context, in Input, out Output, columns []Column, opt Options) (t *Table, used []Column, err error) {
@@ -170,11 +167,15 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if len(written) == 0 {
 			return stream.Dataf(in.Name, "the input has no column")
 		}
+		threads, err := affordable(len(written), opt)
+		if err != nil {
+			return err
+		}
 		g, err := newGatherer(out, written, opt)
 		if err != nil {
 			return err
 		}
-		if err := g.run(ctx, r, opt.Threads); err != nil {
+		if err := g.run(ctx, r, threads); err != nil {
 			return err
 		}
 		if err := g.finish(); err != nil {
@@ -185,6 +186,29 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 	})
 	return t, used, err
 }
+
+// affordable is how many workers the memory allows, up to those of the options.
+func affordable(d int, opt Options) (threads int, err error) {
+	const (
+		encoding = 8 << 20 // of columns at work
+		perText  = 6       // bytes of a piece and its cells, for one of text
+	)
+	for threads = max(opt.Threads, 1); ; threads-- {
+		need := bytesOfCell*int64(d)*int64(groupRows(d)) + perText*int64(threads+4)*opt.pieceBytes() + encoding
+		if need <= opt.Memory {
+			return threads, nil
+		}
+		if threads == 1 {
+			return 0, &stream.MemoryError{What: "reading rows", Need: need, Limit: opt.Memory}
+		}
+	}
+}
+
+// pieceBytes is what a worker parses at a time.
+func (o Options) pieceBytes() int64 { return min(1<<20, max(o.Memory/128, 64<<10)) }
+
+// rowMost bounds the bytes of a row, of a block of Avro and of a header.
+func (o Options) rowMost() int64 { return min(max(o.Memory/32, 1<<20), 1<<30) }
 
 // work is a piece on its way through a worker.
 type work struct {

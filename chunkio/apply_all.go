@@ -1,0 +1,50 @@
+package chunkio
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Convert writes the input with all its columns to out as Parquet, as Apply writes some of them.
+// The columns of opt are not asked for. Structs and lists of Parquet stay what they are; the fields
+// of other structs become columns of their flattened names.
+func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
+	opt.all, opt.Columns, opt.Also = true, nil, nil
+	return Apply(ctx, inputs, out, opt)
+}
+
+// chooseAll makes an output column of every column of the input.
+func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err error) {
+	src, err := a.open(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	whole := map[string]bool{} // fields that are copied with all their leaves
+	for i, l := range a.catalog.leaves {
+		c := copier.Column{Name: l.Name, Kind: copier.FromLeaf, Leaf: i, Element: -1}
+		top, _, within := strings.Cut(l.Name, ".")
+		field := copier.Column{Name: top, Kind: copier.FromField, Element: -1}
+		switch {
+		case whole[top]:
+			continue
+		case nested(l) || within:
+			if _, err := src.Field(field); err == nil {
+				whole[top], c = true, field
+			} else if nested(l) {
+				return nil, stream.Usagef("column %s: %v", l.Name, err)
+			}
+		}
+		columns = append(columns, c)
+	}
+	for i, p := range a.catalog.parts {
+		columns = append(columns, copier.Column{Name: p.key, Kind: copier.FromPartition, Part: i, Element: -1})
+	}
+	for _, c := range columns {
+		a.report.Columns = append(a.report.Columns, c.Name)
+	}
+	return columns, nil
+}

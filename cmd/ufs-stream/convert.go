@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+func newConvert(c *cli) *cobra.Command {
+	var o requestFlags
+	var v ufs.ConvertRequest
+	cmd := &cobra.Command{
+		Use:   "convert INPUT… -o OUT.parquet",
+		Short: "Write any input as Parquet, with all its columns",
+		Long: `Write the input as Parquet with zstd, all columns and rows: worth it where a text is read
+more than once. INPUT is as in select, or - for standard input, and so are its types: whole
+numbers stay whole where a column has no others. Where the input is a directory, OUT is one
+too and keeps its file layout; it appears whole or not at all, also in an object store.
+
+  ufs-stream convert readings.csv.gz -o readings.parquet
+  zcat readings.jsonl.gz | ufs-stream convert - -o readings.parquet`,
+		Args: program.AtLeastOne("INPUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := o.request(c, cmd, args, v.Output)
+			if err != nil {
+				return err
+			}
+			if v.Output == "" {
+				return stream.Usagef("convert: no output given; add -o OUT.parquet")
+			}
+			v.Inputs, v.Stdin, v.Threads, v.Memory, v.Meter, v.Progress, v.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
+			v.TempDir, v.MaxScratch = q.TempDir, q.MaxScratch
+			v.Anonymous, v.Version, v.AsOf = q.Anonymous, q.Version, q.AsOf
+			done, err := ufs.Convert(cmd.Context(), v)
+			if err != nil {
+				return err
+			}
+			c.noteTransfer(v.Meter.Transfer())
+			_, err = fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", place.Name(v.Output), plural(done.Files, "file"), humanize.Comma(done.Rows),
+				plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	o.limits(fs)
+	o.scratchSpace(fs)
+	o.lake(fs)
+	fs.StringVarP(&v.Output, "output", "o", "", "the file or folder to write, `OUT`")
+	fs.StringVar(&v.Where, "where", "", whereUsage)
+	return cmd
+}

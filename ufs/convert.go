@@ -1,0 +1,75 @@
+package ufs
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ConvertRequest says what to write as Parquet.
+type ConvertRequest struct {
+	Inputs     []string // as in Request, standard input too
+	Stdin      io.Reader
+	Output     string // a Parquet file, or a folder where the input is one; also in a store
+	Where      string // as in Request: only such rows are written
+	Threads    int
+	Memory     int64
+	TempDir    string // as in Request, and so is all below
+	MaxScratch int64
+	Version    *int64
+	AsOf       time.Time
+	Anonymous  bool
+
+	Meter    *stream.Meter
+	Progress func(Progress)
+	Note     func(stream.Text)
+}
+
+// Convert writes the input, of any format, as Parquet with all its columns. The output appears
+// whole or not at all.
+func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
+	q := Request{Threads: c.Threads, Memory: c.Memory, TempDir: c.TempDir, MaxScratch: c.MaxScratch, Meter: c.Meter, Progress: c.Progress}
+	var report chunkio.ApplyReport
+	switch {
+	case len(c.Inputs) == 0:
+		return report, stream.Usagef("convert: no INPUT given")
+	case c.Output == "":
+		return report, stream.Usagef("convert: no output given; add {o} OUT.parquet")
+	}
+	if err := parquetOutput("convert", c.Output); err != nil {
+		return report, err
+	}
+	if err := q.limits(); err != nil {
+		return report, err
+	}
+	if err := q.tempFolder(); err != nil {
+		return report, err
+	}
+	end, err := q.begin()
+	if err != nil {
+		return report, err
+	}
+	defer end()
+	err = q.track(Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(Progress)) (err error) {
+		report, err = chunkio.Convert(ctx, c.Inputs, c.Output, chunkio.ApplyOptions{
+			Where: c.Where, Threads: q.Threads, Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
+			Anonymous: c.Anonymous, TableVersion: c.Version, TableAsOf: c.AsOf,
+			Spool: chunkio.ScratchOptions{Dir: c.TempDir, Limit: c.MaxScratch}, Stdin: c.Stdin, Note: c.Note,
+		})
+		return err
+	})
+	return report, q.wholeLimit(err)
+}
+
+// parquetOutput refuses outputs that are named as something else than Parquet.
+func parquetOutput(verb, output string) error {
+	switch place.Ext(output) {
+	case ".csv", ".tsv", ".json", ".txt", ".arrow", ".feather", ".ipc", ".ufs":
+		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.Name(output), place.WithExt(output, ".parquet"))
+	}
+	return nil
+}
