@@ -20,8 +20,7 @@ import (
 type stdinFormat struct {
 	from   *bufio.Reader // uncompressed
 	rows   intake.Format
-	stream bool // an Arrow IPC stream, or a file, which holds one
-	file   bool // Parquet, which is read from its end
+	stream bool // an Arrow IPC stream; without rows either, a file that is read from its end
 }
 
 // sniffStdin looks at the first bytes of standard input.
@@ -47,18 +46,14 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 	switch {
 	case len(head) == 0:
 		return s, stream.Dataf(ipc.StreamName, "is empty")
-	case bytes.HasPrefix(head, []byte(parquet.Magic)):
-		s.file = true
-	case bytes.HasPrefix(head, []byte(ipc.Magic)):
-		_, err = s.from.Discard(len(ipc.Magic) + 2) // a stream follows
-		s.stream = true
+	case bytes.HasPrefix(head, []byte(parquet.Magic)), bytes.HasPrefix(head, []byte(ipc.Magic)):
 	case bytes.HasPrefix(head, []byte(ipc.StreamMagic)):
 		s.stream = true
 	default:
 		s.rows = intake.Sniff(head)
 		s.stream = s.rows == intake.None // an old one, or nothing that can be read: its reader says so
 	}
-	return s, err
+	return s, nil
 }
 
 // peek is what an input begins with.

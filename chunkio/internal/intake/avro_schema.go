@@ -42,7 +42,7 @@ func parseAvroSchema(text []byte) (*avroSchema, error) {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
 	if err := d.Decode(&raw); err != nil {
-		return nil, fmt.Errorf("the schema is no JSON: %w", err)
+		return nil, fmt.Errorf("the schema is no JSON: %v", err)
 	}
 	s := &avroSchema{named: map[string]*avroNode{}}
 	root, err := s.parse(raw, "", 0)
@@ -208,7 +208,7 @@ func (s *avroSchema) add(name string, k Kind) int {
 func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode, error) {
 	branches := at.fields
 	at.fields = make([]*avroNode, len(branches))
-	kind, only := Unknown, 0
+	kind, only, mixed := Unknown, 0, false
 	for i, b := range branches {
 		if b.typ == "null" {
 			at.fields[i] = &avroNode{typ: "null", column: -1}
@@ -217,8 +217,10 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 		k := b.columnKind()
 		if only++; only == 1 {
 			kind = k
-		} else if kind = join(kind, k); k == Unknown || kind == Text && k != Text {
-			kind = Unknown
+		} else if both := join(kind, k); k == Unknown || both == Text && kind != k {
+			kind, mixed = Unknown, true
+		} else {
+			kind = both
 		}
 	}
 	if only == 1 {
@@ -231,7 +233,7 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 		}
 	}
 	column := -1
-	if only > 0 && kind == Unknown {
+	if mixed || only > 0 && kind == Unknown {
 		s.skipped = append(s.skipped, avroSkipped{name, "a union of types that no column holds"})
 	} else {
 		column = s.add(name, kind)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,6 +19,9 @@ type ndjsonRows struct {
 	cutter
 	columns []Column
 	size    int64
+
+	once  sync.Once
+	index map[string]int // of the columns that are written
 }
 
 // mostCells bounds the cells of a batch: lines may have few members of many columns.
@@ -78,7 +82,7 @@ func (r *ndjsonRows) each(p piece, row func(line int64) error, f member) error {
 			return e
 		}
 		if err := row(line); err != nil {
-			return err
+			return r.fault(p, line, d, err)
 		}
 		var inner *misfit
 		if err := walk(d, name[:0], f); errors.As(err, &inner) {
@@ -206,7 +210,8 @@ func (r *ndjsonRows) observe(p piece, o *observed) error {
 // parse implements rows.
 func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 	b.reset(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
-	index := newObserved(columns).index
+	r.once.Do(func() { r.index = newObserved(columns).index }) // of one writing
+	index := r.index
 	last := make([]int, len(columns)) // row that last had the member, from 1
 	next := 0                         // where the next member stands most likely
 	started := 0

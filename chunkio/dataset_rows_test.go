@@ -1,0 +1,288 @@
+package chunkio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// decimals is a table of numbers that text holds exactly, row by row.
+func decimals(rows, cols int) [][]float64 {
+	rng := rand.New(rand.NewPCG(7, 8))
+	x := make([][]float64, rows)
+	for i := range x {
+		x[i] = make([]float64, cols)
+		for j := range x[i] {
+			x[i][j] = float64(rng.IntN(2000)-1000) / float64(int(1)<<(j%4))
+		}
+	}
+	return x
+}
+
+// nameOf is the name of a column in all formats: arrays have no others.
+func nameOf(j int) string { return fmt.Sprintf("x[%d]", j) }
+
+func delimited(x [][]float64, comma, end string) []byte {
+	var b bytes.Buffer
+	for j := range x[0] {
+		if j > 0 {
+			b.WriteString(comma)
+		}
+		b.WriteString(nameOf(j))
+	}
+	b.WriteString(end)
+	for _, row := range x {
+		for j, v := range row {
+			if j > 0 {
+				b.WriteString(comma)
+			}
+			b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		b.WriteString(end)
+	}
+	return b.Bytes()
+}
+
+func objects(x [][]float64) []byte {
+	var b bytes.Buffer
+	for _, row := range x {
+		b.WriteString(`{"x":[`)
+		for j, v := range row {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprint(&b, v)
+		}
+		b.WriteString("]}\n")
+	}
+	return b.Bytes()
+}
+
+func npyArray(x [][]float64, fortran bool) []byte {
+	order := map[bool]string{false: "False", true: "True"}[fortran]
+	head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': %s, 'shape': (%d, %d), }\n", order, len(x), len(x[0]))
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), byte(len(head)>>8))
+	b = append(b, head...)
+	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
+	if fortran {
+		for j := range x[0] {
+			for i := range x {
+				put(x[i][j])
+			}
+		}
+		return b
+	}
+	for _, row := range x {
+		for _, v := range row {
+			put(v)
+		}
+	}
+	return b
+}
+
+func avroOf(x [][]float64) []byte {
+	var fields []string
+	for j := range x[0] {
+		fields = append(fields, fmt.Sprintf(`{"name":"x[%d]","type":"double"}`, j)) // a strict writer would refuse the name
+	}
+	schema := `{"type":"record","name":"R","fields":[` + strings.Join(fields, ",") + `]}`
+	text := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
+	b := text(text(binary.AppendVarint([]byte("Obj\x01"), 1), "avro.schema"), schema)
+	mark := "0123456789abcdef"
+	b = append(append(b, 0), mark...)
+	for rows := range slices.Chunk(x, 1000) {
+		var data []byte
+		for _, row := range rows {
+			for _, v := range row {
+				data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+			}
+		}
+		b = append(text(binary.AppendVarint(b, int64(len(rows))), string(data)), mark...)
+	}
+	return b
+}
+
+// arrowOf is the table as one record batch, in a file or a stream.
+func arrowOf(t *testing.T, x [][]float64, asStream bool) []byte {
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for j := range x[0] {
+		b := array.NewFloat64Builder(memory.DefaultAllocator)
+		for _, row := range x {
+			b.Append(row[j])
+		}
+		fields, columns = append(fields, arrow.Field{Name: nameOf(j), Type: arrow.PrimitiveTypes.Float64}), append(columns, b.NewArray())
+	}
+	return formattest.Arrow(t, asStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(x)))})
+}
+
+func squeezed(t *testing.T, b []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	formattest.Must(t, err)
+	return w.EncodeAll(b, nil)
+}
+
+// blocksOf is all that a pass delivers: columns, and of every block its place and its bits.
+func blocksOf(t *testing.T, inputs []string, opt Options) string {
+	t.Helper()
+	ds, err := Open(t.Context(), inputs, opt)
+	formattest.Must(t, err)
+	defer ds.Close()
+	var b strings.Builder
+	for _, c := range ds.Columns() {
+		fmt.Fprintln(&b, c.Name)
+	}
+	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
+		formattest.Must(t, err)
+		fmt.Fprintf(&b, "%d %d\n", c.Start, c.Rows)
+		for j := range c.Cols {
+			for _, v := range c.Col(j) {
+				b.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+			}
+		}
+	}
+	return b.String()
+}
+
+// The same table gives the same blocks, to the bit, in every format, as a file and on standard
+// input, for any threads and memory: and so every selection is the same.
+func TestEveryFormatIsTheSameTable(t *testing.T) {
+	const rows, cols = 20_000, 5
+	x, dir := decimals(rows, cols), t.TempDir()
+	files := map[string][]byte{
+		"t.csv": delimited(x, ",", "\n"), "t.tsv.gz": zipped(t, delimited(x, "\t", "\r\n")), "bar.csv.zst": squeezed(t, delimited(x, "|", "\n")),
+		"t.ndjson": objects(x), "t.jsonl.gz": zipped(t, objects(x)), "c.npy": npyArray(x, false), "f.npy": npyArray(x, true), "c.npy.gz": zipped(t, npyArray(x, false)),
+		"t.avro": avroOf(x), "t.arrow": arrowOf(t, x, false), "t.arrows": arrowOf(t, x, true), "no-name": arrowOf(t, x, true),
+	}
+	for name, data := range files {
+		formattest.Must(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
+	}
+	plain := filepath.Join(dir, "t.csv")
+	columns := filepath.Join(dir, "t.parquet")
+	_, err := Convert(t.Context(), []string{plain}, columns, ApplyOptions{})
+	formattest.Must(t, err)
+	files["t.parquet"], err = os.ReadFile(columns)
+	formattest.Must(t, err)
+	want := blocksOf(t, []string{columns}, Options{})
+	if len(want) < rows*cols*8 {
+		t.Fatalf("%d bytes of blocks", len(want))
+	}
+	for name, data := range files {
+		path := filepath.Join(dir, name)
+		for _, opt := range []Options{{Threads: 1, Memory: 128 << 20}, {Threads: 3, Memory: 1 << 30}} {
+			if blocksOf(t, []string{path}, opt) != want {
+				t.Errorf("%s with %d threads is another table", name, opt.Threads)
+			}
+		}
+		if name == "t.arrows" || name == "no-name" || name == "t.arrow" {
+			continue // a stream's batches are cut as they come: see below
+		}
+		if blocksOf(t, []string{"-"}, Options{Stdin: bytes.NewReader(data)}) != want {
+			t.Errorf("%s on standard input is another table", name)
+		}
+	}
+	for _, name := range []string{"t.arrow", "t.arrows"} {
+		if got := blocksOf(t, []string{"-"}, Options{Stdin: bytes.NewReader(files[name])}); got != want {
+			t.Errorf("%s on standard input is another table", name)
+		}
+	}
+	if got := blocksOf(t, []string{"file://" + filepath.Join(dir, "t.tsv.gz")}, Options{}); got != want {
+		t.Error("a file:// URL is another table")
+	}
+}
+
+// Files of rows come in folders of keys, in globs and lists, beside Parquet of the same types.
+func TestRowsInFolders(t *testing.T) {
+	x, dir := decimals(300, 3), t.TempDir()
+	formattest.Must(t, os.MkdirAll(filepath.Join(dir, "day=1"), 0o755))
+	formattest.Must(t, os.MkdirAll(filepath.Join(dir, "day=2"), 0o755))
+	formattest.Must(t, os.WriteFile(filepath.Join(dir, "day=1", "a.csv"), delimited(x[:100], ",", "\n"), 0o644))
+	formattest.Must(t, os.WriteFile(filepath.Join(dir, "day=2", "b.csv.gz"), zipped(t, delimited(x[100:200], ",", "\n")), 0o644))
+	formattest.Must(t, os.WriteFile(filepath.Join(dir, "day=2", "c.arrow"), arrowOf(t, x[200:], false), 0o644))
+	formattest.Must(t, os.WriteFile(filepath.Join(dir, "list.txt"), []byte(filepath.Join(dir, "*", "*.csv*")), 0o644))
+	ds, err := Open(t.Context(), []string{dir}, Options{Where: "day = 2"})
+	formattest.Must(t, err)
+	if ds.Rows() != 200 || len(ds.Columns()) != 4 {
+		t.Errorf("%d rows of %d columns", ds.Rows(), len(ds.Columns()))
+	}
+	ds, err = Open(t.Context(), []string{"@" + filepath.Join(dir, "list.txt")}, Options{})
+	formattest.Must(t, err)
+	if ds.Rows() != 200 {
+		t.Errorf("%d rows in the list", ds.Rows())
+	}
+	if n := ds.RowsScratch(); n < 1000 {
+		t.Errorf("%d bytes of scratch", n)
+	}
+}
+
+// What is wrong with a file of rows is said with its line; and nothing is left in the scratch folder.
+func TestRowsOfBadFiles(t *testing.T) {
+	dir, scratch := t.TempDir(), t.TempDir()
+	whole := delimited(decimals(5000, 3), ",", "\n")
+	packed := zipped(t, whole)
+	for name, c := range map[string]struct {
+		data []byte
+		says string
+	}{
+		"cut.csv.gz":   {packed[:len(packed)/2], "cut off"},
+		"ragged.csv":   {append(slices.Clone(whole), "1,2\n"...), "line 5002 has 2 fields, not 3"},
+		"empty.csv":    {nil, "empty"},
+		"noheader.csv": {[]byte("\n\n"), "no row"},
+		"nothing.csv":  {[]byte("a,b\n"), "no rows"},
+		"binary.csv":   {[]byte{0x50, 0x4B, 3, 4, 0, 0, 0xFF}, "UTF-8"},
+		"text.txt":     {[]byte("a,b\n1,2\n"), "by its name"},
+		"cut.arrows":   {arrowOf(t, decimals(10, 2), true)[:400], "end-of-stream"},
+	} {
+		path := filepath.Join(dir, name)
+		formattest.Must(t, os.WriteFile(path, c.data, 0o644))
+		ds, err := Open(t.Context(), []string{path}, Options{Spool: ScratchOptions{Dir: scratch}})
+		if err == nil {
+			err = ds.Check()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+		t.Errorf("left in the scratch folder: %v %v", left, err)
+	}
+	path := filepath.Join(dir, "large.csv")
+	formattest.Must(t, os.WriteFile(path, whole, 0o644))
+	if _, err := Open(t.Context(), []string{path}, Options{Spool: ScratchOptions{Dir: scratch, Limit: 1000}}); err == nil || !strings.Contains(err.Error(), "scratch") {
+		t.Errorf("in 1,000 bytes of scratch: %v", err)
+	}
+}
+
+// Read errors on the way are errors, whatever the format.
+func TestRowsOfBrokenStdin(t *testing.T) {
+	x := decimals(5000, 3)
+	for _, data := range [][]byte{delimited(x, ",", "\n"), objects(x), avroOf(x), npyArray(x, false), zipped(t, delimited(x, ",", "\n"))} {
+		for _, n := range []int{0, 1, 1000, len(data) / 2} {
+			broken := io.MultiReader(bytes.NewReader(data[:n]), closedPipe{})
+			if _, err := Open(t.Context(), []string{"-"}, Options{Stdin: broken}); err == nil {
+				t.Errorf("%.10q…, failing behind %d bytes: no error", data, n)
+			}
+		}
+	}
+}
+
+type closedPipe struct{}
+
+func (closedPipe) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }

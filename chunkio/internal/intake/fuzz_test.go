@@ -1,0 +1,58 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Cut in pieces, text has the records that the library reads of it as a whole.
+func FuzzCut(f *testing.F) {
+	f.Add([]byte("a,b\n1,\"x\ny\"\n2,\"\"\"\"\n"), uint8(3))
+	f.Add([]byte("a\r\n\r\n\"\n\n\"\nb"), uint8(1))
+	f.Fuzz(func(t *testing.T, data []byte, goal uint8) {
+		whole, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+		if err != nil {
+			t.Skip()
+		}
+		c := cutter{from: bytes.NewReader(data), name: "in", quotes: true, goal: int(goal) + 1, most: 1 << 20, line: 1}
+		var parts [][]string
+		line := int64(1)
+		for {
+			p, err := c.next(nil)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.line != line {
+				t.Fatalf("a piece begins in line %d, not %d", p.line, line)
+			}
+			line += int64(bytes.Count(p.data, []byte{'\n'}))
+			records, err := csv.NewReader(bytes.NewReader(p.data)).ReadAll()
+			if err != nil {
+				t.Fatalf("piece %q: %v", p.data, err)
+			}
+			parts = append(parts, records...)
+		}
+		if !slices.EqualFunc(whole, parts, slices.Equal) {
+			t.Fatalf("%q in pieces of %d: %q, want %q", data, goal, parts, whole)
+		}
+	})
+}
+
+func FuzzCSV(f *testing.F) {
+	f.Add([]byte("a,b\n1,2.5\nNA,\"x\"\"y\"\n"))
+	f.Add([]byte("a;b\r\n2026-01-31;true\r\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		survives(CSV, data)
+		if strings.Count(string(data), "\n") > 0 {
+			survives(TSV, data)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func parseNaive(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
+
+// npy is an array as numpy.save writes it.
+func npy(header string, data any) string {
+	var b bytes.Buffer
+	for (len(npyMagic)+4+len(header)+1)%64 != 0 {
+		header += " "
+	}
+	header += "\n"
+	b.WriteString(npyMagic + "\x01\x00")
+	binary.Write(&b, binary.LittleEndian, uint16(len(header)))
+	b.WriteString(header)
+	binary.Write(&b, binary.LittleEndian, data)
+	return b.String()
+}
+
+func TestNPY(t *testing.T) {
+	exact := Options{Exact: true}
+	c := "{'descr': '<i4', 'fortran_order': False, 'shape': (3, 2), }"
+	wants(t, NPY, npy(c, []int32{1, 2, 3, 4, -5, 6}), exact, "x[0] int64: 1|3|-5", "x[1] int64: 2|4|6")
+	wants(t, NPY, npy(strings.Replace(c, "False", "True", 1), []int32{1, 3, -5, 2, 4, 6}), exact, "x[0] int64: 1|3|-5", "x[1] int64: 2|4|6")
+	wants(t, NPY, npy(c, []int32{1, 2, 3, 4, -5, 6}), Options{}, "x[0] double: 1|3|-5", "x[1] double: 2|4|6")
+	wants(t, NPY, npy("{'descr': '<f8', 'fortran_order': True, 'shape': (2,), }", []float64{0.5, math.NaN()}), exact, "x double: 0.5|NaN")
+	wants(t, NPY, npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2, 1), }", []byte{0, 1}), exact, "x[0] bool: false|true")
+	wants(t, NPY, npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 1), }", []byte{0x3F, 0xC0, 0, 0}), exact, "x[0] double: 1.5")
+	wants(t, NPY, npy("{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }", []byte{0, 0x3E}), exact, "x double: 1.5")
+	wants(t, NPY, npy("{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }", []uint64{1 << 63}), exact, "x double: 9223372036854776000")
+	wants(t, NPY, npy("{'descr': [('a', '<i2'), ('', '|V2'), ('b', '<f4', (2,)), ('s', '|S3'), ('u', '<U2')], 'fortran_order': False, 'shape': (1,), }",
+		[]byte("\x07\x00..\x00\x00\xC0\x3F\x00\x00\x00\x40ab\x00\xE9\x00\x00\x00\x00\x00\x00\x00")), exact,
+		"a int64: 7", "b[0] double: 1.5", "b[1] double: 2", "s string: ab", "u string: é")
+	wants(t, NPY, npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 2), }", []float64{}), exact, "x[0] double: ", "x[1] double: ")
+	for _, x := range [][2]string{
+		{"", "ends early"}, {npyMagic, "ends early"}, {npyMagic + "\x09\x00", "version 9"}, {npyMagic + "\x01\x00\xFF\xFF{}", "ends early"},
+		{npy("{'descr': '<f8'", []byte{}), "header"},
+		{npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", []byte{}), "Python objects"},
+		{npy("{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", []byte{}), "c16"},
+		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2, 2)}", []byte{}), "3 dimensions"},
+		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", []byte{}), "0 dimensions"},
+		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 2)}", []byte{}), "shape"},
+		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 16777216)}", []byte{}), "rows"},
+		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}", []float64{1, 2, 3}), "the data end in row 1 of the 3"},
+		{npy("{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2)}", []float64{1, 2, 3}), "the data end"},
+		{npy("{'descr': [('a', '<f8'), ('a', '<f8')], 'fortran_order': False, 'shape': (3,)}", []byte{}), "two fields"},
+	} {
+		refuses(t, NPY, x[0], x[1])
+	}
+}
+
+// Arrays of more rows than a piece, in both orders, are the same.
+func TestNPYOrders(t *testing.T) {
+	const rows, cols = 70_000, 3
+	c, f := make([]float32, rows*cols), make([]float32, rows*cols)
+	for i := range rows {
+		for j := range cols {
+			c[i*cols+j], f[j*rows+i] = float32(i*j), float32(i*j)
+		}
+	}
+	head := "{'descr': '<f4', 'fortran_order': %s, 'shape': (%d, %d), }"
+	want, _, err := taken(NPY, []byte(npy(fmt.Sprintf(head, "False", rows, cols), c)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, NPY, npy(fmt.Sprintf(head, "True", rows, cols), f), Options{Memory: 48 << 20, Threads: 4}, want...)
+}
+
+func FuzzNPY(f *testing.F) {
+	f.Add([]byte(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (3, 2), }", []int32{1, 2, 3, 4, -5, 6})))
+	f.Add([]byte(npy("{'descr': [('a', '<i2'), ('b', '<f4', (2,))], 'fortran_order': False, 'shape': (1,), }", []byte("0123456789"))))
+	f.Fuzz(func(_ *testing.T, data []byte) { survives(NPY, data) })
+}
+
+// survives takes in whatever it is in little memory: it must end, and not panic.
+func survives(format Format, data []byte) {
+	_, _, _ = taken(format, data, Options{Memory: 256 << 20, Threads: 2})
+}
+
+func FuzzNDJSON(f *testing.F) {
+	f.Add([]byte("{\"a\":1,\"b\":{\"c\":[1,2]}}\n{\"a\":\"x\"}\n"))
+	f.Fuzz(func(_ *testing.T, data []byte) { survives(NDJSON, data) })
+}
