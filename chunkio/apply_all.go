@@ -10,9 +10,13 @@ import (
 
 // Convert writes the input with all its columns to out as Parquet, as Apply writes some of them.
 // The columns of opt are not asked for. Structs and lists of Parquet stay what they are; the fields
-// of other structs become columns of their flattened names.
+// of other structs become columns of their flattened names. Rows of libsvm text become the lists indices
+// and values, and the column label.
 func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt.all, opt.Columns, opt.Also = true, nil, nil
+	if DefaultSparse(inputs) != "" {
+		return convertText(ctx, inputs, out, opt.withDefaults())
+	}
 	return Apply(ctx, inputs, out, opt)
 }
 

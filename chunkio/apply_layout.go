@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -56,7 +57,11 @@ func (a *access) arrange(ctx context.Context, inputs, paths []string, out string
 			return outputLayout{}, stream.Dataf(place.Name(p), "cannot place it below %s: %w", place.Name(out), err)
 		}
 		if ext := filepath.Ext(rel); !strings.EqualFold(ext, form.ending()) {
-			rel = strings.TrimSuffix(rel, ext) + form.ending()
+			rel = strings.TrimSuffix(rel, ext)
+			if inner := filepath.Ext(rel); slices.Contains(intake.Packings, ext) && intake.Named(inner) != intake.None { // as in part.csv.gz
+				rel = strings.TrimSuffix(rel, inner)
+			}
+			rel += form.ending()
 		}
 		if other, ok := taken[rel]; ok {
 			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE%s)",

@@ -33,6 +33,7 @@ type WriteOptions struct {
 	// int32) for the row at a global position.
 	Label     func(position int64) int32
 	LabelName string
+	label     func(position int64) float64 // of Convert, for sparse rows: a double
 	// Sparse writes two list columns, "indices" of INT32 and "values" of Type, which is
 	// float or double, with the entries that are not zero; empty means float where
 	// it holds all features' types, else double. A missing value becomes a null entry.
@@ -247,6 +248,13 @@ func (t *tableWriter) encode(c *writer.Chunk, j int) error {
 
 // writeLabels writes the labels of the rows at positions.
 func (o WriteOptions) writeLabels(c *writer.Chunk, positions []int64) error {
+	if o.label != nil {
+		labels := make([]float64, len(positions))
+		for i, p := range positions {
+			labels[i] = o.label(p)
+		}
+		return writer.NumberOf("double").Encode(c, labels, math.IsNaN)
+	}
 	labels := make([]int32, len(positions))
 	for i, p := range positions {
 		labels[i] = o.Label(p)

@@ -75,8 +75,11 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		return 0, 0, err
 	}
 	fields := schema.FieldList{indices, values}
-	if opt.Label != nil {
+	switch {
+	case opt.Label != nil:
 		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
+	case opt.label != nil:
+		fields = append(fields, writer.NumberOf("double").Node(opt.LabelName, false))
 	}
 	// Counts repeat too, and where values do not the dictionary is soon given up.
 	if s.w, err = writer.New(out, fields, []bool{true, true, true}, opt.Threads); err != nil {

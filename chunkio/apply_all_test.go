@@ -1,0 +1,116 @@
+package chunkio
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Converting Parquet of every type gives the same columns, to the bit.
+func TestConvertKeepsEveryType(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from.parquet"), filepath.Join(dir, "to.parquet")
+	formattest.WriteEveryType(t, from, 1, 40, 25)
+	report, err := Convert(t.Context(), []string{from}, to, ApplyOptions{})
+	formattest.Must(t, err)
+	want, got := formattest.Read(t, from), formattest.Read(t, to)
+	if report.Rows != 65 || len(got.Leaves) != len(want.Leaves) || !slices.Equal(got.Groups, want.Groups) {
+		t.Fatalf("%d rows, %d leaves of %d, groups %v", report.Rows, len(got.Leaves), len(want.Leaves), got.Groups)
+	}
+	for i, l := range want.Leaves {
+		g := got.Leaves[i]
+		if g.Path != l.Path || !g.Node.Equals(l.Node) || !slices.Equal(g.Values, l.Values) || !slices.Equal(g.Def, l.Def) || !slices.Equal(g.Rep, l.Rep) {
+			t.Errorf("%s differs", l.Path)
+		}
+	}
+}
+
+// Text keeps what no feature is, too: texts, dates, whole numbers beyond float64.
+func TestConvertText(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from.csv"), filepath.Join(dir, "to.parquet")
+	formattest.Must(t, os.WriteFile(from, []byte("id,day,name,x\n9007199254740993,2026-01-31,\"a,\nb\",1.5\n2,,NA,\n"), 0o644))
+	_, err := Convert(t.Context(), []string{from}, to, ApplyOptions{})
+	formattest.Must(t, err)
+	in, err := openFile(to)
+	formattest.Must(t, err)
+	f, err := newAccess(Options{}.withDefaults()).openMagic(t.Context(), in, 1<<30)
+	formattest.Must(t, err)
+	defer f.Close()
+	var got []string
+	for i, l := range f.Leaves() {
+		rows, err := formattest.AllTexts(f, i, 10)
+		formattest.Must(t, err)
+		got = append(got, l.Name+" "+l.Type+": "+strings.ReplaceAll(strings.Join(rows, "|"), formattest.NoName, "null"))
+	}
+	if want := []string{"id int64: 9007199254740993|2", "day date: 2026-01-31|null", "name string: a,\nb|NA", "x double: 1.5|null"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if _, err := Convert(t.Context(), []string{to}, to, ApplyOptions{}); err == nil {
+		t.Error("a file was converted to itself")
+	}
+}
+
+// A folder of keys keeps its layout, also where some files are compressed text.
+func TestConvertFolder(t *testing.T) {
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	x := decimals(30, 2)
+	for name, data := range map[string][]byte{"day=1/a.csv.gz": zipped(t, delimited(x[:10], ",", "\n")), "day=2/b.csv": delimited(x[10:], ",", "\n")} {
+		formattest.Must(t, errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), data, 0o644)))
+	}
+	report, err := Convert(t.Context(), []string{dir}, out, ApplyOptions{})
+	formattest.Must(t, err)
+	if report.Files != 2 || report.Rows != 30 {
+		t.Errorf("%+v", report)
+	}
+	for _, name := range []string{"day=1/a.parquet", "day=2/b.parquet"} {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if a, b := blocksOf(t, []string{dir}, Options{}), blocksOf(t, []string{out}, Options{}); a != b {
+		t.Error("the folder is another table")
+	}
+}
+
+// Rows of libsvm text are the rows of the lists that they become, labels and all.
+func TestConvertSparse(t *testing.T) {
+	dir := t.TempDir()
+	text, label, indices, values := textRows(rand.New(rand.NewPCG(1, 1)), 3000)
+	from, to := filepath.Join(dir, "from.svm"), filepath.Join(dir, "to.parquet")
+	formattest.Must(t, os.WriteFile(from, text, 0o644))
+	report, err := Convert(t.Context(), []string{from}, to, ApplyOptions{})
+	formattest.Must(t, err)
+	d := formattest.Read(t, to)
+	if got := d.Column("label").Numbers(t); report.Rows != 3000 || !slices.Equal(got, label) {
+		t.Errorf("%d rows, labels %v…", report.Rows, got[:5])
+	}
+	ds, err := Open(t.Context(), []string{to}, Options{Sparse: "indices,values", Label: "label"})
+	formattest.Must(t, err)
+	row := 0
+	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
+		formattest.Must(t, err)
+		for i := range c.Rows {
+			got := map[int32]float64{}
+			for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
+				got[c.Sparse.Index[e]] = c.Sparse.Value[e]
+			}
+			for e, at := range indices[row] {
+				if v := values[row][e]; got[int32(at)] != v {
+					t.Fatalf("row %d: %v at %v, want %v", row, got[int32(at)], at, v)
+				}
+			}
+			row++
+		}
+	}
+	if row != 3000 {
+		t.Errorf("%d rows", row)
+	}
+}
