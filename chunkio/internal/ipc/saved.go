@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -73,7 +76,7 @@ func (s *saved) index(memory int64) error {
 	var dicts, batches []block
 	var schemaMeta []byte
 	var schemaAt uint32
-	defined := map[int64]bool{}
+	defined := map[int64]uint64{} // digests of dictionaries
 	size := s.Input.Size()
 	var prefix [8]byte
 	for at := int64(0); ; {
@@ -120,11 +123,21 @@ func (s *saved) index(memory int64) error {
 			if err != nil {
 				return err
 			}
-			if defined[d.id] && !d.delta {
-				return refuse("the stream replaces a dictionary on its way, which a file cannot; read it from standard input (-)")
+			// Some writers send a dictionary again before every batch.
+			sum, err := s.sum(b)
+			if err != nil {
+				return err
 			}
-			defined[d.id] = true
-			dicts = append(dicts, b)
+			known, again := defined[d.id]
+			switch {
+			case again && !d.delta && known != sum:
+				return refuse("the stream replaces a dictionary on its way, which a file cannot; hand it over on standard input (-)")
+			case !again || d.delta:
+				dicts = append(dicts, b)
+			}
+			if !d.delta {
+				defined[d.id] = sum
+			}
 		case m.kind == batchMessage:
 			batches = append(batches, b)
 		default:
@@ -135,6 +148,15 @@ func (s *saved) index(memory int64) error {
 	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
 	s.tail = append(footer, Magic...)
 	return nil
+}
+
+// sum is the digest of a message.
+func (s *saved) sum(b block) (uint64, error) {
+	d := xxhash.New()
+	if _, err := io.Copy(d, io.NewSectionReader(s.Input, b.offset-headBytes, b.meta+b.body)); err != nil {
+		return 0, err
+	}
+	return d.Sum64(), nil
 }
 
 // appendFooter appends a Footer table (format/File.fbs) whose schema is the table at schemaAt of
