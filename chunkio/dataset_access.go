@@ -195,7 +195,7 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	if strings.HasPrefix(head, ipc.StreamMagic) {
 		return ipc.OpenStream(in, memory)
 	}
-	packing, kind := intake.Packing([]byte(head)), intake.Named(in.Name())
+	packing, kind := intake.Packing([]byte(head)), rowsNamed(in.Name())
 	if magic := intake.Sniff([]byte(head)); magic == intake.NPY || magic == intake.Avro {
 		kind = magic
 	}
@@ -208,7 +208,7 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 }
 
 // takesLong reports whether a file is read to its end where it is opened.
-func takesLong(name string) bool { return isText(name) || intake.Named(name) != intake.None }
+func takesLong(name string) bool { return isText(name) || rowsNamed(name) != intake.None }
 
 // readHead is what a file begins with.
 func readHead(in Input) (string, error) {

@@ -16,8 +16,21 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+// rowsNamed is the format of rows that the name of a file or an object tells.
+func rowsNamed(name string) intake.Format {
+	if store.IsURL(name) {
+		l, err := store.Parse(name)
+		if err != nil {
+			return intake.None
+		}
+		name = l.Key
+	}
+	return intake.Named(name)
+}
 
 // takenIn is a file of rows that was written to a scratch file, as Parquet.
 type takenIn struct {

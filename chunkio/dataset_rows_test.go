@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -286,3 +287,30 @@ func TestRowsOfBrokenStdin(t *testing.T) {
 type closedPipe struct{}
 
 func (closedPipe) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// Objects of rows are read from the front by few requests.
+func TestRowsOfObjects(t *testing.T) {
+	s := storetest.S3(t)
+	x := decimals(20_000, 5)
+	put(t, s.Dir, "rows/day=1/a.csv.gz", zipped(t, delimited(x[:9000], ",", "\n")))
+	put(t, s.Dir, "rows/day=1/b.csv", delimited(x[9000:], ";", "\n"))
+	put(t, s.Dir, "one/f.npy", npyArray(x, true))
+	put(t, s.Dir, "one/t.arrows", arrowOf(t, x, true))
+	dir := t.TempDir()
+	put(t, dir, "rows/day=1/a.csv.gz", zipped(t, delimited(x[:9000], ",", "\n")))
+	put(t, dir, "rows/day=1/b.csv", delimited(x[9000:], ";", "\n"))
+	meter := new(stream.Meter)
+	if blocksOf(t, []string{s.URL("rows/")}, Options{Meter: meter}) != blocksOf(t, []string{filepath.Join(dir, "rows")}, Options{}) {
+		t.Error("objects of CSV are another table")
+	}
+	if n := meter.Transfer(); n == nil || n.Requests > 20 {
+		t.Errorf("%+v", n)
+	}
+	put(t, dir, "t.arrow", arrowOf(t, x, false))
+	want := blocksOf(t, []string{filepath.Join(dir, "t.arrow")}, Options{})
+	for _, name := range []string{"one/f.npy", "one/t.arrows"} {
+		if blocksOf(t, []string{s.URL(name)}, Options{}) != want {
+			t.Errorf("%s is another table", name)
+		}
+	}
+}
