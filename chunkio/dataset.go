@@ -88,6 +88,9 @@ type Options struct {
 	Meter *stream.Meter     // counts bytes, decoding time, and requests to stores; nil counts nothing
 	Stdin io.Reader         // what the input "-" reads
 	Note  func(stream.Text) // hears what files of rows were taken as; nil drops it
+	// TakingIn hears that a file of rows is read to a scratch file, and calls what it returns when that
+	// has ended; nil hears nothing. Meter counts the bytes.
+	TakingIn func(name string) (ended func(error))
 }
 
 const defaultMemory = 1 << 30

@@ -123,14 +123,36 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 		return nil, nil, err
 	}
 	out := &rowsOutput{textSpool: spool}
+	open := from.Open
+	from.Open = func() (io.ReadCloser, error) {
+		r, err := open()
+		return &meteredReader{r, a.opt.Meter}, err
+	}
+	ended := func(error) {}
+	if a.opt.TakingIn != nil {
+		ended = a.opt.TakingIn(from.Name)
+	}
 	table, err := intake.Write(ctx, from, out, intake.Options{
 		Exact: a.exact, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory,
 	})
+	ended(err)
 	if err != nil {
 		return nil, nil, errors.Join(err, spool.Close())
 	}
 	a.tell(from.Name, table, out.size)
 	return &takenIn{spool, out.size}, table, nil
+}
+
+// meteredReader counts what is read through it.
+type meteredReader struct {
+	io.ReadCloser
+	meter *stream.Meter
+}
+
+func (m *meteredReader) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	m.meter.Bytes.Add(int64(n))
+	return n, err
 }
 
 // tell says what was taken in as what.

@@ -16,3 +16,16 @@ func (q *Request) track(p Progress, do func(next func(Progress)) error) error {
 	q.Progress(last)
 	return err
 }
+
+// takingIn shows that a file of rows is read before any pass.
+func (r *run) takingIn(name string) (ended func(error)) {
+	if r.Progress == nil {
+		return func(error) {}
+	}
+	p := Progress{What: "reading " + name, Pass: 1, Passes: 1, Rows: -1}
+	r.Progress(p)
+	return func(err error) {
+		p.Done, p.Failed = true, err != nil
+		r.Progress(p)
+	}
+}

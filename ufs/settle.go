@@ -311,7 +311,7 @@ func (r *run) reading() chunkio.Options {
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
-		Note:         r.Note,
+		Note: r.Note, TakingIn: r.takingIn,
 		Target:       r.readsTarget(),
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
