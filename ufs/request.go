@@ -18,9 +18,9 @@ const Release = "0.1.0"
 // SkipBad, {passes} for Reads, {memory-limit} for Memory, {temp-dir} and {max-temp-size} for TempDir and
 // MaxScratch, {o} for Output; the others are called like their fields.
 type Request struct {
-	// Inputs are Parquet or Arrow IPC files, globs, directories (with key=value
-	// partitions), URLs of object stores for any of those, @lists of those, - for an
-	// Arrow IPC stream on Stdin, or a Delta table: its folder, or delta:// before it.
+	// Inputs are files of Parquet, Arrow IPC, CSV, TSV, NDJSON, Avro, NumPy arrays or libsvm text,
+	// globs, directories (with key=value partitions), URLs of object stores for any of those, @lists
+	// of those, - for any of these formats on Stdin, or a Delta table: its folder, or delta:// before it.
 	Inputs []string
 	Stdin  io.Reader
 	// Plan is a plan file (see WritePlan) to read in place of Inputs: it names the files, and has

@@ -34,6 +34,7 @@ have every column.`,
 	}
 	o.input(cmd.Flags())
 	o.limits(cmd.Flags())
+	o.scratchSpace(cmd.Flags())
 	o.output.add(cmd.Flags(), inspectFormats()...)
 	cmd.Flags().BoolVar(&scan, "scan", false, "read the features: NaN, infinities, smallest and largest value")
 	return cmd

@@ -44,8 +44,8 @@ func newRoot(c *cli) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ufs-stream",
 		Short: "Select features from data too big for memory",
-		Long: `ufs-stream reads Parquet or Arrow files once, keeps small statistics that add up
-over files, shards and machines, and selects the features that explain the rest.
+		Long: `ufs-stream reads Parquet, Arrow, CSV, NDJSON, NumPy or Avro files once, keeps small statistics that
+add up over files, shards and machines, and selects the features that explain the rest.
 The files may lie on disk or in object stores (s3://, gs://, azblob://, https://), in
 folders of partitions (day=2026-01-31) or Delta tables.
 

@@ -43,10 +43,21 @@ func newSelect(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select INPUT… | --stats ALL.ufs",
 		Short: "Rank and select features: the main job",
-		Long: `Select the features that explain the rest best. INPUT is Parquet or Arrow IPC files,
-globs, directories (with key=value partitions), Delta tables (their folder, or delta://
-before it), @list.txt, or - for an Arrow IPC stream; and libsvm text, in local files named
-.svm or .libsvm (also .gz), whose rows are sparse and whose features are x[INDEX].
+		Long: `Select the features that explain the rest best. INPUT is Parquet or Arrow IPC files
+(streams saved to a file too), globs, directories (with key=value partitions), Delta tables
+(their folder, or delta:// before it), @list.txt, or - for standard input, which may be any
+format; and files of rows: .csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2),
+and libsvm text, in local files named .svm or .libsvm (also .gz), whose rows are sparse and
+whose features are x[INDEX].
+
+Files of rows are read once, to a compressed scratch file in --temp-dir (plan says how
+large), and from there on like Parquet; convert keeps it. The types of text come from its
+first 1 MiB: numbers, true and false, dates, times (2026-01-31T08:00:00Z), else text; inspect
+and -v say which. A value behind it that does not fit is an error with its line. Empty fields
+are nulls, and so are NA, N/A, n/a, NaN, nan, NULL, Null, null and None, but in columns of text.
+CSV has a header, unless its first row is all numbers, and is separated by commas, tabs,
+semicolons or bars, whichever its first row has most of. Nested members of JSON are columns
+a.b and a[0]; columns of arrays are x[0], x[1], …, or the fields of a structured type.
 
 INPUT may lie in object stores: s3://BUCKET/KEY, gs://, azblob://CONTAINER/KEY, with
 globs (quoted) and folders; https:// for single files. Credentials, endpoint and region

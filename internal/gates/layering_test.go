@@ -109,8 +109,9 @@ var mayImport = map[string][]string{
 // the design, which gives gonum to internal/linalg, greedy takes gonum's loops over
 // single rows (floats.Scale and the like), which are no products.
 var importers = map[string][]string{
-	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/parquet", "chunkio/internal/writer"},
-	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
+	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/intake", "chunkio/internal/parquet", "chunkio/internal/writer"},
+	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
+	"github.com/go-json-experiment/":                 {"chunkio/internal/intake"},
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},

@@ -42,7 +42,7 @@ func parseAvroSchema(text []byte) (*avroSchema, error) {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
 	if err := d.Decode(&raw); err != nil {
-		return nil, fmt.Errorf("the schema is no JSON: %v", err)
+		return nil, errors.New("the schema is no JSON: " + err.Error()) // an io.EOF is none of the file
 	}
 	s := &avroSchema{named: map[string]*avroNode{}}
 	root, err := s.parse(raw, "", 0)

@@ -44,7 +44,7 @@ func newCSV(c cutter, tabs bool) (*csvRows, error) {
 	}
 	if bytes.HasPrefix(first.data, []byte("\xFF\xFE")) || bytes.HasPrefix(first.data, []byte("\xFE\xFF")) {
 		e := stream.Dataf(r.name, "the text is UTF-16")
-		e.Remedy = stream.PlainText("convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8")
+		e.Remedy = stream.PlainText("convert it to UTF-8 first, as iconv does")
 		return nil, e
 	}
 	r.comma = '\t'
@@ -197,7 +197,7 @@ func (r *csvRows) place(err error, first int64) error {
 
 func (r *csvRows) notUTF8(line int64, column string) error {
 	e := stream.Dataf(r.name, "line %d: the text is not UTF-8", line)
-	e.Column, e.Remedy = column, stream.PlainText("convert it first, as by: iconv -f LATIN1 -t UTF-8")
+	e.Column, e.Remedy = column, stream.PlainText("convert it first, as iconv does: LATIN1 or CP1252 it is, most likely")
 	return e
 }
 

@@ -13,10 +13,9 @@ import (
 
 // piece is some whole rows.
 type piece struct {
-	number int
-	data   []byte
-	line   int64 // the number of its first line, or of its first row where there are no lines
-	rows   int   // at most
+	data []byte
+	line int64 // the number of its first line, or of its first row where there are no lines
+	rows int   // at most
 }
 
 // cutter cuts text into pieces at the ends of rows: at line feeds, but not at those between quotes.
@@ -146,7 +145,7 @@ type misfit struct {
 
 func (m *misfit) Error() string {
 	if m.added {
-		return fmt.Sprintf("the first rows have no such column")
+		return "the first rows have no such column"
 	}
 	value := m.value
 	if len(value) > 40 {

@@ -9,9 +9,6 @@ import (
 // sampleBytes is how much text the types are inferred from.
 const sampleBytes = 1 << 20
 
-// NullWords are the fields that are nulls beside empty ones, in columns that are not text.
-var NullWords = []string{"NA", "N/A", "n/a", "NaN", "nan", "NULL", "Null", "null", "None"}
-
 // isNull reports whether a field of a column that is not text is a null.
 func isNull(s string) bool {
 	switch s {
@@ -171,11 +168,13 @@ func parseSlowly(s string) (float64, bool) {
 	if len(s) == 0 {
 		return 0, false
 	}
-	switch s {
-	case "inf", "Inf", "+inf", "+Inf", "Infinity", "INF":
-		return math.Inf(1), true
-	case "-inf", "-Inf", "-Infinity", "-INF":
-		return math.Inf(-1), true
+	word, sign := s, 1
+	if s[0] == '-' || s[0] == '+' {
+		word, sign = s[1:], int(',')-int(s[0]) // a comma is between them
+	}
+	switch word {
+	case "inf", "Inf", "INF", "Infinity":
+		return math.Inf(sign), true
 	}
 	for i := range len(s) {
 		switch c := s[i]; {

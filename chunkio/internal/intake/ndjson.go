@@ -77,7 +77,7 @@ func (r *ndjsonRows) each(p piece, row func(line int64) error, f member) error {
 		if kind != '{' {
 			e := stream.Dataf(r.name, "line %d: no object: NDJSON has one {…} a line", line)
 			if kind == '[' {
-				e.Remedy = stream.PlainText("write an array's objects one a line first: jq -c '.[]'")
+				e.Remedy = stream.PlainText("write an array's objects one a line first, as jq does")
 			}
 			return e
 		}
@@ -103,7 +103,7 @@ func (r *ndjsonRows) fault(p piece, line int64, d *jsontext.Decoder, err error) 
 		}
 	}
 	e := stream.Dataf(r.name, "line %d: %w", line, err)
-	e.Remedy = stream.PlainText("NDJSON has one object a line: jq -c . writes it so")
+	e.Remedy = stream.PlainText("NDJSON has one object a line; jq writes other JSON so")
 	return e
 }
 

@@ -254,7 +254,7 @@ func parseType(s string) (f npyField, err error) {
 	size, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
 		if typ == 'O' {
-			refused = errors.New("Python objects cannot be read: save an array of numbers")
+			refused = errors.New("objects of Python cannot be read: save an array of numbers")
 		}
 		return f, refused
 	}

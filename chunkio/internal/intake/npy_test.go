@@ -44,7 +44,7 @@ func TestNPY(t *testing.T) {
 	for _, x := range [][2]string{
 		{"", "ends early"}, {npyMagic, "ends early"}, {npyMagic + "\x09\x00", "version 9"}, {npyMagic + "\x01\x00\xFF\xFF{}", "ends early"},
 		{npy("{'descr': '<f8'", []byte{}), "header"},
-		{npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", []byte{}), "Python objects"},
+		{npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", []byte{}), "objects of Python"},
 		{npy("{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", []byte{}), "c16"},
 		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2, 2)}", []byte{}), "3 dimensions"},
 		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", []byte{}), "0 dimensions"},

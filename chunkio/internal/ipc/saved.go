@@ -144,9 +144,9 @@ func (s *saved) index(memory int64) error {
 			return fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
 		}
 	}
-	footer := appendFooter(nil, schemaMeta, schemaAt, dicts, batches)
-	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
-	s.tail = append(footer, Magic...)
+	s.tail = appendFooter(nil, schemaMeta, schemaAt, dicts, batches)
+	s.tail = binary.LittleEndian.AppendUint32(s.tail, uint32(len(s.tail)))
+	s.tail = append(s.tail, Magic...)
 	return nil
 }
 
