@@ -2,7 +2,9 @@ package writer
 
 import (
 	"bytes"
+	"cmp"
 	"hash/crc32"
+	"sort"
 
 	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
@@ -104,6 +106,11 @@ func (b *pageBuffer) place(offset int64) error {
 	chunk := b.meta.Contents()
 	// There is no second copy of the metadata behind the chunk; the format wants 0 then.
 	chunk.FileOffset = 0
+	// v15 has them from a map, in any order; a file shall depend on its values alone.
+	stats := chunk.MetaData.EncodingStats // of a type that is internal to arrow
+	sort.Slice(stats, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(stats[i].PageType, stats[j].PageType), cmp.Compare(stats[i].Encoding, stats[j].Encoding)) < 0
+	})
 	if s := chunk.MetaData.Statistics; s != nil {
 		s.DistinctCount = nil // v15 never counts them, and would write 0
 	}
