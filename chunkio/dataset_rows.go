@@ -139,6 +139,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 	if err != nil {
 		return nil, nil, errors.Join(err, spool.Close())
 	}
+	a.texts.held, a.texts.least = max(a.texts.held, table.Memory), max(a.texts.least, table.Least)
 	a.tell(from.Name, table, out.size)
 	return &takenIn{spool, out.size}, table, nil
 }
@@ -232,6 +233,18 @@ func (t *textTables) spool(opt ScratchOptions, stem string) (*textSpool, error) 
 	var err error
 	s.Spool, err = atomicfile.NewSpool(s.scratch.opt.Dir, stem)
 	return s, err
+}
+
+// RowsMemory is what opening held while files of rows were written to scratch files, and the least that
+// this takes; 0 where there were none.
+func (d *Dataset) RowsMemory() (held, least int64) {
+	t := d.catalog.texts
+	if t == nil {
+		return 0, 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held, t.least
 }
 
 // RowsScratch is what the scratch files take that rows of text, arrays, Avro and triples were written

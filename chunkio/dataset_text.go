@@ -39,6 +39,8 @@ type textTables struct {
 	bytes  int64 // in the scratch files
 
 	rows    map[string]*takenIn // files of rows, by name
+	held    int64               // that taking one of them in held at most
+	least   int64               // and would have at least
 	triples tripleTables
 }
 

@@ -240,7 +240,7 @@ func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Opti
 	if _, planErr := plan(ds); planErr != nil {
 		return planErr
 	}
-	return err
+	return r.wholeLimit(err)
 }
 
 // enforce tells the Go runtime to keep to the planned peak rather than to the whole

@@ -94,6 +94,10 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	if r.From != method.FromRows && r.gatherPasses(ds, b).Least > 1 {
 		b = b.keeping(ds, 0)
 	}
+	if held, least := ds.RowsMemory(); held > 0 { // before all passes
+		b.Peak, b.Smallest = max(b.Peak, b.Program+held), max(b.Smallest, b.Program+least)
+		b.InMemory = max(b.InMemory, b.Smallest)
+	}
 	d, passes := len(ds.Columns()), r.expectedPasses(ds, b)
 	why, job := r.why, r.job(ds)
 	if r.plain != nil {

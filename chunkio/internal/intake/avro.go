@@ -225,7 +225,7 @@ func (r *avroRows) parse(p piece, columns []Column, b *batch) error {
 	}
 	// A row takes a byte at least, unless all its fields are empty records or nulls; and a block of
 	// few bytes may tell of many rows.
-	if p.rows > max(len(data), 1) || p.rows*len(columns) > 64*mostCells && p.rows*len(columns) > 64*len(data) {
+	if p.rows > max(len(data), 1) || p.rows*len(columns) > 1<<20 && p.rows*len(columns) > 2*len(data) {
 		return r.place(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
 	}
 	b.reset(len(columns), p.rows)

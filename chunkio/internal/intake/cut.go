@@ -33,6 +33,10 @@ type cutter struct {
 	done bool   // nothing is left to read
 }
 
+// mostCells bounds the cells of a batch to those of text, where a cell takes two bytes at least: lines
+// of JSON may have few members of many columns.
+func (c *cutter) mostCells() int { return c.goal / 2 }
+
 // fill reads until so many bytes wait, or all.
 func (c *cutter) fill(n int) error {
 	for len(c.buf) < n && !c.done {

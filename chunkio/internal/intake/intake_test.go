@@ -109,7 +109,7 @@ func TestCSVRefuses(t *testing.T) {
 func TestLongRows(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
 	_, _, err := taken(CSV, []byte("a,b\n1,2\n3,"+long+"\n"), Options{Memory: 48 << 20})
-	if err == nil || !strings.Contains(err.Error(), "line 3: a row of more than 1.5 MiB") {
+	if err == nil || !strings.Contains(err.Error(), "line 3: a row of more than 1.0 MiB") {
 		t.Errorf("%v", err)
 	}
 	wants(t, CSV, "a,b\n1,y\n3,"+long+"\n", Options{}, "a double: 1|3", "b string: y|"+long)

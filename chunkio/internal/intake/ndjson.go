@@ -24,9 +24,6 @@ type ndjsonRows struct {
 	index map[string]int // of the columns that are written
 }
 
-// mostCells bounds the cells of a batch: lines may have few members of many columns.
-const mostCells = 1 << 19
-
 // mostColumns bounds the columns: more are keys that should be values.
 const mostColumns = 1 << 20
 
@@ -45,7 +42,7 @@ func newNDJSON(c cutter) (*ndjsonRows, error) {
 		return nil, err
 	}
 	r.columns, r.size = o.columns, o.rows
-	r.rows = max(mostCells/max(len(r.columns), 1), 1)
+	r.rows = max(r.mostCells()/max(len(r.columns), 1), 1)
 	return r, nil
 }
 

@@ -104,7 +104,7 @@ func (r *npyRows) next(room []byte) (piece, error) {
 	if left == 0 {
 		return piece{}, io.EOF
 	}
-	rows := min(left, max(int64(r.goal)/max(r.head.size, 1), 1), max(mostCells/int64(len(r.columns)), 1))
+	rows := min(left, max(int64(r.goal)/max(r.head.size, 1), 1), max(int64(r.goal)/2/int64(len(r.columns)), 1))
 	p := piece{line: r.row, rows: int(rows), data: format.Sized(room, int(rows*r.head.size))}
 	if !r.head.fortran {
 		if n, err := io.ReadFull(r.from, p.data); err != nil {

@@ -181,7 +181,9 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if err := g.finish(); err != nil {
 			return err
 		}
-		t.Rows, t.Digest = g.file.Rows, digest.Sum64()
+		held := opt.holds(len(written), threads)
+		t.Memory = min(held+held/2, opt.Memory) // with garbage, where the limit is far
+		t.Rows, t.Digest, t.Least = g.file.Rows, digest.Sum64(), Options{}.holds(len(written), 1)
 		return nil
 	})
 	return t, used, err
@@ -189,26 +191,33 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 
 // affordable is how many workers the memory allows, up to those of the options.
 func affordable(d int, opt Options) (threads int, err error) {
+	for threads = max(opt.Threads, 1); opt.holds(d, threads) > opt.Memory; threads-- {
+		if threads == 1 {
+			return 0, &stream.MemoryError{What: "reading rows", Need: opt.holds(d, 1), Limit: opt.Memory}
+		}
+	}
+	return threads, nil
+}
+
+// holds is what writing d columns holds.
+func (o Options) holds(d, threads int) int64 {
 	const (
 		encoding = 8 << 20 // of columns at work
 		perText  = 6       // bytes of a piece and its cells, for one of text
 	)
-	for threads = max(opt.Threads, 1); ; threads-- {
-		need := bytesOfCell*int64(d)*int64(groupRows(d)) + perText*int64(threads+4)*opt.pieceBytes() + encoding
-		if need <= opt.Memory {
-			return threads, nil
-		}
-		if threads == 1 {
-			return 0, &stream.MemoryError{What: "reading rows", Need: need, Limit: opt.Memory}
-		}
-	}
+	return bytesOfCell*int64(d)*int64(groupRows(d)) + perText*int64(threads+4)*o.pieceBytes() + encoding
 }
 
 // pieceBytes is what a worker parses at a time.
-func (o Options) pieceBytes() int64 { return min(1<<20, max(o.Memory/128, 64<<10)) }
+func (o Options) pieceBytes() int64 {
+	if o.Memory < 128<<20 {
+		return 64 << 10
+	}
+	return 1 << 20
+}
 
 // rowMost bounds the bytes of a row, of a block of Avro and of a header.
-func (o Options) rowMost() int64 { return min(max(o.Memory/32, 1<<20), 1<<30) }
+func (o Options) rowMost() int64 { return min(max(o.Memory/64, 1<<20), 1<<30) }
 
 // work is a piece on its way through a worker.
 type work struct {
