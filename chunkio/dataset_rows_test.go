@@ -38,7 +38,7 @@ func decimals(rows, cols int) [][]float64 {
 }
 
 // nameOf is the name of a column in all formats: arrays have no others.
-func nameOf(j int) string { return fmt.Sprintf("x[%d]", j) }
+func columnOf(j int) string { return fmt.Sprintf("x[%d]", j) }
 
 func delimited(x [][]float64, comma, end string) []byte {
 	var b bytes.Buffer
@@ -46,7 +46,7 @@ func delimited(x [][]float64, comma, end string) []byte {
 		if j > 0 {
 			b.WriteString(comma)
 		}
-		b.WriteString(nameOf(j))
+		b.WriteString(columnOf(j))
 	}
 	b.WriteString(end)
 	for _, row := range x {
@@ -129,7 +129,7 @@ func arrowOf(t *testing.T, x [][]float64, asStream bool) []byte {
 		for _, row := range x {
 			b.Append(row[j])
 		}
-		fields, columns = append(fields, arrow.Field{Name: nameOf(j), Type: arrow.PrimitiveTypes.Float64}), append(columns, b.NewArray())
+		fields, columns = append(fields, arrow.Field{Name: columnOf(j), Type: arrow.PrimitiveTypes.Float64}), append(columns, b.NewArray())
 	}
 	return formattest.Arrow(t, asStream, []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(x)))})
 }
