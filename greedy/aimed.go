@@ -83,6 +83,7 @@ func (m *aimed) Cost(s method.Shape) (method.Cost, error) {
 	if s.Rank > 0 {
 		solving = FactorBytes(d, s.K, s.Rank, rows)
 	}
+	solving += blocksBytes(d, rows, s.Blocks, s.Threads)
 	return method.Cost{Bytes: building + max(solving+m.bytes(d, s.K, rows), m.leastBytes(s))}, nil
 }
 
@@ -92,6 +93,8 @@ func (m *aimed) costOutOfCore(s method.Shape) (method.Cost, error) {
 	switch {
 	case m.on():
 		return method.Cost{}, refuseRefining(d)
+	case s.Blocks > 0:
+		return method.Cost{}, refuseBlocks()
 	case m.target == targetSpectral:
 		rows, building = m.clusters, spectral.Bytes(s.Anchors, m.clusters)+8*int64(m.clusters)*int64(d)+kernel.TeamBytes(s.Anchors, d)
 	case m.target != targetSmooth || m.rounds == unsettled || m.rounds == 0:
@@ -147,7 +150,7 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	res.Error = target.error(res.gains())
 	out := res.ranking(e)
 	switch {
-	case g.G.Absent():
+	case g.G.Absent() || out.Blocks != nil:
 	case m.target == targetSmooth:
 		out.Least = leastOfSmooth(team, g, target, res)
 	case m.target == targetSpectral:

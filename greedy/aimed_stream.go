@@ -18,6 +18,9 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 	if opt.Refine {
 		return nil, refuseRefining(d)
 	}
+	if opt.Blocks != nil || opt.Budget > 0 {
+		return nil, refuseBlocks()
+	}
 	opt.Options = opt.withDefaults(d)
 	s := &streamed{rows: newReader(src, std, &opt), aim: t}
 	t.unit = s.rows.unit

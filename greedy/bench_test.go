@@ -2,9 +2,12 @@ package greedy
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/method"
 )
 
 // BenchmarkSelect measures the turns of a selection from G in memory; "turns" past
@@ -26,5 +29,23 @@ func BenchmarkSelect(b *testing.B) {
 				b.ReportMetric(float64(size.k*b.N)/b.Elapsed().Seconds(), "turns/s")
 			})
 		}
+	}
+}
+
+// BenchmarkBlocks chooses 10 of 100 blocks of 10 features, beside 100 features one by one.
+func BenchmarkBlocks(b *testing.B) {
+	x := random(1, 400, 1000, 0)
+	g := gram.Full(x.gram(), x.d)
+	for name, opt := range map[string]Options{
+		"features": {K: 100, Threads: 1},
+		"blocks":   {K: 10, Threads: 1, Choice: method.Choice{Blocks: blocksBy(slices.Repeat([]int{10}, 100)...)}},
+		"whole":    {K: 50, Threads: 1, Choice: method.Choice{Blocks: blocksBy(slices.Repeat([]int{10}, 100)...)}},
+		"all":      {K: 500, Threads: 1},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				must.Get(Select(b.Context(), g, opt))(b)
+			}
+		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor
 // graph.
 func Specs() []method.Spec {
-	reconstructs := method.Takes{Keep: true, Variance: true, MinGain: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
+	reconstructs := method.Takes{Keep: true, Choice: true, Variance: true, MinGain: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
 	sketched := reconstructs
 	sketched.Sketch = true
 	return []method.Spec{
@@ -46,7 +46,7 @@ func Specs() []method.Spec {
 				Caution: "what it calls explained is of the smoothed data; of the data themselves greedy explains more",
 			},
 			From: method.FromGraph, Scale: gram.ScaleStandard,
-			Takes: method.Takes{Keep: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
+			Takes: method.Takes{Keep: true, Choice: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method explains another target")},
 			New:   func() method.Method { return &aimed{} },
 		},
 	}
@@ -115,6 +115,9 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		if m.on() {
 			return method.Cost{}, refuseSketching()
 		}
+		if s.Blocks > 0 {
+			return method.Cost{}, refuseBlocks()
+		}
 		cost := method.Cost{Bytes: SketchedBytes(d, s.K, s.Sketch, s.Reads)}
 		if s.Reads > 1 {
 			cost.Passes = method.Passes{Least: 1, Most: s.Reads - 1, Why: stream.Textf("a sketch names candidates, whose exact columns of the Gram matrix take the others")}
@@ -127,13 +130,23 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		if c > 0 && c <= rows {
 			bytes = FactorBytes(d, s.K, s.Rank, c) + 8*int64(c)*int64(d+rows) + m.bytes(d, s.K, c)
 		}
-		return method.Cost{Bytes: max(bytes, leastBytes(min(d, s.Rank), min(s.K, s.Rank)))}, nil
+		if c == 0 || c > rows {
+			c = rows
+		}
+		return method.Cost{Bytes: max(bytes+blocksBytes(d, c, s.Blocks, s.Threads), leastBytes(min(d, s.Rank), min(s.K, s.Rank)))}, nil
 	}
 	if !s.OutOfCore {
-		return method.Cost{Bytes: max(Bytes(d, s.K, c)+m.bytes(d, s.K, c), leastBytes(d, s.K))}, nil
+		bytes := Bytes(d, s.K, c) + m.bytes(d, s.K, c)
+		if c == 0 {
+			c = d
+		}
+		return method.Cost{Bytes: max(bytes+blocksBytes(d, c, s.Blocks, s.Threads), leastBytes(d, s.K))}, nil
 	}
 	if m.on() {
 		return method.Cost{}, refuseRefining(d)
+	}
+	if s.Blocks > 0 {
+		return method.Cost{}, refuseBlocks()
 	}
 	least := StreamBytes(d, s.K, c, entriesOf(s), s.Rows)
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
@@ -177,15 +190,14 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 			return nil, err
 		}
 		out := res.ranking(e)
-		// Under a share to explain, the plan has room for all features and not for this.
-		if d := e.Gram.D; e.Variance == 0 && e.MinGain == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0) {
+		// Under a share to explain, the plan has room for all features and not for this; and as many
+		// directions as groups are no bound.
+		if d := e.Gram.D; out.Blocks == nil && e.Variance == 0 && e.MinGain == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0) {
 			out.Least = leastOfData(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
 		}
 		return out, nil
 	}
-	for i, k := range opt.Keep { // here they have the numbers of the source's columns
-		opt.Keep[i] = e.Std.Columns[k]
-	}
+	opt = onSource(opt, e.Std, len(e.Profile.Columns))
 	res, _, err := SelectStream(ctx, e.Source, StreamOptions{
 		Options: opt, Scale: e.Scale, Fill: e.Fill, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass,
 	})
@@ -206,13 +218,13 @@ func (m *declared) selectSketched(ctx context.Context, e *method.Evidence, opt O
 }
 
 func options(e *method.Evidence) Options {
-	return Options{K: e.K, Variance: e.Variance, MinGain: e.MinGain, Keep: slices.Clone(e.Keep), Seed: e.Seed, Threads: e.Threads}
+	return singly(Options{K: e.K, Variance: e.Variance, MinGain: e.MinGain, Keep: slices.Clone(e.Keep), Choice: e.Choice, Seed: e.Seed, Threads: e.Threads})
 }
 
 // ranking is the result in the form of all methods.
 func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	out := &method.Ranking{
-		Order: r.Order, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest, Layers: r.Layers,
+		Order: r.Order, Blocks: r.Blocks, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest, Layers: r.Layers,
 		Objective: slices.Concat([]float64{1}, r.Error), Passes: r.Passes, Used: map[string]any{},
 	}
 	if r.Refined {
@@ -221,14 +233,41 @@ func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	if r.Groups != nil {
 		out.Used["partitions"] = slices.Max(r.Groups) + 1
 	}
+	what, order, name := "feature", r.Order, func(i int) string { return e.Columns[i].Name }
+	if r.Blocks != nil {
+		what, order, name = "group", r.Blocks, func(i int) string { return e.Blocks[i].Name }
+	}
 	for _, t := range r.Ties {
-		others := "1 feature"
+		others := "1 " + what
 		if n := len(t.Columns); n > 1 {
-			others = stream.Textf("%d features", n).String()
+			others = stream.Textf("%d %ss", n, what).String()
 		}
 		out.Warnings = append(out.Warnings, stream.Textf("rank %d: %s was taken before %s with an equal score, the first being %s: the first in column order wins",
-			t.Turn+1, e.Columns[r.Order[t.Turn]].Name, others, e.Columns[t.Columns[0]].Name))
+			t.Turn+1, name(order[t.Turn]), others, name(t.Columns[0])))
+	}
+	if e.Blocks != nil && r.Blocks == nil { // of one feature each
+		out.Blocks = blocksOf(r.Order, e.Blocks)
 	}
 	out.Warnings = append(out.Warnings, r.Warnings...)
 	return out
+}
+
+// onSource numbers features as the columns of the source, of which there are so many.
+func onSource(opt Options, std *gram.Standardizer, columns int) Options {
+	number := func(list []int) []int {
+		out := make([]int, len(list))
+		for n, j := range list {
+			out[n] = std.Columns[j]
+		}
+		return out
+	}
+	opt.Keep, opt.Forbid = number(opt.Keep), number(opt.Forbid)
+	if opt.Most > 0 {
+		sets := slices.Repeat([]int{-1}, columns)
+		for j, set := range opt.Sets {
+			sets[std.Columns[j]] = set
+		}
+		opt.Sets = sets
+	}
+	return opt
 }

@@ -29,6 +29,9 @@ type Options struct {
 	whole   float64 // ‖T‖² of a target T that scores are of; 0 where the features themselves are it
 	// Keep lists columns that are chosen first, in this order, whatever their score.
 	Keep []int
+	// Choice says what may be chosen: blocks of columns in place of single ones, at what cost and
+	// within which bounds. Where it has blocks K, Keep and Variance are of blocks; see [Result].
+	method.Choice
 
 	// Refine exchanges features of greedy's selection, one at a time, while that lowers what the
 	// selection leaves of the target: as many are chosen, never a worse set, in two or three times
@@ -53,19 +56,27 @@ type Options struct {
 // Validate names every fault of o for d features in one *stream.UsageError.
 func (o Options) Validate(d int) error {
 	var faults stream.Faults
-	method.RefuseNumber(&faults, o.K, d)
+	candidates := o.Candidates(d)
+	method.RefuseNumber(&faults, o.K, candidates)
+	o.Choice.Refuse(&faults, d)
 	if !(o.Variance >= 0 && o.Variance <= 1) {
 		faults.Addf("{variance} = %v is not a share between 0 and 1", o.Variance)
 	}
 	if !(o.MinGain >= 0 && o.MinGain < 1) {
 		faults.Addf("{min-gain} = %v is not a share from 0 to below 1", o.MinGain)
 	}
-	method.RefuseKept(&faults, o.Keep, o.K, d)
+	method.RefuseKept(&faults, o.Keep, o.K, candidates)
 	if o.Partitions < 0 || o.Partitions > d {
 		faults.Addf("{partitions} = %d is not between 1 and the %d features", o.Partitions, d)
 	}
 	if (o.Groups != nil || o.Partitions > 0) && !o.Partitioned {
 		faults.Addf("groups and {partitions} belong to the partition-based algorithm")
+	}
+	if o.Refine && (o.Most > 0 || !o.Single()) {
+		faults.Addf("{refine} swap exchanges single features; leave it out where groups, costs or a budget bind the choice")
+	}
+	if o.MinGain > 0 && o.Partitioned && !o.Single() {
+		faults.Addf("{min-gain} counts what is explained of the data, and the partition-based algorithm chooses groups for sums of it; use {k}, or {method} greedy")
 	}
 	if o.Groups != nil {
 		if len(o.Groups) != d {
@@ -84,14 +95,21 @@ func (o Options) Validate(d int) error {
 
 // withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults(d int) Options {
-	if o.K == 0 {
-		switch o.K = d; {
-		case o.MinGain > 0:
-			o.K = method.MostGaining(d, len(o.Keep), o.MinGain)
-		case o.Variance == 0:
-			o.K = max(min(defaultK, d), len(o.Keep))
+	if o.Budget > 0 && o.Blocks == nil {
+		for j := range d {
+			o.Blocks = append(o.Blocks, method.Block{Members: []int{j}, Cost: 1})
 		}
 	}
+	candidates := o.Candidates(d)
+	if o.K == 0 {
+		switch o.K = candidates; {
+		case o.MinGain > 0:
+			o.K = method.MostGaining(candidates, len(o.Keep), o.MinGain)
+		case o.Variance == 0 && o.Budget == 0:
+			o.K = max(min(defaultK, candidates), len(o.Keep))
+		}
+	}
+	o.K = min(o.K, o.Open(d))
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	if o.Partitioned && o.Groups == nil {
 		o.Partitions = cmp.Or(o.Partitions, DefaultPartitions(d))

@@ -12,7 +12,7 @@ import (
 
 // StreamOptions are Options for rows that are read again and again.
 type StreamOptions struct {
-	// Options speak of the source's columns: Keep and Groups have their numbers, and
+	// Options speak of the source's columns: Keep, Forbid, Sets and Groups have their numbers, and
 	// K is bounded by those that are usable.
 	Options
 	Scale gram.Scale
@@ -49,6 +49,9 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	}
 	if opt.Refine {
 		return nil, nil, refuseRefining(len(cols))
+	}
+	if opt.Blocks != nil || opt.Budget > 0 {
+		return nil, nil, refuseBlocks()
 	}
 	profile, passes := opt.Profile, 0
 	if profile == nil {
@@ -105,6 +108,18 @@ func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Opt
 			return opt, stream.Usagef("column %q cannot be kept, as it is left out: %s", cols[j].Name, reason(std, cols[j].Name))
 		}
 		opt.Keep = append(opt.Keep, k)
+	}
+	opt.Forbid = nil
+	for _, j := range o.Forbid { // what is left out is not chosen anyway
+		if k, ok := feature[j]; ok {
+			opt.Forbid = append(opt.Forbid, k)
+		}
+	}
+	if o.Most > 0 {
+		opt.Sets = make([]int, len(std.Columns))
+		for k, j := range std.Columns {
+			opt.Sets[k] = o.Sets[j]
+		}
 	}
 	if o.Groups != nil {
 		opt.Groups = make([]int, len(std.Columns))

@@ -24,7 +24,7 @@ func (m *memory) refine(ctx context.Context, r *Result, opt Options) (*Result, e
 	for a, p := range set {
 		keep[a] = slices.Contains(opt.Keep, p)
 	}
-	x, ok := newExchanger(m, set, keep)
+	x, ok := newExchanger(m, set, keep, opt.Forbid)
 	if !ok {
 		return r, nil
 	}

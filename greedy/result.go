@@ -13,7 +13,10 @@ import (
 // Order, Score and Error are also the whole curve over k: the first j entries are
 // the selection of j features.
 type Result struct {
-	Order  []int     // chosen columns, in order
+	Order []int // chosen columns, in order
+	// Blocks are the chosen blocks, in order, where there are any to choose from: Order has their
+	// columns one after the other, and Scores, Error, Layers and Ties are of blocks.
+	Blocks []int
 	Scores []float64 // the criterion f/g of each at its turn: what Algorithm 1 takes off ‖X − P_S X‖²
 	Error  []float64 // F(S)/F(∅) after each, F(S) = ‖X − P_S X‖²: 0 means everything is explained
 	// Layers is the layer of each, from 1: once nothing is left to explain, a second layer is

@@ -15,9 +15,11 @@ import (
 // first is the best stand-in for the first layer. A share to explain, or to gain, ends with the first.
 func run(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (*Result, error) {
 	r := newRecorder(c)
+	g := newGate(opt.Choice, c.d)
 	for {
+		g.close(c)
 		before := len(r.Order)
-		end, err := r.layer(ctx, e, c, opt, watch)
+		end, err := r.layer(ctx, e, c, g, opt, watch)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +43,7 @@ func run(ctx context.Context, e engine, c *criterion, opt Options, watch watcher
 }
 
 // layer chooses features until there are K, or nothing is left to explain.
-func (r *recorder) layer(ctx context.Context, e engine, c *criterion, opt Options, watch watcher) (ending, error) {
+func (r *recorder) layer(ctx context.Context, e engine, c *criterion, g *gate, opt Options, watch watcher) (ending, error) {
 	for turn := len(r.Order); turn < opt.K; turn++ {
 		if err := ctx.Err(); err != nil {
 			return notEnded, err
@@ -52,6 +54,7 @@ func (r *recorder) layer(ctx context.Context, e engine, c *criterion, opt Option
 		var p int
 		if turn < len(opt.Keep) {
 			p = opt.Keep[turn]
+			g.count(p)
 			if !c.alive[p] {
 				r.Redundant = append(r.Redundant, p)
 				c.retire(p)
@@ -88,6 +91,10 @@ func (r *recorder) layer(ctx context.Context, e engine, c *criterion, opt Option
 			r.omegas = append(r.omegas, s.omega)
 		}
 		r.add(p, s.score*e.scoreUnit(), s.column, c)
+		if turn >= len(opt.Keep) {
+			g.count(p)
+		}
+		g.close(c)
 	}
 	return notEnded, nil
 }

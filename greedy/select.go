@@ -76,6 +76,9 @@ func selectTarget(ctx context.Context, g *gram.Matrix, t *target, opt Options) (
 }
 
 func selectMemory(ctx context.Context, g *gram.Matrix, t *target, opt Options, watch watcher) (*Result, error) {
+	if opt.Blocks != nil {
+		return selectBlocks(ctx, g, t, opt)
+	}
 	m, err := newMemory(g, g.Diagonal(opt.Threads), t, opt.Threads)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,8 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 		return nil, refuseSketching()
 	case opt.MinGain > 0:
 		return nil, stream.Usagef("{min-gain} wants exact shares, and {sketch} estimates them on the way; use {k}")
+	case opt.Blocks != nil || opt.Budget > 0:
+		return nil, refuseBlocks()
 	case opt.Variance > 0:
 		return nil, stream.Usagef("{variance} wants an exact share, and {sketch} estimates it on the way; use {k}")
 	}

@@ -40,8 +40,9 @@ const (
 // All numbers are in the units of the engine.
 type exchanger struct {
 	*memory
-	set  []int  // S
-	keep []bool // parallel to set: never leaves
+	set    []int  // S
+	keep   []bool // parallel to set: never leaves
+	closed []bool // of features: never joins
 
 	p       []float64 // P, k×k
 	gs      []float64 // G₍S,:₎, k×d
@@ -64,13 +65,17 @@ type trade struct {
 
 // newExchanger starts from a set whose columns are independent; it takes over m, whose
 // recursion it ends.
-func newExchanger(m *memory, set []int, keep []bool) (*exchanger, bool) {
+func newExchanger(m *memory, set []int, keep []bool, forbid []int) (*exchanger, bool) {
 	k, d, c := len(set), m.d, m.height()
 	m.omegas, m.upsilons = nil, nil
 	if k*d < fewNumbers {
 		m.workers, m.team = 1, kernel.NewTeam(1)
 	}
 	x := &exchanger{memory: m, set: slices.Clone(set), keep: keep}
+	x.closed = make([]bool, d)
+	for _, j := range forbid {
+		x.closed[j] = true
+	}
 	x.p, x.gs = make([]float64, k*k), make([]float64, k*d)
 	x.u, x.w = make([]float64, k*d), make([]float64, k*d)
 	x.v = x.u
@@ -300,7 +305,7 @@ func (x *exchanger) bestFor(a int) trade {
 		part := own * inverse
 		fj, gj := f[j]+part*(2*w[j]+square*part), g[j]+own*part
 		// Most fail here, without a division.
-		if fj > bar*gj && gj > exhaustedShare*x.diag[j] {
+		if fj > bar*gj && gj > exhaustedShare*x.diag[j] && !x.closed[j] {
 			e.p, score = j, fj/gj
 			bar = score * (1 + tieShare)
 		}

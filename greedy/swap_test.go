@@ -70,7 +70,7 @@ func TestTradesAreTheBest(t *testing.T) {
 				m := must.Get(newMemory(g, g.Diagonal(2), targetOf(t, g, groups), 2))(t)
 				keep := make([]bool, 5)
 				keep[2] = true
-				e, ok := newExchanger(m, rand.New(rand.NewPCG(3, 3)).Perm(x.d)[:5], keep)
+				e, ok := newExchanger(m, rand.New(rand.NewPCG(3, 3)).Perm(x.d)[:5], keep, nil)
 				if !ok {
 					t.Fatal("the start is dependent")
 				}

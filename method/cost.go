@@ -8,7 +8,8 @@ type Shape struct {
 	LeftOut []stream.LeftOut // columns that are none
 	Rows    int64            // that take part, at most; -1 unknown
 	Source  stream.Source    // what the method will read; nil where it reads nothing
-	K       int              // features wanted
+	K       int              // features wanted, at most
+	Blocks  int              // the largest block of those to choose from; 0 where features are chosen one by one
 	Anchors int              // m, for FromGraph
 	Threads int
 

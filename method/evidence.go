@@ -13,6 +13,7 @@ type Evidence struct {
 	Columns []stream.Column  // the features that take part
 	LeftOut []stream.LeftOut // columns that do not
 
+	Choice           // what may be chosen, for methods that take it (Takes.Choice)
 	K        int     // features wanted; 0 where Variance or the method's own default says
 	Keep     []int   // features that are in from the start
 	Variance float64 // share to explain; 0 for K

@@ -14,6 +14,9 @@ import (
 // one of Scores and Turns must be there; Explained and Nearest come with Error.
 type Ranking struct {
 	Order []int // features, best first: all, or as many as were chosen
+	// Blocks are the blocks of Evidence.Blocks that were chosen, in order; Order has their members one
+	// after the other, and Turns, Error and Layers are of blocks. Nil where there are none.
+	Blocks []int
 	// Scores has one score for each feature. Nil where only a choice has one.
 	Scores []float64
 	// Turns has the score of each of Order at its turn, in place of Scores.
@@ -62,6 +65,9 @@ func (r *Ranking) Check(d int) error {
 		seen[j] = true
 	}
 	chosen := len(r.Order)
+	if r.Blocks != nil {
+		chosen = len(r.Blocks)
+	}
 	for _, part := range []struct {
 		name      string
 		got, want int

@@ -27,6 +27,11 @@ type Takes struct {
 	// WhyNotVariance says why a method that keeps features takes no share; empty says nothing.
 	WhyNotVariance stream.Text
 	Weight         bool // rows that weigh differently
+	// Choice says that the method chooses among the candidates of Evidence.Choice itself. Of other
+	// methods the scores of features are taken for those of groups.
+	Choice bool
+	// Turns says that only what is chosen has a score, at its turn: groups have none then.
+	Turns bool
 	// Reconstructs says that features are chosen to explain the data's sum of squares, so that
 	// the share they explain tells whether the choice is better than chance. For a method that
 	// chooses for something else, it would not.

@@ -17,7 +17,7 @@ func Specs() []method.Spec {
 			Time:    "the eigenvectors of an m×m matrix, and 4·d³ or n·d² operations",
 			Caution: "it falls behind as more features are chosen",
 		},
-		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Factor: true, Sketch: true}, New: func() method.Method { return new(declared) },
+		From: method.FromGraph, Scale: gram.ScaleStandard, Takes: method.Takes{Turns: true, Factor: true, Sketch: true}, New: func() method.Method { return new(declared) },
 	}}
 }
 

@@ -1,0 +1,122 @@
+package method
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Block is a set of features that is chosen as one.
+type Block struct {
+	Name    string
+	Members []int   // features, ascending
+	Cost    float64 // above 0
+}
+
+// Choice says what may be chosen of d features. The zero value is every feature by itself, as many
+// as are wanted.
+type Choice struct {
+	// Blocks are the candidates, in the order of their first members; every feature is in one of
+	// them. Nil means every feature by itself, at a cost of 1. All numbers of candidates, K, Keep and
+	// those below, are of blocks where there are some, and else of features.
+	Blocks []Block
+	// Budget bounds the cost of all that is chosen, what is kept included; 0 means no bound.
+	Budget float64
+	Forbid []int // candidates that are not chosen, and are to be explained like all others
+	// Most bounds the candidates chosen of each set, where it is above 0: candidate i is in set
+	// Sets[i], -1 for none.
+	Most int
+	Sets []int
+}
+
+// Candidates is the number of candidates among d features.
+func (c *Choice) Candidates(d int) int {
+	if c.Blocks != nil {
+		return len(c.Blocks)
+	}
+	return d
+}
+
+// Open is how many of the candidates among d features can be chosen, the budget aside.
+func (c *Choice) Open(d int) int {
+	forbidden := make(map[int]bool, len(c.Forbid))
+	for _, i := range c.Forbid {
+		forbidden[i] = true
+	}
+	open, taken := 0, make(map[int]int)
+	for i := range c.Candidates(d) {
+		if forbidden[i] {
+			continue
+		}
+		if c.Most > 0 && c.Sets[i] >= 0 {
+			if taken[c.Sets[i]]++; taken[c.Sets[i]] > c.Most {
+				continue
+			}
+		}
+		open++
+	}
+	return open
+}
+
+// Single says that every candidate is one feature, and that all cost the same and have no budget: then
+// the choice is one of features.
+func (c *Choice) Single() bool {
+	return c.Budget == 0 && !slices.ContainsFunc(c.Blocks, func(b Block) bool { return len(b.Members) != 1 || b.Cost != c.Blocks[0].Cost })
+}
+
+// Priced says that candidates differ in what they cost.
+func (c *Choice) Priced() bool {
+	return slices.ContainsFunc(c.Blocks, func(b Block) bool { return b.Cost != c.Blocks[0].Cost })
+}
+
+// Features is the most features that k of the candidates can have.
+func (c *Choice) Features(k int) (n int) {
+	if c.Blocks == nil {
+		return k
+	}
+	sizes := make([]int, len(c.Blocks))
+	for i, b := range c.Blocks {
+		sizes[i] = len(b.Members)
+	}
+	slices.SortFunc(sizes, func(a, b int) int { return cmp.Compare(b, a) })
+	for _, size := range sizes[:min(k, len(sizes))] {
+		n += size
+	}
+	return n
+}
+
+// Refuse adds faults of c for d features.
+func (c *Choice) Refuse(faults *stream.Faults, d int) {
+	n := c.Candidates(d)
+	if c.Blocks != nil {
+		seen := make([]int, d)
+		for i, b := range c.Blocks {
+			if len(b.Members) == 0 || !(b.Cost > 0) {
+				faults.Addf("block %d has %d members and costs %v", i, len(b.Members), b.Cost)
+			}
+			for _, j := range b.Members {
+				if j < 0 || j >= d {
+					faults.Addf("member %d of block %d is not one of the %d features", j, i, d)
+					return
+				}
+				seen[j]++
+			}
+		}
+		if j := slices.IndexFunc(seen, func(times int) bool { return times != 1 }); j >= 0 {
+			faults.Addf("column %d is in %d blocks, want 1", j, seen[j])
+		}
+	}
+	if !(c.Budget >= 0) {
+		faults.Addf("{budget} = %v is negative", c.Budget)
+	}
+	for _, i := range c.Forbid {
+		if i < 0 || i >= n {
+			faults.Addf("{forbid}: %d is not one of the %d candidates", i, n)
+		}
+	}
+	RefuseNegative(faults, "{group-most}", c.Most)
+	if c.Most > 0 && len(c.Sets) != n {
+		faults.Addf("sets name %d candidates, want %d", len(c.Sets), n)
+	}
+}
