@@ -241,6 +241,45 @@ func TestAlignLaws(t *testing.T) {
 	}
 }
 
+// TestAlignForbid: without the features that may not be chosen the choice is the one among the others, as the
+// criterion knows no feature but those chosen.
+func TestAlignForbid(t *testing.T) {
+	const d = 60
+	tab := clustered(9, 40, 20, d, 4, true)
+	g := tab.graph()
+	_, free := choice(t, g, spectral.DefaultDiffusion, Options{K: 8})
+	forbid := []int{free.Order[0], free.Order[3], free.Order[4]}
+	k := must.Get(spectral.Diffuse(kernel.NewTeam(1), g, spectral.DefaultDiffusion))(t)
+	whole := problem(k, g)
+	var left []int
+	part := Problem{Norm: whole.Norm}
+	for j := range d {
+		if !slices.Contains(forbid, j) {
+			left, part.A, part.Squares = append(left, j), append(part.A, whole.A[j]), append(part.Squares, whole.Squares[j])
+		}
+	}
+	part.Column = func(j int) []float64 {
+		column := make([]float64, len(left))
+		for i, own := range left {
+			column[i] = whole.Column(left[j])[own]
+		}
+		return column
+	}
+	want := must.Get(Choose(t.Context(), part, Options{K: 8}))(t)
+	got := must.Get(Choose(t.Context(), whole, Options{K: 8, Forbid: forbid}))(t)
+	for i, j := range want.Order {
+		if got.Order[i] != left[j] {
+			t.Errorf("rank %d: feature %d, want %d", i+1, got.Order[i], left[j])
+		}
+	}
+	if !slices.Equal(got.Alignment, want.Alignment) {
+		t.Errorf("alignment %v, want %v", got.Alignment, want.Alignment)
+	}
+	if all := must.Get(Choose(t.Context(), whole, Options{K: d, Forbid: forbid}))(t); len(all.Order) != d-len(forbid) {
+		t.Errorf("of %d features %d were chosen", d-len(forbid), len(all.Order))
+	}
+}
+
 // TestAlignAhead: what is told ahead is the next choice and features that are left, most of the next choices among
 // them, and changes nothing.
 func TestAlignAhead(t *testing.T) {

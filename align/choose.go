@@ -131,6 +131,9 @@ func newSearch(p Problem, opt Options) (*search, error) {
 			s.tier[j] = faint
 		}
 	}
+	for _, j := range opt.Forbid { // the criterion is of chosen features alone
+		s.tier[j] = taken
+	}
 	return s, nil
 }
 

@@ -21,7 +21,7 @@ func Specs() []method.Spec {
 			Caution: "where the loudest directions of all columns tell nothing it follows these; methods with a sparse regression on the graph find the classes there",
 		},
 		From: method.FromGraph, Scale: gram.ScalePareto,
-		Takes: method.Takes{Factor: true, Sketch: true, Keep: true, Turns: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
+		Takes: method.Takes{Factor: true, Sketch: true, Keep: true, Forbid: true, Turns: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
 		New:   func() method.Method { return new(declared) },
 	}}
 }
@@ -49,7 +49,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 	if err != nil {
 		return nil, err
 	}
-	res, err := Choose(ctx, problem(k, e.Graph), Options{K: e.K, Keep: e.Keep, Threads: e.Threads})
+	res, err := Choose(ctx, problem(k, e.Graph), Options{K: e.K, Keep: e.Keep, Forbid: e.Forbid, Threads: e.Threads})
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ const (
 type Options struct {
 	K       int   // features to choose, Keep included; 0 means min(50, d)
 	Keep    []int // columns that are chosen first, in this order
+	Forbid  []int // columns that are not chosen
 	Threads int   // 0 means GOMAXPROCS; the answer does not depend on it
 }
 
@@ -29,13 +30,15 @@ func (o Options) Validate(d int) error {
 	var faults stream.Faults
 	method.RefuseNumber(&faults, o.K, d)
 	method.RefuseKept(&faults, o.Keep, o.K, d)
+	choice := method.Choice{Forbid: o.Forbid}
+	choice.Refuse(&faults, d)
 	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	return faults.Err("")
 }
 
 // withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults(d int) Options {
-	o.K = cmp.Or(o.K, max(min(defaultK, d), len(o.Keep)))
+	o.K = min(cmp.Or(o.K, max(min(defaultK, d), len(o.Keep))), d-len(o.Forbid))
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	return o
 }

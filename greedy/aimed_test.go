@@ -13,8 +13,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // graphed is centred data with the graph of random weights of its rows on anchors: X n×d,
@@ -223,6 +225,39 @@ func TestTargetScales(t *testing.T) {
 
 // TestBestRounds: auto is the candidate whose choice has the largest alignment by its definition on
 // n×n matrices; it is recorded as the number that it found.
+// Blocks for the targets of a graph: with Gram matrices in full and as factors the same, and blocks of one are
+// features.
+func TestTargetBlocks(t *testing.T) {
+	g := newGraphed(60, 18, 7, 5)
+	rank := func(m *aimed, graph *anchor.Graph, c method.Choice, k int) *method.Ranking {
+		e := &method.Evidence{K: k, Choice: c, Threads: 2, Graph: graph, Columns: make([]stream.Column, graph.D)}
+		return must.Get(m.Select(t.Context(), e))(t)
+	}
+	factor := *g.graph
+	rows := make([]float64, 0, 60*18)
+	for j := range 18 {
+		for i := range 60 {
+			rows = append(rows, g.x.At(i, j))
+		}
+	}
+	factor.G = gram.Factored(rows, 18, 60)
+	for _, target := range []aimed{{target: targetSmooth, rounds: 2}, {target: targetSmooth}, {target: targetSpectral, clusters: 4}} {
+		fresh := func() *aimed { m := target; m.how = refineNone; return &m }
+		ones, pairs := blocksBy(slices.Repeat([]int{1}, 18)...), blocksBy(2, 3, 1, 2, 4, 1, 2, 3)
+		want := rank(fresh(), g.graph, method.Choice{}, 3)
+		costly := slices.Clone(ones) // so that the engine for blocks is asked
+		costly[slices.IndexFunc(rowstest.Ints(18), func(j int) bool { return !slices.Contains(want.Order, j) })].Cost = 1e6
+		got := rank(fresh(), g.graph, method.Choice{Blocks: costly}, 3)
+		if !slices.Equal(got.Order, want.Order) || rowstest.Distance(got.Error, want.Error) > 1e-9 {
+			t.Errorf("%s, %d rounds: %v leave %v, want %v, %v", target.target, target.rounds, got.Order, got.Error, want.Order, want.Error)
+		}
+		full, few := rank(fresh(), g.graph, method.Choice{Blocks: pairs}, 2), rank(fresh(), &factor, method.Choice{Blocks: pairs}, 2)
+		if !slices.Equal(full.Blocks, few.Blocks) || rowstest.Distance(full.Error, few.Error) > 1e-9 {
+			t.Errorf("%s, %d rounds: blocks %v leave %v, and of a factor %v, %v", target.target, target.rounds, full.Blocks, full.Error, few.Blocks, few.Error)
+		}
+	}
+}
+
 func TestBestRounds(t *testing.T) {
 	g := newGraphed(150, 30, 40, 7)
 	const k = 5

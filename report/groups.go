@@ -21,7 +21,9 @@ func groupsOf(s *stream.Selection) []group {
 	at := make(map[string]int, len(groups))
 	for i, f := range s.Selected {
 		groups[i].Selected = f
-		at[f.Name] = i
+		for _, name := range f.Features() {
+			at[name] = i
+		}
 	}
 	found := false
 	for _, c := range s.Columns {
@@ -48,19 +50,22 @@ func groupsOf(s *stream.Selection) []group {
 func jaccard(a, b *stream.Selection) (index float64, both int) {
 	in := make(map[string]bool, len(a.Selected))
 	for _, f := range a.Selected {
-		in[f.Name] = true
+		for _, name := range f.Features() {
+			in[name] = true
+		}
 	}
 	all := len(in)
 	seen := make(map[string]bool, len(b.Selected))
 	for _, f := range b.Selected {
-		if seen[f.Name] {
-			continue
-		}
-		seen[f.Name] = true
-		if in[f.Name] {
-			both++
-		} else {
-			all++
+		for _, name := range f.Features() {
+			switch {
+			case seen[name]:
+			case in[name]:
+				both++
+			default:
+				all++
+			}
+			seen[name] = true
 		}
 	}
 	return float64(both) / float64(all), both

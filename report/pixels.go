@@ -57,8 +57,10 @@ func pixelGrid(s *stream.Selection) *pixels {
 		grow(l.Name) // a constant pixel belongs to the image
 	}
 	for _, f := range s.Selected {
-		if r, c, ok := parse(f.Name); ok && r < p.rows && c < p.cols {
-			p.chosen = append(p.chosen, pixel{r, c, f.Rank})
+		for _, name := range f.Features() {
+			if r, c, ok := parse(name); ok && r < p.rows && c < p.cols {
+				p.chosen = append(p.chosen, pixel{r, c, f.Rank})
+			}
 		}
 	}
 	// A few scattered names span no image.

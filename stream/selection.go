@@ -14,7 +14,7 @@ const SelectionSchema = "ufs-stream/selection/v1"
 type Selection struct {
 	Schema        string         `json:"schema"`
 	Method        string         `json:"method"`
-	K             int            `json:"k"`
+	K             int            `json:"k"` // wanted: of groups, where these are chosen whole
 	Seed          uint64         `json:"seed"`
 	Version       string         `json:"version"`
 	Rows          int64          `json:"rows"`
@@ -27,6 +27,7 @@ type Selection struct {
 	Iterations    int            `json:"iterations"`
 	Converged     bool           `json:"converged"`
 	Selected      []Selected     `json:"selected"`
+	Cost          *Number        `json:"cost,omitempty"` // of all selected; nil where no costs were given
 	Scores        []Score        `json:"scores,omitempty"`
 	LowerIsBetter bool           `json:"lower_is_better,omitempty"` // the scores rank the smallest first
 	Objective     []Number       `json:"objective,omitempty"`
@@ -82,19 +83,44 @@ type Estimate struct {
 	CosineDeviation *Number `json:"cosine_deviation,omitempty"`
 }
 
-// Selected is one chosen feature. Column is its zero-based index among the features used.
+// Selected is one chosen feature, or group of features. Column is its zero-based index among the features
+// used.
 type Selected struct {
 	Rank   int    `json:"rank"`
 	Name   string `json:"name"`
 	Column int    `json:"column"`
-	Score  Number `json:"score"` // greedy: the criterion f/g at its turn
-	Error  Number `json:"error"` // greedy: F(S)/F(∅) after this feature
+	// Members are the features of a group that was chosen whole, and Name is the group's; Column is
+	// that of the first. Empty for a feature by itself.
+	Members []string `json:"members,omitempty"`
+	// Reads are the columns of the input that the members are made of, where those are none themselves,
+	// as indicators of categories. Empty where the members are columns of the input.
+	Reads []string `json:"reads,omitempty"`
+	// Cost is what it costs; nil where neither costs nor a budget were given.
+	Cost  *Number `json:"cost,omitempty"`
+	Score Number  `json:"score"` // greedy: the criterion f/g at its turn
+	Error Number  `json:"error"` // greedy: F(S)/F(∅) after this feature
 	// Least is the least error that any so many directions could leave, features or not: the
 	// optimality gap is Error − Least. Nil where it is not known.
 	Least *Number `json:"least,omitempty"`
 	// Layer is 2 and more for features that were chosen when those before them had explained
 	// everything; 0 stands for 1.
 	Layer int `json:"layer,omitempty"`
+}
+
+// Features are the names of the features that f stands for.
+func (f Selected) Features() []string {
+	if len(f.Members) > 0 {
+		return f.Members
+	}
+	return []string{f.Name}
+}
+
+// Inputs are the names of the input's columns that f stands for.
+func (f Selected) Inputs() []string {
+	if len(f.Reads) > 0 {
+		return f.Reads
+	}
+	return f.Features()
 }
 
 // Score is the score of one feature of a ranking method.

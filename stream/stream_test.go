@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -150,7 +151,10 @@ func TestBlockRowsStayWithinTheirBounds(t *testing.T) {
 func TestSelectionReadsBackAsWritten(t *testing.T) {
 	s := &Selection{
 		Method: "greedy", K: 1, Features: 2, Converged: true,
-		Selected:  []Selected{{Rank: 1, Name: "<script>", Column: 1, Score: 0.1, Error: 0}},
+		Selected: []Selected{
+			{Rank: 1, Name: "<script>", Column: 1, Score: 0.1, Error: 0},
+			{Rank: 2, Name: "g", Members: []string{"a", "b"}, Reads: []string{"c"}, Cost: new(Number)},
+		},
 		Columns:   []ColumnReport{{Name: "a", Mean: Number(math.NaN()), Std: 5e-324}},
 		Objective: []Number{1, Number(math.Nextafter(1, 0))},
 	}
@@ -160,7 +164,7 @@ func TestSelectionReadsBackAsWritten(t *testing.T) {
 		t.Errorf("zero errors must be there and NaN must be null:\n%s", b.String())
 	}
 	got := must.Get(DecodeSelection(&b))(t)
-	if got.Selected[0] != s.Selected[0] || got.Objective[1] != s.Objective[1] || got.Columns[0].Std != s.Columns[0].Std || !math.IsNaN(float64(got.Columns[0].Mean)) {
+	if !reflect.DeepEqual(got.Selected, s.Selected) || got.Objective[1] != s.Objective[1] || got.Columns[0].Std != s.Columns[0].Std || !math.IsNaN(float64(got.Columns[0].Mean)) {
 		t.Errorf("got %+v, want %+v", got, s)
 	}
 	for _, bad := range []string{`{"schema": "other"}`, `{"schema": "` + SelectionSchema + `"} {}`, `{"schema": "` + SelectionSchema + `"`, ``} {

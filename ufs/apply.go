@@ -99,8 +99,13 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	}
 	chosen := slices.Clone(a.Selection.Selected)
 	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })
+	taken := make(map[string]bool)
 	for _, f := range chosen[:cmp.Or(a.K, len(chosen))] {
-		opt.Columns = append(opt.Columns, f.Name)
+		for _, name := range f.Inputs() {
+			if !taken[name] {
+				opt.Columns, taken[name] = append(opt.Columns, name), true
+			}
+		}
 	}
 	return q.wholeLimit(do(&q, opt))
 }

@@ -64,7 +64,10 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	if c.q, err = Recorded(o.Selection, o.Methods); err != nil {
 		return nil, err
 	}
-	c.greedy = c.q.Method == methods.Fallback
+	// A fresh selection is bound to no groups, costs or what may be chosen.
+	c.bound = c.q.Groups != "" || c.q.Budget > 0 || c.q.Costs != "" || len(c.q.Forbid) > 0
+	c.greedy = c.q.Method == methods.Fallback && !c.bound
+	c.q.Groups, c.q.GroupMost, c.q.Costs, c.q.Budget, c.q.Forbid = "", 0, "", 0, nil
 	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Fallback, nil, nil, 0, 0
 	c.q.Threads, c.q.Memory, c.q.Spelling = o.Threads, o.Memory, o.Spelling
 	c.q.Anonymous, c.q.Meter = o.Anonymous, o.Meter
@@ -89,6 +92,7 @@ type checker struct {
 	CheckRequest
 	q      Request // what the selection records, as a greedy selection
 	greedy bool    // the selection aims at the least error itself
+	bound  bool    // by groups, costs or features that may not be chosen
 	v      *Verdict
 }
 
@@ -96,7 +100,7 @@ func (c *checker) judge(ctx context.Context) (*Verdict, error) {
 	nan := stream.Number(math.NaN())
 	s := c.Selection
 	c.v = &Verdict{
-		Schema: VerdictSchema, Method: s.Method, K: len(s.Selected), Scale: c.q.Scale, Tolerance: stream.Number(c.Tolerance),
+		Schema: VerdictSchema, Method: s.Method, K: len(featureNames(s)), Scale: c.q.Scale, Tolerance: stream.Number(c.Tolerance),
 		LostBefore: nan, ByOldWeights: nan, Why: []string{}, Gone: []stream.LeftOut{}, Columns: []ColumnShift{}, Warnings: []string{},
 	}
 	var before *checked

@@ -54,7 +54,7 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 	q.Stats, q.Keep = path, nil
 	q.fitTo(head)
 	names := columnNames(head.columns)
-	beside := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(c.Selection.Selected))
+	beside := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(featureNames(c.Selection)))
 	limit := q.Memory
 	q.Memory = max(limit-beside, 1)
 	r, err := q.settle(ctx)
@@ -133,8 +133,8 @@ func (q *Request) fitTo(head *gathered) {
 func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
 	g := d.t.Gram
 	var own []int
-	for _, f := range c.Selection.Selected {
-		if k, there := d.at[f.Name]; there {
+	for _, name := range featureNames(c.Selection) {
+		if k, there := d.at[name]; there {
 			own = append(own, k)
 		}
 	}
@@ -162,7 +162,7 @@ func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
 			keep = append(keep, slices.DeleteFunc(found, func(k int) bool { return slices.Contains(keep, k) })...)
 		}
 	}
-	k := min(len(c.Selection.Selected), g.D)
+	k := min(len(featureNames(c.Selection)), g.D)
 	fresh, err := judge.Choose(ctx, &g.Matrix, k, keep[:min(len(keep), k)], c.q.Threads)
 	if err != nil {
 		return placed(err, d.e)

@@ -15,9 +15,9 @@ func (c *checker) findGone(now *checked) {
 	for _, l := range now.t.s.LeftOut {
 		why[l.Name] = l.Why
 	}
-	for _, f := range c.Selection.Selected {
-		if _, there := now.at[f.Name]; !there {
-			c.v.Gone = append(c.v.Gone, stream.LeftOut{Name: f.Name, Why: cmp.Or(why[f.Name], "no column of this name")})
+	for _, name := range featureNames(c.Selection) {
+		if _, there := now.at[name]; !there {
+			c.v.Gone = append(c.v.Gone, stream.LeftOut{Name: name, Why: cmp.Or(why[name], "no column of this name")})
 		}
 	}
 }
@@ -47,7 +47,11 @@ func (c *checker) decide() error {
 		allowed += max(before, 0)
 	default:
 		allowed = math.Inf(1)
-		v.Warnings = append(v.Warnings, stream.Textf("method %s does not aim at the least error, so that its selection cannot be measured by it alone: give {baseline}, statistics of the data that it was made from", v.Method).Spell(c.Spelling))
+		why := stream.Textf("method %s does not aim at the least error", v.Method)
+		if c.bound {
+			why = stream.Textf("the selection was bound to groups, costs or what may be chosen, and a fresh one is not")
+		}
+		v.Warnings = append(v.Warnings, stream.Textf("%v, so that its selection cannot be measured by it alone: give {baseline}, statistics of the data that it was made from", why).Spell(c.Spelling))
 	}
 	if lost := float64(v.Lost); lost > allowed {
 		again("the selection explains %.2f %% of the new data and a fresh one of as many features %.2f %%: %.2f %% of that are lost, and {tolerance} allows %.2f %%",

@@ -30,8 +30,8 @@ func (c *checker) findMoved(before, now *checked) {
 		}
 	}
 	selected := make(map[string]bool)
-	for _, f := range c.Selection.Selected {
-		selected[f.Name] = true
+	for _, name := range featureNames(c.Selection) {
+		selected[name] = true
 	}
 	// Of two samples of one distribution an index is that much on average, for each group but one.
 	chance := 1/float64(max(rows, 1)) + 1/float64(now.e.profile.Rows)

@@ -49,7 +49,7 @@ type Side struct {
 type Change struct {
 	Name      string        `json:"name"`
 	Rank      int           `json:"rank"`
-	Explained stream.Number `json:"explained"`         // share that the other one explains of it
+	Explained stream.Number `json:"explained"`         // share that the other one explains of it, the least of a group
 	Nearest   string        `json:"nearest,omitempty"` // the feature that the other one has in its place
 	Why       string        `json:"why,omitempty"`     // why the other one does not have it
 }
@@ -161,8 +161,8 @@ func only(s, other *stream.Selection, say reasons) []Change {
 	for _, f := range other.Selected {
 		chosen[f.Name] = true
 	}
-	for _, f := range s.Selected {
-		own[f.Name] = true
+	for _, name := range featureNames(s) {
+		own[name] = true
 	}
 	reports := make(map[string]stream.ColumnReport)
 	for _, c := range other.Columns {
@@ -177,9 +177,13 @@ func only(s, other *stream.Selection, say reasons) []Change {
 		if chosen[f.Name] {
 			continue
 		}
-		c := Change{Name: f.Name, Rank: f.Rank, Explained: stream.Number(math.NaN()), Why: why[f.Name]}
-		if report, known := reports[f.Name]; known {
+		first := f.Features()[0]
+		c := Change{Name: f.Name, Rank: f.Rank, Explained: stream.Number(math.NaN()), Why: why[first]}
+		if report, known := reports[first]; known {
 			c.Explained, c.Nearest = report.Explained, report.Nearest
+			for _, name := range f.Features() { // of a group the least
+				c.Explained = min(c.Explained, reports[name].Explained)
+			}
 			c.Why = say.instead(c, own[c.Nearest])
 		} else if c.Why == "" && unreported(other) {
 			c.Why = "reports left out"

@@ -57,6 +57,8 @@ type EvalRequest struct {
 type NamedSelection struct {
 	Name, Path string
 	*stream.Selection
+
+	turns int // groups and features chosen, where groups were: Selection has their features one by one then
 }
 
 const (

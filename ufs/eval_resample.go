@@ -128,7 +128,7 @@ func (e *evaluator) selectAgain(ctx context.Context, s *NamedSelection, half int
 		}
 		c := rechosen{features: again.Features}
 		for _, f := range again.Selected {
-			c.names = append(c.names, f.Name)
+			c.names = append(c.names, f.Features()...)
 		}
 		chosen = append(chosen, c)
 		e.timing.Solve += again.Timing.Solve
@@ -156,13 +156,13 @@ func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int6
 	r.Stability = fit.Shards
 	var chosen []rechosen
 	again, err := r.choose(ctx, func(g *gatherer, from *gathered, s *stream.Selection) error {
-		kept, err := matchFeatures("keep", g.Keep, from.columns, s.LeftOut)
+		all, err := g.candidatesOf(from.columns, s.LeftOut, true)
 		if err != nil {
 			return err
 		}
 		var keep []string
-		for _, j := range kept {
-			keep = append(keep, from.columns[j].Name)
+		for _, i := range all.keep {
+			keep = append(keep, all.names[i])
 		}
 		profile := *from.profile
 		from.profile, from.moments, from.graph = &profile, nil, nil // the whole is not wanted
@@ -206,6 +206,9 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	q, err := Recorded(s.Selection, e.Methods)
 	if err != nil {
 		return q, stream.Dataf(s.Path, "%w", err)
+	}
+	if s.turns > 0 {
+		q.K = s.turns
 	}
 	q.Inputs, q.Where, q.SampleRows, q.Seed = e.Inputs, e.Where, rows, seed
 	q.Threads, q.Memory, q.Progress, q.Note, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Spelling

@@ -60,6 +60,9 @@ func (e *evaluator) settle() error {
 		copied := *s.Selection // which is put in order
 		copied.Selected = slices.Clone(copied.Selected)
 		s.Selection = &copied
+		if err := s.singly(); err != nil {
+			return err
+		}
 		if err := atomicfile.NotInput(e.Output, s.Path); err != nil {
 			return err
 		}
@@ -111,6 +114,24 @@ func (e *evaluator) prefixes() error {
 			if seen[label] {
 				return stream.Usagef("{label} %s: %s was made with it as a feature, so it would be judged by itself; select again with {label} %[1]s", label, s.Path)
 			}
+		}
+	}
+	return nil
+}
+
+// singly puts the features of groups in the place of these: they are judged like any others.
+func (s *NamedSelection) singly() error {
+	if !slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 }) {
+		return nil
+	}
+	if err := listed(*s); err != nil {
+		return err
+	}
+	list := s.Selected
+	s.turns, s.Selected = len(list), nil
+	for _, f := range list {
+		for _, name := range f.Features() {
+			s.Selected = append(s.Selected, stream.Selected{Rank: len(s.Selected) + 1, Name: name, Score: f.Score, Error: f.Error})
 		}
 	}
 	return nil

@@ -32,6 +32,8 @@ type trial struct {
 	whole   *gram.Matrix // the Gram matrix by which a ranking is explained, or nil
 	among   []int        // the features it is of; nil for all
 	scratch *chunkio.Scratch
+
+	candidates *candidates
 }
 
 // evidence makes the method's evidence of what was gathered, which is used up, and says in
@@ -41,18 +43,27 @@ func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := len(t.Columns)
-	s.Features = d
-	if t.K = g.K; t.K == 0 && !g.Takes.Nested && !g.AutoK {
-		t.K = min(DefaultK, d)
-	}
-	if err := atMost(t.K, d, s.LeftOut); err != nil {
+	s.Features = len(t.Columns)
+	if err := t.bind(s.LeftOut, true); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
-	if t.Keep, err = matchFeatures("keep", g.Keep, t.Columns, s.LeftOut); err != nil {
+	if t.K = g.K; t.K == 0 && !g.Takes.Nested && !g.AutoK {
+		if t.K = t.candidates.open; g.Budget == 0 {
+			t.K = min(DefaultK, t.K)
+		}
+	}
+	if err := t.candidates.atMost(t.K, s.LeftOut); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
 	return t, nil
+}
+
+// bind settles what may be chosen of the features.
+func (t *trial) bind(leftOut []stream.LeftOut, strict bool) (err error) {
+	if t.candidates, err = t.candidatesOf(t.Columns, leftOut, strict); err == nil {
+		t.Choice, t.Keep = t.candidates.Choice, t.candidates.keep
+	}
+	return err
 }
 
 // take is evidence without what is asked of the method.

@@ -55,7 +55,11 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	if sketched && r.autoSize {
 		r.defaultSize(sketchedSize())
 	}
-	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, K: r.expectedK(len(seen.columns)), Threads: r.Threads}
+	if _, err := r.candidatesOf(seen.columns, seen.leftOut, true); err != nil {
+		return nil, err
+	}
+	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, Threads: r.Threads}
+	r.wants(&shape)
 	var cost method.Cost
 	m := 0
 	switch {

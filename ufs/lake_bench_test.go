@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func BenchmarkLake(b *testing.B) {
 		if want == nil {
 			want = got
 		}
-		if !slices.Equal(got.Selected, want.Selected) {
+		if !reflect.DeepEqual(got.Selected, want.Selected) {
 			b.Fatalf("%s gives another selection", input)
 		}
 		return meter

@@ -58,15 +58,20 @@ type Budget struct {
 
 // shapeOf is what a method is asked the cost of.
 func (r *run) shapeOf(ds *chunkio.Dataset) method.Shape {
-	return method.Shape{
-		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), K: r.expectedK(len(ds.Columns())), Threads: r.Threads,
+	shape := method.Shape{
+		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads,
 		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
 	}
+	r.wants(&shape)
+	return shape
 }
 
 // planMethod plans selecting from ds.
 func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 	d := len(ds.Columns())
+	if _, err := r.candidatesOf(ds.Columns(), ds.LeftOut(), true); err != nil {
+		return Budget{}, err
+	}
 	shape := r.shapeOf(ds)
 	switch r.From {
 	case method.FromGraph:
@@ -289,7 +294,7 @@ func (r *run) expectedK(d int) int {
 		return min(r.K, d)
 	case r.AutoK:
 		return max(subset.Most(d), min(len(r.Keep), d))
-	case r.Variance > 0:
+	case r.Variance > 0 || r.Budget > 0:
 		return d
 	case r.MinGain > 0 && r.Takes.MinGain:
 		return method.MostGaining(d, len(r.Keep), r.MinGain)

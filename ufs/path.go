@@ -98,6 +98,11 @@ func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
 		var found *method.Grid
 		err = t.solve(ctx, varied.Settings(), func(ctx context.Context) (err error) {
 			found, err = varied.Path(ctx, t.Evidence)
+			if err == nil {
+				for i := range found.Settings {
+					found.Settings[i].Ranking = t.ranked(found.Settings[i].Ranking)
+				}
+			}
 			return err
 		})
 		if err == nil {
@@ -125,8 +130,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 	out.Recommended, out.Why = found.Recommended, found.Why
 	s.Warnings = append(s.Warnings, spelled(found.Warnings, t.Spelling)...)
 	if len(found.Settings) > 0 {
-		order := found.Settings[max(found.Recommended, 0)].Ranking.Order
-		t.sayEstimated(order[:min(t.K, len(order))], false)
+		t.sayEstimated(featuresOf(t.picks(found.Settings[max(found.Recommended, 0)].Ranking, t.K)), false)
 	}
 	var first error
 	short := 0
@@ -150,8 +154,8 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		if set.Flags.Format != "" {
 			one.Flags = set.Flags.Spell(t.Spelling)
 		}
-		for _, j := range r.Order[:min(t.K, len(r.Order))] {
-			one.Selected = append(one.Selected, t.Columns[j].Name)
+		for _, p := range t.picks(r, t.K) {
+			one.Selected = append(one.Selected, t.candidates.names[p.candidate])
 		}
 		out.Settings = append(out.Settings, one)
 		if !one.Converged {

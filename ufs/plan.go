@@ -14,20 +14,23 @@ import (
 
 // Forecast is what Select would do with a request.
 type Forecast struct {
-	Method   string   `json:"method"`
-	Why      string   `json:"why,omitempty"`   // this method, where the request names none
-	K        int      `json:"k"`               // at most
-	AutoK    bool     `json:"k_auto"`          // the data will tell how many, up to K
-	WhyK     string   `json:"why_k,omitempty"` // as in Selection
-	Scale    string   `json:"scale"`
-	Features int      `json:"features"` // before constant columns leave
-	Rows     int64    `json:"rows"`     // -1 unknown
-	Files    int      `json:"files"`
-	Passes   Passes   `json:"passes"`
-	Bytes    int64    `json:"bytes"` // of the input; a pass reads the columns it needs of them
-	Memory   Budget   `json:"memory"`
-	Scratch  int64    `json:"scratch_bytes"`
-	Warnings []string `json:"warnings"`
+	Method   string `json:"method"`
+	Why      string `json:"why,omitempty"`   // this method, where the request names none
+	K        int    `json:"k"`               // at most
+	AutoK    bool   `json:"k_auto"`          // the data will tell how many, up to K
+	WhyK     string `json:"why_k,omitempty"` // as in Selection
+	Scale    string `json:"scale"`
+	Features int    `json:"features"` // before constant columns leave
+	// Candidates is how many of the groups and features in none can be chosen, which K counts; 0 where
+	// nothing but K binds the choice of features.
+	Candidates int      `json:"candidates,omitempty"`
+	Rows       int64    `json:"rows"` // -1 unknown
+	Files      int      `json:"files"`
+	Passes     Passes   `json:"passes"`
+	Bytes      int64    `json:"bytes"` // of the input; a pass reads the columns it needs of them
+	Memory     Budget   `json:"memory"`
+	Scratch    int64    `json:"scratch_bytes"`
+	Warnings   []string `json:"warnings"`
 	// OnRows says that the method iterates over rows, which are in scratch files where they
 	// do not fit; others make more passes then.
 	OnRows bool `json:"-"`
@@ -116,10 +119,14 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	for _, in := range ds.Inputs() {
 		f.Bytes += in.Bytes
 	}
-	if err := atMost(r.K, d, ds.LeftOut()); err != nil {
+	c, err := r.candidatesOf(ds.Columns(), ds.LeftOut(), true)
+	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	if c.bound {
+		f.K, f.Candidates = min(f.K, c.open), c.open
+	}
+	return f, c.atMost(r.K, ds.LeftOut())
 }
 
 // expectedPasses is how often gather and the method will read the input.

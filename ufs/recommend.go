@@ -101,6 +101,8 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 		return because("{weight} is not for method %s", best.Name)
 	case q.MinGain != 0 && !best.Takes.MinGain:
 		return because("{min-gain} goes by what features explain, and method %s does not choose by that", best.Name)
+	case q.binding(best.Takes) != "":
+		return because("{"+q.binding(best.Takes)+"} is not for method %s, which has no score of every feature", best.Name)
 	case q.Variance != 0 && !best.Takes.Variance:
 		return because("{variance} is not for method %s", best.Name)
 	}

@@ -43,6 +43,16 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 			q.Exclude, err = splitNames(text)
 		case "keep":
 			q.Keep, err = splitNames(text)
+		case "groups":
+			q.Groups = text
+		case "group-most":
+			_, err = fmt.Sscan(text, &q.GroupMost)
+		case "costs":
+			q.Costs = text
+		case "budget":
+			_, err = fmt.Sscan(text, &q.Budget)
+		case "forbid":
+			q.Forbid, err = splitNames(text)
 		case "label":
 			q.Label = text
 		case "weight":

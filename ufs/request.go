@@ -68,7 +68,20 @@ type Request struct {
 	// of others' first K (default DefaultK) those after the last that adds as much are cut off.
 	MinGain float64
 	Keep    []string // names or globs of features that are in from the start
-	Scale   string   // none, center, minmax, unit, standard, pareto, rank (normal scores of ranks: one more pass); default: the method's
+	Forbid  []string // names or globs of features that are explained like others, and never chosen
+	// Groups says which features are chosen whole, K then counting groups and the features in none: a file
+	// of JSON {"group": ["column", …]} or CSV lines name,group (or such JSON itself), prefix:SEP, regex:RE
+	// (whose first group, or whole match, names the group), or lists. With GroupMost single features are
+	// chosen, so many of each group at most. Columns that are made of one column of the input
+	// (stream.Column.Block) are chosen as that one in any case.
+	Groups    string
+	GroupMost int
+	// Costs is a file of CSV lines name,cost or JSON {"name": cost} of columns and groups; a column costs 1
+	// where nothing is said, and a group what its columns cost together. Budget bounds the cost of all that
+	// is chosen, what is kept included.
+	Costs  string
+	Budget float64
+	Scale  string // none, center, minmax, unit, standard, pareto, rank (normal scores of ranks: one more pass); default: the method's
 	// Stability keeps the statistics of so many hash shards of the rows apart, AnyShards a default
 	// number, so that Select can select from half-samples without reading rows again: Select says
 	// how often each feature is chosen, and how well the choices agree. 0 does without.

@@ -178,9 +178,10 @@ func (s *sampled) gather(ctx context.Context) (*gathered, error) {
 // most those of the whole.
 func (s *sampled) planKept(rows *rowsample.Source, missing int) (Budget, error) {
 	shape := method.Shape{
-		Columns: s.opt.Columns, LeftOut: s.whole.leftOut, Rows: rows.Rows(), K: s.expectedK(len(s.opt.Columns)), Threads: s.Threads,
+		Columns: s.opt.Columns, LeftOut: s.whole.leftOut, Rows: rows.Rows(), Threads: s.Threads,
 		HasNulls: missing > 0, FillMean: s.Missing == missingMean, Drops: s.policy() == stream.MissingDropRow,
 	}
+	s.wants(&shape)
 	if s.policy() != stream.MissingKeep {
 		missing = 0
 	}

@@ -51,8 +51,8 @@ func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selec
 	if err != nil {
 		return nil, nil, placed(err, e)
 	}
-	for _, j := range t.Keep {
-		keep = append(keep, t.Columns[j].Name)
+	for _, i := range t.Keep {
+		keep = append(keep, t.candidates.names[i])
 	}
 	if err = t.sizeUp(ctx); err == nil {
 		err = t.rank(ctx)
@@ -176,6 +176,7 @@ func (r *run) record(e *gathered) map[string]any {
 	if r.MaxMissing > 0 {
 		o["max-missing"] = r.MaxMissing
 	}
+	r.recordChoice(o)
 	if r.Variance > 0 {
 		o["variance"] = r.Variance
 	}

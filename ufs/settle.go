@@ -42,6 +42,9 @@ type run struct {
 	plain *run         // of methods.Fallback, where this is of the recommended method for a request that named none
 	trust anchor.Trust // in a graph that was given up for lack of it
 
+	groups *grouping // of the columns
+	prices *pricing
+
 	plan  *chunkio.PlanHeader // of Plan; nil without
 	shard chunkio.Shard       // of the plan that is read; zero for all of it
 }
@@ -167,6 +170,9 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if r.Bound, err = methods.Bind(r.Methods, spec.Name, q.Options); err != nil {
 		return nil, err
 	}
+	if err := r.settleChoice(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.settleStability(); err != nil {
 		return nil, err
 	}
@@ -224,8 +230,8 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("{min-gain} stops by itself, and so do {k} auto and {variance}; give one of them")
 	case q.MinGain > 0 && !takes.MinGain && spec.From != method.FromGraph:
 		return stream.Usagef("{min-gain} rests on the Gram matrix, which method %s makes none of or uses up; use {k}, or {method} greedy", spec.Name)
-	case len(q.Keep) > 0 && !takes.Keep:
-		return stream.Usagef("{keep} is not for method %s, which ranks every feature by itself", spec.Name)
+	case len(q.Keep) > 0 && !takes.Keep && takes.Turns:
+		return stream.Usagef("{keep} is not for method %s, which chooses every feature by itself", spec.Name)
 	case q.Weight != "" && !takes.Weight:
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
 	case selects && (spec.From == method.FromGraph || spec.From == method.FromRows) && slices.Contains(q.Inputs, "-"):

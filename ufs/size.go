@@ -19,7 +19,7 @@ func (r *run) settleSize() {
 	if r.plain != nil {
 		r.plain.settleSize()
 	}
-	switch named := r.K > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0; {
+	switch named := r.K > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 || r.Budget > 0; {
 	case named:
 	case r.From == method.FromProfile || r.From == method.FromRows:
 		r.defaultSize(stream.Textf("that rests on the Gram matrix of all features, and method %s makes none; path with {method} greedy recommends a number", r.Name))
@@ -126,7 +126,7 @@ func (t *trial) sizeUp(ctx context.Context) error {
 	}
 	if t.s.Size = size; t.AutoK {
 		t.s.Options["k"] = "auto"
-		t.K = min(max(size.Recommended, len(t.Keep)), len(t.Columns))
+		t.K = min(max(size.Recommended, len(t.Keep)), t.candidates.open)
 	}
 	return nil
 }

@@ -83,31 +83,33 @@ func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int
 	}
 	// What is constant in the half is no feature of it.
 	t.MinGain = 0 // as many as of the whole
-	if t.K = min(k, len(t.Columns)); g.Variance > 0 {
+	if err := t.bind(leftOut, false); err != nil {
+		return half{}, err
+	}
+	if t.K = min(k, t.candidates.open); g.Variance > 0 {
 		t.K = 0
 	}
-	for j, c := range t.Columns {
-		if slices.Contains(keep, c.Name) {
-			t.Keep = append(t.Keep, j)
+	t.Keep = nil
+	for i, name := range t.candidates.names {
+		if slices.Contains(keep, name) {
+			t.Keep = append(t.Keep, i)
 		}
 	}
+	t.candidates.keep = t.Keep
 	again, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a method is used for one run
 	if err != nil {
 		return half{}, err
 	}
-	r, err := again.Solver.Select(ctx, t.Evidence)
-	if err == nil {
-		err = t.fits(r)
-	}
+	r, err := t.choose(ctx, again.Solver)
 	if err != nil {
 		return half{}, err
 	}
 	h := half{features: len(t.Columns), rose: r.Rose != nil}
-	n := len(r.Order)
+	n := turns(r)
 	if t.K > 0 {
 		n = min(n, t.K)
 	}
-	for _, j := range r.Order[:n] {
+	for _, j := range featuresOf(t.picks(r, n)) {
 		h.order = append(h.order, t.index[j])
 	}
 	return h, nil

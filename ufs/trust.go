@@ -20,7 +20,8 @@ func (r *run) judged() bool {
 
 // trustChoice compares the choice with chance, and warns where it is no better.
 func (t *trial) trustChoice(ctx context.Context, order []int) error {
-	if !t.judged() || t.Gram == nil || t.Gram.Held != nil {
+	// Random features are no measure of a choice that is bound to groups, costs or what may be chosen.
+	if !t.judged() || t.candidates.bound || t.Gram == nil || t.Gram.Held != nil {
 		return nil
 	}
 	c := subset.Choice{

@@ -7,9 +7,9 @@ import (
 )
 
 // appraise says what the chosen features are worth beside noise, where the Gram matrix of their
-// columns is still there and exact.
+// columns is still there and exact. Of groups it says nothing: noise has none.
 func (t *trial) appraise(order []int) {
-	if t.unjudged || t.many || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
+	if t.unjudged || t.many || t.Blocks != nil || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
 		return
 	}
 	c := subset.Choice{Chosen: order, Keep: min(len(t.Keep), len(order)), Threads: t.Threads}
@@ -24,20 +24,24 @@ func (t *trial) appraise(order []int) {
 	t.s.Worth = subset.Appraise(c)
 }
 
-// gaining is the order up to the last feature that adds the share {min-gain} to what those before it explain
+// gaining are the picks up to the last that adds the share {min-gain} to what those before it explain
 // of the centred columns, for methods that do not stop by themselves.
-func (t *trial) gaining(order []int) ([]int, error) {
-	c := subset.NewCurve(t.whole, len(order), t.Threads)
-	least, most, keep := t.MinGain*c.Total, 0.0, 0
-	for i, p := range order {
-		c.Take(p)
-		gain := c.Gain(i)
+func (t *trial) gaining(picks []pick) ([]pick, error) {
+	c := subset.NewCurve(t.whole, len(featuresOf(picks)), t.Threads)
+	least, most, keep, at := t.MinGain*c.Total, 0.0, 0, 0
+	for i, p := range picks {
+		gain := 0.0
+		for _, j := range p.features {
+			c.Take(j)
+			gain += c.Gain(at)
+			at++
+		}
 		if most = max(most, gain); gain >= least {
 			keep = i + 1
 		}
 	}
 	if keep = max(keep, len(t.Keep)); keep == 0 {
-		return nil, stream.Usagef("{min-gain} %v: none of the first %s gains as much; the most is %.2g", t.MinGain, plural(len(order), "feature"), most/c.Total)
+		return nil, stream.Usagef("{min-gain} %v: none of the first %s gains as much; the most is %.2g", t.MinGain, plural(len(picks), "feature"), most/c.Total)
 	}
-	return order[:keep], nil
+	return picks[:keep], nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/judge"
@@ -17,17 +16,30 @@ import (
 func (t *trial) rank(ctx context.Context) error {
 	var r *method.Ranking
 	err := t.solve(ctx, 1, func(ctx context.Context) (err error) {
-		r, err = t.Solver.Select(ctx, t.Evidence)
+		r, err = t.choose(ctx, t.Solver)
 		return err
 	})
-	if err == nil {
-		err = t.fits(r)
-	}
 	if err != nil {
 		return err
 	}
 	t.from.passes += r.Passes
 	return t.writeUp(ctx, r)
+}
+
+// choose asks a method for its ranking of what may be chosen.
+func (t *trial) choose(ctx context.Context, solver method.Method) (*method.Ranking, error) {
+	e := *t.Evidence
+	if !t.Takes.Choice && e.Blocks != nil { // it chooses features
+		e.K, e.Keep = min(t.candidates.Features(e.K), len(t.Columns)), nil
+	}
+	r, err := solver.Select(ctx, &e)
+	if err == nil {
+		err = t.fits(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.ranked(r), nil
 }
 
 // fits finds fault with what a method returned.
@@ -42,26 +54,26 @@ func (t *trial) fits(r *method.Ranking) error {
 // where the iteration did not end as it must.
 func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	s := t.s
-	order := r.Order
 	if s.K = t.K; s.K == 0 {
-		s.K = len(order)
+		s.K = turns(r)
 	}
-	order = order[:min(s.K, len(order))]
+	picks := t.picks(r, s.K)
 	if t.MinGain > 0 {
 		if !t.Takes.MinGain {
 			var err error
-			if order, err = t.gaining(order); err != nil {
+			if picks, err = t.gaining(picks); err != nil {
 				return err
 			}
 		}
-		s.K = len(order)
+		s.K = len(picks)
 	}
-	for i, j := range order {
-		f := stream.Selected{Rank: i + 1, Name: t.Columns[j].Name, Column: j, Error: stream.Number(math.NaN())}
+	order := featuresOf(picks)
+	for i, p := range picks {
+		f := t.selected(i+1, p)
 		if r.Turns != nil {
 			f.Score = stream.Number(r.Turns[i])
 		} else {
-			f.Score = stream.Number(r.Scores[j])
+			f.Score = stream.Number(r.Scores[f.Column])
 		}
 		if r.Least != nil {
 			least := stream.Number(r.Least[i])
@@ -72,6 +84,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		}
 		s.Selected = append(s.Selected, f)
 	}
+	s.Cost = t.totalCost()
 	for j, c := range t.Columns {
 		if r.Scores != nil {
 			s.Scores = append(s.Scores, stream.Score{Name: c.Name, Score: stream.Number(r.Scores[j])})
@@ -79,7 +92,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		s.Columns = append(s.Columns, t.report(j))
 	}
 	s.LowerIsBetter = r.LowerIsBetter
-	if err := t.explain(ctx, r, order); err != nil {
+	if err := t.explain(ctx, r, picks); err != nil {
 		return err
 	}
 	t.correlate(order)
@@ -123,7 +136,7 @@ func (t *trial) ended(r *method.Ranking) error {
 
 // explain fills in what the selection explains: as the method knows it, or from the Gram
 // matrix, if there is one.
-func (t *trial) explain(ctx context.Context, r *method.Ranking, order []int) error {
+func (t *trial) explain(ctx context.Context, r *method.Ranking, picks []pick) error {
 	s := t.s
 	if r.Error != nil {
 		for i := range s.Selected {
@@ -147,9 +160,11 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, order []int) err
 		}
 	}
 	var chosen, ranks []int
-	for i, j := range order {
-		if k, varies := slices.BinarySearch(among, j); varies {
-			chosen, ranks = append(chosen, k), append(ranks, i)
+	for i, p := range picks {
+		for _, j := range p.features {
+			if k, varies := slices.BinarySearch(among, j); varies {
+				chosen, ranks = append(chosen, k), append(ranks, i)
+			}
 		}
 	}
 	if len(chosen) == 0 {

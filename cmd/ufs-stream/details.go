@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
@@ -78,6 +79,11 @@ func writeDetails(w io.Writer, s *stream.Selection) error {
 	for _, f := range s.Selected {
 		if rank[f.Column] = int64(f.Rank); len(s.Scores) == 0 {
 			score[f.Column] = float64(f.Score)
+		}
+		for _, member := range f.Members {
+			if i := slices.Index(name, member); i >= 0 {
+				rank[i] = int64(f.Rank)
+			}
 		}
 	}
 	return chunkio.WriteTable(w, n,

@@ -95,7 +95,8 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
 	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop where the next feature adds less than `SHARE` to what is explained, as 0.01; with -k N at most N ("+taking(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", those after the last that adds as much are cut off)")
-	fs.StringSliceVar(&q.Keep, "keep", nil, taking(func(t method.Takes) bool { return t.Keep })+": features that are in from the start (`GLOBS`: names or globs, comma-separated)")
+	fs.StringSliceVar(&q.Keep, "keep", nil, "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)")
+	f.choice(fs)
 	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScales(all)+")")
 	values(fs, "scale", ufs.ScaleNames()...)
 	q.Options = method.Settings{}
@@ -149,6 +150,9 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		if n := strayNumber(inputs); n != "" {
 			return q, stream.Usagef("there is no input named %s; for a number of hash shards write --stability=8", n)
 		}
+	}
+	if err := f.checkChoice(isSet); err != nil {
+		return q, err
 	}
 	q.Inputs, q.Output, q.Stdin = inputs, output, c.in
 	if !isSet("method") { // a plan may have settled it

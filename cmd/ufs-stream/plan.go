@@ -166,6 +166,9 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 		{"scratch space", scratch},
 		{"smallest limit", smallest},
 	}
+	if f.Candidates > 0 {
+		lines[0][1] = fmt.Sprintf("%s, scale %s, up to %d of %s groups or features that can be chosen, %s features in all, %s", f.Method, f.Scale, f.K, humanize.Comma(int64(f.Candidates)), humanize.Comma(int64(f.Features)), where)
+	}
 	if m.Kept > 0 {
 		kept := fmt.Sprintf("up to %s of a pass for the next: at least %d of %s", humanize.IBytes(uint64(m.Kept)), m.KeptGroups, plural(m.Groups, "row group"))
 		lines = slices.Insert(lines, 8, []string{"  kept", kept})

@@ -26,8 +26,8 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 	case "json":
 		return s.Encode(w)
 	case "names":
-		for _, f := range s.Selected {
-			if _, err := fmt.Fprintln(w, f.Name); err != nil {
+		for _, name := range inputNames(s) {
+			if _, err := fmt.Fprintln(w, name); err != nil {
 				return err
 			}
 		}
@@ -37,10 +37,23 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 		if s.Stability != nil {
 			head = append(head, "frequency")
 		}
+		groups := hasGroups(s)
+		if groups {
+			head = append(head, "members")
+		}
+		if s.Cost != nil {
+			head = append(head, "cost")
+		}
 		for i, f := range s.Selected {
 			rows[i] = []string{strconv.Itoa(f.Rank), f.Name, strconv.Itoa(f.Column), exact(f.Score), exact(f.Error)}
 			if s.Stability != nil {
 				rows[i] = append(rows[i], exact(frequency(s, f)))
+			}
+			if groups {
+				rows[i] = append(rows[i], strings.Join(f.Features(), ";"))
+			}
+			if s.Cost != nil {
+				rows[i] = append(rows[i], exact(*f.Cost))
 			}
 		}
 		return writeCSV(w, head, rows)
@@ -68,6 +81,20 @@ func selectionParquet(w io.Writer, s *stream.Selection) error {
 			often[i] = float64(frequency(s, f))
 		}
 		columns = append(columns, chunkio.TableColumn{Name: "frequency", Values: often})
+	}
+	if hasGroups(s) {
+		members := make([]string, n)
+		for i, f := range s.Selected {
+			members[i] = strings.Join(f.Features(), ";")
+		}
+		columns = append(columns, chunkio.TableColumn{Name: "members", Values: members})
+	}
+	if s.Cost != nil {
+		cost := make([]float64, n)
+		for i, f := range s.Selected {
+			cost[i] = float64(*f.Cost)
+		}
+		columns = append(columns, chunkio.TableColumn{Name: "cost", Values: cost})
 	}
 	return chunkio.WriteTable(w, n, columns...)
 }
@@ -105,8 +132,8 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if s.RowsUsed != s.Rows {
 		used = fmt.Sprintf("%s of %s rows", humanize.Comma(s.RowsUsed), humanize.Comma(s.Rows))
 	}
-	fmt.Fprintf(w, "%s: %d of %s features from %s (scale %v, seed %d)\n",
-		s.Method, len(s.Selected), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
+	fmt.Fprintf(w, "%s: %s of %s features from %s (scale %v, seed %d)\n",
+		s.Method, chosenCount(s), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
 	if s.Why != "" {
 		fmt.Fprintf(w, "method %s: %s\n", s.Method, s.Why)
 	}
@@ -132,6 +159,14 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if layers {
 		head = append(head, ">layer")
 	}
+	groups := hasGroups(s)
+	if groups {
+		head[1] = "group or feature"
+		head = append(head, ">columns")
+	}
+	if s.Cost != nil {
+		head = append(head, ">cost")
+	}
 	if s.Stability != nil {
 		head = append(head, ">freq")
 	}
@@ -144,6 +179,12 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 		if layers {
 			rows[i] = append(rows[i], strconv.Itoa(max(f.Layer, 1)))
 		}
+		if groups {
+			rows[i] = append(rows[i], strconv.Itoa(len(f.Features())))
+		}
+		if s.Cost != nil {
+			rows[i] = append(rows[i], rough(*f.Cost))
+		}
 		if s.Stability != nil {
 			rows[i] = append(rows[i], fmt.Sprintf("%.2f", float64(frequency(s, f))))
 		}
@@ -152,6 +193,7 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 		return err
 	}
 	gapFoot(w, s)
+	costFoot(w, s)
 	if s.Stability != nil {
 		agreementLine(w, s.Stability)
 	}
@@ -213,7 +255,9 @@ const shortList = 10
 func (c *cli) droppedTable(w io.Writer, s *stream.Selection) {
 	selected := make(map[string]bool, len(s.Selected))
 	for _, f := range s.Selected {
-		selected[f.Name] = true
+		for _, name := range f.Features() {
+			selected[name] = true
+		}
 	}
 	var dropped []stream.ColumnReport
 	for _, col := range s.Columns {

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// inputNames are the input's columns that a selection stands for, each once: what tools read.
+func inputNames(s *stream.Selection) (names []string) {
+	taken := make(map[string]bool)
+	for _, f := range s.Selected {
+		for _, name := range f.Inputs() {
+			if !taken[name] {
+				names, taken[name] = append(names, name), true
+			}
+		}
+	}
+	return names
+}
+
+// hasGroups says that groups of columns were chosen.
+func hasGroups(s *stream.Selection) bool {
+	return slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 })
+}
+
+// chosenCount is how much was chosen: features, or of groups how many, and their features.
+func chosenCount(s *stream.Selection) string {
+	if !hasGroups(s) {
+		return strconv.Itoa(len(s.Selected))
+	}
+	features, groups := 0, 0
+	for _, f := range s.Selected {
+		features += len(f.Features())
+		groups += min(len(f.Members), 1)
+	}
+	with := ""
+	if alone := len(s.Selected) - groups; alone > 0 {
+		with = " and " + plural(alone, "feature") + " by themselves"
+		if alone == 1 {
+			with = " and 1 feature by itself"
+		}
+	}
+	return fmt.Sprintf("%s%s, %d", plural(groups, "group"), with, features)
+}
+
+// costFoot says what the selection costs.
+func costFoot(w io.Writer, s *stream.Selection) {
+	if s.Cost == nil {
+		return
+	}
+	of := ""
+	if budget := s.Options["budget"]; budget != nil {
+		of = fmt.Sprintf(" of a budget of %v", budget)
+	}
+	fmt.Fprintf(w, "\ncost %s%s\n", rough(*s.Cost), of)
+}

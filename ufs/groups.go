@@ -1,0 +1,270 @@
+package ufs
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// grouping says which columns form a group. The zero value makes no groups.
+type grouping struct {
+	text   string // what a selection records: the option itself, or the contents of its file as JSON
+	path   string // of the file
+	listed map[string]string
+	order  []string // columns in the order of the file
+	nameOf func(column string) string
+}
+
+// The values of Request.Groups that name no file.
+const (
+	groupsPrefix = "prefix:"
+	groupsRegex  = "regex:"
+	groupsLists  = "lists"
+)
+
+// readGroups settles the groups of a request.
+func (q *Request) readGroups(ctx context.Context) (*grouping, error) {
+	g := &grouping{text: q.Groups}
+	separator, isPrefix := strings.CutPrefix(q.Groups, groupsPrefix)
+	pattern, isRegex := strings.CutPrefix(q.Groups, groupsRegex)
+	switch {
+	case q.Groups == "":
+	case isPrefix && separator == "":
+		return nil, stream.Usagef("{groups} prefix: there is no separator; want prefix:SEP, as prefix:_")
+	case isPrefix:
+		g.nameOf = func(column string) string {
+			name, _, _ := strings.Cut(column, separator)
+			return name
+		}
+	case isRegex:
+		re, err := regexp.Compile(pattern)
+		if err != nil || pattern == "" {
+			return nil, stream.Usagef("{groups} %s: want a regular expression (RE2) whose first group, or whole match, names the group: %w", q.Groups, err)
+		}
+		g.nameOf = func(column string) string {
+			found := re.FindStringSubmatch(column)
+			return slices.Concat(found, []string{"", ""})[min(re.NumSubexp(), 1)]
+		}
+	case q.Groups == groupsLists:
+		g.nameOf = func(column string) string {
+			if at := strings.LastIndexByte(column, '['); at > 0 && strings.HasSuffix(column, "]") {
+				return column[:at]
+			}
+			return ""
+		}
+	default:
+		return g, q.readGroupFile(ctx, g)
+	}
+	return g, nil
+}
+
+// readGroupFile reads the file, or the JSON that a selection has recorded of one.
+func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
+	name, text, err := q.optionFile(ctx, "groups", q.Groups, stream.Textf("{groups} wants a file, prefix:SEP, regex:RE or lists"))
+	if err != nil {
+		return err
+	}
+	if name != inlineName {
+		g.path = q.Groups
+	}
+	g.listed = make(map[string]string)
+	put := func(column, group string) error {
+		switch other, twice := g.listed[column]; {
+		case column == "" || group == "":
+			return stream.Dataf(name, "a column or a group has no name")
+		case twice && other == group:
+			return stream.Dataf(name, "group %s names column %s twice", group, column)
+		case twice:
+			return stream.Dataf(name, "column %s is in the groups %s and %s; a column is in one group at most", column, other, group)
+		}
+		g.listed[column], g.order = group, append(g.order, column)
+		return nil
+	}
+	whole := make(map[string][]string)
+	if isJSON(text) {
+		if err := json.Unmarshal(text, &whole); err != nil {
+			return stream.Dataf(name, `want JSON as {"group": ["column", …], …}: %w`, err)
+		}
+		for _, group := range sortedKeys(whole) {
+			for _, column := range whole[group] {
+				if err := put(column, group); err != nil {
+					return err
+				}
+			}
+		}
+	} else {
+		rows, err := readPairs(name, text, "group")
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := put(row[0], row[1]); err != nil {
+				return err
+			}
+			whole[row[1]] = append(whole[row[1]], row[0])
+		}
+	}
+	if len(g.order) == 0 {
+		return stream.Dataf(name, "it names no group")
+	}
+	recorded, err := json.Marshal(whole)
+	g.text = string(recorded)
+	return err
+}
+
+// inlineName is what JSON that is no file is called.
+const inlineName = "the recorded JSON"
+
+// optionFile is the text that an option gives: JSON as it stands, or the contents of a file, which has a name.
+func (q *Request) optionFile(ctx context.Context, option, value string, remedy stream.Text) (name string, text []byte, err error) {
+	if isJSON([]byte(value)) {
+		return inlineName, []byte(value), nil
+	}
+	if _, err := os.Stat(value); errors.Is(err, os.ErrNotExist) && !place.IsURL(value) {
+		kinds := []string{groupsPrefix, groupsRegex, groupsLists}
+		return "", nil, stream.Usagef("%v %s: there is no such file; %v%s", stream.Option(option), value, remedy, suggest.DidYouMean(value, kinds))
+	}
+	err = chunkio.ReadWhole(ctx, value, q.fetching(), remedy, func(r io.Reader) (err error) {
+		text, err = io.ReadAll(r)
+		return err
+	})
+	return place.Name(value), text, err
+}
+
+func isJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
+
+// readPairs reads CSV lines of two fields, less a first line that heads them: name and what.
+func readPairs(name string, text []byte, what string) ([][]string, error) {
+	r := csv.NewReader(bytes.NewReader(text))
+	r.FieldsPerRecord, r.TrimLeadingSpace = 2, true
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, stream.Dataf(name, "want CSV lines name,%s, or JSON: %w", what, err)
+	}
+	if len(rows) > 0 && strings.EqualFold(rows[0][1], what) {
+		rows = rows[1:]
+	}
+	return rows, nil
+}
+
+// pricing are the costs of columns and groups. The zero value makes each cost 1.
+type pricing struct {
+	text  string // as recorded: JSON
+	path  string
+	costs map[string]float64
+}
+
+// readCosts settles the costs of a request.
+func (q *Request) readCosts(ctx context.Context) (*pricing, error) {
+	p := new(pricing)
+	if q.Costs == "" {
+		return p, nil
+	}
+	name, text, err := q.optionFile(ctx, "costs", q.Costs, stream.Textf("{costs} wants a file of CSV lines name,cost, or JSON"))
+	if err != nil {
+		return nil, err
+	}
+	if name != inlineName {
+		p.path = q.Costs
+	}
+	p.costs = make(map[string]float64)
+	if isJSON(text) {
+		if err := json.Unmarshal(text, &p.costs); err != nil {
+			return nil, stream.Dataf(name, `want JSON as {"name": cost, …}: %w`, err)
+		}
+	} else {
+		rows, err := readPairs(name, text, "cost")
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			cost, err := strconv.ParseFloat(strings.TrimSpace(row[1]), 64)
+			if err != nil {
+				return nil, stream.Dataf(name, "the cost of %s is %q; want a number above 0", row[0], row[1])
+			}
+			if _, twice := p.costs[row[0]]; twice {
+				return nil, stream.Dataf(name, "%s has two costs", row[0])
+			}
+			p.costs[row[0]] = cost
+		}
+	}
+	for _, of := range sortedKeys(p.costs) {
+		if cost := p.costs[of]; !(cost > 0 && cost <= maxCost) {
+			return nil, stream.Dataf(name, "the cost of %s is %v; want a number above 0, and {keep} for what is there anyway", of, cost)
+		}
+	}
+	recorded, err := json.Marshal(p.costs)
+	p.text = string(recorded)
+	return p, err
+}
+
+// maxCost keeps sums of costs in range.
+const maxCost = 1e100
+
+// binding is an option that binds the choice as a method of such takes cannot; empty for none.
+func (q *Request) binding(takes method.Takes) string {
+	switch {
+	case !takes.Turns:
+	case q.Groups != "":
+		return "groups"
+	case q.Costs != "":
+		return "costs"
+	case q.Budget != 0:
+		return "budget"
+	case len(q.Forbid) > 0 && !takes.Forbid:
+		return "forbid"
+	}
+	return ""
+}
+
+// settleChoice reads what binds the choice, and refuses what the method cannot do.
+func (r *run) settleChoice(ctx context.Context) (err error) {
+	q := &r.Request
+	switch {
+	case q.GroupMost < 0:
+		return stream.Usagef("{group-most} %d: want 1 or more", q.GroupMost)
+	case q.GroupMost > 0 && q.Groups == "":
+		return stream.Usagef("{group-most} bounds what is chosen of each group; say which groups there are with {groups}")
+	case !(q.Budget >= 0 && q.Budget <= maxCost):
+		return stream.Usagef("{budget} %v: want a number above 0", q.Budget)
+	}
+	if option := q.binding(r.Takes); option != "" {
+		return stream.Usagef("%v is not for method %s, which has no score of every feature; {method} greedy serves it", stream.Option(option), r.Name)
+	}
+	if r.groups, err = q.readGroups(ctx); err != nil {
+		return err
+	}
+	r.prices, err = q.readCosts(ctx)
+	return err
+}
+
+// recordChoice lists what bound the choice, so that it can be made again without its files.
+func (r *run) recordChoice(o map[string]any) {
+	for option, text := range map[string]string{
+		"groups": r.groups.text, "groups-file": r.groups.path, "costs": r.prices.text, "costs-file": r.prices.path, "forbid": joinNames(r.Forbid),
+	} {
+		if text != "" {
+			o[option] = text
+		}
+	}
+	if r.GroupMost > 0 {
+		o["group-most"] = r.GroupMost
+	}
+	if r.Budget > 0 {
+		o["budget"] = r.Budget
+	}
+}

@@ -1,0 +1,158 @@
+package ufs
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// ranked is the ranking of candidates that follows from a method's scores of features, where the method
+// knows nothing of what binds the choice. A group's score is the norm √Σs² of its features' where higher
+// is better, and their mean where lower is. What is kept comes first, then the best that may be chosen and
+// fits the budget: a score is no gain, so that costs do not divide it.
+func (t *trial) ranked(r *method.Ranking) *method.Ranking {
+	c := t.candidates
+	if t.Takes.Choice || t.Takes.Turns || !c.bound && len(c.keep) == 0 || r.Scores == nil {
+		return r
+	}
+	scores := make([]float64, len(c.names))
+	signed := make([]float64, len(scores)) // higher is better
+	for i := range scores {
+		scores[i] = groupScore(r.Scores, c.members(i), r.LowerIsBetter)
+		if signed[i] = scores[i]; r.LowerIsBetter {
+			signed[i] = -scores[i]
+		}
+	}
+	order, _ := method.Rank(signed, func(largest, score float64) bool { return largest-score <= tieShare*math.Abs(largest) })
+	order = slices.Concat(c.keep, slices.DeleteFunc(order, func(i int) bool { return slices.Contains(c.keep, i) }))
+	out := *r
+	out.Order, out.Blocks, out.Turns, out.Ties = nil, nil, nil, nil
+	taken, left := make(map[int]int), math.Inf(1)
+	if c.Budget > 0 {
+		left = c.Budget * (1 + budgetShare)
+	}
+	most := t.K
+	if most == 0 {
+		most = len(order)
+	}
+	for _, i := range order {
+		cost := 0.0
+		if c.Blocks != nil {
+			cost = c.Blocks[i].Cost
+		}
+		full := c.Most > 0 && c.Sets[i] >= 0 && taken[c.Sets[i]] >= c.Most
+		if len(out.Turns) == most || full || cost > left || slices.Contains(c.Forbid, i) {
+			continue
+		}
+		if left -= cost; c.Most > 0 && c.Sets[i] >= 0 {
+			taken[c.Sets[i]]++
+		}
+		out.Order, out.Turns = append(out.Order, c.members(i)...), append(out.Turns, scores[i])
+		if c.Blocks != nil {
+			out.Blocks = append(out.Blocks, i)
+		}
+	}
+	return &out
+}
+
+const (
+	// tieShare: scores within this share of each other are equal, and the first in column order wins.
+	tieShare = 1e-9
+	// budgetShare is how far costs may go over a budget: their rounding.
+	budgetShare = 1e-12
+)
+
+// groupScore is the score of a group of features.
+func groupScore(scores []float64, members []int, lower bool) float64 {
+	if len(members) == 1 {
+		return scores[members[0]]
+	}
+	sum := 0.0
+	for _, j := range members {
+		if lower {
+			sum += scores[j] / float64(len(members))
+		} else {
+			sum = math.Hypot(sum, scores[j])
+		}
+	}
+	return sum
+}
+
+// members are the features of candidate i.
+func (c *candidates) members(i int) []int {
+	if c.Blocks == nil {
+		return []int{i}
+	}
+	return c.Blocks[i].Members
+}
+
+// pick is one chosen candidate.
+type pick struct {
+	candidate int
+	features  []int // in the order of the ranking
+}
+
+// picks are the first n of a ranking.
+func (t *trial) picks(r *method.Ranking, n int) (list []pick) {
+	if r.Blocks == nil {
+		for _, j := range r.Order[:min(n, len(r.Order))] {
+			list = append(list, pick{t.candidates.of[j], []int{j}})
+		}
+		return list
+	}
+	at := 0
+	for _, i := range r.Blocks[:min(n, len(r.Blocks))] {
+		size := len(t.Blocks[i].Members)
+		list = append(list, pick{i, r.Order[at : at+size]})
+		at += size
+	}
+	return list
+}
+
+// turns is how many candidates a ranking has.
+func turns(r *method.Ranking) int {
+	if r.Blocks != nil {
+		return len(r.Blocks)
+	}
+	return len(r.Order)
+}
+
+// featuresOf are the features of picks, one after the other.
+func featuresOf(list []pick) (features []int) {
+	for _, p := range list {
+		features = append(features, p.features...)
+	}
+	return features
+}
+
+// selected is the entry of a pick.
+func (t *trial) selected(rank int, p pick) stream.Selected {
+	c, i := t.candidates, p.candidate
+	members := c.members(i)
+	f := stream.Selected{Rank: rank, Name: c.names[i], Column: members[0], Error: stream.Number(math.NaN())}
+	if len(members) > 1 || f.Name != t.Columns[members[0]].Name {
+		for _, j := range members {
+			f.Members = append(f.Members, t.Columns[j].Name)
+		}
+		f.Reads = c.reads[i]
+	}
+	if c.priced {
+		cost := stream.Number(c.Blocks[i].Cost)
+		f.Cost = &cost
+	}
+	return f
+}
+
+// totalCost is what the selected cost together; nil where costs are not told.
+func (t *trial) totalCost() *stream.Number {
+	if !t.candidates.priced {
+		return nil
+	}
+	sum := stream.Number(0)
+	for _, f := range t.s.Selected {
+		sum += *f.Cost
+	}
+	return &sum
+}
