@@ -241,7 +241,7 @@ func (c *candidates) match(option string, patterns []string, list []*candidate, 
 // possible refuses what cannot be met, by name.
 func (c *candidates) possible(r *run, list []*candidate) error {
 	if i := slices.IndexFunc(c.reads, func(reads []string) bool { return reads != nil }); i >= 0 && r.Takes.Turns {
-		return stream.Usagef("the column %s is several features, which are chosen as one, and method %s has no score of every feature; {method} greedy serves it", c.names[i], r.Name)
+		return stream.Usagef("%s stands for several features, which are chosen as one, and method %s has no score of every feature; {method} greedy serves it", c.names[i], r.Name)
 	}
 	taken, cost := make(map[int]int), 0.0
 	for _, i := range c.keep {
