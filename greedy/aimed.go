@@ -150,7 +150,7 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	res.Error = target.error(res.gains())
 	out := res.ranking(e)
 	switch {
-	case g.G.Absent() || out.Blocks != nil:
+	case g.G.Absent() || res.Blocks != nil:
 	case m.target == targetSmooth:
 		out.Least = leastOfSmooth(team, g, target, res)
 	case m.target == targetSpectral:

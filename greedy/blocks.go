@@ -20,11 +20,10 @@ import (
 //
 // which for one feature i is fᵢ/gᵢ. It is found by a Cholesky factorization E_gg = LLᵀ that takes the
 // features of g by how much of them is left, and leaves out those of which nothing is (exhaustedShare,
-// the rule of single features): the squared norm of Γ_g L⁻ᵀ. The rows that it makes are those by which
-// Γ and E are deflated once g is chosen.
+// the rule of single features): the squared norm of Γ_g L⁻ᵀ, by which Γ and E are deflated once g is chosen.
 //
 // Γ is held in full, c×d, and deflated in place, so that no number comes out of a recursion of squares:
-// there is nothing to settle. A turn costs 2bcd for the gains of blocks of b features and 2bcd for the
+// there is nothing to settle. A turn costs bcd for the gains of blocks of b features and 2bcd for the
 // deflation.
 type blocks struct {
 	*memory
@@ -33,12 +32,13 @@ type blocks struct {
 	within [][]float64            // E_gg of each block, b×b
 	start  []float64              // gains at the start of the layer
 	gains  []float64              // of this turn; 0 of blocks that cannot be chosen
-	pivots [][]int                // the members that the gain is of, in the order of their factorization
+	// factors are those that the gains were found by.
+	factors []factor
 }
 
 // newBlocks starts a selection of blocks.
 func newBlocks(m *memory, list []method.Block) *blocks {
-	b := &blocks{memory: m, list: list, within: make([][]float64, len(list)), gains: make([]float64, len(list)), pivots: make([][]int, len(list))}
+	b := &blocks{memory: m, list: list, within: make([][]float64, len(list)), gains: make([]float64, len(list)), factors: make([]factor, len(list))}
 	b.fill()
 	return b
 }
@@ -67,8 +67,10 @@ func (b *blocks) fill() {
 		}
 		b.within[i] = e
 	})
-	b.judge(func(int) bool { return true })
-	b.start = slices.Clone(b.gains)
+	if !b.target.self { // of G itself no gain is noise before its features are exhausted
+		b.judge(func(int) bool { return true })
+		b.start = slices.Clone(b.gains)
+	}
 }
 
 // next starts another layer.
@@ -80,17 +82,52 @@ func (b *blocks) next(ctx context.Context, out []bool) (*criterion, error) {
 	return c, err
 }
 
-// judge finds the gains of the blocks that may be chosen, in the engine's units.
+// judge finds the gains of the blocks that may be chosen, in the engine's units. Each is a sum over parts
+// of the rows of Γ_g, whose sizes depend on the block alone.
 func (b *blocks) judge(may func(block int) bool) {
+	c := b.height()
 	kernel.Each(b.workers, len(b.list), func(i int) {
-		if b.gains[i], b.pivots[i] = 0, nil; may(i) {
-			b.gains[i], b.pivots[i] = b.gain(i)
+		b.gains[i], b.factors[i] = 0, factor{}
+		if may(i) {
+			b.factors[i] = b.factor(i)
 		}
 	})
+	var parts []part
+	for i, f := range b.factors {
+		n := len(f.pivots)
+		if n == 0 {
+			continue
+		}
+		width := max(partNumbers/n, leastPart)
+		for from := 0; from < c; from += width {
+			parts = append(parts, part{i, from, min(from+width, c)})
+		}
+	}
+	gains := make([]float64, len(parts))
+	kernel.Each(b.workers, len(parts), func(n int) { gains[n] = b.gainOf(parts[n]) })
+	for n, p := range parts {
+		b.gains[p.block] += gains[n]
+	}
 }
 
-// gain is what block i takes off the target, and by which of its features, in order.
-func (b *blocks) gain(i int) (gain float64, pivots []int) {
+// part is a range of the rows of Γ_g of a block.
+type part struct{ block, from, to int }
+
+const (
+	// partNumbers of Γ_g are solved at a time, which stay in a cache.
+	partNumbers = 1 << 15
+	leastPart   = 16
+)
+
+// factor is the Cholesky factor of E_gg among the members that are pivots.
+type factor struct {
+	pivots []int     // features, in order
+	low    []float64 // row of pivot m: the first m+1 of n numbers
+}
+
+// factor factors E_gg of block i. It takes the members by the share of them that is left, as long as that
+// is one (exhaustedShare). Cost n³/3 for a block of n.
+func (b *blocks) factor(i int) factor {
 	members := b.list[i].Members
 	var live []int // places of members
 	for a, p := range members {
@@ -98,21 +135,16 @@ func (b *blocks) gain(i int) (gain float64, pivots []int) {
 			live = append(live, a)
 		}
 	}
-	if len(live) == 1 {
-		p := members[live[0]]
-		row := b.gammaOf(p)
-		return kernel.Dot(row, row) / b.g[p], []int{p}
-	}
-	n, c := len(live), b.height()
-	e, rows := make([]float64, n*n), make([]float64, n*c)
+	n := len(live)
+	e, low := make([]float64, n*n), make([]float64, n*n) // low by members
 	for s, a := range live {
 		for t, o := range live {
 			e[s*n+t] = b.within[i][a*len(members)+o]
 		}
-		copy(rows[s*c:(s+1)*c], b.gammaOf(members[a]))
 	}
-	taken := make([]bool, n)
-	for range n {
+	var order []int
+	taken, column := make([]bool, n), make([]float64, n)
+	for m := range n {
 		best, most := -1, exhaustedShare
 		for s, a := range live {
 			if share := e[s*n+s] / b.g0[members[a]]; !taken[s] && share > most {
@@ -122,54 +154,99 @@ func (b *blocks) gain(i int) (gain float64, pivots []int) {
 		if best < 0 {
 			break
 		}
-		taken[best] = true
-		pivots = append(pivots, members[live[best]])
-		row, root := rows[best*c:(best+1)*c], math.Sqrt(e[best*n+best])
-		floats.Scale(1/root, row)
-		gain += kernel.Dot(row, row)
+		taken[best], order = true, append(order, best)
+		root := math.Sqrt(e[best*n+best])
 		for s := range live {
-			if taken[s] {
-				continue
+			if column[s] = 0; s == best || !taken[s] {
+				column[s] = e[s*n+best] / root
 			}
-			part := e[s*n+best] / root
-			kernel.Axpy(-part, row, rows[s*c:(s+1)*c])
-			for t := range live {
-				if !taken[t] {
-					e[s*n+t] -= part * (e[t*n+best] / root)
-				}
+			low[s*n+m] = column[s]
+		}
+		for s := range live {
+			if !taken[s] {
+				kernel.Axpy(-column[s], column, e[s*n:(s+1)*n])
 			}
 		}
 	}
-	return gain, pivots
+	f := factor{low: make([]float64, len(order)*n)}
+	for m, s := range order {
+		f.pivots = append(f.pivots, members[live[s]])
+		copy(f.low[m*len(order):(m+1)*len(order)], low[s*n:(s+1)*n])
+	}
+	return f
+}
+
+// gainOf is the squared norm of a part of Γ_g L⁻ᵀ.
+func (b *blocks) gainOf(p part) (gain float64) {
+	f := b.factors[p.block]
+	n, width := len(f.pivots), p.to-p.from
+	rows := make([]float64, n*width)
+	for m, q := range f.pivots {
+		copy(rows[m*width:(m+1)*width], b.gammaOf(q)[p.from:p.to])
+	}
+	f.solve(rows, width)
+	for m := range f.pivots {
+		row := rows[m*width : (m+1)*width]
+		gain += kernel.Dot(row, row)
+	}
+	return gain
+}
+
+// solve turns the rows X of so many numbers into L⁻¹X.
+func (f *factor) solve(rows []float64, width int) {
+	n := len(f.pivots)
+	for m := range n {
+		row := rows[m*width : (m+1)*width]
+		for r := range m {
+			kernel.Axpy(-f.low[m*n+r], rows[r*width:(r+1)*width], row)
+		}
+		floats.Scale(1/f.low[m*n+m], row)
+	}
 }
 
 func (b *blocks) gammaOf(p int) []float64 { return b.gamma.Data[p*b.gamma.RowStride:][:b.gamma.Cols] }
 
-// take makes block i part of S and hands its features to add, with what each takes off the target: those
-// of pivots, then those that they explain.
+// take makes block i part of S and gives its features to r, with what each takes off the target: those of
+// pivots, then those that they explain. first says that this is the first layer.
 func (b *blocks) take(i int, first bool, r *recorder) (score float64) {
-	c := b.height()
-	pivots := b.pivots[i]
-	omega, upsilon := kernel.RowMajor(make([]float64, len(pivots)*b.d), len(pivots), b.d, b.d), kernel.RowMajor(make([]float64, len(pivots)*c), len(pivots), c, c)
-	for n, p := range pivots {
-		column := b.columnTo(make([]float64, b.d), p)
-		w, v := omega.Data[n*b.d:(n+1)*b.d], upsilon.Data[n*c:(n+1)*c]
+	c, pivots := b.height(), b.factors[i].pivots
+	n := len(pivots)
+	omega := kernel.RowMajor(make([]float64, n*b.d), n, b.d, b.d)
+	upsilon := omega
+	if !b.target.same {
+		upsilon = kernel.RowMajor(make([]float64, n*c), n, c, c)
+		kernel.Each(b.workers, tasks(c, colsPerTask), func(task int) {
+			from, to := span(task, colsPerTask, c)
+			rows := make([]float64, n*(to-from))
+			for m, p := range pivots {
+				copy(rows[m*(to-from):], b.gammaOf(p)[from:to])
+			}
+			b.factors[i].solve(rows, to-from)
+			for m := range pivots {
+				copy(upsilon.Data[m*c+from:m*c+to], rows[m*(to-from):(m+1)*(to-from)])
+			}
+		})
+	}
+	column := make([]float64, b.d)
+	for m, p := range pivots {
+		b.columnTo(column, p)
+		w := omega.Data[m*b.d : (m+1)*b.d]
 		copy(w, column)
 		b.deflate(w, b.omegas, p)
 		b.clearChosen(w)
-		root := math.Sqrt(b.g[p])
-		floats.Scale(1/root, w)
-		copy(v, b.gammaOf(p))
-		for earlier := range n {
-			kernel.Axpy(-omega.Data[earlier*b.d+p], upsilon.Data[earlier*c:(earlier+1)*c], v)
-		}
-		floats.Scale(1/root, v)
+		floats.Scale(1/math.Sqrt(b.g[p]), w)
 		b.omegas = append(b.omegas, w)
 		if first {
 			r.omegas = append(r.omegas, w)
 		}
-		b.shrink(w)
+		for q, v := range w {
+			b.g[q] = max(b.g[q]-v*v, 0)
+			if b.g[q] <= exhaustedShare*b.g0[q] {
+				b.alive[q] = false
+			}
+		}
 		b.retire(p)
+		v := upsilon.Data[m*c : (m+1)*c]
 		gain := kernel.Dot(v, v)
 		score += gain
 		r.add(p, gain*b.scoreUnit(), column, b.criterion)
@@ -180,6 +257,7 @@ func (b *blocks) take(i int, first bool, r *recorder) (score float64) {
 			r.add(p, 0, nil, b.criterion)
 		}
 	}
+	b.shrink(omega)
 	kernel.Gemm(b.team, -1, omega.Trans(), upsilon, b.gamma)
 	if b.target.same { // the rows of chosen features have no residual
 		kernel.Each(b.workers, tasks(b.d, rowsPerTask), func(task int) {
@@ -194,20 +272,24 @@ func (b *blocks) take(i int, first bool, r *recorder) (score float64) {
 	return score
 }
 
-// shrink takes ω ωᵀ from the residual of G, of which the diagonal and the blocks are known.
-func (b *blocks) shrink(omega []float64) {
-	for i, w := range omega {
-		b.g[i] = max(b.g[i]-w*w, 0)
-		if b.g[i] <= exhaustedShare*b.g0[i] {
-			b.alive[i] = false
-		}
-	}
+// shrink takes ΩᵀΩ from E_gg of the blocks that are left; the diagonal is up to date.
+func (b *blocks) shrink(omega kernel.Matrix[float64]) {
 	kernel.Each(b.workers, len(b.list), func(i int) {
 		members, e := b.list[i].Members, b.within[i]
-		n := len(members)
+		n, turns := len(members), omega.Rows
+		if b.chosen[members[0]] {
+			return
+		}
+		own := make([]float64, n*turns)
 		for a, p := range members {
-			for o, q := range members {
-				e[a*n+o] -= omega[p] * omega[q]
+			for m := range turns {
+				own[a*turns+m] = omega.Data[m*b.d+p]
+			}
+		}
+		for a, p := range members {
+			for o := range members[:a] {
+				e[a*n+o] -= kernel.Dot(own[a*turns:(a+1)*turns], own[o*turns:(o+1)*turns])
+				e[o*n+a] = e[a*n+o]
 			}
 			e[a*n+a] = b.g[p]
 		}
@@ -220,8 +302,8 @@ func blocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0
 	}
-	one := int64(largest) * (2*int64(largest) + int64(rows))
-	return 8 * (int64(d)*int64(rows+largest) + 2*int64(largest)*int64(d+rows) + int64(max(threads, 1))*one)
+	one := 2*int64(largest)*int64(largest) + max(partNumbers, leastPart*int64(largest))
+	return 8 * (int64(d)*int64(rows+3*largest) + 2*int64(largest)*int64(d+rows) + int64(max(threads, 1))*one)
 }
 
 // refuseBlocks says where blocks are not chosen.

@@ -88,8 +88,8 @@ func (s *blockRun) layer(ctx context.Context) (ending, error) {
 		turn := len(s.out.order)
 		if turn < len(s.opt.Keep) {
 			i := s.opt.Keep[turn]
-			s.gains[i], s.pivots[i] = s.blocks.gain(i)
-			if len(s.pivots[i]) == 0 {
+			s.factors[i] = s.factor(i)
+			if len(s.factors[i].pivots) == 0 {
 				s.Redundant = append(s.Redundant, s.list[i].Members...)
 			}
 			s.choose(i)

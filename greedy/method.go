@@ -192,7 +192,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		out := res.ranking(e)
 		// Under a share to explain, the plan has room for all features and not for this; and as many
 		// directions as groups are no bound.
-		if d := e.Gram.D; out.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
+		if d := e.Gram.D; res.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || leastBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
 			out.Least = leastOfData(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
 		}
 		return out, nil
