@@ -154,6 +154,20 @@ func TestGroupsFromStats(t *testing.T) {
 	}
 }
 
+// TestGroupsAutoK: as many groups as have the recommended number of features.
+func TestGroupsAutoK(t *testing.T) {
+	for _, name := range []string{"greedy", "laplacian"} {
+		s := selected(t, Request{Inputs: []string{sensors(t)}, Method: name, Groups: "prefix:.", AutoK: true})
+		n, most := len(featureNames(s)), len(last(s.Selected).Features())
+		if want := s.Size.Recommended; s.K != len(s.Selected) || n < want || n-most >= want {
+			t.Errorf("%s: %d features in %d groups, the last of %d; %d are recommended", name, n, len(s.Selected), most, want)
+		}
+		if s.Objective != nil && len(s.Objective) != len(s.Selected)+1 {
+			t.Errorf("%s: %d numbers of the objective for %d groups", name, len(s.Objective), len(s.Selected))
+		}
+	}
+}
+
 // TestGroupsOfOne: groups of single features under their own names change nothing.
 func TestGroupsOfOne(t *testing.T) {
 	path := sensors(t)

@@ -127,6 +127,19 @@ func featuresOf(list []pick) (features []int) {
 	return features
 }
 
+// enough is as many picks as it takes to have the number of features that {k} auto recommends: its rules
+// count features, and groups have several.
+func (t *trial) enough(list []pick) []pick {
+	features := 0
+	for i, p := range list {
+		if i >= len(t.Keep) && features >= t.s.Size.Recommended {
+			return list[:i]
+		}
+		features += len(p.features)
+	}
+	return list
+}
+
 // selected is the entry of a pick.
 func (t *trial) selected(rank int, p pick) stream.Selected {
 	c, i := t.candidates, p.candidate

@@ -67,6 +67,10 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		}
 		s.K = len(picks)
 	}
+	if t.AutoK && t.Blocks != nil {
+		picks = t.enough(picks)
+		s.K = len(picks)
+	}
 	order := featuresOf(picks)
 	for i, p := range picks {
 		f := t.selected(i+1, p)
@@ -99,6 +103,9 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	estimate := t.sayEstimated(order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)
 	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
+	if len(r.Objective) == len(r.Error)+1 { // one after each that was chosen
+		r.Objective = r.Objective[:min(len(picks)+1, len(r.Objective))]
+	}
 	for _, v := range r.Objective {
 		s.Objective = append(s.Objective, stream.Number(v))
 	}

@@ -93,7 +93,7 @@ func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
 		moved = append(moved, []string{m.Name, strconv.Itoa(m.Old), strconv.Itoa(m.New)})
 	}
 	for _, s := range d.Settings {
-		settings = append(settings, []string{s.Option, orNone(s.Old), orNone(s.New)})
+		settings = append(settings, []string{s.Option, orNone(brief(s.Old)), orNone(brief(s.New))})
 	}
 	for _, part := range []struct {
 		head []string
@@ -145,4 +145,13 @@ func orNone(value string) string {
 		return "-"
 	}
 	return value
+}
+
+// brief cuts what a file of groups or costs held, which JSON has in full.
+func brief(text string) string {
+	const most = 80
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
 }
