@@ -58,7 +58,7 @@ func (o Options) Validate(d int) error {
 	var faults stream.Faults
 	candidates := o.Candidates(d)
 	method.RefuseNumber(&faults, o.K, candidates)
-	o.Choice.Refuse(&faults, d)
+	o.Refuse(&faults, d)
 	if !(o.Variance >= 0 && o.Variance <= 1) {
 		faults.Addf("{variance} = %v is not a share between 0 and 1", o.Variance)
 	}

@@ -27,7 +27,7 @@ type Takes struct {
 	// WhyNotVariance says why a method that keeps features takes no share; empty says nothing.
 	WhyNotVariance stream.Text
 	Weight         bool // rows that weigh differently
-	Forbid   bool // features that are not to be chosen, where neither of the two below does it
+	Forbid         bool // features that are not to be chosen, where neither of the two below does it
 	// Choice says that the method chooses among the candidates of Evidence.Choice itself. Of other
 	// methods the scores of features are taken for those of groups.
 	Choice bool

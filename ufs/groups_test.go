@@ -330,7 +330,7 @@ func TestBlockColumns(t *testing.T) {
 	if !slices.Equal(c.reads[0], []string{"color", "y"}) || !slices.Equal(c.keep, []int{0}) {
 		t.Errorf("reads %v, keep %v", c.reads, c.keep)
 	}
-	r.Takes.Turns, r.Bound.Name = true, "other"
+	r.Takes.Turns, r.Name = true, "other"
 	if _, err := r.candidatesOf(cols, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "looks") {
 		t.Errorf("for a method without scores: %v", err)
 	}

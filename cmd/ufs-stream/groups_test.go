@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// sensorFile has sensors a, b, c and d of two readings each, and a column by itself.
+func sensorFile(t *testing.T, at func(string) string) string {
+	t.Helper()
+	var names []string
+	var columns [][]float64
+	for s := range 9 {
+		name := "alone"
+		if s < 8 {
+			name = fmt.Sprintf("%c_%d", 'a'+s/2, s%2)
+		}
+		column := make([]float64, 60)
+		for i := range column {
+			column[i] = float64(9-s)*math.Sin(float64(i*(s/2+2))) + 0.3*math.Cos(float64(i*i*(s+1)))
+		}
+		names, columns = append(names, name), append(columns, column)
+	}
+	columnsFile(t, at("sensors.parquet"), names, columns...)
+	return at("sensors.parquet")
+}
+
+// TestGroupsRendered: every form of a selection of groups says what they hold, and what they cost.
+func TestGroupsRendered(t *testing.T) {
+	at := folder(t)
+	in := sensorFile(t, at)
+	costs := write(t, at("costs.csv"), "name,cost\na,1.5\n")
+	args := []string{"select", in, "--method", "greedy", "--scale", "none", "--groups", "prefix:_", "--costs", costs, "--budget", "4.5"}
+	s := decoded[stream.Selection](t, "select", args[1:]...)
+	if first := s.Selected[0]; first.Name != "a" || !slices.Equal(first.Members, []string{"a_0", "a_1"}) || *first.Cost != 1.5 || *s.Cost > 4.5 {
+		t.Errorf("selected %+v, cost %v", first, *s.Cost)
+	}
+	table := must(t, slices.Concat(args, []string{"--format", "table"})...)
+	for _, want := range []string{"group or feature", "columns", "cost", fmt.Sprintf("cost %v of a budget of 4.5", float64(*s.Cost)), "groups"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table does not say %q:\n%s", want, table)
+		}
+	}
+	csv := strings.Split(must(t, slices.Concat(args, []string{"--format", "csv"})...), "\n")
+	if csv[0] != "rank,name,column,score,error,members,cost" || !strings.HasSuffix(csv[1], ",a_0;a_1,1.5") {
+		t.Errorf("csv: %q", csv[:2])
+	}
+	var members []string
+	for _, f := range s.Selected {
+		members = append(members, f.Features()...)
+	}
+	if got := strings.Fields(must(t, slices.Concat(args, []string{"--format", "names"})...)); !slices.Equal(got, members) {
+		t.Errorf("names %v, want %v", got, members)
+	}
+	parquet := at("sel.parquet")
+	must(t, slices.Concat(args, []string{"-o", parquet})...)
+	if shown := must(t, "inspect", parquet); !strings.Contains(shown, "members") || !strings.Contains(shown, "cost") {
+		t.Errorf("Parquet: %s", shown)
+	}
+	sel, out := at("sel.json"), at("out.parquet")
+	must(t, slices.Concat(args, []string{"-o", sel})...)
+	must(t, "apply", in, "--selection", sel, "-o", out)
+	if shown := must(t, "inspect", out, "--format", "json"); strings.Count(shown, `"name"`) != len(members) {
+		t.Errorf("applied: %s", shown)
+	}
+	must(t, "report", sel, "-o", at("r.html"))
+	if plan := must(t, slices.Concat([]string{"plan"}, args[1:])...); !strings.Contains(plan, "of 5 groups or features that can be chosen") {
+		t.Errorf("plan: %s", plan)
+	}
+	curve := decoded[stream.Curve](t, "path", in, "--method", "greedy", "--scale", "none", "--groups", "prefix:_", "-k", "3")
+	if len(curve.Points) != 3 || curve.Points[0].Name != "a" {
+		t.Errorf("path: %+v", curve.Points)
+	}
+	ends(t, exit.Usage, "--budget 0", slices.Concat(args, []string{"--budget", "0"})...)
+	ends(t, exit.Usage, "--group-most 0", slices.Concat(args, []string{"--group-most", "0"})...)
+	ends(t, exit.Usage, "--keep b costs 2, more than --budget 1", "select", in, "--groups", "prefix:_", "--keep", "b", "--budget", "1")
+}
