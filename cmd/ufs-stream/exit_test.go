@@ -79,7 +79,7 @@ func TestExitCodes(t *testing.T) {
 		{"select -k 49 " + good, exit.Usage, "more than the 48 features"},
 		{"select -k 49 --stats " + stats, exit.Usage, "more than the 48 features"},
 		{"select --method random --weight x000 " + good, exit.Usage, "not for method random"},
-		{"select --method variance --keep x000 " + good, exit.Usage, "not for method variance"},
+		{"select --method fsfs --keep x000 " + good, exit.Usage, "not for method fsfs"},
 		{"select --partitions 3 " + good, exit.Usage, "partgreedy only"},
 		{"path --method variance " + good, exit.Usage, "no curve"},
 		{"select --stats " + stats + " " + good, exit.Usage, "not both"},

@@ -67,7 +67,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{"select --method graphgreedy --clusters 3 " + in, exit.Usage, "--target spectral"},
 		{"select --method graphgreedy --smooth 101 " + in, exit.Usage, "0 to 100, or auto"},
 		{"select --method graphgreedy --variance 0.9 " + in, exit.Usage, "-k"},
-		{"select --method laplacian --keep x000 " + in, exit.Usage, "not for method laplacian"},
+		{"select --method u2fs --keep x000 " + in, exit.Usage, "not for method u2fs"},
 		{read + " --alpha 1,10", exit.Usage, "path takes several"},
 		{read + " --gamma 1e-3..1e3", exit.Usage, "path takes several"},
 		{"plan --method sfufs --alpha 1,10 " + in, exit.Usage, "path takes several"},

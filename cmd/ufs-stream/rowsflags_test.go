@@ -57,7 +57,6 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " --constraint scatter", exit.Usage, "--constraint is not for method eufs but for sfufs, fufs"},
 		{eufs + " --anchors-file " + in, exit.Usage, "not for method eufs"},
 		{eufs + " --variance 0.9", exit.Usage, "-k"},
-		{eufs + " --keep x000", exit.Usage, "not for method eufs"},
 		{eufs + " --alpha 0.1x,0.2x", exit.Usage, "path takes several"},
 		{eufs + " --beta 1..10", exit.Usage, "path takes several"},
 		{"plan --method eufs --beta 1..10 " + in, exit.Usage, "path takes several"},
