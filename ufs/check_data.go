@@ -100,8 +100,8 @@ func (c *checker) tidy(g *gatherer, e *gathered, s *stream.Selection) error {
 	if err := g.tidy(e, s); err != nil {
 		return err
 	}
-	for _, f := range c.Selection.Selected {
-		j := slices.IndexFunc(e.columns, func(col stream.Column) bool { return col.Name == f.Name })
+	for _, name := range featureNames(c.Selection) {
+		j := slices.IndexFunc(e.columns, func(col stream.Column) bool { return col.Name == name })
 		if j >= 0 && e.wanted != nil {
 			e.wanted[j] = true
 		}

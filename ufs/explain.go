@@ -165,6 +165,9 @@ func (x *explainer) index() {
 	x.chosen, x.reports, x.leftOut, x.stands = make(map[string]int), make(map[string]stream.ColumnReport), make(map[string]string), make(map[string][]StandsFor)
 	for i, f := range x.s.Selected {
 		x.chosen[f.Name] = i
+		for _, name := range f.Features() {
+			x.chosen[name] = i
+		}
 	}
 	for _, l := range x.s.LeftOut {
 		x.leftOut[l.Name] = l.Why

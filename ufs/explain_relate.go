@@ -35,6 +35,11 @@ func (x *explainer) relate(c *correlations) (*relations, error) {
 				}
 			}
 		}
+		for _, name := range f.Members { // of a group that was chosen whole
+			if j, there := c.at[name]; there && !slices.Contains(r.chosen, j) {
+				r.chosen = append(r.chosen, j)
+			}
+		}
 		if len(r.chosen) == before {
 			gone = append(gone, f.Name)
 		}
