@@ -220,7 +220,7 @@ func TestRowsInFolders(t *testing.T) {
 	formattest.Must(t, os.WriteFile(filepath.Join(dir, "list.txt"), []byte(filepath.Join(dir, "*", "*.csv*")), 0o644))
 	ds, err := Open(t.Context(), []string{dir}, Options{Where: "day = 2"})
 	formattest.Must(t, err)
-	if ds.Rows() != 200 || len(ds.Columns()) != 4 {
+	if ds.Rows() != 200 || len(ds.Columns()) != 3 {
 		t.Errorf("%d rows of %d columns", ds.Rows(), len(ds.Columns()))
 	}
 	ds, err = Open(t.Context(), []string{"@" + filepath.Join(dir, "list.txt")}, Options{})
