@@ -58,7 +58,7 @@ until the set, the options or the method's own sources change: the same command 
 where it was interrupted. OUTPUT.md, OUTPUT.csv, OUTPUT.json and OUTPUT-….svg are then
 written anew from these lines.
 
-  go run ./bench quality ../shared/datasets -o bench/results/quality
+  go run ./bench quality ../shared/datasets
   go run ./bench quality --methods greedy,greedy:none,random --k 5,10 -o /tmp/q SETS
   go run ./bench quality --methods list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,7 +71,7 @@ written anew from these lines.
 	f.StringSliceVar(&o.sets, "sets", nil, "only sets whose `NAMES` match these globs (default: all)")
 	f.StringSliceVar(&o.skip, "skip", nil, "not the sets whose `NAMES` match these globs")
 	f.StringSliceVar(&o.shares, "k", []string{"2", "5", "10", "20"}, "shares of the features to choose, in `PERCENT`; 2 features at least")
-	f.StringVarP(&o.output, "output", "o", "bench/results/quality", "results are `PATH`.md, .csv, .json, .jsonl and -….svg")
+	f.StringVarP(&o.output, "output", "o", "bench-results/quality", "results are `PATH`.md, .csv, .json, .jsonl and -….svg")
 	f.StringVar(&o.label, "label", "", "class column `COL` (default: label, else class)")
 	f.IntVar(&o.seeds, "seeds", 10, "`N` runs of k-means, each from one start")
 	f.IntVar(&o.halves, "halves", 2, "`N` halves of the rows, in complementary pairs, to select from for the stability; 0: none")

@@ -87,7 +87,7 @@ func (o *scaleOptions) add(f *pflag.FlagSet) {
 	f.DurationVar(&o.giveUp, "give-up", o.giveUp, "leave out points that take longer")
 	f.StringVar(&o.dir, "dir", "", "folder `DIR` for the data it makes (default: a scratch folder)")
 	f.BoolVar(&o.keep, "keep", false, "leave the data in --dir, for the next run")
-	f.StringVar(&o.folder, "results", "bench/results", "folder `DIR` of the results")
+	f.StringVar(&o.folder, "results", "bench-results", "folder `DIR` of the results; the project's own are in bench/results")
 	f.Var(&o.maxBytes, "max-bytes", "leave out sizes whose values take more, at 4 bytes each")
 	f.StringSliceVar(&o.data, "data", nil, "measure on `PATHS` in place of made data")
 	f.StringVar(&o.label, "label", "", "class column `COL` of --data: never a feature")
