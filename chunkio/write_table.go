@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
@@ -12,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// TableColumn is one column of a small table: Values is a []string, []int64 or
-// []float64, one a row. NaN and ±Inf are written as null.
+// TableColumn is one column of a small table: Values is a []string, []int64,
+// []time.Time (in microseconds) or []float64, one a row. NaN and ±Inf are written as null.
 type TableColumn struct {
 	Name   string
 	Values any
@@ -40,6 +41,16 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 		case []int64:
 			node = writer.NumberOf("int64").Node(c.Name, true)
 			writes[i] = func(chunk *writer.Chunk) error { return writer.Put(chunk, v, nil, nil) }
+		case []time.Time:
+			node = schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Required,
+				schema.NewTimestampLogicalType(true, schema.TimeUnitMicros), parquet.Types.Int64, -1, -1))
+			writes[i] = func(chunk *writer.Chunk) error {
+				micros := make([]int64, len(v))
+				for i, at := range v {
+					micros[i] = at.UnixMicro()
+				}
+				return writer.Put(chunk, micros, nil, nil)
+			}
 		case []float64:
 			double := writer.NumberOf("double")
 			node = double.Node(c.Name, false)

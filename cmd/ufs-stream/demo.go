@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,23 +23,32 @@ import (
 func newDemo(c *cli) *cobra.Command {
 	var o requestFlags
 	var keep string
+	var telemetry bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Make a small dataset with known answer and select from it",
 		Long: `Make a Parquet file of columns that repeat a few hidden factors, mixtures, noise and
 constants, select as many features as there are factors, and say how well that went: a
-right selection has one column of every factor. Exit code 1 if it is not right.`,
+right selection has one column of every factor. Exit code 1 if it is not right.
+
+With --telemetry it makes what a data lake holds, and selects nothing: readings of sensors in
+folders site=…/day=…, with ids, a time, constants, nulls, a copy, and a score that gives the
+label away. docs/first-hour.md goes on from there.`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := o.request(c, cmd, nil, "")
 			if err != nil {
 				return err
 			}
+			if telemetry {
+				return c.telemetry(cmd.Context(), planted.Telemetry{Seed: q.Seed}, keep)
+			}
 			return c.demo(cmd.Context(), q, keep)
 		},
 	}
 	o.limits(cmd.Flags())
 	cmd.Flags().StringVar(&keep, "keep", "", "keep the data in `DIR` (default: a temporary folder, removed in the end)")
+	cmd.Flags().BoolVar(&telemetry, "telemetry", false, "make a lake of sensor readings in the folder of --keep, and select nothing")
 	return cmd
 }
 
@@ -115,5 +125,38 @@ func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selec
 		return fmt.Errorf("the demo's selection is wrong: %d of %d factors found", found, len(answer.Groups))
 	}
 	_, err := fmt.Fprintln(c.out, "the selection is right")
+	return err
+}
+
+// telemetry makes a lake in dir and says what is in it.
+func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string) error {
+	switch {
+	case dir == "":
+		return stream.Usagef("--telemetry makes data to look at; say where with --keep DIR")
+	case place.IsURL(dir):
+		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
+	}
+	columns := 0
+	for i, folder := range made.Folders() {
+		into := filepath.Join(dir, filepath.FromSlash(folder))
+		if err := os.MkdirAll(into, 0o777); err != nil {
+			return &stream.OutputError{Path: into, Err: err, Remedy: stream.Textf("choose another --keep folder")}
+		}
+		var table []chunkio.TableColumn
+		rows := 0
+		for _, column := range made.File(i) {
+			if ids, ok := column.Values.([]int64); ok {
+				rows = len(ids)
+			}
+			table = append(table, chunkio.TableColumn{Name: column.Name, Values: column.Values})
+		}
+		columns = len(table)
+		write := func(w io.Writer) error { return chunkio.WriteTable(w, rows, table...) }
+		if err := c.write(ctx, filepath.Join(into, "part-0.parquet"), write); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(c.out, "made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
+		plural(len(made.Folders()), "file"), plural(columns, "column"), plural(len(made.Factors()), "factor"))
 	return err
 }
