@@ -55,7 +55,8 @@ func (r *npyRows) readHeader(most int) error {
 		return errors.New("no NumPy array: it does not begin with \\x93NUMPY")
 	}
 	size := make([]byte, 2)
-	switch major := start[len(npyMagic)]; major {
+	major := start[len(npyMagic)]
+	switch major {
 	case 1:
 	case 2, 3:
 		size = make([]byte, 4)
@@ -74,8 +75,16 @@ func (r *npyRows) readHeader(most int) error {
 		return errors.New("the header ends early")
 	}
 	r.begin = int64(len(start) + len(size) + len(text))
+	head := string(text)
+	if major < 3 { // in Latin-1
+		runes := make([]rune, len(text))
+		for i, b := range text {
+			runes[i] = rune(b)
+		}
+		head = string(runes)
+	}
 	var err error
-	if r.head, err = parseNPY(string(text)); err != nil {
+	if r.head, err = parseNPY(head); err != nil {
 		return err
 	}
 	for _, f := range r.head.fields {

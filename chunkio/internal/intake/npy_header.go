@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
@@ -351,7 +352,7 @@ func (p *literal) list(end byte, depth int) ([]any, error) {
 	return list, nil
 }
 
-// string reads a string, whose backslashes mask a quote or a backslash.
+// string reads a string, with the escapes that Python's repr writes.
 func (p *literal) string() (string, error) {
 	p.blanks()
 	if len(p.rest) == 0 || p.rest[0] != '\'' && p.rest[0] != '"' {
@@ -365,11 +366,31 @@ func (p *literal) string() (string, error) {
 			p.rest = p.rest[i+1:]
 			return b.String(), nil
 		case c == '\\' && i+1 < len(p.rest):
-			i++
-			b.WriteByte(p.rest[i])
+			r, n, err := escaped(p.rest[i+1:])
+			if err != nil {
+				return "", err
+			}
+			b.WriteRune(r)
+			i += n
 		default:
 			b.WriteByte(c)
 		}
 	}
 	return "", errors.New("has a string that does not end")
+}
+
+// escaped is the character that text behind a backslash begins with, and how many bytes stand for it.
+func escaped(text string) (r rune, n int, err error) {
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[0]]
+	switch at := strings.IndexByte("nrt\\'\"", text[0]); {
+	case at >= 0:
+		return rune("\n\r\t\\'\""[at]), 1, nil
+	case digits == 0 || len(text) <= digits:
+		return 0, 0, fmt.Errorf("has an escape \\%c", text[0])
+	}
+	code, err := strconv.ParseUint(text[1:1+digits], 16, 32)
+	if err != nil || code > utf8.MaxRune {
+		return 0, 0, fmt.Errorf("has an escape \\%s", text[:1+digits])
+	}
+	return rune(code), 1 + digits, nil
 }

@@ -12,15 +12,17 @@ import (
 
 func parseNaive(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// npy is an array as numpy.save writes it.
+// npy is an array as numpy.save writes it: in version 1, or 3 where the header is not all ASCII.
 func npy(header string, data any) string {
 	var b bytes.Buffer
-	for (len(npyMagic)+4+len(header)+1)%64 != 0 {
-		header += " "
-	}
 	header += "\n"
-	b.WriteString(npyMagic + "\x01\x00")
-	binary.Write(&b, binary.LittleEndian, uint16(len(header)))
+	if strings.ContainsFunc(header, func(r rune) bool { return r > 126 }) {
+		b.WriteString(npyMagic + "\x03\x00")
+		binary.Write(&b, binary.LittleEndian, uint32(len(header)))
+	} else {
+		b.WriteString(npyMagic + "\x01\x00")
+		binary.Write(&b, binary.LittleEndian, uint16(len(header)))
+	}
 	b.WriteString(header)
 	binary.Write(&b, binary.LittleEndian, data)
 	return b.String()
@@ -89,4 +91,20 @@ func survives(format Format, data []byte) {
 func FuzzNDJSON(f *testing.F) {
 	f.Add([]byte("{\"a\":1,\"b\":{\"c\":[1,2]}}\n{\"a\":\"x\"}\n"))
 	f.Fuzz(func(_ *testing.T, data []byte) { survives(NDJSON, data) })
+}
+
+// Names are written as Python's repr does: what it prints is as it is, and the rest is escaped.
+func TestNPYNamesAreEscapedAsByPython(t *testing.T) {
+	head := `{'descr': [("b'é\n", '<i4'), ('α\t\\\'"', '<i4'), ('\x00\u202e\U000e0001', '<i4')], 'fortran_order': False, 'shape': (1,), }`
+	text := npy(head, []int32{1, 2, 3})
+	exact := Options{Exact: true}
+	wants(t, NPY, text, exact, "b'é\n int64: 1", "α\t\\'\" int64: 2", "\x00\u202e\U000e0001 int64: 3")
+	latin := strings.Replace(npy("{'descr': [('caf#', '<i4')], 'fortran_order': False, 'shape': (1,), }", []int32{4}), "#", "\xe9", 1)
+	wants(t, NPY, latin, exact, "café int64: 4")
+	for _, bad := range []string{`\q`, `\x0`, `\u12`, `\Uffffffff`, `\xgg`} {
+		head := "{'descr': [('" + bad + "', '<i4')], 'fortran_order': False, 'shape': (1,), }"
+		if _, err := parseNPY(head); err == nil || !strings.Contains(err.Error(), "escape") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
 }

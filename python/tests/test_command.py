@@ -1,0 +1,106 @@
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import unittest.mock
+
+import numpy as np
+
+import ufs_stream
+from ufs_stream import _command
+
+from . import planted
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.data = self.path("x.npy")
+        np.save(self.data, planted()[0])
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def test_selects_as_the_command_does(self):
+        s = ufs_stream.select(self.data, k=4, method="greedy", threads=1)
+        out = subprocess.run(
+            [ufs_stream.find_command(), "select", self.data, "-k", "4", "--method", "greedy", "--format", "json"],
+            capture_output=True,
+            check=True,
+        ).stdout
+        self.assertEqual(s["selected"], json.loads(out)["selected"])
+
+    def test_flags(self):
+        got = _command.flags_of({"k": 3, "memory_limit": "1GiB", "keep": ["a", "b,c", 'd"'], "anonymous": True, "label": None})
+        self.assertEqual(got, ["-k", "3", "--memory-limit=1GiB", '--keep=a,"b,c","d"""', "--anonymous=true"])
+
+    def test_each_failure_has_its_exception(self):
+        bad = np.ones((50, 3))
+        bad[7, 1] = np.nan
+        np.save(self.path("nan.npy"), bad)
+        for kind, code, part, call in [
+            (ufs_stream.UsageError, 2, "did you mean greedy", lambda: ufs_stream.select(self.data, method="gredy")),
+            (ufs_stream.UsageError, 2, "-k 999", lambda: ufs_stream.select(self.data, k=999)),
+            (ufs_stream.DataError, 3, "nope.npy", lambda: ufs_stream.select(self.path("nope.npy"))),
+            (ufs_stream.DataError, 3, "nan.npy", lambda: ufs_stream.select(self.path("nan.npy"))),
+            (ufs_stream.MemoryLimitError, 4, "memory", lambda: ufs_stream.select(self.data, memory_limit="1MiB")),
+            (ufs_stream.InternalError, 1, "", lambda: ufs_stream.apply(self.data, ufs_stream.select(self.data, k=1), "/nowhere/x.parquet")),
+        ]:
+            with self.subTest(kind=kind.__name__), self.assertRaises(kind) as caught:
+                call()
+            self.assertEqual(caught.exception.exit_code, code)
+            self.assertIn(part, str(caught.exception))
+            again = pickle.loads(pickle.dumps(caught.exception))
+            self.assertEqual((type(again), str(again), again.exit_code), (kind, str(caught.exception), code))
+        with self.assertRaisesRegex(ufs_stream.CommandNotFoundError, "install it"):
+            ufs_stream.select(self.data, command="/nowhere/ufs-stream")
+
+    def test_not_converged_has_its_selection(self):
+        with self.assertRaises(ufs_stream.NotConvergedError) as caught:
+            ufs_stream.select(self.data, k=2, method="sfufs", anchors=100, max_iter=1, require_converged=True)
+        self.assertEqual(len(caught.exception.selection["selected"]), 2)
+
+    def test_warnings_are_warnings(self):
+        x = planted()[0]
+        fields = [("target", "<f8")] + [(f"f{j}", "<f8") for j in range(1, x.shape[1])]
+        np.save(self.path("named.npy"), np.ascontiguousarray(x).view(fields).reshape(-1))
+        with self.assertWarnsRegex(ufs_stream.UFSWarning, "target"):
+            ufs_stream.select(self.path("named.npy"), k=2)
+
+    def test_progress(self):
+        events = []
+        ufs_stream.select(self.data, k=2, method="greedy", progress=events.append)
+        self.assertEqual(events[-1]["event"], "pass")
+        self.assertEqual(events[-1]["rows"], 2000)
+
+    def test_apply(self):
+        s = ufs_stream.select(self.data, k=3, method="greedy")
+        ufs_stream.apply(self.data, s, self.path("small.parquet"))
+        again = ufs_stream.select(self.path("small.parquet"), k=3, method="variance")
+        self.assertEqual({c["name"] for c in again["columns"]}, {f["name"] for f in s["selected"]})
+
+    @unittest.skipUnless(os.name == "posix", "signals are POSIX's")
+    def test_interrupt_ends_the_command(self):
+        threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        started = []
+        popen = subprocess.Popen
+        with unittest.mock.patch("subprocess.Popen", lambda *a, **k: started.append(popen(*a, **k)) or started[0]):
+            with self.assertRaises(KeyboardInterrupt):
+                ufs_stream.select(self.data, k=1, method="eufs", max_iter=1_000_000, tol=1e-300)
+        self.assertEqual(started[0].returncode, 130)
+
+    def test_import_is_light(self):
+        code = "import sys, ufs_stream; sys.exit('sklearn' in sys.modules)"
+        where = os.path.dirname(os.path.dirname(ufs_stream.__file__))
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=where)
+
+
+if __name__ == "__main__":
+    unittest.main()
