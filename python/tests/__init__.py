@@ -1,4 +1,4 @@
-"""Tests run the real command: $UFS_STREAM_COMMAND, or one built from this checkout.
+"""Tests run the real command: $UFS_STREAM, or one built from this checkout.
 
     python3 -m unittest discover -s python -t python
 """
@@ -13,12 +13,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DATASETS = ROOT.parent / "shared" / "datasets"
 
-if "UFS_STREAM_COMMAND" not in os.environ:
+if "UFS_STREAM" not in os.environ:
     folder = tempfile.mkdtemp(prefix="ufs-stream-test-")
     atexit.register(shutil.rmtree, folder)
     binary = os.path.join(folder, "ufs-stream")
     subprocess.run(["go", "build", "-buildvcs=false", "-o", binary, "./cmd/ufs-stream"], cwd=ROOT, check=True)
-    os.environ["UFS_STREAM_COMMAND"] = binary
+    os.environ["UFS_STREAM"] = binary
 
 
 def planted(rows=2000, factors=4, noise=8, seed=0):

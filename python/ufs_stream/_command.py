@@ -15,14 +15,14 @@ COMMAND = "ufs-stream"
 
 
 def find_command(command=None):
-    """Return the path of the command: `command`, else $UFS_STREAM_COMMAND, else the one in PATH."""
-    wanted = os.fspath(command or os.environ.get("UFS_STREAM_COMMAND") or COMMAND)
+    """Return the path of the command: `command`, else $UFS_STREAM, else the one in PATH."""
+    wanted = os.fspath(command or os.environ.get("UFS_STREAM") or COMMAND)
     found = shutil.which(wanted)
     if found is None:
         raise CommandNotFoundError(
             f"the command {wanted!r} is not there: install it (go install "
             "github.com/ufs-stream/ufs-stream/cmd/ufs-stream@latest), put it into PATH, or name it "
-            "in UFS_STREAM_COMMAND"
+            "in UFS_STREAM"
         )
     return found
 

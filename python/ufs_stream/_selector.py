@@ -49,7 +49,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
     progress : bool or callable, default=False
         True writes progress to sys.stderr, a callable is given a dict now and then.
     command : str, default=None
-        The ufs-stream command; None looks at $UFS_STREAM_COMMAND and PATH.
+        The ufs-stream command; None looks at $UFS_STREAM and PATH.
 
     Attributes
     ----------
