@@ -1,5 +1,7 @@
 import os
 import pickle
+import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -108,6 +110,18 @@ class Selector(unittest.TestCase):
             s.apply(path, os.path.join(folder, "small.parquet"), also=["where"])
             small = UFSSelector(k=4, method="greedy").fit([os.path.join(folder, "small.parquet")])
             self.assertEqual(set(small.feature_names_in_), set(s.get_feature_names_out()))
+
+    def test_example(self):
+        x = planted()[0]
+        root = os.path.dirname(os.path.dirname(os.path.abspath(ufs_stream.__file__)))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.csv")
+            pd.DataFrame(x).add_prefix("f").assign(where="here").to_csv(path, index=False)
+            example = os.path.join(root, "examples", "kmeans.py")
+            out = subprocess.run([sys.executable, example, path, "4"], env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, check=True).stdout
+        first, *counts = out.splitlines()
+        self.assertRegex(first, r"^chosen: f\d+(, f\d+)*$")
+        self.assertEqual(sum(int(line.split()[1]) for line in counts), len(x))
 
     @unittest.skipUnless(DATASETS.exists(), "the shared datasets are not here")
     def test_coil20(self):
