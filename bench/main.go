@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) i
 	}
 	program.Group(root, "verb")
 	root.PersistentFlags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress on standard error")
-	root.AddCommand(newGen(c), newPaper(c), newQuality(c), newScale(c), newSpeed(c))
+	root.AddCommand(newGen(c), newPaper(c), newPeers(c), newQuality(c), newScale(c), newSpeed(c))
 	return program.Program{Root: root, Out: c.out, Err: errw}.Run(ctx, args)
 }
 
