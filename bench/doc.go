@@ -2,6 +2,7 @@
 //
 //	go run ./bench gen KIND -o PATH    make a seeded table whose answer is known
 //	go run ./bench paper --data DIR    the papers' tables, their figures beside ours
+//	go run ./bench peers [FILE…]       time, memory and quality beside scikit-learn
 //	go run ./bench quality DIR…        every method on every labelled set, ranked and tested
 //	go run ./bench scale               time, rows/s and peak memory over sizes
 //	go run ./bench speed               the methods beside bare reading and the arithmetic peak

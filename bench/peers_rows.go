@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -95,16 +96,13 @@ func (p *peerRows) writeNPY(ctx context.Context, src stream.Source) (map[int64]i
 	return classOf, nil
 }
 
+// writeRows writes the array to out, and returns the classes of its rows by position.
 func (p *peerRows) writeRows(ctx context.Context, src stream.Source, out *bufio.Writer) (map[int64]int32, error) {
-	d := len(p.names)
-	// The header ends at a multiple of 64 bytes, as NumPy's description of the format asks for.
-	head := fmt.Sprintf("%-*s\n", 128-11, fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", p.rows, d))
-	if _, err := out.WriteString("\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head); err != nil {
-		return nil, &stream.OutputError{Path: p.npy, Err: err}
+	if err := p.writeHead(out); err != nil {
+		return nil, err
 	}
 	classOf := make(map[int64]int32)
-	row := make([]float64, d)
-	bytes := make([]byte, 0, 8*d)
+	row := make([]float64, len(p.names))
 	for c, err := range src.Chunks(ctx, stream.Range{}) {
 		if err != nil {
 			return nil, err
@@ -114,13 +112,29 @@ func (p *peerRows) writeRows(ctx context.Context, src stream.Source, out *bufio.
 			for j := range row {
 				row[j] = c.Data[j*c.Stride+i]
 			}
-			if bytes, err = binary.Append(bytes[:0], binary.LittleEndian, row); err != nil {
+			if err := p.writeRow(out, row); err != nil {
 				return nil, err
-			}
-			if _, err := out.Write(bytes); err != nil {
-				return nil, &stream.OutputError{Path: p.npy, Err: err}
 			}
 		}
 	}
 	return classOf, nil
+}
+
+// writeHead writes the header of the array, of 128 bytes: NumPy's description of the format asks
+// for a multiple of 64.
+func (p *peerRows) writeHead(out *bufio.Writer) error {
+	head := fmt.Sprintf("%-*s\n", 128-11, fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", p.rows, len(p.names)))
+	if _, err := out.WriteString("\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head); err != nil {
+		return &stream.OutputError{Path: p.npy, Err: err}
+	}
+	return nil
+}
+
+func (p *peerRows) writeRow(out *bufio.Writer, row []float64) error {
+	for _, v := range row {
+		if _, err := out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), math.Float64bits(v))); err != nil {
+			return &stream.OutputError{Path: p.npy, Err: err}
+		}
+	}
+	return nil
 }

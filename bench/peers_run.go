@@ -95,7 +95,7 @@ func (r *peersRun) takeTurns(ctx context.Context, points []peerPoint, rows *peer
 			}
 			took, err := r.choose(ctx, p, rows)
 			if err != nil {
-				if p.ended = r.reasonToEnd(ctx, err); p.ended == "" {
+				if p.ended = r.reasonToEnd(ctx, took, err); p.ended == "" {
 					return err
 				}
 				p.turns, p.chosen = nil, nil
@@ -143,14 +143,14 @@ func (r *peersRun) choose(ctx context.Context, p *peerPoint, rows *peerRows) (co
 }
 
 // reasonToEnd says why a failed selection only ends its row of the results. It is "" if the
-// failure is a fault.
-func (r *peersRun) reasonToEnd(ctx context.Context, err error) string {
+// failure is a fault. The cpu time tells a slow method from a machine that was busy otherwise.
+func (r *peersRun) reasonToEnd(ctx context.Context, took cost, err error) string {
 	var failed *childError
 	switch {
 	case !errors.As(err, &failed) || ctx.Err() != nil:
 		return ""
 	case failed.timedOut:
-		return fmt.Sprintf("ended: more than --give-up %s", r.giveUp)
+		return fmt.Sprintf("ended: more than --give-up %s (cpu %s s)", r.giveUp, seconds(took.CPU.Seconds()))
 	case failed.code == exit.Memory:
 		return fmt.Sprintf("ended: more than --memory-limit %s", r.memory.String())
 	}
