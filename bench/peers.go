@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ type peersOptions struct {
 func peersDefaults() *peersOptions {
 	return &peersOptions{
 		label: labelName, rows: []string{"500", "1000", "2000", "4000", "8000"}, count: 1, runs: 10, giveUp: time.Minute,
-		memory: 4 << 30, threads: threadsHere(), python: "/usr/bin/python3", folder: "bench-results", name: "peers", seed: 1,
+		memory: 4 << 30, threads: runtime.NumCPU(), python: "/usr/bin/python3", folder: "bench-results", name: "peers", seed: 1,
 		generate: startSelf,
 	}
 }
@@ -95,12 +96,19 @@ func (o *peersOptions) validate() (err error) {
 		return stream.Usagef("peers: --rows: want numbers from %d on", leastPeerRows)
 	case o.k < 0 || o.count < 1 || o.runs < 1 || o.threads < 1:
 		return stream.Usagef("peers: -k %d, --count %d, --runs %d, --threads %d: want numbers from 1 on", o.k, o.count, o.runs, o.threads)
+	case len(o.files) == 0 && o.label != labelName:
+		return stream.Usagef("peers: --label %s is for a FILE; the classes of generated sets are in column %s", o.label, labelName)
 	case o.giveUp <= 0:
 		return stream.Usagef("peers: --give-up %s: want a time above 0", o.giveUp)
 	case o.seed == 0 || o.seed > math.MaxUint32:
 		return stream.Usagef("peers: --seed %d: want a number from 1 to %d, which NumPy takes as well", o.seed, uint32(math.MaxUint32))
 	case o.name == "" || strings.ContainsAny(o.name, "/\\"):
 		return stream.Usagef("peers: --name %q: want a name without slashes", o.name)
+	}
+	for i, path := range o.files {
+		if slices.ContainsFunc(o.files[:i], func(other string) bool { return tableName(other) == tableName(path) }) {
+			return stream.Usagef("peers: two files are called %s; results would not tell them apart", tableName(path))
+		}
 	}
 	for _, m := range o.methods {
 		if !slices.ContainsFunc(contenders(), func(c peer) bool { return c.name() == m }) {
@@ -164,7 +172,6 @@ func (r *peersRun) makeTables(ctx context.Context) ([]string, error) {
 		}
 		tables = append(tables, path)
 	}
-	r.label = labelName
 	return tables, nil
 }
 

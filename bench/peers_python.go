@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,6 @@ type peer struct {
 	library string // as the results name it
 	method  string
 	about   string
-	flags   []string // further ones of ufs-stream select
 }
 
 const (
@@ -60,9 +58,6 @@ func peerNames() []string {
 	}
 	return names
 }
-
-// threadsHere is the number of cores.
-func threadsHere() int { return runtime.NumCPU() }
 
 // findPython writes the script into the workshop, and checks that Python has what it needs.
 func (r *peersRun) findPython(ctx context.Context) error {

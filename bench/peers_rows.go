@@ -48,30 +48,29 @@ func (r *peersRun) draw(ctx context.Context, path string, n int64) (*peerRows, e
 		p.names = append(p.names, c.Name)
 	}
 	if len(p.names) < 4 || rows < leastPeerRows {
-		return nil, dataFault(path, "%d rows of %d features are too few to choose from", rows, len(p.names))
+		return nil, stream.Dataf(path, "%d rows of %d features are too few to choose from", rows, len(p.names))
 	}
 	classOf, err := p.writeNPY(ctx, ds)
 	if err != nil {
+		var value *stream.DataError
+		if errors.As(err, &value) && value.Row >= 0 {
+			value.Remedy = stream.Textf("peers hands over whole rows: name a table without missing values")
+		}
 		return nil, err
 	}
 	seen := make(map[int32]bool)
 	for _, class := range classOf {
 		if class < 0 {
-			return nil, dataFault(path, "some rows have no class in column %s: give each one, or name another column by --label", r.label)
+			return nil, stream.Dataf(path, "some rows have no class in column %s: give each one, or name another column by --label", r.label)
 		}
 		seen[class] = true
 	}
 	if p.classes = len(seen); p.classes < 2 {
-		return nil, dataFault(path, "column %s has one class in the rows that are drawn: clusters cannot be compared with it", r.label)
+		return nil, stream.Dataf(path, "column %s has one class in the rows that are drawn: clusters cannot be compared with it", r.label)
 	}
 	return p, chunkio.WriteParquet(ctx, p.parquet, ds, chunkio.WriteOptions{
 		LabelName: r.label, Label: func(position int64) int32 { return classOf[position] }, Threads: r.threads,
 	})
-}
-
-// dataFault is an error about a table as a whole.
-func dataFault(path, format string, args ...any) error {
-	return &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: fmt.Errorf(format, args...)}
 }
 
 // writeNPY writes the rows of src as one float64 array, row by row, and returns their classes by

@@ -40,9 +40,14 @@ type peerPoint struct {
 	ended            string  // why there is no choice; "" where there is
 }
 
+// tableName is how the results call a file.
+func tableName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
 // measureTable measures all peers on growing numbers of the rows of a table.
 func (r *peersRun) measureTable(ctx context.Context, path string) error {
-	table := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	table := tableName(path)
 	ended := make(map[string]string) // by peer: where it ended
 	last := int64(0)
 	for _, n := range r.rowCounts {

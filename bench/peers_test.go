@@ -180,10 +180,14 @@ func TestPeersRefusesTables(t *testing.T) {
 	if err := inProcess(t.Context(), plantedData.genArgs(plain, size{50, 30}, 1)); err != nil {
 		t.Fatal(err)
 	}
+	holes := filepath.Join(t.TempDir(), "holes.parquet")
+	if err := inProcess(t.Context(), append(plantedData.genArgs(holes, size{50, 30}, 1), "--label", "--nulls", "0.1")); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		path, say string
 		k         int
-	}{{few, "10 rows of 30 features are too few", 0}, {plain, "label", 0}, {o.files[0], "-k 31 is more than the 30 features", 31}} {
+	}{{holes, "name a table without missing values", 0}, {few, "10 rows of 30 features are too few", 0}, {plain, "label", 0}, {o.files[0], "-k 31 is more than the 30 features", 31}} {
 		o.files, o.k = []string{c.path}, c.k
 		if err := o.run(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, want something of %q", c.path, err, c.say)
@@ -195,6 +199,7 @@ func TestPeersUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"--rows", "0"}, {"--rows", "5"}, {"-k", "-1"}, {"--count", "0"}, {"--runs", "0"}, {"--give-up", "0s"}, {"--threads", "0"},
 		{"--seed", "0"}, {"--seed", "4294967296"}, {"--name", "a/b"}, {"--methods", "none"}, {"--memory-limit", "many"},
+		{"--label", "class"}, {"a/x.parquet", "b/x.parquet"},
 	} {
 		refuses(t, exit.Usage, "", append([]string{"peers"}, args...)...)
 	}

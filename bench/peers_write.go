@@ -36,8 +36,9 @@ func (r *peersRun) write(ctx context.Context, out io.Writer) error {
 func (r *peersRun) markdown(w io.Writer) {
 	fmt.Fprintf(w, "# Beside scikit-learn and scikit-feature-like methods\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n- peers: %s\n",
 		r.command, r.host, r.shop.version, r.versions)
-	fmt.Fprintf(w, "- each row is a process, in turn with the others, on %d threads, within %s and %s; of %d turns the median.\n"+
-		"  Wall and cpu are of the whole process, start and reading included; peak is its resident memory\n", r.threads, r.giveUp, r.memory.String(), r.count)
+	fmt.Fprintf(w, "- each row is a process, in turn with the others, on %d threads, within %s and %s of memory; turns: %d, of\n"+
+		"  which the median counts. Wall and cpu are of the whole process, start and reading included; peak is its resident memory\n",
+		r.threads, r.giveUp, r.memory.String(), r.count)
 	fmt.Fprintf(w, "- all select from the same rows, drawn by the seed: ufs-stream from Parquet at its defaults, Python from .npy of float64,\n"+
 		"  standardized there but for variance\n")
 	fmt.Fprintf(w, "- NMI × 100 and ACC × 100: k-means on the chosen columns as they are in the file, in as many clusters as classes, the mean\n"+
