@@ -28,6 +28,7 @@ type peersOptions struct {
 	giveUp         time.Duration
 	memory         program.Bytes
 	threads        int
+	peerScale      string // of the rows in Python: standard or none
 	python, binary string
 	folder, name   string
 	seed           uint64
@@ -42,7 +43,7 @@ type peersOptions struct {
 func peersDefaults() *peersOptions {
 	return &peersOptions{
 		label: labelName, rows: []string{"500", "1000", "2000", "4000", "8000"}, count: 1, runs: 10, giveUp: time.Minute,
-		memory: 4 << 30, threads: runtime.NumCPU(), python: "/usr/bin/python3", folder: "bench-results", name: "peers", seed: 1,
+		memory: 4 << 30, threads: runtime.NumCPU(), peerScale: "standard", python: "/usr/bin/python3", folder: "bench-results", name: "peers", seed: 1,
 		generate: startSelf,
 	}
 }
@@ -78,6 +79,7 @@ The results are --results/NAME.md and NAME.csv. A method that took more than --g
 	f.DurationVar(&o.giveUp, "give-up", o.giveUp, "end a selection that takes longer")
 	f.Var(&o.memory, "memory-limit", "`size` for a selection")
 	f.IntVar(&o.threads, "threads", o.threads, "`N` threads for every process")
+	f.StringVar(&o.peerScale, "peer-scale", o.peerScale, "scale of the columns in Python: standard, as most methods of ufs-stream have it, or none")
 	f.StringVar(&o.python, "python", o.python, "Python's program `FILE`, which has scikit-learn")
 	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
 	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
@@ -98,6 +100,8 @@ func (o *peersOptions) validate() (err error) {
 		return stream.Usagef("peers: -k %d, --count %d, --runs %d, --threads %d: want numbers from 1 on", o.k, o.count, o.runs, o.threads)
 	case len(o.files) == 0 && o.label != labelName:
 		return stream.Usagef("peers: --label %s is for a FILE; the classes of generated sets are in column %s", o.label, labelName)
+	case o.peerScale != "standard" && o.peerScale != "none":
+		return stream.Usagef("peers: --peer-scale %s: want standard or none", o.peerScale)
 	case o.giveUp <= 0:
 		return stream.Usagef("peers: --give-up %s: want a time above 0", o.giveUp)
 	case o.seed == 0 || o.seed > math.MaxUint32:

@@ -92,7 +92,7 @@ type pythonChoice struct {
 // system gives it: what the system says of a child counts this process as well.
 func (r *peersRun) runPython(ctx context.Context, method string, rows *peerRows, k int) (pythonChoice, cost, error) {
 	out, took, err := child(ctx, r.python, r.script, method, rows.npy, "-k", strconv.Itoa(k),
-		"--clusters", strconv.Itoa(rows.classes), "--threads", strconv.Itoa(r.threads), "--seed", strconv.FormatUint(r.seed, 10),
+		"--clusters", strconv.Itoa(rows.classes), "--scale", r.peerScale, "--threads", strconv.Itoa(r.threads), "--seed", strconv.FormatUint(r.seed, 10),
 		"--memory-limit", strconv.FormatInt(int64(r.memory), 10))
 	var choice pythonChoice
 	if err != nil {

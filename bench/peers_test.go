@@ -199,7 +199,7 @@ func TestPeersUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"--rows", "0"}, {"--rows", "5"}, {"-k", "-1"}, {"--count", "0"}, {"--runs", "0"}, {"--give-up", "0s"}, {"--threads", "0"},
 		{"--seed", "0"}, {"--seed", "4294967296"}, {"--name", "a/b"}, {"--methods", "none"}, {"--memory-limit", "many"},
-		{"--label", "class"}, {"a/x.parquet", "b/x.parquet"},
+		{"--label", "class"}, {"--peer-scale", "unit"}, {"a/x.parquet", "b/x.parquet"},
 	} {
 		refuses(t, exit.Usage, "", append([]string{"peers"}, args...)...)
 	}

@@ -40,7 +40,7 @@ func (r *peersRun) markdown(w io.Writer) {
 		"  which the median counts. Wall and cpu are of the whole process, start and reading included; peak is its resident memory\n",
 		r.threads, r.giveUp, r.memory.String(), r.count)
 	fmt.Fprintf(w, "- all select from the same rows, drawn by the seed: ufs-stream from Parquet at its defaults, Python from .npy of float64,\n"+
-		"  standardized there but for variance\n")
+		"  in scale %s there (--peer-scale), but for variance, which is of the values as they are\n", r.peerScale)
 	fmt.Fprintf(w, "- NMI × 100 and ACC × 100: k-means on the chosen columns as they are in the file, in as many clusters as classes, the mean\n"+
 		"  (± standard deviation) of %d single starts; explained: share of the sum of squares of all standardized columns in %%. Both\n"+
 		"  by `ufs-stream eval` for all\n\n", r.runs)

@@ -26,6 +26,7 @@ def main():
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--clusters", type=int, default=10)
     parser.add_argument("--neighbours", type=int, default=5)
+    parser.add_argument("--scale", choices=["standard", "none"], default="standard")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--memory-limit", type=int, default=0)
@@ -85,7 +86,9 @@ def peak():
     return 0
 
 
-def standardized(x):
+def scaled(x, args):
+    if args.scale == "none":
+        return x
     return sklearn.preprocessing.StandardScaler(copy=False).fit_transform(x)
 
 
@@ -111,7 +114,7 @@ def variance(x, args):
 
 def agglomeration(x, args):
     """Ward clusters of the features, the largest first, each shown by the one nearest to its mean."""
-    x = standardized(x)
+    x = scaled(x, args)
     labels = sklearn.cluster.FeatureAgglomeration(n_clusters=args.k).fit(x).labels_
     members = [np.flatnonzero(labels == c) for c in range(args.k)]
     members.sort(key=lambda m: (-len(m), m[0]))
@@ -124,7 +127,7 @@ def agglomeration(x, args):
 
 def pca(x, args):
     """The variance of a feature that the first k principal components explain."""
-    x = standardized(x)
+    x = scaled(x, args)
     model = sklearn.decomposition.PCA(n_components=min(args.k, *x.shape), random_state=args.seed).fit(x)
     scores = model.explained_variance_ @ model.components_ ** 2
     return best(scores, args.k), scores
@@ -154,7 +157,7 @@ def neighbour_graph(x, neighbours):
 def laplacian(x, args):
     """He, Cai, Niyogi, Laplacian score for feature selection, NIPS 2005: f'Lf / f'Df of the
     feature f less its mean by D; the lowest are best."""
-    x = standardized(x)
+    x = scaled(x, args)
     w = neighbour_graph(x, args.neighbours)
     degree = w.sum(axis=1)
     f = x - (degree @ x) / degree.sum()
@@ -168,7 +171,7 @@ def laplacian(x, args):
 def spec(x, args):
     """Zhao, Liu, Spectral feature selection, ICML 2007: phi2 with gamma(l) = l, by the full
     spectrum of the normalized Laplacian of exp(-d2/mean d2); the lowest are best."""
-    x = standardized(x)
+    x = scaled(x, args)
     d2 = squared_distances(x)
     n = len(x)
     w = np.exp(-d2 / (d2.sum() / (n * (n - 1))))
@@ -186,7 +189,7 @@ def spec(x, args):
 def mcfs(x, args):
     """Cai, Zhang, He, Unsupervised feature selection for multi-cluster data, KDD 2010: each
     eigenvector of the graph is regressed on k features by LARS; the largest weight counts."""
-    x = standardized(x)
+    x = scaled(x, args)
     w = neighbour_graph(x, args.neighbours)
     embedding = sklearn.manifold.spectral_embedding(
         w, n_components=min(args.clusters, len(x) - 2), drop_first=True, random_state=args.seed)
