@@ -26,6 +26,11 @@ func (a *applier) choose() ([]copier.Column, error) {
 			known[e.flat] = &entries[i]
 		}
 	}
+	for i, e := range entries { // a column that is no feature itself, but is made into some
+		if of, wanted := known[e.block]; wanted && of == nil {
+			known[e.block] = &entries[i]
+		}
+	}
 	var columns []copier.Column
 	taken := map[string]bool{}
 	add := func(c copier.Column) {

@@ -67,6 +67,9 @@ func (r *run) settleCategories(ctx context.Context) error {
 	}
 	text, err := json.Marshal(values)
 	r.categories = string(text)
+	if r.plain != nil {
+		r.plain.categories = r.categories
+	}
 	return err
 }
 
