@@ -42,7 +42,28 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 		c, err = t.catalog(f)
 		return err
 	})
+	if err == nil && c != nil && !a.opt.ForPlan {
+		err = a.readLong(ctx, c)
+	}
 	return c, list, err
+}
+
+// readLong opens the files of a plan that are read to their end where they are opened, while all the
+// memory is there for that.
+func (a *access) readLong(ctx context.Context, c *catalog) error {
+	for i := range c.files {
+		if !takesLong(c.path(i)) {
+			continue
+		}
+		opened, _, err := c.reopen(ctx, i, a.opt.Memory, a.opt.Meter)
+		if err != nil {
+			return err
+		}
+		if err := opened.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // NoShards is the error of asking a plan without footers for a shard.

@@ -19,7 +19,7 @@ func Specs() []method.Spec {
 			Caution: "one flat column stands for all that are flat: for clusters it was worse than random features",
 		}, From: method.FromGram,
 		Takes: method.Takes{
-			Turns: true,
+			Turns:  true,
 			Weight: true, Factor: true, Scales: []gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto},
 			WhyScales: stream.Textf("it compares covariances: the columns must be centred"),
 		},

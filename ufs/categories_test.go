@@ -86,6 +86,7 @@ func TestCategorical(t *testing.T) {
 	must.Do(t, chunkio.WriteParquet(t.Context(), made, hand, chunkio.WriteOptions{RowGroupRows: 2048}))
 	numbers := q
 	numbers.Inputs, numbers.Categorical, numbers.Columns, numbers.Label = []string{made}, "", nil, ""
+	numbers.Groups, numbers.Costs = "regex:^(category)=", `{"category": 1}` // whole, at the price of the column
 	want := must.Get(ufs.Select(t.Context(), numbers))(t)
 	if !slices.Equal(picked(s), picked(want)) || len(s.Columns) != len(want.Columns) {
 		t.Errorf("%v of %d features, want %v of %d", picked(s), len(s.Columns), picked(want), len(want.Columns))

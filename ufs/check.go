@@ -65,7 +65,8 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 		return nil, err
 	}
 	// A fresh selection is bound to no groups, costs or what may be chosen.
-	c.bound = c.q.Groups != "" || c.q.Budget > 0 || c.q.Costs != "" || len(c.q.Forbid) > 0
+	c.bound = c.q.Groups != "" || c.q.Budget > 0 || c.q.Costs != "" || len(c.q.Forbid) > 0 ||
+		slices.ContainsFunc(o.Selection.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 })
 	c.greedy = c.q.Method == methods.Fallback && !c.bound
 	c.q.Groups, c.q.GroupMost, c.q.Costs, c.q.Budget, c.q.Forbid = "", 0, "", 0, nil
 	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Fallback, nil, nil, 0, 0

@@ -49,7 +49,7 @@ func (c *checker) decide() error {
 		allowed = math.Inf(1)
 		why := stream.Textf("method %s does not aim at the least error", v.Method)
 		if c.bound {
-			why = stream.Textf("the selection was bound to groups, costs or what may be chosen, and a fresh one is not")
+			why = stream.Textf("the selection was bound to groups, columns of several features, costs or what may be chosen, and a fresh one is not")
 		}
 		v.Warnings = append(v.Warnings, stream.Textf("%v, so that its selection cannot be measured by it alone: give {baseline}, statistics of the data that it was made from", why).Spell(c.Spelling))
 	}

@@ -16,6 +16,7 @@ type ConvertRequest struct {
 	Stdin      io.Reader
 	Output     string // a Parquet file, or a folder where the input is one; also in a store
 	Where      string // as in Request: only such rows are written
+	Union      bool   // as UnionByName of Request
 	Threads    int
 	Memory     int64
 	TempDir    string // as in Request, and so is all below
@@ -56,7 +57,7 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 	defer end()
 	err = q.track(Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(Progress)) (err error) {
 		report, err = chunkio.Convert(ctx, c.Inputs, c.Output, chunkio.ApplyOptions{
-			Where: c.Where, Threads: q.Threads, Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
+			Where: c.Where, Union: c.Union, Threads: q.Threads, Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
 			Anonymous: c.Anonymous, TableVersion: c.Version, TableAsOf: c.AsOf,
 			Spool: chunkio.ScratchOptions{Dir: c.TempDir, Limit: c.MaxScratch}, Stdin: c.Stdin, Note: c.Note,
 		})

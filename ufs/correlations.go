@@ -100,6 +100,9 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, beside f
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := r.settleCategories(ctx); err != nil {
+			return nil, nil, err
+		}
 		r.unjudged = true
 		g := &gatherer{run: r, from: method.FromGram}
 		g.plan = func(ds *chunkio.Dataset) (Budget, error) {

@@ -367,8 +367,8 @@ func TestExplainBlocks(t *testing.T) {
 		columns: columns, mean: make([]float64, 3), std: []float64{1, 1, 1}, at: map[string]int{"color=blue": 0, "color=red": 1, "n": 2},
 	}
 	x := &explainer{out: &Explanation{}, s: &stream.Selection{
-		Features: 3, Selected: []stream.Selected{{Rank: 1, Name: "color", Error: 0.4}},
-		Columns: []stream.ColumnReport{{Name: "color", Explained: 1, Nearest: "color"}, {Name: "n", Explained: 0.5, Nearest: "color"}},
+		Features: 3, Selected: []stream.Selected{{Rank: 1, Name: "color", Members: []string{"color=blue", "color=red"}, Reads: []string{"color"}, Error: 0.4}},
+		Columns: []stream.ColumnReport{{Name: "color=blue", Explained: 1}, {Name: "color=red", Explained: 1}, {Name: "n", Explained: 0.5, Nearest: "color=red"}},
 	}}
 	x.index()
 	must.Do(t, x.explain([]string{"color", "n"}, c))

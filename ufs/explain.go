@@ -174,8 +174,10 @@ func (x *explainer) index() {
 	}
 	for _, c := range x.s.Columns {
 		x.reports[c.Name] = c
-		if _, kept := x.chosen[c.Name]; !kept && c.Nearest != "" {
-			x.stands[c.Nearest] = append(x.stands[c.Nearest], StandsFor{c.Name, c.Explained})
+		_, kept := x.chosen[c.Name]
+		if at, known := x.chosen[c.Nearest]; known && !kept { // of a group any feature
+			by := x.s.Selected[at].Name
+			x.stands[by] = append(x.stands[by], StandsFor{c.Name, c.Explained})
 		}
 	}
 	for _, list := range x.stands {
@@ -223,13 +225,15 @@ func (x *explainer) resolve(name string, c *correlations) ([]ExplainedColumn, er
 	}
 	var made []ExplainedColumn
 	if c != nil {
-		if _, there := c.at[name]; there {
-			return []ExplainedColumn{x.recorded(name, name)}, nil
-		}
 		for _, col := range c.columns {
-			if col.Block == name {
+			if why, out := x.leftOut[col.Name]; out && col.Block == name {
+				made = append(made, ExplainedColumn{Name: col.Name, State: StateLeftOut, Why: why})
+			} else if col.Block == name {
 				made = append(made, x.recorded(col.Name, name))
 			}
+		}
+		if _, there := c.at[name]; there && made == nil {
+			return []ExplainedColumn{x.recorded(name, name)}, nil
 		}
 	}
 	switch {

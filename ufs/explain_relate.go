@@ -26,17 +26,8 @@ func (x *explainer) relate(c *correlations) (*relations, error) {
 	var gone []string
 	for _, f := range x.s.Selected {
 		before := len(r.chosen)
-		if j, there := c.at[f.Name]; there {
-			r.chosen = append(r.chosen, j)
-		} else {
-			for j, col := range c.columns {
-				if col.Block == f.Name {
-					r.chosen = append(r.chosen, j)
-				}
-			}
-		}
-		for _, name := range f.Members { // of a group that was chosen whole
-			if j, there := c.at[name]; there && !slices.Contains(r.chosen, j) {
+		for _, name := range f.Features() {
+			if j, there := c.at[name]; there {
 				r.chosen = append(r.chosen, j)
 			}
 		}

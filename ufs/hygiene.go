@@ -73,11 +73,16 @@ func (r *run) decideBefore(p *gram.Profile, f *hygiene.Facts, cols []stream.Colu
 		return nil
 	}
 	for _, s := range f.Suspects(p, nil, r.mostMissing()) {
-		if r.leaves(s) {
+		if r.leaves(s) && !intended(s, cols) {
 			out = append(out, stream.LeftOut{Name: cols[s.Column].Name, Why: reason(s, cols, r.Label)})
 		}
 	}
 	return out
+}
+
+// intended says that a column was made of another to be what it is suspected of: times as numbers.
+func intended(s hygiene.Suspect, cols []stream.Column) bool {
+	return (s.Kind == hygiene.Time || s.Kind == hygiene.ID) && cols[s.Column].Block != ""
 }
 
 // reason is why a suspicious column is left out.
@@ -107,6 +112,9 @@ func (r *run) tidy(e *gathered, s *stream.Selection) error {
 	}
 	var warned []hygiene.Suspect
 	for _, one := range e.facts.Suspects(profile, e.wanted, r.mostMissing()) {
+		if intended(one, e.columns) {
+			continue
+		}
 		name := e.columns[one.Column].Name
 		why := reason(one, e.columns, label)
 		if !r.leaves(one) || e.graph != nil || r.From == method.FromRows {

@@ -94,6 +94,8 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, least := ds.RowsMemory() // before all passes, of each shard
+	b.Smallest = max(b.Smallest, b.Program+least)
 	var keep int
 	if r.From == method.FromRows {
 		keep = r.rowsToKeep(ds)

@@ -97,6 +97,8 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 		return because("a stream is there once, and method %s reads its input twice", best.Name)
 	case q.Missing == missingPairwise && best.From == method.FromGraph:
 		return because("{missing} pairwise is for methods on the Gram matrix, and method %s needs every entry of a row", best.Name)
+	case q.excludes() && best.From == method.FromGraph && (q.Stats != "" || q.Sparse != ""):
+		return because("{auto-exclude} and {max-missing} cannot take columns out of whole rows as method %s sees them, in statistics or sparse", best.Name)
 	case q.Weight != "" && !best.Takes.Weight:
 		return because("{weight} is not for method %s", best.Name)
 	case q.MinGain != 0 && !best.Takes.MinGain:

@@ -127,9 +127,12 @@ func featuresOf(list []pick) (features []int) {
 	return features
 }
 
-// enough is as many picks as it takes to have the number of features that {k} auto recommends: its rules
-// count features, and groups have several.
-func (t *trial) enough(list []pick) []pick {
+// enough is as many picks of a method that scores features as it takes to have the number of features that
+// {k} auto recommends: its rules count features, and groups have several.
+func (t *trial) enough(r *method.Ranking, list []pick) []pick {
+	if r.Error != nil { // it has chosen as many as it was to, and says what they leave
+		return list
+	}
 	features := 0
 	for i, p := range list {
 		if i >= len(t.Keep) && features >= t.s.Size.Recommended {

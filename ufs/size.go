@@ -127,6 +127,11 @@ func (t *trial) sizeUp(ctx context.Context) error {
 	if t.s.Size = size; t.AutoK {
 		t.s.Options["k"] = "auto"
 		t.K = min(max(size.Recommended, len(t.Keep)), t.candidates.open)
+		if t.Blocks != nil && t.Takes.Variance && t.offset() == nil {
+			// The rules count features, and groups have several: at most as many groups as features,
+			// until they explain as much.
+			t.Variance = float64(size.Explained)
+		}
 	}
 	return nil
 }

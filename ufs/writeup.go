@@ -68,7 +68,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		s.K = len(picks)
 	}
 	if t.AutoK && t.Blocks != nil {
-		picks = t.enough(picks)
+		picks = t.enough(r, picks)
 		s.K = len(picks)
 	}
 	order := featuresOf(picks)

@@ -23,6 +23,6 @@ func (f *requestFlags) choice(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&q.Forbid, "forbid", nil, "features or groups that are explained like others, and never chosen (`GLOBS`: names or globs, comma-separated; --exclude takes columns out of the data as well)")
 	fs.StringVar(&q.Groups, "groups", "", "choose features whole groups at a time, -k counting groups: `GROUPS` is a file of JSON {\"group\": [\"column\", …]} or CSV name,group, prefix:SEP (the part of a name before SEP), regex:RE (its first group or the whole match), or lists (emb of emb[0], emb[1], …)")
 	fs.IntVar(&q.GroupMost, "group-most", 0, "with --groups: choose single features, at most `N` of each group")
-	fs.StringVar(&q.Costs, "costs", "", "what columns and groups cost: `FILE` of CSV name,cost or JSON {\"name\": cost}; a column costs 1 where it is not named, a group what its columns cost together. Greedy family: choose by gain per cost")
+	fs.StringVar(&q.Costs, "costs", "", "what columns and groups cost: `FILE` of CSV name,cost or JSON {\"name\": cost}; a column costs 1 where it is not named, a group what its columns cost together. Greedy family: choose by gain per cost, of groups of several sizes without it too")
 	fs.Float64Var(&q.Budget, "budget", 0, "choose as long as the costs together stay within `X`; -k is then a further bound")
 }

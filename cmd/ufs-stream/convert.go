@@ -53,5 +53,6 @@ too and keeps its file layout; it appears whole or not at all, also in an object
 	o.lake(fs)
 	fs.StringVarP(&v.Output, "output", "o", "", "the file or folder to write, `OUT`")
 	fs.StringVar(&v.Where, "where", "", whereUsage)
+	fs.BoolVar(&v.Union, "union-by-name", false, unionUsage)
 	return cmd
 }

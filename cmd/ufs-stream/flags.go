@@ -30,6 +30,8 @@ type requestFlags struct {
 
 const whereUsage = "only rows for which `EXPR` is true: comparisons of columns and partition keys with constants, as day >= '2026-01-01' and site in ('a', 'b') and x is not null"
 
+const unionUsage = "a column that a file lacks is null in its rows (else all files must have the same columns)"
+
 // input adds what says what is read of the input and what a missing entry means.
 func (f *requestFlags) input(fs *pflag.FlagSet) {
 	f.missing = newChoice(ufs.MissingPolicies()[0], ufs.MissingPolicies()...)
@@ -42,7 +44,7 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
 	fs.StringVar(&q.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]`, or a map column, MAP[,D], hold zero-based feature numbers and their values, or ROW,INDEX,VALUE[,D] a value each, sorted by row; absent is 0; D is the number of features")
 	fs.StringVar(&q.Where, "where", "", whereUsage)
-	fs.BoolVar(&q.UnionByName, "union-by-name", false, "a column that a file lacks is null in its rows (else all files must have the same columns)")
+	fs.BoolVar(&q.UnionByName, "union-by-name", false, unionUsage)
 	fs.StringVar(&q.Categorical, "categorical", "", "columns of categories, `COL,…`, or auto: text of at most 64 distinct values. Each category is a feature, NAME=VALUE, scaled as in multiple correspondence analysis; these columns are read once more beforehand, by plan too (default: none)")
 	fs.BoolVar(&q.Times, "times", false, "dates and times are features: a number (days, or seconds since 1970) and its positions in the day, the week and the year as sine and cosine: ts, ts.hour.sin, …")
 	fs.BoolVar(&q.MissingIndicators, "missing-indicators", false, "with --missing mean, zero or pairwise: for each feature with nulls another, is_missing(NAME), that is 1 where it is missing, else 0")

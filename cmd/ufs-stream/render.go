@@ -141,7 +141,7 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 		graphLine(w, s.Trust.Graph)
 	}
 	if s.Size != nil && s.Options["k"] == "auto" {
-		fmt.Fprintf(w, "k = %d: %s\n", s.Size.Recommended, s.Size.Why)
+		fmt.Fprintf(w, "k = %s\n", autoSize(s))
 	}
 	if s.WhyK != "" {
 		fmt.Fprintf(w, "k = %d: %s\n", len(s.Selected), s.WhyK)

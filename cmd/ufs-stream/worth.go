@@ -29,9 +29,20 @@ func worthLine(s *stream.Selection) string {
 	if k == 1 {
 		verb = "explains"
 	}
-	line := fmt.Sprintf("%s %s %s of the %s", plural(k, "feature"), verb, percent(float64(explained)), of)
+	groups := hasGroups(s)
+	subject := plural(k, "feature")
+	if groups { // of which each has several
+		features := 0
+		for _, f := range s.Selected {
+			features += len(f.Features())
+		}
+		subject, verb = fmt.Sprintf("the %s of these", plural(features, "feature")), "explain"
+	}
+	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percent(float64(explained)), of)
 	auto := s.Size != nil && s.Options["k"] == "auto"
 	switch w := s.Worth; {
+	case auto && groups:
+		line += "; single features: " + beyondSize(s.Size, false)
 	case auto && s.Size.Recommended < k: // more features were to be kept
 	case auto:
 		line += "; " + beyondSize(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
@@ -41,10 +52,21 @@ func worthLine(s *stream.Selection) string {
 	case k > 1:
 		line += ", each more than noise would"
 	}
-	if !auto && s.Size != nil && s.Size.Recommended != k {
+	if !auto && !groups && s.Size != nil && s.Size.Recommended != k {
 		line += fmt.Sprintf("; -k auto keeps %d", s.Size.Recommended)
 	}
 	return line
+}
+
+// autoSize is the number that -k auto took, and why.
+func autoSize(s *stream.Selection) string {
+	if hasGroups(s) {
+		return fmt.Sprintf("%d: of single features %d would be worth keeping: %s", len(s.Selected), s.Size.Recommended, s.Size.Why)
+	}
+	if k := len(s.Selected); k > s.Size.Recommended {
+		return fmt.Sprintf("%d: to be kept; %d would be worth keeping: %s", k, s.Size.Recommended, s.Size.Why)
+	}
+	return fmt.Sprintf("%d: %s", s.Size.Recommended, s.Size.Why)
 }
 
 // beyondSize says what features beyond the recommended number add. own says that it is known that greedy's
