@@ -1,7 +1,8 @@
 // Package chunkio turns files into chunks of float64 features, and back.
 //
-// It is the only package that knows file formats: it reads Parquet, Arrow IPC
-// and text of libsvm, and writes Parquet and the statistics container (.ufs). Reading goes in steps:
+// It is the only package that knows file formats: it reads Parquet, Arrow IPC, text of libsvm and
+// files of rows (CSV, TSV, NDJSON, NumPy arrays, Avro), and writes Parquet, Arrow IPC, CSV and the
+// statistics container (.ufs). Reading goes in steps:
 //
 //  1. expand: arguments (files, globs, directories, @lists, - for standard input)
 //     become files in byte order of their paths;
@@ -18,8 +19,9 @@
 // Files here are named for their part: dataset_ is steps 1 to 3 and pipeline_ step 4;
 // write_, apply_ (the typed copy behind the verb) and stats_ (.ufs) make files; scratch_
 // keeps what a method that iterates over rows cannot hold (stream.Scratch). Formats are
-// internal packages: parquet, ipc and svm read behind the interfaces of format, text writes
-// the values of classes, writer encodes Parquet and copier copies columns to it.
+// internal packages: parquet, ipc and svm read behind the interfaces of format, intake writes files of
+// rows as Parquet to a scratch file, text writes the values of classes, writer encodes Parquet, copier
+// copies columns to it, and export writes it as Arrow IPC or CSV.
 //
 // Blocks start at the starts of row groups and have stream.BlockRows(d) rows. They
 // are views into a span, a column-major buffer that is used again once its blocks

@@ -234,8 +234,11 @@ func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 		out.Used["partitions"] = slices.Max(r.Groups) + 1
 	}
 	what, order, name := "feature", r.Order, func(i int) string { return e.Columns[i].Name }
+	if slices.ContainsFunc(e.Blocks, func(b method.Block) bool { return len(b.Members) > 1 }) {
+		what = "other"
+	}
 	if r.Blocks != nil {
-		what, order, name = "group", r.Blocks, func(i int) string { return e.Blocks[i].Name }
+		order, name = r.Blocks, func(i int) string { return e.Blocks[i].Name }
 	}
 	for _, t := range r.Ties {
 		others := "1 " + what

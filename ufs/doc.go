@@ -6,7 +6,8 @@
 // A [Request] is plain data. The verbs are [Select], [Plan] (what Select would do and
 // cost), [Path] (a curve over k, or a grid of weights), [Scan] and [Merge] (statistics of
 // parts, which add up), [Check] and [Diff] (whether a selection still serves new data, and what
-// changed to the next one), [Eval], [Tree], [Inspect], [Apply]. The way of the data:
+// changed to the next one), [Explain] and [Redundancy] (what columns have to do with each other), [Eval],
+// [Tree], [Inspect], [Apply], [Convert]. The way of the data:
 //
 //  1. settle.go checks the request against what its method declares (package method);
 //  2. gather.go opens the input, plans its memory (memory.go) and makes the passes that
