@@ -308,7 +308,7 @@ func blocksBytes(d, rows, largest, threads int) int64 {
 
 // refuseBlocks says where blocks are not chosen.
 func refuseBlocks() error {
-	return stream.Usagef("groups, costs and a budget are chosen by the Gram matrix in memory: raise {memory-limit}, or leave {sketch} out")
+	return stream.Usagef("groups, columns of several features, costs and a budget are chosen by the Gram matrix in memory: raise {memory-limit}, or leave {sketch} out")
 }
 
 // selectBlocks is selectMemory for blocks: by gain per cost where costs differ. Within a budget that is

@@ -158,8 +158,12 @@ func (r reasons) instead(c Change, kept bool) string {
 // only lists the features of s that other does not have.
 func only(s, other *stream.Selection, say reasons) []Change {
 	chosen, own := make(map[string]bool), make(map[string]bool)
+	within := make(map[string]string) // what a feature was chosen with
 	for _, f := range other.Selected {
 		chosen[f.Name] = true
+		for _, name := range f.Features() {
+			within[name] = f.Name
+		}
 	}
 	for _, name := range featureNames(s) {
 		own[name] = true
@@ -184,7 +188,9 @@ func only(s, other *stream.Selection, say reasons) []Change {
 			for _, name := range f.Features() { // of a group the least
 				c.Explained = min(c.Explained, reports[name].Explained)
 			}
-			c.Why = say.instead(c, own[c.Nearest])
+			if c.Why = say.instead(c, own[c.Nearest]); c.Why == "" && within[first] != "" {
+				c.Why = "chosen there as part of " + within[first]
+			}
 		} else if c.Why == "" && unreported(other) {
 			c.Why = "reports left out"
 		} else if c.Why == "" {

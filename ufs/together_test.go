@@ -1,0 +1,80 @@
+package ufs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Options that make, group or leave out columns, on inputs of rows, by all the ways to a selection.
+
+// mixedTable writes CSV of categories that go with numbers, a time and an identifier.
+func mixedTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("id,at,kind,a,b,c,d\n")
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 600 {
+		x, y := i*7919%600, i*104729%601
+		fmt.Fprintf(&b, "%d,%s,%c,%d.5,%d.5,%d.5,%d.5\n", 1_000_000+i*7907%600*13, at.Add(time.Duration(i)*97*time.Minute).Format(time.RFC3339), "pqr"[x/200], x, 2*x+i%5, y, 3*y+i%7)
+	}
+	path := filepath.Join(t.TempDir(), "mixed.csv")
+	must.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
+	return path
+}
+
+func (l namesLeftOut) has(name string) bool {
+	return slices.ContainsFunc(l, func(o stream.LeftOut) bool { return o.Name == name })
+}
+
+type namesLeftOut []stream.LeftOut
+
+// TestCategoriesWithoutMethod: what replaces the recommended method has the categories, and apply their column.
+func TestCategoriesWithoutMethod(t *testing.T) {
+	path := mixedTable(t)
+	s := selected(t, Request{Inputs: []string{path}, Categorical: "auto", K: 4})
+	if s.Method != methods.Fallback || namesLeftOut(s.LeftOut).has("kind") || !slices.ContainsFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == "kind=p" }) {
+		t.Fatalf("%s, left out %v", s.Method, s.LeftOut)
+	}
+	kept := selected(t, Request{Inputs: []string{path}, Categorical: "auto", K: 2, Keep: []string{"kind"}})
+	done := must.Get(Apply(t.Context(), ApplyRequest{Inputs: []string{path}, Selection: kept, Output: filepath.Join(t.TempDir(), "out.parquet")}))(t)
+	if !slices.Equal(done.Columns, []string{"kind", kept.Selected[1].Inputs()[0]}) {
+		t.Errorf("applied %v", done.Columns)
+	}
+	alike := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{path}, Categorical: "auto"}}))(t)
+	if namesLeftOut(alike.LeftOut).has("kind") {
+		t.Errorf("redundancy leaves out %v", alike.LeftOut)
+	}
+}
+
+// TestTimesAreNoSuspects: times that were asked for are not warned of, nor left out.
+func TestTimesAreNoSuspects(t *testing.T) {
+	s := selected(t, Request{Inputs: []string{mixedTable(t)}, Times: true, AutoExclude: true, Method: "greedy", K: 3, Keep: []string{"at"}})
+	if out := namesLeftOut(s.LeftOut); out.has("at") || !out.has("id") || s.Selected[0].Members[0] != "at" {
+		t.Errorf("left out %v, kept %v", s.LeftOut, s.Selected[0].Members)
+	}
+}
+
+// TestPlanOfRows: a shard of a plan of CSV works within the limit that the plan names.
+func TestPlanOfRows(t *testing.T) {
+	path, dir := mixedTable(t), t.TempDir()
+	planned := must.Get(WritePlan(t.Context(), Request{Inputs: []string{path}, Output: filepath.Join(dir, "job.plan.json")}))(t)
+	stats := filepath.Join(dir, "a.ufs")
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Plan: planned.Path, Output: stats, Memory: planned.Smallest}, Shard: "1/1"}))(t)
+	want := featureNames(selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 3}))
+	if got := featureNames(selected(t, Request{Stats: stats, Method: "greedy", K: 3})); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	s := selected(t, Request{Stats: stats, AutoExclude: true, K: 2})
+	if s.Method != methods.Fallback || !namesLeftOut(s.LeftOut).has("id") || s.Why == "" {
+		t.Errorf("%s (%s), left out %v", s.Method, s.Why, s.LeftOut)
+	}
+}
