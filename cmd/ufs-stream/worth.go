@@ -36,7 +36,7 @@ func worthLine(s *stream.Selection) string {
 		for _, f := range s.Selected {
 			features += len(f.Features())
 		}
-		subject, verb = fmt.Sprintf("the %s of these", plural(features, "feature")), "explain"
+		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, plural(features, "feature")), "explain"
 	}
 	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percent(float64(explained)), of)
 	auto := s.Size != nil && s.Options["k"] == "auto"
