@@ -16,7 +16,7 @@ import (
 // into the page: of a block that ends with "…" as many lines as it has, and of an empty one none.
 func TestDocs(t *testing.T) {
 	readme := read(t, "../../README.md")
-	for _, command := range []string{"go run ./cmd/ufs-stream demo", "go test ./..."} {
+	for _, command := range []string{"go run ./cmd/ufs-stream demo", "go test -timeout 30m ./..."} {
 		if !strings.Contains(readme, "\n    "+command+"\n") {
 			t.Errorf("the README must open with %q", command)
 		}
