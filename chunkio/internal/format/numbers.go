@@ -62,3 +62,40 @@ func Decimal(b []byte, scale int) float64 {
 	}
 	return Scaled(v, scale)
 }
+
+// ShortDecimal reads a number as text has it, with a sign or without: up to 15 digits, a point among them, no
+// exponent. It is a whole number divided by a power of ten, both exact, so that the quotient is rounded once, as
+// strconv does. What else there is it leaves to others.
+func ShortDecimal[T string | []byte](word T) (x float64, ok bool) {
+	digits, negative := word, false
+	if len(word) > 0 && (word[0] == '-' || word[0] == '+') {
+		digits, negative = word[1:], word[0] == '-'
+	}
+	whole, point := int64(0), -1
+	for i := range len(digits) {
+		d := digits[i] - '0'
+		switch {
+		case d <= 9 && i < 16:
+			whole = 10*whole + int64(d)
+		case digits[i] == '.' && point < 0 && i < 16:
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	n := len(digits)
+	if point >= 0 {
+		n--
+	}
+	if n < 1 || n > 15 {
+		return 0, false
+	}
+	x = float64(whole)
+	if point >= 0 {
+		x /= exactPowers[len(digits)-1-point]
+	}
+	if negative {
+		x = -x
+	}
+	return x, true
+}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // sampleBytes is how much text the types are inferred from.
@@ -123,44 +125,12 @@ func parseInt(s string) (int64, bool) {
 	return x, true
 }
 
-// powers are the powers of ten that a float64 holds, as far as they are needed.
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
-
-// parseFloat reads a decimal number, or an infinity. Up to 15 digits without an exponent are a
-// whole number divided by a power of ten, both exact, so that the quotient is rounded once, as
-// strconv does.
+// parseFloat reads a decimal number, or an infinity.
 func parseFloat(s string) (float64, bool) {
-	digits, negative := s, false
-	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
-		digits, negative = s[1:], s[0] == '-'
+	if x, ok := format.ShortDecimal(s); ok {
+		return x, true
 	}
-	whole, point := int64(0), -1
-	for i := range len(digits) {
-		d := digits[i] - '0'
-		switch {
-		case d <= 9 && i < 16:
-			whole = 10*whole + int64(d)
-		case digits[i] == '.' && point < 0 && i < 16:
-			point = i
-		default:
-			return parseSlowly(s)
-		}
-	}
-	n := len(digits)
-	if point >= 0 {
-		n--
-	}
-	if n < 1 || n > 15 {
-		return parseSlowly(s)
-	}
-	x := float64(whole)
-	if point >= 0 {
-		x /= powers[len(digits)-1-point]
-	}
-	if negative {
-		x = -x
-	}
-	return x, true
+	return parseSlowly(s)
 }
 
 // parseSlowly leaves numbers to strconv, but not what only Go calls one: 0x1p-2, 1_000, nan.

@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/stream"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // A row group ends with the row that makes it so tall or so full.
@@ -213,38 +215,11 @@ func put[T any](p *parser, x []T, size int, add func([]byte, T) []byte) error {
 	return nil
 }
 
-// powers are the powers of ten that float64 holds.
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
-
-// number reads a number. Plain ones of up to 15 digits are an integer divided by a power of ten,
-// which rounds once, as strconv does.
+// number reads a number.
 func number(word []byte) (float64, bool) {
-	digits, negative := word, false
-	if len(word) > 0 && (word[0] == '-' || word[0] == '+') {
-		digits, negative = word[1:], word[0] == '-'
+	if x, ok := format.ShortDecimal(word); ok {
+		return x, true
 	}
-	whole, point := 0, -1
-	for i, c := range digits {
-		switch {
-		case '0' <= c && c <= '9' && i < 16:
-			whole = 10*whole + int(c-'0')
-		case c == '.' && point < 0 && len(digits) > 1:
-			point = i
-		default:
-			x, err := strconv.ParseFloat(string(word), 64)
-			return x, err == nil
-		}
-	}
-	if len(digits) == 0 || len(digits) > 15 {
-		x, err := strconv.ParseFloat(string(word), 64)
-		return x, err == nil
-	}
-	x := float64(whole)
-	if point >= 0 {
-		x /= powers[len(digits)-1-point]
-	}
-	if negative {
-		x = -x
-	}
-	return x, true
+	x, err := strconv.ParseFloat(string(word), 64)
+	return x, err == nil
 }
