@@ -117,20 +117,11 @@ func (s *span) applySample(sample sampler) bool {
 // applyWeights decodes the weights and marks the rows of weight 0. A weight that is
 // missing, infinite or negative is an error, unless its row is outside the sample.
 func (s *span) applyWeights(ctx context.Context) error {
-	r := s.d.features.weight
-	s.weight = format.Sized(s.weight, s.rows)
-	dst := make([][]float64, len(r.cols))
-	for e, col := range r.cols {
-		if col == 0 {
-			dst[e] = s.weight
-		}
-	}
 	name := s.d.opt.Weight
-	leaves := []format.Decoding{{Leaf: s.leafOf(r), Dst: dst}}
-	if s.decodeLeaves(ctx, leaves); leaves[0].Err != nil {
-		return s.place(leaves[0].Err, name)
+	s.weight = format.Sized(s.weight, s.rows)
+	if err := s.decodeBeside(ctx, s.d.features.weight, s.places.weight, s.weight, name); err != nil {
+		return err
 	}
-	s.take(r, s.places.weight, dst)
 	for i, w := range s.weight {
 		switch {
 		case isSet(s.skip, i):
@@ -147,19 +138,23 @@ func (s *span) applyWeights(ctx context.Context) error {
 
 // applyTargets decodes the span's targets.
 func (s *span) applyTargets(ctx context.Context) error {
-	r := s.d.features.target
 	s.target = format.Sized(s.target, s.rows)
+	return s.decodeBeside(ctx, s.d.features.target, s.places.target, s.target, s.d.opt.Label)
+}
+
+// decodeBeside decodes a column that is no feature into to, one value a row.
+func (s *span) decodeBeside(ctx context.Context, r *read, places []int, to []float64, name string) error {
 	dst := make([][]float64, len(r.cols))
 	for e, col := range r.cols {
 		if col == 0 {
-			dst[e] = s.target
+			dst[e] = to
 		}
 	}
 	leaves := []format.Decoding{{Leaf: s.leafOf(r), Dst: dst}}
 	if s.decodeLeaves(ctx, leaves); leaves[0].Err != nil {
-		return s.place(leaves[0].Err, s.d.opt.Label)
+		return s.place(leaves[0].Err, name)
 	}
-	s.take(r, s.places.target, dst)
+	s.take(r, places, dst)
 	return nil
 }
 
