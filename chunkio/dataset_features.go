@@ -2,9 +2,7 @@ package chunkio
 
 import (
 	"fmt"
-	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
@@ -121,139 +119,6 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 		f.refusal = noFeatures(c, f.leftOut)
 	}
 	return f, nil
-}
-
-// describe lists every column for inspect.
-func describe(c *catalog, opt Options, sparse *sparseSpec) []Field {
-	entries, err := flatten(c, opt, sparse)
-	if err != nil {
-		return nil // resolve has succeeded with these arguments
-	}
-	why, err := reasons(entries, opt, sparse)
-	if err != nil {
-		return nil
-	}
-	fields := make([]Field, len(entries))
-	for i, e := range entries {
-		if why[i] == "" {
-			why[i] = e.why
-		}
-		fields[i] = Field{Name: e.flat, Type: e.typ, Nulls: e.nulls, Used: why[i] == "", Why: why[i]}
-	}
-	return fields
-}
-
-// flatten lists the columns by the names users know them by, and refuses names that clash.
-func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
-	entries := make([]entry, 0, countEntries(c, opt, sparse))
-	for i, l := range c.leaves {
-		e := entry{columnName: columnName{flat: l.Name}, leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
-		if sparse != nil && i == sparse.values {
-			e.why, e.refused = "", l.Refused
-			if sparse.features == 0 {
-				e.why = "no row has an entry"
-			}
-		}
-		if k, ok := slices.BinarySearchFunc(opt.Categories, l.Name, func(c Category, name string) int { return strings.Compare(c.Column, name) }); ok {
-			entries = addCategories(entries, e, &opt.Categories[k])
-			continue
-		}
-		if parts := timeParts(l, opt); parts != nil {
-			entries = addParts(entries, e, parts)
-			continue
-		}
-		width := elements(c, i, sparse)
-		if width == 0 {
-			entries = append(entries, e)
-			continue
-		}
-		e.list = l.Name
-		if e.nulls > 0 {
-			e.nulls = -1 // the metadata counts the whole list's
-		}
-		for k, name := range elementNames(l.Name, width) {
-			e.flat, e.element = name, k
-			entries = append(entries, e)
-		}
-	}
-	for i, p := range c.parts {
-		entries = append(entries, entry{columnName: columnName{flat: p.key}, leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why})
-	}
-	if opt.Indicators {
-		entries = addIndicators(entries, opt)
-	}
-	// Names of elements differ where those of their lists do.
-	seen := make(map[string]int, len(c.leaves)+len(c.parts))
-	for i, e := range entries {
-		if e.list != "" {
-			continue
-		}
-		if _, ok := seen[e.flat]; ok {
-			return nil, clash(c, e)
-		}
-		seen[e.flat] = i
-	}
-	for i, e := range entries {
-		if e.list == "" {
-			continue
-		}
-		if other, ok := seen[e.flat]; ok {
-			return nil, clash(c, entries[max(i, other)])
-		}
-	}
-	return entries, nil
-}
-
-// elements is the number of features in the lists of a leaf; 0 where the leaf is one column.
-func elements(c *catalog, leaf int, sparse *sparseSpec) int {
-	switch l := c.leaves[leaf]; {
-	case sparse != nil && leaf == sparse.values:
-		return sparse.features
-	case l.List && l.Why == "":
-		return l.Width
-	}
-	return 0
-}
-
-// countEntries is the number of columns once lists are flattened.
-func countEntries(c *catalog, opt Options, sparse *sparseSpec) int {
-	n := len(c.leaves) + len(c.parts)
-	for i := range c.leaves {
-		n += max(elements(c, i, sparse)-1, 0)
-	}
-	return n + countMade(c, opt, n)
-}
-
-// elementNames yields list[0], list[1], …, all cut from one string.
-func elementNames(list string, width int) iter.Seq2[int, string] {
-	var all strings.Builder
-	all.Grow(width * (len(list) + 2 + len(strconv.Itoa(width))))
-	var digits [20]byte
-	for k := range width {
-		all.WriteString(list)
-		all.WriteByte('[')
-		all.Write(strconv.AppendInt(digits[:0], int64(k), 10))
-		all.WriteByte(']')
-	}
-	return func(yield func(int, string) bool) {
-		names := all.String()
-		for k := range width {
-			end := len(list) + strings.IndexByte(names[len(list):], ']') + 1
-			if !yield(k, names[:end]) {
-				return
-			}
-			names = names[end:]
-		}
-	}
-}
-
-func clash(c *catalog, e entry) error {
-	err := stream.Dataf(c.name(), "two columns have this name once struct fields and lists are flattened")
-	if e.leaf < 0 {
-		err = stream.Dataf(c.name(), "the partition key in the path is also a column of the file")
-	}
-	err.Column, err.Remedy = e.flat, stream.PlainText("rename one of them")
-	return err
 }
 
 // name is what messages about the whole input call it: its first file.
