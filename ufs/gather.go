@@ -130,6 +130,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	if g.from == method.FromGraph {
 		return p.throughAnchors(ctx, ds, saved)
 	}
+	profileFirst := false
 	switch {
 	case saved != nil && saved.settled:
 		p.opt.Missing, p.opt.LeaveOut = policy, saved.decided
@@ -139,13 +140,7 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 			return nil, err
 		}
 	case g.from == method.FromRows && g.excludes():
-		saved = nil
-		p.keep(ds)
-		if p.opt.LeaveOut, err = p.useless(ctx, ds, 1); err != nil {
-			return nil, err
-		}
-		p.settleKept(ds, nil)
-		p.opt.Missing = policy
+		profileFirst = true
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):
 		return nil, g.needsRound(stream.ErrMissing)
@@ -161,8 +156,11 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 		if g.shard.Of > 0 {
 			return nil, g.needsRound(err)
 		}
-		fallthrough
+		profileFirst = true
 	default:
+		profileFirst = true
+	}
+	if profileFirst {
 		saved = nil
 		p.keep(ds)
 		if p.opt.LeaveOut, err = p.useless(ctx, ds, 1); err != nil {

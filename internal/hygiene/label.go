@@ -1,6 +1,7 @@
 package hygiene
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -258,15 +259,7 @@ func (l *label) tells(j int) string {
 
 // apart says that the classes' ranges do not overlap.
 func apart(cells []cell) bool {
-	slices.SortFunc(cells, func(a, b cell) int {
-		switch {
-		case a.lo < b.lo:
-			return -1
-		case a.lo > b.lo:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.lo, b.lo) })
 	for k := 1; k < len(cells); k++ {
 		if cells[k].lo <= cells[k-1].hi {
 			return false
