@@ -2,7 +2,6 @@ package ufs_test
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"math"
 	"path/filepath"
@@ -99,17 +98,7 @@ func TestCategorical(t *testing.T) {
 	if text, _ := s.Options["categories"].(string); !strings.HasPrefix(text, `{"category":["`) || s.Options["categorical"] != "auto" {
 		t.Errorf("options %v", s.Options)
 	}
-	var shards []string
-	for i := range 3 {
-		shards = append(shards, scan(t, ufs.ScanRequest{Request: q, Shard: fmt.Sprintf("%d/3", i+1)}, path))
-	}
-	plan := q
-	plan.Output = filepath.Join(t.TempDir(), "job.plan.json")
-	planned := must.Get(ufs.WritePlan(t.Context(), plan))(t)
-	for what, stats := range map[string]string{
-		"one scan": scan(t, ufs.ScanRequest{Request: q}, path), "shards": merged(t, ufs.MergeRequest{}, shards...),
-		"plan": merged(t, ufs.MergeRequest{}, scanned(t, planned.Path, t.TempDir()+"/", 3, nil)),
-	} {
+	for what, stats := range gatheredAlike(t, q, path) {
 		from := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 8, Scale: "center"}))(t)
 		if !slices.Equal(picked(from), picked(s)) || from.Options["categories"] != s.Options["categories"] {
 			t.Errorf("%s: %v, want %v", what, picked(from), picked(s))

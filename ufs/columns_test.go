@@ -89,6 +89,22 @@ func scan(t *testing.T, q ufs.ScanRequest, inputs ...string) string {
 	return q.Output
 }
 
+// gatheredAlike are statistics of path, from one scan, from shards and by a plan: they are to select the same.
+func gatheredAlike(t *testing.T, q ufs.Request, path string) map[string]string {
+	t.Helper()
+	var shards []string
+	for i := range 3 {
+		shards = append(shards, scan(t, ufs.ScanRequest{Request: q, Shard: fmt.Sprintf("%d/3", i+1)}, path))
+	}
+	plan := q
+	plan.Output = filepath.Join(t.TempDir(), "job.plan.json")
+	planned := must.Get(ufs.WritePlan(t.Context(), plan))(t)
+	return map[string]string{
+		"one scan": scan(t, ufs.ScanRequest{Request: q}, path), "shards": merged(t, ufs.MergeRequest{}, shards...),
+		"plan": merged(t, ufs.MergeRequest{}, scanned(t, planned.Path, t.TempDir()+"/", 3, nil)),
+	}
+}
+
 // picked are the names of a selection, in order.
 func picked(s *stream.Selection) (names []string) {
 	for _, f := range s.Selected {
@@ -321,17 +337,7 @@ func TestMadeFeatures(t *testing.T) {
 	if want.Options["times"] != "true" || want.Options["missing-indicators"] != "true" {
 		t.Errorf("options %v", want.Options)
 	}
-	var shards []string
-	for i := range 3 {
-		shards = append(shards, scan(t, ufs.ScanRequest{Request: q, Shard: fmt.Sprintf("%d/3", i+1)}, path))
-	}
-	plan := q
-	plan.Output = filepath.Join(t.TempDir(), "job.plan.json")
-	planned := must.Get(ufs.WritePlan(t.Context(), plan))(t)
-	for what, stats := range map[string]string{
-		"one scan": scan(t, ufs.ScanRequest{Request: q}, path), "shards": merged(t, ufs.MergeRequest{}, shards...),
-		"plan": merged(t, ufs.MergeRequest{}, scanned(t, planned.Path, t.TempDir()+"/", 3, nil)),
-	} {
+	for what, stats := range gatheredAlike(t, q, path) {
 		s := must.Get(ufs.Select(t.Context(), ufs.Request{Stats: stats, Method: "greedy", K: 12}))(t)
 		if !slices.Equal(picked(s), picked(want)) {
 			t.Errorf("%s: %v, want %v", what, picked(s), picked(want))
