@@ -28,8 +28,10 @@ type Options struct {
 	// booleans, strings, floats, decimals, dates, times or a partition key. Null and
 	// NaN are no class, the empty string is. More than 65,536 classes are an error.
 	Classes bool
-	// Target delivers the values of the Label column as Chunk.Target, where it is a column of numbers
-	// or booleans; null and NaN are none. No other label is an error.
+	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as such, and of any
+	// other label that Classes takes a code for each value, the upper 53 bits of the xxHash64 of its text, which
+	// are the same in every file and format. Null and NaN are none. A label that can be no class, or whose texts
+	// take much memory to decode, has no targets, and is no error.
 	Target bool
 	// Where is a condition on rows, such as day >= "2026-01-01" and site in ("a", "b"). Rows
 	// for which it is not true take no part, as rows outside the sample: what they hold is

@@ -112,7 +112,7 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 			continue
 		}
 		want := slices.Concat(naiveTexts(t, &l), naiveTexts(t, &b.Leaves[i]))
-		opt := Options{Classes: true, Label: l.Path, Columns: []string{"r_u8"}, Threads: 2}
+		opt := Options{Classes: true, Target: true, Times: true, Label: l.Path, Columns: []string{"r_u8"}, Threads: 2}
 		if l.Path == "r_u8" {
 			opt.Columns = []string{"r_u64"}
 		}
@@ -125,8 +125,8 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 				formattest.Must(t, err)
 			}
 			got, _, err := labelled(ds, stream.Range{})
-			if err != nil {
-				t.Fatalf("%s: %v", l.Path, err)
+			if err != nil || ds.features.target == nil {
+				t.Fatalf("%s: targets %v, error %v", l.Path, ds.features.target, err)
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: classes %q, want %q", l.Path, got, want)
@@ -145,7 +145,7 @@ func TestParquetClassesOfEveryType(t *testing.T) {
 func TestMessyClasses(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	for _, label := range []string{"category", "flag", "day", "ts", "price"} {
-		ds, err := Open(t.Context(), []string{path}, Options{Classes: true, Label: label, Missing: stream.MissingKeep})
+		ds, err := Open(t.Context(), []string{path}, Options{Classes: true, Target: true, Label: label, Missing: stream.MissingKeep})
 		formattest.Must(t, err)
 		got, _, err := labelled(ds, stream.Range{})
 		if err != nil {

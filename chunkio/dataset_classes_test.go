@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
@@ -21,9 +24,12 @@ import (
 )
 
 // labelled runs a pass and returns the name of every row's class, and the positions
-// of the rows. It checks that classes are numbered as they come.
+// of the rows. It checks that classes are numbered as they come, and that targets go with them where both
+// are asked for.
 func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, err error) {
 	var numbers []int32
+	var targets []float64
+	codes := false
 	for c, err := range ds.Chunks(context.Background(), r) {
 		if err != nil {
 			return nil, nil, err
@@ -35,6 +41,7 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 			numbers = append(numbers, class)
 			positions = append(positions, c.Position(i))
 		}
+		targets, codes = append(targets, c.Target...), codes || c.TargetCodes
 	}
 	classes := ds.Classes()
 	next := int32(0)
@@ -53,6 +60,15 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 			names = append(names, classes[class])
 		}
 	}
+	for i, target := range targets {
+		want := naiveTarget(names[i], codes)
+		if target != want && target != float64(float32(want)) && !(want != want && target-target != 0) {
+			return nil, nil, fmt.Errorf("row %d is of class %q, and its target is %v, want %v", positions[i], names[i], target, want)
+		}
+	}
+	if some := ds.features.target != nil; some && len(targets) != len(names) || !some && targets != nil {
+		return nil, nil, fmt.Errorf("%d targets of %d rows", len(targets), len(names))
+	}
 	if r.All() && int(next) != len(classes) {
 		return nil, nil, fmt.Errorf("%d classes in the rows, %d in all", next, len(classes))
 	}
@@ -60,6 +76,21 @@ func labelled(ds *Dataset, r stream.Range) (names []string, positions []int64, e
 		return nil, nil, errors.New("two classes have one name")
 	}
 	return names, positions, nil
+}
+
+// naiveTarget is the target of a row whose label has this text.
+func naiveTarget(text string, codes bool) float64 {
+	switch number, err := strconv.ParseFloat(text, 64); {
+	case text == formattest.NoName:
+		return math.NaN()
+	case codes:
+		return float64(xxhash.Sum64String(text) >> 11)
+	case text == "true":
+		return 1
+	case err == nil:
+		return number
+	}
+	return 0
 }
 
 func (t *table) addLabel(name string, x []string) *table {
@@ -90,7 +121,7 @@ func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 		}
 		tab.addLabel("kind", words).addScalar("w", weights)
 		opt := Options{
-			Classes: true, Label: "kind", Weight: []string{"", "w"}[rng.IntN(2)], Exclude: []string{"w"},
+			Classes: true, Target: true, Label: "kind", Weight: []string{"", "w"}[rng.IntN(2)], Exclude: []string{"w"},
 			Missing: []stream.MissingPolicy{stream.MissingDropRow, stream.MissingKeep}[rng.IntN(2)],
 			Sample:  []int64{0, 0, 1, int64(rows) / 2}[rng.IntN(4)], Seed: rng.Uint64(),
 		}
@@ -248,7 +279,7 @@ func TestPartitionKeysAsClasses(t *testing.T) {
 		"kind": {"b c", formattest.NoName, "a"},
 		"year": {"2020", "2021", "2020"},
 	} {
-		got, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Label: label}), stream.Range{})
+		got, _, err := labelled(disk.dataset(t, paths, Options{Classes: true, Target: true, Label: label}), stream.Range{})
 		if err != nil || !slices.Equal(slices.Compact(got), want) {
 			t.Errorf("%s: %q, error %v", label, got, err)
 		}
@@ -256,7 +287,7 @@ func TestPartitionKeysAsClasses(t *testing.T) {
 }
 
 // A stream on standard input has the classes of the file, also with dictionaries that
-// every batch replaces.
+// every batch replaces. It has targets unless its batches are compressed, whose texts may be of any size.
 func TestClassesOfAStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 7))
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "kind", Nullable: true,
@@ -279,16 +310,23 @@ func TestClassesOfAStream(t *testing.T) {
 		}
 		records = append(records, b.NewRecord())
 	}
-	content := formattest.Arrow(t, true, records, ipc.WithZstd())
-	opt := Options{Classes: true, Label: "kind", Stdin: bytes.NewReader(content)}
-	ds, err := Open(t.Context(), []string{"-"}, opt)
-	formattest.Must(t, err)
-	got, _, err := labelled(ds, stream.Range{})
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("other classes, error %v", err)
+	var content []byte
+	opt := Options{Classes: true, Target: true, Label: "kind"}
+	for _, options := range [][]ipc.Option{nil, {ipc.WithZstd()}} {
+		content = formattest.Arrow(t, true, records, options...)
+		opt.Stdin = bytes.NewReader(content)
+		ds, err := Open(t.Context(), []string{"-"}, opt)
+		formattest.Must(t, err)
+		got, _, err := labelled(ds, stream.Range{})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("other classes, error %v", err)
+		}
+		if some := ds.features.target != nil; some != (options == nil) {
+			t.Errorf("%d options: targets %v", len(options), some)
+		}
 	}
 	opt.Stdin = bytes.NewReader(content)
-	ds, err = Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin})
+	ds, err := Open(t.Context(), []string{"-"}, Options{Stdin: opt.Stdin})
 	formattest.Must(t, err)
 	if _, err := ds.With(opt); !isUsage(err) {
 		t.Errorf("classes asked for too late: error %v, want a usage error", err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -35,7 +36,8 @@ type features struct {
 	columns  []stream.Column
 	reads    []read // in column order; for sparse input the one read of the values
 	weight   *read  // to column 0 of its own buffer; nil without weights
-	target   *read  // the column of the label as numbers, as weight; nil where they are not asked for, or are none
+	target   *read  // the column of the label as numbers, as weight; nil where they are not asked for, or it is no class
+	codes    bool   // targets are codes of the label's texts
 	label    *read  // the column of the classes; nil where they are not asked for
 	leftOut  []stream.LeftOut
 	warnings []stream.Text
@@ -108,7 +110,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 		}
 	}
 	if opt.Target {
-		f.target = targetRead(c, entries, opt.Label)
+		f.target, f.codes = targetRead(c, entries, opt.Label)
 	}
 	if opt.Classes {
 		if f.label, err = labelRead(c, entries, opt.Label); err != nil {
@@ -308,16 +310,36 @@ func weightRead(c *catalog, entries []entry, name string) (*read, error) {
 	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", name)
 }
 
-// targetRead finds the column of the label where that is one of numbers, else nil.
-func targetRead(c *catalog, entries []entry, name string) *read {
+// targetRead finds the column of the label, and says whether its values have codes because they are no
+// numbers. It returns nil where they are no classes either.
+func targetRead(c *catalog, entries []entry, name string) (r *read, codes bool) {
 	for _, e := range entries {
-		if e.flat == name && !e.refused && e.why == "" {
-			r := newRead(e, widthOf(c, e, nil))
-			r.cols[e.element] = 0
-			return &r
+		var one read
+		switch {
+		case !e.matches(name) || e.refused:
+			continue
+		case e.flat == name && e.why == "" && e.made == nil:
+			one = newRead(e, widthOf(c, e, nil))
+			one.cols[e.element] = 0
+		case e.leaf >= 0 && !codable(&c.leaves[e.leaf]):
+			continue
+		default:
+			one, codes = newRead(e, 1), true
+			one.cols[0] = 0
 		}
+		return &one, codes
 	}
-	return nil
+	return nil, false
+}
+
+// mostCodeScratch is the most memory that codes may need to be decoded: what they tell is a warning, which is to
+// keep no run from its memory. Labels of texts take less; only compressed batches of a stream, which may be of
+// any size, and texts too long for classes take more. It is no share of the limit, which changes no result.
+const mostCodeScratch = 32 << 20
+
+// codable says that the values of a leaf can have codes.
+func codable(l *format.Leaf) bool {
+	return !l.List && l.NoClass == "" && l.TextScratch <= mostCodeScratch
 }
 
 // undecodable is the error of selecting a column that cannot be decoded.

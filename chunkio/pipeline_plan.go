@@ -104,7 +104,11 @@ func (d *Dataset) needs(memory int64) needs {
 		n.row += 8 * int64(len(w.cols)+1)
 		if w.leaf >= 0 {
 			// The scheduler decodes weights and targets itself, beside the workers.
-			n.base += d.catalog.leaves[w.leaf].Scratch
+			if w == d.features.target && d.features.codes {
+				n.base += d.catalog.leaves[w.leaf].TextScratch + codesBytes
+			} else {
+				n.base += d.catalog.leaves[w.leaf].Scratch
+			}
 		}
 	}
 	if r := d.features.label; r != nil {

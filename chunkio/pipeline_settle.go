@@ -139,6 +139,9 @@ func (s *span) applyWeights(ctx context.Context) error {
 // applyTargets decodes the span's targets.
 func (s *span) applyTargets(ctx context.Context) error {
 	s.target = format.Sized(s.target, s.rows)
+	if s.d.features.codes {
+		return s.codeTargets(ctx)
+	}
 	return s.decodeBeside(ctx, s.d.features.target, s.places.target, s.target, s.d.opt.Label)
 }
 

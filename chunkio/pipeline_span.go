@@ -315,7 +315,7 @@ func (s *span) chunk(b int) *stream.Chunk {
 		c.Weight = s.weight[lo : lo+kept : lo+kept]
 	}
 	if len(s.target) > 0 {
-		c.Target = s.target[lo : lo+kept : lo+kept]
+		c.Target, c.TargetCodes = s.target[lo:lo+kept:lo+kept], s.d.features.codes
 	}
 	if s.d.features.label != nil {
 		c.Class = []int32{}

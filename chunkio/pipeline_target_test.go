@@ -10,11 +10,11 @@ import (
 )
 
 // TestTargetsComeWithTheirRows: of the rows that stay, also from what an earlier pass keeps, in one element
-// of a list as in a column; a label that is no number has none.
+// of a list as in a column, and as codes of texts; a label that is no class has none.
 func TestTargetsComeWithTheirRows(t *testing.T) {
 	const n = 900
 	a, y := make([]float64, n), make([]float64, n)
-	lists := make([][]float64, n)
+	lists, words, codes := make([][]float64, n), make([]string, n), make([]float64, n)
 	for i := range n {
 		a[i], y[i] = float64(i), float64(i%7)
 		if i%5 == 0 {
@@ -24,12 +24,19 @@ func TestTargetsComeWithTheirRows(t *testing.T) {
 			y[i] = format.Null
 		}
 		lists[i] = []float64{-1, y[i]}
+		words[i] = []string{"", "no", "größe", hiveNull}[i%4]
+		if codes[i] = codeOf([]byte(words[i])); words[i] == hiveNull {
+			codes[i] = format.Null
+		}
 	}
-	disk, paths := plant(newTable(n).addScalar("a", a).addScalar("y", y).addList("l", 2, lists).addText("name"), 3, 100, 1)
+	tab := newTable(n).addScalar("a", a).addScalar("y", y).addList("l", 2, lists).addLabel("word", words).addText("name")
+	tab.leaves[len(tab.leaves)-1].NoClass = "no class"
+	disk, paths := plant(tab, 3, 100, 1)
 	for _, c := range []struct {
 		label string
-		some  bool
-	}{{"y", true}, {"l[1]", true}, {"l", false}, {"name", false}} {
+		want  []float64
+		codes bool
+	}{{"y", y, false}, {"l[1]", y, false}, {"word", codes, true}, {"l", nil, false}, {"name", nil, false}} {
 		for _, missing := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow} {
 			opt := Options{Columns: []string{"a"}, Label: c.label, Target: true, Missing: missing, Keep: NewKeep(1 << 20)}
 			ds := disk.dataset(t, paths, opt)
@@ -37,15 +44,15 @@ func TestTargetsComeWithTheirRows(t *testing.T) {
 				var got, rows []float64
 				for chunk, err := range ds.Chunks(t.Context(), stream.Range{}) {
 					must.Do(t, err)
-					if (chunk.Target != nil) != c.some {
-						t.Fatalf("%s: targets %v", c.label, chunk.Target)
+					if (chunk.Target != nil) != (c.want != nil) || chunk.TargetCodes != c.codes {
+						t.Fatalf("%s: targets %v, codes %v", c.label, chunk.Target, chunk.TargetCodes)
 					}
 					got = append(got, chunk.Target...)
-					for i := range chunk.Rows {
-						rows = append(rows, y[chunk.Position(i)])
+					for i := range len(chunk.Target) {
+						rows = append(rows, c.want[chunk.Position(i)])
 					}
 				}
-				if c.some && !slices.EqualFunc(got, rows, func(x, z float64) bool { return x == z || x != x && z != z }) {
+				if !slices.EqualFunc(got, rows, func(x, z float64) bool { return x == z || x != x && z != z }) {
 					t.Errorf("%s, pass %d: targets %v of rows with %v", c.label, pass, got[:9], rows[:9])
 				}
 			}

@@ -43,8 +43,10 @@ type Chunk struct {
 	// Source was asked for classes.
 	Class []int32
 	// Target holds the number that the label has in every row present, NaN or ±Inf where it has
-	// none. Nil unless the Source was asked for it, and its label is a number.
-	Target []float64
+	// none. Nil unless the Source was asked for it, and has a label that can be a class. With TargetCodes
+	// the label is no number, and each of its values has a code in place of it, see chunkio's Options.Target.
+	Target      []float64
+	TargetCodes bool
 	// Missing counts what the block's rows held before any policy acted, dropped
 	// rows included, by column; nil means nothing was missing.
 	Missing []MissingCount

@@ -1,0 +1,73 @@
+package chunkio
+
+import (
+	"context"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+)
+
+// memoCodes is how many entries of a dictionary have their codes remembered, and codesBytes what that takes.
+const (
+	memoCodes  = 1 << 14
+	codesBytes = 8 * memoCodes
+)
+
+// codeOf is the code of a label's text: a whole number below 2⁵³, which a float64 holds exactly.
+func codeOf(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) }
+
+// codeTargets makes the span's targets of the texts of the label, in place of numbers. Those of a
+// dictionary are hashed once.
+func (s *span) codeTargets(ctx context.Context) error {
+	r, to := s.d.features.target, s.target
+	if r.leaf < 0 {
+		return s.codePartition(r.part)
+	}
+	if leaf := s.leafAt(r.leaf); s.held == nil && leaf >= 0 {
+		var memo []float64 // the code and 1; 0 where it is not known yet
+		at := 0
+		err := s.group.DecodeTexts(ctx, leaf, s.from, s.from+int64(s.rows), func(ids []int32, values *text.List) error {
+			for len(memo) < min(values.Fixed, memoCodes) {
+				memo = append(memo, 0)
+			}
+			for _, id := range ids {
+				switch {
+				case id < 0:
+					to[at] = format.Null
+				case int(id) >= len(memo):
+					to[at] = codeOf(values.Value(int(id)))
+				default:
+					if memo[id] == 0 {
+						memo[id] = codeOf(values.Value(int(id))) + 1
+					}
+					to[at] = memo[id] - 1
+				}
+				at++
+			}
+			return nil
+		})
+		if err != nil {
+			return s.place(err, s.d.opt.Label)
+		}
+	}
+	s.take(r, s.places.target, [][]float64{to})
+	return nil
+}
+
+// codePartition takes the targets from a key of the file's path.
+func (s *span) codePartition(part int) error {
+	value, err := s.d.catalog.partText(s.at.fileIndex, part)
+	if err != nil {
+		return err
+	}
+	code := format.Null
+	if value != hiveNull {
+		code = codeOf([]byte(value))
+	}
+	for i := range s.target {
+		s.target[i] = code
+	}
+	return nil
+}
