@@ -12,8 +12,9 @@ import (
 //	"ufsfact1", d, rows, crowded, whether there is a label
 //	d times: hash, alone + 2·plain + 4·units, number of hashes kept plus 1 or 0 without a sketch;
 //	         of a sketch: values seen, then hashes (ascending) and counts in turn
-//	of a label: 1 if it has more classes than kept, classes kept, the value of each; d times n, pilots of x
-//	         and y, Σw, Σwx, Σwy, Σwxx, Σwyy, Σwxy about them; for each class d times n, Σw, Σwx, min, max
+//	of a label: 1 if it has more classes than kept + 2 if values are codes of texts (chunkio.Options.Target),
+//	         classes kept, the value of each; d times n, pilots of x and y, Σw, Σwx, Σwy, Σwxx, Σwyy, Σwxy about
+//	         them; for each class d times n, Σw, Σwx, min, max
 const magic = "ufsfact1"
 
 const mostColumns = 1 << 31
@@ -55,7 +56,7 @@ func flag(b bool) int64 {
 }
 
 func (l *label) encode(e *words.Writer) {
-	e.Int(flag(l.many))
+	e.Int(flag(l.many) + 2*flag(l.codes))
 	e.Int(int64(len(l.values)))
 	e.Floats(l.values)
 	for j := range l.pairs {
@@ -122,7 +123,8 @@ func decodeSketch(r *words.Reader, n int64) *sketch {
 func decodeLabel(r *words.Reader, d int) *label {
 	l := newLabel(d, 0)
 	r.Expect(2)
-	l.many = r.Count("a flag", 1) == 1
+	flags := r.Count("flags", 3)
+	l.many, l.codes = flags&1 == 1, flags&2 == 2
 	n := r.Count("classes", mostClasses)
 	if l.many && n > 0 || n*int64(d) > mostCells {
 		r.Fail("%d classes have sums", n)

@@ -115,11 +115,13 @@ func (f *Facts) addValues(c *stream.Chunk) {
 	}
 }
 
-// Merge adds the facts of o, which is unchanged, and so is f on error. Empty facts are neutral.
+// Merge adds the facts of o, which is unchanged, and so is f on error. Empty facts are neutral. Where one
+// label is numbers and the other codes, nothing is known of it.
 func (f *Facts) Merge(o *Facts) error {
 	if len(f.columns) != len(o.columns) {
 		return fmt.Errorf("hygiene: cannot merge %d columns with %d", len(f.columns), len(o.columns))
 	}
+	empty := f.rows == 0
 	f.rows += o.rows
 	f.crowded = f.crowded || o.crowded
 	for j := range f.columns {
@@ -143,9 +145,9 @@ func (f *Facts) Merge(o *Facts) error {
 	}
 	switch {
 	case f.label == nil && o.label == nil:
-	case f.label == nil && f.rows == o.rows:
+	case empty && o.label != nil:
 		f.label = o.label.clone()
-	case f.label == nil || o.label == nil && o.rows > 0:
+	case f.label == nil || o.rows > 0 && (o.label == nil || o.label.codes != f.label.codes):
 		f.label = nil
 	case o.label != nil:
 		f.label.merge(o.label)

@@ -20,9 +20,13 @@ const (
 
 // label is how the columns go with a label. Of few classes every column has sums by class, of which
 // follows the share of its variance that lies between them (η²), and whether a threshold tells them
-// apart. Of a label of numbers it has the products that a correlation is made of.
+// apart. Of any classes it has the products that a correlation is made of. A label that is no number has
+// codes in place of its values (stream.Chunk.TargetCodes): nothing of its texts is held. Of too many classes the
+// correlation with their codes is left: no column is suspected for nothing, because its square is η² for two
+// classes and at most that for more, but columns that tell more classes are not found.
 type label struct {
 	threads int
+	codes   bool      // values are codes
 	values  []float64 // of the classes; nil once there are too many
 	classes [][]cell  // by class, by column; likewise
 	many    bool      // there are too many
@@ -93,6 +97,7 @@ func (l *label) add(c *stream.Chunk) {
 	if c.Target == nil {
 		return
 	}
+	l.codes = c.TargetCodes
 	l.rows = l.rows[:0]
 	for i, y := range c.Target {
 		one := labelled{row: i, weight: 1, y: y}
@@ -226,7 +231,12 @@ func (l *label) tells(j int) string {
 	if l.many {
 		if y := p.syy - p.sy*p.sy/n; y > 0x1p-40*p.syy {
 			xy := p.sxy - p.sx*p.sy/n
-			if r := xy / math.Sqrt(total) / math.Sqrt(y); r*r >= leak {
+			r := xy / math.Sqrt(total) / math.Sqrt(y)
+			switch {
+			case r*r < leak:
+			case l.codes:
+				return "at least " + percent(r*r) + " of its variance lies between the classes"
+			default:
 				return "correlation " + strconv.FormatFloat(r, 'f', 3, 64)
 			}
 		}
@@ -252,10 +262,12 @@ func (l *label) tells(j int) string {
 	}
 	// η² less what chance gives, as Kelley's ε².
 	if share := 1 - (1-between/total)*float64(p.n-1)/(float64(p.n)-classes); share >= leak {
-		return strconv.FormatFloat(100*min(share, 1), 'f', 1, 64) + " % of its variance lies between the classes"
+		return percent(share) + " of its variance lies between the classes"
 	}
 	return ""
 }
+
+func percent(share float64) string { return strconv.FormatFloat(100*min(share, 1), 'f', 1, 64) + " %" }
 
 // apart says that the classes' ranges do not overlap.
 func apart(cells []cell) bool {

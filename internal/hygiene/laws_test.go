@@ -14,11 +14,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// table is columns by name, in order, and a label.
+// table is columns by name, in order, and a label, of numbers or codes.
 type table struct {
 	names []string
 	cols  [][]float64
 	label []float64
+	codes bool
 }
 
 func (t *table) add(name string, at func(i int) float64) {
@@ -76,7 +77,7 @@ func lake(n, classes int, seed uint64) *table {
 
 func (t *table) chunk(from, to int) *stream.Chunk {
 	n := to - from
-	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.cols), Stride: n, Target: t.label[from:to], Missing: make([]stream.MissingCount, len(t.cols))}
+	c := &stream.Chunk{Start: int64(from), Block: n, Rows: n, Cols: len(t.cols), Stride: n, Target: t.label[from:to], TargetCodes: t.codes, Missing: make([]stream.MissingCount, len(t.cols))}
 	for j, col := range t.cols {
 		c.Data = append(c.Data, col[from:to]...)
 		for _, x := range col[from:to] {
@@ -139,8 +140,13 @@ var lakeSuspects = []string{
 
 // TestSuspectsOfALake: any chunks and any shards, merged in any order, tell the same.
 func TestSuspectsOfALake(t *testing.T) {
-	const n = 6000
-	tab := lake(n, 3, 1)
+	for _, tab := range []*table{lake(6000, 3, 1), lake(6000, 3, 1).coded()} {
+		tellsTheSame(t, tab)
+	}
+}
+
+func tellsTheSame(t *testing.T, tab *table) {
+	n := len(tab.label)
 	for _, height := range []int{1, 63, 64, 65, 1000, n} {
 		if got := tab.say(tab.gather(t, 0, n, height)); !slices.Equal(got, lakeSuspects) {
 			t.Errorf("chunks of %d rows: %q", height, got)
@@ -287,30 +293,19 @@ func TestSketchIsTheLeastHashes(t *testing.T) {
 // pilots. Up to 2,048 rows all count.
 func TestLabelIsThatOfTheRows(t *testing.T) {
 	const n = 2000
-	for _, classes := range []int{2, 5, mostClasses, mostClasses + 1, 700} {
+	for trial, classes := range []int{2, 5, mostClasses, mostClasses + 1, 700, 2, 5, mostClasses, mostClasses + 1, 700} {
 		tab := lake(n, classes, 5)
+		if trial >= 5 {
+			tab = tab.coded()
+		}
 		g := tab.gather(t, 0, 900, 128)
 		g.merge(t, tab.gather(t, 900, n, 77))
 		for j, col := range tab.cols {
-			var c corr
-			by := map[float64]*corr{}
-			for i, x := range col {
-				if x == x {
-					c.add(x, tab.label[i])
-					if by[tab.label[i]] == nil {
-						by[tab.label[i]] = new(corr)
-					}
-					by[tab.label[i]].add(x, 0)
-				}
-			}
+			c, within, found := tab.spreads(col)
 			if c.spread(c.xx, c.x, c.x) == 0 {
 				continue
 			}
-			var within float64
-			for _, one := range by {
-				within += one.spread(one.xx, one.x, one.x)
-			}
-			eta := 1 - within/c.spread(c.xx, c.x, c.x)*(c.n-1)/(c.n-float64(len(by)))
+			eta := 1 - within/c.spread(c.xx, c.x, c.x)*(c.n-1)/(c.n-found)
 			r := c.spread(c.xy, c.x, c.y) / math.Sqrt(c.spread(c.xx, c.x, c.x)*c.spread(c.yy, c.y, c.y))
 			got := g.facts.label.tells(j)
 			want := eta >= leak
@@ -318,11 +313,29 @@ func TestLabelIsThatOfTheRows(t *testing.T) {
 				want = r*r >= leak
 			}
 			// Few rows of a class, and ranges apart, are other tests'.
-			if apart := got == "thresholds tell its classes apart"; !apart && c.n >= leastOfClass*float64(len(by)) && want != (got != "") {
+			if apart := got == "thresholds tell its classes apart"; !apart && c.n >= leastOfClass*found && want != (got != "") {
 				t.Errorf("%d classes, %s: %q, η² %v, r %v", classes, tab.names[j], got, eta, r)
 			}
 		}
 	}
+}
+
+// spreads is the sums of a column and the label, the squares within the label's classes, and how many these are.
+func (t *table) spreads(col []float64) (all corr, within, classes float64) {
+	by := map[float64]*corr{}
+	for i, x := range col {
+		if x == x {
+			all.add(x, t.label[i])
+			if by[t.label[i]] == nil {
+				by[t.label[i]] = new(corr)
+			}
+			by[t.label[i]].add(x, 0)
+		}
+	}
+	for _, one := range by {
+		within += one.spread(one.xx, one.x, one.x)
+	}
+	return all, within, float64(len(by))
 }
 
 type corr struct{ n, x, y, xx, yy, xy float64 }
@@ -334,8 +347,7 @@ func (c *corr) spread(xy, x, y float64) float64 { return xy - x*y/c.n }
 
 // TestFactsAreReadAsTheyWereWritten, and go on from there.
 func TestFactsAreReadAsTheyWereWritten(t *testing.T) {
-	for _, classes := range []int{2, mostClasses + 1} {
-		tab := lake(900, classes, 6)
+	for _, tab := range []*table{lake(900, 2, 6), lake(900, mostClasses+1, 6), lake(900, 2, 6).coded(), lake(900, mostClasses+1, 6).coded()} {
 		var form, again bytes.Buffer
 		half := tab.gather(t, 0, 450, 90)
 		must.Get(half.facts.WriteTo(&form))(t)
