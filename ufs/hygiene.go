@@ -51,11 +51,9 @@ func (q *Request) keepsAll(verb string) error {
 // newFacts is facts of no rows of d columns.
 func (r *run) newFacts(d int) *hygiene.Facts { return hygiene.New(d, r.Threads, r.readsTarget()) }
 
-// readsTarget says that the label is read, where it is a number. Methods over rows do without unless columns are to be left
-// out: rows that a scan keeps for them have no label, and are to give the same selection and warnings.
-func (r *run) readsTarget() bool {
-	return r.Label != "" && r.Sparse == "" && (r.Bound == nil || r.From != method.FromRows || r.excludes())
-}
+// readsTarget says that the label is read, where it can be a class. Rows that a scan keeps have none: there the
+// facts about all rows tell leaks.
+func (r *run) readsTarget() bool { return r.Label != "" && r.Sparse == "" }
 
 // mostMissing is the share of missing values above which a column is suspicious.
 func (q *Request) mostMissing() float64 {

@@ -233,6 +233,7 @@ func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.
 	if err != nil {
 		return nil, plan.explain(err)
 	}
+	e.facts.TakeLabel(whole.facts, s.opt.Index)
 	e.passes, e.profile.Seen = s.passes, whole.profile.Seen
 	return e, nil
 }

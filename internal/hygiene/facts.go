@@ -155,4 +155,12 @@ func (f *Facts) Merge(o *Facts) error {
 	return nil
 }
 
+// TakeLabel gives f, of some rows whose label was not read, what o knows of the label from all of them.
+// Column k of f is column index[k] of o, which may be nil.
+func (f *Facts) TakeLabel(o *Facts, index []int) {
+	if f.label = nil; o != nil && o.label != nil {
+		f.label = o.label.only(index)
+	}
+}
+
 func whole(x float64) bool { return x == math.Trunc(x) && math.Abs(x) < 0x1p64 }

@@ -75,6 +75,22 @@ func (l *label) clone() *label {
 	return &o
 }
 
+// only is a copy of l for some of the columns.
+func (l *label) only(index []int) *label {
+	o := &label{threads: l.threads, codes: l.codes, values: slices.Clone(l.values), many: l.many}
+	for _, j := range index {
+		o.pairs = append(o.pairs, l.pairs[j])
+	}
+	for _, cells := range l.classes {
+		var some []cell
+		for _, j := range index {
+			some = append(some, cells[j])
+		}
+		o.classes = append(o.classes, some)
+	}
+	return o
+}
+
 // number is the number of the class of a value; a new one gets the next, and -1 where there are too many.
 func (l *label) number(y float64) int {
 	if l.many {

@@ -1,0 +1,94 @@
+package ufs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// answers is a table of nine columns and a label of texts, of which the column score tells the classes, in two
+// files. It returns their folder.
+func answers(t *testing.T) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, 7))
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "answers")
+	must.Do(t, os.Mkdir(folder, 0o755))
+	for part := range 2 {
+		lines := []string{"m0,m1,m2,m3,m4,m5,m6,m7,score,answer"}
+		for range 300 {
+			var cells []string
+			hidden := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+			for j := range 8 {
+				cells = append(cells, fmt.Sprint(hidden[j%3]+0.3*float64(1+j)*r.NormFloat64()))
+			}
+			class := r.IntN(4) // the last has none
+			cells = append(cells, fmt.Sprint(float64(class)+0.05*r.NormFloat64()), []string{"größer", "no", "yes", ""}[class])
+			lines = append(lines, strings.Join(cells, ","))
+		}
+		text := filepath.Join(dir, fmt.Sprintf("%d.csv", part))
+		must.Do(t, os.WriteFile(text, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
+		must.Get(Convert(t.Context(), ConvertRequest{Inputs: []string{text}, Output: filepath.Join(folder, fmt.Sprintf("%d.parquet", part))}))(t)
+	}
+	return folder
+}
+
+// leaks are the names of the columns that s suspects to tell the label.
+func leaks(s *stream.Selection) (names []string) {
+	for _, one := range s.Suspects {
+		if strings.HasPrefix(one.Why, "nearly determines the label answer (") {
+			names = append(names, one.Name)
+		}
+	}
+	return names
+}
+
+// TestEveryMethodWarnsOfALeak of a label of texts, without reading the input once more for it, and selects what
+// it does without the label. Of rows that were kept it warns as of the data.
+func TestEveryMethodWarnsOfALeak(t *testing.T) {
+	folder := answers(t)
+	for _, spec := range methods.All() {
+		q := Request{Inputs: []string{folder}, Method: spec.Name, K: 3, Label: "answer"}
+		if spec.Takes.Cells {
+			q.Options = method.Settings{"shape": "3x3"}
+		}
+		with := selected(t, q)
+		if got := leaks(with); !slices.Equal(got, []string{"score"}) {
+			t.Errorf("%s: leaks %q of %v", spec.Name, got, with.Suspects)
+		}
+		unlabelled := q
+		unlabelled.Label = ""
+		without := selected(t, unlabelled)
+		if with.Passes != without.Passes || without.Suspects != nil {
+			t.Errorf("%s: %d passes, without the label %d, suspects %v", spec.Name, with.Passes, without.Passes, without.Suspects)
+		}
+		if !slices.Equal(names(with), names(without)) {
+			t.Errorf("%s: %v, without the label %v", spec.Name, with.Selected, without.Selected)
+		}
+		if spec.From != method.FromRows {
+			continue
+		}
+		for _, rows := range []int64{200, 5000} {
+			kept := q
+			kept.Stats, kept.Inputs, kept.Label = keptBy(t, Request{Inputs: q.Inputs, Method: q.Method, Label: q.Label}, rows, 2, 1), nil, ""
+			s := selected(t, kept)
+			if got := leaks(s); !slices.Equal(got, []string{"score"}) {
+				t.Errorf("%s, %d rows kept: leaks %q of %v", spec.Name, rows, got, s.Suspects)
+			}
+			if kept.Exclude = []string{"m1"}; !spec.Takes.Cells {
+				if got := leaks(selected(t, kept)); !slices.Equal(got, []string{"score"}) {
+					t.Errorf("%s, %d rows kept of fewer columns: leaks %q", spec.Name, rows, got)
+				}
+			}
+		}
+	}
+}
