@@ -38,7 +38,7 @@ type Request struct {
 	// MaxMissing leaves out columns of which more than this share of the rows is missing; 0 warns above 0.5.
 	MaxMissing float64
 	// AutoExclude leaves out the columns that are otherwise warned of: identifiers, times as numbers,
-	// mostly missing ones, copies of others, and those that nearly determine Label, if that is a number.
+	// mostly missing ones, copies of others, and those that nearly determine Label.
 	AutoExclude bool
 	SampleRows  int64 // a quick try on a seeded sample of so many rows; 0 means all, or with Stats those scanned
 	// MissingIndicators adds a feature is_missing(NAME), 1 or 0, for each feature that has nulls, as

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +13,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+// TestLeaksOfATextLabel: in every format and by methods of every kind, a column that tells the texts of the label
+// is warned of by name, and left out with --auto-exclude.
+func TestLeaksOfATextLabel(t *testing.T) {
+	at := folder(t)
+	var text strings.Builder
+	text.WriteString("a,b,c,score,answer\n")
+	for i := range 300 {
+		class := i * i % 7 % 3
+		x := float64(i)
+		fmt.Fprintf(&text, "%v,%v,%v,%v,%s\n", math.Sin(x), math.Cos(x*x), math.Sin(3*x*x), 10*float64(class)+math.Cos(x), []string{"no", "yes", "größer"}[class])
+	}
+	if err := os.WriteFile(at("in.csv"), []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "convert", at("in.csv"), "-o", at("in.parquet"))
+	must(t, "select", at("in.parquet"), "--method", "variance", "-k", "4", "-o", at("all.json"))
+	must(t, "apply", at("in.parquet"), "--selection", at("all.json"), "--also", "answer", "-o", at("in.arrow"))
+	const warning = "warning: 1 column nearly determines the label answer: score (thresholds tell its classes apart); --exclude score or --auto-exclude leaves it out"
+	for _, name := range []string{"in.csv", "in.parquet", "in.arrow"} {
+		for _, method := range []string{"greedy", "sfufs", "eufs"} {
+			args := []string{at(name), "--label", "answer", "--method", method, "-k", "2"}
+			if r := invoke(append([]string{"select"}, args...)...); r.code != exit.Done || !strings.Contains(r.err, warning) {
+				t.Errorf("%s, %s: exit code %d: %s", name, method, r.code, r.err)
+			}
+			s := decoded[stream.Selection](t, "select", append(args, "--auto-exclude")...)
+			out := stream.LeftOut{Name: "score", Why: "nearly determines the label answer (thresholds tell its classes apart)"}
+			if s.Features != 3 || !slices.Contains(s.LeftOut, out) || s.Suspects != nil {
+				t.Errorf("%s, %s: %d features, left out %v, suspects %v", name, method, s.Features, s.LeftOut, s.Suspects)
+			}
+		}
+	}
+}
 
 // TestSuspectsOnTheCommandLine: what is warned of names the flag that leaves it out, and with that the
 // output lists the columns with the reason. A partition key is a feature where it is named.
