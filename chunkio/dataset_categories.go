@@ -16,7 +16,7 @@ import (
 )
 
 // Category is a column of categories: its values as text, in the order of their bytes, or why it
-// has too many.
+// is none: what its values are, as "more than 64 distinct values".
 type Category struct {
 	Column string
 	Values []string
@@ -29,7 +29,14 @@ const mostCategoryBytes = 256
 // addCategories adds the entries of a column of categories; e is that of its leaf.
 func addCategories(entries []entry, e entry, c *Category) []entry {
 	if c.Why != "" {
-		e.why, e.refused = c.Why, false
+		what, remedy := e.typ, ""
+		switch e.why {
+		case "text":
+			what = e.why
+		case "":
+			what, remedy = "a number", "; not named as categories, it is a feature"
+		}
+		e.why, e.refused = what+" of "+c.Why+remedy, false
 		return append(entries, e)
 	}
 	e.why, e.refused, e.list, e.block, e.nulls = "", false, e.flat, e.flat, 0
@@ -192,9 +199,9 @@ func (c *categoryCount) count(ctx context.Context, group format.Group, leaf int,
 func (c *categoryCount) tooMany(size int) string {
 	switch {
 	case size > mostCategoryBytes:
-		return fmt.Sprintf("text longer than %d bytes", mostCategoryBytes)
+		return fmt.Sprintf("values longer than %d bytes", mostCategoryBytes)
 	case len(c.seen) == c.most:
-		return fmt.Sprintf("text of more than %d distinct values", c.most)
+		return fmt.Sprintf("more than %d distinct values", c.most)
 	}
 	return ""
 }
@@ -205,7 +212,7 @@ func (c *categoryCount) category(l format.Leaf) Category {
 		found.Values = append(found.Values, value)
 	}
 	if slices.Sort(found.Values); len(found.Values) == 0 && c.why == "" {
-		found.Why = "text that is null in every row"
+		found.Why = "no value in any row"
 	}
 	return found
 }

@@ -83,7 +83,7 @@ func (q *Request) readCategories() (list []chunkio.Category) {
 	for _, column := range sortedKeys(values) {
 		c := chunkio.Category{Column: column, Values: values[column]}
 		if c.Values == nil {
-			c.Why = fmt.Sprintf("text of no or more than %d distinct values, or of long ones", mostCategories)
+			c.Why = fmt.Sprintf("no or more than %d distinct values, or long ones", mostCategories)
 		}
 		list = append(list, c)
 	}
