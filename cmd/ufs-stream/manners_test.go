@@ -193,6 +193,10 @@ func TestDefaults(t *testing.T) {
 		t.Error(r)
 	}
 	t.Setenv("UFS_STREAM_MEMORY_LIMT", "")
+	ends(t, exit.Usage, "--auto-exclude perhaps: want true or false", "select", in[0], "--auto-exclude=perhaps")
+	t.Setenv("UFS_STREAM_AUTO_EXCLUDE", "perhaps")
+	ends(t, exit.Usage, "UFS_STREAM_AUTO_EXCLUDE: --auto-exclude perhaps: want true or false", "select", in[0])
+	t.Setenv("UFS_STREAM_AUTO_EXCLUDE", "")
 	t.Setenv("UFS_STREAM_THREADS", "many")
 	ends(t, exit.Usage, "UFS_STREAM_THREADS: --threads many: want a whole number", "select", in[0])
 	must(t, "version") // which has no threads

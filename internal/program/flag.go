@@ -46,6 +46,8 @@ func Wanted(err error) string {
 // pflag's errors tell how the value was parsed.
 func wanted(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
+	case "bool":
+		return "want true or false"
 	case "int", "int64":
 		return "want a whole number"
 	case "intSlice":
