@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
@@ -106,6 +105,19 @@ func (s scheduler) samples(t *testing.T) {
 	}
 }
 
+// kill ends a process by its number.
+func kill(pid string) error {
+	n, err := strconv.Atoi(strings.TrimSpace(pid))
+	if err != nil {
+		return err
+	}
+	p, err := os.FindProcess(n)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
+}
+
 // triesAgain: a process is killed while it waits for the data of its shard, another one finds
 // the store busy. Both are scanned again, and no other; nothing counts twice.
 func (s scheduler) triesAgain(t *testing.T) {
@@ -124,11 +136,7 @@ func (s scheduler) triesAgain(t *testing.T) {
 	proxy.Before(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, filepath.Base(paths[2])) {
 			if pid, err := os.ReadFile(j.notes("pid")); err == nil && killed.CompareAndSwap(0, 1) {
-				n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
-				if err == nil {
-					err = syscall.Kill(n, syscall.SIGKILL)
-				}
-				if err != nil {
+				if err := kill(string(pid)); err != nil {
 					t.Errorf("the process of the shard could not be killed: %v", err)
 				}
 			}
