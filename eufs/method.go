@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/agree"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -336,30 +335,19 @@ func (m *declared) Path(ctx context.Context, e *method.Evidence) (g *method.Grid
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	g = &method.Grid{Used: p.record(), Passes: p.Passes()}
+	g = &method.Grid{Used: p.record(), Passes: p.Passes(), Width: len(p.beta)}
 	kind, _ := p.Graph()
-	compared := &agree.Grid{Width: len(p.beta), K: []int{e.K}}
 	apart := 0
 	for i, r := range rankings {
 		alpha, beta := at(i)
-		from, to := r.Ties.At(e.K)
 		// A μ₀ below β makes the iterates so ill-conditioned that rounding decides.
 		rounded := m.kind == EUFS && kind != GraphNone && p.penalty(alpha.value, beta.value) < beta.value
 		if rounded {
 			apart++
 		}
-		compared.Settings = append(compared.Settings, agree.Setting{Order: r.Order, Sound: len(r.Warnings) == 0 && from == to, Apart: rounded})
-	}
-	if g.Recommended, g.Why = compared.Recommend(); g.Recommended < 0 {
-		g.Why = "every setting warns of something, or ties at the last feature"
-	} else if rankings[g.Recommended].Unsettled {
-		g.Why += "; its iteration has not converged"
-	}
-	for i, agreement := range compared.Agreement() {
-		alpha, beta := at(i)
 		flags := stream.Textf("{alpha} %v {beta} %v", alpha.given, beta.given)
 		g.Settings = append(g.Settings, method.Setting{
-			Alpha: alpha.value, Beta: beta.value, Gamma: math.NaN(), Name: flags, Flags: flags, Ranking: rankings[i], Agreement: agreement[0],
+			Alpha: alpha.value, Beta: beta.value, Gamma: math.NaN(), Name: flags, Flags: flags, Ranking: r, Sound: len(r.Warnings) == 0, Apart: rounded,
 		})
 	}
 	if apart > 0 {

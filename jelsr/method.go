@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/agree"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -138,34 +137,19 @@ func (m *declared) Path(ctx context.Context, e *method.Evidence) (*method.Grid, 
 	opt := m.options(e.Seed, e.Threads).withDefaults()
 	opt.Progress = e.Iteration
 	alphas, betas := ascending(m.alpha, opt.Alpha), ascending(m.beta, opt.Beta)
-	g := &method.Grid{Used: m.used(opt)}
-	k := e.K
-	if k == 0 {
-		k = min(50, e.Graph.D)
-	}
-	near := agree.Grid{Width: len(betas), K: []int{k}}
+	g := &method.Grid{Used: m.used(opt), Width: len(betas)}
 	for _, opt.Alpha = range alphas {
 		for _, opt.Beta = range betas {
 			r, err := Select(ctx, e.Graph, opt)
 			if err != nil {
 				return nil, err
 			}
-			from, to := r.Ties.At(k)
-			near.Settings = append(near.Settings, agree.Setting{
-				Order: r.Order, Sound: r.Converged && r.Rose == nil && from == to,
-			})
 			one := method.Setting{
-				Alpha: opt.Alpha, Beta: opt.Beta, Gamma: math.NaN(), Ranking: r.ranking(),
+				Alpha: opt.Alpha, Beta: opt.Beta, Gamma: math.NaN(), Ranking: r.ranking(), Sound: r.Converged && r.Rose == nil,
 				Name: stream.PlainText(fmt.Sprintf("alpha %v, beta %v", opt.Alpha, opt.Beta)),
 			}
 			g.Settings = append(g.Settings, one)
 		}
-	}
-	for at, agreement := range near.Agreement() {
-		g.Settings[at].Agreement = agreement[0]
-	}
-	if g.Recommended, g.Why = near.Recommend(); g.Recommended < 0 {
-		g.Why = "no setting converges without a tie"
 	}
 	return g, nil
 }

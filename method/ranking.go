@@ -149,12 +149,11 @@ func EqualScores(order []int, scores []float64) Ties {
 
 // Grid is the result of a path over settings.
 type Grid struct {
-	Settings    []Setting // by rising weights
-	Recommended int       // index into Settings; -1 where none can be recommended
-	Why         string    // the reason, in a sentence
-	Used        map[string]any
-	Passes      int // over the source
-	Warnings    []stream.Text
+	Settings []Setting // by rising weights, row by row
+	Width    int       // settings in a row
+	Used     map[string]any
+	Passes   int // over the source
+	Warnings []stream.Text
 }
 
 // Setting is one point of a grid.
@@ -163,7 +162,8 @@ type Setting struct {
 	Name               stream.Text // in words: "alpha 1, gamma 0.1"
 	Flags              stream.Text // the options that ask for it alone, where the weights do not tell
 	Ranking            *Ranking
-	Agreement          float64 // with the neighbouring settings: mean Jaccard index of the first K features
+	Sound              bool // it may be recommended, as far as the method can tell
+	Apart              bool // rounding may decide its ranking: it is neither compared nor recommended
 }
 
 // Tree is a tree of groups over features.

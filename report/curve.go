@@ -40,41 +40,42 @@ func errorsOf(s *stream.Selection) *shown {
 	if len(x) == 0 {
 		return nil
 	}
-	return errorCurve(s.Method, x, y, s.Size)
+	return errorCurve(s, x, y)
 }
 
 // errorCurve begins with the error without any feature, which is 1 by definition. Where the document says how
 // many features are worth keeping, that is marked in place of an elbow: select and path show the same number.
-func errorCurve(method string, x, y []float64, size *stream.Size) *shown {
+func errorCurve(s *stream.Selection, x, y []float64) *shown {
+	what := unit(s)
 	if x[0] > 0 {
 		x, y = append([]float64{0}, x...), append([]float64{1}, y...)
 	}
 	last := len(x) - 1
 	c := &shown{slug: "error", Chart: Chart{
-		Title: method + ": error left after k features", XLabel: "features k", YLabel: "error left (share)", WholeX: true,
+		Title: s.Method + ": error left after k " + what + "s", XLabel: what + "s k", YLabel: "error left (share)", WholeX: true,
 		Series: []Series{{Name: "error", X: x, Y: y}},
 	}}
-	c.label = fmt.Sprintf("Line chart: the share of error left falls from %s with %s features to %s with %s.", number(y[0]), number(x[0]), number(y[last]), number(x[last]))
+	c.label = fmt.Sprintf("Line chart: the share of error left falls from %s with %s %ss to %s with %s.", number(y[0]), number(x[0]), what, number(y[last]), number(x[last]))
 	marked := elbow.Of(x, y)
-	if size != nil {
-		marked = slices.Index(x, float64(size.Recommended))
+	if size := recommendedSize(s); size.k > 0 {
+		marked = slices.Index(x, float64(size.k))
 		if marked >= 0 {
 			c.Marks = append(c.Marks, Mark{x[marked], y[marked], "recommended " + number(x[marked])})
 		}
-		c.notes = append(c.notes, fmt.Sprintf("Worth keeping: %s: %s.", plural(size.Recommended, "feature"), size.Why))
-		c.label += fmt.Sprintf(" Worth keeping are %s.", plural(size.Recommended, "feature"))
+		c.notes = append(c.notes, fmt.Sprintf("Worth keeping: %s: %s.", plural(size.k, what), size.why))
+		c.label += fmt.Sprintf(" Worth keeping are %s.", plural(size.k, what))
 	} else {
-		c.elbow(x, y)
+		c.elbow(what, x, y)
 	}
 	if marked != last {
 		c.Marks = append(c.Marks, Mark{x[last], y[last], "chosen k = " + number(x[last])})
 	}
-	c.notes = append(c.notes, fmt.Sprintf("The %s chosen leave %s of the error.", plural(int(x[last]), "feature"), share(y[last])))
+	c.notes = append(c.notes, fmt.Sprintf("The %s chosen leave %s of the error.", plural(int(x[last]), what), share(y[last])))
 	return c
 }
 
 // elbow marks the elbow and says so.
-func (c *shown) elbow(x, y []float64) {
+func (c *shown) elbow(what string, x, y []float64) {
 	e := elbow.Of(x, y)
 	if e < 0 {
 		c.notes = append(c.notes, "The curve has no elbow: it is nowhere below the chord between its ends.")
@@ -82,7 +83,7 @@ func (c *shown) elbow(x, y []float64) {
 	}
 	c.Marks = append(c.Marks, Mark{x[e], y[e], "elbow " + number(x[e])})
 	c.label += fmt.Sprintf(" Its elbow is at %s.", number(x[e]))
-	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", plural(int(x[e]), "feature")))
+	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", plural(int(x[e]), what)))
 }
 
 // scoresOf shows the scores of all features from the best on; nil where there are none.
@@ -111,8 +112,8 @@ func scoresOf(s *stream.Selection) *shown {
 		Series: []Series{{Name: "score", X: x, Y: y}},
 	}}
 	c.label = fmt.Sprintf("Line chart: the scores of %s in the order of the ranking, from %s to %s.", plural(len(y), "feature"), number(y[0]), number(y[len(y)-1]))
-	c.elbow(x, y)
-	if k := len(s.Selected); k <= len(y) && (len(c.Marks) == 0 || c.Marks[0].X != x[k-1]) {
+	c.elbow("feature", x, y)
+	if k := len(s.Selected); !s.HasGroups() && k <= len(y) && (len(c.Marks) == 0 || c.Marks[0].X != x[k-1]) {
 		c.Marks = append(c.Marks, Mark{x[k-1], y[k-1], "chosen k = " + number(x[k-1])})
 	}
 	return c

@@ -179,9 +179,9 @@ func agreementCurve(g *stream.Grid) *shown {
 	for i := range best {
 		best[i] /= float64(own) // NaN without any
 	}
-	x := upTo(longest)
-	c := &shown{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of features.", Chart: Chart{
-		Title: g.Method + ": agreement of neighbouring settings over k", XLabel: "features k", YLabel: "Jaccard index", WholeX: true,
+	x, what := upTo(longest), gridUnit(g)+"s"
+	c := &shown{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of " + what + ".", Chart: Chart{
+		Title: g.Method + ": agreement of neighbouring settings over k", XLabel: what + " k", YLabel: "Jaccard index", WholeX: true,
 		Series: []Series{{Name: "all neighbours, mean", X: x, Y: mean}},
 	}}
 	if own > 0 {

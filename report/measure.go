@@ -68,9 +68,21 @@ type size struct {
 	why  string
 }
 
+// recommendedSize is how many features the run recommends to keep, or how many groups where it chose these.
+func recommendedSize(s *stream.Selection) size {
+	switch z := s.Size; {
+	case z == nil:
+	case !s.HasGroups():
+		return size{z.Recommended, "recommended", z.Why}
+	case z.Groups > 0:
+		return size{z.Groups, "recommended", fmt.Sprintf("of single features it would be %s: %s", count(int64(z.Recommended)), z.Why)}
+	}
+	return size{}
+}
+
 func sizeOf(s *stream.Selection) size {
-	if s.Size != nil {
-		return size{s.Size.Recommended, "recommended", s.Size.Why}
+	if z := recommendedSize(s); z.k > 0 {
+		return z
 	}
 	if c := errorsOf(s); c != nil {
 		if e := elbow.Of(c.Series[0].X, c.Series[0].Y); e >= 0 {

@@ -17,7 +17,7 @@ type openingView struct {
 // openingOf writes it for a selection; judged is what an evaluation in the page says of it.
 func openingOf(s *stream.Selection, judged string) openingView {
 	k := len(s.Selected)
-	v := openingView{First: fmt.Sprintf("%s of %s features", count(int64(k)), count(int64(s.Features)))}
+	v := openingView{First: chosenCount(s)}
 	x := explained(s)
 	verb := " explain "
 	if k == 1 {
@@ -81,13 +81,13 @@ func sizeSentence(s *stream.Selection) []string {
 	case z.k <= 0:
 		return nil
 	case z.why != "":
-		sentence := fmt.Sprintf("Worth keeping: %s: %s", plural(z.k, "feature"), strings.TrimSuffix(cut(z.why, 400), "."))
+		sentence := fmt.Sprintf("Worth keeping: %s: %s", plural(z.k, unit(s)), strings.TrimSuffix(cut(z.why, 400), "."))
 		if n := s.Size; finite(n.Next) && finite(n.Noise) && n.Noise > 0 {
 			sentence += fmt.Sprintf("; of greedy's features each one after these adds at most %s, and noise %s", share(float64(n.Next)), share(float64(n.Noise)))
 		}
 		return []string{sentence + "."}
 	case z.k >= len(s.Selected) || !finite(s.Selected[z.k-1].Error):
-		return []string{fmt.Sprintf("The curve bends at %s.", plural(z.k, "feature"))}
+		return []string{fmt.Sprintf("The curve bends at %s.", plural(z.k, unit(s)))}
 	}
 	most := 0.0
 	for i := z.k; i < len(s.Selected); i++ {
@@ -103,7 +103,7 @@ func sizeSentence(s *stream.Selection) []string {
 	if z.k == 1 {
 		verb = "explains"
 	}
-	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, plural(z.k, "feature"), verb, share(1-float64(s.Selected[z.k-1].Error)), share(most))}
+	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, plural(z.k, unit(s)), verb, share(1-float64(s.Selected[z.k-1].Error)), share(most))}
 }
 
 // trustSentences say whether the choice, and the graph of the rows, are better than chance.

@@ -11,7 +11,7 @@ func curveRanking(c *stream.Curve) *stream.Selection {
 	s := &stream.Selection{Method: c.Method, Version: c.Version, Seed: c.Seed, Rows: c.Rows, RowsUsed: c.RowsUsed, Features: c.Features,
 		Passes: c.Passes, Options: c.Options, Warnings: c.Warnings, Inputs: c.Inputs, Timing: c.Timing, Memory: c.Memory, Size: c.Size, Transfer: c.Transfer}
 	for _, p := range c.Points {
-		s.Selected = append(s.Selected, stream.Selected{Rank: p.K, Name: p.Name, Score: p.Score, Error: p.Error})
+		s.Selected = append(s.Selected, stream.Selected{Rank: p.K, Name: p.Name, Members: p.Members, Cost: p.Cost, Score: p.Score, Error: p.Error})
 	}
 	return s
 }

@@ -77,8 +77,7 @@ func (v *sectionView) selection(s *stream.Selection, judged string) (err error) 
 	}
 	v.Run = append(v.Run, fact{"Iterations", count(int64(s.Iterations)), "converged: " + state})
 	v.LeftOut = listOf(s.LeftOut, mostLeftOut, func(l stream.LeftOut) leftView { return leftView{l.Name, l.Why} })
-	k := len(s.Selected)
-	v.Lead = fmt.Sprintf("%s: %s of %s features from %s rows", s.Method, count(int64(k)), count(int64(s.Features)), count(s.RowsUsed))
+	v.Lead = fmt.Sprintf("%s: %s from %s rows", s.Method, chosenCount(s), count(s.RowsUsed))
 	v.Opening, v.Chosen = openingOf(s, judged), chosenOf(s)
 	v.Facts = []fact{{"Method", cut(s.Method, 60), ""}, {"Rows", count(s.RowsUsed), ""}, {"Passes", count(int64(s.Passes)), ""}, {"Elapsed", seconds(s.Timing.Wall), ""}, {"Peak memory", bytesOf(s.Memory.PeakRSS), ""}}
 	if v.Curves, err = charts(errorsOf(s), scoresOf(s)); err != nil {
@@ -100,8 +99,7 @@ func (v *sectionView) selection(s *stream.Selection, judged string) (err error) 
 func (v *sectionView) curve(c *stream.Curve) (err error) {
 	ranking := curveRanking(c)
 	v.addRun(ranking)
-	last := c.Points[len(c.Points)-1]
-	v.Lead = fmt.Sprintf("%s: error over 1 to %s of %s features from %s rows", c.Method, count(int64(last.K)), count(int64(c.Features)), count(c.RowsUsed))
+	v.Lead = fmt.Sprintf("%s: error over 1 to %s from %s rows", c.Method, chosenCount(ranking), count(c.RowsUsed))
 	v.Opening, v.Chosen = openingOf(ranking, ""), chosenOf(ranking)
 	v.Facts = []fact{{"Method", cut(c.Method, 60), ""}, {"Rows", count(c.RowsUsed), ""}, {"Elapsed", seconds(c.Timing.Wall), ""}}
 	v.Curves, err = charts(errorsOf(ranking))
@@ -112,7 +110,12 @@ func (v *sectionView) curve(c *stream.Curve) (err error) {
 func (v *sectionView) grid(g *stream.Grid) (err error) {
 	v.addRun(&stream.Selection{Method: g.Method, Version: g.Version, Seed: g.Seed, Rows: g.Rows, RowsUsed: g.RowsUsed, Features: g.Features,
 		Passes: g.Passes, Options: g.Options, Warnings: g.Warnings, Inputs: g.Inputs, Timing: g.Timing, Memory: g.Memory, Transfer: g.Transfer})
-	v.Lead = fmt.Sprintf("%s: %s, %s of %s features each", g.Method, plural(len(g.Settings), "setting"), count(int64(g.K)), count(int64(g.Features)))
+	what := gridUnit(g) + "s"
+	each := fmt.Sprintf("%s of %s features each", count(int64(g.K)), count(int64(g.Features)))
+	if g.Members != nil { // a budget may leave fewer
+		each = fmt.Sprintf("up to %s of %s features each", plural(g.K, gridUnit(g)), count(int64(g.Features)))
+	}
+	v.Lead = fmt.Sprintf("%s: %s, %s", g.Method, plural(len(g.Settings), "setting"), each)
 	v.Facts = []fact{{"Settings", count(int64(len(g.Settings))), ""}}
 	v.Settings = settingsOf(g)
 	if g.Recommended >= 0 {
@@ -129,7 +132,7 @@ func (v *sectionView) grid(g *stream.Grid) (err error) {
 		why = "Recommended: " + g.Why
 	}
 	v.Heat.Notes = []string{
-		fmt.Sprintf("Each cell: the mean Jaccard index of its first %s features with those of the settings next to it. Where it is high, the weights hardly matter.", count(int64(g.K))),
+		fmt.Sprintf("Each cell: the mean Jaccard index of its first %s %s with those of the settings next to it. Where it is high, the weights hardly matter.", count(int64(g.K)), what),
 		cut(why, 1000),
 	}
 	v.Curves, err = charts(agreementCurve(g))

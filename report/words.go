@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // number is for people: five digits, thousands grouped, "–" for no number.
@@ -49,6 +51,35 @@ func plural(n int, what string) string {
 		what += "s"
 	}
 	return count(int64(n)) + " " + what
+}
+
+// unit is what s has chosen: features, or groups of them.
+func unit(s *stream.Selection) string {
+	if s.HasGroups() {
+		return "group"
+	}
+	return "feature"
+}
+
+// gridUnit is what the settings of g choose.
+func gridUnit(g *stream.Grid) string {
+	if g.Members != nil {
+		return "group"
+	}
+	return "feature"
+}
+
+// chosenCount is how much of all features s has chosen.
+func chosenCount(s *stream.Selection) string {
+	of := fmt.Sprintf(" of %s features", count(int64(s.Features)))
+	if !s.HasGroups() {
+		return count(int64(len(s.Selected))) + of
+	}
+	features := 0
+	for _, f := range s.Selected {
+		features += len(f.Features())
+	}
+	return plural(len(s.Selected), "group") + ", " + count(int64(features)) + of
 }
 
 func bytesOf(n int64) string {

@@ -145,15 +145,19 @@ func (m *declared) Path(ctx context.Context, e *method.Evidence) (*method.Grid, 
 	rest.alpha, rest.gamma = nil, nil
 	opt := rest.options(e.Graph.D, e.Threads)
 	opt.Names, opt.Progress = e.Names(), e.Iteration
-	all, err := Path(ctx, e.Graph, Grid{Alpha: m.alpha.Values(), Gamma: m.gamma.Values(), K: []int{e.K}}, opt)
+	all, err := Path(ctx, e.Graph, Grid{Alpha: m.alpha.Values(), Gamma: m.gamma.Values()}, opt)
 	if err != nil {
 		return nil, err
 	}
-	g := &method.Grid{Recommended: all.Recommended, Why: all.Why}
+	g := new(method.Grid)
 	g.Used, g.Warnings = m.record(e, opt)
-	for _, set := range all.All {
+	for _, set := range all {
+		if set.Alpha == all[0].Alpha {
+			g.Width++
+		}
+		r := set.Result
 		one := method.Setting{
-			Alpha: set.Alpha, Beta: math.NaN(), Gamma: set.Gamma, Ranking: set.Result.ranking(), Agreement: set.Agreement[0],
+			Alpha: set.Alpha, Beta: math.NaN(), Gamma: set.Gamma, Ranking: r.ranking(), Sound: r.Converged && r.Rose == nil && len(r.Warnings) == 0,
 			Name: stream.PlainText(fmt.Sprintf("gamma %v", set.Gamma)),
 		}
 		if m.kind == FUFS {

@@ -26,6 +26,9 @@ type Size struct {
 	Recommended int        `json:"recommended"`
 	Why         string     `json:"why"` // in a sentence
 	Rules       []SizeRule `json:"rules"`
+	// Groups is how many groups are worth keeping where groups are chosen, or features at a cost: all else
+	// here counts single features. 0 where features are chosen, and where a path ends before.
+	Groups int `json:"groups,omitempty"`
 	// The rules go by greedy's features, of the centred columns. So many of them as are recommended
 	// explain the share Explained of the variance; each that comes after adds Next at most, where the
 	// best of permuted columns adds no more than Noise, 95 times in 100. Null where none was looked at.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 )
 
 // SelectionSchema names the version of the JSON form of Selection.
@@ -113,6 +114,11 @@ func (f Selected) Features() []string {
 		return f.Members
 	}
 	return []string{f.Name}
+}
+
+// HasGroups says that groups of features are among what was chosen.
+func (s *Selection) HasGroups() bool {
+	return slices.ContainsFunc(s.Selected, func(f Selected) bool { return len(f.Members) > 0 })
 }
 
 // Inputs are the names of the input's columns that f stands for.

@@ -47,6 +47,9 @@ func (g *gatherer) evidence(e *gathered, s *stream.Selection) (*trial, error) {
 	if err := t.bind(s.LeftOut, true); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
+	if t.sizes && t.Budget > 0 && t.Priced() {
+		return nil, errors.Join(stream.Usagef("path: the choice within {budget} is the better of two for one number of candidates, and the first of it are not the best fewer; leave {budget} out, as the path says what they cost together, or select with each {k}"), t.close(s))
+	}
 	if t.K = g.K; t.K == 0 && !g.Takes.Nested && !g.AutoK {
 		if t.K = t.candidates.open; g.Budget == 0 {
 			t.K = min(DefaultK, t.K)

@@ -130,7 +130,7 @@ func featuresOf(list []pick) (features []int) {
 // enough is as many picks of a method that scores features as it takes to have the number of features that
 // {k} auto recommends: its rules count features, and groups have several.
 func (t *trial) enough(r *method.Ranking, list []pick) []pick {
-	if r.Error != nil { // it has chosen as many as it was to, and says what they leave
+	if !t.AutoK || t.Blocks == nil || r.Error != nil { // it has chosen as many as it was to, and says what they leave
 		return list
 	}
 	features := 0
@@ -162,12 +162,12 @@ func (t *trial) selected(rank int, p pick) stream.Selected {
 }
 
 // totalCost is what the selected cost together; nil where costs are not told.
-func (t *trial) totalCost() *stream.Number {
+func (t *trial) totalCost(selected []stream.Selected) *stream.Number {
 	if !t.candidates.priced {
 		return nil
 	}
 	sum := stream.Number(0)
-	for _, f := range t.s.Selected {
+	for _, f := range selected {
 		sum += *f.Cost
 	}
 	return &sum

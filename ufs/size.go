@@ -126,14 +126,43 @@ func (t *trial) sizeUp(ctx context.Context) error {
 	}
 	if t.s.Size = size; t.AutoK {
 		t.s.Options["k"] = "auto"
-		t.K = min(max(size.Recommended, len(t.Keep)), t.candidates.open)
-		if t.Blocks != nil && t.Takes.Variance && t.offset() == nil {
-			// The rules count features, and groups have several: at most as many groups as features,
-			// until they explain as much.
+		t.K = t.autoMost(size)
+		if t.untilExplained() {
 			t.Variance = float64(size.Explained)
 		}
 	}
 	return nil
+}
+
+// untilExplained says that {k} auto takes groups until they explain what the rules' features do, and at most as many:
+// the rules count features, and groups have several.
+func (t *trial) untilExplained() bool {
+	return t.Blocks != nil && t.Takes.Variance && t.offset() == nil
+}
+
+// autoMost is how many candidates {k} auto takes at most.
+func (t *trial) autoMost(size *stream.Size) int {
+	return min(max(size.Recommended, len(t.Keep)), t.candidates.open)
+}
+
+// sizeGroups says how many groups {k} auto takes, for a path by what the groups on it explain.
+func (t *trial) sizeGroups() {
+	size, selected := t.s.Size, t.s.Selected
+	if size == nil || t.Blocks == nil {
+		return
+	}
+	switch most := t.autoMost(size); {
+	case t.AutoK:
+		size.Groups = len(selected)
+	case !t.sizes:
+	case !t.untilExplained():
+		size.Groups = most
+	default:
+		enough := func(f stream.Selected) bool {
+			return f.Rank >= len(t.Keep) && (f.Rank == most || 1-f.Error >= size.Explained)
+		}
+		size.Groups = slices.IndexFunc(selected, enough) + 1 // 0 where the path ends before
+	}
 }
 
 // centredGram is the Gram matrix of the centred features in the method's scale: its own

@@ -28,11 +28,7 @@ func (t *trial) rank(ctx context.Context) error {
 
 // choose asks a method for its ranking of what may be chosen.
 func (t *trial) choose(ctx context.Context, solver method.Method) (*method.Ranking, error) {
-	e := *t.Evidence
-	if !t.Takes.Choice && e.Blocks != nil { // it chooses features
-		e.K, e.Keep = min(t.candidates.Features(e.K), len(t.Columns)), nil
-	}
-	r, err := solver.Select(ctx, &e)
+	r, err := solver.Select(ctx, t.asked())
 	if err == nil {
 		err = t.fits(r)
 	}
@@ -40,6 +36,16 @@ func (t *trial) choose(ctx context.Context, solver method.Method) (*method.Ranki
 		return nil, err
 	}
 	return t.ranked(r), nil
+}
+
+// asked is the evidence with what a method is asked for: one that does not know of groups chooses as many features as
+// the largest of them have.
+func (t *trial) asked() *method.Evidence {
+	e := *t.Evidence
+	if !t.Takes.Choice && e.Blocks != nil {
+		e.K, e.Keep = min(t.candidates.Features(e.K), len(t.Columns)), nil
+	}
+	return &e
 }
 
 // fits finds fault with what a method returned.
@@ -67,8 +73,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		}
 		s.K = len(picks)
 	}
-	if t.AutoK && t.Blocks != nil {
-		picks = t.enough(r, picks)
+	if picks = t.enough(r, picks); t.AutoK {
 		s.K = len(picks)
 	}
 	order := featuresOf(picks)
@@ -88,7 +93,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		}
 		s.Selected = append(s.Selected, f)
 	}
-	s.Cost = t.totalCost()
+	s.Cost = t.totalCost(s.Selected)
 	for j, c := range t.Columns {
 		if r.Scores != nil {
 			s.Scores = append(s.Scores, stream.Score{Name: c.Name, Score: stream.Number(r.Scores[j])})
@@ -99,6 +104,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	if err := t.explain(ctx, r, picks); err != nil {
 		return err
 	}
+	t.sizeGroups()
 	t.correlate(order)
 	estimate := t.sayEstimated(order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)

@@ -73,11 +73,52 @@ func TestGroupsRendered(t *testing.T) {
 	if plan := must(t, slices.Concat([]string{"plan"}, args[1:])...); !strings.Contains(plan, "of 5 groups or features that can be chosen") {
 		t.Errorf("plan: %s", plan)
 	}
-	curve := decoded[stream.Curve](t, "path", in, "--method", "greedy", "--scale", "none", "--groups", "prefix:_", "-k", "3")
-	if len(curve.Points) != 3 || curve.Points[0].Name != "a" {
-		t.Errorf("path: %+v", curve.Points)
-	}
 	ends(t, exit.Usage, "--budget 0", slices.Concat(args, []string{"--budget", "0"})...)
 	ends(t, exit.Usage, "--group-most 0", slices.Concat(args, []string{"--group-most", "0"})...)
 	ends(t, exit.Usage, "--keep b costs 2, more than --budget 1", "select", in, "--groups", "prefix:_", "--keep", "b", "--budget", "1")
+}
+
+// TestPathOfGroupsRendered: every form of a path over groups says what they hold and what they cost, and counts them.
+func TestPathOfGroupsRendered(t *testing.T) {
+	at := folder(t)
+	in := sensorFile(t, at)
+	args := []string{in, "--scale", "none", "--groups", "prefix:_", "--costs", write(t, at("costs.csv"), "name,cost\na,1.5\n")}
+	says := func(text string, lines ...string) {
+		t.Helper()
+		for _, want := range lines {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+				t.Errorf("it does not say %q:\n%s", want, text)
+			}
+		}
+	}
+	path := func(more ...string) []string {
+		return slices.Concat([]string{"path"}, args, []string{"--method", "greedy"}, more)
+	}
+	says(must(t, path()...), "k group or feature", "columns cost together", "how many single features", "as select -k auto; of single features")
+	csv := strings.Split(must(t, path("--format", "csv", "-k", "3")...), "\n")
+	if csv[0] != "k,name,score,error,explained,members,cost,total_cost" || !strings.Contains(csv[1], ",a_0;a_1,1.5,1.5") || len(csv) != 5 {
+		t.Errorf("csv: %q", csv)
+	}
+	says(must(t, path("-k", "1", "--scale", "standard")...), "recommended: more than these; of single features")
+	ends(t, exit.Usage, "leave --budget out", path("--budget", "4")...)
+	must(t, path("-o", at("curve.json"))...)
+	must(t, "report", at("curve.json"), "-o", at("curve.html"))
+	says(read(t, at("curve.html")), "error over 1 to 5 groups, 9 of 9 features", "groups k")
+
+	grid := func(more ...string) []string {
+		return slices.Concat([]string{"path", in, "--method", "fufs", "--gamma", "1,10", "--anchors", "15", "--budget", "4"}, args[3:], more)
+	}
+	says(must(t, grid()...), "agreement: of the first 5 groups or features", "first groups or features cost")
+	g := decoded[stream.Grid](t, "path", grid()[1:]...)
+	if set := g.Settings[0]; set.Cost == nil || *set.Cost > 4 || len(g.Members) == 0 || !slices.Equal(g.Members["a"], []string{"a_0", "a_1"}) && slices.Contains(set.Selected, "a") {
+		t.Errorf("grid: %+v, members %v", set, g.Members)
+	}
+	if lines := strings.Split(must(t, grid("--format", "csv")...), "\n"); !strings.HasSuffix(lines[0], ",selected,cost") {
+		t.Errorf("csv: %q", lines)
+	}
+	must(t, grid("-o", at("grid.parquet"))...)
+	says(must(t, "inspect", at("grid.parquet")), "cost")
+	must(t, grid("-o", at("grid.json"))...)
+	must(t, "report", at("grid.json"), "-o", at("grid.html"))
+	says(read(t, at("grid.html")), "2 settings, up to 5 groups of 9 features each")
 }

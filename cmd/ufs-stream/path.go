@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -20,7 +22,9 @@ func newPath(c *cli) *cobra.Command {
 		Long: `Greedy methods: the error that is left after 1, 2, … k features, to choose k by. One
 selection of k features gives the whole curve, because greedy selections of fewer
 features are its beginnings. Under it stands what four rules say of how many to keep, and
-which of them is recommended: select -k auto takes that many.
+which of them is recommended: select -k auto takes that many. With --groups k counts groups,
+as it does in select; with --costs the curve says what the first k cost together, in place of
+a --budget, for which select chooses anew.
 
 eufs and hufs: every setting of --alpha and --beta, from rows that are loaded once, as
 many at a time as there are threads and memory.
@@ -87,40 +91,71 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 // renderCurve writes p in a format.
 func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	var rows [][]string
+	groups := slices.ContainsFunc(p.Points, func(t stream.CurvePoint) bool { return len(t.Members) > 0 })
+	priced := len(p.Points) > 0 && p.Points[0].Cost != nil
 	switch format {
 	case "json":
 		return p.Encode(w)
 	case "csv":
-		for _, t := range p.Points {
-			rows = append(rows, []string{strconv.Itoa(t.K), t.Name, exact(t.Score), exact(t.Error), exact(t.Explained)})
+		head := []string{"k", "name", "score", "error", "explained"}
+		if groups {
+			head = append(head, "members")
 		}
-		return writeCSV(w, []string{"k", "name", "score", "error", "explained"}, rows)
+		if priced {
+			head = append(head, "cost", "total_cost")
+		}
+		for _, t := range p.Points {
+			row := []string{strconv.Itoa(t.K), t.Name, exact(t.Score), exact(t.Error), exact(t.Explained)}
+			if groups {
+				row = append(row, strings.Join(t.Features(), ";"))
+			}
+			if priced {
+				row = append(row, exact(*t.Cost), exact(*t.Total))
+			}
+			rows = append(rows, row)
+		}
+		return writeCSV(w, head, rows)
 	}
 	fmt.Fprintf(w, "%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
 		humanize.Comma(int64(p.Features)), humanize.Comma(p.RowsUsed), p.Seed)
 	head := []string{">k", "feature", ">error", ">explained"}
+	if groups {
+		head[1] = "group or feature"
+	}
 	known := len(p.Points) > 0 && p.Points[0].Least != nil
 	if known {
 		head = append(head, ">by the best directions")
+	}
+	if groups {
+		head = append(head, ">columns")
+	}
+	if priced {
+		head = append(head, ">cost", ">together")
 	}
 	for _, t := range p.Points {
 		row := []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))}
 		if known {
 			row = append(row, percent(1-float64(*t.Least)))
 		}
+		if groups {
+			row = append(row, strconv.Itoa(len(t.Features())))
+		}
+		if priced {
+			row = append(row, rough(*t.Cost), rough(*t.Total))
+		}
 		rows = append(rows, row)
 	}
 	if err := writeTable(w, head, rows); err != nil {
 		return err
 	}
-	if err := sizeTable(w, p.Size); err != nil {
+	if err := sizeTable(w, p.Size, groups || priced); err != nil {
 		return err
 	}
 	return transferFoot(w, p.Transfer)
 }
 
 // sizeTable says what the rules say of how many features to keep.
-func sizeTable(w io.Writer, s *stream.Size) error {
+func sizeTable(w io.Writer, s *stream.Size, groups bool) error {
 	if s == nil {
 		return nil
 	}
@@ -133,10 +168,21 @@ func sizeTable(w io.Writer, s *stream.Size) error {
 		}
 		rows = append(rows, []string{r.Name, k, r.Why})
 	}
-	if err := writeTable(w, []string{"how many", ">k", "because"}, rows); err != nil {
+	head := []string{"how many", ">k", "because"}
+	if groups {
+		head[0] = "how many single features"
+	}
+	if err := writeTable(w, head, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nrecommended: -k %d: %s\n", s.Recommended, s.Why)
+	switch {
+	case !groups:
+		fmt.Fprintf(w, "\nrecommended: -k %d: %s\n", s.Recommended, s.Why)
+	case s.Groups > 0:
+		fmt.Fprintf(w, "\nrecommended: -k %d: as select -k auto; of single features %d would be worth keeping: %s\n", s.Groups, s.Recommended, s.Why)
+	default:
+		fmt.Fprintf(w, "\nrecommended: more than these; of single features %d would be worth keeping: %s\n", s.Recommended, s.Why)
+	}
 	_, err := fmt.Fprintf(w, "%s\n", beyondSize(s, false))
 	return err
 }

@@ -39,14 +39,25 @@ func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 		for i, t := range g.Settings {
 			rows[i] = []string{exact(t.Alpha), exact(secondOf(t)), exact(t.Objective), strconv.Itoa(t.Iterations), strconv.FormatBool(t.Converged),
 				exact(t.Agreement), strconv.FormatBool(i == g.Recommended), strings.Join(t.Selected, " ")}
+			if t.Cost != nil {
+				rows[i] = append(rows[i], exact(*t.Cost))
+			}
 		}
-		return writeCSV(w, []string{"alpha", second, "objective", "iterations", "converged", "agreement", "recommended", "selected"}, rows)
+		head := []string{"alpha", second, "objective", "iterations", "converged", "agreement", "recommended", "selected"}
+		if n > 0 && g.Settings[0].Cost != nil {
+			head = append(head, "cost")
+		}
+		return writeCSV(w, head, rows)
 	case "parquet":
 		return gridParquet(w, g)
 	}
 	fmt.Fprintf(w, "%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, plural(n, "setting"), g.Options["scale"],
 		humanize.Comma(int64(g.Features)), humanize.Comma(g.RowsUsed), g.Seed)
-	fmt.Fprintf(w, "agreement: of the first %d features with those of the neighbouring settings\n\n", g.K)
+	what, priced := "features", n > 0 && g.Settings[0].Cost != nil
+	if g.Members != nil {
+		what = "groups or features"
+	}
+	fmt.Fprintf(w, "agreement: of the first %d %s with those of the neighbouring settings\n\n", g.K, what)
 	rows := make([][]string, n)
 	for i, t := range g.Settings {
 		state := "yes"
@@ -54,8 +65,15 @@ func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 			state = "no"
 		}
 		rows[i] = []string{rough(t.Alpha), rough(secondOf(t)), rough(t.Objective), strconv.Itoa(t.Iterations), state, rough(t.Agreement), strings.Join(t.Selected[:min(3, len(t.Selected))], " ") + " …"}
+		if priced {
+			rows[i] = append(rows[i], rough(*t.Cost))
+		}
 	}
-	if err := writeTable(w, []string{">alpha", ">" + second, ">objective", ">iterations", "converged", ">agreement", "first features"}, rows); err != nil {
+	head := []string{">alpha", ">" + second, ">objective", ">iterations", "converged", ">agreement", "first " + what}
+	if priced {
+		head = append(head, ">cost")
+	}
+	if err := writeTable(w, head, rows); err != nil {
 		return err
 	}
 	if g.Recommended < 0 {
@@ -96,9 +114,17 @@ func gridParquet(w io.Writer, g *stream.Grid) error {
 		iterations[i], converged[i], recommended[i] = int64(t.Iterations), flag[t.Converged], flag[i == g.Recommended]
 		selected[i] = strings.Join(t.Selected, " ")
 	}
-	return chunkio.WriteTable(w, n,
-		chunkio.TableColumn{Name: "alpha", Values: alpha}, chunkio.TableColumn{Name: secondFlag(g), Values: second},
-		chunkio.TableColumn{Name: "objective", Values: objective}, chunkio.TableColumn{Name: "iterations", Values: iterations},
-		chunkio.TableColumn{Name: "converged", Values: converged}, chunkio.TableColumn{Name: "agreement", Values: agreement},
-		chunkio.TableColumn{Name: "recommended", Values: recommended}, chunkio.TableColumn{Name: "selected", Values: selected})
+	columns := []chunkio.TableColumn{
+		{Name: "alpha", Values: alpha}, {Name: secondFlag(g), Values: second}, {Name: "objective", Values: objective},
+		{Name: "iterations", Values: iterations}, {Name: "converged", Values: converged}, {Name: "agreement", Values: agreement},
+		{Name: "recommended", Values: recommended}, {Name: "selected", Values: selected},
+	}
+	if n > 0 && g.Settings[0].Cost != nil {
+		cost := make([]float64, n)
+		for i, t := range g.Settings {
+			cost[i] = float64(*t.Cost)
+		}
+		columns = append(columns, chunkio.TableColumn{Name: "cost", Values: cost})
+	}
+	return chunkio.WriteTable(w, n, columns...)
 }

@@ -37,7 +37,7 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 		if s.Stability != nil {
 			head = append(head, "frequency")
 		}
-		groups := hasGroups(s)
+		groups := s.HasGroups()
 		if groups {
 			head = append(head, "members")
 		}
@@ -82,7 +82,7 @@ func selectionParquet(w io.Writer, s *stream.Selection) error {
 		}
 		columns = append(columns, chunkio.TableColumn{Name: "frequency", Values: often})
 	}
-	if hasGroups(s) {
+	if s.HasGroups() {
 		members := make([]string, n)
 		for i, f := range s.Selected {
 			members[i] = strings.Join(f.Features(), ";")
@@ -159,7 +159,7 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	if layers {
 		head = append(head, ">layer")
 	}
-	groups := hasGroups(s)
+	groups := s.HasGroups()
 	if groups {
 		head[1] = "group or feature"
 		head = append(head, ">columns")

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -22,14 +21,9 @@ func inputNames(s *stream.Selection) (names []string) {
 	return names
 }
 
-// hasGroups says that groups of columns were chosen.
-func hasGroups(s *stream.Selection) bool {
-	return slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 })
-}
-
 // chosenCount is how much was chosen: features, or of groups how many, and their features.
 func chosenCount(s *stream.Selection) string {
-	if !hasGroups(s) {
+	if !s.HasGroups() {
 		return strconv.Itoa(len(s.Selected))
 	}
 	features, groups := 0, 0

@@ -29,7 +29,7 @@ func worthLine(s *stream.Selection) string {
 	if k == 1 {
 		verb = "explains"
 	}
-	groups := hasGroups(s)
+	groups := s.HasGroups()
 	subject := plural(k, "feature")
 	if groups { // of which each has several
 		features := 0
@@ -60,7 +60,7 @@ func worthLine(s *stream.Selection) string {
 
 // autoSize is the number that -k auto took, and why.
 func autoSize(s *stream.Selection) string {
-	if hasGroups(s) {
+	if s.HasGroups() {
 		return fmt.Sprintf("%d: of single features %d would be worth keeping: %s", len(s.Selected), s.Size.Recommended, s.Size.Why)
 	}
 	if k := len(s.Selected); k > s.Size.Recommended {

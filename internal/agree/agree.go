@@ -9,7 +9,7 @@ import (
 
 // Setting is the ranking of one setting.
 type Setting struct {
-	Order []int // features, best first
+	Order []int // features, or what else is chosen, best first; not all of them where something bounds the choice
 	Sound bool  // may be recommended
 	Apart bool  // neither compared nor recommended
 }
@@ -25,19 +25,20 @@ type Grid struct {
 // k = 50 they differ in five or six features.
 const stableLink = 0.8
 
-// Jaccard is |A∩B|/|A∪B| of the first k features of two rankings of d.
+// Jaccard is |A∩B|/|A∪B| of the first k features of two rankings, or of all where one has fewer.
 func Jaccard(a, b []int, k int) float64 {
-	in := make([]bool, len(a))
-	for _, i := range a[:k] {
+	a, b = a[:min(k, len(a))], b[:min(k, len(b))]
+	in := make(map[int]bool, len(a))
+	for _, i := range a {
 		in[i] = true
 	}
 	both := 0
-	for _, i := range b[:k] {
+	for _, i := range b {
 		if in[i] {
 			both++
 		}
 	}
-	return float64(both) / float64(2*k-both)
+	return float64(both) / float64(len(a)+len(b)-both)
 }
 
 // neighbours returns the settings one step of the grid away, with which at is compared.

@@ -76,8 +76,8 @@ var mayImport = map[string][]string{
 	// The methods: the mathematics, and its declaration. None imports another.
 	"greedy":         {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/spectral", "internal/splitmix"},
 	"baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
-	"sfufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg"},
-	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
+	"sfufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg"},
+	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
 	"cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"fsfs":           {"stream", "gram", "method", "internal/kernel"},
 	"socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
@@ -85,7 +85,7 @@ var mayImport = map[string][]string{
 	"udfs":           {"stream", "gram", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"rufs":           {"stream", "gram", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"spec":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
-	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/agree", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
+	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"methods":        {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},
 	"internal/trust": {"align", "anchor", "internal/kernel", "internal/spectral", "internal/splitmix", "stream"},
 
@@ -93,7 +93,7 @@ var mayImport = map[string][]string{
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/splitmix"}, // of correlations alone
-	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
+	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
 	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools

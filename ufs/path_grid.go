@@ -1,0 +1,138 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/agree"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// grid solves every setting.
+func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
+	r.many = true
+	out := new(stream.Grid)
+	s, err := r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
+		t, err := g.evidence(e, s)
+		if err != nil {
+			return placed(err, e)
+		}
+		if err := t.sizeUp(ctx); err != nil {
+			return errors.Join(err, t.close(s))
+		}
+		var found *method.Grid
+		err = t.solve(ctx, varied.Settings(), func(ctx context.Context) (err error) {
+			found, err = varied.Path(ctx, t.asked())
+			if err == nil {
+				for i := range found.Settings {
+					found.Settings[i].Ranking = t.ranked(found.Settings[i].Ranking)
+				}
+			}
+			return err
+		})
+		if err == nil {
+			s.K = t.K
+			e.passes += found.Passes
+			err = t.writeUpGrid(found, out)
+		}
+		return errors.Join(err, t.close(s))
+	})
+	if s == nil {
+		return nil, err
+	}
+	out.Method, out.Seed, out.Version, out.Rows, out.RowsUsed, out.Features, out.K = s.Method, s.Seed, s.Version, s.Rows, s.RowsUsed, s.Features, s.K
+	out.Options, out.Inputs, out.Passes, out.Warnings, out.Timing, out.Memory, out.Transfer = s.Options, s.Inputs, s.Passes, s.Warnings, s.Timing, s.Memory, s.Transfer
+	return &Paths{Grid: out}, err
+}
+
+// writeUpGrid puts the settings into out. The error is a *stream.UnconvergedError for the
+// first setting whose iteration did not end as it must.
+func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
+	s := t.s
+	for option, value := range found.Used {
+		s.Options[option] = value
+	}
+	s.Warnings = append(s.Warnings, spelled(found.Warnings, t.Spelling)...)
+	agreement := t.compare(found, out)
+	if len(found.Settings) > 0 {
+		t.sayEstimated(featuresOf(t.picks(found.Settings[max(out.Recommended, 0)].Ranking, t.K)), false)
+	}
+	var first error
+	short := 0
+	for i, set := range found.Settings {
+		r := set.Ranking
+		if err := t.fits(r); err != nil {
+			return err
+		}
+		one := stream.GridSetting{
+			Alpha: stream.Number(set.Alpha), Gamma: stream.Number(set.Gamma),
+			Objective:  stream.Number(math.NaN()),
+			Iterations: len(r.Trace), Converged: !r.Unsettled && r.Rose == nil,
+			Agreement: stream.Number(agreement[i]), Warnings: spelled(r.Warnings, t.Spelling),
+		}
+		if n := len(r.Trace); n > 0 {
+			one.Objective = r.Trace[n-1].Objective
+		}
+		if beta := stream.Number(set.Beta); !math.IsNaN(set.Beta) {
+			one.Beta = &beta
+		}
+		if set.Flags.Format != "" {
+			one.Flags = set.Flags.Spell(t.Spelling)
+		}
+		var chosen []stream.Selected
+		for rank, p := range t.enough(r, t.picks(r, t.K)) {
+			f := t.selected(rank+1, p)
+			chosen, one.Selected = append(chosen, f), append(one.Selected, f.Name)
+			if f.Members != nil {
+				if out.Members == nil {
+					out.Members = make(map[string][]string)
+				}
+				out.Members[f.Name] = f.Members
+			}
+		}
+		one.Cost = t.totalCost(chosen)
+		out.Settings = append(out.Settings, one)
+		if !one.Converged {
+			short++
+		}
+		at := set.Name.Spell(t.Spelling)
+		switch {
+		case r.Rose != nil:
+			t.warn("the objective rose at %s, which it must not: do not trust that setting", at)
+			first = &stream.UnconvergedError{What: "the objective rose at " + at}
+		case t.RequireConverged && r.Unsettled && first == nil:
+			first = &stream.UnconvergedError{What: "not converged at " + at}
+		}
+	}
+	if short > 0 {
+		t.warn("%d of %s did not converge; raise {max-iter}", short, plural(len(out.Settings), "setting"))
+	}
+	return first
+}
+
+// compare recommends a setting, and says how far each agrees with its neighbours in what is chosen of it: features,
+// or groups where groups are chosen. A budget may leave more of them to one setting than to another.
+func (t *trial) compare(found *method.Grid, out *stream.Grid) []float64 {
+	g := &agree.Grid{Width: found.Width, K: []int{t.K}}
+	for _, set := range found.Settings {
+		from, to := set.Ranking.Ties.At(t.K)
+		one := agree.Setting{Sound: set.Sound && from == to, Apart: set.Apart}
+		for _, p := range t.enough(set.Ranking, t.picks(set.Ranking, t.K)) {
+			one.Order = append(one.Order, p.candidate)
+		}
+		g.Settings = append(g.Settings, one)
+	}
+	switch out.Recommended, out.Why = g.Recommend(); {
+	case out.Recommended < 0:
+		out.Why = "every setting warns of something, has not converged, or ties at the last feature"
+	case found.Settings[out.Recommended].Ranking.Unsettled:
+		out.Why += "; its iteration has not converged"
+	}
+	agreement := make([]float64, len(found.Settings))
+	for at, list := range g.Agreement() {
+		agreement[at] = list[0]
+	}
+	return agreement
+}
