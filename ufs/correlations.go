@@ -40,11 +40,12 @@ type correlations struct {
 // statistics, and hands them to use, within the bounds of the request: beside is what use holds
 // for d features beside the matrix.
 func (q Request) correlate(ctx context.Context, beside func(d int) int64, use func(*correlations) error) error {
-	return q.correlateAs(ctx, false, beside, use)
+	return q.correlateAs(ctx, nil, beside, use)
 }
 
-// correlateAs is correlate; of a recorded request what its statistics do not know is left out.
-func (q Request) correlateAs(ctx context.Context, recorded bool, beside func(d int) int64, use func(*correlations) error) error {
+// correlateAs is correlate. Of the request of a selection, nil for none, what its statistics do not know is left out,
+// and so are the columns that it left out: they take no part in what it explains.
+func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside func(d int) int64, use func(*correlations) error) error {
 	begin := time.Now()
 	q.Method, q.Options, q.K, q.AutoK, q.Variance, q.MinGain, q.Keep = methods.Fallback, nil, 1, false, 0, 0, nil
 	if q.Scale != scaleRank { // any other is settled afterwards
@@ -62,7 +63,7 @@ func (q Request) correlateAs(ctx context.Context, recorded bool, beside func(d i
 	}
 	defer end()
 	fetched, parts := q.Meter.Transfer(), q.Meter.Busy.Parts()
-	g, e, err := q.gatherCorrelations(ctx, recorded, beside)
+	g, e, err := q.gatherCorrelations(ctx, of != nil, beside)
 	if err != nil {
 		return tooWide(err)
 	}
@@ -70,6 +71,9 @@ func (q Request) correlateAs(ctx context.Context, recorded bool, beside func(d i
 		if err := e.source.Close(); err != nil {
 			return err
 		}
+	}
+	if of != nil {
+		e.leaveOut(of.LeftOut)
 	}
 	solving := time.Now()
 	c, err := g.correlations(e)
@@ -84,6 +88,20 @@ func (q Request) correlateAs(ctx context.Context, recorded bool, beside func(d i
 	}
 	c.timing.Solve, c.timing.Wall, c.memory.PeakRSS = time.Since(solving).Seconds(), time.Since(begin).Seconds(), peakMemory()
 	return nil
+}
+
+// leaveOut takes these columns out of what was gathered, with their reasons.
+func (e *gathered) leaveOut(list []stream.LeftOut) {
+	why := make(map[string]string, len(list))
+	for _, l := range list {
+		why[l.Name] = l.Why
+	}
+	for j, c := range e.columns {
+		if reason, out := why[c.Name]; out {
+			e.drop(j)
+			e.leftOut = append(e.leftOut, stream.LeftOut{Name: c.Name, Why: reason})
+		}
+	}
 }
 
 // tooWide adds what helps where d² numbers are too many.

@@ -140,7 +140,7 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	q.Meter, q.Progress, q.Note, q.Spelling = o.Meter, o.Progress, o.Note, o.Spelling
 	var record *correlations
 	k := int64(len(s.Selected))
-	err = q.correlateAs(ctx, true, func(d int) int64 { return alike.Bytes(d) + 16*k*k }, func(c *correlations) error {
+	err = q.correlateAs(ctx, s, func(d int) int64 { return alike.Bytes(d) + 16*k*k }, func(c *correlations) error {
 		record = c
 		return x.explain(o.Names, c)
 	})

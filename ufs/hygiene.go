@@ -123,10 +123,7 @@ func (r *run) tidy(e *gathered, s *stream.Selection) error {
 			s.Suspects = append(s.Suspects, stream.LeftOut{Name: name, Why: why})
 			continue
 		}
-		if e.wanted == nil {
-			e.wanted = slices.Repeat([]bool{true}, len(e.columns))
-		}
-		e.wanted[one.Column] = false
+		e.drop(one.Column)
 		s.LeftOut = append(s.LeftOut, stream.LeftOut{Name: name, Why: why})
 	}
 	if e.wanted != nil && !slices.Contains(e.wanted, true) {
@@ -137,6 +134,14 @@ func (r *run) tidy(e *gathered, s *stream.Selection) error {
 		s.Warnings = append(s.Warnings, stream.Textf("{auto-exclude}: %s was made by an earlier version, which cannot tell copies, leaks, times and identifiers that do not rise; scan again", r.Stats).Spell(r.Spelling))
 	}
 	return nil
+}
+
+// drop takes column j out of what was gathered.
+func (e *gathered) drop(j int) {
+	if e.wanted == nil {
+		e.wanted = slices.Repeat([]bool{true}, len(e.columns))
+	}
+	e.wanted[j] = false
 }
 
 // suspicions are the warnings of suspicious columns, one for each kind.

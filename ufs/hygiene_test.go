@@ -245,6 +245,46 @@ func TestMaxMissing(t *testing.T) {
 	}
 }
 
+// TestExplainLeavesOutWhatTheSelectionDid: what the selection left out by itself is no neighbour and no part of a
+// combination, and is named with its reason, from the data and from statistics, which hold it.
+func TestExplainLeavesOutWhatTheSelectionDid(t *testing.T) {
+	folder, suspects, plain := customerLake(t)
+	q := ufs.Request{Inputs: []string{folder}, Missing: "mean", Label: "churn", Method: "greedy", K: 4}
+	stats := filepath.Join(t.TempDir(), "all.ufs")
+	scan := q
+	scan.Output = stats
+	must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: scan}))(t)
+	all := must.Get(ufs.Select(t.Context(), q))(t)
+	q.AutoExclude = true
+	some := must.Get(ufs.Select(t.Context(), q))(t)
+	for what, from := range map[string]ufs.Request{"data": {Inputs: q.Inputs}, "statistics": {Stats: stats}} {
+		explained := func(s *stream.Selection) *ufs.Explanation {
+			return must.Get(ufs.Explain(t.Context(), ufs.ExplainRequest{Request: from, Selection: s, Names: []string{"m1", "m1_copy", "row"}}))(t)
+		}
+		if x := explained(all); x.Columns[0].Relations.Nearest[0].Name != "m1_copy" || !x.Columns[0].Relations.Determined {
+			t.Errorf("%s: with all columns m1 is %+v", what, x.Columns[0].Relations)
+		}
+		x := explained(some)
+		if x.Data.Features != len(plain) {
+			t.Errorf("%s: correlations of %d features, want %d", what, x.Data.Features, len(plain))
+		}
+		r := x.Columns[0].Relations
+		for _, n := range r.Nearest {
+			if !slices.Contains(plain, n.Name) {
+				t.Errorf("%s: %s is near m1", what, n.Name)
+			}
+		}
+		if r.Determined || len(r.Combinations) > 0 {
+			t.Errorf("%s: VIF %v, combinations %v of m1", what, r.VIF, r.Combinations)
+		}
+		for _, out := range x.Columns[1:] {
+			if out.State != ufs.StateLeftOut || !strings.HasPrefix(out.Why, suspects[out.Name]) || out.Relations != nil {
+				t.Errorf("%s: %+v", what, out)
+			}
+		}
+	}
+}
+
 func isUsage(err error) bool { return errors.As(err, new(*stream.UsageError)) }
 
 // tableOf is a stream.Source of columns in memory.

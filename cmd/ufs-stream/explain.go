@@ -38,7 +38,8 @@ weights the column is explained, in its own units and in standard deviations, wi
 columns it is most correlated with; its variance inflation VIF = 1/(1 − R²) on all other
 columns, and among the chosen ones; and the exact linear combinations it takes part in, as
 total = a + b + c. Correlations are of columns less their means, whatever the scale of the
-selection. What the selection records about the data (missing, where, …) is done again.
+selection. What the selection records about the data (missing, where, …) is done again, and
+columns that it left out, as by --auto-exclude, take no part.
 
 A name that the selection knows is a column; any other file, glob, URL or - is INPUT. For a file
 that is called like a column write ./NAME.
