@@ -189,9 +189,13 @@ func (r *run) price(list []*candidate, columns []stream.Column, leftOut []stream
 		return nil
 	}
 	for _, name := range sortedKeys(r.prices.costs) {
-		if !known[name] && !isLeftOut(name, leftOut) {
-			return stream.Usagef("{costs}: %q is no column and no group%s", name, suggest.DidYouMean(name, sortedKeys(known)))
+		if known[name] || isLeftOut(name, leftOut) {
+			continue
 		}
+		if j := slices.IndexFunc(columns, func(c stream.Column) bool { return c.Name == name }); j >= 0 {
+			return stream.Usagef("{costs}: %q is made of the column %s, whose features are chosen as one; give that a cost", name, columns[j].Block)
+		}
+		return stream.Usagef("{costs}: %q is no column and no group%s", name, suggest.DidYouMean(name, sortedKeys(known)))
 	}
 	return nil
 }

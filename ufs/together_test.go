@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +61,42 @@ func TestTimesAreNoSuspects(t *testing.T) {
 	s := selected(t, Request{Inputs: []string{mixedTable(t)}, Times: true, AutoExclude: true, Method: "greedy", K: 3, Keep: []string{"at"}})
 	if out := namesLeftOut(s.LeftOut); out.has("at") || !out.has("id") || s.Selected[0].Members[0] != "at" {
 		t.Errorf("left out %v, kept %v", s.LeftOut, s.Selected[0].Members)
+	}
+}
+
+// TestTimesCostTheirColumn: what is made of a column of times, or of categories, costs what the column does, by itself
+// and in a group; a feature of it has no cost of its own.
+func TestTimesCostTheirColumn(t *testing.T) {
+	q := Request{
+		Inputs: []string{mixedTable(t)}, Times: true, Categorical: "auto", Method: "greedy", Exclude: []string{"id"}, K: 6,
+		Costs: textFile(t, "costs.csv", "at,7\nkind,3\n"),
+	}
+	stats := filepath.Join(t.TempDir(), "a.ufs")
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: q.Inputs, Times: true, Categorical: "auto", Output: stats}}))(t)
+	fromStats := Request{Stats: stats, Method: q.Method, Exclude: q.Exclude, K: q.K, Costs: q.Costs}
+	grouped := q
+	grouped.Groups, grouped.K = textFile(t, "groups.csv", "at,g\na,g\n"), 5
+	for _, c := range []struct {
+		q    Request
+		want map[string]float64
+	}{
+		{q, map[string]float64{"at": 7, "kind": 3, "a": 1, "b": 1, "c": 1, "d": 1}},
+		{fromStats, map[string]float64{"at": 7, "kind": 3, "a": 1, "b": 1, "c": 1, "d": 1}},
+		{grouped, map[string]float64{"g": 8, "kind": 3, "b": 1, "c": 1, "d": 1}},
+	} {
+		s := selected(t, c.q)
+		for _, f := range s.Selected {
+			if want, there := c.want[f.Name]; !there || float64(*f.Cost) != want {
+				t.Errorf("%s costs %v, want %v", f.Name, *f.Cost, want)
+			}
+		}
+		if len(s.Selected) != len(c.want) {
+			t.Errorf("selected %v", s.Selected)
+		}
+	}
+	q.Costs = textFile(t, "part.csv", "at.hour.sin,2\n")
+	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "of the column at,") {
+		t.Errorf("a cost of a part: %v", err)
 	}
 }
 
